@@ -1,9 +1,10 @@
 /*
- * distributions.c - keys to test and measure with.
+ * distributions.c - test keys.
  *
- * Every key comes from a hash of seed and position, so a file can be made in blocks of any size,
- * and from integer arithmetic and correctly rounded sums and quotients alone, so it is the same on
- * every machine: no logarithm or cosine of some C library takes part.
+ * Every key is computed from a hash of seed and position, so that a file can be written in blocks
+ * of any size.  The computation uses only integer arithmetic and correctly rounded sums and
+ * quotients, so the keys are the same on every machine.  It does not use functions such as log()
+ * and cos(), which differ between C libraries.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -15,10 +16,10 @@
 
 __extension__ typedef unsigned __int128 wide;
 
-/* Streams of independent random numbers of one seed. */
+/* Independent streams of random numbers per seed. */
 enum { STREAM_KEYS, STREAM_CHOICE, STREAM_VALUES };
 
-/* splitmix64 (Steele, Lea, Flood 2014): its i-th number, without the ones before. */
+/* The output function of splitmix64 (Steele, Lea, Flood 2014), which allows random access. */
 static uint64_t mix(uint64_t x)
 {
     x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
@@ -32,7 +33,7 @@ static uint64_t random_at(const struct keys *k, uint64_t stream, uint64_t i)
     return mix(mix(k->seed + (stream + 1) * golden) + (i + 1) * golden);
 }
 
-/* x of 64 bits scaled to 0 .. count-1, in order; count 0 stands for 2^64. */
+/* Maps x from 64 bits to 0 .. count-1 monotonically; count 0 means 2^64. */
 static uint64_t scale(uint64_t x, uint64_t count)
 {
     return count ? (uint64_t)((wide)x * count >> 64) : x;
@@ -45,11 +46,11 @@ static uint64_t ones(const struct keys *k)
     return ~(uint64_t)0 >> (64 - k->bits);
 }
 
-/* The key at x / 2^64 of the way from the least to the greatest, infinities and NaN left out. */
+/* The key at the fraction x / 2^64 of the range of finite values of the type. */
 static uint64_t spread(const struct keys *k, uint64_t x)
 {
     uint64_t first = io_is_float(k->dtype) ? (uint64_t)1 << io_fraction_bits(k->dtype) : 0;
-    /* As many ranks are left out above as below. */
+    /* The same number of ranks is excluded at both ends. */
     uint64_t count = ones(k) - 2 * first + 1;
     return io_unrank(k->dtype, first + scale(x, count));
 }
@@ -110,7 +111,7 @@ static uint64_t hot(const struct keys *k, uint64_t i)
     return k->n - i <= TAIL ? constant(k, i) : spread(k, random_at(k, STREAM_KEYS, i));
 }
 
-/* Value v with a probability in proportion to 1/v. */
+/* Value v with a probability proportional to 1/v. */
 static uint64_t zipf(const struct keys *k, uint64_t i)
 {
     uint64_t low = 0, high = k->zipf_values - 1;
@@ -126,7 +127,7 @@ static uint64_t zipf(const struct keys *k, uint64_t i)
     return io_is_float(k->dtype) ? from_double(k, (double)(low + 1)) : low + 1;
 }
 
-/* The sum of twelve uniform numbers, less its mean: its deviation is 1, its ends are at 6. */
+/* The sum of twelve uniform numbers minus its mean: standard deviation 1, range [-6, 6]. */
 static uint64_t normal(const struct keys *k, uint64_t i)
 {
     const int64_t one = (int64_t)1 << 32;
@@ -136,10 +137,10 @@ static uint64_t normal(const struct keys *k, uint64_t i)
         sum += (int64_t)(x >> 32) + (int64_t)(x & UINT32_MAX);
     }
     if (io_is_float(k->dtype)) return from_double(k, (double)sum / (double)one);
-    /* Integers: four deviations to either end of the type. */
+    /* Integers: the range of the type is 4 standard deviations on each side. */
     if (sum >= 4 * one) sum = 4 * one - 1;
     if (sum < -4 * one) sum = -4 * one;
-    uint64_t place = (uint64_t)(sum + 4 * one); /* of 35 bits */
+    uint64_t place = (uint64_t)(sum + 4 * one); /* 35 bits */
     return io_unrank(k->dtype, k->bits < 35 ? place >> (35 - k->bits) : place << (k->bits - 35));
 }
 
@@ -199,7 +200,7 @@ bool keys_init(struct keys *keys, ech_dtype dtype, uint64_t n, uint64_t seed, ui
 {
     *keys = (struct keys){ .dtype = dtype, .n = n, .seed = seed, .values = values };
     keys->bits = 8 * (int)ech_dtype_bytes(dtype);
-    /* Every integer up to there is a value of the type. */
+    /* Every integer below 2^digits is a value of the type. */
     const int digits =
         io_is_float(dtype) ? io_fraction_bits(dtype) + 1 : keys->bits - io_is_signed(dtype);
     keys->zipf_values = ZIPF_MOST;

@@ -1,6 +1,5 @@
 /*
- * distributions.h - keys to test and measure with, each a function of the seed and the position
- * alone.
+ * distributions.h - test keys, each a function of only the seed and the position.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -16,22 +15,22 @@ enum { ZIPF_MOST = 65536 };
 
 struct keys {
     ech_dtype dtype;
-    int bits; /* of one key */
+    int bits; /* per key */
     uint64_t n, seed;
-    uint64_t values; /* of "few" */
-    double *zipf;    /* [zipf_values] sums of 1/1 + 1/2 + ... */
+    uint64_t values; /* number of distinct values of "few" */
+    double *zipf;    /* [zipf_values] partial sums of 1/1 + 1/2 + ... */
     uint64_t zipf_values;
 };
 
 struct distribution {
     const char *name;
     bool floats_only;
-    uint64_t (*key)(const struct keys *keys, uint64_t i); /* the key's bits */
+    uint64_t (*key)(const struct keys *keys, uint64_t i); /* returns the bits of key i */
 };
 
-extern const struct distribution distributions[]; /* a NULL name ends it */
+extern const struct distribution distributions[]; /* ends with a NULL name */
 
-/* Sets what distributions need of memory; false when there is none. */
+/* Initialises keys and allocates the tables.  Returns false if out of memory. */
 bool keys_init(struct keys *keys, ech_dtype dtype, uint64_t n, uint64_t seed, uint64_t values);
 void keys_free(struct keys *keys);
 /* Writes keys first .. first + n - 1 to out. */

@@ -1,5 +1,5 @@
 /*
- * explain.c - "echelon explain": what a call would do, without doing it or having the device.
+ * explain.c - "echelon explain": the algorithm and workspace of a call, without running it.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -9,34 +9,36 @@
 #include <string.h>
 
 static struct {
-    const char *type, *n, *values, *bins, *device, *bits, *order, *algorithm, *shape, *other;
-    const char *method, *precond, *entries;
+    const char *type, *n, *values, *bins, *device, *bits, *order, *algorithm, *shape, *b_columns;
+    const char *batch_count, *method, *precond, *nnz;
     bool argsort, reverse, transpose_a, transpose_b;
 } set;
 
 static const struct option options[] = {
-    { 't', "type", "TYPE", &set.type, "of the numbers; default: u32, of matmul and solve f64" },
-    { 'n', "n", "COUNT", &set.n, "elements: 1000, 100M, 1e6, 2^20; default: 1M" },
-    { 0, "values", "BYTES", &set.values, "of sort: that go along with each key; default: none" },
-    { 0, "argsort", NULL, &set.argsort, "explain an argsort" },
-    { 'r', "reverse", NULL, &set.reverse, "greatest first" },
-    { 0, "bits", "FIRST:END", &set.bits, "sort by these bits of the key alone" },
-    { 0, "order", "ORDER", &set.order, "of floats: nan-last or total" },
-    { 0, "bins", "COUNT", &set.bins, "of hist: how many; default: 256" },
+    { 'y', "type", "TYPE", &set.type, "element type; default: u32, for matmul and solve f64" },
+    { 'N', "n", "COUNT", &set.n, "number of elements: 1000, 100M, 1e6, 2^20; default: 1M" },
+    { 0, "values", "BYTES", &set.values,
+      "for sort: size of the value of each key in bytes; default: 0" },
+    { 0, "argsort", NULL, &set.argsort, "for sort: explain an argsort" },
+    { 'r', "reverse", NULL, &set.reverse, "for sort: descending order" },
+    { 0, "bits", "FIRST:END", &set.bits, "for sort: sort by these bits of the key" },
+    { 0, "order", "ORDER", &set.order, "for sort: order of floats, nan-last or total" },
+    { 'B', "bins", "COUNT", &set.bins, "for hist: number of bins; default: 256" },
     { 0, "shape", "ROWSxCOLUMNS", &set.shape,
-      "of gf2, matmul and solve: of the matrix A as it is given;\ndefault: 4096x4096" },
-    { 0, "other", "COUNT", &set.other,
-      "columns of B: of matmul, of gf2 mul and solve, of solve directly (1);\nof gf2 batch: "
-      "matrices; "
-      "default: as many as rows" },
-    { 0, "transpose-a", NULL, &set.transpose_a, "of matmul: A stands for its transpose" },
-    { 0, "transpose-b", NULL, &set.transpose_b, "and B" },
-    { 0, "entries", "COUNT", &set.entries,
-      "of solve: A is sparse and has so many; default: dense" },
-    { 0, "method", "NAME", &set.method, "of solve, as of \"echelon solve\"; default: auto" },
-    { 0, "precond", "NAME", &set.precond, "likewise" },
-    { 'd', "device", "DEVICE", &set.device, "cpu, cuda or simt, which need not be there" },
-    { 0, "algorithm", "NAME", &set.algorithm, "one of those listed, to force it" },
+      "for gf2, matmul and solve: shape of A before transposition;\ndefault: 4096x4096" },
+    { 0, "b-columns", "COUNT", &set.b_columns,
+      "for matmul, gf2 mul and gf2 solve: number of columns of B;\ndefault: the rows of A; for "
+      "direct methods of solve: 1" },
+    { 0, "batch-count", "COUNT", &set.batch_count,
+      "for gf2 batch: number of matrices; default: the rows of A" },
+    { 0, "transpose-a", NULL, &set.transpose_a, "for matmul: use the transpose of A" },
+    { 0, "transpose-b", NULL, &set.transpose_b, "for matmul: use the transpose of B" },
+    { 0, "nnz", "COUNT", &set.nnz,
+      "for solve: A is sparse with this number of entries;\ndefault: A is dense" },
+    { 0, "method", "NAME", &set.method, "for solve: a method of \"echelon solve\"; default: auto" },
+    { 0, "precond", "NAME", &set.precond, "for solve: a preconditioner of \"echelon solve\"" },
+    { 'D', "device", "DEVICE", &set.device, "cpu, cuda or simt; it need not be available" },
+    { 0, "algorithm", "NAME", &set.algorithm, "use this algorithm; the output lists them" },
     { 0, NULL, NULL, NULL, NULL },
 };
 
@@ -52,7 +54,8 @@ static int explain_sort(ech_dtype dtype, uint64_t n)
         (code = cli_parse_bits(set.bits, dtype, &o)) != EXIT_DONE ||
         (code = cli_parse_order(set.order, &o.order)) != EXIT_DONE)
         return code;
-    if (set.argsort && set.values) return cli_fail(EXIT_BAD, "--values does not go with --argsort");
+    if (set.argsort && set.values)
+        return cli_fail(EXIT_BAD, "--values cannot be combined with --argsort");
     ech_dtype index = n <= UINT32_MAX ? ECH_U32 : ECH_U64;
     return explain_print(set.argsort
                              ? ech_argsort_explain(set.device, (size_t)n, dtype, index, &o,
@@ -76,8 +79,8 @@ static int explain_hist(ech_dtype dtype, uint64_t n)
 
 /* ---- GF(2) ---- */
 
-static const char *const gf2_calls[] = { "mul",    "rref",    "pluq", "solve",
-                                         "kernel", "inverse", "batch" };
+static const char *const gf2_calls[] = { "mul",       "rref",    "pluq", "solve",
+                                         "nullspace", "inverse", "batch" };
 enum { GF2_CALLS = sizeof gf2_calls / sizeof *gf2_calls };
 
 static int parse_shape(uint64_t shape[2])
@@ -87,7 +90,8 @@ static int parse_shape(uint64_t shape[2])
     shape[0] = shape[1] = 4096;
     if (!set.shape) return EXIT_DONE;
     if (!x || (size_t)(x - set.shape) >= sizeof rows)
-        return cli_fail(EXIT_BAD, "--shape is \"%s\", not like 4096x8192", set.shape);
+        return cli_fail(EXIT_BAD, "--shape is \"%s\"; give ROWSxCOLUMNS, such as 4096x8192",
+                        set.shape);
     memcpy(rows, set.shape, (size_t)(x - set.shape));
     rows[x - set.shape] = 0;
     int code = cli_parse_count("shape", rows, &shape[0]);
@@ -101,29 +105,37 @@ static int explain_gf2(const char *name)
                                                    ECH_GF2_CALL_NULLSPACE, ECH_GF2_CALL_INVERSE,
                                                    ECH_GF2_CALL_BATCHED };
     char text[EXPLAIN_TEXT];
-    uint64_t shape[2], other;
+    uint64_t shape[2], count;
     int call = 0;
     const ech_gf2_echelon_options o = { .size = sizeof o, .algorithm = set.algorithm };
-    if (!name) return cli_fail(EXIT_BAD, "which operation?  Try: echelon explain gf2 rref");
+    if (!name)
+        return cli_fail(EXIT_BAD,
+                        "no GF(2) operation: give one, for example echelon explain gf2 rref");
     while (call < GF2_CALLS && strcmp(name, gf2_calls[call]) != 0) call++;
     if (call == GF2_CALLS) return cli_unknown("operation", name, gf2_calls, GF2_CALLS);
     int code = parse_shape(shape);
     if (code != EXIT_DONE) return code;
-    other = shape[0];
-    if (set.other && (code = cli_parse_count("other", set.other, &other)) != EXIT_DONE) return code;
+    const bool batch = calls[call] == ECH_GF2_CALL_BATCHED;
+    if (batch ? set.b_columns != NULL : set.batch_count != NULL)
+        return cli_fail(EXIT_BAD, "--%s cannot be combined with gf2 %s",
+                        batch ? "b-columns" : "batch-count", name);
+    count = shape[0];
+    if (set.b_columns) code = cli_parse_count("b-columns", set.b_columns, &count);
+    if (set.batch_count) code = cli_parse_count("batch-count", set.batch_count, &count);
+    if (code != EXIT_DONE) return code;
     return explain_print(ech_gf2_explain(set.device, calls[call], (size_t)shape[0],
-                                         (size_t)shape[1], (size_t)other, &o, ECH_FORMAT_TEXT, text,
+                                         (size_t)shape[1], (size_t)count, &o, ECH_FORMAT_TEXT, text,
                                          sizeof text),
                          text);
 }
 
-/* ---- Which ---- */
+/* ---- The command ---- */
 
 enum { SORT = 1, HIST = 2, GF2 = 4, MATMUL = 8, SOLVE = 16 };
 static const char *const kinds[] = { "sort", "hist", "gf2", "matmul", "solve" };
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
-/* Options that are not of what is explained. */
+/* Refuses options of other operations. */
 static int check_options(int kind)
 {
     const struct {
@@ -134,10 +146,11 @@ static int check_options(int kind)
         { "type", set.type != NULL, SORT | HIST | MATMUL | SOLVE },
         { "n", set.n != NULL, SORT | HIST },
         { "shape", set.shape != NULL, GF2 | MATMUL | SOLVE },
-        { "other", set.other != NULL, GF2 | MATMUL | SOLVE },
+        { "b-columns", set.b_columns != NULL, GF2 | MATMUL | SOLVE },
+        { "batch-count", set.batch_count != NULL, GF2 },
         { "transpose-a", set.transpose_a, MATMUL },
         { "transpose-b", set.transpose_b, MATMUL },
-        { "entries", set.entries != NULL, SOLVE },
+        { "nnz", set.nnz != NULL, SOLVE },
         { "method", set.method != NULL, SOLVE },
         { "precond", set.precond != NULL, SOLVE },
         { "bins", set.bins != NULL, HIST },
@@ -149,15 +162,15 @@ static int check_options(int kind)
     };
     for (size_t i = 0; i < sizeof some / sizeof *some; i++)
         if (some[i].given && !(some[i].of >> kind & 1))
-            return cli_fail(EXIT_BAD, "--%s does not go with %s", some[i].name, kinds[kind]);
+            return cli_fail(EXIT_BAD, "--%s cannot be combined with %s", some[i].name, kinds[kind]);
     return EXIT_DONE;
 }
 
 static int explain_numbers(int kind)
 {
     struct explain_numbers numbers = { .type = set.type,
-                                       .other = set.other,
-                                       .entries = set.entries,
+                                       .b_columns = set.b_columns,
+                                       .nnz = set.nnz,
                                        .method = set.method,
                                        .precond = set.precond,
                                        .device = set.device,
@@ -173,14 +186,15 @@ static int run(int count, char **operands)
 {
     int dtype, code, kind = 0;
     uint64_t n = 1000000;
-    if (count == 0) return cli_fail(EXIT_BAD, "explain what?  Try: echelon explain sort");
+    if (count == 0)
+        return cli_fail(EXIT_BAD, "no operation: give one, for example echelon explain sort");
     while (kind < KINDS && strcmp(operands[0], kinds[kind]) != 0) kind++;
-    if (kind == KINDS)
-        return cli_fail(EXIT_BAD, "cannot explain \"%s\"; it can: sort hist gf2 matmul solve",
-                        operands[0]);
+    if (kind == KINDS) return cli_unknown("operation", operands[0], kinds, KINDS);
     if ((code = check_options(kind)) != EXIT_DONE) return code;
     if (1 << kind == GF2) return explain_gf2(count > 1 ? operands[1] : NULL);
-    if (count > 1) return cli_fail(EXIT_BAD, "too many operands: \"%s\"", operands[1]);
+    if (count > 1)
+        return cli_fail(EXIT_BAD, "unexpected operand \"%s\"; see echelon explain --help",
+                        operands[1]);
     if (1 << kind >= MATMUL) return explain_numbers(kind);
     if ((code = cli_parse_dtype(set.type ? set.type : "u32", &dtype)) != EXIT_DONE ||
         (set.n && (code = cli_parse_count("n", set.n, &n)) != EXIT_DONE))
@@ -191,18 +205,18 @@ static int run(int count, char **operands)
 
 const struct command command_explain = {
     .name = "explain",
-    .summary = "say what a call would do, and the memory it needs",
+    .summary = "print the algorithm that a call would use, and its workspace",
     .usage = "  echelon explain sort [OPTION]...\n"
              "  echelon explain hist [OPTION]...\n"
-             "  echelon explain gf2 mul|rref|pluq|solve|kernel|inverse|batch [OPTION]...\n"
+             "  echelon explain gf2 mul|rref|pluq|solve|nullspace|inverse|batch [OPTION]...\n"
              "  echelon explain matmul [OPTION]...\n"
              "  echelon explain solve [OPTION]...\n",
-    .examples = "  echelon explain sort --type f32 -n 100M\n"
-                "  echelon explain sort --type u64 -n 2^30 --values 8 --device cuda\n"
-                "  echelon explain hist --type u8 -n 1G --bins 256 --device cuda\n"
+    .examples = "  echelon explain sort --type f32 -N 100M\n"
+                "  echelon explain sort --type u64 -N 2^30 --values 8 --device cuda\n"
+                "  echelon explain hist --type u8 -N 1G --bins 256 --device cuda\n"
                 "  echelon explain gf2 rref --shape 65536x65536 --device cuda\n"
-                "  echelon explain matmul --type f32 --shape 4096x1000 --other 512\n"
-                "  echelon explain solve --shape 1Mx1M --entries 5M --method cg --precond ic0\n",
+                "  echelon explain matmul --type f32 --shape 4096x1000 --b-columns 512\n"
+                "  echelon explain solve --shape 1Mx1M --nnz 5M --method cg --precond ic0\n",
     .notes = "",
     .options = options,
     .most_operands = 2,

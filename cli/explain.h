@@ -1,5 +1,5 @@
 /*
- * explain.h - what the parts of "echelon explain" agree on.
+ * explain.h - shared by the files of "echelon explain".
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -8,16 +8,16 @@
 
 #include "cli.h"
 
-/* A question about matrices of numbers, as its options say it. */
+/* The options of "explain matmul" and "explain solve", as typed. */
 struct explain_numbers {
-    const char *type, *other, *entries, *method, *precond, *device, *algorithm;
+    const char *type, *b_columns, *nnz, *method, *precond, *device, *algorithm;
     bool transpose_a, transpose_b;
     uint64_t shape[2];
 };
 
 enum { EXPLAIN_TEXT = 16384 };
 
-/* Prints text, or what the status says. */
+/* Prints text if the status is ECH_OK, otherwise the error message. */
 static inline int explain_print(ech_status status, const char *text)
 {
     if (status != ECH_OK) return cli_fail_ech(status, NULL);

@@ -1,12 +1,12 @@
 /*
- * explain_numbers.c - "echelon explain matmul" and "solve".
+ * explain_numbers.c - "echelon explain matmul" and "echelon explain solve".
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "explain.h"
 #include "solve.h"
 
-/* F64 by default, as the commands have it. */
+/* The default is F64, as in "echelon matmul" and "echelon solve". */
 static int parse_type(const struct explain_numbers *set, bool halves, ech_dtype *dtype)
 {
     int given;
@@ -15,7 +15,7 @@ static int parse_type(const struct explain_numbers *set, bool halves, ech_dtype 
     if (code != EXIT_DONE) return code;
     if (*dtype == ECH_F32 || *dtype == ECH_F64) return EXIT_DONE;
     if (halves && (*dtype == ECH_F16 || *dtype == ECH_BF16)) return EXIT_DONE;
-    return cli_fail(EXIT_BAD, "--type is %s, not %s", set->type,
+    return cli_fail(EXIT_BAD, "--type is %s; use %s", set->type,
                     halves ? "f16, bf16, f32 or f64" : "f32 or f64");
 }
 
@@ -30,7 +30,8 @@ int explain_matmul(const struct explain_numbers *set)
     uint64_t n = m;
     ech_dtype dtype;
     int code = parse_type(set, true, &dtype);
-    if (code == EXIT_DONE && set->other) code = cli_parse_count("other", set->other, &n);
+    if (code == EXIT_DONE && set->b_columns)
+        code = cli_parse_count("b-columns", set->b_columns, &n);
     if (code != EXIT_DONE) return code;
     return explain_print(ech_matmul_explain(set->device, (size_t)m, (size_t)n, (size_t)k, dtype, &o,
                                             ECH_FORMAT_TEXT, text, sizeof text),
@@ -42,14 +43,13 @@ static int explain_direct(const struct explain_numbers *set, ech_dtype dtype, ec
     char text[EXPLAIN_TEXT];
     const ech_direct_options o = { .size = sizeof o, .kind = kind, .algorithm = set->algorithm };
     uint64_t count = 1;
-    int code = set->other ? cli_parse_count("other", set->other, &count) : EXIT_DONE;
+    int code = set->b_columns ? cli_parse_count("b-columns", set->b_columns, &count) : EXIT_DONE;
     if (code != EXIT_DONE) return code;
-    if (set->entries || set->precond)
-        return cli_fail(EXIT_BAD, "--%s does not go with --method %s",
-                        set->entries ? "entries" : "precond", set->method);
-    return explain_print(ech_direct_explain(set->device, ECH_DIRECT_CALL_SOLVE,
-                                            (size_t)set->shape[0], (size_t)set->shape[1],
-                                            (size_t)count, dtype, &o, ECH_FORMAT_TEXT, text,
+    if (set->nnz || set->precond)
+        return cli_fail(EXIT_BAD, "--%s cannot be combined with --method %s",
+                        set->nnz ? "nnz" : "precond", set->method);
+    return explain_print(ech_direct_explain(set->device, ECH_DIRECT_CALL_SOLVE, (size_t)set->shape[0],
+                                            (size_t)set->shape[1], (size_t)count, dtype, &o, ECH_FORMAT_TEXT, text,
                                             sizeof text),
                          text);
 }
@@ -66,18 +66,16 @@ int explain_solve(const struct explain_numbers *set)
     if (code == EXIT_DONE) code = solve_parse_method(set->method, &direct, &kind, &o.method);
     if (code == EXIT_DONE && direct) return explain_direct(set, dtype, kind);
     if (code == EXIT_DONE) code = solve_parse_precond(set->precond, o.method, &o.precond);
-    if (code == EXIT_DONE && set->entries)
-        code = cli_parse_count("entries", set->entries, &entries);
+    if (code == EXIT_DONE && set->nnz) code = cli_parse_count("nnz", set->nnz, &entries);
     if (code != EXIT_DONE) return code;
     if (set->shape[0] != set->shape[1])
-        return cli_fail(EXIT_BAD, "--shape is %llux%llu: not of a square matrix",
+        return cli_fail(EXIT_BAD, "--shape is %llux%llu, but an iterative method needs a square A",
                         (unsigned long long)set->shape[0], (unsigned long long)set->shape[1]);
-    if (set->algorithm || set->other)
-        return cli_fail(EXIT_BAD, "--%s goes with a direct method alone",
-                        set->algorithm ? "algorithm" : "other");
-    if (solve_takes_triangles(o.precond) && !set->entries)
-        return cli_fail(EXIT_BAD,
-                        "--precond %s is for sparse matrices; --entries says how many it has",
+    if (set->algorithm || set->b_columns)
+        return cli_fail(EXIT_BAD, "--%s needs a direct --method, such as lu",
+                        set->algorithm ? "algorithm" : "b-columns");
+    if (solve_takes_triangles(o.precond) && !set->nnz)
+        return cli_fail(EXIT_BAD, "--precond %s needs a sparse matrix: give its entries with --nnz",
                         set->precond);
     const size_t n = (size_t)set->shape[0];
     const bool wide = n > INT32_MAX || entries > INT32_MAX;
@@ -90,8 +88,8 @@ int explain_solve(const struct explain_numbers *set)
     const ech_operator a = { .size = sizeof a,
                              .n = n,
                              .dtype = dtype,
-                             .csr = set->entries ? &csr : NULL,
-                             .dense = set->entries ? NULL : text, /* which is not looked at */
+                             .csr = set->nnz ? &csr : NULL,
+                             .dense = set->nnz ? NULL : text, /* never read */
                              .stride = n };
     return explain_print(ech_solve_explain(set->device, &a, &o, ECH_FORMAT_TEXT, text, sizeof text),
                          text);

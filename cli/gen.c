@@ -1,7 +1,7 @@
 /*
- * gen.c - "echelon gen": writes a file of numbers to test and measure with.
+ * gen.c - "echelon gen": writes a file of random numbers for tests and measurements.
  *
- * Keys are made and written a block at a time, so memory does not grow with the file.
+ * Keys are generated and written in blocks, so that memory does not grow with the file.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -17,13 +17,14 @@ static struct {
 } set;
 
 static const struct option options[] = {
-    { 'n', "n", "COUNT", &set.n, "elements: 1000, 100M, 1e6, 2^20, 4Ki; default: 1000" },
-    { 't', "type", "TYPE", &set.type, "i8 ... f64, bf16; default: that of FILE.f32, else u32" },
-    { 0, "seed", "NUMBER", &set.seed, "another seed gives other numbers; default: 1" },
-    { 0, "values", "COUNT", &set.values, "of few: how many different ones; default: 16" },
-    { 'o', "output", "FILE", &set.output, "default: standard output" },
+    { 'N', "n", "COUNT", &set.n, "number of elements: 1000, 100M, 1e6, 2^20, 4Ki;\ndefault: 1000" },
+    { 'y', "type", "TYPE", &set.type,
+      "element type: " CLI_TYPES ";\ndefault: that of the extension, otherwise u32" },
+    { 0, "seed", "N", &set.seed, "seed of the random numbers; default: 1" },
+    { 0, "values", "COUNT", &set.values, "for few: number of distinct values; default: 16" },
+    { 'o', "output", "FILE", &set.output, "write to FILE; default: standard output" },
     { 0, "format", "FORMAT", &set.format,
-      "npy, raw or text; default: by FILE's extension, else text" },
+      "npy, raw or text; default: that of the extension,\notherwise text" },
     { 0, NULL, NULL, NULL, NULL },
 };
 
@@ -49,19 +50,18 @@ static int parse(const char *name, struct work *work)
     if (set.output && dtype < 0) dtype = io_dtype_from_extension(set.output);
     if (format < 0) format = IO_TEXT;
     if (dtype < 0) dtype = ECH_U32;
-    if (values == 0) return cli_fail(EXIT_BAD, "--values is 0: at least 1");
+    if (values == 0) return cli_fail(EXIT_BAD, "--values is 0; the minimum is 1");
     if ((code = cli_check_distribution(work->distribution, (ech_dtype)dtype)) != EXIT_DONE)
         return code;
     if (format != IO_TEXT && (!set.output || strcmp(set.output, "-") == 0) && isatty(STDOUT_FILENO))
-        return cli_fail(EXIT_BAD, "the output is binary and standard output is a terminal: "
-                                  "give -o FILE, or redirect it");
+        return cli_fail(EXIT_BAD, CLI_TERMINAL);
     work->format = (io_format)format;
     if (!keys_init(&work->keys, (ech_dtype)dtype, n, seed, values))
-        return cli_fail(EXIT_MEMORY, "out of memory");
+        return cli_fail(EXIT_MEMORY, "out of memory for the tables of the distribution");
     return EXIT_DONE;
 }
 
-/* Keys first .. first + n - 1; block holds n of them, or the text of one. */
+/* Writes keys first .. first + n - 1; block has room for n keys. */
 static io_status write_block(struct io_output *output, const struct work *work, uint64_t first,
                              size_t n, char *block, struct io_error *error)
 {
@@ -122,23 +122,23 @@ static int run(int count, char **operands)
 
 const struct command command_gen = {
     .name = "gen",
-    .summary = "write a file of numbers to test with",
+    .summary = "generate test data: random, sorted and skewed numbers",
     .usage = "  echelon gen [DISTRIBUTION] [OPTION]...\n",
-    .examples = "  echelon gen uniform --type f32 -n 100M -o data.npy\n"
-                "  echelon gen few --values 3 -n 20\n"
-                "  echelon gen nan-mix -n 1Mi -o mix.f64\n",
+    .examples = "  echelon gen uniform --type f32 -N 100M -o data.npy\n"
+                "  echelon gen few --values 3 -N 20\n"
+                "  echelon gen nan-mix -N 1Mi -o mix.f64\n",
     .notes =
         "Distributions (the first is the default):\n"
-        "  uniform   all values of the type; floats in [0, 1)\n"
-        "  normal    floats of deviation 1; integers about the middle of the type\n"
-        "  sorted    from the least to the greatest of the type\n"
-        "  reversed  from the greatest to the least\n"
-        "  almost    sorted, one in a hundred out of place\n"
+        "  uniform   integers: all values of the type; floats: [0, 1)\n"
+        "  normal    floats: standard deviation 1; integers: centred in the range of the type\n"
+        "  sorted    ascending, from the minimum to the maximum of the type\n"
+        "  reversed  descending\n"
+        "  almost    sorted, but 1 % of the elements are random\n"
         "  constant  one value\n"
-        "  few       --values different values\n"
-        "  zipf      value v = 1, 2, ... with probability in proportion to 1/v\n"
-        "  hot       random, but the last 4096 are equal\n"
-        "  and2      the AND of 2 random words; and4 and and8 likewise\n"
+        "  few       --values distinct values\n"
+        "  zipf      value v = 1, 2, ... with probability proportional to 1/v\n"
+        "  hot       random, but the last 4096 elements are equal\n"
+        "  and2      the AND of 2 random words (low entropy); and4 and and8: of 4 and 8\n"
         "  nan-mix   floats with NaN, -0, infinities and subnormals\n\n"
         "The same seed gives the same file on every machine.  bf16 in .npy is stored as <u2.\n",
     .options = options,

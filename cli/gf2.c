@@ -1,7 +1,7 @@
 /*
- * gf2.c - "echelon gf2": matrices of bits, that is, over the field of two elements.
+ * gf2.c - "echelon gf2": matrices over GF(2), the field with two elements.
  *
- *     run()  which verb -> its options -> device -> outputs -> inputs -> the verb -> close
+ *     run()  operation -> its options -> device -> outputs -> inputs -> run it -> close
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -15,37 +15,36 @@
 static struct gf2_words set;
 
 static const struct option options[] = {
-    { 'o', "output", "FILE", &set.output, "write there; default: standard output" },
+    { 'o', "output", "FILE", &set.output, "write to FILE; default: standard output" },
     { 0, "format", "FORMAT", &set.format,
-      "of the output: pbm, pbm-text, npy, npy-little, npy-big, jcf,\nmtx or alist; default: its "
-      "name's, else that of the input" },
+      "format of the output: pbm, pbm-text, npy, npy-little,\nnpy-big, jcf, mtx or alist; "
+      "default: that of the extension,\notherwise that of the input" },
     { 0, "packed", "ORDER:N,M", &set.packed,
-      "a .npy input holds packed bits, little (lowest first) or big,\nof N columns, and the second "
-      "input of M; default: of all bits" },
-    { 0, "form", "FORM", &set.form, "of rref: reduced (default) or echelon" },
+      ".npy inputs are packed bits, little (lowest bit first) or\nbig; the first input has N "
+      "columns, the second M; default: all\nbits of the bytes" },
+    { 0, "form", "FORM", &set.form, "for rref: reduced (default) or echelon" },
     { 0, "columns", "N", &set.columns,
-      "of rref, rank, solve: pivots in the first N columns alone" },
-    { 0, "max-rank", "N", &set.max_rank, "of rref, rank: stop at N pivots" },
+      "for rref, rank, solve: seek pivots only in the first N\ncolumns" },
+    { 0, "max-rank", "N", &set.max_rank, "for rref, rank: stop at N pivots" },
     { 0, "order", "FILE", &set.order,
-      "of rref, rank, solve: seek pivots in these columns alone,\nnumbers from 0, in this order" },
-    { 0, "transform", "FILE", &set.transform, "of rref: write T there, with T A = E" },
+      "for rref, rank, solve: seek pivots only in the columns that\nFILE lists (counted from 0), "
+      "in this order" },
+    { 0, "transform", "FILE", &set.transform, "for rref: write T with T A = E to FILE" },
     { 0, "pivots", NULL, &set.pivots,
-      "of rref, rank: print the columns of the pivots, from 0; E is\nthen written to --output "
-      "alone" },
+      "for rref, rank: print the pivot columns, counted from 0; E is\nwritten only to --output" },
     { 0, "certificate", "FILE", &set.certificate,
-      "of solve: write there why columns have no solution" },
-    { 0, "left", NULL, &set.left, "of kernel: the y with y A = 0" },
-    { 0, "rank", NULL, &set.rank, "of info: the rank too" },
-    { 0, "check", NULL, &set.check, "verify the answer, without the library's help" },
-    { 0, "json", NULL, &set.json, "of rank, info: as JSON" },
-    { 'd', "device", "DEVICE", &set.device,
-      "cpu, cuda, cuda:1, simt; default: the first GPU, else cpu" },
-    { 0, "threads", "N", &set.threads, "CPU threads, at most; 0: all" },
-    { 0, "algorithm", "NAME", &set.algorithm, "one of the library's, to force it" },
+      "for solve: write certificates of inconsistency to FILE" },
+    { 0, "left", NULL, &set.left, "for nullspace: the left nullspace, all y with y A = 0" },
+    { 0, "rank", NULL, &set.rank, "for info: also print the rank" },
+    { 0, "check", NULL, &set.check, "verify the result with code independent of the library" },
+    { 0, "json", NULL, &set.json, "for rank, info: print JSON" },
+    { 'D', "device", "DEVICE", &set.device, CLI_DEVICE_HELP },
+    { 0, "threads", "N", &set.threads, CLI_THREADS_HELP },
+    { 0, "algorithm", "NAME", &set.algorithm, CLI_ALGORITHM_HELP },
     { 0, NULL, NULL, NULL, NULL },
 };
 
-/* ---- Verbs and what they take ---- */
+/* ---- Operations and their options ---- */
 
 enum {
     RREF = 1,
@@ -69,7 +68,7 @@ static const struct verb {
     { "rref", RREF, 1, verb_rref, "eliminating" },
     { "rank", RANK, 1, verb_rank, "eliminating" },
     { "solve", SOLVE, 2, verb_solve, "solving" },
-    { "kernel", KERNEL, 1, verb_kernel, "eliminating" },
+    { "nullspace", KERNEL, 1, verb_kernel, "eliminating" },
     { "inverse", INVERSE, 1, verb_inverse, "inverting" },
     { "mul", MUL, 2, verb_mul, "multiplying" },
     { "transpose", TRANSPOSE, 1, verb_transpose, "transposing" },
@@ -79,7 +78,7 @@ static const struct verb {
 enum { VERBS = sizeof verbs / sizeof *verbs };
 
 static const struct {
-    const char *name; /* of the option */
+    const char *name; /* name of the option */
     unsigned verbs;
 } takes[] = {
     { "output", RREF | SOLVE | KERNEL | INVERSE | MUL | TRANSPOSE | CONVERT },
@@ -119,7 +118,7 @@ static int check_options(const struct verb *verb)
         while (strcmp(o->name, takes[i].name) != 0) o++;
         bool given = o->value ? *(const char **)o->target != NULL : *(bool *)o->target;
         if (given && !(takes[i].verbs & verb->bit))
-            return cli_fail(EXIT_BAD, "--%s does not go with %s", o->name, verb->name);
+            return cli_fail(EXIT_BAD, "--%s cannot be combined with %s", o->name, verb->name);
     }
     return EXIT_DONE;
 }
@@ -133,7 +132,7 @@ static int parse_size(const char *name, const char *text, size_t *value)
     int code = cli_parse_count(name, text, &count);
     if (code != EXIT_DONE) return code;
     if (count == 0 || count > io_bits_most)
-        return cli_fail(EXIT_BAD, "--%s is %s: not from 1 to 2^32 - 1", name, text);
+        return cli_fail(EXIT_BAD, "--%s is %s; give 1 to 2^32 - 1", name, text);
     *value = (size_t)count;
     return EXIT_DONE;
 }
@@ -144,7 +143,7 @@ static int parse(struct gf2_job *job)
         (ech_gf2_echelon_options){ .size = sizeof job->options, .algorithm = set.algorithm };
     if (set.form && strcmp(set.form, "reduced") != 0) {
         if (strcmp(set.form, "echelon") != 0)
-            return cli_fail(EXIT_BAD, "--form is \"%s\", not reduced or echelon", set.form);
+            return cli_fail(EXIT_BAD, "--form is \"%s\"; use reduced or echelon", set.form);
         job->options.form = ECH_GF2_FORM_ECHELON;
     }
     int code = parse_size("columns", set.columns, &job->options.pivot_cols);
@@ -155,16 +154,18 @@ static int parse(struct gf2_job *job)
 static int find_inputs(struct gf2_job *job, const struct verb *verb, int count, char **operands)
 {
     if (count > verb->inputs)
-        return cli_fail(EXIT_BAD, "too many operands: \"%s\"", operands[verb->inputs]);
+        return cli_fail(EXIT_BAD, "unexpected operand \"%s\"; %s has %d input%s",
+                        operands[verb->inputs], verb->name, verb->inputs,
+                        verb->inputs == 1 ? "" : "s");
     if (verb->inputs == 2) {
         if (count < 2)
-            return cli_fail(EXIT_BAD, "%s is of two files: echelon gf2 %s A B", verb->name,
+            return cli_fail(EXIT_BAD, "%s needs two files: echelon gf2 %s A B", verb->name,
                             verb->name);
         if (strcmp(operands[0], "-") == 0 && strcmp(operands[1], "-") == 0)
             return cli_fail(EXIT_BAD, "A and B cannot both be standard input");
         job->input[1] = operands[1];
     } else if (!count && isatty(STDIN_FILENO)) {
-        return cli_fail(EXIT_BAD, "no INPUT; give a file, or - for standard input");
+        return cli_fail(EXIT_BAD, "no INPUT: give a file name, or - for standard input");
     }
     job->input[0] = count ? operands[0] : "-";
     return EXIT_DONE;
@@ -172,7 +173,7 @@ static int find_inputs(struct gf2_job *job, const struct verb *verb, int count, 
 
 /* ---- Run ---- */
 
-/* What is opened, read and made; run() closes and frees it. */
+/* Opens, loads and computes; run() closes and frees. */
 static int work(struct gf2_job *job, const struct verb *verb)
 {
     int threads, code = cli_parse_threads(set.threads, &threads);
@@ -187,8 +188,8 @@ static int work(struct gf2_job *job, const struct verb *verb)
     if (code == EXIT_DONE) code = gf2_load(job, 0, &job->a);
     if (code == EXIT_DONE && verb->inputs == 2) code = gf2_load(job, 1, &job->b);
     if (code == EXIT_DONE && job->options.pivot_cols > job->a.cols)
-        code = cli_fail(EXIT_BAD, "--columns is %s, but %s has %llu", set.columns, job->input[0],
-                        (unsigned long long)job->a.cols);
+        code = cli_fail(EXIT_BAD, "--columns is %s, but %s has %llu columns", set.columns,
+                        job->input[0], (unsigned long long)job->a.cols);
     if (code == EXIT_DONE && set.order) code = gf2_load_order(job, job->a.cols);
     if (code != EXIT_DONE) return code;
     cli_progress_stage(&job->progress, verb->doing);
@@ -198,9 +199,10 @@ static int work(struct gf2_job *job, const struct verb *verb)
 
 static int run(int count, char **operands)
 {
-    static struct gf2_job job; /* its sources and outputs are large */
+    static struct gf2_job job; /* static, because it is large */
     const struct verb *verb;
-    if (count == 0) return cli_fail(EXIT_BAD, "do what?  Try: echelon gf2 rank INPUT");
+    if (count == 0)
+        return cli_fail(EXIT_BAD, "no operation: give one, for example echelon gf2 rank INPUT");
     int code = find_verb(operands[0], &verb);
     job.words = set;
     if (code == EXIT_DONE) code = check_options(verb);
@@ -221,32 +223,32 @@ static int run(int count, char **operands)
 
 const struct command command_gf2 = {
     .name = "gf2",
-    .summary = "matrices of bits: echelon form, rank, solve, kernel, inverse",
-    .usage = "  echelon gf2 rref|rank|kernel|inverse|transpose|info|convert [OPTION]... [INPUT]\n"
-             "  echelon gf2 solve|mul [OPTION]... A B\n",
+    .summary = "matrices over GF(2): echelon form, rank, solve, nullspace, inverse",
+    .usage =
+        "  echelon gf2 rref|rank|nullspace|inverse|transpose|info|convert [OPTION]... [INPUT]\n"
+        "  echelon gf2 solve|mul [OPTION]... A B\n",
     .examples = "  echelon gf2 rank H.alist\n"
-                "  echelon gf2 info --rank H.pbm                  size, ones, weights, rank\n"
+                "  echelon gf2 info --rank H.pbm                  shape, ones, weights, rank\n"
                 "  echelon gf2 rref A.npy -o E.npy --transform T.npy\n"
                 "  echelon gf2 solve A.pbm b.pbm -o x.pbm --check\n"
-                "  echelon gf2 kernel H.mtx -o G.mtx              a generator matrix of the code\n"
+                "  echelon gf2 nullspace H.mtx -o G.mtx           a generator matrix of the code\n"
                 "  echelon gf2 mul A.pbm B.pbm | echelon gf2 info\n"
                 "  echelon gf2 convert H.alist -o H.pbm\n",
     .notes =
-        "  rref       brings A to echelon form E\n"
-        "  rank       prints the number of pivots\n"
-        "  solve      finds X with A X = B; columns of B without a solution are named, are zero "
-        "in\n"
-        "             X, and make the exit code 1\n"
-        "  kernel     a basis of the x with A x = 0, a vector a row\n"
-        "  inverse    of a square matrix; exit code 1 when there is none\n"
-        "  mul        the product of two\n"
-        "  transpose  columns become rows\n"
-        "  info       rows, columns, ones and how they are spread\n"
-        "  convert    the matrix in another format\n\n"
-        "INPUT is PBM (P1 or P4; black is one), .npy (of two dimensions, 0 and 1, or packed), "
-        "JCF,\n"
-        "Matrix Market (coordinate, pattern or integer) or alist: found out from its extension,\n"
-        "else from its first bytes.\n",
+        "Operations:\n"
+        "  rref       the (reduced) echelon form E of A\n"
+        "  rank       prints the rank, the number of pivots\n"
+        "  solve      X with A X = B; columns of B without a solution are listed, are zero in X,\n"
+        "             and make the exit status 1\n"
+        "  nullspace  a basis of all x with A x = 0, one vector per row\n"
+        "  inverse    the inverse of a square matrix; exit status 1 if it is singular\n"
+        "  mul        the product A B\n"
+        "  transpose  the transpose\n"
+        "  info       prints the shape, and the number of ones in total, per row and per column\n"
+        "  convert    writes the matrix in another format\n\n"
+        "INPUT is PBM (P1 or P4; black is one), .npy (two dimensions of 0 and 1, or packed\n"
+        "bits), JCF, Matrix Market (coordinate, pattern or integer) or alist.  The extension\n"
+        "determines the format; if it is unknown, the first bytes do.\n",
     .options = options,
     .most_operands = 3,
     .run = run,

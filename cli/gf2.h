@@ -1,9 +1,9 @@
 /*
- * gf2.h - what the files of "echelon gf2" share: its words, a run, and the checks of its answers.
+ * gf2.h - shared by the files of "echelon gf2": its options, the state of a run, and the checks.
  *
- *     gf2.c        the command: options, which verb takes which, a run from first to last
- *     gf2_file.c   matrices and orders from files and to files
- *     gf2_solve.c  the verbs: rref, rank, solve, kernel, inverse, mul, transpose
+ *     gf2.c        the command: options, which operation has which options, sequence of a run
+ *     gf2_file.c   reads and writes matrices, reads column orders
+ *     gf2_solve.c  operations: rref, rank, solve, nullspace, inverse, mul, transpose
  *     gf2_info.c   info, convert
  *     gf2_check.c  --check
  *
@@ -15,7 +15,7 @@
 #include "io/bits.h"
 #include "cli.h"
 
-/* What options say, as it was typed. */
+/* The values of the options, as typed. */
 struct gf2_words {
     const char *output, *format, *packed, *form, *columns, *max_rank, *order, *transform;
     const char *certificate, *algorithm, *device, *threads;
@@ -25,43 +25,43 @@ struct gf2_words {
 /* A run. */
 struct gf2_job {
     struct gf2_words words;
-    ech_ctx *ctx; /* NULL where nothing is computed */
+    ech_ctx *ctx; /* NULL if nothing is computed */
     const char *input[2];
-    struct io_bits a, b; /* the inputs; b where there are two */
+    struct io_bits a, b; /* the inputs; b only if there are two */
     struct io_bits_hints hints[2];
-    int format; /* of the output; -1: its name or the input says */
+    int format; /* of the output; -1: determined by its extension or the input */
     struct io_output output, second;
-    bool to_output, to_second; /* which of them are open */
+    bool to_output, to_second; /* whether output and second are open */
     ech_gf2_echelon_options options;
     uint32_t *order;
     struct cli_progress progress;
 };
 
-/* ---- Files: gf2_file.c.  Each: EXIT_DONE, or an exit code after its message ---- */
+/* ---- Files: gf2_file.c.  Each returns EXIT_DONE, or an exit code after a message ---- */
 
-/* --packed and --format. */
+/* Parses --packed and --format. */
 int gf2_parse_files(struct gf2_job *job);
-/* Reads input which into bits. */
+/* Reads input number which into bits. */
 int gf2_load(struct gf2_job *job, int which, struct io_bits *bits);
-/* --order, into job->options; columns of the matrix that it is of. */
+/* Reads the file of --order into job->options; the matrix has this number of columns. */
 int gf2_load_order(struct gf2_job *job, uint64_t columns);
-/* Opens the outputs, where there are to be some. */
+/* Opens the output if wanted, and the second output if its name is not NULL. */
 int gf2_create(struct gf2_job *job, bool output, const char *second);
-/* Writes to the first output, or to the second, and puts it in its place. */
+/* Writes to the first or second output and commits it. */
 int gf2_write(struct gf2_job *job, const struct io_bits *bits, bool second);
 int gf2_zeros(struct gf2_job *job, struct io_bits *bits, uint64_t rows, uint64_t cols,
               const char *what);
-/* A copy of bits, or a part of it from its first row on. */
+/* Allocates a copy. */
 int gf2_copy(struct gf2_job *job, const struct io_bits *from, struct io_bits *to);
 
-/* The library's form of it. */
+/* The same matrix as the library's type. */
 static inline ech_gf2 gf2_matrix(const struct io_bits *bits)
 {
     return (ech_gf2){ sizeof(ech_gf2), bits->words, (size_t)bits->rows, (size_t)bits->cols,
                       bits->stride };
 }
 
-/* ---- Verbs: gf2_solve.c, gf2_info.c.  The inputs are there, the outputs open ---- */
+/* ---- Operations: gf2_solve.c, gf2_info.c.  Inputs are loaded and outputs are open ---- */
 
 int verb_rref(struct gf2_job *job);
 int verb_rank(struct gf2_job *job);
@@ -73,10 +73,10 @@ int verb_transpose(struct gf2_job *job);
 int verb_convert(struct gf2_job *job);
 int verb_info(struct gf2_job *job);
 
-/* ---- Checks: gf2_check.c.  Each says on standard error what it found to be so; EXIT_DEVICE after
- * a message where something is not ---- */
+/* ---- Checks: gf2_check.c.  Each prints the verified properties on standard error, or returns
+ * EXIT_DEVICE after a message ---- */
 
-/* An echelon form and how it came about. */
+/* An echelon form and its transform. */
 struct gf2_form {
     const struct io_bits *a, *e, *t; /* t a = e */
     const uint32_t *pivots;
@@ -86,7 +86,7 @@ int gf2_check_form(struct gf2_job *job, const struct gf2_form *form);
 int gf2_check_solution(struct gf2_job *job, const struct io_bits *x, const uint8_t *solvable,
                        const struct io_bits *certificate);
 int gf2_check_kernel(struct gf2_job *job, const struct io_bits *basis);
-/* a b = c, said in these words. */
+/* Checks a b = c; words is the text of the message. */
 int gf2_check_product(struct gf2_job *job, const struct io_bits *a, const struct io_bits *b,
                       const struct io_bits *c, const char *words);
 int gf2_check_inverse(struct gf2_job *job, const struct io_bits *inverse);

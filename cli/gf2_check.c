@@ -1,9 +1,9 @@
 /*
- * gf2_check.c - "echelon gf2 --check": verifies an answer without the code that gave it.
+ * gf2_check.c - "echelon gf2 --check": verifies a result with code independent of the library.
  *
- * A matrix is known by its products with 64 random vectors, one in each bit of a word (Freivalds
- * 1977): they take a step for each one of the matrix, and two matrices that differ agree on them
- * with probability 2^-64.
+ * Matrices are compared by their products with 64 random vectors, one per bit of a word (Freivalds
+ * 1977).  The cost is one step per one in the matrix.  Two different matrices have equal products
+ * with a probability of 2^-64.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Words that the checks use, freed at once. */
+/* Temporary arrays of a check. */
 struct vectors {
     struct gf2_job *job;
     uint64_t *words[6];
@@ -24,8 +24,8 @@ static uint64_t *take(struct vectors *v, uint64_t n)
 {
     uint64_t *words = calloc((size_t)n + 1, sizeof *words);
     if (!words && !v->failed)
-        cli_fail(EXIT_MEMORY, "%s: out of memory: no %llu bytes for --check", v->job->input[0],
-                 (unsigned long long)n * sizeof *words);
+        cli_fail(EXIT_MEMORY, "%s: out of memory: cannot allocate %llu bytes for --check",
+                 v->job->input[0], (unsigned long long)n * sizeof *words);
     v->failed |= !words;
     v->words[v->n++] = words;
     return words;
@@ -48,7 +48,7 @@ static void randomize(uint64_t *x, uint64_t n)
     }
 }
 
-/* The sum of x over the ones of a row. */
+/* The sum of x[j] over the ones j of a row. */
 static uint64_t row_times(const struct io_bits *m, uint64_t row, const uint64_t *x)
 {
     const uint64_t *words = m->words + row * m->stride;
@@ -76,13 +76,12 @@ static bool all_zero(const uint64_t *x, uint64_t n)
     return any == 0;
 }
 
-/* Says that it is so; or that it is not. */
+/* Reports whether the property holds. */
 static int tell(struct gf2_job *job, bool so, const char *what)
 {
     cli_progress_end(&job->progress);
-    if (!so)
-        return cli_fail(EXIT_DEVICE, "--check: it is not so that %s: the answer is wrong", what);
-    fprintf(stderr, "echelon gf2: checked: %s\n", what);
+    if (!so) return cli_fail(EXIT_DEVICE, "verification failed: %s", what);
+    fprintf(stderr, "echelon gf2: verified: %s\n", what);
     return EXIT_DONE;
 }
 
@@ -123,8 +122,8 @@ int gf2_check_inverse(struct gf2_job *job, const struct io_bits *inverse)
 
 /* ---- Echelon form ---- */
 
-/* place[j] is where column j stands among those in which pivots were sought; UINT32_MAX: nowhere.
- * NULL when out of memory, after its message. */
+/* place[j] is the position of column j in the order in which pivots were sought, or UINT32_MAX.
+ * Returns NULL after a message if out of memory. */
 static uint32_t *places(struct gf2_job *job, uint64_t cols)
 {
     const ech_gf2_echelon_options *o = &job->options;
@@ -141,7 +140,7 @@ static uint32_t *places(struct gf2_job *job, uint64_t cols)
     return place;
 }
 
-/* The first place at which a row has a one, or UINT32_MAX where there is none. */
+/* The minimum place of the ones of a row; UINT32_MAX if there is none. */
 static uint32_t first_place(const struct io_bits *m, uint64_t row, const uint32_t *place)
 {
     uint32_t found = UINT32_MAX;
@@ -150,8 +149,8 @@ static uint32_t first_place(const struct io_bits *m, uint64_t row, const uint32_
     return found;
 }
 
-/* Pivots rise, are the first ones of their rows and, in reduced form, the only ones of their
- * columns; the rows below have no ones where pivots were sought. */
+/* The places of the pivots are ascending, each pivot is the first one of its row, and the rows
+ * below have no ones in columns in which pivots were sought. */
 static bool is_echelon(struct gf2_job *job, const struct gf2_form *f, const uint32_t *place)
 {
     const struct io_bits *e = f->e;
@@ -169,7 +168,7 @@ static bool is_echelon(struct gf2_job *job, const struct gf2_form *f, const uint
     return true;
 }
 
-/* With is_echelon(): above a pivot are zeros too. */
+/* For a matrix that satisfies is_echelon(): each pivot is the only one in its column. */
 static bool is_reduced(const struct gf2_form *f, uint64_t *mask)
 {
     const struct io_bits *e = f->e;
@@ -184,7 +183,7 @@ static bool is_reduced(const struct gf2_form *f, uint64_t *mask)
     return true;
 }
 
-/* x, random but such that e x = 0: e is an echelon form whose rows after rank are zero. */
+/* A random x with e x = 0; the rows of e below its rank are zero. */
 static void random_kernel(const struct gf2_form *f, uint64_t *x)
 {
     randomize(x, f->e->cols);
@@ -201,20 +200,20 @@ static bool has_zero_rows(const struct gf2_form *f)
            all_zero(e->words + f->rank * e->stride, (e->rows - f->rank) * e->stride);
 }
 
-/* That E has the rows of A as sums: every x with E x = 0 has A x = 0.  Where E has more than pivot
- * rows, T has an inverse instead, which here is the library's word. */
+/* Checks that every row of A is a linear combination of rows of E: E x = 0 implies A x = 0.  If E
+ * has nonzero rows below the pivots, checks that T is invertible, using the library. */
 static int check_space(struct gf2_job *job, const struct gf2_form *f, uint64_t *x, uint64_t *ax)
 {
     if (has_zero_rows(f)) {
         random_kernel(f, x);
         times(f->a, x, ax);
-        return tell(job, all_zero(ax, f->a->rows), "E x = 0 means A x = 0");
+        return tell(job, all_zero(ax, f->a->rows), "E x = 0 implies A x = 0");
     }
     uint32_t rank = 0;
     ech_gf2 t = gf2_matrix(f->t);
     ech_status status = ech_gf2_rank(job->ctx, &t, &rank, NULL);
     if (status != ECH_OK) return cli_fail_ech(status, job->ctx);
-    return tell(job, rank == f->t->rows, "T has full rank, by another elimination");
+    return tell(job, rank == f->t->rows, "T has full rank, computed by another elimination");
 }
 
 int gf2_check_form(struct gf2_job *job, const struct gf2_form *f)
@@ -237,7 +236,7 @@ int gf2_check_form(struct gf2_job *job, const struct gf2_form *f)
 
 /* ---- Solutions ---- */
 
-/* y b_j, a bit. */
+/* The bit y b_j. */
 static bool meets(const struct io_bits *certificate, const struct io_bits *b, uint64_t j)
 {
     bool sum = false;
@@ -270,8 +269,8 @@ int gf2_check_solution(struct gf2_job *job, const struct io_bits *x, const uint8
     }
     uint32_t *place = code == EXIT_DONE && none ? places(job, a->cols) : NULL;
     if (code == EXIT_DONE && none) {
-        /* Certificates of columns with a solution are zero, so the products are too; columns of A
-         * that may not have pivots may not be used, so they do not count. */
+        /* Certificates of columns with a solution are zero, so their products are zero.  Columns of
+         * A in which no pivots were sought are excluded. */
         bool so = true;
         randomize(r, a->cols);
         for (uint64_t j = 0; place && j < a->cols; j++)
@@ -287,12 +286,12 @@ int gf2_check_solution(struct gf2_job *job, const struct io_bits *x, const uint8
     return code;
 }
 
-/* ---- Kernels ---- */
+/* ---- Nullspaces ---- */
 
-/* The last one of each row stands after that of the row before, so no row is a sum of others. */
+/* The last ones of the rows are in ascending columns, so the rows are linearly independent. */
 static bool are_independent(const struct io_bits *basis)
 {
-    uint64_t after = 0; /* one past the last one of the row before */
+    uint64_t after = 0; /* one past the last one of the previous row */
     for (uint64_t i = 0; i < basis->rows; i++) {
         const uint64_t *words = basis->words + i * basis->stride;
         size_t k = basis->stride;
@@ -304,7 +303,7 @@ static bool are_independent(const struct io_bits *basis)
     return true;
 }
 
-/* s basis, for the s of which x has bits: y[j] sums x over the rows with a one in column j. */
+/* y = x basis: y[j] is the sum of x[i] over the rows i with a one in column j. */
 static void times_left(const struct io_bits *basis, const uint64_t *x, uint64_t *y)
 {
     for (uint64_t i = 0; i < basis->rows; i++)
@@ -334,7 +333,7 @@ int gf2_check_kernel(struct gf2_job *job, const struct io_bits *basis)
         code = tell(job, all_zero(zero, a->rows), "A K^T = 0");
     }
     if (code == EXIT_DONE)
-        code = tell(job, are_independent(basis), "the rows of K are independent");
+        code = tell(job, are_independent(basis), "the rows of K are linearly independent");
     if (code == EXIT_DONE) {
         ech_gf2 m = gf2_matrix(a);
         ech_status status = ech_gf2_rank(job->ctx, &m, &rank, NULL);
@@ -342,8 +341,8 @@ int gf2_check_kernel(struct gf2_job *job, const struct io_bits *basis)
             code = cli_fail_ech(status, job->ctx);
         else
             code = tell(job, basis->rows + rank == n,
-                        left ? "they are as many as the rows less the rank"
-                             : "they are as many as the columns less the rank");
+                        left ? "K has as many rows as A has rows minus rank"
+                             : "K has as many rows as A has columns minus rank");
     }
     release(&v);
     return code;

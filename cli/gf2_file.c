@@ -1,5 +1,5 @@
 /*
- * gf2_file.c - matrices and orders from files and to files, for "echelon gf2".
+ * gf2_file.c - reads and writes matrices, and reads column orders, for "echelon gf2".
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -15,8 +15,8 @@
 static int bad_packed(const char *text)
 {
     return cli_fail(EXIT_BAD,
-                    "--packed is \"%s\", not little or big, and then the columns of each input, "
-                    "such as little:1000 or big:1000,1",
+                    "--packed is \"%s\"; give little or big and the columns of each input, such as "
+                    "little:1000 or big:1000,1",
                     text);
 }
 
@@ -73,20 +73,21 @@ static int take_order(struct gf2_job *job, const struct io_column *c, uint64_t c
     const char *name = job->words.order;
     size_t bytes = ech_dtype_bytes(c->dtype);
     if (io_is_float(c->dtype))
-        return cli_fail(EXIT_BAD, "%s: holds %s, not numbers of columns", name,
+        return cli_fail(EXIT_BAD, "%s: contains %s, but column numbers must be integers", name,
                         ech_dtype_name(c->dtype));
-    if (c->n == 0) return cli_fail(EXIT_BAD, "%s: has no columns", name);
+    if (c->n == 0) return cli_fail(EXIT_BAD, "%s: contains no column numbers", name);
     if (c->n > columns)
-        return cli_fail(EXIT_BAD, "%s: has %llu columns, more than the %llu of the matrix", name,
+        return cli_fail(EXIT_BAD,
+                        "%s: contains %llu column numbers, but the matrix has %llu columns", name,
                         (unsigned long long)c->n, (unsigned long long)columns);
     if (job->options.pivot_cols > c->n)
-        return cli_fail(EXIT_BAD, "--columns is %s, more than the %llu in %s", job->words.columns,
-                        (unsigned long long)c->n, name);
+        return cli_fail(EXIT_BAD, "--columns is %s, but %s contains only %llu column numbers",
+                        job->words.columns, name, (unsigned long long)c->n);
     job->order = malloc((size_t)c->n * sizeof *job->order);
     bool *seen = calloc((size_t)columns, sizeof *seen);
     int code = job->order && seen
                    ? EXIT_DONE
-                   : cli_fail(EXIT_MEMORY, "%s: out of memory for its columns", name);
+                   : cli_fail(EXIT_MEMORY, "%s: out of memory for the column numbers", name);
     for (uint64_t i = 0; code == EXIT_DONE && i < c->n; i++) {
         const char *at = (const char *)c->keys + i * bytes;
         uint64_t column = io_load(at, bytes), sign = (uint64_t)1 << (8 * bytes - 1);
@@ -94,10 +95,10 @@ static int take_order(struct gf2_job *job, const struct io_column *c, uint64_t c
         char text[IO_NUMBER_TEXT];
         io_format_key(c->dtype, at, text);
         if (negative || column >= columns)
-            code = cli_fail(EXIT_BAD, "%s: number %llu is %s: not from 0 to %llu", name,
-                            (unsigned long long)i + 1, text, (unsigned long long)columns - 1);
+            code = cli_fail(EXIT_BAD, "%s: entry %llu is %s; column numbers are from 0 to %llu",
+                            name, (unsigned long long)i + 1, text, (unsigned long long)columns - 1);
         else if (seen[column])
-            code = cli_fail(EXIT_BAD, "%s: number %llu, %s, is there before", name,
+            code = cli_fail(EXIT_BAD, "%s: entry %llu is a duplicate of column %s", name,
                             (unsigned long long)i + 1, text);
         else
             seen[column] = true, job->order[i] = (uint32_t)column;
@@ -135,9 +136,10 @@ int gf2_create(struct gf2_job *job, bool output, const char *second)
 {
     struct io_error error;
     if (output && second && is_stdout(second) && is_stdout(job->words.output))
-        return cli_fail(EXIT_BAD, "two matrices cannot both go to standard output: give -o FILE");
+        return cli_fail(EXIT_BAD,
+                        "two matrices cannot both be written to standard output: give -o FILE");
     if (second && job->words.output && strcmp(second, job->words.output) == 0)
-        return cli_fail(EXIT_BAD, "two matrices cannot both be %s", second);
+        return cli_fail(EXIT_BAD, "two matrices cannot both be written to %s", second);
     if (second) {
         io_status status = io_create(&job->second, second, &error);
         if (status != IO_OK) return cli_fail_io(status, &error);
@@ -153,8 +155,8 @@ int gf2_create(struct gf2_job *job, bool output, const char *second)
     return EXIT_DONE;
 }
 
-/* --format, else what the name says, of which the input's own variant is preferred, else the
- * input's. */
+/* The format of --format, otherwise of the extension, otherwise of the input.  If the extension has
+ * several variants, that of the input is preferred. */
 static io_bits_format choose_format(const struct gf2_job *job, const char *path)
 {
     int named = is_stdout(path) ? -1 : io_bits_from_extension(path);
@@ -173,8 +175,7 @@ int gf2_write(struct gf2_job *job, const struct io_bits *bits, bool second)
     if (second ? !job->to_second : !job->to_output) return EXIT_DONE;
     io_bits_format format = choose_format(job, path);
     if (io_bits_is_binary(format) && is_stdout(path) && isatty(STDOUT_FILENO))
-        return cli_fail(EXIT_BAD, "the output is binary and standard output is a terminal: give -o "
-                                  "FILE, redirect it, or choose --format pbm-text");
+        return cli_fail(EXIT_BAD, CLI_TERMINAL ", or use --format pbm-text");
     cli_progress_stage(&job->progress, "writing");
     io_status status = io_bits_write(output, format, bits, &error);
     if (status == IO_OK) status = io_commit(output, &error);
@@ -189,13 +190,13 @@ int gf2_zeros(struct gf2_job *job, struct io_bits *bits, uint64_t rows, uint64_t
 {
     struct io_error error;
     if (io_bits_zeros(bits, rows, cols, job->input[0], &error) == IO_OK) return EXIT_DONE;
-    return cli_fail(EXIT_MEMORY, "%s: out of memory: no %llu bytes for %s", job->input[0],
-                    (unsigned long long)(rows * bits->stride * 8), what);
+    return cli_fail(EXIT_MEMORY, "%s: out of memory: cannot allocate %llu bytes for %s",
+                    job->input[0], (unsigned long long)(rows * bits->stride * 8), what);
 }
 
 int gf2_copy(struct gf2_job *job, const struct io_bits *from, struct io_bits *to)
 {
-    int code = gf2_zeros(job, to, from->rows, from->cols, "a copy of it");
+    int code = gf2_zeros(job, to, from->rows, from->cols, "a copy");
     if (code == EXIT_DONE)
         memcpy(to->words, from->words, (size_t)from->rows * from->stride * sizeof *to->words);
     return code;

@@ -1,5 +1,5 @@
 /*
- * gf2_info.c - the verbs of "echelon gf2" that compute little: info and convert.
+ * gf2_info.c - the operations info and convert of "echelon gf2".
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -12,7 +12,7 @@ int verb_convert(struct gf2_job *job)
     return gf2_write(job, &job->a, false);
 }
 
-/* Ones, of all and of the lightest and the heaviest. */
+/* The number of ones, and the minimum and maximum per row and per column. */
 struct spread {
     uint64_t ones, rows[2], columns[2];
 };
@@ -28,7 +28,8 @@ static int measure(struct gf2_job *job, struct spread *spread)
     const struct io_bits *a = &job->a;
     uint32_t *weights = calloc((size_t)a->cols + 1, sizeof *weights);
     if (!weights)
-        return cli_fail(EXIT_MEMORY, "%s: out of memory: no %llu bytes for the weights of columns",
+        return cli_fail(EXIT_MEMORY,
+                        "%s: out of memory: cannot allocate %llu bytes for the column weights",
                         job->input[0], (unsigned long long)a->cols * sizeof *weights);
     for (uint64_t i = 0; a->cols && i < a->rows; i++) {
         uint64_t weight = io_bits_weight(a, i);

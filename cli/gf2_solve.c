@@ -1,8 +1,8 @@
 /*
- * gf2_solve.c - the verbs of "echelon gf2" that compute: rref, rank, solve, kernel, inverse, mul,
- * transpose.
+ * gf2_solve.c - the operations of "echelon gf2" that compute: rref, rank, solve, nullspace,
+ * inverse, mul, transpose.
  *
- * Nothing is written before it is checked, where that is wanted.
+ * With --check, a result is verified before it is written.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -17,14 +17,14 @@ static unsigned long long print(uint64_t n)
 
 static int no_memory(struct gf2_job *job, uint64_t bytes, const char *what)
 {
-    return cli_fail(EXIT_MEMORY, "%s: out of memory: no %llu bytes for %s", job->input[0],
-                    print(bytes), what);
+    return cli_fail(EXIT_MEMORY, "%s: out of memory: cannot allocate %llu bytes for %s",
+                    job->input[0], print(bytes), what);
 }
 
 /* ---- Echelon form ---- */
 
 struct elimination {
-    struct io_bits before, t; /* with --check; and with a transform */
+    struct io_bits before, t; /* only with --check; only with a transform */
     uint32_t *pivots, rank;
 };
 
@@ -106,7 +106,8 @@ int verb_rank(struct gf2_job *job)
     e.rank = rank;
     if (job->words.pivots || job->words.check) code = eliminate(job, &e);
     if (code == EXIT_DONE && e.rank != rank)
-        code = cli_fail(EXIT_DEVICE, "the rank is %u, but the echelon form has %u pivots",
+        code = cli_fail(EXIT_DEVICE,
+                        "verification failed: the rank is %u, but the echelon form has %u pivots",
                         (unsigned)rank, (unsigned)e.rank);
     cli_progress_end(&job->progress);
     if (code == EXIT_DONE) print_rank(job, &e);
@@ -116,7 +117,7 @@ int verb_rank(struct gf2_job *job)
 
 /* ---- Solve ---- */
 
-/* "3 of 64 columns have no solution: 1 5-7", and exit code 1; 0 when all have one. */
+/* Prints "3 of 64 columns have no solution: 1 5-7" and returns EXIT_NO, unless all have one. */
 static int report_unsolvable(struct gf2_job *job, const uint8_t *solvable)
 {
     uint64_t k = job->b.cols, none = 0;
@@ -145,7 +146,7 @@ int verb_solve(struct gf2_job *job)
         return cli_fail(EXIT_BAD, "%s has %llu rows, but %s has %llu", job->input[0], print(m),
                         job->input[1], print(job->b.rows));
     uint8_t *solvable = malloc((size_t)k + 1);
-    int code = solvable ? EXIT_DONE : no_memory(job, k, "what has a solution");
+    int code = solvable ? EXIT_DONE : no_memory(job, k, "the solvable columns");
     if (code == EXIT_DONE) code = gf2_zeros(job, &x, n, k, "the solutions");
     if (code == EXIT_DONE && certify) code = gf2_zeros(job, &certificate, k, m, "certificates");
     if (code == EXIT_DONE) {
@@ -166,7 +167,7 @@ int verb_solve(struct gf2_job *job)
     return code;
 }
 
-/* ---- Kernel ---- */
+/* ---- Nullspace ---- */
 
 int verb_kernel(struct gf2_job *job)
 {
@@ -196,7 +197,8 @@ int verb_inverse(struct gf2_job *job)
     uint64_t n = job->a.rows;
     uint32_t rank = 0;
     if (job->a.cols != n)
-        return cli_fail(EXIT_BAD, "%s: has %llu rows and %llu columns, so it has no inverse",
+        return cli_fail(EXIT_BAD,
+                        "%s: has %llu rows and %llu columns, but inverse needs a square matrix",
                         job->input[0], print(n), print(job->a.cols));
     int code = gf2_zeros(job, &inverse, n, n, "the inverse");
     if (code == EXIT_DONE) {
@@ -205,8 +207,8 @@ int verb_inverse(struct gf2_job *job)
         if (status != ECH_OK) code = cli_fail_ech(status, job->ctx);
     }
     if (code == EXIT_DONE && rank < n)
-        code = cli_fail(EXIT_NO, "%s: has no inverse: its rank is %u, less than its %llu rows",
-                        job->input[0], (unsigned)rank, print(n));
+        code = cli_fail(EXIT_NO, "%s: has no inverse: it has %llu rows and rank %u", job->input[0],
+                        print(n), (unsigned)rank);
     if (code == EXIT_DONE && job->words.check) code = gf2_check_inverse(job, &inverse);
     if (code == EXIT_DONE) code = gf2_write(job, &inverse, false);
     io_bits_free(&inverse);

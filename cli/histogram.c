@@ -1,10 +1,10 @@
 /*
- * histogram.c - "echelon hist": how many numbers of a file lie in each of some ranges.
+ * histogram.c - "echelon hist": a histogram of the numbers of a file.
  *
- *     hist_to()  load -> range -> bins -> count -> draw, list or chart
+ *     hist_to()  load -> range -> bins -> count -> bars, CSV, JSON or chart
  *
- * Of integers, the range LO:HI is the integers from LO to HI, and bins are equal pieces of it that
- * begin at integers.  Of floats, the last bin has HI too.
+ * The range LO:HI includes both ends.  For integers it is divided into bins that begin at integers.
+ * For floats, the last bin includes HI.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -22,39 +22,41 @@ static struct {
 } set;
 
 static const struct option options[] = {
-    { 'b', "bins", "N", &set.bins, "how many; default: see below" },
-    { 0, "range", "LO:HI", &set.range, "both included; default: from the least to the greatest" },
+    { 'B', "bins", "N", &set.bins, "number of bins; default: see below" },
+    { 0, "range", "LO:HI", &set.range,
+      "range of the bins, including both ends; default: from the\nminimum to the maximum" },
     { 0, "edges", "A,B,C...", &set.edges,
-      "bins of any widths: from A to before B, from B to before C,\nand so on, the last to its "
-      "end" },
-    { 0, "bytes", NULL, &set.bytes, "of the bytes of INPUT, whatever it is" },
-    { 'l', "log", NULL, &set.logarithmic, "lengths of bars by the logarithm of the count" },
-    { 0, "ascii", NULL, &set.ascii, "bars in ASCII; default: where the locale is not UTF-8" },
-    { 0, "svg", "FILE", &set.job.output, "draw no bars here, but write a chart there" },
-    { 0, "csv", NULL, &set.csv, "list the bins as CSV instead of drawing" },
-    { 0, "json", NULL, &set.job.json, "or as JSON" },
+      "edges of bins of any width: [A, B), [B, C) and so on; the\nlast bin includes its right "
+      "edge" },
+    { 0, "bytes", NULL, &set.bytes, "count the bytes of INPUT, a file of any format" },
+    { 0, "log", NULL, &set.logarithmic, "logarithmic lengths of the bars" },
+    { 0, "ascii", NULL, &set.ascii, "bars of #; default if the locale is not UTF-8" },
+    { 0, "svg", "FILE", &set.job.output, "write a chart to FILE; print no bars" },
+    { 0, "csv", NULL, &set.csv, "print the bins as CSV" },
+    { 0, "json", NULL, &set.job.json, "print the bins as JSON" },
     JOB_TYPE_OPTIONS(set.job),
     JOB_FIELD_OPTIONS(set.job),
     JOB_DEVICE_OPTIONS(set.job),
-    { 0, "algorithm", "NAME", &set.algorithm, "one that \"echelon explain hist\" lists" },
-    JOB_STATS_OPTION(set.job),
+    { 0, "algorithm", "NAME", &set.algorithm,
+      "use this algorithm; \"echelon explain hist\" lists them" },
+    JOB_TIMING_OPTION(set.job),
     { 0, NULL, NULL, NULL, NULL },
 };
 
-enum { MOST_AUTO = 40 }; /* bins that are chosen here, so that they fit a screen */
+enum { MOST_AUTO = 40 }; /* the default number of bins is limited to fit a screen */
 
 static const uint64_t most_bins = (uint64_t)1 << 32;
 
-/* Where bins are, before they are laid out. */
+/* The range that is divided into bins. */
 struct span {
     bool integers;
-    double lower, upper; /* of integers: upper is one past the last */
-    whole first, last;   /* of integers alone */
+    double lower, upper; /* for integers, upper is one past the last */
+    whole first, last;   /* only for integers */
 };
 
 /* ---- Range ---- */
 
-/* To the nearest numbers outside that a double holds. */
+/* Rounds the ends outwards to doubles. */
 static void set_integers(struct span *span, whole first, whole last)
 {
     span->lower = (double)first;
@@ -65,7 +67,7 @@ static void set_integers(struct span *span, whole first, whole last)
     span->last = (whole)span->upper - 1;
 }
 
-/* One value alone gets a range of 1 about it, or of what is wide beside it. */
+/* A single value gets a range of width 1 around it, or wider for a large value. */
 static void set_floats(struct span *span, ech_dtype dtype, double lower, double upper)
 {
     double most = dtype == ECH_F64 ? DBL_MAX : (double)FLT_MAX;
@@ -85,7 +87,7 @@ static whole load_whole(ech_dtype dtype, const void *key)
     return io_is_signed(dtype) ? (whole)(u ^ sign) - (whole)sign : (whole)u;
 }
 
-/* Without the infinities among them. */
+/* The minimum and maximum of the finite numbers. */
 static bool finite_ends(const struct io_column *c, double *lower, double *upper)
 {
     size_t bytes = ech_dtype_bytes(c->dtype);
@@ -119,7 +121,7 @@ static int find_range(struct job *job, struct span *span)
     } else {
         double lower = c->n ? io_key_to_double(c->dtype, ends) : (double)INFINITY;
         double upper = c->n ? io_key_to_double(c->dtype, second) : 0;
-        /* Where there is nothing finite, the bin is from 0 to 1. */
+        /* Without finite numbers, the range is [0, 1]. */
         if ((!isfinite(lower) || !isfinite(upper)) && !finite_ends(c, &lower, &upper))
             lower = 0, upper = 1;
         set_floats(span, c->dtype, lower, upper);
@@ -129,9 +131,9 @@ static int find_range(struct job *job, struct span *span)
 
 static int bad_range(ech_dtype dtype)
 {
-    return cli_fail(EXIT_BAD, "--range is \"%s\", not LO:HI of %s with LO %s HI, such as 0:%s",
-                    set.range, ech_dtype_name(dtype),
-                    io_is_float(dtype) ? "<" : "<=", io_is_float(dtype) ? "1.5" : "99");
+    return cli_fail(
+        EXIT_BAD, "--range is \"%s\"; give LO:HI of type %s with LO %s HI, such as 0:%s", set.range,
+        ech_dtype_name(dtype), io_is_float(dtype) ? "<" : "<=", io_is_float(dtype) ? "1.5" : "99");
 }
 
 static int parse_range(struct span *span, ech_dtype dtype)
@@ -161,8 +163,8 @@ static int parse_range(struct span *span, ech_dtype dtype)
 
 /* ---- Bins ---- */
 
-/* Sturges' rule, 1 + log2 n; of integers one each when they are few, or fewer bins that have the
- * same number of integers each. */
+/* Sturges' rule, 1 + log2 n.  A small range of integers gets one bin per integer; a larger one gets
+ * fewer bins if they can have equal widths. */
 static size_t choose_bins(const struct span *span, uint64_t n)
 {
     size_t bins = n > 1 ? 2 + (size_t)floor(log2((double)(n - 1))) : 1;
@@ -184,7 +186,7 @@ static int allocate(struct histogram *h, const struct job *job)
     return job_no_memory(job, h->bins * 32, "its bins");
 }
 
-/* Whether the library can tell bins apart by a product, as it does. */
+/* Whether the scale factor by which the library computes bins is representable. */
 static bool has_scale(const struct span *span, uint64_t bins, ech_dtype dtype)
 {
     double width = span->upper - span->lower, scale = (double)bins / width;
@@ -198,13 +200,13 @@ static int count_span(struct histogram *h, struct job *job, const struct span *s
     uint64_t bins = choose_bins(span, c->n);
     int code = set.bins ? cli_parse_count("bins", set.bins, &bins) : EXIT_DONE;
     if (code == EXIT_DONE && (bins == 0 || bins > most_bins))
-        code = cli_fail(EXIT_BAD, "--bins is %s: not from 1 to 2^32", set.bins);
+        code = cli_fail(EXIT_BAD, "--bins is %s; give 1 to 2^32", set.bins);
     if (code != EXIT_DONE) return code;
     whole width = span->last - span->first + 1;
     if (span->integers && (whole)bins > width) bins = (uint64_t)width;
     if (!span->integers && !has_scale(span, bins, c->dtype))
         return cli_fail(EXIT_BAD,
-                        "%s: bins of one width from %g to %g cannot be computed in %s: give "
+                        "%s: bins of equal width from %g to %g cannot be computed in %s: give "
                         "--range or --edges",
                         job->input, span->lower, span->upper, ech_dtype_name(c->dtype));
     h->bins = (size_t)bins;
@@ -213,7 +215,7 @@ static int count_span(struct histogram *h, struct job *job, const struct span *s
         double part = (double)b / (double)bins;
         h->edges[b] = span->lower * (1 - part) + span->upper * part;
         if (!span->integers) continue;
-        /* The first integer that is not before the edge. */
+        /* The edge rounded up to an integer. */
         h->wholes[b] = span->first + ((whole)b * width + (whole)bins - 1) / (whole)bins;
         h->edges[b] = (double)h->wholes[b];
     }
@@ -239,13 +241,14 @@ static int parse_edges(struct histogram *h, const struct job *job, char *keys)
         char *key = keys + i * ech_dtype_bytes(dtype);
         if (io_parse_key(at, end, dtype, key) != IO_NUMBER_OK ||
             isnan(h->edges[i] = io_key_to_double(dtype, key)))
-            return cli_fail(EXIT_BAD, "--edges has \"%.*s\", which is no number of type %s",
+            return cli_fail(EXIT_BAD, "--edges contains \"%.*s\", which is not a number of type %s",
                             (int)(end - at), at, ech_dtype_name(dtype));
         h->wholes[i] = h->integers ? load_whole(dtype, key) : 0;
         bool rises = i == 0 || (h->integers ? h->wholes[i - 1] < h->wholes[i]
                                             : h->edges[i - 1] < h->edges[i]);
         if (!rises)
-            return cli_fail(EXIT_BAD, "--edges has %.*s, which is not greater than the one before",
+            return cli_fail(EXIT_BAD,
+                            "--edges contains %.*s, which is not greater than the previous edge",
                             (int)(end - at), at);
         at = end + 1;
     }
@@ -257,12 +260,12 @@ static int count_edges(struct histogram *h, struct job *job)
     const struct io_column *c = &job->column;
     for (const char *at = set.edges; *at; at++) h->bins += *at == ',';
     if (h->bins == 0)
-        return cli_fail(EXIT_BAD, "--edges is \"%s\": at least two, with a comma between",
+        return cli_fail(EXIT_BAD, "--edges is \"%s\"; give at least two numbers, such as 0,1",
                         set.edges);
     h->closed = true;
     int code = allocate(h, job);
     if (code != EXIT_DONE) return code;
-    char *keys = malloc((h->bins + 1) * 8); /* of the widest type */
+    char *keys = malloc((h->bins + 1) * 8); /* enough for every type */
     if (!keys) return job_no_memory(job, h->bins * 8, "its edges");
     code = parse_edges(h, job, keys);
     if (code == EXIT_DONE) {
@@ -344,11 +347,11 @@ static int run(int operand_count, char **operands)
                            : set.job.column ? "column"
                                             : NULL;
     if (set.bytes && of_bytes)
-        return cli_fail(EXIT_BAD, "--bytes is of any file, so it does not go with --%s", of_bytes);
+        return cli_fail(EXIT_BAD, "--bytes cannot be combined with --%s", of_bytes);
     if (set.edges && (set.bins || set.range))
-        return cli_fail(EXIT_BAD, "--edges says where the bins are, so it does not go with --%s",
+        return cli_fail(EXIT_BAD, "--edges cannot be combined with --%s",
                         set.bins ? "bins" : "range");
-    if (set.csv && set.job.json) return cli_fail(EXIT_BAD, "--json does not go with --csv");
+    if (set.csv && set.job.json) return cli_fail(EXIT_BAD, "--json cannot be combined with --csv");
     if (set.bytes) {
         set.job.type = "u8";
         set.job.format = "raw";
@@ -359,7 +362,7 @@ static int run(int operand_count, char **operands)
 
 const struct command command_hist = {
     .name = "hist",
-    .summary = "how many numbers lie in each of some ranges, as bars",
+    .summary = "histogram: counts of numbers in ranges, as bars",
     .usage = "  echelon hist [OPTION]... [INPUT]\n",
     .examples = "  echelon hist data.npy\n"
                 "  echelon hist --range 0:1 --bins 10 data.npy\n"
@@ -368,15 +371,17 @@ const struct command command_hist = {
                 "  echelon hist data.npy --svg chart.svg\n"
                 "  echelon hist --edges 0,18,65,120 ages.txt --csv\n",
     .notes =
-        "The last bin has its end too, and the others have not.  Of integers, a bin a..b has\n"
-        "both, and there is at most one bin for each integer.  What is in no bin, and NaN, is\n"
-        "told below the bars.  Percents are of all numbers.\n\n"
-        "Without --bins, there are 1 + log2(n) of them, rounded up, at most 40; of integers,\n"
-        "one for each when they are at most 40, else fewer if those are all of one size.\n"
-        "Infinities do not stretch the range.\n\n"
-        "--csv: lower, upper, count; what is below, above or NaN has rows with -inf, inf or\n"
-        "nan, when there is any.  Ends are as above, but that of a bin of integers is one past\n"
-        "its last.  A .npy array may have any number of dimensions.\n\n" JOB_INPUT_NOTES,
+        "A bin includes its left edge and excludes its right edge; the last bin includes both.\n"
+        "A bin a..b of integers includes both a and b; there is at most one bin per integer.\n"
+        "Numbers outside all bins, and NaN, are counted below the bars.  Percentages are of all\n"
+        "numbers.\n\n"
+        "The default number of bins is 1 + log2(n), rounded up, and at most 40.  Integers in a\n"
+        "range of at most 40 get one bin each; otherwise integers may get fewer bins, of equal\n"
+        "widths.  Infinities do not extend the default range.\n\n"
+        "The columns of --csv are lower, upper, count.  Counts of numbers below, above and NaN\n"
+        "are rows with -inf, inf and nan if they are not 0.  The upper edge of a bin of integers\n"
+        "is one past its last integer.  A .npy array may have any number of "
+        "dimensions.\n\n" JOB_INPUT_NOTES,
     .options = options,
     .most_operands = 1,
     .run = run,

@@ -1,11 +1,12 @@
 /*
- * histogram_svg.c - a histogram as a bar chart: one file of SVG that needs nothing else.
+ * histogram_svg.c - a histogram as a bar chart in one self-contained SVG file.
  *
  *     title
- *     ticks of counts |  bars, as wide as their bins, each with its words for the pointer
+ *     ticks of counts |  bars, as wide as their bins, each with a tooltip
  *                     +----------- ticks of numbers
  *
- * Ticks are at 1, 2 or 5 times a power of ten; of a logarithmic scale, at powers of ten.
+ * Ticks are at multiples of 1, 2 or 5 times a power of ten, or at powers of ten on a logarithmic
+ * axis.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -23,7 +24,7 @@ struct chart {
     const struct histogram *h;
     bool logarithmic;
     uint64_t most;
-    double first, last; /* ends of the numbers that are shown */
+    double first, last; /* range of the number axis */
     struct svg to;
 };
 
@@ -31,7 +32,7 @@ struct chart {
 
 static double across(const struct chart *chart, double x)
 {
-    /* In halves, because the range of all doubles is none. */
+    /* Halved, because the range of all doubles overflows. */
     double part = (x / 2 - chart->first / 2) / (chart->last / 2 - chart->first / 2);
     return LEFT + (RIGHT - LEFT) * fmin(fmax(part, 0), 1);
 }
@@ -69,7 +70,7 @@ static void put_number_axis(struct chart *chart)
     double range = chart->last - chart->first;
     svg_put(&chart->to, "<path class=\"axis\" d=\"M%d %dV%dH%d\"/>\n", LEFT, TOP, BOTTOM, RIGHT);
     if (!isfinite(range) || range <= 0) return;
-    /* Single integers are named below the middle of their bars. */
+    /* Bins of one integer are labelled below the middle of their bars. */
     bool single = chart->h->integers && (double)chart->h->bins == range;
     double step = svg_nice_step(range, 10), shift = single ? 0.5 : 0;
     if (chart->h->integers) step = fmax(step, 1);
@@ -102,7 +103,7 @@ static void put_bar(struct chart *chart, size_t b)
             closed ? "&#8804;" : "&lt;", to, (unsigned long long)h->counts[b]);
 }
 
-/* The ends of the bins, infinite ones left out. */
+/* The first and last finite edge. */
 static void find_ends(struct chart *chart)
 {
     const struct histogram *h = chart->h;

@@ -1,7 +1,7 @@
 /*
- * histogram_text.c - a histogram as bars in the terminal, as CSV and as JSON.
+ * histogram_text.c - a histogram as bars on the terminal, as CSV and as JSON.
  *
- * A bar is of block characters an eighth of a column wide, which UTF-8 terminals have, or of #.
+ * Bars consist of Unicode block characters with a resolution of 1/8 column, or of #.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -51,10 +51,9 @@ double histogram_length(uint64_t count, uint64_t most, bool logarithmic)
 
 /* ---- Labels ---- */
 
-/* How edges are printed so that one differs from the next: with digits after the point, or in as
- * many digits as it takes. */
+/* How edges are printed so that adjacent edges differ. */
 struct style {
-    bool fixed;
+    bool fixed; /* digits after the point; otherwise significant digits */
     int digits;
 };
 
@@ -75,7 +74,7 @@ static struct style find_style(const struct histogram *h)
     return (struct style){ false, digits < 4 ? 4 : digits > 17 ? 17 : (int)digits };
 }
 
-/* Both ends of a bin; of integers one, where they are the same. */
+/* Formats both ends of a bin; last is "" for a bin of one integer. */
 static void make_ends(const struct histogram *h, struct style style, size_t b, char *first,
                       char *last)
 {
@@ -103,7 +102,7 @@ static int terminal_width(FILE *to)
     return width > 0 && width <= 1000 ? width : 80;
 }
 
-/* As the C library would decide, without its having to know the locale. */
+/* Reads the environment as the C library does, but works without an installed locale. */
 static bool is_utf8(void)
 {
     static const char *const variables[] = { "LC_ALL", "LC_CTYPE", "LANG" };
@@ -117,7 +116,7 @@ static bool is_utf8(void)
     return false;
 }
 
-/* A bar of length, 0 ... 1, of columns; what is there is seen. */
+/* Draws a bar of a length from 0 to 1 in a number of columns.  A nonzero bar is always visible. */
 static void draw_bar(double length, int columns, bool ascii, FILE *to)
 {
     if (length <= 0) return;
@@ -127,7 +126,7 @@ static void draw_bar(double length, int columns, bool ascii, FILE *to)
         if (!n) putc('.', to);
         return;
     }
-    /* U+2588 is a full block, and up to U+258F are those that lack an eighth more each. */
+    /* U+2588 is a full block; U+2589 to U+258F are 7/8 to 1/8 wide. */
     int eighths = (int)lround(length * columns * 8);
     if (!eighths) eighths = 1;
     for (int i = 0; i < eighths / 8; i++) fputs("\xE2\x96\x88", to);
@@ -146,8 +145,9 @@ static void draw_outside(const struct histogram *h, FILE *to)
     for (int i = 0; i < HISTOGRAM_OUTSIDE; i++) {
         uint64_t count = h->counts[h->bins + (size_t)i];
         if (!count) continue;
-        fprintf(to, "%s%llu %s (%.2f%%)", any ? ", " : "in no bin: ", (unsigned long long)count,
-                names[i], percent(h, count));
+        fprintf(to, "%s%llu %s (%.2f%%)",
+                any ? ", " : "outside the bins: ", (unsigned long long)count, names[i],
+                percent(h, count));
         any = true;
     }
     if (any) putc('\n', to);

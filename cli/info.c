@@ -1,6 +1,6 @@
 /*
- * info.c - "echelon info": the version, the devices, the executor of GPU kernels, and why there is
- * no GPU where there is none.
+ * info.c - "echelon info": the version, the devices, the SIMT emulator, and the reason if there is
+ * no GPU.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -14,11 +14,11 @@ static struct {
 } set;
 
 static const struct option options[] = {
-    { 0, "json", NULL, &set.json, "the same as JSON" },
+    { 0, "json", NULL, &set.json, "print JSON" },
     { 0, NULL, NULL, NULL, NULL },
 };
 
-/* The reason why no GPU can be opened; NULL when one can. */
+/* The reason why no GPU can be opened; NULL if one can be opened. */
 static const char *why_no_gpu(void)
 {
     ech_ctx *ctx;
@@ -27,23 +27,25 @@ static const char *why_no_gpu(void)
     return NULL;
 }
 
-/* What the executor of GPU kernels is; NULL when there is none. */
-static const char *find_executor(void)
+/* A description of the SIMT emulator; NULL if it is not available. */
+static const char *find_emulator(void)
 {
     ech_ctx *ctx;
     if (ech_open(&ctx, "simt") != ECH_OK) return NULL;
     ech_close(ctx);
-    return "runs CUDA kernels on this CPU, for tests and profiles (echelon profile)";
+    return "SIMT emulator: runs CUDA kernels on the CPU, for tests and \"echelon profile\"";
 }
 
 static void print_text(const ech_device *d)
 {
     printf("%s: %s\n", d->name, d->description);
-    printf("  %-9s %s\n", "features", d->features[0] ? d->features : "none");
-    printf("  %-9s %.1f GB, %.1f GB free\n", "memory", 1e-9 * (double)d->memory_bytes,
+    printf("  %-15s %s\n", "features", d->features[0] ? d->features : "none");
+    printf("  %-15s %.1f GB, %.1f GB free\n", "memory", 1e-9 * (double)d->memory_bytes,
            1e-9 * (double)d->free_bytes);
-    printf("  %-9s %d\n", strcmp(d->name, "cpu") == 0 ? "threads" : "units", d->multiprocessors);
-    if (d->driver) printf("  %-9s CUDA %d.%d\n", "driver", d->driver / 1000, d->driver % 1000 / 10);
+    printf("  %-15s %d\n", strcmp(d->name, "cpu") == 0 ? "threads" : "multiprocessors",
+           d->multiprocessors);
+    if (d->driver)
+        printf("  %-15s CUDA %d.%d\n", "driver", d->driver / 1000, d->driver % 1000 / 10);
 }
 
 static void print_json(struct json *json, const ech_device *d)
@@ -54,7 +56,7 @@ static void print_json(struct json *json, const ech_device *d)
     json_text(json, "features", d->features);
     json_count(json, "memory_bytes", d->memory_bytes);
     json_count(json, "free_bytes", d->free_bytes);
-    json_count(json, "units", (uint64_t)d->multiprocessors);
+    json_count(json, "multiprocessors", (uint64_t)d->multiprocessors);
     json_count(json, "driver", (uint64_t)d->driver);
     json_close(json, '}');
 }
@@ -81,15 +83,15 @@ static int run(int count, char **operands)
         else
             print_text(&device);
     }
-    const char *executor = find_executor(), *why = why_no_gpu();
+    const char *emulator = find_emulator(), *why = why_no_gpu();
     if (set.json) {
         json_close(&json, ']');
-        if (executor) json_text(&json, "simt", executor);
+        if (emulator) json_text(&json, "simt", emulator);
         if (why) json_text(&json, "no_gpu", why);
         json_close(&json, '}');
         putchar('\n');
     } else {
-        if (executor) printf("simt: %s\n", executor);
+        if (emulator) printf("simt: %s\n", emulator);
         if (why) printf("cuda: %s\n", why);
     }
     return EXIT_DONE;

@@ -1,6 +1,6 @@
 /*
- * job.c - the steps of a run that every subcommand on a column of numbers takes, and the report of
- * what each took.
+ * job.c - the stages of a run that all subcommands on a column of numbers share, and the report of
+ * their times.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -37,11 +37,11 @@ int job_input(struct job *job, int count, char **operands)
 {
     job->input = count ? operands[0] : "-";
     if (!count && isatty(STDIN_FILENO))
-        return cli_fail(EXIT_BAD, "no INPUT; give a file, or - for standard input");
+        return cli_fail(EXIT_BAD, "no INPUT: give a file name, or - for standard input");
     return EXIT_DONE;
 }
 
-/* A character that no number is written with and that does not end a line. */
+/* A character that is not part of numbers and does not end a line. */
 static int parse_delimiter(const char *text, char *delimiter)
 {
     *delimiter = 0;
@@ -51,8 +51,8 @@ static int parse_delimiter(const char *text, char *delimiter)
     bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
     if (c && !text[1] && !letter && !strchr("+-.\"\n\r", c)) return EXIT_DONE;
     return cli_fail(EXIT_BAD,
-                    "--delimiter is \"%s\", not one character that is no part of numbers, "
-                    "such as \",\" or \"\\t\"",
+                    "--delimiter is \"%s\"; use one character that is not part of a number, such "
+                    "as \",\" or \"\\t\"",
                     text);
 }
 
@@ -64,10 +64,12 @@ int job_hints(const struct job_words *words, struct io_hints *hints)
     if (code == EXIT_DONE) code = parse_delimiter(words->delimiter, &hints->field.delimiter);
     if (code != EXIT_DONE) return code;
     if (words->delimiter && !words->column)
-        return cli_fail(EXIT_BAD, "--delimiter stands between columns: say which with --column");
+        return cli_fail(EXIT_BAD, "--delimiter needs --column, which selects a column");
     const char *column = words->column;
     if (column && (!*column || strspn(column, "0") == strlen(column)))
-        return cli_fail(EXIT_BAD, "--column is \"%s\", not a number from 1 or a name", column);
+        return cli_fail(EXIT_BAD,
+                        "--column is \"%s\"; give a column number, counted from 1, or a name",
+                        column);
     return EXIT_DONE;
 }
 
@@ -97,15 +99,14 @@ int job_load(struct job *job, const struct job_words *words)
 int job_refuse_terminal(const struct io_output *output)
 {
     if (output->path || output->fd != STDOUT_FILENO || !isatty(STDOUT_FILENO)) return EXIT_DONE;
-    return cli_fail(EXIT_BAD, "the output is binary and standard output is a terminal: "
-                              "give -o FILE, or redirect it");
+    return cli_fail(EXIT_BAD, CLI_TERMINAL);
 }
 
 int job_plan_text(const struct job_words *words)
 {
     int said = words->output ? io_format_from_extension(words->output) : -1;
     if (said < 0 || said == IO_TEXT) return EXIT_DONE;
-    return cli_fail(EXIT_BAD, "%s: is called as %s is, but would be text", words->output,
+    return cli_fail(EXIT_BAD, "%s: the extension means %s, but the output is text", words->output,
                     io_format_name((io_format)said));
 }
 
@@ -119,12 +120,12 @@ int job_plan_output(struct job *job, const struct job_words *words, const struct
     job->out_format = said < 0 ? c->format : (io_format)said;
     if (job->out_format == IO_TEXT) return EXIT_DONE;
     if (c->lines && !c->keys)
-        return cli_fail(EXIT_BAD, "%s: is called as %s is, but would be lines of text", name,
-                        io_format_name(job->out_format));
+        return cli_fail(EXIT_BAD, "%s: the extension means %s, but the output is lines of text",
+                        name, io_format_name(job->out_format));
     if (type >= 0 && type != (int)dtype)
-        return cli_fail(EXIT_BAD, "%s: is called as %s is, but would be of %s", name,
+        return cli_fail(EXIT_BAD, "%s: the extension means %s, but the output is %s", name,
                         ech_dtype_name((ech_dtype)type), ech_dtype_name(dtype));
-    /* Without its lines, a text is numbers as others are. */
+    /* The output is numbers, so the lines are not needed. */
     free(c->lines);
     c->lines = NULL;
     return job_refuse_terminal(output);
@@ -141,7 +142,7 @@ int job_commit(struct job *job, struct io_output *output, io_status status, stru
 #undef job_no_memory /* job.h */
 int job_no_memory(const struct job *job, uint64_t bytes, const char *what)
 {
-    return cli_fail(EXIT_MEMORY, "%s: out of memory: no %llu bytes for %s", job->input,
+    return cli_fail(EXIT_MEMORY, "%s: out of memory: cannot allocate %llu bytes for %s", job->input,
                     (unsigned long long)bytes, what);
 }
 
@@ -180,7 +181,7 @@ static void report_text(const struct job *job, const char *plan, uint64_t peak, 
         putc('\n', to);
     }
     fprintf(to, "  %-9s %10.3f ms\n", "total", 1e3 * (cli_seconds() - job->started));
-    fprintf(to, "  peak memory: host %.1f MB, held by the library on %s %.1f MB\n",
+    fprintf(to, "  peak memory: process %.1f MB, library on %s %.1f MB\n",
             1e-6 * (double)cli_peak_host_bytes(), ech_device_name(job->ctx), 1e-6 * (double)peak);
 }
 
@@ -225,7 +226,7 @@ static void report(const struct job *job, const struct job_words *words)
     uint64_t now, peak;
     ech_memory_usage(job->ctx, 0, &now, &peak);
     if (job->plan) job->plan(job, plan, sizeof plan);
-    if (words->stats) report_text(job, plan, peak, stderr);
+    if (words->timing) report_text(job, plan, peak, stderr);
     if (words->json && !job->own_json)
         report_json(job, plan, peak, strcmp(job->output, "-") == 0 ? stderr : stdout);
 }
@@ -260,7 +261,7 @@ int job_run(struct job *job, const struct job_words *words,
         }
     }
     cli_progress_end(&job->progress);
-    if (code == EXIT_DONE && (words->stats || words->json)) report(job, words);
+    if (code == EXIT_DONE && (words->timing || words->json)) report(job, words);
     ech_close(job->ctx);
     job->ctx = NULL;
     io_free_column(&job->column);

@@ -1,8 +1,8 @@
 /*
- * ladder.c - "echelon ladder": runs the small kernels that lead up to the library's, one idea each.
+ * ladder.c - "echelon ladder": runs the kernels of the course, from the simplest to the library's.
  *
- *     run()  options -> open the device -> of each ladder: check -> measure -> judge the claims ->
- *            ladder_table.c
+ *     run()  options -> open the device -> for each ladder: check -> measure -> verify the claims
+ *            -> ladder_table.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -20,20 +20,21 @@ static struct {
 } set;
 
 static const struct option options[] = {
-    { 'r', "rung", "NUMBER", &set.rung, "this one alone" },
-    { 'n', "n", "COUNT[,COUNT]...", &set.n, "elements: 1000, 2^20; default: the ladder's own" },
-    { 't', "type", "TYPE", &set.job.type, "of the elements; default: the ladder's first" },
-    { 'i', "input", "FILE", &set.input, "a column of numbers to work on, .npy, raw or text" },
-    { 'o', "output", "FILE", &set.job.output, "write what the last rung made of it there" },
-    { 0, "format", "FORMAT", &set.job.format, "of FILE: npy, raw or text" },
-    { 'd', "device", "DEVICE", &set.job.device,
-      "cuda, cuda:1, or simt: the executor, with its counters;\ndefault: the first GPU, else "
-      "simt" },
-    { 'c', "check", NULL, &set.check, "check alone, at every size and of every type" },
-    { 0, "seed", "NUMBER", &set.seed, "of the executor: another order of blocks and warps" },
-    { 0, "json", NULL, &set.json, "the same as JSON" },
-    { 0, "csv", NULL, &set.csv, "the same as CSV" },
-    { 0, "plot", "FILE", &set.plot, "draw the rungs as SVG" },
+    { 0, "rung", "NUMBER", &set.rung, "run only this rung" },
+    { 'N', "n", "COUNT[,COUNT]...", &set.n,
+      "numbers of elements: 1000, 2^20; default: the sizes of the\nladder" },
+    { 'y', "type", "TYPE", &set.job.type, "element type; default: the first type of the ladder" },
+    { 0, "input", "FILE", &set.input, "process this column of numbers: .npy, raw or text" },
+    { 'o', "output", "FILE", &set.job.output,
+      "with --input: write the result of the last rung to FILE" },
+    { 0, "format", "FORMAT", &set.job.format, "format of --input: npy, raw or text" },
+    { 'D', "device", "DEVICE", &set.job.device,
+      "cuda, cuda:1, or simt: the SIMT emulator; default: the\nfirst GPU, otherwise simt" },
+    { 'c', "check", NULL, &set.check, "only check the results, for all sizes and types" },
+    { 0, "seed", "N", &set.seed, "for simt: run blocks and warps in another order" },
+    { 0, "json", NULL, &set.json, "print JSON" },
+    { 0, "csv", NULL, &set.csv, "print CSV" },
+    { 0, "plot", "FILE", &set.plot, "write a chart of the rungs to FILE, as SVG" },
     { 0, NULL, NULL, NULL, NULL },
 };
 
@@ -44,7 +45,7 @@ static struct {
     int rung; /* 0: all */
     uint64_t sizes[MOST_SIZES + 1];
     bool sizes_given;
-    int type;       /* -1: of each ladder its first */
+    int type;       /* -1: the first type of each ladder */
     struct job job; /* --input */
     bool input;
     void *out;
@@ -71,13 +72,15 @@ static int parse_sizes(void)
     if (!set.n) return EXIT_DONE;
     plan.sizes_given = true;
     const size_t length = strlen(set.n);
-    if (length >= sizeof text) return cli_fail(EXIT_BAD, "--n is too long a list");
+    if (length >= sizeof text)
+        return cli_fail(EXIT_BAD, "--n is too long: %zu characters; the maximum is %zu", length,
+                        sizeof text - 1);
     memcpy(text, set.n, length + 1);
     for (char *at = text, *next; at; at = next) {
         next = strchr(at, ',');
         if (next) *next++ = 0;
         if (count == MOST_SIZES)
-            return cli_fail(EXIT_BAD, "--n has more than %d sizes", MOST_SIZES);
+            return cli_fail(EXIT_BAD, "--n is \"%s\"; the maximum is %d sizes", set.n, MOST_SIZES);
         int code = cli_parse_count("n", at, &plan.sizes[count++]);
         if (code != EXIT_DONE) return code;
     }
@@ -99,17 +102,18 @@ static int most_rung(const struct ladder *ladder)
     return ladder->rungs[ladder->rung_count - 1].number;
 }
 
-/* What cannot be, of one ladder. */
+/* Checks the options that depend on the ladder. */
 static int check_ladder(const struct ladder *ladder, bool one)
 {
     if (plan.rung > most_rung(ladder) || plan.rung < 0)
-        return cli_fail(EXIT_BAD, "--rung is %s: %s has rungs 1 to %d", set.rung, ladder->name,
+        return cli_fail(EXIT_BAD, "--rung is %s; %s has the rungs 1 to %d", set.rung, ladder->name,
                         most_rung(ladder));
     if (set.job.type && !set.input && !has_type(ladder, set.job.type))
-        return cli_fail(EXIT_BAD, "--type is %s: %s is there for %s", set.job.type, ladder->name,
+        return cli_fail(EXIT_BAD, "--type is %s; %s supports %s", set.job.type, ladder->name,
                         ladder->types);
     if (set.input && (!one || !ladder->takes_input))
-        return cli_fail(EXIT_BAD, "--input is for one ladder that works on a column, not %s",
+        return cli_fail(EXIT_BAD,
+                        "--input needs one ladder that processes a column of numbers, not %s",
                         one ? ladder->name : "all");
     return EXIT_DONE;
 }
@@ -123,17 +127,17 @@ static int check_usage(const char *name)
     if (code != EXIT_DONE) return code;
     plan.rung = rung > 1000 ? 1000 : (int)rung;
     if (set.rung && rung == 0) plan.rung = -1;
-    if (set.json && set.csv) return cli_fail(EXIT_BAD, "--json does not go with --csv");
+    if (set.json && set.csv) return cli_fail(EXIT_BAD, "--json cannot be combined with --csv");
     if (set.input && set.n)
-        return cli_fail(EXIT_BAD, "--n makes data, so it does not go with "
-                                  "--input");
-    if (set.job.output && !set.input) return cli_fail(EXIT_BAD, "--output needs an --input");
+        return cli_fail(EXIT_BAD, "--n generates data and cannot be combined with --input");
+    if (set.job.output && !set.input) return cli_fail(EXIT_BAD, "--output needs --input");
     if (set.check && (set.input || set.n || set.plot))
-        return cli_fail(EXIT_BAD, "--check has sizes of its own, so it does not go with --%s",
+        return cli_fail(EXIT_BAD, "--check uses sizes of its own and cannot be combined with --%s",
                         set.input ? "input"
                         : set.n   ? "n"
                                   : "plot");
-    if (set.plot && strcmp(name, "all") == 0) return cli_fail(EXIT_BAD, "--plot is for one ladder");
+    if (set.plot && strcmp(name, "all") == 0)
+        return cli_fail(EXIT_BAD, "--plot needs one ladder, not all");
     return EXIT_DONE;
 }
 
@@ -215,7 +219,7 @@ static int measure_one(struct ladder_report *report, const struct rung *rung, ui
                                                   : cli_fail(EXIT_MEMORY, "out of memory");
 }
 
-/* What cannot take n is measured once, at the most that it takes or at a size before. */
+/* A rung whose maximum is below n is measured once, at its maximum or at a smaller size. */
 static bool was_measured(const struct results *results, const struct rung *rung, uint64_t n)
 {
     for (int i = 0; i < results->count; i++)
@@ -236,8 +240,8 @@ static int measure(struct ladder_report *report)
             const struct rung *rung = &ladder->rungs[i];
             if (!wanted(rung) || was_measured(&report->results, rung, sizes[k])) continue;
             if (plan.input && rung->most && sizes[k] > rung->most) {
-                fprintf(stderr, "%s %d (%s) takes at most %" PRIu64 " %s\n", ladder->name,
-                        rung->number, rung->idea, rung->most, ladder->unit);
+                fprintf(stderr, "%s %d (%s) is skipped: its maximum is %" PRIu64 " %s\n",
+                        ladder->name, rung->number, rung->idea, rung->most, ladder->unit);
                 continue;
             }
             int code = measure_one(report, rung, at_most(rung, sizes[k]));
@@ -262,10 +266,11 @@ static void judge(struct ladder_report *report)
         if (!ladder_judges(report, claim)) continue;
         report->holds[i] =
             claim->holds(&report->results, report->because[i], sizeof report->because[i]);
-        /* What is counted is sure; what is timed is another machine's affair. */
+        /* Counts are reproducible, so a false claim is an error.  Times depend on the machine. */
         if (!report->holds[i] && !claim->of_gpu) {
             report->wrong++;
-            fprintf(stderr, "%s: not so: %s: %s\n", ladder->name, claim->text, report->because[i]);
+            fprintf(stderr, "%s: verification failed: %s: %s\n", ladder->name, claim->text,
+                    report->because[i]);
         }
     }
 }
@@ -278,7 +283,7 @@ static int run_ladder(const struct ladder *ladder, struct ladder_report *report)
     if (!plan.input && (code = check_type(report, type_of(ladder))) != EXIT_DONE) return code;
     code = measure(report);
     if (code == EXIT_DONE && plan.input && report->results.count == 0)
-        code = cli_fail(EXIT_BAD, "%s: no rung that was chosen takes %" PRIu64 " %s", set.input,
+        code = cli_fail(EXIT_BAD, "%s: no selected rung supports %" PRIu64 " %s", set.input,
                         plan.job.column.n, ladder->unit);
     if (code == EXIT_DONE) judge(report);
     return code;
@@ -296,7 +301,9 @@ static int load_input(const struct ladder *ladder)
     plan.input = true;
     const char *type = ech_dtype_name(plan.job.column.dtype);
     if (!has_type(ladder, type))
-        return cli_fail(EXIT_BAD, "%s: is of %s; %s is there for %s (--type reads text as another)",
+        return cli_fail(EXIT_BAD,
+                        "%s: has numbers of type %s, but %s supports %s; --type selects "
+                        "the type of text",
                         set.input, type, ladder->name, ladder->types);
     plan.out = malloc(ladder_out_bytes(ladder, plan.job.column.dtype, plan.job.column.n) + 1);
     return plan.out ? EXIT_DONE : cli_fail(EXIT_MEMORY, "out of memory for the result");
@@ -328,7 +335,7 @@ static void list(void)
 static int report_all(const struct ladder_report *reports, int count)
 {
     uint64_t checks = 0, wrong = 0;
-    /* Where the result goes, words do not. */
+    /* If the result is written to standard output, the report is not. */
     FILE *to = set.job.output && strcmp(set.job.output, "-") == 0 ? stderr : stdout;
     for (int i = 0; i < count; i++) {
         checks += reports[i].checks;
@@ -394,7 +401,7 @@ static int run(int count, char **operands)
         uint64_t seed = 0;
         code = cli_parse_count("seed", set.seed, &seed);
         snprintf(words, sizeof words, "seed=%" PRIu64, seed);
-        if (code == EXIT_DONE && !plan.device.executor.set_options(words, message, sizeof message))
+        if (code == EXIT_DONE && !plan.device.emulator.set_options(words, message, sizeof message))
             code = cli_fail(EXIT_BAD, "%s", message);
     }
     if (code == EXIT_DONE) code = run_all(list_of, all ? ladder_count : 1);
@@ -404,26 +411,25 @@ static int run(int count, char **operands)
 
 const struct command command_ladder = {
     .name = "ladder",
-    .summary = "run the classic algorithms, rung by rung, and measure them",
+    .summary = "run the kernels of the GPU course, check and measure them",
     .usage = "  echelon ladder\n"
              "  echelon ladder NAME [OPTION]...\n",
-    .examples =
-        "  echelon ladder                              what there is\n"
-        "  echelon ladder reduce                       every rung, checked and measured\n"
-        "  echelon ladder reduce --device simt         without a GPU: what it costs and why\n"
-        "  echelon ladder bitonic --rung 2 -i keys.npy -o sorted.npy\n"
-        "  echelon ladder all --check --device simt    is every rung right?\n",
+    .examples = "  echelon ladder                              list the ladders\n"
+                "  echelon ladder reduce                       check and measure every rung\n"
+                "  echelon ladder reduce --device simt         without a GPU: transaction counts\n"
+                "  echelon ladder bitonic --rung 2 --input keys.npy -o sorted.npy\n"
+                "  echelon ladder all --check --device simt    only check the results\n",
     .notes =
-        "A ladder is one problem and several ways to solve it on a GPU, each a small kernel in\n"
-        "ladder/NAME that shows one idea; the last rung is the library's own.  Each rung is\n"
-        "compared with the CPU at awkward sizes, and then measured.\n\n"
-        "On a GPU: the median time of a run whose data is in no cache, and what part it is of\n"
-        "what memory (a copy) or the multipliers can do.  Under the executor there are no times\n"
-        "but counts: sectors of 32 bytes for each request of a warp to memory (4 are the least\n"
-        "for 32 words), bank conflicts on today's 32 banks and on the first hardware's 16,\n"
-        "branches that split a warp, barriers, and races that were found.\n\n"
-        "NAME \"all\" runs every ladder.  Exit codes: 1 when a result is wrong or a rung does\n"
-        "not count what is claimed of it, 2 usage, 3 when there is no such device.\n",
+        "A ladder is a series of small kernels for one problem, from the simplest to the\n"
+        "library's own.  Each rung adds one idea; the sources are in ladder/NAME.  The results\n"
+        "of each rung are compared with the CPU at irregular sizes, then the rung is measured.\n\n"
+        "On a GPU, the table has the median time with cold caches, and the percentage of peak:\n"
+        "of the bandwidth of a copy, or of the peak arithmetic throughput.  On the SIMT emulator\n"
+        "it has counts: sectors per request of a warp (at least 4 for 32 words), bank conflicts\n"
+        "with 32 banks and with the 16 banks of the first GPUs, divergent branches, barriers and\n"
+        "races.\n\n"
+        "NAME \"all\" runs every ladder.  Exit status: 1 if a result is wrong or a claim about\n"
+        "counts does not hold; 2 usage error; 3 device not available.\n",
     .options = options,
     .most_operands = 1,
     .run = run,

@@ -1,6 +1,6 @@
 /*
- * ladder.h - what the parts of "echelon ladder" agree on: ladder.c runs the rungs, ladder_table.c
- * prints what came of it, ladder_svg.c draws it.
+ * ladder.h - shared by the files of "echelon ladder": ladder.c runs the rungs, ladder_table.c
+ * prints the results, ladder_svg.c draws them.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -10,27 +10,27 @@
 #include "ladder/ladder.h"
 #include "cli.h"
 
-enum { LADDER_CLAIMS = 32 /* of a ladder, at most */ };
+enum { LADDER_CLAIMS = 32 /* maximum per ladder */ };
 
-/* What came of one ladder. */
+/* The results of one ladder. */
 struct ladder_report {
     struct results results;
-    uint64_t checks, wrong;    /* runs at awkward sizes */
-    bool whole;                /* all rungs ran at the ladder's own n: its claims can be judged */
-    bool holds[LADDER_CLAIMS]; /* of each claim that is of this kind of device */
+    uint64_t checks, wrong;    /* runs at irregular sizes */
+    bool whole;                /* all rungs ran at the ladder's own n, so claims can be verified */
+    bool holds[LADDER_CLAIMS]; /* for each claim about this kind of device */
     char because[LADDER_CLAIMS][256];
 };
 
-/* Whether a claim is one of the device that the results are of. */
+/* Whether a claim is about the kind of device that was measured, and can be verified. */
 bool ladder_judges(const struct ladder_report *report, const struct claim *claim);
-/* Of a row: how many times faster than the first row of the same n; 0: not known. */
+/* The speedup of a row over the first row with the same n; 0: unknown. */
 double ladder_speed_up(const struct results *results, const struct result *row);
 double ladder_roof_percent(const struct results *results, const struct result *row);
 
 void ladder_text(const struct ladder_report *reports, int count, FILE *to);
 void ladder_json(const struct ladder_report *reports, int count, FILE *to);
 void ladder_csv(const struct ladder_report *reports, int count, FILE *to);
-/* Bars of time on a GPU, else of the executor's counts. */
+/* Draws bars: throughput on a GPU, otherwise counts of the SIMT emulator. */
 int ladder_plot(const struct ladder_report *report, const char *path);
 
 #endif

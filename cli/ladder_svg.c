@@ -1,6 +1,6 @@
 /*
- * ladder_svg.c - the rungs of a ladder as bars, one below the other: on a GPU what they reach,
- * under the executor how many passes over shared memory, sectors and barriers they take.
+ * ladder_svg.c - the rungs of a ladder as horizontal bars: throughput on a GPU, or sectors,
+ * wavefronts and barriers on the SIMT emulator.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -12,7 +12,7 @@
 
 enum { WIDTH = 800, LEFT = 300, RIGHT = 700, TOP = 60, ROW = 26, BAR = 18 };
 
-/* What a bar shows: of a GPU how often a second the rung could do n, in 10^9 elements a second. */
+/* The value of a bar: on a GPU, 10^9 elements per second. */
 static double value(const struct results *results, const struct result *row)
 {
     const struct simt_counts *c = &row->counts;
@@ -45,8 +45,8 @@ int ladder_plot(const struct ladder_report *report, const char *path)
     double most = 0;
     for (int i = 0; i < results->count; i++) most = fmax(most, value(results, &results->rows[i]));
     snprintf(title, sizeof title, "%s: %s", results->ladder->name,
-             results->device->simt ? "sectors, passes over shared memory and barriers an element"
-                                   : "10^9 elements a second");
+             results->device->simt ? "sectors, wavefronts and barriers per element"
+                                   : "10^9 elements per second");
     svg_begin(&to, WIDTH, TOP + ROW * results->count + 20, title);
     svg_put(&to, "<text class=\"name\" x=\"%d\" y=\"28\" text-anchor=\"middle\">", WIDTH / 2);
     svg_put_text(&to, title);

@@ -1,6 +1,6 @@
 /*
- * ladder_table.c - what "echelon ladder" prints: the rungs of a ladder in their order, and whether
- * what is claimed of them holds; as text, JSON and CSV.
+ * ladder_table.c - the output of "echelon ladder": the rungs of a ladder, and whether the claims
+ * about them hold; as text, JSON and CSV.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -9,7 +9,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* ---- What follows from results ---- */
+/* ---- Derived values ---- */
 
 bool ladder_judges(const struct ladder_report *report, const struct claim *claim)
 {
@@ -68,7 +68,7 @@ static void put_gpu(const struct results *results, FILE *to)
 {
     bool arithmetic = results->ladder->roof == ROOF_ARITHMETIC;
     fprintf(to, "%4s  %-40s %10s %10s %9s %9s %7s %8s\n", "rung", "", "n", "time", "G/s",
-            arithmetic ? "GFLOP/s" : "GB/s", "roof", "speed-up");
+            arithmetic ? "GFLOP/s" : "GB/s", "of peak", "speedup");
     for (int i = 0; i < results->count; i++) {
         const struct result *row = &results->rows[i];
         double seconds = row->ms * 1e-3;
@@ -90,10 +90,10 @@ static void put_gpu(const struct results *results, FILE *to)
 
 static void put_simt(const struct results *results, FILE *to)
 {
-    fprintf(to, "%4s  %-40s %8s %8s %8s %9s %9s %8s %9s %6s\n", "", "", "", "", "sectors/",
-            "conflicts", "of 16", "", "", "");
+    fprintf(to, "%4s  %-40s %8s %8s %8s %9s %9s %8s %9s %6s\n", "", "", "", "", "sectors/", "bank",
+            "with 16", "", "", "");
     fprintf(to, "%4s  %-40s %8s %8s %8s %9s %9s %8s %9s %6s\n", "rung", "", "n", "launches",
-            "request", "of banks", "banks", "diverge", "barriers", "races");
+            "request", "conflicts", "banks", "diverge", "barriers", "races");
     for (int i = 0; i < results->count; i++) {
         const struct result *row = &results->rows[i];
         const struct simt_counts *c = &row->counts;
@@ -114,7 +114,7 @@ void ladder_text(const struct ladder_report *reports, int count, FILE *to)
                 results->ladder->summary, ech_device_name(results->device->ctx),
                 results->ladder->unit);
         if (report->checks)
-            fprintf(to, "%" PRIu64 " runs at awkward sizes: %" PRIu64 " wrong\n", report->checks,
+            fprintf(to, "%" PRIu64 " runs at irregular sizes: %" PRIu64 " wrong\n", report->checks,
                     report->wrong);
         fputc('\n', to);
         if (results->device->simt)
@@ -125,7 +125,7 @@ void ladder_text(const struct ladder_report *reports, int count, FILE *to)
         for (int i = 0; i < results->ladder->claim_count; i++) {
             const struct claim *claim = &results->ladder->claims[i];
             if (!ladder_judges(report, claim)) continue;
-            fprintf(to, "%s%-6s  %s: %s\n", begun ? "" : "\n", report->holds[i] ? "so" : "not so",
+            fprintf(to, "%s%-6s  %s: %s\n", begun ? "" : "\n", report->holds[i] ? "holds" : "FAILS",
                     claim->text, report->because[i]);
             begun = true;
         }
@@ -197,7 +197,7 @@ void ladder_json(const struct ladder_report *reports, int count, FILE *to)
 
 /* ---- CSV ---- */
 
-/* Texts here have commas; quotation marks they have none. */
+/* Texts contain commas, but no quotation marks. */
 void ladder_csv(const struct ladder_report *reports, int count, FILE *to)
 {
     const struct ladder_device *device = reports[0].results.device;

@@ -6,6 +6,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include "cli.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,22 +40,27 @@ static const struct command *find_command(const char *name)
 
 static void print_overview(FILE *to)
 {
-    fputs("echelon - sort, select, count and add up files of numbers, on the GPU or the CPU\n\n"
+    fputs("echelon - sorts, scans, reductions and linear algebra on files of numbers, on the GPU "
+          "or\nthe CPU\n\n"
+          "Usage:\n"
+          "  echelon COMMAND [OPTION]... [OPERAND]...\n\n"
           "Examples:\n"
-          "  echelon sort data.npy -o sorted.npy     sort an array that NumPy saved\n"
-          "  echelon sort column.txt                 sort lines by their number\n"
-          "  echelon stats -k price goods.csv        what the numbers of a column are like\n"
-          "  echelon hist data.npy                   how they are spread, as bars\n"
+          "  echelon sort data.npy -o sorted.npy     sort a NumPy array\n"
+          "  echelon sort column.txt                 sort lines by the number on each line\n"
+          "  echelon stats -k price goods.csv        statistics of one column of a table\n"
+          "  echelon hist data.npy                   a histogram\n"
           "  echelon select '>=0' data.npy -o positive.npy\n"
-          "  echelon gen uniform -n 100M --type f32 -o data.npy\n"
-          "  echelon gf2 info --rank H.alist         a matrix of bits\n"
-          "  echelon solve A.mtx b.mtx -o x.mtx      A x = b\n\n"
+          "  echelon gen uniform -N 100M --type f32 -o data.npy\n"
+          "  echelon gf2 info --rank H.alist         properties of a matrix over GF(2)\n"
+          "  echelon solve A.mtx b.mtx -o x.mtx      solve A x = b\n\n"
           "Commands:\n",
           to);
     for (int i = 0; cli_commands[i]; i++)
         fprintf(to, "  %-9s %s\n", cli_commands[i]->name, cli_commands[i]->summary);
-    fputs("  help      help COMMAND is COMMAND --help\n\n"
-          "echelon --version prints the version.  All of it is in the manual, man echelon.\n",
+    fputs("  help      print the help of a command\n\n"
+          "echelon COMMAND --help and echelon help COMMAND print the help of a command.\n"
+          "echelon --version prints the version.  Manual pages: man echelon, man echelon-sort, and "
+          "so\non.\n",
           to);
 }
 
@@ -85,12 +91,15 @@ static int dispatch(int argc, char **argv)
         printf("echelon %s\n", ech_version());
         return EXIT_DONE;
     }
-    if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0 || (help && argc == 2)) {
+    if (strcmp(word, "--help") == 0 || (help && (argc == 2 || argv[2][0] == '-'))) {
         print_overview(stdout);
         return EXIT_DONE;
     }
     if (!help && word[0] == '-')
-        return cli_fail(EXIT_BAD, "unknown option %s before a command; see echelon --help", word);
+        return cli_fail(EXIT_BAD,
+                        "unknown option %s before the command; options follow the command: echelon "
+                        "COMMAND [OPTION]...; see echelon --help",
+                        word);
     const struct command *command = find_command(help ? argv[2] : word);
     if (!command) return EXIT_BAD;
     if (help) {
@@ -100,8 +109,9 @@ static int dispatch(int argc, char **argv)
     return run_command(command, argc - 2, argv + 2);
 }
 
-/* A standard stream that is closed would be the next file that is opened, and words would go into
- * data.  It gets a file of the other direction, on which reading or writing fails as before. */
+/* If a standard stream is closed, the next file that is opened gets its descriptor, and messages
+ * would be written to data.  So the descriptor is opened in the wrong direction: reading or writing
+ * still fails. */
 static void hold_closed_streams(void)
 {
     static const int ways[] = { O_WRONLY, O_RDONLY, O_RDONLY };
@@ -113,8 +123,8 @@ int main(int argc, char **argv)
 {
     hold_closed_streams();
     int code = dispatch(argc, argv);
-    /* What was printed may not have been written, on a full disk for one. */
+    /* Output may still be buffered, and writing it fails on a full disk. */
     if (fflush(stdout) != 0 && code == EXIT_DONE)
-        code = cli_fail(EXIT_BAD, "standard output: cannot write it");
+        code = cli_fail(EXIT_BAD, "standard output: cannot write: %s", strerror(errno));
     return code;
 }

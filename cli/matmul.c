@@ -1,8 +1,8 @@
 /*
  * matmul.c - "echelon matmul": the product of two matrices of numbers.
  *
- * --check multiplies by a random vector: C x against A (B x), by Freivalds (1977), with what sums
- * in that order may differ by.
+ * --check compares C x with A (B x) for a random vector x (Freivalds 1977), within a bound of the
+ * rounding errors.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -20,15 +20,15 @@ static struct {
 
 static const struct option options[] = {
     { 'o', "output", "FILE", &set.output,
-      "write there, .npy or .mtx; default: Matrix Market on standard output" },
-    { 't', "type", "TYPE", &set.type, "f32 or f64 (default): what is computed in and written" },
-    { 0, "transpose-a", NULL, &set.transpose_a, "A stands for its transpose" },
-    { 0, "transpose-b", NULL, &set.transpose_b, "B stands for its transpose" },
-    { 0, "check", NULL, &set.check, "verify the product, without the library's help" },
-    { 'd', "device", "DEVICE", &set.device,
-      "cpu, cuda, cuda:1, simt; default: the first GPU, else cpu" },
-    { 0, "threads", "N", &set.threads, "CPU threads, at most; 0: all" },
-    { 0, "algorithm", "NAME", &set.algorithm, "one of the library's, to force it" },
+      "write C to FILE, as .npy if it has this extension,\notherwise as Matrix Market; default: "
+      "standard output" },
+    { 'y', "type", "TYPE", &set.type, "compute in and write f32 or f64 (default)" },
+    { 0, "transpose-a", NULL, &set.transpose_a, "use the transpose of A" },
+    { 0, "transpose-b", NULL, &set.transpose_b, "use the transpose of B" },
+    { 0, "check", NULL, &set.check, "verify the product with code independent of the library" },
+    { 'D', "device", "DEVICE", &set.device, CLI_DEVICE_HELP },
+    { 0, "threads", "N", &set.threads, CLI_THREADS_HELP },
+    { 0, "algorithm", "NAME", &set.algorithm, CLI_ALGORITHM_HELP },
     { 0, NULL, NULL, NULL, NULL },
 };
 
@@ -48,7 +48,7 @@ static double at(const void *values, ech_dtype dtype, uint64_t i)
     return dtype == ECH_F64 ? ((const double *)values)[i] : (double)((const float *)values)[i];
 }
 
-/* y = op(a) x, and what it can be off by: the sum of absolute values. */
+/* y = op(a) x, and the sum of absolute values, from which the error bound follows. */
 static void multiply(const struct product *p, const void *a, const struct io_matrix *shape,
                      bool transpose, const long double *x, const long double *size, long double *y,
                      long double *bound)
@@ -73,13 +73,13 @@ static int check(struct product *p)
     const struct io_matrix c = { .rows = p->m, .cols = p->n };
     long double *v = malloc(((size_t)most + 1) * 8 * sizeof *v);
     int code = EXIT_DONE;
-    if (!v) return cli_fail(EXIT_MEMORY, "out of memory: no vectors to check with");
+    if (!v) return cli_fail(EXIT_MEMORY, "out of memory: cannot allocate the vectors of --check");
     long double *x = v, *one = v + most, *bx = v + 2 * most, *sb = v + 3 * most;
     long double *abx = v + 4 * most, *sab = v + 5 * most, *cx = v + 6 * most, *sc = v + 7 * most;
     uint64_t state = 1;
     for (uint64_t j = 0; j < p->n; j++) {
         state = state * 6364136223846793005u + 1442695040888963407u;
-        x[j] = (double)(state >> 60) - 7.5; /* a few values of few bits: products are exact */
+        x[j] = (double)(state >> 60) - 7.5; /* few significant bits: products are exact */
         one[j] = fabsl(x[j]);
     }
     multiply(p, p->b, &p->in[1], set.transpose_b, x, one, bx, sb);
@@ -89,12 +89,12 @@ static int check(struct product *p)
         const long double bound = 2 * epsilon * (double)(p->k + 2) * sab[i];
         if (isfinite((double)abx[i]) && !(fabsl(abx[i] - cx[i]) <= bound))
             code = cli_fail(EXIT_DEVICE,
-                            "the product is wrong: row %llu times a random vector is "
-                            "%.17Lg, not %.17Lg",
+                            "verification failed: row %llu of C times a random vector is %.17Lg, "
+                            "not %.17Lg",
                             (unsigned long long)i + 1, cx[i], abx[i]);
     }
     free(v);
-    if (code == EXIT_DONE) fprintf(stderr, "echelon matmul: checked: C x = A (B x)\n");
+    if (code == EXIT_DONE) fprintf(stderr, "echelon matmul: verified: C x = A (B x)\n");
     return code;
 }
 
@@ -114,8 +114,9 @@ static int load(struct product *p)
     p->n = set.transpose_b ? p->in[1].rows : p->in[1].cols;
     const uint64_t rows = set.transpose_b ? p->in[1].cols : p->in[1].rows;
     if (rows != p->k)
-        return cli_fail(EXIT_BAD, "A has %llu columns, but B has %llu rows",
-                        (unsigned long long)p->k, (unsigned long long)rows);
+        return cli_fail(EXIT_BAD,
+                        "A (%s) has %llu columns, but B (%s) has %llu rows; they must be equal",
+                        p->name[0], (unsigned long long)p->k, p->name[1], (unsigned long long)rows);
     return EXIT_DONE;
 }
 
@@ -132,7 +133,8 @@ static int work(struct product *p)
     const bool fits = !p->n || p->m <= SIZE_MAX / 16 / p->n;
     p->c = fits ? malloc(((size_t)(p->m * p->n) + 1) * bytes) : NULL;
     if (!p->c)
-        return cli_fail(EXIT_MEMORY, "out of memory: no %llu x %llu numbers for the product",
+        return cli_fail(EXIT_MEMORY,
+                        "out of memory: cannot allocate %llu x %llu numbers for the product",
                         (unsigned long long)p->m, (unsigned long long)p->n);
     cli_progress_stage(&p->progress, "multiplying");
     const ech_status status = ech_matmul(p->ctx, p->m, p->n, p->k, 1, p->a, p->in[0].cols, p->b,
@@ -146,16 +148,16 @@ static int work(struct product *p)
 
 static int run(int count, char **operands)
 {
-    static struct product p; /* its output is large */
+    static struct product p; /* static, because it is large */
     int dtype, threads;
-    if (count < 2) return cli_fail(EXIT_BAD, "wants two files: echelon matmul A B");
+    if (count < 2) return cli_fail(EXIT_BAD, "two files are needed: echelon matmul A B");
     if (strcmp(operands[0], "-") == 0 && strcmp(operands[1], "-") == 0)
         return cli_fail(EXIT_BAD, "A and B cannot both be standard input");
     int code = cli_parse_dtype(set.type, &dtype);
     if (code == EXIT_DONE) code = cli_parse_threads(set.threads, &threads);
     if (code != EXIT_DONE) return code;
     if (dtype >= 0 && dtype != ECH_F32 && dtype != ECH_F64)
-        return cli_fail(EXIT_BAD, "--type is %s, not f32 or f64", set.type);
+        return cli_fail(EXIT_BAD, "--type is %s; use f32 or f64", set.type);
     p.name[0] = operands[0];
     p.name[1] = operands[1];
     p.dtype = dtype < 0 ? ECH_F64 : (ech_dtype)dtype;
@@ -174,13 +176,12 @@ static int run(int count, char **operands)
 
 const struct command command_matmul = {
     .name = "matmul",
-    .summary = "the product of two matrices of numbers",
+    .summary = "multiply two matrices",
     .usage = "  echelon matmul [OPTION]... A B\n",
     .examples = "  echelon matmul A.npy B.npy -o C.npy\n"
                 "  echelon matmul --transpose-a A.mtx A.mtx -o gram.mtx\n",
-    .notes =
-        "A and B are Matrix Market, coordinates or an array, or .npy; one may be \"-\", standard\n"
-        "input.  A .npy array of one dimension is a column.\n",
+    .notes = "A and B are Matrix Market (coordinate or array) or .npy; one of them may be \"-\",\n"
+             "standard input.  A .npy array of one dimension is a column.\n",
     .options = options,
     .most_operands = 2,
     .run = run,

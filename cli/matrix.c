@@ -1,5 +1,5 @@
 /*
- * matrix.c - "echelon matrix": what a matrix of numbers is like, in words.
+ * matrix.c - "echelon matrix info": properties of a matrix of numbers.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -14,24 +14,24 @@ static struct {
 } set;
 
 static const struct option options[] = {
-    { 0, "spy", "FILE.png", &set.spy, "write a picture of where entries are" },
-    { 0, "no-picture", NULL, &set.no_picture, "do not draw it on the terminal" },
+    { 0, "spy", "FILE.png", &set.spy, "write a picture of the sparsity pattern to FILE.png" },
+    { 0, "no-picture", NULL, &set.no_picture, "do not draw the picture on standard output" },
     { 0, "no-condition", NULL, &set.no_condition,
-      "do not estimate the condition, which may take seconds" },
-    { 0, "json", NULL, &set.json, "as JSON, without the picture" },
-    { 0, "threads", "N", &set.threads, "CPU threads, at most; 0: all" },
+      "do not estimate the condition number, which may take seconds" },
+    { 0, "json", NULL, &set.json, "print JSON, without the picture" },
+    { 0, "threads", "N", &set.threads, CLI_THREADS_HELP },
     { 0, NULL, NULL, NULL, NULL },
 };
 
-/* ---- Told ---- */
+/* ---- Output ---- */
 
 static const char *symmetry_of(const struct matrix_view *r, const struct matrix_facts *f)
 {
     if (r->rows != r->cols) return "no: not square";
-    if (f->nans) return "not known: some are not finite";
+    if (f->nans) return "unknown: some entries are not finite";
     if (f->asymmetry == 0) return "symmetric";
     if (f->skewness == 0) return "skew-symmetric";
-    return f->lonely ? "no" : "in structure alone";
+    return f->lonely ? "no" : "only in structure";
 }
 
 static const char *dominance_of(const struct matrix_view *r, const struct matrix_facts *f)
@@ -57,7 +57,7 @@ static void print_condition(const struct matrix_condition *c)
     fputs("condition   ", stdout);
     switch (c->kind) {
     case CONDITION_UNKNOWN:
-        fputs("not known: ", stdout);
+        fputs("unknown: ", stdout);
         break;
     case CONDITION_INFINITE:
         fputs("infinite: ", stdout);
@@ -69,18 +69,18 @@ static void print_condition(const struct matrix_condition *c)
         break;
     }
     printf("%s%s\n", c->how,
-           c->value * DBL_EPSILON >= 1 ? "; singular or badly scaled, as far as f64 can tell" : "");
+           c->value * DBL_EPSILON >= 1 ? "; numerically singular or badly scaled in f64" : "");
 }
 
 static void json_condition(struct json *json, const struct matrix_condition *c)
 {
     static const char *const kinds[] = { "unknown", "estimate", "at least", "infinite" };
-    json_text(json, "condition_is", kinds[c->kind]);
+    json_text(json, "condition_kind", kinds[c->kind]);
     if (c->value > 0) {
         json_number(json, "condition", c->value);
         json_count(json, "condition_norm", (uint64_t)c->norm);
     }
-    json_text(json, "condition_how", c->how);
+    json_text(json, "condition_method", c->how);
 }
 
 static void print_facts(const char *name, const struct io_matrix *m, const struct matrix_view *r,
@@ -93,25 +93,24 @@ static void print_facts(const char *name, const struct io_matrix *m, const struc
     printf(", density %.4g\n", density_of(r));
     if (f->zeros) printf("zeros       %llu of the entries\n", u(f->zeros));
     if (f->nans) printf("not finite  %llu of the entries\n", u(f->nans));
-    printf("rows        %llu to %llu entries, %.4g in the mean", u(f->least), u(f->most),
+    printf("rows        %llu to %llu entries, mean %.4g", u(f->least), u(f->most),
            rows ? (double)r->entries / (double)rows : 0);
     if (f->empty) printf(", %llu empty", u(f->empty));
     printf("\nsymmetric   %s", symmetry_of(r, f));
     if (square && f->asymmetry > 0 && !f->lonely && f->skewness > 0)
-        printf(", |a - a'| up to %.4g", f->asymmetry);
-    printf("\nband        %llu below the diagonal, %llu above\n", u(f->below), u(f->above));
+        printf(", |a_ij - a_ji| up to %.4g", f->asymmetry);
+    printf("\nbandwidth   lower %llu, upper %llu\n", u(f->below), u(f->above));
     if (square) {
-        printf("diagonal    %llu not zero, %llu positive, of %llu\n", u(f->diagonal),
-               u(f->positive), u(rows));
+        printf("diagonal    %llu nonzero, %llu positive, of %llu\n", u(f->diagonal), u(f->positive),
+               u(rows));
         printf("dominant    %s: %llu rows strictly, %llu at least weakly\n", dominance_of(r, f),
                u(f->strict), u(f->weak));
         if (!f->nans)
-            printf("eigenvalues real parts from %.6g to %.6g at most, by Gershgorin\n", f->low,
-                   f->high);
+            printf("eigenvalues real parts within [%.6g, %.6g] (Gershgorin)\n", f->low, f->high);
     }
     if (f->nans) return;
-    printf("norms       1: %.6g, infinity: %.6g, Frobenius: %.6g\n", f->column_sum, f->row_sum,
-           f->square);
+    printf("norms       1-norm %.6g, infinity-norm %.6g, Frobenius %.6g\n", f->column_sum,
+           f->row_sum, f->square);
 }
 
 static void json_facts(const char *name, const struct matrix_view *r, const struct matrix_facts *f,
@@ -122,16 +121,16 @@ static void json_facts(const char *name, const struct matrix_view *r, const stru
     json_text(&json, "input", name);
     json_count(&json, "rows", r->rows);
     json_count(&json, "columns", r->cols);
-    json_count(&json, "entries", r->entries);
+    json_count(&json, "nnz", r->entries);
     json_number(&json, "density", density_of(r));
     json_count(&json, "zeros", f->zeros);
     json_count(&json, "not_finite", f->nans);
-    json_count(&json, "row_least", f->least);
-    json_count(&json, "row_most", f->most);
+    json_count(&json, "row_min", f->least);
+    json_count(&json, "row_max", f->most);
     json_count(&json, "empty_rows", f->empty);
     json_text(&json, "symmetry", symmetry_of(r, f));
-    json_count(&json, "band_below", f->below);
-    json_count(&json, "band_above", f->above);
+    json_count(&json, "bandwidth_lower", f->below);
+    json_count(&json, "bandwidth_upper", f->above);
     json_count(&json, "diagonal_nonzero", f->diagonal);
     json_count(&json, "diagonal_positive", f->positive);
     json_text(&json, "dominance", dominance_of(r, f));
@@ -194,7 +193,8 @@ static int run(int count, char **operands)
     ech_ctx *ctx = NULL;
     int threads;
     static const char *const verbs[] = { "info" };
-    if (count == 0) return cli_fail(EXIT_BAD, "do what?  Try: echelon matrix info INPUT");
+    if (count == 0)
+        return cli_fail(EXIT_BAD, "no operation: give one, for example echelon matrix info INPUT");
     if (strcmp(operands[0], "info") != 0) return cli_unknown("operation", operands[0], verbs, 1);
     int code = cli_parse_threads(set.threads, &threads);
     if (code == EXIT_DONE) code = cli_open(&ctx, "cpu", threads);
@@ -209,13 +209,13 @@ static int run(int count, char **operands)
 
 const struct command command_matrix = {
     .name = "matrix",
-    .summary = "what a matrix of numbers is like",
+    .summary = "properties of a matrix: symmetry, norms, condition number",
     .usage = "  echelon matrix info [OPTION]... [INPUT]\n",
     .examples =
-        "  echelon matrix info A.mtx               size, symmetry, condition, and a picture\n"
-        "  echelon matrix info --spy A.png A.mtx   the picture as a file\n",
-    .notes = "INPUT is Matrix Market, coordinates or an array, or .npy; \"-\", the default, is\n"
-             "standard input.\n",
+        "  echelon matrix info A.mtx               shape, symmetry, condition, and a picture\n"
+        "  echelon matrix info --spy A.png A.mtx   the picture as a PNG file\n",
+    .notes = "INPUT is Matrix Market (coordinate or array) or .npy; \"-\" is standard input, the\n"
+             "default.\n",
     .options = options,
     .most_operands = 2,
     .run = run,

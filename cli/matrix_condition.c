@@ -1,14 +1,14 @@
 /*
- * matrix_condition.c - how much larger errors of b become in the x of A x = b: |A| |A^-1|.
+ * matrix_condition.c - estimates the condition number |A| |A^-1|.
  *
- *     small, or an array     in the 1-norm, from LU or Cholesky factors (Hager 1984, Higham 1988)
- *     symmetric, positive    in the 2-norm, from the ends of the spectrum, as the Lanczos process
- *                            finds them: of its tridiagonal matrix
- *     any other              the same of A^T A, whose eigenvalues are squares: what lies beyond
- *                            1e7 cannot be seen
+ *     small, or dense        in the 1-norm, from LU or Cholesky factors (Hager 1984, Higham 1988)
+ *     symmetric, positive    in the 2-norm, from the extreme eigenvalues of the tridiagonal matrix
+ *                            of the Lanczos process
+ *     others                 the same for A^T A, whose eigenvalues are squares, so that condition
+ *                            numbers above 1e7 are not found
  *
- * Those eigenvalues lie within the spectrum, so that their quotient is a bound from below at any
- * time; it is taken for the condition where it did not change over the last half of the steps.
+ * These eigenvalues lie within the spectrum of A, so their quotient is always a lower bound.  It is
+ * reported as an estimate if it did not change over the last half of the steps.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -19,15 +19,15 @@
 #include <stdlib.h>
 
 enum {
-    SMALL = 2000,    /* rows: factored at once ... */
-    LARGE = 6000,    /* ... and if there is no other way: 864 MB, 72 GFLOP */
-    STEPS = 20000,   /* of the Lanczos process, most */
-    ALONE = 1 << 21, /* entries that one thread multiplies: a product ends before others begin */
-    FIRST = 16       /* steps before the first look; each next after half as many more */
+    SMALL = 2000,    /* rows; up to here A is always factored */
+    LARGE = 6000,    /* rows; up to here A is factored if Lanczos fails: 864 MB, 72 GFLOP */
+    STEPS = 20000,   /* maximum of Lanczos steps */
+    ALONE = 1 << 21, /* entries; below, one thread is faster than starting several */
+    FIRST = 16       /* steps before the first convergence test; intervals grow by half */
 };
-static const double most_work = 4e9; /* entries to be read: seconds */
-static const double rest = 0.01;     /* ends that move by less between looks do not move */
-static const double noise = 1e-14;   /* of the greatest: what lies below is made of rounding */
+static const double most_work = 4e9; /* maximum of entries read, a few seconds */
+static const double rest = 0.01;     /* relative change below which an eigenvalue has converged */
+static const double noise = 1e-14;   /* of the maximum; smaller eigenvalues are rounding errors */
 
 /* ---- Factored ---- */
 
@@ -41,7 +41,8 @@ static int find_factored(ech_ctx *ctx, const struct matrix_view *view, struct ma
         const int64_t *offsets = view->a.row_offsets, *columns = view->a.col_indices;
         const double *values = view->a.values;
         own = calloc(n * n, sizeof *own);
-        if (!own) return cli_fail(EXIT_MEMORY, "out of memory: no %zu x %zu numbers", n, n);
+        if (!own)
+            return cli_fail(EXIT_MEMORY, "out of memory: cannot allocate %zu x %zu numbers", n, n);
         for (size_t i = 0; i < n; i++)
             for (int64_t e = offsets[i]; e < offsets[i + 1]; e++)
                 own[i * n + (size_t)columns[e]] = values[e];
@@ -56,7 +57,7 @@ static int find_factored(ech_ctx *ctx, const struct matrix_view *view, struct ma
         snprintf(c->how, sizeof c->how, "the pivot of column %llu is zero",
                  (unsigned long long)report.failed_index + 1);
     } else if (report.status != ECH_DIRECT_STATUS_SOLVED || !(report.rcond > 0)) {
-        snprintf(c->how, sizeof c->how, "its factors are beyond the range of f64");
+        snprintf(c->how, sizeof c->how, "the factors overflow f64");
     } else {
         c->kind = CONDITION_ESTIMATE;
         c->value = 1 / report.rcond;
@@ -73,9 +74,9 @@ struct lanczos {
     const struct matrix_view *view;
     bool squared; /* of A^T A */
     size_t steps, most;
-    double *diagonal, *beside;         /* [most]; beside[i]: between i and i + 1 */
+    double *diagonal, *beside;         /* [most]; beside[i]: element (i, i + 1) */
     double *v, *before, *next, *image; /* [n] */
-    double low, high;                  /* the tridiagonal matrix's eigenvalues */
+    double low, high;                  /* extreme eigenvalues of the tridiagonal matrix */
     bool resting;
 };
 
@@ -96,7 +97,7 @@ static double dot(const double *x, const double *y, size_t n)
     return sum;
 }
 
-/* How many eigenvalues are less than x (Sturm). */
+/* The number of eigenvalues less than x, by a Sturm sequence. */
 static size_t count_below(const struct lanczos *z, double x)
 {
     size_t count = 0;
@@ -110,7 +111,7 @@ static size_t count_below(const struct lanczos *z, double x)
     return count;
 }
 
-/* The eigenvalue with `rank` below it, between low and high. */
+/* Eigenvalue number rank in ascending order, by bisection between low and high. */
 static double eigenvalue(const struct lanczos *z, size_t rank, double low, double high)
 {
     for (int i = 0; i < 100; i++) {
@@ -137,7 +138,7 @@ static void look_at_ends(struct lanczos *z)
     z->resting = fabs(z->low - low) <= rest * fabs(z->low) && z->high - high <= rest * z->high;
 }
 
-/* A step: false where the vectors so far have all of the spectrum that they will ever have. */
+/* One Lanczos step.  Returns false if the Krylov space is exhausted. */
 static bool advance(struct lanczos *z, ech_status *status)
 {
     const size_t n = z->view->rows, j = z->steps;
@@ -177,13 +178,13 @@ static int iterate(struct lanczos *z, struct cli_progress *progress)
     bool more = true;
     char text[64];
     begin(z);
-    z->high = z->low = 1; /* until they are known */
+    z->high = z->low = 1; /* initial values */
     while (more && z->steps < z->most && still < 2 && fabs(z->low) >= noise * z->high) {
         ech_status status;
         more = advance(z, &status);
         if (status != ECH_OK) return cli_fail_ech(status, z->ctx);
         if (z->steps % 16 == 0) {
-            snprintf(text, sizeof text, "estimating the condition: step %zu", z->steps);
+            snprintf(text, sizeof text, "estimating the condition number: step %zu", z->steps);
             cli_progress_say(progress, text);
         }
         if (z->steps < look && more && z->steps < z->most) continue;
@@ -208,7 +209,8 @@ static int find_spectrum(ech_ctx *ctx, const struct matrix_view *view, bool squa
                                    : most < FIRST ? FIRST
                                                   : (size_t)most };
     double *memory = calloc(2 * z->most + 4 * n, sizeof *memory);
-    if (!memory) return cli_fail(EXIT_MEMORY, "out of memory: no vectors of %zu numbers", n);
+    if (!memory)
+        return cli_fail(EXIT_MEMORY, "out of memory: cannot allocate vectors of %zu numbers", n);
     z->diagonal = memory;
     z->beside = z->diagonal + z->most;
     z->v = z->beside + z->most;
@@ -222,7 +224,7 @@ static int find_spectrum(ech_ctx *ctx, const struct matrix_view *view, bool squa
     return code;
 }
 
-/* What the ends say. */
+/* Converts the extreme eigenvalues to a condition number. */
 static void judge(const struct lanczos *z, struct matrix_condition *c)
 {
     const double least = fmax(z->low, noise * z->high), ratio = z->high / least;
@@ -233,23 +235,25 @@ static void judge(const struct lanczos *z, struct matrix_condition *c)
     c->kind = z->resting && seen ? CONDITION_ESTIMATE : CONDITION_AT_LEAST;
     if (!isfinite(ratio)) {
         c->kind = CONDITION_UNKNOWN;
-        snprintf(c->how, sizeof c->how, "numbers beyond the range of f64");
+        snprintf(c->how, sizeof c->how, "eigenvalues overflow f64");
     } else if (c->kind == CONDITION_ESTIMATE) {
         snprintf(c->how, sizeof c->how, "estimated by %zu Lanczos steps on %s", z->steps, of);
     } else {
         snprintf(c->how, sizeof c->how, "by %zu Lanczos steps on %s, %s", z->steps, of,
-                 seen ? "which found no end" : "which cannot see more");
+                 seen ? "not converged" : "the limit of its accuracy");
     }
 }
 
-/* ---- Which ---- */
+/* ---- Choice of the method ---- */
 
 int matrix_find_condition(ech_ctx *ctx, const struct matrix_view *view,
                           const struct matrix_facts *f, int threads, struct cli_progress *progress,
                           struct matrix_condition *c)
 {
     const size_t n = view->rows;
-    const char *why = n != view->cols ? "not square" : !n ? "no rows" : "some are not finite";
+    const char *why = n != view->cols ? "not square"
+                      : !n            ? "no rows"
+                                      : "some entries are not finite";
     struct lanczos z;
     int code = EXIT_DONE;
     *c = (struct matrix_condition){ .kind = CONDITION_UNKNOWN };
@@ -263,7 +267,7 @@ int matrix_find_condition(ech_ctx *ctx, const struct matrix_view *view,
                  (unsigned long long)(f->zero_row ? f->zero_row : f->zero_column));
         return EXIT_DONE;
     }
-    cli_progress_stage(progress, "estimating the condition");
+    cli_progress_stage(progress, "estimating the condition number");
     if (n <= SMALL || (view->dense && n <= LARGE)) return find_factored(ctx, view, c);
     if (f->asymmetry == 0 && f->positive == n) {
         code = find_spectrum(ctx, view, false, threads, progress, &z);

@@ -1,8 +1,8 @@
 /*
- * matrix_facts.c - what can be seen of a matrix by looking at each of its numbers once or twice.
+ * matrix_facts.c - properties of a matrix that one or two passes over its entries determine.
  *
- * Entries of one place are added first, so that all that is told is of the matrix and not of the
- * file; entries that are zero count as none but for the number of entries.
+ * Duplicate entries are added first, so that the properties are those of the matrix and not of the
+ * file.  Stored zeros count only in the number of entries.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -11,7 +11,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* ---- The matrix, in order ---- */
+/* ---- CSR and its transpose ---- */
 
 static void free_csr(ech_csr *a)
 {
@@ -48,14 +48,14 @@ int matrix_view_make(ech_ctx *ctx, const struct io_matrix *m, struct matrix_view
         return EXIT_DONE;
     }
     if (!make_csr(&view->a, m->rows, m->cols, m->entries))
-        return cli_fail(EXIT_MEMORY, "out of memory: no %llu bytes for its rows",
+        return cli_fail(EXIT_MEMORY, "out of memory: cannot allocate %llu bytes for the CSR matrix",
                         (unsigned long long)(m->rows * 8 + m->entries * 16));
     ech_status status = ech_csr_from_coo(ctx, m->row, m->column, m->values, &view->a,
                                          &view->entries, m->entries, NULL);
     if (status != ECH_OK) return cli_fail_ech(status, ctx);
     view->a.nnz = (size_t)view->entries;
     if (!make_csr(&view->t, m->cols, m->rows, view->entries))
-        return cli_fail(EXIT_MEMORY, "out of memory: no %llu bytes for its columns",
+        return cli_fail(EXIT_MEMORY, "out of memory: cannot allocate %llu bytes for the transpose",
                         (unsigned long long)(m->cols * 8 + view->entries * 16));
     status = ech_csr_transpose(ctx, &view->a, &view->t, NULL);
     return status == ECH_OK ? EXIT_DONE : cli_fail_ech(status, ctx);
@@ -63,7 +63,7 @@ int matrix_view_make(ech_ctx *ctx, const struct io_matrix *m, struct matrix_view
 
 /* ---- Rows ---- */
 
-/* A row while it is looked at. */
+/* Sums over a row. */
 struct row {
     uint64_t i, count;
     double others, diagonal; /* sum of |a_ij|, and a_ii */
@@ -114,7 +114,7 @@ static void compare(double x, double y, struct matrix_facts *f)
     f->skewness = fmax(f->skewness, fabs(x + y));
 }
 
-/* a's row i and its column i, which is the transpose's row: both rise, so they are merged. */
+/* Compares row i of A with row i of the transpose by merging their ascending columns. */
 static void compare_row(const struct matrix_view *view, size_t i, struct matrix_facts *f)
 {
     const int64_t *ao = view->a.row_offsets, *to = view->t.row_offsets;
@@ -153,7 +153,7 @@ static void look_at_sparse(const struct matrix_view *view, struct matrix_facts *
 
 /* ---- Dense ---- */
 
-/* Squares of a and those that lie across from them: both stay in the cache. */
+/* Compares blocks of A with their transposed blocks; both fit in the cache. */
 static void compare_dense(const double *a, size_t n, struct matrix_facts *f)
 {
     enum { SIDE = 32 };
@@ -170,7 +170,7 @@ static void compare_dense(const double *a, size_t n, struct matrix_facts *f)
 static int look_at_dense(struct matrix_view *view, struct matrix_facts *f)
 {
     double *sums = calloc(view->cols + 1, sizeof *sums);
-    if (!sums) return cli_fail(EXIT_MEMORY, "out of memory: no sums of columns");
+    if (!sums) return cli_fail(EXIT_MEMORY, "out of memory: cannot allocate the column sums");
     for (size_t i = 0; i < view->rows; i++) {
         const double *values = view->dense + i * view->cols;
         struct row row = { .i = i };

@@ -1,5 +1,5 @@
 /*
- * matrix_file.c - matrices of numbers from files and to files, for the commands.
+ * matrix_file.c - reads and writes matrices of numbers.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -33,8 +33,9 @@ int matrix_check_finite(const struct io_matrix *m, const char *name)
         if (isfinite(m->values[e])) continue;
         const uint64_t row = m->dense ? e / m->cols : (uint64_t)m->row[e];
         const uint64_t column = m->dense ? e % m->cols : (uint64_t)m->column[e];
-        return cli_fail(EXIT_BAD, "%s: has %s in row %llu, column %llu", name,
-                        isnan(m->values[e]) ? "NaN" : "infinity", (unsigned long long)row + 1,
+        return cli_fail(EXIT_BAD,
+                        "%s: contains %s in row %llu, column %llu; all numbers must be finite",
+                        name, isnan(m->values[e]) ? "NaN" : "infinity", (unsigned long long)row + 1,
                         (unsigned long long)column + 1);
     }
     return EXIT_DONE;
@@ -87,7 +88,8 @@ int matrix_values(struct io_matrix *matrix, ech_dtype dtype, const char *name, v
     float *single = malloc(((size_t)n + 1) * sizeof *single);
     *values = single;
     if (!single)
-        return cli_fail(EXIT_MEMORY, "%s: out of memory: no %llu bytes for it as f32", name,
+        return cli_fail(EXIT_MEMORY,
+                        "%s: out of memory: cannot allocate %llu bytes for a copy in f32", name,
                         (unsigned long long)(n * sizeof *single));
     for (uint64_t i = 0; i < n; i++) single[i] = (float)matrix->values[i];
     return EXIT_DONE;

@@ -1,6 +1,6 @@
 /*
- * matrix_spy.c - a picture of where a matrix has entries: in the terminal, by the dots of Braille's
- * characters, and as PNG, without compression, darker where there are more.
+ * matrix_spy.c - a picture of the sparsity pattern of a matrix: Braille characters on the terminal,
+ * or an uncompressed PNG file in which cells with more entries are darker.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -20,13 +20,14 @@ static unsigned scaled(uint64_t i, uint64_t n, unsigned cells)
 int spy_make(struct spy *spy, const struct io_matrix *m, unsigned most_rows, unsigned most_cols)
 {
     const double rows = (double)m->rows, cols = (double)m->cols;
-    double scale = 1; /* cells a row */
+    double scale = 1; /* cells per row */
     if (rows > most_rows) scale = most_rows / rows;
     if (cols * scale > most_cols) scale = most_cols / cols;
     spy->rows = m->rows ? (unsigned)fmax(1, ceil(rows * scale)) : 0;
     spy->cols = m->cols ? (unsigned)fmax(1, ceil(cols * scale)) : 0;
     spy->counts = calloc((size_t)spy->rows * spy->cols + 1, sizeof *spy->counts);
-    if (!spy->counts) return cli_fail(EXIT_MEMORY, "out of memory: no grid for the picture");
+    if (!spy->counts)
+        return cli_fail(EXIT_MEMORY, "out of memory: cannot allocate the grid of the picture");
     if (!m->dense) {
         for (uint64_t e = 0; e < m->entries; e++)
             spy->counts[(size_t)scaled((uint64_t)m->row[e], m->rows, spy->rows) * spy->cols +
@@ -49,8 +50,8 @@ void spy_free(struct spy *spy)
 
 /* ---- Terminal ---- */
 
-/* U+2800 and a bit for each dot, in the order of Unicode: three rows of the left column, three of
- * the right one, then the fourth row. */
+/* U+2800 plus one bit per dot in Unicode's order: three rows of the left column, three of the right
+ * column, then the fourth row. */
 static void put_braille(const struct spy *spy, unsigned row, unsigned col)
 {
     static const unsigned char bits[4][2] = {
@@ -81,7 +82,7 @@ void spy_print(const struct spy *spy)
     rule(spy, "└", "┘");
 }
 
-/* ---- PNG (ISO/IEC 15948), its data in stored blocks (RFC 1950, 1951) ---- */
+/* ---- PNG (ISO/IEC 15948) with stored blocks (RFC 1950, 1951) ---- */
 
 struct png {
     struct io_output *output;
@@ -120,7 +121,7 @@ static void end_chunk(struct png *png)
     put_u32(png, ~png->crc);
 }
 
-/* A cell is white without an entry, and from grey to black by how full it is beside the fullest. */
+/* An empty cell is white; others are grey to black, on a logarithmic scale. */
 static unsigned char shade(uint64_t count, uint64_t most)
 {
     if (!count) return 255;
@@ -161,9 +162,9 @@ int spy_write_png(const struct spy *spy, const char *path)
     struct io_output output;
     struct io_error error;
     if (!spy->rows || !spy->cols)
-        return cli_fail(EXIT_BAD, "%s: a matrix without rows or columns has no picture", path);
+        return cli_fail(EXIT_BAD, "%s: cannot draw a matrix without rows or columns", path);
     unsigned char *line = malloc((size_t)spy->cols + 1);
-    if (!line) return cli_fail(EXIT_MEMORY, "out of memory: no line of a picture");
+    if (!line) return cli_fail(EXIT_MEMORY, "out of memory: cannot allocate a line of the picture");
     struct png png = { &output, &error, io_create(&output, path, &error), 0 };
     if (png.status == IO_OK) {
         put(&png, "\x89PNG\r\n\x1a\n", 8);

@@ -1,5 +1,5 @@
 /*
- * message.c - what goes wrong, as a line on standard error and an exit code.
+ * message.c - error messages on standard error, and their exit codes.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

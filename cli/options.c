@@ -1,9 +1,9 @@
 /*
- * options.c - parses a command line by a table, prints help from it, and guesses what was meant.
+ * options.c - parses a command line with a table of options, prints the help, suggests corrections.
  *
- *     --name value   --name=value   -o value   -ovalue   -ru   -- (the rest are operands)
+ *     --name value   --name=value   -o value   -ovalue   -ru   -- (only operands follow)
  *
- * Options and operands may stand in any order.  "-" is an operand.
+ * Options and operands may be in any order.  "-" is an operand.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -16,7 +16,7 @@ enum { MOST_OPTIONS = 40, WORD = 64 };
 
 /* ---- Suggestions ---- */
 
-/* Edits (insert, delete, replace) from a to b, both cut at WORD. */
+/* The edit distance (insertions, deletions, replacements) of a and b, both truncated to WORD. */
 static int distance(const char *a, const char *b)
 {
     int row[WORD + 1];
@@ -37,12 +37,12 @@ static int distance(const char *a, const char *b)
 
 const char *cli_nearest(const char *word, const char *const *candidates, int n)
 {
-    /* Up to a third of the word may be wrong, and at least two letters. */
+    /* Up to a third of the letters may differ, and at least two. */
     int limit = (int)strnlen(word, WORD) / 3, best = limit > 2 ? limit + 1 : 3;
     const char *nearest = NULL;
     for (int i = 0; i < n; i++) {
         int edits = distance(word, candidates[i]);
-        /* One is the other's beginning, as histogram and hist. */
+        /* One is a prefix of the other, as hist and histogram. */
         size_t shorter =
             strlen(word) < strlen(candidates[i]) ? strlen(word) : strlen(candidates[i]);
         if (shorter > 2 && strncmp(word, candidates[i], shorter) == 0) edits = 1;
@@ -63,7 +63,7 @@ int cli_unknown(const char *what, const char *word, const char *const *candidate
         size_t used = strlen(all);
         snprintf(all + used, sizeof all - used, "%s%s", i ? " " : "", candidates[i]);
     }
-    return cli_fail(EXIT_BAD, "unknown %s \"%s\"; there are: %s", what, word, all);
+    return cli_fail(EXIT_BAD, "unknown %s \"%s\"; use one of: %s", what, word, all);
 }
 
 static int unknown_option(const struct command *command, const char *name, size_t length)
@@ -78,6 +78,23 @@ static int unknown_option(const struct command *command, const char *name, size_
     if (nearest)
         return cli_fail(EXIT_BAD, "unknown option --%s; did you mean --%s?", word, nearest);
     return cli_fail(EXIT_BAD, "unknown option --%s; see echelon %s --help", word, command->name);
+}
+
+/* Suggests the long options that begin with the letter: those without a letter of their own, or, if
+ * there are none, the others. */
+static int unknown_letter(const struct command *command, char letter)
+{
+    char names[WORD * 4] = "";
+    int n = letter == 'h';
+    if (n) snprintf(names, sizeof names, "--help");
+    for (int own = 0; own < 2 && !n; own++)
+        for (const struct option *o = command->options; o->name; o++) {
+            const size_t used = strlen(names);
+            if (own != (o->letter != 0) || o->name[0] != letter) continue;
+            snprintf(names + used, sizeof names - used, "%s--%s", n++ ? " or " : "", o->name);
+        }
+    if (n) return cli_fail(EXIT_BAD, "unknown option -%c; did you mean %s?", letter, names);
+    return cli_fail(EXIT_BAD, "unknown option -%c; see echelon %s --help", letter, command->name);
 }
 
 /* ---- Parsing ---- */
@@ -97,7 +114,7 @@ static const struct option *find_letter(const struct command *command, char lett
     return NULL;
 }
 
-/* Sets option from value, or from the next argument where value is NULL; *i moves past it. */
+/* Sets the option to value.  If value is NULL, takes the next argument and advances *i. */
 static int set_option(const struct option *option, const char *value, int argc, char **argv, int *i)
 {
     if (!option->value) {
@@ -105,8 +122,14 @@ static int set_option(const struct option *option, const char *value, int argc, 
         return EXIT_DONE;
     }
     if (!value && *i + 1 >= argc)
-        return cli_fail(EXIT_BAD, "--%s needs a value, %s", option->name, option->value);
-    *(const char **)option->target = value ? value : argv[++*i];
+        return cli_fail(EXIT_BAD, "--%s needs a value: --%s %s", option->name, option->name,
+                        option->value);
+    const char **target = option->target;
+    if (!value) value = argv[++*i];
+    if (*target && strcmp(*target, value) != 0)
+        return cli_fail(EXIT_BAD, "--%s is given twice, as \"%s\" and \"%s\"; give it once",
+                        option->name, *target, value);
+    *target = value;
     return EXIT_DONE;
 }
 
@@ -120,22 +143,18 @@ static int parse_long(const struct command *command, int argc, char **argv, int 
     }
     const struct option *option = find_long(command, name, length);
     if (!option) return unknown_option(command, name, length);
-    if (equals && !option->value) return cli_fail(EXIT_BAD, "--%s takes no value", option->name);
+    if (equals && !option->value)
+        return cli_fail(EXIT_BAD, "--%s has the value \"%s\", but takes none", option->name,
+                        equals + 1);
     return set_option(option, equals ? equals + 1 : NULL, argc, argv, i);
 }
 
-/* A word of letters, the last of which may take the rest of the word as its value. */
-static int parse_letters(const struct command *command, int argc, char **argv, int *i, bool *help)
+/* A word of short options.  If the last one takes a value, the rest of the word is its value. */
+static int parse_letters(const struct command *command, int argc, char **argv, int *i)
 {
     for (const char *at = argv[*i] + 1; *at; at++) {
-        if (*at == 'h') {
-            *help = true;
-            continue;
-        }
         const struct option *option = find_letter(command, *at);
-        if (!option)
-            return cli_fail(EXIT_BAD, "unknown option -%c; see echelon %s --help", *at,
-                            command->name);
+        if (!option) return unknown_letter(command, *at);
         if (option->value) return set_option(option, at[1] ? at + 1 : NULL, argc, argv, i);
         set_option(option, NULL, argc, argv, i);
     }
@@ -152,14 +171,15 @@ int cli_parse(const struct command *command, int argc, char **argv, char **opera
         int code = EXIT_DONE;
         if (only_operands || word[0] != '-' || word[1] == 0) {
             if (*count == command->most_operands)
-                return cli_fail(EXIT_BAD, "too many operands: \"%s\"", word);
+                return cli_fail(EXIT_BAD, "unexpected operand \"%s\"; see echelon %s --help", word,
+                                command->name);
             operands[(*count)++] = argv[i];
         } else if (strcmp(word, "--") == 0) {
             only_operands = true;
         } else if (word[1] == '-') {
             code = parse_long(command, argc, argv, &i, help);
         } else {
-            code = parse_letters(command, argc, argv, &i, help);
+            code = parse_letters(command, argc, argv, &i);
         }
         if (code != EXIT_DONE) return code;
     }
@@ -178,13 +198,14 @@ void cli_print_help(const struct command *command)
         snprintf(left, sizeof left, "%s--%s%s%s", letter, o->name, o->value ? " " : "",
                  o->value ? o->value : "");
         printf("  %-24s ", left);
-        /* Further lines of a text stand below its first. */
+        /* Further lines of a text are indented like the first. */
         for (const char *at = o->help; *at; at++) {
             putchar(*at);
             if (*at == '\n') printf("%27s", "");
         }
         putchar('\n');
     }
-    printf("  %-24s %s\n", "-h, --help", "this text");
+    printf("  %-24s %s\n", "    --help", "print this help");
     if (command->notes[0]) printf("\n%s", command->notes);
+    printf("\nManual page: man echelon-%s\n", command->name);
 }

@@ -1,11 +1,11 @@
 /*
- * profile.c - "echelon profile": runs kernels on the CPU, and prints what they did there.
+ * profile.c - "echelon profile": runs GPU kernels on the SIMT emulator and prints its counts.
  *
- *     run()  options -> open "simt" -> load or make the data -> sort, or what profile_call.c has ->
- *            profile_table.c
+ *     run()  options -> open "simt" -> load or generate data -> sort, or a call in profile_call.c
+ *            -> profile_table.c
  *
- * The executor counts what a GPU's memory would have to do for each request of a warp, and finds
- * races and bad accesses on its way; the result is dropped.
+ * The emulator counts the memory transactions of each request of a warp, and detects races and
+ * invalid accesses.  The result of the operation is discarded.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -22,49 +22,54 @@ static struct {
     bool lines, check, json, csv;
 } set;
 
-static int call = -1; /* what is no sort */
+static int call = -1; /* index in profile_call.c; -1: sort */
 
 static const struct option options[] = {
-    { 'n', "n", "COUNT", &set.n, "elements to make when there is no INPUT; default: 2^16" },
+    { 'N', "n", "COUNT", &set.n, "without INPUT: number of elements; default: 2^16" },
     { 0, "dist", "NAME", &set.distribution,
-      "of them, one that \"echelon gen\" lists; default: uniform" },
-    { 0, "values", "BYTES", &set.values, "that go along with each key; default: none" },
-    { 0, "argsort", NULL, &set.words.argsort, "profile an argsort" },
-    { 'r', "reverse", NULL, &set.words.reverse, "greatest first" },
+      "without INPUT: distribution, as in \"echelon gen\";\ndefault: uniform" },
+    { 0, "values", "BYTES", &set.values,
+      "for sort: size of the value of each key in bytes; default: 0" },
+    { 0, "argsort", NULL, &set.words.argsort, "for sort: profile an argsort" },
+    { 'r', "reverse", NULL, &set.words.reverse, "for sort: descending order" },
     SORT_COLUMN_OPTIONS(set.words),
     { 0, "algorithm", "NAME", &set.words.algorithm,
-      "of sort and hist: one that \"echelon explain\" lists" },
-    { 0, "op", "OP", &set.call.op, "of reduce and scan: one of theirs; default: sum" },
-    { 0, "bins", "COUNT", &set.call.bins, "of hist, over the range of the data; default: 256" },
-    { 0, "where", "TEST", &set.call.where,
-      "of select; default: what half of the range of the data\npasses" },
-    { 'l', "lines", NULL, &set.lines, "the lines of each kernel too, costliest first" },
-    { 'k', "kernel", "NAME", &set.kernel, "kernels with NAME in their names alone" },
-    { 'c', "check", NULL, &set.check, "count nothing; exit with 1 when a kernel has faults" },
-    { 0, "seed", "NUMBER", &set.seed, "another order of blocks and warps; default: 0, in order" },
+      "for sort and hist: use this algorithm; \"echelon explain\"\nlists them" },
+    { 0, "op", "OP", &set.call.op, "for reduce and scan: the operation; default: sum" },
+    { 'B', "bins", "COUNT", &set.call.bins,
+      "for hist: number of bins over the range of the data;\ndefault: 256" },
+    { 0, "where", "CONDITION", &set.call.where,
+      "for select: a condition as in \"echelon select\"; default:\nat least the middle of the "
+      "range" },
+    { 'l', "lines", NULL, &set.lines,
+      "also print the source lines of each kernel, most expensive\nfirst" },
+    { 0, "kernel", "NAME", &set.kernel, "only kernels whose names contain NAME" },
+    { 'c', "check", NULL, &set.check, "count nothing; exit with 1 if a kernel has faults" },
+    { 0, "seed", "N", &set.seed, "run blocks and warps in another order; default: 0,\nascending" },
     { 0, "threads", "N", &set.threads,
-      "CPU threads to run blocks on; 0: all; default: 1, which\nmakes every run the same" },
-    { 0, "json", NULL, &set.json, "the same as JSON" },
-    { 0, "csv", NULL, &set.csv, "the counts as CSV; faults on standard error" },
+      "run blocks on N CPU threads; 0: all; default: 1, which makes\nevery run identical" },
+    { 0, "json", NULL, &set.json, "print JSON" },
+    { 0, "csv", NULL, &set.csv, "print the counts as CSV, and faults on standard error" },
     { 0, NULL, NULL, NULL, NULL },
 };
 
-/* What goes to the executor, as words of its own. */
-struct executor_words {
+/* Options of the emulator, in the syntax of ECHELON_SIMT. */
+struct emulator_words {
     char text[128];
 };
 
-static int parse_executor(struct executor_words *words)
+static int parse_emulator(struct emulator_words *words)
 {
     uint64_t seed = 0;
     int threads = 1, code = EXIT_DONE;
     if (set.seed) code = cli_parse_count("seed", set.seed, &seed);
     if (code == EXIT_DONE && set.threads) code = cli_parse_threads(set.threads, &threads);
     if (code != EXIT_DONE) return code;
-    if (threads > 256) return cli_fail(EXIT_BAD, "--threads is %s: at most 256", set.threads);
+    if (threads > 256)
+        return cli_fail(EXIT_BAD, "--threads is %s; the maximum is 256", set.threads);
     int length =
         snprintf(words->text, sizeof words->text, "keep,%s", set.check ? "noprofile" : "profile");
-    /* What is not given stays as ECHELON_SIMT has it. */
+    /* Options that are not given keep the values of ECHELON_SIMT. */
     if (set.seed)
         length += snprintf(words->text + length, sizeof words->text - (size_t)length, ",seed=%llu",
                            (unsigned long long)seed);
@@ -73,14 +78,14 @@ static int parse_executor(struct executor_words *words)
     return EXIT_DONE;
 }
 
-/* Of what is to be profiled: the options that are of something else. */
+/* Finds the operation, and refuses options of other operations. */
 static int check_operation(const char *name)
 {
     call = profile_find_call(name);
+    static const char *const names[] = { "sort",   "reduce", "scan", "hist",
+                                         "select", "unique", "shuf" };
     if (call < 0 && strcmp(name, "sort") != 0)
-        return cli_fail(EXIT_BAD,
-                        "cannot profile \"%s\"; it can: sort reduce scan hist select unique shuf",
-                        name);
+        return cli_unknown("operation", name, names, (int)(sizeof names / sizeof *names));
     const char *of_sort = set.words.argsort   ? "argsort"
                           : set.words.reverse ? "reverse"
                           : set.words.bits    ? "bits"
@@ -91,26 +96,28 @@ static int check_operation(const char *name)
                           : set.call.bins  ? "bins"
                           : set.call.where ? "where"
                                            : NULL;
-    if (call < 0 && of_call) return cli_fail(EXIT_BAD, "--%s does not go with sort", of_call);
+    if (call < 0 && of_call)
+        return cli_fail(EXIT_BAD, "--%s cannot be combined with sort", of_call);
     if (call < 0) return EXIT_DONE;
-    if (of_sort) return cli_fail(EXIT_BAD, "--%s does not go with %s", of_sort, name);
+    if (of_sort) return cli_fail(EXIT_BAD, "--%s cannot be combined with %s", of_sort, name);
     set.call.algorithm = set.words.algorithm;
     return profile_check_call(call, &set.call);
 }
 
 static int check_usage(int count, char **operands)
 {
-    if (count == 0) return cli_fail(EXIT_BAD, "profile what?  Try: echelon profile sort");
+    if (count == 0)
+        return cli_fail(EXIT_BAD, "no operation: give one, for example echelon profile sort");
     int code = check_operation(operands[0]);
     if (code != EXIT_DONE) return code;
     if (count > 1 && (set.n || set.distribution))
-        return cli_fail(EXIT_BAD, "--%s makes data, so it does not go with an INPUT",
+        return cli_fail(EXIT_BAD, "--%s generates data and cannot be combined with an INPUT",
                         set.n ? "n" : "dist");
     if (set.words.argsort && set.values)
-        return cli_fail(EXIT_BAD, "--values does not go with --argsort");
-    if (set.json && set.csv) return cli_fail(EXIT_BAD, "--json does not go with --csv");
+        return cli_fail(EXIT_BAD, "--values cannot be combined with --argsort");
+    if (set.json && set.csv) return cli_fail(EXIT_BAD, "--json cannot be combined with --csv");
     if (set.check && (set.lines || set.kernel || set.csv))
-        return cli_fail(EXIT_BAD, "--check counts nothing, so it does not go with --%s",
+        return cli_fail(EXIT_BAD, "--check counts nothing and cannot be combined with --%s",
                         set.lines    ? "lines"
                         : set.kernel ? "kernel"
                                      : "csv");
@@ -119,7 +126,7 @@ static int check_usage(int count, char **operands)
 
 /* ---- Data ---- */
 
-/* The numbers that "echelon gen" would write, as a column that was read. */
+/* Generates the numbers that "echelon gen" would write. */
 static int make_column(struct sort_job *job)
 {
     const struct distribution *distribution;
@@ -152,7 +159,7 @@ static int add_values(struct sort_job *job, uint64_t value_bytes)
     size_t bytes;
     if (value_bytes == 0) return EXIT_DONE;
     if (job->base.column.lines)
-        return cli_fail(EXIT_BAD, "--values does not go with text, whose lines go along");
+        return cli_fail(EXIT_BAD, "--values cannot be combined with text, whose lines are values");
     job->value_bytes = (size_t)value_bytes;
     bool over = __builtin_mul_overflow((size_t)job->base.column.n, job->value_bytes, &bytes);
     if (!over && bytes < SIZE_MAX) job->values = calloc(bytes + 1, 1);
@@ -197,25 +204,25 @@ static int run_operation(struct profile *profile, struct sort_job *job, char *pl
     return code;
 }
 
-static int profile_job(struct sort_job *job, const char *what, const struct executor_words *words)
+static int profile_job(struct sort_job *job, const char *what, const struct emulator_words *words)
 {
-    struct executor executor;
+    struct emulator emulator;
     char message[256], plan[4096] = "";
     struct profile profile = { .job = job,
                                .what = what,
                                .plan = plan,
-                               .executor = &executor,
+                               .emulator = &emulator,
                                .lines = set.lines,
                                .counted = !set.check };
-    if (!simt_find_executor(&executor, message, sizeof message))
+    if (!simt_find_emulator(&emulator, message, sizeof message))
         return cli_fail(EXIT_DEVICE, "%s", message);
     int code = load(job);
     if (code != EXIT_DONE) return code;
-    if (!executor.set_options(words->text, message, sizeof message))
+    if (!emulator.set_options(words->text, message, sizeof message))
         return cli_fail(EXIT_BAD, "%s", message);
-    executor.forget();
+    emulator.forget();
     code = run_operation(&profile, job, plan, sizeof plan);
-    /* A fault that no kernel survives has its words in the report. */
+    /* If a fault aborts the kernel, the report describes it. */
     int taken = profile_take(&profile, set.kernel);
     if (taken == EXIT_DONE && (code == EXIT_DONE || profile.finding_count)) {
         report(&profile);
@@ -228,10 +235,10 @@ static int profile_job(struct sort_job *job, const char *what, const struct exec
 static int run(int count, char **operands)
 {
     struct sort_job job = { .base.input = count > 1 ? operands[1] : NULL, .staged = true };
-    struct executor_words words;
+    struct emulator_words words;
     int code = check_usage(count, operands);
     if (code == EXIT_DONE) code = sort_parse(&job, &set.words);
-    if (code == EXIT_DONE) code = parse_executor(&words);
+    if (code == EXIT_DONE) code = parse_emulator(&words);
     if (code != EXIT_DONE) return code;
     cli_progress_start(&job.base.progress);
     code = cli_open(&job.base.ctx, "simt", 0);
@@ -247,31 +254,31 @@ static int run(int count, char **operands)
 
 const struct command command_profile = {
     .name = "profile",
-    .summary = "run GPU kernels on the CPU: count their work, find faults",
+    .summary = "run GPU kernels on the CPU: count transactions, find faults",
     .usage = "  echelon profile OPERATION [OPTION]... [INPUT]\n",
     .examples = "  echelon profile sort                           65536 random u32\n"
-                "  echelon profile sort data.npy --lines          where in the source it happens\n"
-                "  echelon profile sort -n 1M --dist zipf --type f64\n"
+                "  echelon profile sort data.npy --lines          counts per source line\n"
+                "  echelon profile sort -N 1M --dist zipf --type f64\n"
                 "  echelon profile sort --check --seed 7          another order of blocks\n"
-                "  echelon profile scan --op max --type f32       what other operations do\n",
+                "  echelon profile scan --op max --type f32       another operation\n",
     .notes =
-        "OPERATION is sort, reduce, scan, hist, select, unique (with counts, of neighbours) or "
-        "shuf.\n"
-        "INPUT is read as \"echelon sort\" reads it, \"-\" is standard input; nothing is written.\n"
-        "Without INPUT, the data is what \"echelon gen\" writes.\n\n"
-        "  request         one instruction of one warp that reads or writes memory\n"
-        "  sectors         pieces of 32 bytes that a request touches: 4 a request is the least\n"
-        "                  that 32 lanes of 4 bytes take, 32 is one for every lane\n"
-        "  wavefronts      passes over the 32 banks of shared memory: 1 a request is the least\n"
-        "  bank conflicts  wavefronts beyond the fewest, of loads and stores; of 16 banks: on the\n"
-        "                  first GPUs, which served half a warp at a time\n"
-        "  barriers        that a warp came to; warp operations: shuffles, ballots and so on\n"
-        "  branches        basic blocks that a warp entered; divergent: and left by two ways\n\n"
-        "In the table of lines, global and shared are requests, with the sectors and wavefronts\n"
-        "of each; meetings are barriers and warp operations.  The time is this machine's, all\n"
-        "checks included: it says nothing of a GPU.\n\n"
-        "Faults are races, reads of what nobody wrote, accesses out of bounds and so on.\n"
-        "Exit codes: as for sort; 1 when there are faults, 3 when there is no executor.\n",
+        "OPERATION is sort, reduce, scan, hist, select, unique (run-length encoding) or shuf.\n"
+        "INPUT is read as in \"echelon sort\"; \"-\" is standard input.  Nothing is written.\n"
+        "Without INPUT, the data is generated as by \"echelon gen\".\n\n"
+        "  request         a memory instruction of a warp\n"
+        "  sectors         32-byte units of global memory that a request accesses: at least 4 per\n"
+        "                  request for 32 lanes of 4 bytes, at most 32\n"
+        "  wavefronts      turns of the 32 banks of shared memory: at least 1 per request\n"
+        "  bank conflicts  wavefronts beyond the minimum, of loads and stores; of 16 banks: on\n"
+        "                  the first GPUs, which served half a warp at a time\n"
+        "  barriers        per warp; warp operations: shuffles, ballots and so on\n"
+        "  branches        basic blocks that warps execute; divergent: lanes of a warp leave the\n"
+        "                  block by different paths\n\n"
+        "In the table of --lines, global and shared are numbers of requests, followed by sectors\n"
+        "and wavefronts per request; syncs are barriers and warp operations.  The time is that\n"
+        "of the emulator on this machine; it does not predict the time on a GPU.\n\n"
+        "Faults are races, uninitialised reads, accesses out of bounds and so on.\n"
+        "Exit status: as for sort; 1 if there are faults, 3 if the emulator is not available.\n",
     .options = options,
     .most_operands = 2,
     .run = run,

@@ -1,6 +1,6 @@
 /*
- * profile.h - what the two halves of "echelon profile" agree on: profile.c runs the kernels,
- * profile_call.c calls what is no sort, profile_table.c prints what was counted.
+ * profile.h - shared by the files of "echelon profile": profile.c runs the kernels, profile_call.c
+ * calls the operations other than sorts, profile_table.c prints the counts.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -13,10 +13,10 @@
 struct profile {
     const struct sort_job *job;
     const char *what; /* "sort", "argsort", "scan" */
-    const char *plan; /* lines of what runs; may be "" */
-    const struct executor *executor;
-    bool lines;   /* those of each kernel too, costliest first */
-    bool counted; /* else only looked for faults */
+    const char *plan; /* lines of text; may be "" */
+    const struct emulator *emulator;
+    bool lines;   /* print the source lines of each kernel, most expensive first */
+    bool counted; /* false: only faults were searched */
     struct simt_kernel_counts *kernels;
     size_t kernel_count;
     struct simt_kernel_counts total; /* of kernels, without lines */
@@ -24,21 +24,21 @@ struct profile {
     size_t finding_count;
 };
 
-/* Takes what the executor has counted of the kernels with part in their names (NULL: of all), and
- * what it found.  EXIT_DONE, or an exit code after its message. */
+/* Copies the counts of the kernels whose names contain part (NULL: all), and the faults, from the
+ * SIMT emulator.  Returns EXIT_DONE, or an exit code after a message. */
 int profile_take(struct profile *profile, const char *part);
 void profile_free(struct profile *profile);
 
-/* ---- Operations that are no sorts: profile_call.c ---- */
+/* ---- Operations other than sorts: profile_call.c ---- */
 
 struct profile_call_words {
     const char *op, *bins, *where, *algorithm;
 };
 
-int profile_find_call(const char *name); /* -1 when there is none of that name */
-/* Each: EXIT_DONE, or an exit code after its message. */
+int profile_find_call(const char *name); /* -1: unknown */
+/* Both return EXIT_DONE, or an exit code after a message. */
 int profile_check_call(int which, const struct profile_call_words *words);
-/* Runs it on the job's column, and writes what ran into plan. */
+/* Runs the operation on the job's column and writes the plan. */
 int profile_call(int which, const struct profile_call_words *words, struct job *job, char *plan,
                  size_t plan_bytes);
 
@@ -46,7 +46,7 @@ int profile_call(int which, const struct profile_call_words *words, struct job *
 
 void profile_text(const struct profile *profile, FILE *to);
 void profile_json(const struct profile *profile, FILE *to);
-void profile_csv(const struct profile *profile, FILE *to); /* the counts alone */
+void profile_csv(const struct profile *profile, FILE *to); /* only the counts */
 void profile_faults(const struct profile *profile, FILE *to);
 
 #endif

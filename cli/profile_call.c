@@ -1,6 +1,6 @@
 /*
- * profile_call.c - what "echelon profile" runs beside sorts: one call of the library on a column,
- * whose result is dropped.
+ * profile_call.c - the operations of "echelon profile" other than sorts: one library call on a
+ * column, whose result is discarded.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What a call works on; out and more have room for 8 bytes an element and a few more. */
+/* The arguments of a call.  out and more have room for at least 8 bytes per element. */
 struct call {
     struct job *job;
     const struct profile_call_words *words;
@@ -74,7 +74,7 @@ static ech_status call_shuf(struct call *call)
 static const struct {
     const char *name;
     ech_status (*run)(struct call *call);
-    bool op, bins, where; /* which of the options it has */
+    bool op, bins, where; /* whether the operation has these options */
 } calls[] = {
     { "reduce", call_reduce, true, false, false },  { "scan", call_scan, true, false, false },
     { "hist", call_hist, false, true, false },      { "select", call_select, false, false, true },
@@ -82,7 +82,7 @@ static const struct {
 };
 enum { CALLS = sizeof calls / sizeof *calls };
 
-/* ---- What they need ---- */
+/* ---- Arguments ---- */
 
 int profile_find_call(const char *name)
 {
@@ -98,7 +98,8 @@ int profile_check_call(int which, const struct profile_call_words *words)
                         : words->where && !calls[which].where    ? "where"
                         : words->algorithm && !calls[which].bins ? "algorithm"
                                                                  : NULL;
-    if (other) return cli_fail(EXIT_BAD, "--%s does not go with %s", other, calls[which].name);
+    if (other)
+        return cli_fail(EXIT_BAD, "--%s cannot be combined with %s", other, calls[which].name);
     return words->where ? where_check("--where", words->where) : EXIT_DONE;
 }
 
@@ -119,7 +120,7 @@ static void find_range(struct call *call)
     call->upper = most;
 }
 
-/* Half of evenly spread data passes the test that nobody chose. */
+/* The default condition selects half of uniformly distributed data. */
 static int find_test(struct call *call)
 {
     char middle[IO_NUMBER_TEXT + 2] = ">=";

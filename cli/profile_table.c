@@ -1,5 +1,5 @@
 /*
- * profile_table.c - what "echelon profile" prints: counts by kernel and by line, and faults, as
+ * profile_table.c - the output of "echelon profile": counts per kernel and per line, and faults, as
  * text, JSON and CSV.
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Every count by its name, for machines. */
+/* All counts by name, for JSON and CSV. */
 static const struct {
     const char *name;
     size_t at;
@@ -74,7 +74,7 @@ static int by_number(uint64_t a, uint64_t b)
     return (a < b) - (a > b);
 }
 
-/* Costliest first: what memory has to do, then what the warp has. */
+/* Most expensive first: by memory transactions, then by other operations of the warp. */
 static int by_cost(const void *a, const void *b)
 {
     const struct simt_line_counts *x = a, *y = b;
@@ -106,8 +106,8 @@ static bool take_kernel(struct profile *p, const struct simt_kernel_counts *from
 int profile_take(struct profile *profile, const char *part)
 {
     const struct simt_kernel_counts *all;
-    size_t count = profile->executor->profile(&all);
-    profile->finding_count = profile->executor->findings(&profile->findings);
+    size_t count = profile->emulator->profile(&all);
+    profile->finding_count = profile->emulator->findings(&profile->findings);
     profile->kernels = calloc(count + 1, sizeof *profile->kernels);
     bool enough = profile->kernels != NULL;
     for (size_t i = 0; i < count && enough; i++)
@@ -119,8 +119,10 @@ int profile_take(struct profile *profile, const char *part)
         size_t length = strlen(names);
         snprintf(names + length, sizeof names - length, "%s%s", i ? " " : "", all[i].kernel);
     }
-    return cli_fail(EXIT_BAD, "no kernel that ran has \"%s\" in its name; these did: %s", part,
-                    names);
+    return cli_fail(EXIT_BAD,
+                    "--kernel is \"%s\", but no kernel has this in its name; kernels "
+                    "that ran: %s",
+                    part, names);
 }
 
 void profile_free(struct profile *profile)
@@ -133,7 +135,7 @@ void profile_free(struct profile *profile)
 
 enum { NUMBER = 24 };
 
-/* 12345, 292.3k, 1.438M; in bytes 12345 B, 1.438 MB */
+/* 12345, 292.3k, 1.438M; with a unit 12345 B, 1.438 MB */
 static const char *brief(uint64_t number, const char *unit, char *text)
 {
     static const char letters[] = "kMGTPE";
@@ -161,15 +163,15 @@ static double ratio(uint64_t a, uint64_t b)
 
 /* ---- Text: a kernel ---- */
 
-/* Requests, the sectors or wavefronts they took, and where bytes are not 0, the bytes asked for. */
+/* Prints requests, their sectors or wavefronts, and the requested bytes if not 0. */
 static void print_requests(FILE *to, const char *what, uint64_t requests, uint64_t parts,
                            uint64_t bytes)
 {
     char a[NUMBER], b[NUMBER], c[NUMBER];
     if (!requests) return;
-    fprintf(to, "  %-16s %10s %10s %10.2f", what, brief(requests, "", a), brief(parts, "", b),
+    fprintf(to, "  %-16s %10s %10s %11.2f", what, brief(requests, "", a), brief(parts, "", b),
             ratio(parts, requests));
-    if (bytes) fprintf(to, " %12s %9.1f", brief(bytes, "B", c), ratio(bytes, parts));
+    if (bytes) fprintf(to, " %11s %10.1f", brief(bytes, "B", c), ratio(bytes, parts));
     putc('\n', to);
 }
 
@@ -177,20 +179,20 @@ static void print_counts(FILE *to, const struct simt_counts *c)
 {
     char a[NUMBER], b[NUMBER];
     if (global_requests(c))
-        fprintf(to, "  %-16s %10s %10s %10s %12s %9s\n", "global memory", "requests", "sectors",
-                "a request", "bytes", "a sector");
+        fprintf(to, "  %-16s %10s %10s %11s %11s %10s\n", "global memory", "requests", "sectors",
+                "per request", "bytes", "per sector");
     print_requests(to, "  loads", c->load_requests, c->load_sectors, c->load_bytes);
     print_requests(to, "  stores", c->store_requests, c->store_sectors, c->store_bytes);
     print_requests(to, "  atomics", c->atomic_requests, c->atomic_sectors, 0);
     if (shared_requests(c))
-        fprintf(to, "  %-16s %10s %10s %10s\n", "shared memory", "requests", "wavefronts",
-                "a request");
+        fprintf(to, "  %-16s %10s %10s %11s\n", "shared memory", "requests", "wavefronts",
+                "per request");
     print_requests(to, "  loads", c->shared_loads, c->shared_load_wavefronts, 0);
     print_requests(to, "  stores", c->shared_stores, c->shared_store_wavefronts, 0);
     print_requests(to, "  atomics", c->shared_atomics, c->shared_atomic_wavefronts, 0);
     uint64_t loads_stores = c->shared_loads + c->shared_stores;
     if (loads_stores)
-        fprintf(to, "  %-16s %10s %10s %10.2f   (of 16 banks: %s)\n", "  bank conflicts", "",
+        fprintf(to, "  %-16s %10s %10s %11.2f   (of 16 banks: %s)\n", "  bank conflicts", "",
                 brief(c->bank_conflicts, "", a), ratio(c->bank_conflicts, loads_stores),
                 brief(c->bank16_conflicts, "", b));
     if (c->barriers) fprintf(to, "  %-16s %10s\n", "barriers", brief(c->barriers, "", a));
@@ -201,7 +203,7 @@ static void print_counts(FILE *to, const struct simt_counts *c)
                 brief(c->divergent, "", b), 100 * ratio(c->divergent, c->branches));
 }
 
-/* A number, or a dash that does not catch the eye. */
+/* A number, or a dash for 0. */
 static void print_cell(FILE *to, uint64_t number)
 {
     char text[NUMBER];
@@ -221,7 +223,7 @@ static void print_lines(FILE *to, const struct simt_kernel_counts *k)
 {
     if (!k->line_count) return;
     fprintf(to, "  %-24s %8s %7s %8s %7s %8s %8s %8s %8s\n", "line", "global", "sectors", "shared",
-            "waves", "conflict", "meetings", "branches", "diverge");
+            "waves", "conflict", "syncs", "branches", "diverge");
     for (size_t i = 0; i < k->line_count; i++) {
         const struct simt_counts *c = &k->lines[i].counts;
         fprintf(to, "  %-24s", k->lines[i].place);
@@ -328,7 +330,7 @@ void profile_json(const struct profile *profile, FILE *to)
     for (size_t i = 0; i < profile->finding_count; i++) {
         const struct simt_finding *f = &profile->findings[i];
         json_open(&json, NULL, '{');
-        json_text(&json, "fault", profile->executor->fault_name(f->fault));
+        json_text(&json, "fault", profile->emulator->fault_name(f->fault));
         json_text(&json, "kernel", f->kernel);
         json_text(&json, "text", f->text);
         json_count(&json, "count", f->count);

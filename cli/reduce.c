@@ -1,7 +1,7 @@
 /*
- * reduce.c - "echelon reduce": one value of all numbers of a file, or of each row.
+ * reduce.c - "echelon reduce": reduces all numbers of a file, or each row, to one value.
  *
- * The standard deviation is the root of the variance, taken here.
+ * The standard deviation is computed here, as the square root of the variance.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -14,31 +14,33 @@
 static struct {
     struct job_words job;
     const char *nan, *where, *rows, *ddof;
-    bool wide;
+    bool accumulate_wide;
 } set;
 
 static const struct option options[] = {
     { 'o', "output", "FILE", &set.job.output,
-      "write there: as .npy when it is called so, else as text;\ndefault: text on standard "
-      "output" },
-    { 0, "nan", "WHAT", &set.nan,
-      "propagate: with a NaN, the result is NaN (default);\nignore: as if it were not there" },
-    { 0, "wide", NULL, &set.wide, "compute f16, bf16 and f32 in f64" },
-    { 0, "where", "TEST", &set.where, "of count, any and all: '>=3' and so on; default: nonzero" },
+      "write the result to FILE, as .npy if it has this extension,\notherwise as text; default: "
+      "standard output" },
+    { 0, "nan", "MODE", &set.nan,
+      "propagate: the result is NaN if a number is NaN (default);\nignore: skip NaN" },
+    { 0, "accumulate-wide", NULL, &set.accumulate_wide, "compute f16, bf16 and f32 in f64" },
+    { 0, "where", "CONDITION", &set.where,
+      "for count, any and all: a condition such as '>=3';\ndefault: nonzero" },
     { 0, "rows", "COLUMNS", &set.rows,
-      "reduce each row of so many numbers; default: the rows of\na .npy array of two dimensions" },
-    { 0, "ddof", "N", &set.ddof, "of variance and sd: divide by n - N, 0 or 1; default: 0" },
+      "reduce each row of COLUMNS numbers; default: the rows of a\n.npy array with two "
+      "dimensions" },
+    { 0, "ddof", "N", &set.ddof, "for variance and sd: divide by n - N; 0 (default) or 1" },
     JOB_TYPE_OPTIONS(set.job),
     JOB_FIELD_OPTIONS(set.job),
     JOB_DEVICE_OPTIONS(set.job),
-    JOB_STATS_OPTION(set.job),
+    JOB_TIMING_OPTION(set.job),
     { 0, NULL, NULL, NULL, NULL },
 };
 
 static const struct reduction {
     const char *name;
     ech_op op;
-    bool of_some; /* of nothing, there is none */
+    bool of_some; /* undefined for empty input */
 } reductions[] = {
     { "sum", ECH_OP_SUM, false },      { "product", ECH_OP_PRODUCT, false },
     { "min", ECH_OP_MIN, true },       { "max", ECH_OP_MAX, true },
@@ -52,15 +54,15 @@ static const struct reduction {
 };
 enum { REDUCTIONS = sizeof reductions / sizeof *reductions };
 
-/* What is to be done, once the words are understood and the column is there. */
+/* The plan, after the options are parsed and the column is loaded. */
 static struct {
     const struct reduction *reduction;
     ech_reduce_options options;
-    uint64_t columns; /* --rows; 0: not given */
+    uint64_t columns; /* value of --rows; 0: not given */
     bool by_row;
     uint64_t rows;
-    ech_dtype dtype; /* of the results, per of them a row */
-    size_t per;
+    ech_dtype dtype; /* of the results */
+    size_t per;      /* results per row */
     char *results;
 } plan;
 
@@ -87,27 +89,31 @@ int cli_parse_op(const char *text, ech_op *op)
 
 static int parse(const char *name)
 {
-    plan.options = (ech_reduce_options){ .size = sizeof plan.options, .accumulate_wide = set.wide };
+    plan.options =
+        (ech_reduce_options){ .size = sizeof plan.options, .accumulate_wide = set.accumulate_wide };
     int code = find_reduction(name, &plan.reduction);
     if (code != EXIT_DONE) return code;
     ech_op op = plan.reduction->op;
     bool tests = op == ECH_OP_COUNT || op == ECH_OP_ANY || op == ECH_OP_ALL;
     if (set.where && !tests)
-        return cli_fail(EXIT_BAD, "--where is of count, any and all, not of %s", name);
+        return cli_fail(EXIT_BAD, "--where cannot be combined with %s, only with count, any, all",
+                        name);
     if (set.ddof && op != ECH_OP_VARIANCE)
-        return cli_fail(EXIT_BAD, "--ddof is of variance and sd, not of %s", name);
+        return cli_fail(EXIT_BAD, "--ddof cannot be combined with %s, only with variance and sd",
+                        name);
     if (set.ddof && strcmp(set.ddof, "0") != 0 && strcmp(set.ddof, "1") != 0)
-        return cli_fail(EXIT_BAD, "--ddof is \"%s\", not 0 or 1", set.ddof);
+        return cli_fail(EXIT_BAD, "--ddof is \"%s\"; use 0 or 1", set.ddof);
     plan.options.ddof = set.ddof && set.ddof[0] == '1';
     if ((code = cli_parse_nan(set.nan, &plan.options.nan)) != EXIT_DONE) return code;
     if (!set.rows) return EXIT_DONE;
     if ((code = cli_parse_count("rows", set.rows, &plan.columns)) != EXIT_DONE) return code;
-    return plan.columns ? EXIT_DONE : cli_fail(EXIT_BAD, "--rows is 0: at least 1 number a row");
+    return plan.columns ? EXIT_DONE
+                        : cli_fail(EXIT_BAD, "--rows is 0; a row has at least 1 number");
 }
 
 /* ---- Work ---- */
 
-/* Of a Fortran array, the columns are what lies together: makes it rows. */
+/* Transposes an array in Fortran order, so that rows are contiguous. */
 static int make_rows(struct job *job)
 {
     struct io_column *c = &job->column;
@@ -133,26 +139,26 @@ static int plan_rows(struct job *job)
     plan.rows = 1;
     if (plan.columns) {
         if (c->n % plan.columns)
-            return cli_fail(EXIT_BAD, "%s: has %llu numbers, no multiple of --rows %s", job->input,
-                            (unsigned long long)c->n, set.rows);
+            return cli_fail(EXIT_BAD, "%s: has %llu numbers, which is not a multiple of --rows %s",
+                            job->input, (unsigned long long)c->n, set.rows);
         plan.rows = c->n / plan.columns;
     } else {
         plan.columns = matrix ? c->npy.columns : c->n;
         if (matrix) plan.rows = c->npy.rows;
     }
     if (plan.reduction->of_some && plan.columns == 0)
-        return cli_fail(EXIT_BAD, "%s: has no numbers, so it has no %s", job->input,
-                        plan.reduction->name);
+        return cli_fail(EXIT_BAD, "%s: has no numbers; %s is not defined for empty input",
+                        job->input, plan.reduction->name);
     return EXIT_DONE;
 }
 
 static int plan_column(struct job *job, struct where *where)
 {
     const struct io_column *c = &job->column;
-    int dtype = ech_reduce_dtype(plan.reduction->op, c->dtype, set.wide);
+    int dtype = ech_reduce_dtype(plan.reduction->op, c->dtype, set.accumulate_wide);
     if (dtype < 0)
-        return cli_fail(EXIT_BAD, "%s: %s is of the bits of integers, but the numbers are %s",
-                        job->input, plan.reduction->name, ech_dtype_name(c->dtype));
+        return cli_fail(EXIT_BAD, "%s: has numbers of type %s, but \"%s\" is only for integers",
+                        job->input, ech_dtype_name(c->dtype), plan.reduction->name);
     plan.dtype = (ech_dtype)dtype;
     plan.per = plan.reduction->op == ECH_OP_MINMAX ? 2 : 1;
     if (set.where) {
@@ -164,7 +170,7 @@ static int plan_column(struct job *job, struct where *where)
     return plan_rows(job);
 }
 
-/* Each root is rounded once. */
+/* Each square root is rounded once. */
 static void take_roots(void)
 {
     char *at = plan.results;
@@ -263,7 +269,8 @@ static int run(int count, char **operands)
     struct job job = {
         .command = "reduce", .work = "reduce", .working = "reducing", .dimensions = 2
     };
-    if (count == 0) return cli_fail(EXIT_BAD, "reduce how?  Try: echelon reduce sum INPUT");
+    if (count == 0)
+        return cli_fail(EXIT_BAD, "no operation: give one, for example echelon reduce sum INPUT");
     int code = parse(operands[0]);
     if (code == EXIT_DONE && set.where) code = where_check("--where", set.where);
     if (code == EXIT_DONE) code = job_input(&job, count - 1, operands + 1);
@@ -272,24 +279,25 @@ static int run(int count, char **operands)
 
 const struct command command_reduce = {
     .name = "reduce",
-    .summary = "sum, min, mean and so on, of all numbers or of each row",
+    .summary = "sum, minimum, mean and so on, of all numbers or of each row",
     .usage = "  echelon reduce OP [OPTION]... [INPUT]\n",
     .examples = "  echelon reduce sum data.npy\n"
                 "  echelon reduce mean matrix.npy -o means.npy      of each row\n"
                 "  echelon reduce count --where '>=3' data.npy\n"
-                "  echelon reduce max -k price goods.csv            of one column of a text\n"
+                "  echelon reduce max -k price goods.csv            of one column of a table\n"
                 "  echelon gen normal --type f32 | echelon reduce sd --nan ignore\n",
     .notes =
         "OP is one of\n"
-        "  sum product      integers modulo 2^64, in i64 or u64; floats in f32, or f64\n"
-        "  min max minmax   of floats, -0 is less than +0\n"
-        "  argmin argmax    where the first of them is, from 0\n"
-        "  count any all    how many pass the test; 1 if one does, if all do, else 0\n"
-        "  mean variance sd norm   norm is the root of the sum of squares\n"
-        "  and or xor       of the bits of integers\n\n"
-        "Values are printed one a line, both of minmax on the same line: integers in full,\n"
-        "floats in the shortest form that reads back as the same.  They are the same on every\n"
-        "device and with any number of threads.\n\n" JOB_INPUT_NOTES,
+        "  sum product      integers: modulo 2^64, as i64 or u64; floats: in f32, or f64\n"
+        "  min max minmax   -0 is less than +0\n"
+        "  argmin argmax    position of the first minimum or maximum, counted from 0\n"
+        "  count any all    how many numbers satisfy --where; 1 if any, or all, do, otherwise 0\n"
+        "  mean variance    variance is divided by n - ddof\n"
+        "  sd norm          standard deviation; square root of the sum of squares\n"
+        "  and or xor       bitwise, of integers\n\n"
+        "One value is printed per line (minmax: two).  Integers are printed with all digits,\n"
+        "floats in the shortest form that reads back as the same number.  The values are\n"
+        "bit-identical on every device and with any number of threads.\n\n" JOB_INPUT_NOTES,
     .options = options,
     .most_operands = 2,
     .run = run,

@@ -1,5 +1,5 @@
 /*
- * report.c - what the command says while it works and of how it went: progress, times, JSON.
+ * report.c - progress lines, times, JSON.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -31,7 +31,7 @@ uint64_t cli_peak_host_bytes(void)
 
 static const double quiet_seconds = 1.0, refresh_seconds = 0.2;
 
-/* "eliminating 45%, 12 s left"; the rest by what the stage took until now. */
+/* "eliminating 45%, 12 s left"; extrapolated from the elapsed time of the stage. */
 static void show_share(const struct cli_progress *progress, double share, double now)
 {
     const double left = (now - progress->began) * (1 - share) / share;
@@ -48,7 +48,7 @@ static void show(struct cli_progress *progress, uint64_t done, uint64_t total)
     double now = cli_seconds();
     if (!progress->enabled || now - progress->started < quiet_seconds) return;
     if (progress->visible && now - progress->shown < refresh_seconds) return;
-    /* Back to the line's start, and clear it. */
+    /* Return to the beginning of the line and clear it. */
     if (total)
         show_share(progress, (double)(done < total ? done : total) / (double)total, now);
     else if (done)

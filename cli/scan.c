@@ -1,5 +1,5 @@
 /*
- * scan.c - "echelon scan": running sums, maxima and so on of a file of numbers.
+ * scan.c - "echelon scan": prefix sums, running maxima and so on of a file of numbers.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -13,18 +13,18 @@
 static struct {
     struct job_words job;
     const char *nan, *init;
-    bool exclusive, backward, wide;
+    bool exclusive, reverse, accumulate_wide;
 } set;
 
 static const struct option options[] = {
     JOB_OUTPUT_OPTION(set.job),
-    { 'x', "exclusive", NULL, &set.exclusive, "of the numbers before each, without itself" },
-    { 'r', "backward", NULL, &set.backward, "from the last to the first" },
-    { 0, "init", "VALUE", &set.init, "put this before the first" },
-    { 0, "wide", NULL, &set.wide,
-      "sums and products of integers in 64 bits, of floats in f64,\nwhich the output then is of" },
-    { 0, "nan", "WHAT", &set.nan,
-      "propagate: all after a NaN is NaN (default);\nignore: as if it were not there" },
+    { 'x', "exclusive", NULL, &set.exclusive, "output i excludes number i" },
+    { 'r', "reverse", NULL, &set.reverse, "scan from the last number to the first" },
+    { 0, "init", "VALUE", &set.init, "a value that precedes the first number" },
+    { 0, "accumulate-wide", NULL, &set.accumulate_wide,
+      "compute and write sums and products as i64, u64 or f64" },
+    { 0, "nan", "MODE", &set.nan,
+      "propagate: results after a NaN are NaN (default);\nignore: skip NaN" },
     JOB_TYPE_OPTIONS(set.job),
     JOB_FIELD_OPTIONS(set.job),
     JOB_DEVICE_OPTIONS(set.job),
@@ -59,7 +59,7 @@ static bool find_operation(const char *name)
     return false;
 }
 
-/* The first of two operands must be an operation; a single one may be, else it is the input. */
+/* The first of two operands must be an operation.  A single one is an operation or the input. */
 static int take_operation(int *count, char ***operands)
 {
     const char *names[OPERATIONS];
@@ -76,16 +76,16 @@ static int take_operation(int *count, char ***operands)
     return EXIT_DONE;
 }
 
-/* The type of the output, and the value before the first in it. */
+/* The type of the output, and the value of --init in this type. */
 static int plan(const struct job *job, ech_dtype *dtype, uint64_t *init)
 {
     const struct io_column *c = &job->column;
     bool is_float = io_is_float(c->dtype), adds = op == ECH_OP_SUM || op == ECH_OP_PRODUCT;
     if (is_float && op >= ECH_OP_AND)
-        return cli_fail(EXIT_BAD, "%s: %s is of the bits of integers, but the numbers are %s",
-                        job->input, op_name, ech_dtype_name(c->dtype));
-    /* A sum of bools in 8 bits is what nobody wants. */
-    scan_options.accumulate_wide = set.wide || (c->npy.boolean && adds);
+        return cli_fail(EXIT_BAD, "%s: has numbers of type %s, but \"%s\" is only for integers",
+                        job->input, ech_dtype_name(c->dtype), op_name);
+    /* A sum of bools would overflow 8 bits. */
+    scan_options.accumulate_wide = set.accumulate_wide || (c->npy.boolean && adds);
     *dtype = c->dtype;
     if (scan_options.accumulate_wide)
         *dtype = is_float ? ECH_F64 : io_is_signed(c->dtype) ? ECH_I64 : ECH_U64;
@@ -93,7 +93,7 @@ static int plan(const struct job *job, ech_dtype *dtype, uint64_t *init)
     scan_options.init = init;
     if (io_parse_key(set.init, set.init + strlen(set.init), *dtype, init) == IO_NUMBER_OK)
         return EXIT_DONE;
-    return cli_fail(EXIT_BAD, "--init is \"%s\", not a number of type %s", set.init,
+    return cli_fail(EXIT_BAD, "--init is \"%s\"; give a number of type %s", set.init,
                     ech_dtype_name(*dtype));
 }
 
@@ -127,7 +127,7 @@ static int scan_to(struct job *job, struct io_output *output)
     if (code == EXIT_DONE) {
         stage_begin(job, STAGE_WRITE);
         job->n_out = c->n;
-        /* Sums in place are keys, of the same header. */
+        /* In place, the results are keys and keep the header. */
         io_status status = dtype == c->dtype
                                ? write_keys(output, c, job->out_format, c->n, &error)
                                : write_values(output, job->out_format, dtype, out, c->n, &error);
@@ -141,10 +141,12 @@ static int run(int count, char **operands)
 {
     struct job job = { .command = "scan", .work = "scan", .working = "scanning" };
     int code = take_operation(&count, &operands);
-    if (code == EXIT_DONE && set.wide && op != ECH_OP_SUM && op != ECH_OP_PRODUCT)
-        code = cli_fail(EXIT_BAD, "--wide is of sum and product, not of %s", op_name);
+    if (code == EXIT_DONE && set.accumulate_wide && op != ECH_OP_SUM && op != ECH_OP_PRODUCT)
+        code = cli_fail(EXIT_BAD,
+                        "--accumulate-wide cannot be combined with %s, only with sum and product",
+                        op_name);
     scan_options.exclusive = set.exclusive;
-    scan_options.reverse = set.backward;
+    scan_options.reverse = set.reverse;
     if (code == EXIT_DONE) code = cli_parse_nan(set.nan, &scan_options.nan);
     if (code == EXIT_DONE) code = job_input(&job, count, operands);
     return code == EXIT_DONE ? job_run(&job, &set.job, scan_to) : code;
@@ -152,18 +154,19 @@ static int run(int count, char **operands)
 
 const struct command command_scan = {
     .name = "scan",
-    .summary = "running sums, minima, maxima and so on",
+    .summary = "prefix sums, running minima, maxima and so on",
     .usage = "  echelon scan [OP] [OPTION]... [INPUT]\n",
     .examples = "  echelon scan sum data.npy -o sums.npy\n"
-                "  echelon scan max column.txt                  the greatest so far, line by line\n"
-                "  echelon scan --exclusive --wide lengths.u32 -o offsets.u64\n"
+                "  echelon scan max column.txt                  running maximum\n"
+                "  echelon scan --exclusive --accumulate-wide lengths.u32 -o offsets.u64\n"
                 "  seq 5 | echelon scan product --init 2\n",
     .notes =
-        "OP is sum (the default), product, min, max, and, or or xor; the last three are of\n"
-        "the bits of integers.  A file that is called so is ./sum.\n\n"
-        "The output has a number for each of INPUT and, without --wide, is of its type: integers\n"
-        "wrap around.  Sums of bools are always wide.  Its format is that of its name (.npy,\n"
-        ".txt, .u32 and so on), else that of INPUT.\n\n" JOB_INPUT_NOTES,
+        "OP is sum (the default), product, min, max, and, or or xor; the last three are bitwise,\n"
+        "of integers.  Write ./sum for a file with the name sum.\n\n"
+        "The output has as many numbers as INPUT.  Its type is that of INPUT, in which integers\n"
+        "wrap around, or the type of --accumulate-wide.  Sums of bools are always u64.  The\n"
+        "format of the output is that of its extension (.npy, .txt, .u32 and so on), otherwise\n"
+        "that of INPUT.\n\n" JOB_INPUT_NOTES,
     .options = options,
     .most_operands = 2,
     .run = run,

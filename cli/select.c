@@ -1,7 +1,7 @@
 /*
- * select.c - "echelon select": the numbers of a file that pass a test, or their lines, in order.
+ * select.c - "echelon select": the numbers of a file that satisfy a condition, or their lines.
  *
- * Of text, the library says at which positions they are, and the lines there are written.
+ * For text, the library returns the positions of the selected numbers, and their lines are written.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -18,9 +18,9 @@ static struct {
 
 static const struct option options[] = {
     JOB_OUTPUT_OPTION(set.job),
-    { 'v', "invert", NULL, &set.invert, "those that do not pass instead" },
-    { 'c', "count", NULL, &set.count, "print how many there are, and nothing else" },
-    { 0, "index", NULL, &set.index, "write where in INPUT each was, from 0, instead" },
+    { 'v', "invert", NULL, &set.invert, "select the numbers that do not satisfy WHERE" },
+    { 0, "count", NULL, &set.count, "print only the number of selected elements" },
+    { 0, "index", NULL, &set.index, "write the positions in INPUT, counted from 0" },
     JOB_TYPE_OPTIONS(set.job),
     JOB_FIELD_OPTIONS(set.job),
     JOB_DEVICE_OPTIONS(set.job),
@@ -44,7 +44,7 @@ static int count(struct job *job, const struct where *where)
     return EXIT_DONE;
 }
 
-/* The elements, or where they are, into memory from malloc(). */
+/* Writes the elements, or their positions, to memory from malloc(). */
 static int select_elements(struct job *job, const struct where *where, bool index, void **kept)
 {
     const struct io_column *c = &job->column;
@@ -53,7 +53,7 @@ static int select_elements(struct job *job, const struct where *where, bool inde
                              .invert = set.invert,
                              .positions = index ? ECH_U64 : (ech_dtype)0 };
     *kept = malloc(bytes + 1);
-    if (!*kept) return job_no_memory(job, bytes, index ? "the positions" : "what is selected");
+    if (!*kept) return job_no_memory(job, bytes, index ? "the positions" : "the selection");
     stage_begin(job, STAGE_WORK);
     ech_status status = ech_select_if(job->ctx, where->compare, c->keys, *kept, &job->n_out,
                                       (size_t)c->n, c->dtype, &where->value, &o);
@@ -71,7 +71,7 @@ static io_status write_kept(struct job *job, struct io_output *output, void *kep
     if (set.index)
         return write_index(output, job->out_format, kept, sizeof(uint64_t), job->n_out, error);
     if (c->lines) {
-        /* Positions rise, so that none is overwritten before it is used. */
+        /* Positions are ascending, so none is overwritten before it is read. */
         for (uint64_t i = 0; i < job->n_out; i++) positions[i] = c->lines[positions[i]];
         return write_lines(output, c, positions, job->n_out, error);
     }
@@ -108,34 +108,33 @@ static int run(int operand_count, char **operands)
 {
     struct job job = { .command = "select", .work = "select", .working = "selecting" };
     if (operand_count == 0)
-        return cli_fail(EXIT_BAD, "select what?  Try: echelon select '>=0' INPUT");
+        return cli_fail(EXIT_BAD, "no condition: give one, for example echelon select '>=0' INPUT");
     set.where = operands[0];
     int code = where_check("WHERE", set.where);
     if (code == EXIT_DONE && set.count && set.index)
-        code = cli_fail(EXIT_BAD, "--count writes a count alone, so it does not go with --index");
+        code = cli_fail(EXIT_BAD, "--count cannot be combined with --index");
     if (code == EXIT_DONE) code = job_input(&job, operand_count - 1, operands + 1);
     return code == EXIT_DONE ? job_run(&job, &set.job, select_to) : code;
 }
 
 const struct command command_select = {
     .name = "select",
-    .summary = "keep the numbers that pass a test, or their lines",
+    .summary = "select the numbers that satisfy a condition, or their lines",
     .usage = "  echelon select [OPTION]... WHERE [INPUT]\n",
-    .examples =
-        "  echelon select '>=0' data.npy -o positive.npy\n"
-        "  echelon select '!=nan' data.npy -o data.npy      drop NaN, in place\n"
-        "  echelon select -k price '<9.5' goods.csv         lines, by one of their columns\n"
-        "  echelon select --count nonzero data.npy          how many\n"
-        "  echelon select '&0x80' flags.u8 --index          where, from 0\n",
+    .examples = "  echelon select '>=0' data.npy -o positive.npy\n"
+                "  echelon select '!=nan' data.npy -o data.npy      remove NaN, in place\n"
+                "  echelon select -k price '<9.5' goods.csv         lines, by a column\n"
+                "  echelon select --count nonzero data.npy          only the count\n"
+                "  echelon select '&0x80' flags.u8 --index          positions, counted from 0\n",
     .notes =
-        "WHERE, in quotes, is one of\n"
-        "  '<3' '<=3' '==3' '!=3' '>=3' '>3'   a comparison, by value\n"
-        "  nan '!=nan' zero nonzero            is NaN, is not, is 0, is not (as NaN is not)\n"
+        "WHERE is one of these conditions, in quotes:\n"
+        "  '<3' '<=3' '==3' '!=3' '>=3' '>3'   comparison by value\n"
+        "  nan '!=nan' zero nonzero            NaN, not NaN, 0, not 0; NaN is nonzero\n"
         "  '&0xff' '&=0xff' '!&0xff'           any, all, none of these bits are "
-        "set\n\n" JOB_INPUT_NOTES
-        "Lines are written as they are, to the byte, and a first line that names the columns\n"
-        "too.  The format of the output is that of its name (.npy, .txt, .u32 and so on), else\n"
-        "that of INPUT.  --index writes u64.\n",
+        "set\n\n" JOB_INPUT_NOTES "\n"
+        "Lines are written unchanged, after the header line if there is one.  The format of the\n"
+        "output is that of its extension (.npy, .txt, .u32 and so on), otherwise that of INPUT.\n"
+        "--index writes u64.\n",
     .options = options,
     .most_operands = 2,
     .run = run,

@@ -1,7 +1,7 @@
 /*
  * shuf.c - "echelon shuf": a file in random order, a sample of it, or a random permutation.
  *
- * Lines of text are moved as they are, and need not be numbers.
+ * Lines of text are moved unchanged, and need not be numbers.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -19,14 +19,14 @@ static struct {
 
 static const struct option options[] = {
     JOB_OUTPUT_OPTION(set.job),
-    { 'n', "head", "K", &set.head, "only K of them: a sample, in which none is there twice" },
-    { 0, "header", NULL, &set.header, "the first line of a text stays first" },
+    { 'K', "head", "K", &set.head, "write only K elements: a sample without replacement" },
+    { 0, "header", NULL, &set.header, "keep the first line of a text in place" },
     { 0, "seed", "N", &set.seed,
-      "the same N gives the same order, on every machine; default:\na new one, which --stats "
-      "prints" },
+      "the same seed gives the same order on every machine;\ndefault: a random seed, which "
+      "--timing prints" },
     { 0, "permutation", "N", &set.permutation,
-      "read nothing, and write 0 ... N - 1 in random order: as\ntext, or as -o FILE.npy or "
-      "--format say" },
+      "read no input; write 0 ... N - 1 in random order, in the\nformat of --format or of the "
+      "output's extension, or as text" },
     JOB_TYPE_OPTIONS(set.job),
     JOB_DEVICE_OPTIONS(set.job),
     JOB_REPORT_OPTIONS(set.job),
@@ -37,7 +37,7 @@ static uint64_t seed, head = UINT64_MAX, permutation;
 
 /* ---- Input ---- */
 
-/* Takes the first line from those that are shuffled. */
+/* Excludes the first line from the shuffle. */
 static void keep_header(struct io_column *c)
 {
     if (c->n == 0) return;
@@ -46,7 +46,7 @@ static void keep_header(struct io_column *c)
     memmove(c->lines, c->lines + 1, (size_t)c->n * sizeof *c->lines);
 }
 
-/* A file is lines of text unless something says that it is not. */
+/* The default format is lines of text. */
 static io_status load(struct job *job, struct io_source *source, struct io_hints *hints,
                       struct io_error *error)
 {
@@ -60,7 +60,8 @@ static io_status load(struct job *job, struct io_source *source, struct io_hints
     }
     if (status != IO_OK) return status;
     if (set.header && hints->format != IO_TEXT)
-        return io_fail(error, IO_FAIL, source->name, "is %s, and --header is of lines of text",
+        return io_fail(error, IO_FAIL, source->name,
+                       "the format is %s, but --header is only for lines of text",
                        io_format_name((io_format)hints->format));
     if (hints->format != IO_TEXT) return io_load_column(source, hints, &job->column, error);
     job->column = (struct io_column){ .format = IO_TEXT };
@@ -91,7 +92,7 @@ static int load_elements(struct job *job)
     return EXIT_DONE;
 }
 
-/* The column of a permutation is what is to be written: nothing is read. */
+/* Describes the column of a permutation; no input is read. */
 static int plan_permutation(struct job *job)
 {
     struct io_column *c = &job->column;
@@ -102,10 +103,11 @@ static int plan_permutation(struct job *job)
     if (dtype < 0 && name) dtype = io_dtype_from_extension(name);
     if (dtype < 0) dtype = permutation <= UINT32_MAX ? ECH_U32 : ECH_U64;
     if (dtype != ECH_U32 && dtype != ECH_U64)
-        return cli_fail(EXIT_BAD, "a permutation is of u32 or u64, not of %s",
+        return cli_fail(EXIT_BAD, "the type of a permutation must be u32 or u64, not %s",
                         ech_dtype_name((ech_dtype)dtype));
     if (dtype == ECH_U32 && permutation > (uint64_t)UINT32_MAX + 1)
-        return cli_fail(EXIT_BAD, "--permutation is %s: past the range of u32", set.permutation);
+        return cli_fail(EXIT_BAD, "--permutation is %s, which exceeds the range of u32; use u64",
+                        set.permutation);
     *c = (struct io_column){ .format = format < 0 ? IO_TEXT : (io_format)format,
                              .dtype = (ech_dtype)dtype,
                              .n = permutation };
@@ -124,7 +126,7 @@ static int work(struct job *job, void **out)
     if (__builtin_mul_overflow((size_t)room, element_bytes, &bytes) || bytes >= PTRDIFF_MAX)
         bytes = PTRDIFF_MAX;
     *out = malloc(bytes + 1);
-    if (!*out) return job_no_memory(job, bytes, "what is shuffled");
+    if (!*out) return job_no_memory(job, bytes, "the result");
     stage_begin(job, STAGE_WORK);
     ech_status status;
     size_t n = (size_t)c->n;
@@ -172,8 +174,7 @@ static int fresh_seed(void)
     FILE *file = fopen("/dev/urandom", "rb");
     size_t got = file ? fread(&seed, sizeof seed, 1, file) : 0;
     if (file) fclose(file);
-    return got ? EXIT_DONE
-               : cli_fail(EXIT_BAD, "/dev/urandom: cannot read it for a seed: give --seed");
+    return got ? EXIT_DONE : cli_fail(EXIT_BAD, "/dev/urandom: cannot read a seed: give --seed");
 }
 
 static int run(int count, char **operands)
@@ -185,9 +186,10 @@ static int run(int count, char **operands)
     if (code == EXIT_DONE && set.permutation) {
         code = cli_parse_count("permutation", set.permutation, &permutation);
         if (code == EXIT_DONE && set.header)
-            code = cli_fail(EXIT_BAD, "--permutation reads nothing: --header does not go with it");
+            code = cli_fail(EXIT_BAD, "--permutation cannot be combined with --header");
         if (code == EXIT_DONE && count)
-            code = cli_fail(EXIT_BAD, "--permutation reads nothing, so it does not go with \"%s\"",
+            code = cli_fail(EXIT_BAD,
+                            "--permutation reads no input and cannot be combined with \"%s\"",
                             operands[0]);
     } else if (code == EXIT_DONE) {
         code = job_input(&job, count, operands);
@@ -198,20 +200,21 @@ static int run(int count, char **operands)
 
 const struct command command_shuf = {
     .name = "shuf",
-    .summary = "a file in random order, or a sample of it",
+    .summary = "shuffle a file, or draw a random sample",
     .usage = "  echelon shuf [OPTION]... [INPUT]\n"
              "  echelon shuf --permutation N [OPTION]...\n",
     .examples = "  echelon shuf data.npy -o shuffled.npy\n"
-                "  echelon shuf --seed 1 words.txt          lines, the same order each time\n"
+                "  echelon shuf --seed 1 words.txt          lines, in a reproducible order\n"
                 "  echelon shuf --head 1000 huge.f32 -o sample.f32\n"
                 "  echelon shuf --header --head 20 goods.csv\n"
                 "  echelon shuf --permutation 1M -o order.npy\n",
     .notes =
-        "INPUT \"-\", the default, is standard input.  It is lines of text, which are written\n"
-        "as they are, unless --format, the extension (.npy; .raw .bin, or .u32 and so on),\n"
-        "--type, or the first bytes of a .npy file say that it is numbers.\n\n"
-        "For games and secrets this is not random enough: a seed of 64 bits has at most 2^64\n"
-        "orders, and the order tells it.\n",
+        "INPUT \"-\" is standard input, the default.  INPUT is lines of any text, unless "
+        "--format,\n"
+        "--type, the extension (.npy; .raw .bin, or a type such as .u32) or the first bytes of a\n"
+        ".npy file mean another format.\n\n"
+        "The order is not cryptographically secure: a 64-bit seed determines it, and can be\n"
+        "recovered from it.\n",
     .options = options,
     .most_operands = 1,
     .run = run,

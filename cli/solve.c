@@ -1,9 +1,10 @@
 /*
- * solve.c - "echelon solve": the x of A x = b, by iteration, or directly (solve_direct.c).
+ * solve.c - "echelon solve": solves A x = b by an iterative or a direct method (solve_direct.c).
  *
- *     run()  options -> device -> output -> A, b, first guess -> ech_solve() -> report -> x
+ *     run()  options -> device -> output -> A, b, initial guess -> ech_solve() -> report -> x
  *
- * What did not converge is told, ends with 1, and is not written unless --unfinished says so.
+ * If a method did not converge, the exit status is 1, and x is written only with
+ * --write-unconverged.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -17,44 +18,51 @@ static struct {
     const char *output, *type, *method, *precond, *rtol, *atol, *dtol, *most, *restart, *block,
         *omega;
     const char *lower, *upper, *guess, *history, *plot, *device, *threads;
-    bool laplacian, unfinished, json;
+    bool laplacian, write_unconverged, json;
 } set;
 
 static const struct option options[] = {
     { 'o', "output", "FILE", &set.output,
-      "write x there, .npy or .mtx; default: Matrix Market on\nstandard output" },
-    { 't', "type", "TYPE", &set.type, "f32 or f64 (default): what is computed in and written" },
+      "write x to FILE, as .npy if it has this extension,\notherwise as Matrix Market; default: "
+      "standard output" },
+    { 'y', "type", "TYPE", &set.type, "compute in and write f32 or f64 (default)" },
     { 0, "method", "NAME", &set.method,
-      "auto (default), richardson, jacobi, gauss-seidel, sor, chebyshev,\ncg, minres, bicgstab, "
-      "gmres; or direct, lu, cholesky, qr,\nwhich make A dense" },
+      "auto (default), richardson, jacobi, gauss-seidel, sor,\nchebyshev, cg, minres, bicgstab or "
+      "gmres; or direct, lu,\ncholesky or qr, which convert A to a dense matrix" },
     { 0, "precond", "NAME", &set.precond,
-      "none, jacobi, ssor, ilu0, ic0 or block-jacobi; default: none, or\nwhat auto chooses" },
-    { 0, "rtol", "X", &set.rtol, "until |b - A x| <= X |b|; default: 1e-8, of f32 1e-5" },
-    { 0, "atol", "X", &set.atol, "or until |b - A x| <= X" },
-    { 0, "dtol", "X", &set.dtol, "give up at |b - A x| > X |b|; default: 1e5" },
-    { 0, "max-iterations", "N", &set.most, "default: 10 n, from 1000 to 100000" },
-    { 0, "restart", "N", &set.restart, "of gmres: iterations between restarts; default: 30" },
-    { 0, "block", "N", &set.block, "of block-jacobi: rows of a square, 32 at most; default: 8" },
+      "preconditioner: none, jacobi, ssor, ilu0, ic0 or\nblock-jacobi; default: none; auto chooses "
+      "one" },
+    { 0, "rtol", "X", &set.rtol, "stop if |b - A x| <= X |b|; default: 1e-8, for f32 1e-5" },
+    { 0, "atol", "X", &set.atol, "stop if |b - A x| <= X; default: 0" },
+    { 0, "dtol", "X", &set.dtol,
+      "diverged if |b - A x| > X max(|b|, initial residual);\ndefault: 1e5" },
+    { 0, "max-iterations", "N", &set.most,
+      "maximum number of iterations; default: 10 n, within\n[1000, 100000]" },
+    { 0, "restart", "N", &set.restart, "for gmres: the restart length; default: 30" },
+    { 0, "block", "N", &set.block,
+      "for block-jacobi: rows of a diagonal block, at most 32;\ndefault: 8" },
     { 0, "omega", "X", &set.omega,
-      "of richardson, jacobi, sor and ssor: the step; default: chosen" },
-    { 0, "lower", "X", &set.lower, "of richardson and chebyshev: the least eigenvalue, and" },
-    { 0, "upper", "X", &set.upper, "the greatest; default: estimated" },
-    { 0, "guess", "FILE", &set.guess, "begin there; default: at zeros" },
+      "for richardson, jacobi, sor and ssor: relaxation factor;\ndefault: automatic" },
+    { 0, "lower", "X", &set.lower,
+      "for richardson and chebyshev: lower bound of the\neigenvalues; default: estimated" },
+    { 0, "upper", "X", &set.upper,
+      "for richardson and chebyshev: upper bound of the\neigenvalues; default: estimated" },
+    { 0, "initial-guess", "FILE", &set.guess, "initial guess of x; default: zeros" },
     { 0, "laplacian", NULL, &set.laplacian,
-      "A names a graph's edges: solve with its Laplacian plus 1" },
-    { 0, "unfinished", NULL, &set.unfinished, "write x also when it did not converge" },
-    { 0, "history", "FILE.csv", &set.history, "write the residual of each iteration there" },
-    { 0, "plot", "FILE.svg", &set.plot, "and draw it" },
-    { 0, "json", NULL, &set.json, "the report as JSON, on standard error" },
-    { 'd', "device", "DEVICE", &set.device,
-      "cpu, cuda, cuda:1, simt; default: the first GPU, else cpu" },
-    { 0, "threads", "N", &set.threads, "CPU threads, at most; 0: all" },
+      "A lists the edges of a graph; solve with its Laplacian plus\nthe identity" },
+    { 0, "write-unconverged", NULL, &set.write_unconverged,
+      "write x even if the method did not converge" },
+    { 0, "history", "FILE.csv", &set.history, "write the residual of each iteration to FILE.csv" },
+    { 0, "plot", "FILE.svg", &set.plot, "draw the residual of each iteration in FILE.svg" },
+    { 0, "json", NULL, &set.json, "print the report as JSON, on standard error" },
+    { 'D', "device", "DEVICE", &set.device, CLI_DEVICE_HELP },
+    { 0, "threads", "N", &set.threads, CLI_THREADS_HELP },
     { 0, NULL, NULL, NULL, NULL },
 };
 
 /* ---- Options ---- */
 
-/* As ech_factor counts. */
+/* In the order of ech_factor. */
 static const char *const direct_methods[] = { "direct", "lu", "cholesky", "qr" };
 enum { DIRECT_METHODS = sizeof direct_methods / sizeof *direct_methods };
 
@@ -62,8 +70,8 @@ static int parse_real(const char *name, const char *text, double *value)
 {
     if (!text) return EXIT_DONE;
     if (io_parse_float(text, text + strlen(text), value) != IO_NUMBER_OK || !isfinite(*value))
-        return cli_fail(EXIT_BAD, "--%s is \"%s\", not a number", name, text);
-    if (*value < 0) return cli_fail(EXIT_BAD, "--%s is %s, less than 0", name, text);
+        return cli_fail(EXIT_BAD, "--%s is \"%s\"; give a finite number", name, text);
+    if (*value < 0) return cli_fail(EXIT_BAD, "--%s is %s; the minimum is 0", name, text);
     return EXIT_DONE;
 }
 
@@ -104,7 +112,8 @@ int solve_parse_precond(const char *name, ech_method method, ech_precond *precon
     const int code = parse_name("preconditioner", name, ech_precond_from_name, &value);
     *precond = (ech_precond)value;
     if (code == EXIT_DONE && name && method == ECH_METHOD_AUTO)
-        return cli_fail(EXIT_BAD, "--precond does not go with --method auto, which chooses one");
+        return cli_fail(EXIT_BAD, "--precond cannot be combined with --method auto, which chooses "
+                                  "the preconditioner");
     return code;
 }
 
@@ -113,7 +122,7 @@ bool solve_takes_triangles(ech_precond precond)
     return precond == ECH_PRECOND_SSOR || precond == ECH_PRECOND_ILU0 || precond == ECH_PRECOND_IC0;
 }
 
-/* Options of iterations that were given with a direct method. */
+/* Refuses options of iterative methods with a direct method. */
 static int check_direct(void)
 {
     const struct {
@@ -122,30 +131,34 @@ static int check_direct(void)
         { "precond", set.precond }, { "rtol", set.rtol },           { "atol", set.atol },
         { "dtol", set.dtol },       { "max-iterations", set.most }, { "restart", set.restart },
         { "block", set.block },     { "omega", set.omega },         { "lower", set.lower },
-        { "upper", set.upper },     { "guess", set.guess },         { "history", set.history },
+        { "upper", set.upper },     { "initial-guess", set.guess }, { "history", set.history },
         { "plot", set.plot }
     };
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         if (others[i].value)
-            return cli_fail(EXIT_BAD, "--%s does not go with --method %s", others[i].name,
+            return cli_fail(EXIT_BAD, "--%s cannot be combined with --method %s", others[i].name,
                             set.method);
-    if (set.unfinished)
-        return cli_fail(EXIT_BAD, "--unfinished does not go with --method %s", set.method);
+    if (set.write_unconverged)
+        return cli_fail(EXIT_BAD, "--write-unconverged cannot be combined with --method %s",
+                        set.method);
     return EXIT_DONE;
 }
 
-/* Options of iterations that do not fit each other.  What another method would heed is let pass, so
- * that methods can be tried in turn. */
+/* Refuses contradictory options.  An option that only another method reads is ignored, so that
+ * methods can be compared with the same command line. */
 static int check_method(const ech_solve_options *o)
 {
     const ech_method m = o->method;
     if (set.precond &&
         (m == ECH_METHOD_JACOBI || m == ECH_METHOD_GAUSS_SEIDEL || m == ECH_METHOD_SOR))
-        return cli_fail(EXIT_BAD, "--precond does not go with --method %s", ech_method_name(m));
+        return cli_fail(EXIT_BAD, "--precond cannot be combined with --method %s",
+                        ech_method_name(m));
     if (set.block && o->precond != ECH_PRECOND_BLOCK_JACOBI)
-        return cli_fail(EXIT_BAD, "--block is of --precond block-jacobi");
-    if (!set.lower != !set.upper || o->lower > o->upper)
-        return cli_fail(EXIT_BAD, "--lower and --upper go together, the less first");
+        return cli_fail(EXIT_BAD, "--block needs --precond block-jacobi");
+    if (!set.lower != !set.upper)
+        return cli_fail(EXIT_BAD, "--lower and --upper must be given together");
+    if (o->lower > o->upper)
+        return cli_fail(EXIT_BAD, "--lower is %s, greater than --upper %s", set.lower, set.upper);
     return EXIT_DONE;
 }
 
@@ -155,7 +168,7 @@ static int check_names(void)
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < i; j++)
             if (names[i] && names[j] && strcmp(names[i], names[j]) == 0)
-                return cli_fail(EXIT_BAD, "%s: is to be written twice", names[i]);
+                return cli_fail(EXIT_BAD, "%s: is given as two different outputs", names[i]);
     return EXIT_DONE;
 }
 
@@ -180,10 +193,11 @@ static int parse(struct solve_job *s)
         (set.block && (code = cli_parse_count("block", set.block, &block)) != EXIT_DONE))
         return code;
     if (dtype >= 0 && dtype != ECH_F32 && dtype != ECH_F64)
-        return cli_fail(EXIT_BAD, "--type is %s, not f32 or f64", set.type);
-    if (restart > 1000) return cli_fail(EXIT_BAD, "--restart is %s, more than 1000", set.restart);
-    if (block > 32) return cli_fail(EXIT_BAD, "--block is %s, more than 32", set.block);
-    if (set.most && !most) return cli_fail(EXIT_BAD, "--max-iterations is 0: nothing to do");
+        return cli_fail(EXIT_BAD, "--type is %s; use f32 or f64", set.type);
+    if (restart > 1000)
+        return cli_fail(EXIT_BAD, "--restart is %s; the maximum is 1000", set.restart);
+    if (block > 32) return cli_fail(EXIT_BAD, "--block is %s; the maximum is 32", set.block);
+    if (set.most && !most) return cli_fail(EXIT_BAD, "--max-iterations is 0; the minimum is 1");
     s->dtype = dtype < 0 ? ECH_F64 : (ech_dtype)dtype;
     o->max_iterations = most;
     o->restart = (int)restart;
@@ -197,15 +211,15 @@ static int parse(struct solve_job *s)
 
 static int no_memory(const char *what)
 {
-    return cli_fail(EXIT_MEMORY, "out of memory: no room for %s", what);
+    return cli_fail(EXIT_MEMORY, "out of memory for %s", what);
 }
 
-/* A graph's Laplacian, of edges once or both ways, and the identity: degree + 1 on the diagonal, -1
- * for an edge.  Loops and what the edges weigh do not matter. */
+/* The Laplacian of a graph plus the identity: degree + 1 on the diagonal, -1 per edge.  Loops and
+ * weights of edges are ignored. */
 static int make_laplacian(struct io_matrix *a)
 {
     const uint64_t n = a->rows, edges = a->entries;
-    if (a->dense) return cli_fail(EXIT_BAD, "--laplacian is of a sparse matrix, not of an array");
+    if (a->dense) return cli_fail(EXIT_BAD, "--laplacian needs a sparse matrix, but A is dense");
     int64_t *row = realloc(a->row, ((size_t)(edges + n) + 1) * sizeof *row);
     if (row) a->row = row;
     int64_t *column = realloc(a->column, ((size_t)(edges + n) + 1) * sizeof *column);
@@ -268,13 +282,13 @@ static int make_csr(struct solve_job *s)
     return EXIT_DONE;
 }
 
-/* What takes A apart, entry by entry, is not for an array. */
+/* Methods and preconditioners that need the triangles of A require a sparse matrix. */
 static int check_dense(const struct solve_job *s)
 {
     const ech_solve_options *o = &s->options;
     const bool sweeps = o->method == ECH_METHOD_GAUSS_SEIDEL || o->method == ECH_METHOD_SOR;
     if (!sweeps && !solve_takes_triangles(o->precond)) return EXIT_DONE;
-    return cli_fail(EXIT_BAD, "%s: is an array, and %s is for sparse matrices", s->name[0],
+    return cli_fail(EXIT_BAD, "%s: is dense, but %s needs a sparse matrix", s->name[0],
                     sweeps ? set.method : set.precond);
 }
 
@@ -285,7 +299,7 @@ static int load_matrix(struct solve_job *s)
     s->m = (size_t)s->a.rows;
     s->n = (size_t)s->a.cols;
     if (s->a.rows != s->a.cols && (!s->direct || set.laplacian))
-        return cli_fail(EXIT_BAD, "%s: has %llu rows and %llu columns: not a square matrix",
+        return cli_fail(EXIT_BAD, "%s: has %llu rows and %llu columns, but must be square",
                         s->name[0], (unsigned long long)s->a.rows, (unsigned long long)s->a.cols);
     code = set.laplacian ? make_laplacian(&s->a) : matrix_check_finite(&s->a, s->name[0]);
     if (code != EXIT_DONE || s->direct) return code;
@@ -294,7 +308,7 @@ static int load_matrix(struct solve_job *s)
     return s->a.dense ? matrix_values(&s->a, s->dtype, s->name[0], &s->dense) : make_csr(s);
 }
 
-/* A matrix of n rows as vectors, [columns][n] of dtype. */
+/* Loads a matrix with n rows as vectors: [columns][n] of dtype. */
 static int load_vectors(struct solve_job *s, const char *name, struct io_matrix *m, void **vectors)
 {
     struct io_error error;
@@ -308,7 +322,7 @@ static int load_vectors(struct solve_job *s, const char *name, struct io_matrix 
     const io_status status = io_matrix_to_dense(m, name, &error);
     if (status != IO_OK) return cli_fail_io(status, &error);
     *vectors = malloc((size_t)(m->rows * m->cols + 1) * sizeof(double));
-    if (!*vectors) return no_memory("its columns");
+    if (!*vectors) return no_memory("the right-hand sides");
     for (uint64_t i = 0; i < m->rows; i++)
         for (uint64_t j = 0; j < m->cols; j++) {
             const double value = m->values[i * m->cols + j];
@@ -342,7 +356,7 @@ static int load_sides(struct solve_job *s)
     return code;
 }
 
-/* ---- Solved ---- */
+/* ---- Solution ---- */
 
 static int watch(void *user, size_t which, uint64_t iteration, double residual)
 {
@@ -385,7 +399,7 @@ static int solve(struct solve_job *s)
     return status == ECH_OK ? EXIT_DONE : cli_fail_ech(status, s->ctx);
 }
 
-/* ---- Told and written ---- */
+/* ---- Output ---- */
 
 static void report_json(const struct solve_job *s)
 {
@@ -395,7 +409,7 @@ static void report_json(const struct solve_job *s)
         const ech_solve_report *r = &s->reports[i];
         json_open(&json, NULL, '{');
         json_literal(&json, "converged", r->status > 0 ? "true" : "false");
-        json_text(&json, "reason", ech_solve_status_text(r->status));
+        json_text(&json, "status", ech_solve_status_text(r->status));
         json_text(&json, "method", ech_method_name(r->method));
         json_text(&json, "precond", ech_precond_name(r->precond));
         json_count(&json, "iterations", r->iterations);
@@ -436,12 +450,12 @@ static int write_history(const struct solve_job *s)
     return code;
 }
 
-/* x as [n][count], as b lies in its file. */
+/* Writes x as [n][count], the layout of b in its file. */
 static int write_solution(struct solve_job *s)
 {
     const size_t bytes = ech_dtype_bytes(s->dtype);
     char *turned = malloc((s->n * s->count + 1) * bytes);
-    if (!turned) return no_memory("x by rows");
+    if (!turned) return no_memory("the transpose of x");
     for (size_t j = 0; j < s->count; j++)
         for (size_t i = 0; i < s->n; i++)
             memcpy(turned + (i * s->count + j) * bytes, (const char *)s->x + (j * s->n + i) * bytes,
@@ -468,15 +482,15 @@ static int work(struct solve_job *s)
         report_json(s);
     else
         report_words(s);
-    if (converged || set.unfinished) code = write_solution(s);
+    if (converged || set.write_unconverged) code = write_solution(s);
     return code == EXIT_DONE && !converged ? EXIT_NO : code;
 }
 
 static int run(int count, char **operands)
 {
-    static struct solve_job s; /* its output is large */
+    static struct solve_job s; /* static, because it is large */
     int threads;
-    if (count < 2) return cli_fail(EXIT_BAD, "wants two files: echelon solve A b");
+    if (count < 2) return cli_fail(EXIT_BAD, "two files are needed: echelon solve A b");
     if (strcmp(operands[0], "-") == 0 && strcmp(operands[1], "-") == 0)
         return cli_fail(EXIT_BAD, "A and b cannot both be standard input");
     s.name[0] = operands[0];
@@ -505,17 +519,17 @@ static int run(int count, char **operands)
 
 const struct command command_solve = {
     .name = "solve",
-    .summary = "solve A x = b, by iteration or directly",
+    .summary = "solve A x = b by iterative or direct methods",
     .usage = "  echelon solve [OPTION]... A b\n",
     .examples = "  echelon solve A.mtx b.mtx -o x.mtx\n"
                 "  echelon solve --method qr A.npy b.npy -o x.npy\n"
-                "  echelon solve --method cg --precond jacobi --rtol 1e-10 --plot residual.svg "
-                "A.mtx b.npy -o x.npy\n",
-    .notes =
-        "A and b are Matrix Market, coordinates or an array, or .npy; b has a column for each\n"
-        "right-hand side, or is text of one number a line.  One may be \"-\", standard input.\n"
-        "Exits with 1 when the residual, computed anew at the end, is not as small as asked, or A\n"
-        "is singular.  A direct method solves A of more rows than columns by least squares.\n",
+                "  echelon solve --method cg --precond jacobi --plot r.svg A.mtx b.npy -o x.npy\n",
+    .notes = "A and b are Matrix Market (coordinate or array) or .npy.  b has one column per\n"
+             "right-hand side, or is text with one number per line.  One of them may be \"-\",\n"
+             "standard input.\n\n"
+             "The exit status is 1 if the true residual, computed at the end, does not meet the\n"
+             "tolerance, or if A is singular.  If A has more rows than columns, a direct method\n"
+             "solves the least-squares problem.\n",
     .options = options,
     .most_operands = 2,
     .run = run,

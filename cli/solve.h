@@ -1,5 +1,5 @@
 /*
- * solve.h - what the parts of "echelon solve" agree on.
+ * solve.h - shared by the files of "echelon solve".
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -8,7 +8,7 @@
 
 #include "matrix.h"
 
-/* A system while it is read, solved and written. */
+/* The state of a run. */
 struct solve_job {
     const char *name[2];
     ech_ctx *ctx;
@@ -19,35 +19,35 @@ struct solve_job {
     void *dense, *rhs, *x; /* [count][n] */
     double *history;
     ech_solve_report *reports;
-    size_t m, n, count; /* of A, and columns of b */
+    size_t m, n, count; /* rows and columns of A, columns of b */
     bool direct;
-    ech_factor kind; /* direct */
+    ech_factor kind; /* only if direct */
     struct matrix_output to;
     struct cli_progress progress;
     double seconds;
 };
 
-/* A method, or a kind of direct one, by its name (NULL: auto), and a preconditioner that goes with
- * it; each EXIT_DONE, or EXIT_BAD after its message. */
+/* Find an iterative or direct method (NULL: auto) and a preconditioner by name.  Both return
+ * EXIT_DONE, or EXIT_BAD after a message. */
 int solve_parse_method(const char *name, bool *direct, ech_factor *kind, ech_method *method);
 int solve_parse_precond(const char *name, ech_method method, ech_precond *precond);
-bool solve_takes_triangles(ech_precond precond); /* of a sparse A alone */
+bool solve_takes_triangles(ech_precond precond); /* needs triangles of A, so A must be sparse */
 
-/* The residuals of count right-hand sides, [count][capacity], of which each has some. */
+/* The residuals of count right-hand sides: [count][capacity]. */
 struct solve_history {
     size_t count, capacity;
     const double *residuals;
     const ech_solve_report *reports;
 };
 
-/* Whether a file can be written there, so that nothing is computed in vain. */
+/* Fails if a file cannot be created there; for a check before the computation. */
 int solve_can_write(const char *path);
 
-/* A table of right-hand side, iteration, residual; a chart of them, by powers of ten. */
+/* Write a table of right-hand side, iteration and residual, and a chart with a logarithmic axis. */
 int solve_write_csv(const struct solve_history *history, const char *path);
 int solve_write_svg(const struct solve_history *history, const char *title, const char *path);
 
-/* All from the matrix, which was read, on: by elimination. */
+/* Runs a direct method, from reading b to writing x. */
 int solve_direct(struct solve_job *job, bool json);
 
 #endif

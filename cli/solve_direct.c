@@ -1,5 +1,5 @@
 /*
- * solve_direct.c - "echelon solve --method direct": A as a dense matrix, factored.
+ * solve_direct.c - "echelon solve --method direct": factors A as a dense matrix.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -7,7 +7,7 @@
 
 #include <stdlib.h>
 
-/* The matrix of a file as numbers, row by row. */
+/* Returns a matrix in row-major order. */
 static int take(struct solve_job *s, struct io_matrix *m, const char *name, void **values)
 {
     struct io_error error;
@@ -23,7 +23,7 @@ static void report_words(const ech_direct_report *r)
     fprintf(stderr, "echelon solve: %s: %s", ech_factor_name(r->kind),
             ech_direct_status_text(r->status));
     if (r->status == ECH_DIRECT_STATUS_SOLVED)
-        fprintf(stderr, "; backward error %.2g after %d steps of refinement, 1 / condition %.2g\n",
+        fprintf(stderr, "; backward error %.2g after %d steps of refinement, rcond %.2g\n",
                 r->backward_error, r->refinements, r->rcond);
     else
         fprintf(stderr, ": %s %llu\n", row ? "row" : "column",
@@ -35,9 +35,9 @@ static void report_json(const ech_direct_report *r)
     struct json json = { .to = stderr };
     json_open(&json, NULL, '{');
     json_literal(&json, "solved", r->status == ECH_DIRECT_STATUS_SOLVED ? "true" : "false");
-    json_text(&json, "end", ech_direct_status_text(r->status));
+    json_text(&json, "status", ech_direct_status_text(r->status));
     json_text(&json, "method", ech_factor_name(r->kind));
-    if (r->status != ECH_DIRECT_STATUS_SOLVED) json_count(&json, "where", r->failed_index);
+    if (r->status != ECH_DIRECT_STATUS_SOLVED) json_count(&json, "failed_index", r->failed_index);
     json_number(&json, "backward_error", r->backward_error);
     json_count(&json, "refinements", (uint64_t)r->refinements);
     json_number(&json, "rcond", r->rcond);
@@ -57,15 +57,17 @@ int solve_direct(struct solve_job *s, bool json)
     if (code != EXIT_DONE) return code;
     s->count = (size_t)s->b.cols;
     if (s->m < s->n)
-        return cli_fail(EXIT_BAD, "%s: has %zu rows and %zu columns: too few equations", s->name[0],
-                        s->m, s->n);
+        return cli_fail(EXIT_BAD,
+                        "%s: has %zu rows and %zu columns; underdetermined systems are not "
+                        "supported",
+                        s->name[0], s->m, s->n);
     if (s->b.rows != s->m)
         return cli_fail(EXIT_BAD, "%s: has %llu rows, but A has %zu", s->name[1],
                         (unsigned long long)s->b.rows, s->m);
     code = take(s, &s->b, s->name[1], &s->rhs);
     if (code != EXIT_DONE) return code;
     s->x = malloc((s->n * s->count + 1) * sizeof(double));
-    if (!s->x) return cli_fail(EXIT_MEMORY, "out of memory: no room for x");
+    if (!s->x) return cli_fail(EXIT_MEMORY, "out of memory for x");
     cli_progress_stage(&s->progress, "factoring");
     const ech_status status =
         ech_solve_direct(s->ctx, s->m, s->n, s->dense, s->n, s->count, s->rhs, s->count, s->x,

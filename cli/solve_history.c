@@ -1,5 +1,5 @@
 /*
- * solve_history.c - how residuals fell, as a table and as a chart.
+ * solve_history.c - the residuals per iteration, as a table and as a chart.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -52,7 +52,7 @@ enum { WIDTH = 800, HEIGHT = 450, LEFT = 90, RIGHT = 780, TOP = 50, BOTTOM = 390
 struct chart {
     struct svg to;
     const struct solve_history *h;
-    double low, high; /* powers of ten */
+    double low, high; /* exponents of ten */
     size_t longest;
 };
 
@@ -76,7 +76,7 @@ static void find_range(struct chart *c)
             c->high = fmax(c->high, ceil(log10(residual)));
         }
     }
-    if (!(c->low <= c->high)) c->low = -1, c->high = 0; /* there is nothing to draw */
+    if (!(c->low <= c->high)) c->low = -1, c->high = 0; /* nothing to draw */
     if (c->low == c->high) c->low--;
 }
 
@@ -107,12 +107,12 @@ static void put_axes(struct chart *c)
     }
     svg_put(&c->to, "<path class=\"axis\" d=\"M%d %dV%dH%d\"/>\n", LEFT, TOP, BOTTOM, RIGHT);
     svg_put(&c->to,
-            "<text x=\"%d\" y=\"%d\" text-anchor=\"middle\">iterations; |b - A x|, as the method "
-            "knows it</text>\n",
+            "<text x=\"%d\" y=\"%d\" text-anchor=\"middle\">iteration; residual |b - A x| as the "
+            "method updates it</text>\n",
             (LEFT + RIGHT) / 2, BOTTOM + 42);
 }
 
-/* At most so many points, of which each stands for the next few. */
+/* Draws at most MOST_POINTS points, at equal intervals. */
 static void put_line(struct chart *c, size_t which)
 {
     enum { MOST_POINTS = 2000 };

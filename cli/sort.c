@@ -1,5 +1,5 @@
 /*
- * sort.c - "echelon sort": a file of numbers in, the same in order out.
+ * sort.c - "echelon sort": reads a file of numbers and writes it sorted.
  *
  *     run()  options -> job_run(): load -> sort -> unique -> write
  *
@@ -17,18 +17,20 @@ static struct {
 
 static const struct option options[] = {
     JOB_OUTPUT_OPTION(set.words.job),
-    { 'r', "reverse", NULL, &set.words.reverse, "greatest first" },
-    { 'u', "unique", NULL, &set.unique, "keep the first of equal numbers alone" },
+    { 'r', "reverse", NULL, &set.words.reverse, "sort in descending order" },
+    { 'u', "unique", NULL, &set.unique, "keep only the first of equal numbers" },
     { 'c', "check", NULL, &set.check,
-      "write nothing; exit with 1 when INPUT is not sorted.\n"
-      "With --unique: when it is not strictly sorted" },
-    { 0, "argsort", NULL, &set.words.argsort, "write where in INPUT each number was, from 0" },
+      "write nothing; exit with 1 if INPUT is not sorted, or, with\n"
+      "--unique, not strictly sorted" },
+    { 0, "argsort", NULL, &set.words.argsort,
+      "write the position in INPUT of each sorted number, counted\nfrom 0" },
     SORT_COLUMN_OPTIONS(set.words),
     JOB_FIELD_OPTIONS(set.words.job),
     JOB_DEVICE_OPTIONS(set.words.job),
     { 0, "memory", "BYTES", &set.words.job.memory,
-      "of the device, at most: 500M, 8Gi; default: what there is" },
-    { 0, "algorithm", "NAME", &set.words.algorithm, "one that \"echelon explain sort\" lists" },
+      "limit of device memory: 500M, 8Gi; default: no limit" },
+    { 0, "algorithm", "NAME", &set.words.algorithm,
+      "use this algorithm; \"echelon explain sort\" lists them" },
     JOB_REPORT_OPTIONS(set.words.job),
     { 0, NULL, NULL, NULL, NULL },
 };
@@ -38,7 +40,7 @@ static const struct option options[] = {
 static struct io_order make_order(const struct sort_job *job)
 {
     const ech_sort_options *o = &job->options;
-    /* By a part of the bits, a sort of keys alone tells -0 from +0; others never do. */
+    /* Only a sort of keys by part of their bits distinguishes -0 from +0. */
     bool keys_alone = !job->argsort && !job->base.column.lines;
     bool part =
         o->end_bit && o->end_bit - o->begin_bit < 8 * (int)ech_dtype_bytes(job->base.column.dtype);
@@ -50,8 +52,8 @@ static struct io_order make_order(const struct sort_job *job)
                               .end_bit = o->end_bit };
 }
 
-/* The library's check has no order by a part of the bits.  The column is in host memory, which the
- * CPU reads once, whatever the device. */
+/* The library's check supports only whole keys.  It runs on the CPU, because the column is in host
+ * memory and is read once. */
 static int first_unsorted(const struct sort_job *job, const struct io_order *order, uint64_t *at)
 {
     const struct io_column *c = &job->base.column;
@@ -94,7 +96,7 @@ static int check(const struct sort_job *job)
 
 /* ---- Output ---- */
 
-/* Of the output, about, for progress; 0 when only writing tells. */
+/* The approximate size of the output, for progress; 0: unknown. */
 static uint64_t expected_bytes(const struct sort_job *job)
 {
     const struct io_column *c = &job->base.column;
@@ -172,11 +174,11 @@ static int sort_to(struct job *base, struct io_output *output)
 static int run(int count, char **operands)
 {
     const struct sort_words *words = &set.words;
-    struct sort_job job = { .staged = words->job.stats || words->job.json };
+    struct sort_job job = { .staged = words->job.timing || words->job.json };
     int code = job_input(&job.base, count, operands);
     if (code != EXIT_DONE) return code;
     if (set.check && (words->argsort || words->job.output))
-        return cli_fail(EXIT_BAD, "--check writes nothing, so it does not go with --%s",
+        return cli_fail(EXIT_BAD, "--check writes nothing and cannot be combined with --%s",
                         words->argsort ? "argsort" : "output");
     code = sort_parse(&job, words);
     if (code != EXIT_DONE) return code;
@@ -195,26 +197,24 @@ static int run(int count, char **operands)
 
 const struct command command_sort = {
     .name = "sort",
-    .summary = "sort a file of numbers",
+    .summary = "sort numbers, or lines by a number",
     .usage = "  echelon sort [OPTION]... [INPUT]\n",
-    .examples = "  echelon sort data.npy -o sorted.npy       an array that NumPy saved\n"
-                "  echelon sort data.npy -o data.npy         in place; never leaves half a file\n"
+    .examples = "  echelon sort data.npy -o sorted.npy       a NumPy array\n"
+                "  echelon sort data.npy -o data.npy         in place; the old file is replaced "
+                "when\n"
+                "                                            the new one is complete\n"
                 "  echelon sort keys.bin --type u32 -o out   raw little-endian elements\n"
-                "  cut -f3 table.tsv | echelon sort -r       lines, by the number on each\n"
+                "  cut -f3 table.tsv | echelon sort -r       lines, by the number on each line\n"
                 "  echelon sort -c data.npy && echo sorted   exit code 0 or 1\n"
-                "  echelon sort --argsort data.npy -o i.npy  the order instead of the numbers\n",
-    .notes =
-        "INPUT \"-\", the default, is standard input.  Without --format, the format is that of "
-        "the\n"
-        "extension (.npy; .txt .text .csv .tsv; .raw .bin, or .u32 and so on, which says the type\n"
-        "too), else .npy or text when the file begins like it, else raw when --type is given.\n\n"
-        "Text is one number a line.  The output is the same lines, to the byte, in order; equal\n"
-        "numbers keep their order.  Without --type, a column of integers is i64, or u64 when one\n"
-        "needs it, and any other is f64.  A blank line is an error.  A last line without its\n"
-        "newline gets one.\n\n"
-        "--argsort writes u64, as .npy, raw or one a line, like the input.\n\n"
-        "Exit codes: 0 done; 1 not sorted (--check); 2 bad usage, bad input, or a file that\n"
-        "cannot be read or written; 3 the device is not there or failed; 4 out of memory.\n",
+                "  echelon sort --argsort data.npy -o i.npy  the permutation that sorts the data\n",
+    .notes = JOB_INPUT_NOTES
+    "\n"
+    "Lines of text are written unchanged, in sorted order.  Lines with equal numbers keep\n"
+    "their order.  Without --type, a column of integers is i64, or u64 if necessary; any\n"
+    "other column is f64.  A blank line is an error.  A missing newline at the end is added.\n\n"
+    "--argsort writes u64 in the format of INPUT: .npy, raw, or one number per line.\n\n"
+    "Exit status: 0 success; 1 not sorted (--check); 2 usage error, invalid input, or a file\n"
+    "that cannot be read or written; 3 device not available or failed; 4 out of memory.\n",
     .options = options,
     .most_operands = 1,
     .run = run,

@@ -1,6 +1,6 @@
 /*
- * sort.h - what the two halves of "echelon sort" agree on: sort.c reads and writes, sort_stages.c
- * calls the library.  "echelon profile" reads and calls by them too.
+ * sort.h - shared by the files of "echelon sort": sort.c reads and writes, sort_stages.c calls the
+ * library.  "echelon profile" uses both.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -9,44 +9,45 @@
 
 #include "job.h"
 
-/* What options say of the column and of the order, as it was typed. */
+/* The values of the options of the column and the order, as typed. */
 struct sort_words {
     struct job_words job;
     const char *bits, *order, *algorithm;
     bool reverse, argsort;
 };
 
-/* Rows of a table of options, for a struct sort_words. */
+/* Rows of an option table, for a struct sort_words. */
 #define SORT_COLUMN_OPTIONS(words)                                                                 \
     JOB_TYPE_OPTIONS((words).job),                                                                 \
         { 0, "bits", "FIRST:END", &(words).bits,                                                   \
-          "sort by these bits of the key alone, 0 the lowest" },                                   \
+          "sort by bits FIRST to END - 1 of the key; bit 0 is the lowest" },                       \
     {                                                                                              \
         0, "order", "ORDER", &(words).order,                                                       \
-            "of floats: nan-last, where -0 equals +0 (default), or\ntotal, IEEE 754 totalOrder"    \
+            "order of floats: nan-last, with -0 = +0 (default), or\ntotal: IEEE 754 totalOrder"    \
     }
 
 struct sort_job {
-    struct job base; /* the first, so that a struct job is a struct sort_job where it is one */
+    struct job base; /* first, so that a pointer to it can be converted to a struct sort_job * */
     ech_sort_options options;
     bool argsort;
-    void *values; /* [n] of value_bytes that go along: the lines of text; the caller's to free */
+    void *values; /* [n] of value_bytes, moved with the keys: lines of text; the caller frees it */
     size_t value_bytes;
-    bool staged; /* copy to a GPU and back here, so that each can be timed */
-    void *index; /* of an argsort: [n] of index_bytes; from malloc() */
+    bool staged; /* copy to the GPU and back separately, so that each copy can be timed */
+    void *index; /* result of an argsort: [n] of index_bytes; from malloc() */
     size_t index_bytes;
 };
 
-/* Fills job but for what comes from the input, and its options but for the bits: what they may be,
- * the type of the column says. */
+/* These functions return EXIT_DONE, or an exit code after a message. */
+
+/* Fills job and its options, except --bits, whose range depends on the type of the column. */
 int sort_parse(struct sort_job *job, const struct sort_words *words);
-/* Reads the input into the column.  Each: EXIT_DONE, or an exit code after its message. */
+/* Reads the input into the column, and parses --bits. */
 int sort_load(struct sort_job *job, const struct sort_words *words);
 
-/* Sorts the column, or fills the index.  EXIT_DONE, or an exit code after its message. */
+/* Sorts the column, or computes the index. */
 int sort_column(struct sort_job *job);
 
-/* What runs, in lines. */
+/* Writes the plan of the sort as lines of text. */
 void sort_plan(const struct sort_job *job, char *text, size_t bytes);
 
 #endif

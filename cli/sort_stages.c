@@ -1,9 +1,9 @@
 /*
  * sort_stages.c - calls the library for "echelon sort".
  *
- * The library takes host memory, and hides its copies where it can or leaves the sort to the CPU.
- * When times are wanted and the device is named as a GPU, the copies are made here instead, one
- * after another, so that each has a time.
+ * The library accepts host memory.  It overlaps its copies with the sort, or sorts on the CPU.  If
+ * times are requested and --device names a GPU, this file copies to and from the GPU itself, so
+ * that each copy is timed.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -21,7 +21,7 @@ static size_t second_bytes(const struct sort_job *job)
     return n * job->value_bytes;
 }
 
-/* keys and second (the index, or the values) are both of the host or both of the device. */
+/* keys and second (the index, or the values) are both in host or both in device memory. */
 static ech_status call(struct sort_job *job, void *keys, void *second)
 {
     const struct io_column *c = &job->base.column;
@@ -35,7 +35,8 @@ static ech_status call(struct sort_job *job, void *keys, void *second)
     return ech_sort(job->base.ctx, keys, keys, n, c->dtype, &job->options);
 }
 
-/* ECH_ERR_MEMORY before anything of the host's was changed: call() with host memory may do then. */
+/* Returns ECH_ERR_MEMORY before any host memory is changed; then call() with host memory may
+ * succeed. */
 static ech_status run_staged(struct sort_job *job, void *second)
 {
     struct io_column *c = &job->base.column;

@@ -1,8 +1,8 @@
 /*
- * stats.c - "echelon stats": what the numbers of a file are like, on one page.
+ * stats.c - "echelon stats": summary statistics of the numbers of a file.
  *
- * Everything but the counts is of the numbers that are not NaN.  Quantiles are found by sorting,
- * and between two numbers by the straight line from one to the other, as NumPy does.
+ * Only the counts include NaN.  Quantiles are found by sorting and are interpolated linearly, as in
+ * NumPy.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -17,23 +17,23 @@ static struct {
 } set;
 
 static const struct option options[] = {
-    { 0, "json", NULL, &set.job.json, "as one line of JSON" },
+    { 0, "json", NULL, &set.job.json, "print one line of JSON" },
     JOB_TYPE_OPTIONS(set.job),
     JOB_FIELD_OPTIONS(set.job),
     JOB_DEVICE_OPTIONS(set.job),
-    JOB_STATS_OPTION(set.job),
+    JOB_TIMING_OPTION(set.job),
     { 0, NULL, NULL, NULL, NULL },
 };
 
 static const int percents[] = { 1, 5, 25, 50, 75, 95, 99 };
 enum { QUANTILES = sizeof percents / sizeof *percents };
 
-/* A value that was found, exactly: of its own type, and with a name. */
+/* A statistic with its name, its value and the type of the value. */
 struct figure {
     const char *name;
     ech_dtype dtype;
     uint64_t bits;
-    bool rounded; /* shown in ten digits */
+    bool rounded; /* printed with ten digits */
 };
 
 enum { N, NANS, DISTINCT, SUM, MEAN, SD, MIN, QUANTILE, MAX = QUANTILE + QUANTILES, FIGURES };
@@ -68,7 +68,7 @@ static ech_status reduce(const struct job *job, ech_op op, int figure)
     return ech_reduce(job->ctx, op, c->keys, &figures[figure].bits, (size_t)c->n, c->dtype, &o);
 }
 
-/* Of n sorted numbers, the one that percent of them are not above. */
+/* Quantile i of n sorted numbers, linearly interpolated. */
 static void quantile(const struct io_column *c, uint64_t n, int i)
 {
     static char names[QUANTILES][8];
@@ -92,13 +92,13 @@ static void quantile(const struct io_column *c, uint64_t n, int i)
     set_double(QUANTILE + i, isnan(x) ? (double)NAN : x);
 }
 
-/* Of the sorted column: the ends, the quantiles, how many different ones. */
+/* Minimum, maximum, quantiles and number of distinct values of the sorted column. */
 static int look_at_order(struct job *job, uint64_t n)
 {
     struct io_column *c = &job->column;
     size_t bytes = ech_dtype_bytes(c->dtype);
     void *different = malloc((size_t)n * bytes + 1);
-    if (!different) return job_no_memory(job, n * bytes, "the different numbers");
+    if (!different) return job_no_memory(job, n * bytes, "the distinct numbers");
     ech_status status = ech_unique(job->ctx, c->keys, different, &figures[DISTINCT].bits, (size_t)n,
                                    c->dtype, NULL);
     free(different);
@@ -110,7 +110,7 @@ static int look_at_order(struct job *job, uint64_t n)
     return EXIT_DONE;
 }
 
-/* A sum of integers that 64 bits do not hold is told to the digits of a double. */
+/* A sum of integers that overflows 64 bits is reported as a double. */
 static void widen_sum(ech_dtype dtype, uint64_t n)
 {
     double mean, most = ldexp(1.0, io_is_signed(dtype) ? 63 : 64);
@@ -146,7 +146,7 @@ static int find_figures(struct job *job)
 
 /* ---- Output ---- */
 
-/* Of nothing but NaN there are neither ends nor quantiles. */
+/* If all numbers are NaN, there are no extrema and no quantiles. */
 static int shown(void)
 {
     return figures[N].bits > figures[NANS].bits ? FIGURES : MEAN;
@@ -167,7 +167,7 @@ static void print_text(void)
         points[i] = strcspn(texts[i], ".e");
         if (points[i] > before) before = points[i];
     }
-    for (int i = 0; i < shown(); i++) /* points below each other */
+    for (int i = 0; i < shown(); i++) /* aligned at the decimal points */
         printf("%-8s  %*s%s\n", figures[i].name, (int)(before - points[i]), "", texts[i]);
 }
 
@@ -187,7 +187,7 @@ static void print_json(const struct job *job)
 
 static int stats_of(struct job *job, struct io_output *output)
 {
-    (void)output; /* standard output, which is printed to */
+    (void)output; /* results are printed on standard output */
     int code = job_load(job, &set.job);
     if (code == EXIT_DONE) code = find_figures(job);
     cli_progress_end(&job->progress);
@@ -203,7 +203,7 @@ static int run(int count, char **operands)
 {
     struct job job = { .command = "stats",
                        .work = "stats",
-                       .working = "sorting and adding",
+                       .working = "sorting and reducing",
                        .dimensions = 64,
                        .own_json = true };
     int code = job_input(&job, count, operands);
@@ -212,19 +212,19 @@ static int run(int count, char **operands)
 
 const struct command command_stats = {
     .name = "stats",
-    .summary = "how many numbers, their mean, quantiles and so on",
+    .summary = "summary statistics: count, mean, quantiles and so on",
     .usage = "  echelon stats [OPTION]... [INPUT]\n",
     .examples = "  echelon stats data.npy\n"
                 "  echelon stats -k latency requests.csv\n"
                 "  cut -f3 table.tsv | echelon stats --json\n",
     .notes =
-        "n counts all numbers and nan those that are NaN, which all else leaves out.  distinct\n"
-        "is how many different ones there are; sd is the root of the mean square distance from\n"
-        "the mean (of n, not n - 1).  Quantiles between two numbers are on the straight line\n"
-        "between them, as NumPy's are.  A .npy array may have any number of dimensions.\n\n"
-        "Sums of integers are exact while 64 bits hold them, all else is in f64.  Means, sd and\n"
-        "what lies between numbers are shown in ten digits, with --json in "
-        "all.\n\n" JOB_INPUT_NOTES,
+        "n is the count of all numbers, nan the count of NaN; the other values exclude NaN.\n"
+        "distinct is the number of distinct values.  sd is the standard deviation with divisor\n"
+        "n.  1% ... 99% are quantiles, linearly interpolated as in NumPy.  A .npy array may have\n"
+        "any number of dimensions.\n\n"
+        "Sums of integers are exact unless they overflow 64 bits; other values are computed in\n"
+        "f64.  Means, standard deviations and interpolated quantiles are printed with ten\n"
+        "digits, and with --json with all digits.\n\n" JOB_INPUT_NOTES,
     .options = options,
     .most_operands = 1,
     .run = run,

@@ -1,5 +1,5 @@
 /*
- * svg.c - SVG as it is written.
+ * svg.c - writes SVG.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -21,7 +21,7 @@ void svg_put(struct svg *svg, const char *format, ...)
         svg->status = io_write(svg->output, text, (size_t)n, svg->error);
 }
 
-/* Bytes of the character of UTF-8 at c, 0 when it is none that XML allows. */
+/* The length in bytes of the UTF-8 character at c; 0 if it is invalid or not allowed in XML. */
 static int utf8_bytes(const unsigned char *c)
 {
     if (c[0] < 0x80) return c[0] >= ' ' || c[0] == '\t' || c[0] == '\n';

@@ -1,5 +1,5 @@
 /*
- * svg.h - what the charts share: SVG as it is written, text in it, steps of an axis.
+ * svg.h - shared by the charts: SVG output, escaped text, steps of an axis.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -16,13 +16,13 @@ struct svg {
 
 void svg_put(struct svg *svg, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Any bytes, as text that XML allows. */
+/* Writes any bytes as valid XML text. */
 void svg_put_text(struct svg *svg, const char *text);
 
-/* The head of a chart: the style of its parts, background, and a title. */
+/* Begins a chart: styles, background and title. */
 void svg_begin(struct svg *svg, int width, int height, const char *title);
 
-/* 1, 2 or 5 times a power of ten, of which there are at most so many in a range. */
+/* A step of 1, 2 or 5 times a power of ten, so that at most `most` steps fit in the range. */
 double svg_nice_step(double range, int most);
 
 #endif

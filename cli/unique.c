@@ -1,9 +1,9 @@
 /*
- * unique.c - "echelon unique": one of each run of equal numbers, and how long the run was.
+ * unique.c - "echelon unique": the distinct numbers of a file, and how often each occurs.
  *
  *     unique_to()  load -> sort -> runs -> filter -> order by count -> write
  *
- * Numbers that are equal in the order of the sort are one: -0 and +0, and every NaN.
+ * Numbers are equal if the sort treats them as equal: -0 and +0, and all NaN.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -14,30 +14,29 @@
 
 static struct {
     struct job_words job;
-    bool runs, count, repeated, once, by_count;
+    bool runs, count, repeated, singletons, by_count;
 } set;
 
 static const struct option options[] = {
     JOB_OUTPUT_OPTION(set.job),
-    { 'c', "count", NULL, &set.count, "put the number of occurrences in front; see below" },
-    { 'd', "repeated", NULL, &set.repeated, "only numbers that occur more than once" },
-    { 'u', "once", NULL, &set.once, "only numbers that occur once" },
-    { 0, "by-count", NULL, &set.by_count, "most frequent first; of equally frequent, least first" },
-    { 0, "runs", NULL, &set.runs, "do not sort INPUT first: of neighbours alone, as uniq" },
+    { 0, "count", NULL, &set.count, "write the number of occurrences before each number" },
+    { 0, "repeated", NULL, &set.repeated, "only numbers that occur more than once" },
+    { 0, "singletons", NULL, &set.singletons, "only numbers that occur exactly once" },
+    { 0, "by-count", NULL, &set.by_count,
+      "most frequent first; equal counts in ascending order of\nthe numbers" },
+    { 0, "runs", NULL, &set.runs, "do not sort INPUT; compare only adjacent numbers, as uniq" },
     JOB_TYPE_OPTIONS(set.job),
     JOB_FIELD_OPTIONS(set.job),
-    { 0, "device", "DEVICE", &set.job.device,
-      "cpu, cuda, cuda:1, simt; default: the first GPU, else cpu" },
-    { 0, "threads", "N", &set.job.threads, "CPU threads, at most; 0: all" },
+    JOB_DEVICE_OPTIONS(set.job),
     JOB_REPORT_OPTIONS(set.job),
     { 0, NULL, NULL, NULL, NULL },
 };
 
-/* What is kept: each [n_out]. */
+/* The result; all arrays are [n]. */
 struct kept {
     char *keys;
-    uint64_t *lines;  /* of text: where the first of each run begins */
-    uint64_t *counts; /* NULL: nobody asked */
+    uint64_t *lines;  /* text: offset of the first line of each run */
+    uint64_t *counts; /* NULL: not needed */
     uint64_t n;
 };
 
@@ -75,13 +74,13 @@ static int make_kept(struct job *job, struct kept *kept)
 {
     const struct io_column *c = &job->column;
     size_t n = (size_t)c->n;
-    bool counts = set.count || set.repeated || set.once || set.by_count;
+    bool counts = set.count || set.repeated || set.singletons || set.by_count;
     *kept = (struct kept){ .keys = malloc(c->keys_bytes + 1) };
     if (c->lines) kept->lines = malloc(n * sizeof *kept->lines + 1);
     if (counts) kept->counts = malloc(n * sizeof *kept->counts + 1);
     if (!kept->keys || (c->lines && !kept->lines) || (counts && !kept->counts))
         return job_no_memory(job, c->keys_bytes + n * 8 * (size_t)((c->lines ? 1 : 0) + counts),
-                             "what is unique");
+                             "the distinct numbers");
     stage_begin(job, STAGE_WORK);
     ech_status status = set.runs ? ECH_OK : sort(job);
     if (status == ECH_OK) status = find_runs(job, kept);
@@ -89,7 +88,7 @@ static int make_kept(struct job *job, struct kept *kept)
     return status == ECH_OK ? EXIT_DONE : cli_fail_ech(status, job->ctx);
 }
 
-/* The lines where runs begin, and of all that the runs that are wanted. */
+/* Finds the line of each run, and removes the runs that --repeated or --singletons excludes. */
 static void filter(const struct job *job, struct kept *kept)
 {
     const struct io_column *c = &job->column;
@@ -99,7 +98,7 @@ static void filter(const struct job *job, struct kept *kept)
     for (uint64_t i = 0; i < kept->n; i++) {
         uint64_t count = kept->counts[i], line = c->lines ? c->lines[first] : 0;
         first += count;
-        if ((set.repeated && count < 2) || (set.once && count > 1)) continue;
+        if ((set.repeated && count < 2) || (set.singletons && count > 1)) continue;
         memmove(kept->keys + to * bytes, kept->keys + i * bytes, bytes);
         if (c->lines) kept->lines[to] = line;
         kept->counts[to++] = count;
@@ -107,7 +106,7 @@ static void filter(const struct job *job, struct kept *kept)
     kept->n = to;
 }
 
-/* Takes everything along with the counts, by their order. */
+/* Sorts the counts in descending order, and the keys and lines with them. */
 static int order_by_count(struct job *job, struct kept *kept)
 {
     size_t n = (size_t)kept->n, bytes = ech_dtype_bytes(job->column.dtype);
@@ -141,7 +140,7 @@ static int order_by_count(struct job *job, struct kept *kept)
 
 /* ---- Output ---- */
 
-/* As "uniq -c" writes it, and the line, or the number where there are no lines. */
+/* The format of "uniq -c": the count, then the line or the number. */
 static io_status write_counts(struct io_output *output, const struct io_column *c,
                               const struct kept *kept, struct io_error *error)
 {
@@ -164,7 +163,7 @@ static io_status write_counts(struct io_output *output, const struct io_column *
     return status;
 }
 
-/* A .npy array of records, a count and a number each, without gaps. */
+/* A .npy array of packed records: a count and a number each. */
 static io_status write_records(struct io_output *output, const struct io_column *c,
                                const struct kept *kept, struct io_error *error)
 {
@@ -224,27 +223,27 @@ static int run(int count, char **operands)
 {
     struct job job = { .command = "unique", .work = "unique", .working = "sorting and comparing" };
     int code = job_input(&job, count, operands);
-    if (code == EXIT_DONE && set.repeated && set.once)
-        code = cli_fail(EXIT_BAD, "--repeated does not go with --once: no number would be left");
+    if (code == EXIT_DONE && set.repeated && set.singletons)
+        code = cli_fail(EXIT_BAD, "--repeated cannot be combined with --singletons");
     return code == EXIT_DONE ? job_run(&job, &set.job, unique_to) : code;
 }
 
 const struct command command_unique = {
     .name = "unique",
-    .summary = "one of each number, and how often it occurs",
+    .summary = "distinct numbers, and how often they occur",
     .usage = "  echelon unique [OPTION]... [INPUT]\n",
     .examples = "  echelon unique data.npy -o values.npy\n"
                 "  echelon unique --count --by-count column.txt | head   the most frequent\n"
-                "  echelon unique -d ids.u64 -o twice.u64                what is there twice\n"
-                "  echelon unique -c data.npy -o counts.npy              for NumPy, see below\n",
+                "  echelon unique --repeated ids.u64 -o repeated.u64     duplicates\n"
+                "  echelon unique --count data.npy -o counts.npy         a NumPy record array\n",
     .notes =
-        "The numbers come out in rising order, or with --runs in that of INPUT.  -0 equals\n"
-        "+0, and NaN every NaN.  Of equal lines, which may differ as 1 and 1.0 do, the first\n"
-        "is written, to the byte.\n\n"
-        "--count writes text whatever INPUT is: one COUNT NUMBER a line, or COUNT and the\n"
-        "line, as uniq -c does.  With -o FILE.npy it is an array of records, of the fields\n"
-        "count (u64) and value.  Else the format is that of the name of the output (.npy, .txt,\n"
-        ".u32 and so on), or that of INPUT.\n\n" JOB_INPUT_NOTES,
+        "The output is in ascending order, or, with --runs, in the order of INPUT.  -0 equals\n"
+        "+0, and all NaN are equal.  If lines differ but their numbers are equal, as 1 and 1.0,\n"
+        "the first line is written.\n\n"
+        "--count writes text: per line a count, and the number or the line, as uniq -c does.\n"
+        "With -o FILE.npy it writes an array of records with the fields count (u64) and value.\n"
+        "Without --count, the format of the output is that of its extension (.npy, .txt, .u32\n"
+        "and so on), otherwise that of INPUT.\n\n" JOB_INPUT_NOTES,
     .options = options,
     .most_operands = 1,
     .run = run,

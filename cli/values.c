@@ -1,5 +1,5 @@
 /*
- * values.c - the values of options: counts, types, bit ranges, distributions, devices.
+ * values.c - parses the values of options: counts, types, bit ranges, distributions, devices.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -54,9 +54,10 @@ int cli_parse_count(const char *option, const char *text, uint64_t *value)
         if (letter) multiply(value, binary ? 1024 : 1000, (uint64_t)(letter - letters) + 1, &over);
     }
     if (!good || *at)
-        return cli_fail(EXIT_BAD, "--%s is \"%s\", not a count such as 1000, 100M, 1e6, 2^20, 4Ki",
+        return cli_fail(EXIT_BAD,
+                        "--%s is \"%s\"; give an integer such as 1000, 100M, 1e6, 2^20 or 4Ki",
                         option, text);
-    if (over) return cli_fail(EXIT_BAD, "--%s is \"%s\", which is past 2^64", option, text);
+    if (over) return cli_fail(EXIT_BAD, "--%s is \"%s\"; the maximum is 2^64 - 1", option, text);
     return EXIT_DONE;
 }
 
@@ -68,9 +69,7 @@ int cli_parse_dtype(const char *text, int *dtype)
     if (!text) return EXIT_DONE;
     *dtype = ech_dtype_from_name(text);
     if (*dtype >= 0) return EXIT_DONE;
-    return cli_fail(EXIT_BAD,
-                    "--type is \"%s\", not one of i8 i16 i32 i64 u8 u16 u32 u64 f16 bf16 f32 f64",
-                    text);
+    return cli_fail(EXIT_BAD, "--type is \"%s\"; use one of " CLI_TYPES, text);
 }
 
 int cli_parse_format(const char *text, int *format)
@@ -79,7 +78,7 @@ int cli_parse_format(const char *text, int *format)
     if (!text) return EXIT_DONE;
     *format = io_format_from_name(text);
     if (*format >= 0) return EXIT_DONE;
-    return cli_fail(EXIT_BAD, "--format is \"%s\", not npy, raw or text", text);
+    return cli_fail(EXIT_BAD, "--format is \"%s\"; use npy, raw or text", text);
 }
 
 int cli_parse_order(const char *text, ech_order *order)
@@ -88,7 +87,7 @@ int cli_parse_order(const char *text, ech_order *order)
     if (!text || strcmp(text, "nan-last") == 0) return EXIT_DONE;
     *order = ECH_ORDER_TOTAL;
     if (strcmp(text, "total") == 0) return EXIT_DONE;
-    return cli_fail(EXIT_BAD, "--order is \"%s\", not nan-last or total", text);
+    return cli_fail(EXIT_BAD, "--order is \"%s\"; use nan-last or total", text);
 }
 
 int cli_parse_nan(const char *text, ech_nan *nan)
@@ -97,7 +96,7 @@ int cli_parse_nan(const char *text, ech_nan *nan)
     if (!text || strcmp(text, "propagate") == 0) return EXIT_DONE;
     *nan = ECH_NAN_IGNORE;
     if (strcmp(text, "ignore") == 0) return EXIT_DONE;
-    return cli_fail(EXIT_BAD, "--nan is \"%s\", not propagate or ignore", text);
+    return cli_fail(EXIT_BAD, "--nan is \"%s\"; use propagate or ignore", text);
 }
 
 int cli_parse_bits(const char *text, ech_dtype dtype, ech_sort_options *options)
@@ -109,10 +108,10 @@ int cli_parse_bits(const char *text, ech_dtype dtype, ech_sort_options *options)
     bool good = colon > text && *colon == ':';
     if (good) at = take_digits(colon + 1, &end, &over);
     if (!good || at == colon + 1 || *at)
-        return cli_fail(EXIT_BAD, "--bits is \"%s\", not FIRST:END such as 0:10", text);
+        return cli_fail(EXIT_BAD, "--bits is \"%s\"; give FIRST:END, such as 0:10", text);
     if (over || begin >= end || end > width)
-        return cli_fail(EXIT_BAD, "--bits is %s: not within 0 <= FIRST < END <= %d, the bits of %s",
-                        text, (int)width, ech_dtype_name(dtype));
+        return cli_fail(EXIT_BAD, "--bits is \"%s\"; for %s, 0 <= FIRST < END <= %d must hold",
+                        text, ech_dtype_name(dtype), (int)width);
     options->begin_bit = (int)begin;
     options->end_bit = (int)end;
     return EXIT_DONE;
@@ -125,7 +124,7 @@ int cli_parse_threads(const char *text, int *threads)
     uint64_t value;
     int code = cli_parse_count("threads", text, &value);
     if (code != EXIT_DONE) return code;
-    if (value > 65536) return cli_fail(EXIT_BAD, "--threads is %s: at most 65536", text);
+    if (value > 65536) return cli_fail(EXIT_BAD, "--threads is %s; the maximum is 65536", text);
     *threads = (int)value;
     return EXIT_DONE;
 }
@@ -150,8 +149,8 @@ int cli_parse_distribution(const char *name, const struct distribution **found)
 int cli_check_distribution(const struct distribution *distribution, ech_dtype dtype)
 {
     if (!distribution->floats_only || io_is_float(dtype)) return EXIT_DONE;
-    return cli_fail(EXIT_BAD, "%s needs a --type of floats, not %s", distribution->name,
-                    ech_dtype_name(dtype));
+    return cli_fail(EXIT_BAD, "%s needs a floating-point --type, such as f32, not %s",
+                    distribution->name, ech_dtype_name(dtype));
 }
 
 /* ---- Devices ---- */
@@ -177,7 +176,7 @@ static int install_log(ech_ctx *ctx)
             return EXIT_DONE;
         }
     return cli_fail(
-        EXIT_BAD, "the environment variable ECHELON_LOG is \"%s\", not none, error, info or trace",
+        EXIT_BAD, "the environment variable ECHELON_LOG is \"%s\"; use none, error, info or trace",
         wanted);
 }
 

@@ -1,12 +1,12 @@
 /*
- * where.c - a test of numbers from words, such as ">=3".
+ * where.c - parses a condition on numbers, such as ">=3".
  *
- *     < <= == != >= >   and a number, or == != and nan
- *     & &= !&           and the bits that any, all or none of must be set, of integers
+ *     < <= == != >= >   followed by a number; == and != also by nan
+ *     & &= !&           followed by a bit mask: any, all or none of its bits are set; integers only
  *     nan zero nonzero
  *
- * Numbers compare by value.  So a number that the column's type does not have, such as 2.5 or 300
- * for u8, makes a test that passes where it would in exact arithmetic: "<2.5" of integers is "<=2".
+ * Numbers are compared by value.  If the column's type cannot represent the number, such as 2.5 or
+ * 300 for u8, the condition is converted to an equivalent one: "<2.5" of integers is "<=2".
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -19,7 +19,7 @@ static const struct {
     const char *sign;
     ech_compare compare;
 } signs[] = {
-    /* A sign before its own beginning. */
+    /* A longer sign before its prefix. */
     { "<=", ECH_COMPARE_LESS_EQUAL },    { "<", ECH_COMPARE_LESS },
     { "==", ECH_COMPARE_EQUAL },         { "=", ECH_COMPARE_EQUAL },
     { "!=", ECH_COMPARE_NOT_EQUAL },     { "!&", ECH_COMPARE_HAS_NONE },
@@ -27,17 +27,17 @@ static const struct {
     { "&=", ECH_COMPARE_HAS_ALL },       { "&", ECH_COMPARE_HAS_ANY },
 };
 
-/* Tests that every integer passes, or none. */
+/* Conditions that every integer satisfies, and none. */
 static const struct where all_pass = { ECH_COMPARE_HAS_NONE, 0 },
                           none_pass = { ECH_COMPARE_HAS_ANY, 0 };
 
 /* ---- Integers ---- */
 
-/* A number among those of an integer type. */
+/* The position of a number in the range of an integer type. */
 struct place {
-    int side;       /* -1: less than all of them; 1: greater than all */
-    uint64_t floor; /* else the greatest that is not greater */
-    bool exact;     /* which is the number itself */
+    int side;       /* -1: less than the minimum; 1: greater than the maximum; 0: in the range */
+    uint64_t floor; /* if in the range: the number rounded down */
+    bool exact;     /* the number is an integer */
 };
 
 static bool parse_hex(const char *at, uint64_t *value)
@@ -106,7 +106,7 @@ static struct where compare_integers(ech_compare compare, const struct place *pl
 static int fail(const char *what, const char *text)
 {
     return cli_fail(EXIT_BAD,
-                    "%s is \"%s\", not a test such as \"<3\", \">=0.5\", \"==7\", \"!=nan\", "
+                    "%s is \"%s\"; give a condition such as \"<3\", \">=0.5\", \"==7\", \"!=nan\", "
                     "\"nonzero\", or \"&0xff\" for bits",
                     what, text);
 }
@@ -117,12 +117,11 @@ static int parse_bits(const char *what, const char *text, const char *number, ec
     struct place place;
     if (io_is_float(dtype))
         return cli_fail(EXIT_BAD,
-                        "%s is \"%s\", a test of the bits of integers, but the numbers "
-                        "are %s",
+                        "%s is \"%s\", a condition on the bits of integers, but the numbers are %s",
                         what, text, ech_dtype_name(dtype));
     if (!parse_place(number, dtype, &place)) return fail(what, text);
     if (place.side || !place.exact)
-        return cli_fail(EXIT_BAD, "%s is \"%s\", whose bits are not those of %s", what, text,
+        return cli_fail(EXIT_BAD, "%s is \"%s\"; the mask must be a value of %s", what, text,
                         ech_dtype_name(dtype));
     where->value = place.floor;
     return EXIT_DONE;
@@ -138,7 +137,7 @@ static int parse_number(const char *what, const char *text, const char *number, 
     bool equal = where->compare == ECH_COMPARE_EQUAL, is_float = io_is_float(dtype);
     if (nan && !equal && where->compare != ECH_COMPARE_NOT_EQUAL)
         return cli_fail(EXIT_BAD,
-                        "%s is \"%s\", but NaN has no order: it goes with == and !=", what, text);
+                        "%s is \"%s\", but NaN has no order: compare it with == or !=", what, text);
     if (nan && equal) {
         where->compare = ECH_COMPARE_IS_NAN;
     } else if (nan && !is_float) {

@@ -1,5 +1,5 @@
 /*
- * write.c - a column of numbers, or lines of text, to a file.
+ * write.c - writes a column of numbers, or lines of text, to a file.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -10,7 +10,7 @@
 io_status write_lines(struct io_output *output, const struct io_column *column,
                       const uint64_t *lines, uint64_t n, struct io_error *error)
 {
-    enum { AHEAD = 16 }; /* lines whose text is asked for before it is needed */
+    enum { AHEAD = 16 }; /* prefetch distance in lines */
     io_status status = io_write(output, column->text, column->head_bytes, error);
     for (uint64_t i = 0; i < n && status == IO_OK; i++) {
         if (i + AHEAD < n) __builtin_prefetch(column->text + lines[i + AHEAD]);
@@ -58,7 +58,7 @@ io_status write_keys(struct io_output *output, struct io_column *column, io_form
     unsigned char header[IO_NPY_HEADER];
     if (format != IO_NPY || column->format != IO_NPY)
         return write_values(output, format, column->dtype, column->keys, n, error);
-    /* The header of the input, to the byte, while it is true of the output. */
+    /* The header of the input is copied unchanged if it is valid for the output. */
     bool same = n == column->n;
     size_t header_bytes =
         same ? column->npy.header_bytes : io_npy_header(column->npy.descr, n, header);

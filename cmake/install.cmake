@@ -1,9 +1,8 @@
-# install.cmake - what `cmake --install` installs in addition to the command (cli/): headers, libraries, and
-# files by which other projects find them: echelon.pc for pkg-config, echelon-config.cmake for
-# find_package(echelon).
+# install.cmake - installs headers, libraries, echelon.pc for pkg-config, and echelon-config.cmake for
+# find_package(echelon).  cli/ installs the command and its manual pages.
 #
-# No installed file contains the prefix, so that `cmake --install build --prefix X` works and the tree can be
-# moved later.
+# No installed file contains the prefix, so that `cmake --install build --prefix X` works and the
+# installed tree can be moved.
 
 include(CMakePackageConfigHelpers)
 
@@ -15,9 +14,9 @@ install(DIRECTORY include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(TARGETS ${libraries} EXPORT echelon-targets
   LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 
-# Targets that are not built yet are skipped: `make check` builds the SIMT emulator, `make install` does not.
+# OPTIONAL: `make install` does not build the SIMT emulator, `make check` does.
 get_property(simt_modules GLOBAL PROPERTY ECHELON_SIMT_MODULES)
-if(ECHELON_SIMT_FOUND) # opened at run time, from the folder of the library
+if(ECHELON_SIMT_FOUND) # opened at run time, from the directory of the library
   install(TARGETS echelon_simt LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} OPTIONAL)
   install(TARGETS ${simt_modules} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/echelon OPTIONAL)
 endif()

@@ -194,14 +194,14 @@ bool ladder_open(struct ladder_device *d, const char *name)
         ladder_close(d);
         return false;
     }
-    bool ok = d->simt ? simt_find_executor(&d->executor, d->message, sizeof d->message)
+    bool ok = d->simt ? simt_find_emulator(&d->emulator, d->message, sizeof d->message)
                       : works(d, d->driver->cuEventCreate(&d->before, 0), "cuEventCreate") &&
                             works(d, d->driver->cuEventCreate(&d->after, 0), "cuEventCreate") &&
                             works(d, d->driver->cuMemAlloc(&d->flush, FLUSH_BYTES), "cuMemAlloc") &&
                             find_roofs(d);
     if (ok && d->simt) {
         /* Findings report faults; every launch is counted. */
-        ok = d->executor.set_options("keep,profile", d->message, sizeof d->message);
+        ok = d->emulator.set_options("keep,profile", d->message, sizeof d->message);
     }
     if (!ok) ladder_close(d);
     return ok;

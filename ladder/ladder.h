@@ -100,7 +100,7 @@ struct ladder_device {
     } * kernels;
     int kernel_count;
     bool simt;
-    struct executor executor;
+    struct emulator emulator;
     int multiprocessors, architecture;
     double copy_bytes_per_s, operations_per_s, f64_operations_per_s; /* ceilings */
     char message[1024];                                              /* the last failure */

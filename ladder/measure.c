@@ -104,13 +104,13 @@ static void take_counts(const struct ladder_device *device, struct result *resul
 {
     const struct simt_kernel_counts *kernels;
     const struct simt_finding *findings;
-    size_t n = device->executor.profile(&kernels);
+    size_t n = device->emulator.profile(&kernels);
     result->launches = 0; /* includes the library's */
     for (size_t i = 0; i < n; i++) {
         add_counts(&result->counts, &kernels[i].counts);
         result->launches += kernels[i].launches;
     }
-    n = device->executor.findings(&findings);
+    n = device->emulator.findings(&findings);
     for (size_t i = 0; i < n; i++) result->faults += findings[i].count;
     if (n == 0) return;
     result->right = false;
@@ -120,7 +120,7 @@ static void take_counts(const struct ladder_device *device, struct result *resul
 static void run_once(struct trial *trial, struct result *result)
 {
     struct ladder_device *device = trial->device;
-    if (device->simt) device->executor.forget();
+    if (device->simt) device->emulator.forget();
     trial->launches = 0;
     trial->rung->run(trial);
     ladder_wait(trial);

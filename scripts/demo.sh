@@ -15,14 +15,14 @@ heading() { printf '\n\033[1m%s\033[0m\n' "$*"; }
 [ -t 1 ] || heading() { printf '\n%s\n' "$*"; }
 
 heading "1. Create an array of $n 32-bit floats in the file format of NumPy"
-echo "\$ echelon gen normal -n $n --type f32 -o data.npy"
+echo "\$ echelon gen normal -N $n --type f32 -o data.npy"
 cd "$work"
-echelon gen normal -n "$n" --type f32 -o data.npy
+echelon gen normal -N "$n" --type f32 -o data.npy
 ls -l data.npy | awk '{ printf "  data.npy, %.1f MB\n", $5 / 1e6 }'
 
 heading "2. Sort"
-echo "\$ echelon sort data.npy -o sorted.npy --stats"
-echelon sort data.npy -o sorted.npy --stats ${DEVICE:+--device "$DEVICE"} 2>stats
+echo "\$ echelon sort data.npy -o sorted.npy --timing"
+echelon sort data.npy -o sorted.npy --timing ${DEVICE:+--device "$DEVICE"} 2>stats
 sed 's/^/  /' stats
 
 heading "3. Check without Echelon"

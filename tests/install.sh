@@ -1,6 +1,7 @@
 #!/bin/sh
-# install.sh SOURCE BUILD CC - installs to a temporary directory, moves it, and builds examples/sort.c against it
-# with pkg-config (shared and static library) and find_package.
+# install.sh SOURCE BUILD CC - installs into a temporary directory, moves it, and builds
+# examples/sort.c with the installed library as a user would: with pkg-config, shared and static, and
+# with find_package.
 # SPDX-License-Identifier: Apache-2.0
 set -u
 source=$1 build=$2 cc=$3
@@ -10,7 +11,7 @@ work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 prefix=$work/prefix
 check "cmake --install works" cmake --install "$build" --prefix "$work/first"
-mv "$work/first" "$prefix" # no installed file may contain the installation path
+mv "$work/first" "$prefix" # no installed file may contain the prefix
 
 libdir=$(dirname "$(find "$prefix" -name libechelon.so | head -n 1)")
 sanitize=$(sed -n 's/^ECHELON_SANITIZE:STRING=//p' "$build/CMakeCache.txt")
@@ -39,6 +40,11 @@ if [ -f "$build/src/echelon/kernels.pack" ]; then
         cmp "$build/src/echelon/kernels.pack" "$libdir/echelon/kernels.pack"
 fi
 if [ -x "$prefix/bin/echelon" ]; then
+    man=$(dirname "$(find "$prefix" -name echelon.1)")
+    for page in echelon $("$prefix/bin/echelon" --help | sed -n '/^Commands:/,/^$/s/^  \([a-z0-9]*\) .*/echelon-\1/p' |
+        grep -v '^echelon-help$'); do
+        check "the manual page $page.1 is installed" cmp "$source/cli/$page.1" "$man/$page.1"
+    done
     check "the installed command does not contain the library" \
         test "$(wc -c <"$prefix/bin/echelon")" -lt 3000000
     mv "$libdir" "$libdir.away"
@@ -48,7 +54,7 @@ fi
 
 # ---- Sizes ----
 
-# With machine code for five architectures: at most 20 MB for the library and 30 MB in total, without the static
+# With machine code for five architectures: 20 MB of library, 30 MB in total, without the static
 # library and the SIMT emulator.
 bytes=$(find "$prefix" -type f ! -name '*.a' ! -name '*simt*' ! -path '*/echelon/*.so' -exec cat {} + | wc -c)
 if [ -z "$sanitize" ]; then
@@ -61,7 +67,7 @@ if [ -f "$libdir/libechelon_simt.so" ] && [ -x "$prefix/bin/echelon" ] && [ -z "
     check "the installed command finds the SIMT emulator and its kernels" \
         sh -c "seq 300 -1 1 | '$prefix/bin/echelon' sort --device simt | '$prefix/bin/echelon' sort -c"
 else
-    skip "this build has no SIMT emulator, or a sanitizer prevents finding it"
+    skip "the SIMT emulator is not in this build, or a sanitizer prevents its use"
 fi
 
 # ---- Exported symbols ----
@@ -90,12 +96,12 @@ if command -v pkg-config >/dev/null; then
             $cc $flags "$source/examples/sort.c" -o "$work/static" \
             $(pkg-config --cflags echelon) "$libdir/libechelon.a" $private
         check "the static example sorts" sorts "$work/static"
-        check "the static example needs no shared echelon" sh -c "! ldd $work/static | grep echelon"
+        check "the static example does not need the shared library" sh -c "! ldd $work/static | grep echelon"
     else
         skip "the static library is not in this build (ECHELON_BUILD_STATIC)"
     fi
 else
-    skip "pkg-config is not installed"
+    skip "pkg-config: not installed on this machine"
 fi
 
 # ---- find_package ----

@@ -12,7 +12,7 @@
 CUresult cuGetProcAddress_v2(const char *name, void **function, int version, uint64_t flags,
                              int *symbol_status);
 
-struct executor simt_driver;
+struct emulator simt_driver;
 static FILE *csv;
 
 /* ---- The driver ---- */

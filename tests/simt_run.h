@@ -13,13 +13,13 @@
 #include "simt/planted_oracle.h"
 #include "test.h"
 
-struct executor {
+struct emulator {
 #define DRIVER(name, parameters) CUresult(*name) parameters;
 #include "cuda/driver.def"
 #include "simt/more.def"
 #undef DRIVER
 };
-extern struct executor simt_driver;
+extern struct emulator simt_driver;
 
 /* Opens the driver. Removes --csv FILE from the command line and returns the number of remaining
  * arguments. */

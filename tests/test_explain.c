@@ -259,5 +259,5 @@ int main(int argc, char **argv)
         explain("cuda", i);
         if (simt) explain("simt", i);
     }
-    return test_summary();
+    return test_finish();
 }

@@ -15,7 +15,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { DEVICES = 16, ALGORITHMS = 8, NAME_BYTES = 32, EXECUTOR_N = 70000 };
+enum { DEVICES = 16, ALGORITHMS = 8, NAME_BYTES = 32, EMULATOR_N = 70000 };
 
 static ech_ctx *contexts[DEVICES];
 static int n_contexts;
@@ -87,7 +87,7 @@ static void run_case(const struct histogram_case *c)
     char id[256], names[ALGORITHMS][NAME_BYTES];
     case_id(c, id, sizeof id);
     uint64_t seed = hash_text(id);
-    if (test_options.quick && (seed % (unsigned)test_options.every || c->n > EXECUTOR_N)) return;
+    if (test_options.quick && (seed % (unsigned)test_options.every || c->n > EMULATOR_N)) return;
     if (!test_begin("%s", id)) return;
     struct histogram_data d;
     bool made = histogram_make(c, seed, &d);

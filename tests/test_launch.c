@@ -108,7 +108,7 @@ static CUresult launch(CUkernel kernel, unsigned gx, unsigned gy, unsigned gz, u
 /* ---- Cases ---- */
 
 static const struct echi_provider gpu = { .ptx_file = "kernels.pack" };
-static const struct echi_provider executor = { .by_name = true };
+static const struct echi_provider emulator = { .by_name = true };
 
 static char folder[] = "/tmp/test_launch.XXXXXX";
 static struct echi_driver driver;
@@ -282,7 +282,7 @@ static void test_refused(void)
         test_end();
     }
     if (begin("by name", 121)) { /* the emulator has neither machine code nor PTX */
-        cuda.provider = &executor;
+        cuda.provider = &emulator;
         CHECK_STATUS(run("bare", "a"), ECH_OK);
         CHECK(strcmp(fake.loaded[0], "bare") == 0);
         test_end();

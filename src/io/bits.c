@@ -1,9 +1,8 @@
 /*
- * io/bits.c - which format a matrix of bits has.
+ * io/bits.c - determines the format of a matrix of bits.
  *
- * The extension counts first, then the first bytes, which in every format say what it is: those of
- * a bitmap, of .npy, of Matrix Market; else numbers, three on the first line of JCF and two on that
- * of an alist.
+ * The extension decides first, then the first bytes.  PBM, .npy and Matrix Market have magic
+ * numbers; otherwise the first line has three numbers in JCF and two in alist.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -65,7 +64,7 @@ bool io_bits_is_binary(io_bits_format format)
 
 /* ---- A whole file ---- */
 
-/* How many numbers the first line of what is ahead has; 0 when it has anything else. */
+/* The number of integers in the first line; 0 if it contains anything else. */
 static int first_numbers(const unsigned char *at, size_t n)
 {
     int numbers = 0;
@@ -104,12 +103,13 @@ io_status io_bits_load(struct io_source *source, const struct io_bits_hints *hin
     if (format < 0) {
         io_status status = io_look(source, error);
         if (status != IO_OK) return status;
-        if (source->ahead_bytes == 0) return io_fail(error, IO_FAIL, source->name, "is empty");
+        if (source->ahead_bytes == 0)
+            return io_fail(error, IO_FAIL, source->name, "is empty, but must contain a matrix");
         format = guess(source->ahead, source->ahead_bytes);
     }
     if (format < 0)
         return io_fail(error, IO_FAIL, source->name,
-                       "cannot tell its format: not PBM, .npy, JCF, Matrix Market or alist");
+                       "unknown format: it is not PBM, .npy, JCF, Matrix Market or alist");
     bits->format = (io_bits_format)format;
     io_status status = formats[format].load(&scan);
     if (status != IO_OK) io_bits_free(bits);

@@ -1,18 +1,17 @@
 /*
- * io/bits.h - reads a matrix of bits from a file of any of the formats that such matrices come in,
- * and writes one.
+ * io/bits.h - reads and writes matrices of bits in several file formats.
  *
- *     bits.c        which format it is
- *     bits_rows.c   memory; a matrix from rows of bytes and back
- *     bits_scan.c   the words and numbers of a text, with the line they are on
- *     bits_pbm.c    Netpbm's bitmaps: P1, text, and P4, eight bits a byte
- *     bits_jcf.c    M4RI's text: rows of column numbers
- *     bits_npy.c    NumPy's arrays: a byte or an integer a bit, or packed
- *     bits_mtx.c    Matrix Market's coordinates
- *     bits_alist.c  MacKay's parity-check matrices
+ *     bits.c        determines the format
+ *     bits_rows.c   memory; converts rows from and to bytes
+ *     bits_scan.c   words and numbers of a text, with line numbers
+ *     bits_pbm.c    Netpbm bitmaps: P1 (text) and P4 (eight bits per byte)
+ *     bits_jcf.c    M4RI's text format: rows of column numbers
+ *     bits_npy.c    NumPy arrays: one element per bit, or packed bits
+ *     bits_mtx.c    Matrix Market coordinate format
+ *     bits_alist.c  MacKay's alist format of parity-check matrices
  *
- * What a header says of the size is held against the bytes that are there, or, where a few bytes
- * may stand for many, against the machine's memory, before memory is asked for.
+ * Before memory is allocated, the size in a header is compared with the size of the file or, for
+ * sparse formats, with the machine's memory.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -24,9 +23,9 @@
 typedef enum io_bits_format {
     IO_BITS_PBM = 0,        /* P4 */
     IO_BITS_PBM_TEXT = 1,   /* P1 */
-    IO_BITS_NPY = 2,        /* a byte a bit */
+    IO_BITS_NPY = 2,        /* one element per bit */
     IO_BITS_NPY_LITTLE = 3, /* numpy.packbits(axis=1, bitorder="little") */
-    IO_BITS_NPY_BIG = 4,    /* and "big", which is NumPy's default */
+    IO_BITS_NPY_BIG = 4,    /* numpy.packbits(axis=1), bitorder="big" */
     IO_BITS_JCF = 5,
     IO_BITS_MTX = 6,
     IO_BITS_ALIST = 7,
@@ -35,32 +34,32 @@ typedef enum io_bits_format {
 
 /* Bit j of row i is bit j % 64 of words[i * stride + j / 64]; bits beyond cols are 0. */
 struct io_bits {
-    io_bits_format format; /* that it was read in */
+    io_bits_format format; /* of the file it was read from */
     uint64_t rows, cols;   /* each less than 2^32 */
     size_t stride;         /* cols / 64, rounded up */
-    uint64_t *words;       /* from malloc(); never NULL once a matrix is there */
+    uint64_t *words;       /* from malloc(); not NULL after a successful load */
 };
 
 struct io_bits_hints {
-    int packed; /* IO_BITS_NPY_LITTLE or IO_BITS_NPY_BIG: what an array of bytes is; else -1 */
-    uint64_t columns;    /* of a packed array; 0: as many as its bytes have bits */
-    uint64_t most_bytes; /* that a matrix may take; 0: the machine's memory */
+    int packed;          /* .npy is packed: IO_BITS_NPY_LITTLE or IO_BITS_NPY_BIG; not packed: -1 */
+    uint64_t columns;    /* of a packed array; 0: all bits of its bytes */
+    uint64_t most_bytes; /* memory limit of a matrix; 0: the machine's memory */
 };
 
 const char *io_bits_name(io_bits_format format); /* "pbm", "pbm-text", "npy-little" ... */
-int io_bits_from_name(const char *name);         /* -1 when there is none */
-int io_bits_from_extension(const char *path);    /* -1 when it says nothing */
-bool io_bits_same_family(io_bits_format a, io_bits_format b); /* of one extension */
+int io_bits_from_name(const char *name);         /* -1: unknown */
+int io_bits_from_extension(const char *path);    /* -1: unknown */
+bool io_bits_same_family(io_bits_format a, io_bits_format b); /* same extension */
 bool io_bits_is_binary(io_bits_format format);
 
-/* Reads source to its end.  On failure bits holds nothing. */
+/* Reads source to its end.  On failure bits is empty. */
 io_status io_bits_load(struct io_source *source, const struct io_bits_hints *hints,
                        struct io_bits *bits, struct io_error *error);
 io_status io_bits_write(struct io_output *output, io_bits_format format, const struct io_bits *bits,
                         struct io_error *error);
 void io_bits_free(struct io_bits *bits);
 
-/* A matrix of zeros; name is for the message when there is no memory. */
+/* Allocates a matrix of zeros; name is used in the error message. */
 io_status io_bits_zeros(struct io_bits *bits, uint64_t rows, uint64_t cols, const char *name,
                         struct io_error *error);
 
@@ -74,29 +73,29 @@ static inline void io_bits_set(struct io_bits *bits, uint64_t row, uint64_t col)
     bits->words[row * bits->stride + col / 64] |= (uint64_t)1 << col % 64;
 }
 
-/* The ones of a row. */
+/* The number of ones in a row. */
 uint64_t io_bits_weight(const struct io_bits *bits, uint64_t row);
-/* The first one of a row at or after col; cols when there is none. */
+/* The column of the first one of a row at or after col; cols if there is none. */
 uint64_t io_bits_next(const struct io_bits *bits, uint64_t row, uint64_t col);
 
-/* ---- What the formats share ---- */
+/* ---- Shared by the formats ---- */
 
-/* A matrix being read. */
+/* The state of a reader. */
 struct io_scan {
     struct io_source *source;
     const struct io_bits_hints *hints;
     struct io_error *error;
     struct io_bits *bits;
     uint64_t line;    /* of the next byte, from 1 */
-    uint64_t taken;   /* bytes */
-    uint64_t size;    /* of all of the source, 0 when that is not known */
-    io_status status; /* of reading: a byte that does not come may be the end, or an error */
+    uint64_t taken;   /* bytes consumed */
+    uint64_t size;    /* of the source; 0: unknown */
+    io_status status; /* distinguishes a read error from the end of the source */
 };
 
-/* Looks at more of the source, and what io_scan_peek() then returns. */
+/* Reads more of the source and returns the next byte, as io_scan_peek(). */
 int io_scan_fill(struct io_scan *scan);
 
-/* The next byte, left where it is or taken; -1 at the end, or when it cannot be read. */
+/* Return the next byte, without and with consuming it; -1 at the end or after a read error. */
 static inline int io_scan_peek(struct io_scan *scan)
 {
     return scan->source->ahead_bytes ? *scan->source->ahead : io_scan_fill(scan);
@@ -113,35 +112,35 @@ static inline int io_scan_take(struct io_scan *scan)
     return c;
 }
 
-/* Skips blanks of the line; or also ends of lines. */
+/* Skip blanks within the line, and blanks and newlines. */
 void io_scan_blanks(struct io_scan *scan);
 void io_scan_space(struct io_scan *scan);
-/* A number of at most most, after blanks and ends of lines; what it is, for the message. */
+/* Parse a number of at most most, after blanks and newlines.  what names it in a message. */
 io_status io_scan_number(struct io_scan *scan, const char *what, uint64_t most, uint64_t *value);
 io_status io_scan_signed(struct io_scan *scan, const char *what, uint64_t most, bool *negative,
                          uint64_t *value);
-/* Nothing but blanks and ends of lines may follow. */
+/* Fails unless only blanks and newlines follow. */
 io_status io_scan_end(struct io_scan *scan, const char *after);
-/* "name: line 7 <message>", or what reading failed of. */
+/* Writes the message "name: line 7 <message>", unless there is a read error. */
 io_status io_scan_fail(struct io_scan *scan, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* What a number of rows or columns can be. */
+/* The maximum number of rows and columns. */
 static const uint64_t io_bits_most = UINT32_MAX;
 
-/* Sets rows, cols and stride, and refuses a matrix past the limit; then all its memory, zero; or
- * memory for the first rows alone, which grows. */
+/* Set rows, cols and stride, and check the memory limit; allocate all rows as zeros; allocate only
+ * the first rows, and more in later calls. */
 io_status io_bits_shape(struct io_scan *scan, uint64_t rows, uint64_t cols);
 io_status io_bits_allocate(struct io_scan *scan);
 io_status io_bits_reserve(struct io_scan *scan, uint64_t rows, uint64_t *reserved);
 
-/* Fills the matrix, allocated, from rows of bytes, the first bit the lowest or the highest; spare
- * bits do not matter.  And a row back, into cols / 8 bytes, rounded up. */
+/* Fill an allocated matrix from rows of bytes, and convert a row to ceil(cols / 8) bytes.  The
+ * first bit of a byte is its lowest or its highest.  Padding bits are ignored. */
 void io_bits_from_bytes(struct io_bits *bits, const unsigned char *bytes, bool highest_first);
 void io_bits_to_bytes(const struct io_bits *bits, uint64_t row, bool highest_first,
                       unsigned char *bytes);
 
-/* A number in decimal, and after it a character. */
+/* Writes a decimal number followed by a character. */
 io_status io_write_number(struct io_output *output, uint64_t value, char after,
                           struct io_error *error);
 
@@ -151,7 +150,7 @@ io_status io_bits_load_npy(struct io_scan *scan);
 io_status io_bits_load_mtx(struct io_scan *scan);
 io_status io_bits_load_alist(struct io_scan *scan);
 
-/* format: which of its variants, where there are some. */
+/* format selects a variant if the format has several. */
 io_status io_bits_write_pbm(struct io_output *output, io_bits_format format,
                             const struct io_bits *bits, struct io_error *error);
 io_status io_bits_write_jcf(struct io_output *output, io_bits_format format,

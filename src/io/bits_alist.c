@@ -1,15 +1,15 @@
 /*
- * io/bits_alist.c - MacKay's form of sparse parity-check matrices, in which both the columns and
- * the rows are listed.
+ * io/bits_alist.c - MacKay's alist format of sparse parity-check matrices, which lists both columns
+ * and rows.
  *
  *     cols rows
- *     most ones of a column, most of a row
- *     ones of each column
- *     ones of each row
- *     a line for each column: its rows, from 1, then zeros at will
+ *     maximum number of ones per column, and per row
+ *     number of ones of each column
+ *     number of ones of each row
+ *     a line for each column: its rows, counted from 1, then any number of zeros
  *     a line for each row: its columns, likewise
  *
- * Both lists must say the same.  Format: inference.org.uk/mackay/codes/alist.html
+ * Both lists must agree.  Format: inference.org.uk/mackay/codes/alist.html
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -18,7 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What is read before the lists. */
+/* The numbers of ones, which precede the lists. */
 struct weights {
     uint64_t most;
     uint32_t *each; /* [n] */
@@ -26,7 +26,7 @@ struct weights {
     const char *what; /* "column" */
 };
 
-/* Memory grows with the numbers that come. */
+/* The memory grows with the numbers that are read. */
 static io_status read_weights(struct io_scan *scan, struct weights *w, uint64_t n)
 {
     uint64_t room = 0;
@@ -40,15 +40,14 @@ static io_status read_weights(struct io_scan *scan, struct weights *w, uint64_t 
             w->each = larger;
         }
         uint64_t value;
-        io_status status = io_scan_number(scan, "a number of ones", w->most, &value);
+        io_status status = io_scan_number(scan, "the number of ones", w->most, &value);
         if (status != IO_OK) return status;
         w->each[w->n] = (uint32_t)value;
     }
     return IO_OK;
 }
 
-/* One line: item i, from 0, of the columns or rows, whose ones are put into the matrix, or into the
- * one row that spare is. */
+/* Reads the line of column i into the matrix, or the line of row i into the one row of spare. */
 static io_status read_list(struct io_scan *scan, const struct weights *w, uint64_t i,
                            struct io_bits *spare)
 {
@@ -57,18 +56,18 @@ static io_status read_list(struct io_scan *scan, const struct weights *w, uint64
     unsigned long long number = i + 1, says = w->each[i];
     for (io_scan_blanks(scan); io_scan_peek(scan) >= 0 && io_scan_peek(scan) != '\n';
          io_scan_blanks(scan)) {
-        io_status status = io_scan_number(scan, "a place of a one", most, &value);
+        io_status status = io_scan_number(scan, "the position of a one", most, &value);
         if (status != IO_OK) return status;
         if (value == 0) continue;
         uint64_t row = spare ? 0 : value - 1, col = spare ? value - 1 : i;
         if (io_bits_get(spare ? spare : bits, row, col))
-            return io_scan_fail(scan, "has %llu in %s %llu a second time",
+            return io_scan_fail(scan, "has a duplicate of position %llu in %s %llu",
                                 (unsigned long long)value, w->what, number);
         io_bits_set(spare ? spare : bits, row, col);
         ones++;
     }
     if (ones != says)
-        return io_scan_fail(scan, "has %llu ones of %s %llu, not the %llu announced",
+        return io_scan_fail(scan, "has %llu ones in %s %llu, but the header specifies %llu",
                             (unsigned long long)ones, w->what, number, says);
     io_scan_take(scan);
     return scan->status;
@@ -89,7 +88,7 @@ static io_status read_lists(struct io_scan *scan, const struct weights *columns,
         status = read_list(scan, rows, i, &spare);
         if (status == IO_OK && memcmp(spare.words, bits->words + i * bits->stride, bytes) != 0) {
             scan->line--;
-            status = io_scan_fail(scan, "has other ones of row %llu than the lists of columns",
+            status = io_scan_fail(scan, "has ones in row %llu that differ from the column lists",
                                   (unsigned long long)i + 1);
         }
     }
@@ -105,8 +104,10 @@ io_status io_bits_load_alist(struct io_scan *scan)
     if (status == IO_OK) status = io_scan_number(scan, "the number of rows", io_bits_most, &rows);
     if (status == IO_OK) status = io_bits_shape(scan, rows, cols);
     if (status == IO_OK)
-        status = io_scan_number(scan, "the most ones of a column", rows, &columns.most);
-    if (status == IO_OK) status = io_scan_number(scan, "the most ones of a row", cols, &lines.most);
+        status =
+            io_scan_number(scan, "the maximum number of ones of a column", rows, &columns.most);
+    if (status == IO_OK)
+        status = io_scan_number(scan, "the maximum number of ones of a row", cols, &lines.most);
     if (status == IO_OK) status = read_weights(scan, &columns, cols);
     if (status == IO_OK) status = read_weights(scan, &lines, rows);
     if (status == IO_OK) status = io_bits_allocate(scan);
@@ -118,14 +119,14 @@ io_status io_bits_load_alist(struct io_scan *scan)
 
 /* ---- Write ---- */
 
-/* Item k of a line of n. */
+/* Writes item k of a line of n items. */
 static io_status write_item(struct io_output *output, uint64_t value, uint64_t k, uint64_t n,
                             struct io_error *error)
 {
     return io_write_number(output, value, k + 1 < n ? ' ' : '\n', error);
 }
 
-/* The zeros after the ones of a list, and its end. */
+/* Writes the zeros after the ones of a list, and the newline. */
 static io_status end_list(struct io_output *output, uint64_t ones, uint64_t most,
                           struct io_error *error)
 {
@@ -161,7 +162,7 @@ static io_status write_head(struct io_output *output, const struct io_bits *bits
     return status == IO_OK ? write_weights(output, of_rows, bits->rows, error) : status;
 }
 
-/* The rows of every column: those of column j end at list[ends[j]]. */
+/* Lists the rows of every column; the rows of column j end before list[ends[j]]. */
 static void list_columns(const struct io_bits *bits, const uint32_t *weights, uint64_t *ends,
                          uint32_t *list)
 {

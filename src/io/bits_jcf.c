@@ -1,12 +1,12 @@
 /*
- * io/bits_jcf.c - the sparse text form that M4RI reads: rows of column numbers.
+ * io/bits_jcf.c - JCF, the sparse text format of M4RI: rows of column numbers.
  *
  *     rows cols 2
- *     ones           at most so many follow
- *     -3 5 9         columns, from 1; one with a minus begins a row, the first the first
+ *     ones           maximum number of ones
+ *     -3 5 9         columns, counted from 1; a negative number begins the next row
  *     -1 2
  *
- * So every row but the last ones has a one: a row of zeros before others cannot be written.
+ * Only rows at the end can be zero: a zero row before a nonzero row cannot be written.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -23,7 +23,7 @@ io_status io_bits_load_jcf(struct io_scan *scan)
         status = io_scan_number(scan, "the number of columns", io_bits_most, &cols);
     if (status == IO_OK) status = io_scan_number(scan, "the modulus", UINT64_MAX, &modulus);
     if (status == IO_OK && modulus != 2)
-        status = io_scan_fail(scan, "has %llu for the modulus: only 2 can be read here",
+        status = io_scan_fail(scan, "has the modulus %llu; only 2 is supported",
                               (unsigned long long)modulus);
     if (status == IO_OK) status = io_scan_number(scan, "the number of ones", UINT64_MAX, &bound);
     if (status == IO_OK) status = io_bits_shape(scan, rows, cols);
@@ -37,16 +37,17 @@ io_status io_bits_load_jcf(struct io_scan *scan)
         status = io_scan_signed(scan, "a column", cols, &begins, &col);
         if (status != IO_OK) return status;
         row += begins;
-        if (col == 0) return io_scan_fail(scan, "has column 0: the first is 1");
-        if (row == 0) return io_scan_fail(scan, "has a column before the first row begins");
+        if (col == 0) return io_scan_fail(scan, "has column 0; columns are counted from 1");
+        if (row == 0)
+            return io_scan_fail(scan, "has a column before the first row, which begins with \"-\"");
         if (row > rows)
-            return io_scan_fail(scan, "begins one more row than the %llu of the first line",
+            return io_scan_fail(scan, "has more rows than the %llu that line 1 specifies",
                                 (unsigned long long)rows);
         if (++ones > bound)
-            return io_scan_fail(scan, "has one more column than the %llu that line 2 allows",
+            return io_scan_fail(scan, "has more ones than the %llu that line 2 allows",
                                 (unsigned long long)bound);
         if (io_bits_get(bits, row - 1, col - 1))
-            return io_scan_fail(scan, "has column %llu of row %llu a second time",
+            return io_scan_fail(scan, "has a duplicate of column %llu in row %llu",
                                 (unsigned long long)col, (unsigned long long)row);
         io_bits_set(bits, row - 1, col - 1);
     }
@@ -73,8 +74,8 @@ io_status io_bits_write_jcf(struct io_output *output, io_bits_format format,
         if (j == bits->cols)
             return io_fail(
                 error, IO_FAIL, output->name,
-                "row %llu, from 0, is all zeros, and JCF has no way to write that before "
-                "rows with ones",
+                "row %llu, counted from 0, is zero; JCF cannot represent a zero row before a "
+                "nonzero row",
                 (unsigned long long)i);
         status = io_write(output, "-", 1, error);
         while (j < bits->cols && status == IO_OK) {

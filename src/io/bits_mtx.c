@@ -1,12 +1,12 @@
 /*
- * io/bits_mtx.c - Matrix Market's coordinates: a line for each one, or for each integer, modulo 2.
+ * io/bits_mtx.c - Matrix Market coordinate format: ones, or integers modulo 2.
  *
  *     %%MatrixMarket matrix coordinate pattern general
  *     % comments
  *     rows cols lines
- *     row col            from 1; with integer, and a value
+ *     row col            counted from 1; if the field is integer, followed by a value
  *
- * Of a symmetric matrix, one half is there.  Format: math.nist.gov/MatrixMarket/formats.html
+ * A symmetric file contains only one triangle.  Format: math.nist.gov/MatrixMarket/formats.html
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -22,12 +22,10 @@ struct banner {
 static io_status bad_banner(struct io_scan *scan, const char *what, const char *word)
 {
     return io_fail(scan->error, IO_FAIL, scan->source->name,
-                   "is not a Matrix Market file that can be read here: line 1 says \"%s\" for the "
-                   "%s",
-                   word, what);
+                   "is not a supported Matrix Market file: in line 1 the %s is \"%s\"", what, word);
 }
 
-/* The next word of the line, cut to fit; "" when there is none. */
+/* Reads the next word of the line, truncated to fit; "" if there is none. */
 static void take_word(struct io_scan *scan, char word[24])
 {
     size_t n = 0;
@@ -77,12 +75,13 @@ static io_status read_entry(struct io_scan *scan, const struct banner *banner)
     if (status == IO_OK && banner->values)
         status = io_scan_signed(scan, "a value", UINT64_MAX, &negative, &value);
     if (status != IO_OK) return status;
-    if (i == 0 || j == 0) return io_scan_fail(scan, "has row or column 0: the first is 1");
+    if (i == 0 || j == 0)
+        return io_scan_fail(scan, "has row or column 0; rows and columns are counted from 1");
     if (value % 2 == 0) return IO_OK;
     if (io_bits_get(bits, i - 1, j - 1))
-        return io_scan_fail(scan, "has row %llu, column %llu a second time%s",
+        return io_scan_fail(scan, "has a duplicate of row %llu, column %llu%s",
                             (unsigned long long)i, (unsigned long long)j,
-                            banner->symmetric ? ", or the other half of a symmetric matrix" : "");
+                            banner->symmetric ? ", or of its mirror image" : "");
     io_bits_set(bits, i - 1, j - 1);
     if (banner->symmetric) io_bits_set(bits, j - 1, i - 1);
     return IO_OK;
@@ -99,18 +98,19 @@ io_status io_bits_load_mtx(struct io_scan *scan)
     if (status == IO_OK) status = io_scan_number(scan, "the number of entries", UINT64_MAX, &lines);
     if (status != IO_OK) return status;
     if (banner.symmetric && rows != cols)
-        return io_scan_fail(scan, "has %llu rows and %llu columns of a symmetric matrix",
+        return io_scan_fail(scan,
+                            "has %llu rows and %llu columns, but a symmetric matrix is square",
                             (unsigned long long)rows, (unsigned long long)cols);
     status = io_bits_shape(scan, rows, cols);
     if (status == IO_OK) status = io_bits_allocate(scan);
     for (uint64_t k = 0; k < lines && status == IO_OK; k++) {
         io_scan_space(scan);
         if (io_scan_peek(scan) < 0)
-            return io_scan_fail(scan, "is the last, but only %llu of %llu entries are there",
+            return io_scan_fail(scan, "is the last line, but only %llu of %llu entries were found",
                                 (unsigned long long)k, (unsigned long long)lines);
         status = read_entry(scan, &banner);
     }
-    return status == IO_OK ? io_scan_end(scan, "the entries that were announced") : status;
+    return status == IO_OK ? io_scan_end(scan, "the last entry") : status;
 }
 
 io_status io_bits_write_mtx(struct io_output *output, io_bits_format format,

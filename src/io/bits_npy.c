@@ -1,5 +1,5 @@
 /*
- * io/bits_npy.c - NumPy's arrays as matrices of bits: an element a bit, or bits packed into bytes.
+ * io/bits_npy.c - NumPy arrays as matrices of bits: one element per bit, or packed bits.
  *
  * An array of one dimension is a matrix of one column.
  *
@@ -25,10 +25,10 @@ static io_status bad_element(struct io_scan *scan, const struct io_column *c, ui
         snprintf(place, sizeof place, "[%llu, %llu]", (unsigned long long)i, (unsigned long long)j);
     return io_fail(scan->error, IO_FAIL, scan->source->name, "element %s is %s, not 0 or 1%s",
                    place, text,
-                   c->dtype == ECH_U8 ? "; what bits were packed into needs --packed" : "");
+                   c->dtype == ECH_U8 ? "; if the bytes are packed bits, give --packed" : "");
 }
 
-/* One element a bit. */
+/* One element per bit. */
 static io_status from_elements(struct io_scan *scan, const struct io_column *c)
 {
     struct io_bits *bits = scan->bits;
@@ -50,7 +50,7 @@ static io_status from_elements(struct io_scan *scan, const struct io_column *c)
     return IO_OK;
 }
 
-/* Bits beyond the columns are 0 in what packbits() made: others mean that the columns are wrong. */
+/* packbits() sets padding bits to 0, so other values mean that the number of columns is wrong. */
 static io_status check_spare(struct io_scan *scan, const unsigned char *bytes)
 {
     const struct io_bits *bits = scan->bits;
@@ -61,7 +61,7 @@ static io_status check_spare(struct io_scan *scan, const unsigned char *bytes)
     for (uint64_t i = 0; i < bits->rows; i++)
         if (bytes[(i + 1) * row_bytes - 1] & spare)
             return io_fail(scan->error, IO_FAIL, scan->source->name,
-                           "has ones in row %llu beyond column %llu, the last by --packed",
+                           "has ones in row %llu after column %llu, the last column of --packed",
                            (unsigned long long)i, (unsigned long long)bits->cols - 1);
     return IO_OK;
 }
@@ -72,11 +72,11 @@ static io_status from_packed(struct io_scan *scan, const struct io_column *c)
     uint64_t row_bytes = c->npy.columns, cols = scan->hints->columns;
     if (c->dtype != ECH_U8 || c->npy.boolean || c->npy.dimensions != 2 || c->npy.fortran)
         return io_fail(scan->error, IO_FAIL, name,
-                       "is not packed rows, an array of u8 in two dimensions and C order");
+                       "--packed needs an array of u8 with two dimensions in C order");
     if (cols == 0) cols = row_bytes < io_bits_most ? 8 * row_bytes : row_bytes;
     if ((cols + 7) / 8 != row_bytes)
         return io_fail(scan->error, IO_FAIL, name,
-                       "has %llu bytes a row, not the %llu that %llu columns take",
+                       "has %llu bytes per row, not the %llu that %llu columns need",
                        (unsigned long long)row_bytes, (unsigned long long)((cols + 7) / 8),
                        (unsigned long long)cols);
     io_status status = io_bits_shape(scan, c->npy.rows, cols);
@@ -96,7 +96,7 @@ io_status io_bits_load_npy(struct io_scan *scan)
     if (status == IO_OK && io_is_float(c.dtype))
         status =
             io_fail(scan->error, IO_FAIL, scan->source->name,
-                    "holds %s, not bools or integers that are 0 or 1", ech_dtype_name(c.dtype));
+                    "contains %s, but bits must be bools or integers", ech_dtype_name(c.dtype));
     scan->bits->format = packed ? (io_bits_format)scan->hints->packed : IO_BITS_NPY;
     if (status == IO_OK && packed) {
         status = from_packed(scan, &c);

@@ -1,12 +1,12 @@
 /*
- * io/bits_pbm.c - Netpbm's bitmaps: a row of pixels is a row of the matrix, black is one.
+ * io/bits_pbm.c - Netpbm bitmaps: a row of pixels is a row of the matrix, black is one.
  *
- *     P1 width height  1 0 0 1 ...   text, blanks between bits at will, # comments
- *     P4 width height  bytes         after a single blank; the first bit is the highest, and rows
- *                                    begin at bytes
+ *     P1 width height  1 0 0 1 ...   text with optional blanks between bits, and # comments
+ *     P4 width height  bytes         after one blank; the first bit of a byte is the highest, and
+ *                                    each row begins with a new byte
  *
- * Format: netpbm.sourceforge.net/doc/pbm.html.  A width or height of 0, which it does not know, is
- * a matrix without bits.
+ * Format: netpbm.sourceforge.net/doc/pbm.html.  As an extension, a width or height of 0 is a matrix
+ * without bits.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -15,11 +15,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { A_LINE = 35 }; /* bits, so that no line is longer than 70 characters */
+enum { A_LINE = 35 }; /* bits per line; lines have at most 70 characters */
 
 /* ---- Read ---- */
 
-/* Blanks, ends of lines, and comments from # to the end of theirs. */
+/* Skips blanks, newlines, and comments from # to the end of the line. */
 static void skip(struct io_scan *scan)
 {
     for (;;) {
@@ -38,7 +38,7 @@ static io_status read_text(struct io_scan *scan)
     uint64_t left = scan->size > scan->taken ? scan->size - scan->taken : 0;
     if (scan->size && left < cells)
         return io_fail(scan->error, IO_FAIL, scan->source->name,
-                       "has %llu x %llu bits by its header, but only %llu bytes follow it",
+                       "the header specifies %llu x %llu bits, but only %llu bytes follow",
                        (unsigned long long)bits->rows, (unsigned long long)bits->cols,
                        (unsigned long long)left);
     io_status status = io_bits_reserve(scan, bits->cols ? 0 : bits->rows, &reserved);
@@ -50,11 +50,11 @@ static io_status read_text(struct io_scan *scan)
             if (c == '1')
                 io_bits_set(bits, i, j);
             else if (c < 0)
-                status = io_scan_fail(scan, "is the last, but only %llu of %llu bits are there",
-                                      (unsigned long long)(i * bits->cols + j),
-                                      (unsigned long long)cells);
+                status = io_scan_fail(
+                    scan, "is the last line, but only %llu of %llu bits were found",
+                    (unsigned long long)(i * bits->cols + j), (unsigned long long)cells);
             else if (c != '0')
-                status = io_scan_fail(scan, "has \"%c\" for row %llu, column %llu: not 0 or 1",
+                status = io_scan_fail(scan, "has \"%c\" in row %llu, column %llu, not 0 or 1",
                                       c > ' ' && c <= '~' ? c : '?', (unsigned long long)i,
                                       (unsigned long long)j);
             io_scan_take(scan);
@@ -62,7 +62,7 @@ static io_status read_text(struct io_scan *scan)
     }
     if (status != IO_OK) return status;
     skip(scan);
-    return io_scan_end(scan, "the bits of the bitmap");
+    return io_scan_end(scan, "the last bit");
 }
 
 static io_status read_bytes(struct io_scan *scan)
@@ -72,12 +72,12 @@ static io_status read_bytes(struct io_scan *scan)
     uint64_t need = bits->rows * ((bits->cols + 7) / 8);
     int c = io_scan_take(scan);
     if (c != ' ' && c != '\t' && c != '\n' && c != '\r')
-        return io_scan_fail(scan, "has no blank after the height");
+        return io_scan_fail(scan, "needs a blank after the height");
     uint64_t left = scan->size > scan->taken ? scan->size - scan->taken : 0;
     unsigned long long says = need, has = left;
     if (scan->size && left != need)
         return io_fail(scan->error, IO_FAIL, source->name,
-                       "has %llu bytes of bits by its header, but %llu follow it", says, has);
+                       "the header specifies %llu bytes of bits, but %llu bytes follow", says, has);
     void *bytes;
     size_t got, extra = 0;
     char more;
@@ -87,7 +87,7 @@ static io_status read_bytes(struct io_scan *scan)
     if (got == need) status = io_read(source, &more, 1, &extra, scan->error);
     if (status == IO_OK && (got != need || extra))
         status = io_fail(scan->error, IO_FAIL, source->name,
-                         "has %llu bytes of bits by its header, but %s follow it", says,
+                         "the header specifies %llu bytes of bits, but %s follow", says,
                          extra ? "more" : "fewer");
     if (status == IO_OK) status = io_bits_allocate(scan);
     if (status == IO_OK) io_bits_from_bytes(bits, bytes, true);
@@ -101,7 +101,7 @@ io_status io_bits_load_pbm(struct io_scan *scan)
     if (p != 'P' || (kind != '1' && kind != '4')) {
         if (scan->status != IO_OK) return scan->status;
         return io_fail(scan->error, IO_FAIL, scan->source->name,
-                       "is not a bitmap of Netpbm: it does not begin with P1 or P4");
+                       "is not a Netpbm bitmap: it does not begin with P1 or P4");
     }
     uint64_t cols, rows;
     skip(scan);

@@ -1,5 +1,5 @@
 /*
- * io/bits_rows.c - a matrix of bits in memory: its size against the machine's, its rows as bytes.
+ * io/bits_rows.c - memory of a matrix of bits, with a limit; converts rows from and to bytes.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -24,7 +24,7 @@ io_status io_bits_shape(struct io_scan *scan, uint64_t rows, uint64_t cols)
     uint64_t most = scan->hints->most_bytes ? scan->hints->most_bytes : machine_bytes();
     if (rows > io_bits_most || cols > io_bits_most)
         return io_fail(scan->error, IO_FAIL, scan->source->name,
-                       "has %llu rows and %llu columns: at most %llu of each",
+                       "has %llu rows and %llu columns; the maximum of each is %llu",
                        (unsigned long long)rows, (unsigned long long)cols,
                        (unsigned long long)io_bits_most);
     bits->rows = rows;
@@ -33,8 +33,8 @@ io_status io_bits_shape(struct io_scan *scan, uint64_t rows, uint64_t cols)
     uint64_t words = rows * bits->stride; /* less than 2^58 */
     if (words > most / 8)
         return io_fail(scan->error, IO_FAIL, scan->source->name,
-                       "has %llu rows and %llu columns, which take %llu bytes, more than the %llu "
-                       "of this machine's memory",
+                       "has %llu rows and %llu columns, which need %llu bytes of memory; the "
+                       "machine has %llu",
                        (unsigned long long)rows, (unsigned long long)cols,
                        (unsigned long long)words * 8, (unsigned long long)most);
     return IO_OK;

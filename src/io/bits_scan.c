@@ -1,8 +1,8 @@
 /*
- * io/bits_scan.c - the words and numbers of a text as it is read, with the line they are on.
+ * io/bits_scan.c - reads words and numbers of a text, and counts lines for messages.
  *
- * Bytes are taken from where the source looks ahead, so that what is not taken is there for
- * whatever reads the source after.
+ * Bytes are consumed from the look-ahead of the source, so that the remaining bytes can be read
+ * from the source afterwards.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -46,7 +46,7 @@ io_status io_scan_fail(struct io_scan *scan, const char *format, ...)
                    (unsigned long long)scan->line, text);
 }
 
-/* Of a word whose first characters are already in word: says what it is instead. */
+/* Reports a word that is not a number; its first n characters are already in word. */
 static io_status bad_word(struct io_scan *scan, const char *what, char *word, size_t n)
 {
     enum { SHOWN = 24 };
@@ -60,7 +60,7 @@ static io_status bad_word(struct io_scan *scan, const char *what, char *word, si
     }
     word[n] = 0;
     if (n == 0) return io_scan_fail(scan, "ends before %s", what);
-    return io_scan_fail(scan, "has \"%s%s\" for %s", word, more ? "..." : "", what);
+    return io_scan_fail(scan, "has \"%s%s\" instead of %s", word, more ? "..." : "", what);
 }
 
 io_status io_scan_signed(struct io_scan *scan, const char *what, uint64_t most, bool *negative,
@@ -71,7 +71,7 @@ io_status io_scan_signed(struct io_scan *scan, const char *what, uint64_t most, 
     bool over = false;
     io_scan_space(scan);
     int c = io_scan_peek(scan);
-    if (c < 0) return io_scan_fail(scan, "ends where %s should be", what);
+    if (c < 0) return io_scan_fail(scan, "ends before %s", what);
     *negative = c == '-';
     *value = 0;
     if (c == '-' || c == '+') word[n++] = (char)io_scan_take(scan);
@@ -87,8 +87,8 @@ io_status io_scan_signed(struct io_scan *scan, const char *what, uint64_t most, 
     if (n == sign || !ends) return bad_word(scan, what, word, n);
     word[n] = 0;
     if (over || *value > most)
-        return io_scan_fail(scan, "has %s%s for %s: at most %llu", word, n == 21 ? "..." : "", what,
-                            (unsigned long long)most);
+        return io_scan_fail(scan, "has %s%s as %s; the maximum is %llu", word, n == 21 ? "..." : "",
+                            what, (unsigned long long)most);
     return scan->status;
 }
 
@@ -97,7 +97,7 @@ io_status io_scan_number(struct io_scan *scan, const char *what, uint64_t most, 
     bool negative = false;
     io_status status = io_scan_signed(scan, what, most, &negative, value);
     if (status == IO_OK && negative)
-        return io_scan_fail(scan, "has -%llu for %s, which cannot be negative",
+        return io_scan_fail(scan, "has -%llu as %s, which cannot be negative",
                             (unsigned long long)*value, what);
     return status;
 }
@@ -105,6 +105,6 @@ io_status io_scan_number(struct io_scan *scan, const char *what, uint64_t most, 
 io_status io_scan_end(struct io_scan *scan, const char *after)
 {
     io_scan_space(scan);
-    if (io_scan_peek(scan) >= 0) return io_scan_fail(scan, "has more than %s", after);
+    if (io_scan_peek(scan) >= 0) return io_scan_fail(scan, "has more text after %s", after);
     return scan->status;
 }

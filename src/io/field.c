@@ -1,11 +1,11 @@
 /*
  * io/field.c - one of several columns of a line.
  *
- *     id,name,price        a first line whose column is no number names the columns
- *     7,"Smith, A.",1.5    what stands in quotes may hold the delimiter, and "" for a quote
+ *     id,name,price        the first line is a header if its column is not a number
+ *     7,"Smith, A.",1.5    quoted fields may contain the delimiter, and "" for a quote
  *
- * A quote ends in its line.  With blanks as the delimiter, there are no quotes, and blanks at the
- * beginning of a line do not count.
+ * A quoted field ends within its line.  If blanks are the delimiter, fields cannot be quoted, and
+ * blanks at the beginning of a line are ignored.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -14,15 +14,15 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { SHOWN = 200 }; /* of the names of columns, in a message */
+enum { SHOWN = 200 }; /* maximum length of the column names in a message */
 
 static bool is_blank(char c)
 {
     return c == ' ' || c == '\t' || c == '\r';
 }
 
-/* The next column of [*at, end) into [*first, *last); *at moves past its delimiter, and is NULL
- * when the line ends with it.  false when there is none. */
+/* Sets [*first, *last) to the next column of [*at, end) and moves *at past its delimiter, or sets
+ * it to NULL at the end of the line.  Returns false if there is none. */
 static bool next_blank(const char **at, const char *end, const char **first, const char **last)
 {
     const char *c = *at;
@@ -79,7 +79,7 @@ static void trim(const char **first, const char **last)
     while (*first < *last && is_blank((*last)[-1])) (*last)--;
 }
 
-/* The column's number by its name; 0, with names what is there, when none is called so. */
+/* The number of the column with this name; 0 if there is none.  Then names lists the columns. */
 static uint64_t find_name(const char *column, char delimiter, const char *at, const char *end,
                           char names[SHOWN])
 {
@@ -102,7 +102,7 @@ static uint64_t find_name(const char *column, char delimiter, const char *at, co
     return 0;
 }
 
-/* A number from 1, 0 when column is none. */
+/* Parses a column number; returns 0 if column is not a number. */
 static uint64_t parse_number(const char *column)
 {
     uint64_t n = 0;
@@ -119,10 +119,10 @@ io_status io_find_field(struct io_column *column, const struct io_field *field, 
     cut->number = parse_number(field->column);
     if (column->text_bytes == 0) {
         if (cut->number) return IO_OK;
-        return io_fail(error, IO_FAIL, name, "is empty: it has no column \"%s\"", field->column);
+        return io_fail(error, IO_FAIL, name, "is empty, so it has no column \"%s\"", field->column);
     }
     const char *line = column->text, *at = line, *end = memchr(line, '\n', column->text_bytes);
-    /* The mark that some programs begin UTF-8 with. */
+    /* Skip a UTF-8 byte order mark. */
     if (end - at >= 3 && memcmp(at, "\xEF\xBB\xBF", 3) == 0) at += 3;
     cut->delimiter = field->delimiter ? field->delimiter : find_delimiter(at, end);
     bool named = cut->number == 0;
@@ -130,12 +130,12 @@ io_status io_find_field(struct io_column *column, const struct io_field *field, 
         char names[SHOWN] = "";
         cut->number = find_name(field->column, cut->delimiter, at, end, names);
         if (!cut->number)
-            return io_fail(error, IO_FAIL, name, "has no column \"%s\"; its first line names: %s",
+            return io_fail(error, IO_FAIL, name, "has no column \"%s\"; the columns are: %s",
                            field->column, names);
     } else {
         double ignored;
         const char *last = end;
-        if (io_cut_line(cut, &at, &last) != cut->number) return IO_OK; /* an error of that line */
+        if (io_cut_line(cut, &at, &last) != cut->number) return IO_OK; /* the parser reports it */
         named = io_parse_float(at, last, &ignored) != IO_NUMBER_OK;
     }
     if (named) column->head_bytes = (size_t)(end + 1 - line);

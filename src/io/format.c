@@ -1,8 +1,8 @@
 /*
- * io/format.c - which format a file has, and loading a column in it.
+ * io/format.c - determines the format of a file, and loads a column.
  *
- * What the user says counts first, then the extension, then the first bytes: those of .npy, or
- * nothing but what numbers are written with, or, when a type is known, raw elements.
+ * The option of the user decides first, then the extension, then the first bytes: those of .npy, or
+ * only characters of numbers.  Otherwise the file is raw, if a type is given.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -36,7 +36,7 @@ int io_format_from_name(const char *name)
     return -1;
 }
 
-/* What follows the last point of the file's own name; "" when nothing does. */
+/* The text after the last point of the file name, without its directory; "" if there is none. */
 static const char *extension_of(const char *path)
 {
     const char *slash = strrchr(path, '/'), *point = strrchr(path, '.');
@@ -71,8 +71,8 @@ io_status io_detect(struct io_source *source, const struct io_hints *hints, io_f
     *dtype = hints->dtype;
     if (found < 0) found = io_format_from_extension(source->name);
     if (hints->field.column && found >= 0 && found != IO_TEXT)
-        return io_fail(error, IO_FAIL, source->name, "is %s, and a column is chosen of text alone",
-                       format_names[found]);
+        return io_fail(error, IO_FAIL, source->name,
+                       "the format is %s, but --column is only for text", format_names[found]);
     if (hints->field.column) found = IO_TEXT;
     if (*dtype < 0 && (found == IO_RAW)) *dtype = io_dtype_from_extension(source->name);
     if (found < 0) {
@@ -86,13 +86,13 @@ io_status io_detect(struct io_source *source, const struct io_hints *hints, io_f
             found = IO_RAW;
         else
             return io_fail(error, IO_FAIL, source->name,
-                           "cannot tell its format: neither .npy nor a column of numbers.  For raw "
-                           "elements give --type, for example --type u32; for one of several "
-                           "columns of text, --column");
+                           "unknown format: it is neither .npy nor a column of numbers.  For raw "
+                           "elements give --type, for example --type u32; for a table, select a "
+                           "column with --column");
     }
     if (found == IO_RAW && *dtype < 0)
         return io_fail(error, IO_FAIL, source->name,
-                       "a raw file does not say its type: give --type, for example --type u32");
+                       "the type of raw elements is unknown: give --type, for example --type u32");
     *format = (io_format)found;
     return IO_OK;
 }
@@ -106,7 +106,7 @@ static io_status load_raw(struct io_source *source, ech_dtype dtype, struct io_c
     if (status != IO_OK) return status;
     if (column->keys_bytes % element_bytes)
         return io_fail(error, IO_FAIL, source->name,
-                       "has %zu bytes, which is not a multiple of %zu, the size of one %s",
+                       "has %zu bytes, which is not a multiple of %zu, the size of %s",
                        column->keys_bytes, element_bytes, ech_dtype_name(dtype));
     column->dtype = dtype;
     column->n = column->keys_bytes / element_bytes;

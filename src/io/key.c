@@ -1,9 +1,9 @@
 /*
  * io/key.c - the order of keys, byte order, half precision.
  *
- * A key's bits u map to a rank that compares as an unsigned number: signed integers flip their sign
- * bit; floats flip it too, and all their bits when negative.  That is IEEE 754 totalOrder.  With
- * NaN last, the ranks of negative NaN, which come first there, wrap around to the top:
+ * The bits u of a key are mapped to a rank that is compared as an unsigned integer: signed integers
+ * invert their sign bit; floats invert it, too, and negative floats all bits.  This is IEEE 754
+ * totalOrder.  For nan-last, the ranks of negative NaN, which come first, wrap around to the top:
  *
  *     totalOrder   -NaN ... | -inf ... -0 +0 ... +inf | +NaN ...
  *     NaN last                -inf ... -0 +0 ... +inf | +NaN ... | -NaN ...
@@ -19,7 +19,7 @@ enum { UNSIGNED, SIGNED, FLOAT };
 
 static const struct kind {
     bool is_signed;
-    int fraction_bits; /* 0: no float */
+    int fraction_bits; /* 0: not a float */
 } kinds[] = {
 #define ENTRY(with, constant, name, width, bytes, kind, mantissa_bits, numpy)                      \
     [constant] = { kind != UNSIGNED, mantissa_bits },
@@ -82,7 +82,7 @@ void io_store(void *p, size_t bytes, uint64_t value)
 
 /* ---- Order ---- */
 
-/* io_order worked out once, so that comparing many keys is cheap. */
+/* Constants derived from an io_order, computed once for many keys. */
 struct ranker {
     size_t bytes;
     uint64_t ones, top, sign, shift, zero, last;
@@ -124,7 +124,7 @@ static uint64_t rank_of(const struct ranker *r, const void *p)
         if (e > r->last) e = r->last;
     }
     if (r->descending) e ^= r->ones;
-    /* begin_bit is the width where the range is empty there. */
+    /* For an empty range begin_bit may be the width, by which a shift is undefined. */
     return r->bits_mask ? (e >> r->begin_bit) & r->bits_mask : 0;
 }
 
@@ -204,7 +204,7 @@ void io_swap(void *elements, uint64_t n, size_t element_bytes)
 
 /* ---- 16-bit floats ---- */
 
-/* A float of 16 bits, with this many exponent and fraction bits, from a double. */
+/* Converts a double to a 16-bit float with these numbers of exponent and fraction bits. */
 static uint16_t narrow(double x, int exponent_bits, int fraction_bits)
 {
     uint64_t u;
@@ -216,7 +216,7 @@ static uint16_t narrow(double x, int exponent_bits, int fraction_bits)
     if (exponent == 0x7ff)
         return (uint16_t)(sign | infinity | (fraction ? 1u << (fraction_bits - 1) : 0));
 
-    /* The significand has 53 bits; keep fraction_bits + 1 of them, fewer below the least normal. */
+    /* Of the 53 bits of the significand, keep fraction_bits + 1, or fewer for a subnormal. */
     int biased = exponent - 1023 + (int)(exponents >> 1);
     int drop = 52 - fraction_bits + (biased < 1 ? 1 - biased : 0);
     if (exponent == 0 || drop > 54) return (uint16_t)sign;
@@ -224,7 +224,7 @@ static uint16_t narrow(double x, int exponent_bits, int fraction_bits)
     uint64_t kept = significand >> drop, rest = significand & (((uint64_t)1 << drop) - 1);
     uint64_t half = (uint64_t)1 << (drop - 1);
     if (rest > half || (rest == half && (kept & 1))) kept++;
-    /* A carry out of the fraction is the exponent's next value, up to infinity. */
+    /* A carry out of the fraction increments the exponent, up to infinity. */
     if (biased >= 1) kept += (uint64_t)(biased - 1) << fraction_bits;
     return (uint16_t)(sign | (kept > infinity ? infinity : (unsigned)kept));
 }
@@ -241,7 +241,7 @@ static double widen(uint16_t bits, int exponent_bits, int fraction_bits)
         u = sign | (uint64_t)(exponent - (exponents >> 1) + 1023) << 52 |
             (uint64_t)fraction << (52 - fraction_bits);
     } else {
-        /* Subnormal: fraction times a power of two that a double holds exactly. */
+        /* Subnormal: fraction times a power of two that is a normal double. */
         uint64_t power = (uint64_t)(1023 + 1 - (int)(exponents >> 1) - fraction_bits) << 52;
         double unit, x;
         memcpy(&unit, &power, 8);

@@ -1,5 +1,5 @@
 /*
- * io/matrix.c - which format a matrix of numbers has; its memory; other columns as matrices.
+ * io/matrix.c - determines the format of a matrix of numbers; memory; columns as matrices.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -16,7 +16,7 @@ void io_matrix_free(struct io_matrix *matrix)
     *matrix = (struct io_matrix){ .rows = 0 };
 }
 
-/* A .npy array of one dimension or two, or numbers, one a line, which are a column. */
+/* Loads a .npy array of one or two dimensions, or text with one number per line (a column). */
 static io_status load_column(struct io_source *source, struct io_matrix *matrix,
                              struct io_error *error)
 {
@@ -27,7 +27,8 @@ static io_status load_column(struct io_source *source, struct io_matrix *matrix,
     io_status status = io_detect(source, &hints, &format, &dtype, error);
     if (status == IO_FAIL || (status == IO_OK && format == IO_RAW))
         return io_fail(error, IO_FAIL, source->name,
-                       "is neither Matrix Market, nor .npy, nor numbers, one a line");
+                       "unknown format: it is neither Matrix Market, nor .npy, nor text with one "
+                       "number per line");
     if (status == IO_OK) status = io_load_column(source, &hints, &column, error);
     if (status != IO_OK) return status;
     const bool two = column.format == IO_NPY && column.npy.dimensions == 2;
@@ -58,7 +59,8 @@ io_status io_matrix_load(struct io_source *source, struct io_matrix *matrix, str
     static const char banner[] = "%%MatrixMarket";
     io_status status = io_look(source, error);
     if (status != IO_OK) return status;
-    if (!source->ahead_bytes) return io_fail(error, IO_FAIL, source->name, "is empty");
+    if (!source->ahead_bytes)
+        return io_fail(error, IO_FAIL, source->name, "is empty, but must contain a matrix");
     if (source->ahead_bytes < 2 || memcmp(source->ahead, banner, 2) != 0)
         return load_column(source, matrix, error);
     status = io_matrix_load_mtx(source, matrix, error);
@@ -74,7 +76,7 @@ io_status io_matrix_to_dense(struct io_matrix *matrix, const char *name, struct 
         fits ? calloc((size_t)(matrix->rows * matrix->cols) + 1, sizeof *values) : NULL;
     if (!values)
         return io_no_memory(error, name, fits ? matrix->rows * matrix->cols * 8 : UINT64_MAX,
-                            "it as a dense matrix");
+                            "a dense matrix");
     for (uint64_t e = 0; e < matrix->entries; e++)
         values[(uint64_t)matrix->row[e] * matrix->cols + (uint64_t)matrix->column[e]] +=
             matrix->values[e];

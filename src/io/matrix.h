@@ -1,9 +1,9 @@
 /*
- * io/matrix.h - reads a matrix of numbers from a file, and writes one.
+ * io/matrix.h - reads and writes a matrix of numbers.
  *
- *     matrix.c        which format it is; memory; one number, one vector, from and to others
- *     matrix_mtx.c    Matrix Market's text, coordinates and arrays, read by all threads
- *     matrix_write.c  Matrix Market and .npy, written
+ *     matrix.c        determines the format; memory; converts to dense
+ *     matrix_mtx.c    reads Matrix Market coordinate and array files with all threads
+ *     matrix_write.c  writes Matrix Market and .npy
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -14,29 +14,29 @@
 
 typedef enum io_symmetry { IO_GENERAL = 0, IO_SYMMETRIC = 1, IO_SKEW = 2 } io_symmetry;
 
-/* Of a sparse matrix, entry e is at (row[e], column[e]), both from 0, in the order of the file, and
- * those that a symmetric file leaves out behind them; a place may be there more than once.  A dense
- * one lies row by row. */
+/* A sparse matrix is in COO format: entry e is at (row[e], column[e]), counted from 0, in the order
+ * of the file.  The entries that a symmetric file omits follow.  Duplicates are possible.  A dense
+ * matrix is in row-major order. */
 struct io_matrix {
     bool dense;
     uint64_t rows, cols;
-    uint64_t entries; /* sparse alone, as row and column */
-    int64_t *row, *column;
-    double *values;       /* [rows * cols], or [entries] */
-    io_symmetry symmetry; /* that the file says of itself; all entries are there in any case */
-    bool pattern;         /* the file has places alone: every value is 1 */
+    uint64_t entries;      /* only if sparse */
+    int64_t *row, *column; /* only if sparse */
+    double *values;        /* [rows * cols], or [entries] */
+    io_symmetry symmetry;  /* declared by the file; values always contains all entries */
+    bool pattern;          /* the file has no values; all are 1 */
 };
 
 /* Reads source to its end: Matrix Market, a .npy array of one dimension (a column) or two, or text
- * of one number a line (a column).  On failure matrix holds nothing. */
+ * with one number per line (a column).  On failure matrix is empty. */
 io_status io_matrix_load(struct io_source *source, struct io_matrix *matrix,
                          struct io_error *error);
-/* The same of Matrix Market alone; on failure io_matrix_free() frees what it has. */
+/* Reads Matrix Market.  After a failure io_matrix_free() must be called. */
 io_status io_matrix_load_mtx(struct io_source *source, struct io_matrix *matrix,
                              struct io_error *error);
 void io_matrix_free(struct io_matrix *matrix);
 
-/* Adds what a sparse matrix has into [rows * cols] zeros; makes a sparse matrix dense. */
+/* Converts a sparse matrix to a dense one; duplicate entries are added. */
 io_status io_matrix_to_dense(struct io_matrix *matrix, const char *name, struct io_error *error);
 
 /* Writes a dense matrix, [rows][cols] of F32 or F64. */

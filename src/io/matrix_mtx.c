@@ -1,14 +1,14 @@
 /*
- * io/matrix_mtx.c - Matrix Market's text: coordinates, a line each, or an array, by columns.
+ * io/matrix_mtx.c - reads Matrix Market files: coordinates, or an array in column-major order.
  *
  *     %%MatrixMarket matrix coordinate real general       field: real, integer, pattern
  *     % comments                                          symmetry: general, symmetric,
  *     rows cols lines                                     skew-symmetric
- *     row col value                                       from 1; of a pattern no value
+ *     row col value                                       counted from 1; a pattern has no values
  *
- * Of a symmetric matrix the half below the diagonal is there.  The text is read whole and cut at
- * ends of lines into parts, whose lines are counted, so that each part knows which entries are its
- * own, and then parsed, both by all threads.  Of several bad lines the first is told.
+ * A symmetric file contains only the lower triangle.  The whole text is read and divided at line
+ * ends into parts.  All threads count the lines of the parts, which gives the index of the first
+ * entry of each part, and then parse them.  If several lines are invalid, the first is reported.
  * Format: math.nist.gov/MatrixMarket/formats.html
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -24,8 +24,8 @@ enum { PARTS = 256, LEAST_PART = 1 << 16 };
 
 struct part {
     const char *at, *end;
-    uint64_t lines, entries; /* before it: of the text, and of those with an entry */
-    uint64_t mirrored;       /* entries of it that stand for two; then, before it */
+    uint64_t lines, entries; /* number of lines and of entries before this part */
+    uint64_t mirrored;       /* entries off the diagonal: in this part; later, before this part */
     uint64_t bad_line;       /* 0: none */
     char bad[192];
 };
@@ -35,9 +35,9 @@ struct reading {
     struct io_error *error;
     struct io_matrix *matrix;
     const char *text, *end;
-    uint64_t line; /* of the head, from 1 */
+    uint64_t line; /* of the header, from 1 */
     bool integer;
-    uint64_t announced; /* entries */
+    uint64_t announced; /* number of entries in the header */
     struct part *parts;
     int count;
 };
@@ -64,13 +64,13 @@ static const char *word_end(const char *at, const char *end)
     return at;
 }
 
-/* The end of the line, which every line has. */
+/* The end of the line; every line ends in a newline. */
 static const char *line_end(const char *at, const char *end)
 {
     return memchr(at, '\n', (size_t)(end - at));
 }
 
-/* "has "12x" for a row", with what does not print shown as ?. */
+/* Writes 'has "12x" for a row'; unprintable characters are shown as "?". */
 static void say_word(char bad[192], const char *at, const char *end, const char *what)
 {
     char shown[32];
@@ -79,12 +79,12 @@ static void say_word(char bad[192], const char *at, const char *end, const char 
         shown[n++] = *at > ' ' && *at <= '~' ? *at : '?';
     shown[n] = 0;
     if (n)
-        snprintf(bad, 192, "has \"%s\" for %s", shown, what);
+        snprintf(bad, 192, "has \"%s\" instead of %s", shown, what);
     else
         snprintf(bad, 192, "ends before %s", what);
 }
 
-/* A whole number, and what is behind it. */
+/* Parses an integer and returns the position after it, or NULL after a message. */
 static const char *take_number(const char *at, const char *end, const char *what, uint64_t *value,
                                char bad[192])
 {
@@ -102,7 +102,7 @@ static const char *take_number(const char *at, const char *end, const char *what
     return NULL;
 }
 
-/* ---- The head ---- */
+/* ---- The header ---- */
 
 static io_status read_banner(struct reading *r, const char *end)
 {
@@ -127,9 +127,8 @@ static io_status read_banner(struct reading *r, const char *end)
             if (allowed[i][which[i]] && strcasecmp(word, allowed[i][which[i]]) == 0) break;
         if (which[i] < 4) continue;
         return io_fail(r->error, IO_FAIL, r->name,
-                       "is not a Matrix Market file that can be read here: line 1 says \"%s\" for "
-                       "the %s",
-                       word, names[i]);
+                       "is not a supported Matrix Market file: in line 1 the %s is \"%s\"",
+                       names[i], word);
     }
     if (skip_blanks(at, end) < end)
         return fail_line(r, 1, "has more than the five words of a banner");
@@ -138,11 +137,11 @@ static io_status read_banner(struct reading *r, const char *end)
     r->matrix->pattern = which[3] == 3;
     r->matrix->symmetry = (io_symmetry)which[4];
     if (r->matrix->dense && r->matrix->pattern)
-        return fail_line(r, 1, "says that an array is a pattern, which has no values");
+        return fail_line(r, 1, "declares an array to be a pattern, which has no values");
     return IO_OK;
 }
 
-/* Entries that the file has of an array. */
+/* The number of values in the file of an array. */
 static uint64_t array_entries(const struct io_matrix *m)
 {
     if (m->symmetry == IO_GENERAL) return m->rows * m->cols;
@@ -161,19 +160,19 @@ static io_status read_sizes(struct reading *r, const char *at, const char *end)
     if (skip_blanks(at, end) < end) return fail_line(r, r->line, "has more than the sizes");
     if (m->symmetry != IO_GENERAL && m->rows != m->cols)
         return io_fail(r->error, IO_FAIL, r->name,
-                       "line %llu has %llu rows and %llu columns of a matrix that is symmetric",
+                       "line %llu has %llu rows and %llu columns, but a symmetric matrix is square",
                        (unsigned long long)r->line, (unsigned long long)m->rows,
                        (unsigned long long)m->cols);
     if (m->dense && m->cols && m->rows > (uint64_t)(INT64_MAX / 16) / m->cols)
         return io_fail(r->error, IO_FAIL, r->name,
-                       "line %llu has %llu rows and %llu columns: no memory has so many numbers",
+                       "line %llu has %llu rows and %llu columns, which exceeds the address space",
                        (unsigned long long)r->line, (unsigned long long)m->rows,
                        (unsigned long long)m->cols);
     if (m->dense) r->announced = array_entries(m);
     return IO_OK;
 }
 
-/* Reads the banner, comments and sizes; r->text becomes what follows. */
+/* Reads the banner, comments and sizes; advances r->text past them. */
 static io_status read_head(struct reading *r)
 {
     io_status status = IO_OK;
@@ -186,8 +185,7 @@ static io_status read_head(struct reading *r)
         if (status != IO_OK || sizes) return status;
     }
     return io_fail(r->error, IO_FAIL, r->name,
-                   "ends before the line with the numbers of rows and "
-                   "columns");
+                   "ends before the line with the numbers of rows and columns");
 }
 
 /* ---- Parts ---- */
@@ -207,7 +205,7 @@ static void cut(struct reading *r)
     }
 }
 
-/* The next line with an entry, between the blanks at both ends; NULL at the end. */
+/* The next line with an entry, without blanks at its ends; NULL at the end. */
 static const char *next_entry(const char **at, const char *end, const char **last, uint64_t *lines)
 {
     while (*at < end) {
@@ -241,7 +239,7 @@ static const char *parse_value(const struct reading *r, const char *at, const ch
     const io_number found = r->integer ? io_parse_integer(at, last, &negative, &magnitude)
                                        : io_parse_float(at, last, value);
     if (found != IO_NUMBER_OK) {
-        say_word(bad, at, last, r->integer ? "a whole number" : "a value");
+        say_word(bad, at, last, r->integer ? "an integer" : "a value");
         return NULL;
     }
     if (r->integer) *value = negative ? -(double)magnitude : (double)magnitude;
@@ -259,19 +257,19 @@ static bool parse_coordinate(const struct reading *r, const char *at, const char
     if (at && !m->pattern) at = parse_value(r, at, last, &value, p->bad);
     if (!at) return false;
     if (skip_blanks(at, last) < last) {
-        snprintf(p->bad, sizeof p->bad, "has more than a row and a column");
+        snprintf(p->bad, sizeof p->bad, "has more than a row and a column number");
         return false;
     }
     if (i == 0 || j == 0 || i > m->rows || j > m->cols) {
         snprintf(p->bad, sizeof p->bad,
-                 "has row %llu, column %llu: rows are 1 to %llu, columns 1 to %llu",
+                 "has row %llu, column %llu; rows are 1 to %llu, columns 1 to %llu",
                  (unsigned long long)i, (unsigned long long)j, (unsigned long long)m->rows,
                  (unsigned long long)m->cols);
         return false;
     }
     if (m->symmetry == IO_SKEW && i == j) {
         snprintf(p->bad, sizeof p->bad,
-                 "has row %llu of the diagonal, where a skew-symmetric matrix has zeros",
+                 "has diagonal element %llu, which is zero in a skew-symmetric matrix",
                  (unsigned long long)i);
         return false;
     }
@@ -282,7 +280,7 @@ static bool parse_coordinate(const struct reading *r, const char *at, const char
     return true;
 }
 
-/* Where entry number e of an array is: by columns, of a symmetric one from the diagonal on. */
+/* The position of value number e of an array: column-major, only the lower triangle if symmetric */
 static void place_of(const struct io_matrix *m, uint64_t e, uint64_t *i, uint64_t *j)
 {
     if (m->symmetry == IO_GENERAL) {
@@ -290,7 +288,7 @@ static void place_of(const struct io_matrix *m, uint64_t e, uint64_t *i, uint64_
         *j = e / m->rows;
         return;
     }
-    /* Columns have side, side - 1 ... entries: the last one that begins at e or before. */
+    /* Columns have side, side - 1, ... values.  Find the column that contains value e. */
     const uint64_t side = m->symmetry == IO_SYMMETRIC ? m->rows : m->rows - 1;
     uint64_t low = 0, high = side;
     while (high - low > 1) {
@@ -347,7 +345,7 @@ static void mirror_part(const struct reading *r, const struct part *p, uint64_t 
     }
 }
 
-/* ---- All of it ---- */
+/* ---- The whole file ---- */
 
 static void tick(const struct io_source *source, uint64_t done, uint64_t total)
 {
@@ -369,7 +367,7 @@ static io_status count_all(struct reading *r)
         entries += p.entries;
     }
     if (entries == r->announced) return IO_OK;
-    return io_fail(r->error, IO_FAIL, r->name, "has %llu entries where line %llu announces %llu",
+    return io_fail(r->error, IO_FAIL, r->name, "has %llu entries, but line %llu specifies %llu",
                    (unsigned long long)entries, (unsigned long long)r->line,
                    (unsigned long long)r->announced);
 }
@@ -402,7 +400,7 @@ static void mirror_all(struct reading *r)
         mirror_part(r, &r->parts[i], i + 1 < r->count ? r->parts[i + 1].entries : r->announced);
 }
 
-/* As many numbers as the lines are known to have; a symmetric array has the other half too. */
+/* Allocates the arrays after the lines are counted, with room for the other half if symmetric. */
 static io_status allocate(struct reading *r)
 {
     struct io_matrix *m = r->matrix;

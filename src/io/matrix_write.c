@@ -1,5 +1,5 @@
 /*
- * io/matrix_write.c - dense matrices as Matrix Market's array, by columns, and as NumPy's.
+ * io/matrix_write.c - writes dense matrices as Matrix Market arrays and as .npy.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

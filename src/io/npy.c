@@ -1,12 +1,12 @@
 /*
- * io/npy.c - the header of a .npy file, read and written.
+ * io/npy.c - reads and writes the header of a .npy file.
  *
- *     "\x93NUMPY" major minor length{2 bytes in version 1, else 4} dict padding '\n' data
+ *     "\x93NUMPY" major minor length{2 bytes in version 1, otherwise 4} dict padding '\n' data
  *     dict = {'descr': '<f4', 'fortran_order': False, 'shape': (3,), }
  *
- * NumPy evaluates the dict as Python.  Here it is scanned by a parser for just the literals that
- * can stand there, which names what it cannot read: structured and object types, more dimensions
- * than are asked for.  Format: numpy.org/doc/stable/reference/generated/numpy.lib.format.html
+ * NumPy evaluates the dict as a Python literal.  This parser accepts only the literals of valid
+ * headers, and reports what it does not support: structured and object types, too many dimensions.
+ * Format: numpy.org/doc/stable/reference/generated/numpy.lib.format.html
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -38,16 +38,17 @@ io_status io_npy_header_bytes(const unsigned char *bytes, size_t n, const char *
         return io_fail(error, IO_FAIL, name,
                        "is not a .npy file: it does not begin with \\x93NUMPY");
     if (n < 12)
-        return io_fail(error, IO_FAIL, name, "the .npy header is cut short, at %zu bytes", n);
+        return io_fail(error, IO_FAIL, name, "the .npy header is truncated after %zu bytes", n);
     unsigned major = bytes[6], minor = bytes[7];
     if (major < 1 || major > 3 || minor != 0)
-        return io_fail(error, IO_FAIL, name, "is .npy of version %u.%u; 1.0, 2.0, 3.0 are known",
-                       major, minor);
+        return io_fail(error, IO_FAIL, name,
+                       "the .npy version is %u.%u; versions 1.0, 2.0 and 3.0 are supported", major,
+                       minor);
     uint64_t length = bytes[8] | (uint64_t)bytes[9] << 8;
     if (major > 1) length |= (uint64_t)bytes[10] << 16 | (uint64_t)bytes[11] << 24;
     if (length > MOST_HEADER)
         return io_fail(error, IO_FAIL, name,
-                       "the .npy header says it is %llu bytes long; at most %d are allowed",
+                       "the .npy header has a length of %llu bytes; the maximum is %d",
                        (unsigned long long)length, MOST_HEADER);
     *header_bytes = (major == 1 ? 10 : 12) + (size_t)length;
     return IO_OK;
@@ -79,7 +80,7 @@ static bool take(struct scan *s, char c)
     return true;
 }
 
-/* A quoted word into word, cut to fit; false when there is none. */
+/* Copies a quoted string into word, truncated to fit.  Returns false if there is none. */
 static bool take_string(struct scan *s, char *word, size_t word_bytes)
 {
     skip_blanks(s);
@@ -105,20 +106,20 @@ static bool take_word(struct scan *s, const char *word)
     return true;
 }
 
-/* descr is cut at 15 characters, more than any type has that can be sorted. */
+/* descr is truncated to 15 characters, more than any supported type has. */
 static io_status scan_descr(struct scan *s, int dtype, struct io_npy *npy)
 {
     skip_blanks(s);
     if (s->at < s->end && *s->at == '[')
         return io_fail(s->error, IO_FAIL, s->name,
-                       "is an array of records (a structured dtype), which has no order");
+                       "is an array of records (a structured dtype), which is not supported");
     char *descr = npy->descr;
     if (!take_string(s, descr, sizeof npy->descr)) return bad(s, "'descr' is not a string");
     if (descr[0] == 0 || !strchr("<>=|", descr[0]))
-        return io_fail(s->error, IO_FAIL, s->name, "its dtype '%s' names no byte order", descr);
+        return io_fail(s->error, IO_FAIL, s->name, "its dtype '%s' has no byte order", descr);
     if (strchr(descr, 'O'))
         return io_fail(s->error, IO_FAIL, s->name,
-                       "is an array of Python objects ('%s'), which cannot be sorted here", descr);
+                       "is an array of Python objects ('%s'), which is not supported", descr);
     npy->big_endian = descr[0] == '>' && strcmp(descr + 2, "1") != 0;
     npy->boolean = strcmp(descr + 1, "b1") == 0;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
@@ -127,7 +128,8 @@ static io_status scan_descr(struct scan *s, int dtype, struct io_npy *npy)
         return IO_OK;
     }
     return io_fail(s->error, IO_FAIL, s->name,
-                   "its dtype '%s' is not a bool, integer or float of at most 8 bytes", descr);
+                   "its dtype '%s' is not supported; use bool, integer or float of at most 8 bytes",
+                   descr);
 }
 
 static io_status scan_fortran(struct scan *s, struct io_npy *npy)
@@ -151,25 +153,25 @@ static io_status scan_shape(struct scan *s, int most, struct io_npy *npy)
             over |= value > (UINT64_MAX - digit) / 10;
             value = value * 10 + digit;
         }
-        if (!any) return bad(s, "'shape' holds something else than numbers");
+        if (!any) return bad(s, "'shape' does not consist of integers");
         if (over)
             return io_fail(s->error, IO_FAIL, s->name,
-                           "the .npy header's shape is past 2^64 elements");
+                           "the shape in the .npy header exceeds 2^64 elements");
         dimensions++;
         npy->rows = n;
         npy->columns = value;
         if (__builtin_mul_overflow(n, value, &n))
             return io_fail(s->error, IO_FAIL, s->name,
-                           "the .npy header's shape is past 2^64 elements");
+                           "the shape in the .npy header exceeds 2^64 elements");
         if (take(s, ',')) continue;
         if (!take(s, ')')) return bad(s, "'shape' does not end");
-        /* (3) without its comma is a number in Python, not a tuple. */
+        /* In Python, (3) is an integer; a tuple of one element is (3,). */
         if (dimensions == 1) return bad(s, "'shape' is not a tuple");
         break;
     }
     if (dimensions < 1 || dimensions > (uint64_t)(most ? most : 1))
         return io_fail(s->error, IO_FAIL, s->name,
-                       "has %llu dimensions, shape (%.*s; only arrays of one%s can be read here",
+                       "has %llu dimensions, shape (%.*s; only arrays of one%s are supported",
                        (unsigned long long)dimensions, s->at - text < 60 ? (int)(s->at - text) : 60,
                        text,
                        most < 2    ? ""
@@ -199,7 +201,7 @@ io_status io_npy_parse(const unsigned char *header, size_t header_bytes, const c
                    : strcmp(key, "fortran_order") == 0 ? FORTRAN
                    : strcmp(key, "shape") == 0         ? SHAPE
                                                        : 0;
-        if (what == 0 || (seen & what)) return bad(&s, "a key is unknown or there twice");
+        if (what == 0 || (seen & what)) return bad(&s, "a key is unknown or a duplicate");
         seen |= what;
         if (what == DESCR)
             status = scan_descr(&s, hints->dtype, npy);
@@ -215,11 +217,11 @@ io_status io_npy_parse(const unsigned char *header, size_t header_bytes, const c
     }
     skip_blanks(&s);
     if (seen != ALL) return bad(&s, "'descr', 'fortran_order' or 'shape' is missing");
-    if (s.at != s.end) return bad(&s, "there is more after the dict");
+    if (s.at != s.end) return bad(&s, "more text follows the dict");
     return IO_OK;
 }
 
-/* second is what stands after the comma of the shape. */
+/* second is the text after the comma of the shape. */
 static size_t write_header(const char *descr, uint64_t n, const char *second, unsigned char *header)
 {
     char dict[IO_NPY_HEADER];
@@ -227,7 +229,7 @@ static size_t write_header(const char *descr, uint64_t n, const char *second, un
     int length = snprintf(dict, sizeof dict,
                           "{'descr': %s%s%s, 'fortran_order': False, 'shape': (%llu,%s), }", quote,
                           descr, quote, (unsigned long long)n, second);
-    /* Data begins at a multiple of 64, after a newline, as NumPy writes it. */
+    /* The header ends in a newline, and the data begins at a multiple of 64, as in NumPy. */
     size_t used = 10 + (size_t)length, total = (used + 1 + 63) / 64 * 64;
     memset(header, ' ', total);
     memcpy(header, magic, MAGIC_BYTES);
@@ -276,7 +278,7 @@ static io_status load_header(struct io_source *source, const struct io_hints *hi
         status = io_npy_header_bytes(first, got, source->name, &header_bytes, error);
     if (status != IO_OK) return status;
     if (header_bytes < sizeof first)
-        return io_fail(error, IO_FAIL, source->name, "the .npy header is cut short");
+        return io_fail(error, IO_FAIL, source->name, "the .npy header is truncated");
     column->header = malloc(header_bytes);
     if (!column->header) return io_no_memory(error, source->name, header_bytes, "its header");
     memcpy(column->header, first, sizeof first);
@@ -285,7 +287,7 @@ static io_status load_header(struct io_source *source, const struct io_hints *hi
     if (status != IO_OK) return status;
     if (got != header_bytes - sizeof first)
         return io_fail(error, IO_FAIL, source->name,
-                       "the .npy header says it is %zu bytes long, but the file ends after %zu",
+                       "the .npy header has a length of %zu bytes, but the file ends after %zu",
                        header_bytes, got + sizeof first);
     return io_npy_parse(column->header, header_bytes, source->name, hints, &column->npy, error);
 }
@@ -299,19 +301,19 @@ io_status io_npy_load(struct io_source *source, const struct io_hints *hints,
     if (status != IO_OK) return status;
     const struct io_npy *npy = &column->npy;
     if (dtype >= 0 && (ech_dtype)dtype != npy->dtype)
-        return io_fail(error, IO_FAIL, source->name, "holds %s, not the %s that --type says",
+        return io_fail(error, IO_FAIL, source->name, "contains %s, but --type is %s",
                        ech_dtype_name(npy->dtype), ech_dtype_name((ech_dtype)dtype));
 
     size_t element_bytes = ech_dtype_bytes(npy->dtype), got;
     unsigned long long n = npy->n;
     if (npy->n > PTRDIFF_MAX / element_bytes)
         return io_fail(error, IO_FAIL, source->name,
-                       "the .npy header's shape (%llu,) is past any memory", n);
+                       "the shape (%llu,) in the .npy header exceeds the address space", n);
     uint64_t need = npy->n * element_bytes;
     if (size && size - npy->header_bytes != need)
         return io_fail(error, IO_FAIL, source->name,
-                       "the .npy header says %llu elements of '%s', %llu bytes, but %llu bytes "
-                       "follow it",
+                       "the .npy header specifies %llu elements of '%s', %llu bytes, but %llu "
+                       "bytes follow",
                        n, npy->descr, (unsigned long long)need,
                        (unsigned long long)(size - npy->header_bytes));
     status = io_read_all(source, need, size ? need : 0, 0, &column->keys, &got, error);
@@ -322,7 +324,7 @@ io_status io_npy_load(struct io_source *source, const struct io_hints *hints,
     if (status != IO_OK) return status;
     if (got != need || extra)
         return io_fail(error, IO_FAIL, source->name,
-                       "the .npy header says %llu elements of '%s', %llu bytes, but %s follow it",
+                       "the .npy header specifies %llu elements of '%s', %llu bytes, but %s follow",
                        n, npy->descr, (unsigned long long)need, extra ? "more" : "fewer");
     column->dtype = npy->dtype;
     column->n = npy->n;

@@ -1,11 +1,12 @@
 /*
- * io/number.c - one number from text, and back.
+ * io/number.c - converts a number from and to text.
  *
  *     number   = blanks [sign] ( digits [ "." digits ] [ e [sign] digits ] | "nan" | "inf" ) blanks
  *
- * where one side of the point may lack digits, letters are of either case, and "infinity" is "inf".
- * A decimal of up to 19 digits and a power of ten of at most 27 is an integer times or divided by a
- * power of five, exact in 128 bits, and then rounded once; strtod() does the rest.
+ * One side of the point may have no digits.  Letters may be of either case, and "infinity" is
+ * "inf".  A decimal of up to 19 digits with a power of ten of at most 27 is computed exactly in 128
+ * bits, as an integer times or divided by a power of five, and rounded once.  strtod() converts all
+ * others.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -59,7 +60,7 @@ io_number io_parse_integer(const char *at, const char *end, bool *negative, uint
 struct decimal {
     uint64_t digits; /* of the significand, when there are at most 19 */
     int count;
-    int exponent; /* of ten */
+    int exponent; /* power of ten */
     bool negative;
     const char *at; /* its sign or first digit */
 };
@@ -106,7 +107,7 @@ static bool scan_decimal(const char *at, const char *end, struct decimal *d)
     return at == end;
 }
 
-/* The number between at and end, blanks trimmed: a special value at once, or d for the rest. */
+/* Parses [at, end) without blanks: sets *special for NaN and infinity, otherwise d. */
 static io_number scan_float(const char *at, const char *end, struct decimal *d, double *special)
 {
     trim(&at, &end);
@@ -124,7 +125,7 @@ static io_number scan_float(const char *at, const char *end, struct decimal *d, 
     return IO_NUMBER_OK;
 }
 
-/* x * 2^power, of x the leading keep bits, rounded to nearest even. */
+/* x * 2^power, with x rounded to its leading keep bits, ties to even. */
 static double leading_bits(wide x, int power, int keep)
 {
     uint64_t high = (uint64_t)(x >> 64);
@@ -137,10 +138,11 @@ static double leading_bits(wide x, int power, int keep)
     return ldexp((double)kept, power + drop);
 }
 
-/* The decimal rounded once to keep bits; false when it has too many digits or too large a power. */
+/* Rounds a decimal once, to keep bits.  Returns false if it has too many digits or its power is too
+ * large. */
 static bool round_decimal(const struct decimal *d, int keep, double *value)
 {
-    enum { MOST_POWER = 27 }; /* the greatest power of five within 63 bits */
+    enum { MOST_POWER = 27 }; /* 5^27 is the largest power of five in 63 bits */
     if (d->count > 19 || d->exponent < -MOST_POWER || d->exponent > MOST_POWER) return false;
     uint64_t five = 1;
     for (int i = d->exponent < 0 ? -d->exponent : d->exponent; i; i--) five *= 5;
@@ -148,7 +150,7 @@ static bool round_decimal(const struct decimal *d, int keep, double *value)
     if (d->digits && d->exponent >= 0) {
         x = leading_bits((wide)d->digits * five, d->exponent, keep);
     } else if (d->digits) {
-        /* The quotient has more than 64 bits, so what the division leaves matters only as not 0. */
+        /* The quotient has more than 64 bits, so only whether the remainder is 0 matters. */
         int shift = 64 + __builtin_clzll(d->digits);
         wide dividend = (wide)d->digits << shift, quotient = dividend / five;
         if (quotient * five != dividend) quotient |= 1;
@@ -167,7 +169,7 @@ io_number io_parse_float(const char *at, const char *end, double *value)
     return IO_NUMBER_OK;
 }
 
-/* Not by way of a double of 53 bits, which would round twice. */
+/* A conversion through double would round twice. */
 static io_number parse_single(const char *at, const char *end, float *value)
 {
     struct decimal d;
@@ -246,7 +248,7 @@ double io_key_to_double(ech_dtype dtype, const void *key)
     return io_half_to_double(dtype, (uint16_t)io_load(key, 2));
 }
 
-/* The digits of value; returns the length. */
+/* Writes the digits of value; returns the length. */
 static size_t format_integer(uint64_t value, bool negative, char *text)
 {
     char digits[20];
@@ -273,8 +275,8 @@ size_t io_format_key(ech_dtype dtype, const void *key, char *text)
     double value = io_key_to_double(dtype, key);
     if (isnan(value))
         return (size_t)snprintf(text, IO_NUMBER_TEXT, signbit(value) ? "-nan" : "nan");
-    /* The digits that any decimal keeps by way of the type, those that any number needs, and the
-     * least number that has all its bits, below which fewer digits may do. */
+    /* kept: digits that every decimal preserves in the type.  enough: digits that identify every
+     * number.  normal: the minimum normal number, below which fewer digits may be enough. */
     const int fraction = io_fraction_bits(dtype), exponent = 8 * (int)bytes - 1 - fraction;
     const int kept = fraction * 30103 / 100000, enough = 2 + (fraction + 1) * 30103 / 100000;
     const double normal = ldexp(1, 2 - (1 << (exponent - 1)));

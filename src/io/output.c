@@ -1,14 +1,13 @@
 /*
- * io/output.c - a file that appears whole or not at all.
+ * io/output.c - writes a file completely or not at all.
  *
  *     io_create()   dir/.name.XXXXXX, with the mode of the file it will replace
  *     io_write()    through a buffer
- *     io_commit()   flush, fsync, rename over dir/name, fsync the directory
+ *     io_commit()   flush, fsync, rename to dir/name, fsync the directory
  *     io_discard()  unlink
  *
- * A signal handler does the last step too.  Symbolic links are followed, so that it is the file
- * they point to which is replaced.  What cannot be replaced, a device or a pipe, is written
- * directly.
+ * A signal handler unlinks the temporary file, too.  Symbolic links are followed, so that their
+ * target is replaced.  Devices and pipes are written directly.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -24,18 +23,18 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* ---- The temporary files that a signal removes ---- */
+/* ---- Temporary files, which a signal removes ---- */
 
 static const int deadly[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
 enum { DEADLY = sizeof deadly / sizeof *deadly };
-enum { DOOMED = 4 }; /* most that are open at one time */
+enum { DOOMED = 4 }; /* maximum of open temporary files */
 static char *volatile doomed[DOOMED];
 
 static void remove_and_die(int number)
 {
     for (int i = 0; i < DOOMED; i++)
         if (doomed[i]) unlink(doomed[i]);
-    /* The handler was reset, so this ends the program as the signal does by itself. */
+    /* The handler was reset, so the signal now ends the program. */
     raise(number);
 }
 
@@ -48,11 +47,11 @@ static void watch_signals(void)
         sigaction(deadly[i], NULL, &before);
         if (before.sa_handler == SIG_DFL) sigaction(deadly[i], &action, NULL);
     }
-    /* A file that grows past the limit is then an error of write(), with a message. */
+    /* If the file size limit is exceeded, write() fails, and a message is printed. */
     signal(SIGXFSZ, SIG_IGN);
 }
 
-/* Puts to where from was. */
+/* Replaces the entry from by to. */
 static void replace_doomed(const char *from, char *to)
 {
     int i = 0;
@@ -60,7 +59,7 @@ static void replace_doomed(const char *from, char *to)
     doomed[i] = to;
 }
 
-/* No signal may come between the file's creation and its name being known to the handler. */
+/* Signals are blocked between the creation of the file and the registration of its name. */
 static int make_temporary(char *pattern)
 {
     sigset_t all, before;
@@ -75,14 +74,14 @@ static int make_temporary(char *pattern)
 
 /* ---- Create ---- */
 
-/* "dir/.name.XXXXXX" for "dir/name"; NULL when out of memory. */
+/* "dir/.name.XXXXXX" for "dir/name"; NULL if out of memory. */
 static char *temporary_name(const char *path)
 {
     const char *slash = strrchr(path, '/');
     size_t directory = slash ? (size_t)(slash + 1 - path) : 0, room = strlen(path) + 9;
     char *name = malloc(room);
     if (!name) return NULL;
-    /* A name near the limit of 255 bytes keeps its beginning. */
+    /* A long name is truncated, because a name has at most 255 bytes. */
     snprintf(name, room, "%.*s.%.200s.XXXXXX", (int)directory, path, path + directory);
     return name;
 }
@@ -101,7 +100,7 @@ static io_status create_beside(struct io_output *output, const char *path, const
     output->temporary = output->path ? temporary_name(output->path) : NULL;
     if (!output->temporary) return io_no_memory(error, path, strlen(path), "its name");
     if (old && access(path, W_OK) != 0)
-        return io_fail(error, IO_FAIL, path, "cannot write it: %s", strerror(errno));
+        return io_fail(error, IO_FAIL, path, "cannot write: %s", strerror(errno));
     watch_signals();
     output->fd = make_temporary(output->temporary);
     if (output->fd < 0) {
@@ -111,10 +110,10 @@ static io_status create_beside(struct io_output *output, const char *path, const
         return IO_FAIL;
     }
     fcntl(output->fd, F_SETFD, FD_CLOEXEC);
-    /* The owner first: changing it may clear mode bits.  Not being allowed to is no failure. */
+    /* The owner first: changing it may clear mode bits.  A missing permission is not an error. */
     if (old && fchown(output->fd, old->st_uid, old->st_gid) != 0) errno = 0;
     if (fchmod(output->fd, old ? old->st_mode & 07777 : new_file_mode()) != 0)
-        return io_fail(error, IO_FAIL, path, "cannot set its mode: %s", strerror(errno));
+        return io_fail(error, IO_FAIL, path, "cannot set the file mode: %s", strerror(errno));
     return IO_OK;
 }
 
@@ -132,13 +131,13 @@ io_status io_create(struct io_output *output, const char *path, struct io_error 
         output->fd = -1;
         bool there = stat(path, &old) == 0;
         if (!there && errno != ENOENT) {
-            status = io_fail(error, IO_FAIL, path, "cannot write it: %s", strerror(errno));
+            status = io_fail(error, IO_FAIL, path, "cannot write: %s", strerror(errno));
         } else if (there && S_ISDIR(old.st_mode)) {
-            status = io_fail(error, IO_FAIL, path, "is a directory, not a file to write to");
+            status = io_fail(error, IO_FAIL, path, "is a directory: give the name of a file");
         } else if (there && !S_ISREG(old.st_mode)) {
             output->fd = open(path, O_WRONLY | O_CLOEXEC);
             if (output->fd < 0)
-                status = io_fail(error, IO_FAIL, path, "cannot write it: %s", strerror(errno));
+                status = io_fail(error, IO_FAIL, path, "cannot write: %s", strerror(errno));
         } else {
             status = create_beside(output, path, there ? &old : NULL, error);
         }
@@ -156,7 +155,7 @@ static io_status write_through(struct io_output *output, const char *bytes, size
         ssize_t done = write(output->fd, bytes, n < IO_BLOCK ? n : IO_BLOCK);
         if (done < 0 && errno == EINTR) continue;
         if (done < 0)
-            return io_fail(error, IO_FAIL, output->name, "cannot write it: %s", strerror(errno));
+            return io_fail(error, IO_FAIL, output->name, "cannot write: %s", strerror(errno));
         bytes += done;
         n -= (size_t)done;
         output->written_bytes += (uint64_t)done;
@@ -188,7 +187,7 @@ io_status io_write(struct io_output *output, const void *bytes, size_t n, struct
 
 /* ---- Commit ---- */
 
-/* So that the new name outlives a crash too; a file system that cannot is no failure. */
+/* Makes the rename durable.  A file system without this feature is not an error. */
 static void sync_directory(const char *path)
 {
     const char *slash = strrchr(path, '/');
@@ -205,14 +204,14 @@ io_status io_commit(struct io_output *output, struct io_error *error)
 {
     io_status status = flush(output, error);
     if (status == IO_OK && output->temporary && fsync(output->fd) != 0)
-        status = io_fail(error, IO_FAIL, output->name, "cannot write it: %s", strerror(errno));
+        status = io_fail(error, IO_FAIL, output->name, "cannot write: %s", strerror(errno));
     int fd = output->fd;
     output->fd = -1;
     if (close(fd) != 0 && status == IO_OK)
-        status = io_fail(error, IO_FAIL, output->name, "cannot write it: %s", strerror(errno));
+        status = io_fail(error, IO_FAIL, output->name, "cannot write: %s", strerror(errno));
     if (status == IO_OK && output->temporary) {
         if (rename(output->temporary, output->path) != 0) {
-            status = io_fail(error, IO_FAIL, output->name, "cannot rename %s to it: %s",
+            status = io_fail(error, IO_FAIL, output->name, "cannot replace it by %s: %s",
                              output->temporary, strerror(errno));
         } else {
             replace_doomed(output->temporary, NULL);

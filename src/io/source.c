@@ -1,9 +1,9 @@
 /*
- * io/source.c - the bytes of a file, a pipe or memory, with a look ahead.
+ * io/source.c - reads the bytes of a file, a pipe or memory, with look-ahead.
  *
- * The size of a file is a hint and never a promise: it may grow or shrink while it is read, and
- * pipes have none.  So memory grows with the bytes that came, by doubling, which costs nothing
- * where the C library moves large blocks by remapping their pages.
+ * The size of a file is only a hint: the file may change while it is read, and a pipe has no size.
+ * So the memory grows with the bytes that arrive, by doubling, which is cheap because the C library
+ * remaps the pages of large blocks.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -34,7 +34,7 @@ io_status io_fail(struct io_error *error, io_status status, const char *name, co
 
 io_status io_no_memory(struct io_error *error, const char *name, uint64_t bytes, const char *what)
 {
-    return io_fail(error, IO_MEMORY, name, "out of memory: no %llu bytes for %s",
+    return io_fail(error, IO_MEMORY, name, "out of memory: cannot allocate %llu bytes for %s",
                    (unsigned long long)bytes, what);
 }
 
@@ -45,16 +45,16 @@ io_status io_open(struct io_source *source, const char *path, struct io_error *e
         source->name = path;
         source->fd = open(path, O_RDONLY | O_CLOEXEC);
         if (source->fd < 0)
-            return io_fail(error, IO_FAIL, path, "cannot open it: %s", strerror(errno));
+            return io_fail(error, IO_FAIL, path, "cannot open: %s", strerror(errno));
     }
     struct stat about;
     if (fstat(source->fd, &about) != 0) {
-        io_fail(error, IO_FAIL, source->name, "cannot read it: %s", strerror(errno));
+        io_fail(error, IO_FAIL, source->name, "cannot read: %s", strerror(errno));
         io_close(source);
         return IO_FAIL;
     }
     if (S_ISDIR(about.st_mode)) {
-        io_fail(error, IO_FAIL, source->name, "is a directory, not a file of numbers");
+        io_fail(error, IO_FAIL, source->name, "is a directory, not a file");
         io_close(source);
         return IO_FAIL;
     }
@@ -75,7 +75,7 @@ void io_close(struct io_source *source)
     source->fd = -1;
 }
 
-/* One read(), interrupted or not; 0 at the end. */
+/* One read(), repeated if interrupted; *got is 0 at the end. */
 static io_status read_some(struct io_source *source, void *to, size_t want, size_t *got,
                            struct io_error *error)
 {
@@ -85,7 +85,7 @@ static io_status read_some(struct io_source *source, void *to, size_t want, size
     ssize_t n;
     do n = read(source->fd, to, want);
     while (n < 0 && errno == EINTR);
-    if (n < 0) return io_fail(error, IO_FAIL, source->name, "cannot read it: %s", strerror(errno));
+    if (n < 0) return io_fail(error, IO_FAIL, source->name, "cannot read: %s", strerror(errno));
     *got = (size_t)n;
     return IO_OK;
 }
@@ -124,18 +124,18 @@ io_status io_read(struct io_source *source, void *to, size_t want, size_t *got,
     return IO_OK;
 }
 
-/* Room for bytes more; NULL, with the message, when there is none. */
+/* Resizes block to bytes; returns NULL after a message if out of memory. */
 static char *grow(struct io_source *source, char *block, uint64_t bytes, struct io_error *error)
 {
     char *larger = bytes <= PTRDIFF_MAX ? realloc(block, (size_t)bytes) : NULL;
-    if (!larger) io_no_memory(error, source->name, bytes, "what it holds");
+    if (!larger) io_no_memory(error, source->name, bytes, "its contents");
     return larger;
 }
 
 io_status io_read_all(struct io_source *source, uint64_t most, uint64_t expected, size_t spare,
                       void **bytes, size_t *got, struct io_error *error)
 {
-    /* One byte more than expected, so that the end is seen without growing. */
+    /* One byte more than expected, so that the end is detected without growing. */
     uint64_t room = expected ? expected + 1 : (uint64_t)1 << 16;
     if (room > most) room = most;
     io_status status = IO_OK;

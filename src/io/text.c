@@ -1,14 +1,14 @@
 /*
  * io/text.c - a column of numbers from lines of text.
  *
- * Nothing of a line is copied or changed: lines[i] is where it begins, and its number is keys[i].
- * Both are of 8 bytes or fewer a line, sorted as keys and values, after which the lines are written
- * from where they lie.
+ * Lines are not copied or changed: lines[i] is the offset of line i, and keys[i] its number.  Keys
+ * and offsets have at most 8 bytes each.  They are sorted as keys and values; then the lines are
+ * written from the original text.
  *
- * Where lines have several columns, the number is in one of them (field.c); an empty one is NaN.
+ * If lines have several columns, field.c finds the column of the number.  An empty column is NaN.
  *
- * Without a type, a column of integers is i64, or u64 when none is negative and one is past i64;
- * a column with anything else, or with integers that fit neither, is f64.
+ * Without a type, a column of integers is i64, or u64 if one exceeds i64 and none is negative.  Any
+ * other column is f64.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -18,11 +18,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What parses the lines. */
+/* The arguments of the parsers. */
 struct parse {
     struct io_column *column;
     struct io_cut cut;
-    bool matrix; /* who reads has no --column */
+    bool matrix; /* the text is a matrix; there is no option --column */
     const char *name;
     const struct io_progress *progress;
     struct io_error *error;
@@ -35,7 +35,7 @@ static uint64_t count_lines(const char *text, size_t bytes)
     return n;
 }
 
-/* "line 7", or "line 7, column 2", as people count. */
+/* "line 7" or "line 7, column 2,", counted from 1. */
 static void name_place(const struct parse *p, uint64_t line, char place[64])
 {
     unsigned long long number = line + 1 + (p->column->head_bytes ? 1 : 0);
@@ -44,18 +44,18 @@ static void name_place(const struct parse *p, uint64_t line, char place[64])
         snprintf(place + n, 64 - (size_t)n, ", column %llu,", (unsigned long long)p->cut.number);
 }
 
-/* For who gives a table, or a column with its name, to what reads lines of one number. */
+/* A hint, if the text is a table or has a header line, but --column is not given. */
 static const char *advice(const struct parse *p, uint64_t line, const char *at, const char *end)
 {
     if (p->cut.number) return "";
     for (const char *c = at; c < end; c++)
         if (*c == ',' || *c == ';' || *c == '\t' || (p->matrix && *c == ' '))
-            return p->matrix ? "; of several columns, .npy and Matrix Market can be read"
-                             : "; of several columns, --column chooses one";
+            return p->matrix ? "; for several columns, use .npy or Matrix Market"
+                             : "; if the text has several columns, select one with --column";
     if (p->matrix) return "";
     char first = (char)(*at | 0x20);
     bool name = line == 0 && p->column->n > 1 && first >= 'a' && first <= 'z';
-    return name ? "; with --column 1, a first line may be a name" : "";
+    return name ? "; if the first line is a header, use --column 1" : "";
 }
 
 static io_status bad_line(const struct parse *p, uint64_t line, const char *at, const char *end,
@@ -77,7 +77,7 @@ static io_status bad_line(const struct parse *p, uint64_t line, const char *at, 
         return io_fail(p->error, IO_FAIL, p->name, "%s is not a number: \"%s%s\"%s", place, shown,
                        dots, advice(p, line, at, end));
     return io_fail(p->error, IO_FAIL, p->name, "%s is %s %s: \"%s%s\"", place,
-                   why == IO_NUMBER_FRACTION ? "a fraction, which cannot be" : "past the range of",
+                   why == IO_NUMBER_FRACTION ? "not an integer of type" : "out of range for",
                    ech_dtype_name(p->column->dtype), shown, dots);
 }
 
@@ -88,8 +88,8 @@ static io_status short_line(const struct parse *p, uint64_t line, uint64_t colum
     char place[64];
     whole.cut.number = 0;
     name_place(&whole, line, place);
-    return io_fail(p->error, IO_FAIL, p->name, "%s has %s%llu column%s: there is no column %llu",
-                   place, has ? "only " : "", has, has == 1 ? "" : "s", want);
+    return io_fail(p->error, IO_FAIL, p->name, "%s has %llu column%s, but column %llu is selected",
+                   place, has, has == 1 ? "" : "s", want);
 }
 
 static bool all_blank(const char *at, const char *end)
@@ -127,7 +127,7 @@ static io_status parse_as(const struct parse *p, ech_dtype dtype)
     return IO_OK;
 }
 
-/* Parses lines as integers of 64 bits; false at the first thing that needs a float. */
+/* Parses lines as 64-bit integers.  Returns false if a line requires f64 or is invalid. */
 static bool parse_integers(const struct parse *p)
 {
     struct io_column *column = p->column;
@@ -169,7 +169,7 @@ io_status io_text_parse(struct io_column *column, const struct io_hints *hints, 
     column->lines = malloc((size_t)column->n * sizeof *column->lines + 1);
     if (!column->keys || !column->lines)
         return io_no_memory(error, name, column->n * (bytes + sizeof *column->lines),
-                            "the numbers of its lines");
+                            "its numbers");
     if (hints->dtype >= 0) return parse_as(&p, (ech_dtype)hints->dtype);
     if (parse_integers(&p)) return IO_OK;
     return parse_as(&p, ECH_F64);

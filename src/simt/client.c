@@ -24,7 +24,7 @@ static bool find(void *library, const char *name, void *function)
     return symbol != NULL;
 }
 
-bool simt_find_executor(struct executor *executor, char *message, size_t message_bytes)
+bool simt_find_emulator(struct emulator *emulator, char *message, size_t message_bytes)
 {
     const char *name = getenv("ECHELON_LIBSIMT");
     if (!name || !*name) name = "libechelon_simt.so";
@@ -34,11 +34,11 @@ bool simt_find_executor(struct executor *executor, char *message, size_t message
                  name);
         return false;
     }
-    bool whole = find(library, "simt_set_options", &executor->set_options) &&
-                 find(library, "simt_fault_name", &executor->fault_name) &&
-                 find(library, "simt_findings", &executor->findings) &&
-                 find(library, "simt_profile", &executor->profile) &&
-                 find(library, "simt_forget", &executor->forget);
+    bool whole = find(library, "simt_set_options", &emulator->set_options) &&
+                 find(library, "simt_fault_name", &emulator->fault_name) &&
+                 find(library, "simt_findings", &emulator->findings) &&
+                 find(library, "simt_profile", &emulator->profile) &&
+                 find(library, "simt_forget", &emulator->forget);
     if (!whole)
         snprintf(message, message_bytes,
                  "the SIMT emulator in %s has another version, without these functions", name);

@@ -8,7 +8,7 @@
 
 #include "simt/simt.h"
 
-struct executor {
+struct emulator {
     bool (*set_options)(const char *text, char *message, size_t message_bytes);
     const char *(*fault_name)(enum simt_fault fault);
     size_t (*findings)(const struct simt_finding **findings);
@@ -17,6 +17,6 @@ struct executor {
 };
 
 /* Must be called while a context of the device "simt" is open. False, with a message. */
-bool simt_find_executor(struct executor *executor, char *message, size_t message_bytes);
+bool simt_find_emulator(struct emulator *emulator, char *message, size_t message_bytes);
 
 #endif

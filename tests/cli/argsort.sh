@@ -1,4 +1,4 @@
-# Where each number was: stable, as u64, in the format of the input.
+# --argsort: stable positions, as u64, in the format of the input.
 printf '3\n1\n2\n1\n' >a.txt
 code echelon sort --argsort a.txt
 code echelon sort --argsort -r a.txt
@@ -12,10 +12,10 @@ dump u8 i.npy 128
 echo "raw"
 printf '\x03\x01\x02\x01' >a.u8
 echelon sort --argsort a.u8 | od -An -w64 -t u8
-echo "-0 equals 0, and any NaN any other"
+echo "-0 equals 0, and all NaN are equal"
 printf '\x00\x7e\x00\x00\x00\x80\x00\xfe\x01\x7c' >a.f16
 echelon sort --argsort a.f16 | od -An -w64 -t u8
-echo "many: the order of the numbers is the numbers in order"
-echelon gen few -n 30000 --values 100 -o many.txt
+echo "many numbers: the permutation sorts them"
+echelon gen few -N 30000 --values 100 -o many.txt
 awk 'NR == FNR {a[NR - 1] = $1; next} {print a[$1]}' many.txt <(echelon sort --argsort many.txt) |
     cmp - <(echelon sort many.txt) && echo same

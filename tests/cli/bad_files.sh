@@ -1,4 +1,4 @@
-# Files that are not there or cannot be written.
+# Files that do not exist or cannot be written.
 echo 1 >in.txt
 mkdir directory
 code echelon sort missing.txt
@@ -11,6 +11,6 @@ code echelon sort in.txt -o in.txt/out.txt
 code echelon gen -o missing/out.txt
 code echelon sort in.txt >&-
 code echelon sort <&-
-code echelon gen -n 3 >&-
+code echelon gen -N 3 >&-
 code echelon info >&-
 files

@@ -1,4 +1,4 @@
-# A .npy file that is cut short, or lies, or holds what has no order.
+# .npy files that are truncated, inconsistent or have an unsupported type.
 try() {
     cat >"$1.npy"
     code echelon sort "$1.npy" -o out.npy
@@ -39,7 +39,7 @@ npy_dict "{'descr': '<i4', 'fortran_order': maybe, 'shape': (3,), }" | try maybe
 npy_dict "{'descr': '<i4', 'fortran_order': False, 'shape': (3,), } + 1" | try expression
 npy_dict "__import__('os')" | try code_in_it
 npy_dict "{'descr': '<i4'" | try unfinished
-echo "a type that is not the file's"
+echo "--type differs from the file"
 { npy '<f4' '(1,)'; printf 'abcd'; } >f4.npy
 code echelon sort f4.npy --type u32 -o out.npy
 code echelon sort f4.npy --type f32 -o out.npy

@@ -1,4 +1,4 @@
-# What is no number, with its line; the output is not touched.
+# Invalid numbers are reported with their line, and no output is written.
 echo before >out.txt
 try() {
     code echelon sort "$@" -o out.txt
@@ -21,13 +21,13 @@ printf 'infinite\n' | try
 printf '1\n2\0003\n' | try --format text
 printf '1\n%0100d x\n' 5 | try --format text
 printf '1\n\033[31m2\n' | try --format text
-echo "that do not fit the type"
+echo "out of the range of the type"
 printf '1\n256\n' | try --type u8
 printf '1\n-1\n' | try --type u64
 printf -- '-129\n' | try --type i8
 printf '1\n2.5\n' | try --type i32
 printf '18446744073709551616\n' | try --type u64
-echo "no format can be told"
+echo "unknown formats"
 head -c 1000 "$ECHELON" | try
 printf 'hello\n' | try
 printf '\x01\x02\x03' >a.bin

@@ -1,4 +1,4 @@
-# --bits sorts by a part of the key; those that agree in it keep their order.
+# --bits sorts by part of the key; numbers with equal bits keep their order.
 printf '%s\n' 17 33 2 18 1 34 >a.txt
 code echelon sort --bits 0:4 a.txt
 code echelon sort --bits 4:8 -r a.txt
@@ -14,7 +14,7 @@ for bits in 0:1 7:8 0:8 3:5; do
     for flags in '' -r -u; do
         for type in i8 f16 f32 u64; do
             # shellcheck disable=SC2086
-            echelon gen uniform -n 1000 --type $type --format raw |
+            echelon gen uniform -N 1000 --type $type --format raw |
                 echelon sort --type $type --format raw --bits $bits $flags |
                 echelon sort -c --type $type --format raw --bits $bits $flags || echo "not sorted"
         done

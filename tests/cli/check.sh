@@ -1,4 +1,4 @@
-# --check: 0 or 1, and where, on standard error.
+# --check: exit status 0 or 1, and the position on standard error.
 printf '1\n2\n2\n3\n' >up.txt
 printf '1\n2\n4\n3\n' >not.txt
 for flags in '' -r -u -ru; do
@@ -24,7 +24,7 @@ printf 'nan\n1\n' | code echelon sort -cr
 echo "by bits"
 printf '16\n1\n33\n2\n' | code echelon sort -c --bits 0:4
 printf '16\n1\n33\n2\n' | code echelon sort -c --bits 4:8
-echo "nothing and one are sorted"
+echo "empty input and one number are sorted"
 code echelon sort -cu </dev/null
 echo 1 | code echelon sort -cu
 files

@@ -1,4 +1,4 @@
-# --column and --delimiter: the number of a line is one of its columns; lines stay as they are.
+# --column and --delimiter select the column of the number; lines are unchanged.
 cat >goods.csv <<'CSV'
 id,name,price,note
 1,nut,0.25,
@@ -21,19 +21,19 @@ printf 'a;3\nb;1\n' | code echelon sort -k 2
 printf '  a   3\n b 1\n' | code echelon sort -k 2
 printf 'a|3\nb|1\n' | code echelon sort -k 2 --delimiter '|'
 printf 'a\t3\r\nb\t1\r\n' | code echelon sort -k 2 --delimiter '\t' | od -An -c
-echo "no line of names; one that begins with the mark of UTF-8; an unnamed column"
+echo "no header; a header with a byte order mark; an unnamed column"
 printf '2,b\n1,a\n' | code echelon sort -k 1
 printf '\xef\xbb\xbfid,x\n2,b\n1,a\n' | code echelon sort -k id | od -An -c
 printf ',x\n2,b\n1,a\n' | code echelon sort -k 1
-echo "only names; nothing"
+echo "only a header; empty input"
 printf 'id,x\n' | code echelon sort -k id
 code echelon sort -k 2 </dev/null
-echo "against sort"
-echelon gen uniform -n 5000 --type i32 >numbers
+echo "compared with sort"
+echelon gen uniform -N 5000 --type i32 >numbers
 paste -d, <(seq 5000) numbers >pairs.csv
 code echelon sort -k 2 pairs.csv -o out.csv
 sort -t, -k2,2n -s pairs.csv | cmp - out.csv && echo same
-echo "what is wrong is named"
+echo "errors"
 try() {
     code echelon sort "$@" goods.csv -o out.txt
 }

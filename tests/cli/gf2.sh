@@ -1,4 +1,4 @@
-# Echelon forms and what they tell, each answer verified; small enough to be done by hand.
+# Echelon forms, solutions and so on, each verified; small enough to be computed by hand.
 pbm() { # pbm ROW...
     printf 'P1\n%d %d\n' "${#1}" $#
     printf '%s\n' "$@"
@@ -14,7 +14,7 @@ code echelon gf2 rref a.pbm -o e.jcf --transform t.jcf --pivots
 cat e.jcf t.jcf
 echelon gf2 mul t.jcf a.pbm -o ta.pbm --format pbm-text && cmp ta.pbm <(echelon gf2 rref a.pbm) && echo "T A = E"
 code echelon gf2 rref a.pbm --pivots
-echo "== part of it"
+echo "== part of the columns"
 code echelon gf2 rref wide.pbm --columns 2 --check
 code echelon gf2 rref wide.pbm --max-rank 1 --check
 printf '4\n2\n0\n3\n1\n' >order.txt
@@ -39,10 +39,10 @@ code echelon gf2 solve full.pbm some.pbm -o x.npy --check
 code echelon gf2 info x.npy
 pbm 1 0 1 0 1 >column.pbm
 code echelon gf2 solve wide.pbm column.pbm --order order.txt --columns 2 --check
-echo "== kernel"
-code echelon gf2 kernel wide.pbm --check
-code echelon gf2 kernel wide.pbm --left --check
-code echelon gf2 kernel full.pbm --check
+echo "== nullspace"
+code echelon gf2 nullspace wide.pbm --check
+code echelon gf2 nullspace wide.pbm --left --check
+code echelon gf2 nullspace full.pbm --check
 echo "== inverse"
 code echelon gf2 inverse full.pbm --check -o i.pbm
 code echelon gf2 mul full.pbm i.pbm --check
@@ -52,19 +52,19 @@ pbm 01 10 11 >tall.pbm
 code echelon gf2 inverse tall.pbm -o none.pbm
 echo "== transpose"
 code echelon gf2 transpose wide.pbm
-echelon gf2 transpose tall.pbm | echelon gf2 transpose | cmp - <(echelon gf2 convert tall.pbm) && echo "and back"
+echelon gf2 transpose tall.pbm | echelon gf2 transpose | cmp - <(echelon gf2 convert tall.pbm) && echo "twice is the identity"
 echo "== info"
 code echelon gf2 info wide.pbm --rank
 code echelon gf2 info wide.pbm --rank --json
 code echelon gf2 info <wide.pbm
-echo "== nothing to do"
+echo "== empty matrices"
 printf 'P1\n0 3\n' >columns.pbm
 printf 'P1\n3 0\n' >rows.pbm
 for file in columns.pbm rows.pbm; do
     code echelon gf2 rref $file --check --transform t.pbm
     code echelon gf2 rank $file --check --pivots
-    code echelon gf2 kernel $file --check
-    code echelon gf2 kernel $file --left --check
+    code echelon gf2 nullspace $file --check
+    code echelon gf2 nullspace $file --left --check
     code echelon gf2 info $file --rank
 done
 code echelon gf2 mul columns.pbm rows.pbm --check

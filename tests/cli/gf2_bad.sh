@@ -1,4 +1,4 @@
-# Matrices of bits that are cut short, or lie: every message says where.
+# Matrices of bits that are truncated or inconsistent: every message has a position.
 unset ECHELON_DEVICE # nothing is computed
 try() {
     cat >"$1"
@@ -15,7 +15,7 @@ printf 'P1\n3 x\n' | try height.pbm
 printf 'P1\n-3 2\n' | try negative.pbm
 printf 'P1\n4294967296 1\n' | try wide.pbm
 printf 'P1\n99999999999999999999999 1\n' | try digits.pbm
-printf 'P4\n4294967295 4294967295\n' | try huge.pbm 2>&1 | sed 's/the [0-9]* of/the N of/'
+printf 'P4\n4294967295 4294967295\n' | try huge.pbm 2>&1 | sed 's/has [0-9]*$/has N/'
 printf 'P1\n3 2\n1 0 1 0' | try short.pbm
 printf 'P1\n3 2\n1 0 1 0 0' | code echelon gf2 convert -o out.npy
 printf 'P1\n3 2\n1 0 1\n0 2 1\n' | try two.pbm
@@ -48,7 +48,7 @@ printf '%%%%MatrixMarket matrix coordinate pattern symmetric\n3 4 0\n' | try obl
 printf '%%%%MatrixMarket matrix coordinate pattern symmetric\n3 3 2\n2 1\n1 2\n' | try halves.mtx
 printf '%%%%MatrixMarket matrix coordinate integer general\n3 3 1\n2 1 1.5\n' | try fraction.mtx
 printf '%%%%MatrixMarket matrix coordinate pattern general\n4294967295 4294967295 0\n' |
-    try huge.mtx 2>&1 | sed 's/the [0-9]* of/the N of/'
+    try huge.mtx 2>&1 | sed 's/has [0-9]*$/has N/'
 echo "== alist"
 printf '3 2\n2 2\n1 2 0\n2 1\n1\n1 2\n' | try short.alist
 printf '3 2\n2 2\n1 2 3\n' | try weight.alist

@@ -24,7 +24,7 @@ for format in pbm pbm-text npy npy-little npy-big jcf mtx alist; do
     # shellcheck disable=SC2086
     echelon gf2 info $packed "a.$format" | sed 1d | cmp - <(echelon gf2 info plain.pbm | sed 1d)
 done
-echo "== by the name of the output"
+echo "== by the extension of the output"
 for name in b.pbm b.npy b.jcf b.mtx b.alist; do
     code echelon gf2 convert a.mtx -o $name
     echelon gf2 info $name | head -n 1
@@ -41,7 +41,7 @@ for shape in "0 3" "3 0" "0 0"; do
         echelon gf2 convert none.pbm --format $format | echelon gf2 info $packed - | head -n 1
     done
 done
-echo "== what others write"
+echo "== files of other programs"
 printf '%%%%MatrixMarket matrix coordinate integer symmetric\n%% text\n\n3 3 4\n1 1 -3\n2 1 4\n3 1 7\n3 3 1\n' >s.mtx
 code echelon gf2 convert s.mtx --format pbm-text
 { npy '<i8' '(2,)'; printf '\1\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0'; } >v.npy

@@ -1,4 +1,4 @@
-# A signal in the middle of two outputs: neither file is there, and no temporary one.
+# A signal while two outputs are written: neither file exists, and no temporary file.
 set -m # a job of its own group, which does not ignore SIGINT
 mkfifo pipe
 for signal in INT TERM; do
@@ -11,14 +11,14 @@ for signal in INT TERM; do
         [ "$(find . -name '.[et].pbm.*' | wc -l)" = 2 ] && break
         sleep 0.05
     done
-    [ "$(find . -name '.[et].pbm.*' | wc -l)" = 2 ] && echo "two temporary files are there"
+    [ "$(find . -name '.[et].pbm.*' | wc -l)" = 2 ] && echo "two temporary files exist"
     kill -s $signal $job
     wait $job 2>/dev/null
     echo "SIG$signal: exit $?"
     exec 3>&-
     files
 done 2>/dev/null
-# One that cannot be created, and an input that cannot be read: nothing is left of the other.
+# If one output cannot be created, or the input cannot be read, the other output is not left behind.
 printf 'P1\n2 2\n1 0' >short.pbm
 code echelon gf2 rref short.pbm -o e.pbm --transform t.pbm
 printf 'P1\n2 2\n1 0 0 1' >good.pbm

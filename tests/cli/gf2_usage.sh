@@ -1,4 +1,4 @@
-# What "echelon gf2" is called wrongly with; nothing is read or written.
+# Usage errors of "echelon gf2"; nothing is read or written.
 printf 'P1\n2 2\n1 0 1 1\n' >a.pbm
 printf 'P1\n2 3\n1 0 1 1 0 0\n' >b.pbm
 code echelon gf2
@@ -14,7 +14,7 @@ code echelon gf2 rank a.pbm -o out
 code echelon gf2 info a.pbm --check
 code echelon gf2 convert a.pbm --device cpu
 code echelon gf2 mul a.pbm a.pbm --order order.txt
-code echelon gf2 kernel a.pbm --transform t.pbm
+code echelon gf2 nullspace a.pbm --transform t.pbm
 code echelon gf2 rref a.pbm --form row
 code echelon gf2 rref a.pbm --columns 0
 code echelon gf2 rref a.pbm --max-rank -1
@@ -41,7 +41,7 @@ order 0.5
 code echelon gf2 rank a.pbm --order order.txt
 echo 1 >order.txt
 code echelon gf2 rank a.pbm --order order.txt --columns 2
-code echelon gf2 kernel a.pbm --order order.txt
+code echelon gf2 nullspace a.pbm --order order.txt
 code echelon gf2 rank a.pbm --threads many
 code echelon gf2 rank a.pbm --device tpu
 rm order.txt

@@ -1,4 +1,4 @@
-# The words of help, for people to read in the diff.
+# The text of the help, so that changes are visible in the diff.
 code echelon --help
 code echelon help
 for command in sort unique select shuf stats hist reduce scan gen gf2 matrix matmul solve explain profile ladder info; do

@@ -1,4 +1,4 @@
-# What is here.
+# The devices of this machine.
 code echelon info >out
 head -n 1 out | tr 0-9 N
 grep -c '^cpu: ' out

@@ -1,4 +1,4 @@
-# A signal in the middle: no temporary file, the input and the old output as they were.
+# A signal while writing: no temporary file, and the input and the old output are unchanged.
 set -m # a job of its own group, which does not ignore SIGINT
 echo before >out.txt
 mkfifo pipe
@@ -12,7 +12,7 @@ for signal in INT TERM HUP QUIT; do
         [ -n "$(find . -name '.out.txt.*')" ] && break
         sleep 0.05
     done
-    [ -n "$(find . -name '.out.txt.*')" ] && echo "a temporary file is there"
+    [ -n "$(find . -name '.out.txt.*')" ] && echo "a temporary file exists"
     kill -s $signal $job
     wait $job 2>/dev/null
     echo "SIG$signal: exit $?"

@@ -1,4 +1,4 @@
-# What matrices of numbers are like, and files that are none.
+# Properties of matrices of numbers, and invalid files.
 mtx() { # KIND SIZES LINES...
     printf '%%%%MatrixMarket matrix %s\n%% a comment\n\n%s\n' "$1" "$2"
     shift 2
@@ -41,15 +41,15 @@ code echelon matrix info not_there.mtx
 code echelon matrix
 code echelon matrix inf chain.mtx
 code echelon matrix info chain.mtx --spy /not/there.png
-# The same matrix as an array: the same words.
+# The same matrix as an array: the same output.
 awk 'BEGIN { print "%%MatrixMarket matrix coordinate real general"; print 40, 40, 400
     for (i = 0; i < 400; i++) print i * 7 % 40 + 1, int(i / 10) + 1, i % 9 - 3.5 }' >sparse.mtx
 awk 'NR > 2 { a[$1, $2] += $3 } END { print "%%MatrixMarket matrix array real general"; print 40, 40
     for (j = 1; j <= 40; j++) for (i = 1; i <= 40; i++) print a[i, j] + 0 }' sparse.mtx >dense.mtx
 for file in sparse dense; do echelon matrix info --no-picture - <$file.mtx | sed 's/ in [0-9]* lines//' >$file.txt; done
 cmp sparse.txt dense.txt && wc -l <dense.txt
-# The condition: of Hilbert's matrix, of chains whose spectrum is known (cot^2(pi/2/(n + 1)) =
-# 2.54e6), positive, singular and neither, and of what has none.
+# The condition number of Hilbert's matrix, of chains with known spectra (cot^2(pi/2/(n + 1)) =
+# 2.54e6), positive, singular and indefinite, and of matrices without one.
 condition() { grep -E '^condition' | sed 's/by [0-9]* Lanczos/by N Lanczos/; s/condition  *//'; }
 awk 'BEGIN { print "%%MatrixMarket matrix array real general"; print 6, 6
     for (j = 1; j <= 6; j++) for (i = 1; i <= 6; i++) printf "%.17g\n", 1 / (i + j - 1) }' >hilbert.mtx

@@ -1,5 +1,5 @@
-# A limit of the device's memory: sorts in parts there; of no use on the CPU when it is too small.
-echelon gen few -n 30000 --values 100 -o a.txt
+# A limit of device memory: a GPU sorts in chunks; the CPU fails if the limit is too small.
+echelon gen few -N 30000 --values 100 -o a.txt
 echelon sort a.txt -o sorted.txt
 code echelon sort a.txt --memory 10M -o b.txt
 cmp sorted.txt b.txt && echo same

@@ -1,4 +1,4 @@
-# A device that is not there: exit code 3, before anything is read or written.
+# A device that is not available: exit status 3, before anything is read or written.
 echo 1 >in.txt
 code echelon sort in.txt --device cuda:999 -o out.txt
 code env ECHELON_DEVICE=cuda:999 echelon sort in.txt -o out.txt

@@ -1,7 +1,7 @@
-# Out of memory is exit code 4 and a message.
+# Out of memory: exit status 4 and a message.
 export ECHELON_DEVICE=cpu # whose words these are
 needs_plain_build
-echelon gen -n 30M --type u64 -o a.u64
+echelon gen -N 30M --type u64 -o a.u64
 ulimit -v 200000
 code echelon sort --threads 1 a.u64 -o out.u64
 head -c 240000000 /dev/zero | code echelon sort --threads 1 --type u8 --format raw -o out.u64

@@ -1,4 +1,4 @@
-# Files that may not be read or written; root may always, so root becomes nobody for this.
+# Missing permissions; root always has them, so root runs this test as the user nobody.
 as_user() {
     "$@"
 }

@@ -64,7 +64,7 @@ def check_elimination(a):
     expect(np.array_equal(np.load("t.npy"), t), a.shape, "transform")
     expect([int(word) for word in said.split()] == pivots, a.shape, "pivots")
     expect(int(echelon("rank", "a.npy")) == len(pivots), a.shape, "rank")
-    echelon("kernel", "a.npy", "-o", "k.npy")
+    echelon("nullspace", "a.npy", "-o", "k.npy")
     kernel = np.load("k.npy")
     expect(kernel.shape == (a.shape[1] - len(pivots), a.shape[1]), a.shape, "dimension")
     expect(not (a.astype(int) @ kernel.T % 2).any(), a.shape, "kernel")

@@ -50,16 +50,16 @@ def check_select(x, what):
         same(written("select", test), x[passed], what, "select", test)
         same(written("select", "-v", test), x[~passed], what, "select -v", test)
         same(written("select", "--index", test), np.flatnonzero(passed), what, "index", test)
-        same(int(echelon("select", "-c", test, "a.npy")), passed.sum(), what, "count", test)
+        same(int(echelon("select", "--count", test, "a.npy")), passed.sum(), what, "count", test)
 
 
 def check_unique(x, what):
     values, counts = np.unique(x, return_counts=True)
     by_count = np.argsort(-counts.astype("i8"), kind="stable")
     same(written("unique"), values, what, "unique")
-    same(written("unique", "-d"), values[counts > 1], what, "unique -d")
-    same(written("unique", "-u"), values[counts == 1], what, "unique -u")
-    for words, order in (("-c",), slice(None)), (("-c", "--by-count"), by_count):
+    same(written("unique", "--repeated"), values[counts > 1], what, "unique --repeated")
+    same(written("unique", "--singletons"), values[counts == 1], what, "unique --singletons")
+    for words, order in (("--count",), slice(None)), (("--count", "--by-count"), by_count):
         records = written("unique", *words)
         same(records["count"], counts[order], what, words)
         same(records["value"], values[order], what, words)
@@ -68,7 +68,7 @@ def check_unique(x, what):
 def check_integers(x, what):
     wide = "i8" if x.dtype.kind == "i" else "u8"
     same(int(echelon("reduce", "sum", "a.npy")), int(x.sum(dtype=wide)), what, "sum")
-    same(written("scan", "--wide"), np.cumsum(x, dtype=wide), what, "scan --wide")
+    same(written("scan", "--accumulate-wide"), np.cumsum(x, dtype=wide), what, "scan --accumulate-wide")
     back = np.maximum.accumulate(x[::-1])[::-1]
     same(written("scan", "max", "-r"), back, what, "scan max")
     if len(x):
@@ -109,7 +109,7 @@ def check(x):
     if x.dtype.kind in "iu":
         check_integers(x, what)
     same(np.sort(written("shuf")), np.sort(x), what, "shuf")
-    same(len(written("shuf", "-n", "5")), min(5, len(x)), what, "shuf -n")
+    same(len(written("shuf", "-K", "5")), min(5, len(x)), what, "shuf -K")
     if len(x) % 10 == 0:
         np.save("a.npy", np.asfortranarray(x.reshape(-1, 10)))
         if len(x):

@@ -1,12 +1,12 @@
-# Where the output goes, and that it comes whole.
-echelon gen -n 1000 -o a.txt
+# Destinations of the output, which is written completely or not at all.
+echelon gen -N 1000 -o a.txt
 sort -n a.txt >want
-echo "in place, with its mode"
+echo "in place; the mode is kept"
 cp a.txt b.txt
 chmod 640 b.txt
 code echelon sort b.txt -o b.txt
 cmp want b.txt && stat -c %a b.txt
-echo "a new file has the mode that the mask leaves"
+echo "the mode of a new file obeys the umask"
 (umask 027; echelon sort a.txt -o new.txt)
 cmp want new.txt && stat -c %a new.txt
 echo "through a symbolic link"
@@ -28,12 +28,12 @@ cmp want from_pipe && echo same
 echo "devices"
 code echelon sort a.txt -o /dev/null
 [ -c /dev/null ] && echo "still a device"
-echo "names that look like options, and in another directory"
+echo "names that begin with a dash, and in another directory"
 mkdir d
 cp a.txt ./-r
 code echelon sort -o d/-x -- -r
 cmp want d/-x && echo same
-echo "a reader that leaves early"
-echelon gen -n 1M | echelon sort | head -n 1 >/dev/null
+echo "a reader that closes the pipe early"
+echelon gen -N 1M | echelon sort | head -n 1 >/dev/null
 echo "${PIPESTATUS[1]}" | sed 's/141/ended by the pipe/'
 files

@@ -1,7 +1,7 @@
-# The name of the output says its format, where it says one: else it is that of the input.
+# The format of the output is that of its extension, otherwise that of the input.
 seq 3 >n.txt
 printf '\1\2\1' >a.u8
-echelon gen sorted -n 3 --type u16 -o a.npy
+echelon gen sorted -N 3 --type u16 -o a.npy
 { npy '>i2' '(2,)'; printf '\0\1\0\2'; } >big.npy
 show() {
     code "$@"
@@ -19,7 +19,7 @@ echo "another format"
 show echelon scan n.txt -o o.npy
 show echelon scan --type f32 n.txt -o o.f32
 show echelon scan max a.npy -o o.txt
-show echelon scan --wide a.u8 -o o.npy
+show echelon scan --accumulate-wide a.u8 -o o.npy
 show echelon scan max big.npy -o o.bin
 show echelon select '>1' n.txt -o o.npy
 show echelon select '>1' n.txt --index -o o.u64
@@ -30,17 +30,17 @@ show echelon unique n.txt -o o.npy
 show echelon shuf --seed 1 a.u8 -o o.txt
 show echelon shuf --seed 1 a.u8 -o o.npy
 printf 'x,y\n1,2\n' | show echelon select zero -v -k y -o o.npy
-echo "names that say nothing"
+echo "unknown extensions"
 show echelon scan n.txt -o o.dat
 show echelon scan a.u8 -o o.dat
-show echelon unique -c a.u8 -o o.dat
+show echelon unique --count a.u8 -o o.dat
 show echelon shuf --permutation 1 -o o.dat
-echo "what cannot be"
-code echelon scan a.u8 --wide -o o.u8
+echo "errors"
+code echelon scan a.u8 --accumulate-wide -o o.u8
 code echelon scan a.u8 -o o.i8
 code echelon select '>1' a.u8 --index -o o.u8
 code echelon select '>1' a.u8 --count -o o.u8
-code echelon unique -c a.u8 -o o.u8
+code echelon unique --count a.u8 -o o.u8
 code echelon shuf n.txt -o o.npy
 code echelon shuf a.npy -o o.u64
 code echelon shuf --permutation 5 --type u64 -o o.u32

@@ -1,8 +1,8 @@
-# prelude.sh - what the tests of the command share.
+# prelude.sh - functions for the tests of the command.
 #
 # SPDX-License-Identifier: Apache-2.0
 
-# Runs a command and prints its exit code, not to where the command's own output may go.
+# Runs a command and prints its exit status, also if the output of the command is redirected.
 exec 9>&1
 code() {
     "$@" 9>&-
@@ -14,7 +14,7 @@ npy() {
     npy_dict "{'descr': '$1', 'fortran_order': ${3-False}, 'shape': $2, }" "${4-1}"
 }
 
-# The same from the whole dict: npy_dict DICT [MAJOR]
+# The header with a given dict: npy_dict DICT [MAJOR]
 npy_dict() {
     local dict=$1 major=${2-1} prefix=10
     [ "$major" -gt 1 ] && prefix=12
@@ -33,7 +33,7 @@ dump() {
     od -An -w8000 -v -t "$1" -j "${3-0}" "$2"
 }
 
-# Files of the directory, also hidden ones: a temporary file left behind would be among them.
+# Lists the files of the directory, including hidden ones, to find temporary files.
 files() {
     echo "files: $(find . -mindepth 1 -printf '%f\n' | sort | tr '\n' ' ')"
 }
@@ -43,7 +43,7 @@ skip() {
     exit 77
 }
 
-# A sanitizer reserves too much address space to be told how much there is.
+# A limit of the address space does not work with a sanitizer, which reserves much of it.
 needs_plain_build() {
     grep -q -e __asan_init -e __tsan_init "$ECHELON" && skip "not with a sanitizer"
     return 0

@@ -1,7 +1,7 @@
-# What is printed of counts and faults, to the letter: they are those of tests/fake_libsimt.c.
-[ -n "${ECHELON_FAKE_LIBSIMT-}" ] || skip "no executor"
+# The exact output of counts and faults, which are those of tests/fake_libsimt.c.
+[ -n "${ECHELON_FAKE_LIBSIMT-}" ] || skip "no emulator"
 export ECHELON_LIBSIMT=$ECHELON_FAKE_LIBSIMT
-echelon gen -n 5 -o a.u32
+echelon gen -N 5 -o a.u32
 code echelon profile sort a.u32
 code env FAKE_SIMT_FAULTS=2 echelon profile sort a.u32 --lines --kernel fast
 code echelon profile sort a.u32 --csv --lines

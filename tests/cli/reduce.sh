@@ -1,4 +1,4 @@
-# echelon reduce: values, exactly, and against awk.
+# echelon reduce: exact values, and a comparison with awk.
 seq 100 >n.txt
 printf '%s\n' 3 -1 4 1 -5 9 2 6 >pi.txt
 for op in sum product min max minmax argmin argmax count any all mean variance sd norm and or xor; do
@@ -6,21 +6,21 @@ for op in sum product min max minmax argmin argmax count any all mean variance s
     echelon reduce $op pi.txt
 done
 awk '{ s += $1; q += $1 * $1 } END { print "awk      " s, s / NR, q / NR - (s / NR) ^ 2 }' pi.txt
-echo "tests"
+echo "conditions"
 for test in '>=3' '<0' '==9' '!=9' zero nonzero nan '>2.5' '<=-5.5' '>1e30' '&1' '!&1' '&=6'; do
     printf '%s: %s %s %s\n' "$test" "$(echelon reduce count --where "$test" pi.txt)" \
         "$(echelon reduce any --where "$test" pi.txt)" "$(echelon reduce all --where "$test" pi.txt)"
 done
-echo "in full, and in the shortest form that reads back"
+echo "all digits of integers, and the shortest form of floats"
 printf '18446744073709551615\n' | echelon reduce max
 printf -- '-9223372036854775808\n1\n' | echelon reduce min
 printf '9223372036854775807\n1\n' | echelon reduce sum
 printf '0.1\n0.2\n' | echelon reduce sum
 printf '0.1\n0.2\n' | echelon reduce sum --type f32
 printf '1\n2\n2\n' | echelon reduce mean --type f32
-printf '1\n2\n2\n' | echelon reduce mean --type f32 --wide
+printf '1\n2\n2\n' | echelon reduce mean --type f32 --accumulate-wide
 printf '0.5\n' | echelon reduce product --type f16
-echo "NaN, and nothing"
+echo "NaN, and empty input"
 for op in sum min argmax mean count; do
     printf '1\nnan\n-2\n' | echelon reduce $op
     printf '1\nnan\n-2\n' | echelon reduce $op --nan ignore
@@ -54,17 +54,17 @@ npy '<f4' '(3, 0)' | code echelon reduce sum
 npy '<f4' '(0, 3)' | code echelon reduce max
 npy '<f4' '(3, 0)' | code echelon reduce max
 npy '<f4' '(1, 0, 3)' | code echelon reduce sum
-echo "to a file, by what it is called"
+echo "to a file, by its extension"
 code echelon reduce sum n.txt -o s.npy
 tail -c 8 s.npy | od -An -t d8
 code echelon reduce sum n.txt -o s.txt
 cat s.txt
-echo "of one column of a text"
+echo "one column of a text"
 printf 'a,b\n1,10\n2,20\n3,\n' >t.csv
 code echelon reduce sum -k b t.csv
 code echelon reduce sum -k b --nan ignore t.csv
 code echelon reduce sum t.csv -k a
-echo "every thread count, the same"
-echelon gen normal -n 300k --type f32 -o f.f32
+echo "identical for every number of threads"
+echelon gen normal -N 300k --type f32 -o f.f32
 for threads in 1 2 7; do echelon reduce sum --threads $threads f.f32; done | uniq | wc -l
 files

@@ -1,7 +1,7 @@
-# --stats and --json: words to standard error, JSON to standard output when the data is in a file.
-export ECHELON_DEVICE=cpu # whose words these are
-echelon gen -n 1000 --type f32 -o a.npy
-code echelon sort a.npy -o b.npy --stats 2>stats
+# --timing and --json: text on standard error, JSON on standard output if the data is in a file.
+export ECHELON_DEVICE=cpu # the messages are those of the CPU
+echelon gen -N 1000 --type f32 -o a.npy
+code echelon sort a.npy -o b.npy --timing 2>stats
 sed -E 's/[0-9]+\.[0-9]+/N/g; s/ +/ /g; /^(could|instr|thread|work|algo)/d' stats
 code echelon sort a.npy -o b.npy --json >json
 sed -E 's/"plan": "[^"]*"/"plan": P/; s/[0-9.]+(e-?[0-9]+)?([,}])/N\2/g' json
@@ -10,7 +10,7 @@ cat c.npy | head -c 6 | tail -c 5
 echo
 cut -c 1-10 json
 if command -v python3 >/dev/null; then python3 -m json.tool json >/dev/null || echo "bad JSON"; fi
-echo "nothing is said where nothing was asked"
+echo "no output without an option"
 code echelon sort a.npy -o b.npy
 echo "the log"
 ECHELON_LOG=error echelon sort a.npy -o b.npy

@@ -1,4 +1,4 @@
-# echelon select: what passes a test, against awk; lines stay as they are.
+# echelon select: conditions compared with awk; lines are unchanged.
 printf '%s\n' 3 -1 2.50 nan 0 -0 1e2 inf >f.txt
 for test in '<3' '<=3' '==3' '=3' '!=3' '>=3' '>3' nan '!=nan' '==nan' zero nonzero ' >= 1e2 ' '<-inf'; do
     printf '%s: ' "$test"
@@ -9,7 +9,7 @@ for test in '<3' '<=3' '==3' '=3' '!=3' '>=3' '>3' nan '!=nan' '==nan' zero nonz
     echelon select --index "$test" f.txt | tr '\n' ' '
     echo
 done
-echo "integers, by value: fractions and numbers past the type too"
+echo "integers by value, also with fractions and numbers out of range"
 printf '%s\n' 0 1 7 128 255 >u8.txt
 for test in '<2.5' '>2.5' '>=0.5' '==1.0' '==1.5' '!=1.5' '<300' '>300' '>=-1' '<-0.5' '<=1e30' '==256' \
     '!=256' '==0xff' '<99999999999999999999' '>-99999999999999999999' '==nan' '!=nan' '&0x81' '&=0x81' \
@@ -21,14 +21,14 @@ done
 printf -- '-2\n-1\n1\n' | code echelon select '>-1.5'
 printf '18446744073709551615\n18446744073709551614\n' | code echelon select '>18446744073709551614'
 printf -- '-9223372036854775808\n1\n' | code echelon select '==-9223372036854775808'
-echo "rounded to the type of the numbers, as they are"
+echo "the number of a condition is rounded to the type"
 printf '0.1\n0.2\n' | code echelon select '<=0.1' --type f32
 printf '0.1\n0.2\n' | code echelon select '<0.1' --type f16
-echo "against awk"
-echelon gen uniform -n 20000 --type i32 >i.txt
+echo "compared with awk"
+echelon gen uniform -N 20000 --type i32 >i.txt
 code echelon select '>=1000000000' i.txt | cmp - <(awk '$1 >= 1000000000' i.txt) && echo same
 code echelon select -v '>=1000000000' i.txt | cmp - <(awk '$1 < 1000000000' i.txt) && echo same
-echo "numbers that are no text"
+echo ".npy and raw"
 printf 'banana' >b.u8
 echelon select '==0x61' b.u8 && echo
 code echelon select --count '!=97' b.u8
@@ -44,12 +44,12 @@ head -c 128 index.npy | tail -c +11 | tr -s ' '
 tail -c 16 index.npy | od -An -t u8
 npy '<f4' '(0,)' >empty.npy
 echelon select nan empty.npy | cmp - empty.npy && echo "same file"
-echo "lines by a column, below the names"
+echo "lines by a column, after the header"
 printf 'name,price\r\n"a, b",9.5\r\nc,\r\nd,12\r\n' >t.csv
 code echelon select '<10' -k price t.csv | od -An -c
 code echelon select '!=nan' -k price t.csv --count
 code echelon select '>9' -k price t.csv --index
-echo "in place, and what is wrong"
+echo "in place, and errors"
 cp i.txt j.txt
 code echelon select '<0' j.txt -o j.txt
 cmp j.txt <(awk '$1 < 0' i.txt) && echo same

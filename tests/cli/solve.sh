@@ -1,4 +1,4 @@
-# Linear systems: a chain of springs, whose solution is known.
+# Linear systems: a chain of springs with a known solution.
 awk 'BEGIN {
     n = 50
     print "%%MatrixMarket matrix coordinate real symmetric"
@@ -16,8 +16,8 @@ for method in cg minres gmres bicgstab chebyshev; do
     check $method.mtx
 done
 code echelon solve --method cg a.mtx b.txt --max-iterations 10 -o no.mtx
-code echelon solve --method cg a.mtx b.txt --max-iterations 10 --unfinished -o part.mtx 2>err
-code echelon solve --method cg a.mtx b.txt --guess part.mtx --history h.csv --plot h.svg --json -o y.mtx 2>json
+code echelon solve --method cg a.mtx b.txt --max-iterations 10 --write-unconverged -o part.mtx 2>err
+code echelon solve --method cg a.mtx b.txt --initial-guess part.mtx --history h.csv --plot h.svg --json -o y.mtx 2>json
 grep -o -E '"converged": true|"method": "cg"' json
 check y.mtx
 head -n 1 h.csv
@@ -32,7 +32,7 @@ printf '%%%%MatrixMarket matrix array real general\n2 2\n4\n1\n1\n3\n' >dense.mt
 printf '%%%%MatrixMarket matrix array real general\n2 2\n1\n2\n5\n4\n' >two.mtx
 code echelon solve --type f32 dense.mtx two.mtx -o two.npy
 dump f4 two.npy 128 | awk '{ printf "%.4f %.4f %.4f %.4f\n", $1, $2, $3, $4 }'
-# Squares along the diagonal; of two columns one that does not converge: nothing is written.
+# Diagonal blocks; one of two columns does not converge, so nothing is written.
 code echelon solve --method cg --precond block-jacobi --block 10 a.mtx b.txt -o blocks.mtx 2>err
 grep -o -E 'cg: converged|preconditioner: block-jacobi' err
 check blocks.mtx
@@ -42,7 +42,7 @@ awk 'BEGIN { print "%%MatrixMarket matrix array real general\n50 2"
 code echelon solve --method cg --max-iterations 5 a.mtx half.mtx -o half_x.mtx 2>err
 grep -o -E 'column [01]: cg: (converged|not converged)' err
 ls half_x.mtx 2>/dev/null
-# What has no answer, and what is no question.
+# Systems without a solution, and invalid systems.
 printf '%%%%MatrixMarket matrix array real general\n1 2\n1\n2\n' >oblong.mtx
 printf '%%%%MatrixMarket matrix coordinate real symmetric\n2 2 1\n1 1 1\n' >singular.mtx
 printf '1\n1\n' >one.txt
@@ -50,13 +50,13 @@ code echelon solve singular.mtx one.txt -o none.mtx 2>err
 echo "$(wc -l <err) line"
 code echelon solve --method jacobi singular.mtx one.txt -o none.mtx 2>err
 grep -o 'row 2' err
-# Directly: where iterations find nothing, and by least squares.
+# Direct methods: a system on which iterations fail, and least squares.
 code echelon solve --method direct a.mtx b.txt -o d.mtx 2>err
 check d.mtx
 cut -d ';' -f 1 err
 for method in lu cholesky qr; do code echelon solve --method $method dense.mtx two.mtx -o $method.mtx 2>err; done
 tail -n 4 lu.mtx | awk '{ printf "%.6f\n", $1 }'
-# The same on the GPU's kernels, where the executor is there to run them.
+# The same with the GPU kernels, if the SIMT emulator is available.
 if echelon info | grep -q '^simt: '; then
     for device in cpu simt; do
         ECHELON_LAPACK=none echelon solve --method lu --device $device dense.mtx two.mtx -o $device.mtx 2>err || cat err
@@ -85,7 +85,7 @@ code echelon solve a.mtx b.txt --method cg --precond block-jacobi --block 33
 code echelon solve a.mtx b.txt --method cg --precond jacobi --block 4
 code echelon solve oblong.mtx one.txt
 code echelon solve --laplacian dense.mtx two.mtx
-# Numbers that are none, and options that belong to something else, by name; before anything is solved.
+# Invalid numbers and options of other methods are reported before the computation.
 printf '1\nnan\n' >nan.txt
 printf '%%%%MatrixMarket matrix coordinate real general\n2 2 3\n1 1 1\n2 1 -inf\n2 2 1\n' >infinite.mtx
 printf '1 2\n3 4\n' >columns.txt
@@ -93,7 +93,7 @@ for method in auto lu; do
     code echelon solve dense.mtx nan.txt --method $method
     code echelon solve infinite.mtx one.txt --method $method
 done
-code echelon solve dense.mtx one.txt --guess nan.txt
+code echelon solve dense.mtx one.txt --initial-guess nan.txt
 code echelon solve dense.mtx columns.txt
 code echelon solve dense.mtx one.txt --rtol -1
 code echelon solve dense.mtx one.txt --max-iterations 0

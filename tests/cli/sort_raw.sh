@@ -12,12 +12,12 @@ dump u1 o.bin
 cp a.bin a.u8
 code echelon sort -u a.u8 -o o.bin
 dump u1 o.bin
-echo "-0 and +0 are told apart by their bits, and equal to --unique"
+echo "-0 and +0 are ordered by their bits, and are equal for --unique"
 printf '\x00\x00\x00\x00\x00\x00\x00\x80' >zero.f32
 echelon sort zero.f32 | od -An -t x4
 echelon sort -r zero.f32 | od -An -t x4
 echelon sort -u zero.f32 | od -An -t x4
-echo "nothing"
+echo "empty input"
 : >empty.u64
 code echelon sort empty.u64
 code echelon sort --argsort empty.u64

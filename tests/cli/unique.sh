@@ -1,30 +1,30 @@
-# echelon unique: against sort and uniq; lines stay as they are.
+# echelon unique: compared with sort and uniq; lines are unchanged.
 printf '%s\n' 3 1 3 2 1.0 3 +1 >mixed.txt
 code echelon unique mixed.txt
 code echelon unique --count mixed.txt
-code echelon unique -c --by-count mixed.txt
+code echelon unique --count --by-count mixed.txt
 code echelon unique --by-count mixed.txt
-code echelon unique -d mixed.txt
-code echelon unique --once mixed.txt
-code echelon unique --runs -c mixed.txt
-code echelon unique -c -d --by-count mixed.txt
+code echelon unique --repeated mixed.txt
+code echelon unique --singletons mixed.txt
+code echelon unique --runs --count mixed.txt
+code echelon unique --count --repeated --by-count mixed.txt
 echo "NaN and zeros of either sign"
-printf '0\n-nan\n-0\nnan\n1\n' | code echelon unique -c
-echo "against sort and uniq"
-echelon gen zipf -n 20000 >z.txt
+printf '0\n-nan\n-0\nnan\n1\n' | code echelon unique --count
+echo "compared with sort and uniq"
+echelon gen zipf -N 20000 >z.txt
 code echelon unique z.txt | cmp - <(sort -n z.txt | uniq) && echo same
-code echelon unique -c z.txt | cmp - <(sort -n z.txt | uniq -c) && echo same
-code echelon unique -d z.txt | cmp - <(sort -n z.txt | uniq -d) && echo same
-code echelon unique -u z.txt | cmp - <(sort -n z.txt | uniq -u) && echo same
-code echelon unique --runs -c z.txt | cmp - <(uniq -c z.txt) && echo same
-code echelon unique -c --by-count z.txt |
+code echelon unique --count z.txt | cmp - <(sort -n z.txt | uniq -c) && echo same
+code echelon unique --repeated z.txt | cmp - <(sort -n z.txt | uniq -d) && echo same
+code echelon unique --singletons z.txt | cmp - <(sort -n z.txt | uniq -u) && echo same
+code echelon unique --runs --count z.txt | cmp - <(uniq -c z.txt) && echo same
+code echelon unique --count --by-count z.txt |
     cmp - <(sort -n z.txt | uniq -c | sort -s -k1,1nr) && echo same
-echo "numbers that are no text"
+echo ".npy and raw"
 printf 'banana' >b.u8
 echelon unique b.u8 && echo
-echelon unique --runs -u b.u8 && echo
-code echelon unique -c b.u8
-code echelon unique -c b.u8 -o c.npy
+echelon unique --runs --singletons b.u8 && echo
+code echelon unique --count b.u8
+code echelon unique --count b.u8 -o c.npy
 tail -c +11 c.npy | head -c 118 | tr -s ' '
 tail -c 27 c.npy | od -An -v -w9 -t x1
 { npy '>u2' '(4,)'; printf '\x00\x02\x00\x01\x00\x02\x00\x01'; } | echelon unique --by-count -o v.npy
@@ -32,15 +32,15 @@ head -c 128 v.npy | tail -c +11 | tr -s ' '
 tail -c 4 v.npy | od -An -t x1
 npy '<f4' '(0,)' >empty.npy
 echelon unique empty.npy | cmp - empty.npy && echo "same file"
-code echelon unique -c empty.npy
-echo "of a column: the first line of each number, below the names"
+code echelon unique --count empty.npy
+echo "by a column: the first line of each number, after the header"
 printf 'id,x\n1,a\n2,b\n1,c\n' | code echelon unique -k id
-printf 'id,x\n1,a\n2,b\n1,c\n' | code echelon unique -k id -c
-echo "in place, and what is wrong"
+printf 'id,x\n1,a\n2,b\n1,c\n' | code echelon unique -k id --count
+echo "in place, and errors"
 cp mixed.txt m.txt
 code echelon unique m.txt -o m.txt
 cat m.txt
-code echelon unique -d -u mixed.txt
+code echelon unique --repeated --singletons mixed.txt
 code echelon unique -x mixed.txt
 code echelon unique --count-by mixed.txt
 code echelon unique mixed.txt mixed.txt

@@ -1,5 +1,5 @@
-# Bad usage names the culprit and what may have been meant; nothing is read or written.
-export ECHELON_DEVICE=cpu # whose words these are
+# Usage errors name the option and suggest a correction; nothing is read or written.
+export ECHELON_DEVICE=cpu # the messages are those of the CPU
 echo 1 >in.txt
 code echelon 2>&1 | tail -n 3
 code echelon srot in.txt
@@ -9,6 +9,12 @@ code echelon help gne
 code echelon sort --reverze in.txt
 code echelon sort --wat in.txt
 code echelon sort -Z in.txt
+code echelon sort -h
+code echelon unique -c in.txt
+code echelon gen -t u32
+code echelon -h
+code echelon sort -o a -o b in.txt
+code echelon sort --type u32 -y u32 -c in.txt
 code echelon sort -o
 code echelon sort --type
 code echelon sort --check=yes in.txt
@@ -27,13 +33,13 @@ code echelon sort -c --argsort in.txt
 code env ECHELON_LOG=loud echelon sort in.txt
 code env ECHELON_DEVICE=abacus echelon sort in.txt
 code echelon gen unifrom
-code echelon gen -n many
-code echelon gen -n 2^99
+code echelon gen -N many
+code echelon gen -N 2^99
 code echelon gen nan-mix --type u8
 code echelon gen few --values 0
 code echelon explain
 code echelon explain scan
-code echelon explain sort -n 1000 --values 8 --argsort
+code echelon explain sort -N 1000 --values 8 --argsort
 code echelon explain sort --bins 4
 code echelon explain hist --values 8
 code echelon explain hist --algorithm bogo
@@ -57,7 +63,7 @@ code echelon profile scan --bins 4
 code echelon profile hist --op sum
 code echelon profile select --where what
 code echelon profile sort --where '<3'
-code echelon profile sort in.txt -n 10
+code echelon profile sort in.txt -N 10
 code echelon profile sort --dist zipf in.txt
 code echelon profile sort --argsort --values 4
 code echelon profile sort --json --csv
