@@ -11,7 +11,7 @@
 static struct {
     const char *type, *n, *values, *bins, *device, *bits, *order, *algorithm, *shape, *b_columns;
     const char *batch_count, *method, *precond, *nnz;
-    bool argsort, reverse, transpose_a, transpose_b;
+    bool argsort, reverse, transpose_a, transpose_b, json;
 } set;
 
 static const struct option options[] = {
@@ -39,8 +39,14 @@ static const struct option options[] = {
     { 0, "precond", "NAME", &set.precond, "for solve: a preconditioner of \"echelon solve\"" },
     { 'D', "device", "DEVICE", &set.device, "cpu, cuda or simt; it need not be available" },
     { 0, "algorithm", "NAME", &set.algorithm, "use this algorithm; the output lists them" },
+    { 0, "json", NULL, &set.json, "write a JSON object" },
     { 0, NULL, NULL, NULL, NULL },
 };
+
+static ech_format format(void)
+{
+    return set.json ? ECH_FORMAT_JSON : ECH_FORMAT_TEXT;
+}
 
 static int explain_sort(ech_dtype dtype, uint64_t n)
 {
@@ -59,9 +65,9 @@ static int explain_sort(ech_dtype dtype, uint64_t n)
     ech_dtype index = n <= UINT32_MAX ? ECH_U32 : ECH_U64;
     return explain_print(set.argsort
                              ? ech_argsort_explain(set.device, (size_t)n, dtype, index, &o,
-                                                   ECH_FORMAT_TEXT, text, sizeof text)
+                                                   format(), text, sizeof text)
                              : ech_sort_explain(set.device, (size_t)n, dtype, (size_t)value_bytes,
-                                                &o, ECH_FORMAT_TEXT, text, sizeof text),
+                                                &o, format(), text, sizeof text),
                          text);
 }
 
@@ -73,7 +79,7 @@ static int explain_hist(ech_dtype dtype, uint64_t n)
     int code = set.bins ? cli_parse_count("bins", set.bins, &bins) : EXIT_DONE;
     if (code != EXIT_DONE) return code;
     return explain_print(ech_histogram_explain(set.device, (size_t)n, dtype, (size_t)bins, &o,
-                                               ECH_FORMAT_TEXT, text, sizeof text),
+                                               format(), text, sizeof text),
                          text);
 }
 
@@ -124,7 +130,7 @@ static int explain_gf2(const char *name)
     if (set.batch_count) code = cli_parse_count("batch-count", set.batch_count, &count);
     if (code != EXIT_DONE) return code;
     return explain_print(ech_gf2_explain(set.device, calls[call], (size_t)shape[0],
-                                         (size_t)shape[1], (size_t)count, &o, ECH_FORMAT_TEXT, text,
+                                         (size_t)shape[1], (size_t)count, &o, format(), text,
                                          sizeof text),
                          text);
 }
@@ -176,7 +182,8 @@ static int explain_numbers(int kind)
                                        .device = set.device,
                                        .algorithm = set.algorithm,
                                        .transpose_a = set.transpose_a,
-                                       .transpose_b = set.transpose_b };
+                                       .transpose_b = set.transpose_b,
+                                       .format = format() };
     const int code = parse_shape(numbers.shape);
     if (code != EXIT_DONE) return code;
     return 1 << kind == MATMUL ? explain_matmul(&numbers) : explain_solve(&numbers);

@@ -12,6 +12,7 @@
 struct explain_numbers {
     const char *type, *b_columns, *nnz, *method, *precond, *device, *algorithm;
     bool transpose_a, transpose_b;
+    ech_format format;
     uint64_t shape[2];
 };
 

@@ -34,7 +34,7 @@ int explain_matmul(const struct explain_numbers *set)
         code = cli_parse_count("b-columns", set->b_columns, &n);
     if (code != EXIT_DONE) return code;
     return explain_print(ech_matmul_explain(set->device, (size_t)m, (size_t)n, (size_t)k, dtype, &o,
-                                            ECH_FORMAT_TEXT, text, sizeof text),
+                                            set->format, text, sizeof text),
                          text);
 }
 
@@ -49,7 +49,7 @@ static int explain_direct(const struct explain_numbers *set, ech_dtype dtype, ec
         return cli_fail(EXIT_BAD, "--%s cannot be combined with --method %s",
                         set->nnz ? "nnz" : "precond", set->method);
     return explain_print(ech_direct_explain(set->device, ECH_DIRECT_CALL_SOLVE, (size_t)set->shape[0],
-                                            (size_t)set->shape[1], (size_t)count, dtype, &o, ECH_FORMAT_TEXT, text,
+                                            (size_t)set->shape[1], (size_t)count, dtype, &o, set->format, text,
                                             sizeof text),
                          text);
 }
@@ -91,6 +91,6 @@ int explain_solve(const struct explain_numbers *set)
                              .csr = set->nnz ? &csr : NULL,
                              .dense = set->nnz ? NULL : text, /* never read */
                              .stride = n };
-    return explain_print(ech_solve_explain(set->device, &a, &o, ECH_FORMAT_TEXT, text, sizeof text),
+    return explain_print(ech_solve_explain(set->device, &a, &o, set->format, text, sizeof text),
                          text);
 }

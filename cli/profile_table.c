@@ -249,10 +249,12 @@ static void print_kernel(FILE *to, const struct simt_kernel_counts *k, const cha
 void profile_text(const struct profile *profile, FILE *to)
 {
     const struct sort_job *job = profile->job;
+    const char *algorithm = strstr(profile->plan, "algorithm ");
+    if (!algorithm) algorithm = "";
     fprintf(to, "%s: %llu %s (%s) on %s\n%.*s%s", job->base.input,
             (unsigned long long)job->base.column.n, ech_dtype_name(job->base.column.dtype),
             io_format_name(job->base.column.format), ech_device_name(job->base.ctx),
-            (int)strcspn(profile->plan, "\n"), profile->plan, *profile->plan ? "\n" : "");
+            (int)strcspn(algorithm, "\n"), algorithm, *algorithm ? "\n" : "");
     for (size_t i = 0; i < profile->kernel_count; i++) {
         print_kernel(to, &profile->kernels[i], profile->kernels[i].kernel);
         if (profile->lines) print_lines(to, &profile->kernels[i]);

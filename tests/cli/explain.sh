@@ -17,7 +17,7 @@ while read -r chosen words; do
     echelon explain sort $words --device cuda >text 2>err
     code=$?
     if [ $code -eq 0 ]; then
-        sed -n 's/^algorithm  \([a-z]*\):.*/\1/p' text
+        sed -n 's/^algorithm  *\([a-z]*\):.*/\1/p' text
     else
         grep -q "no CUDA backend" err && echo "$chosen"
     fi
@@ -70,3 +70,12 @@ code echelon explain matmul mul
 code echelon explain matmul -N 10
 code echelon explain sort --transpose-a
 code echelon explain matrix
+# The same as JSON.
+if command -v python3 >/dev/null; then
+    for words in "sort" "hist --bins 10" "matmul" "solve" "gf2 rref"; do
+        # shellcheck disable=SC2086
+        echelon explain $words --device cpu --json | python3 -c 'import json, sys; print(json.load(sys.stdin)["operation"])'
+    done
+else
+    printf '%s\n' sort histogram matmul solve gf2_echelon
+fi

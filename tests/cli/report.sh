@@ -2,7 +2,7 @@
 export ECHELON_DEVICE=cpu # the messages are those of the CPU
 echelon gen -N 1000 --type f32 -o a.npy
 code echelon sort a.npy -o b.npy --timing 2>stats
-sed -E 's/[0-9]+\.[0-9]+/N/g; s/ +/ /g; /^(could|instr|thread|work|algo)/d' stats
+sed -E 's/[0-9]+\.[0-9]+/N/g; s/ +/ /g; /^(device|reason|alternative|isa|thread|work|algo)/d' stats
 code echelon sort a.npy -o b.npy --json >json
 sed -E 's/"plan": "[^"]*"/"plan": P/; s/[0-9.]+(e-?[0-9]+)?([,}])/N\2/g' json
 code echelon sort a.npy --json 2>json >c.npy
