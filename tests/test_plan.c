@@ -81,7 +81,7 @@ static void as_json(void)
                "    {\"phase\": \"finish\", \"kind\": \"copy\", \"bytes\": 4000},\n"
                "    {\"phase\": \"finish\", \"kind\": \"call\", \"name\": \"a product by "
                "cuBLAS\"}\n"
-               "]") == 0);
+               "  ]") == 0);
     test_end();
 }
 
