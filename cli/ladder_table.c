@@ -203,7 +203,7 @@ void ladder_csv(const struct ladder_report *reports, int count, FILE *to)
     const struct ladder_device *device = reports[0].results.device;
     fprintf(to, "# device: %s; echelon %s\n", ech_device_name(device->ctx), ech_version());
     if (!device->simt)
-        fprintf(to, "# roofs: a copy moves %.0f GB/s; f32 multipliers do %.0f GFLOP/s\n",
+        fprintf(to, "# ceilings: a copy reaches %.0f GB/s; f32 FMA reaches %.0f GFLOP/s\n",
                 device->copy_bytes_per_s * 1e-9, device->operations_per_s * 1e-9);
     fputs("ladder,rung,parameter,idea,text,type,n,result,launches,ms,bytes,operations,roof_percent,"
           "speed_up,sectors_per_request,bank_conflicts,bank16_conflicts,branches,divergent,"

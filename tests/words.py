@@ -47,8 +47,8 @@ def c_text(text):
         end = match.end()
         if token.startswith("/"):
             token = re.sub(r"^/[/*]|\*/$", "  ", token)
-            token = re.sub(r"(?<=\S) {3,}(?=\S)", lambda gap: " " + CODE + gap[0][2:], token)  # columns
-            parts.append(re.sub(r"^([ \t]*)\*(?= |$)", r"\1 ", token, flags=re.M))
+            token = re.sub(r"^([ \t]*)\*(?= |$)", r"\1 ", token, flags=re.M)
+            parts.append(re.sub(r"(?<=\S)   (?= *\S)", f" {CODE} ", token))  # between columns
         elif token[0] == '"' and " " in token:
             parts.append(re.sub(r'\\.|^"|"$', lambda escape: " " * len(escape[0]), token))
         else:
@@ -99,7 +99,8 @@ def text_of(path, text):
     kinds.update(dict.fromkeys((".c", ".h", ".cu", ".cuh", ".def"), c_text))
     code = INLINE_CODE if suffix == ".md" else re.compile(r"`[^`\n]+`")
     text = code.sub(lambda match: blank(match[0]), kinds.get(suffix, shell_text)(text))
-    return NAMES.sub(lambda match: blank(match[0]), text)
+    text = NAMES.sub(lambda match: blank(match[0]), text)
+    return re.sub(r"\n(?=[ \t]*\n)", "\n" + CODE, text)  # between paragraphs
 
 
 def table(name, columns):
@@ -189,6 +190,10 @@ def test():
                     for line, match, _ in findings(name, frame.format(text), patterns)]
     for comment in "/* x\n * looks\n * at y */\n", "// looks\n// at y\n", 'f("looks "\n  "at y");\n':
         bad += [] if findings("t.c", comment, patterns) else [f"not found across lines: {comment}"]
+    for name, text in (("t.c", "/* once   a block */\n"), ("t.c", "/* once\n *\n * A block. */\n"),
+                       ("t.md", "Once\n\nA block\n"), ("t.md", "| once | a block |\n"),
+                       ("t.py", "f'once {nobody} x'\n")):
+        bad += [f"found across a gap: {text}"] if findings(name, text, patterns) else []
     with tempfile.TemporaryDirectory() as folder:
         for text, expected in ("/* A row that nobody reads. */\n", 1), ("int nobody; /* a row */\n", 0):
             file = pathlib.Path(folder) / "t.c"

@@ -122,7 +122,7 @@ static bool accept(const struct trial *trial, char *message, size_t bytes)
     return true;
 }
 
-/* Of the products: each stored entry once per step, with its column index if it is stored. */
+/* The bytes of the products: per step, each stored entry once, with its column index if stored. */
 static double bytes_moved(const struct trial *trial)
 {
     double n = (double)trial->n, element = (double)trial->element_bytes;
