@@ -168,7 +168,7 @@ static int run_echelon(struct call *c)
     }
 }
 
-static int run_roof(struct call *c)
+static int run_ceiling(struct call *c)
 {
     const uint64_t *words = c->in;
     size_t n = c->n, part = (n + (size_t)c->threads - 1) / (size_t)c->threads;
@@ -187,9 +187,9 @@ static int run_roof(struct call *c)
 }
 
 static const struct contender echelon = { "Echelon", "", run_echelon },
-                              roof = { "plain loop", COMPILER, run_roof };
+                              ceiling = { "plain loop", COMPILER, run_ceiling };
 static const struct contender *const contenders[] = {
-    &echelon,          &roof,
+    &echelon,          &ceiling,
 #ifdef RIVAL_STD
     &contender_std,    &contender_gnu_parallel,
     &contender_openmp,

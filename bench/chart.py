@@ -61,7 +61,7 @@ def start(width, height):
 
 
 def caption(texts, width):
-    """The lines of a caption: what the CSV files say about the run, wrapped to the width of the chart."""
+    """The lines of a caption: the run's machine, versions and date, wrapped to the width of the chart."""
     parts = [part for text in texts for part in text.split("; ")]
     parts = [re.sub(r"^(CUDA|driver interface) (\d+)0(\d)0$", r"\1 \2.\3", part) for part in parts]
     parts = [re.sub(r"^CUB (\d)0*(\d+)0(\d)$", r"CUB \1.\2.\3", part) for part in parts]

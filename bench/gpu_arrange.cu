@@ -89,9 +89,9 @@ struct arrays {
 
 /* Compared with a copy of as many bytes; the results differ and are not compared. */
 template <class Ours>
-static void beside_copy(bench_name name, const arrays &a, double bytes, const Ours &ours)
+static void compare_with_copy(bench_name name, const arrays &a, double bytes, const Ours &ours)
 {
-    name.dist = "roof";
+    name.dist = "ceiling";
     bench_row(
         name, bytes, 0, ours,
         [&] { CUDA(cudaMemcpyAsync(a.out[1], a.in, a.bytes, cudaMemcpyDeviceToDevice, stream)); },
@@ -139,7 +139,7 @@ template <class T> static void transpose(const char *type, size_t rows, size_t c
     };
     bench_row(
         name, bytes, 0, ours, rival, [&] { return a.same(); }, "textbook");
-    beside_copy(name, a, bytes, ours);
+    compare_with_copy(name, a, bytes, ours);
 }
 
 template <class T> static void lines(const char *type, size_t n)
@@ -162,7 +162,7 @@ template <class T> static void lines(const char *type, size_t n)
     bench_row(
         reverse, bytes, 0, reverse_ours, [&] { thrust::reverse_copy(policy, in, in + n, out); },
         [&] { return a.same(); }, "thrust");
-    beside_copy(reverse, a, bytes, reverse_ours);
+    compare_with_copy(reverse, a, bytes, reverse_ours);
     bench_row(
         rotate, bytes, 0, rotate_ours, /* no Thrust function: two driver copies */
         [&] {
@@ -256,9 +256,9 @@ template <class T> static void shuffle(const char *type, size_t n)
             thrust::shuffle_copy(policy, in, in + n, out, engine);
         },
         [] { return true; }, "thrust");
-    beside_copy(name, a, 2.0 * a.bytes, ours);
-    beside_copy(sample, a, 2.0 * a.bytes / 100,
-                [&] { ECH(ech_sample(ctx, a.in, a.out[0], n, n / 100, sizeof(T), 1)); });
+    compare_with_copy(name, a, 2.0 * a.bytes, ours);
+    compare_with_copy(sample, a, 2.0 * a.bytes / 100,
+                      [&] { ECH(ech_sample(ctx, a.in, a.out[0], n, n / 100, sizeof(T), 1)); });
 }
 
 static void permutation(ech_dtype dtype, size_t n)

@@ -4,11 +4,11 @@
  *     int main(int argc, char **argv)
  *     {
  *         bench_open(argc, argv, "reduce");
- *         bench_row({ "sum", "f32", n, "whole", "uniform" }, bytes, work_bytes, ours, cub, same);
+ *         bench_row({ "sum", "f32", n, "whole", "uniform" }, bytes, work_bytes, call, cub, same);
  *         return bench_close();
  *     }
  *
- * ours and cub are functions without arguments that queue one call on `stream`; same() returns
+ * call and cub are functions without arguments that queue one call on `stream`; same() returns
  * whether their results agree.  Times are medians of several measurements between two events of the
  * stream; short calls are repeated between the events.
  *

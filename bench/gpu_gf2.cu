@@ -47,7 +47,7 @@ static ech_gf2_echelon_options form(ech_gf2_form form, const char *name)
     return options;
 }
 
-/* Of the default algorithm. */
+/* The workspace of the default algorithm. */
 static size_t workspace(ech_gf2_call call, size_t rows, size_t cols, size_t other,
                         ech_gf2_form kind)
 {

@@ -37,8 +37,8 @@ def read(what, name):
         return [], [], []
     lines = path.read_text().splitlines()
     about = [line.lstrip("# ") for line in lines if line.startswith("#")]
-    rows = [row for row in csv.DictReader(line for line in lines if line[:1] != "#")
-            if name in ("all", row["ladder"])]
+    lines = [line.replace("roof_percent", "ceiling_percent") for line in lines if line[:1] != "#"]  # older name
+    rows = [row for row in csv.DictReader(lines) if name in ("all", row["ladder"])]
     return (about, [row for row in rows if row["idea"] != "claim"],
             [row for row in rows if row["idea"] == "claim"])
 
@@ -68,24 +68,24 @@ def times(name):
     if not rows:
         return ["Not measured yet; run `echelon ladder all --csv` on a GPU."]
     arithmetic = any(float(row["operations"]) for row in rows)
-    roofed = any(float(row["roof_percent"]) for row in rows)
+    limited = any(float(row["ceiling_percent"]) for row in rows)
     counted = name not in MATRICES
     out = []
     for row in rows:
         seconds = float(row["ms"]) * 1e-3
         cells = [row["rung"], today(row["text"]), size(row["n"])]
         if row["result"] != "right":
-            out.append(cells + ["wrong"] + [""] * (counted + 2 * roofed + 1))
+            out.append(cells + ["wrong"] + [""] * (counted + 2 * limited + 1))
             continue
         cells.append(duration(1000 * seconds))
         if counted:
             cells.append(rate(int(row["n"]) / seconds * 1e-9))
-        if roofed:
+        if limited:
             work = float(row["operations" if arithmetic else "bytes"])
-            cells += [rate(work / seconds * 1e-9), f"{float(row['roof_percent']):.3g} %"]
+            cells += [rate(work / seconds * 1e-9), f"{float(row['ceiling_percent']):.3g} %"]
         out.append(cells + [f"{float(row['speed_up']):.2f}"])
     head = (["rung", "idea", "n", "time"] + ["10^9 per second"] * counted +
-            ["GFLOP/s" if arithmetic else "GB/s", "of the ceiling"] * roofed + ["speedup"])
+            ["GFLOP/s" if arithmetic else "GB/s", "of the ceiling"] * limited + ["speedup"])
     return [f"{rows[0]['type']}; {markers.about('; '.join(about))}.", ""] + table(head, out, 2)
 
 

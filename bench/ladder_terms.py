@@ -122,7 +122,7 @@ TERMS = (
     ("64 thread + value conflicts as the values will, up to 16-way",
      "The conflicts of 64 thread + value depend on the values, up to 16-way"),
     ("On today's 32 banks that permutation conflicts 2-way, ours not at all",
-     "With today's 32 banks that permutation conflicts 2-way; ours has no conflicts"),
+     "With today's 32 banks that permutation conflicts 2-way; rung 4 has no conflicts"),
     ("When all values are alike 32 lanes of an atomic want one word",
      "If all values are equal, the 32 lanes of an atomic access one word"),
     ("Values all alike cost the tagged tables five times the time or more",

@@ -4,7 +4,7 @@
     bench/table.py docs/performance/*.md               rewrites the text between markers
     bench/table.py --check docs/performance/*.md       fails if a table differs from the CSV file
 
-Markers in a file say where its tables are and what they contain:
+Markers in a file specify the places of its tables and their contents:
 
     <!-- bench:begin FILE.csv ... [brief] [times] -->
     <!-- bench:end -->
@@ -14,7 +14,7 @@ of case, with random data.  times: time per call, even if the CSV file has rates
 "# text" lines that state machine, versions, date and command, or has columns of these names.  A row is the
 time of one contender in one case.  In the table every case is a row and every contender a column: 10^9
 keys per second, GB/s if the CSV file has gb_per_s, or times if it has runs_per_s; short times are added in
-microseconds.  The last column is the speedup of Echelon over its best competitor, also if it is below 1.
+microseconds.  The last column is the speedup of Echelon over its best competitor, even if it is below 1.
 
 SPDX-License-Identifier: Apache-2.0
 """

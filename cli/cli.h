@@ -114,7 +114,7 @@ struct cli_progress {
 };
 void cli_progress_start(struct cli_progress *progress);
 void cli_progress_stage(struct cli_progress *progress, const char *what);
-int cli_progress_told(void *progress, double done); /* an ech_progress_function */
+int cli_report_progress(void *progress, double done); /* an ech_progress_function */
 void cli_progress_say(struct cli_progress *progress, const char *text); /* shows text, no percent */
 void cli_progress_end(struct cli_progress *progress);
 

@@ -193,7 +193,7 @@ static int work(struct gf2_job *job, const struct verb *verb)
     if (code == EXIT_DONE && set.order) code = gf2_load_order(job, job->a.cols);
     if (code != EXIT_DONE) return code;
     cli_progress_stage(&job->progress, verb->doing);
-    if (job->ctx) ech_set_progress(job->ctx, cli_progress_told, &job->progress);
+    if (job->ctx) ech_set_progress(job->ctx, cli_report_progress, &job->progress);
     return verb->run(job);
 }
 

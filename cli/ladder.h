@@ -25,7 +25,7 @@ struct ladder_report {
 bool ladder_judges(const struct ladder_report *report, const struct claim *claim);
 /* The speedup of a row over the first row with the same n; 0: unknown. */
 double ladder_speed_up(const struct results *results, const struct result *row);
-double ladder_roof_percent(const struct results *results, const struct result *row);
+double ladder_ceiling_percent(const struct results *results, const struct result *row);
 
 void ladder_text(const struct ladder_report *reports, int count, FILE *to);
 void ladder_json(const struct ladder_report *reports, int count, FILE *to);

@@ -26,14 +26,14 @@ double ladder_speed_up(const struct results *results, const struct result *row)
     return 0;
 }
 
-double ladder_roof_percent(const struct results *results, const struct result *row)
+double ladder_ceiling_percent(const struct results *results, const struct result *row)
 {
     const struct ladder_device *device = results->device;
     double seconds = row->ms * 1e-3;
     if (seconds <= 0) return 0;
-    if (results->ladder->roof == ROOF_MEMORY && device->copy_bytes_per_s > 0)
+    if (results->ladder->ceiling == CEILING_MEMORY && device->copy_bytes_per_s > 0)
         return 100 * row->bytes / seconds / device->copy_bytes_per_s;
-    if (results->ladder->roof == ROOF_ARITHMETIC && device->operations_per_s > 0)
+    if (results->ladder->ceiling == CEILING_ARITHMETIC && device->operations_per_s > 0)
         return 100 * row->operations / seconds /
                (row->type == ECH_F64 ? device->f64_operations_per_s : device->operations_per_s);
     return 0;
@@ -66,7 +66,7 @@ static void put_time(FILE *to, double ms)
 
 static void put_gpu(const struct results *results, FILE *to)
 {
-    bool arithmetic = results->ladder->roof == ROOF_ARITHMETIC;
+    bool arithmetic = results->ladder->ceiling == CEILING_ARITHMETIC;
     fprintf(to, "%4s  %-40s %10s %10s %9s %9s %7s %8s\n", "rung", "", "n", "time", "G/s",
             arithmetic ? "GFLOP/s" : "GB/s", "of peak", "speedup");
     for (int i = 0; i < results->count; i++) {
@@ -80,10 +80,10 @@ static void put_gpu(const struct results *results, FILE *to)
         put_time(to, row->ms);
         fprintf(to, " %9.3g %9.4g", (double)row->n / seconds * 1e-9,
                 (arithmetic ? row->operations : row->bytes) / seconds * 1e-9);
-        if (results->ladder->roof == ROOF_NONE)
+        if (results->ladder->ceiling == CEILING_NONE)
             fprintf(to, " %7s", "");
         else
-            fprintf(to, " %6.1f%%", ladder_roof_percent(results, row));
+            fprintf(to, " %6.1f%%", ladder_ceiling_percent(results, row));
         fprintf(to, " %8.2f\n", ladder_speed_up(results, row));
     }
 }
@@ -159,7 +159,7 @@ static void put_row(struct json *json, const struct results *results, const stru
         json_number(json, "ms", row->ms);
         json_number(json, "bytes", row->bytes);
         json_number(json, "operations", row->operations);
-        json_number(json, "roof_percent", ladder_roof_percent(results, row));
+        json_number(json, "ceiling_percent", ladder_ceiling_percent(results, row));
         json_number(json, "speed_up", ladder_speed_up(results, row));
     }
     json_close(json, '}');
@@ -203,10 +203,11 @@ void ladder_csv(const struct ladder_report *reports, int count, FILE *to)
     const struct ladder_device *device = reports[0].results.device;
     fprintf(to, "# device: %s; echelon %s\n", ech_device_name(device->ctx), ech_version());
     if (!device->simt)
-        fprintf(to, "# roofs: a copy moves %.0f GB/s; f32 multipliers do %.0f GFLOP/s\n",
+        fprintf(to, "# ceilings: a copy reaches %.0f GB/s; f32 FMA reaches %.0f GFLOP/s\n",
                 device->copy_bytes_per_s * 1e-9, device->operations_per_s * 1e-9);
-    fputs("ladder,rung,parameter,idea,text,type,n,result,launches,ms,bytes,operations,roof_percent,"
-          "speed_up,sectors_per_request,bank_conflicts,bank16_conflicts,branches,divergent,"
+    fputs("ladder,rung,parameter,idea,text,type,n,result,launches,ms,bytes,operations,"
+          "ceiling_percent,speed_up,sectors_per_request,bank_conflicts,bank16_conflicts,branches,"
+          "divergent,"
           "barriers,warp_operations,faults,because\n",
           to);
     for (int k = 0; k < count; k++) {
@@ -220,7 +221,7 @@ void ladder_csv(const struct ladder_report *reports, int count, FILE *to)
                     ech_dtype_name(row->type), row->n, row->right ? "right" : "wrong",
                     row->launches);
             fprintf(to, ",%.6g,%.6g,%.6g,%.4g,%.4g", row->ms, row->bytes, row->operations,
-                    ladder_roof_percent(results, row), ladder_speed_up(results, row));
+                    ladder_ceiling_percent(results, row), ladder_speed_up(results, row));
             fprintf(to,
                     ",%.4g,%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64
                     ",%" PRIu64 ",\n",

@@ -19,11 +19,11 @@
 #include <stdlib.h>
 
 enum {
-    SMALL = 2000,    /* rows; up to here A is always factored */
-    LARGE = 6000,    /* rows; up to here A is factored if Lanczos fails: 864 MB, 72 GFLOP */
-    STEPS = 20000,   /* maximum of Lanczos steps */
-    ALONE = 1 << 21, /* entries; below, one thread is faster than starting several */
-    FIRST = 16       /* steps before the first convergence test; intervals grow by half */
+    SMALL = 2000,         /* rows; up to here A is always factored */
+    LARGE = 6000,         /* rows; up to here A is factored if Lanczos fails: 864 MB, 72 GFLOP */
+    STEPS = 20000,        /* maximum of Lanczos steps */
+    ONE_THREAD = 1 << 21, /* entries; below, one thread is faster than starting several */
+    FIRST = 16            /* steps before the first convergence test; intervals grow by half */
 };
 static const double most_work = 4e9; /* maximum of entries read, a few seconds */
 static const double rest = 0.01;     /* relative change below which an eigenvalue has converged */
@@ -74,7 +74,7 @@ struct lanczos {
     const struct matrix_view *view;
     bool squared; /* of A^T A */
     size_t steps, most;
-    double *diagonal, *beside;         /* [most]; beside[i]: element (i, i + 1) */
+    double *diagonal, *off_diagonal;   /* [most]; off_diagonal[i]: element (i, i + 1) */
     double *v, *before, *next, *image; /* [n] */
     double low, high;                  /* extreme eigenvalues of the tridiagonal matrix */
     bool resting;
@@ -103,7 +103,7 @@ static size_t count_below(const struct lanczos *z, double x)
     size_t count = 0;
     double d = 1;
     for (size_t i = 0; i < z->steps; i++) {
-        const double b = i ? z->beside[i - 1] : 0;
+        const double b = i ? z->off_diagonal[i - 1] : 0;
         d = z->diagonal[i] - x - b * b / d;
         if (d == 0) d = DBL_MIN;
         count += d < 0;
@@ -124,12 +124,13 @@ static double eigenvalue(const struct lanczos *z, size_t rank, double low, doubl
     return low / 2 + high / 2;
 }
 
-static void look_at_ends(struct lanczos *z)
+static void check_ends(struct lanczos *z)
 {
     const double low = z->low, high = z->high;
     double least = INFINITY, most = -INFINITY; /* Gershgorin */
     for (size_t i = 0; i < z->steps; i++) {
-        const double reach = (i ? z->beside[i - 1] : 0) + (i + 1 < z->steps ? z->beside[i] : 0);
+        const double reach =
+            (i ? z->off_diagonal[i - 1] : 0) + (i + 1 < z->steps ? z->off_diagonal[i] : 0);
         least = fmin(least, z->diagonal[i] - reach);
         most = fmax(most, z->diagonal[i] + reach);
     }
@@ -145,11 +146,11 @@ static bool advance(struct lanczos *z, ech_status *status)
     *status = product(z, false, z->v, z->squared ? z->image : z->next);
     if (*status == ECH_OK && z->squared) *status = product(z, true, z->image, z->next);
     if (*status != ECH_OK) return false;
-    const double alpha = dot(z->v, z->next, n), beta = j ? z->beside[j - 1] : 0;
+    const double alpha = dot(z->v, z->next, n), beta = j ? z->off_diagonal[j - 1] : 0;
     for (size_t i = 0; i < n; i++) z->next[i] -= alpha * z->v[i] + beta * z->before[i];
     const double norm = sqrt(dot(z->next, z->next, n));
     z->diagonal[j] = alpha;
-    z->beside[j] = norm;
+    z->off_diagonal[j] = norm;
     z->steps = j + 1;
     if (!(norm > 10 * DBL_EPSILON * fabs(z->diagonal[0]))) return false;
     double *spare = z->before;
@@ -189,7 +190,7 @@ static int iterate(struct lanczos *z, struct cli_progress *progress)
         }
         if (z->steps < look && more && z->steps < z->most) continue;
         look += look / 2;
-        look_at_ends(z);
+        check_ends(z);
         still = z->resting ? still + 1 : 0;
     }
     z->resting = still >= 2 || !more;
@@ -212,12 +213,12 @@ static int find_spectrum(ech_ctx *ctx, const struct matrix_view *view, bool squa
     if (!memory)
         return cli_fail(EXIT_MEMORY, "out of memory: cannot allocate vectors of %zu numbers", n);
     z->diagonal = memory;
-    z->beside = z->diagonal + z->most;
-    z->v = z->beside + z->most;
+    z->off_diagonal = z->diagonal + z->most;
+    z->v = z->off_diagonal + z->most;
     z->before = z->v + n;
     z->next = z->before + n;
     z->image = z->next + n;
-    if (entries < ALONE) ech_set_threads(ctx, 1);
+    if (entries < ONE_THREAD) ech_set_threads(ctx, 1);
     const int code = iterate(z, progress);
     ech_set_threads(ctx, threads);
     free(memory);

@@ -69,7 +69,7 @@ struct row {
     double others, diagonal; /* sum of |a_ij|, and a_ii */
 };
 
-static void look_at_entry(struct row *row, uint64_t j, double value, struct matrix_facts *f)
+static void inspect_entry(struct row *row, uint64_t j, double value, struct matrix_facts *f)
 {
     const uint64_t i = row->i;
     if (!isfinite(value)) f->nans++;
@@ -131,14 +131,14 @@ static void compare_row(const struct matrix_view *view, size_t i, struct matrix_
     }
 }
 
-static void look_at_sparse(const struct matrix_view *view, struct matrix_facts *f)
+static void inspect_sparse(const struct matrix_view *view, struct matrix_facts *f)
 {
     const int64_t *offsets = view->a.row_offsets, *columns = view->a.col_indices;
     const double *values = view->a.values;
     for (size_t i = 0; i < view->rows; i++) {
         struct row row = { .i = i };
         for (int64_t e = offsets[i]; e < offsets[i + 1]; e++)
-            look_at_entry(&row, (uint64_t)columns[e], values[e], f);
+            inspect_entry(&row, (uint64_t)columns[e], values[e], f);
         end_row(&row, f);
     }
     offsets = view->t.row_offsets;
@@ -167,7 +167,7 @@ static void compare_dense(const double *a, size_t n, struct matrix_facts *f)
                 }
 }
 
-static int look_at_dense(struct matrix_view *view, struct matrix_facts *f)
+static int inspect_dense(struct matrix_view *view, struct matrix_facts *f)
 {
     double *sums = calloc(view->cols + 1, sizeof *sums);
     if (!sums) return cli_fail(EXIT_MEMORY, "out of memory: cannot allocate the column sums");
@@ -176,7 +176,7 @@ static int look_at_dense(struct matrix_view *view, struct matrix_facts *f)
         struct row row = { .i = i };
         for (size_t j = 0; j < view->cols; j++) {
             if (values[j] == 0) continue;
-            look_at_entry(&row, j, values[j], f);
+            inspect_entry(&row, j, values[j], f);
             sums[j] += fabs(values[j]);
         }
         view->entries += row.count;
@@ -193,9 +193,9 @@ int matrix_find_facts(struct matrix_view *view, struct matrix_facts *f)
     int code = EXIT_DONE;
     *f = (struct matrix_facts){ 0 };
     if (view->dense)
-        code = look_at_dense(view, f);
+        code = inspect_dense(view, f);
     else
-        look_at_sparse(view, f);
+        inspect_sparse(view, f);
     f->square = sqrt(f->square);
     return code;
 }

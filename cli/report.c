@@ -65,7 +65,7 @@ static void tick(void *user, uint64_t done, uint64_t total)
     show(user, done, total);
 }
 
-int cli_progress_told(void *user, double done)
+int cli_report_progress(void *user, double done)
 {
     enum { WHOLE = 1000000 };
     show(user, (uint64_t)(done * WHOLE), WHOLE);

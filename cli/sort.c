@@ -41,13 +41,13 @@ static struct io_order make_order(const struct sort_job *job)
 {
     const ech_sort_options *o = &job->options;
     /* Only a sort of keys by part of their bits distinguishes -0 from +0. */
-    bool keys_alone = !job->argsort && !job->base.column.lines;
+    bool keys_only = !job->argsort && !job->base.column.lines;
     bool part =
         o->end_bit && o->end_bit - o->begin_bit < 8 * (int)ech_dtype_bytes(job->base.column.dtype);
     return (struct io_order){ .dtype = job->base.column.dtype,
                               .order = o->order,
                               .descending = o->descending != 0,
-                              .merged = !(keys_alone && part),
+                              .merged = !(keys_only && part),
                               .begin_bit = o->begin_bit,
                               .end_bit = o->end_bit };
 }

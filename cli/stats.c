@@ -93,7 +93,7 @@ static void quantile(const struct io_column *c, uint64_t n, int i)
 }
 
 /* Minimum, maximum, quantiles and number of distinct values of the sorted column. */
-static int look_at_order(struct job *job, uint64_t n)
+static int check_order(struct job *job, uint64_t n)
 {
     struct io_column *c = &job->column;
     size_t bytes = ech_dtype_bytes(c->dtype);
@@ -139,7 +139,7 @@ static int find_figures(struct job *job)
     figures[N].bits = c->n;
     widen_sum(c->dtype, c->n);
     uint64_t n = c->n - figures[NANS].bits;
-    int code = n ? look_at_order(job, n) : EXIT_DONE;
+    int code = n ? check_order(job, n) : EXIT_DONE;
     stage_end(job, STAGE_WORK, c->keys_bytes);
     return code;
 }

@@ -93,7 +93,7 @@ static bool works(struct ladder_device *device, CUresult result, const char *cal
 /* ---- Open and close ---- */
 
 /* Measures the rate of a device copy; computes the peak rate of multiplications from the clock. */
-static bool find_roofs(struct ladder_device *d)
+static bool find_ceilings(struct ladder_device *d)
 {
     enum { CLOCK_RATE_KHZ = 13, TIMES = 5 };
     const size_t bytes = (size_t)1 << 29;
@@ -198,7 +198,7 @@ bool ladder_open(struct ladder_device *d, const char *name)
                       : works(d, d->driver->cuEventCreate(&d->before, 0), "cuEventCreate") &&
                             works(d, d->driver->cuEventCreate(&d->after, 0), "cuEventCreate") &&
                             works(d, d->driver->cuMemAlloc(&d->flush, FLUSH_BYTES), "cuMemAlloc") &&
-                            find_roofs(d);
+                            find_ceilings(d);
     if (ok && d->simt) {
         /* Findings report faults; every launch is counted. */
         ok = d->emulator.set_options("keep,profile", d->message, sizeof d->message);

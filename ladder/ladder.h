@@ -43,10 +43,10 @@ struct claim {
     bool (*holds)(const struct results *results, char *because, size_t bytes);
 };
 
-enum roof {
-    ROOF_MEMORY,     /* bytes() relative to the rate of a copy */
-    ROOF_ARITHMETIC, /* operations() relative to the arithmetic peak */
-    ROOF_NONE
+enum ceiling {
+    CEILING_MEMORY,     /* bytes() relative to the rate of a copy */
+    CEILING_ARITHMETIC, /* operations() relative to the arithmetic peak */
+    CEILING_NONE
 };
 
 struct ladder {
@@ -55,7 +55,7 @@ struct ladder {
     const char *unit;  /* unit of n: "keys" */
     bool takes_input;  /* accepts a column of the user's data, and returns one */
     int out_type;      /* dtype of the result column; LADDER_SAME: the input type */
-    enum roof roof;
+    enum ceiling ceiling;
     const struct rung *rungs;
     int rung_count;
     const struct claim *claims;

@@ -67,7 +67,7 @@ def targets(text):
 
 
 def first_sentence(path):
-    """What a source file says that it is."""
+    """The first sentence of a source file, which states its purpose."""
     head = path.read_text(errors="replace")[:800] if path.is_file() else ""
     match = re.search(r"^(?:/\*|#|\"\"\"|//)?\s*\**\s*\S+ - (.*?)(?:\*/|\.(?:\s|$))", head, re.S | re.M)
     return re.sub(r"\s*\n[ *#]*", " ", match.group(1)).strip() if match else ""
@@ -180,8 +180,8 @@ def finished(name, markdown):
     for i in range(0, len(pieces), 3):
         pieces[i], own = linked_names(name, pieces[i], own)
     text = "".join(piece for i, piece in enumerate(pieces) if i % 3 != 2)
-    # The Markdown of Python wants an empty line before a table, four blanks before an item within a list, and an
-    # attribute where HTML contains Markdown.
+    # Python-Markdown requires an empty line before a table, four blanks before an item within a list, and an
+    # attribute on HTML that contains Markdown.
     text = NESTED.sub("    ", TABLE.sub(r"\1\n\2", text))
     return text.replace("\n<details>", '\n<details markdown="1">')
 

@@ -22,6 +22,7 @@ import tokenize
 
 HERE = pathlib.Path(__file__).resolve().parent
 CODE = "\0"  # stands for code, so that no match continues across it
+QUOTE = r"""["]|(?<!\w)'|'(?!\w)"""  # not an apostrophe
 
 C_TOKEN = re.compile(r"""//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])+'""", re.S)
 FENCE = re.compile(r"^[ \t]*```(\w*)[^\n]*\n(.*?)^[ \t]*```", re.M | re.S)
@@ -46,7 +47,8 @@ def c_text(text):
         end = match.end()
         if token.startswith("/"):
             token = re.sub(r"^/[/*]|\*/$", "  ", token)
-            parts.append(re.sub(r"^([ \t]*)\*(?= |$)", r"\1 ", token, flags=re.M))
+            token = re.sub(r"^([ \t]*)\*(?= |$)", r"\1 ", token, flags=re.M)
+            parts.append(re.sub(r"(?<=\S)   (?= *\S)", f" {CODE} ", token))  # between columns
         elif token[0] == '"' and " " in token:
             parts.append(re.sub(r'\\.|^"|"$', lambda escape: " " * len(escape[0]), token))
         else:
@@ -64,13 +66,16 @@ def python_text(text):
         begin = starts[token.start[0] - 1] + token.start[1]
         if token.type == tokenize.COMMENT or token.type == tokenize.STRING and " " in token.string:
             parts.append(blank(text[end:begin], CODE))
-            parts.append(re.sub(r"[\"'#]|\\[nt]", lambda m: " " * len(m[0]), token.string))
+            string = token.string
+            if token.type == tokenize.STRING and "f" in string.lower().split(string[-1], 1)[0]:
+                string = re.sub(r"\{[^{}]*\}", lambda field: blank(field[0], CODE), string)
+            parts.append(re.sub(QUOTE + r"|#|\\[nt]", lambda m: " " * len(m[0]), string))
             end = begin + len(token.string)
     return "".join(parts) + blank(text[end:], CODE)
 
 
 def shell_text(text):
-    return re.sub(r"""^[ \t]*\#|["']""", lambda match: " " * len(match[0]), text, flags=re.M)
+    return re.sub(r"^[ \t]*#|" + QUOTE, lambda match: " " * len(match[0]), text, flags=re.M)
 
 
 def markdown_text(text):
@@ -79,7 +84,8 @@ def markdown_text(text):
         inner = {"c": c_text, "cuda": c_text, "cpp": c_text, "python": python_text}.get(match[1], shell_text)
         lead, trail = match.start(2) - match.start(), match.end() - match.end(2)
         return blank(match[0][:lead], CODE) + inner(match[2]) + blank(match[0][-trail:], CODE)
-    return re.sub(r"^[ \t]*>|[*|]", lambda m: " " * len(m[0]), FENCE.sub(fenced, text), flags=re.M)
+    text = re.sub(r"^[ \t]*>|\*", lambda m: " " * len(m[0]), FENCE.sub(fenced, text), flags=re.M)
+    return text.replace("|", CODE)
 
 
 def man_text(text):
@@ -93,7 +99,8 @@ def text_of(path, text):
     kinds.update(dict.fromkeys((".c", ".h", ".cu", ".cuh", ".def"), c_text))
     code = INLINE_CODE if suffix == ".md" else re.compile(r"`[^`\n]+`")
     text = code.sub(lambda match: blank(match[0]), kinds.get(suffix, shell_text)(text))
-    return NAMES.sub(lambda match: blank(match[0]), text)
+    text = NAMES.sub(lambda match: blank(match[0]), text)
+    return re.sub(r"\n(?=[ \t]*\n)", "\n" + CODE, text)  # between paragraphs
 
 
 def table(name, columns):
@@ -183,6 +190,10 @@ def test():
                     for line, match, _ in findings(name, frame.format(text), patterns)]
     for comment in "/* x\n * looks\n * at y */\n", "// looks\n// at y\n", 'f("looks "\n  "at y");\n':
         bad += [] if findings("t.c", comment, patterns) else [f"not found across lines: {comment}"]
+    for name, text in (("t.c", "/* once   a block */\n"), ("t.c", "/* once\n *\n * A block. */\n"),
+                       ("t.md", "Once\n\nA block\n"), ("t.md", "| once | a block |\n"),
+                       ("t.py", "f'once {nobody} x'\n")):
+        bad += [f"found across a gap: {text}"] if findings(name, text, patterns) else []
     with tempfile.TemporaryDirectory() as folder:
         for text, expected in ("/* A row that nobody reads. */\n", 1), ("int nobody; /* a row */\n", 0):
             file = pathlib.Path(folder) / "t.c"

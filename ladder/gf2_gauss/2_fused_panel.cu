@@ -8,7 +8,7 @@
  *         average, at once
  * Cost:   3 launches per 32 columns; every row passes through memory once per 32 columns
  * Wastes: many rows need the same linear combinations of pivot rows, and each computes them itself
- * From:   the panel of the text on the Four Russians, with Gaussian elimination for the rest
+ * From:   the panel of the text on M4R, with Gaussian elimination for the other columns
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -38,7 +38,7 @@ static uint32_t rows_of_a_block(uint64_t n)
 }
 
 /* Panels of the given number of columns, with one table or four. */
-static void russians(struct trial *trial, uint32_t columns, const char *add, size_t table_bytes)
+static void m4r(struct trial *trial, uint32_t columns, const char *add, size_t table_bytes)
 {
     uint64_t *stride = &trial->p[0];
     CUdeviceptr state = trial->scratch, sums = state + trial->p[1], pivots = state + trial->p[2];
@@ -65,12 +65,12 @@ static void russians(struct trial *trial, uint32_t columns, const char *add, siz
 static void run_1(struct trial *trial)
 {
     uint32_t k = (uint32_t)trial->rung->parameter;
-    russians(trial, k, "gf2_m4ri_1_add", (size_t)ENTRY_BYTES << (k - 1));
+    m4r(trial, k, "gf2_m4ri_1_add", (size_t)ENTRY_BYTES << (k - 1));
 }
 
 static void run_2(struct trial *trial)
 {
-    russians(trial, 8 * TABLES, "gf2_m4ri_2_add", (size_t)TABLES * 128 * ENTRY_BYTES);
+    m4r(trial, 8 * TABLES, "gf2_m4ri_2_add", (size_t)TABLES * 128 * ENTRY_BYTES);
 }
 
 static void run_3(struct trial *trial)
@@ -228,7 +228,7 @@ const struct ladder gf2_m4ri_ladder = { .name = "gf2_m4ri",
                                         .summary = "reduced echelon form over GF(2), by M4R",
                                         .types = "u32",
                                         .unit = "rows",
-                                        .roof = ROOF_NONE,
+                                        .ceiling = CEILING_NONE,
                                         .rungs = rungs,
                                         .rung_count = sizeof rungs / sizeof *rungs,
                                         .claims = claims,

@@ -34,13 +34,13 @@ static void expect(struct trial *trial)
 
 /* ---- Rungs ---- */
 
-/* One block per 4 KB, but at most eight per multiprocessor.  least: the minimum number with which
- * no counter of a warp overflows. */
-static void count(struct trial *trial, const char *kernel, unsigned threads, uint64_t least)
+/* One block per 4 KB, but at most eight per multiprocessor.  minimum: the number of blocks with
+ * which no counter of a warp overflows. */
+static void count(struct trial *trial, const char *kernel, unsigned threads, uint64_t minimum)
 {
     uint64_t blocks = ladder_ceil(trial->n, 4096);
     uint64_t most = 8 * (uint64_t)trial->device->multiprocessors;
-    if (most < least) most = least;
+    if (most < minimum) most = minimum;
     if (blocks > most) blocks = most;
     ladder_zero(trial, trial->out, trial->out_bytes);
     LAUNCH(trial, kernel, blocks, threads, 0, &trial->in, &trial->n, &trial->out);
@@ -161,7 +161,7 @@ const struct ladder histogram256_ladder = { .name = "histogram256",
                                             .unit = "bytes",
                                             .takes_input = true,
                                             .out_type = ECH_U64,
-                                            .roof = ROOF_MEMORY,
+                                            .ceiling = CEILING_MEMORY,
                                             .rungs = rungs,
                                             .rung_count = sizeof rungs / sizeof *rungs,
                                             .claims = claims,

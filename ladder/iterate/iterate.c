@@ -122,7 +122,7 @@ static bool accept(const struct trial *trial, char *message, size_t bytes)
     return true;
 }
 
-/* Of the products: each stored entry once per step, with its column index if it is stored. */
+/* The bytes of the products: per step, each stored entry once, with its column index if stored. */
 static double bytes_moved(const struct trial *trial)
 {
     double n = (double)trial->n, element = (double)trial->element_bytes;
@@ -299,7 +299,7 @@ const struct ladder iterate_ladder = { .name = "iterate",
                                        .summary = "a linear system, by an iterative method",
                                        .types = "f32 f64",
                                        .unit = "unknowns",
-                                       .roof = ROOF_MEMORY,
+                                       .ceiling = CEILING_MEMORY,
                                        .rungs = rungs,
                                        .rung_count = sizeof rungs / sizeof *rungs,
                                        .claims = claims,

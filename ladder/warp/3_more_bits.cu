@@ -6,7 +6,7 @@
  *         the position. Keys move once per digit, for a digit of 32 bits only once
  * Cost:   a ballot per bit, a store and a load per digit
  * Wastes: the number of ballots does not change with the digit size; only the moves are fewer
- * From:   the course's "two or more bits a pass"
+ * From:   the course's variant with two or more bits per pass
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -284,7 +284,7 @@ static bool radix_faster(const struct results *results, char *because, size_t by
     return best < network;
 }
 
-static bool memory_is_the_roof(const struct results *results, char *because, size_t bytes)
+static bool memory_is_the_ceiling(const struct results *results, char *because, size_t bytes)
 {
     const struct result *row = ladder_row(results, 4, 0, timed[0]);
     double reached = row->bytes / (row->ms * 1e-3);
@@ -313,7 +313,7 @@ static const struct claim claims[] = {
       .holds = radix_faster },
     { .text = "The network sorts rows at the memory bandwidth",
       .of_gpu = true,
-      .holds = memory_is_the_roof },
+      .holds = memory_is_the_ceiling },
 };
 
 static const uint64_t checked[] = { 0, 1, 2, 31, 32, 33, 63, 100, 256, 257, 300, 1000, LADDER_END };
@@ -325,7 +325,7 @@ const struct ladder warp_ladder = { .name = "warp",
                                     .unit = "keys",
                                     .takes_input = true,
                                     .out_type = LADDER_SAME,
-                                    .roof = ROOF_MEMORY,
+                                    .ceiling = CEILING_MEMORY,
                                     .rungs = rungs,
                                     .rung_count = sizeof rungs / sizeof *rungs,
                                     .claims = claims,

@@ -39,9 +39,9 @@ static struct echi_shuffle make_map(uint64_t n, uint64_t seed)
 {
     const uint64_t golden = 0x9E3779B97F4A7C15u;
     struct echi_shuffle map = { .n = n };
-    uint64_t a = at_least(even_root(n), ECHI_SHUFFLE_LEAST);
+    uint64_t a = at_least(even_root(n), ECHI_SHUFFLE_MIN);
     map.a = (uint32_t)a;
-    map.b = (uint32_t)at_least(n / a + (n % a != 0), ECHI_SHUFFLE_LEAST);
+    map.b = (uint32_t)at_least(n / a + (n % a != 0), ECHI_SHUFFLE_MIN);
     map.inverse = UINT64_MAX / a; /* rounded down; if a is a power of two, this is one too small */
     if ((a & (a - 1)) == 0) map.inverse++;
     uint64_t state = mix(mix(seed + golden) ^ n);

@@ -26,7 +26,7 @@
 
 enum {
     ECHI_SHUFFLE_ROUNDS = 8,
-    ECHI_SHUFFLE_LEAST = 8 /* minimum rows and columns: fewer make small orders uneven */
+    ECHI_SHUFFLE_MIN = 8 /* minimum rows and columns: fewer make small orders uneven */
 };
 
 struct echi_shuffle {

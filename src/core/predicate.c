@@ -73,10 +73,10 @@ ech_status echi_predicate_make(ech_ctx *ctx, ech_dtype dtype, ech_compare compar
                                const void *value, struct echi_predicate *p)
 {
     bool of_bits = compare >= ECH_COMPARE_HAS_ANY && compare <= ECH_COMPARE_HAS_NONE;
-    bool alone = compare == ECH_COMPARE_NONZERO || compare == ECH_COMPARE_IS_NAN;
+    bool unary = compare == ECH_COMPARE_NONZERO || compare == ECH_COMPARE_IS_NAN;
     if ((unsigned)compare > ECH_COMPARE_HAS_NONE)
         return echi_fail(ctx, ECH_ERR_ARG, "compare is %d, not an ech_compare", (int)compare);
-    if (!alone && !value)
+    if (!unary && !value)
         return echi_fail(ctx, ECH_ERR_ARG, "value is NULL, but compare needs a value");
     bool is_float = echi_dtype_is_float(dtype);
     if (of_bits && is_float)
@@ -87,7 +87,7 @@ ech_status echi_predicate_make(ech_ctx *ctx, ech_dtype dtype, ech_compare compar
     uint64_t ones = ~(uint64_t)0 >> (64 - 8 * bytes);
     *p = (struct echi_predicate){ .order = echi_order_make(dtype, ECH_ORDER_NAN_LAST, false, true),
                                   .mask = ones };
-    uint64_t u = alone ? 0 : load(value, bytes);
+    uint64_t u = unary ? 0 : load(value, bytes);
     if (of_bits) {
         p->order = (struct echi_order){ .last = ones };
         p->mask = u;

@@ -218,12 +218,13 @@ static ech_status run(ech_ctx *ctx, const void *request, const void *plan, void 
     TRY(factor(ctx, p, &parts, own ? own : parts.more, elements));
     if (p->kind != ECH_FACTOR_CHOLESKY)
         TRY(turn(ctx, p, parts.copy, p->m, p->c, p->stride, p->n, p->m));
-    const struct direct_vendor_args told = { .rows = p->n,
-                                             .ints = p->kind == ECH_FACTOR_LU ? parts.pivots : NULL,
-                                             .info = parts.info,
-                                             .pivots = p->pivots,
-                                             .scalars = p->scalars };
-    TRY(launch(ctx, p, "direct_told", (p->n + DIRECT_THREADS - 1) / DIRECT_THREADS, &told));
+    const struct direct_vendor_args convert = { .rows = p->n,
+                                                .ints =
+                                                    p->kind == ECH_FACTOR_LU ? parts.pivots : NULL,
+                                                .info = parts.info,
+                                                .pivots = p->pivots,
+                                                .scalars = p->scalars };
+    TRY(launch(ctx, p, "direct_convert", (p->n + DIRECT_THREADS - 1) / DIRECT_THREADS, &convert));
 done:
     if (own) echi_release(ctx, own, needed);
     return status;

@@ -510,7 +510,7 @@ static int choose_threads(struct exchange *r)
     size_t threads = (size_t)(most < LINK_THREADS ? most : LINK_THREADS);
     size_t copy = echi_min(bytes / COPIES, LINK_COPY_BYTES), part = copy / PARTS / 4096 * 4096;
     if (part > LINK_PART_BYTES) part = LINK_PART_BYTES;
-    if (part < LINK_LEAST_BYTES) part = LINK_LEAST_BYTES;
+    if (part < LINK_MIN_BYTES) part = LINK_MIN_BYTES;
     r->up.part_bytes = r->down.part_bytes = part;
     r->up.parts = r->down.parts = copy > part ? copy / part : 1;
     if (!r->staged || bytes < part) return 1;

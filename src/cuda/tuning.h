@@ -36,7 +36,7 @@
 
 /* 16-bit keys without values (sort/cuda/count.cuh): smaller arrays are sorted in two passes
  * instead. */
-enum { SORT_COUNT_LEAST = 1 << 24 };
+enum { SORT_COUNT_MIN = 1 << 24 };
 
 /* A sort in one block (sort/cuda/small.cuh): threads, and keys per thread; items of
  * sort_block_large are above. H200, 2026-11-22. */
@@ -48,18 +48,18 @@ enum {
     SORT_BLOCK_LARGE_THREADS = 1024
 };
 
-/* Sample sort (sort/cuda/sample.cu): buckets of LEAST_KEYS keys, until there are as many as a large
+/* Sample sort (sort/cuda/sample.cu): buckets of MIN_KEYS keys, until there are as many as a large
  * GPU has multiprocessors; then the number of buckets is a multiple of that, up to the maximum.
  * items: keys that a thread can hold, on sm_75 (narrow) and on later GPUs. H200, 2026-11-22. */
 enum {
     SORT_SAMPLE_THREADS = 1024,
     SORT_SAMPLE_WAVE = 128,
-    SORT_SAMPLE_LEAST_KEYS = 256,
+    SORT_SAMPLE_MIN_KEYS = 256,
     SORT_SAMPLE_MOST_BYTES = 1 << 23, /* keys without values */
     SORT_SAMPLE_MOST_VALUES = 1 << 20 /* keys with values */
 };
 /* Numbers of keys: below, sample sort is chosen; from this number on, MSD radix sort. */
-#define SORT_MSD_LEAST(key_bytes, floats)                                                          \
+#define SORT_MSD_MIN(key_bytes, floats)                                                            \
     ((key_bytes) == 8 && !(floats) ? (1u << 18) + 1 : (1u << 19) + 1)
 #define SORT_SAMPLE_BUCKETS(value_bytes) ((value_bytes) ? 256u : 512u) /* maximum */
 #define SORT_SAMPLE_KEYS(key_bytes)      ((key_bytes) == 8 ? 2048u : 4096u)
@@ -70,7 +70,7 @@ enum {
  * consists of windows of 64 bytes. blocks: resident on a multiprocessor. H200, 2026-11-22. */
 enum {
     SORT_MSD_COUNT_PLAN_KEYS = 2048, /* ... by blocks of at least this many */
-    SORT_BUCKETS_LEAST = 1 << 25,    /* keys: below, the first level has digits, not buckets */
+    SORT_BUCKETS_MIN = 1 << 25,      /* keys: below, the first level has digits, not buckets */
     SORT_BUCKETS_BIN_BITS = 15,      /* maximum, of the bins from which buckets are made */
     SORT_BUCKETS_THREADS = 1024,
     SORT_MSD_THREADS = 512,
@@ -112,15 +112,15 @@ enum {
 /* Minimum number of keys for digits of values of floats (sort/cuda/msd_value.cuh), unless the
  * algorithm is named. For smaller arrays, bins of bits also make leaves, and the choice takes
  * longer than it saves. */
-#define SORT_VALUE_DIGITS_LEAST(key_bytes) ((key_bytes) == 8 ? 1u << 25 : 1u << 26)
+#define SORT_VALUE_DIGITS_MIN(key_bytes) ((key_bytes) == 8 ? 1u << 25 : 1u << 26)
 
-/* At least this many keys (LEAST) are sorted by LSD radix sort if they are skewed
- * (sort/cuda/skewed.cuh); the threads of a block read a sample of two keys each. Keys are skewed if
- * at least SHARE of 100 different neighbours in the sorted sample share their first BITS bits.
- * EQUAL: of 100 keys this many are one key, for which passes over 32-bit keys without values are
- * slow, and so are MSD levels of pairs. H200, 2026-11-22. */
+/* At least MIN keys are sorted by LSD radix sort if they are skewed (sort/cuda/skewed.cuh); the
+ * threads of a block read a sample of two keys each. Keys are skewed if at least SHARE of 100
+ * different neighbours in the sorted sample share their first BITS bits. EQUAL: if this many of 100
+ * keys are equal, passes over 32-bit keys without values are slow, and so are MSD levels of pairs.
+ * H200, 2026-11-22. */
 enum { SORT_SKEWED_THREADS = 1024, SORT_LSD_COUNT_BLOCKS = 3 /* per multiprocessor */ };
-#define SORT_SKEWED_LEAST(key_bytes)              ((key_bytes) == 8 ? 1u << 23 : 1u << 24)
+#define SORT_SKEWED_MIN(key_bytes)                ((key_bytes) == 8 ? 1u << 23 : 1u << 24)
 #define SORT_SKEWED_BITS(key_bytes, value_bytes)  ((key_bytes) == 8 ? 22 : (value_bytes) ? 17 : 20)
 #define SORT_SKEWED_SHARE(key_bytes, value_bytes) ((key_bytes) == 4 && (value_bytes) ? 10 : 30)
 #define SORT_SKEWED_EQUAL(value_bytes)            ((value_bytes) ? 60 : 20)
@@ -128,7 +128,7 @@ enum { SORT_SKEWED_THREADS = 1024, SORT_LSD_COUNT_BLOCKS = 3 /* per multiprocess
 /* The sort with little workspace (sort/cuda/low_memory.c): a workspace for 2 /
  * SORT_LOW_MEMORY_BLOCKS of the array, which is sorted SORT_LOW_MEMORY_BLOCKS - 1 times. Chosen,
  * not measured. */
-enum { SORT_LOW_MEMORY_BLOCKS = 8, SORT_LOW_MEMORY_LEAST = 1 << 14 };
+enum { SORT_LOW_MEMORY_BLOCKS = 8, SORT_LOW_MEMORY_MIN = 1 << 14 };
 
 /* Copies of host memory (exchange.c).  H200 on 16 cores, 2026-11-22, GB/s for 1 GiB in each
  * direction, both at once, between pinned memory and the device, by the size of a copy:
@@ -143,9 +143,9 @@ enum { SORT_LOW_MEMORY_BLOCKS = 8, SORT_LOW_MEMORY_LEAST = 1 << 14 };
 enum {
     LINK_THREADS = 14,
     LINK_COPY_BYTES = 8 << 20,
-    LINK_PART_BYTES = 512 << 10,  /* of a copy, that a thread takes at a time */
-    LINK_LEAST_BYTES = 128 << 10, /* minimum of a part */
-    LINK_SMALL_BYTES = 1 << 20    /* per direction: the driver is as fast, without waking threads */
+    LINK_PART_BYTES = 512 << 10, /* of a copy, that a thread takes at a time */
+    LINK_MIN_BYTES = 128 << 10,  /* minimum of a part */
+    LINK_SMALL_BYTES = 1 << 20   /* per direction: the driver is as fast, without waking threads */
 };
 
 /* Out-of-core sorts (sort/cuda/host.c). The first chunk is copied up and the last one down without
@@ -154,7 +154,7 @@ enum {
 enum {
     LINK_CHUNKS = 32,
     LINK_CHUNK_BYTES = 16 << 20, /* minimum, unless memory is short */
-    LINK_LEAST_CHUNK = 1024 /* elements: if four such chunks do not fit in memory, the sort fails */
+    LINK_MIN_CHUNK = 1024 /* elements: if four such chunks do not fit in memory, the sort fails */
 };
 
 /* MSD radix sort of pairs (sort/cuda/msd_pairs.cu): a scatter's tile and blocks per multiprocessor,
@@ -172,7 +172,7 @@ enum {
 /* clang-format on */
 enum {
     SORT_PAIRS_LEAF = 4608,      /* keys of the smallest leaf of a row */
-    SORT_PAIRS_LEAST_BITS = 24,  /* or fewer: a few passes of LSD radix sort are faster */
+    SORT_PAIRS_MIN_BITS = 24,    /* or fewer: a few passes of LSD radix sort are faster */
     SORT_PAIRS_COUNT_BLOCKS = 2, /* per multiprocessor, with a scatter's threads */
     SORT_PAIRS_PIECES = 1024     /* maximum number of blocks that count */
 };
@@ -182,7 +182,7 @@ enum {
  * neighbours in the sorted sample have the same first 16 bits; of uniform keys, 32 have. H200,
  * 2026-11-22. */
 enum {
-    SORT_PACKED_LEAST = 1 << 25, /* keys: below, the additional launches cost what they save */
+    SORT_PACKED_MIN = 1 << 25, /* keys: below, the additional launches cost what they save */
     SORT_PACKED_COUNT_THREADS = 1024,
     SORT_PACKED_THREADS = 256,
     SORT_PACKED_BLOCKS = 3,

@@ -126,7 +126,7 @@ ech_status ech_gf2_rank(ech_ctx *ctx, const ech_gf2 *a, uint32_t *rank,
 {
     READ_OPTIONS(ctx, ech_gf2_echelon_options, options);
     struct echi_gf2_elimination e = { .call = ECH_GF2_CALL_ECHELON,
-                                      .rank_alone = true,
+                                      .rank_only = true,
                                       .rank = rank };
     ech_status status;
     TRY(begin(ctx, &e, a, options, "tr"));

@@ -20,8 +20,8 @@
 struct echi_gf2_elimination {
     ech_gf2_call call;
     const struct echi_backend *backend;
-    bool rank_alone; /* ECH_GF2_CALL_ECHELON: a is not changed */
-    bool left;       /* ECH_GF2_CALL_NULLSPACE */
+    bool rank_only; /* ECH_GF2_CALL_ECHELON: a is not changed */
+    bool left;      /* ECH_GF2_CALL_NULLSPACE */
     bool has_order, has_transform, has_solvable, has_pivots;
     ech_gf2 a, b, out;
     ech_gf2 transform; /* ... or the certificate */

@@ -66,8 +66,8 @@ static ech_status most_workspace(struct plan *p, size_t *bytes)
     if (p->request == &p->elimination) {
         struct echi_gf2_elimination *e = &p->elimination;
         e->left = e->call == ECH_GF2_CALL_NULLSPACE;
-        e->rank_alone = e->call == ECH_GF2_CALL_ECHELON;
-        if (e->rank_alone) e->reduced = false;
+        e->rank_only = e->call == ECH_GF2_CALL_ECHELON;
+        if (e->rank_only) e->reduced = false;
         TRY(echi_operation_workspace(p->operation, p->request, &each[1]));
     }
     if (p->request == &p->batch) {

@@ -99,17 +99,17 @@ static void gather_columns(struct steps *s, const ech_gf2 *from, const uint32_t 
 
 /* ---- The matrix that is eliminated ---- */
 
-struct beside {
+struct augmented {
     ech_gf2 all, a, b, identity;       /* all, and its parts */
     uint32_t *full, *inverse, *pivots; /* with an order: all columns in order, and its inverse */
     uint32_t *rank;
 };
 
 /* Lays out the parts and fills them. b NULL: no such part. */
-static struct beside set_beside(struct steps *s, const struct echi_gf2_elimination *e,
-                                const ech_gf2 *b, bool identity)
+static struct augmented augmented_matrix(struct steps *s, const struct echi_gf2_elimination *e,
+                                         const ech_gf2 *b, bool identity)
 {
-    struct beside m;
+    struct augmented m;
     const bool turned = e->left;
     const size_t rows = turned ? e->a.cols : e->a.rows, cols = turned ? e->a.rows : e->a.cols;
     size_t words = part_words(at_least_1(cols));
@@ -162,7 +162,7 @@ static void eliminate(struct steps *s, const struct echi_gf2_elimination *e, con
 }
 
 /* Converts pivots in the ordered columns to columns of a. */
-static void map_pivots(struct steps *s, const struct beside *m, size_t limit, uint32_t *pivots,
+static void map_pivots(struct steps *s, const struct augmented *m, size_t limit, uint32_t *pivots,
                        const uint32_t *rank)
 {
     if (!m->full || !limit) return;
@@ -177,16 +177,16 @@ static void map_pivots(struct steps *s, const struct beside *m, size_t limit, ui
 
 static void run_echelon(struct steps *s, const struct echi_gf2_elimination *e)
 {
-    if (!e->rank_alone && !e->has_order && !e->has_transform && !none(&e->a)) {
+    if (!e->rank_only && !e->has_order && !e->has_transform && !none(&e->a)) {
         eliminate(s, e, &e->a, e->columns, e->reduced, e->rank, e->pivots, e->rows_from);
         return;
     }
-    struct beside m = set_beside(s, e, NULL, e->has_transform);
+    struct augmented m = augmented_matrix(s, e, NULL, e->has_transform);
     uint32_t *pivots = e->has_pivots && !none(&e->a) ? e->pivots : NULL;
     eliminate(s, e, &m.all, e->columns, e->reduced, e->rank, pivots,
               e->a.rows ? e->rows_from : NULL);
     if (e->has_pivots && !none(&e->a)) map_pivots(s, &m, e->a.cols, pivots, e->rank);
-    if (e->rank_alone) return;
+    if (e->rank_only) return;
     if (e->has_order && e->a.rows)
         gather_columns(s, &m.a, m.inverse, &e->a);
     else
@@ -198,7 +198,7 @@ static void run_echelon(struct steps *s, const struct echi_gf2_elimination *e)
  * inverse of U. */
 static void run_pluq(struct steps *s, const struct echi_gf2_elimination *e)
 {
-    struct beside m = set_beside(s, e, NULL, false);
+    struct augmented m = augmented_matrix(s, e, NULL, false);
     eliminate(s, e, &m.all, e->columns, false, e->rank, m.pivots, e->a.rows ? e->rows_from : NULL);
     map_pivots(s, &m, e->a.cols, m.pivots, e->rank);
     if (e->a.cols)
@@ -248,7 +248,7 @@ static void run_pluq(struct steps *s, const struct echi_gf2_elimination *e)
 
 static void run_solve(struct steps *s, const struct echi_gf2_elimination *e)
 {
-    struct beside m = set_beside(s, e, &e->b, e->has_transform);
+    struct augmented m = augmented_matrix(s, e, &e->b, e->has_transform);
     eliminate(s, e, &m.all, e->columns, true, m.rank, m.pivots, NULL);
     map_pivots(s, &m, e->a.cols, m.pivots, m.rank);
     if (e->a.rows == 0) m.b = part(&m.all, part_words(1), 1, e->b.cols); /* a row of zeros */
@@ -275,7 +275,7 @@ static void run_solve(struct steps *s, const struct echi_gf2_elimination *e)
 static void run_kernel(struct steps *s, const struct echi_gf2_elimination *e)
 {
     const size_t cols = e->left ? e->a.rows : e->a.cols;
-    struct beside m = set_beside(s, e, NULL, false);
+    struct augmented m = augmented_matrix(s, e, NULL, false);
     if (cols == 0) { /* a rank of 0 is also the dimension */
         eliminate(s, e, &m.all, 1, true, e->rank, NULL, NULL);
         return;
@@ -291,7 +291,7 @@ static void run_kernel(struct steps *s, const struct echi_gf2_elimination *e)
 
 static void run_inverse(struct steps *s, const struct echi_gf2_elimination *e)
 {
-    struct beside m = set_beside(s, e, NULL, true);
+    struct augmented m = augmented_matrix(s, e, NULL, true);
     eliminate(s, e, &m.all, e->a.cols, true, e->rank, NULL, NULL);
     copy(s, &m.identity, &e->out);
 }

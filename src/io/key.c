@@ -216,7 +216,7 @@ static uint16_t narrow(double x, int exponent_bits, int fraction_bits)
     if (exponent == 0x7ff)
         return (uint16_t)(sign | infinity | (fraction ? 1u << (fraction_bits - 1) : 0));
 
-    /* Of the 53 bits of the significand, keep fraction_bits + 1, or fewer for a subnormal. */
+    /* Keep fraction_bits + 1 of the 53 bits of the significand, or fewer for a subnormal. */
     int biased = exponent - 1023 + (int)(exponents >> 1);
     int drop = 52 - fraction_bits + (biased < 1 ? 1 - biased : 0);
     if (exponent == 0 || drop > 54) return (uint16_t)sign;

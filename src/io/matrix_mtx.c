@@ -20,7 +20,7 @@
 #include <string.h>
 #include <strings.h>
 
-enum { PARTS = 256, LEAST_PART = 1 << 16 };
+enum { PARTS = 256, MIN_PART = 1 << 16 };
 
 struct part {
     const char *at, *end;
@@ -194,7 +194,7 @@ static void cut(struct reading *r)
 {
     const size_t bytes = (size_t)(r->end - r->text);
     size_t step = bytes / PARTS + 1;
-    if (step < LEAST_PART) step = LEAST_PART;
+    if (step < MIN_PART) step = MIN_PART;
     r->count = 0;
     for (const char *at = r->text; at < r->end;) {
         struct part *p = &r->parts[r->count++];

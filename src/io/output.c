@@ -93,8 +93,8 @@ static mode_t new_file_mode(void)
     return 0666 & ~mask;
 }
 
-static io_status create_beside(struct io_output *output, const char *path, const struct stat *old,
-                               struct io_error *error)
+static io_status create_in_same_folder(struct io_output *output, const char *path,
+                                       const struct stat *old, struct io_error *error)
 {
     output->path = old ? realpath(path, NULL) : strdup(path);
     output->temporary = output->path ? temporary_name(output->path) : NULL;
@@ -139,7 +139,7 @@ io_status io_create(struct io_output *output, const char *path, struct io_error 
             if (output->fd < 0)
                 status = io_fail(error, IO_FAIL, path, "cannot write: %s", strerror(errno));
         } else {
-            status = create_beside(output, path, there ? &old : NULL, error);
+            status = create_in_same_folder(output, path, there ? &old : NULL, error);
         }
     }
     if (status != IO_OK) io_discard(output);

@@ -144,13 +144,13 @@ ECHI_BOTH uint64_t max_result(const struct echi_reduce_rule *rule, uint64_t most
     return order_bits(&rule->order, (int)rule->bytes, most);
 }
 
-/* least: all ones for an empty input. */
-ECHI_BOTH void minmax_result(const struct echi_reduce_rule *rule, uint64_t least, uint64_t most,
+/* smallest: the minimum e; all ones for an empty input. */
+ECHI_BOTH void minmax_result(const struct echi_reduce_rule *rule, uint64_t smallest, uint64_t most,
                              uint64_t out[2])
 {
     bool nan = !rule->ignore && most > rule->limit;
-    if (least > rule->limit) least = rule->limit;
-    out[0] = nan ? rule->special : order_bits(&rule->order, (int)rule->bytes, least);
+    if (smallest > rule->limit) smallest = rule->limit;
+    out[0] = nan ? rule->special : order_bits(&rule->order, (int)rule->bytes, smallest);
     out[1] = nan ? rule->special : order_bits(&rule->order, (int)rule->bytes, most);
 }
 

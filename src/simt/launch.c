@@ -342,7 +342,7 @@ static bool run_round(struct simt_worker *w)
     return ended;
 }
 
-static bool somebody_is_ready(const struct simt_worker *w)
+static bool any_is_ready(const struct simt_worker *w)
 {
     for (const struct simt_block *b = w->resident; b; b = b->next)
         if (!b->over && b->ready_warps) return true;
@@ -354,7 +354,7 @@ static bool somebody_is_ready(const struct simt_worker *w)
 static bool is_stuck(struct simt_worker *w, unsigned rounds, bool *counted)
 {
     struct simt_launch *l = w->launch;
-    bool ready = somebody_is_ready(w);
+    bool ready = any_is_ready(w);
     if (ready && rounds < IDLE_ROUNDS && w->long_steps < MOST_LONG_STEPS) return false;
     if (!*counted) atomic_fetch_add(&l->idle_workers, 1);
     *counted = true;

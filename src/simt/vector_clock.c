@@ -1,5 +1,5 @@
 /*
- * simt/vector_clock.c - vector clocks: which actions of other threads a thread has acquired.
+ * simt/vector_clock.c - vector clocks: the actions of other threads that a thread has acquired.
  *
  * An entry contains, for one thread, the time before which all its actions are ordered. Entries are
  * sorted by block and thread, so that two clocks are merged in one pass.

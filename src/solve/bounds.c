@@ -28,7 +28,7 @@ static const double rest = 0.005; /* ... change by less than this fraction */
 
 struct tridiagonal {
     int n;
-    double diagonal[STEPS], beside[STEPS]; /* beside[i]: between i and i + 1 */
+    double diagonal[STEPS], off_diagonal[STEPS]; /* off_diagonal[i]: between i and i + 1 */
 };
 
 /* The number of eigenvalues less than x (Sturm). */
@@ -37,7 +37,7 @@ static int below(const struct tridiagonal *t, double x)
     int count = 0;
     double d = 1;
     for (int i = 0; i < t->n; i++) {
-        const double b = i ? t->beside[i - 1] : 0;
+        const double b = i ? t->off_diagonal[i - 1] : 0;
         d = t->diagonal[i] - x - b * b / d;
         if (d == 0) d = 1e-300;
         count += d < 0;
@@ -64,7 +64,7 @@ static double above(const struct tridiagonal *t)
 {
     double most = 0;
     for (int i = 0; i < t->n; i++) {
-        const double reach = t->diagonal[i] + (i ? t->beside[i - 1] : 0) + t->beside[i];
+        const double reach = t->diagonal[i] + (i ? t->off_diagonal[i - 1] : 0) + t->off_diagonal[i];
         if (reach > most) most = reach;
     }
     return most;
@@ -147,11 +147,11 @@ ech_status echi_solve_bounds(struct echi_run *run, bool *found)
             upper = eigenvalue(&t, t.n - 1, high);
             if (last || (low - lower <= rest * lower && upper - up <= rest * upper)) break;
         }
-        t.beside[i] = sqrt(beta) / alpha;
+        t.off_diagonal[i] = sqrt(beta) / alpha;
     }
     const int stop = (int)run->head[ECHI_S_STOP];
     if (t.n == 0 || (stop == ECHI_STOP_INDEFINITE && run->head[ECHI_S_DOT] < 0)) return ECH_OK;
-    t.beside[t.n - 1] = 0;
+    t.off_diagonal[t.n - 1] = 0;
     const double high = above(&t);
     run->report->lower = 0.95 * eigenvalue(&t, 0, high);
     run->report->upper = 1.05 * eigenvalue(&t, t.n - 1, high);

@@ -1,4 +1,4 @@
-"""Sorts what NumPy writes, and compares with what NumPy says; run by numpy.sh."""
+"""Sorts files that NumPy wrote, and compares the results with NumPy's; run by numpy.sh."""
 
 import subprocess
 import sys

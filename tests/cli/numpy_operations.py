@@ -1,4 +1,5 @@
-"""What the commands beside sort make of what NumPy writes; run by numpy_operations.sh."""
+"""Applies the commands except sort to files that NumPy wrote, and compares the results with NumPy's; run by
+numpy_operations.sh."""
 
 import json
 import subprocess

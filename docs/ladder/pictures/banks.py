@@ -1,4 +1,4 @@
-"""banks.py - which banks the lanes of a warp want: words 1, 2 and 32 apart, padded, and bytes.
+"""banks.py - the banks that the lanes of a warp access: words 1, 2 and 32 apart, padded, and bytes.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -8,7 +8,7 @@ CELL, BANKS = 22, 32
 
 
 def line(svg, y, title, bank_of, note):
-    """The banks, with how many lanes want a word of each, and lines from the first eight lanes."""
+    """The banks with the number of distinct words accessed in each, and lines from the first eight lanes."""
     svg.text(12, y, title, bold=True)
     wanted = [set() for _ in range(BANKS)]
     for lane in range(32):
@@ -25,9 +25,9 @@ def line(svg, y, title, bank_of, note):
 
 
 def draw(svg):
-    svg.text(12, 20, "32 banks, and how many different words of each a warp wants")
-    line(svg, 48, "Words 1 apart", lambda lane: lane, "1 pass")
-    line(svg, 156, "Words 2 apart", lambda lane: 2 * lane, "2 passes")
-    line(svg, 264, "Words 32 apart", lambda lane: 32 * lane, "32 passes")
-    line(svg, 372, "Words 33 apart", lambda lane: 33 * lane, "1 pass")
-    line(svg, 480, "Bytes: four lanes share a word", lambda lane: lane // 4, "1 pass")
+    svg.text(12, 20, "32 banks: the number of distinct words that a warp accesses in each")
+    line(svg, 48, "Words 1 apart", lambda lane: lane, "1 wavefront")
+    line(svg, 156, "Words 2 apart", lambda lane: 2 * lane, "2 wavefronts")
+    line(svg, 264, "Words 32 apart", lambda lane: 32 * lane, "32 wavefronts")
+    line(svg, 372, "Words 33 apart", lambda lane: 33 * lane, "1 wavefront")
+    line(svg, 480, "Bytes: four lanes share a word", lambda lane: lane // 4, "1 wavefront")

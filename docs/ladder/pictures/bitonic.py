@@ -1,4 +1,4 @@
-"""bitonic.py - the comparisons of a bitonic sort of eight keys, and of the same with five.
+"""bitonic.py - the comparisons of a bitonic sort of eight keys, and of five keys.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -49,5 +49,5 @@ def network(svg, x, y, n, title):
 
 
 def draw(svg):
-    y = network(svg, 12, 24, 8, "Eight keys: 6 steps; the lesser key always goes up")
-    network(svg, 12, y + 16, 5, "Five keys: what is not there never moves")
+    y = network(svg, 12, 24, 8, "Eight keys: 6 steps; the smaller key always goes up")
+    network(svg, 12, y + 16, 5, "Five keys: the missing ones never move")

@@ -1,4 +1,4 @@
-"""column_merge.py - keys as a matrix with a bank for each column, and two runs cut by a diagonal.
+"""column_merge.py - keys as a matrix with one bank per column, and two runs cut by diagonals.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -20,8 +20,8 @@ def matrix(svg, x, y, rows, title, mark=()):
 
 
 def path(svg, x, y):
-    """The grid of all pairs, the way that the merge takes, and the diagonals of three threads."""
-    svg.text(x, y, "Merge path: the merge of two runs is a way through their grid", bold=True)
+    """The grid of all pairs, the path of the merge, and the diagonals of three threads."""
+    svg.text(x, y, "Merge path: the merge of two runs is a path through their grid", bold=True)
     x, y = x + 30, y + 44
     for j, key in enumerate(B):
         svg.box(x + j * CELL, y - 28, CELL, 24, key, COOL)
@@ -42,11 +42,11 @@ def path(svg, x, y):
                  y + (i + from_a) * CELL, INK, 3)
         i, j = i + from_a, j + (not from_a)
     right = x + 6 * CELL + 16
-    svg.text(right, y + 30, "down: the next key is of the left run")
-    svg.text(right, y + 50, "right: it is of the upper one")
+    svg.text(right, y + 30, "down: the next key comes from the left run")
+    svg.text(right, y + 50, "right: the next key comes from the upper run")
     svg.text(right, y + 84, "A thread that begins at key d of the result")
-    svg.text(right, y + 104, "looks for the way on diagonal d (dashed)")
-    svg.text(right, y + 124, "by binary search, and goes on from there:")
+    svg.text(right, y + 104, "finds the path on diagonal d (dashed)")
+    svg.text(right, y + 124, "by binary search and continues from there:")
     svg.text(right, y + 144, "three threads, four keys each")
 
 
@@ -54,9 +54,9 @@ def draw(svg):
     keys = list(range(24))
     random.Random(5).shuffle(keys)
     columns = [sorted(keys[t::6]) for t in range(6)]
-    matrix(svg, 12, 24, [keys[i * 6:i * 6 + 6] for i in range(4)], "As they come")
+    matrix(svg, 12, 24, [keys[i * 6:i * 6 + 6] for i in range(4)], "Input order")
     heads = [[columns[t][i] for t in range(6)] for i in range(4)]
     matrix(svg, 12 + 6 * CELL + 70, 24, heads, "Columns sorted: one thread each",
            mark={(0, t) for t in range(6)})
-    svg.text(12 + 12 * CELL + 82, 54, "heads: the least of them is next")
+    svg.text(12 + 12 * CELL + 82, 54, "heads: the minimum is next")
     path(svg, 12, 196)

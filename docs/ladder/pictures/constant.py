@@ -1,4 +1,4 @@
-"""constant.py - one constant for all lanes in one turn, and another for each lane in as many.
+"""constant.py - one constant for all lanes in one access, and a different one for each lane in many.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -8,7 +8,7 @@ CELL = 40
 
 
 def lanes(svg, x, y, title, wanted, note):
-    """Eight of the lanes, the words they want of the table, and the turns that this takes."""
+    """Eight of the lanes, the words of the table that they read, and the number of accesses."""
     svg.text(x, y, title, bold=True)
     svg.row(x, y + 12, [f"lane {i}" for i in range(8)], CELL, 24, ["#fff"] * 8, size=10)
     fills = [WARM if k in wanted else PALE for k in range(8)]
@@ -19,7 +19,7 @@ def lanes(svg, x, y, title, wanted, note):
 
 
 def draw(svg):
-    lanes(svg, 12, 24, "Variants 2 and 3: all lanes want the same", [3] * 8,
-          "one word to all lanes: one turn")
-    lanes(svg, 380, 24, "Variant 4: each lane wants another", [3, 4, 5, 6, 7, 0, 1, 2],
-          "as many turns as there are different words: 32 for a warp")
+    lanes(svg, 12, 24, "Variants 2 and 3: all lanes read the same word", [3] * 8,
+          "one word broadcast to all lanes: one access")
+    lanes(svg, 380, 24, "Variant 4: each lane reads a different word", [3, 4, 5, 6, 7, 0, 1, 2],
+          "one access per distinct word: 32 for a warp")

@@ -1,4 +1,4 @@
-"""copy.py - which lane asks for which word, by pieces and by neighbours.
+"""copy.py - which lane loads which word: one chunk per lane, and adjacent words in adjacent lanes.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -24,9 +24,9 @@ def strip(svg, x, y, title, lane_of, note):
 
 
 def draw(svg):
-    strip(svg, 12, 24, "Rung 3: a piece for each lane (here of 8 words), its first load",
+    strip(svg, 12, 24, "Rung 3: one chunk per lane (here of 8 words), its first load",
           lambda i: i // 8 if i % 8 == 0 else None,
-          "every lane touches a sector of its own: 32 sectors a warp, one word used of each")
-    strip(svg, 12, 180, "Rung 4: neighbours ask for neighbours",
+          "every lane touches a different sector: 32 sectors per warp, one word used of each")
+    strip(svg, 12, 180, "Rung 4: adjacent lanes load adjacent words",
           lambda i: i if i < LANES else None,
           "32 lanes touch four sectors, and use all of them")

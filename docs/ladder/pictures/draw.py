@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""draw.py - draws the pictures of the ladder's pages: one SVG for each NAME.py beside this file.
+"""draw.py - draws the pictures of the ladder's pages: one SVG for each NAME.py in this folder.
 
-    docs/ladder/pictures/draw.py [NAME]...   writes NAME.svg, of all without a name
-    docs/ladder/pictures/draw.py --check     fails when a picture is not what its script draws
+    docs/ladder/pictures/draw.py [NAME]...   writes NAME.svg; without names, writes all pictures
+    docs/ladder/pictures/draw.py --check     fails if a picture differs from the output of its script
 
-NAME.py has draw(svg), which puts shapes into the Picture it gets; coordinates are in pixels.
+NAME.py has a function draw(svg), which adds shapes to a Picture; coordinates are in pixels.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -19,7 +19,7 @@ INK, PALE, WARM, COOL, GREEN, GRID = "#222", "#eef1f5", "#e8a13c", "#4878a8", "#
 
 
 class Picture:
-    """Shapes, and the size of what holds them all."""
+    """Shapes, and the width and height of their bounding box."""
 
     def __init__(self):
         self.shapes, self.width, self.height = [], 0, 0
@@ -59,7 +59,7 @@ class Picture:
             self.text(x, y + size * 0.36, text, "middle", size)
 
     def row(self, x, y, values, width=34, height=26, fills=None, size=12):
-        """Boxes side by side, one a value; fills: one colour a box."""
+        """Adjacent boxes, one per value; fills: one colour per box."""
         for i, value in enumerate(values):
             self.box(x + i * width, y, width, height, value, fills[i] if fills else PALE, size=size)
 
@@ -89,7 +89,7 @@ def main():
         elif not path.exists() or path.read_text() != picture.svg():
             stale.append(name)
     for name in stale:
-        print(f"docs/ladder/pictures/{name}.svg is not what {name}.py draws: run draw.py {name}")
+        print(f"docs/ladder/pictures/{name}.svg differs from the output of {name}.py: run draw.py {name}")
     return bool(stale)
 
 

@@ -1,4 +1,4 @@
-"""gf2_m4ri.py - the table of the sums of three pivot rows in Gray's code, and rows that look up.
+"""gf2_m4ri.py - the table of linear combinations of three pivot rows in Gray code, and its use.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -22,7 +22,7 @@ def draw(svg):
     for q, row in enumerate(PIVOTS):
         bits(svg, 12, 36 + q * CELL, row, [WARM] * 3 + [PALE] * 3)
         svg.text(152, 52 + q * CELL, f"p{q}")
-    svg.text(240, 24, "Their sums, each one row from the one before", bold=True)
+    svg.text(240, 24, "Their linear combinations, each by one addition to the previous one", bold=True)
     table, total = {0: "000000"}, "000000"
     for i in range(8):
         gray, before = i ^ i >> 1, (i - 1) ^ (i - 1) >> 1
@@ -34,9 +34,9 @@ def draw(svg):
         table[gray] = total
         svg.text(240, y + 15, format(gray, "03b")[::-1], size=12)
         bits(svg, 350, y, total, [GREEN if i < 4 else COOL] * 6)
-    svg.text(490, 52, "kept in shared memory", size=11)
-    svg.text(490, 52 + 4 * (CELL + 4), "the same with p2: not kept", size=11)
-    svg.text(12, 140, "Each row: k bits say which", bold=True)
+    svg.text(490, 52, "stored in shared memory", size=11)
+    svg.text(490, 52 + 4 * (CELL + 4), "these plus p2: not stored", size=11)
+    svg.text(12, 140, "Each row: k bits select an entry", bold=True)
     for i, row in enumerate(ROWS):
         which = sum(int(bit) << q for q, bit in enumerate(row[:3]))
         y = 152 + i * 2 * (CELL + 2)

@@ -1,4 +1,4 @@
-"""histogram256.py - four lanes that count the same value with tags, round by round.
+"""histogram256.py - four lanes that count equal values in one tagged counter, round by round.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -10,7 +10,7 @@ WINNERS = [17, 3, 30, 8]
 
 def draw(svg):
     x, y, width = 12, 24, 96
-    svg.text(x, y, "Four lanes of a warp have the same value; its counter holds (last writer, count)",
+    svg.text(x, y, "Four lanes of a warp have the same value; its counter contains (last writer, count)",
              bold=True)
     y += 16
     svg.text(x, y + 17, "counter")
@@ -32,5 +32,5 @@ def draw(svg):
         waiting.remove(winner)
     y += 46
     svg.line(x, y - 10, x + 620, y - 10, GRID)
-    svg.text(x, y + 8, "All write; one write is the last. Who reads its own number has counted,"
-             " the others begin again.")
+    svg.text(x, y + 8, "All lanes write; one write is the last. The lane that reads its own number has counted;"
+             " the others try again.")

@@ -1,4 +1,4 @@
-"""histogram64.py - which word, and so which bank, threads 0 to 31 want, in four orders of counters.
+"""histogram64.py - the banks that threads access, in four orders of counters.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -27,19 +27,19 @@ def banks(svg, x, y, title, place, banks_there, note):
 
 
 def draw(svg):
-    svg.text(12, 24, "Which bank threads 0 to 7 and 16 to 23 want, of 16 values", size=12)
+    svg.text(12, 24, "The bank that each of the threads 0 to 7 and 16 to 23 accesses, for 16 values", size=12)
     y = 52
     y = banks(svg, 12, y, "64 thread + value, 32 banks", lambda t, v: 64 * t + v, 32,
-              "the bank depends on the value: of values all alike, 16 threads in each of two banks")
+              "the bank depends on the value: if all values are equal, 16 threads access each of two banks")
     y = banks(svg, 12, y, "64 value + thread, 32 banks", lambda t, v: 64 * v + t, 32,
-              "four neighbours have one bank (of two, by the value's parity)")
+              "four neighbouring threads access one bank (of two, selected by the value's parity)")
     y = banks(svg, 12, y, "permuted for 16 banks, on 32", lambda t, v: 64 * v + t % 16 * 4 + t // 16,
-              32, "threads t and t + 16 meet where their values have the same parity")
+              32, "threads t and t + 16 collide if their values have the same parity")
     banks(svg, 12, y, "permuted for 32 banks",
           lambda t, v: (v // 2 * 32 + t % 32) * 4 + v % 2 * 2 + t // 32, 32,
           "bank t belongs to thread t, whatever the values are")
     svg.line(12, 34, 12 + 25 * 32 - 2, 34, GRID)
-    svg.box(430, 12, 14, 14, "", COOL)
-    svg.text(450, 24, "served at once", size=11)
-    svg.box(560, 12, 14, 14, "", WARM)
-    svg.text(580, 24, "must wait, if it wants another word", size=11)
+    svg.box(500, 12, 14, 14, "", COOL)
+    svg.text(520, 24, "served at once", size=11)
+    svg.box(630, 12, 14, 14, "", WARM)
+    svg.text(650, 24, "waits if its word is different", size=11)

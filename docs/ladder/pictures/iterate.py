@@ -1,5 +1,5 @@
-"""iterate.py - which elements of A the lanes of a warp load at a time: a thread a row, a warp a row,
-and rows without their zeros.
+"""iterate.py - the elements of A that a warp loads at a time: one thread per row, one warp per row, and
+rows without zeros.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -13,7 +13,7 @@ def entry(row, column):
 
 
 def matrix(svg, x, y, title, loaded, notes):
-    """A of 16 x 16; what is loaded at a time is coloured, entries other than 0 have a sign."""
+    """A of 16 x 16; the elements of one load are coloured, and nonzeros have a sign."""
     svg.text(x, y, title, bold=True)
     for row in range(N):
         for column in range(N):
@@ -25,11 +25,11 @@ def matrix(svg, x, y, title, loaded, notes):
 
 
 def draw(svg):
-    matrix(svg, 12, 24, "1: a thread a row", lambda row, column: column == 5,
+    matrix(svg, 12, 24, "1: one thread per row", lambda row, column: column == 5,
            ["each lane loads from its own row:", "as many sectors as lanes"])
-    matrix(svg, 330, 24, "2: a warp a row", lambda row, column: row == 5,
-           ["neighbours: few sectors,", "most of them zeros"])
-    svg.text(648, 24, "3: rows without their zeros", bold=True)
+    matrix(svg, 330, 24, "2: one warp per row", lambda row, column: row == 5,
+           ["adjacent elements: few sectors,", "mostly zeros"])
+    svg.text(648, 24, "3: rows without zeros", bold=True)
     for row in range(N):
         columns = [column for column in range(N) if entry(row, column)]
         svg.row(648, 36 + row * CELL, columns, CELL, CELL,

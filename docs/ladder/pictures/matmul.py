@@ -8,7 +8,7 @@ CELL, ROWS, COLUMN = 20, 16, 3
 
 
 def tile(svg, x, y, title, line, note):
-    """Rows of `line` words; each box has its bank, those of one column are coloured."""
+    """Rows of `line` words; each box shows its bank, and one column is coloured."""
     svg.text(x, y, title, bold=True)
     for row in range(ROWS):
         fills = [WARM if k == COLUMN else PALE for k in range(16)] + ["#fff"] * (line - 16)
@@ -20,10 +20,10 @@ def tile(svg, x, y, title, line, note):
     for bank in range(16):
         wanted = bank in banks
         svg.box(x + bank * CELL, bottom + 22, CELL, CELL, bank, COOL if wanted else PALE, size=9)
-    svg.text(x, bottom + 16, f"banks that the column is in: {len(banks)}", size=10)
+    svg.text(x, bottom + 16, f"banks of the column: {len(banks)}", size=10)
     svg.text(x, bottom + 60, note, size=11)
 
 
 def draw(svg):
-    tile(svg, 12, 24, "16 words a row", 16, "one bank has to give 16 words: 16 passes")
-    tile(svg, 470, 24, "17 words a row, one unused", 17, "each bank gives one word: one pass")
+    tile(svg, 12, 24, "16 words per row", 16, "one bank delivers 16 words: 16 wavefronts")
+    tile(svg, 470, 24, "17 words per row, one unused", 17, "each bank delivers one word: one wavefront")

@@ -13,7 +13,7 @@ def bits(key):
 
 
 def passes(svg, x, y):
-    svg.text(x, y, "From the lowest bit up: zeros first, and nobody overtakes his like", bold=True)
+    svg.text(x, y, "From the lowest bit up: zeros first; equal bits keep their order", bold=True)
     y += 14
     keys = list(KEYS)
     for bit in range(4):
@@ -28,7 +28,7 @@ def passes(svg, x, y):
         keys = [keys[i] for i in order]
         y += 58
     svg.row(x, y, [bits(key) for key in keys], WIDTH)
-    svg.text(x + 4 * WIDTH + 10, y + 17, "in order")
+    svg.text(x + 4 * WIDTH + 10, y + 17, "sorted")
     return y + 26
 
 
@@ -41,9 +41,9 @@ def one_pass(svg, x, y):
     out = [None] * 8
     for i in range(8):
         out[places[i]] = keys[i]
-    svg.text(x, y, "One pass: where everybody goes is a prefix sum", bold=True)
+    svg.text(x, y, "One pass: a prefix sum gives the position of each key", bold=True)
     y += 14
-    for name, values in (("key", keys), ("b, its bit", ones), ("s, ones before", before),
+    for name, values in (("key", keys), ("b, its bit", ones), ("s, ones before it", before),
                          ("b ? zeros + s : i - s", places), ("after the pass", out)):
         svg.text(x, y + 17, name)
         svg.row(x + 160, y, values, 36, fills=[WARM if one else PALE for one in ones]

@@ -9,7 +9,7 @@ WIDTH, LEFT = 44, 130
 
 
 def before(i, t):
-    """Whether key i comes before key t: of equal ones the earlier."""
+    """Whether key i comes before key t; equal keys keep their order."""
     return KEYS[i] < KEYS[t] or (KEYS[i] == KEYS[t] and i < t)
 
 
@@ -37,4 +37,4 @@ def draw(svg):
         svg.arrow(LEFT + (t + 0.5) * WIDTH, y + 26, LEFT + (ranks[t] + 0.5) * WIDTH, y + 79, INK)
     svg.row(LEFT, y + 80, out, WIDTH, fills=[PALE] * n)
     svg.text(LEFT + n * WIDTH + 14, y + 57, "B[rank] = A[t]")
-    svg.text(12, y + 134, "Of the two 2s the earlier one comes before the later: each has a place of its own")
+    svg.text(12, y + 134, "The earlier of the two 2s comes first, so each key has a different position")

@@ -1,4 +1,4 @@
-"""reduce.py - two trees over eight words: neighbours first, and the upper half onto the lower.
+"""reduce.py - two trees over eight words: adjacent pairs first, and the upper half added to the lower.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -9,7 +9,7 @@ WIDTH = 40
 
 
 def tree(svg, x, y, title, pairs_of):
-    """Rows of the array, one a step; pairs_of(s) lists (to, from)."""
+    """Rows of the array, one per step; pairs_of(s) lists (to, from)."""
     svg.text(x, y, title, bold=True)
     y, values = y + 14, list(VALUES)
     svg.row(x, y, values, WIDTH)
@@ -24,13 +24,13 @@ def tree(svg, x, y, title, pairs_of):
         fills = [WARM if any(to == i for to, _ in pairs) else PALE for i in range(8)]
         svg.row(x, y, values, WIDTH, fills=fills)
         threads = len(pairs)
-        svg.text(x + 8 * WIDTH + 10, y + 17, f"step {step + 1}: {threads} at work")
+        svg.text(x + 8 * WIDTH + 10, y + 17, f"step {step + 1}: {threads} active")
     return y + 26
 
 
 def draw(svg):
-    tree(svg, 12, 24, "Variants 1 and 2: neighbours first",
+    tree(svg, 12, 24, "Variants 1 and 2: adjacent pairs first",
          lambda step: [(i, i + (1 << step)) for i in range(0, 8, 2 << step)])
-    tree(svg, 12, 290, "Variants 3 to 5: the upper half onto the lower",
+    tree(svg, 12, 290, "Variants 3 to 5: the upper half is added to the lower",
          lambda step: [(i, i + (4 >> step)) for i in range(4 >> step)])
     svg.line(12, 262, 470, 262, GRID)

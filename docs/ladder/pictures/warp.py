@@ -1,4 +1,4 @@
-"""warp.py - four keys by four bits: the ballot of each pass, and where every key goes.
+"""warp.py - four keys by four bits: the ballot of each pass, and the new position of each key.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -9,7 +9,7 @@ WIDTH, LEFT = 92, 110
 
 
 def draw(svg):
-    svg.text(12, 24, "7 14 4 1 by one bit after another: zeros first, each group in its order",
+    svg.text(12, 24, "7 14 4 1, sorted by one bit after another: zeros first, each group keeps its order",
              bold=True)
     keys, y = list(KEYS), 44
     for bit in range(4):
@@ -31,5 +31,5 @@ def draw(svg):
     svg.text(LEFT - 12, y + 17, "sorted", "end")
     for i, key in enumerate(keys):
         svg.box(LEFT + i * WIDTH, y, WIDTH - 12, 26, f"{key} = {key:04b}")
-    svg.text(12, y + 56, "place of a zero = zeros before it;  "
-             "place of a one = all zeros + ones before it")
+    svg.text(12, y + 56, "position of a 0 = zeros before it;  "
+             "position of a 1 = all zeros + ones before it")

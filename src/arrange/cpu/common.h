@@ -12,9 +12,9 @@
 
 #include <string.h>
 
-enum { ECHI_PART_BYTES = 1 << 18 }; /* the part that a thread takes at a time */
+enum { ECHI_PART_BYTES = 1 << 18 }; /* the part that a thread processes at a time */
 
-/* A request that threads execute in parts [begin, end) of count items. */
+/* A request for count items, which threads divide into parts [begin, end). */
 struct echi_arrange_job {
     const struct echi_arrange *request;
     void (*run)(struct echi_arrange_job *job, size_t begin, size_t end);

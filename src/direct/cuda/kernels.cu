@@ -7,7 +7,7 @@
  *     direct_lu, _qr, _panel_back                      panel.cuh
  *     direct_cholesky, _chain, _triangle, _swap        square.cuh
  *     direct_vector                                    vector.cuh
- *     direct_turn, _told                               for a vendor's factorization
+ *     direct_turn, _convert                            for a vendor's factorization
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -320,7 +320,7 @@ extern "C" __global__ void __launch_bounds__(THREADS)
 }
 
 extern "C" __global__ void __launch_bounds__(THREADS)
-    direct_told(const __grid_constant__ struct direct_vendor_args args)
+    direct_convert(const __grid_constant__ struct direct_vendor_args args)
 {
     wait_for_earlier();
     const uint64_t i = (uint64_t)blockIdx.x * THREADS + threadIdx.x;

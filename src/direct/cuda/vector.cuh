@@ -1,10 +1,10 @@
 /*
  * direct/cuda/vector.cuh - triangular solve of any size for one column.
  *
- *     a block has 32 rows; the elements of x before them become known in parts of 32
+ *     a block solves 32 rows; the preceding elements of x become known 32 at a time
  *
- *     |\             sums of its rows, one element of each part per thread, as soon as that part
- *     | \            is known; then its own triangle, which makes the next part known
+ *     |\             sums of its rows, one element of each part of x per thread, as soon as that
+ *     | \            part is known; then its own triangle, which makes the next part known
  *     |##\
  *
  * SPDX-License-Identifier: Apache-2.0

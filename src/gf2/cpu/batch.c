@@ -38,7 +38,7 @@ struct plan {
     const struct echi_gf2_batch *request;
     struct slot *slots;
     size_t threads, columns; /* byte columns of a */
-    enum algorithm { COLUMNS, BLOCK, RUSSIANS } algorithm;
+    enum algorithm { COLUMNS, BLOCK, M4R } algorithm;
     struct slot first; /* without memory: the properties that all slots share */
 };
 
@@ -157,7 +157,7 @@ static void forward_by_rows(const struct plan *p, struct slot *s)
                              e->columns * 8, s->words.words + row * s->words.stride,
                              s->words.stride, false);
     s->rows.request = &request;
-    echi_gf2_russians(&s->rows);
+    echi_gf2_m4r(&s->rows);
     for (size_t row = 0; row < r->a.rows; row += ECHI_GF2_TILE)
         e->isa->to_columns(s->words.words + row * s->words.stride, s->words.stride,
                            echi_min(ECHI_GF2_TILE, r->a.rows - row), e->columns,
@@ -182,8 +182,8 @@ static void eliminate(void *arg, size_t i, int thread)
     e->columns = p->columns + (r->b != NULL);
     e->watched = r->b && !r->out && !r->rank && !r->pivots ? p->columns : SIZE_MAX;
     const bool reduced = r->out ? r->reduced : r->b != NULL;
-    e->jordan = reduced && (e->rows <= ECHI_GF2_JORDAN_ROWS || p->algorithm == RUSSIANS);
-    if (p->algorithm == RUSSIANS)
+    e->jordan = reduced && (e->rows <= ECHI_GF2_JORDAN_ROWS || p->algorithm == M4R);
+    if (p->algorithm == M4R)
         forward_by_rows(p, s);
     else
         echi_gf2_block_forward(e);
@@ -220,15 +220,15 @@ static void slot_plan(const struct plan *p, struct slot *s, struct echi_layout *
     if (p->algorithm == COLUMNS) return;
     /* One byte column more than a has, for a right-hand side. */
     echi_gf2_block_plan(&s->block, layout, r->a.rows, p->columns * 8 + 1, r->columns, true);
-    if (p->algorithm == RUSSIANS) {
+    if (p->algorithm == M4R) {
         s->words.rows = r->a.rows;
         s->words.cols = p->columns * 8 + 8;
         s->words.stride = echi_gf2_words(s->words.cols);
         s->words.words = echi_part(layout, s->words.rows * s->words.stride, sizeof(uint64_t));
         s->rows.pivots = s->block.pivots;
         s->rows.from = s->block.from;
-        s->rows.russians = (struct echi_gf2_russians){ .isa = s->block.isa, .ctx = &one_thread };
-        echi_gf2_russians_plan(&s->rows.russians, layout, r->a.rows);
+        s->rows.m4r = (struct echi_gf2_m4r){ .isa = s->block.isa, .ctx = &one_thread };
+        echi_gf2_m4r_plan(&s->rows.m4r, layout, r->a.rows);
         s->rows.column = echi_part(layout, r->a.rows, sizeof(uint64_t));
     }
     if (!r->order) return;
@@ -250,7 +250,7 @@ static const struct {
         .what = "eliminates blocks of byte columns, updates the rest by products",
         .when = "other matrices, the CPU has AVX2",
     },
-    [RUSSIANS] = {
+    [M4R] = {
         .name = "m4r",
         .what = "64 columns at a time, tables of linear combinations of rows (M4R)",
         .when = "all other matrices",
@@ -265,7 +265,7 @@ static bool can(const struct echi_gf2_batch *r, int algorithm)
 
 static ech_status choose(const struct echi_gf2_batch *r, enum algorithm *algorithm)
 {
-    *algorithm = can(r, COLUMNS) ? COLUMNS : echi_gf2_isa()->fast ? BLOCK : RUSSIANS;
+    *algorithm = can(r, COLUMNS) ? COLUMNS : echi_gf2_isa()->fast ? BLOCK : M4R;
     if (!r->algorithm) return ECH_OK;
     for (int i = 0; i < ALGORITHMS; i++) {
         *algorithm = (enum algorithm)i;

@@ -242,11 +242,11 @@ size_t echi_gf2_block_open(struct echi_gf2_block *block);
 /* In one tile, writes the reduced form to all other byte columns. */
 void echi_gf2_block_close(const struct echi_gf2_block *block, size_t open, size_t tile);
 
-/* ---- Method of the four Russians: russians.c ---- */
+/* ---- Method of the four Russians: m4r.c ---- */
 
 /* Tables of linear combinations of 64 rows, for one strip of words at a time, and the rows'
  * multipliers. */
-struct echi_gf2_russians {
+struct echi_gf2_m4r {
     const struct echi_gf2_isa *isa;
     const ech_ctx *ctx;
     int bits;              /* of a table's index */
@@ -255,12 +255,12 @@ struct echi_gf2_russians {
 };
 
 /* Chooses bits for this many rows, and lays out the workspace. */
-void echi_gf2_russians_plan(struct echi_gf2_russians *r, struct echi_layout *layout, size_t rows);
+void echi_gf2_m4r_plan(struct echi_gf2_m4r *r, struct echi_layout *layout, size_t rows);
 
 /* Rows [begin, end) of out += multipliers * the n <= 64 rows of b from first on, in words from word
  * on.  b may be out: the rows are read before any is written, strip by strip. */
-void echi_gf2_russians_add(const struct echi_gf2_russians *r, const ech_gf2 *b, size_t first,
-                           size_t n, const ech_gf2 *out, size_t begin, size_t end, size_t word);
+void echi_gf2_m4r_add(const struct echi_gf2_m4r *r, const ech_gf2 *b, size_t first, size_t n,
+                      const ech_gf2 *out, size_t begin, size_t end, size_t word);
 
 /* ---- Row by row: rows.c ---- */
 
@@ -270,12 +270,12 @@ void echi_gf2_swap_rows(const ech_gf2 *a, size_t i, size_t j, size_t word);
 struct echi_gf2_rows {
     const struct echi_gf2_echelon *request;
     uint32_t *pivots, *from; /* [most pivots], [rows] */
-    struct echi_gf2_russians russians;
+    struct echi_gf2_m4r m4r;
     uint64_t *column; /* [rows] */
     size_t rank;
 };
 void echi_gf2_gauss(struct echi_gf2_rows *e);
-void echi_gf2_russians(struct echi_gf2_rows *e);
+void echi_gf2_m4r(struct echi_gf2_rows *e);
 
 /* ---- One word per column: batch_columns.c ---- */
 

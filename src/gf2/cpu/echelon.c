@@ -88,17 +88,17 @@ static void rows_plan(struct plan *p, struct echi_layout *layout)
 {
     const struct echi_gf2_echelon *r = p->request;
     p->rows.request = r;
-    p->rows.russians.ctx = p->ctx;
+    p->rows.m4r.ctx = p->ctx;
     p->rows.pivots = echi_part(layout, echi_min(r->a.rows, r->columns), sizeof(uint32_t));
     p->rows.from = echi_part(layout, r->a.rows, sizeof(uint32_t));
 }
 
-static void russians_plan(struct plan *p, struct echi_layout *layout)
+static void m4r_plan(struct plan *p, struct echi_layout *layout)
 {
     const struct echi_gf2_echelon *r = p->request;
     rows_plan(p, layout);
-    p->rows.russians = (struct echi_gf2_russians){ .isa = echi_gf2_isa(), .ctx = p->ctx };
-    echi_gf2_russians_plan(&p->rows.russians, layout, r->a.rows);
+    p->rows.m4r = (struct echi_gf2_m4r){ .isa = echi_gf2_isa(), .ctx = p->ctx };
+    echi_gf2_m4r_plan(&p->rows.m4r, layout, r->a.rows);
     p->rows.column = echi_part(layout, r->a.rows, sizeof(uint64_t));
 }
 
@@ -108,9 +108,9 @@ static void gauss_run(struct plan *p)
     give(p, p->rows.rank, p->rows.pivots, p->rows.from);
 }
 
-static void russians_run(struct plan *p)
+static void m4r_run(struct plan *p)
 {
-    echi_gf2_russians(&p->rows);
+    echi_gf2_m4r(&p->rows);
     give(p, p->rows.rank, p->rows.pivots, p->rows.from);
 }
 
@@ -161,8 +161,8 @@ static const struct algorithm {
         .what = "64 columns at a time, tables of linear combinations of rows (M4R)",
         .when = "all other matrices",
         .chosen = always,
-        .plan = russians_plan,
-        .run = russians_run,
+        .plan = m4r_plan,
+        .run = m4r_run,
     },
 };
 
@@ -215,8 +215,8 @@ static ech_status explain(const void *request, struct echi_explain *e)
     if (algorithm->run == block_run)
         echi_explain_line(e, "blocks", "%zu columns",
                           p.block.levels ? p.block.level[p.block.levels - 1].width * 8 : 0);
-    if (algorithm->run == russians_run)
-        echi_explain_line(e, "tables", "2^%d linear combinations each", p.rows.russians.bits);
+    if (algorithm->run == m4r_run)
+        echi_explain_line(e, "tables", "2^%d linear combinations each", p.rows.m4r.bits);
 done:
     return status;
 }

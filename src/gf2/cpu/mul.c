@@ -7,7 +7,7 @@
  *     strassen   the same with a, b and out in quarters: 7 products of sums of quarters instead of
  *                8 (Strassen, 1969).  Operands are packed from such sums, and each product is added
  *                to one or two quarters, so that no intermediate result is stored
- *     m4r        tables of linear combinations of rows of b (russians.c)
+ *     m4r        tables of linear combinations of rows of b (m4r.c)
  *     direct     adds rows of b one by one or, if b is given transposed, computes dot products
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -42,7 +42,7 @@ struct plan {
     uint8_t *operands, *scratch;
     size_t first, end; /* byte columns of out that are computed now */
     int round, rounds; /* products of parts: the current one, and their number */
-    struct echi_gf2_russians russians;
+    struct echi_gf2_m4r m4r;
 };
 
 static double products(const struct plan *p)
@@ -240,24 +240,24 @@ static void zero(const ech_gf2 *out)
     }
 }
 
-static void russians_plan(struct plan *p, struct echi_layout *layout)
+static void m4r_plan(struct plan *p, struct echi_layout *layout)
 {
-    echi_gf2_russians_plan(&p->russians, layout, p->request->out.rows);
+    echi_gf2_m4r_plan(&p->m4r, layout, p->request->out.rows);
 }
 
-static void russians_run(struct plan *p)
+static void m4r_run(struct plan *p)
 {
     const struct echi_gf2_mul *r = p->request;
     const size_t words = echi_gf2_words(r->a.cols);
-    p->russians.ctx = p->ctx;
+    p->m4r.ctx = p->ctx;
     if (!r->add) zero(&r->out);
     for (size_t w = 0; w < words; w++) {
         const uint64_t mask = w + 1 < words ? ~(uint64_t)0 : echi_gf2_last_mask(r->a.cols);
         for (size_t i = 0; i < r->a.rows; i++)
-            p->russians.multipliers[i] = r->a.words[i * r->a.stride + w] & mask;
+            p->m4r.multipliers[i] = r->a.words[i * r->a.stride + w] & mask;
         if (echi_progress(p->ctx, (double)w, (double)(words - w))) return;
-        echi_gf2_russians_add(&p->russians, &r->b, w * 64, echi_min(64, r->a.cols - w * 64),
-                              &r->out, 0, r->out.rows, 0);
+        echi_gf2_m4r_add(&p->m4r, &r->b, w * 64, echi_min(64, r->a.cols - w * 64), &r->out, 0,
+                         r->out.rows, 0);
     }
 }
 
@@ -408,8 +408,8 @@ static const struct algorithm {
         .when = "all other products",
         .applicable = not_transposed,
         .chosen = always,
-        .plan = russians_plan,
-        .run = russians_run,
+        .plan = m4r_plan,
+        .run = m4r_run,
     },
 };
 
@@ -454,7 +454,7 @@ static void begin(ech_ctx *ctx, const struct echi_gf2_mul *r, struct plan *p)
     p->in_bytes = (r->a.cols + 7) / 8;
     p->out_bytes = (r->out.cols + 7) / 8;
     p->rounds = 1;
-    p->russians.isa = p->isa;
+    p->m4r.isa = p->isa;
 }
 
 static ech_status lay_out(ech_ctx *ctx, const struct algorithm *algorithm, void *work,
@@ -494,8 +494,8 @@ static ech_status explain(const void *request, struct echi_explain *e)
     if (algorithm->run == block_run || algorithm->run == strassen_run)
         echi_explain_line(e, "blocks", "%d rows of a x %zu columns of b, %d rows of b at a time",
                           ECHI_GF2_TILE, p.columns * 8, IN_COLUMNS * 8);
-    if (algorithm->run == russians_run)
-        echi_explain_line(e, "tables", "2^%d linear combinations each", p.russians.bits);
+    if (algorithm->run == m4r_run)
+        echi_explain_line(e, "tables", "2^%d linear combinations each", p.m4r.bits);
 done:
     return status;
 }

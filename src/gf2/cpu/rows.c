@@ -3,7 +3,7 @@
  *
  * A block keeps its column of words and, for each row, multipliers: the block's pivot rows, with
  * their values at its start, that are added to the row.  The words to the right are updated with
- * tables (russians.c).
+ * tables (m4r.c).
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -49,7 +49,7 @@ static bool report(const struct echi_gf2_rows *e, size_t column)
     const struct echi_gf2_echelon *r = e->request;
     const double part = 1 - (double)echi_min(column, r->columns) / (double)r->columns;
     const double left = r->reduced ? part * part : part * part * part;
-    return echi_progress(e->russians.ctx, 1 - left, left);
+    return echi_progress(e->m4r.ctx, 1 - left, left);
 }
 
 void echi_gf2_gauss(struct echi_gf2_rows *e)
@@ -79,7 +79,7 @@ static void factor_word(struct echi_gf2_rows *e, size_t word, size_t begin)
 {
     const struct echi_gf2_echelon *r = e->request;
     const size_t rows = r->a.rows, start = e->rank;
-    uint64_t *column = e->column, *multipliers = e->russians.multipliers;
+    uint64_t *column = e->column, *multipliers = e->m4r.multipliers;
     const int bits = (int)echi_min(64, r->columns - word * 64);
     for (int t = 0; t < bits && e->rank < r->max_rank && e->rank < rows; t++) {
         const size_t pivot = e->rank;
@@ -105,7 +105,7 @@ static void factor_word(struct echi_gf2_rows *e, size_t word, size_t begin)
     }
 }
 
-void echi_gf2_russians(struct echi_gf2_rows *e)
+void echi_gf2_m4r(struct echi_gf2_rows *e)
 {
     const struct echi_gf2_echelon *r = e->request;
     const ech_gf2 *a = &r->a;
@@ -117,7 +117,7 @@ void echi_gf2_russians(struct echi_gf2_rows *e)
         const uint64_t mask = mask_of(a, word);
         for (size_t i = begin; i < a->rows; i++) {
             e->column[i] = a->words[i * a->stride + word] & mask;
-            e->russians.multipliers[i] = 0;
+            e->m4r.multipliers[i] = 0;
         }
         factor_word(e, word, begin);
         if (e->rank == start) continue;
@@ -125,7 +125,7 @@ void echi_gf2_russians(struct echi_gf2_rows *e)
             uint64_t *at = a->words + i * a->stride + word;
             *at = (*at & ~mask) | e->column[i];
         }
-        echi_gf2_russians_add(&e->russians, a, start, e->rank - start, a, begin, a->rows, word + 1);
+        echi_gf2_m4r_add(&e->m4r, a, start, e->rank - start, a, begin, a->rows, word + 1);
         if (report(e, (word + 1) * 64)) return;
     }
 }

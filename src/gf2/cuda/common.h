@@ -14,9 +14,9 @@ enum {
     GF2_EACH = 8,             /* words of a thread at a time, in consecutive rows */
     GF2_LOOK = 32,            /* ... of a thread that only reads them */
     GF2_ORDER_THREADS = 1024, /* of the one block that finds the remaining columns */
-    GF2_TURN_BITS = 4,  /* a tile of a transpose is 2^this by 2^(8 - this) blocks of 32 x 32 */
-    GF2_TURN_LEAST = 2, /* ... or, for a narrow or a flat matrix, this or 8 minus this */
-    GF2_PART_WORDS = 4  /* words of a row, 32 bytes, that a warp reads as a unit */
+    GF2_TURN_BITS = 4, /* a tile of a transpose is 2^this by 2^(8 - this) blocks of 32 x 32 */
+    GF2_TURN_MIN = 2,  /* ... or, for a narrow or a flat matrix, this or 8 minus this */
+    GF2_PART_WORDS = 4 /* words of a row, 32 bytes, that a warp reads as a unit */
 };
 
 struct gf2_matrix {

@@ -24,9 +24,9 @@
 static const char module[] = "gf2_mul_all";
 
 enum {
-    STRASSEN_LEAST = 32768, /* minimum bits of each side of a part, for it to be faster */
-    PART_LEAST = 128,       /* ... and if it is selected by name */
-    VECTORS_MOST = 16       /* maximum number of rows that are multiplied one by one */
+    STRASSEN_MIN = 32768, /* minimum bits of each side of a part, for it to be faster */
+    PART_MIN = 128,       /* ... and if it is selected by name */
+    VECTORS_MOST = 16     /* maximum number of rows that are multiplied one by one */
 };
 
 struct strategy;
@@ -110,17 +110,17 @@ static bool few_vectors(const struct echi_gf2_mul *m)
 
 static bool worth_quarters(const struct echi_gf2_mul *m)
 {
-    return !few_vectors(m) && side_of(m) >= 4 * STRASSEN_LEAST;
+    return !few_vectors(m) && side_of(m) >= 4 * STRASSEN_MIN;
 }
 
 static bool worth_halves(const struct echi_gf2_mul *m)
 {
-    return !few_vectors(m) && !worth_quarters(m) && side_of(m) >= 2 * STRASSEN_LEAST;
+    return !few_vectors(m) && !worth_quarters(m) && side_of(m) >= 2 * STRASSEN_MIN;
 }
 
 static bool worth_one(const struct echi_gf2_mul *m)
 {
-    return !few_vectors(m) && side_of(m) < 2 * STRASSEN_LEAST;
+    return !few_vectors(m) && side_of(m) < 2 * STRASSEN_MIN;
 }
 
 /* ---- Sizes ---- */
@@ -135,7 +135,7 @@ static void size_parts(const struct echi_gf2_mul *m, struct plan *plan)
 {
     const uint64_t side = side_of(m);
     plan->parts = plan->strategy->parts;
-    while (plan->parts > 1 && side / plan->parts < PART_LEAST) plan->parts /= 2;
+    while (plan->parts > 1 && side / plan->parts < PART_MIN) plan->parts /= 2;
     plan->rows = part_of(m->out.rows, plan->parts, 1);
     plan->cols = part_of(m->out.cols, plan->parts, plan->parts > 1 ? GF2_MUL_COLUMNS : 1);
     plan->depth = part_of(m->a.cols, plan->parts, plan->parts > 1 ? 256 : 1);

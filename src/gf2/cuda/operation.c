@@ -184,9 +184,9 @@ static ech_status gather_rows(ech_ctx *ctx, struct gf2_args *args)
 static ech_status transpose(ech_ctx *ctx, struct gf2_args *args)
 {
     args->tile_bits = GF2_TURN_BITS;
-    while (args->tile_bits > GF2_TURN_LEAST && args->a.cols <= 16u << args->tile_bits)
+    while (args->tile_bits > GF2_TURN_MIN && args->a.cols <= 16u << args->tile_bits)
         args->tile_bits--;
-    while (args->tile_bits < 8 - GF2_TURN_LEAST && args->a.rows <= 16u << (8 - args->tile_bits))
+    while (args->tile_bits < 8 - GF2_TURN_MIN && args->a.rows <= 16u << (8 - args->tile_bits))
         args->tile_bits++;
     args->tiles_across = parts_of(args->a.cols, 32u << args->tile_bits);
     args->tiles = args->tiles_across * parts_of(args->a.rows, 32u << (8 - args->tile_bits));

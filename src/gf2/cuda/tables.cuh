@@ -2,7 +2,7 @@
  * gf2/cuda/tables.cuh - products by the method of the four Russians: a block makes tables of the
  * linear combinations of 8 rows each, and adds one entry of each table to a row.
  *
- *     64 rows of y, two words of each  ->  16 tables of 16 sums  ->  8 tables of 256, in 32 KiB
+ *     64 rows of y, two words of each  ->  16 tables of 16 sums  ->  8 tables of 256 (32 KiB)
  *     a word of a row of x             ->  8 entries
  *
  * A thread keeps eight rows of the result in registers until all of y has been processed.

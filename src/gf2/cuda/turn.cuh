@@ -24,7 +24,7 @@ extern __shared__ __align__(16) unsigned char shared_bytes[];
 enum {
     TURN_ROWS_EACH = 16, /* words of 64 bits that a thread loads and stores */
     /* the tallest tile, and the padding between squares */
-    TURN_WORDS = (32 << (8 - GF2_TURN_LEAST)) * ((1 << GF2_TURN_LEAST) + 1) + 16 * 33
+    TURN_WORDS = (32 << (8 - GF2_TURN_MIN)) * ((1 << GF2_TURN_MIN) + 1) + 16 * 33
 };
 
 /* The place of a word of the tile in shared memory: vertically adjacent squares are padded so that

@@ -25,8 +25,8 @@
 #include <string.h>
 
 enum {
-    ALONE_N = 16384, /* maximum of elements for which one block is faster than two launches */
-    BLOCKS = 2       /* per multiprocessor */
+    ONE_BLOCK_N = 16384, /* maximum of elements for which one block is faster than two launches */
+    BLOCKS = 2           /* per multiprocessor */
 };
 
 struct strategy;
@@ -152,7 +152,7 @@ static size_t most_shared_bytes(const struct build *b)
 static uint64_t groups_of(const struct build *b, uint64_t fill, unsigned threads)
 {
     const struct echi_histogram *h = b->h;
-    if (h->n <= ALONE_N) return 1;
+    if (h->n <= ONE_BLOCK_N) return 1;
     uint64_t each = most(h->counters, (uint64_t)threads * 16 / (unsigned)h->key_bytes);
     uint64_t groups = least(h->n / each + 1, most(fill * (unsigned)b->gpu.multiprocessors, 1));
     return most(groups, (h->n >> 31) + 1);

@@ -92,11 +92,11 @@ static __device__ inline struct counting begin_counting(const struct histogram_a
  * cleared. */
 static __device__ inline void end_counting(const struct histogram_args &a, const struct counting &c)
 {
-    const bool alone = gridDim.x == a.parts;
+    const bool single = gridDim.x == a.parts;
     for (uint32_t k = threadIdx.x; k < c.count; k += blockDim.x) {
         uint64_t sum = sum_columns((uint32_t *)shared_bytes, k, a.column_bits);
         uint64_t counter = c.first + k;
-        if (alone)
+        if (single)
             a.counts[counter] = sum + (a.add ? a.counts[counter] : 0);
         else
             add_count(a.counts, counter, sum);

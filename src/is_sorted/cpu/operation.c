@@ -65,8 +65,8 @@ static ech_status explain(const void *request, struct echi_explain *e)
     const struct echi_is_sorted *s = request;
     echi_explain_algorithm(
         e, true, "parts",
-        "threads compare neighbours in parts of %zu elements, in ascending order "
-        "of the parts, until one is out of order",
+        "threads compare neighbours in chunks of %zu elements, in ascending order, "
+        "until a pair is out of order",
         PART_BYTES / s->key_bytes);
     return ECH_OK;
 }

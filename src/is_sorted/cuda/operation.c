@@ -85,7 +85,7 @@ static ech_status explain(const void *request, struct echi_explain *e)
     make_steps(&plan, &gpu, NULL, &args, &steps);
     echi_explain_algorithm(
         e, true, "parts",
-        "warps compare neighbours in parts of %d bytes, until one is out of order",
+        "warps compare neighbours in chunks of %d bytes until a pair is out of order",
         (int)IS_SORTED_PART_BYTES);
     echi_explain_line(e, "module", "%s", plan.module);
     echi_explain_steps(e, &steps);

@@ -28,7 +28,7 @@ enum { BLAS, TILED, STRATEGIES };
 enum {
     PANELS_OF_A = 32,      /* of a tile, maximum */
     PANEL_BYTES = 2 << 10, /* of a row of b's panels: they fill half of an L2 cache */
-    THREADS_LEAST = 8      /* minimum number of threads that the workspace is for */
+    THREADS_MIN = 8        /* minimum number of threads that the workspace is for */
 };
 
 const struct echi_matmul_isa *echi_matmul_isa(void)
@@ -170,7 +170,7 @@ static ech_status make_plan(const struct echi_matmul *p, struct plan *plan)
     plan->real = p->dtype == ECH_F64 ? isa->f64 : isa->f32;
     plan->bytes = p->dtype == ECH_F64 ? 8 : 4;
     plan->steps = echi_min(p->k, ECHI_MATMUL_STEPS);
-    plan->threads = worth_threads(p, threads < THREADS_LEAST ? THREADS_LEAST : threads);
+    plan->threads = worth_threads(p, threads < THREADS_MIN ? THREADS_MIN : threads);
     plan_tiles(p, worth_threads(p, threads), plan);
     return ECH_OK;
 }

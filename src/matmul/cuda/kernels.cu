@@ -5,7 +5,7 @@
  *     matmul_scale                    c = beta c
  *     matvec_rows, _rows_many         a level of a matrix-vector product, one row or several at a
  *                                     time
- *     matvec_columns, _columns_wide   the same of its transpose, by elements or by vectors
+ *     matvec_columns, _columns_wide   a level of a transposed product, by elements or by vectors
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -2,7 +2,7 @@
  * matmul/cuda/operation.c - products of matrices on the GPU, host code: the plan, the table of
  * strategies, and their steps.
  *
- *     "blas"    cuBLAS (cublas.h), if it is found; its workspace is part of ours
+ *     "blas"    cuBLAS (cublas.h), if it is found; the workspace contains that of cuBLAS
  *     "tiled"   matmul_large or, if its tiles would leave multiprocessors idle, matmul_medium or
  *               matmul_small; no workspace
  *

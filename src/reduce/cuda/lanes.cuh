@@ -210,7 +210,7 @@ typedef uint32_t square_sum;
 #else
 typedef uint64_t square_sum;
 #endif
-/* Of the elements with their signs inverted, which makes them unsigned. */
+/* Sums of the elements with their signs inverted, which makes them unsigned. */
 struct exact_lanes {
     uint32_t n, sum;
     square_sum squares;
@@ -246,7 +246,7 @@ template <> struct lanes<REDUCE_MAX> {
     struct most most;
 };
 template <> struct lanes<REDUCE_MINMAX> {
-    struct most most, least; /* least: of the inverted elements */
+    struct most most, inverted; /* inverted: of the inverted elements, for the minimum */
 };
 template <> struct lanes<REDUCE_ARG> {
     ukey best;

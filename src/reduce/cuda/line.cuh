@@ -407,7 +407,7 @@ static __device__ inline struct value lanes_end(const struct reduce_args &,
 static __device__ inline void lanes_start(struct lanes<REDUCE_MINMAX> &l)
 {
     most_start(l.most);
-    most_start(l.least);
+    most_start(l.inverted);
 }
 
 /* The distance of the NaN from the end of the order.  If they are ignored, adding it to e wraps
@@ -435,14 +435,14 @@ static __device__ inline void lanes_add(const struct reduce_args &a, struct lane
             inverted[i] &= vector_mask(i, count);
         }
     most_add(l.most, e);
-    most_add(l.least, inverted);
+    most_add(l.inverted, inverted);
 }
 
 static __device__ inline struct value lanes_end(const struct reduce_args &a,
                                                 struct lanes<REDUCE_MINMAX> &l)
 {
     uint64_t most = most_end(l.most);
-    struct value v = { (ukey) ~(ukey)most_end(l.least), most, 0 };
+    struct value v = { (ukey) ~(ukey)most_end(l.inverted), most, 0 };
     v.b = most > wrap_of(a) ? most - wrap_of(a) : 0;
     return v;
 }

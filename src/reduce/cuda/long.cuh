@@ -128,14 +128,14 @@ static __device__ inline bool leave_partial(const struct reduce_args &a, struct 
     return s.last;
 }
 
-/* An item of a row, by the block.  ALONE: one warp per row, for rows that are longer than a line
+/* An item of a row, by the block.  per_warp: one warp per row, for rows that are longer than a line
  * but not long; a row has at most as many chunks as a warp has places.
  *
  * The loop over chunks has few variables, so that none is spilled: a load from local memory would
  * wait for the preceding loads of elements. */
 template <int KIND>
 static __device__ inline void reduce_item_of(const struct reduce_args &a, struct long_shared &s,
-                                             uint64_t item, bool alone)
+                                             uint64_t item, bool per_warp)
 {
     const uint32_t warp = warp_id();
     struct reduce_item now = { item, 0, 1 }; /* the same for all threads of the block, or of the
@@ -144,33 +144,34 @@ static __device__ inline void reduce_item_of(const struct reduce_args &a, struct
         now.segment = a.segments == 1 ? 0 : item / a.row_items;
         now.group = (uint32_t)(item - now.segment * a.row_items);
         now.groups = (uint32_t)a.row_items;
-    } else if (!alone) {
+    } else if (!per_warp) {
         now = a.items[item];
     } else {
         now.segment = item * a.warps + warp;
         if (now.segment >= a.segments) return;
     }
     if (lane_id() == 0) s.items[warp] = now;
-    const bool listed = !alone && !a.row_items;
+    const bool listed = !per_warp && !a.row_items;
     const uint64_t begin = listed ? offset_of(a, now.segment) : now.segment * a.columns;
     const uint64_t from = (uint64_t)now.group * a.item * CHUNK;
     const uint64_t rest = (listed ? offset_of(a, now.segment + 1) - begin : a.columns) - from;
-    const uint32_t most = (alone ? (uint32_t)REDUCE_LONG_CHUNKS : a.item) * CHUNK;
+    const uint32_t most = (per_warp ? (uint32_t)REDUCE_LONG_CHUNKS : a.item) * CHUNK;
     const struct share p = { begin + from,
                              from,
                              rest < most ? (uint32_t)rest : most,
-                             alone ? 0 : warp,
-                             alone ? 1 : a.warps,
-                             alone ? warp * REDUCE_LONG_CHUNKS : 0 };
+                             per_warp ? 0 : warp,
+                             per_warp ? 1 : a.warps,
+                             per_warp ? warp * REDUCE_LONG_CHUNKS : 0 };
     struct value v = reduce_share<KIND>(a, s, p);
-    if (!alone)
+    if (!per_warp)
         __syncthreads(); /* the values are written */
     else
         __syncwarp(WARP_ALL); /* the values of lane 0 are written */
     const uint32_t values = !value_any_order<KIND>() ? (p.n + CHUNK - 1) / CHUNK
-                            : alone                  ? 1
+                            : per_warp               ? 1
                                                      : a.warps;
-    if (values != 1 && (alone || warp == 0)) v = fold_shared<KIND>(a, s.chunks + p.place, values);
+    if (values != 1 && (per_warp || warp == 0))
+        v = fold_shared<KIND>(a, s.chunks + p.place, values);
     now = s.items[warp];
     const uint64_t row = now.segment;
     uint32_t groups = now.groups;
@@ -183,12 +184,12 @@ static __device__ inline void reduce_item_of(const struct reduce_args &a, struct
             groups = 0; /* another block writes the result */
         }
     }
-    if (groups && lane_id() == 0 && (alone || warp == 0)) {
+    if (groups && lane_id() == 0 && (per_warp || warp == 0)) {
         const uint64_t first = listed ? offset_of(a, row) : row * a.columns;
         const uint64_t n = listed ? offset_of(a, row + 1) - first : a.columns;
         value_result<KIND>(a, v, (const ukey *)a.in + first, n, row);
     }
-    if (!alone)
+    if (!per_warp)
         __syncthreads(); /* the shared memory may be overwritten */
     else
         __syncwarp(WARP_ALL); /* the warp's places may be overwritten */
@@ -198,15 +199,15 @@ template <int KIND> static __device__ inline void reduce_long(const struct reduc
 {
     __shared__ struct long_shared s;
     wait_for_earlier();
-    const bool alone = !has_two<KIND>() && !a.row_items && !a.offsets;
+    const bool per_warp = !has_two<KIND>() && !a.row_items && !a.offsets;
     uint64_t items = a.row_items * a.segments;
-    if (alone)
+    if (per_warp)
         items = (a.segments + a.warps - 1) / a.warps;
     else if (!a.row_items)
         items = a.counts->items < a.capacity ? a.counts->items : a.capacity;
     for (uint64_t item = blockIdx.x; item < items; item += gridDim.x)
-        reduce_item_of<KIND>(a, s, item, alone);
-    if (alone || a.row_items) return;
+        reduce_item_of<KIND>(a, s, item, per_warp);
+    if (per_warp || a.row_items) return;
     /* The last block to finish empties the list. */
     __syncthreads(); /* all threads of the block have read its length */
     if (threadIdx.x) return;

@@ -10,9 +10,9 @@
  *     write     the oldest tile, which frees its stage
  *
  * Eight warps fetch, sum and write, each thread its own vectors; one publishes; one computes the
- * exclusive prefix and takes the next tile.  One barrier ends the round.  Some rounds are between
- * the publication of a tile's total and the use of its exclusive prefix, in which the preceding
- * tiles have time to publish theirs.
+ * exclusive prefix and takes the next tile.  One barrier ends the round.  Several rounds pass
+ * between the publication of a tile's total and the use of its exclusive prefix, so that the
+ * preceding tiles have time to publish their totals.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -21,7 +21,7 @@ enum {
     SELECT_PART_BYTES = 1 << 12,   /* the part of a warp of a tile of bulk.cu */
     SELECT_WORKERS = 27,           /* maximum number of warps of such a block that take parts */
     SELECT_WORKERS_FLAGS = 23,     /* ... of partitions, by flags, and with values */
-    SELECT_WORKERS_LEAST = 8,      /* ... minimum for bulk copies */
+    SELECT_WORKERS_MIN = 8,        /* ... minimum for bulk copies */
     SELECT_BULK_BYTES = 221 << 10, /* shared memory for parts */
     SELECT_BULK_LESS = 97 << 10,   /* ... if a block has 99 KiB */
     SELECT_SPARSE = 32, /* if flags select at most one of this many elements, only those are read */
@@ -30,7 +30,7 @@ enum {
     SELECT_TILE_FLAGS = 1 << 14, /* flags of a block: 2 vectors of 16 per thread */
     SELECT_TILE_RUNS = 1 << 12,  /* lengths of a block: 8 per thread */
     SELECT_DECODE_BLOCKS = 3,    /* per multiprocessor, of decode_write */
-    SELECT_TILE_LEAST = 1 << 12, /* minimum number of elements of a tile */
+    SELECT_TILE_MIN = 1 << 12,   /* minimum number of elements of a tile */
     SELECT_WORDS_FIRST =
         2 /* words before the tile status descriptors: the finished blocks, and a gap */
 };

@@ -64,7 +64,7 @@ struct strategy {
 
 static size_t most_tiles(size_t n)
 {
-    return n / SELECT_TILE_LEAST + 2; /* the first tile may be short */
+    return n / SELECT_TILE_MIN + 2; /* the first tile may be short */
 }
 
 static size_t lay_out(size_t n, void *base, bool *overflow, struct parts *parts)
@@ -361,7 +361,7 @@ static uint32_t bulk_tile(const struct build *b)
     const uint64_t share = ((s->n + skew + part_n - 1) / part_n + blocks - 1) / blocks;
     const uint32_t most = most_workers(&b->gpu, s);
     uint64_t turns = (share + most - 1) / most;
-    if (share < SELECT_BULK_TILES * SELECT_WORKERS_LEAST) return 0;
+    if (share < SELECT_BULK_TILES * SELECT_WORKERS_MIN) return 0;
     if (turns < SELECT_BULK_TILES) turns = SELECT_BULK_TILES;
     if (is_by_flags(s) && !flags_to_bulk(s, skew, turns)) return 0;
     return (uint32_t)((share + turns - 1) / turns * part_n);

@@ -20,7 +20,7 @@
 #include "select/cuda/common.h"
 #include "cuda/device/warp.cuh"
 
-/* Writes the position of the r-th element that is kept, in the type that the caller wants. */
+/* Writes the position of the r-th element that is kept, in the type that the caller requested. */
 static __device__ inline void store_position(const struct select_args &a, uint64_t r,
                                              uint64_t position)
 {

@@ -26,7 +26,7 @@ enum {
     QUICK_THREADS = 4,       /* with more threads, scatter from the start ... */
     QUICK_KEYS = 1 << 22,    /* ... unless there are fewer keys than this */
     QUICK_SHARE = 8,         /* parts per thread */
-    QUICK_LEAST = 1 << 12,   /* minimum number of keys for a task */
+    QUICK_MIN = 1 << 12,     /* minimum number of keys for a task */
     QUICK_DEPTH = 64,        /* maximum number of partitions by one task, in case all pivots are
                                 bad */
     STREAM_BYTES = 1 << 20   /* smaller segments are still in the cache when they are read next */
@@ -246,7 +246,7 @@ static void sort_part(struct echi_task task)
 {
     const struct echi_sort_job *job = task.job;
     const struct echi_order *order = &job->window.order;
-    size_t share = job->sort->n / ((size_t)job->threads * QUICK_SHARE) + QUICK_LEAST;
+    size_t share = job->sort->n / ((size_t)job->threads * QUICK_SHARE) + QUICK_MIN;
     for (int depth = 0; task.n > share && (task.raw || depth < QUICK_DEPTH); depth++) {
         char *x = job->out.keys + task.at * job->key_bytes;
         struct echi_task lesser = task;

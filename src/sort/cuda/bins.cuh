@@ -5,8 +5,8 @@
  *     count     the range is divided into bins, several per key; every key is counted in its bin
  *     place     keys are placed by bin, in any order within a bin; a thread then processes the
  *               keys at its positions, so that adjacent threads have keys of the same bins
- *     rank      a key's rank is its bin's start plus the number of lesser keys in the bin, which is
- *               found by comparisons
+ *     rank      a key's rank is its bin's start plus the number of smaller keys in the bin, which
+ *               is found by comparisons
  *
  * This is a short chain of dependent steps, while a radix sort needs as many for each digit.  If
  * too many keys share a bin and are not equal, keys without values are all sorted by a bitonic

@@ -12,7 +12,7 @@ static bool can_block(const struct echi_sort *s)
     int payload = echi_sort_payload(s, &gather);
     if (SORT_BY_BINS(s->key_bytes, payload))
         return s->n <= SORT_BLOCK_MEDIUM_THREADS * SORT_BLOCK_MEDIUM_ITEMS;
-    return s->n <= SORT_BLOCK_LARGE_THREADS * echi_sort_passes_tuning(s->key_bytes, payload)->alone;
+    return s->n <= SORT_BLOCK_LARGE_THREADS * echi_sort_passes_tuning(s->key_bytes, payload)->large;
 }
 
 /* The smallest block that holds the array. */
@@ -26,7 +26,7 @@ static ech_status size_block(const struct echi_sort *s, struct sort_plan *plan)
         { "sort_block_small", SORT_BLOCK_SMALL_THREADS, SORT_BLOCK_SMALL_ITEMS },
         { "sort_block_medium", SORT_BLOCK_MEDIUM_THREADS, SORT_BLOCK_MEDIUM_ITEMS },
         { "sort_block_large", SORT_BLOCK_LARGE_THREADS,
-          echi_sort_passes_tuning(s->key_bytes, payload)->alone },
+          echi_sort_passes_tuning(s->key_bytes, payload)->large },
     };
     unsigned key_bytes = (unsigned)s->key_bytes, origin_bytes = payload ? 2 : 0;
     int b = 0;

@@ -12,20 +12,20 @@
 #include "cuda/device/block_rank.cuh"
 
 /* This instance's row of tuning.h. */
-#define ROW(key, value, threads, items, blocks, alone)                                             \
+#define ROW(key, value, threads, items, blocks, large)                                             \
     +((key) == KEY_BYTES && (value) == VAL_BYTES) * (threads)
 enum { THREADS = 0 SORT_TUNING(ROW) };
 #undef ROW
-#define ROW(key, value, threads, items, blocks, alone)                                             \
+#define ROW(key, value, threads, items, blocks, large)                                             \
     +((key) == KEY_BYTES && (value) == VAL_BYTES) * (items)
 enum { ITEMS = 0 SORT_TUNING(ROW) };
 #undef ROW
-#define ROW(key, value, threads, items, blocks, alone)                                             \
+#define ROW(key, value, threads, items, blocks, large)                                             \
     +((key) == KEY_BYTES && (value) == VAL_BYTES) * (blocks)
 enum { BLOCKS = 0 SORT_TUNING(ROW) };
 #undef ROW
-#define ROW(key, value, threads, items, blocks, alone)                                             \
-    +((key) == KEY_BYTES && (value) == VAL_BYTES) * (alone)
+#define ROW(key, value, threads, items, blocks, large)                                             \
+    +((key) == KEY_BYTES && (value) == VAL_BYTES) * (large)
 enum { BLOCK_ITEMS = 0 SORT_TUNING(ROW) };
 #undef ROW
 /* Before sm_80 a multiprocessor holds 1024 threads. */

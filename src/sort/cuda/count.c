@@ -16,7 +16,7 @@ static bool can_count(const struct echi_sort *s)
 /* Few keys of 16 bits are sorted in less time than it takes to read 65,536 counters. */
 static bool best_count(const struct echi_sort *s)
 {
-    return s->key_bytes == 1 || s->n >= SORT_COUNT_LEAST;
+    return s->key_bytes == 1 || s->n >= SORT_COUNT_MIN;
 }
 
 static void lay_out_count(const struct echi_sort *s, const struct sort_plan *plan,

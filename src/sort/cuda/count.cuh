@@ -8,7 +8,7 @@
  *     sort_count_fill    writes the keys
  *
  * A counter has 16 bits.  When it reaches half its range, this half is added to the counter in
- * global memory.  Between two barriers a block adds at most the other half, so that no counter
+ * global memory.  A block adds at most the other half between two barriers, so that no counter
  * overflows.  If shared memory cannot hold a counter for every value, a.parts blocks read the same
  * keys, and each counts its part of the values.
  *

@@ -246,12 +246,12 @@ static ech_status find_chunks(ech_ctx *ctx, struct host_sort *h)
     TRY(find_room(ctx, &room));
     for (;; room /= 2) {
         if (choose_chunk(h, room) != ECH_OK) FAIL(ctx, ECH_ERR_ARG, "%s", ech_error(NULL));
-        if (h->n < LINK_LEAST_CHUNK && h->n < h->sort->n) break;
+        if (h->n < LINK_MIN_CHUNK && h->n < h->sort->n) break;
         if (echi_try_allocate(ctx, h->device_bytes, "chunks of a sort of host memory", &h->device))
             return lay_out_chunks(h, h->n, h->device);
     }
     h->device_bytes = 0;
-    TRY(lay_out_chunks(h, LINK_LEAST_CHUNK, NULL));
+    TRY(lay_out_chunks(h, LINK_MIN_CHUNK, NULL));
     size_t least = h->device_bytes;
     h->device_bytes = 0;
     FAIL(ctx, ECH_ERR_MEMORY,

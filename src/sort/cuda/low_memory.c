@@ -27,7 +27,7 @@ static size_t block_of(size_t n, size_t blocks)
 
 static bool helps(const struct echi_sort *s)
 {
-    return s->n >= SORT_LOW_MEMORY_LEAST;
+    return s->n >= SORT_LOW_MEMORY_MIN;
 }
 
 static bool never(const struct echi_sort *s)
@@ -196,7 +196,7 @@ const struct sort_strategy echi_sort_by_low_memory = {
     .what = "sorts windows of a quarter of the array in turns, with little workspace",
     .when = "the workspace of the best other strategy cannot be allocated",
     .family = "sort",
-    .least = SORT_LOW_MEMORY_LEAST,
+    .least = SORT_LOW_MEMORY_MIN,
     .can = echi_sort_any, /* a small array is sorted as a whole */
     .best = never,
     .size = size_low_memory,

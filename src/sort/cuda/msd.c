@@ -45,20 +45,20 @@ static bool can_buckets(const struct echi_sort *s)
 static bool best_msd(const struct echi_sort *s)
 {
     bool two_digits = s->n <= SORT_BINS * SORT_BINS * SORT_LEAF_FULL(SORT_PAIRS_LEAF);
-    if (s->n < SORT_MSD_LEAST(s->key_bytes, s->order.float_mask != 0)) return false;
+    if (s->n < SORT_MSD_MIN(s->key_bytes, s->order.float_mask != 0)) return false;
     if (!s->value_bytes) return true;
-    if (s->end_bit - s->begin_bit <= SORT_PAIRS_LEAST_BITS) return false;
+    if (s->end_bit - s->begin_bit <= SORT_PAIRS_MIN_BITS) return false;
     return s->key_bytes == 8 || (two_digits && !s->order.float_mask);
 }
 
 static bool best_buckets(const struct echi_sort *s)
 {
-    return s->n >= SORT_BUCKETS_LEAST;
+    return s->n >= SORT_BUCKETS_MIN;
 }
 
 static bool best_adaptive(const struct echi_sort *s)
 {
-    return s->n >= SORT_SKEWED_LEAST(s->key_bytes) && best_msd(s);
+    return s->n >= SORT_SKEWED_MIN(s->key_bytes) && best_msd(s);
 }
 
 /* Whether "adaptive" begins with equal-count buckets; if it is named, whenever possible. */
@@ -119,7 +119,7 @@ static ech_status size_adaptive(const struct echi_sort *s, struct sort_plan *pla
     if (!p->pairs || p->pairs->key_bytes != 4 || p->pairs->payload_bytes != 4) return ECH_OK;
     uint64_t n = s->n, segments = SORT_BINS, tiles = SORT_PACKED_TILES(n);
     uint64_t most = (uint64_t)SORT_BINS * SORT_BINS * SORT_LEAF_FULL(SORT_PAIRS_LEAF);
-    p->packed = (s->algorithm || n >= SORT_PACKED_LEAST) && n <= most;
+    p->packed = (s->algorithm || n >= SORT_PACKED_MIN) && n <= most;
     if (p->segments < segments) {
         p->leaves += 4 * (uint64_t)p->levels * (segments - p->segments);
         p->segments = segments;
@@ -259,7 +259,7 @@ static uint64_t even_leaves(const struct sort_args *args)
 static int even_levels(const struct sort_args *args, int first)
 {
     uint64_t full = SORT_LEAF_FULL(args->msd.leaf);
-    int levels = first == 0 || args->common.n >= SORT_BUCKETS_LEAST || args->msd.floats;
+    int levels = first == 0 || args->common.n >= SORT_BUCKETS_MIN || args->msd.floats;
     for (uint64_t n = args->common.n >> SORT_DIGIT_BITS; n > full; n >>= SORT_DIGIT_BITS) levels++;
     return levels;
 }
@@ -367,7 +367,7 @@ static bool floats_by_value(const struct sort_build *b)
     const int key_bytes = b->sort->key_bytes;
     uint64_t nans = key_bytes == 8 ? 0xfffffffffffff : 0x7fffff; /* of one sign */
     return args->common.order.float_mask && args->common.order.shift == nans &&
-           (!b->plan->msd.adaptive || args->common.n >= SORT_VALUE_DIGITS_LEAST(key_bytes));
+           (!b->plan->msd.adaptive || args->common.n >= SORT_VALUE_DIGITS_MIN(key_bytes));
 }
 
 static ech_status steps_of_buckets(const struct sort_build *b)

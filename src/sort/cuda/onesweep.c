@@ -9,8 +9,8 @@
 #include "sort/cuda/plan.h"
 
 static const struct passes_tuning tunings[] = {
-#define ROW(key, value, threads, items, blocks, alone)                                             \
-    { key, value, threads, items, blocks, alone },
+#define ROW(key, value, threads, items, blocks, large)                                             \
+    { key, value, threads, items, blocks, large },
     SORT_TUNING(ROW)
 #undef ROW
 };

@@ -262,12 +262,12 @@ done:
 }
 
 /* elements: if the workspace of a smaller array cannot be allocated, the call fails */
-enum { LOW_MEMORY_LEAST = 1 << 16 };
+enum { LOW_MEMORY_MIN = 1 << 16 };
 
 static bool economise(void *request)
 {
     struct echi_sort *s = request;
-    if (s->algorithm || s->n < LOW_MEMORY_LEAST) return false;
+    if (s->algorithm || s->n < LOW_MEMORY_MIN) return false;
     s->algorithm = echi_sort_by_low_memory.name;
     return true;
 }

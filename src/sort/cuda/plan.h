@@ -134,7 +134,7 @@ void echi_sort_launch(const struct sort_build *b, enum echi_phase phase, enum ec
 /* A row of SORT_TUNING in tuning.h. */
 struct passes_tuning {
     int key_bytes, payload_bytes;
-    unsigned threads, items, blocks, alone;
+    unsigned threads, items, blocks, large;
 };
 const struct passes_tuning *echi_sort_passes_tuning(int key_bytes, int payload_bytes);
 struct onesweep_plan echi_sort_onesweep_plan(const struct echi_sort *s, int payload_bytes);

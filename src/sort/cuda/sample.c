@@ -22,7 +22,7 @@ static bool can_sample(const struct echi_sort *s)
 
 static bool best_sample(const struct echi_sort *s)
 {
-    return s->n < SORT_MSD_LEAST(s->key_bytes, s->order.float_mask != 0);
+    return s->n < SORT_MSD_MIN(s->key_bytes, s->order.float_mask != 0);
 }
 
 /* Equally many tiles and buckets: a multiple of the blocks that a large GPU runs at once, unless n
@@ -32,7 +32,7 @@ static ech_status size_sample(const struct echi_sort *s, struct sort_plan *plan)
     uint32_t n = (uint32_t)s->n, wave = SORT_SAMPLE_WAVE;
     uint32_t most = SORT_SAMPLE_BUCKETS(plan->payload_bytes);
     uint32_t wave_keys = wave * SORT_SAMPLE_KEYS((uint32_t)s->key_bytes);
-    uint32_t few = n ? (n + SORT_SAMPLE_LEAST_KEYS - 1) / SORT_SAMPLE_LEAST_KEYS : 1;
+    uint32_t few = n ? (n + SORT_SAMPLE_MIN_KEYS - 1) / SORT_SAMPLE_MIN_KEYS : 1;
     uint32_t many = (n + wave_keys - 1) / wave_keys * wave;
     plan->buckets = few < wave ? few : many < most ? many : most;
     return ECH_OK;

@@ -314,7 +314,7 @@ static __device__ inline void chunk_put_back(const struct sort_sample_args &a,
 }
 
 /* The number of keys at the sorted positions [first, last) of the bucket that precede a value:
- * lesser keys, and equal keys of earlier chunks. */
+ * smaller keys, and equal keys of earlier chunks. */
 static __device__ inline uint32_t chunk_rank(const struct sort_sample_args &a,
                                              const struct sample_shared &s, uint32_t first,
                                              uint32_t last, ukey value, bool before)

@@ -14,7 +14,7 @@
 
 #include <string.h>
 
-enum { TASK_GROUPS = 4, LEAST_GROUP = 1 << 12, TASKS = ECHI_SPARSE_GROUPS / TASK_GROUPS + 2 };
+enum { TASK_GROUPS = 4, MIN_GROUP = 1 << 12, TASKS = ECHI_SPARSE_GROUPS / TASK_GROUPS + 2 };
 
 struct job {
     struct echi_sparse_product product;
@@ -57,7 +57,7 @@ static void multiply(const struct echi_sparse_isa *isa, struct job *job, int thr
     size_t tasks = 1;
     job->rows = wide ? isa->rows_wide[index][f64] : isa->rows[index][f64];
     job->places[0] = (struct echi_sparse_place){ 0, 0, false };
-    job->product.group = LEAST_GROUP;
+    job->product.group = MIN_GROUP;
     if (threads > 1) {
         while (items / p->group >= ECHI_SPARSE_GROUPS) job->product.group *= 2;
         tasks = (size_t)(items / (TASK_GROUPS * p->group)) + 1;

@@ -20,7 +20,7 @@ enum {
 
     /* Rows and entries of a tile, as powers of two.  With larger tiles, the kernel that searches
      * places takes less time, and the last tiles take more. */
-    LEAST_TILE_BITS = 8,
+    MIN_TILE_BITS = 8,
     TILE_BITS = 11, /* SPARSE_TILE_MOST */
     WIDE_TILE_BITS = 10,
 
@@ -80,7 +80,7 @@ static size_t done_words(uint64_t tiles)
 static uint32_t vector_tile_bits(const ech_csr *a)
 {
     const uint64_t items = echi_sparse_items(a);
-    uint32_t bits = LEAST_TILE_BITS;
+    uint32_t bits = MIN_TILE_BITS;
     while (bits < TILE_BITS && items >> bits > FEW_TILES) bits++;
     return bits;
 }

@@ -133,7 +133,7 @@ static __device__ inline void put_at(const struct sparse_args &a, real *y, real 
 struct task {
     uint16_t row, group; /* row in the tile; group of the row's part in the tile */
     uint16_t at, count;  /* position in the tile's entries */
-    uint32_t alone;      /* it is an entire row */
+    uint32_t entire;     /* it is an entire row */
 };
 
 template <int TASKS> struct row_list {
@@ -155,7 +155,7 @@ static __device__ inline void list_groups(struct row_list<TASKS> &list, uint32_t
         task.group = (uint16_t)g;
         task.at = (uint16_t)(at + g * SPARSE_GROUP);
         task.count = (uint16_t)least(count - g * SPARSE_GROUP, SPARSE_GROUP);
-        task.alone = whole && groups == 1;
+        task.entire = whole && groups == 1;
         list.task[first + g] = task;
     }
     if (!whole || groups == 1) return;

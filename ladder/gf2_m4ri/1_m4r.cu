@@ -1,6 +1,6 @@
 /*
- * 1_russians.cu - the method of the four Russians (M4R): all linear combinations of k pivot rows in
- * a table.
+ * 1_m4r.cu - the method of the four Russians (M4R): all linear combinations of k pivot rows in a
+ * table.
  *
  * Idea:   k columns have k pivot rows and 2^k linear combinations of these. A block computes a
  *         table of them in shared memory, 32 words wide; then each row has one addition for k

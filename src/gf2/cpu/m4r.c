@@ -1,5 +1,5 @@
 /*
- * gf2/cpu/russians.c - products by tables of linear combinations of rows: the method of the four
+ * gf2/cpu/m4r.c - products by tables of linear combinations of rows: the method of the four
  * Russians (Arlazarov, Dinic, Kronrod, Faradzhev, 1970).
  *
  * 64 rows of b are divided into groups of a few rows, and each group has a table of all its linear
@@ -33,7 +33,7 @@ static int choose_bits(size_t rows)
     return best;
 }
 
-void echi_gf2_russians_plan(struct echi_gf2_russians *r, struct echi_layout *layout, size_t rows)
+void echi_gf2_m4r_plan(struct echi_gf2_m4r *r, struct echi_layout *layout, size_t rows)
 {
     r->bits = choose_bits(rows);
     r->entries = echi_part(layout, (size_t)tables_of(64, r->bits) << r->bits,
@@ -42,7 +42,7 @@ void echi_gf2_russians_plan(struct echi_gf2_russians *r, struct echi_layout *lay
 }
 
 struct add {
-    const struct echi_gf2_russians *r;
+    const struct echi_gf2_m4r *r;
     const ech_gf2 *b, *out;
     size_t first, n, begin, end;
     size_t word, width;
@@ -78,8 +78,8 @@ static void add_rows(void *arg, size_t task, int thread)
                        a->out->words + row * a->out->stride + a->word, a->out->stride, a->width);
 }
 
-void echi_gf2_russians_add(const struct echi_gf2_russians *r, const ech_gf2 *b, size_t first,
-                           size_t n, const ech_gf2 *out, size_t begin, size_t end, size_t word)
+void echi_gf2_m4r_add(const struct echi_gf2_m4r *r, const ech_gf2 *b, size_t first, size_t n,
+                      const ech_gf2 *out, size_t begin, size_t end, size_t word)
 {
     const size_t words = echi_gf2_words(out->cols);
     struct add a = { .r = r, .b = b, .out = out, .first = first, .n = n };
