@@ -224,8 +224,8 @@ static void run(const char *shape, const char *dist, const struct rule &r, int64
     CUDA(cudaMalloc(&other, a.rows * n * sizeof *y));
     CUDA(cudaMalloc(&again, a.rows * n * sizeof *y));
     make_numbers<<<blocks_for(a.cols * n), 256, 0, stream>>>(x, a.cols * n);
-    ECH(ech_csr_workspace("cuda", columns ? ECH_CSR_CALL_SPMM : ECH_CSR_CALL_SPMV, &a, columns, NULL,
-                          &work_bytes));
+    ECH(ech_csr_workspace("cuda", columns ? ECH_CSR_CALL_SPMM : ECH_CSR_CALL_SPMV, &a, columns,
+                          NULL, &work_bytes));
     CUDA(cudaMalloc(&work, work_bytes + 256));
     ech_csr_options o = { sizeof o, work, work_bytes };
     const double bytes = (double)a.nnz * (sizeof(Index) + sizeof(Real)) +

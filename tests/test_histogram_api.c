@@ -162,7 +162,7 @@ static void wrong_arguments(ech_ctx *ctx)
         c.lower = -0x1p63;
         c.upper = 0x1p63;
         c.o.include_right = 1;
-        refuse(&c, ECH_ERR_ARG, "no room for the last bin's end");
+        refuse(&c, ECH_ERR_ARG, "must be shorter if the last bin");
     }
 }
 
@@ -347,7 +347,7 @@ static void explain(ech_ctx *ctx)
     CHECK_TEXT(text, "alternative");
     CHECK_TEXT(text, "workspace");
     if (strcmp(device, "cpu") != 0) { /* the steps for a nominal GPU */
-        CHECK_TEXT(text, "plan       clear 2048 bytes\ncount      histogram_bytes: ");
+        CHECK_TEXT(text, "plan         clear 2048 bytes\ncount        histogram_bytes: ");
         CHECK_TEXT(text, " blocks of 1024 threads, ");
     }
     CHECK_STATUS(
