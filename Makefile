@@ -19,7 +19,7 @@ report_deps = NO_INSTALL=1 scripts/install_deps.sh
 .DEFAULT_GOAL := build
 .NOTPARALLEL:
 .PHONY: help deps build demo check check-all asan ubsan tsan valgrind bench format format-check \
-        install amalgamation docs clean
+        install abi amalgamation docs clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 14
@@ -79,6 +79,10 @@ format-check: ## fail if a C or CUDA file is not formatted
 
 install: build ## install below PREFIX (/usr/local)
 	@cmake --install build --prefix $(PREFIX)
+
+abi: build ## record the binary interface in include/abi.txt, after an intended change
+	@scripts/abi.sh build "$${CC:-cc}" >build/abi.txt
+	@mv build/abi.txt include/abi.txt
 
 amalgamation: ## write all headers to one file, build/amalgamation/echelon.h
 	@scripts/amalgamate.sh build/amalgamation/echelon.h

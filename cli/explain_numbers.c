@@ -48,8 +48,9 @@ static int explain_direct(const struct explain_numbers *set, ech_dtype dtype, ec
     if (set->nnz || set->precond)
         return cli_fail(EXIT_BAD, "--%s cannot be combined with --method %s",
                         set->nnz ? "nnz" : "precond", set->method);
-    return explain_print(ech_direct_explain(set->device, ECH_DIRECT_CALL_SOLVE, (size_t)set->shape[0],
-                                            (size_t)set->shape[1], (size_t)count, dtype, &o, set->format, text,
+    return explain_print(ech_direct_explain(set->device, ECH_DIRECT_CALL_SOLVE,
+                                            (size_t)set->shape[0], (size_t)set->shape[1],
+                                            (size_t)count, dtype, &o, set->format, text,
                                             sizeof text),
                          text);
 }

@@ -135,8 +135,7 @@ static uint32_t *places(struct gf2_job *job, uint64_t cols)
         return NULL;
     }
     memset(place, 0xff, (size_t)cols * sizeof *place);
-    for (uint64_t k = 0; k < columns && k < cols; k++)
-        place[order ? order[k] : k] = (uint32_t)k;
+    for (uint64_t k = 0; k < columns && k < cols; k++) place[order ? order[k] : k] = (uint32_t)k;
     return place;
 }
 

@@ -1,7 +1,7 @@
 # pack.cmake - a script: writes a pack of kernels, which src/cuda/pack.c reads.
 #
 #   cmake -DROWS=rows.txt -DSTREAM=sort.stream [-DXZ=xz -DFILTER=--lzma2=preset=9e] -P pack.cmake
-#   cmake -DSTREAMS=streams.txt -DPACK=kernels.pack -DVERSION=0.1.0 -P pack.cmake
+#   cmake -DSTREAMS=streams.txt -DPACK=kernels.pack -DVERSION=0.2.0 -P pack.cmake
 #   cmake -DSTREAMS=streams.txt -DPACK=kernels.pack -DID=kernels.id -P pack.cmake
 #
 # ROWS has lines "MODULE KIND FILE"; KIND is sm_90a for a cubin, compute_75 for PTX.  STREAM becomes the concatenation of

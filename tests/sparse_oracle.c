@@ -117,7 +117,9 @@ double sparse_row(const struct sparse *m, size_t row, double alpha, const double
     alpha = sparse_round(m->dtype, alpha);
     beta = sparse_round(m->dtype, beta);
     if (alpha == 0 || m->cols == 0) /* y is only scaled */
-        return beta == 0 ? 0 : beta * y == beta * y ? sparse_round(m->dtype, beta * y) : (double)NAN;
+        return beta == 0              ? 0
+               : beta * y == beta * y ? sparse_round(m->dtype, beta * y)
+                                      : (double)NAN;
     double total = s.begin == s.end ? 0 : add_tree(&s, 0, width);
     total = sparse_round(m->dtype, alpha * total);
     if (beta != 0) total = sparse_round(m->dtype, total + sparse_round(m->dtype, beta * y));

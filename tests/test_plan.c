@@ -54,8 +54,8 @@ static void as_text(void)
                  "look         clear 64 bytes\n"
                  "count        sort_histogram: 264 blocks of 512 threads, 4096 bytes of shared "
                  "memory, cooperative\n"
-                 "move         sort_onesweep, level 2: 7 blocks of 384 threads, 3 launches; only if "
-                 "the digit differs\n"
+                 "move         sort_onesweep, level 2: 7 blocks of 384 threads, 3 launches; only "
+                 "if the digit differs\n"
                  "finish       copy 4000 bytes\n"
                  "finish       a product by cuBLAS\n") == 0);
     test_end();
@@ -81,7 +81,7 @@ static void as_json(void)
                "    {\"phase\": \"finish\", \"kind\": \"copy\", \"bytes\": 4000},\n"
                "    {\"phase\": \"finish\", \"kind\": \"call\", \"name\": \"a product by "
                "cuBLAS\"}\n"
-               "]") == 0);
+               "  ]") == 0);
     test_end();
 }
 

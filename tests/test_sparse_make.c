@@ -398,8 +398,8 @@ static void run_bad_coo(ech_ctx *ctx)
     } cases[] = {
         { 777, -1, 50, "rows[777] is not a row" },
         { 3, 900, 0xffffffff, "rows[3] is not a row" },
-        { -1, 0, 60, "columns[0] is not a column" },
-        { -1, 999, 0x80000000, "columns[999] is not a column" },
+        { -1, 0, 60, "cols[0] is not a column" },
+        { -1, 999, 0x80000000, "cols[999] is not a column" },
     };
     struct coo coo;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

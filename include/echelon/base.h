@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 #define ECH_VERSION_MAJOR  0
-#define ECH_VERSION_MINOR  1
+#define ECH_VERSION_MINOR  2
 #define ECH_VERSION_PATCH  0
 #define ECH_VERSION_NUMBER (10000 * ECH_VERSION_MAJOR + 100 * ECH_VERSION_MINOR + ECH_VERSION_PATCH)
 
@@ -156,7 +156,7 @@ ECH_API const char *ech_error(const ech_ctx *ctx);
 ECH_API const char *ech_device_name(const ech_ctx *ctx);
 
 /* ech_version() and ech_version_number() return the version of the library that is running, such as
- * "0.1.0" and 100.  The macros ECH_VERSION_* are the version of the header. */
+ * "0.2.0" and 200.  The macros ECH_VERSION_* are the version of the header. */
 ECH_API const char *ech_version(void);
 ECH_API int ech_version_number(void);
 

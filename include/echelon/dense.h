@@ -63,11 +63,13 @@ ECH_API ech_status ech_matmul(ech_ctx *ctx, size_t m, size_t n, size_t k, double
                               const ech_matmul_options *options);
 
 /*
- * ech_matmul_pointers() computes batch_count products as ech_matmul() does, of matrices at any addresses.
+ * ech_matmul_pointers() computes batch_count products as ech_matmul() does, of matrices at any
+ * addresses.
  *
- *   a, b, c  [batch_count] pointers each; product i is of a[i], b[i] and c[i].  All three arrays must be
- *            in the same memory.  Arrays in GPU memory must point to matrices in GPU memory, and
- *            are not validated.  Arrays in host memory may point to matrices in host or GPU memory
+ *   a, b, c  [batch_count] pointers each; product i is of a[i], b[i] and c[i].  All three arrays
+ *            must be in the same memory.  Arrays in GPU memory must point to matrices in GPU
+ *            memory, and are not validated.  Arrays in host memory may point to matrices in host
+ *            or GPU memory
  *   options  NULL for the defaults; its batch_count and batch strides must be 0
  */
 ECH_API ech_status ech_matmul_pointers(ech_ctx *ctx, size_t batch_count, size_t m, size_t n,

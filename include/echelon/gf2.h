@@ -27,9 +27,9 @@ extern "C" {
  * argument of type ech_gf2 *, and never those of a const ech_gf2 *: there, words may point to
  * read-only memory (cast away its const).
  *
- * Rows and columns are at most 2^32 - 1.  Ranks and dimensions are u32.  Matrices that a call writes
- * must not overlap any other argument, unless its comment allows it.  Two views of one matrix do
- * not overlap if they share no word.
+ * Rows and columns are at most 2^32 - 1.  Ranks and dimensions are u32.  Matrices that a call
+ * writes must not overlap any other argument, unless its comment allows it.  Two views of one
+ * matrix do not overlap if they share no word.
  */
 typedef struct ech_gf2 {
     size_t size;     /* sizeof(ech_gf2) */
@@ -246,8 +246,8 @@ ECH_API ech_status ech_gf2_solve(ech_ctx *ctx, const ech_gf2 *a, const ech_gf2 *
  *            is at least the dimension; too few rows fail with ECH_ERR_ARG.  Rows beyond the
  *            dimension receive 0
  *   dim      [1] receives the dimension
- *   options  NULL for the defaults; form, column_order, pivot_cols, max_rank, transform and rows_from
- *            are not supported
+ *   options  NULL for the defaults; form, column_order, pivot_cols, max_rank, transform and
+ *            rows_from are not supported
  */
 ECH_API ech_status ech_gf2_nullspace(ech_ctx *ctx, const ech_gf2 *a, ech_gf2 *basis, uint32_t *dim,
                                      const ech_gf2_echelon_options *options);
@@ -329,8 +329,8 @@ typedef enum ech_gf2_call {
  *   rows, cols  the shape of a
  *   other       as the comment of ech_gf2_call states; otherwise ignored
  *   options     NULL for the defaults; only form, pivot_cols, algorithm, and whether
- *               column_order and transform are NULL have an effect.  For ECH_GF2_CALL_SOLVE, transform stands for
- *               the certificate
+ *               column_order and transform are NULL have an effect.  For ECH_GF2_CALL_SOLVE,
+ *               transform stands for the certificate
  *   bytes       [1] receives the size
  *   text        [capacity_bytes] receives the text, as in ech_sort_explain()
  */

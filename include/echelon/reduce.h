@@ -86,9 +86,9 @@ ECH_API ech_status ech_reduce_rows(ech_ctx *ctx, ech_op op, const void *in, void
  * ech_reduce_segments() reduces each segment as ech_reduce() does.
  *
  *   in       [n] of dtype
- *   offsets  [segments + 1] of offsets_dtype: segment s is in[offsets[s]] ... in[offsets[s + 1] -
- *            1].  The offsets must not decrease and must not exceed n.  The first need not be 0, and
- *            the last need not be n
+ *   offsets  [segments + 1] of offsets_dtype: segment s has the elements from in[offsets[s]] to
+ *            in[offsets[s + 1] - 1].  The offsets must not decrease and must not exceed n.  The
+ *            first need not be 0, and the last need not be n
  *   out      [segments], or [segments][2], as in ech_reduce_rows().  Positions count within the
  *            segment
  *

@@ -67,8 +67,8 @@ void echi_log(ech_ctx *ctx, ech_log_level level, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
 /* Reports the progress of the call that is running: left is what remains, in the unit of spent.
- * Returns true if the function of the caller cancels the call; the operation then returns as soon as
- * it can, and the call returns ECH_ERR_CANCELED.  ctx may be NULL. */
+ * Returns true if the function of the caller cancels the call; the operation then returns as soon
+ * as it can, and the call returns ECH_ERR_CANCELED.  ctx may be NULL. */
 bool echi_progress(const ech_ctx *ctx, double spent, double left);
 bool echi_canceled(const ech_ctx *ctx);
 
@@ -95,8 +95,8 @@ struct echi_order echi_order_make(ech_dtype dtype, ech_order order, bool descend
 /* The same for ascending keys only, with NaN first: for a minimum that is NaN if any element is. */
 struct echi_order echi_order_nan_first(ech_dtype dtype);
 
-/* The type that backends read indices of CSR matrices as.  Unsigned indices are limited to the range
- * of the signed type, so the bits are the same. */
+/* The type that backends read indices of CSR matrices as.  Unsigned indices are limited to the
+ * range of the signed type, so the bits are the same. */
 ech_dtype echi_csr_index_dtype(ech_dtype dtype);
 
 /* How an array of indices of this type is read. */

@@ -75,5 +75,5 @@ void echi_steps_print_json(const struct echi_steps *steps, struct echi_text *tex
         if (s->when) echi_print(text, ", \"only_if\": \"%s\"", s->when);
         echi_print(text, "}");
     }
-    echi_print(text, "]");
+    echi_print(text, "\n  ]");
 }
