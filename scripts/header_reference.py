@@ -146,6 +146,9 @@ def is_function(code):
 def page(path):
     """(the page of a header, {name: its anchor})."""
     text = pathlib.Path(path).read_text()
+    # Only the C form of what C and C++ write differently, and no assertions.
+    text = re.sub(r"/\*[^\n]*\*/\n#ifdef __cplusplus\nstatic_assert.*?#endif\n", "", text, flags=re.S)
+    text = re.sub(r"#ifdef __cplusplus\ntemplate.*?#else\n(.*?)#endif\n", r"\1", text, flags=re.S)
     parts = list(chunks(re.sub(r"/\* clang-format.*?\*/\n", "", text)))
     head, _ = comment_of(parts[0])
     name = "echelon.h" if pathlib.Path(path).name == "echelon.h" else f"echelon/{pathlib.Path(path).name}"
@@ -178,7 +181,7 @@ def page(path):
         anchors.update({n: n for n in declared})
         label = ", ".join(n + ("()" if is_function(part[len(part) - len(code)]) else "") for n in declared)
         if code[0].startswith("#define"):
-            label = "Version"
+            label = "Version" if "ECH_VERSION" in code[0] else declared[0]
         out += [f"### {label} {{ #{declared[0]} }}", ""]
         out += ["".join(f'<a id="{n}"></a>' for n in declared[1:]), ""] if declared[1:] else []
         out += ["```c", *code, "```", "", text_of(lines), ""]

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""manual_page.py - the manual page of the command as a page of Markdown, for `make docs`.
+"""manual_page.py - a manual page of the command as a page of Markdown, for `make docs`.
 
     scripts/manual_page.py cli/echelon.1     prints the page
 
-Sections become headings, and everything below them HTML.  Only the macros that cli/echelon.1 uses are
-known: SH SS TP PP nf fi and fonts; another one is an error.
+Sections become headings, and everything below them HTML.  Only the macros that cli/*.1 use are
+known: SH SS TP IP PP nf fi and fonts; another one is an error.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -79,6 +79,8 @@ def page(path):
             out += ["", "## " + (title.capitalize() if title != "GF2" else "GF(2)"), ""]
         elif macro == "PP":
             end_list()
+        elif macro == "IP":  # another paragraph of the same item
+            flush()
         elif macro == "TP":
             flush()
             if not listed:
@@ -103,7 +105,8 @@ def page(path):
         else:
             raise ValueError(f"unknown macro .{macro}")
     end_list()
-    return "# The command `echelon`\n\nThis is the manual page of the command, `man echelon`.\n" + "\n".join(out) + "\n"
+    name = pathlib.Path(path).stem
+    return f"# `{name.replace('-', ' ', 1)}`\n\nThis is the manual page `man {name}`.\n" + "\n".join(out) + "\n"
 
 
 if __name__ == "__main__":

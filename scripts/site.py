@@ -9,7 +9,7 @@ script adds these files to the folder and changes the links:
     README.md                  the start page; docs/README.md becomes contents.md
     CHANGELOG.md, ...          pages of the same name
     include/**.h               pages of the header reference (header_reference.py)
-    cli/echelon.1              the page of the command (manual_page.py)
+    cli/echelon*.1             the pages of the command (manual_page.py)
     src/sort/README.md, ...    pages below source/
     src/sort/sort.c, ...       pages below source/ that show the file
     examples, ...              pages below source/ that list the folder
@@ -34,6 +34,8 @@ MAPPED = {"README.md": "index.md", "docs/README.md": "contents.md", "CHANGELOG.m
           "CONTRIBUTING.md": "contributing.md", "CONVENTIONS.md": "conventions.md", "SECURITY.md": "security.md",
           "cli/echelon.1": "command.md", "include/echelon.h": "reference/index.md",
           "docs/performance": "contents.md#performance", "docs/contributing": "contributing.md"}
+MAPPED.update({f"cli/{page.name}": f"command/{page.stem[len('echelon-'):]}.md"
+               for page in sorted((ROOT / "cli").glob("echelon-*.1"))})
 # By the beginning of a page's name.
 MATTER = {"index.md": "hide: [navigation]", "source/": "search: {exclude: true}\nhide: [navigation, toc]",
           "lab/": "search: {boost: 0.5}", "guide/|reference/": "search: {boost: 2}"}
@@ -120,7 +122,7 @@ def add(path, kept):
     elif path.startswith("include/"):
         texts[name], names = header_reference.page(file)
         anchors.update({n: name for n in names})
-    elif path == "cli/echelon.1":
+    elif path.startswith("cli/") and path.endswith(".1"):
         texts[name] = manual_page.page(file)
     else:
         texts[name] = file.read_text() if path.endswith(".md") else shown(path)

@@ -423,6 +423,8 @@ static void bad_on(ech_ctx *ctx)
                 "index[1]");
     CHECK_FAILS(ctx, ech_gf2_gather_cols(ctx, &a, order, &out, ECH_U16), ECH_ERR_ARG,
                 "index_dtype is u16");
+    CHECK_FAILS(ctx, ech_gf2_gather_rows(ctx, &a, order, &out, (ech_dtype)0), ECH_ERR_ARG,
+                "index_dtype is i8");
     CHECK_FAILS(ctx, ech_gf2_gather_cols(ctx, &a, NULL, &out, ECH_U64), ECH_ERR_ARG,
                 "index is NULL");
     CHECK_FAILS(ctx, ech_gf2_copy(ctx, &a, 1, 0, &out, 0, 0, 4, 1), ECH_ERR_ARG, "outside of from");

@@ -139,7 +139,7 @@ typedef enum ech_reduce_call {
  *   op      ECH_OP_SUM for ECH_REDUCE_CALL_DOT
  *   n       the number of elements; of ECH_REDUCE_CALL_ROWS in all rows together.  The workspace of
  *           fewer elements is not larger
- *   groups  the number of rows or segments; otherwise ignored.  It has no effect on the workspace
+ *   groups  the number of rows (0: one) or segments; otherwise ignored
  *   bytes   [1] receives the size
  *   text    [capacity_bytes] receives the text, as in ech_sort_explain()
  */

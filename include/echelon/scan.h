@@ -95,7 +95,7 @@ typedef enum ech_scan_call {
  *
  *   device  as for ech_sort_workspace()
  *   n       the number of elements; of ECH_SCAN_CALL_ROWS in all rows together
- *   groups  the number of rows or segments; otherwise ignored
+ *   groups  the number of rows (0: one) or segments; otherwise ignored
  *   bytes   [1] receives the size
  *   text    [capacity_bytes] receives the text, as in ech_sort_explain()
  */

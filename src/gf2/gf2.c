@@ -220,7 +220,9 @@ static ech_status gather(ech_ctx *ctx, enum echi_gf2_what what, const ech_gf2 *a
     if (!rows) TRY(echi_gf2_check_shape(ctx, "out", &g.out, g.a.rows, g.out.cols));
     g.limit = rows ? g.a.rows : g.a.cols;
     g.columns = rows ? g.out.rows : g.out.cols;
-    TRY(echi_gf2_check_index(ctx, "index_dtype", index_dtype, g.limit, &g.wide_index));
+    TRY(echi_check_index(ctx, "index_dtype", index_dtype, "the number of rows or columns",
+                         g.limit));
+    g.wide_index = ech_dtype_bytes(index_dtype) == 8;
     if (!g.limit && g.columns) FAIL(ctx, ECH_ERR_ARG, "a is empty, but out is not");
     TRY(make(ctx, &g, "a gather", a, NULL, out));
 done:

@@ -398,8 +398,8 @@ static ech_status question(struct echi_reduce *r, ech_reduce_call call, ech_op o
         r->shape = ECHI_REDUCE_SEGMENTS;
         r->segments = groups;
     } else {
-        r->rows = dot ? 1 : groups;
-        r->columns = r->rows ? n / r->rows : 0;
+        r->rows = dot || !groups ? 1 : groups;
+        r->columns = n / r->rows;
     }
 done:
     return status;

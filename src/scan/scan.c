@@ -273,8 +273,8 @@ static ech_status question(struct echi_scan *s, ech_scan_call call, ech_op op, s
     };
     if (call == ECH_SCAN_CALL_SEGMENTS) s->segments = groups;
     if (call == ECH_SCAN_CALL_ROWS) {
-        s->rows = groups;
-        s->columns = groups ? n / groups : 0;
+        s->rows = groups ? groups : 1;
+        s->columns = n / s->rows;
     }
     return check_shape(NULL, op, options, s);
 }
