@@ -80,14 +80,23 @@ static __device__ inline uint64_t offset_of(const struct reduce_args &a, uint64_
 }
 
 /* Loads the start and end of a lane's segment from the offsets, or of a row; empty if there is
- * none. */
+ * none.  Offsets are returned as they are in memory, with zeros above 32 bits: nothing here waits
+ * for them. */
 static __device__ inline void load_segment(const struct reduce_args &a, uint64_t s, bool there,
                                            uint64_t *from, uint64_t *to)
 {
     *from = *to = 0;
     if (!there) return;
-    *from = a.offsets ? offset_of(a, s) : s * a.columns;
-    *to = a.offsets ? offset_of(a, s + 1) : *from + a.columns;
+    if (!a.offsets) {
+        *from = s * a.columns;
+        *to = *from + a.columns;
+    } else if (a.offsets_index.bytes == 8) {
+        *from = ((const uint64_t *)a.offsets)[s];
+        *to = ((const uint64_t *)a.offsets)[s + 1];
+    } else {
+        *from = ((const uint32_t *)a.offsets)[s];
+        *to = ((const uint32_t *)a.offsets)[s + 1];
+    }
 }
 
 /* The same as start and length; empty if the offsets are invalid. */
@@ -95,6 +104,8 @@ static __device__ inline void check_segment(const struct reduce_args &a, uint64_
                                             uint64_t from, uint64_t to, uint64_t *begin,
                                             uint64_t *n)
 {
+    from = (from ^ a.offsets_index.sign) - a.offsets_index.sign; /* as echi_index_at() */
+    to = (to ^ a.offsets_index.sign) - a.offsets_index.sign;
     const bool good = from <= to && to <= a.n;
     *begin = good ? from : 0;
     *n = good ? to - from : 0;
