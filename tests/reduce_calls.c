@@ -117,12 +117,18 @@ static void bad_offsets(ech_ctx *ctx, struct arrays *a)
         { { 0, N, 0, N, 0 }, "offsets[2] is less than the one before" },
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
-        for (int staged = 0; staged < 2; staged++) {
-            const void *offsets = staged ? (const void *)cases[i].offsets : a->offsets.data;
-            if (!buffer_set(&a->offsets, cases[i].offsets)) return;
+        for (int staged = 0; staged < 4; staged++) { /* the second half with i32 offsets */
+            const ech_dtype dtype = staged < 2 ? ECH_U64 : ECH_I32;
+            char array[sizeof cases[i].offsets] = "";
+            void *typed = index_array(cases[i].offsets, 5, dtype);
+            if (!CHECK(typed != NULL)) return;
+            memcpy(array, typed, 5 * ech_dtype_bytes(dtype));
+            free(typed);
+            const void *offsets = staged % 2 ? (const void *)array : a->offsets.data;
+            if (!buffer_set(&a->offsets, array)) return;
             ech_status status = ech_reduce_segments(ctx, ECH_OP_SUM, a->in.data, offsets,
-                                                    a->out.data, N, 4, ECH_F64, ECH_U64, NULL);
-            if (status == ECH_OK && !staged && !test_is_cpu(ctx)) status = ech_sync(ctx);
+                                                    a->out.data, N, 4, ECH_F64, dtype, NULL);
+            if (status == ECH_OK && staged % 2 == 0 && !test_is_cpu(ctx)) status = ech_sync(ctx);
             test_check_fails(__FILE__, __LINE__, "a reduction with bad offsets", status,
                              ECH_ERR_ARG, ctx, cases[i].message);
             CHECK_STATUS(ech_sync(ctx), ECH_OK); /* reported only once */

@@ -282,6 +282,10 @@ static void run_offsets(ech_ctx *ctx)
                 ECH_ERR_ARG, "offsets[2] is more");
     CHECK_FAILS(ctx, ech_scan_segments(ctx, ECH_OP_SUM, x, wild, y, 8, 2, ECH_F32, ECH_U64, NULL),
                 ECH_ERR_ARG, "offsets[1] is more");
+    const int32_t negative[] = { 0, -1, 3 };
+    CHECK_FAILS(ctx,
+                ech_scan_segments(ctx, ECH_OP_SUM, x, negative, y, 8, 2, ECH_F32, ECH_I32, NULL),
+                ECH_ERR_ARG, "offsets[1] is more");
     CHECK_FAILS(ctx,
                 ech_scan_segments(ctx, ECH_OP_SUM, NULL, past, NULL, 0, 2, ECH_F32, ECH_U64, NULL),
                 ECH_ERR_ARG, "offsets[1] is more");

@@ -60,6 +60,9 @@ struct reduce_args {
     void *out;
     const void *offsets; /* NULL: rows of `columns` */
     struct echi_index offsets_index;
+    uint64_t
+        offsets_limit; /* the maximum of a valid offset: n, or 2^31 - 1 if it is less and they are
+                               i32.  Rows: n */
     const uint64_t *segments_at; /* the number of segments, in device memory; NULL: segments */
     uint64_t segments, columns, n;
     uint32_t each;      /* segments that a warp loads as a unit: 1 ... 32 */

@@ -372,6 +372,8 @@ static void make_steps(const struct echi_reduce *r, const struct plan *plan, str
                        void *work, struct whole *w)
 {
     const bool rows = r->shape == ECHI_REDUCE_ROWS;
+    const uint64_t limit =
+        r->offsets_index.sign && r->n > INT32_MAX ? (uint64_t)INT32_MAX : (uint64_t)r->n;
     struct echi_layout layout = { .base = work };
     const struct build b = { r, plan, gpu, w };
     w->r = r;
@@ -381,7 +383,8 @@ static void make_steps(const struct echi_reduce *r, const struct plan *plan, str
                                     .b = r->b,
                                     .out = r->out,
                                     .offsets = r->offsets,
-                                    .offsets_index = r->offsets_index,
+                                    .offsets_index = { r->offsets_index.bytes, 0 },
+                                    .offsets_limit = limit,
                                     .segments = rows ? r->rows : r->segments,
                                     .columns = rows ? r->columns : 0,
                                     .n = r->n,

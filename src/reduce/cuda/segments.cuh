@@ -80,8 +80,7 @@ static __device__ inline uint64_t offset_of(const struct reduce_args &a, uint64_
 }
 
 /* Loads the start and end of a lane's segment from the offsets, or of a row; empty if there is
- * none.  Offsets are returned as they are in memory, with zeros above 32 bits: nothing here waits
- * for them. */
+ * none.  Narrow offsets get zeros above 32 bits, also negative ones, which exceed offsets_limit. */
 static __device__ inline void load_segment(const struct reduce_args &a, uint64_t s, bool there,
                                            uint64_t *from, uint64_t *to)
 {
@@ -104,14 +103,12 @@ static __device__ inline void check_segment(const struct reduce_args &a, uint64_
                                             uint64_t from, uint64_t to, uint64_t *begin,
                                             uint64_t *n)
 {
-    from = (from ^ a.offsets_index.sign) - a.offsets_index.sign; /* as echi_index_at() */
-    to = (to ^ a.offsets_index.sign) - a.offsets_index.sign;
-    const bool good = from <= to && to <= a.n;
+    const bool good = from <= to && to <= a.offsets_limit;
     *begin = good ? from : 0;
     *n = good ? to - from : 0;
     if (!there || (good && s)) return;
-    if (s == 0 && from > a.n) report_error(a.data_error, ECHI_OFFSETS_PAST_END, 0);
-    if (to > a.n)
+    if (s == 0 && from > a.offsets_limit) report_error(a.data_error, ECHI_OFFSETS_PAST_END, 0);
+    if (to > a.offsets_limit)
         report_error(a.data_error, ECHI_OFFSETS_PAST_END, s + 1);
     else if (to < from)
         report_error(a.data_error, ECHI_OFFSETS_DECREASE, s + 1);
