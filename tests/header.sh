@@ -35,6 +35,15 @@ for header in "$source"/include/echelon/*.h "$work/echelon.h"; do
     check "$(basename "$header") compiles by itself" "$cc" -std=c11 $strict -x c "$header"
 done
 
+# bindgen reads the declarations with clang.
+if command -v clang >/dev/null; then
+    functions=$(clang -std=c11 -x c -fsyntax-only -Xclang -ast-dump=json "$work/echelon.h" 2>/dev/null |
+        grep -c '"name": "ech_[a-z0-9_]*",$')
+    check "clang parses the amalgamation" test "$functions" -ge 150
+else
+    skip "clang is not installed"
+fi
+
 if python3 -c 'import cffi' 2>/dev/null; then
     cat >"$work/parse.py" <<'END'
 # Reads the header as a binding does: without comments, preprocessor lines, ECH_API and extern "C".
