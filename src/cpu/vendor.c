@@ -7,11 +7,11 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "cpu/vendor.h"
+#include "core/environment.h"
 #include "cpu/cpu.h"
 
 #include <dlfcn.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* dlsym() returns an object pointer; POSIX guarantees that it can hold a function pointer. */
@@ -73,7 +73,7 @@ static void inspect(struct echi_vendor *vendor, void *library, const char *name,
 bool echi_vendor_open(struct echi_vendor *vendor, const char *variable, const char *const *names,
                       size_t count, const char *kind, bool (*take)(void *library))
 {
-    const char *named = getenv(variable);
+    const char *named = echi_secure_getenv(variable);
     if (named && !*named) named = NULL;
     if (named && strcmp(named, "none") == 0) return false;
     for (size_t i = 0; i < (named ? 1 : count); i++) {

@@ -9,6 +9,7 @@
  */
 #define _GNU_SOURCE /* pthread_mutex_t with -std=c11 */
 #include "cuda/driver.h"
+#include "core/environment.h"
 
 #include <dlfcn.h>
 #include <pthread.h>
@@ -78,7 +79,7 @@ static void explain(struct echi_driver_file *p, const char *call, CUresult error
 
 static void open_driver(struct echi_driver_file *p)
 {
-    const char *name = getenv(p->variable);
+    const char *name = echi_secure_getenv(p->variable);
     if (!name || !*name) name = p->library;
     void *library =
         dlopen(name, RTLD_NOW | RTLD_LOCAL); /* never closed: the driver cannot restart */

@@ -5,6 +5,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "cuda/library.h"
+#include "core/environment.h"
 
 #include <dlfcn.h>
 #include <stdio.h>
@@ -28,7 +29,7 @@ void echi_cuda_library_open(struct echi_cuda_library *library, const char *const
                             size_t count, bool (*take)(void *handle))
 {
     static const char *const folders[] = { "", "/usr/local/cuda/lib64/" };
-    const char *named = getenv(library->variable);
+    const char *named = echi_secure_getenv(library->variable);
     char name[64];
     if (named && *named) {
         if (strcmp(named, "none") == 0 || !open_one(library, named, take))

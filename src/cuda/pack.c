@@ -12,6 +12,7 @@
  */
 #define _GNU_SOURCE /* dladdr, fmemopen */
 #include "cuda/pack.h"
+#include "core/environment.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -54,7 +55,7 @@ static bool try_path(const char *file, const char *below, const char *name,
 
 void echi_pack_find(const char *name, const void *inside, char path[ECHI_PACK_PATH])
 {
-    const char *folder = getenv("ECHELON_PTX_DIR");
+    const char *folder = echi_secure_getenv("ECHELON_PTX_DIR");
     char program[ECHI_PACK_PATH];
     Dl_info info;
     snprintf(path, ECHI_PACK_PATH, "echelon/%s", name);

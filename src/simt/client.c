@@ -9,6 +9,7 @@
  */
 #define _GNU_SOURCE /* RTLD_NOLOAD */
 #include "simt/client.h"
+#include "core/environment.h"
 
 #include <dlfcn.h>
 #include <stdio.h>
@@ -26,7 +27,7 @@ static bool find(void *library, const char *name, void *function)
 
 bool simt_find_emulator(struct emulator *emulator, char *message, size_t message_bytes)
 {
-    const char *name = getenv("ECHELON_LIBSIMT");
+    const char *name = echi_secure_getenv("ECHELON_LIBSIMT");
     if (!name || !*name) name = "libechelon_simt.so";
     void *library = dlopen(name, RTLD_NOW | RTLD_NOLOAD);
     if (!library) {

@@ -1,0 +1,73 @@
+#!/bin/sh
+# loading.sh SOURCE BUILD CC - no code is loaded from the current folder, and none that the environment names in a
+# process with more privileges than its caller.
+# SPDX-License-Identifier: Apache-2.0
+set -u
+source=$1 build=$2 cc=$3
+. "$source/tests/lib.sh"
+
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+
+# ---- Search paths ----
+
+# An empty entry of a search path is the current folder.
+for file in src/libechelon.so src/libechelon_simt.so cli/echelon; do
+    [ -e "$build/$file" ] || continue
+    path=$(readelf -d "$build/$file" | sed -n 's/.*R[UN]*PATH.*\[\(.*\)\]/:\1:/p')
+    case $path in *::*) bad=yes ;; *) bad=no ;; esac
+    check "$file searches the current folder: $path" test $bad = no
+done
+
+# ---- Environment variables ----
+
+# A library that leaves a mark when it is loaded, and one that pretends that the process is privileged.
+cat >"$work/mark.c" <<'END'
+#include <stdio.h>
+#include <stdlib.h>
+__attribute__((constructor)) static void leave(void)
+{
+    FILE *file = fopen(getenv("MARK"), "w");
+    if (file) fclose(file);
+}
+END
+cat >"$work/privileged.c" <<'END'
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <elf.h>
+unsigned long getauxval(unsigned long type)
+{
+    unsigned long (*next)(unsigned long) = (unsigned long (*)(unsigned long))dlsym(RTLD_NEXT, "getauxval");
+    return type == AT_SECURE ? 1 : next(type);
+}
+END
+for name in mark privileged; do
+    check "$name.so" "$cc" -shared -fPIC -w "$work/$name.c" -o "$work/$name.so" -ldl
+done
+export MARK="$work/loaded"
+if grep -q '^ECHELON_SANITIZE:STRING=..*' "$build/CMakeCache.txt"; then
+    skip "variables: a sanitizer must be the first library"
+else
+    while read -r variable words; do
+        # shellcheck disable=SC2086
+        for privileged in no yes; do
+            rm -f "$MARK"
+            if [ $privileged = yes ]; then preload=$work/privileged.so; else preload=; fi
+            printf '1\n2\n' | LD_PRELOAD=$preload env "$variable=$work/mark.so" "$build/cli/echelon" $words \
+                >/dev/null 2>&1
+            if [ $privileged = yes ]; then
+                check "$variable is used in a privileged process" test ! -e "$MARK"
+            elif [ ! -e "$MARK" ]; then
+                skip "$variable: this build does not open such a library"
+            else
+                pass
+            fi
+        done
+    done <<END
+ECHELON_LIBSIMT sort --device simt
+ECHELON_LIBCUDA sort --device cuda
+ECHELON_BLAS explain matmul --device cpu
+ECHELON_LAPACK explain solve --method lu --shape 9x9 --device cpu
+END
+fi
+finish
