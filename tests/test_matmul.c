@@ -355,6 +355,7 @@ static void matvec_on(ech_ctx *ctx, ech_dtype dtype, int turn, size_t rows, size
         same(&xb, x, "x");
         same(&yb, y, "y");
     }
+    buffer_free(&work);
     buffer_free(&ab);
     buffer_free(&xb);
     buffer_free(&yb);

@@ -47,7 +47,8 @@ static __device__ inline void store_along(const struct select_args &a, const str
                                           struct some_values<VALUE ? VALUE : 4> &some)
 {
     enum { VALUE_WORD = VALUE ? VALUE : 4 };
-    const struct word<VALUE_WORD> *values = (const struct word<VALUE_WORD> *)a.values + p.at;
+    const struct word<VALUE_WORD> *values =
+        VALUE ? (const struct word<VALUE_WORD> *)a.values + p.at : nullptr;
     uint16_t *local = (uint16_t *)(own <= FEW ? region + own : region);
     if (own > FEW) {
         __syncwarp(); /* all keys are stored */
