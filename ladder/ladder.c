@@ -153,10 +153,10 @@ static int attribute(const struct ladder_device *d, int which)
 static bool open_driver(struct ladder_device *d)
 {
     const char *colon = strchr(ech_device_name(d->ctx), ':');
-    const struct echi_driver_failure *failure = NULL;
+    struct echi_driver_failure failure = { .status = ECH_OK };
     d->driver = echi_driver(d->simt ? &echi_libsimt : &echi_libcuda, &failure);
     if (!d->driver) {
-        say(d, "%s", failure->reason);
+        say(d, "%s", failure.reason);
         return false;
     }
     if (!works(d, d->driver->cuDeviceGet(&d->device, colon ? atoi(colon + 1) : 0), "cuDeviceGet") ||

@@ -117,12 +117,12 @@ void echi_cuda_close(ech_ctx *ctx)
 
 ech_status echi_cuda_open(const struct echi_provider *provider, ech_ctx *ctx, int ordinal)
 {
-    const struct echi_driver_failure *failure;
+    struct echi_driver_failure failure;
     const struct echi_driver *driver = echi_driver(provider->file, &failure);
     ech_status status = ECH_OK;
     bool entered = false;
     if (!driver)
-        return echi_fail(ctx, failure->status, "%s: %s", provider->unusable, failure->reason);
+        return echi_fail(ctx, failure.status, "%s: %s", provider->unusable, failure.reason);
     if (ordinal >= driver->devices && provider->numbered)
         return echi_fail(ctx, ECH_ERR_NO_DEVICE, "device is \"%s:%d\", but there are %d %ss",
                          provider->device, ordinal, driver->devices, provider->unit);

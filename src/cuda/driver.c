@@ -77,7 +77,9 @@ static void explain(struct echi_driver_file *p, const char *call, CUresult error
     if (error == CUDA_ERROR_OUT_OF_MEMORY) p->failure.status = ECH_ERR_MEMORY;
 }
 
-static void open_driver(struct echi_driver_file *p)
+/* Whether the result is final: memory that was missing, also for the loader of shared libraries, may
+ * be there next time. */
+static bool open_driver(struct echi_driver_file *p)
 {
     const char *name = echi_secure_getenv(p->variable);
     if (!name || !*name) name = p->library;
@@ -85,22 +87,22 @@ static void open_driver(struct echi_driver_file *p)
         dlopen(name, RTLD_NOW | RTLD_LOCAL); /* never closed: the driver cannot restart */
     if (!library) {
         fail(p, "there is no %s: cannot open %s", p->called + strlen("the "), name);
-        return;
+        return false;
     }
     get_proc_function get_proc = get_proc_of(library);
     if (!get_proc) {
         fail(p, "%s in %s is too old: version %d.%d is needed", p->called, name,
              ECHI_DRIVER_VERSION / 1000, ECHI_DRIVER_VERSION % 1000 / 10);
-        return;
+        return true;
     }
-    if (!fill_table(p, get_proc)) return;
+    if (!fill_table(p, get_proc)) return true;
     struct echi_driver *driver = &p->driver;
     CUresult error = driver->cuDriverGetVersion(&driver->version);
     if (error == CUDA_SUCCESS && driver->version < ECHI_DRIVER_VERSION) {
         fail(p, "%s has version %d.%d, which is too old: version %d.%d is needed", p->called,
              driver->version / 1000, driver->version % 1000 / 10, ECHI_DRIVER_VERSION / 1000,
              ECHI_DRIVER_VERSION % 1000 / 10);
-        return;
+        return true;
     }
     error = driver->cuInit(0);
     if (error != CUDA_SUCCESS) {
@@ -108,23 +110,27 @@ static void open_driver(struct echi_driver_file *p)
             fail(p, "%s finds no GPU", p->called);
         else
             explain(p, "cuInit", error);
-        return;
+        return error != CUDA_ERROR_OUT_OF_MEMORY;
     }
     error = driver->cuDeviceGetCount(&driver->devices);
     if (error != CUDA_SUCCESS)
         explain(p, "cuDeviceGetCount", error);
     else if (driver->devices < 1)
         fail(p, "%s finds no GPU", p->called);
+    return error != CUDA_ERROR_OUT_OF_MEMORY;
 }
 
 const struct echi_driver *echi_driver(struct echi_driver_file *p,
-                                      const struct echi_driver_failure **failure)
+                                      struct echi_driver_failure *failure)
 {
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
     pthread_mutex_lock(&lock);
-    if (!p->opened) open_driver(p);
-    p->opened = true;
+    if (!p->opened) {
+        memset(&p->failure, 0, sizeof p->failure);
+        p->opened = open_driver(p);
+    }
+    const bool usable = !*p->failure.reason;
+    if (failure) *failure = p->failure;
     pthread_mutex_unlock(&lock);
-    if (failure) *failure = &p->failure;
-    return *p->failure.reason ? NULL : &p->driver;
+    return usable ? &p->driver : NULL;
 }

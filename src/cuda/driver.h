@@ -96,7 +96,7 @@ struct echi_driver_file {
     const char *called;   /* its name in messages: "the CUDA driver" */
     const char *library;  /* its file name */
     const char *variable; /* the environment variable that names another file */
-    bool opened;          /* the fields below are valid */
+    bool opened;          /* the fields below are final */
     struct echi_driver driver;
     struct echi_driver_failure failure; /* its reason is "" if the table is usable */
 };
@@ -104,8 +104,9 @@ struct echi_driver_file {
 extern struct echi_driver_file echi_libcuda, echi_libsimt;
 
 /* The table, opened at the first call in the process. NULL if there is no usable driver or no GPU;
- * *failure, which may be NULL, then points to the cause. */
+ * *failure, which may be NULL, then describes the cause. A library that cannot be opened is tried again at
+ * the next call, as memory may have been missing. */
 const struct echi_driver *echi_driver(struct echi_driver_file *file,
-                                      const struct echi_driver_failure **failure);
+                                      struct echi_driver_failure *failure);
 
 #endif

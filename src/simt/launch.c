@@ -249,7 +249,7 @@ static struct simt_block *begin_block(struct simt_worker *w, uint64_t cluster, u
 
 static bool out_of_memory(struct simt_launch *l)
 {
-    simt_found(SIMT_LIMIT, l, NULL, 0, "out of host memory for another block");
+    atomic_store(&l->no_memory, true);
     atomic_store(&l->failed, true);
     return false;
 }
@@ -464,6 +464,7 @@ bool simt_launch_run(struct simt_launch *l)
         run_worker(&workers[0]);
         for (int i = 1; i < started; i++) pthread_join(threads[i], NULL);
         l->nanoseconds = now() - begin;
+        done = !atomic_load(&l->no_memory);
         simt_profile_merge(l, workers, l->workers);
         simt_race_reset();
     }

@@ -57,6 +57,14 @@ static int look(struct dl_phdr_info *info, size_t bytes, void *argument)
     return 1;
 }
 
+/* Whether a library that can be read was not loaded for this reason. The loader has no other sign of
+ * it than its message. */
+static bool is_memory_missing(const char *reason)
+{
+    return !reason || strstr(reason, "cannot allocate") || strstr(reason, "cannot create") ||
+           strstr(reason, "cannot open");
+}
+
 int simt_module_load(const char *name, struct simt_loaded **module)
 {
     char path[4096];
@@ -64,6 +72,7 @@ int simt_module_load(const char *name, struct simt_loaded **module)
     path_of(name, path, sizeof path);
     if (access(path, R_OK) != 0) return NO_BINARY;
     void *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    if (!handle && is_memory_missing(dlerror())) return OUT_OF_MEMORY;
     const struct simt_image *image = handle ? dlsym(handle, "simt_image") : NULL;
     if (!image || image->version != SIMT_IMAGE_VERSION || !dladdr(image, &file)) {
         if (handle) dlclose(handle);
