@@ -255,8 +255,11 @@ struct io_cut {
 };
 
 /* Reduces the line [*at, *end) to the selected column without its quotes.  Returns the number of
- * the column, or the number of columns of the line if it has fewer. */
-uint64_t io_cut_line(const struct io_cut *cut, const char **at, const char **end);
+ * the column, or the number of columns of the line if it has fewer.  If the quotes of a column are
+ * malformed, sets *fault to the reason and returns the number of that column; otherwise *fault is
+ * NULL. */
+uint64_t io_cut_line(const struct io_cut *cut, const char **at, const char **end,
+                     const char **fault);
 
 /* Determines the column and the delimiter from the first line of the text.  If that line is a
  * header, sets column->head_bytes to its length. */

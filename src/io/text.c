@@ -92,6 +92,17 @@ static io_status short_line(const struct parse *p, uint64_t line, uint64_t colum
                    place, has, has == 1 ? "" : "s", want);
 }
 
+/* The fault is in this column of the line. */
+static io_status bad_quotes(const struct parse *p, uint64_t line, uint64_t column,
+                            const char *fault)
+{
+    struct parse other = *p;
+    char place[64];
+    other.cut.number = column;
+    name_place(&other, line, place);
+    return io_fail(p->error, IO_FAIL, p->name, "%s %s", place, fault);
+}
+
 static bool all_blank(const char *at, const char *end)
 {
     while (at < end && (*at == ' ' || *at == '\t' || *at == '\r')) at++;
@@ -111,7 +122,9 @@ static io_status parse_as(const struct parse *p, ech_dtype dtype)
         const char *newline = memchr(at, '\n', (size_t)(end - at)), *first = at, *last = newline;
         column->lines[i] = (uint64_t)(at - column->text);
         if (p->cut.number) {
-            uint64_t columns = io_cut_line(&p->cut, &first, &last);
+            const char *fault;
+            uint64_t columns = io_cut_line(&p->cut, &first, &last, &fault);
+            if (fault) return bad_quotes(p, i, columns, fault);
             if (columns != p->cut.number) return short_line(p, i, columns);
         }
         io_number found;
@@ -136,10 +149,13 @@ static bool parse_integers(const struct parse *p)
     bool below = false, above = false;
     for (uint64_t i = 0; i < column->n; i++) {
         const char *newline = memchr(at, '\n', (size_t)(end - at)), *first = at, *last = newline;
+        const char *fault = NULL;
         bool negative;
         uint64_t magnitude;
         column->lines[i] = (uint64_t)(at - column->text);
-        if (p->cut.number && io_cut_line(&p->cut, &first, &last) != p->cut.number) return false;
+        if (p->cut.number && io_cut_line(&p->cut, &first, &last, &fault) != p->cut.number)
+            return false;
+        if (fault) return false;
         if (io_parse_integer(first, last, &negative, &magnitude) != IO_NUMBER_OK) return false;
         if (negative && magnitude > (uint64_t)1 << 63) return false;
         below |= negative && magnitude != 0;

@@ -3,7 +3,7 @@ cat >goods.csv <<'CSV'
 id,name,price,note
 1,nut,0.25,
 2,"bolt, long",1.5,new
-3,"9"" saw",12,"x
+3,"9"" saw",12,"x"
 4,gap,,old
 5,"cog" , 3e-1 ,
 CSV
@@ -33,6 +33,15 @@ echelon gen uniform -N 5000 --type i32 >numbers
 paste -d, <(seq 5000) numbers >pairs.csv
 code echelon sort -k 2 pairs.csv -o out.csv
 sort -t, -k2,2n -s pairs.csv | cmp - out.csv && echo same
+echo "malformed quotes: an unclosed quote, a quoted newline, text after a quote; other quotes are text"
+printf '1,"a\n' | code echelon sort -k 1
+printf '2,"a\n1,b",3\n' | code echelon sort -k 1
+printf 'id,"a\nb"\n1,2\n' | code echelon sort -k id
+printf '"a\n1,b",3\n' | code echelon stats -k 2
+printf 'id,x\n1,"5"6\n' | code echelon sort -k x
+printf 'id,x\n1,"5" 6\n2,4\n' | code echelon sort -k id --type u8
+printf '2,"5" \n1,5"6" x\n' | code echelon sort -k 1
+printf '2 "5 \n1 "6\n' | code echelon sort -k 1
 echo "errors"
 try() {
     code echelon sort "$@" goods.csv -o out.txt
