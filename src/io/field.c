@@ -1,7 +1,7 @@
 /*
  * io/field.c - one of several columns of a line.
  *
- *     id,name,price        the first line is a header if its column is not a number
+ *     id,name,price        the first line may be a header
  *     7,"Smith, A.",1.5    quoted fields may contain the delimiter, and "" for a quote
  *
  * A quoted field must end within its line: otherwise the line is rejected, because a quoted newline
@@ -126,37 +126,63 @@ static uint64_t parse_number(const char *column)
     return *column ? 0 : n;
 }
 
+static bool begins_as_number(const char *at, const char *end)
+{
+    double ignored;
+    trim(&at, &end);
+    if (io_parse_float(at, end, &ignored) == IO_NUMBER_OK) return true;
+    if (at < end && (*at == '+' || *at == '-')) at++;
+    if (at < end && *at == '.') at++;
+    return at < end && *at >= '0' && *at <= '9';
+}
+
+/* Whether the first line is a header, if its column is [at, end) and the second line begins at
+ * next.  Empty columns and misspelled numbers are data, so that no number is lost without a
+ * message. */
+static bool guess_header(const struct io_column *column, const struct io_cut *cut, const char *at,
+                         const char *end, const char *next)
+{
+    const char *fault, *stop = column->text + column->text_bytes;
+    double ignored;
+    trim(&at, &end);
+    if (at == end || begins_as_number(at, end) || next == stop) return false;
+    const char *last = memchr(next, '\n', (size_t)(stop - next));
+    /* If the quotes of the second line are malformed, the parser reports that line. */
+    if (io_cut_line(cut, &next, &last, &fault) != cut->number || fault) return fault != NULL;
+    return io_parse_float(next, last, &ignored) == IO_NUMBER_OK;
+}
+
 io_status io_find_field(struct io_column *column, const struct io_field *field, const char *name,
                         struct io_cut *cut, struct io_error *error)
 {
     *cut = (struct io_cut){ 0 };
-    if (!field->column) return IO_OK;
-    cut->number = parse_number(field->column);
+    if (field->column) cut->number = parse_number(field->column);
     if (column->text_bytes == 0) {
-        if (cut->number) return IO_OK;
+        if (cut->number || !field->column) return IO_OK;
         return io_fail(error, IO_FAIL, name, "is empty, so it has no column \"%s\"", field->column);
     }
     const char *line = column->text, *at = line, *end = memchr(line, '\n', column->text_bytes);
+    const size_t line_bytes = (size_t)(end + 1 - line);
+    if (field->header == IO_HEADER_YES) column->head_bytes = line_bytes;
+    if (!field->column) return IO_OK;
     /* Skip a UTF-8 byte order mark. */
     if (end - at >= 3 && memcmp(at, "\xEF\xBB\xBF", 3) == 0) at += 3;
     cut->delimiter = field->delimiter ? field->delimiter : find_delimiter(at, end);
-    bool named = cut->number == 0;
-    const char *fault;
-    if (named) {
+    bool header = cut->number == 0;
+    if (header) {
         char names[SHOWN] = "";
         cut->number = find_name(field->column, cut->delimiter, at, end, names);
         if (!cut->number)
             return io_fail(error, IO_FAIL, name, "has no column \"%s\"; the columns are: %s",
                            field->column, names);
     }
-    double ignored;
-    const char *last = end;
+    const char *last = end, *fault;
     const uint64_t columns = io_cut_line(cut, &at, &last, &fault);
     if (fault)
         return io_fail(error, IO_FAIL, name, "line 1, column %llu, %s", (unsigned long long)columns,
                        fault);
-    if (columns != cut->number) return IO_OK; /* the parser reports it */
-    if (!named) named = io_parse_float(at, last, &ignored) != IO_NUMBER_OK;
-    if (named) column->head_bytes = (size_t)(end + 1 - line);
+    if (columns == cut->number && field->header == IO_HEADER_GUESS && !header)
+        header = guess_header(column, cut, at, last, end + 1);
+    if (header) column->head_bytes = line_bytes;
     return IO_OK;
 }

@@ -22,7 +22,8 @@
 struct parse {
     struct io_column *column;
     struct io_cut cut;
-    bool matrix; /* the text is a matrix; there is no option --column */
+    bool guessed; /* neither --header nor --no-header is given */
+    bool matrix;  /* the text is a matrix; there is no option --column */
     const char *name;
     const struct io_progress *progress;
     struct io_error *error;
@@ -44,18 +45,20 @@ static void name_place(const struct parse *p, uint64_t line, char place[64])
         snprintf(place + n, 64 - (size_t)n, ", column %llu,", (unsigned long long)p->cut.number);
 }
 
-/* A hint, if the text is a table or has a header line, but --column is not given. */
+/* A hint, if the first line may be a header, or the text is a table, but --column is not given. */
 static const char *advice(const struct parse *p, uint64_t line, const char *at, const char *end)
 {
-    if (p->cut.number) return "";
+    static const char header[] = "; if the first line is a header, use --header";
+    const bool first_line = p->guessed && line == 0 && !p->column->head_bytes;
+    if (p->cut.number) return first_line ? header : "";
     for (const char *c = at; c < end; c++)
         if (*c == ',' || *c == ';' || *c == '\t' || (p->matrix && *c == ' '))
             return p->matrix ? "; for several columns, use .npy or Matrix Market"
                              : "; if the text has several columns, select one with --column";
     if (p->matrix) return "";
     char first = (char)(*at | 0x20);
-    bool name = line == 0 && p->column->n > 1 && first >= 'a' && first <= 'z';
-    return name ? "; if the first line is a header, use --column 1" : "";
+    bool name = first_line && p->column->n > 1 && first >= 'a' && first <= 'z';
+    return name ? header : "";
 }
 
 static io_status bad_line(const struct parse *p, uint64_t line, const char *at, const char *end,
@@ -172,6 +175,7 @@ io_status io_text_parse(struct io_column *column, const struct io_hints *hints, 
                         const struct io_progress *progress, struct io_error *error)
 {
     struct parse p = { .column = column,
+                       .guessed = hints->field.header == IO_HEADER_GUESS,
                        .matrix = hints->dimensions > 1,
                        .name = name,
                        .progress = progress,
