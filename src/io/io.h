@@ -217,6 +217,7 @@ struct io_hints {
     int format;
     int dtype;
     int dimensions;        /* maximum for a .npy array; 0: one */
+    bool matrix;           /* text is a matrix of f64; there are no options --column and --type */
     struct io_field field; /* for text */
 };
 
