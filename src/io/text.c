@@ -155,8 +155,8 @@ static io_status rounded(const struct parse *p, uint64_t line, const char *at, c
                    place, length, at, dots, reason);
 }
 
-/* Parses every line as dtype.  If reason is not NULL, dtype is f64, and integers that it would round
- * are errors. */
+/* Parses every line as dtype.  If reason is not NULL, dtype is f64, and integers that f64 would
+ * round are errors. */
 static io_status parse_as(const struct parse *p, ech_dtype dtype, const char *reason)
 {
     static const char nan[] = "nan";
