@@ -131,6 +131,8 @@ void json_number(struct json *json, const char *key, double value); /* 6 digits 
 /* A number given as text, or an exact number of a dtype.  NaN and infinity become null. */
 void json_literal(struct json *json, const char *key, const char *number);
 void json_value(struct json *json, const char *key, ech_dtype dtype, const void *value);
+/* Whether the first line of a text is a header; nothing for other formats. */
+void json_header(struct json *json, const struct io_column *column);
 
 uint64_t cli_peak_host_bytes(void);
 

@@ -46,10 +46,18 @@ static int parse(const char *name, struct work *work)
         (code = cli_parse_dtype(set.type, &dtype)) != EXIT_DONE ||
         (code = cli_parse_format(set.format, &format)) != EXIT_DONE)
         return code;
-    if (set.output && format < 0) format = io_format_from_extension(set.output);
-    if (set.output && dtype < 0) dtype = io_dtype_from_extension(set.output);
+    const int ext_format = set.output ? io_format_from_extension(set.output) : -1;
+    const int ext_dtype = set.output ? io_dtype_from_extension(set.output) : -1;
+    if (format < 0) format = ext_format;
+    if (dtype < 0) dtype = ext_dtype;
     if (format < 0) format = IO_TEXT;
     if (dtype < 0) dtype = ECH_U32;
+    if (ext_format >= 0 && ext_format != format)
+        return cli_fail(EXIT_BAD, "%s: the extension means %s, but --format is %s", set.output,
+                        io_format_name((io_format)ext_format), set.format);
+    if (ext_dtype >= 0 && ext_dtype != dtype)
+        return cli_fail(EXIT_BAD, "%s: the extension means %s, but --type is %s", set.output,
+                        ech_dtype_name((ech_dtype)ext_dtype), set.type);
     if (values == 0) return cli_fail(EXIT_BAD, "--values is 0; the minimum is 1");
     if ((code = cli_check_distribution(work->distribution, (ech_dtype)dtype)) != EXIT_DONE)
         return code;

@@ -288,6 +288,7 @@ static int count(struct histogram *h, struct job *job)
     const struct io_column *c = &job->column;
     struct span span = { .integers = !io_is_float(c->dtype) };
     *h = (struct histogram){ .name = job->input,
+                             .column = &job->column,
                              .what = set.bytes ? "bytes" : ech_dtype_name(c->dtype),
                              .n = c->n,
                              .integers = span.integers,
@@ -345,6 +346,7 @@ static int run(int operand_count, char **operands)
     const char *of_bytes = set.job.type     ? "type"
                            : set.job.format ? "format"
                            : set.job.column ? "column"
+                           : set.job.header ? "header"
                                             : NULL;
     if (set.bytes && of_bytes)
         return cli_fail(EXIT_BAD, "--bytes cannot be combined with --%s", of_bytes);

@@ -15,7 +15,8 @@ __extension__ typedef __int128 whole;
 struct histogram {
     const char *name; /* of the input */
     const char *what; /* "f32", or "bytes" */
-    uint64_t n;       /* number of elements */
+    const struct io_column *column;
+    uint64_t n; /* number of elements */
     size_t bins;
     /* Bin b counts x with edge[b] <= x < edge[b + 1]; closed: the last bin includes its right
      * edge. */

@@ -215,6 +215,7 @@ void histogram_json(const struct histogram *h, FILE *to)
     json_open(&json, NULL, '{');
     json_text(&json, "input", h->name);
     json_text(&json, "type", h->what);
+    json_header(&json, h->column);
     json_count(&json, "n", h->n);
     json_open(&json, "bins", '[');
     for (size_t b = 0; b < h->bins; b++) {

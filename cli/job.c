@@ -65,10 +65,19 @@ int job_hints(const struct job_words *words, struct io_hints *hints)
     if (code != EXIT_DONE) return code;
     if (words->delimiter && !words->column)
         return cli_fail(EXIT_BAD, "--delimiter needs --column, which selects a column");
+    if (words->header && words->no_header)
+        return cli_fail(EXIT_BAD, "--header cannot be combined with --no-header");
+    if (words->header) hints->field.header = IO_HEADER_YES;
+    if (words->no_header) hints->field.header = IO_HEADER_NO;
     const char *column = words->column;
     if (column && (!*column || strspn(column, "0") == strlen(column)))
         return cli_fail(EXIT_BAD,
                         "--column is \"%s\"; give a column number, counted from 1, or a name",
+                        column);
+    if (column && words->no_header && strspn(column, "0123456789") != strlen(column))
+        return cli_fail(EXIT_BAD,
+                        "--column is \"%s\", but --no-header means that columns have no names; "
+                        "give the number of the column",
                         column);
     return EXIT_DONE;
 }
@@ -172,6 +181,7 @@ static void report_text(const struct job *job, const char *plan, uint64_t peak, 
     else
         fprintf(to, "%s: %llu line%s on %s\n%s", job->input, (unsigned long long)c->n,
                 c->n == 1 ? "" : "s", ech_device_name(job->ctx), plan);
+    if (c->head_bytes) fputs("the first line is a header\n", to);
     if (job->note) fprintf(to, "%s\n", job->note);
     for (int i = 0; i < STAGES; i++) {
         const struct stage_time *stage = &job->stages[i];
@@ -196,6 +206,7 @@ static void report_json(const struct job *job, const char *plan, uint64_t peak, 
     json_text(&json, "output", job->output);
     json_text(&json, "format", io_format_name(c->format));
     json_text(&json, "type", c->keys || !c->text ? ech_dtype_name(c->dtype) : "lines");
+    json_header(&json, c);
     json_count(&json, "n", c->n);
     json_count(&json, "n_out", job->n_out);
     json_text(&json, "device", ech_device_name(job->ctx));

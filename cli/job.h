@@ -19,7 +19,7 @@
 struct job_words {
     const char *type, *format, *column, *delimiter;
     const char *output, *device, *threads, *memory;
-    bool timing, json;
+    bool header, no_header, timing, json;
 };
 
 /* Rows of an option table, for a struct job_words. */
@@ -39,11 +39,15 @@ struct job_words {
 #define JOB_FIELD_OPTIONS(words)                                                                   \
     { 'k', "column", "COLUMN", &(words).column,                                                    \
       "column of a delimited text: its number, counted from 1, or\nits name in the first line" },  \
+        { 't', "delimiter", "CHAR", &(words).delimiter,                                            \
+          "column separator; default: tab, comma or semicolon, if the\nfirst line contains "       \
+          "one, "                                                                                  \
+          "otherwise blanks" },                                                                    \
+        { 0, "header", NULL, &(words).header, "the first line of the text is a header" },          \
     {                                                                                              \
-        't', "delimiter", "CHAR", &(words).delimiter,                                              \
-            "column separator; default: tab, comma or semicolon, if the\nfirst line contains "     \
-            "one, "                                                                                \
-            "otherwise blanks"                                                                     \
+        0, "no-header", NULL, &(words).no_header,                                                  \
+            "it is not; default: it is if COLUMN is a name, or if its\n"                           \
+            "column is text and that of the second line is a number"                               \
     }
 #define JOB_DEVICE_OPTIONS(words)                                                                  \
     { 'D', "device", "DEVICE", &(words).device, CLI_DEVICE_HELP },                                 \

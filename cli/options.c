@@ -126,7 +126,7 @@ static int set_option(const struct option *option, const char *value, int argc, 
                         option->value);
     const char **target = option->target;
     if (!value) value = argv[++*i];
-    if (*target && strcmp(*target, value) != 0)
+    if (*target)
         return cli_fail(EXIT_BAD, "--%s is given twice, as \"%s\" and \"%s\"; give it once",
                         option->name, *target, value);
     *target = value;

@@ -176,3 +176,8 @@ void json_value(struct json *json, const char *key, ech_dtype dtype, const void 
     io_format_key(dtype, value, text);
     json_literal(json, key, text);
 }
+
+void json_header(struct json *json, const struct io_column *column)
+{
+    if (column->text) json_literal(json, "header", column->head_bytes ? "true" : "false");
+}

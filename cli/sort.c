@@ -88,7 +88,7 @@ static int check(const struct sort_job *job)
     io_format_key(c->dtype, key, now);
     io_format_key(c->dtype, key - bytes, before);
     bool equal = io_rank(&order, key) == io_rank(&order, key - bytes);
-    unsigned long long number = c->lines ? at + 1 : at;
+    unsigned long long number = c->lines ? at + 1 + (c->head_bytes != 0) : at;
     return cli_fail(EXIT_NO, "%s: %s: %s %llu is %s, after %s", job->base.input,
                     equal ? "not strictly sorted" : "not sorted", c->lines ? "line" : "element",
                     number, now, before);
@@ -100,21 +100,22 @@ static int check(const struct sort_job *job)
 static uint64_t expected_bytes(const struct sort_job *job)
 {
     const struct io_column *c = &job->base.column;
-    if (c->format != IO_TEXT)
+    if (job->base.out_format != IO_TEXT)
         return job->base.n_out * (job->argsort ? sizeof(uint64_t) : ech_dtype_bytes(c->dtype));
-    return !job->argsort && job->base.n_out == c->n ? c->text_bytes : 0;
+    return c->lines && !job->argsort && job->base.n_out == c->n ? c->text_bytes : 0;
 }
 
 static io_status write_result(struct io_output *output, struct sort_job *job,
                               struct io_error *error)
 {
     struct io_column *c = &job->base.column;
+    const io_format format = job->base.out_format;
     uint64_t n = job->base.n_out;
     stage_begin(&job->base, STAGE_WRITE);
     output->total_bytes = expected_bytes(job);
-    if (job->argsort) return write_index(output, c->format, job->index, job->index_bytes, n, error);
+    if (job->argsort) return write_index(output, format, job->index, job->index_bytes, n, error);
     return c->lines ? write_lines(output, c, c->lines, n, error)
-                    : write_keys(output, c, c->format, n, error);
+                    : write_keys(output, c, format, n, error);
 }
 
 /* ---- Run ---- */
@@ -137,13 +138,20 @@ int sort_parse(struct sort_job *job, const struct sort_words *words)
     return cli_parse_order(words->order, &job->options.order);
 }
 
+/* The lines of a text are the values of the sort. */
+static void attach_lines(struct sort_job *job)
+{
+    const struct io_column *c = &job->base.column;
+    job->values = c->lines;
+    job->value_bytes = c->lines ? sizeof *c->lines : 0;
+}
+
 int sort_load(struct sort_job *job, const struct sort_words *words)
 {
     int code = job_load(&job->base, &words->job);
     if (code != EXIT_DONE) return code;
     const struct io_column *c = &job->base.column;
-    job->values = c->lines;
-    job->value_bytes = c->lines ? sizeof *c->lines : 0;
+    attach_lines(job);
     return cli_parse_bits(words->bits, c->dtype, &job->options);
 }
 
@@ -163,8 +171,12 @@ static int sort_to(struct job *base, struct io_output *output)
     struct sort_job *job = (struct sort_job *)base;
     struct io_error error;
     int code = sort_load(job, &set.words);
-    if (code == EXIT_DONE && base->column.format != IO_TEXT) code = job_refuse_terminal(output);
-    if (code == EXIT_DONE) code = sort_column(job);
+    if (code == EXIT_DONE)
+        code = job_plan_output(base, &set.words.job, output,
+                               job->argsort ? ECH_U64 : base->column.dtype);
+    if (code != EXIT_DONE) return code;
+    attach_lines(job); /* binary output has no lines */
+    code = sort_column(job);
     if (code != EXIT_DONE) return code;
     keep_unique(job);
     io_status status = write_result(output, job, &error);
@@ -211,8 +223,10 @@ const struct command command_sort = {
     "\n"
     "Lines of text are written unchanged, in sorted order.  Lines with equal numbers keep\n"
     "their order.  Without --type, a column of integers is i64, or u64 if necessary; any\n"
-    "other column is f64.  A blank line is an error.  A missing newline at the end is added.\n\n"
-    "--argsort writes u64 in the format of INPUT: .npy, raw, or one number per line.\n\n"
+    "other column is f64, which must not round an integer.  A blank line is an error.  A\n"
+    "missing newline at the end is added.\n\n"
+    "The format of the output is that of its extension (.npy, .txt, .u32 and so on),\n"
+    "otherwise that of INPUT.  --argsort writes u64.\n\n"
     "Exit status: 0 success; 1 not sorted (--check); 2 usage error, invalid input, or a file\n"
     "that cannot be read or written; 3 device not available or failed; 4 out of memory.\n",
     .options = options,

@@ -177,6 +177,7 @@ static void print_json(const struct job *job)
     json_open(&json, NULL, '{');
     json_text(&json, "input", job->input);
     json_text(&json, "type", ech_dtype_name(job->column.dtype));
+    json_header(&json, &job->column);
     for (int i = 0; i < shown(); i++)
         json_value(&json, figures[i].name, figures[i].dtype, &figures[i].bits);
     json_close(&json, '}');

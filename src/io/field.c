@@ -1,10 +1,11 @@
 /*
  * io/field.c - one of several columns of a line.
  *
- *     id,name,price        the first line is a header if its column is not a number
+ *     id,name,price        the first line may be a header
  *     7,"Smith, A.",1.5    quoted fields may contain the delimiter, and "" for a quote
  *
- * A quoted field ends within its line.  If blanks are the delimiter, fields cannot be quoted, and
+ * A quoted field must end within its line: otherwise the line is rejected, because a quoted newline
+ * would divide a row.  If blanks are the delimiter, fields cannot be quoted, and
  * blanks at the beginning of a line are ignored.
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -34,8 +35,9 @@ static bool next_blank(const char **at, const char *end, const char **first, con
     return true;
 }
 
+/* Sets *fault if the quotes of the field are malformed. */
 static bool next_field(char delimiter, const char **at, const char *end, const char **first,
-                       const char **last)
+                       const char **last, const char **fault)
 {
     if (!delimiter) return next_blank(at, end, first, last);
     const char *c = *at;
@@ -47,6 +49,9 @@ static bool next_field(char delimiter, const char **at, const char *end, const c
         *first = ++c;
         for (; c < end && (*c != '"' || c[1] == '"'); c++) c += *c == '"';
         *last = c;
+        if (c >= end) *fault = "has no closing quote; a quoted column must end on its line";
+        for (c++; c < end && *c != delimiter; c++)
+            if (!is_blank(*c)) *fault = "has characters after its closing quote";
     }
     while (c < end && *c != delimiter) c++;
     if (!quoted) *last = c;
@@ -54,13 +59,23 @@ static bool next_field(char delimiter, const char **at, const char *end, const c
     return true;
 }
 
-uint64_t io_cut_line(const struct io_cut *cut, const char **at, const char **end)
+uint64_t io_cut_line(const struct io_cut *cut, const char **at, const char **end,
+                     const char **fault)
 {
-    const char *next = *at, *first = next, *last = *end;
+    const char *next = *at, *first = next, *last = *end, *ignored;
     uint64_t n = 0;
-    while (n < cut->number && next_field(cut->delimiter, &next, *end, &first, &last)) n++;
-    if (n == cut->number) *at = first, *end = last;
-    return n;
+    *fault = NULL;
+    while (n < cut->number && !*fault &&
+           next_field(cut->delimiter, &next, *end, &first, &last, fault))
+        n++;
+    if (*fault) return n;
+    const uint64_t found = n;
+    /* The next line would be part of this row if the quotes of a later column were malformed. */
+    if (cut->delimiter && next && memchr(next, '"', (size_t)(*end - next)))
+        while (!*fault && next_field(cut->delimiter, &next, *end, &ignored, &ignored, fault)) n++;
+    if (*fault) return n;
+    if (found == cut->number) *at = first, *end = last;
+    return found;
 }
 
 /* ---- The first line ---- */
@@ -83,9 +98,9 @@ static void trim(const char **first, const char **last)
 static uint64_t find_name(const char *column, char delimiter, const char *at, const char *end,
                           char names[SHOWN])
 {
-    const char *first, *last;
+    const char *first, *last, *fault;
     size_t used = 0;
-    for (uint64_t n = 1; next_field(delimiter, &at, end, &first, &last); n++) {
+    for (uint64_t n = 1; next_field(delimiter, &at, end, &first, &last, &fault); n++) {
         trim(&first, &last);
         size_t length = (size_t)(last - first);
         if (length == strlen(column) && memcmp(first, column, length) == 0) return n;
@@ -111,33 +126,63 @@ static uint64_t parse_number(const char *column)
     return *column ? 0 : n;
 }
 
+static bool begins_as_number(const char *at, const char *end)
+{
+    double ignored;
+    trim(&at, &end);
+    if (io_parse_float(at, end, &ignored) == IO_NUMBER_OK) return true;
+    if (at < end && (*at == '+' || *at == '-')) at++;
+    if (at < end && *at == '.') at++;
+    return at < end && *at >= '0' && *at <= '9';
+}
+
+/* Whether the first line is a header, if its column is [at, end) and the second line begins at
+ * next.  Empty columns and misspelled numbers are data, so that no number is lost without a
+ * message. */
+static bool guess_header(const struct io_column *column, const struct io_cut *cut, const char *at,
+                         const char *end, const char *next)
+{
+    const char *fault, *stop = column->text + column->text_bytes;
+    double ignored;
+    trim(&at, &end);
+    if (at == end || begins_as_number(at, end) || next == stop) return false;
+    const char *last = memchr(next, '\n', (size_t)(stop - next));
+    /* If the quotes of the second line are malformed, the parser reports that line. */
+    if (io_cut_line(cut, &next, &last, &fault) != cut->number || fault) return fault != NULL;
+    return io_parse_float(next, last, &ignored) == IO_NUMBER_OK;
+}
+
 io_status io_find_field(struct io_column *column, const struct io_field *field, const char *name,
                         struct io_cut *cut, struct io_error *error)
 {
     *cut = (struct io_cut){ 0 };
-    if (!field->column) return IO_OK;
-    cut->number = parse_number(field->column);
+    if (field->column) cut->number = parse_number(field->column);
     if (column->text_bytes == 0) {
-        if (cut->number) return IO_OK;
+        if (cut->number || !field->column) return IO_OK;
         return io_fail(error, IO_FAIL, name, "is empty, so it has no column \"%s\"", field->column);
     }
     const char *line = column->text, *at = line, *end = memchr(line, '\n', column->text_bytes);
+    const size_t line_bytes = (size_t)(end + 1 - line);
+    if (field->header == IO_HEADER_YES) column->head_bytes = line_bytes;
+    if (!field->column) return IO_OK;
     /* Skip a UTF-8 byte order mark. */
     if (end - at >= 3 && memcmp(at, "\xEF\xBB\xBF", 3) == 0) at += 3;
     cut->delimiter = field->delimiter ? field->delimiter : find_delimiter(at, end);
-    bool named = cut->number == 0;
-    if (named) {
+    bool header = cut->number == 0;
+    if (header) {
         char names[SHOWN] = "";
         cut->number = find_name(field->column, cut->delimiter, at, end, names);
         if (!cut->number)
             return io_fail(error, IO_FAIL, name, "has no column \"%s\"; the columns are: %s",
                            field->column, names);
-    } else {
-        double ignored;
-        const char *last = end;
-        if (io_cut_line(cut, &at, &last) != cut->number) return IO_OK; /* the parser reports it */
-        named = io_parse_float(at, last, &ignored) != IO_NUMBER_OK;
     }
-    if (named) column->head_bytes = (size_t)(end + 1 - line);
+    const char *last = end, *fault;
+    const uint64_t columns = io_cut_line(cut, &at, &last, &fault);
+    if (fault)
+        return io_fail(error, IO_FAIL, name, "line 1, column %llu, %s", (unsigned long long)columns,
+                       fault);
+    if (columns == cut->number && field->header == IO_HEADER_GUESS && !header)
+        header = guess_header(column, cut, at, last, end + 1);
+    if (header) column->head_bytes = line_bytes;
     return IO_OK;
 }

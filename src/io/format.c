@@ -70,10 +70,13 @@ io_status io_detect(struct io_source *source, const struct io_hints *hints, io_f
     int found = hints->format;
     *dtype = hints->dtype;
     if (found < 0) found = io_format_from_extension(source->name);
-    if (hints->field.column && found >= 0 && found != IO_TEXT)
-        return io_fail(error, IO_FAIL, source->name,
-                       "the format is %s, but --column is only for text", format_names[found]);
-    if (hints->field.column) found = IO_TEXT;
+    const char *only_text = hints->field.column                    ? "column"
+                            : hints->field.header == IO_HEADER_YES ? "header"
+                                                                   : NULL;
+    if (only_text && found >= 0 && found != IO_TEXT)
+        return io_fail(error, IO_FAIL, source->name, "the format is %s, but --%s is only for text",
+                       format_names[found], only_text);
+    if (only_text) found = IO_TEXT;
     if (*dtype < 0 && (found == IO_RAW)) *dtype = io_dtype_from_extension(source->name);
     if (found < 0) {
         io_status status = io_look(source, error);

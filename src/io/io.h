@@ -198,11 +198,18 @@ struct io_column {
     uint64_t *lines;   /* [n] offsets of the lines in text */
 };
 
+typedef enum io_header {
+    IO_HEADER_GUESS = 0, /* io_find_field() decides */
+    IO_HEADER_YES = 1,
+    IO_HEADER_NO = 2 /* the column must be a number */
+} io_header;
+
 /* Selects one of several columns of a text. */
 struct io_field {
     const char *column; /* its number, from 1, or its name in the first line; NULL: single column */
     char delimiter;     /* 0: the first of tab, comma and semicolon that occurs in the first line,
                            otherwise runs of blanks */
+    io_header header;   /* whether the first line is a header */
 };
 
 /* The options of the user; -1: not given. */
@@ -210,6 +217,7 @@ struct io_hints {
     int format;
     int dtype;
     int dimensions;        /* maximum for a .npy array; 0: one */
+    bool matrix;           /* text is a matrix of f64; there are no options --column and --type */
     struct io_field field; /* for text */
 };
 
@@ -255,11 +263,15 @@ struct io_cut {
 };
 
 /* Reduces the line [*at, *end) to the selected column without its quotes.  Returns the number of
- * the column, or the number of columns of the line if it has fewer. */
-uint64_t io_cut_line(const struct io_cut *cut, const char **at, const char **end);
+ * the column, or the number of columns of the line if it has fewer.  If the quotes of a column are
+ * malformed, sets *fault to the reason and returns the number of that column; otherwise *fault is
+ * NULL. */
+uint64_t io_cut_line(const struct io_cut *cut, const char **at, const char **end,
+                     const char **fault);
 
 /* Determines the column and the delimiter from the first line of the text.  If that line is a
- * header, sets column->head_bytes to its length. */
+ * header, sets column->head_bytes to its length.  By default, it is a header if the column is a
+ * name, or if it is text that does not begin as a number, above a number. */
 io_status io_find_field(struct io_column *column, const struct io_field *field, const char *name,
                         struct io_cut *cut, struct io_error *error);
 

@@ -3,7 +3,7 @@ cat >goods.csv <<'CSV'
 id,name,price,note
 1,nut,0.25,
 2,"bolt, long",1.5,new
-3,"9"" saw",12,"x
+3,"9"" saw",12,"x"
 4,gap,,old
 5,"cog" , 3e-1 ,
 CSV
@@ -33,6 +33,54 @@ echelon gen uniform -N 5000 --type i32 >numbers
 paste -d, <(seq 5000) numbers >pairs.csv
 code echelon sort -k 2 pairs.csv -o out.csv
 sort -t, -k2,2n -s pairs.csv | cmp - out.csv && echo same
+echo "headers: by default a text above a number; an empty column and a typing error are data"
+header() {
+    # shellcheck disable=SC2059  # the format is the text
+    printf "$1" >h.csv
+    shift
+    code echelon sort -k 1 "$@" h.csv --json 2>json
+    grep -v '^{' json >&2
+    grep -o '"header": [a-z]*' json
+}
+header 'id,x\n2,b\n1,a\n'
+header ',x\n2,b\n1,a\n'
+header '1O,x\n2,b\n1,a\n'
+header ' -.5x,x\n2,b\n1,a\n'
+header 'id,x\n,b\n1,a\n'
+header 'id,x\n'
+header 'nan,x\n2,b\n1,a\n'
+header '2020,x\n3000,b\n1,a\n'
+echo "--header, --no-header"
+header ',x\n2,b\n1,a\n' --header
+header '1O,x\n2,b\n1,a\n' --header
+header 'nan,x\n2,b\n1,a\n' --header
+header '2020,x\n3000,b\n1,a\n' --header
+header 'id,x\n' --header
+header 'id,x\n2,b\n1,a\n' --no-header
+header '3,x\n2,b\n1,a\n' --no-header
+header '' --header
+header 'id,x\n2,b\n1,"5"6\n' --header
+header 'id,x\n2,"5"6\n1,3\n'
+printf 'value\n2\n1\n' | code echelon sort --header
+printf 'value\n2\n1\n' | code echelon sort
+printf '2\n1\n' | code echelon sort --no-header
+printf 'id,x\n2,b\n1,a\n' >h.csv
+code echelon stats -k id h.csv --json
+code echelon hist -k 1 h.csv --json --bins 1
+code echelon reduce sum -k 1 h.csv --timing 2>&1 | grep header
+code echelon scan -k 1 --header --no-header h.csv
+code echelon select -k id --no-header '>1' h.csv
+code echelon unique --header --format raw --type u8 h.csv
+code echelon hist --bytes --header h.csv
+echo "malformed quotes: an unclosed quote, a quoted newline, text after a quote; other quotes are text"
+printf '1,"a\n' | code echelon sort -k 1
+printf '2,"a\n1,b",3\n' | code echelon sort -k 1
+printf 'id,"a\nb"\n1,2\n' | code echelon sort -k id
+printf '"a\n1,b",3\n' | code echelon stats -k 2
+printf 'id,x\n1,"5"6\n' | code echelon sort -k x
+printf 'id,x\n1,"5" 6\n2,4\n' | code echelon sort -k id --type u8
+printf '2,"5" \n1,5"6" x\n' | code echelon sort -k 1
+printf '2 "5 \n1 "6\n' | code echelon sort -k 1
 echo "errors"
 try() {
     code echelon sort "$@" goods.csv -o out.txt

@@ -16,8 +16,25 @@ printf '1.0\n1\n2\n1.00\nnan\n-nan\n-0\n0\n' | code echelon sort -u
 echo "automatic types"
 printf '18446744073709551615\n9007199254740993\n9007199254740992\n' | code echelon sort
 printf -- '-9223372036854775808\n9223372036854775807\n9223372036854775806\n' | code echelon sort
+echo "integers are not rounded without --type f64"
 printf '18446744073709551615\n-1\n' | code echelon sort
+printf -- '-1\n5\n9223372036854775809\n' | code echelon sort
+printf -- '-1\n5\n9223372036854775808\n' | code echelon sort
 printf '99999999999999999999999\n1\n' | code echelon sort
+printf '18446744073709551616\n1\n' | code echelon unique
+printf -- '-9223372036854775809\n1\n' | code echelon select '>0'
+printf '9007199254740993\n0.5\n9007199254740992\n' | code echelon unique
+printf '9007199254740992\n0.5\n-9007199254740992\n9007199254740993.0\n1e30\n' | code echelon sort
+printf '0.5\n-9007199254740993\n' | code echelon stats
+printf '0.5\n 9007199254740993 \nx\n' | code echelon sort --format text
+printf 'id,x\n7,9007199254740993\n8,\n9,9007199254740992\n' >ids.csv
+code echelon unique -k x ids.csv
+code echelon sort -k x ids.csv
+code echelon select -k x '==9007199254740992' ids.csv
+code echelon sort -k x --type f64 ids.csv
+code echelon unique -k x --type u64 ids.csv
+printf '18446744073709551616\n1\n' | code echelon sort --type f64
+printf '%01000d\n0.5\n' 9 | sed s/00/11/g | code echelon sort
 echo "--type"
 printf '255\n0\n128\n' | code echelon sort --type u8
 printf -- '-128\n127\n0\n' | code echelon sort --type i8

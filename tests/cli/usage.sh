@@ -14,7 +14,10 @@ code echelon unique -c in.txt
 code echelon gen -t u32
 code echelon -h
 code echelon sort -o a -o b in.txt
-code echelon sort --type u32 -y u32 -c in.txt
+code echelon sort -k 1 -k 2 in.txt
+code echelon sort --type u32 -y u32 in.txt
+code echelon sort -o out -o out in.txt
+code echelon sort -c -c --check in.txt
 code echelon sort -o
 code echelon sort --type
 code echelon sort --check=yes in.txt

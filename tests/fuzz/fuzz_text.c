@@ -70,7 +70,8 @@ static void check_lines(const struct io_column *c)
 
 int LLVMFuzzerTestOneInput(const unsigned char *bytes, size_t n)
 {
-    /* The first byte selects the type (12 and more: none) and whether there are columns. */
+    /* The first byte selects the type (12 and more: none), columns, and whether there is a header
+     * (13: yes, 14: no). */
     if (n == 0) return 0;
     int dtype = bytes[0] & 15;
     struct io_hints hints = { .format = IO_TEXT, .dtype = dtype <= ECH_F64 ? dtype : -1 };
@@ -80,6 +81,8 @@ int LLVMFuzzerTestOneInput(const unsigned char *bytes, size_t n)
     io_open_memory(&source, "fuzz", bytes + 1, n - 1);
     if (bytes[0] & 16) source.size = 0;
     if (bytes[0] & 32) hints.field.column = bytes[0] & 64 ? "1" : "2";
+    if (hints.field.column && dtype > 12 && dtype < 15)
+        hints.field.header = dtype == 13 ? IO_HEADER_YES : IO_HEADER_NO;
     if (bytes[0] & 128) hints.field.delimiter = ',';
     io_status status = io_load_column(&source, &hints, &column, &error);
     FUZZ_CHECK(status == IO_OK || strncmp(error.text, "fuzz: line ", 11) == 0);
