@@ -100,6 +100,15 @@ int cli_check_distribution(const struct distribution *distribution, ech_dtype dt
 /* Opens a device with a number of threads (0: all), and the log that ECHELON_LOG selects. */
 int cli_open(ech_ctx **ctx, const char *device, int threads);
 
+/* ---- File names: paths.c.  Each returns EXIT_DONE, or EXIT_BAD after a message ---- */
+
+/* Fails if a FILE option of the command is empty. */
+int cli_check_names(const struct command *command);
+/* Fails if the file of the option is also one of n inputs.  A name may be NULL: not given. */
+int cli_check_output(const char *option, const char *output, const char *const *inputs, int n);
+/* Fails if two of n outputs are the same file. */
+int cli_check_outputs(const char *const *outputs, int n);
+
 /* ---- Progress and JSON: report.c ---- */
 
 double cli_seconds(void); /* of a monotonic clock */

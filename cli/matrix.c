@@ -196,11 +196,13 @@ static int run(int count, char **operands)
     if (count == 0)
         return cli_fail(EXIT_BAD, "no operation: give one, for example echelon matrix info INPUT");
     if (strcmp(operands[0], "info") != 0) return cli_unknown("operation", operands[0], verbs, 1);
-    int code = cli_parse_threads(set.threads, &threads);
+    const char *const input = count > 1 ? operands[1] : "-";
+    int code = cli_check_output("spy", set.spy, &input, 1);
+    if (code == EXIT_DONE) code = cli_parse_threads(set.threads, &threads);
     if (code == EXIT_DONE) code = cli_open(&ctx, "cpu", threads);
     if (code != EXIT_DONE) return code;
     cli_progress_start(&progress);
-    code = info(ctx, count > 1 ? operands[1] : "-", threads, &progress, &m);
+    code = info(ctx, input, threads, &progress, &m);
     cli_progress_end(&progress);
     io_matrix_free(&m);
     ech_close(ctx);
