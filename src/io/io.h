@@ -280,8 +280,9 @@ io_status io_text_load(struct io_source *source, const struct io_hints *hints,
 struct io_output {
     int fd;
     const char *name; /* for messages */
-    char *path;       /* of the final file; NULL for a stream */
-    char *temporary;  /* path of the temporary file; NULL after io_commit() */
+    char *path;       /* of the final file; NULL for standard output */
+    char *temporary;  /* path of the temporary file; NULL: none */
+    bool unnamed;     /* the temporary file has no name */
     char *buffer;     /* [IO_BUFFER]; the first used bytes are not yet written */
     size_t used;
     uint64_t written_bytes;
@@ -291,8 +292,8 @@ struct io_output {
 
 /*
  * Opens path; "-" or NULL is standard output.  A regular file is written as a temporary file in the
- * same directory, which io_commit() renames to path.  A device or a pipe is written directly.  A
- * signal that ends the program removes the temporary file.
+ * same directory, which io_commit() links or renames to path.  Devices, pipes and open files such
+ * as /dev/stdout are written directly.  A signal that ends the program removes the temporary file.
  */
 io_status io_create(struct io_output *output, const char *path, struct io_error *error);
 io_status io_write(struct io_output *output, const void *bytes, size_t n, struct io_error *error);
