@@ -46,6 +46,14 @@ io_status io_fail(struct io_error *error, io_status status, const char *name, co
 /* Writes a message that bytes for what cannot be allocated; returns IO_MEMORY. */
 io_status io_no_memory(struct io_error *error, const char *name, uint64_t bytes, const char *what);
 
+/*
+ * Fails if a matrix that needs need bytes of memory is too large for the number of bytes that were
+ * read: more than 1 GiB and per_byte bytes per byte.  A short file with a large header is invalid.
+ */
+io_status io_check_memory(struct io_error *error, const char *name, uint64_t rows, uint64_t cols,
+                          uint64_t need, uint64_t input_bytes, uint64_t per_byte);
+uint64_t io_machine_bytes(void); /* physical memory */
+
 /* Called repeatedly during reads and writes; total_bytes is 0 if unknown. */
 struct io_progress {
     void (*tick)(void *user, uint64_t done_bytes, uint64_t total_bytes);

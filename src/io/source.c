@@ -38,6 +38,27 @@ io_status io_no_memory(struct io_error *error, const char *name, uint64_t bytes,
                    (unsigned long long)bytes, what);
 }
 
+io_status io_check_memory(struct io_error *error, const char *name, uint64_t rows, uint64_t cols,
+                          uint64_t need, uint64_t input_bytes, uint64_t per_byte)
+{
+    uint64_t limit = (uint64_t)1 << 30;
+    if (__builtin_mul_overflow(input_bytes, per_byte, &per_byte) ||
+        __builtin_add_overflow(limit, per_byte, &limit))
+        limit = UINT64_MAX;
+    if (need <= limit) return IO_OK;
+    return io_fail(error, IO_FAIL, name,
+                   "has %llu rows and %llu columns, which need %llu bytes of memory; the limit for "
+                   "an input of %llu bytes is %llu",
+                   (unsigned long long)rows, (unsigned long long)cols, (unsigned long long)need,
+                   (unsigned long long)input_bytes, (unsigned long long)limit);
+}
+
+uint64_t io_machine_bytes(void)
+{
+    long pages = sysconf(_SC_PHYS_PAGES), page_bytes = sysconf(_SC_PAGESIZE);
+    return pages > 0 && page_bytes > 0 ? (uint64_t)pages * (uint64_t)page_bytes : INT64_MAX;
+}
+
 io_status io_open(struct io_source *source, const char *path, struct io_error *error)
 {
     *source = (struct io_source){ .fd = STDIN_FILENO, .name = "standard input" };
