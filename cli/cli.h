@@ -32,6 +32,8 @@ int cli_fail(int code, const char *format, ...) __attribute__((format(printf, 2,
 #ifdef __clang_analyzer__ /* clang-tidy reads one file at a time; here it sees what is returned */
 #define cli_fail(code, ...) ((void)cli_fail(code, __VA_ARGS__), (code))
 #endif
+/* Prints text with bytes that are not printable UTF-8 as \x1b; messages are printed so, too. */
+void cli_print_name(FILE *to, const char *text);
 /* Print the message of the error and return the exit code of the status. */
 int cli_fail_io(io_status status, const struct io_error *error);
 int cli_fail_ech(ech_status status, const ech_ctx *ctx);
@@ -141,6 +143,8 @@ void json_number(struct json *json, const char *key, double value); /* 6 digits 
 void json_literal(struct json *json, const char *key, const char *number);
 void json_value(struct json *json, const char *key, ech_dtype dtype, const void *value);
 
+/* The length of the UTF-8 character at text; 0 if it is invalid, or at the end. */
+size_t cli_utf8(const char *text);
 uint64_t cli_peak_host_bytes(void);
 
 extern const struct command command_sort, command_reduce, command_scan, command_hist, command_stats,

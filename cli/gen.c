@@ -50,6 +50,8 @@ static int parse(const char *name, struct work *work)
     if (set.output && dtype < 0) dtype = io_dtype_from_extension(set.output);
     if (format < 0) format = IO_TEXT;
     if (dtype < 0) dtype = ECH_U32;
+    if (set.values && strcmp(name, "few") != 0)
+        return cli_fail(EXIT_BAD, "--values cannot be combined with %s, only with few", name);
     if (values == 0) return cli_fail(EXIT_BAD, "--values is 0; the minimum is 1");
     if ((code = cli_check_distribution(work->distribution, (ech_dtype)dtype)) != EXIT_DONE)
         return code;

@@ -186,12 +186,13 @@ static void print_threads(const struct job *job, FILE *to)
 static void report_text(const struct job *job, const char *plan, uint64_t peak, FILE *to)
 {
     const struct io_column *c = &job->column;
+    cli_print_name(to, job->input);
     if (c->keys || !c->text)
-        fprintf(to, "%s: %llu %s (%s) on %s", job->input, (unsigned long long)c->n,
-                ech_dtype_name(c->dtype), io_format_name(c->format), ech_device_name(job->ctx));
+        fprintf(to, ": %llu %s (%s) on %s", (unsigned long long)c->n, ech_dtype_name(c->dtype),
+                io_format_name(c->format), ech_device_name(job->ctx));
     else
-        fprintf(to, "%s: %llu line%s on %s", job->input, (unsigned long long)c->n,
-                c->n == 1 ? "" : "s", ech_device_name(job->ctx));
+        fprintf(to, ": %llu line%s on %s", (unsigned long long)c->n, c->n == 1 ? "" : "s",
+                ech_device_name(job->ctx));
     print_threads(job, to);
     fprintf(to, "\n%s", plan);
     if (job->note) fprintf(to, "%s\n", job->note);

@@ -88,7 +88,8 @@ static void print_facts(const char *name, const struct io_matrix *m, const struc
 {
     const size_t rows = r->rows;
     const bool square = rows == r->cols;
-    printf("%s: %llu x %llu, %llu entries", name, u(rows), u(r->cols), u(r->entries));
+    cli_print_name(stdout, name);
+    printf(": %llu x %llu, %llu entries", u(rows), u(r->cols), u(r->entries));
     if (!m->dense && m->entries > r->entries) printf(" in %llu lines", u(m->entries));
     printf(", density %.4g\n", density_of(r));
     if (f->zeros) printf("zeros       %llu of the entries\n", u(f->zeros));

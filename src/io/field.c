@@ -79,16 +79,23 @@ static void trim(const char **first, const char **last)
     while (*first < *last && is_blank((*last)[-1])) (*last)--;
 }
 
-/* The number of the column with this name; 0 if there is none.  Then names lists the columns. */
+/* The number of the column with this name; 0 if there is none.  Then names lists the columns.
+ * *second is the next column with this name, or 0. */
 static uint64_t find_name(const char *column, char delimiter, const char *at, const char *end,
-                          char names[SHOWN])
+                          char names[SHOWN], uint64_t *second)
 {
     const char *first, *last;
     size_t used = 0;
+    uint64_t found = 0;
+    *second = 0;
     for (uint64_t n = 1; next_field(delimiter, &at, end, &first, &last); n++) {
         trim(&first, &last);
         size_t length = (size_t)(last - first);
-        if (length == strlen(column) && memcmp(first, column, length) == 0) return n;
+        if (length == strlen(column) && memcmp(first, column, length) == 0) {
+            *second = n;
+            if (found) return found;
+            found = n;
+        }
         const char *between = n > 1 ? ", " : "";
         if (used + length + 6 > SHOWN) {
             if (used < SHOWN - 6) snprintf(names + used, SHOWN - used, "%s...", between);
@@ -99,7 +106,8 @@ static uint64_t find_name(const char *column, char delimiter, const char *at, co
     }
     for (char *c = names; *c; c++)
         if (*c < ' ' || *c == 127) *c = *c < 0 ? *c : '?';
-    return 0;
+    *second = 0;
+    return found;
 }
 
 /* Parses a column number; returns 0 if column is not a number. */
@@ -121,14 +129,19 @@ io_status io_find_field(struct io_column *column, const struct io_field *field, 
         if (cut->number) return IO_OK;
         return io_fail(error, IO_FAIL, name, "is empty, so it has no column \"%s\"", field->column);
     }
-    const char *line = column->text, *at = line, *end = memchr(line, '\n', column->text_bytes);
-    /* Skip a UTF-8 byte order mark. */
-    if (end - at >= 3 && memcmp(at, "\xEF\xBB\xBF", 3) == 0) at += 3;
+    const char *line = column->text, *end = memchr(line, '\n', column->text_bytes);
+    const char *at = line + column->head_bytes; /* after a byte order mark */
     cut->delimiter = field->delimiter ? field->delimiter : find_delimiter(at, end);
     bool named = cut->number == 0;
     if (named) {
         char names[SHOWN] = "";
-        cut->number = find_name(field->column, cut->delimiter, at, end, names);
+        uint64_t second;
+        cut->number = find_name(field->column, cut->delimiter, at, end, names, &second);
+        if (second)
+            return io_fail(error, IO_FAIL, name,
+                           "columns %llu and %llu are both named \"%s\"; select one by its number",
+                           (unsigned long long)cut->number, (unsigned long long)second,
+                           field->column);
         if (!cut->number)
             return io_fail(error, IO_FAIL, name, "has no column \"%s\"; the columns are: %s",
                            field->column, names);

@@ -203,7 +203,7 @@ struct io_column {
     unsigned char *header; /* only IO_NPY */
     char *text;            /* only IO_TEXT, as all following fields: the file; lines end in '\n' */
     size_t text_bytes;
-    size_t head_bytes; /* length of the header line; 0: none */
+    size_t head_bytes; /* length of a byte order mark and the header line; 0: none */
     uint64_t *lines;   /* [n] offsets of the lines in text */
 };
 
@@ -219,6 +219,7 @@ struct io_hints {
     int format;
     int dtype;
     int dimensions;        /* maximum for a .npy array; 0: one */
+    bool matrix;           /* text is a matrix of one column; there is no option --column */
     struct io_field field; /* for text */
 };
 

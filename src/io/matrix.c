@@ -20,7 +20,7 @@ void io_matrix_free(struct io_matrix *matrix)
 static io_status load_column(struct io_source *source, struct io_matrix *matrix,
                              struct io_error *error)
 {
-    const struct io_hints hints = { .format = -1, .dtype = -1, .dimensions = 2 };
+    const struct io_hints hints = { .format = -1, .dtype = -1, .dimensions = 2, .matrix = true };
     struct io_column column;
     io_format format;
     int dtype;

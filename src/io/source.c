@@ -26,7 +26,11 @@
 io_status io_fail(struct io_error *error, io_status status, const char *name, const char *format,
                   ...)
 {
-    int at = snprintf(error->text, sizeof error->text, "%s: ", name);
+    enum { KEPT = 250 }; /* bytes of a long name at each end */
+    const size_t length = strlen(name);
+    int at = length <= 2 * KEPT ? snprintf(error->text, sizeof error->text, "%s: ", name)
+                                : snprintf(error->text, sizeof error->text, "%.*s...%s: ", KEPT,
+                                           name, name + length - KEPT);
     if (at < 0 || (size_t)at >= sizeof error->text) return status;
     va_list arguments;
     va_start(arguments, format);
