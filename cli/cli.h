@@ -32,6 +32,8 @@ int cli_fail(int code, const char *format, ...) __attribute__((format(printf, 2,
 #ifdef __clang_analyzer__ /* clang-tidy reads one file at a time; here it sees what is returned */
 #define cli_fail(code, ...) ((void)cli_fail(code, __VA_ARGS__), (code))
 #endif
+/* Prints text with bytes that are not printable UTF-8 as \x1b; messages are printed so, too. */
+void cli_print_name(FILE *to, const char *text);
 /* Print the message of the error and return the exit code of the status. */
 int cli_fail_io(io_status status, const struct io_error *error);
 int cli_fail_ech(ech_status status, const ech_ctx *ctx);
@@ -100,6 +102,15 @@ int cli_check_distribution(const struct distribution *distribution, ech_dtype dt
 /* Opens a device with a number of threads (0: all), and the log that ECHELON_LOG selects. */
 int cli_open(ech_ctx **ctx, const char *device, int threads);
 
+/* ---- File names: paths.c.  Each returns EXIT_DONE, or EXIT_BAD after a message ---- */
+
+/* Fails if a FILE option of the command is empty. */
+int cli_check_names(const struct command *command);
+/* Fails if the file of the option is also one of n inputs.  A name may be NULL: not given. */
+int cli_check_output(const char *option, const char *output, const char *const *inputs, int n);
+/* Fails if two of n outputs are the same file. */
+int cli_check_outputs(const char *const *outputs, int n);
+
 /* ---- Progress and JSON: report.c ---- */
 
 double cli_seconds(void); /* of a monotonic clock */
@@ -134,6 +145,8 @@ void json_value(struct json *json, const char *key, ech_dtype dtype, const void 
 /* Whether the first line of a text is a header; nothing for other formats. */
 void json_header(struct json *json, const struct io_column *column);
 
+/* The length of the UTF-8 character at text; 0 if it is invalid, or at the end. */
+size_t cli_utf8(const char *text);
 uint64_t cli_peak_host_bytes(void);
 
 extern const struct command command_sort, command_reduce, command_scan, command_hist, command_stats,

@@ -58,6 +58,8 @@ static int parse(const char *name, struct work *work)
     if (ext_dtype >= 0 && ext_dtype != dtype)
         return cli_fail(EXIT_BAD, "%s: the extension means %s, but --type is %s", set.output,
                         ech_dtype_name((ech_dtype)ext_dtype), set.type);
+    if (set.values && strcmp(name, "few") != 0)
+        return cli_fail(EXIT_BAD, "--values cannot be combined with %s, only with few", name);
     if (values == 0) return cli_fail(EXIT_BAD, "--values is 0; the minimum is 1");
     if ((code = cli_check_distribution(work->distribution, (ech_dtype)dtype)) != EXIT_DONE)
         return code;

@@ -183,6 +183,9 @@ static int work(struct gf2_job *job, const struct verb *verb)
         cli_progress_stage(&job->progress, "opening the device");
         code = cli_open(&job->ctx, set.device, threads);
     }
+    const char *const inputs[] = { job->input[0], job->input[1], set.order };
+    if (code == EXIT_DONE) code = cli_check_output("transform", set.transform, inputs, 3);
+    if (code == EXIT_DONE) code = cli_check_output("certificate", set.certificate, inputs, 3);
     if (code == EXIT_DONE)
         code = gf2_create(job, writes, set.transform ? set.transform : set.certificate);
     if (code == EXIT_DONE) code = gf2_load(job, 0, &job->a);

@@ -91,7 +91,8 @@ int verb_info(struct gf2_job *job)
         putchar('\n');
         return EXIT_DONE;
     }
-    printf("%s: %llu rows, %llu columns (%s)\n", job->input[0], (unsigned long long)a->rows,
+    cli_print_name(stdout, job->input[0]);
+    printf(": %llu rows, %llu columns (%s)\n", (unsigned long long)a->rows,
            (unsigned long long)a->cols, io_bits_name(a->format));
     printf("ones     %llu, density %.6g\n", (unsigned long long)spread.ones, density);
     print_range("rows", spread.rows);

@@ -359,6 +359,7 @@ static int run(int operand_count, char **operands)
         set.job.format = "raw";
     }
     int code = job_input(&job, operand_count, operands);
+    if (code == EXIT_DONE) code = cli_check_output("svg", set.job.output, &job.input, 1);
     return code == EXIT_DONE ? job_run(&job, &set.job, hist_to) : code;
 }
 

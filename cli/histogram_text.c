@@ -169,7 +169,8 @@ void histogram_draw(const struct histogram *h, bool logarithmic, bool ascii, FIL
     int used = wide_first + between + wide_last + 2 + wide_count + 2 + 7 + 2;
     int columns = terminal_width(to) - used;
     if (columns < 8) columns = 8;
-    fprintf(to, "%s: %llu %s\n", h->name, (unsigned long long)h->n, h->what);
+    cli_print_name(to, h->name);
+    fprintf(to, ": %llu %s\n", (unsigned long long)h->n, h->what);
     for (size_t b = 0; b < h->bins; b++) {
         make_ends(h, style, b, first, last);
         fprintf(to, "%*s%s%*s  %*llu  %6.2f%%", wide_first, first,

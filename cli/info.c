@@ -36,14 +36,19 @@ static const char *find_emulator(void)
     return "SIMT emulator: runs CUDA kernels on the CPU, for tests and \"echelon profile\"";
 }
 
+/* The number of threads that calls on the CPU use by default; for a GPU, its multiprocessors. */
+static int units(const ech_device *d)
+{
+    return strcmp(d->name, "cpu") == 0 ? io_threads() : d->multiprocessors;
+}
+
 static void print_text(const ech_device *d)
 {
     printf("%s: %s\n", d->name, d->description);
     printf("  %-15s %s\n", "features", d->features[0] ? d->features : "none");
     printf("  %-15s %.1f GB, %.1f GB free\n", "memory", 1e-9 * (double)d->memory_bytes,
            1e-9 * (double)d->free_bytes);
-    printf("  %-15s %d\n", strcmp(d->name, "cpu") == 0 ? "threads" : "multiprocessors",
-           d->multiprocessors);
+    printf("  %-15s %d\n", strcmp(d->name, "cpu") == 0 ? "threads" : "multiprocessors", units(d));
     if (d->driver)
         printf("  %-15s CUDA %d.%d\n", "driver", d->driver / 1000, d->driver % 1000 / 10);
 }
@@ -57,6 +62,7 @@ static void print_json(struct json *json, const ech_device *d)
     json_count(json, "memory_bytes", d->memory_bytes);
     json_count(json, "free_bytes", d->free_bytes);
     json_count(json, "multiprocessors", (uint64_t)d->multiprocessors);
+    if (strcmp(d->name, "cpu") == 0) json_count(json, "threads", (uint64_t)units(d));
     json_count(json, "driver", (uint64_t)d->driver);
     json_close(json, '}');
 }

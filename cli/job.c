@@ -171,17 +171,40 @@ static double rate(const struct stage_time *stage)
     return stage->seconds > 0 ? 1e-9 * (double)stage->bytes / stage->seconds : 0;
 }
 
+/* The explanation of a sort has the maximum of the algorithm, not that of this call. */
+static void limit_threads(const struct job *job, char *plan, size_t bytes)
+{
+    static const char before[] = "at most ";
+    char *line = strstr(plan, "\nthreads "), *at = line ? strstr(line, before) : NULL;
+    if (!at) return;
+    at += sizeof before - 1;
+    const size_t digits = strspn(at, "0123456789");
+    if (strtoull(at, NULL, 10) <= (unsigned long long)job->threads) return;
+    char *rest = strdup(at + digits);
+    if (rest) snprintf(at, bytes - (size_t)(at - plan), "%d%s", job->threads, rest);
+    free(rest);
+}
+
+/* ", at most 2 threads" on the CPU. */
+static void print_threads(const struct job *job, FILE *to)
+{
+    if (strcmp(ech_device_name(job->ctx), "cpu") == 0)
+        fprintf(to, ", at most %d thread%s", job->threads, job->threads == 1 ? "" : "s");
+}
+
 static void report_text(const struct job *job, const char *plan, uint64_t peak, FILE *to)
 {
     const struct io_column *c = &job->column;
+    cli_print_name(to, job->input);
     if (c->keys || !c->text)
-        fprintf(to, "%s: %llu %s (%s) on %s\n%s", job->input, (unsigned long long)c->n,
-                ech_dtype_name(c->dtype), io_format_name(c->format), ech_device_name(job->ctx),
-                plan);
+        fprintf(to, ": %llu %s (%s) on %s", (unsigned long long)c->n, ech_dtype_name(c->dtype),
+                io_format_name(c->format), ech_device_name(job->ctx));
     else
-        fprintf(to, "%s: %llu line%s on %s\n%s", job->input, (unsigned long long)c->n,
-                c->n == 1 ? "" : "s", ech_device_name(job->ctx), plan);
-    if (c->head_bytes) fputs("the first line is a header\n", to);
+        fprintf(to, ": %llu line%s on %s", (unsigned long long)c->n, c->n == 1 ? "" : "s",
+                ech_device_name(job->ctx));
+    print_threads(job, to);
+    fprintf(to, "\n%s", plan);
+    if (io_has_header(c)) fputs("the first line is a header\n", to);
     if (job->note) fprintf(to, "%s\n", job->note);
     for (int i = 0; i < STAGES; i++) {
         const struct stage_time *stage = &job->stages[i];
@@ -210,6 +233,7 @@ static void report_json(const struct job *job, const char *plan, uint64_t peak, 
     json_count(&json, "n", c->n);
     json_count(&json, "n_out", job->n_out);
     json_text(&json, "device", ech_device_name(job->ctx));
+    json_count(&json, "threads", (uint64_t)job->threads);
     if (*plan) json_text(&json, "plan", plan);
     if (job->note) json_text(&json, "note", job->note);
     json_open(&json, "stages", '[');
@@ -237,6 +261,7 @@ static void report(const struct job *job, const struct job_words *words)
     uint64_t now, peak;
     ech_memory_usage(job->ctx, 0, &now, &peak);
     if (job->plan) job->plan(job, plan, sizeof plan);
+    limit_threads(job, plan, sizeof plan);
     if (words->timing) report_text(job, plan, peak, stderr);
     if (words->json && !job->own_json)
         report_json(job, plan, peak, strcmp(job->output, "-") == 0 ? stderr : stdout);
@@ -253,6 +278,7 @@ int job_run(struct job *job, const struct job_words *words,
     job->started = cli_seconds();
     uint64_t memory = 0;
     int threads, code = cli_parse_threads(words->threads, &threads);
+    job->threads = threads ? threads : io_threads();
     if (code == EXIT_DONE && words->memory)
         code = cli_parse_count("memory", words->memory, &memory);
     if (code != EXIT_DONE) return code;

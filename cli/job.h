@@ -101,6 +101,7 @@ struct job {
     const char *input, *output; /* names, for the report */
     io_format out_format;       /* set by job_plan_output() */
     uint64_t n_out;             /* number of elements written */
+    int threads;                /* maximum that a call on the CPU uses */
     struct stage_time stages[STAGES];
     double started;
     struct cli_progress progress;

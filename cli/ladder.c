@@ -138,7 +138,9 @@ static int check_usage(const char *name)
                                   : "plot");
     if (set.plot && strcmp(name, "all") == 0)
         return cli_fail(EXIT_BAD, "--plot needs one ladder, not all");
-    return EXIT_DONE;
+    code = cli_check_outputs((const char *[]){ set.job.output, set.plot }, 2);
+    if (code != EXIT_DONE) return code;
+    return cli_check_output("plot", set.plot, (const char *[]){ set.input }, 1);
 }
 
 /* ---- Running ---- */

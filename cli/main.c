@@ -76,7 +76,8 @@ static int run_command(const struct command *command, int argc, char **argv)
         cli_print_help(command);
         return EXIT_DONE;
     }
-    return command->run(count, operands);
+    code = cli_check_names(command);
+    return code == EXIT_DONE ? command->run(count, operands) : code;
 }
 
 static int dispatch(int argc, char **argv)

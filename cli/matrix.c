@@ -88,7 +88,8 @@ static void print_facts(const char *name, const struct io_matrix *m, const struc
 {
     const size_t rows = r->rows;
     const bool square = rows == r->cols;
-    printf("%s: %llu x %llu, %llu entries", name, u(rows), u(r->cols), u(r->entries));
+    cli_print_name(stdout, name);
+    printf(": %llu x %llu, %llu entries", u(rows), u(r->cols), u(r->entries));
     if (!m->dense && m->entries > r->entries) printf(" in %llu lines", u(m->entries));
     printf(", density %.4g\n", density_of(r));
     if (f->zeros) printf("zeros       %llu of the entries\n", u(f->zeros));
@@ -196,11 +197,13 @@ static int run(int count, char **operands)
     if (count == 0)
         return cli_fail(EXIT_BAD, "no operation: give one, for example echelon matrix info INPUT");
     if (strcmp(operands[0], "info") != 0) return cli_unknown("operation", operands[0], verbs, 1);
-    int code = cli_parse_threads(set.threads, &threads);
+    const char *const input = count > 1 ? operands[1] : "-";
+    int code = cli_check_output("spy", set.spy, &input, 1);
+    if (code == EXIT_DONE) code = cli_parse_threads(set.threads, &threads);
     if (code == EXIT_DONE) code = cli_open(&ctx, "cpu", threads);
     if (code != EXIT_DONE) return code;
     cli_progress_start(&progress);
-    code = info(ctx, count > 1 ? operands[1] : "-", threads, &progress, &m);
+    code = info(ctx, input, threads, &progress, &m);
     cli_progress_end(&progress);
     io_matrix_free(&m);
     ech_close(ctx);

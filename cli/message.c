@@ -6,8 +6,25 @@
 #include "cli.h"
 
 #include <stdarg.h>
+#include <stdlib.h>
 
 const char *cli_command;
+
+void cli_print_name(FILE *to, const char *text)
+{
+    while (*text) {
+        const unsigned char *at = (const unsigned char *)text;
+        size_t bytes = cli_utf8(text);
+        /* U+0080 to U+009F are control characters, too. */
+        if (bytes == 0 || *at < ' ' || *at == 127 || (*at == 0xc2 && at[1] < 0xa0)) {
+            fprintf(to, "\\x%02x", *at);
+            bytes = 1;
+        } else {
+            fwrite(text, 1, bytes, to);
+        }
+        text += bytes;
+    }
+}
 
 #undef cli_fail /* cli.h */
 int cli_fail(int code, const char *format, ...)
@@ -15,7 +32,14 @@ int cli_fail(int code, const char *format, ...)
     fprintf(stderr, "echelon%s%s: ", cli_command ? " " : "", cli_command ? cli_command : "");
     va_list arguments;
     va_start(arguments, format);
-    vfprintf(stderr, format, arguments);
+    va_list again;
+    va_copy(again, arguments);
+    int n = vsnprintf(NULL, 0, format, arguments);
+    char *text = n < 0 ? NULL : malloc((size_t)n + 1);
+    if (text) vsnprintf(text, (size_t)n + 1, format, again);
+    if (text) cli_print_name(stderr, text);
+    free(text);
+    va_end(again);
     va_end(arguments);
     putc('\n', stderr);
     return code;

@@ -105,17 +105,36 @@ void cli_progress_end(struct cli_progress *progress)
 
 /* ---- JSON ---- */
 
+size_t cli_utf8(const char *text)
+{
+    const unsigned char *at = (const unsigned char *)text;
+    static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };
+    size_t bytes = at[0] < 0x80 ? 1 : at[0] < 0xc2 ? 0 : at[0] < 0xe0 ? 2 : at[0] < 0xf0 ? 3 : 4;
+    if (bytes < 2) return at[0] ? bytes : 0;
+    if (at[0] > 0xf4) return 0;
+    uint32_t code = at[0] & (0x7fu >> bytes);
+    for (size_t i = 1; i < bytes; i++) {
+        if ((at[i] & 0xc0) != 0x80) return 0;
+        code = code << 6 | (at[i] & 0x3f);
+    }
+    const bool valid = code >= least[bytes] && code <= 0x10ffff && (code < 0xd800 || code > 0xdfff);
+    return valid ? bytes : 0;
+}
+
 static void quoted(FILE *to, const char *text)
 {
     putc('"', to);
-    for (; *text; text++) {
+    for (size_t bytes; *text; text += bytes) {
         unsigned char c = (unsigned char)*text;
+        bytes = cli_utf8(text);
         if (c == '"' || c == '\\')
             fprintf(to, "\\%c", c);
-        else if (c < ' ')
+        else if (c < ' ' || c == 127)
             fprintf(to, "\\u%04x", c);
+        else if (bytes)
+            fwrite(text, 1, bytes, to);
         else
-            putc(c, to);
+            fputs("\\ufffd", to), bytes = 1;
     }
     putc('"', to);
 }
@@ -179,5 +198,5 @@ void json_value(struct json *json, const char *key, ech_dtype dtype, const void 
 
 void json_header(struct json *json, const struct io_column *column)
 {
-    if (column->text) json_literal(json, "header", column->head_bytes ? "true" : "false");
+    if (column->text) json_literal(json, "header", io_has_header(column) ? "true" : "false");
 }

@@ -162,14 +162,14 @@ static int check_method(const ech_solve_options *o)
     return EXIT_DONE;
 }
 
-static int check_names(void)
+static int check_names(const struct solve_job *s)
 {
-    const char *names[] = { set.output, set.history, set.plot };
-    for (int i = 0; i < 3; i++)
-        for (int j = 0; j < i; j++)
-            if (names[i] && names[j] && strcmp(names[i], names[j]) == 0)
-                return cli_fail(EXIT_BAD, "%s: is given as two different outputs", names[i]);
-    return EXIT_DONE;
+    const char *const outputs[] = { set.output, set.history, set.plot };
+    const char *const inputs[] = { s->name[0], s->name[1], set.guess };
+    int code = cli_check_outputs(outputs, 3);
+    if (code == EXIT_DONE) code = cli_check_output("history", set.history, inputs, 3);
+    if (code == EXIT_DONE) code = cli_check_output("plot", set.plot, inputs, 3);
+    return code;
 }
 
 static int parse(struct solve_job *s)
@@ -204,7 +204,7 @@ static int parse(struct solve_job *s)
     o->block = (int)block;
     o->use_initial_guess = set.guess != NULL;
     code = s->direct ? EXIT_DONE : check_method(o);
-    return code == EXIT_DONE ? check_names() : code;
+    return code == EXIT_DONE ? check_names(s) : code;
 }
 
 /* ---- The system ---- */

@@ -33,20 +33,23 @@ struct figure {
     const char *name;
     ech_dtype dtype;
     uint64_t bits;
-    bool rounded; /* printed with ten digits */
+    bool rounded;  /* printed with ten digits */
+    char wide[48]; /* an integer that may exceed 64 bits; "": none */
 };
+
+__extension__ typedef unsigned __int128 wide;
 
 enum { N, NANS, DISTINCT, SUM, MEAN, SD, MIN, QUANTILE, MAX = QUANTILE + QUANTILES, FIGURES };
 
 static struct figure figures[FIGURES] = {
-    [N] = { "n", ECH_U64, 0, false },
-    [NANS] = { "nan", ECH_U64, 0, false },
-    [DISTINCT] = { "distinct", ECH_U64, 0, false },
-    [SUM] = { "sum", ECH_F64, 0, false },
-    [MEAN] = { "mean", ECH_F64, 0, true },
-    [SD] = { "sd", ECH_F64, 0, true },
-    [MIN] = { "min", ECH_F64, 0, false },
-    [MAX] = { "max", ECH_F64, 0, false },
+    [N] = { "n", ECH_U64, 0, false, "" },
+    [NANS] = { "nan", ECH_U64, 0, false, "" },
+    [DISTINCT] = { "distinct", ECH_U64, 0, false, "" },
+    [SUM] = { "sum", ECH_F64, 0, false, "" },
+    [MEAN] = { "mean", ECH_F64, 0, true, "" },
+    [SD] = { "sd", ECH_F64, 0, true, "" },
+    [MIN] = { "min", ECH_F64, 0, false, "" },
+    [MAX] = { "max", ECH_F64, 0, false, "" },
 };
 
 /* ---- Work ---- */
@@ -80,7 +83,7 @@ static void quantile(const struct io_column *c, uint64_t n, int i)
     const char *key = (const char *)c->keys + at * bytes;
     snprintf(names[i], sizeof names[i], "%d%%", percents[i]);
     figure->name = names[i];
-    if (part == 0) {
+    if (part == 0 || (!io_is_float(c->dtype) && memcmp(key, key + bytes, bytes) == 0)) {
         figure->dtype = c->dtype;
         figure->bits = 0;
         memcpy(&figure->bits, key, bytes);
@@ -110,15 +113,39 @@ static int check_order(struct job *job, uint64_t n)
     return EXIT_DONE;
 }
 
-/* A sum of integers that overflows 64 bits is reported as a double. */
-static void widen_sum(ech_dtype dtype, uint64_t n)
+/* Adds integers in 128 bits, which n values cannot overflow. */
+static wide add_exactly(const struct io_column *c, wide *below)
 {
-    double mean, most = ldexp(1.0, io_is_signed(dtype) ? 63 : 64);
+    size_t bytes = ech_dtype_bytes(c->dtype);
+    const char *key = c->keys;
+    const uint64_t sign = io_is_signed(c->dtype) ? (uint64_t)1 << (8 * bytes - 1) : 0;
+    wide above = 0;
+    *below = 0;
+    for (uint64_t i = 0; i < c->n; i++, key += bytes) {
+        const uint64_t bits = io_load(key, bytes);
+        if (bits & sign)
+            *below += (sign - (bits ^ sign));
+        else
+            above += bits;
+    }
+    return above;
+}
+
+/* If a sum of integers may exceed 64 bits, it is computed again, exactly. */
+static void widen_sum(const struct io_column *c)
+{
+    double mean, most = ldexp(1.0, io_is_signed(c->dtype) ? 63 : 64);
     memcpy(&mean, &figures[MEAN].bits, sizeof mean);
-    double sum = mean * (double)n;
-    if (io_is_float(dtype) || !(fabs(sum) >= 0.999 * most)) return;
-    set_double(SUM, sum);
-    figures[SUM].rounded = true;
+    if (io_is_float(c->dtype) || !(fabs(mean * (double)c->n) >= 0.999 * most)) return;
+    wide below, above = add_exactly(c, &below);
+    const bool negative = below > above;
+    wide sum = negative ? below - above : above - below;
+    char digits[48], *at = digits + sizeof digits;
+    *--at = 0;
+    do *--at = (char)('0' + (int)(sum % 10));
+    while (sum /= 10);
+    if (negative) *--at = '-';
+    memcpy(figures[SUM].wide, at, strlen(at) + 1);
 }
 
 static int find_figures(struct job *job)
@@ -137,7 +164,7 @@ static int find_figures(struct job *job)
     memcpy(&variance, &figures[SD].bits, sizeof variance);
     set_double(SD, sqrt(variance));
     figures[N].bits = c->n;
-    widen_sum(c->dtype, c->n);
+    widen_sum(c);
     uint64_t n = c->n - figures[NANS].bits;
     int code = n ? check_order(job, n) : EXIT_DONE;
     stage_end(job, STAGE_WORK, c->keys_bytes);
@@ -154,11 +181,13 @@ static int shown(void)
 
 static void print_text(void)
 {
-    char texts[FIGURES][IO_NUMBER_TEXT];
+    char texts[FIGURES][sizeof figures->wide];
     size_t before = 0, points[FIGURES];
     for (int i = 0; i < shown(); i++) {
         const struct figure *f = &figures[i];
-        if (f->rounded) {
+        if (f->wide[0]) {
+            memcpy(texts[i], f->wide, sizeof f->wide);
+        } else if (f->rounded) {
             double x = io_key_to_double(f->dtype, &f->bits);
             snprintf(texts[i], IO_NUMBER_TEXT, "%.10g", x);
         } else {
@@ -178,8 +207,13 @@ static void print_json(const struct job *job)
     json_text(&json, "input", job->input);
     json_text(&json, "type", ech_dtype_name(job->column.dtype));
     json_header(&json, &job->column);
-    for (int i = 0; i < shown(); i++)
-        json_value(&json, figures[i].name, figures[i].dtype, &figures[i].bits);
+    for (int i = 0; i < shown(); i++) {
+        const struct figure *f = &figures[i];
+        if (f->wide[0])
+            json_literal(&json, f->name, f->wide);
+        else
+            json_value(&json, f->name, f->dtype, &f->bits);
+    }
     json_close(&json, '}');
     putchar('\n');
 }
@@ -223,7 +257,7 @@ const struct command command_stats = {
         "distinct is the number of distinct values.  sd is the standard deviation with divisor\n"
         "n.  1% ... 99% are quantiles, linearly interpolated as in NumPy.  A .npy array may have\n"
         "any number of dimensions.\n\n"
-        "Sums of integers are exact unless they overflow 64 bits; other values are computed in\n"
+        "Sums of integers are exact, also beyond 64 bits; other values are computed in\n"
         "f64.  Means, standard deviations and interpolated quantiles are printed with ten\n"
         "digits, and with --json with all digits.\n\n" JOB_INPUT_NOTES,
     .options = options,

@@ -32,12 +32,12 @@ static const struct option options[] = {
     { 0, NULL, NULL, NULL, NULL },
 };
 
-/* The result; all arrays are [n]. */
+/* The result; all arrays are [n], with counts in memory for room elements. */
 struct kept {
     char *keys;
     uint64_t *lines;  /* text: offset of the first line of each run */
     uint64_t *counts; /* NULL: not needed */
-    uint64_t n;
+    uint64_t n, room;
 };
 
 static void free_kept(struct kept *kept)
@@ -62,12 +62,62 @@ static ech_status find_runs(const struct job *job, struct kept *kept)
 {
     const struct io_column *c = &job->column;
     size_t n = (size_t)c->n;
-    if (kept->counts)
-        return ech_rle_encode(job->ctx, c->keys, kept->keys, kept->counts, &kept->n, n, c->dtype,
-                              NULL);
     if (!c->lines) return ech_unique(job->ctx, c->keys, kept->keys, &kept->n, n, c->dtype, NULL);
     return ech_unique_by_key(job->ctx, c->keys, c->lines, kept->keys, kept->lines, &kept->n, n,
                              c->dtype, sizeof *c->lines, NULL);
+}
+
+/* Makes room for need runs. */
+static bool grow(const struct io_column *c, struct kept *kept, uint64_t need)
+{
+    if (need <= kept->room) return true;
+    uint64_t room = 2 * kept->room > need ? 2 * kept->room : need;
+    char *keys = realloc(kept->keys, (size_t)room * ech_dtype_bytes(c->dtype));
+    if (keys) kept->keys = keys;
+    uint64_t *counts = realloc(kept->counts, (size_t)room * sizeof *counts);
+    if (counts) kept->counts = counts;
+    uint64_t *lines = c->lines ? realloc(kept->lines, (size_t)room * sizeof *lines) : NULL;
+    if (lines) kept->lines = lines;
+    if (!keys || !counts || (c->lines && !lines)) return false;
+    kept->room = room;
+    return true;
+}
+
+/* Counts the runs of CHUNK keys at a time, so that the memory depends on the number of runs.  A run
+ * may continue in the next chunk. */
+static int count_runs(struct job *job, struct kept *kept)
+{
+    enum { CHUNK = 1 << 22 };
+    const struct io_column *c = &job->column;
+    const struct io_order order = { .dtype = c->dtype,
+                                    .order = ECH_ORDER_NAN_LAST,
+                                    .merged = true };
+    const size_t bytes = ech_dtype_bytes(c->dtype), most = c->n < CHUNK ? (size_t)c->n : CHUNK;
+    char *keys = malloc(most * bytes + 1);
+    uint64_t *counts = malloc(most * sizeof *counts + 1), runs;
+    bool fits = keys && counts && grow(c, kept, 1);
+    ech_status status = ECH_OK;
+    for (uint64_t at = 0; fits && status == ECH_OK && at < c->n; at += most) {
+        const size_t some = c->n - at < most ? (size_t)(c->n - at) : most;
+        status = ech_rle_encode(job->ctx, (const char *)c->keys + at * bytes, keys, counts, &runs,
+                                some, c->dtype, NULL);
+        if (status != ECH_OK) break;
+        const char *last = kept->n ? kept->keys + (kept->n - 1) * bytes : NULL;
+        const size_t same = last && io_rank(&order, last) == io_rank(&order, keys);
+        if (same) kept->counts[kept->n - 1] += counts[0];
+        runs -= same;
+        fits = grow(c, kept, kept->n + runs);
+        if (!fits) break;
+        memcpy(kept->keys + kept->n * bytes, keys + same * bytes, (size_t)runs * bytes);
+        memcpy(kept->counts + kept->n, counts + same, (size_t)runs * sizeof *counts);
+        kept->n += runs;
+    }
+    free(keys);
+    free(counts);
+    if (!fits)
+        return job_no_memory(job, (most + kept->room) * (bytes + (c->lines ? 16 : 8)),
+                             "the distinct numbers");
+    return status == ECH_OK ? EXIT_DONE : cli_fail_ech(status, job->ctx);
 }
 
 static int make_kept(struct job *job, struct kept *kept)
@@ -75,17 +125,21 @@ static int make_kept(struct job *job, struct kept *kept)
     const struct io_column *c = &job->column;
     size_t n = (size_t)c->n;
     bool counts = set.count || set.repeated || set.singletons || set.by_count;
-    *kept = (struct kept){ .keys = malloc(c->keys_bytes + 1) };
-    if (c->lines) kept->lines = malloc(n * sizeof *kept->lines + 1);
-    if (counts) kept->counts = malloc(n * sizeof *kept->counts + 1);
-    if (!kept->keys || (c->lines && !kept->lines) || (counts && !kept->counts))
-        return job_no_memory(job, c->keys_bytes + n * 8 * (size_t)((c->lines ? 1 : 0) + counts),
-                             "the distinct numbers");
+    *kept = (struct kept){ .n = 0 };
+    if (!counts) {
+        kept->keys = malloc(c->keys_bytes + 1);
+        if (c->lines) kept->lines = malloc(n * sizeof *kept->lines + 1);
+        if (!kept->keys || (c->lines && !kept->lines))
+            return job_no_memory(job, c->keys_bytes + n * (c->lines ? 8 : 0),
+                                 "the distinct numbers");
+    }
     stage_begin(job, STAGE_WORK);
     ech_status status = set.runs ? ECH_OK : sort(job);
-    if (status == ECH_OK) status = find_runs(job, kept);
+    if (status == ECH_OK && !counts) status = find_runs(job, kept);
+    int code = status == ECH_OK ? EXIT_DONE : cli_fail_ech(status, job->ctx);
+    if (code == EXIT_DONE && counts) code = count_runs(job, kept);
     stage_end(job, STAGE_WORK, c->keys_bytes);
-    return status == ECH_OK ? EXIT_DONE : cli_fail_ech(status, job->ctx);
+    return code;
 }
 
 /* Finds the line of each run, and removes the runs that --repeated or --singletons excludes. */
@@ -111,7 +165,7 @@ static int order_by_count(struct job *job, struct kept *kept)
 {
     size_t n = (size_t)kept->n, bytes = ech_dtype_bytes(job->column.dtype);
     uint64_t *index = malloc(n * sizeof *index + 1), *from;
-    struct kept next = { malloc(n * bytes + 1), NULL, malloc(n * sizeof *next.counts + 1), n };
+    struct kept next = { malloc(n * bytes + 1), NULL, malloc(n * sizeof *next.counts + 1), n, n };
     if (kept->lines) next.lines = malloc(n * sizeof *next.lines + 1);
     int code = EXIT_DONE;
     if (!index || !next.keys || !next.counts || (kept->lines && !next.lines)) {

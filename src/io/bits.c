@@ -9,24 +9,26 @@
 #define _POSIX_C_SOURCE 200809L /* strcasecmp */
 #include "io/bits.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
 static const struct {
     const char *name, *extension;
-    bool binary;
+    bool binary, sparse;
     io_status (*load)(struct io_scan *scan);
     io_status (*write)(struct io_output *output, io_bits_format format, const struct io_bits *bits,
                        struct io_error *error);
 } formats[] = {
-    [IO_BITS_PBM] = { "pbm", "pbm", true, io_bits_load_pbm, io_bits_write_pbm },
-    [IO_BITS_PBM_TEXT] = { "pbm-text", "pbm", false, io_bits_load_pbm, io_bits_write_pbm },
-    [IO_BITS_NPY] = { "npy", "npy", true, io_bits_load_npy, io_bits_write_npy },
-    [IO_BITS_NPY_LITTLE] = { "npy-little", "npy", true, io_bits_load_npy, io_bits_write_npy },
-    [IO_BITS_NPY_BIG] = { "npy-big", "npy", true, io_bits_load_npy, io_bits_write_npy },
-    [IO_BITS_JCF] = { "jcf", "jcf", false, io_bits_load_jcf, io_bits_write_jcf },
-    [IO_BITS_MTX] = { "mtx", "mtx", false, io_bits_load_mtx, io_bits_write_mtx },
-    [IO_BITS_ALIST] = { "alist", "alist", false, io_bits_load_alist, io_bits_write_alist },
+    [IO_BITS_PBM] = { "pbm", "pbm", true, false, io_bits_load_pbm, io_bits_write_pbm },
+    [IO_BITS_PBM_TEXT] = { "pbm-text", "pbm", false, false, io_bits_load_pbm, io_bits_write_pbm },
+    [IO_BITS_NPY] = { "npy", "npy", true, false, io_bits_load_npy, io_bits_write_npy },
+    [IO_BITS_NPY_LITTLE] = { "npy-little", "npy", true, false, io_bits_load_npy,
+                             io_bits_write_npy },
+    [IO_BITS_NPY_BIG] = { "npy-big", "npy", true, false, io_bits_load_npy, io_bits_write_npy },
+    [IO_BITS_JCF] = { "jcf", "jcf", false, true, io_bits_load_jcf, io_bits_write_jcf },
+    [IO_BITS_MTX] = { "mtx", "mtx", false, true, io_bits_load_mtx, io_bits_write_mtx },
+    [IO_BITS_ALIST] = { "alist", "alist", false, true, io_bits_load_alist, io_bits_write_alist },
 };
 
 /* ---- Names ---- */
@@ -89,6 +91,18 @@ static int guess(const unsigned char *at, size_t n)
     return numbers == 3 ? IO_BITS_JCF : numbers == 2 ? IO_BITS_ALIST : -1;
 }
 
+/* Reads a source of unknown size into memory. */
+static io_status read_pipe(struct io_scan *scan, void **bytes)
+{
+    struct io_source *source = scan->source;
+    size_t n = 0;
+    io_status status = io_read_all(source, PTRDIFF_MAX - 2, 0, 0, bytes, &n, scan->error);
+    source->ahead = *bytes;
+    source->ahead_bytes = n;
+    scan->size = n;
+    return status;
+}
+
 io_status io_bits_load(struct io_source *source, const struct io_bits_hints *hints,
                        struct io_bits *bits, struct io_error *error)
 {
@@ -111,7 +125,12 @@ io_status io_bits_load(struct io_source *source, const struct io_bits_hints *hin
         return io_fail(error, IO_FAIL, source->name,
                        "unknown format: it is not PBM, .npy, JCF, Matrix Market or alist");
     bits->format = (io_bits_format)format;
-    io_status status = formats[format].load(&scan);
+    /* A sparse format fills the whole matrix, so its size is checked against that of the input. */
+    void *bytes = NULL;
+    io_status status = formats[format].sparse && !scan.size ? read_pipe(&scan, &bytes) : IO_OK;
+    if (status == IO_OK) status = formats[format].load(&scan);
+    free(bytes);
+    source->ahead_bytes = bytes ? 0 : source->ahead_bytes;
     if (status != IO_OK) io_bits_free(bits);
     return status;
 }

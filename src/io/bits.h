@@ -11,7 +11,7 @@
  *     bits_alist.c  MacKay's alist format of parity-check matrices
  *
  * Before memory is allocated, the size in a header is compared with the size of the file or, for
- * sparse formats, with the machine's memory.
+ * sparse formats, with the machine's memory and the size of the input.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -3,25 +3,17 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#define _POSIX_C_SOURCE 200809L /* sysconf */
 #include "io/bits.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 /* ---- Memory ---- */
-
-static uint64_t machine_bytes(void)
-{
-    long pages = sysconf(_SC_PHYS_PAGES), page_bytes = sysconf(_SC_PAGESIZE);
-    return pages > 0 && page_bytes > 0 ? (uint64_t)pages * (uint64_t)page_bytes : INT64_MAX;
-}
 
 io_status io_bits_shape(struct io_scan *scan, uint64_t rows, uint64_t cols)
 {
     struct io_bits *bits = scan->bits;
-    uint64_t most = scan->hints->most_bytes ? scan->hints->most_bytes : machine_bytes();
+    uint64_t most = scan->hints->most_bytes ? scan->hints->most_bytes : io_machine_bytes();
     if (rows > io_bits_most || cols > io_bits_most)
         return io_fail(scan->error, IO_FAIL, scan->source->name,
                        "has %llu rows and %llu columns; the maximum of each is %llu",
@@ -37,7 +29,10 @@ io_status io_bits_shape(struct io_scan *scan, uint64_t rows, uint64_t cols)
                        "machine has %llu",
                        (unsigned long long)rows, (unsigned long long)cols,
                        (unsigned long long)words * 8, (unsigned long long)most);
-    return IO_OK;
+    /* A one in a sparse format has at least two bytes, and a row of ones may be long. */
+    if (!scan->size) return IO_OK;
+    return io_check_memory(scan->error, scan->source->name, rows, cols, 8 * words, scan->size,
+                           1024);
 }
 
 io_status io_bits_allocate(struct io_scan *scan)

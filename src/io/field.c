@@ -94,16 +94,23 @@ static void trim(const char **first, const char **last)
     while (*first < *last && is_blank((*last)[-1])) (*last)--;
 }
 
-/* The number of the column with this name; 0 if there is none.  Then names lists the columns. */
+/* The number of the column with this name; 0 if there is none.  Then names lists the columns.
+ * *second is the next column with this name, or 0. */
 static uint64_t find_name(const char *column, char delimiter, const char *at, const char *end,
-                          char names[SHOWN])
+                          char names[SHOWN], uint64_t *second)
 {
     const char *first, *last, *fault;
     size_t used = 0;
+    uint64_t found = 0;
+    *second = 0;
     for (uint64_t n = 1; next_field(delimiter, &at, end, &first, &last, &fault); n++) {
         trim(&first, &last);
         size_t length = (size_t)(last - first);
-        if (length == strlen(column) && memcmp(first, column, length) == 0) return n;
+        if (length == strlen(column) && memcmp(first, column, length) == 0) {
+            *second = n;
+            if (found) return found;
+            found = n;
+        }
         const char *between = n > 1 ? ", " : "";
         if (used + length + 6 > SHOWN) {
             if (used < SHOWN - 6) snprintf(names + used, SHOWN - used, "%s...", between);
@@ -114,7 +121,8 @@ static uint64_t find_name(const char *column, char delimiter, const char *at, co
     }
     for (char *c = names; *c; c++)
         if (*c < ' ' || *c == 127) *c = *c < 0 ? *c : '?';
-    return 0;
+    *second = 0;
+    return found;
 }
 
 /* Parses a column number; returns 0 if column is not a number. */
@@ -161,17 +169,23 @@ io_status io_find_field(struct io_column *column, const struct io_field *field, 
         if (cut->number || !field->column) return IO_OK;
         return io_fail(error, IO_FAIL, name, "is empty, so it has no column \"%s\"", field->column);
     }
-    const char *line = column->text, *at = line, *end = memchr(line, '\n', column->text_bytes);
+    const size_t mark = column->head_bytes; /* a byte order mark */
+    const char *line = column->text, *at = line + mark;
+    const char *end = memchr(line, '\n', column->text_bytes);
     const size_t line_bytes = (size_t)(end + 1 - line);
     if (field->header == IO_HEADER_YES) column->head_bytes = line_bytes;
     if (!field->column) return IO_OK;
-    /* Skip a UTF-8 byte order mark. */
-    if (end - at >= 3 && memcmp(at, "\xEF\xBB\xBF", 3) == 0) at += 3;
     cut->delimiter = field->delimiter ? field->delimiter : find_delimiter(at, end);
     bool header = cut->number == 0;
     if (header) {
         char names[SHOWN] = "";
-        cut->number = find_name(field->column, cut->delimiter, at, end, names);
+        uint64_t second;
+        cut->number = find_name(field->column, cut->delimiter, at, end, names, &second);
+        if (second)
+            return io_fail(error, IO_FAIL, name,
+                           "columns %llu and %llu are both named \"%s\"; select one by its number",
+                           (unsigned long long)cut->number, (unsigned long long)second,
+                           field->column);
         if (!cut->number)
             return io_fail(error, IO_FAIL, name, "has no column \"%s\"; the columns are: %s",
                            field->column, names);

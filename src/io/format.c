@@ -58,6 +58,7 @@ int io_format_from_extension(const char *path)
 
 static bool looks_like_numbers(const unsigned char *bytes, size_t n)
 {
+    if (n >= 3 && memcmp(bytes, "\xEF\xBB\xBF", 3) == 0) bytes += 3, n -= 3;
     static const char allowed[] = "0123456789+-.eE \t\r\nnaNAifIFtyTY";
     for (size_t i = 0; i < n; i++)
         if (bytes[i] == 0 || !strchr(allowed, bytes[i])) return false;

@@ -46,6 +46,15 @@ io_status io_fail(struct io_error *error, io_status status, const char *name, co
 /* Writes a message that bytes for what cannot be allocated; returns IO_MEMORY. */
 io_status io_no_memory(struct io_error *error, const char *name, uint64_t bytes, const char *what);
 
+/*
+ * Fails if a matrix that needs need bytes of memory is too large for the number of bytes that were
+ * read: more than 1 GiB and per_byte bytes per byte.  A short file with a large header is invalid.
+ */
+io_status io_check_memory(struct io_error *error, const char *name, uint64_t rows, uint64_t cols,
+                          uint64_t need, uint64_t input_bytes, uint64_t per_byte);
+uint64_t io_machine_bytes(void); /* physical memory */
+int io_threads(void); /* threads that OpenMP uses by default, as the library; 1 without */
+
 /* Called repeatedly during reads and writes; total_bytes is 0 if unknown. */
 struct io_progress {
     void (*tick)(void *user, uint64_t done_bytes, uint64_t total_bytes);
@@ -194,7 +203,7 @@ struct io_column {
     unsigned char *header; /* only IO_NPY */
     char *text;            /* only IO_TEXT, as all following fields: the file; lines end in '\n' */
     size_t text_bytes;
-    size_t head_bytes; /* length of the header line; 0: none */
+    size_t head_bytes; /* length of a byte order mark and the header line; 0: none */
     uint64_t *lines;   /* [n] offsets of the lines in text */
 };
 
@@ -270,13 +279,15 @@ uint64_t io_cut_line(const struct io_cut *cut, const char **at, const char **end
                      const char **fault);
 
 /* Determines the column and the delimiter from the first line of the text.  If that line is a
- * header, sets column->head_bytes to its length.  By default, it is a header if the column is a
+ * header, sets column->head_bytes to its end.  By default, it is a header if the column is a
  * name, or if it is text that does not begin as a number, above a number. */
 io_status io_find_field(struct io_column *column, const struct io_field *field, const char *name,
                         struct io_cut *cut, struct io_error *error);
 
 /* ---- Text: text.c ---- */
 
+/* Whether the first line is a header: the head is not empty and not only a byte order mark. */
+bool io_has_header(const struct io_column *column);
 /* Reads the text into column->text; every line ends in '\n'. */
 io_status io_text_read(struct io_source *source, struct io_column *column, struct io_error *error);
 /* Sets column->n and column->lines. */
@@ -292,8 +303,9 @@ io_status io_text_load(struct io_source *source, const struct io_hints *hints,
 struct io_output {
     int fd;
     const char *name; /* for messages */
-    char *path;       /* of the final file; NULL for a stream */
-    char *temporary;  /* path of the temporary file; NULL after io_commit() */
+    char *path;       /* of the final file; NULL for standard output */
+    char *temporary;  /* path of the temporary file; NULL: none */
+    bool unnamed;     /* the temporary file has no name */
     char *buffer;     /* [IO_BUFFER]; the first used bytes are not yet written */
     size_t used;
     uint64_t written_bytes;
@@ -303,8 +315,8 @@ struct io_output {
 
 /*
  * Opens path; "-" or NULL is standard output.  A regular file is written as a temporary file in the
- * same directory, which io_commit() renames to path.  A device or a pipe is written directly.  A
- * signal that ends the program removes the temporary file.
+ * same directory, which io_commit() links or renames to path.  Devices, pipes and open files such
+ * as /dev/stdout are written directly.  A signal that ends the program removes the temporary file.
  */
 io_status io_create(struct io_output *output, const char *path, struct io_error *error);
 io_status io_write(struct io_output *output, const void *bytes, size_t n, struct io_error *error);

@@ -71,12 +71,16 @@ io_status io_matrix_load(struct io_source *source, struct io_matrix *matrix, str
 io_status io_matrix_to_dense(struct io_matrix *matrix, const char *name, struct io_error *error)
 {
     if (matrix->dense) return IO_OK;
-    const bool fits = !matrix->cols || matrix->rows <= SIZE_MAX / 16 / matrix->cols;
-    double *values =
-        fits ? calloc((size_t)(matrix->rows * matrix->cols) + 1, sizeof *values) : NULL;
+    const uint64_t most = io_machine_bytes();
+    if (matrix->cols && matrix->rows > most / 8 / matrix->cols)
+        return io_fail(error, IO_MEMORY, name,
+                       "has %llu rows and %llu columns, and a dense matrix of this size exceeds "
+                       "the %llu bytes of memory of the machine",
+                       (unsigned long long)matrix->rows, (unsigned long long)matrix->cols,
+                       (unsigned long long)most);
+    double *values = calloc((size_t)(matrix->rows * matrix->cols) + 1, sizeof *values);
     if (!values)
-        return io_no_memory(error, name, fits ? matrix->rows * matrix->cols * 8 : UINT64_MAX,
-                            "a dense matrix");
+        return io_no_memory(error, name, matrix->rows * matrix->cols * 8, "a dense matrix");
     for (uint64_t e = 0; e < matrix->entries; e++)
         values[(uint64_t)matrix->row[e] * matrix->cols + (uint64_t)matrix->column[e]] +=
             matrix->values[e];

@@ -35,7 +35,8 @@ struct reading {
     struct io_error *error;
     struct io_matrix *matrix;
     const char *text, *end;
-    uint64_t line; /* of the header, from 1 */
+    uint64_t bytes; /* of the input */
+    uint64_t line;  /* of the header, from 1 */
     bool integer;
     uint64_t announced; /* number of entries in the header */
     struct part *parts;
@@ -420,6 +421,15 @@ static io_status read_text(struct reading *r, const struct io_source *source)
     const uint64_t total = (uint64_t)(r->end - r->text);
     io_status status = read_head(r);
     if (status != IO_OK) return status;
+    /* The offsets of the rows, and those of the columns of the transpose. */
+    const struct io_matrix *m = r->matrix;
+    const uint64_t most = (uint64_t)1 << 59;
+    if (!m->dense) {
+        const bool fits = m->rows < most && m->cols < most;
+        const uint64_t need = fits ? (m->rows + m->cols) * 8 : INT64_MAX;
+        status = io_check_memory(r->error, r->name, m->rows, m->cols, need, r->bytes, 64);
+    }
+    if (status != IO_OK) return status;
     cut(r);
     status = count_all(r);
     if (status == IO_OK) status = allocate(r);
@@ -441,6 +451,7 @@ io_status io_matrix_load_mtx(struct io_source *source, struct io_matrix *matrix,
     io_status status = io_read_all(source, PTRDIFF_MAX - 2, source->size, 1, &text, &bytes, error);
     if (status != IO_OK) return status;
     if (bytes && ((char *)text)[bytes - 1] != '\n') ((char *)text)[bytes++] = '\n';
+    r.bytes = bytes;
     r.text = text;
     r.end = r.text + bytes;
     r.parts = malloc(parts_bytes);

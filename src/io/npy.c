@@ -154,6 +154,7 @@ static io_status scan_shape(struct scan *s, int most, struct io_npy *npy)
             value = value * 10 + digit;
         }
         if (!any) return bad(s, "'shape' does not consist of integers");
+        if (s->at < s->end && *s->at == 'L') s->at++; /* a long integer of Python 2 */
         if (over)
             return io_fail(s->error, IO_FAIL, s->name,
                            "the shape in the .npy header exceeds 2^64 elements");

@@ -275,6 +275,9 @@ size_t io_format_key(ech_dtype dtype, const void *key, char *text)
     double value = io_key_to_double(dtype, key);
     if (isnan(value))
         return (size_t)snprintf(text, IO_NUMBER_TEXT, signbit(value) ? "-nan" : "nan");
+    /* Integers such as 65504 of f16 in full, not as 6.55e+04. */
+    if (bytes == 2 && fabs(value) < 1e5 && value == floor(value))
+        return (size_t)snprintf(text, IO_NUMBER_TEXT, "%.0f", value);
     /* kept: digits that every decimal preserves in the type.  enough: digits that identify every
      * number.  normal: the minimum normal number, below which fewer digits may be enough. */
     const int fraction = io_fraction_bits(dtype), exponent = 8 * (int)bytes - 1 - fraction;

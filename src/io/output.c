@@ -1,21 +1,24 @@
 /*
  * io/output.c - writes a file completely or not at all.
  *
- *     io_create()   dir/.name.XXXXXX, with the mode of the file it will replace
+ *     io_create()   a new file: without a name, if the file system supports it; otherwise
+ *                   dir/.name.XXXXXX, with the mode of the file it will replace
  *     io_write()    through a buffer
- *     io_commit()   flush, fsync, rename to dir/name, fsync the directory
+ *     io_commit()   flush, fsync, link or rename to dir/name, fsync the directory
  *     io_discard()  unlink
  *
  * A signal handler unlinks the temporary file, too.  Symbolic links are followed, so that their
- * target is replaced.  Devices and pipes are written directly.
+ * target is replaced or created.  Devices, pipes and open files such as /dev/stdout are written
+ * directly.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#define _XOPEN_SOURCE 700
+#define _GNU_SOURCE /* O_TMPFILE */
 #include "io/io.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,7 +28,18 @@
 
 /* ---- Temporary files, which a signal removes ---- */
 
-static const int deadly[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
+/* All signals that end a program unless it handles them, except SIGKILL, SIGXFSZ and the real-time
+ * signals. */
+static const int deadly[] = {
+    SIGHUP,    SIGINT,  SIGQUIT, SIGILL,  SIGTRAP, SIGABRT, SIGBUS,  SIGFPE,  SIGSEGV,   SIGPIPE,
+    SIGALRM,   SIGTERM, SIGUSR1, SIGUSR2, SIGXCPU, SIGSYS,  SIGPROF, SIGPOLL, SIGVTALRM,
+#ifdef SIGPWR
+    SIGPWR,
+#endif
+#ifdef SIGSTKFLT
+    SIGSTKFLT,
+#endif
+};
 enum { DEADLY = sizeof deadly / sizeof *deadly };
 enum { DOOMED = 4 }; /* maximum of open temporary files */
 static char *volatile doomed[DOOMED];
@@ -38,17 +52,21 @@ static void remove_and_die(int number)
     raise(number);
 }
 
+static void watch_signal(int number, const struct sigaction *action)
+{
+    struct sigaction before;
+    if (sigaction(number, NULL, &before) == 0 && before.sa_handler == SIG_DFL)
+        sigaction(number, action, NULL);
+}
+
 static void watch_signals(void)
 {
     struct sigaction action = { .sa_handler = remove_and_die, .sa_flags = (int)SA_RESETHAND };
     sigemptyset(&action.sa_mask);
-    for (int i = 0; i < DEADLY; i++) {
-        struct sigaction before;
-        sigaction(deadly[i], NULL, &before);
-        if (before.sa_handler == SIG_DFL) sigaction(deadly[i], &action, NULL);
-    }
-    /* If the file size limit is exceeded, write() fails, and a message is printed. */
-    signal(SIGXFSZ, SIG_IGN);
+    for (int i = 0; i < DEADLY; i++) watch_signal(deadly[i], &action);
+#ifdef SIGRTMIN
+    for (int i = SIGRTMIN; i <= SIGRTMAX; i++) watch_signal(i, &action);
+#endif
 }
 
 /* Replaces the entry from by to. */
@@ -63,6 +81,7 @@ static void replace_doomed(const char *from, char *to)
 static int make_temporary(char *pattern)
 {
     sigset_t all, before;
+    watch_signals();
     sigfillset(&all);
     sigprocmask(SIG_BLOCK, &all, &before);
     int fd = mkstemp(pattern), why = errno;
@@ -70,6 +89,63 @@ static int make_temporary(char *pattern)
     sigprocmask(SIG_SETMASK, &before, NULL);
     errno = why;
     return fd;
+}
+
+/* ---- Symbolic links ---- */
+
+enum { MOST_LINKS = 40 };
+
+/* "dir/" of "dir/name", or "" */
+static char *directory_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return strndup(path, slash ? (size_t)(slash + 1 - path) : 0);
+}
+
+/* The text of the symbolic link at path, relative to the directory of path.  NULL if out of memory,
+ * or if path is not a link. */
+static char *read_link(const char *path)
+{
+    char text[PATH_MAX], *target = NULL;
+    ssize_t n = readlink(path, text, sizeof text - 1);
+    if (n <= 0) return NULL;
+    text[n] = 0;
+    if (text[0] == '/') return strdup(text);
+    char *directory = directory_of(path);
+    size_t room = directory ? strlen(directory) + (size_t)n + 1 : 0;
+    if (room) target = malloc(room);
+    if (target) snprintf(target, room, "%s%s", directory, text);
+    free(directory);
+    return target;
+}
+
+/* The number of the open file that path refers to as /proc/self/fd/1 does; -1: none. */
+static int open_file_number(const char *path)
+{
+    char directory[PATH_MAX], own[PATH_MAX], *parent = directory_of(path);
+    const char *name = strrchr(path, '/');
+    name = name ? name + 1 : path;
+    bool same = parent && *name && strlen(name) < 10 &&
+                strspn(name, "0123456789") == strlen(name) &&
+                realpath(*parent ? parent : ".", directory) && realpath("/proc/self/fd", own) &&
+                strcmp(directory, own) == 0;
+    free(parent);
+    return same ? atoi(name) : -1;
+}
+
+/* Follows the symbolic links of *path, whose target need not exist.  Stops at an open file, and
+ * returns its number; otherwise returns -1. */
+static int follow_links(char **path)
+{
+    for (int links = 0; links < MOST_LINKS && *path; links++) {
+        int fd = open_file_number(*path);
+        if (fd >= 0) return fd;
+        char *target = read_link(*path);
+        if (!target) break;
+        free(*path);
+        *path = target;
+    }
+    return -1;
 }
 
 /* ---- Create ---- */
@@ -93,18 +169,39 @@ static mode_t new_file_mode(void)
     return 0666 & ~mask;
 }
 
-static io_status create_in_same_folder(struct io_output *output, const char *path,
+/* Opens a file without a name in the directory of path, which vanishes unless it is linked.
+ * Returns -1 if that is not supported. */
+static int open_unnamed(const char *path)
+{
+    int fd = -1;
+#ifdef O_TMPFILE
+    char link[32], *directory = directory_of(path);
+    if (directory) fd = open(*directory ? directory : ".", O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666);
+    free(directory);
+    snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+    if (fd >= 0 && access(link, F_OK) != 0) { /* /proc is not mounted */
+        close(fd);
+        fd = -1;
+    }
+#else
+    (void)path;
+#endif
+    return fd;
+}
+
+static io_status create_in_same_folder(struct io_output *output, const char *name,
                                        const struct stat *old, struct io_error *error)
 {
-    output->path = old ? realpath(path, NULL) : strdup(path);
-    output->temporary = output->path ? temporary_name(output->path) : NULL;
-    if (!output->temporary) return io_no_memory(error, path, strlen(path), "its name");
-    if (old && access(path, W_OK) != 0)
-        return io_fail(error, IO_FAIL, path, "cannot write: %s", strerror(errno));
-    watch_signals();
+    if (old && access(output->path, W_OK) != 0)
+        return io_fail(error, IO_FAIL, name, "cannot write: %s", strerror(errno));
+    if (!old) output->fd = open_unnamed(output->path);
+    output->unnamed = output->fd >= 0;
+    if (output->unnamed) return IO_OK;
+    output->temporary = temporary_name(output->path);
+    if (!output->temporary) return io_no_memory(error, name, strlen(output->path), "its name");
     output->fd = make_temporary(output->temporary);
     if (output->fd < 0) {
-        io_fail(error, IO_FAIL, path, "cannot create a file in its directory: %s", strerror(errno));
+        io_fail(error, IO_FAIL, name, "cannot create a file in its directory: %s", strerror(errno));
         free(output->temporary);
         output->temporary = NULL;
         return IO_FAIL;
@@ -113,8 +210,42 @@ static io_status create_in_same_folder(struct io_output *output, const char *pat
     /* The owner first: changing it may clear mode bits.  A missing permission is not an error. */
     if (old && fchown(output->fd, old->st_uid, old->st_gid) != 0) errno = 0;
     if (fchmod(output->fd, old ? old->st_mode & 07777 : new_file_mode()) != 0)
-        return io_fail(error, IO_FAIL, path, "cannot set the file mode: %s", strerror(errno));
+        return io_fail(error, IO_FAIL, name, "cannot set the file mode: %s", strerror(errno));
     return IO_OK;
+}
+
+/* Opens a device or a pipe, or duplicates the open file fd. */
+static io_status open_directly(struct io_output *output, int fd, struct io_error *error)
+{
+    const char *name = output->name;
+    if (fd < 0) {
+        output->fd = open(output->path, O_WRONLY | O_CLOEXEC);
+    } else {
+        int flags = fcntl(fd, F_GETFL);
+        if (flags >= 0 && (flags & O_ACCMODE) == O_RDONLY)
+            return io_fail(error, IO_FAIL, name, "cannot write: it is open only for reading");
+        output->fd = fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+    }
+    if (output->fd < 0) return io_fail(error, IO_FAIL, name, "cannot write: %s", strerror(errno));
+    return IO_OK;
+}
+
+static io_status create_path(struct io_output *output, const char *path, struct io_error *error)
+{
+    struct stat old;
+    output->name = path;
+    output->fd = -1;
+    output->path = strdup(path);
+    int open_file = follow_links(&output->path);
+    if (!output->path) return io_no_memory(error, path, strlen(path), "its name");
+    if (open_file >= 0) return open_directly(output, open_file, error);
+    bool there = stat(output->path, &old) == 0;
+    if (!there && errno != ENOENT)
+        return io_fail(error, IO_FAIL, path, "cannot write: %s", strerror(errno));
+    if (there && S_ISDIR(old.st_mode))
+        return io_fail(error, IO_FAIL, path, "is a directory: give the name of a file");
+    if (there && !S_ISREG(old.st_mode)) return open_directly(output, -1, error);
+    return create_in_same_folder(output, path, there ? &old : NULL, error);
 }
 
 io_status io_create(struct io_output *output, const char *path, struct io_error *error)
@@ -122,26 +253,10 @@ io_status io_create(struct io_output *output, const char *path, struct io_error 
     *output = (struct io_output){ .fd = STDOUT_FILENO, .name = "standard output" };
     output->buffer = malloc(IO_BUFFER);
     if (!output->buffer) return io_no_memory(error, output->name, IO_BUFFER, "a buffer");
+    /* If the file size limit is exceeded, write() fails, and a message is printed. */
+    signal(SIGXFSZ, SIG_IGN);
     io_status status = IO_OK;
-    struct stat old;
-    if (!path || strcmp(path, "-") == 0) {
-        signal(SIGXFSZ, SIG_IGN);
-    } else {
-        output->name = path;
-        output->fd = -1;
-        bool there = stat(path, &old) == 0;
-        if (!there && errno != ENOENT) {
-            status = io_fail(error, IO_FAIL, path, "cannot write: %s", strerror(errno));
-        } else if (there && S_ISDIR(old.st_mode)) {
-            status = io_fail(error, IO_FAIL, path, "is a directory: give the name of a file");
-        } else if (there && !S_ISREG(old.st_mode)) {
-            output->fd = open(path, O_WRONLY | O_CLOEXEC);
-            if (output->fd < 0)
-                status = io_fail(error, IO_FAIL, path, "cannot write: %s", strerror(errno));
-        } else {
-            status = create_in_same_folder(output, path, there ? &old : NULL, error);
-        }
-    }
+    if (path && strcmp(path, "-") != 0) status = create_path(output, path, error);
     if (status != IO_OK) io_discard(output);
     return status;
 }
@@ -200,11 +315,46 @@ static void sync_directory(const char *path)
     free(directory);
 }
 
+/* Links the file without a name to a name that does not exist; 0 or -1 as linkat(). */
+static int link_unnamed(const struct io_output *output, const char *to)
+{
+    char from[32];
+    snprintf(from, sizeof from, "/proc/self/fd/%d", output->fd);
+    return linkat(AT_FDCWD, from, AT_FDCWD, to, AT_SYMLINK_FOLLOW);
+}
+
+/* Gives the file without a name its name.  If another program has created the output since, links
+ * the file to a temporary name, so that rename() can replace the output. */
+static io_status name_unnamed(struct io_output *output, struct io_error *error)
+{
+    output->unnamed = false;
+    if (link_unnamed(output, output->path) == 0) {
+        sync_directory(output->path);
+        return IO_OK;
+    }
+    if (errno == EEXIST) {
+        output->temporary = temporary_name(output->path);
+        if (!output->temporary)
+            return io_no_memory(error, output->name, strlen(output->path), "its name");
+        int fd = make_temporary(output->temporary);
+        if (fd >= 0) {
+            close(fd);
+            unlink(output->temporary);
+            if (link_unnamed(output, output->temporary) == 0) return IO_OK;
+        } else {
+            free(output->temporary);
+            output->temporary = NULL;
+        }
+    }
+    return io_fail(error, IO_FAIL, output->name, "cannot create: %s", strerror(errno));
+}
+
 io_status io_commit(struct io_output *output, struct io_error *error)
 {
     io_status status = flush(output, error);
-    if (status == IO_OK && output->temporary && fsync(output->fd) != 0)
+    if (status == IO_OK && (output->temporary || output->unnamed) && fsync(output->fd) != 0)
         status = io_fail(error, IO_FAIL, output->name, "cannot write: %s", strerror(errno));
+    if (status == IO_OK && output->unnamed) status = name_unnamed(output, error);
     int fd = output->fd;
     output->fd = -1;
     if (close(fd) != 0 && status == IO_OK)

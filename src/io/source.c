@@ -18,12 +18,19 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#ifdef _OPENMP
+#include <omp.h>
+#endif
 
 #undef io_fail /* io.h */
 io_status io_fail(struct io_error *error, io_status status, const char *name, const char *format,
                   ...)
 {
-    int at = snprintf(error->text, sizeof error->text, "%s: ", name);
+    enum { KEPT = 250 }; /* bytes of a long name at each end */
+    const size_t length = strlen(name);
+    int at = length <= 2 * KEPT ? snprintf(error->text, sizeof error->text, "%s: ", name)
+                                : snprintf(error->text, sizeof error->text, "%.*s...%s: ", KEPT,
+                                           name, name + length - KEPT);
     if (at < 0 || (size_t)at >= sizeof error->text) return status;
     va_list arguments;
     va_start(arguments, format);
@@ -36,6 +43,36 @@ io_status io_no_memory(struct io_error *error, const char *name, uint64_t bytes,
 {
     return io_fail(error, IO_MEMORY, name, "out of memory: cannot allocate %llu bytes for %s",
                    (unsigned long long)bytes, what);
+}
+
+io_status io_check_memory(struct io_error *error, const char *name, uint64_t rows, uint64_t cols,
+                          uint64_t need, uint64_t input_bytes, uint64_t per_byte)
+{
+    uint64_t limit = (uint64_t)1 << 30;
+    if (__builtin_mul_overflow(input_bytes, per_byte, &per_byte) ||
+        __builtin_add_overflow(limit, per_byte, &limit))
+        limit = UINT64_MAX;
+    if (need <= limit) return IO_OK;
+    return io_fail(error, IO_FAIL, name,
+                   "has %llu rows and %llu columns, which need %llu bytes of memory; the limit for "
+                   "an input of %llu bytes is %llu",
+                   (unsigned long long)rows, (unsigned long long)cols, (unsigned long long)need,
+                   (unsigned long long)input_bytes, (unsigned long long)limit);
+}
+
+uint64_t io_machine_bytes(void)
+{
+    long pages = sysconf(_SC_PHYS_PAGES), page_bytes = sysconf(_SC_PAGESIZE);
+    return pages > 0 && page_bytes > 0 ? (uint64_t)pages * (uint64_t)page_bytes : INT64_MAX;
+}
+
+int io_threads(void)
+{
+#ifdef _OPENMP
+    return omp_get_max_threads();
+#else
+    return 1;
+#endif
 }
 
 io_status io_open(struct io_source *source, const char *path, struct io_error *error)

@@ -38,10 +38,16 @@ static uint64_t count_lines(const char *text, size_t bytes)
     return n;
 }
 
+/* A header line ends in a newline, a byte order mark does not. */
+bool io_has_header(const struct io_column *column)
+{
+    return column->head_bytes && column->text[column->head_bytes - 1] == '\n';
+}
+
 /* "line 7" or "line 7, column 2,", counted from 1. */
 static void name_place(const struct parse *p, uint64_t line, char place[64])
 {
-    unsigned long long number = line + 1 + (p->column->head_bytes ? 1 : 0);
+    unsigned long long number = line + 1 + (io_has_header(p->column) ? 1 : 0);
     int n = snprintf(place, 64, "line %llu", number);
     if (p->cut.number)
         snprintf(place + n, 64 - (size_t)n, ", column %llu,", (unsigned long long)p->cut.number);
@@ -51,7 +57,7 @@ static void name_place(const struct parse *p, uint64_t line, char place[64])
 static const char *advice(const struct parse *p, uint64_t line, const char *at, const char *end)
 {
     static const char header[] = "; if the first line is a header, use --header";
-    const bool first_line = p->guessed && line == 0 && !p->column->head_bytes;
+    const bool first_line = p->guessed && line == 0 && !io_has_header(p->column);
     if (p->cut.number) return first_line ? header : "";
     for (const char *c = at; c < end; c++)
         if (*c == ',' || *c == ';' || *c == '\t' || (p->matrix && *c == ' '))
@@ -255,7 +261,7 @@ io_status io_text_parse(struct io_column *column, const struct io_hints *hints, 
     size_t bytes = hints->dtype < 0 ? 8 : ech_dtype_bytes((ech_dtype)hints->dtype);
     io_status status = io_find_field(column, &hints->field, name, &p.cut, error);
     if (status != IO_OK) return status;
-    column->n = count_lines(column->text, column->text_bytes) - (column->head_bytes ? 1 : 0);
+    column->n = count_lines(column->text, column->text_bytes) - (has_header(column) ? 1 : 0);
     column->keys_bytes = (size_t)column->n * bytes;
     column->keys = malloc(column->keys_bytes + 1);
     column->lines = malloc((size_t)column->n * sizeof *column->lines + 1);
@@ -271,7 +277,7 @@ io_status io_text_parse(struct io_column *column, const struct io_hints *hints, 
 
 io_status io_text_lines(struct io_column *column, const char *name, struct io_error *error)
 {
-    const char *end = column->text + column->text_bytes, *at = column->text;
+    const char *end = column->text + column->text_bytes, *at = column->text + column->head_bytes;
     column->n = count_lines(column->text, column->text_bytes);
     column->lines = malloc((size_t)column->n * sizeof *column->lines + 1);
     if (!column->lines)
@@ -291,6 +297,8 @@ io_status io_text_read(struct io_source *source, struct io_column *column, struc
     if (status != IO_OK) return status;
     column->text = text;
     size_t *bytes = &column->text_bytes;
+    /* A UTF-8 byte order mark is not part of the first line. */
+    if (*bytes >= 3 && memcmp(text, "\xEF\xBB\xBF", 3) == 0) column->head_bytes = 3;
     if (*bytes && column->text[*bytes - 1] != '\n') column->text[(*bytes)++] = '\n';
     return IO_OK;
 }

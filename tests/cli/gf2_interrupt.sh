@@ -1,6 +1,7 @@
-# A signal while two outputs are written: neither file exists, and no temporary file.
+# A signal while two outputs are written: both files are unchanged, and there is no temporary file.
 set -m # a job of its own group, which does not ignore SIGINT
 mkfifo pipe
+echo before | tee e.pbm >t.pbm
 for signal in INT TERM; do
     ulimit -c 0
     echelon gf2 rref - -o e.pbm --transform t.pbm <pipe &
@@ -16,8 +17,10 @@ for signal in INT TERM; do
     wait $job 2>/dev/null
     echo "SIG$signal: exit $?"
     exec 3>&-
+    cat e.pbm t.pbm
     files
 done 2>/dev/null
+rm e.pbm t.pbm
 # If one output cannot be created, or the input cannot be read, the other output is not left behind.
 printf 'P1\n2 2\n1 0' >short.pbm
 code echelon gf2 rref short.pbm -o e.pbm --transform t.pbm

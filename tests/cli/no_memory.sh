@@ -17,5 +17,10 @@ code echelon stats --threads 1 a.u64
 code echelon hist --threads 1 a.u64
 code echelon reduce --threads 1 sum a.u64
 code echelon hist --threads 1 --bins 2^32 --range 0:1e10 --type f64 /dev/null
-rm a.u64 a.npy
+echo "memory for the counts of the distinct numbers only"
+head -c 50000000 /dev/zero | tr '\0' '\7' >a.u8
+printf '\1\2' >>a.u8
+code echelon unique --threads 1 --count a.u8
+code echelon unique --threads 1 --runs --repeated a.u8 | od -An -c
+rm a.u64 a.npy a.u8
 files

@@ -14,6 +14,31 @@ cp a.txt target.txt
 ln -s target.txt link.txt
 code echelon sort link.txt -o link.txt
 cmp want target.txt && readlink link.txt
+echo "through links to a file that does not exist"
+mkdir new
+ln -s new/made.txt dangling1.txt
+ln -s dangling1.txt dangling2.txt
+code echelon sort a.txt -o dangling2.txt
+cmp want new/made.txt && readlink dangling1.txt dangling2.txt
+ln -s loop.txt loop.txt
+code echelon sort a.txt -o loop.txt
+ln -s none/none.txt broken.txt
+code echelon sort a.txt -o broken.txt
+rm -r new dangling1.txt dangling2.txt loop.txt broken.txt
+echo "an open file"
+{
+    echo first
+    echelon gen constant -N 2 --type u8 --format text -o /dev/stdout
+    echelon gen constant -N 1 --type u8 --format text -o /dev/fd/1
+    echo last
+} >open.txt
+sed 's/^[0-9]*$/number/' open.txt
+echelon gen constant -N 1 --type u8 --format text -o /dev/stdout >>open.txt
+wc -l <open.txt
+echelon sort a.txt -o /proc/self/fd/5 5>five.txt
+cmp want five.txt && echo same
+code echelon sort a.txt -o /dev/stdin <five.txt
+rm open.txt five.txt
 echo "standard output and input, a pipe, a named pipe"
 code echelon sort a.txt | cmp want - && echo same
 code echelon sort - <a.txt -o - | cmp want - && echo same

@@ -2,7 +2,7 @@
 export ECHELON_DEVICE=cpu # the messages are those of the CPU
 echelon gen -N 1000 --type f32 -o a.npy
 code echelon sort a.npy -o b.npy --timing 2>stats
-sed -E 's/[0-9]+\.[0-9]+/N/g; s/ +/ /g; /^(device|reason|alternative|isa|thread|work|algo)/d' stats
+sed -E 's/[0-9]+\.[0-9]+/N/g; s/at most [0-9]+ threads?$/at most N threads/; s/ +/ /g; /^(device|reason|alternative|isa|thread|work|algo)/d' stats
 code echelon sort a.npy -o b.npy --json >json
 sed -E 's/"plan": "[^"]*"/"plan": P/; s/[0-9.]+(e-?[0-9]+)?([,}])/N\2/g' json
 code echelon sort a.npy --json 2>json >c.npy
@@ -10,6 +10,15 @@ cat c.npy | head -c 6 | tail -c 5
 echo
 cut -c 1-10 json
 if command -v python3 >/dev/null; then python3 -m json.tool json >/dev/null || echo "bad JSON"; fi
+echo "the number of threads"
+echelon gen -N 3M --type u32 -o a.u32
+for threads in 1 3; do
+    code echelon sort a.u32 -o b.u32 --threads $threads --timing 2>&1 | grep -o 'at most [0-9]* *thread.*\|^threads *at most [0-9]*'
+    code echelon sort a.u32 -o b.u32 --threads $threads --json | grep -o -E '"threads": [0-9]+|threads +at most [0-9]+'
+    OMP_NUM_THREADS=1 code echelon stats a.npy --timing 2>&1 >/dev/null | grep -o 'at most.*'
+    OMP_NUM_THREADS=1 code echelon info | grep threads
+    OMP_NUM_THREADS=1 code echelon info --json | grep -o -E '"threads": [0-9]+'
+done
 echo "no output without an option"
 code echelon sort a.npy -o b.npy
 echo "the log"

@@ -14,6 +14,13 @@ echo "minimum and maximum of the types"
 printf '%s\n' 18446744073709551615 1 | code echelon stats
 printf '%s\n' inf -inf | code echelon stats
 printf '%s\n' -9223372036854775808 9223372036854775807 | code echelon stats --json
+echo "exact integers"
+printf '%s\n' 9223372036854775807 | code echelon stats --json
+printf '%s\n' 18446744073709551615 18446744073709551615 | code echelon stats --json
+printf '%s\n' -9223372036854775808 -9223372036854775808 5 | code echelon stats
+echo "16-bit floats"
+printf '%s\n' 65504 2049 260 4.125 0.1 | code echelon stats --type f16
+printf '%s\n' 260 258 4.125 0.1 1e30 | code echelon scan max --type bf16
 echo "columns, arrays of several dimensions"
 printf 'x;y\n1;5\n2;\n3;7\n' | code echelon stats -k y
 { npy '|i1' '(2, 3)'; printf '\1\2\3\4\5\377'; } | code echelon stats --json
