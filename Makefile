@@ -57,7 +57,7 @@ asan: deps ## run the tests under the address and undefined-behaviour sanitizers
 
 ubsan: asan ## the same as asan, which includes both sanitizers
 
-tsan: deps ## run the tests under the thread sanitizer, in build-tsan/ (clang and its OpenMP)
+tsan: deps ## run the tests under the thread sanitizer, in build-tsan/ (clang)
 	@cmake --preset tsan
 	@cmake --build --preset tsan
 	@scripts/check.sh build-tsan -LE long -R '^(test|example)_' # other tests do not start threads of the library

@@ -1,4 +1,5 @@
-# The CPU benchmarks: bench_cpu measures sorts, bench_cpu_ops other operations.  Competitors are C++
+# The CPU benchmarks: bench_cpu measures sorts, bench_cpu_ops other operations, and
+# bench_parallel how fast threads start.  Competitors are C++
 # and optional: the standard library if a C++ compiler is found, x86-simd-sort if
 # ECHELON_BENCH_X86SIMDSORT is the folder of its headers, vqsort if Highway is installed.
 set(ECHELON_BENCH_X86SIMDSORT "" CACHE PATH "folder of x86simdsort-static-incl.h")
@@ -13,9 +14,14 @@ add_executable(bench_cpu_ops bench_cpu_ops.c)
 target_link_libraries(bench_cpu_ops PRIVATE echelon echelon_warnings m)
 target_compile_definitions(bench_cpu_ops PRIVATE
   COMPILER="${CMAKE_C_COMPILER_ID} ${CMAKE_C_COMPILER_VERSION}")
+find_package(OpenMP COMPONENTS C) # for the plain loops that the library is compared with
 if(OpenMP_C_FOUND)
   target_link_libraries(bench_cpu_ops PRIVATE OpenMP::OpenMP_C)
 endif()
+
+# Calls whose time depends on how fast threads start.
+add_executable(bench_parallel bench_parallel.c)
+target_link_libraries(bench_parallel PRIVATE echelon echelon_warnings)
 
 # Matrices over GF(2): Echelon, and a separate program for M4RI if it is installed.
 add_executable(bench_gf2 bench_gf2.c)

@@ -52,6 +52,10 @@ endif()
 set(ECHELON_AVX2 -mavx2 -mf16c -mbmi -mbmi2 -mlzcnt -mpopcnt)
 set(ECHELON_AVX512 ${ECHELON_AVX2} -mavx512f -mavx512bw -mavx512dq -mavx512vl)
 
+# Short loops take up to 20 % longer if a cache line ends in them, which would otherwise depend on the code that is
+# linked before them.
+set(ECHELON_ALIGN -falign-functions=64 -falign-loops=64)
+
 # echelon_part(NAME SOURCES...): an object library that becomes a part of libechelon.
 function(echelon_part name)
   add_library(echelon_${name} OBJECT ${ARGN})
@@ -113,6 +117,7 @@ function(echelon_operation name)
   endforeach()
   operation_streams(${name}_${stream} "${code}" "${ptx}")
   echelon_part(${name} ${sources})
+  target_compile_options(echelon_${name} PRIVATE ${ECHELON_ALIGN})
 endfunction()
 
 # The kernels of some rows as streams: one per architecture, and one of PTX.

@@ -17,7 +17,7 @@ lack() { missing="$missing$1|$2|$3|$4|$5|$6|$7
 "; }
 
 if ! have "${CC:-cc}" && ! have gcc && ! have clang; then
-    lack "a C compiler" "it compiles the library (gcc includes OpenMP)" \
+    lack "a C compiler" "it compiles the library" \
         gcc gcc gcc gcc gcc
 fi
 compiler=${CC:-$(command -v cc || command -v gcc || command -v clang || echo none)}

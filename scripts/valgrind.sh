@@ -2,8 +2,8 @@
 # valgrind.sh BUILD_DIR - runs some small tests of the library under valgrind: no invalid accesses, uninitialised reads
 # or leaks.
 #
-# OpenMP keeps its threads until the process ends. Their memory is "still reachable", which does not count as a leak;
-# "definitely" and "indirectly" lost memory does.
+# Libraries that are never closed keep memory until the process ends. It is "still reachable", which does not count as a
+# leak; "definitely" and "indirectly" lost memory does.
 #
 # SPDX-License-Identifier: Apache-2.0
 set -u

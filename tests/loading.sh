@@ -1,6 +1,6 @@
 #!/bin/sh
 # loading.sh SOURCE BUILD CC - no code is loaded from the current folder, and none that the environment names in a
-# process with more privileges than its caller.
+# process with more privileges than its caller; and the library can be closed.
 # SPDX-License-Identifier: Apache-2.0
 set -u
 source=$1 build=$2 cc=$3
@@ -70,4 +70,17 @@ ECHELON_BLAS explain matmul --device cpu
 ECHELON_LAPACK explain solve --method lu --shape 9x9 --device cpu
 END
 fi
+
+# ---- dlclose() ----
+
+check "unload.c" "$cc" -std=c11 -w -I"$source/include" "$source/tests/unload.c" -o "$work/unload" -ldl
+if grep -q '^ECHELON_SANITIZE:STRING=..*' "$build/CMakeCache.txt"; then
+    skip "dlclose(): a sanitizer must be the first library"
+elif [ ! -e "$build/src/libechelon.so" ]; then
+    skip "dlclose(): no shared library"
+else
+    check "the library cannot be closed" "$work/unload" "$build/src/libechelon.so"
+fi
+check "the library needs a runtime for threads" \
+    sh -c '! readelf -d "$1" | grep -q "NEEDED.*\(gomp\|omp\|tbb\)"' sh "$build/src/libechelon.so"
 finish

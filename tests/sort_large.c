@@ -10,6 +10,7 @@
  */
 #include "sort_case.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -50,17 +51,44 @@ struct source {
     bool keys, sorted;
 };
 
+enum { FILL_THREADS = 8 };
+
+/* Elements [from, from + count) of a source. */
+struct piece {
+    const struct source *s;
+    char *to;
+    uint64_t from, count;
+};
+
+static void *fill_piece(void *argument)
+{
+    const struct piece *p = argument;
+    const struct source *s = p->s;
+    int bits = bits_for(s->n);
+    for (uint64_t i = 0; i < p->count; i++) {
+        uint64_t rank = s->sorted ? p->from + i : shuffled(p->from + i, s->n, bits);
+        uint64_t word = s->keys ? key_at(rank, s->n, s->bytes) : rank;
+        memcpy(p->to + i * s->bytes, &word, s->bytes);
+    }
+    return NULL;
+}
+
 static void fill(const struct source *s, char *chunk, uint64_t from, uint64_t count)
 {
-    int bits = bits_for(s->n);
-#ifdef _OPENMP
-#pragma omp parallel for schedule(static)
-#endif
-    for (uint64_t i = 0; i < count; i++) {
-        uint64_t rank = s->sorted ? from + i : shuffled(from + i, s->n, bits);
-        uint64_t word = s->keys ? key_at(rank, s->n, s->bytes) : rank;
-        memcpy(chunk + i * s->bytes, &word, s->bytes);
+    pthread_t threads[FILL_THREADS];
+    struct piece pieces[FILL_THREADS];
+    bool started[FILL_THREADS];
+    const uint64_t each = count / FILL_THREADS + 1;
+    for (int t = 0; t < FILL_THREADS; t++) {
+        uint64_t begin = (uint64_t)t * each;
+        if (begin > count) begin = count;
+        uint64_t n = count - begin < each ? count - begin : each;
+        pieces[t] = (struct piece){ s, chunk + begin * s->bytes, from + begin, n };
+        started[t] = pthread_create(&threads[t], NULL, fill_piece, &pieces[t]) == 0;
+        if (!started[t]) fill_piece(&pieces[t]);
     }
+    for (int t = 0; t < FILL_THREADS; t++)
+        if (started[t]) pthread_join(threads[t], NULL);
 }
 
 static bool upload(ech_ctx *ctx, char *device, const struct source *s, char *chunk)

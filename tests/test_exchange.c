@@ -171,7 +171,7 @@ static void make_context(ech_ctx *ctx, struct echi_cuda *cuda, struct echi_drive
 {
     late_driver(driver);
     *cuda = (struct echi_cuda){ .driver = driver };
-    *ctx = (ech_ctx){ .state = cuda };
+    *ctx = (ech_ctx){ .state = cuda, .processors = &ctx->processors_state };
     driver->cuStreamCreate(&cuda->own_stream, 0);
     for (int i = 0; i < 2; i++) driver->cuStreamCreate(&cuda->link[i], 0);
 }

@@ -1,6 +1,6 @@
 /*
- * test_failing_memory.c - allocations on the host that fail while a device opens, or while its first
- * call loads kernels: each failure is a status, and the next attempt succeeds.
+ * test_failing_memory.c - allocations on the host that fail while a device opens, or while its
+ * first call loads kernels: each failure is a status, and the next attempt succeeds.
  *
  * Every allocation fails once, in a process of its own.
  *
@@ -52,8 +52,8 @@ __attribute__((visibility("default"))) void *realloc(void *pointer, size_t bytes
     return fails(bytes) ? NULL : __libc_realloc(pointer, bytes);
 }
 
-/* LOADER: glibc can leave a library half loaded if it had no memory for the list of its dependencies;
- * such a library cannot be loaded later in this process. */
+/* LOADER: glibc can leave a library half loaded if it had no memory for the list of its
+ * dependencies; such a library cannot be loaded later in this process. */
 enum { N = 40, MOST = 400, DONE = 0, BAD = 1, NO_FAILURE = 2, LOADER = 3, MOST_LOADER = 2 };
 
 static ech_status sort(ech_ctx *ctx)

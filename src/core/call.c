@@ -15,6 +15,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "core/call.h"
+#include "cpu/cpu.h"
 
 #include <stddef.h>
 #include <stdlib.h>
@@ -502,6 +503,7 @@ static ech_status run_on_cpu(ech_ctx *ctx, const struct echi_call *call,
     TRY(plan_call(ctx->cpu, &twin, &plan, &bytes));
     TRY(run_staged(ctx->cpu, &twin, &none, &plan, bytes));
 done:
+    echi_threads_end(ctx->cpu);
     return status == ECH_OK ? ECH_OK : echi_fail(ctx, status, "%s", ctx->cpu->error);
 }
 
@@ -518,8 +520,10 @@ ech_status echi_call_run(ech_ctx *ctx, struct echi_call *call)
     TRY(check_pointers(ctx, call));
     TRY(find_sides(ctx, call, &sides));
     if (sides.all_on_host && ctx->cpu && !call->work && operation->faster_on_cpu &&
-        operation->faster_on_cpu(ctx, call->request, sides.pinned))
-        return run_on_cpu(ctx, call, twin_of(operation, ctx->backend, &echi_cpu));
+        operation->faster_on_cpu(ctx, call->request, sides.pinned)) {
+        status = run_on_cpu(ctx, call, twin_of(operation, ctx->backend, &echi_cpu));
+        goto done;
+    }
     TRY(plan_call(ctx, call, &plan, &bytes));
     /* No array is in device memory, so copies and kernels need not be ordered with the caller's
      * stream, and do not block it. */
@@ -533,6 +537,7 @@ ech_status echi_call_run(ech_ctx *ctx, struct echi_call *call)
     }
 done:
     ctx->private_stream = private_stream;
+    echi_threads_end(ctx);
     return status;
 }
 

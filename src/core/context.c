@@ -5,6 +5,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "core/call.h"
+#include "cpu/cpu.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -106,6 +107,8 @@ static ech_status open_on(const struct echi_backend *backend, int ordinal, ech_c
         free(c);
         return status;
     }
+    c->processors = &c->processors_state;
+    echi_parallel_open();
     *ctx = c;
     return ECH_OK;
 }
@@ -144,6 +147,7 @@ void ech_close(ech_ctx *ctx)
     ech_close(ctx->cpu);
     echi_drop_spare(ctx);
     ctx->backend->close(ctx);
+    echi_parallel_close();
     free(ctx);
 }
 

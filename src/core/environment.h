@@ -9,7 +9,8 @@
 #include <stdlib.h>
 #include <sys/auxv.h>
 
-/* getenv(), but NULL in a process with more privileges than its caller, such as a setuid program. */
+/* getenv(), but NULL in a process with more privileges than its caller, such as a setuid
+ * program. */
 static inline const char *echi_secure_getenv(const char *name)
 {
     return getauxval(AT_SECURE) ? NULL : getenv(name);

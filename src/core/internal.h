@@ -37,10 +37,11 @@ struct ech_ctx {
     void *state;  /* of the backend */
     ech_ctx *cpu; /* "auto": for calls that are faster on the CPU; NULL: all calls use the device */
     int threads;  /* 0: all processors */
-    void *stream; /* the caller's; NULL: CUDA's legacy default stream */
-    bool private_stream; /* calls use the backend's own non-blocking stream instead */
-    char name[32];       /* "cpu", "cuda:0" */
-    char algorithm[32];  /* the value of ECHELON_ALGORITHM when the context was opened, or "" */
+    int *processors, processors_state; /* of the call; 0: not known yet; as progress below */
+    void *stream;                      /* the caller's; NULL: CUDA's legacy default stream */
+    bool private_stream;               /* calls use the backend's own non-blocking stream instead */
+    char name[32];                     /* "cpu", "cuda:0" */
+    char algorithm[32]; /* the value of ECHELON_ALGORITHM when the context was opened, or "" */
     ech_allocator allocator;
     uint64_t held_bytes, peak_bytes;
     uint64_t limit_bytes; /* maximum of held_bytes; 0: no limit */

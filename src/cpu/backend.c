@@ -36,7 +36,7 @@ static ech_status cpu_describe(int ordinal, ech_device *device)
     uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
     device->memory_bytes = page * (uint64_t)sysconf(_SC_PHYS_PAGES);
     device->free_bytes = page * (uint64_t)sysconf(_SC_AVPHYS_PAGES);
-    device->multiprocessors = (int)sysconf(_SC_NPROCESSORS_ONLN);
+    device->multiprocessors = echi_processors();
     return ECH_OK;
 }
 

@@ -53,10 +53,10 @@ static void multiply_one(const struct echi_blas *blas, const struct echi_matmul 
 
 void echi_blas_multiply(const struct echi_blas *blas, const struct echi_matmul *p, int threads)
 {
-    const int before = echi_vendor_limit(&blas->vendor, threads);
+    const int own = echi_vendor_limit(&blas->vendor, threads);
     for (size_t i = 0; i < p->count; i++)
         multiply_one(blas, p, echi_matmul_at(p, p->a, p->a_step, p->dtype, i),
                      echi_matmul_at(p, p->b, p->b_step, p->dtype, i),
                      (void *)(uintptr_t)echi_matmul_at(p, p->c, p->c_step, p->dtype, i));
-    echi_vendor_unlimit(&blas->vendor, before);
+    echi_vendor_unlimit(&blas->vendor, threads, own);
 }

@@ -7,6 +7,7 @@
 #define ECHI_CPU_H
 
 #include "core/internal.h"
+#include "cpu/processors.h"
 
 #include <stdatomic.h>
 
@@ -42,7 +43,13 @@ const struct echi_sort_isa *echi_cpu_sort_isa(void);
 
 /* ---- parallel.c ---- */
 
-/* Calls run(arg, i, thread) for every i < count on at most `threads` threads, numbered from 0. */
+/* Called when a context has been opened and when it is closed: the last one ends all threads. */
+void echi_parallel_open(void);
+void echi_parallel_close(void);
+
+/* Calls run(arg, i, thread) for every i < count on at most `threads` threads, numbered from 0. The
+ * calling thread is number 0. There may be fewer threads, and only this one; i is taken in
+ * ascending order. */
 void echi_parallel(int threads, size_t count, void (*run)(void *arg, size_t i, int thread),
                    void *arg);
 
@@ -53,8 +60,10 @@ void echi_parallel_pause(int times);
 /* Waits until another running thread has set the counter to value. */
 void echi_parallel_await(const atomic_size_t *counter, size_t value);
 
-/* The number of threads that OpenMP would use; 1 without OpenMP. */
-int echi_parallel_threads(void);
+/* The maximum number of threads of the call that runs, constant until its end: echi_call_run()
+ * calls the second function. */
+int echi_threads(const ech_ctx *ctx);
+void echi_threads_end(const ech_ctx *ctx);
 
 /* How many threads are worth waking to process this many bytes of memory. */
 int echi_parallel_for_bytes(const ech_ctx *ctx, size_t bytes);

@@ -129,8 +129,8 @@ void echi_lapack_factor(const struct echi_vendor_factor *request, void *work, in
     struct parts parts;
     size_t bytes;
     lay_out(request, work, &parts, &bytes);
-    const int before = echi_vendor_limit(&lapack.vendor, threads);
+    const int own = echi_vendor_limit(&lapack.vendor, threads);
     const int info = factor(request, &parts);
-    echi_vendor_unlimit(&lapack.vendor, before);
+    echi_vendor_unlimit(&lapack.vendor, threads, own);
     request->scalars->failed = info > 0 ? (uint64_t)info : 0;
 }

@@ -11,6 +11,7 @@
 #include "cpu/cpu.h"
 
 #include <dlfcn.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -62,6 +63,8 @@ static void inspect(struct echi_vendor *vendor, void *library, const char *name,
         inspect_openblas(vendor, library, name);
         return;
     }
+    if (!echi_vendor_find(library, "MKL_Set_Num_Threads_Local", &vendor->set_own_threads))
+        vendor->set_own_threads = NULL;
     const char *known = dlsym(library, "MKL_Get_Max_Threads") ? "MKL"
                         : dlsym(library, "bli_init")          ? "BLIS"
                                                               : NULL;
@@ -89,15 +92,40 @@ bool echi_vendor_open(struct echi_vendor *vendor, const char *variable, const ch
     return false;
 }
 
+/* OpenBLAS has one number of threads for the process. Calls with the same limit share it; calls
+ * with another limit wait until the old number is restored. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
+static int users, limit, before;
+
 int echi_vendor_limit(const struct echi_vendor *vendor, int threads)
 {
-    if (!threads || !vendor->set_threads) return 0;
-    const int before = vendor->get_threads();
-    vendor->set_threads(threads);
-    return before;
+    if (!threads) return 0;
+    if (vendor->set_own_threads) return vendor->set_own_threads(threads);
+    if (!vendor->set_threads) return 0;
+    pthread_mutex_lock(&lock);
+    while (users && limit != threads) pthread_cond_wait(&changed, &lock);
+    if (!users++) {
+        before = vendor->get_threads();
+        limit = threads;
+        vendor->set_threads(threads);
+    }
+    pthread_mutex_unlock(&lock);
+    return 0;
 }
 
-void echi_vendor_unlimit(const struct echi_vendor *vendor, int before)
+void echi_vendor_unlimit(const struct echi_vendor *vendor, int threads, int own)
 {
-    if (before) vendor->set_threads(before);
+    if (!threads) return;
+    if (vendor->set_own_threads) {
+        vendor->set_own_threads(own);
+        return;
+    }
+    if (!vendor->set_threads) return;
+    pthread_mutex_lock(&lock);
+    if (!--users) {
+        vendor->set_threads(before);
+        pthread_cond_broadcast(&changed);
+    }
+    pthread_mutex_unlock(&lock);
 }

@@ -77,8 +77,8 @@ static void explain(struct echi_driver_file *p, const char *call, CUresult error
     if (error == CUDA_ERROR_OUT_OF_MEMORY) p->failure.status = ECH_ERR_MEMORY;
 }
 
-/* Whether the result is final: memory that was missing, also for the loader of shared libraries, may
- * be there next time. */
+/* Whether the result is final: memory that was missing, also for the loader of shared libraries,
+ * may be there next time. */
 static bool open_driver(struct echi_driver_file *p)
 {
     const char *name = echi_secure_getenv(p->variable);

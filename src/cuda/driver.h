@@ -104,8 +104,8 @@ struct echi_driver_file {
 extern struct echi_driver_file echi_libcuda, echi_libsimt;
 
 /* The table, opened at the first call in the process. NULL if there is no usable driver or no GPU;
- * *failure, which may be NULL, then describes the cause. A library that cannot be opened is tried again at
- * the next call, as memory may have been missing. */
+ * *failure, which may be NULL, then describes the cause. A library that cannot be opened is tried
+ * again at the next call, as memory may have been missing. */
 const struct echi_driver *echi_driver(struct echi_driver_file *file,
                                       struct echi_driver_failure *failure);
 

@@ -506,7 +506,7 @@ static int choose_threads(struct exchange *r)
 {
     enum { COPIES = 8, PARTS = 4 }; /* at least this many, if they are not too small */
     size_t bytes = r->x->pageable_bytes;
-    int most = r->ctx->threads ? r->ctx->threads : echi_parallel_threads();
+    int most = echi_threads(r->ctx);
     size_t threads = (size_t)(most < LINK_THREADS ? most : LINK_THREADS);
     size_t copy = echi_min(bytes / COPIES, LINK_COPY_BYTES), part = copy / PARTS / 4096 * 4096;
     if (part > LINK_PART_BYTES) part = LINK_PART_BYTES;
@@ -541,6 +541,7 @@ ech_status echi_cuda_exchange(ech_ctx *ctx, const struct echi_exchange *x)
     if (r.apart) TRY(open_events(ctx, x->buffers));
     int threads = choose_threads(&r);
     echi_parallel(threads, (size_t)threads, work, &r);
+    echi_threads_end(ctx); /* ech_copy() is not run by echi_call_run() */
     status = r.status;
     if (status == ECH_OK) status = check(&r, atomic_load(&r.error), "a copy over the link");
     if (status != ECH_OK) {

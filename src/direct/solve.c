@@ -16,7 +16,7 @@
 
 #include <math.h>
 
-enum { PIECE = 2048 /* elements that are copied at once */, ESTIMATE_TURNS = 5 };
+enum { PIECE = 1024 /* elements that are copied at once */, ESTIMATE_TURNS = 5 };
 
 /* ---- Values on the host ---- */
 

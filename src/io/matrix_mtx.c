@@ -14,6 +14,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "io/matrix.h"
+#include "io/threads.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -353,13 +354,15 @@ static void tick(const struct io_source *source, uint64_t done, uint64_t total)
     if (source->progress) source->progress->tick(source->progress->user, done, total);
 }
 
+static void count_one(void *reading, int i)
+{
+    count_part(&((struct reading *)reading)->parts[i]);
+}
+
 static io_status count_all(struct reading *r)
 {
     uint64_t lines = r->line, entries = 0;
-#ifdef _OPENMP
-#pragma omp parallel for schedule(dynamic, 1)
-#endif
-    for (int i = 0; i < r->count; i++) count_part(&r->parts[i]);
+    io_for_each(r->count, count_one, r);
     for (int i = 0; i < r->count; i++) {
         const struct part p = r->parts[i];
         r->parts[i].lines = lines;
@@ -373,15 +376,24 @@ static io_status count_all(struct reading *r)
                    (unsigned long long)r->announced);
 }
 
+static void parse_one(void *reading, int i)
+{
+    struct reading *r = reading;
+    parse_part(r, &r->parts[i]);
+}
+
 static io_status parse_all(struct reading *r)
 {
-#ifdef _OPENMP
-#pragma omp parallel for schedule(dynamic, 1)
-#endif
-    for (int i = 0; i < r->count; i++) parse_part(r, &r->parts[i]);
+    io_for_each(r->count, parse_one, r);
     for (int i = 0; i < r->count; i++)
         if (r->parts[i].bad_line) return fail_line(r, r->parts[i].bad_line, r->parts[i].bad);
     return IO_OK;
+}
+
+static void mirror_one(void *reading, int i)
+{
+    struct reading *r = reading;
+    mirror_part(r, &r->parts[i], i + 1 < r->count ? r->parts[i + 1].entries : r->announced);
 }
 
 static void mirror_all(struct reading *r)
@@ -394,11 +406,7 @@ static void mirror_all(struct reading *r)
     }
     r->matrix->entries = r->announced + mirrored;
     if (!mirrored) return;
-#ifdef _OPENMP
-#pragma omp parallel for schedule(dynamic, 1)
-#endif
-    for (int i = 0; i < r->count; i++)
-        mirror_part(r, &r->parts[i], i + 1 < r->count ? r->parts[i + 1].entries : r->announced);
+    io_for_each(r->count, mirror_one, r);
 }
 
 /* Allocates the arrays after the lines are counted, with room for the other half if symmetric. */

@@ -57,8 +57,8 @@ static int look(struct dl_phdr_info *info, size_t bytes, void *argument)
     return 1;
 }
 
-/* Whether a library that can be read was not loaded for this reason. The loader has no other sign of
- * it than its message. */
+/* Whether a library that can be read was not loaded for this reason. The loader has no other sign
+ * of it than its message. */
 static bool is_memory_missing(const char *reason)
 {
     return !reason || strstr(reason, "cannot allocate") || strstr(reason, "cannot create") ||

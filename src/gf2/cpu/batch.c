@@ -22,7 +22,8 @@ static const size_t most_bytes = 0x10000000; /* maximum memory of all threads, i
                                                 several */
 
 /* Each matrix is processed by one thread. */
-static const ech_ctx one_thread = { .threads = 1 };
+static int one = 1;
+static const ech_ctx one_thread = { .threads = 1, .processors = &one };
 
 /* The memory of one thread. */
 struct slot {

@@ -163,7 +163,7 @@ static size_t worth_threads(const struct echi_matmul *p, size_t most)
 static ech_status make_plan(const struct echi_matmul *p, struct plan *plan)
 {
     const struct echi_matmul_isa *isa = echi_matmul_isa();
-    const size_t threads = (size_t)echi_parallel_threads();
+    const size_t threads = (size_t)echi_processors_at_start();
     memset(plan, 0, sizeof *plan);
     ech_status status = choose(p, &plan->strategy);
     if (status != ECH_OK) return status;
@@ -336,7 +336,7 @@ static ech_status run(ech_ctx *ctx, const void *request, const void *kept, void 
     size_t bytes;
     lay_out(p, plan, work, &job.parts, &bytes);
     job.end = (struct echi_matmul_end){ p->alpha, p->beta, echi_matmul_c_dtype(p) };
-    const size_t most = (size_t)(ctx->threads ? ctx->threads : echi_parallel_threads());
+    const size_t most = (size_t)echi_threads(ctx);
     const int threads = (int)echi_min(plan->threads, most);
     if (!p->k) {
         if (p->beta != 1) echi_parallel(threads, p->m * p->count, scale_row, &job);

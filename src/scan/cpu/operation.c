@@ -167,8 +167,7 @@ static void find_flags(struct scan_row *row, struct flags *flags, size_t at, siz
 /* The memory of a thread in addition to the arrays. */
 struct room {
     struct flags flags;
-    bool streamed; /* through the stage */
-    _Alignas(64) char stage[STAGE_BYTES];
+    char *stage; /* results are streamed through it; NULL: they are written directly */
 };
 
 static size_t tile_of(const struct echi_scan *s)
@@ -176,13 +175,12 @@ static size_t tile_of(const struct echi_scan *s)
     return SCAN_TILE_BYTES / (s->is_float ? ech_dtype_bytes(s->dtype) : echi_scan_out_bytes(s));
 }
 
-/* A single thread does not saturate the memory bandwidth: streaming its results would only add
- * latency. */
-static bool streams(const struct echi_scan *s, int threads)
+/* Whether several threads stream the results, unless they replace the input. A single thread does
+ * not saturate the memory bandwidth: streaming would only add latency. */
+static bool streams(const struct echi_scan *s)
 {
     const size_t bytes = echi_scan_out_bytes(s);
-    return threads > 1 && s->in != s->out && s->n * bytes >= STREAM_BYTES &&
-           s->columns * bytes >= SCAN_TILE_BYTES &&
+    return s->n * bytes >= STREAM_BYTES && s->columns * bytes >= SCAN_TILE_BYTES &&
            (s->shape == ECHI_SCAN_WHOLE || s->shape == ECHI_SCAN_ROWS);
 }
 
@@ -221,9 +219,9 @@ static struct scan_total scan_tile(const struct scan_kernels *k, struct scan_row
     const size_t bytes = echi_scan_out_bytes(row->s);
     char *out = (char *)row->out + (row->s->backward ? row->n - at - count : at) * bytes;
     find_flags(row, &room->flags, at, count);
-    row->to = room->streamed ? room->stage : out;
+    row->to = room->stage ? room->stage : out;
     struct scan_total total = k->scan(row, at, count, before);
-    if (room->streamed) stream(out, room->stage, count * bytes);
+    if (room->stage) stream(out, room->stage, count * bytes);
     return total;
 }
 
@@ -269,16 +267,15 @@ struct rows {
     const struct echi_scan *s;
     const struct scan_kernels *k;
     size_t each;
-    bool streamed;
+    char
+        *stage; /* of the calling thread, whose stack may be small; NULL: no results are streamed */
 };
 
-static void scan_some_rows(void *arg, size_t i, int thread)
+static void scan_these_rows(const struct rows *r, size_t i, char *stage)
 {
-    const struct rows *r = arg;
     size_t end = echi_min((i + 1) * r->each, r->s->rows);
     struct room room;
-    room.streamed = r->streamed;
-    (void)thread;
+    room.stage = stage;
     for (size_t j = i * r->each; j < end; j++) {
         struct scan_row row = row_of(r->s, j);
         scan_row(r->k, &row, &room);
@@ -286,10 +283,26 @@ static void scan_some_rows(void *arg, size_t i, int thread)
     stream_end();
 }
 
-static void scan_rows(const struct echi_scan *s, const struct scan_kernels *k, int threads)
+static __attribute__((noinline)) void scan_rows_of_worker(const struct rows *r, size_t i)
+{
+    _Alignas(64) char stage[STAGE_BYTES];
+    scan_these_rows(r, i, stage);
+}
+
+static void scan_some_rows(void *arg, size_t i, int thread)
+{
+    const struct rows *r = arg;
+    if (thread == 0 || !r->stage)
+        scan_these_rows(r, i, r->stage);
+    else
+        scan_rows_of_worker(r, i);
+}
+
+static void scan_rows(const struct echi_scan *s, const struct scan_kernels *k, int threads,
+                      char *stage)
 {
     size_t row_bytes = s->columns * ech_dtype_bytes(s->dtype);
-    struct rows rows = { s, k, (size_t)TASK_BYTES / row_bytes + 1, streams(s, threads) };
+    struct rows rows = { s, k, (size_t)TASK_BYTES / row_bytes + 1, threads > 1 ? stage : NULL };
     echi_parallel(threads, (s->rows + rows.each - 1) / rows.each, scan_some_rows, &rows);
 }
 
@@ -298,8 +311,8 @@ static void scan_rows(const struct echi_scan *s, const struct scan_kernels *k, i
 struct relay {
     const struct scan_kernels *k;
     const struct scan_row *row;
-    size_t tiles, each; /* of the row; of a part */
-    bool streamed;
+    size_t tiles, each;    /* of the row; of a part */
+    char *stage;           /* as in struct rows */
     atomic_size_t taken;   /* number of parts taken */
     atomic_size_t chained; /* number of parts included in chain */
     struct chain chain;
@@ -330,13 +343,10 @@ static void run_part(struct relay *r, struct room *room, size_t part)
 }
 
 /* Parts are taken in order, so the previous part is always in progress. */
-static void run_parts(void *arg, size_t i, int thread)
+static void run_parts(struct relay *r, char *stage)
 {
-    struct relay *r = arg;
     struct room room;
-    room.streamed = r->streamed;
-    (void)i;
-    (void)thread;
+    room.stage = stage;
     for (;;) {
         size_t part = atomic_fetch_add_explicit(&r->taken, 1, memory_order_relaxed);
         if (part * r->each >= r->tiles) break;
@@ -345,7 +355,24 @@ static void run_parts(void *arg, size_t i, int thread)
     stream_end();
 }
 
-static void scan_row_by_all(const struct scan_kernels *k, const struct scan_row *row, int threads)
+static __attribute__((noinline)) void run_parts_of_worker(struct relay *r)
+{
+    _Alignas(64) char stage[STAGE_BYTES];
+    run_parts(r, stage);
+}
+
+static void run_some_parts(void *arg, size_t i, int thread)
+{
+    struct relay *r = arg;
+    (void)i;
+    if (thread == 0 || !r->stage)
+        run_parts(r, r->stage);
+    else
+        run_parts_of_worker(r);
+}
+
+static void scan_row_by_all(const struct scan_kernels *k, const struct scan_row *row, int threads,
+                            char *stage)
 {
     const size_t tile = tile_of(row->s), tiles = (row->n + tile - 1) / tile;
     const size_t each = tiles / ((size_t)threads * PARTS_A_THREAD) + 1;
@@ -353,9 +380,9 @@ static void scan_row_by_all(const struct scan_kernels *k, const struct scan_row 
                            .row = row,
                            .tiles = tiles,
                            .each = echi_min(each, PART_TILES),
-                           .streamed = streams(row->s, threads),
+                           .stage = stage,
                            .chain = { .group = row->s->first } };
-    echi_parallel(threads, (size_t)threads, run_parts, &relay);
+    echi_parallel(threads, (size_t)threads, run_some_parts, &relay);
 }
 
 /* ---- The operation ---- */
@@ -376,17 +403,17 @@ static ech_status run(ech_ctx *ctx, const void *request, const void *plan, void 
     const struct echi_scan *s = request;
     const struct scan_kernels *k = kernels_of(s);
     ech_status status = s->shape == ECHI_SCAN_SEGMENTS ? check_offsets(ctx, s) : ECH_OK;
-    (void)work;
     if (status != ECH_OK || s->n == 0) return status;
+    char *stage = streams(s) && s->in != s->out ? work : NULL;
     int threads =
         echi_parallel_for_bytes(ctx, s->n * (ech_dtype_bytes(s->dtype) + echi_scan_out_bytes(s)));
     if (threads == 1 || s->rows >= (size_t)threads * 4) {
-        scan_rows(s, k, threads);
+        scan_rows(s, k, threads, stage);
         return ECH_OK;
     }
     for (size_t i = 0; i < s->rows; i++) {
         struct scan_row row = row_of(s, i);
-        scan_row_by_all(k, &row, threads);
+        scan_row_by_all(k, &row, threads, stage);
     }
     return ECH_OK;
 }
@@ -394,8 +421,7 @@ static ech_status run(ech_ctx *ctx, const void *request, const void *plan, void 
 static ech_status workspace(const void *request, void *plan, size_t *bytes)
 {
     (void)plan;
-    (void)request;
-    *bytes = 0;
+    *bytes = streams(request) ? STAGE_BYTES : 0;
     return ECH_OK;
 }
 

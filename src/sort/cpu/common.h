@@ -20,9 +20,12 @@ enum {
     ECHI_BLOCK_KEYS = 1 << 14, /* maximum number of elements of a block, which is sorted in the
                                   cache */
     ECHI_SCRATCH_BYTES = 16,   /* scratch per element of a block */
-    ECHI_STACK_BYTES = 8192,   /* sorts that need no more than this use the stack instead of a
+    ECHI_LINE_BYTES =
+        256, /* buffer of a bucket, for the wider of key and value; 64 and 128 are slower */
+    ECHI_LINES_BYTES = 2 * ECHI_BUCKETS * ECHI_LINE_BYTES, /* buffers of keys and of values */
+    ECHI_STACK_BYTES = 8192, /* sorts that need no more than this use the stack instead of a
                                   workspace */
-    ECHI_PARTS = 64            /* maximum number of threads of one sort */
+    ECHI_PARTS = 64          /* maximum number of threads of one sort */
 };
 
 /* A sort compares x(key) = (encode(key) >> begin) & mask. */
@@ -56,6 +59,7 @@ struct echi_scatter {
     bool index;  /* the values are the positions */
     bool stream; /* too large to stay in the cache */
     size_t *at;  /* [ECHI_BUCKETS] */
+    char *lines; /* ECHI_LINES_BYTES, aligned to 64 bytes; NULL: on the stack of the thread */
 };
 
 enum echi_run { ECHI_UNORDERED, ECHI_ASCENDING, ECHI_REVERSED };
@@ -133,6 +137,7 @@ struct echi_sort_job {
     char *scratch;                   /* scratch_bytes for every thread */
     size_t scratch_bytes;
     size_t *counts; /* [parts][ECHI_BUCKETS] */
+    char *lines;    /* of the calling thread, whose stack may be small; as in echi_scatter */
     int threads;
 };
 
@@ -167,7 +172,9 @@ void echi_copy(char *to, const char *from, size_t bytes);
 /* Sorts keys without values that have few distinct values; otherwise returns false. */
 bool echi_sort_distinct(const struct echi_sort_job *job);
 
-/* ---- parallel.c: used only by sorts ---- */
+/* ---- tasks.c ---- */
+
+struct echi_task_queue;
 
 /* A unit of work that may start further tasks. */
 struct echi_task {
@@ -176,14 +183,15 @@ struct echi_task {
     size_t at, n;
     uint64_t low;
     bool raw;
+    struct echi_task_queue *queue; /* set by echi_task_run() */
 };
+
+/* Runs a task and all tasks that it starts with echi_task_add() in a single start of the
+ * threads. */
+void echi_task_run(int threads, struct echi_task first);
+void echi_task_add(struct echi_task task);
 
 /* The maximum number of threads of a sort of n elements: operation.c. */
 size_t echi_cpu_sort_parts(size_t n);
-
-/* Runs a task and all tasks that it starts with echi_parallel_task() in a single start of the
- * threads: every start can cost a tick of the scheduler. */
-void echi_parallel_tasks(int threads, struct echi_task first);
-void echi_parallel_task(struct echi_task task);
 
 #endif

@@ -23,9 +23,9 @@ enum {
 struct distinct {
     const struct echi_sort_job *job;
     int values;
-    bool failed;
+    atomic_bool failed;
     uint64_t x[DISTINCT];
-    size_t count[DISTINCT];
+    atomic_size_t count[DISTINCT];
 };
 
 static size_t part_n(const struct distinct *f, size_t part)
@@ -39,26 +39,15 @@ static void count_part(void *arg, size_t part, int thread)
     struct distinct *f = arg;
     const struct echi_sort_job *job = f->job;
     size_t count[DISTINCT] = { 0 }, found = 0, n = part_n(f, part);
-    bool failed;
-#ifdef _OPENMP
-#pragma omp atomic read
-#endif
-    failed = f->failed;
-    if (failed) return;
+    if (atomic_load_explicit(&f->failed, memory_order_relaxed)) return;
     job->width->tally(&job->window, job->in.keys + part * DISTINCT_PART * job->key_bytes, n, f->x,
                       f->values, count);
     for (int v = 0; v < f->values; v++) {
         found += count[v];
-#ifdef _OPENMP
-#pragma omp atomic
-#endif
-        f->count[v] += count[v];
+        atomic_fetch_add_explicit(&f->count[v], count[v], memory_order_relaxed);
     }
     if (found == n) return;
-#ifdef _OPENMP
-#pragma omp atomic write
-#endif
-    f->failed = true;
+    atomic_store_explicit(&f->failed, true, memory_order_relaxed);
 }
 
 static void write_part(void *arg, size_t part, int thread)

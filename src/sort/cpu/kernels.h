@@ -20,9 +20,7 @@
 
 enum {
     FIRST_LOOK = 16, /* keys that show most unordered input to be unordered */
-    CHUNK = 256,     /* keys whose buckets are computed as one unit */
-    LINE_BYTES =
-        256 /* size of a bucket's buffer, for the wider of key and value; 64 and 128 are slower */
+    CHUNK = 256      /* keys whose buckets are computed as one unit */
 };
 
 /* Writes whole 64-byte lines with non-temporal stores if the machine has them and to is aligned to

@@ -116,6 +116,7 @@ struct split {
     const struct echi_digits *digits;
     size_t part_n;
     size_t *counts; /* [parts][ECHI_BUCKETS]: counts of each part, then output positions */
+    int thread;     /* the one that splits; of several threads, the first */
 };
 
 static size_t part_size(const struct split *s, size_t part)
@@ -137,7 +138,6 @@ static void count_part(void *arg, size_t part, int thread)
 
 static void scatter_part(void *arg, size_t part, int thread)
 {
-    (void)thread;
     const struct split *s = arg;
     const struct echi_sort_job *job = s->job;
     struct echi_scatter scatter = {
@@ -150,6 +150,7 @@ static void scatter_part(void *arg, size_t part, int thread)
         .index = s->segment.place == IN && job->sort->index_bytes,
         .stream = s->segment.n * (job->key_bytes + job->value_bytes) >= STREAM_BYTES,
         .at = s->counts + part * ECHI_BUCKETS,
+        .lines = s->thread + thread == 0 ? job->lines : NULL,
     };
     job->width->scatter(&scatter);
 }
@@ -175,6 +176,32 @@ static void split(struct split *s, int threads, size_t *start)
     echi_parallel(threads, parts, scatter_part, s);
 }
 
+/* As split(), by the digits that suit the keys; false if the keys are equal, and then copied to
+ * out. This function and divide_by_one() are not part of the recursion, so that its stack frames
+ * are small. */
+static __attribute__((noinline)) bool divide(struct split *s, int threads, size_t *start)
+{
+    const struct echi_sort_job *job = s->job;
+    const struct segment segment = s->segment;
+    struct echi_digits digits;
+    if (!echi_sort_digits(job, side_of(job, segment.place).keys + segment.offset * job->key_bytes,
+                          segment.n, segment.level >= SAMPLED_LEVELS, &digits)) {
+        copy_segment(job, segment, OUT);
+        return false;
+    }
+    s->digits = &digits;
+    split(s, threads, start);
+    return true;
+}
+
+static __attribute__((noinline)) bool
+divide_by_one(const struct echi_sort_job *job, struct segment segment, int thread, size_t *start)
+{
+    size_t counts[ECHI_BUCKETS];
+    struct split s = { .job = job, .segment = segment, .counts = counts, .thread = thread };
+    return divide(&s, 1, start);
+}
+
 /* ---- The recursion ---- */
 
 struct buckets {
@@ -198,16 +225,9 @@ static void sort_bucket(void *arg, size_t b, int thread)
 /* By one thread. */
 static void sort_segment(const struct echi_sort_job *job, struct segment s, int thread)
 {
-    struct echi_digits digits;
-    size_t start[ECHI_BUCKETS + 1], counts[ECHI_BUCKETS];
+    size_t start[ECHI_BUCKETS + 1];
     if (finish(job, s, thread)) return;
-    if (!echi_sort_digits(job, side_of(job, s.place).keys + s.offset * job->key_bytes, s.n,
-                          s.level >= SAMPLED_LEVELS, &digits)) {
-        copy_segment(job, s, OUT);
-        return;
-    }
-    struct split one = { .job = job, .segment = s, .digits = &digits, .counts = counts };
-    split(&one, 1, start);
+    if (!divide_by_one(job, s, thread, start)) return;
     struct buckets buckets = { job, s.place == OTHER ? OUT : OTHER, s.level + 1, SIZE_MAX, start };
     for (size_t b = 0; b < ECHI_BUCKETS; b++) sort_bucket(&buckets, b, thread);
 }
@@ -216,19 +236,14 @@ static void sort_segment(const struct echi_sort_job *job, struct segment s, int 
  * others are distributed to threads. */
 static void sort_parallel(const struct echi_sort_job *job, struct segment s)
 {
-    struct echi_digits digits;
     size_t start[ECHI_BUCKETS + 1];
     if (s.n < PARALLEL_KEYS || job->threads == 1) {
         sort_segment(job, s, 0);
         return;
     }
-    if (!echi_sort_digits(job, side_of(job, s.place).keys + s.offset * job->key_bytes, s.n,
-                          s.level >= SAMPLED_LEVELS, &digits)) {
-        copy_segment(job, s, OUT);
+    if (!divide(&(struct split){ .job = job, .segment = s, .counts = job->counts }, job->threads,
+                start))
         return;
-    }
-    struct split all = { .job = job, .segment = s, .digits = &digits, .counts = job->counts };
-    split(&all, job->threads, start);
     size_t most = job->sort->n / (2 * (size_t)job->threads);
     if (most < PARALLEL_KEYS) most = PARALLEL_KEYS;
     struct buckets buckets = { job, s.place == OTHER ? OUT : OTHER, s.level + 1, most, start };
@@ -259,7 +274,7 @@ static void sort_part(struct echi_task task)
         if (pivot == task.low && !task.raw)
             job->width->decode(order, x, lesser.n); /* equal, and in place */
         else
-            echi_parallel_task(lesser);
+            echi_task_add(lesser);
         task.low = pivot;
         task.raw = false;
     }
@@ -276,8 +291,9 @@ static bool quick_chosen(const struct echi_sort_job *job)
 void echi_sort_msd(const struct echi_sort_job *job)
 {
     if (quick_chosen(job)) {
-        echi_parallel_tasks(job->threads,
-                            (struct echi_task){ sort_part, job, 0, job->sort->n, 0, true });
+        echi_task_run(
+            job->threads,
+            (struct echi_task){ .run = sort_part, .job = job, .n = job->sort->n, .raw = true });
         return;
     }
     struct segment all = { IN, 0, job->sort->n, 0 };

@@ -156,6 +156,7 @@ static void lay_out(const struct echi_sort *s, const struct algorithm *algorithm
         job->scratch_bytes = ECHI_SCRATCH_BYTES * echi_min(n, ECHI_BLOCK_KEYS);
         job->scratch = echi_part(layout, parts, job->scratch_bytes);
     }
+    if (!one_block) job->lines = echi_part(layout, ECHI_LINES_BYTES, 1);
 }
 
 static ech_status measure(const struct echi_sort *s, const struct algorithm *algorithm,
@@ -211,7 +212,7 @@ static struct echi_window window_of(const struct echi_sort *s)
 static int threads_of(const ech_ctx *ctx, const struct echi_sort *s)
 {
     if (s->n < WAKE_KEYS) return 1;
-    int threads = ctx->threads ? ctx->threads : echi_parallel_threads();
+    int threads = echi_threads(ctx);
     return (int)echi_min((size_t)threads, echi_cpu_sort_parts(s->n));
 }
 

@@ -61,7 +61,7 @@ struct check {
     const struct echi_sort_job *job;
     size_t part_n;
     enum echi_run run; /* order that the whole array would have */
-    bool failed;
+    atomic_bool failed;
 };
 
 /* Adjacent parts share one key, so if all parts are in order, the array is. */
@@ -70,12 +70,7 @@ static void check_part(void *arg, size_t i, int thread)
     (void)thread;
     struct check *c = arg;
     const struct echi_sort_job *job = c->job;
-    bool failed;
-#ifdef _OPENMP
-#pragma omp atomic read
-#endif
-    failed = c->failed;
-    if (failed) return;
+    if (atomic_load_explicit(&c->failed, memory_order_relaxed)) return;
     size_t first = i * c->part_n, n = echi_min(job->sort->n - first, c->part_n + 1);
     enum echi_run run =
         job->width->run(&job->window, job->in.keys + first * job->key_bytes, n, job->sort->stable);
@@ -83,10 +78,7 @@ static void check_part(void *arg, size_t i, int thread)
     bool equal = run == ECHI_ASCENDING && !job->sort->stable && c->run == ECHI_REVERSED &&
                  !job->width->differ(&job->window, job->in.keys + first * job->key_bytes, n);
     if (run == c->run || equal || n < 2) return;
-#ifdef _OPENMP
-#pragma omp atomic write
-#endif
-    c->failed = true;
+    atomic_store_explicit(&c->failed, true, memory_order_relaxed);
 }
 
 /* Part [first, first + n) of one array of the output. */

@@ -20,13 +20,15 @@ static void SCATTER(const struct echi_scatter *s)
     enum {
         BYTES = VALUE_BYTES ? VALUE_BYTES : 1,
         WIDER = VALUE_BYTES > sizeof(KEY) ? VALUE_BYTES : sizeof(KEY),
-        LINE = LINE_BYTES / (WIDER < 4 ? 4 : WIDER)
+        LINE = ECHI_LINE_BYTES / (WIDER < 4 ? 4 : WIDER)
     };
     typedef struct {
         char bytes[BYTES];
     } value;
-    _Alignas(64) KEY keys[ECHI_BUCKETS][LINE];
-    _Alignas(64) value values[VALUE_BYTES ? ECHI_BUCKETS : 1][LINE];
+    struct lines {
+        _Alignas(64) KEY keys[ECHI_BUCKETS][LINE];
+        _Alignas(64) value values[VALUE_BYTES ? ECHI_BUCKETS : 1][LINE];
+    } *lines = (struct lines *)(void *)s->lines;
     size_t at[ECHI_BUCKETS];
     const uint8_t *bucket = s->digits->bucket;
     const KEY *in = (const KEY *)(const void *)s->from.keys + s->first;
@@ -47,20 +49,22 @@ static void SCATTER(const struct echi_scatter *s)
         if (VALUE_BYTES && s->index) source = fill_positions(positions, s->first + i, m, BYTES);
         for (size_t j = 0; j < m; j++) {
             size_t b = bucket[entry[j]], position = at[b]++, slot = position % LINE;
-            keys[b][slot] = in[i + j];
-            if (VALUE_BYTES) memcpy(&values[b][slot], source + j * BYTES, BYTES);
+            lines->keys[b][slot] = in[i + j];
+            if (VALUE_BYTES) memcpy(&lines->values[b][slot], source + j * BYTES, BYTES);
             if (slot != LINE - 1) continue;
             size_t first = position - slot, start = s->at[b] + bias;
             if (first < start) { /* the line began before this part's elements */
                 size_t skip = start - first;
-                memcpy(out + start, keys[b] + skip, (LINE - skip) * sizeof(KEY));
+                memcpy(out + start, lines->keys[b] + skip, (LINE - skip) * sizeof(KEY));
                 if (VALUE_BYTES)
-                    memcpy(out_values + start * BYTES, values[b] + skip, (LINE - skip) * BYTES);
+                    memcpy(out_values + start * BYTES, lines->values[b] + skip,
+                           (LINE - skip) * BYTES);
                 continue;
             }
-            stream_lines(out + first, keys[b], sizeof keys[b], stream_keys);
+            stream_lines(out + first, lines->keys[b], sizeof lines->keys[b], stream_keys);
             if (VALUE_BYTES)
-                stream_lines(out_values + first * BYTES, values[b], sizeof values[b], stream);
+                stream_lines(out_values + first * BYTES, lines->values[b], sizeof lines->values[b],
+                             stream);
         }
     }
 
@@ -68,8 +72,8 @@ static void SCATTER(const struct echi_scatter *s)
         size_t start = s->at[b] + bias, first = at[b] - at[b] % LINE;
         if (first < start) first = start;
         size_t slot = first % LINE, rest = at[b] - first;
-        memcpy(out + first, keys[b] + slot, rest * sizeof(KEY));
-        if (VALUE_BYTES) memcpy(out_values + first * BYTES, values[b] + slot, rest * BYTES);
+        memcpy(out + first, lines->keys[b] + slot, rest * sizeof(KEY));
+        if (VALUE_BYTES) memcpy(out_values + first * BYTES, lines->values[b] + slot, rest * BYTES);
         s->at[b] = at[b] - bias;
     }
     stream_end();

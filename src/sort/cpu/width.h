@@ -249,7 +249,7 @@ static void NAME(scatter_any)(const struct echi_scatter *s)
     }
 }
 
-static void NAME(scatter)(const struct echi_scatter *s)
+static void NAME(scatter_lines)(const struct echi_scatter *s)
 {
     static const struct {
         size_t value_bytes;
@@ -266,6 +266,22 @@ static void NAME(scatter)(const struct echi_scatter *s)
             return;
         }
     NAME(scatter_any)(s);
+}
+
+/* A function of its own, because its stack frame would be too large for a calling thread. */
+static __attribute__((noinline)) void NAME(scatter_here)(struct echi_scatter s)
+{
+    _Alignas(64) char lines[ECHI_LINES_BYTES];
+    s.lines = lines;
+    NAME(scatter_lines)(&s);
+}
+
+static void NAME(scatter)(const struct echi_scatter *s)
+{
+    if (s->lines)
+        NAME(scatter_lines)(s);
+    else
+        NAME(scatter_here)(*s);
 }
 
 #ifndef SORT_KEYS

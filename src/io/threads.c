@@ -1,0 +1,50 @@
+/*
+ * io/threads.c - a loop by several threads, which live no longer than the loop.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#define _GNU_SOURCE /* sched_getaffinity */
+#include "io/threads.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stddef.h>
+
+enum { MOST_THREADS = 64 };
+
+struct loop {
+    atomic_int next;
+    int count;
+    void (*run)(void *arg, int i);
+    void *arg;
+};
+
+static void *run_some(void *argument)
+{
+    struct loop *loop = argument;
+    for (;;) {
+        const int i = atomic_fetch_add(&loop->next, 1);
+        if (i >= loop->count) return NULL;
+        loop->run(loop->arg, i);
+    }
+}
+
+static int count_processors(void)
+{
+    cpu_set_t set;
+    return sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : MOST_THREADS;
+}
+
+void io_for_each(int count, void (*run)(void *arg, int i), void *arg)
+{
+    struct loop loop = { .count = count, .run = run, .arg = arg };
+    pthread_t threads[MOST_THREADS];
+    int started = 0, wanted = count_processors();
+    if (wanted > count) wanted = count;
+    if (wanted > MOST_THREADS) wanted = MOST_THREADS;
+    while (started < wanted - 1 && pthread_create(&threads[started], NULL, run_some, &loop) == 0)
+        started++;
+    run_some(&loop);
+    for (int i = 0; i < started; i++) pthread_join(threads[i], NULL);
+}

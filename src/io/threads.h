@@ -1,0 +1,13 @@
+/*
+ * io/threads.h - a loop by several threads.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef IO_THREADS_H
+#define IO_THREADS_H
+
+/* Calls run(arg, i) for every i < count, by as many threads as there are processors, or fewer if
+ * the system creates no more. Returns after the last call. */
+void io_for_each(int count, void (*run)(void *arg, int i), void *arg);
+
+#endif

@@ -1,0 +1,337 @@
+/*
+ * test_parallel.c - the thread pool: every index runs once, thread numbers are not shared, loops of
+ * several threads, nested loops, threads that cannot be created, fork(), the last close; and the
+ * number of processors by affinity and by quotas.
+ *
+ * The files under test are compiled into this program, with pthread_create() replaced.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#define _GNU_SOURCE /* sched_setaffinity */
+#include "cpu/cpu.h"
+#include "test.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* A macro of the build replaces the name, also in the header. */
+#undef pthread_create
+int pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
+                   void *(*run)(void *argument), void *argument);
+
+enum { MOST = 20000, THREADS = 8 };
+
+/* ---- Creation of threads ---- */
+
+static atomic_int allowed = -1; /* threads that can be created; -1: any number */
+
+int test_pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
+                        void *(*run)(void *argument), void *argument)
+{
+    if (atomic_load(&allowed) == 0) return EAGAIN;
+    if (atomic_load(&allowed) > 0) atomic_fetch_sub(&allowed, 1);
+    return pthread_create(thread, attributes, run, argument);
+}
+
+static int count_threads(void)
+{
+    int count = 0;
+    DIR *tasks = opendir("/proc/self/task");
+    if (!tasks) return -1;
+    for (struct dirent *e = readdir(tasks); e; e = readdir(tasks)) count += e->d_name[0] != '.';
+    closedir(tasks);
+    return count;
+}
+
+/* Joined threads may still be listed for a moment. */
+static int count_threads_until(int wanted)
+{
+    int count = count_threads();
+    for (int i = 0; i < 1000 && count != wanted; i++) {
+        usleep(1000);
+        count = count_threads();
+    }
+    return count;
+}
+
+/* ---- Loops ---- */
+
+struct loop {
+    int threads;
+    atomic_int runs[MOST];      /* of each index */
+    atomic_int inside[THREADS]; /* calls that run with each thread number */
+    atomic_bool wrong;
+    atomic_int numbers; /* a bit for each thread number that has been used */
+    int spin, nested;
+};
+
+static void run_nested(void *arg, size_t i, int thread)
+{
+    (void)i;
+    (void)thread;
+    atomic_fetch_add((atomic_int *)arg, 1);
+}
+
+static void run_index(void *arg, size_t i, int thread)
+{
+    struct loop *l = arg;
+    if (thread < 0 || thread >= l->threads || atomic_fetch_add(&l->inside[thread], 1) != 0)
+        atomic_store(&l->wrong, true);
+    atomic_fetch_or(&l->numbers, 1 << thread);
+    for (int k = 0; k < l->spin; k++) echi_parallel_pause(k);
+    if (l->nested && i % 100 == 0) {
+        atomic_int sum = 0;
+        echi_parallel(3, (size_t)l->nested, run_nested, &sum);
+        if (atomic_load(&sum) != l->nested) atomic_store(&l->wrong, true);
+    }
+    atomic_fetch_add(&l->runs[i], 1);
+    atomic_fetch_sub(&l->inside[thread], 1);
+}
+
+/* Whether a loop is right; *numbers: how many thread numbers it has used. */
+static bool loop_is_right(int threads, size_t count, int spin, int nested, int *numbers)
+{
+    struct loop *l = calloc(1, sizeof *l);
+    if (!l) abort();
+    l->threads = threads < 1 ? 1 : threads;
+    l->spin = spin;
+    l->nested = nested;
+    echi_parallel(threads, count, run_index, l);
+    bool right = !atomic_load(&l->wrong);
+    for (size_t i = 0; i < MOST; i++) right = right && atomic_load(&l->runs[i]) == (i < count);
+    if (numbers) *numbers = __builtin_popcount((unsigned)atomic_load(&l->numbers));
+    free(l);
+    return right;
+}
+
+static void loops(void)
+{
+    static const size_t counts[] = { 0, 1, 2, 3, 7, 8, 9, 100, 1999, MOST };
+    if (!test_begin("loops")) return;
+    echi_parallel_open();
+    for (int threads = -1; threads <= THREADS; threads++)
+        for (size_t c = 0; c < sizeof counts / sizeof *counts; c++)
+            if (!loop_is_right(threads, counts[c], c % 2 ? 20 : 0, 0, NULL))
+                test_fail(__FILE__, __LINE__, "%d threads, %zu indices", threads, counts[c]);
+    CHECK(count_threads() > 1);
+    CHECK(loop_is_right(4, 500, 0, 10, NULL)); /* nested */
+    echi_parallel_close();
+    CHECK_INT(count_threads_until(1), 1);
+    test_end();
+}
+
+static void all_numbers(void)
+{
+    int numbers = 0;
+    if (!test_begin("long loops use every thread")) return;
+    echi_parallel_open();
+    for (int i = 0; i < 50 && numbers < THREADS; i++)
+        CHECK(loop_is_right(THREADS, 2000, 5000, 0, &numbers));
+    CHECK_INT(numbers, THREADS);
+    echi_parallel_close();
+    test_end();
+}
+
+/* Loops after pauses of different lengths: workers that spin, that fall asleep, and that sleep. */
+static void pauses(void)
+{
+    if (!test_begin("loops after pauses")) return;
+    echi_parallel_open();
+    for (int i = 0; i < 300; i++) {
+        const struct timespec pause = { 0, i % 10 * 20000 };
+        nanosleep(&pause, NULL);
+        if (!loop_is_right(1 + i % THREADS, 1 + (size_t)i % 17, i % 3 * 50, 0, NULL))
+            test_fail(__FILE__, __LINE__, "loop %d", i);
+    }
+    echi_parallel_close();
+    test_end();
+}
+
+static void *run_loops(void *argument)
+{
+    for (int i = 0; i < 200; i++) {
+        echi_parallel_open();
+        if (!loop_is_right(1 + i % 5, (size_t)i * 7 % 300, i % 7, 0, NULL))
+            atomic_store((atomic_bool *)argument, true);
+        echi_parallel_close();
+    }
+    return NULL;
+}
+
+static void callers(void)
+{
+    enum { CALLERS = 6 };
+    pthread_t threads[CALLERS];
+    atomic_bool wrong = false;
+    if (!test_begin("loops of several threads, and closes between them")) return;
+    for (int i = 0; i < CALLERS; i++)
+        CHECK_INT(pthread_create(&threads[i], NULL, run_loops, &wrong), 0);
+    for (int i = 0; i < CALLERS; i++) pthread_join(threads[i], NULL);
+    CHECK(!atomic_load(&wrong));
+    CHECK_INT(count_threads_until(1), 1);
+    test_end();
+}
+
+static void few_threads(void)
+{
+    if (!test_begin("threads that cannot be created")) return;
+    for (int most = 0; most < 4; most++) {
+        int numbers = 0;
+        atomic_store(&allowed, most);
+        echi_parallel_open();
+        for (int i = 0; i < 10; i++)
+            CHECK(loop_is_right(THREADS, 1000, 100, 0, &numbers) && numbers <= most + 1);
+        CHECK_INT(count_threads(), most + 1);
+        atomic_store(&allowed, -1);
+        for (int i = 0; i < 2000; i++)
+            echi_parallel(THREADS, THREADS, run_nested, &(atomic_int){ 0 });
+        CHECK_INT(count_threads(), THREADS); /* it has tried again */
+        echi_parallel_close();
+    }
+    test_end();
+}
+
+/* ---- fork() ---- */
+
+static void children(void)
+{
+    if (!test_begin("a child process starts its own threads")) return;
+    echi_parallel_open();
+    CHECK(loop_is_right(THREADS, 1000, 10, 0, NULL));
+    fflush(NULL);
+    const pid_t child = fork();
+    if (child == 0) {
+        alarm(30); /* a child that waits for its parent's threads ends by a signal */
+        bool right = count_threads() == 1;
+        for (int i = 0; i < 100; i++) right = loop_is_right(THREADS, 100, 10, 0, NULL) && right;
+        right = right && count_threads() > 1;
+        echi_parallel_close();
+        _exit(right && count_threads_until(1) == 1 ? 0 : 1);
+    }
+    int status = -1;
+    CHECK(child > 0 && waitpid(child, &status, 0) == child);
+    CHECK_INT(status, 0);
+    CHECK(loop_is_right(THREADS, 1000, 10, 0, NULL));
+    echi_parallel_close();
+    test_end();
+}
+
+/* ---- Processors ---- */
+
+static void note_processors(void *arg, size_t i, int thread)
+{
+    cpu_set_t set;
+    (void)i;
+    (void)thread;
+    for (int k = 0; k < 5000; k++) echi_parallel_pause(k);
+    if (sched_getaffinity(0, sizeof set, &set) != 0 || CPU_COUNT(&set) != 1)
+        atomic_store((atomic_bool *)arg, true);
+}
+
+static void affinity(void)
+{
+    cpu_set_t all, one;
+    atomic_bool wrong = false;
+    if (!test_begin("affinity of the calling thread")) return;
+    if (getenv("OMP_NUM_THREADS")) {
+        CHECK_INT(echi_processors(), atoi(getenv("OMP_NUM_THREADS")));
+        test_end();
+        return;
+    }
+    CHECK_INT(sched_getaffinity(0, sizeof all, &all), 0);
+    CHECK(echi_processors() <= CPU_COUNT(&all) && echi_processors() >= 1);
+    CPU_ZERO(&one);
+    for (size_t i = 0; i < CPU_SETSIZE; i++)
+        if (CPU_ISSET(i, &all) && !CPU_COUNT(&one)) CPU_SET(i, &one);
+    echi_parallel_open();
+    CHECK(loop_is_right(THREADS, 1000, 10, 0, NULL)); /* workers with the old mask */
+    CHECK_INT(sched_setaffinity(0, sizeof one, &one), 0);
+    CHECK_INT(echi_processors(), 1);
+    echi_parallel(4, 100, note_processors, &wrong);
+    CHECK(!atomic_load(&wrong));
+    CHECK_INT(sched_setaffinity(0, sizeof all, &all), 0);
+    echi_parallel_close();
+    test_end();
+}
+
+static void write_file(const char *folder, const char *name, const char *text)
+{
+    char path[512];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+        *slash = 0;
+        mkdir(path, 0700);
+        *slash = '/';
+    }
+    FILE *file = fopen(path, "w");
+    if (!CHECK(file != NULL)) return;
+    fputs(text, file);
+    fclose(file);
+}
+
+static int quota_in(const char *folder)
+{
+    char groups[600], mount[600];
+    snprintf(groups, sizeof groups, "%s/groups", folder);
+    snprintf(mount, sizeof mount, "%s/mount", folder);
+    return echi_processors_quota(groups, mount);
+}
+
+static void quotas(void)
+{
+    char folder[] = "/tmp/echelon-test-XXXXXX", command[64];
+    if (!test_begin("quotas of control groups")) return;
+    if (!CHECK(mkdtemp(folder) != NULL)) return;
+    CHECK_INT(quota_in(folder), 0); /* no file */
+    write_file(folder, "groups", "0::/a/b\n");
+    CHECK_INT(quota_in(folder), 0);
+    write_file(folder, "mount/a/b/cpu.max", "max 100000\n");
+    CHECK_INT(quota_in(folder), 0);
+    write_file(folder, "mount/a/cpu.max", "250000 100000\n"); /* of the group around it */
+    CHECK_INT(quota_in(folder), 3);
+    write_file(folder, "mount/a/b/cpu.max", "100000 100000\n");
+    CHECK_INT(quota_in(folder), 1);
+    write_file(folder, "groups", "0::/\n"); /* the root of a container */
+    CHECK_INT(quota_in(folder), 0);
+    write_file(folder, "mount/cpu.max", "5000 100000\n");
+    CHECK_INT(quota_in(folder), 1);
+    write_file(folder, "groups", "12:cpuset:/x\n4:cpu,cpuacct:/docker/1\n0::/elsewhere\n");
+    write_file(folder, "mount/cpu,cpuacct/cpu.cfs_quota_us", "400000\n"); /* of version 1 */
+    write_file(folder, "mount/cpu,cpuacct/cpu.cfs_period_us", "100000\n");
+    write_file(folder, "mount/cpu.max", "max 100000\n");
+    CHECK_INT(quota_in(folder), 4);
+    write_file(folder, "mount/cpu,cpuacct/docker/1/cpu.cfs_quota_us", "-1\n");
+    write_file(folder, "mount/cpu,cpuacct/docker/1/cpu.cfs_period_us", "100000\n");
+    CHECK_INT(quota_in(folder), 4);
+    write_file(folder, "groups", "4:cpuset,cpu:/\n");
+    write_file(folder, "mount/cpuset,cpu/cpu.cfs_quota_us", "150000");
+    write_file(folder, "mount/cpuset,cpu/cpu.cfs_period_us", "100000");
+    CHECK_INT(quota_in(folder), 2);
+    write_file(folder, "groups", "garbage\n::\n:\n4:cpu\n");
+    CHECK_INT(quota_in(folder), 0);
+    snprintf(command, sizeof command, "rm -r %s", folder);
+    CHECK_INT(system(command), 0);
+    test_end();
+}
+
+int main(int argc, char **argv)
+{
+    test_main(argc, argv);
+    loops();
+    all_numbers();
+    pauses();
+    callers();
+    few_threads();
+    children();
+    affinity();
+    quotas();
+    return test_finish();
+}
