@@ -261,7 +261,7 @@ io_status io_text_parse(struct io_column *column, const struct io_hints *hints, 
     size_t bytes = hints->dtype < 0 ? 8 : ech_dtype_bytes((ech_dtype)hints->dtype);
     io_status status = io_find_field(column, &hints->field, name, &p.cut, error);
     if (status != IO_OK) return status;
-    column->n = count_lines(column->text, column->text_bytes) - (has_header(column) ? 1 : 0);
+    column->n = count_lines(column->text, column->text_bytes) - (io_has_header(column) ? 1 : 0);
     column->keys_bytes = (size_t)column->n * bytes;
     column->keys = malloc(column->keys_bytes + 1);
     column->lines = malloc((size_t)column->n * sizeof *column->lines + 1);
