@@ -5,6 +5,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "cli.h"
+#include "io/threads.h"
 
 #include <stdlib.h>
 #include <string.h>

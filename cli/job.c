@@ -5,6 +5,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #define _POSIX_C_SOURCE 200809L
+#include "io/threads.h"
 #include "job.h"
 
 #include <stdlib.h>

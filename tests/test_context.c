@@ -92,6 +92,26 @@ static void device_names(void)
     }
 }
 
+static void instruction_set(void)
+{
+    const char *before = getenv("ECHELON_CPU");
+    char *kept = before ? strdup(before) : NULL;
+    ech_ctx *ctx = NULL;
+    if (!test_begin("ECHELON_CPU")) return;
+    setenv("ECHELON_CPU", "avx", 1);
+    CHECK_FAILS(NULL, ech_open(&ctx, "cpu"), ECH_ERR_ARG, "ECHELON_CPU is \"avx\"");
+    setenv("ECHELON_CPU", "avx512", 1); /* or the best one that the machine has */
+    CHECK_STATUS(ech_open(&ctx, "cpu"), ECH_OK);
+    ech_close(ctx);
+    setenv("ECHELON_CPU", "", 1);
+    CHECK_STATUS(ech_open(&ctx, "cpu"), ECH_OK);
+    ech_close(ctx);
+    unsetenv("ECHELON_CPU");
+    if (kept) setenv("ECHELON_CPU", kept, 1);
+    free(kept);
+    test_end();
+}
+
 static void device_list(void)
 {
     if (!test_begin("the list of devices")) return;
@@ -329,6 +349,7 @@ int main(int argc, char **argv)
     test_main(argc, argv);
     names();
     device_names();
+    instruction_set();
     device_list();
     null_contexts();
     char name[64];

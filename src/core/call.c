@@ -546,7 +546,9 @@ ech_status echi_call_check(ech_ctx *ctx, const struct echi_call *call)
     union plan plan;
     size_t bytes;
     if (!ctx) return echi_fail(NULL, ECH_ERR_ARG, "ctx is NULL");
-    return plan_call(ctx, call, &plan, &bytes);
+    const ech_status status = plan_call(ctx, call, &plan, &bytes);
+    echi_threads_end(ctx);
+    return status;
 }
 
 /* ---- Queries that need no device ---- */

@@ -46,7 +46,7 @@ static ech_status cpu_open(ech_ctx *ctx, int ordinal)
         return echi_fail(ctx, ECH_ERR_NO_DEVICE, "device is \"cpu:%d\", but there is only \"cpu\"",
                          ordinal);
     snprintf(ctx->name, sizeof ctx->name, "cpu");
-    return ECH_OK;
+    return echi_cpu_check_isa(ctx);
 }
 
 static void cpu_close(ech_ctx *ctx)

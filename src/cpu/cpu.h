@@ -25,6 +25,9 @@ static inline int echi_bit_length(uint64_t v)
 
 /* ---- dispatch.c ---- */
 
+/* Fails if ECHELON_CPU has no valid value. */
+ech_status echi_cpu_check_isa(ech_ctx *ctx);
+
 /* Names the instruction sets that the dispatch uses on this machine. */
 void echi_cpu_features(char *text, size_t capacity_bytes);
 

@@ -23,9 +23,26 @@ static const struct echi_sort_isa *const variants[] = {
 
 enum { VARIANTS = sizeof variants / sizeof *variants };
 
+static const char *wanted(void)
+{
+    const char *value = getenv("ECHELON_CPU");
+    return value && *value ? value : NULL;
+}
+
+ech_status echi_cpu_check_isa(ech_ctx *ctx)
+{
+    static const char *const names[] = { "avx512", "avx2", "portable" };
+    const char *value = wanted();
+    if (!value) return ECH_OK;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(value, names[i]) == 0) return ECH_OK;
+    return echi_fail(ctx, ECH_ERR_ARG, "ECHELON_CPU is \"%s\", not avx512, avx2 or portable",
+                     value);
+}
+
 static const struct echi_sort_isa *choose(void)
 {
-    const char *forced = getenv("ECHELON_CPU");
+    const char *forced = wanted();
     int i = 0;
     for (int j = 0; forced && j < VARIANTS; j++)
         if (strcmp(forced, variants[j]->name) == 0) i = j;

@@ -66,6 +66,25 @@ done:
     return status;
 }
 
+static bool empty(const ech_gf2_batch *a)
+{
+    return a->rows == 0 || a->cols == 0;
+}
+
+/* Rejects an unknown algorithm. Backends never get batches without bits. */
+static ech_status check_algorithm(ech_ctx *ctx, const ech_gf2_echelon_options *options)
+{
+    const struct echi_gf2_elimination e = { .a = { .rows = 1, .cols = 1, .stride = 1 },
+                                            .columns = 1,
+                                            .algorithm = options->algorithm };
+    struct echi_gf2_batch bit;
+    echi_gf2_plan_batch(&bit, &e, 1);
+    const struct echi_call call = { .what = "a batch",
+                                    .operation = ctx->backend->operations[ECHI_OP_gf2_batch],
+                                    .request = &bit };
+    return echi_call_check(ctx, &call);
+}
+
 static ech_status begin(ech_ctx *ctx, const ech_gf2_batch *a, bool written,
                         const ech_gf2_echelon_options *options, const char *refused,
                         struct echi_gf2_batch *batch)
@@ -76,6 +95,7 @@ static ech_status begin(ech_ctx *ctx, const ech_gf2_batch *a, bool written,
     TRY(check_batch(ctx, a, written, batch, &e));
     TRY(echi_gf2_eliminate_options(ctx, options, refused, &e));
     from_options(batch, &e);
+    if (batch->a.count == 0 || empty(&batch->a)) TRY(check_algorithm(ctx, options));
 done:
     return status;
 }
@@ -103,11 +123,6 @@ static struct echi_call call_of(ech_ctx *ctx, struct echi_gf2_batch *batch,
 static ech_status fill(ech_ctx *ctx, void *out, size_t count, size_t bytes, unsigned char value)
 {
     return ech_fill(ctx, out, count * bytes, 1, &value);
-}
-
-static bool empty(const ech_gf2_batch *a)
-{
-    return a->rows == 0 || a->cols == 0;
 }
 
 ech_status ech_gf2_echelon_batched(ech_ctx *ctx, ech_gf2_batch *a, uint32_t *rank, void *pivots,

@@ -174,8 +174,8 @@ ech_status ech_gf2_solve(ech_ctx *ctx, const ech_gf2 *a, const ech_gf2 *b, ech_g
         TRY(echi_gf2_check_shape(ctx, "certificate", &e.transform, e.b.cols, e.a.rows));
         e.has_transform = true;
     }
-    if (e.b.cols == 0) return ECH_OK;
     struct echi_call call = call_of(&e, "a solution", options, ECHI_IN);
+    if (e.b.cols == 0) return echi_call_check(ctx, &call); /* rejects an unknown algorithm */
     echi_gf2_add(&call, "b", &e.b, ECHI_IN);
     echi_gf2_add(&call, "x", &e.out, ECHI_OUT);
     if (solvable) echi_gf2_add_array(&call, "solvable", &e.solvable, e.b.cols, 1, ECHI_OUT);

@@ -21,6 +21,17 @@ static ech_status run(ech_ctx *ctx, struct echi_gf2_mul *mul, const char *a, con
     return echi_call_run(ctx, &call);
 }
 
+/* Rejects an unknown algorithm. Backends never get empty matrices. */
+static ech_status check_algorithm(ech_ctx *ctx, const ech_gf2_options *options)
+{
+    const ech_gf2 bit = { .size = sizeof bit, .rows = 1, .cols = 1, .stride = 1 };
+    struct echi_gf2_mul mul = { .a = bit, .b = bit, .out = bit, .algorithm = options->algorithm };
+    const struct echi_call call = { .what = "a product",
+                                    .operation = ctx->backend->operations[ECHI_OP_gf2_mul],
+                                    .request = &mul };
+    return echi_call_check(ctx, &call);
+}
+
 static ech_status multiply(ech_ctx *ctx, const ech_gf2 *a, const ech_gf2 *b, ech_gf2 *out,
                            const ech_gf2_options *options, bool add)
 {
@@ -32,6 +43,7 @@ static ech_status multiply(ech_ctx *ctx, const ech_gf2 *a, const ech_gf2 *b, ech
     TRY(echi_gf2_check(ctx, "out", out, &mul.out));
     TRY(echi_gf2_check_shape(ctx, "b", &mul.b, mul.a.cols, mul.b.cols));
     TRY(echi_gf2_check_shape(ctx, "out", &mul.out, mul.a.rows, mul.b.cols));
+    if (!mul.out.rows || !mul.out.cols || !mul.a.cols) TRY(check_algorithm(ctx, options));
     if (mul.out.rows == 0 || mul.out.cols == 0) return ECH_OK;
     if (mul.a.cols == 0) return add ? ECH_OK : ech_gf2_zero(ctx, out);
     TRY(run(ctx, &mul, "a", "b", options));
@@ -65,6 +77,7 @@ ech_status ech_gf2_mul_vec(ech_ctx *ctx, const ech_gf2 *a, const ech_gf2 *x, ech
     TRY(echi_gf2_check(ctx, "out", out, &mul.out));
     TRY(echi_gf2_check_shape(ctx, "x", &mul.a, mul.a.rows, mul.b.cols));
     TRY(echi_gf2_check_shape(ctx, "out", &mul.out, mul.a.rows, mul.b.rows));
+    if (!mul.out.rows || !mul.out.cols || !mul.a.cols) TRY(check_algorithm(ctx, options));
     if (mul.out.rows == 0 || mul.out.cols == 0) return ECH_OK;
     if (mul.a.cols == 0) return ech_gf2_zero(ctx, out);
     TRY(run(ctx, &mul, "x", "a", options));

@@ -53,7 +53,6 @@ io_status io_no_memory(struct io_error *error, const char *name, uint64_t bytes,
 io_status io_check_memory(struct io_error *error, const char *name, uint64_t rows, uint64_t cols,
                           uint64_t need, uint64_t input_bytes, uint64_t per_byte);
 uint64_t io_machine_bytes(void); /* physical memory */
-int io_threads(void); /* threads that OpenMP uses by default, as the library; 1 without */
 
 /* Called repeatedly during reads and writes; total_bytes is 0 if unknown. */
 struct io_progress {

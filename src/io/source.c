@@ -18,9 +18,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#ifdef _OPENMP
-#include <omp.h>
-#endif
 
 #undef io_fail /* io.h */
 io_status io_fail(struct io_error *error, io_status status, const char *name, const char *format,
@@ -64,15 +61,6 @@ uint64_t io_machine_bytes(void)
 {
     long pages = sysconf(_SC_PHYS_PAGES), page_bytes = sysconf(_SC_PAGESIZE);
     return pages > 0 && page_bytes > 0 ? (uint64_t)pages * (uint64_t)page_bytes : INT64_MAX;
-}
-
-int io_threads(void)
-{
-#ifdef _OPENMP
-    return omp_get_max_threads();
-#else
-    return 1;
-#endif
 }
 
 io_status io_open(struct io_source *source, const char *path, struct io_error *error)

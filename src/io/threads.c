@@ -3,11 +3,11 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#define _GNU_SOURCE /* sched_getaffinity */
 #include "io/threads.h"
 
+#include "cpu/processors.h"
+
 #include <pthread.h>
-#include <sched.h>
 #include <stdatomic.h>
 #include <stddef.h>
 
@@ -30,17 +30,16 @@ static void *run_some(void *argument)
     }
 }
 
-static int count_processors(void)
+int io_threads(void)
 {
-    cpu_set_t set;
-    return sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : MOST_THREADS;
+    return echi_processors();
 }
 
 void io_for_each(int count, void (*run)(void *arg, int i), void *arg)
 {
     struct loop loop = { .count = count, .run = run, .arg = arg };
     pthread_t threads[MOST_THREADS];
-    int started = 0, wanted = count_processors();
+    int started = 0, wanted = io_threads();
     if (wanted > count) wanted = count;
     if (wanted > MOST_THREADS) wanted = MOST_THREADS;
     while (started < wanted - 1 && pthread_create(&threads[started], NULL, run_some, &loop) == 0)

@@ -6,8 +6,11 @@
 #ifndef IO_THREADS_H
 #define IO_THREADS_H
 
-/* Calls run(arg, i) for every i < count, by as many threads as there are processors, or fewer if
- * the system creates no more. Returns after the last call. */
+/* The number of threads that calls of the library use by default. */
+int io_threads(void);
+
+/* Calls run(arg, i) for every i < count, by io_threads() threads, or fewer if the system creates no
+ * more. Returns after the last call. */
 void io_for_each(int count, void (*run)(void *arg, int i), void *arg);
 
 #endif

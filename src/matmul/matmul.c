@@ -165,6 +165,18 @@ static ech_status run(ech_ctx *ctx, struct echi_matmul *p, const struct extents 
     return echi_call_run(ctx, &call);
 }
 
+/* Rejects an unknown algorithm. Backends choose none if there is nothing to multiply. */
+static ech_status check_algorithm(ech_ctx *ctx, const struct echi_matmul *p)
+{
+    struct echi_matmul one = *p;
+    one.m = one.n = one.k = one.count = 1;
+    one.a_stride = one.b_stride = one.c_stride = 1;
+    const struct echi_call call = { .what = "a product",
+                                    .operation = ctx->backend->operations[ECHI_OP_matmul],
+                                    .request = &one };
+    return echi_call_check(ctx, &call);
+}
+
 static ech_status begin(ech_ctx *ctx, const ech_matmul_options *options, struct echi_matmul *p,
                         struct extents *bytes)
 {
@@ -178,6 +190,7 @@ static ech_status begin(ech_ctx *ctx, const ech_matmul_options *options, struct 
     TRY(check_steps(ctx, options, p));
     TRY(check_shape(ctx, p, bytes));
     drop_terms(p);
+    if (!p->m || !p->n || !p->k || !p->count) TRY(check_algorithm(ctx, p));
 done:
     return status;
 }
