@@ -197,6 +197,9 @@ function(pack_object name symbol id objects)
   set(assembly ${CMAKE_CURRENT_BINARY_DIR}/${name}.S)
   pack_command(${pack} "${ARGN}" VERSION ${id})
   file(CONFIGURE OUTPUT ${assembly} CONTENT [[
+#ifdef __CET__
+#include <cet.h> /* the linker drops the mark of the whole library if one object lacks it */
+#endif
     .section .rodata
     .balign 64
     .globl @symbol@_begin

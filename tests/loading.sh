@@ -71,6 +71,24 @@ ECHELON_LAPACK explain solve --method lu --shape 9x9 --device cpu
 END
 fi
 
+# ---- Hardening ----
+
+if grep -q '^ECHELON_SANITIZE:STRING=..*\|^ECHELON_HARDEN:BOOL=OFF' "$build/CMakeCache.txt"; then
+    skip "hardening: not in this build"
+else
+    for file in src/libechelon.so src/libechelon_simt.so cli/echelon; do
+        [ -e "$build/$file" ] || continue
+        readelf -dlW "$build/$file" >"$work/elf"
+        readelf -sW "$build/$file" >"$work/symbols"
+        check "$file has lazy relocations" grep -q 'BIND_NOW\|FLAGS.* NOW' "$work/elf"
+        check "$file has writable relocations" grep -q GNU_RELRO "$work/elf"
+        check "$file has an executable stack" grep -q 'GNU_STACK.* RW ' "$work/elf"
+        check "$file has no stack protector" grep -q __stack_chk_fail "$work/symbols"
+        grep -q '^CMAKE_BUILD_TYPE:STRING=Debug' "$build/CMakeCache.txt" ||
+            check "$file has no checked functions" grep -q 'printf_chk' "$work/symbols"
+    done
+fi
+
 # ---- dlclose() ----
 
 check "unload.c" "$cc" -std=c11 -w -I"$source/include" "$source/tests/unload.c" -o "$work/unload" -ldl

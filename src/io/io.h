@@ -54,6 +54,9 @@ io_status io_check_memory(struct io_error *error, const char *name, uint64_t row
                           uint64_t need, uint64_t input_bytes, uint64_t per_byte);
 uint64_t io_machine_bytes(void); /* physical memory */
 
+/* open(), again if a signal interrupts it; the file is closed in child processes that exec(). */
+int io_open_file(const char *path, int flags);
+
 /* Called repeatedly during reads and writes; total_bytes is 0 if unknown. */
 struct io_progress {
     void (*tick)(void *user, uint64_t done_bytes, uint64_t total_bytes);

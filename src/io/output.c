@@ -219,7 +219,7 @@ static io_status open_directly(struct io_output *output, int fd, struct io_error
 {
     const char *name = output->name;
     if (fd < 0) {
-        output->fd = open(output->path, O_WRONLY | O_CLOEXEC);
+        output->fd = io_open_file(output->path, O_WRONLY);
     } else {
         int flags = fcntl(fd, F_GETFL);
         if (flags >= 0 && (flags & O_ACCMODE) == O_RDONLY)

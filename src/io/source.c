@@ -63,12 +63,21 @@ uint64_t io_machine_bytes(void)
     return pages > 0 && page_bytes > 0 ? (uint64_t)pages * (uint64_t)page_bytes : INT64_MAX;
 }
 
+int io_open_file(const char *path, int flags)
+{
+    int fd;
+    do {
+        fd = open(path, flags | O_CLOEXEC);
+    } while (fd < 0 && errno == EINTR);
+    return fd;
+}
+
 io_status io_open(struct io_source *source, const char *path, struct io_error *error)
 {
     *source = (struct io_source){ .fd = STDIN_FILENO, .name = "standard input" };
     if (strcmp(path, "-") != 0) {
         source->name = path;
-        source->fd = open(path, O_RDONLY | O_CLOEXEC);
+        source->fd = io_open_file(path, O_RDONLY);
         if (source->fd < 0)
             return io_fail(error, IO_FAIL, path, "cannot open: %s", strerror(errno));
     }

@@ -1,0 +1,248 @@
+/*
+ * inject.c - a library for LD_PRELOAD that lets one call of the C library fail.
+ *
+ *     FAULT=KIND:N      the Nth call of this kind fails, counted from 0; N < 0: none does
+ *     FAULT_COUNT=FILE  receives the number of calls of this kind when the process ends
+ *     FAULT_MOST=BYTES  larger allocations by malloc() and calloc() do not fail and are not counted
+ *
+ *     memory   malloc, calloc, realloc, aligned_alloc, mmap: ENOMEM
+ *     thread   pthread_create: EAGAIN
+ *     open     open, fopen, mkstemp: EMFILE
+ *     read     read, fread: EIO
+ *     write    write: ENOSPC
+ *     file     close, fsync, fstat, lseek, rename, linkat, fchmod, fchown, readlink: EIO
+ *     eintr    read, write, open: EINTR
+ *     short    read, write: one byte is transferred
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define EXPORT __attribute__((visibility("default")))
+
+enum kind { NONE, MEMORY, THREAD, OPEN, READ, WRITE, FILES, EINTR_ONCE, SHORT };
+
+static const char *const names[] = { "",      "memory", "thread", "open", "read",
+                                     "write", "file",   "eintr",  "short" };
+
+static enum kind kind;
+static long position;
+static atomic_long count;
+static size_t most = SIZE_MAX;
+static const char *count_file;
+
+__attribute__((constructor)) static void begin(void)
+{
+    const char *fault = getenv("FAULT"), *colon = fault ? strchr(fault, ':') : NULL;
+    count_file = getenv("FAULT_COUNT");
+    if (getenv("FAULT_MOST")) most = strtoull(getenv("FAULT_MOST"), NULL, 10);
+    if (!colon) return;
+    position = strtol(colon + 1, NULL, 10);
+    for (size_t i = 1; i < sizeof names / sizeof *names; i++)
+        if (strncmp(fault, names[i], (size_t)(colon - fault)) == 0 && names[i][colon - fault] == 0)
+            kind = (enum kind)i;
+}
+
+__attribute__((destructor)) static void end(void)
+{
+    char text[32];
+    kind = NONE;
+    if (!count_file) return;
+    const int length = snprintf(text, sizeof text, "%ld\n", atomic_load(&count));
+    const long fd = syscall(SYS_openat, AT_FDCWD, count_file, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    if (fd < 0) return;
+    if (syscall(SYS_write, fd, text, (size_t)length) != length) abort();
+    syscall(SYS_close, fd);
+}
+
+/* Whether this call fails, if it is of the kind that is selected. */
+static bool fails(enum kind of)
+{
+    return kind == of && atomic_fetch_add(&count, 1) == position;
+}
+
+static void *next(const char *name)
+{
+    return dlsym(RTLD_NEXT, name);
+}
+
+/* ---- Memory ---- */
+
+extern void *__libc_malloc(size_t bytes);
+extern void *__libc_calloc(size_t n, size_t bytes);
+extern void *__libc_realloc(void *pointer, size_t bytes);
+extern void *__libc_memalign(size_t align, size_t bytes);
+
+static bool no_memory(size_t bytes)
+{
+    if (bytes > most || !fails(MEMORY)) return false;
+    errno = ENOMEM;
+    return true;
+}
+
+EXPORT void *malloc(size_t bytes)
+{
+    return no_memory(bytes) ? NULL : __libc_malloc(bytes);
+}
+
+EXPORT void *calloc(size_t n, size_t bytes)
+{
+    return no_memory(n * bytes) ? NULL : __libc_calloc(n, bytes);
+}
+
+EXPORT void *realloc(void *pointer, size_t bytes)
+{
+    return no_memory(0) ? NULL : __libc_realloc(pointer, bytes);
+}
+
+EXPORT void *aligned_alloc(size_t align, size_t bytes)
+{
+    return no_memory(0) ? NULL : __libc_memalign(align, bytes);
+}
+
+EXPORT void *mmap(void *address, size_t bytes, int protection, int flags, int fd, off_t offset)
+{
+    if (no_memory(0)) return MAP_FAILED;
+    return (void *)syscall(SYS_mmap, address, bytes, protection, flags, fd, offset);
+}
+
+/* ---- Threads ---- */
+
+EXPORT int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*run)(void *),
+                          void *argument)
+{
+    int (*create)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *) = NULL;
+    if (fails(THREAD)) return EAGAIN;
+    *(void **)&create = next("pthread_create");
+    return create(thread, attributes, run, argument);
+}
+
+/* ---- Files ---- */
+
+static bool with(enum kind of, int error)
+{
+    if (!fails(of)) return false;
+    errno = error;
+    return true;
+}
+
+EXPORT int open(const char *path, int flags, ...)
+{
+    va_list list;
+    va_start(list, flags);
+    const mode_t mode = flags & (O_CREAT | O_TMPFILE) ? va_arg(list, mode_t) : 0;
+    va_end(list);
+    if (with(OPEN, EMFILE) || with(EINTR_ONCE, EINTR)) return -1;
+    return (int)syscall(SYS_openat, AT_FDCWD, path, flags, mode);
+}
+
+EXPORT FILE *fopen(const char *path, const char *mode)
+{
+    FILE *(*open_file)(const char *, const char *) = NULL;
+    if (with(OPEN, EMFILE)) return NULL;
+    *(void **)&open_file = next("fopen");
+    return open_file(path, mode);
+}
+
+EXPORT int mkstemp(char *name)
+{
+    int (*make)(char *) = NULL;
+    if (with(OPEN, EMFILE)) return -1;
+    *(void **)&make = next("mkstemp");
+    return make(name);
+}
+
+EXPORT ssize_t read(int fd, void *to, size_t bytes)
+{
+    if (with(READ, EIO) || with(EINTR_ONCE, EINTR)) return -1;
+    if (bytes > 1 && fails(SHORT)) bytes = 1;
+    return syscall(SYS_read, fd, to, bytes);
+}
+
+extern ssize_t __read_chk(int fd, void *to, size_t bytes, size_t size);
+EXPORT ssize_t __read_chk(int fd, void *to, size_t bytes, size_t size)
+{
+    if (bytes > size) abort();
+    return read(fd, to, bytes);
+}
+
+EXPORT size_t fread(void *to, size_t size, size_t n, FILE *file)
+{
+    size_t (*read_file)(void *, size_t, size_t, FILE *) = NULL;
+    if (with(READ, EIO)) return 0;
+    *(void **)&read_file = next("fread");
+    return read_file(to, size, n, file);
+}
+
+EXPORT ssize_t write(int fd, const void *from, size_t bytes)
+{
+    if (fd == STDERR_FILENO) return syscall(SYS_write, fd, from, bytes);
+    if (with(WRITE, ENOSPC) || with(EINTR_ONCE, EINTR)) return -1;
+    if (bytes > 1 && fails(SHORT)) bytes = 1;
+    return syscall(SYS_write, fd, from, bytes);
+}
+
+EXPORT int close(int fd)
+{
+    const int result = (int)syscall(SYS_close, fd);
+    return with(FILES, EIO) ? -1 : result;
+}
+
+EXPORT int fsync(int fd)
+{
+    return with(FILES, EIO) ? -1 : (int)syscall(SYS_fsync, fd);
+}
+
+EXPORT int fstat(int fd, struct stat *status)
+{
+    int (*get)(int, struct stat *) = NULL;
+    if (with(FILES, EIO)) return -1;
+    *(void **)&get = next("fstat");
+    return get(fd, status);
+}
+
+EXPORT off_t lseek(int fd, off_t offset, int whence)
+{
+    return with(FILES, EIO) ? -1 : syscall(SYS_lseek, fd, offset, whence);
+}
+
+EXPORT int rename(const char *from, const char *to)
+{
+    return with(FILES, EIO) ? -1 : (int)syscall(SYS_rename, from, to);
+}
+
+EXPORT int linkat(int from_folder, const char *from, int to_folder, const char *to, int flags)
+{
+    if (with(FILES, EIO)) return -1;
+    return (int)syscall(SYS_linkat, from_folder, from, to_folder, to, flags);
+}
+
+EXPORT int fchmod(int fd, mode_t mode)
+{
+    return with(FILES, EIO) ? -1 : (int)syscall(SYS_fchmod, fd, mode);
+}
+
+EXPORT int fchown(int fd, uid_t user, gid_t group)
+{
+    return with(FILES, EIO) ? -1 : (int)syscall(SYS_fchown, fd, user, group);
+}
+
+EXPORT ssize_t readlink(const char *path, char *to, size_t bytes)
+{
+    return with(FILES, EIO) ? -1 : syscall(SYS_readlink, path, to, bytes);
+}
