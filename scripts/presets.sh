@@ -21,7 +21,8 @@ cat >"$work/sum.c" <<'END'
 int main(void)
 {
     ech_ctx *ctx;
-    int x[3] = { 3, 1, 2 }, sum = 0;
+    int x[3] = { 3, 1, 2 };
+    long long sum = 0;
     if (ech_open(&ctx, "cpu") != ECH_OK || ech_sort(ctx, x, x, 3, ECH_I32, NULL) != ECH_OK ||
         ech_reduce(ctx, ECH_OP_SUM, x, &sum, 3, ECH_I32, NULL) != ECH_OK)
         return printf("%s\n", ech_error(NULL)), 1;

@@ -5,7 +5,8 @@
  *     fault_operations DEVICE CALL    or --list
  *
  * Each attempt must succeed, or report a lack of memory with a message; the next attempt on the
- * same context must then succeed. Prints a checksum of the result. Exit status: 0 as described, 1 not.
+ * same context must then succeed. Prints a checksum of the result. Exit status: 0 as described, 1
+ * not.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
