@@ -52,7 +52,7 @@ def our_solve(a, b, dtype, algorithm):
     n, x, report = len(a), np.empty_like(b), DirectReport(size=ctypes.sizeof(DirectReport))
     o = DirectOptions(size=ctypes.sizeof(DirectOptions), kind=1, refine=-1, algorithm=algorithm)
     if lib.ech_solve_direct(ctx, n, n, a.ctypes.data, n, 1, b.ctypes.data, 1, x.ctypes.data, 1,
-                            dtype, ctypes.byref(o), ctypes.byref(report)) or report.end:
+                            dtype, ctypes.byref(o), ctypes.byref(report)) or report.status:
         raise RuntimeError(lib.ech_error(ctx).decode())
     return x
 

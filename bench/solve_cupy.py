@@ -71,7 +71,7 @@ def ours(a, b, method, rtol):
     if lib.ech_solve(ctx, ctypes.byref(op), 1, address(b), a.shape[0], address(x), a.shape[0],
                      ctypes.byref(o), ctypes.byref(report)):
         sys.exit(lib.ech_error(ctx).decode())
-    return x, report.iterations, lib.ech_solve_status_text(report.reason).decode()
+    return x, report.iterations, lib.ech_solve_status_text(report.status).decode()
 
 
 def theirs(a, b, method, rtol):

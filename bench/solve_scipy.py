@@ -154,7 +154,7 @@ def ours(a, b, method, precond):
         if lib.ech_solve(ctx, ctypes.byref(op), 1, b.ctypes.data, a.shape[0], x.ctypes.data,
                          a.shape[0], ctypes.byref(o), ctypes.byref(report)):
             sys.exit(lib.ech_error(ctx).decode())
-        return x, report.iterations, lib.ech_solve_status_text(report.reason).decode()
+        return x, report.iterations, lib.ech_solve_status_text(report.status).decode()
     return solve
 
 
@@ -212,7 +212,7 @@ def directly(a, b, dense, algorithm):
         if lib.ech_solve_direct(ctx, n, n, dense.ctypes.data, n, 1, b.ctypes.data, 1,
                                 x.ctypes.data, 1, F64, ctypes.byref(o), ctypes.byref(report)):
             return None, 0, lib.ech_error(ctx).decode()
-        return x, report.refinements, lib.ech_direct_status_text(report.end).decode()
+        return x, report.refinements, lib.ech_direct_status_text(report.status).decode()
     return solve
 
 
