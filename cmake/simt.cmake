@@ -61,7 +61,24 @@ else()
   set(simt_link_options -Wl,--no-undefined,--wrap=memcpy,--wrap=memmove,--wrap=memset)
 endif()
 
-add_library(simt_shared OBJECT ${CMAKE_CURRENT_LIST_DIR}/../src/simt/image_shared.c)
+# simt_layout(SYMBOL SOURCE): a C file that defines SYMBOL, a digest of the headers that host code and kernels share. The
+# library rejects a module that was built from other headers, for example by a build of some targets only.
+function(simt_layout symbol source)
+  file(GLOB files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/*/*.h ${PROJECT_SOURCE_DIR}/src/*/cuda/*.h)
+  list(FILTER files EXCLUDE REGEX "/src/(simt|cpu|io)/")
+  list(JOIN files "\n" text)
+  file(CONFIGURE OUTPUT ${symbol}.list CONTENT "${text}\n" @ONLY)
+  add_custom_command(OUTPUT ${source}
+    COMMAND ${CMAKE_COMMAND} -DLIST=${symbol}.list -DFLAGS= -DSYMBOL=${symbol} -DID=${symbol}.id -DSOURCE=${source}
+      -P ${PROJECT_SOURCE_DIR}/cmake/pack_id.cmake
+    DEPENDS ${files} ${symbol}.list ${PROJECT_SOURCE_DIR}/cmake/pack_id.cmake
+    COMMENT "Writing ${symbol}" VERBATIM)
+endfunction()
+
+simt_layout(simt_layout simt_layout.c)
+set_source_files_properties(${CMAKE_CURRENT_BINARY_DIR}/simt_layout.c PROPERTIES COMPILE_OPTIONS -fvisibility=default)
+add_library(simt_shared OBJECT ${CMAKE_CURRENT_LIST_DIR}/../src/simt/image_shared.c
+  ${CMAKE_CURRENT_BINARY_DIR}/simt_layout.c)
 target_include_directories(simt_shared PRIVATE ${PROJECT_SOURCE_DIR}/src)
 target_link_libraries(simt_shared PRIVATE echelon_warnings)
 

@@ -108,7 +108,7 @@ static CUresult launch(CUkernel kernel, unsigned gx, unsigned gy, unsigned gz, u
 /* ---- Cases ---- */
 
 static const struct echi_provider gpu = { .ptx_file = "kernels.pack" };
-static const struct echi_provider emulator = { .by_name = true };
+static const struct echi_provider emulator = { .layout = "abc" };
 
 static char folder[] = "/tmp/test_launch.XXXXXX";
 static struct echi_driver driver;
@@ -284,7 +284,7 @@ static void test_refused(void)
     if (begin("by name", 121)) { /* the emulator has neither machine code nor PTX */
         cuda.provider = &emulator;
         CHECK_STATUS(run("bare", "a"), ECH_OK);
-        CHECK(strcmp(fake.loaded[0], "bare") == 0);
+        CHECK(strcmp(fake.loaded[0], "bare?abc") == 0);
         test_end();
     }
 }

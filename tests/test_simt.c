@@ -188,6 +188,20 @@ static void test_early(void)
     test_end();
 }
 
+/* The library names the digest of its headers; a module of another build is rejected. */
+static void test_layout(void)
+{
+    static const char path[] = SIMT_TEST_MODULES "/faults.so";
+    static const char other[] = SIMT_TEST_MODULES "/faults.so?0123456789abcdef0123456789abcdef";
+    CUlibrary library = NULL;
+    if (!test_begin("a module of another build")) return;
+    CHECK_INT(simt_driver.cuLibraryLoadData(&library, other, NULL, NULL, 0, NULL, NULL, 0),
+              CUDA_ERROR_INVALID_IMAGE);
+    CHECK_INT(simt_driver.cuLibraryLoadData(&library, path, NULL, NULL, 0, NULL, NULL, 0),
+              CUDA_SUCCESS);
+    test_end();
+}
+
 int main(int argc, char **argv)
 {
     argc = simt_run_begin(argc, argv);
@@ -195,6 +209,7 @@ int main(int argc, char **argv)
     test_faults();
     test_patterns();
     test_early();
+    test_layout();
     simt_run_end();
     return test_finish();
 }

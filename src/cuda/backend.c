@@ -216,6 +216,8 @@ const struct echi_backend echi_cuda = { .name = "cuda",
 #endif
 
 #ifdef ECHELON_SIMT
+extern const char echi_simt_layout[33]; /* simt_layout() in cmake/simt.cmake */
+
 /* The emulator has every module for the architecture of its device. */
 static int same(int arch)
 {
@@ -225,7 +227,7 @@ static int same(int arch)
 static const struct echi_provider emulator = { .device = "simt",
                                                .unit = "SIMT emulator",
                                                .unusable = "\"simt\" cannot be used",
-                                               .by_name = true,
+                                               .layout = echi_simt_layout,
                                                .code_for = same,
                                                .file = &echi_libsimt };
 

@@ -99,7 +99,8 @@ struct echi_provider {
     bool numbered;             /* there may be several: "cuda:1" */
     const char *unit;          /* in messages: "there are 4 <unit>s" */
     const char *unusable;      /* in messages: "no GPU can be used" */
-    bool by_name;              /* cuLibraryLoadData() takes a module's name, not its code */
+    const char *layout;        /* not NULL: cuLibraryLoadData() takes not a module's code, but its
+                                  name, '?', and this text */
     int (*code_for)(int arch); /* the architecture of the code for a device of architecture arch */
     const char *ptx_file;      /* used if no machine code fits; NULL: none */
     struct echi_driver_file *file;

@@ -15,6 +15,7 @@
 #include "cuda/cuda.h"
 #include "cuda/pack.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -91,9 +92,13 @@ static ech_status load_image(ech_ctx *ctx, int i)
     ech_status status = ECH_OK;
     void *data = NULL;
     if (cuda->libraries[i]) return ECH_OK;
-    if (!cuda->provider->by_name) TRY(read_image(ctx, echi_images[i], &data));
-    CUresult result = driver->cuLibraryLoadData(&cuda->libraries[i], data ? data : echi_images[i],
-                                                NULL, NULL, 0, NULL, NULL, 0);
+    char name[ECHI_ERROR_BYTES];
+    if (cuda->provider->layout)
+        snprintf(name, sizeof name, "%s?%s", echi_images[i], cuda->provider->layout);
+    else
+        TRY(read_image(ctx, echi_images[i], &data));
+    CUresult result = driver->cuLibraryLoadData(&cuda->libraries[i], data ? data : name, NULL, NULL,
+                                                0, NULL, NULL, 0);
     free(data); /* the driver has copied it */
     if (result != CUDA_SUCCESS) cuda->libraries[i] = NULL;
     if (result == CUDA_ERROR_NO_BINARY_FOR_GPU) return has_none(ctx);

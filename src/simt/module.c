@@ -20,16 +20,18 @@ enum { OUT_OF_MEMORY = 2, NO_BINARY = 209, INVALID_IMAGE = 200 };
 static struct simt_loaded *loaded;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
+/* name may end with '?' and the layout that the module must have. */
 static void path_of(const char *name, char *path, size_t bytes)
 {
     Dl_info here;
+    const int length = (int)strcspn(name, "?");
     if (strchr(name, '/') || !dladdr((void *)&loaded, &here)) {
-        snprintf(path, bytes, "%s", name);
+        snprintf(path, bytes, "%.*s", length, name);
         return;
     }
     const char *slash = strrchr(here.dli_fname, '/');
     int folder = slash ? (int)(slash - here.dli_fname) + 1 : 0;
-    snprintf(path, bytes, "%.*sechelon/%s.so", folder, here.dli_fname, name);
+    snprintf(path, bytes, "%.*sechelon/%.*s.so", folder, here.dli_fname, length, name);
 }
 
 /* Information of the dynamic linker about a module. */
@@ -74,6 +76,8 @@ int simt_module_load(const char *name, struct simt_loaded **module)
     void *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     if (!handle && is_memory_missing(dlerror())) return OUT_OF_MEMORY;
     const struct simt_image *image = handle ? dlsym(handle, "simt_image") : NULL;
+    const char *layout = handle ? dlsym(handle, "simt_layout") : NULL, *wanted = strchr(name, '?');
+    if (wanted && (!layout || strcmp(layout, wanted + 1) != 0)) image = NULL;
     if (!image || image->version != SIMT_IMAGE_VERSION || !dladdr(image, &file)) {
         if (handle) dlclose(handle);
         return INVALID_IMAGE;
