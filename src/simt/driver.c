@@ -68,9 +68,7 @@ static const struct {
     { CUDA_ERROR_NOT_INITIALIZED, "CUDA_ERROR_NOT_INITIALIZED", "cuInit() was not called" },
     { CUDA_ERROR_INVALID_DEVICE, "CUDA_ERROR_INVALID_DEVICE", "there is one device, number 0" },
     { CUDA_ERROR_INVALID_IMAGE, "CUDA_ERROR_INVALID_IMAGE",
-      "the module was not compiled for this version of the library and its SIMT emulator; build "
-      "all "
-      "targets" },
+      "the module was not built with this library and emulator; build all targets" },
     { CUDA_ERROR_NO_BINARY_FOR_GPU, "CUDA_ERROR_NO_BINARY_FOR_GPU",
       "the SIMT emulator has no module of that name" },
     { CUDA_ERROR_NOT_FOUND, "CUDA_ERROR_NOT_FOUND", "the module has no kernel of that name" },
