@@ -11,8 +11,8 @@ A mutant is one change at one place: an operator, a bound, a constant, a conditi
 arguments, a mask, or a removed call of a function without a result (barriers, fences, waits).  The
 seed determines the order of all mutants of the files; the first N that FILE.csv does not contain are
 run, so that a run can be continued, and several machines can use different seeds.  The tests are
-those of the folder: the programs of the operation on the CPU and on the emulator, quick cases, or the
-golden tests of the command.  If a header is part of several modules of kernels, one is compiled.
+those of the folder: the programs of the operation on the CPU, quick cases first, and quick cases on
+the emulator, or the golden tests of the command.  If a header is part of several modules of kernels, one is compiled.
 
 Results: killed (a test fails, the compiler rejects it, or it takes too long) or survived.
 
@@ -141,7 +141,7 @@ class Tree:
         with open(os.path.join(self.path, "src/operations.def")) as file:
             for folder, tests in re.findall(r"^OPERATION\(\w+,\s*(\w+),[^\"\n]*(?:\"([^\"]*)\")?",
                                             file.read(), re.M):
-                self.programs.setdefault(folder, []).extend(tests.split())
+                self.programs.setdefault(folder, []).extend(tests.split() + ["explain"])
         self.deps = {}  # header: objects that include it
         deps = subprocess.run(["ninja", "-C", self.build, "-t", "deps"], text=True,
                               stdout=subprocess.PIPE, check=True).stdout
@@ -206,6 +206,7 @@ class Tree:
                 if "/cpu/" in name:
                     ways.append((["--device", "cpu", "--quick", "--every", "3"],
                                  {"ECHELON_CPU": "portable"}))
+                ways.append((["--device", "cpu"], {}))
             if "/cpu/" not in name and program not in ("test_parallel", "test_threads"):
                 ways.append((["--device", "simt", "--quick", "--every", "7"], simt))
                 ways.append((["--device", "simt", "--quick", "--every", "7"],

@@ -25,9 +25,10 @@ import subprocess
 import sys
 import tempfile
 
-KINDS = ["memory", "thread", "open", "read", "write", "file", "eintr", "short"]
-HARMLESS = ["thread", "eintr", "short"]
+KINDS = ["memory", "thread", "open", "read", "write", "file", "eintr", "short", "exist"]
+HARMLESS = ["thread", "eintr", "short", "exist"]
 OLD = b"the old contents\n"
+NEW = ["new.npy"] # outputs that do not exist before
 
 # The words after "echelon", and the output files; None: also the standard output may differ.
 CASES = [
@@ -37,6 +38,7 @@ CASES = [
     ("sort -k value table.csv -o out.csv", ["out.csv"]),
     ("sort --argsort a.npy -o out.npy --json", ["out.npy"]),
     ("sort big.u32 -o out.u32 --threads 4", ["out.u32"]),
+    ("sort a.npy -o new.npy", ["new.npy"]),
     ("unique --count a.txt", []),
     ("unique a.u32 -o out.u32", ["out.u32"]),
     ("select >0 a.npy -o out.npy", ["out.npy"]),
@@ -124,7 +126,7 @@ class Runner:
                 with open(folder + "/" + name, "wb") as file:
                     file.write(data)
             for name in outputs or []:
-                if name not in self.inputs:
+                if name not in self.inputs and name not in NEW:
                     with open(folder + "/" + name, "wb") as file:
                         file.write(OLD)
             environment = dict(os.environ, LD_PRELOAD=self.options.inject, ECHELON_DEVICE="cpu",
@@ -183,7 +185,7 @@ class Runner:
         words = text.split()
         before = dict(self.inputs)
         before.update({name: OLD for name in outputs or []
-                       if name not in self.inputs})
+                       if name not in self.inputs and name not in NEW})
         for kind in KINDS:
             good = self.run(words, outputs, kind, -1)
             if good[0] != 0:

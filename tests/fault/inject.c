@@ -13,6 +13,7 @@
  *     file     close, fsync, fstat, lseek, rename, linkat, fchmod, fchown, readlink: EIO
  *     eintr    read, write, open: EINTR
  *     short    read, write: one byte is transferred
+ *     exist    linkat: another program has created the file
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -35,10 +36,10 @@
 
 #define EXPORT __attribute__((visibility("default")))
 
-enum kind { NONE, MEMORY, THREAD, OPEN, READ, WRITE, FILES, EINTR_ONCE, SHORT };
+enum kind { NONE, MEMORY, THREAD, OPEN, READ, WRITE, FILES, EINTR_ONCE, SHORT, EXIST };
 
-static const char *const names[] = { "",      "memory", "thread", "open", "read",
-                                     "write", "file",   "eintr",  "short" };
+static const char *const names[] = { "",      "memory", "thread", "open",  "read",
+                                     "write", "file",   "eintr",  "short", "exist" };
 
 static enum kind kind;
 static long position;
@@ -229,6 +230,10 @@ EXPORT int rename(const char *from, const char *to)
 EXPORT int linkat(int from_folder, const char *from, int to_folder, const char *to, int flags)
 {
     if (with(FILES, EIO)) return -1;
+    if (fails(EXIST)) {
+        const long fd = syscall(SYS_openat, to_folder, to, O_WRONLY | O_CREAT, 0600);
+        if (fd >= 0) syscall(SYS_close, fd);
+    }
     return (int)syscall(SYS_linkat, from_folder, from, to_folder, to, flags);
 }
 
