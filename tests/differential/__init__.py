@@ -1,0 +1,1 @@
+"""The parts of tests/differential.py: random cases and their expected results."""

@@ -1,0 +1,3 @@
+COMMAND = {}
+def coverage_failures():
+    return []
