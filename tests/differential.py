@@ -24,6 +24,7 @@ import traceback
 from pathlib import Path
 
 sys.dont_write_bytecode = True
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # of NumPy
 try:
     import numpy
 except ImportError:
@@ -86,7 +87,7 @@ class Runner:
         except (case.Difference, library.Status) as error:
             problem = str(error)
         except Exception:  # a fault of the test
-            problem = traceback.format_exc()
+            problem = "".join(traceback.format_exc().splitlines(True)[-9:])
         t.release()
         op.seconds += time.monotonic() - begin
         op.cases += 1

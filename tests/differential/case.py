@@ -160,6 +160,7 @@ class Case:
         names = [None] + [row["name"] for row in plan.get("alternatives", [])]
         if isinstance(plan.get("algorithm"), dict):
             names.append(plan["algorithm"]["name"])
+        names = [name for name in names if name != "empty"]  # describes calls without work
         choice = self.pick(names)
         self.note(algorithm=choice)
         return choice.encode() if choice else None
