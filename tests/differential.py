@@ -19,6 +19,7 @@ import os
 import signal
 import struct
 import sys
+import tempfile
 import time
 import traceback
 from pathlib import Path
@@ -60,7 +61,7 @@ class Runner:
     def __init__(self, options, current):
         self.options, self.current = options, current
         self.lib = library.Library(options.library)
-        command.COMMAND.update(path=options.command, library=self.lib)
+        command.COMMAND.update(path=os.path.abspath(options.command), directory=options.directory)
         self.handle = ctypes.c_void_p()
         self.failures = 0
 
@@ -109,6 +110,9 @@ class Runner:
         names = o.only or sorted(case.OPERATIONS)
         if o.device != "cpu":  # the command is tested on the CPU, and memory is that of the host
             names = [name for name in names if o.only or not name.startswith("echelon_")]
+        if not command.available():
+            print("skip: the command", o.command, "does not exist")
+            names = [name for name in names if not name.startswith("echelon_")]
         operations = [case.OPERATIONS[name] for name in names]
         self.open()
         if o.case is not None:
@@ -193,7 +197,8 @@ def main():
     if unknown:
         parser.error(f"no operation is called {unknown[0]}; --list prints them")
     print(f"NumPy {numpy.__version__}, seed {options.seed}, device {options.device}, {options.library}", flush=True)
-    return guarded(options)
+    with tempfile.TemporaryDirectory() as options.directory:
+        return guarded(options)
 
 
 if __name__ == "__main__":
