@@ -82,6 +82,8 @@ def solve_direct(t):
         bad_row, column = t.between(0, m - 1), t.between(0, n - 1)
         column = min(column, bad_row)  # Cholesky does not read above the diagonal
         a[bad_row, column] = t.pick([np.nan, np.inf])
+        if factor == "CHOLESKY":  # the element is also in this row of the symmetric matrix
+            bad_row = column
     b = np.eye(n, dtype=dtype.storage) if inverse else t.rng.standard_normal((m, nrhs)).astype(dtype.storage)
     refine = t.pick([0, 0, -1, 3])
     t.note(m=m, n=n, nrhs=nrhs, factor=factor, kind=kind, inverse=inverse, refine=refine)
