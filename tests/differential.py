@@ -70,6 +70,7 @@ class Runner:
         words = ["python3", os.path.relpath(__file__), f"--seed {o.seed} --only {name} --case {index}"]
         words += [f"--library {os.path.relpath(o.library)}", f"--command {os.path.relpath(o.command)}"]
         words += [f"--device {o.device}"] if o.device != "cpu" else []
+        words += [f"--cpu {o.cpu}"] if o.cpu != "best" else []
         return " ".join(words)
 
     def open(self):
@@ -122,7 +123,7 @@ class Runner:
             begin = last = time.monotonic()
             while time.monotonic() - begin < o.seconds:
                 op = min(operations, key=lambda op: (op.seconds / op.weight, op.name))
-                self.run_case(op, op.cases)
+                self.run_case(op, o.first + op.cases)
                 if time.monotonic() - last > 600:
                     last = time.monotonic()
                     print(sum(op.cases for op in operations), "cases,", self.failures, "failures", flush=True)
@@ -142,6 +143,24 @@ class Runner:
         failed = sum(op.failures for op in operations)
         print(f"{total - failed} passed, {self.failures} failed, 0 skipped", flush=True)
         return 1 if self.failures else 0
+
+
+def run_variants(options):
+    """Runs the cases with the instruction sets of the CPU, which the library chooses once per process."""
+    variants = {"best": 0.5, "avx2": 0.25, "portable": 0.25}  # shares of the time
+    if options.cpu != "all":
+        variants = {options.cpu: 1}
+    elif options.case is not None or options.device != "cpu":
+        variants = {"best": 1}
+    status, seconds = 0, options.seconds
+    for number, (options.cpu, share) in enumerate(variants.items()):
+        options.seconds, options.first = seconds * share, 1_000_000_000 * number  # other cases
+        if options.cpu != "best":
+            os.environ["ECHELON_CPU"] = options.cpu
+        print(f"NumPy {numpy.__version__}, seed {options.seed}, device {options.device}, instruction set {options.cpu}, "
+              f"{options.library}", flush=True)
+        status |= guarded(options)
+    return status
 
 
 def guarded(options):
@@ -183,6 +202,8 @@ def main():
     parser.add_argument("--library", default=str(SOURCE / "build/src/libechelon.so"))
     parser.add_argument("--command", default=str(SOURCE / "build/cli/echelon"))
     parser.add_argument("--device", default="cpu", help="cpu, simt or cuda")
+    parser.add_argument("--cpu", default="all", choices=["all", "best", "avx512", "avx2", "portable"],
+                        help="the instruction set of the CPU; default: the best one half of the time, then the others")
     parser.add_argument("--only", action="append", help="only this operation; may be repeated")
     parser.add_argument("--case", type=int, help="only the case with this number")
     parser.add_argument("--most", type=int, default=5, help="failures to print per operation, default 5")
@@ -196,9 +217,8 @@ def main():
     unknown = [name for name in options.only or [] if name not in case.OPERATIONS]
     if unknown:
         parser.error(f"no operation is called {unknown[0]}; --list prints them")
-    print(f"NumPy {numpy.__version__}, seed {options.seed}, device {options.device}, {options.library}", flush=True)
     with tempfile.TemporaryDirectory() as options.directory:
-        return guarded(options)
+        return run_variants(options)
 
 
 if __name__ == "__main__":
