@@ -207,7 +207,7 @@ def gf2_move(t):
         t.same("bits of a smaller matrix", part.bits(), found[:40, :70])
         n, ones = rows * cols, int(found.sum())
         t.note(probability=probability, seed=seed)
-        t.near("ones", ones, probability * n, 7 * (n * probability * (1 - probability)) ** 0.5 + 1e-9 * n)
+        t.near("ones", ones, probability * n, 7 * (n * probability * (1 - probability)) ** 0.5 + 8)
     elif call == "pack":
         bytes_ = np.frombuffer(t.rng.bytes(rows * cols), np.uint8).reshape(rows, cols)
         out = output(t, rows, cols)

@@ -573,8 +573,12 @@ def echelon_gf2(t):
         possible = ~tb[e.rank:].any(axis=0)
         expected = np.zeros((cols, b.shape[1]), np.uint8)
         expected[e.pivots] = tb[:e.rank] * possible
-        echelon(t, *words, *out, status=int(not possible.all()))
+        echelon(t, *words, *out, "--certificate", "y.npy", status=int(not possible.all()))
         t.same("x", read_bits("out.npy"), expected)
+        if file("y.npy").exists():
+            y = read_bits("y.npy")
+            t.true("certificates", not product(y, a).any() and not y[possible].any() and
+                   bool((np.diag(product(y, b))[~possible] == 1).all()))
     elif what == "nullspace":
         left = t.flag()
         basis = nullspace(np.ascontiguousarray(a.T) if left else a)

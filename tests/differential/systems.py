@@ -100,6 +100,14 @@ def solve_direct(t):
         t.call("ech_solve_direct", m, n, a_in.p, n + gaps[0], nrhs, b_in.p, nrhs + gaps[1], out.p, nrhs + gaps[2],
                dtype.code, t.address(options), t.address(report))
     t.true("elements between the rows changed", bool(np.isnan(out.a[:, nrhs:]).all()))
+    if options.algorithm == b"blocked" and not inverse and report.status == 0:
+        again, other = t.put(wide(n, nrhs, dtype, 7.0, gaps[2]), writable=True), t.struct("ech_direct_report")
+        t.threads()
+        t.call("ech_solve_direct", m, n, a_in.p, n + gaps[0], nrhs, b_in.p, nrhs + gaps[1], again.p, nrhs + gaps[2],
+               dtype.code, t.address(options), t.address(other))
+        t.same("x with other threads", again.a[:, :nrhs], out.a[:, :nrhs])
+        t.equal("report with other threads", repr((other.log_abs, other.rcond, other.backward_error)),
+                repr((report.log_abs, report.rcond, report.backward_error)))
     status, x = report.status, out.a[:, :nrhs].astype(np.float64)
     t.true("no text", t.lib.raw("ech_direct_status_text", status) not in (b"?", b""))
     t.true("no name", t.lib.raw("ech_factor_name", report.kind) in (b"auto", b"lu", b"cholesky", b"qr"))
@@ -269,6 +277,19 @@ def solve(t):
         report.size = ctypes.sizeof(report)
     t.call("ech_solve", t.address(operator), nrhs, t.put(b_in).p, step, x.p, step, t.address(options),
            ctypes.addressof(reports))
+    if form != "apply" and t.flag(0.4):  # neither threads nor check_every have an effect
+        again = t.put(guess, writable=True)
+        other = (t.lib.structs["ech_solve_report"] * nrhs)()
+        for report in other:
+            report.size = ctypes.sizeof(report)
+        if not options.work:
+            options.check_every = t.pick([1, 3, 200])
+        t.threads()
+        t.call("ech_solve", t.address(operator), nrhs, t.put(b_in).p, step, again.p, step, t.address(options),
+               ctypes.addressof(other))
+        t.same("x with other threads", again.a, x.a)
+        t.equal("iterations and residuals with other threads", [(r.iterations, r.residual) for r in other],
+                [(r.iterations, r.residual) for r in reports])
     wide_a = a.astype(np.float64)
     tolerance = rtol or (1e-8 if dtype is F64 else 1e-5)
     unit = UNIT[dtype.name]
