@@ -50,7 +50,8 @@ def coverage_failures(lib):
     """Functions of the library without a test and without an entry in EXCEPTIONS, and obsolete entries."""
     covered = {name for op in case.OPERATIONS.values() for name in op.covers}
     exported = set(lib.exported)
-    failures = [f"{name} is exported, but no operation tests it" for name in sorted(exported - covered - set(EXCEPTIONS))]
+    untested = exported - covered - set(EXCEPTIONS)
+    failures = [f"{name} is exported, but no operation tests it" for name in sorted(untested)]
     failures += [f"{name} is tested, but not exported" for name in sorted(covered - exported)]
     failures += [f"{name} is an exception, but is not exported" for name in sorted(set(EXCEPTIONS) - exported)]
     failures += [f"{name} is an exception, but is tested" for name in sorted(set(EXCEPTIONS) & covered)]
@@ -157,8 +158,8 @@ def run_variants(options):
         options.seconds, options.first = seconds * share, 1_000_000_000 * number  # other cases
         if options.cpu != "best":
             os.environ["ECHELON_CPU"] = options.cpu
-        print(f"NumPy {numpy.__version__}, seed {options.seed}, device {options.device}, instruction set {options.cpu}, "
-              f"{options.library}", flush=True)
+        print(f"NumPy {numpy.__version__}, seed {options.seed}, device {options.device}, "
+              f"instruction set {options.cpu}, {options.library}", flush=True)
         status |= guarded(options)
     return status
 

@@ -1,4 +1,7 @@
-"""bits.py - linear algebra over GF(2): Gaussian elimination of NumPy arrays of 0 and 1 as echelon/gf2.h defines it."""
+"""bits.py - linear algebra over GF(2): Gaussian elimination of NumPy arrays of 0 and 1 as echelon/gf2.h defines it.
+
+SPDX-License-Identifier: Apache-2.0
+"""
 
 import numpy as np
 

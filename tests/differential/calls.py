@@ -1,4 +1,7 @@
-"""calls.py - contexts, devices, memory, names and the functions that change a context."""
+"""calls.py - contexts, devices, memory, names and the functions that change a context.
+
+SPDX-License-Identifier: Apache-2.0
+"""
 
 import ctypes
 

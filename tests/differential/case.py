@@ -1,4 +1,7 @@
-"""case.py - one random case: its random numbers, its guarded arrays and its calls of the library."""
+"""case.py - one random case: its random numbers, its guarded arrays and its calls of the library.
+
+SPDX-License-Identifier: Apache-2.0
+"""
 
 import ctypes
 import zlib

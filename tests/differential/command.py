@@ -1,4 +1,7 @@
-"""command.py - the subcommands of the command, on files in random formats; invalid inputs."""
+"""command.py - the subcommands of the command, on files in random formats; invalid inputs.
+
+SPDX-License-Identifier: Apache-2.0
+"""
 
 import json
 import os

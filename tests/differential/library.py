@@ -1,6 +1,8 @@
 """library.py - libechelon through ctypes, with the signatures of include/abi.txt and the structs of the headers.
 
 A changed prototype, struct or enumerator therefore changes the calls of the tests, or fails at the start.
+
+SPDX-License-Identifier: Apache-2.0
 """
 
 import ctypes

@@ -1,4 +1,7 @@
-"""matrices.py - dense and sparse products: bit-identical to the orders of docs/matmul.md and docs/sparse.md."""
+"""matrices.py - dense and sparse products: bit-identical to the orders of docs/matmul.md and docs/sparse.md.
+
+SPDX-License-Identifier: Apache-2.0
+"""
 
 import ctypes
 import ctypes.util
@@ -78,7 +81,7 @@ def bounded(t, what, dtype, found, alpha, a, b, beta, c):
 def matmul(t):
     dtype = t.dtype(values.FLOATS)
     most = 40_000
-    m, n = t.pick([0, 1, 2, t.between(1, 40), t.between(1, 130)]), t.pick([0, 1, 3, t.between(1, 40), t.between(1, 130)])
+    m, n = (t.pick([0, 1, 2, t.between(1, 40), t.between(1, 130)]) for _ in range(2))
     k = t.pick([0, 1, 2, 17, t.between(1, 40), max(1, most // max(m * n, 1))])
     k = min(k, 2000, max(1, most // max(m * n, 1)))
     wide = dtype in (F16, BF16) and t.flag()

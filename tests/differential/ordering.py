@@ -1,4 +1,7 @@
-"""ordering.py - sorts, selections and movements of elements: every result is exact."""
+"""ordering.py - sorts, selections and movements of elements: every result is exact.
+
+SPDX-License-Identifier: Apache-2.0
+"""
 
 import numpy as np
 

@@ -2,6 +2,8 @@
 
 Results are bit-identical to the orders of operations of docs/reduce.md and docs/scan.md, which are written here with
 operations of NumPy on many rows at once.
+
+SPDX-License-Identifier: Apache-2.0
 """
 
 from fractions import Fraction

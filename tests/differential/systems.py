@@ -1,4 +1,7 @@
-"""systems.py - direct and iterative solvers: exact where the header promises it, error bounds elsewhere."""
+"""systems.py - direct and iterative solvers: exact where the header promises it, error bounds elsewhere.
+
+SPDX-License-Identifier: Apache-2.0
+"""
 
 import ctypes
 import math

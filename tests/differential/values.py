@@ -1,6 +1,8 @@
 """values.py - the twelve dtypes in NumPy, their order, and random data.
 
 Arrays of bf16 are u16 in NumPy.  "Bits" are the elements as unsigned integers of the same size.
+
+SPDX-License-Identifier: Apache-2.0
 """
 
 import numpy as np
