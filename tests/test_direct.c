@@ -408,7 +408,7 @@ static void run_memory(ech_ctx *ctx, size_t m, size_t n, size_t count, ech_facto
         return;
     }
     struct direct_system s = direct_make(m > n ? "random" : "spd", m, n, count, ECH_F64, 3);
-    ech_direct_options o = direct_options(kind, algorithm, 0);
+    ech_direct_options o = direct_options(kind, algorithm, count == 1 ? -1 : 0);
     const ech_allocator none = { .size = sizeof(ech_allocator),
                                  .allocate = allocate_none,
                                  .release = release_none };
@@ -423,8 +423,12 @@ static void run_memory(ech_ctx *ctx, size_t m, size_t n, size_t count, ech_facto
         CHECK_STATUS(answer.status, ECH_OK);
         CHECK_INT(answer.report.status, ECH_DIRECT_STATUS_SOLVED);
         answer_free(&answer);
+        double *x = calloc(n * (count + 2), sizeof *x);
+        CHECK_STATUS(ech_solve_direct(ctx, m, n, s.a, n, count, s.b, count, x, count + 2, ECH_F64,
+                                      &o, &answer.report),
+                     ECH_OK); /* the workspace does not depend on strides */
+        CHECK_INT(answer.report.status, ECH_DIRECT_STATUS_SOLVED);
         o.work_bytes = bytes - 1;
-        double *x = calloc(n * count, sizeof *x);
         CHECK_FAILS(ctx,
                     ech_solve_direct(ctx, m, n, s.a, n, count, s.b, count, x, count, ECH_F64, &o,
                                      &answer.report),
@@ -514,6 +518,7 @@ int main(int argc, char **argv)
         for (int j = 0; j < 2; j++) {
             if (is_drawn()) run_memory(ctx, 70, 70, 3, ECH_FACTOR_LU, algorithms[j]);
             if (is_drawn()) run_memory(ctx, 70, 70, 1, ECH_FACTOR_AUTO, algorithms[j]);
+            if (is_drawn()) run_memory(ctx, 20, 20, 1, ECH_FACTOR_LU, algorithms[j]);
             if (is_drawn()) run_memory(ctx, 90, 70, 100, ECH_FACTOR_QR, algorithms[j]);
             if (is_drawn()) run_memory(ctx, 300, 300, 130, ECH_FACTOR_CHOLESKY, algorithms[j]);
         }

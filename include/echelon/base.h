@@ -357,7 +357,7 @@ typedef enum ech_op {
     ECH_OP_OR = 5,
     ECH_OP_XOR = 6,
     /* only for ech_reduce() and related functions: */
-    ECH_OP_ARGMIN = 7,    /* position of the first minimum */
+    ECH_OP_ARGMIN = 7,    /* position of the first minimum; -0 equals +0 */
     ECH_OP_ARGMAX = 8,    /* position of the first maximum */
     ECH_OP_MINMAX = 9,    /* the minimum, then the maximum */
     ECH_OP_ANY = 10,      /* 1 if at least one element passes the test, otherwise 0 */

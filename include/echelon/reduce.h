@@ -18,8 +18,9 @@ extern "C" {
 
 /* Options of a reduction.  Zero is the default of every field except size. */
 typedef struct ech_reduce_options {
-    size_t size;         /* sizeof(ech_reduce_options) */
-    ech_nan nan;         /* how NaN are treated */
+    size_t size; /* sizeof(ech_reduce_options) */
+    ech_nan nan; /* how NaN are treated; ECH_OP_ANY, ECH_OP_ALL and ECH_OP_COUNT always apply
+                    their test to NaN, too */
     int accumulate_wide; /* 1: sums and products of f16, bf16 and f32 are computed in f64, and
                             they, means, variances and norms are f64 */
     ech_compare compare; /* the test of ECH_OP_ANY, ECH_OP_ALL and ECH_OP_COUNT */

@@ -144,6 +144,21 @@ done:
 
 /* ---- Workspace ---- */
 
+/* The workspace of the products. One column of x is computed by matrix-vector products if x_stride
+ * is 1, otherwise by matrix products, but the workspace must not depend on x_stride. */
+static ech_status product_bytes(const struct echi_direct *call, size_t *bytes)
+{
+    struct echi_direct other = *call;
+    size_t other_bytes = 0;
+    ech_status status;
+    TRY(echi_direct_walk(call, bytes));
+    other.x_stride = call->x_stride > 1 ? 1 : 2;
+    if (call->count == 1) TRY(echi_direct_walk(&other, &other_bytes));
+    if (*bytes < other_bytes) *bytes = other_bytes;
+done:
+    return status;
+}
+
 static ech_status lay_out(const struct echi_direct *call, void *base,
                           struct echi_direct_parts *parts, size_t *bytes)
 {
@@ -156,7 +171,7 @@ static ech_status lay_out(const struct echi_direct *call, void *base,
     const struct echi_direct_step largest = { .f64 = element == 8, .rows = m, .cols = n };
     size_t product = 0, steps = 0;
     ech_status status;
-    TRY(echi_direct_walk(call, &product));
+    TRY(product_bytes(call, &product));
     TRY(echi_operation_workspace(step, &largest, &steps));
     parts->factor = echi_part(&layout, m, echi_direct_stride(call) * element);
     parts->reflectors = echi_part(&layout, qr ? m : 0, leaf * element);
