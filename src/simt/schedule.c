@@ -111,6 +111,19 @@ void simt_give_way(struct simt_thread *t, uintptr_t pc)
     leave(t, false);
 }
 
+void simt_let_others_see(struct simt_thread *t, uintptr_t pc)
+{
+    struct simt_worker *w = t->block->worker;
+    if (w->until_yield == 0)
+        w->until_yield = 1 + simt_draw(&w->random, (uint32_t)(2 * simt_options.yield - 1));
+    if (--w->until_yield) return;
+    if (t->overwrites) simt_overwrite_settle(t);
+    t->pc = pc;
+    w->gave_way = true;
+    if (atomic_load_explicit(&t->block->launch->failed, memory_order_relaxed)) simt_abandon(t);
+    return_to_worker(t, false);
+}
+
 void simt_stop(struct simt_thread *t)
 {
     t->waits = SIMT_ENDED;
