@@ -292,6 +292,7 @@ void simt_flag_read(const void *at, size_t bytes, bool acquires, uintptr_t pc)
 {
     struct simt_thread *t = simt_self;
     if (!t) return;
+    if ((uintptr_t)at - simt_arena < simt_arena_bytes) simt_look_again(t, at, pc);
     poll(t, at, pc);
     simt_access(t, at, bytes, SIMT_READ | SIMT_STRONG, pc);
     simt_race_read_flag(t, at, acquires);

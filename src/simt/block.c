@@ -283,6 +283,9 @@ void simt_block_begin(struct simt_block *b)
     b->fences = 0;
     b->met = 0;
     b->over = false;
+    b->polls = false;
+    b->next_thread = NULL;
+    b->looks = 0;
     b->acquired.count = 0, b->acquired.all = false;
     b->bulk.count = 0;
     b->stores.count = 0;

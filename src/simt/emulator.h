@@ -156,6 +156,7 @@ struct simt_thread { /* frequently used fields first */
     uint32_t steps; /* basic blocks since it was last resumed; counted with a profile */
     enum simt_wait waits;
     const void *polled; /* the address of its last atomic or volatile access */
+    const void *looked; /* ... by its last atomic or volatile read of global memory */
     bool overwrites;    /* see overwrite */
     bool waited;        /* for earlier launches */
     uintptr_t pc;       /* in the kernel, where it waits or last accessed memory */
@@ -235,7 +236,8 @@ struct simt_block {
     uint32_t thread_count, warp_count;
     uint32_t ready_warps; /* one bit per warp */
     uint32_t warp_order[SIMT_MOST_WARPS], order_of[SIMT_MOST_WARPS];
-    struct simt_warp *last_warp; /* that ran before the worker took over */
+    struct simt_thread *next_thread; /* to run next; NULL: any */
+    struct simt_warp *last_warp;     /* that ran before the worker took over */
     uint32_t alive;
     uint32_t idle_yields; /* consecutive yields without any other action of a thread */
     struct simt_barrier barriers[SIMT_BARRIERS];
@@ -248,6 +250,8 @@ struct simt_block {
     uint32_t rank;          /* in the cluster */
     uint32_t ended_checked; /* threads that had ended at the last check, for a barrier at ... */
     uintptr_t ended_pc;
+    uint32_t looks; /* repeated reads of flags in global memory */
+    bool polls;     /* all its threads polled when it ran last */
     bool over;
     /* shared memory: all of the module's */
     char *saved;              /* while another block runs on the worker */
@@ -310,6 +314,9 @@ void simt_block_run(struct simt_block *block);
 void simt_wait(struct simt_thread *thread, enum simt_wait why, uintptr_t pc);
 void simt_give_way(struct simt_thread *thread, uintptr_t pc);
 void simt_wake(struct simt_thread *thread);
+/* Other blocks run if threads of this one read the same flags again, with warp operations in
+ * between: it is waiting for other blocks. */
+void simt_look_again(struct simt_thread *thread, const void *at, uintptr_t pc);
 /* Another resident block runs; called before a global store or atomic with the option yield. */
 void simt_let_others_see(struct simt_thread *thread, uintptr_t pc);
 /* Records an action in the block other than yielding. */

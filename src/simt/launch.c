@@ -172,6 +172,7 @@ static void order_warps(struct simt_block *b)
 static bool order_clusters(struct simt_launch *l)
 {
     uint64_t count = l->block_count / l->cluster_blocks, state = simt_options.seed;
+    if (simt_options.yield || simt_options.weak) return true; /* many waits: keep them short */
     if (!simt_options.seed || count < 2 || count > UINT32_MAX) return true;
     l->order = malloc(count * sizeof *l->order);
     if (!l->order) return false;
@@ -341,7 +342,8 @@ static bool run_round(struct simt_worker *w)
         if (simt_options.weak && b->stores.count) simt_weak_drain(b);
         ended |= b->over && !b->stores.count;
         if (b->over || !b->ready_warps) continue;
-        if (simt_options.yield && simt_draw(&w->random, 4) == 0) continue;
+        if (simt_options.yield && simt_draw(&w->random, 8) < (b->polls ? 6 : 2)) continue;
+        b->polls = false;
         swap_in(w, b);
         simt_weak_show(b);
         simt_block_run(b);
