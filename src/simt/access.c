@@ -212,7 +212,7 @@ void simt_access(struct simt_thread *t, const void *at, size_t bytes, unsigned k
     if (address - (uintptr_t)t->fiber.stack < t->fiber.bytes) return; /* a local variable */
     bool aligned = bytes & (bytes - 1) || address % bytes == 0;
     if (address - simt_arena < simt_arena_bytes) {
-        if (kind & SIMT_WRITE && simt_options.yield) simt_let_others_see(t, pc);
+        if (kind & SIMT_WRITE && simt_options.yield) simt_let_others_see(t, kind & SIMT_STRONG, pc);
         if (!aligned) misaligned(t, at, bytes, kind, pc);
         global_access(t, at, bytes, kind, pc);
     } else if (address - (uintptr_t)shared < module->shared_bytes) {

@@ -318,7 +318,7 @@ void simt_wake(struct simt_thread *thread);
  * between: it is waiting for other blocks. */
 void simt_look_again(struct simt_thread *thread, const void *at, uintptr_t pc);
 /* Another resident block runs; called before a global store or atomic with the option yield. */
-void simt_let_others_see(struct simt_thread *thread, uintptr_t pc);
+void simt_let_others_see(struct simt_thread *thread, bool strong, uintptr_t pc);
 /* Records an action in the block other than yielding. */
 void simt_event(struct simt_block *block);
 /* The thread has ended: first other threads stop waiting for it, then it is suspended forever. */

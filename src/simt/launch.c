@@ -62,6 +62,7 @@ enum { GARBAGE = 0xa5 };
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct simt_block *free_slots;
 static uint32_t serials = 1;
+static uint64_t launches; /* so far */
 
 static void *reserve(size_t bytes)
 {
@@ -474,11 +475,13 @@ bool simt_launch_run(struct simt_launch *l)
         l->first_serial = serials;
         serials += 2 * (uint32_t)l->block_count;
         l->most_resident = (uint32_t)(l->cooperative ? l->block_count : simt_options.resident);
+        launches++;
         uint64_t begin = now();
         int started = 1;
         for (int i = 0; i < l->workers; i++) {
             workers[i].launch = l;
-            workers[i].random = simt_options.seed * 0x2545f4914f6cdd1d + (uint64_t)i;
+            workers[i].random =
+                (simt_options.seed << 32 | launches) * 0x2545f4914f6cdd1d + (uint64_t)i;
         }
         for (; started < l->workers; started++)
             if (pthread_create(&threads[started], NULL, run_worker, &workers[started]) != 0) break;

@@ -12,6 +12,10 @@
 
 #include <stdlib.h>
 
+/* An atomic or volatile store counts as this many plain stores for the option yield: other blocks
+ * read it before this block has ended. */
+enum { STRONG_STEPS = 16 };
+
 _Thread_local struct simt_thread *simt_self __attribute__((tls_model("initial-exec")));
 _Thread_local int32_t simt_steps_left __attribute__((tls_model("initial-exec")));
 
@@ -143,12 +147,14 @@ void simt_look_again(struct simt_thread *t, const void *at, uintptr_t pc)
     suspend_block(t, pc);
 }
 
-void simt_let_others_see(struct simt_thread *t, uintptr_t pc)
+void simt_let_others_see(struct simt_thread *t, bool strong, uintptr_t pc)
 {
     struct simt_worker *w = t->block->worker;
     if (w->until_yield == 0)
         w->until_yield = 1 + simt_draw(&w->random, (uint32_t)(2 * simt_options.yield - 1));
-    if (--w->until_yield) return;
+    uint32_t steps = strong ? STRONG_STEPS : 1;
+    w->until_yield -= steps < w->until_yield ? steps : w->until_yield;
+    if (w->until_yield) return;
     t->block->next_thread = t; /* the order of its threads does not change */
     suspend_block(t, pc);
 }
