@@ -12,8 +12,8 @@
  *                               same bytes
  *
  * Stores become visible at fences of device scope, for all stores that are ordered before the
- * fence; at a barrier of the cluster; before an atomic operation of the block on the same bytes; and
- * at random times. The blocks run on one worker: another one could access memory at any time.
+ * fence; at a barrier of the cluster; before an atomic operation of the block on the same bytes;
+ * and at random times. The blocks run on one worker: another one could access memory at any time.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -92,7 +92,7 @@ void simt_weak_fence(struct simt_thread *t)
     if (any) see(t->block, marked);
 }
 
-/* Counts as progress, because all stores become visible sooner or later. */
+/* Counts as progress, because all stores become visible after some time. */
 void simt_weak_drain(struct simt_block *b)
 {
     bool marked[SIMT_MOST_STORES];

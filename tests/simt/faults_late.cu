@@ -2,10 +2,10 @@
  * simt/faults_late.cu - planted faults whose effect depends on when something happens, and twins:
  * asynchronous copies that are not waited for, and values that other blocks see late.
  *
- * As in faults.cu, a kernel and its twin share a body and differ only in `fixed`. In the kernels of
- * the last two parts all accesses to shared values are volatile, so there is no race to report: only
- * the result is wrong, if another block runs between two stores (the option yield), or sees a
- * block's stores in another order (the option weak).
+ * As in faults.cu, a kernel and its twin share a body. In the kernels of the last two parts all
+ * accesses to shared values are volatile, so there is no race to report: only the result is wrong,
+ * if another block runs between two stores (the option yield), or sees a block's stores in another
+ * order (the option weak).
  *
  * SPDX-License-Identifier: Apache-2.0
  */
