@@ -30,7 +30,7 @@ progress() { echo "== $1, $((SECONDS - began)) s"; }
 
 program=$out/planted_gpu
 (cd tests/simt && nvcc -O2 -std=c++14 -lineinfo -I../../src "-arch=sm_$arch" -o "$program" \
-    planted_gpu.cu faults.cu faults_grid.cu faults_order.cu patterns.cu planted_oracle.c) || exit 1
+    planted_gpu.cu faults.cu faults_grid.cu faults_late.cu faults_order.cu patterns.cu planted_oracle.c) || exit 1
 nvidia-smi --query-gpu=name,driver_version --format=csv,noheader | head -1 >"$out/logs/machine"
 nvcc --version | sed -n 's/.*release \([^,]*\),.*/\1/p' >"$out/logs/cuda"
 compute-sanitizer --version 2>&1 | sed -n 's/.*Version \([0-9.]*\).*/\1/p' | head -1 >"$out/logs/sanitizer"

@@ -48,6 +48,7 @@ struct planted {
  * launch. */
 int simt_run_planted(struct planted *run);
 void simt_check_output(const struct planted *run);
+bool simt_output_is_right(const struct planted *run);
 
 /* The counts of a pattern in the order of patterns.def. The last one is the number of divergent
  * branches. */

@@ -53,19 +53,34 @@ static const char *const words[SIMT_FAULTS] = {
 };
 
 /* Execution orders of blocks and warps. A fault must be found in every order. */
-static const char *const orders[] = { "threads=1,seed=0", "threads=1,seed=1", "threads=1,seed=2",
-                                      "threads=2,seed=0" };
+static const char *const orders[] = {
+    "threads=1,seed=0",         "threads=1,seed=1",
+    "threads=1,seed=2",         "threads=2,seed=0",
+    "threads=1,seed=3,yield=2", "threads=2,seed=4,yield=1",
+    "threads=1,seed=5,weak=1",  "threads=1,seed=6,yield=1,weak=1"
+};
+
+static struct planted planted(const struct fault *f)
+{
+    return (struct planted){ .file = f->file,
+                             .kernel = f->kernel,
+                             .blocks = f->blocks,
+                             .threads = f->threads,
+                             .shared_bytes = f->shared_bytes,
+                             .n_in = f->n_in,
+                             .n_out = f->n_out,
+                             .p = PLANTED_FAULT_P };
+}
+
+/* Whether only the result shows the fault, and only with an option. */
+static bool is_silent(const struct fault *f)
+{
+    return strcmp(f->expect, "yield") == 0 || strcmp(f->expect, "weak") == 0;
+}
 
 static void check_fault(const struct fault *f)
 {
-    struct planted run = { .file = f->file,
-                           .kernel = f->kernel,
-                           .blocks = f->blocks,
-                           .threads = f->threads,
-                           .shared_bytes = f->shared_bytes,
-                           .n_in = f->n_in,
-                           .n_out = f->n_out,
-                           .p = PLANTED_FAULT_P };
+    struct planted run = planted(f);
     const struct simt_finding *found = NULL;
     int result = simt_run_planted(&run);
     size_t count = simt_findings(&found);
@@ -87,8 +102,9 @@ static void check_fault(const struct fault *f)
 static void test_faults(void)
 {
     for (size_t i = 0; i < sizeof faults / sizeof *faults; i++)
-        for (size_t o = 0; o < sizeof orders / sizeof *orders; o++) {
+        for (size_t o = 0; o < sizeof orders / sizeof *orders && !is_silent(&faults[i]); o++) {
             if (!test_begin("fault(%s,%s)", faults[i].kernel, orders[o])) continue;
+            simt_options_set("yield=0,weak=0");
             simt_options_set(orders[o]);
             if (reported || strcmp(faults[i].expect, "none") == 0)
                 check_fault(&faults[i]);
@@ -99,7 +115,45 @@ static void test_faults(void)
             if (o == 0) simt_csv_fault(faults[i].kernel, count ? found : NULL);
             test_end();
         }
-    simt_options_set("threads=1,seed=0");
+    simt_options_set("threads=1,seed=0,yield=0,weak=0");
+}
+
+/* ---- Planted faults that only the options yield and weak show, by a wrong result ---- */
+
+/* The number of seeds with a wrong result, of `seeds`. */
+static int count_wrong(const struct fault *f, const char *options, int seeds)
+{
+    int wrong = 0;
+    for (int seed = 0; seed < seeds; seed++) {
+        char text[100];
+        struct planted run = planted(f);
+        const struct simt_finding *found = NULL;
+        snprintf(text, sizeof text, "threads=1,seed=%d,%s", seed, options);
+        simt_options_set(text);
+        CHECK_INT(simt_run_planted(&run), 0);
+        if (simt_findings(&found)) test_fail(__FILE__, __LINE__, "found %s", found[0].text);
+        wrong += !simt_output_is_right(&run);
+    }
+    return wrong;
+}
+
+static void test_silent_faults(void)
+{
+    enum { SEEDS = 20, SHOW = 3 }; /* at least this many seeds must show the fault */
+    for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
+        const struct fault *f = &faults[i];
+        bool weak = strcmp(f->expect, "weak") == 0;
+        if (!is_silent(f) || !test_begin("silent(%s)", f->kernel)) continue;
+        if (!reported) {
+            test_skip("with the address sanitizer the emulator sees no stores");
+        } else {
+            CHECK_INT(count_wrong(f, "yield=0,weak=0", SEEDS), 0);
+            if (weak) CHECK_INT(count_wrong(f, "yield=1,weak=0", SEEDS), 0);
+            CHECK(count_wrong(f, weak ? "yield=32,weak=1" : "yield=16", SEEDS) >= SHOW);
+        }
+        test_end();
+    }
+    simt_options_set("threads=1,seed=0,yield=0,weak=0");
 }
 
 /* ---- Planted patterns ---- */
@@ -207,6 +261,7 @@ int main(int argc, char **argv)
     argc = simt_run_begin(argc, argv);
     test_main(argc, argv);
     test_faults();
+    test_silent_faults();
     test_patterns();
     test_early();
     test_layout();

@@ -92,6 +92,7 @@ static void global_access(struct simt_thread *t, const void *at, size_t bytes, u
         done += here;
     }
     if (kind & SIMT_WRITE) t->wrote = t->block->clock;
+    if (kind & SIMT_CHANGE && simt_options.weak) simt_weak_change(t, (void *)(uintptr_t)at, bytes);
     if (simt_options.check) {
         if (!whole) uninitialised(t, at, bytes, pc);
         atomic_flag *lock = lock_cells(t->block->launch, offset);
@@ -99,7 +100,10 @@ static void global_access(struct simt_thread *t, const void *at, size_t bytes, u
                         t->block->launch->first_serial);
         if (lock) atomic_flag_clear_explicit(lock, memory_order_release);
     }
-    if (simt_options.profile) simt_trace_add(t, SIMT_GLOBAL, kind, (uintptr_t)at, bytes, pc);
+    if (simt_options.profile && !(kind & SIMT_COUNTED))
+        simt_trace_add(t, SIMT_GLOBAL, kind, (uintptr_t)at, bytes, pc);
+    if (simt_options.weak && (kind & (SIMT_WRITE | SIMT_CHANGE)) == SIMT_WRITE)
+        simt_weak_store(t, (void *)(uintptr_t)at, bytes);
 }
 
 /* Whether all of the bytes were written before; `written` has a byte of 0 or 1 per byte. */
@@ -145,7 +149,24 @@ static void shared_access(struct simt_thread *t, struct simt_block *owner, size_
         if (!whole && (!(kind & SIMT_WRITE) || kind & SIMT_CHANGE)) uninitialised(t, at, bytes, pc);
         simt_race_check(t, &owner->cells[offset / 4], at, bytes, kind, pc, owner->oldest);
     }
-    if (simt_options.profile) simt_trace_add(t, SIMT_SHARED, kind, offset, bytes, pc);
+    if (simt_options.profile && !(kind & SIMT_COUNTED))
+        simt_trace_add(t, SIMT_SHARED, kind, offset, bytes, pc);
+}
+
+static void set_written(struct simt_thread *t, const void *at, size_t bytes, int written)
+{
+    size_t offset = (uintptr_t)at - (uintptr_t)t->block->worker->shared;
+    if (offset < t->block->module->shared_bytes) memset(t->block->written + offset, written, bytes);
+}
+
+void simt_shared_forget(struct simt_thread *t, const void *at, size_t bytes)
+{
+    set_written(t, at, bytes, 0);
+}
+
+void simt_shared_written(struct simt_thread *t, const void *at, size_t bytes)
+{
+    set_written(t, at, bytes, 1);
 }
 
 /* Shared memory of another block of the cluster, at an address that simt_cluster_map() returned. */
@@ -191,6 +212,7 @@ void simt_access(struct simt_thread *t, const void *at, size_t bytes, unsigned k
     if (address - (uintptr_t)t->fiber.stack < t->fiber.bytes) return; /* a local variable */
     bool aligned = bytes & (bytes - 1) || address % bytes == 0;
     if (address - simt_arena < simt_arena_bytes) {
+        if (kind & SIMT_WRITE && simt_options.yield) simt_let_others_see(t, kind & SIMT_STRONG, pc);
         if (!aligned) misaligned(t, at, bytes, kind, pc);
         global_access(t, at, bytes, kind, pc);
     } else if (address - (uintptr_t)shared < module->shared_bytes) {
@@ -246,7 +268,7 @@ static void poll(struct simt_thread *t, const void *at, uintptr_t pc)
     }                                                                                              \
     HOOK(void) __tsan_volatile_read##bytes(void *at)                                               \
     {                                                                                              \
-        flag_read(at, bytes, false, CALLER);                                                       \
+        simt_flag_read(at, bytes, false, CALLER);                                                  \
     }                                                                                              \
     HOOK(void) __tsan_volatile_write##bytes(void *at)                                              \
     {                                                                                              \
@@ -254,7 +276,7 @@ static void poll(struct simt_thread *t, const void *at, uintptr_t pc)
     }                                                                                              \
     HOOK(void) __tsan_unaligned_volatile_read##bytes(void *at)                                     \
     {                                                                                              \
-        flag_read(at, bytes, false, CALLER);                                                       \
+        simt_flag_read(at, bytes, false, CALLER);                                                  \
     }                                                                                              \
     HOOK(void) __tsan_unaligned_volatile_write##bytes(void *at)                                    \
     {                                                                                              \
@@ -266,10 +288,11 @@ static void plain(const void *at, size_t bytes, unsigned kind, uintptr_t pc)
     if (simt_self) simt_access(simt_self, at, bytes, kind, pc);
 }
 
-static void flag_read(const void *at, size_t bytes, bool acquires, uintptr_t pc)
+void simt_flag_read(const void *at, size_t bytes, bool acquires, uintptr_t pc)
 {
     struct simt_thread *t = simt_self;
     if (!t) return;
+    if ((uintptr_t)at - simt_arena < simt_arena_bytes) simt_look_again(t, at, pc);
     poll(t, at, pc);
     simt_access(t, at, bytes, SIMT_READ | SIMT_STRONG, pc);
     simt_race_read_flag(t, at, acquires);
@@ -348,7 +371,7 @@ HOOK(void *) __tsan_memset(void *to, int value, size_t bytes)
     HOOK(type) __tsan_atomic##bits##_load(const volatile type *at, int order)                      \
     {                                                                                              \
         const void *flag = (const void *)(uintptr_t)at;                                            \
-        flag_read(flag, sizeof(type), false, CALLER);                                              \
+        simt_flag_read(flag, sizeof(type), false, CALLER);                                         \
         type value = __atomic_load_n(at, __ATOMIC_SEQ_CST);                                        \
         if (simt_self && (order == __ATOMIC_ACQUIRE || order == __ATOMIC_SEQ_CST))                 \
             simt_race_read_flag(simt_self, flag, true);                                            \

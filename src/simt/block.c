@@ -261,6 +261,8 @@ static void begin_threads(struct simt_block *b)
         t->unacquired =
             (struct simt_vector_clock){ was.unacquired.known, 0, was.unacquired.capacity, false };
         t->trace = was.trace;
+        t->copies.of = was.copies.of;
+        t->copies.capacity = was.copies.capacity;
         t->block = b;
         t->warp = &b->warps[i / SIMT_LANES];
         t->number = i;
@@ -281,7 +283,13 @@ void simt_block_begin(struct simt_block *b)
     b->fences = 0;
     b->met = 0;
     b->over = false;
+    b->polls = false;
+    b->next_thread = NULL;
+    b->looks = 0;
     b->acquired.count = 0, b->acquired.all = false;
+    b->bulk.count = 0;
+    b->stores.count = 0;
+    b->stores.hidden = false;
     memset(b->barriers, 0, sizeof b->barriers);
     begin_warps(b);
     begin_threads(b);

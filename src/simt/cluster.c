@@ -24,6 +24,7 @@ static void release(struct simt_cluster *c)
 {
     c->arrived = 0;
     c->phase++;
+    for (uint32_t i = 0; i < c->count; i++) simt_weak_flush(c->blocks[i]); /* for the cluster */
     for (uint32_t i = 0; i < c->count; i++)
         for (uint32_t j = 0; j < c->blocks[i]->thread_count; j++) {
             struct simt_thread *t = &c->blocks[i]->threads[j];

@@ -38,7 +38,7 @@ enum {
 /* ---- Options (options.c) ---- */
 
 extern struct simt_options {
-    uint64_t threads, seed, resident, memory_mib, sm;
+    uint64_t threads, seed, resident, memory_mib, sm, yield, weak;
     bool profile, keep, check;
 } simt_options;
 
@@ -85,9 +85,10 @@ struct simt_cells {
 
 enum simt_access {
     SIMT_READ = 0,
-    SIMT_WRITE = 1,  /* bit */
-    SIMT_STRONG = 2, /* bit: atomic or volatile; two strong accesses never race */
-    SIMT_CHANGE = 4, /* bit: read-modify-write, such as atomicAdd() */
+    SIMT_WRITE = 1,    /* bit */
+    SIMT_STRONG = 2,   /* bit: atomic or volatile; two strong accesses never race */
+    SIMT_CHANGE = 4,   /* bit: read-modify-write, such as atomicAdd() */
+    SIMT_COUNTED = 64, /* bit: the profile has counted it before; not in cells */
     /* in a cell of reads that represents several readers: */
     SIMT_WARP_READ = 8,   /* lanes of one warp, at the time of the last */
     SIMT_BLOCK_READ = 16, /* threads of several warps since the block's last barrier */
@@ -116,6 +117,36 @@ struct simt_where {    /* a place in memory, for messages */
 
 enum simt_wait { SIMT_RUNS, SIMT_AT_WARP, SIMT_AT_BARRIER, SIMT_AT_CLUSTER, SIMT_ENDED };
 
+struct simt_copy { /* asynchronous, not yet performed (async.c) */
+    void *to;
+    const void *from;
+    uint32_t bytes, group; /* group: of its thread; 0: none yet */
+    uintptr_t pc;
+    uint64_t *barrier; /* of a bulk copy, with the thread that began it */
+    struct simt_thread *by;
+    struct simt_vector_clock_entry released;
+};
+struct simt_copies {
+    struct simt_copy *of;
+    uint32_t count, capacity;
+    uint32_t groups; /* begun so far */
+};
+
+/* Stores to global memory that other blocks do not see yet (weak.c), in program order. While the
+ * block runs, memory contains them; while it is suspended, memory contains the previous bytes. */
+enum { SIMT_MOST_STORES = 256 };
+struct simt_stores {
+    struct simt_store {
+        char *at;
+        uint8_t bytes; /* at most 16 */
+        uint16_t thread;
+        simt_time time;
+        char other[16]; /* previous bytes, or those of the store while the block is suspended */
+    } * of;             /* [SIMT_MOST_STORES] */
+    uint32_t count;
+    bool hidden; /* the block is suspended */
+};
+
 struct simt_thread { /* frequently used fields first */
     struct simt_fiber fiber;
     struct simt_block *block;
@@ -125,6 +156,7 @@ struct simt_thread { /* frequently used fields first */
     uint32_t steps; /* basic blocks since it was last resumed; counted with a profile */
     enum simt_wait waits;
     const void *polled; /* the address of its last atomic or volatile access */
+    const void *looked; /* ... by its last atomic or volatile read of global memory */
     bool overwrites;    /* see overwrite */
     bool waited;        /* for earlier launches */
     uintptr_t pc;       /* in the kernel, where it waits or last accessed memory */
@@ -151,6 +183,7 @@ struct simt_thread { /* frequently used fields first */
         struct simt_where where;
     } overwrite;
     struct simt_trace *trace; /* profile.c */
+    struct simt_copies copies;
 };
 
 struct simt_meet { /* lanes of a warp that have arrived at one operation */
@@ -203,7 +236,8 @@ struct simt_block {
     uint32_t thread_count, warp_count;
     uint32_t ready_warps; /* one bit per warp */
     uint32_t warp_order[SIMT_MOST_WARPS], order_of[SIMT_MOST_WARPS];
-    struct simt_warp *last_warp; /* that ran before the worker took over */
+    struct simt_thread *next_thread; /* to run next; NULL: any */
+    struct simt_warp *last_warp;     /* that ran before the worker took over */
     uint32_t alive;
     uint32_t idle_yields; /* consecutive yields without any other action of a thread */
     struct simt_barrier barriers[SIMT_BARRIERS];
@@ -216,12 +250,16 @@ struct simt_block {
     uint32_t rank;          /* in the cluster */
     uint32_t ended_checked; /* threads that had ended at the last check, for a barrier at ... */
     uintptr_t ended_pc;
+    uint32_t looks; /* repeated reads of flags in global memory */
+    bool polls;     /* all its threads polled when it ran last */
     bool over;
     /* shared memory: all of the module's */
     char *saved;              /* while another block runs on the worker */
     struct simt_cells *cells; /* per 4 bytes */
     uint8_t *written;         /* per byte */
     size_t capacity;          /* bytes of saved and written */
+    struct simt_copies bulk;
+    struct simt_stores stores;
     char *stacks;
     struct simt_block *next; /* resident on the worker */
 };
@@ -233,9 +271,12 @@ struct simt_worker {
     uint32_t resident_count;
     char *shared; /* this OS thread's copy of the module's shared memory */
     struct simt_profile_table *profile;
-    uint64_t clock;      /* for clock64() */
-    uint64_t long_steps; /* how often threads yielded because they ran for long */
-    uint64_t events;     /* all actions of its threads other than yielding */
+    uint64_t random;      /* state of simt_draw() */
+    uint32_t until_yield; /* global stores and atomics before the block gives way */
+    bool gave_way;        /* ... since the last round */
+    uint64_t clock;       /* for clock64() */
+    uint64_t long_steps;  /* how often threads yielded because they ran for long */
+    uint64_t events;      /* all actions of its threads other than yielding */
 };
 
 struct simt_launch {
@@ -273,6 +314,11 @@ void simt_block_run(struct simt_block *block);
 void simt_wait(struct simt_thread *thread, enum simt_wait why, uintptr_t pc);
 void simt_give_way(struct simt_thread *thread, uintptr_t pc);
 void simt_wake(struct simt_thread *thread);
+/* Other blocks run if threads of this one read the same flags again, with warp operations in
+ * between: it is waiting for other blocks. */
+void simt_look_again(struct simt_thread *thread, const void *at, uintptr_t pc);
+/* Another resident block runs; called before a global store or atomic with the option yield. */
+void simt_let_others_see(struct simt_thread *thread, bool strong, uintptr_t pc);
 /* Records an action in the block other than yielding. */
 void simt_event(struct simt_block *block);
 /* The thread has ended: first other threads stop waiting for it, then it is suspended forever. */
@@ -293,6 +339,8 @@ void simt_block_explain(struct simt_block *block);
 /* ---- launch.c ---- */
 
 bool simt_launch_run(struct simt_launch *launch);
+/* A pseudorandom number less than `below`. */
+uint32_t simt_draw(uint64_t *state, uint32_t below);
 void simt_launch_close(void);
 
 /* ---- fault.c: findings ---- */
@@ -316,10 +364,29 @@ void simt_locate(const struct simt_thread *t, const void *at, struct simt_where 
 /* Called for every memory access of a kernel; returns when the access may be executed. */
 void simt_access(struct simt_thread *t, const void *at, size_t bytes, unsigned kind, uintptr_t pc);
 
+/* A read of a flag by an atomic or volatile access; a repeated one gives way first. */
+void simt_flag_read(const void *at, size_t bytes, bool acquires, uintptr_t pc);
+/* Shared memory of the block becomes uninitialised, or initialised. */
+void simt_shared_forget(struct simt_thread *t, const void *at, size_t bytes);
+void simt_shared_written(struct simt_thread *t, const void *at, size_t bytes);
+
+/* ---- weak.c: stores that become visible to other blocks late ---- */
+
+void simt_weak_store(struct simt_thread *t, void *at, size_t bytes);  /* is about to be executed */
+void simt_weak_change(struct simt_thread *t, void *at, size_t bytes); /* before an atomic */
+void simt_weak_fence(struct simt_thread *t); /* makes stores visible that are ordered before */
+void simt_weak_hide(struct simt_block *block);
+void simt_weak_show(struct simt_block *block);
+void simt_weak_flush(struct simt_block *block);
+/* Makes some stores visible, at random. */
+void simt_weak_drain(struct simt_block *block);
+
 /* cells: of the 4 bytes that contain `at`. Accesses of blocks before the serial number `oldest` are
  * ignored: these blocks belong to another launch, or used the shared memory before. */
 void simt_race_check(struct simt_thread *t, struct simt_cells *cells, const void *at, size_t bytes,
                      unsigned kind, uintptr_t pc, uint32_t oldest);
+/* Whether the access of a cell is ordered before what the thread does now. */
+bool simt_race_ordered(const struct simt_cell *cell, const struct simt_thread *t);
 void simt_overwrite_settle(struct simt_thread *t);
 void simt_race_fence(struct simt_thread *t, enum simt_scope scope);
 void simt_race_publish(struct simt_thread *t, const void *at, bool replaces);

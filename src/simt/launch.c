@@ -62,6 +62,7 @@ enum { GARBAGE = 0xa5 };
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct simt_block *free_slots;
 static uint32_t serials = 1;
+static uint64_t launches; /* so far */
 
 static void *reserve(size_t bytes)
 {
@@ -80,12 +81,15 @@ static void destroy_slot(struct simt_block *b)
         simt_vector_clock_free(&b->threads[i].acquired);
         simt_vector_clock_free(&b->threads[i].unacquired);
         simt_trace_free(b->threads[i].trace);
+        free(b->threads[i].copies.of);
     }
     for (int i = 0; i < SIMT_MOST_WARPS; i++) {
         simt_vector_clock_free(&b->warps[i].acquired);
         free(b->warps[i].pair_met);
     }
     simt_vector_clock_free(&b->acquired);
+    free(b->bulk.of);
+    free(b->stores.of);
     if (b->threads) munmap(b->threads, SIMT_MOST_THREADS * sizeof *b->threads);
     free(b);
 }
@@ -145,7 +149,7 @@ void simt_launch_close(void)
 /* ---- Order ---- */
 
 /* splitmix64 (Steele, Lea, Flood 2014), reduced to a range. */
-static uint32_t draw(uint64_t *state, uint32_t below)
+uint32_t simt_draw(uint64_t *state, uint32_t below)
 {
     uint64_t z = *state += 0x9e3779b97f4a7c15;
     z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
@@ -159,7 +163,7 @@ static void order_warps(struct simt_block *b)
     for (uint32_t i = 0; i < b->warp_count; i++) b->warp_order[i] = i;
     if (simt_options.seed)
         for (uint32_t i = b->warp_count; i > 1; i--) {
-            uint32_t j = draw(&state, i), other = b->warp_order[j];
+            uint32_t j = simt_draw(&state, i), other = b->warp_order[j];
             b->warp_order[j] = b->warp_order[i - 1];
             b->warp_order[i - 1] = other;
         }
@@ -169,11 +173,12 @@ static void order_warps(struct simt_block *b)
 static bool order_clusters(struct simt_launch *l)
 {
     uint64_t count = l->block_count / l->cluster_blocks, state = simt_options.seed;
+    if (simt_options.yield || simt_options.weak) return true; /* many waits: keep them short */
     if (!simt_options.seed || count < 2 || count > UINT32_MAX) return true;
     l->order = malloc(count * sizeof *l->order);
     if (!l->order) return false;
     for (uint64_t i = 0; i < count; i++) {
-        uint32_t j = draw(&state, (uint32_t)i + 1);
+        uint32_t j = simt_draw(&state, (uint32_t)i + 1);
         l->order[i] = l->order[j];
         l->order[j] = i;
     }
@@ -295,9 +300,10 @@ static void retire(struct simt_worker *w)
 {
     for (struct simt_block **at = &w->resident; *at;) {
         struct simt_block *b = *at;
-        bool leaves = b->over || atomic_load(&w->launch->failed);
+        bool leaves = (b->over && !b->stores.count) || atomic_load(&w->launch->failed);
         if (leaves && b->cluster && !atomic_load(&w->launch->failed))
             for (uint32_t i = 0; i < b->cluster->count; i++) leaves &= b->cluster->blocks[i]->over;
+        if (leaves) simt_weak_flush(b);
         if (!leaves) {
             at = &b->next;
             continue;
@@ -328,15 +334,23 @@ static void swap_in(struct simt_worker *w, struct simt_block *b)
     w->current = b;
 }
 
-/* Runs each resident block until it waits; true if one ended. */
+/* Runs each resident block until it waits or gives way; true if one ended. With the option yield, a
+ * round omits some blocks, so their order varies. */
 static bool run_round(struct simt_worker *w)
 {
     bool ended = false;
     for (struct simt_block *b = w->resident; b; b = b->next) {
+        if (simt_options.weak && b->stores.count) simt_weak_drain(b);
+        ended |= b->over && !b->stores.count;
         if (b->over || !b->ready_warps) continue;
+        if (simt_options.yield && simt_draw(&w->random, 8) < (b->polls ? 6 : 2)) continue;
+        b->polls = false;
         swap_in(w, b);
+        simt_weak_show(b);
         simt_block_run(b);
-        ended |= b->over;
+        simt_weak_hide(b);
+        w->gave_way |= b->over && b->stores.count;
+        ended |= b->over && !b->stores.count;
         if (atomic_load(&w->launch->failed)) break;
     }
     return ended;
@@ -393,6 +407,11 @@ static void run_blocks(struct simt_worker *w)
             if (!w->resident && more) more = begin_cluster(w);
             continue;
         }
+        if (w->gave_way) { /* blocks that run alternately see each other's intermediate states */
+            w->gave_way = false;
+            if (more && w->resident_count < l->most_resident) more = begin_cluster(w);
+            continue;
+        }
         rounds++;
         if (l->workers > 1) sched_yield();
         if (l->workers > 1 && rounds < PATIENT_ROUNDS) continue;
@@ -432,6 +451,7 @@ static int count_workers(const struct simt_launch *l)
     uint64_t workers =
         simt_options.threads ? simt_options.threads : (uint64_t)(processors > 0 ? processors : 1);
     uint64_t clusters = l->block_count / l->cluster_blocks;
+    if (simt_options.weak) workers = 1; /* a suspended block's stores are taken back: see weak.c */
     return (int)(workers < clusters ? workers : clusters);
 }
 
@@ -455,9 +475,14 @@ bool simt_launch_run(struct simt_launch *l)
         l->first_serial = serials;
         serials += 2 * (uint32_t)l->block_count;
         l->most_resident = (uint32_t)(l->cooperative ? l->block_count : simt_options.resident);
+        launches++;
         uint64_t begin = now();
         int started = 1;
-        for (int i = 0; i < l->workers; i++) workers[i].launch = l;
+        for (int i = 0; i < l->workers; i++) {
+            workers[i].launch = l;
+            workers[i].random =
+                (simt_options.seed << 32 | launches) * 0x2545f4914f6cdd1d + (uint64_t)i;
+        }
         for (; started < l->workers; started++)
             if (pthread_create(&threads[started], NULL, run_worker, &workers[started]) != 0) break;
         atomic_fetch_add(&l->idle_workers, l->workers - started); /* workers that did not start */

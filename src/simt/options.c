@@ -22,6 +22,8 @@ static const struct word {
 } words[] = {
     { "threads", NULL, &simt_options.threads, 0, 256, false },
     { "seed", NULL, &simt_options.seed, 0, UINT64_MAX, false },
+    { "yield", NULL, &simt_options.yield, 0, 1 << 20, false },
+    { "weak", NULL, &simt_options.weak, 0, 1, false },
     { "resident", NULL, &simt_options.resident, 1, 4096, false },
     { "memory", NULL, &simt_options.memory_mib, 1, 1 << 20, false },
     { "sm", NULL, &simt_options.sm, 75, 999, false },
@@ -66,11 +68,11 @@ SIMT_API bool simt_set_options(const char *text, char *message, size_t message_b
     while (*text) {
         size_t length = strcspn(text, ",");
         if (length && !set_word(text, length)) {
-            snprintf(
-                message, message_bytes,
-                "\"%.*s\" is not an option of the SIMT emulator: threads=N, seed=N, resident=N, "
-                "memory=MiB, sm=N, profile or noprofile, keep or strict, check or nocheck",
-                (int)length, text);
+            snprintf(message, message_bytes,
+                     "\"%.*s\" is not an option of the SIMT emulator: threads=N, seed=N, yield=N, "
+                     "weak=0 or 1, resident=N, memory=MiB, sm=N, profile or noprofile, keep or "
+                     "strict, check or nocheck",
+                     (int)length, text);
             return false;
         }
         text += length;

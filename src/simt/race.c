@@ -29,7 +29,7 @@ enum { MESSAGES = 1 << 14 };
 
 /* ---- Order ---- */
 
-static bool ordered(const struct simt_cell *c, const struct simt_thread *t)
+bool simt_race_ordered(const struct simt_cell *c, const struct simt_thread *t)
 {
     const struct simt_block *b = t->block;
     const struct simt_warp *w = t->warp;
@@ -119,7 +119,8 @@ static void note_write(struct simt_cell *w, const struct simt_cell *mine)
 static bool conflicts(const struct simt_cell *c, const struct simt_cell *mine,
                       const struct simt_thread *t)
 {
-    return c->bytes & mine->bytes && !(c->kind & mine->kind & SIMT_STRONG) && !ordered(c, t);
+    return c->bytes & mine->bytes && !(c->kind & mine->kind & SIMT_STRONG) &&
+           !simt_race_ordered(c, t);
 }
 
 /* The last read stands for earlier reads that are ordered before it. Otherwise it becomes one of
@@ -136,7 +137,7 @@ static void note_read(struct simt_cell *r, const struct simt_cell *mine, uint32_
         return;
     }
     if (!(was.bytes & mine->bytes)) return;
-    if (!(was.kind & SIMT_GRID_READ) && ordered(&was, t)) return;
+    if (!(was.kind & SIMT_GRID_READ) && simt_race_ordered(&was, t)) return;
     if ((was.kind ^ mine->kind) &
         SIMT_STRONG) { /* a plain read is more informative: it races with all writes */
         if (mine->kind & SIMT_STRONG) *r = was;
@@ -276,6 +277,7 @@ void simt_race_fence(struct simt_thread *t, enum simt_scope scope)
      * itself. */
     if (t->flag) simt_race_read_flag(t, t->flag, false);
     acquire(t, scope);
+    if (simt_options.weak && scope != SIMT_BLOCK) simt_weak_fence(t);
 }
 
 /* Releases actions of lanes that synchronised with this one without the rest of the warp. */

@@ -98,6 +98,24 @@ enum simt_atomic_op {
 uint64_t simt_atomic(enum simt_atomic_op op, void *at, unsigned bytes, uint64_t value,
                      uint64_t compare);
 
+/* ---- Asynchronous copies from global to shared memory (async.c) ----
+ *
+ * A copy is performed as late as CUDA allows: a copy of a thread when the thread waits for its
+ * group, a bulk copy when a thread waits for its barrier. Until then its destination counts as
+ * uninitialised. */
+
+void simt_copy_async(void *to, const void *from, unsigned bytes); /* 4, 8 or 16 */
+void simt_copy_commit(void);
+void simt_copy_wait(unsigned groups); /* until at most this many groups are pending */
+/* bytes: a multiple of 16. The copy completes these bytes of the barrier's phase. */
+void simt_copy_bulk(void *to, const void *from, uint32_t bytes, uint64_t *barrier);
+
+/* Barriers in shared memory: a phase is complete when `count` threads have arrived and all expected
+ * bytes have been copied. done: whether the phase of this parity is complete. */
+void simt_mbarrier_init(uint64_t *barrier, uint32_t count);
+void simt_mbarrier_arrive(uint64_t *barrier, uint32_t expected_bytes);
+int simt_mbarrier_done(uint64_t *barrier, uint32_t parity);
+
 /* Ends the kernel with a message; `what` is such as "__trap()" or "assertion n > 0 failed". */
 void simt_trap(const char *what) __attribute__((noreturn));
 

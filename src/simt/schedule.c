@@ -12,6 +12,10 @@
 
 #include <stdlib.h>
 
+/* An atomic or volatile store counts as this many plain stores for the option yield: other blocks
+ * read it before this block has ended. */
+enum { STRONG_STEPS = 16 };
+
 _Thread_local struct simt_thread *simt_self __attribute__((tls_model("initial-exec")));
 _Thread_local int32_t simt_steps_left __attribute__((tls_model("initial-exec")));
 
@@ -97,18 +101,62 @@ void simt_wake(struct simt_thread *t)
     set_ready(t, true);
 }
 
+/* With the option yield, many blocks poll while one runs: they poll for a shorter time. */
+static uint32_t patience(const struct simt_block *b)
+{
+    uint32_t ready = 0;
+    if (!simt_options.yield) return 2 * b->alive;
+    for (uint32_t i = 0; i < b->warp_count; i++)
+        ready += (uint32_t)__builtin_popcount(b->warps[i].ready);
+    return ready;
+}
+
 void simt_give_way(struct simt_thread *t, uintptr_t pc)
 {
     struct simt_block *b = t->block;
     if (t->overwrites) simt_overwrite_settle(t);
     t->pc = pc;
     if (atomic_load_explicit(&b->launch->failed, memory_order_relaxed)) simt_abandon(t);
-    if (++b->idle_yields > 2 * b->alive) {
+    if (++b->idle_yields > patience(b)) {
         b->idle_yields = 0;
+        b->polls = true;
         return_to_worker(t, false);
         return;
     }
     leave(t, false);
+}
+
+/* The worker runs other blocks, and may begin one. */
+static void suspend_block(struct simt_thread *t, uintptr_t pc)
+{
+    if (t->overwrites) simt_overwrite_settle(t);
+    t->pc = pc;
+    t->block->worker->gave_way = true;
+    if (atomic_load_explicit(&t->block->launch->failed, memory_order_relaxed)) simt_abandon(t);
+    return_to_worker(t, false);
+}
+
+void simt_look_again(struct simt_thread *t, const void *at, uintptr_t pc)
+{
+    struct simt_block *b = t->block;
+    bool again = t->looked == at;
+    t->looked = at;
+    if (!again || ++b->looks < SIMT_LANES) return;
+    b->looks = 0;
+    b->polls = true;
+    suspend_block(t, pc);
+}
+
+void simt_let_others_see(struct simt_thread *t, bool strong, uintptr_t pc)
+{
+    struct simt_worker *w = t->block->worker;
+    if (w->until_yield == 0)
+        w->until_yield = 1 + simt_draw(&w->random, (uint32_t)(2 * simt_options.yield - 1));
+    uint32_t steps = strong ? STRONG_STEPS : 1;
+    w->until_yield -= steps < w->until_yield ? steps : w->until_yield;
+    if (w->until_yield) return;
+    t->block->next_thread = t; /* the order of its threads does not change */
+    suspend_block(t, pc);
 }
 
 void simt_stop(struct simt_thread *t)
@@ -135,7 +183,8 @@ void simt_abandon(struct simt_thread *t)
 
 void simt_block_run(struct simt_block *b)
 {
-    struct simt_thread *t = choose(b, b->last_warp, false);
+    struct simt_thread *t = b->next_thread ? b->next_thread : choose(b, b->last_warp, false);
+    b->next_thread = NULL;
     if (!t) return;
     enter(t);
     simt_fiber_switch(&b->worker->fiber, &t->fiber, false);

@@ -24,6 +24,11 @@
  *     threads=N     OS threads that run blocks; 1 (the default) makes every run identical, 0 means
  *                   one per processor
  *     seed=N        permutes the order of blocks and warps; 0 (the default): in order
+ *     yield=N       a block gives way to another one before every N-th store or atomic operation on
+ *                   global memory, on average; atomic and volatile stores count as 16; 0 (the
+ *                   default): only if it waits
+ *     weak=1        other blocks see a store to global memory late, unless a fence orders it, and
+ *                   blocks run on one OS thread; weak=0 (the default): at once
  *     profile       counts accesses, conflicts and branches from here on; noprofile stops it
  *     keep          a fault that the kernel can survive (a race, an uninitialised read) is
  *                   recorded, but the launch succeeds; strict (the default): it fails

@@ -1,7 +1,8 @@
 /*
  * simt/faults.cu - kernels with one fault within a block, and for each kernel a twin without it.
  *
- * Faults between blocks are in faults_grid.cu, faults of memory order in faults_order.cu.
+ * Faults between blocks are in faults_grid.cu, faults of memory order in faults_order.cu, faults of
+ * asynchronous copies and of what other blocks see in faults_late.cu.
  * faults.def lists all of them.
  * A kernel and its twin share a body and differ only in `fixed`, a constant argument:
  *

@@ -68,6 +68,24 @@ static void total(RULE) /* the sum of k words, everywhere */
     for (uint32_t i = 0; i < n; i++) out[i] = sum;
 }
 
+static void sums_before(RULE) /* the k low bits of the sum of all words before */
+{
+    (void)p;
+    for (uint32_t i = 1; i < n; i++) out[i] = (out[i - 1] + in[i - 1]) & ((1u << k) - 1);
+}
+
+static void doubled(RULE) /* each word twice */
+{
+    (void)p, (void)k;
+    for (uint32_t i = 0; i < n; i++) out[i] = in[i / 2];
+}
+
+static void sums_of_columns(RULE) /* of a matrix with n columns and k rows */
+{
+    (void)p;
+    for (uint32_t i = 0; i < n * k; i++) out[i % n] += in[i];
+}
+
 static void total_and_xor(RULE)
 {
     (void)n, (void)p;
@@ -349,6 +367,17 @@ static const struct rule {
     { "block_fence_mixed_ok", exchange, 0 },
     { "lookback_other_tells_ok", one_more, 0 },
     { "lookback_other_fences_ok", one_more, 0 },
+    { "copy_ok", exchange, 32 },
+    { "copy_group_ok", exchange, 0 },
+    { "copy_ring_ok", sums_of_columns, 4 },
+    { "bulk_ok", exchange, 32 },
+    { "lookback_value", sums_before, 30 },
+    { "lookback_value_ok", sums_before, 30 },
+    { "weak_no_fence", doubled, 0 },
+    { "weak_block_fence", doubled, 0 },
+    { "weak_fence_ok", doubled, 0 },
+    { "weak_gather", twice, 32 },
+    { "weak_gather_ok", twice, 32 },
     { "deadlock_spin_ok", exchange, 0 },
     { "deadlock_grid_ok", grid, 0 },
     { "deadlock_barrier_ok", exchange, 0 },

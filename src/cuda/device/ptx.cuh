@@ -2,9 +2,8 @@
  * cuda/device/ptx.cuh - instructions that C cannot express, each with an equivalent in C.
  *
  * A host compiler uses the equivalents, for the SIMT emulator (src/simt); simt_*() are functions of
- * the emulator. An effect that is asynchronous on a GPU is immediate there: an equivalent then
- * models when a program may rely on the effect.
- * on, not when it happens.
+ * the emulator, which performs asynchronous copies when a thread waits for them. The effect of
+ * other asynchronous instructions is immediate there.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -31,7 +31,7 @@ static __device__ inline void copy_async_16(void *to, const void *from)
                  : "r"(shared_address(to)), "l"(from)
                  : "memory");
 #else
-    *(uint4 *)to = *(const uint4 *)from;
+    simt_copy_async(to, from, 16);
 #endif
 }
 
@@ -43,7 +43,7 @@ static __device__ inline void copy_async_8(void *to, const void *from)
                  : "r"(shared_address(to)), "l"(from)
                  : "memory");
 #else
-    *(uint2 *)to = *(const uint2 *)from;
+    simt_copy_async(to, from, 8);
 #endif
 }
 
@@ -55,7 +55,7 @@ static __device__ inline void copy_async_4(void *to, const void *from)
                  : "r"(shared_address(to)), "l"(from)
                  : "memory");
 #else
-    *(uint32_t *)to = *(const uint32_t *)from;
+    simt_copy_async(to, from, 4);
 #endif
 }
 
@@ -64,6 +64,8 @@ static __device__ inline void copy_commit(void)
 {
 #ifdef __CUDACC__
     asm volatile("cp.async.commit_group;" : : : "memory");
+#else
+    simt_copy_commit();
 #endif
 }
 
@@ -72,41 +74,15 @@ template <int GROUPS> static __device__ inline void copy_wait(void)
 {
 #ifdef __CUDACC__
     asm volatile("cp.async.wait_group %0;" : : "n"(GROUPS) : "memory");
+#else
+    simt_copy_wait(GROUPS);
 #endif
 }
 
 /* ---- Barriers in shared memory ----
  *
  * A phase is complete when `count` threads have arrived and all expected bytes have been copied;
- * the next phase begins immediately.  Phases are distinguished by their parity.  In the C
- * equivalent the 8 bytes contain
- *
- *     parity of the phase | pending bytes + 2^21 | pending arrivals | count
- *     1                     23                     20                 20 bits */
-
-#ifndef __CUDACC__
-enum { MBARRIER_FIELD = 20 };
-#define MBARRIER_COUNT  ((1ull << MBARRIER_FIELD) - 1)
-#define MBARRIER_NONE   (1ull << (3 * MBARRIER_FIELD + 1)) /* no pending bytes */
-#define MBARRIER_PARITY (1ull << 63)
-
-/* This many threads arrive, and this many more bytes are pending. */
-static inline void mbarrier_change(uint64_t *barrier, uint32_t arrivals, int64_t bytes)
-{
-    unsigned long long *word = (unsigned long long *)barrier;
-    unsigned long long old = __atomic_load_n(word, __ATOMIC_RELAXED), seen;
-    __threadfence_block(); /* earlier writes of this thread become visible to waiting threads */
-    for (;; old = seen) {
-        const unsigned long long count = old & MBARRIER_COUNT;
-        unsigned long long next = old - ((unsigned long long)arrivals << MBARRIER_FIELD) +
-                                  ((unsigned long long)bytes << 2 * MBARRIER_FIELD);
-        if ((next & ~MBARRIER_PARITY) == (MBARRIER_NONE | count))
-            next = (next ^ MBARRIER_PARITY) + (count << MBARRIER_FIELD);
-        seen = atomicCAS(word, old, next);
-        if (seen == old) return;
-    }
-}
-#endif
+ * the next phase begins immediately.  Phases are distinguished by their parity. */
 
 /* Called by one thread, before a barrier of all threads that use it. */
 static __device__ inline void mbarrier_init(uint64_t *barrier, uint32_t count)
@@ -118,7 +94,7 @@ static __device__ inline void mbarrier_init(uint64_t *barrier, uint32_t count)
                  : "r"(shared_address(barrier)), "r"(count)
                  : "memory");
 #else
-    *barrier = MBARRIER_NONE | (uint64_t)count << MBARRIER_FIELD | count;
+    simt_mbarrier_init(barrier, count);
 #endif
 }
 
@@ -130,7 +106,7 @@ static __device__ inline void mbarrier_arrive(uint64_t *barrier)
                  : "r"(shared_address(barrier))
                  : "memory");
 #else
-    mbarrier_change(barrier, 1, 0);
+    simt_mbarrier_arrive(barrier, 0);
 #endif
 }
 
@@ -143,7 +119,7 @@ static __device__ inline void mbarrier_arrive_expect(uint64_t *barrier, uint32_t
                  : "r"(shared_address(barrier)), "r"(bytes)
                  : "memory");
 #else
-    mbarrier_change(barrier, 1, bytes);
+    simt_mbarrier_arrive(barrier, bytes);
 #endif
 }
 
@@ -162,7 +138,7 @@ static __device__ inline bool mbarrier_try_wait(uint64_t *barrier, uint32_t pari
                  : "memory");
     return done;
 #else
-    if (__atomic_load_n(barrier, __ATOMIC_ACQUIRE) >> 63 != parity) return true;
+    if (simt_mbarrier_done(barrier, parity)) return true;
     simt_yield();
     return false;
 #endif
@@ -180,8 +156,7 @@ static __device__ inline void copy_bulk(void *to, const void *from, uint32_t byt
                  : "r"(shared_address(to)), "l"(from), "r"(bytes), "r"(shared_address(barrier))
                  : "memory");
 #else
-    for (uint32_t i = 0; i < bytes / 16; i++) ((uint4 *)to)[i] = ((const uint4 *)from)[i];
-    mbarrier_change(barrier, 0, -(int64_t)bytes);
+    simt_copy_bulk(to, from, bytes, barrier);
 #endif
 }
 
