@@ -224,6 +224,17 @@ static bool has(const char *text, const char *member)
     return false;
 }
 
+/* No number of the calls is as large as an address, which a variable that is not set may hold. */
+static void check_numbers(const char *text)
+{
+    enum { DIGITS = 12 };
+    for (const char *c = text; *c; c++) {
+        const size_t digits = strspn(c, "0123456789");
+        if (digits > DIGITS) test_fail(__FILE__, __LINE__, "a large number:\n%s", text);
+        c += digits ? digits - 1 : 0;
+    }
+}
+
 /* The GPU's answers need no GPU, so they are tested in every build that has its backend. */
 static void explain(const char *device, size_t i)
 {
@@ -233,6 +244,7 @@ static void explain(const char *device, size_t i)
         has(text, "device       ");
         has(text, "\nalgorithm    ");
         has(text, "\nworkspace    ");
+        check_numbers(text);
     }
     if (CHECK_STATUS(calls[i].explain(device, ECH_FORMAT_JSON, text, sizeof text), ECH_OK)) {
         const char *end = value(text);

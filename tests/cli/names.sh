@@ -25,7 +25,8 @@ code echelon sort -k 4 two.csv
 echo "byte order marks"
 printf '\357\273\2773\n1\n2\n' >bom.txt
 code echelon sort bom.txt | od -An -c
-code echelon stats --format text bom.txt | head -n 1
+code echelon stats --format text bom.txt >facts
+head -n 1 facts
 code echelon select '<3' <bom.txt
 code echelon reduce sum <bom.txt
 printf '\357\273\277x,y\n3,1\n2,5\n' >bom.csv

@@ -36,7 +36,9 @@ echo "large matrices of few entries"
 echo "$market real general
 5000000 5000000 1
 1 1 1" >fits.mtx
-code echelon matrix info --no-picture --no-condition fits.mtx | head -n 1
+code echelon matrix info --no-picture --no-condition fits.mtx >facts
+head -n 1 facts
 echo "$market pattern general
 50000 50000 1
-1 1" | code echelon gf2 info | head -n 1
+1 1" | code echelon gf2 info >facts
+head -n 1 facts
