@@ -1,12 +1,15 @@
 /*
- * device.c - the devices that a test program runs on: the requested one, or all.
+ * device.c - the devices that a test program runs on: the requested one, or all; and its threads.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#define _POSIX_C_SOURCE 200809L /* nanosleep */
 #include "test.h"
 
+#include <dirent.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 bool test_device(int i, char *name, size_t capacity_bytes)
 {
@@ -18,6 +21,26 @@ bool test_device(int i, char *name, size_t capacity_bytes)
     if (i >= ech_device_count() || ech_device_get(i, &device) != ECH_OK) return false;
     snprintf(name, capacity_bytes, "%s", device.name);
     return true;
+}
+
+static int count_threads(void)
+{
+    int count = 0;
+    DIR *tasks = opendir("/proc/self/task");
+    if (!tasks) return -1;
+    for (struct dirent *e = readdir(tasks); e; e = readdir(tasks)) count += e->d_name[0] != '.';
+    closedir(tasks);
+    return count;
+}
+
+int test_count_threads(int wanted)
+{
+    int count = count_threads();
+    for (int i = 0; i < 1000 && wanted && count != wanted; i++) {
+        nanosleep(&(struct timespec){ .tv_nsec = 1000000 }, NULL);
+        count = count_threads();
+    }
+    return count;
 }
 
 bool test_is_cpu(const ech_ctx *ctx)

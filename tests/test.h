@@ -78,6 +78,10 @@ void test_main(int argc, char **argv);
 bool test_device(int i, char *name, size_t capacity_bytes);
 bool test_is_cpu(const ech_ctx *ctx);
 
+/* The number of threads of this process. If wanted is not 0, waits up to a second until it has that
+ * value: joined threads may still be listed for a moment. */
+int test_count_threads(int wanted);
+
 /* ---- Random numbers: splitmix64 ---- */
 
 struct rng {

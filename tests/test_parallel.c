@@ -11,7 +11,6 @@
 #include "cpu/cpu.h"
 #include "test.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <pthread.h>
 #include <sched.h>
@@ -41,28 +40,17 @@ int test_pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
     return pthread_create(thread, attributes, run, argument);
 }
 
-static int others; /* threads that existed before: one, or two with the thread sanitizer */
+static int others = 1; /* threads that existed before: one, or two with the thread sanitizer */
 
 /* The thread of the test, and those of the pool. */
 static int count_threads(void)
 {
-    int count = others ? 1 - others : 0;
-    DIR *tasks = opendir("/proc/self/task");
-    if (!tasks) return -1;
-    for (struct dirent *e = readdir(tasks); e; e = readdir(tasks)) count += e->d_name[0] != '.';
-    closedir(tasks);
-    return count;
+    return test_count_threads(0) + 1 - others;
 }
 
-/* Joined threads may still be listed for a moment. */
 static int count_threads_until(int wanted)
 {
-    int count = count_threads();
-    for (int i = 0; i < 1000 && count != wanted; i++) {
-        usleep(1000);
-        count = count_threads();
-    }
-    return count;
+    return test_count_threads(wanted + others - 1) + 1 - others;
 }
 
 /* ---- Loops ---- */

@@ -2,13 +2,11 @@
  * test_threads.c - the library's threads as a program sees them: in a child process, in a process
  * that may have no further thread, after the last context is closed, and after dlclose().
  *
- *
  * SPDX-License-Identifier: Apache-2.0
  */
 #define _GNU_SOURCE
 #include "test.h"
 
-#include <dirent.h>
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,27 +16,6 @@
 #include <unistd.h>
 
 enum { N = 1 << 20, NOBODY = 65534 };
-
-static int count_threads(void)
-{
-    int count = 0;
-    DIR *tasks = opendir("/proc/self/task");
-    if (!tasks) return -1;
-    for (struct dirent *e = readdir(tasks); e; e = readdir(tasks)) count += e->d_name[0] != '.';
-    closedir(tasks);
-    return count;
-}
-
-/* Joined threads may still be listed for a moment. */
-static int count_threads_until(int wanted)
-{
-    int count = count_threads();
-    for (int i = 0; i < 1000 && count != wanted; i++) {
-        usleep(1000);
-        count = count_threads();
-    }
-    return count;
-}
 
 /* Sorts N keys on 8 threads. */
 static bool sort(ech_ctx *ctx)
@@ -82,12 +59,12 @@ static void children(void)
     if (!test_begin("a child process of a parent that has threads")) return;
     if (CHECK_STATUS(ech_open(&ctx, "cpu"), ECH_OK)) {
         CHECK(sort(ctx));
-        CHECK(count_threads() > 1);
+        CHECK(test_count_threads(0) > 1);
         CHECK(in_child(open_and_sort));
         CHECK(sort(ctx));
         ech_close(ctx);
     }
-    CHECK_INT(count_threads_until(1), 1);
+    CHECK_INT(test_count_threads(1), 1);
     test_end();
 }
 
@@ -99,7 +76,7 @@ static bool sort_alone(void)
     if (geteuid() == 0 && setuid(NOBODY) != 0) return false;
     ech_ctx *ctx;
     if (ech_open(&ctx, "cpu") != ECH_OK) return false;
-    const bool sorted = sort(ctx) && count_threads() == 1;
+    const bool sorted = sort(ctx) && test_count_threads(0) == 1;
     ech_close(ctx);
     return sorted;
 }
@@ -131,10 +108,10 @@ static void last_close(void)
     if (CHECK_STATUS(ech_open(&a, "cpu"), ECH_OK) && CHECK_STATUS(ech_open(&b, "cpu"), ECH_OK)) {
         CHECK(sort(a));
         ech_close(a);
-        CHECK(count_threads() > 1);
+        CHECK(test_count_threads(0) > 1);
         CHECK(sort(b));
         ech_close(b);
-        CHECK_INT(count_threads_until(1), 1);
+        CHECK_INT(test_count_threads(1), 1);
     }
     test_end();
 }

@@ -18,16 +18,14 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#define _GNU_SOURCE /* futex, sched_getaffinity, pthread_setname_np */
+#define _GNU_SOURCE /* syscall, pthread_setname_np */
 #include "cpu/cpu.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <linux/futex.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
-#include <string.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -35,11 +33,10 @@
 enum {
     MOST_WORKERS = 511,
     STACK_BYTES = 1 << 20,
-    SPIN_NS = 50000, /* then the thread sleeps; waking it takes 5 to 50 us */
-    LONG_SPIN_NS =
-        1 << 20,          /* the same during a call of the program, which may have further loops */
-    SPINS_A_READ = 16,    /* between two reads of the clock */
-    CALLS_A_RETRY = 1000, /* loops after which threads are started again if none could be */
+    SPIN_NS = 50000,        /* then the thread sleeps; waking it takes 5 to 50 us */
+    LONG_SPIN_NS = 1 << 20, /* the same during a call, which may have further loops */
+    SPINS_A_READ = 16,      /* between two reads of the clock */
+    CALLS_A_RETRY = 1000,   /* loops after which threads are started again if none could be */
 };
 
 /* ---- Waiting ---- */
@@ -100,8 +97,8 @@ struct team;
 
 struct worker {
     _Alignas(64) atomic_uint state;
-    atomic_uint
-        left; /* of the first worker of a team: members that have not finished, and WAITED */
+    /* In the first worker of a team: the members that have not finished, and WAITED. */
+    atomic_uint left;
     struct team *team;
     int number; /* in the team */
     pthread_t thread;

@@ -218,6 +218,19 @@ def random_offsets(t, n, segments, whole=False):
     return cuts
 
 
+def random_groups(t, n, most):
+    """Runs of equal keys, or up to most segments: (n, offsets, dtype of the keys or offsets, keys or None)."""
+    if t.flag():
+        dtype = t.pick(DTYPES)
+        keys = run_data(t, dtype, n)
+        t.note(key=dtype)
+        return len(keys), np.append(np.flatnonzero(run_starts(dtype, keys)), len(keys)), dtype, keys
+    dtype = t.pick(INDICES)
+    offsets = random_offsets(t, n, t.size(most))
+    t.note(offsets=dtype)
+    return n, offsets, dtype, None
+
+
 def reduce_options(t, call, op, n, groups, dtype, **fields):
     options = t.struct("ech_reduce_options", **fields)
     plain = (t.lib.constants["ECH_REDUCE_CALL_" + call], t.lib.constants["ECH_OP_" + op], n, groups, dtype.code,
@@ -280,17 +293,8 @@ def reduce_rows(t):
 @operation("reduce_segments", "ech_reduce_segments", "ech_reduce_by_key", *COMMON)
 def reduce_segments(t):
     dtype, n = t.dtype(), t.size(100_000)
-    by_key = t.flag()
-    if by_key:
-        key_dtype = t.pick(DTYPES)
-        keys = run_data(t, key_dtype, n)
-        n = len(keys)
-        offsets = np.append(np.flatnonzero(run_starts(key_dtype, keys)), n)
-        t.note(key=key_dtype)
-    else:
-        offsets_dtype = t.pick(INDICES)
-        offsets = random_offsets(t, n, t.size(5000))
-        t.note(offsets=offsets_dtype)
+    n, offsets, group_dtype, keys = random_groups(t, n, 5000)
+    by_key = keys is not None
     segments = len(offsets) - 1
     a = t.data(dtype, n, SUM_DATA)
     op, fields, oracle = reduce_case(t, a, dtype)
@@ -302,8 +306,8 @@ def reduce_segments(t):
     code, in_ = t.lib.constants["ECH_OP_" + op], t.put(a)
     if by_key:
         out = t.out((n, 2) if op == "MINMAX" else n, out_type.storage)
-        keys_out, count = t.out(n, key_dtype.storage), t.out(1, np.uint64)
-        t.call("ech_reduce_by_key", code, t.put(keys).p, in_.p, keys_out.p, out.p, count.p, n, key_dtype.code,
+        keys_out, count = t.out(n, group_dtype.storage), t.out(1, np.uint64)
+        t.call("ech_reduce_by_key", code, t.put(keys).p, in_.p, keys_out.p, out.p, count.p, n, group_dtype.code,
                dtype.code, options)
         t.equal("count", int(count.a[0]), segments)
         t.same("keys", keys_out.a[:segments], keys[offsets[:-1]])
@@ -313,8 +317,8 @@ def reduce_segments(t):
     bad = segments and t.flag(0.05)
     if bad:
         offsets[t.between(1, segments)] = t.pick([n + 1, 2**31 - 1])
-    arguments = (code, in_.p, t.put(offsets.astype(offsets_dtype.storage)).p, out.p, n, segments, dtype.code,
-                 offsets_dtype.code, options)
+    arguments = (code, in_.p, t.put(offsets.astype(group_dtype.storage)).p, out.p, n, segments, dtype.code,
+                 group_dtype.code, options)
     if bad:
         t.fails("ECH_ERR_ARG", "ech_reduce_segments", *arguments)
         return
@@ -522,17 +526,8 @@ def scan(t):
            weight=1.5)
 def scan_segments(t):
     dtype, n = t.dtype(), t.size(60_000)
-    by_key = t.flag()
-    if by_key:
-        key_dtype = t.pick(DTYPES)
-        keys = run_data(t, key_dtype, n)
-        n = len(keys)
-        offsets = np.append(np.flatnonzero(run_starts(key_dtype, keys)), n)
-        t.note(key=key_dtype)
-    else:
-        offsets_dtype = t.pick(INDICES)
-        offsets = random_offsets(t, n, t.size(3000))
-        t.note(offsets=offsets_dtype)
+    n, offsets, group_dtype, keys = random_groups(t, n, 3000)
+    by_key = keys is not None
     segments = len(offsets) - 1
     a = t.data(dtype, n, SUM_DATA)
     op, out, fields, oracle, reverse = scan_case(t, dtype)
@@ -545,10 +540,10 @@ def scan_segments(t):
     code = t.lib.constants["ECH_OP_" + op]
     low, high = int(offsets[0]), int(offsets[-1])
     if by_key:
-        t.call("ech_scan_by_key", code, t.put(keys).p, in_.p, result.p, n, key_dtype.code, dtype.code, options)
+        t.call("ech_scan_by_key", code, t.put(keys).p, in_.p, result.p, n, group_dtype.code, dtype.code, options)
     else:
-        t.call("ech_scan_segments", code, in_.p, t.put(offsets.astype(offsets_dtype.storage)).p, result.p, n, segments,
-               dtype.code, offsets_dtype.code, options)
+        t.call("ech_scan_segments", code, in_.p, t.put(offsets.astype(group_dtype.storage)).p, result.p, n, segments,
+               dtype.code, group_dtype.code, options)
     heads = np.zeros((1, n + 1), bool)
     starts, ends = offsets[:-1], offsets[1:]
     starts, ends = starts[starts < ends], ends[starts < ends]

@@ -267,8 +267,8 @@ struct rows {
     const struct echi_scan *s;
     const struct scan_kernels *k;
     size_t each;
-    char
-        *stage; /* of the calling thread, whose stack may be small; NULL: no results are streamed */
+    /* The calling thread's, whose stack may be small; NULL: no results are streamed. */
+    char *stage;
 };
 
 static void scan_these_rows(const struct rows *r, size_t i, char *stage)

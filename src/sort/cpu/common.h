@@ -20,8 +20,8 @@ enum {
     ECHI_BLOCK_KEYS = 1 << 14, /* maximum number of elements of a block, which is sorted in the
                                   cache */
     ECHI_SCRATCH_BYTES = 16,   /* scratch per element of a block */
-    ECHI_LINE_BYTES =
-        256, /* buffer of a bucket, for the wider of key and value; 64 and 128 are slower */
+    /* Buffer of a bucket, for the wider of key and value; 64 and 128 are slower. */
+    ECHI_LINE_BYTES = 256,
     ECHI_LINES_BYTES = 2 * ECHI_BUCKETS * ECHI_LINE_BYTES, /* buffers of keys and of values */
     ECHI_STACK_BYTES = 8192, /* sorts that need no more than this use the stack instead of a
                                   workspace */
