@@ -48,7 +48,7 @@ static const struct reduction {
     { "argmax", ECH_OP_ARGMAX, true }, { "count", ECH_OP_COUNT, false },
     { "any", ECH_OP_ANY, false },      { "all", ECH_OP_ALL, false },
     { "mean", ECH_OP_MEAN, false },    { "variance", ECH_OP_VARIANCE, false },
-    { "sd", ECH_OP_VARIANCE, false },  { "norm", ECH_OP_NORM, false },
+    { "sd", ECH_OP_STDDEV, false },    { "norm", ECH_OP_NORM, false },
     { "and", ECH_OP_AND, false },      { "or", ECH_OP_OR, false },
     { "xor", ECH_OP_XOR, false },
 };
@@ -98,7 +98,7 @@ static int parse(const char *name)
     if (set.where && !tests)
         return cli_fail(EXIT_BAD, "--where cannot be combined with %s, only with count, any, all",
                         name);
-    if (set.ddof && op != ECH_OP_VARIANCE)
+    if (set.ddof && op != ECH_OP_VARIANCE && op != ECH_OP_STDDEV)
         return cli_fail(EXIT_BAD, "--ddof cannot be combined with %s, only with variance and sd",
                         name);
     if (set.ddof && strcmp(set.ddof, "0") != 0 && strcmp(set.ddof, "1") != 0)
@@ -170,25 +170,6 @@ static int plan_column(struct job *job, struct where *where)
     return plan_rows(job);
 }
 
-/* Each square root is rounded once. */
-static void take_roots(void)
-{
-    char *at = plan.results;
-    for (uint64_t i = 0; i < plan.rows; i++, at += ech_dtype_bytes(plan.dtype)) {
-        float single;
-        double value;
-        if (plan.dtype == ECH_F32) {
-            memcpy(&single, at, sizeof single);
-            single = sqrtf(single);
-            memcpy(at, &single, sizeof single);
-        } else {
-            memcpy(&value, at, sizeof value);
-            value = sqrt(value);
-            memcpy(at, &value, sizeof value);
-        }
-    }
-}
-
 static int reduce(struct job *job)
 {
     const struct io_column *c = &job->column;
@@ -207,9 +188,7 @@ static int reduce(struct job *job)
                     : ech_reduce(job->ctx, op, c->keys, plan.results, (size_t)c->n, c->dtype,
                                  &plan.options);
     stage_end(job, STAGE_WORK, c->keys_bytes);
-    if (status != ECH_OK) return cli_fail_ech(status, job->ctx);
-    if (strcmp(plan.reduction->name, "sd") == 0) take_roots();
-    return EXIT_DONE;
+    return status == ECH_OK ? EXIT_DONE : cli_fail_ech(status, job->ctx);
 }
 
 /* ---- Output ---- */

@@ -156,13 +156,10 @@ static int find_figures(struct job *job)
     if (io_is_float(c->dtype)) status = reduce(job, ECH_OP_COUNT, NANS);
     if (status == ECH_OK) status = reduce(job, ECH_OP_SUM, SUM);
     if (status == ECH_OK) status = reduce(job, ECH_OP_MEAN, MEAN);
-    if (status == ECH_OK) status = reduce(job, ECH_OP_VARIANCE, SD);
+    if (status == ECH_OK) status = reduce(job, ECH_OP_STDDEV, SD);
     if (status == ECH_OK)
         status = ech_sort(job->ctx, c->keys, c->keys, (size_t)c->n, c->dtype, NULL);
     if (status != ECH_OK) return cli_fail_ech(status, job->ctx);
-    double variance;
-    memcpy(&variance, &figures[SD].bits, sizeof variance);
-    set_double(SD, sqrt(variance));
     figures[N].bits = c->n;
     widen_sum(c);
     uint64_t n = c->n - figures[NANS].bits;

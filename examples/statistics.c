@@ -25,12 +25,12 @@ int main(void)
 {
     ech_ctx *ctx;
     ech_reduce_options o = { .size = sizeof o, .nan = ECH_NAN_IGNORE, .ddof = 1 };
-    float mean, variance, extremes[2];
+    float mean, deviation, extremes[2];
     uint64_t wet, counts[BINS];
 
     if (ech_open(&ctx, NULL) != ECH_OK) return fail(NULL);
     if (ech_reduce(ctx, ECH_OP_MEAN, rain, &mean, N, ECH_F32, &o) != ECH_OK ||
-        ech_reduce(ctx, ECH_OP_VARIANCE, rain, &variance, N, ECH_F32, &o) != ECH_OK ||
+        ech_reduce(ctx, ECH_OP_STDDEV, rain, &deviation, N, ECH_F32, &o) != ECH_OK ||
         ech_reduce(ctx, ECH_OP_MINMAX, rain, extremes, N, ECH_F32, &o) != ECH_OK)
         return fail(ctx);
     o.compare = ECH_COMPARE_GREATER;
@@ -40,7 +40,7 @@ int main(void)
         return fail(ctx);
 
     printf("mean %.2f, sd %.2f, from %g to %g, %d of %d above the mean\n", (double)mean,
-           sqrt((double)variance), (double)extremes[0], (double)extremes[1], (int)wet, (int)N);
+           (double)deviation, (double)extremes[0], (double)extremes[1], (int)wet, (int)N);
     for (int b = 0; b < BINS; b++)
         printf("%2d to %2d  %.*s\n", 5 * b, 5 * b + 5, (int)counts[b], "################");
     ech_close(ctx);

@@ -16,7 +16,8 @@ struct reduce_case {
     ech_dtype dtype;
     size_t n;            /* elements, or elements per row */
     size_t parts;        /* rows or segments */
-    const char *dist;    /* "tame", "nan" (tame with NaN), or a name in keys.c */
+    const char *dist;    /* "tame", "nan" (tame with NaN), those of extreme() in test_reduce.c, or a
+                            name in keys.c */
     const char *lengths; /* SEGMENTS, BY_KEY: "few", "mixed", "one", "power" */
     int ignore, wide, ddof;
     ech_compare compare;

@@ -13,9 +13,9 @@
 
 typedef void (*run_function)(const struct reduce_case *);
 
-static const char *const ops[] = { "sum",   "product", "min",      "max",    "and", "or",
-                                   "xor",   "argmin",  "argmax",   "minmax", "any", "all",
-                                   "count", "mean",    "variance", "norm" };
+static const char *const ops[] = { "sum",   "product", "min",      "max",    "and",   "or",
+                                   "xor",   "argmin",  "argmax",   "minmax", "any",   "all",
+                                   "count", "mean",    "variance", "norm",   "stddev" };
 enum { OPS = LENGTH(ops), DTYPES = 12 };
 
 void reduce_case_id(const struct reduce_case *c, char *text, size_t capacity_bytes)
@@ -46,7 +46,7 @@ static struct reduce_case options(struct reduce_case c, unsigned turn)
     bool is_float = c.dtype >= ECH_F16;
     c.ignore = is_float && turn % 2;
     c.wide = is_float && turn / 2 % 2;
-    c.ddof = c.op == ECH_OP_VARIANCE && turn % 3 == 1;
+    c.ddof = (c.op == ECH_OP_VARIANCE || c.op == ECH_OP_STDDEV) && turn % 3 == 1;
     c.compare = (ech_compare)(turn % (is_float ? 8 : 11));
     if (!c.dist)
         c.dist = turn % 3 == 0 ? "tame" : turn % 3 == 1 ? (is_float ? "nan" : "random") : "special";
@@ -194,6 +194,41 @@ static void dots(run_function run)
     }
 }
 
+/* Distances whose squares exceed the range of f64, and integers that f64 rounds. */
+static void extremes(run_function run)
+{
+    static const ech_op of_moments[] = { ECH_OP_VARIANCE, ECH_OP_STDDEV, ECH_OP_NORM };
+    static const char *const dists[] = { "huge", "tiny", "scales", "constant", "near" };
+    static const ech_dtype dtypes[] = { ECH_F64, ECH_I64, ECH_U64, ECH_I32, ECH_F32 };
+    static const struct {
+        enum reduce_shape shape;
+        size_t n, parts;
+        const char *lengths;
+    } shapes[] = {
+        { WHOLE, 1, 1, NULL },          { WHOLE, 63, 1, NULL },
+        { WHOLE, 700, 1, NULL },        { WHOLE, 1024, 1, NULL },
+        { WHOLE, 20011, 1, NULL },      { ROWS, 4, 65, NULL },
+        { ROWS, 31, 40, NULL },         { ROWS, 64, 35, NULL },
+        { ROWS, 4096, 3, NULL },        { ROWS, 1537, 4, NULL },
+        { SEGMENTS, 6007, 100, "few" }, { SEGMENTS, 60007, 70, "mixed" },
+        { BY_KEY, 6007, 100, "power" },
+    };
+    for (size_t t = 0; t < LENGTH(dtypes); t++)
+        for (size_t op = 0; op < LENGTH(of_moments); op++)
+            for (size_t d = 0; d < LENGTH(dists); d++)
+                for (size_t s = 0; s < LENGTH(shapes); s++) {
+                    struct reduce_case c = { .shape = shapes[s].shape,
+                                             .op = of_moments[op],
+                                             .dtype = dtypes[t],
+                                             .n = shapes[s].n,
+                                             .parts = shapes[s].parts,
+                                             .lengths = shapes[s].lengths,
+                                             .dist = dists[d],
+                                             .key_dtype = ECH_U16 };
+                    run((c = options(c, (unsigned)(s + 3 * d + op)), &c));
+                }
+}
+
 /* Many blocks or several threads share one row. */
 static void large(run_function run)
 {
@@ -243,5 +278,6 @@ void reduce_cases(run_function run)
     rows(run);
     segments(run);
     dots(run);
+    extremes(run);
     large(run);
 }

@@ -3,7 +3,8 @@
  * docs/reduce.md define it.
  *
  * Floats are computed in double. For f32 every result is rounded to float. This equals a float
- * operation, because a double has more than twice as many significand bits.
+ * operation, because a double has more than twice as many significand bits.  Variances, and norms
+ * of f64, are computed in quadruple precision, each result rounded to 53 bits.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -82,8 +83,17 @@ static uint64_t f64_bits(double x)
 
 /* ---- The tree of docs/reduce.md ---- */
 
+__extension__ typedef __float128 wide;
+__extension__ typedef __int128 integer128;
+
 struct sums {
-    double sum, n, mean, m2;
+    double sum, n;
+};
+
+/* The moments of n elements; offset: of the mean from element `center`. */
+struct moments {
+    wide offset, m2, n;
+    size_t center;
 };
 
 struct tree {
@@ -121,29 +131,18 @@ static double adjacent(const struct tree *t, const double *lane, size_t n)
 
 static struct sums of_chunk(const struct tree *t, size_t from, size_t to)
 {
-    double lane[512], square[512], k = 0;
+    double lane[512];
     bool product = t->c->op == ECH_OP_PRODUCT;
-    struct sums s = { 0, 0, 0, 0 };
-    for (size_t j = 0; j < 512; j++) lane[j] = square[j] = product ? 1.0 : -0.0;
+    struct sums s = { 0, 0 };
+    for (size_t j = 0; j < 512; j++) lane[j] = product ? 1.0 : -0.0;
     for (size_t i = from; i < to; i++) {
         size_t j = (i - from) % t->lanes;
         if (left_out(t, i)) continue;
         double x = term(t, i);
-        if (t->c->op == ECH_OP_VARIANCE) {
-            if (s.n == 0) k = x;
-            x -= k;
-            square[j] += x * x;
-        }
         s.n++;
         lane[j] = rounded(t, product ? lane[j] * x : lane[j] + x);
     }
     s.sum = adjacent(t, lane, t->lanes);
-    if (t->c->op == ECH_OP_VARIANCE && s.n > 0) {
-        double s2 = adjacent(t, square, t->lanes);
-        s.mean = k + s.sum / s.n;
-        s.m2 = s2 - s.sum * s.sum / s.n;
-        if (s.m2 < 0) s.m2 = 0;
-    }
     return s;
 }
 
@@ -152,15 +151,6 @@ static struct sums both(const struct tree *t, struct sums a, struct sums b)
     struct sums s = a;
     s.n = a.n + b.n;
     s.sum = rounded(t, t->c->op == ECH_OP_PRODUCT ? a.sum * b.sum : a.sum + b.sum);
-    if (b.n == 0) return s;
-    if (a.n == 0) {
-        s.mean = b.mean;
-        s.m2 = b.m2;
-        return s;
-    }
-    double delta = b.mean - a.mean;
-    s.mean = a.mean + delta * (b.n / s.n);
-    s.m2 = (a.m2 + b.m2) + delta * delta * (a.n * b.n / s.n);
     return s;
 }
 
@@ -175,6 +165,113 @@ static struct sums of_chunks(const struct tree *t, size_t first, size_t width)
     return both(t, left, of_chunks(t, first + width / 2, width / 2));
 }
 
+/* ---- Variances ---- */
+
+/* x rounded to 53 bits, without the limits of double's exponent. */
+static wide to53(wide x)
+{
+    int steps = 0;
+    if (x != x || x - x != 0 || x == 0) return x;
+    for (; x > 0x1p500 || x < -0x1p500; steps++) x *= 0x1p-500;
+    for (; x < 0x1p-400 && x > -0x1p-400; steps--) x *= 0x1p500;
+    x = (double)x;
+    for (; steps > 0; steps--) x *= 0x1p500;
+    for (; steps < 0; steps++) x *= 0x1p-500;
+    return x;
+}
+
+static wide root53(wide x)
+{
+    int steps = 0;
+    if (!(x > 0) || x - x != 0) return x;
+    for (; x > 0x1p500; steps++) x *= 0x1p-500;
+    for (; x < 0x1p-400; steps--) x *= 0x1p500;
+    x = sqrt((double)x);
+    for (; steps > 0; steps--) x *= 0x1p250;
+    for (; steps < 0; steps++) x *= 0x1p-250;
+    return x;
+}
+
+/* Element i minus element j; of a norm, element i. */
+static wide distance(const struct tree *t, size_t i, size_t j)
+{
+    const char *x = t->part.in + i * t->bytes, *y = t->part.in + j * t->bytes;
+    if (t->c->op == ECH_OP_NORM) return number(t->c->dtype, x);
+    if (is_float(t->c->dtype)) return to53((wide)number(t->c->dtype, x) - number(t->c->dtype, y));
+    uint64_t u = integer(t->c->dtype, x), v = integer(t->c->dtype, y);
+    if (is_signed(t->c->dtype))
+        return to53((wide)((integer128)(int64_t)u - (integer128)(int64_t)v));
+    return to53((wide)((integer128)u - (integer128)v));
+}
+
+static wide pairwise(const wide *lane, size_t n)
+{
+    return n == 1 ? lane[0] : to53(pairwise(lane, n / 2) + pairwise(lane + n / 2, n / 2));
+}
+
+static struct moments moments_of_chunk(const struct tree *t, size_t from, size_t to)
+{
+    wide lane[512], square[512];
+    struct moments m = { 0, 0, 0, from };
+    for (size_t j = 0; j < 512; j++) lane[j] = square[j] = 0;
+    for (size_t i = from; i < to; i++) {
+        size_t j = (i - from) % t->lanes;
+        if (left_out(t, i)) continue;
+        if (m.n == 0) m.center = i;
+        wide d = distance(t, i, m.center);
+        lane[j] = to53(lane[j] + d);
+        square[j] = to53(square[j] + to53(d * d));
+        m.n++;
+    }
+    wide s1 = pairwise(lane, t->lanes), s2 = pairwise(square, t->lanes);
+    if (t->c->op == ECH_OP_NORM) s1 = 0;
+    if (m.n == 0) return m;
+    m.offset = to53(s1 / m.n);
+    m.m2 = to53(s2 - to53(to53(s1 * s1) / m.n));
+    if (m.m2 < 0) m.m2 = 0;
+    return m;
+}
+
+static struct moments moments_of_both(const struct tree *t, struct moments a, struct moments b)
+{
+    if (b.n == 0) return a;
+    if (a.n == 0) return b;
+    struct moments m = { 0, 0, a.n + b.n, a.center };
+    const bool norm = t->c->op == ECH_OP_NORM;
+    wide between = norm ? 0 : distance(t, b.center, a.center);
+    wide delta = to53(between + to53(b.offset - a.offset));
+    m.offset = to53(a.offset + to53(delta * to53(b.n / m.n)));
+    m.m2 = to53(to53(a.m2 + b.m2) + to53(to53(delta * delta) * to53(to53(a.n * b.n) / m.n)));
+    return m;
+}
+
+static struct moments moments_of_chunks(const struct tree *t, size_t first, size_t width)
+{
+    size_t chunk = 8 * t->lanes, n = t->part.n;
+    if (width == 1)
+        return moments_of_chunk(t, first * chunk,
+                                (first + 1) * chunk < n ? (first + 1) * chunk : n);
+    struct moments left = moments_of_chunks(t, first, width / 2);
+    if ((first + width / 2) * chunk >= n) return left;
+    return moments_of_both(t, left, moments_of_chunks(t, first + width / 2, width / 2));
+}
+
+/* Whether the squares of the elements may exceed the range of double. */
+static bool in_quadruple(const struct reduce_case *c)
+{
+    return c->op == ECH_OP_VARIANCE || c->op == ECH_OP_STDDEV ||
+           (c->op == ECH_OP_NORM && c->dtype == ECH_F64);
+}
+
+static double spread(const struct tree *t, size_t width)
+{
+    struct moments m = moments_of_chunks(t, 0, width);
+    if (t->c->op == ECH_OP_NORM) return (double)root53(m.m2);
+    if (!(m.n > t->c->ddof)) return (double)NAN;
+    wide variance = to53(m.m2 / (m.n - t->c->ddof));
+    return (double)(t->c->op == ECH_OP_STDDEV ? root53(variance) : variance);
+}
+
 static uint64_t arithmetic(const struct reduce_case *c, struct reduce_part part)
 {
     bool narrow = is_float(c->dtype) && c->dtype != ECH_F64 && !c->wide;
@@ -182,12 +279,15 @@ static uint64_t arithmetic(const struct reduce_case *c, struct reduce_part part)
     t.lanes = 512 / t.bytes;
     size_t width = 1;
     while (width * 8 * t.lanes < part.n) width *= 2;
+    if (in_quadruple(c)) {
+        const double x = spread(&t, width);
+        return narrow ? f32_bits(x) : f64_bits(x);
+    }
     struct sums s = of_chunks(&t, 0, width);
     double x = s.sum;
     if (c->op != ECH_OP_PRODUCT && x == 0) x = 0; /* never -0 */
     if (c->op == ECH_OP_MEAN) x = s.n > 0 ? x / s.n : (double)NAN;
     if (c->op == ECH_OP_NORM) x = sqrt(x);
-    if (c->op == ECH_OP_VARIANCE) x = s.n > c->ddof ? s.m2 / (s.n - c->ddof) : (double)NAN;
     return narrow ? f32_bits(x) : f64_bits(x);
 }
 
@@ -308,7 +408,7 @@ static bool passes(const struct reduce_case *c, const char *at, const void *valu
 void oracle_reduce(const struct reduce_case *c, const void *value, struct reduce_part part,
                    uint64_t bits[2])
 {
-    size_t bytes = ech_dtype_bytes(c->dtype), at, count = 0;
+    size_t bytes = ech_dtype_bytes(c->dtype), at, count = 0, n = 0;
     switch (c->op) {
     case ECH_OP_MIN:
     case ECH_OP_MAX:
@@ -326,8 +426,14 @@ void oracle_reduce(const struct reduce_case *c, const void *value, struct reduce
     case ECH_OP_ANY:
     case ECH_OP_ALL:
     case ECH_OP_COUNT:
-        for (size_t i = 0; i < part.n; i++) count += passes(c, part.in + i * bytes, value);
-        bits[0] = c->op == ECH_OP_COUNT ? count : c->op == ECH_OP_ANY ? count > 0 : count == part.n;
+        for (size_t i = 0; i < part.n; i++) {
+            const char *x = part.in + i * bytes;
+            if (c->ignore && is_float(c->dtype) && number(c->dtype, x) != number(c->dtype, x))
+                continue;
+            count += passes(c, x, value);
+            n++;
+        }
+        bits[0] = c->op == ECH_OP_COUNT ? count : c->op == ECH_OP_ANY ? count > 0 : count == n;
         break;
     default:
         bits[0] =

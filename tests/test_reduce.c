@@ -11,6 +11,7 @@
 #include "reduce_case.h"
 #include "sort_case.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,12 +36,56 @@ static uint64_t tame(ech_dtype t, bool nan, struct rng *rng)
     return (random & top) | exponent << bits | (random & (one - 1)) | 1;
 }
 
+/* An extreme element.  "huge", "tiny": floats whose squares are out of range; "scales": runs of
+ * 300 elements with one of five exponents, and zeros; "near": integers near 2^64 or the extremes,
+ * floats with a common first half.  NaN where they are ignored. */
+static uint64_t extreme(const struct reduce_case *c, ech_dtype t, const char *dist, size_t i,
+                        struct rng *rng)
+{
+    static const int exponents[] = { 700, -700, -1040, 1023, 3, -500, 480 };
+    const uint64_t random = rng_next(rng);
+    const bool near = strcmp(dist, "near") == 0;
+    uint64_t u = 0;
+    if (t < ECH_F16) {
+        u = near ? ~(random % 1000) : i / 300 % 2 ? random : ~random >> 40;
+        if (near && i / 300 % 3 == 1) u = (uint64_t)1 << 63 ^ u;
+        return u;
+    }
+    if (c->ignore && random % 16 == 0) return t == ECH_F32 ? 0x7fc00001u : ~(uint64_t)0;
+    double x = 1 + (double)(random >> 12) * 0x1p-52;
+    if (near) {
+        x = 1e6 + x * 1e-3;
+    } else {
+        int e = strcmp(dist, "huge") == 0   ? 600 + (int)(random % 424)
+                : strcmp(dist, "tiny") == 0 ? -600 - (int)(random % 470)
+                                            : exponents[(i / 300 + c->n) % 7];
+        x = ldexp(random & 2048 ? x : -x, e);
+        if (i / 300 % 9 == 4) x = 0;
+    }
+    if (t == ECH_F64) {
+        memcpy(&u, &x, 8);
+        return u;
+    }
+    float f = (float)(near ? x : x > 1 ? 0x1.8p100 * (x > 0x1p700 ? -1 : 1) : 0x1p-140);
+    memcpy(&u, &f, 4);
+    return u;
+}
+
 static bool fill(const struct reduce_case *c, ech_dtype t, const char *dist, size_t n,
                  uint64_t seed, char *to)
 {
+    static const char *const extremes[] = { "huge", "tiny", "scales", "near" };
     bool nan = strcmp(dist, "nan") == 0, nans = strcmp(dist, "nans") == 0;
     size_t bytes = ech_dtype_bytes(t);
     struct rng rng = { seed };
+    for (size_t d = 0; d < sizeof extremes / sizeof *extremes; d++) {
+        if (strcmp(dist, extremes[d]) != 0) continue;
+        for (size_t i = 0; i < n; i++) {
+            uint64_t u = extreme(c, t, dist, i, &rng);
+            memcpy(to + i * bytes, &u, bytes);
+        }
+        return true;
+    }
     if (!nan && !nans && strcmp(dist, "tame") != 0)
         return keys_fill(&(struct sort_case){ .dtype = t, .n = n, .dist = dist }, seed, to);
     for (size_t i = 0; i < n; i++) {
@@ -48,7 +93,6 @@ static bool fill(const struct reduce_case *c, ech_dtype t, const char *dist, siz
         if (nans || (nan && i / 700 % 2)) u |= ((uint64_t)1 << (8 * bytes - 1)) - 1;
         memcpy(to + i * bytes, &u, bytes);
     }
-    (void)c;
     return true;
 }
 

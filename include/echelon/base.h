@@ -365,7 +365,8 @@ typedef enum ech_op {
     ECH_OP_COUNT = 12,    /* the number of elements that pass the test */
     ECH_OP_MEAN = 13,     /* the sum divided by n */
     ECH_OP_VARIANCE = 14, /* the sum of the squared deviations from the mean, divided by n - ddof */
-    ECH_OP_NORM = 15      /* the square root of the sum of squares */
+    ECH_OP_NORM = 15,     /* the square root of the sum of squares */
+    ECH_OP_STDDEV = 16    /* the square root of the variance */
 } ech_op;
 
 typedef enum ech_nan {

@@ -19,15 +19,14 @@ extern "C" {
 /* Options of a reduction.  Zero is the default of every field except size. */
 typedef struct ech_reduce_options {
     size_t size; /* sizeof(ech_reduce_options) */
-    ech_nan nan; /* how NaN are treated; ECH_OP_ANY, ECH_OP_ALL and ECH_OP_COUNT always apply
-                    their test to NaN, too */
+    ech_nan nan; /* ECH_NAN_IGNORE: as if the array had no NaN, except that positions count them */
     int accumulate_wide; /* 1: sums and products of f16, bf16 and f32 are computed in f64, and
-                            they, means, variances and norms are f64 */
+                            they, means, variances, standard deviations and norms are f64 */
     ech_compare compare; /* the test of ECH_OP_ANY, ECH_OP_ALL and ECH_OP_COUNT */
     const void *value;   /* [1] of dtype in host memory: the value v of the test */
-    int ddof;            /* of ECH_OP_VARIANCE: 0 or 1, for a divisor of n or n - 1 */
-    void *work;          /* as in ech_sort_options */
-    size_t work_bytes;   /* at least what ech_reduce_workspace() returns */
+    int ddof;   /* of ECH_OP_VARIANCE and ECH_OP_STDDEV: 0 or 1, for a divisor of n or n - 1 */
+    void *work; /* as in ech_sort_options */
+    size_t work_bytes; /* at least what ech_reduce_workspace() returns */
 } ech_reduce_options;
 
 /*
@@ -39,13 +38,13 @@ typedef struct ech_reduce_options {
  *   and, or, xor           dtype
  *   argmin, argmax, count  u64
  *   any, all               u8
- *   mean, variance, norm   f32 for f16, bf16 and f32 (with accumulate_wide: f64); f64 for all
- *                          others
+ *   mean, variance,        f32 for f16, bf16 and f32 (with accumulate_wide: f64); f64 for all
+ *   stddev, norm           others
  *
  *   accumulate_wide  that of the options
  *
- * Results are computed in this type.  Mean, variance and norm are always computed in f64, and
- * rounded once.  Returns -1 if there is no such reduction: bitwise operators on floats, and an
+ * Results are computed in this type.  Mean, variance, stddev and norm are always computed in f64,
+ * and rounded once.  Returns -1 if there is no such reduction: bitwise operators on floats, and an
  * unknown op or dtype.
  */
 ECH_API int ech_reduce_dtype(ech_op op, ech_dtype dtype, int accumulate_wide);
@@ -60,11 +59,14 @@ ECH_API int ech_reduce_dtype(ech_op op, ech_dtype dtype, int accumulate_wide);
  *
  * Empty input (n = 0, or only NaN that are ignored) yields 0 for sum, norm, count, or, xor and any;
  * 1 for product and all; all bits set for and; the maximum value of dtype for min and the minimum
- * value for max (floats: +inf and -inf); UINT64_MAX for argmin and argmax; NaN for mean and
- * variance.
+ * value for max (floats: +inf and -inf); UINT64_MAX for argmin and argmax; NaN for mean,
+ * variance and stddev.
  *
  * NaN results are canonicalised to the positive quiet NaN without a payload.  A sum that is zero is
- * +0.  The variance of ddof elements or fewer is NaN.
+ * +0.  The variance and the standard deviation of ddof elements or fewer are NaN.
+ *
+ * Variances, standard deviations and the norm of f64 do not overflow or underflow on the way to a
+ * result that f64 can represent.  Those of i64 and u64 are computed from exact differences.
  *
  * Floats are added in an order that depends only on n and dtype: in chunks, then pairwise
  * (docs/reduce.md).  Sums are therefore bit-identical on every device, with any number of threads

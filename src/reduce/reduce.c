@@ -42,6 +42,7 @@ int ech_reduce_dtype(ech_op op, ech_dtype dtype, int accumulate_wide)
     case ECH_OP_MEAN:
     case ECH_OP_VARIANCE:
     case ECH_OP_NORM:
+    case ECH_OP_STDDEV:
         return narrow ? ECH_F32 : ECH_F64;
     default:
         return -1;
@@ -127,7 +128,10 @@ static ech_status rule_count(ech_ctx *ctx, struct echi_reduce *r, ech_op op,
     rule->mask = p.mask;
     rule->low = first;
     rule->span = last - first;
-    rule->invert = p.invert;
+    rule->invert = p.invert != (rule->quantified == 2);
+    if (rule->ignore)
+        rule->limit =
+            echi_order_encode(&rule->order, (int)rule->bytes, echi_dtype_infinity(r->dtype));
     return ECH_OK;
 }
 
@@ -145,7 +149,7 @@ static void rule_arithmetic(struct echi_reduce *r, ech_op op, bool dot)
     struct echi_reduce_rule *rule = &r->rule;
     bool is_float = echi_dtype_is_float(r->dtype);
     bool in_f64 = op >= ECH_OP_MEAN || rule->out_bytes == 8;
-    if (op == ECH_OP_VARIANCE)
+    if (op == ECH_OP_VARIANCE || op == ECH_OP_STDDEV || (op == ECH_OP_NORM && r->dtype == ECH_F64))
         r->kind = ECHI_REDUCE_VARIANCE;
     else if (!is_float && op < ECH_OP_MEAN)
         r->kind = dot                ? ECHI_REDUCE_IDOT
@@ -159,9 +163,10 @@ static void rule_arithmetic(struct echi_reduce *r, ech_op op, bool dot)
         r->kind = dot                    ? ECHI_REDUCE_DOT
                   : op == ECH_OP_PRODUCT ? ECHI_REDUCE_PRODUCT
                                          : ECHI_REDUCE_SUM;
-    rule->finish = op == ECH_OP_MEAN   ? ECHI_FINISH_MEAN
-                   : op == ECH_OP_NORM ? ECHI_FINISH_NORM
-                                       : ECHI_FINISH_SUM;
+    rule->finish = op == ECH_OP_MEAN     ? ECHI_FINISH_MEAN
+                   : op == ECH_OP_NORM   ? ECHI_FINISH_NORM
+                   : op == ECH_OP_STDDEV ? ECHI_FINISH_STDDEV
+                                         : ECHI_FINISH_SUM;
     rule->in_f64 = rule->out_bytes == 8;
     if (echi_dtype_is_signed(r->dtype)) rule->sign = ones_of(r) ^ ones_of(r) >> 1;
 }
@@ -189,7 +194,7 @@ static ech_status start(ech_ctx *ctx, struct echi_reduce *r, ech_op op, bool dot
     if (status == ECH_OK) status = check_options(ctx, options);
     if (status != ECH_OK) return status;
     int result = ech_reduce_dtype(op, dtype, options->accumulate_wide);
-    if (result < 0 && (unsigned)op > ECH_OP_NORM)
+    if (result < 0 && (unsigned)op > ECH_OP_STDDEV)
         return echi_fail(ctx, ECH_ERR_ARG, "op is %d, not an ech_op", (int)op);
     if (result < 0)
         return echi_fail(ctx, ECH_ERR_ARG,

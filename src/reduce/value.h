@@ -22,8 +22,8 @@
  * docs/reduce.md. */
 enum { ECHI_LINE_BYTES = 512, ECHI_CHUNK_LINES = 8, ECHI_CHUNK_BYTES = 512 * 8 };
 
-/* The conversion of a sum in f64 to a result. */
-enum echi_finish { ECHI_FINISH_SUM, ECHI_FINISH_MEAN, ECHI_FINISH_NORM };
+/* The conversion of a sum in f64 or of moments to a result. */
+enum echi_finish { ECHI_FINISH_SUM, ECHI_FINISH_MEAN, ECHI_FINISH_NORM, ECHI_FINISH_STDDEV };
 
 /* The parameters of an operation for a dtype; kernels get it by value. e is an element's
  * order-preserving form. */
@@ -31,7 +31,7 @@ struct echi_reduce_rule {
     struct echi_order order;                       /* max (min: flipped), both, arg, count */
     uint64_t special_first, special_last, special; /* max: the result for e of a NaN, or of an empty
                                                       input */
-    uint64_t limit;                                /* both: the maximum e of a number */
+    uint64_t limit;                                /* both, count: the maximum e of a number */
     uint64_t flip, add;       /* arg: an element's rank is (e ^ flip) + add; of a NaN, special */
     uint64_t sign;            /* of integers: the sign bit of signed types, otherwise 0 */
     uint64_t mask, low, span; /* count: passes if (e & mask) - low <= span, inverted by invert */
@@ -42,7 +42,8 @@ struct echi_reduce_rule {
     uint32_t finish;    /* enum echi_finish */
     uint32_t in_f64;    /* sums in f64 are not rounded to f32 at the end */
     uint32_t ddof;
-    uint32_t quantified; /* count: 1: any; 2: all; 0: the number itself */
+    uint32_t quantified; /* count: 1: any; 2: all, which counts the elements that fail; 0: the
+                            number itself */
     uint32_t bytes;      /* of an element */
     uint32_t out_bytes;  /* of a result; for minmax of both together */
 };
@@ -74,58 +75,156 @@ ECHI_BOTH uint64_t sum_result(const struct echi_reduce_rule *rule, double sum, u
     return rule->in_f64 ? f64_result(sum) : f32_result((float)sum);
 }
 
-/* ---- Variance: count, mean, and sum of the squares of the distances from it ---- */
+/* ---- Variance: count, mean, and sum of the squares of the distances from it ----
+ *
+ * The norm of f64 is computed like a variance, with distances from 0 instead of the mean, because
+ * its squares need the same scales. */
 
-struct echi_moments {
-    double n, mean, m2;
+/* The type of the elements determines how distances are computed. */
+enum echi_spread {
+    ECHI_SPREAD_PLAIN,   /* all others */
+    ECHI_SPREAD_INTEGER, /* 64-bit integers: by integers, then rounded to f64 */
+    ECHI_SPREAD_F64      /* scaled if their squares would exceed the range of f64 */
 };
 
-/* The moments of n elements, from the sum s1 of their distances from k, and the sum s2 of the
- * squared distances. */
-ECHI_BOTH struct echi_moments moments_make(double n, double k, double s1, double s2)
+/* The factor of distances, and twice of their squares: a power of two, so that products are
+ * exact. */
+enum echi_scale { ECHI_SCALE_NONE, ECHI_SCALE_DOWN, ECHI_SCALE_UP };
+#define ECHI_UP   4.149515568880993e+180  /* 2^600 */
+#define ECHI_DOWN 2.409919865102884e-181  /* 2^-600 */
+#define ECHI_TINY 1.1830521861667747e-271 /* 2^-900: lower sums of squares get ECHI_SCALE_UP */
+#define ECHI_MOST 1.7976931348623157e308  /* the maximum f64: higher ones get ECHI_SCALE_DOWN */
+
+struct echi_moments {
+    double n, offset, m2; /* offset: of the mean from the center; scaled, as m2 */
+    uint64_t center;      /* an element: bits of an f64, or center_of_integer() */
+    uint32_t scale;       /* enum echi_scale */
+};
+
+ECHI_BOTH double f64_of_bits(uint64_t bits)
 {
-    struct echi_moments m = { 0, 0, 0 };
+    double x;
+    memcpy(&x, &bits, sizeof x);
+    return x;
+}
+
+ECHI_BOTH uint64_t bits_of_f64(double x)
+{
+    uint64_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    return bits;
+}
+
+/* A 64-bit integer in the order of unsigned ones. */
+ECHI_BOTH uint64_t center_of_integer(const struct echi_reduce_rule *rule, uint64_t u)
+{
+    return u ^ rule->sign;
+}
+
+ECHI_BOTH double integer_distance(uint64_t x, uint64_t from)
+{
+    const double distance = (double)(x < from ? from - x : x - from);
+    return x < from ? -distance : distance;
+}
+
+/* A number that becomes subnormal by ECHI_DOWN is much smaller than others that need it. */
+ECHI_BOTH double scaled_distance(double x, double from, uint32_t scale)
+{
+    if (scale == ECHI_SCALE_DOWN) return x * ECHI_DOWN - from * ECHI_DOWN;
+    return scale == ECHI_SCALE_UP ? (x - from) * ECHI_UP : x - from;
+}
+
+/* The scale of a chunk of f64 whose squares have the sum s2 without a scale. */
+ECHI_BOTH uint32_t scale_of_squares(double s2)
+{
+    if (s2 > ECHI_MOST) return ECHI_SCALE_DOWN;
+    return s2 < ECHI_TINY ? ECHI_SCALE_UP : ECHI_SCALE_NONE;
+}
+
+/* The moments of n elements, from the sum s1 of their distances from the center, and the sum s2 of
+ * the squared distances.  For a norm s1 is 0. */
+ECHI_BOTH struct echi_moments moments_make(double n, uint64_t center, double s1, double s2,
+                                           uint32_t scale)
+{
+    struct echi_moments m = { n, 0, 0, center, scale };
     if (n == 0) return m;
-    m.n = n;
-    m.mean = k + s1 / n;
+    m.offset = s1 / n;
     m.m2 = s2 - s1 * s1 / n;
     if (m.m2 < 0) m.m2 = 0;
     return m;
 }
 
 /* The same if n is a power of two: multiplying by the inverse gives the same quotient faster. */
-ECHI_BOTH struct echi_moments moments_make_by(double n, double inverse, double k, double s1,
+ECHI_BOTH struct echi_moments moments_make_by(double n, double inverse, uint64_t center, double s1,
                                               double s2)
 {
-    struct echi_moments m = { n, k + s1 * inverse, s2 - s1 * s1 * inverse };
+    struct echi_moments m = { n, s1 * inverse, s2 - s1 * s1 * inverse, center, ECHI_SCALE_NONE };
     if (m.m2 < 0) m.m2 = 0;
     return m;
 }
 
-/* Chan, Golub, LeVeque 1979: updating formulae and a pairwise algorithm for computing sample
- * variances. */
-ECHI_BOTH struct echi_moments moments_merge(struct echi_moments a, struct echi_moments b)
+/* scale: none, or the final one. */
+ECHI_BOTH struct echi_moments moments_scaled(struct echi_moments m, uint32_t scale)
 {
-    if (b.n == 0) return a;
-    if (a.n == 0) return b;
-    struct echi_moments m;
-    double delta = b.mean - a.mean;
-    m.n = a.n + b.n;
+    if (m.scale != ECHI_SCALE_NONE && m.scale != scale) {
+        const double factor = m.scale == ECHI_SCALE_UP ? ECHI_DOWN : ECHI_UP;
+        m.offset *= factor;
+        m.m2 = m.m2 * factor * factor;
+        m.scale = ECHI_SCALE_NONE;
+    }
+    if (m.scale != scale) {
+        const double factor = scale == ECHI_SCALE_UP ? ECHI_UP : ECHI_DOWN;
+        m.offset *= factor;
+        m.m2 = m.m2 * factor * factor;
+        m.scale = scale;
+    }
+    return m;
+}
+
+/* Chan, Golub, LeVeque 1979: updating formulae and a pairwise algorithm for computing sample
+ * variances.  a and b have the same scale. */
+ECHI_BOTH struct echi_moments moments_add(int spread, struct echi_moments a, struct echi_moments b)
+{
+    struct echi_moments m = { a.n + b.n, 0, 0, a.center, a.scale };
+    const double between =
+        spread == ECHI_SPREAD_INTEGER
+            ? integer_distance(b.center, a.center)
+            : scaled_distance(f64_of_bits(b.center), f64_of_bits(a.center), a.scale);
+    const double delta = between + (b.offset - a.offset);
     if (a.n == b.n && a.n < 0x1p26) { /* the same without division: a.n * a.n is exact */
-        m.mean = a.mean + delta * 0.5;
+        m.offset = a.offset + delta * 0.5;
         m.m2 = (a.m2 + b.m2) + delta * delta * (a.n * 0.5);
         return m;
     }
-    m.mean = a.mean + delta * (b.n / m.n);
+    m.offset = a.offset + delta * (b.n / m.n);
     m.m2 = (a.m2 + b.m2) + delta * delta * (a.n * b.n / m.n);
     return m;
 }
 
+/* a precedes b.  spread: enum echi_spread */
+ECHI_BOTH struct echi_moments moments_merge(int spread, struct echi_moments a,
+                                            struct echi_moments b)
+{
+    if (b.n == 0) return a;
+    if (a.n == 0) return b;
+    if (spread != ECHI_SPREAD_F64) return moments_add(spread, a, b);
+    const struct echi_moments m =
+        moments_add(spread, moments_scaled(a, ECHI_SCALE_NONE), moments_scaled(b, ECHI_SCALE_NONE));
+    if (m.m2 >= ECHI_TINY && m.m2 <= ECHI_MOST) return m;
+    const uint32_t scale = m.m2 < ECHI_TINY ? ECHI_SCALE_UP : ECHI_SCALE_DOWN;
+    return moments_add(spread, moments_scaled(a, scale), moments_scaled(b, scale));
+}
+
 ECHI_BOTH uint64_t moments_result(const struct echi_reduce_rule *rule, struct echi_moments m)
 {
-    double divisor = m.n - (double)rule->ddof;
-    double variance = divisor > 0 ? m.m2 / divisor : (double)NAN;
-    return rule->in_f64 ? f64_result(variance) : f32_result((float)variance);
+    const double divisor = m.n - (double)rule->ddof;
+    const double factor = m.scale == ECHI_SCALE_UP     ? ECHI_DOWN
+                          : m.scale == ECHI_SCALE_DOWN ? ECHI_UP
+                                                       : 1;
+    double x = m.m2;
+    if (rule->finish != ECHI_FINISH_NORM) x = divisor > 0 ? x / divisor : (double)NAN;
+    x = (rule->finish == ECHI_FINISH_SUM ? x * factor : sqrt(x)) * factor;
+    return rule->in_f64 ? f64_result(x) : f32_result((float)x);
 }
 
 /* ---- Results that depend on the order of elements ---- */
@@ -154,10 +253,11 @@ ECHI_BOTH void minmax_result(const struct echi_reduce_rule *rule, uint64_t small
     out[1] = nan ? rule->special : order_bits(&rule->order, (int)rule->bytes, most);
 }
 
-/* passed: how many of n elements pass the test. */
-ECHI_BOTH uint64_t count_result(const struct echi_reduce_rule *rule, uint64_t passed, uint64_t n)
+/* within: how many of n elements are within the range; if NaN are ignored, how many are counted. */
+ECHI_BOTH uint64_t count_result(const struct echi_reduce_rule *rule, uint64_t within, uint64_t n)
 {
-    return rule->quantified == 0 ? passed : rule->quantified == 1 ? passed != 0 : passed == n;
+    const uint64_t counted = rule->invert && !rule->ignore ? n - within : within;
+    return rule->quantified == 0 ? counted : rule->quantified == 1 ? counted != 0 : counted == 0;
 }
 
 /* ---- Results in memory ---- */

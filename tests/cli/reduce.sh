@@ -64,6 +64,16 @@ printf 'a,b\n1,10\n2,20\n3,\n' >t.csv
 code echelon reduce sum -k b t.csv
 code echelon reduce sum -k b --nan ignore t.csv
 code echelon reduce sum t.csv -k a
+echo "standard deviations whose squares are out of range"
+printf '1e25\n-1e25\n' | echelon reduce sd --type f32
+printf '1e-25\n-1e-25\n' | echelon reduce sd --type f32
+printf '1e200\n-1e200\n' | echelon reduce sd
+printf '1e-200\n-1e-200\n' | echelon reduce sd
+printf '1e200\n-1e200\n' | echelon stats | grep sd
+printf '18446744073709551615\n18446744073709551613\n' | echelon reduce variance --type u64
+echo "NaN that are ignored are not tested"
+printf '0\nnan\n' >some.txt
+for op in any all count; do echelon reduce $op some.txt; echelon reduce $op --nan ignore some.txt; done
 echo "identical for every number of threads"
 echelon gen normal -N 300k --type f32 -o f.f32
 for threads in 1 2 7; do echelon reduce sum --threads $threads f.f32; done | uniq | wc -l

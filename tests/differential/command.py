@@ -360,7 +360,7 @@ def echelon_stats(t):
         t.near("sum", found["sum"], exact, 1e-10 * scale * c.n)
     if scale < 1e150:
         t.near("mean", found["mean"], wide.mean(), 1e-9 * scale)
-        t.near("sd", found["sd"], wide.std(), 1e-7 * scale)
+        t.near("sd", found["sd"], (wide / scale).std() * scale if scale else 0.0, 1e-7 * scale)
         for p in (1, 5, 25, 50, 75, 95, 99):
             want, got = np.percentile(wide, p), float(found[f"{p}%"])
             shortest = c.dtype.kind == "f" and np.array_equal(*(c.dtype.store(np.array([v])) for v in (want, got)))
@@ -379,7 +379,8 @@ def echelon_reduce(t):
     words, stdin = c.input(t)
     op = t.pick([name for name in op_names(c.dtype, OPS)])
     rows, table = 1, c.a.reshape(1, -1)
-    wide, ignore, ddof, test = t.flag(0.3), t.flag(0.3), t.between(0, 1) if op == "VARIANCE" else 0, None
+    wide, ignore, ddof, test = t.flag(0.3), t.flag(0.3), 0, None
+    ddof = t.between(0, 1) if op in ("VARIANCE", "STDDEV") else 0
     options = []
     if c.n and t.flag(0.3):
         cols = t.pick([k for k in range(1, c.n + 1) if c.n % k == 0][:40])
@@ -394,7 +395,7 @@ def echelon_reduce(t):
     options += ["--nan", "ignore"] if ignore else []
     options += ["--accumulate-wide"] if wide else []
     options += ["--ddof", ddof] if ddof else []
-    name = op.lower()
+    name = "sd" if op == "STDDEV" else op.lower()
     echelon(t, "reduce", name, *options, *words, "-o", "out.npy", stdin=stdin)
     found = np.load(file("out.npy"))
     expected = reduction(op, c.dtype, table, wide, ignore, ddof, test)

@@ -15,8 +15,8 @@ from .case import operation
 from .ordering import passes, random_test, run_data, run_starts
 from .values import DTYPES, F32, F64, I64, INDICES, INTEGERS, U8, U64
 
-OPS = "SUM PRODUCT MIN MAX AND OR XOR ARGMIN ARGMAX MINMAX ANY ALL COUNT MEAN VARIANCE NORM".split()
-FLOAT_OPS = ("SUM", "PRODUCT", "MEAN", "VARIANCE", "NORM")
+OPS = "SUM PRODUCT MIN MAX AND OR XOR ARGMIN ARGMAX MINMAX ANY ALL COUNT MEAN VARIANCE NORM STDDEV".split()
+FLOAT_OPS = ("SUM", "PRODUCT", "MEAN", "VARIANCE", "NORM", "STDDEV")
 
 
 def op_names(dtype, names=OPS):
@@ -63,35 +63,90 @@ def tree(x, op, identity, bytes_):
     return adjacent(lane_sums(chunks_of(x, identity, bytes_), op), op, -1)
 
 
-def variance_tree(x, used, bytes_):
-    """The sum of squared deviations and the number of elements of each row."""
-    shape = chunks_of(x, 0.0, bytes_)
-    mask = chunks_of(used.astype(np.float64), 0.0, bytes_) > 0
-    rows, chunks, _, lanes = shape.shape
-    flat, flat_mask = shape.reshape(rows, chunks, -1), mask.reshape(rows, chunks, -1)
-    first = flat_mask.argmax(axis=-1)
-    k = np.take_along_axis(flat, first[..., None], -1)[..., 0]
-    d = shape - k[:, :, None, None]
-    n = flat_mask.sum(axis=-1).astype(np.float64)
+SCALES = (0, -600, 600)  # exponents of the factors of distances
+
+
+def chunk_moments(dtype, a, used, norm, exponent):
+    """n, offset, m2 and center of each chunk; the distances are multiplied by 2**exponent."""
+    whole = dtype in (I64, U64)
+    mask = chunks_of(used.astype(np.float64), 0.0, dtype.bytes) > 0
+    if whole:
+        x = chunks_of(a.view(np.uint64) ^ np.uint64(1 << 63 if dtype is I64 else 0), np.uint64(0), dtype.bytes)
+    else:
+        x = chunks_of(dtype.value(a).astype(np.float64), 0.0, dtype.bytes)
+    rows, chunks = x.shape[:2]
+    first = mask.reshape(rows, chunks, -1).argmax(axis=-1)
+    center = np.take_along_axis(x.reshape(rows, chunks, -1), first[..., None], -1)[..., 0]
+    if norm:
+        center = np.zeros_like(center)
+    d = distances(x, center[:, :, None, None], exponent)
+    n = mask.reshape(rows, chunks, -1).sum(axis=-1).astype(np.float64)
     s1 = lane_sums(np.where(mask, d, -0.0), np.add)
     s2 = lane_sums(np.where(mask, d * d, -0.0), np.add)
-    mean = k + s1 / n
+    if norm:
+        s1 = np.zeros_like(s1)
     m2 = s2 - s1 * s1 / n
-    m2 = np.where(m2 < 0, 0.0, m2)
-    while n.shape[1] > 1:
-        pairs = n.shape[1] // 2 * 2
-        an, bn, am, bm, aq, bq = (part[:, side:pairs:2] for part in (n, mean, m2) for side in (0, 1))
-        both = an + bn
-        delta = bm - am
-        merged_mean = am + delta * (bn / both)
-        merged_m2 = (aq + bq) + delta * delta * (an * bn / both)
-        merged_mean = np.where(bn == 0, am, np.where(an == 0, bm, merged_mean))
-        merged_m2 = np.where(bn == 0, aq, np.where(an == 0, bq, merged_m2))
-        if n.shape[1] % 2:
-            both, merged_mean, merged_m2 = (np.concatenate([part, old[:, -1:]], axis=1) for part, old in (
-                (both, n), (merged_mean, mean), (merged_m2, m2)))
-        n, mean, m2 = both, merged_mean, merged_m2
-    return m2[:, 0], n[:, 0]
+    return n, np.where(n > 0, s1 / n, 0.0), np.where((m2 < 0) | (n == 0), 0.0, m2), center, s2
+
+
+def distances(x, center, exponent):
+    if x.dtype == np.uint64:
+        return np.where(x < center, -(center - x).astype(np.float64), (x - center).astype(np.float64))
+    if exponent < 0:
+        return np.ldexp(x, exponent) - np.ldexp(center, exponent)
+    return np.ldexp(x - center, exponent)
+
+
+def select(conditions, cases):
+    """For each place the parts of the first case whose condition holds; the last case has none."""
+    return tuple(np.select(conditions, parts[:-1], parts[-1]) for parts in zip(*cases))
+
+
+def out_of_range(values):
+    return [~(values <= np.finfo(np.float64).max), values < 2.0 ** -900]
+
+
+def add_moments(a, b, exponent):
+    n, offset, m2, center, scale = a
+    b_n, b_offset, b_m2, b_center, b_scale = b
+    offset, b_offset = np.ldexp(offset, exponent - scale), np.ldexp(b_offset, exponent - b_scale)
+    m2, b_m2 = np.ldexp(m2, 2 * (exponent - scale)), np.ldexp(b_m2, 2 * (exponent - b_scale))
+    both = n + b_n
+    delta = distances(b_center, center, exponent) + (b_offset - offset)
+    return (both, offset + delta * (b_n / both), (m2 + b_m2) + delta * delta * (n * b_n / both), center,
+            np.full(n.shape, exponent))
+
+
+def moments(dtype, a, used, norm):
+    """The sum of squared deviations of each row, the exponent of its factor, and the number of elements."""
+    cases = []
+    for exponent in SCALES if dtype is F64 else (0,):
+        parts = chunk_moments(dtype, a, used, norm, exponent)
+        cases.append(parts[:4] + (np.full(parts[0].shape, exponent),))
+        if not exponent:
+            squares = parts[4]
+    if len(cases) > 1:
+        high, low = np.isposinf(squares), squares < 2.0 ** -900
+        cases = [select([high, low], [cases[1], cases[2], cases[0]])]
+    values = cases[0]
+    while values[0].shape[1] > 1:
+        pairs = values[0].shape[1] // 2 * 2
+        left, right = (tuple(part[:, side:pairs:2] for part in values) for side in (0, 1))
+        merged = add_moments(left, right, 0)
+        if dtype is F64:
+            others = [add_moments(left, right, exponent) for exponent in SCALES[1:]]
+            merged = select(out_of_range(merged[2]), others + [merged])
+        merged = select([right[0] == 0, left[0] == 0], [left, right, merged])
+        if values[0].shape[1] % 2:
+            merged = tuple(np.concatenate([part, old[:, -1:]], axis=1) for part, old in zip(merged, values))
+        values = merged
+    return values[2][:, 0], values[4][:, 0], values[0][:, 0]
+
+
+def of_moments(op, dtype, a, used, ddof):
+    m2, exponent, n = moments(dtype, a, used, op == "NORM")
+    x = m2 if op == "NORM" else np.where(n > ddof, m2 / (n - ddof), np.nan)
+    return np.ldexp(x, -2 * exponent) if op == "VARIANCE" else np.ldexp(np.sqrt(x), -exponent)
 
 
 def float_reduction(op, dtype, a, wide, ignore, ddof, other=None):
@@ -108,9 +163,8 @@ def float_reduction(op, dtype, a, wide, ignore, ddof, other=None):
     if op == "NORM":
         x = x * x
     count = used.sum(axis=1).astype(np.float64)
-    if op == "VARIANCE":
-        m2, n = variance_tree(x, used, dtype.bytes)
-        result = np.where(n > ddof, m2 / (n - ddof), np.nan)
+    if op in ("VARIANCE", "STDDEV") or (op == "NORM" and dtype is F64):
+        result = of_moments(op, dtype, a, used, ddof)
     elif op == "PRODUCT":
         result = tree(np.where(used, x, kind(1)), np.multiply, kind(1), dtype.bytes)
     else:
@@ -151,7 +205,7 @@ def extreme(dtype, a, ignore, largest, equal_zeros=False):
 def reduction(op, dtype, a, wide=False, ignore=False, ddof=0, test=None, other=None):
     """Reduces the rows of a."""
     rows = a.shape[0]
-    if op in ("MEAN", "VARIANCE", "NORM") or (dtype.kind == "f" and op in ("SUM", "PRODUCT")):
+    if op in ("MEAN", "VARIANCE", "NORM", "STDDEV") or (dtype.kind == "f" and op in ("SUM", "PRODUCT")):
         return float_reduction(op, dtype, a, wide, ignore, ddof, other)
     if op in ("SUM", "PRODUCT"):
         out = U64 if dtype.kind == "u" else I64
@@ -170,11 +224,14 @@ def reduction(op, dtype, a, wide=False, ignore=False, ddof=0, test=None, other=N
     if op in ("ARGMIN", "ARGMAX"):
         return extreme(dtype, a, ignore, op == "ARGMAX", equal_zeros=True)[1]
     passed = passes(dtype, test[0], a.reshape(-1), test[1]).reshape(a.shape)
+    nan = dtype.is_nan(a) if ignore else np.zeros(a.shape, bool)
+    if op != "ALL":
+        passed = passed & ~nan
     if op == "COUNT":
         return passed.sum(axis=1).astype(np.uint64)
     if op == "ANY":
         return passed.any(axis=1).astype(np.uint8)
-    return passed.all(axis=1).astype(np.uint8)
+    return (passed | nan).all(axis=1).astype(np.uint8)
 
 
 def out_dtype(t, op, dtype, wide):
@@ -183,7 +240,7 @@ def out_dtype(t, op, dtype, wide):
         expected = U64
     elif op in ("ANY", "ALL"):
         expected = U8
-    elif op in ("MEAN", "VARIANCE", "NORM") or (op in ("SUM", "PRODUCT") and dtype.kind == "f"):
+    elif op in ("MEAN", "VARIANCE", "NORM", "STDDEV") or (op in ("SUM", "PRODUCT") and dtype.kind == "f"):
         expected = F32 if dtype.kind == "f" and dtype is not F64 and not wide else F64
     elif op in ("SUM", "PRODUCT"):
         expected = U64 if dtype.kind == "u" else I64
@@ -245,7 +302,7 @@ def reduce_options(t, call, op, n, groups, dtype, **fields):
 def reduce_case(t, a, dtype):
     """A random operator with its options: (op, fields of the options, arguments of the oracle)."""
     op = t.pick(op_names(dtype))
-    wide, ignore, ddof = t.flag(0.3), t.flag(0.3), t.between(0, 1) if op == "VARIANCE" else 0
+    wide, ignore, ddof = t.flag(0.3), t.flag(0.3), t.between(0, 1) if op in ("VARIANCE", "STDDEV") else 0
     test = random_test(t, dtype, a) if op in ("ANY", "ALL", "COUNT") else None
     t.note(op=op, wide=wide, ignore=ignore, ddof=ddof)
     fields = {"nan": int(ignore), "accumulate_wide": int(wide), "ddof": ddof}

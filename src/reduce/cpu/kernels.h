@@ -13,9 +13,58 @@
 
 enum { OF_SUM, OF_SQUARES, OF_PRODUCT, OF_DOT };
 
+/* ---- For variances ---- */
+
+/* sign: the sign bit of signed integers, otherwise 0. */
+INLINE f64_vector distances_of_integers(const uint64_t *x, uint64_t k, uint64_t sign)
+{
+    const u64_vector tops = (u64_vector){ 0 } + ((uint64_t)1 << 63);
+    u64_vector v;
+    memcpy(&v, x, sizeof v);
+    v ^= sign;
+    const u64_vector below = (u64_vector)(v < k), distance = ((v - k) ^ below) - below;
+    const f64_vector d = __builtin_convertvector(distance, f64_vector);
+    return (f64_vector)((u64_vector)d | (below & tops));
+}
+
+/* The sum of adjacent lanes, then of adjacent pairs, ... */
+static double fold_lanes(double *lane, int count)
+{
+    for (; count > 1; count /= 2)
+        for (int j = 0; j < count / 2; j++) lane[j] = lane[2 * j] + lane[2 * j + 1];
+    return lane[0];
+}
+
+static bool all_are(const double *x, size_t n, double k)
+{
+    uint64_t others = 0;
+    for (size_t i = 0; i < n; i++) others += x[i] != k;
+    return others == 0;
+}
+
+/* The moments of a chunk whose distances need a scale: the same lanes as NAME(moments).  count:
+ * the elements that are not ignored. */
+static struct echi_moments scaled_moments(const double *x, size_t n, double k, uint32_t scale,
+                                          bool ignore, bool norm, double count)
+{
+    enum { LANES = ECHI_LINE_BYTES / sizeof *x };
+    double s1[LANES], s2[LANES];
+    for (int j = 0; j < LANES; j++) s1[j] = s2[j] = -0.0;
+    for (size_t i = 0; i < n; i++) {
+        const double d = scaled_distance(x[i], k, scale);
+        if (ignore && x[i] != x[i]) continue;
+        s1[i % LANES] += d;
+        s2[i % LANES] += d * d;
+    }
+    const double sum = fold_lanes(s1, LANES), squares = fold_lanes(s2, LANES);
+    return moments_make(count, bits_of_f64(k), norm ? 0 : sum, squares, scale);
+}
+
 /* ---- Floats in f32; in f64 the kinds that need f64 or options->accumulate_wide ---- */
 
 #define IS_FLOAT 1
+#define IS_F64   0
+#define IS_WHOLE 0
 #define IN_F64   0
 #define IN       f32
 #define FROM     f16
@@ -35,21 +84,30 @@ enum { OF_SUM, OF_SQUARES, OF_PRODUCT, OF_DOT };
 #include "reduce/cpu/lanes.h"
 #define FROM f32
 #include "reduce/cpu/lanes.h"
-#define FROM f64
+#undef IS_F64
+#define IS_F64 1
+#define FROM   f64
 #include "reduce/cpu/lanes.h"
 
+#undef IS_F64
 #undef IS_FLOAT
+#define IS_F64   0
 #define IS_FLOAT 0
 #define FROM     i32
 #include "reduce/cpu/lanes.h"
-#define FROM i64
-#include "reduce/cpu/lanes.h"
 #define FROM u32
+#include "reduce/cpu/lanes.h"
+
+#undef IS_WHOLE
+#define IS_WHOLE 1
+#define FROM     i64
 #include "reduce/cpu/lanes.h"
 #define FROM u64
 #include "reduce/cpu/lanes.h"
 
 #undef IS_FLOAT
+#undef IS_F64
+#undef IS_WHOLE
 #undef IN_F64
 #undef IN
 

@@ -4,6 +4,8 @@
  *   FROM       f16 ... u64: the type of the elements (undefined at the end)
  *   IN         f32 or f64: the type of the computation; IN_F64: 1 for the latter
  *   IS_FLOAT   1 if FROM is a float: includes products and dot products
+ *   IS_F64     1 if FROM is f64, IS_WHOLE: 1 if it is i64 or u64: their variances are computed with
+ *              scales and with integers (docs/reduce.md)
  *
  * Eight vectors of lanes stay in registers while the lines of a chunk are added to them; then they
  * are folded pairwise to one.  If a line has more lanes, the next eight follow, and the resulting
@@ -191,21 +193,32 @@ static void NAME(dot)(const struct echi_reduce_rule *rule, const void *in, const
 /* ---- Variance ---- */
 
 #if IN_F64
+/* Distances from the center k of a vector of elements. */
+#if IS_WHOLE
+#define CENTER               uint64_t
+#define DISTANCE(x, k, sign) distances_of_integers((const uint64_t *)(x), k, sign)
+#else
+#define CENTER               double
+#define DISTANCE(x, k, sign) (LOAD(x) - (k))
+#endif
+
 /* Four vectors of lanes of distances from k, and of their squares, over `lines` lines and n
  * elements of one more; folded to one vector each. */
-INLINE void NAME(four)(const ELEM *x, size_t lines, size_t n, double k, bool ignore, VEC *first,
-                       VEC *second)
+INLINE void NAME(four)(const ELEM *x, size_t lines, size_t n, CENTER k, uint64_t sign, bool ignore,
+                       VEC *first, VEC *second)
 {
     enum { W = NAME(WIDTH) };
     const VEC neutral = NEUTRAL(OF_SUM);
     VEC s1[4], s2[4];
+    (void)sign;
     UNROLLED(i, 4) s1[i] = s2[i] = neutral;
     for (size_t l = 0; l < lines; l++, x += NAME(LINE)) {
         UNROLLED(i, 4)
         {
-            VEC v = LOAD(x + i * W), d = v - k, square = d * d;
-            s1[i] += ignore ? KEEP(d, (MASK)(v == v), neutral) : d;
-            s2[i] += ignore ? KEEP(square, (MASK)(v == v), neutral) : square;
+            VEC d = DISTANCE(x + i * W, k, sign), square = d * d;
+            MASK there = ignore ? (MASK)(LOAD(x + i * W) == LOAD(x + i * W)) : (MASK){ 0 };
+            s1[i] += ignore ? KEEP(d, there, neutral) : d;
+            s2[i] += ignore ? KEEP(square, there, neutral) : square;
         }
     }
     if (n) {
@@ -214,9 +227,10 @@ INLINE void NAME(four)(const ELEM *x, size_t lines, size_t n, double k, bool ign
         if (n % W && full < 4) copy_some(room, x + full * W, n % W * sizeof *x);
         UNROLLED(i, 4)
         {
-            VEC v = LOAD((size_t)i < full ? x + i * W : room), d = v - k, square = d * d;
+            const ELEM *here = (size_t)i < full ? x + i * W : room;
+            VEC d = DISTANCE(here, k, sign), square = d * d;
             MASK there = BELOW((ptrdiff_t)n - i * W);
-            if (ignore) there &= (MASK)(v == v);
+            if (ignore) there &= (MASK)(LOAD(here) == LOAD(here));
             s1[i] += KEEP(d, there, neutral);
             s2[i] += KEEP(square, there, neutral);
         }
@@ -225,27 +239,40 @@ INLINE void NAME(four)(const ELEM *x, size_t lines, size_t n, double k, bool ign
     *second = PAIRS(PAIRS(s2[0], s2[1], 0), PAIRS(s2[2], s2[3], 0), 0);
 }
 
-INLINE struct echi_moments NAME(moments)(const ELEM *x, size_t n, bool ignore)
+INLINE struct echi_moments NAME(moments)(const struct echi_reduce_rule *rule, const ELEM *x,
+                                         size_t n, bool ignore)
 {
     enum { STEP = 4 * NAME(WIDTH), STEPS = NAME(VECTORS) / 4 };
     const size_t lines = n / NAME(LINE), rest = n % NAME(LINE);
+    const bool norm = rule->finish == ECHI_FINISH_NORM;
     VEC first[STEPS] = { { 0 } }, second[STEPS] = { { 0 } };
+    size_t steps = STEPS;
+#if IS_WHOLE
+    const uint64_t k = center_of_integer(rule, (uint64_t)x[0]), center = k;
+#else
     ELEM start[NAME(WIDTH)] = { x[0] };
     double k = LOAD(start)[0];
-    size_t steps = STEPS;
     for (size_t i = 1; ignore && k != k && i < n; i++) {
         start[0] = x[i];
         k = LOAD(start)[0];
     }
+    if (norm) k = 0;
+    const uint64_t center = bits_of_f64(k);
+#endif
     if (lines == 0)
         for (steps = 1; steps * STEP < n;) steps *= 2;
     for (size_t i = 0; i < steps; i++) {
         size_t here = rest > i * STEP ? rest - i * STEP : 0;
-        NAME(four)(x + i * STEP, lines, here, k, ignore, &first[i], &second[i]);
+        NAME(four)(x + i * STEP, lines, here, k, rule->sign, ignore, &first[i], &second[i]);
     }
     double s1 = NAME(fold)(first, (int)steps, 0), s2 = NAME(fold)(second, (int)steps, 0);
-    size_t there = n - (ignore ? NAME(nans)(x, n) : 0);
-    return moments_make((double)there, k, s1, s2);
+    const double there = (double)(n - (ignore ? NAME(nans)(x, n) : 0));
+#if IS_F64
+    const uint32_t scale = there != 0 ? scale_of_squares(s2) : ECHI_SCALE_NONE;
+    if (scale == ECHI_SCALE_DOWN || (scale == ECHI_SCALE_UP && !all_are(x, n, k)))
+        return scaled_moments(x, n, k, scale, ignore, norm, there);
+#endif
+    return moments_make(there, center, norm ? 0 : s1, s2, ECHI_SCALE_NONE);
 }
 
 static void NAME(variance)(const struct echi_reduce_rule *rule, const void *in, const void *b,
@@ -254,8 +281,11 @@ static void NAME(variance)(const struct echi_reduce_rule *rule, const void *in, 
     const ELEM *x = (const ELEM *)in;
     (void)b;
     for (size_t row = 0; row < rows; row++, x += n)
-        value[row].moments = rule->ignore ? NAME(moments)(x, n, true) : NAME(moments)(x, n, false);
+        value[row].moments =
+            rule->ignore ? NAME(moments)(rule, x, n, true) : NAME(moments)(rule, x, n, false);
 }
+#undef CENTER
+#undef DISTANCE
 #endif
 
 #undef LANES

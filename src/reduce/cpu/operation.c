@@ -35,7 +35,7 @@ struct job {
     echi_chunk_function *chunk;
     const struct echi_reduce_isa *isa;
     size_t chunk_elements;
-    int threads;
+    int threads, spread; /* spread: enum echi_spread */
     /* for the groups of one row */
     size_t begin, n, group_chunks;
     struct echi_value *groups;
@@ -63,7 +63,7 @@ static struct echi_value nothing(const struct job *job)
         v.d.sum = 1;
         break;
     case ECHI_REDUCE_VARIANCE:
-        v.moments = moments_make(0, 0, 0, 0);
+        v.moments = moments_make(0, 0, 0, 0, ECHI_SCALE_NONE);
         break;
     case ECHI_REDUCE_MINMAX:
         v.ends.least = UINT64_MAX;
@@ -107,7 +107,7 @@ static struct echi_value merge(const struct job *job, struct echi_value a, struc
         a.d.sum *= b.d.sum;
         break;
     case ECHI_REDUCE_VARIANCE:
-        a.moments = moments_merge(a.moments, b.moments);
+        a.moments = moments_merge(job->spread, a.moments, b.moments);
         break;
     case ECHI_REDUCE_BITS:
         a.u = job->r->rule.exclusive ? a.u ^ b.u : a.u | b.u;
@@ -404,6 +404,12 @@ static void reduce_by_key(struct job *job)
 
 /* ---- The operation ---- */
 
+static int spread_of(ech_dtype dtype)
+{
+    if (dtype == ECH_F64) return ECHI_SPREAD_F64;
+    return dtype == ECH_I64 || dtype == ECH_U64 ? ECHI_SPREAD_INTEGER : ECHI_SPREAD_PLAIN;
+}
+
 static const struct echi_reduce_isa *isa_of_machine(void)
 {
 #ifdef ECHI_CPU_X86
@@ -428,7 +434,8 @@ static ech_status run(ech_ctx *ctx, const void *request, const void *plan, void 
     struct job job = { .r = r,
                        .isa = isa_of_machine(),
                        .chunk_elements = ECHI_CHUNK_BYTES / r->rule.bytes,
-                       .threads = echi_parallel_for_bytes(ctx, r->n * r->rule.bytes) };
+                       .threads = echi_parallel_for_bytes(ctx, r->n * r->rule.bytes),
+                       .spread = spread_of(r->dtype) };
     (void)work;
     job.chunk = job.isa->chunk[r->kind][r->dtype];
     if (r->shape == ECHI_REDUCE_BY_KEY)

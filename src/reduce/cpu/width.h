@@ -131,16 +131,19 @@ static void NAME(arg)(const struct echi_reduce_rule *rule, const void *in, const
             NAME(place)(&own, x, n, true, value + row);
 }
 
-INLINE size_t NAME(within)(const struct echi_reduce_rule *rule, const KEY *x, size_t n, bool plain)
+INLINE size_t NAME(within)(const struct echi_reduce_rule *rule, const KEY *x, size_t n, bool plain,
+                           bool ignore)
 {
     const KEY mask = (KEY)rule->mask, low = (KEY)rule->low, span = (KEY)rule->span;
+    const KEY limit = (KEY)rule->limit, invert = rule->invert != 0;
     size_t in_range = 0;
     for (size_t i = 0; i < n; i += 128) { /* few enough for a counter of type KEY */
         size_t here = n - i < 128 ? n - i : 128;
         KEY some = 0;
         for (size_t j = 0; j < here; j++) {
             KEY e = NAME(encoded)(&rule->order, x[i + j], plain) & mask;
-            some = (KEY)(some + ((KEY)(e - low) <= span));
+            const KEY within = (KEY)(e - low) <= span;
+            some = (KEY)(some + (ignore ? (KEY)(within ^ invert) & (KEY)(e <= limit) : within));
         }
         in_range += some;
     }
@@ -153,11 +156,10 @@ static void NAME(count)(const struct echi_reduce_rule *rule, const void *in, con
     const struct echi_reduce_rule own = *rule;
     const KEY *x = (const KEY *)in;
     (void)b;
-    for (size_t row = 0; row < rows; row++, x += n) {
-        size_t in_range =
-            own.order.float_mask ? NAME(within)(&own, x, n, false) : NAME(within)(&own, x, n, true);
-        value[row].u = own.invert ? n - in_range : in_range;
-    }
+    for (size_t row = 0; row < rows; row++, x += n)
+        value[row].u = own.ignore             ? NAME(within)(&own, x, n, false, true)
+                       : own.order.float_mask ? NAME(within)(&own, x, n, false, false)
+                                              : NAME(within)(&own, x, n, true, false);
 }
 
 /* ---- Runs of equal keys ---- */

@@ -49,6 +49,25 @@ static __device__ inline double to_f64(const struct echi_reduce_rule &rule, ukey
 #endif
 }
 
+/* The center for distances from u; of a norm it is 0. */
+static __device__ inline center center_make(const struct echi_reduce_rule &rule, ukey u)
+{
+#if REDUCE_WHOLE
+    return center_of_integer(&rule, u);
+#else
+    return REDUCE_F64 && rule.finish == ECHI_FINISH_NORM ? 0 : to_f64(rule, u);
+#endif
+}
+
+static __device__ inline double distance_of(const struct echi_reduce_rule &rule, ukey u, center k)
+{
+#if REDUCE_WHOLE
+    return integer_distance(center_of_integer(&rule, u), k);
+#else
+    return to_f64(rule, u) - k;
+#endif
+}
+
 /* A product of 32 bits, signed or unsigned, extended to 64. */
 static __device__ inline uint64_t widened(const struct echi_reduce_rule &rule, uint32_t u)
 {
@@ -220,7 +239,7 @@ template <> struct lanes<REDUCE_SUM64> {
 };
 template <> struct lanes<REDUCE_VARIANCE> {
     struct exact_lanes of;
-    double k;
+    center k;
 };
 #else
 template <> struct lanes<REDUCE_SUM64> {
@@ -228,7 +247,8 @@ template <> struct lanes<REDUCE_SUM64> {
     uint32_t ignored;
 };
 template <> struct lanes<REDUCE_VARIANCE> {
-    double lane[VECTOR], square[VECTOR], k;
+    double lane[VECTOR], square[VECTOR];
+    center k;
     uint32_t n;
 };
 #endif

@@ -11,6 +11,7 @@
 #define ECHI_REDUCE_CUDA_LINE_CUH
 
 #include "reduce/cuda/lanes.cuh"
+#include "reduce/cuda/other.cuh"
 
 /* The bits of a 1 for products of floats, of a 0 for all other kinds. */
 template <int KIND> static __device__ inline ukey lane_fill(void)
@@ -57,7 +58,7 @@ static __device__ inline void lanes_add(const struct reduce_args &a, struct lane
 static __device__ inline struct value lanes_end(const struct reduce_args &,
                                                 struct lanes<REDUCE_SUM> &l)
 {
-    struct value v = { bits_of(add_lanes(l.lane)), 0, 0 };
+    struct value v = { bits_of(add_lanes(l.lane)), 0, 0, 0 };
     return v;
 }
 
@@ -79,7 +80,7 @@ static __device__ inline void lanes_add(const struct reduce_args &a,
 static __device__ inline struct value lanes_end(const struct reduce_args &,
                                                 struct lanes<REDUCE_PRODUCT> &l)
 {
-    struct value v = { bits_of(multiply_lanes(l.lane)), 0, 0 };
+    struct value v = { bits_of(multiply_lanes(l.lane)), 0, 0, 0 };
     return v;
 }
 
@@ -104,7 +105,7 @@ static __device__ inline void lanes_add(const struct reduce_args &a, struct lane
 static __device__ inline struct value lanes_end(const struct reduce_args &,
                                                 struct lanes<REDUCE_DOT> &l)
 {
-    struct value v = { bits_of(add_lanes(l.lane)), 0, 0 };
+    struct value v = { bits_of(add_lanes(l.lane)), 0, 0, 0 };
     return v;
 }
 
@@ -126,7 +127,7 @@ static __device__ inline void lanes_add(const struct reduce_args &a,
 static __device__ inline struct value lanes_end(const struct reduce_args &,
                                                 struct lanes<REDUCE_PRODUCT64> &l)
 {
-    struct value v = { bits_of(multiply_lanes(l.lane)), 0, 0 };
+    struct value v = { bits_of(multiply_lanes(l.lane)), 0, 0, 0 };
     return v;
 }
 
@@ -153,7 +154,7 @@ static __device__ inline void lanes_add(const struct reduce_args &a, struct lane
 static __device__ inline struct value lanes_end(const struct reduce_args &,
                                                 struct lanes<REDUCE_DOT64> &l)
 {
-    struct value v = { bits_of(add_lanes(l.lane)), 0, 0 };
+    struct value v = { bits_of(add_lanes(l.lane)), 0, 0, 0 };
     return v;
 }
 #endif
@@ -212,7 +213,7 @@ static __device__ inline void lanes_add(const struct reduce_args &a, struct lane
 static __device__ inline struct value lanes_end(const struct reduce_args &a,
                                                 struct lanes<REDUCE_SUM64> &l)
 {
-    struct value v = { 0, 0, 0 };
+    struct value v = { 0, 0, 0, 0 };
     uint64_t squares;
     exact_end(a, l.of, &v.a, &squares);
     if (a.rule.finish == ECHI_FINISH_NORM) v.a = squares;
@@ -235,7 +236,7 @@ static __device__ inline void lanes_add(const struct reduce_args &a,
 static __device__ inline struct value lanes_end(const struct reduce_args &a,
                                                 struct lanes<REDUCE_VARIANCE> &l)
 {
-    struct value v = { l.of.n, 0, 0 };
+    struct value v = { l.of.n, 0, 0, 0 };
     exact_end(a, l.of, &v.b, &v.c);
     return v;
 }
@@ -266,7 +267,7 @@ static __device__ inline void lanes_add(const struct reduce_args &a, struct lane
 static __device__ inline struct value lanes_end(const struct reduce_args &,
                                                 struct lanes<REDUCE_SUM64> &l)
 {
-    struct value v = { bits_of(add_lanes(l.lane)), l.ignored, 0 };
+    struct value v = { bits_of(add_lanes(l.lane)), l.ignored, 0, 0 };
     return v;
 }
 
@@ -286,14 +287,15 @@ static __device__ inline void lanes_add(const struct reduce_args &a,
         l.n += VECTOR;
 #pragma unroll
         for (int i = 0; i < VECTOR; i++) {
-            double d = to_f64(a.rule, vector_element(v, i)) - l.k;
+            double d = distance_of(a.rule, vector_element(v, i), l.k);
             l.lane[i] += d;
             l.square[i] += d * d;
         }
     } else {
 #pragma unroll
         for (int i = 0; i < VECTOR; i++) {
-            double x = to_f64(a.rule, vector_element(v, i)), d = x - l.k;
+            const ukey u = vector_element(v, i);
+            double x = to_f64(a.rule, u), d = distance_of(a.rule, u, l.k);
             bool there = i < count && !(REDUCE_FLOAT && a.rule.ignore && x != x);
             l.n += there;
             l.lane[i] += there ? d : -0.0;
@@ -305,7 +307,7 @@ static __device__ inline void lanes_add(const struct reduce_args &a,
 static __device__ inline struct value lanes_end(const struct reduce_args &,
                                                 struct lanes<REDUCE_VARIANCE> &l)
 {
-    struct value v = { l.n, bits_of(add_lanes(l.lane)), bits_of(add_lanes(l.square)) };
+    struct value v = { l.n, bits_of(add_lanes(l.lane)), bits_of(add_lanes(l.square)), 0 };
     return v;
 }
 #endif
@@ -376,7 +378,7 @@ static __device__ inline void lanes_add(const struct reduce_args &a, struct lane
 template <int KIND>
 static __device__ inline struct value lanes_end(const struct reduce_args &, struct lanes<KIND> &l)
 {
-    struct value v = { l.sum, 0, 0 };
+    struct value v = { l.sum, 0, 0, 0 };
     return v;
 }
 
@@ -400,7 +402,7 @@ static __device__ inline void lanes_add(const struct reduce_args &a, struct lane
 static __device__ inline struct value lanes_end(const struct reduce_args &,
                                                 struct lanes<REDUCE_MAX> &l)
 {
-    struct value v = { most_end(l.most), 0, 0 };
+    struct value v = { most_end(l.most), 0, 0, 0 };
     return v;
 }
 
@@ -442,7 +444,7 @@ static __device__ inline struct value lanes_end(const struct reduce_args &a,
                                                 struct lanes<REDUCE_MINMAX> &l)
 {
     uint64_t most = most_end(l.most);
-    struct value v = { (ukey) ~(ukey)most_end(l.inverted), most, 0 };
+    struct value v = { (ukey) ~(ukey)most_end(l.inverted), most, 0, 0 };
     v.b = most > wrap_of(a) ? most - wrap_of(a) : 0;
     return v;
 }
@@ -491,110 +493,10 @@ static __device__ inline void lanes_add(const struct reduce_args &a, struct lane
 static __device__ inline struct value lanes_end(const struct reduce_args &,
                                                 struct lanes<REDUCE_ARG> &l)
 {
-    struct value v = { l.best, l.at == ~0u ? UINT64_MAX : l.at, 0 };
+    struct value v = { l.best, l.at == ~0u ? UINT64_MAX : l.at, 0, 0 };
     return v;
 }
 
-/* ---- Products of integers, bits and counts, in the same kernels ---- */
-
-/* The product of a word of small integers fits in 32 bits. */
-template <int FULL>
-static __device__ inline void product_add(const struct reduce_args &a, uint32_t (&lane)[4],
-                                          const struct vector &v, uint32_t count)
-{
-    enum { EACH = KEY_BITS < 32 ? 4 / KEY_BYTES : 1 };
-    uint64_t sum = ((uint64_t)lane[1] << 32 | lane[0]) ^ 1;
-#pragma unroll
-    for (int i = 0; i < VECTOR; i += EACH) {
-#if KEY_BITS == 64
-        sum *= FULL || i < count ? vector_element(v, i) : 1;
-#else
-        uint32_t product = 1;
-#pragma unroll
-        for (int j = 0; j < EACH; j++)
-            product *= FULL || i + j < count ? extended(a.rule, vector_element(v, i + j)) : 1;
-        sum *= widened(a.rule, product);
-#endif
-    }
-    sum ^= 1;
-    lane[0] = (uint32_t)sum;
-    lane[1] = (uint32_t)(sum >> 32);
-}
-
-template <int FULL>
-static __device__ inline void bits_add(const struct reduce_args &a, uint32_t (&lane)[4],
-                                       const struct vector &v, uint32_t count)
-{
-    const uint32_t first = KEY_BITS == 64 ? (uint32_t)a.rule.first : spread(a.rule.first);
-    const uint32_t also = a.rule.exclusive ? 0 : ~0u;
-#pragma unroll
-    for (int i = 0; i < 4; i++) {
-        uint32_t x = (v.w[i] ^ first) & (FULL ? ~0u : vector_mask(i, count));
-        lane[i] = (lane[i] ^ x) | (lane[i] & x & also);
-    }
-}
-
-static __device__ inline uint64_t bits_end(const struct reduce_args &a, const uint32_t (&lane)[4])
-{
-    uint64_t x = (uint64_t)lane[1] << 32 | lane[0], y = (uint64_t)lane[3] << 32 | lane[2];
-    x = a.rule.exclusive ? x ^ y : x | y;
-#pragma unroll
-    for (int bits = 32; bits >= KEY_BITS; bits /= 2)
-        x = a.rule.exclusive ? x ^ x >> bits : x | x >> bits;
-    return (ukey)x;
-}
-
-/* The number of elements within the range; for bytes from the carries of a subtraction. */
-template <int FULL>
-static __device__ inline uint32_t count_of(const struct reduce_args &a, const struct vector &v,
-                                           uint32_t count)
-{
-    const struct echi_reduce_rule &rule = a.rule;
-    uint32_t n = 0;
-#if KEY_BITS == 8
-    const uint32_t mask = spread(rule.mask), low = spread(rule.low), span = spread(rule.span);
-#pragma unroll
-    for (int i = 0; i < 4; i++) {
-        uint32_t d = word_sub(word_encode(rule.order, v.w[i]) & mask, low);
-        uint32_t rest = (span | TOPS) - (d & ~TOPS);
-        uint32_t within = ((span & ~d) | (~(span ^ d) & rest)) & TOPS;
-        n += __popc(FULL ? within : within & vector_mask(i, count));
-    }
-#else
-#pragma unroll
-    for (int i = 0; i < VECTOR; i++) {
-        ukey e = order_encode(rule.order, vector_element(v, i)) & (ukey)rule.mask;
-        n += (FULL || i < count) && (ukey)(e - (ukey)rule.low) <= (ukey)rule.span;
-    }
-#endif
-    return n;
-}
-
-static __device__ inline void lanes_start(struct lanes<REDUCE_OTHER> &l)
-{
-    l.w[0] = l.w[1] = l.w[2] = l.w[3] = 0;
-}
-
-template <int FULL>
-static __device__ inline void lanes_add(const struct reduce_args &a, struct lanes<REDUCE_OTHER> &l,
-                                        const struct vector &v, const struct vector &,
-                                        uint32_t count, uint32_t)
-{
-    if (a.kind == REDUCE_COUNT)
-        l.w[0] += count_of<FULL>(a, v, count);
-    else if (a.kind == REDUCE_BITS)
-        bits_add<FULL>(a, l.w, v, count);
-    else
-        product_add<FULL>(a, l.w, v, count);
-}
-
-static __device__ inline struct value lanes_end(const struct reduce_args &a,
-                                                struct lanes<REDUCE_OTHER> &l)
-{
-    struct value v = { (uint64_t)l.w[1] << 32 | l.w[0], 0, 0 };
-    if (a.kind == REDUCE_BITS) v.a = bits_end(a, l.w);
-    return v;
-}
 #endif
 
 #endif

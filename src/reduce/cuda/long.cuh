@@ -74,7 +74,7 @@ static __device__ inline struct value reduce_share(const struct reduce_args &a,
         }
     }
     if (value_any_order<KIND>()) {
-        v = close_lanes<KIND, 0>(a, lanes, p.from, 0);
+        v = close_lanes<KIND, 0>(a, lanes, p.from, NULL, 0);
         if (lane_id() == 0) s.chunks[p.place + p.first] = v;
     }
     return v;
@@ -86,7 +86,12 @@ template <int KIND>
 static __device__ inline struct value
 fold_partials(const struct reduce_args &a, struct long_shared &s, uint64_t first, uint64_t count)
 {
-    enum { EACH = value_words<KIND>() == 1 ? 8 : 4, TILE = 32 * EACH };
+    enum {
+        EACH = value_words<KIND>() == 1   ? 8
+               : value_words<KIND>() == 2 ? 4
+                                          : 2,
+        TILE = 32 * EACH
+    };
     const uint32_t warp = warp_id();
     uint64_t tiles = (count + TILE - 1) / TILE, run = 1, done = 0;
     while (run * a.warps < tiles) run *= 2;

@@ -39,7 +39,7 @@ static const struct {
     [ECHI_REDUCE_SUM64] = { "reduce_sum64_segments", "reduce_sum64_long", 2 },
     [ECHI_REDUCE_PRODUCT64] = { "reduce_product64_segments", "reduce_product64_long", 1 },
     [ECHI_REDUCE_DOT64] = { NULL, "reduce_dot64_long", 2 },
-    [ECHI_REDUCE_VARIANCE] = { "reduce_variance_segments", "reduce_variance_long", 3 },
+    [ECHI_REDUCE_VARIANCE] = { "reduce_variance_segments", "reduce_variance_long", 4 },
     [ECHI_REDUCE_BITS] = { "reduce_other_segments", "reduce_other_long", 1 },
     [ECHI_REDUCE_MAX] = { "reduce_max_segments", "reduce_max_long", 1 },
     [ECHI_REDUCE_MINMAX] = { "reduce_minmax_segments", "reduce_minmax_long", 2 },

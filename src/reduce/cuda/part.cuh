@@ -33,21 +33,21 @@ template <int KIND, int LONG> static __device__ inline constexpr int lines_at_a_
 }
 
 /* The center from which a variance's distances are measured; other kinds have none. */
-static __device__ inline void set_center(struct lanes<REDUCE_VARIANCE> &l, double k)
+static __device__ inline void set_center(struct lanes<REDUCE_VARIANCE> &l, center k)
 {
     l.k = k;
 }
 
-template <int KIND> static __device__ inline void set_center(struct lanes<KIND> &, double)
+template <int KIND> static __device__ inline void set_center(struct lanes<KIND> &, center)
 {
 }
 
-static __device__ inline double get_center(const struct lanes<REDUCE_VARIANCE> &l)
+static __device__ inline center get_center(const struct lanes<REDUCE_VARIANCE> &l)
 {
     return l.k;
 }
 
-template <int KIND> static __device__ inline double get_center(const struct lanes<KIND> &)
+template <int KIND> static __device__ inline center get_center(const struct lanes<KIND> &)
 {
     return 0;
 }
@@ -57,7 +57,7 @@ static __device__ inline void center_on(const struct reduce_args &a,
                                         struct lanes<REDUCE_VARIANCE> &l, const struct vector &v)
 {
     uint64_t first = __shfl_sync(WARP_ALL, (unsigned long long)vector_element(v, 0), 0);
-    l.k = to_f64(a.rule, (ukey)first);
+    l.k = center_make(a.rule, (ukey)first);
 }
 
 template <int KIND>
@@ -71,33 +71,32 @@ static __device__ inline uint32_t elements_here(uint32_t n, uint32_t at)
     return n <= at ? 0 : n - at < VECTOR ? n - at : (uint32_t)VECTOR;
 }
 
-/* The first number after x[0], a NaN that is ignored: for few elements. */
-static __device__ __noinline__ double first_number(const struct reduce_args &a, const ukey *x,
-                                                   uint32_t n)
-{
-    double k = to_f64(a.rule, x[0]);
-    for (uint32_t i = 1; k != k && i < n; i++) k = to_f64(a.rule, x[i]);
-    return k;
-}
-
-/* The first element of a part; the first number if NaN are ignored. */
-template <int KIND>
-static __device__ inline double center_of(const struct reduce_args &a, const ukey *x, uint32_t n)
-{
-    if (KIND != REDUCE_VARIANCE || n == 0) return 0;
-    const double k = to_f64(a.rule, x[0]);
-    return REDUCE_FLOAT && a.rule.ignore && k != k ? first_number(a, x, n) : k;
-}
-
 static __device__ inline bool is_ignored(const struct reduce_args &a, ukey u)
 {
     const double x = to_f64(a.rule, u);
     return REDUCE_FLOAT && a.rule.ignore && x != x;
 }
 
+/* The first number after x[0], a NaN that is ignored: for few elements. */
+static __device__ __noinline__ center first_number(const struct reduce_args &a, const ukey *x,
+                                                   uint32_t n)
+{
+    uint32_t i = 1;
+    while (i < n && is_ignored(a, x[i])) i++;
+    return center_make(a.rule, x[i < n ? i : 0]);
+}
+
+/* The first element of a part; the first number if NaN are ignored. */
+template <int KIND>
+static __device__ inline center center_of(const struct reduce_args &a, const ukey *x, uint32_t n)
+{
+    if (KIND != REDUCE_VARIANCE || n == 0) return 0;
+    return is_ignored(a, x[0]) ? first_number(a, x, n) : center_make(a.rule, x[0]);
+}
+
 /* The same for a chunk, by a warp: each lane searches a number, and the first one is used. */
 template <int KIND>
-static __device__ inline double center_of_chunk(const struct reduce_args &a, const ukey *x,
+static __device__ inline center center_of_chunk(const struct reduce_args &a, const ukey *x,
                                                 uint32_t n)
 {
     if (KIND != REDUCE_VARIANCE || n == 0) return 0;
@@ -107,7 +106,85 @@ static __device__ inline double center_of_chunk(const struct reduce_args &a, con
 #pragma unroll
     for (int step = 1; REDUCE_FLOAT && step < 32; step *= 2)
         at = min(at, __shfl_xor_sync(WARP_ALL, at, step));
-    return to_f64(a.rule, x[at < n ? at : 0]);
+    return center_make(a.rule, x[at < n ? at : 0]);
+}
+
+#if REDUCE_F64
+/* The value of a chunk of which `count` elements are not ignored, computed again with a scale; by
+ * the warp. */
+static __device__ __noinline__ struct value chunk_scaled(const struct reduce_args &a, const ukey *x,
+                                                         uint32_t n, double k, uint64_t count,
+                                                         uint32_t scale)
+{
+    struct value v;
+    double s1[VECTOR], s2[VECTOR];
+    fill_lanes(s1, -0.0);
+    fill_lanes(s2, -0.0);
+#pragma unroll 1
+    for (uint32_t at = lane_id() * VECTOR; at < n; at += LINE)
+#pragma unroll
+        for (int i = 0; i < VECTOR; i++) {
+            if (at + i >= n || is_ignored(a, x[at + i])) continue;
+            const double d = scaled_distance(to_f64(a.rule, x[at + i]), k, scale);
+            s1[i] += d;
+            s2[i] += d * d;
+        }
+    v.b = bits_of(add_lanes(s1));
+    v.c = bits_of(add_lanes(s2));
+    v = value_fold_sums(v, (uint32_t)count);
+    const double sum = a.rule.finish == ECHI_FINISH_NORM ? 0 : f64_of(v.b);
+    return value_of(moments_make((double)count, bits_of(k), sum, f64_of(v.c), scale));
+}
+
+/* The same for at most a line, by one thread: a binary counter of pairwise sums. */
+static __device__ __noinline__ struct value line_scaled(const struct reduce_args &a, const ukey *x,
+                                                        uint32_t n, double k, uint64_t count,
+                                                        uint32_t scale)
+{
+    enum { LEVELS = 8 };
+    static_assert(LINE < 1 << LEVELS, "a line has a level for each power of two");
+    double s1[LEVELS], s2[LEVELS], sum = -0.0, squares = -0.0;
+#pragma unroll 1
+    for (uint32_t i = 0; i < n; i++) {
+        const bool there = !is_ignored(a, x[i]);
+        double d = there ? scaled_distance(to_f64(a.rule, x[i]), k, scale) : -0.0;
+        double square = there ? d * d : -0.0;
+        int l = 0;
+        for (; i >> l & 1; l++) {
+            d = s1[l] + d;
+            square = s2[l] + square;
+        }
+        s1[l] = d;
+        s2[l] = square;
+    }
+#pragma unroll 1
+    for (int l = 0; n >> l; l++)
+        if (n >> l & 1) {
+            sum = s1[l] + sum;
+            squares = s2[l] + squares;
+        }
+    if (a.rule.finish == ECHI_FINISH_NORM) sum = 0;
+    return value_of(moments_make((double)count, bits_of(k), sum, squares, scale));
+}
+#endif
+
+/* The scale that a variance's sums need. */
+template <int KIND> static __device__ inline uint32_t scale_for(const struct value &v)
+{
+    return KIND == REDUCE_VARIANCE && REDUCE_F64 && v.a ? scale_of_squares(f64_of(v.c))
+                                                        : (uint32_t)ECHI_SCALE_NONE;
+}
+
+/* The value of the n elements at x, at most a line, from the sums of their distances from k. */
+template <int KIND>
+static __device__ inline struct value close_line(const struct reduce_args &a, struct value v,
+                                                 center k, const ukey *x, uint32_t n)
+{
+#if REDUCE_F64
+    const uint32_t scale = scale_for<KIND>(v);
+    if (scale) return line_scaled(a, x, n, k, v.a, scale);
+#endif
+    return value_close<KIND>(a, v, k);
 }
 
 /* Whether the aligned vectors that contain n elements from x on are within the array at in. */
@@ -305,11 +382,12 @@ static __device__ inline void add_common(const struct reduce_args &a, struct lan
 }
 
 /* The value of the warp's lanes, in every lane.  The range of the lanes begins `first` elements
- * into the segment.  A variance is of n elements, at most a chunk; SOME: of those that are not
- * NaN. */
+ * into the segment.  A variance is of n elements from x on, at most a chunk; SOME: of those that
+ * are not NaN. */
 template <int KIND, int SOME>
-static __device__ inline struct value
-close_lanes(const struct reduce_args &a, struct lanes<KIND> &lanes, uint64_t first, uint32_t n)
+static __device__ inline struct value close_lanes(const struct reduce_args &a,
+                                                  struct lanes<KIND> &lanes, uint64_t first,
+                                                  const ukey *x, uint32_t n)
 {
     struct value v = lanes_end(a, lanes);
     if (KIND == REDUCE_VARIANCE)
@@ -317,7 +395,11 @@ close_lanes(const struct reduce_args &a, struct lanes<KIND> &lanes, uint64_t fir
     else
         v = value_fold<KIND, 32, 0>(a, v);
     if (KIND == REDUCE_ARG && v.b != UINT64_MAX) v.b += first;
-    return value_close<KIND>(v, get_center(lanes));
+#if REDUCE_F64
+    const uint32_t scale = scale_for<KIND>(v);
+    if (scale) return chunk_scaled(a, x, n, get_center(lanes), v.a, scale);
+#endif
+    return value_close<KIND>(a, v, get_center(lanes));
 }
 
 /* The value of the n elements of a chunk of any length and alignment, as a function call. */
@@ -329,7 +411,7 @@ static __device__ __noinline__ struct value chunk_around(const struct reduce_arg
     struct lanes<KIND> lanes;
     lanes_start(lanes);
     add_around(a, lanes, p, n);
-    return close_lanes<KIND, 1>(a, lanes, first, n);
+    return close_lanes<KIND, 1>(a, lanes, first, p.x, n);
 }
 
 /* The value of n elements, at most a chunk, that begin `begin` elements into the arrays and `first`
@@ -342,10 +424,11 @@ static __device__ inline struct value reduce_chunk(const struct reduce_args &a, 
     lanes_start(lanes);
     if (is_common<KIND>()) {
         add_common<KIND, LONG>(a, lanes, begin, n);
-        return close_lanes<KIND, 0>(a, lanes, first, n);
+        return close_lanes<KIND, 0>(a, lanes, first, NULL, n);
     }
     const struct place p = place_of<KIND>(a, begin, 0);
-    if (add_aligned<KIND, LONG>(a, lanes, p, n)) return close_lanes<KIND, 0>(a, lanes, first, n);
+    if (add_aligned<KIND, LONG>(a, lanes, p, n))
+        return close_lanes<KIND, 0>(a, lanes, first, p.x, n);
     return chunk_around<KIND>(a, begin, first, n);
 }
 
@@ -353,7 +436,7 @@ static __device__ inline struct value reduce_chunk(const struct reduce_args &a, 
 template <int KIND>
 static __device__ inline struct value reduce_vector(const struct reduce_args &a,
                                                     const struct vector &v, uint32_t count,
-                                                    uint32_t at, double k)
+                                                    uint32_t at, center k)
 {
     struct lanes<KIND> lanes;
     lanes_start(lanes);
@@ -367,7 +450,7 @@ static __device__ inline struct value reduce_vector(const struct reduce_args &a,
 template <int KIND, int VECTORS, int SHIFTED>
 static __device__ inline struct value
 reduce_vectors(const struct reduce_args &a, const struct raw<VECTORS, SHIFTED> &raw, uint32_t shift,
-               uint32_t n, uint32_t at, double k)
+               uint32_t n, uint32_t at, center k)
 {
     struct vector v[VECTORS];
     struct value value[VECTORS];

@@ -47,17 +47,18 @@ static __device__ inline void reduce_rows(const struct reduce_args &a, uint64_t 
                 const bool second = lane_id() & step;
                 struct value give = second ? value[2 * i] : value[2 * i + 1];
                 struct value keep = second ? value[2 * i + 1] : value[2 * i];
-                value[i] = value_add<KIND>(a, keep, value_from<KIND>(give, step));
+                value[i] = value_add<KIND>(a, keep, value_from<KIND>(give, step, false));
             }
 #pragma unroll 1
         for (uint32_t step = ROUNDS; step < each; step *= 2)
-            value[0] = value_add<KIND>(a, value[0], value_from<KIND>(value[0], (int)step));
+            value[0] = value_add<KIND>(a, value[0], value_from<KIND>(value[0], (int)step, false));
         if (mine / ROUNDS == round / ROUNDS) result = value[0];
     }
     const uint64_t row = first + mine * groups + group;
     if (row >= a.segments) return;
     const ukey *x = in + row * n;
-    value_result<KIND>(a, value_close<KIND>(result, center_of<KIND>(a, x, n)), x, n, row);
+    result = close_line<KIND>(a, result, center_of<KIND>(a, x, n), x, n);
+    value_result<KIND>(a, result, x, n, row);
 }
 
 #endif

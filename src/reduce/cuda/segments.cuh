@@ -170,10 +170,10 @@ static __device__ inline void reduce_short(const struct reduce_args &a, bool min
 #pragma unroll
         for (int r = 0; r < ROUNDS; r++) {
             const uint32_t shift = (uint32_t)((uintptr_t)x[r] & 15);
-            const double k = center_of<KIND>(a, x[r], here[r]);
+            const center k = center_of<KIND>(a, x[r], here[r]);
             struct value value =
                 reduce_vectors<KIND, VECTORS, SHIFTED>(a, v[r], shift, here[r], at, k);
-            value = value_close<KIND>(value_fold<KIND, LANES, 0>(a, value), k);
+            value = close_line<KIND>(a, value_fold<KIND, LANES, 0>(a, value), k, x[r], here[r]);
             if (lane_id() % LANES == round + r) result = value;
         }
     }
@@ -202,7 +202,7 @@ reduce_small(const struct reduce_args &a, bool mine, uint64_t s, uint64_t begin,
     const uint32_t which = __ballot_sync(WARP_ALL, mine), count = (uint32_t)__popc(which);
     const uint32_t groups = 32 / each, nth = lane_id() & (each - 1);
     struct value result = value_nothing<KIND>(), one = result, two = result;
-    double k = 0;
+    center k = 0;
     if (which == 0) return;
     note_order(mine, which, shared);
 #pragma unroll 1
@@ -226,10 +226,11 @@ reduce_small(const struct reduce_args &a, bool mine, uint64_t s, uint64_t begin,
 #pragma unroll 1
         for (uint32_t i = 0; i < PIECES; i++) {
             const ukey *x = p[0].x;
+            const uint32_t elements = p[0].n;
             const uint32_t at = vectors == 1 ? nth * VECTOR : (nth * PIECES + i) * VECTOR;
-            if (i == 0 || vectors == 1) k = center_of<KIND>(a, x, p[0].n);
-            struct value value =
-                reduce_vectors<KIND, 1, 1>(a, p[0].v, (uint32_t)((uintptr_t)x & 15), p[0].n, at, k);
+            if (i == 0 || vectors == 1) k = center_of<KIND>(a, x, elements);
+            struct value value = reduce_vectors<KIND, 1, 1>(
+                a, p[0].v, (uint32_t)((uintptr_t)x & 15), elements, at, k);
 #pragma unroll
             for (int j = 1; j < PIECES; j++) p[j - 1] = p[j];
             if (vectors != 1) {
@@ -243,8 +244,8 @@ reduce_small(const struct reduce_args &a, bool mine, uint64_t s, uint64_t begin,
             }
 #pragma unroll 1
             for (uint32_t step = 1; step < each; step *= 2)
-                value = value_add<KIND>(a, value, value_from<KIND>(value, (int)step));
-            value = value_close<KIND>(value, k);
+                value = value_add<KIND>(a, value, value_from<KIND>(value, (int)step, false));
+            value = close_line<KIND>(a, value, k, x, elements);
             if (nth == t / vectors / groups + (vectors == 1 ? i : 0)) result = value;
         }
     }

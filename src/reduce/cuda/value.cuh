@@ -23,15 +23,35 @@
 /* Sums of these elements in f64 are exact within a chunk: integers until value_close(). */
 #define REDUCE_EXACT (!REDUCE_FLOAT && KEY_BITS <= 16)
 
-/* a: a sum, a product, a rank, the minimum e, or a count b: NaN left out, a position, the maximum
- * e, or a mean c: sum of the squares of distances */
+/* How distances of a variance are computed. */
+#define REDUCE_WHOLE (!REDUCE_FLOAT && KEY_BITS == 64)
+#define REDUCE_F64   (REDUCE_FLOAT && KEY_BITS == 64)
+enum {
+    REDUCE_SPREAD = REDUCE_WHOLE ? ECHI_SPREAD_INTEGER
+                    : REDUCE_F64 ? ECHI_SPREAD_F64
+                                 : ECHI_SPREAD_PLAIN
+};
+
+/* The center of a variance's distances; of integers center_of_integer(). */
+#if REDUCE_WHOLE
+typedef uint64_t center;
+#else
+typedef double center;
+#endif
+
+/* a: a sum, a product, a rank, the minimum e, or a count; b: NaN left out, a position, or the
+ * maximum e.
+ *
+ * A variance has, while lanes are added, a: the count, b, c: the sums of distances and of their
+ * squares; then a struct echi_moments, a: n, b: center, c: offset, d: m2.  The two lowest bits of a
+ * contain the scale: they are 0 in every n below 2^51. */
 struct value {
-    uint64_t a, b, c;
+    uint64_t a, b, c, d;
 };
 
 template <int KIND> static __device__ inline constexpr int value_words(void)
 {
-    return KIND == REDUCE_VARIANCE ? 3
+    return KIND == REDUCE_VARIANCE ? 4
            : KIND == REDUCE_SUM64 || KIND == REDUCE_DOT64 || KIND == REDUCE_MINMAX ||
                    KIND == REDUCE_ARG
                ? 2
@@ -73,7 +93,7 @@ template <int KIND> static __device__ inline constexpr bool is_common(void)
 /* The identity element of merging. */
 template <int KIND> static __device__ inline struct value value_nothing(void)
 {
-    struct value v = { 0, 0, 0 };
+    struct value v = { 0, 0, 0, 0 };
     if (KIND == REDUCE_SUM || KIND == REDUCE_DOT) v.a = bits_of(-0.0f);
     if (KIND == REDUCE_PRODUCT) v.a = bits_of(1.0f);
     if (KIND == REDUCE_SUM64 || KIND == REDUCE_DOT64) v.a = bits_of(-0.0);
@@ -93,20 +113,34 @@ template <int KIND> static __device__ inline constexpr bool value_any_order(void
 
 /* Divisions need much code and are in no loop over elements: functions that are called keep the
  * kernels small. */
-static __device__ __noinline__ struct value moments_joined(struct value x, struct value y)
+static __device__ inline struct value value_of(struct echi_moments m)
 {
-    struct echi_moments p = { f64_of(x.a), f64_of(x.b), f64_of(x.c) };
-    struct echi_moments q = { f64_of(y.a), f64_of(y.b), f64_of(y.c) };
-    p = moments_merge(p, q);
-    struct value v = { bits_of(p.n), bits_of(p.mean), bits_of(p.m2) };
+    struct value v = { bits_of(m.n), m.center, bits_of(m.offset), bits_of(m.m2) };
+    if (REDUCE_F64) v.a |= m.scale;
     return v;
 }
 
-static __device__ __noinline__ struct value moments_closed(double n, double k, double s1, double s2)
+static __device__ inline struct echi_moments moments_of(struct value v)
 {
-    struct echi_moments m = moments_make(n, k, s1, s2);
-    struct value v = { bits_of(m.n), bits_of(m.mean), bits_of(m.m2) };
-    return v;
+    const uint64_t scale = REDUCE_F64 ? v.a & 3 : 0;
+    struct echi_moments m = { f64_of(v.a ^ scale), f64_of(v.c), f64_of(v.d), v.b, (uint32_t)scale };
+    return m;
+}
+
+static __device__ __noinline__ struct value moments_joined(struct value x, struct value y)
+{
+    return value_of(moments_merge(REDUCE_SPREAD, moments_of(x), moments_of(y)));
+}
+
+static __device__ __noinline__ struct value moments_closed(double n, uint64_t k, double s1,
+                                                           double s2)
+{
+    return value_of(moments_make(n, k, s1, s2, ECHI_SCALE_NONE));
+}
+
+static __device__ inline uint64_t center_bits(center k)
+{
+    return REDUCE_WHOLE ? (uint64_t)k : bits_of((double)k);
 }
 
 /* Products are stored XORed with 1, so that 0 is the identity element of all kinds. */
@@ -169,7 +203,9 @@ static __device__ inline struct value value_add(const struct reduce_args &args, 
 
 /* Converts a chunk's lanes, whose distances were from k, to its value.  Exact sums are of the
  * elements themselves: the sums of distances follow from them, without rounding. */
-template <int KIND> static __device__ inline struct value value_close(struct value v, double k)
+template <int KIND>
+static __device__ inline struct value value_close(const struct reduce_args &args, struct value v,
+                                                  center k)
 {
     if (KIND == REDUCE_SUM64 && REDUCE_EXACT) v.a = bits_of((double)(int64_t)v.a);
     if (KIND != REDUCE_VARIANCE) return v;
@@ -179,15 +215,16 @@ template <int KIND> static __device__ inline struct value value_close(struct val
         s1 = (double)(sum - n * from);
         s2 = (double)((int64_t)v.c - (2 * sum - n * from) * from);
     }
-    if (v.a != CHUNK) return moments_closed((double)v.a, k, s1, s2);
-    struct echi_moments m = moments_make_by(CHUNK, 1.0 / CHUNK, k, s1, s2);
-    struct value closed = { bits_of(m.n), bits_of(m.mean), bits_of(m.m2) };
-    return closed;
+    if (REDUCE_F64 && args.rule.finish == ECHI_FINISH_NORM) s1 = 0;
+    if (v.a != CHUNK) return moments_closed((double)v.a, center_bits(k), s1, s2);
+    return value_of(moments_make_by(CHUNK, 1.0 / CHUNK, center_bits(k), s1, s2));
 }
 
 /* ---- Exchange among lanes ---- */
 
-template <int KIND> static __device__ inline struct value value_from(struct value v, int step)
+/* closed: converted by value_close(). */
+template <int KIND>
+static __device__ inline struct value value_from(struct value v, int step, bool closed)
 {
     if (value_is_f32<KIND>()) {
         v.a = __shfl_xor_sync(WARP_ALL, (uint32_t)v.a, step);
@@ -195,7 +232,10 @@ template <int KIND> static __device__ inline struct value value_from(struct valu
     }
     v.a = __shfl_xor_sync(WARP_ALL, (unsigned long long)v.a, step);
     if (value_words<KIND>() > 1) v.b = __shfl_xor_sync(WARP_ALL, (unsigned long long)v.b, step);
-    if (value_words<KIND>() > 2) v.c = __shfl_xor_sync(WARP_ALL, (unsigned long long)v.c, step);
+    if (value_words<KIND>() > 2) {
+        v.c = __shfl_xor_sync(WARP_ALL, (unsigned long long)v.c, step);
+        if (closed) v.d = __shfl_xor_sync(WARP_ALL, (unsigned long long)v.d, step);
+    }
     return v;
 }
 
@@ -206,7 +246,7 @@ static __device__ inline struct value value_fold(const struct reduce_args &args,
 {
 #pragma unroll(CLOSED && !is_common <KIND>() ? 1 : 5)
     for (int step = 1; step < LANES; step *= 2) {
-        struct value other = value_from<KIND>(v, step);
+        struct value other = value_from<KIND>(v, step, CLOSED);
         bool second = KIND == REDUCE_VARIANCE && CLOSED && (lane_id() & step);
         struct value x = second ? other : v, y = second ? v : other; /* other kinds are
                                                                         commutative */
@@ -248,7 +288,10 @@ static __device__ inline void value_store(uint64_t *to, uint64_t index, struct v
     to += index * value_words<KIND>();
     to[0] = v.a;
     if (value_words<KIND>() > 1) to[1] = v.b;
-    if (value_words<KIND>() > 2) to[2] = v.c;
+    if (value_words<KIND>() > 2) {
+        to[2] = v.c;
+        to[3] = v.d;
+    }
 }
 
 /* Bypasses the L1 cache, which does not see the writes of other multiprocessors. */
@@ -259,7 +302,10 @@ static __device__ inline struct value value_load(const uint64_t *from, uint64_t 
     from += index * value_words<KIND>();
     v.a = __ldcg(from);
     if (value_words<KIND>() > 1) v.b = __ldcg(from + 1);
-    if (value_words<KIND>() > 2) v.c = __ldcg(from + 2);
+    if (value_words<KIND>() > 2) {
+        v.c = __ldcg(from + 2);
+        v.d = __ldcg(from + 3);
+    }
     return v;
 }
 
@@ -285,7 +331,7 @@ static __device__ inline uint64_t arg_result(const struct echi_reduce_rule &rule
 static __device__ inline uint64_t other_bits(const struct reduce_args &args, uint64_t v, uint64_t n)
 {
     const struct echi_reduce_rule &rule = args.rule;
-    if (args.kind == REDUCE_COUNT) return count_result(&rule, rule.invert ? n - v : v, n);
+    if (args.kind == REDUCE_COUNT) return count_result(&rule, v, n);
     return v ^ (args.kind == REDUCE_BITS ? rule.first : 1);
 }
 
@@ -302,10 +348,7 @@ static __device__ inline uint64_t value_bits(const struct reduce_args &args, str
     if (KIND == REDUCE_SUM64 || KIND == REDUCE_DOT64)
         bits = sum_result(&rule, f64_of(v.a), n - v.b);
     if (KIND == REDUCE_PRODUCT64) bits = f64_result(f64_of(v.a));
-    if (KIND == REDUCE_VARIANCE) {
-        struct echi_moments m = { f64_of(v.a), f64_of(v.b), f64_of(v.c) };
-        bits = moments_result(&rule, m);
-    }
+    if (KIND == REDUCE_VARIANCE) bits = moments_result(&rule, moments_of(v));
     if (KIND == REDUCE_OTHER) bits = other_bits(args, v.a, n);
     if (KIND == REDUCE_MAX) bits = max_result(&rule, v.a);
     if (KIND == REDUCE_ARG) bits = arg_result(rule, v, x, n);
