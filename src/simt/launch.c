@@ -168,6 +168,7 @@ static void order_warps(struct simt_block *b)
             b->warp_order[i - 1] = other;
         }
     for (uint32_t i = 0; i < b->warp_count; i++) b->order_of[b->warp_order[i]] = i;
+    b->warp_descends = simt_options.seed ? simt_draw(&state, 1u << 16) * 0x10001u : 0;
 }
 
 static bool order_clusters(struct simt_launch *l)
