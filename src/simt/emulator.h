@@ -297,7 +297,7 @@ struct simt_launch {
     atomic_uint_fast64_t next; /* the next cluster to start */
     atomic_int idle_workers;   /* that can only wait for others */
     atomic_bool failed;        /* blocks are abandoned */
-    atomic_bool no_memory;     /* this machine has no memory for another block */
+    atomic_bool no_memory;     /* this machine has no memory for a block or another record */
     atomic_bool faulted;       /* the launch fails at its end */
     const struct simt_finding *first_finding;
     int workers;
@@ -341,6 +341,9 @@ void simt_block_explain(struct simt_block *block);
 /* ---- launch.c ---- */
 
 bool simt_launch_run(struct simt_launch *launch);
+/* This machine has no memory for a record of the launch: it fails, and reports no findings from now
+ * on, because synchronisation without a record would look like a race. */
+void simt_no_memory(struct simt_launch *launch);
 /* A pseudorandom number less than `below`. */
 uint32_t simt_draw(uint64_t *state, uint32_t below);
 void simt_launch_close(void);

@@ -253,10 +253,15 @@ static struct simt_block *begin_block(struct simt_worker *w, uint64_t cluster, u
     return b;
 }
 
-static bool out_of_memory(struct simt_launch *l)
+void simt_no_memory(struct simt_launch *l)
 {
     atomic_store(&l->no_memory, true);
     atomic_store(&l->failed, true);
+}
+
+static bool out_of_memory(struct simt_launch *l)
+{
+    simt_no_memory(l);
     return false;
 }
 
