@@ -1,6 +1,6 @@
 /*
  * test_failing_memory.c - allocations on the host that fail while a device opens, or while its
- * first call loads kernels: each failure is a status, and the next attempt succeeds.
+ * first calls load and run kernels: each failure is a status, and the next attempt succeeds.
  *
  * Every allocation fails once, in a process of its own.
  *
@@ -100,6 +100,38 @@ static int sort_twice(const char *device, int nth)
     return failed ? DONE : NO_FAILURE;
 }
 
+/* A scan whose blocks wait for each other. On the emulator they need memory for blocks, and for
+ * records of the detection of races. */
+enum { SCANNED = 3000, SEGMENTS = 8 };
+
+static ech_status scan(ech_ctx *ctx)
+{
+    static uint32_t in[SCANNED], out[SCANNED];
+    uint64_t offsets[SEGMENTS + 1];
+    for (uint32_t i = 0; i < SCANNED; i++) in[i] = i, out[i] = 0;
+    for (uint32_t i = 0; i <= SEGMENTS; i++) offsets[i] = (uint64_t)i * SCANNED / SEGMENTS;
+    const ech_status status = ech_scan_segments(ctx, ECH_OP_SUM, in, offsets, out, SCANNED,
+                                                SEGMENTS, ECH_U32, ECH_U64, NULL);
+    uint32_t sum = 0, segment = 0;
+    for (uint32_t i = 0; i < SCANNED && status == ECH_OK; i++) {
+        if (i == offsets[segment + 1]) segment++, sum = 0;
+        if (out[i] != (sum += in[i])) return ECH_ERR_DEVICE;
+    }
+    return status;
+}
+
+static int scan_again(const char *device, int nth)
+{
+    ech_ctx *ctx = NULL;
+    if (ech_open(&ctx, device) != ECH_OK || scan(ctx) != ECH_OK) return BAD;
+    atomic_store(&left, nth);
+    const ech_status status = scan(ctx);
+    const bool failed = atomic_exchange(&left, -1) < 0;
+    if (!is_good(status) || scan(ctx) != ECH_OK) return BAD;
+    ech_close(ctx);
+    return failed ? DONE : NO_FAILURE;
+}
+
 static void run(const char *name, int (*twice)(const char *device, int nth), const char *device,
                 int least)
 {
@@ -145,6 +177,7 @@ int main(int argc, char **argv)
     if (is_here("simt")) {
         run("open", open_twice, "simt", 10);
         run("first sort", sort_twice, "simt", 10);
+        run("second scan", scan_again, "simt", 10);
     }
     return test_finish();
 }

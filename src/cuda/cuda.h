@@ -62,7 +62,8 @@ struct echi_cuda {
     void *cublas, *cusolver; /* cublas.c, cusolver.c: handles, created on first use; or NULL */
     unsigned long long slot_stream[ECHI_SLOTS];
     int slots_used;
-    bool may_report_error; /* a queued kernel may have reported a data error */
+    uint32_t slots_to_clear; /* a launch has failed since they were zero; one bit per slot */
+    bool may_report_error;   /* a queued kernel may have reported a data error */
     struct echi_slot slots[2 * ECHI_LINK_SLOTS]; /* each created on first use */
     CUevent link_events[3][ECHI_LINK_BUFFERS];   /* up, down, work; created on first use */
     /* sort/cuda/host.c: for copies up and down that overlap with the stream; NULL: not yet

@@ -10,12 +10,15 @@
  * Kernels of one stream run one after another, so each stream has a slot. If there are more streams
  * than slots, if the memory needed is larger than a slot, or if the stream is being captured (its
  * graph may run concurrently with other work), a part of the workspace is cleared and used instead.
+ * After a launch that failed, each slot is cleared before its next use.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "core/call.h"
 #include "core/data_error.h"
 #include "cuda/cuda.h"
+
+_Static_assert(ECHI_SLOTS <= 32, "slots_to_clear has a bit per slot");
 
 static char *slot_of(const struct echi_cuda *cuda, int i)
 {
@@ -72,10 +75,15 @@ ech_status echi_cuda_zeros(ech_ctx *ctx, void *part, size_t bytes, void **zeros)
     *zeros = part;
     CU(cuStreamIsCapturing, echi_cuda_stream(ctx), &capturing);
     if (!capturing && bytes <= ECHI_SLOT_BYTES) TRY(find_slot(ctx, &slot));
-    if (slot >= 0)
+    if (slot >= 0) {
         *zeros = slot_of(cuda, slot);
-    else
+        if (!(cuda->slots_to_clear >> slot & 1)) return ECH_OK;
+        CU(cuMemsetD8Async, (CUdeviceptr)(uintptr_t)*zeros, 0, ECHI_SLOT_BYTES,
+           echi_cuda_stream(ctx));
+        cuda->slots_to_clear &= ~(1u << slot);
+    } else {
         CU(cuMemsetD8Async, (CUdeviceptr)(uintptr_t)part, 0, bytes, echi_cuda_stream(ctx));
+    }
 done:
     return status;
 }

@@ -98,12 +98,31 @@ static void global_access(struct simt_thread *t, const void *at, size_t bytes, u
         atomic_flag *lock = lock_cells(t->block->launch, offset);
         simt_race_check(t, &simt_cells[offset / 4], at, bytes, kind, pc,
                         t->block->launch->first_serial);
-        if (lock) atomic_flag_clear_explicit(lock, memory_order_release);
+        simt_flag_release(lock);
     }
     if (simt_options.profile && !(kind & SIMT_COUNTED))
         simt_trace_add(t, SIMT_GLOBAL, kind, (uintptr_t)at, bytes, pc);
     if (simt_options.weak && (kind & (SIMT_WRITE | SIMT_CHANGE)) == SIMT_WRITE)
         simt_weak_store(t, (void *)(uintptr_t)at, bytes);
+}
+
+/* With several workers, another one may access a flag between the check of an atomic operation and
+ * the operation itself. So it is recorded again, and its cells stay locked until it has been
+ * executed: the last recorded operation is the one that was executed last. */
+atomic_flag *simt_flag_hold(struct simt_thread *t, const void *at, size_t bytes, unsigned kind,
+                            uintptr_t pc)
+{
+    const struct simt_launch *l = t->block->launch;
+    const size_t offset = (uintptr_t)at - simt_arena;
+    if (offset >= simt_arena_bytes || !simt_options.check) return NULL;
+    atomic_flag *held = lock_cells(l, offset);
+    if (held) simt_race_check(t, &simt_cells[offset / 4], at, bytes, kind, pc, l->first_serial);
+    return held;
+}
+
+void simt_flag_release(atomic_flag *held)
+{
+    if (held) atomic_flag_clear_explicit(held, memory_order_release);
 }
 
 /* Whether all of the bytes were written before; `written` has a byte of 0 or 1 per byte. */
@@ -272,7 +291,7 @@ static void poll(struct simt_thread *t, const void *at, uintptr_t pc)
     }                                                                                              \
     HOOK(void) __tsan_volatile_write##bytes(void *at)                                              \
     {                                                                                              \
-        flag_write(at, bytes, false, CALLER);                                                      \
+        flag_write(at, bytes, CALLER);                                                             \
     }                                                                                              \
     HOOK(void) __tsan_unaligned_volatile_read##bytes(void *at)                                     \
     {                                                                                              \
@@ -280,7 +299,7 @@ static void poll(struct simt_thread *t, const void *at, uintptr_t pc)
     }                                                                                              \
     HOOK(void) __tsan_unaligned_volatile_write##bytes(void *at)                                    \
     {                                                                                              \
-        flag_write(at, bytes, false, CALLER);                                                      \
+        flag_write(at, bytes, CALLER);                                                             \
     }
 
 static void plain(const void *at, size_t bytes, unsigned kind, uintptr_t pc)
@@ -298,13 +317,22 @@ void simt_flag_read(const void *at, size_t bytes, bool acquires, uintptr_t pc)
     simt_race_read_flag(t, at, acquires);
 }
 
-static void flag_write(const void *at, size_t bytes, bool releases, uintptr_t pc)
+/* Until simt_flag_release(), no other worker accesses the flag. */
+static atomic_flag *hold_and_publish(const void *at, size_t bytes, bool releases, uintptr_t pc)
 {
     struct simt_thread *t = simt_self;
-    if (!t) return;
+    if (!t) return NULL;
     if (releases) simt_race_fence(t, SIMT_DEVICE);
     simt_access(t, at, bytes, SIMT_WRITE | SIMT_STRONG, pc);
+    atomic_flag *held = simt_flag_hold(t, at, bytes, SIMT_WRITE | SIMT_STRONG, pc);
     simt_race_publish(t, at, true);
+    return held;
+}
+
+/* A volatile store is executed after the return. */
+static void flag_write(const void *at, size_t bytes, uintptr_t pc)
+{
+    simt_flag_release(hold_and_publish(at, bytes, false, pc));
 }
 
 PLAIN(1)
@@ -379,9 +407,11 @@ HOOK(void *) __tsan_memset(void *to, int value, size_t bytes)
     }                                                                                              \
     HOOK(void) __tsan_atomic##bits##_store(volatile type *at, type value, int order)               \
     {                                                                                              \
-        flag_write((const void *)(uintptr_t)at, sizeof(type),                                      \
-                   order == __ATOMIC_RELEASE || order == __ATOMIC_SEQ_CST, CALLER);                \
+        atomic_flag *held =                                                                        \
+            hold_and_publish((const void *)(uintptr_t)at, sizeof(type),                            \
+                             order == __ATOMIC_RELEASE || order == __ATOMIC_SEQ_CST, CALLER);      \
         __atomic_store_n(at, value, __ATOMIC_SEQ_CST);                                             \
+        simt_flag_release(held);                                                                   \
     }
 
 ATOMIC(8, uint8_t)

@@ -81,18 +81,28 @@ static uint64_t changed(enum simt_atomic_op op, uint64_t old, uint64_t value, ui
         return old;                                                                                \
     } while (0)
 
-SIMT_API uint64_t simt_atomic(enum simt_atomic_op op, void *at, unsigned bytes, uint64_t value,
-                              uint64_t compare)
+static uint64_t execute(enum simt_atomic_op op, void *at, unsigned bytes, uint64_t value,
+                        uint64_t compare)
 {
-    struct simt_thread *t = simt_self;
-    if (t->polled == at) simt_give_way(t, CALLER); /* a retry: it is waiting for other threads */
-    t->polled = at;
-    if (t->block->launch->function->module->image->reports_accesses) {
-        simt_access(t, at, bytes, SIMT_WRITE | SIMT_STRONG | SIMT_CHANGE, CALLER);
-        simt_race_read_flag(t, at, false);
-        simt_race_publish(t, at, false);
-    }
     if (bytes == 2) CHANGE(uint16_t);
     if (bytes == 4) CHANGE(uint32_t);
     CHANGE(uint64_t);
+}
+
+SIMT_API uint64_t simt_atomic(enum simt_atomic_op op, void *at, unsigned bytes, uint64_t value,
+                              uint64_t compare)
+{
+    const unsigned kind = SIMT_WRITE | SIMT_STRONG | SIMT_CHANGE;
+    struct simt_thread *t = simt_self;
+    if (t->polled == at) simt_give_way(t, CALLER); /* a retry: it is waiting for other threads */
+    t->polled = at;
+    if (!t->block->launch->function->module->image->reports_accesses)
+        return execute(op, at, bytes, value, compare);
+    simt_access(t, at, bytes, kind, CALLER);
+    atomic_flag *held = simt_flag_hold(t, at, bytes, kind, CALLER);
+    simt_race_read_flag(t, at, false);
+    simt_race_publish(t, at, false);
+    uint64_t old = execute(op, at, bytes, value, compare);
+    simt_flag_release(held);
+    return old;
 }

@@ -244,7 +244,8 @@ static void begin_warps(struct simt_block *b)
                                  .acquired = clock };
         w->exists = w->lanes == SIMT_LANES ? 0xffffffffu : (1u << w->lanes) - 1;
         w->ready = w->exists;
-        w->last = SIMT_LANES - 1;
+        w->descends = b->warp_descends >> i & 1;
+        w->last = w->descends ? 0 : SIMT_LANES - 1;
         b->ready_warps |= 1u << b->order_of[i];
     }
 }

@@ -491,7 +491,7 @@ static CUresult launch(struct simt_launch *l)
         result = CUDA_ERROR_OUT_OF_MEMORY;
     else if (l->faulted)
         result = CUDA_ERROR_LAUNCH_FAILED;
-    if (l->first_finding && l->faulted)
+    if (l->first_finding && result == CUDA_ERROR_LAUNCH_FAILED)
         memcpy(first_finding, l->first_finding->text, sizeof first_finding);
     pthread_mutex_unlock(&launches);
     return result;

@@ -201,6 +201,7 @@ struct simt_warp {
     struct simt_meet meets[SIMT_LANES];
     uint32_t meet_count;
     uint32_t last;                     /* the lane that ran last */
+    bool descends;                     /* its lanes run from the last one to the first */
     simt_time met;                     /* when all its lanes last synchronised */
     simt_time (*pair_met)[SIMT_LANES]; /* [32][32], after only some of them have synchronised */
     struct simt_vector_clock acquired;
@@ -236,6 +237,7 @@ struct simt_block {
     uint32_t thread_count, warp_count;
     uint32_t ready_warps; /* one bit per warp */
     uint32_t warp_order[SIMT_MOST_WARPS], order_of[SIMT_MOST_WARPS];
+    uint32_t warp_descends;          /* one bit per warp: its lanes run in descending order */
     struct simt_thread *next_thread; /* to run next; NULL: any */
     struct simt_warp *last_warp;     /* that ran before the worker took over */
     uint32_t alive;
@@ -295,7 +297,7 @@ struct simt_launch {
     atomic_uint_fast64_t next; /* the next cluster to start */
     atomic_int idle_workers;   /* that can only wait for others */
     atomic_bool failed;        /* blocks are abandoned */
-    atomic_bool no_memory;     /* this machine has no memory for another block */
+    atomic_bool no_memory;     /* this machine has no memory for a block or another record */
     atomic_bool faulted;       /* the launch fails at its end */
     const struct simt_finding *first_finding;
     int workers;
@@ -339,6 +341,9 @@ void simt_block_explain(struct simt_block *block);
 /* ---- launch.c ---- */
 
 bool simt_launch_run(struct simt_launch *launch);
+/* This machine has no memory for a record of the launch: it fails, and reports no findings from now
+ * on, because synchronisation without a record would look like a race. */
+void simt_no_memory(struct simt_launch *launch);
 /* A pseudorandom number less than `below`. */
 uint32_t simt_draw(uint64_t *state, uint32_t below);
 void simt_launch_close(void);
@@ -366,6 +371,11 @@ void simt_access(struct simt_thread *t, const void *at, size_t bytes, unsigned k
 
 /* A read of a flag by an atomic or volatile access; a repeated one gives way first. */
 void simt_flag_read(const void *at, size_t bytes, bool acquires, uintptr_t pc);
+/* Records an atomic operation on global memory again, after simt_access(), and excludes other
+ * workers from these bytes until it has been executed. */
+atomic_flag *simt_flag_hold(struct simt_thread *t, const void *at, size_t bytes, unsigned kind,
+                            uintptr_t pc);
+void simt_flag_release(atomic_flag *held);
 /* Shared memory of the block becomes uninitialised, or initialised. */
 void simt_shared_forget(struct simt_thread *t, const void *at, size_t bytes);
 void simt_shared_written(struct simt_thread *t, const void *at, size_t bytes);

@@ -78,6 +78,7 @@ void simt_found(enum simt_fault kind, struct simt_launch *launch, const struct s
     char place[80] = "", who[120] = "", what[300];
     const char *kernel = launch->function->kernel->name;
     bool survivable = kind == SIMT_RACE || kind == SIMT_UNWRITTEN;
+    if (atomic_load(&launch->no_memory)) return;
     if (!survivable || !simt_options.keep) atomic_store(&launch->faulted, true);
     pthread_mutex_lock(&lock);
     size_t i = 0;

@@ -168,6 +168,7 @@ static void order_warps(struct simt_block *b)
             b->warp_order[i - 1] = other;
         }
     for (uint32_t i = 0; i < b->warp_count; i++) b->order_of[b->warp_order[i]] = i;
+    b->warp_descends = simt_options.seed ? simt_draw(&state, 1u << 16) * 0x10001u : 0;
 }
 
 static bool order_clusters(struct simt_launch *l)
@@ -252,10 +253,15 @@ static struct simt_block *begin_block(struct simt_worker *w, uint64_t cluster, u
     return b;
 }
 
-static bool out_of_memory(struct simt_launch *l)
+void simt_no_memory(struct simt_launch *l)
 {
     atomic_store(&l->no_memory, true);
     atomic_store(&l->failed, true);
+}
+
+static bool out_of_memory(struct simt_launch *l)
+{
+    simt_no_memory(l);
     return false;
 }
 

@@ -315,6 +315,8 @@ void simt_race_publish(struct simt_thread *t, const void *at, bool replaces)
             m->at = at;
             *place = m;
             message_count++;
+        } else {
+            simt_no_memory(t->block->launch);
         }
     }
     if (m) m->version++;
@@ -333,6 +335,7 @@ void simt_race_read_flag(struct simt_thread *t, const void *at, bool acquires)
 {
     bool again = t->flag == at && !acquires; /* it is polling, and usually acquires nothing new */
     t->flag = at;
+    if (!again) t->flag_version = 0; /* the version of another flag says nothing about this one */
     if (message_count == 0) return;
     pthread_mutex_lock(&lock);
     struct message *m = *find_message(at);
@@ -362,6 +365,7 @@ void simt_race_met_lanes(struct simt_warp *w, uint32_t lanes)
     simt_time now = ++w->block->clock;
     if (lanes != (w->exists & ~w->ended)) {
         if (!w->pair_met) w->pair_met = calloc(SIMT_LANES, sizeof *w->pair_met);
+        if (!w->pair_met) simt_no_memory(w->block->launch);
         for (uint32_t i = 0; w->pair_met && i < SIMT_LANES; i++)
             for (uint32_t j = 0; j < SIMT_LANES; j++)
                 if (lanes >> i & 1 && lanes >> j & 1) w->pair_met[i][j] = now;

@@ -34,10 +34,22 @@ static uint32_t above(uint32_t mask, uint32_t bit)
     return bit >= 31 ? 0 : mask & ~((2u << bit) - 1);
 }
 
+/* Lanes of `mask` that run after lane `last` of `w`. */
+static uint32_t lanes_after(const struct simt_warp *w, uint32_t mask, uint32_t last)
+{
+    return w->descends ? mask & ((1u << last) - 1) : above(mask, last);
+}
+
+static uint32_t first_lane(const struct simt_warp *w, uint32_t mask)
+{
+    return w->descends ? SIMT_LANES - 1 - (uint32_t)__builtin_clz(mask)
+                       : (uint32_t)__builtin_ctz(mask);
+}
+
 /* The next thread to run after lane `last` of `w`; NULL if none is ready. */
 static struct simt_thread *choose(struct simt_block *b, struct simt_warp *w, bool stay)
 {
-    uint32_t lanes = above(w->ready, w->last);
+    uint32_t lanes = lanes_after(w, w->ready, w->last);
     if (!lanes && stay) lanes = w->ready;
     if (!lanes) {
         if (!b->ready_warps) return NULL;
@@ -46,7 +58,7 @@ static struct simt_thread *choose(struct simt_block *b, struct simt_warp *w, boo
         w = &b->warps[b->warp_order[__builtin_ctz(warps)]];
         lanes = w->ready;
     }
-    w->last = (uint32_t)__builtin_ctz(lanes);
+    w->last = first_lane(w, lanes);
     return &w->threads[w->last];
 }
 

@@ -23,7 +23,8 @@
  *
  *     threads=N     OS threads that run blocks; 1 (the default) makes every run identical, 0 means
  *                   one per processor
- *     seed=N        permutes the order of blocks and warps; 0 (the default): in order
+ *     seed=N        permutes the order of blocks and warps, and reverses the lanes of some warps; 0
+ *                   (the default): in order
  *     yield=N       a block gives way to another one before every N-th store or atomic operation on
  *                   global memory, on average; atomic and volatile stores count as 16; 0 (the
  *                   default): only if it waits

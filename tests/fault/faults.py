@@ -111,10 +111,16 @@ def contents(folder):
 THREAD_LOCAL_BYTES = 200 << 10
 
 
+# The exit status of operations.c if glibc has left a library half loaded, and how often that is
+# tolerated per operation. Such a run counts as skipped.
+LOADER = 3
+MOST_LOADER = 2
+
+
 class Runner:
     def __init__(self, options, inputs):
         self.options, self.inputs = options, inputs
-        self.passed = self.failed = 0
+        self.passed = self.failed = self.skipped = 0
         self.runs = 0
 
     def run(self, words, outputs, kind, position):
@@ -212,10 +218,17 @@ class Runner:
                 self.failed += 1
                 return
             every = self.options.every
+            loaders = 0
             for position in range(random.Random(name + kind).randrange(every), good[2], every):
                 got = self.run_operation(device, name, kind, position)
                 if got[:2] == good[:2]:
                     self.passed += 1
+                    continue
+                if device == "simt" and got[0] == LOADER and loaders < MOST_LOADER:
+                    loaders += 1
+                    self.skipped += 1
+                    print("skipped: FAULT=%s:%d fault_operations %s %s: glibc cannot load a module "
+                          "again" % (kind, position, device, name))
                     continue
                 self.failed += 1
                 print("FAIL FAULT=%s:%d fault_operations %s %s: status %s\n%s" %
@@ -272,7 +285,7 @@ def main():
             for name in names:
                 if options.only in name:
                     runner.call(device, name)
-    print("%d passed, %d failed, 0 skipped" % (runner.passed, runner.failed))
+    print("%d passed, %d failed, %d skipped" % (runner.passed, runner.failed, runner.skipped))
     return 1 if runner.failed or not runner.passed else 0
 
 

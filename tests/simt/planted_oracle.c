@@ -372,6 +372,7 @@ static const struct rule {
     { "copy_ring_ok", sums_of_columns, 4 },
     { "bulk_ok", exchange, 32 },
     { "lookback_value", sums_before, 30 },
+    { "last_replaces_ok", exchange, 0 },
     { "lookback_value_ok", sums_before, 30 },
     { "weak_no_fence", doubled, 0 },
     { "weak_block_fence", doubled, 0 },

@@ -105,13 +105,32 @@ static __device__ inline uint64_t ring_ticket(const struct scan_args &a)
     return atomicAdd((unsigned long long *)&a.counters[0], 1);
 }
 
+/* The first tickets of a block, in the lanes. One thread takes them, because they must ascend with
+ * the lane: the warps that look back only advance, and the first ticket past the last tile is the
+ * end. The atomics of the lanes of a warp have no defined order. */
+static __device__ inline uint64_t first_tickets(const struct scan_args &a)
+{
+    unsigned long long ticket[SCAN_RING_AHEAD] = {};
+    uint64_t mine = 0;
+    if (lane_id() == 0) {
+#pragma unroll
+        for (int i = 0; i < SCAN_RING_AHEAD; i++) ticket[i] = ring_ticket(a);
+    }
+#pragma unroll
+    for (int i = 0; i < SCAN_RING_AHEAD; i++) {
+        const uint64_t given = __shfl_sync(WARP_ALL, ticket[i], 0);
+        if ((int)lane_id() == i) mine = given;
+    }
+    return mine;
+}
+
 /* All warps that take turns must see the end. */
 template <int SEGMENTED>
 static __device__ inline void load_tiles(const struct scan_args &a, struct ring_shared &s)
 {
     const struct scan_row row = row_of<SEGMENTED>(a, 0);
     struct turn t = {}, arrived = {}, written = {};
-    uint64_t early = lane_id() < SCAN_RING_AHEAD ? ring_ticket(a) : 0, tile = NO_TILE;
+    uint64_t early = first_tickets(a), tile = NO_TILE;
     int ends = 0;
     for (uint64_t k = 0; ends < SCAN_RING_SUMMERS; k++, skip(a, t, 1)) {
         if (k >= SCAN_RING_AHEAD) {

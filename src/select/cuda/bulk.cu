@@ -203,6 +203,9 @@ static __device__ inline uint64_t sum_counts(const struct select_args &a, uint64
     return warp_sum_u64(sum);
 }
 
+/* By one thread of a block, or by another one after a barrier, because the tickets of a block must
+ * ascend: the total before a tile includes that of the block's previous tile, and the first ticket
+ * past the last tile is the end. The atomics of the lanes of a warp have no defined order. */
 static __device__ inline uint64_t take_ticket(const struct select_args &a)
 {
     return atomicAdd((unsigned long long *)a.words + 1, 1ull);
@@ -292,7 +295,8 @@ static __device__ inline void keep_bulk(const struct select_args &a)
     __shared__ struct bulk_shared s;
     wait_for_earlier();
     open(s);
-    if (threadIdx.x < 2) s.first[threadIdx.x] = take_ticket(a);
+    if (threadIdx.x == 0)
+        for (int i = 0; i < 2; i++) s.first[i] = take_ticket(a);
     __syncthreads(); /* barriers and tickets are initialised */
     if (threadIdx.x / 32 < workers())
         work<SOURCE, 0, VALUE>(a, s);

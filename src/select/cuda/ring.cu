@@ -181,6 +181,9 @@ static __device__ inline uint32_t publish_ahead(const struct select_args &a, uin
     return total;
 }
 
+/* By one thread of a block, because the tickets of a block must ascend: the total before a tile
+ * includes that of the block's previous tile, and the first ticket past the last tile is the end.
+ * The atomics of the lanes of a warp have no defined order. */
 static __device__ inline uint64_t take_ticket(const struct select_args &a)
 {
     return atomicAdd((unsigned long long *)a.words + 1, 1ull);
@@ -195,7 +198,10 @@ extern "C" __global__ void __launch_bounds__(SELECT_RING_THREADS, SELECT_RING_BL
     const uint32_t warp = threadIdx.x / 32;
     uint32_t bits[LOADS] = {}, start[LOADS] = {}, slot = 0;
     uint64_t known = 0, before = 0; /* tiles, and their number of selected elements */
-    if (threadIdx.x < SLOTS) s.ticket[threadIdx.x] = take_ticket(a);
+    if (threadIdx.x == 0) {
+#pragma unroll
+        for (int i = 0; i < SLOTS; i++) s.ticket[i] = take_ticket(a);
+    }
     __syncthreads(); /* the tickets are taken */
     for (uint32_t i = 0; i < SLOTS; i++) fetch_tile(a, s, s.ticket[i], i);
     uint64_t tile = s.ticket[0];
