@@ -3,8 +3,8 @@
  * docs/reduce.md define it.
  *
  * Floats are computed in double. For f32 every result is rounded to float. This equals a float
- * operation, because a double has more than twice as many significand bits.  Variances, and norms
- * of f64, are computed in quadruple precision, each result rounded to 53 bits.
+ * operation, because a double has more than twice as many significand bits.  Variances are computed
+ * in quadruple precision, each result rounded to 53 bits.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -192,11 +192,10 @@ static wide root53(wide x)
     return x;
 }
 
-/* Element i minus element j; of a norm, element i. */
+/* Element i minus element j. */
 static wide distance(const struct tree *t, size_t i, size_t j)
 {
     const char *x = t->part.in + i * t->bytes, *y = t->part.in + j * t->bytes;
-    if (t->c->op == ECH_OP_NORM) return number(t->c->dtype, x);
     if (is_float(t->c->dtype)) return to53((wide)number(t->c->dtype, x) - number(t->c->dtype, y));
     uint64_t u = integer(t->c->dtype, x), v = integer(t->c->dtype, y);
     if (is_signed(t->c->dtype))
@@ -224,7 +223,6 @@ static struct moments moments_of_chunk(const struct tree *t, size_t from, size_t
         m.n++;
     }
     wide s1 = pairwise(lane, t->lanes), s2 = pairwise(square, t->lanes);
-    if (t->c->op == ECH_OP_NORM) s1 = 0;
     if (m.n == 0) return m;
     m.offset = to53(s1 / m.n);
     m.m2 = to53(s2 - to53(to53(s1 * s1) / m.n));
@@ -237,9 +235,7 @@ static struct moments moments_of_both(const struct tree *t, struct moments a, st
     if (b.n == 0) return a;
     if (a.n == 0) return b;
     struct moments m = { 0, 0, a.n + b.n, a.center };
-    const bool norm = t->c->op == ECH_OP_NORM;
-    wide between = norm ? 0 : distance(t, b.center, a.center);
-    wide delta = to53(between + to53(b.offset - a.offset));
+    wide delta = to53(distance(t, b.center, a.center) + to53(b.offset - a.offset));
     m.offset = to53(a.offset + to53(delta * to53(b.n / m.n)));
     m.m2 = to53(to53(a.m2 + b.m2) + to53(to53(delta * delta) * to53(to53(a.n * b.n) / m.n)));
     return m;
@@ -256,17 +252,9 @@ static struct moments moments_of_chunks(const struct tree *t, size_t first, size
     return moments_of_both(t, left, moments_of_chunks(t, first + width / 2, width / 2));
 }
 
-/* Whether the squares of the elements may exceed the range of double. */
-static bool in_quadruple(const struct reduce_case *c)
-{
-    return c->op == ECH_OP_VARIANCE || c->op == ECH_OP_STDDEV ||
-           (c->op == ECH_OP_NORM && c->dtype == ECH_F64);
-}
-
 static double spread(const struct tree *t, size_t width)
 {
     struct moments m = moments_of_chunks(t, 0, width);
-    if (t->c->op == ECH_OP_NORM) return (double)root53(m.m2);
     if (!(m.n > t->c->ddof)) return (double)NAN;
     wide variance = to53(m.m2 / (m.n - t->c->ddof));
     return (double)(t->c->op == ECH_OP_STDDEV ? root53(variance) : variance);
@@ -279,7 +267,7 @@ static uint64_t arithmetic(const struct reduce_case *c, struct reduce_part part)
     t.lanes = 512 / t.bytes;
     size_t width = 1;
     while (width * 8 * t.lanes < part.n) width *= 2;
-    if (in_quadruple(c)) {
+    if (c->op == ECH_OP_VARIANCE || c->op == ECH_OP_STDDEV) {
         const double x = spread(&t, width);
         return narrow ? f32_bits(x) : f64_bits(x);
     }

@@ -65,8 +65,9 @@ ECH_API int ech_reduce_dtype(ech_op op, ech_dtype dtype, int accumulate_wide);
  * NaN results are canonicalised to the positive quiet NaN without a payload.  A sum that is zero is
  * +0.  The variance and the standard deviation of ddof elements or fewer are NaN.
  *
- * Variances, standard deviations and the norm of f64 do not overflow or underflow on the way to a
- * result that f64 can represent.  Those of i64 and u64 are computed from exact differences.
+ * Variances and standard deviations of f64 do not overflow or underflow on the way to a result that
+ * f64 can represent.  Those of i64 and u64 are computed from exact differences.  A norm is the
+ * square root of a sum in f64, which is infinite if the norm exceeds 1e154.
  *
  * Floats are added in an order that depends only on n and dtype: in chunks, then pairwise
  * (docs/reduce.md).  Sums are therefore bit-identical on every device, with any number of threads

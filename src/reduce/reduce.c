@@ -105,6 +105,35 @@ static void rule_arg(struct echi_reduce *r, bool least)
     rule->limit = is_float ? 1 : 0; /* the minimum rank of an element that can be the result */
 }
 
+/* Leaves NaN, the end of the order, out of the range.  What a range leaves out is two ranges if it
+ * is in the middle of the numbers: then the rule stays inverted. */
+static void count_numbers(struct echi_reduce *r)
+{
+    struct echi_reduce_rule *rule = &r->rule;
+    rule->limit = echi_order_encode(&rule->order, (int)rule->bytes, echi_dtype_infinity(r->dtype));
+    uint64_t first = rule->low, last = rule->low + rule->span;
+    if (last > rule->limit) last = rule->limit;
+    bool none = first > last;
+    if (rule->invert && none) {
+        first = 0;
+        last = rule->limit;
+        none = false;
+    } else if (rule->invert && first == 0) {
+        first = last + 1;
+        last = rule->limit;
+        none = first > last;
+    } else if (rule->invert && last == rule->limit) {
+        last = first - 1;
+        first = 0;
+    } else if (rule->invert) {
+        return;
+    }
+    rule->invert = 0;
+    rule->low = none ? 1 : first;
+    rule->span = none ? 0 : last - first;
+    if (none) rule->mask = 0;
+}
+
 /* The test as a range of the order that distinguishes -0 and +0, and NaN, because that order is
  * cheaper. */
 static ech_status rule_count(ech_ctx *ctx, struct echi_reduce *r, ech_op op,
@@ -129,9 +158,7 @@ static ech_status rule_count(ech_ctx *ctx, struct echi_reduce *r, ech_op op,
     rule->low = first;
     rule->span = last - first;
     rule->invert = p.invert != (rule->quantified == 2);
-    if (rule->ignore)
-        rule->limit =
-            echi_order_encode(&rule->order, (int)rule->bytes, echi_dtype_infinity(r->dtype));
+    if (rule->ignore) count_numbers(r);
     return ECH_OK;
 }
 
@@ -149,7 +176,7 @@ static void rule_arithmetic(struct echi_reduce *r, ech_op op, bool dot)
     struct echi_reduce_rule *rule = &r->rule;
     bool is_float = echi_dtype_is_float(r->dtype);
     bool in_f64 = op >= ECH_OP_MEAN || rule->out_bytes == 8;
-    if (op == ECH_OP_VARIANCE || op == ECH_OP_STDDEV || (op == ECH_OP_NORM && r->dtype == ECH_F64))
+    if (op == ECH_OP_VARIANCE || op == ECH_OP_STDDEV)
         r->kind = ECHI_REDUCE_VARIANCE;
     else if (!is_float && op < ECH_OP_MEAN)
         r->kind = dot                ? ECHI_REDUCE_IDOT

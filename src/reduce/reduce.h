@@ -21,8 +21,8 @@ enum echi_reduce_kind {
     ECHI_REDUCE_SUM64, /* any dtype in f64 */
     ECHI_REDUCE_PRODUCT64,
     ECHI_REDUCE_DOT64,
-    ECHI_REDUCE_VARIANCE, /* and the norm of f64 */
-    ECHI_REDUCE_BITS,     /* the rest: elements by width */
+    ECHI_REDUCE_VARIANCE,
+    ECHI_REDUCE_BITS, /* the rest: elements by width */
     ECHI_REDUCE_MAX,
     ECHI_REDUCE_MINMAX,
     ECHI_REDUCE_ARG,

@@ -75,10 +75,7 @@ ECHI_BOTH uint64_t sum_result(const struct echi_reduce_rule *rule, double sum, u
     return rule->in_f64 ? f64_result(sum) : f32_result((float)sum);
 }
 
-/* ---- Variance: count, mean, and sum of the squares of the distances from it ----
- *
- * The norm of f64 is computed like a variance, with distances from 0 instead of the mean, because
- * its squares need the same scales. */
+/* ---- Variance: count, mean, and sum of the squares of the distances from it ---- */
 
 /* The type of the elements determines how distances are computed. */
 enum echi_spread {
@@ -134,15 +131,16 @@ ECHI_BOTH double scaled_distance(double x, double from, uint32_t scale)
     return scale == ECHI_SCALE_UP ? (x - from) * ECHI_UP : x - from;
 }
 
-/* The scale of a chunk of f64 whose squares have the sum s2 without a scale. */
-ECHI_BOTH uint32_t scale_of_squares(double s2)
+/* The scale of a chunk of f64 whose squares have the sum s2 without a scale.  some: not all
+ * distances are 0. */
+ECHI_BOTH uint32_t scale_of_squares(double s2, bool some)
 {
     if (s2 > ECHI_MOST) return ECHI_SCALE_DOWN;
-    return s2 < ECHI_TINY ? ECHI_SCALE_UP : ECHI_SCALE_NONE;
+    return s2 < ECHI_TINY && some ? ECHI_SCALE_UP : ECHI_SCALE_NONE;
 }
 
 /* The moments of n elements, from the sum s1 of their distances from the center, and the sum s2 of
- * the squared distances.  For a norm s1 is 0. */
+ * the squared distances. */
 ECHI_BOTH struct echi_moments moments_make(double n, uint64_t center, double s1, double s2,
                                            uint32_t scale)
 {
@@ -221,9 +219,8 @@ ECHI_BOTH uint64_t moments_result(const struct echi_reduce_rule *rule, struct ec
     const double factor = m.scale == ECHI_SCALE_UP     ? ECHI_DOWN
                           : m.scale == ECHI_SCALE_DOWN ? ECHI_UP
                                                        : 1;
-    double x = m.m2;
-    if (rule->finish != ECHI_FINISH_NORM) x = divisor > 0 ? x / divisor : (double)NAN;
-    x = (rule->finish == ECHI_FINISH_SUM ? x * factor : sqrt(x)) * factor;
+    double x = divisor > 0 ? m.m2 / divisor : (double)NAN;
+    x = (rule->finish == ECHI_FINISH_STDDEV ? sqrt(x) : x * factor) * factor;
     return rule->in_f64 ? f64_result(x) : f32_result((float)x);
 }
 
@@ -253,7 +250,8 @@ ECHI_BOTH void minmax_result(const struct echi_reduce_rule *rule, uint64_t small
     out[1] = nan ? rule->special : order_bits(&rule->order, (int)rule->bytes, most);
 }
 
-/* within: how many of n elements are within the range; if NaN are ignored, how many are counted. */
+/* within: how many of n elements are within the range; if the rule is inverted and NaN are ignored,
+ * how many numbers are not. */
 ECHI_BOTH uint64_t count_result(const struct echi_reduce_rule *rule, uint64_t within, uint64_t n)
 {
     const uint64_t counted = rule->invert && !rule->ignore ? n - within : within;

@@ -66,7 +66,7 @@ def tree(x, op, identity, bytes_):
 SCALES = (0, -600, 600)  # exponents of the factors of distances
 
 
-def chunk_moments(dtype, a, used, norm, exponent):
+def chunk_moments(dtype, a, used, exponent):
     """n, offset, m2 and center of each chunk; the distances are multiplied by 2**exponent."""
     whole = dtype in (I64, U64)
     mask = chunks_of(used.astype(np.float64), 0.0, dtype.bytes) > 0
@@ -77,14 +77,10 @@ def chunk_moments(dtype, a, used, norm, exponent):
     rows, chunks = x.shape[:2]
     first = mask.reshape(rows, chunks, -1).argmax(axis=-1)
     center = np.take_along_axis(x.reshape(rows, chunks, -1), first[..., None], -1)[..., 0]
-    if norm:
-        center = np.zeros_like(center)
     d = distances(x, center[:, :, None, None], exponent)
     n = mask.reshape(rows, chunks, -1).sum(axis=-1).astype(np.float64)
     s1 = lane_sums(np.where(mask, d, -0.0), np.add)
     s2 = lane_sums(np.where(mask, d * d, -0.0), np.add)
-    if norm:
-        s1 = np.zeros_like(s1)
     m2 = s2 - s1 * s1 / n
     return n, np.where(n > 0, s1 / n, 0.0), np.where((m2 < 0) | (n == 0), 0.0, m2), center, s2
 
@@ -117,11 +113,11 @@ def add_moments(a, b, exponent):
             np.full(n.shape, exponent))
 
 
-def moments(dtype, a, used, norm):
+def moments(dtype, a, used):
     """The sum of squared deviations of each row, the exponent of its factor, and the number of elements."""
     cases = []
     for exponent in SCALES if dtype is F64 else (0,):
-        parts = chunk_moments(dtype, a, used, norm, exponent)
+        parts = chunk_moments(dtype, a, used, exponent)
         cases.append(parts[:4] + (np.full(parts[0].shape, exponent),))
         if not exponent:
             squares = parts[4]
@@ -144,8 +140,8 @@ def moments(dtype, a, used, norm):
 
 
 def of_moments(op, dtype, a, used, ddof):
-    m2, exponent, n = moments(dtype, a, used, op == "NORM")
-    x = m2 if op == "NORM" else np.where(n > ddof, m2 / (n - ddof), np.nan)
+    m2, exponent, n = moments(dtype, a, used)
+    x = np.where(n > ddof, m2 / (n - ddof), np.nan)
     return np.ldexp(x, -2 * exponent) if op == "VARIANCE" else np.ldexp(np.sqrt(x), -exponent)
 
 
@@ -163,7 +159,7 @@ def float_reduction(op, dtype, a, wide, ignore, ddof, other=None):
     if op == "NORM":
         x = x * x
     count = used.sum(axis=1).astype(np.float64)
-    if op in ("VARIANCE", "STDDEV") or (op == "NORM" and dtype is F64):
+    if op in ("VARIANCE", "STDDEV"):
         result = of_moments(op, dtype, a, used, ddof)
     elif op == "PRODUCT":
         result = tree(np.where(used, x, kind(1)), np.multiply, kind(1), dtype.bytes)

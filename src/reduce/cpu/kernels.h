@@ -15,16 +15,26 @@ enum { OF_SUM, OF_SQUARES, OF_PRODUCT, OF_DOT };
 
 /* ---- For variances ---- */
 
-/* sign: the sign bit of signed integers, otherwise 0. */
+/* The halves of x as f64: 2^84 + 2^32 * the high half, 2^52 + the low half.  Their differences from
+ * those of k are exact, so that only their sum is rounded.  sign: the sign bit of signed integers,
+ * otherwise 0. */
+INLINE f64_vector high_half(u64_vector x)
+{
+    return (f64_vector)((x >> 32) | ((uint64_t)0x45300000 << 32));
+}
+
+INLINE f64_vector low_half(u64_vector x)
+{
+    return (f64_vector)(((x << 32) >> 32) | ((uint64_t)0x43300000 << 32));
+}
+
 INLINE f64_vector distances_of_integers(const uint64_t *x, uint64_t k, uint64_t sign)
 {
-    const u64_vector tops = (u64_vector){ 0 } + ((uint64_t)1 << 63);
+    const u64_vector from = (u64_vector){ 0 } + k;
     u64_vector v;
     memcpy(&v, x, sizeof v);
     v ^= sign;
-    const u64_vector below = (u64_vector)(v < k), distance = ((v - k) ^ below) - below;
-    const f64_vector d = __builtin_convertvector(distance, f64_vector);
-    return (f64_vector)((u64_vector)d | (below & tops));
+    return (high_half(v) - high_half(from)) + (low_half(v) - low_half(from));
 }
 
 /* The sum of adjacent lanes, then of adjacent pairs, ... */
@@ -35,17 +45,18 @@ static double fold_lanes(double *lane, int count)
     return lane[0];
 }
 
-static bool all_are(const double *x, size_t n, double k)
+/* Whether a number differs from k; with ignore not if it is NaN. */
+static bool some_differ(const double *x, size_t n, double k, bool ignore)
 {
     uint64_t others = 0;
-    for (size_t i = 0; i < n; i++) others += x[i] != k;
-    return others == 0;
+    for (size_t i = 0; i < n; i++) others += x[i] != k && (x[i] == x[i] || !ignore);
+    return others != 0;
 }
 
 /* The moments of a chunk whose distances need a scale: the same lanes as NAME(moments).  count:
  * the elements that are not ignored. */
 static struct echi_moments scaled_moments(const double *x, size_t n, double k, uint32_t scale,
-                                          bool ignore, bool norm, double count)
+                                          bool ignore, double count)
 {
     enum { LANES = ECHI_LINE_BYTES / sizeof *x };
     double s1[LANES], s2[LANES];
@@ -57,7 +68,7 @@ static struct echi_moments scaled_moments(const double *x, size_t n, double k, u
         s2[i % LANES] += d * d;
     }
     const double sum = fold_lanes(s1, LANES), squares = fold_lanes(s2, LANES);
-    return moments_make(count, bits_of_f64(k), norm ? 0 : sum, squares, scale);
+    return moments_make(count, bits_of_f64(k), sum, squares, scale);
 }
 
 /* ---- Floats in f32; in f64 the kinds that need f64 or options->accumulate_wide ---- */

@@ -244,7 +244,6 @@ INLINE struct echi_moments NAME(moments)(const struct echi_reduce_rule *rule, co
 {
     enum { STEP = 4 * NAME(WIDTH), STEPS = NAME(VECTORS) / 4 };
     const size_t lines = n / NAME(LINE), rest = n % NAME(LINE);
-    const bool norm = rule->finish == ECHI_FINISH_NORM;
     VEC first[STEPS] = { { 0 } }, second[STEPS] = { { 0 } };
     size_t steps = STEPS;
 #if IS_WHOLE
@@ -256,7 +255,6 @@ INLINE struct echi_moments NAME(moments)(const struct echi_reduce_rule *rule, co
         start[0] = x[i];
         k = LOAD(start)[0];
     }
-    if (norm) k = 0;
     const uint64_t center = bits_of_f64(k);
 #endif
     if (lines == 0)
@@ -268,11 +266,10 @@ INLINE struct echi_moments NAME(moments)(const struct echi_reduce_rule *rule, co
     double s1 = NAME(fold)(first, (int)steps, 0), s2 = NAME(fold)(second, (int)steps, 0);
     const double there = (double)(n - (ignore ? NAME(nans)(x, n) : 0));
 #if IS_F64
-    const uint32_t scale = there != 0 ? scale_of_squares(s2) : ECHI_SCALE_NONE;
-    if (scale == ECHI_SCALE_DOWN || (scale == ECHI_SCALE_UP && !all_are(x, n, k)))
-        return scaled_moments(x, n, k, scale, ignore, norm, there);
+    const uint32_t scale = scale_of_squares(s2, s2 < ECHI_TINY && some_differ(x, n, k, ignore));
+    if (scale != ECHI_SCALE_NONE) return scaled_moments(x, n, k, scale, ignore, there);
 #endif
-    return moments_make(there, center, norm ? 0 : s1, s2, ECHI_SCALE_NONE);
+    return moments_make(there, center, s1, s2, ECHI_SCALE_NONE);
 }
 
 static void NAME(variance)(const struct echi_reduce_rule *rule, const void *in, const void *b,

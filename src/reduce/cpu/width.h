@@ -131,11 +131,12 @@ static void NAME(arg)(const struct echi_reduce_rule *rule, const void *in, const
             NAME(place)(&own, x, n, true, value + row);
 }
 
+/* others: numbers that are not within the range. */
 INLINE size_t NAME(within)(const struct echi_reduce_rule *rule, const KEY *x, size_t n, bool plain,
-                           bool ignore)
+                           bool others)
 {
     const KEY mask = (KEY)rule->mask, low = (KEY)rule->low, span = (KEY)rule->span;
-    const KEY limit = (KEY)rule->limit, invert = rule->invert != 0;
+    const KEY limit = (KEY)rule->limit;
     size_t in_range = 0;
     for (size_t i = 0; i < n; i += 128) { /* few enough for a counter of type KEY */
         size_t here = n - i < 128 ? n - i : 128;
@@ -143,7 +144,7 @@ INLINE size_t NAME(within)(const struct echi_reduce_rule *rule, const KEY *x, si
         for (size_t j = 0; j < here; j++) {
             KEY e = NAME(encoded)(&rule->order, x[i + j], plain) & mask;
             const KEY within = (KEY)(e - low) <= span;
-            some = (KEY)(some + (ignore ? (KEY)(within ^ invert) & (KEY)(e <= limit) : within));
+            some = (KEY)(some + (others ? (KEY)!within & (KEY)(e <= limit) : within));
         }
         in_range += some;
     }
@@ -157,9 +158,9 @@ static void NAME(count)(const struct echi_reduce_rule *rule, const void *in, con
     const KEY *x = (const KEY *)in;
     (void)b;
     for (size_t row = 0; row < rows; row++, x += n)
-        value[row].u = own.ignore             ? NAME(within)(&own, x, n, false, true)
-                       : own.order.float_mask ? NAME(within)(&own, x, n, false, false)
-                                              : NAME(within)(&own, x, n, true, false);
+        value[row].u = own.ignore && own.invert ? NAME(within)(&own, x, n, false, true)
+                       : own.order.float_mask   ? NAME(within)(&own, x, n, false, false)
+                                                : NAME(within)(&own, x, n, true, false);
 }
 
 /* ---- Runs of equal keys ---- */

@@ -27,7 +27,8 @@ enum {
     REDUCE_MINMAX,
     REDUCE_ARG,
     REDUCE_COUNT,
-    REDUCE_OTHER /* IPRODUCT, BITS or COUNT, selected by reduce_args */
+    REDUCE_OTHER,  /* IPRODUCT, BITS, COUNT or NUMBERS, selected by reduce_args */
+    REDUCE_NUMBERS /* COUNT of an inverted rule that ignores NaN */
 };
 
 enum {

@@ -49,20 +49,32 @@ static __device__ inline double to_f64(const struct echi_reduce_rule &rule, ukey
 #endif
 }
 
-/* The center for distances from u; of a norm it is 0. */
 static __device__ inline center center_make(const struct echi_reduce_rule &rule, ukey u)
 {
 #if REDUCE_WHOLE
     return center_of_integer(&rule, u);
 #else
-    return REDUCE_F64 && rule.finish == ECHI_FINISH_NORM ? 0 : to_f64(rule, u);
+    return to_f64(rule, u);
 #endif
 }
 
+/* The halves of x as f64: 2^84 + 2^32 * the high half, 2^52 + the low half. */
+static __device__ inline double high_half(uint64_t x)
+{
+    return __hiloint2double(0x45300000, (int)(x >> 32));
+}
+
+static __device__ inline double low_half(uint64_t x)
+{
+    return __hiloint2double(0x43300000, (int)x);
+}
+
+/* Differences of halves are exact, so that only their sum is rounded. */
 static __device__ inline double distance_of(const struct echi_reduce_rule &rule, ukey u, center k)
 {
 #if REDUCE_WHOLE
-    return integer_distance(center_of_integer(&rule, u), k);
+    const uint64_t x = center_of_integer(&rule, u);
+    return (high_half(x) - high_half(k)) + (low_half(x) - low_half(k));
 #else
     return to_f64(rule, u) - k;
 #endif
@@ -249,7 +261,7 @@ template <> struct lanes<REDUCE_SUM64> {
 template <> struct lanes<REDUCE_VARIANCE> {
     double lane[VECTOR], square[VECTOR];
     center k;
-    uint32_t n;
+    uint32_t n, some; /* some: bits of the distances of f64; 0 if all are +0 */
 };
 #endif
 template <> struct lanes<REDUCE_PRODUCT64> {

@@ -275,7 +275,12 @@ static __device__ inline void lanes_start(struct lanes<REDUCE_VARIANCE> &l)
 {
     fill_lanes(l.lane, -0.0);
     fill_lanes(l.square, -0.0);
-    l.n = 0;
+    l.n = l.some = 0;
+}
+
+static __device__ inline void note_distance(struct lanes<REDUCE_VARIANCE> &l, double d)
+{
+    if (REDUCE_F64) l.some |= (uint32_t)__double2hiint(d) | (uint32_t)__double2loint(d);
 }
 
 template <int FULL>
@@ -288,6 +293,7 @@ static __device__ inline void lanes_add(const struct reduce_args &a,
 #pragma unroll
         for (int i = 0; i < VECTOR; i++) {
             double d = distance_of(a.rule, vector_element(v, i), l.k);
+            note_distance(l, d);
             l.lane[i] += d;
             l.square[i] += d * d;
         }
@@ -298,6 +304,7 @@ static __device__ inline void lanes_add(const struct reduce_args &a,
             double x = to_f64(a.rule, u), d = distance_of(a.rule, u, l.k);
             bool there = i < count && !(REDUCE_FLOAT && a.rule.ignore && x != x);
             l.n += there;
+            if (there) note_distance(l, d);
             l.lane[i] += there ? d : -0.0;
             l.square[i] += there ? d * d : -0.0;
         }
@@ -308,6 +315,7 @@ static __device__ inline struct value lanes_end(const struct reduce_args &,
                                                 struct lanes<REDUCE_VARIANCE> &l)
 {
     struct value v = { l.n, bits_of(add_lanes(l.lane)), bits_of(add_lanes(l.square)), 0 };
+    if (REDUCE_F64 && l.some) v.a += VALUE_SOME;
     return v;
 }
 #endif

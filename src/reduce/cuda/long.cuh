@@ -53,6 +53,27 @@ struct share {
     uint32_t place;       /* of chunk 0's value in long_shared */
 };
 
+/* Computes the marked chunks of the warp's share again, with their scales.  Returns the value of the
+ * last chunk. */
+template <int KIND>
+static __device__ __noinline__ struct value
+scale_share(const struct reduce_args &a, struct long_shared &s, const struct share &p)
+{
+    struct value v = value_nothing<KIND>();
+    __syncwarp(WARP_ALL); /* the values of lane 0 are written */
+#pragma unroll 1
+    for (uint32_t chunk = p.first; chunk * CHUNK < p.n; chunk += p.step) {
+        const uint32_t first = chunk * CHUNK, here = min(p.n - first, (uint32_t)CHUNK);
+        v = s.chunks[p.place + chunk];
+        const uint32_t scale = needs_scale<KIND>(v);
+        __syncwarp(WARP_ALL); /* all lanes have read the value */
+        if (!scale) continue;
+        v = chunk_scaled(a, (const ukey *)a.in + p.begin + first, here, scale);
+        if (lane_id() == 0) s.chunks[p.place + chunk] = v;
+    }
+    return v;
+}
+
 /* Reduces the warp's share and stores the values in shared memory.  Returns the value of the last
  * chunk or, if the order does not matter, of all chunks. */
 template <int KIND>
@@ -61,6 +82,7 @@ static __device__ inline struct value reduce_share(const struct reduce_args &a,
 {
     struct value v = value_nothing<KIND>();
     struct lanes<KIND> lanes;
+    uint32_t scales = 0;
     lanes_start(lanes);
 #pragma unroll 1
     for (uint32_t chunk = p.first; chunk * CHUNK < p.n; chunk += p.step) {
@@ -70,14 +92,15 @@ static __device__ inline struct value reduce_share(const struct reduce_args &a,
             if (!add_aligned<KIND, 1>(a, lanes, at, here)) lanes = added_around(a, lanes, at, here);
         } else {
             v = reduce_chunk<KIND, 1>(a, p.begin + first, first, here);
+            scales |= needs_scale<KIND>(v);
             if (lane_id() == 0) s.chunks[p.place + chunk] = v;
         }
     }
     if (value_any_order<KIND>()) {
-        v = close_lanes<KIND, 0>(a, lanes, p.from, NULL, 0);
+        v = close_lanes<KIND, 0>(a, lanes, p.from, 0);
         if (lane_id() == 0) s.chunks[p.place + p.first] = v;
     }
-    return v;
+    return scales ? scale_share<KIND>(a, s, p) : v;
 }
 
 /* Folds the row's `count` partials; the result is valid in warp 0.  A warp has an aligned run of
@@ -86,12 +109,7 @@ template <int KIND>
 static __device__ inline struct value
 fold_partials(const struct reduce_args &a, struct long_shared &s, uint64_t first, uint64_t count)
 {
-    enum {
-        EACH = value_words<KIND>() == 1   ? 8
-               : value_words<KIND>() == 2 ? 4
-                                          : 2,
-        TILE = 32 * EACH
-    };
+    enum { EACH = value_words<KIND>() == 1 ? 8 : 4, TILE = 32 * EACH };
     const uint32_t warp = warp_id();
     uint64_t tiles = (count + TILE - 1) / TILE, run = 1, done = 0;
     while (run * a.warps < tiles) run *= 2;

@@ -368,6 +368,11 @@ static ech_status plan_reduce(const void *request, void *place, size_t *work_byt
     return ECH_OK;
 }
 
+static bool count_of_numbers(const struct echi_reduce *r)
+{
+    return r->kind == ECHI_REDUCE_COUNT && r->rule.invert && r->rule.ignore;
+}
+
 static void make_steps(const struct echi_reduce *r, const struct plan *plan, struct echi_gpu gpu,
                        void *work, struct whole *w)
 {
@@ -392,7 +397,7 @@ static void make_steps(const struct echi_reduce *r, const struct plan *plan, str
                                     .done = w->parts.done,
                                     .items = w->parts.items,
                                     .capacity = plan->capacity,
-                                    .kind = r->kind,
+                                    .kind = count_of_numbers(r) ? REDUCE_NUMBERS : r->kind,
                                     .rule = r->rule };
     if (!rows && gpu.ctx) w->args.data_error = echi_cuda_error_word(gpu.ctx);
     plan->strategy->steps(&b);

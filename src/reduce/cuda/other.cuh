@@ -58,24 +58,7 @@ static __device__ inline uint64_t bits_end(const struct reduce_args &a, const ui
     return (ukey)x;
 }
 
-/* The number of elements that pass the test and are not NaN. */
-template <int FULL>
-static __device__ inline uint32_t count_of_numbers(const struct reduce_args &a,
-                                                   const struct vector &v, uint32_t count)
-{
-    const struct echi_reduce_rule &rule = a.rule;
-    uint32_t n = 0;
-#pragma unroll
-    for (int i = 0; i < VECTOR; i++) {
-        ukey e = order_encode(rule.order, vector_element(v, i));
-        const bool within = (ukey)(e - (ukey)rule.low) <= (ukey)rule.span;
-        n += (FULL || i < count) && within != (rule.invert != 0) && e <= (ukey)rule.limit;
-    }
-    return n;
-}
-
-/* The number of elements within the range, or that are counted if NaN are ignored; for bytes from
- * the carries of a subtraction. */
+/* The number of elements within the range; for bytes from the carries of a subtraction. */
 template <int FULL>
 static __device__ inline uint32_t count_of(const struct reduce_args &a, const struct vector &v,
                                            uint32_t count)
@@ -92,13 +75,28 @@ static __device__ inline uint32_t count_of(const struct reduce_args &a, const st
         n += __popc(FULL ? within : within & vector_mask(i, count));
     }
 #else
-    if (rule.ignore) return count_of_numbers<FULL>(a, v, count);
 #pragma unroll
     for (int i = 0; i < VECTOR; i++) {
         ukey e = order_encode(rule.order, vector_element(v, i)) & (ukey)rule.mask;
         n += (FULL || i < count) && (ukey)(e - (ukey)rule.low) <= (ukey)rule.span;
     }
 #endif
+    return n;
+}
+
+/* The number of elements that are neither within the range nor NaN. */
+template <int FULL>
+static __device__ inline uint32_t count_of_numbers(const struct reduce_args &a,
+                                                   const struct vector &v, uint32_t count)
+{
+    const struct echi_reduce_rule &rule = a.rule;
+    uint32_t n = 0;
+#pragma unroll
+    for (int i = 0; i < VECTOR; i++) {
+        ukey e = order_encode(rule.order, vector_element(v, i));
+        const bool within = (ukey)(e - (ukey)rule.low) <= (ukey)rule.span;
+        n += (FULL || i < count) && !within && e <= (ukey)rule.limit;
+    }
     return n;
 }
 
@@ -116,6 +114,8 @@ static __device__ inline void lanes_add(const struct reduce_args &a, struct lane
         l.w[0] += count_of<FULL>(a, v, count);
     else if (a.kind == REDUCE_BITS)
         bits_add<FULL>(a, l.w, v, count);
+    else if (a.kind == REDUCE_NUMBERS)
+        l.w[0] += count_of_numbers<FULL>(a, v, count);
     else
         product_add<FULL>(a, l.w, v, count);
 }

@@ -109,15 +109,14 @@ static __device__ inline center center_of_chunk(const struct reduce_args &a, con
     return center_make(a.rule, x[at < n ? at : 0]);
 }
 
-#if REDUCE_F64
-/* The value of a chunk of which `count` elements are not ignored, computed again with a scale; by
- * the warp. */
+/* The moments of n elements of f64, at most a chunk, whose distances need a scale; by the warp. */
 static __device__ __noinline__ struct value chunk_scaled(const struct reduce_args &a, const ukey *x,
-                                                         uint32_t n, double k, uint64_t count,
-                                                         uint32_t scale)
+                                                         uint32_t n, uint32_t scale)
 {
-    struct value v;
+    const double k = (double)center_of_chunk<REDUCE_VARIANCE>(a, x, n);
     double s1[VECTOR], s2[VECTOR];
+    struct value v;
+    uint32_t count = 0;
     fill_lanes(s1, -0.0);
     fill_lanes(s2, -0.0);
 #pragma unroll 1
@@ -128,22 +127,23 @@ static __device__ __noinline__ struct value chunk_scaled(const struct reduce_arg
             const double d = scaled_distance(to_f64(a.rule, x[at + i]), k, scale);
             s1[i] += d;
             s2[i] += d * d;
+            count++;
         }
     v.b = bits_of(add_lanes(s1));
     v.c = bits_of(add_lanes(s2));
-    v = value_fold_sums(v, (uint32_t)count);
-    const double sum = a.rule.finish == ECHI_FINISH_NORM ? 0 : f64_of(v.b);
-    return value_of(moments_make((double)count, bits_of(k), sum, f64_of(v.c), scale));
+    v = value_fold_sums(v, sum_of_lanes(count));
+    return value_of(moments_make((double)v.a, bits_of(k), f64_of(v.b), f64_of(v.c), scale));
 }
 
 /* The same for at most a line, by one thread: a binary counter of pairwise sums. */
 static __device__ __noinline__ struct value line_scaled(const struct reduce_args &a, const ukey *x,
-                                                        uint32_t n, double k, uint64_t count,
-                                                        uint32_t scale)
+                                                        uint32_t n, uint32_t scale)
 {
     enum { LEVELS = 8 };
-    static_assert(LINE < 1 << LEVELS, "a line has a level for each power of two");
+    static_assert(!REDUCE_F64 || LINE < 1 << LEVELS, "a line has a level for each power of two");
+    const double k = (double)center_of<REDUCE_VARIANCE>(a, x, n);
     double s1[LEVELS], s2[LEVELS], sum = -0.0, squares = -0.0;
+    uint32_t count = 0;
 #pragma unroll 1
     for (uint32_t i = 0; i < n; i++) {
         const bool there = !is_ignored(a, x[i]);
@@ -156,6 +156,7 @@ static __device__ __noinline__ struct value line_scaled(const struct reduce_args
         }
         s1[l] = d;
         s2[l] = square;
+        count += there;
     }
 #pragma unroll 1
     for (int l = 0; n >> l; l++)
@@ -163,28 +164,7 @@ static __device__ __noinline__ struct value line_scaled(const struct reduce_args
             sum = s1[l] + sum;
             squares = s2[l] + squares;
         }
-    if (a.rule.finish == ECHI_FINISH_NORM) sum = 0;
     return value_of(moments_make((double)count, bits_of(k), sum, squares, scale));
-}
-#endif
-
-/* The scale that a variance's sums need. */
-template <int KIND> static __device__ inline uint32_t scale_for(const struct value &v)
-{
-    return KIND == REDUCE_VARIANCE && REDUCE_F64 && v.a ? scale_of_squares(f64_of(v.c))
-                                                        : (uint32_t)ECHI_SCALE_NONE;
-}
-
-/* The value of the n elements at x, at most a line, from the sums of their distances from k. */
-template <int KIND>
-static __device__ inline struct value close_line(const struct reduce_args &a, struct value v,
-                                                 center k, const ukey *x, uint32_t n)
-{
-#if REDUCE_F64
-    const uint32_t scale = scale_for<KIND>(v);
-    if (scale) return line_scaled(a, x, n, k, v.a, scale);
-#endif
-    return value_close<KIND>(a, v, k);
 }
 
 /* Whether the aligned vectors that contain n elements from x on are within the array at in. */
@@ -382,24 +362,21 @@ static __device__ inline void add_common(const struct reduce_args &a, struct lan
 }
 
 /* The value of the warp's lanes, in every lane.  The range of the lanes begins `first` elements
- * into the segment.  A variance is of n elements from x on, at most a chunk; SOME: of those that
- * are not NaN. */
+ * into the segment.  A variance is of n elements, at most a chunk; SOME: of those that are not
+ * NaN. */
 template <int KIND, int SOME>
-static __device__ inline struct value close_lanes(const struct reduce_args &a,
-                                                  struct lanes<KIND> &lanes, uint64_t first,
-                                                  const ukey *x, uint32_t n)
+static __device__ inline struct value
+close_lanes(const struct reduce_args &a, struct lanes<KIND> &lanes, uint64_t first, uint32_t n)
 {
     struct value v = lanes_end(a, lanes);
-    if (KIND == REDUCE_VARIANCE)
+    if (KIND == REDUCE_VARIANCE) {
+        const bool some = v.a >= VALUE_SOME;
         v = value_fold_sums(v, REDUCE_FLOAT && SOME ? sum_of_lanes((uint32_t)v.a) : n);
-    else
+        if (REDUCE_F64 && f64_of(v.c) < ECHI_TINY && __any_sync(WARP_ALL, some)) v.a += VALUE_SOME;
+    } else
         v = value_fold<KIND, 32, 0>(a, v);
     if (KIND == REDUCE_ARG && v.b != UINT64_MAX) v.b += first;
-#if REDUCE_F64
-    const uint32_t scale = scale_for<KIND>(v);
-    if (scale) return chunk_scaled(a, x, n, get_center(lanes), v.a, scale);
-#endif
-    return value_close<KIND>(a, v, get_center(lanes));
+    return value_close<KIND>(v, get_center(lanes));
 }
 
 /* The value of the n elements of a chunk of any length and alignment, as a function call. */
@@ -411,7 +388,7 @@ static __device__ __noinline__ struct value chunk_around(const struct reduce_arg
     struct lanes<KIND> lanes;
     lanes_start(lanes);
     add_around(a, lanes, p, n);
-    return close_lanes<KIND, 1>(a, lanes, first, p.x, n);
+    return close_lanes<KIND, 1>(a, lanes, first, n);
 }
 
 /* The value of n elements, at most a chunk, that begin `begin` elements into the arrays and `first`
@@ -424,11 +401,10 @@ static __device__ inline struct value reduce_chunk(const struct reduce_args &a, 
     lanes_start(lanes);
     if (is_common<KIND>()) {
         add_common<KIND, LONG>(a, lanes, begin, n);
-        return close_lanes<KIND, 0>(a, lanes, first, NULL, n);
+        return close_lanes<KIND, 0>(a, lanes, first, n);
     }
     const struct place p = place_of<KIND>(a, begin, 0);
-    if (add_aligned<KIND, LONG>(a, lanes, p, n))
-        return close_lanes<KIND, 0>(a, lanes, first, p.x, n);
+    if (add_aligned<KIND, LONG>(a, lanes, p, n)) return close_lanes<KIND, 0>(a, lanes, first, n);
     return chunk_around<KIND>(a, begin, first, n);
 }
 

@@ -57,7 +57,9 @@ static __device__ inline void reduce_rows(const struct reduce_args &a, uint64_t 
     const uint64_t row = first + mine * groups + group;
     if (row >= a.segments) return;
     const ukey *x = in + row * n;
-    result = close_line<KIND>(a, result, center_of<KIND>(a, x, n), x, n);
+    result = value_close<KIND>(result, center_of<KIND>(a, x, n));
+    const uint32_t scale = needs_scale<KIND>(result);
+    if (scale) result = line_scaled(a, x, n, scale);
     value_result<KIND>(a, result, x, n, row);
 }
 

@@ -50,6 +50,8 @@ static __device__ inline struct value reduce_middle(const struct reduce_args &a,
     for (uint64_t i = 0; i == 0 || i < n; i += CHUNK, count++) {
         uint32_t here = n - i < CHUNK ? (uint32_t)(n - i) : (uint32_t)CHUNK;
         struct value v = reduce_chunk<KIND, 0>(a, begin + i, i, here);
+        const uint32_t scale = needs_scale<KIND>(v);
+        if (scale) v = chunk_scaled(a, (const ukey *)a.in + begin + i, here, scale);
         if (n <= CHUNK) return v;
         if (lane_id() == 0) count_up<KIND>(a, digits, count, v);
     }
@@ -173,7 +175,7 @@ static __device__ inline void reduce_short(const struct reduce_args &a, bool min
             const center k = center_of<KIND>(a, x[r], here[r]);
             struct value value =
                 reduce_vectors<KIND, VECTORS, SHIFTED>(a, v[r], shift, here[r], at, k);
-            value = close_line<KIND>(a, value_fold<KIND, LANES, 0>(a, value), k, x[r], here[r]);
+            value = value_close<KIND>(value_fold<KIND, LANES, 0>(a, value), k);
             if (lane_id() % LANES == round + r) result = value;
         }
     }
@@ -226,11 +228,10 @@ reduce_small(const struct reduce_args &a, bool mine, uint64_t s, uint64_t begin,
 #pragma unroll 1
         for (uint32_t i = 0; i < PIECES; i++) {
             const ukey *x = p[0].x;
-            const uint32_t elements = p[0].n;
             const uint32_t at = vectors == 1 ? nth * VECTOR : (nth * PIECES + i) * VECTOR;
-            if (i == 0 || vectors == 1) k = center_of<KIND>(a, x, elements);
-            struct value value = reduce_vectors<KIND, 1, 1>(
-                a, p[0].v, (uint32_t)((uintptr_t)x & 15), elements, at, k);
+            if (i == 0 || vectors == 1) k = center_of<KIND>(a, x, p[0].n);
+            struct value value =
+                reduce_vectors<KIND, 1, 1>(a, p[0].v, (uint32_t)((uintptr_t)x & 15), p[0].n, at, k);
 #pragma unroll
             for (int j = 1; j < PIECES; j++) p[j - 1] = p[j];
             if (vectors != 1) {
@@ -245,7 +246,7 @@ reduce_small(const struct reduce_args &a, bool mine, uint64_t s, uint64_t begin,
 #pragma unroll 1
             for (uint32_t step = 1; step < each; step *= 2)
                 value = value_add<KIND>(a, value, value_from<KIND>(value, (int)step, false));
-            value = close_line<KIND>(a, value, k, x, elements);
+            value = value_close<KIND>(value, k);
             if (nth == t / vectors / groups + (vectors == 1 ? i : 0)) result = value;
         }
     }
@@ -253,6 +254,8 @@ reduce_small(const struct reduce_args &a, bool mine, uint64_t s, uint64_t begin,
     const int who = slot < count ? shared.order[slot] : 0;
     const uint64_t from = __shfl_sync(WARP_ALL, (unsigned long long)begin, who);
     const uint64_t length = __shfl_sync(WARP_ALL, (unsigned long long)n, who);
+    const uint32_t scale = slot < count ? needs_scale<KIND>(result) : 0;
+    if (scale) result = line_scaled(a, (const ukey *)a.in + from, (uint32_t)length, scale);
     if (slot < count)
         value_result<KIND>(a, result, (const ukey *)a.in + from, length, s - lane_id() + who);
 }

@@ -42,12 +42,15 @@ typedef double center;
 /* a: a sum, a product, a rank, the minimum e, or a count; b: NaN left out, a position, or the
  * maximum e.
  *
- * A variance has, while lanes are added, a: the count, b, c: the sums of distances and of their
- * squares; then a struct echi_moments, a: n, b: center, c: offset, d: m2.  The two lowest bits of a
- * contain the scale: they are 0 in every n below 2^51. */
+ * A variance has, while lanes are added, a: the count and, from VALUE_SOME on, lanes of f64 with a
+ * distance that is not 0; b, c: the sums of distances and of their squares.  Then it is a struct
+ * echi_moments, a: n, b: center, c: offset, d: m2.  The two lowest bits of a contain the scale: they
+ * are 0 in every n below 2^51.  A value of value_close() with a scale has no sums yet. */
 struct value {
     uint64_t a, b, c, d;
 };
+
+static const uint64_t VALUE_SOME = (uint64_t)1 << 32;
 
 template <int KIND> static __device__ inline constexpr int value_words(void)
 {
@@ -148,7 +151,8 @@ static __device__ inline uint64_t other_merge(const struct reduce_args &args, ui
                                               uint64_t y)
 {
     if (args.kind == REDUCE_IPRODUCT) return ((x ^ 1) * (y ^ 1)) ^ 1;
-    return args.kind == REDUCE_COUNT ? x + y : args.rule.exclusive ? x ^ y : x | y;
+    if (args.kind != REDUCE_BITS) return x + y;
+    return args.rule.exclusive ? x ^ y : x | y;
 }
 
 /* x precedes y. */
@@ -202,10 +206,9 @@ static __device__ inline struct value value_add(const struct reduce_args &args, 
 }
 
 /* Converts a chunk's lanes, whose distances were from k, to its value.  Exact sums are of the
- * elements themselves: the sums of distances follow from them, without rounding. */
-template <int KIND>
-static __device__ inline struct value value_close(const struct reduce_args &args, struct value v,
-                                                  center k)
+ * elements themselves: the sums of distances follow from them, without rounding.  Sums of f64 that
+ * need a scale are only marked: needs_scale(). */
+template <int KIND> static __device__ inline struct value value_close(struct value v, center k)
 {
     if (KIND == REDUCE_SUM64 && REDUCE_EXACT) v.a = bits_of((double)(int64_t)v.a);
     if (KIND != REDUCE_VARIANCE) return v;
@@ -215,9 +218,20 @@ static __device__ inline struct value value_close(const struct reduce_args &args
         s1 = (double)(sum - n * from);
         s2 = (double)((int64_t)v.c - (2 * sum - n * from) * from);
     }
-    if (REDUCE_F64 && args.rule.finish == ECHI_FINISH_NORM) s1 = 0;
-    if (v.a != CHUNK) return moments_closed((double)v.a, center_bits(k), s1, s2);
-    return value_of(moments_make_by(CHUNK, 1.0 / CHUNK, center_bits(k), s1, s2));
+    const uint32_t scale = REDUCE_F64 ? scale_of_squares(s2, v.a >= VALUE_SOME) : 0;
+    if (REDUCE_F64) v.a &= VALUE_SOME - 1;
+    struct value closed;
+    if (v.a == CHUNK)
+        closed = value_of(moments_make_by(CHUNK, 1.0 / CHUNK, center_bits(k), s1, s2));
+    else
+        closed = moments_closed((double)v.a, center_bits(k), s1, s2);
+    if (REDUCE_F64) closed.a |= scale;
+    return closed;
+}
+
+template <int KIND> static __device__ inline uint32_t needs_scale(const struct value &v)
+{
+    return KIND == REDUCE_VARIANCE && REDUCE_F64 ? (uint32_t)v.a & 3 : 0;
 }
 
 /* ---- Exchange among lanes ---- */
@@ -331,8 +345,8 @@ static __device__ inline uint64_t arg_result(const struct echi_reduce_rule &rule
 static __device__ inline uint64_t other_bits(const struct reduce_args &args, uint64_t v, uint64_t n)
 {
     const struct echi_reduce_rule &rule = args.rule;
-    if (args.kind == REDUCE_COUNT) return count_result(&rule, v, n);
-    return v ^ (args.kind == REDUCE_BITS ? rule.first : 1);
+    if (args.kind == REDUCE_BITS) return v ^ rule.first;
+    return args.kind == REDUCE_IPRODUCT ? v ^ 1 : count_result(&rule, v, n);
 }
 
 /* The result of the n elements from x on, for kinds that have one. */
