@@ -202,6 +202,25 @@ static void many_tiles(run_function run)
         .call = CALL_UNIQUE, .dtype = ECH_I16, .n = 1190003, .always = true, .dist = "len10" });
 }
 
+/* Five blocks of each kernel that takes one tile per block (simt_tiles.py). */
+static void several_blocks(run_function run)
+{
+    static const ech_dtype dtypes[] = { ECH_U8, ECH_BF16, ECH_F32, ECH_U64 };
+    static const enum select_call calls[] = { CALL_SELECT_IF, CALL_SELECT_IF, CALL_PARTITION_IF,
+                                              CALL_THREE,     CALL_UNIQUE,    CALL_ENCODE };
+    run(&(struct select_case){
+        .call = CALL_DECODE, .n = 25013, .element_bytes = 4, .always = true, .dist = "len10" });
+    for (size_t t = 0; t < LENGTH(dtypes); t++)
+        for (unsigned k = 0; k < LENGTH(calls); k++)
+            run(&(struct select_case){ .call = calls[k],
+                                       .dtype = dtypes[t],
+                                       .n = 5 * 32768 / ech_dtype_bytes(dtypes[t]) + 77,
+                                       .compare = ECH_COMPARE_LESS,
+                                       .index = k == 1,
+                                       .always = true,
+                                       .dist = "few" });
+}
+
 /* Calls by flags with several tiles per block: partitions of each width, and selections of 1 % and
  * 50 %. */
 static void many_flags(run_function run)
@@ -221,6 +240,11 @@ static void many_flags(run_function run)
             c.percent = k == 8 ? 1 : 50;
         }
         run(&c);
+        c.percent = 10;
+        for (unsigned i = 1; i < 5; i++) { /* at some alignment, bulk copies are possible */
+            c.n += 1;
+            if (k < 2 || k == 9) run(&c);
+        }
     }
 }
 
@@ -250,6 +274,7 @@ void select_cases(run_function run)
     runs(run);
     three(run);
     big(run);
+    several_blocks(run);
     many_tiles(run);
     many_flags(run);
     many_runs(run);
