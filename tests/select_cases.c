@@ -221,6 +221,19 @@ static void several_blocks(run_function run)
                                        .dist = "few" });
 }
 
+/* Arrays that fill the blocks of the ring, on GPUs before sm_90 (simt_tiles.py runs them with sm=80). */
+static void rings(run_function run)
+{
+    static const ech_dtype dtypes[] = { ECH_I8, ECH_U16, ECH_I32, ECH_I64 };
+    for (size_t t = 0; t < LENGTH(dtypes); t++)
+        for (unsigned k = 0; k < 2; k++)
+            run(&(struct select_case){ .call = k ? CALL_PARTITION_IF : CALL_SELECT_IF,
+                                       .dtype = dtypes[t],
+                                       .n = 2400077 / ech_dtype_bytes(dtypes[t]),
+                                       .compare = ECH_COMPARE_LESS,
+                                       .dist = "few" });
+}
+
 /* Calls by flags with several tiles per block: partitions of each width, and selections of 1 % and
  * 50 %. */
 static void many_flags(run_function run)
@@ -275,6 +288,7 @@ void select_cases(run_function run)
     three(run);
     big(run);
     several_blocks(run);
+    rings(run);
     many_tiles(run);
     many_flags(run);
     many_runs(run);
