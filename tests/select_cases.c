@@ -221,7 +221,8 @@ static void several_blocks(run_function run)
                                        .dist = "few" });
 }
 
-/* Arrays that fill the blocks of the ring, on GPUs before sm_90 (simt_tiles.py runs them with sm=80). */
+/* Arrays that fill the blocks of the ring, on GPUs before sm_90: simt_tiles runs them with
+ * sm=80. */
 static void rings(run_function run)
 {
     static const ech_dtype dtypes[] = { ECH_I8, ECH_U16, ECH_I32, ECH_I64 };

@@ -1,12 +1,11 @@
 #!/usr/bin/env python3
-"""simt_tiles.py - every kernel of sorts, scans, reductions and selections runs on the SIMT emulator, and with at
-least five blocks.
+"""simt_tiles.py - every kernel of some operations runs on the SIMT emulator, and with at least five blocks.
 
-    simt_tiles.py MODULES EXCEPTIONS PROGRAM ARGUMENTS... [-- PROGRAM ARGUMENTS...]...
-    simt_tiles.py MODULES EXCEPTIONS --read FILE...
+    simt_tiles.py OPERATIONS MODULES EXCEPTIONS PROGRAM ARGUMENTS... [-- PROGRAM ARGUMENTS...]...
+    simt_tiles.py OPERATIONS MODULES EXCEPTIONS --read FILE...
 
-Runs the programs with ECHELON_SIMT_TALLY, or reads files that such runs have written. MODULES is the folder of the
-emulator's modules. A line of EXCEPTIONS is "module kernel least reason": patterns of the shell for a module and a
+OPERATIONS is a list like "scan,reduce". Runs the programs with ECHELON_SIMT_TALLY, or reads files that such runs have written. MODULES is the folder of the
+emulator's modules. A line of EXCEPTIONS is "module kernel blocks reason": patterns of the shell for a module and a
 kernel, the number of blocks that suffices, and the reason; the first line that matches counts.
 
 SPDX-License-Identifier: Apache-2.0
@@ -19,7 +18,6 @@ import sys
 import tempfile
 
 LEAST = 5
-OPERATIONS = ("sort", "scan", "reduce", "select")
 
 
 def read(paths):
@@ -50,7 +48,8 @@ def run(arguments, path):
 
 
 def main():
-    modules, exceptions, arguments = sys.argv[1], sys.argv[2], sys.argv[3:]
+    operations, modules, exceptions = sys.argv[1:4]
+    arguments = sys.argv[4:]
     with open(exceptions) as file:
         rows = [line.split(None, 3) for line in file if line.strip() and line[0] != "#"]
     failed = 0
@@ -61,7 +60,7 @@ def main():
             failed = run(arguments, folder + "/tally")
             most = read([folder + "/tally"])
     names = sorted(name[:-3] for name in os.listdir(modules)
-                   if re.match("(%s)_.*\\.so$" % "|".join(OPERATIONS), name))
+                   if re.match("(%s)_.*\\.so$" % operations.replace(",", "|"), name))
     used = set()
     passed = 0
     for name in names:

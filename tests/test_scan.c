@@ -206,8 +206,8 @@ static void run_segments(void)
         }
 }
 
-/* For each kernel of each type: at least five tiles, or blocks of short rows (simt_tiles.py). On the
- * emulator, arrays of up to 16 tiles are "short". */
+/* For each kernel of each type: at least five tiles, or blocks of short rows (simt_tiles.py). On
+ * the emulator, arrays of up to 16 tiles are "short". */
 static void run_tiles(void)
 {
     static const ech_dtype dtypes[] = { ECH_U8,  ECH_I16, ECH_F16, ECH_BF16,
