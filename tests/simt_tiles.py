@@ -5,7 +5,7 @@
     simt_tiles.py OPERATIONS MODULES EXCEPTIONS --read FILE...
 
 OPERATIONS is a list like "scan,reduce". Runs the programs with ECHELON_SIMT_TALLY, or reads files that such runs have
-written. MODULES is the folder of the emulator's modules. A line of EXCEPTIONS is "module kernel blocks reason": patterns
+written. MODULES is the folder of the modules. A line of EXCEPTIONS is "module kernel blocks reason": patterns
 of the shell for a module and a kernel, the number of blocks that suffices, and the reason; the first line that matches
 counts.
 
