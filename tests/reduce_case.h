@@ -22,6 +22,7 @@ struct reduce_case {
     int ignore, wide, ddof;
     ech_compare compare;
     ech_dtype key_dtype; /* BY_KEY */
+    bool always;         /* also with --quick */
 };
 
 /* One row, segment or run with n elements. */

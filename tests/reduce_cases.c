@@ -270,8 +270,39 @@ static void large(run_function run)
             .shape = DOT, .dtype = (ech_dtype)t, .n = 300007, .dist = "tame" });
 }
 
+/* For each kernel of each type: at least five blocks (simt_tiles.py). */
+static void several_blocks(run_function run)
+{
+    static const ech_dtype dtypes[] = { ECH_U8,  ECH_I16, ECH_F16, ECH_BF16,
+                                        ECH_U32, ECH_F32, ECH_I64, ECH_F64 };
+    for (size_t t = 0; t < LENGTH(dtypes); t++)
+        for (int wide = 0; wide < 2; wide++) {
+            const size_t chunk = 4096 / ech_dtype_bytes(dtypes[t]);
+            struct reduce_case c = { .dtype = dtypes[t], .wide = wide, .dist = "tame" };
+            c.always = true;
+            for (int op = 0; op < (int)OPS; op++) {
+                c.op = (ech_op)op;
+                if (!exists(c.op, c.dtype)) continue;
+                c.shape = WHOLE;
+                c.n = 33 * chunk + 13;
+                c.parts = 0;
+                run(&c);
+                c.shape = ROWS;
+                c.n = 37;
+                c.parts = 1201;
+                run(&c);
+            }
+            c.op = ECH_OP_SUM;
+            c.shape = DOT;
+            c.n = 33 * chunk + 13;
+            c.parts = 0;
+            run(&c);
+        }
+}
+
 void reduce_cases(run_function run)
 {
+    several_blocks(run);
     sizes(run);
     contents(run);
     compares(run);

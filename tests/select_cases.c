@@ -202,6 +202,39 @@ static void many_tiles(run_function run)
         .call = CALL_UNIQUE, .dtype = ECH_I16, .n = 1190003, .always = true, .dist = "len10" });
 }
 
+/* Five blocks of each kernel that takes one tile per block (simt_tiles.py). */
+static void several_blocks(run_function run)
+{
+    static const ech_dtype dtypes[] = { ECH_U8, ECH_BF16, ECH_F32, ECH_U64 };
+    static const enum select_call calls[] = { CALL_SELECT_IF, CALL_SELECT_IF, CALL_PARTITION_IF,
+                                              CALL_THREE,     CALL_UNIQUE,    CALL_ENCODE };
+    run(&(struct select_case){
+        .call = CALL_DECODE, .n = 25013, .element_bytes = 4, .always = true, .dist = "len10" });
+    for (size_t t = 0; t < LENGTH(dtypes); t++)
+        for (unsigned k = 0; k < LENGTH(calls); k++)
+            run(&(struct select_case){ .call = calls[k],
+                                       .dtype = dtypes[t],
+                                       .n = 5 * 32768 / ech_dtype_bytes(dtypes[t]) + 77,
+                                       .compare = ECH_COMPARE_LESS,
+                                       .index = k == 1,
+                                       .always = true,
+                                       .dist = "few" });
+}
+
+/* Arrays that fill the blocks of the ring, on GPUs before sm_90: simt_tiles runs them with
+ * sm=80. */
+static void rings(run_function run)
+{
+    static const ech_dtype dtypes[] = { ECH_I8, ECH_U16, ECH_I32, ECH_I64 };
+    for (size_t t = 0; t < LENGTH(dtypes); t++)
+        for (unsigned k = 0; k < 2; k++)
+            run(&(struct select_case){ .call = k ? CALL_PARTITION_IF : CALL_SELECT_IF,
+                                       .dtype = dtypes[t],
+                                       .n = 2400077 / ech_dtype_bytes(dtypes[t]),
+                                       .compare = ECH_COMPARE_LESS,
+                                       .dist = "few" });
+}
+
 /* Calls by flags with several tiles per block: partitions of each width, and selections of 1 % and
  * 50 %. */
 static void many_flags(run_function run)
@@ -221,6 +254,11 @@ static void many_flags(run_function run)
             c.percent = k == 8 ? 1 : 50;
         }
         run(&c);
+        c.percent = 10;
+        for (unsigned i = 1; i < 5; i++) { /* at some alignment, bulk copies are possible */
+            c.n += 1;
+            if (k < 2 || k == 9) run(&c);
+        }
     }
 }
 
@@ -250,6 +288,8 @@ void select_cases(run_function run)
     runs(run);
     three(run);
     big(run);
+    several_blocks(run);
+    rings(run);
     many_tiles(run);
     many_flags(run);
     many_runs(run);

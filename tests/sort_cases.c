@@ -291,8 +291,20 @@ static void big_sizes(run_function run)
     for (size_t i = 0; i < LENGTH(biggest); i++) run(&biggest[i]);
 }
 
+/* At least five tiles of each width and payload; simt_tiles.py runs these cases on the emulator. */
+static void several_tiles(run_function run)
+{
+    static const ech_dtype dtypes[] = { ECH_U8, ECH_U16, ECH_U32, ECH_U64 };
+    static const size_t values[] = { 0, 4, 8, 16 };
+    for (size_t t = 0; t < LENGTH(dtypes); t++)
+        for (size_t v = 0; v < LENGTH(values); v++)
+            run(&(struct sort_case){
+                .dtype = dtypes[t], .n = 50023, .value_bytes = values[v], .dist = "few" });
+}
+
 void sort_cases(run_function run)
 {
+    several_tiles(run);
     small_sizes(run);
     distributions(run);
     tile_edges(run);

@@ -33,7 +33,8 @@ static void run_case(const struct scan_case *c)
              c->wide ? "wide," : "", c->ignore_nan ? "ignore," : "", c->init ? "init," : "",
              c->dist);
     bool drawn = number++ % test_options.every == 0;
-    if (test_options.quick && test_options.n_ids == 0 && (!drawn || c->n > 150000)) return;
+    if (test_options.quick && test_options.n_ids == 0 && !c->always && (!drawn || c->n > 150000))
+        return;
     if (!test_begin("%s", id)) return;
     struct scan_data d;
     uint64_t seed = hash_text(id);
@@ -205,6 +206,51 @@ static void run_segments(void)
         }
 }
 
+/* For each kernel of each type: at least five tiles, or blocks of short rows (simt_tiles.py). On
+ * the emulator, arrays of up to 16 tiles are "short". */
+static void run_tiles(void)
+{
+    static const ech_dtype dtypes[] = { ECH_U8,  ECH_I16, ECH_F16, ECH_BF16,
+                                        ECH_U32, ECH_F32, ECH_I64, ECH_F64 };
+    static const ech_op ops[] = { ECH_OP_SUM, ECH_OP_MIN, ECH_OP_PRODUCT };
+    for (int t = 0; t < 8; t++)
+        for (int k = 0; k < 3; k++) {
+            const ech_dtype dtype = dtypes[t];
+            const size_t tile = 16384 / ech_dtype_bytes(dtype);
+            struct scan_case c = { .op = ops[k], .dtype = dtype, .always = true };
+            c.dist = dist_of(c.op, dtype, 1);
+            c.n = k < 2 ? 15 * tile + 77 : 6 * tile + 77;
+            run_case(&c);
+            for (size_t i = 0; i < 6 && ech_dtype_bytes(dtype) >= 4; i++) /* at some alignment */
+                run_case((c.n = (k == 0 ? 18 : 6) * tile + 78 + i, &c));
+            c.n = 5 * tile + 77;
+            c.run = 300;
+            c.shape = SCAN_KEYS;
+            c.key_dtype = dtype;
+            c.backward = k != 0;
+            run_case(&c);
+            for (size_t i = 0; i < 4 && k == 0 && ech_dtype_bytes(dtype) == 4; i++)
+                run_case((c.n += 1, &c)); /* at some alignment */
+            if (k == 0) run_case((c.backward = 1, &c));
+            c.shape = SCAN_SEGMENTS;
+            c.n = 6007;
+            c.run = 2;
+            if (k == 0) run_case(&c);
+            c.shape = SCAN_ROWS;
+            c.backward = 0;
+            c.columns = 2 * tile + 77;
+            c.n = 2 * c.columns;
+            run_case(&c);
+            c.wide = k != 1 && ech_dtype_bytes(dtype) < 8;
+            if (c.wide) run_case(&c);
+            c.columns = 90;
+            c.n = c.columns * (ech_dtype_bytes(dtype) < 4 ? 601 : 201);
+            if (c.wide) run_case(&c);
+            c.wide = 0;
+            run_case(&c);
+        }
+}
+
 /* ---- Calls that must fail ---- */
 
 static void run_refused(ech_ctx *ctx)
@@ -367,6 +413,7 @@ int main(int argc, char **argv)
     run_sizes();
     run_rows();
     run_segments();
+    run_tiles();
     for (int i = 0; i < n_contexts; i++) {
         run_refused(contexts[i]);
         run_offsets(contexts[i]);

@@ -282,7 +282,7 @@ struct simt_worker {
 };
 
 struct simt_launch {
-    const struct simt_function *function;
+    struct simt_function *function;
     void *const *parameters;
     uint32_t grid[3], block[3], cluster[3];
     uint32_t thread_count, cluster_blocks;

@@ -498,6 +498,7 @@ bool simt_launch_run(struct simt_launch *l)
         done = !atomic_load(&l->no_memory);
         simt_profile_merge(l, workers, l->workers);
         simt_race_reset();
+        simt_tally_launch(l->function, l->block_count);
     }
     free(l->order);
     free(l->number_of);

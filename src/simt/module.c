@@ -96,8 +96,9 @@ int simt_module_load(const char *name, struct simt_loaded **module)
     m->dynamic = (size_t)(dynamic - (char *)found.shared);
     m->symbols = simt_module_read(path);
     for (uint32_t i = 0; i < image->kernel_count; i++)
-        m->functions[i] =
-            (struct simt_function){ &image->kernels[i], m, SIMT_DEFAULT_SHARED_BYTES };
+        m->functions[i] = (struct simt_function){ .kernel = &image->kernels[i],
+                                                  .module = m,
+                                                  .most_shared_bytes = SIMT_DEFAULT_SHARED_BYTES };
     pthread_mutex_lock(&lock);
     m->next = loaded;
     loaded = m;
@@ -106,8 +107,20 @@ int simt_module_load(const char *name, struct simt_loaded **module)
     return 0;
 }
 
+static void write_tally(const struct simt_loaded *module)
+{
+    Dl_info file;
+    if (dladdr(module->image, &file)) simt_tally_write(module, file.dli_fname);
+}
+
+__attribute__((destructor)) static void write_tallies(void)
+{
+    for (const struct simt_loaded *m = loaded; m; m = m->next) write_tally(m);
+}
+
 void simt_module_unload(struct simt_loaded *module)
 {
+    write_tally(module);
     pthread_mutex_lock(&lock);
     struct simt_loaded **at = &loaded;
     while (*at && *at != module) at = &(*at)->next;

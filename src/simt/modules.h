@@ -17,7 +17,8 @@ struct simt_loaded;
 struct simt_function { /* a kernel of a module: what a CUkernel is */
     const struct simt_kernel *kernel;
     struct simt_loaded *module;
-    uint32_t most_shared_bytes; /* dynamic, as cuKernelSetAttribute() allows */
+    uint32_t most_shared_bytes;     /* dynamic, as cuKernelSetAttribute() allows */
+    uint64_t launches, most_blocks; /* tally.c */
 };
 
 struct simt_loaded { /* a module: what a CUlibrary is */
@@ -38,6 +39,10 @@ int simt_module_load(const char *name, struct simt_loaded **module);
 void simt_module_unload(struct simt_loaded *module);
 struct simt_function *simt_module_find(struct simt_loaded *module, const char *name);
 void *simt_module_symbol(struct simt_loaded *module, const char *name, size_t *bytes);
+
+/* tally.c: counts a launch; writes the counts of a module that was loaded from a path. */
+void simt_tally_launch(struct simt_function *function, uint64_t blocks);
+void simt_tally_write(const struct simt_loaded *module, const char *path);
 
 /* This OS thread's copy of the module's __shared__ memory. */
 void *simt_module_shared(const struct simt_loaded *module);

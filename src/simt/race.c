@@ -335,7 +335,7 @@ void simt_race_read_flag(struct simt_thread *t, const void *at, bool acquires)
 {
     bool again = t->flag == at && !acquires; /* it is polling, and usually acquires nothing new */
     t->flag = at;
-    if (!again) t->flag_version = 0; /* the version of another flag says nothing about this one */
+    if (!again) t->flag_version = 0; /* that was the version of another flag */
     if (message_count == 0) return;
     pthread_mutex_lock(&lock);
     struct message *m = *find_message(at);

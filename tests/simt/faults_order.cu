@@ -283,8 +283,8 @@ extern "C" __global__ void lookback_other_fences(const __grid_constant__ struct 
 extern "C" __global__ void lookback_other_fences_ok(const __grid_constant__ struct planted_args a)
 { lookback_other(a, 1, 1); }
 
-/* Four neighbouring blocks count themselves; the last one replaces their counter. The atomics of the
- * other blocks are ordered before its own, which it has executed last. */
+/* Four neighbouring blocks count themselves; the last one replaces their counter. The atomics of
+ * the other blocks are ordered before its own, which it has executed last. */
 extern "C" __global__ void last_replaces_ok(const __grid_constant__ struct planted_args a)
 {
     const uint32_t four = blockIdx.x / 4;
