@@ -30,14 +30,14 @@ static __device__ inline struct value fold_shared(const struct reduce_args &a,
                                                   const struct value *values, uint32_t count)
 {
     struct value v = value_nothing<KIND>();
-    if (lane_id() < count) v = values[lane_id()];
+    if (lane_id() < count) v = value_kept<KIND>(&values[lane_id()]);
     v = value_fold<KIND, 32, 1>(a, v);
     if (count <= 32) return v;
     struct value tiles = v;
 #pragma unroll 1
     for (uint32_t at = 32; at < count; at += 32) {
         v = value_nothing<KIND>();
-        if (at + lane_id() < count) v = values[at + lane_id()];
+        if (at + lane_id() < count) v = value_kept<KIND>(&values[at + lane_id()]);
         v = value_fold<KIND, 32, 1>(a, v);
         if (lane_id() % 8 == at / 32) tiles = v;
     }
@@ -53,25 +53,25 @@ struct share {
     uint32_t place;       /* of chunk 0's value in long_shared */
 };
 
-/* Computes the marked chunks of the warp's share again, with their scales.  Returns the value of the
- * last chunk. */
+/* Computes the marked chunks of the item again, with their scales; by a warp. */
 template <int KIND>
-static __device__ __noinline__ struct value
-scale_share(const struct reduce_args &a, struct long_shared &s, const struct share &p)
+static __device__ __noinline__ void scale_chunks(const struct reduce_args &a, struct value *chunks,
+                                                 uint64_t begin, uint32_t n)
 {
-    struct value v = value_nothing<KIND>();
-    __syncwarp(WARP_ALL); /* the values of lane 0 are written */
 #pragma unroll 1
-    for (uint32_t chunk = p.first; chunk * CHUNK < p.n; chunk += p.step) {
-        const uint32_t first = chunk * CHUNK, here = min(p.n - first, (uint32_t)CHUNK);
-        v = s.chunks[p.place + chunk];
-        const uint32_t scale = needs_scale<KIND>(v);
-        __syncwarp(WARP_ALL); /* all lanes have read the value */
-        if (!scale) continue;
-        v = chunk_scaled(a, (const ukey *)a.in + p.begin + first, here, scale);
-        if (lane_id() == 0) s.chunks[p.place + chunk] = v;
+    for (uint32_t chunk = 0; chunk * CHUNK < n; chunk += 32) {
+        const uint32_t mine = chunk + lane_id();
+        const uint32_t scale = mine * CHUNK < n ? needs_scale<KIND>(chunks[mine]) : 0;
+        uint32_t marked = __ballot_sync(WARP_ALL, scale != 0);
+        for (; marked; marked &= marked - 1) {
+            const uint32_t lane = __ffs((int)marked) - 1, first = (chunk + lane) * CHUNK;
+            const struct value v =
+                chunk_scaled(a, (const ukey *)a.in + begin + first, min(n - first, (uint32_t)CHUNK),
+                             __shfl_sync(WARP_ALL, scale, (int)lane));
+            if (lane_id() == lane) value_keep<KIND>(&chunks[mine], v);
+        }
     }
-    return v;
+    __syncwarp(WARP_ALL); /* the values are written */
 }
 
 /* Reduces the warp's share and stores the values in shared memory.  Returns the value of the last
@@ -82,7 +82,6 @@ static __device__ inline struct value reduce_share(const struct reduce_args &a,
 {
     struct value v = value_nothing<KIND>();
     struct lanes<KIND> lanes;
-    uint32_t scales = 0;
     lanes_start(lanes);
 #pragma unroll 1
     for (uint32_t chunk = p.first; chunk * CHUNK < p.n; chunk += p.step) {
@@ -92,15 +91,14 @@ static __device__ inline struct value reduce_share(const struct reduce_args &a,
             if (!add_aligned<KIND, 1>(a, lanes, at, here)) lanes = added_around(a, lanes, at, here);
         } else {
             v = reduce_chunk<KIND, 1>(a, p.begin + first, first, here);
-            scales |= needs_scale<KIND>(v);
-            if (lane_id() == 0) s.chunks[p.place + chunk] = v;
+            if (lane_id() == 0) value_keep<KIND>(&s.chunks[p.place + chunk], v);
         }
     }
     if (value_any_order<KIND>()) {
         v = close_lanes<KIND, 0>(a, lanes, p.from, 0);
-        if (lane_id() == 0) s.chunks[p.place + p.first] = v;
+        if (lane_id() == 0) value_keep<KIND>(&s.chunks[p.place + p.first], v);
     }
-    return scales ? scale_share<KIND>(a, s, p) : v;
+    return v;
 }
 
 /* Folds the row's `count` partials; the result is valid in warp 0.  A warp has an aligned run of
@@ -109,7 +107,12 @@ template <int KIND>
 static __device__ inline struct value
 fold_partials(const struct reduce_args &a, struct long_shared &s, uint64_t first, uint64_t count)
 {
-    enum { EACH = value_words<KIND>() == 1 ? 8 : 4, TILE = 32 * EACH };
+    enum {
+        EACH = value_words<KIND>() == 1   ? 8
+               : value_words<KIND>() == 2 ? 4
+                                          : 2,
+        TILE = 32 * EACH
+    };
     const uint32_t warp = warp_id();
     uint64_t tiles = (count + TILE - 1) / TILE, run = 1, done = 0;
     while (run * a.warps < tiles) run *= 2;
@@ -131,7 +134,7 @@ fold_partials(const struct reduce_args &a, struct long_shared &s, uint64_t first
         done++;
     }
     if (run > 1 && lane_id() == 0) sum = count_end<KIND>(a, s.digits[warp], done);
-    if (lane_id() == 0) s.chunks[warp] = sum;
+    if (lane_id() == 0) value_keep<KIND>(&s.chunks[warp], sum);
     __syncthreads(); /* the values of all warps are written */
     return fold_shared<KIND>(a, s.chunks, a.warps);
 }
@@ -193,6 +196,11 @@ static __device__ inline void reduce_item_of(const struct reduce_args &a, struct
     const uint32_t values = !value_any_order<KIND>() ? (p.n + CHUNK - 1) / CHUNK
                             : per_warp               ? 1
                                                      : a.warps;
+    if (KIND == REDUCE_VARIANCE && REDUCE_F64 && (per_warp || warp == 0) &&
+        (values > 1 || needs_scale<KIND>(v))) {
+        scale_chunks<KIND>(a, s.chunks + p.place, p.begin, p.n);
+        if (values == 1) v = value_kept<KIND>(&s.chunks[p.place]);
+    }
     if (values != 1 && (per_warp || warp == 0))
         v = fold_shared<KIND>(a, s.chunks + p.place, values);
     now = s.items[warp];

@@ -270,7 +270,7 @@ template <int KIND>
 static __device__ inline void add_around(const struct reduce_args &a, struct lanes<KIND> &lanes,
                                          const struct place &p, uint32_t n)
 {
-    enum { AHEAD = has_two<KIND>() ? 1 : 2 };
+    enum { AHEAD = has_two<KIND>() || (REDUCE_F64 && KIND == REDUCE_VARIANCE) ? 1 : 2 };
     const struct around x = around_of(a, a.in, p.x);
     const struct around y = has_two<KIND>() ? around_of(a, a.b, p.y) : x;
     struct raw<1, 1> v[AHEAD + 1], w[AHEAD + 1];
@@ -370,9 +370,9 @@ close_lanes(const struct reduce_args &a, struct lanes<KIND> &lanes, uint64_t fir
 {
     struct value v = lanes_end(a, lanes);
     if (KIND == REDUCE_VARIANCE) {
-        const bool some = v.a >= VALUE_SOME;
+        const bool some = REDUCE_F64 && __any_sync(WARP_ALL, v.a >= VALUE_SOME);
         v = value_fold_sums(v, REDUCE_FLOAT && SOME ? sum_of_lanes((uint32_t)v.a) : n);
-        if (REDUCE_F64 && f64_of(v.c) < ECHI_TINY && __any_sync(WARP_ALL, some)) v.a += VALUE_SOME;
+        if (some) v.a += VALUE_SOME;
     } else
         v = value_fold<KIND, 32, 0>(a, v);
     if (KIND == REDUCE_ARG && v.b != UINT64_MAX) v.b += first;

@@ -27,8 +27,8 @@ static __device__ inline void count_up(const struct reduce_args &a, struct value
                                        uint64_t count, struct value v)
 {
     int l = 0;
-    for (; count >> l & 1; l++) v = value_merge<KIND>(a, digits[l], v);
-    digits[l] = v;
+    for (; count >> l & 1; l++) v = value_merge<KIND>(a, value_kept<KIND>(&digits[l]), v);
+    value_keep<KIND>(&digits[l], v);
 }
 
 template <int KIND>
@@ -37,7 +37,7 @@ static __device__ inline struct value count_end(const struct reduce_args &a,
 {
     struct value v = value_nothing<KIND>();
     for (int l = 0; count >> l; l++)
-        if (count >> l & 1) v = value_merge<KIND>(a, digits[l], v);
+        if (count >> l & 1) v = value_merge<KIND>(a, value_kept<KIND>(&digits[l]), v);
     return v;
 }
 

@@ -135,10 +135,14 @@ static __device__ __noinline__ struct value moments_joined(struct value x, struc
     return value_of(moments_merge(REDUCE_SPREAD, moments_of(x), moments_of(y)));
 }
 
-static __device__ __noinline__ struct value moments_closed(double n, uint64_t k, double s1,
+/* n may have VALUE_SOME. */
+static __device__ __noinline__ struct value moments_closed(uint64_t n, uint64_t k, double s1,
                                                            double s2)
 {
-    return value_of(moments_make(n, k, s1, s2, ECHI_SCALE_NONE));
+    const uint64_t count = REDUCE_F64 ? n & (VALUE_SOME - 1) : n;
+    struct value v = value_of(moments_make((double)count, k, s1, s2, ECHI_SCALE_NONE));
+    if (REDUCE_F64) v.a |= scale_of_squares(s2, n >= VALUE_SOME);
+    return v;
 }
 
 static __device__ inline uint64_t center_bits(center k)
@@ -218,15 +222,9 @@ template <int KIND> static __device__ inline struct value value_close(struct val
         s1 = (double)(sum - n * from);
         s2 = (double)((int64_t)v.c - (2 * sum - n * from) * from);
     }
-    const uint32_t scale = REDUCE_F64 ? scale_of_squares(s2, v.a >= VALUE_SOME) : 0;
-    if (REDUCE_F64) v.a &= VALUE_SOME - 1;
-    struct value closed;
-    if (v.a == CHUNK)
-        closed = value_of(moments_make_by(CHUNK, 1.0 / CHUNK, center_bits(k), s1, s2));
-    else
-        closed = moments_closed((double)v.a, center_bits(k), s1, s2);
-    if (REDUCE_F64) closed.a |= scale;
-    return closed;
+    if ((uint32_t)v.a != CHUNK || (REDUCE_F64 && !(s2 >= ECHI_TINY && s2 <= ECHI_MOST)))
+        return moments_closed(v.a, center_bits(k), s1, s2);
+    return value_of(moments_make_by(CHUNK, 1.0 / CHUNK, center_bits(k), s1, s2));
 }
 
 template <int KIND> static __device__ inline uint32_t needs_scale(const struct value &v)
@@ -295,6 +293,28 @@ static __device__ inline struct value value_fold_sums(struct value v, uint32_t n
 }
 
 /* ---- In memory ---- */
+
+/* In shared memory: only the words that the kind has. */
+template <int KIND> static __device__ inline void value_keep(struct value *to, struct value v)
+{
+    to->a = v.a;
+    if (value_words<KIND>() > 1) to->b = v.b;
+    if (value_words<KIND>() > 2) {
+        to->c = v.c;
+        to->d = v.d;
+    }
+}
+
+template <int KIND> static __device__ inline struct value value_kept(const struct value *from)
+{
+    struct value v = { from->a, 0, 0, 0 };
+    if (value_words<KIND>() > 1) v.b = from->b;
+    if (value_words<KIND>() > 2) {
+        v.c = from->c;
+        v.d = from->d;
+    }
+    return v;
+}
 
 template <int KIND>
 static __device__ inline void value_store(uint64_t *to, uint64_t index, struct value v)
