@@ -90,7 +90,8 @@ struct sums {
     double sum, n;
 };
 
-/* The moments of n elements; offset: of the mean from element `center`. */
+/* The moments of n elements; offset: of the mean from element `center` if elements have 64 bits,
+ * otherwise from 0. */
 struct moments {
     wide offset, m2, n;
     size_t center;
@@ -227,6 +228,8 @@ static struct moments moments_of_chunk(const struct tree *t, size_t from, size_t
     m.offset = to53(s1 / m.n);
     m.m2 = to53(s2 - to53(to53(s1 * s1) / m.n));
     if (m.m2 < 0) m.m2 = 0;
+    if (t->bytes < 8)
+        m.offset = to53(number(t->c->dtype, t->part.in + m.center * t->bytes) + m.offset);
     return m;
 }
 
@@ -235,7 +238,8 @@ static struct moments moments_of_both(const struct tree *t, struct moments a, st
     if (b.n == 0) return a;
     if (a.n == 0) return b;
     struct moments m = { 0, 0, a.n + b.n, a.center };
-    wide delta = to53(distance(t, b.center, a.center) + to53(b.offset - a.offset));
+    wide delta = to53(b.offset - a.offset);
+    if (t->bytes == 8) delta = to53(distance(t, b.center, a.center) + delta);
     m.offset = to53(a.offset + to53(delta * to53(b.n / m.n)));
     m.m2 = to53(to53(a.m2 + b.m2) + to53(to53(delta * delta) * to53(to53(a.n * b.n) / m.n)));
     return m;

@@ -79,7 +79,7 @@ ECHI_BOTH uint64_t sum_result(const struct echi_reduce_rule *rule, double sum, u
 
 /* The type of the elements determines how distances are computed. */
 enum echi_spread {
-    ECHI_SPREAD_PLAIN,   /* all others */
+    ECHI_SPREAD_PLAIN,   /* all others: f64 holds the mean without loss, so that the center is 0 */
     ECHI_SPREAD_INTEGER, /* 64-bit integers: by integers, then rounded to f64 */
     ECHI_SPREAD_F64      /* scaled if their squares would exceed the range of f64 */
 };
@@ -139,24 +139,28 @@ ECHI_BOTH uint32_t scale_of_squares(double s2, bool some)
     return s2 < ECHI_TINY && some ? ECHI_SCALE_UP : ECHI_SCALE_NONE;
 }
 
-/* The moments of n elements, from the sum s1 of their distances from the center, and the sum s2 of
- * the squared distances. */
-ECHI_BOTH struct echi_moments moments_make(double n, uint64_t center, double s1, double s2,
+/* The moments of n elements, from the sum s1 of their distances from k, and the sum s2 of the
+ * squared distances. */
+ECHI_BOTH struct echi_moments moments_make(int spread, double n, uint64_t k, double s1, double s2,
                                            uint32_t scale)
 {
-    struct echi_moments m = { n, 0, 0, center, scale };
+    const bool plain = spread == ECHI_SPREAD_PLAIN;
+    struct echi_moments m = { n, 0, 0, plain ? 0 : k, scale };
     if (n == 0) return m;
-    m.offset = s1 / n;
+    m.offset = plain ? f64_of_bits(k) + s1 / n : s1 / n;
     m.m2 = s2 - s1 * s1 / n;
     if (m.m2 < 0) m.m2 = 0;
     return m;
 }
 
 /* The same if n is a power of two: multiplying by the inverse gives the same quotient faster. */
-ECHI_BOTH struct echi_moments moments_make_by(double n, double inverse, uint64_t center, double s1,
-                                              double s2)
+ECHI_BOTH struct echi_moments moments_make_by(int spread, double n, double inverse, uint64_t k,
+                                              double s1, double s2)
 {
-    struct echi_moments m = { n, s1 * inverse, s2 - s1 * s1 * inverse, center, ECHI_SCALE_NONE };
+    const bool plain = spread == ECHI_SPREAD_PLAIN;
+    struct echi_moments m = { n, s1 * inverse, s2 - s1 * s1 * inverse, plain ? 0 : k,
+                              ECHI_SCALE_NONE };
+    if (plain) m.offset = f64_of_bits(k) + m.offset;
     if (m.m2 < 0) m.m2 = 0;
     return m;
 }
@@ -184,11 +188,10 @@ ECHI_BOTH struct echi_moments moments_scaled(struct echi_moments m, uint32_t sca
 ECHI_BOTH struct echi_moments moments_add(int spread, struct echi_moments a, struct echi_moments b)
 {
     struct echi_moments m = { a.n + b.n, 0, 0, a.center, a.scale };
-    const double between =
-        spread == ECHI_SPREAD_INTEGER
-            ? integer_distance(b.center, a.center)
-            : scaled_distance(f64_of_bits(b.center), f64_of_bits(a.center), a.scale);
-    const double delta = between + (b.offset - a.offset);
+    double delta = b.offset - a.offset;
+    if (spread == ECHI_SPREAD_INTEGER) delta += integer_distance(b.center, a.center);
+    if (spread == ECHI_SPREAD_F64)
+        delta += scaled_distance(f64_of_bits(b.center), f64_of_bits(a.center), a.scale);
     if (a.n == b.n && a.n < 0x1p26) { /* the same without division: a.n * a.n is exact */
         m.offset = a.offset + delta * 0.5;
         m.m2 = (a.m2 + b.m2) + delta * delta * (a.n * 0.5);

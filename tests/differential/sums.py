@@ -82,7 +82,10 @@ def chunk_moments(dtype, a, used, exponent):
     s1 = lane_sums(np.where(mask, d, -0.0), np.add)
     s2 = lane_sums(np.where(mask, d * d, -0.0), np.add)
     m2 = s2 - s1 * s1 / n
-    return n, np.where(n > 0, s1 / n, 0.0), np.where((m2 < 0) | (n == 0), 0.0, m2), center, s2
+    offset = s1 / n
+    if dtype.bytes < 8:
+        center, offset = np.zeros_like(center), center + offset
+    return n, np.where(n > 0, offset, 0.0), np.where((m2 < 0) | (n == 0), 0.0, m2), center, s2
 
 
 def distances(x, center, exponent):

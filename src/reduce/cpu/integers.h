@@ -105,8 +105,8 @@ static void NAME_F64(variance)(const struct echi_reduce_rule *rule, const void *
             s1 += d;
             s2 += (SQUARES)((SQUARE)d * (SQUARE)d);
         }
-        value[row].moments = moments_make((double)n, bits_of_f64((double)k), (double)s1, (double)s2,
-                                          ECHI_SCALE_NONE);
+        value[row].moments = moments_make(ECHI_SPREAD_PLAIN, (double)n, bits_of_f64((double)k),
+                                          (double)s1, (double)s2, ECHI_SCALE_NONE);
     }
 }
 #endif

@@ -68,7 +68,7 @@ static struct echi_moments scaled_moments(const double *x, size_t n, double k, u
         s2[i % LANES] += d * d;
     }
     const double sum = fold_lanes(s1, LANES), squares = fold_lanes(s2, LANES);
-    return moments_make(count, bits_of_f64(k), sum, squares, scale);
+    return moments_make(ECHI_SPREAD_F64, count, bits_of_f64(k), sum, squares, scale);
 }
 
 /* ---- Floats in f32; in f64 the kinds that need f64 or options->accumulate_wide ---- */

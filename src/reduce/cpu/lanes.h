@@ -269,7 +269,10 @@ INLINE struct echi_moments NAME(moments)(const struct echi_reduce_rule *rule, co
     const uint32_t scale = scale_of_squares(s2, s2 < ECHI_TINY && some_differ(x, n, k, ignore));
     if (scale != ECHI_SCALE_NONE) return scaled_moments(x, n, k, scale, ignore, there);
 #endif
-    return moments_make(there, center, s1, s2, ECHI_SCALE_NONE);
+    return moments_make(IS_WHOLE ? ECHI_SPREAD_INTEGER
+                        : IS_F64 ? ECHI_SPREAD_F64
+                                 : ECHI_SPREAD_PLAIN,
+                        there, center, s1, s2, ECHI_SCALE_NONE);
 }
 
 static void NAME(variance)(const struct echi_reduce_rule *rule, const void *in, const void *b,

@@ -63,7 +63,7 @@ static struct echi_value nothing(const struct job *job)
         v.d.sum = 1;
         break;
     case ECHI_REDUCE_VARIANCE:
-        v.moments = moments_make(0, 0, 0, 0, ECHI_SCALE_NONE);
+        v.moments = moments_make(ECHI_SPREAD_PLAIN, 0, 0, 0, 0, ECHI_SCALE_NONE);
         break;
     case ECHI_REDUCE_MINMAX:
         v.ends.least = UINT64_MAX;

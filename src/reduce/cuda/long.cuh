@@ -58,6 +58,7 @@ template <int KIND>
 static __device__ __noinline__ void scale_chunks(const struct reduce_args &a, struct value *chunks,
                                                  uint64_t begin, uint32_t n)
 {
+    __syncwarp(WARP_ALL); /* all lanes have read the first value */
 #pragma unroll 1
     for (uint32_t chunk = 0; chunk * CHUNK < n; chunk += 32) {
         const uint32_t mine = chunk + lane_id();
@@ -109,7 +110,7 @@ fold_partials(const struct reduce_args &a, struct long_shared &s, uint64_t first
 {
     enum {
         EACH = value_words<KIND>() == 1   ? 8
-               : value_words<KIND>() == 2 ? 4
+               : value_words<KIND>() <= 3 ? 4
                                           : 2,
         TILE = 32 * EACH
     };
@@ -196,9 +197,9 @@ static __device__ inline void reduce_item_of(const struct reduce_args &a, struct
     const uint32_t values = !value_any_order<KIND>() ? (p.n + CHUNK - 1) / CHUNK
                             : per_warp               ? 1
                                                      : a.warps;
-    if (KIND == REDUCE_VARIANCE && REDUCE_F64 && (per_warp || warp == 0) &&
-        (values > 1 || needs_scale<KIND>(v))) {
-        scale_chunks<KIND>(a, s.chunks + p.place, p.begin, p.n);
+    if (KIND == REDUCE_VARIANCE && REDUCE_F64 && (per_warp || warp == 0)) {
+        if (values > 1 || needs_scale<KIND>(s.chunks[p.place]))
+            scale_chunks<KIND>(a, s.chunks + p.place, p.begin, p.n);
         if (values == 1) v = value_kept<KIND>(&s.chunks[p.place]);
     }
     if (values != 1 && (per_warp || warp == 0))

@@ -132,7 +132,8 @@ static __device__ __noinline__ struct value chunk_scaled(const struct reduce_arg
     v.b = bits_of(add_lanes(s1));
     v.c = bits_of(add_lanes(s2));
     v = value_fold_sums(v, sum_of_lanes(count));
-    return value_of(moments_make((double)v.a, bits_of(k), f64_of(v.b), f64_of(v.c), scale));
+    return value_of(
+        moments_make(REDUCE_SPREAD, (double)v.a, bits_of(k), f64_of(v.b), f64_of(v.c), scale));
 }
 
 /* The same for at most a line, by one thread: a binary counter of pairwise sums. */
@@ -164,7 +165,7 @@ static __device__ __noinline__ struct value line_scaled(const struct reduce_args
             sum = s1[l] + sum;
             squares = s2[l] + squares;
         }
-    return value_of(moments_make((double)count, bits_of(k), sum, squares, scale));
+    return value_of(moments_make(REDUCE_SPREAD, (double)count, bits_of(k), sum, squares, scale));
 }
 
 /* Whether the aligned vectors that contain n elements from x on are within the array at in. */

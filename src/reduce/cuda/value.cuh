@@ -44,7 +44,7 @@ typedef double center;
  *
  * A variance has, while lanes are added, a: the count and, from VALUE_SOME on, lanes of f64 with a
  * distance that is not 0; b, c: the sums of distances and of their squares.  Then it is a struct
- * echi_moments, a: n, b: center, c: offset, d: m2.  The two lowest bits of a contain the scale: they
+ * echi_moments, a: n, b: offset, c: m2, d: center.  The two lowest bits of a contain the scale: they
  * are 0 in every n below 2^51.  A value of value_close() with a scale has no sums yet. */
 struct value {
     uint64_t a, b, c, d;
@@ -54,7 +54,7 @@ static const uint64_t VALUE_SOME = (uint64_t)1 << 32;
 
 template <int KIND> static __device__ inline constexpr int value_words(void)
 {
-    return KIND == REDUCE_VARIANCE ? 4
+    return KIND == REDUCE_VARIANCE ? (KEY_BITS == 64 ? 4 : 3)
            : KIND == REDUCE_SUM64 || KIND == REDUCE_DOT64 || KIND == REDUCE_MINMAX ||
                    KIND == REDUCE_ARG
                ? 2
@@ -118,7 +118,7 @@ template <int KIND> static __device__ inline constexpr bool value_any_order(void
  * kernels small. */
 static __device__ inline struct value value_of(struct echi_moments m)
 {
-    struct value v = { bits_of(m.n), m.center, bits_of(m.offset), bits_of(m.m2) };
+    struct value v = { bits_of(m.n), bits_of(m.offset), bits_of(m.m2), m.center };
     if (REDUCE_F64) v.a |= m.scale;
     return v;
 }
@@ -126,7 +126,7 @@ static __device__ inline struct value value_of(struct echi_moments m)
 static __device__ inline struct echi_moments moments_of(struct value v)
 {
     const uint64_t scale = REDUCE_F64 ? v.a & 3 : 0;
-    struct echi_moments m = { f64_of(v.a ^ scale), f64_of(v.c), f64_of(v.d), v.b, (uint32_t)scale };
+    struct echi_moments m = { f64_of(v.a ^ scale), f64_of(v.b), f64_of(v.c), v.d, (uint32_t)scale };
     return m;
 }
 
@@ -140,7 +140,8 @@ static __device__ __noinline__ struct value moments_closed(uint64_t n, uint64_t 
                                                            double s2)
 {
     const uint64_t count = REDUCE_F64 ? n & (VALUE_SOME - 1) : n;
-    struct value v = value_of(moments_make((double)count, k, s1, s2, ECHI_SCALE_NONE));
+    struct value v =
+        value_of(moments_make(REDUCE_SPREAD, (double)count, k, s1, s2, ECHI_SCALE_NONE));
     if (REDUCE_F64) v.a |= scale_of_squares(s2, n >= VALUE_SOME);
     return v;
 }
@@ -224,7 +225,7 @@ template <int KIND> static __device__ inline struct value value_close(struct val
     }
     if ((uint32_t)v.a != CHUNK || (REDUCE_F64 && !(s2 >= ECHI_TINY && s2 <= ECHI_MOST)))
         return moments_closed(v.a, center_bits(k), s1, s2);
-    return value_of(moments_make_by(CHUNK, 1.0 / CHUNK, center_bits(k), s1, s2));
+    return value_of(moments_make_by(REDUCE_SPREAD, CHUNK, 1.0 / CHUNK, center_bits(k), s1, s2));
 }
 
 template <int KIND> static __device__ inline uint32_t needs_scale(const struct value &v)
@@ -244,10 +245,9 @@ static __device__ inline struct value value_from(struct value v, int step, bool 
     }
     v.a = __shfl_xor_sync(WARP_ALL, (unsigned long long)v.a, step);
     if (value_words<KIND>() > 1) v.b = __shfl_xor_sync(WARP_ALL, (unsigned long long)v.b, step);
-    if (value_words<KIND>() > 2) {
-        v.c = __shfl_xor_sync(WARP_ALL, (unsigned long long)v.c, step);
-        if (closed) v.d = __shfl_xor_sync(WARP_ALL, (unsigned long long)v.d, step);
-    }
+    if (value_words<KIND>() > 2) v.c = __shfl_xor_sync(WARP_ALL, (unsigned long long)v.c, step);
+    if (value_words<KIND>() > 3 && closed)
+        v.d = __shfl_xor_sync(WARP_ALL, (unsigned long long)v.d, step);
     return v;
 }
 
@@ -299,20 +299,16 @@ template <int KIND> static __device__ inline void value_keep(struct value *to, s
 {
     to->a = v.a;
     if (value_words<KIND>() > 1) to->b = v.b;
-    if (value_words<KIND>() > 2) {
-        to->c = v.c;
-        to->d = v.d;
-    }
+    if (value_words<KIND>() > 2) to->c = v.c;
+    if (value_words<KIND>() > 3) to->d = v.d;
 }
 
 template <int KIND> static __device__ inline struct value value_kept(const struct value *from)
 {
     struct value v = { from->a, 0, 0, 0 };
     if (value_words<KIND>() > 1) v.b = from->b;
-    if (value_words<KIND>() > 2) {
-        v.c = from->c;
-        v.d = from->d;
-    }
+    if (value_words<KIND>() > 2) v.c = from->c;
+    if (value_words<KIND>() > 3) v.d = from->d;
     return v;
 }
 
@@ -322,10 +318,8 @@ static __device__ inline void value_store(uint64_t *to, uint64_t index, struct v
     to += index * value_words<KIND>();
     to[0] = v.a;
     if (value_words<KIND>() > 1) to[1] = v.b;
-    if (value_words<KIND>() > 2) {
-        to[2] = v.c;
-        to[3] = v.d;
-    }
+    if (value_words<KIND>() > 2) to[2] = v.c;
+    if (value_words<KIND>() > 3) to[3] = v.d;
 }
 
 /* Bypasses the L1 cache, which does not see the writes of other multiprocessors. */
@@ -336,10 +330,8 @@ static __device__ inline struct value value_load(const uint64_t *from, uint64_t 
     from += index * value_words<KIND>();
     v.a = __ldcg(from);
     if (value_words<KIND>() > 1) v.b = __ldcg(from + 1);
-    if (value_words<KIND>() > 2) {
-        v.c = __ldcg(from + 2);
-        v.d = __ldcg(from + 3);
-    }
+    if (value_words<KIND>() > 2) v.c = __ldcg(from + 2);
+    if (value_words<KIND>() > 3) v.d = __ldcg(from + 3);
     return v;
 }
 
