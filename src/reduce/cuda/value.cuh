@@ -44,8 +44,8 @@ typedef double center;
  *
  * A variance has, while lanes are added, a: the count and, from VALUE_SOME on, lanes of f64 with a
  * distance that is not 0; b, c: the sums of distances and of their squares.  Then it is a struct
- * echi_moments, a: n, b: offset, c: m2, d: center.  The two lowest bits of a contain the scale: they
- * are 0 in every n below 2^51.  A value of value_close() with a scale has no sums yet. */
+ * echi_moments, a: n, b: offset, c: m2, d: center.  The two lowest bits of a contain the scale, as
+ * they are 0 in every n below 2^51.  A value of value_close() with a scale has no sums yet. */
 struct value {
     uint64_t a, b, c, d;
 };
