@@ -139,6 +139,7 @@ void json_close(struct json *json, char bracket);
 void json_text(struct json *json, const char *key, const char *value);
 void json_count(struct json *json, const char *key, uint64_t value);
 void json_number(struct json *json, const char *key, double value); /* 6 digits */
+void json_exact(struct json *json, const char *key, double value);  /* all digits */
 /* A number given as text, or an exact number of a dtype.  NaN and infinity become null. */
 void json_literal(struct json *json, const char *key, const char *number);
 void json_value(struct json *json, const char *key, ech_dtype dtype, const void *value);

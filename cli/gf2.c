@@ -15,7 +15,8 @@
 static struct gf2_words set;
 
 static const struct option options[] = {
-    { 'o', "output", "FILE", &set.output, "write to FILE; default: standard output" },
+    { 'o', "output", "FILE", &set.output,
+      "write to FILE, which may be an input;\ndefault: standard output" },
     { 0, "format", "FORMAT", &set.format,
       "format of the output: pbm, pbm-text, npy, npy-little,\nnpy-big, jcf, mtx or alist; "
       "default: that of the extension,\notherwise that of the input" },

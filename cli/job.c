@@ -172,20 +172,6 @@ static double rate(const struct stage_time *stage)
     return stage->seconds > 0 ? 1e-9 * (double)stage->bytes / stage->seconds : 0;
 }
 
-/* The explanation of a sort has the maximum of the algorithm, not that of this call. */
-static void limit_threads(const struct job *job, char *plan, size_t bytes)
-{
-    static const char before[] = "at most ";
-    char *line = strstr(plan, "\nthreads "), *at = line ? strstr(line, before) : NULL;
-    if (!at) return;
-    at += sizeof before - 1;
-    const size_t digits = strspn(at, "0123456789");
-    if (strtoull(at, NULL, 10) <= (unsigned long long)job->threads) return;
-    char *rest = strdup(at + digits);
-    if (rest) snprintf(at, bytes - (size_t)(at - plan), "%d%s", job->threads, rest);
-    free(rest);
-}
-
 /* ", at most 2 threads" on the CPU. */
 static void print_threads(const struct job *job, FILE *to)
 {
@@ -262,7 +248,6 @@ static void report(const struct job *job, const struct job_words *words)
     uint64_t now, peak;
     ech_memory_usage(job->ctx, 0, &now, &peak);
     if (job->plan) job->plan(job, plan, sizeof plan);
-    limit_threads(job, plan, sizeof plan);
     if (words->timing) report_text(job, plan, peak, stderr);
     if (words->json && !job->own_json)
         report_json(job, plan, peak, strcmp(job->output, "-") == 0 ? stderr : stdout);

@@ -26,7 +26,7 @@ static const struct option options[] = {
     { 'y', "type", "TYPE", &set.job.type, "element type; default: the first type of the ladder" },
     { 0, "input", "FILE", &set.input, "process this column of numbers: .npy, raw or text" },
     { 'o', "output", "FILE", &set.job.output,
-      "with --input: write the result of the last rung to FILE" },
+      "with --input: write the result of the last rung to FILE,\nwhich may be the input" },
     { 0, "format", "FORMAT", &set.job.format, "format of --input: npy, raw or text" },
     { 'D', "device", "DEVICE", &set.job.device,
       "cuda, cuda:1, or simt: the SIMT emulator; default: the\nfirst GPU, otherwise simt" },

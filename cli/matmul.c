@@ -20,8 +20,8 @@ static struct {
 
 static const struct option options[] = {
     { 'o', "output", "FILE", &set.output,
-      "write C to FILE, as .npy if it has this extension,\notherwise as Matrix Market; default: "
-      "standard output" },
+      "write C to FILE, which may be an input, as .npy if it\nhas this extension, otherwise as "
+      "Matrix Market;\ndefault: standard output" },
     { 'y', "type", "TYPE", &set.type, "compute in and write f32 or f64 (default)" },
     { 0, "transpose-a", NULL, &set.transpose_a, "use the transpose of A" },
     { 0, "transpose-b", NULL, &set.transpose_b, "use the transpose of B" },

@@ -137,9 +137,9 @@ static void json_facts(const char *name, const struct matrix_view *r, const stru
     json_text(&json, "dominance", dominance_of(r, f));
     json_number(&json, "gershgorin_low", f->low);
     json_number(&json, "gershgorin_high", f->high);
-    json_number(&json, "norm_1", f->column_sum);
-    json_number(&json, "norm_infinity", f->row_sum);
-    json_number(&json, "norm_frobenius", f->square);
+    json_exact(&json, "norm_1", f->column_sum);
+    json_exact(&json, "norm_infinity", f->row_sum);
+    json_exact(&json, "norm_frobenius", f->square);
     if (c) json_condition(&json, c);
     json_close(&json, '}');
     putchar('\n');

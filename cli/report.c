@@ -182,6 +182,15 @@ void json_number(struct json *json, const char *key, double value)
         fputs("null", json->to);
 }
 
+void json_exact(struct json *json, const char *key, double value)
+{
+    begin(json, key);
+    if (isfinite(value))
+        fprintf(json->to, "%.17g", value);
+    else
+        fputs("null", json->to);
+}
+
 void json_literal(struct json *json, const char *key, const char *number)
 {
     begin(json, key);

@@ -23,8 +23,8 @@ static struct {
 
 static const struct option options[] = {
     { 'o', "output", "FILE", &set.output,
-      "write x to FILE, as .npy if it has this extension,\notherwise as Matrix Market; default: "
-      "standard output" },
+      "write x to FILE, which may be an input, as .npy if it\nhas this extension, otherwise as "
+      "Matrix Market;\ndefault: standard output" },
     { 'y', "type", "TYPE", &set.type, "compute in and write f32 or f64 (default)" },
     { 0, "method", "NAME", &set.method,
       "auto (default), richardson, jacobi, gauss-seidel, sor,\nchebyshev, cg, minres, bicgstab or "

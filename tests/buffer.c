@@ -4,7 +4,9 @@
  *     base                data                    data + bytes
  *     | GUARD of 0xA7     | bytes of 0x5C          | GUARD of 0xA7 |
  *
- * In GPU memory, ech_copy() writes and reads the zones and the data.
+ * In GPU memory, ech_copy() writes and reads the zones and the data. In host memory, the address
+ * sanitizer reports any access to a zone, except to the up to seven bytes before data that are in
+ * the same word of 8 bytes.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -14,11 +16,41 @@
 #include <stdlib.h>
 #include <string.h>
 
+#ifdef __has_feature
+#if __has_feature(address_sanitizer)
+#define __SANITIZE_ADDRESS__ 1
+#endif
+#endif
+#ifdef __SANITIZE_ADDRESS__
+#include <sanitizer/asan_interface.h>
+#else
+#define ASAN_POISON_MEMORY_REGION(at, bytes)   ((void)(at), (void)(bytes))
+#define ASAN_UNPOISON_MEMORY_REGION(at, bytes) ((void)(at), (void)(bytes))
+#endif
+
 enum { GUARD = 512, GUARD_BYTE = 0xA7, FILL_BYTE = 0x5C };
 
 static size_t whole_bytes(size_t bytes)
 {
     return (bytes + 2 * GUARD + 512) / 256 * 256;
+}
+
+/* Forbids or permits accesses to the guard zones. Memory of a GPU has no addresses of the host. */
+static void forbid_guards(const struct buffer *buffer, bool forbid)
+{
+    const char *end = buffer->data + buffer->bytes;
+    const size_t before = (size_t)(buffer->data - buffer->base);
+    const size_t after = whole_bytes(buffer->bytes) - before - buffer->bytes;
+    if (buffer->ctx && !test_is_cpu(buffer->ctx) &&
+        strcmp(ech_device_name(buffer->ctx), "simt") != 0)
+        return;
+    if (forbid) {
+        ASAN_POISON_MEMORY_REGION(buffer->base, before);
+        ASAN_POISON_MEMORY_REGION(end, after);
+    } else {
+        ASAN_UNPOISON_MEMORY_REGION(buffer->base, before);
+        ASAN_UNPOISON_MEMORY_REGION(end, after);
+    }
 }
 
 bool buffer_make(struct buffer *buffer, ech_ctx *ctx, size_t bytes, size_t offset)
@@ -37,14 +69,15 @@ bool buffer_make(struct buffer *buffer, ech_ctx *ctx, size_t bytes, size_t offse
     memset(image + GUARD + offset, FILL_BYTE, bytes);
     buffer->base = base;
     buffer->data = buffer->base + GUARD + offset;
-    if (!ctx) return true;
-    bool copied = CHECK_STATUS(ech_copy(ctx, base, image, whole), ECH_OK);
-    free(image);
+    bool copied = !ctx || CHECK_STATUS(ech_copy(ctx, base, image, whole), ECH_OK);
+    if (ctx) free(image);
+    forbid_guards(buffer, true);
     return copied;
 }
 
 void buffer_free(struct buffer *buffer)
 {
+    if (buffer->base) forbid_guards(buffer, false);
     if (buffer->ctx)
         ech_free(buffer->ctx, buffer->base, whole_bytes(buffer->bytes));
     else
@@ -70,7 +103,7 @@ bool buffer_get(const struct buffer *buffer, void *to)
     return true;
 }
 
-bool buffer_check_guards(const struct buffer *buffer, const char *name)
+static bool check_guards(const struct buffer *buffer, const char *name)
 {
     size_t before = (size_t)(buffer->data - buffer->base);
     size_t after = whole_bytes(buffer->bytes) - before - buffer->bytes;
@@ -95,6 +128,14 @@ bool buffer_check_guards(const struct buffer *buffer, const char *name)
             }
     }
     return true;
+}
+
+bool buffer_check_guards(const struct buffer *buffer, const char *name)
+{
+    forbid_guards(buffer, false);
+    const bool good = check_guards(buffer, name);
+    forbid_guards(buffer, true);
+    return good;
 }
 
 ech_dtype index_dtype(uint64_t which, uint64_t most)

@@ -117,6 +117,8 @@ static void wrong_arguments(ech_ctx *ctx)
         REFUSE(which, o.channels, 3, "not a multiple of");
         REFUSE(which, o.outside, (ech_outside)3, "options->outside is 3");
         REFUSE(which, o.include_right, 2, "options->include_right is 2");
+        REFUSE(which, o.dimensions, 3, "options->dimensions is 3");
+        REFUSE(which, o.dimensions, which == PAIRS ? 1 : 2, "but this histogram has");
         REFUSE(which, o.accumulate, -1, "options->accumulate is -1");
         REFUSE(which, o.work_bytes, 8, "options->work is NULL");
         REFUSE(which, o.work, work + 8, "options->work is not aligned");
@@ -350,6 +352,12 @@ static void explain(ech_ctx *ctx)
         CHECK_TEXT(text, "plan         clear 2048 bytes\ncount        histogram_bytes: ");
         CHECK_TEXT(text, " blocks of 1024 threads, ");
     }
+    const ech_histogram_options two = { .size = sizeof two, .dimensions = 2 };
+    CHECK_STATUS(ech_histogram_explain(device, 1000000, ECH_U8, 256, &two, ECH_FORMAT_TEXT, text,
+                                       sizeof text),
+                 ECH_OK);
+    CHECK_TEXT(text, "algorithm");
+    CHECK(!strstr(text, "algorithm    bytes") && !strstr(text, "alternative  bytes"));
     CHECK_STATUS(
         ech_histogram_explain(device, 1000000, ECH_U8, 256, NULL, ECH_FORMAT_TEXT, text, 5),
         ECH_OK);

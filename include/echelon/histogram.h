@@ -34,7 +34,10 @@ typedef struct ech_histogram_options {
     int accumulate;          /* 1: add to the previous contents of counts; 0: start from 0 */
     const void *weights;     /* NULL, or [n] of weights_dtype: element i adds weights[i], not 1 */
     ech_dtype weights_dtype; /* i32, u32, i64, u64, f32 or f64 */
-    const char *algorithm;   /* NULL: chosen; or one that ech_histogram_explain() lists */
+    int dimensions;          /* 2: for ech_histogram_2d(); 1: for the other functions; 0: of the
+                                function that is called, and 1 in queries */
+    const char *algorithm;   /* NULL: chosen; or one that ech_histogram_explain() lists for this
+                                number of dimensions */
     void *work;              /* as in ech_sort_options */
     size_t work_bytes;       /* at least what ech_histogram_workspace() returns */
 } ech_histogram_options;
@@ -105,8 +108,8 @@ ECH_API ech_status ech_histogram_2d(ech_ctx *ctx, const void *x, const void *y, 
  *
  *   device   as for ech_sort_workspace()
  *   bins     the number of bins of all channels together; x_bins * y_bins for ech_histogram_2d()
- *   options  only outside, weights (whether it is NULL), weights_dtype, channels and algorithm have
- *            an effect
+ *   options  only outside, weights (whether it is NULL), weights_dtype, dimensions, channels and
+ *            algorithm have an effect
  *   bytes    [1] receives the size
  */
 ECH_API ech_status ech_histogram_workspace(const char *device, size_t n, ech_dtype dtype,

@@ -142,7 +142,8 @@ ECH_API ech_status ech_argsort_workspace(const char *device, size_t n, ech_dtype
  *
  * The JSON object has the members operation, device, algorithm and alternatives (objects with name
  * and description), steps (the kernels, on a GPU) and workspace_bytes, as far as they apply, and
- * others that depend on the operation.  All functions ech_..._explain() have this form.
+ * others that depend on the operation.  All functions ech_..._explain() have this form.  If there
+ * is nothing to compute, the algorithm of some operations is "empty", which no option can select.
  */
 ECH_API ech_status ech_sort_explain(const char *device, size_t n, ech_dtype dtype,
                                     size_t value_bytes, const ech_sort_options *options,

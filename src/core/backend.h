@@ -79,8 +79,9 @@ struct echi_backend {
     /* The stream that calls use now, as passed to an allocator hook. */
     void *(*stream)(ech_ctx *ctx);
 
-    /* Device memory in stream order, aligned to ECHI_ALIGN; NULL if out of memory. */
-    void *(*allocate)(ech_ctx *ctx, size_t bytes);
+    /* Device memory in stream order, aligned to ECHI_ALIGN. ECH_ERR_MEMORY, without a message, if
+     * there is too little; another status with a message. *pointer is then NULL. */
+    ech_status (*allocate)(ech_ctx *ctx, size_t bytes, void **pointer);
     void (*release)(ech_ctx *ctx, void *pointer, size_t bytes);
     void (*trim)(ech_ctx *ctx);
     bool pooled; /* release() keeps memory for the next allocate(), and trim() frees it */

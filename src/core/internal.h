@@ -124,8 +124,8 @@ ech_status echi_predicate_make(ech_ctx *ctx, ech_dtype dtype, ech_compare compar
 
 /* Device memory from the context's allocator, with accounting. bytes = 0 returns NULL. */
 ech_status echi_allocate(ech_ctx *ctx, size_t bytes, const char *what, void **pointer);
-/* The same for callers that can do with less: without a message; false if out of memory. */
-bool echi_try_allocate(ech_ctx *ctx, size_t bytes, const char *what, void **pointer);
+/* The same for callers that can do with less: ECH_ERR_MEMORY has no message. */
+ech_status echi_try_allocate(ech_ctx *ctx, size_t bytes, const char *what, void **pointer);
 void echi_release(ech_ctx *ctx, void *pointer, size_t bytes);
 
 /* The same for the workspace of a call, which the context keeps for the next call, because first

@@ -12,25 +12,29 @@ static bool within_limit(const ech_ctx *ctx, size_t bytes)
            (ctx->held_bytes <= ctx->limit_bytes && bytes <= ctx->limit_bytes - ctx->held_bytes);
 }
 
-bool echi_try_allocate(ech_ctx *ctx, size_t bytes, const char *what, void **pointer)
+ech_status echi_try_allocate(ech_ctx *ctx, size_t bytes, const char *what, void **pointer)
 {
+    ech_status status = ECH_OK;
     *pointer = NULL;
-    if (bytes == 0) return true;
+    if (bytes == 0) return ECH_OK;
     const struct echi_backend *backend = ctx->backend;
-    if (!within_limit(ctx, bytes)) return false;
-    *pointer = ctx->allocator.allocate
-                   ? ctx->allocator.allocate(ctx->allocator.user, bytes, backend->stream(ctx))
-                   : backend->allocate(ctx, bytes);
-    if (!*pointer) return false;
+    const ech_allocator *own = &ctx->allocator;
+    if (!within_limit(ctx, bytes)) return ECH_ERR_MEMORY;
+    if (own->allocate)
+        *pointer = own->allocate(own->user, bytes, backend->stream(ctx));
+    else
+        status = backend->allocate(ctx, bytes, pointer);
+    if (!*pointer) return status == ECH_OK ? ECH_ERR_MEMORY : status;
     ctx->held_bytes += bytes;
     if (ctx->held_bytes > ctx->peak_bytes) ctx->peak_bytes = ctx->held_bytes;
     echi_log(ctx, ECH_LOG_TRACE, "allocate %zu bytes for %s", bytes, what);
-    return true;
+    return ECH_OK;
 }
 
 ech_status echi_allocate(ech_ctx *ctx, size_t bytes, const char *what, void **pointer)
 {
-    if (echi_try_allocate(ctx, bytes, what, pointer)) return ECH_OK;
+    const ech_status status = echi_try_allocate(ctx, bytes, what, pointer);
+    if (status != ECH_ERR_MEMORY) return status;
     if (!within_limit(ctx, bytes))
         return echi_fail(ctx, ECH_ERR_MEMORY,
                          "out of memory on %s: %zu bytes for %s exceed the limit of %llu bytes, of "

@@ -69,28 +69,39 @@ static void *cuda_stream(ech_ctx *ctx)
     return echi_cuda_stream(ctx);
 }
 
-static void *cuda_allocate(ech_ctx *ctx, size_t bytes)
+static ech_status cuda_allocate(ech_ctx *ctx, size_t bytes, void **pointer)
 {
-    struct echi_cuda *cuda = ctx->state;
-    CUdeviceptr pointer = 0;
-    if (echi_cuda_enter(ctx) != ECH_OK) return NULL;
-    CUresult result = cuda->pool ? cuda->driver->cuMemAllocFromPoolAsync(
-                                       &pointer, bytes, cuda->pool, echi_cuda_stream(ctx))
-                                 : cuda->driver->cuMemAlloc(&pointer, bytes);
+    const struct echi_cuda *cuda = ctx->state;
+    const struct echi_driver *driver = cuda->driver;
+    CUdeviceptr at = 0;
+    *pointer = NULL;
+    ech_status status = echi_cuda_enter(ctx);
+    if (status != ECH_OK) return status;
+    CUresult result =
+        cuda->pool ? driver->cuMemAllocFromPoolAsync(&at, bytes, cuda->pool, echi_cuda_stream(ctx))
+                   : driver->cuMemAlloc(&at, bytes);
+    if (result == CUDA_SUCCESS)
+        *pointer = (void *)(uintptr_t)at;
+    else if (result == CUDA_ERROR_OUT_OF_MEMORY)
+        status = ECH_ERR_MEMORY;
+    else
+        status = echi_cuda_check(ctx, driver, result,
+                                 cuda->pool ? "cuMemAllocFromPoolAsync" : "cuMemAlloc");
     echi_cuda_leave(ctx);
-    return result == CUDA_SUCCESS ? (void *)(uintptr_t)pointer : NULL;
+    return status;
 }
 
 static void cuda_release(ech_ctx *ctx, void *pointer, size_t bytes)
 {
     struct echi_cuda *cuda = ctx->state;
     (void)bytes;
-    if (echi_cuda_enter(ctx) != ECH_OK) return;
+    const bool entered =
+        echi_cuda_enter(ctx) == ECH_OK; /* the driver may release it nevertheless */
     if (cuda->pool)
         cuda->driver->cuMemFreeAsync((CUdeviceptr)(uintptr_t)pointer, echi_cuda_stream(ctx));
     else
         cuda->driver->cuMemFree((CUdeviceptr)(uintptr_t)pointer);
-    echi_cuda_leave(ctx);
+    if (entered) echi_cuda_leave(ctx);
 }
 
 static void cuda_trim(ech_ctx *ctx)

@@ -96,7 +96,8 @@ void echi_cuda_close(ech_ctx *ctx)
 {
     struct echi_cuda *cuda = ctx->state;
     const struct echi_driver *driver = cuda->driver;
-    if (cuda->context && echi_cuda_enter(ctx) == ECH_OK) {
+    if (cuda->context) {
+        const bool entered = echi_cuda_enter(ctx) == ECH_OK; /* if not, what can be is released */
         driver->cuStreamSynchronize((CUstream)ctx->stream);
         if (cuda->own_stream) driver->cuStreamSynchronize(cuda->own_stream);
         echi_cuda_close_slots(cuda);
@@ -108,11 +109,31 @@ void echi_cuda_close(ech_ctx *ctx)
         echi_cuda_state_close(ctx);
         if (cuda->pool) driver->cuMemPoolDestroy(cuda->pool);
         if (cuda->own_stream) driver->cuStreamDestroy(cuda->own_stream);
-        echi_cuda_leave(ctx);
+        if (entered) echi_cuda_leave(ctx);
+        driver->cuDevicePrimaryCtxRelease(cuda->device);
     }
-    if (cuda->context) driver->cuDevicePrimaryCtxRelease(cuda->device);
     free(cuda->libraries);
     free(cuda);
+}
+
+/* Launches depend on these attributes, so none may be missing. */
+static ech_status read_properties(ech_ctx *ctx)
+{
+    struct echi_cuda *cuda = ctx->state;
+    const struct echi_driver *driver = cuda->driver;
+    ech_status status = ECH_OK;
+    int major = 0, minor = 0, shared_bytes = 0;
+    CU(cuDeviceGetAttribute, &cuda->multiprocessors, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT,
+       cuda->device);
+    CU(cuDeviceGetAttribute, &major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, cuda->device);
+    CU(cuDeviceGetAttribute, &minor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, cuda->device);
+    CU(cuDeviceGetAttribute, &shared_bytes, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN,
+       cuda->device);
+    cuda->gpu_architecture = 10 * major + minor;
+    cuda->architecture = cuda->provider->code_for(cuda->gpu_architecture);
+    cuda->shared_bytes = (unsigned)shared_bytes;
+done:
+    return status;
 }
 
 ech_status echi_cuda_open(const struct echi_provider *provider, ech_ctx *ctx, int ordinal)
@@ -138,12 +159,7 @@ ech_status echi_cuda_open(const struct echi_provider *provider, ech_ctx *ctx, in
     cuda->libraries = calloc((size_t)echi_image_count, sizeof *cuda->libraries);
     if (!cuda->libraries) FAIL(ctx, ECH_ERR_MEMORY, "out of memory for a context");
     CU(cuDeviceGet, &cuda->device, ordinal);
-    cuda->multiprocessors =
-        echi_cuda_attribute(driver, cuda->device, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
-    cuda->gpu_architecture = echi_cuda_architecture(driver, cuda->device);
-    cuda->architecture = provider->code_for(cuda->gpu_architecture);
-    cuda->shared_bytes = (unsigned)echi_cuda_attribute(
-        driver, cuda->device, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN);
+    TRY(read_properties(ctx));
     CU(cuDevicePrimaryCtxRetain, &cuda->context, cuda->device);
     TRY(echi_cuda_enter(ctx));
     entered = true;

@@ -469,6 +469,7 @@ static void work(void *arg, size_t i, int thread)
     int idle = 0;
     (void)i;
     CUresult result = r->driver->cuCtxPushCurrent(cuda->context);
+    const bool pushed = result == CUDA_SUCCESS;
     atomic_fetch_add(&r->threads, 1);
     while (result == CUDA_SUCCESS && !atomic_load(&r->failed)) {
         bool over = atomic_load(&r->over), busy = thread == 0 && !over && conduct(r);
@@ -482,7 +483,7 @@ static void work(void *arg, size_t i, int thread)
         atomic_compare_exchange_strong(&r->error, &none, result);
         atomic_store(&r->failed, true);
     }
-    r->driver->cuCtxPopCurrent(&popped);
+    if (pushed) r->driver->cuCtxPopCurrent(&popped);
 }
 
 /* ---- The exchange ---- */

@@ -51,6 +51,9 @@ static ech_status check_option_fields(ech_ctx *ctx, const ech_histogram_options 
     if ((unsigned)o->outside > ECH_OUTSIDE_COUNT)
         return echi_fail(ctx, ECH_ERR_ARG, "options->outside is %d, not an ech_outside",
                          (int)o->outside);
+    if (o->dimensions < 0 || o->dimensions > 2)
+        return echi_fail(ctx, ECH_ERR_ARG, "options->dimensions is %d, not 0, 1 or 2",
+                         o->dimensions);
     if (o->include_right != 0 && o->include_right != 1)
         return echi_fail(ctx, ECH_ERR_ARG, "options->include_right is %d, not 0 or 1",
                          o->include_right);
@@ -67,6 +70,9 @@ static ech_status check_shape(ech_ctx *ctx, struct echi_histogram *h, size_t bin
     ech_status status;
     TRY(echi_check_dtype(ctx, "dtype", h->dtype));
     TRY(check_option_fields(ctx, o));
+    if (o->dimensions && (o->dimensions == 2) != h->pairs)
+        FAIL(ctx, ECH_ERR_ARG, "options->dimensions is %d, but this histogram has %d dimension%s",
+             o->dimensions, h->pairs ? 2 : 1, h->pairs ? "s" : "");
     h->key_bytes = (int)ech_dtype_bytes(h->dtype);
     TRY(echi_check_count(ctx, "n", h->n, (size_t)h->key_bytes));
     if (bins == 0) FAIL(ctx, ECH_ERR_ARG, "bins is 0");
@@ -208,6 +214,7 @@ static ech_status question(struct echi_histogram *h, size_t bins,
 {
     ech_status status;
     size_t n = h->n, each;
+    h->pairs = options->dimensions == 2;
     h->n = 0; /* so that it is a multiple of the channels */
     TRY(check_shape(NULL, h, bins, options));
     TRY(echi_check_count(NULL, "n", n, (size_t)h->key_bytes));

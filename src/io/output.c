@@ -20,6 +20,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -42,12 +43,19 @@ static const int deadly[] = {
 };
 enum { DEADLY = sizeof deadly / sizeof *deadly };
 enum { DOOMED = 4 }; /* maximum of open temporary files */
-static char *volatile doomed[DOOMED];
+static char *_Atomic doomed[DOOMED];
+static atomic_bool creating; /* a temporary file may exist whose name is not in doomed */
+static atomic_bool dying;
 
+/* This may be any thread that does not block the signal, for example one of a GPU's driver. */
 static void remove_and_die(int number)
 {
-    for (int i = 0; i < DOOMED; i++)
-        if (doomed[i]) unlink(doomed[i]);
+    atomic_store(&dying, true);
+    while (atomic_load(&creating)) continue; /* in another thread, which blocks signals meanwhile */
+    for (int i = 0; i < DOOMED; i++) {
+        const char *name = atomic_load(&doomed[i]);
+        if (name) unlink(name);
+    }
     /* The handler was reset, so the signal now ends the program. */
     raise(number);
 }
@@ -69,23 +77,43 @@ static void watch_signals(void)
 #endif
 }
 
+/* Waits for the end of the program if another thread handles a deadly signal. */
+static void wait_if_dying(void)
+{
+    while (atomic_load(&dying)) pause();
+}
+
 /* Replaces the entry from by to. */
 static void replace_doomed(const char *from, char *to)
 {
     int i = 0;
-    while (i < DOOMED - 1 && doomed[i] != from) i++;
-    doomed[i] = to;
+    while (i < DOOMED - 1 && atomic_load(&doomed[i]) != from) i++;
+    atomic_store(&doomed[i], to);
 }
 
-/* Signals are blocked between the creation of the file and the registration of its name. */
+/* The caller frees the name. A signal handler no longer reads it then. */
+static void forget_temporary(const char *name)
+{
+    replace_doomed(name, NULL);
+    wait_if_dying();
+}
+
+/* Between the creation of the file and the registration of its name, this thread blocks signals,
+ * and the handlers of other threads wait. */
 static int make_temporary(char *pattern)
 {
     sigset_t all, before;
     watch_signals();
     sigfillset(&all);
     sigprocmask(SIG_BLOCK, &all, &before);
+    atomic_store(&creating, true);
+    if (atomic_load(&dying)) {
+        atomic_store(&creating, false);
+        wait_if_dying();
+    }
     int fd = mkstemp(pattern), why = errno;
     if (fd >= 0) replace_doomed(NULL, pattern);
+    atomic_store(&creating, false);
     sigprocmask(SIG_SETMASK, &before, NULL);
     errno = why;
     return fd;
@@ -361,10 +389,11 @@ io_status io_commit(struct io_output *output, struct io_error *error)
         status = io_fail(error, IO_FAIL, output->name, "cannot write: %s", strerror(errno));
     if (status == IO_OK && output->temporary) {
         if (rename(output->temporary, output->path) != 0) {
+            wait_if_dying(); /* the handler has removed the file */
             status = io_fail(error, IO_FAIL, output->name, "cannot replace it by %s: %s",
                              output->temporary, strerror(errno));
         } else {
-            replace_doomed(output->temporary, NULL);
+            forget_temporary(output->temporary);
             free(output->temporary);
             output->temporary = NULL;
             sync_directory(output->path);
@@ -380,7 +409,7 @@ void io_discard(struct io_output *output)
     output->fd = -1;
     if (output->temporary) {
         unlink(output->temporary);
-        replace_doomed(output->temporary, NULL);
+        forget_temporary(output->temporary);
     }
     free(output->temporary);
     free(output->path);

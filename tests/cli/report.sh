@@ -12,11 +12,11 @@ cut -c 1-10 json
 if command -v python3 >/dev/null; then python3 -m json.tool json >/dev/null || echo "bad JSON"; fi
 echo "the number of threads"
 echelon gen -N 3M --type u32 -o a.u32
+export OMP_NUM_THREADS=3 # the explanation does not depend on --threads
 for threads in 1 3; do
     code echelon sort a.u32 -o b.u32 --threads $threads --timing 2>&1 | grep -o 'at most [0-9]* *thread.*\|^threads *at most [0-9]*'
     code echelon sort a.u32 -o b.u32 --threads $threads --json | grep -o -E '"threads": [0-9]+|threads +at most [0-9]+'
 done
-export OMP_NUM_THREADS=3
 code echelon stats a.npy --timing 2>&1 >/dev/null | grep -o 'at most.*'
 code echelon info | grep threads
 code echelon info --json | grep -o -E '"threads": [0-9]+'

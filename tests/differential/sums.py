@@ -837,11 +837,7 @@ def histogram_2d(t):
         bin_.append(counters(bins_of(t, dtype, a, bins, lower, upper, fields["include_right"]), bins, outside))
     t.note(ranges=ranges)
     slots = np.where((bin_[0] < 0) | (bin_[1] < 0), -1, bin_[0] * sizes[1] + bin_[1])
-    options = histogram_options(t, dtype, n, sizes[0] * sizes[1], fields)
+    options = histogram_options(t, dtype, n, sizes[0] * sizes[1], {**fields, "dimensions": 2})
     x, y = t.put(arrays[0]), t.put(arrays[1])
-    if t.notes.get("algorithm") == "bytes":  # only in one dimension
-        t.fails("ECH_ERR_ARG", "ech_histogram_2d", x.p, y.p, t.out(sizes[0] * sizes[1], np.uint64).p, n, dtype.code,
-                *ranges[0], *ranges[1], options)
-        return
     check_counts(t, lambda counts: t.call("ech_histogram_2d", x.p, y.p, counts, n, dtype.code, *ranges[0], *ranges[1],
                                           options), slots, sizes[0] * sizes[1], fields, weights, weights_dtype)

@@ -14,6 +14,11 @@
  *     eintr    read, write, open: EINTR
  *     short    read, write: one byte is transferred
  *     exist    linkat: another program has created the file
+ *     signal   the process sends itself the signal FAULT_SIGNAL before or after a call of open,
+ *              mkstemp, write, close, fsync, fchmod, fchown, rename, linkat or unlink
+ *
+ * With FAULT_THREAD=1 there is a second thread, which blocks no signals, as threads of other
+ * libraries.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -22,6 +27,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -32,26 +38,39 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #define EXPORT __attribute__((visibility("default")))
 
-enum kind { NONE, MEMORY, THREAD, OPEN, READ, WRITE, FILES, EINTR_ONCE, SHORT, EXIST };
+enum kind { NONE, MEMORY, THREAD, OPEN, READ, WRITE, FILES, EINTR_ONCE, SHORT, EXIST, SIGNAL };
 
-static const char *const names[] = { "",      "memory", "thread", "open",  "read",
-                                     "write", "file",   "eintr",  "short", "exist" };
+static const char *const names[] = { "",     "memory", "thread", "open",  "read",  "write",
+                                     "file", "eintr",  "short",  "exist", "signal" };
 
 static enum kind kind;
 static long position;
 static atomic_long count;
 static size_t most = SIZE_MAX;
 static const char *count_file;
+static int signal_number;
+
+static void *wait_for_signals(void *argument)
+{
+    for (;;) pause();
+    return argument;
+}
 
 __attribute__((constructor)) static void begin(void)
 {
     const char *fault = getenv("FAULT"), *colon = fault ? strchr(fault, ':') : NULL;
     count_file = getenv("FAULT_COUNT");
     if (getenv("FAULT_MOST")) most = strtoull(getenv("FAULT_MOST"), NULL, 10);
+    if (getenv("FAULT_SIGNAL")) signal_number = atoi(getenv("FAULT_SIGNAL"));
+    if (getenv("FAULT_THREAD")) {
+        pthread_t thread;
+        if (pthread_create(&thread, NULL, wait_for_signals, NULL) != 0) abort();
+    }
     if (!colon) return;
     position = strtol(colon + 1, NULL, 10);
     for (size_t i = 1; i < sizeof names / sizeof *names; i++)
@@ -75,6 +94,23 @@ __attribute__((destructor)) static void end(void)
 static bool fails(enum kind of)
 {
     return kind == of && atomic_fetch_add(&count, 1) == position;
+}
+
+/* Sends the signal. The signal may end the process in another thread a moment later. */
+static void moment(void)
+{
+    if (!fails(SIGNAL)) return;
+    const int error = errno;
+    const struct timespec short_time = { .tv_nsec = 5000000 };
+    syscall(SYS_kill, getpid(), signal_number);
+    nanosleep(&short_time, NULL);
+    errno = error;
+}
+
+static long after(long result)
+{
+    moment();
+    return result;
 }
 
 static void *next(const char *name)
@@ -149,7 +185,8 @@ EXPORT int open(const char *path, int flags, ...)
     const mode_t mode = flags & (O_CREAT | O_TMPFILE) ? va_arg(list, mode_t) : 0;
     va_end(list);
     if (with(OPEN, EMFILE) || with(EINTR_ONCE, EINTR)) return -1;
-    return (int)syscall(SYS_openat, AT_FDCWD, path, flags, mode);
+    moment();
+    return (int)after(syscall(SYS_openat, AT_FDCWD, path, flags, mode));
 }
 
 EXPORT FILE *fopen(const char *path, const char *mode)
@@ -165,7 +202,8 @@ EXPORT int mkstemp(char *name)
     int (*make)(char *) = NULL;
     if (with(OPEN, EMFILE)) return -1;
     *(void **)&make = next("mkstemp");
-    return make(name);
+    moment();
+    return (int)after(make(name));
 }
 
 EXPORT ssize_t read(int fd, void *to, size_t bytes)
@@ -195,18 +233,21 @@ EXPORT ssize_t write(int fd, const void *from, size_t bytes)
     if (fd == STDERR_FILENO) return syscall(SYS_write, fd, from, bytes);
     if (with(WRITE, ENOSPC) || with(EINTR_ONCE, EINTR)) return -1;
     if (bytes > 1 && fails(SHORT)) bytes = 1;
-    return syscall(SYS_write, fd, from, bytes);
+    moment();
+    return after(syscall(SYS_write, fd, from, bytes));
 }
 
 EXPORT int close(int fd)
 {
-    const int result = (int)syscall(SYS_close, fd);
+    moment();
+    const int result = (int)after(syscall(SYS_close, fd));
     return with(FILES, EIO) ? -1 : result;
 }
 
 EXPORT int fsync(int fd)
 {
-    return with(FILES, EIO) ? -1 : (int)syscall(SYS_fsync, fd);
+    moment();
+    return with(FILES, EIO) ? -1 : (int)after(syscall(SYS_fsync, fd));
 }
 
 EXPORT int fstat(int fd, struct stat *status)
@@ -224,7 +265,8 @@ EXPORT off_t lseek(int fd, off_t offset, int whence)
 
 EXPORT int rename(const char *from, const char *to)
 {
-    return with(FILES, EIO) ? -1 : (int)syscall(SYS_rename, from, to);
+    moment();
+    return with(FILES, EIO) ? -1 : (int)after(syscall(SYS_rename, from, to));
 }
 
 EXPORT int linkat(int from_folder, const char *from, int to_folder, const char *to, int flags)
@@ -234,17 +276,26 @@ EXPORT int linkat(int from_folder, const char *from, int to_folder, const char *
         const long fd = syscall(SYS_openat, to_folder, to, O_WRONLY | O_CREAT, 0600);
         if (fd >= 0) syscall(SYS_close, fd);
     }
-    return (int)syscall(SYS_linkat, from_folder, from, to_folder, to, flags);
+    moment();
+    return (int)after(syscall(SYS_linkat, from_folder, from, to_folder, to, flags));
+}
+
+EXPORT int unlink(const char *path)
+{
+    moment();
+    return (int)after(syscall(SYS_unlink, path));
 }
 
 EXPORT int fchmod(int fd, mode_t mode)
 {
-    return with(FILES, EIO) ? -1 : (int)syscall(SYS_fchmod, fd, mode);
+    moment();
+    return with(FILES, EIO) ? -1 : (int)after(syscall(SYS_fchmod, fd, mode));
 }
 
 EXPORT int fchown(int fd, uid_t user, gid_t group)
 {
-    return with(FILES, EIO) ? -1 : (int)syscall(SYS_fchown, fd, user, group);
+    moment();
+    return with(FILES, EIO) ? -1 : (int)after(syscall(SYS_fchown, fd, user, group));
 }
 
 EXPORT ssize_t readlink(const char *path, char *to, size_t bytes)

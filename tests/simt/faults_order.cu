@@ -17,27 +17,10 @@
  */
 /* Findings depend on which statements share a line. */
 /* clang-format off */
-#include "planted.h"
+#include "planted_words.cuh"
 
 #define ALL_LANES 0xffffffffu
 #define LOWER_HALF 0x0000ffffu
-
-extern __shared__ __align__(16) unsigned char shared_bytes[];
-
-static __device__ inline uint32_t *shared_words(void)
-{
-    return (uint32_t *)shared_bytes;
-}
-
-static __device__ inline uint32_t look(const uint32_t *at)
-{
-    return *(const volatile uint32_t *)at;
-}
-
-static __device__ inline void tell(uint32_t *at, uint32_t value)
-{
-    *(volatile uint32_t *)at = value;
-}
 
 /* ---- Accesses to one word that conflict only in part ---- */
 

@@ -281,7 +281,8 @@ static ech_status explain_sort(const void *request, struct echi_explain *e)
         echi_explain_line(e, "threads",
                           "at most %zu; keys are scattered into %d buckets until each holds at "
                           "most %zu keys",
-                          echi_cpu_sort_parts(s->n), ECHI_BUCKETS,
+                          echi_min(echi_cpu_sort_parts(s->n), (size_t)echi_processors()),
+                          ECHI_BUCKETS,
                           as_stable(s) ? (size_t)ECHI_BLOCK_KEYS
                                        : echi_cpu_sort_isa()->leaf_keys[s->key_bytes == 8]);
     return ECH_OK;

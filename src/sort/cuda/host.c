@@ -247,8 +247,10 @@ static ech_status find_chunks(ech_ctx *ctx, struct host_sort *h)
     for (;; room /= 2) {
         if (choose_chunk(h, room) != ECH_OK) FAIL(ctx, ECH_ERR_ARG, "%s", ech_error(NULL));
         if (h->n < LINK_MIN_CHUNK && h->n < h->sort->n) break;
-        if (echi_try_allocate(ctx, h->device_bytes, "chunks of a sort of host memory", &h->device))
-            return lay_out_chunks(h, h->n, h->device);
+        status =
+            echi_try_allocate(ctx, h->device_bytes, "chunks of a sort of host memory", &h->device);
+        if (status == ECH_OK) return lay_out_chunks(h, h->n, h->device);
+        if (status != ECH_ERR_MEMORY) return status;
     }
     h->device_bytes = 0;
     TRY(lay_out_chunks(h, LINK_MIN_CHUNK, NULL));
@@ -495,7 +497,9 @@ ech_status echi_sort_run_host(ech_ctx *ctx, const void *request, const void *pla
     h.work_bytes = work_bytes;
     steps.count = 0;
     lay_out_whole(&h, NULL, &whole, &bytes);
-    if (bytes < SIZE_MAX && echi_try_allocate(ctx, bytes, "a sort of host memory", &base)) {
+    if (bytes < SIZE_MAX) status = echi_try_allocate(ctx, bytes, "a sort of host memory", &base);
+    if (status != ECH_OK && status != ECH_ERR_MEMORY) goto done;
+    if (base) {
         lay_out_whole(&h, base, &whole, &bytes);
         h.whole = &whole;
         add_step(&steps, &h, ECHI_MOVE, "copy in, sort, copy out", sort_whole);
