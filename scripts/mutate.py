@@ -54,11 +54,13 @@ MODULES = 4  # modules per survivor with --again
 PROGRAMS = {
     "core": ["api", "context", "memory", "explain", "algorithm", "sort", "reduce"],
     "cpu": ["parallel", "threads", "context", "sort", "reduce", "matmul", "direct"],
-    "cuda": ["launch", "driver", "exchange", "memory", "sort", "sort_host"],
+    "cuda": ["driver", "context", "memory", "explain", "scan", "sort_host"],
 }
 
 # Programs that do not select a device, and programs with few cases, all of which are run.
-NO_DEVICE = {"test_parallel", "test_threads", "test_launch", "test_driver", "test_exchange"}
+NO_DEVICE = {"test_parallel", "test_threads", "test_launch", "test_driver", "test_exchange",
+             "test_explain", "test_pack", "test_plan", "test_predicate"}
+ORDERED = {"reduce", "scan", "select", "sort"}  # blocks look back at other blocks
 WHOLE = {"test_sort_host", "test_sort_memory", "test_histogram_api", "test_context", "test_memory",
          "test_api", "test_algorithm"}
 
@@ -215,6 +217,12 @@ class Tree:
                           for c in json.loads(self.ninja("compdb")) if " -c " in c["command"]}
         self.linkers = {}
         self.case_lines = {}
+        self.seconds = {}  # of the compilation of an object
+        with open(self.build + "/.ninja_log") as file:
+            for line in file:
+                words = line.split("\t")
+                if len(words) == 5:
+                    self.seconds[words[3]] = (int(words[1]) - int(words[0])) / 1000
         self.lock = threading.Lock()
         self.library = os.path.relpath(os.path.realpath(self.build + "/src/libechelon.so"),
                                        self.build)
@@ -240,11 +248,11 @@ class Tree:
         with self.lock:
             if program not in self.case_lines:
                 path = os.path.join(folder, program)
-                if not os.path.exists(path):
+                test = os.path.join(self.build, "tests", program)
+                if not os.path.exists(path) or os.path.getmtime(path) < os.path.getmtime(test):
                     os.makedirs(folder, exist_ok=True)
                     with open(path + ".new", "w") as file:
-                        subprocess.run([self.build + "/tests/" + program, "--lines"] +
-                                       quick_cases(program), stdout=file,
+                        subprocess.run([test, "--lines"] + quick_cases(program), stdout=file,
                                        stderr=subprocess.DEVNULL,
                                        env=dict(os.environ, ECHELON_SIMT="profile"))
                     os.replace(path + ".new", path)
@@ -253,7 +261,9 @@ class Tree:
                     for line in file:
                         if line.startswith("lines "):
                             _, seconds, case = line.rstrip("\n").split(" ", 2)
-                            lines = cases.setdefault(case, (float(seconds), set()))[1]
+                            entry = cases.setdefault(case, [0, set()])
+                            entry[0] += float(seconds)
+                            lines = entry[1]
                         elif line.startswith("  ") and cases:
                             lines.add(sys.intern(os.path.basename(line.strip())))
                 self.case_lines[program] = sorted((seconds, case, lines) for case, (seconds, lines)
@@ -457,7 +467,9 @@ class Worker:
         for p in programs:  # cases that killed others come first
             chosen[p].sort(key=lambda case: case not in history)
         mutant["cases"] = sum(map(len, chosen.values()))
-        orders = ["", "ECHELON_SIMT=seed=3,yield=5"]
+        orders = [""]
+        if deep or folder in ORDERED:
+            orders.append("ECHELON_SIMT=seed=3,yield=5")
         if deep:
             orders += ["ECHELON_SIMT=seed=2,yield=4,weak=1", "ECHELON_SIMT=seed=3,yield=64,threads=2"]
         for options in orders:
@@ -486,7 +498,7 @@ class Worker:
                     ways.append((["--device", "cpu", "--quick", "--every", "3"],
                                  "ECHELON_CPU=portable"))
                 ways.append((["--device", "cpu"], ""))
-            if "/cpu/" not in name and program not in NO_DEVICE and program != "test_explain":
+            if "/cpu/" not in name and program not in NO_DEVICE:
                 ways.append((quick_cases(program), ""))
                 if deep:
                     ways += self.simt_ways(program)
@@ -537,13 +549,15 @@ class Worker:
         return re.match(r"src/(\w+)/CMakeFiles/simt_(\w+)\.dir", module).groups()
 
     def judge_kernels(self, mutant, modules, deep):
-        """Tests one module; a module whose kernels more cases run is more likely."""
+        """Tests one module.  Modules that compile fast, and whose kernels many cases run, are more
+        likely."""
         rng = random.Random("%(file)s %(line)s %(column)s %(after)s" % mutant)
         chance = {}
         for module in modules:
             folder, name = self.parts_of(module)
             cases = sum(len(self.covering(p, mutant, name)) for p in self.kernel_programs(folder))
-            chance[module] = rng.random() ** (1 / (0.01 + cases))
+            weight = min(cases, 20) / (1 + self.tree.seconds.get(module, 1))
+            chance[module] = rng.random() ** (1 / (0.001 + weight))
         tested = 0
         for module in sorted(modules, key=chance.get, reverse=True):
             self.clean()
@@ -566,8 +580,11 @@ class Worker:
         name = mutant["file"]
         folder = name.split("/")[1] if name.startswith("src/") else "cli"
         golden = folder in ("cli", "io")
-        programs = ["test_" + p for p in dict.fromkeys(self.tree.programs.get(folder, []))]
-        programs = [p for p in programs if os.path.exists(self.tree.build + "/tests/" + p)]
+        programs = re.findall(r"^tests/CMakeFiles/(test_\w+)\.dir/",
+                              "\n".join(self.tree.deps.get(name, [])), re.M)
+        programs += ["test_" + p for p in self.tree.programs.get(folder, [])]
+        programs = [p for p in dict.fromkeys(programs)
+                    if os.path.exists(self.tree.build + "/tests/" + p)]
         targets = [self.tree.library] + ["tests/" + p for p in programs]
         if golden:
             targets += ["cli/echelon", "tests/cli/test_gf2_check"]

@@ -4,7 +4,8 @@
  *     base                data                    data + bytes
  *     | GUARD of 0xA7     | bytes of 0x5C          | GUARD of 0xA7 |
  *
- * In GPU memory, ech_copy() writes and reads the zones and the data.
+ * In GPU memory, ech_copy() writes and reads the zones and the data.  On the emulator there is no
+ * zone after the data: it reports each access past the end, also one that only reads.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -16,16 +17,18 @@
 
 enum { GUARD = 512, GUARD_BYTE = 0xA7, FILL_BYTE = 0x5C };
 
-static size_t whole_bytes(size_t bytes)
+static size_t whole_bytes(ech_ctx *ctx, size_t bytes, size_t offset)
 {
+    if (ctx && strcmp(ech_device_name(ctx), "simt") == 0)
+        return GUARD + offset + bytes + (bytes == 0); /* data must be in the allocation */
     return (bytes + 2 * GUARD + 512) / 256 * 256;
 }
 
 bool buffer_make(struct buffer *buffer, ech_ctx *ctx, size_t bytes, size_t offset)
 {
-    size_t whole = whole_bytes(bytes);
-    *buffer = (struct buffer){ .ctx = ctx, .bytes = bytes };
-    char *image = aligned_alloc(256, whole);
+    const size_t whole = whole_bytes(ctx, bytes, offset);
+    *buffer = (struct buffer){ .ctx = ctx, .bytes = bytes, .whole_bytes = whole };
+    char *image = aligned_alloc(256, (whole + 255) / 256 * 256);
     void *base = image;
     if (image && ctx && ech_malloc(ctx, &base, whole) != ECH_OK) base = NULL;
     if (!image || !base) {
@@ -46,7 +49,7 @@ bool buffer_make(struct buffer *buffer, ech_ctx *ctx, size_t bytes, size_t offse
 void buffer_free(struct buffer *buffer)
 {
     if (buffer->ctx)
-        ech_free(buffer->ctx, buffer->base, whole_bytes(buffer->bytes));
+        ech_free(buffer->ctx, buffer->base, buffer->whole_bytes);
     else
         free(buffer->base);
     buffer->base = buffer->data = NULL;
@@ -73,13 +76,14 @@ bool buffer_get(const struct buffer *buffer, void *to)
 bool buffer_check_guards(const struct buffer *buffer, const char *name)
 {
     size_t before = (size_t)(buffer->data - buffer->base);
-    size_t after = whole_bytes(buffer->bytes) - before - buffer->bytes;
+    size_t after = buffer->whole_bytes - before - buffer->bytes;
     unsigned char zone[2 * GUARD + 512];
     const struct {
         const char *from;
         size_t bytes;
     } zones[] = { { buffer->base, before }, { buffer->data + buffer->bytes, after } };
     for (int z = 0; z < 2; z++) {
+        if (zones[z].bytes == 0) continue;
         if (buffer->ctx) {
             if (!CHECK_STATUS(ech_copy(buffer->ctx, zone, zones[z].from, zones[z].bytes), ECH_OK))
                 return false;

@@ -99,7 +99,7 @@ uint64_t hash_text(const char *text);
 struct buffer {
     ech_ctx *ctx; /* NULL: host memory */
     char *base, *data;
-    size_t bytes;
+    size_t bytes, whole_bytes; /* of the array; with its guard zones */
 };
 
 /* Fills the buffer with a pattern. ctx NULL: host memory. offset: misalignment in bytes. */
