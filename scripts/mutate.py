@@ -60,6 +60,7 @@ PROGRAMS = {
 # Programs that do not select a device, and programs with few cases, all of which are run.
 NO_DEVICE = {"test_parallel", "test_threads", "test_launch", "test_driver", "test_exchange",
              "test_explain", "test_pack", "test_plan", "test_predicate"}
+SLOW = {"test_sort_host", "test_sort_memory"}  # only with --again
 ORDERED = {"reduce", "scan", "select", "sort"}  # blocks look back at other blocks
 WHOLE = {"test_sort_host", "test_sort_memory", "test_histogram_api", "test_context", "test_memory",
          "test_api", "test_algorithm"}
@@ -123,7 +124,7 @@ def mutants_of(path, text):
         if "\n" not in condition:
             found.append((match.end(), len(condition), "!(%s)" % condition))
     # Statements that call a function: barriers, fences, waits, copies.
-    for match in re.finditer(r"^[ \t]+([a-z_]\w*\([^;{}]*\);)$", code, re.M):
+    for match in re.finditer(r"^[ \t]+([a-z_]\w*(?:<[^;<>()]*>)?\([^;{}]*\);)$", code, re.M):
         if not re.match(r"(return|if|while|for|switch|sizeof)\b", match.group(1)):
             found.append((match.start(1), len(match.group(1)), ";"))
     # Two arguments that are names.
@@ -392,12 +393,15 @@ class Worker:
             process = subprocess.Popen(command, cwd=self.path, start_new_session=True,
                                        env=environment, stdin=subprocess.DEVNULL, stdout=output,
                                        stderr=subprocess.DEVNULL)
+            self.shared["running"].add(process.pid)
             try:
                 status = process.wait(limit_s)
             except subprocess.TimeoutExpired:
                 os.killpg(process.pid, signal.SIGKILL)
                 process.wait()
                 return "more than %.0f s" % limit_s
+            finally:
+                self.shared["running"].discard(process.pid)
             if status in (0, 77):
                 self.shared["times"][key] = max(time.monotonic() - began, passed_s or 0)
                 return None
@@ -408,10 +412,10 @@ class Worker:
         case = re.search(r"^FAIL '(.*)'$", text, re.M)
         return case.group(1) if case else "status %d" % status
 
-    def program(self, program, arguments, options=""):
+    def program(self, program, arguments, options="", limit_s=None):
         """How a test program fails; None: it passes."""
         path = self.place("tests/" + program)
-        case = self.run([path] + arguments + self.tree.stop, options)
+        case = self.run([path] + arguments + self.tree.stop, options, limit_s)
         if not case:
             return None
         history = self.shared["history"].setdefault(program, [])
@@ -440,32 +444,34 @@ class Worker:
         at = "%s:%d" % (name, mutant["line"])
         exact = [c for c in cases if at in c[2]]
         around = [c for c in cases if at not in c[2] and near & c[2]]
-        if exact or around:
-            return [c[1] for c in exact + around]
-        return [c[1] for c in cases if any(l.startswith(name + ":") for l in c[2])]
+        if not exact and not around:
+            exact = [c for c in cases if any(l.startswith(name + ":") for l in c[2])]
+        return [(c[1], c[0]) for c in exact + around]
 
     def run_cases(self, program, cases, options):
         """Runs cases, the first of them first, in processes of at most 64."""
         more = ["--one-way"] if program == "test_sort" else []
-        at, count = 0, 6
-        while at < len(cases):
-            how = self.program(program, ["--device", "simt"] + more + cases[at:at + count], options)
+        count = 6
+        while cases:
+            limit_s = min(LIMIT_S, 40 + 10 * sum(case[1] for case in cases[:count]))
+            how = self.program(program, ["--device", "simt"] + more +
+                               [case[0] for case in cases[:count]], options, limit_s)
             if how:
                 return how
-            at, count = at + count, 64
+            cases, count = cases[count:], 64
         return None
 
-    def kernel_programs(self, folder):
+    def kernel_programs(self, folder, deep):
         programs = ["test_" + p for p in dict.fromkeys(self.tree.programs.get(folder, []))]
-        return [p for p in programs if p != "test_explain" and
+        return [p for p in programs if p != "test_explain" and (deep or p not in SLOW) and
                 os.path.exists(self.tree.build + "/tests/" + p)]
 
     def test_kernels(self, folder, module, mutant, deep):
-        programs = self.kernel_programs(folder)
+        programs = self.kernel_programs(folder, deep)
         chosen = {p: self.covering(p, mutant, module) for p in programs}
         history = {c for p in programs for c in self.shared["history"].get(p, [])}
         for p in programs:  # cases that killed others come first
-            chosen[p].sort(key=lambda case: case not in history)
+            chosen[p].sort(key=lambda case: case[0] not in history)
         mutant["cases"] = sum(map(len, chosen.values()))
         orders = [""]
         if deep or folder in ORDERED:
@@ -555,7 +561,8 @@ class Worker:
         chance = {}
         for module in modules:
             folder, name = self.parts_of(module)
-            cases = sum(len(self.covering(p, mutant, name)) for p in self.kernel_programs(folder))
+            cases = sum(len(self.covering(p, mutant, name))
+                        for p in self.kernel_programs(folder, False))
             weight = min(cases, 20) / (1 + self.tree.seconds.get(module, 1))
             chance[module] = rng.random() ** (1 / (0.001 + weight))
         tested = 0
@@ -583,8 +590,8 @@ class Worker:
         programs = re.findall(r"^tests/CMakeFiles/(test_\w+)\.dir/",
                               "\n".join(self.tree.deps.get(name, [])), re.M)
         programs += ["test_" + p for p in self.tree.programs.get(folder, [])]
-        programs = [p for p in dict.fromkeys(programs)
-                    if os.path.exists(self.tree.build + "/tests/" + p)]
+        programs = [p for p in dict.fromkeys(programs) if (deep or p not in SLOW) and
+                    os.path.exists(self.tree.build + "/tests/" + p)]
         targets = [self.tree.library] + ["tests/" + p for p in programs]
         if golden:
             targets += ["cli/echelon", "tests/cli/test_gf2_check"]
@@ -646,7 +653,7 @@ def run_all(options, mutants):
     """Judges the mutants with several workers; returns after the last one."""
     tree = Tree(options.tree)
     work = tempfile.mkdtemp(prefix="mutate-", dir=options.work)
-    shared = {"history": {}, "times": {}, "verbose": options.verbose,
+    shared = {"history": {}, "times": {}, "verbose": options.verbose, "running": set(),
               "lines": options.results + ".lines"}
     lock = threading.Lock()
     todo = queue.SimpleQueue()
@@ -674,6 +681,7 @@ def run_all(options, mutants):
                       "%(after)s" % m)
                 sys.stdout.flush()
 
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     try:
         threads = []
         for i in range(options.jobs):
@@ -684,6 +692,8 @@ def run_all(options, mutants):
         for thread in threads:
             thread.join()
     finally:
+        for process in list(shared["running"]):
+            os.killpg(process, signal.SIGKILL)
         shutil.rmtree(work, ignore_errors=True)
 
 
