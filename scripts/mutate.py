@@ -6,14 +6,15 @@
     mutate.py --tree TREE [--seed S] [--count N] [--files PATTERN ...] --list
     mutate.py --results FILE.csv --report
 
-TREE is a checkout of the repository with a complete build in TREE/build (cmake -S TREE -B TREE/build
--G Ninja, then ninja -C TREE/build).  Nothing in TREE changes: each of the --jobs has a folder with
-the changed source and what was built from it, and links to all other files of the build.
+TREE is a checkout of the repository with a complete build in TREE/build (cmake -S TREE
+-B TREE/build -G Ninja, then ninja -C TREE/build).  Nothing in TREE changes: each of the --jobs has
+a folder with the changed source and what was built from it, and links to all other files of the
+build.
 
-A mutant is one change at one place: an operator, a bound, a constant, a condition, a swapped pair of
-arguments, a mask, or a removed call of a function without a result (barriers, fences, waits).  The
-seed determines the order of all mutants of the files; the first N that FILE.csv does not contain are
-run, so that a run can be continued, and several machines can use different seeds.
+A mutant is one change at one place: an operator, a bound, a constant, a condition, a swapped pair
+of arguments, a mask, or a removed call of a function without a result (barriers, fences, waits).
+The seed determines the order of all mutants of the files; the first N that FILE.csv does not
+contain are run, so that a run can be continued, and several machines can use different seeds.
 
 The tests are those of the folder: the programs of the operation on the CPU, quick cases first, and
 quick cases on the emulator, or the golden tests of the command.  Each program ends at its first
@@ -30,8 +31,6 @@ SPDX-License-Identifier: Apache-2.0
 import argparse
 import collections
 import csv
-import fnmatch
-import json
 import os
 import queue
 import random
@@ -44,236 +43,15 @@ import tempfile
 import threading
 import time
 
-FIELDS = ["file", "line", "column", "before", "after", "result", "how", "seconds", "module", "cases",
-          "text"]
+from mutant_tree import NO_DEVICE, ORDERED, SLOW, WHOLE, Tree, quick_cases, relevant
+from mutants import all_mutants, function_lines
+
+FIELDS = ["file", "line", "column", "before", "after", "result", "how", "seconds", "module",
+          "cases", "text"]
 LIMIT_S = 300  # per program; a mutant that takes longer is killed
 HISTORY = 12  # cases per program that killed the latest mutants, tried first
+SOME_S = 20  # seconds of cases of a program for a mutant of host code, without --again
 MODULES = 4  # modules per survivor with --again
-
-# Operations whose name is not the name of their folder and programs for folders without operations.
-PROGRAMS = {
-    "core": ["api", "context", "memory", "explain", "algorithm", "sort", "reduce"],
-    "cpu": ["parallel", "threads", "context", "sort", "reduce", "matmul", "direct"],
-    "cuda": ["driver", "context", "memory", "explain", "scan", "sort_host"],
-}
-
-# Programs that do not select a device, and programs with few cases, all of which are run.
-NO_DEVICE = {"test_parallel", "test_threads", "test_launch", "test_driver", "test_exchange",
-             "test_explain", "test_pack", "test_plan", "test_predicate"}
-SLOW = {"test_sort_host", "test_sort_memory"}  # only with --again
-ORDERED = {"reduce", "scan", "select", "sort"}  # blocks look back at other blocks
-WHOLE = {"test_sort_host", "test_sort_memory", "test_histogram_api", "test_context", "test_memory",
-         "test_api", "test_algorithm"}
-
-# Pairs of a pattern and its replacements.  The pattern is matched in code, never in comments, texts
-# or directives.  \\b and spaces keep -> and ++ and casts apart from operators.
-OPERATORS = [
-    (r"(?<=[\w)\]] )<(?= [\w(*&!-])", ["<=", ">="]),
-    (r"(?<=[\w)\]] )>(?= [\w(*&!-])", [">=", "<="]),
-    (r"(?<=[\w)\]] )<=(?= )", ["<"]),
-    (r"(?<=[\w)\]] )>=(?= )", [">"]),
-    (r"(?<=[\w)\]] )==(?= )", ["!="]),
-    (r"(?<=[\w)\]] )!=(?= )", ["=="]),
-    (r"(?<=[\w)\]] )\+(?= )", ["-"]),
-    (r"(?<=[\w)\]] )-(?= )", ["+"]),
-    (r"(?<=[\w)\]] )\*(?= )", ["+"]),
-    (r"(?<=[\w)\]] )/(?= )", ["*"]),
-    (r"(?<=[\w)\]] )%(?= )", ["/"]),
-    (r"(?<=[\w)\]] )&(?= )", ["|"]),
-    (r"(?<=[\w)\]] )\|(?= )", ["&"]),
-    (r"(?<=[\w)\]] )\^(?= )", ["|"]),
-    (r"(?<=[\w)\]] )<<(?= )", [">>"]),
-    (r"(?<=[\w)\]] )>>(?= )", ["<<"]),
-    (r"(?<=[\w)\]] )&&(?= )", ["||"]),
-    (r"(?<=[\w)\]] )\|\|(?= )", ["&&"]),
-    (r"(?<=[\w)\]] )\+=(?= )", ["-="]),
-    (r"(?<=[\w)\]] )-=(?= )", ["+="]),
-    (r"\btrue\b", ["false"]),
-    (r"\bfalse\b", ["true"]),
-    (r"(?<=[(=<>+*/%-] )\d+(?=[;,) ])", ["+1"]),  # a constant: one more
-    (r"(?<= - )\d+(?=[;,) ])", ["+1"]),
-]
-
-
-def code_of(text):
-    """The text with comments, strings, characters and directives replaced by blanks."""
-    def blank(match):
-        return re.sub(r"[^\n]", " ", match.group(0))
-    text = re.sub(r"/\*.*?\*/|//[^\n]*|\"(\\.|[^\"\\\n])*\"|'(\\.|[^'\\\n])+'", blank, text,
-                  flags=re.S)
-    return re.sub(r"^[ \t]*#(\\\n|[^\n])*", blank, text, flags=re.M)
-
-
-def mutants_of(path, text):
-    """All mutants of a file: (offset, length, replacement)."""
-    code = code_of(text)
-    found = []
-    for pattern, replacements in OPERATORS:
-        for match in re.finditer(pattern, code):
-            for replacement in replacements:
-                if replacement == "+1":
-                    replacement = str(int(match.group(0)) + 1)
-                found.append((match.start(), len(match.group(0)), replacement))
-    # Conditions.
-    for match in re.finditer(r"\b(?:if|while) \(", code):
-        depth, at = 1, match.end()
-        while at < len(code) and depth:
-            depth += {"(": 1, ")": -1}.get(code[at], 0)
-            at += 1
-        condition = text[match.end():at - 1]
-        if "\n" not in condition:
-            found.append((match.end(), len(condition), "!(%s)" % condition))
-    # Statements that call a function: barriers, fences, waits, copies.
-    for match in re.finditer(r"^[ \t]+([a-z_]\w*(?:<[^;<>()]*>)?\([^;{}]*\);)$", code, re.M):
-        if not re.match(r"(return|if|while|for|switch|sizeof)\b", match.group(1)):
-            found.append((match.start(1), len(match.group(1)), ";"))
-    # Two arguments that are names.
-    for match in re.finditer(r"\b\w+\(([a-z]\w*), ([a-z]\w*)(?=[,)])", code):
-        if match.group(1) != match.group(2):
-            found.append((match.start(1), match.end(2) - match.start(1),
-                          "%s, %s" % (match.group(2), match.group(1))))
-    # Declarations of functions have no semantics.
-    return [m for m in found if not re.match(r"\s*(static|extern|ECH_API|struct|enum)\b[^=]*\($",
-                                             code[code.rfind("\n", 0, m[0]) + 1:m[0]] + "(")]
-
-
-def sources(tree, patterns):
-    names = subprocess.check_output(["git", "-C", tree, "ls-files", "src", "cli"], text=True)
-    return [name for name in names.split() if re.search(r"\.(c|h|cu|cuh)$", name)
-            and not name.startswith("src/simt/")
-            and any(fnmatch.fnmatch(name, pattern) for pattern in patterns)]
-
-
-def all_mutants(tree, patterns, seed):
-    found = []
-    for name in sources(tree, patterns):
-        with open(os.path.join(tree, name)) as file:
-            text = file.read()
-        for start, length, after in mutants_of(name, text):
-            line = text.count("\n", 0, start) + 1
-            column = start - text.rfind("\n", 0, start)
-            found.append({"file": name, "line": line, "column": column, "start": start,
-                          "before": text[start:start + length], "after": after,
-                          "text": text.split("\n")[line - 1].strip()})
-    random.Random(seed).shuffle(found)
-    return found
-
-
-def quick_cases(program):
-    """The arguments that ctest uses on the emulator."""
-    if program in WHOLE:
-        return ["--device", "simt", "--quick"]
-    if program == "test_sort":
-        return ["--device", "simt", "--quick", "--every", "21", "--one-way"]
-    return ["--device", "simt", "--quick", "--every", "7"]
-
-
-def function_lines(text, line):
-    """The lines of the function, or of the other text between two functions, around a line."""
-    lines = text.split("\n")
-    first = line
-    while first > 1 and lines[first - 2] != "}":
-        first -= 1
-    last = line
-    while last < len(lines) and lines[last - 1] != "}":
-        last += 1
-    return first, last
-
-
-def relevant(module, case):
-    """Whether a case may use a module, as far as the names tell."""
-    found = re.search(r"_(bf|[fkw])(\d+)", module)
-    if not found:
-        return True
-    kind, size = found.groups()
-    if kind == "w":
-        element = re.search(r"bytes=(\d+)", case)
-        return not element or int(element.group(1)) % int(size) == 0
-    types = {"k": "(u|i|f|bf)", "f": "f", "bf": "bf"}[kind]
-    return re.search(r"(?<![a-z0-9])%s%s(?!\d)" % (types, size), case) is not None
-
-
-class Tree:
-    """The unchanged checkout and its build: how each file is built, and which tests a folder has."""
-
-    def __init__(self, path):
-        self.path = os.path.realpath(path)
-        self.build = os.path.join(self.path, "build")
-        self.programs = {folder: list(tests) for folder, tests in PROGRAMS.items()}
-        with open(os.path.join(self.path, "src/operations.def")) as file:
-            for folder, tests in re.findall(r"^OPERATION\(\w+,\s*(\w+),[^\"\n]*(?:\"([^\"]*)\")?",
-                                            file.read(), re.M):
-                self.programs.setdefault(folder, []).extend(tests.split() + ["explain"])
-        with open(os.path.join(self.path, "tests/test.c")) as file:
-            self.stop = ["--stop"] if '"--stop"' in file.read() else []
-        self.deps = {}  # source or header: objects that include it
-        target = None
-        for line in self.ninja("deps").split("\n"):
-            if line.startswith(" "):
-                name = os.path.relpath(os.path.join(self.build, line.strip()), self.path)
-                self.deps.setdefault(name, []).append(target)
-            elif line:
-                target = line.split(":")[0]
-        self.compilers = {c["output"]: re.sub(r"^\S*ccache ", "", c["command"])
-                          for c in json.loads(self.ninja("compdb")) if " -c " in c["command"]}
-        self.linkers = {}
-        self.case_lines = {}
-        self.seconds = {}  # of the compilation of an object
-        with open(self.build + "/.ninja_log") as file:
-            for line in file:
-                words = line.split("\t")
-                if len(words) == 5:
-                    self.seconds[words[3]] = (int(words[1]) - int(words[0])) / 1000
-        self.lock = threading.Lock()
-        self.library = os.path.relpath(os.path.realpath(self.build + "/src/libechelon.so"),
-                                       self.build)
-        tests = json.loads(subprocess.check_output(
-            ["ctest", "--test-dir", self.build, "--show-only=json-v1"], text=True))["tests"]
-        self.golden = [t for t in tests if re.match("(cli_|fuzz_|test_gf2_check)", t["name"])]
-
-    def ninja(self, *tool):
-        return subprocess.check_output(["ninja", "-t", *tool], cwd=self.build, text=True)
-
-    def linker(self, target):
-        """The command that links a target; empty if there is no such target."""
-        if target not in self.linkers:
-            result = subprocess.run(["ninja", "-t", "commands", target], cwd=self.build, text=True,
-                                    stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
-            found = [line for line in result.stdout.split("\n")
-                     if re.search(r" (-o|qc) %s " % re.escape(target), line + " ")]
-            self.linkers[target] = found[-1] if found else ""
-        return self.linkers[target]
-
-    def cases(self, program, folder):
-        """The quick cases of a program on the emulator: (seconds, id, executed lines)."""
-        with self.lock:
-            if program not in self.case_lines:
-                path = os.path.join(folder, program)
-                test = os.path.join(self.build, "tests", program)
-                if not os.path.exists(path) or os.path.getmtime(path) < os.path.getmtime(test):
-                    os.makedirs(folder, exist_ok=True)
-                    with open(path + ".new", "w") as file:
-                        subprocess.run([test, "--lines"] + quick_cases(program), stdout=file,
-                                       stderr=subprocess.DEVNULL,
-                                       env=dict(os.environ, ECHELON_SIMT="profile"))
-                    os.replace(path + ".new", path)
-                cases = {}
-                with open(path) as file:
-                    for line in file:
-                        if line.startswith("lines "):
-                            _, seconds, case = line.rstrip("\n").split(" ", 2)
-                            entry = cases.setdefault(case, [0, set()])
-                            entry[0] += float(seconds)
-                            lines = entry[1]
-                        elif line.startswith("  ") and cases:
-                            lines.add(sys.intern(os.path.basename(line.strip())))
-                self.case_lines[program] = sorted((seconds, case, lines) for case, (seconds, lines)
-                                                  in cases.items())
-        return self.case_lines[program]
-
-    def modules(self, name):
-        """The objects of the modules of kernels that contain this file."""
-        return sorted(o for o in self.deps.get(name, []) if re.match(r"src/\w+/CMakeFiles/simt_", o))
 
 
 class Worker:
@@ -461,6 +239,19 @@ class Worker:
             cases, count = cases[count:], 64
         return None
 
+    def some_cases(self, program):
+        """Quick cases that take together about SOME_S seconds."""
+        cases = [(c[1], c[0]) for c in self.tree.cases(program, self.shared["lines"])]
+        random.Random(program).shuffle(cases)
+        history = self.shared["history"].get(program, [])
+        cases.sort(key=lambda case: case[0] not in history)
+        left, chosen = SOME_S, []
+        for case in cases:
+            if case[1] < left:
+                chosen.append(case)
+                left -= case[1]
+        return chosen
+
     def kernel_programs(self, folder, deep):
         programs = ["test_" + p for p in dict.fromkeys(self.tree.programs.get(folder, []))]
         return [p for p in programs if p != "test_explain" and (deep or p not in SLOW) and
@@ -477,7 +268,8 @@ class Worker:
         if deep or folder in ORDERED:
             orders.append("ECHELON_SIMT=seed=3,yield=5")
         if deep:
-            orders += ["ECHELON_SIMT=seed=2,yield=4,weak=1", "ECHELON_SIMT=seed=3,yield=64,threads=2"]
+            orders += ["ECHELON_SIMT=seed=2,yield=4,weak=1",
+                       "ECHELON_SIMT=seed=3,yield=64,threads=2"]
         for options in orders:
             for program in programs:
                 how = self.run_cases(program, chosen[program], options)
@@ -505,7 +297,12 @@ class Worker:
                                  "ECHELON_CPU=portable"))
                 ways.append((["--device", "cpu"], ""))
             if "/cpu/" not in name and program not in NO_DEVICE:
-                ways.append((quick_cases(program), ""))
+                if deep or program in WHOLE or "/cuda/" not in name:
+                    ways.append((quick_cases(program), ""))
+                else:
+                    how = self.run_cases(program, self.some_cases(program), "")
+                    if how:
+                        return how
                 if deep:
                     ways += self.simt_ways(program)
             for arguments, options in ways:
@@ -655,6 +452,12 @@ def run_all(options, mutants):
     work = tempfile.mkdtemp(prefix="mutate-", dir=options.work)
     shared = {"history": {}, "times": {}, "verbose": options.verbose, "running": set(),
               "lines": options.results + ".lines"}
+    for row in read(options.results):
+        case = re.match(r"(?:ECHELON_SIMT=\S+ )?(test_\w+) [^:]*: (\w+\(.*)$", row["how"])
+        if case:
+            shared["history"].setdefault(case.group(1), []).insert(0, case.group(2))
+    for program, cases in shared["history"].items():
+        shared["history"][program] = list(dict.fromkeys(cases))[:HISTORY]
     lock = threading.Lock()
     todo = queue.SimpleQueue()
     for m in mutants:
