@@ -269,7 +269,8 @@ class Worker:
             orders.append("ECHELON_SIMT=seed=3,yield=5")
         if deep:
             orders += ["ECHELON_SIMT=seed=2,yield=4,weak=1",
-                       "ECHELON_SIMT=seed=3,yield=64,threads=2"]
+                       "ECHELON_SIMT=seed=3,yield=64,threads=2", "ECHELON_SIMT=sm=80",
+                       "ECHELON_SIMT=sm=75"]
         for options in orders:
             for program in programs:
                 how = self.run_cases(program, chosen[program], options)
