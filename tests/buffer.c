@@ -4,8 +4,8 @@
  *     base                data                    data + bytes
  *     | GUARD of 0xA7     | bytes of 0x5C          | GUARD of 0xA7 |
  *
- * In GPU memory, ech_copy() writes and reads the zones and the data.  On the emulator there is no
- * zone after the data: it reports each access past the end, also one that only reads.
+ * In GPU memory, ech_copy() writes and reads the zones and the data.  On the emulator there are no
+ * zones: it reports each access before or after an allocation, also one that only reads.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -17,16 +17,21 @@
 
 enum { GUARD = 512, GUARD_BYTE = 0xA7, FILL_BYTE = 0x5C };
 
+static bool has_zones(ech_ctx *ctx)
+{
+    return !ctx || strcmp(ech_device_name(ctx), "simt") != 0;
+}
+
 static size_t whole_bytes(ech_ctx *ctx, size_t bytes, size_t offset)
 {
-    if (ctx && strcmp(ech_device_name(ctx), "simt") == 0)
-        return GUARD + offset + bytes + (bytes == 0); /* data must be in the allocation */
+    if (!has_zones(ctx)) return offset + bytes + (bytes == 0); /* data is in the allocation */
     return (bytes + 2 * GUARD + 512) / 256 * 256;
 }
 
 bool buffer_make(struct buffer *buffer, ech_ctx *ctx, size_t bytes, size_t offset)
 {
     const size_t whole = whole_bytes(ctx, bytes, offset);
+    const size_t before = offset + (has_zones(ctx) ? GUARD : 0);
     *buffer = (struct buffer){ .ctx = ctx, .bytes = bytes, .whole_bytes = whole };
     char *image = aligned_alloc(256, (whole + 255) / 256 * 256);
     void *base = image;
@@ -37,9 +42,9 @@ bool buffer_make(struct buffer *buffer, ech_ctx *ctx, size_t bytes, size_t offse
         return false;
     }
     memset(image, GUARD_BYTE, whole);
-    memset(image + GUARD + offset, FILL_BYTE, bytes);
+    memset(image + before, FILL_BYTE, bytes);
     buffer->base = base;
-    buffer->data = buffer->base + GUARD + offset;
+    buffer->data = buffer->base + before;
     if (!ctx) return true;
     bool copied = CHECK_STATUS(ech_copy(ctx, base, image, whole), ECH_OK);
     free(image);
