@@ -44,8 +44,9 @@ def relevant(module, case):
     if kind == "w":
         element = re.search(r"bytes=(\d+)", case)
         return not element or int(element.group(1)) % int(size) == 0
-    types = {"k": "(u|i|f|bf)", "f": "f", "bf": "bf"}[kind]
-    return re.search(r"(?<![a-z0-9])%s%s(?!\d)" % (types, size), case) is not None
+    kinds = {"k": ("u", "i", "f", "bf"), "f": ("f",), "bf": ("bf",)}[kind]
+    types = re.findall(r"(?<![a-z0-9])(u|i|f|bf)(8|16|32|64)(?!\d)", case)
+    return not types or any(k in kinds and s == size for k, s in types)
 
 
 class Tree:

@@ -364,7 +364,10 @@ class Worker:
             weight = min(cases, 20) / (1 + self.tree.seconds.get(module, 1))
             chance[module] = rng.random() ** (1 / (0.001 + weight))
         tested = 0
-        for module in sorted(modules, key=chance.get, reverse=True):
+        order = sorted(modules, key=chance.get, reverse=True)
+        for module, more in [(m, False) for m in order] + [(m, True) for m in order if deep]:
+            if tested == (MODULES if deep else 1) and not more:
+                continue
             self.clean()
             state = self.compile(module)
             if state == "compiler":
@@ -375,9 +378,9 @@ class Worker:
             if not self.relink("src/echelon/%s.so" % name):
                 return "compiler"
             mutant["module"] = name
-            how = self.test_kernels(folder, name, mutant, deep)
+            how = self.test_kernels(folder, name, mutant, more)
             tested += 1
-            if how or tested == (MODULES if deep else 1):
+            if how or more:
                 return how or "survived"
         return "survived" if tested else "same"
 
@@ -451,7 +454,8 @@ def run_all(options, mutants):
     """Judges the mutants with several workers; returns after the last one."""
     tree = Tree(options.tree)
     work = tempfile.mkdtemp(prefix="mutate-", dir=options.work)
-    shared = {"history": {}, "times": {}, "verbose": options.verbose, "running": set(),
+    shared = {"history": {}, "times": {}, "running": set(), "stopped": False,
+              "verbose": options.verbose,
               "lines": options.results + ".lines"}
     for row in read(options.results):
         case = re.match(r"(?:ECHELON_SIMT=\S+ )?(test_\w+) [^:]*: (\w+\(.*)$", row["how"])
@@ -472,13 +476,14 @@ def run_all(options, mutants):
                 return
             began = time.monotonic()
             worker.judge(m, options.again)
+            if shared["stopped"]:
+                return
             m["seconds"] = "%.0f" % (time.monotonic() - began)
             with lock:
                 if options.again:
-                    rows = [m if key_of(r) == key_of(m) else r for r in read(options.results)]
-                    os.replace(options.results, options.results + ".old")
-                    for row in rows:
-                        write(options.results, row)
+                    for row in read(options.results):
+                        write(options.results + ".new", m if key_of(row) == key_of(m) else row)
+                    os.replace(options.results + ".new", options.results)
                 else:
                     write(options.results, m)
                 print("%(result)s (%(how)s, %(seconds)s s) %(file)s:%(line)s: %(before)s -> "
@@ -496,6 +501,7 @@ def run_all(options, mutants):
         for thread in threads:
             thread.join()
     finally:
+        shared["stopped"] = True
         for process in list(shared["running"]):
             os.killpg(process, signal.SIGKILL)
         shutil.rmtree(work, ignore_errors=True)
