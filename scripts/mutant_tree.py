@@ -36,7 +36,7 @@ def quick_cases(program):
 
 
 def relevant(module, case):
-    """Whether a case may use a module, as far as the names tell."""
+    """Whether a case may use a module, as far as the names show."""
     found = re.search(r"_(bf|[fkw])(\d+)", module)
     if not found:
         return True

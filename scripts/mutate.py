@@ -213,7 +213,7 @@ class Worker:
         return [(["--device", "simt", "--quick", "--every", "2"], "")]
 
     def covering(self, program, mutant, module):
-        """The quick cases that run the line of a mutant, or else its function, or else its file."""
+        """The quick cases that run the line of a mutant, otherwise its function or its file."""
         name = os.path.basename(mutant["file"])
         first, last = mutant["function"]
         cases = [c for c in self.tree.cases(program, self.shared["lines"])
