@@ -1,292 +1,546 @@
 #!/usr/bin/env python3
 """mutate.py - plants single faults in the source and reports which ones the tests do not detect.
 
-    mutate.py --tree TREE --results FILE.csv [--count N] [--seed S] [--files PATTERN ...] [--list]
+    mutate.py --tree TREE --results FILE.csv [--count N] [--seed S] [--jobs N] [--files PATTERN ...]
+    mutate.py --tree TREE --results FILE.csv --again [--jobs N]
+    mutate.py --tree TREE [--seed S] [--count N] [--files PATTERN ...] --list
     mutate.py --results FILE.csv --report
 
-TREE is a second checkout of the repository, with a build in TREE/build (cmake -S TREE -B TREE/build
--G Ninja, then ninja -C TREE/build).  Its sources are changed and restored: do not work in it.
+TREE is a checkout of the repository with a complete build in TREE/build (cmake -S TREE
+-B TREE/build -G Ninja, then ninja -C TREE/build).  Nothing in TREE changes: each of the --jobs has
+a folder with the changed source and what was built from it, and links to all other files of the
+build.
 
-A mutant is one change at one place: an operator, a bound, a constant, a condition, a swapped pair of
-arguments, a mask, or a removed call of a function without a result (barriers, fences, waits).  The
-seed determines the order of all mutants of the files; the first N that FILE.csv does not contain are
-run, so that a run can be continued, and several machines can use different seeds.  The tests are
-those of the folder: the programs of the operation on the CPU, quick cases first, and quick cases on
-the emulator, or the golden tests of the command.  If a header is part of several modules of kernels, one is compiled.
+A mutant is one change at one place: an operator, a bound, a constant, a condition, a swapped pair
+of arguments, a mask, or a removed call of a function without a result (barriers, fences, waits).
+The seed determines the order of all mutants of the files; the first N that FILE.csv does not
+contain are run, so that a run can be continued, and several machines can use different seeds.
 
-Results: killed (a test fails, the compiler rejects it, or it takes too long) or survived.
+The tests are those of the folder: the programs of the operation on the CPU, quick cases first, and
+quick cases on the emulator, or the golden tests of the command.  Each program ends at its first
+failure.  Cases that killed earlier mutants of the folder run first; this changes the time, not the
+result.  A header of kernels that is part of several modules is compiled into one of them, selected
+at random.  --again runs more tests for each survivor of FILE.csv: other modules, more cases, and
+more orders of execution.
+
+Results: killed (a test fails, the compiler rejects it, or it takes too long), survived, or same
+(the compiler generates the same instructions as before, in each module).
 
 SPDX-License-Identifier: Apache-2.0
 """
 import argparse
+import collections
 import csv
-import fnmatch
 import os
+import queue
 import random
 import re
+import shutil
 import signal
 import subprocess
 import sys
+import tempfile
+import threading
 import time
 
-FIELDS = ["file", "line", "column", "before", "after", "result", "how", "seconds", "text"]
+from mutant_tree import NO_DEVICE, ORDERED, SLOW, WHOLE, Tree, quick_cases, relevant
+from mutants import all_mutants, function_lines
+
+FIELDS = ["file", "line", "column", "before", "after", "result", "how", "seconds", "module",
+          "cases", "text"]
 LIMIT_S = 300  # per program; a mutant that takes longer is killed
-
-# Operations whose name is not the name of their folder and programs for folders without operations.
-PROGRAMS = {
-    "core": ["api", "context", "memory", "explain", "algorithm", "sort", "reduce"],
-    "cpu": ["parallel", "threads", "context", "sort", "reduce", "matmul", "direct"],
-    "cuda": ["launch", "driver", "exchange", "memory", "sort", "sort_host"],
-}
-
-# Pairs of a pattern and its replacements.  The pattern is matched in code, never in comments, texts
-# or directives.  \\b and spaces keep -> and ++ and casts apart from operators.
-OPERATORS = [
-    (r"(?<=[\w)\]] )<(?= [\w(*&!-])", ["<=", ">="]),
-    (r"(?<=[\w)\]] )>(?= [\w(*&!-])", [">=", "<="]),
-    (r"(?<=[\w)\]] )<=(?= )", ["<"]),
-    (r"(?<=[\w)\]] )>=(?= )", [">"]),
-    (r"(?<=[\w)\]] )==(?= )", ["!="]),
-    (r"(?<=[\w)\]] )!=(?= )", ["=="]),
-    (r"(?<=[\w)\]] )\+(?= )", ["-"]),
-    (r"(?<=[\w)\]] )-(?= )", ["+"]),
-    (r"(?<=[\w)\]] )\*(?= )", ["+"]),
-    (r"(?<=[\w)\]] )/(?= )", ["*"]),
-    (r"(?<=[\w)\]] )%(?= )", ["/"]),
-    (r"(?<=[\w)\]] )&(?= )", ["|"]),
-    (r"(?<=[\w)\]] )\|(?= )", ["&"]),
-    (r"(?<=[\w)\]] )\^(?= )", ["|"]),
-    (r"(?<=[\w)\]] )<<(?= )", [">>"]),
-    (r"(?<=[\w)\]] )>>(?= )", ["<<"]),
-    (r"(?<=[\w)\]] )&&(?= )", ["||"]),
-    (r"(?<=[\w)\]] )\|\|(?= )", ["&&"]),
-    (r"(?<=[\w)\]] )\+=(?= )", ["-="]),
-    (r"(?<=[\w)\]] )-=(?= )", ["+="]),
-    (r"\btrue\b", ["false"]),
-    (r"\bfalse\b", ["true"]),
-    (r"(?<=[(=<>+*/%-] )\d+(?=[;,) ])", ["+1"]),  # a constant: one more
-    (r"(?<= - )\d+(?=[;,) ])", ["+1"]),
-]
+HISTORY = 12  # cases per program that killed the latest mutants, tried first
+SOME_S = 20  # seconds of cases of a program for a mutant of host code, without --again
+MODULES = 4  # modules per survivor with --again
 
 
-def code_of(text):
-    """The text with comments, strings, characters and directives replaced by blanks."""
-    def blank(match):
-        return re.sub(r"[^\n]", " ", match.group(0))
-    text = re.sub(r"/\*.*?\*/|//[^\n]*|\"(\\.|[^\"\\\n])*\"|'(\\.|[^'\\\n])+'", blank, text,
-                  flags=re.S)
-    return re.sub(r"^[ \t]*#(\\\n|[^\n])*", blank, text, flags=re.M)
+class Worker:
+    """A folder with a copy of the sources, and with links to the build or what was built again."""
 
+    def __init__(self, tree, shared, path):
+        self.tree, self.shared, self.path = tree, shared, path
+        self.build = os.path.join(path, "build")
+        for name in ("src", "cli", "include"):
+            shutil.copytree(os.path.join(tree.path, name), os.path.join(path, name))
+        os.makedirs(self.build + "/src/echelon")
+        self.made = []  # files of the build that are not links
+        for folder in ("src", "src/echelon"):
+            for name in os.listdir(os.path.join(tree.build, folder)):
+                if ".so" in name:
+                    self.link(folder + "/" + name)
+        self.environment = dict(os.environ, LD_LIBRARY_PATH=self.build + "/src",
+                                ECHELON_LIBSIMT=self.build + "/src/libechelon_simt.so")
+        libraries = subprocess.check_output(["ldd", tree.build + "/tests/test_api"], text=True,
+                                            env=self.environment)
+        if self.build + "/src/libechelon.so" not in libraries:
+            sys.exit("LD_LIBRARY_PATH does not select the library of the tests")
 
-def mutants_of(path, text):
-    """All mutants of a file: (offset, length, replacement)."""
-    code = code_of(text)
-    found = []
-    for pattern, replacements in OPERATORS:
-        for match in re.finditer(pattern, code):
-            for replacement in replacements:
-                if replacement == "+1":
-                    replacement = str(int(match.group(0)) + 1)
-                found.append((match.start(), len(match.group(0)), replacement))
-    # Conditions.
-    for match in re.finditer(r"\b(?:if|while) \(", code):
-        depth, at = 1, match.end()
-        while at < len(code) and depth:
-            depth += {"(": 1, ")": -1}.get(code[at], 0)
-            at += 1
-        condition = text[match.end():at - 1]
-        if "\n" not in condition:
-            found.append((match.end(), len(condition), "!(%s)" % condition))
-    # Statements that call a function: barriers, fences, waits, copies.
-    for match in re.finditer(r"^[ \t]+([a-z_]\w*\([^;{}]*\);)$", code, re.M):
-        if not re.match(r"(return|if|while|for|switch|sizeof)\b", match.group(1)):
-            found.append((match.start(1), len(match.group(1)), ";"))
-    # Two arguments that are names.
-    for match in re.finditer(r"\b\w+\(([a-z]\w*), ([a-z]\w*)(?=[,)])", code):
-        if match.group(1) != match.group(2):
-            found.append((match.start(1), match.end(2) - match.start(1),
-                          "%s, %s" % (match.group(2), match.group(1))))
-    # Declarations of functions have no semantics.
-    return [m for m in found if not re.match(r"\s*(static|extern|ECH_API|struct|enum)\b[^=]*\($",
-                                             code[code.rfind("\n", 0, m[0]) + 1:m[0]] + "(")]
+    def link(self, name):
+        """A link to a file of the build; all names of the library lead to one file."""
+        to = os.path.join(self.tree.build, name)
+        if os.path.basename(name).startswith("libechelon.so") and name != self.tree.library:
+            to = os.path.basename(self.tree.library)
+        os.symlink(to, os.path.join(self.build, name))
 
+    # ---- Build ----
 
-def sources(tree, patterns):
-    names = subprocess.check_output(["git", "-C", tree, "ls-files", "src", "cli"], text=True)
-    return [name for name in names.split() if re.search(r"\.(c|h|cu|cuh)$", name)
-            and not name.startswith("src/simt/")
-            and any(fnmatch.fnmatch(name, pattern) for pattern in patterns)]
+    def place(self, name):
+        """The path of a file of the build."""
+        made = os.path.join(self.build, name)
+        return made if name in self.made else os.path.join(self.tree.build, name)
 
+    def shell(self, command):
+        return subprocess.run(command, shell=True, cwd=self.tree.build, stdin=subprocess.DEVNULL,
+                              stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode == 0
 
-def all_mutants(tree, patterns, seed):
-    found = []
-    for name in sources(tree, patterns):
-        with open(os.path.join(tree, name)) as file:
-            text = file.read()
-        for start, length, after in mutants_of(name, text):
-            line = text.count("\n", 0, start) + 1
-            column = start - text.rfind("\n", 0, start)
-            found.append({"file": name, "line": line, "column": column, "start": start,
-                          "before": text[start:start + length], "after": after,
-                          "text": text.split("\n")[line - 1].strip()})
-    random.Random(seed).shuffle(found)
-    return found
+    def output(self, name):
+        path = os.path.join(self.build, name)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        if os.path.islink(path):
+            os.unlink(path)
+        self.made.append(name)
+        return path
 
+    def moved(self, text):
+        """The text with paths of the sources of this folder."""
+        return re.sub(r"%s/(?=(src|cli|include)\b)" % re.escape(self.tree.path),
+                      lambda _: self.path + "/", text)
 
-class Tree:
-    def __init__(self, path):
-        self.path = os.path.abspath(path)
-        self.build = os.path.join(self.path, "build")
-        self.programs = dict(PROGRAMS)
-        with open(os.path.join(self.path, "src/operations.def")) as file:
-            for folder, tests in re.findall(r"^OPERATION\(\w+,\s*(\w+),[^\"\n]*(?:\"([^\"]*)\")?",
-                                            file.read(), re.M):
-                self.programs.setdefault(folder, []).extend(tests.split() + ["explain"])
-        self.deps = {}  # header: objects that include it
-        deps = subprocess.run(["ninja", "-C", self.build, "-t", "deps"], text=True,
-                              stdout=subprocess.PIPE, check=True).stdout
-        target = None
-        for line in deps.split("\n"):
-            if line.startswith(" "):
-                name = os.path.relpath(os.path.join(self.build, line.strip()), self.path)
-                self.deps.setdefault(name, []).append(target)
-            elif line:
-                target = line.split(":")[0]
-
-    def run(self, command, limit_s=LIMIT_S, environment=None):
-        """True if the command ends with 0 in time."""
-        process = subprocess.Popen(command, cwd=self.path, start_new_session=True,
-                                   env=dict(os.environ, **(environment or {})),
-                                   stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-                                   stderr=subprocess.DEVNULL)
-        try:
-            return process.wait(limit_s) == 0
-        except subprocess.TimeoutExpired:
-            os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
-            return False
-
-    def module(self, mutant, rng):
-        """A module that contains the mutant's file; None: host code."""
-        objects = [o for o in self.deps.get(mutant["file"], []) if "CMakeFiles/simt_" in o]
-        names = sorted({re.search(r"CMakeFiles/(simt_\w+)\.dir", o).group(1) for o in objects})
-        return rng.choice(names) if names else None
-
-    def judge(self, mutant):
-        """How the mutant is killed; None: it survives."""
-        name = mutant["file"]
-        folder = name.split("/")[1] if name.startswith("src/") else "cli"
-        rng = random.Random("%(file)s %(line)s %(column)s %(after)s" % mutant)
-        module = self.module(mutant, rng) if "/cuda/" in name or name.endswith(".cuh") else None
-        targets = ["echelon"] if not module or name.endswith(".c") else []
-        if module:
-            targets.append(module)
-        if folder in ("cli", "io"):
-            targets = ["echelon_cli", "fuzz_text_short", "fuzz_matrix_short", "fuzz_bits_short",
-                       "fuzz_npy_short"]
-        programs = ["test_" + p for p in dict.fromkeys(self.programs.get(folder, []))]
-        targets += [p for p in programs if os.path.exists(self.build + "/tests/" + p)]
-        if not self.run(["ninja", "-C", self.build] + targets, 1800):
+    def compile(self, name):
+        """Compiles an object; "compiler" if that fails, "same" if its code is that of the tree."""
+        command = self.moved(self.tree.compilers[name])
+        source = command.split(" -c ")[1].split()[0]
+        generated = os.path.relpath(os.path.join(self.tree.build, source), self.tree.build)
+        if not generated.startswith("../"):
+            with open(os.path.join(self.tree.build, source)) as file:
+                text = self.moved(file.read())
+            copy = self.output(generated)
+            with open(copy, "w") as file:
+                file.write(text)
+            command = command.replace(" -c " + source, " -c " + copy)
+        object_file = self.output(name)
+        command = re.sub(r" -M[DTF]( (?!-)\S+)?", "", command)
+        command = command.replace(" -o " + name, " -o " + object_file)
+        command += " -ffile-prefix-map=%s/=%s/" % (self.path, self.tree.path)
+        if not self.shell(command):
             return "compiler"
-        simt = {"ECHELON_LIBSIMT": self.build + "/src/libechelon_simt.so"}
-        if folder in ("cli", "io"):
-            tests = subprocess.run(["ctest", "--test-dir", self.build, "-N", "-R", "^(cli_|fuzz_)"],
-                                   text=True, stdout=subprocess.PIPE, check=True).stdout
-            for test in re.findall(r": ((?:cli|fuzz)_\w+)", tests):
-                if not self.run(["ctest", "--test-dir", self.build, "-R", "^%s$" % test]):
-                    return test
+        codes = []
+        for path in (object_file, os.path.join(self.tree.build, name)):
+            stripped = os.path.join(self.path, "stripped.o")
+            subprocess.run(["objcopy", "--strip-debug", path, stripped], check=True)
+            with open(stripped, "rb") as file:
+                codes.append(file.read())
+        return "same" if codes[0] == codes[1] else ""
+
+    def relink(self, target):
+        """Links a target again if one of its parts was built again; False if that fails."""
+        command = self.tree.linker(target)
+        parts = set(command.split())
+        for part in sorted(parts):
+            if part.endswith(".a") and part != target and not self.relink(part):
+                return False
+        if not parts & set(self.made):
+            return True
+        words = {name: os.path.join(self.build, name) for name in self.made}
+        words[target] = self.output(target)
+        return self.shell("".join(words.get(w, w) for w in re.split(r"(\s+)", command)))
+
+    def clean(self):
+        for name in dict.fromkeys(self.made):
+            path = os.path.join(self.build, name)
+            if os.path.exists(path):
+                os.unlink(path)
+            if re.match(r"src/(echelon/)?[^/]*\.so", name):
+                self.link(name)
+        self.made = []
+
+    # ---- Tests ----
+
+    def run(self, command, options="", limit_s=None):
+        """None if a command ends with 0 or 77 (skipped) in time; else its first failed case."""
+        key = " ".join([os.path.basename(command[0]), options] + command[1:])[:400]
+        passed_s = self.shared["times"].get(key)
+        if not limit_s:
+            limit_s = LIMIT_S if passed_s is None else min(LIMIT_S, 60 + 8 * passed_s)
+        environment = dict(self.environment, **dict(o.split("=", 1) for o in options.split()))
+        if self.shared["verbose"]:
+            print("    %s %s %s" % (time.strftime("%H:%M:%S"), key, limit_s))
+            sys.stdout.flush()
+        began = time.monotonic()
+        with open(os.path.join(self.path, "output"), "w+") as output:
+            process = subprocess.Popen(command, cwd=self.path, start_new_session=True,
+                                       env=environment, stdin=subprocess.DEVNULL, stdout=output,
+                                       stderr=subprocess.DEVNULL)
+            self.shared["running"].add(process.pid)
+            try:
+                status = process.wait(limit_s)
+            except subprocess.TimeoutExpired:
+                os.killpg(process.pid, signal.SIGKILL)
+                process.wait()
+                return "more than %.0f s" % limit_s
+            finally:
+                self.shared["running"].discard(process.pid)
+            if status in (0, 77):
+                self.shared["times"][key] = max(time.monotonic() - began, passed_s or 0)
+                return None
+            output.seek(0)
+            text = output.read()
+        if "no case id begins with" in text:
             return None
-        for program in programs:
-            path = self.build + "/tests/" + program
-            if not os.path.exists(path):
-                continue
-            ways = []
-            if not module:
-                ways.append((["--device", "cpu", "--quick"], {}))
-                if "/cpu/" in name:
-                    ways.append((["--device", "cpu", "--quick", "--every", "3"],
-                                 {"ECHELON_CPU": "portable"}))
-                ways.append((["--device", "cpu"], {}))
-            if "/cpu/" not in name and program not in ("test_parallel", "test_threads"):
-                ways.append((["--device", "simt", "--quick", "--every", "7"], simt))
-                ways.append((["--device", "simt", "--quick", "--every", "7"],
-                             dict(simt, ECHELON_SIMT="seed=3,yield=5")))
-            for arguments, environment in ways:
-                if not self.run([path] + arguments, environment=environment):
-                    return program + " " + " ".join(arguments)
+        case = re.search(r"^FAIL '(.*)'$", text, re.M)
+        return case.group(1) if case else "status %d" % status
+
+    def program(self, program, arguments, options="", limit_s=None):
+        """How a test program fails; None: it passes."""
+        path = self.place("tests/" + program)
+        case = self.run([path] + arguments + self.tree.stop, options, limit_s)
+        if not case:
+            return None
+        history = self.shared["history"].setdefault(program, [])
+        if case in history:
+            history.remove(case)
+        history.insert(0, case)
+        del history[HISTORY:]
+        first = [a for a in arguments if "(" not in a and " " not in a]
+        return " ".join([options, program] + first).strip() + ": " + case
+
+    def simt_ways(self, program):
+        """More cases for survivors."""
+        if program in WHOLE:
+            return []
+        if program == "test_sort":
+            return [(["--device", "simt", "--cover"], "")]
+        return [(["--device", "simt", "--quick", "--every", "2"], "")]
+
+    def covering(self, program, mutant, module):
+        """The quick cases that run the line of a mutant, otherwise its function or its file."""
+        name = os.path.basename(mutant["file"])
+        first, last = mutant["function"]
+        cases = [c for c in self.tree.cases(program, self.shared["lines"])
+                 if relevant(module, c[1])]
+        near = {"%s:%d" % (name, line) for line in range(first, last + 1)}
+        at = "%s:%d" % (name, mutant["line"])
+        exact = [c for c in cases if at in c[2]]
+        around = [c for c in cases if at not in c[2] and near & c[2]]
+        if not exact and not around:
+            exact = [c for c in cases if any(l.startswith(name + ":") for l in c[2])]
+        return [(c[1], c[0]) for c in exact + around]
+
+    def run_cases(self, program, cases, options):
+        """Runs cases, the first of them first, in processes of at most 64."""
+        more = ["--one-way"] if program == "test_sort" else []
+        count = 6
+        while cases:
+            limit_s = min(LIMIT_S, 40 + 10 * sum(case[1] for case in cases[:count]))
+            how = self.program(program, ["--device", "simt"] + more +
+                               [case[0] for case in cases[:count]], options, limit_s)
+            if how:
+                return how
+            cases, count = cases[count:], 64
         return None
 
+    def some_cases(self, program):
+        """Quick cases that take together about SOME_S seconds."""
+        cases = [(c[1], c[0]) for c in self.tree.cases(program, self.shared["lines"])]
+        random.Random(program).shuffle(cases)
+        history = self.shared["history"].get(program, [])
+        cases.sort(key=lambda case: case[0] not in history)
+        left, chosen = SOME_S, []
+        for case in cases:
+            if case[1] < left:
+                chosen.append(case)
+                left -= case[1]
+        return chosen
 
+    def kernel_programs(self, folder, deep):
+        programs = ["test_" + p for p in dict.fromkeys(self.tree.programs.get(folder, []))]
+        return [p for p in programs if p != "test_explain" and (deep or p not in SLOW) and
+                os.path.exists(self.tree.build + "/tests/" + p)]
+
+    def test_kernels(self, folder, module, mutant, deep):
+        programs = self.kernel_programs(folder, deep)
+        chosen = {p: self.covering(p, mutant, module) for p in programs}
+        history = {c for p in programs for c in self.shared["history"].get(p, [])}
+        for p in programs:  # cases that killed others come first
+            chosen[p].sort(key=lambda case: case[0] not in history)
+        mutant["cases"] = sum(map(len, chosen.values()))
+        orders = [""]
+        if deep or folder in ORDERED:
+            orders.append("ECHELON_SIMT=seed=3,yield=5")
+        if deep:
+            orders += ["ECHELON_SIMT=seed=2,yield=4,weak=1",
+                       "ECHELON_SIMT=seed=3,yield=64,threads=2", "ECHELON_SIMT=sm=80",
+                       "ECHELON_SIMT=sm=75"]
+        for options in orders:
+            for program in programs:
+                how = self.run_cases(program, chosen[program], options)
+                if how:
+                    return how
+        if not deep:
+            return None
+        for program in programs:
+            for arguments, options in self.simt_ways(program):
+                how = self.program(program, arguments, options)
+                if how:
+                    return how
+        if folder in ("sort", "select"):
+            script = ["sh", self.tree.path + "/tests/simt_orders.sh", self.place("cli/echelon")]
+            return "simt_orders" if self.run(script) else None
+        return None
+
+    def test_host(self, name, folder, programs, deep):
+        for program in programs:
+            ways = []
+            if "/cuda/" not in name or program in NO_DEVICE:
+                ways.append((["--device", "cpu", "--quick"], ""))
+                if "/cpu/" in name:
+                    ways.append((["--device", "cpu", "--quick", "--every", "3"],
+                                 "ECHELON_CPU=portable"))
+                ways.append((["--device", "cpu"], ""))
+            if "/cpu/" not in name and program not in NO_DEVICE:
+                if deep or program in WHOLE or "/cuda/" not in name:
+                    ways.append((quick_cases(program), ""))
+                else:
+                    how = self.run_cases(program, self.some_cases(program), "")
+                    if how:
+                        return how
+                if deep:
+                    ways += self.simt_ways(program)
+            for arguments, options in ways:
+                how = self.program(program, arguments, options)
+                if how:
+                    return how
+        return None
+
+    def test_golden(self):
+        for test in self.tree.golden:
+            words = [self.place(os.path.relpath(w, self.tree.build))
+                     if w.startswith(self.tree.build) else w for w in test["command"]]
+            options = [v for p in test["properties"] if p["name"] == "ENVIRONMENT"
+                       for v in p["value"] if " " not in v]
+            options = [o.replace(self.tree.build + "/cli/echelon", self.place("cli/echelon"))
+                       for o in options]
+            if self.run(words, " ".join(options)):
+                return test["name"]
+        return None
+
+    # ---- Verdict ----
+
+    def judge(self, mutant, deep):
+        """Sets the result of a mutant, and how it was found."""
+        path = os.path.join(self.path, mutant["file"])
+        with open(path) as file:
+            text = file.read()
+        mutant["function"] = function_lines(text, mutant["line"])
+        try:
+            with open(path, "w") as file:
+                file.write(text[:mutant["start"]] + mutant["after"] +
+                           text[mutant["start"] + len(mutant["before"]):])
+            name = mutant["file"]
+            modules = self.tree.modules(name) if "/cuda/" in name else []
+            how = self.judge_kernels(mutant, modules, deep) if modules else \
+                self.judge_host(mutant, deep)
+        finally:
+            self.clean()
+            with open(path, "w") as file:
+                file.write(text)
+        mutant["how"] = how
+        mutant["result"] = how if how in ("same", "survived") else "killed"
+
+    @staticmethod
+    def parts_of(module):
+        """The folder and the name of a module."""
+        return re.match(r"src/(\w+)/CMakeFiles/simt_(\w+)\.dir", module).groups()
+
+    def judge_kernels(self, mutant, modules, deep):
+        """Tests one module.  Modules that compile fast, and whose kernels many cases run, are more
+        likely."""
+        rng = random.Random("%(file)s %(line)s %(column)s %(after)s" % mutant)
+        chance = {}
+        for module in modules:
+            folder, name = self.parts_of(module)
+            cases = sum(len(self.covering(p, mutant, name))
+                        for p in self.kernel_programs(folder, False))
+            weight = min(cases, 20) / (1 + self.tree.seconds.get(module, 1))
+            chance[module] = rng.random() ** (1 / (0.001 + weight))
+        tested = 0
+        order = sorted(modules, key=chance.get, reverse=True)
+        for module, more in [(m, False) for m in order] + [(m, True) for m in order if deep]:
+            if tested == (MODULES if deep else 1) and not more:
+                continue
+            self.clean()
+            state = self.compile(module)
+            if state == "compiler":
+                return state
+            if state == "same":
+                continue
+            folder, name = self.parts_of(module)
+            if not self.relink("src/echelon/%s.so" % name):
+                return "compiler"
+            mutant["module"] = name
+            how = self.test_kernels(folder, name, mutant, more)
+            tested += 1
+            if how or more:
+                return how or "survived"
+        return "survived" if tested else "same"
+
+    def judge_host(self, mutant, deep):
+        name = mutant["file"]
+        folder = name.split("/")[1] if name.startswith("src/") else "cli"
+        golden = folder in ("cli", "io")
+        programs = re.findall(r"^tests/CMakeFiles/(test_\w+)\.dir/",
+                              "\n".join(self.tree.deps.get(name, [])), re.M)
+        programs += ["test_" + p for p in self.tree.programs.get(folder, [])]
+        programs = [p for p in dict.fromkeys(programs) if (deep or p not in SLOW) and
+                    os.path.exists(self.tree.build + "/tests/" + p)]
+        targets = [self.tree.library] + ["tests/" + p for p in programs]
+        if golden:
+            targets += ["cli/echelon", "tests/cli/test_gf2_check"]
+            targets += ["tests/fuzz/fuzz_%s_short" % t for t in ("text", "matrix", "bits", "npy")]
+        parts = set()
+        for target in targets:
+            words = self.tree.linker(target).split()
+            parts.update(words)
+            for archive in words:
+                if archive.endswith(".a"):
+                    parts.update(self.tree.linker(archive).split())
+        changed = [o for o in self.tree.deps.get(name, []) if o in parts]
+        states = []
+        for part in changed:
+            states.append(self.compile(part))
+            if states[-1] == "compiler":
+                return "compiler"
+        if all(s == "same" for s in states):
+            return "same" if states else "survived"
+        for target in targets:
+            if not self.relink(target):
+                return "compiler"
+        how = self.test_golden() if golden else self.test_host(name, folder, programs, deep)
+        return how or "survived"
 def write(path, row):
     new = not os.path.exists(path)
     with open(path, "a", newline="") as file:
-        writer = csv.DictWriter(file, FIELDS, extrasaction="ignore")
+        writer = csv.DictWriter(file, FIELDS, restval="", extrasaction="ignore")
         if new:
             writer.writeheader()
         writer.writerow(row)
 
 
-def report(path):
+def read(path):
+    if not path or not os.path.exists(path):
+        return []
     with open(path, newline="") as file:
-        rows = list(csv.DictReader(file))
-    survivors = [row for row in rows if row["result"] == "survived"]
+        return list(csv.DictReader(file))
+
+
+def key_of(row):
+    return row["file"], str(row["line"]), str(row["column"]), row["after"]
+
+
+def report(path):
+    rows = read(path)
+    count = collections.Counter(row["result"] for row in rows)
     compiler = sum(row["how"] == "compiler" for row in rows)
-    for row in survivors:
-        print("%(file)s:%(line)s:%(column)s: %(before)s -> %(after)s\n    %(text)s" % row)
-    print("%d mutants: %d killed by tests, %d by the compiler, %d survived (%.1f %%)" %
-          (len(rows), len(rows) - compiler - len(survivors), compiler, len(survivors),
-           100 * len(survivors) / max(1, len(rows))))
+    for row in rows:
+        if row["result"] == "survived":
+            print("%(file)s:%(line)s:%(column)s: %(before)s -> %(after)s\n    %(text)s" % row)
+    print("%d mutants: %d killed by tests, %d by the compiler, %d with the same code, "
+          "%d survived (%.1f %%)" %
+          (len(rows), count["killed"] - compiler, compiler, count["same"], count["survived"],
+           100 * count["survived"] / max(1, len(rows) - count["same"])))
+
+
+def run_all(options, mutants):
+    """Judges the mutants with several workers; returns after the last one."""
+    tree = Tree(options.tree)
+    work = tempfile.mkdtemp(prefix="mutate-", dir=options.work)
+    shared = {"history": {}, "times": {}, "running": set(), "stopped": False,
+              "verbose": options.verbose,
+              "lines": options.results + ".lines"}
+    for row in read(options.results):
+        case = re.match(r"(?:ECHELON_SIMT=\S+ )?(test_\w+) [^:]*: (\w+\(.*)$", row["how"])
+        if case:
+            shared["history"].setdefault(case.group(1), []).insert(0, case.group(2))
+    for program, cases in shared["history"].items():
+        shared["history"][program] = list(dict.fromkeys(cases))[:HISTORY]
+    lock = threading.Lock()
+    todo = queue.SimpleQueue()
+    for m in mutants:
+        todo.put(m)
+
+    def loop(worker):
+        while True:
+            try:
+                m = todo.get_nowait()
+            except queue.Empty:
+                return
+            began = time.monotonic()
+            worker.judge(m, options.again)
+            if shared["stopped"]:
+                return
+            m["seconds"] = "%.0f" % (time.monotonic() - began)
+            with lock:
+                if options.again:
+                    for row in read(options.results):
+                        write(options.results + ".new", m if key_of(row) == key_of(m) else row)
+                    os.replace(options.results + ".new", options.results)
+                else:
+                    write(options.results, m)
+                print("%(result)s (%(how)s, %(seconds)s s) %(file)s:%(line)s: %(before)s -> "
+                      "%(after)s" % m)
+                sys.stdout.flush()
+
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
+    try:
+        threads = []
+        for i in range(options.jobs):
+            worker = Worker(tree, shared, os.path.join(work, str(i)))
+            threads.append(threading.Thread(target=loop, args=(worker,), daemon=True))
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    finally:
+        shared["stopped"] = True
+        for process in list(shared["running"]):
+            os.killpg(process, signal.SIGKILL)
+        shutil.rmtree(work, ignore_errors=True)
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--tree")
-    parser.add_argument("--results", required=True)
+    parser.add_argument("--results")
     parser.add_argument("--count", type=int, default=30)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--work", help="folder for the copies; default: that of temporary files")
     parser.add_argument("--files", nargs="*", default=["*"])
+    parser.add_argument("--line", type=int, help="only the mutants of this line")
+    parser.add_argument("--again", action="store_true", help="run more tests for all survivors")
     parser.add_argument("--list", action="store_true", help="print the mutants, run none")
+    parser.add_argument("--verbose", action="store_true", help="print each program that is run")
     parser.add_argument("--report", action="store_true")
     options = parser.parse_args()
+    if not options.list and not options.results:
+        parser.error("--results is missing")
     if options.report:
         return report(options.results)
     if not options.tree:
         parser.error("--tree is missing")
     mutants = all_mutants(options.tree, options.files, options.seed)
+    mutants = [m for m in mutants if options.line in (None, m["line"])]
     if options.list:
         for m in mutants[:options.count]:
             print("%(file)s:%(line)s:%(column)s: %(before)s -> %(after)s    %(text)s" % m)
         print("%d mutants" % len(mutants))
         return 0
-    done = set()
-    if os.path.exists(options.results):
-        with open(options.results, newline="") as file:
-            done = {(r["file"], r["line"], r["column"], r["after"]) for r in csv.DictReader(file)}
-    tree = Tree(options.tree)
-    left = options.count
-    for m in mutants:
-        if not left:
-            break
-        if (m["file"], str(m["line"]), str(m["column"]), m["after"]) in done:
-            continue
-        left -= 1
-        path = os.path.join(tree.path, m["file"])
-        with open(path) as file:
-            text = file.read()
-        began = time.monotonic()
-        try:
-            with open(path, "w") as file:
-                file.write(text[:m["start"]] + m["after"] +
-                           text[m["start"] + len(m["before"]):])
-            m["how"] = tree.judge(m) or ""
-        finally:
-            with open(path, "w") as file:
-                file.write(text)
-        m["result"] = "killed" if m["how"] else "survived"
-        m["seconds"] = "%.0f" % (time.monotonic() - began)
-        write(options.results, m)
-        print("%(result)s (%(how)s, %(seconds)s s) %(file)s:%(line)s: %(before)s -> %(after)s" % m)
-        sys.stdout.flush()
+    results = {key_of(row): row["result"] for row in read(options.results)}
+    if options.again:
+        mutants = [m for m in mutants if results.get(key_of(m)) == "survived"]
+    else:
+        mutants = [m for m in mutants if key_of(m) not in results][:options.count]
+    run_all(options, mutants)
     return 0
 
 

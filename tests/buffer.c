@@ -6,7 +6,8 @@
  *
  * In GPU memory, ech_copy() writes and reads the zones and the data. In host memory, the address
  * sanitizer reports any access to a zone, except to the up to seven bytes before data that are in
- * the same word of 8 bytes.
+ * the same word of 8 bytes. On the emulator there are no zones: it reports each access before or
+ * after an allocation, also one that only reads.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -30,20 +31,24 @@
 
 enum { GUARD = 512, GUARD_BYTE = 0xA7, FILL_BYTE = 0x5C };
 
-static size_t whole_bytes(size_t bytes)
+static bool has_zones(ech_ctx *ctx)
 {
+    return !ctx || strcmp(ech_device_name(ctx), "simt") != 0;
+}
+
+static size_t whole_bytes(ech_ctx *ctx, size_t bytes, size_t offset)
+{
+    if (!has_zones(ctx)) return offset + bytes + (bytes == 0); /* data is in the allocation */
     return (bytes + 2 * GUARD + 512) / 256 * 256;
 }
 
-/* Forbids or permits accesses to the guard zones. Memory of a GPU has no addresses of the host. */
+/* Forbids or permits accesses to the guard zones in host memory. */
 static void forbid_guards(const struct buffer *buffer, bool forbid)
 {
     const char *end = buffer->data + buffer->bytes;
     const size_t before = (size_t)(buffer->data - buffer->base);
-    const size_t after = whole_bytes(buffer->bytes) - before - buffer->bytes;
-    if (buffer->ctx && !test_is_cpu(buffer->ctx) &&
-        strcmp(ech_device_name(buffer->ctx), "simt") != 0)
-        return;
+    const size_t after = buffer->whole_bytes - before - buffer->bytes;
+    if (buffer->ctx && !test_is_cpu(buffer->ctx)) return;
     if (forbid) {
         ASAN_POISON_MEMORY_REGION(buffer->base, before);
         ASAN_POISON_MEMORY_REGION(end, after);
@@ -55,9 +60,10 @@ static void forbid_guards(const struct buffer *buffer, bool forbid)
 
 bool buffer_make(struct buffer *buffer, ech_ctx *ctx, size_t bytes, size_t offset)
 {
-    size_t whole = whole_bytes(bytes);
-    *buffer = (struct buffer){ .ctx = ctx, .bytes = bytes };
-    char *image = aligned_alloc(256, whole);
+    const size_t whole = whole_bytes(ctx, bytes, offset);
+    const size_t before = offset + (has_zones(ctx) ? GUARD : 0);
+    *buffer = (struct buffer){ .ctx = ctx, .bytes = bytes, .whole_bytes = whole };
+    char *image = aligned_alloc(256, (whole + 255) / 256 * 256);
     void *base = image;
     if (image && ctx && ech_malloc(ctx, &base, whole) != ECH_OK) base = NULL;
     if (!image || !base) {
@@ -66,9 +72,9 @@ bool buffer_make(struct buffer *buffer, ech_ctx *ctx, size_t bytes, size_t offse
         return false;
     }
     memset(image, GUARD_BYTE, whole);
-    memset(image + GUARD + offset, FILL_BYTE, bytes);
+    memset(image + before, FILL_BYTE, bytes);
     buffer->base = base;
-    buffer->data = buffer->base + GUARD + offset;
+    buffer->data = buffer->base + before;
     bool copied = !ctx || CHECK_STATUS(ech_copy(ctx, base, image, whole), ECH_OK);
     if (ctx) free(image);
     forbid_guards(buffer, true);
@@ -79,7 +85,7 @@ void buffer_free(struct buffer *buffer)
 {
     if (buffer->base) forbid_guards(buffer, false);
     if (buffer->ctx)
-        ech_free(buffer->ctx, buffer->base, whole_bytes(buffer->bytes));
+        ech_free(buffer->ctx, buffer->base, buffer->whole_bytes);
     else
         free(buffer->base);
     buffer->base = buffer->data = NULL;
@@ -106,13 +112,14 @@ bool buffer_get(const struct buffer *buffer, void *to)
 static bool check_guards(const struct buffer *buffer, const char *name)
 {
     size_t before = (size_t)(buffer->data - buffer->base);
-    size_t after = whole_bytes(buffer->bytes) - before - buffer->bytes;
+    size_t after = buffer->whole_bytes - before - buffer->bytes;
     unsigned char zone[2 * GUARD + 512];
     const struct {
         const char *from;
         size_t bytes;
     } zones[] = { { buffer->base, before }, { buffer->data + buffer->bytes, after } };
     for (int z = 0; z < 2; z++) {
+        if (zones[z].bytes == 0) continue;
         if (buffer->ctx) {
             if (!CHECK_STATUS(ech_copy(buffer->ctx, zone, zones[z].from, zones[z].bytes), ECH_OK))
                 return false;

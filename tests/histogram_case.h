@@ -20,6 +20,7 @@ struct histogram_case {
     bool closed, add, weighted;
     ech_dtype weights; /* if weighted */
     const char *dist;  /* "inside", "ends", or a name in keys.c */
+    bool always;       /* even if --quick selects few cases */
 };
 
 struct histogram_data {

@@ -151,6 +151,22 @@ static void pairs(run_function run)
         }
 }
 
+/* Interleaved channels, with several vectors per thread on the emulator; and more counters than
+ * shared memory has, which blocks divide. */
+static void always(run_function run)
+{
+    static const struct histogram_case cases[] = {
+        { COUNT, ECH_U8, .n = 420000, .bins = 256, .channels = 3, .dist = "random" },
+        { PAIRS, ECH_U8, 3007, 200, 320, 0, 256, .dist = "inside" },
+        { PAIRS, ECH_F32, 3007, 200, 320, -3, 3, .dist = "inside" },
+    };
+    for (size_t i = 0; i < LENGTH(cases); i++) {
+        struct histogram_case c = cases[i];
+        c.always = true;
+        run(&c);
+    }
+}
+
 /* Many blocks and threads. The library chooses different algorithms for these cases. */
 static void big_sizes(run_function run)
 {
@@ -192,5 +208,6 @@ void histogram_cases(run_function run)
     edges(run);
     weights(run);
     pairs(run);
+    always(run);
     big_sizes(run);
 }

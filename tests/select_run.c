@@ -120,7 +120,7 @@ static void run_way(ech_ctx *ctx, const struct select_data *d, enum way way, boo
                              .invert = c->invert,
                              .positions = c->index ? select_positions(c) : (ech_dtype)0,
                              .packed = c->packed };
-    struct buffer buffers[ARRAYS], work = { NULL, NULL, NULL, 0 };
+    struct buffer buffers[ARRAYS], work = { .bytes = 0 };
     void *p[ARRAYS];
     bool failed_before = test_failed();
     memset(buffers, 0, sizeof buffers);

@@ -5,10 +5,14 @@
  */
 #include "test.h"
 
+#include "simt/simt.h"
+
+#include <dlfcn.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 enum { FAILURES_PRINTED = 4 };
 
@@ -33,8 +37,38 @@ bool test_begin(const char *format, ...)
     return wanted && !test_options.list;
 }
 
+static double seconds(void)
+{
+    struct timespec now;
+    timespec_get(&now, TIME_UTC);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+/* Prints the lines of kernels that the emulator has executed since the last call. */
+static void print_lines(void)
+{
+    static double last_s;
+    const struct simt_kernel_counts *kernels;
+    size_t (*profile)(const struct simt_kernel_counts **);
+    void (*forget)(void);
+    void *emulator = dlopen("libechelon_simt.so", RTLD_LAZY | RTLD_NOLOAD);
+    void *symbol = emulator ? dlsym(emulator, "simt_profile") : NULL;
+    if (!symbol) return;
+    memcpy(&profile, &symbol, sizeof profile);
+    symbol = dlsym(emulator, "simt_forget");
+    memcpy(&forget, &symbol, sizeof forget);
+    printf("lines %.3f %s\n", last_s > 0 ? seconds() - last_s : 0, case_id);
+    for (size_t i = 0, count = profile(&kernels); i < count; i++)
+        for (size_t j = 0; j < kernels[i].line_count; j++)
+            printf("  %s\n", kernels[i].lines[j].place);
+    forget();
+    dlclose(emulator);
+    last_s = seconds();
+}
+
 void test_end(void)
 {
+    if (test_options.lines) print_lines();
     test_options.cases++;
     if (case_failures)
         test_options.failed++;
@@ -42,6 +76,7 @@ void test_end(void)
         test_options.skipped++;
     else
         test_options.passed++;
+    if (test_options.stop && test_options.failed) exit(test_finish());
 }
 
 void test_skip(const char *format, ...)
@@ -146,6 +181,10 @@ void test_main(int argc, char **argv)
             o->every = atoi(argv[++i]);
         else if (strcmp(argv[i], "--large") == 0)
             o->large = true;
+        else if (strcmp(argv[i], "--stop") == 0)
+            o->stop = true;
+        else if (strcmp(argv[i], "--lines") == 0)
+            o->lines = true;
         else if (strcmp(argv[i], "--list") == 0)
             o->list = true;
         else if (argv[i][0] != '-' && o->n_ids < 64)
@@ -153,7 +192,7 @@ void test_main(int argc, char **argv)
         else {
             fprintf(stderr,
                     "usage: %s [--device NAME] [--quick [--every N] | --cover] [--one-way] "
-                    "[--large] [--list] "
+                    "[--large] [--list] [--stop] [--lines] "
                     "[CASE...]\n",
                     argv[0]);
             exit(2);

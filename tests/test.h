@@ -62,6 +62,8 @@ struct test_options {
     bool quick, large, list;
     bool one_way;        /* --one-way: runs only new ways of a case, or one if there are none */
     bool cover;          /* --cover: as --quick, and only cases that run something new */
+    bool stop;           /* --stop: ends after the first case that fails */
+    bool lines;          /* --lines: prints the lines of kernels that each case executes */
     int every;           /* --every N: one of N cases; the default of --quick is 7 */
     const char *ids[64]; /* ids of the cases to run */
     int n_ids;
@@ -97,7 +99,7 @@ uint64_t hash_text(const char *text);
 struct buffer {
     ech_ctx *ctx; /* NULL: host memory */
     char *base, *data;
-    size_t bytes;
+    size_t bytes, whole_bytes; /* of the array; with its guard zones */
 };
 
 /* Fills the buffer with a pattern. ctx NULL: host memory. offset: misalignment in bytes. */

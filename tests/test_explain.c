@@ -192,29 +192,30 @@ static ech_status solve(const char *d, ech_format f, char *text, size_t bytes)
 static const struct {
     const char *operation;
     ech_status (*explain)(const char *device, ech_format format, char *text, size_t bytes);
+    const char *algorithms; /* of a GPU: the chosen one, and the alternatives */
 } calls[] = {
-    { "sort", sort },
-    { "sort_pairs", sort_pairs },
-    { "argsort", argsort },
-    { "is_sorted", is_sorted },
-    { "reduce_rows", reduce },
-    { "reduce_by_key", reduce_by_key },
-    { "scan_segments", scan },
-    { "histogram", histogram },
-    { "select_if", select_if },
-    { "rle_decode", decode },
-    { "transpose", transpose },
-    { "fill", fill },
-    { "permutation", permutation },
-    { "gf2_mul", gf2_mul },
-    { "gf2_solve", gf2_solve },
-    { "gf2_batched", gf2_batched },
-    { "matmul", matmul },
-    { "matvec", matvec },
-    { "direct_solve", direct },
-    { "spmv", spmv },
-    { "csr_from_coo", from_coo },
-    { "solve", solve },
+    { "sort", sort, "samplesort adaptive buckets msd onesweep low_memory" },
+    { "sort_pairs", sort_pairs, "adaptive msd onesweep low_memory" },
+    { "argsort", argsort, "block onesweep" },
+    { "is_sorted", is_sorted, "parts" },
+    { "reduce_rows", reduce, "shared" },
+    { "reduce_by_key", reduce_by_key, "runs" },
+    { "scan_segments", scan, "tiles" },
+    { "histogram", histogram, "bytes shared multiblock global" },
+    { "select_if", select_if, "tiles" },
+    { "rle_decode", decode, "decode" },
+    { "transpose", transpose, "kernels" },
+    { "fill", fill, "kernels" },
+    { "permutation", permutation, "kernels" },
+    { "gf2_mul", gf2_mul, "block strassen strassen2 m4r" },
+    { "gf2_solve", gf2_solve, "block m4r gauss" },
+    { "gf2_batched", gf2_batched, "m4r gauss" },
+    { "matmul", matmul, "tiled" },
+    { "matvec", matvec, "rows" },
+    { "direct_solve", direct, "blocked" },
+    { "spmv", spmv, "vector" },
+    { "csr_from_coo", from_coo, "sort" },
+    { "solve", solve, "auto" },
 };
 
 static bool has(const char *text, const char *member)
@@ -235,6 +236,23 @@ static void check_numbers(const char *text)
     }
 }
 
+/* The names of all algorithms in a text must be the wanted ones, in this order. */
+static void check_algorithms(const char *text, const char *wanted)
+{
+    char names[256] = "";
+    for (const char *line = text; line; line = strchr(line, '\n')) {
+        line += *line == '\n';
+        char name[64];
+        if (sscanf(line, "algorithm %63[^: \n]", name) != 1 &&
+            sscanf(line, "alternative %63[^: \n]", name) != 1)
+            continue;
+        const size_t length = strlen(names);
+        snprintf(names + length, sizeof names - length, "%s%s", length ? " " : "", name);
+    }
+    if (strcmp(names, wanted) != 0)
+        test_fail(__FILE__, __LINE__, "the algorithms are \"%s\" instead of \"%s\"", names, wanted);
+}
+
 /* The GPU's answers need no GPU, so they are tested in every build that has its backend. */
 static void explain(const char *device, size_t i)
 {
@@ -245,6 +263,7 @@ static void explain(const char *device, size_t i)
         has(text, "\nalgorithm    ");
         has(text, "\nworkspace    ");
         check_numbers(text);
+        if (strcmp(device, "simt") == 0) check_algorithms(text, calls[i].algorithms);
     }
     if (CHECK_STATUS(calls[i].explain(device, ECH_FORMAT_JSON, text, sizeof text), ECH_OK)) {
         const char *end = value(text);

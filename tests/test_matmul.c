@@ -383,7 +383,7 @@ static void run_matvecs(void)
                                         : -0.7,
                      beta = i / 4 % 2 ? (i % 3 ? 0.5 : 1) : 0;
         const char *dist = i % 11 == 7 ? "special" : "plain";
-        if (!wanted(rows * cols, 40000) ||
+        if ((test_options.quick && test_options.n_ids == 0 && rows * cols > 40000) ||
             !test_begin("matvec(%s,%zux%zu,%salpha=%g,beta=%g,gap=%zu,%s)", ech_dtype_name(dtype),
                         rows, cols, turn ? "turned," : "", alpha, beta, gap, dist))
             continue;

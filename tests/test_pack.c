@@ -196,6 +196,22 @@ static void refuse_file(const char *file, const char *image, const char *part)
     free(got);
 }
 
+/* A message shows the end of a long path. */
+static void refuse_long_path(void)
+{
+    enum { LONG = 700, SHOWN = 160 };
+    char reason[ECHI_PACK_REASON] = "", path[LONG + 1];
+    const struct echi_pack pack = { .path = path, .id = "1.2.3" };
+    size_t bytes = 0;
+    for (int i = 0; i < LONG; i++) path[i] = i % 20 ? (char)('a' + i % 26) : '/';
+    path[LONG] = 0;
+    if (!test_begin("a long path")) return;
+    CHECK(echi_pack_read(&pack, "image_a", 80, &bytes, reason) == NULL);
+    CHECK_TEXT(reason, path + LONG - SHOWN);
+    CHECK(!strstr(reason, path + LONG - SHOWN - 1));
+    test_end();
+}
+
 /* ---- Correct files ---- */
 
 static void test_right(bool compressed)
@@ -427,6 +443,7 @@ int main(int argc, char **argv)
         test_damaged(compressed != 0);
     }
     test_missing();
+    refuse_long_path();
     test_lines();
     test_places();
     test_digest();
