@@ -38,7 +38,7 @@ demo: ## build the library and the command, sort an array, check it with tools o
 	@scripts/demo.sh build
 
 check: ## build everything and run the tests; the last line is the totals
-	@$(install_deps)
+	@$(install_deps) --tests
 	@cmake --preset default
 	@cmake --build --preset check
 	@scripts/check.sh build -LE long

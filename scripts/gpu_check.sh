@@ -74,7 +74,7 @@ sanitizer() {
             # racecheck does not support the order between warps that mbarriers establish, which scan's ring uses.
             # The SIMT emulator checks these kernels.
             ring=""
-            [ $tool$name = racecheckscan ] && ring="--kernel-name-exclude kns=_ring_"
+            [ $tool$name = racecheckscan ] && ring="--kernel-name-exclude kns=_ring"
             # shellcheck disable=SC2086  # two words or none
             compute-sanitizer --tool $tool $ring --error-exitcode 9 $build/tests/test_$name --device cuda --quick \
                 --every $every || return 1

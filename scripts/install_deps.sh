@@ -2,6 +2,7 @@
 # install_deps.sh - installs the missing tools of the build: a C and a C++ compiler, CMake, ninja or make, and with nvcc
 # also xz and its library. If none is missing, it does nothing and needs no network.
 #
+#   --tests        also Python with NumPy, which some tests of make check need
 #   NO_INSTALL=1   installs nothing: reports the missing tools and the command that installs them, and fails
 #
 # make demo and make check install; all other targets of the Makefile set NO_INSTALL.
@@ -37,6 +38,11 @@ if have nvcc || [ -x /usr/local/cuda/bin/nvcc ]; then
 fi
 have ninja || have make ||
     lack "ninja or make" "it runs the build" ninja-build ninja-build ninja ninja ninja
+if [ "${1:-}" = --tests ] && ! python3 -c 'import numpy' 2>/dev/null &&
+    ! /usr/bin/python3 -c 'import numpy' 2>/dev/null; then
+    lack "Python with NumPy" "tests compare results with it" \
+        python3-numpy python3-numpy python-numpy python3-numpy py3-numpy
+fi
 
 if [ -n "$missing" ]; then
     echo "The build needs tools that are not installed:"
