@@ -269,7 +269,6 @@ template <> struct lanes<REDUCE_PRODUCT64> {
 };
 template <> struct lanes<REDUCE_DOT64> {
     double lane[VECTOR];
-    uint32_t ignored;
 };
 template <> struct lanes<REDUCE_OTHER> {
     uint32_t w[4]; /* of bits; w[0] counts; a product is in the first two */

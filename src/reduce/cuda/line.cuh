@@ -134,7 +134,6 @@ static __device__ inline struct value lanes_end(const struct reduce_args &,
 static __device__ inline void lanes_start(struct lanes<REDUCE_DOT64> &l)
 {
     fill_lanes(l.lane, -0.0);
-    l.ignored = 0;
 }
 
 template <int FULL>
