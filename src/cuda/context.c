@@ -155,6 +155,7 @@ ech_status echi_cuda_open(const struct echi_provider *provider, ech_ctx *ctx, in
     ctx->state = cuda;
     cuda->provider = provider;
     cuda->driver = driver;
+    cuda->slot_lent = -1;
     echi_cuda_name(provider, ordinal, ctx->name, sizeof ctx->name);
     cuda->libraries = calloc((size_t)echi_image_count, sizeof *cuda->libraries);
     if (!cuda->libraries) FAIL(ctx, ECH_ERR_MEMORY, "out of memory for a context");

@@ -62,7 +62,9 @@ struct echi_cuda {
     void *cublas, *cusolver; /* cublas.c, cusolver.c: handles, created on first use; or NULL */
     unsigned long long slot_stream[ECHI_SLOTS];
     int slots_used;
-    bool may_report_error; /* a queued kernel may have reported a data error */
+    bool slot_dirty[ECHI_SLOTS]; /* perhaps not zero, because a launch failed */
+    int slot_lent;               /* the last one that echi_cuda_zeros() returned; -1: none */
+    bool may_report_error;       /* a queued kernel may have reported a data error */
     struct echi_slot slots[2 * ECHI_LINK_SLOTS]; /* each created on first use */
     CUevent link_events[3][ECHI_LINK_BUFFERS];   /* up, down, work; created on first use */
     /* sort/cuda/host.c: for copies up and down that overlap with the stream; NULL: not yet
@@ -172,6 +174,12 @@ void echi_cuda_state_close(ech_ctx *ctx);
  * leave zeroed at their end: either part, `bytes` of the workspace, cleared by a memset; or the
  * context's own memory, if bytes <= ECHI_SLOT_BYTES and it can be used. */
 ech_status echi_cuda_zeros(ech_ctx *ctx, void *part, size_t bytes, void **zeros);
+
+/* After a launch that failed: the emulator may have run a part of the kernel. */
+static inline void echi_cuda_zeros_lost(struct echi_cuda *cuda)
+{
+    if (cuda->slot_lent >= 0) cuda->slot_dirty[cuda->slot_lent] = true;
+}
 
 /* The word in which kernels report a data error (cuda/device/data_error.cuh); that error as a
  * status. */

@@ -237,6 +237,7 @@ static ech_status launch(ech_ctx *ctx, const char *image, const char *name, unsi
     CU(cuLaunchKernel, kernel->kernel, blocks, 1, 1, threads, 1, 1, shared_bytes,
        echi_cuda_stream(ctx), parameters, NULL);
 done:
+    if (status != ECH_OK) echi_cuda_zeros_lost(cuda);
     return status;
 }
 

@@ -10,6 +10,8 @@
  * Kernels of one stream run one after another, so each stream has a slot. If there are more streams
  * than slots, if the memory needed is larger than a slot, or if the stream is being captured (its
  * graph may run concurrently with other work), a part of the workspace is cleared and used instead.
+ * After a launch that failed, the next call clears the slot: the emulator may have run a part of a
+ * kernel when memory of the host was exhausted.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -70,12 +72,17 @@ ech_status echi_cuda_zeros(ech_ctx *ctx, void *part, size_t bytes, void **zeros)
     ech_status status = ECH_OK;
     int capturing = 0, slot = -1;
     *zeros = part;
+    cuda->slot_lent = -1;
     CU(cuStreamIsCapturing, echi_cuda_stream(ctx), &capturing);
     if (!capturing && bytes <= ECHI_SLOT_BYTES) TRY(find_slot(ctx, &slot));
-    if (slot >= 0)
-        *zeros = slot_of(cuda, slot);
-    else
+    if (slot >= 0) {
+        *zeros = part = slot_of(cuda, slot);
+        bytes = ECHI_SLOT_BYTES;
+    }
+    if (slot < 0 || cuda->slot_dirty[slot])
         CU(cuMemsetD8Async, (CUdeviceptr)(uintptr_t)part, 0, bytes, echi_cuda_stream(ctx));
+    if (slot >= 0) cuda->slot_dirty[slot] = false;
+    cuda->slot_lent = slot;
 done:
     return status;
 }

@@ -30,8 +30,7 @@ static void add(struct simt_thread *t, struct simt_copies *c, struct simt_copy c
         uint32_t capacity = c->capacity ? 2 * c->capacity : 16;
         struct simt_copy *more = realloc(c->of, capacity * sizeof *more);
         if (!more) {
-            simt_found(SIMT_LIMIT, t->block->launch, t, copy.pc,
-                       "this machine has no memory for another asynchronous copy");
+            atomic_store(&t->block->launch->no_memory, true);
             simt_abandon(t);
         }
         c->of = more;

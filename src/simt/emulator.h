@@ -295,7 +295,7 @@ struct simt_launch {
     atomic_uint_fast64_t next; /* the next cluster to start */
     atomic_int idle_workers;   /* that can only wait for others */
     atomic_bool failed;        /* blocks are abandoned */
-    atomic_bool no_memory;     /* this machine has no memory for another block */
+    atomic_bool no_memory;     /* this machine has too little memory */
     atomic_bool faulted;       /* the launch fails at its end */
     const struct simt_finding *first_finding;
     int workers;
