@@ -18,7 +18,7 @@ report_deps = NO_INSTALL=1 scripts/install_deps.sh
 
 .DEFAULT_GOAL := build
 .NOTPARALLEL:
-.PHONY: help deps build demo check check-all asan ubsan tsan valgrind bench format format-check \
+.PHONY: help deps build demo check check-all asan ubsan tsan msan valgrind bench format format-check \
         install abi amalgamation docs clean
 
 help: ## list the targets
@@ -48,7 +48,7 @@ check-all: deps ## build everything and run all tests, including long ones, and 
 	@cmake --build --preset default
 	@cmake --build --preset bench
 	@scripts/check.sh build
-	@$(MAKE) asan tsan valgrind
+	@$(MAKE) asan tsan msan valgrind
 
 asan: deps ## run the tests under the address and undefined-behaviour sanitizers, in build-dev/
 	@cmake --preset dev
@@ -61,6 +61,11 @@ tsan: deps ## run the tests under the thread sanitizer, in build-tsan/ (clang)
 	@cmake --preset tsan
 	@cmake --build --preset tsan
 	@scripts/check.sh build-tsan -LE long -R '^(test|example)_' # other tests do not start threads of the library
+
+msan: deps ## run the tests under the memory sanitizer, in build-msan/ (clang, the CPU only)
+	@cmake --preset msan
+	@cmake --build --preset msan
+	@ECHELON_BLAS=none ECHELON_LAPACK=none scripts/check.sh build-msan -LE long -R '^(test|example|fuzz)_'
 
 valgrind: deps ## run tests of the library under valgrind
 	@cmake --preset default
@@ -91,4 +96,4 @@ docs: ## build the documentation as a site in build/site (needs MkDocs: docs/req
 	@scripts/site.sh build/site
 
 clean: ## remove the build directories
-	@rm -rf build build-release build-dev build-tsan build-clang build-cpu-only
+	@rm -rf build build-release build-dev build-tsan build-msan build-clang build-cpu-only

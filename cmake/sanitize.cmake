@@ -1,4 +1,4 @@
-# sanitize.cmake - ECHELON_SANITIZE, "address,undefined" or "thread", for all targets.
+# sanitize.cmake - ECHELON_SANITIZE, "address,undefined", "thread" or "memory", for all targets.
 
 set(ECHELON_SANITIZE "" CACHE STRING "sanitizers to build with, in the syntax of -fsanitize=")
 if(ECHELON_SANITIZE)

@@ -16,12 +16,12 @@ if(ECHELON_SIMT)
     enable_language(CXX)
   endif()
 endif()
-if(ECHELON_SIMT AND CMAKE_CXX_COMPILER AND NOT ECHELON_SANITIZE MATCHES "thread")
+if(ECHELON_SIMT AND CMAKE_CXX_COMPILER AND NOT ECHELON_SANITIZE MATCHES "thread|memory")
   set(ECHELON_SIMT_FOUND TRUE)
 else()
-  # The thread sanitizer's library defines the same hooks.
+  # The thread sanitizer's library defines the same hooks; the memory sanitizer needs instrumented C++ code.
   set(ECHELON_SIMT_FOUND FALSE)
-  message(STATUS "echelon: no SIMT emulator (no C++ compiler, ECHELON_SIMT=OFF, or -fsanitize=thread)")
+  message(STATUS "echelon: no SIMT emulator (no C++ compiler, ECHELON_SIMT=OFF, or -fsanitize=thread or memory)")
   return()
 endif()
 

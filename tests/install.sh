@@ -73,7 +73,7 @@ fi
 # ---- Exported symbols ----
 
 exported=$(nm -D --defined-only "$libdir/libechelon.so" | awk '{ print $NF }')
-others=$(echo "$exported" | grep -v '^ech_' | grep -vE '^(__asan|__odr_asan|__ubsan|__tsan)')
+others=$(echo "$exported" | grep -v '^ech_' | grep -vE '^(__asan|__odr_asan|__ubsan|__tsan|__msan)')
 declared=$(sed -n 's/^ECH_API.*[ *]\(ech_[a-z0-9_]*\)(.*/\1/p' "$source"/include/echelon/*.h | sort -u)
 check "only ech_ symbols are exported, not: $others" test -z "$others"
 check "every declared function is exported, and nothing else" \

@@ -435,7 +435,12 @@ int main(int argc, char **argv)
     }
     test_main(argc, argv);
     make_files();
-    for (int compressed = 0; compressed < 2; compressed++) {
+#ifdef XZ_PATH
+    enum { VARIANTS = 2 };
+#else
+    enum { VARIANTS = 1 }; /* the build cannot compress */
+#endif
+    for (int compressed = 0; compressed < VARIANTS; compressed++) {
         if (!write_streams(compressed != 0) || !write_pack("-DVERSION=1.2.3"))
             test_fail(__FILE__, __LINE__, "cannot write a pack in %s", folder);
         test_right(compressed != 0);

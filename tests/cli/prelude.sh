@@ -45,6 +45,6 @@ skip() {
 
 # A limit of the address space does not work with a sanitizer, which reserves much of it.
 needs_plain_build() {
-    grep -q -e __asan_init -e __tsan_init "$ECHELON" && skip "not with a sanitizer"
+    grep -q -e __asan_init -e __tsan_init -e __msan_init "$ECHELON" && skip "not with a sanitizer"
     return 0
 }

@@ -1,0 +1,418 @@
+/*
+ * calls_arrays.c - one call of an operation on small arrays, for fuzz_calls.c. Results of integers
+ * are compared with the simplest computation.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "calls.h"
+
+#include <string.h>
+
+enum { MOST_PLACES = 300 }; /* place_of() is slow */
+
+static size_t size_of(ech_dtype dtype)
+{
+    const size_t bytes = ech_dtype_bytes(dtype);
+    return bytes ? bytes : 8; /* the call rejects the dtype */
+}
+
+static bool is_float(ech_dtype dtype)
+{
+    return dtype >= ECH_F16;
+}
+
+/* Element i of integers, as a number with the order of the elements. */
+static uint64_t rank_of(const void *at, size_t i, ech_dtype dtype)
+{
+    const size_t bytes = size_of(dtype);
+    uint64_t x = 0;
+    memcpy(&x, (const char *)at + i * bytes, bytes);
+    return dtype <= ECH_I64 ? x ^ (uint64_t)1 << (8 * bytes - 1) : x;
+}
+
+static uint64_t value_of(const void *at, size_t i, ech_dtype dtype)
+{
+    const size_t bits = 8 * size_of(dtype);
+    const uint64_t x = rank_of(at, i, dtype);
+    if (dtype > ECH_I64) return x;
+    return (uint64_t)((int64_t)((x ^ (uint64_t)1 << (bits - 1)) << (64 - bits)) >> (64 - bits));
+}
+
+static uint64_t at64(const uint64_t *at, size_t i)
+{
+    uint64_t x;
+    memcpy(&x, (const char *)at + 8 * i, sizeof x);
+    return x;
+}
+
+/* ---- Sorts ---- */
+
+/* The number of elements that come before element i in a stable sort. */
+static size_t place_of(const void *in, size_t i, size_t n, ech_dtype dtype, bool descending)
+{
+    const uint64_t x = rank_of(in, i, dtype);
+    size_t place = 0;
+    for (size_t j = 0; j < n; j++) {
+        const uint64_t y = rank_of(in, j, dtype);
+        place += (descending ? y > x : y < x) || (y == x && j < i);
+    }
+    return place;
+}
+
+static void sort_call(struct input *in, ech_ctx *ctx)
+{
+    struct call c;
+    call_begin(&c, in, ctx);
+    const ech_dtype dtype = take_dtype(in), index = take_index(in);
+    const unsigned kind = take(in) % 3; /* keys, pairs, argsort */
+    const size_t n = take_size(in), bytes = size_of(dtype), wide = 1 + take(in) % 9;
+    const size_t out_bytes = kind == 2 ? size_of(index) : bytes;
+    const bool simple = take(in) < 200;
+    ech_sort_options o = { .size = sizeof o, .descending = take(in) % 2 };
+    if (!simple) {
+        o.order = (ech_order)(take(in) % 3);
+        o.begin_bit = (int)(take(in) % 70) - 1;
+        o.end_bit = (int)(take(in) % 70) - 1;
+        o.descending = (int)take(in) - 1;
+    }
+    const void *keys = array_in(&c, n, bytes, bytes), *from = array_last(&c), *values = NULL;
+    if (kind == 1) values = array_in(&c, n, wide, 1);
+    const void *values_from = array_last(&c);
+    void *out = array_out(&c, n, out_bytes, out_bytes), *out_at = array_last(&c);
+    void *more = kind == 1 ? array_out(&c, n, wide, 1) : NULL, *more_at = array_last(&c);
+    size_t needed = 0;
+    const ech_sort_options plain = o;
+    ech_status s = kind == 2
+                       ? ech_argsort_workspace("cpu", n, dtype, index, &plain, &needed)
+                       : ech_sort_workspace("cpu", n, dtype, kind ? wide : 0, &plain, &needed);
+    if (s != ECH_OK) needed = 0;
+    call_options(&c, &o.size, &o.work, &o.work_bytes, needed, &o.algorithm);
+    s = kind == 0   ? ech_sort(ctx, keys, out, n, dtype, &o)
+        : kind == 1 ? ech_sort_pairs(ctx, keys, values, out, more, n, dtype, wide, &o)
+                    : ech_argsort(ctx, keys, out, n, dtype, index, &o);
+    const bool check = call_check(&c, s) && simple && !is_float(dtype);
+    if (check && n > MOST_PLACES && kind != 2)
+        for (size_t i = 1; i < n; i++) {
+            const uint64_t x = rank_of(out_at, i - 1, dtype), y = rank_of(out_at, i, dtype);
+            FUZZ_CHECK(o.descending ? x >= y : x <= y);
+        }
+    else if (check && n <= MOST_PLACES)
+        for (size_t i = 0; i < n; i++) {
+            const size_t place = place_of(from, i, n, dtype, o.descending != 0);
+            if (kind == 2)
+                FUZZ_CHECK(value_of(out_at, place, index) == i);
+            else
+                FUZZ_CHECK(rank_of(out_at, place, dtype) == rank_of(from, i, dtype));
+            if (kind == 1)
+                FUZZ_CHECK(memcmp((char *)more_at + place * wide,
+                                  (const char *)values_from + i * wide, wide) == 0);
+        }
+    call_end(&c);
+}
+
+static void is_sorted_call(struct input *in, ech_ctx *ctx)
+{
+    struct call c;
+    call_begin(&c, in, ctx);
+    const ech_dtype dtype = take_dtype(in);
+    const size_t n = take_size(in);
+    ech_is_sorted_options o = { .size = sizeof o, .strict = take(in) % 2 };
+    const void *keys = array_in(&c, n, size_of(dtype), size_of(dtype)), *from = array_last(&c);
+    uint64_t *position = array_out(&c, 1, 8, 8), *at = array_last(&c);
+    size_t needed = 0, expected = 1;
+    if (ech_is_sorted_workspace("cpu", n, dtype, &o, &needed) != ECH_OK) needed = 0;
+    call_options(&c, &o.size, &o.work, &o.work_bytes, needed, NULL);
+    const ech_status s = ech_is_sorted(ctx, keys, position, n, dtype, &o);
+    if (call_check(&c, s) && !is_float(dtype)) {
+        for (; expected < n; expected++) {
+            const uint64_t a = rank_of(from, expected - 1, dtype),
+                           b = rank_of(from, expected, dtype);
+            if (b < a || (o.strict && a == b)) break;
+        }
+        FUZZ_CHECK(at64(at, 0) == (n ? expected : 0));
+    }
+    call_end(&c);
+}
+
+/* ---- Reductions and scans ---- */
+
+static void reduce_call(struct input *in, ech_ctx *ctx)
+{
+    struct call c;
+    call_begin(&c, in, ctx);
+    const ech_dtype dtype = take_dtype(in);
+    const ech_op op = (ech_op)(take(in) % 17);
+    const size_t n = take_size(in);
+    const uint64_t value = take(in);
+    ech_reduce_options o = { .size = sizeof o,
+                             .nan = (ech_nan)(take(in) % 2),
+                             .accumulate_wide = take(in) % 2,
+                             .compare = (ech_compare)(take(in) % 11),
+                             .value = &value };
+    const void *from = array_in(&c, n, size_of(dtype), size_of(dtype)), *given = array_last(&c);
+    void *out =
+        array_out(&c, 2, 8, size_of((ech_dtype)ech_reduce_dtype(op, dtype, o.accumulate_wide)));
+    const void *result = array_last(&c);
+    size_t needed = 0;
+    if (ech_reduce_workspace("cpu", ECH_REDUCE_CALL_ROWS, op, n, 1, dtype, &o, &needed) != ECH_OK)
+        needed = 0;
+    call_options(&c, &o.size, &o.work, &o.work_bytes, needed, NULL);
+    const ech_status s = ech_reduce(ctx, op, from, out, n, dtype, &o);
+    if (call_check(&c, s) && !is_float(dtype) && op == ECH_OP_SUM) {
+        uint64_t sum = 0;
+        for (size_t i = 0; i < n; i++) sum += value_of(given, i, dtype);
+        FUZZ_CHECK(at64(result, 0) == sum);
+    } else if (s == ECH_OK && !is_float(dtype) && op == ECH_OP_MAX && n) {
+        size_t best = 0;
+        for (size_t i = 1; i < n; i++)
+            if (rank_of(given, i, dtype) > rank_of(given, best, dtype)) best = i;
+        FUZZ_CHECK(rank_of(result, 0, dtype) == rank_of(given, best, dtype));
+    }
+    call_end(&c);
+}
+
+/* Offsets that may decrease, or exceed n. */
+static const void *offsets_of(struct call *c, size_t segments, size_t n, ech_dtype index)
+{
+    const void *offsets = array_in(c, segments + 1, size_of(index), size_of(index));
+    char *at = array_last(c);
+    const size_t bytes = size_of(index);
+    uint64_t offset = 0;
+    for (size_t i = 0; i <= segments && take(c->in) < 250; i++) {
+        offset += n ? take(c->in) % (n / (segments + 1) + 2) : 0;
+        memcpy(at + i * bytes, &offset, bytes);
+    }
+    array_keep(c);
+    c->data_error = true;
+    return offsets;
+}
+
+static void segments_call(struct input *in, ech_ctx *ctx)
+{
+    struct call c;
+    call_begin(&c, in, ctx);
+    const ech_dtype dtype = take_dtype(in), index = take_index(in);
+    const ech_op op = (ech_op)(take(in) % 17);
+    const size_t n = take_size(in), segments = take(in) % 20;
+    const bool scan = take(in) % 2;
+    const void *from = array_in(&c, n, size_of(dtype), size_of(dtype));
+    const void *offsets = offsets_of(&c, segments, n, index);
+    void *out =
+        scan ? array_out(&c, n, size_of(dtype), size_of(dtype))
+             : array_out(&c, 2 * segments, 8, size_of((ech_dtype)ech_reduce_dtype(op, dtype, 0)));
+    ech_reduce_options r = { .size = sizeof r };
+    ech_scan_options o = { .size = sizeof o, .exclusive = take(in) % 2, .reverse = take(in) % 2 };
+    if (!segments) c.array_spoiled = false; /* the only offset has no effect */
+    call_size(&c, scan ? &o.size : &r.size);
+    const ech_status s =
+        scan ? ech_scan_segments(ctx, op, from, offsets, out, n, segments, dtype, index, &o)
+             : ech_reduce_segments(ctx, op, from, offsets, out, n, segments, dtype, index, &r);
+    call_check(&c, s);
+    call_end(&c);
+}
+
+static void scan_call(struct input *in, ech_ctx *ctx)
+{
+    struct call c;
+    call_begin(&c, in, ctx);
+    const ech_dtype dtype = take_dtype(in);
+    const ech_op op = (ech_op)(take(in) % 8);
+    const size_t n = take_size(in);
+    ech_scan_options o = { .size = sizeof o, .exclusive = take(in) % 2, .reverse = take(in) % 2 };
+    const void *from = array_in(&c, n, size_of(dtype), size_of(dtype)), *given = array_last(&c);
+    void *out = array_out(&c, n, size_of(dtype), size_of(dtype));
+    const void *result = array_last(&c);
+    size_t needed = 0;
+    if (ech_scan_workspace("cpu", ECH_SCAN_CALL_ROWS, op, n, 1, dtype, &o, &needed) != ECH_OK)
+        needed = 0;
+    call_options(&c, &o.size, &o.work, &o.work_bytes, needed, NULL);
+    const ech_status s = ech_scan(ctx, op, from, out, n, dtype, &o);
+    if (call_check(&c, s) && !is_float(dtype) && op == ECH_OP_SUM) {
+        const unsigned unused = 64 - 8 * (unsigned)size_of(dtype);
+        uint64_t sum = 0;
+        for (size_t k = 0; k < n; k++) {
+            const size_t i = o.reverse ? n - 1 - k : k;
+            if (!o.exclusive) sum += value_of(given, i, dtype);
+            FUZZ_CHECK(value_of(result, i, dtype) << unused == sum << unused);
+            if (o.exclusive) sum += value_of(given, i, dtype);
+        }
+    }
+    call_end(&c);
+}
+
+/* ---- Selections ---- */
+
+static void unique_call(struct input *in, ech_ctx *ctx)
+{
+    struct call c;
+    call_begin(&c, in, ctx);
+    const ech_dtype dtype = take_dtype(in);
+    const size_t n = take_size(in), bytes = size_of(dtype);
+    const bool lengths = take(in) % 2;
+    ech_select_options o = { .size = sizeof o };
+    const void *from = array_in(&c, n, bytes, bytes), *given = array_last(&c);
+    void *out = array_out(&c, n, bytes, bytes), *result = array_last(&c);
+    uint64_t *count = array_out(&c, 1, 8, 8), *counted = array_last(&c);
+    uint64_t *runs = lengths ? array_out(&c, n, 8, 8) : NULL, *run = array_last(&c);
+    size_t needed = 0, kept = 0, first = 0;
+    if (ech_select_workspace("cpu", lengths ? ECH_SELECT_CALL_RLE_ENCODE : ECH_SELECT_CALL_UNIQUE,
+                             n, bytes, 0, &o, &needed) != ECH_OK)
+        needed = 0;
+    call_options(&c, &o.size, &o.work, &o.work_bytes, needed, NULL);
+    const ech_status s = lengths ? ech_rle_encode(ctx, from, out, runs, count, n, dtype, &o)
+                                 : ech_unique(ctx, from, out, count, n, dtype, &o);
+    if (call_check(&c, s) && !is_float(dtype)) {
+        for (size_t i = 0; i < n; i++) {
+            if (i && rank_of(given, i, dtype) == rank_of(given, i - 1, dtype)) continue;
+            FUZZ_CHECK(rank_of(result, kept, dtype) == rank_of(given, i, dtype));
+            if (lengths && kept) FUZZ_CHECK(at64(run, kept - 1) == i - first);
+            first = i;
+            kept++;
+        }
+        FUZZ_CHECK(at64(counted, 0) == kept);
+    }
+    call_end(&c);
+}
+
+static void select_call(struct input *in, ech_ctx *ctx)
+{
+    struct call c;
+    call_begin(&c, in, ctx);
+    const ech_dtype dtype = take_dtype(in);
+    const size_t n = take_size(in), bytes = size_of(dtype);
+    const ech_compare compare = (ech_compare)(take(in) % 12);
+    uint64_t value = take(in);
+    if (take(in) % 4 == 0) value *= 0x9E3779B97F4A7C15u;
+    ech_select_options o = { .size = sizeof o, .invert = take(in) % 2 };
+    const void *from = array_in(&c, n, bytes, bytes), *given = array_last(&c);
+    void *out = array_out(&c, n, bytes, bytes);
+    const void *result = array_last(&c);
+    uint64_t *count = array_out(&c, 1, 8, 8), *counted = array_last(&c);
+    size_t needed = 0, kept = 0;
+    if (ech_select_workspace("cpu", ECH_SELECT_CALL_IF, n, bytes, 0, &o, &needed) != ECH_OK)
+        needed = 0;
+    call_options(&c, &o.size, &o.work, &o.work_bytes, needed, NULL);
+    const ech_status s = ech_select_if(ctx, compare, from, out, count, n, dtype, &value, &o);
+    if (call_check(&c, s) && !is_float(dtype) && compare == ECH_COMPARE_LESS) {
+        for (size_t i = 0; i < n; i++)
+            if ((rank_of(given, i, dtype) < rank_of(&value, 0, dtype)) != (o.invert != 0))
+                FUZZ_CHECK(rank_of(result, kept++, dtype) == rank_of(given, i, dtype));
+        FUZZ_CHECK(at64(counted, 0) == kept);
+    }
+    call_end(&c);
+}
+
+/* ---- Others ---- */
+
+static void count_call(struct input *in, ech_ctx *ctx)
+{
+    struct call c;
+    call_begin(&c, in, ctx);
+    const ech_dtype dtype = take_dtype(in);
+    const size_t n = take_size(in), bins = take(in) + (size_t)(take(in) < 250);
+    ech_histogram_options o = { .size = sizeof o, .outside = (ech_outside)(take(in) % 3) };
+    const void *from = array_in(&c, n, size_of(dtype), size_of(dtype)), *given = array_last(&c);
+    void *counts = array_out(&c, bins + 3, 8, 8);
+    const uint64_t *counted = array_last(&c);
+    const bool even = take(in) % 2;
+    size_t needed = 0;
+    if (ech_histogram_workspace("cpu", n, dtype, bins, &o, &needed) != ECH_OK) needed = 0;
+    call_options(&c, &o.size, &o.work, &o.work_bytes, needed, &o.algorithm);
+    const ech_status s = even ? ech_histogram(ctx, from, counts, n, dtype, bins,
+                                              (double)take(in) - 100, take(in) * 3.0, &o)
+                              : ech_bincount(ctx, from, counts, n, dtype, bins, &o);
+    if (call_check(&c, s) && !even && o.outside != ECH_OUTSIDE_CLAMP)
+        for (size_t b = 0; b < bins; b++) {
+            uint64_t expected = 0;
+            for (size_t i = 0; i < n; i++) expected += value_of(given, i, dtype) == b;
+            FUZZ_CHECK(at64(counted, b) == expected);
+        }
+    call_end(&c);
+}
+
+static void gather_call(struct input *in, ech_ctx *ctx)
+{
+    struct call c;
+    call_begin(&c, in, ctx);
+    const ech_dtype index = take_index(in);
+    const size_t n = take_size(in), from_n = take_size(in), bytes = take(in) % 18;
+    const bool scatter = take(in) % 2;
+    const void *from = array_in(&c, scatter ? n : from_n, bytes, 1);
+    const char *given = array_last(&c);
+    const void *positions = array_in(&c, n, size_of(index), size_of(index));
+    char *at = array_last(&c);
+    for (size_t i = 0; i < n && from_n; i++) { /* a few are invalid */
+        const uint64_t position = take(in) % (from_n + (take(in) > 250));
+        memcpy(at + i * size_of(index), &position, size_of(index));
+    }
+    array_keep(&c);
+    void *out = array_out(&c, scatter ? from_n : n, bytes, 1);
+    const char *result = array_last(&c);
+    c.data_error = true;
+    if (!n) c.array_spoiled = false;
+    const ech_status s = scatter ? ech_scatter(ctx, from, positions, out, n, from_n, index, bytes)
+                                 : ech_gather(ctx, from, positions, out, n, from_n, index, bytes);
+    if (call_check(&c, s) && !scatter && out == result && from == given)
+        for (size_t i = 0; i < n; i++)
+            FUZZ_CHECK(memcmp(result + i * bytes,
+                              given + rank_of(at, i, ECH_U8 + (index & 3)) * bytes, bytes) == 0);
+    call_end(&c);
+}
+
+static void transpose_call(struct input *in, ech_ctx *ctx)
+{
+    struct call c;
+    call_begin(&c, in, ctx);
+    const size_t rows = take_size(in) % 60, cols = take_size(in) % 60, bytes = take(in) % 18;
+    const void *from = array_in(&c, rows * cols, bytes, 1);
+    const char *given = array_last(&c);
+    void *out = array_out(&c, rows * cols, bytes, 1);
+    const char *result = array_last(&c);
+    if (call_check(&c, ech_transpose(ctx, from, out, rows, cols, bytes)))
+        for (size_t i = 0; i < rows * cols; i++)
+            FUZZ_CHECK(memcmp(result + (i % cols * rows + i / cols) * bytes, given + i * bytes,
+                              bytes) == 0);
+    call_end(&c);
+}
+
+/* A product over GF(2), then the rank of one factor. */
+static void bits_call(struct input *in, ech_ctx *ctx)
+{
+    struct call c;
+    call_begin(&c, in, ctx);
+    const size_t m = take(in) % 70, k = take(in) % 140, n = take(in) % 70;
+    const size_t more = take(in) % 2, words = (k + 63) / 64 + more, wide = (n + 63) / 64;
+    /* The last row ends with its last bit. */
+    uint64_t *a_words = array_in(&c, m ? m * words - more * (k || m > 0) : 0, 8, 8);
+    const unsigned char *a_at = array_last(&c);
+    uint64_t *b_words = array_in(&c, k * wide, 8, 8);
+    const unsigned char *b_at = array_last(&c);
+    uint64_t *out_words = array_out(&c, m * wide, 8, 8);
+    const unsigned char *out_at = array_last(&c);
+    ech_gf2 a = { .size = sizeof a, .words = a_words, .rows = m, .cols = k, .stride = words };
+    ech_gf2 b = { .size = sizeof b, .words = b_words, .rows = k, .cols = n, .stride = wide };
+    ech_gf2 out = { .size = sizeof out, .words = out_words, .rows = m, .cols = n, .stride = wide };
+    ech_gf2_options o = { .size = sizeof o };
+    call_size(&c, &o.size);
+    if (!m || !k || !n) c.array_spoiled = false;
+    const ech_status s = ech_gf2_mul(ctx, &a, &b, &out, &o);
+    if (call_check(&c, s))
+        for (size_t i = 0; i < m; i++)
+            for (size_t j = 0; j < n; j++) {
+                unsigned sum = 0;
+                for (size_t l = 0; l < k; l++)
+                    sum ^= (unsigned)(a_at[i * words * 8 + l / 8] >> l % 8) &
+                           (unsigned)(b_at[l * wide * 8 + j / 8] >> j % 8);
+                FUZZ_CHECK(((sum ^ (unsigned)(out_at[i * wide * 8 + j / 8] >> j % 8)) & 1) == 0);
+            }
+    call_end(&c);
+}
+
+void call_operation(struct input *in, ech_ctx *ctx)
+{
+    static void (*const calls[])(struct input *, ech_ctx *) = {
+        sort_call,   is_sorted_call, reduce_call, segments_call,  scan_call, unique_call,
+        select_call, count_call,     gather_call, transpose_call, bits_call
+    };
+    calls[take(in) % (sizeof calls / sizeof *calls)](in, ctx);
+}
