@@ -3,21 +3,10 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "poison.h"
 #include "calls.h"
 
 #include <string.h>
-
-#ifdef __has_feature
-#if __has_feature(address_sanitizer)
-#define __SANITIZE_ADDRESS__ 1
-#endif
-#endif
-#ifdef __SANITIZE_ADDRESS__
-#include <sanitizer/asan_interface.h>
-#else
-#define ASAN_POISON_MEMORY_REGION(at, bytes)   ((void)(at), (void)(bytes))
-#define ASAN_UNPOISON_MEMORY_REGION(at, bytes) ((void)(at), (void)(bytes))
-#endif
 
 enum { GUARD = 64, ALIGN = 256, GUARD_BYTE = 0xA7, FILL_BYTE = 0x5C, MOST = 300 };
 
