@@ -19,8 +19,8 @@ static struct {
 
 static const struct option options[] = {
     { 'o', "output", "FILE", &set.job.output,
-      "write the result to FILE, as .npy if it has this extension,\notherwise as text; default: "
-      "standard output" },
+      "write the result to FILE, which may be the input, as .npy\nif it has this extension, "
+      "otherwise as text; default:\nstandard output" },
     { 0, "nan", "MODE", &set.nan,
       "propagate: the result is NaN if a number is NaN (default);\nignore: skip NaN" },
     { 0, "accumulate-wide", NULL, &set.accumulate_wide, "compute f16, bf16 and f32 in f64" },

@@ -1,3 +1,3 @@
 # The other commands compared with NumPy: all types, both byte orders.
-python3 -c 'import numpy' 2>/dev/null || skip "python3 has no numpy"
+needs_numpy
 python3 "$TESTS/numpy_operations.py"

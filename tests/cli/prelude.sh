@@ -43,6 +43,13 @@ skip() {
     exit 77
 }
 
+# Uses another Python if that of the PATH has no NumPy.
+needs_numpy() {
+    command python3 -c 'import numpy' 2>/dev/null && return
+    /usr/bin/python3 -c 'import numpy' 2>/dev/null || skip "python3 has no numpy"
+    python3() { /usr/bin/python3 "$@"; }
+}
+
 # A limit of the address space does not work with a sanitizer, which reserves much of it.
 needs_plain_build() {
     grep -q -e __asan_init -e __tsan_init -e __msan_init "$ECHELON" && skip "not with a sanitizer"
