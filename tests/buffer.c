@@ -11,7 +11,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "poison.h"
+#include "core/poison.h"
 #include "test.h"
 
 #include <stdio.h>

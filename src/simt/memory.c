@@ -8,24 +8,13 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #define _GNU_SOURCE /* MAP_NORESERVE */
+#include "core/poison.h"
 #include "simt/emulator.h"
 
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-
-#ifdef __has_feature
-#if __has_feature(address_sanitizer)
-#define __SANITIZE_ADDRESS__ 1
-#endif
-#endif
-#ifdef __SANITIZE_ADDRESS__
-#include <sanitizer/asan_interface.h>
-#else
-#define ASAN_POISON_MEMORY_REGION(at, bytes)   ((void)(at), (void)(bytes))
-#define ASAN_UNPOISON_MEMORY_REGION(at, bytes) ((void)(at), (void)(bytes))
-#endif
 
 enum { ALIGN = 512, GAP = 512 };
 

@@ -8,6 +8,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #define _GNU_SOURCE /* O_CLOEXEC */
+#include "core/environment.h"
 #include "simt/emulator.h"
 
 #include <fcntl.h>
@@ -25,7 +26,7 @@ void simt_tally_launch(struct simt_function *f, uint64_t blocks)
 void simt_tally_write(const struct simt_loaded *m, const char *path)
 {
     char line[256];
-    const char *file = getenv("ECHELON_SIMT_TALLY"), *name = strrchr(path, '/');
+    const char *file = echi_secure_getenv("ECHELON_SIMT_TALLY"), *name = strrchr(path, '/');
     if (!file || !*file) return;
     const int fd = open(file, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
     for (uint32_t i = 0; fd >= 0 && i < m->image->kernel_count; i++) {

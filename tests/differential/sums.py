@@ -287,15 +287,20 @@ def random_groups(t, n, most):
     return n, offsets, dtype, None
 
 
-def reduce_options(t, call, op, n, groups, dtype, **fields):
-    options = t.struct("ech_reduce_options", **fields)
-    plain = (t.lib.constants["ECH_REDUCE_CALL_" + call], t.lib.constants["ECH_OP_" + op], n, groups, dtype.code,
-             t.address(options))
-    t.lib.explain("ech_reduce_explain", t.device.encode(), *plain)
-    for name, bytes_ in t.work("ech_reduce_workspace", *plain).items():
+def call_options(t, family, call, op, n, groups, dtype, fields):
+    """The options of a reduction or a scan, with the workspace of the query; also checks its explanation."""
+    options = t.struct("ech_%s_options" % family, **fields)
+    plain = (t.lib.constants["ECH_%s_CALL_%s" % (family.upper(), call)], t.lib.constants["ECH_OP_" + op], n, groups,
+             dtype.code, t.address(options))
+    t.lib.explain("ech_%s_explain" % family, t.device.encode(), *plain)
+    for name, bytes_ in t.work("ech_%s_workspace" % family, *plain).items():
         setattr(options, name, bytes_)
     t.threads()
     return t.address(options)
+
+
+def reduce_options(t, call, op, n, groups, dtype, **fields):
+    return call_options(t, "reduce", call, op, n, groups, dtype, fields)
 
 
 def reduce_case(t, a, dtype):
@@ -537,14 +542,7 @@ def scan_case(t, dtype):
 
 
 def scan_options(t, call, op, n, groups, dtype, fields):
-    options = t.struct("ech_scan_options", **fields)
-    plain = (t.lib.constants["ECH_SCAN_CALL_" + call], t.lib.constants["ECH_OP_" + op], n, groups, dtype.code,
-             t.address(options))
-    t.lib.explain("ech_scan_explain", t.device.encode(), *plain)
-    for name, bytes_ in t.work("ech_scan_workspace", *plain).items():
-        setattr(options, name, bytes_)
-    t.threads()
-    return t.address(options)
+    return call_options(t, "scan", call, op, n, groups, dtype, fields)
 
 
 @operation("scan", "ech_scan", "ech_scan_rows", "ech_scan_workspace", "ech_scan_explain", weight=1.5)

@@ -3,7 +3,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "poison.h"
+#include "core/poison.h"
 #include "calls.h"
 
 #include <string.h>

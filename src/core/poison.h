@@ -1,11 +1,11 @@
 /*
- * poison.h - ASAN_POISON_MEMORY_REGION() and ASAN_UNPOISON_MEMORY_REGION(), which do nothing in
- * builds without the address sanitizer.
+ * core/poison.h - ASAN_POISON_MEMORY_REGION() and its counterpart, which do nothing in builds
+ * without the address sanitizer.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#ifndef POISON_H
-#define POISON_H
+#ifndef ECHI_CORE_POISON_H
+#define ECHI_CORE_POISON_H
 
 #ifdef __has_feature
 #if __has_feature(address_sanitizer)
