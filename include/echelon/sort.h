@@ -1,5 +1,6 @@
 /*
- * echelon/sort.h - sorting, and the check whether an array is sorted.
+ * echelon/sort.h - sorts of an array, of rows and of segments, and the check whether an array is
+ * sorted.
  *
  * Stability: not yet stable.  Until version 1.0 a minor version may change it (docs/releases.md).
  *
@@ -59,6 +60,9 @@ typedef struct ech_sort_options {
                               device memory, 256-byte aligned, which the caller owns and must not
                               use otherwise until the work is done */
     size_t work_bytes;     /* at least what ech_sort_workspace() returns */
+    size_t row_stride, element_stride; /* of ech_sort_rows() and related functions; otherwise
+                                                  0 */
+    size_t out_row_stride, out_element_stride; /* the same for the outputs */
 } ech_sort_options;
 
 /*
@@ -153,6 +157,104 @@ ECH_API ech_status ech_sort_explain(const char *device, size_t n, ech_dtype dtyp
 ECH_API ech_status ech_argsort_explain(const char *device, size_t n, ech_dtype dtype,
                                        ech_dtype index_dtype, const ech_sort_options *options,
                                        ech_format format, char *text, size_t capacity_bytes);
+
+/* ---- Sorts of rows and of segments ----------------------------------------------------------- */
+
+/*
+ * ech_sort_rows() sorts each row as ech_sort() sorts an array.
+ *
+ *   in       [rows][cols] of dtype; not modified unless it is also out
+ *   out      [rows][cols] of dtype; may be in, with the same strides, but must not overlap it
+ *            otherwise
+ *   options  NULL for the defaults
+ *
+ * By default rows are contiguous.  Otherwise, element j of row i is at
+ * in[i * row_stride + j * element_stride] and at out[i * out_row_stride + j * out_element_stride].
+ * Strides count elements.  element_stride 0 stands for 1, row_stride 0 for cols * element_stride,
+ * and an output stride of 0 for the stride of the input.  Elements between the rows are not read or
+ * written.  Two elements must not be at the same place: the larger stride must be at least the
+ * smaller one times the number of its elements.  For example, the columns of a matrix [m][n] are
+ * sorted by rows = n, cols = m, row_stride = 1, element_stride = n.
+ *
+ * If rows or cols is 0, the call does nothing.  It fails as ech_sort() does.  Arrays in host memory
+ * are copied to the GPU as a whole.
+ */
+ECH_API ech_status ech_sort_rows(ech_ctx *ctx, const void *in, void *out, size_t rows, size_t cols,
+                                 ech_dtype dtype, const ech_sort_options *options);
+
+/* ech_sort_pairs_rows() does the same as ech_sort_pairs() for each row: keys and values [rows][cols]
+ * with the same strides. */
+ECH_API ech_status ech_sort_pairs_rows(ech_ctx *ctx, const void *keys_in, const void *values_in,
+                                       void *keys_out, void *values_out, size_t rows, size_t cols,
+                                       ech_dtype dtype, size_t value_bytes,
+                                       const ech_sort_options *options);
+
+/* ech_argsort_rows() does the same as ech_argsort() for each row: index [rows][cols], with the
+ * output strides.  Positions count within the row. */
+ECH_API ech_status ech_argsort_rows(ech_ctx *ctx, const void *keys, void *index, size_t rows,
+                                    size_t cols, ech_dtype dtype, ech_dtype index_dtype,
+                                    const ech_sort_options *options);
+
+/*
+ * ech_sort_segments() sorts each segment as ech_sort() sorts an array.
+ *
+ *   in       [n] of dtype; not modified unless it is also out
+ *   offsets  [segments + 1], or [segments] if ends is not NULL, of offsets_dtype: segment s begins
+ *            at in[offsets[s]]
+ *   ends     NULL: segment s ends before in[offsets[s + 1]].  Otherwise [segments] of
+ *            offsets_dtype: it ends before in[ends[s]], so that there may be gaps
+ *   out      [n] of dtype; may be in.  Elements that are in no segment are not written
+ *
+ * Segments may be empty.  They are in ascending order and do not overlap: offsets[s] <= ends[s] <=
+ * offsets[s + 1] and ends[s] <= n.  Other offsets fail with ECH_ERR_ARG.  On a GPU, a segment of
+ * more than 2^31 elements fails with ECH_ERR_ARG, too.
+ */
+ECH_API ech_status ech_sort_segments(ech_ctx *ctx, const void *in, const void *offsets,
+                                     const void *ends, void *out, size_t n, size_t segments,
+                                     ech_dtype dtype, ech_dtype offsets_dtype,
+                                     const ech_sort_options *options);
+
+/* ech_sort_pairs_segments() does the same as ech_sort_pairs() for each segment. */
+ECH_API ech_status ech_sort_pairs_segments(ech_ctx *ctx, const void *keys_in, const void *values_in,
+                                           const void *offsets, const void *ends, void *keys_out,
+                                           void *values_out, size_t n, size_t segments,
+                                           ech_dtype dtype, size_t value_bytes,
+                                           ech_dtype offsets_dtype,
+                                           const ech_sort_options *options);
+
+/* ech_argsort_segments() does the same as ech_argsort() for each segment.  Positions count within
+ * the segment. */
+ECH_API ech_status ech_argsort_segments(ech_ctx *ctx, const void *keys, const void *offsets,
+                                        const void *ends, void *index, size_t n, size_t segments,
+                                        ech_dtype dtype, ech_dtype index_dtype,
+                                        ech_dtype offsets_dtype, const ech_sort_options *options);
+
+/* The shape of such a sort, for the workspace and the explanation. */
+typedef enum ech_sort_call {
+    ECH_SORT_CALL_ROWS = 0,         /* ech_sort_rows(), ech_sort_pairs_rows() */
+    ECH_SORT_CALL_SEGMENTS = 1,     /* ech_sort_segments(), ech_sort_pairs_segments() */
+    ECH_SORT_CALL_ARGSORT_ROWS = 2, /* ech_argsort_rows() */
+    ECH_SORT_CALL_ARGSORT_SEGMENTS = 3
+} ech_sort_call;
+
+/*
+ * ech_sort_segments_workspace() returns how many bytes of workspace a sort of rows or segments
+ * needs.  ech_sort_segments_explain() describes, as ech_sort_explain() does, how it would be done.
+ *
+ *   device       as for ech_sort_workspace()
+ *   n            the number of elements; of rows rows * cols
+ *   groups       the number of rows or segments
+ *   value_bytes  0 without values; of an argsort, the size of an index
+ *   bytes        [1] receives the size
+ *   text         [capacity_bytes] receives the text, as in ech_sort_explain()
+ */
+ECH_API ech_status ech_sort_segments_workspace(const char *device, ech_sort_call call, size_t n,
+                                               size_t groups, ech_dtype dtype, size_t value_bytes,
+                                               const ech_sort_options *options, size_t *bytes);
+ECH_API ech_status ech_sort_segments_explain(const char *device, ech_sort_call call, size_t n,
+                                             size_t groups, ech_dtype dtype, size_t value_bytes,
+                                             const ech_sort_options *options, ech_format format,
+                                             char *text, size_t capacity_bytes);
 
 /* ---- Is it sorted? --------------------------------------------------------------------------- */
 

@@ -27,6 +27,9 @@ enum echi_data_error {
     ECHI_CSR_END,         /* the last offset, offsets[where], is not the number of entries */
     ECHI_CSR_COLUMN,      /* row `where` has a column index outside the matrix */
     ECHI_CSR_ORDER,       /* row `where` has column indices that are not in ascending order */
+    ECHI_SEGMENTS_OVERLAP, /* offsets[where] is less than the end of the segment before */
+    ECHI_SEGMENT_END,      /* ends[where] is less than offsets[where], or greater than n */
+    ECHI_SEGMENT_TOO_LONG, /* segment `where` has more elements than a GPU sort supports */
     ECHI_DATA_ERRORS
 };
 

@@ -2,9 +2,9 @@
  * sort/sort.c - ech_sort() and its related functions: checks the arguments and calls the backend.
  *
  *     ech_sort, ech_sort_pairs, ech_argsort          the calls; each fills one struct echi_sort
- *       check_shape()      checks without pointers: dtype, options, sizes
+ *       whole_shape()      checks without pointers: dtype, options, sizes
  *       call_of()          the list of arrays, which core/call.c checks, stages and runs
- *     ech_*_workspace, ech_*_explain                 check_shape(), then ask the backend
+ *     ech_*_workspace, ech_*_explain                 whole_shape(), then ask the backend
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -31,7 +31,7 @@ static ech_status check_options(ech_ctx *ctx, const ech_sort_options *options, i
     return ECH_OK;
 }
 
-static ech_status check_shape(ech_ctx *ctx, const ech_sort_options *options, struct echi_sort *s)
+ech_status echi_sort_check(ech_ctx *ctx, const ech_sort_options *options, struct echi_sort *s)
 {
     ech_status status = echi_check_dtype(ctx, "dtype", s->dtype);
     if (status != ECH_OK) return status;
@@ -54,6 +54,17 @@ static ech_status check_shape(ech_ctx *ctx, const ech_sort_options *options, str
     status = echi_check_count(ctx, "n", s->n, widest);
     if (status != ECH_OK) return status;
     return ECH_OK;
+}
+
+/* The same for one array. */
+static ech_status whole_shape(ech_ctx *ctx, const ech_sort_options *options, struct echi_sort *s)
+{
+    if (options->row_stride || options->element_stride || options->out_row_stride ||
+        options->out_element_stride)
+        return echi_fail(ctx, ECH_ERR_ARG,
+                         "options->row_stride, element_stride, out_row_stride and "
+                         "out_element_stride must be 0: they are for sorts of rows");
+    return echi_sort_check(ctx, options, s);
 }
 
 static const struct echi_operation *operation(const struct echi_backend *backend)
@@ -86,7 +97,7 @@ static ech_status run(ech_ctx *ctx, const ech_sort_options *options, struct echi
                       const char *const names[4])
 {
     if (!ctx) return echi_fail(NULL, ECH_ERR_ARG, "ctx is NULL");
-    ech_status status = check_shape(ctx, options, s);
+    ech_status status = whole_shape(ctx, options, s);
     if (status != ECH_OK) return status;
     struct echi_call call;
     call.what = "a sort";
@@ -165,7 +176,7 @@ static ech_status ask_workspace(const char *device, const ech_sort_options *opti
 {
     if (!bytes) return echi_fail(NULL, ECH_ERR_ARG, "bytes is NULL");
     *bytes = 0;
-    ech_status status = check_shape(NULL, options, s);
+    ech_status status = whole_shape(NULL, options, s);
     s->room_bytes = 0; /* the minimum that is needed */
     return status == ECH_OK ? echi_call_workspace(device, operation, s, bytes) : status;
 }
@@ -197,7 +208,7 @@ static ech_status ask_explain(const char *device, const ech_sort_options *option
     ech_status status = echi_explain_begin(&e, format, text, capacity_bytes);
     if (status != ECH_OK) return status;
     TRY(echi_backend_ask(device, &backend));
-    TRY(check_shape(NULL, options, s));
+    TRY(whole_shape(NULL, options, s));
     if (echi_backend_auto(device) && backend != &echi_cpu)
         explain_choice(s, name, &backend, &e);
     else

@@ -26,4 +26,8 @@ struct echi_sort {
     size_t room_bytes;      /* the caller's workspace, which may be larger than needed; or 0 */
 };
 
+/* Checks everything except pointers, and fills in the fields of s that depend on it. ctx may be
+ * NULL. */
+ech_status echi_sort_check(ech_ctx *ctx, const ech_sort_options *options, struct echi_sort *s);
+
 #endif

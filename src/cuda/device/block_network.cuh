@@ -18,9 +18,18 @@
 
 #include "cuda/device/warp.cuh"
 
+/* A word of 16 bytes, of which the low 96 bits are used. */
+__extension__ typedef unsigned __int128 network_u128;
+
 /* The words of a thread; run_log: log2 of the words of a warp. */
 template <typename word> struct network_window {
-    enum { LOG = sizeof(word) == 4 ? 4 : 3, WORDS = 1 << LOG, RUN_LOG = LOG + 5 };
+    enum {
+        LOG = sizeof(word) == 4   ? 4
+              : sizeof(word) == 8 ? 3
+                                  : 2,
+        WORDS = 1 << LOG,
+        RUN_LOG = LOG + 5
+    };
     enum { VECTORS = 4, EACH = 16 / sizeof(word) };
     union {
         uint4 vector[VECTORS];
@@ -43,6 +52,12 @@ static __device__ inline uint32_t network_lane(uint32_t x, uint32_t mask)
 static __device__ inline uint64_t network_lane(uint64_t x, uint32_t mask)
 {
     return __shfl_xor_sync(WARP_ALL, (unsigned long long)x, (int)mask);
+}
+
+static __device__ inline network_u128 network_lane(network_u128 x, uint32_t mask)
+{
+    const uint64_t high = __shfl_xor_sync(WARP_ALL, (unsigned long long)(x >> 32), (int)mask);
+    return (network_u128)high << 32 | __shfl_xor_sync(WARP_ALL, (uint32_t)x, (int)mask);
 }
 
 template <typename word> static __device__ inline word network_keep(word x, word y, bool greater)
@@ -71,6 +86,13 @@ static __device__ inline void network_order(struct network_window<uint64_t> &w)
 #define NETWORK_8
 #include "sort/network.def"
 #undef NETWORK_8
+}
+
+static __device__ inline void network_order(struct network_window<network_u128> &w)
+{
+#define NETWORK_4
+#include "sort/network.def"
+#undef NETWORK_4
 }
 #undef COMPARE
 

@@ -191,7 +191,14 @@ struct echi_task {
 void echi_task_run(int threads, struct echi_task first);
 void echi_task_add(struct echi_task task);
 
-/* The maximum number of threads of a sort of n elements: operation.c. */
+/* ---- operation.c ---- */
+
+/* The maximum number of threads of a sort of n elements. */
 size_t echi_cpu_sort_parts(size_t n);
+
+/* Keys without values of fewer than 32 bits have no unsigned sort: they use the stable one. */
+bool echi_sort_as_stable(const struct echi_sort *s);
+
+struct echi_window echi_sort_window(const struct echi_sort *s);
 
 #endif

@@ -120,13 +120,12 @@ static ech_status choose(const struct echi_sort *s, const struct algorithm **alg
 
 /* ---- Workspace ---- */
 
-/* Keys without values of fewer than 32 bits have no unsigned sort: they use the stable one. */
-static bool as_stable(const struct echi_sort *s)
+bool echi_sort_as_stable(const struct echi_sort *s)
 {
     return s->stable || s->key_bytes < 4;
 }
 
-/* The maximum number of threads of a sort of n elements; each needs its own scratch. */
+/* Each thread needs its own scratch. */
 size_t echi_cpu_sort_parts(size_t n)
 {
     size_t few = echi_min(n >> 16, 4), many = echi_min(n >> 18, ECHI_PARTS);
@@ -152,7 +151,7 @@ static void lay_out(const struct echi_sort *s, const struct algorithm *algorithm
     if (s->index_bytes && !one_block) job->out.keys = echi_part(layout, n, key_bytes);
     size_t parts = echi_cpu_sort_parts(n);
     if (!one_block) job->counts = echi_part(layout, parts * ECHI_BUCKETS, sizeof *job->counts);
-    if (as_stable(s)) {
+    if (echi_sort_as_stable(s)) {
         job->scratch_bytes = ECHI_SCRATCH_BYTES * echi_min(n, ECHI_BLOCK_KEYS);
         job->scratch = echi_part(layout, parts, job->scratch_bytes);
     }
@@ -181,7 +180,8 @@ struct plan {
 
 static bool is_tiny(const struct echi_sort *s)
 {
-    return !s->algorithm && !as_stable(s) && s->n <= ECHI_STACK_BYTES / (size_t)s->key_bytes;
+    return !s->algorithm && !echi_sort_as_stable(s) &&
+           s->n <= ECHI_STACK_BYTES / (size_t)s->key_bytes;
 }
 
 static ech_status plan_sort(const void *request, void *plan, size_t *work_bytes)
@@ -201,7 +201,7 @@ done:
 
 /* ---- Run ---- */
 
-static struct echi_window window_of(const struct echi_sort *s)
+struct echi_window echi_sort_window(const struct echi_sort *s)
 {
     int bits = s->end_bit - s->begin_bit;
     return (struct echi_window){ .order = s->order,
@@ -241,7 +241,7 @@ static ech_status run_sort(ech_ctx *ctx, const void *request, const void *plan, 
     struct echi_sort_job job = {
         .sort = &s,
         .isa = echi_cpu_sort_isa(),
-        .window = window_of(&s),
+        .window = echi_sort_window(&s),
         .key_bytes = (size_t)s.key_bytes,
         .value_bytes = s.value_bytes,
         .keep_keys = s.keys_out != NULL,
@@ -258,7 +258,7 @@ static ech_status run_sort(ech_ctx *ctx, const void *request, const void *plan, 
     bool done_already =
         s.n > TINY_KEYS && (echi_sort_ordered(&job) || (!s.algorithm && echi_sort_distinct(&job)));
     if (!done_already) {
-        s.stable = as_stable(&s);
+        s.stable = echi_sort_as_stable(&s);
         p->algorithm->run(&job);
     }
     return ECH_OK;
@@ -278,13 +278,13 @@ static ech_status explain_sort(const void *request, struct echi_explain *e)
             echi_explain_algorithm(e, false, algorithms[i].name, "%s", algorithms[i].what);
     echi_explain_line(e, "isa", "%s", echi_cpu_sort_isa()->name);
     if (algorithm->run == echi_sort_msd && s->n > ECHI_BLOCK_KEYS)
-        echi_explain_line(e, "threads",
-                          "at most %zu; keys are scattered into %d buckets until each holds at "
-                          "most %zu keys",
-                          echi_min(echi_cpu_sort_parts(s->n), (size_t)echi_processors()),
-                          ECHI_BUCKETS,
-                          as_stable(s) ? (size_t)ECHI_BLOCK_KEYS
-                                       : echi_cpu_sort_isa()->leaf_keys[s->key_bytes == 8]);
+        echi_explain_line(
+            e, "threads",
+            "at most %zu; keys are scattered into %d buckets until each holds at "
+            "most %zu keys",
+            echi_min(echi_cpu_sort_parts(s->n), (size_t)echi_processors()), ECHI_BUCKETS,
+            echi_sort_as_stable(s) ? (size_t)ECHI_BLOCK_KEYS
+                                   : echi_cpu_sort_isa()->leaf_keys[s->key_bytes == 8]);
     return ECH_OK;
 }
 

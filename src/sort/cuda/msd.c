@@ -108,6 +108,19 @@ static ech_status size_buckets(const struct echi_sort *s, struct sort_plan *plan
     return ECH_OK;
 }
 
+/* No group is sampled, and no array is small. */
+void echi_sort_msd_size_groups(const struct echi_sort *s, uint64_t leaves, struct sort_plan *plan)
+{
+    size_levels(s, false, &plan->msd);
+    plan->msd.small = false;
+    plan->msd.leaves += leaves;
+}
+
+uint32_t echi_sort_msd_leaf(const struct sort_plan *plan)
+{
+    return (uint32_t)plan->msd.leaf;
+}
+
 /* Keys are sampled first: no array is small, and pairs that may be packed have as many segments as
  * digits. */
 static ech_status size_adaptive(const struct echi_sort *s, struct sort_plan *plan)
@@ -173,8 +186,8 @@ static void join(struct echi_layout *layout, const struct echi_layout *other)
     if (other->overflow || other->bytes > layout->bytes) *layout = *other;
 }
 
-static void lay_out_msd(const struct echi_sort *s, const struct sort_plan *plan,
-                        struct echi_layout *layout, struct sort_args *args)
+void echi_sort_msd_lay_out(const struct echi_sort *s, const struct sort_plan *plan,
+                           struct echi_layout *layout, struct sort_args *args)
 {
     struct echi_layout lists;
     lay_out_levels(s, plan, layout, args, &lists);
@@ -341,6 +354,44 @@ static ech_status steps_of_msd(const struct sort_build *b)
     return ECH_OK;
 }
 
+/* Like run_levels(), for the groups in the lists.  Blocks loop if it is not known how many tiles
+ * there are. */
+ech_status echi_sort_msd_groups(const struct sort_build *b, uint64_t longest, bool even)
+{
+    const struct msd_plan *msd = &b->plan->msd;
+    struct sort_args *args = b->args;
+    if (msd->pairs) return echi_sort_pairs_groups(b, longest, even);
+    uint64_t processors = (uint64_t)b->gpu.multiprocessors, resident = SORT_MSD_BLOCKS * processors;
+    uint64_t full = SORT_LEAF_FULL(msd->leaf), leaves = args->common.n / (msd->leaf / 8) + 1;
+    int level = 0;
+    args->msd.leaf = (uint32_t)msd->leaf;
+    args->lists.levels = msd->levels;
+    for (uint64_t n = longest; level < 2 && (level ? n > full : n > msd->leaf);
+         n >>= SORT_DIGIT_BITS, level++) {
+        uint64_t most = SORT_MSD_COUNT_BLOCKS * processors;
+        pdl(b, ECHI_COUNT, "sort_msd_count", echi_cuda_least(msd->tiles, most),
+            SORT_MSD_COUNT_THREADS, 0, level);
+        pdl(b, ECHI_PLAN, "sort_msd_plan", echi_cuda_least(msd->segments, 8 * processors),
+            SORT_BINS, 0, level);
+        pdl(b, ECHI_MOVE, "sort_msd_scatter",
+            echi_cuda_least(msd->tiles, even ? UINT32_MAX : resident), SORT_MSD_THREADS,
+            SORT_MSD_SHARED_BYTES, level);
+    }
+    if (longest > msd->leaf) {
+        bool two = b->gpu.shared_bytes >=
+                   SORT_MSD_BLOCKS * (SORT_MSD_SHARED_BYTES + ECHI_BLOCK_RESERVED_BYTES);
+        echi_sort_launch(b, ECHI_MOVE, ECHI_LAUNCH_COOPERATIVE, "sort_msd_tail_levels",
+                         (two ? (unsigned)SORT_MSD_BLOCKS : 1) * (unsigned)processors,
+                         SORT_MSD_THREADS, SORT_MSD_SHARED_BYTES, level, "there are more levels");
+    }
+    pdl(b, ECHI_FINISH, "sort_msd_leaf", echi_cuda_least(msd->leaves, leaves), SORT_LEAF_THREADS,
+        SORT_LEAF_SHARED_BYTES(0), level);
+    pdl(b, ECHI_FINISH, "sort_msd_skewed_leaf",
+        echi_cuda_least(msd->leaves, SORT_SKEWED_LEAF_BLOCKS * processors),
+        SORT_SKEWED_LEAF_THREADS, SORT_SKEWED_LEAF_THREADS * 64, level);
+    return ECH_OK;
+}
+
 /* Whether a block has shared memory for 2^bits counters, and a scatter for a table of as many bytes
  * in addition to its tile. */
 static bool holds_bins(const struct echi_gpu *gpu, int bits)
@@ -422,7 +473,7 @@ const struct sort_strategy echi_sort_by_buckets = {
     .can = can_buckets,
     .best = best_buckets,
     .size = size_buckets,
-    .lay_out = lay_out_msd,
+    .lay_out = echi_sort_msd_lay_out,
     .steps = steps_of_buckets,
 };
 
@@ -435,6 +486,6 @@ const struct sort_strategy echi_sort_by_msd = {
     .can = can_msd,
     .best = best_msd,
     .size = size_msd,
-    .lay_out = lay_out_msd,
+    .lay_out = echi_sort_msd_lay_out,
     .steps = steps_of_msd,
 };

@@ -58,7 +58,8 @@ struct sort_segment {
     uint32_t shift, bits;
     uint32_t moves;  /* enum sort_moves */
     uint32_t known;  /* enum sort_known */
-    uint64_t prefix; /* the keys without the digit (SORT_WRITTEN), or first quantised value */
+    uint64_t prefix; /* the keys without the digit (SORT_WRITTEN), or first quantised value.  With
+                        values: the position from which generated indices count */
 };
 
 /* The digits have been counted; the digits are by value (msd_value.cuh), not of bits. */
@@ -74,7 +75,7 @@ enum { SORT_LEAF_UNEVEN = 255 };
 struct sort_leaf {
     uint32_t begin, count, source;
     uint32_t bits;
-    uint64_t low;
+    uint64_t low; /* with values: the position from which generated indices count */
 };
 
 enum sort_seen { SORT_SEEN_FALL = 1, SORT_SEEN_RISE = 2, SORT_SEEN_BOTH = 3 };

@@ -48,8 +48,10 @@ static const char *not_skewed(const struct sort_build *b)
     return b->plan->msd.adaptive ? "the sample is not skewed" : NULL;
 }
 
-/* One level by separate launches; for a small array one launch counts and plans the first level. */
-static void run_level(const struct sort_build *b, int level, unsigned shared_bytes)
+/* One level by separate launches, with this many blocks for the plan; for a small array one launch
+ * counts and plans the first level. */
+static void run_level(const struct sort_build *b, int level, unsigned planners,
+                      unsigned shared_bytes)
 {
     const struct msd_plan *plan = &b->plan->msd;
     const struct pairs_tuning *t = plan->pairs;
@@ -57,7 +59,6 @@ static void run_level(const struct sort_build *b, int level, unsigned shared_byt
     const char *when = not_skewed(b);
     uint64_t processors = (uint64_t)b->gpu.multiprocessors;
     uint64_t tiles = args->common.n / plan->tile + 1 + SORT_BINS;
-    unsigned segments = level ? echi_cuda_least(plan->segments, 8 * processors) : 1;
     unsigned blocks = echi_cuda_least(plan->tiles, level < 2 ? tiles : t->blocks * processors);
     if (plan->small && level == 0) {
         pdl(b, ECHI_COUNT, "sort_pairs_count_plan", args->pairs.count_blocks + 1, t->threads, 0,
@@ -65,7 +66,7 @@ static void run_level(const struct sort_build *b, int level, unsigned shared_byt
     } else {
         pdl(b, ECHI_COUNT, "sort_pairs_count", args->pairs.count_blocks, t->threads, 0, level,
             when);
-        pdl(b, ECHI_PLAN, "sort_msd_plan", segments, SORT_BINS, 0, level, when);
+        pdl(b, ECHI_PLAN, "sort_msd_plan", planners, SORT_BINS, 0, level, when);
     }
     pdl(b, ECHI_MOVE, "sort_pairs_scatter", blocks, t->threads, shared_bytes, level, when);
 }
@@ -79,7 +80,26 @@ static unsigned count_blocks(const struct msd_plan *plan, uint64_t most)
     return plan->small ? blocks : all;
 }
 
-/* For a small array: one launch for the levels that evenly distributed keys do not need. */
+/* One launch for the levels that evenly distributed keys do not need. */
+static void add_tail(const struct sort_build *b, int level, unsigned blocks, unsigned shared_bytes)
+{
+    b->args->tail = b->args->pairs;
+    b->args->tail.common.level = level;
+    b->args->tail.count_blocks = count_blocks(&b->plan->msd, blocks);
+    echi_step_add(b->steps,
+                  (struct echi_step){ .phase = ECHI_MOVE,
+                                      .kind = ECHI_LAUNCH_COOPERATIVE,
+                                      .module = b->plan->module,
+                                      .name = "sort_pairs_tail_levels",
+                                      .when = "there are more levels, or the keys are skewed",
+                                      .blocks = blocks,
+                                      .threads = b->plan->msd.pairs->threads,
+                                      .shared_bytes = shared_bytes,
+                                      .level = level,
+                                      .args = &b->args->tail });
+}
+
+/* The same for a small array. */
 static void run_tail(const struct sort_build *b, int level, unsigned shared_bytes)
 {
     const struct msd_plan *plan = &b->plan->msd;
@@ -90,20 +110,44 @@ static void run_tail(const struct sort_build *b, int level, unsigned shared_byte
     shared_bytes = echi_sort_small_lsd_bytes(b, resident, shared_bytes, element_bytes);
     unsigned blocks =
         echi_cuda_least(resident * (unsigned)b->gpu.multiprocessors, plan->small_lsd_blocks);
-    b->args->tail = b->args->pairs;
-    b->args->tail.common.level = level;
-    b->args->tail.count_blocks = count_blocks(plan, blocks);
-    echi_step_add(b->steps,
-                  (struct echi_step){ .phase = ECHI_MOVE,
-                                      .kind = ECHI_LAUNCH_COOPERATIVE,
-                                      .module = b->plan->module,
-                                      .name = "sort_pairs_tail_levels",
-                                      .when = "there are more levels, or the keys are skewed",
-                                      .blocks = blocks,
-                                      .threads = t->threads,
-                                      .shared_bytes = shared_bytes,
-                                      .level = level,
-                                      .args = &b->args->tail });
+    add_tail(b, level, blocks, shared_bytes);
+}
+
+/* Like echi_sort_msd_groups(), with values. */
+ech_status echi_sort_pairs_groups(const struct sort_build *b, uint64_t longest, bool even)
+{
+    const struct msd_plan *plan = &b->plan->msd;
+    const struct pairs_tuning *t = plan->pairs;
+    struct sort_args *args = b->args;
+    unsigned staged = 0, key = (unsigned)t->key_bytes, payload = (unsigned)t->payload_bytes;
+    ech_status status = find_staged(&b->gpu, b->plan->module, &staged);
+    if (status != ECH_OK) return status;
+    unsigned leaf = staged ? t->leaf_threads * t->leaf_items : SORT_PAIRS_LEAF;
+    unsigned shared_bytes = SORT_PAIRS_SHARED_BYTES(t->threads, t->items, key, payload, staged);
+    unsigned leaf_shared_bytes = SORT_PAIRS_LEAF_SHARED_BYTES(leaf, key, payload, staged);
+    uint64_t processors = (uint64_t)b->gpu.multiprocessors,
+             leaves = args->common.n / (leaf / 8) + 1;
+    int level = 0;
+    (void)even;
+    args->pairs.count_blocks = count_blocks(plan, SORT_PAIRS_COUNT_BLOCKS * processors);
+    args->lists.levels = plan->levels;
+    for (uint64_t n = longest;
+         level < 2 && (level ? n > SORT_LEAF_FULL(leaf) : n > SORT_PAIRS_LEAF);
+         n >>= SORT_DIGIT_BITS)
+        run_level(b, level++, echi_cuda_least(plan->segments, 8 * processors), shared_bytes);
+    if (longest > SORT_PAIRS_LEAF) {
+        unsigned resident =
+            b->gpu.shared_bytes >= t->blocks * (shared_bytes + ECHI_BLOCK_RESERVED_BYTES)
+                ? t->blocks
+                : 1;
+        add_tail(b, level, resident * (unsigned)processors, shared_bytes);
+    }
+    pdl(b, ECHI_FINISH, "sort_pairs_leaf", echi_cuda_least(plan->leaves, leaves), t->leaf_threads,
+        leaf_shared_bytes, level, NULL);
+    pdl(b, ECHI_FINISH, "sort_pairs_skewed_leaf",
+        echi_cuda_least(plan->leaves, t->leaf_blocks * processors), t->leaf_threads,
+        leaf_shared_bytes, level, NULL);
+    return ECH_OK;
 }
 
 /* Whether msd_packed.cuh may sort them.  Between its levels, pairs are stored in the output arrays,
@@ -169,7 +213,9 @@ ech_status echi_sort_pairs_steps(const struct sort_build *b)
     if (plan->small) args->lists.levels = plan->levels;
     echi_sort_begin_lists(b);
     if (args->pairs.packed) run_packed(b, t->leaf_threads, leaf_shared_bytes);
-    for (; level < (plan->small ? even : plan->levels); level++) run_level(b, level, shared_bytes);
+    for (; level < (plan->small ? even : plan->levels); level++)
+        run_level(b, level, level ? echi_cuda_least(plan->segments, 8 * processors) : 1,
+                  shared_bytes);
     if (plan->small) run_tail(b, level, shared_bytes);
     /* After packed steps these probably have nothing to do; fewer blocks end faster. */
     pdl(b, ECHI_FINISH, "sort_pairs_leaf",

@@ -206,7 +206,7 @@ scatter_place(const struct sort_common &a, const struct sort_segment &s,
 #pragma unroll
         for (int i = 0; i < MSD_ITEMS; i++)
             if (exists<FULL>(mine + 32 * i, t.here))
-                sh.values[slot[i]] = (uval)(t.at + mine + 32 * i);
+                sh.values[slot[i]] = (uval)(uint32_t)(t.at - (uint32_t)s.prefix + mine + 32 * i);
         return;
     }
 #endif

@@ -309,6 +309,12 @@ static __device__ inline bool leaf_makes(const struct sort_common &a, const stru
 {
     return VAL_BYTES <= 8 && leaf.source == SORT_IN && a.index;
 }
+
+/* The index of the element at this position of a leaf. */
+static __device__ inline uval leaf_index(const struct sort_leaf &leaf, uint32_t position)
+{
+    return (uval)(uint32_t)(leaf.begin - (uint32_t)leaf.low + position);
+}
 #endif
 
 /* Starts to load the values, by position: complete after copy_wait<0>().  Packed values are loaded
@@ -353,7 +359,7 @@ static __device__ inline void leaf_write(const struct sort_common &a, struct pai
         if (!a.discard_keys)
             out[p] = leaf_decode<SAME>(a, fetch ? s.keys[position]
                                                 : (ukey)(o.low + (word >> o.position_bits)));
-        values_out[p] = makes ? (uval)(leaf.begin + position) : s.values[position];
+        values_out[p] = makes ? leaf_index(leaf, position) : s.values[position];
     }
 #else
     const uval *in = values_of(a, leaf.source) + leaf.begin;
@@ -369,7 +375,7 @@ static __device__ inline void leaf_write(const struct sort_common &a, struct pai
             out[p] = leaf_decode<SAME>(a, fetch ? s.keys[position[i]]
                                                 : (ukey)(o.low + (word >> o.position_bits)));
 #if VAL_BYTES <= 8
-        value[i] = makes ? (uval)(leaf.begin + position[i]) : in[p];
+        value[i] = makes ? leaf_index(leaf, position[i]) : in[p];
 #else
         value[i] = in[position[i]];
 #endif
@@ -397,8 +403,8 @@ static __device__ inline void leaf_write(const struct sort_common &a, struct pai
 /* Writes `count` pairs from their buffer to the output, at the same positions or in reverse; each
  * block writes its share of pieces. */
 static __device__ inline void pairs_copy(const struct sort_common &a, uint32_t source,
-                                         uint64_t begin, uint64_t count, bool reverse,
-                                         uint32_t block, uint32_t blocks)
+                                         uint64_t begin, uint64_t count, uint32_t origin,
+                                         bool reverse, uint32_t block, uint32_t blocks)
 {
     const ukey *in = keys_of(a, source) + begin;
     const uval *values = values_of(a, source) + begin;
@@ -419,7 +425,7 @@ static __device__ inline void pairs_copy(const struct sort_common &a, uint32_t s
         if (make)
 #pragma unroll 4
             for (uint64_t i = from + threadIdx.x; i < end; i += LEAF_THREADS)
-                values_out[reverse ? count - 1 - i : i] = (uval)(begin + i);
+                values_out[reverse ? count - 1 - i : i] = (uval)(uint32_t)(begin + i - origin);
         else
 #endif
 #pragma unroll 4
@@ -455,7 +461,7 @@ static __device__ inline bool leaf_finish(const struct sort_common &a, struct pa
         if (PACKED)
             leaf_copy(a, leaf);
         else
-            pairs_copy(a, leaf.source, leaf.begin, leaf.count, false, 0, 1);
+            pairs_copy(a, leaf.source, leaf.begin, leaf.count, (uint32_t)leaf.low, false, 0, 1);
         return true;
     }
     leaf_values_ask<PACKED>(a, s, leaf);
@@ -477,8 +483,8 @@ extern "C" __global__ void __launch_bounds__(LEAF_THREADS, LEAF_RESIDENT)
     struct pairs_leaf_shared &s = *(struct pairs_leaf_shared *)shared_bytes;
     wait_for_earlier();
     if (msd_ordered(a)) {
-        pairs_copy(a.common, SORT_IN, 0, a.common.n, a.lists.msd->seen & SORT_SEEN_FALL, blockIdx.x,
-                   gridDim.x);
+        pairs_copy(a.common, SORT_IN, 0, a.common.n, 0, a.lists.msd->seen & SORT_SEEN_FALL,
+                   blockIdx.x, gridDim.x);
         return;
     }
     const uint32_t leaves = PAIRS_PACKED && a.lists.msd->packed_tiles ? 0 : a.lists.msd->leaves;
@@ -536,7 +542,7 @@ extern "C" __global__ void __launch_bounds__(LEAF_THREADS, LEAF_RESIDENT)
             if (j < items && mine + 32 * j < leaf.count) {
 #if VAL_BYTES <= 8
                 if (leaf.source == SORT_IN && a.common.index)
-                    value[j] = (uval)(leaf.begin + k.origin[j]);
+                    value[j] = leaf_index(leaf, k.origin[j]);
                 else
 #endif
                     value[j] = leaf_value(a.common, leaf, k.origin[j]);

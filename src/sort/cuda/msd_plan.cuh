@@ -122,9 +122,9 @@ static __device__ inline void msd_choose_digit(const msd_args &a, struct sort_se
 }
 
 /* A bin with too many keys becomes a segment of the next level. */
-static __device__ inline uint32_t msd_add_segment(const msd_args &a, int level, uint32_t begin,
-                                                  uint32_t count, uint32_t source, uint64_t rest,
-                                                  uint32_t *first_tile)
+static __device__ inline uint32_t msd_add_segment(const msd_args &a, int level, uint64_t origin,
+                                                  uint32_t begin, uint32_t count, uint32_t source,
+                                                  uint64_t rest, uint32_t *first_tile)
 {
     struct sort_segment s = {};
     const uint32_t index = atomicAdd(&a.lists.msd->segments[level], 1);
@@ -132,6 +132,11 @@ static __device__ inline uint32_t msd_add_segment(const msd_args &a, int level, 
     s.count = count;
     s.first_tile = *first_tile = atomicAdd(&a.lists.msd->tiles[level], msd_tiles(count));
     s.source = source;
+#if VAL_BYTES
+    s.prefix = origin;
+#else
+    (void)origin;
+#endif
     msd_choose_digit(a, s, rest, level);
     a.lists.segments[level & 1][index] = s;
     return index;
@@ -167,16 +172,17 @@ static __device__ inline struct bin_keys msd_bin_keys(const struct msd_plan_shar
     const uint64_t digits = (((uint64_t)1 << s.bits) - 1) << s.shift;
     struct bin_keys keys = { (k.first & ~k.differ & ~digits) | (uint64_t)bin << s.shift,
                              k.differ & (((uint64_t)1 << s.shift) - 1) };
-#if !VAL_BYTES
+#if VAL_BYTES
+    keys.low = s.prefix; /* a leaf needs no keys, but the position from which indices count */
+#else
     if (BY_VALUE && s.known & SORT_BY_VALUE) {
         const uint64_t low = p.bound[bin], high = (ukey)(p.bound[bin + 1] - 1);
         const uint64_t mask = bits_mask(bits_of(low ^ high));
         keys.rest = k.differ & mask;
         keys.low = (low & ~mask) | (k.first & mask & ~k.differ);
     }
-#else
-    (void)p;
 #endif
+    (void)p;
     return keys;
 }
 
@@ -311,8 +317,8 @@ static __device__ inline void msd_plan_segment(const msd_args &a, int level,
         p.bin[i] = bin;
         p.first[i] = leaf;
         if (rest)
-            p.index[i] =
-                msd_add_segment(a, level + 1, s.begin + before, count, source, rest, &p.first[i]);
+            p.index[i] = msd_add_segment(a, level + 1, s.prefix, s.begin + before, count, source,
+                                         rest, &p.first[i]);
     }
     __syncthreads(); /* leaves and large bins are known */
     if (leaves && !large) {

@@ -157,6 +157,17 @@ void echi_sort_lsd_steps(const struct sort_build *b);
 unsigned echi_sort_small_lsd_bytes(const struct sort_build *b, unsigned blocks, unsigned least,
                                    unsigned element_bytes);
 
+/* The plan of the lists for groups in an array of s->n elements, of which `leaves` may be leaves at
+ * once; and their parts of the workspace. */
+void echi_sort_msd_size_groups(const struct echi_sort *s, uint64_t leaves, struct sort_plan *plan);
+void echi_sort_msd_lay_out(const struct echi_sort *s, const struct sort_plan *plan,
+                           struct echi_layout *layout, struct sort_args *args);
+
+/* The maximum number of elements of a leaf of groups.  The steps that sort them, after the first
+ * lists; longest: elements of a group at most; even: all groups have that many. */
+uint32_t echi_sort_msd_leaf(const struct sort_plan *plan);
+ech_status echi_sort_msd_groups(const struct sort_build *b, uint64_t longest, bool even);
+
 /* The step that begins the lists of segments. */
 void echi_sort_begin_lists(const struct sort_build *b);
 
@@ -165,6 +176,7 @@ void echi_sort_begin_lists(const struct sort_build *b);
 /* NULL if no kernel is compiled for keys of that size with such a payload. */
 const struct pairs_tuning *echi_sort_pairs_tuning(int key_bytes, int payload_bytes);
 ech_status echi_sort_pairs_steps(const struct sort_build *b);
+ech_status echi_sort_pairs_groups(const struct sort_build *b, uint64_t longest, bool even);
 
 /* ---- host.c ---- */
 

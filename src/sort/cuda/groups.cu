@@ -1,0 +1,289 @@
+/*
+ * sort/cuda/groups.cu - kernels of sorts of rows and segments that do not depend on the key.
+ *
+ *     sort_groups_count    checks the offsets; counts the segments of each class of lengths
+ *     sort_groups_list     lists the segments by class
+ *     sort_groups_long     the first lists of an MSD radix sort, from the long groups
+ *     sort_groups_gather   values by index, after a sort of keys and positions
+ *     sort_groups_pack     rows whose elements are not adjacent, to or from adjacent ones
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "cuda/device/data_error.cuh"
+#include "cuda/device/ptx.cuh"
+#include "sort/cuda/groups.cuh"
+
+/* ---- Classes ---- */
+
+/* The class of a segment; SORT_CLASSES: it is empty. */
+static __device__ inline uint32_t class_of(const struct sort_groups &g, uint64_t n)
+{
+    if (n == 0) return SORT_CLASSES;
+    const uint32_t c = n == 1 ? 0 : 64 - __clzll((long long)(n - 1));
+    return c > g.most_class ? (uint32_t)SORT_CLASS_LONG : c;
+}
+
+static __device__ inline void report(const struct sort_groups &g, enum echi_data_error what,
+                                     uint64_t where)
+{
+    report_error(g.data_error, what, where);
+    atomicOr(&g.state->bad, 1);
+}
+
+/* Reports what is wrong with segment s; the class of the empty segment then. */
+static __device__ inline uint32_t checked_class(const struct sort_groups &g, uint64_t s)
+{
+    const uint64_t begin = echi_index_at(g.offsets, g.index, s);
+    const uint64_t end =
+        g.ends ? echi_index_at(g.ends, g.index, s) : echi_index_at(g.offsets, g.index, s + 1);
+    bool good = false;
+    if (begin > g.n)
+        report(g, ECHI_OFFSETS_PAST_END, s);
+    else if (g.ends && s && begin < echi_index_at(g.ends, g.index, s - 1))
+        report(g, ECHI_SEGMENTS_OVERLAP, s);
+    else if (g.ends && (end < begin || end > g.n))
+        report(g, ECHI_SEGMENT_END, s);
+    else if (end < begin)
+        report(g, ECHI_OFFSETS_DECREASE, s + 1);
+    else if (end > g.n)
+        report(g, ECHI_OFFSETS_PAST_END, s + 1);
+    else if (end - begin > (uint64_t)1 << 31)
+        report(g, ECHI_SEGMENT_TOO_LONG, s);
+    else
+        good = true;
+    return good ? class_of(g, end - begin) : (uint32_t)SORT_CLASSES;
+}
+
+/* By the last block: the first segment of each class in the list. */
+static __device__ inline void begin_classes(struct sort_groups_state *state)
+{
+    uint32_t at = 0;
+    for (uint32_t c = 0; c < SORT_CLASSES; c++) {
+        if (state->bad) state->counts[c] = 0;
+        state->first[c] = state->next[c] = at;
+        at += state->counts[c];
+    }
+    state->first[SORT_CLASSES] = at;
+}
+
+extern "C" __global__ void __launch_bounds__(SORT_GROUPS_THREADS)
+    sort_groups_count(const __grid_constant__ struct sort_groups g)
+{
+    __shared__ uint32_t counts[SORT_CLASSES + 1];
+    const uint32_t me = threadIdx.x;
+    const uint64_t step = (uint64_t)gridDim.x * SORT_GROUPS_THREADS;
+    wait_for_earlier();
+    if (me <= SORT_CLASSES) counts[me] = 0;
+    __syncthreads(); /* the counters are clear */
+    for (uint64_t s = (uint64_t)blockIdx.x * SORT_GROUPS_THREADS + me; s < g.groups; s += step)
+        atomicAdd(&counts[checked_class(g, s)], 1);
+    __syncthreads(); /* every segment is counted */
+    if (me < SORT_CLASSES && counts[me]) atomicAdd(&g.state->counts[me], counts[me]);
+    __syncthreads(); /* the block's counts are added */
+    /* acquire and release: the last block sees the counts of all */
+    if (me == 0 && add_acq_rel(&g.state->done, 1) == gridDim.x - 1) begin_classes(g.state);
+}
+
+extern "C" __global__ void __launch_bounds__(SORT_GROUPS_THREADS)
+    sort_groups_list(const __grid_constant__ struct sort_groups g)
+{
+    enum { EACH = SORT_GROUPS_EACH, TILE = SORT_GROUPS_THREADS * EACH };
+    __shared__ uint32_t counts[SORT_CLASSES + 1], at[SORT_CLASSES];
+    const uint32_t me = threadIdx.x;
+    wait_for_earlier();
+    if (g.state->bad) return;
+    for (uint64_t from = (uint64_t)blockIdx.x * TILE; from < g.groups;
+         from += (uint64_t)gridDim.x * TILE) {
+        uint32_t c[EACH], rank[EACH];
+        if (me <= SORT_CLASSES) counts[me] = 0;
+        __syncthreads(); /* the counters are clear */
+#pragma unroll
+        for (int i = 0; i < EACH; i++) {
+            const uint64_t s = from + i * SORT_GROUPS_THREADS + me;
+            c[i] = s < g.groups ? class_of(g, group_at(g, s).n) : (uint32_t)SORT_CLASSES;
+            rank[i] = c[i] < SORT_CLASSES ? atomicAdd(&counts[c[i]], 1) : 0;
+        }
+        __syncthreads(); /* every segment is counted */
+        if (me < SORT_CLASSES && counts[me]) at[me] = atomicAdd(&g.state->next[me], counts[me]);
+        __syncthreads(); /* the block has a place in the list of each class */
+#pragma unroll
+        for (int i = 0; i < EACH; i++)
+            if (c[i] < SORT_CLASSES)
+                g.list[at[c[i]] + rank[i]] = (uint32_t)(from + i * SORT_GROUPS_THREADS + me);
+        __syncthreads(); /* the counters may be cleared */
+    }
+}
+
+/* ---- Long groups ---- */
+
+static __device__ inline uint32_t tiles_of(const struct sort_long_args &a, uint32_t n)
+{
+    return n / a.tile + (n % a.tile != 0);
+}
+
+/* A group that fits in a block. */
+static __device__ inline void add_leaf(const struct sort_long_args &a, const struct group &group)
+{
+    const uint32_t at = atomicAdd(&a.lists.msd->leaves, 1);
+    struct sort_leaf leaf = {};
+    leaf.begin = (uint32_t)(group.in - a.base);
+    leaf.count = (uint32_t)group.n;
+    leaf.source = SORT_IN;
+    leaf.bits = SORT_LEAF_UNEVEN;
+    leaf.low = a.global ? ~0u : leaf.begin;
+    if (at < a.leaves) a.lists.leaves[at] = leaf;
+}
+
+/* A group that the first level divides: its number, and that of its first tile. */
+static __device__ inline uint2 add_segment(const struct sort_long_args &a,
+                                           const struct group &group)
+{
+    const uint32_t at = atomicAdd(&a.lists.msd->segments[0], 1);
+    struct sort_segment s = {};
+    s.begin = (uint32_t)(group.in - a.base);
+    s.prefix = a.global ? ~0u : s.begin;
+    s.count = (uint32_t)group.n;
+    s.first_tile = atomicAdd(&a.lists.msd->tiles[0], tiles_of(a, s.count));
+    s.source = SORT_IN;
+    s.shift = a.shift;
+    s.bits = SORT_DIGIT_BITS;
+    if (at < a.segments) a.lists.segments[0][at] = s;
+    return make_uint2(at, s.first_tile);
+}
+
+/* A thread per group; then the warp clears the counts of its segments and writes the map of their
+ * tiles. */
+extern "C" __global__ void __launch_bounds__(SORT_GROUPS_THREADS)
+    sort_groups_long(const __grid_constant__ struct sort_long_args a)
+{
+    const uint64_t step = (uint64_t)gridDim.x * SORT_GROUPS_THREADS;
+    uint64_t first = a.first_row, count = a.rows;
+    wait_for_earlier();
+    if (a.groups.state) count = class_count(a.groups, SORT_CLASS_LONG, &first);
+    if (blockIdx.x == 0 && threadIdx.x == 0) a.lists.msd->seen = SORT_SEEN_BOTH;
+    for (uint64_t warp = (uint64_t)blockIdx.x * SORT_GROUPS_THREADS + threadIdx.x / 32 * 32;
+         warp < count; warp += step) {
+        const uint64_t i = warp + lane_id();
+        struct group group = { 0, 0, 0 };
+        uint2 segment = make_uint2(0, 0);
+        if (i < count)
+            group = a.groups.list ? group_of(a.groups, first, i) : group_at(a.groups, first + i);
+        const bool here = i < count && group.in >= a.base && group.in < a.end;
+        const bool divided = here && group.n > a.leaf;
+        if (divided)
+            segment = add_segment(a, group);
+        else if (here)
+            add_leaf(a, group);
+        for (uint32_t left = __ballot_sync(WARP_ALL, divided); left; left &= left - 1) {
+            const int lane = __ffs((int)left) - 1;
+            const uint32_t at = __shfl_sync(WARP_ALL, segment.x, lane);
+            const uint32_t tile = __shfl_sync(WARP_ALL, segment.y, lane);
+            const uint32_t tiles = tiles_of(a, __shfl_sync(WARP_ALL, (uint32_t)group.n, lane));
+            if (at >= a.segments || tile + tiles > a.tiles) continue; /* not with valid offsets */
+            for (uint32_t b = lane_id(); b < SORT_MSD_ROW; b += 32)
+                a.lists.counts[0][(uint64_t)at * SORT_MSD_ROW + b] = 0;
+            for (uint32_t t = lane_id(); t < tiles; t += 32) a.lists.tile_of[0][tile + t] = at;
+        }
+    }
+}
+
+/* ---- Values by index ---- */
+
+template <typename unit> static __device__ inline void gather(const struct sort_gather_args &a)
+{
+    const unit *from = (const unit *)a.from;
+    unit *to = (unit *)a.to;
+    const uint64_t step = (uint64_t)gridDim.x * SORT_GROUPS_THREADS;
+    for (uint64_t p = (uint64_t)blockIdx.x * SORT_GROUPS_THREADS + threadIdx.x; p < a.n;
+         p += step) {
+        const uint64_t i = a.index[p];
+        if (i == 0) continue;
+        for (uint32_t u = 0; u < a.units; u++) to[p * a.units + u] = from[(i - 1) * a.units + u];
+    }
+}
+
+extern "C" __global__ void __launch_bounds__(SORT_GROUPS_THREADS)
+    sort_groups_gather(const __grid_constant__ struct sort_gather_args a)
+{
+    wait_for_earlier();
+    switch (a.unit) {
+    case 1:
+        gather<uint8_t>(a);
+        break;
+    case 2:
+        gather<uint16_t>(a);
+        break;
+    case 4:
+        gather<uint32_t>(a);
+        break;
+    case 8:
+        gather<uint64_t>(a);
+        break;
+    default:
+        gather<uint4>(a);
+        break;
+    }
+}
+
+/* ---- Rows whose elements are not adjacent ---- */
+
+enum { PACK = SORT_PACK_TILE, PACK_STEP = SORT_GROUPS_THREADS / PACK };
+
+/* A tile through shared memory: adjacent threads read and write what is closest together in each
+ * array. */
+template <typename unit>
+static __device__ inline void pack_tile(const struct sort_pack_args &a, unit (*tile)[PACK + 1],
+                                        uint64_t row, uint64_t col)
+{
+    const unit *from = (const unit *)a.from;
+    unit *to = (unit *)a.to;
+    const uint32_t x = threadIdx.x % PACK, y = threadIdx.x / PACK;
+    const bool from_rows = a.from_row < a.from_element, to_rows = a.to_row < a.to_element;
+    for (uint32_t u = 0; u < a.units; u++) {
+        for (uint32_t k = y; k < PACK; k += PACK_STEP) {
+            const uint32_t r = from_rows ? x : k, c = from_rows ? k : x;
+            if (row + r < a.rows && col + c < a.cols)
+                tile[r][c] =
+                    from[((row + r) * a.from_row + (col + c) * a.from_element) * a.units + u];
+        }
+        __syncthreads(); /* the tile is written */
+        for (uint32_t k = y; k < PACK; k += PACK_STEP) {
+            const uint32_t r = to_rows ? x : k, c = to_rows ? k : x;
+            if (row + r < a.rows && col + c < a.cols)
+                to[((row + r) * a.to_row + (col + c) * a.to_element) * a.units + u] = tile[r][c];
+        }
+        __syncthreads(); /* the tile may be written again */
+    }
+}
+
+template <typename unit>
+static __device__ inline void pack(const struct sort_pack_args &a, void *shared)
+{
+    const uint64_t down = (a.rows + PACK - 1) / PACK, across = (a.cols + PACK - 1) / PACK;
+    for (uint64_t t = blockIdx.x; t < down * across; t += gridDim.x)
+        pack_tile<unit>(a, (unit(*)[PACK + 1]) shared, t / across * PACK, t % across * PACK);
+}
+
+extern "C" __global__ void __launch_bounds__(SORT_GROUPS_THREADS)
+    sort_groups_pack(const __grid_constant__ struct sort_pack_args a)
+{
+    __shared__ uint4 shared[PACK * (PACK + 1)];
+    wait_for_earlier();
+    switch (a.unit) {
+    case 1:
+        pack<uint8_t>(a, shared);
+        break;
+    case 2:
+        pack<uint16_t>(a, shared);
+        break;
+    case 4:
+        pack<uint32_t>(a, shared);
+        break;
+    case 8:
+        pack<uint64_t>(a, shared);
+        break;
+    default:
+        pack<uint4>(a, shared);
+        break;
+    }
+}

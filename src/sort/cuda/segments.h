@@ -1,0 +1,110 @@
+/*
+ * sort/cuda/segments.h - definitions that host and device code of sorts of rows and segments share:
+ * where the groups are, classes of lengths, arguments.
+ *
+ * A group is a row or a segment.  Class c has the groups of 2^(c - 1) + 1 to 2^c elements:
+ *
+ *     up to one warp's words     sort_short_warps: a lane, part of a warp, or a warp per group
+ *     4 and 16 times as many     sort_short_block, sort_short_large: a block per group
+ *     more                       long: the lists of msd.h
+ *
+ * A word is a key, or a key and its position, which makes any sort stable.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef ECHI_SORT_CUDA_SEGMENTS_H
+#define ECHI_SORT_CUDA_SEGMENTS_H
+
+#include "core/index.h"
+#include "sort/cuda/msd.h"
+
+enum {
+    SORT_GROUPS_THREADS = 256,
+    SORT_GROUPS_EACH = 8, /* segments that a thread classifies at once */
+    SORT_CLASSES = 16,
+    SORT_CLASS_LONG = SORT_CLASSES - 1,
+    SORT_SHORT_THREADS = 256, /* of sort_short_warps */
+    SORT_SHORT_BLOCKS = 4,
+    SORT_SHORT_BLOCK_THREADS = 128,
+    SORT_SHORT_LARGE_THREADS = 512,
+    SORT_SHORT_WARP_BYTES = 2048, /* words of a warp */
+    SORT_PACK_TILE = 32           /* rows and columns */
+};
+
+/* log2 of the words of a warp: words have 4, 8 or 16 bytes. */
+#define SORT_SHORT_WORD_BYTES(key_bytes, positions)                                                \
+    (!(positions) ? ((key_bytes) == 8 ? 8 : 4) : (key_bytes) == 8 ? 16 : (key_bytes) == 4 ? 8 : 4)
+#define SORT_SHORT_LOG(word_bytes) ((word_bytes) == 4 ? 9 : (word_bytes) == 8 ? 8 : 7)
+
+/* What the kernels find out about segments; zero before the first one. */
+struct sort_groups_state {
+    uint32_t counts[SORT_CLASSES];    /* segments of each class */
+    uint32_t first[SORT_CLASSES + 1]; /* the first of each class in the list */
+    uint32_t next[SORT_CLASSES];      /* the place of the next one */
+    uint32_t done;                    /* blocks that have counted */
+    uint32_t bad;                     /* 1: the offsets are invalid, and nothing is sorted */
+};
+
+/* Where the groups are. */
+struct sort_groups {
+    const void *offsets, *ends; /* offsets NULL: rows; ends NULL: a segment ends where the next one
+                                   begins */
+    struct echi_index index;
+    uint64_t groups, cols, in_row, out_row;
+    uint64_t n;
+    uint32_t row_class;              /* of all rows */
+    uint32_t most_class;             /* longer groups are of SORT_CLASS_LONG */
+    uint32_t *list;                  /* [groups]: segments by class; rows: NULL */
+    struct sort_groups_state *state; /* rows: NULL */
+    uint64_t *data_error;
+};
+
+/* sort_short_...: words. */
+struct sort_short_args {
+    struct sort_common common; /* n is not used */
+    struct sort_groups groups;
+    uint32_t value_bytes, unit; /* values without an index: moved in units of 1 to 16 bytes */
+    uint32_t index_bytes;       /* the values are positions in the group */
+    uint32_t gather;            /* keys are loaded again by position: their words do not contain all
+                                   of their bits */
+};
+
+/* sort_groups_long: the first lists of msd.h, for the long groups in a part of the array.  Positions
+ * in the lists are relative to base. */
+struct sort_long_args {
+    struct sort_groups groups;
+    uint64_t base, end;       /* groups that begin in [base, end) */
+    uint64_t first_row, rows; /* of rows: these */
+    struct sort_lists lists;
+    uint64_t segments, tiles, leaves; /* capacity of the lists */
+    uint32_t tile, leaf;
+    uint32_t shift;  /* of the first digit */
+    uint32_t global; /* generated indices are 1 + the position relative to base, not the position in
+                        the group */
+};
+
+/* sort_short_widen: keys of 8 and 16 bits to the top bits of 32, in the form that is compared. */
+struct sort_widen_args {
+    struct sort_common common;
+    uint32_t *wide;
+};
+
+/* sort_groups_gather: to[p] = from[index[p] - 1], unless index[p] is 0. */
+struct sort_gather_args {
+    const void *from;
+    void *to;
+    const uint32_t *index;
+    uint64_t n;
+    uint32_t unit, units; /* of an element */
+};
+
+/* sort_groups_pack: rows with strides to adjacent ones, or back. */
+struct sort_pack_args {
+    const void *from;
+    void *to;
+    uint64_t rows, cols;
+    uint64_t from_row, from_element, to_row, to_element;
+    uint32_t unit, units;
+};
+
+#endif

@@ -1,0 +1,36 @@
+/*
+ * sort/segments.h - a sort of rows or of segments whose arguments are checked, as the backends take
+ * it.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef ECHI_SORT_SEGMENTS_H
+#define ECHI_SORT_SEGMENTS_H
+
+#include "sort/sort.h"
+
+/* Element j of row i is at i * row + j * element. */
+struct echi_strides {
+    size_t row, element; /* at least 1 */
+};
+
+struct echi_sort_segments {
+    struct echi_sort
+        sort;      /* n: of segments, the elements of the arrays; of rows, those of all rows.
+                              room_bytes is not used */
+    size_t groups; /* rows or segments */
+    size_t cols;   /* of a row; 0: segments */
+    struct echi_strides in, out; /* of rows */
+    const void *offsets;         /* of segments; NULL: rows */
+    const void *ends;            /* NULL: a segment ends where the next one begins */
+    struct echi_index offsets_index;
+};
+
+/* Whether the elements of each row are adjacent in an array. */
+static inline bool echi_rows_adjacent(const struct echi_sort_segments *s,
+                                      const struct echi_strides *strides)
+{
+    return s->cols <= 1 || strides->element == 1;
+}
+
+#endif
