@@ -71,6 +71,7 @@ static void bench(ech_dtype dtype, enum kind kind, size_t rows, size_t n,
     }
     CUDA(cudaMalloc(&work[0], o.work_bytes));
     o.work = work[0];
+    CUDA(cudaDeviceSynchronize()); /* copies and memsets are on another stream */
     fill<<<1024, 256, 0, stream>>>(in, n, dist);
     fill_positions<<<1024, 128, 0, stream>>>(values, ends, segments);
     const auto rival = [&](void *at) {
@@ -92,7 +93,6 @@ static void bench(ech_dtype dtype, enum kind kind, size_t rows, size_t n,
     };
     rival(NULL);
     CUDA(cudaMalloc(&work[1], cub_bytes));
-    CUDA(cudaDeviceSynchronize()); /* copies and memsets are on another stream */
     const auto ours = [&] {
         if (kind == KEYS && rows)
             ECH(ech_sort_rows(ctx, in, out[0], rows, n / rows, dtype, &o));

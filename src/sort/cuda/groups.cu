@@ -1,118 +1,14 @@
 /*
  * sort/cuda/groups.cu - kernels of sorts of rows and segments that do not depend on the key.
  *
- *     sort_groups_count    checks the offsets; counts the segments of each class of lengths
- *     sort_groups_list     lists the segments by class
  *     sort_groups_long     the first lists of an MSD radix sort, from the long groups
  *     sort_groups_gather   values by index, after a sort of keys and positions
  *     sort_groups_pack     rows whose elements are not adjacent, to or from adjacent ones
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "cuda/device/data_error.cuh"
 #include "cuda/device/ptx.cuh"
 #include "sort/cuda/groups.cuh"
-
-/* ---- Classes ---- */
-
-/* The class of a segment; SORT_CLASSES: it is empty. */
-static __device__ inline uint32_t class_of(const struct sort_groups &g, uint64_t n)
-{
-    if (n == 0) return SORT_CLASSES;
-    const uint32_t c = n == 1 ? 0 : 64 - __clzll((long long)(n - 1));
-    return c > g.most_class ? (uint32_t)SORT_CLASS_LONG : c;
-}
-
-static __device__ inline void report(const struct sort_groups &g, enum echi_data_error what,
-                                     uint64_t where)
-{
-    report_error(g.data_error, what, where);
-    atomicOr(&g.state->bad, 1);
-}
-
-/* Reports what is wrong with segment s; the class of the empty segment then. */
-static __device__ inline uint32_t checked_class(const struct sort_groups &g, uint64_t s)
-{
-    const uint64_t begin = echi_index_at(g.offsets, g.index, s);
-    const uint64_t end =
-        g.ends ? echi_index_at(g.ends, g.index, s) : echi_index_at(g.offsets, g.index, s + 1);
-    bool good = false;
-    if (begin > g.n)
-        report(g, ECHI_OFFSETS_PAST_END, s);
-    else if (g.ends && s && begin < echi_index_at(g.ends, g.index, s - 1))
-        report(g, ECHI_SEGMENTS_OVERLAP, s);
-    else if (g.ends && (end < begin || end > g.n))
-        report(g, ECHI_SEGMENT_END, s);
-    else if (end < begin)
-        report(g, ECHI_OFFSETS_DECREASE, s + 1);
-    else if (end > g.n)
-        report(g, ECHI_OFFSETS_PAST_END, s + 1);
-    else if (end - begin > (uint64_t)1 << 31)
-        report(g, ECHI_SEGMENT_TOO_LONG, s);
-    else
-        good = true;
-    return good ? class_of(g, end - begin) : (uint32_t)SORT_CLASSES;
-}
-
-/* By the last block: the first segment of each class in the list. */
-static __device__ inline void begin_classes(struct sort_groups_state *state)
-{
-    uint32_t at = 0;
-    for (uint32_t c = 0; c < SORT_CLASSES; c++) {
-        if (state->bad) state->counts[c] = 0;
-        state->first[c] = state->next[c] = at;
-        at += state->counts[c];
-    }
-    state->first[SORT_CLASSES] = at;
-}
-
-extern "C" __global__ void __launch_bounds__(SORT_GROUPS_THREADS)
-    sort_groups_count(const __grid_constant__ struct sort_groups g)
-{
-    __shared__ uint32_t counts[SORT_CLASSES + 1];
-    const uint32_t me = threadIdx.x;
-    const uint64_t step = (uint64_t)gridDim.x * SORT_GROUPS_THREADS;
-    wait_for_earlier();
-    if (me <= SORT_CLASSES) counts[me] = 0;
-    __syncthreads(); /* the counters are clear */
-    for (uint64_t s = (uint64_t)blockIdx.x * SORT_GROUPS_THREADS + me; s < g.groups; s += step)
-        atomicAdd(&counts[checked_class(g, s)], 1);
-    __syncthreads(); /* every segment is counted */
-    if (me < SORT_CLASSES && counts[me]) atomicAdd(&g.state->counts[me], counts[me]);
-    __syncthreads(); /* the block's counts are added */
-    /* acquire and release: the last block sees the counts of all */
-    if (me == 0 && add_acq_rel(&g.state->done, 1) == gridDim.x - 1) begin_classes(g.state);
-}
-
-extern "C" __global__ void __launch_bounds__(SORT_GROUPS_THREADS)
-    sort_groups_list(const __grid_constant__ struct sort_groups g)
-{
-    enum { EACH = SORT_GROUPS_EACH, TILE = SORT_GROUPS_THREADS * EACH };
-    __shared__ uint32_t counts[SORT_CLASSES + 1], at[SORT_CLASSES];
-    const uint32_t me = threadIdx.x;
-    wait_for_earlier();
-    if (g.state->bad) return;
-    for (uint64_t from = (uint64_t)blockIdx.x * TILE; from < g.groups;
-         from += (uint64_t)gridDim.x * TILE) {
-        uint32_t c[EACH], rank[EACH];
-        if (me <= SORT_CLASSES) counts[me] = 0;
-        __syncthreads(); /* the counters are clear */
-#pragma unroll
-        for (int i = 0; i < EACH; i++) {
-            const uint64_t s = from + i * SORT_GROUPS_THREADS + me;
-            c[i] = s < g.groups ? class_of(g, group_at(g, s).n) : (uint32_t)SORT_CLASSES;
-            rank[i] = c[i] < SORT_CLASSES ? atomicAdd(&counts[c[i]], 1) : 0;
-        }
-        __syncthreads(); /* every segment is counted */
-        if (me < SORT_CLASSES && counts[me]) at[me] = atomicAdd(&g.state->next[me], counts[me]);
-        __syncthreads(); /* the block has a place in the list of each class */
-#pragma unroll
-        for (int i = 0; i < EACH; i++)
-            if (c[i] < SORT_CLASSES)
-                g.list[at[c[i]] + rank[i]] = (uint32_t)(from + i * SORT_GROUPS_THREADS + me);
-        __syncthreads(); /* the counters may be cleared */
-    }
-}
 
 /* ---- Long groups ---- */
 
@@ -157,9 +53,9 @@ extern "C" __global__ void __launch_bounds__(SORT_GROUPS_THREADS)
     sort_groups_long(const __grid_constant__ struct sort_long_args a)
 {
     const uint64_t step = (uint64_t)gridDim.x * SORT_GROUPS_THREADS;
-    uint64_t first = a.first_row, count = a.rows;
     wait_for_earlier();
-    if (a.groups.state) count = class_count(a.groups, SORT_CLASS_LONG, &first);
+    const uint64_t count = a.groups.state ? list_count(a.groups, SORT_LONG) : a.rows;
+    if (a.groups.state && a.groups.state->bad) return;
     if (blockIdx.x == 0 && threadIdx.x == 0) a.lists.msd->seen = SORT_SEEN_BOTH;
     for (uint64_t warp = (uint64_t)blockIdx.x * SORT_GROUPS_THREADS + threadIdx.x / 32 * 32;
          warp < count; warp += step) {
@@ -167,7 +63,8 @@ extern "C" __global__ void __launch_bounds__(SORT_GROUPS_THREADS)
         struct group group = { 0, 0, 0 };
         uint2 segment = make_uint2(0, 0);
         if (i < count)
-            group = a.groups.list ? group_of(a.groups, first, i) : group_at(a.groups, first + i);
+            group = a.groups.state ? list_group(a.groups, SORT_LONG, i)
+                                   : group_at(a.groups, a.first_row + i);
         const bool here = i < count && group.in >= a.base && group.in < a.end;
         const bool divided = here && group.n > a.leaf;
         if (divided)

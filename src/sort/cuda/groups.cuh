@@ -29,20 +29,17 @@ static __device__ inline struct group group_at(const struct sort_groups &g, uint
     return group;
 }
 
-/* The i-th group of a class that begins at `first` of the list. */
-static __device__ inline struct group group_of(const struct sort_groups &g, uint64_t first,
-                                               uint64_t i)
+/* The number of groups in a list, or of rows. */
+static __device__ inline uint64_t list_count(const struct sort_groups &g, uint32_t list)
 {
-    return group_at(g, g.list ? (uint64_t)g.list[first + i] : i);
+    return g.state ? min((uint64_t)g.state->counts[list], g.capacity[list]) : g.groups;
 }
 
-/* The number of groups of a class, and the first of them in the list. */
-static __device__ inline uint64_t class_count(const struct sort_groups &g, uint32_t c,
-                                              uint64_t *first)
+/* The i-th of them. */
+static __device__ inline struct group list_group(const struct sort_groups &g, uint32_t list,
+                                                 uint64_t i)
 {
-    *first = g.state ? g.state->first[c] : 0;
-    if (g.state) return g.state->counts[c];
-    return c == g.row_class ? g.groups : 0;
+    return group_at(g, g.state ? (uint64_t)g.lists[list][i] : i);
 }
 
 #endif

@@ -7,7 +7,7 @@
  *     rows of 2^24 and    one ordinary sort each
  *     more elements
  *
- *     workspace   [ packed rows | list of segments, state | second buffers and lists of msd.c
+ *     workspace   [ packed rows | lists of segments, state | second buffers and lists of msd.c
  *                 | widened keys | indices | copies ]
  *
  * The MSD radix sort exists for keys of 32 and 64 bits, alone, with values of 4, 8 and 16 bytes, and
@@ -120,8 +120,11 @@ static ech_status plan_shape(const struct echi_sort_segments *r, struct groups_p
     if (!r->offsets) {
         const bool adjacent = r->in.row == r->cols && r->out.row == r->cols;
         const bool all = p->has_long && !adjacent; /* the lists have one position for both */
-        p->pack = !echi_rows_adjacent(r, &r->in) || all;
-        p->unpack = !echi_rows_adjacent(r, &r->out) || all;
+        const bool one = p->huge_rows;             /* one ordinary sort per row */
+        p->pack =
+            !echi_rows_adjacent(r, &r->in) || (!one && (all || r->in.row >= SORT_SHORT_FAR_ROWS));
+        p->unpack =
+            !echi_rows_adjacent(r, &r->out) || (!one && (all || r->out.row >= SORT_SHORT_FAR_ROWS));
     }
     if (!p->has_long || p->huge_rows) goto done;
     p->portion = s->n;
@@ -136,7 +139,7 @@ done:
 
 struct parts {
     void *keys, *values; /* packed rows */
-    uint32_t *list;
+    uint32_t *lists[SORT_BLOCK_CLASSES + 1];
     struct sort_groups_state *state;
     void *row_work; /* of a huge row */
     size_t row_work_bytes;
@@ -154,6 +157,16 @@ static struct echi_sort row_sort(const struct echi_sort_segments *r)
     return s;
 }
 
+/* The maximum number of segments in a list. */
+static uint64_t list_capacity(const struct echi_sort_segments *r, const struct groups_plan *p,
+                              uint32_t list)
+{
+    const uint32_t least = list == SORT_LONG ? p->most_class : p->words_log + list;
+    if (least >= p->most_class && list != SORT_LONG) return 0;
+    const uint64_t most = r->sort.n >> least; /* of more than 2^least elements each */
+    return most < r->groups ? most : r->groups;
+}
+
 /* Measures the workspace, if layout->base is NULL, or lays it out. */
 static ech_status lay_out(const struct echi_sort_segments *r, const struct groups_plan *p,
                           struct echi_layout *layout, struct parts *parts)
@@ -165,7 +178,10 @@ static ech_status lay_out(const struct echi_sort_segments *r, const struct group
     if (s->value_bytes && (p->unpack || (p->pack && !s->index_bytes)))
         parts->values = echi_part(layout, s->n, s->value_bytes);
     if (r->offsets) {
-        parts->list = echi_part(layout, r->groups, sizeof *parts->list);
+        for (uint32_t k = 0; k <= SORT_LONG; k++)
+            if (list_capacity(r, p, k))
+                parts->lists[k] =
+                    echi_part(layout, (size_t)list_capacity(r, p, k), sizeof *parts->lists[k]);
         parts->state = echi_part(layout, 1, sizeof *parts->state);
     }
     if (p->huge_rows) {
@@ -212,7 +228,7 @@ struct build {
     struct echi_steps steps;
     struct echi_sort s; /* with the arrays in which elements are adjacent */
     struct sort_groups groups;
-    struct sort_short_args shorts;
+    struct sort_short_args shorts, blocks[SORT_BLOCK_CLASSES];
     struct sort_long_args longs;
     struct sort_widen_args widen;
     struct sort_gather_args gather[2];
@@ -350,20 +366,15 @@ static void set_groups(struct build *b)
                                       .n = r->sort.n,
                                       .row_class = class_of(r->cols),
                                       .most_class = p->most_class,
-                                      .list = b->parts.list,
                                       .state = b->parts.state };
+    for (uint32_t k = 0; r->offsets && k <= SORT_LONG; k++) {
+        b->groups.lists[k] = b->parts.lists[k];
+        b->groups.capacity[k] = list_capacity(r, p, k);
+    }
+    b->groups.chunk = SORT_CHUNK; /* about SORT_CHUNK_ELEMENTS */
+    while (b->groups.chunk > 32 && r->sort.n / r->groups * b->groups.chunk > SORT_CHUNK_ELEMENTS)
+        b->groups.chunk /= 2;
     if (r->offsets && b->gpu.ctx) b->groups.data_error = echi_cuda_error_word(b->gpu.ctx);
-}
-
-static void add_list(struct build *b)
-{
-    const uint64_t groups = b->r->groups;
-    clear(b, b->parts.state, sizeof *b->parts.state);
-    pdl(b, ECHI_COUNT, "sort_groups_all", "sort_groups_count",
-        blocks_of(b, groups, SORT_GROUPS_THREADS, 8), SORT_GROUPS_THREADS, &b->groups);
-    pdl(b, ECHI_PLAN, "sort_groups_all", "sort_groups_list",
-        blocks_of(b, groups, SORT_GROUPS_THREADS * SORT_GROUPS_EACH, 8), SORT_GROUPS_THREADS,
-        &b->groups);
 }
 
 static void add_short(struct build *b)
@@ -372,34 +383,33 @@ static void add_short(struct build *b)
     const struct groups_plan *p = b->plan;
     const uint64_t n = b->s.n, words = (uint64_t)1 << p->words_log;
     const uint32_t c = r->offsets ? class_of(p->longest) : b->groups.row_class;
-    const bool by_class = !r->offsets; /* rows have one class */
     b->shorts = (struct sort_short_args){ .common = common_of(&b->s),
                                           .groups = b->groups,
                                           .index_bytes = (uint32_t)b->s.index_bytes };
     if (!b->s.index_bytes) b->shorts.value_bytes = (uint32_t)b->s.value_bytes;
-    if (b->shorts.value_bytes) b->shorts.unit = unit_of(b->s.value_bytes);
+    if (b->shorts.value_bytes)
+        b->shorts.unit = echi_cuda_least(unit_of(b->s.value_bytes), 8); /* for registers */
     b->shorts.gather = p->positions && !b->shorts.common.plain;
-    if (!by_class || c <= p->words_log) {
-        /* padded to at most twice the elements */
-        const uint64_t slots = r->offsets ? 2 * n : r->groups << c;
-        pdl(b, ECHI_MOVE, p->short_module, "sort_short_warps",
-            blocks_of(b, slots, words * (SORT_SHORT_THREADS / 32), SORT_SHORT_BLOCKS * 2),
+    if (r->offsets) {
+        clear(b, b->parts.state, sizeof *b->parts.state);
+        pdl(b, ECHI_MOVE, p->short_module, "sort_short_segments",
+            blocks_of(b, r->groups, b->groups.chunk, SORT_SHORT_BLOCKS * 4), SORT_SHORT_THREADS,
+            &b->shorts);
+    } else if (c <= p->words_log) {
+        pdl(b, ECHI_MOVE, p->short_module, "sort_short_rows",
+            blocks_of(b, r->groups << c, words * (SORT_SHORT_THREADS / 32), SORT_SHORT_BLOCKS * 4),
             SORT_SHORT_THREADS, &b->shorts);
     }
-    const struct {
-        const char *kernel;
-        unsigned threads;
-        uint32_t first;
-        unsigned resident;
-    } blocks[] = { { "sort_short_block", SORT_SHORT_BLOCK_THREADS, p->words_log + 1, 16 },
-                   { "sort_short_large", SORT_SHORT_LARGE_THREADS, p->words_log + 3, 4 } };
-    for (int k = 0; k < 2; k++) {
-        const uint32_t first = blocks[k].first;
-        if (first > p->most_class || c < first || (by_class && c > first + 1)) continue;
-        if (by_class && c > p->most_class) continue;
-        const uint64_t most = r->offsets ? n >> (first - 1) : r->groups;
-        pdl(b, ECHI_MOVE, p->short_module, blocks[k].kernel,
-            blocks_of(b, most, 1, blocks[k].resident), blocks[k].threads, &b->shorts);
+    for (uint32_t k = 0; k < p->most_class - p->words_log; k++) {
+        const uint32_t class = p->words_log + 1 + k;
+        if (r->offsets ? class > c : class != c) continue;
+        const unsigned threads = 64u << k, resident = 2048 / threads;
+        const uint64_t most = r->offsets ? n >> (class - 1) : r->groups;
+        b->blocks[k] = b->shorts;
+        b->blocks[k].block_class = k;
+        pdl(b, ECHI_MOVE, p->short_module, "sort_short_block", blocks_of(b, most, 1, resident),
+            threads, &b->blocks[k]);
+        b->steps.step[b->steps.count - 1].shared_bytes = (unsigned)SORT_SHORT_WARP_BYTES << (k + 1);
     }
 }
 
@@ -532,7 +542,6 @@ static ech_status begin(const struct echi_sort_segments *r, const struct groups_
     add_pack(b);
     set_groups(b);
     if (plan->huge_rows) return ECH_OK;
-    if (r->offsets) add_list(b);
     add_short(b);
     return ECH_OK;
 }

@@ -4,8 +4,9 @@
  *
  * A group is a row or a segment.  Class c has the groups of 2^(c - 1) + 1 to 2^c elements:
  *
- *     up to one warp's words     sort_short_warps: a lane, part of a warp, or a warp per group
- *     4 and 16 times as many     sort_short_block, sort_short_large: a block per group
+ *     up to one warp's words     sort_short_rows, sort_short_segments: a lane, part of a warp, or a
+ *                                warp per group
+ *     up to 16 times as many     sort_short_block: a block per group
  *     more                       long: the lists of msd.h
  *
  * A word is a key, or a key and its position, which makes any sort stable.
@@ -20,15 +21,17 @@
 
 enum {
     SORT_GROUPS_THREADS = 256,
-    SORT_GROUPS_EACH = 8, /* segments that a thread classifies at once */
-    SORT_CLASSES = 16,
-    SORT_CLASS_LONG = SORT_CLASSES - 1,
-    SORT_SHORT_THREADS = 256, /* of sort_short_warps */
-    SORT_SHORT_BLOCKS = 4,
-    SORT_SHORT_BLOCK_THREADS = 128,
-    SORT_SHORT_LARGE_THREADS = 512,
-    SORT_SHORT_WARP_BYTES = 2048, /* words of a warp */
-    SORT_PACK_TILE = 32           /* rows and columns */
+    SORT_SHORT_THREADS = 256,       /* of sort_short_rows and sort_short_segments */
+    SORT_SHORT_BLOCKS = 4,          /* per multiprocessor; 3 with positions */
+    SORT_SHORT_BLOCK_THREADS = 512, /* of sort_short_block at most: 64 bytes of words each */
+    SORT_SHORT_CLASSES = 10,        /* of a warp at most */
+    SORT_BLOCK_CLASSES = 4,         /* of sort_short_block */
+    SORT_LONG = SORT_BLOCK_CLASSES, /* the list of long segments, after those of these classes */
+    SORT_CHUNK = 1024,              /* segments that a block takes at once, at most */
+    SORT_CHUNK_ELEMENTS = 1 << 13,  /* ... and about this many elements */
+    SORT_SHORT_FAR_ROWS = 1 << 22,  /* rows at this distance or more are packed */
+    SORT_SHORT_WARP_BYTES = 2048,   /* words of a warp */
+    SORT_PACK_TILE = 32             /* rows and columns */
 };
 
 /* log2 of the words of a warp: words have 4, 8 or 16 bytes. */
@@ -36,13 +39,10 @@ enum {
     (!(positions) ? ((key_bytes) == 8 ? 8 : 4) : (key_bytes) == 8 ? 16 : (key_bytes) == 4 ? 8 : 4)
 #define SORT_SHORT_LOG(word_bytes) ((word_bytes) == 4 ? 9 : (word_bytes) == 8 ? 8 : 7)
 
-/* What the kernels find out about segments; zero before the first one. */
+/* What sort_short_segments finds; zero before. */
 struct sort_groups_state {
-    uint32_t counts[SORT_CLASSES];    /* segments of each class */
-    uint32_t first[SORT_CLASSES + 1]; /* the first of each class in the list */
-    uint32_t next[SORT_CLASSES];      /* the place of the next one */
-    uint32_t done;                    /* blocks that have counted */
-    uint32_t bad;                     /* 1: the offsets are invalid, and nothing is sorted */
+    uint32_t counts[SORT_BLOCK_CLASSES + 1]; /* segments in each list */
+    uint32_t bad; /* 1: the offsets are invalid, and long segments are not sorted */
 };
 
 /* Where the groups are. */
@@ -52,10 +52,12 @@ struct sort_groups {
     struct echi_index index;
     uint64_t groups, cols, in_row, out_row;
     uint64_t n;
-    uint32_t row_class;              /* of all rows */
-    uint32_t most_class;             /* longer groups are of SORT_CLASS_LONG */
-    uint32_t *list;                  /* [groups]: segments by class; rows: NULL */
-    struct sort_groups_state *state; /* rows: NULL */
+    uint32_t row_class;                        /* of all rows */
+    uint32_t most_class;                       /* longer groups are long */
+    uint32_t chunk;                            /* segments that a block takes at once */
+    uint32_t *lists[SORT_BLOCK_CLASSES + 1];   /* of segments; rows: NULL */
+    uint64_t capacity[SORT_BLOCK_CLASSES + 1]; /* of the lists */
+    struct sort_groups_state *state;           /* rows: NULL */
     uint64_t *data_error;
 };
 
@@ -63,8 +65,9 @@ struct sort_groups {
 struct sort_short_args {
     struct sort_common common; /* n is not used */
     struct sort_groups groups;
-    uint32_t value_bytes, unit; /* values without an index: moved in units of 1 to 16 bytes */
+    uint32_t value_bytes, unit; /* values without an index: moved in units of 1 to 8 bytes */
     uint32_t index_bytes;       /* the values are positions in the group */
+    uint32_t block_class;       /* of sort_short_block: one of those beyond a warp's, from 0 */
     uint32_t gather;            /* keys are loaded again by position: their words do not contain all
                                    of their bits */
 };

@@ -1,6 +1,8 @@
 /*
  * sort/cuda/short.cu - sorts of short groups (rows or segments), many per warp or one per block.
  *
+ *     chunk    of segments: a block takes adjacent ones, and lists them by class of lengths; those
+ *              that are longer than a warp's words go to the lists of other kernels
  *     load     group after group, padded to a power of two, as words in shared memory; a word is a
  *              key in encoded form or, if positions matter, the compared bits of a key above its
  *              position in the group
@@ -14,65 +16,94 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "sort/cuda/short.cuh"
+#include "sort/cuda/chunk.cuh"
 
-extern "C" __global__ void __launch_bounds__(SORT_SHORT_THREADS, SORT_SHORT_BLOCKS)
-    sort_short_warps(const __grid_constant__ struct sort_short_args a)
+/* Sorts what a warp's words hold. */
+template <int WHERE>
+static __device__ inline void sort_item(const struct sort_short_args &a, word *words,
+                                        const struct short_groups &s)
+{
+    short_load<0, WHERE>(a, words, s);
+    __syncwarp(); /* all words are written */
+    short_sort(words, s.c);
+    __syncwarp(); /* all words are sorted */
+    short_store<0, WHERE>(a, words, s);
+    __syncwarp(); /* all lanes have read */
+}
+
+extern "C" __global__ void __launch_bounds__(SORT_SHORT_THREADS, SORT_SHORT_BLOCKS - POSITIONS)
+    sort_short_rows(const __grid_constant__ struct sort_short_args a)
 {
     __shared__ __align__(16) word shared[SORT_SHORT_THREADS / 32][WORDS];
-    word *words = shared[warp_id()];
-    const uint64_t step = (uint64_t)gridDim.x * (SORT_SHORT_THREADS / 32);
-    uint64_t item = (uint64_t)blockIdx.x * (SORT_SHORT_THREADS / 32) + warp_id(), first;
+    const uint32_t c = a.groups.row_class, each = WORDS >> c;
+    const uint64_t step = (uint64_t)gridDim.x * (SORT_SHORT_THREADS / 32) * each;
+    uint64_t row = ((uint64_t)blockIdx.x * (SORT_SHORT_THREADS / 32) + warp_id()) * each;
     wait_for_earlier();
-    for (uint32_t c = 0; c <= WORDS_LOG; c++) { /* classes one after another: items of this warp */
-        const uint64_t count = class_count(a.groups, c, &first);
-        const uint64_t items = ((count << c) + WORDS - 1) >> WORDS_LOG;
-        for (; item < items; item += step) {
-            const struct short_groups s = { first, count, item << (WORDS_LOG - c), c };
-            short_load<32>(a, words, s);
-            __syncwarp(); /* all words are written */
-            short_sort(words, c);
-            __syncwarp(); /* all words are sorted */
-            short_store<32>(a, words, s);
-            __syncwarp(); /* all lanes have read */
-        }
-        item -= items;
+    for (; row < a.groups.groups; row += step) {
+        struct short_groups s = {};
+        s.base = row;
+        s.count = (uint32_t)min(a.groups.groups - row, (uint64_t)each);
+        s.c = c;
+        sort_item<ROWS>(a, shared[warp_id()], s);
     }
 }
 
-/* Classes WORDS_LOG + first_class ... + 1. */
-template <int THREADS>
-static __device__ inline void sort_blocks(const struct sort_short_args &a, word *words,
-                                          uint32_t first_class)
+extern "C" __global__ void __launch_bounds__(SORT_SHORT_THREADS, SORT_SHORT_BLOCKS - POSITIONS)
+    sort_short_segments(const __grid_constant__ struct sort_short_args a)
 {
-    uint64_t item = blockIdx.x, first;
-    for (uint32_t c = first_class; c < first_class + 2; c++) {
-        const uint64_t count = class_count(a.groups, c, &first);
-        for (; item < count; item += gridDim.x) {
-            const struct short_groups s = { first, count, item, c };
-            short_load<THREADS>(a, words, s);
-            block_network(words, c, ~0u); /* also waits for the words */
-            short_store<THREADS>(a, words, s);
-            __syncthreads(); /* all threads have read */
+    __shared__ __align__(16) word shared[SORT_SHORT_THREADS / 32][WORDS];
+    __shared__ struct short_chunk chunk;
+    const uint64_t step = (uint64_t)gridDim.x * a.groups.chunk;
+    wait_for_earlier();
+    for (uint64_t from = (uint64_t)blockIdx.x * a.groups.chunk; from < a.groups.groups;
+         from += step) {
+        chunk_classify(a.groups, chunk, from);
+        uint32_t item = warp_id();
+        for (uint32_t c = 0; c <= WORDS_LOG; c++) { /* items of all classes, dealt to the warps */
+            const uint32_t count = chunk.counts[c], each = WORDS >> c;
+            const uint32_t items = (count + each - 1) / each;
+            for (; item < items; item += SORT_SHORT_THREADS / 32) {
+                struct short_groups s = {};
+                s.base = chunk.first[c] + item * each;
+                s.count = min(count - item * each, each);
+                s.c = c;
+                s.chunk = &chunk;
+                sort_item<CHUNK>(a, shared[warp_id()], s);
+            }
+            item -= items;
         }
-        item -= count;
+        __syncthreads(); /* the chunk may be written again */
     }
 }
+
+/* Groups of one class, with as many threads as this takes. */
+template <int WHERE>
+static __device__ inline void sort_blocks(const struct sort_short_args &a, word *words)
+{
+    const uint64_t count = list_count(a.groups, a.block_class);
+    for (uint64_t i = blockIdx.x; i < count; i += gridDim.x) {
+        struct short_groups s = {};
+        s.base = i;
+        s.count = 1;
+        s.c = WORDS_LOG + 1 + a.block_class;
+        if (WHERE == SEGMENT) s.one = list_group(a.groups, a.block_class, i);
+        short_load<1, WHERE>(a, words, s);
+        block_network(words, s.c, ~0u); /* also waits for the words */
+        short_store<1, WHERE>(a, words, s);
+        __syncthreads(); /* all threads have read */
+    }
+}
+
+extern __shared__ __align__(16) unsigned char shared_bytes[];
 
 extern "C" __global__ void __launch_bounds__(SORT_SHORT_BLOCK_THREADS)
     sort_short_block(const __grid_constant__ struct sort_short_args a)
 {
-    __shared__ __align__(16) word words[WORDS * SORT_SHORT_BLOCK_THREADS / 32];
     wait_for_earlier();
-    sort_blocks<SORT_SHORT_BLOCK_THREADS>(a, words, WORDS_LOG + 1);
-}
-
-extern "C" __global__ void __launch_bounds__(SORT_SHORT_LARGE_THREADS)
-    sort_short_large(const __grid_constant__ struct sort_short_args a)
-{
-    __shared__ __align__(16) word words[WORDS * SORT_SHORT_LARGE_THREADS / 32];
-    wait_for_earlier();
-    sort_blocks<SORT_SHORT_LARGE_THREADS>(a, words, WORDS_LOG + 3);
+    if (a.groups.offsets)
+        sort_blocks<SEGMENT>(a, (word *)shared_bytes);
+    else
+        sort_blocks<ROWS>(a, (word *)shared_bytes);
 }
 
 #if POSITIONS && KEY_BITS <= 16

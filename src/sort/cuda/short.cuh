@@ -55,9 +55,9 @@ static __device__ inline ukey compared(const struct sort_common &a, ukey u)
     return e;
 }
 
-static __device__ inline word word_of(const struct sort_common &a, ukey u, uint32_t position)
+static __device__ inline uint32_t position_of(word w)
 {
-    return (word)compared(a, u) << POSITION_BITS | (POSITIONS ? position : 0);
+    return (uint32_t)w & (uint32_t)(((uint64_t)1 << POSITION_BITS) - 1);
 }
 
 /* Stays behind all other words: no position has all bits set, and equal keys without positions are
@@ -69,43 +69,80 @@ static __device__ inline word last_word(void)
 
 /* ---- Groups ---- */
 
-/* Groups of class c, from `base` on, each in 2^c words; a class has `count` groups, from `first` of
- * the list on. */
-struct short_groups {
-    uint64_t first, count, base;
-    uint32_t c;
+/* Segments that a block takes at once. */
+struct short_chunk {
+    uint64_t in[SORT_CHUNK];   /* of each segment: its first element */
+    uint16_t n[SORT_CHUNK];    /* its elements */
+    uint16_t list[SORT_CHUNK]; /* segments by class; only those of a warp's classes */
+    uint32_t counts[SORT_SHORT_CLASSES], first[SORT_SHORT_CLASSES];
 };
 
-/* The group and the position in it of a word; false if there is no such element. */
+/* Where groups are: rows; segments of a block's chunk; one segment per block. */
+enum where { ROWS, CHUNK, SEGMENT };
+
+/* Groups of class c, each in 2^c words: as many as a warp's words hold, or one per block. */
+struct short_groups {
+    uint64_t base;  /* rows: the first one; otherwise its place in the chunk's list */
+    uint32_t count; /* of groups */
+    uint32_t c;
+    const struct short_chunk *chunk;
+    struct group one; /* SEGMENT */
+};
+
+/* Of a word: the index of its element, in an array with this distance of rows, and its position in
+ * its group; false if there is no such element. */
+template <int BLOCK, int WHERE>
 static __device__ inline bool short_at(const struct sort_short_args &a,
-                                       const struct short_groups &s, uint32_t slot,
-                                       struct group &group, uint32_t &position)
+                                       const struct short_groups &s, uint32_t slot, uint64_t row,
+                                       uint64_t &at, uint32_t &position)
 {
-    const uint64_t i = s.base + (slot >> s.c);
-    position = slot & ((1u << s.c) - 1);
-    if (i >= s.count) return false;
-    group = group_of(a.groups, s.first, i);
-    return position < group.n;
+    const uint32_t g = BLOCK ? 0 : slot >> s.c;
+    position = BLOCK ? slot : slot & ((1u << s.c) - 1);
+    if (WHERE == ROWS) {
+        at = s.base * row + (g * (uint32_t)row + position); /* the host packs rows far apart */
+        return g < s.count && position < (uint32_t)a.groups.cols;
+    }
+    if (WHERE == SEGMENT) {
+        at = s.one.in + position;
+        return position < (uint32_t)s.one.n;
+    }
+    if (g >= s.count) return false;
+    const uint32_t segment = s.chunk->list[s.base + g];
+    at = s.chunk->in[segment] + position;
+    return position < s.chunk->n[segment];
 }
 
-template <int THREADS>
+/* The words of this thread. */
+template <int BLOCK> static __device__ inline uint32_t short_slot(int i)
+{
+    return BLOCK ? threadIdx.x + i * blockDim.x : lane_id() + i * 32;
+}
+
+template <int BLOCK, int WHERE>
 static __device__ inline void short_load(const struct sort_short_args &a, word *words,
                                          const struct short_groups &s)
 {
     const ukey *in = (const ukey *)a.common.keys_in;
-    const uint32_t me = THREADS == 32 ? lane_id() : threadIdx.x;
-    const uint32_t all = THREADS == 32 ? (uint32_t)WORDS : 1u << s.c;
+    word loaded[ITEMS];
+    uint32_t here = 0, position;
+    uint64_t at;
 #pragma unroll
     for (int i = 0; i < ITEMS; i++) {
-        const uint32_t slot = me + i * THREADS;
-        struct group group;
-        uint32_t position;
-        if (slot >= all) break;
-        words[network_place<word>(slot)] =
-            short_at(a, s, slot, group, position)
-                ? word_of(a.common, in[group.in + position], position)
-                : last_word();
+        loaded[i] = 0;
+        if (short_at<BLOCK, WHERE>(a, s, short_slot<BLOCK>(i), a.groups.in_row, at, position)) {
+            loaded[i] = (word)in[at] << POSITION_BITS | (POSITIONS ? position : 0);
+            here |= 1u << i;
+        }
     }
+    if (!a.common.same || !a.common.plain)
+#pragma unroll
+        for (int i = 0; i < ITEMS; i++)
+            loaded[i] = (word)compared(a.common, (ukey)(loaded[i] >> POSITION_BITS))
+                            << POSITION_BITS |
+                        position_of(loaded[i]);
+#pragma unroll
+    for (int i = 0; i < ITEMS; i++)
+        words[network_place<word>(short_slot<BLOCK>(i))] = here >> i & 1 ? loaded[i] : last_word();
 }
 
 /* ---- Sort ---- */
@@ -150,52 +187,43 @@ static __device__ inline void short_sort(word *words, uint32_t c)
 /* ---- Store ---- */
 
 /* The threads that share the words wait for each other. */
-template <int THREADS> static __device__ inline void short_wait(void)
+template <int BLOCK> static __device__ inline void short_wait(void)
 {
-    if (THREADS == 32)
-        __syncwarp(); /* all lanes have read, before one writes */
+    if (BLOCK)
+        __syncthreads(); /* all threads have read, before one writes */
     else
-        __syncthreads(); /* the same for all threads */
-}
-
-static __device__ inline uint32_t position_of(word w)
-{
-    return (uint32_t)w & (uint32_t)(((uint64_t)1 << POSITION_BITS) - 1);
+        __syncwarp(); /* the same for all lanes */
 }
 
 #if POSITIONS
 /* Moves the elements of one array, unit by unit, to the order of the words. */
-template <int THREADS, typename unit>
+template <int BLOCK, int WHERE, typename unit>
 static __device__ inline void short_move(const struct sort_short_args &a, const word *words,
                                          const struct short_groups &s, const void *from, void *to,
                                          uint32_t units)
 {
     const unit *in = (const unit *)from;
     unit *out = (unit *)to;
-    const uint32_t me = THREADS == 32 ? lane_id() : threadIdx.x;
-    const uint32_t all = THREADS == 32 ? (uint32_t)WORDS : 1u << s.c;
     for (uint32_t u = 0; u < units; u++) {
         unit moved[ITEMS];
-        struct group group;
+        uint64_t at;
         uint32_t position;
 #pragma unroll
         for (int i = 0; i < ITEMS; i++) {
-            const uint32_t slot = me + i * THREADS;
-            if (slot < all && short_at(a, s, slot, group, position))
+            const uint32_t slot = short_slot<BLOCK>(i);
+            if (short_at<BLOCK, WHERE>(a, s, slot, a.groups.in_row, at, position))
                 moved[i] =
-                    in[(group.in + position_of(words[network_place<word>(slot)])) * units + u];
+                    in[(at - position + position_of(words[network_place<word>(slot)])) * units + u];
         }
-        short_wait<THREADS>();
+        short_wait<BLOCK>();
 #pragma unroll
-        for (int i = 0; i < ITEMS; i++) {
-            const uint32_t slot = me + i * THREADS;
-            if (slot < all && short_at(a, s, slot, group, position))
-                out[(group.out + position) * units + u] = moved[i];
-        }
+        for (int i = 0; i < ITEMS; i++)
+            if (short_at<BLOCK, WHERE>(a, s, short_slot<BLOCK>(i), a.groups.out_row, at, position))
+                out[at * units + u] = moved[i];
     }
 }
 
-template <int THREADS>
+template <int BLOCK, int WHERE>
 static __device__ inline void short_move_values(const struct sort_short_args &a, const word *words,
                                                 const struct short_groups &s)
 {
@@ -203,71 +231,70 @@ static __device__ inline void short_move_values(const struct sort_short_args &a,
     void *out = a.common.values_out;
     const uint32_t units = a.value_bytes / a.unit;
     if (a.unit == 4)
-        short_move<THREADS, uint32_t>(a, words, s, in, out, units);
+        short_move<BLOCK, WHERE, uint32_t>(a, words, s, in, out, units);
     else if (a.unit == 8)
-        short_move<THREADS, uint64_t>(a, words, s, in, out, units);
-    else if (a.unit == 16)
-        short_move<THREADS, uint4>(a, words, s, in, out, units);
+        short_move<BLOCK, WHERE, uint64_t>(a, words, s, in, out, units);
     else if (a.unit == 2)
-        short_move<THREADS, uint16_t>(a, words, s, in, out, units);
+        short_move<BLOCK, WHERE, uint16_t>(a, words, s, in, out, units);
     else
-        short_move<THREADS, uint8_t>(a, words, s, in, out, units);
+        short_move<BLOCK, WHERE, uint8_t>(a, words, s, in, out, units);
 }
 
-template <int THREADS, typename index>
+template <int BLOCK, int WHERE, typename index>
 static __device__ inline void short_write_positions(const struct sort_short_args &a,
                                                     const word *words, const struct short_groups &s)
 {
     index *out = (index *)a.common.values_out;
-    const uint32_t me = THREADS == 32 ? lane_id() : threadIdx.x;
-    const uint32_t all = THREADS == 32 ? (uint32_t)WORDS : 1u << s.c;
 #pragma unroll
     for (int i = 0; i < ITEMS; i++) {
-        const uint32_t slot = me + i * THREADS;
-        struct group group;
+        const uint32_t slot = short_slot<BLOCK>(i);
+        uint64_t at;
         uint32_t position;
-        if (slot < all && short_at(a, s, slot, group, position))
-            out[group.out + position] = (index)position_of(words[network_place<word>(slot)]);
+        if (short_at<BLOCK, WHERE>(a, s, slot, a.groups.out_row, at, position))
+            out[at] = (index)position_of(words[network_place<word>(slot)]);
     }
 }
 #endif
 
 /* Keys whose words contain all of their bits. */
-template <int THREADS>
+template <int BLOCK, int WHERE>
 static __device__ inline void short_write_keys(const struct sort_short_args &a, const word *words,
                                                const struct short_groups &s)
 {
     ukey *out = (ukey *)a.common.keys_out;
-    const uint32_t me = THREADS == 32 ? lane_id() : threadIdx.x;
-    const uint32_t all = THREADS == 32 ? (uint32_t)WORDS : 1u << s.c;
+    ukey key[ITEMS];
+#pragma unroll
+    for (int i = 0; i < ITEMS; i++)
+        key[i] = (ukey)(words[network_place<word>(short_slot<BLOCK>(i))] >> POSITION_BITS);
+    if (!a.common.same)
+#pragma unroll
+        for (int i = 0; i < ITEMS; i++) key[i] = order_decode(a.common.order, key[i]);
 #pragma unroll
     for (int i = 0; i < ITEMS; i++) {
-        const uint32_t slot = me + i * THREADS;
-        struct group group;
+        uint64_t at;
         uint32_t position;
-        if (slot < all && short_at(a, s, slot, group, position))
-            out[group.out + position] = order_decode(
-                a.common.order, (ukey)(words[network_place<word>(slot)] >> POSITION_BITS));
+        if (short_at<BLOCK, WHERE>(a, s, short_slot<BLOCK>(i), a.groups.out_row, at, position))
+            out[at] = key[i];
     }
 }
 
 /* Writes the groups in the order of the words, which stay in shared memory. */
-template <int THREADS>
+template <int BLOCK, int WHERE>
 static __device__ inline void short_store(const struct sort_short_args &a, const word *words,
                                           const struct short_groups &s)
 {
 #if POSITIONS
     if (a.index_bytes == 4)
-        short_write_positions<THREADS, uint32_t>(a, words, s);
+        short_write_positions<BLOCK, WHERE, uint32_t>(a, words, s);
     else if (a.index_bytes)
-        short_write_positions<THREADS, uint64_t>(a, words, s);
-    if (a.value_bytes) short_move_values<THREADS>(a, words, s);
+        short_write_positions<BLOCK, WHERE, uint64_t>(a, words, s);
+    if (a.value_bytes) short_move_values<BLOCK, WHERE>(a, words, s);
     if (a.gather && a.common.keys_out)
-        short_move<THREADS, ukey>(a, words, s, a.common.keys_in, a.common.keys_out, 1);
+        short_move<BLOCK, WHERE, ukey>(a, words, s, a.common.keys_in, a.common.keys_out, 1);
     else
 #endif
         if (a.common.keys_out)
-        short_write_keys<THREADS>(a, words, s);
+        short_write_keys<BLOCK, WHERE>(a, words, s);
 }
 
 #endif
