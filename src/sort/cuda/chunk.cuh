@@ -1,5 +1,6 @@
 /*
- * sort/cuda/chunk.cuh - device code of short.cu: checks adjacent segments, and lists them by class.
+ * sort/cuda/chunk.cuh - device code of short.cu: checks adjacent segments, sorts tiny ones, and lists
+ * the others by class.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -41,10 +42,10 @@ static __device__ inline uint64_t chunk_length(const struct sort_groups &g, uint
     return 0;
 }
 
-/* The class of n > 0 elements. */
+/* The class of n > 1 elements. */
 static __device__ inline uint32_t chunk_class(uint64_t n)
 {
-    return n == 1 ? 0 : 64 - __clzll((long long)(n - 1));
+    return 64 - __clzll((long long)(n - 1));
 }
 
 /* Puts a segment that is longer than a warp's words on its list. */
@@ -55,15 +56,97 @@ static __device__ inline void chunk_add_long(const struct sort_groups &g, uint64
     if (at < g.capacity[list]) g.lists[list][at] = (uint32_t)s; /* always, if offsets are valid */
 }
 
-/* Lists the segments from `from` on that a warp can sort; afterwards all threads can read the
- * lists. */
-static __device__ inline void chunk_classify(const struct sort_groups &g, struct short_chunk &chunk,
-                                             uint64_t from)
+/* ---- Segments of up to four elements: one thread each ---- */
+
+enum { TINY = 4 };
+
+#if POSITIONS
+/* Moves the elements of one array, unit by unit. */
+template <typename unit>
+static __device__ inline void tiny_move(const void *from, void *to, const word (&w)[TINY],
+                                        uint64_t at, uint32_t n, uint32_t units)
+{
+    const unit *in = (const unit *)from + at * units;
+    unit *out = (unit *)to + at * units;
+    for (uint32_t u = 0; u < units; u++) {
+        unit moved[TINY];
+#pragma unroll
+        for (uint32_t j = 0; j < TINY; j++)
+            if (j < n) moved[j] = in[position_of(w[j]) * units + u];
+#pragma unroll
+        for (uint32_t j = 0; j < TINY; j++)
+            if (j < n) out[j * units + u] = moved[j];
+    }
+}
+
+static __device__ inline void tiny_write_values(const struct sort_short_args &a,
+                                                const word (&w)[TINY], uint64_t at, uint32_t n)
+{
+    const void *in = a.common.values_in;
+    void *out = a.common.values_out;
+    const uint32_t units = a.value_bytes ? a.value_bytes / a.unit : 0;
+#pragma unroll
+    for (uint32_t j = 0; j < TINY; j++) {
+        if (j < n && a.index_bytes == 4) ((uint32_t *)out)[at + j] = position_of(w[j]);
+        if (j < n && a.index_bytes == 8) ((uint64_t *)out)[at + j] = position_of(w[j]);
+    }
+    if (units == 0) return;
+    if (a.unit == 4)
+        tiny_move<uint32_t>(in, out, w, at, n, units);
+    else if (a.unit == 8)
+        tiny_move<uint64_t>(in, out, w, at, n, units);
+    else if (a.unit == 2)
+        tiny_move<uint16_t>(in, out, w, at, n, units);
+    else
+        tiny_move<uint8_t>(in, out, w, at, n, units);
+}
+#endif
+
+/* Sorts n elements from `at` on.  All are read before the first is written. */
+static __device__ inline void tiny_sort(const struct sort_short_args &a, uint64_t at, uint32_t n)
+{
+    const ukey *in = (const ukey *)a.common.keys_in + at;
+    ukey *out = (ukey *)a.common.keys_out;
+    word w[TINY];
+#pragma unroll
+    for (uint32_t j = 0; j < TINY; j++)
+        w[j] = j < n ? (word)compared(a.common, in[j]) << POSITION_BITS | (POSITIONS ? j : 0)
+                     : last_word();
+#define COMPARE(i, j)                                                                              \
+    {                                                                                              \
+        const word x = w[i], y = w[j];                                                             \
+        w[i] = x < y ? x : y;                                                                      \
+        w[j] = x < y ? y : x;                                                                      \
+    }
+#define NETWORK_4
+#include "sort/network.def"
+#undef NETWORK_4
+#undef COMPARE
+#if POSITIONS
+    tiny_write_values(a, w, at, n);
+    if (a.gather && out) {
+        tiny_move<ukey>(a.common.keys_in, out, w, at, n, 1);
+        return;
+    }
+#endif
+    if (out)
+#pragma unroll
+        for (uint32_t j = 0; j < TINY; j++)
+            if (j < n) out[at + j] = order_decode(a.common.order, (ukey)(w[j] >> POSITION_BITS));
+}
+
+/* ---- Classes ---- */
+
+/* Sorts the tiny ones of the segments from `from` on, and lists those that a warp can sort;
+ * afterwards all threads can read the lists. */
+static __device__ inline void chunk_classify(const struct sort_short_args &a,
+                                             struct short_chunk &chunk, uint64_t from)
 {
     enum { THREADS = SORT_SHORT_THREADS, EACH = SORT_CHUNK / THREADS, NONE = SORT_SHORT_CLASSES };
+    const struct sort_groups &g = a.groups;
     const uint32_t me = threadIdx.x;
     const uint32_t all = (uint32_t)min((uint64_t)g.chunk, g.groups - from);
-    uint32_t c[EACH], rank[EACH];
+    uint32_t c[EACH], rank[EACH], tiny = 0;
     if (me < SORT_SHORT_CLASSES) chunk.counts[me] = 0;
     __syncthreads(); /* the counters are clear */
 #pragma unroll
@@ -74,6 +157,10 @@ static __device__ inline void chunk_classify(const struct sort_groups &g, struct
         rank[i] = 0;
         if (k < all) n = chunk_length(g, from + k, in);
         if (n == 0) continue;
+        if (n <= TINY) {
+            tiny |= 1u << i;
+            continue;
+        }
         const uint32_t class_of_n = chunk_class(n);
         if (class_of_n > WORDS_LOG) {
             chunk_add_long(g, from + k, class_of_n);
@@ -83,6 +170,10 @@ static __device__ inline void chunk_classify(const struct sort_groups &g, struct
         chunk.in[k] = in;
         chunk.n[k] = (uint16_t)n;
         rank[i] = atomicAdd(&chunk.counts[c[i]], 1);
+    }
+    for (; tiny; tiny &= tiny - 1) { /* one copy of the code */
+        const struct group group = group_at(g, from + me + (__ffs((int)tiny) - 1) * THREADS);
+        tiny_sort(a, group.in, (uint32_t)group.n);
     }
     __syncthreads(); /* every segment is counted */
     if (me < 32) {

@@ -57,9 +57,9 @@ extern "C" __global__ void __launch_bounds__(SORT_SHORT_THREADS, SORT_SHORT_BLOC
     wait_for_earlier();
     for (uint64_t from = (uint64_t)blockIdx.x * a.groups.chunk; from < a.groups.groups;
          from += step) {
-        chunk_classify(a.groups, chunk, from);
+        chunk_classify(a, chunk, from);
         uint32_t item = warp_id();
-        for (uint32_t c = 0; c <= WORDS_LOG; c++) { /* items of all classes, dealt to the warps */
+        for (uint32_t c = 3; c <= WORDS_LOG; c++) { /* items of all classes, dealt to the warps */
             const uint32_t count = chunk.counts[c], each = WORDS >> c;
             const uint32_t items = (count + each - 1) / each;
             for (; item < items; item += SORT_SHORT_THREADS / 32) {
