@@ -354,6 +354,16 @@ static ech_status steps_of_msd(const struct sort_build *b)
     return ECH_OK;
 }
 
+/* A leaf has at least half of the elements that fit, except the last one of a group. */
+unsigned echi_sort_group_leaves(const struct sort_build *b, uint64_t longest, bool even,
+                                uint64_t leaf)
+{
+    const uint64_t n = b->args->common.n;
+    const uint64_t known = n / longest * (2 * longest / leaf + 1);
+    const uint64_t loops = n / leaf + 16 * (uint64_t)b->gpu.multiprocessors;
+    return echi_cuda_least(b->plan->msd.leaves, even ? known : loops);
+}
+
 /* Like run_levels(), for the groups in the lists.  Blocks loop if it is not known how many tiles
  * there are. */
 ech_status echi_sort_msd_groups(const struct sort_build *b, uint64_t longest, bool even)
@@ -362,7 +372,7 @@ ech_status echi_sort_msd_groups(const struct sort_build *b, uint64_t longest, bo
     struct sort_args *args = b->args;
     if (msd->pairs) return echi_sort_pairs_groups(b, longest, even);
     uint64_t processors = (uint64_t)b->gpu.multiprocessors, resident = SORT_MSD_BLOCKS * processors;
-    uint64_t full = SORT_LEAF_FULL(msd->leaf), leaves = args->common.n / (msd->leaf / 8) + 1;
+    uint64_t full = SORT_LEAF_FULL(msd->leaf);
     int level = 0;
     args->msd.leaf = (uint32_t)msd->leaf;
     args->lists.levels = msd->levels;
@@ -384,8 +394,8 @@ ech_status echi_sort_msd_groups(const struct sort_build *b, uint64_t longest, bo
                          (two ? (unsigned)SORT_MSD_BLOCKS : 1) * (unsigned)processors,
                          SORT_MSD_THREADS, SORT_MSD_SHARED_BYTES, level, "there are more levels");
     }
-    pdl(b, ECHI_FINISH, "sort_msd_leaf", echi_cuda_least(msd->leaves, leaves), SORT_LEAF_THREADS,
-        SORT_LEAF_SHARED_BYTES(0), level);
+    pdl(b, ECHI_FINISH, "sort_msd_leaf", echi_sort_group_leaves(b, longest, even, msd->leaf),
+        SORT_LEAF_THREADS, SORT_LEAF_SHARED_BYTES(0), level);
     pdl(b, ECHI_FINISH, "sort_msd_skewed_leaf",
         echi_cuda_least(msd->leaves, SORT_SKEWED_LEAF_BLOCKS * processors),
         SORT_SKEWED_LEAF_THREADS, SORT_SKEWED_LEAF_THREADS * 64, level);

@@ -125,10 +125,8 @@ ech_status echi_sort_pairs_groups(const struct sort_build *b, uint64_t longest, 
     unsigned leaf = staged ? t->leaf_threads * t->leaf_items : SORT_PAIRS_LEAF;
     unsigned shared_bytes = SORT_PAIRS_SHARED_BYTES(t->threads, t->items, key, payload, staged);
     unsigned leaf_shared_bytes = SORT_PAIRS_LEAF_SHARED_BYTES(leaf, key, payload, staged);
-    uint64_t processors = (uint64_t)b->gpu.multiprocessors,
-             leaves = args->common.n / (leaf / 8) + 1;
+    uint64_t processors = (uint64_t)b->gpu.multiprocessors;
     int level = 0;
-    (void)even;
     args->pairs.count_blocks = count_blocks(plan, SORT_PAIRS_COUNT_BLOCKS * processors);
     args->lists.levels = plan->levels;
     for (uint64_t n = longest;
@@ -142,7 +140,8 @@ ech_status echi_sort_pairs_groups(const struct sort_build *b, uint64_t longest, 
                 : 1;
         add_tail(b, level, resident * (unsigned)processors, shared_bytes);
     }
-    pdl(b, ECHI_FINISH, "sort_pairs_leaf", echi_cuda_least(plan->leaves, leaves), t->leaf_threads,
+    pdl(b, ECHI_FINISH, "sort_pairs_leaf",
+        echi_sort_group_leaves(b, longest, even, SORT_PAIRS_LEAF), t->leaf_threads,
         leaf_shared_bytes, level, NULL);
     pdl(b, ECHI_FINISH, "sort_pairs_skewed_leaf",
         echi_cuda_least(plan->leaves, t->leaf_blocks * processors), t->leaf_threads,

@@ -166,6 +166,11 @@ void echi_sort_msd_lay_out(const struct echi_sort *s, const struct sort_plan *pl
 /* The maximum number of elements of a leaf of groups.  The steps that sort them, after the first
  * lists; longest: elements of a group at most; even: all groups have that many. */
 uint32_t echi_sort_msd_leaf(const struct sort_plan *plan);
+
+/* The blocks for the leaves of groups: one per leaf if their number is known, because this is faster
+ * than persistent blocks. */
+unsigned echi_sort_group_leaves(const struct sort_build *b, uint64_t longest, bool even,
+                                uint64_t leaf);
 ech_status echi_sort_msd_groups(const struct sort_build *b, uint64_t longest, bool even);
 
 /* The step that begins the lists of segments. */
