@@ -143,36 +143,44 @@ static void set_args(void *args, struct echi_step *step, uint64_t part)
     a->part = part;
 }
 
-/* Whether all keys with different bits are different. */
-static bool compared_plainly(const struct echi_sort *s)
+bool echi_sort_compared_plainly(const struct echi_sort *s)
 {
-    uint64_t all = ~(uint64_t)0 >> (64 - 8 * s->key_bytes);
+    const uint64_t all = ~(uint64_t)0 >> (64 - 8 * s->key_bytes);
     return s->begin_bit == 0 && s->end_bit == 8 * s->key_bytes && !s->order.merge &&
            (s->order.last & all) == all;
 }
 
-static struct sort_common common_of(const struct echi_sort *s, const struct sort_plan *plan)
+struct sort_common echi_sort_common(const struct echi_sort *s)
 {
-    bool keys_stay = s->keys_in == s->keys_out;
-    bool values_stay = s->values_in && s->values_in == s->values_out && !plan->gather;
+    const bool keys_stay = s->keys_in == s->keys_out;
+    const bool values_stay = s->values_in && s->values_in == s->values_out;
     return (struct sort_common){
         .keys_in = s->keys_in,
         .keys_out = s->keys_out, /* NULL for an argsort, or a part of the workspace */
-        .values_in = plan->gather ? NULL : s->values_in,
+        .values_in = s->values_in,
         .values_out = s->values_out,
         .n = s->n,
         .order = s->order,
         .begin_bit = s->begin_bit,
         .end_bit = s->end_bit,
-        .passes = plan->passes,
         .in_place = keys_stay || values_stay,
         .stays = keys_stay && (s->value_bytes == 0 || values_stay),
-        .index = s->index_bytes || plan->gather,
+        .index = s->index_bytes != 0,
         .discard_keys = s->index_bytes != 0,
         .unstable = !s->stable,
-        .plain = compared_plainly(s),
+        .plain = echi_sort_compared_plainly(s),
         .same = !s->order.sign && !s->order.float_mask && !s->order.shift && !s->order.flip
     };
+}
+
+static struct sort_common common_of(const struct echi_sort *s, const struct sort_plan *plan)
+{
+    struct echi_sort moved = *s; /* what the passes move */
+    if (plan->gather) moved.values_in = NULL;
+    struct sort_common common = echi_sort_common(&moved);
+    common.passes = plan->passes;
+    common.index = s->index_bytes || plan->gather;
+    return common;
 }
 
 /* The state of a gather step. */

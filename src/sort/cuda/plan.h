@@ -121,6 +121,12 @@ bool echi_sort_any(const struct echi_sort *s);
 /* What is moved with a key in every pass: nothing, the value, or its index. */
 int echi_sort_payload(const struct echi_sort *s, bool *gather);
 
+/* Whether all keys with different bits are different. */
+bool echi_sort_compared_plainly(const struct echi_sort *s);
+
+/* The arguments that all kernels have, without the workspace. */
+struct sort_common echi_sort_common(const struct echi_sort *s);
+
 /* Chooses a strategy and measures the workspace. */
 ech_status echi_sort_plan(const struct echi_sort *s, struct sort_plan *plan, size_t *work_bytes);
 
@@ -167,8 +173,8 @@ void echi_sort_msd_lay_out(const struct echi_sort *s, const struct sort_plan *pl
  * lists; longest: elements of a group at most; even: all groups have that many. */
 uint32_t echi_sort_msd_leaf(const struct sort_plan *plan);
 
-/* The blocks for the leaves of groups: one per leaf if their number is known, because this is faster
- * than persistent blocks. */
+/* The blocks for the leaves of groups: one per leaf if their number is known, because this is
+ * faster than persistent blocks. */
 unsigned echi_sort_group_leaves(const struct sort_build *b, uint64_t longest, bool even,
                                 uint64_t leaf);
 ech_status echi_sort_msd_groups(const struct sort_build *b, uint64_t longest, bool even);

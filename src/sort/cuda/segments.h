@@ -72,8 +72,8 @@ struct sort_short_args {
                                    of their bits */
 };
 
-/* sort_groups_long: the first lists of msd.h, for the long groups in a part of the array.  Positions
- * in the lists are relative to base. */
+/* sort_groups_long: the first lists of msd.h, for the long groups in a part of the array.
+ * Positions in the lists are relative to base. */
 struct sort_long_args {
     struct sort_groups groups;
     uint64_t base, end;       /* groups that begin in [base, end) */

@@ -89,7 +89,7 @@ struct short_groups {
     struct group one; /* SEGMENT */
 };
 
-/* Of a word: the index of its element, in an array with this distance of rows, and its position in
+/* The index of a word's element in an array with this distance of rows, and its position in
  * its group; false if there is no such element. */
 template <int BLOCK, int WHERE>
 static __device__ inline bool short_at(const struct sort_short_args &a,
