@@ -41,4 +41,7 @@ void segments_case_id(const struct segments_case *c, char *text, size_t capacity
 bool segments_make(const struct segments_case *c, uint64_t seed, struct segments_data *d);
 void segments_free(struct segments_data *d);
 
+/* segments_large.c: more than 2^32 elements, if memory suffices. */
+void segments_large(ech_ctx *ctx);
+
 #endif

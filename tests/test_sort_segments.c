@@ -5,6 +5,7 @@
  *     test_sort_segments                              every case on every device
  *     test_sort_segments --device simt --quick        some of the cases, only small ones
  *     test_sort_segments 'rows(f32,3x1000'            cases with this prefix
+ *     test_sort_segments --large --device cuda        more than 2^32 elements
  *
  * The whole output is compared: elements between rows, and elements in no segment, must not change.
  *
@@ -394,11 +395,12 @@ int main(int argc, char **argv)
         }
         n_contexts++;
     }
-    segments_cases(run_case);
+    for (int i = 0; i < n_contexts && test_options.large; i++) segments_large(contexts[i]);
+    if (!test_options.large) segments_cases(run_case);
     for (int i = 0; i < n_contexts; i++) {
         uint64_t now_bytes;
-        bad_rows(contexts[i]);
-        bad_segments(contexts[i]);
+        if (!test_options.large) bad_rows(contexts[i]);
+        if (!test_options.large) bad_segments(contexts[i]);
         ech_memory_usage(contexts[i], 0, &now_bytes, NULL);
         if (test_begin("memory(%s)", ech_device_name(contexts[i]))) {
             CHECK_INT(now_bytes, 0);

@@ -182,8 +182,8 @@ ECH_API ech_status ech_argsort_explain(const char *device, size_t n, ech_dtype d
 ECH_API ech_status ech_sort_rows(ech_ctx *ctx, const void *in, void *out, size_t rows, size_t cols,
                                  ech_dtype dtype, const ech_sort_options *options);
 
-/* ech_sort_pairs_rows() does the same as ech_sort_pairs() for each row: keys and values [rows][cols]
- * with the same strides. */
+/* ech_sort_pairs_rows() does the same as ech_sort_pairs() for each row: keys and values are
+ * [rows][cols] with the same strides. */
 ECH_API ech_status ech_sort_pairs_rows(ech_ctx *ctx, const void *keys_in, const void *values_in,
                                        void *keys_out, void *values_out, size_t rows, size_t cols,
                                        ech_dtype dtype, size_t value_bytes,

@@ -1,6 +1,6 @@
 /*
- * sort/cuda/chunk.cuh - device code of short.cu: checks adjacent segments, sorts tiny ones, and lists
- * the others by class.
+ * sort/cuda/chunk.cuh - device code of short.cu: checks adjacent segments, sorts tiny ones, and
+ * lists the others by class.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
