@@ -108,7 +108,7 @@ static ech_status plan_groups(const void *request, void *plan, size_t *work_byte
                          "unknown algorithm \"%s\" for sorts of rows and segments on the CPU; "
                          "available: groups",
                          r->sort.algorithm);
-    if (r->sort.n == 0) return ECH_OK;
+    if (r->sort.n == 0 || r->groups == 0) return ECH_OK;
     lay_out(r, &layout, &m);
     if (layout.overflow)
         return echi_fail(NULL, ECH_ERR_MEMORY, "n is %zu: the workspace exceeds SIZE_MAX bytes",
