@@ -30,7 +30,7 @@ static const struct option options[] = {
       "sort each row of COLUMNS numbers, or lines; default: the rows\nof a .npy array with two "
       "dimensions" },
     { 0, "axis", "AXIS", &set.axis,
-      "of a .npy array with two dimensions: 1 sorts each row\n(default), 0 each column" },
+      "for a .npy array with two dimensions: 1 sorts each row\n(default), 0 each column" },
     SORT_COLUMN_OPTIONS(set.words),
     JOB_FIELD_OPTIONS(set.words.job),
     JOB_DEVICE_OPTIONS(set.words.job),

@@ -182,8 +182,8 @@ ECH_API ech_status ech_argsort_explain(const char *device, size_t n, ech_dtype d
 ECH_API ech_status ech_sort_rows(ech_ctx *ctx, const void *in, void *out, size_t rows, size_t cols,
                                  ech_dtype dtype, const ech_sort_options *options);
 
-/* ech_sort_pairs_rows() does the same as ech_sort_pairs() for each row: keys and values [rows][cols]
- * with the same strides. */
+/* ech_sort_pairs_rows() does the same as ech_sort_pairs() for each row: keys and values
+ * [rows][cols] with the same strides. */
 ECH_API ech_status ech_sort_pairs_rows(ech_ctx *ctx, const void *keys_in, const void *values_in,
                                        void *keys_out, void *values_out, size_t rows, size_t cols,
                                        ech_dtype dtype, size_t value_bytes,
@@ -207,7 +207,8 @@ ECH_API ech_status ech_argsort_rows(ech_ctx *ctx, const void *keys, void *index,
  *
  * Segments may be empty.  They are in ascending order and do not overlap: offsets[s] <= ends[s] <=
  * offsets[s + 1] and ends[s] <= n.  Other offsets fail with ECH_ERR_ARG.  On a GPU, a segment of
- * more than 2^31 elements fails with ECH_ERR_ARG, too.
+ * more than 2^31 elements fails with ECH_ERR_ARG, too, and 2^32 - 1 or more segments fail with
+ * ECH_ERR_UNSUPPORTED.
  */
 ECH_API ech_status ech_sort_segments(ech_ctx *ctx, const void *in, const void *offsets,
                                      const void *ends, void *out, size_t n, size_t segments,

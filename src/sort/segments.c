@@ -311,7 +311,7 @@ static ech_status question(struct echi_sort_segments *s, ech_sort_call call, siz
                            size_t groups, ech_dtype dtype, size_t value_bytes,
                            const ech_sort_options *options)
 {
-    static const uint64_t no_offsets; /* only tells segments from rows */
+    static const uint64_t no_offsets; /* only distinguishes segments from rows */
     const bool rows = call == ECH_SORT_CALL_ROWS || call == ECH_SORT_CALL_ARGSORT_ROWS;
     if ((unsigned)call > ECH_SORT_CALL_ARGSORT_SEGMENTS)
         return echi_fail(NULL, ECH_ERR_ARG, "call is %d, not an ech_sort_call", (int)call);
