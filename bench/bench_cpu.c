@@ -4,7 +4,7 @@
  *     bench_cpu [threads [largest_n [repeats [row ...]]]]      1, 10^7, 5, all
  *
  * A row is named dtype/n/value_bytes/distribution, such as "u32/10000000/0/zipf"; a part of the
- * name selects all rows that contain it.
+ * name selects all rows that contain it.  The name of a sort of rows begins with "rows/".
  *
  * In each row every contender sorts a copy of the same input in place, alternating, repeats times.
  * Every result is checked outside the measured time; the median is reported.  Rows of small arrays
@@ -27,7 +27,7 @@
 static const struct row {
     const char *dtype, *distribution;
     size_t n, batch, value_bytes;
-    int argsort;
+    enum { SORT, ARGSORT, ROWS } call; /* ROWS: Echelon sorts the batch in one call */
 } rows[] = {
     { "u32", "uniform", 10, 20000, 0, 0 },         { "u32", "uniform", 100, 2000, 0, 0 },
     { "u32", "uniform", 1000, 200, 0, 0 },         { "u32", "uniform", 100000, 10, 0, 0 },
@@ -47,7 +47,8 @@ static const struct row {
     { "u32", "zipf", 10000000, 1, 4, 0 },          { "u64", "uniform", 1000, 200, 8, 0 },
     { "u64", "uniform", 100000, 10, 8, 0 },        { "u64", "uniform", 10000000, 1, 8, 0 },
     { "u64", "uniform", 10000000, 1, 4, 0 },       { "u32", "uniform", 10000000, 1, 4, 1 },
-    { "f64", "uniform", 10000000, 1, 8, 1 },
+    { "f64", "uniform", 10000000, 1, 8, 1 },       { "u32", "uniform", 32, 1000000, 0, ROWS },
+    { "u32", "uniform", 1000, 10000, 0, ROWS },
 };
 
 static const struct rival *const rivals[] = {
@@ -85,9 +86,11 @@ static double now_ms(void)
 static int sort_echelon(ech_ctx *ctx, const struct row *row, const struct job *job)
 {
     ech_dtype dtype = (ech_dtype)ech_dtype_from_name(job->dtype);
-    if (row->argsort)
+    if (row->call == ARGSORT)
         return ech_argsort(ctx, job->keys, job->values, job->n, dtype,
                            job->value_bytes == 4 ? ECH_U32 : ECH_U64, NULL) == ECH_OK;
+    if (row->call == ROWS)
+        return ech_sort_rows(ctx, job->keys, job->keys, row->batch, row->n, dtype, NULL) == ECH_OK;
     if (job->values)
         return ech_sort_pairs(ctx, job->keys, job->values, job->keys, job->values, job->n, dtype,
                               job->value_bytes, NULL) == ECH_OK;
@@ -100,7 +103,7 @@ static bool right(const struct row *row, const struct arrays *a, bool stable)
         const char *keys = a->keys + b * row->n * a->key_bytes;
         const char *input = a->input + b * row->n * a->key_bytes;
         const char *values = a->values + b * row->n * row->value_bytes;
-        if (row->argsort) continue;
+        if (row->call == ARGSORT) continue;
         if (!data_sorted(keys, row->n, row->dtype) ||
             data_sum(keys, row->n, a->key_bytes) != data_sum(input, row->n, a->key_bytes))
             return false;
@@ -125,8 +128,10 @@ static double once(ech_ctx *ctx, const struct row *row, const struct arrays *a, 
                            row->n,
                            row->value_bytes,
                            threads };
-        if (!(rivals[r] ? !row->argsort && rivals[r]->sort(&job) : sort_echelon(ctx, row, &job)))
+        if (!(rivals[r] ? row->call != ARGSORT && rivals[r]->sort(&job)
+                        : sort_echelon(ctx, row, &job)))
             return -1;
+        if (row->call == ROWS && !rivals[r]) break; /* all of them are sorted */
     }
     return now_ms() - start;
 }
@@ -170,13 +175,15 @@ static void measure(ech_ctx *ctx, const struct row *row, int threads, int repeat
         qsort(times[r], (size_t)repeats, sizeof **times, by_value);
         double ms = times[r][repeats / 2];
         printf("%s,%s,%zu,%zu,%s,%d,%s,%s,%.4f,%.5f,%s,%.2f\n",
-               row->argsort  ? "argsort"
-               : value_bytes ? "pairs"
-                             : "keys",
+               row->call == ARGSORT ? "argsort"
+               : row->call == ROWS  ? "rows"
+               : value_bytes        ? "pairs"
+                                    : "keys",
                row->dtype, row->n, value_bytes, row->distribution, threads,
                rivals[r] ? rivals[r]->name : "Echelon",
                rivals[r] ? rivals[r]->version : ech_version(), ms, (double)total / ms / 1e6,
-               verified[r] ? "yes" : "NO", rivals[r] ? 0.0 : (double)peak / (double)row->n);
+               verified[r] ? "yes" : "NO",
+               rivals[r] ? 0.0 : (double)peak / (double)(row->call == ROWS ? total : row->n));
     }
     fflush(stdout);
     free(a.input);
@@ -188,8 +195,8 @@ static void measure(ech_ctx *ctx, const struct row *row, int threads, int repeat
 static int wanted(const struct row *row, int names, char **name)
 {
     char text[96];
-    snprintf(text, sizeof text, "%s/%zu/%zu/%s", row->dtype, row->n, row->value_bytes,
-             row->distribution);
+    snprintf(text, sizeof text, "%s%s/%zu/%zu/%s", row->call == ROWS ? "rows/" : "", row->dtype,
+             row->n, row->value_bytes, row->distribution);
     for (int i = 0; i < names; i++)
         if (strstr(text, name[i])) return 1;
     return names == 0;

@@ -10,7 +10,7 @@
 
 static struct {
     const char *type, *n, *values, *bins, *device, *bits, *order, *algorithm, *shape, *b_columns;
-    const char *batch_count, *method, *precond, *nnz;
+    const char *batch_count, *method, *precond, *nnz, *rows;
     bool argsort, reverse, transpose_a, transpose_b, json;
 } set;
 
@@ -20,6 +20,8 @@ static const struct option options[] = {
     { 0, "values", "BYTES", &set.values,
       "for sort: size of the value of each key in bytes; default: 0" },
     { 0, "argsort", NULL, &set.argsort, "for sort: explain an argsort" },
+    { 0, "rows", "COLUMNS", &set.rows,
+      "for sort: sort each row of COLUMNS elements; default: one array" },
     { 'r', "reverse", NULL, &set.reverse, "for sort: descending order" },
     { 0, "bits", "FIRST:END", &set.bits, "for sort: sort by these bits of the key" },
     { 0, "order", "ORDER", &set.order, "for sort: order of floats, nan-last or total" },
@@ -48,6 +50,24 @@ static ech_format format(void)
     return set.json ? ECH_FORMAT_JSON : ECH_FORMAT_TEXT;
 }
 
+static int explain_sort_rows(ech_dtype dtype, uint64_t n, uint64_t value_bytes,
+                             const ech_sort_options *o)
+{
+    char text[EXPLAIN_TEXT];
+    uint64_t columns;
+    const int code = cli_parse_count("rows", set.rows, &columns);
+    if (code != EXIT_DONE) return code;
+    if (columns == 0) return cli_fail(EXIT_BAD, "--rows is 0; a row has at least 1 number");
+    if (n % columns)
+        return cli_fail(EXIT_BAD, "--n is %llu, which is not a multiple of --rows %s",
+                        (unsigned long long)n, set.rows);
+    return explain_print(
+        ech_sort_segments_explain(
+            set.device, set.argsort ? ECH_SORT_CALL_ARGSORT_ROWS : ECH_SORT_CALL_ROWS, (size_t)n,
+            (size_t)(n / columns), dtype, (size_t)value_bytes, o, format(), text, sizeof text),
+        text);
+}
+
 static int explain_sort(ech_dtype dtype, uint64_t n)
 {
     char text[EXPLAIN_TEXT];
@@ -63,6 +83,10 @@ static int explain_sort(ech_dtype dtype, uint64_t n)
     if (set.argsort && set.values)
         return cli_fail(EXIT_BAD, "--values cannot be combined with --argsort");
     ech_dtype index = n <= UINT32_MAX ? ECH_U32 : ECH_U64;
+    if (set.rows) {
+        if (set.argsort) value_bytes = ech_dtype_bytes(index);
+        return explain_sort_rows(dtype, n, value_bytes, &o);
+    }
     return explain_print(set.argsort
                              ? ech_argsort_explain(set.device, (size_t)n, dtype, index, &o,
                                                    format(), text, sizeof text)
@@ -162,6 +186,7 @@ static int check_options(int kind)
         { "bins", set.bins != NULL, HIST },
         { "values", set.values != NULL, SORT },
         { "argsort", set.argsort, SORT },
+        { "rows", set.rows != NULL, SORT },
         { "reverse", set.reverse, SORT },
         { "bits", set.bits != NULL, SORT },
         { "order", set.order != NULL, SORT },
@@ -220,6 +245,7 @@ const struct command command_explain = {
              "  echelon explain solve [OPTION]...\n",
     .examples = "  echelon explain sort --type f32 -N 100M\n"
                 "  echelon explain sort --type u64 -N 2^30 --values 8 --device cuda\n"
+                "  echelon explain sort --type f32 -N 100M --rows 1000\n"
                 "  echelon explain hist --type u8 -N 1G --bins 256 --device cuda\n"
                 "  echelon explain gf2 rref --shape 65536x65536 --device cuda\n"
                 "  echelon explain matmul --type f32 --shape 4096x1000 --b-columns 512\n"

@@ -106,6 +106,23 @@ int job_load(struct job *job, const struct job_words *words)
     return EXIT_DONE;
 }
 
+int job_make_rows(struct job *job)
+{
+    struct io_column *c = &job->column;
+    if (!c->npy.fortran || c->npy.dimensions < 2 || !c->n) return EXIT_DONE;
+    void *rows = malloc(c->keys_bytes + 1);
+    if (!rows) return job_no_memory(job, c->keys_bytes, "its rows");
+    ech_status status = ech_transpose(job->ctx, c->keys, rows, (size_t)c->npy.columns,
+                                      (size_t)c->npy.rows, ech_dtype_bytes(c->dtype));
+    if (status == ECH_OK) {
+        free(c->keys);
+        c->keys = rows;
+        return EXIT_DONE;
+    }
+    free(rows);
+    return cli_fail_ech(status, job->ctx);
+}
+
 int job_refuse_terminal(const struct io_output *output)
 {
     if (output->path || output->fd != STDOUT_FILENO || !isatty(STDOUT_FILENO)) return EXIT_DONE;

@@ -120,6 +120,8 @@ int job_run(struct job *job, const struct job_words *words,
 int job_hints(const struct job_words *words, struct io_hints *hints);
 /* Reads job->input into the column. */
 int job_load(struct job *job, const struct job_words *words);
+/* Transposes a .npy array of two dimensions in Fortran order, so that its rows are contiguous. */
+int job_make_rows(struct job *job);
 /* Fails if the output is a terminal; for binary data. */
 int job_refuse_terminal(const struct io_output *output);
 /* Sets the format of the output from its extension, or to that of the input if the extension is
@@ -155,9 +157,11 @@ io_status write_values(struct io_output *output, io_format format, ech_dtype dty
 /* Writes one value per line. */
 io_status write_numbers(struct io_output *output, ech_dtype dtype, const void *values, uint64_t n,
                         struct io_error *error);
-/* Writes positions, stored in 4 or 8 bytes each, as u64. */
+/* Writes positions, stored in 4 or 8 bytes each, as u64.  matrix: a column whose shape, with two
+ * dimensions, a .npy output has; NULL: one dimension. */
 io_status write_index(struct io_output *output, io_format format, const void *index,
-                      size_t index_bytes, uint64_t n, struct io_error *error);
+                      size_t index_bytes, uint64_t n, const struct io_column *matrix,
+                      struct io_error *error);
 
 /* ---- Conditions on elements: where.c ---- */
 

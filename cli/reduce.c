@@ -113,24 +113,6 @@ static int parse(const char *name)
 
 /* ---- Work ---- */
 
-/* Transposes an array in Fortran order, so that rows are contiguous. */
-static int make_rows(struct job *job)
-{
-    struct io_column *c = &job->column;
-    if (!c->npy.fortran || c->npy.dimensions < 2 || !c->n) return EXIT_DONE;
-    void *rows = malloc(c->keys_bytes + 1);
-    if (!rows) return job_no_memory(job, c->keys_bytes, "its rows");
-    ech_status status = ech_transpose(job->ctx, c->keys, rows, (size_t)c->npy.columns,
-                                      (size_t)c->npy.rows, ech_dtype_bytes(c->dtype));
-    if (status == ECH_OK) {
-        free(c->keys);
-        c->keys = rows;
-        return EXIT_DONE;
-    }
-    free(rows);
-    return cli_fail_ech(status, job->ctx);
-}
-
 static int plan_rows(struct job *job)
 {
     const struct io_column *c = &job->column;
@@ -175,7 +157,7 @@ static int reduce(struct job *job)
     const struct io_column *c = &job->column;
     struct where where;
     int code = plan_column(job, &where);
-    if (code == EXIT_DONE) code = make_rows(job);
+    if (code == EXIT_DONE) code = job_make_rows(job);
     if (code != EXIT_DONE) return code;
     size_t bytes = (size_t)plan.rows * plan.per * ech_dtype_bytes(plan.dtype);
     plan.results = malloc(bytes + 1);

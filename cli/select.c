@@ -69,7 +69,8 @@ static io_status write_kept(struct job *job, struct io_output *output, void *kep
     struct io_column *c = &job->column;
     uint64_t *positions = kept;
     if (set.index)
-        return write_index(output, job->out_format, kept, sizeof(uint64_t), job->n_out, error);
+        return write_index(output, job->out_format, kept, sizeof(uint64_t), job->n_out, NULL,
+                           error);
     if (c->lines) {
         /* Positions are ascending, so none is overwritten before it is read. */
         for (uint64_t i = 0; i < job->n_out; i++) positions[i] = c->lines[positions[i]];

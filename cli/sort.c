@@ -1,7 +1,7 @@
 /*
  * sort.c - "echelon sort": reads a file of numbers and writes it sorted.
  *
- *     run()  options -> job_run(): load -> sort -> unique -> write
+ *     run()  options -> job_run(): load -> rows -> sort -> unique -> write
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -12,6 +12,8 @@
 
 static struct {
     struct sort_words words;
+    const char *rows, *axis;
+    uint64_t columns; /* value of --rows; 0: not given */
     bool unique, check;
 } set;
 
@@ -24,6 +26,11 @@ static const struct option options[] = {
       "--unique, not strictly sorted" },
     { 0, "argsort", NULL, &set.words.argsort,
       "write the position in INPUT of each sorted number, counted\nfrom 0" },
+    { 0, "rows", "COLUMNS", &set.rows,
+      "sort each row of COLUMNS numbers, or lines; default: the rows\nof a .npy array with two "
+      "dimensions" },
+    { 0, "axis", "AXIS", &set.axis,
+      "for a .npy array with two dimensions: 1 sorts each row\n(default), 0 each column" },
     SORT_COLUMN_OPTIONS(set.words),
     JOB_FIELD_OPTIONS(set.words.job),
     JOB_DEVICE_OPTIONS(set.words.job),
@@ -34,6 +41,66 @@ static const struct option options[] = {
     JOB_REPORT_OPTIONS(set.words.job),
     { 0, NULL, NULL, NULL, NULL },
 };
+
+/* ---- Rows ---- */
+
+static bool is_matrix(const struct io_column *c)
+{
+    return c->format == IO_NPY && c->npy.dimensions == 2;
+}
+
+/* Checks the options before the input is read. */
+static int parse_rows(void)
+{
+    const char *other = set.check ? "check" : "unique";
+    if (set.rows && set.axis) return cli_fail(EXIT_BAD, "--rows cannot be combined with --axis");
+    if ((set.rows || set.axis) && (set.check || set.unique))
+        return cli_fail(EXIT_BAD, "--%s cannot be combined with --%s", other,
+                        set.rows ? "rows" : "axis");
+    if (set.axis && strcmp(set.axis, "0") != 0 && strcmp(set.axis, "1") != 0)
+        return cli_fail(EXIT_BAD, "--axis is \"%s\"; use 0 or 1", set.axis);
+    if (!set.rows) return EXIT_DONE;
+    const int code = cli_parse_count("rows", set.rows, &set.columns);
+    if (code != EXIT_DONE || set.columns) return code;
+    return cli_fail(EXIT_BAD, "--rows is 0; a row has at least 1 number");
+}
+
+/* Fills in the strides of a matrix in C or Fortran order.  An index is in C order. */
+static int plan_matrix(struct sort_job *job)
+{
+    const struct io_column *c = &job->base.column;
+    const bool keep = job->argsort || job->base.out_format == IO_NPY;
+    const bool fortran = c->npy.fortran && keep, down = set.axis && set.axis[0] == '0';
+    const size_t rows = (size_t)c->npy.rows, columns = (size_t)c->npy.columns;
+    const size_t strides[2] = { fortran ? 1 : columns, fortran ? rows : 1 };
+    if (c->n == 0) return EXIT_DONE;
+    job->rows = down ? columns : rows;
+    job->cols = down ? rows : columns;
+    job->options.row_stride = strides[down];
+    job->options.element_stride = strides[!down];
+    if (job->argsort) {
+        job->options.out_row_stride = down ? 1 : columns;
+        job->options.out_element_stride = down ? columns : 1;
+    }
+    return keep ? EXIT_DONE : job_make_rows(&job->base);
+}
+
+static int plan_rows(struct sort_job *job)
+{
+    const struct io_column *c = &job->base.column;
+    if (is_matrix(c)) return plan_matrix(job);
+    if (set.axis)
+        return cli_fail(EXIT_BAD,
+                        "%s: has one dimension; --axis needs a .npy array with two dimensions",
+                        job->base.input);
+    if (!set.columns) return EXIT_DONE;
+    if (c->n % set.columns)
+        return cli_fail(EXIT_BAD, "%s: has %llu numbers, which is not a multiple of --rows %s",
+                        job->base.input, (unsigned long long)c->n, set.rows);
+    job->cols = (size_t)set.columns;
+    job->rows = (size_t)(c->n / set.columns);
+    return EXIT_DONE;
+}
 
 /* ---- Check ---- */
 
@@ -113,7 +180,9 @@ static io_status write_result(struct io_output *output, struct sort_job *job,
     uint64_t n = job->base.n_out;
     stage_begin(&job->base, STAGE_WRITE);
     output->total_bytes = expected_bytes(job);
-    if (job->argsort) return write_index(output, format, job->index, job->index_bytes, n, error);
+    if (job->argsort)
+        return write_index(output, format, job->index, job->index_bytes, n, is_matrix(c) ? c : NULL,
+                           error);
     return c->lines ? write_lines(output, c, c->lines, n, error)
                     : write_keys(output, c, format, n, error);
 }
@@ -174,6 +243,7 @@ static int sort_to(struct job *base, struct io_output *output)
     if (code == EXIT_DONE)
         code = job_plan_output(base, &set.words.job, output,
                                job->argsort ? ECH_U64 : base->column.dtype);
+    if (code == EXIT_DONE) code = plan_rows(job);
     if (code != EXIT_DONE) return code;
     attach_lines(job); /* binary output has no lines */
     code = sort_column(job);
@@ -193,7 +263,9 @@ static int run(int count, char **operands)
         return cli_fail(EXIT_BAD, "--check writes nothing and cannot be combined with --%s",
                         words->argsort ? "argsort" : "output");
     code = sort_parse(&job, words);
+    if (code == EXIT_DONE) code = parse_rows();
     if (code != EXIT_DONE) return code;
+    job.base.dimensions = set.rows || set.check || set.unique ? 1 : 2;
     if (set.check) {
         cli_progress_start(&job.base.progress);
         code = sort_load(&job, words);
@@ -218,7 +290,9 @@ const struct command command_sort = {
                 "  echelon sort keys.bin --type u32 -o out   raw little-endian elements\n"
                 "  cut -f3 table.tsv | echelon sort -r       lines, by the number on each line\n"
                 "  echelon sort -c data.npy && echo sorted   exit code 0 or 1\n"
-                "  echelon sort --argsort data.npy -o i.npy  the permutation that sorts the data\n",
+                "  echelon sort --argsort data.npy -o i.npy  the permutation that sorts the data\n"
+                "  echelon sort --axis 0 m.npy -o s.npy      each column of a matrix\n"
+                "  echelon sort --rows 1000 a.u32 -o b.u32   each row of 1000 numbers\n",
     .notes = JOB_INPUT_NOTES
     "\n"
     "Lines of text are written unchanged, in sorted order.  Lines with equal numbers keep\n"

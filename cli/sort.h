@@ -30,6 +30,7 @@ struct sort_job {
     struct job base; /* first, so that a pointer to it can be converted to a struct sort_job * */
     ech_sort_options options;
     bool argsort;
+    size_t rows, cols; /* sorts each row of cols numbers; cols 0: one array */
     void *values; /* [n] of value_bytes, moved with the keys: lines of text; the caller frees it */
     size_t value_bytes;
     bool staged; /* copy to the GPU and back separately, so that each copy can be timed */

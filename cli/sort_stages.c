@@ -21,11 +21,24 @@ static size_t second_bytes(const struct sort_job *job)
     return n * job->value_bytes;
 }
 
+static ech_status call_rows(struct sort_job *job, void *keys, void *second)
+{
+    const ech_dtype dtype = job->base.column.dtype;
+    if (job->argsort)
+        return ech_argsort_rows(job->base.ctx, keys, second, job->rows, job->cols, dtype,
+                                job->index_bytes == 4 ? ECH_U32 : ECH_U64, &job->options);
+    if (job->value_bytes)
+        return ech_sort_pairs_rows(job->base.ctx, keys, second, keys, second, job->rows, job->cols,
+                                   dtype, job->value_bytes, &job->options);
+    return ech_sort_rows(job->base.ctx, keys, keys, job->rows, job->cols, dtype, &job->options);
+}
+
 /* keys and second (the index, or the values) are both in host or both in device memory. */
 static ech_status call(struct sort_job *job, void *keys, void *second)
 {
     const struct io_column *c = &job->base.column;
     size_t n = (size_t)c->n;
+    if (job->cols) return call_rows(job, keys, second);
     if (job->argsort)
         return ech_argsort(job->base.ctx, keys, second, n, c->dtype,
                            job->index_bytes == 4 ? ECH_U32 : ECH_U64, &job->options);
@@ -100,7 +113,12 @@ void sort_plan(const struct sort_job *job, char *text, size_t bytes)
     const char *device = ech_device_name(job->base.ctx);
     size_t n = (size_t)c->n;
     text[0] = 0;
-    if (job->argsort)
+    if (job->cols)
+        ech_sort_segments_explain(
+            device, job->argsort ? ECH_SORT_CALL_ARGSORT_ROWS : ECH_SORT_CALL_ROWS, n, job->rows,
+            c->dtype, job->argsort ? job->index_bytes : job->value_bytes, &job->options,
+            ECH_FORMAT_TEXT, text, bytes);
+    else if (job->argsort)
         ech_argsort_explain(device, n, c->dtype, job->index_bytes == 4 ? ECH_U32 : ECH_U64,
                             &job->options, ECH_FORMAT_TEXT, text, bytes);
     else

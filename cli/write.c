@@ -68,14 +68,18 @@ io_status write_keys(struct io_output *output, struct io_column *column, io_form
 }
 
 io_status write_index(struct io_output *output, io_format format, const void *index,
-                      size_t index_bytes, uint64_t n, struct io_error *error)
+                      size_t index_bytes, uint64_t n, const struct io_column *matrix,
+                      struct io_error *error)
 {
     if (format == IO_TEXT)
         return write_numbers(output, index_bytes == 4 ? ECH_U32 : ECH_U64, index, n, error);
     io_status status = IO_OK;
     if (format == IO_NPY) {
         unsigned char header[IO_NPY_HEADER];
-        size_t header_bytes = io_npy_header(io_npy_descr(ECH_U64), n, header);
+        const char *descr = io_npy_descr(ECH_U64);
+        size_t header_bytes =
+            matrix ? io_npy_header_matrix(descr, matrix->npy.rows, matrix->npy.columns, header)
+                   : io_npy_header(descr, n, header);
         status = io_write(output, header, header_bytes, error);
     }
     uint64_t block[512];

@@ -32,7 +32,7 @@ except ImportError:
     print("skip: NumPy is not installed for", sys.executable)
     sys.exit(77)
 from differential import case, command, library
-from differential import bits, calls, matrices, ordering, sums, systems  # noqa: F401  they register operations
+from differential import bits, calls, groups, matrices, ordering, sums, systems  # noqa: F401  they register operations
 
 SOURCE = Path(__file__).resolve().parents[1]
 HANG_SECONDS = 300

@@ -43,6 +43,17 @@ static void sorts(ech_ctx *ctx)
     expect_true("descending", out[0] == 5 && out[4] == 1);
     options.algorithm = "bogo";
     expect("ech_sort by bogo", ech_sort(ctx, keys, out, 5, ECH_F32, &options), ECH_ERR_ARG);
+#ifndef OLDER
+    options.algorithm = NULL;
+    options.row_stride = 1;
+    options.element_stride = 2;
+    options.out_row_stride = 2;
+    options.out_element_stride = 1;
+    expect("ech_sort_rows", ech_sort_rows(ctx, keys, out, 2, 2, ECH_F32, &options), ECH_OK);
+    expect_true("strides", out[0] == 3 && out[1] == 2 && out[2] == 5 && out[3] == 1);
+    options.row_stride = options.element_stride = 0;
+    options.out_row_stride = options.out_element_stride = 0;
+#endif
 #ifdef NEWER
     options.algorithm = NULL;
     options.newer[1] = 1;

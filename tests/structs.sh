@@ -15,7 +15,7 @@ header=$work/same/echelon.h
 # A struct with a size ends at the line with a brace and its name.
 awk '/^typedef struct/ { sized = 0 }
      /^ *size_t size;/ { sized = 1 }
-     sized && /^    (size_t work_bytes|const void \*diagonal|int driver);/ {
+     sized && /^    (size_t work_bytes|size_t (out_)?row_stride, (out_)?element_stride|const void \*diagonal|int driver);/ {
          while (/\/\*/ && !/\*\//) { getline more; $0 = $0 more } # including its comment
          next
      }

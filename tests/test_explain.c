@@ -88,6 +88,18 @@ static ech_status argsort(const char *d, ech_format f, char *text, size_t bytes)
     return ech_argsort_explain(d, 3000, ECH_I16, ECH_I64, NULL, f, text, bytes);
 }
 
+static ech_status sort_rows(const char *d, ech_format f, char *text, size_t bytes)
+{
+    return ech_sort_segments_explain(d, ECH_SORT_CALL_ROWS, 320000, 10000, ECH_F32, 0, NULL, f,
+                                     text, bytes);
+}
+
+static ech_status argsort_segments(const char *d, ech_format f, char *text, size_t bytes)
+{
+    return ech_sort_segments_explain(d, ECH_SORT_CALL_ARGSORT_SEGMENTS, 320000, 1000, ECH_U64, 4,
+                                     NULL, f, text, bytes);
+}
+
 static ech_status is_sorted(const char *d, ech_format f, char *text, size_t bytes)
 {
     return ech_is_sorted_explain(d, 100000, ECH_F32, NULL, f, text, bytes);
@@ -197,6 +209,8 @@ static const struct {
     { "sort", sort, "samplesort adaptive buckets msd onesweep low_memory" },
     { "sort_pairs", sort_pairs, "adaptive msd onesweep low_memory" },
     { "argsort", argsort, "block onesweep" },
+    { "sort_rows", sort_rows, "classes network msd" },
+    { "argsort_segments", argsort_segments, "classes network msd" },
     { "is_sorted", is_sorted, "parts" },
     { "reduce_rows", reduce, "shared" },
     { "reduce_by_key", reduce_by_key, "runs" },

@@ -215,6 +215,41 @@ static ech_status transpose(const struct arrays *a)
     return ech_transpose(ctx, a->u32, a->out, a->n / 1009, 1009, 4);
 }
 
+static ech_sort_options sort_options(const struct arrays *a)
+{
+    ech_sort_options o = {};
+    o.size = sizeof o;
+    o.work = a->work;
+    o.work_bytes = a->work_bytes;
+    return o;
+}
+
+static ech_status sort_rows(const struct arrays *a)
+{
+    ech_sort_options o = sort_options(a);
+    return ech_sort_rows(ctx, a->u32, a->out, a->n / 1009, 1009, ECH_U32, &o);
+}
+
+static ech_status argsort_rows(const struct arrays *a)
+{
+    ech_sort_options o = sort_options(a);
+    return ech_argsort_rows(ctx, a->f32, a->out, a->n / 1009, 1009, ECH_F32, ECH_U32, &o);
+}
+
+static ech_status sort_segments(const struct arrays *a)
+{
+    ech_sort_options o = sort_options(a);
+    return ech_sort_segments(ctx, a->f32, a->offsets, NULL, a->out, a->n, SEGMENTS, ECH_F32,
+                             ECH_U64, &o);
+}
+
+static ech_status sort_pairs_segments(const struct arrays *a)
+{
+    ech_sort_options o = sort_options(a);
+    return ech_sort_pairs_segments(ctx, a->u32, a->f32, a->offsets, NULL, a->out, a->out2, a->n,
+                                   SEGMENTS, ECH_U32, 4, ECH_U64, &o);
+}
+
 static const struct call {
     const char *name;
     ech_status (*run)(const struct arrays *a);
@@ -241,6 +276,10 @@ static const struct call {
     { "runs", encode_runs, 8, 0 },
     { "shuffle", shuffle, 4, 0 },
     { "transpose", transpose, 4, 0 },
+    { "sort of rows", sort_rows, 4, 0 },
+    { "argsort of rows", argsort_rows, 4, 0 },
+    { "sort of segments", sort_segments, 4, 0 },
+    { "sort of pairs in segments", sort_pairs_segments, 4, 0 },
 };
 enum { CALLS = sizeof calls / sizeof *calls, N = 1000003 };
 
@@ -248,7 +287,8 @@ enum { CALLS = sizeof calls / sizeof *calls, N = 1000003 };
 static size_t fetch(const struct arrays *a, const struct call *call, char *to, cudaStream_t stream)
 {
     size_t bytes = call->bytes_each ? call->bytes_each * a->n : call->out_bytes;
-    if (call->run == transpose) bytes = a->n / 1009 * 1009 * 4;
+    if (call->run == transpose || call->run == sort_rows || call->run == argsort_rows)
+        bytes = a->n / 1009 * 1009 * 4;
     uint64_t count;
     CUDA(cudaMemcpyAsync(to, a->out, bytes, cudaMemcpyDeviceToHost, stream));
     CUDA(cudaMemcpyAsync(&count, a->count, sizeof count, cudaMemcpyDeviceToHost, stream));

@@ -384,6 +384,98 @@ static void bad_segments(ech_ctx *ctx)
     test_end();
 }
 
+static uint32_t *random_keys(size_t n)
+{
+    uint32_t *keys = malloc(n * sizeof *keys), state = 1;
+    for (size_t i = 0; keys && i < n; i++) keys[i] = state = state * 1664525 + 1013904223;
+    return keys;
+}
+
+/* Each segment must be in order, and the sum of all keys unchanged. */
+static void check_order(const uint32_t *in, const uint32_t *out, const uint64_t *offsets,
+                        size_t segments)
+{
+    uint64_t sum = 0;
+    for (size_t s = 0; s < segments; s++)
+        for (uint64_t i = offsets[s]; i < offsets[s + 1]; i++) {
+            sum += (uint64_t)in[i] - out[i];
+            if (i > offsets[s] && out[i - 1] > out[i]) {
+                test_fail(__FILE__, __LINE__, "segment %zu is not in order", s);
+                return;
+            }
+        }
+    CHECK_INT(sum, 0);
+}
+
+/* Many segments, which several threads check and sort: wrong offsets at both sides of the limits of
+ * their parts, empty segments before, between and after a few long ones. */
+static void many_segments(ech_ctx *ctx)
+{
+    enum { SEGMENTS = 100000, N = 1 << 20, PART = 1 << 14 };
+    static const uint32_t places[] = { 1, PART - 1, PART, PART + 1, 5 * PART, SEGMENTS - 1 };
+    uint64_t *offsets = malloc((SEGMENTS + 1) * sizeof *offsets);
+    uint32_t *in = random_keys(N), *out = calloc(N, sizeof *out);
+    if (!test_begin("many_segments(%s)", ech_device_name(ctx))) goto done;
+    if (!CHECK(offsets && in && out)) goto end;
+    for (int threads = 1; threads <= 4; threads += 3) {
+        CHECK_STATUS(ech_set_threads(ctx, threads), ECH_OK);
+        for (size_t s = 0; s <= SEGMENTS; s++) offsets[s] = s * N / SEGMENTS;
+        for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+            const uint64_t kept = offsets[places[i]];
+            char text[64];
+            offsets[places[i]] = offsets[places[i] - 1] - (places[i] > 1);
+            offsets[places[i]] += places[i] == 1 ? N + 1 : 0;
+            snprintf(text, sizeof text, "offsets[%u] is ", places[i]);
+            CHECK_FAILS(
+                ctx,
+                ech_sort_segments(ctx, in, offsets, NULL, out, N, SEGMENTS, ECH_U32, ECH_U64, NULL),
+                ECH_ERR_ARG, text);
+            offsets[places[i]] = kept;
+        }
+        for (unsigned k = 0; k < 4; k++) { /* long segments adjacent, at the begin or the end */
+            for (size_t s = 0; s <= SEGMENTS; s++) {
+                const uint64_t after = s < 20 ? s : 20,
+                               before = SEGMENTS - s < 20 ? SEGMENTS - s : 20;
+                offsets[s] = k == 0   ? after * (N / 20)
+                             : k == 1 ? N - before * (N / 20)
+                             : k == 2 ? (uint64_t)N * (s > SEGMENTS / 2)
+                                      : s * N / SEGMENTS / 7 * 7;
+            }
+            offsets[SEGMENTS] = N;
+            memset(out, 0, N * sizeof *out);
+            CHECK_STATUS(
+                ech_sort_segments(ctx, in, offsets, NULL, out, N, SEGMENTS, ECH_U32, ECH_U64, NULL),
+                ECH_OK);
+            check_order(in, out, offsets, SEGMENTS);
+        }
+    }
+end:
+    test_end();
+done:
+    free(offsets);
+    free(in);
+    free(out);
+}
+
+/* On the CPU, the workspace for short rows does not grow with their number. */
+static void row_workspace(void)
+{
+    size_t few, many;
+    if (!test_begin("row_workspace()")) return;
+    CHECK_STATUS(ech_sort_segments_workspace("cpu", ECH_SORT_CALL_ROWS, (size_t)1 << 26, 1 << 21,
+                                             ECH_U32, 0, NULL, &few),
+                 ECH_OK);
+    CHECK_STATUS(ech_sort_segments_workspace("cpu", ECH_SORT_CALL_ROWS, (size_t)1 << 30, 1 << 25,
+                                             ECH_U32, 0, NULL, &many),
+                 ECH_OK);
+    CHECK(few == many && many <= 64 * 1024);
+    CHECK_STATUS(
+        ech_sort_segments_workspace("cpu", ECH_SORT_CALL_SEGMENTS, 1000, 0, ECH_U32, 0, NULL, &few),
+        ECH_OK);
+    CHECK_INT(few, 0);
+    test_end();
+}
+
 int main(int argc, char **argv)
 {
     char name[NAME_BYTES];
@@ -401,6 +493,7 @@ int main(int argc, char **argv)
         uint64_t now_bytes;
         if (!test_options.large) bad_rows(contexts[i]);
         if (!test_options.large) bad_segments(contexts[i]);
+        if (!test_options.large && test_is_cpu(contexts[i])) many_segments(contexts[i]);
         ech_memory_usage(contexts[i], 0, &now_bytes, NULL);
         if (test_begin("memory(%s)", ech_device_name(contexts[i]))) {
             CHECK_INT(now_bytes, 0);
@@ -408,5 +501,6 @@ int main(int argc, char **argv)
         }
         ech_close(contexts[i]);
     }
+    row_workspace();
     return test_finish();
 }

@@ -207,7 +207,8 @@ ECH_API ech_status ech_argsort_rows(ech_ctx *ctx, const void *keys, void *index,
  *
  * Segments may be empty.  They are in ascending order and do not overlap: offsets[s] <= ends[s] <=
  * offsets[s + 1] and ends[s] <= n.  Other offsets fail with ECH_ERR_ARG.  On a GPU, a segment of
- * more than 2^31 elements fails with ECH_ERR_ARG, too.
+ * more than 2^31 elements fails with ECH_ERR_ARG, too, and 2^32 - 1 or more segments fail with
+ * ECH_ERR_UNSUPPORTED.
  */
 ECH_API ech_status ech_sort_segments(ech_ctx *ctx, const void *in, const void *offsets,
                                      const void *ends, void *out, size_t n, size_t segments,

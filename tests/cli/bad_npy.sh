@@ -19,8 +19,8 @@ npy '<f8' '(4611686018427387904,)' | try overflow
 npy '<f8' '(99999999999999999999999,)' | try past64
 npy '<u1' '(9223372036854775807,)' | try past_memory
 npy '<u8' '(1000000000000,)' | cat | code echelon sort -o out.npy
-npy '<f4' '(2, 3)' | try two
-npy '<f4' '(2, 3)' True | try fortran
+npy '<f4' '(2, 3, 1)' | try three
+npy '<f4' '(2, 3, 1)' True | try fortran
 npy '<f4' '()' | try scalar
 npy '<f4' '(3)' | try number
 npy '<f4' '3' | try no_tuple

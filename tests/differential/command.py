@@ -210,8 +210,9 @@ def check_numbers(t, c, words, stdin, expected, exact=True):
 def echelon_sort(t):
     c = Column(t)
     words, stdin = c.input(t)
-    total, reverse, what = t.flag(0.2), t.flag(0.4), t.pick(["sort", "sort", "argsort", "unique", "check"])
-    pairs = c.lines is not None or what in ("argsort", "check", "unique")
+    total, reverse, what = t.flag(0.2), t.flag(0.4), t.pick(["sort", "sort", "argsort", "rows", "unique", "check"])
+    index = what == "argsort" or what == "rows" and t.flag(0.3)
+    pairs = c.lines is not None or index or what in ("check", "unique")
     options = (["--order", "total"] if total else []) + (["-r"] if reverse else [])
     begin = end = 0
     if t.flag(0.2) and what != "unique":
@@ -222,6 +223,17 @@ def echelon_sort(t):
     t.note(what=what)
     if what == "sort":
         check_numbers(t, c, ["sort", *options, *words], stdin, order)
+    elif what == "rows":
+        cols = t.pick([i for i in range(1, 200) if c.n % i == 0] + [max(1, c.n)])
+        order = order[np.argsort(order // cols, kind="stable")]
+        options += ["--rows", cols]
+        if index:
+            echelon(t, "sort", "--argsort", *options, *words, "-o", "i.npy", stdin=stdin)
+            t.same("permutation", np.load(file("i.npy")), (order % cols).astype(np.uint64))
+        else:
+            check_numbers(t, c, ["sort", *options, *words], stdin, order)
+        if c.n:
+            echelon(t, "sort", *options[:-1], c.n + 1, *words, stdin=stdin, status=2)
     elif what == "argsort":
         echelon(t, "sort", "--argsort", *options, *words, "-o", "i.npy", stdin=stdin)
         t.same("permutation", np.load(file("i.npy")), order.astype(np.uint64))
@@ -235,6 +247,27 @@ def echelon_sort(t):
             key = key >> c.dtype.bits.type(begin) & c.dtype.bits.type((1 << (end - begin)) - 1)
         wrong = (key[1:] > key[:-1]) if reverse else (key[1:] < key[:-1])
         echelon(t, "sort", "-c", *options, *words, stdin=stdin, status=int(wrong.any()))
+
+
+@operation("echelon_sort_axis")
+def echelon_sort_axis(t):
+    clean()
+    dtype = t.dtype([dtype for dtype in DTYPES if dtype is not BF16])
+    shape = t.pick([(0, 3), (4, 0), (1, 5), (t.between(1, 40), t.between(1, 40)), (t.between(1, 9), t.between(1, 3000))])
+    axis, index, fortran = t.between(0, 1), t.flag(0.4), t.flag()
+    a = t.data(dtype, shape[0] * shape[1]).reshape(shape)
+    t.note(shape=shape, axis=axis, index=index, fortran=fortran)
+    np.save(file("in.npy"), np.asfortranarray(a) if fortran else a)
+    lines = a if axis else a.T
+    order = np.array([sort_order(t, dtype, line, index, False, False, 0, 0) for line in lines], np.int64)
+    order = order.reshape(lines.shape)
+    want = order.astype(np.uint64) if index else np.take_along_axis(lines, order, 1)
+    words = (["--argsort"] if index else []) + (["--axis", axis] if not axis or t.flag() else [])
+    name = t.pick(["out.npy", "in.npy", "out.raw"])
+    echelon(t, "sort", *words, "in.npy", "-o", name)
+    found = np.load(file(name)) if name.endswith(".npy") else np.fromfile(file(name), want.dtype).reshape(shape)
+    t.equal("shape", found.shape, shape)
+    t.same("numbers", found, want if axis else want.T)
 
 
 @operation("echelon_unique")

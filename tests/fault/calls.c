@@ -64,6 +64,23 @@ static ech_status argsort(void)
     return ech_argsort(fault_ctx, in, out, n, ECH_U32, ECH_U64, NULL);
 }
 
+static ech_status sort_rows(void)
+{
+    return ech_sort_rows(fault_ctx, in, out, n / 50, 50, ECH_U32, NULL);
+}
+
+static ech_status argsort_columns(void)
+{
+    const ech_sort_options o = { .size = sizeof o, .row_stride = 1, .element_stride = 50 };
+    return ech_argsort_rows(fault_ctx, in, out, 50, n / 50, ECH_U32, ECH_U32, &o);
+}
+
+static ech_status sort_segments(void)
+{
+    return ech_sort_pairs_segments(fault_ctx, in, values, offsets, NULL, out, more, n, 8, ECH_F32,
+                                   4, ECH_U64, NULL);
+}
+
 static ech_status is_sorted(void)
 {
     return ech_is_sorted(fault_ctx, in, out, n, ECH_U32, NULL);
@@ -346,6 +363,9 @@ const struct fault_call fault_calls[] = {
     CALL(queued),
     CALL(sort_out_of_core),
     CALL(sort_msd),
+    CALL(sort_rows),
+    CALL(argsort_columns),
+    CALL(sort_segments),
 };
 
 const int fault_call_count = sizeof fault_calls / sizeof *fault_calls;

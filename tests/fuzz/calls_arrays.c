@@ -211,6 +211,63 @@ static void segments_call(struct input *in, ech_ctx *ctx)
     call_end(&c);
 }
 
+/* Each segment, or each row if offsets is NULL, must be in order. */
+static void check_groups(const void *offsets, size_t index_bytes, size_t groups, size_t cols,
+                         const void *keys, ech_dtype dtype, bool descending)
+{
+    for (size_t g = 0; g < groups; g++) {
+        size_t begin = g * cols, end = begin + cols;
+        if (offsets) {
+            begin = end = 0; /* little-endian */
+            memcpy(&begin, (const char *)offsets + g * index_bytes, index_bytes);
+            memcpy(&end, (const char *)offsets + (g + 1) * index_bytes, index_bytes);
+        }
+        for (size_t i = begin + 1; i < end; i++) {
+            const uint64_t x = rank_of(keys, i - 1, dtype), y = rank_of(keys, i, dtype);
+            FUZZ_CHECK(descending ? x >= y : x <= y);
+        }
+    }
+}
+
+static void sort_groups_call(struct input *in, ech_ctx *ctx)
+{
+    struct call c;
+    call_begin(&c, in, ctx);
+    const ech_dtype dtype = take_dtype(in), index = take_index(in), result = take_index(in);
+    const bool rows = take(in) % 2, argsort = take(in) % 2, strides = take(in) > 200;
+    const size_t groups = take(in) % 20, cols = rows && groups ? take_size(in) / groups : 0;
+    const size_t n = rows ? groups * cols : take_size(in), bytes = size_of(dtype);
+    const size_t out_bytes = argsort ? size_of(result) : bytes;
+    const ech_sort_call call = (ech_sort_call)(!rows + 2 * argsort);
+    ech_sort_options o = { .size = sizeof o, .descending = take(in) % 2 };
+    if (strides) { /* most of them are wrong */
+        o.row_stride = take(in) % 4;
+        o.element_stride = take(in) % 4 * groups;
+        o.out_row_stride = take(in) % 4;
+    }
+    const size_t room = strides ? 4 * n * (groups + 1) : n;
+    const void *keys = array_in(&c, room, bytes, bytes);
+    const void *offsets = rows ? NULL : offsets_of(&c, groups, n, index);
+    const void *given = rows ? NULL : array_last(&c);
+    void *out = array_out(&c, room, out_bytes, out_bytes);
+    const void *out_at = array_last(&c);
+    size_t needed = 0;
+    if (ech_sort_segments_workspace("cpu", call, n, groups, dtype, argsort ? out_bytes : 0, &o,
+                                    &needed) != ECH_OK)
+        needed = 0;
+    if (!groups || (rows && !cols)) c.array_spoiled = false;
+    call_options(&c, &o.size, &o.work, &o.work_bytes, needed, &o.algorithm);
+    const ech_status s =
+        rows && argsort ? ech_argsort_rows(ctx, keys, out, groups, cols, dtype, result, &o)
+        : rows          ? ech_sort_rows(ctx, keys, out, groups, cols, dtype, &o)
+        : argsort ? ech_argsort_segments(ctx, keys, offsets, NULL, out, n, groups, dtype, result,
+                                         index, &o)
+                  : ech_sort_segments(ctx, keys, offsets, NULL, out, n, groups, dtype, index, &o);
+    if (call_check(&c, s) && !argsort && !strides && !is_float(dtype))
+        check_groups(given, size_of(index), groups, cols, out_at, dtype, o.descending != 0);
+    call_end(&c);
+}
+
 static void scan_call(struct input *in, ech_ctx *ctx)
 {
     struct call c;
@@ -412,7 +469,7 @@ void call_operation(struct input *in, ech_ctx *ctx)
 {
     static void (*const calls[])(struct input *, ech_ctx *) = {
         sort_call,   is_sorted_call, reduce_call, segments_call,  scan_call, unique_call,
-        select_call, count_call,     gather_call, transpose_call, bits_call
+        select_call, count_call,     gather_call, transpose_call, bits_call, sort_groups_call
     };
     calls[take(in) % (sizeof calls / sizeof *calls)](in, ctx);
 }

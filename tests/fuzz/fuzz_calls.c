@@ -144,7 +144,7 @@ static void ask(struct input *in)
 {
     static const char *const devices[] = { "cpu", "cuda", "simt", "cuda:3", "toaster", "cpu" };
     const char *device = devices[take(in) % 6];
-    const unsigned what = take(in) % 12;
+    const unsigned what = take(in) % 14;
     const ech_dtype dtype = take_dtype(in);
     const size_t n = take(in) < 240 ? take_size(in) : SIZE_MAX >> take(in) % 64;
     const size_t groups = take_size(in);
@@ -187,13 +187,21 @@ static void ask(struct input *in)
                                capacity);
         break;
     case 8:
-        s = ech_sort_workspace(device, n, dtype, groups, NULL, &bytes);
+        s = ech_sort_segments_explain(device, (ech_sort_call)(take(in) % 5), n, groups, dtype,
+                                      take(in) % 10, NULL, format, text, capacity);
         break;
     case 9:
+        s = ech_sort_segments_workspace(device, (ech_sort_call)(take(in) % 5), n, groups, dtype,
+                                        take(in) % 10, NULL, &bytes);
+        break;
+    case 10:
+        s = ech_sort_workspace(device, n, dtype, groups, NULL, &bytes);
+        break;
+    case 11:
         s = ech_reduce_workspace(device, (ech_reduce_call)(take(in) % 5), op, n, groups, dtype,
                                  NULL, &bytes);
         break;
-    case 10:
+    case 12:
         s = ech_scan_workspace(device, (ech_scan_call)(take(in) % 4), op, n, groups, dtype, NULL,
                                &bytes);
         break;
@@ -202,7 +210,7 @@ static void ask(struct input *in)
     }
     check(NULL, s);
     FUZZ_CHECK(text[capacity] == 0x7F);
-    if (s == ECH_OK && what < 8) {
+    if (s == ECH_OK && what <= 8) {
         FUZZ_CHECK(memchr(text, 0, capacity) != NULL && *text);
         if (format == ECH_FORMAT_JSON) FUZZ_CHECK(*text == '{' && strrchr(text, '}'));
     }

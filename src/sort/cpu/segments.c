@@ -8,7 +8,8 @@
  *     others   distributed to threads: the vector leaf, block.c, count.c or msd.c
  *     unpack   rows of an output whose elements are not adjacent
  *
- * The groups share one second array, because they do not overlap.  Each thread has scratch memory.
+ * Each thread has scratch memory and a part of the second array, which stays in its cache if the
+ * groups are short.  The parts have at least as many elements as any group that is not long.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -26,8 +27,12 @@ enum {
     RUN_KEYS = 64,           /* fewer keys are sorted in less time than a check for order takes */
     COUNT_KEYS_8 = 1 << 9,   /* fewer keys of 8 bits are sorted in less time than counters take */
     COUNT_KEYS_16 = 1 << 13,
-    CHUNK_ELEMENTS = 1 << 12, /* about this many are taken by a thread at once */
-    PACK_ROWS = 16            /* rows that are packed together: a cache line of narrow elements */
+    CHUNK_ELEMENTS = 1 << 12, /* a thread takes at least this many at once ... */
+    CHUNKS = 32,              /* ... and a thread's share is at least this many chunks */
+    GROUP_ELEMENTS = 16,      /* a group takes as much time as this many elements more */
+    CHECK_GROUPS = 1 << 14,   /* offsets that are checked together */
+    MOST_LONG = 2 * ECHI_PARTS,
+    PACK_ROWS = 16 /* rows that are packed together: a cache line of narrow elements */
 };
 
 struct groups {
@@ -36,8 +41,13 @@ struct groups {
     size_t in_row, out_row;    /* distance of rows; elements are adjacent */
     char *counts;              /* counts_bytes for every thread */
     size_t counts_bytes;
-    size_t longest;  /* longer groups are sorted by all threads */
-    size_t chunk;    /* groups that a thread takes at once */
+    size_t room;               /* elements of a thread's part of the second array */
+    size_t leaf_keys;          /* groups of at most this many keys are sorted by sort_keys() */
+    size_t longest;            /* longer groups are sorted by all threads */
+    size_t chunks, chunk_size; /* number of chunks; elements of a chunk, with GROUP_ELEMENTS */
+    size_t longs[MOST_LONG];   /* the long segments */
+    _Atomic size_t long_count;
+    _Atomic uint64_t error;
     char *packed[2]; /* keys and values of rows: copies of the input, then the output; NULL: not
                           needed */
     bool pack, unpack;
@@ -48,7 +58,7 @@ struct groups {
 struct memory {
     char *other_keys, *other_values, *keys, *packed_keys, *packed_values;
     char *scratch, *counts, *lines;
-    size_t scratch_bytes, counts_bytes;
+    size_t scratch_bytes, counts_bytes, others;
 };
 
 static bool counts_keys(const struct echi_sort *s, size_t n)
@@ -64,11 +74,13 @@ static void lay_out(const struct echi_sort_segments *r, struct echi_layout *layo
     const struct echi_sort *s = &r->sort;
     const size_t key_bytes = (size_t)s->key_bytes, n = s->n, parts = echi_cpu_sort_parts(n);
     const size_t most = r->offsets ? n : r->cols; /* elements of a group */
+    size_t others;
     const bool pack = !echi_rows_adjacent(r, &r->in), unpack = !echi_rows_adjacent(r, &r->out);
-    *m = (struct memory){ .scratch_bytes = 0 };
-    m->other_keys = echi_part(layout, n, key_bytes);
-    if (s->value_bytes) m->other_values = echi_part(layout, n, s->value_bytes);
-    if (s->index_bytes && most > ECHI_BLOCK_KEYS) m->keys = echi_part(layout, n, key_bytes);
+    if (__builtin_mul_overflow(most, parts, &others) || others > n) others = n;
+    *m = (struct memory){ .others = others };
+    m->other_keys = echi_part(layout, others, key_bytes);
+    if (s->value_bytes) m->other_values = echi_part(layout, others, s->value_bytes);
+    if (s->index_bytes && most > ECHI_BLOCK_KEYS) m->keys = echi_part(layout, others, key_bytes);
     if (pack || (unpack && !s->index_bytes)) m->packed_keys = echi_part(layout, n, key_bytes);
     if (s->value_bytes && (unpack || (pack && !s->index_bytes)))
         m->packed_values = echi_part(layout, n, s->value_bytes);
@@ -76,11 +88,9 @@ static void lay_out(const struct echi_sort_segments *r, struct echi_layout *layo
         m->scratch_bytes = ECHI_SCRATCH_BYTES * echi_min(most, ECHI_BLOCK_KEYS);
         m->scratch = echi_part(layout, parts, m->scratch_bytes);
     }
-    size_t counters = most > ECHI_BLOCK_KEYS ? parts * ECHI_BUCKETS : 0;
-    if (counts_keys(s, most)) {
-        const size_t values = echi_sort_count_counters(most, key_bytes);
-        if (values > counters) counters = values;
-    }
+    /* All threads together use one counter per bucket, or value, and thread. */
+    size_t counters = most > ECHI_BLOCK_KEYS ? ECHI_BUCKETS : 0;
+    if (counts_keys(s, most)) counters = (size_t)1 << (8 * key_bytes);
     m->counts_bytes = counters * sizeof(size_t);
     if (counters) m->counts = echi_part(layout, parts, m->counts_bytes);
     if (most > ECHI_BLOCK_KEYS) m->lines = echi_part(layout, parts, ECHI_LINES_BYTES);
@@ -98,7 +108,7 @@ static ech_status plan_groups(const void *request, void *plan, size_t *work_byte
                          "unknown algorithm \"%s\" for sorts of rows and segments on the CPU; "
                          "available: groups",
                          r->sort.algorithm);
-    if (r->sort.n == 0) return ECH_OK;
+    if (r->sort.n == 0 || r->groups == 0) return ECH_OK;
     lay_out(r, &layout, &m);
     if (layout.overflow)
         return echi_fail(NULL, ECH_ERR_MEMORY, "n is %zu: the workspace exceeds SIZE_MAX bytes",
@@ -122,25 +132,47 @@ static size_t length_of(const struct echi_sort_segments *r, size_t g)
                     echi_index_at(r->offsets, r->offsets_index, g));
 }
 
-static ech_status check_segments(ech_ctx *ctx, const struct echi_sort_segments *r)
+/* Checks some segments, and lists those that are long. */
+static void check_some(void *arg, size_t i, int thread)
 {
+    struct groups *all = arg;
+    const struct echi_sort_segments *r = all->request;
     const struct echi_index index = r->offsets_index;
-    uint64_t last = 0;
-    for (size_t g = 0; g < r->groups; g++) {
+    const size_t first = i * CHECK_GROUPS, some = echi_min(CHECK_GROUPS, r->groups - first);
+    uint64_t last = first ? echi_index_at(r->ends ? r->ends : r->offsets, index, first - 1) : 0;
+    (void)thread;
+    for (size_t g = first; g < first + some; g++) {
         const uint64_t begin = echi_index_at(r->offsets, index, g);
-        if (begin > r->sort.n) return echi_report_error(ctx, ECHI_OFFSETS_PAST_END, g);
-        if (begin < last)
-            return echi_report_error(ctx, r->ends ? ECHI_SEGMENTS_OVERLAP : ECHI_OFFSETS_DECREASE,
-                                     g);
-        last = begin;
-        if (!r->ends) continue;
-        last = echi_index_at(r->ends, index, g);
-        if (last < begin || last > r->sort.n) return echi_report_error(ctx, ECHI_SEGMENT_END, g);
+        const uint64_t end = echi_index_at(r->ends ? r->ends : r->offsets, index, g + !r->ends);
+        if (begin > r->sort.n)
+            echi_note_error(&all->error, ECHI_OFFSETS_PAST_END, g);
+        else if (begin < last)
+            echi_note_error(&all->error, r->ends ? ECHI_SEGMENTS_OVERLAP : ECHI_OFFSETS_DECREASE,
+                            g);
+        else if (r->ends && (end < begin || end > r->sort.n))
+            echi_note_error(&all->error, ECHI_SEGMENT_END, g);
+        else if (end > begin && end - begin > all->longest) {
+            const size_t at = atomic_fetch_add(&all->long_count, 1);
+            if (at < MOST_LONG) all->longs[at] = g; /* more are not in order: an error */
+        }
+        last = r->ends ? end : begin;
     }
-    if (r->ends) return ECH_OK;
-    const uint64_t end = echi_index_at(r->offsets, index, r->groups);
-    if (end > r->sort.n) return echi_report_error(ctx, ECHI_OFFSETS_PAST_END, r->groups);
-    return end < last ? echi_report_error(ctx, ECHI_OFFSETS_DECREASE, r->groups) : ECH_OK;
+}
+
+static ech_status check_segments(ech_ctx *ctx, struct groups *all)
+{
+    const struct echi_sort_segments *r = all->request;
+    const size_t blocks = (r->groups + CHECK_GROUPS - 1) / CHECK_GROUPS;
+    echi_parallel(blocks > 1 ? echi_threads(ctx) : 1, blocks, check_some, all);
+    if (!r->ends) {
+        const uint64_t end = echi_index_at(r->offsets, r->offsets_index, r->groups);
+        const uint64_t last = echi_index_at(r->offsets, r->offsets_index, r->groups - 1);
+        if (end > r->sort.n)
+            echi_note_error(&all->error, ECHI_OFFSETS_PAST_END, r->groups);
+        else if (end < last)
+            echi_note_error(&all->error, ECHI_OFFSETS_DECREASE, r->groups);
+    }
+    return echi_noted_error(ctx, all->error);
 }
 
 static char *moved(char *pointer, size_t elements, size_t bytes)
@@ -155,26 +187,30 @@ static struct echi_sort_arrays moved_arrays(struct echi_sort_arrays a, size_t el
                                       moved(a.values, elements, job->value_bytes) };
 }
 
-/* Sorts n elements, at `in` and `out` of the arrays and `at` of the second array. */
-static void sort_group(const struct groups *all, size_t in, size_t out, size_t at, size_t n,
-                       int thread, int threads)
+/* Keys in the vector leaf, without the cost of a struct echi_sort_job. */
+static void sort_leaf(const struct groups *all, const char *in, char *out, size_t n, int thread)
 {
+    const struct echi_sort_job *job = &all->base;
+    if (n > RUN_KEYS && job->width->run(&job->window, in, n, false) == ECHI_ASCENDING)
+        echi_copy(out, in, n * job->key_bytes);
+    else
+        job->width->sort_keys(&job->window.order, in, out,
+                              job->other.keys + (size_t)thread * all->room * job->key_bytes, n);
+}
+
+/* Sorts n elements, at `in` and `out` of the arrays. */
+static void sort_group(const struct groups *all, size_t in, size_t out, size_t n, int thread,
+                       int threads)
+{
+    const size_t other = (size_t)thread * all->room;
     struct echi_sort_job job = all->base;
     struct echi_sort s = *job.sort;
     job.sort = &s;
     s.n = n;
     job.in = moved_arrays(job.in, in, &job);
-    job.out.keys = moved(job.out.keys, job.keep_keys ? out : at, job.key_bytes);
+    job.out.keys = moved(job.out.keys, job.keep_keys ? out : other, job.key_bytes);
     job.out.values = moved(job.out.values, out, job.value_bytes);
-    job.other = moved_arrays(job.other, at, &job);
-    if (!s.stable && job.key_bytes >= 4 && n <= job.isa->leaf_keys[job.key_bytes == 8] &&
-        threads == 1) {
-        if (n > RUN_KEYS && job.width->run(&job.window, job.in.keys, n, false) == ECHI_ASCENDING)
-            echi_copy(job.out.keys, job.in.keys, n * job.key_bytes);
-        else
-            job.width->sort_keys(&s.order, job.in.keys, job.out.keys, job.other.keys, n);
-        return;
-    }
+    job.other = moved_arrays(job.other, other, &job);
     job.threads = threads;
     job.scratch = moved(job.scratch, (size_t)thread, job.scratch_bytes);
     job.counts = (size_t *)(void *)moved(all->counts, (size_t)thread, all->counts_bytes);
@@ -189,23 +225,66 @@ static void sort_group(const struct groups *all, size_t in, size_t out, size_t a
     echi_sort_msd(&job);
 }
 
-static void sort_one(const struct groups *all, size_t g, int thread, int threads)
+static void sort_one(const struct groups *all, size_t g, size_t n, int thread, int threads)
 {
     const struct echi_sort_segments *r = all->request;
-    const size_t at = begin_of(r, g), n = length_of(r, g);
-    if (n == 0 || (n > all->longest) != (threads > 1)) return;
-    if (r->offsets)
-        sort_group(all, at, at, at, n, thread, threads);
+    const size_t in = r->offsets ? begin_of(r, g) : g * all->in_row;
+    const size_t out = r->offsets ? in : g * all->out_row;
+    if (n <= all->leaf_keys && threads == 1)
+        sort_leaf(all, all->base.in.keys + in * all->base.key_bytes,
+                  all->base.out.keys + out * all->base.key_bytes, n, thread);
     else
-        sort_group(all, g * all->in_row, g * all->out_row, at, n, thread, threads);
+        sort_group(all, in, out, n, thread, threads);
+}
+
+/* The first group of a chunk: chunks have about equally many elements plus GROUP_ELEMENTS per
+ * group, so that neither long nor empty segments are all in one chunk. */
+static size_t first_group(const struct groups *all, size_t chunk)
+{
+    const struct echi_sort_segments *r = all->request;
+    const size_t before = chunk * all->chunk_size;
+    size_t low = 0, high = r->groups;
+    if (chunk == 0) return 0;
+    if (chunk == all->chunks) return r->groups;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (begin_of(r, middle) + middle * GROUP_ELEMENTS < before)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
 }
 
 static void sort_chunk(void *arg, size_t i, int thread)
 {
     const struct groups *all = arg;
-    const size_t first = i * all->chunk;
-    const size_t last = first + echi_min(all->chunk, all->request->groups - first);
-    for (size_t g = first; g < last; g++) sort_one(all, g, thread, 1);
+    const size_t last = first_group(all, i + 1);
+    for (size_t g = first_group(all, i); g < last; g++) {
+        const size_t n = length_of(all->request, g);
+        if (n && n <= all->longest) sort_one(all, g, n, thread, 1);
+    }
+}
+
+static void sort_long(const struct groups *all, int threads)
+{
+    const struct echi_sort_segments *r = all->request;
+    const size_t count = r->offsets ? all->long_count : r->cols > all->longest ? r->groups : 0;
+    for (size_t i = 0; i < count; i++) {
+        const size_t g = r->offsets ? all->longs[i] : i;
+        sort_one(all, g, length_of(r, g), 0, threads);
+    }
+}
+
+static void sort_chunks(struct groups *all, int threads)
+{
+    const struct echi_sort_segments *r = all->request;
+    const size_t size = r->sort.n + r->groups * GROUP_ELEMENTS;
+    if (!r->offsets && r->cols > all->longest) return; /* all rows are long */
+    all->chunks = echi_min(size / CHUNK_ELEMENTS + 1, (size_t)threads * CHUNKS);
+    if (threads == 1) all->chunks = 1;
+    all->chunk_size = size / all->chunks + 1;
+    echi_parallel(threads, all->chunks, sort_chunk, all);
 }
 
 /* ---- Rows whose elements are not adjacent ---- */
@@ -305,11 +384,10 @@ static ech_status run_groups(ech_ctx *ctx, const void *request, const void *plan
 {
     const struct echi_sort_segments *r = request;
     const struct echi_sort *s = &r->sort;
-    ech_status status = r->offsets ? check_segments(ctx, r) : ECH_OK;
     struct echi_layout layout = { .base = work };
     struct memory m;
     (void)plan;
-    if (status != ECH_OK || s->n == 0 || r->groups == 0) return status;
+    if (r->groups == 0) return ECH_OK;
     lay_out(r, &layout, &m);
     const struct echi_sort_isa *isa = echi_cpu_sort_isa();
     int threads = s->n < WAKE_ELEMENTS ? 1 : echi_threads(ctx);
@@ -327,15 +405,17 @@ static ech_status run_groups(ech_ctx *ctx, const void *request, const void *plan
                   .lines = m.lines },
         .counts = m.counts,
         .counts_bytes = m.counts_bytes,
+        .room = m.others / (size_t)threads,
+        .leaf_keys = !s->stable && s->key_bytes >= 4 ? isa->leaf_keys[s->key_bytes == 8] : 0,
         .longest = threads == 1 ? SIZE_MAX : s->n / (2 * (size_t)threads),
     };
+    const ech_status status = r->offsets ? check_segments(ctx, &all) : ECH_OK;
+    if (status != ECH_OK || s->n == 0) return status;
     find_arrays(&all, &m);
     const size_t blocks = (r->groups + PACK_ROWS - 1) / PACK_ROWS;
     if (all.pack) echi_parallel(threads, blocks, pack_rows, &all);
-    for (size_t g = 0; threads > 1 && g < r->groups; g++)
-        if (length_of(r, g) > all.longest) sort_one(&all, g, 0, threads);
-    all.chunk = r->groups / (s->n / CHUNK_ELEMENTS + 1) + 1;
-    echi_parallel(threads, (r->groups + all.chunk - 1) / all.chunk, sort_chunk, &all);
+    sort_long(&all, threads);
+    sort_chunks(&all, threads);
     if (all.unpack) echi_parallel(threads, blocks, unpack_rows, &all);
     return ECH_OK;
 }

@@ -1,0 +1,54 @@
+# sort --rows and --axis: rows and columns of arrays, lines of text, argsorts, wrong shapes.
+printf '%s\n' 3 1 2 9 7 8 >a.txt
+code echelon sort --rows 3 a.txt
+code echelon sort --rows 2 -r a.txt
+code echelon sort --rows 3 --argsort a.txt
+printf '2,a\n1,b\n1,c\n0,d\n' >a.csv
+code echelon sort --rows 2 -k 1 a.csv
+echo "raw"
+printf '\x03\x01\x02\x09\x07\x08' >a.u8
+echelon sort --rows 3 a.u8 | od -An -t u1
+echelon sort --rows 6 --bits 0:1 a.u8 | od -An -t u1
+echo "a .npy array: each row, each column, in C and Fortran order"
+{ npy '|u1' '(2, 3)'; cat a.u8; } >c.npy
+{ npy '|u1' '(2, 3)' True; cat a.u8; } >f.npy
+for name in c f; do
+    for axis in 1 0; do
+        echo "$name $axis"
+        echelon sort --axis "$axis" "$name.npy" -o s.npy
+        head -c 127 s.npy | tail -c +11 | tr -s ' '
+        dump u1 s.npy 128
+        echelon sort --axis "$axis" "$name.npy" -o s.u8
+        dump u1 s.u8
+        echelon sort --axis "$axis" --argsort "$name.npy" -o i.npy
+        head -c 127 i.npy | tail -c +11 | tr -s ' '
+        dump u8 i.npy 128
+    done
+done
+echelon sort c.npy | cmp - <(echelon sort --axis 1 c.npy) && echo same
+npy '<f4' '(0, 3)' >empty.npy
+code echelon sort empty.npy -o s.npy
+cmp empty.npy s.npy && echo same
+echo "large rows"
+echelon gen uniform --type f32 -N 60k -o many.f32
+echelon sort --rows 20k many.f32 -o rows.f32
+for i in 0 1 2; do
+    head -c $(((i + 1) * 80000)) many.f32 | tail -c 80000 | echelon sort -y f32 --format raw
+done | cmp - rows.f32 && echo same
+echo "wrong"
+code echelon sort --rows 4 a.u8
+code echelon sort --rows 0 a.u8
+code echelon sort --rows x a.u8
+code echelon sort --axis 0 a.u8
+code echelon sort --axis 2 c.npy
+code echelon sort --axis 0 --rows 3 c.npy
+code echelon sort --rows 3 c.npy
+code echelon sort --check --rows 3 a.u8
+code echelon sort --unique --axis 0 c.npy
+code echelon sort --rows 3 --algorithm unheard-of a.u8
+echo "plan"
+echelon explain sort --rows 3 -N 6 | grep -E '^(device|algorithm)'
+echelon explain sort --rows 3 -N 6 --argsort --json | grep operation
+code echelon explain sort --rows 4 -N 6
+code echelon explain sort --rows 0 -N 6
+code echelon explain hist --rows 4
