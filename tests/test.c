@@ -162,10 +162,14 @@ bool test_check_text(const char *file, int line, const char *what, const char *t
 
 /* ---- Command line ---- */
 
+bool test_drawn(uint64_t number, bool is_small)
+{
+    return number % (unsigned)test_options.every == 0 && (is_small || !test_options.quick);
+}
+
 void test_main(int argc, char **argv)
 {
     struct test_options *o = &test_options;
-    o->every = 7;
     o->device = getenv("ECHELON_TEST_DEVICE");
     if (o->device && !*o->device) o->device = NULL;
     for (int i = 1; i < argc; i++) {
@@ -191,13 +195,14 @@ void test_main(int argc, char **argv)
             o->ids[o->n_ids++] = argv[i];
         else {
             fprintf(stderr,
-                    "usage: %s [--device NAME] [--quick [--every N] | --cover] [--one-way] "
+                    "usage: %s [--device NAME] [--quick | --cover] [--every N] [--one-way] "
                     "[--large] [--list] [--stop] [--lines] "
                     "[CASE...]\n",
                     argv[0]);
             exit(2);
         }
     }
+    if (!o->every) o->every = o->quick ? 7 : 1;
 }
 
 /* ---- Random numbers ---- */

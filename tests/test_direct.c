@@ -17,11 +17,11 @@ static int context_count;
 
 static const char *algorithms[] = { "blocked", NULL /* NULL: the vendor's library if available */ };
 
-/* With --quick, only one of N cases is run. */
+/* With --every N, only one of N cases is run. */
 static bool is_drawn(void)
 {
-    static int number;
-    return !test_options.quick || number++ % test_options.every == 0;
+    static unsigned number;
+    return test_drawn(number++, true);
 }
 
 /* ---- Solvable systems ---- */

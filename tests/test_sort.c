@@ -179,8 +179,7 @@ static void free_data(struct sort_data *d)
 static bool is_wanted(const struct sort_case *c, uint64_t seed)
 {
     const struct test_options *o = &test_options;
-    if (!o->quick) return true;
-    return c->n <= SMALL && (o->cover || seed % (unsigned)o->every == 0);
+    return o->cover ? c->n <= SMALL : test_drawn(seed, c->n <= SMALL);
 }
 
 /* Each device and algorithm counts as a case. The data and the expected result are created only
