@@ -491,6 +491,9 @@ def run_all(options, mutants):
                 sys.stdout.flush()
 
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
+    # A program that a shell starts in the background ignores these, and so would the tests.
+    for number in (signal.SIGINT, signal.SIGQUIT):
+        signal.signal(number, lambda *_: sys.exit(1))
     try:
         threads = []
         for i in range(options.jobs):

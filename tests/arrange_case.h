@@ -35,7 +35,7 @@ struct arrange_case {
     uint64_t seed;
     int offset; /* misalignment: elements in device memory, bytes in host memory */
     enum arrange_place place;
-    bool always; /* even if --quick selects few cases */
+    bool always; /* test_drawn_often() */
 };
 
 void arrange_case_id(const struct arrange_case *c, char *id, size_t capacity_bytes);

@@ -172,9 +172,8 @@ void gf2_close(void)
 
 bool gf2_wanted(size_t bits)
 {
-    static int number;
-    bool drawn = number++ % test_options.every == 0;
-    return !test_options.quick || test_options.n_ids > 0 || (drawn && bits <= 20000);
+    static unsigned number;
+    return test_drawn(number++, bits <= 20000) || test_options.n_ids > 0;
 }
 
 static void *positions_of(const uint32_t *from, size_t count, ech_dtype dtype)

@@ -20,7 +20,7 @@ struct histogram_case {
     bool closed, add, weighted;
     ech_dtype weights; /* if weighted */
     const char *dist;  /* "inside", "ends", or a name in keys.c */
-    bool always;       /* even if --quick selects few cases */
+    bool always;       /* test_drawn_often() */
 };
 
 struct histogram_data {

@@ -69,6 +69,20 @@ ECHELON_LIBCUDA sort --device cuda
 ECHELON_BLAS explain matmul --device cpu
 ECHELON_LAPACK explain solve --method lu --shape 9x9 --device cpu
 END
+    # A file that the emulator writes at the end.
+    tally=$work/tally
+    for preload in "" "$work/privileged.so"; do
+        rm -f "$tally"
+        sorted=$(printf '2\n1\n' | LD_PRELOAD=$preload env "ECHELON_SIMT_TALLY=$tally" "$build/cli/echelon" sort --device simt \
+            2>/dev/null | tr '\n' ' ')
+        if [ "$sorted" != "1 2 " ]; then
+            skip "ECHELON_SIMT_TALLY: this build has no emulator"
+        elif [ -n "$preload" ]; then
+            check "ECHELON_SIMT_TALLY is used in a privileged process" test ! -e "$tally"
+        else
+            check "ECHELON_SIMT_TALLY does not write a file" grep -q sort "$tally"
+        fi
+    done
 fi
 
 # ---- Hardening ----

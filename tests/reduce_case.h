@@ -22,7 +22,7 @@ struct reduce_case {
     int ignore, wide, ddof;
     ech_compare compare;
     ech_dtype key_dtype; /* BY_KEY */
-    bool always;         /* also with --quick */
+    bool always;         /* test_drawn_often() */
 };
 
 /* One row, segment or run with n elements. */

@@ -120,6 +120,16 @@ static void compares(run_function run)
                                                .dist = d == 0   ? "special"
                                                        : d == 1 ? "few"
                                                                 : "ties" });
+    /* Numbers that differ from one in the middle are two ranges, the second up to infinity. */
+    for (int t = ECH_F16; t < DTYPES; t++)
+        for (size_t n = 300; n < 2000; n += 211)
+            run(&(struct reduce_case){ .op = ECH_OP_COUNT,
+                                       .dtype = (ech_dtype)t,
+                                       .n = n,
+                                       .compare = ECH_COMPARE_NOT_EQUAL,
+                                       .ignore = true,
+                                       .always = true,
+                                       .dist = "special" });
 }
 
 static void rows(run_function run)

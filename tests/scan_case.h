@@ -19,7 +19,7 @@ struct scan_case {
     const char *dist;    /* "small", "unit", "special", "bits", "zeros" */
     ech_dtype key_dtype; /* SCAN_KEYS */
     size_t run;          /* SCAN_SEGMENTS, SCAN_KEYS: mean length of a segment */
-    bool always;         /* also with --quick */
+    bool always;         /* test_drawn_often() */
 };
 
 struct scan_data {

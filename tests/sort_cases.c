@@ -300,11 +300,31 @@ static void several_tiles(run_function run)
         for (size_t v = 0; v < LENGTH(values); v++)
             run(&(struct sort_case){
                 .dtype = dtypes[t], .n = 50023, .value_bytes = values[v], .dist = "few" });
+    static const struct sort_case more[] = {
+        { .dtype = ECH_U32, .n = 50023, .value_bytes = 16, .dist = "zipf" }, /* in place */
+        { .dtype = ECH_U64, .n = 50023, .value_bytes = 4, .dist = "zipf" },
+        { .dtype = ECH_U64, .n = 50023, .value_bytes = 8, .dist = "zipf" },
+        { .dtype = ECH_U32, .n = 263003, .value_bytes = 4, .dist = "random" },
+    };
+    for (size_t i = 0; i < LENGTH(more); i++) run(&more[i]);
+}
+
+/* Each kernel that sorts an array in one block. */
+static void one_block(run_function run)
+{
+    static const ech_dtype dtypes[] = { ECH_U8, ECH_U16, ECH_U32, ECH_U64 };
+    static const size_t values[] = { 0, 4, 8, 16 }, sizes[] = { 501, 3003, 5005 };
+    for (size_t t = 0; t < LENGTH(dtypes); t++)
+        for (size_t v = 0; v < LENGTH(values); v++)
+            for (size_t s = 0; s < LENGTH(sizes); s++)
+                run(&(struct sort_case){
+                    .dtype = dtypes[t], .n = sizes[s], .value_bytes = values[v], .dist = "hot" });
 }
 
 void sort_cases(run_function run)
 {
     several_tiles(run);
+    one_block(run);
     small_sizes(run);
     distributions(run);
     tile_edges(run);

@@ -162,10 +162,22 @@ bool test_check_text(const char *file, int line, const char *what, const char *t
 
 /* ---- Command line ---- */
 
+bool test_drawn(uint64_t number, bool is_small)
+{
+    const struct test_options *o = &test_options;
+    return !o->always && number % (unsigned)o->every == (unsigned)o->offset &&
+           (is_small || !o->quick);
+}
+
+bool test_drawn_often(uint64_t number)
+{
+    const unsigned every = 1 + (unsigned)test_options.every / 7;
+    return test_options.always || number % every == (unsigned)test_options.offset % every;
+}
+
 void test_main(int argc, char **argv)
 {
     struct test_options *o = &test_options;
-    o->every = 7;
     o->device = getenv("ECHELON_TEST_DEVICE");
     if (o->device && !*o->device) o->device = NULL;
     for (int i = 1; i < argc; i++) {
@@ -179,6 +191,12 @@ void test_main(int argc, char **argv)
             o->quick = o->cover = true;
         else if (strcmp(argv[i], "--every") == 0 && i + 1 < argc && atoi(argv[i + 1]) > 0)
             o->every = atoi(argv[++i]);
+        else if (strcmp(argv[i], "--offset") == 0 && i + 1 < argc && atoi(argv[i + 1]) >= 0)
+            o->offset = atoi(argv[++i]);
+        else if (strcmp(argv[i], "--short") == 0)
+            o->short_cases = true;
+        else if (strcmp(argv[i], "--always") == 0)
+            o->always = true;
         else if (strcmp(argv[i], "--large") == 0)
             o->large = true;
         else if (strcmp(argv[i], "--stop") == 0)
@@ -190,14 +208,17 @@ void test_main(int argc, char **argv)
         else if (argv[i][0] != '-' && o->n_ids < 64)
             o->ids[o->n_ids++] = argv[i];
         else {
-            fprintf(stderr,
-                    "usage: %s [--device NAME] [--quick [--every N] | --cover] [--one-way] "
-                    "[--large] [--list] [--stop] [--lines] "
-                    "[CASE...]\n",
-                    argv[0]);
+            fprintf(
+                stderr,
+                "usage: %s [--device NAME] [--quick | --cover | --always] [--every N [--offset K]] "
+                "[--one-way] [--short] [--large] [--list] [--stop] [--lines] "
+                "[CASE...]\n",
+                argv[0]);
             exit(2);
         }
     }
+    if (!o->every) o->every = o->quick ? 7 : 1;
+    o->offset %= o->every;
 }
 
 /* ---- Random numbers ---- */

@@ -64,7 +64,10 @@ struct test_options {
     bool cover;          /* --cover: as --quick, and only cases that run something new */
     bool stop;           /* --stop: ends after the first case that fails */
     bool lines;          /* --lines: prints the lines of kernels that each case executes */
-    int every;           /* --every N: one of N cases; the default of --quick is 7 */
+    bool short_cases;    /* --short: with --quick, few of the longer cases */
+    bool always;         /* --always: only the cases that --quick selects more often */
+    int every;           /* --every N: one of N cases; the default is 1, with --quick 7 */
+    int offset;          /* --offset K: the cases whose number is K modulo N */
     const char *ids[64]; /* ids of the cases to run */
     int n_ids;
     int cases, passed, failed, skipped;
@@ -73,6 +76,13 @@ extern struct test_options test_options;
 
 /* Reads the options of every program; exits with a usage message for unknown ones. */
 void test_main(int argc, char **argv);
+
+/* Whether --quick and --every select a case. The number, which differs between cases, decides which
+ * one of N it is; is_small: --quick runs it. */
+bool test_drawn(uint64_t number, bool is_small);
+
+/* The same for a case that --quick selects more often, or with --always: one of about N / 7. */
+bool test_drawn_often(uint64_t number);
 
 /* ---- Devices: device.c ---- */
 

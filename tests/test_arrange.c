@@ -44,8 +44,7 @@ static void run_case(const struct arrange_case *c)
     char id[256];
     arrange_case_id(c, id, sizeof id);
     const uint64_t seed = hash_text(id);
-    if (test_options.quick && !c->always && (seed % (unsigned)test_options.every || too_large(c)))
-        return;
+    if (c->always ? !test_drawn_often(seed) : !test_drawn(seed, !too_large(c))) return;
     if (!test_begin("%s", id)) return;
     struct arrange_data d;
     const bool made = arrange_data_make(c, seed, &d);

@@ -59,6 +59,13 @@ static unsigned char byte_at(size_t step, size_t i)
     return (unsigned char)(i * 131 + i / 251 + step * 17);
 }
 
+/* Writes byte_at() of n positions. */
+static void fill(unsigned char *to, size_t step, size_t from, size_t n)
+{
+    enum { PERIOD = 256 * 251 };
+    for (size_t b = 0; b < n; b++) to[b] = b < PERIOD ? byte_at(step, from + b) : to[b - PERIOD];
+}
+
 static unsigned char changed(size_t step, unsigned char byte)
 {
     return (unsigned char)(byte * 3 + step);
@@ -120,9 +127,8 @@ static bool make_job(struct job *j, const struct kind *kind)
         struct echi_move *m;
         int count = up(j, s, &m);
         for (int i = 0; i < count; i++)
-            for (size_t b = 0; b < m[i].bytes; b++)
-                ((unsigned char *)m[i].host)[b] =
-                    byte_at(s, (size_t)((unsigned char *)m[i].device - device_of(j, s, 0)) + b);
+            fill(m[i].host, s, (size_t)((unsigned char *)m[i].device - device_of(j, s, 0)),
+                 m[i].bytes);
     }
     return true;
 }

@@ -340,6 +340,32 @@ static void run_mul(size_t m, size_t k, size_t n, const char *dist)
     test_end();
 }
 
+/* Products that are divided into products of halves or quarters, which other small ones are not. */
+static void run_divided(const char *algorithm, size_t m, size_t k, size_t n)
+{
+    ech_ctx **contexts;
+    if (!test_begin("divided(%s,%zux%zux%zu)", algorithm, m, k, n)) return;
+    struct bits a = bits_of("random", m, k, n), b = bits_of("random", k, n, m);
+    struct bits before = bits_of("random", m, n, k), product = bits_mul(&a, &b);
+    int ran = 0;
+    for (size_t i = 0; i < m * n; i++) product.at[i] ^= before.at[i];
+    for (int i = 0, devices = gf2_contexts(&contexts); i < devices; i++) {
+        char names[GF2_ALGORITHMS][GF2_NAME_BYTES];
+        int count = gf2_algorithms(contexts[i], ECH_GF2_CALL_MUL, m, k, n, names);
+        for (int j = 0; j < count; j++) {
+            if (strcmp(names[j], algorithm) != 0) continue;
+            mul_by(contexts[i], &a, &b, &before, &product, false, algorithm, 3);
+            ran++;
+        }
+    }
+    if (!ran) test_skip("no device has this algorithm");
+    bits_free(&a);
+    bits_free(&b);
+    bits_free(&before);
+    bits_free(&product);
+    test_end();
+}
+
 static void run_products(void)
 {
     static const size_t sizes[] = { 1, 7, 8, 63, 64, 65, 127, 128, 129, 200, 257 };
@@ -545,6 +571,8 @@ int main(int argc, char **argv)
         run_made(shapes[i][0], shapes[i][1]);
     }
     run_products();
+    run_divided("strassen", 300, 260, 513);
+    run_divided("strassen2", 513, 600, 530);
     gf2_close();
     return test_finish();
 }

@@ -87,9 +87,7 @@ static void run_case(const struct histogram_case *c)
     char id[256], names[ALGORITHMS][NAME_BYTES];
     case_id(c, id, sizeof id);
     uint64_t seed = hash_text(id);
-    if (test_options.quick && !c->always &&
-        (seed % (unsigned)test_options.every || c->n > EMULATOR_N))
-        return;
+    if (c->always ? !test_drawn_often(seed) : !test_drawn(seed, c->n <= EMULATOR_N)) return;
     if (!test_begin("%s", id)) return;
     struct histogram_data d;
     bool made = histogram_make(c, seed, &d);

@@ -365,7 +365,7 @@ static void run_case(const struct is_sorted_case *c)
     const size_t bytes = c->n * ech_dtype_bytes(c->dtype);
     case_id(c, id, sizeof id);
     const uint64_t seed = hash_text(id);
-    if (test_options.quick && (seed % (unsigned)test_options.every || bytes > QUICK_BYTES)) return;
+    if (!test_drawn(seed, bytes <= QUICK_BYTES)) return;
     if (!test_begin("%s", id)) return;
     char *keys = malloc(bytes + 16);
     const size_t n = keys ? make_keys(c, seed, keys) : 0;

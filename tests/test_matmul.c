@@ -171,9 +171,8 @@ static void product_on(ech_ctx *ctx, const struct product *p, const struct data 
 
 static bool wanted(size_t work, size_t most)
 {
-    static int number;
-    const bool drawn = number++ % test_options.every == 0;
-    return !test_options.quick || test_options.n_ids || (drawn && work <= most);
+    static unsigned number;
+    return test_drawn(number++, work <= most) || test_options.n_ids;
 }
 
 static void run_product(const struct product *p)

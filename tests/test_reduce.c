@@ -223,9 +223,7 @@ static void run_case(const struct reduce_case *c)
     reduce_case_id(c, id, sizeof id);
     uint64_t seed = hash_text(id);
     size_t bytes = c->n * ech_dtype_bytes(c->dtype);
-    if (test_options.quick && !c->always &&
-        (seed % (unsigned)test_options.every || bytes > QUICK_BYTES))
-        return;
+    if (c->always ? !test_drawn_often(seed) : !test_drawn(seed, bytes <= QUICK_BYTES)) return;
     if (!test_begin("%s", id)) return;
     bool made = make_data(c, seed, &d);
     for (int i = 0; i < n_contexts; i++) {

@@ -24,7 +24,7 @@ static void run_case(const struct scan_case *c)
 {
     static const char *const shapes[] = { "whole", "rows", "segments", "keys" };
     static const char *const ops[] = { "sum", "product", "min", "max", "and", "or", "xor" };
-    static int number;
+    static unsigned number;
     char id[256];
     snprintf(id, sizeof id, "%s(%s,%s,n=%zu,columns=%zu,run=%zu,key=%s,%s%s%s%s%sdist=%s)",
              shapes[c->shape], ops[c->op], ech_dtype_name(c->dtype), c->n, c->columns, c->run,
@@ -32,9 +32,8 @@ static void run_case(const struct scan_case *c)
              c->exclusive ? "exclusive," : "", c->backward ? "backward," : "",
              c->wide ? "wide," : "", c->ignore_nan ? "ignore," : "", c->init ? "init," : "",
              c->dist);
-    bool drawn = number++ % test_options.every == 0;
-    if (test_options.quick && test_options.n_ids == 0 && !c->always && (!drawn || c->n > 150000))
-        return;
+    const bool drawn = test_drawn(number++, c->n <= 150000);
+    if (!(c->always ? test_drawn_often(number) : drawn) && test_options.n_ids == 0) return;
     if (!test_begin("%s", id)) return;
     struct scan_data d;
     uint64_t seed = hash_text(id);

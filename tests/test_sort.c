@@ -5,6 +5,7 @@
  *     test_sort                              every case on every device
  *     test_sort --device cpu --quick         one of seven cases, only small ones
  *     test_sort --quick --every 21           one of 21 cases, only small ones
+ *     test_sort --quick --every 21 --short   one of 168 of those with more than 5000 keys
  *     test_sort --one-way                    each case with one kind of memory, and each kind once
  *     test_sort --cover                      small cases that run something new
  *     test_sort 'sort(f32,n=1000003,v=8'     cases with this prefix; data depends only on the id
@@ -21,7 +22,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { DEVICES = 16, ALGORITHMS = 16, NAME_BYTES = 64, SMALL = 20000 };
+enum { DEVICES = 16, ALGORITHMS = 16, NAME_BYTES = 64, SMALL = 20000, MEDIUM = 5000 };
 
 static ech_ctx *contexts[DEVICES];
 static int n_contexts;
@@ -179,8 +180,8 @@ static void free_data(struct sort_data *d)
 static bool is_wanted(const struct sort_case *c, uint64_t seed)
 {
     const struct test_options *o = &test_options;
-    if (!o->quick) return true;
-    return c->n <= SMALL && (o->cover || seed % (unsigned)o->every == 0);
+    if (o->short_cases && o->quick && c->n > MEDIUM && seed / (unsigned)o->every % 8) return false;
+    return o->cover ? c->n <= SMALL : test_drawn(seed, c->n <= SMALL);
 }
 
 /* Each device and algorithm counts as a case. The data and the expected result are created only

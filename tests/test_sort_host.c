@@ -15,7 +15,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { N = 50021, LEAST = 1024 };
+enum { LEAST = 1024, MOST = 50021 };
+static uint32_t N = MOST; /* elements */
 
 /* ---- Data: few distinct keys with their positions ---- */
 
@@ -91,7 +92,7 @@ static void limits(ech_ctx *ctx)
     struct data d;
     size_t least = least_limit(ctx);
     const size_t limits[] = { 0, N * 8 * 4, N * 8, N * 2, least };
-    const int least_chunks[] = { 0, 0, 3, 12, N / LEAST };
+    const int least_chunks[] = { 0, 0, 3, 12, MOST / LEAST };
     const int threads[] = { 0, 1, 2, 5, 13 };
     enum { LIMITS = sizeof limits / sizeof *limits, THREADS = sizeof threads / sizeof *threads };
     for (int k = 0; k < LIMITS * THREADS && !test_failed(); k++) {
@@ -144,7 +145,7 @@ static void limited_memory(ech_ctx *ctx)
 /* The device memory that a sort of host arrays uses shows on which device it ran. */
 static void automatic(const char *device)
 {
-    static const size_t sizes[] = { 1000, N };
+    const size_t sizes[] = { 1000, N };
     char name[80], text[1024];
     struct data d;
     ech_ctx *ctx;
@@ -239,6 +240,7 @@ static void mixed_memories(ech_ctx *ctx)
 {
     if (!test_begin("arrays in different memories on %s", ech_device_name(ctx))) return;
     struct data d;
+    if (test_options.quick) N = 10007;
     for (unsigned k = 0; k < 2u << ARRAYS && !test_failed() && make_data(&d); k++) {
         if (!test_options.quick || (k & 1) == (unsigned)__builtin_parity(k >> 1))
             sort_mixed(ctx, &d, k >> 1, k & 1);
@@ -268,6 +270,7 @@ static void mixed_memories(ech_ctx *ctx)
                                      .work_bytes = sizeof work };
     CHECK_FAILS(ctx, ech_sort(ctx, keys, keys, 3, ECH_U32, &given), ECH_ERR_ARG,
                 "options->work is in host memory");
+    N = MOST;
     test_end();
 }
 

@@ -133,16 +133,15 @@ static void spmv_device(ech_ctx *ctx, const struct spmv_case *c, const struct sp
 
 static void run_spmv(const struct spmv_case *c)
 {
-    static int number;
+    static unsigned number;
     struct spmv_data d;
     char id[256];
     snprintf(id, sizeof id,
              "%s(%s,%s,%s,rows=%zu,cols=%zu,n=%zu,gap=%zu,alpha=%g,beta=%g,%s,shift=%zu,%u)",
              c->n ? "spmm" : "spmv", ech_dtype_name(c->index), ech_dtype_name(c->dtype), c->lens,
              c->rows, c->cols, c->n, c->gap, c->alpha, c->beta, c->dist, c->shift, c->where);
-    const bool drawn = number++ % test_options.every == 0;
-    if (test_options.quick && test_options.n_ids == 0 && (!drawn || c->rows * (c->n + 1) > 60000))
-        return;
+    const bool drawn = test_drawn(number++, c->rows * (c->n + 1) <= 60000);
+    if (!drawn && test_options.n_ids == 0) return;
     if (!test_begin("%s", id)) return;
     if (spmv_make(c, &d, hash_text(id)))
         for (int i = 0; i < n_contexts; i++) spmv_device(contexts[i], c, &d);

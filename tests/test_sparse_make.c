@@ -21,9 +21,8 @@ static int n_contexts;
 /* Whether a case runs with --quick and --every. */
 static bool drawn(size_t n)
 {
-    static int number;
-    const bool mine = number++ % test_options.every == 0;
-    return !test_options.quick || test_options.n_ids || (mine && n <= 20000);
+    static unsigned number;
+    return test_drawn(number++, n <= 20000) || test_options.n_ids;
 }
 
 /* ---- Entries in arbitrary order ---- */

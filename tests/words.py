@@ -13,6 +13,7 @@ SPDX-License-Identifier: Apache-2.0
 import bisect
 import contextlib
 import fnmatch
+import functools
 import io
 import pathlib
 import re
@@ -123,11 +124,21 @@ def words():
     return patterns, examples, [text for pattern, _, texts in rows if pattern == "OK" for text in texts.split("; ")]
 
 
+@functools.cache
+def any_of(patterns):
+    """One pattern that is found in a text if one of the patterns is. It saves a search for each of them."""
+    return re.compile("|".join(patterns) or r"(?!)")
+
+
 def findings(path, text, patterns):
     """[(line, words, replacement)] of a file."""
     text = text_of(path, text)
     flat = re.sub(r"\s+", " ", text)
     lower = flat.lower()
+    sources = [pattern.pattern for pattern, _ in patterns]
+    if not (any_of(tuple(p for p in sources if p.islower())).search(lower) or
+            any_of(tuple(p for p in sources if not p.islower())).search(flat)):
+        return []
     found = [(match.start(), match[0], write) for pattern, write in patterns
              for match in pattern.finditer(lower if pattern.pattern.islower() else flat)]
     if not found:

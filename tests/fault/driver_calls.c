@@ -41,6 +41,8 @@ static const struct kind {
 };
 
 static failing_driver_function begin, end;
+static int (*event_create)(void **event, unsigned flags);
+static int (*event_destroy)(void *event);
 static long every = 1, passed, failures;
 static bool verbose;
 
@@ -139,6 +141,20 @@ static void report(const struct run *r)
                r->kind->name, r->position, r->state.failed ? r->state.failed : "none", r->text);
 }
 
+/* ---- An operation on an event of the driver, which the caller owns ---- */
+
+static ech_status events(void)
+{
+    void *event = NULL;
+    if (event_create(&event, 0)) return ECH_OK; /* the test made this call, not the library */
+    ech_status status = ech_record_event(fault_ctx, event);
+    if (status == ECH_OK) status = ech_wait_event(fault_ctx, event);
+    event_destroy(event);
+    return status;
+}
+
+static const struct fault_call events_call = { "events", events };
+
 /* ---- All runs ---- */
 
 static bool expected(const struct fault_call *call, uint64_t *good, long *calls)
@@ -209,6 +225,17 @@ static void try_first_open(void)
         }
 }
 
+/* Sets *function, a pointer to a function, as the library finds it. */
+static bool find(void *library, const char *name, void *function)
+{
+    int (*get)(const char *, void **, int, uint64_t, int *);
+    void *symbol = dlsym(library, "cuGetProcAddress_v2"), *found = NULL;
+    memcpy(&get, &symbol, sizeof get);
+    if (!symbol || get(name, &found, 12000, 0, NULL) || !found) return false;
+    memcpy(function, &found, sizeof found);
+    return true;
+}
+
 static bool load(const char *library)
 {
     void *handle = dlopen(library, RTLD_NOW | RTLD_LOCAL);
@@ -217,6 +244,9 @@ static bool load(const char *library)
         symbols[0] = dlsym(handle, "failing_driver_begin");
         symbols[1] = dlsym(handle, "failing_driver_end");
     }
+    if (!handle || !find(handle, "cuEventCreate", &event_create) ||
+        !find(handle, "cuEventDestroy", &event_destroy))
+        return false;
     memcpy(&begin, &symbols[0], sizeof begin);
     memcpy(&end, &symbols[1], sizeof end);
     return begin && end && setenv("ECHELON_LIBSIMT", library, 1) == 0;
@@ -243,6 +273,7 @@ int main(int argc, char **argv)
     if (!*only) try_first_open();
     for (int i = 0; i < fault_call_count; i++)
         if (strstr(fault_calls[i].name, only)) try_call(&fault_calls[i]);
+    if (strstr(events_call.name, only)) try_call(&events_call);
     for (int i = 0; i < MOST_NAMES && harmless[i].name; i++)
         printf("without effect: %s, %ld times\n", harmless[i].name, harmless[i].times);
     printf("%ld passed, %ld failed, 0 skipped\n", passed, failures);
