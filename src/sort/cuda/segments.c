@@ -61,6 +61,11 @@ static void plan_long(const struct echi_sort_segments *r, struct groups_plan *p)
     rest->n = (size_t)p->portion;
     rest->algorithm = NULL;
     p->widen = s->key_bytes < 4;
+    if (s->begin_bit == s->end_bit) { /* all keys compare as equal */
+        rest->begin_bit = 0;
+        rest->end_bit = 8 * s->key_bytes;
+        rest->order.last = rest->order.merge = 0;
+    }
     if (p->widen) {
         rest->key_bytes = 4;
         rest->begin_bit = 0;
