@@ -57,7 +57,7 @@ ffi = cffi.FFI()
 ffi.cdef(text)
 declared = set(re.findall(r"\b(ech_\w+)\(", text))
 assert len(declared) >= 25, declared
-assert ffi.sizeof("ech_sort_options") == 48, ffi.sizeof("ech_sort_options")
+assert ffi.sizeof("ech_sort_options") == 80, ffi.sizeof("ech_sort_options")
 lib = ffi.dlopen(sys.argv[2])
 for name in declared:
     getattr(lib, name)
