@@ -341,15 +341,15 @@ static void swap_in(struct simt_worker *w, struct simt_block *b)
 }
 
 /* Runs each resident block until it waits or gives way; true if one ended. With the option yield, a
- * round omits some blocks, so their order varies. */
-static bool run_round(struct simt_worker *w)
+ * round omits some blocks, so their order varies, unless `all` must run. */
+static bool run_round(struct simt_worker *w, bool all)
 {
     bool ended = false;
     for (struct simt_block *b = w->resident; b; b = b->next) {
         if (simt_options.weak && b->stores.count) simt_weak_drain(b);
         ended |= b->over && !b->stores.count;
         if (b->over || !b->ready_warps) continue;
-        if (simt_options.yield && simt_draw(&w->random, 8) < (b->polls ? 6 : 2)) continue;
+        if (simt_options.yield && !all && simt_draw(&w->random, 8) < (b->polls ? 6 : 2)) continue;
         b->polls = false;
         swap_in(w, b);
         simt_weak_show(b);
@@ -400,7 +400,7 @@ static void run_blocks(struct simt_worker *w)
     unsigned rounds = 0;
     bool more = begin_cluster(w), counted = false, sure = false;
     while (w->resident && !atomic_load(&l->failed)) {
-        bool ended = run_round(w);
+        bool ended = run_round(w, sure);
         if (ended || w->events != events) {
             events = w->events;
             rounds = 0;
@@ -427,7 +427,8 @@ static void run_blocks(struct simt_worker *w)
         } else {
             bool stuck = is_stuck(w, rounds, &counted);
             if (stuck && sure) explain_first(w);
-            sure = stuck; /* another worker may have made progress since this round */
+            sure = stuck; /* another worker may have made progress since this round, which each
+                             block can see in the next one */
         }
     }
     if (!counted) atomic_fetch_add(&l->idle_workers, 1); /* it waits for no other worker */
