@@ -56,8 +56,12 @@ try() { # OPTION...
 
 no_tests="-DECHELON_BUILD_TESTS=OFF -DECHELON_BUILD_BENCH=OFF"
 # shellcheck disable=SC2086
-try --preset cpu-only $no_tests -DECHELON_BUILD_STATIC=ON
-if [ -n "$all" ]; then
+if [ -z "$all" ]; then
+    # Without optimisation gcc 12 reports conversions in the intrinsic functions of AVX-512.
+    try --preset cpu-only $no_tests -DECHELON_BUILD_STATIC=ON -DCMAKE_C_FLAGS_DEBUG=-O0 -DECHELON_WERROR=OFF
+else
+    # shellcheck disable=SC2086
+    try --preset cpu-only $no_tests -DECHELON_BUILD_STATIC=ON
     for preset in default release clang; do
         command -v clang >/dev/null || [ $preset != clang ] || { skip "clang is not installed"; continue; }
         try --preset $preset

@@ -277,6 +277,13 @@ static void many_runs(run_function run)
                                  .dist = dists[k / 3] };
         run(&c);
     }
+    /* Values that bulk copies do not support. */
+    run(&(struct select_case){ .call = CALL_UNIQUE_BY_KEY,
+                               .dtype = ECH_U32,
+                               .n = 400009,
+                               .value_bytes = 3,
+                               .always = true,
+                               .dist = "len10" });
 }
 
 void select_cases(run_function run)

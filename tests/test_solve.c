@@ -523,6 +523,14 @@ static void run_several(ech_method method, ech_precond precond, const char *kind
     test_end();
 }
 
+/* Most of the cases that end after many iterations: the emulator is slow. */
+static bool left_out(int which)
+{
+    const ech_method m = cases[which].precond ? ECH_METHOD_AUTO : cases[which].method;
+    const bool slow = m == ECH_METHOD_GMRES || m == ECH_METHOD_MINRES || cases[which].kappa > 0;
+    return slow && !cases[which].converges && !test_drawn((uint64_t)which, true);
+}
+
 int main(int argc, char **argv)
 {
     test_main(argc, argv);
@@ -536,9 +544,8 @@ int main(int argc, char **argv)
                               (precond >= ECH_PRECOND_SSOR && !squares);
             const int forms = rows ? FORM_DENSE : squares ? FORM_APPLY : FORMS;
             if (form >= forms) continue;
-            /* The emulator is slow. */
             const int most = cases[which].side > 100 ? FORM_DENSE : forms;
-            if (gpu && form != which % most) continue;
+            if (gpu && (form != which % most || left_out(which))) continue;
             run_case(which, (enum solve_form)form, which % 3 == 2 ? ECH_F32 : ECH_F64);
         }
     run_long(ECH_METHOD_CG, 263000, ECH_F64, gpu ? 1 : 5);
@@ -549,8 +556,7 @@ int main(int argc, char **argv)
         run_dot(n, ECH_F64);
         run_dot(n, ECH_F32);
     }
-    run_poisson(8);
-    run_poisson(16);
+    for (size_t side = 8; side <= 16; side *= 2) run_poisson(side);
     run_poisson(gpu ? 20 : 100);
     run_seven(ECH_METHOD_CG, "seven", 200, 7);
     run_seven(ECH_METHOD_MINRES, "signs", 200, 7);
