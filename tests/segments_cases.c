@@ -129,6 +129,23 @@ static void segments(run_function run)
                 }
 }
 
+/* At least five blocks of each kernel, on the emulator too. */
+static void tiles(run_function run)
+{
+    static const ech_dtype dtypes[] = { ECH_U8, ECH_U16, ECH_U32, ECH_U64 };
+    for (size_t t = 0; t < LENGTH(dtypes); t++)
+        for (size_t p = 0; p < 3; p += 2) {
+            struct segments_case c = rows_case(700, 33, dtypes[t], "random");
+            c = payload(c, p);
+            run(&c);
+            c.rows = c.cols = 0;
+            c.lengths = "tiny";
+            c.n = 24000;
+            c.offsets_dtype = ECH_U32;
+            run(&c);
+        }
+}
+
 /* Larger than what one block, or one level, sorts. */
 static void large(run_function run)
 {
@@ -164,6 +181,7 @@ void segments_cases(run_function run)
     row_distributions(run);
     orders(run);
     segments(run);
+    tiles(run);
     large(run);
 }
 
