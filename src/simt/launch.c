@@ -10,6 +10,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #define _GNU_SOURCE /* MAP_NORESERVE */
+#include "core/poison.h"
 #include "simt/emulator.h"
 
 #include <pthread.h>
@@ -20,17 +21,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#ifdef __has_feature
-#if __has_feature(address_sanitizer)
-#define __SANITIZE_ADDRESS__ 1
-#endif
-#endif
 #ifdef __SANITIZE_ADDRESS__
-#include <sanitizer/asan_interface.h>
 enum { STACK_BYTES = 256 << 10 };
 #else
-#define ASAN_POISON_MEMORY_REGION(at, bytes)   ((void)(at), (void)(bytes))
-#define ASAN_UNPOISON_MEMORY_REGION(at, bytes) ((void)(at), (void)(bytes))
 enum { STACK_BYTES = 64 << 10 };
 #endif
 

@@ -15,6 +15,8 @@
  */
 #include "sort/cuda/plan.h"
 
+#include <stdio.h>
+
 /* ---- Which sorts ---- */
 
 static const struct pairs_tuning *pairs_tuning_of(const struct echi_sort *s)
@@ -106,6 +108,15 @@ static ech_status size_buckets(const struct echi_sort *s, struct sort_plan *plan
 {
     size_levels(s, true, &plan->msd);
     return ECH_OK;
+}
+
+void echi_sort_msd_module(const struct echi_sort *s, struct sort_plan *plan)
+{
+    if (s->value_bytes)
+        snprintf(plan->module, sizeof plan->module, "sort_msd_pairs_k%d_v%d", 8 * s->key_bytes,
+                 plan->payload_bytes);
+    else
+        snprintf(plan->module, sizeof plan->module, "sort_msd_k%d", 8 * s->key_bytes);
 }
 
 /* No group is sampled, and no array is small. */

@@ -36,6 +36,30 @@ done:
     return status;
 }
 
+/* Shared memory of a scatter and of a leaf, and the elements of a leaf. */
+struct sizes {
+    unsigned staged, leaf, shared_bytes, leaf_shared_bytes;
+};
+
+static ech_status find_sizes(const struct sort_build *b, struct sizes *s)
+{
+    const struct pairs_tuning *t = b->plan->msd.pairs;
+    const unsigned key = (unsigned)t->key_bytes, payload = (unsigned)t->payload_bytes;
+    *s = (struct sizes){ .staged = 0 };
+    const ech_status status = find_staged(&b->gpu, b->plan->module, &s->staged);
+    s->leaf = s->staged ? t->leaf_threads * t->leaf_items : SORT_PAIRS_LEAF;
+    s->shared_bytes = SORT_PAIRS_SHARED_BYTES(t->threads, t->items, key, payload, s->staged);
+    s->leaf_shared_bytes = SORT_PAIRS_LEAF_SHARED_BYTES(s->leaf, key, payload, s->staged);
+    return status;
+}
+
+/* The blocks of a scatter that a multiprocessor can hold. */
+static unsigned resident_blocks(const struct sort_build *b, unsigned shared_bytes)
+{
+    const unsigned blocks = b->plan->msd.pairs->blocks;
+    return b->gpu.shared_bytes >= blocks * (shared_bytes + ECHI_BLOCK_RESERVED_BYTES) ? blocks : 1;
+}
+
 static void pdl(const struct sort_build *b, enum echi_phase phase, const char *kernel,
                 unsigned blocks, unsigned threads, unsigned shared_bytes, int level,
                 const char *when)
@@ -104,9 +128,8 @@ static void run_tail(const struct sort_build *b, int level, unsigned shared_byte
 {
     const struct msd_plan *plan = &b->plan->msd;
     const struct pairs_tuning *t = plan->pairs;
-    unsigned resident = 1, element_bytes = (unsigned)(t->key_bytes + t->payload_bytes);
-    if (b->gpu.shared_bytes >= t->blocks * (shared_bytes + ECHI_BLOCK_RESERVED_BYTES))
-        resident = t->blocks;
+    unsigned resident = resident_blocks(b, shared_bytes);
+    unsigned element_bytes = (unsigned)(t->key_bytes + t->payload_bytes);
     shared_bytes = echi_sort_small_lsd_bytes(b, resident, shared_bytes, element_bytes);
     unsigned blocks =
         echi_cuda_least(resident * (unsigned)b->gpu.multiprocessors, plan->small_lsd_blocks);
@@ -119,33 +142,26 @@ ech_status echi_sort_pairs_groups(const struct sort_build *b, uint64_t longest, 
     const struct msd_plan *plan = &b->plan->msd;
     const struct pairs_tuning *t = plan->pairs;
     struct sort_args *args = b->args;
-    unsigned staged = 0, key = (unsigned)t->key_bytes, payload = (unsigned)t->payload_bytes;
-    ech_status status = find_staged(&b->gpu, b->plan->module, &staged);
+    struct sizes sizes;
+    ech_status status = find_sizes(b, &sizes);
     if (status != ECH_OK) return status;
-    unsigned leaf = staged ? t->leaf_threads * t->leaf_items : SORT_PAIRS_LEAF;
-    unsigned shared_bytes = SORT_PAIRS_SHARED_BYTES(t->threads, t->items, key, payload, staged);
-    unsigned leaf_shared_bytes = SORT_PAIRS_LEAF_SHARED_BYTES(leaf, key, payload, staged);
     uint64_t processors = (uint64_t)b->gpu.multiprocessors;
     int level = 0;
     args->pairs.count_blocks = count_blocks(plan, SORT_PAIRS_COUNT_BLOCKS * processors);
     args->lists.levels = plan->levels;
     for (uint64_t n = longest;
-         level < 2 && (level ? n > SORT_LEAF_FULL(leaf) : n > SORT_PAIRS_LEAF);
+         level < 2 && (level ? n > SORT_LEAF_FULL(sizes.leaf) : n > SORT_PAIRS_LEAF);
          n >>= SORT_DIGIT_BITS)
-        run_level(b, level++, echi_cuda_least(plan->segments, 8 * processors), shared_bytes);
-    if (longest > SORT_PAIRS_LEAF) {
-        unsigned resident =
-            b->gpu.shared_bytes >= t->blocks * (shared_bytes + ECHI_BLOCK_RESERVED_BYTES)
-                ? t->blocks
-                : 1;
-        add_tail(b, level, resident * (unsigned)processors, shared_bytes);
-    }
+        run_level(b, level++, echi_cuda_least(plan->segments, 8 * processors), sizes.shared_bytes);
+    if (longest > SORT_PAIRS_LEAF)
+        add_tail(b, level, resident_blocks(b, sizes.shared_bytes) * (unsigned)processors,
+                 sizes.shared_bytes);
     pdl(b, ECHI_FINISH, "sort_pairs_leaf",
         echi_sort_group_leaves(b, longest, even, SORT_PAIRS_LEAF), t->leaf_threads,
-        leaf_shared_bytes, level, NULL);
+        sizes.leaf_shared_bytes, level, NULL);
     pdl(b, ECHI_FINISH, "sort_pairs_skewed_leaf",
         echi_cuda_least(plan->leaves, t->leaf_blocks * processors), t->leaf_threads,
-        leaf_shared_bytes, level, NULL);
+        sizes.leaf_shared_bytes, level, NULL);
     return ECH_OK;
 }
 
@@ -195,32 +211,30 @@ ech_status echi_sort_pairs_steps(const struct sort_build *b)
     const struct msd_plan *plan = &b->plan->msd;
     const struct pairs_tuning *t = plan->pairs;
     struct sort_args *args = b->args;
-    unsigned staged = 0, key = (unsigned)t->key_bytes, payload = (unsigned)t->payload_bytes;
-    ech_status status = find_staged(&b->gpu, b->plan->module, &staged);
+    struct sizes sizes;
+    ech_status status = find_sizes(b, &sizes);
     if (status != ECH_OK) return status;
-    unsigned leaf = staged ? t->leaf_threads * t->leaf_items : SORT_PAIRS_LEAF;
-    unsigned shared_bytes = SORT_PAIRS_SHARED_BYTES(t->threads, t->items, key, payload, staged);
-    unsigned leaf_shared_bytes = SORT_PAIRS_LEAF_SHARED_BYTES(leaf, key, payload, staged);
-    uint64_t processors = (uint64_t)b->gpu.multiprocessors, leaves = args->common.n / leaf + 1;
+    uint64_t processors = (uint64_t)b->gpu.multiprocessors,
+             leaves = args->common.n / sizes.leaf + 1;
     unsigned skewed = echi_cuda_least(plan->leaves, t->leaf_blocks * processors);
-    int even = args->common.n > SORT_BINS * SORT_LEAF_FULL(leaf)
+    int even = args->common.n > SORT_BINS * SORT_LEAF_FULL(sizes.leaf)
                    ? 2
                    : 1; /* levels of keys distributed so */
     int level = 0;
     args->pairs.count_blocks = count_blocks(plan, SORT_PAIRS_COUNT_BLOCKS * processors);
-    args->pairs.packed = can_pack(b, staged);
+    args->pairs.packed = can_pack(b, sizes.staged);
     if (plan->small) args->lists.levels = plan->levels;
     echi_sort_begin_lists(b);
-    if (args->pairs.packed) run_packed(b, t->leaf_threads, leaf_shared_bytes);
+    if (args->pairs.packed) run_packed(b, t->leaf_threads, sizes.leaf_shared_bytes);
     for (; level < (plan->small ? even : plan->levels); level++)
         run_level(b, level, level ? echi_cuda_least(plan->segments, 8 * processors) : 1,
-                  shared_bytes);
-    if (plan->small) run_tail(b, level, shared_bytes);
+                  sizes.shared_bytes);
+    if (plan->small) run_tail(b, level, sizes.shared_bytes);
     /* After packed steps these probably have nothing to do; fewer blocks end faster. */
     pdl(b, ECHI_FINISH, "sort_pairs_leaf",
         echi_cuda_least(plan->leaves, (args->pairs.packed ? 1 : 2) * leaves), t->leaf_threads,
-        leaf_shared_bytes, level, not_skewed(b));
-    pdl(b, ECHI_FINISH, "sort_pairs_skewed_leaf", skewed, t->leaf_threads, leaf_shared_bytes, level,
-        not_skewed(b));
+        sizes.leaf_shared_bytes, level, not_skewed(b));
+    pdl(b, ECHI_FINISH, "sort_pairs_skewed_leaf", skewed, t->leaf_threads, sizes.leaf_shared_bytes,
+        level, not_skewed(b));
     return ECH_OK;
 }

@@ -99,11 +99,8 @@ ech_status echi_sort_plan(const struct echi_sort *s, struct sort_plan *plan, siz
     if (strcmp(plan->strategy->family, "sort_msd") != 0)
         snprintf(plan->module, sizeof plan->module, "%s_k%d_v%d", plan->strategy->family,
                  8 * s->key_bytes, plan->payload_bytes);
-    else if (s->value_bytes)
-        snprintf(plan->module, sizeof plan->module, "sort_msd_pairs_k%d_v%d", 8 * s->key_bytes,
-                 plan->payload_bytes);
     else
-        snprintf(plan->module, sizeof plan->module, "sort_msd_k%d", 8 * s->key_bytes);
+        echi_sort_msd_module(s, plan);
     if (plan->strategy->size) TRY(plan->strategy->size(s, plan));
     lay_out(s, plan, &layout, &args);
     *work_bytes = layout.bytes;
@@ -135,8 +132,7 @@ void echi_sort_launch(const struct sort_build *b, enum echi_phase phase, enum ec
                                                 .level = level });
 }
 
-/* Sets the arguments that differ between the launches of a plan. */
-static void set_args(void *args, struct echi_step *step, uint64_t part)
+void echi_sort_set_args(void *args, struct echi_step *step, uint64_t part)
 {
     struct sort_common *a = args;
     a->level = step->level < 0 ? 0 : step->level;
@@ -247,7 +243,8 @@ static ech_status run_sort(ech_ctx *ctx, const void *request, const void *plan, 
 {
     struct whole w;
     ech_status status = make_steps(request, plan, echi_gpu_of(ctx), work, &w);
-    return status == ECH_OK ? echi_cuda_enqueue(ctx, &w.steps, &w.args, set_args) : status;
+    return status == ECH_OK ? echi_cuda_enqueue(ctx, &w.steps, &w.args, echi_sort_set_args)
+                            : status;
 }
 
 static ech_status explain_sort(const void *request, struct echi_explain *e)

@@ -135,6 +135,9 @@ void echi_sort_launch(const struct sort_build *b, enum echi_phase phase, enum ec
                       const char *kernel, unsigned blocks, unsigned threads, unsigned shared_bytes,
                       int level, const char *when);
 
+/* Sets the arguments that differ between the launches of a plan: for echi_cuda_enqueue(). */
+void echi_sort_set_args(void *args, struct echi_step *step, uint64_t part);
+
 /* ---- onesweep.c ---- */
 
 /* A row of SORT_TUNING in tuning.h. */
@@ -162,6 +165,9 @@ void echi_sort_lsd_steps(const struct sort_build *b);
  * args); returns the shared memory of a block, at least `least`. */
 unsigned echi_sort_small_lsd_bytes(const struct sort_build *b, unsigned blocks, unsigned least,
                                    unsigned element_bytes);
+
+/* Names the module of an MSD radix sort with the plan's payload. */
+void echi_sort_msd_module(const struct echi_sort *s, struct sort_plan *plan);
 
 /* The plan of the lists for groups in an array of s->n elements, of which `leaves` may be leaves at
  * once; and their parts of the workspace. */

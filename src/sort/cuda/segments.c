@@ -75,18 +75,15 @@ static void plan_long(const struct echi_sort_segments *r, struct groups_plan *p)
         p->gather_keys = !s->index_bytes;
     }
     p->gather_values = v && !s->index_bytes && (p->widen || (v != 4 && v != 8 && v != 16));
-    if (p->gather_values || p->gather_keys || (s->stable && !v)) {
+    p->index = p->gather_values || p->gather_keys || (s->stable && !v);
+    if (p->index) {
         rest->value_bytes = 4;
         /* discards the keys, unless they are the result */
         rest->index_bytes = p->widen ? 4 : 0;
     }
     struct sort_plan *plan = &p->plan;
     *plan = (struct sort_plan){ .payload_bytes = (int)rest->value_bytes };
-    if (rest->value_bytes)
-        snprintf(plan->module, sizeof plan->module, "sort_msd_pairs_k%d_v%d", 8 * rest->key_bytes,
-                 plan->payload_bytes);
-    else
-        snprintf(plan->module, sizeof plan->module, "sort_msd_k%d", 8 * rest->key_bytes);
+    echi_sort_msd_module(rest, plan);
     echi_sort_msd_size_groups(rest, p->portion >> p->most_class, plan);
 }
 
@@ -172,8 +169,7 @@ static ech_status lay_out(const struct echi_sort_segments *r, const struct group
     if (!p->has_long) return ECH_OK;
     echi_sort_msd_lay_out(&p->rest, &p->plan, layout, &parts->args);
     if (p->widen) parts->wide = echi_part(layout, portion, sizeof *parts->wide);
-    if (p->gather_keys || p->gather_values || (s->stable && !s->value_bytes))
-        parts->index = echi_part(layout, portion, sizeof *parts->index);
+    if (p->index) parts->index = echi_part(layout, portion, sizeof *parts->index);
     if (p->gather_keys) parts->keys_copy = echi_part(layout, portion, key);
     if (p->gather_values) parts->values_copy = echi_part(layout, portion, s->value_bytes);
     return ECH_OK;
@@ -213,16 +209,9 @@ static ech_status begin(const struct echi_sort_segments *r, const struct groups_
     return ECH_OK;
 }
 
-static void set_args(void *args, struct echi_step *step, uint64_t part)
-{
-    struct sort_common *a = args;
-    a->level = step->level < 0 ? 0 : step->level;
-    a->part = part;
-}
-
 static ech_status enqueue(ech_ctx *ctx, struct groups_build *b)
 {
-    const ech_status status = echi_cuda_enqueue(ctx, &b->steps, &b->parts.args, set_args);
+    const ech_status status = echi_cuda_enqueue(ctx, &b->steps, &b->parts.args, echi_sort_set_args);
     b->steps.count = 0;
     return status;
 }

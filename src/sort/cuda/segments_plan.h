@@ -23,7 +23,9 @@ struct groups_plan {
     uint64_t portion; /* elements that the lists of long groups refer to, at most */
     uint32_t words_log, most_class;
     bool positions, has_long, huge_rows, pack, unpack;
-    bool widen, gather_keys, gather_values; /* of long groups */
+    /* Long groups: keys become 32 bits wide; what is gathered by index; whether indices of 32 bits
+     * in the workspace are sorted with the keys. */
+    bool widen, gather_keys, gather_values, index;
     char short_module[32];
     struct echi_sort rest; /* the sort of long groups */
     struct sort_plan plan; /* its plan */

@@ -178,14 +178,13 @@ static void set_portion(struct groups_build *b, uint64_t base, uint64_t n)
     struct sort_args *args = &b->parts.args;
     struct sort_common *common = &args->common, kept = *common;
     const size_t key = (size_t)s->key_bytes, value = s->value_bytes;
-    const bool index = s->index_bytes || b->parts.index;
+    const bool index = s->index_bytes || p->index;
     b->rest = p->rest;
     b->rest.n = (size_t)n;
     b->rest.keys_in = p->widen ? b->parts.wide : echi_groups_at(s->keys_in, base, key);
     if (!p->widen && s->keys_out) b->rest.keys_out = echi_groups_out(s->keys_out, base, key);
     b->rest.values_in = index ? NULL : echi_groups_at(s->values_in, base, value);
-    b->rest.values_out =
-        b->parts.index ? b->parts.index : echi_groups_out(s->values_out, base, value);
+    b->rest.values_out = p->index ? b->parts.index : echi_groups_out(s->values_out, base, value);
     *common = echi_sort_common(&b->rest);
     common->index = index;
     common->keys_tmp = kept.keys_tmp;
@@ -198,7 +197,7 @@ static void set_portion(struct groups_build *b, uint64_t base, uint64_t n)
 static void add_gather(struct groups_build *b, struct sort_gather_args *args, const void *from,
                        void *to, void *copy, size_t bytes, uint64_t n)
 {
-    if (from == to) {
+    if (from && from == to) {
         echi_step_add(&b->steps, (struct echi_step){ .phase = ECHI_FINISH,
                                                      .kind = ECHI_COPY,
                                                      .level = -1,
@@ -224,7 +223,7 @@ ech_status echi_groups_long(struct groups_build *b, uint64_t base, uint64_t step
     struct sort_build build = { &b->rest, &p->plan, b->gpu, &parts->args, &b->steps, NULL };
     set_portion(b, base, n);
     clear(b, parts->args.lists.msd, sizeof *parts->args.lists.msd);
-    if (parts->index) clear(b, parts->index, (size_t)n * sizeof *parts->index);
+    if (p->index) clear(b, parts->index, (size_t)n * sizeof *parts->index);
     if (p->widen) {
         b->widen = (struct sort_widen_args){ b->shorts.common, parts->wide };
         b->widen.common.keys_in = echi_groups_at(s->keys_in, base, (size_t)s->key_bytes);
@@ -246,13 +245,13 @@ ech_status echi_groups_long(struct groups_build *b, uint64_t base, uint64_t step
                                  .tile = (uint32_t)p->plan.msd.tile,
                                  .leaf = echi_sort_msd_leaf(&p->plan),
                                  .shift = (uint32_t)(8 * b->rest.key_bytes) - SORT_DIGIT_BITS,
-                                 .global = parts->index != NULL };
+                                 .global = p->index };
     const uint64_t most = r->offsets ? n >> p->most_class : n / r->cols;
     pdl(b, ECHI_PLAN, "sort_groups_all", "sort_groups_long",
         blocks_of(b, most + 1, SORT_GROUPS_THREADS, 8), SORT_GROUPS_THREADS, &b->longs);
     const ech_status status =
         echi_sort_msd_groups(&build, p->longest < n ? p->longest : n, !r->offsets);
-    if (p->gather_keys && s->keys_out)
+    if (p->gather_keys)
         add_gather(b, &b->gather[0], echi_groups_at(s->keys_in, base, (size_t)s->key_bytes),
                    echi_groups_out(s->keys_out, base, (size_t)s->key_bytes), parts->keys_copy,
                    (size_t)s->key_bytes, n);
