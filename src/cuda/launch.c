@@ -140,23 +140,26 @@ static ech_status find_kernel(ech_ctx *ctx, const char *image, const char *name,
     const struct echi_driver *driver = cuda->driver;
     ech_status status = ECH_OK;
     CUresult result = CUDA_SUCCESS;
-    int i = 0;
+    int i = 0, own_bytes;
     struct echi_cuda_kernel *k = place_of(cuda, image, name), found;
     if (!k->name) {
-        found = (struct echi_cuda_kernel){ .name = name, .shared_bytes = 48 << 10 };
+        found = (struct echi_cuda_kernel){ .name = name };
         TRY(find_image(ctx, image, &i));
         found.image = echi_images[i]; /* stays valid, unlike the caller's string */
         TRY(look_up(ctx, i, name, &found.kernel, &result));
         TRY(echi_cuda_check(ctx, driver, result, "cuLibraryGetKernel"));
         CU(cuKernelGetAttribute, &found.architecture, CU_FUNC_ATTRIBUTE_PTX_VERSION, found.kernel,
            cuda->device);
+        CU(cuKernelGetAttribute, &own_bytes, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, found.kernel,
+           cuda->device);
+        found.shared_bytes = (48u << 10) - (unsigned)own_bytes;
         if (cuda->kernel_count == ECHI_KERNELS - 1) /* one entry stays empty, to end a search */
             FAIL(ctx, ECH_ERR_UNSUPPORTED, "a context cannot load more than %d kernels",
                  ECHI_KERNELS - 1);
         cuda->kernel_count++;
         *k = found;
     }
-    if (shared_bytes > k->shared_bytes) { /* more than the default limit */
+    if (shared_bytes > k->shared_bytes) { /* more than the default limit leaves */
         CU(cuKernelSetAttribute, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, (int)shared_bytes,
            k->kernel, cuda->device);
         k->shared_bytes = shared_bytes;

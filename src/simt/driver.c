@@ -411,15 +411,16 @@ static CUresult simt_cuLibraryGetKernel(CUkernel *kernel, CUlibrary library, con
     return *kernel ? CUDA_SUCCESS : CUDA_ERROR_NOT_FOUND;
 }
 
-/* Kernels count as compiled for the GPU that is claimed. */
+/* Kernels count as compiled for the GPU that is claimed, without shared memory of their own. */
 static CUresult simt_cuKernelGetAttribute(int *value, int attribute, CUkernel kernel,
                                           CUdevice device)
 {
     (void)kernel;
     (void)device;
-    if (attribute != CU_FUNC_ATTRIBUTE_PTX_VERSION) return CUDA_ERROR_INVALID_VALUE;
-    *value = (int)simt_options.sm;
-    return CUDA_SUCCESS;
+    const bool shared = attribute == CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES;
+    *value = shared ? 0 : (int)simt_options.sm;
+    return shared || attribute == CU_FUNC_ATTRIBUTE_PTX_VERSION ? CUDA_SUCCESS
+                                                                : CUDA_ERROR_INVALID_VALUE;
 }
 
 static CUresult simt_cuKernelSetAttribute(int attribute, int value, CUkernel kernel,
