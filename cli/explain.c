@@ -10,7 +10,7 @@
 
 static struct {
     const char *type, *n, *values, *bins, *device, *bits, *order, *algorithm, *shape, *b_columns;
-    const char *batch_count, *method, *precond, *nnz, *rows;
+    const char *batch_count, *method, *precond, *nnz, *rows, *head;
     bool argsort, reverse, transpose_a, transpose_b, json;
 } set;
 
@@ -21,7 +21,8 @@ static const struct option options[] = {
       "for sort: size of the value of each key in bytes; default: 0" },
     { 0, "argsort", NULL, &set.argsort, "for sort: explain an argsort" },
     { 0, "rows", "COLUMNS", &set.rows,
-      "for sort: sort each row of COLUMNS elements; default: one array" },
+      "for sort and topk: each row of COLUMNS elements; default: one\narray" },
+    { 'K', "head", "K", &set.head, "for topk: number of selected elements; default: 10" },
     { 'r', "reverse", NULL, &set.reverse, "for sort: descending order" },
     { 0, "bits", "FIRST:END", &set.bits, "for sort: sort by these bits of the key" },
     { 0, "order", "ORDER", &set.order, "for sort: order of floats, nan-last or total" },
@@ -50,17 +51,23 @@ static ech_format format(void)
     return set.json ? ECH_FORMAT_JSON : ECH_FORMAT_TEXT;
 }
 
+static int parse_rows(uint64_t n, uint64_t *columns)
+{
+    const int code = cli_parse_count("rows", set.rows, columns);
+    if (code != EXIT_DONE) return code;
+    if (*columns == 0) return cli_fail(EXIT_BAD, "--rows is 0; a row has at least 1 number");
+    if (n % *columns == 0) return EXIT_DONE;
+    return cli_fail(EXIT_BAD, "--n is %llu, which is not a multiple of --rows %s",
+                    (unsigned long long)n, set.rows);
+}
+
 static int explain_sort_rows(ech_dtype dtype, uint64_t n, uint64_t value_bytes,
                              const ech_sort_options *o)
 {
     char text[EXPLAIN_TEXT];
     uint64_t columns;
-    const int code = cli_parse_count("rows", set.rows, &columns);
+    const int code = parse_rows(n, &columns);
     if (code != EXIT_DONE) return code;
-    if (columns == 0) return cli_fail(EXIT_BAD, "--rows is 0; a row has at least 1 number");
-    if (n % columns)
-        return cli_fail(EXIT_BAD, "--n is %llu, which is not a multiple of --rows %s",
-                        (unsigned long long)n, set.rows);
     return explain_print(
         ech_sort_segments_explain(
             set.device, set.argsort ? ECH_SORT_CALL_ARGSORT_ROWS : ECH_SORT_CALL_ROWS, (size_t)n,
@@ -92,6 +99,22 @@ static int explain_sort(ech_dtype dtype, uint64_t n)
                                                    format(), text, sizeof text)
                              : ech_sort_explain(set.device, (size_t)n, dtype, (size_t)value_bytes,
                                                 &o, format(), text, sizeof text),
+                         text);
+}
+
+static int explain_topk(ech_dtype dtype, uint64_t n)
+{
+    char text[EXPLAIN_TEXT];
+    uint64_t columns = n, k = 10;
+    const ech_topk_options o = { .size = sizeof o, .algorithm = set.algorithm };
+    int code = set.head ? cli_parse_count("head", set.head, &k) : EXIT_DONE;
+    if (code == EXIT_DONE && set.rows) code = parse_rows(n, &columns);
+    if (code != EXIT_DONE) return code;
+    if (k > columns) k = columns;
+    return explain_print(ech_topk_explain(set.device,
+                                          set.rows ? ECH_TOPK_CALL_ROWS : ECH_TOPK_CALL_ARRAY,
+                                          (size_t)n, set.rows ? (size_t)(n / columns) : 1,
+                                          (size_t)k, dtype, &o, format(), text, sizeof text),
                          text);
 }
 
@@ -161,8 +184,8 @@ static int explain_gf2(const char *name)
 
 /* ---- The command ---- */
 
-enum { SORT = 1, HIST = 2, GF2 = 4, MATMUL = 8, SOLVE = 16 };
-static const char *const kinds[] = { "sort", "hist", "gf2", "matmul", "solve" };
+enum { SORT = 1, TOPK = 2, HIST = 4, GF2 = 8, MATMUL = 16, SOLVE = 32 };
+static const char *const kinds[] = { "sort", "topk", "hist", "gf2", "matmul", "solve" };
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
 /* Refuses options of other operations. */
@@ -173,8 +196,8 @@ static int check_options(int kind)
         bool given;
         int of;
     } some[] = {
-        { "type", set.type != NULL, SORT | HIST | MATMUL | SOLVE },
-        { "n", set.n != NULL, SORT | HIST },
+        { "type", set.type != NULL, SORT | TOPK | HIST | MATMUL | SOLVE },
+        { "n", set.n != NULL, SORT | TOPK | HIST },
         { "shape", set.shape != NULL, GF2 | MATMUL | SOLVE },
         { "b-columns", set.b_columns != NULL, GF2 | MATMUL | SOLVE },
         { "batch-count", set.batch_count != NULL, GF2 },
@@ -186,7 +209,8 @@ static int check_options(int kind)
         { "bins", set.bins != NULL, HIST },
         { "values", set.values != NULL, SORT },
         { "argsort", set.argsort, SORT },
-        { "rows", set.rows != NULL, SORT },
+        { "rows", set.rows != NULL, SORT | TOPK },
+        { "head", set.head != NULL, TOPK },
         { "reverse", set.reverse, SORT },
         { "bits", set.bits != NULL, SORT },
         { "order", set.order != NULL, SORT },
@@ -231,7 +255,8 @@ static int run(int count, char **operands)
     if ((code = cli_parse_dtype(set.type ? set.type : "u32", &dtype)) != EXIT_DONE ||
         (set.n && (code = cli_parse_count("n", set.n, &n)) != EXIT_DONE))
         return code;
-    return 1 << kind == HIST ? explain_hist((ech_dtype)dtype, n)
+    if (1 << kind == HIST) return explain_hist((ech_dtype)dtype, n);
+    return 1 << kind == TOPK ? explain_topk((ech_dtype)dtype, n)
                              : explain_sort((ech_dtype)dtype, n);
 }
 
@@ -239,6 +264,7 @@ const struct command command_explain = {
     .name = "explain",
     .summary = "print the algorithm that a call would use, and its workspace",
     .usage = "  echelon explain sort [OPTION]...\n"
+             "  echelon explain topk [OPTION]...\n"
              "  echelon explain hist [OPTION]...\n"
              "  echelon explain gf2 mul|rref|pluq|solve|nullspace|inverse|batch [OPTION]...\n"
              "  echelon explain matmul [OPTION]...\n"
@@ -246,6 +272,7 @@ const struct command command_explain = {
     .examples = "  echelon explain sort --type f32 -N 100M\n"
                 "  echelon explain sort --type u64 -N 2^30 --values 8 --device cuda\n"
                 "  echelon explain sort --type f32 -N 100M --rows 1000\n"
+                "  echelon explain topk --type f32 -N 100M -K 100\n"
                 "  echelon explain hist --type u8 -N 1G --bins 256 --device cuda\n"
                 "  echelon explain gf2 rref --shape 65536x65536 --device cuda\n"
                 "  echelon explain matmul --type f32 --shape 4096x1000 --b-columns 512\n"

@@ -46,6 +46,7 @@
 #include <echelon/scan.h>
 #include <echelon/histogram.h>
 #include <echelon/select.h>
+#include <echelon/topk.h>
 #include <echelon/arrange.h>
 #include <echelon/gf2.h>
 #include <echelon/dense.h>

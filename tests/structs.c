@@ -62,6 +62,24 @@ static void sorts(ech_ctx *ctx)
 #endif
 }
 
+static void topks(ech_ctx *ctx)
+{
+    float in[5] = { 3, 1, 2, 5, 4 }, values[2] = { 0, 0 };
+    ech_topk_options options;
+    memset(&options, 0, sizeof options);
+    options.size = sizeof options;
+    options.smallest = 1;
+    options.unsorted = 1;
+    options.algorithm = "select";
+    expect("ech_topk", ech_topk(ctx, in, values, NULL, 5, 2, ECH_F32, ECH_U32, &options), ECH_OK);
+    expect_true("the smallest", values[0] == 1 && values[1] == 2);
+#ifdef NEWER
+    options.newer[0] = 1;
+    expect("ech_topk with an unknown field",
+           ech_topk(ctx, in, values, NULL, 5, 2, ECH_F32, ECH_U32, &options), ECH_ERR_UNSUPPORTED);
+#endif
+}
+
 static void scans(ech_ctx *ctx)
 {
     int in[4] = { 1, 2, 3, 4 }, out[4], first = 10;
@@ -141,6 +159,7 @@ int main(void)
         return 1;
     }
     sorts(ctx);
+    topks(ctx);
     scans(ctx);
     solves(ctx);
     devices();

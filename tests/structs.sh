@@ -13,9 +13,10 @@ header=$work/same/echelon.h
 "$source/scripts/amalgamate.sh" "$header" || exit 1
 
 # A struct with a size ends at the line with a brace and its name.
-awk '/^typedef struct/ { sized = 0 }
+awk '/^typedef struct/ { sized = 0; sort = $3 == "ech_sort_options" }
      /^ *size_t size;/ { sized = 1 }
-     sized && /^    (size_t work_bytes|size_t (out_)?row_stride, (out_)?element_stride|const void \*diagonal|int driver);/ {
+     (sized && /^    (size_t work_bytes|const void \*diagonal|int driver);/) ||
+     (sort && /^    size_t (out_)?row_stride, (out_)?element_stride;/) {
          while (/\/\*/ && !/\*\//) { getline more; $0 = $0 more } # including its comment
          next
      }

@@ -100,6 +100,19 @@ static ech_status argsort_segments(const char *d, ech_format f, char *text, size
                                      NULL, f, text, bytes);
 }
 
+static ech_status topk(const char *d, ech_format f, char *text, size_t bytes)
+{
+    return ech_topk_explain(d, ECH_TOPK_CALL_ARRAY, 1 << 20, 1, 100, ECH_F32, NULL, f, text, bytes);
+}
+
+static ech_status topk_rows(const char *d, ech_format f, char *text, size_t bytes)
+{
+    ech_topk_options options = ECH_INIT(ech_topk_options);
+    options.smallest = 1;
+    return ech_topk_explain(d, ECH_TOPK_CALL_ROWS, 320000, 320, 10, ECH_I64, &options, f, text,
+                            bytes);
+}
+
 static ech_status is_sorted(const char *d, ech_format f, char *text, size_t bytes)
 {
     return ech_is_sorted_explain(d, 100000, ECH_F32, NULL, f, text, bytes);
@@ -211,6 +224,8 @@ static const struct {
     { "argsort", argsort, "block onesweep" },
     { "sort_rows", sort_rows, "classes network msd" },
     { "argsort_segments", argsort_segments, "classes network msd" },
+    { "topk", topk, "select sort" },
+    { "topk_rows", topk_rows, "select sort" },
     { "is_sorted", is_sorted, "parts" },
     { "reduce_rows", reduce, "shared" },
     { "reduce_by_key", reduce_by_key, "runs" },

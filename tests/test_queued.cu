@@ -250,6 +250,34 @@ static ech_status sort_pairs_segments(const struct arrays *a)
                                    SEGMENTS, ECH_U32, 4, ECH_U64, &o);
 }
 
+static ech_topk_options topk_options(const struct arrays *a)
+{
+    ech_topk_options o = {};
+    o.size = sizeof o;
+    o.work = a->work;
+    o.work_bytes = a->work_bytes;
+    return o;
+}
+
+static ech_status topk(const struct arrays *a)
+{
+    ech_topk_options o = topk_options(a);
+    return ech_topk(ctx, a->f32, a->out2, a->out, a->n, 1000, ECH_F32, ECH_U32, &o);
+}
+
+static ech_status topk_many(const struct arrays *a)
+{
+    ech_topk_options o = topk_options(a);
+    o.smallest = o.unsorted = 1;
+    return ech_topk(ctx, a->u32, a->out, a->out2, a->n, 100000, ECH_U32, ECH_U64, &o);
+}
+
+static ech_status topk_rows(const struct arrays *a)
+{
+    ech_topk_options o = topk_options(a);
+    return ech_topk_rows(ctx, a->f32, a->out, NULL, a->n / 1009, 1009, 10, ECH_F32, ECH_U32, &o);
+}
+
 static const struct call {
     const char *name;
     ech_status (*run)(const struct arrays *a);
@@ -280,6 +308,9 @@ static const struct call {
     { "argsort of rows", argsort_rows, 4, 0 },
     { "sort of segments", sort_segments, 4, 0 },
     { "sort of pairs in segments", sort_pairs_segments, 4, 0 },
+    { "top-k", topk, 0, 4 * 1000 },
+    { "top-k, large k", topk_many, 0, 4 * 100000 },
+    { "top-k of rows", topk_rows, 0, 4 * 10 * (1000003 / 1009) },
 };
 enum { CALLS = sizeof calls / sizeof *calls, N = 1000003 };
 
@@ -389,6 +420,13 @@ static void test_data_errors(struct arrays *a)
     CUDA(cudaMemcpy(a->out2, index, sizeof index, cudaMemcpyHostToDevice));
     OK(ech_gather(ctx, a->f32, a->out2, a->out, 4, 4, ECH_U32, 4));
     CHECK(ech_sync(ctx) == ECH_ERR_ARG && strstr(ech_error(ctx), "index[2]"));
+    OK(ech_sync(ctx));
+    ech_topk_options o = {};
+    o.size = sizeof o;
+    o.counts = a->out2;
+    o.counts_dtype = ECH_U32;
+    OK(ech_topk_rows(ctx, a->f32, a->out, NULL, 4, 20, 3, ECH_F32, ECH_U32, &o));
+    CHECK(ech_sync(ctx) == ECH_ERR_ARG && strstr(ech_error(ctx), "options->counts[2]"));
     OK(ech_sync(ctx));
 }
 

@@ -30,6 +30,7 @@ enum echi_data_error {
     ECHI_SEGMENTS_OVERLAP, /* offsets[where] is less than the end of the segment before */
     ECHI_SEGMENT_END,      /* ends[where] is less than offsets[where], or greater than n */
     ECHI_SEGMENT_TOO_LONG, /* segment `where` has more elements than a GPU sort supports */
+    ECHI_COUNT_TOO_LARGE,  /* counts[where] is greater than k, or negative */
     ECHI_DATA_ERRORS
 };
 

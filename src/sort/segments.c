@@ -24,61 +24,19 @@ static const struct names argsort = { "keys", "", "", "index" };
 
 /* ---- Rows ---- */
 
-/* The number of elements from the first to the last of an array with strides, or SIZE_MAX. */
 static size_t extent_of(const struct echi_sort_segments *s, const struct echi_strides *strides)
 {
-    size_t down, across, all;
-    if (s->groups == 0 || s->cols == 0) return 0;
-    if (__builtin_mul_overflow(s->groups - 1, strides->row, &down) ||
-        __builtin_mul_overflow(s->cols - 1, strides->element, &across) ||
-        __builtin_add_overflow(down, across, &all) || all > PTRDIFF_MAX - 1)
-        return SIZE_MAX;
-    return all + 1;
-}
-
-/* No two elements are at the same place. */
-static bool strides_differ(const struct echi_sort_segments *s, const struct echi_strides *strides)
-{
-    size_t least;
-    if (s->groups <= 1 || s->cols <= 1) return true;
-    if (strides->row >= strides->element)
-        return !__builtin_mul_overflow(s->cols, strides->element, &least) && strides->row >= least;
-    return !__builtin_mul_overflow(s->groups, strides->row, &least) && strides->element >= least;
-}
-
-static ech_status check_strides(ech_ctx *ctx, const struct echi_sort_segments *s,
-                                const struct echi_strides *strides, const char *prefix)
-{
-    if (!strides_differ(s, strides))
-        return echi_fail(
-            ctx, ECH_ERR_ARG,
-            "options->%srow_stride is %zu and %selement_stride is %zu: elements of %zu "
-            "rows of %zu would be at the same place",
-            prefix, strides->row, prefix, strides->element, s->groups, s->cols);
-    if (extent_of(s, strides) == SIZE_MAX)
-        return echi_fail(
-            ctx, ECH_ERR_ARG,
-            "options->%srow_stride is %zu and %selement_stride is %zu: %zu rows of %zu "
-            "overflow size_t",
-            prefix, strides->row, prefix, strides->element, s->groups, s->cols);
-    return ECH_OK;
+    return echi_rows_extent(s->groups, s->cols, strides);
 }
 
 static ech_status set_rows(ech_ctx *ctx, const ech_sort_options *options,
                            struct echi_sort_segments *s)
 {
     ech_status status;
-    s->in.element = options->element_stride ? options->element_stride : 1;
-    s->in.row = options->row_stride;
-    if (!s->in.row && __builtin_mul_overflow(s->cols, s->in.element, &s->in.row))
-        FAIL(ctx, ECH_ERR_ARG,
-             "options->element_stride is %zu and cols is %zu: their product overflows size_t",
-             s->in.element, s->cols);
-    if (s->in.row == 0) s->in.row = 1; /* rows without elements */
-    s->out.element = options->out_element_stride ? options->out_element_stride : s->in.element;
-    s->out.row = options->out_row_stride ? options->out_row_stride : s->in.row;
-    TRY(check_strides(ctx, s, &s->in, ""));
-    TRY(check_strides(ctx, s, &s->out, "out_"));
+    s->in = (struct echi_strides){ options->row_stride, options->element_stride };
+    TRY(echi_rows_strides(ctx, "", s->groups, s->cols, &(struct echi_strides){ 0, 1 }, &s->in));
+    s->out = (struct echi_strides){ options->out_row_stride, options->out_element_stride };
+    TRY(echi_rows_strides(ctx, "out_", s->groups, s->cols, &s->in, &s->out));
 done:
     return status;
 }

@@ -7,12 +7,8 @@
 #ifndef ECHI_SORT_SEGMENTS_H
 #define ECHI_SORT_SEGMENTS_H
 
+#include "core/rows.h"
 #include "sort/sort.h"
-
-/* Element j of row i is at i * row + j * element. */
-struct echi_strides {
-    size_t row, element; /* at least 1 */
-};
 
 struct echi_sort_segments {
     struct echi_sort

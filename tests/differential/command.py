@@ -270,6 +270,32 @@ def echelon_sort_axis(t):
     t.same("numbers", found, want if axis else want.T)
 
 
+@operation("echelon_topk")
+def echelon_topk(t):
+    c = Column(t)
+    words, stdin = c.input(t)
+    total, smallest, unsorted, index = t.flag(0.2), t.flag(), t.flag(0.3), t.flag(0.3)
+    options = (["--order", "total"] if total else []) + (["--smallest"] if smallest else [])
+    options += ["--unsorted"] if unsorted else []
+    order = sort_order(t, c.dtype, c.a, True, total, not smallest, 0, 0)
+    cols, k = max(1, c.n), 10
+    if t.flag(0.3):
+        cols = t.pick([i for i in range(1, 200) if c.n % i == 0] + [cols])
+        order = order[np.argsort(order // cols, kind="stable")]
+        options += ["--rows", cols]
+    if t.flag(0.8):
+        k = t.pick([0, 1, 3, 100, t.between(0, c.n + 3)])
+        options += ["-K", k]
+    kept = order[np.arange(c.n) % cols < k]
+    kept = np.sort(kept) if unsorted else kept
+    words = ["topk", *options, *words]
+    if index:
+        echelon(t, *words, "--index", "-o", "i.npy", stdin=stdin)
+        t.same("positions", np.load(file("i.npy")), (kept % cols).astype(np.uint64))
+    else:
+        check_numbers(t, c, words, stdin, kept)
+
+
 @operation("echelon_unique")
 def echelon_unique(t):
     c = Column(t, distributions=("few", "few", "equal", "moderate", "mixed", "extremes"))
@@ -759,7 +785,7 @@ def echelon_info(t):
 @operation("echelon_help", weight=0.1)
 def echelon_help(t):
     clean()
-    name = t.pick("sort unique select shuf stats hist reduce scan gen gf2 matrix matmul solve explain".split())
+    name = t.pick("sort topk unique select shuf stats hist reduce scan gen gf2 matrix matmul solve explain".split())
     t.equal("help", echelon(t, "help", name).out, echelon(t, name, "--help").out)
 
 
@@ -768,7 +794,7 @@ def echelon_invalid(t):
     """Invalid input gives status 2 and a message, and leaves no output file."""
     clean()
     kind = t.pick("truncated header text range integer columns quotes npy-size type option pbm mtx shape".split())
-    subcommand = t.pick(["sort", "unique", "scan", "stats", "reduce", "hist", "select"])
+    subcommand = t.pick(["sort", "topk", "unique", "scan", "stats", "reduce", "hist", "select"])
     words = {"reduce": ["reduce", "max"], "select": ["select", ">0"]}.get(subcommand, [subcommand])
     out = [] if subcommand in ("stats", "hist") else ["-o", "out." + t.pick(["txt", "npy"])]
     n = t.between(2, 60)

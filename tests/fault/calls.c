@@ -81,6 +81,16 @@ static ech_status sort_segments(void)
                                    4, ECH_U64, NULL);
 }
 
+static ech_status topk(void)
+{
+    return ech_topk(fault_ctx, in, out, more, n, n / 20, ECH_F32, ECH_U64, NULL);
+}
+
+static ech_status topk_rows(void)
+{
+    return ech_topk_rows(fault_ctx, in, out, more, n / 50, 50, 7, ECH_U32, ECH_U32, NULL);
+}
+
 static ech_status is_sorted(void)
 {
     return ech_is_sorted(fault_ctx, in, out, n, ECH_U32, NULL);
@@ -366,6 +376,8 @@ const struct fault_call fault_calls[] = {
     CALL(sort_rows),
     CALL(argsort_columns),
     CALL(sort_segments),
+    CALL(topk),
+    CALL(topk_rows),
 };
 
 const int fault_call_count = sizeof fault_calls / sizeof *fault_calls;

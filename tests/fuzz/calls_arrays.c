@@ -268,6 +268,75 @@ static void sort_groups_call(struct input *in, ech_ctx *ctx)
     call_end(&c);
 }
 
+/* The element that is at this place of each row must be the one that was selected for it. */
+static void check_topk(const void *in, size_t rows, size_t cols, size_t k, ech_dtype dtype,
+                       bool smallest, const void *values, const void *indices, ech_dtype result)
+{
+    const size_t bytes = size_of(dtype);
+    for (size_t g = 0; g < rows; g++)
+        for (size_t i = 0; i < cols; i++) {
+            const char *row = (const char *)in + g * cols * bytes;
+            const size_t place = place_of(row, i, cols, dtype, !smallest);
+            if (place >= k) continue;
+            if (values) FUZZ_CHECK(rank_of(values, g * k + place, dtype) == rank_of(row, i, dtype));
+            if (indices) FUZZ_CHECK(value_of(indices, g * k + place, result) == i);
+        }
+}
+
+/* Counts that may be greater than k. */
+static const void *counts_of(struct call *c, size_t groups, size_t k, ech_dtype index)
+{
+    const void *counts = array_in(c, groups, size_of(index), size_of(index));
+    char *at = array_last(c);
+    for (size_t g = 0; g < groups; g++) {
+        const uint64_t count = take(c->in) % (k + 2);
+        memcpy(at + g * size_of(index), &count, size_of(index));
+    }
+    array_keep(c);
+    c->data_error = true;
+    return counts;
+}
+
+static void topk_call(struct input *in, ech_ctx *ctx)
+{
+    struct call c;
+    call_begin(&c, in, ctx);
+    const ech_dtype dtype = take_dtype(in), index = take_index(in), result = take_index(in);
+    const bool rows = take(in) % 2, counts = take(in) % 4 == 0;
+    const size_t groups = take(in) % 20, cols = rows && groups ? take_size(in) / groups : 0;
+    const size_t n = rows ? groups * cols : take_size(in), bytes = size_of(dtype);
+    const unsigned output = take(in) % 3; /* values, indices, both */
+    size_t k = take(in) % 50, needed = 0;
+    ech_topk_options o = { .size = sizeof o };
+    o.smallest = take(in) % 2;
+    o.unsorted = take(in) % 4 == 0;
+    if (rows && k > cols && take(in) < 250) k = cols;
+    c.spoiled |= rows && groups && k > cols;
+    const void *keys = array_in(&c, n, bytes, bytes), *given = array_last(&c);
+    const void *offsets = rows ? NULL : offsets_of(&c, groups, n, index);
+    void *values = NULL, *indices = NULL;
+    const void *values_at = NULL, *indices_at = NULL;
+    if (output != 1) values = array_out(&c, groups * k, bytes, bytes), values_at = array_last(&c);
+    if (output != 0)
+        indices = array_out(&c, groups * k, size_of(result), size_of(result)),
+        indices_at = array_last(&c);
+    if (output == 2) c.array_spoiled &= values && indices; /* one of them is sufficient */
+    if (counts) o.counts = counts_of(&c, groups, k, index), o.counts_dtype = index;
+    if (ech_topk_workspace("cpu", rows ? ECH_TOPK_CALL_ROWS : ECH_TOPK_CALL_SEGMENTS, n, groups, k,
+                           dtype, &o, &needed) != ECH_OK)
+        needed = 0;
+    if (!groups || !k || counts) c.array_spoiled = false;
+    call_options(&c, &o.size, &o.work, &o.work_bytes, needed, &o.algorithm);
+    const ech_status s =
+        rows ? ech_topk_rows(ctx, keys, values, indices, groups, cols, k, dtype, result, &o)
+             : ech_topk_segments(ctx, keys, offsets, NULL, values, indices, n, groups, k, dtype,
+                                 result, index, &o);
+    if (call_check(&c, s) && rows && !counts && !o.unsorted && n <= MOST_PLACES && !is_float(dtype))
+        check_topk(given, groups, cols, k, dtype, o.smallest, values ? values_at : NULL,
+                   indices ? indices_at : NULL, result);
+    call_end(&c);
+}
+
 static void scan_call(struct input *in, ech_ctx *ctx)
 {
     struct call c;
@@ -468,8 +537,9 @@ static void bits_call(struct input *in, ech_ctx *ctx)
 void call_operation(struct input *in, ech_ctx *ctx)
 {
     static void (*const calls[])(struct input *, ech_ctx *) = {
-        sort_call,   is_sorted_call, reduce_call, segments_call,  scan_call, unique_call,
-        select_call, count_call,     gather_call, transpose_call, bits_call, sort_groups_call
+        sort_call,   is_sorted_call,   reduce_call, segments_call, scan_call,
+        unique_call, select_call,      count_call,  gather_call,   transpose_call,
+        bits_call,   sort_groups_call, topk_call
     };
     calls[take(in) % (sizeof calls / sizeof *calls)](in, ctx);
 }

@@ -144,7 +144,7 @@ static void ask(struct input *in)
 {
     static const char *const devices[] = { "cpu", "cuda", "simt", "cuda:3", "toaster", "cpu" };
     const char *device = devices[take(in) % 6];
-    const unsigned what = take(in) % 14;
+    const unsigned what = take(in) % 16;
     const ech_dtype dtype = take_dtype(in);
     const size_t n = take(in) < 240 ? take_size(in) : SIZE_MAX >> take(in) % 64;
     const size_t groups = take_size(in);
@@ -205,12 +205,20 @@ static void ask(struct input *in)
         s = ech_scan_workspace(device, (ech_scan_call)(take(in) % 4), op, n, groups, dtype, NULL,
                                &bytes);
         break;
+    case 13:
+        s = ech_topk_workspace(device, (ech_topk_call)(take(in) % 4), n, groups, take_size(in),
+                               dtype, NULL, &bytes);
+        break;
+    case 14:
+        s = ech_topk_explain(device, (ech_topk_call)(take(in) % 4), n, groups, take_size(in), dtype,
+                             NULL, format, text, capacity);
+        break;
     default:
         s = ech_histogram_workspace(device, n, dtype, groups, NULL, &bytes);
     }
     check(NULL, s);
     FUZZ_CHECK(text[capacity] == 0x7F);
-    if (s == ECH_OK && what <= 8) {
+    if (s == ECH_OK && (what <= 8 || what == 14)) {
         FUZZ_CHECK(memchr(text, 0, capacity) != NULL && *text);
         if (format == ECH_FORMAT_JSON) FUZZ_CHECK(*text == '{' && strrchr(text, '}'));
     }

@@ -7,165 +7,12 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "select/cpu/common.h"
-
-#include <string.h>
-#if defined(__AVX2__) || defined(__AVX512BW__)
-#include <immintrin.h>
-#endif
-
-/* ---- Bits of bytes ---- */
-
-/* Bit i of the result is whether byte i is not 0; n is at most 64. */
-static uint64_t bits_of_bytes(const uint8_t *bytes, size_t n)
-{
-#ifdef __AVX512BW__
-    __mmask64 there = n < 64 ? ((uint64_t)1 << n) - 1 : ~(uint64_t)0;
-    __m512i v = _mm512_maskz_loadu_epi8(there, bytes);
-    return _mm512_test_epi8_mask(v, v);
-#else
-    uint64_t bits = 0;
-    size_t i = 0;
-#ifdef __AVX2__
-    for (; i + 32 <= n; i += 32) {
-        __m256i v = _mm256_loadu_si256((const __m256i *)(const void *)(bytes + i));
-        __m256i zero = _mm256_cmpeq_epi8(v, _mm256_setzero_si256());
-        bits |= (uint64_t)(uint32_t)~_mm256_movemask_epi8(zero) << i;
-    }
-#else
-    for (; i + 8 <= n; i += 8) {
-        const uint64_t low = 0x7f7f7f7f7f7f7f7f;
-        uint64_t x;
-        memcpy(&x, bytes + i, 8);
-        x = (((x & low) + low) | x) >> 7 & 0x0101010101010101;
-        bits |= (x * 0x0102040810204080) >> 56 << i; /* the products of its bits do not collide */
-    }
-#endif
-    for (; i < n; i++) bits |= (uint64_t)(bytes[i] != 0) << i;
-    return bits;
-#endif
-}
+#include "cpu/bits.h"
 
 static void flags(const uint8_t *bytes, size_t n, uint64_t *bits)
 {
     for (size_t i = 0; i < n; i += 64) bits[i / 64] = bits_of_bytes(bytes + i, echi_min(64, n - i));
 }
-
-/* ---- Packing, one by one or by vectors ---- */
-
-static inline __attribute__((unused)) void keep_some(char *to, const char *from, uint64_t kept,
-                                                     size_t bytes)
-{
-    for (; kept; kept &= kept - 1, to += bytes)
-        memcpy(to, from + (size_t)__builtin_ctzll(kept) * bytes, bytes);
-}
-
-#ifdef __AVX512BW__
-
-/* A masked store of the lanes below a count, because a compressing store to memory takes ten times
- * as long on some processors. */
-static inline __mmask16 lanes_below(int count)
-{
-    return (__mmask16)((1u << count) - 1);
-}
-
-static inline void keep_some_u32(char *to, const char *from, uint64_t kept)
-{
-    for (int v = 0; v < 4; v++, kept >>= 16) {
-        __mmask16 own = (__mmask16)kept;
-        int count = __builtin_popcount(own);
-        __m512i x = _mm512_maskz_loadu_epi32(own, from + 64 * v);
-        _mm512_mask_storeu_epi32(to, lanes_below(count), _mm512_maskz_compress_epi32(own, x));
-        to += 4 * count;
-    }
-}
-
-static inline void keep_some_u64(char *to, const char *from, uint64_t kept)
-{
-    for (int v = 0; v < 8; v++, kept >>= 8) {
-        __mmask8 own = (__mmask8)kept;
-        int count = __builtin_popcount(own);
-        __m512i x = _mm512_maskz_loadu_epi64(own, from + 64 * v);
-        _mm512_mask_storeu_epi64(to, (__mmask8)lanes_below(count),
-                                 _mm512_maskz_compress_epi64(own, x));
-        to += 8 * count;
-    }
-}
-
-/* Zero-extends bytes and 16-bit elements to 32 bits, the minimum width of AVX-512F's
- * compress instruction. */
-static inline void keep_some_u8(char *to, const char *from, uint64_t kept)
-{
-    for (int v = 0; v < 4; v++, kept >>= 16) {
-        __mmask16 own = (__mmask16)kept;
-        int count = __builtin_popcount(own);
-        __m512i x = _mm512_cvtepu8_epi32(_mm_maskz_loadu_epi8(own, from + 16 * v));
-        __m128i packed = _mm512_cvtepi32_epi8(_mm512_maskz_compress_epi32(own, x));
-        _mm_mask_storeu_epi8(to, lanes_below(count), packed);
-        to += count;
-    }
-}
-
-static inline void keep_some_u16(char *to, const char *from, uint64_t kept)
-{
-    for (int v = 0; v < 4; v++, kept >>= 16) {
-        __mmask16 own = (__mmask16)kept;
-        int count = __builtin_popcount(own);
-        __m512i x = _mm512_cvtepu16_epi32(_mm256_maskz_loadu_epi16(own, from + 32 * v));
-        __m256i packed = _mm512_cvtepi32_epi16(_mm512_maskz_compress_epi32(own, x));
-        _mm256_mask_storeu_epi16(to, lanes_below(count), packed);
-        to += 2 * count;
-    }
-}
-
-static inline void positions_some(uint64_t *to, uint64_t at, uint64_t kept)
-{
-    __m512i x = _mm512_add_epi64(_mm512_set1_epi64((long long)at),
-                                 _mm512_setr_epi64(0, 1, 2, 3, 4, 5, 6, 7));
-    for (; kept; kept >>= 8, x = _mm512_add_epi64(x, _mm512_set1_epi64(8))) {
-        __mmask8 own = (__mmask8)kept;
-        int count = __builtin_popcount(own);
-        _mm512_mask_storeu_epi64(to, (__mmask8)lanes_below(count),
-                                 _mm512_maskz_compress_epi64(own, x));
-        to += count;
-    }
-}
-
-static inline void positions32_some(uint32_t *to, uint64_t at, uint64_t kept)
-{
-    __m512i x =
-        _mm512_add_epi32(_mm512_set1_epi32((int)(uint32_t)at),
-                         _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15));
-    for (; kept; kept >>= 16, x = _mm512_add_epi32(x, _mm512_set1_epi32(16))) {
-        __mmask16 own = (__mmask16)kept;
-        int count = __builtin_popcount(own);
-        _mm512_mask_storeu_epi32(to, lanes_below(count), _mm512_maskz_compress_epi32(own, x));
-        to += count;
-    }
-}
-
-#define KEEP_U8  keep_some_u8
-#define KEEP_U16 keep_some_u16
-#define KEEP_U32 keep_some_u32
-#define KEEP_U64 keep_some_u64
-
-#else
-
-static inline void positions_some(uint64_t *to, uint64_t at, uint64_t kept)
-{
-    for (; kept; kept &= kept - 1) *to++ = at + (uint64_t)__builtin_ctzll(kept);
-}
-
-static inline void positions32_some(uint32_t *to, uint64_t at, uint64_t kept)
-{
-    for (; kept; kept &= kept - 1) *to++ = (uint32_t)(at + (uint64_t)__builtin_ctzll(kept));
-}
-
-#define KEEP_U8(to, from, kept)  keep_some(to, from, kept, 1)
-#define KEEP_U16(to, from, kept) keep_some(to, from, kept, 2)
-#define KEEP_U32(to, from, kept) keep_some(to, from, kept, 4)
-#define KEEP_U64(to, from, kept) keep_some(to, from, kept, 8)
-
-#endif
 
 static void keep_positions(uint64_t *out, uint64_t at, const uint64_t *bits, size_t n)
 {
@@ -187,22 +34,22 @@ static void keep_positions32(uint32_t *out, uint64_t at, const uint64_t *bits, s
 
 #define KEY       uint8_t
 #define NAME(x)   x##_u8
-#define KEEP_SOME KEEP_U8
+#define KEEP_SOME keep_some_u8
 #include "select/cpu/width.h"
 
 #define KEY       uint16_t
 #define NAME(x)   x##_u16
-#define KEEP_SOME KEEP_U16
+#define KEEP_SOME keep_some_u16
 #include "select/cpu/width.h"
 
 #define KEY       uint32_t
 #define NAME(x)   x##_u32
-#define KEEP_SOME KEEP_U32
+#define KEEP_SOME keep_some_u32
 #include "select/cpu/width.h"
 
 #define KEY       uint64_t
 #define NAME(x)   x##_u64
-#define KEEP_SOME KEEP_U64
+#define KEEP_SOME keep_some_u64
 #include "select/cpu/width.h"
 
 const struct echi_select_isa ISA = {

@@ -11,7 +11,7 @@
 #ifndef ECHI_SORT_CPU_COMMON_H
 #define ECHI_SORT_CPU_COMMON_H
 
-#include "cpu/cpu.h"
+#include "cpu/groups.h"
 #include "sort/sort.h"
 
 enum {
@@ -23,9 +23,8 @@ enum {
     /* Buffer of a bucket, for the wider of key and value; 64 and 128 are slower. */
     ECHI_LINE_BYTES = 256,
     ECHI_LINES_BYTES = 2 * ECHI_BUCKETS * ECHI_LINE_BYTES, /* buffers of keys and of values */
-    ECHI_STACK_BYTES = 8192, /* sorts that need no more than this use the stack instead of a
+    ECHI_STACK_BYTES = 8192 /* sorts that need no more than this use the stack instead of a
                                   workspace */
-    ECHI_PARTS = 64          /* maximum number of threads of one sort */
 };
 
 /* A sort compares x(key) = (encode(key) >> begin) & mask. */
@@ -192,9 +191,6 @@ void echi_task_run(int threads, struct echi_task first);
 void echi_task_add(struct echi_task task);
 
 /* ---- operation.c ---- */
-
-/* The maximum number of threads of a sort of n elements. */
-size_t echi_cpu_sort_parts(size_t n);
 
 /* Keys without values of fewer than 32 bits have no unsigned sort: they use the stable one. */
 bool echi_sort_as_stable(const struct echi_sort *s);

@@ -125,14 +125,6 @@ bool echi_sort_as_stable(const struct echi_sort *s)
     return s->stable || s->key_bytes < 4;
 }
 
-/* Each thread needs its own scratch. */
-size_t echi_cpu_sort_parts(size_t n)
-{
-    size_t few = echi_min(n >> 16, 4), many = echi_min(n >> 18, ECHI_PARTS);
-    size_t parts = few > many ? few : many;
-    return parts ? parts : 1;
-}
-
 /* Used both to measure the workspace and to lay it out; to measure, job's pointers are not used. */
 static void lay_out(const struct echi_sort *s, const struct algorithm *algorithm,
                     struct echi_layout *layout, struct echi_sort_job *job)
@@ -149,7 +141,7 @@ static void lay_out(const struct echi_sort *s, const struct algorithm *algorithm
         job->other.values = s->value_bytes ? echi_part(layout, n, s->value_bytes) : NULL;
     }
     if (s->index_bytes && !one_block) job->out.keys = echi_part(layout, n, key_bytes);
-    size_t parts = echi_cpu_sort_parts(n);
+    size_t parts = echi_parts(n);
     if (!one_block) job->counts = echi_part(layout, parts * ECHI_BUCKETS, sizeof *job->counts);
     if (echi_sort_as_stable(s)) {
         job->scratch_bytes = ECHI_SCRATCH_BYTES * echi_min(n, ECHI_BLOCK_KEYS);
@@ -213,7 +205,7 @@ static int threads_of(const ech_ctx *ctx, const struct echi_sort *s)
 {
     if (s->n < WAKE_KEYS) return 1;
     int threads = echi_threads(ctx);
-    return (int)echi_min((size_t)threads, echi_cpu_sort_parts(s->n));
+    return (int)echi_min((size_t)threads, echi_parts(s->n));
 }
 
 static void sort_tiny(const struct echi_sort *s)
@@ -278,13 +270,13 @@ static ech_status explain_sort(const void *request, struct echi_explain *e)
             echi_explain_algorithm(e, false, algorithms[i].name, "%s", algorithms[i].what);
     echi_explain_line(e, "isa", "%s", echi_cpu_sort_isa()->name);
     if (algorithm->run == echi_sort_msd && s->n > ECHI_BLOCK_KEYS)
-        echi_explain_line(
-            e, "threads",
-            "at most %zu; keys are scattered into %d buckets until each holds at "
-            "most %zu keys",
-            echi_min(echi_cpu_sort_parts(s->n), (size_t)echi_processors()), ECHI_BUCKETS,
-            echi_sort_as_stable(s) ? (size_t)ECHI_BLOCK_KEYS
-                                   : echi_cpu_sort_isa()->leaf_keys[s->key_bytes == 8]);
+        echi_explain_line(e, "threads",
+                          "at most %zu; keys are scattered into %d buckets until each holds at "
+                          "most %zu keys",
+                          echi_min(echi_parts(s->n), (size_t)echi_processors()), ECHI_BUCKETS,
+                          echi_sort_as_stable(s)
+                              ? (size_t)ECHI_BLOCK_KEYS
+                              : echi_cpu_sort_isa()->leaf_keys[s->key_bytes == 8]);
     return ECH_OK;
 }
 

@@ -15,23 +15,15 @@
  */
 #include "sort/segments.h"
 #include "core/backend.h"
-#include "core/call.h"
-#include "core/data_error.h"
 #include "sort/cpu/common.h"
 #include "sort/cpu/count.h"
 
 #include <string.h>
 
 enum {
-    WAKE_ELEMENTS = 1 << 14, /* fewer do not repay waking threads */
-    RUN_KEYS = 64,           /* fewer keys are sorted in less time than a check for order takes */
-    COUNT_KEYS_8 = 1 << 9,   /* fewer keys of 8 bits are sorted in less time than counters take */
+    RUN_KEYS = 64,         /* fewer keys are sorted in less time than a check for order takes */
+    COUNT_KEYS_8 = 1 << 9, /* fewer keys of 8 bits are sorted in less time than counters take */
     COUNT_KEYS_16 = 1 << 13,
-    CHUNK_ELEMENTS = 1 << 12, /* a thread takes at least this many at once ... */
-    CHUNKS = 32,              /* ... and a thread's share is at least this many chunks */
-    GROUP_ELEMENTS = 16,      /* a group takes as much time as this many elements more */
-    CHECK_GROUPS = 1 << 14,   /* offsets that are checked together */
-    MOST_LONG = 2 * ECHI_PARTS,
     PACK_ROWS = 16 /* rows that are packed together: a cache line of narrow elements */
 };
 
@@ -41,13 +33,9 @@ struct groups {
     size_t in_row, out_row;    /* distance of rows; elements are adjacent */
     char *counts;              /* counts_bytes for every thread */
     size_t counts_bytes;
-    size_t room;               /* elements of a thread's part of the second array */
-    size_t leaf_keys;          /* groups of at most this many keys are sorted by sort_keys() */
-    size_t longest;            /* longer groups are sorted by all threads */
-    size_t chunks, chunk_size; /* number of chunks; elements of a chunk, with GROUP_ELEMENTS */
-    size_t longs[MOST_LONG];   /* the long segments */
-    _Atomic size_t long_count;
-    _Atomic uint64_t error;
+    size_t room;      /* elements of a thread's part of the second array */
+    size_t leaf_keys; /* groups of at most this many keys are sorted by sort_keys() */
+    struct echi_groups groups;
     char *packed[2]; /* keys and values of rows: copies of the input, then the output; NULL: not
                           needed */
     bool pack, unpack;
@@ -72,7 +60,7 @@ static void lay_out(const struct echi_sort_segments *r, struct echi_layout *layo
                     struct memory *m)
 {
     const struct echi_sort *s = &r->sort;
-    const size_t key_bytes = (size_t)s->key_bytes, n = s->n, parts = echi_cpu_sort_parts(n);
+    const size_t key_bytes = (size_t)s->key_bytes, n = s->n, parts = echi_parts(n);
     const size_t most = r->offsets ? n : r->cols; /* elements of a group */
     size_t others;
     const bool pack = !echi_rows_adjacent(r, &r->in), unpack = !echi_rows_adjacent(r, &r->out);
@@ -118,62 +106,6 @@ static ech_status plan_groups(const void *request, void *plan, size_t *work_byte
 }
 
 /* ---- Groups ---- */
-
-static size_t begin_of(const struct echi_sort_segments *r, size_t g)
-{
-    return r->offsets ? (size_t)echi_index_at(r->offsets, r->offsets_index, g) : g * r->cols;
-}
-
-static size_t length_of(const struct echi_sort_segments *r, size_t g)
-{
-    if (!r->offsets) return r->cols;
-    const void *ends = r->ends ? r->ends : r->offsets;
-    return (size_t)(echi_index_at(ends, r->offsets_index, g + !r->ends) -
-                    echi_index_at(r->offsets, r->offsets_index, g));
-}
-
-/* Checks some segments, and lists those that are long. */
-static void check_some(void *arg, size_t i, int thread)
-{
-    struct groups *all = arg;
-    const struct echi_sort_segments *r = all->request;
-    const struct echi_index index = r->offsets_index;
-    const size_t first = i * CHECK_GROUPS, some = echi_min(CHECK_GROUPS, r->groups - first);
-    uint64_t last = first ? echi_index_at(r->ends ? r->ends : r->offsets, index, first - 1) : 0;
-    (void)thread;
-    for (size_t g = first; g < first + some; g++) {
-        const uint64_t begin = echi_index_at(r->offsets, index, g);
-        const uint64_t end = echi_index_at(r->ends ? r->ends : r->offsets, index, g + !r->ends);
-        if (begin > r->sort.n)
-            echi_note_error(&all->error, ECHI_OFFSETS_PAST_END, g);
-        else if (begin < last)
-            echi_note_error(&all->error, r->ends ? ECHI_SEGMENTS_OVERLAP : ECHI_OFFSETS_DECREASE,
-                            g);
-        else if (r->ends && (end < begin || end > r->sort.n))
-            echi_note_error(&all->error, ECHI_SEGMENT_END, g);
-        else if (end > begin && end - begin > all->longest) {
-            const size_t at = atomic_fetch_add(&all->long_count, 1);
-            if (at < MOST_LONG) all->longs[at] = g; /* more are not in order: an error */
-        }
-        last = r->ends ? end : begin;
-    }
-}
-
-static ech_status check_segments(ech_ctx *ctx, struct groups *all)
-{
-    const struct echi_sort_segments *r = all->request;
-    const size_t blocks = (r->groups + CHECK_GROUPS - 1) / CHECK_GROUPS;
-    echi_parallel(blocks > 1 ? echi_threads(ctx) : 1, blocks, check_some, all);
-    if (!r->ends) {
-        const uint64_t end = echi_index_at(r->offsets, r->offsets_index, r->groups);
-        const uint64_t last = echi_index_at(r->offsets, r->offsets_index, r->groups - 1);
-        if (end > r->sort.n)
-            echi_note_error(&all->error, ECHI_OFFSETS_PAST_END, r->groups);
-        else if (end < last)
-            echi_note_error(&all->error, ECHI_OFFSETS_DECREASE, r->groups);
-    }
-    return echi_noted_error(ctx, all->error);
-}
 
 static char *moved(char *pointer, size_t elements, size_t bytes)
 {
@@ -227,9 +159,9 @@ static void sort_group(const struct groups *all, size_t in, size_t out, size_t n
 
 static void sort_one(const struct groups *all, size_t g, size_t n, int thread, int threads)
 {
-    const struct echi_sort_segments *r = all->request;
-    const size_t in = r->offsets ? begin_of(r, g) : g * all->in_row;
-    const size_t out = r->offsets ? in : g * all->out_row;
+    const bool segments = all->request->offsets != NULL;
+    const size_t in = segments ? echi_group_begin(&all->groups, g) : g * all->in_row;
+    const size_t out = segments ? in : g * all->out_row;
     if (n <= all->leaf_keys && threads == 1)
         sort_leaf(all, all->base.in.keys + in * all->base.key_bytes,
                   all->base.out.keys + out * all->base.key_bytes, n, thread);
@@ -237,54 +169,17 @@ static void sort_one(const struct groups *all, size_t g, size_t n, int thread, i
         sort_group(all, in, out, n, thread, threads);
 }
 
-/* The first group of a chunk: chunks have about equally many elements plus GROUP_ELEMENTS per
- * group, so that neither long nor empty segments are all in one chunk. */
-static size_t first_group(const struct groups *all, size_t chunk)
+static void sort_short(void *arg, size_t g, size_t n, int thread)
 {
-    const struct echi_sort_segments *r = all->request;
-    const size_t before = chunk * all->chunk_size;
-    size_t low = 0, high = r->groups;
-    if (chunk == 0) return 0;
-    if (chunk == all->chunks) return r->groups;
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-        if (begin_of(r, middle) + middle * GROUP_ELEMENTS < before)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
-static void sort_chunk(void *arg, size_t i, int thread)
-{
-    const struct groups *all = arg;
-    const size_t last = first_group(all, i + 1);
-    for (size_t g = first_group(all, i); g < last; g++) {
-        const size_t n = length_of(all->request, g);
-        if (n && n <= all->longest) sort_one(all, g, n, thread, 1);
-    }
+    sort_one(arg, g, n, thread, 1);
 }
 
 static void sort_long(const struct groups *all, int threads)
 {
-    const struct echi_sort_segments *r = all->request;
-    const size_t count = r->offsets ? all->long_count : r->cols > all->longest ? r->groups : 0;
-    for (size_t i = 0; i < count; i++) {
-        const size_t g = r->offsets ? all->longs[i] : i;
-        sort_one(all, g, length_of(r, g), 0, threads);
+    for (size_t i = 0; i < echi_groups_long(&all->groups); i++) {
+        const size_t g = echi_groups_long_at(&all->groups, i);
+        sort_one(all, g, echi_group_length(&all->groups, g), 0, threads);
     }
-}
-
-static void sort_chunks(struct groups *all, int threads)
-{
-    const struct echi_sort_segments *r = all->request;
-    const size_t size = r->sort.n + r->groups * GROUP_ELEMENTS;
-    if (!r->offsets && r->cols > all->longest) return; /* all rows are long */
-    all->chunks = echi_min(size / CHUNK_ELEMENTS + 1, (size_t)threads * CHUNKS);
-    if (threads == 1) all->chunks = 1;
-    all->chunk_size = size / all->chunks + 1;
-    echi_parallel(threads, all->chunks, sort_chunk, all);
 }
 
 /* ---- Rows whose elements are not adjacent ---- */
@@ -390,8 +285,6 @@ static ech_status run_groups(ech_ctx *ctx, const void *request, const void *plan
     if (r->groups == 0) return ECH_OK;
     lay_out(r, &layout, &m);
     const struct echi_sort_isa *isa = echi_cpu_sort_isa();
-    int threads = s->n < WAKE_ELEMENTS ? 1 : echi_threads(ctx);
-    threads = (int)echi_min((size_t)threads, echi_cpu_sort_parts(s->n));
     struct groups all = {
         .request = r,
         .base = { .sort = s,
@@ -405,17 +298,24 @@ static ech_status run_groups(ech_ctx *ctx, const void *request, const void *plan
                   .lines = m.lines },
         .counts = m.counts,
         .counts_bytes = m.counts_bytes,
-        .room = m.others / (size_t)threads,
         .leaf_keys = !s->stable && s->key_bytes >= 4 ? isa->leaf_keys[s->key_bytes == 8] : 0,
-        .longest = threads == 1 ? SIZE_MAX : s->n / (2 * (size_t)threads),
+        .groups = { .offsets = r->offsets,
+                    .ends = r->ends,
+                    .index = r->offsets_index,
+                    .n = s->n,
+                    .groups = r->groups,
+                    .cols = r->cols },
     };
-    const ech_status status = r->offsets ? check_segments(ctx, &all) : ECH_OK;
+    const int threads = echi_groups_threads(ctx, &all.groups);
+    all.room = m.others / (size_t)threads;
+    all.groups.longest = echi_groups_longest(&all.groups, threads);
+    const ech_status status = echi_groups_check(ctx, &all.groups);
     if (status != ECH_OK || s->n == 0) return status;
     find_arrays(&all, &m);
     const size_t blocks = (r->groups + PACK_ROWS - 1) / PACK_ROWS;
     if (all.pack) echi_parallel(threads, blocks, pack_rows, &all);
     sort_long(&all, threads);
-    sort_chunks(&all, threads);
+    echi_groups_run(&all.groups, threads, sort_short, &all);
     if (all.unpack) echi_parallel(threads, blocks, unpack_rows, &all);
     return ECH_OK;
 }
@@ -423,14 +323,14 @@ static ech_status run_groups(ech_ctx *ctx, const void *request, const void *plan
 static ech_status explain_groups(const void *request, struct echi_explain *e)
 {
     const struct echi_sort_segments *r = request;
-    const size_t threads = echi_min(echi_cpu_sort_parts(r->sort.n), (size_t)echi_processors());
+    const size_t parts = echi_parts(r->sort.n);
     size_t bytes;
     const ech_status status = plan_groups(r, NULL, &bytes);
     if (status != ECH_OK) return status;
     echi_explain_algorithm(e, true, "groups",
                            "each row or segment by one thread, long ones by all threads");
     echi_explain_line(e, "isa", "%s", echi_cpu_sort_isa()->name);
-    echi_explain_line(e, "threads", "at most %zu", r->sort.n < WAKE_ELEMENTS ? 1 : threads);
+    echi_explain_line(e, "threads", "at most %zu", echi_min(parts, (size_t)echi_processors()));
     return ECH_OK;
 }
 

@@ -133,8 +133,8 @@ static struct echi_sort row_sort(const struct echi_sort_segments *r)
     return s;
 }
 
-uint64_t echi_groups_capacity(const struct echi_sort_segments *r, const struct groups_plan *p,
-                              uint32_t list)
+uint64_t echi_sort_groups_capacity(const struct echi_sort_segments *r, const struct groups_plan *p,
+                                   uint32_t list)
 {
     const uint32_t below = list == SORT_LONG ? p->most_class : p->words_log + list;
     if (below >= p->most_class && list != SORT_LONG) return 0;
@@ -154,8 +154,8 @@ static ech_status lay_out(const struct echi_sort_segments *r, const struct group
         parts->values = echi_part(layout, s->n, s->value_bytes);
     if (r->offsets) {
         for (uint32_t k = 0; k <= SORT_LONG; k++)
-            if (echi_groups_capacity(r, p, k))
-                parts->lists[k] = echi_part(layout, (size_t)echi_groups_capacity(r, p, k),
+            if (echi_sort_groups_capacity(r, p, k))
+                parts->lists[k] = echi_part(layout, (size_t)echi_sort_groups_capacity(r, p, k),
                                             sizeof *parts->lists[k]);
         parts->state = echi_part(layout, 1, sizeof *parts->state);
     }
@@ -205,7 +205,7 @@ static ech_status begin(const struct echi_sort_segments *r, const struct groups_
     b->gpu = gpu;
     const ech_status status = lay_out(r, plan, &layout, &b->parts);
     if (status != ECH_OK) return status;
-    echi_groups_begin(b);
+    echi_sort_groups_begin(b);
     return ECH_OK;
 }
 
@@ -223,10 +223,10 @@ static ech_status run_huge_rows(ech_ctx *ctx, struct groups_build *b)
     for (uint64_t i = 0; i < b->r->groups && status == ECH_OK; i++) {
         const uint64_t in = i * b->groups.in_row, out = i * b->groups.out_row;
         struct echi_sort row = row_sort(b->r);
-        row.keys_in = echi_groups_at(b->s.keys_in, in, key);
-        row.keys_out = echi_groups_out(b->s.keys_out, out, key);
-        row.values_in = echi_groups_at(b->s.values_in, in, value);
-        row.values_out = echi_groups_out(b->s.values_out, out, value);
+        row.keys_in = echi_sort_groups_at(b->s.keys_in, in, key);
+        row.keys_out = echi_sort_groups_out(b->s.keys_out, out, key);
+        row.values_in = echi_sort_groups_at(b->s.values_in, in, value);
+        row.values_out = echi_sort_groups_out(b->s.values_out, out, value);
         status = echi_operation_run(ctx, &echi_cuda_sort, &row, b->parts.row_work);
     }
     return status;
@@ -245,11 +245,12 @@ static ech_status run_groups(ech_ctx *ctx, const void *request, const void *plan
     } else if (p->has_long) {
         const uint64_t n = r->sort.n, step = p->portion < n && r->offsets ? PORTION : p->portion;
         for (uint64_t base = 0; base < n; base += step) {
-            TRY(echi_groups_long(&b, base, step, n - base < p->portion ? n - base : p->portion));
+            TRY(echi_sort_groups_long(&b, base, step,
+                                      n - base < p->portion ? n - base : p->portion));
             TRY(enqueue(ctx, &b));
         }
     }
-    echi_groups_end(&b);
+    echi_sort_groups_end(&b);
     TRY(enqueue(ctx, &b));
 done:
     return status;
@@ -275,8 +276,9 @@ static ech_status explain_groups(const void *request, struct echi_explain *e)
         echi_explain_line(e, "networks", "groups of at most %llu elements",
                           1ULL << plan.most_class);
     TRY(begin(r, &plan, echi_gpu_of(NULL), NULL, &b));
-    if (plan.has_long && !plan.huge_rows) TRY(echi_groups_long(&b, 0, plan.portion, plan.portion));
-    echi_groups_end(&b);
+    if (plan.has_long && !plan.huge_rows)
+        TRY(echi_sort_groups_long(&b, 0, plan.portion, plan.portion));
+    echi_sort_groups_end(&b);
     echi_explain_steps(e, &b.steps);
 done:
     return status;

@@ -63,28 +63,28 @@ struct groups_build {
 /* ---- segments.c ---- */
 
 /* The maximum number of segments in a list. */
-uint64_t echi_groups_capacity(const struct echi_sort_segments *r, const struct groups_plan *p,
-                              uint32_t list);
+uint64_t echi_sort_groups_capacity(const struct echi_sort_segments *r, const struct groups_plan *p,
+                                   uint32_t list);
 
 /* ---- segments_steps.c ---- */
 
 /* Appends the steps before those of long groups: rows are packed, short groups are sorted. */
-void echi_groups_begin(struct groups_build *b);
+void echi_sort_groups_begin(struct groups_build *b);
 
 /* Appends the steps for the long groups that begin in [base, base + step), of an array of n
  * elements from base on. */
-ech_status echi_groups_long(struct groups_build *b, uint64_t base, uint64_t step, uint64_t n);
+ech_status echi_sort_groups_long(struct groups_build *b, uint64_t base, uint64_t step, uint64_t n);
 
 /* Appends the steps that unpack rows. */
-void echi_groups_end(struct groups_build *b);
+void echi_sort_groups_end(struct groups_build *b);
 
 /* The address of an element; NULL if there is no array. */
-static inline const void *echi_groups_at(const void *array, uint64_t element, size_t bytes)
+static inline const void *echi_sort_groups_at(const void *array, uint64_t element, size_t bytes)
 {
     return array ? (const char *)array + element * bytes : NULL;
 }
 
-static inline void *echi_groups_out(void *array, uint64_t element, size_t bytes)
+static inline void *echi_sort_groups_out(void *array, uint64_t element, size_t bytes)
 {
     return array ? (char *)array + element * bytes : NULL;
 }

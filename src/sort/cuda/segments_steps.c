@@ -83,7 +83,7 @@ static void add_pack(struct groups_build *b)
     if (s->value_bytes) b->s.values_out = parts->values;
 }
 
-void echi_groups_end(struct groups_build *b)
+void echi_sort_groups_end(struct groups_build *b)
 {
     const struct echi_sort *s = &b->r->sort;
     if (!b->plan->unpack) return;
@@ -117,7 +117,7 @@ static void set_groups(struct groups_build *b)
                                       .state = b->parts.state };
     for (uint32_t k = 0; r->offsets && k <= SORT_LONG; k++) {
         b->groups.lists[k] = b->parts.lists[k];
-        b->groups.capacity[k] = echi_groups_capacity(r, p, k);
+        b->groups.capacity[k] = echi_sort_groups_capacity(r, p, k);
     }
     b->groups.chunk = SORT_CHUNK; /* about SORT_CHUNK_ELEMENTS */
     while (b->groups.chunk > 32 && r->sort.n / r->groups * b->groups.chunk > SORT_CHUNK_ELEMENTS)
@@ -161,7 +161,7 @@ static void add_short(struct groups_build *b)
     }
 }
 
-void echi_groups_begin(struct groups_build *b)
+void echi_sort_groups_begin(struct groups_build *b)
 {
     add_pack(b);
     set_groups(b);
@@ -181,10 +181,11 @@ static void set_portion(struct groups_build *b, uint64_t base, uint64_t n)
     const bool index = s->index_bytes || p->index;
     b->rest = p->rest;
     b->rest.n = (size_t)n;
-    b->rest.keys_in = p->widen ? b->parts.wide : echi_groups_at(s->keys_in, base, key);
-    if (!p->widen && s->keys_out) b->rest.keys_out = echi_groups_out(s->keys_out, base, key);
-    b->rest.values_in = index ? NULL : echi_groups_at(s->values_in, base, value);
-    b->rest.values_out = p->index ? b->parts.index : echi_groups_out(s->values_out, base, value);
+    b->rest.keys_in = p->widen ? b->parts.wide : echi_sort_groups_at(s->keys_in, base, key);
+    if (!p->widen && s->keys_out) b->rest.keys_out = echi_sort_groups_out(s->keys_out, base, key);
+    b->rest.values_in = index ? NULL : echi_sort_groups_at(s->values_in, base, value);
+    b->rest.values_out =
+        p->index ? b->parts.index : echi_sort_groups_out(s->values_out, base, value);
     *common = echi_sort_common(&b->rest);
     common->index = index;
     common->keys_tmp = kept.keys_tmp;
@@ -214,7 +215,7 @@ static void add_gather(struct groups_build *b, struct sort_gather_args *args, co
         SORT_GROUPS_THREADS, args);
 }
 
-ech_status echi_groups_long(struct groups_build *b, uint64_t base, uint64_t step, uint64_t n)
+ech_status echi_sort_groups_long(struct groups_build *b, uint64_t base, uint64_t step, uint64_t n)
 {
     const struct echi_sort_segments *r = b->r;
     const struct groups_plan *p = b->plan;
@@ -226,7 +227,7 @@ ech_status echi_groups_long(struct groups_build *b, uint64_t base, uint64_t step
     if (p->index) clear(b, parts->index, (size_t)n * sizeof *parts->index);
     if (p->widen) {
         b->widen = (struct sort_widen_args){ b->shorts.common, parts->wide };
-        b->widen.common.keys_in = echi_groups_at(s->keys_in, base, (size_t)s->key_bytes);
+        b->widen.common.keys_in = echi_sort_groups_at(s->keys_in, base, (size_t)s->key_bytes);
         b->widen.common.n = n;
         b->widen.common.plain = echi_sort_compared_plainly(s);
         pdl(b, ECHI_LOOK, s->key_bytes == 1 ? "sort_short_k8_v4" : "sort_short_k16_v4",
@@ -252,12 +253,12 @@ ech_status echi_groups_long(struct groups_build *b, uint64_t base, uint64_t step
     const ech_status status =
         echi_sort_msd_groups(&build, p->longest < n ? p->longest : n, !r->offsets);
     if (p->gather_keys)
-        add_gather(b, &b->gather[0], echi_groups_at(s->keys_in, base, (size_t)s->key_bytes),
-                   echi_groups_out(s->keys_out, base, (size_t)s->key_bytes), parts->keys_copy,
+        add_gather(b, &b->gather[0], echi_sort_groups_at(s->keys_in, base, (size_t)s->key_bytes),
+                   echi_sort_groups_out(s->keys_out, base, (size_t)s->key_bytes), parts->keys_copy,
                    (size_t)s->key_bytes, n);
     if (p->gather_values)
-        add_gather(b, &b->gather[1], echi_groups_at(s->values_in, base, s->value_bytes),
-                   echi_groups_out(s->values_out, base, s->value_bytes), parts->values_copy,
+        add_gather(b, &b->gather[1], echi_sort_groups_at(s->values_in, base, s->value_bytes),
+                   echi_sort_groups_out(s->values_out, base, s->value_bytes), parts->values_copy,
                    s->value_bytes, n);
     return status;
 }

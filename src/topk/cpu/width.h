@@ -1,0 +1,197 @@
+/*
+ * topk/cpu/width.h - template: the kernels of a top-k selection for one key width.
+ *
+ *   FROM      u8 ... u64 (undefined at the end)
+ *
+ * Comparisons result in the bits of 64 keys.  Keys after the last one are read,
+ * but have no effect.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+#define NAME(x) JOINED(x##_, FROM)
+#define KEY     JOINED(FROM, _element)
+#include "cpu/predicate.h"
+
+INLINE KEY NAME(form)(const struct echi_order *o, KEY u)
+{
+    return o->float_mask ? NAME(merged)(o, u) : (KEY)(u ^ (KEY)(o->sign ^ o->flip));
+}
+
+INLINE KEY NAME(encode_all)(const struct echi_order *order, const KEY *restrict x, size_t stride,
+                            size_t n, KEY *restrict e)
+{
+    const struct echi_order o = *order; /* a copy, which stores cannot alias */
+    KEY least = (KEY)-1;
+    for (size_t i = 0; i < n; i++) {
+        const KEY own = NAME(form)(&o, x[i * stride]);
+        e[i] = own;
+        least = own < least ? own : least;
+    }
+    return least;
+}
+
+static uint64_t NAME(encode)(const struct echi_order *order, const void *keys, size_t stride,
+                             size_t n, void *e)
+{
+    if (stride != 1) return NAME(encode_all)(order, keys, stride, n, e);
+    return NAME(encode_all)(order, keys, 1, n, e);
+}
+
+static void NAME(sample)(const struct echi_order *order, const void *keys, size_t stride, size_t n,
+                         void *e, size_t count)
+{
+    const KEY *x = keys;
+    KEY *to = e;
+    for (size_t i = 0; i < count; i++)
+        to[i] = NAME(form)(order, x[sample_at(i, n / count) * stride]);
+}
+
+#ifndef __AVX512BW__
+INLINE uint64_t NAME(at_most)(const KEY *e, KEY v)
+{
+    uint8_t flags[64];
+    for (int i = 0; i < 64; i++) flags[i] = e[i] <= v;
+    return bits_of_bytes(flags, 64);
+}
+#endif
+
+/* The bits of 64 keys, of which `there` exist, that pass the bound.  Counts ties down. */
+INLINE uint64_t NAME(passing)(const KEY *e, uint64_t there, KEY limit, size_t *ties)
+{
+    uint64_t bits = NAME(at_most)(e, limit) & there;
+    if (*ties == SIZE_MAX) return bits;
+    const uint64_t less = limit ? NAME(at_most)(e, (KEY)(limit - 1)) & there : 0;
+    const size_t equal = (size_t)__builtin_popcountll(bits ^ less);
+    if (*ties == 0) return less;
+    for (size_t count = equal; count > *ties; count--) /* the last one does not pass */
+        bits ^= (uint64_t)1 << (63 - __builtin_clzll(bits ^ less));
+    *ties -= equal < *ties ? equal : *ties;
+    return bits;
+}
+
+static size_t NAME(collect)(struct echi_bound *bound, const void *keys, const uint64_t *positions,
+                            uint64_t first, size_t n, void *e_out, uint64_t *positions_out)
+{
+    enum { FEW = 12 }; /* keys that are moved in less time one by one */
+    const KEY *e = keys, limit = (KEY)bound->limit;
+    KEY *to = e_out;
+    size_t count = 0, ties = bound->ties;
+    for (size_t i = 0; i < n; i += 64) {
+        uint64_t bits = NAME(passing)(e + i, low_bits(n - i), limit, &ties);
+        if (__builtin_popcountll(bits) > FEW) {
+            NAME(keep_some)((char *)(to + count), (const char *)(e + i), bits);
+            if (positions)
+                keep_some_u64((char *)(positions_out + count), (const char *)(positions + i), bits);
+            else
+                positions_some(positions_out + count, first + i, bits);
+            count += (size_t)__builtin_popcountll(bits);
+            continue;
+        }
+        for (; bits; bits &= bits - 1) {
+            const size_t at = i + (size_t)__builtin_ctzll(bits);
+            to[count] = e[at];
+            positions_out[count++] = positions ? positions[at] : first + at;
+        }
+    }
+    bound->ties = ties;
+    return count;
+}
+
+/* The number of keys that are at most v, of 64 and of n. */
+INLINE size_t NAME(count_block)(const KEY *e, uint64_t there, KEY v)
+{
+    return (size_t)__builtin_popcountll(NAME(at_most)(e, v) & there);
+}
+
+INLINE size_t NAME(count)(const KEY *e, size_t n, KEY v)
+{
+    size_t count = 0, i = 0;
+    for (; i + 64 <= n; i += 64) count += NAME(count_block)(e + i, ~(uint64_t)0, v);
+    return i < n ? count + NAME(count_block)(e + i, low_bits(n - i), v) : count;
+}
+
+/* The minimum and the maximum of n keys, compared with those that are given. */
+INLINE void NAME(range)(const KEY *e, size_t n, KEY *low, KEY *high)
+{
+    KEY least = *low, most = *high;
+    for (size_t i = 0; i < n; i++) {
+        least = e[i] < least ? e[i] : least;
+        most = e[i] > most ? e[i] : most;
+    }
+    *low = least;
+    *high = most;
+}
+
+static void NAME(tally)(const void *e, size_t n, uint64_t low, uint64_t high, size_t counts[4])
+{
+    const KEY *x = e, l = (KEY)low, h = (KEY)high;
+    memset(counts, 0, 4 * sizeof *counts);
+    for (size_t i = 0; i < n; i += 64) {
+        const uint64_t there = low_bits(n - i);
+        counts[0] += l ? NAME(count_block)(x + i, there, (KEY)(l - 1)) : 0;
+        counts[1] += NAME(count_block)(x + i, there, l);
+        counts[2] += h ? NAME(count_block)(x + i, there, (KEY)(h - 1)) : 0;
+        counts[3] += NAME(count_block)(x + i, there, h);
+    }
+}
+
+static size_t NAME(narrow)(void *e, size_t n, uint64_t low, uint64_t high)
+{
+    KEY *x = e;
+    size_t count = 0;
+    for (size_t i = 0; i < n; i += 64) {
+        const uint64_t below = low ? NAME(at_most)(x + i, (KEY)(low - 1)) : 0;
+        const uint64_t bits = NAME(at_most)(x + i, (KEY)high) & ~below & low_bits(n - i);
+        NAME(keep_some)((char *)(x + count), (const char *)(x + i), bits);
+        count += (size_t)__builtin_popcountll(bits);
+    }
+    return count;
+}
+
+static struct echi_bound NAME(bisect)(const void *e, size_t n, size_t k, size_t most)
+{
+    const KEY *x = e;
+    KEY low = (KEY)-1, high = 0; /* the k-th key is between them */
+    size_t less = 0;             /* keys that are less than low */
+    NAME(range)(x, n & ~(size_t)63, &low, &high);
+    if (n < 64)
+        NAME(range)(x, n, &low, &high);
+    else
+        NAME(range)(x + n - 64, 64, &low, &high);
+    while (low < high) {
+        const KEY middle = (KEY)(low + (high - low) / 2);
+        const size_t count = NAME(count)(x, n, middle);
+        const bool below = count < k;
+        if (count - k <= most - k) return (struct echi_bound){ middle, SIZE_MAX };
+        low = below ? (KEY)(middle + 1) : low;
+        high = below ? high : middle;
+        less = below ? count : less;
+    }
+    return (struct echi_bound){ low, k - less };
+}
+
+/* The rank of a key is the number of keys before it in the order, which no branch depends on. */
+static void NAME(sort)(const void *keys, const uint64_t *positions, size_t n, uint64_t *out)
+{
+    const KEY *e = keys;
+    for (size_t i = 0; i < n; i++) {
+        const uint64_t less = e[i] ? NAME(at_most)(e, (KEY)(e[i] - 1)) & low_bits(n) : 0;
+        const uint64_t equal = NAME(at_most)(e, e[i]) & ~less & low_bits(i);
+        out[__builtin_popcountll(less) + __builtin_popcountll(equal)] = positions[i];
+    }
+}
+
+static const struct echi_topk_width NAME(width) = {
+    .encode = NAME(encode),
+    .sample = NAME(sample),
+    .collect = NAME(collect),
+    .tally = NAME(tally),
+    .narrow = NAME(narrow),
+    .bisect = NAME(bisect),
+    .sort = NAME(sort),
+};
+
+#undef NAME
+#undef KEY
+#undef FROM

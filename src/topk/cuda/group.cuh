@@ -1,0 +1,153 @@
+/*
+ * topk/cuda/group.cuh - device code: where a group is, its keys in the form that is compared, and
+ * the words of candidates.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef ECHI_TOPK_CUDA_GROUP_CUH
+#define ECHI_TOPK_CUDA_GROUP_CUH
+
+#include "cuda/device/block_network.cuh"
+#include "cuda/device/data_error.cuh"
+#include "cuda/device/order.cuh"
+#include "topk/cuda/common.h"
+
+extern __shared__ __align__(16) unsigned char shared_bytes[];
+
+/* A key as it is compared, and a candidate: the key, then its position in the group, so that no two
+ * are equal. */
+#if KEY_BITS == 64
+typedef uint64_t ekey;
+typedef network_u128 word;
+#else
+typedef uint32_t ekey;
+typedef uint64_t word;
+#endif
+#define WORST (~(ekey)0)
+
+static __device__ inline ekey key_of(const struct topk_args &a, ukey u)
+{
+    return (ekey)order_merge(a.order, order_encode(a.order, u));
+}
+
+/* ---- Keys that are not merged yet ---- */
+
+/* The same without order_merge(): equal keys may differ, but the order of others is the same. */
+static __device__ inline ekey split_key(const struct topk_args &a, ukey u)
+{
+    return (ekey)order_encode(a.order, u);
+}
+
+static __device__ inline ekey merged_key(const struct topk_args &a, ekey split)
+{
+    return (ekey)order_merge(a.order, (ukey)split);
+}
+
+/* The split keys that merged_key() maps to the same key as e: -0 and +0, or all NaN. */
+struct equals {
+    ekey low, high;
+};
+
+static __device__ inline struct equals equals_of(const struct topk_args &a, ekey e)
+{
+    const struct echi_order &o = a.order;
+    const ukey d = (ukey)e ^ (ukey)o.flip;
+    ukey low = d, high = d;
+    if (o.merge && (d == (ukey)o.zero || d == (ukey)(o.zero + 1))) {
+        low = (ukey)o.zero;
+        high = (ukey)(o.zero + 1);
+    }
+    if (d >= (ukey)o.last) {
+        low = (ukey)o.last;
+        high = (ukey) ~(ukey)0;
+    }
+    if (!o.flip) return { (ekey)low, (ekey)high };
+    return { (ekey)(ukey)~high, (ekey)(ukey)~low };
+}
+
+/* ---- Candidates ---- */
+
+static __device__ inline word word_of(ekey e, uint32_t position)
+{
+    return (word)e << 32 | position;
+}
+
+static __device__ inline ekey word_key(word w)
+{
+    return (ekey)(w >> 32);
+}
+
+static __device__ inline uint32_t word_position(word w)
+{
+    return (uint32_t)w;
+}
+
+struct group {
+    uint64_t number, begin, n, k; /* k: at most n */
+};
+
+static __device__ inline uint64_t reported(const struct topk_args &a, enum echi_data_error what,
+                                           uint64_t where)
+{
+    report_error(a.data_error, what, where);
+    return 0;
+}
+
+/* The length of a segment, or 0 if it is invalid, which is reported. */
+static __device__ inline uint64_t segment_length(const struct topk_args &a, uint64_t s,
+                                                 uint64_t begin)
+{
+    const uint64_t end = a.ends ? echi_index_at(a.ends, a.offsets_index, s)
+                                : echi_index_at(a.offsets, a.offsets_index, s + 1);
+    if (begin > a.n) return reported(a, ECHI_OFFSETS_PAST_END, s);
+    if (a.ends && s && begin < echi_index_at(a.ends, a.offsets_index, s - 1))
+        return reported(a, ECHI_SEGMENTS_OVERLAP, s);
+    if (a.ends && (end < begin || end > a.n)) return reported(a, ECHI_SEGMENT_END, s);
+    if (end < begin) return reported(a, ECHI_OFFSETS_DECREASE, s + 1);
+    if (end > a.n) return reported(a, ECHI_OFFSETS_PAST_END, s + 1);
+    return end - begin;
+}
+
+static __device__ inline struct group group_at(const struct topk_args &a, uint64_t g)
+{
+    struct group group;
+    group.number = g;
+    if (a.offsets) {
+        group.begin = echi_index_at(a.offsets, a.offsets_index, g);
+        group.n = segment_length(a, g, group.begin);
+    } else {
+        group.begin = g * a.in_row;
+        group.n = a.cols;
+    }
+    group.k = a.k;
+    if (a.counts) {
+        const uint64_t count = echi_index_at(a.counts, a.counts_index, g);
+        if (count > a.k)
+            reported(a, ECHI_COUNT_TOO_LARGE, g);
+        else
+            group.k = count;
+    }
+    if (group.k > group.n) group.k = group.n;
+    return group;
+}
+
+static __device__ inline ekey group_key(const struct topk_args &a, const struct group &group,
+                                        uint64_t i)
+{
+    return key_of(a, ((const ukey *)a.in)[group.begin + i]);
+}
+
+/* Writes element `to` of the group's result. */
+static __device__ inline void write_result(const struct topk_args &a, const struct group &group,
+                                           uint64_t to, uint64_t position)
+{
+    const uint64_t at = group.number * a.out_row + to * a.out_element;
+    if (a.values) ((ukey *)a.values)[at] = ((const ukey *)a.in)[group.begin + position];
+    if (!a.indices) return;
+    if (a.index_bytes == 4)
+        ((uint32_t *)a.indices)[at] = (uint32_t)position;
+    else
+        ((uint64_t *)a.indices)[at] = position;
+}
+
+#endif

@@ -1,0 +1,220 @@
+/*
+ * topk/cuda/steps.c - the steps of top-k selections on the GPU and the arguments of their kernels.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "topk/cuda/plan.h"
+
+size_t echi_topk_row(const struct echi_topk *t, const struct topk_plan *p)
+{
+    return p->pack ? t->cols : t->in_strides.row;
+}
+
+static void launch(struct topk_build *b, enum echi_phase phase, const char *module,
+                   const char *kernel, unsigned blocks, unsigned threads, size_t shared_bytes,
+                   void *args)
+{
+    echi_step_add(&b->steps, (struct echi_step){ .phase = phase,
+                                                 .kind = ECHI_LAUNCH_PDL,
+                                                 .module = module,
+                                                 .name = kernel,
+                                                 .blocks = blocks,
+                                                 .threads = threads,
+                                                 .shared_bytes = (unsigned)shared_bytes,
+                                                 .level = -1,
+                                                 .args = args });
+}
+
+/* As many blocks as there are parts of `each`, at most `most` per multiprocessor. */
+static unsigned blocks_of(const struct topk_build *b, uint64_t n, uint64_t each, unsigned most)
+{
+    return echi_cuda_least((n + each - 1) / each + (n == 0),
+                           (uint64_t)most * (uint64_t)b->gpu.multiprocessors);
+}
+
+static void add_pack(struct topk_build *b)
+{
+    const struct echi_topk *t = b->t;
+    if (!b->p->pack) return;
+    b->pack = (struct sort_pack_args){ .from = t->in,
+                                       .to = b->parts.packed,
+                                       .rows = t->groups,
+                                       .cols = t->cols,
+                                       .from_row = t->in_strides.row,
+                                       .from_element = t->in_strides.element,
+                                       .to_row = t->cols,
+                                       .to_element = 1,
+                                       .unit = (uint32_t)t->key_bytes,
+                                       .units = 1 };
+    launch(b, ECHI_LOOK, "sort_groups_all", "sort_groups_pack", blocks_of(b, t->n, 1024, 16),
+           SORT_GROUPS_THREADS, 0, &b->pack);
+}
+
+static void set_args(struct topk_build *b)
+{
+    const struct echi_topk *t = b->t;
+    const struct topk_plan *p = b->p;
+    b->args = (struct topk_args){ .in = p->pack ? b->parts.packed : t->in,
+                                  .values = t->values,
+                                  .indices = t->indices,
+                                  .offsets = t->offsets,
+                                  .ends = t->ends,
+                                  .counts = t->counts,
+                                  .offsets_index = t->offsets_index,
+                                  .counts_index = t->counts_index,
+                                  .n = t->n,
+                                  .groups = t->groups,
+                                  .cols = t->cols,
+                                  .k = t->k,
+                                  .in_row = echi_topk_row(t, p),
+                                  .out_row = t->out_strides.row,
+                                  .out_element = t->out_strides.element,
+                                  .order = t->order,
+                                  .index_bytes = (uint32_t)t->index_bytes,
+                                  .sorted = t->sorted,
+                                  .chip = p->chip,
+                                  .bins_log = p->bins_log,
+                                  .lists = b->parts.lists,
+                                  .chip_list = b->parts.chip_list,
+                                  .chip_room = p->chip_room,
+                                  .long_room = p->longs,
+                                  .chunk_room = p->chunks,
+                                  .candidate_room = p->candidates,
+                                  .longs = b->parts.longs,
+                                  .long_rows = p->has_long && !t->offsets ? t->groups : 0,
+                                  .chunk = p->chunk,
+                                  .chunk_of = b->parts.chunk_of,
+                                  .chunk_equal = b->parts.chunk_equal,
+                                  .candidates = b->parts.candidates,
+                                  .split_keys = b->parts.split_keys,
+                                  .split_positions = b->parts.split_positions,
+                                  .samples = b->parts.samples,
+                                  .row_room = p->row_room,
+                                  .row_rank = p->row_rank };
+    if (b->gpu.ctx) b->args.data_error = echi_cuda_error_word(b->gpu.ctx);
+}
+
+/* Threads that sort this many words by a network: 64 bytes each. */
+static unsigned network_threads(const struct topk_build *b, unsigned least)
+{
+    const size_t room = topk_room_words(echi_topk_most(b->t));
+    const unsigned threads = (unsigned)(room * b->p->word_bytes / 64);
+    return room > TOPK_FEW && threads > least ? threads : least;
+}
+
+static void add_lanes(struct topk_build *b)
+{
+    const struct echi_topk *t = b->t;
+    const unsigned lanes = !t->offsets && t->cols <= 16 ? 2 : 8;
+    const uint64_t groups = TOPK_LANES_THREADS / lanes; /* of a block */
+    if (!b->p->has_lanes) return;
+    launch(b, ECHI_MOVE, b->p->module,
+           t->offsets   ? "topk_lanes_segments"
+           : lanes == 2 ? "topk_lanes_2"
+                        : "topk_lanes_8",
+           blocks_of(b, t->groups, groups, 4 * TOPK_BLOCKS), TOPK_LANES_THREADS, 0, &b->args);
+}
+
+static void add_warp(struct topk_build *b)
+{
+    const struct echi_topk *t = b->t;
+    const unsigned lanes = t->offsets || t->cols > 256 ? 32 : t->cols > 64 ? 16 : 8;
+    if (!b->p->warp) return;
+    launch(b, ECHI_MOVE, b->p->module, b->p->warp,
+           blocks_of(b, t->offsets ? b->p->chip_room : t->groups, TOPK_WARP_THREADS / lanes,
+                     4 * TOPK_BLOCKS),
+           TOPK_WARP_THREADS, 0, &b->args);
+}
+
+/* Threads with TOPK_EACH elements each. */
+static unsigned block_threads(const struct echi_topk *t, const struct topk_plan *p)
+{
+    unsigned threads = 128;
+    if (t->offsets) return TOPK_SEGMENT_THREADS;
+    while (threads < TOPK_THREADS && threads * TOPK_EACH < p->chip) threads *= 2;
+    return threads;
+}
+
+static void add_block(struct topk_build *b)
+{
+    const struct echi_topk *t = b->t;
+    const struct topk_plan *p = b->p;
+    if (!p->has_block) return;
+    launch(b, ECHI_MOVE, p->module,
+           p->chip > TOPK_THREADS * TOPK_EACH ? "topk_block_16" : "topk_block",
+           blocks_of(b, t->offsets ? p->chip_room : t->groups, 1, TOPK_BLOCKS),
+           network_threads(b, block_threads(t, p)),
+           (size_t)topk_room_words(echi_topk_most(t)) * p->word_bytes, &b->args);
+}
+
+static void add_long(struct topk_build *b)
+{
+    const struct topk_plan *p = b->p;
+    const size_t key = p->word_bytes / 2;
+    const uint64_t longest = echi_topk_longest(b->t), sample = topk_sample_size(longest);
+    const uint32_t room = topk_room(echi_topk_most(b->t));
+    if (!p->has_long) return;
+    if (p->gathers)
+        launch(b, ECHI_LOOK, p->long_module, "topk_gather", blocks_of(b, p->longs * sample, 512, 4),
+               TOPK_FILTER_THREADS, 0, &b->args);
+    launch(b, ECHI_LOOK, p->long_module, "topk_sample", blocks_of(b, p->longs, 1, 4), TOPK_THREADS,
+           (size_t)sample * key, &b->args);
+    launch(b, ECHI_MOVE, p->long_module, "topk_filter", blocks_of(b, p->chunks, 1, 32),
+           TOPK_FILTER_THREADS, 0, &b->args);
+    launch(b, ECHI_MOVE, p->long_module, "topk_ties", blocks_of(b, p->chunks, 1, 4),
+           TOPK_FILTER_THREADS, 0, &b->args);
+    launch(b, ECHI_MOVE, p->long_module, "topk_repair", blocks_of(b, p->longs, 1, 2), TOPK_THREADS,
+           0, &b->args);
+    if (p->large)
+        launch(b, ECHI_MOVE, p->long_module, "topk_fill", blocks_of(b, p->row_room, 4096, 4),
+               TOPK_FILTER_THREADS, 0, &b->args);
+    else
+        launch(b, ECHI_FINISH, p->long_module, "topk_finish", blocks_of(b, p->longs, 1, 4),
+               TOPK_THREADS, (size_t)(room > TOPK_THREADS ? room : TOPK_THREADS) * p->word_bytes,
+               &b->args);
+}
+
+static void add_select(struct topk_build *b)
+{
+    if (b->p->lists)
+        echi_step_add(&b->steps, (struct echi_step){ .phase = ECHI_LOOK,
+                                                     .kind = ECHI_CLEAR,
+                                                     .level = -1,
+                                                     .to = b->parts.lists,
+                                                     .bytes = sizeof *b->parts.lists });
+    add_lanes(b);
+    add_warp(b);
+    add_block(b);
+    add_long(b);
+}
+
+void echi_topk_begin(struct topk_build *b, bool select)
+{
+    add_pack(b);
+    set_args(b);
+    if (select) add_select(b);
+}
+
+void echi_topk_add_write(struct topk_build *b, bool pick)
+{
+    const struct echi_topk *t = b->t;
+    const bool from_picks = !t->sorted && !pick;
+    b->write = (struct topk_write_args){ .topk = b->args,
+                                         .from = b->parts.positions,
+                                         .from_row = t->offsets ? 0 : t->cols,
+                                         .from_bytes = (uint32_t)b->p->position_bytes,
+                                         .picks = b->parts.picks };
+    if (from_picks) {
+        b->write.from = b->parts.picks;
+        b->write.from_row = t->k;
+    } else if (b->p->large && b->p->word_bytes == 8) {
+        b->write.from = b->parts.candidates;
+        b->write.from_bytes = 8;
+        b->write.words = 1;
+    } else if (b->p->large) {
+        b->write.from = b->parts.split_positions;
+    }
+    launch(b, ECHI_FINISH, b->p->module, pick ? "topk_pick" : "topk_write",
+           blocks_of(b, t->groups * t->k, TOPK_WRITE_THREADS * 2, 16), TOPK_WRITE_THREADS, 0,
+           &b->write);
+}
