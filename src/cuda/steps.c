@@ -28,6 +28,12 @@ ech_status echi_gpu_compiled_for(const struct echi_gpu *gpu, const char *module,
     return gpu->ctx ? echi_cuda_compiled_for(gpu->ctx, module, kernel, architecture) : ECH_OK;
 }
 
+unsigned echi_gpu_blocks(const struct echi_gpu *gpu, uint64_t n, uint64_t each, unsigned most)
+{
+    return echi_cuda_least((n + each - 1) / each + (n == 0),
+                           (uint64_t)most * (uint64_t)gpu->multiprocessors);
+}
+
 unsigned echi_gpu_resident(const struct echi_gpu *gpu, unsigned blocks, unsigned threads,
                            unsigned shared_bytes)
 {

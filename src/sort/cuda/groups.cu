@@ -55,8 +55,8 @@ extern "C" __global__ void __launch_bounds__(SORT_GROUPS_THREADS)
     const uint64_t step = (uint64_t)gridDim.x * SORT_GROUPS_THREADS;
     wait_for_earlier();
     const uint64_t count = a.groups.state ? list_count(a.groups, SORT_LONG) : a.rows;
-    if (a.groups.state && a.groups.state->bad) return;
     if (blockIdx.x == 0 && threadIdx.x == 0) a.lists.msd->seen = SORT_SEEN_BOTH;
+    if (a.groups.state && a.groups.state->bad) return;
     for (uint64_t warp = (uint64_t)blockIdx.x * SORT_GROUPS_THREADS + threadIdx.x / 32 * 32;
          warp < count; warp += step) {
         const uint64_t i = warp + lane_id();

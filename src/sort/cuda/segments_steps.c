@@ -33,13 +33,6 @@ static void clear(struct groups_build *b, void *to, size_t bytes)
             .phase = ECHI_LOOK, .kind = ECHI_CLEAR, .level = -1, .to = to, .bytes = bytes });
 }
 
-/* As many blocks as there are parts of `each` elements, at most `most` per multiprocessor. */
-static unsigned blocks_of(const struct groups_build *b, uint64_t n, uint64_t each, unsigned most)
-{
-    return echi_cuda_least((n + each - 1) / each + (n == 0),
-                           (uint64_t)most * (uint64_t)b->gpu.multiprocessors);
-}
-
 static uint32_t unit_of(size_t bytes)
 {
     return (uint32_t)echi_opaque_align(bytes);
@@ -62,7 +55,7 @@ static void pack_step(struct groups_build *b, struct sort_pack_args *args, const
                                      .unit = unit_of(bytes) };
     args->units = (uint32_t)(bytes / args->unit);
     pdl(b, to_work ? ECHI_LOOK : ECHI_FINISH, "sort_groups_all", "sort_groups_pack",
-        blocks_of(b, r->sort.n, 1024, 16), SORT_GROUPS_THREADS, args);
+        echi_gpu_blocks(&b->gpu, r->sort.n, 1024, 16), SORT_GROUPS_THREADS, args);
 }
 
 /* The arrays of the sort itself, in which the elements of a row are adjacent. */
@@ -141,11 +134,12 @@ static void add_short(struct groups_build *b)
     if (r->offsets) {
         clear(b, b->parts.state, sizeof *b->parts.state);
         pdl(b, ECHI_MOVE, p->short_module, "sort_short_segments",
-            blocks_of(b, r->groups, b->groups.chunk, SORT_SHORT_BLOCKS * 4), SORT_SHORT_THREADS,
-            &b->shorts);
+            echi_gpu_blocks(&b->gpu, r->groups, b->groups.chunk, SORT_SHORT_BLOCKS * 4),
+            SORT_SHORT_THREADS, &b->shorts);
     } else if (c <= p->words_log) {
         pdl(b, ECHI_MOVE, p->short_module, "sort_short_rows",
-            blocks_of(b, r->groups << c, words * (SORT_SHORT_THREADS / 32), SORT_SHORT_BLOCKS * 4),
+            echi_gpu_blocks(&b->gpu, r->groups << c, words * (SORT_SHORT_THREADS / 32),
+                            SORT_SHORT_BLOCKS * 4),
             SORT_SHORT_THREADS, &b->shorts);
     }
     for (uint32_t k = 0; k < p->most_class - p->words_log; k++) {
@@ -155,8 +149,8 @@ static void add_short(struct groups_build *b)
         const uint64_t most = r->offsets ? n >> (class - 1) : r->groups;
         b->blocks[k] = b->shorts;
         b->blocks[k].block_class = k;
-        pdl(b, ECHI_MOVE, p->short_module, "sort_short_block", blocks_of(b, most, 1, resident),
-            threads, &b->blocks[k]);
+        pdl(b, ECHI_MOVE, p->short_module, "sort_short_block",
+            echi_gpu_blocks(&b->gpu, most, 1, resident), threads, &b->blocks[k]);
         b->steps.step[b->steps.count - 1].shared_bytes = (unsigned)SORT_SHORT_WARP_BYTES << (k + 1);
     }
 }
@@ -211,8 +205,8 @@ static void add_gather(struct groups_build *b, struct sort_gather_args *args, co
         .from = from, .to = to, .index = b->parts.index, .n = n, .unit = unit_of(bytes)
     };
     args->units = (uint32_t)(bytes / args->unit);
-    pdl(b, ECHI_FINISH, "sort_groups_all", "sort_groups_gather", blocks_of(b, n, 1024, 8),
-        SORT_GROUPS_THREADS, args);
+    pdl(b, ECHI_FINISH, "sort_groups_all", "sort_groups_gather",
+        echi_gpu_blocks(&b->gpu, n, 1024, 8), SORT_GROUPS_THREADS, args);
 }
 
 ech_status echi_sort_groups_long(struct groups_build *b, uint64_t base, uint64_t step, uint64_t n)
@@ -231,7 +225,8 @@ ech_status echi_sort_groups_long(struct groups_build *b, uint64_t base, uint64_t
         b->widen.common.n = n;
         b->widen.common.plain = echi_sort_compared_plainly(s);
         pdl(b, ECHI_LOOK, s->key_bytes == 1 ? "sort_short_k8_v4" : "sort_short_k16_v4",
-            "sort_short_widen", blocks_of(b, n, 2048, 8), SORT_GROUPS_THREADS, &b->widen);
+            "sort_short_widen", echi_gpu_blocks(&b->gpu, n, 2048, 8), SORT_GROUPS_THREADS,
+            &b->widen);
     }
     b->longs =
         (struct sort_long_args){ .groups = b->groups,
@@ -249,7 +244,7 @@ ech_status echi_sort_groups_long(struct groups_build *b, uint64_t base, uint64_t
                                  .global = p->index };
     const uint64_t most = r->offsets ? n >> p->most_class : n / r->cols;
     pdl(b, ECHI_PLAN, "sort_groups_all", "sort_groups_long",
-        blocks_of(b, most + 1, SORT_GROUPS_THREADS, 8), SORT_GROUPS_THREADS, &b->longs);
+        echi_gpu_blocks(&b->gpu, most + 1, SORT_GROUPS_THREADS, 8), SORT_GROUPS_THREADS, &b->longs);
     const ech_status status =
         echi_sort_msd_groups(&build, p->longest < n ? p->longest : n, !r->offsets);
     if (p->gather_keys)

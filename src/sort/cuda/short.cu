@@ -10,7 +10,7 @@
  *              across warps.  The time does not depend on the keys
  *     store    keys are decoded or loaded again by position; values are loaded by position
  *
- *         words of a warp   | group 0 | group 1 | ... |    4 to 512 groups; a block: one group
+ *         words of a warp   | group 0 | group 1 | ... |    1 to 512 groups; a block: one group
  *
  * All elements of a group are read before the first is written, so sorts in place need no copy.
  *
@@ -59,7 +59,7 @@ extern "C" __global__ void __launch_bounds__(SORT_SHORT_THREADS, SORT_SHORT_BLOC
          from += step) {
         chunk_classify(a, chunk, from);
         uint32_t item = warp_id();
-        for (uint32_t c = 3; c <= WORDS_LOG; c++) { /* items of all classes, dealt to the warps */
+        for (uint32_t c = 0; c <= WORDS_LOG; c++) { /* items of all classes, dealt to the warps */
             const uint32_t count = chunk.counts[c], each = WORDS >> c;
             const uint32_t items = (count + each - 1) / each;
             for (; item < items; item += SORT_SHORT_THREADS / 32) {

@@ -23,15 +23,15 @@ enum {
     TOPK_WARP_THREADS = 128,
     TOPK_WARP_CHUNK = 1024,     /* rows of at most this many elements always have a warp each */
     TOPK_WARP_ROWS = 1024,      /* ... and longer ones if there are this many */
-    TOPK_THREADS = 1024,        /* of a block at most */
-    TOPK_EACH = 8,              /* elements of a thread of topk_block; twice as many: _16 */
-    TOPK_SEGMENT_THREADS = 512, /* for segments */
-    TOPK_BLOCKS = 16,           /* per multiprocessor at most */
+    TOPK_THREADS = 1024,        /* of topk_block for rows, at most */
+    TOPK_SEGMENT_THREADS = 512, /* of topk_block for segments */
+    TOPK_EACH = 8,              /* elements of a thread of topk_block; 16 of topk_block_16 */
+    TOPK_BLOCKS = 16,           /* of topk_block per multiprocessor, at most */
     TOPK_BINS_LOG = 11,
     TOPK_FILTER_THREADS = 512,
-    TOPK_CHUNK_MOST = 1 << 15,  /* elements of a block of topk_filter, at most ... */
-    TOPK_CHUNK_LEAST = 1 << 12, /* ... and at least, if there are not */
-    TOPK_CHUNKS = 1 << 10,      /* so many */
+    TOPK_CHUNK_MOST = 1 << 15,  /* elements of a chunk of topk_filter, at most; it is halved ... */
+    TOPK_CHUNK_LEAST = 1 << 12, /* ... down to this number ... */
+    TOPK_CHUNKS = 1 << 10,      /* ... while there are fewer chunks than this */
     TOPK_FILTER_BUFFER = 2048,  /* candidates that it collects in shared memory */
     TOPK_SAMPLE = 1 << 14,      /* elements of a sample, at most */
     TOPK_SAMPLE_LEAST = 1 << 10,
@@ -101,9 +101,9 @@ struct topk_long {
     uint64_t rank;       /* of the pivot in the sample */
     uint64_t pivot;
     uint64_t first_chunk, chunks;
-    uint64_t worse;  /* the complement of its best candidate's key */
-    uint64_t better; /* elements better than the pivot */
-    uint64_t equal;  /* elements equal to the pivot */
+    uint64_t best_inverted; /* ~key of the best candidate: 0 before there is one */
+    uint64_t better;        /* elements better than the pivot */
+    uint64_t equal;         /* elements equal to the pivot */
 };
 
 /* Lists of segments, zero before. */

@@ -10,6 +10,7 @@
 #include "cuda/device/block_network.cuh"
 #include "cuda/device/data_error.cuh"
 #include "cuda/device/order.cuh"
+#include "cuda/device/segments.cuh"
 #include "topk/cuda/common.h"
 
 extern __shared__ __align__(16) unsigned char shared_bytes[];
@@ -82,39 +83,23 @@ static __device__ inline uint32_t word_position(word w)
     return (uint32_t)w;
 }
 
+/* ---- Groups ---- */
+
 struct group {
     uint64_t number, begin, n, k; /* k: at most n */
 };
-
-static __device__ inline uint64_t reported(const struct topk_args &a, enum echi_data_error what,
-                                           uint64_t where)
-{
-    report_error(a.data_error, what, where);
-    return 0;
-}
-
-/* The length of a segment, or 0 if it is invalid, which is reported. */
-static __device__ inline uint64_t segment_length(const struct topk_args &a, uint64_t s,
-                                                 uint64_t begin)
-{
-    const uint64_t end = a.ends ? echi_index_at(a.ends, a.offsets_index, s)
-                                : echi_index_at(a.offsets, a.offsets_index, s + 1);
-    if (begin > a.n) return reported(a, ECHI_OFFSETS_PAST_END, s);
-    if (a.ends && s && begin < echi_index_at(a.ends, a.offsets_index, s - 1))
-        return reported(a, ECHI_SEGMENTS_OVERLAP, s);
-    if (a.ends && (end < begin || end > a.n)) return reported(a, ECHI_SEGMENT_END, s);
-    if (end < begin) return reported(a, ECHI_OFFSETS_DECREASE, s + 1);
-    if (end > a.n) return reported(a, ECHI_OFFSETS_PAST_END, s + 1);
-    return end - begin;
-}
 
 static __device__ inline struct group group_at(const struct topk_args &a, uint64_t g)
 {
     struct group group;
     group.number = g;
     if (a.offsets) {
-        group.begin = echi_index_at(a.offsets, a.offsets_index, g);
-        group.n = segment_length(a, g, group.begin);
+        const struct segments segments = { a.offsets, a.ends, a.offsets_index, a.n };
+        const struct segment segment = segment_at(segments, g);
+        group.begin = segment.begin;
+        group.n = segment.n;
+        if (segment.error)
+            report_error(a.data_error, (enum echi_data_error)segment.error, segment.where);
     } else {
         group.begin = g * a.in_row;
         group.n = a.cols;
@@ -123,12 +108,24 @@ static __device__ inline struct group group_at(const struct topk_args &a, uint64
     if (a.counts) {
         const uint64_t count = echi_index_at(a.counts, a.counts_index, g);
         if (count > a.k)
-            reported(a, ECHI_COUNT_TOO_LARGE, g);
+            report_error(a.data_error, ECHI_COUNT_TOO_LARGE, g);
         else
             group.k = count;
     }
     if (group.k > group.n) group.k = group.n;
     return group;
+}
+
+/* The number of groups that a kernel selects from, and group i of them: those of the list for a
+ * block, or all. */
+static __device__ inline uint64_t chip_groups(const struct topk_args &a)
+{
+    return a.lists ? min((uint64_t)a.lists->chip, a.chip_room) : a.groups;
+}
+
+static __device__ inline struct group chip_group(const struct topk_args &a, uint64_t i)
+{
+    return group_at(a, a.lists ? (uint64_t)a.chip_list[i] : i);
 }
 
 static __device__ inline ekey group_key(const struct topk_args &a, const struct group &group,

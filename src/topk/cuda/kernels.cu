@@ -19,11 +19,9 @@
 
 /* ---- Some lanes per group ---- */
 
-enum { EACH = TOPK_LANE_ELEMENTS };
-
 /* The keys of a lane: adjacent ones, so that the lowest lane has the lowest positions. */
 struct lane {
-    ekey e[EACH];
+    ekey e[TOPK_LANE_ELEMENTS];
     uint32_t left; /* not selected yet */
 };
 
@@ -31,10 +29,10 @@ template <int LANES>
 static __device__ inline struct lane lane_load(const struct topk_args &a, const struct group &group)
 {
     struct lane lane;
-    const uint32_t first = lane_id() % LANES * EACH;
+    const uint32_t first = lane_id() % LANES * TOPK_LANE_ELEMENTS;
     lane.left = 0;
 #pragma unroll
-    for (uint32_t j = 0; j < EACH; j++) {
+    for (uint32_t j = 0; j < TOPK_LANE_ELEMENTS; j++) {
         const bool here = group.k && first + j < group.n;
         lane.e[j] = here ? group_key(a, group, first + j) : WORST;
         lane.left |= (uint32_t)here << j;
@@ -46,14 +44,7 @@ static __device__ inline ekey lane_best(const struct lane &lane)
 {
     ekey best = lane.e[0];
 #pragma unroll
-    for (int j = 1; j < EACH; j++) best = min(best, lane.e[j]);
-    return best;
-}
-
-template <int LANES> static __device__ inline ekey lanes_best(ekey best)
-{
-#pragma unroll
-    for (uint32_t mask = 1; mask < LANES; mask *= 2) best = min(best, network_lane(best, mask));
+    for (int j = 1; j < TOPK_LANE_ELEMENTS; j++) best = min(best, lane.e[j]);
     return best;
 }
 
@@ -62,12 +53,12 @@ static __device__ inline uint32_t lane_take(struct lane &lane, ekey best)
 {
     uint32_t equal = 0;
 #pragma unroll
-    for (uint32_t j = 0; j < EACH; j++) equal |= (uint32_t)(lane.e[j] == best) << j;
+    for (uint32_t j = 0; j < TOPK_LANE_ELEMENTS; j++) equal |= (uint32_t)(lane.e[j] == best) << j;
     equal &= lane.left;
     const uint32_t bit = equal & (0u - equal);
     lane.left ^= bit;
 #pragma unroll
-    for (uint32_t j = 0; j < EACH; j++)
+    for (uint32_t j = 0; j < TOPK_LANE_ELEMENTS; j++)
         if (bit >> j & 1) lane.e[j] = WORST;
     return (uint32_t)__ffs((int)bit) - 1;
 }
@@ -80,19 +71,19 @@ static __device__ inline void lanes_select(const struct topk_args &a, const stru
     struct lane lane = lane_load<LANES>(a, group);
     const uint32_t all = lane.left, k = (uint32_t)group.k;
     for (uint32_t r = 0; __any_sync(WARP_ALL, r < k); r++) {
-        const ekey mine = lane_best(lane), best = lanes_best<LANES>(mine);
+        const ekey mine = lane_best(lane), best = lanes_min<LANES>(mine);
         const uint32_t has = __ballot_sync(WARP_ALL, lane.left && mine == best) >> base;
         if (r >= k || (has & ((2u << me) - 1)) != 1u << me) continue; /* not the lowest lane */
         const uint32_t j = lane_take(lane, best);
-        if (a.sorted) write_result(a, group, r, me * EACH + j);
+        if (a.sorted) write_result(a, group, r, me * TOPK_LANE_ELEMENTS + j);
     }
     if (a.sorted) return;
     const uint32_t taken = all & ~lane.left;
     uint32_t at = warp_scan(__popc(taken)) - __popc(taken);
     at -= __shfl_sync(WARP_ALL, at, (int)base);
 #pragma unroll
-    for (uint32_t j = 0; j < EACH; j++)
-        if (taken >> j & 1) write_result(a, group, at++, me * EACH + j);
+    for (uint32_t j = 0; j < TOPK_LANE_ELEMENTS; j++)
+        if (taken >> j & 1) write_result(a, group, at++, me * TOPK_LANE_ELEMENTS + j);
 }
 
 template <int LANES> static __device__ inline void lanes_rows(const struct topk_args &a)
@@ -130,12 +121,12 @@ static __device__ inline void warps_select(const struct topk_args &a)
     const uint32_t part = threadIdx.x / LANES, each = TOPK_WARP_THREADS / LANES;
     const uint64_t step = (uint64_t)gridDim.x * each;
     wait_for_earlier();
-    const uint64_t count = a.lists ? min((uint64_t)a.lists->chip, a.chip_room) : a.groups;
+    const uint64_t count = chip_groups(a);
     for (uint64_t first = (uint64_t)blockIdx.x * each + part - part % (32 / LANES); first < count;
          first += step) {
         const uint64_t i = first + part % (32 / LANES);
         struct group group = { 0, 0, 0, 0 };
-        if (i < count) group = group_at(a, a.lists ? (uint64_t)a.chip_list[i] : i);
+        if (i < count) group = chip_group(a, i);
         warp_select<LANES, EACH, W>(a, group, words + part * W * LANES);
     }
 }
@@ -268,25 +259,6 @@ template <int EACH> struct block_minima {
     }
 };
 
-/* The smallest and largest of the keys of all threads. */
-static __device__ inline void block_range(struct narrow_shared &s, ekey &low, ekey &high)
-{
-#pragma unroll
-    for (uint32_t step = 1; step < 32; step *= 2) {
-        low = min(low, network_lane(low, step));
-        high = max(high, network_lane(high, step));
-    }
-    if (lane_id() == 0) {
-        s.lows[threadIdx.x / 32] = low;
-        s.highs[threadIdx.x / 32] = high;
-    }
-    __syncthreads(); /* the ranges of warps are written */
-    for (uint32_t w = 0; w < blockDim.x / 32; w++) {
-        low = min(low, s.lows[w]);
-        high = max(high, s.highs[w]);
-    }
-}
-
 template <int EACH>
 static __device__ inline void block_select(const struct topk_args &a, struct narrow_shared &s,
                                            const struct group &group)
@@ -328,9 +300,9 @@ template <int EACH> static __device__ inline void blocks_select(const struct top
     if (threadIdx.x == 0) s.slots = 0;
     __syncthreads(); /* the counter is zero */
     wait_for_earlier();
-    const uint64_t count = a.lists ? min((uint64_t)a.lists->chip, a.chip_room) : a.groups;
+    const uint64_t count = chip_groups(a);
     for (uint64_t i = blockIdx.x; i < count; i += gridDim.x) {
-        const struct group group = group_at(a, a.lists ? (uint64_t)a.chip_list[i] : i);
+        const struct group group = chip_group(a, i);
         if (group.k) block_select<EACH>(a, s, group);
     }
 }

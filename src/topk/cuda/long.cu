@@ -51,30 +51,12 @@ struct sample_keys {
     }
 };
 
-static __device__ inline void sample_range(struct narrow_shared &s, ekey &low, ekey &high)
-{
-#pragma unroll
-    for (uint32_t mask = 1; mask < 32; mask *= 2) {
-        low = min(low, network_lane(low, mask));
-        high = max(high, network_lane(high, mask));
-    }
-    if (lane_id() == 0) {
-        s.lows[threadIdx.x / 32] = low;
-        s.highs[threadIdx.x / 32] = high;
-    }
-    __syncthreads(); /* the ranges of warps, and all keys, are written */
-    for (uint32_t w = 0; w < blockDim.x / 32; w++) {
-        low = min(low, s.lows[w]);
-        high = max(high, s.highs[w]);
-    }
-}
-
 /* The pivot, from the sample in shared memory. */
 static __device__ inline ekey sample_pivot(struct narrow_shared &s, const ekey *keys,
                                            uint32_t sample, ekey low, ekey high, uint32_t rank)
 {
     const struct sample_keys from = { keys, sample };
-    sample_range(s, low, high);
+    block_range(s, low, high); /* and all keys are written */
     return block_narrow(s, from, low, high, rank, rank + rank / 8, (uint32_t)TOPK_BINS_LOG).high;
 }
 
@@ -84,7 +66,7 @@ static __device__ inline ekey sample_pivot(struct narrow_shared &s, const ekey *
 static __device__ inline ekey low_pivot(struct narrow_shared &s, ekey low, uint32_t rank)
 {
     ekey *shared = (ekey *)s.bins;
-    const ekey best = block_merge_best(lanes_sort(low), shared);
+    const ekey best = block_smallest(low, shared);
     if (threadIdx.x == rank - 1) shared[0] = best;
     __syncthreads(); /* the pivot is written */
     return shared[0];
@@ -119,6 +101,12 @@ static __device__ inline ekey group_pivot(const struct topk_args &a, struct narr
     return rank <= 32 ? low_pivot(s, low, rank) : sample_pivot(s, keys, sample, low, high, rank);
 }
 
+/* The number of chunks of a row. */
+static __device__ inline uint64_t row_chunks(const struct topk_args &a)
+{
+    return (a.cols + a.chunk - 1) / a.chunk;
+}
+
 /* The fields of a row that are not zero, except the pivot. */
 static __device__ inline struct topk_long long_row(const struct topk_args &a, uint64_t i)
 {
@@ -126,7 +114,7 @@ static __device__ inline struct topk_long long_row(const struct topk_args &a, ui
     l.group = i;
     l.room = a.row_room;
     l.candidates = i * a.row_room;
-    l.chunks = (a.cols + a.chunk - 1) / a.chunk;
+    l.chunks = row_chunks(a);
     l.first_chunk = i * l.chunks;
     return l;
 }
@@ -197,8 +185,8 @@ static __device__ inline void filter_keys(const struct topk_args &a, const struc
             f.candidates[to - TOPK_FILTER_BUFFER] = w;
         to++;
     }
-    if (to > TOPK_FILTER_BUFFER && ~(uint64_t)best > load_relaxed_u64(&f.l->worse))
-        atomicMax((unsigned long long *)&f.l->worse, ~(unsigned long long)best);
+    if (to > TOPK_FILTER_BUFFER && ~(uint64_t)best > load_relaxed_u64(&f.l->best_inverted))
+        atomicMax((unsigned long long *)&f.l->best_inverted, ~(unsigned long long)best);
 }
 
 /* The keys of a vector. */
@@ -258,22 +246,21 @@ static __device__ inline void filter_flush(const struct filter &f, uint64_t *fir
         best = min(best, word_key(f.buffer[i]));
         if (*first + i < f.room) f.candidates[*first + i] = f.buffer[i];
     }
-#pragma unroll
-    for (uint32_t step = 1; step < 32; step *= 2) best = min(best, network_lane(best, step));
-    if (lane_id() == 0 && best != WORST && ~(uint64_t)best > load_relaxed_u64(&f.l->worse))
-        atomicMax((unsigned long long *)&f.l->worse, ~(unsigned long long)best);
+    best = lanes_min<32>(best);
+    if (lane_id() == 0 && best != WORST && ~(uint64_t)best > load_relaxed_u64(&f.l->best_inverted))
+        atomicMax((unsigned long long *)&f.l->best_inverted, ~(unsigned long long)best);
 }
 
 /* The long group of a chunk, and its number of the chunk. */
 static __device__ inline uint64_t chunk_group(const struct topk_args &a, uint64_t c)
 {
-    return a.lists ? (uint64_t)a.chunk_of[c] : c / ((a.cols + a.chunk - 1) / a.chunk);
+    return a.lists ? (uint64_t)a.chunk_of[c] : c / row_chunks(a);
 }
 
 static __device__ inline uint64_t chunk_count(const struct topk_args &a)
 {
     if (a.lists) return min((uint64_t)a.lists->chunks, a.chunk_room);
-    return a.long_rows * ((a.cols + a.chunk - 1) / a.chunk);
+    return a.long_rows * row_chunks(a);
 }
 
 extern "C" __global__ void __launch_bounds__(TOPK_FILTER_THREADS)
@@ -429,7 +416,7 @@ extern "C" __global__ void __launch_bounds__(TOPK_THREADS)
         block_list<false>(s, words, limit, (word *)a.candidates + l->candidates, l->room);
         if (threadIdx.x == 0) {
             l->better = group.k;
-            l->worse = ~(uint64_t)0; /* the best key is not known */
+            l->best_inverted = ~(uint64_t)0; /* the best key is not known */
             l->pivot = limit.key;
         }
     }
@@ -458,7 +445,7 @@ static __device__ inline void finish(const struct topk_args &a, struct narrow_sh
     if (k <= 32 && count > room) { /* few words are not worse than the k-th best of the threads */
         word best = ~(word)0;
         from.each([&](word w) { best = w < best ? w : best; });
-        best = block_merge_best(lanes_sort(best), words);
+        best = block_smallest(best, words);
         if (threadIdx.x == k - 1) words[0] = best;
         __syncthreads(); /* the bound is written */
         limit.key = word_key(words[0]);
@@ -468,8 +455,8 @@ static __device__ inline void finish(const struct topk_args &a, struct narrow_sh
     }
     if (some > room) {
         if (count > room)
-            limit = block_limit(s, from, (ekey)min(~l.worse, l.pivot), (ekey)l.pivot, k, room,
-                                (uint32_t)TOPK_BINS_LOG);
+            limit = block_limit(s, from, (ekey)min(~l.best_inverted, l.pivot), (ekey)l.pivot, k,
+                                room, (uint32_t)TOPK_BINS_LOG);
         some = block_list<true>(s, from, limit, words, room);
     }
     write_best(a, group, words, some);

@@ -94,6 +94,23 @@ static __device__ inline interval<key> block_narrow(struct narrow_shared &s, con
     return found;
 }
 
+/* The smallest and the largest of the keys of all threads, which all call this.  It is also a
+ * barrier for earlier writes to shared memory. */
+static __device__ inline void block_range(struct narrow_shared &s, ekey &low, ekey &high)
+{
+    low = lanes_min<32>(low);
+    high = lanes_max<32>(high);
+    if (lane_id() == 0) {
+        s.lows[threadIdx.x / 32] = low;
+        s.highs[threadIdx.x / 32] = high;
+    }
+    __syncthreads(); /* the ranges of warps are written */
+    for (uint32_t w = 0; w < blockDim.x / 32; w++) {
+        low = min(low, s.lows[w]);
+        high = max(high, s.highs[w]);
+    }
+}
+
 /* Which elements are candidates: keys less than `key`, and those equal to it up to a position. */
 struct limit {
     ekey key;

@@ -4,10 +4,10 @@
  *
  *     algorithm   groups                             steps
  *     select      up to 64 elements                  topk_lanes_...
- *                 k <= 32, and many or short rows    topk_warp_...
- *                 whose keys fit in shared memory    topk_block
+ *                 k <= 192, and many or short rows   topk_warp_...
+ *                 up to 16,384 elements              topk_block
  *                 longer                             topk_sample, _filter, _ties, _repair, _finish
- *                 one of them, k > 2,048             the same with a sort of the candidates
+ *                 one array, k > 2,048               the same with a sort of the candidates
  *     sort        any                                an argsort, then topk_write
  *
  *     workspace   [ packed rows | lists of segments | long groups, chunks, candidates | positions

@@ -25,13 +25,6 @@ static void launch(struct topk_build *b, enum echi_phase phase, const char *modu
                                                  .args = args });
 }
 
-/* As many blocks as there are parts of `each`, at most `most` per multiprocessor. */
-static unsigned blocks_of(const struct topk_build *b, uint64_t n, uint64_t each, unsigned most)
-{
-    return echi_cuda_least((n + each - 1) / each + (n == 0),
-                           (uint64_t)most * (uint64_t)b->gpu.multiprocessors);
-}
-
 static void add_pack(struct topk_build *b)
 {
     const struct echi_topk *t = b->t;
@@ -46,8 +39,8 @@ static void add_pack(struct topk_build *b)
                                        .to_element = 1,
                                        .unit = (uint32_t)t->key_bytes,
                                        .units = 1 };
-    launch(b, ECHI_LOOK, "sort_groups_all", "sort_groups_pack", blocks_of(b, t->n, 1024, 16),
-           SORT_GROUPS_THREADS, 0, &b->pack);
+    launch(b, ECHI_LOOK, "sort_groups_all", "sort_groups_pack",
+           echi_gpu_blocks(&b->gpu, t->n, 1024, 16), SORT_GROUPS_THREADS, 0, &b->pack);
 }
 
 static void set_args(struct topk_build *b)
@@ -112,7 +105,8 @@ static void add_lanes(struct topk_build *b)
            t->offsets   ? "topk_lanes_segments"
            : lanes == 2 ? "topk_lanes_2"
                         : "topk_lanes_8",
-           blocks_of(b, t->groups, groups, 4 * TOPK_BLOCKS), TOPK_LANES_THREADS, 0, &b->args);
+           echi_gpu_blocks(&b->gpu, t->groups, groups, 4 * TOPK_BLOCKS), TOPK_LANES_THREADS, 0,
+           &b->args);
 }
 
 static void add_warp(struct topk_build *b)
@@ -121,8 +115,8 @@ static void add_warp(struct topk_build *b)
     const unsigned lanes = t->offsets || t->cols > 256 ? 32 : t->cols > 64 ? 16 : 8;
     if (!b->p->warp) return;
     launch(b, ECHI_MOVE, b->p->module, b->p->warp,
-           blocks_of(b, t->offsets ? b->p->chip_room : t->groups, TOPK_WARP_THREADS / lanes,
-                     4 * TOPK_BLOCKS),
+           echi_gpu_blocks(&b->gpu, t->offsets ? b->p->chip_room : t->groups,
+                           TOPK_WARP_THREADS / lanes, 4 * TOPK_BLOCKS),
            TOPK_WARP_THREADS, 0, &b->args);
 }
 
@@ -142,7 +136,7 @@ static void add_block(struct topk_build *b)
     if (!p->has_block) return;
     launch(b, ECHI_MOVE, p->module,
            p->chip > TOPK_THREADS * TOPK_EACH ? "topk_block_16" : "topk_block",
-           blocks_of(b, t->offsets ? p->chip_room : t->groups, 1, TOPK_BLOCKS),
+           echi_gpu_blocks(&b->gpu, t->offsets ? p->chip_room : t->groups, 1, TOPK_BLOCKS),
            network_threads(b, block_threads(t, p)),
            (size_t)topk_room_words(echi_topk_most(t)) * p->word_bytes, &b->args);
 }
@@ -155,23 +149,24 @@ static void add_long(struct topk_build *b)
     const uint32_t room = topk_room(echi_topk_most(b->t));
     if (!p->has_long) return;
     if (p->gathers)
-        launch(b, ECHI_LOOK, p->long_module, "topk_gather", blocks_of(b, p->longs * sample, 512, 4),
-               TOPK_FILTER_THREADS, 0, &b->args);
-    launch(b, ECHI_LOOK, p->long_module, "topk_sample", blocks_of(b, p->longs, 1, 4), TOPK_THREADS,
-           (size_t)sample * key, &b->args);
-    launch(b, ECHI_MOVE, p->long_module, "topk_filter", blocks_of(b, p->chunks, 1, 32),
-           TOPK_FILTER_THREADS, 0, &b->args);
-    launch(b, ECHI_MOVE, p->long_module, "topk_ties", blocks_of(b, p->chunks, 1, 4),
-           TOPK_FILTER_THREADS, 0, &b->args);
-    launch(b, ECHI_MOVE, p->long_module, "topk_repair", blocks_of(b, p->longs, 1, 2), TOPK_THREADS,
-           0, &b->args);
-    if (p->large)
-        launch(b, ECHI_MOVE, p->long_module, "topk_fill", blocks_of(b, p->row_room, 4096, 4),
-               TOPK_FILTER_THREADS, 0, &b->args);
-    else
-        launch(b, ECHI_FINISH, p->long_module, "topk_finish", blocks_of(b, p->longs, 1, 4),
-               TOPK_THREADS, (size_t)(room > TOPK_THREADS ? room : TOPK_THREADS) * p->word_bytes,
+        launch(b, ECHI_LOOK, p->long_module, "topk_gather",
+               echi_gpu_blocks(&b->gpu, p->longs * sample, 512, 4), TOPK_FILTER_THREADS, 0,
                &b->args);
+    launch(b, ECHI_LOOK, p->long_module, "topk_sample", echi_gpu_blocks(&b->gpu, p->longs, 1, 4),
+           TOPK_THREADS, (size_t)sample * key, &b->args);
+    launch(b, ECHI_MOVE, p->long_module, "topk_filter", echi_gpu_blocks(&b->gpu, p->chunks, 1, 32),
+           TOPK_FILTER_THREADS, 0, &b->args);
+    launch(b, ECHI_MOVE, p->long_module, "topk_ties", echi_gpu_blocks(&b->gpu, p->chunks, 1, 4),
+           TOPK_FILTER_THREADS, 0, &b->args);
+    launch(b, ECHI_MOVE, p->long_module, "topk_repair", echi_gpu_blocks(&b->gpu, p->longs, 1, 2),
+           TOPK_THREADS, 0, &b->args);
+    if (p->large)
+        launch(b, ECHI_MOVE, p->long_module, "topk_fill",
+               echi_gpu_blocks(&b->gpu, p->row_room, 4096, 4), TOPK_FILTER_THREADS, 0, &b->args);
+    else
+        launch(b, ECHI_FINISH, p->long_module, "topk_finish",
+               echi_gpu_blocks(&b->gpu, p->longs, 1, 4), TOPK_THREADS,
+               (size_t)(room > TOPK_THREADS ? room : TOPK_THREADS) * p->word_bytes, &b->args);
 }
 
 static void add_select(struct topk_build *b)
@@ -215,6 +210,6 @@ void echi_topk_add_write(struct topk_build *b, bool pick)
         b->write.from = b->parts.split_positions;
     }
     launch(b, ECHI_FINISH, b->p->module, pick ? "topk_pick" : "topk_write",
-           blocks_of(b, t->groups * t->k, TOPK_WRITE_THREADS * 2, 16), TOPK_WRITE_THREADS, 0,
-           &b->write);
+           echi_gpu_blocks(&b->gpu, t->groups * t->k, TOPK_WRITE_THREADS * 2, 16),
+           TOPK_WRITE_THREADS, 0, &b->write);
 }

@@ -2,14 +2,14 @@
  * topk/cuda/warp.cuh - device code: some lanes of a warp select as many elements of a group, which
  * they read in chunks.
  *
- *     load      each lane has some elements of the chunk in registers, and the minimum of each half
+ *     load      each lane has some elements of the chunk in registers, and W minima of parts of them
  *     bound     the k-th smallest of these minima: at least k elements are not worse
  *     collect   elements that are not worse than this bound and than the k-th best so far: a little
  *               more than k, unless many elements are equal or the best ones are in few lanes; then
  *               the bound is narrowed by bisection
  *     merge     sorts them and merges them with the best so far
  *
- * Each lane has room for two candidates.  The bound depends on which lanes have the best elements,
+ * Each lane has room for W candidates.  The bound depends on which lanes have the best elements,
  * not on the distribution of their keys, so that ascending or descending input takes no more time.
  * Faiss's WarpSelect (arXiv 1702.08734) also filters by the k-th best so far.
  *
@@ -35,48 +35,22 @@ static __device__ inline network_u128 from_lane(network_u128 x, uint32_t lane)
     return (network_u128)from_lane((uint64_t)(x >> 32), lane) << 32 | from_lane((uint32_t)x, lane);
 }
 
-/* ---- One number per lane ---- */
-
-/* Sorts one number per lane in ascending order (Batcher's bitonic sort). */
-template <typename number> static __device__ inline number lanes_sort(number x)
+/* The smallest and the largest number of LANES lanes, in all of them. */
+template <int LANES, typename number> static __device__ inline number lanes_min(number x)
 {
 #pragma unroll
-    for (uint32_t run = 2; run <= 32; run *= 2)
-#pragma unroll
-        for (uint32_t step = run / 2; step; step /= 2)
-            x = network_keep(x, network_lane(x, step),
-                             !(lane_id() & run & 31) != !(lane_id() & step));
+    for (uint32_t step = 1; step < LANES; step *= 2) x = min(x, network_lane(x, step));
     return x;
 }
 
-/* The 32 smallest of two sorted sequences, sorted. */
-template <typename number> static __device__ inline number lanes_merge(number x, number y)
+template <int LANES, typename number> static __device__ inline number lanes_max(number x)
 {
-    y = from_lane(y, 31 - lane_id());
-    x = y < x ? y : x;
 #pragma unroll
-    for (uint32_t step = 16; step; step /= 2)
-        x = network_keep(x, network_lane(x, step), (lane_id() & step) != 0);
+    for (uint32_t step = 1; step < LANES; step *= 2) x = max(x, network_lane(x, step));
     return x;
 }
 
-/* The 32 smallest of the sorted numbers of each warp, in the first warp.  shared: one per thread.
- * All threads call this. */
-template <typename number>
-static __device__ inline number block_merge_best(number mine, number *shared)
-{
-    const uint32_t warps = blockDim.x / 32, me = threadIdx.x / 32;
-    for (uint32_t step = 1; step < warps; step *= 2) {
-        shared[threadIdx.x] = mine;
-        __syncthreads(); /* all have written */
-        if (me % (2 * step) == 0 && me + step < warps)
-            mine = lanes_merge(mine, shared[threadIdx.x + step * 32]);
-        __syncthreads(); /* all have read */
-    }
-    return mine;
-}
-
-/* ---- Several numbers per lane ---- */
+/* ---- Sorted numbers, some per lane ---- */
 
 /* Number W * me + j of those of LANES lanes, of which this is lane me. */
 template <typename number, int W> struct few {
@@ -158,6 +132,26 @@ static __device__ inline void few_merge(few<number, W> &x, const few<number, W> 
     few_run<W * LANES / 2, 0>::sort(x, my_lane<LANES>());
 }
 
+/* The 32 smallest of the numbers of a block's threads, sorted, in the first warp.  shared: one per
+ * thread.  All threads call this. */
+template <typename number>
+static __device__ inline number block_smallest(number mine, number *shared)
+{
+    const uint32_t warps = blockDim.x / 32, me = threadIdx.x / 32;
+    few<number, 1> best = { { mine } };
+    few_sort<32>(best);
+    for (uint32_t step = 1; step < warps; step *= 2) {
+        shared[threadIdx.x] = best.of[0];
+        __syncthreads(); /* all have written */
+        if (me % (2 * step) == 0 && me + step < warps) {
+            const few<number, 1> other = { { shared[threadIdx.x + step * 32] } };
+            few_merge<32>(best, other);
+        }
+        __syncthreads(); /* all have read */
+    }
+    return best.of[0];
+}
+
 /* Number i. */
 template <int LANES, typename number, int W>
 static __device__ inline number few_at(const few<number, W> &x, uint32_t i)
@@ -237,7 +231,7 @@ static __device__ inline uint32_t chunk_count(const chunk<LANES, EACH, W> &c, ek
     return count;
 }
 
-/* Collects at least the k best elements of the chunk, in the active groups, where more than 2 *
+/* Collects at least the k best elements of the chunk, in the active groups, where more than W *
  * LANES are not greater than high, and returns their number, otherwise count. */
 template <int LANES, int EACH, int W>
 static __device__ inline uint32_t chunk_bisect(const struct topk_args &a, chunk<LANES, EACH, W> &c,
@@ -252,8 +246,7 @@ static __device__ inline uint32_t chunk_bisect(const struct topk_args &a, chunk<
         if (v * LANES < c.left) c.e[v] = merged_key(a, c.e[v]);
         low = min(low, c.e[v]);
     }
-#pragma unroll
-    for (uint32_t step = 1; step < LANES; step *= 2) low = min(low, network_lane(low, step));
+    low = lanes_min<LANES>(low);
     high = merged_key(a, high);
     while (__any_sync(WARP_ALL, search && low < high)) {
         const ekey middle = low + (high - low) / 2;
