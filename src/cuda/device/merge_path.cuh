@@ -1,0 +1,74 @@
+/*
+ * cuda/device/merge_path.cuh - the merge path: how two sorted sequences are divided into parts of
+ * equal size that merge independently (Green, McColl and Bader, 2012).
+ *
+ *     a   | 1 3 4 4 | 8 9 |          the first 6 elements of the result are 4 of a and 2 of b:
+ *     b   | 2 3 | 5 6 7 |            merge_path(..., 6) is 4
+ *
+ * Equal elements of a precede those of b. For sequences that are not sorted, the result is still
+ * between its two bounds, but it may decrease from one diagonal to the next: merge_part_make() bounds
+ * the part so that no access is outside the sequences.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef ECHI_CUDA_DEVICE_MERGE_PATH_CUH
+#define ECHI_CUDA_DEVICE_MERGE_PATH_CUH
+
+#include "cuda/device/order.cuh"
+
+/* A key as it is compared: equal keys have the same form. */
+static __device__ inline ukey merge_form(const struct echi_order &o, ukey u)
+{
+    return o.float_mask ? order_merge(o, order_encode(o, u)) : (ukey)(u ^ (ukey)(o.sign ^ o.flip));
+}
+
+/* How many of the first `diagonal` elements of the result are from a, of n_a elements; b has n_b.
+ * diagonal is at most n_a + n_b. */
+static __device__ inline uint64_t merge_path(const struct echi_order &o, const ukey *a,
+                                             uint64_t n_a, const ukey *b, uint64_t n_b,
+                                             uint64_t diagonal)
+{
+    uint64_t low = diagonal > n_b ? diagonal - n_b : 0, high = diagonal < n_a ? diagonal : n_a;
+    while (low < high) {
+        const uint64_t i = low + (high - low) / 2;
+        if (merge_form(o, a[i]) <= merge_form(o, b[diagonal - 1 - i]))
+            low = i + 1;
+        else
+            high = i;
+    }
+    return low;
+}
+
+/* The same for parts that a block holds in shared memory. */
+static __device__ inline uint32_t merge_path_shared(const struct echi_order &o, const ukey *a,
+                                                    uint32_t n_a, const ukey *b, uint32_t n_b,
+                                                    uint32_t diagonal)
+{
+    uint32_t low = diagonal > n_b ? diagonal - n_b : 0, high = min(diagonal, n_a);
+    while (low < high) {
+        const uint32_t i = (low + high) / 2;
+        if (merge_form(o, a[i]) <= merge_form(o, b[diagonal - 1 - i]))
+            low = i + 1;
+        else
+            high = i;
+    }
+    return low;
+}
+
+/* The part of a and of b between two diagonals, at most 2^32 - 1 apart. */
+struct merge_part {
+    uint64_t a, b; /* where they begin */
+    uint32_t n_a, n_b;
+};
+
+/* from, to: merge_path() of the diagonals `first` and first + n. */
+static __device__ inline void merge_part_make(struct merge_part &part, uint64_t first, uint32_t n,
+                                              uint64_t from, uint64_t to)
+{
+    part.a = from;
+    part.b = first - from;
+    part.n_a = to <= from ? 0 : to - from < n ? (uint32_t)(to - from) : n;
+    part.n_b = n - part.n_a;
+}
+
+#endif
