@@ -47,6 +47,7 @@
 #include <echelon/histogram.h>
 #include <echelon/select.h>
 #include <echelon/topk.h>
+#include <echelon/merge.h>
 #include <echelon/arrange.h>
 #include <echelon/gf2.h>
 #include <echelon/dense.h>

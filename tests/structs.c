@@ -80,6 +80,22 @@ static void topks(ech_ctx *ctx)
 #endif
 }
 
+static void merges(ech_ctx *ctx)
+{
+    int a[2] = { 4, 2 }, b[2] = { 3, 1 }, out[4] = { 0, 0, 0, 0 };
+    ech_merge_options options;
+    memset(&options, 0, sizeof options);
+    options.size = sizeof options;
+    options.descending = 1;
+    expect("ech_merge", ech_merge(ctx, a, b, out, 2, 2, ECH_I32, &options), ECH_OK);
+    expect_true("merged", out[0] == 4 && out[1] == 3 && out[2] == 2 && out[3] == 1);
+#ifdef NEWER
+    options.newer[0] = 1;
+    expect("ech_merge with an unknown field", ech_merge(ctx, a, b, out, 2, 2, ECH_I32, &options),
+           ECH_ERR_UNSUPPORTED);
+#endif
+}
+
 static void scans(ech_ctx *ctx)
 {
     int in[4] = { 1, 2, 3, 4 }, out[4], first = 10;
@@ -160,6 +176,7 @@ int main(void)
     }
     sorts(ctx);
     topks(ctx);
+    merges(ctx);
     scans(ctx);
     solves(ctx);
     devices();

@@ -113,6 +113,16 @@ static ech_status topk_rows(const char *d, ech_format f, char *text, size_t byte
                             bytes);
 }
 
+static ech_status merge(const char *d, ech_format f, char *text, size_t bytes)
+{
+    return ech_merge_explain(d, 100000, 5, ECH_F32, 0, NULL, f, text, bytes);
+}
+
+static ech_status merge_pairs(const char *d, ech_format f, char *text, size_t bytes)
+{
+    return ech_merge_explain(d, 0, 70000, ECH_U64, 12, NULL, f, text, bytes);
+}
+
 static ech_status is_sorted(const char *d, ech_format f, char *text, size_t bytes)
 {
     return ech_is_sorted_explain(d, 100000, ECH_F32, NULL, f, text, bytes);
@@ -226,6 +236,8 @@ static const struct {
     { "argsort_segments", argsort_segments, "classes network msd" },
     { "topk", topk, "select sort" },
     { "topk_rows", topk_rows, "select sort" },
+    { "merge", merge, "merge_path" },
+    { "merge_pairs", merge_pairs, "merge_path" },
     { "is_sorted", is_sorted, "parts" },
     { "reduce_rows", reduce, "shared" },
     { "reduce_by_key", reduce_by_key, "runs" },

@@ -278,6 +278,30 @@ static ech_status topk_rows(const struct arrays *a)
     return ech_topk_rows(ctx, a->f32, a->out, NULL, a->n / 1009, 1009, 10, ECH_F32, ECH_U32, &o);
 }
 
+static ech_merge_options merge_options(const struct arrays *a)
+{
+    ech_merge_options o = {};
+    o.size = sizeof o;
+    o.work = a->work;
+    o.work_bytes = a->work_bytes;
+    return o;
+}
+
+/* The inputs are not sorted; the result is deterministic anyway. */
+static ech_status merge(const struct arrays *a)
+{
+    ech_merge_options o = merge_options(a);
+    return ech_merge(ctx, a->u32, a->u32 + a->n / 3, a->out, a->n / 3, a->n - a->n / 3, ECH_U32,
+                     &o);
+}
+
+static ech_status merge_pairs(const struct arrays *a)
+{
+    ech_merge_options o = merge_options(a);
+    return ech_merge_pairs(ctx, a->f32, a->u32, a->f32 + a->n / 2, a->u32 + a->n / 2, a->out,
+                           a->out2, a->n / 2, a->n - a->n / 2, ECH_F32, 4, &o);
+}
+
 static const struct call {
     const char *name;
     ech_status (*run)(const struct arrays *a);
@@ -310,6 +334,8 @@ static const struct call {
     { "sort of pairs in segments", sort_pairs_segments, 4, 0 },
     { "top-k", topk, 0, 4 * 1000 },
     { "top-k, large k", topk_many, 0, 4 * 100000 },
+    { "merge", merge, 4, 0 },
+    { "merge of pairs", merge_pairs, 4, 0 },
     { "top-k of rows", topk_rows, 0, 4 * 10 * (1000003 / 1009) },
 };
 enum { CALLS = sizeof calls / sizeof *calls, N = 1000003 };

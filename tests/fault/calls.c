@@ -91,6 +91,16 @@ static ech_status topk_rows(void)
     return ech_topk_rows(fault_ctx, in, out, more, n / 50, 50, 7, ECH_U32, ECH_U32, NULL);
 }
 
+static ech_status merge(void)
+{
+    return ech_merge(fault_ctx, in, in, out, n / 4, n / 8, ECH_U32, NULL);
+}
+
+static ech_status merge_pairs(void)
+{
+    return ech_merge_pairs(fault_ctx, in, in, in, in, out, more, n / 4, n / 8, ECH_U32, 4, NULL);
+}
+
 static ech_status is_sorted(void)
 {
     return ech_is_sorted(fault_ctx, in, out, n, ECH_U32, NULL);
@@ -378,6 +388,8 @@ const struct fault_call fault_calls[] = {
     CALL(sort_segments),
     CALL(topk),
     CALL(topk_rows),
+    CALL(merge),
+    CALL(merge_pairs),
 };
 
 const int fault_call_count = sizeof fault_calls / sizeof *fault_calls;

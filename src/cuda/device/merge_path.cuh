@@ -6,8 +6,8 @@
  *     b   | 2 3 | 5 6 7 |            merge_path(..., 6) is 4
  *
  * Equal elements of a precede those of b. For sequences that are not sorted, the result is still
- * between its two bounds, but it may decrease from one diagonal to the next: merge_part_make() bounds
- * the part so that no access is outside the sequences.
+ * between its two bounds, but it may decrease from one diagonal to the next: merge_part_make()
+ * bounds the part so that no access is outside the sequences.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,0 +1,122 @@
+/*
+ * merge/cpu/operation.c - ech_merge() on the CPU: threads merge parts of the result.
+ *
+ *     result   |  part 0  |  part 1  |  part 2  | ...      parts of the same size
+ *     a        |    |        |  |                          a binary search for each boundary finds
+ *     b        |      |  |        |                        how the part divides into a and b
+ *
+ * Parts do not depend on the number of threads. The values of a part are moved after its keys, as
+ * the merge of the keys has recorded.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "core/backend.h"
+#include "cpu/cpu.h"
+#include "cpu/vector.h"
+#include "merge/merge.h"
+
+enum { PART = 1 << 14 }; /* elements */
+
+struct part {
+    size_t from[2], n[2]; /* of a and of b */
+};
+
+#define FROM u8
+#include "merge/cpu/width.h"
+#define FROM u16
+#include "merge/cpu/width.h"
+#define FROM u32
+#include "merge/cpu/width.h"
+#define FROM u64
+#include "merge/cpu/width.h"
+
+static const struct {
+    size_t (*path)(const struct echi_merge *m, size_t diagonal);
+    void (*part)(const struct echi_merge *m, const struct part *p, unsigned char *from_b);
+} widths[9] = { [1] = { path_u8, part_u8 },
+                [2] = { path_u16, part_u16 },
+                [4] = { path_u32, part_u32 },
+                [8] = { path_u64, part_u64 } };
+
+/* bytes is a constant for the sizes that move_values() lists. */
+INLINE void move_sized(const struct echi_merge *m, const struct part *p,
+                       const unsigned char *from_b, size_t bytes)
+{
+    const char *at[2] = { (const char *)m->values[0] + p->from[0] * bytes,
+                          (const char *)m->values[1] + p->from[1] * bytes };
+    char *out = (char *)m->values_out + (p->from[0] + p->from[1]) * bytes;
+    const size_t n = p->n[0] + p->n[1];
+    const char *a = at[0], *b = at[1];
+    for (size_t k = 0; k < n; k++) {
+        memcpy(out + k * bytes, from_b[k] ? b : a, bytes);
+        a += from_b[k] ? 0 : bytes;
+        b += from_b[k] ? bytes : 0;
+    }
+}
+
+static void move_values(const struct echi_merge *m, const struct part *p,
+                        const unsigned char *from_b)
+{
+    switch (m->value_bytes) {
+    case 1:
+        move_sized(m, p, from_b, 1);
+        break;
+    case 2:
+        move_sized(m, p, from_b, 2);
+        break;
+    case 4:
+        move_sized(m, p, from_b, 4);
+        break;
+    case 8:
+        move_sized(m, p, from_b, 8);
+        break;
+    case 16:
+        move_sized(m, p, from_b, 16);
+        break;
+    default:
+        move_sized(m, p, from_b, m->value_bytes);
+    }
+}
+
+/* Inputs that are not sorted may have boundaries in descending order. */
+static struct part part_between(size_t first, size_t end, size_t from, size_t to)
+{
+    const size_t n = end - first, a = to < from ? 0 : echi_min(to - from, n);
+    return (struct part){ { from, first - from }, { a, n - a } };
+}
+
+static void run_part(void *arg, size_t i, int thread)
+{
+    const struct echi_merge *m = arg;
+    const size_t n = m->n[0] + m->n[1], first = i * PART, end = first + echi_min(PART, n - first);
+    unsigned char from_b[PART];
+    (void)thread;
+    const struct part p = part_between(first, end, widths[m->key_bytes].path(m, first),
+                                       widths[m->key_bytes].path(m, end));
+    widths[m->key_bytes].part(m, &p, m->value_bytes ? from_b : NULL);
+    if (m->value_bytes) move_values(m, &p, from_b);
+}
+
+static ech_status run(ech_ctx *ctx, const void *request, const void *plan, void *work)
+{
+    const struct echi_merge *m = request;
+    const size_t n = m->n[0] + m->n[1];
+    struct echi_merge copy = *m;
+    (void)plan;
+    (void)work;
+    echi_parallel(echi_parallel_for_bytes(ctx, 2 * n * (m->key_bytes + m->value_bytes)),
+                  n / PART + (n % PART != 0), run_part, &copy);
+    return ECH_OK;
+}
+
+static ech_status explain(const void *request, struct echi_explain *e)
+{
+    (void)request;
+    echi_explain_algorithm(e, true, "merge_path",
+                           "threads merge parts of %d elements of the result, whose boundaries "
+                           "they find by binary search",
+                           PART);
+    return ECH_OK;
+}
+
+const struct echi_operation echi_cpu_merge = { .explain = explain, .run = run };

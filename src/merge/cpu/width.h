@@ -1,0 +1,87 @@
+/*
+ * merge/cpu/width.h - template: the merge of a part of the result, for one key width.
+ *
+ *   FROM      u8 ... u64 (undefined at the end)
+ *
+ * Which key comes next is computed without a branch, because on random data the processor would
+ * predict every second branch wrongly.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+#define NAME(x) JOINED(x##_, FROM)
+#define KEY     JOINED(FROM, _element)
+#include "cpu/predicate.h"
+
+INLINE KEY NAME(form)(const struct echi_order *o, KEY u, bool is_float)
+{
+    return is_float ? NAME(merged)(o, u) : (KEY)(u ^ (KEY)(o->sign ^ o->flip));
+}
+
+/* How many of the first `diagonal` elements of the result are from a. */
+static size_t NAME(path)(const struct echi_merge *m, size_t diagonal)
+{
+    const KEY *a = m->keys[0], *b = m->keys[1];
+    const struct echi_order o = m->order;
+    size_t low = diagonal > m->n[1] ? diagonal - m->n[1] : 0;
+    size_t high = diagonal < m->n[0] ? diagonal : m->n[0];
+    while (low < high) {
+        const size_t i = low + (high - low) / 2;
+        if (NAME(merged)(&o, a[i]) <= NAME(merged)(&o, b[diagonal - 1 - i]))
+            low = i + 1;
+        else
+            high = i;
+    }
+    return low;
+}
+
+/* Merges a part of both inputs, from both ends: the two sequences of steps are independent, so that
+ * the processor executes them at the same time. Sets from_b[k] to whether element k of the part is
+ * from b; NULL: it is not needed. */
+INLINE void NAME(merge)(const struct echi_merge *m, const struct part *p, unsigned char *from_b,
+                        bool is_float)
+{
+    const KEY *a = (const KEY *)m->keys[0] + p->from[0], *a_end = a + p->n[0];
+    const KEY *b = (const KEY *)m->keys[1] + p->from[1], *b_end = b + p->n[1];
+    KEY *out = (KEY *)m->keys_out + p->from[0] + p->from[1], *out_end = out + p->n[0] + p->n[1];
+    unsigned char *from_b_end = from_b ? from_b + p->n[0] + p->n[1] : NULL;
+    const struct echi_order o = m->order;
+    while (a < a_end && b < b_end) { /* neither input ends within so many steps at both ends */
+        const size_t least = echi_min((size_t)(a_end - a), (size_t)(b_end - b));
+        for (size_t s = least - least / 2; s; s--) {
+            const KEY x = *a, y = *b;
+            const bool second = NAME(form)(&o, y, is_float) < NAME(form)(&o, x, is_float);
+            *out++ = second ? y : x;
+            a += !second;
+            b += second;
+            if (from_b) *from_b++ = second;
+            if (s > least / 2) continue;
+            const KEY v = a_end[-1], w = b_end[-1];
+            const bool last = !(NAME(form)(&o, w, is_float) < NAME(form)(&o, v, is_float));
+            *--out_end = last ? w : v;
+            a_end -= !last;
+            b_end -= last;
+            if (from_b) *--from_b_end = last;
+        }
+    }
+    const size_t rest_a = (size_t)(a_end - a), rest_b = (size_t)(b_end - b);
+    if (rest_a) memcpy(out, a, rest_a * sizeof(KEY));
+    if (rest_b) memcpy(out, b, rest_b * sizeof(KEY));
+    if (from_b) memset(from_b, rest_b != 0, rest_a + rest_b);
+}
+
+static void NAME(part)(const struct echi_merge *m, const struct part *p, unsigned char *from_b)
+{
+    if (m->order.float_mask && from_b)
+        NAME(merge)(m, p, from_b, true);
+    else if (m->order.float_mask)
+        NAME(merge)(m, p, NULL, true);
+    else if (from_b)
+        NAME(merge)(m, p, from_b, false);
+    else
+        NAME(merge)(m, p, NULL, false);
+}
+
+#undef NAME
+#undef KEY
+#undef FROM

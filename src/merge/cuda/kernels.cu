@@ -1,0 +1,216 @@
+/*
+ * merge/cuda/kernels.cu - merges two sorted arrays on the GPU: two kernels.
+ *
+ *     merge_split    one thread per boundary of tiles: how many elements before it are from a
+ *     merge_keys     a block loads its part of a and of b, merges them and writes its tile
+ *     merge_pairs    ... and moves the values
+ *
+ *         shared memory   | part of a | part of b |
+ *         thread t        finds where elements 15 t ... 15 t + 14 of the tile begin in both parts,
+ *                         and merges them to registers
+ *         shared memory   | tile, in order |           then written by adjacent threads
+ *
+ * Values are read at the positions that the merge has found. They are adjacent in a and in b, so
+ * that a warp reads two contiguous ranges.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "cuda/device/merge_path.cuh"
+#include "cuda/device/warp.cuh"
+#include "merge/cuda/common.h"
+
+enum { ITEMS = MERGE_ITEMS(KEY_BYTES), TILE = MERGE_TILE(KEY_BYTES) };
+
+extern "C" __global__ void __launch_bounds__(MERGE_THREADS)
+    merge_split(const __grid_constant__ struct merge_args a)
+{
+    const uint64_t step = (uint64_t)gridDim.x * MERGE_THREADS, n = a.n_a + a.n_b;
+    wait_for_earlier();
+    for (uint64_t t = (uint64_t)blockIdx.x * MERGE_THREADS + threadIdx.x; t <= a.tiles; t += step)
+        a.splits[t] = merge_path(a.order, (const ukey *)a.keys[0], a.n_a, (const ukey *)a.keys[1],
+                                 a.n_b, t < a.tiles ? t * TILE : n);
+}
+
+/* ---- Keys ---- */
+
+/* Loads both parts: all loads of a thread are in flight together. */
+static __device__ inline void load_part(const struct merge_args &a, const struct merge_part &part,
+                                        ukey *keys)
+{
+    const ukey *first = (const ukey *)a.keys[0] + part.a;
+    const ukey *second = (const ukey *)a.keys[1] + part.b;
+    const uint32_t n = part.n_a + part.n_b;
+    ukey x[ITEMS];
+#pragma unroll
+    for (int k = 0; k < ITEMS; k++) {
+        const uint32_t i = threadIdx.x + k * MERGE_THREADS;
+        if (i < n) x[k] = i < part.n_a ? __ldcs(first + i) : __ldcs(second + (i - part.n_a));
+    }
+#pragma unroll
+    for (int k = 0; k < ITEMS; k++) {
+        const uint32_t i = threadIdx.x + k * MERGE_THREADS;
+        if (i < n) keys[i] = x[k];
+    }
+}
+
+/* The elements of this thread, and their places in shared memory. */
+template <int PLACES>
+static __device__ inline void merge_items(const struct echi_order &o, const ukey *keys,
+                                          uint32_t n_a, uint32_t n, ukey (&item)[ITEMS],
+                                          uint16_t (&place)[ITEMS])
+{
+    const uint32_t first = min(threadIdx.x * ITEMS, n);
+    uint32_t i = merge_path_shared(o, keys, n_a, keys + n_a, n - n_a, first);
+    uint32_t j = n_a + first - i;
+    ukey x = keys[min(i, n - 1)], y = keys[min(j, n - 1)]; /* not used after the end of a part */
+    ukey x_form = merge_form(o, x), y_form = merge_form(o, y);
+#pragma unroll
+    for (int k = 0; k < ITEMS; k++) {
+        const bool take = j >= n || (i < n_a && x_form <= y_form);
+        item[k] = take ? x : y;
+        if (PLACES) place[k] = (uint16_t)(take ? i : j);
+        if (take)
+            i++;
+        else
+            j++;
+        const ukey next = keys[min(take ? i : j, n - 1)], form = merge_form(o, next);
+        if (take) {
+            x = next;
+            x_form = form;
+        } else {
+            y = next;
+            y_form = form;
+        }
+    }
+}
+
+/* Merges a tile in shared memory and writes its keys. PLACES: places[k] becomes the place that
+ * element k of the tile had in the two parts. */
+template <int PLACES>
+static __device__ inline void merge_tile(const struct merge_args &a, const struct merge_part &part,
+                                         ukey *keys, uint16_t *places)
+{
+    const uint32_t n = part.n_a + part.n_b, first = threadIdx.x * ITEMS;
+    ukey *out = (ukey *)a.keys_out + part.a + part.b;
+    ukey item[ITEMS];
+    uint16_t place[ITEMS];
+    load_part(a, part, keys);
+    __syncthreads(); /* both parts are loaded */
+    merge_items<PLACES>(a.order, keys, part.n_a, n, item, place);
+    __syncthreads(); /* all threads have read the parts */
+#pragma unroll
+    for (int k = 0; k < ITEMS; k++) {
+        if (first + k >= n) continue;
+        keys[first + k] = item[k];
+        if (PLACES) places[first + k] = place[k];
+    }
+    __syncthreads(); /* the tile is complete */
+#pragma unroll
+    for (int k = 0; k < ITEMS; k++) {
+        const uint32_t i = threadIdx.x + k * MERGE_THREADS;
+        if (i < n) __stcs(out + i, keys[i]);
+    }
+}
+
+/* ---- Values ---- */
+
+/* Values of one word. */
+template <typename word>
+static __device__ inline void move_words(const struct merge_args &a, const struct merge_part &part,
+                                         const uint16_t *places)
+{
+    const word *first = (const word *)a.values[0] + part.a;
+    const word *second = (const word *)a.values[1] + part.b;
+    word *out = (word *)a.values_out + part.a + part.b;
+    const uint32_t n = part.n_a + part.n_b;
+    enum { AT_ONCE = 4 };
+    for (uint32_t from = threadIdx.x; from < n; from += AT_ONCE * MERGE_THREADS) {
+        word w[AT_ONCE];
+#pragma unroll
+        for (int k = 0; k < AT_ONCE; k++) {
+            const uint32_t i = from + k * MERGE_THREADS, place = places[min(i, n - 1)];
+            w[k] = place < part.n_a ? first[place] : second[place - part.n_a];
+        }
+#pragma unroll
+        for (int k = 0; k < AT_ONCE; k++) {
+            const uint32_t i = from + k * MERGE_THREADS;
+            if (i < n) out[i] = w[k];
+        }
+    }
+}
+
+/* Values of several words: adjacent threads move adjacent words. */
+template <typename word>
+static __device__ inline void move_wide(const struct merge_args &a, const struct merge_part &part,
+                                        const uint16_t *places)
+{
+    const word *first = (const word *)a.values[0] + part.a * a.words;
+    const word *second = (const word *)a.values[1] + part.b * a.words;
+    word *out = (word *)a.values_out + (part.a + part.b) * a.words;
+    const uint32_t n = part.n_a + part.n_b;
+    const uint32_t lanes = a.words < 32 ? (uint32_t)a.words : 32; /* per value */
+    const uint32_t each = MERGE_THREADS / lanes, lane = threadIdx.x % lanes;
+    for (uint32_t i = threadIdx.x / lanes; i < n && threadIdx.x < each * lanes; i += each) {
+        const uint32_t place = places[i];
+        const word *from =
+            place < part.n_a ? first + place * a.words : second + (place - part.n_a) * a.words;
+        for (uint64_t w = lane; w < a.words; w += lanes) out[i * a.words + w] = from[w];
+    }
+}
+
+template <typename word>
+static __device__ inline void move_values(const struct merge_args &a, const struct merge_part &part,
+                                          const uint16_t *places)
+{
+    if (a.words == 1)
+        move_words<word>(a, part, places);
+    else
+        move_wide<word>(a, part, places);
+}
+
+/* ---- The kernels ---- */
+
+static __device__ inline void part_of_tile(const struct merge_args &a, uint64_t tile,
+                                           struct merge_part &part)
+{
+    const uint64_t first = tile * TILE, left = a.n_a + a.n_b - first;
+    merge_part_make(part, first, left < TILE ? (uint32_t)left : (uint32_t)TILE, a.splits[tile],
+                    a.splits[tile + 1]);
+}
+
+extern "C" __global__ void __launch_bounds__(MERGE_THREADS, MERGE_BLOCKS)
+    merge_keys(const __grid_constant__ struct merge_args a)
+{
+    __shared__ ukey keys[TILE];
+    wait_for_earlier();
+    for (uint64_t tile = blockIdx.x; tile < a.tiles; tile += gridDim.x) {
+        struct merge_part part;
+        part_of_tile(a, tile, part);
+        __syncthreads(); /* all threads have written the previous tile */
+        merge_tile<0>(a, part, keys, NULL);
+    }
+}
+
+extern "C" __global__ void __launch_bounds__(MERGE_THREADS, MERGE_BLOCKS)
+    merge_pairs(const __grid_constant__ struct merge_args a)
+{
+    __shared__ ukey keys[TILE];
+    __shared__ uint16_t places[TILE];
+    wait_for_earlier();
+    for (uint64_t tile = blockIdx.x; tile < a.tiles; tile += gridDim.x) {
+        struct merge_part part;
+        part_of_tile(a, tile, part);
+        __syncthreads(); /* all threads have written the previous tile */
+        merge_tile<1>(a, part, keys, places);
+        if (a.word_bytes == 4)
+            move_values<uint32_t>(a, part, places);
+        else if (a.word_bytes == 8)
+            move_values<uint64_t>(a, part, places);
+        else if (a.word_bytes == 16)
+            move_values<uint4>(a, part, places);
+        else if (a.word_bytes == 2)
+            move_values<uint16_t>(a, part, places);
+        else
+            move_values<uint8_t>(a, part, places);
+    }
+}

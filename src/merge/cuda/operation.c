@@ -1,0 +1,103 @@
+/*
+ * merge/cuda/operation.c - ech_merge() on the GPU, host code: a launch that finds the boundaries of
+ * tiles, and one that merges them.
+ *
+ *     workspace   [ splits: tiles + 1 positions of 64 bits ]
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "core/call.h"
+#include "cuda/steps.h"
+#include "merge/cuda/common.h"
+#include "merge/merge.h"
+
+#include <stdio.h>
+
+enum { BLOCKS = 1 << 30 }; /* maximum per launch */
+
+/* The part of the plan that depends only on the request. */
+struct merge_plan {
+    char module[16];
+    uint64_t tiles;
+};
+
+static ech_status make_plan(const void *request, void *plan, size_t *work_bytes)
+{
+    const struct echi_merge *m = request;
+    struct merge_plan *p = plan;
+    struct echi_layout layout = { .base = NULL };
+    const uint64_t n = (uint64_t)m->n[0] + m->n[1], tile = MERGE_TILE(m->key_bytes);
+    snprintf(p->module, sizeof p->module, "merge_k%u", 8 * (unsigned)m->key_bytes);
+    p->tiles = n / tile + (n % tile != 0);
+    if (n) echi_part(&layout, (size_t)p->tiles + 1, sizeof(uint64_t));
+    *work_bytes = layout.bytes;
+    return ECH_OK;
+}
+
+static struct merge_args args_of(const struct echi_merge *m, const struct merge_plan *p, void *work)
+{
+    const size_t word = m->value_bytes ? echi_opaque_align(m->value_bytes) : 1;
+    return (struct merge_args){ .keys = { m->keys[0], m->keys[1] },
+                                .values = { m->values[0], m->values[1] },
+                                .keys_out = m->keys_out,
+                                .values_out = m->values_out,
+                                .splits = work,
+                                .n_a = m->n[0],
+                                .n_b = m->n[1],
+                                .tiles = p->tiles,
+                                .words = m->value_bytes / word,
+                                .word_bytes = (uint32_t)word,
+                                .order = m->order };
+}
+
+static void make_steps(const struct echi_merge *m, const struct merge_plan *p,
+                       struct echi_steps *steps)
+{
+    steps->count = 0;
+    if (p->tiles == 0) return;
+    echi_step_add(
+        steps, (struct echi_step){ .phase = ECHI_PLAN,
+                                   .kind = ECHI_LAUNCH_PDL,
+                                   .module = p->module,
+                                   .name = "merge_split",
+                                   .blocks = echi_cuda_least(p->tiles / MERGE_THREADS + 1, BLOCKS),
+                                   .threads = MERGE_THREADS,
+                                   .level = -1 });
+    echi_step_add(steps, (struct echi_step){ .phase = ECHI_MOVE,
+                                             .kind = ECHI_LAUNCH_PDL,
+                                             .module = p->module,
+                                             .name = m->value_bytes ? "merge_pairs" : "merge_keys",
+                                             .blocks = echi_cuda_least(p->tiles, BLOCKS),
+                                             .threads = MERGE_THREADS,
+                                             .level = -1 });
+}
+
+static ech_status run(ech_ctx *ctx, const void *request, const void *plan, void *work)
+{
+    struct merge_args args = args_of(request, plan, work);
+    struct echi_steps steps;
+    make_steps(request, plan, &steps);
+    return echi_cuda_enqueue(ctx, &steps, &args, NULL);
+}
+
+static ech_status explain(const void *request, struct echi_explain *e)
+{
+    const struct echi_merge *m = request;
+    struct merge_plan plan;
+    struct echi_steps steps;
+    size_t bytes;
+    const ech_status status = make_plan(request, &plan, &bytes);
+    if (status != ECH_OK) return status;
+    make_steps(m, &plan, &steps);
+    echi_explain_algorithm(e, true, "merge_path",
+                           "blocks merge tiles of %u elements in shared memory, whose boundaries a "
+                           "binary search finds",
+                           (unsigned)MERGE_TILE(m->key_bytes));
+    echi_explain_line(e, "module", "%s", plan.module);
+    echi_explain_steps(e, &steps);
+    return ECH_OK;
+}
+
+const struct echi_operation echi_cuda_merge = {
+    .plan = make_plan, .plan_bytes = sizeof(struct merge_plan), .explain = explain, .run = run
+};
