@@ -1,7 +1,7 @@
 /*
  * test_merge.c - ech_merge() and ech_merge_pairs(), compared with an oracle, on every device.
  *
- *     test_merge 'merge(f32,n=3840+1'             cases with this prefix
+ *     test_merge 'merge(f32,n=4352+1'             cases with this prefix
  *
  * The oracle is the stable sort of tests/oracle.c: of the two inputs one after the other, it is
  * their merge.
@@ -23,11 +23,11 @@ struct merge_case {
 
 /* ---- The cases ---- */
 
-/* Tiles have 3840 elements (keys of 64 bits: 2304), parts of the CPU 16384. */
+/* Tiles have 4352 elements (keys of 64 bits: 2816), parts of the CPU 16384. */
 static const size_t sizes[][2] = {
     { 0, 0 },    { 0, 1 },       { 1, 0 },       { 1, 1 },       { 2, 1 },       { 0, 37 },
-    { 33, 0 },   { 17, 31 },     { 2304, 1 },    { 2303, 2 },    { 1152, 1152 }, { 3840, 0 },
-    { 3839, 2 }, { 1, 3839 },    { 0, 3841 },    { 3840, 3840 }, { 2303, 2304 }, { 1, 9001 },
+    { 33, 0 },   { 17, 31 },     { 2816, 1 },    { 2815, 2 },    { 1408, 1408 }, { 4352, 0 },
+    { 4351, 2 }, { 1, 4351 },    { 0, 4353 },    { 4352, 4352 }, { 2815, 2816 }, { 1, 9001 },
     { 9001, 1 }, { 5000, 7777 }, { 8192, 8192 }, { 8191, 8194 }, { 16384, 200 }, { 70001, 50003 }
 };
 enum { SIZES = sizeof sizes / sizeof *sizes };

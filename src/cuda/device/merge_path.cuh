@@ -39,7 +39,15 @@ static __device__ inline uint64_t merge_path(const struct echi_order &o, const u
     return low;
 }
 
-/* The same for parts that a block holds in shared memory. */
+/* A stored key as it is compared.  MERGED: some keys that are equal have different codes. */
+template <bool MERGED>
+static __device__ inline ukey merge_stored(const struct echi_order &o, ukey e)
+{
+    return MERGED ? order_merge(o, e) : e;
+}
+
+/* The same for parts that a block holds in shared memory, as order_encode() returns keys. */
+template <bool MERGED>
 static __device__ inline uint32_t merge_path_shared(const struct echi_order &o, const ukey *a,
                                                     uint32_t n_a, const ukey *b, uint32_t n_b,
                                                     uint32_t diagonal)
@@ -47,7 +55,7 @@ static __device__ inline uint32_t merge_path_shared(const struct echi_order &o, 
     uint32_t low = diagonal > n_b ? diagonal - n_b : 0, high = min(diagonal, n_a);
     while (low < high) {
         const uint32_t i = (low + high) / 2;
-        if (merge_form(o, a[i]) <= merge_form(o, b[diagonal - 1 - i]))
+        if (merge_stored<MERGED>(o, a[i]) <= merge_stored<MERGED>(o, b[diagonal - 1 - i]))
             low = i + 1;
         else
             high = i;

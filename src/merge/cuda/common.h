@@ -9,10 +9,14 @@
 
 #include "core/order.h"
 
-enum { MERGE_THREADS = 256, MERGE_BLOCKS = 4 }; /* per multiprocessor, at least */
+enum {
+    MERGE_THREADS = 256,
+    MERGE_KEYS_BLOCKS = 6, /* per multiprocessor, at least */
+    MERGE_PAIRS_BLOCKS = 5
+};
 
 /* Elements of a thread: an odd number, so that threads use different banks of shared memory. */
-#define MERGE_ITEMS(key_bytes) ((key_bytes) == 8 ? 9 : 15)
+#define MERGE_ITEMS(key_bytes) ((key_bytes) == 8 ? 11 : 17)
 #define MERGE_TILE(key_bytes)  (MERGE_THREADS * MERGE_ITEMS(key_bytes))
 
 struct merge_args {

@@ -6,7 +6,7 @@
  *     merge_pairs    ... and moves the values
  *
  *         shared memory   | part of a | part of b |
- *         thread t        finds where elements 15 t ... 15 t + 14 of the tile begin in both parts,
+ *         thread t        finds where elements 17 t ... 17 t + 16 of the tile begin in both parts,
  *                         and merges them to registers
  *         shared memory   | tile, in order |           then written by adjacent threads
  *
@@ -19,7 +19,11 @@
 #include "cuda/device/warp.cuh"
 #include "merge/cuda/common.h"
 
-enum { ITEMS = MERGE_ITEMS(KEY_BYTES), TILE = MERGE_TILE(KEY_BYTES) };
+enum {
+    ITEMS = MERGE_ITEMS(KEY_BYTES),
+    TILE = MERGE_TILE(KEY_BYTES),
+    ROOM = TILE + ITEMS + 1 /* in shared memory: a thread may read so far after the end */
+};
 
 extern "C" __global__ void __launch_bounds__(MERGE_THREADS)
     merge_split(const __grid_constant__ struct merge_args a)
@@ -33,60 +37,61 @@ extern "C" __global__ void __launch_bounds__(MERGE_THREADS)
 
 /* ---- Keys ---- */
 
-/* Loads both parts: all loads of a thread are in flight together. */
-static __device__ inline void load_part(const struct merge_args &a, const struct merge_part &part,
+/* Loads both parts and encodes the keys; all loads of a thread are in flight together.  Returns, in
+ * every thread, whether order_merge() changes a key of the tile.  Otherwise the codes of its keys can
+ * be compared as they are. */
+static __device__ inline bool load_part(const struct merge_args &a, const struct merge_part &part,
                                         ukey *keys)
 {
     const ukey *first = (const ukey *)a.keys[0] + part.a;
     const ukey *second = (const ukey *)a.keys[1] + part.b;
     const uint32_t n = part.n_a + part.n_b;
+    bool changes = false;
     ukey x[ITEMS];
 #pragma unroll
     for (int k = 0; k < ITEMS; k++) {
         const uint32_t i = threadIdx.x + k * MERGE_THREADS;
+        x[k] = 0;
         if (i < n) x[k] = i < part.n_a ? __ldcs(first + i) : __ldcs(second + (i - part.n_a));
     }
 #pragma unroll
     for (int k = 0; k < ITEMS; k++) {
         const uint32_t i = threadIdx.x + k * MERGE_THREADS;
-        if (i < n) keys[i] = x[k];
+        const ukey e = order_encode(a.order, x[k]);
+        if (a.order.float_mask) changes |= order_merge(a.order, e) != e;
+        keys[i] = e;
     }
+    if (threadIdx.x < ROOM - TILE) keys[TILE + threadIdx.x] = 0;
+    return __syncthreads_or(changes); /* both parts are loaded */
 }
 
-/* The elements of this thread, and their places in shared memory. */
-template <int PLACES>
+/* The elements of this thread, and their places in shared memory.  After the end of a part, the
+ * keys that are loaded are not used. */
+template <bool PLACES, bool MERGED>
 static __device__ inline void merge_items(const struct echi_order &o, const ukey *keys,
                                           uint32_t n_a, uint32_t n, ukey (&item)[ITEMS],
                                           uint16_t (&place)[ITEMS])
 {
     const uint32_t first = min(threadIdx.x * ITEMS, n);
-    uint32_t i = merge_path_shared(o, keys, n_a, keys + n_a, n - n_a, first);
+    uint32_t i = merge_path_shared<MERGED>(o, keys, n_a, keys + n_a, n - n_a, first);
     uint32_t j = n_a + first - i;
-    ukey x = keys[min(i, n - 1)], y = keys[min(j, n - 1)]; /* not used after the end of a part */
-    ukey x_form = merge_form(o, x), y_form = merge_form(o, y);
+    ukey x = keys[i], y = keys[j];
 #pragma unroll
     for (int k = 0; k < ITEMS; k++) {
-        const bool take = j >= n || (i < n_a && x_form <= y_form);
+        const bool take =
+            j >= n || (i < n_a && merge_stored<MERGED>(o, x) <= merge_stored<MERGED>(o, y));
         item[k] = take ? x : y;
         if (PLACES) place[k] = (uint16_t)(take ? i : j);
         if (take)
-            i++;
+            x = keys[++i];
         else
-            j++;
-        const ukey next = keys[min(take ? i : j, n - 1)], form = merge_form(o, next);
-        if (take) {
-            x = next;
-            x_form = form;
-        } else {
-            y = next;
-            y_form = form;
-        }
+            y = keys[++j];
     }
 }
 
 /* Merges a tile in shared memory and writes its keys. PLACES: places[k] becomes the place that
  * element k of the tile had in the two parts. */
-template <int PLACES>
+template <bool PLACES>
 static __device__ inline void merge_tile(const struct merge_args &a, const struct merge_part &part,
                                          ukey *keys, uint16_t *places)
 {
@@ -94,9 +99,10 @@ static __device__ inline void merge_tile(const struct merge_args &a, const struc
     ukey *out = (ukey *)a.keys_out + part.a + part.b;
     ukey item[ITEMS];
     uint16_t place[ITEMS];
-    load_part(a, part, keys);
-    __syncthreads(); /* both parts are loaded */
-    merge_items<PLACES>(a.order, keys, part.n_a, n, item, place);
+    if (load_part(a, part, keys))
+        merge_items<PLACES, true>(a.order, keys, part.n_a, n, item, place);
+    else
+        merge_items<PLACES, false>(a.order, keys, part.n_a, n, item, place);
     __syncthreads(); /* all threads have read the parts */
 #pragma unroll
     for (int k = 0; k < ITEMS; k++) {
@@ -108,7 +114,7 @@ static __device__ inline void merge_tile(const struct merge_args &a, const struc
 #pragma unroll
     for (int k = 0; k < ITEMS; k++) {
         const uint32_t i = threadIdx.x + k * MERGE_THREADS;
-        if (i < n) __stcs(out + i, keys[i]);
+        if (i < n) __stcs(out + i, order_decode(a.order, keys[i]));
     }
 }
 
@@ -178,30 +184,30 @@ static __device__ inline void part_of_tile(const struct merge_args &a, uint64_t 
                     a.splits[tile + 1]);
 }
 
-extern "C" __global__ void __launch_bounds__(MERGE_THREADS, MERGE_BLOCKS)
+extern "C" __global__ void __launch_bounds__(MERGE_THREADS, MERGE_KEYS_BLOCKS)
     merge_keys(const __grid_constant__ struct merge_args a)
 {
-    __shared__ ukey keys[TILE];
+    __shared__ ukey keys[ROOM];
     wait_for_earlier();
     for (uint64_t tile = blockIdx.x; tile < a.tiles; tile += gridDim.x) {
         struct merge_part part;
         part_of_tile(a, tile, part);
         __syncthreads(); /* all threads have written the previous tile */
-        merge_tile<0>(a, part, keys, NULL);
+        merge_tile<false>(a, part, keys, NULL);
     }
 }
 
-extern "C" __global__ void __launch_bounds__(MERGE_THREADS, MERGE_BLOCKS)
+extern "C" __global__ void __launch_bounds__(MERGE_THREADS, MERGE_PAIRS_BLOCKS)
     merge_pairs(const __grid_constant__ struct merge_args a)
 {
-    __shared__ ukey keys[TILE];
+    __shared__ ukey keys[ROOM];
     __shared__ uint16_t places[TILE];
     wait_for_earlier();
     for (uint64_t tile = blockIdx.x; tile < a.tiles; tile += gridDim.x) {
         struct merge_part part;
         part_of_tile(a, tile, part);
         __syncthreads(); /* all threads have written the previous tile */
-        merge_tile<1>(a, part, keys, places);
+        merge_tile<true>(a, part, keys, places);
         if (a.word_bytes == 4)
             move_values<uint32_t>(a, part, places);
         else if (a.word_bytes == 8)
