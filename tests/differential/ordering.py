@@ -110,6 +110,37 @@ def argsort(t):
     t.same("index", out.a, order.astype(index.storage))
 
 
+@operation("merge", "ech_merge", "ech_merge_pairs", "ech_merge_workspace", "ech_merge_explain", weight=2)
+def merge(t):
+    dtype, sizes = t.dtype(), (t.size(huge=1_000_000), t.size())
+    size = t.pick([0, 0, 1, 2, 4, 8, 16, t.between(1, 40)])
+    fields = {"descending": int(t.flag()), "order": int(t.flag(0.3))}
+    t.note(sizes=sizes, value_bytes=size, **fields)
+    keys = []
+    for n in sizes:
+        k = t.data(dtype, n)
+        keys.append(k[sort_order(t, dtype, k, True, fields["order"], fields["descending"], 0, 0)])
+    contents = [np.frombuffer(t.rng.bytes(n * size), np.uint8).reshape(n, size) for n in sizes]
+    options = t.struct("ech_merge_options", **fields)
+    plain = (*sizes, dtype.code, size, t.address(options))
+    options.algorithm = t.algorithm("ech_merge_explain", *plain)
+    for name, value in t.work("ech_merge_workspace", *plain).items():
+        setattr(options, name, value)
+    t.threads()
+    both = np.concatenate(keys)
+    order = sort_order(t, dtype, both, True, fields["order"], fields["descending"], 0, 0)
+    a, b = (t.put(k).p for k in keys)
+    out, last = t.out(sum(sizes), dtype.storage), (*sizes, dtype.code)
+    if size:
+        values = t.out((sum(sizes), size), np.uint8)
+        a_values, b_values = (t.put(v).p for v in contents)
+        t.call("ech_merge_pairs", a, a_values, b, b_values, out.p, values.p, *last, size, t.address(options))
+        t.same("values", values.a, np.concatenate(contents)[order])
+    else:
+        t.call("ech_merge", a, b, out.p, *last, t.address(options))
+    t.same("keys", out.a, both[order])
+
+
 @operation("is_sorted", "ech_is_sorted", "ech_is_sorted_workspace", "ech_is_sorted_explain")
 def is_sorted(t):
     dtype, n = t.dtype(), t.size()

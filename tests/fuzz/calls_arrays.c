@@ -337,6 +337,48 @@ static void topk_call(struct input *in, ech_ctx *ctx)
     call_end(&c);
 }
 
+/* Sorted in place. */
+static void sort_array(void *keys, size_t n, ech_dtype dtype, bool descending)
+{
+    ech_ctx *cpu;
+    const ech_sort_options o = { .size = sizeof o, .descending = descending };
+    FUZZ_CHECK(ech_open(&cpu, "cpu") == ECH_OK);
+    FUZZ_CHECK(ech_sort(cpu, keys, keys, n, dtype, &o) == ECH_OK);
+    ech_close(cpu);
+}
+
+/* The inputs are sorted, or in any order; then only the limits of the memory are checked. */
+static void merge_call(struct input *in, ech_ctx *ctx)
+{
+    struct call c;
+    call_begin(&c, in, ctx);
+    const ech_dtype dtype = take_dtype(in);
+    const size_t a_n = take_size(in), b_n = take_size(in), bytes = size_of(dtype);
+    const size_t wide = take(in) % 2 ? 1 + take(in) % 20 : 0, n = a_n + b_n;
+    const bool sorted = take(in) < 200 && dtype <= ECH_F64;
+    ech_merge_options o = { .size = sizeof o, .descending = take(in) % 2 };
+    const void *a = array_in(&c, a_n, bytes, bytes);
+    if (sorted && a_n) sort_array(array_last(&c), a_n, dtype, o.descending), array_keep(&c);
+    const void *b = array_in(&c, b_n, bytes, bytes);
+    if (sorted && b_n) sort_array(array_last(&c), b_n, dtype, o.descending), array_keep(&c);
+    const void *a_values = wide ? array_in(&c, a_n, wide, 1) : NULL;
+    const void *b_values = wide ? array_in(&c, b_n, wide, 1) : NULL;
+    void *out = array_out(&c, n, bytes, bytes), *out_at = array_last(&c);
+    void *values = wide ? array_out(&c, n, wide, 1) : NULL;
+    size_t needed = 0;
+    if (ech_merge_workspace("cpu", a_n, b_n, dtype, wide, &o, &needed) != ECH_OK) needed = 0;
+    call_options(&c, &o.size, &o.work, &o.work_bytes, needed, &o.algorithm);
+    const ech_status s = wide ? ech_merge_pairs(ctx, a, a_values, b, b_values, out, values, a_n,
+                                                b_n, dtype, wide, &o)
+                              : ech_merge(ctx, a, b, out, a_n, b_n, dtype, &o);
+    if (call_check(&c, s) && sorted && !is_float(dtype))
+        for (size_t i = 1; i < n; i++) {
+            const uint64_t x = rank_of(out_at, i - 1, dtype), y = rank_of(out_at, i, dtype);
+            FUZZ_CHECK(o.descending ? x >= y : x <= y);
+        }
+    call_end(&c);
+}
+
 static void scan_call(struct input *in, ech_ctx *ctx)
 {
     struct call c;
@@ -539,7 +581,7 @@ void call_operation(struct input *in, ech_ctx *ctx)
     static void (*const calls[])(struct input *, ech_ctx *) = {
         sort_call,   is_sorted_call,   reduce_call, segments_call, scan_call,
         unique_call, select_call,      count_call,  gather_call,   transpose_call,
-        bits_call,   sort_groups_call, topk_call
+        bits_call,   sort_groups_call, topk_call,   merge_call
     };
     calls[take(in) % (sizeof calls / sizeof *calls)](in, ctx);
 }
