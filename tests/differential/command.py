@@ -296,6 +296,30 @@ def echelon_topk(t):
         check_numbers(t, c, words, stdin, kept)
 
 
+@operation("echelon_merge")
+def echelon_merge(t):
+    clean()
+    dtype = t.dtype([dtype for dtype in DTYPES if dtype is not BF16])
+    count, total, reverse = t.between(1, 6), t.flag(0.2), t.flag()
+    t.note(count=count, total=total, reverse=reverse)
+    options = (["--order", "total"] if total else []) + (["-r"] if reverse else [])
+    files = []
+    for i in range(count):
+        a = t.data(dtype, t.size())
+        files.append(a[sort_order(t, dtype, a, True, total, reverse, 0, 0)])
+        np.save(file(f"{i}.npy"), files[-1])
+    names = [f"{i}.npy" for i in range(count)]
+    both = np.concatenate(files)
+    want = both[sort_order(t, dtype, both, True, total, reverse, 0, 0)]
+    echelon(t, "merge", *options, *names, "-o", "out.npy")
+    t.same("numbers", np.load(file("out.npy")), want)
+    rank = dtype.rank(want, total=total, collapse=True)
+    if len(want) and rank[0] != rank[-1]:
+        np.save(file("wrong.npy"), want[::-1])
+        found = echelon(t, "merge", *options, *names, "wrong.npy", "-o", "no.npy", status=2)
+        t.equal("message", "wrong.npy: not sorted" in found.err, True)
+
+
 @operation("echelon_unique")
 def echelon_unique(t):
     c = Column(t, distributions=("few", "few", "equal", "moderate", "mixed", "extremes"))
@@ -785,7 +809,7 @@ def echelon_info(t):
 @operation("echelon_help", weight=0.1)
 def echelon_help(t):
     clean()
-    name = t.pick("sort topk unique select shuf stats hist reduce scan gen gf2 matrix matmul solve explain".split())
+    name = t.pick("sort topk merge unique select shuf stats hist reduce scan gen gf2 matrix matmul solve explain".split())
     t.equal("help", echelon(t, "help", name).out, echelon(t, name, "--help").out)
 
 
