@@ -35,6 +35,12 @@ static size_t NAME(path)(const struct echi_merge *m, size_t diagonal)
     return low;
 }
 
+/* first ? x : y, of which compilers make a branch. */
+INLINE KEY NAME(either)(bool first, KEY x, KEY y)
+{
+    return (KEY)(y ^ ((x ^ y) & (KEY)(0 - (uint64_t)first)));
+}
+
 /* Merges a part of both inputs, from both ends: the two sequences of steps are independent, so that
  * the processor executes them at the same time. Sets from_b[k] to whether element k of the part is
  * from b; NULL: it is not needed. */
@@ -51,14 +57,14 @@ INLINE void NAME(merge)(const struct echi_merge *m, const struct part *p, unsign
         for (size_t s = least - least / 2; s; s--) {
             const KEY x = *a, y = *b;
             const bool second = NAME(form)(&o, y, is_float) < NAME(form)(&o, x, is_float);
-            *out++ = second ? y : x;
+            *out++ = NAME(either)(second, y, x);
             a += !second;
             b += second;
             if (from_b) *from_b++ = second;
             if (s > least / 2) continue;
             const KEY v = a_end[-1], w = b_end[-1];
             const bool last = !(NAME(form)(&o, w, is_float) < NAME(form)(&o, v, is_float));
-            *--out_end = last ? w : v;
+            *--out_end = NAME(either)(last, w, v);
             a_end -= !last;
             b_end -= last;
             if (from_b) *--from_b_end = last;
