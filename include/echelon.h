@@ -48,6 +48,7 @@
 #include <echelon/select.h>
 #include <echelon/topk.h>
 #include <echelon/merge.h>
+#include <echelon/columns.h>
 #include <echelon/arrange.h>
 #include <echelon/gf2.h>
 #include <echelon/dense.h>

@@ -96,6 +96,30 @@ static void merges(ech_ctx *ctx)
 #endif
 }
 
+/* The structs of an array have the size of the caller's header. */
+static void columns(ech_ctx *ctx)
+{
+    unsigned char high[4] = { 1, 0, 1, 0 };
+    float low[4] = { 4, 3, 2, 1 };
+    unsigned indices[4] = { 9, 9, 9, 9 };
+    ech_sort_column two[2];
+    memset(two, 0, sizeof two);
+    two[0].size = two[1].size = sizeof two[0];
+    two[0].data = high;
+    two[0].dtype = ECH_U8;
+    two[1].data = low;
+    two[1].dtype = ECH_F32;
+    expect("ech_argsort_columns", ech_argsort_columns(ctx, two, indices, 4, 2, ECH_U32, NULL),
+           ECH_OK);
+    expect_true("the order of columns",
+                indices[0] == 3 && indices[1] == 1 && indices[2] == 2 && indices[3] == 0);
+#ifdef NEWER
+    two[1].newer[0] = 1;
+    expect("ech_argsort_columns with an unknown field",
+           ech_argsort_columns(ctx, two, indices, 4, 2, ECH_U32, NULL), ECH_ERR_UNSUPPORTED);
+#endif
+}
+
 static void scans(ech_ctx *ctx)
 {
     int in[4] = { 1, 2, 3, 4 }, out[4], first = 10;
@@ -177,6 +201,7 @@ int main(void)
     sorts(ctx);
     topks(ctx);
     merges(ctx);
+    columns(ctx);
     scans(ctx);
     solves(ctx);
     devices();

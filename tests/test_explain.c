@@ -123,6 +123,26 @@ static ech_status merge_pairs(const char *d, ech_format f, char *text, size_t by
     return ech_merge_explain(d, 0, 70000, ECH_U64, 12, NULL, f, text, bytes);
 }
 
+static ech_status table(const char *d, ech_format f, char *text, size_t bytes, size_t count)
+{
+    static const uint8_t validity[1];
+    const ech_sort_column two[2] = {
+        { .size = sizeof two[0], .dtype = ECH_I32, .validity = validity, .nulls_first = 1 },
+        { .size = sizeof two[1], .dtype = ECH_F64, .descending = 1 },
+    };
+    return ech_argsort_columns_explain(d, two, 1 << 20, count, ECH_U32, NULL, f, text, bytes);
+}
+
+static ech_status one_column(const char *d, ech_format f, char *text, size_t bytes)
+{
+    return table(d, f, text, bytes, 1);
+}
+
+static ech_status two_columns(const char *d, ech_format f, char *text, size_t bytes)
+{
+    return table(d, f, text, bytes, 2);
+}
+
 static ech_status is_sorted(const char *d, ech_format f, char *text, size_t bytes)
 {
     return ech_is_sorted_explain(d, 100000, ECH_F32, NULL, f, text, bytes);
@@ -238,6 +258,8 @@ static const struct {
     { "topk_rows", topk_rows, "select sort" },
     { "merge", merge, "merge_path" },
     { "merge_pairs", merge_pairs, "merge_path" },
+    { "argsort_columns", one_column, "pack lsd" },
+    { "argsort_columns", two_columns, "lsd" },
     { "is_sorted", is_sorted, "parts" },
     { "reduce_rows", reduce, "shared" },
     { "reduce_by_key", reduce_by_key, "runs" },

@@ -302,6 +302,28 @@ static ech_status merge_pairs(const struct arrays *a)
                            a->out2, a->n / 2, a->n - a->n / 2, ECH_F32, 4, &o);
 }
 
+static ech_status columns(const struct arrays *a, int count)
+{
+    const ech_columns_options o = { sizeof o, NULL, a->work, a->work_bytes };
+    const ech_sort_column c[4] = {
+        { sizeof *c, a->flags, ECH_U8 },
+        { sizeof *c, a->f32, ECH_F32, 1, ECH_ORDER_NAN_LAST, 0, a->flags, 3 },
+        { sizeof *c, a->u32, ECH_U32 },
+        { sizeof *c, a->f32, ECH_I32 },
+    };
+    return ech_argsort_columns(ctx, c, a->out, a->n, count, ECH_U32, &o);
+}
+
+static ech_status columns_pack(const struct arrays *a)
+{
+    return columns(a, 2);
+}
+
+static ech_status columns_lsd(const struct arrays *a)
+{
+    return columns(a, 4);
+}
+
 static const struct call {
     const char *name;
     ech_status (*run)(const struct arrays *a);
@@ -332,6 +354,8 @@ static const struct call {
     { "argsort of rows", argsort_rows, 4, 0 },
     { "sort of segments", sort_segments, 4, 0 },
     { "sort of pairs in segments", sort_pairs_segments, 4, 0 },
+    { "argsort of packed columns", columns_pack, 4, 0 },
+    { "argsort of columns, two words", columns_lsd, 4, 0 },
     { "top-k", topk, 0, 4 * 1000 },
     { "top-k, large k", topk_many, 0, 4 * 100000 },
     { "merge", merge, 4, 0 },

@@ -11,7 +11,7 @@
 
 #include "core/backend.h"
 
-enum { ECHI_ARRAYS = 8 };
+enum { ECHI_ARRAYS = 33 }; /* a sort by 16 columns with bitmaps has this many */
 
 enum echi_use {
     ECHI_IN,

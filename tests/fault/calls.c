@@ -101,6 +101,23 @@ static ech_status merge_pairs(void)
     return ech_merge_pairs(fault_ctx, in, in, in, in, out, more, n / 4, n / 8, ECH_U32, 4, NULL);
 }
 
+static ech_status table_columns(void)
+{
+    const ech_sort_column two[2] = { { .size = sizeof two[0], .data = in, .dtype = ECH_U32 },
+                                     { .size = sizeof two[1], .data = values, .dtype = ECH_U32 } };
+    return ech_argsort_columns(fault_ctx, two, out, n, 2, ECH_U32, NULL);
+}
+
+static ech_status table_words(void)
+{
+    const ech_sort_column three[3] = {
+        { .size = sizeof three[0], .data = in, .dtype = ECH_F32, .validity = (const uint8_t *)in },
+        { .size = sizeof three[1], .data = values, .dtype = ECH_U32, .descending = 1 },
+        { .size = sizeof three[2], .data = in, .dtype = ECH_U32 },
+    };
+    return ech_argsort_columns(fault_ctx, three, out, n, 3, ECH_U64, NULL);
+}
+
 static ech_status is_sorted(void)
 {
     return ech_is_sorted(fault_ctx, in, out, n, ECH_U32, NULL);
@@ -386,6 +403,8 @@ const struct fault_call fault_calls[] = {
     CALL(sort_rows),
     CALL(argsort_columns),
     CALL(sort_segments),
+    CALL(table_columns),
+    CALL(table_words),
     CALL(topk),
     CALL(topk_rows),
     CALL(merge),

@@ -73,6 +73,9 @@ ech_dtype take_dtype(struct input *in);
 ech_dtype take_index(struct input *in);
 size_t take_size(struct input *in);
 
+/* calls_columns.c: a sort by columns. */
+void call_columns(struct input *in, ech_ctx *ctx);
+
 /* calls_arrays.c: one call of an operation. */
 void call_operation(struct input *in, ech_ctx *ctx);
 

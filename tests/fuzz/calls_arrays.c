@@ -581,7 +581,7 @@ void call_operation(struct input *in, ech_ctx *ctx)
     static void (*const calls[])(struct input *, ech_ctx *) = {
         sort_call,   is_sorted_call,   reduce_call, segments_call, scan_call,
         unique_call, select_call,      count_call,  gather_call,   transpose_call,
-        bits_call,   sort_groups_call, topk_call,   merge_call
+        bits_call,   sort_groups_call, topk_call,   merge_call,    call_columns
     };
     calls[take(in) % (sizeof calls / sizeof *calls)](in, ctx);
 }

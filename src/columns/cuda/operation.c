@@ -1,0 +1,203 @@
+/*
+ * columns/cuda/operation.c - sorts by columns on the GPU, host code.
+ *
+ *     pack   one stable sort of (word, position)
+ *     lsd    one such sort per word of the key, the least significant word first; the words of a
+ *            later sort are read in the order of the sort before it
+ *
+ *     workspace   [ words ][ workspace of a sort ]
+ *
+ * The positions are sorted in place, in the output.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "columns/columns.h"
+#include "columns/cuda/common.h"
+#include "core/call.h"
+#include "cuda/steps.h"
+
+#include <string.h>
+
+/* ---- Algorithms ---- */
+
+static bool pack_applicable(const struct echi_columns *c)
+{
+    return c->bits <= 64;
+}
+
+static bool lsd_applicable(const struct echi_columns *c)
+{
+    (void)c;
+    return true;
+}
+
+static const struct algorithm {
+    const char *name, *what;
+    const char *when;                                 /* when it is chosen, for the documentation */
+    bool (*applicable)(const struct echi_columns *c); /* the first that applies is chosen */
+} algorithms[] = {
+    {
+        .name = "pack",
+        .what = "packs the columns into one key of at most 64 bits: one sort",
+        .when = "the columns have at most 64 bits, with one for each bitmap",
+        .applicable = pack_applicable,
+    },
+    {
+        .name = "lsd",
+        .what = "packs the columns into words of 64 bits, and sorts by the least significant word "
+                "first: one sort per word",
+        .when = "all other columns",
+        .applicable = lsd_applicable,
+    },
+};
+
+enum { ALGORITHMS = sizeof algorithms / sizeof *algorithms };
+
+static ech_status choose(const struct echi_columns *c, const struct algorithm **algorithm)
+{
+    for (int i = 0; i < ALGORITHMS; i++) {
+        *algorithm = &algorithms[i];
+        if (c->algorithm ? strcmp(c->algorithm, algorithms[i].name) != 0
+                         : !algorithms[i].applicable(c))
+            continue;
+        if (algorithms[i].applicable(c)) return ECH_OK;
+        return echi_fail(NULL, ECH_ERR_ARG,
+                         "algorithm \"%s\" (%s) cannot sort by these columns, which have %u bits; "
+                         "available: lsd",
+                         c->algorithm, algorithms[i].what, c->bits);
+    }
+    return echi_fail(NULL, ECH_ERR_ARG,
+                     "unknown algorithm \"%s\" for sorts by columns on a GPU; available: %slsd",
+                     c->algorithm, pack_applicable(c) ? "pack, " : "");
+}
+
+/* ---- Workspace ---- */
+
+struct parts {
+    void *words, *sort_work;
+};
+
+/* Measures the workspace, if layout->base is NULL, or lays it out. */
+static ech_status lay_out(const struct echi_columns *c, struct echi_layout *layout,
+                          struct parts *parts)
+{
+    const uint32_t words = echi_columns_words(c);
+    size_t sort_bytes = 0;
+    ech_status status = ECH_OK;
+    for (uint32_t i = 0; i < words; i++) {
+        const struct echi_sort sort = echi_columns_sort(c, i, i + 1 == words);
+        size_t bytes;
+        TRY(echi_operation_workspace(&echi_cuda_sort, &sort, &bytes));
+        if (bytes > sort_bytes) sort_bytes = bytes;
+    }
+    /* Word 0 is the widest. */
+    if (!echi_columns_plain(c))
+        parts->words = echi_part(layout, c->n, (size_t)echi_columns_sort(c, 0, true).key_bytes);
+    parts->sort_work = echi_part(layout, sort_bytes, 1);
+done:
+    return status;
+}
+
+static ech_status plan(const void *request, void *no_plan, size_t *work_bytes)
+{
+    const struct echi_columns *c = request;
+    const struct algorithm *algorithm;
+    struct echi_layout layout = { 0 };
+    struct parts parts;
+    ech_status status;
+    (void)no_plan;
+    *work_bytes = 0;
+    TRY(choose(c, &algorithm));
+    if (c->n == 0) goto done;
+    TRY(lay_out(c, &layout, &parts));
+    if (layout.overflow)
+        FAIL(NULL, ECH_ERR_MEMORY, "n is %zu: the workspace exceeds SIZE_MAX bytes", c->n);
+    *work_bytes = layout.bytes;
+done:
+    return status;
+}
+
+/* ---- The operation ---- */
+
+static struct columns_args args_of(const struct echi_columns *c, uint32_t word, void *out)
+{
+    struct columns_args a = { .word = c->word[word],
+                              .positions = word + 1 < echi_columns_words(c) ? c->indices : NULL,
+                              .out = out,
+                              .n = c->n,
+                              .position_bytes = (uint32_t)c->index_bytes };
+    a.out_bytes = echi_columns_word_bytes(&a.word);
+    memcpy(a.column, c->column, c->count * sizeof *c->column);
+    return a;
+}
+
+/* The step that writes a word of all rows. */
+static void add_words(const struct echi_columns *c, uint32_t word, const struct echi_gpu *gpu,
+                      struct echi_steps *steps)
+{
+    const uint64_t tile = COLUMNS_THREADS * COLUMNS_ROWS, tiles = (c->n + tile - 1) / tile;
+    const unsigned most = COLUMNS_BLOCKS * (unsigned)gpu->multiprocessors;
+    echi_step_add(steps, (struct echi_step){ .phase = ECHI_LOOK,
+                                             .kind = ECHI_LAUNCH,
+                                             .module = "columns_all",
+                                             .name = "columns_words",
+                                             .blocks = echi_cuda_least(tiles, most),
+                                             .threads = COLUMNS_THREADS,
+                                             .level = (int)word });
+}
+
+static ech_status run(ech_ctx *ctx, const void *request, const void *no_plan, void *work)
+{
+    const struct echi_columns *c = request;
+    const struct echi_gpu gpu = echi_gpu_of(ctx);
+    const uint32_t words = echi_columns_words(c);
+    struct echi_layout layout = { .base = work };
+    struct parts parts = { 0 };
+    ech_status status;
+    (void)no_plan;
+    TRY(lay_out(c, &layout, &parts));
+    for (uint32_t i = words; i-- > 0;) {
+        struct echi_sort sort = echi_columns_sort(c, i, i + 1 == words);
+        sort.keys_in = parts.words;
+        sort.values_out = c->indices;
+        if (i + 1 < words) {
+            sort.keys_out = parts.words;
+            sort.values_in = c->indices;
+        }
+        if (echi_columns_plain(c)) {
+            sort.keys_in = c->column[0].data;
+        } else {
+            struct echi_steps steps = { .count = 0 };
+            struct columns_args args = args_of(c, i, parts.words);
+            add_words(c, i, &gpu, &steps);
+            TRY(echi_cuda_enqueue(ctx, &steps, &args, NULL));
+        }
+        TRY(echi_operation_run(ctx, &echi_cuda_sort, &sort, parts.sort_work));
+    }
+done:
+    return status;
+}
+
+static ech_status explain(const void *request, struct echi_explain *e)
+{
+    const struct echi_columns *c = request;
+    const struct echi_gpu gpu = echi_gpu_of(NULL);
+    const struct algorithm *algorithm;
+    struct echi_steps steps = { .count = 0 };
+    const ech_status status = choose(c, &algorithm);
+    if (status != ECH_OK) return status;
+    echi_explain_algorithm(e, true, algorithm->name, "%s", algorithm->what);
+    for (int i = 0; i < ALGORITHMS; i++)
+        if (&algorithms[i] != algorithm && algorithms[i].applicable(c))
+            echi_explain_algorithm(e, false, algorithms[i].name, "%s", algorithms[i].what);
+    echi_explain_count(e, "key_bits", c->bits);
+    echi_explain_count(e, "sorts", echi_columns_words(c));
+    if (echi_columns_plain(c))
+        echi_explain_line(e, "key", "the only column");
+    else
+        for (uint32_t i = echi_columns_words(c); c->n && i-- > 0;) add_words(c, i, &gpu, &steps);
+    echi_explain_steps(e, &steps);
+    return ECH_OK;
+}
+
+const struct echi_operation echi_cuda_columns = { .plan = plan, .explain = explain, .run = run };
