@@ -2,6 +2,8 @@
  * unique.c - "echelon unique": the distinct numbers of a file, and how often each occurs.
  *
  *     unique_to()  load -> sort -> runs -> filter -> order by count -> write
+ *                  load -> distinct numbers -> filter -> write      --appearance, --index
+ *                  load -> inverse -> write                         --inverse
  *
  * Numbers are equal if the sort treats them as equal: -0 and +0, and all NaN.
  *
@@ -15,6 +17,7 @@
 static struct {
     struct job_words job;
     bool runs, count, repeated, singletons, by_count;
+    bool appearance, index, inverse, mode;
 } set;
 
 static const struct option options[] = {
@@ -24,6 +27,12 @@ static const struct option options[] = {
     { 0, "singletons", NULL, &set.singletons, "only numbers that occur exactly once" },
     { 0, "by-count", NULL, &set.by_count,
       "most frequent first; equal counts in ascending order of\nthe numbers" },
+    { 0, "mode", NULL, &set.mode, "only the most frequent number; the smallest of several" },
+    { 0, "appearance", NULL, &set.appearance, "in the order of the first occurrences in INPUT" },
+    { 0, "index", NULL, &set.index,
+      "write the positions in INPUT of the first occurrences,\ncounted from 0" },
+    { 0, "inverse", NULL, &set.inverse,
+      "write, for each number of INPUT, its position in the output\nwithout this option" },
     { 0, "runs", NULL, &set.runs, "do not sort INPUT; compare only adjacent numbers, as uniq" },
     JOB_TYPE_OPTIONS(set.job),
     JOB_FIELD_OPTIONS(set.job),
@@ -37,6 +46,7 @@ struct kept {
     char *keys;
     uint64_t *lines;  /* text: offset of the first line of each run */
     uint64_t *counts; /* NULL: not needed */
+    uint64_t *first;  /* positions in the input; NULL: not needed */
     uint64_t n, room;
 };
 
@@ -45,6 +55,7 @@ static void free_kept(struct kept *kept)
     free(kept->keys);
     free(kept->lines);
     free(kept->counts);
+    free(kept->first);
 }
 
 /* ---- Runs ---- */
@@ -120,12 +131,47 @@ static int count_runs(struct job *job, struct kept *kept)
     return status == ECH_OK ? EXIT_DONE : cli_fail_ech(status, job->ctx);
 }
 
+/* ---- Without a sort of the input in place: in order of appearance, or positions ---- */
+
+static bool is_distinct(void)
+{
+    return set.appearance || set.index || set.inverse;
+}
+
+/* With --inverse, kept->first receives the inverse. */
+static int find_distinct(struct job *job, struct kept *kept)
+{
+    const struct io_column *c = &job->column;
+    const size_t n = (size_t)c->n;
+    const bool numbers = !set.inverse, counts = set.count || set.repeated || set.singletons;
+    const ech_unique_options o = { .size = sizeof o, .appearance = set.appearance };
+    uint64_t runs = 0;
+    kept->first = malloc(n * sizeof *kept->first + 1);
+    if (numbers) kept->keys = malloc(c->keys_bytes + 1);
+    if (numbers && counts) kept->counts = malloc(n * sizeof *kept->counts + 1);
+    if (numbers && c->lines) kept->lines = malloc(n * sizeof *kept->lines + 1);
+    if (!kept->first ||
+        (numbers && (!kept->keys || (counts && !kept->counts) || (c->lines && !kept->lines))))
+        return job_no_memory(job, c->keys_bytes + n * 24, "the distinct numbers");
+    stage_begin(job, STAGE_WORK);
+    const ech_status status =
+        ech_unique_all(job->ctx, c->keys, kept->keys, numbers ? kept->first : NULL,
+                       numbers ? NULL : kept->first, kept->counts, &runs, n, c->dtype, ECH_U64, &o);
+    stage_end(job, STAGE_WORK, c->keys_bytes);
+    kept->n = numbers ? runs : n;
+    for (uint64_t i = 0; kept->lines && i < runs; i++) kept->lines[i] = c->lines[kept->first[i]];
+    return status == ECH_OK ? EXIT_DONE : cli_fail_ech(status, job->ctx);
+}
+
+/* ---- The result ---- */
+
 static int make_kept(struct job *job, struct kept *kept)
 {
     const struct io_column *c = &job->column;
     size_t n = (size_t)c->n;
-    bool counts = set.count || set.repeated || set.singletons || set.by_count;
+    bool counts = set.count || set.repeated || set.singletons || set.by_count || set.mode;
     *kept = (struct kept){ .n = 0 };
+    if (is_distinct()) return find_distinct(job, kept);
     if (!counts) {
         kept->keys = malloc(c->keys_bytes + 1);
         if (c->lines) kept->lines = malloc(n * sizeof *kept->lines + 1);
@@ -151,13 +197,29 @@ static void filter(const struct job *job, struct kept *kept)
     if (!kept->counts) return;
     for (uint64_t i = 0; i < kept->n; i++) {
         uint64_t count = kept->counts[i], line = c->lines ? c->lines[first] : 0;
+        if (kept->first && c->lines) line = kept->lines[i];
         first += count;
         if ((set.repeated && count < 2) || (set.singletons && count > 1)) continue;
         memmove(kept->keys + to * bytes, kept->keys + i * bytes, bytes);
         if (c->lines) kept->lines[to] = line;
+        if (kept->first) kept->first[to] = kept->first[i];
         kept->counts[to++] = count;
     }
     kept->n = to;
+}
+
+/* Keeps the most frequent number, the first of several. */
+static void keep_mode(const struct job *job, struct kept *kept)
+{
+    const size_t bytes = ech_dtype_bytes(job->column.dtype);
+    size_t best = 0;
+    for (size_t i = 1; i < kept->n; i++)
+        if (kept->counts[i] > kept->counts[best]) best = i;
+    if (kept->n == 0) return;
+    memmove(kept->keys, kept->keys + best * bytes, bytes);
+    kept->counts[0] = kept->counts[best];
+    if (kept->lines) kept->lines[0] = kept->lines[best];
+    kept->n = 1;
 }
 
 /* Sorts the counts in descending order, and the keys and lines with them. */
@@ -165,7 +227,10 @@ static int order_by_count(struct job *job, struct kept *kept)
 {
     size_t n = (size_t)kept->n, bytes = ech_dtype_bytes(job->column.dtype);
     uint64_t *index = malloc(n * sizeof *index + 1), *from;
-    struct kept next = { malloc(n * bytes + 1), NULL, malloc(n * sizeof *next.counts + 1), n, n };
+    struct kept next = { .keys = malloc(n * bytes + 1),
+                         .counts = malloc(n * sizeof *next.counts + 1),
+                         .n = n,
+                         .room = n };
     if (kept->lines) next.lines = malloc(n * sizeof *next.lines + 1);
     int code = EXIT_DONE;
     if (!index || !next.keys || !next.counts || (kept->lines && !next.lines)) {
@@ -239,6 +304,9 @@ static io_status write_kept(struct job *job, struct io_output *output, const str
                             bool records, struct io_error *error)
 {
     struct io_column *c = &job->column;
+    if (set.index || set.inverse)
+        return write_index(output, job->out_format, kept->first, sizeof *kept->first, kept->n, NULL,
+                           error);
     if (records) return write_records(output, c, kept, error);
     if (set.count) return write_counts(output, c, kept, error);
     if (c->lines) return write_lines(output, c, kept->lines, kept->n, error);
@@ -257,11 +325,13 @@ static int unique_to(struct job *job, struct io_output *output)
     int code = job_load(job, &set.job);
     if (code == EXIT_DONE && !records)
         code = set.count ? job_plan_text(&set.job)
-                         : job_plan_output(job, &set.job, output, job->column.dtype);
+                         : job_plan_output(job, &set.job, output,
+                                           set.index || set.inverse ? ECH_U64 : job->column.dtype);
     if (code == EXIT_DONE) code = make_kept(job, &kept);
     if (code == EXIT_DONE) {
         filter(job, &kept);
         if (set.by_count) code = order_by_count(job, &kept);
+        if (set.mode) keep_mode(job, &kept);
     }
     if (code == EXIT_DONE) {
         stage_begin(job, STAGE_WRITE);
@@ -273,12 +343,43 @@ static int unique_to(struct job *job, struct io_output *output)
     return code;
 }
 
+enum { INVERSE, INDEX, MODE, APPEARANCE, RUNS, BY_COUNT, COUNT, REPEATED, SINGLETONS };
+
+static int check_options(void)
+{
+    const struct {
+        const char *name;
+        bool set;
+    } all[] = { { "inverse", set.inverse },
+                { "index", set.index },
+                { "mode", set.mode },
+                { "appearance", set.appearance },
+                { "runs", set.runs },
+                { "by-count", set.by_count },
+                { "count", set.count },
+                { "repeated", set.repeated },
+                { "singletons", set.singletons } };
+    static const unsigned char excluded[][2] = {
+        { INVERSE, INDEX },      { INVERSE, MODE },    { INVERSE, RUNS },
+        { INVERSE, BY_COUNT },   { INVERSE, COUNT },   { INVERSE, REPEATED },
+        { INVERSE, SINGLETONS }, { INDEX, MODE },      { INDEX, RUNS },
+        { INDEX, BY_COUNT },     { INDEX, COUNT },     { MODE, APPEARANCE },
+        { MODE, RUNS },          { MODE, BY_COUNT },   { MODE, REPEATED },
+        { MODE, SINGLETONS },    { APPEARANCE, RUNS }, { APPEARANCE, BY_COUNT },
+        { REPEATED, SINGLETONS }
+    };
+    for (size_t i = 0; i < sizeof excluded / sizeof *excluded; i++)
+        if (all[excluded[i][0]].set && all[excluded[i][1]].set)
+            return cli_fail(EXIT_BAD, "--%s cannot be combined with --%s", all[excluded[i][0]].name,
+                            all[excluded[i][1]].name);
+    return EXIT_DONE;
+}
+
 static int run(int count, char **operands)
 {
     struct job job = { .command = "unique", .work = "unique", .working = "sorting and comparing" };
     int code = job_input(&job, count, operands);
-    if (code == EXIT_DONE && set.repeated && set.singletons)
-        code = cli_fail(EXIT_BAD, "--repeated cannot be combined with --singletons");
+    if (code == EXIT_DONE) code = check_options();
     return code == EXIT_DONE ? job_run(&job, &set.job, unique_to) : code;
 }
 
@@ -289,11 +390,13 @@ const struct command command_unique = {
     .examples = "  echelon unique data.npy -o values.npy\n"
                 "  echelon unique --count --by-count column.txt | head   the most frequent\n"
                 "  echelon unique --repeated ids.u64 -o repeated.u64     duplicates\n"
+                "  echelon unique --inverse --appearance ids.u64 -o codes.npy\n"
                 "  echelon unique --count data.npy -o counts.npy         a NumPy record array\n",
     .notes =
         "The output is in ascending order, or, with --runs, in the order of INPUT.  -0 equals\n"
         "+0, and all NaN are equal.  If lines differ but their numbers are equal, as 1 and 1.0,\n"
         "the first line is written.\n\n"
+        "--index and --inverse write u64; without -o, in the format of INPUT.\n\n"
         "--count writes text: per line a count, and the number or the line, as uniq -c does.\n"
         "With -o FILE.npy it writes an array of records with the fields count (u64) and value.\n"
         "Without --count, the format of the output is that of its extension (.npy, .txt, .u32\n"

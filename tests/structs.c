@@ -120,6 +120,26 @@ static void columns(ech_ctx *ctx)
 #endif
 }
 
+static void uniques(ech_ctx *ctx)
+{
+    float in[5] = { 3, 1, 3, 5, 1 }, values[5] = { 0 };
+    uint64_t count = 0;
+    ech_unique_options options;
+    memset(&options, 0, sizeof options);
+    options.size = sizeof options;
+    options.appearance = 1;
+    expect("ech_unique_all",
+           ech_unique_all(ctx, in, values, NULL, NULL, NULL, &count, 5, ECH_F32, ECH_U32, &options),
+           ECH_OK);
+    expect_true("the order of appearance", count == 3 && values[0] == 3 && values[2] == 5);
+#ifdef NEWER
+    options.newer[0] = 1;
+    expect("ech_unique_all with an unknown field",
+           ech_unique_all(ctx, in, values, NULL, NULL, NULL, &count, 5, ECH_F32, ECH_U32, &options),
+           ECH_ERR_UNSUPPORTED);
+#endif
+}
+
 static void scans(ech_ctx *ctx)
 {
     int in[4] = { 1, 2, 3, 4 }, out[4], first = 10;
@@ -202,6 +222,7 @@ int main(void)
     topks(ctx);
     merges(ctx);
     columns(ctx);
+    uniques(ctx);
     scans(ctx);
     solves(ctx);
     devices();

@@ -143,6 +143,18 @@ static ech_status two_columns(const char *d, ech_format f, char *text, size_t by
     return table(d, f, text, bytes, 2);
 }
 
+static ech_status unique_all(const char *d, ech_format f, char *text, size_t bytes)
+{
+    ech_unique_options options = ECH_INIT(ech_unique_options);
+    options.appearance = 1;
+    return ech_unique_explain(d, ECH_UNIQUE_CALL_ALL, 1 << 20, ECH_F32, &options, f, text, bytes);
+}
+
+static ech_status mode(const char *d, ech_format f, char *text, size_t bytes)
+{
+    return ech_unique_explain(d, ECH_UNIQUE_CALL_MODE, 1 << 20, ECH_F32, NULL, f, text, bytes);
+}
+
 static ech_status is_sorted(const char *d, ech_format f, char *text, size_t bytes)
 {
     return ech_is_sorted_explain(d, 100000, ECH_F32, NULL, f, text, bytes);
@@ -260,6 +272,8 @@ static const struct {
     { "merge_pairs", merge_pairs, "merge_path" },
     { "argsort_columns", one_column, "pack lsd" },
     { "argsort_columns", two_columns, "lsd" },
+    { "unique_all", unique_all, "sort" },
+    { "mode", mode, "sort" },
     { "is_sorted", is_sorted, "parts" },
     { "reduce_rows", reduce, "shared" },
     { "reduce_by_key", reduce_by_key, "runs" },

@@ -22,8 +22,8 @@ struct echi_gpu {
 /* The GPU of a context, or the nominal one if ctx is NULL. */
 struct echi_gpu echi_gpu_of(ech_ctx *ctx);
 
-/* The number of blocks that process n elements, `each` per block: at least 1, and at most `most` per
- * multiprocessor. */
+/* The number of blocks that process n elements, `each` per block: at least 1, and at most `most`
+ * per multiprocessor. */
 unsigned echi_gpu_blocks(const struct echi_gpu *gpu, uint64_t n, uint64_t each, unsigned most);
 
 /* Whether a module has a kernel, in the code that the GPU takes from it.  The nominal GPU has all.

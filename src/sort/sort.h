@@ -16,6 +16,7 @@ struct echi_sort {
     size_t n;           /* at least 1 for a call that runs */
     size_t value_bytes; /* 0: keys without values.  With index_bytes: the same number */
     int index_bytes; /* 0, or 4 or 8: the values are the positions 0 .. n-1, not read from memory */
+    bool keep_keys;  /* with index_bytes: keys_out receives the sorted keys */
     ech_dtype dtype;
     int key_bytes; /* 1, 2, 4 or 8 */
     struct echi_order order;
@@ -25,6 +26,12 @@ struct echi_sort {
     const char *algorithm;  /* NULL: the backend chooses */
     size_t room_bytes;      /* the caller's workspace, which may be larger than needed; or 0 */
 };
+
+/* An argsort, whose sorted keys are not needed. */
+static inline bool echi_sort_discards_keys(const struct echi_sort *s)
+{
+    return s->index_bytes && !s->keep_keys;
+}
 
 /* Checks everything except pointers, and fills in the fields of s that depend on it. ctx may be
  * NULL. */

@@ -36,11 +36,43 @@ code echelon unique --count empty.npy
 echo "by a column: the first line of each number, after the header"
 printf 'id,x\n1,a\n2,b\n1,c\n' | code echelon unique -k id
 printf 'id,x\n1,a\n2,b\n1,c\n' | code echelon unique -k id --count
+echo "in order of first appearance, positions, the mode"
+code echelon unique --appearance mixed.txt
+code echelon unique --appearance --count mixed.txt
+code echelon unique --appearance --repeated --count mixed.txt
+code echelon unique --index mixed.txt
+code echelon unique --index --singletons mixed.txt
+code echelon unique --index --appearance mixed.txt
+code echelon unique --inverse mixed.txt
+code echelon unique --inverse --appearance mixed.txt
+code echelon unique --mode mixed.txt
+code echelon unique --mode --count mixed.txt
+printf 'id,x\n2,a\n1,b\n2,c\n' | code echelon unique -k id --appearance
+printf 'id,x\n2,a\n1,b\n2,c\n' | code echelon unique -k id --inverse
+echelon unique --appearance b.u8 && echo
+echelon unique --mode b.u8 && echo
+echelon unique --inverse --appearance b.u8 -o i.npy
+head -c 128 i.npy | tail -c +11 | tr -s ' '
+tail -c 48 i.npy | od -An -v -w8 -t u8
+awk '!seen[$0]++' z.txt >first.txt
+code echelon unique --appearance z.txt | cmp - first.txt && echo same
+awk '!($0 in code) { code[$0] = n++ } { print code[$0] }' z.txt >codes.txt
+code echelon unique --inverse --appearance z.txt | cmp - codes.txt && echo same
+awk '!seen[$0]++ { print NR - 1 }' z.txt >index.txt
+code echelon unique --index --appearance z.txt | cmp - index.txt && echo same
+code echelon unique --mode z.txt | cmp - <(sort -n z.txt | uniq -c | sort -s -k1,1nr | awk 'NR == 1 { print $2 }') &&
+    echo same
+echelon unique --inverse empty.npy | tail -c +11 | head -c 50 && echo
+code echelon unique --mode empty.npy -o none.txt && cat none.txt
 echo "in place, and errors"
 cp mixed.txt m.txt
 code echelon unique m.txt -o m.txt
 cat m.txt
 code echelon unique --repeated --singletons mixed.txt
+code echelon unique --inverse --count mixed.txt
+code echelon unique --index --by-count mixed.txt
+code echelon unique --mode --appearance mixed.txt
+code echelon unique --appearance --runs mixed.txt
 code echelon unique -x mixed.txt
 code echelon unique --count-by mixed.txt
 code echelon unique mixed.txt mixed.txt

@@ -324,14 +324,25 @@ def echelon_merge(t):
 def echelon_unique(t):
     c = Column(t, distributions=("few", "few", "equal", "moderate", "mixed", "extremes"))
     words, stdin = c.input(t)
-    runs = t.flag(0.3)
+    option = t.pick([None, "--repeated", "--singletons", "--by-count", "--count", "--appearance", "--index",
+                     "--inverse", "--mode"])
+    runs = t.flag(0.3) and option in (None, "--repeated", "--singletons", "--by-count", "--count")
     order = np.arange(c.n) if runs else sort_order(t, c.dtype, c.a, True, False, False, 0, 0)
     key = c.dtype.equal_key(c.a)[order]
     starts = np.flatnonzero(np.concatenate([[True], key[1:] != key[:-1]])) if c.n else np.zeros(0, int)
     counts = np.diff(np.append(starts, c.n))
     first = order[starts]
-    option = t.pick([None, "--repeated", "--singletons", "--by-count", "--count"])
-    if option == "--repeated":
+    if option in ("--index", "--inverse"):
+        echelon(t, "unique", option, *words, "-o", "i.npy", stdin=stdin)
+        inverse = np.empty(c.n, np.uint64)
+        inverse[order] = np.repeat(np.arange(len(starts)), counts)
+        t.same("positions", np.load(file("i.npy")), inverse if option == "--inverse" else first.astype(np.uint64))
+        return
+    if option == "--appearance":
+        first = np.sort(first)
+    elif option == "--mode":
+        first = first[[np.argmax(counts)]] if c.n else first
+    elif option == "--repeated":
         first, counts = first[counts > 1], counts[counts > 1]
     elif option == "--singletons":
         first, counts = first[counts == 1], counts[counts == 1]

@@ -118,6 +118,20 @@ static ech_status table_words(void)
     return ech_argsort_columns(fault_ctx, three, out, n, 3, ECH_U64, NULL);
 }
 
+static ech_status unique_all(void)
+{
+    const size_t some = n / 8;
+    const ech_unique_options o = { .size = sizeof o, .appearance = 1 };
+    uint64_t *inverse = more + n / 2, *counts = out + n / 2;
+    return ech_unique_all(fault_ctx, in, out, more, inverse, counts, &count, some, ECH_F32, ECH_U64,
+                          &o);
+}
+
+static ech_status mode(void)
+{
+    return ech_mode(fault_ctx, in, out, &count, n, ECH_F32, NULL);
+}
+
 static ech_status is_sorted(void)
 {
     return ech_is_sorted(fault_ctx, in, out, n, ECH_U32, NULL);
@@ -409,6 +423,8 @@ const struct fault_call fault_calls[] = {
     CALL(topk_rows),
     CALL(merge),
     CALL(merge_pairs),
+    CALL(unique_all),
+    CALL(mode),
 };
 
 const int fault_call_count = sizeof fault_calls / sizeof *fault_calls;

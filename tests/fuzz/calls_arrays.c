@@ -442,6 +442,53 @@ static void unique_call(struct input *in, ech_ctx *ctx)
     call_end(&c);
 }
 
+/* The distinct elements of n integers in ascending order, or of first appearance. */
+static void check_distinct(const void *in, size_t n, ech_dtype dtype, bool appearance,
+                           const void *values, const void *inverse, ech_dtype index, uint64_t count)
+{
+    size_t distinct = 0;
+    for (size_t i = 0; i < n; i++) {
+        const uint64_t at = value_of(inverse, i, index), rank = rank_of(in, i, dtype);
+        bool first = true;
+        FUZZ_CHECK(at < count && rank_of(values, (size_t)at, dtype) == rank);
+        for (size_t j = 0; j < i && first; j++) first = rank_of(in, j, dtype) != rank;
+        if (first && appearance) FUZZ_CHECK(at == distinct);
+        distinct += first;
+    }
+    FUZZ_CHECK(count == distinct);
+    for (size_t r = 1; r < count && !appearance; r++)
+        FUZZ_CHECK(rank_of(values, r - 1, dtype) < rank_of(values, r, dtype));
+}
+
+static void distinct_call(struct input *in, ech_ctx *ctx)
+{
+    struct call c;
+    call_begin(&c, in, ctx);
+    const ech_dtype dtype = take_dtype(in), index = take_index(in);
+    const size_t n = take_size(in), bytes = size_of(dtype), wide = size_of(index);
+    const bool mode = take(in) % 4 == 0;
+    ech_unique_options o = { .size = sizeof o, .appearance = take(in) % 2 };
+    const void *from = array_in(&c, n, bytes, bytes), *given = array_last(&c);
+    void *values = array_out(&c, mode ? n > 0 : n, bytes, bytes), *value = array_last(&c);
+    uint64_t *count = array_out(&c, 1, 8, 8), *counted = array_last(&c);
+    void *inverse = mode ? NULL : array_out(&c, n, wide, wide), *rank = array_last(&c);
+    void *first = mode ? NULL : array_out(&c, n, wide, wide);
+    uint64_t *counts = mode ? NULL : array_out(&c, n, 8, 8);
+    size_t needed = 0;
+    if (ech_unique_workspace("cpu", mode ? ECH_UNIQUE_CALL_MODE : ECH_UNIQUE_CALL_ALL, n, dtype, &o,
+                             &needed) != ECH_OK)
+        needed = 0;
+    if (!values || (!mode && !(inverse && first && counts)))
+        c.array_spoiled = false; /* they are optional */
+    call_options(&c, &o.size, &o.work, &o.work_bytes, needed, NULL);
+    const ech_status s = mode ? ech_mode(ctx, from, values, count, n, dtype, &o)
+                              : ech_unique_all(ctx, from, values, first, inverse, counts, count, n,
+                                               dtype, index, &o);
+    if (call_check(&c, s) && !mode && values && inverse && n <= MOST_PLACES && !is_float(dtype))
+        check_distinct(given, n, dtype, o.appearance, value, rank, index, at64(counted, 0));
+    call_end(&c);
+}
+
 static void select_call(struct input *in, ech_ctx *ctx)
 {
     struct call c;
@@ -527,61 +574,12 @@ static void gather_call(struct input *in, ech_ctx *ctx)
     call_end(&c);
 }
 
-static void transpose_call(struct input *in, ech_ctx *ctx)
-{
-    struct call c;
-    call_begin(&c, in, ctx);
-    const size_t rows = take_size(in) % 60, cols = take_size(in) % 60, bytes = take(in) % 18;
-    const void *from = array_in(&c, rows * cols, bytes, 1);
-    const char *given = array_last(&c);
-    void *out = array_out(&c, rows * cols, bytes, 1);
-    const char *result = array_last(&c);
-    if (call_check(&c, ech_transpose(ctx, from, out, rows, cols, bytes)))
-        for (size_t i = 0; i < rows * cols; i++)
-            FUZZ_CHECK(memcmp(result + (i % cols * rows + i / cols) * bytes, given + i * bytes,
-                              bytes) == 0);
-    call_end(&c);
-}
-
-/* A product over GF(2), then the rank of one factor. */
-static void bits_call(struct input *in, ech_ctx *ctx)
-{
-    struct call c;
-    call_begin(&c, in, ctx);
-    const size_t m = take(in) % 70, k = take(in) % 140, n = take(in) % 70;
-    const size_t more = take(in) % 2, words = (k + 63) / 64 + more, wide = (n + 63) / 64;
-    /* The last row ends with its last bit. */
-    uint64_t *a_words = array_in(&c, m ? m * words - more * (k || m > 0) : 0, 8, 8);
-    const unsigned char *a_at = array_last(&c);
-    uint64_t *b_words = array_in(&c, k * wide, 8, 8);
-    const unsigned char *b_at = array_last(&c);
-    uint64_t *out_words = array_out(&c, m * wide, 8, 8);
-    const unsigned char *out_at = array_last(&c);
-    ech_gf2 a = { .size = sizeof a, .words = a_words, .rows = m, .cols = k, .stride = words };
-    ech_gf2 b = { .size = sizeof b, .words = b_words, .rows = k, .cols = n, .stride = wide };
-    ech_gf2 out = { .size = sizeof out, .words = out_words, .rows = m, .cols = n, .stride = wide };
-    ech_gf2_options o = { .size = sizeof o };
-    call_size(&c, &o.size);
-    if (!m || !k || !n) c.array_spoiled = false;
-    const ech_status s = ech_gf2_mul(ctx, &a, &b, &out, &o);
-    if (call_check(&c, s))
-        for (size_t i = 0; i < m; i++)
-            for (size_t j = 0; j < n; j++) {
-                unsigned sum = 0;
-                for (size_t l = 0; l < k; l++)
-                    sum ^= (unsigned)(a_at[i * words * 8 + l / 8] >> l % 8) &
-                           (unsigned)(b_at[l * wide * 8 + j / 8] >> j % 8);
-                FUZZ_CHECK(((sum ^ (unsigned)(out_at[i * wide * 8 + j / 8] >> j % 8)) & 1) == 0);
-            }
-    call_end(&c);
-}
-
 void call_operation(struct input *in, ech_ctx *ctx)
 {
     static void (*const calls[])(struct input *, ech_ctx *) = {
-        sort_call,   is_sorted_call,   reduce_call, segments_call, scan_call,
-        unique_call, select_call,      count_call,  gather_call,   transpose_call,
-        bits_call,   sort_groups_call, topk_call,   merge_call,    call_columns
+        sort_call,   is_sorted_call, reduce_call,  segments_call,  scan_call, unique_call,
+        select_call, count_call,     gather_call,  call_transpose, call_bits, sort_groups_call,
+        topk_call,   merge_call,     call_columns, distinct_call
     };
     calls[take(in) % (sizeof calls / sizeof *calls)](in, ctx);
 }

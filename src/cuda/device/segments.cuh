@@ -10,7 +10,7 @@
 #include "core/data_error.h"
 #include "core/index.h"
 
-/* Segments of an array of n elements: offsets [segments + 1], or begins and ends [segments] each. */
+/* Segments of an array of n elements: offsets [segments + 1], or begins and ends [segments]. */
 struct segments {
     const void *offsets, *ends; /* ends: may be NULL */
     struct echi_index index;

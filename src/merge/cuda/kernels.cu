@@ -38,8 +38,8 @@ extern "C" __global__ void __launch_bounds__(MERGE_THREADS)
 /* ---- Keys ---- */
 
 /* Loads both parts and encodes the keys; all loads of a thread are in flight together.  Returns, in
- * every thread, whether order_merge() changes a key of the tile.  Otherwise the codes of its keys can
- * be compared as they are. */
+ * every thread, whether order_merge() changes a key of the tile.  Otherwise the codes of its keys
+ * can be compared as they are. */
 static __device__ inline bool load_part(const struct merge_args &a, const struct merge_part &part,
                                         ukey *keys)
 {

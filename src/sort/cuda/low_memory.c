@@ -60,7 +60,7 @@ static ech_status measure(const struct echi_sort *s, size_t blocks, size_t *keys
     TRY(echi_operation_workspace(&echi_cuda_sort, &full, window_bytes));
     TRY(echi_operation_workspace(&echi_cuda_sort, &last, &last_bytes));
     if (last_bytes > *window_bytes) *window_bytes = last_bytes;
-    if (s->index_bytes) echi_part(&keys, s->n, (size_t)s->key_bytes);
+    if (echi_sort_discards_keys(s)) echi_part(&keys, s->n, (size_t)s->key_bytes);
     *keys_bytes = keys.bytes;
     if (keys.overflow || keys.bytes > SIZE_MAX - *window_bytes)
         status =
@@ -118,7 +118,7 @@ static ech_status fill_index(ech_ctx *ctx, void *user)
 
 static char *keys_of(const struct sort_build *b)
 {
-    return b->sort->index_bytes ? b->work : b->sort->keys_out;
+    return echi_sort_discards_keys(b->sort) ? b->work : b->sort->keys_out;
 }
 
 static ech_status sort_window(ech_ctx *ctx, const struct sort_build *b, size_t begin, size_t n)

@@ -162,7 +162,7 @@ static void lay_out_levels(const struct echi_sort *s, const struct sort_plan *pl
     const struct msd_plan *p = &plan->msd;
     const size_t key = (size_t)s->key_bytes, payload = (size_t)plan->payload_bytes;
     const size_t segments = (size_t)p->segments, tiles = (size_t)p->tiles;
-    if (s->index_bytes) args->common.keys_out = echi_part(layout, s->n, key);
+    if (echi_sort_discards_keys(s)) args->common.keys_out = echi_part(layout, s->n, key);
     args->common.keys_tmp = echi_part(layout, s->n, key);
     if (payload) args->common.values_tmp = echi_part(layout, s->n, payload);
     args->lists.msd = echi_part(layout, 1, sizeof *args->lists.msd);

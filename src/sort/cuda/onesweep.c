@@ -67,7 +67,8 @@ static void lay_out_onesweep(const struct echi_sort *s, const struct sort_plan *
 {
     const size_t payload = (size_t)plan->payload_bytes;
     args->common.keys_tmp = echi_part(layout, s->n, (size_t)s->key_bytes);
-    if (s->index_bytes) args->common.keys_out = echi_part(layout, s->n, (size_t)s->key_bytes);
+    if (echi_sort_discards_keys(s))
+        args->common.keys_out = echi_part(layout, s->n, (size_t)s->key_bytes);
     if (payload) args->common.values_tmp = echi_part(layout, s->n, payload);
     args->passes.state = echi_part(layout, 1, sizeof *args->passes.state);
     args->passes.status =

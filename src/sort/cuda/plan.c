@@ -162,7 +162,7 @@ struct sort_common echi_sort_common(const struct echi_sort *s)
         .in_place = keys_stay || values_stay,
         .stays = keys_stay && (s->value_bytes == 0 || values_stay),
         .index = s->index_bytes != 0,
-        .discard_keys = s->index_bytes != 0,
+        .discard_keys = echi_sort_discards_keys(s),
         .unstable = !s->stable,
         .plain = echi_sort_compared_plainly(s),
         .same = !s->order.sign && !s->order.float_mask && !s->order.shift && !s->order.flip

@@ -2,7 +2,7 @@
  * topk/cuda/warp.cuh - device code: some lanes of a warp select as many elements of a group, which
  * they read in chunks.
  *
- *     load      each lane has some elements of the chunk in registers, and W minima of parts of them
+ *     load      each lane has elements of the chunk in registers, and W minima of parts of them
  *     bound     the k-th smallest of these minima: at least k elements are not worse
  *     collect   elements that are not worse than this bound and than the k-th best so far: a little
  *               more than k, unless many elements are equal or the best ones are in few lanes; then

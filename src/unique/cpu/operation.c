@@ -1,0 +1,319 @@
+/*
+ * unique/cpu/operation.c - distinct elements and the mode on the CPU: a sort, then its runs.
+ *
+ *     sorted keys   | 2 2 2 5 | 5 7 7 7 | 7 7 9 9 |     parts, which threads process
+ *     heads         | x . . x | . x . . | . . x . |     counted per part, then written
+ *     ranks         | 0 0 0 1 | 1 2 2 2 | 2 2 3 3 |     to inverse, at the sorted positions
+ *
+ * In order of appearance: bits mark the first position of each run.  The number of bits before a
+ * position is the rank of its run in this order.
+ *
+ *     workspace     [ sorted keys | positions | workspace of the sort, or what follows it ]
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "core/call.h"
+#include "cpu/cpu.h"
+#include "unique/unique.h"
+
+#include <string.h>
+
+enum { PART = 1 << 16 }; /* elements; a multiple of 64 */
+
+struct unique_part {
+    size_t runs; /* heads in the part; then in the parts before it */
+    size_t last; /* the last head; then the last one before the part */
+    size_t longest, longest_begin;
+    size_t zero, nan; /* the first positions in the input; n: none */
+};
+
+struct unique_job {
+    const struct echi_unique *u;
+    const struct unique_width *width;
+    void *keys, *positions; /* sorted; positions NULL: not needed */
+    bool by_rank;           /* the outputs are in ascending order */
+    void *ranks;            /* by position: the output, or of position_bytes; NULL: not needed */
+    int rank_bytes, position_bytes;
+    void *lengths, *map; /* of position_bytes, for the order of appearance; NULL: not needed */
+    _Atomic uint64_t *bits;
+    struct unique_part *parts;
+    void *sort_work;
+    size_t sort_bytes;
+};
+
+/* The loops for one key width. */
+struct unique_width {
+    size_t (*count)(const struct echi_order *order, const void *sorted, size_t from, size_t to,
+                    size_t *last);
+    void (*write)(const struct unique_job *job, struct unique_part *part, size_t from, size_t to);
+    void (*find)(const struct echi_unique *u, size_t from, size_t to, size_t first[2]);
+    void (*repair)(const struct echi_unique *u, const size_t first[2], size_t n);
+};
+
+static uint64_t number_at(const void *array, int bytes, size_t i)
+{
+    return bytes == 4 ? ((const uint32_t *)array)[i] : ((const uint64_t *)array)[i];
+}
+
+static void store_number(void *array, int bytes, size_t i, uint64_t number)
+{
+    if (bytes == 4)
+        ((uint32_t *)array)[i] = (uint32_t)number;
+    else
+        ((uint64_t *)array)[i] = number;
+}
+
+static void begin_run(const struct unique_job *job, size_t rank, size_t begin)
+{
+    const struct echi_unique *u = job->u;
+    if (!job->positions) return;
+    const size_t first = (size_t)number_at(job->positions, job->position_bytes, begin);
+    if (job->by_rank && u->first) store_number(u->first, u->index_bytes, rank, first);
+    if (job->bits)
+        atomic_fetch_or_explicit(&job->bits[first / 64], (uint64_t)1 << first % 64,
+                                 memory_order_relaxed);
+}
+
+static void end_run(const struct unique_job *job, struct unique_part *part, size_t rank,
+                    size_t begin, size_t end)
+{
+    const struct echi_unique *u = job->u;
+    if (job->lengths) store_number(job->lengths, job->position_bytes, rank, end - begin);
+    if (job->by_rank && u->counts) u->counts[rank] = end - begin;
+    if (end - begin <= part->longest) return;
+    part->longest = end - begin;
+    part->longest_begin = begin;
+}
+
+#define KEY     uint8_t
+#define NAME(x) x##_u8
+#include "unique/cpu/width.h"
+
+#define KEY     uint16_t
+#define NAME(x) x##_u16
+#include "unique/cpu/width.h"
+
+#define KEY     uint32_t
+#define NAME(x) x##_u32
+#include "unique/cpu/width.h"
+
+#define KEY     uint64_t
+#define NAME(x) x##_u64
+#include "unique/cpu/width.h"
+
+static const struct unique_width *const widths[] = { &width_u8, &width_u16, &width_u32,
+                                                     &width_u64 };
+
+/* ---- Workspace ---- */
+
+static size_t parts_of(const struct echi_unique *u)
+{
+    return u->n / PART + (u->n % PART != 0);
+}
+
+static ech_status lay_out(const struct echi_unique *u, struct echi_layout *layout,
+                          struct unique_job *job)
+{
+    const size_t position = (size_t)echi_unique_position_bytes(u), n = u->n;
+    const bool ranks = u->appearance && (u->has_counts || u->has_inverse);
+    const struct echi_sort sort = echi_unique_sort(u);
+    const ech_status status = echi_operation_workspace(&echi_cpu_sort, &sort, &job->sort_bytes);
+    if (status != ECH_OK) return status;
+    job->parts = echi_part(layout, parts_of(u), sizeof *job->parts);
+    job->keys = echi_part(layout, n, (size_t)u->key_bytes);
+    if (echi_unique_pairs(u)) job->positions = echi_part(layout, n, position);
+    struct echi_layout after = *layout; /* the sort is done before these are used */
+    job->sort_work = echi_part(&after, job->sort_bytes, 1);
+    if (u->appearance) job->bits = echi_part(layout, n / 64 + 1, sizeof *job->bits);
+    if (ranks) job->ranks = echi_part(layout, n, position);
+    if (ranks && u->has_counts) job->lengths = echi_part(layout, n, position);
+    if (ranks && u->has_inverse) job->map = echi_part(layout, n, position);
+    if (after.bytes > layout->bytes) layout->bytes = after.bytes;
+    layout->overflow |= after.overflow;
+    return ECH_OK;
+}
+
+static ech_status plan(const void *request, void *no_plan, size_t *work_bytes)
+{
+    const struct echi_unique *u = request;
+    struct echi_layout layout = { 0 };
+    struct unique_job job;
+    ech_status status = ECH_OK;
+    (void)no_plan;
+    *work_bytes = 0;
+    if (u->n == 0) goto done;
+    TRY(lay_out(u, &layout, &job));
+    if (layout.overflow)
+        FAIL(NULL, ECH_ERR_MEMORY, "n is %zu: the workspace exceeds SIZE_MAX bytes", u->n);
+    *work_bytes = layout.bytes;
+done:
+    return status;
+}
+
+/* ---- The parts ---- */
+
+static void count_part(void *arg, size_t i, int thread)
+{
+    struct unique_job *job = arg;
+    const struct echi_unique *u = job->u;
+    struct unique_part *part = &job->parts[i];
+    const size_t from = i * PART, to = echi_min(u->n, from + PART);
+    size_t first[2] = { u->n, u->n };
+    (void)thread;
+    *part = (struct unique_part){ .last = 0 };
+    part->runs = job->width->count(&u->order, job->keys, from, to, &part->last);
+    if (echi_unique_repairs(u)) job->width->find(u, from, to, first);
+    part->zero = first[0];
+    part->nan = first[1];
+    if (!job->bits) return;
+    for (size_t w = from / 64; w * 64 < to; w++) atomic_init(&job->bits[w], 0);
+}
+
+static void write_part(void *arg, size_t i, int thread)
+{
+    const struct unique_job *job = arg;
+    const size_t from = i * PART;
+    (void)thread;
+    job->width->write(job, &job->parts[i], from, echi_min(job->u->n, from + PART));
+}
+
+/* Replaces the fields of each part by those of the parts before it; returns the number of runs. */
+static size_t sum_parts(const struct unique_job *job)
+{
+    const size_t parts = parts_of(job->u);
+    size_t sum = 0, last = 0;
+    for (size_t i = 0; i < parts; i++) {
+        struct unique_part *part = &job->parts[i];
+        const size_t runs = part->runs, own = part->last;
+        part->runs = sum;
+        part->last = last;
+        sum += runs;
+        if (runs) last = own;
+    }
+    return sum;
+}
+
+/* ---- Order of appearance ---- */
+
+static void count_bits(void *arg, size_t i, int thread)
+{
+    struct unique_job *job = arg;
+    const size_t from = i * PART, to = echi_min(job->u->n, from + PART);
+    (void)thread;
+    job->parts[i].runs = 0;
+    for (size_t w = from / 64; w * 64 < to; w++)
+        job->parts[i].runs += (size_t)__builtin_popcountll(atomic_load(&job->bits[w]));
+}
+
+/* Writes the distinct elements whose first positions are in the part. */
+static void emit_part(void *arg, size_t i, int thread)
+{
+    const struct unique_job *job = arg;
+    const struct echi_unique *u = job->u;
+    const size_t from = i * PART, to = echi_min(u->n, from + PART), bytes = (size_t)u->key_bytes;
+    size_t at = job->parts[i].runs;
+    (void)thread;
+    for (size_t w = from / 64; w * 64 < to; w++)
+        for (uint64_t bits = atomic_load(&job->bits[w]); bits; bits &= bits - 1, at++) {
+            const size_t p = w * 64 + (size_t)__builtin_ctzll(bits);
+            if (u->values)
+                memcpy((char *)u->values + at * bytes, (const char *)u->in + p * bytes, bytes);
+            if (u->first) store_number(u->first, u->index_bytes, at, p);
+            if (!job->ranks) continue;
+            const size_t rank = (size_t)number_at(job->ranks, job->position_bytes, p);
+            if (u->counts) u->counts[at] = number_at(job->lengths, job->position_bytes, rank);
+            if (job->map) store_number(job->map, job->position_bytes, rank, at);
+        }
+}
+
+static void invert_part(void *arg, size_t i, int thread)
+{
+    const struct unique_job *job = arg;
+    const struct echi_unique *u = job->u;
+    const size_t from = i * PART, to = echi_min(u->n, from + PART);
+    const int bytes = job->position_bytes;
+    (void)thread;
+    for (size_t p = from; p < to; p++)
+        store_number(u->inverse, u->index_bytes, p,
+                     number_at(job->map, bytes, (size_t)number_at(job->ranks, bytes, p)));
+}
+
+static void by_appearance(struct unique_job *job, int threads)
+{
+    const size_t parts = parts_of(job->u);
+    echi_parallel(threads, parts, count_bits, job);
+    sum_parts(job);
+    echi_parallel(threads, parts, emit_part, job);
+    if (job->map) echi_parallel(threads, parts, invert_part, job);
+}
+
+/* ---- The operation ---- */
+
+static void write_mode(const struct unique_job *job)
+{
+    const struct echi_unique *u = job->u;
+    const struct unique_part *best = job->parts;
+    const size_t bytes = (size_t)u->key_bytes;
+    for (size_t i = 1; i < parts_of(u); i++)
+        if (job->parts[i].longest > best->longest) best = &job->parts[i];
+    *u->count = best->longest;
+    if (u->values) memcpy(u->values, (const char *)job->keys + best->longest_begin * bytes, bytes);
+}
+
+static void repair(const struct unique_job *job, size_t values)
+{
+    const struct echi_unique *u = job->u;
+    size_t first[2] = { u->n, u->n };
+    if (!echi_unique_repairs(u)) return;
+    for (size_t i = parts_of(u); i-- > 0;) {
+        if (job->parts[i].zero < u->n) first[0] = job->parts[i].zero;
+        if (job->parts[i].nan < u->n) first[1] = job->parts[i].nan;
+    }
+    job->width->repair(u, first, values);
+}
+
+static ech_status run(ech_ctx *ctx, const void *request, const void *no_plan, void *work)
+{
+    const struct echi_unique *u = request;
+    struct echi_layout layout = { .base = work };
+    struct unique_job job = { .u = u,
+                              .by_rank = !u->appearance && !u->mode,
+                              .position_bytes = echi_unique_position_bytes(u) };
+    ech_status status = ECH_OK;
+    (void)no_plan;
+    *u->count = 0;
+    if (u->n == 0) goto done;
+    TRY(lay_out(u, &layout, &job));
+    struct echi_sort sort = echi_unique_sort(u);
+    sort.keys_in = u->in;
+    sort.keys_out = job.keys;
+    sort.values_out = job.positions;
+    TRY(echi_operation_run(ctx, &echi_cpu_sort, &sort, job.sort_work));
+    job.width = widths[echi_bit_length((uint64_t)u->key_bytes) - 1];
+    job.rank_bytes = job.position_bytes;
+    if (!u->appearance) {
+        job.ranks = u->inverse;
+        job.rank_bytes = u->index_bytes;
+    }
+    const int threads = echi_parallel_for_bytes(ctx, u->n * (size_t)u->key_bytes);
+    const size_t parts = parts_of(u);
+    echi_parallel(threads, parts, count_part, &job);
+    *u->count = sum_parts(&job);
+    echi_parallel(threads, parts, write_part, &job);
+    if (u->appearance) by_appearance(&job, threads);
+    const size_t values = u->mode ? 1 : (size_t)*u->count;
+    if (u->mode) write_mode(&job);
+    repair(&job, values);
+done:
+    return status;
+}
+
+static ech_status explain(const void *request, struct echi_explain *e)
+{
+    const struct echi_unique *u = request;
+    echi_explain_algorithm(e, true, "sort", "sorts %s, then finds the runs of equal keys",
+                           echi_unique_pairs(u) ? "keys with their positions" : "keys only");
+    return ECH_OK;
+}
+
+const struct echi_operation echi_cpu_unique = { .plan = plan, .explain = explain, .run = run };

@@ -1,0 +1,89 @@
+/*
+ * unique/cpu/width.h - template: the loops over sorted keys of one width.
+ *
+ *   KEY       uint8_t ... uint64_t (undefined at the end, as NAME)
+ *   NAME(x)   x##_u8 ...
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "cpu/predicate.h"
+
+/* Whether a run begins at key i. */
+static inline bool NAME(begins)(const struct echi_order *order, const KEY *keys, size_t i)
+{
+    return i == 0 || (keys[i] != keys[i - 1] &&
+                      NAME(merged)(order, keys[i]) != NAME(merged)(order, keys[i - 1]));
+}
+
+static size_t NAME(count)(const struct echi_order *order, const void *sorted, size_t from,
+                          size_t to, size_t *last)
+{
+    const KEY *keys = sorted;
+    size_t runs = 0;
+    for (size_t i = from; i < to; i++) {
+        const bool head = NAME(begins)(order, keys, i);
+        runs += head;
+        *last = head ? i : *last;
+    }
+    return runs;
+}
+
+static void NAME(write)(const struct unique_job *job, struct unique_part *part, size_t from,
+                        size_t to)
+{
+    const struct echi_unique *u = job->u;
+    const KEY *keys = job->keys;
+    KEY *values = job->by_rank ? u->values : NULL;
+    size_t runs = part->runs, begin = part->last;
+    for (size_t i = from; i < to; i++) {
+        if (NAME(begins)(&u->order, keys, i)) {
+            if (runs) end_run(job, part, runs - 1, begin, i);
+            begin = i;
+            if (values) values[runs] = keys[i];
+            begin_run(job, runs, i);
+            runs++;
+        }
+        if (job->ranks)
+            store_number(job->ranks, job->rank_bytes,
+                         number_at(job->positions, job->position_bytes, i), runs - 1);
+    }
+    if (to == u->n) end_run(job, part, runs - 1, begin, to);
+}
+
+/* The first positions of -0 or +0, and of NaN. */
+static void NAME(find)(const struct echi_unique *u, size_t from, size_t to, size_t first[2])
+{
+    const KEY *in = u->in;
+    const KEY zero = (KEY)(u->order.zero + 1), nan = (KEY)u->order.last;
+    for (size_t i = from; i < to; i++) {
+        const KEY e = NAME(merged)(&u->order, in[i]);
+        if (e == zero && i < first[0]) first[0] = i;
+        if (e == nan && i < first[1]) first[1] = i;
+    }
+}
+
+/* Replaces the values zero and NaN of n ascending ones by those at their first positions. */
+static void NAME(repair)(const struct echi_unique *u, const size_t first[2], size_t n)
+{
+    const KEY *in = u->in;
+    const KEY zero = (KEY)(u->order.zero + 1);
+    KEY *values = u->values;
+    size_t low = 0;
+    if (first[1] < u->n && NAME(merged)(&u->order, values[n - 1]) == (KEY)u->order.last)
+        values[n - 1] = in[first[1]];
+    for (size_t count = n; count > 0;) { /* the first value that is not less than zero */
+        const size_t half = count / 2;
+        const bool less = NAME(merged)(&u->order, values[low + half]) < zero;
+        low += less ? half + 1 : 0;
+        count = less ? count - half - 1 : half;
+    }
+    if (low < n && first[0] < u->n && NAME(merged)(&u->order, values[low]) == zero)
+        values[low] = in[first[0]];
+}
+
+static const struct unique_width NAME(width) = {
+    .count = NAME(count), .write = NAME(write), .find = NAME(find), .repair = NAME(repair)
+};
+
+#undef NAME
+#undef KEY
