@@ -275,6 +275,14 @@ static void large(run_function run)
         c.parts = 1030;
         if (exists(c.op, c.dtype)) run((c = options(c, (unsigned)op), &c));
     }
+    /* a row of more partial results than the warps of a block hold at a time */
+    run(&(struct reduce_case){ .shape = SEGMENTS,
+                               .op = ECH_OP_VARIANCE,
+                               .dtype = ECH_F64,
+                               .n = (size_t)600 * 32 * 512,
+                               .parts = 7,
+                               .lengths = "one",
+                               .dist = "tame" });
     for (int t = 0; t < DTYPES; t++)
         run(&(struct reduce_case){
             .shape = DOT, .dtype = (ech_dtype)t, .n = 300007, .dist = "tame" });
