@@ -203,7 +203,7 @@ static void refuse_long_path(void)
     char reason[ECHI_PACK_REASON] = "", path[LONG + 1];
     const struct echi_pack pack = { .path = path, .id = "1.2.3" };
     size_t bytes = 0;
-    for (int i = 0; i < LONG; i++) path[i] = i % 20 ? (char)('a' + i % 26) : '/';
+    for (int i = 0; i < LONG; i++) path[i] = (char)(i % 20 ? 'a' + i % 26 : '/');
     path[LONG] = 0;
     if (!test_begin("a long path")) return;
     CHECK(echi_pack_read(&pack, "image_a", 80, &bytes, reason) == NULL);
