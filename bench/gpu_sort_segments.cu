@@ -7,8 +7,8 @@
  * CUB has two sorts of segments; the faster one is the competitor: "cub" is DeviceSegmentedSort,
  * "cub-radix" DeviceSegmentedRadixSort.  Indices of an argsort are 32-bit; CUB sorts pairs with
  * positions as values, which are in memory already.  Lengths "power" follow a power law: the length
- * is proportional to u^-0.7, u uniform.  Rates count one read and one write of keys, and one write
- * of indices.
+ * is proportional to u^-0.7, u uniform.  "half + tiny": one segment has half of the keys, the others
+ * 0 to 7 each.  Rates count one read and one write of keys, and one write of indices.
  *
  * C++ because of CUB; not part of the library.
  *
@@ -159,6 +159,19 @@ template <class T> static void power(ech_dtype dtype, enum kind kind, size_t n, 
     bench<T>(dtype, kind, 0, n, offsets, shape, 0, false);
 }
 
+template <class T> static void half(ech_dtype dtype, enum kind kind, size_t n)
+{
+    struct bench_name name = { kinds[kind], ech_dtype_name(dtype), n, "half + tiny", dists[0] };
+    if (!bench_wanted(name)) return;
+    std::vector<int64_t> offsets(1, 0);
+    for (uint64_t i = 0; offsets.back() < (int64_t)n; i++) {
+        const int64_t length = i == 1000 ? (int64_t)n / 2 : (int64_t)(random_at(i) >> 61);
+        const int64_t end = offsets.back() + length;
+        offsets.push_back(end < (int64_t)n ? end : (int64_t)n);
+    }
+    bench<T>(dtype, kind, 0, n, offsets, "half + tiny", 0, false);
+}
+
 int main(int argc, char **argv)
 {
     const size_t M = (size_t)1 << 20;
@@ -188,6 +201,11 @@ int main(int argc, char **argv)
         power<uint32_t>(ECH_U32, KEYS, 128 * M, mean);
         power<uint32_t>(ECH_U32, ARGSORT, 128 * M, mean);
         power<uint64_t>(ECH_U64, KEYS, 64 * M, mean);
+    }
+    for (enum kind kind : { KEYS, ARGSORT }) {
+        half<uint32_t>(ECH_U32, kind, 64 * M);
+        rows<uint32_t>(ECH_U32, kind, 1, 128 * M);
+        rows<uint32_t>(ECH_U32, kind, 1000000, 3);
     }
     rows<uint32_t>(ECH_U32, KEYS, 1, 1000);
     rows<uint32_t>(ECH_U32, KEYS, 100, 100);

@@ -233,6 +233,7 @@ int main(int argc, char **argv)
 {
     bench_open(argc, argv, "topk");
     arrays_of();
+    rows_of<3, 2>(1000000);
     rows_of<64, 8>(1 << 22);
     rows_of<64, 1>(1 << 22);
     rows_of<100, 10>(1000000);

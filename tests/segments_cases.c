@@ -174,6 +174,21 @@ static void large(run_function run)
         }
 }
 
+/* A single row, and a million rows of three elements. */
+static void extreme_shapes(run_function run)
+{
+    static const ech_dtype dtypes[] = { ECH_U32, ECH_F64, ECH_I16, ECH_U8 };
+    for (size_t t = 0; t < LENGTH(dtypes); t++)
+        for (size_t p = 0; p < 4; p++) {
+            struct segments_case c = rows_case(1, 1500007, dtypes[t], "random");
+            c = payload(c, p);
+            run(&c);
+            c.rows = 1000000;
+            c.cols = 3;
+            run(&c);
+        }
+}
+
 void segments_cases(run_function run)
 {
     row_sizes(run);
@@ -183,6 +198,7 @@ void segments_cases(run_function run)
     segments(run);
     tiles(run);
     large(run);
+    extreme_shapes(run);
 }
 
 void segments_case_id(const struct segments_case *c, char *text, size_t capacity_bytes)
