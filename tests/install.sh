@@ -45,7 +45,7 @@ if [ -x "$prefix/bin/echelon" ]; then
         grep -v '^echelon-help$'); do
         check "the manual page $page.1 is installed" cmp "$source/cli/$page.1" "$man/$page.1"
     done
-    check "the installed command does not contain the library" \
+    [ -n "$sanitize" ] || check "the installed command does not contain the library" \
         test "$(wc -c <"$prefix/bin/echelon")" -lt 3000000
     mv "$libdir" "$libdir.away"
     check "it needs the library" sh -c "! '$prefix/bin/echelon' --version"

@@ -234,6 +234,11 @@ static void test_early(void)
                            .early = true };
     const struct simt_finding *found = NULL;
     if (!test_begin("early(global_read_4)")) return;
+    if (!reported) {
+        test_skip("the address sanitizer replaces the emulator's own checks");
+        test_end();
+        return;
+    }
     CHECK_INT(simt_run_planted(&run), CUDA_ERROR_LAUNCH_FAILED);
     if (CHECK(simt_findings(&found) > 0)) {
         CHECK_INT(found[0].fault, SIMT_RACE);

@@ -1,4 +1,8 @@
 # A signal while writing: no temporary file, and the input and the old output are unchanged.
+# Sanitizers handle SIGSEGV themselves unless they are told not to.
+for sanitizer in ASAN TSAN MSAN UBSAN; do
+    eval "export ${sanitizer}_OPTIONS=\${${sanitizer}_OPTIONS:+\$${sanitizer}_OPTIONS:}handle_segv=0"
+done
 set -m # a job of its own group, which does not ignore SIGINT
 echo before >out.txt
 mkfifo pipe

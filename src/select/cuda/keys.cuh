@@ -21,7 +21,7 @@ union tile_data {
     uint4 vectors[SELECT_TILE_BYTES / 16 + 1]; /* and padding for the last word */
     ukey keys[TILE];                           /* the tile by rank */
     uint32_t words[SELECT_TILE_BYTES / 4];
-    uint16_t local[LOCAL]; /* positions in the tile, by rank */
+    uint16_t local[LOCAL + 1]; /* positions in the tile, by rank, and the next one */
 };
 
 /* The positions of a tile: position p is element base + p, modulo 2^64, and exists for first <= p <
