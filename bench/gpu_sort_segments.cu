@@ -7,8 +7,8 @@
  * CUB has two sorts of segments; the faster one is the competitor: "cub" is DeviceSegmentedSort,
  * "cub-radix" DeviceSegmentedRadixSort.  Indices of an argsort are 32-bit; CUB sorts pairs with
  * positions as values, which are in memory already.  Lengths "power" follow a power law: the length
- * is proportional to u^-0.7, u uniform.  "half + tiny": one segment has half of the keys, the others
- * 0 to 7 each.  Rates count one read and one write of keys, and one write of indices.
+ * is proportional to u^-0.7, u uniform.  "half + tiny": one segment has half of the keys, the
+ * others 0 to 7 each.  Rates count one read and one write of keys, and one write of indices.
  *
  * C++ because of CUB; not part of the library.
  *

@@ -1,5 +1,5 @@
 # A signal while writing: no temporary file, and the input and the old output are unchanged.
-# Sanitizers handle SIGSEGV themselves unless they are told not to.
+# By default, sanitizers handle SIGSEGV themselves.
 for sanitizer in ASAN TSAN MSAN UBSAN; do
     eval "export ${sanitizer}_OPTIONS=\${${sanitizer}_OPTIONS:+\$${sanitizer}_OPTIONS:}handle_segv=0"
 done
