@@ -65,7 +65,7 @@ ECHI_BOTH uint64_t echi_string_null_key(const struct echi_string_array *a)
  * first one at the top.  Bits of word after the end of the string have no effect. */
 ECHI_BOTH uint64_t echi_string_key(const struct echi_string_array *a, uint64_t word, uint64_t left)
 {
-    const uint64_t kept = left < STRINGS_STEP ? left : STRINGS_STEP;
+    const uint64_t kept = left < STRINGS_STEP ? left : (uint64_t)STRINGS_STEP;
     const uint64_t mask = ~(~(uint64_t)0 >> (8 * kept));
     const uint64_t key = (word & mask) | (1 + (left <= STRINGS_STEP ? left : STRINGS_STEP + 1));
     return a->descending ? ~key : key;
