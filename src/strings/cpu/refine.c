@@ -8,8 +8,8 @@
  *     keys        ab.. ab.. ab.. ca.. cb.. cb.. d        sorted by these
  *     ties        |------------|      |-------|          sorted by the next keys
  *
- * Of the ties of a tie, the largest is sorted last, in a loop instead of a recursion. Each of the
- * others has at most half of the strings, so the depth of the recursion is at most log2(n).
+ * The largest of the ties within a tie is sorted last, in a loop instead of a recursion. Each other
+ * one has at most half of the strings, so the depth of the recursion is at most log2(n).
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -53,8 +53,8 @@ static const struct algorithm {
 } algorithms[] = {
     {
         .name = "refine",
-        .what = "sorts by 7 bytes after the common prefix; three times, ties by the next 7 bytes "
-                "after theirs; the rest by merging",
+        .what = "sorts by 7 bytes after the common prefix; three times, each tie by 7 bytes after "
+                "its common prefix; the rest by merging",
         .when = "more than 8192 strings, up to 2^31",
         .applicable = refine_applicable,
         .chosen = refine_chosen,

@@ -1,6 +1,6 @@
 /*
- * strings/cuda/ties.cuh - device code: strings in ties, from the marks of the strings that are in no
- * tie with the one before.
+ * strings/cuda/ties.cuh - device code: finds strings in ties, from the marks of strings that are in
+ * no tie with the one before.
  *
  *     heads      1 0 0 1 1 0 1        bits of a word, the lowest one first
  *     after      0 0 1 1 0 1 1        those of the next strings
