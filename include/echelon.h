@@ -49,6 +49,7 @@
 #include <echelon/topk.h>
 #include <echelon/merge.h>
 #include <echelon/columns.h>
+#include <echelon/strings.h>
 #include <echelon/unique.h>
 #include <echelon/arrange.h>
 #include <echelon/gf2.h>

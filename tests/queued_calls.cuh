@@ -303,6 +303,27 @@ static ech_status columns_lsd(const struct arrays *a)
     return columns(a, 4);
 }
 
+static ech_status strings(const struct arrays *a, const char *algorithm)
+{
+    ech_strings_options o = {};
+    o.size = sizeof o;
+    o.algorithm = algorithm;
+    o.work = a->work;
+    o.work_bytes = a->work_bytes;
+    return ech_argsort_strings(ctx, a->offsets, a->flags, a->out, SEGMENTS, a->n, ECH_U64, ECH_U32,
+                               &o);
+}
+
+static ech_status strings_refine(const struct arrays *a)
+{
+    return strings(a, "refine");
+}
+
+static ech_status strings_merge(const struct arrays *a)
+{
+    return strings(a, "merge");
+}
+
 static ech_status unique_appear(const struct arrays *a)
 {
     const size_t n = a->n / 4; /* all outputs have room */
@@ -350,6 +371,8 @@ static const struct call {
     { "sort of pairs in segments", sort_pairs_segments, 4, 0 },
     { "argsort of packed columns", columns_pack, 4, 0 },
     { "argsort of columns, two words", columns_lsd, 4, 0 },
+    { "argsort of strings", strings_refine, 0, 4 * SEGMENTS },
+    { "argsort of few strings", strings_merge, 0, 4 * SEGMENTS },
     { "top-k", topk, 0, 4 * 1000 },
     { "top-k, large k", topk_many, 0, 4 * 100000 },
     { "merge", merge, 4, 0 },

@@ -120,6 +120,26 @@ static void columns(ech_ctx *ctx)
 #endif
 }
 
+static void strings(ech_ctx *ctx)
+{
+    const unsigned offsets[4] = { 0, 2, 3, 5 };
+    unsigned indices[3] = { 9, 9, 9 };
+    ech_strings_options options;
+    memset(&options, 0, sizeof options);
+    options.size = sizeof options;
+    options.descending = 1;
+    expect("ech_argsort_strings",
+           ech_argsort_strings(ctx, offsets, "abbbc", indices, 3, 5, ECH_U32, ECH_U32, &options),
+           ECH_OK);
+    expect_true("the order of strings", indices[0] == 2 && indices[1] == 1 && indices[2] == 0);
+#ifdef NEWER
+    options.newer[0] = 1;
+    expect("ech_argsort_strings with an unknown field",
+           ech_argsort_strings(ctx, offsets, "abbbc", indices, 3, 5, ECH_U32, ECH_U32, &options),
+           ECH_ERR_UNSUPPORTED);
+#endif
+}
+
 static void uniques(ech_ctx *ctx)
 {
     float in[5] = { 3, 1, 3, 5, 1 }, values[5] = { 0 };
@@ -222,6 +242,7 @@ int main(void)
     topks(ctx);
     merges(ctx);
     columns(ctx);
+    strings(ctx);
     uniques(ctx);
     scans(ctx);
     solves(ctx);

@@ -143,6 +143,19 @@ static ech_status two_columns(const char *d, ech_format f, char *text, size_t by
     return table(d, f, text, bytes, 2);
 }
 
+static ech_status few_strings(const char *d, ech_format f, char *text, size_t bytes)
+{
+    return ech_strings_explain(d, 1000, 1 << 20, ECH_I32, ECH_U32, NULL, f, text, bytes);
+}
+
+static ech_status strings(const char *d, ech_format f, char *text, size_t bytes)
+{
+    const uint8_t some = 0;
+    ech_strings_options options = ECH_INIT(ech_strings_options);
+    options.validity = &some;
+    return ech_strings_explain(d, 1 << 20, 1 << 24, ECH_I64, ECH_U32, &options, f, text, bytes);
+}
+
 static ech_status unique_all(const char *d, ech_format f, char *text, size_t bytes)
 {
     ech_unique_options options = ECH_INIT(ech_unique_options);
@@ -272,6 +285,8 @@ static const struct {
     { "merge_pairs", merge_pairs, "merge_path" },
     { "argsort_columns", one_column, "pack lsd" },
     { "argsort_columns", two_columns, "lsd" },
+    { "argsort_strings", few_strings, "merge refine" },
+    { "argsort_strings", strings, "refine merge" },
     { "unique_all", unique_all, "sort" },
     { "mode", mode, "sort" },
     { "is_sorted", is_sorted, "parts" },

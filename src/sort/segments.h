@@ -20,6 +20,8 @@ struct echi_sort_segments {
     const void *offsets;         /* of segments; NULL: rows */
     const void *ends;            /* NULL: a segment ends where the next one begins */
     struct echi_index offsets_index;
+    const uint64_t *count; /* GPU only: NULL, or the number of segments, in device memory, at most
+                              groups */
 };
 
 /* Whether the elements of each row are adjacent in an array. */

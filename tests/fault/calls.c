@@ -7,12 +7,14 @@
 
 #include <string.h>
 
-enum { SIDE = 48, N = 1 << 16, LARGE = 1 << 18, OUT_OF_CORE = 5000 };
+enum { SIDE = 48, N = 1 << 16, LARGE = 1 << 18, OUT_OF_CORE = 5000, TEXT_BYTES = 20 };
 
 ech_ctx *fault_ctx;
 
 static uint32_t in[LARGE], values[LARGE], index_in[N];
 static uint64_t out[LARGE], more[LARGE], offsets[9], count;
+static uint32_t text_offsets[N + 1];
+static char text[TEXT_BYTES * N];
 static double matrix[SIDE * SIDE], system_in[SIDE * SIDE], vector_in[SIDE];
 static size_t n; /* fewer on the emulator */
 static bool emulated;
@@ -116,6 +118,16 @@ static ech_status table_words(void)
         { .size = sizeof three[2], .data = in, .dtype = ECH_U32 },
     };
     return ech_argsort_columns(fault_ctx, three, out, n, 3, ECH_U64, NULL);
+}
+
+/* Ties of strings with a long common prefix. */
+static ech_status argsort_strings(void)
+{
+    const ech_strings_options o = { .size = sizeof o, .algorithm = "refine" };
+    for (size_t i = 0; i < n; i++) text[TEXT_BYTES * i + TEXT_BYTES - 1] = (char)in[i];
+    for (size_t i = 0; i <= n; i++) text_offsets[i] = (uint32_t)(TEXT_BYTES * i);
+    return ech_argsort_strings(fault_ctx, text_offsets, text, out, n, TEXT_BYTES * n, ECH_U32,
+                               ECH_U64, &o);
 }
 
 static ech_status unique_all(void)
@@ -423,6 +435,7 @@ const struct fault_call fault_calls[] = {
     CALL(topk_rows),
     CALL(merge),
     CALL(merge_pairs),
+    CALL(argsort_strings),
     CALL(unique_all),
     CALL(mode),
 };

@@ -76,6 +76,9 @@ size_t take_size(struct input *in);
 /* calls_columns.c: a sort by columns. */
 void call_columns(struct input *in, ech_ctx *ctx);
 
+/* calls_strings.c: a sort of strings. */
+void call_strings(struct input *in, ech_ctx *ctx);
+
 /* calls_bits.c: a transpose; a product over GF(2). */
 void call_transpose(struct input *in, ech_ctx *ctx);
 void call_bits(struct input *in, ech_ctx *ctx);

@@ -40,15 +40,16 @@ static __device__ inline void chunk_add_long(const struct sort_groups &g, uint64
 
 /* ---- Classes ---- */
 
-/* Lists the segments from `from` on that a warp can sort; afterwards all threads can read the list.
- * The others are added to the lists of other kernels. */
+/* Lists those of the segments from `from` on, at most `most`, that a warp can sort; afterwards all
+ * threads can read the list.  The others are added to the lists of other kernels. */
 static __device__ inline void chunk_classify(const struct sort_short_args &a,
-                                             struct short_chunk &chunk, uint64_t from)
+                                             struct short_chunk &chunk, uint64_t from,
+                                             uint64_t segments, uint32_t most)
 {
     enum { THREADS = SORT_SHORT_THREADS, EACH = SORT_CHUNK / THREADS, NONE = SORT_SHORT_CLASSES };
     const struct sort_groups &g = a.groups;
     const uint32_t me = threadIdx.x;
-    const uint32_t all = (uint32_t)min((uint64_t)g.chunk, g.groups - from);
+    const uint32_t all = (uint32_t)min((uint64_t)most, segments - from);
     uint32_t c[EACH], rank[EACH];
     if (me < SORT_SHORT_CLASSES) chunk.counts[me] = 0;
     __syncthreads(); /* the counters are clear */

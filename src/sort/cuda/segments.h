@@ -51,6 +51,7 @@ struct sort_groups {
                                    begins */
     struct echi_index index;
     uint64_t groups, cols, in_row, out_row;
+    const uint64_t *count; /* NULL: groups.  Otherwise the number of segments, at most groups */
     uint64_t n;
     uint32_t row_class;                        /* of all rows */
     uint32_t most_class;                       /* longer groups are long */

@@ -101,6 +101,7 @@ static void set_groups(struct groups_build *b)
                                       .ends = r->ends,
                                       .index = r->offsets_index,
                                       .groups = r->groups,
+                                      .count = r->count,
                                       .cols = r->cols,
                                       .in_row = p->pack ? r->cols : r->in.row,
                                       .out_row = p->unpack ? r->cols : r->out.row,

@@ -53,11 +53,17 @@ extern "C" __global__ void __launch_bounds__(SORT_SHORT_THREADS, SORT_SHORT_BLOC
 {
     __shared__ __align__(16) word shared[SORT_SHORT_THREADS / 32][WORDS];
     __shared__ struct short_chunk chunk;
-    const uint64_t step = (uint64_t)gridDim.x * a.groups.chunk;
+    uint64_t segments = a.groups.groups;
+    uint32_t most = a.groups.chunk;
     wait_for_earlier();
-    for (uint64_t from = (uint64_t)blockIdx.x * a.groups.chunk; from < a.groups.groups;
-         from += step) {
-        chunk_classify(a, chunk, from);
+    if (a.groups.count) { /* a part for each block, but not too small */
+        segments = min(segments, *a.groups.count);
+        const uint64_t share = (segments + gridDim.x - 1) / gridDim.x;
+        most = (uint32_t)min((uint64_t)most, max(share, (uint64_t)32));
+    }
+    const uint64_t step = (uint64_t)gridDim.x * most;
+    for (uint64_t from = (uint64_t)blockIdx.x * most; from < segments; from += step) {
+        chunk_classify(a, chunk, from, segments, most);
         uint32_t item = warp_id();
         for (uint32_t c = 0; c <= WORDS_LOG; c++) { /* items of all classes, dealt to the warps */
             const uint32_t count = chunk.counts[c], each = WORDS >> c;
