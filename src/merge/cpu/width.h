@@ -11,34 +11,12 @@
 
 #define NAME(x) JOINED(x##_, FROM)
 #define KEY     JOINED(FROM, _element)
-#include "cpu/predicate.h"
-
-INLINE KEY NAME(form)(const struct echi_order *o, KEY u, bool is_float)
-{
-    return is_float ? NAME(merged)(o, u) : (KEY)(u ^ (KEY)(o->sign ^ o->flip));
-}
+#include "cpu/merge_path.h"
 
 /* How many of the first `diagonal` elements of the result are from a. */
 static size_t NAME(path)(const struct echi_merge *m, size_t diagonal)
 {
-    const KEY *a = m->keys[0], *b = m->keys[1];
-    const struct echi_order o = m->order;
-    size_t low = diagonal > m->n[1] ? diagonal - m->n[1] : 0;
-    size_t high = diagonal < m->n[0] ? diagonal : m->n[0];
-    while (low < high) {
-        const size_t i = low + (high - low) / 2;
-        if (NAME(merged)(&o, a[i]) <= NAME(merged)(&o, b[diagonal - 1 - i]))
-            low = i + 1;
-        else
-            high = i;
-    }
-    return low;
-}
-
-/* first ? x : y, of which compilers make a branch. */
-INLINE KEY NAME(either)(bool first, KEY x, KEY y)
-{
-    return (KEY)(y ^ ((x ^ y) & (KEY)(0 - (uint64_t)first)));
+    return NAME(merge_path)(&m->order, m->keys[0], m->n[0], m->keys[1], m->n[1], diagonal);
 }
 
 /* Merges a part of both inputs, from both ends: the two sequences of steps are independent, so that

@@ -10,19 +10,16 @@
  *                         and merges them to registers
  *         shared memory   | tile, in order |           then written by adjacent threads
  *
- * Values are read at the positions that the merge has found. They are adjacent in a and in b, so
- * that a warp reads two contiguous ranges.
- *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "cuda/device/merge_path.cuh"
+#include "cuda/device/merge_tile.cuh"
 #include "cuda/device/warp.cuh"
 #include "merge/cuda/common.h"
 
 enum {
     ITEMS = MERGE_ITEMS(KEY_BYTES),
     TILE = MERGE_TILE(KEY_BYTES),
-    ROOM = TILE + ITEMS + 1 /* in shared memory: a thread may read so far after the end */
+    ROOM = MERGE_ROOM(MERGE_THREADS, ITEMS)
 };
 
 extern "C" __global__ void __launch_bounds__(MERGE_THREADS)
@@ -36,34 +33,6 @@ extern "C" __global__ void __launch_bounds__(MERGE_THREADS)
 }
 
 /* ---- Keys ---- */
-
-/* Loads both parts and encodes the keys; all loads of a thread are in flight together.  Returns, in
- * every thread, whether order_merge() changes a key of the tile.  Otherwise the codes of its keys
- * can be compared as they are. */
-static __device__ inline bool load_part(const struct merge_args &a, const struct merge_part &part,
-                                        ukey *keys)
-{
-    const ukey *first = (const ukey *)a.keys[0] + part.a;
-    const ukey *second = (const ukey *)a.keys[1] + part.b;
-    const uint32_t n = part.n_a + part.n_b;
-    bool changes = false;
-    ukey x[ITEMS];
-#pragma unroll
-    for (int k = 0; k < ITEMS; k++) {
-        const uint32_t i = threadIdx.x + k * MERGE_THREADS;
-        x[k] = 0;
-        if (i < n) x[k] = i < part.n_a ? __ldcs(first + i) : __ldcs(second + (i - part.n_a));
-    }
-#pragma unroll
-    for (int k = 0; k < ITEMS; k++) {
-        const uint32_t i = threadIdx.x + k * MERGE_THREADS;
-        const ukey e = order_encode(a.order, x[k]);
-        if (a.order.float_mask) changes |= order_merge(a.order, e) != e;
-        keys[i] = e;
-    }
-    if (threadIdx.x < ROOM - TILE) keys[TILE + threadIdx.x] = 0;
-    return __syncthreads_or(changes); /* both parts are loaded */
-}
 
 /* The elements of this thread, and their places in shared memory.  After the end of a part, the
  * keys that are loaded are not used. */
@@ -99,7 +68,7 @@ static __device__ inline void merge_tile(const struct merge_args &a, const struc
     ukey *out = (ukey *)a.keys_out + part.a + part.b;
     ukey item[ITEMS];
     uint16_t place[ITEMS];
-    if (load_part(a, part, keys))
+    if (merge_load<MERGE_THREADS, ITEMS>(a.order, a.keys, part, keys))
         merge_items<PLACES, true>(a.order, keys, part.n_a, n, item, place);
     else
         merge_items<PLACES, false>(a.order, keys, part.n_a, n, item, place);
@@ -116,62 +85,6 @@ static __device__ inline void merge_tile(const struct merge_args &a, const struc
         const uint32_t i = threadIdx.x + k * MERGE_THREADS;
         if (i < n) __stcs(out + i, order_decode(a.order, keys[i]));
     }
-}
-
-/* ---- Values ---- */
-
-/* Values of one word. */
-template <typename word>
-static __device__ inline void move_words(const struct merge_args &a, const struct merge_part &part,
-                                         const uint16_t *places)
-{
-    const word *first = (const word *)a.values[0] + part.a;
-    const word *second = (const word *)a.values[1] + part.b;
-    word *out = (word *)a.values_out + part.a + part.b;
-    const uint32_t n = part.n_a + part.n_b;
-    enum { AT_ONCE = 4 };
-    for (uint32_t from = threadIdx.x; from < n; from += AT_ONCE * MERGE_THREADS) {
-        word w[AT_ONCE];
-#pragma unroll
-        for (int k = 0; k < AT_ONCE; k++) {
-            const uint32_t i = from + k * MERGE_THREADS, place = places[min(i, n - 1)];
-            w[k] = place < part.n_a ? first[place] : second[place - part.n_a];
-        }
-#pragma unroll
-        for (int k = 0; k < AT_ONCE; k++) {
-            const uint32_t i = from + k * MERGE_THREADS;
-            if (i < n) out[i] = w[k];
-        }
-    }
-}
-
-/* Values of several words: adjacent threads move adjacent words. */
-template <typename word>
-static __device__ inline void move_wide(const struct merge_args &a, const struct merge_part &part,
-                                        const uint16_t *places)
-{
-    const word *first = (const word *)a.values[0] + part.a * a.words;
-    const word *second = (const word *)a.values[1] + part.b * a.words;
-    word *out = (word *)a.values_out + (part.a + part.b) * a.words;
-    const uint32_t n = part.n_a + part.n_b;
-    const uint32_t lanes = a.words < 32 ? (uint32_t)a.words : 32; /* per value */
-    const uint32_t each = MERGE_THREADS / lanes, lane = threadIdx.x % lanes;
-    for (uint32_t i = threadIdx.x / lanes; i < n && threadIdx.x < each * lanes; i += each) {
-        const uint32_t place = places[i];
-        const word *from =
-            place < part.n_a ? first + place * a.words : second + (place - part.n_a) * a.words;
-        for (uint64_t w = lane; w < a.words; w += lanes) out[i * a.words + w] = from[w];
-    }
-}
-
-template <typename word>
-static __device__ inline void move_values(const struct merge_args &a, const struct merge_part &part,
-                                          const uint16_t *places)
-{
-    if (a.words == 1)
-        move_words<word>(a, part, places);
-    else
-        move_wide<word>(a, part, places);
 }
 
 /* ---- The kernels ---- */
@@ -208,15 +121,7 @@ extern "C" __global__ void __launch_bounds__(MERGE_THREADS, MERGE_PAIRS_BLOCKS)
         part_of_tile(a, tile, part);
         __syncthreads(); /* all threads have written the previous tile */
         merge_tile<true>(a, part, keys, places);
-        if (a.word_bytes == 4)
-            move_values<uint32_t>(a, part, places);
-        else if (a.word_bytes == 8)
-            move_values<uint64_t>(a, part, places);
-        else if (a.word_bytes == 16)
-            move_values<uint4>(a, part, places);
-        else if (a.word_bytes == 2)
-            move_values<uint16_t>(a, part, places);
-        else
-            move_values<uint8_t>(a, part, places);
+        merge_values<MERGE_THREADS>(a.values, part, a.words, a.word_bytes, a.values_out,
+                                    part.a + part.b, part.n_a + part.n_b, places);
     }
 }

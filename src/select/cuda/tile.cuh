@@ -192,6 +192,29 @@ static __device__ inline uint32_t warps_before(const uint32_t *sums, uint32_t *t
     return __shfl_sync(WARP_ALL, inclusive - own, threadIdx.x / 32);
 }
 
+struct tile_ranks {
+    uint32_t sums[WARPS];
+    uint64_t before; /* in all tiles before */
+};
+
+/* The number of selected elements before this warp, of which it has `own`; total receives that of
+ * the tile, which is blockIdx.x. */
+static __device__ inline uint64_t rank_tile(struct tile_ranks &s, uint64_t *words, uint32_t own,
+                                            uint32_t *total, uint64_t most)
+{
+    const uint64_t tile = blockIdx.x;
+    if (lane_id() == 0) s.sums[threadIdx.x / 32] = own;
+    __syncthreads(); /* every warp has its sum */
+    const uint32_t below = warps_before(s.sums, total);
+    if (threadIdx.x < 32) {
+        if (lane_id() == 0) publish_tile(words, tile, *total);
+        const uint64_t before = place_tile(words, tile, *total, most);
+        if (lane_id() == 0) s.before = before;
+    }
+    __syncthreads(); /* the ranks of the tile are known */
+    return s.before + below;
+}
+
 /* The elements of a tile that exist, positions first ... end - 1, as bits of the vector that begins
  * at position p. */
 template <int VECTOR>

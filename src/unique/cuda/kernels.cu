@@ -92,28 +92,6 @@ extern "C" __global__ void __launch_bounds__(UNIQUE_THREADS)
 
 enum { EACH = UNIQUE_EACH(KEY_BYTES) };
 
-struct tile_shared {
-    uint32_t sums[WARPS];
-    uint64_t before;
-};
-
-/* The number of heads before the warp, of which it has `own`; total receives that of the tile. */
-static __device__ inline uint64_t tile_ranks(struct tile_shared &s, uint64_t *words, uint32_t own,
-                                             uint32_t *total, uint64_t n)
-{
-    const uint64_t tile = blockIdx.x;
-    if (lane_id() == 0) s.sums[threadIdx.x / 32] = own;
-    __syncthreads(); /* every warp has its sum */
-    const uint32_t below = warps_before(s.sums, total);
-    if (threadIdx.x < 32) {
-        if (lane_id() == 0) publish_tile(words, tile, *total);
-        const uint64_t before = place_tile(words, tile, *total, n);
-        if (lane_id() == 0) s.before = before;
-    }
-    __syncthreads(); /* the ranks of the tile are known */
-    return s.before + below;
-}
-
 /* The heads of a warp's keys from `begin` on: bit k of heads[j] is that of key 32 * j + k. */
 static __device__ inline void find_heads(const struct unique_args &a, uint64_t begin,
                                          ukey (&key)[EACH], uint32_t (&heads)[EACH])
@@ -153,7 +131,7 @@ static __device__ inline void write_head(const struct unique_args &a, uint64_t i
 extern "C" __global__ void __launch_bounds__(UNIQUE_THREADS)
     unique_heads(const __grid_constant__ struct unique_args a)
 {
-    __shared__ struct tile_shared s;
+    __shared__ struct tile_ranks s;
     ukey key[EACH];
     uint32_t heads[EACH], own = 0, total;
     wait_for_earlier();
@@ -163,7 +141,7 @@ extern "C" __global__ void __launch_bounds__(UNIQUE_THREADS)
     find_heads(a, begin, key, heads);
 #pragma unroll
     for (int j = 0; j < EACH; j++) own += __popc(heads[j]);
-    const uint64_t before = tile_ranks(s, words, own, &total, a.n);
+    const uint64_t before = rank_tile(s, words, own, &total, a.n);
     uint64_t rank = before; /* of the row's first head */
     const bool scatters = a.inverse || a.ranks;
 #pragma unroll
@@ -217,7 +195,7 @@ static __device__ inline void write_run(const struct unique_args &a, uint64_t p,
 extern "C" __global__ void __launch_bounds__(UNIQUE_THREADS)
     unique_appear(const __grid_constant__ struct unique_args a)
 {
-    __shared__ struct tile_shared s;
+    __shared__ struct tile_ranks s;
     wait_for_earlier();
     const uint64_t tile = blockIdx.x, w = threadIdx.x / 32;
     const uint64_t begin = tile * UNIQUE_POSITIONS + w * 1024;
@@ -227,7 +205,7 @@ extern "C" __global__ void __launch_bounds__(UNIQUE_THREADS)
     const uint32_t through = warp_scan(__popc(mine));
     uint32_t total;
     const uint32_t own = __shfl_sync(WARP_ALL, through, 31);
-    const uint64_t before = tile_ranks(s, words, own, &total, a.n);
+    const uint64_t before = rank_tile(s, words, own, &total, a.n);
     for (int j = 0; j < 32; j++) { /* a lane per position */
         const uint32_t bits = __shfl_sync(WARP_ALL, mine, j);
         const uint32_t at = __shfl_sync(WARP_ALL, through, j) - __popc(bits);

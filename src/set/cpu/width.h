@@ -1,0 +1,110 @@
+/*
+ * set/cpu/width.h - template: boundaries of parts and the result of a part, for one key width.
+ *
+ *   FROM      u8 ... u64 (undefined at the end)
+ *
+ * Which key comes next, and whether it is kept, is computed without a branch, because on random
+ * data the processor would predict every second branch wrongly.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+#define NAME(x) JOINED(x##_, FROM)
+#define KEY     JOINED(FROM, _element)
+#include "cpu/merge_path.h"
+
+/* How many of the sorted keys from..to - 1 are less than v, or equal it; plus from. */
+static size_t NAME(search)(const struct echi_order *o, const KEY *keys, size_t from, size_t to,
+                           KEY v, bool after_equal)
+{
+    while (from < to) {
+        const size_t i = from + (to - from) / 2;
+        const KEY e = NAME(merged)(o, keys[i]);
+        if (e < v || (after_equal && e == v))
+            from = i + 1;
+        else
+            to = i;
+    }
+    return from;
+}
+
+/* Where the first `diagonal` elements of the merged inputs end; one earlier, if it would divide a
+ * pair. Of the elements that equal the next one, t precede the boundary: as many of a as of b, until
+ * one of the two has no more. */
+static struct bound NAME(bound)(const struct echi_set *s, size_t diagonal)
+{
+    const KEY *a = s->keys[0], *b = s->keys[1];
+    const struct echi_order *o = &s->order;
+    const size_t i = NAME(merge_path)(o, a, s->n[0], b, s->n[1], diagonal), j = diagonal - i;
+    if (i == s->n[0] && j == s->n[1]) return (struct bound){ { i, j } };
+    const bool next_a =
+        i < s->n[0] && (j == s->n[1] || NAME(merged)(o, a[i]) <= NAME(merged)(o, b[j]));
+    const KEY v = NAME(merged)(o, next_a ? a[i] : b[j]);
+    const size_t first_a = NAME(search)(o, a, 0, i, v, false);
+    const size_t first_b = NAME(search)(o, b, 0, j, v, false);
+    const size_t m = NAME(search)(o, a, i, s->n[0], v, true) - first_a;
+    const size_t n = NAME(search)(o, b, j, s->n[1], v, true) - first_b;
+    const size_t t = (i - first_a) + (j - first_b), pairs = echi_min(m, n);
+    if (t <= 2 * pairs) return (struct bound){ { first_a + t / 2, first_b + t / 2 } };
+    if (m < n) return (struct bound){ { first_a + m, first_b + (t - m) } };
+    return (struct bound){ { first_a + (t - n), first_b + n } };
+}
+
+/* Takes elements of both inputs until one of them has no more, or BLOCK are taken, and stores those
+ * that are kept. With from, also where they are: the position in a or in b, from `begin` on. */
+INLINE size_t NAME(block)(const struct echi_set *s, struct bound *at, const struct bound *end,
+                          KEY *keys, uint32_t *from, bool is_float)
+{
+    const KEY *a = s->keys[0], *b = s->keys[1];
+    const struct echi_order o = s->order;
+    const struct bound begin = *at;
+    size_t i = at->at[0], j = at->at[1], k = 0;
+    for (int step = 0; step < BLOCK && i < end->at[0] && j < end->at[1]; step++) {
+        const KEY x = a[i], y = b[j];
+        const KEY e = NAME(form)(&o, x, is_float), f = NAME(form)(&o, y, is_float);
+        const bool first = e <= f, second = f <= e;
+        keys[k] = NAME(either)(first, x, y);
+        if (from)
+            from[k] = first ? (uint32_t)(i - begin.at[0]) : FROM_B | (uint32_t)(j - begin.at[1]);
+        k += s->kept >> (first + 2 * second) & 1;
+        i += first;
+        j += second;
+    }
+    *at = (struct bound){ { i, j } };
+    return k;
+}
+
+/* Writes the result of the elements between two bounds, from element `to` of the outputs on.
+ * Returns how many it has. */
+static size_t NAME(part)(const struct echi_set *s, struct bound at, const struct bound *end,
+                         size_t to)
+{
+    KEY keys[BLOCK], *out = s->keys_out;
+    uint32_t from[BLOCK];
+    const size_t first = to;
+    const bool is_float = s->order.float_mask != 0, values = s->value_bytes != 0;
+    while (at.at[0] < end->at[0] && at.at[1] < end->at[1]) {
+        const struct bound begin = at;
+        const size_t n = is_float ? values ? NAME(block)(s, &at, end, keys, from, true)
+                                           : NAME(block)(s, &at, end, keys, NULL, true)
+                         : values ? NAME(block)(s, &at, end, keys, from, false)
+                                  : NAME(block)(s, &at, end, keys, NULL, false);
+        if (n) memcpy(out + to, keys, n * sizeof *keys);
+        if (values) move_values(s, &begin, from, n, to);
+        to += n;
+    }
+    for (int i = 0; i < 2; i++) { /* the rest of the other input has no partners */
+        const size_t n = end->at[i] - at.at[i], rest = at.at[i];
+        if (n == 0 || !(s->kept & (i ? ECHI_SET_B : ECHI_SET_A))) continue;
+        memcpy(out + to, (const KEY *)s->keys[i] + rest, n * sizeof *keys);
+        if (values)
+            memcpy((char *)s->values_out + to * s->value_bytes,
+                   (const char *)s->values[i] + rest * s->value_bytes, n * s->value_bytes);
+        to += n;
+    }
+    return to - first;
+}
+
+#undef NAME
+#undef KEY
+#undef FROM

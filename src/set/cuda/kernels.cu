@@ -1,0 +1,230 @@
+/*
+ * set/cuda/kernels.cu - set operations on two sorted arrays on the GPU: two kernels.
+ *
+ *     set_bounds   one thread per boundary of tiles: how many elements of a and of b precede it
+ *     set_keys     a block loads its part of a and of b, selects the elements that are kept, finds
+ *                  their ranks by decoupled look-back, and writes them
+ *     set_pairs    ... and moves their values
+ *
+ *     a   | 2 4 4 4 | 4 7        Equal elements of a and b are pairs: the first of a with the first
+ *     b   | 4 4 | 5 7 7          of b, and so on.  A boundary does not divide a pair, so that each
+ *                                tile, and each thread, finds the partners of its elements.
+ *
+ * The boundaries are those of the balanced path of Green, Odeh and Birk (Merge path - a visually
+ * intuitive approach to parallel merging, 2014): among the elements that equal the next one, as many
+ * of a as of b precede the boundary, until one of the two has no more.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#define BLOCK_THREADS SET_THREADS
+#include "set/cuda/common.h"
+#include "cuda/device/merge_tile.cuh"
+#include "select/cuda/tile.cuh"
+
+enum {
+    ITEMS = SET_ITEMS(KEY_BYTES),
+    TILE = SET_TILE(KEY_BYTES),
+    STEPS = ITEMS + 1, /* of a thread: its part may begin one element earlier */
+    ROOM = MERGE_ROOM(SET_THREADS, ITEMS)
+};
+
+/* ---- Boundaries ---- */
+
+/* How keys are stored: as in the input, or as order_encode() returns them, with or without keys that
+ * are equal but have different codes. */
+enum stored { RAW, CODES, CODES_MERGED };
+
+template <int STORED> static __device__ inline ukey form_of(const struct echi_order &o, ukey u)
+{
+    return STORED == RAW ? merge_form(o, u) : merge_stored<STORED == CODES_MERGED>(o, u);
+}
+
+/* How many keys are less than v, or equal it, if those before `from` are and those from `to` on are
+ * not. */
+template <int STORED, bool AFTER_EQUAL, typename number>
+static __device__ inline number search(const struct echi_order &o, const ukey *keys, number from,
+                                       number to, ukey v)
+{
+    while (from < to) {
+        const number i = from + (to - from) / 2;
+        const ukey e = form_of<STORED>(o, keys[i]);
+        if (AFTER_EQUAL ? e <= v : e < v)
+            from = i + 1;
+        else
+            to = i;
+    }
+    return from;
+}
+
+/* Converts a point of the merge path, i elements of a and j of b, to one of the balanced path. */
+template <int STORED, typename number>
+static __device__ inline void balance(const struct echi_order &o, const ukey *a, number n_a,
+                                      const ukey *b, number n_b, number &i, number &j)
+{
+    if (i >= n_a && j >= n_b) return;
+    const ukey next_a = i < n_a ? form_of<STORED>(o, a[i]) : 0;
+    const ukey next_b = j < n_b ? form_of<STORED>(o, b[j]) : 0;
+    const ukey v = i < n_a && (j >= n_b || next_a <= next_b) ? next_a : next_b;
+    const bool before_a = i > 0 && form_of<STORED>(o, a[i - 1]) == v;
+    const bool before_b = j > 0 && form_of<STORED>(o, b[j - 1]) == v;
+    if (!before_a && !before_b) return; /* none of them precedes the boundary */
+    const number first_a =
+        before_a ? search<STORED, false>(o, a, (number)0, (number)(i - 1), v) : i;
+    const number first_b =
+        before_b ? search<STORED, false>(o, b, (number)0, (number)(j - 1), v) : j;
+    const number m = search<STORED, true>(o, a, i, n_a, v) - first_a;
+    const number n = search<STORED, true>(o, b, j, n_b, v) - first_b;
+    const number t = (i - first_a) + (j - first_b);
+    if (t <= 2 * min(m, n)) {
+        i = first_a + t / 2;
+        j = first_b + t / 2;
+    } else if (m < n) {
+        i = first_a + m;
+        j = first_b + (t - m);
+    } else {
+        i = first_a + (t - n);
+        j = first_b + n;
+    }
+}
+
+extern "C" __global__ void __launch_bounds__(SET_THREADS)
+    set_bounds(const __grid_constant__ struct set_args a)
+{
+    const uint64_t step = (uint64_t)gridDim.x * SET_THREADS, n = a.n_a + a.n_b;
+    const ukey *first = (const ukey *)a.keys[0], *second = (const ukey *)a.keys[1];
+    wait_for_earlier();
+    for (uint64_t t = (uint64_t)blockIdx.x * SET_THREADS + threadIdx.x; t <= a.tiles; t += step) {
+        const uint64_t diagonal = t < a.tiles ? t * TILE : n;
+        uint64_t i = merge_path(a.order, first, a.n_a, second, a.n_b, diagonal), j = diagonal - i;
+        balance<RAW>(a.order, first, a.n_a, second, a.n_b, i, j);
+        a.bounds[t].a = i;
+        a.bounds[t].b = j;
+    }
+}
+
+/* ---- A tile ---- */
+
+struct set_shared {
+    ukey keys[ROOM];
+    uint32_t bounds[SET_THREADS + 1]; /* of threads: of a, and of b in the upper half */
+    struct tile_ranks ranks;
+};
+
+/* The part of a tile.  For inputs that are not sorted, boundaries may be in descending order, or too
+ * far apart. */
+static __device__ inline void part_of_tile(const struct set_args &a, uint64_t tile,
+                                           struct merge_part &part)
+{
+    const struct set_bound from = a.bounds[tile], to = a.bounds[tile + 1];
+    part.a = from.a;
+    part.b = from.b;
+    part.n_a = to.a <= from.a ? 0 : (uint32_t)min(to.a - from.a, (uint64_t)TILE + 1);
+    part.n_b = to.b <= from.b ? 0 : (uint32_t)min(to.b - from.b, (uint64_t)TILE + 1 - part.n_a);
+}
+
+/* Where this thread's part of the tile begins and ends, in both parts. */
+template <int STORED>
+static __device__ inline void bounds_of_thread(const struct echi_order &o, struct set_shared &s,
+                                               const struct merge_part &part, uint32_t (&from)[2],
+                                               uint32_t (&to)[2])
+{
+    const uint32_t n = part.n_a + part.n_b, diagonal = min(threadIdx.x * ITEMS, n);
+    const ukey *b = s.keys + part.n_a;
+    uint32_t i =
+        merge_path_shared<STORED == CODES_MERGED>(o, s.keys, part.n_a, b, part.n_b, diagonal);
+    uint32_t j = diagonal - i;
+    balance<STORED>(o, s.keys, part.n_a, b, part.n_b, i, j);
+    from[0] = i;
+    from[1] = j;
+    s.bounds[threadIdx.x] = i | j << 16;
+    if (threadIdx.x == 0) s.bounds[SET_THREADS] = part.n_a | part.n_b << 16;
+    __syncthreads(); /* the next thread's bounds are written */
+    to[0] = s.bounds[threadIdx.x + 1] & 0xffff;
+    to[1] = s.bounds[threadIdx.x + 1] >> 16;
+}
+
+/* Takes this thread's elements in order.  Bit k of the result is set if item[k] is kept; place[k] is
+ * where it was in the two parts. */
+template <int STORED, bool PLACES>
+static __device__ inline uint32_t take_items(const struct set_args &a, struct set_shared &s,
+                                             const struct merge_part &part, ukey (&item)[STEPS],
+                                             uint16_t (&place)[STEPS])
+{
+    uint32_t from[2], to[2], kept = 0;
+    bounds_of_thread<STORED>(a.order, s, part, from, to);
+    uint32_t i = from[0], j = from[1];
+#pragma unroll
+    for (int k = 0; k < STEPS; k++) {
+        const bool more_a = i < to[0], more_b = j < to[1];
+        const ukey x = s.keys[i], y = s.keys[part.n_a + j];
+        const ukey e = form_of<STORED>(a.order, x), f = form_of<STORED>(a.order, y);
+        const bool first = more_a && (!more_b || e <= f), second = more_b && (!more_a || f <= e);
+        item[k] = first ? x : y;
+        if (PLACES) place[k] = (uint16_t)(first ? i : part.n_a + j);
+        kept |= (a.kept >> (first + 2 * second) & 1) << k;
+        i += first;
+        j += second;
+    }
+    return kept;
+}
+
+template <bool PLACES>
+static __device__ inline void set_tile(const struct set_args &a, struct set_shared &s,
+                                       uint16_t *places)
+{
+    const uint64_t tile = blockIdx.x;
+    struct merge_part part;
+    ukey item[STEPS];
+    uint16_t place[STEPS];
+    uint32_t kept, total;
+    part_of_tile(a, tile, part);
+    if (merge_load<SET_THREADS, ITEMS>(a.order, a.keys, part, s.keys))
+        kept = take_items<CODES_MERGED, PLACES>(a, s, part, item, place);
+    else
+        kept = take_items<CODES, PLACES>(a, s, part, item, place);
+    const uint32_t mine = (uint32_t)__popc(kept), through = warp_scan(mine);
+    const uint32_t own = __shfl_sync(WARP_ALL, through, 31);
+    /* All threads have read the parts before the first barrier of rank_tile(). */
+    const uint64_t rank = rank_tile(s.ranks, a.words + SET_WORDS_FIRST, own, &total, a.n_a + a.n_b);
+    const uint64_t before = s.ranks.before;
+    uint32_t r = (uint32_t)(rank - before) + through - mine;
+#pragma unroll
+    for (int k = 0; k < STEPS; k++) {
+        if (!(kept >> k & 1)) continue;
+        if (r < (uint32_t)TILE + 1) { /* always, if the inputs are sorted */
+            s.keys[r] = item[k];
+            if (PLACES) places[r] = place[k];
+        }
+        r++;
+    }
+    __syncthreads(); /* the kept elements are in order */
+    const uint64_t room = before < a.capacity ? a.capacity - before : 0;
+    const uint32_t n = (uint32_t)min((uint64_t)min(total, (uint32_t)TILE + 1), room);
+    ukey *out = (ukey *)a.keys_out + before;
+#pragma unroll
+    for (int k = 0; k < ITEMS; k++) {
+        const uint32_t i = threadIdx.x + k * SET_THREADS;
+        if (i < n) __stcs(out + i, order_decode(a.order, s.keys[i]));
+    }
+    if (PLACES && n)
+        merge_values<SET_THREADS>(a.values, part, a.words_of_value, a.word_bytes, a.values_out,
+                                  before, n, places);
+    if (tile == a.tiles - 1 && threadIdx.x == 0) *a.count = min(before + total, a.capacity);
+}
+
+extern "C" __global__ void __launch_bounds__(SET_THREADS, SET_KEYS_BLOCKS)
+    set_keys(const __grid_constant__ struct set_args a)
+{
+    __shared__ struct set_shared s;
+    wait_for_earlier();
+    set_tile<false>(a, s, NULL);
+}
+
+extern "C" __global__ void __launch_bounds__(SET_THREADS, SET_PAIRS_BLOCKS)
+    set_pairs(const __grid_constant__ struct set_args a)
+{
+    __shared__ struct set_shared s;
+    __shared__ uint16_t places[TILE + 1];
+    wait_for_earlier();
+    set_tile<true>(a, s, places);
+}
