@@ -320,6 +320,25 @@ def echelon_merge(t):
         t.equal("message", "wrong.npy: not sorted" in found.err, True)
 
 
+@operation("echelon_set")
+def echelon_set(t):
+    clean()
+    dtype = t.dtype([dtype for dtype in DTYPES if dtype is not BF16])
+    total, reverse, name = t.flag(0.2), t.flag(), t.pick(["union", "intersection", "difference", "symmetric"])
+    t.note(operation=name, total=total, reverse=reverse)
+    options = (["--order", "total"] if total else []) + (["-r"] if reverse else [])
+    files = []
+    for i in range(2):
+        a = t.data(dtype, t.size(3000))
+        if i and len(files[0]):
+            a = np.concatenate([a, t.rng.choice(files[0], t.between(0, 500))])
+        files.append(a[sort_order(t, dtype, a, True, total, reverse, 0, 0)])
+        np.save(file(f"{i}.npy"), files[-1])
+    want = combined(name, *files, *(dtype.rank(a, total=total, collapse=True) for a in files), reverse)
+    echelon(t, "set", *options, name, "0.npy", "1.npy", "-o", "out.npy")
+    t.same("numbers", np.load(file("out.npy")), want)
+
+
 @operation("echelon_unique")
 def echelon_unique(t):
     c = Column(t, distributions=("few", "few", "equal", "moderate", "mixed", "extremes"))
@@ -820,7 +839,7 @@ def echelon_info(t):
 @operation("echelon_help", weight=0.1)
 def echelon_help(t):
     clean()
-    name = t.pick("sort topk merge unique select shuf stats hist reduce scan gen gf2 matrix matmul solve explain".split())
+    name = t.pick("sort topk merge set unique select shuf stats hist reduce scan gen gf2 matrix matmul solve explain".split())
     t.equal("help", echelon(t, "help", name).out, echelon(t, name, "--help").out)
 
 

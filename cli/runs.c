@@ -1,0 +1,186 @@
+/*
+ * runs.c - loads sorted files, and writes one run.
+ *
+ * For text, the value of each number is the place of its line: the file and the offset.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "runs.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { PLACE_BITS = 56 /* of the offset of a line */ };
+
+static const struct io_column *column_of(const struct runs_job *job, int i)
+{
+    return i ? &job->columns[i] : &job->base.column;
+}
+
+/* ---- Input ---- */
+
+int runs_name(struct runs_job *job, int count, char **operands)
+{
+    int standard = 0;
+    job->count = count ? count : 1;
+    job->names[0] = "-";
+    for (int i = 0; i < count; i++) {
+        job->names[i] = operands[i];
+        standard += strcmp(operands[i], "-") == 0;
+    }
+    const int code = job_input(&job->base, count, operands);
+    if (code == EXIT_DONE && standard > 1)
+        return cli_fail(EXIT_BAD, "standard input is given %d times; give it once", standard);
+    return code;
+}
+
+static int check_sorted(const struct runs_job *job)
+{
+    const struct io_column *c = &job->base.column;
+    const size_t bytes = ech_dtype_bytes(c->dtype);
+    char now[IO_NUMBER_TEXT], before[IO_NUMBER_TEXT];
+    uint64_t at = 0;
+    const ech_is_sorted_options o = { .size = sizeof o,
+                                      .descending = job->descending,
+                                      .order = job->order };
+    ech_ctx *ctx = job->base.ctx;
+    const ech_status status = ech_is_sorted(ctx, c->keys, &at, (size_t)c->n, c->dtype, &o);
+    if (status != ECH_OK) return cli_fail_ech(status, ctx);
+    if (at == c->n) return EXIT_DONE;
+    const char *key = (const char *)c->keys + at * bytes;
+    io_format_key(c->dtype, key, now);
+    io_format_key(c->dtype, key - bytes, before);
+    return cli_fail(EXIT_BAD, "%s: not sorted: %s %llu is %s, after %s; sort the file first",
+                    job->base.input, c->lines ? "line" : "element",
+                    (unsigned long long)(c->lines ? at + 1 + io_has_header(c) : at), now, before);
+}
+
+/* All numbers must have one type. A text without numbers has any type. */
+static int check_types(struct runs_job *job)
+{
+    struct io_column *first = &job->base.column;
+    const char *name = job->base.input;
+    bool known = first->n || !first->lines;
+    for (int i = 1; i < job->count; i++) {
+        const struct io_column *c = &job->columns[i];
+        if (!c->n && c->lines) continue;
+        if (!known) {
+            first->dtype = c->dtype;
+            name = job->names[i];
+            known = true;
+        }
+        if (c->dtype != first->dtype)
+            return cli_fail(EXIT_BAD, "%s: the numbers are %s, but those of %s are %s%s",
+                            job->names[i], ech_dtype_name(c->dtype), name,
+                            ech_dtype_name(first->dtype), c->lines ? "; give --type for both" : "");
+    }
+    return EXIT_DONE;
+}
+
+/* Loads all files, the first one last, because the base has one column. */
+static int load(struct runs_job *job, const struct job_words *words)
+{
+    for (int i = job->count; i-- > 0;) {
+        job->base.input = job->names[i];
+        int code = job_load(&job->base, words);
+        if (code == EXIT_DONE) code = check_sorted(job);
+        if (code != EXIT_DONE) return code;
+        if (i == 0) break;
+        job->columns[i] = job->base.column;
+        memset(&job->base.column, 0, sizeof job->base.column);
+    }
+    return check_types(job);
+}
+
+/* Moves the numbers of the columns to the runs. */
+static void make_runs(struct runs_job *job)
+{
+    job->lines = job->base.out_format == IO_TEXT;
+    for (int i = 0; i < job->count; i++) job->lines &= column_of(job, i)->lines != NULL;
+    for (int i = 0; i < job->count; i++) {
+        struct io_column *c = i ? &job->columns[i] : &job->base.column;
+        struct run *run = &job->runs[i];
+        *run = (struct run){ .keys = c->keys, .n = (size_t)c->n };
+        c->keys = NULL;
+        job->base.n_out += c->n;
+        if (!job->lines) continue;
+        run->places = c->lines;
+        c->lines = NULL;
+        for (size_t k = 0; k < run->n; k++) run->places[k] |= (uint64_t)i << PLACE_BITS;
+    }
+}
+
+int runs_load(struct runs_job *job, const struct job_words *words, struct io_output *output)
+{
+    int code = load(job, words);
+    if (code == EXIT_DONE)
+        code = job_plan_output(&job->base, words, output, job->base.column.dtype);
+    if (code == EXIT_DONE) make_runs(job);
+    return code;
+}
+
+void runs_free_run(struct run *run)
+{
+    free(run->keys);
+    free(run->places);
+    *run = (struct run){ .keys = NULL };
+}
+
+int runs_allocate(struct runs_job *job, size_t n, const char *what, struct run *run)
+{
+    const size_t bytes = ech_dtype_bytes(job->base.column.dtype);
+    const size_t place = job->lines ? sizeof *run->places : 0;
+    *run = (struct run){ .keys = malloc(n * bytes + 1), .n = n };
+    if (job->lines) run->places = malloc(n * place + 1);
+    if (run->keys && (run->places || !job->lines)) return EXIT_DONE;
+    runs_free_run(run);
+    return job_no_memory(&job->base, n * (bytes + place), what);
+}
+
+void runs_free(struct runs_job *job)
+{
+    for (int i = 0; i < job->count; i++) {
+        runs_free_run(&job->runs[i]);
+        io_free_column(&job->columns[i]);
+    }
+}
+
+/* ---- Output ---- */
+
+/* The header line of the first file that has one, then the lines. */
+static io_status write_lines(const struct runs_job *job, struct io_output *output,
+                             struct io_error *error)
+{
+    const uint64_t *places = job->runs[0].places;
+    io_status status = IO_OK;
+    for (int i = 0; i < job->count; i++)
+        if (column_of(job, i)->head_bytes) {
+            status =
+                io_write(output, column_of(job, i)->text, column_of(job, i)->head_bytes, error);
+            break;
+        }
+    for (size_t i = 0; i < job->runs[0].n && status == IO_OK; i++) {
+        const struct io_column *c = column_of(job, (int)(places[i] >> PLACE_BITS));
+        const size_t offset = (size_t)(places[i] & (((uint64_t)1 << PLACE_BITS) - 1));
+        const char *line = c->text + offset;
+        const char *newline = memchr(line, '\n', c->text_bytes - offset);
+        status = io_write(output, line, (size_t)(newline - line) + 1, error);
+    }
+    return status;
+}
+
+int runs_write(struct runs_job *job, struct io_output *output)
+{
+    struct job *base = &job->base;
+    struct io_column *c = &base->column;
+    struct io_error error;
+    stage_begin(base, STAGE_WRITE);
+    c->keys = job->runs[0].keys;
+    job->runs[0].keys = NULL;
+    const io_status status = job->lines
+                                 ? write_lines(job, output, &error)
+                                 : write_keys(output, c, base->out_format, base->n_out, &error);
+    const int code = job_commit(base, output, status, &error);
+    c->n = base->n_out; /* for the report */
+    return code;
+}
