@@ -148,8 +148,8 @@ void runs_free(struct runs_job *job)
 /* ---- Output ---- */
 
 /* The header line of the first file that has one, then the lines. */
-static io_status write_lines(const struct runs_job *job, struct io_output *output,
-                             struct io_error *error)
+static io_status write_merged(const struct runs_job *job, struct io_output *output,
+                              struct io_error *error)
 {
     const uint64_t *places = job->runs[0].places;
     io_status status = IO_OK;
@@ -178,7 +178,7 @@ int runs_write(struct runs_job *job, struct io_output *output)
     c->keys = job->runs[0].keys;
     job->runs[0].keys = NULL;
     const io_status status = job->lines
-                                 ? write_lines(job, output, &error)
+                                 ? write_merged(job, output, &error)
                                  : write_keys(output, c, base->out_format, base->n_out, &error);
     const int code = job_commit(base, output, status, &error);
     c->n = base->n_out; /* for the report */

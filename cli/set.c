@@ -1,6 +1,6 @@
 /*
- * set.c - "echelon set": the union, intersection or difference of two files of sorted numbers, or of
- * lines that are sorted by a number.
+ * set.c - "echelon set": the union, intersection or difference of two files of sorted numbers, or
+ * of lines that are sorted by a number.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -93,7 +93,7 @@ static int set_to(struct job *base, struct io_output *output)
 static int run(int count, char **operands)
 {
     struct set_job job = { .runs = { .base = { .command = "set",
-                                               .work = "set operation",
+                                               .work = "combine",
                                                .working = "combining",
                                                .plan = plan },
                                      .descending = set.reverse },

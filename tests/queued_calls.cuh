@@ -281,6 +281,31 @@ static ech_status merge_pairs(const struct arrays *a)
                            a->out2, a->n / 2, a->n - a->n / 2, ECH_F32, 4, &o);
 }
 
+/* The inputs are not sorted, as above. */
+static ech_status set_operation(const struct arrays *a, ech_set operation, size_t value_bytes)
+{
+    const size_t n = a->n / 2;
+    uint64_t *count = (uint64_t *)a->out2 + a->n / 2;
+    ech_set_options o = {};
+    o.size = sizeof o;
+    o.work = a->work;
+    o.work_bytes = a->work_bytes;
+    if (value_bytes)
+        return ech_set_operation_pairs(ctx, a->f32, a->u32, a->f32 + n, a->u32 + n, a->out, a->out2,
+                                       count, n, n, operation, ECH_F32, value_bytes, &o);
+    return ech_set_operation(ctx, a->u32, a->u32 + n, a->out, count, n, n, operation, ECH_U32, &o);
+}
+
+static ech_status set_union(const struct arrays *a)
+{
+    return set_operation(a, ECH_SET_UNION, 0);
+}
+
+static ech_status set_symmetric(const struct arrays *a)
+{
+    return set_operation(a, ECH_SET_SYMMETRIC, 4);
+}
+
 static ech_status columns(const struct arrays *a, int count)
 {
     const ech_columns_options o = { sizeof o, NULL, a->work, a->work_bytes };
@@ -377,6 +402,8 @@ static const struct call {
     { "top-k, large k", topk_many, 0, 4 * 100000 },
     { "merge", merge, 4, 0 },
     { "merge of pairs", merge_pairs, 4, 0 },
+    { "union", set_union, 4, 0 },
+    { "symmetric difference of pairs", set_symmetric, 4, 0 },
     { "top-k of rows", topk_rows, 0, 4 * 10 * (1000003 / 1009) },
     { "distinct elements by appearance", unique_appear, 0, 4 * 100 },
     { "mode", mode, 0, 8 },

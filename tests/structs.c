@@ -96,6 +96,27 @@ static void merges(ech_ctx *ctx)
 #endif
 }
 
+static void sets(ech_ctx *ctx)
+{
+    int a[2] = { 4, 2 }, b[2] = { 3, 2 }, out[4] = { 0, 0, 0, 0 };
+    uint64_t count = 9;
+    ech_set_options options;
+    memset(&options, 0, sizeof options);
+    options.size = sizeof options;
+    options.descending = 1;
+    expect("ech_set_operation",
+           ech_set_operation(ctx, a, b, out, &count, 2, 2, ECH_SET_UNION, ECH_I32, &options),
+           ECH_OK);
+    expect_true("the union",
+                count == 3 && out[0] == 4 && out[1] == 3 && out[2] == 2 && out[3] == 0);
+#ifdef NEWER
+    options.newer[0] = 1;
+    expect("ech_set_operation with an unknown field",
+           ech_set_operation(ctx, a, b, out, &count, 2, 2, ECH_SET_UNION, ECH_I32, &options),
+           ECH_ERR_UNSUPPORTED);
+#endif
+}
+
 /* The structs of an array have the size of the caller's header. */
 static void columns(ech_ctx *ctx)
 {
@@ -241,6 +262,7 @@ int main(void)
     sorts(ctx);
     topks(ctx);
     merges(ctx);
+    sets(ctx);
     columns(ctx);
     strings(ctx);
     uniques(ctx);

@@ -118,6 +118,17 @@ static ech_status merge(const char *d, ech_format f, char *text, size_t bytes)
     return ech_merge_explain(d, 100000, 5, ECH_F32, 0, NULL, f, text, bytes);
 }
 
+static ech_status set_union(const char *d, ech_format f, char *text, size_t bytes)
+{
+    return ech_set_operation_explain(d, 100000, 5, ECH_SET_UNION, ECH_F32, 0, NULL, f, text, bytes);
+}
+
+static ech_status set_pairs(const char *d, ech_format f, char *text, size_t bytes)
+{
+    return ech_set_operation_explain(d, 0, 70000, ECH_SET_SYMMETRIC, ECH_U64, 12, NULL, f, text,
+                                     bytes);
+}
+
 static ech_status merge_pairs(const char *d, ech_format f, char *text, size_t bytes)
 {
     return ech_merge_explain(d, 0, 70000, ECH_U64, 12, NULL, f, text, bytes);
@@ -283,6 +294,8 @@ static const struct {
     { "topk_rows", topk_rows, "select sort" },
     { "merge", merge, "merge_path" },
     { "merge_pairs", merge_pairs, "merge_path" },
+    { "union", set_union, "balanced_path" },
+    { "symmetric_difference", set_pairs, "balanced_path" },
     { "argsort_columns", one_column, "pack lsd" },
     { "argsort_columns", two_columns, "lsd" },
     { "argsort_strings", few_strings, "merge refine" },

@@ -1,6 +1,6 @@
 /*
- * cpu/merge_path.h - template: the merge path of two sorted arrays (cuda/device/merge_path.cuh), for
- * one key width.
+ * cpu/merge_path.h - template: the merge path of two sorted arrays (cuda/device/merge_path.cuh),
+ * for one key width.
  *
  *   KEY       u8_element ... u64_element
  *   NAME(x)   x##_u8 ...

@@ -15,7 +15,7 @@ static const struct {
 } operations[] = { [ECH_SET_UNION] = { "union", ECHI_SET_A | ECHI_SET_B | ECHI_SET_BOTH },
                    [ECH_SET_INTERSECTION] = { "intersection", ECHI_SET_BOTH },
                    [ECH_SET_DIFFERENCE] = { "difference", ECHI_SET_A },
-                   [ECH_SET_SYMMETRIC] = { "symmetric difference", ECHI_SET_A | ECHI_SET_B } };
+                   [ECH_SET_SYMMETRIC] = { "symmetric_difference", ECHI_SET_A | ECHI_SET_B } };
 
 static const struct echi_operation *find(const struct echi_backend *backend)
 {

@@ -16,6 +16,7 @@ from . import values
 from .bits import Elimination, nullspace, product, random_bits
 from .case import OPERATIONS, Difference, operation
 from .ordering import permutation_of, sort_order
+from .sets import combined
 from .sums import BELOW, NOWHERE, OPS, bins_by_edges, op_names, reduction, same_scan, scan_rows_of
 from .values import BF16, DTYPES, F64, I64, U64
 

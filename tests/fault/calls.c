@@ -98,6 +98,18 @@ static ech_status merge(void)
     return ech_merge(fault_ctx, in, in, out, n / 4, n / 8, ECH_U32, NULL);
 }
 
+static ech_status set_union(void)
+{
+    return ech_set_operation(fault_ctx, in, in, out, &count, n / 4, n / 8, ECH_SET_UNION, ECH_U32,
+                             NULL);
+}
+
+static ech_status set_difference_pairs(void)
+{
+    return ech_set_operation_pairs(fault_ctx, in, in, in, NULL, out, more, &count, n / 4, n / 8,
+                                   ECH_SET_DIFFERENCE, ECH_U32, 4, NULL);
+}
+
 static ech_status merge_pairs(void)
 {
     return ech_merge_pairs(fault_ctx, in, in, in, in, out, more, n / 4, n / 8, ECH_U32, 4, NULL);
@@ -435,6 +447,8 @@ const struct fault_call fault_calls[] = {
     CALL(topk_rows),
     CALL(merge),
     CALL(merge_pairs),
+    CALL(set_union),
+    CALL(set_difference_pairs),
     CALL(argsort_strings),
     CALL(unique_all),
     CALL(mode),

@@ -73,8 +73,14 @@ ech_dtype take_dtype(struct input *in);
 ech_dtype take_index(struct input *in);
 size_t take_size(struct input *in);
 
+/* calls_arrays.c: sorts an array in place. */
+void sort_array(void *keys, size_t n, ech_dtype dtype, bool descending);
+
 /* calls_columns.c: a sort by columns. */
 void call_columns(struct input *in, ech_ctx *ctx);
+
+/* calls_sets.c: a set operation. */
+void call_set(struct input *in, ech_ctx *ctx);
 
 /* calls_strings.c: a sort of strings. */
 void call_strings(struct input *in, ech_ctx *ctx);

@@ -337,8 +337,7 @@ static void topk_call(struct input *in, ech_ctx *ctx)
     call_end(&c);
 }
 
-/* Sorted in place. */
-static void sort_array(void *keys, size_t n, ech_dtype dtype, bool descending)
+void sort_array(void *keys, size_t n, ech_dtype dtype, bool descending)
 {
     ech_ctx *cpu;
     const ech_sort_options o = { .size = sizeof o, .descending = descending };
@@ -577,9 +576,9 @@ static void gather_call(struct input *in, ech_ctx *ctx)
 void call_operation(struct input *in, ech_ctx *ctx)
 {
     static void (*const calls[])(struct input *, ech_ctx *) = {
-        sort_call,   is_sorted_call, reduce_call,  segments_call,  scan_call,   unique_call,
-        select_call, count_call,     gather_call,  call_transpose, call_bits,   sort_groups_call,
-        topk_call,   merge_call,     call_columns, distinct_call,  call_strings
+        sort_call,   is_sorted_call, reduce_call,  segments_call,  scan_call,    unique_call,
+        select_call, count_call,     gather_call,  call_transpose, call_bits,    sort_groups_call,
+        topk_call,   merge_call,     call_columns, distinct_call,  call_strings, call_set
     };
     calls[take(in) % (sizeof calls / sizeof *calls)](in, ctx);
 }

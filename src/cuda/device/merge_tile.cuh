@@ -1,6 +1,6 @@
 /*
- * cuda/device/merge_tile.cuh - a block's part of two sorted sequences: its keys in shared memory, and
- * the values of elements that are selected from it.
+ * cuda/device/merge_tile.cuh - a block's part of two sorted sequences: its keys in shared memory,
+ * and the values of elements that are selected from it.
  *
  * Values are read at the places that the block has found. They are adjacent in both sequences, so
  * that a warp reads two contiguous ranges.

@@ -11,7 +11,7 @@
 
 enum {
     SET_THREADS = 256,
-    SET_KEYS_BLOCKS = 5, /* per multiprocessor, at least */
+    SET_KEYS_BLOCKS = 4, /* per multiprocessor, at least */
     SET_PAIRS_BLOCKS = 4,
     SET_WORDS_FIRST = 2 /* before the tile status descriptors */
 };
