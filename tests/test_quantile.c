@@ -131,8 +131,8 @@ static bool give_work(ech_ctx *ctx, const struct quantile_case *c, const struct 
     if (!bytes) return true;
     o->work = a->work.data;
     o->work_bytes = bytes - 1;
-    if (c->call == ECH_QUANTILE_CALL_QUANTILES || strcmp(c->outputs, "vi") == 0)
-        CHECK_STATUS(call(ctx, c, e, a, o), ECH_ERR_MEMORY); /* other outputs may need less */
+    if (c->call != ECH_QUANTILE_CALL_PARTITION) /* of which fewer ranks may need more */
+        CHECK_STATUS(call(ctx, c, e, a, o), ECH_ERR_MEMORY);
     o->work_bytes = bytes;
     return true;
 }

@@ -15,7 +15,10 @@
 
 #include <math.h>
 
-/* The values of ech_quantile_method, without the public header, which kernels do not include. */
+/* The values of ech_quantile_call and ech_quantile_method: kernels do not include the public
+ * header. */
+enum { QUANTILE_CALL_NTH, QUANTILE_CALL_PARTITION, QUANTILE_CALL_QUANTILES };
+
 enum {
     QUANTILE_LINEAR,
     QUANTILE_INVERTED_CDF,
@@ -90,7 +93,7 @@ ECHI_BOTH struct quantile_place quantile_place_of(int method, double q, uint64_t
         index = gamma == 0 ? below : below + 1;
         break;
     case QUANTILE_CLOSEST_OBSERVATION: /* exactly between two: the one with the odd index */
-        index = gamma == 0 && fmod(below, 2) != 0 ? below : below + 1;
+        index = gamma == 0 && below != 2 * floor(below / 2) ? below : below + 1;
         break;
     case QUANTILE_LOWER:
         break;

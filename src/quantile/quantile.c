@@ -249,9 +249,17 @@ ech_status ech_quantile_workspace(const char *device, ech_quantile_call call, si
 {
     READ_OPTIONS(NULL, ech_quantile_options, options);
     struct echi_quantile s;
+    size_t fewer = 0;
+    ech_status status;
     if (bytes) *bytes = 0;
-    const ech_status status = question(&s, call, n, count, dtype, options);
-    return status == ECH_OK ? echi_call_workspace(device, operation, &s, bytes) : status;
+    TRY(question(&s, call, n, count, dtype, options));
+    TRY(echi_call_workspace(device, operation, &s, bytes));
+    while (call == ECH_QUANTILE_CALL_PARTITION && s.count-- > 0) { /* fewer distinct ranks */
+        TRY(echi_call_workspace(device, operation, &s, &fewer));
+        if (fewer > *bytes) *bytes = fewer;
+    }
+done:
+    return status;
 }
 
 ech_status ech_quantile_explain(const char *device, ech_quantile_call call, size_t n, size_t count,
