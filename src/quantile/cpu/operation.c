@@ -45,11 +45,12 @@ static ech_status lay_out(const struct echi_quantile *s, struct echi_layout *lay
 {
     const struct echi_sort sort = echi_quantile_sort(s);
     size_t sort_bytes = 0;
+    if (s->n == 0 || (s->count == 0 && s->call == ECH_QUANTILE_CALL_QUANTILES)) return ECH_OK;
     job->part = s->n / ECHI_QUANTILE_PARTS + 1;
     if (job->part < ECHI_QUANTILE_PART) job->part = ECHI_QUANTILE_PART;
     job->parts = s->n / job->part + (s->n % job->part != 0);
     job->ids = s->call == ECH_QUANTILE_CALL_PARTITION ? 2 * s->count + 1 : 1;
-    job->counts = echi_part(layout, (job->parts ? job->parts : 1) * job->ids, sizeof *job->counts);
+    job->counts = echi_part(layout, job->parts * job->ids, sizeof *job->counts);
     if (is_plain(s)) return ECH_OK;
     if (choose(s) == SELECT) {
         job->room = echi_quantile_room(s->n);
