@@ -1,12 +1,13 @@
 /*
- * quantile_bad.c - calls of test_quantile that fail, special arrays, and quantiles of six numbers by
- * every method, which NumPy 2.4 returned.
+ * quantile_bad.c - calls of test_quantile that fail, special arrays, and quantiles of six numbers
+ * by every method, which NumPy 2.4 returned.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "quantile_case.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 static void bad_nth(ech_ctx *ctx)
@@ -187,5 +188,59 @@ void quantile_known(ech_ctx *ctx)
         ech_quantiles(ctx, infinite, out, q, 3, QUANTILES, ECH_F64, ECH_QUANTILE_LINEAR, NULL),
         ECH_OK);
     CHECK(out[3] == 1 && isinf(out[0]) && isinf(out[7]) && isinf(out[5]) && out[5] > 0);
+    test_end();
+}
+
+/* ---- A sample without information ---- */
+
+enum { MISLED = 4096, SAMPLED = 1024 /* the GPU's sample */ };
+
+/* The elements at the positions of the GPU's sample are 0, the others 5, 6, ... in a mixed order,
+ * so that no pivot is near a rank.  Two NaN are at the end. */
+static void mislead(double *in)
+{
+    for (size_t i = 0; i < MISLED - 2; i++) in[i] = (double)(5 + i * 1663 % MISLED);
+    for (uint64_t i = 0; i < SAMPLED; i++) {
+        const uint64_t part = MISLED / SAMPLED;
+        uint64_t x = (i + 1) * 0x9e3779b97f4a7c15u;
+        x = (x ^ x >> 32) * 0xd6e8feb86659fd93u;
+        in[i * part + (x >> 32) % part] = 0;
+    }
+    in[MISLED - 2] = in[MISLED - 1] = (double)NAN;
+}
+
+static int compare_doubles(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+void quantile_misled(ech_ctx *ctx)
+{
+    static double in[MISLED], sorted[MISLED], out[MISLED];
+    static const uint64_t ranks[3] = { 1500, 2500, MISLED - 5 };
+    const ech_quantile_options o = { .size = sizeof o,
+                                     .nan = ECH_NAN_IGNORE,
+                                     .algorithm = "select" };
+    const double q[2] = { 0.4, 0.75 };
+    uint64_t at = 0;
+    size_t n = 0;
+    if (!test_begin("misled(%s)", ech_device_name(ctx))) return;
+    mislead(in);
+    for (size_t i = 0; i < MISLED; i++)
+        if (!isnan(in[i])) sorted[n++] = in[i];
+    qsort(sorted, n, sizeof *sorted, compare_doubles);
+    for (int i = 0; i < 3; i++) {
+        CHECK_STATUS(
+            ech_nth_element(ctx, in, out, &at, MISLED, (size_t)ranks[i], ECH_F64, ECH_U64, &o),
+            ECH_OK);
+        CHECK(out[0] == sorted[ranks[i]] && in[at] == out[0]);
+    }
+    CHECK_STATUS(ech_partition_at(ctx, in, out, NULL, MISLED, ranks, 3, ECH_F64, ECH_U64, &o),
+                 ECH_OK);
+    for (int i = 0; i < 3; i++) CHECK(out[ranks[i]] == sorted[ranks[i]]);
+    CHECK_STATUS(ech_quantiles(ctx, in, out, q, MISLED, 2, ECH_F64, ECH_QUANTILE_LOWER, &o),
+                 ECH_OK);
+    for (int i = 0; i < 2; i++) CHECK(out[i] == sorted[(size_t)(q[i] * (double)(n - 1))]);
     test_end();
 }

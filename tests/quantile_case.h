@@ -36,8 +36,9 @@ struct expected {
 bool expect(const struct quantile_case *c, uint64_t seed, struct expected *e);
 void free_expected(struct expected *e);
 
-/* quantile_bad.c: calls that fail; quantiles of a few numbers. */
+/* quantile_bad.c: calls that fail; quantiles of a few numbers; a sample without information. */
 void quantile_bad(ech_ctx *ctx);
 void quantile_known(ech_ctx *ctx);
+void quantile_misled(ech_ctx *ctx);
 
 #endif

@@ -50,9 +50,9 @@ ECH_API ech_status ech_nth_element(ech_ctx *ctx, const void *in, void *value, vo
 
 /*
  * ech_partition_at() partitions an array around the elements of given ranks, as partition() and
- * argpartition() of NumPy do: out[r] is the element of rank r, for each r in ranks.  Elements before
- * it in the order come before position r, the others after it.  Between two such positions, before
- * the first one and after the last one, the elements keep the order of the input.
+ * argpartition() of NumPy do: out[r] is the element of rank r, for each r in ranks.  Elements
+ * before it in the order come before position r, the others after it.  Between two such positions,
+ * before the first one and after the last one, the elements keep the order of the input.
  *
  *   in         [n] of dtype, not modified
  *   out        [n] of dtype, receives the elements; NULL: not needed
@@ -105,8 +105,9 @@ ECH_API int ech_quantile_dtype(ech_quantile_method method, ech_dtype dtype);
  *
  * Results of type ECH_F64 are computed in f64 from elements that are converted to f64, as NumPy
  * does for an array of f64: integers of more than 53 bits are rounded.  In contrast to NumPy, a
- * result is NaN without a NaN in the input only between two infinities: an interpolation weight of 0
- * or 1 selects one element, and differences may overflow.  Results are bit-identical on all devices.
+ * result is NaN without a NaN in the input only between two infinities: an interpolation weight of
+ * 0 or 1 selects one element, and differences may overflow.  Results are bit-identical on all
+ * devices.
  * A result of zero is +0 if it is an element, and NaN is the canonical NaN.
  *
  * If n is 0, the results are NaN; if their type is an integer type, the call fails with
@@ -124,8 +125,8 @@ typedef enum ech_quantile_call {
 } ech_quantile_call;
 
 /*
- * ech_quantile_workspace() returns how many bytes of workspace a call needs.  ech_quantile_explain()
- * describes, as ech_sort_explain() does, how it would be done.
+ * ech_quantile_workspace() returns how many bytes of workspace a call needs.
+ * ech_quantile_explain() describes, as ech_sort_explain() does, how it would be done.
  *
  *   device  as for ech_sort_workspace()
  *   count   the number of ranks or of quantiles; 1 for ech_nth_element()

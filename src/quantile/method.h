@@ -1,6 +1,6 @@
 /*
- * quantile/method.h - the methods of quantiles: between which elements a quantile is, and its value,
- * for the CPU and for kernels.
+ * quantile/method.h - the methods of quantiles: between which elements a quantile is, and its
+ * value, for the CPU and for kernels.
  *
  * The formulas, and the order of their operations, are those of NumPy, so that the same weights
  * result.

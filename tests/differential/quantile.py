@@ -88,7 +88,7 @@ def quantiles(t):
     exact = method in DISCRETE and dtype.kind != "f"
     x = a if exact else numbers(dtype, a)
     count = t.pick([1, 1, 2, 5, 16, 17, 300])
-    q = np.array([t.pick([0, 1, t.between(0, n) / n, t.rng.random()]) for _ in range(count)])
+    q = np.array([t.pick([0, 1, t.between(0, n) / n, t.rng.random()]) for _ in range(count)], np.float64)
     result = t.lib.raw("ech_quantile_dtype", METHODS.index(method), dtype.code)
     t.equal("dtype", result, dtype.code if method in DISCRETE else 11)
     t.note(n=n, method=method, ignore=ignore, count=count)
@@ -108,4 +108,8 @@ def quantiles(t):
     finite = x[np.isfinite(x)]
     wide = len(finite) and finite.max() / 2 - finite.min() / 2 > 8e307
     clear = np.isfinite(want) if wide or np.isinf(x).any() else np.ones(count, bool)
-    t.same("quantiles", np.where(np.isnan(found), np.nan, found)[clear], (want + 0.0)[clear])
+    want = np.where(np.isnan(want), np.nan, want + 0.0)
+    t.same("quantiles", np.where(np.isnan(found), np.nan, found)[clear], want[clear])
+    if dtype.kind == "f" and method in DISCRETE:
+        nans = out.a.view(dtype.bits)[np.isnan(found)]
+        t.true("a NaN is not canonical", (nans == dtype.nan).all())

@@ -62,7 +62,7 @@ struct echi_quantile_width {
                           uint64_t key);
     size_t (*find_equal)(const struct echi_order *order, const void *in, size_t from, uint64_t key,
                          size_t tie);
-    /* Of encoded keys: the largest one that is at most `limit`, which exists. */
+    /* Finds the largest of n encoded keys that is at most `limit`; there is one. */
     void (*describe)(const void *e, size_t n, uint64_t limit, struct echi_quantile_found *found);
     /* Counts the elements of each part of a partition; moves them to counts[id] ... */
     void (*count)(const struct echi_quantile_job *job, size_t from, size_t to, uint64_t *counts);

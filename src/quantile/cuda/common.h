@@ -47,8 +47,8 @@ struct quantile_target {
     uint32_t state; /* enum quantile_state */
 };
 
-/* A pass over the input or a list.  Class 2 i has the keys between bounds i - 1 and i, class 2 i + 1
- * those that are equal to bound i. */
+/* A pass over the input or a list.  Class 2 i has the keys between bounds i - 1 and i, class
+ * 2 i + 1 those that are equal to bound i. */
 struct quantile_level {
     uint64_t counts[QUANTILE_CLASSES]; /* zero before, as listed */
     uint64_t listed;

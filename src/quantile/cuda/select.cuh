@@ -211,7 +211,7 @@ extern "C" __global__ void __launch_bounds__(QUANTILE_TARGETS)
 struct filter_shared {
     ukey bounds[QUANTILE_BOUNDS];
     uint32_t wanted[QUANTILE_BOUNDS + 1];
-    uint32_t counts[QUANTILE_CLASSES][32]; /* a lane has a counter of its own in each */
+    uint32_t counts[QUANTILE_CLASSES][32]; /* one per class and lane */
     ukey buffer[QUANTILE_BUFFER];
     uint32_t slots;
     uint64_t first;
