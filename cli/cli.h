@@ -151,8 +151,8 @@ size_t cli_utf8(const char *text);
 uint64_t cli_peak_host_bytes(void);
 
 extern const struct command command_sort, command_topk, command_merge, command_set, command_reduce,
-    command_scan, command_hist, command_stats, command_unique, command_select, command_shuf,
-    command_gen, command_gf2, command_info, command_explain, command_profile, command_matrix,
-    command_matmul, command_solve, command_ladder;
+    command_scan, command_hist, command_stats, command_quantile, command_unique, command_select,
+    command_shuf, command_gen, command_gf2, command_info, command_explain, command_profile,
+    command_matrix, command_matmul, command_solve, command_ladder;
 
 #endif

@@ -52,6 +52,7 @@
 #include <echelon/columns.h>
 #include <echelon/strings.h>
 #include <echelon/unique.h>
+#include <echelon/quantile.h>
 #include <echelon/arrange.h>
 #include <echelon/gf2.h>
 #include <echelon/dense.h>

@@ -364,6 +364,42 @@ static ech_status mode(const struct arrays *a)
     return ech_mode(ctx, a->f32, a->out2, (uint64_t *)a->out, a->n, ECH_F32, &o);
 }
 
+static ech_quantile_options quantile_options(const struct arrays *a)
+{
+    ech_quantile_options o = {};
+    o.size = sizeof o;
+    o.work = a->work;
+    o.work_bytes = a->work_bytes;
+    return o;
+}
+
+static ech_status nth_element(const struct arrays *a)
+{
+    ech_quantile_options o = quantile_options(a);
+    return ech_nth_element(ctx, a->f32, a->out2, a->out, a->n, a->n / 3, ECH_F32, ECH_U64, &o);
+}
+
+static ech_status partition_at(const struct arrays *a)
+{
+    const uint64_t rank = a->n / 2;
+    ech_quantile_options o = quantile_options(a);
+    return ech_partition_at(ctx, a->u32, a->out, NULL, a->n, &rank, 1, ECH_U32, ECH_U32, &o);
+}
+
+static ech_status partition_at_many(const struct arrays *a)
+{
+    const uint64_t ranks[3] = { a->n / 2, 5, a->n - 1 };
+    ech_quantile_options o = quantile_options(a);
+    return ech_partition_at(ctx, a->f32, a->out2, a->out, a->n, ranks, 3, ECH_F32, ECH_U32, &o);
+}
+
+static ech_status quantiles(const struct arrays *a)
+{
+    const double q[4] = { 0.01, 0.5, 0.9, 1 };
+    ech_quantile_options o = quantile_options(a);
+    return ech_quantiles(ctx, a->f32, a->out, q, a->n, 4, ECH_F32, ECH_QUANTILE_LINEAR, &o);
+}
+
 static const struct call {
     const char *name;
     ech_status (*run)(const struct arrays *a);
@@ -407,6 +443,10 @@ static const struct call {
     { "top-k of rows", topk_rows, 0, 4 * 10 * (1000003 / 1009) },
     { "distinct elements by appearance", unique_appear, 0, 4 * 100 },
     { "mode", mode, 0, 8 },
+    { "element of a rank", nth_element, 0, 8 },
+    { "partition around a rank", partition_at, 4, 0 },
+    { "partition around three ranks", partition_at_many, 4, 0 },
+    { "quantiles", quantiles, 0, 8 * 4 },
 };
 
 #endif

@@ -181,6 +181,27 @@ static void uniques(ech_ctx *ctx)
 #endif
 }
 
+static void quantiles(ech_ctx *ctx)
+{
+    const float in[5] = { 3, 1, 3, 5, 1 };
+    const double q = 0.5;
+    double median = 0;
+    ech_quantile_options options;
+    memset(&options, 0, sizeof options);
+    options.size = sizeof options;
+    options.nan = ECH_NAN_IGNORE;
+    expect("ech_quantiles",
+           ech_quantiles(ctx, in, &median, &q, 5, 1, ECH_F32, ECH_QUANTILE_LINEAR, &options),
+           ECH_OK);
+    expect_true("the median", median == 3);
+#ifdef NEWER
+    options.newer[0] = 1;
+    expect("ech_quantiles with an unknown field",
+           ech_quantiles(ctx, in, &median, &q, 5, 1, ECH_F32, ECH_QUANTILE_LINEAR, &options),
+           ECH_ERR_UNSUPPORTED);
+#endif
+}
+
 static void scans(ech_ctx *ctx)
 {
     int in[4] = { 1, 2, 3, 4 }, out[4], first = 10;
@@ -266,6 +287,7 @@ int main(void)
     columns(ctx);
     strings(ctx);
     uniques(ctx);
+    quantiles(ctx);
     scans(ctx);
     solves(ctx);
     devices();

@@ -179,6 +179,24 @@ static ech_status mode(const char *d, ech_format f, char *text, size_t bytes)
     return ech_unique_explain(d, ECH_UNIQUE_CALL_MODE, 1 << 20, ECH_F32, NULL, f, text, bytes);
 }
 
+static ech_status nth_element(const char *d, ech_format f, char *text, size_t bytes)
+{
+    return ech_quantile_explain(d, ECH_QUANTILE_CALL_NTH, 1 << 20, 1, ECH_F32, NULL, f, text,
+                                bytes);
+}
+
+static ech_status partition_at(const char *d, ech_format f, char *text, size_t bytes)
+{
+    return ech_quantile_explain(d, ECH_QUANTILE_CALL_PARTITION, 1 << 20, 100, ECH_F32, NULL, f,
+                                text, bytes);
+}
+
+static ech_status quantiles(const char *d, ech_format f, char *text, size_t bytes)
+{
+    return ech_quantile_explain(d, ECH_QUANTILE_CALL_QUANTILES, 1000, 3, ECH_F32, NULL, f, text,
+                                bytes);
+}
+
 static ech_status is_sorted(const char *d, ech_format f, char *text, size_t bytes)
 {
     return ech_is_sorted_explain(d, 100000, ECH_F32, NULL, f, text, bytes);
@@ -302,6 +320,9 @@ static const struct {
     { "argsort_strings", strings, "refine merge" },
     { "unique_all", unique_all, "sort" },
     { "mode", mode, "sort" },
+    { "nth_element", nth_element, "select sort" },
+    { "partition_at", partition_at, "sort" },
+    { "quantiles", quantiles, "sort select" },
     { "is_sorted", is_sorted, "parts" },
     { "reduce_rows", reduce, "shared" },
     { "reduce_by_key", reduce_by_key, "runs" },

@@ -487,6 +487,18 @@ def echelon_stats(t):
                else np.array([value + np.float32(0)], np.float32))
 
 
+@operation("echelon_quantile")
+def echelon_quantile(t):
+    c = Column(t, distributions=("moderate", "uniform"))
+    words, stdin = c.input(t)
+    if not c.n:
+        return
+    method, q = t.pick(["linear", "hazen", "midpoint"]), [t.pick([0.0, 1.0, float(t.rng.random())]) for _ in range(3)]
+    echelon(t, "quantile", "-q", ",".join(map(repr, q)), "--method", method, *words, "-o", "out.npy", stdin=stdin)
+    want = np.quantile(c.dtype.value(c.a).astype(np.float64) + 0.0, np.array(q), method=method)
+    t.same("quantiles", np.load(file("out.npy")), np.where(np.isnan(want), np.nan, want + 0.0))
+
+
 @operation("echelon_reduce")
 def echelon_reduce(t):
     c = Column(t, distributions=("moderate", "few", "mixed", "uniform", "special", "extremes"))

@@ -156,6 +156,24 @@ static ech_status mode(void)
     return ech_mode(fault_ctx, in, out, &count, n, ECH_F32, NULL);
 }
 
+static ech_status nth_element(void)
+{
+    const ech_quantile_options o = { .size = sizeof o, .algorithm = "select" };
+    return ech_nth_element(fault_ctx, in, out, more, n, n / 3, ECH_F32, ECH_U64, &o);
+}
+
+static ech_status partition_at(void)
+{
+    const uint64_t ranks[3] = { n / 2, 7, n - 1 };
+    return ech_partition_at(fault_ctx, in, out, more, n, ranks, 3, ECH_U32, ECH_U64, NULL);
+}
+
+static ech_status quantiles(void)
+{
+    const double q[3] = { 0.1, 0.5, 1 };
+    return ech_quantiles(fault_ctx, in, out, q, n, 3, ECH_U32, ECH_QUANTILE_HAZEN, NULL);
+}
+
 static ech_status is_sorted(void)
 {
     return ech_is_sorted(fault_ctx, in, out, n, ECH_U32, NULL);
@@ -452,6 +470,9 @@ const struct fault_call fault_calls[] = {
     CALL(argsort_strings),
     CALL(unique_all),
     CALL(mode),
+    CALL(nth_element),
+    CALL(partition_at),
+    CALL(quantiles),
 };
 
 const int fault_call_count = sizeof fault_calls / sizeof *fault_calls;

@@ -85,6 +85,9 @@ void call_set(struct input *in, ech_ctx *ctx);
 /* calls_strings.c: a sort of strings. */
 void call_strings(struct input *in, ech_ctx *ctx);
 
+/* calls_quantile.c: an element of a rank, a partition, or quantiles. */
+void call_quantile(struct input *in, ech_ctx *ctx);
+
 /* calls_bits.c: a transpose; a product over GF(2). */
 void call_transpose(struct input *in, ech_ctx *ctx);
 void call_bits(struct input *in, ech_ctx *ctx);

@@ -4,7 +4,7 @@
  *     merged inputs   |  part 0  |  part 1  | ...     parts of nearly the same size: boundaries do
  *     a               |    |        |                 not divide a pair of equal elements (balanced
  *     b               |      |  |                     path: Green, Odeh, Birk, 2014)
- *     out             | r0 .. | r1 ...|  r2 .         each result begins where it would if the parts
+ *     out             | r0 .. | r1 ...|  r2 .         a result begins where it would if the parts
  *     out             | r0 r1 r2 |                    before it had kept all; then it is moved
  *
  * One thread writes the results next to each other. Parts depend only on the sizes of the inputs.

@@ -29,8 +29,8 @@ static size_t NAME(search)(const struct echi_order *o, const KEY *keys, size_t f
 }
 
 /* Where the first `diagonal` elements of the merged inputs end; one earlier, if it would divide a
- * pair. t elements before the boundary equal the next one: as many of a as of b, until one of the two
- * has no more. */
+ * pair. t elements before the boundary equal the next one: as many of a as of b, until one of the
+ * two has no more. */
 static struct bound NAME(bound)(const struct echi_set *s, size_t diagonal)
 {
     const KEY *a = s->keys[0], *b = s->keys[1];

@@ -11,8 +11,8 @@
  *                                tile, and each thread, finds the partners of its elements.
  *
  * The boundaries are those of the balanced path of Green, Odeh and Birk (Merge path - a visually
- * intuitive approach to parallel merging, 2014): among the elements that equal the next one, as many
- * of a as of b precede the boundary, until one of the two has no more.
+ * intuitive approach to parallel merging, 2014): among the elements that equal the next one, as
+ * many of a as of b precede the boundary, until one of the two has no more.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -58,6 +58,9 @@ struct echi_topk_isa {
 
 extern const struct echi_topk_isa echi_topk_portable, echi_topk_avx2, echi_topk_avx512;
 
+/* The variant that the dispatch uses on this machine: operation.c. */
+const struct echi_topk_isa *echi_topk_isa_of_machine(void);
+
 /* The workspace. */
 struct echi_topk_memory {
     size_t candidates, scratch, sorted; /* elements */

@@ -18,7 +18,7 @@
 
 enum { CHECK_COUNTS = 1 << 14 /* counts that are checked together */ };
 
-static const struct echi_topk_isa *isa_of_machine(void)
+const struct echi_topk_isa *echi_topk_isa_of_machine(void)
 {
 #ifdef ECHI_CPU_X86
     if (echi_cpu_isa() == ECHI_AVX512) return &echi_topk_avx512;
@@ -141,7 +141,7 @@ static ech_status run(ech_ctx *ctx, const void *request, const void *no_plan, vo
     struct echi_layout layout = { .base = work };
     struct echi_topk_job job = {
         .request = t,
-        .width = isa_of_machine()->widths[echi_bit_length((uint64_t)t->key_bytes) - 1],
+        .width = echi_topk_isa_of_machine()->widths[echi_bit_length((uint64_t)t->key_bytes) - 1],
         .groups = { .offsets = t->offsets,
                     .ends = t->ends,
                     .index = t->offsets_index,
@@ -174,7 +174,7 @@ static ech_status explain(const void *request, struct echi_explain *e)
                            "each row or segment by one thread, long ones by all threads: keeps the "
                            "elements that pass a bound, until %zu remain",
                            echi_topk_most(t));
-    echi_explain_line(e, "isa", "%s", isa_of_machine()->name);
+    echi_explain_line(e, "isa", "%s", echi_topk_isa_of_machine()->name);
     echi_explain_line(e, "threads", "at most %zu",
                       echi_min(echi_parts(t->n), (size_t)echi_processors()));
     return ECH_OK;

@@ -1,0 +1,196 @@
+/*
+ * quantile.c - "echelon quantile": quantiles of the numbers of a file.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "job.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static struct {
+    struct job_words job;
+    const char *quantiles, *method, *nan;
+} set;
+
+static const struct option options[] = {
+    { 'q', "quantiles", "LIST", &set.quantiles,
+      "the quantiles, numbers from 0 to 1, separated by commas;\ndefault: 0.5, the median" },
+    { 0, "method", "METHOD", &set.method, "one of those below; default: linear" },
+    { 0, "nan", "MODE", &set.nan,
+      "propagate: the results are NaN if a number is NaN (default);\nignore: skip NaN" },
+    { 'o', "output", "FILE", &set.job.output,
+      "write the results to FILE, which may be the input, as .npy\nif it has this extension, "
+      "otherwise as text; default:\nstandard output" },
+    { 0, "json", NULL, &set.job.json, "print one line of JSON" },
+    JOB_TYPE_OPTIONS(set.job),
+    JOB_FIELD_OPTIONS(set.job),
+    JOB_DEVICE_OPTIONS(set.job),
+    JOB_TIMING_OPTION(set.job),
+    { 0, NULL, NULL, NULL, NULL },
+};
+
+/* In the order of ech_quantile_method. */
+static const char *const methods[] = { "linear",
+                                       "inverted_cdf",
+                                       "averaged_inverted_cdf",
+                                       "closest_observation",
+                                       "interpolated_inverted_cdf",
+                                       "hazen",
+                                       "weibull",
+                                       "median_unbiased",
+                                       "normal_unbiased",
+                                       "lower",
+                                       "higher",
+                                       "midpoint",
+                                       "nearest" };
+enum { METHODS = sizeof methods / sizeof *methods };
+
+/* The plan, after the options are parsed; then the results. */
+static struct {
+    ech_quantile_options options;
+    ech_quantile_method method;
+    double *q; /* [count] */
+    size_t count;
+    ech_dtype dtype; /* of the results */
+    char *results;
+} plan;
+
+/* ---- Words ---- */
+
+static int parse_quantiles(const char *text)
+{
+    const size_t most = strlen(text) / 2 + 1;
+    plan.q = malloc(most * sizeof *plan.q);
+    if (!plan.q) return cli_fail(EXIT_MEMORY, "not enough memory for %zu quantiles", most);
+    for (const char *at = text;; at++) {
+        char *end;
+        const double q = strtod(at, &end);
+        if (end == at || (*end && *end != ',') || !(q >= 0 && q <= 1))
+            return cli_fail(EXIT_BAD,
+                            "--quantiles is \"%s\"; use numbers from 0 to 1, separated by commas",
+                            text);
+        plan.q[plan.count++] = q;
+        at = end;
+        if (!*at) return EXIT_DONE;
+    }
+}
+
+static int parse_method(const char *name)
+{
+    for (int i = 0; i < METHODS; i++)
+        if (strcmp(name, methods[i]) == 0) {
+            plan.method = (ech_quantile_method)i;
+            return EXIT_DONE;
+        }
+    return cli_unknown("method", name, methods, METHODS);
+}
+
+static int parse(void)
+{
+    plan.options = (ech_quantile_options){ .size = sizeof plan.options };
+    if (set.job.json && set.job.output)
+        return cli_fail(EXIT_BAD, "--json cannot be combined with --output");
+    int code = parse_quantiles(set.quantiles ? set.quantiles : "0.5");
+    if (code == EXIT_DONE && set.method) code = parse_method(set.method);
+    return code == EXIT_DONE ? cli_parse_nan(set.nan, &plan.options.nan) : code;
+}
+
+/* ---- Work ---- */
+
+static int compute(struct job *job)
+{
+    const struct io_column *c = &job->column;
+    plan.dtype = (ech_dtype)ech_quantile_dtype(plan.method, c->dtype);
+    if (c->n == 0) return cli_fail(EXIT_BAD, "%s: has no numbers, and so no quantiles", job->input);
+    const size_t bytes = plan.count * ech_dtype_bytes(plan.dtype);
+    plan.results = malloc(bytes);
+    if (!plan.results) return job_no_memory(job, bytes, "the results");
+    stage_begin(job, STAGE_WORK);
+    const ech_status status = ech_quantiles(job->ctx, c->keys, plan.results, plan.q, (size_t)c->n,
+                                            plan.count, c->dtype, plan.method, &plan.options);
+    stage_end(job, STAGE_WORK, c->keys_bytes);
+    return status == ECH_OK ? EXIT_DONE : cli_fail_ech(status, job->ctx);
+}
+
+/* ---- Output ---- */
+
+static void print_json(const struct job *job)
+{
+    struct json json = { .to = stdout };
+    json_open(&json, NULL, '{');
+    json_text(&json, "input", job->input);
+    json_text(&json, "type", ech_dtype_name(job->column.dtype));
+    json_header(&json, &job->column);
+    json_count(&json, "n", job->column.n);
+    json_text(&json, "method", methods[plan.method]);
+    json_open(&json, "quantiles", '[');
+    for (size_t i = 0; i < plan.count; i++) {
+        json_open(&json, NULL, '{');
+        json_exact(&json, "q", plan.q[i]);
+        json_value(&json, "value", plan.dtype, plan.results + i * ech_dtype_bytes(plan.dtype));
+        json_close(&json, '}');
+    }
+    json_close(&json, ']');
+    json_close(&json, '}');
+    putchar('\n');
+}
+
+static int quantiles_to(struct job *job, struct io_output *output)
+{
+    struct io_error error;
+    const bool npy = set.job.output && io_format_from_extension(set.job.output) == IO_NPY;
+    int code = npy ? EXIT_DONE : job_plan_text(&set.job);
+    if (code == EXIT_DONE) code = job_load(job, &set.job);
+    if (code == EXIT_DONE) code = compute(job);
+    if (code == EXIT_DONE && set.job.json) {
+        cli_progress_end(&job->progress);
+        print_json(job);
+    } else if (code == EXIT_DONE) {
+        stage_begin(job, STAGE_WRITE);
+        job->n_out = plan.count;
+        const io_status status = write_values(output, npy ? IO_NPY : IO_TEXT, plan.dtype,
+                                              plan.results, plan.count, &error);
+        code = job_commit(job, output, status, &error);
+    }
+    free(plan.results);
+    return code;
+}
+
+static int run(int count, char **operands)
+{
+    struct job job = { .command = "quantile",
+                       .work = "quantile",
+                       .working = "selecting",
+                       .dimensions = 64,
+                       .own_json = true };
+    int code = parse();
+    if (code == EXIT_DONE) code = job_input(&job, count, operands);
+    if (code == EXIT_DONE) code = job_run(&job, &set.job, quantiles_to);
+    free(plan.q);
+    return code;
+}
+
+const struct command command_quantile = {
+    .name = "quantile",
+    .summary = "quantiles, such as the median, by any of NumPy's methods",
+    .usage = "  echelon quantile [OPTION]... [INPUT]\n",
+    .examples = "  echelon quantile data.npy                          the median\n"
+                "  echelon quantile -q 0.5,0.9,0.99 -k latency requests.csv\n"
+                "  echelon quantile -q 0.25,0.75 --method hazen --nan ignore data.f32\n",
+    .notes =
+        "One quantile is printed per line, in the order of --quantiles.  METHOD is one of\n"
+        "  linear                     between the elements at (n-1) q\n"
+        "  lower higher nearest       one of these two elements\n"
+        "  midpoint                   their mean\n"
+        "  inverted_cdf averaged_inverted_cdf closest_observation interpolated_inverted_cdf\n"
+        "  hazen weibull median_unbiased normal_unbiased\n"
+        "                             the others of Hyndman and Fan (1996), with NumPy's names\n"
+        "Results of lower, higher, nearest, inverted_cdf and closest_observation are numbers of "
+        "the\n"
+        "input, with its type; others are f64.  A .npy array may have any number of "
+        "dimensions.\n\n" JOB_INPUT_NOTES,
+    .options = options,
+    .most_operands = 1,
+    .run = run,
+};

@@ -1,0 +1,280 @@
+/*
+ * quantile/cpu/operation.c - elements of given ranks, partitions and quantiles on the CPU: chooses
+ * an algorithm, lays out the workspace, writes the result.
+ *
+ *     select   a few ranks: finds each element from a sample and one pass (select.c)
+ *     sort     sorts positions; for quantiles, keys
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "quantile/cpu/common.h"
+#include "quantile/method.h"
+
+#include <string.h>
+
+enum {
+    SELECT_RANKS = 8,      /* from more ranks on, a sort is faster */
+    SELECT_LEAST = 1 << 12 /* the sort of fewer elements is faster */
+};
+
+enum algorithm { SELECT, SORT, ALGORITHMS };
+
+static const struct {
+    const char *name, *what;
+} algorithms[ALGORITHMS] = {
+    { "select", "finds each element from a sample and one pass over the input" },
+    { "sort", "sorts positions, or for quantiles keys" },
+};
+
+static enum algorithm choose(const struct echi_quantile *s)
+{
+    if (s->algorithm) return strcmp(s->algorithm, "sort") == 0 ? SORT : SELECT;
+    return s->count <= SELECT_RANKS && s->n >= SELECT_LEAST ? SELECT : SORT;
+}
+
+/* Whether there are no elements to read, or a partition is a copy. */
+static bool is_plain(const struct echi_quantile *s)
+{
+    return s->n == 0 || s->count == 0;
+}
+
+/* ---- Workspace ---- */
+
+static ech_status lay_out(const struct echi_quantile *s, struct echi_layout *layout,
+                          struct echi_quantile_job *job)
+{
+    const struct echi_sort sort = echi_quantile_sort(s);
+    size_t sort_bytes = 0;
+    if (s->n == 0 || (s->count == 0 && s->call == ECH_QUANTILE_CALL_QUANTILES)) return ECH_OK;
+    job->part = s->n / ECHI_QUANTILE_PARTS + 1;
+    if (job->part < ECHI_QUANTILE_PART) job->part = ECHI_QUANTILE_PART;
+    job->parts = s->n / job->part + (s->n % job->part != 0);
+    job->ids = s->call == ECH_QUANTILE_CALL_PARTITION ? 2 * s->count + 1 : 1;
+    job->counts = echi_part(layout, job->parts * job->ids, sizeof *job->counts);
+    if (is_plain(s)) return ECH_OK;
+    if (choose(s) == SELECT) {
+        job->room = echi_quantile_room(s->n);
+        job->sample = echi_part(layout, ECHI_QUANTILE_SAMPLE, (size_t)s->key_bytes);
+        job->list = echi_part(layout, job->room + 64, (size_t)s->key_bytes);
+        job->copy = echi_part(layout, job->room + 64, (size_t)s->key_bytes);
+        return ECH_OK;
+    }
+    const ech_status status = echi_operation_workspace(&echi_cpu_sort, &sort, &sort_bytes);
+    job->sorted =
+        echi_part(layout, s->n, sort.index_bytes ? (size_t)sort.index_bytes : (size_t)s->key_bytes);
+    job->sort_work = echi_part(layout, sort_bytes, 1);
+    return status;
+}
+
+static ech_status plan(const void *request, void *no_plan, size_t *work_bytes)
+{
+    const struct echi_quantile *s = request;
+    struct echi_layout layout = { 0 };
+    struct echi_quantile_job job;
+    ech_status status;
+    (void)no_plan;
+    *work_bytes = 0;
+    if (s->algorithm && strcmp(s->algorithm, "sort") != 0 && strcmp(s->algorithm, "select") != 0)
+        FAIL(NULL, ECH_ERR_ARG,
+             "unknown algorithm \"%s\" for elements of given ranks on the CPU; available: select, "
+             "sort",
+             s->algorithm);
+    TRY(lay_out(s, &layout, &job));
+    if (layout.overflow)
+        FAIL(NULL, ECH_ERR_MEMORY, "n is %zu: the workspace exceeds SIZE_MAX bytes", s->n);
+    *work_bytes = layout.bytes;
+done:
+    return status;
+}
+
+/* ---- Ranks ---- */
+
+static uint64_t position_at(const struct echi_quantile_job *job, uint64_t rank)
+{
+    if (echi_quantile_position_bytes(job->request) == 4)
+        return ((const uint32_t *)job->sorted)[rank];
+    return ((const uint64_t *)job->sorted)[rank];
+}
+
+static ech_status sort(ech_ctx *ctx, struct echi_quantile_job *job)
+{
+    struct echi_sort sort = echi_quantile_sort(job->request);
+    sort.keys_in = job->request->in;
+    if (sort.index_bytes)
+        sort.values_out = job->sorted;
+    else
+        sort.keys_out = job->sorted;
+    return echi_operation_run(ctx, &echi_cpu_sort, &sort, job->sort_work);
+}
+
+/* A number as a key, modulo 2^w. */
+static uint64_t as_key(const struct echi_quantile *s, uint64_t number)
+{
+    return number & ~(uint64_t)0 >> (64 - 8 * s->key_bytes);
+}
+
+/* Whether elements of this key may have different bits. */
+static bool is_ambiguous(const struct echi_quantile *s, uint64_t key)
+{
+    return s->order.float_mask &&
+           (key == as_key(s, s->order.zero + 1) || key == as_key(s, s->order.last));
+}
+
+static void find_bounds(struct echi_quantile_job *job)
+{
+    const struct echi_quantile *s = job->request;
+    for (size_t j = 0; j < s->count; j++) {
+        struct echi_quantile_bound *b = &job->bounds[j];
+        if (choose(s) == SORT) {
+            b->position = position_at(job, s->ranks[j]);
+            b->key = job->width->key(&s->order, s->in, (size_t)b->position);
+            continue;
+        }
+        const struct echi_quantile_found found = echi_quantile_select(job, s->ranks[j]);
+        b->key = found.key;
+        b->tie = s->ranks[j] - found.less;
+        if (s->call == ECH_QUANTILE_CALL_PARTITION || s->index || is_ambiguous(s, b->key))
+            b->position = echi_quantile_position(job, b->key, b->tie);
+    }
+}
+
+static uint64_t bits_of(const struct echi_quantile *s, uint64_t key)
+{
+    const uint64_t nan = s->order.float_mask ? echi_dtype_nan(s->dtype) : 0;
+    return quantile_bits_of_key(&s->order, s->key_bytes, nan, key);
+}
+
+/* Writes a number of 1, 2, 4 or 8 bytes. */
+static void write_bits(void *to, size_t bytes, uint64_t u)
+{
+    const uint8_t u8 = (uint8_t)u;
+    const uint16_t u16 = (uint16_t)u;
+    const uint32_t u32 = (uint32_t)u;
+    memcpy(to,
+           bytes == 1   ? (const void *)&u8
+           : bytes == 2 ? (const void *)&u16
+           : bytes == 4 ? (const void *)&u32
+                        : (const void *)&u,
+           bytes);
+}
+
+static void write_element(const struct echi_quantile_job *job)
+{
+    const struct echi_quantile *s = job->request;
+    const struct echi_quantile_bound *b = job->bounds;
+    const size_t bytes = (size_t)s->key_bytes;
+    if (s->out && (s->index || choose(s) == SORT || is_ambiguous(s, b->key)))
+        memcpy(s->out, (const char *)s->in + (size_t)b->position * bytes, bytes);
+    else if (s->out)
+        write_bits(s->out, bytes, bits_of(s, b->key));
+    if (s->index) write_bits(s->index, (size_t)s->index_bytes, b->position);
+}
+
+/* ---- Quantiles ---- */
+
+static int kind_of(ech_dtype dtype)
+{
+    if (dtype == ECH_BF16) return QUANTILE_BF16;
+    if (echi_dtype_is_float(dtype)) return QUANTILE_FLOAT;
+    return echi_dtype_is_signed(dtype) ? QUANTILE_SIGNED : QUANTILE_UNSIGNED;
+}
+
+/* The number of NaN. */
+static uint64_t count_nan(struct echi_quantile_job *job)
+{
+    const struct echi_quantile *s = job->request;
+    const uint64_t nan = as_key(s, s->order.last);
+    size_t low = 0;
+    if (!s->order.float_mask || s->n == 0) return 0;
+    if (choose(s) == SELECT) return echi_quantile_count(job, nan);
+    for (size_t count = s->n; count > 0;) { /* the first sorted key that is a NaN */
+        const size_t half = count / 2;
+        const bool less = job->width->key(&s->order, job->sorted, low + half) < nan;
+        low += less ? half + 1 : 0;
+        count = less ? count - half - 1 : half;
+    }
+    return s->n - low;
+}
+
+/* The key of a rank; *found is that of an earlier rank, or has equal = 0. */
+static uint64_t key_of(struct echi_quantile_job *job, struct echi_quantile_found *found,
+                       uint64_t rank)
+{
+    const struct echi_quantile *s = job->request;
+    if (choose(s) == SORT) return job->width->key(&s->order, job->sorted, (size_t)rank);
+    if (rank >= found->less && rank < found->less + found->equal) return found->key;
+    if (found->equal && found->has_next && rank == found->less + found->equal) return found->next;
+    *found = echi_quantile_select(job, rank);
+    return found->key;
+}
+
+static void write_quantiles(struct echi_quantile_job *job)
+{
+    const struct echi_quantile *s = job->request;
+    const uint64_t nans = count_nan(job), n = s->n - nans;
+    const size_t bytes = ech_dtype_bytes(s->out_dtype);
+    const bool is_nan = n == 0 || (nans && !s->ignore_nan);
+    const int kind = kind_of(s->dtype);
+    struct echi_quantile_found found = { 0 };
+    for (size_t i = 0; i < s->count; i++) {
+        char *to = (char *)s->out + i * bytes;
+        if (is_nan) {
+            write_bits(to, bytes, echi_dtype_nan(s->out_dtype));
+            continue;
+        }
+        const struct quantile_place at = quantile_place_of((int)s->method, s->q[i], n);
+        const uint64_t a = bits_of(s, key_of(job, &found, at.rank));
+        uint64_t result = a;
+        if (ech_quantile_dtype(s->method, ECH_U8) == ECH_F64) {
+            const uint64_t b = at.weight == 0 ? a : bits_of(s, key_of(job, &found, at.next));
+            result = quantile_bits_of_f64(quantile_between(quantile_number(kind, s->key_bytes, a),
+                                                           quantile_number(kind, s->key_bytes, b),
+                                                           at.weight));
+        }
+        write_bits(to, bytes, result);
+    }
+}
+
+/* ---- The operation ---- */
+
+static ech_status run(ech_ctx *ctx, const void *request, const void *no_plan, void *work)
+{
+    const struct echi_quantile *s = request;
+    struct echi_layout layout = { .base = work };
+    struct echi_quantile_job job = { .request = s };
+    const int width = echi_bit_length((uint64_t)s->key_bytes) - 1;
+    ech_status status;
+    (void)no_plan;
+    TRY(lay_out(s, &layout, &job));
+    job.width = echi_quantile_widths[width];
+    job.keys = echi_topk_isa_of_machine()->widths[width];
+    job.threads = echi_parallel_for_bytes(ctx, s->n * (size_t)s->key_bytes);
+    if (!is_plain(s) && choose(s) == SORT) TRY(sort(ctx, &job));
+    if (s->call == ECH_QUANTILE_CALL_QUANTILES) {
+        write_quantiles(&job);
+        goto done;
+    }
+    find_bounds(&job);
+    if (s->call == ECH_QUANTILE_CALL_NTH)
+        write_element(&job);
+    else
+        echi_quantile_partition(&job);
+done:
+    return status;
+}
+
+static ech_status explain(const void *request, struct echi_explain *e)
+{
+    const struct echi_quantile *s = request;
+    const enum algorithm chosen = choose(s);
+    size_t bytes;
+    const ech_status status = plan(s, NULL, &bytes);
+    if (status != ECH_OK) return status;
+    echi_explain_algorithm(e, true, algorithms[chosen].name, "%s", algorithms[chosen].what);
+    for (int i = 0; i < ALGORITHMS; i++)
+        if (i != (int)chosen)
+            echi_explain_algorithm(e, false, algorithms[i].name, "%s", algorithms[i].what);
+    return ECH_OK;
+}
+
+const struct echi_operation echi_cpu_quantile = { .plan = plan, .explain = explain, .run = run };

@@ -1,0 +1,175 @@
+/*
+ * quantile/cuda/kernels.cu - kernels that write the results, given sorted positions or keys, or the
+ * bounds that select.cuh found.
+ *
+ *     quantile_bounds   the keys and positions of the ranks, from sorted positions
+ *     quantile_element  one element
+ *     quantile_place    a partition around one bound, in one pass: ranks the elements before the
+ *                       bound by decoupled look-back; the others follow from their positions
+ *     quantile_ids      the parts of several bounds, as numbers of 8 bits, which are sorted
+ *     quantile_gather   the partition, from the sorted positions
+ *     quantile_write    quantiles
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "quantile/cuda/select.cuh"
+
+/* ---- Elements ---- */
+
+extern "C" __global__ void __launch_bounds__(QUANTILE_THREADS)
+    quantile_bounds(const __grid_constant__ struct quantile_args a)
+{
+    wait_for_earlier();
+    for (uint32_t j = threadIdx.x; j < a.count; j += blockDim.x) {
+        const uint64_t at = number_at(a.sorted, a.position_bytes, a.list_of.ranks[j]);
+        a.bounds[j].key = key_at(a, at);
+        a.bounds[j].position = at;
+    }
+}
+
+extern "C" __global__ void __launch_bounds__(QUANTILE_THREADS)
+    quantile_element(const __grid_constant__ struct quantile_args a)
+{
+    wait_for_earlier();
+    if (threadIdx.x) return;
+    const struct quantile_bound b = a.bounds[0];
+    if (a.out) *(ukey *)a.out = bits_at(a, b);
+    if (a.index) store_number(a.index, a.index_bytes, 0, b.position);
+}
+
+/* ---- Partitions ---- */
+
+static __device__ inline bool is_after(ukey e, uint64_t i, const struct quantile_bound &b)
+{
+    return e > (ukey)b.key || (e == (ukey)b.key && i > b.position);
+}
+
+static __device__ inline void write_at(const struct quantile_args &a, uint64_t to, ukey u,
+                                       uint64_t i)
+{
+    if (a.out) ((ukey *)a.out)[to] = u;
+    if (a.index) store_number(a.index, a.index_bytes, to, i);
+}
+
+extern "C" __global__ void __launch_bounds__(QUANTILE_THREADS)
+    quantile_place(const __grid_constant__ struct quantile_args a)
+{
+    __shared__ uint32_t sums[WARPS];
+    __shared__ uint64_t tile_before;
+    ukey key[EACH];
+    uint32_t firsts[EACH], own = 0, total;
+    wait_for_earlier();
+    const struct quantile_bound b = a.bounds[0];
+    const uint64_t tile = blockIdx.x, k = a.list_of.ranks[0];
+    const uint64_t begin = tile * QUANTILE_TILE(KEY_BYTES) + threadIdx.x / 32 * 32 * EACH;
+    uint64_t *words = a.words + QUANTILE_WORDS_FIRST;
+#pragma unroll
+    for (int j = 0; j < EACH; j++) {
+        const uint64_t i = begin + 32 * j + lane_id();
+        key[j] = i < a.n ? ((const ukey *)a.in)[i] : (ukey)0;
+    }
+#pragma unroll
+    for (int j = 0; j < EACH; j++) {
+        const uint64_t i = begin + 32 * j + lane_id();
+        const bool first = i < a.n && i != b.position && !is_after(merged(a, key[j]), i, b);
+        firsts[j] = __ballot_sync(WARP_ALL, first);
+        own += __popc(firsts[j]);
+    }
+    if (lane_id() == 0) sums[threadIdx.x / 32] = own;
+    __syncthreads(); /* every warp has its sum */
+    const uint32_t below = warps_before(sums, &total);
+    if (threadIdx.x < 32) {
+        if (lane_id() == 0) publish_tile(words, tile, total);
+        const uint64_t before = place_tile(words, tile, total, COUNT_MASK);
+        if (lane_id() == 0) tile_before = before;
+    }
+    __syncthreads(); /* the ranks of the tile are known */
+    uint64_t rank = tile_before + below;
+#pragma unroll
+    for (int j = 0; j < EACH; j++) {
+        const uint64_t i = begin + 32 * j + lane_id();
+        const uint64_t mine = rank + __popc(firsts[j] & lanes_below());
+        rank += __popc(firsts[j]);
+        if (i >= a.n) continue;
+        const bool first = firsts[j] >> lane_id() & 1;
+        const uint64_t after = k + 1 + (i - mine) - (b.position < i);
+        write_at(a, first ? mine : i == b.position ? k : after, key[j], i);
+    }
+}
+
+extern "C" __global__ void __launch_bounds__(QUANTILE_THREADS)
+    quantile_ids(const __grid_constant__ struct quantile_args a)
+{
+    __shared__ struct quantile_bound bounds[QUANTILE_BATCH];
+    wait_for_earlier();
+    for (uint32_t j = threadIdx.x; j < a.count; j += blockDim.x) bounds[j] = a.bounds[j];
+    __syncthreads(); /* the bounds are loaded */
+    for (uint64_t i = grid_first(); i < a.n; i += grid_step()) {
+        const ukey e = key_at(a, i);
+        uint32_t low = 0;
+        for (uint32_t count = a.count; count > 0;) { /* bounds before the element */
+            const uint32_t half = count / 2;
+            const bool after = is_after(e, i, bounds[low + half]);
+            low += after ? half + 1 : 0;
+            count = after ? count - half - 1 : half;
+        }
+        a.ids[i] = (uint8_t)(2 * low + (low < a.count && bounds[low].position == i));
+    }
+}
+
+extern "C" __global__ void __launch_bounds__(QUANTILE_THREADS)
+    quantile_gather(const __grid_constant__ struct quantile_args a)
+{
+    wait_for_earlier();
+    for (uint64_t i = grid_first(); i < a.n; i += grid_step()) {
+        const uint64_t at = a.sorted ? number_at(a.sorted, a.position_bytes, i) : i;
+        write_at(a, i, ((const ukey *)a.in)[at], at);
+    }
+}
+
+/* ---- Quantiles ---- */
+
+/* The number of elements of sorted keys that are not NaN. */
+static __device__ inline uint64_t sorted_numbers(const struct quantile_args &a)
+{
+    uint64_t low = 0;
+    if (!a.order.float_mask) return a.n;
+    for (uint64_t count = a.n; count > 0;) {
+        const uint64_t half = count / 2;
+        const bool less = merged(a, ((const ukey *)a.sorted)[low + half]) < (ukey)a.order.last;
+        low += less ? half + 1 : 0;
+        count = less ? count - half - 1 : half;
+    }
+    return low;
+}
+
+static __device__ inline void store_bits(void *out, uint32_t bytes, uint64_t i, uint64_t u)
+{
+    if (bytes == 8)
+        ((uint64_t *)out)[i] = u;
+    else
+        ((ukey *)out)[i] = (ukey)u;
+}
+
+extern "C" __global__ void __launch_bounds__(QUANTILE_THREADS)
+    quantile_write(const __grid_constant__ struct quantile_args a)
+{
+    wait_for_earlier();
+    const uint32_t i = threadIdx.x, bytes = a.discrete ? KEY_BYTES : 8;
+    if (i >= a.count) return;
+    const uint64_t n = a.n == 0 ? 0 : a.targets ? level_numbers(a) : sorted_numbers(a);
+    if (n == 0 || (n < a.n && !a.ignore_nan)) {
+        store_bits(a.out, bytes, i, a.out_nan);
+        return;
+    }
+    const struct quantile_place at = quantile_place_of((int)a.method, a.list_of.q[i], n);
+    const uint64_t first =
+        a.targets ? a.targets[2 * i].key : (uint64_t)merged(a, ((const ukey *)a.sorted)[at.rank]);
+    const uint64_t second = a.targets ? a.targets[2 * i + 1].key
+                                      : (uint64_t)merged(a, ((const ukey *)a.sorted)[at.next]);
+    const uint64_t x = quantile_bits_of_key(&a.order, KEY_BYTES, a.nan, first);
+    const uint64_t y = quantile_bits_of_key(&a.order, KEY_BYTES, a.nan, second);
+    const double between = quantile_between(quantile_number((int)a.kind, KEY_BYTES, x),
+                                            quantile_number((int)a.kind, KEY_BYTES, y), at.weight);
+    store_bits(a.out, bytes, i, a.discrete ? x : quantile_bits_of_f64(between));
+}

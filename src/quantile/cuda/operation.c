@@ -1,0 +1,465 @@
+/*
+ * quantile/cuda/operation.c - elements of given ranks, partitions and quantiles on the GPU, host
+ * code: the plan, the workspace, the operation.
+ *
+ *     select   a few ranks: filters the input by a sample, once or twice, and sorts what is left
+ *     sort     sorts positions; for quantiles, keys
+ *
+ *     workspace    [ bounds, state | levels | words | sample | lists | positions or keys | ids |
+ *                    workspace of sorts ]
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "core/call.h"
+#include "cuda/steps.h"
+#include "quantile/cuda/common.h"
+#include "quantile/method.h"
+#include "quantile/quantile.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { SELECT_LEAST = 1 << 17 /* the sort of fewer elements is faster */ };
+
+enum algorithm { SELECT, SORT, ALGORITHMS };
+
+static const struct {
+    const char *name, *what;
+} algorithms[ALGORITHMS] = {
+    { "select", "filters the elements near the ranks by a sample, and sorts these" },
+    { "sort", "sorts positions, or for quantiles keys" },
+};
+
+/* The passes of "select". */
+struct quantile_pass {
+    size_t sample, room; /* keys of the sample; capacity of the list */
+    void *sample_keys, *list;
+};
+
+struct quantile_parts {
+    struct quantile_level *levels;
+    struct quantile_pass pass[QUANTILE_LEVELS];
+    int passes;
+    void *sorted, *sort_work;
+    size_t word_bytes;
+};
+
+struct quantile_build {
+    const struct echi_quantile *s;
+    struct echi_gpu gpu;
+    struct quantile_parts parts;
+    struct quantile_args args;
+    char module[16];
+    struct echi_steps steps;
+    ech_ctx *ctx; /* NULL: the steps are only listed */
+};
+
+static bool is_possible(const struct echi_quantile *s)
+{
+    return s->count <= QUANTILE_SELECT;
+}
+
+static enum algorithm choose(const struct echi_quantile *s)
+{
+    if (!is_possible(s)) return SORT;
+    if (s->algorithm) return strcmp(s->algorithm, "sort") == 0 ? SORT : SELECT;
+    return s->n >= SELECT_LEAST ? SELECT : SORT;
+}
+
+static bool is_plain(const struct echi_quantile *s)
+{
+    return s->n == 0 || s->count == 0;
+}
+
+static size_t targets_of(const struct echi_quantile *s)
+{
+    return s->call == ECH_QUANTILE_CALL_QUANTILES ? 2 * s->count : s->count;
+}
+
+static bool has_ids(const struct echi_quantile *s)
+{
+    return s->call == ECH_QUANTILE_CALL_PARTITION && s->count > 1;
+}
+
+/* ---- Sorts ---- */
+
+/* A sort of n merged keys of the workspace. */
+static struct echi_sort keys_sort(const struct echi_quantile *s, size_t n)
+{
+    const ech_dtype dtype = s->key_bytes == 1   ? ECH_U8
+                            : s->key_bytes == 2 ? ECH_U16
+                            : s->key_bytes == 4 ? ECH_U32
+                                                : ECH_U64;
+    return (struct echi_sort){ .n = n,
+                               .dtype = dtype,
+                               .key_bytes = s->key_bytes,
+                               .order = echi_order_make(dtype, ECH_ORDER_NAN_LAST, false, false),
+                               .end_bit = 8 * s->key_bytes };
+}
+
+/* The stable sort of the positions by the numbers of their parts. */
+static struct echi_sort ids_sort(const struct echi_quantile *s)
+{
+    const int bytes = echi_quantile_position_bytes(s);
+    return (struct echi_sort){ .n = s->n,
+                               .value_bytes = (size_t)bytes,
+                               .index_bytes = bytes,
+                               .dtype = ECH_U8,
+                               .key_bytes = 1,
+                               .order = echi_order_make(ECH_U8, ECH_ORDER_NAN_LAST, false, true),
+                               .end_bit = 8,
+                               .stable = true };
+}
+
+/* ---- Workspace ---- */
+
+/* The sample and the room of a pass over n keys: about 5 standard deviations on each side of each
+ * rank, and a quarter more. */
+static void size_pass(const struct echi_quantile *s, size_t n, struct quantile_pass *pass)
+{
+    size_t sample = n / 64;
+    if (sample < QUANTILE_SAMPLE_LEAST) sample = QUANTILE_SAMPLE_LEAST;
+    if (sample > QUANTILE_SAMPLE) sample = QUANTILE_SAMPLE;
+    const double share = (5 * sqrt((double)sample) + 8) / (double)sample * 1.25 * (double)s->count;
+    const double room = share * (double)n + 1024;
+    *pass = (struct quantile_pass){ .sample = sample, .room = room < (double)n ? (size_t)room : n };
+}
+
+static ech_status sort_bytes(const struct echi_sort *sort, size_t *most)
+{
+    size_t bytes;
+    const ech_status status = echi_operation_workspace(&echi_cuda_sort, sort, &bytes);
+    if (status == ECH_OK && bytes > *most) *most = bytes;
+    return status;
+}
+
+static ech_status lay_out_select(const struct echi_quantile *s, struct echi_layout *layout,
+                                 struct quantile_parts *p, struct quantile_args *a, size_t *most)
+{
+    size_t n = s->n;
+    ech_status status;
+    p->levels = echi_part(layout, QUANTILE_LEVELS, sizeof *p->levels);
+    a->targets = echi_part(layout, QUANTILE_TARGETS, sizeof *a->targets);
+    p->passes = 0;
+    do {
+        struct quantile_pass *pass = &p->pass[p->passes++];
+        size_pass(s, n, pass);
+        pass->sample_keys = echi_part(layout, pass->sample, (size_t)s->key_bytes);
+        pass->list = echi_part(layout, pass->room, (size_t)s->key_bytes);
+        const struct echi_sort sample = keys_sort(s, pass->sample);
+        TRY(sort_bytes(&sample, most));
+        n = pass->room;
+    } while (n > QUANTILE_FINAL && p->passes < QUANTILE_LEVELS);
+    const struct echi_sort last = keys_sort(s, n);
+    TRY(sort_bytes(&last, most));
+    if (s->call != ECH_QUANTILE_CALL_QUANTILES)
+        a->ties = echi_part(layout, (size_t)a->tiles * s->count, sizeof *a->ties);
+done:
+    return status;
+}
+
+/* Measures the workspace, if layout->base is NULL, or lays it out. */
+static ech_status lay_out(const struct echi_quantile *s, struct echi_layout *layout,
+                          struct quantile_parts *p, struct quantile_args *a)
+{
+    const size_t n = s->n, tile = (size_t)QUANTILE_TILE(s->key_bytes);
+    const size_t position = (size_t)echi_quantile_position_bytes(s);
+    const bool quantiles = s->call == ECH_QUANTILE_CALL_QUANTILES;
+    size_t most = 0;
+    ech_status status = ECH_OK;
+    *p = (struct quantile_parts){ .passes = 0 };
+    *a = (struct quantile_args){ .tiles = n / tile + (n % tile != 0) };
+    if (is_plain(s)) goto done;
+    a->bounds = echi_part(layout, QUANTILE_BATCH, sizeof *a->bounds);
+    if (s->call == ECH_QUANTILE_CALL_PARTITION && !has_ids(s)) {
+        p->word_bytes = ((size_t)a->tiles + QUANTILE_WORDS_FIRST) * sizeof *a->words;
+        a->words = echi_part(layout, p->word_bytes, 1);
+    }
+    if (choose(s) == SELECT) {
+        TRY(lay_out_select(s, layout, p, a, &most));
+    } else {
+        const struct echi_sort sort = echi_quantile_sort(s);
+        TRY(sort_bytes(&sort, &most));
+    }
+    if (has_ids(s)) {
+        const struct echi_sort ids = ids_sort(s);
+        a->ids = echi_part(layout, n, 1);
+        TRY(sort_bytes(&ids, &most));
+    }
+    if (has_ids(s) || choose(s) == SORT)
+        p->sorted = echi_part(layout, n, quantiles ? (size_t)s->key_bytes : position);
+    p->sort_work = echi_part(layout, most, 1);
+done:
+    return status;
+}
+
+static ech_status plan(const void *request, void *no_plan, size_t *work_bytes)
+{
+    const struct echi_quantile *s = request;
+    struct echi_layout layout = { 0 };
+    struct quantile_parts parts;
+    struct quantile_args args;
+    ech_status status;
+    (void)no_plan;
+    *work_bytes = 0;
+    if (s->algorithm && strcmp(s->algorithm, "sort") != 0 && strcmp(s->algorithm, "select") != 0)
+        FAIL(NULL, ECH_ERR_ARG,
+             "unknown algorithm \"%s\" for elements of given ranks on a GPU; available: select, "
+             "sort",
+             s->algorithm);
+    TRY(lay_out(s, &layout, &parts, &args));
+    if (layout.overflow)
+        FAIL(NULL, ECH_ERR_MEMORY, "n is %zu: the workspace exceeds SIZE_MAX bytes", s->n);
+    *work_bytes = layout.bytes;
+done:
+    return status;
+}
+
+/* ---- Steps ---- */
+
+static void launch(struct quantile_build *b, enum echi_phase phase, const char *kernel,
+                   unsigned blocks, unsigned threads)
+{
+    echi_step_add(&b->steps, (struct echi_step){ .phase = phase,
+                                                 .kind = ECHI_LAUNCH_PDL,
+                                                 .module = b->module,
+                                                 .name = kernel,
+                                                 .blocks = blocks,
+                                                 .threads = threads,
+                                                 .level = -1 });
+}
+
+static void clear(struct quantile_build *b, void *to, size_t bytes)
+{
+    echi_step_add(
+        &b->steps,
+        (struct echi_step){
+            .phase = ECHI_LOOK, .kind = ECHI_CLEAR, .level = -1, .to = to, .bytes = bytes });
+}
+
+/* The blocks of a kernel that strides over n elements. */
+static unsigned blocks_of(const struct quantile_build *b, size_t n)
+{
+    return echi_gpu_blocks(&b->gpu, n, (uint64_t)QUANTILE_TILE(b->s->key_bytes), QUANTILE_BLOCKS);
+}
+
+/* Enqueues the steps so far, whose kernels get the present arguments. */
+static ech_status flush(struct quantile_build *b)
+{
+    if (!b->ctx) return ECH_OK;
+    const ech_status status = echi_cuda_enqueue(b->ctx, &b->steps, &b->args, NULL);
+    b->steps.count = 0;
+    return status;
+}
+
+static ech_status sort(struct quantile_build *b, struct echi_sort *sort, const void *in, void *out)
+{
+    ech_status status;
+    TRY(flush(b));
+    sort->keys_in = in;
+    if (sort->index_bytes)
+        sort->values_out = out;
+    else
+        sort->keys_out = out;
+    if (b->ctx) TRY(echi_operation_run(b->ctx, &echi_cuda_sort, sort, b->parts.sort_work));
+done:
+    return status;
+}
+
+/* One pass over n keys at most. */
+static ech_status add_pass(struct quantile_build *b, int i, size_t n)
+{
+    const struct quantile_pass *pass = &b->parts.pass[i];
+    struct echi_sort sample = keys_sort(b->s, pass->sample);
+    ech_status status;
+    b->args.before = b->args.level;
+    b->args.level = b->parts.levels + i;
+    b->args.from = b->args.list;
+    b->args.from_room = b->args.room;
+    b->args.sample = pass->sample_keys;
+    b->args.sample_n = pass->sample;
+    b->args.list = pass->list;
+    b->args.room = pass->room;
+    launch(b, ECHI_LOOK, "quantile_sample", blocks_of(b, 16 * pass->sample), QUANTILE_THREADS);
+    TRY(sort(b, &sample, pass->sample_keys, pass->sample_keys));
+    launch(b, ECHI_LOOK, "quantile_pivots", 1, QUANTILE_TARGETS);
+    launch(b, ECHI_MOVE, "quantile_filter", blocks_of(b, n), QUANTILE_THREADS);
+    launch(b, ECHI_PLAN, "quantile_resolve", 1, QUANTILE_TARGETS);
+    TRY(flush(b));
+done:
+    return status;
+}
+
+/* The keys of the ranks, and their bounds if these are needed. */
+static ech_status add_select(struct quantile_build *b)
+{
+    const struct quantile_parts *p = &b->parts;
+    size_t n = b->s->n;
+    ech_status status;
+    clear(b, p->levels, QUANTILE_LEVELS * sizeof *p->levels);
+    for (int i = 0; i < p->passes; i++) {
+        TRY(add_pass(b, i, n));
+        n = p->pass[i].room;
+    }
+    struct echi_sort last = keys_sort(b->s, n);
+    launch(b, ECHI_MOVE, "quantile_fill", blocks_of(b, n), QUANTILE_THREADS);
+    TRY(sort(b, &last, b->args.list, b->args.list));
+    launch(b, ECHI_FINISH, "quantile_finish", 1, QUANTILE_TARGETS);
+    launch(b, ECHI_FINISH, "quantile_repair", b->args.n_targets, QUANTILE_THREADS);
+    if (b->s->call != ECH_QUANTILE_CALL_QUANTILES) {
+        launch(b, ECHI_COUNT, "quantile_ties", (unsigned)b->args.tiles, QUANTILE_THREADS);
+        launch(b, ECHI_FINISH, "quantile_find", b->args.n_targets, QUANTILE_THREADS);
+    }
+    TRY(flush(b));
+    b->args.level = p->levels; /* counts NaN */
+done:
+    return status;
+}
+
+static ech_status add_sort(struct quantile_build *b)
+{
+    struct echi_sort all = echi_quantile_sort(b->s);
+    const ech_status status = sort(b, &all, b->s->in, b->parts.sorted);
+    b->args.sorted = b->parts.sorted;
+    if (status == ECH_OK && b->s->call != ECH_QUANTILE_CALL_QUANTILES)
+        launch(b, ECHI_PLAN, "quantile_bounds", 1, QUANTILE_THREADS);
+    return status;
+}
+
+static ech_status add_partition(struct quantile_build *b)
+{
+    ech_status status = ECH_OK;
+    if (has_ids(b->s)) {
+        struct echi_sort ids = ids_sort(b->s);
+        launch(b, ECHI_COUNT, "quantile_ids", blocks_of(b, b->s->n), QUANTILE_THREADS);
+        TRY(sort(b, &ids, b->args.ids, b->parts.sorted));
+        b->args.sorted = b->parts.sorted;
+    }
+    if (b->s->count == 1) {
+        clear(b, b->args.words, b->parts.word_bytes);
+        launch(b, ECHI_MOVE, "quantile_place", (unsigned)b->args.tiles, QUANTILE_THREADS);
+    } else {
+        launch(b, ECHI_MOVE, "quantile_gather", blocks_of(b, b->s->n), QUANTILE_THREADS);
+    }
+    TRY(flush(b));
+done:
+    return status;
+}
+
+/* The quantiles, as many per launch as fit in its argument. */
+static ech_status add_quantiles(struct quantile_build *b)
+{
+    const struct echi_quantile *s = b->s;
+    const size_t bytes = ech_dtype_bytes(s->out_dtype);
+    ech_status status = ECH_OK;
+    for (size_t i = 0; i < s->count; i += QUANTILE_BATCH) {
+        const size_t left = s->count - i;
+        b->args.count = left < QUANTILE_BATCH ? (uint32_t)left : QUANTILE_BATCH;
+        b->args.out = (char *)s->out + i * bytes;
+        if (s->q) memcpy(b->args.list_of.q, s->q + i, b->args.count * sizeof *s->q);
+        launch(b, ECHI_FINISH, "quantile_write", 1, QUANTILE_THREADS);
+        TRY(flush(b));
+        if (!b->ctx) break;
+    }
+done:
+    return status;
+}
+
+static ech_status add_all(struct quantile_build *b)
+{
+    const struct echi_quantile *s = b->s;
+    ech_status status = ECH_OK;
+    if (!is_plain(s)) TRY(choose(s) == SELECT ? add_select(b) : add_sort(b));
+    if (s->call == ECH_QUANTILE_CALL_QUANTILES) {
+        TRY(add_quantiles(b));
+    } else if (s->call == ECH_QUANTILE_CALL_PARTITION) {
+        TRY(add_partition(b));
+    } else {
+        launch(b, ECHI_FINISH, "quantile_element", 1, QUANTILE_THREADS);
+        TRY(flush(b));
+    }
+done:
+    return status;
+}
+
+/* ---- The operation ---- */
+
+static uint32_t kind_of(ech_dtype dtype)
+{
+    if (dtype == ECH_BF16) return QUANTILE_BF16;
+    if (echi_dtype_is_float(dtype)) return QUANTILE_FLOAT;
+    return echi_dtype_is_signed(dtype) ? QUANTILE_SIGNED : QUANTILE_UNSIGNED;
+}
+
+static void set_args(struct quantile_build *b)
+{
+    const struct echi_quantile *s = b->s;
+    struct quantile_args *a = &b->args;
+    const bool quantiles = s->call == ECH_QUANTILE_CALL_QUANTILES;
+    a->in = s->in;
+    a->out = s->out;
+    a->index = s->index;
+    a->n = s->n;
+    a->order = s->order;
+    if (echi_dtype_is_float(s->dtype)) a->nan = echi_dtype_nan(s->dtype);
+    if (echi_dtype_is_float(s->out_dtype)) a->out_nan = echi_dtype_nan(s->out_dtype);
+    a->call = (uint32_t)s->call;
+    a->method = (uint32_t)s->method;
+    a->kind = kind_of(s->dtype);
+    a->ignore_nan = s->ignore_nan;
+    a->discrete = quantiles && ech_quantile_dtype(s->method, ECH_U8) == ECH_U8;
+    a->position_bytes = (uint32_t)echi_quantile_position_bytes(s);
+    a->index_bytes = (uint32_t)s->index_bytes;
+    a->count = quantiles ? 0 : (uint32_t)s->count;
+    a->n_targets = a->targets ? (uint32_t)targets_of(s) : 0;
+    if (!quantiles)
+        memcpy(a->list_of.ranks, s->ranks, s->count * sizeof *s->ranks);
+    else if (a->targets && s->q)
+        memcpy(a->list_of.q, s->q, s->count * sizeof *s->q);
+}
+
+static ech_status begin(const struct echi_quantile *s, ech_ctx *ctx, void *work,
+                        struct quantile_build *b)
+{
+    struct echi_layout layout = { .base = work };
+    b->s = s;
+    b->ctx = ctx;
+    b->gpu = echi_gpu_of(ctx);
+    b->steps.count = 0;
+    snprintf(b->module, sizeof b->module, "quantile_k%d", 8 * s->key_bytes);
+    const ech_status status = lay_out(s, &layout, &b->parts, &b->args);
+    if (status == ECH_OK) set_args(b);
+    return status;
+}
+
+static ech_status run(ech_ctx *ctx, const void *request, const void *no_plan, void *work)
+{
+    struct quantile_build b;
+    ech_status status;
+    (void)no_plan;
+    TRY(begin(request, ctx, work, &b));
+    TRY(add_all(&b));
+done:
+    return status;
+}
+
+static ech_status explain(const void *request, struct echi_explain *e)
+{
+    const struct echi_quantile *s = request;
+    const enum algorithm chosen = choose(s);
+    struct quantile_build b;
+    size_t bytes;
+    ech_status status;
+    TRY(plan(s, NULL, &bytes));
+    echi_explain_algorithm(e, true, algorithms[chosen].name, "%s", algorithms[chosen].what);
+    for (int i = 0; i < ALGORITHMS; i++)
+        if (i != (int)chosen && (i == SORT || is_possible(s)))
+            echi_explain_algorithm(e, false, algorithms[i].name, "%s", algorithms[i].what);
+    TRY(begin(s, NULL, NULL, &b));
+    TRY(add_all(&b));
+    echi_explain_steps(e, &b.steps);
+done:
+    return status;
+}
+
+const struct echi_operation echi_cuda_quantile = { .plan = plan, .explain = explain, .run = run };
