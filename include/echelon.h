@@ -48,6 +48,7 @@
 #include <echelon/select.h>
 #include <echelon/topk.h>
 #include <echelon/merge.h>
+#include <echelon/search.h>
 #include <echelon/columns.h>
 #include <echelon/strings.h>
 #include <echelon/unique.h>
