@@ -281,6 +281,38 @@ static ech_status merge_pairs(const struct arrays *a)
                            a->out2, a->n / 2, a->n - a->n / 2, ECH_F32, 4, &o);
 }
 
+/* The array is not sorted; the positions are deterministic anyway. */
+static ech_status search(const struct arrays *a, const char *algorithm)
+{
+    ech_search_options o = {};
+    o.size = sizeof o;
+    o.algorithm = algorithm;
+    o.work = a->work;
+    o.work_bytes = a->work_bytes;
+    return ech_lower_bound(ctx, a->u32, a->u32 + a->n / 2, a->out, a->n / 2, a->n - a->n / 2,
+                           ECH_U32, ECH_U32, &o);
+}
+
+static ech_status search_warp(const struct arrays *a)
+{
+    return search(a, "warp");
+}
+
+static ech_status search_binary(const struct arrays *a)
+{
+    return search(a, "binary");
+}
+
+static ech_status search_tree(const struct arrays *a)
+{
+    return search(a, "tree");
+}
+
+static ech_status search_sorted(const struct arrays *a)
+{
+    return search(a, "sorted");
+}
+
 static ech_status columns(const struct arrays *a, int count)
 {
     const ech_columns_options o = { sizeof o, NULL, a->work, a->work_bytes };
@@ -377,6 +409,10 @@ static const struct call {
     { "top-k, large k", topk_many, 0, 4 * 100000 },
     { "merge", merge, 4, 0 },
     { "merge of pairs", merge_pairs, 4, 0 },
+    { "search, warp", search_warp, 2, 0 },
+    { "search, binary", search_binary, 2, 0 },
+    { "search, tree", search_tree, 2, 0 },
+    { "search, sorted", search_sorted, 2, 0 },
     { "top-k of rows", topk_rows, 0, 4 * 10 * (1000003 / 1009) },
     { "distinct elements by appearance", unique_appear, 0, 4 * 100 },
     { "mode", mode, 0, 8 },

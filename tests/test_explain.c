@@ -143,6 +143,20 @@ static ech_status two_columns(const char *d, ech_format f, char *text, size_t by
     return table(d, f, text, bytes, 2);
 }
 
+static ech_status lower_bound(const char *d, ech_format f, char *text, size_t bytes)
+{
+    return ech_search_explain(d, ECH_SEARCH_CALL_LOWER, 1 << 20, 1 << 20, ECH_F64, NULL, f, text,
+                              bytes);
+}
+
+static ech_status upper_bound(const char *d, ech_format f, char *text, size_t bytes)
+{
+    ech_search_options options = ECH_INIT(ech_search_options);
+    options.needles_sorted = 1;
+    return ech_search_explain(d, ECH_SEARCH_CALL_UPPER, 1000, 100000, ECH_U8, &options, f, text,
+                              bytes);
+}
+
 static ech_status few_strings(const char *d, ech_format f, char *text, size_t bytes)
 {
     return ech_strings_explain(d, 1000, 1 << 20, ECH_I32, ECH_U32, NULL, f, text, bytes);
@@ -283,6 +297,8 @@ static const struct {
     { "topk_rows", topk_rows, "select sort" },
     { "merge", merge, "merge_path" },
     { "merge_pairs", merge_pairs, "merge_path" },
+    { "lower_bound", lower_bound, "tree warp binary sorted" },
+    { "upper_bound", upper_bound, "sorted warp binary tree" },
     { "argsort_columns", one_column, "pack lsd" },
     { "argsort_columns", two_columns, "lsd" },
     { "argsort_strings", few_strings, "merge refine" },

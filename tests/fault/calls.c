@@ -120,6 +120,17 @@ static ech_status table_words(void)
     return ech_argsort_columns(fault_ctx, three, out, n, 3, ECH_U64, NULL);
 }
 
+static ech_status lower_bound(void)
+{
+    return ech_lower_bound(fault_ctx, index_in, in, out, n / 8, n, ECH_U32, ECH_U32, NULL);
+}
+
+static ech_status search_tree(void)
+{
+    const ech_search_options o = { .size = sizeof o, .algorithm = emulated ? "tree" : "sorted" };
+    return ech_upper_bound(fault_ctx, values, in, out, LARGE / 4, n, ECH_U32, ECH_U64, &o);
+}
+
 /* Ties of strings with a long common prefix. */
 static ech_status argsort_strings(void)
 {
@@ -435,6 +446,8 @@ const struct fault_call fault_calls[] = {
     CALL(topk_rows),
     CALL(merge),
     CALL(merge_pairs),
+    CALL(lower_bound),
+    CALL(search_tree),
     CALL(argsort_strings),
     CALL(unique_all),
     CALL(mode),

@@ -76,6 +76,9 @@ size_t take_size(struct input *in);
 /* calls_columns.c: a sort by columns. */
 void call_columns(struct input *in, ech_ctx *ctx);
 
+/* calls_search.c: a search. */
+void call_search(struct input *in, ech_ctx *ctx);
+
 /* calls_strings.c: a sort of strings. */
 void call_strings(struct input *in, ech_ctx *ctx);
 
