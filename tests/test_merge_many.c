@@ -216,6 +216,10 @@ static void run_on(ech_ctx *ctx, const struct data *d, const char *algorithm, ui
         good = buffer_make(&b[i], host ? NULL : ctx, bytes[i], (seed >> 2 * i) % 4 * unit) &&
                (i > 2 || buffer_set(&b[i], from[i]));
     }
+    const bool refused = strcmp(algorithm, "sort") == 0 && n && c->runs && !d->value_bytes &&
+                         !c->sort.total && c->sort.dtype >= ECH_F16;
+    if (good && refused) CHECK_FAILS(ctx, call(ctx, d, b, index, &o), ECH_ERR_ARG, "\"sort\"");
+    good = good && !refused;
     if (good && seed / 16 % 2) good = make_work(ctx, d, b, index, &o);
     if (good &&
         test_check_status(__FILE__, __LINE__, "a merge", call(ctx, d, b, index, &o), ECH_OK, ctx) &&

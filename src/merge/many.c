@@ -35,7 +35,7 @@ struct echi_sort echi_merge_sort(const struct echi_merge_many *m)
                                .key_bytes = (int)m->key_bytes,
                                .order = m->order,
                                .end_bit = 8 * (int)m->key_bytes,
-                               .stable = true };
+                               .stable = m->value_bytes != 0 };
 }
 
 const char *echi_merge_way_name(enum echi_merge_way way)
@@ -43,19 +43,34 @@ const char *echi_merge_way_name(enum echi_merge_way way)
     return way == ECHI_MERGE_SORT ? "sort" : "rounds";
 }
 
+/* Whether a sort has the same result.  Without values, -0 and +0, or two NaN, do not keep their
+ * order in a sort. */
+static bool can_sort(const struct echi_merge_many *m)
+{
+    return m->n && (m->value_bytes || !m->order.merge);
+}
+
 /* A round moves each element once, as does a pass of a radix sort, of which there is one per byte
  * of the key. */
 ech_status echi_merge_choose(const struct echi_merge_many *m, const char *device,
                              enum echi_merge_way *way)
 {
-    *way = m->n && echi_merge_rounds(m) > m->key_bytes ? ECHI_MERGE_SORT : ECHI_MERGE_ROUNDS;
+    *way = can_sort(m) && echi_merge_rounds(m) > m->key_bytes ? ECHI_MERGE_SORT : ECHI_MERGE_ROUNDS;
     if (!m->algorithm) return ECH_OK;
     for (*way = ECHI_MERGE_ROUNDS; *way <= ECHI_MERGE_SORT; ++*way)
-        if (strcmp(m->algorithm, echi_merge_way_name(*way)) == 0) return ECH_OK;
-    return echi_fail(
-        NULL, ECH_ERR_ARG,
-        "unknown algorithm \"%s\" for merges of runs on the %s; available: rounds, sort",
-        m->algorithm, device);
+        if (strcmp(m->algorithm, echi_merge_way_name(*way)) == 0) break;
+    if (*way > ECHI_MERGE_SORT)
+        return echi_fail(
+            NULL, ECH_ERR_ARG,
+            "unknown algorithm \"%s\" for merges of runs on the %s; available: rounds, "
+            "sort",
+            m->algorithm, device);
+    if (m->n == 0) *way = ECHI_MERGE_ROUNDS;
+    if (*way == ECHI_MERGE_SORT && !can_sort(m))
+        return echi_fail(NULL, ECH_ERR_ARG,
+                         "algorithm \"sort\" merges runs of floats without values only in "
+                         "ECH_ORDER_TOTAL; use rounds");
+    return ECH_OK;
 }
 
 /* ---- The calls ---- */

@@ -39,7 +39,7 @@ struct echi_merge_many {
  * rounded up. */
 unsigned echi_merge_rounds(const struct echi_merge_many *m);
 
-/* The stable sort whose result equals that of the merge; its n is at least 1. */
+/* The sort whose result equals that of the merge, if this algorithm was chosen. */
 struct echi_sort echi_merge_sort(const struct echi_merge_many *m);
 
 enum echi_merge_way { ECHI_MERGE_ROUNDS, ECHI_MERGE_SORT };

@@ -91,7 +91,7 @@ static ech_status plan(const void *request, void *way, size_t *work_bytes)
     TRY(echi_merge_choose(m, "CPU", way));
     if (*(enum echi_merge_way *)way == ECHI_MERGE_SORT) {
         const struct echi_sort sort = echi_merge_sort(m);
-        if (m->n) TRY(echi_operation_workspace(&echi_cpu_sort, &sort, work_bytes));
+        TRY(echi_operation_workspace(&echi_cpu_sort, &sort, work_bytes));
     } else if (echi_merge_rounds(m) > 1) {
         struct echi_layout layout = { .base = NULL };
         echi_part(&layout, m->n, m->key_bytes);

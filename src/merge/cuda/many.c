@@ -66,7 +66,7 @@ static ech_status make_plan(const void *request, void *plan, size_t *work_bytes)
     TRY(echi_merge_choose(m, "GPU", &p->way));
     p->rounds = m->n ? echi_merge_rounds(m) : 0;
     snprintf(p->module, sizeof p->module, "merge_k%u", 8 * (unsigned)m->key_bytes);
-    if (p->way == ECHI_MERGE_SORT && m->n) {
+    if (p->way == ECHI_MERGE_SORT) {
         const struct echi_sort sort = echi_merge_sort(m);
         TRY(echi_operation_workspace(&echi_cuda_sort, &sort, work_bytes));
         goto done;
@@ -184,7 +184,7 @@ static ech_status run(ech_ctx *ctx, const void *request, const void *plan, void 
     args.data_error = echi_cuda_error_word(ctx);
     add_check(m, p, &parts, &steps);
     TRY(echi_cuda_enqueue(ctx, &steps, &args, NULL));
-    if (p->way == ECHI_MERGE_SORT && m->n) {
+    if (p->way == ECHI_MERGE_SORT) {
         const struct echi_sort sort = echi_merge_sort(m);
         TRY(echi_operation_run(ctx, &echi_cuda_sort, &sort, work));
     } else {
