@@ -1,31 +1,26 @@
 /*
- * gpu_merge.cu - measures ech_merge() and ech_merge_pairs(), compared with thrust::merge() and
- * thrust::merge_by_key() on the same data in one run.
+ * gpu_merge_many.cu - measures ech_merge_many() and ech_merge_many_pairs(), compared with a radix
+ * sort of CUB on the same data in one run.
  *
- *     gpu_merge [--quick] [--only TEXT] [--csv FILE]
+ *     gpu_merge_many [--quick] [--only TEXT] [--csv FILE]
  *
- * Results are compared byte by byte; both merges are stable. n counts the elements of both arrays.
- * "random": independent random keys. "few": 1000 different keys. "apart": all keys of the first
- * array are less. "1to15": the first array has a sixteenth of the elements. Rates count the bytes
- * that must be read and written. Thrust uses CUB's merge and allocates its workspace.
+ * Results are compared byte by byte; both are stable. n counts all elements; the runs have equal
+ * lengths. Rows of "merge-many" use the library's choice, the others one algorithm. Rates count one
+ * read and one write of each element.
  *
- * C++ because of Thrust; not part of the library.
+ * C++ because of CUB; not part of the library.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include <thrust/device_ptr.h>
-#include <thrust/execution_policy.h>
-#include <thrust/merge.h>
-#include <thrust/sort.h>
+#include <cub/device/device_radix_sort.cuh>
 
 #include "gpu_common.cuh"
 
-template <class T>
-__global__ static void fill(T *in, size_t n, size_t skip, uint64_t modulus, uint64_t base)
+template <class T> __global__ static void fill(T *in, size_t n)
 {
     const size_t step = (size_t)gridDim.x * blockDim.x;
     for (size_t i = (size_t)blockIdx.x * blockDim.x + threadIdx.x; i < n; i += step)
-        in[i] = (T)(random_at(skip + i) % modulus + base);
+        in[i] = (T)(random_at(i) >> (64 - 8 * sizeof(T)));
 }
 
 __global__ static void number(uint32_t *values, size_t n)
@@ -35,79 +30,96 @@ __global__ static void number(uint32_t *values, size_t n)
         values[i] = (uint32_t)i;
 }
 
-template <class T> static void bench(size_t n, ech_dtype dtype, const char *dist, bool pairs)
+template <class T>
+static void bench(size_t n, size_t runs, ech_dtype dtype, bool pairs, const char *algorithm = NULL)
 {
-    struct bench_name name = { pairs ? "merge_pairs" : "merge", ech_dtype_name(dtype), n,
-                               pairs ? "v=4" : "keys", dist };
+    char op[48], dist[32];
+    snprintf(op, sizeof op, "merge-many%s%s%s", pairs ? "-pairs" : "", algorithm ? "-" : "",
+             algorithm ? algorithm : "");
+    snprintf(dist, sizeof dist, "%zu runs", runs);
+    struct bench_name name = { op, ech_dtype_name(dtype), n, pairs ? "v=4" : "keys", dist };
     if (!bench_wanted(name)) return;
-    const size_t n_a = strcmp(dist, "1to15") == 0 ? n / 16 : n / 2, n_b = n - n_a;
-    const bool apart = strcmp(dist, "apart") == 0;
-    const uint64_t modulus = strcmp(dist, "few") == 0 ? 1000 : 1000000000;
     T *in, *out[2];
     uint32_t *values, *values_out[2];
+    uint64_t *offsets, *host = new uint64_t[runs + 1];
+    void *rival_work = NULL;
+    size_t rival_bytes = 0;
     ech_merge_options o = {};
     o.size = sizeof o;
-    ECH(ech_merge_workspace("cuda", n_a, n_b, dtype, pairs ? 4 : 0, &o, &o.work_bytes));
+    o.algorithm = algorithm;
+    ECH(ech_merge_many_workspace("cuda", n, runs, dtype, pairs ? 4 : 0, &o, &o.work_bytes));
     CUDA(cudaMalloc(&in, n * sizeof(T)));
     CUDA(cudaMalloc(&values, pairs ? n * 4 : 4));
     for (int i = 0; i < 2; i++) {
         CUDA(cudaMalloc(&out[i], n * sizeof(T)));
         CUDA(cudaMalloc(&values_out[i], pairs ? n * 4 : 4));
     }
-    CUDA(cudaMalloc(&o.work, o.work_bytes));
-    fill<<<1024, 256, 0, stream>>>(in, n_a, 0, modulus, 0);
-    fill<<<1024, 256, 0, stream>>>(in + n_a, n_b, n_a, modulus, apart ? modulus : 0);
+    CUDA(cudaMalloc(&offsets, (runs + 1) * sizeof *offsets));
+    CUDA(cudaMalloc(&o.work, o.work_bytes ? o.work_bytes : 1));
+    for (size_t r = 0; r <= runs; r++) host[r] = n / runs * r;
+    host[runs] = n;
+    CUDA(cudaMemcpy(offsets, host, (runs + 1) * sizeof *offsets, cudaMemcpyHostToDevice));
+    delete[] host;
+    fill<<<1024, 256, 0, stream>>>(in, n);
     if (pairs) number<<<1024, 256, 0, stream>>>(values, n);
-    ECH(ech_sort(ctx, in, in, n_a, dtype, NULL));
-    ECH(ech_sort(ctx, in + n_a, in + n_a, n_b, dtype, NULL));
+    ECH(ech_sort_segments(ctx, in, offsets, NULL, in, n, runs, dtype, ECH_U64, NULL));
     CUDA(cudaStreamSynchronize(stream));
-    const thrust::device_ptr<T> a(in), b(in + n_a), c(out[1]);
-    const thrust::device_ptr<uint32_t> v(values), w(values + (pairs ? n_a : 0)), z(values_out[1]);
-    const auto policy = thrust::cuda::par_nosync.on(stream);
+    const int bits = 8 * (int)sizeof(T);
+    const auto rival = [&] {
+        if (pairs)
+            CUDA(cub::DeviceRadixSort::SortPairs(rival_work, rival_bytes, in, out[1], values,
+                                                 values_out[1], n, 0, bits, stream));
+        else
+            CUDA(cub::DeviceRadixSort::SortKeys(rival_work, rival_bytes, in, out[1], n, 0, bits,
+                                                stream));
+    };
+    rival(); /* returns the size of its workspace */
+    CUDA(cudaMalloc(&rival_work, rival_bytes));
     bench_row(
         name, 2.0 * (double)n * (double)(sizeof(T) + (pairs ? 4 : 0)), o.work_bytes,
         [&] {
             if (pairs)
-                ECH(ech_merge_pairs(ctx, in, values, in + n_a, values + n_a, out[0], values_out[0],
-                                    n_a, n_b, dtype, 4, &o));
+                ECH(ech_merge_many_pairs(ctx, in, values, offsets, out[0], values_out[0], n, runs,
+                                         dtype, 4, ECH_U64, &o));
             else
-                ECH(ech_merge(ctx, in, in + n_a, out[0], n_a, n_b, dtype, &o));
+                ECH(ech_merge_many(ctx, in, offsets, out[0], n, runs, dtype, ECH_U64, &o));
         },
-        [&] {
-            if (pairs)
-                thrust::merge_by_key(policy, a, a + n_a, b, b + n_b, v, w, c, z);
-            else
-                thrust::merge(policy, a, a + n_a, b, b + n_b, c);
-        },
+        rival,
         [&] {
             return differences(out[0], out[1], n * sizeof(T)) == 0 &&
                    (!pairs || differences(values_out[0], values_out[1], n * 4) == 0);
-        },
-        "thrust");
+        });
     CUDA(cudaFree(in));
     CUDA(cudaFree(values));
     for (int i = 0; i < 2; i++) {
         CUDA(cudaFree(out[i]));
         CUDA(cudaFree(values_out[i]));
     }
+    CUDA(cudaFree(offsets));
     CUDA(cudaFree(o.work));
+    CUDA(cudaFree(rival_work));
 }
 
 int main(int argc, char **argv)
 {
     const size_t M = (size_t)1 << 20;
-    bench_open(argc, argv, "merge", "arrays in device memory, caller-provided workspace");
-    const size_t sizes[] = { 1000, 65536, M, 16 * M, 256 * M };
-    for (int s = 0; s < 5; s++) bench<uint32_t>(sizes[s], ECH_U32, "random", false);
-    for (int s = 0; s < 5; s++) bench<uint32_t>(sizes[s], ECH_U32, "random", true);
-    const char *const dists[] = { "few", "apart", "1to15" };
-    for (int d = 0; d < 3; d++) {
-        bench<uint32_t>(256 * M, ECH_U32, dists[d], false);
-        bench<uint32_t>(256 * M, ECH_U32, dists[d], true);
-    }
-    bench<uint64_t>(256 * M, ECH_U64, "random", false);
-    bench<uint64_t>(256 * M, ECH_U64, "random", true);
-    bench<float>(256 * M, ECH_F32, "random", false);
-    bench<double>(256 * M, ECH_F64, "random", false);
+    const size_t sizes[] = { M, 64 * M, 256 * M }, runs[] = { 2, 4, 8, 16, 64, 1000 };
+    const char *const algorithms[] = { "rounds", "sort" };
+    bench_open(argc, argv, "merge_many", "arrays in device memory, caller-provided workspace");
+    for (int s = 0; s < 3; s++)
+        for (int r = 0; r < 6; r++) {
+            bench<uint32_t>(sizes[s], runs[r], ECH_U32, false);
+            bench<uint32_t>(sizes[s], runs[r], ECH_U32, true);
+            bench<uint64_t>(sizes[s], runs[r], ECH_U64, false);
+            bench<uint64_t>(sizes[s], runs[r], ECH_U64, true);
+        }
+    /* For the rule that chooses the algorithm. */
+    for (int r = 0; r < 6; r++)
+        for (int a = 0; a < 2; a++) {
+            bench<uint32_t>(256 * M, runs[r], ECH_U32, false, algorithms[a]);
+            bench<uint32_t>(256 * M, runs[r], ECH_U32, true, algorithms[a]);
+            bench<uint64_t>(256 * M, runs[r], ECH_U64, false, algorithms[a]);
+            bench<uint64_t>(256 * M, runs[r], ECH_U64, true, algorithms[a]);
+        }
     return bench_close();
 }

@@ -2,11 +2,8 @@
  * merge.c - "echelon merge": merges files of sorted numbers, or of lines that are sorted by a
  * number.
  *
- *     files      A   B   C   D   E        two neighbours at a time
- *                 \ /     \ /    |
- *                  *       *     |
- *                    \   /       |
- *                      *  ------ *
+ * Two files are merged by ech_merge(), more files by ech_merge_many(), after their numbers have
+ * been moved to one array.
  *
  * For text, the value of each number is the place of its line: the file and the offset.
  *
@@ -51,7 +48,7 @@ struct merge_job {
     struct io_column columns[MOST_FILES]; /* the first one is moved to base */
     struct run runs[MOST_FILES];
     int count;
-    size_t a_n, b_n; /* of the last merge, for the report */
+    size_t a_n, b_n; /* of the merge of two, for the report */
     bool lines;      /* the output is lines */
 };
 
@@ -173,14 +170,65 @@ static int merge_two(struct merge_job *job, struct run *a, struct run *b)
     return status == ECH_OK ? EXIT_DONE : cli_fail_ech(status, ctx);
 }
 
-/* Merges neighbours until one run is left. */
+/* Moves all runs to one array, one after the other; offsets receives where they begin. */
+static int join(struct merge_job *job, struct run *all, uint64_t *offsets)
+{
+    const size_t bytes = ech_dtype_bytes(job->base.column.dtype);
+    size_t n = 0;
+    for (int i = 0; i < job->count; i++) {
+        offsets[i] = n;
+        n += job->runs[i].n;
+    }
+    offsets[job->count] = n;
+    *all = (struct run){ .keys = malloc(n * bytes + 1), .n = n };
+    if (job->lines) all->places = malloc(n * sizeof *all->places + 1);
+    if (!all->keys || (job->lines && !all->places))
+        return job_no_memory(&job->base, n * (bytes + (job->lines ? sizeof *all->places : 0)),
+                             "the numbers");
+    for (int i = 0; i < job->count; i++) {
+        struct run *run = &job->runs[i];
+        memcpy(all->keys + offsets[i] * bytes, run->keys, run->n * bytes);
+        if (job->lines) memcpy(all->places + offsets[i], run->places, run->n * sizeof *all->places);
+        free_run(run);
+    }
+    return EXIT_DONE;
+}
+
+/* Merges three or more runs. */
+static int merge_many(struct merge_job *job)
+{
+    const ech_dtype dtype = job->base.column.dtype;
+    uint64_t offsets[MOST_FILES + 1];
+    struct run all, *out = &job->runs[0];
+    ech_ctx *ctx = job->base.ctx;
+    ech_status status;
+    int code = join(job, &all, offsets);
+    if (code != EXIT_DONE) goto done;
+    *out = (struct run){ .keys = malloc(all.n * ech_dtype_bytes(dtype) + 1), .n = all.n };
+    if (job->lines) out->places = malloc(all.n * sizeof *out->places + 1);
+    if (!out->keys || (job->lines && !out->places)) {
+        code = job_no_memory(&job->base, all.n * ech_dtype_bytes(dtype), "the merged numbers");
+        goto done;
+    }
+    status = job->lines ? ech_merge_many_pairs(ctx, all.keys, all.places, offsets, out->keys,
+                                               out->places, all.n, (size_t)job->count, dtype,
+                                               sizeof *out->places, ECH_U64, &job->options)
+                        : ech_merge_many(ctx, all.keys, offsets, out->keys, all.n,
+                                         (size_t)job->count, dtype, ECH_U64, &job->options);
+    if (status != ECH_OK) code = cli_fail_ech(status, ctx);
+done:
+    free_run(&all);
+    return code;
+}
+
 static int merge_all(struct merge_job *job)
 {
     int code = EXIT_DONE;
     stage_begin(&job->base, STAGE_WORK);
-    for (int step = 1; step < job->count; step *= 2)
-        for (int i = 0; i + step < job->count && code == EXIT_DONE; i += 2 * step)
-            code = merge_two(job, &job->runs[i], &job->runs[i + step]);
+    if (job->count == 2)
+        code = merge_two(job, &job->runs[0], &job->runs[1]);
+    else if (job->count > 2)
+        code = merge_many(job);
     stage_end(&job->base, STAGE_WORK, job->base.n_out * ech_dtype_bytes(job->base.column.dtype));
     return code;
 }
@@ -189,9 +237,14 @@ static void plan(const struct job *base, char *text, size_t bytes)
 {
     const struct merge_job *job = (const struct merge_job *)base;
     text[0] = 0;
-    ech_merge_explain(ech_device_name(base->ctx), job->a_n, job->b_n, base->column.dtype,
-                      job->lines ? sizeof(uint64_t) : 0, &job->options, ECH_FORMAT_TEXT, text,
-                      bytes);
+    const size_t value_bytes = job->lines ? sizeof(uint64_t) : 0;
+    if (job->count > 2)
+        ech_merge_many_explain(ech_device_name(base->ctx), (size_t)base->n_out, (size_t)job->count,
+                               base->column.dtype, value_bytes, &job->options, ECH_FORMAT_TEXT,
+                               text, bytes);
+    else
+        ech_merge_explain(ech_device_name(base->ctx), job->a_n, job->b_n, base->column.dtype,
+                          value_bytes, &job->options, ECH_FORMAT_TEXT, text, bytes);
 }
 
 /* ---- Output ---- */

@@ -281,6 +281,20 @@ static ech_status merge_pairs(const struct arrays *a)
                            a->out2, a->n / 2, a->n - a->n / 2, ECH_F32, 4, &o);
 }
 
+static ech_status merge_many(const struct arrays *a)
+{
+    ech_merge_options o = merge_options(a);
+    o.algorithm = "rounds";
+    return ech_merge_many(ctx, a->f32, a->offsets, a->out, a->n, SEGMENTS, ECH_F32, ECH_U64, &o);
+}
+
+static ech_status merge_many_pairs(const struct arrays *a)
+{
+    ech_merge_options o = merge_options(a);
+    return ech_merge_many_pairs(ctx, a->u32, a->f32, a->offsets, a->out, a->out2, a->n, SEGMENTS,
+                                ECH_U32, 4, ECH_U64, &o);
+}
+
 /* The array is not sorted; the positions are deterministic anyway. */
 static ech_status search(const struct arrays *a, const char *algorithm)
 {
@@ -409,6 +423,8 @@ static const struct call {
     { "top-k, large k", topk_many, 0, 4 * 100000 },
     { "merge", merge, 4, 0 },
     { "merge of pairs", merge_pairs, 4, 0 },
+    { "merge of runs", merge_many, 4, 0 },
+    { "merge of runs of pairs, sort", merge_many_pairs, 4, 0 },
     { "search, warp", search_warp, 2, 0 },
     { "search, binary", search_binary, 2, 0 },
     { "search, tree", search_tree, 2, 0 },

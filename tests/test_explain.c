@@ -143,6 +143,16 @@ static ech_status two_columns(const char *d, ech_format f, char *text, size_t by
     return table(d, f, text, bytes, 2);
 }
 
+static ech_status merge_many(const char *d, ech_format f, char *text, size_t bytes)
+{
+    return ech_merge_many_explain(d, 100000, 5, ECH_U32, 0, NULL, f, text, bytes);
+}
+
+static ech_status merge_many_pairs(const char *d, ech_format f, char *text, size_t bytes)
+{
+    return ech_merge_many_explain(d, 100000, 5, ECH_U16, 4, NULL, f, text, bytes);
+}
+
 static ech_status lower_bound(const char *d, ech_format f, char *text, size_t bytes)
 {
     return ech_search_explain(d, ECH_SEARCH_CALL_LOWER, 1 << 20, 1 << 20, ECH_F64, NULL, f, text,
@@ -297,6 +307,8 @@ static const struct {
     { "topk_rows", topk_rows, "select sort" },
     { "merge", merge, "merge_path" },
     { "merge_pairs", merge_pairs, "merge_path" },
+    { "merge_many", merge_many, "rounds sort" },
+    { "merge_many_pairs", merge_many_pairs, "sort rounds" },
     { "lower_bound", lower_bound, "tree warp binary sorted" },
     { "upper_bound", upper_bound, "sorted warp binary tree" },
     { "argsort_columns", one_column, "pack lsd" },

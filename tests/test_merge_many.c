@@ -1,6 +1,6 @@
 /*
- * test_merge_many.c - ech_merge_many() and ech_merge_many_pairs(), compared with an oracle, on every
- * device with every algorithm.
+ * test_merge_many.c - ech_merge_many() and ech_merge_many_pairs(), compared with an oracle, on
+ * every device with every algorithm.
  *
  *     test_merge_many 'merge_many(f32,n=4352,runs=3'             cases with this prefix
  *

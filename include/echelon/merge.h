@@ -76,8 +76,8 @@ ECH_API ech_status ech_merge_explain(const char *device, size_t n_a, size_t n_b,
                                      ech_format format, char *text, size_t capacity_bytes);
 
 /*
- * ech_merge_many() merges the sorted runs of one array, as ech_merge() merges two arrays: equal keys
- * keep their order, in which those of earlier runs come first.  ech_merge_many_pairs() moves a
+ * ech_merge_many() merges the sorted runs of one array, as ech_merge() merges two arrays: equal
+ * keys keep their order, in which those of earlier runs come first.  ech_merge_many_pairs() moves a
  * value with each key.
  *
  *   in, keys_in       [n] of dtype; run r is in[offsets[r]] ... in[offsets[r + 1] - 1], sorted
@@ -89,8 +89,8 @@ ECH_API ech_status ech_merge_explain(const char *device, size_t n_a, size_t n_b,
  *   options           NULL for the defaults; algorithm: one that ech_merge_many_explain() lists
  *
  * The inputs are not modified, and no output may overlap another array.  Runs may be empty:
- * 0 = offsets[0] <= offsets[1] <= ... <= offsets[runs] = n.  Other offsets fail with ECH_ERR_ARG; if
- * they are in GPU memory, ech_sync() reports it, and the contents of the outputs are unspecified.
+ * 0 = offsets[0] <= offsets[1] <= ... <= offsets[runs] = n.  Other offsets fail with ECH_ERR_ARG;
+ * if they are in GPU memory, ech_sync() reports it, and the contents of the outputs are unspecified.
  * If a run is not sorted, the outputs contain elements of the inputs, of which some may be missing
  * and others may occur twice.
  */

@@ -120,6 +120,17 @@ static ech_status table_words(void)
     return ech_argsort_columns(fault_ctx, three, out, n, 3, ECH_U64, NULL);
 }
 
+static ech_status merge_many(void)
+{
+    return ech_merge_many(fault_ctx, values, offsets, out, n, 8, ECH_U32, ECH_U64, NULL);
+}
+
+static ech_status merge_many_pairs(void)
+{
+    return ech_merge_many_pairs(fault_ctx, values, in, offsets, out, more, n, 8, ECH_U32, 4,
+                                ECH_U64, NULL);
+}
+
 static ech_status lower_bound(void)
 {
     return ech_lower_bound(fault_ctx, index_in, in, out, n / 8, n, ECH_U32, ECH_U32, NULL);
@@ -446,6 +457,8 @@ const struct fault_call fault_calls[] = {
     CALL(topk_rows),
     CALL(merge),
     CALL(merge_pairs),
+    CALL(merge_many),
+    CALL(merge_many_pairs),
     CALL(lower_bound),
     CALL(search_tree),
     CALL(argsort_strings),

@@ -76,8 +76,9 @@ size_t take_size(struct input *in);
 /* calls_columns.c: a sort by columns. */
 void call_columns(struct input *in, ech_ctx *ctx);
 
-/* calls_search.c: a search. */
+/* calls_search.c: a search; a merge of runs. */
 void call_search(struct input *in, ech_ctx *ctx);
+void call_merge_many(struct input *in, ech_ctx *ctx);
 
 /* calls_strings.c: a sort of strings. */
 void call_strings(struct input *in, ech_ctx *ctx);

@@ -41,8 +41,8 @@ struct merge_run_tile {
     uint32_t n_a, n_b; /* both 0: the tile is empty */
 };
 
-/* tiles of a round: pair p has those from floor(begin / MERGE_TILE) + p on, where begin is its first
- * element. */
+/* The tiles of a round: pair p has those from floor(begin / MERGE_TILE) + p on, where begin is its
+ * first element. */
 struct merge_runs_args {
     struct merge_args common; /* keys[0], values[0] and the outputs: of this round */
     const void *offsets;
