@@ -90,7 +90,7 @@ ECH_API ech_status ech_merge_explain(const char *device, size_t n_a, size_t n_b,
  *
  * The inputs are not modified, and no output may overlap another array.  Runs may be empty:
  * 0 = offsets[0] <= offsets[1] <= ... <= offsets[runs] = n.  Other offsets fail with ECH_ERR_ARG;
- * if they are in GPU memory, ech_sync() reports it, and the contents of the outputs are unspecified.
+ * if they are in GPU memory, ech_sync() reports it, and the outputs have unspecified contents.
  * If a run is not sorted, the outputs contain elements of the inputs, of which some may be missing
  * and others may occur twice.
  */
