@@ -2,15 +2,14 @@
  * merge.c - "echelon merge": merges files of sorted numbers, or of lines that are sorted by a
  * number.
  *
- *     files      A   B   C   D   E        two neighbours at a time
- *                 \ /     \ /    |
- *                  *       *     |
- *                    \   /       |
- *                      *  ------ *
+ * Two files are merged by ech_merge(), more files by ech_merge_many(), after their numbers have
+ * been moved to one array.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "runs.h"
+
+#include <string.h>
 
 static struct {
     struct job_words job;
@@ -33,7 +32,7 @@ static const struct option options[] = {
 struct merge_job {
     struct runs_job runs; /* first, so that a pointer to it can be converted */
     ech_merge_options options;
-    size_t a_n, b_n; /* of the last merge, for the report */
+    size_t a_n, b_n; /* of the merge of two, for the report */
 };
 
 /* Merges the second run into the first one. */
@@ -57,15 +56,61 @@ static int merge_two(struct merge_job *job, struct run *a, struct run *b)
     return status == ECH_OK ? EXIT_DONE : cli_fail_ech(status, ctx);
 }
 
-/* Merges neighbours until one run is left. */
+/* Moves all runs to one array, one after the other; offsets receives where they begin. */
+static int join(struct runs_job *job, struct run *all, uint64_t *offsets)
+{
+    const size_t bytes = ech_dtype_bytes(job->base.column.dtype);
+    size_t n = 0;
+    for (int i = 0; i < job->count; i++) {
+        offsets[i] = n;
+        n += job->runs[i].n;
+    }
+    offsets[job->count] = n;
+    const int code = runs_allocate(job, n, "the numbers", all);
+    for (int i = 0; i < job->count && code == EXIT_DONE; i++) {
+        struct run *run = &job->runs[i];
+        memcpy(all->keys + offsets[i] * bytes, run->keys, run->n * bytes);
+        if (job->lines) memcpy(all->places + offsets[i], run->places, run->n * sizeof *all->places);
+        runs_free_run(run);
+    }
+    return code;
+}
+
+/* Merges three or more runs. */
+static int merge_many(struct merge_job *job)
+{
+    struct runs_job *r = &job->runs;
+    const ech_dtype dtype = r->base.column.dtype;
+    const size_t count = (size_t)r->count;
+    uint64_t offsets[MOST_FILES + 1];
+    struct run all, out;
+    ech_ctx *ctx = r->base.ctx;
+    int code = join(r, &all, offsets);
+    if (code != EXIT_DONE) return code;
+    code = runs_allocate(r, all.n, "the merged numbers", &out);
+    if (code == EXIT_DONE) {
+        const ech_status status =
+            r->lines ? ech_merge_many_pairs(ctx, all.keys, all.places, offsets, out.keys,
+                                            out.places, all.n, count, dtype, sizeof *out.places,
+                                            ECH_U64, &job->options)
+                     : ech_merge_many(ctx, all.keys, offsets, out.keys, all.n, count, dtype,
+                                      ECH_U64, &job->options);
+        if (status != ECH_OK) code = cli_fail_ech(status, ctx);
+        r->runs[0] = out;
+    }
+    runs_free_run(&all);
+    return code;
+}
+
 static int merge_all(struct merge_job *job)
 {
     struct job *base = &job->runs.base;
     int code = EXIT_DONE;
     stage_begin(base, STAGE_WORK);
-    for (int step = 1; step < job->runs.count; step *= 2)
-        for (int i = 0; i + step < job->runs.count && code == EXIT_DONE; i += 2 * step)
-            code = merge_two(job, &job->runs.runs[i], &job->runs.runs[i + step]);
+    if (job->runs.count == 2)
+        code = merge_two(job, &job->runs.runs[0], &job->runs.runs[1]);
+    else if (job->runs.count > 2)
+        code = merge_many(job);
     stage_end(base, STAGE_WORK, base->n_out * ech_dtype_bytes(base->column.dtype));
     return code;
 }
@@ -74,9 +119,14 @@ static void plan(const struct job *base, char *text, size_t bytes)
 {
     const struct merge_job *job = (const struct merge_job *)base;
     text[0] = 0;
-    ech_merge_explain(ech_device_name(base->ctx), job->a_n, job->b_n, base->column.dtype,
-                      job->runs.lines ? sizeof(uint64_t) : 0, &job->options, ECH_FORMAT_TEXT, text,
-                      bytes);
+    const size_t value_bytes = job->runs.lines ? sizeof(uint64_t) : 0;
+    if (job->runs.count > 2)
+        ech_merge_many_explain(ech_device_name(base->ctx), (size_t)base->n_out,
+                               (size_t)job->runs.count, base->column.dtype, value_bytes,
+                               &job->options, ECH_FORMAT_TEXT, text, bytes);
+    else
+        ech_merge_explain(ech_device_name(base->ctx), job->a_n, job->b_n, base->column.dtype,
+                          value_bytes, &job->options, ECH_FORMAT_TEXT, text, bytes);
 }
 
 static int merge_to(struct job *base, struct io_output *output)

@@ -49,6 +49,7 @@
 #include <echelon/topk.h>
 #include <echelon/merge.h>
 #include <echelon/set.h>
+#include <echelon/search.h>
 #include <echelon/columns.h>
 #include <echelon/strings.h>
 #include <echelon/unique.h>

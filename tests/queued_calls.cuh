@@ -306,6 +306,52 @@ static ech_status set_symmetric(const struct arrays *a)
     return set_operation(a, ECH_SET_SYMMETRIC, 4);
 }
 
+static ech_status merge_many(const struct arrays *a)
+{
+    ech_merge_options o = merge_options(a);
+    o.algorithm = "rounds";
+    return ech_merge_many(ctx, a->f32, a->offsets, a->out, a->n, SEGMENTS, ECH_F32, ECH_U64, &o);
+}
+
+static ech_status merge_many_pairs(const struct arrays *a)
+{
+    ech_merge_options o = merge_options(a);
+    return ech_merge_many_pairs(ctx, a->u32, a->f32, a->offsets, a->out, a->out2, a->n, SEGMENTS,
+                                ECH_U32, 4, ECH_U64, &o);
+}
+
+/* The array is not sorted; the positions are deterministic anyway. */
+static ech_status search(const struct arrays *a, const char *algorithm)
+{
+    ech_search_options o = {};
+    o.size = sizeof o;
+    o.algorithm = algorithm;
+    o.work = a->work;
+    o.work_bytes = a->work_bytes;
+    return ech_lower_bound(ctx, a->u32, a->u32 + a->n / 2, a->out, a->n / 2, a->n - a->n / 2,
+                           ECH_U32, ECH_U32, &o);
+}
+
+static ech_status search_warp(const struct arrays *a)
+{
+    return search(a, "warp");
+}
+
+static ech_status search_binary(const struct arrays *a)
+{
+    return search(a, "binary");
+}
+
+static ech_status search_tree(const struct arrays *a)
+{
+    return search(a, "tree");
+}
+
+static ech_status search_sorted(const struct arrays *a)
+{
+    return search(a, "sorted");
+}
+
 static ech_status columns(const struct arrays *a, int count)
 {
     const ech_columns_options o = { sizeof o, NULL, a->work, a->work_bytes };
@@ -440,6 +486,12 @@ static const struct call {
     { "merge of pairs", merge_pairs, 4, 0 },
     { "union", set_union, 4, 0 },
     { "symmetric difference of pairs", set_symmetric, 4, 0 },
+    { "merge of runs", merge_many, 4, 0 },
+    { "merge of runs of pairs, sort", merge_many_pairs, 4, 0 },
+    { "search, warp", search_warp, 2, 0 },
+    { "search, binary", search_binary, 2, 0 },
+    { "search, tree", search_tree, 2, 0 },
+    { "search, sorted", search_sorted, 2, 0 },
     { "top-k of rows", topk_rows, 0, 4 * 10 * (1000003 / 1009) },
     { "distinct elements by appearance", unique_appear, 0, 4 * 100 },
     { "mode", mode, 0, 8 },

@@ -117,6 +117,26 @@ static void sets(ech_ctx *ctx)
 #endif
 }
 
+static void searches(ech_ctx *ctx)
+{
+    int sorted[3] = { 7, 5, 5 }, needles[2] = { 5, 9 };
+    unsigned positions[2] = { 9, 9 };
+    ech_search_options options;
+    memset(&options, 0, sizeof options);
+    options.size = sizeof options;
+    options.descending = 1;
+    expect("ech_lower_bound",
+           ech_lower_bound(ctx, sorted, needles, positions, 3, 2, ECH_I32, ECH_U32, &options),
+           ECH_OK);
+    expect_true("positions", positions[0] == 1 && positions[1] == 0);
+#ifdef NEWER
+    options.newer[0] = 1;
+    expect("ech_lower_bound with an unknown field",
+           ech_lower_bound(ctx, sorted, needles, positions, 3, 2, ECH_I32, ECH_U32, &options),
+           ECH_ERR_UNSUPPORTED);
+#endif
+}
+
 /* The structs of an array have the size of the caller's header. */
 static void columns(ech_ctx *ctx)
 {
@@ -284,6 +304,7 @@ int main(void)
     topks(ctx);
     merges(ctx);
     sets(ctx);
+    searches(ctx);
     columns(ctx);
     strings(ctx);
     uniques(ctx);

@@ -154,6 +154,30 @@ static ech_status two_columns(const char *d, ech_format f, char *text, size_t by
     return table(d, f, text, bytes, 2);
 }
 
+static ech_status merge_many(const char *d, ech_format f, char *text, size_t bytes)
+{
+    return ech_merge_many_explain(d, 100000, 5, ECH_U32, 0, NULL, f, text, bytes);
+}
+
+static ech_status merge_many_pairs(const char *d, ech_format f, char *text, size_t bytes)
+{
+    return ech_merge_many_explain(d, 100000, 5, ECH_U16, 4, NULL, f, text, bytes);
+}
+
+static ech_status lower_bound(const char *d, ech_format f, char *text, size_t bytes)
+{
+    return ech_search_explain(d, ECH_SEARCH_CALL_LOWER, 1 << 20, 1 << 20, ECH_F64, NULL, f, text,
+                              bytes);
+}
+
+static ech_status upper_bound(const char *d, ech_format f, char *text, size_t bytes)
+{
+    ech_search_options options = ECH_INIT(ech_search_options);
+    options.needles_sorted = 1;
+    return ech_search_explain(d, ECH_SEARCH_CALL_UPPER, 1000, 100000, ECH_U8, &options, f, text,
+                              bytes);
+}
+
 static ech_status few_strings(const char *d, ech_format f, char *text, size_t bytes)
 {
     return ech_strings_explain(d, 1000, 1 << 20, ECH_I32, ECH_U32, NULL, f, text, bytes);
@@ -314,6 +338,10 @@ static const struct {
     { "merge_pairs", merge_pairs, "merge_path" },
     { "union", set_union, "balanced_path" },
     { "symmetric_difference", set_pairs, "balanced_path" },
+    { "merge_many", merge_many, "rounds sort" },
+    { "merge_many_pairs", merge_many_pairs, "sort rounds" },
+    { "lower_bound", lower_bound, "tree warp binary sorted" },
+    { "upper_bound", upper_bound, "sorted warp binary tree" },
     { "argsort_columns", one_column, "pack lsd" },
     { "argsort_columns", two_columns, "lsd" },
     { "argsort_strings", few_strings, "merge refine" },

@@ -1,5 +1,5 @@
 /*
- * echelon/merge.h - the merge of two sorted arrays.
+ * echelon/merge.h - the merge of two sorted arrays, and of several sorted runs of one array.
  *
  * Stability: not yet stable.  Until version 1.0 a minor version may change it (docs/releases.md).
  *
@@ -74,6 +74,46 @@ ECH_API ech_status ech_merge_workspace(const char *device, size_t n_a, size_t n_
 ECH_API ech_status ech_merge_explain(const char *device, size_t n_a, size_t n_b, ech_dtype dtype,
                                      size_t value_bytes, const ech_merge_options *options,
                                      ech_format format, char *text, size_t capacity_bytes);
+
+/*
+ * ech_merge_many() merges the sorted runs of one array, as ech_merge() merges two arrays: equal
+ * keys keep their order, in which those of earlier runs come first.  ech_merge_many_pairs() moves a
+ * value with each key.
+ *
+ *   in, keys_in       [n] of dtype; run r is in[offsets[r]] ... in[offsets[r + 1] - 1], sorted
+ *   values_in         [n] of value_bytes (1 or more) each, opaque
+ *   offsets           [runs + 1] of offsets_dtype, ECH_I32, ECH_U32, ECH_I64 or ECH_U64
+ *   out, keys_out     [n] of dtype
+ *   values_out        [n] of value_bytes each
+ *   runs              may be 0 if n is 0
+ *   options           NULL for the defaults; algorithm: one that ech_merge_many_explain() lists
+ *
+ * The inputs are not modified, and no output may overlap another array.  Runs may be empty:
+ * 0 = offsets[0] <= offsets[1] <= ... <= offsets[runs] = n.  Other offsets fail with ECH_ERR_ARG;
+ * if they are in GPU memory, ech_sync() reports it, and the outputs have unspecified contents.
+ * If a run is not sorted, the outputs contain elements of the inputs, of which some may be missing
+ * and others may occur twice.
+ */
+ECH_API ech_status ech_merge_many(ech_ctx *ctx, const void *in, const void *offsets, void *out,
+                                  size_t n, size_t runs, ech_dtype dtype, ech_dtype offsets_dtype,
+                                  const ech_merge_options *options);
+ECH_API ech_status ech_merge_many_pairs(ech_ctx *ctx, const void *keys_in, const void *values_in,
+                                        const void *offsets, void *keys_out, void *values_out,
+                                        size_t n, size_t runs, ech_dtype dtype, size_t value_bytes,
+                                        ech_dtype offsets_dtype, const ech_merge_options *options);
+
+/*
+ * ech_merge_many_workspace() returns how many bytes of workspace such a merge needs, and
+ * ech_merge_many_explain() describes how it would be done.  value_bytes is 0 for ech_merge_many();
+ * the other parameters are those of ech_merge_workspace().
+ */
+ECH_API ech_status ech_merge_many_workspace(const char *device, size_t n, size_t runs,
+                                            ech_dtype dtype, size_t value_bytes,
+                                            const ech_merge_options *options, size_t *bytes);
+ECH_API ech_status ech_merge_many_explain(const char *device, size_t n, size_t runs,
+                                          ech_dtype dtype, size_t value_bytes,
+                                          const ech_merge_options *options, ech_format format,
+                                          char *text, size_t capacity_bytes);
 
 #ifdef __cplusplus
 }

@@ -33,6 +33,8 @@ ech_status echi_report_error(ech_ctx *ctx, unsigned what, uint64_t where)
         [ECHI_SEGMENT_END] = { "ends", "is less than the segment's offset, or more than n" },
         [ECHI_SEGMENT_TOO_LONG] = { "offsets", "begins a segment of more than 2^31 elements" },
         [ECHI_COUNT_TOO_LARGE] = { "options->counts", "is negative or more than k" },
+        [ECHI_RUNS_BEGIN] = { "offsets", "is not 0" },
+        [ECHI_RUNS_END] = { "offsets", "is not n" },
         [ECHI_STRINGS_PAST_END] = { "offsets", "is more than total_bytes" },
         [ECHI_CSR_ORDER] = { "a: row", "has column indices that are not in ascending order" },
     };

@@ -31,6 +31,8 @@ enum echi_data_error {
     ECHI_SEGMENT_END,      /* ends[where] is less than offsets[where], or greater than n */
     ECHI_SEGMENT_TOO_LONG, /* segment `where` has more elements than a GPU sort supports */
     ECHI_COUNT_TOO_LARGE,  /* counts[where] is greater than k, or negative */
+    ECHI_RUNS_BEGIN,       /* offsets[0] is not 0 */
+    ECHI_RUNS_END,         /* offsets[where], the last one, is not n */
     ECHI_STRINGS_PAST_END, /* offsets[where] is greater than total_bytes */
     ECHI_DATA_ERRORS
 };

@@ -14,7 +14,7 @@ static const struct echi_operation *find(const struct echi_backend *backend)
     return backend->operations[ECHI_OP_merge];
 }
 
-static ech_status check_options(ech_ctx *ctx, const ech_merge_options *options)
+ech_status echi_merge_check_options(ech_ctx *ctx, const ech_merge_options *options)
 {
     if (options->descending != 0 && options->descending != 1)
         return echi_fail(ctx, ECH_ERR_ARG, "options->descending is %d, not 0 or 1",
@@ -22,10 +22,6 @@ static ech_status check_options(ech_ctx *ctx, const ech_merge_options *options)
     if (options->order != ECH_ORDER_NAN_LAST && options->order != ECH_ORDER_TOTAL)
         return echi_fail(ctx, ECH_ERR_ARG, "options->order is %d, not an ech_order",
                          (int)options->order);
-    if (options->algorithm && *options->algorithm && strcmp(options->algorithm, "merge_path") != 0)
-        return echi_fail(ctx, ECH_ERR_ARG,
-                         "unknown algorithm \"%s\"; available for merges: merge_path",
-                         options->algorithm);
     return ECH_OK;
 }
 
@@ -35,7 +31,10 @@ static ech_status start(ech_ctx *ctx, size_t n_a, size_t n_b, ech_dtype dtype, s
 {
     ech_status status;
     TRY(echi_check_dtype(ctx, "dtype", dtype));
-    TRY(check_options(ctx, options));
+    TRY(echi_merge_check_options(ctx, options));
+    if (options->algorithm && *options->algorithm && strcmp(options->algorithm, "merge_path") != 0)
+        FAIL(ctx, ECH_ERR_ARG, "unknown algorithm \"%s\"; available for merges: merge_path",
+             options->algorithm);
     *m = (struct echi_merge){ .n = { n_a, n_b },
                               .dtype = dtype,
                               .key_bytes = ech_dtype_bytes(dtype),

@@ -1,12 +1,14 @@
 /*
- * merge/merge.h - a merge whose arguments are checked, as the backends take it.
+ * merge/merge.h - a merge of two arrays, and of several runs, whose arguments are checked, as the
+ * backends take them.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef ECHI_MERGE_MERGE_H
 #define ECHI_MERGE_MERGE_H
 
-#include "core/internal.h"
+#include "core/index.h"
+#include "sort/sort.h"
 
 /* The two inputs are numbered 0 and 1. */
 struct echi_merge {
@@ -19,5 +21,35 @@ struct echi_merge {
     size_t value_bytes;      /* 0: none */
     struct echi_order order; /* merged: equal keys have one encoded key */
 };
+
+/* A merge of the runs of one array. */
+struct echi_merge_many {
+    const void *keys, *values, *offsets;
+    void *keys_out, *values_out;
+    size_t n, runs;
+    struct echi_index index; /* of the offsets */
+    ech_dtype dtype;
+    size_t key_bytes;
+    size_t value_bytes;      /* 0: none */
+    struct echi_order order; /* merged */
+    const char *algorithm;   /* NULL: the backend chooses */
+};
+
+/* The number of rounds that merge pairs of neighbours: the binary logarithm of the number of runs,
+ * rounded up. */
+unsigned echi_merge_rounds(const struct echi_merge_many *m);
+
+/* The sort whose result equals that of the merge, if this algorithm was chosen. */
+struct echi_sort echi_merge_sort(const struct echi_merge_many *m);
+
+enum echi_merge_way { ECHI_MERGE_ROUNDS, ECHI_MERGE_SORT };
+
+/* Chooses the algorithm.  device: "CPU" or "GPU". */
+ech_status echi_merge_choose(const struct echi_merge_many *m, const char *device,
+                             enum echi_merge_way *way);
+const char *echi_merge_way_name(enum echi_merge_way way);
+
+/* Checks the options of all merges except the algorithm. */
+ech_status echi_merge_check_options(ech_ctx *ctx, const ech_merge_options *options);
 
 #endif

@@ -132,6 +132,28 @@ static ech_status table_words(void)
     return ech_argsort_columns(fault_ctx, three, out, n, 3, ECH_U64, NULL);
 }
 
+static ech_status merge_many(void)
+{
+    return ech_merge_many(fault_ctx, values, offsets, out, n, 8, ECH_U32, ECH_U64, NULL);
+}
+
+static ech_status merge_many_pairs(void)
+{
+    return ech_merge_many_pairs(fault_ctx, values, in, offsets, out, more, n, 8, ECH_U32, 4,
+                                ECH_U64, NULL);
+}
+
+static ech_status lower_bound(void)
+{
+    return ech_lower_bound(fault_ctx, index_in, in, out, n / 8, n, ECH_U32, ECH_U32, NULL);
+}
+
+static ech_status search_tree(void)
+{
+    const ech_search_options o = { .size = sizeof o, .algorithm = emulated ? "tree" : "sorted" };
+    return ech_upper_bound(fault_ctx, values, in, out, LARGE / 4, n, ECH_U32, ECH_U64, &o);
+}
+
 /* Ties of strings with a long common prefix. */
 static ech_status argsort_strings(void)
 {
@@ -467,6 +489,10 @@ const struct fault_call fault_calls[] = {
     CALL(merge_pairs),
     CALL(set_union),
     CALL(set_difference_pairs),
+    CALL(merge_many),
+    CALL(merge_many_pairs),
+    CALL(lower_bound),
+    CALL(search_tree),
     CALL(argsort_strings),
     CALL(unique_all),
     CALL(mode),

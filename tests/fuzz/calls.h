@@ -81,6 +81,9 @@ void call_columns(struct input *in, ech_ctx *ctx);
 
 /* calls_sets.c: a set operation. */
 void call_set(struct input *in, ech_ctx *ctx);
+/* calls_search.c: a search; a merge of runs. */
+void call_search(struct input *in, ech_ctx *ctx);
+void call_merge_many(struct input *in, ech_ctx *ctx);
 
 /* calls_strings.c: a sort of strings. */
 void call_strings(struct input *in, ech_ctx *ctx);

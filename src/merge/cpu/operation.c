@@ -13,9 +13,7 @@
 #include "core/backend.h"
 #include "cpu/cpu.h"
 #include "cpu/vector.h"
-#include "merge/merge.h"
-
-enum { PART = 1 << 14 }; /* elements */
+#include "merge/cpu/common.h"
 
 struct part {
     size_t from[2], n[2]; /* of a and of b */
@@ -85,16 +83,21 @@ static struct part part_between(size_t first, size_t end, size_t from, size_t to
     return (struct part){ { from, first - from }, { a, n - a } };
 }
 
-static void run_part(void *arg, size_t i, int thread)
+void echi_merge_part(const struct echi_merge *m, size_t i)
 {
-    const struct echi_merge *m = arg;
-    const size_t n = m->n[0] + m->n[1], first = i * PART, end = first + echi_min(PART, n - first);
-    unsigned char from_b[PART];
-    (void)thread;
+    const size_t n = m->n[0] + m->n[1], first = i * MERGE_PART,
+                 end = first + echi_min(MERGE_PART, n - first);
+    unsigned char from_b[MERGE_PART];
     const struct part p = part_between(first, end, widths[m->key_bytes].path(m, first),
                                        widths[m->key_bytes].path(m, end));
     widths[m->key_bytes].part(m, &p, m->value_bytes ? from_b : NULL);
     if (m->value_bytes) move_values(m, &p, from_b);
+}
+
+static void run_part(void *arg, size_t i, int thread)
+{
+    (void)thread;
+    echi_merge_part(arg, i);
 }
 
 static ech_status run(ech_ctx *ctx, const void *request, const void *plan, void *work)
@@ -105,7 +108,7 @@ static ech_status run(ech_ctx *ctx, const void *request, const void *plan, void 
     (void)plan;
     (void)work;
     echi_parallel(echi_parallel_for_bytes(ctx, 2 * n * (m->key_bytes + m->value_bytes)),
-                  n / PART + (n % PART != 0), run_part, &copy);
+                  n / MERGE_PART + (n % MERGE_PART != 0), run_part, &copy);
     return ECH_OK;
 }
 
@@ -115,7 +118,7 @@ static ech_status explain(const void *request, struct echi_explain *e)
     echi_explain_algorithm(e, true, "merge_path",
                            "threads merge parts of %d elements of the result, whose boundaries "
                            "they find by binary search",
-                           PART);
+                           MERGE_PART);
     return ECH_OK;
 }
 

@@ -7,6 +7,7 @@
 #ifndef ECHI_MERGE_CUDA_COMMON_H
 #define ECHI_MERGE_CUDA_COMMON_H
 
+#include "core/index.h"
 #include "core/order.h"
 
 enum {
@@ -28,6 +29,28 @@ struct merge_args {
     uint32_t word_bytes; /* of a word of a value */
     uint32_t unused;
     struct echi_order order;
+};
+
+/* ---- Merges of runs ---- */
+
+/* A tile of a merge of two neighbours of one array. */
+struct merge_run_tile {
+    uint64_t a, b;     /* its first element of the first neighbour, in the array; of the second one,
+                          in that neighbour */
+    uint64_t second;   /* where the second neighbour begins in the array */
+    uint32_t n_a, n_b; /* both 0: the tile is empty */
+};
+
+/* The tiles of a round: pair p has those from floor(begin / MERGE_TILE) + p on, where begin is its
+ * first element. */
+struct merge_runs_args {
+    struct merge_args common; /* keys[0], values[0] and the outputs: of this round */
+    const void *offsets;
+    struct merge_run_tile *parts; /* [tiles] */
+    uint32_t *invalid;            /* becomes 1 if offsets are invalid; NULL: not needed */
+    uint64_t *data_error;
+    uint64_t n, runs, width, pairs; /* width: runs of each neighbour */
+    struct echi_index index;
 };
 
 #endif

@@ -1,9 +1,12 @@
 /*
- * merge/cuda/kernels.cu - merges two sorted arrays on the GPU: two kernels.
+ * merge/cuda/kernels.cu - merges two sorted arrays on the GPU, or the sorted runs of one.
  *
  *     merge_split    one thread per boundary of tiles: how many elements before it are from a
  *     merge_keys     a block loads its part of a and of b, merges them and writes its tile
  *     merge_pairs    ... and moves the values
+ *
+ *     merge_runs_check, merge_runs_split, merge_runs_keys, merge_runs_pairs
+ *                    the same for all pairs of neighbouring runs of one array
  *
  *         shared memory   | part of a | part of b |
  *         thread t        finds where elements 17 t ... 17 t + 16 of the tile begin in both parts,
@@ -12,6 +15,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "cuda/device/data_error.cuh"
 #include "cuda/device/merge_tile.cuh"
 #include "cuda/device/warp.cuh"
 #include "merge/cuda/common.h"
@@ -87,6 +91,15 @@ static __device__ inline void merge_tile(const struct merge_args &a, const struc
     }
 }
 
+/* ---- Values ---- */
+
+static __device__ inline void move_values(const struct merge_args &a, const struct merge_part &part,
+                                          const uint16_t *places)
+{
+    merge_values<MERGE_THREADS>(a.values, part, a.words, a.word_bytes, a.values_out,
+                                part.a + part.b, part.n_a + part.n_b, places);
+}
+
 /* ---- The kernels ---- */
 
 static __device__ inline void part_of_tile(const struct merge_args &a, uint64_t tile,
@@ -121,7 +134,123 @@ extern "C" __global__ void __launch_bounds__(MERGE_THREADS, MERGE_PAIRS_BLOCKS)
         part_of_tile(a, tile, part);
         __syncthreads(); /* all threads have written the previous tile */
         merge_tile<true>(a, part, keys, places);
-        merge_values<MERGE_THREADS>(a.values, part, a.words, a.word_bytes, a.values_out,
-                                    part.a + part.b, part.n_a + part.n_b, places);
+        move_values(a, part, places);
+    }
+}
+
+/* ---- Merges of runs ---- */
+
+extern "C" __global__ void __launch_bounds__(MERGE_THREADS)
+    merge_runs_check(const __grid_constant__ struct merge_runs_args a)
+{
+    const uint64_t step = (uint64_t)gridDim.x * MERGE_THREADS;
+    wait_for_earlier();
+    for (uint64_t r = (uint64_t)blockIdx.x * MERGE_THREADS + threadIdx.x; r <= a.runs; r += step) {
+        const uint64_t at = echi_index_at(a.offsets, a.index, r);
+        enum echi_data_error error = (enum echi_data_error)0;
+        if (r == 0 && at != 0)
+            error = ECHI_RUNS_BEGIN;
+        else if (at > a.n)
+            error = ECHI_OFFSETS_PAST_END;
+        else if (r > 0 && at < echi_index_at(a.offsets, a.index, r - 1))
+            error = ECHI_OFFSETS_DECREASE;
+        else if (r == a.runs && at != a.n)
+            error = ECHI_RUNS_END;
+        if (!error) continue;
+        report_error(a.data_error, error, r);
+        if (a.invalid) atomicMax(a.invalid, 1u);
+    }
+}
+
+/* Where run r begins; n after the last one. */
+static __device__ inline uint64_t run_begin(const struct merge_runs_args &a, uint64_t r)
+{
+    return r < a.runs ? echi_index_at(a.offsets, a.index, r) : a.n;
+}
+
+static __device__ inline uint64_t first_tile(const struct merge_runs_args &a, uint64_t pair)
+{
+    return run_begin(a, 2 * a.width * pair) / TILE + pair;
+}
+
+/* One thread per tile: the parts of both neighbours that it merges. */
+extern "C" __global__ void __launch_bounds__(MERGE_THREADS)
+    merge_runs_split(const __grid_constant__ struct merge_runs_args a)
+{
+    const uint64_t step = (uint64_t)gridDim.x * MERGE_THREADS, tiles = a.common.tiles;
+    const ukey *keys = (const ukey *)a.common.keys[0];
+    wait_for_earlier();
+    if (*a.invalid) return;
+    for (uint64_t t = (uint64_t)blockIdx.x * MERGE_THREADS + threadIdx.x; t < tiles; t += step) {
+        uint64_t pair = 0;
+        for (uint64_t left = a.pairs; left > 1;) { /* the last one whose first tile is at most t */
+            const uint64_t half = left / 2;
+            if (first_tile(a, pair + half) <= t) pair += half;
+            left -= half;
+        }
+        const uint64_t begin = run_begin(a, 2 * a.width * pair);
+        const uint64_t second = run_begin(a, 2 * a.width * pair + a.width);
+        const uint64_t end = run_begin(a, 2 * a.width * (pair + 1));
+        const uint64_t first = (t - first_tile(a, pair)) * TILE;
+        struct merge_run_tile tile = { 0, 0, second, 0, 0 };
+        if (first < end - begin) {
+            const uint32_t n = (uint32_t)min((uint64_t)TILE, end - begin - first);
+            struct merge_part part;
+            uint64_t at[2];
+            for (int i = 0; i < 2; i++)
+                at[i] = merge_path(a.common.order, keys + begin, second - begin, keys + second,
+                                   end - second, first + (i ? n : 0));
+            merge_part_make(part, first, n, at[0], at[1]);
+            tile = { begin + part.a, part.b, second, part.n_a, part.n_b };
+        }
+        a.parts[t] = tile;
+    }
+}
+
+/* The tile as a part of a merge of two arrays: the whole input and the second neighbour. */
+static __device__ inline struct merge_args
+args_of_tile(const struct merge_args &a, const struct merge_run_tile &tile, struct merge_part &part)
+{
+    struct merge_args m = a;
+    m.keys[1] = (const ukey *)a.keys[0] + tile.second;
+    m.values[1] = (const char *)a.values[0] + tile.second * a.words * a.word_bytes;
+    part.a = tile.a;
+    part.b = tile.b;
+    part.n_a = tile.n_a;
+    part.n_b = tile.n_b;
+    return m;
+}
+
+extern "C" __global__ void __launch_bounds__(MERGE_THREADS, MERGE_KEYS_BLOCKS)
+    merge_runs_keys(const __grid_constant__ struct merge_runs_args a)
+{
+    __shared__ ukey keys[ROOM];
+    wait_for_earlier();
+    if (*a.invalid) return;
+    for (uint64_t t = blockIdx.x; t < a.common.tiles; t += gridDim.x) {
+        const struct merge_run_tile tile = a.parts[t];
+        struct merge_part part;
+        if (tile.n_a + tile.n_b == 0) continue;
+        const struct merge_args m = args_of_tile(a.common, tile, part);
+        __syncthreads(); /* all threads have written the previous tile */
+        merge_tile<false>(m, part, keys, NULL);
+    }
+}
+
+extern "C" __global__ void __launch_bounds__(MERGE_THREADS, MERGE_PAIRS_BLOCKS)
+    merge_runs_pairs(const __grid_constant__ struct merge_runs_args a)
+{
+    __shared__ ukey keys[ROOM];
+    __shared__ uint16_t places[TILE];
+    wait_for_earlier();
+    if (*a.invalid) return;
+    for (uint64_t t = blockIdx.x; t < a.common.tiles; t += gridDim.x) {
+        const struct merge_run_tile tile = a.parts[t];
+        struct merge_part part;
+        if (tile.n_a + tile.n_b == 0) continue;
+        const struct merge_args m = args_of_tile(a.common, tile, part);
+        __syncthreads(); /* all threads have written the previous tile */
+        merge_tile<true>(m, part, keys, places);
+        move_values(m, part, places);
     }
 }

@@ -1,0 +1,16 @@
+/*
+ * merge/cpu/common.h - the merge of one part of a result on the CPU.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef ECHI_MERGE_CPU_COMMON_H
+#define ECHI_MERGE_CPU_COMMON_H
+
+#include "merge/merge.h"
+
+enum { MERGE_PART = 1 << 14 }; /* elements */
+
+/* Merges elements i * MERGE_PART ... of the result, at most MERGE_PART. */
+void echi_merge_part(const struct echi_merge *m, size_t i);
+
+#endif

@@ -1,0 +1,116 @@
+/*
+ * search/cpu/width.h - template: binary searches of several needles at a time, for one key width.
+ *
+ *   FROM      u8 ... u64 (undefined at the end)
+ *
+ * The searches of LANES needles advance together, a step of each in turn, without a branch that
+ * depends on keys. The loads of a step are independent, so that their cache misses overlap.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+#define NAME(x) JOINED(x##_, FROM)
+#define KEY     JOINED(FROM, _element)
+#include "cpu/predicate.h"
+
+INLINE KEY NAME(form)(const struct echi_order *o, KEY u, bool is_float)
+{
+    return is_float ? NAME(merged)(o, u) : (KEY)(u ^ (KEY)(o->sign ^ o->flip));
+}
+
+/* at[j] becomes how many of sorted[from ... from + n - 1] precede the needle j, or do not follow
+ * it, if upper; count is at most LANES. */
+INLINE void NAME(lanes)(const struct echi_search *s, const KEY *needles, size_t count, size_t from,
+                        size_t n, size_t *at, bool is_float, bool upper)
+{
+    const struct echi_order o = s->order;
+    const KEY *sorted = (const KEY *)s->sorted + from;
+    KEY x[LANES];
+    size_t low[LANES];
+    for (size_t j = 0; j < LANES; j++) {
+        x[j] = NAME(form)(&o, needles[j < count ? j : 0], is_float);
+        low[j] = 0;
+    }
+    for (size_t left = n, half; left; left -= half) { /* the position is in low ... low + left */
+        half = left - left / 2;
+        for (size_t j = 0; j < LANES; j++) {
+            const KEY e = NAME(form)(&o, sorted[low[j] + half - 1], is_float);
+            low[j] += (upper ? e <= x[j] : e < x[j]) ? half : 0;
+        }
+    }
+    for (size_t j = 0; j < count; j++) at[j] = low[j];
+}
+
+/* Whether the position is right: in order with the elements before and after it. */
+INLINE bool NAME(right)(const struct echi_search *s, KEY needle, size_t at, bool is_float,
+                        bool upper)
+{
+    const struct echi_order o = s->order;
+    const KEY *sorted = (const KEY *)s->sorted, x = NAME(form)(&o, needle, is_float);
+    if (at > 0) {
+        const KEY e = NAME(form)(&o, sorted[at - 1], is_float);
+        if (upper ? e > x : e >= x) return false;
+    }
+    if (at < s->n) {
+        const KEY e = NAME(form)(&o, sorted[at], is_float);
+        if (upper ? e <= x : e < x) return false;
+    }
+    return true;
+}
+
+INLINE void NAME(block)(const struct echi_search *s, size_t first, size_t count, size_t *at,
+                        bool is_float, bool upper)
+{
+    const KEY *needles = (const KEY *)s->needles + first;
+    for (size_t i = 0; i < count; i += LANES) {
+        const size_t here = echi_min(LANES, count - i);
+        NAME(lanes)(s, needles + i, here, 0, s->n, at + i, is_float, upper);
+    }
+}
+
+/* The same for needles that are probably sorted: their positions are between those of the first and
+ * the last one. A position at an end of this range is checked. */
+INLINE void NAME(range)(const struct echi_search *s, size_t first, size_t count, size_t *at,
+                        bool is_float, bool upper)
+{
+    const KEY *needles = (const KEY *)s->needles + first;
+    const KEY ends[2] = { needles[0], needles[count - 1] };
+    size_t end[2];
+    NAME(lanes)(s, ends, 2, 0, s->n, end, is_float, upper);
+    const size_t from = end[0], n = end[1] < from ? 0 : end[1] - from;
+    for (size_t i = 0; i < count; i += LANES) {
+        const size_t here = echi_min(LANES, count - i);
+        NAME(lanes)(s, needles + i, here, from, n, at + i, is_float, upper);
+    }
+    for (size_t i = 0; i < count; i++) {
+        at[i] += from;
+        if ((at[i] == from || at[i] == from + n) &&
+            !NAME(right)(s, needles[i], at[i], is_float, upper))
+            NAME(lanes)(s, needles + i, 1, 0, s->n, at + i, is_float, upper);
+    }
+}
+
+/* The positions of needles first ... first + count - 1; count is at least 1. */
+static void NAME(search)(const struct echi_search *s, size_t first, size_t count, bool sorted,
+                         size_t *at)
+{
+#define CASES(function)                                                                            \
+    if (s->order.float_mask && s->upper)                                                           \
+        NAME(function)(s, first, count, at, true, true);                                           \
+    else if (s->order.float_mask)                                                                  \
+        NAME(function)(s, first, count, at, true, false);                                          \
+    else if (s->upper)                                                                             \
+        NAME(function)(s, first, count, at, false, true);                                          \
+    else                                                                                           \
+        NAME(function)(s, first, count, at, false, false)
+    if (sorted) {
+        CASES(range);
+    } else {
+        CASES(block);
+    }
+#undef CASES
+}
+
+#undef NAME
+#undef KEY
+#undef FROM

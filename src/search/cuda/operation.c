@@ -1,0 +1,192 @@
+/*
+ * search/cuda/operation.c - ech_lower_bound() and ech_upper_bound() on the GPU, host code: the
+ * choice of the algorithm, the plan and its steps.
+ *
+ *     algorithm   workspace                        chosen for
+ *     warp                                         few needles
+ *     binary                                       a small part of the array is read
+ *     tree        [ level 1 | level 2 | ... ]      many needles
+ *     sorted      [ splits: tiles + 1 of u64 ]     needles that are probably sorted
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "core/call.h"
+#include "cuda/steps.h"
+#include "search/cuda/common.h"
+#include "search/search.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum {
+    BLOCKS = 1 << 30,       /* maximum per launch */
+    WARP_NEEDLES = 1 << 12, /* at most so many are searched by a warp each */
+    TREE_KEYS = 64          /* keys per needle: if there are more, the tree is not worth making */
+};
+
+enum { WARP, BINARY, TREE, SORTED, ALGORITHMS };
+
+static const struct {
+    const char *name, *what;
+} algorithms[] = {
+    [WARP] = { "warp", "a warp per needle divides the range by 32 keys at a time" },
+    [BINARY] = { "binary", "a thread per needle does a binary search" },
+    [TREE] = { "tree", "a tree of samples whose top level is in shared memory; then one sector per "
+                       "level and needle" },
+    [SORTED] = { "sorted", "a block per tile of needles loads the range of the array between the "
+                           "positions of the first needles of two tiles" },
+};
+
+/* The part of the plan that depends only on the request. */
+struct search_plan {
+    char module[16];
+    int algorithm;
+    uint64_t tiles; /* tree and sorted */
+    uint32_t levels, top_bits;
+    uint64_t count[SEARCH_LEVELS + 1];
+    size_t offset[SEARCH_LEVELS + 1]; /* of a level, in the workspace */
+};
+
+static ech_status choose(const struct echi_search *s, int *algorithm)
+{
+    *algorithm = s->m <= WARP_NEEDLES       ? WARP
+                 : s->needles_sorted        ? SORTED
+                 : s->n / TREE_KEYS <= s->m ? TREE
+                                            : BINARY;
+    if (!s->algorithm) return ECH_OK;
+    for (*algorithm = 0; *algorithm < ALGORITHMS; ++*algorithm)
+        if (strcmp(s->algorithm, algorithms[*algorithm].name) == 0) return ECH_OK;
+    return echi_fail(NULL, ECH_ERR_ARG,
+                     "unknown algorithm \"%s\" for searches on the GPU; available: warp, binary, "
+                     "tree, sorted",
+                     s->algorithm);
+}
+
+static void plan_tree(const struct echi_search *s, struct search_plan *p,
+                      struct echi_layout *layout)
+{
+    const uint64_t sector = SEARCH_SECTOR(s->key_bytes);
+    p->count[0] = s->n;
+    while (p->count[p->levels] > SEARCH_TOP) {
+        const uint64_t each = p->levels ? sector : SEARCH_WINDOW(s->key_bytes);
+        const uint64_t count = (p->count[p->levels++] - 1) / each;
+        p->count[p->levels] = count;
+        p->offset[p->levels] = layout->bytes;
+        echi_part(layout, (size_t)((count - 1) / sector + 1) * (size_t)sector, s->key_bytes);
+    }
+    while (p->count[p->levels] >> p->top_bits) p->top_bits++;
+}
+
+static ech_status make_plan(const void *request, void *plan, size_t *work_bytes)
+{
+    const struct echi_search *s = request;
+    struct search_plan *p = plan;
+    struct echi_layout layout = { .base = NULL };
+    ech_status status;
+    *p = (struct search_plan){ .levels = 0 };
+    TRY(choose(s, &p->algorithm));
+    const uint64_t m = s->m, tile = p->algorithm == TREE ? SEARCH_TREE_TILE : SEARCH_TILE;
+    snprintf(p->module, sizeof p->module, "search_k%u", 8 * (unsigned)s->key_bytes);
+    p->tiles = m / tile + (m % tile != 0);
+    if (m && p->algorithm == TREE) plan_tree(s, p, &layout);
+    if (m && p->algorithm == SORTED) echi_part(&layout, (size_t)p->tiles + 1, sizeof(uint64_t));
+    *work_bytes = layout.bytes;
+done:
+    return status;
+}
+
+static struct search_args args_of(const struct echi_search *s, const struct search_plan *p,
+                                  void *work)
+{
+    struct search_args a = { .sorted = s->sorted,
+                             .needles = s->needles,
+                             .positions = s->positions,
+                             .splits = work,
+                             .n = s->n,
+                             .m = s->m,
+                             .tiles = p->tiles,
+                             .levels = p->levels,
+                             .top_bits = p->top_bits,
+                             .upper = s->upper,
+                             .index_bytes = (uint32_t)s->index_bytes,
+                             .order = s->order };
+    for (uint32_t l = 0; l <= p->levels; l++) {
+        a.count[l] = p->count[l];
+        a.level[l] = l ? (char *)work + p->offset[l] : NULL;
+    }
+    return a;
+}
+
+static void launch(struct echi_steps *steps, const struct search_plan *p, enum echi_phase phase,
+                   const char *kernel, unsigned blocks, unsigned threads)
+{
+    echi_step_add(steps, (struct echi_step){ .phase = phase,
+                                             .kind = ECHI_LAUNCH_PDL,
+                                             .module = p->module,
+                                             .name = kernel,
+                                             .blocks = blocks,
+                                             .threads = threads,
+                                             .level = -1 });
+}
+
+static void make_steps(const struct echi_search *s, const struct search_plan *p,
+                       const struct echi_gpu *gpu, struct echi_steps *steps)
+{
+    steps->count = 0;
+    if (s->m == 0) return;
+    switch (p->algorithm) {
+    case WARP:
+        launch(steps, p, ECHI_MOVE, "search_warp",
+               echi_cuda_least((s->m - 1) / SEARCH_WARPS + 1, BLOCKS), SEARCH_THREADS);
+        break;
+    case BINARY:
+        launch(steps, p, ECHI_MOVE, "search_binary",
+               echi_cuda_least((s->m - 1) / SEARCH_THREADS + 1, BLOCKS), SEARCH_THREADS);
+        break;
+    case TREE:
+        if (p->levels)
+            launch(steps, p, ECHI_LOOK, "search_build",
+                   echi_gpu_blocks(gpu, p->count[1], SEARCH_THREADS, 16), SEARCH_THREADS);
+        launch(steps, p, ECHI_MOVE, "search_tree", echi_gpu_blocks(gpu, s->m, SEARCH_TREE_TILE, 4),
+               SEARCH_TREE_THREADS);
+        break;
+    default:
+        launch(steps, p, ECHI_PLAN, "search_split",
+               echi_cuda_least(p->tiles / SEARCH_THREADS + 1, BLOCKS), SEARCH_THREADS);
+        launch(steps, p, ECHI_MOVE, "search_sorted", echi_cuda_least(p->tiles, BLOCKS),
+               SEARCH_THREADS);
+    }
+}
+
+static ech_status run(ech_ctx *ctx, const void *request, const void *plan, void *work)
+{
+    struct search_args args = args_of(request, plan, work);
+    const struct echi_gpu gpu = echi_gpu_of(ctx);
+    struct echi_steps steps;
+    make_steps(request, plan, &gpu, &steps);
+    return echi_cuda_enqueue(ctx, &steps, &args, NULL);
+}
+
+static ech_status explain(const void *request, struct echi_explain *e)
+{
+    const struct echi_gpu gpu = echi_gpu_of(NULL);
+    struct search_plan plan;
+    struct echi_steps steps;
+    size_t bytes;
+    const ech_status status = make_plan(request, &plan, &bytes);
+    if (status != ECH_OK) return status;
+    make_steps(request, &plan, &gpu, &steps);
+    echi_explain_algorithm(e, true, algorithms[plan.algorithm].name, "%s",
+                           algorithms[plan.algorithm].what);
+    for (int i = 0; i < ALGORITHMS; i++)
+        if (i != plan.algorithm)
+            echi_explain_algorithm(e, false, algorithms[i].name, "%s", algorithms[i].what);
+    echi_explain_line(e, "module", "%s", plan.module);
+    if (plan.algorithm == TREE) echi_explain_count(e, "levels", plan.levels);
+    echi_explain_steps(e, &steps);
+    return ECH_OK;
+}
+
+const struct echi_operation echi_cuda_search = {
+    .plan = make_plan, .plan_bytes = sizeof(struct search_plan), .explain = explain, .run = run
+};
