@@ -281,19 +281,21 @@ static ech_status merge_pairs(const struct arrays *a)
                            a->out2, a->n / 2, a->n - a->n / 2, ECH_F32, 4, &o);
 }
 
-/* The inputs are not sorted, as above. */
+/* The offsets are sorted: the first three quarters of them, and the last three. */
 static ech_status set_operation(const struct arrays *a, ech_set operation, size_t value_bytes)
 {
-    const size_t n = a->n / 2;
-    uint64_t *count = (uint64_t *)a->out2 + a->n / 2;
+    const size_t n = SEGMENTS / 4 * 3, skip = SEGMENTS / 4;
+    uint64_t *count = (uint64_t *)a->out2 + SEGMENTS * 2;
     ech_set_options o = {};
     o.size = sizeof o;
     o.work = a->work;
     o.work_bytes = a->work_bytes;
     if (value_bytes)
-        return ech_set_operation_pairs(ctx, a->f32, a->u32, a->f32 + n, a->u32 + n, a->out, a->out2,
-                                       count, n, n, operation, ECH_F32, value_bytes, &o);
-    return ech_set_operation(ctx, a->u32, a->u32 + n, a->out, count, n, n, operation, ECH_U32, &o);
+        return ech_set_operation_pairs(ctx, a->offsets, a->u32, a->offsets + skip, a->u32 + skip,
+                                       a->out, a->out2, count, n, n, operation, ECH_U64,
+                                       value_bytes, &o);
+    return ech_set_operation(ctx, a->offsets, a->offsets + skip, a->out, count, n, n, operation,
+                             ECH_U64, &o);
 }
 
 static ech_status set_union(const struct arrays *a)
@@ -484,8 +486,8 @@ static const struct call {
     { "top-k, large k", topk_many, 0, 4 * 100000 },
     { "merge", merge, 4, 0 },
     { "merge of pairs", merge_pairs, 4, 0 },
-    { "union", set_union, 4, 0 },
-    { "symmetric difference of pairs", set_symmetric, 4, 0 },
+    { "union", set_union, 0, 8 * (SEGMENTS / 4 * 3) },
+    { "symmetric difference of pairs", set_symmetric, 0, 8 * (SEGMENTS / 4) },
     { "merge of runs", merge_many, 4, 0 },
     { "merge of runs of pairs, sort", merge_many_pairs, 4, 0 },
     { "search, warp", search_warp, 2, 0 },

@@ -100,7 +100,7 @@ static bool equal(const struct set_case *c, const char *x, const char *y)
     return !(a & magnitude) && !(b & magnitude);
 }
 
-/* Which of m equal elements of a and of n of b are kept: from position `from` on, `count` of each. */
+/* Which of m equal elements of a and of n of b are kept: count of each, from position `from` on. */
 static void select_equal(ech_set operation, size_t m, size_t n, size_t from[2], size_t count[2])
 {
     const size_t more_a = m > n ? m - n : 0, more_b = n > m ? n - m : 0;

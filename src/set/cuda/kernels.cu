@@ -30,8 +30,8 @@ enum {
 
 /* ---- Boundaries ---- */
 
-/* How keys are stored: as in the input, or as order_encode() returns them, with or without keys that
- * are equal but have different codes. */
+/* How keys are stored: as in the input, or as order_encode() returns them.  In the latter case,
+ * some keys that are equal may have different codes. */
 enum stored { RAW, CODES, CODES_MERGED };
 
 template <int STORED> static __device__ inline ukey form_of(const struct echi_order &o, ukey u)
@@ -110,8 +110,8 @@ struct set_shared {
     struct tile_ranks ranks;
 };
 
-/* The part of a tile.  For inputs that are not sorted, boundaries may be in descending order, or too
- * far apart. */
+/* The part of a tile.  For inputs that are not sorted, boundaries may be in descending order, or
+ * too far apart. */
 static __device__ inline void part_of_tile(const struct set_args &a, uint64_t tile,
                                            struct merge_part &part)
 {
@@ -143,8 +143,8 @@ static __device__ inline void bounds_of_thread(const struct echi_order &o, struc
     to[1] = s.bounds[threadIdx.x + 1] >> 16;
 }
 
-/* Takes this thread's elements in order.  Bit k of the result is set if item[k] is kept; place[k] is
- * where it was in the two parts. */
+/* Takes this thread's elements in order.  Bit k of the result is set if item[k] is kept; place[k]
+ * is where it was in the two parts. */
 template <int STORED, bool PLACES>
 static __device__ inline uint32_t take_items(const struct set_args &a, struct set_shared &s,
                                              const struct merge_part &part, ukey (&item)[STEPS],
