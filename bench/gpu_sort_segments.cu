@@ -159,7 +159,7 @@ template <class T> static void power(ech_dtype dtype, enum kind kind, size_t n, 
     bench<T>(dtype, kind, 0, n, offsets, shape, 0, false);
 }
 
-template <class T> static void half(ech_dtype dtype, enum kind kind, size_t n)
+template <class T> static void half_tiny(ech_dtype dtype, enum kind kind, size_t n)
 {
     struct bench_name name = { kinds[kind], ech_dtype_name(dtype), n, "half + tiny", dists[0] };
     if (!bench_wanted(name)) return;
@@ -203,7 +203,7 @@ int main(int argc, char **argv)
         power<uint64_t>(ECH_U64, KEYS, 64 * M, mean);
     }
     for (enum kind kind : { KEYS, ARGSORT }) {
-        half<uint32_t>(ECH_U32, kind, 64 * M);
+        half_tiny<uint32_t>(ECH_U32, kind, 64 * M);
         rows<uint32_t>(ECH_U32, kind, 1, 128 * M);
         rows<uint32_t>(ECH_U32, kind, 1000000, 3);
     }
