@@ -39,16 +39,36 @@ template <int STORED> static __device__ inline ukey form_of(const struct echi_or
     return STORED == RAW ? merge_form(o, u) : merge_stored<STORED == CODES_MERGED>(o, u);
 }
 
-/* How many keys are less than v, or equal it, if those before `from` are and those from `to` on are
- * not. */
-template <int STORED, bool AFTER_EQUAL, typename number>
-static __device__ inline number search(const struct echi_order &o, const ukey *keys, number from,
-                                       number to, ukey v)
+/* Where the keys that equal v and end before `end` begin. Their number is usually small, so the
+ * distance from `end` is doubled before it is halved. */
+template <int STORED, typename number>
+static __device__ inline number equal_before(const struct echi_order &o, const ukey *keys,
+                                             number end, ukey v)
+{
+    number from = end, step = 1; /* the keys from `from` on equal v */
+    while (step <= from && form_of<STORED>(o, keys[from - step]) == v) {
+        from -= step;
+        step *= 2;
+    }
+    number least = step <= from ? from - step + 1 : 0;
+    while (least < from) {
+        const number i = least + (from - least) / 2;
+        if (form_of<STORED>(o, keys[i]) == v)
+            from = i;
+        else
+            least = i + 1;
+    }
+    return from;
+}
+
+/* Where the keys that equal v and begin at `from` end, but at most `to`. */
+template <int STORED, typename number>
+static __device__ inline number equal_after(const struct echi_order &o, const ukey *keys,
+                                            number from, number to, ukey v)
 {
     while (from < to) {
         const number i = from + (to - from) / 2;
-        const ukey e = form_of<STORED>(o, keys[i]);
-        if (AFTER_EQUAL ? e <= v : e < v)
+        if (form_of<STORED>(o, keys[i]) == v)
             from = i + 1;
         else
             to = i;
@@ -56,35 +76,29 @@ static __device__ inline number search(const struct echi_order &o, const ukey *k
     return from;
 }
 
-/* Converts a point of the merge path, i elements of a and j of b, to one of the balanced path. */
+/* Converts a point of the merge path, i elements of a and j of b, to one of the balanced path. On
+ * the merge path, equal elements of a precede those of b. */
 template <int STORED, typename number>
 static __device__ inline void balance(const struct echi_order &o, const ukey *a, number n_a,
                                       const ukey *b, number n_b, number &i, number &j)
 {
-    if (i >= n_a && j >= n_b) return;
+    if (i == 0 || (i >= n_a && j >= n_b)) return;
     const ukey next_a = i < n_a ? form_of<STORED>(o, a[i]) : 0;
     const ukey next_b = j < n_b ? form_of<STORED>(o, b[j]) : 0;
-    const ukey v = i < n_a && (j >= n_b || next_a <= next_b) ? next_a : next_b;
-    const bool before_a = i > 0 && form_of<STORED>(o, a[i - 1]) == v;
-    const bool before_b = j > 0 && form_of<STORED>(o, b[j - 1]) == v;
-    if (!before_a && !before_b) return; /* none of them precedes the boundary */
-    const number first_a =
-        before_a ? search<STORED, false>(o, a, (number)0, (number)(i - 1), v) : i;
-    const number first_b =
-        before_b ? search<STORED, false>(o, b, (number)0, (number)(j - 1), v) : j;
-    const number m = search<STORED, true>(o, a, i, n_a, v) - first_a;
-    const number n = search<STORED, true>(o, b, j, n_b, v) - first_b;
-    const number t = (i - first_a) + (j - first_b);
-    if (t <= 2 * min(m, n)) {
-        i = first_a + t / 2;
-        j = first_b + t / 2;
-    } else if (m < n) {
-        i = first_a + m;
-        j = first_b + (t - m);
-    } else {
-        i = first_a + (t - n);
-        j = first_b + n;
-    }
+    const bool from_a = i < n_a && (j >= n_b || next_a <= next_b);
+    const ukey v = from_a ? next_a : next_b;
+    if (form_of<STORED>(o, a[i - 1]) != v) return; /* only elements of b, or none, equal v */
+    const number first_a = equal_before<STORED>(o, a, (number)(i - 1), v);
+    const number first_b = from_a ? j : equal_before<STORED>(o, b, j, v);
+    const number t = (i - first_a) + (j - first_b); /* elements before the boundary */
+    if (j - first_b >= i - first_a) return; /* a has no more, and all of them have partners */
+    const number most = min(n_b - first_b, (t + 1) / 2); /* partners that are needed */
+    number n = j - first_b + !from_a;                    /* b[j] equals v */
+    if (n < most)
+        n = equal_after<STORED>(o, b, (number)(first_b + n), (number)(first_b + most), v) - first_b;
+    const number pairs = min(n, t / 2);
+    i = 2 * n >= t ? first_a + pairs : first_a + (t - n);
+    j = first_b + pairs;
 }
 
 extern "C" __global__ void __launch_bounds__(SET_THREADS)
@@ -152,18 +166,19 @@ static __device__ inline uint32_t take_items(const struct set_args &a, struct se
 {
     uint32_t from[2], to[2], kept = 0;
     bounds_of_thread<STORED>(a.order, s, part, from, to);
-    uint32_t i = from[0], j = from[1];
+    uint32_t i = from[0], j = part.n_a + from[1];
+    const uint32_t end_a = to[0], end_b = part.n_a + to[1];
+    ukey x = s.keys[i], y = s.keys[j];
 #pragma unroll
     for (int k = 0; k < STEPS; k++) {
-        const bool more_a = i < to[0], more_b = j < to[1];
-        const ukey x = s.keys[i], y = s.keys[part.n_a + j];
+        const bool more_a = i < end_a, more_b = j < end_b;
         const ukey e = form_of<STORED>(a.order, x), f = form_of<STORED>(a.order, y);
         const bool first = more_a && (!more_b || e <= f), second = more_b && (!more_a || f <= e);
         item[k] = first ? x : y;
-        if (PLACES) place[k] = (uint16_t)(first ? i : part.n_a + j);
+        if (PLACES) place[k] = (uint16_t)(first ? i : j);
         kept |= (a.kept >> (first + 2 * second) & 1) << k;
-        i += first;
-        j += second;
+        if (first) x = s.keys[++i];
+        if (second) y = s.keys[++j];
     }
     return kept;
 }
