@@ -114,12 +114,15 @@ int main(int argc, char **argv)
             bench<uint64_t>(sizes[s], runs[r], ECH_U64, true);
         }
     /* For the rule that chooses the algorithm. */
-    for (int r = 0; r < 6; r++)
-        for (int a = 0; a < 2; a++) {
-            bench<uint32_t>(256 * M, runs[r], ECH_U32, false, algorithms[a]);
-            bench<uint32_t>(256 * M, runs[r], ECH_U32, true, algorithms[a]);
-            bench<uint64_t>(256 * M, runs[r], ECH_U64, false, algorithms[a]);
-            bench<uint64_t>(256 * M, runs[r], ECH_U64, true, algorithms[a]);
-        }
+    const size_t rule_sizes[] = { M, 4 * M, 16 * M, 256 * M };
+    const size_t rule_runs[] = { 2, 4, 8, 16, 32, 64, 1000 };
+    for (int s = 0; s < 4; s++)
+        for (int r = 0; r < 7; r++)
+            for (int a = 0; a < 2; a++) {
+                bench<uint32_t>(rule_sizes[s], rule_runs[r], ECH_U32, false, algorithms[a]);
+                bench<uint32_t>(rule_sizes[s], rule_runs[r], ECH_U32, true, algorithms[a]);
+                bench<uint64_t>(rule_sizes[s], rule_runs[r], ECH_U64, false, algorithms[a]);
+                bench<uint64_t>(rule_sizes[s], rule_runs[r], ECH_U64, true, algorithms[a]);
+            }
     return bench_close();
 }

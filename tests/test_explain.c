@@ -164,6 +164,23 @@ static ech_status merge_many_pairs(const char *d, ech_format f, char *text, size
     return ech_merge_many_explain(d, 100000, 5, ECH_U16, 4, NULL, f, text, bytes);
 }
 
+/* A few launches cost as much as a sort of few elements; a sort of many elements costs 4 or 5
+ * rounds. */
+static ech_status many_elements(const char *d, ech_format f, char *text, size_t bytes)
+{
+    return ech_merge_many_explain(d, 1 << 21, 16, ECH_U32, 0, NULL, f, text, bytes);
+}
+
+static ech_status many_pairs(const char *d, ech_format f, char *text, size_t bytes)
+{
+    return ech_merge_many_explain(d, 1 << 26, 32, ECH_F32, 8, NULL, f, text, bytes);
+}
+
+static ech_status many_wide(const char *d, ech_format f, char *text, size_t bytes)
+{
+    return ech_merge_many_explain(d, 1 << 26, 17, ECH_U64, 0, NULL, f, text, bytes);
+}
+
 static ech_status lower_bound(const char *d, ech_format f, char *text, size_t bytes)
 {
     return ech_search_explain(d, ECH_SEARCH_CALL_LOWER, 1 << 20, 1 << 20, ECH_F64, NULL, f, text,
@@ -176,6 +193,25 @@ static ech_status upper_bound(const char *d, ech_format f, char *text, size_t by
     options.needles_sorted = 1;
     return ech_search_explain(d, ECH_SEARCH_CALL_UPPER, 1000, 100000, ECH_U8, &options, f, text,
                               bytes);
+}
+
+/* With sorted needles, the tree is chosen for fewer needles than keys, and binary searches for much
+ * fewer. */
+static ech_status needles(const char *d, size_t n, size_t m, ech_format f, char *text, size_t bytes)
+{
+    ech_search_options options = ECH_INIT(ech_search_options);
+    options.needles_sorted = 1;
+    return ech_search_explain(d, ECH_SEARCH_CALL_LOWER, n, m, ECH_U32, &options, f, text, bytes);
+}
+
+static ech_status fewer_needles(const char *d, ech_format f, char *text, size_t bytes)
+{
+    return needles(d, 1 << 26, 1 << 22, f, text, bytes);
+}
+
+static ech_status far_fewer_needles(const char *d, ech_format f, char *text, size_t bytes)
+{
+    return needles(d, 1 << 28, 1 << 22, f, text, bytes);
 }
 
 static ech_status few_strings(const char *d, ech_format f, char *text, size_t bytes)
@@ -338,10 +374,15 @@ static const struct {
     { "merge_pairs", merge_pairs, "merge_path" },
     { "union", set_union, "balanced_path" },
     { "symmetric_difference", set_pairs, "balanced_path" },
-    { "merge_many", merge_many, "rounds sort" },
+    { "merge_many", merge_many, "sort rounds" },
     { "merge_many_pairs", merge_many_pairs, "sort rounds" },
+    { "merge_many", many_elements, "rounds sort" },
+    { "merge_many_pairs", many_pairs, "rounds sort" },
+    { "merge_many", many_wide, "sort rounds" },
     { "lower_bound", lower_bound, "tree warp binary sorted" },
     { "upper_bound", upper_bound, "sorted warp binary tree" },
+    { "lower_bound", fewer_needles, "tree warp binary sorted" },
+    { "lower_bound", far_fewer_needles, "binary warp tree sorted" },
     { "argsort_columns", one_column, "pack lsd" },
     { "argsort_columns", two_columns, "lsd" },
     { "argsort_strings", few_strings, "merge refine" },

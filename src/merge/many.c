@@ -50,12 +50,10 @@ static bool can_sort(const struct echi_merge_many *m)
     return m->n && (m->value_bytes || !m->order.merge);
 }
 
-/* A round moves each element once, as does a pass of a radix sort, of which there is one per byte
- * of the key. */
-ech_status echi_merge_choose(const struct echi_merge_many *m, const char *device,
+ech_status echi_merge_choose(const struct echi_merge_many *m, const char *device, unsigned most,
                              enum echi_merge_way *way)
 {
-    *way = can_sort(m) && echi_merge_rounds(m) > m->key_bytes ? ECHI_MERGE_SORT : ECHI_MERGE_ROUNDS;
+    *way = can_sort(m) && echi_merge_rounds(m) > most ? ECHI_MERGE_SORT : ECHI_MERGE_ROUNDS;
     if (!m->algorithm) return ECH_OK;
     for (*way = ECHI_MERGE_ROUNDS; *way <= ECHI_MERGE_SORT; ++*way)
         if (strcmp(m->algorithm, echi_merge_way_name(*way)) == 0) break;

@@ -21,7 +21,8 @@
 enum {
     BLOCKS = 1 << 30,       /* maximum per launch */
     WARP_NEEDLES = 1 << 12, /* at most so many are searched by a warp each */
-    TREE_KEYS = 64          /* keys per needle: if there are more, the tree is not worth making */
+    TREE_KEYS = 64,         /* keys per needle: if there are more, the tree is not worth making */
+    TREE_KEYS_SORTED = 32   /* the same for needles that are sorted */
 };
 
 enum { WARP, BINARY, TREE, SORTED, ALGORITHMS };
@@ -49,10 +50,11 @@ struct search_plan {
 
 static ech_status choose(const struct echi_search *s, int *algorithm)
 {
-    *algorithm = s->m <= WARP_NEEDLES       ? WARP
-                 : s->needles_sorted        ? SORTED
-                 : s->n / TREE_KEYS <= s->m ? TREE
-                                            : BINARY;
+    const uint64_t most = s->needles_sorted ? TREE_KEYS_SORTED : TREE_KEYS;
+    *algorithm = s->m <= WARP_NEEDLES                ? WARP
+                 : s->needles_sorted && s->m >= s->n ? SORTED
+                 : s->n / most <= s->m               ? TREE
+                                                     : BINARY;
     if (!s->algorithm) return ECH_OK;
     for (*algorithm = 0; *algorithm < ALGORITHMS; ++*algorithm)
         if (strcmp(s->algorithm, algorithms[*algorithm].name) == 0) return ECH_OK;

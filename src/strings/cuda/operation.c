@@ -21,7 +21,7 @@
 
 #include <string.h>
 
-enum { FEW = 1 << 13 /* strings whose ties are only merged */ };
+enum { FEW = 1 << 17 /* strings whose ties are only merged */ };
 
 /* The segments that a GPU sorts have at most 2^31 elements. */
 #define MOST_ROUNDS_N ((uint64_t)1 << 31)
@@ -55,7 +55,7 @@ static const struct algorithm {
         .name = "refine",
         .what = "sorts by 7 bytes after the common prefix; three times, each tie by 7 bytes after "
                 "its common prefix; the rest by merging",
-        .when = "more than 8192 strings, up to 2^31",
+        .when = "more than 131072 strings, up to 2^31",
         .applicable = refine_applicable,
         .chosen = refine_chosen,
         .rounds = STRINGS_ROUNDS,
