@@ -164,16 +164,16 @@ static ech_status merge_many_pairs(const char *d, ech_format f, char *text, size
     return ech_merge_many_explain(d, 100000, 5, ECH_U16, 4, NULL, f, text, bytes);
 }
 
-/* A few launches cost as much as a sort of few elements; a sort of many elements costs 4 or 5
+/* A few launches cost as much as a sort of few elements; a sort of many elements costs four
  * rounds. */
 static ech_status many_elements(const char *d, ech_format f, char *text, size_t bytes)
 {
-    return ech_merge_many_explain(d, 1 << 21, 16, ECH_U32, 0, NULL, f, text, bytes);
+    return ech_merge_many_explain(d, 1 << 21, 4, ECH_U32, 0, NULL, f, text, bytes);
 }
 
 static ech_status many_pairs(const char *d, ech_format f, char *text, size_t bytes)
 {
-    return ech_merge_many_explain(d, 1 << 26, 32, ECH_F32, 8, NULL, f, text, bytes);
+    return ech_merge_many_explain(d, 1 << 26, 16, ECH_F32, 8, NULL, f, text, bytes);
 }
 
 static ech_status many_wide(const char *d, ech_format f, char *text, size_t bytes)

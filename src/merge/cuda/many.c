@@ -21,7 +21,8 @@
 enum {
     BLOCKS = 1 << 30, /* maximum per launch */
     ROUNDS_LISTED = 30,
-    FEW = 1 << 21 /* elements that a sort orders in the time of two rounds */
+    FEW = 1 << 21, /* fewer elements are sorted in the time of one round and a half */
+    MANY = 1 << 23
 };
 
 /* The part of the plan that depends only on the request. */
@@ -62,9 +63,8 @@ static void lay_out(const struct echi_merge_many *m, const struct many_plan *p,
 /* The rounds that take as long as a sort, as measured: docs/performance/merge_many.md. */
 static unsigned rounds_of_sort(const struct echi_merge_many *m)
 {
-    if (m->n < FEW) return 1;
-    if (m->key_bytes == 4 && m->value_bytes) return 5;
-    return m->key_bytes < 4 ? (unsigned)m->key_bytes : 4;
+    const unsigned most = m->n < FEW ? 1 : m->n < MANY ? 2 : 4;
+    return m->key_bytes < most ? (unsigned)m->key_bytes : most;
 }
 
 static ech_status make_plan(const void *request, void *plan, size_t *work_bytes)

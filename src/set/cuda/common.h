@@ -11,10 +11,11 @@
 
 enum {
     SET_THREADS = 256,
-    SET_KEYS_BLOCKS = 4, /* per multiprocessor, at least */
-    SET_PAIRS_BLOCKS = 4,
-    SET_WORDS_FIRST = 2 /* before the tile status descriptors */
+    SET_PAIRS_BLOCKS = 6, /* per multiprocessor, at least */
+    SET_WORDS_FIRST = 2   /* before the tile status descriptors */
 };
+
+#define SET_KEYS_BLOCKS(key_bytes) ((key_bytes) == 8 ? 6 : 8)
 
 /* Elements of a thread: an odd number, so that threads use different banks of shared memory. A tile
  * begins at a multiple of SET_TILE, or one earlier, so it has at most one element more. */

@@ -121,6 +121,7 @@ extern "C" __global__ void __launch_bounds__(SET_THREADS)
 struct set_shared {
     ukey keys[ROOM];
     uint32_t bounds[SET_THREADS + 1]; /* of threads: of a, and of b in the upper half */
+    uint16_t places[TILE + 1];        /* of the kept elements, in keys */
     struct tile_ranks ranks;
 };
 
@@ -157,89 +158,98 @@ static __device__ inline void bounds_of_thread(const struct echi_order &o, struc
     to[1] = s.bounds[threadIdx.x + 1] >> 16;
 }
 
-/* Takes this thread's elements in order.  Bit k of the result is set if item[k] is kept; place[k]
- * is where it was in the two parts. */
-template <int STORED, bool PLACES>
-static __device__ inline uint32_t take_items(const struct set_args &a, struct set_shared &s,
-                                             const struct merge_part &part, ukey (&item)[STEPS],
-                                             uint16_t (&place)[STEPS])
+/* Takes this thread's elements in order, from element i of the tile on, and from element j on of
+ * its second part. Bit k of took[0] is set if step k takes an element of a; of took[1], of b. */
+template <int STORED>
+static __device__ inline void take_items(const struct echi_order &o, struct set_shared &s,
+                                         const struct merge_part &part, uint32_t &i, uint32_t &j,
+                                         uint32_t (&took)[2])
 {
-    uint32_t from[2], to[2], kept = 0;
-    bounds_of_thread<STORED>(a.order, s, part, from, to);
-    uint32_t i = from[0], j = part.n_a + from[1];
+    uint32_t from[2], to[2];
+    bounds_of_thread<STORED>(o, s, part, from, to);
     const uint32_t end_a = to[0], end_b = part.n_a + to[1];
-    ukey x = s.keys[i], y = s.keys[j];
+    i = from[0];
+    j = part.n_a + from[1];
+    uint32_t next_a = i, next_b = j;
+    ukey e = form_of<STORED>(o, s.keys[i]), f = form_of<STORED>(o, s.keys[j]);
+    took[0] = took[1] = 0;
 #pragma unroll
     for (int k = 0; k < STEPS; k++) {
-        const bool more_a = i < end_a, more_b = j < end_b;
-        const ukey e = form_of<STORED>(a.order, x), f = form_of<STORED>(a.order, y);
+        const bool more_a = next_a < end_a, more_b = next_b < end_b;
         const bool first = more_a && (!more_b || e <= f), second = more_b && (!more_a || f <= e);
-        item[k] = first ? x : y;
-        if (PLACES) place[k] = (uint16_t)(first ? i : j);
-        kept |= (a.kept >> (first + 2 * second) & 1) << k;
-        if (first) x = s.keys[++i];
-        if (second) y = s.keys[++j];
+        if (first) {
+            took[0] |= 1u << k;
+            e = form_of<STORED>(o, s.keys[++next_a]);
+        }
+        if (second) {
+            took[1] |= 1u << k;
+            f = form_of<STORED>(o, s.keys[++next_b]);
+        }
     }
-    return kept;
 }
 
-template <bool PLACES>
-static __device__ inline void set_tile(const struct set_args &a, struct set_shared &s,
-                                       uint16_t *places)
+/* Which steps keep their element. */
+static __device__ inline uint32_t kept_of(uint32_t kept, const uint32_t (&took)[2])
+{
+    const uint32_t a = kept >> 1 & 1 ? took[0] & ~took[1] : 0;
+    const uint32_t b = kept >> 2 & 1 ? took[1] & ~took[0] : 0;
+    return a | b | (kept >> 3 & 1 ? took[0] & took[1] : 0);
+}
+
+template <bool VALUES>
+static __device__ inline void set_tile(const struct set_args &a, struct set_shared &s)
 {
     const uint64_t tile = blockIdx.x;
     struct merge_part part;
-    ukey item[STEPS];
-    uint16_t place[STEPS];
-    uint32_t kept, total;
+    uint32_t i, j, took[2], total;
     part_of_tile(a, tile, part);
     if (merge_load<SET_THREADS, ITEMS>(a.order, a.keys, part, s.keys))
-        kept = take_items<CODES_MERGED, PLACES>(a, s, part, item, place);
+        take_items<CODES_MERGED>(a.order, s, part, i, j, took);
     else
-        kept = take_items<CODES, PLACES>(a, s, part, item, place);
-    const uint32_t mine = (uint32_t)__popc(kept), through = warp_scan(mine);
-    const uint32_t own = __shfl_sync(WARP_ALL, through, 31);
-    /* All threads have read the parts before the first barrier of rank_tile(). */
+        take_items<CODES>(a.order, s, part, i, j, took);
+    const uint32_t kept = kept_of(a.kept, took), mine = (uint32_t)__popc(kept);
+    const uint32_t through = warp_scan(mine), own = __shfl_sync(WARP_ALL, through, 31);
     const uint64_t rank = rank_tile(s.ranks, a.words + SET_WORDS_FIRST, own, &total, a.n_a + a.n_b);
     const uint64_t before = s.ranks.before;
     uint32_t r = (uint32_t)(rank - before) + through - mine;
 #pragma unroll
     for (int k = 0; k < STEPS; k++) {
-        if (!(kept >> k & 1)) continue;
-        if (r < (uint32_t)TILE + 1) { /* always, if the inputs are sorted */
-            s.keys[r] = item[k];
-            if (PLACES) places[r] = place[k];
+        const uint32_t first = took[0] >> k & 1, second = took[1] >> k & 1;
+        if (kept >> k & 1) {
+            if (r < (uint32_t)TILE + 1) /* always, if the inputs are sorted */
+                s.places[r] = (uint16_t)(first ? i : j);
+            r++;
         }
-        r++;
+        i += first;
+        j += second;
     }
-    __syncthreads(); /* the kept elements are in order */
+    __syncthreads(); /* the places are written */
     const uint64_t room = before < a.capacity ? a.capacity - before : 0;
     const uint32_t n = (uint32_t)min((uint64_t)min(total, (uint32_t)TILE + 1), room);
     ukey *out = (ukey *)a.keys_out + before;
 #pragma unroll
     for (int k = 0; k < ITEMS; k++) {
-        const uint32_t i = threadIdx.x + k * SET_THREADS;
-        if (i < n) __stcs(out + i, order_decode(a.order, s.keys[i]));
+        const uint32_t to = threadIdx.x + k * SET_THREADS;
+        if (to < n) __stcs(out + to, order_decode(a.order, s.keys[s.places[to]]));
     }
-    if (PLACES && n)
+    if (VALUES && n)
         merge_values<SET_THREADS>(a.values, part, a.words_of_value, a.word_bytes, a.values_out,
-                                  before, n, places);
+                                  before, n, s.places);
     if (tile == a.tiles - 1 && threadIdx.x == 0) *a.count = min(before + total, a.capacity);
 }
 
-extern "C" __global__ void __launch_bounds__(SET_THREADS, SET_KEYS_BLOCKS)
+extern "C" __global__ void __launch_bounds__(SET_THREADS, SET_KEYS_BLOCKS(KEY_BYTES))
     set_keys(const __grid_constant__ struct set_args a)
 {
     __shared__ struct set_shared s;
     wait_for_earlier();
-    set_tile<false>(a, s, NULL);
+    set_tile<false>(a, s);
 }
 
 extern "C" __global__ void __launch_bounds__(SET_THREADS, SET_PAIRS_BLOCKS)
     set_pairs(const __grid_constant__ struct set_args a)
 {
     __shared__ struct set_shared s;
-    __shared__ uint16_t places[TILE + 1];
     wait_for_earlier();
-    set_tile<true>(a, s, places);
+    set_tile<true>(a, s);
 }
