@@ -15,6 +15,11 @@
 #include "cpu/vector.h"
 #include "merge/cpu/common.h"
 
+enum {
+    MERGE_RUN = 32,  /* elements of one input that are copied together */
+    MERGE_STEPS = 64 /* between two tests for such a run, from both ends */
+};
+
 struct part {
     size_t from[2], n[2]; /* of a and of b */
 };
