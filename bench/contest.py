@@ -50,7 +50,7 @@ def module(name):
         return None
 
 
-def alternate(works, least=5, most=200, seconds=0.4):
+def alternate(works, least=5, most=200, seconds=0.3):
     """Milliseconds per call of each work, ascending.  The works run alternately; short calls are repeated for 50 us,
     and count as one.  Each work runs `most` times, or until it has run `least` times and has taken `seconds`; twice if
     it takes more than that."""

@@ -99,6 +99,11 @@ void echi_merge_part(const struct echi_merge *m, size_t i)
     if (m->value_bytes) move_values(m, &p, from_b);
 }
 
+bool echi_merge_begins(const struct echi_merge *m)
+{
+    return widths[m->key_bytes].path(m, 1) == 1;
+}
+
 static void run_part(void *arg, size_t i, int thread)
 {
     (void)thread;
