@@ -6,11 +6,22 @@
 LIBRARY is build/bench/libfamily_std.so.  --only selects rows whose "op,dtype,n,dist" matches a regular expression.  N threads
 are those of Echelon, polars and pyarrow; NumPy, pandas and the C++ library use one thread.
 
-Contenders of a row get the same arrays in memory and run alternately; ms is the minimum of the times per call.  Calls of
-less than 50 us are repeated, so their data and their code are in caches.  Each call
-allocates its outputs, except those of the C++ library.  Conversions of inputs are not measured.  A result that differs
-from the one of Echelon is "wrong".  If a library returns the elements in any order, its result is sorted before it is
-compared, and its name ends with "unordered".  Quantiles are compared in f32.
+The contenders:
+    merge       numpy.sort(kind="stable") of concatenate(), DataFrame.merge_sorted() of polars, std::merge
+    merge_many  numpy.sort(), also with kind="stable"
+    sort_rows   numpy.sort(axis=1)
+    unique      numpy.unique(), unique() and value_counts() of pandas, polars and pyarrow, which return any order;
+                by appearance: pandas.factorize(), dictionary_encode() of pyarrow
+    search      numpy.searchsorted(), search_sorted() of polars and pyarrow, std::lower_bound in a loop
+    set         union1d() etc. of NumPy, with assume_unique if possible; methods of pandas.Index; std::set_union etc.
+    quantile    quantile() of the four libraries
+    partition   numpy.partition(), std::nth_element of a copy
+    strings     numpy.argsort(kind="stable") of fixed width, arg_sort() of polars, array_sort_indices() of pyarrow
+
+Contenders of a row get the same arrays in memory and run alternately; ms is the minimum of the times per call.  Calls
+of less than 50 us are repeated, so their data and their code are in caches.  Each call allocates its outputs.
+Conversions of inputs are not measured.  A result that differs from the one of Echelon is "wrong".  Elements in any
+order are sorted before they are compared.  Quantiles are compared in f32.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -90,12 +101,16 @@ class Family:
         self.kept = self.lib.struct(name, **fields)
         return ctypes.addressof(self.kept)
 
-    def std_call(self, op, dtype, a, b, out, n_b=None):
-        """A call of the C++ library: the part of `out` that it has written."""
-        words, pointers = (op.encode(), dtype.encode()), (at(a), at(b), at(out))
-        n_a, n_b = len(a), len(b) if n_b is None else n_b
-        std = self.std
-        return lambda: out[:std(*words, pointers[0], n_a, pointers[1], n_b, pointers[2])]
+    def std_call(self, op, dtype, a, b, n_out, kind=None, n_b=None):
+        """A call of the C++ library, whose output has n_out elements, of the type of a if kind is None."""
+        words, pointers, std = (op.encode(), dtype.encode()), (at(a), at(b)), self.std
+        n_a, n_b, kind = len(a), len(b) if n_b is None else n_b, kind or a.dtype
+
+        def call():
+            out = np.empty(n_out, kind)
+            return out[:std(*words, pointers[0], n_a, pointers[1], n_b, at(out))]
+
+        return call
 
     # ---- Merges ----
 
@@ -110,12 +125,12 @@ class Family:
             call(p_a, p_b, at(out), n // 2, n // 2, code, None)
             return out
 
-        found = {"echelon": echelon, "numpy concatenate+sort(stable)": lambda: np.sort(np.concatenate((a, b)), kind="stable")}
+        found = {"echelon": echelon, "NumPy": lambda: np.sort(np.concatenate((a, b)), kind="stable")}
         if self.std:
-            found["std::merge"] = self.std_call("merge", dtype, a, b, np.empty(n, a.dtype))
+            found["libstdc++"] = self.std_call("merge", dtype, a, b, n)
         if polars:
             frames = [polars.DataFrame({"k": x}) for x in (a, b)]
-            found["polars merge_sorted"] = lambda: frames[0].merge_sorted(frames[1], "k")["k"]
+            found["polars"] = lambda: frames[0].merge_sorted(frames[1], "k")["k"]
         yield "2 arrays", found
 
     def merge_many(self, dtype, dist, n):
@@ -133,8 +148,8 @@ class Family:
                 call(p_keys, p_offsets, at(out), n, runs, code, self.lib.I64, None)
                 return out
 
-            yield f"{runs} runs", {"echelon": echelon, "numpy sort(stable)": lambda keys=keys: np.sort(keys, kind="stable"),
-                                   "numpy sort": lambda keys=keys: np.sort(keys)}
+            yield f"{runs} runs", {"echelon": echelon, "NumPy stable": lambda keys=keys: np.sort(keys, kind="stable"),
+                                   "NumPy": lambda keys=keys: np.sort(keys)}
 
     def sort_rows(self, dtype, dist, n):
         call, code = self.echelon.function("ech_sort_rows"), self.code(dtype)
@@ -148,7 +163,7 @@ class Family:
                 call(p_keys, at(out), n // cols, cols, code, None)
                 return out
 
-            yield f"rows of {cols}", {"echelon": echelon, "numpy sort": lambda keys=keys: np.sort(keys, axis=1)}
+            yield f"rows of {cols}", {"echelon": echelon, "NumPy": lambda keys=keys: np.sort(keys, axis=1)}
 
     # ---- Distinct elements ----
 
@@ -174,27 +189,27 @@ class Family:
         def dictionary(result):
             return result.dictionary.to_numpy(), result.indices.to_numpy()
 
-        works = [{"echelon": echelon(0, 0), "numpy unique": lambda: np.unique(keys)},
-                 {"echelon": echelon(1, 0), "numpy unique": lambda: np.unique(keys, return_counts=True)},
-                 {"echelon": echelon(1, 1), "numpy unique": lambda: tuple(np.unique(keys, return_inverse=True, return_counts=True)[i] for i in (0, 2, 1))},
+        works = [{"echelon": echelon(0, 0), "NumPy": lambda: np.unique(keys)},
+                 {"echelon": echelon(1, 0), "NumPy": lambda: np.unique(keys, return_counts=True)},
+                 {"echelon": echelon(1, 1), "NumPy": lambda: tuple(np.unique(keys, return_inverse=True, return_counts=True)[i] for i in (0, 2, 1))},
                  {"echelon": echelon(0, 1, appearance)}]
         if pandas:
             series = pandas.Series(keys)
-            works[0]["pandas unique unordered"] = (lambda: pandas.unique(keys), by_value)
-            works[1]["pandas value_counts unordered"] = (
+            works[0]["pandas"] = (lambda: pandas.unique(keys), by_value)
+            works[1]["pandas"] = (
                 lambda: series.value_counts(sort=False), lambda r: by_value((r.index.to_numpy(), r.to_numpy())))
-            works[3]["pandas factorize"] = lambda: pandas.factorize(keys)[::-1]
+            works[3]["pandas"] = lambda: pandas.factorize(keys)[::-1]
         if polars:
             column = polars.Series("k", keys)
-            works[0]["polars unique unordered"] = (column.unique, by_value)
-            works[1]["polars value_counts unordered"] = (
+            works[0]["polars"] = (column.unique, by_value)
+            works[1]["polars"] = (
                 column.value_counts, lambda r: by_value((r["k"].to_numpy(), r["count"].to_numpy())))
         if pyarrow:
             array = pyarrow.array(keys)
-            works[0]["pyarrow unique unordered"] = (array.unique, by_value)
-            works[1]["pyarrow value_counts unordered"] = (array.value_counts, structs)
-            works[3]["pyarrow dictionary_encode"] = (array.dictionary_encode, dictionary)
-        names = "values", "values, counts", "values, counts, inverse", "values, inverse, by appearance"
+            works[0]["pyarrow"] = (array.unique, by_value)
+            works[1]["pyarrow"] = (array.value_counts, structs)
+            works[3]["pyarrow"] = (array.dictionary_encode, dictionary)
+        names = "values", "values + counts", "values + counts + inverse", "values + inverse by appearance"
         yield from zip(names, works)
 
     # ---- Searches ----
@@ -213,15 +228,15 @@ class Family:
                 call(p_keys, p_needles, at(out), n, m, code, i64, hint)
                 return out
 
-            found = {"echelon": echelon, "numpy searchsorted": lambda needles=needles: np.searchsorted(keys, needles)}
+            found = {"echelon": echelon, "NumPy": lambda needles=needles: np.searchsorted(keys, needles)}
             if self.std:
-                found["std::lower_bound"] = self.std_call("search", dtype, keys, needles, np.empty(m, np.int64))
+                found["libstdc++"] = self.std_call("search", dtype, keys, needles, m, np.int64)
             if polars:
                 wanted = polars.Series(needles)
-                found["polars search_sorted"] = lambda wanted=wanted: column.search_sorted(wanted, "left")
+                found["polars"] = lambda wanted=wanted: column.search_sorted(wanted, "left")
             if array is not None:
                 values = pyarrow.array(needles)
-                found["pyarrow search_sorted"] = lambda values=values: pyarrow.compute.search_sorted(array, values)
+                found["pyarrow"] = lambda values=values: pyarrow.compute.search_sorted(array, values)
             yield f"{m} needles", found
 
     # ---- Set operations ----
@@ -247,22 +262,21 @@ class Family:
 
                 found = {"echelon": echelon}
                 if self.std:
-                    found[f"std::set_{name}"] = self.std_call(name, dtype, a, b, np.empty(n, a.dtype))
+                    found["libstdc++"] = self.std_call(name, dtype, a, b, n)
                 if shape != "repetitions":
                     found.update(self.set_of_python(name, a, b))
-                yield f"{name}, {shape}", found
+                yield f"{name}: {shape}", found
 
     @staticmethod
     def set_of_python(name, a, b):
         how = {"union": lambda: np.union1d(a, b), "intersection": lambda: np.intersect1d(a, b, assume_unique=True),
                "difference": lambda: np.setdiff1d(a, b, assume_unique=True),
                "symmetric": lambda: np.setxor1d(a, b, assume_unique=True)}
-        found = {"numpy " + {"union": "union1d", "intersection": "intersect1d", "difference": "setdiff1d",
-                             "symmetric": "setxor1d"}[name]: how[name]}
+        found = {"NumPy": how[name]}
         if pandas:
             left, right = pandas.Index(a), pandas.Index(b)
             method = getattr(left, "symmetric_difference" if name == "symmetric" else name)
-            found[f"pandas Index.{method.__name__}"] = lambda: method(right)
+            found["pandas"] = lambda: method(right)
         return found
 
     # ---- Elements of ranks ----
@@ -282,16 +296,16 @@ class Family:
                 call(p_keys, at(out), p_array, n, len(array), code, self.lib.QUANTILE_LINEAR, None)
                 return out
 
-            found = {"echelon": (echelon, same), "numpy quantile": (lambda array=array: np.quantile(keys, array), same)}
+            found = {"echelon": (echelon, same), "NumPy": (lambda array=array: np.quantile(keys, array), same)}
             if pandas:
                 series = pandas.Series(keys)
-                found["pandas quantile"] = (lambda qs=qs: series.quantile(qs), same)
+                found["pandas"] = (lambda qs=qs: series.quantile(qs), same)
             if polars and len(qs) == 1:
                 column = polars.Series(keys)
-                found["polars quantile"] = (lambda: [column.quantile(0.5, "linear")], same)
+                found["polars"] = (lambda: [column.quantile(0.5, "linear")], same)
             if pyarrow:
                 values = pyarrow.array(keys)
-                found["pyarrow quantile"] = (lambda qs=qs: pyarrow.compute.quantile(values, qs), same)
+                found["pyarrow"] = (lambda qs=qs: pyarrow.compute.quantile(values, qs), same)
             yield "median" if len(qs) == 1 else f"{len(qs)} quantiles", found
 
     def partition(self, dtype, dist, n):
@@ -314,9 +328,9 @@ class Family:
             out = np.asarray(result)
             return np.sort(out[:k]), out[k:k + 1], np.sort(out[k:])
 
-        works = {"echelon": echelon, "numpy partition": lambda: np.partition(keys, k)}
+        works = {"echelon": echelon, "NumPy": lambda: np.partition(keys, k)}
         if self.std:
-            works["std::nth_element"] = self.std_call("partition", dtype, keys, keys, np.empty(n, keys.dtype), k)
+            works["libstdc++"] = self.std_call("partition", dtype, keys, keys, n, n_b=k)
         yield "nth element", {name: element if name == "echelon" else (work, lambda r: (r[k:k + 1],))
                               for name, work in works.items()}
         yield "partition", {name: (work, halves) for name, work in works.items()}
@@ -339,14 +353,14 @@ class Family:
 
         fixed = np.array(strings, "S")
         found = {"echelon": (echelon, sorted_strings),
-                 "numpy argsort(stable), S": (lambda: np.argsort(fixed, kind="stable"), sorted_strings)}
+                 "NumPy": (lambda: np.argsort(fixed, kind="stable"), sorted_strings)}
         if pyarrow:
             buffers = [None, pyarrow.py_buffer(offsets), pyarrow.py_buffer(data)]
             array = pyarrow.LargeBinaryArray.from_buffers(pyarrow.large_binary(), n, buffers)
-            found["pyarrow array_sort_indices"] = (lambda: pyarrow.compute.array_sort_indices(array), sorted_strings)
+            found["pyarrow"] = (lambda: pyarrow.compute.array_sort_indices(array), sorted_strings)
         if pyarrow and polars:
             column = polars.from_arrow(pyarrow.LargeStringArray.from_buffers(n, *buffers[1:]))
-            found["polars arg_sort"] = (column.arg_sort, sorted_strings)
+            found["polars"] = (column.arg_sort, sorted_strings)
         yield "argsort", found
 
 
@@ -364,18 +378,17 @@ def measure(case, threads, contenders):
     del expected
     for name, times in alternate(calls).items():
         least, median = summary(times)
-        print(f'{",".join(case)},{threads},"{name}",{least:.6f},{median:.6f},{len(times)},{results[name]}', flush=True)
+        print(f'{",".join(case)},{threads},{name},{least:.6f},{median:.6f},{len(times)},{results[name]}', flush=True)
 
 
 def header(args, echelon):
     versions = [f"{m.__name__} {m.__version__}" for m in (np, pandas, polars, pyarrow) if m]
     with open("/proc/cpuinfo", encoding="utf-8") as file:
         model = next((line.split(":")[1].strip() for line in file if line.startswith("model name")), "unknown")
-    print(f"# {datetime.date.today()}; family_python.py; Echelon {echelon.version}, {', '.join(versions)}, libstdc++ of the system")
+    print(f"# {datetime.date.today()}; family_python.py; Echelon {echelon.version}, {', '.join(versions)}, libstdc++")
     print(f"# machine: {model}, {os.cpu_count()} cores, virtual machine with occasional other load; contenders alternate; ms "
           "is the minimum of the repetitions")
-    print("# threads are those of Echelon, polars and pyarrow; other libraries use one thread; each call allocates its outputs, "
-          "except those of std::")
+    print("# threads are those of Echelon, polars and pyarrow; other libraries use one thread; each call allocates its outputs")
     print("op,dtype,n,shape,dist,threads,contender,ms,ms_median,repetitions,result")
 
 
@@ -390,7 +403,7 @@ def main(args):
         if not re.search(args.only, f"{name},{dtype},{n},{dist}"):
             continue
         for shape, contenders in getattr(family, name)(dtype, dist, n):
-            words = [name, dtype, str(n), f'"{shape}"', dist]
+            words = [name, dtype, str(n), shape, dist]
             measure(words, args.threads, contenders)
     return 0
 

@@ -12,8 +12,8 @@
 #define NAME(x) JOINED(x##_, FROM)
 #define KEY     JOINED(FROM, _element)
 
-/* The order-preserving form (core/order.h) of an element, except that -0 and +0, and all NaN, remain
- * different, which takes fewer steps. */
+/* The order-preserving form (core/order.h) of an element. -0 and +0, and all NaN, remain different,
+ * which takes fewer steps. */
 INLINE KEY NAME(form)(const struct echi_order *o, KEY u, bool is_float)
 {
     if (!is_float) return (KEY)(u ^ (KEY)(o->sign ^ o->flip));

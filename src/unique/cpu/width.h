@@ -29,7 +29,8 @@ static size_t NAME(count)(const struct echi_order *order, const void *sorted, si
     return runs;
 }
 
-/* Writes only the values of the runs that begin in a part: the last key of each, without a branch. */
+/* Writes only the values of the runs that begin in a part: the last key of each. No branch depends
+ * on keys. */
 static void NAME(write_values)(const struct unique_job *job, size_t runs, size_t from, size_t to)
 {
     const struct echi_order order = job->u->order;
