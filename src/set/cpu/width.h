@@ -115,7 +115,22 @@ static size_t NAME(less)(const struct echi_order *o, const KEY *keys, size_t fro
     return NAME(search)(o, keys, low, low + echi_min(step, end - low), v, false) - from;
 }
 
-/* Takes a run of at least RUN elements, if the next elements are one; adds what it writes to *to.
+/* Takes the next element, or the next pair; another run may follow it. Returns how many elements it
+ * writes. */
+static size_t NAME(next)(const struct echi_set *s, struct bound *at, const struct bound *end,
+                         size_t to)
+{
+    const size_t i = at->at[0], j = at->at[1];
+    if (i == end->at[0] || j == end->at[1]) return 0;
+    const KEY e = NAME(merged)(&s->order, ((const KEY *)s->keys[0])[i]);
+    const KEY f = NAME(merged)(&s->order, ((const KEY *)s->keys[1])[j]);
+    at->at[0] += e <= f;
+    at->at[1] += f <= e;
+    if (e == f) return NAME(copy)(s, 0, ECHI_SET_BOTH, i, 1, to);
+    return e < f ? NAME(copy)(s, 0, ECHI_SET_A, i, 1, to) : NAME(copy)(s, 1, ECHI_SET_B, j, 1, to);
+}
+
+/* Takes a run of at least RUN elements and the element after it, if the next elements are a run; adds what it writes to *to.
  * Returns false if they are not. */
 INLINE bool NAME(run)(const struct echi_set *s, struct bound *at, const struct bound *end,
                       size_t *to, bool is_float)
@@ -134,7 +149,9 @@ INLINE bool NAME(run)(const struct echi_set *s, struct bound *at, const struct b
         const size_t count = NAME(less)(&o, s->keys[i], at->at[i], end->at[i], first[1 - i]);
         *to += NAME(copy)(s, i, i ? ECHI_SET_B : ECHI_SET_A, at->at[i], count, *to);
         at->at[i] += count;
-        return count != 0; /* 0: not sorted */
+        if (count == 0) return false; /* not sorted */
+        *to += NAME(next)(s, at, end, *to);
+        return true;
     }
     if (!equal) return false;
     *to += NAME(copy)(s, 0, ECHI_SET_BOTH, at->at[0], RUN, *to);
