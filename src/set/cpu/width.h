@@ -130,8 +130,8 @@ static size_t NAME(next)(const struct echi_set *s, struct bound *at, const struc
     return e < f ? NAME(copy)(s, 0, ECHI_SET_A, i, 1, to) : NAME(copy)(s, 1, ECHI_SET_B, j, 1, to);
 }
 
-/* Takes a run of at least RUN elements and the element after it, if the next elements are a run; adds what it writes to *to.
- * Returns false if they are not. */
+/* Takes a run of at least RUN elements and the element after it, if the next elements are a run;
+ * adds how many it writes to *to. Returns false if they are not. */
 INLINE bool NAME(run)(const struct echi_set *s, struct bound *at, const struct bound *end,
                       size_t *to, bool is_float)
 {
