@@ -9,17 +9,20 @@ bench/results/h200_*_OP.csv, selected by ROWS, in GB/s of the bytes that must be
 dashed line is the throughput of a device copy.
 gf2: time versus size of products and eliminations over GF(2), on a GPU and on one CPU core, and of M4RI.
 sort: Gkeys/s versus n for uniform keys, compared with CUB.
+family: speedup of sorts and related operations over their fastest competitor.  Each dot is one case of
+bench/results/h200_*_OP.csv, selected by FAMILY.
 
 SPDX-License-Identifier: Apache-2.0
 """
 import math
 import pathlib
 import re
+import statistics
 import sys
 import textwrap
 from xml.sax.saxutils import escape
 
-from table import RESULTS, read
+from table import CASE, RESULTS, is_ours, read
 
 # label, operation of the file, and the column values that select the row
 ROWS = (
@@ -49,7 +52,7 @@ ROWS = (
      {"op": "reverse", "dtype": "u32", "n": 2**28, "shape": "apart", "dist": "any"}),
 )
 LEFT, WIDTH, BAR, ROW, TOP, MOST = 190, 520, 9, 26, 58, 5000
-ECHELON, OTHER = "#2a6fbb", "#9aa3ad"
+ECHELON, OTHER, LOSS = "#2a6fbb", "#9aa3ad", "#c0503a"
 
 
 def start(width, height):
@@ -91,38 +94,102 @@ def bar(y, rate, color):
             f'<text x="{LEFT + x + 4:.1f}" y="{y + BAR - 1}" class="n">{rate:.0f}</text>')
 
 
+def rows_chart(title, legend, lines, rows, about):
+    """A chart with one labelled row per operation.  legend: (text, colour, x); lines: (x, text) of vertical
+    lines; rows: (label, marks at y)."""
+    width = LEFT + WIDTH + 60
+    bottom = TOP + ROW * len(rows)
+    about = caption(about, width)
+    out = start(width, bottom + 20 + 13 * len(about))
+    out.append(f'<text x="10" y="20" font-size="15">{escape(title)}</text>')
+    out += [f'<rect x="{LEFT + x}" y="32" width="10" height="10" fill="{color}"/>'
+            f'<text x="{LEFT + x + 15}" y="41">{escape(text)}</text>' for text, color, x in legend]
+    for x, text in lines:
+        out.append(f'<line x1="{x:.1f}" x2="{x:.1f}" y1="{TOP - 6}" y2="{bottom}" stroke="#999" '
+                   f'stroke-dasharray="3 3"/><text x="{x - 2.5 * len(text):.1f}" y="{TOP - 9}" class="n">'
+                   f"{escape(text)}</text>")
+    for i, (label, marks) in enumerate(rows):
+        y = TOP + ROW * i
+        out.append(f'<text x="{LEFT - 6}" y="{y + 13}" text-anchor="end">{escape(label)}</text>')
+        out += marks(y)
+    out += draw_caption(about, bottom + 18)
+    out.append("</svg>")
+    return "\n".join(out) + "\n"
+
+
 def draw():
     tables = {}
     for path in sorted(RESULTS.glob("h200_*_*.csv")):
         tables[path.stem.split("_")[-1]] = read(path)
     found = [(label, *find(tables[op][1], wanted)) for label, op, wanted in ROWS if op in tables]
-    found = [row for row in found if row[1] is not None]
-    width = LEFT + WIDTH + 60
     # Each operation has a program of its own, which the caption leaves out.
-    used = [re.sub(r", gpu_\w+", "", text) for op in dict.fromkeys(row[1] for row in ROWS) if op in tables
-            for text in tables[op][0]]
-    about = caption(used, width)
-    bottom = TOP + ROW * len(found)
-    out = start(width, bottom + 20 + 13 * len(about))
-    out += ['<text x="10" y="20" font-size="15">Echelon compared with CUB and Thrust on an NVIDIA H200, GB/s'
-            "</text>",
-            f'<rect x="{LEFT}" y="32" width="10" height="10" fill="{ECHELON}"/>'
-            f'<text x="{LEFT + 15}" y="41">Echelon</text>',
-            f'<rect x="{LEFT + 90}" y="32" width="10" height="10" fill="{OTHER}"/>'
-            f'<text x="{LEFT + 105}" y="41">CUB, Thrust</text>']
-    peak = LEFT + 4220 / MOST * WIDTH
-    out.append(f'<line x1="{peak:.1f}" x2="{peak:.1f}" y1="{TOP - 6}" y2="{bottom}" stroke="#999" '
-               f'stroke-dasharray="3 3"/><text x="{peak - 30:.1f}" y="{TOP - 9}" class="n">'
-               "device copy</text>")
-    for i, (label, echelon, _, other) in enumerate(found):
-        y = TOP + ROW * i
-        out.append(f'<text x="{LEFT - 6}" y="{y + 13}" text-anchor="end">{escape(label)}</text>')
-        out.append(bar(y, echelon, ECHELON))
-        if other is not None:
-            out.append(bar(y + BAR + 1, other, OTHER))
-    out += draw_caption(about, bottom + 18)
-    out.append("</svg>")
-    return "\n".join(out) + "\n"
+    about = [re.sub(r", gpu_\w+", "", text) for op in dict.fromkeys(row[1] for row in ROWS) if op in tables
+             for text in tables[op][0]]
+
+    def bars(echelon, other):
+        return lambda y: [bar(y, echelon, ECHELON)] + ([] if other is None else [bar(y + BAR + 1, other, OTHER)])
+
+    rows = [(label, bars(echelon, other)) for label, echelon, _, other in found if echelon is not None]
+    return rows_chart("Echelon compared with CUB and Thrust on an NVIDIA H200, GB/s",
+                      (("Echelon", ECHELON, 0), ("CUB, Thrust", OTHER, 90)),
+                      [(LEFT + 4220 / MOST * WIDTH, "device copy")], rows, about)
+
+
+FAMILY = (  # label, operation of the file, the values of its column op
+    ("sort, keys", "sort", ("keys",)),
+    ("sort, pairs", "sort", ("pairs",)),
+    ("argsort", "sort", ("argsort",)),
+    ("sort of rows", "sort_segments", ("keys", "pairs", "argsort")),
+    ("argsort by columns", "columns", ("argsort-columns",)),
+    ("argsort of strings", "strings", ("argsort-strings",)),
+    ("is sorted", "is_sorted", ("is_sorted",)),
+    ("merge", "merge", ("merge", "merge_pairs")),
+    ("merge of many runs", "merge_many", ("merge-many", "merge-many-pairs")),
+    ("search", "search", ("search",)),
+    ("set operations", "set", ("union", "intersection", "difference", "symmetric")),
+    ("distinct elements, mode", "unique", ("unique-all", "unique-counts", "unique-appear", "mode")),
+    ("top-k", "topk", ("topk", "topk-unsorted")),
+    ("element of a rank", "quantile", ("nth-median", "nth-position")),
+    ("partition", "quantile", ("partition-at",)),
+)
+
+
+def speedups(rows, ops):
+    """The speedup over the fastest competitor of each case with the algorithm that the library chooses."""
+    cases = {}
+    for row in rows:
+        if row["op"] in ops and (row["op"] != "argsort-strings" or row["shape"] == "default"):
+            case = tuple(row.get(name) for name in CASE)
+            cases.setdefault(case, {})[row["contender"]] = float(row["ms"])
+    return sorted(min(ms for name, ms in case.items() if not is_ours(name)) / case["echelon"]
+                  for case in cases.values() if "echelon" in case and any(not is_ours(name) for name in case))
+
+
+def draw_family():
+    across = lambda speedup: LEFT + WIDTH * (math.log2(speedup) + 2) / 11  # 1/4 to 512
+    rows, versions, dates = [], [], []
+    for label, op, ops in FAMILY:
+        path = sorted(path for path in RESULTS.glob(f"h200_*_{op}.csv") if path.stem.split("_", 2)[2] == op)[-1]
+        about, table = read(path)
+        found = speedups(table, ops)
+        dates.append(path.stem.split("_")[1])
+        versions += [part for text in about for part in text.split("; ") if re.match("device|driver|CUDA|CUB", part)]
+
+        def dots(y, found=found):
+            middle = statistics.median(found)
+            return ([f'<circle cx="{across(x):.1f}" cy="{y + 9}" r="3" fill="{ECHELON if x >= 1 else LOSS}" '
+                     'fill-opacity="0.45"/>' for x in found]
+                    + [f'<path d="M{across(middle):.1f} {y + 2}v14" stroke="#222" stroke-width="2"/>'
+                       f'<text x="{LEFT + WIDTH + 8}" y="{y + 13}" class="n">{middle:.2f}</text>'])
+
+        rows.append((label, dots))
+    lines = [(across(2.0**power), f"{2**power}" if power >= 0 else f"1/{2**-power}") for power in range(-2, 10)]
+    about = [f"sorts and related operations, {min(dates)} to {max(dates)}",
+             "one dot per case: type, n, shape and distribution; the line and the number are the median of the cases",
+             "fastest competitor: CUB, Thrust, torch or CuPy, in the same file; the axis is logarithmic",
+             *dict.fromkeys(versions)]
+    return rows_chart("Speedup over the fastest competitor on an NVIDIA H200",
+                      (("Echelon is faster", ECHELON, 0), ("Echelon is slower", LOSS, 140)), lines, rows, about)
 
 
 SERIES = (  # name, file, prefix of the contender, colour
@@ -229,7 +296,7 @@ def draw_sort():
     return "\n".join(out) + "\n"
 
 
-CHARTS = {"h200": draw, "gf2": draw_gf2, "sort": draw_sort}
+CHARTS = {"h200": draw, "gf2": draw_gf2, "sort": draw_sort, "family": draw_family}
 
 
 def main():

@@ -63,6 +63,10 @@ if(CMAKE_CXX_COMPILER)
 
   add_rival(RIVAL_STD rival_std cpu_rival_std.cpp)
 
+  add_library(family_std MODULE family_std.cpp) # family_python.py opens it
+  target_compile_options(family_std PRIVATE -O3)
+  set_target_properties(family_std PROPERTIES CXX_STANDARD 17)
+
   add_library(cpu_ops_std OBJECT cpu_ops_std.cpp)
   target_compile_options(cpu_ops_std PRIVATE -O3 -march=native)
   set_target_properties(cpu_ops_std PROPERTIES CXX_STANDARD 17)

@@ -6,11 +6,12 @@
 
 Markers in a file specify the places of its tables and their contents:
 
-    <!-- bench:begin FILE.csv ... [brief] [times] -->
+    <!-- bench:begin FILE.csv ... [brief] [times] [COLUMN=VALUE,...] ... -->
     <!-- bench:end -->
 
 FILE.csv is in bench/results; without a name, all files are used.  brief: only the largest n of each kind
-of case, with random data.  times: time per call, even if the CSV file has rates.  A CSV file begins with
+of case, with random data.  times: time per call, even if the CSV file has rates.  COLUMN=VALUE,...: only rows with one of these values;
+the table has the column if there are several.  A CSV file begins with
 "# text" lines that state machine, versions, date and command, or has columns of these names.  A row is the
 time of one contender in one case.  In the table every case is a row and every contender a column: 10^9
 keys per second, GB/s if the CSV file has gb_per_s, or times if it has runs_per_s; short times are added in
@@ -88,8 +89,9 @@ def cell(speed, row, unit):
     return f"{speed:.0f}" + (f" ({1000 * ms:.3g} us)" if ms < 0.2 else "")
 
 
-def table(path, short, times):
+def table(path, short, times, wanted):
     about, rows = read(path)
+    rows = [row for row in rows if all(row[name] in values for name, values in wanted.items())]
     unit = "ms" if times else next((unit for unit in ("gb_per_s", "runs_per_s") if any(row.get(unit) for row in rows)),
                 "gkeys_per_s")
     contenders = list(dict.fromkeys(row["contender"] for row in rows))
@@ -98,7 +100,7 @@ def table(path, short, times):
     for row in rows:
         cells.setdefault(tuple(row.get(name) or "" for name in CASE), {})[row["contender"]] = row
     cases = brief(cells) if short else list(cells)
-    shown = [i for i, name in enumerate(CASE) if any(case[i] for case in cases)]
+    shown = [i for i, name in enumerate(CASE) if any(case[i] for case in cases) and len(wanted.get(name, "..")) > 1]
     titles = {"value_bytes": "values", "case": "case"}
     if unit == "gkeys_per_s":
         titles.update({"dist": "keys", "op": "sort of"})
@@ -128,9 +130,10 @@ def table(path, short, times):
 def rewrite(text):
     def section(match):
         words = match["what"].split()
-        names = [word for word in words if word not in ("brief", "times")]
+        wanted = {name: values.split(",") for name, _, values in (word.partition("=") for word in words) if values}
+        names = [word for word in words if word not in ("brief", "times") and "=" not in word]
         paths = [RESULTS / name for name in names] or sorted(RESULTS.glob("*.csv"))
-        tables = [table(path, "brief" in words, "times" in words) for path in paths if path.exists()]
+        tables = [table(path, "brief" in words, "times" in words, wanted) for path in paths if path.exists()]
         body = "\n\n".join(tables) if tables else "No measurements yet; run `make bench`."
         return f"{match[1]}\n{body}\n\n{match[3]}"
 

@@ -16,12 +16,10 @@ import datetime
 import statistics
 import sys
 import time
-from pathlib import Path
 
 import numpy as np
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
-from differential.library import Library  # noqa: E402
+from contest import Echelon, module
 
 REPEATS = 7
 F32, I64 = np.dtype("float32"), np.dtype("int64")
@@ -53,16 +51,7 @@ def distances(images):
     return squares[:, None] + squares[None, :] - 2 * flat @ flat.T
 
 
-class Echelon:
-    def __init__(self, path, device, threads):
-        self.lib = Library(path)
-        self.ctx, place = None, ctypes.c_void_p()
-        self.lib.call("ech_open", ctypes.addressof(place), device.encode())
-        self.ctx = place.value
-        if threads:
-            self.lib.call("ech_set_threads", self.ctx, threads, ctx=self.ctx)
-        self.version = self.lib.raw("ech_version").decode()
-
+class TopK(Echelon):
     def prepare(self, device, rows, cols, k, unsorted=False):
         """The options of a call, with a size of the workspace."""
         options = self.lib.struct("ech_topk_options", smallest=1, unsorted=int(unsorted))
@@ -73,8 +62,8 @@ class Echelon:
         return options, size.value
 
     def run(self, keys, values, indices, rows, cols, k, options):
-        self.lib.call("ech_topk_rows", self.ctx, keys, values, indices, rows, cols, k, self.lib.F32, self.lib.I64,
-                      ctypes.addressof(options), ctx=self.ctx)
+        self.call("ech_topk_rows", keys, values, indices, rows, cols, k, self.lib.F32, self.lib.I64,
+                  ctypes.addressof(options))
 
 
 def row(dist, shape, contender, times, gigabytes):
@@ -123,13 +112,6 @@ def on_cpu(echelon, dist, shape, keys):
         row(dist, shape, "torch.topk", wall(lambda: torch.topk(tensor, k, dim=1, largest=False)), gigabytes)
 
 
-def module(name):
-    try:
-        return __import__(name)
-    except ImportError:
-        return None
-
-
 def events(torch, work):
     times = []
     for _ in range(REPEATS + 1):
@@ -150,7 +132,7 @@ def on_gpu(echelon, torch, dist, shape, keys):
     options, size = echelon.prepare("cuda", rows, cols, k)
     work = torch.empty(size + 256, dtype=torch.uint8, device="cuda")
     options.work, options.work_bytes = work.data_ptr() + -work.data_ptr() % 256, size
-    echelon.lib.call("ech_set_stream", echelon.ctx, torch.cuda.current_stream().cuda_stream, ctx=echelon.ctx)
+    echelon.call("ech_set_stream", torch.cuda.current_stream().cuda_stream)
     row(dist, shape, "echelon", events(torch, lambda: echelon.run(
         keys.data_ptr(), values.data_ptr(), indices.data_ptr(), rows, cols, k, options)), gigabytes)
     found = torch.topk(keys, k, dim=1, largest=False)
@@ -175,7 +157,7 @@ def main():
     parser.add_argument("--threads", type=int, default=0)
     parser.add_argument("--images")
     args = parser.parse_args()
-    echelon = Echelon(args.library, args.device, args.threads)
+    echelon = TopK(args.library, args.device, args.threads)
     torch = module("torch")
     if args.device == "cuda" and not (torch and torch.cuda.is_available()):
         print("topk_python.py: torch finds no GPU", file=sys.stderr)

@@ -161,7 +161,8 @@ if command -v python3 >/dev/null; then
         python3 bench/table.py --check $(echo "$files" | grep '\.md$')
     # shellcheck disable=SC2086
     check "the charts are those of bench/results" python3 bench/chart.py --check \
-        docs/performance/h200.svg docs/performance/gf2.svg docs/performance/sort.svg
+        docs/performance/h200.svg docs/performance/gf2.svg docs/performance/sort.svg \
+        docs/performance/family.svg
     # shellcheck disable=SC2046
     check "the tables of strategies are those of the source" python3 scripts/strategies.py --check \
         $(for operation in sort histogram select scan reduce matmul gf2 sparse; do

@@ -13,4 +13,7 @@ enum { MERGE_PART = 1 << 14 }; /* elements */
 /* Merges elements i * MERGE_PART ... of the result, at most MERGE_PART. */
 void echi_merge_part(const struct echi_merge *m, size_t i);
 
+/* Whether the first element of the first input is first in the result; neither input is empty. */
+bool echi_merge_begins(const struct echi_merge *m);
+
 #endif

@@ -1,6 +1,6 @@
 /*
  * merge/cpu/many.c - ech_merge_many() on the CPU: rounds that merge pairs of neighbours, or a
- * stable sort.
+ * stable sort.  If the runs are in order, the input is copied.
  *
  *     in      | run 0 | run 1 | run 2 | run 3 | run 4 |
  *     round   |  0 and 1      |  2 and 3      |  4    |        alternately to a buffer
@@ -111,6 +111,23 @@ done:
     return status;
 }
 
+/* Whether each run begins with an element that need not precede the last one of the run before. */
+static bool in_order(const struct echi_merge_many *m)
+{
+    for (size_t r = 1; r < m->runs; r++) {
+        const size_t at = offset(m, r);
+        if (at == 0 || at == m->n) continue;
+        const char *key = (const char *)m->keys + at * m->key_bytes;
+        const struct echi_merge two = { .keys = { key - m->key_bytes, key },
+                                        .n = { 1, 1 },
+                                        .dtype = m->dtype,
+                                        .key_bytes = m->key_bytes,
+                                        .order = m->order };
+        if (!echi_merge_begins(&two)) return false;
+    }
+    return true;
+}
+
 static void run_rounds(ech_ctx *ctx, const struct echi_merge_many *m, void *work)
 {
     const size_t bytes = 2 * m->n * (m->key_bytes + m->value_bytes);
@@ -144,7 +161,7 @@ static ech_status run(ech_ctx *ctx, const void *request, const void *way, void *
     if (*(const enum echi_merge_way *)way == ECHI_MERGE_SORT) {
         const struct echi_sort sort = echi_merge_sort(m);
         TRY(echi_operation_run(ctx, &echi_cpu_sort, &sort, work));
-    } else if (m->runs == 1) {
+    } else if (in_order(m)) {
         memcpy(m->keys_out, m->keys, m->n * m->key_bytes);
         if (m->value_bytes) memcpy(m->values_out, m->values, m->n * m->value_bytes);
     } else {

@@ -15,6 +15,11 @@
 #include "cpu/vector.h"
 #include "merge/cpu/common.h"
 
+enum {
+    MERGE_RUN = 32,  /* elements of one input that are copied together */
+    MERGE_STEPS = 64 /* between two tests for such a run, from both ends */
+};
+
 struct part {
     size_t from[2], n[2]; /* of a and of b */
 };
@@ -92,6 +97,11 @@ void echi_merge_part(const struct echi_merge *m, size_t i)
                                        widths[m->key_bytes].path(m, end));
     widths[m->key_bytes].part(m, &p, m->value_bytes ? from_b : NULL);
     if (m->value_bytes) move_values(m, &p, from_b);
+}
+
+bool echi_merge_begins(const struct echi_merge *m)
+{
+    return widths[m->key_bytes].path(m, 1) == 1;
 }
 
 static void run_part(void *arg, size_t i, int thread)

@@ -4,7 +4,8 @@
  *   FROM      u8 ... u64 (undefined at the end)
  *
  * Which key comes next is computed without a branch, because on random data the processor would
- * predict every second branch wrongly.
+ * predict every second branch wrongly. Before some steps, one branch tests whether the next
+ * MERGE_RUN elements are from one input; these are copied.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -31,7 +32,22 @@ INLINE void NAME(merge)(const struct echi_merge *m, const struct part *p, unsign
     unsigned char *from_b_end = from_b ? from_b + p->n[0] + p->n[1] : NULL;
     const struct echi_order o = m->order;
     while (a < a_end && b < b_end) { /* neither input ends within so many steps at both ends */
-        const size_t least = echi_min((size_t)(a_end - a), (size_t)(b_end - b));
+        size_t least = echi_min((size_t)(a_end - a), (size_t)(b_end - b));
+        if (least >= MERGE_RUN) {
+            const bool run_b =
+                NAME(form)(&o, b[MERGE_RUN - 1], is_float) < NAME(form)(&o, *a, is_float);
+            if (run_b ||
+                NAME(form)(&o, a[MERGE_RUN - 1], is_float) <= NAME(form)(&o, *b, is_float)) {
+                memcpy(out, run_b ? b : a, MERGE_RUN * sizeof(KEY));
+                if (from_b) memset(from_b, run_b, MERGE_RUN);
+                out += MERGE_RUN;
+                a += run_b ? 0 : MERGE_RUN;
+                b += run_b ? MERGE_RUN : 0;
+                from_b += from_b ? MERGE_RUN : 0;
+                continue;
+            }
+            least = echi_min(least, MERGE_STEPS);
+        }
         for (size_t s = least - least / 2; s; s--) {
             const KEY x = *a, y = *b;
             const bool second = NAME(form)(&o, y, is_float) < NAME(form)(&o, x, is_float);

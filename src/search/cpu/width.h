@@ -11,11 +11,32 @@
 
 #define NAME(x) JOINED(x##_, FROM)
 #define KEY     JOINED(FROM, _element)
-#include "cpu/predicate.h"
 
+/* The order-preserving form (core/order.h) of an element. -0 and +0, and all NaN, remain different,
+ * which takes fewer steps. */
 INLINE KEY NAME(form)(const struct echi_order *o, KEY u, bool is_float)
 {
-    return is_float ? NAME(merged)(o, u) : (KEY)(u ^ (KEY)(o->sign ^ o->flip));
+    if (!is_float) return (KEY)(u ^ (KEY)(o->sign ^ o->flip));
+    const KEY negative = (KEY)(0 - (u >> (8 * sizeof(KEY) - 1)));
+    return (KEY)((KEY)((KEY)(u ^ (negative | (KEY)o->sign)) - (KEY)o->shift) ^ (KEY)o->flip);
+}
+
+/* The form with which elements are compared to find the position of a needle: the last one of the
+ * elements that equal it, if upper, otherwise the first one. */
+INLINE KEY NAME(limit)(const struct echi_order *o, KEY needle, bool is_float, bool upper)
+{
+    const KEY flip = (KEY)o->flip, e = NAME(form)(o, needle, is_float);
+    if (!is_float) return e;
+    const KEY ascending = (KEY)(e ^ flip), zero = (KEY)o->zero, last = (KEY)o->last;
+    KEY low = ascending, high = ascending;
+    if (o->merge && (ascending == zero || ascending == (KEY)(zero + 1))) {
+        low = zero;
+        high = (KEY)(zero + 1);
+    } else if (ascending >= last) {
+        low = last;
+        high = (KEY)-1;
+    }
+    return (KEY)((upper != (flip != 0) ? high : low) ^ flip);
 }
 
 /* at[j] becomes how many of sorted[from ... from + n - 1] precede the needle j, or do not follow
@@ -28,14 +49,16 @@ INLINE void NAME(lanes)(const struct echi_search *s, const KEY *needles, size_t 
     KEY x[LANES];
     size_t low[LANES];
     for (size_t j = 0; j < LANES; j++) {
-        x[j] = NAME(form)(&o, needles[j < count ? j : 0], is_float);
+        x[j] = NAME(limit)(&o, needles[j < count ? j : 0], is_float, upper);
         low[j] = 0;
     }
     for (size_t left = n, half; left; left -= half) { /* the position is in low ... low + left */
         half = left - left / 2;
         for (size_t j = 0; j < LANES; j++) {
             const KEY e = NAME(form)(&o, sorted[low[j] + half - 1], is_float);
-            low[j] += (upper ? e <= x[j] : e < x[j]) ? half : 0;
+            const bool right = upper ? e <= x[j] : e < x[j];
+            /* Compilers make a branch of ?: for floats. */
+            low[j] += is_float ? half & (0 - (size_t)right) : right ? half : 0;
         }
     }
     for (size_t j = 0; j < count; j++) at[j] = low[j];
@@ -46,7 +69,7 @@ INLINE bool NAME(right)(const struct echi_search *s, KEY needle, size_t at, bool
                         bool upper)
 {
     const struct echi_order o = s->order;
-    const KEY *sorted = (const KEY *)s->sorted, x = NAME(form)(&o, needle, is_float);
+    const KEY *sorted = (const KEY *)s->sorted, x = NAME(limit)(&o, needle, is_float, upper);
     if (at > 0) {
         const KEY e = NAME(form)(&o, sorted[at - 1], is_float);
         if (upper ? e > x : e >= x) return false;

@@ -19,7 +19,8 @@
 enum {
     PART = 1 << 14,   /* elements, at least */
     MOST_PARTS = 256, /* several per thread */
-    BLOCK = 1024      /* steps between two copies of keys */
+    RUN = 16,         /* elements that are tested together */
+    BLOCK = 64        /* steps between two tests and copies of keys */
 };
 
 #define FROM_B ((uint32_t)1 << 31) /* a position in b */

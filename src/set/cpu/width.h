@@ -4,7 +4,9 @@
  *   FROM      u8 ... u64 (undefined at the end)
  *
  * Which key comes next, and whether it is kept, is computed without a branch, because on random
- * data the processor would predict every second branch wrongly.
+ * data the processor would predict every second branch wrongly. Between blocks of such steps, one
+ * branch each tests for runs: elements of one input that precede the next one of the other input,
+ * and equal elements of both.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -50,6 +52,14 @@ static struct bound NAME(bound)(const struct echi_set *s, size_t diagonal)
     return (struct bound){ { first_a + (t - n), first_b + n } };
 }
 
+/* The forms of the next elements, at most BLOCK. The compiler vectorises this loop; the loop over
+ * steps would compute a form between a load and the next address. */
+INLINE void NAME(encode)(const struct echi_order *o, const KEY *keys, size_t n, KEY *forms)
+{
+    const struct echi_order order = *o;
+    for (size_t k = 0; k < echi_min(n, BLOCK); k++) forms[k] = NAME(merged)(&order, keys[k]);
+}
+
 /* Takes elements of both inputs until one of them has no more, or BLOCK are taken, and stores those
  * that are kept. With from, also where they are: the position in a or in b, from `begin` on. */
 INLINE size_t NAME(block)(const struct echi_set *s, struct bound *at, const struct bound *end,
@@ -59,9 +69,15 @@ INLINE size_t NAME(block)(const struct echi_set *s, struct bound *at, const stru
     const struct echi_order o = s->order;
     const struct bound begin = *at;
     size_t i = at->at[0], j = at->at[1], k = 0;
+    KEY forms[2][BLOCK];
+    if (is_float) {
+        NAME(encode)(&o, a + i, end->at[0] - i, forms[0]);
+        NAME(encode)(&o, b + j, end->at[1] - j, forms[1]);
+    }
     for (int step = 0; step < BLOCK && i < end->at[0] && j < end->at[1]; step++) {
         const KEY x = a[i], y = b[j];
-        const KEY e = NAME(form)(&o, x, is_float), f = NAME(form)(&o, y, is_float);
+        const KEY e = is_float ? forms[0][i - begin.at[0]] : NAME(form)(&o, x, false);
+        const KEY f = is_float ? forms[1][j - begin.at[1]] : NAME(form)(&o, y, false);
         const bool first = e <= f, second = f <= e;
         keys[k] = NAME(either)(first, x, y);
         if (from)
@@ -72,6 +88,76 @@ INLINE size_t NAME(block)(const struct echi_set *s, struct bound *at, const stru
     }
     *at = (struct bound){ { i, j } };
     return k;
+}
+
+/* Writes elements first ... first + n - 1 of input i to the outputs, from element `to` on, if
+ * elements of this kind (ECHI_SET_A, ...) are kept; returns how many it has written. */
+static size_t NAME(copy)(const struct echi_set *s, int i, unsigned kind, size_t first, size_t n,
+                         size_t to)
+{
+    if (n == 0 || !(s->kept & kind)) return 0;
+    memcpy((KEY *)s->keys_out + to, (const KEY *)s->keys[i] + first, n * sizeof(KEY));
+    if (s->value_bytes)
+        memcpy((char *)s->values_out + to * s->value_bytes,
+               (const char *)s->values[i] + first * s->value_bytes, n * s->value_bytes);
+    return n;
+}
+
+/* How many elements from keys[from] on, at most `end`, are less than v; by steps that double. */
+static size_t NAME(less)(const struct echi_order *o, const KEY *keys, size_t from, size_t end,
+                         KEY v)
+{
+    size_t low = from, step = RUN;
+    while (step < end - low && NAME(merged)(o, keys[low + step]) < v) {
+        low += step;
+        step *= 2;
+    }
+    return NAME(search)(o, keys, low, low + echi_min(step, end - low), v, false) - from;
+}
+
+/* Takes the next element, or the next pair; another run may follow it. Returns how many elements it
+ * writes. */
+static size_t NAME(next)(const struct echi_set *s, struct bound *at, const struct bound *end,
+                         size_t to)
+{
+    const size_t i = at->at[0], j = at->at[1];
+    if (i == end->at[0] || j == end->at[1]) return 0;
+    const KEY e = NAME(merged)(&s->order, ((const KEY *)s->keys[0])[i]);
+    const KEY f = NAME(merged)(&s->order, ((const KEY *)s->keys[1])[j]);
+    at->at[0] += e <= f;
+    at->at[1] += f <= e;
+    if (e == f) return NAME(copy)(s, 0, ECHI_SET_BOTH, i, 1, to);
+    return e < f ? NAME(copy)(s, 0, ECHI_SET_A, i, 1, to) : NAME(copy)(s, 1, ECHI_SET_B, j, 1, to);
+}
+
+/* Takes a run of at least RUN elements and the element after it, if the next elements are a run;
+ * adds how many it writes to *to. Returns false if they are not. */
+INLINE bool NAME(run)(const struct echi_set *s, struct bound *at, const struct bound *end,
+                      size_t *to, bool is_float)
+{
+    const struct echi_order o = s->order;
+    const KEY *next[2] = { (const KEY *)s->keys[0] + at->at[0],
+                           (const KEY *)s->keys[1] + at->at[1] };
+    const size_t n[2] = { end->at[0] - at->at[0], end->at[1] - at->at[1] };
+    const KEY first[2] = { NAME(form)(&o, *next[0], is_float), NAME(form)(&o, *next[1], is_float) };
+    bool equal = first[0] == first[1] && n[0] >= RUN && n[1] >= RUN;
+    for (int i = 0; i < 2; i++) {
+        if (n[i] < RUN) continue;
+        const KEY last = NAME(form)(&o, next[i][RUN - 1], is_float);
+        equal &= last == first[0];
+        if (last >= first[1 - i]) continue;
+        const size_t count = NAME(less)(&o, s->keys[i], at->at[i], end->at[i], first[1 - i]);
+        *to += NAME(copy)(s, i, i ? ECHI_SET_B : ECHI_SET_A, at->at[i], count, *to);
+        at->at[i] += count;
+        if (count == 0) return false; /* not sorted */
+        *to += NAME(next)(s, at, end, *to);
+        return true;
+    }
+    if (!equal) return false;
+    *to += NAME(copy)(s, 0, ECHI_SET_BOTH, at->at[0], RUN, *to);
+    at->at[0] += RUN;
+    at->at[1] += RUN;
+    return true;
 }
 
 /* Writes the result of the elements between two bounds, from element `to` of the outputs on.
@@ -85,6 +171,8 @@ static size_t NAME(part)(const struct echi_set *s, struct bound at, const struct
     const bool is_float = s->order.float_mask != 0, values = s->value_bytes != 0;
     while (at.at[0] < end->at[0] && at.at[1] < end->at[1]) {
         const struct bound begin = at;
+        if (is_float ? NAME(run)(s, &at, end, &to, true) : NAME(run)(s, &at, end, &to, false))
+            continue;
         const size_t n = is_float ? values ? NAME(block)(s, &at, end, keys, from, true)
                                            : NAME(block)(s, &at, end, keys, NULL, true)
                          : values ? NAME(block)(s, &at, end, keys, from, false)
@@ -93,15 +181,8 @@ static size_t NAME(part)(const struct echi_set *s, struct bound at, const struct
         if (values) move_values(s, &begin, from, n, to);
         to += n;
     }
-    for (int i = 0; i < 2; i++) { /* the rest of the other input has no partners */
-        const size_t n = end->at[i] - at.at[i], rest = at.at[i];
-        if (n == 0 || !(s->kept & (i ? ECHI_SET_B : ECHI_SET_A))) continue;
-        memcpy(out + to, (const KEY *)s->keys[i] + rest, n * sizeof *keys);
-        if (values)
-            memcpy((char *)s->values_out + to * s->value_bytes,
-                   (const char *)s->values[i] + rest * s->value_bytes, n * s->value_bytes);
-        to += n;
-    }
+    for (int i = 0; i < 2; i++) /* the rest of the other input has no partners */
+        to += NAME(copy)(s, i, i ? ECHI_SET_B : ECHI_SET_A, at.at[i], end->at[i] - at.at[i], to);
     return to - first;
 }
 

@@ -11,21 +11,37 @@
 /* Whether a run begins at key i. */
 static inline bool NAME(begins)(const struct echi_order *order, const KEY *keys, size_t i)
 {
-    return i == 0 || (keys[i] != keys[i - 1] &&
-                      NAME(merged)(order, keys[i]) != NAME(merged)(order, keys[i - 1]));
+    if (i == 0) return true;
+    if (!order->float_mask) return keys[i] != keys[i - 1];
+    return keys[i] != keys[i - 1] &&
+           NAME(merged)(order, keys[i]) != NAME(merged)(order, keys[i - 1]);
 }
 
 static size_t NAME(count)(const struct echi_order *order, const void *sorted, size_t from,
                           size_t to, size_t *last)
 {
     const KEY *keys = sorted;
-    size_t runs = 0;
-    for (size_t i = from; i < to; i++) {
-        const bool head = NAME(begins)(order, keys, i);
-        runs += head;
-        *last = head ? i : *last;
-    }
+    size_t runs = from == 0, i = to;
+    for (size_t k = from + (from == 0); k < to; k++) runs += NAME(begins)(order, keys, k);
+    if (runs == 0) return 0;
+    while (!NAME(begins)(order, keys, i - 1)) i--;
+    *last = i - 1;
     return runs;
+}
+
+/* Writes only the values of the runs that begin in a part: the last key of each. No branch depends
+ * on keys. */
+static void NAME(write_values)(const struct unique_job *job, size_t runs, size_t from, size_t to)
+{
+    const struct echi_order order = job->u->order;
+    const KEY *keys = job->keys;
+    KEY *values = job->u->values;
+    size_t i = from;
+    while (i < to && !NAME(begins)(&order, keys, i)) i++;
+    for (; i < to; i++) {
+        runs += NAME(begins)(&order, keys, i);
+        values[runs - 1] = keys[i];
+    }
 }
 
 static void NAME(write)(const struct unique_job *job, struct unique_part *part, size_t from,
@@ -35,6 +51,10 @@ static void NAME(write)(const struct unique_job *job, struct unique_part *part, 
     const KEY *keys = job->keys;
     KEY *values = job->by_rank ? u->values : NULL;
     size_t runs = part->runs, begin = part->last;
+    if (values && !job->positions && !u->counts) {
+        NAME(write_values)(job, runs, from, to);
+        return;
+    }
     for (size_t i = from; i < to; i++) {
         if (NAME(begins)(&u->order, keys, i)) {
             if (runs) end_run(job, part, runs - 1, begin, i);
