@@ -20,7 +20,7 @@ check() { # PROGRAM ARGUMENT...
         "$build/tests/$test" "$@" || failed=$((failed + 1))
 }
 for test in test_api test_context test_memory test_sort; do check $test --device cpu --quick; done
-for test in test_reduce test_scan test_histogram test_arrange test_columns test_strings test_topk test_unique \
+for test in test_reduce test_scan test_histogram test_arrange test_columns test_records test_strings test_topk test_unique \
     test_quantile test_merge test_merge_many test_search test_set test_sort_segments; do # one of 101 cases
     check $test --device cpu --quick --every 101
 done

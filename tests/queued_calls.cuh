@@ -376,6 +376,16 @@ static ech_status columns_lsd(const struct arrays *a)
     return columns(a, 4);
 }
 
+static ech_status records(const struct arrays *a)
+{
+    const ech_columns_options o = { sizeof o, NULL, a->work, a->work_bytes };
+    const ech_record_key keys[2] = {
+        { sizeof *keys, 5, ECH_KEY_BYTES, ECH_U8, 3 },
+        { sizeof *keys, 0, ECH_KEY_DTYPE, ECH_F32, 0, 1 },
+    };
+    return ech_sort_records(ctx, a->u32, a->out, a->n / 2, 8, keys, 2, &o);
+}
+
 static ech_status strings(const struct arrays *a, const char *algorithm)
 {
     ech_strings_options o = {};
@@ -480,6 +490,7 @@ static const struct call {
     { "sort of pairs in segments", sort_pairs_segments, 4, 0 },
     { "argsort of packed columns", columns_pack, 4, 0 },
     { "argsort of columns, two words", columns_lsd, 4, 0 },
+    { "sort of records", records, 4, 0 },
     { "argsort of strings", strings_refine, 0, 4 * SEGMENTS },
     { "argsort of few strings", strings_merge, 0, 4 * SEGMENTS },
     { "top-k", topk, 0, 4 * 1000 },

@@ -161,6 +161,23 @@ static void columns(ech_ctx *ctx)
 #endif
 }
 
+static void records(ech_ctx *ctx)
+{
+    const unsigned in[4] = { 1, 7, 0, 7 };
+    unsigned out[4] = { 0, 0, 0, 0 };
+    ech_record_key key;
+    memset(&key, 0, sizeof key);
+    key.size = sizeof key;
+    key.dtype = ECH_U32;
+    expect("ech_sort_records", ech_sort_records(ctx, in, out, 2, 8, &key, 1, NULL), ECH_OK);
+    expect_true("the order of records", out[0] == 0 && out[2] == 1);
+#ifdef NEWER
+    key.newer[0] = 1;
+    expect("ech_sort_records with an unknown field",
+           ech_sort_records(ctx, in, out, 2, 8, &key, 1, NULL), ECH_ERR_UNSUPPORTED);
+#endif
+}
+
 static void strings(ech_ctx *ctx)
 {
     const unsigned offsets[4] = { 0, 2, 3, 5 };
@@ -306,6 +323,7 @@ int main(void)
     sets(ctx);
     searches(ctx);
     columns(ctx);
+    records(ctx);
     strings(ctx);
     uniques(ctx);
     quantiles(ctx);

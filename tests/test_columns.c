@@ -7,8 +7,10 @@
  *     test_columns 'columns(f32+i64dn,n=5000'          cases with this prefix
  *
  * The columns of a case are a text: dtypes separated by +, each followed by letters: d descending,
- * t total order, n with nulls, N with nulls first.  The oracle sorts by the last column first, with
- * the merge sort of oracle.c; nulls are separated before each sort.
+ * t total order, n with nulls, N with nulls first, s with a stride, also at odd addresses.
+ * bytes16, int16 and uint16 are strings and integers of 16 bytes.  The oracle sorts by the last
+ * column first, with the merge sort of oracle.c, or qsort() of strings and integers; nulls are
+ * separated before each sort.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -65,6 +67,24 @@ static const char *const tables[] = {
     "u8+i8+u16+i16+u32+i32+u64+i64+f16+bf16+f32+f64+u8n+i64N+f64d+f32dt",
     "f64n+f64n+f64n+f64n+f64n+f64n+f64n+f64n+f64n+f64n+f64n+f64n+f64n+f64n+f64n+f64n",
 };
+static const char *const wide[] = {
+    /* strings, integers of other widths, strides */
+    "bytes1",
+    "bytes8dn",
+    "bytes16",
+    "bytes13N+u8",
+    "u16s+bytes3ds",
+    "int16",
+    "uint16dn",
+    "int3s+uint9",
+    "f32s",
+    "i64ns+f64ds+u16s",
+    "u32+bytes20s+int24dN",
+    "int1d+uint1+int2+uint8d",
+    "bytes64+f32",
+    "bytes496+int16ds",
+};
+enum { WIDE = sizeof wide / sizeof *wide };
 enum { TABLES = sizeof tables / sizeof *tables };
 
 static void case_id(const struct columns_case *c, char *text, size_t capacity_bytes)
@@ -78,12 +98,14 @@ static void cases(void (*run)(const struct columns_case *))
     static const size_t sizes[] = { 0,    1,    2,    3,    7,    16,    17,    33,    1023,
                                     1025, 4096, 4097, 5003, 8193, 20011, 70001, 300007 };
     static const char *const dists[] = { "random", "few", "equal", "first", "pairs" };
-    for (size_t t = 0; t < TABLES; t++)
+    for (size_t t = 0; t < TABLES + WIDE; t++)
         for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++)
             for (size_t d = 0; d < 5; d++) {
-                struct columns_case c = { tables[t], sizes[s], dists[d], ECH_U64 };
+                struct columns_case c = { t < TABLES ? tables[t] : wide[t - TABLES], sizes[s],
+                                          dists[d], ECH_U64 };
                 if (c.n < 3 && d) continue;
                 if (c.n > 50000 && (t + s + d) % 4) continue;
+                if (strstr(c.columns, "496") && c.n > 5003) continue;
                 c.index = index_dtype(t + 3 * s + 7 * d, c.n);
                 run(&c);
             }
@@ -94,6 +116,7 @@ static void cases(void (*run)(const struct columns_case *))
 struct column {
     ech_sort_column options; /* data and validity: on the host */
     char *data;
+    size_t width, stride;
     uint8_t *validity;
     size_t offset, validity_bytes; /* offset: of the first bit */
 };
@@ -110,6 +133,17 @@ static ech_dtype dtype_named(const char *text, size_t length)
             strncmp(text, ech_dtype_name((ech_dtype)t), length) == 0)
             return (ech_dtype)t;
     return ECH_U8; /* "bool" */
+}
+
+static ech_key_kind kind_named(const char *text, size_t *length)
+{
+    static const char *const names[] = { "", "bytes", "uint", "int" };
+    for (int kind = ECH_KEY_BYTES; kind <= ECH_KEY_SIGNED; kind++)
+        if (strncmp(text, names[kind], strlen(names[kind])) == 0) {
+            *length = strlen(names[kind]);
+            return (ech_key_kind)kind;
+        }
+    return ECH_KEY_DTYPE;
 }
 
 /* Zeros, ends of the range, and for floats NaN of both signs and infinities. */
@@ -136,15 +170,33 @@ static uint64_t element(const struct columns_case *c, size_t column, ech_dtype d
     return rng_next(rng);
 }
 
+/* Strings and integers that differ in few bytes, or not at all. */
+static void make_wide(const struct columns_case *c, size_t at, size_t i, struct rng *rng,
+                      unsigned char *to, size_t width)
+{
+    const uint64_t u = element(c, at, ECH_U64, i, rng);
+    memset(to, u & 1 ? 0xFF : 0, width);
+    memcpy(to + rng_below(rng, width), &u, 1);
+    if (width >= 8 && u & 2) memcpy(to + width - 8, &u, 8);
+    if (width < 8) memcpy(to, &u, width);
+}
+
 static bool make_column(const struct columns_case *c, size_t at, struct rng *rng, struct column *k)
 {
-    const ech_dtype dtype = k->options.dtype;
-    const size_t bytes = ech_dtype_bytes(dtype);
-    k->data = malloc(c->n * bytes + 1);
+    k->width = k->options.width_bytes;
+    if (k->options.kind == ECH_KEY_DTYPE) k->width = ech_dtype_bytes(k->options.dtype);
+    k->stride = k->width;
+    if (k->options.stride_bytes) k->stride = k->options.stride_bytes = k->width + rng_below(rng, 9);
+    k->data = malloc(c->n * k->stride + 1);
     if (!k->data) return false;
+    memset(k->data, 0x5A, c->n * k->stride + 1);
     for (size_t i = 0; i < c->n; i++) {
-        const uint64_t u = element(c, at, dtype, i, rng);
-        memcpy(k->data + i * bytes, &u, bytes);
+        char *to = k->data + i * k->stride;
+        const uint64_t u = element(c, at, k->options.dtype, i, rng);
+        if (k->options.kind == ECH_KEY_DTYPE)
+            memcpy(to, &u, k->width);
+        else
+            make_wide(c, at, i, rng, (unsigned char *)to, k->width);
     }
     if (!k->options.validity) return true;
     k->offset = rng_below(rng, 30);
@@ -167,12 +219,19 @@ static bool make_table(const struct columns_case *c, uint64_t seed, struct table
         size_t length = strcspn(text, "+dtnN");
         if (strncmp(text, "bool", 4) == 0) length = 4;
         k->options.size = sizeof k->options;
+        k->options.kind = kind_named(text, &length);
         k->options.dtype = dtype_named(text, length);
+        if (k->options.kind != ECH_KEY_DTYPE) {
+            char *end;
+            k->options.width_bytes = strtoul(text + length, &end, 10);
+            length = (size_t)(end - text);
+        }
         for (text += length; *text && *text != '+'; text++) {
             if (*text == 'd') k->options.descending = 1;
             if (*text == 't') k->options.order = ECH_ORDER_TOTAL;
             if (*text == 'n' || *text == 'N') k->options.validity = &some;
             if (*text == 'N') k->options.nulls_first = 1;
+            if (*text == 's') k->options.stride_bytes = 1;
         }
         if (*text == '+') text++;
         if (!make_column(c, t->count, &rng, k)) return false;
@@ -196,10 +255,46 @@ static bool is_null(const struct column *k, size_t row)
     return k->validity && !(k->validity[bit / 8] >> bit % 8 & 1);
 }
 
+/* An element in the order of memcmp(), and its place, for qsort(). */
+static size_t wide_bytes;
+
+static int compare_wide(const void *a, const void *b)
+{
+    const int order = memcmp(a, b, wide_bytes);
+    if (order) return order;
+    uint32_t x, y;
+    memcpy(&x, (const char *)a + wide_bytes, 4);
+    memcpy(&y, (const char *)b + wide_bytes, 4);
+    return x < y ? -1 : 1;
+}
+
+static bool order_wide(const struct column *k, size_t n, const char *keys, uint32_t *order)
+{
+    const size_t each = k->width + 4;
+    unsigned char *all = malloc(n * each + 1);
+    if (!all) return false;
+    for (size_t i = 0; i < n; i++) {
+        unsigned char *to = all + i * each;
+        const uint32_t place = (uint32_t)i;
+        for (size_t b = 0; b < k->width; b++) {
+            const bool string = k->options.kind == ECH_KEY_BYTES;
+            to[b] = (unsigned char)keys[i * k->width + (string ? b : k->width - 1 - b)];
+        }
+        if (k->options.kind == ECH_KEY_SIGNED) to[0] ^= 0x80;
+        for (size_t b = 0; k->options.descending && b < k->width; b++) to[b] ^= 0xFF;
+        memcpy(to + k->width, &place, 4);
+    }
+    wide_bytes = k->width;
+    qsort(all, n, each, compare_wide);
+    for (size_t i = 0; i < n; i++) memcpy(&order[i], all + i * each + k->width, 4);
+    free(all);
+    return true;
+}
+
 /* Sorts rows by one column, stably. */
 static bool order_by(const struct column *k, size_t n, uint32_t *rows)
 {
-    const size_t bytes = ech_dtype_bytes(k->options.dtype);
+    const size_t bytes = k->width;
     uint32_t *valid = malloc((n + 1) * 4), *order = malloc((n + 1) * 4), *nulls = rows;
     char *keys = malloc(n * bytes + 1);
     size_t some = 0, none = 0;
@@ -210,13 +305,16 @@ static bool order_by(const struct column *k, size_t n, uint32_t *rows)
         else
             valid[some++] = rows[i];
     for (size_t i = 0; done && i < some; i++)
-        memcpy(keys + i * bytes, k->data + valid[i] * bytes, bytes);
+        memcpy(keys + i * bytes, k->data + valid[i] * k->stride, bytes);
     const struct sort_case one = { .dtype = k->options.dtype,
                                    .n = some,
                                    .index_bytes = 4,
                                    .descending = k->options.descending,
                                    .total = k->options.order == ECH_ORDER_TOTAL };
-    done = done && oracle_order(&one, keys, order);
+    if (k->options.kind == ECH_KEY_DTYPE)
+        done = done && oracle_order(&one, keys, order);
+    else
+        done = done && order_wide(k, some, keys, order);
     if (done) {
         const size_t first = k->options.nulls_first ? none : 0;
         memmove(rows + (k->options.nulls_first ? 0 : some), nulls, none * 4);
@@ -253,10 +351,12 @@ static bool make_arrays(struct run *r, const struct table *t, struct rng *rng)
     const unsigned sides = (unsigned)rng_below(rng, 3); /* all on the device; on the host; mixed */
     for (r->count = 0; r->count < t->count; r->count++) {
         const struct column *k = &t->column[r->count];
-        const size_t i = r->count, bytes = ech_dtype_bytes(k->options.dtype);
+        const bool any = k->options.kind != ECH_KEY_DTYPE || k->options.stride_bytes;
+        const size_t i = r->count, bytes = any ? 1 : k->width;
+        const size_t used = r->c->n ? (r->c->n - 1) * k->stride + k->width : 0;
         ech_ctx *place = cpu || sides == 1 || (sides == 2 && rng_below(rng, 2)) ? NULL : r->ctx;
         r->columns[i] = k->options;
-        if (!buffer_make(&r->data[i], place, r->c->n * bytes, bytes * rng_below(rng, 5)) ||
+        if (!buffer_make(&r->data[i], place, used, bytes * rng_below(rng, 5)) ||
             !buffer_set(&r->data[i], k->data))
             return false;
         r->columns[i].data = r->data[i].data;
@@ -329,8 +429,7 @@ static uint32_t bits_of(const struct table *t)
 {
     uint32_t bits = 0;
     for (size_t i = 0; i < t->count; i++)
-        bits += 8 * (uint32_t)ech_dtype_bytes(t->column[i].options.dtype) +
-                (t->column[i].validity != NULL);
+        bits += 8 * (uint32_t)t->column[i].width + (t->column[i].validity != NULL);
     return bits;
 }
 
@@ -428,7 +527,21 @@ static void bad(ech_ctx *ctx)
     REFUSED("columns[1]", k, index, 8, 2, ECH_U32, NULL);
     k[1].size = sizeof *k - 8;
     REFUSED("columns[1].size", k, index, 8, 2, ECH_U32, NULL);
-    k[1].size = sizeof *k, o.algorithm = "slow";
+    k[1].size = sizeof *k, k[1].kind = (ech_key_kind)4;
+    REFUSED("columns[1].kind is 4", k, index, 8, 2, ECH_U32, NULL);
+    k[1].kind = ECH_KEY_BYTES;
+    REFUSED("columns[1].width_bytes is 0", k, index, 8, 2, ECH_U32, NULL);
+    k[1].width_bytes = 513;
+    REFUSED("columns[1].width_bytes is 513", k, index, 8, 2, ECH_U32, NULL);
+    k[1].width_bytes = 509;
+    REFUSED("columns[1].width_bytes is 509", k, index, 8, 2, ECH_U32, NULL);
+    k[1].width_bytes = 4, k[1].stride_bytes = 3;
+    REFUSED("columns[1].stride_bytes is 3", k, index, 8, 2, ECH_U32, NULL);
+    k[1].stride_bytes = SIZE_MAX / 8;
+    REFUSED("columns[1].stride_bytes", k, index, 9, 2, ECH_U32, NULL);
+    k[1].stride_bytes = 0, k[1].kind = ECH_KEY_DTYPE, k[1].width_bytes = 8;
+    REFUSED("columns[1].width_bytes is 8, but", k, index, 8, 2, ECH_U32, NULL);
+    k[1].width_bytes = 4, o.algorithm = "slow";
     REFUSED("unknown algorithm \"slow\"", k, index, 8, 2, ECH_U32, &o);
     REFUSED("unknown algorithm \"slow\"", k, index, 0, 2, ECH_U32, &o);
     o.algorithm = NULL, o.work_bytes = 1;

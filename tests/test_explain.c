@@ -214,6 +214,12 @@ static ech_status far_fewer_needles(const char *d, ech_format f, char *text, siz
     return needles(d, 1 << 28, 1 << 22, f, text, bytes);
 }
 
+static ech_status records(const char *d, ech_format f, char *text, size_t bytes)
+{
+    const ech_record_key key = { .size = sizeof key, .kind = ECH_KEY_BYTES, .width_bytes = 10 };
+    return ech_sort_records_explain(d, 1000, 100, &key, 1, 0, NULL, f, text, bytes);
+}
+
 static ech_status few_strings(const char *d, ech_format f, char *text, size_t bytes)
 {
     return ech_strings_explain(d, 1000, 1 << 20, ECH_I32, ECH_U32, NULL, f, text, bytes);
@@ -385,6 +391,7 @@ static const struct {
     { "lower_bound", far_fewer_needles, "binary warp tree sorted" },
     { "argsort_columns", one_column, "pack lsd" },
     { "argsort_columns", two_columns, "lsd" },
+    { "sort_records", records, "lsd" },
     { "argsort_strings", few_strings, "merge refine" },
     { "argsort_strings", strings, "refine merge" },
     { "unique_all", unique_all, "sort" },

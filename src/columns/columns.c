@@ -1,6 +1,6 @@
 /*
- * columns/columns.c - ech_argsort_columns() and its related functions: checks the arguments, lays
- * out the key of a row, and calls the backend.
+ * columns/columns.c - ech_argsort_columns(), ech_sort_records() and their related functions: checks
+ * the arguments, lays out the key of a row, and calls the backend.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -17,9 +17,9 @@ static const struct echi_operation *operation(const struct echi_backend *backend
 
 /* ---- The key of a row ---- */
 
-static uint32_t column_bits(const struct echi_column *c)
+static uint32_t part_bits(const struct echi_part *p)
 {
-    return 8 * c->bytes + (c->validity ? 1 : 0);
+    return 8 * p->bytes + p->null_bit;
 }
 
 uint32_t echi_columns_words(const struct echi_columns *c)
@@ -31,23 +31,25 @@ static struct echi_column_word make_word(const struct echi_columns *c, uint32_t 
 {
     const uint32_t end = c->bits - 64 * word, low = end > 64 ? end - 64 : 0;
     struct echi_column_word w = { .low = low, .bits = end - low };
-    for (uint32_t i = 0; i < c->count; i++) {
-        const struct echi_column *column = &c->column[i];
-        if (column->low >= end || column->low + column_bits(column) <= low) continue;
+    for (uint32_t i = 0; i < c->parts; i++) {
+        const struct echi_part *p = &c->part[i];
+        if (p->low >= end || p->low + part_bits(p) <= low) continue;
         if (w.count == 0) w.first = i;
         w.count++;
     }
     return w;
 }
 
+static void make_words(struct echi_columns *c)
+{
+    for (uint32_t i = c->parts; i-- > 0; c->bits += part_bits(&c->part[i]))
+        c->part[i].low = c->bits;
+    for (uint32_t i = 0; i < echi_columns_words(c); i++) c->word[i] = make_word(c, i);
+}
+
 uint32_t echi_columns_word_bytes(const struct echi_column_word *w)
 {
     return w->bits > 32 ? 8 : w->bits > 16 ? 4 : w->bits > 8 ? 2 : 1;
-}
-
-bool echi_columns_plain(const struct echi_columns *c)
-{
-    return c->count == 1 && !c->column[0].validity;
 }
 
 struct echi_sort echi_columns_sort(const struct echi_columns *c, uint32_t word, bool first)
@@ -66,34 +68,128 @@ struct echi_sort echi_columns_sort(const struct echi_columns *c, uint32_t word, 
                               .order = echi_order_make(dtype, ECH_ORDER_NAN_LAST, false, false),
                               .end_bit = (int)w->bits,
                               .stable = true };
-    if (first && echi_columns_plain(c)) {
+    if (first && c->plain) {
         sort.dtype = c->dtype;
-        sort.order = c->column[0].order;
+        sort.order = c->part[0].order;
     }
     return sort;
 }
 
+struct echi_arrange echi_records_move(const struct echi_columns *c, const void *records,
+                                      const void *indices)
+{
+    return (struct echi_arrange){ .what = ECHI_GATHER,
+                                  .in = records,
+                                  .out = c->records_out,
+                                  .n = c->n,
+                                  .element_bytes = c->record_bytes,
+                                  .index = indices,
+                                  .index_bytes = c->index_bytes,
+                                  .limit = c->n };
+}
+
+struct echi_arrange echi_records_copy(const struct echi_columns *c, void *copy)
+{
+    return (struct echi_arrange){ .what = ECHI_ROTATE, /* by 0 */
+                                  .in = c->source[0].data,
+                                  .out = copy,
+                                  .n = c->n,
+                                  .element_bytes = c->record_bytes };
+}
+
 /* ---- Checks ---- */
 
-static ech_status check_column(ech_ctx *ctx, const char *name, const ech_sort_column *given)
+/* How the elements of a column, or a key of records, are compared. */
+struct key {
+    ech_key_kind kind;
+    ech_dtype dtype;
+    size_t width_bytes;
+    int descending;
+    ech_order order;
+};
+
+/* Also replaces a width_bytes of 0 by the bytes of dtype. */
+static ech_status check_key(ech_ctx *ctx, const char *name, struct key *key)
 {
-    char text[40];
-    snprintf(text, sizeof text, "%s.dtype", name);
-    const ech_status status = echi_check_dtype(ctx, text, given->dtype);
-    if (status != ECH_OK) return status;
-    if (given->descending != 0 && given->descending != 1)
+    if ((unsigned)key->kind > ECH_KEY_SIGNED)
+        return echi_fail(ctx, ECH_ERR_ARG, "%s.kind is %d, not an ech_key_kind", name,
+                         (int)key->kind);
+    if (key->descending != 0 && key->descending != 1)
         return echi_fail(ctx, ECH_ERR_ARG, "%s.descending is %d, not 0 or 1", name,
-                         given->descending);
-    if (given->order != ECH_ORDER_NAN_LAST && given->order != ECH_ORDER_TOTAL)
+                         key->descending);
+    if (key->order != ECH_ORDER_NAN_LAST && key->order != ECH_ORDER_TOTAL)
         return echi_fail(ctx, ECH_ERR_ARG, "%s.order is %d, not an ech_order", name,
-                         (int)given->order);
-    if (given->nulls_first != 0 && given->nulls_first != 1)
-        return echi_fail(ctx, ECH_ERR_ARG, "%s.nulls_first is %d, not 0 or 1", name,
-                         given->nulls_first);
-    if (!given->validity && given->validity_offset)
-        return echi_fail(ctx, ECH_ERR_ARG, "%s.validity is NULL, but validity_offset is %zu", name,
-                         given->validity_offset);
+                         (int)key->order);
+    if (key->kind == ECH_KEY_DTYPE) {
+        char text[40];
+        snprintf(text, sizeof text, "%s.dtype", name);
+        const ech_status status = echi_check_dtype(ctx, text, key->dtype);
+        if (status != ECH_OK) return status;
+        if (key->width_bytes && key->width_bytes != ech_dtype_bytes(key->dtype))
+            return echi_fail(
+                ctx, ECH_ERR_ARG, "%s.width_bytes is %zu, but an element of %s has %zu bytes", name,
+                key->width_bytes, ech_dtype_name(key->dtype), ech_dtype_bytes(key->dtype));
+        key->width_bytes = ech_dtype_bytes(key->dtype);
+    }
+    if (key->width_bytes < 1 || key->width_bytes > ECHI_KEY_BYTES)
+        return echi_fail(ctx, ECH_ERR_ARG, "%s.width_bytes is %zu, not within 1 to %d", name,
+                         key->width_bytes, (int)ECHI_KEY_BYTES);
     return ECH_OK;
+}
+
+/* Adds the parts of a key that is at `offset` in the elements of a source. */
+static ech_status add_parts(ech_ctx *ctx, const char *name, const struct key *key, uint32_t source,
+                            size_t offset, struct echi_columns *c)
+{
+    const bool reversed = key->kind == ECH_KEY_BYTES;
+    size_t before = 0; /* bytes of the key before this one */
+    for (uint32_t i = 0; i < c->parts; i++) before += c->part[i].bytes;
+    if (before + key->width_bytes > ECHI_KEY_BYTES)
+        return echi_fail(ctx, ECH_ERR_ARG,
+                         "%s.width_bytes is %zu: with the %zu bytes before it, the key of a row "
+                         "exceeds %d bytes",
+                         name, key->width_bytes, before, (int)ECHI_KEY_BYTES);
+    if (key->kind == ECH_KEY_DTYPE) {
+        c->part[c->parts++] = (struct echi_part){
+            .order = echi_order_make(key->dtype, key->order, key->descending, true),
+            .source = source,
+            .offset = (uint32_t)offset,
+            .bytes = (uint32_t)key->width_bytes,
+        };
+        return ECH_OK;
+    }
+    for (size_t left = key->width_bytes, bytes; left; left -= bytes) {
+        /* The last part of a string is shorter; of an integer it is the first. */
+        bytes = reversed || left % 8 == 0 ? (left < 8 ? left : 8) : left % 8;
+        const size_t at = reversed ? key->width_bytes - left : left - bytes;
+        const uint64_t ones = ~(uint64_t)0 >> (64 - 8 * bytes);
+        struct echi_order order = echi_order_make(ECH_U64, key->order, false, false);
+        order.flip = key->descending ? ones : 0;
+        if (key->kind == ECH_KEY_SIGNED && left == key->width_bytes) order.flip ^= ones ^ ones >> 1;
+        c->part[c->parts++] = (struct echi_part){ .order = order,
+                                                  .source = source,
+                                                  .offset = (uint32_t)(offset + at),
+                                                  .bytes = (uint32_t)bytes,
+                                                  .reversed = reversed };
+    }
+    return ECH_OK;
+}
+
+/* Reads struct i of an array of structs of the same size. */
+static ech_status read_struct(ech_ctx *ctx, const char *array, const char *type, const void *given,
+                              uint32_t i, char name[24], void *read, size_t bytes)
+{
+    size_t each, size;
+    ech_status status;
+    memcpy(&each, given, sizeof each);
+    const char *at = (const char *)given + i * each;
+    snprintf(name, 24, "%s[%u]", array, i);
+    TRY(echi_read_struct(ctx, name, type, at, read, bytes));
+    memcpy(&size, at, sizeof size);
+    if (size != each)
+        FAIL(ctx, ECH_ERR_ARG, "%s.size is %zu, but %s[0].size is %zu", name, size, array, each);
+done:
+    return status;
 }
 
 static ech_status read_column(ech_ctx *ctx, const ech_sort_column *columns, uint32_t i,
@@ -102,28 +198,50 @@ static ech_status read_column(ech_ctx *ctx, const ech_sort_column *columns, uint
     char name[24];
     ech_sort_column given;
     ech_status status;
-    snprintf(name, sizeof name, "columns[%u]", i);
-    const char *at = (const char *)columns + i * columns->size;
-    TRY(echi_read_struct(ctx, name, "ech_sort_column", at, &given, sizeof given));
-    memcpy(&given.size, at, sizeof given.size);
-    if (given.size != columns->size)
-        FAIL(ctx, ECH_ERR_ARG, "%s.size is %zu, but columns[0].size is %zu", name, given.size,
-             columns->size);
-    TRY(check_column(ctx, name, &given));
+    TRY(read_struct(ctx, "columns", "ech_sort_column", columns, i, name, &given, sizeof given));
+    struct key key = { given.kind, given.dtype, given.width_bytes, given.descending, given.order };
+    TRY(check_key(ctx, name, &key));
+    if (given.nulls_first != 0 && given.nulls_first != 1)
+        FAIL(ctx, ECH_ERR_ARG, "%s.nulls_first is %d, not 0 or 1", name, given.nulls_first);
+    if (!given.validity && given.validity_offset)
+        FAIL(ctx, ECH_ERR_ARG, "%s.validity is NULL, but validity_offset is %zu", name,
+             given.validity_offset);
     if (given.validity_offset > SIZE_MAX - 7 - c->n)
         FAIL(ctx, ECH_ERR_ARG, "%s.validity_offset is %zu: the sum with n overflows size_t", name,
              given.validity_offset);
-    c->column[i] = (struct echi_column){
-        .data = given.data,
-        .validity = given.validity,
-        .validity_offset = given.validity_offset,
-        .order = echi_order_make(given.dtype, given.order, given.descending, true),
-        .bytes = (uint32_t)ech_dtype_bytes(given.dtype),
-        .nulls_first = (uint32_t)given.nulls_first,
-    };
-    if (i == 0) c->dtype = given.dtype;
+    if (given.stride_bytes && given.stride_bytes < key.width_bytes)
+        FAIL(ctx, ECH_ERR_ARG, "%s.stride_bytes is %zu, less than the %zu bytes of an element",
+             name, given.stride_bytes, key.width_bytes);
+    const size_t stride = given.stride_bytes ? given.stride_bytes : key.width_bytes;
+    if (c->n && stride > (SIZE_MAX - key.width_bytes) / c->n)
+        FAIL(ctx, ECH_ERR_ARG, "%s.stride_bytes is %zu: the product with n overflows size_t", name,
+             stride);
+    const uint32_t first = c->parts;
+    TRY(add_parts(ctx, name, &key, i, 0, c));
+    c->part[first].null_bit = given.validity != NULL;
+    c->part[first].nulls_first = (uint8_t)given.nulls_first;
+    c->part[first].aligned = key.kind == ECH_KEY_DTYPE && !given.stride_bytes;
+    c->source[c->sources++] = (struct echi_source){ .data = given.data,
+                                                    .validity = given.validity,
+                                                    .validity_offset = given.validity_offset,
+                                                    .stride = stride };
+    if (i) return ECH_OK;
+    c->dtype = key.dtype;
+    c->plain = c->part[first].aligned && !given.validity;
 done:
     return status;
+}
+
+static ech_status read_counts(ech_ctx *ctx, const void *structs, const char *name,
+                              const char *count_name, size_t count,
+                              const ech_columns_options *options, struct echi_columns *c)
+{
+    c->algorithm = options->algorithm && *options->algorithm ? options->algorithm : NULL;
+    if (!structs) return echi_fail(ctx, ECH_ERR_ARG, "%s is NULL", name);
+    if (count < 1 || count > ECHI_COLUMNS)
+        return echi_fail(ctx, ECH_ERR_ARG, "%s is %zu, not within 1 to %d", count_name, count,
+                         (int)ECHI_COLUMNS);
+    return echi_check_count(ctx, "n", c->n, 16);
 }
 
 /* Fills in the request, and checks everything except the pointers of arrays. */
@@ -134,19 +252,53 @@ static ech_status read_request(ech_ctx *ctx, const ech_sort_column *columns, siz
     ech_status status;
     memset(c, 0, sizeof *c);
     c->n = n;
-    if (!columns) FAIL(ctx, ECH_ERR_ARG, "columns is NULL");
-    if (column_count < 1 || column_count > ECHI_COLUMNS)
-        FAIL(ctx, ECH_ERR_ARG, "column_count is %zu, not within 1 to %d", column_count,
-             (int)ECHI_COLUMNS);
-    TRY(echi_check_count(ctx, "n", n, 16));
+    TRY(read_counts(ctx, columns, "columns", "column_count", column_count, options, c));
     TRY(echi_check_index(ctx, "index_dtype", index_dtype, "n", n));
-    c->count = (uint32_t)column_count;
     c->index_bytes = (int)ech_dtype_bytes(index_dtype);
-    for (uint32_t i = 0; i < c->count; i++) TRY(read_column(ctx, columns, i, c));
-    for (uint32_t i = c->count; i-- > 0; c->bits += column_bits(&c->column[i]))
-        c->column[i].low = c->bits;
-    for (uint32_t i = 0; i < echi_columns_words(c); i++) c->word[i] = make_word(c, i);
-    c->algorithm = options->algorithm && *options->algorithm ? options->algorithm : NULL;
+    for (uint32_t i = 0; i < column_count; i++) TRY(read_column(ctx, columns, i, c));
+    c->plain &= column_count == 1;
+    make_words(c);
+done:
+    return status;
+}
+
+static ech_status read_record_key(ech_ctx *ctx, const ech_record_key *keys, uint32_t i,
+                                  struct echi_columns *c)
+{
+    char name[24];
+    ech_record_key given;
+    ech_status status;
+    TRY(read_struct(ctx, "keys", "ech_record_key", keys, i, name, &given, sizeof given));
+    struct key key = { given.kind, given.dtype, given.width_bytes, given.descending, given.order };
+    TRY(check_key(ctx, name, &key));
+    if (given.offset_bytes > c->record_bytes ||
+        key.width_bytes > c->record_bytes - given.offset_bytes)
+        FAIL(ctx, ECH_ERR_ARG,
+             "%s has %zu bytes from byte %zu of a record on, but record_bytes is %zu", name,
+             key.width_bytes, given.offset_bytes, c->record_bytes);
+    TRY(add_parts(ctx, name, &key, 0, given.offset_bytes, c));
+done:
+    return status;
+}
+
+static ech_status read_records(ech_ctx *ctx, size_t n, size_t record_bytes,
+                               const ech_record_key *keys, size_t key_count, bool in_place,
+                               const ech_columns_options *options, struct echi_columns *c)
+{
+    ech_status status;
+    memset(c, 0, sizeof *c);
+    c->n = n;
+    c->record_bytes = record_bytes;
+    c->in_place = in_place;
+    c->index_bytes = n <= (uint64_t)1 << 32 ? 4 : 8;
+    c->sources = 1;
+    c->source[0].stride = record_bytes;
+    if (record_bytes < 1 || record_bytes > UINT32_MAX)
+        FAIL(ctx, ECH_ERR_ARG, "record_bytes is %zu, not within 1 to %u", record_bytes, UINT32_MAX);
+    TRY(read_counts(ctx, keys, "keys", "key_count", key_count, options, c));
+    TRY(echi_check_count(ctx, "n", n, record_bytes));
+    for (uint32_t i = 0; i < key_count; i++) TRY(read_record_key(ctx, keys, i, c));
+    make_words(c);
 done:
     return status;
 }
@@ -157,23 +309,40 @@ enum { NAME_BYTES = 32 };
 
 /* The bytes of the bitmap up to its last bit.  A part before the first bit may be on another
  * page, so the pointer moves to the byte of that bit. */
-static size_t skip_bits(struct echi_column *column, size_t n)
+static size_t skip_bits(struct echi_source *source, size_t n)
 {
-    column->validity += column->validity_offset / 8;
-    column->validity_offset %= 8;
-    return ((size_t)column->validity_offset + n + 7) / 8;
+    source->validity += source->validity_offset / 8;
+    source->validity_offset %= 8;
+    return ((size_t)source->validity_offset + n + 7) / 8;
 }
 
-static void add_column(struct echi_call *call, struct echi_columns *c, uint32_t i,
+static void add_column(struct echi_call *call, struct echi_columns *c, const struct echi_part *part,
                        char names[2][NAME_BYTES])
 {
-    struct echi_column *column = &c->column[i];
+    const uint32_t i = part->source;
+    struct echi_source *source = &c->source[i];
+    size_t width = 0;
+    for (const struct echi_part *p = part; p < c->part + c->parts && p->source == i; p++)
+        width += p->bytes;
     snprintf(names[0], NAME_BYTES, "columns[%u].data", i);
-    echi_call_add(call, names[0], &column->data, c->n * column->bytes, column->bytes, ECHI_IN);
-    if (!column->validity) return;
-    const size_t bytes = skip_bits(column, c->n);
+    echi_call_add(call, names[0], &source->data, (c->n - 1) * (size_t)source->stride + width,
+                  part->aligned ? part->bytes : 1, ECHI_IN);
+    if (!source->validity) return;
+    const size_t bytes = skip_bits(source, c->n);
     snprintf(names[1], NAME_BYTES, "columns[%u].validity", i);
-    echi_call_add(call, names[1], &column->validity, bytes, 1, ECHI_IN);
+    echi_call_add(call, names[1], &source->validity, bytes, 1, ECHI_IN);
+}
+
+static void begin(struct echi_call *call, ech_ctx *ctx, const char *what, struct echi_columns *c,
+                  const ech_columns_options *options)
+{
+    call->what = what;
+    call->workspace = NULL;
+    call->operation = operation(ctx->backend);
+    call->request = c;
+    call->count = 0;
+    call->work = options->work;
+    call->work_bytes = options->work_bytes;
 }
 
 ech_status ech_argsort_columns(ech_ctx *ctx, const ech_sort_column *columns, void *indices,
@@ -185,21 +354,44 @@ ech_status ech_argsort_columns(ech_ctx *ctx, const ech_sort_column *columns, voi
     char names[ECHI_COLUMNS][2][NAME_BYTES];
     if (!ctx) return echi_fail(NULL, ECH_ERR_ARG, "ctx is NULL");
     struct echi_call call;
-    call.what = "a sort by columns";
-    call.workspace = NULL;
-    call.operation = operation(ctx->backend);
-    call.request = &c;
-    call.count = 0;
-    call.work = options->work;
-    call.work_bytes = options->work_bytes;
+    begin(&call, ctx, "a sort by columns", &c, options);
     ech_status status;
     TRY(read_request(ctx, columns, n, column_count, index_dtype, options, &c));
     c.indices = indices;
     if (n == 0) return echi_call_check(ctx, &call); /* rejects an unknown algorithm */
-    for (uint32_t i = 0; i < c.count; i++) add_column(&call, &c, i, names[i]);
+    for (uint32_t i = 0; i < c.parts; i++)
+        if (i == 0 || c.part[i].source != c.part[i - 1].source)
+            add_column(&call, &c, &c.part[i], names[c.part[i].source]);
     echi_call_add(&call, "indices", &c.indices, n * (size_t)c.index_bytes, (size_t)c.index_bytes,
                   ECHI_OUT)
         ->element = ech_dtype_name(index_dtype);
+    TRY(echi_call_run(ctx, &call));
+done:
+    return status;
+}
+
+ech_status ech_sort_records(ech_ctx *ctx, const void *records, void *records_out, size_t n,
+                            size_t record_bytes, const ech_record_key *keys, size_t key_count,
+                            const ech_columns_options *options)
+{
+    READ_OPTIONS(ctx, ech_columns_options, options);
+    struct echi_columns c;
+    if (!ctx) return echi_fail(NULL, ECH_ERR_ARG, "ctx is NULL");
+    struct echi_call call;
+    begin(&call, ctx, "a sort of records", &c, options);
+    ech_status status;
+    TRY(read_records(ctx, n, record_bytes, keys, key_count, records && records == records_out,
+                     options, &c));
+    c.source[0].data = records;
+    c.records_out = records_out;
+    if (n == 0) return echi_call_check(ctx, &call); /* rejects an unknown algorithm */
+    const size_t align = echi_opaque_align(record_bytes);
+    echi_call_add(&call, "records", &c.source[0].data, n * record_bytes, 0, ECHI_IN)->device_align =
+        align;
+    struct echi_array *out =
+        echi_call_add(&call, "records_out", &c.records_out, n * record_bytes, 0, ECHI_OUT);
+    out->device_align = align;
+    out->may_be = 1;
     TRY(echi_call_run(ctx, &call));
 done:
     return status;
@@ -230,4 +422,29 @@ ech_status ech_argsort_columns_explain(const char *device, const ech_sort_column
         read_request(NULL, columns, n, column_count, index_dtype, options, &c);
     if (status != ECH_OK) return status;
     return echi_explain(device, "argsort_columns", operation, &c, format, text, capacity_bytes);
+}
+
+ech_status ech_sort_records_workspace(const char *device, size_t n, size_t record_bytes,
+                                      const ech_record_key *keys, size_t key_count, int in_place,
+                                      const ech_columns_options *options, size_t *bytes)
+{
+    READ_OPTIONS(NULL, ech_columns_options, options);
+    struct echi_columns c;
+    if (bytes) *bytes = 0;
+    const ech_status status =
+        read_records(NULL, n, record_bytes, keys, key_count, in_place != 0, options, &c);
+    return status == ECH_OK ? echi_call_workspace(device, operation, &c, bytes) : status;
+}
+
+ech_status ech_sort_records_explain(const char *device, size_t n, size_t record_bytes,
+                                    const ech_record_key *keys, size_t key_count, int in_place,
+                                    const ech_columns_options *options, ech_format format,
+                                    char *text, size_t capacity_bytes)
+{
+    READ_OPTIONS(NULL, ech_columns_options, options);
+    struct echi_columns c;
+    const ech_status status =
+        read_records(NULL, n, record_bytes, keys, key_count, in_place != 0, options, &c);
+    if (status != ECH_OK) return status;
+    return echi_explain(device, "sort_records", operation, &c, format, text, capacity_bytes);
 }

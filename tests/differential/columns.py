@@ -1,4 +1,4 @@
-"""columns.py - sorts by several columns, compared with numpy.lexsort().
+"""columns.py - sorts by several columns and sorts of records, compared with numpy.lexsort().
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -51,3 +51,42 @@ def argsort_columns(t):
     indices = t.out(n, index.storage)
     t.call(NAMES[0], ctypes.addressof(table), indices.p, *plain[1:])
     t.same("indices", indices.a, wanted.astype(index.storage))
+
+
+RECORDS = ("ech_sort_records", "ech_sort_records_workspace", "ech_sort_records_explain")
+BYTES, UNSIGNED, SIGNED = 1, 2, 3
+
+
+def record_key(t, raw):
+    """The struct of a random key of records, and its bytes as keys for lexsort(), the last one first."""
+    size = raw.shape[1]
+    width, kind = t.between(1, min(size, 20)), t.pick([BYTES, UNSIGNED, SIGNED])
+    offset, descending = t.between(0, size - width), int(t.flag())
+    part = raw[:, offset:offset + width]
+    if kind != BYTES:
+        part = part[:, ::-1]
+    part = part ^ np.uint8(255 if descending else 0)
+    if kind == SIGNED:
+        part[:, 0] ^= np.uint8(128)
+    t.note(offset=offset, kind=kind, width=width, descending=descending)
+    key = t.struct("ech_record_key", offset_bytes=offset, kind=kind, width_bytes=width, descending=descending)
+    return key, [part[:, i] for i in range(width)]
+
+
+@operation("sort_records", *RECORDS)
+def sort_records(t):
+    n, size, count = t.size(most=30_000), t.between(1, 40), t.pick([1, 2, 3])
+    raw = t.rng.integers(0, t.pick([2, 256]), (n, size), dtype=np.uint8)
+    keys, parts = zip(*(record_key(t, raw) for _ in range(count)))
+    order = np.lexsort([part for some in reversed(parts) for part in reversed(some)])
+    table = (type(keys[0]) * count)(*keys)
+    t.note(size=size, count=count)
+    options = t.struct("ech_columns_options")
+    plain = (n, size, ctypes.addressof(table), count, 0, t.address(options))
+    options.algorithm = t.algorithm(RECORDS[2], *plain)
+    for name, value in t.work(RECORDS[1], *plain).items():
+        setattr(options, name, value)
+    t.threads()
+    records, out = t.put(raw.ravel()), t.out(n * size, np.uint8)
+    t.call(RECORDS[0], records.p, out.p, n, size, ctypes.addressof(table), count, t.address(options))
+    t.same("records", out.a, raw[order].ravel())

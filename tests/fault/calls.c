@@ -132,6 +132,16 @@ static ech_status table_words(void)
     return ech_argsort_columns(fault_ctx, three, out, n, 3, ECH_U64, NULL);
 }
 
+/* In place, by a string and an integer. */
+static ech_status sort_records(void)
+{
+    const ech_record_key keys[2] = {
+        { .size = sizeof keys[0], .kind = ECH_KEY_BYTES, .width_bytes = 6, .offset_bytes = 1 },
+        { .size = sizeof keys[1], .dtype = ECH_U32, .offset_bytes = 8, .descending = 1 },
+    };
+    return ech_sort_records(fault_ctx, in, out, n / 4, 12, keys, 2, NULL);
+}
+
 static ech_status merge_many(void)
 {
     return ech_merge_many(fault_ctx, values, offsets, out, n, 8, ECH_U32, ECH_U64, NULL);
@@ -482,6 +492,7 @@ const struct fault_call fault_calls[] = {
     CALL(argsort_columns),
     CALL(sort_segments),
     CALL(table_columns),
+    CALL(sort_records),
     CALL(table_words),
     CALL(topk),
     CALL(topk_rows),

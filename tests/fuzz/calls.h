@@ -78,6 +78,7 @@ void sort_array(void *keys, size_t n, ech_dtype dtype, bool descending);
 
 /* calls_columns.c: a sort by columns. */
 void call_columns(struct input *in, ech_ctx *ctx);
+void call_records(struct input *in, ech_ctx *ctx);
 
 /* calls_sets.c: a set operation. */
 void call_set(struct input *in, ech_ctx *ctx);

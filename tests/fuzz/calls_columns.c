@@ -1,6 +1,6 @@
 /*
- * calls_columns.c - one call of a sort by columns, for fuzz_calls.c.  Results of integers are
- * compared row by row.
+ * calls_columns.c - one call of a sort by columns, and one of a sort of records, for fuzz_calls.c.
+ * Results of integers and strings are compared row by row.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -97,5 +97,50 @@ void call_columns(struct input *in, ech_ctx *ctx)
         for (size_t i = 1; i < n; i++)
             FUZZ_CHECK(row_before(columns, data, validity, count, index_at(out_at, i - 1, index),
                                   index_at(out_at, i, index)));
+    call_end(&c);
+}
+
+/* A key of random kind, which may be outside the record. */
+static ech_record_key take_key(struct input *in, size_t record_bytes)
+{
+    ech_record_key key = { .size = sizeof key, .offset_bytes = take(in) % (record_bytes + 1) };
+    key.kind = (ech_key_kind)(take(in) % 5);
+    key.dtype = take_dtype(in);
+    key.descending = take(in) % 2;
+    if (key.kind != ECH_KEY_DTYPE) key.width_bytes = take(in) % 24;
+    return key;
+}
+
+void call_records(struct input *in, ech_ctx *ctx)
+{
+    enum { MOST = 3 };
+    struct call c;
+    call_begin(&c, in, ctx);
+    const size_t n = take_size(in), bytes = 1 + take(in) % 40, count = 1 + take(in) % MOST;
+    ech_columns_options o = { .size = sizeof o };
+    ech_record_key keys[MOST];
+    size_t needed = 0;
+    for (size_t k = 0; k < count; k++) {
+        keys[k] = take_key(in, bytes);
+        const size_t width =
+            keys[k].kind == ECH_KEY_DTYPE ? size_of(keys[k].dtype) : keys[k].width_bytes;
+        if (keys[k].kind > ECH_KEY_SIGNED || !width || keys[k].offset_bytes + width > bytes ||
+            (keys[k].kind == ECH_KEY_DTYPE && !ech_dtype_bytes(keys[k].dtype)))
+            c.spoiled = true;
+    }
+    const void *records = array_in(&c, n, bytes, 1);
+    void *out = array_out(&c, n, bytes, 1);
+    const char *out_at = array_last(&c);
+    if (!n) c.array_spoiled = false;
+    if (ech_sort_records_workspace("cpu", n, bytes, keys, count, 0, &o, &needed) != ECH_OK)
+        needed = 0;
+    call_options(&c, &o.size, &o.work, &o.work_bytes, needed, &o.algorithm);
+    const ech_status s = ech_sort_records(ctx, records, out, n, bytes, keys, count, &o);
+    if (call_check(&c, s) && keys[0].kind == ECH_KEY_BYTES)
+        for (size_t i = 1; i < n; i++) {
+            const char *x = out_at + (i - 1) * bytes + keys[0].offset_bytes;
+            const int order = memcmp(x, x + bytes, keys[0].width_bytes);
+            FUZZ_CHECK(keys[0].descending ? order >= 0 : order <= 0);
+        }
     call_end(&c);
 }

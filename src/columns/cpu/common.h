@@ -21,6 +21,8 @@ struct echi_columns_job {
     size_t room;     /* refine: the rows of a short tie, at most COLUMNS_SHORT */
     char *own;       /* refine: own_bytes per thread */
     size_t own_bytes;
+    void *indices; /* of the request, or in the workspace for records */
+    void *copy;    /* of records that are sorted in place */
 };
 
 /* ---- words.c ---- */

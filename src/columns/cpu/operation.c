@@ -6,6 +6,9 @@
  *     lsd      one such sort per word, the least significant word first
  *
  *     workspace   [ words ][ workspace of a sort ][ refine: both for a short tie, per thread ]
+ *                 [ records: positions ][ records in place: copy ]
+ *
+ * Records are moved to their places after the positions are sorted.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -119,8 +122,7 @@ static ech_status lay_out(const struct echi_columns *c, const struct algorithm *
         TRY(echi_operation_workspace(&echi_cpu_sort, &sort, &bytes));
         if (bytes > sort_bytes) sort_bytes = bytes;
     }
-    if (algorithm->run == run_refine || !echi_columns_plain(c))
-        job->words = echi_part(layout, c->n, word_bytes);
+    if (algorithm->run == run_refine || !c->plain) job->words = echi_part(layout, c->n, word_bytes);
     job->sort_work = echi_part(layout, sort_bytes, 1);
     job->room = echi_min(c->n, COLUMNS_SHORT);
     if (algorithm->run == run_refine && echi_columns_words(c) > 1) {
@@ -129,6 +131,8 @@ static ech_status lay_out(const struct echi_columns *c, const struct algorithm *
         job->own_bytes = (job->own_bytes + ECHI_ALIGN - 1) / ECHI_ALIGN * ECHI_ALIGN;
         job->own = echi_part(layout, echi_parts(c->n), job->own_bytes);
     }
+    job->indices = c->record_bytes ? echi_part(layout, c->n, (size_t)c->index_bytes) : c->indices;
+    if (c->in_place) job->copy = echi_part(layout, c->n, c->record_bytes);
 done:
     return status;
 }
@@ -162,7 +166,7 @@ ech_status echi_columns_pass(const struct echi_columns_job *job, uint32_t word, 
 {
     const struct echi_columns *c = job->request;
     struct echi_sort sort = echi_columns_sort(c, word, false);
-    char *positions = (char *)c->indices + begin * (size_t)c->index_bytes;
+    char *positions = (char *)job->indices + begin * (size_t)c->index_bytes;
     sort.n = n;
     sort.keys_in = sort.keys_out = words;
     sort.values_in = sort.values_out = positions;
@@ -183,33 +187,55 @@ static ech_status run_lsd(const struct echi_columns_job *job)
     uint32_t word = echi_columns_words(c) - 1;
     struct echi_sort sort = echi_columns_sort(c, word, true);
     ech_status status;
-    sort.keys_in = echi_columns_plain(c) ? c->column[0].data : job->words;
-    sort.values_out = c->indices;
-    if (!echi_columns_plain(c)) echi_columns_build(job, word, NULL, job->words, c->n, job->threads);
+    sort.keys_in = c->plain ? c->source[0].data : job->words;
+    sort.values_out = job->indices;
+    if (!c->plain) echi_columns_build(job, word, NULL, job->words, c->n, job->threads);
     TRY(echi_operation_run(job->ctx, &echi_cpu_sort, &sort, job->sort_work));
     while (word-- > 0) TRY(pass(job, word));
 done:
     return status;
 }
 
+struct positions {
+    void *out;
+    size_t n;
+    int bytes;
+};
+
 static void write_positions(void *arg, size_t i, int thread)
 {
-    const struct echi_columns *c = arg;
-    const size_t begin = i * IOTA_CHUNK, end = echi_min(c->n, begin + IOTA_CHUNK);
+    const struct positions *p = arg;
+    const size_t begin = i * IOTA_CHUNK, end = echi_min(p->n, begin + IOTA_CHUNK);
     (void)thread;
-    if (c->index_bytes == 8)
-        for (size_t j = begin; j < end; j++) ((uint64_t *)c->indices)[j] = j;
+    if (p->bytes == 8)
+        for (size_t j = begin; j < end; j++) ((uint64_t *)p->out)[j] = j;
     else
-        for (size_t j = begin; j < end; j++) ((uint32_t *)c->indices)[j] = (uint32_t)j;
+        for (size_t j = begin; j < end; j++) ((uint32_t *)p->out)[j] = (uint32_t)j;
 }
 
 static ech_status run_refine(const struct echi_columns_job *job)
 {
-    struct echi_columns c = *job->request;
+    const struct echi_columns *c = job->request;
+    struct positions positions = { job->indices, c->n, c->index_bytes };
     ech_status status;
-    echi_parallel(job->threads, (c.n + IOTA_CHUNK - 1) / IOTA_CHUNK, write_positions, &c);
+    echi_parallel(job->threads, (c->n + IOTA_CHUNK - 1) / IOTA_CHUNK, write_positions, &positions);
     TRY(pass(job, 0));
-    if (echi_columns_words(&c) > 1) TRY(echi_columns_refine(job, 0, 0, c.n, job->words));
+    if (echi_columns_words(c) > 1) TRY(echi_columns_refine(job, 0, 0, c->n, job->words));
+done:
+    return status;
+}
+
+static ech_status move_records(const struct echi_columns_job *job)
+{
+    const struct echi_columns *c = job->request;
+    ech_status status = ECH_OK;
+    if (c->in_place) {
+        const struct echi_arrange copy = echi_records_copy(c, job->copy);
+        TRY(echi_operation_run(job->ctx, &echi_cpu_arrange, &copy, NULL));
+    }
+    const void *from = c->in_place ? job->copy : c->source[0].data;
+    const struct echi_arrange move = echi_records_move(c, from, job->indices);
+    TRY(echi_operation_run(job->ctx, &echi_cpu_arrange, &move, NULL));
 done:
     return status;
 }
@@ -224,6 +250,7 @@ static ech_status run(ech_ctx *ctx, const void *request, const void *plan, void 
     job.threads = (int)echi_min((size_t)echi_threads(ctx), echi_parts(c->n));
     TRY(lay_out(c, p->algorithm, &layout, &job));
     TRY(p->algorithm->run(&job));
+    if (c->record_bytes) TRY(move_records(&job));
 done:
     return status;
 }
@@ -240,6 +267,9 @@ static ech_status explain(const void *request, struct echi_explain *e)
             echi_explain_algorithm(e, false, algorithms[i].name, "%s", algorithms[i].what);
     echi_explain_count(e, "key_bits", c->bits);
     echi_explain_count(e, "words", echi_columns_words(c));
+    if (c->record_bytes)
+        echi_explain_line(e, "move", "%s",
+                          c->in_place ? "of a copy of the records" : "of the records");
     echi_explain_line(e, "threads", "at most %zu",
                       echi_min(echi_parts(c->n), (size_t)echi_processors()));
     return ECH_OK;

@@ -29,17 +29,17 @@ struct refine {
 
 /* ---- Short ties ---- */
 
-static uint64_t position_at(const struct echi_columns *c, size_t i)
+static uint64_t position_at(const struct echi_columns_job *job, size_t i)
 {
-    return echi_column_load(c->indices, (uint32_t)c->index_bytes, i);
+    return echi_column_load(job->indices, (uint32_t)job->request->index_bytes, i);
 }
 
-static void set_position(const struct echi_columns *c, size_t i, uint64_t position)
+static void set_position(const struct echi_columns_job *job, size_t i, uint64_t position)
 {
-    if (c->index_bytes == 8)
-        ((uint64_t *)c->indices)[i] = position;
+    if (job->request->index_bytes == 8)
+        ((uint64_t *)job->indices)[i] = position;
     else
-        ((uint32_t *)c->indices)[i] = (uint32_t)position;
+        ((uint32_t *)job->indices)[i] = (uint32_t)position;
 }
 
 /* Less than 0: the row at position a comes before the one at b, by `word` and those below it. */
@@ -54,11 +54,12 @@ static int compare(const struct echi_columns *c, uint32_t word, uint64_t a, uint
 }
 
 /* Sorts rows [begin, begin + n) by `word` and those below it. */
-static void sort_few(const struct echi_columns *c, size_t begin, size_t n, uint32_t word)
+static void sort_few(const struct echi_columns_job *job, size_t begin, size_t n, uint32_t word)
 {
+    const struct echi_columns *c = job->request;
     uint64_t words[FEW], positions[FEW];
     for (size_t i = 0; i < n; i++) {
-        const uint64_t position = position_at(c, begin + i);
+        const uint64_t position = position_at(job, begin + i);
         const uint64_t w = echi_columns_at(c, &c->word[word], position);
         size_t j = i;
         for (; j > 0; j--) {
@@ -70,7 +71,7 @@ static void sort_few(const struct echi_columns *c, size_t begin, size_t n, uint3
         words[j] = w;
         positions[j] = position;
     }
-    for (size_t i = 0; i < n; i++) set_position(c, begin + i, positions[i]);
+    for (size_t i = 0; i < n; i++) set_position(job, begin + i, positions[i]);
 }
 
 /* The same for any number of rows up to job->room.  words: room for their words; work: of a
@@ -81,7 +82,7 @@ static ech_status sort_short(const struct echi_columns_job *job, size_t begin, s
     const struct echi_columns *c = job->request;
     ech_status status = ECH_OK;
     if (n <= FEW) {
-        sort_few(c, begin, n, word);
+        sort_few(job, begin, n, word);
         return ECH_OK;
     }
     TRY(echi_columns_pass(job, word, begin, n, words, work, 1));

@@ -1,10 +1,12 @@
 /*
- * columns/cpu/words.c - the words of the keys of rows, column after column in blocks that stay in
+ * columns/cpu/words.c - the words of the keys of rows, part after part in blocks that stay in
  * the cache.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "columns/cpu/common.h"
+
+#include <string.h>
 
 enum { BLOCK = 1 << 10, CHUNK = 1 << 15 /* rows that a thread takes at a time */ };
 
@@ -22,15 +24,29 @@ static inline uint64_t position_at(const struct build *b, size_t i)
     return echi_column_load(b->positions, (uint32_t)b->request->index_bytes, i);
 }
 
-/* word[j] |= what a column of elements of `bytes` contributes to row first + j. */
-static inline void add(const struct build *b, const struct echi_column *c, uint32_t bytes,
+/* The bits of a part.  bytes: those of the part; a constant is faster. */
+static inline uint64_t load(const struct echi_source *s, const struct echi_part *p, uint32_t bytes,
+                            size_t row)
+{
+    const uint8_t *at = echi_part_at(s, p, row);
+    uint64_t u = 0;
+    if (bytes == 8 || bytes == 4 || bytes == 2 || bytes == 1)
+        memcpy(&u, at, bytes);
+    else
+        u = echi_load_bytes(at, bytes);
+    return p->reversed ? echi_reverse_bytes(u, bytes) : u;
+}
+
+/* word[j] |= what a part of `bytes` contributes to row first + j. */
+static inline void add(const struct build *b, const struct echi_part *part, uint32_t bytes,
                        size_t first, size_t n, uint64_t *word)
 {
-    const struct echi_order order = c->order;
+    const struct echi_source source = b->request->source[part->source];
+    const struct echi_part p = *part;
     for (size_t j = 0; j < n; j++) {
         const uint64_t row = position_at(b, first + j);
-        const uint64_t e = echi_column_encode(&order, bytes, echi_column_load(c->data, bytes, row));
-        word[j] |= echi_column_part(c, &b->word, e, c->validity ? echi_column_valid(c, row) : 1);
+        const uint64_t e = echi_column_encode(&p.order, bytes, load(&source, &p, bytes, row));
+        word[j] |= echi_part_place(&p, &b->word, e, echi_source_valid(&source, row));
     }
 }
 
@@ -53,11 +69,12 @@ static void build_block(const struct build *b, size_t first, size_t n)
 {
     uint64_t word[BLOCK] = { 0 };
     for (uint32_t i = b->word.first; i < b->word.first + b->word.count; i++) {
-        const struct echi_column *c = &b->request->column[i];
-        if (c->bytes == 1) add(b, c, 1, first, n, word);
-        if (c->bytes == 2) add(b, c, 2, first, n, word);
-        if (c->bytes == 4) add(b, c, 4, first, n, word);
-        if (c->bytes == 8) add(b, c, 8, first, n, word);
+        const struct echi_part *p = &b->request->part[i];
+        if (p->bytes == 1) add(b, p, 1, first, n, word);
+        if (p->bytes == 2) add(b, p, 2, first, n, word);
+        if (p->bytes == 4) add(b, p, 4, first, n, word);
+        if (p->bytes == 8) add(b, p, 8, first, n, word);
+        if (p->bytes & (p->bytes - 1)) add(b, p, p->bytes, first, n, word);
     }
     store(b, first, n, word);
 }
@@ -90,11 +107,11 @@ uint64_t echi_columns_at(const struct echi_columns *c, const struct echi_column_
 {
     uint64_t word = 0;
     for (uint32_t i = w->first; i < w->first + w->count; i++) {
-        const struct echi_column *column = &c->column[i];
-        const uint64_t u = echi_column_load(column->data, column->bytes, position);
-        const uint32_t valid = column->validity ? echi_column_valid(column, position) : 1;
-        word |= echi_column_part(column, w, echi_column_encode(&column->order, column->bytes, u),
-                                 valid);
+        const struct echi_part *p = &c->part[i];
+        const struct echi_source *source = &c->source[p->source];
+        const uint64_t u = load(source, p, p->bytes, position);
+        word |= echi_part_place(p, w, echi_column_encode(&p->order, p->bytes, u),
+                                echi_source_valid(source, position));
     }
     return word & echi_column_mask(w);
 }

@@ -15,7 +15,8 @@ enum {
 };
 
 struct columns_args {
-    struct echi_column column[ECHI_COLUMNS];
+    struct echi_source source[ECHI_COLUMNS];
+    struct echi_part part[ECHI_WORD_PARTS]; /* of the word */
     struct echi_column_word word;
     const void *positions; /* of the rows, in the order of out; NULL: 0, 1, 2, ... */
     void *out;             /* [n] of out_bytes */

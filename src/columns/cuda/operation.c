@@ -5,9 +5,10 @@
  *     lsd    one such sort per word of the key, the least significant word first; the words of a
  *            later sort are read in the order of the sort before it
  *
- *     workspace   [ words ][ workspace of a sort ]
+ *     workspace   [ words ][ records: positions ][ records in place: copy ][ workspace of a sort ]
  *
- * The positions are sorted in place, in the output.
+ * The positions are sorted in place, in the output or, for records, in the workspace. Records are
+ * then moved to their places.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -74,7 +75,7 @@ static ech_status choose(const struct echi_columns *c, const struct algorithm **
 /* ---- Workspace ---- */
 
 struct parts {
-    void *words, *sort_work;
+    void *words, *indices, *copy, *work;
 };
 
 /* Measures the workspace, if layout->base is NULL, or lays it out. */
@@ -82,18 +83,20 @@ static ech_status lay_out(const struct echi_columns *c, struct echi_layout *layo
                           struct parts *parts)
 {
     const uint32_t words = echi_columns_words(c);
-    size_t sort_bytes = 0;
+    size_t most = 0;
     ech_status status = ECH_OK;
     for (uint32_t i = 0; i < words; i++) {
         const struct echi_sort sort = echi_columns_sort(c, i, i + 1 == words);
         size_t bytes;
         TRY(echi_operation_workspace(&echi_cuda_sort, &sort, &bytes));
-        if (bytes > sort_bytes) sort_bytes = bytes;
+        if (bytes > most) most = bytes;
     }
     /* Word 0 is the widest. */
-    if (!echi_columns_plain(c))
+    if (!c->plain)
         parts->words = echi_part(layout, c->n, (size_t)echi_columns_sort(c, 0, true).key_bytes);
-    parts->sort_work = echi_part(layout, sort_bytes, 1);
+    parts->indices = c->record_bytes ? echi_part(layout, c->n, (size_t)c->index_bytes) : c->indices;
+    if (c->in_place) parts->copy = echi_part(layout, c->n, c->record_bytes);
+    parts->work = echi_part(layout, most, 1);
 done:
     return status;
 }
@@ -119,15 +122,19 @@ done:
 
 /* ---- The operation ---- */
 
-static struct columns_args args_of(const struct echi_columns *c, uint32_t word, void *out)
+static struct columns_args args_of(const struct echi_columns *c, uint32_t word, const void *indices,
+                                   void *out)
 {
     struct columns_args a = { .word = c->word[word],
-                              .positions = word + 1 < echi_columns_words(c) ? c->indices : NULL,
+                              .positions = word + 1 < echi_columns_words(c) ? indices : NULL,
                               .out = out,
                               .n = c->n,
                               .position_bytes = (uint32_t)c->index_bytes };
     a.out_bytes = echi_columns_word_bytes(&a.word);
-    memcpy(a.column, c->column, c->count * sizeof *c->column);
+    memcpy(a.source, c->source, c->sources * sizeof *c->source);
+    memcpy(a.part, c->part + a.word.first, a.word.count * sizeof *a.part);
+    for (uint32_t i = 0; i < a.word.count; i++)
+        a.part[i].aligned = echi_part_aligned(&a.source[a.part[i].source], &a.part[i]);
     return a;
 }
 
@@ -146,34 +153,50 @@ static void add_words(const struct echi_columns *c, uint32_t word, const struct 
                                              .level = (int)word });
 }
 
+static ech_status run_sorts(ech_ctx *ctx, const struct echi_columns *c, const struct parts *parts)
+{
+    const struct echi_gpu gpu = echi_gpu_of(ctx);
+    const uint32_t words = echi_columns_words(c);
+    ech_status status = ECH_OK;
+    for (uint32_t i = words; i-- > 0;) {
+        struct echi_sort sort = echi_columns_sort(c, i, i + 1 == words);
+        sort.keys_in = parts->words;
+        sort.values_out = parts->indices;
+        if (i + 1 < words) {
+            sort.keys_out = parts->words;
+            sort.values_in = parts->indices;
+        }
+        if (c->plain) {
+            sort.keys_in = c->source[0].data;
+        } else {
+            struct echi_steps steps = { .count = 0 };
+            struct columns_args args = args_of(c, i, parts->indices, parts->words);
+            add_words(c, i, &gpu, &steps);
+            TRY(echi_cuda_enqueue(ctx, &steps, &args, NULL));
+        }
+        TRY(echi_operation_run(ctx, &echi_cuda_sort, &sort, parts->work));
+    }
+done:
+    return status;
+}
+
 static ech_status run(ech_ctx *ctx, const void *request, const void *no_plan, void *work)
 {
     const struct echi_columns *c = request;
-    const struct echi_gpu gpu = echi_gpu_of(ctx);
-    const uint32_t words = echi_columns_words(c);
     struct echi_layout layout = { .base = work };
     struct parts parts = { 0 };
     ech_status status;
     (void)no_plan;
     TRY(lay_out(c, &layout, &parts));
-    for (uint32_t i = words; i-- > 0;) {
-        struct echi_sort sort = echi_columns_sort(c, i, i + 1 == words);
-        sort.keys_in = parts.words;
-        sort.values_out = c->indices;
-        if (i + 1 < words) {
-            sort.keys_out = parts.words;
-            sort.values_in = c->indices;
-        }
-        if (echi_columns_plain(c)) {
-            sort.keys_in = c->column[0].data;
-        } else {
-            struct echi_steps steps = { .count = 0 };
-            struct columns_args args = args_of(c, i, parts.words);
-            add_words(c, i, &gpu, &steps);
-            TRY(echi_cuda_enqueue(ctx, &steps, &args, NULL));
-        }
-        TRY(echi_operation_run(ctx, &echi_cuda_sort, &sort, parts.sort_work));
+    TRY(run_sorts(ctx, c, &parts));
+    if (!c->record_bytes) goto done;
+    if (c->in_place) {
+        const struct echi_arrange copy = echi_records_copy(c, parts.copy);
+        TRY(echi_operation_run(ctx, &echi_cuda_arrange, &copy, NULL));
     }
+    const void *from = c->in_place ? parts.copy : c->source[0].data;
+    const struct echi_arrange move = echi_records_move(c, from, parts.indices);
+    TRY(echi_operation_run(ctx, &echi_cuda_arrange, &move, NULL));
 done:
     return status;
 }
@@ -192,10 +215,13 @@ static ech_status explain(const void *request, struct echi_explain *e)
             echi_explain_algorithm(e, false, algorithms[i].name, "%s", algorithms[i].what);
     echi_explain_count(e, "key_bits", c->bits);
     echi_explain_count(e, "sorts", echi_columns_words(c));
-    if (echi_columns_plain(c))
+    if (c->plain)
         echi_explain_line(e, "key", "the only column");
     else
         for (uint32_t i = echi_columns_words(c); c->n && i-- > 0;) add_words(c, i, &gpu, &steps);
+    if (c->record_bytes)
+        echi_explain_line(e, "move", "%s",
+                          c->in_place ? "of a copy of the records" : "of the records");
     echi_explain_steps(e, &steps);
     return ECH_OK;
 }
