@@ -236,18 +236,31 @@ static __device__ inline void collect(struct set_shared &s, const struct set_ste
     }
 }
 
-/* Copies what is kept to the output: n elements, from element `before` of the output on. */
-template <bool PLACES>
-static __device__ inline void write_tile(const struct set_args &a, const struct set_shared &s,
-                                         const struct merge_part &part, uint64_t before, uint32_t n,
-                                         const uint16_t *places)
+/* Writes n keys from element `before` of the output on. PLAIN: order_plain(). */
+template <bool PLACES, bool PLAIN>
+static __device__ inline void write_keys(const struct set_args &a, const struct set_shared &s,
+                                         uint64_t before, uint32_t n, const uint16_t *places)
 {
     ukey *out = (ukey *)a.keys_out + before;
 #pragma unroll
     for (int k = 0; k < ITEMS; k++) {
         const uint32_t i = threadIdx.x + k * SET_THREADS;
-        if (i < n) __stcs(out + i, order_decode(a.order, s.keys[PLACES ? places[i] : i]));
+        if (i >= n) continue;
+        const ukey e = s.keys[PLACES ? places[i] : i];
+        __stcs(out + i, PLAIN ? e : order_decode(a.order, e));
     }
+}
+
+/* Writes n elements from element `before` of the output on. */
+template <bool PLACES>
+static __device__ inline void write_tile(const struct set_args &a, const struct set_shared &s,
+                                         const struct merge_part &part, uint64_t before, uint32_t n,
+                                         const uint16_t *places)
+{
+    if (order_plain(a.order))
+        write_keys<PLACES, true>(a, s, before, n, places);
+    else
+        write_keys<PLACES, false>(a, s, before, n, places);
     if (PLACES && n)
         merge_values<SET_THREADS>(a.values, part, a.words_of_value, a.word_bytes, a.values_out,
                                   before, n, places);
