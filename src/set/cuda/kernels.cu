@@ -174,7 +174,7 @@ static __device__ inline void bounds_of_thread(const struct echi_order &o, struc
     to[1] = s.bounds[threadIdx.x + 1] >> 16;
 }
 
-/* Takes this thread's elements in order.  A step loads only the keys that replace those it takes. */
+/* Takes the elements of a thread in order.  A step loads only keys that replace those it takes. */
 template <int STORED>
 static __device__ inline void take_items(const struct set_args &a, struct set_shared &s,
                                          const struct merge_part &part, ukey (&item)[STEPS],
