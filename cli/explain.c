@@ -10,22 +10,34 @@
 
 static struct {
     const char *type, *n, *values, *bins, *device, *bits, *order, *algorithm, *shape, *b_columns;
-    const char *batch_count, *method, *precond, *nnz, *rows, *head;
-    bool argsort, reverse, transpose_a, transpose_b, json;
+    const char *batch_count, *method, *precond, *nnz, *rows, *head, *runs, *needles, *ranks;
+    bool argsort, reverse, transpose_a, transpose_b, needles_sorted, appearance, mode, nulls, json;
 } set;
 
 static const struct option options[] = {
-    { 'y', "type", "TYPE", &set.type, "element type; default: u32, for matmul and solve f64" },
-    { 'N', "n", "COUNT", &set.n, "number of elements: 1000, 100M, 1e6, 2^20; default: 1M" },
+    { 'y', "type", "TYPE", &set.type,
+      "element type; default: u32, for matmul and solve f64; for\ncolumns: one or more, as in "
+      "i32,f64" },
+    { 'N', "n", "COUNT", &set.n,
+      "number of elements: 1000, 100M, 1e6, 2^20; default: 1M; for\nmerge and set: of all arrays" },
     { 0, "values", "BYTES", &set.values,
-      "for sort: size of the value of each key in bytes; default: 0" },
+      "for sort, merge and set: size of the value of each key in\nbytes; default: 0" },
     { 0, "argsort", NULL, &set.argsort, "for sort: explain an argsort" },
     { 0, "rows", "COLUMNS", &set.rows,
       "for sort and topk: each row of COLUMNS elements; default: one\narray" },
     { 'K', "head", "K", &set.head, "for topk: number of selected elements; default: 10" },
-    { 'r', "reverse", NULL, &set.reverse, "for sort: descending order" },
+    { 'r', "reverse", NULL, &set.reverse,
+      "for sort, merge, set, search, columns and strings:\ndescending order" },
     { 0, "bits", "FIRST:END", &set.bits, "for sort: sort by these bits of the key" },
-    { 0, "order", "ORDER", &set.order, "for sort: order of floats, nan-last or total" },
+    { 0, "order", "ORDER", &set.order,
+      "for sort, merge, set, search and columns: order of floats,\nnan-last or total" },
+    { 0, "runs", "COUNT", &set.runs, "for merge: number of sorted arrays; default: 2" },
+    { 0, "needles", "COUNT", &set.needles, "for search: number of needles; default: 1M" },
+    { 0, "needles-sorted", NULL, &set.needles_sorted, "for search: the needles are sorted" },
+    { 0, "appearance", NULL, &set.appearance, "for unique: in the order of the first occurrences" },
+    { 0, "mode", NULL, &set.mode, "for unique: only the most frequent element" },
+    { 0, "ranks", "COUNT", &set.ranks, "for quantile: number of quantiles; default: 1" },
+    { 0, "nulls", NULL, &set.nulls, "for columns and strings: there are nulls" },
     { 'B', "bins", "COUNT", &set.bins, "for hist: number of bins; default: 256" },
     { 0, "shape", "ROWSxCOLUMNS", &set.shape,
       "for gf2, matmul and solve: shape of A before transposition;\ndefault: 4096x4096" },
@@ -184,8 +196,25 @@ static int explain_gf2(const char *name)
 
 /* ---- The command ---- */
 
-enum { SORT = 1, TOPK = 2, HIST = 4, GF2 = 8, MATMUL = 16, SOLVE = 32 };
-static const char *const kinds[] = { "sort", "topk", "hist", "gf2", "matmul", "solve" };
+enum {
+    SORT = 1 << 0,
+    TOPK = 1 << 1,
+    HIST = 1 << 2,
+    MERGE = 1 << 3,
+    SET = 1 << 4,
+    UNIQUE = 1 << 5,
+    SEARCH = 1 << 6,
+    QUANTILE = 1 << 7,
+    COLUMNS = 1 << 8,
+    STRINGS = 1 << 9,
+    GF2 = 1 << 10,
+    MATMUL = 1 << 11,
+    SOLVE = 1 << 12,
+    TYPED = GF2 - 1 - STRINGS,
+};
+static const char *const kinds[] = { "sort",   "topk",   "hist",     "merge",   "set",
+                                     "unique", "search", "quantile", "columns", "strings",
+                                     "gf2",    "matmul", "solve" };
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
 /* Refuses options of other operations. */
@@ -196,8 +225,8 @@ static int check_options(int kind)
         bool given;
         int of;
     } some[] = {
-        { "type", set.type != NULL, SORT | TOPK | HIST | MATMUL | SOLVE },
-        { "n", set.n != NULL, SORT | TOPK | HIST },
+        { "type", set.type != NULL, TYPED | MATMUL | SOLVE },
+        { "n", set.n != NULL, TYPED | STRINGS },
         { "shape", set.shape != NULL, GF2 | MATMUL | SOLVE },
         { "b-columns", set.b_columns != NULL, GF2 | MATMUL | SOLVE },
         { "batch-count", set.batch_count != NULL, GF2 },
@@ -207,13 +236,20 @@ static int check_options(int kind)
         { "method", set.method != NULL, SOLVE },
         { "precond", set.precond != NULL, SOLVE },
         { "bins", set.bins != NULL, HIST },
-        { "values", set.values != NULL, SORT },
+        { "values", set.values != NULL, SORT | MERGE | SET },
         { "argsort", set.argsort, SORT },
         { "rows", set.rows != NULL, SORT | TOPK },
         { "head", set.head != NULL, TOPK },
-        { "reverse", set.reverse, SORT },
+        { "reverse", set.reverse, SORT | MERGE | SET | SEARCH | COLUMNS | STRINGS },
         { "bits", set.bits != NULL, SORT },
-        { "order", set.order != NULL, SORT },
+        { "order", set.order != NULL, SORT | MERGE | SET | SEARCH | COLUMNS },
+        { "runs", set.runs != NULL, MERGE },
+        { "needles", set.needles != NULL, SEARCH },
+        { "needles-sorted", set.needles_sorted, SEARCH },
+        { "appearance", set.appearance, UNIQUE },
+        { "mode", set.mode, UNIQUE },
+        { "ranks", set.ranks != NULL, QUANTILE },
+        { "nulls", set.nulls, COLUMNS | STRINGS },
     };
     for (size_t i = 0; i < sizeof some / sizeof *some; i++)
         if (some[i].given && !(some[i].of >> kind & 1))
@@ -238,26 +274,67 @@ static int explain_numbers(int kind)
     return 1 << kind == MATMUL ? explain_matmul(&numbers) : explain_solve(&numbers);
 }
 
+/* operation: of set. */
+static int explain_arrays(int kind, const char *operation)
+{
+    struct explain_arrays arrays = { .type = set.type,
+                                     .values = set.values,
+                                     .order = set.order,
+                                     .runs = set.runs,
+                                     .needles = set.needles,
+                                     .ranks = set.ranks,
+                                     .device = set.device,
+                                     .algorithm = set.algorithm,
+                                     .reverse = set.reverse,
+                                     .needles_sorted = set.needles_sorted,
+                                     .appearance = set.appearance,
+                                     .mode = set.mode,
+                                     .nulls = set.nulls,
+                                     .n = 1000000,
+                                     .format = format() };
+    int dtype = ECH_U32, code = set.n ? cli_parse_count("n", set.n, &arrays.n) : EXIT_DONE;
+    if (code == EXIT_DONE && set.type && 1 << kind != COLUMNS)
+        code = cli_parse_dtype(set.type, &dtype);
+    if (code != EXIT_DONE) return code;
+    arrays.dtype = (ech_dtype)dtype;
+    switch (1 << kind) {
+    case MERGE:
+        return explain_merge(&arrays);
+    case SET:
+        return explain_set(&arrays, operation);
+    case UNIQUE:
+        return explain_unique(&arrays);
+    case SEARCH:
+        return explain_search(&arrays);
+    case QUANTILE:
+        return explain_quantile(&arrays);
+    case COLUMNS:
+        return explain_columns(&arrays);
+    case STRINGS:
+        return explain_strings(&arrays);
+    case HIST:
+        return explain_hist(arrays.dtype, arrays.n);
+    case TOPK:
+        return explain_topk(arrays.dtype, arrays.n);
+    default:
+        return explain_sort(arrays.dtype, arrays.n);
+    }
+}
+
 static int run(int count, char **operands)
 {
-    int dtype, code, kind = 0;
-    uint64_t n = 1000000;
+    int code, kind = 0;
     if (count == 0)
         return cli_fail(EXIT_BAD, "no operation: give one, for example echelon explain sort");
     while (kind < KINDS && strcmp(operands[0], kinds[kind]) != 0) kind++;
     if (kind == KINDS) return cli_unknown("operation", operands[0], kinds, KINDS);
     if ((code = check_options(kind)) != EXIT_DONE) return code;
     if (1 << kind == GF2) return explain_gf2(count > 1 ? operands[1] : NULL);
-    if (count > 1)
+    if (count > 1 && 1 << kind != SET)
         return cli_fail(EXIT_BAD, "unexpected operand \"%s\"; see echelon explain --help",
                         operands[1]);
     if (1 << kind >= MATMUL) return explain_numbers(kind);
-    if ((code = cli_parse_dtype(set.type ? set.type : "u32", &dtype)) != EXIT_DONE ||
-        (set.n && (code = cli_parse_count("n", set.n, &n)) != EXIT_DONE))
-        return code;
-    if (1 << kind == HIST) return explain_hist((ech_dtype)dtype, n);
-    return 1 << kind == TOPK ? explain_topk((ech_dtype)dtype, n)
-                             : explain_sort((ech_dtype)dtype, n);
+    return explain_arrays(kind, count > 1 ? operands[1] : NULL);
 }
 
 const struct command command_explain = {
@@ -266,6 +343,13 @@ const struct command command_explain = {
     .usage = "  echelon explain sort [OPTION]...\n"
              "  echelon explain topk [OPTION]...\n"
              "  echelon explain hist [OPTION]...\n"
+             "  echelon explain merge [OPTION]...\n"
+             "  echelon explain set union|intersection|difference|symmetric [OPTION]...\n"
+             "  echelon explain unique [OPTION]...\n"
+             "  echelon explain search [OPTION]...\n"
+             "  echelon explain quantile [OPTION]...\n"
+             "  echelon explain columns [OPTION]...\n"
+             "  echelon explain strings [OPTION]...\n"
              "  echelon explain gf2 mul|rref|pluq|solve|nullspace|inverse|batch [OPTION]...\n"
              "  echelon explain matmul [OPTION]...\n"
              "  echelon explain solve [OPTION]...\n",
@@ -274,6 +358,9 @@ const struct command command_explain = {
                 "  echelon explain sort --type f32 -N 100M --rows 1000\n"
                 "  echelon explain topk --type f32 -N 100M -K 100\n"
                 "  echelon explain hist --type u8 -N 1G --bins 256 --device cuda\n"
+                "  echelon explain merge --type f32 -N 100M --runs 16\n"
+                "  echelon explain search --type u32 -N 2^28 --needles 2^22 --needles-sorted\n"
+                "  echelon explain columns --type i32,f64 -N 100M\n"
                 "  echelon explain gf2 rref --shape 65536x65536 --device cuda\n"
                 "  echelon explain matmul --type f32 --shape 4096x1000 --b-columns 512\n"
                 "  echelon explain solve --shape 1Mx1M --nnz 5M --method cg --precond ic0\n",

@@ -16,6 +16,15 @@ struct explain_numbers {
     uint64_t shape[2];
 };
 
+/* The options of the operations of explain_arrays.c; text is as typed. */
+struct explain_arrays {
+    const char *type, *values, *order, *runs, *needles, *ranks, *device, *algorithm;
+    bool reverse, needles_sorted, appearance, mode, nulls;
+    uint64_t n;
+    ech_dtype dtype; /* not for columns and strings */
+    ech_format format;
+};
+
 enum { EXPLAIN_TEXT = 16384 };
 
 /* Prints text if the status is ECH_OK, otherwise the error message. */
@@ -25,6 +34,16 @@ static inline int explain_print(ech_status status, const char *text)
     fputs(text, stdout);
     return EXIT_DONE;
 }
+
+/* ---- explain_arrays.c ---- */
+
+int explain_merge(const struct explain_arrays *set);
+int explain_set(const struct explain_arrays *set, const char *operation); /* NULL: none is given */
+int explain_search(const struct explain_arrays *set);
+int explain_unique(const struct explain_arrays *set);
+int explain_quantile(const struct explain_arrays *set);
+int explain_columns(const struct explain_arrays *set);
+int explain_strings(const struct explain_arrays *set);
 
 /* ---- explain_numbers.c ---- */
 

@@ -164,23 +164,6 @@ static ech_status merge_many_pairs(const char *d, ech_format f, char *text, size
     return ech_merge_many_explain(d, 100000, 5, ECH_U16, 4, NULL, f, text, bytes);
 }
 
-/* A few launches cost as much as a sort of few elements; a sort of many elements costs four
- * rounds. */
-static ech_status many_elements(const char *d, ech_format f, char *text, size_t bytes)
-{
-    return ech_merge_many_explain(d, 1 << 21, 4, ECH_U32, 0, NULL, f, text, bytes);
-}
-
-static ech_status many_pairs(const char *d, ech_format f, char *text, size_t bytes)
-{
-    return ech_merge_many_explain(d, 1 << 26, 16, ECH_F32, 8, NULL, f, text, bytes);
-}
-
-static ech_status many_wide(const char *d, ech_format f, char *text, size_t bytes)
-{
-    return ech_merge_many_explain(d, 1 << 26, 17, ECH_U64, 0, NULL, f, text, bytes);
-}
-
 static ech_status lower_bound(const char *d, ech_format f, char *text, size_t bytes)
 {
     return ech_search_explain(d, ECH_SEARCH_CALL_LOWER, 1 << 20, 1 << 20, ECH_F64, NULL, f, text,
@@ -193,25 +176,6 @@ static ech_status upper_bound(const char *d, ech_format f, char *text, size_t by
     options.needles_sorted = 1;
     return ech_search_explain(d, ECH_SEARCH_CALL_UPPER, 1000, 100000, ECH_U8, &options, f, text,
                               bytes);
-}
-
-/* With sorted needles, the tree is chosen for fewer needles than keys, and binary searches for much
- * fewer. */
-static ech_status needles(const char *d, size_t n, size_t m, ech_format f, char *text, size_t bytes)
-{
-    ech_search_options options = ECH_INIT(ech_search_options);
-    options.needles_sorted = 1;
-    return ech_search_explain(d, ECH_SEARCH_CALL_LOWER, n, m, ECH_U32, &options, f, text, bytes);
-}
-
-static ech_status fewer_needles(const char *d, ech_format f, char *text, size_t bytes)
-{
-    return needles(d, 1 << 26, 1 << 22, f, text, bytes);
-}
-
-static ech_status far_fewer_needles(const char *d, ech_format f, char *text, size_t bytes)
-{
-    return needles(d, 1 << 28, 1 << 22, f, text, bytes);
 }
 
 static ech_status records(const char *d, ech_format f, char *text, size_t bytes)
@@ -382,13 +346,8 @@ static const struct {
     { "symmetric_difference", set_pairs, "balanced_path" },
     { "merge_many", merge_many, "sort rounds" },
     { "merge_many_pairs", merge_many_pairs, "sort rounds" },
-    { "merge_many", many_elements, "rounds sort" },
-    { "merge_many_pairs", many_pairs, "rounds sort" },
-    { "merge_many", many_wide, "sort rounds" },
     { "lower_bound", lower_bound, "tree warp binary sorted" },
-    { "upper_bound", upper_bound, "sorted warp binary tree" },
-    { "lower_bound", fewer_needles, "tree warp binary sorted" },
-    { "lower_bound", far_fewer_needles, "binary warp tree sorted" },
+    { "upper_bound", upper_bound, "binary warp tree sorted" },
     { "argsort_columns", one_column, "pack lsd" },
     { "argsort_columns", two_columns, "lsd" },
     { "sort_records", records, "lsd" },
@@ -419,6 +378,102 @@ static const struct {
     { "csr_from_coo", from_coo, "sort" },
     { "solve", solve, "auto" },
 };
+
+/* ---- Rules that measurements on a GPU determine: both sides of each boundary ---- */
+
+enum { M = 1 << 20 };
+
+static ech_status explain_runs(const size_t *sizes, ech_dtype dtype, char *text, size_t bytes)
+{
+    return ech_merge_many_explain("simt", sizes[0], sizes[1], dtype, sizes[2], NULL,
+                                  ECH_FORMAT_TEXT, text, bytes);
+}
+
+static ech_status explain_search(const size_t *sizes, ech_dtype dtype, char *text, size_t bytes)
+{
+    ech_search_options options = ECH_INIT(ech_search_options);
+    options.needles_sorted = sizes[2] != 0;
+    return ech_search_explain("simt", ECH_SEARCH_CALL_LOWER, sizes[0], sizes[1], dtype, &options,
+                              ECH_FORMAT_TEXT, text, bytes);
+}
+
+static ech_status explain_strings(const size_t *sizes, ech_dtype dtype, char *text, size_t bytes)
+{
+    return ech_strings_explain("simt", sizes[0], sizes[1], ECH_I64, dtype, NULL, ECH_FORMAT_TEXT,
+                               text, bytes);
+}
+
+typedef ech_status explain_sizes(const size_t *sizes, ech_dtype dtype, char *text, size_t bytes);
+
+static const struct {
+    const char *what;
+    explain_sizes *explain;
+    size_t sizes[3];
+    ech_dtype dtype;
+    const char *algorithm;
+} rules[] = {
+    /* elements, runs, bytes of a value */
+    { "runs", explain_runs, { 4 * M - 1, 2, 0 }, ECH_U32, "rounds" },
+    { "runs", explain_runs, { 4 * M - 1, 3, 0 }, ECH_U32, "sort" },
+    { "runs", explain_runs, { 4 * M, 4, 0 }, ECH_U32, "rounds" },
+    { "runs", explain_runs, { 4 * M, 5, 0 }, ECH_U32, "sort" },
+    { "runs", explain_runs, { 16 * M - 1, 5, 4 }, ECH_U64, "sort" },
+    { "runs", explain_runs, { 16 * M, 8, 4 }, ECH_U64, "rounds" },
+    { "runs", explain_runs, { 16 * M, 9, 4 }, ECH_U64, "sort" },
+    { "runs", explain_runs, { 64 * M - 1, 9, 0 }, ECH_I64, "sort" },
+    { "runs", explain_runs, { 64 * M, 16, 0 }, ECH_I64, "rounds" },
+    { "runs", explain_runs, { 64 * M, 17, 0 }, ECH_I64, "sort" },
+    { "runs", explain_runs, { 64 * M, 17, 0 }, ECH_U32, "sort" },
+    { "runs", explain_runs, { 64 * M, 32, 4 }, ECH_F32, "rounds" },
+    { "runs", explain_runs, { 64 * M, 33, 4 }, ECH_F32, "sort" },
+    { "runs", explain_runs, { 64 * M, 17, 4 }, ECH_F64, "sort" },
+    { "runs", explain_runs, { 64 * M, 33, 0 }, ECH_F32, "rounds" }, /* -0 and +0 */
+    { "runs", explain_runs, { 64 * M, 2, 0 }, ECH_U8, "rounds" },
+    { "runs", explain_runs, { 64 * M, 3, 4 }, ECH_U8, "sort" },
+    { "runs", explain_runs, { 64 * M, 4, 0 }, ECH_U16, "rounds" },
+    { "runs", explain_runs, { 64 * M, 5, 0 }, ECH_U16, "sort" },
+    /* elements, needles, whether they are sorted */
+    { "search", explain_search, { M, 4096, 0 }, ECH_U32, "warp" },
+    { "search", explain_search, { M, 4096, 1 }, ECH_U32, "warp" },
+    { "search", explain_search, { M, 4097, 0 }, ECH_U32, "binary" },
+    { "search", explain_search, { M, 4097, 1 }, ECH_U32, "binary" },
+    { "search", explain_search, { M, M / 8 - 1, 0 }, ECH_U32, "binary" },
+    { "search", explain_search, { M, M / 8, 0 }, ECH_U32, "tree" },
+    { "search", explain_search, { M, M / 8 - 1, 1 }, ECH_U32, "binary" },
+    { "search", explain_search, { M, M / 8, 1 }, ECH_U32, "tree" },
+    { "search", explain_search, { 256 * M, 4 * M - 1, 0 }, ECH_F64, "binary" },
+    { "search", explain_search, { 256 * M, 4 * M, 0 }, ECH_F64, "tree" },
+    { "search", explain_search, { 256 * M, 8 * M - 1, 1 }, ECH_U32, "binary" },
+    { "search", explain_search, { 256 * M, 8 * M, 1 }, ECH_U32, "tree" },
+    { "search", explain_search, { M, 2 * M - 1, 1 }, ECH_U32, "tree" },
+    { "search", explain_search, { M, 2 * M, 1 }, ECH_U32, "sorted" },
+    { "search", explain_search, { M, 2 * M, 0 }, ECH_U32, "tree" },
+    { "search", explain_search, { 64 * M, 32 * M - 1, 1 }, ECH_U32, "tree" },
+    { "search", explain_search, { 64 * M, 32 * M, 1 }, ECH_U32, "sorted" },
+    /* strings, their bytes */
+    { "strings", explain_strings, { M / 8, 2 * M, 0 }, ECH_U32, "merge" },
+    { "strings", explain_strings, { M / 8 + 1, 2 * M, 0 }, ECH_U32, "refine" },
+    { "strings", explain_strings, { (size_t)2048 * M, 2 * M, 0 }, ECH_U64, "refine" },
+    { "strings", explain_strings, { (size_t)2048 * M + 1, 2 * M, 0 }, ECH_U64, "merge" },
+};
+
+/* The algorithm that the library chooses without a request. */
+static void check_rule(size_t i)
+{
+    char text[16384], name[64] = "";
+    const size_t *sizes = rules[i].sizes;
+    if (!test_begin("rule(%s,%zu,%zu,%zu,%s)", rules[i].what, sizes[0], sizes[1], sizes[2],
+                    ech_dtype_name(rules[i].dtype)))
+        return;
+    if (CHECK_STATUS(rules[i].explain(sizes, rules[i].dtype, text, sizeof text), ECH_OK)) {
+        const char *line = strstr(text, "\nalgorithm ");
+        if (!line || sscanf(line, "\nalgorithm %63[^: \n]", name) != 1 ||
+            strcmp(name, rules[i].algorithm) != 0)
+            test_fail(__FILE__, __LINE__, "the algorithm is \"%s\" instead of \"%s\"", name,
+                      rules[i].algorithm);
+    }
+    test_end();
+}
 
 static bool has(const char *text, const char *member)
 {
@@ -494,5 +549,6 @@ int main(int argc, char **argv)
         if (cuda) explain("cuda", i);
         if (simt) explain("simt", i);
     }
+    for (size_t i = 0; simt && i < sizeof rules / sizeof *rules; i++) check_rule(i);
     return test_finish();
 }

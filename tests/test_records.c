@@ -6,8 +6,8 @@
  *     test_records --device simt --quick               some of the cases, only small ones
  *     test_records 'records(16:u32@4,n=1000'           cases with this prefix
  *
- * The layout of a case is a text: the bytes of a record, a colon, and keys separated by +.  A key is
- * a dtype, or string, uint or int with a number of bytes, d if descending, t if in total order, and
+ * The layout of a case is a text: the bytes of a record, a colon, and keys separated by +.  A key
+ * is a dtype, or string, uint or int with a number of bytes, d if descending, t if in total order, and
  * @ with the offset.  The oracle sorts positions with qsort(), equal records by position.
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -135,8 +135,8 @@ static void make_records(const struct records_case *c, const struct layout *l, s
 
 /* ---- The oracle ---- */
 
-/* NaN is the largest float and -0 equals 0, unless the order is total.  Patterns of floats compare as
- * numbers of sign and magnitude. */
+/* NaN is the largest float and -0 equals 0, unless the order is total.  Patterns of floats compare
+ * as numbers of sign and magnitude. */
 static int compare_floats(ech_dtype dtype, bool total, uint64_t x, uint64_t y)
 {
     const int fraction = dtype == ECH_F16 ? 10 : dtype == ECH_BF16 ? 7 : dtype == ECH_F32 ? 23 : 52;

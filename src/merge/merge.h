@@ -44,8 +44,8 @@ struct echi_sort echi_merge_sort(const struct echi_merge_many *m);
 
 enum echi_merge_way { ECHI_MERGE_ROUNDS, ECHI_MERGE_SORT };
 
-/* Chooses the algorithm.  device: "CPU" or "GPU".  most: the rounds that a sort would cost. */
-ech_status echi_merge_choose(const struct echi_merge_many *m, const char *device, unsigned most,
+/* Chooses the algorithm.  device: "CPU" or "GPU". */
+ech_status echi_merge_choose(const struct echi_merge_many *m, const char *device,
                              enum echi_merge_way *way);
 const char *echi_merge_way_name(enum echi_merge_way way);
 

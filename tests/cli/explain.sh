@@ -11,10 +11,10 @@ for words in "--type f32 -N 100M" "--type u64 -N 2^30 --values 8" "--argsort" "-
         fi
     done
 done
-# The size from which a GPU chooses by a sample of the keys.
+# What a GPU chooses.
 while read -r chosen words; do
     # shellcheck disable=SC2086
-    echelon explain sort $words --device cuda >text 2>err
+    echelon explain $words --device cuda >text 2>err
     code=$?
     if [ $code -eq 0 ]; then
         sed -n 's/^algorithm  *\([a-z]*\):.*/\1/p' text
@@ -22,15 +22,28 @@ while read -r chosen words; do
         grep -q "no CUDA backend" err && echo "$chosen"
     fi
 done <<END
-msd --type u32 -N 16777215
-adaptive --type u32 -N 2^24
-adaptive --type f32 -N 2^30
-onesweep --type f32 -N 2^24 --values 4
-adaptive --type i32 -N 2^24 --values 4
-msd --type u64 -N 8388607
-adaptive --type f64 -N 2^23 --values 8
-onesweep --type u64 -N 2^32
+msd sort --type u32 -N 16777215
+adaptive sort --type u32 -N 2^24
+adaptive sort --type f32 -N 2^30
+onesweep sort --type f32 -N 2^24 --values 4
+adaptive sort --type i32 -N 2^24 --values 4
+msd sort --type u64 -N 8388607
+adaptive sort --type f64 -N 2^23 --values 8
+onesweep sort --type u64 -N 2^32
+warp search --needles 4096
+binary search --needles 4097
+tree search
+sorted search -N 2^22 --needles 2^22 --needles-sorted
+rounds merge -N 2^26 --runs 16
+sort merge -N 2^26 --runs 17
+rounds merge -N 2^26 --runs 17 --values 4
+select quantile
+sort quantile --ranks 5
+merge strings -N 2^17
+refine strings
 END
+echelon explain unique --appearance --device cuda >text 2>err
+if [ $? -eq 0 ]; then grep -c unique_appear text; else grep -q "no CUDA backend" err && echo 1; fi
 # Products and eliminations over GF(2).
 for words in "mul --b-columns 7" rref pluq "solve --b-columns 7" nullspace inverse "batch --batch-count 7"; do
     # shellcheck disable=SC2086
@@ -45,6 +58,60 @@ code echelon explain gf2 ref
 code echelon explain gf2
 code echelon explain gf2 rref -N 10
 code echelon explain sort --shape 10x10
+# Sorted arrays, distinct elements, quantiles, columns and strings.
+while read -r words; do
+    # shellcheck disable=SC2086
+    echelon explain $words --device cpu | sed -n -E 's/^(algorithm|alternative)  *([a-z_]*):.*/\2/p; s/^workspace .* bytes$/bytes/p' |
+        tr '\n' ' ' && echo "$words"
+done <<END
+merge
+merge --type f32 -N 100 --values 4 -r --order total
+merge --runs 3
+merge --runs 17
+merge --runs 17 --algorithm rounds
+merge --runs 17 --type f32
+merge --runs 17 --type f32 --order total
+set union
+set symmetric --values 8 --type f64 -r --order total
+unique
+unique --mode
+unique --appearance --type f64
+search
+search --needles-sorted --needles 2^22 -N 2^28 -r
+search --algorithm sorted --type f64 --order total
+quantile
+quantile --ranks 5 --algorithm sort
+columns
+columns --type i32,f64,u8 --nulls -r --order total
+strings --nulls -r
+END
+# The options reach the library: the workspace depends on them.
+bytes() { echelon explain "$@" --device cpu | sed -n 's/^workspace  *//p'; }
+[ "$(bytes unique)" != "$(bytes unique --mode)" ] && echo "mode"
+[ "$(bytes merge --runs 3)" != "$(bytes merge --runs 3 --values 8)" ] && echo "values"
+[ "$(bytes merge --runs 3)" != "$(bytes merge --runs 3 --type u64)" ] && echo "type"
+[ "$(bytes strings)" != "$(bytes strings -N 1000)" ] && echo "n"
+[ "$(bytes columns --type u64)" != "$(bytes columns --type u64,u64)" ] && echo "columns"
+[ "$(echelon explain columns --type u8,u16 --device cpu | grep '^key bits')" != \
+    "$(echelon explain columns --type u8,u16 --nulls --device cpu | grep '^key bits')" ] && echo "nulls"
+code echelon explain set
+code echelon explain set unoin
+code echelon explain set union intersection
+code echelon explain merge union
+code echelon explain merge --needles 3
+code echelon explain merge --runs 0 --device cpu
+code echelon explain search --runs 3
+code echelon explain search --values 4
+code echelon explain unique --algorithm sort
+code echelon explain unique --appearance --mode
+code echelon explain unique -r
+code echelon explain quantile --order total
+code echelon explain quantile --algorithm magic --device cpu
+code echelon explain columns --type i32,
+code echelon explain columns --type i32,f63
+code echelon explain columns --type u8,u8,u8,u8,u8,u8,u8,u8,u8,u8,u8,u8,u8,u8,u8,u8,u8
+code echelon explain strings --type u8
+code echelon explain sort --nulls
 # Products and systems; the output must not depend on the vendor libraries of the machine.
 for words in "--shape 100x200 --b-columns 7" "--shape 100x200 --transpose-a --algorithm tiled" "--type f16 --shape 9x9 --transpose-b"; do
     # shellcheck disable=SC2086
@@ -72,10 +139,10 @@ code echelon explain sort --transpose-a
 code echelon explain matrix
 # The same as JSON.
 if command -v python3 >/dev/null; then
-    for words in "sort" "hist --bins 10" "matmul" "solve" "gf2 rref"; do
+    for words in "sort" "hist --bins 10" "matmul" "solve" "gf2 rref" "merge --runs 5" "set union" "unique" "search" "quantile" "columns" "strings"; do
         # shellcheck disable=SC2086
         echelon explain $words --device cpu --json | python3 -c 'import json, sys; print(json.load(sys.stdin)["operation"])'
     done
 else
-    printf '%s\n' sort histogram matmul solve gf2_echelon
+    printf '%s\n' sort histogram matmul solve gf2_echelon merge_many union unique_all lower_bound quantiles argsort_columns argsort_strings
 fi

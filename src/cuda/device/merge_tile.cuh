@@ -22,8 +22,8 @@ template <int THREADS, int ITEMS>
 static __device__ inline bool merge_load(const struct echi_order &o, const void *const (&inputs)[2],
                                          const struct merge_part &part, ukey *keys)
 {
-    const ukey *first = (const ukey *)inputs[0] + part.a;
-    const ukey *second = (const ukey *)inputs[1] + part.b;
+    const ukey *first = (const ukey *)inputs[0] + part.a, *second = (const ukey *)inputs[1];
+    const int64_t shift = (int64_t)part.b - part.n_a; /* constant offsets need no arithmetic */
     const uint32_t n = part.n_a + part.n_b;
     bool changes = false;
     ukey x[ITEMS];
@@ -31,14 +31,18 @@ static __device__ inline bool merge_load(const struct echi_order &o, const void 
     for (int k = 0; k < ITEMS; k++) {
         const uint32_t i = threadIdx.x + k * THREADS;
         x[k] = 0;
-        if (i < n) x[k] = i < part.n_a ? __ldcs(first + i) : __ldcs(second + (i - part.n_a));
+        if (i < n) x[k] = i < part.n_a ? __ldcs(first + i) : __ldcs(second + (shift + i));
     }
+    if (order_plain(o)) {
 #pragma unroll
-    for (int k = 0; k < ITEMS; k++) {
-        const uint32_t i = threadIdx.x + k * THREADS;
-        const ukey e = order_encode(o, x[k]);
-        if (o.float_mask) changes |= order_merge(o, e) != e;
-        keys[i] = e;
+        for (int k = 0; k < ITEMS; k++) keys[threadIdx.x + k * THREADS] = x[k];
+    } else {
+#pragma unroll
+        for (int k = 0; k < ITEMS; k++) {
+            const ukey e = order_encode(o, x[k]);
+            if (o.float_mask) changes |= order_merge(o, e) != e;
+            keys[threadIdx.x + k * THREADS] = e;
+        }
     }
     if (threadIdx.x < ITEMS + 1) keys[THREADS * ITEMS + threadIdx.x] = 0;
     return __syncthreads_or(changes); /* both parts are loaded */

@@ -18,12 +18,7 @@
 
 #include <stdio.h>
 
-enum {
-    BLOCKS = 1 << 30, /* maximum per launch */
-    ROUNDS_LISTED = 30,
-    FEW = 1 << 21, /* fewer elements are sorted in the time of one round and a half */
-    MANY = 1 << 23
-};
+enum { BLOCKS = 1 << 30 /* maximum per launch */, ROUNDS_LISTED = 30 };
 
 /* The part of the plan that depends only on the request. */
 struct many_plan {
@@ -60,13 +55,6 @@ static void lay_out(const struct echi_merge_many *m, const struct many_plan *p,
     parts->values = echi_part(layout, m->n, m->value_bytes);
 }
 
-/* The rounds that take as long as a sort, as measured: docs/performance/merge_many.md. */
-static unsigned rounds_of_sort(const struct echi_merge_many *m)
-{
-    const unsigned most = m->n < FEW ? 1 : m->n < MANY ? 2 : 4;
-    return m->key_bytes < most ? (unsigned)m->key_bytes : most;
-}
-
 static ech_status make_plan(const void *request, void *plan, size_t *work_bytes)
 {
     const struct echi_merge_many *m = request;
@@ -75,7 +63,7 @@ static ech_status make_plan(const void *request, void *plan, size_t *work_bytes)
     struct many_parts parts;
     ech_status status;
     *work_bytes = 0;
-    TRY(echi_merge_choose(m, "GPU", rounds_of_sort(m), &p->way));
+    TRY(echi_merge_choose(m, "GPU", &p->way));
     p->rounds = m->n ? echi_merge_rounds(m) : 0;
     snprintf(p->module, sizeof p->module, "merge_k%u", 8 * (unsigned)m->key_bytes);
     if (p->way == ECHI_MERGE_SORT) {

@@ -6,7 +6,8 @@
  *     warp                                         few needles
  *     binary                                       a small part of the array is read
  *     tree        [ level 1 | level 2 | ... ]      many needles
- *     sorted      [ splits: tiles + 1 of u64 ]     needles that are probably sorted
+ *     sorted      [ splits: tiles + 1 of u64 ]     needles that are probably sorted, if
+ *                                                  there are about as many as keys
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -18,11 +19,28 @@
 #include <stdio.h>
 #include <string.h>
 
+enum { BLOCKS = 1 << 30 /* maximum per launch */ };
+
+/* The fastest algorithm, measured with u32 on an NVIDIA H200, 2026-11-24:
+ *
+ *     needles         any order                        sorted, with the hint
+ *     2^10            warp                             warp
+ *     2^14            binary                           binary
+ *     2^18 in 2^20    tree (0.013 ms; binary 0.022)    tree (0.007; binary 0.012, sorted 0.018)
+ *          in 2^26    binary (0.046; tree 0.059)       binary (0.036; tree 0.055, sorted 0.061)
+ *          in 2^28    binary (0.094; tree 0.19)        binary (0.051; sorted 0.076, tree 0.19)
+ *     2^22 in 2^20    tree (0.12; binary 0.26)         sorted (0.039; tree 0.049)
+ *          in 2^26    tree (0.28; binary 0.62)         tree (0.12; sorted 0.17, binary 0.20)
+ *          in 2^28    tree (0.50; binary 1.3)          binary (0.24; sorted 0.30, tree 0.31)
+ *     2^26 in 2^26    tree (3.5; binary 9.4)           sorted (0.58; tree 0.92)
+ *          in 2^28    tree (5.0; binary 20)            tree (1.13; sorted 1.40) */
 enum {
-    BLOCKS = 1 << 30,       /* maximum per launch */
-    WARP_NEEDLES = 1 << 12, /* at most so many are searched by a warp each */
-    TREE_KEYS = 64,         /* keys per needle: if there are more, the tree is not worth making */
-    TREE_KEYS_SORTED = 32   /* the same for needles that are sorted */
+    WARP_NEEDLES = 1 << 12,   /* at most so many are searched by a warp each */
+    TREE_NEEDLES = 1 << 17,   /* at least so many, and */
+    TREE_KEYS = 64,           /* at most so many keys per needle: the tree is worth making */
+    TREE_KEYS_SORTED = 32,    /* ... if the needles are sorted */
+    SORTED_NEEDLES = 1 << 21, /* at least so many, and */
+    SORTED_KEYS = 2           /* at most so many keys per needle: a range fits in shared memory */
 };
 
 enum { WARP, BINARY, TREE, SORTED, ALGORITHMS };
@@ -50,11 +68,12 @@ struct search_plan {
 
 static ech_status choose(const struct echi_search *s, int *algorithm)
 {
-    const uint64_t most = s->needles_sorted ? TREE_KEYS_SORTED : TREE_KEYS;
-    *algorithm = s->m <= WARP_NEEDLES                ? WARP
-                 : s->needles_sorted && s->m >= s->n ? SORTED
-                 : s->n / most <= s->m               ? TREE
-                                                     : BINARY;
+    const size_t tree_keys = s->needles_sorted ? TREE_KEYS_SORTED : TREE_KEYS;
+    const bool sorted = s->needles_sorted && s->m >= SORTED_NEEDLES && s->n / SORTED_KEYS <= s->m;
+    *algorithm = s->m <= WARP_NEEDLES                               ? WARP
+                 : sorted                                           ? SORTED
+                 : s->m >= TREE_NEEDLES && s->n / tree_keys <= s->m ? TREE
+                                                                    : BINARY;
     if (!s->algorithm) return ECH_OK;
     for (*algorithm = 0; *algorithm < ALGORITHMS; ++*algorithm)
         if (strcmp(s->algorithm, algorithms[*algorithm].name) == 0) return ECH_OK;

@@ -176,6 +176,8 @@ static __device__ inline void take_items(const struct echi_order &o, struct set_
 #pragma unroll
     for (int k = 0; k < STEPS; k++) {
         const bool more_a = next_a < end_a, more_b = next_b < end_b;
+        /* If the warp has many pairs, it is done after half of the steps. */
+        if (k == (STEPS + 1) / 2 && !__any_sync(WARP_ALL, more_a || more_b)) break;
         const bool first = more_a && (!more_b || e <= f), second = more_b && (!more_a || f <= e);
         if (first) {
             took[0] |= 1u << k;
@@ -196,22 +198,10 @@ static __device__ inline uint32_t kept_of(uint32_t kept, const uint32_t (&took)[
     return a | b | (kept >> 3 & 1 ? took[0] & took[1] : 0);
 }
 
-template <bool VALUES>
-static __device__ inline void set_tile(const struct set_args &a, struct set_shared &s)
+/* Collects the places of the kept elements, from rank r of the tile on. */
+static __device__ inline void collect(struct set_shared &s, const uint32_t (&took)[2],
+                                      uint32_t kept, uint32_t i, uint32_t j, uint32_t r)
 {
-    const uint64_t tile = blockIdx.x;
-    struct merge_part part;
-    uint32_t i, j, took[2], total;
-    part_of_tile(a, tile, part);
-    if (merge_load<SET_THREADS, ITEMS>(a.order, a.keys, part, s.keys))
-        take_items<CODES_MERGED>(a.order, s, part, i, j, took);
-    else
-        take_items<CODES>(a.order, s, part, i, j, took);
-    const uint32_t kept = kept_of(a.kept, took), mine = (uint32_t)__popc(kept);
-    const uint32_t through = warp_scan(mine), own = __shfl_sync(WARP_ALL, through, 31);
-    const uint64_t rank = rank_tile(s.ranks, a.words + SET_WORDS_FIRST, own, &total, a.n_a + a.n_b);
-    const uint64_t before = s.ranks.before;
-    uint32_t r = (uint32_t)(rank - before) + through - mine;
 #pragma unroll
     for (int k = 0; k < STEPS; k++) {
         const uint32_t first = took[0] >> k & 1, second = took[1] >> k & 1;
@@ -223,15 +213,55 @@ static __device__ inline void set_tile(const struct set_args &a, struct set_shar
         i += first;
         j += second;
     }
-    __syncthreads(); /* the places are written */
-    const uint64_t room = before < a.capacity ? a.capacity - before : 0;
-    const uint32_t n = (uint32_t)min((uint64_t)min(total, (uint32_t)TILE + 1), room);
+}
+
+/* Writes n keys from element `before` of the output on. PLAIN: order_plain(). */
+template <bool PLAIN>
+static __device__ inline void write_keys(const struct set_args &a, const struct set_shared &s,
+                                         uint64_t before, uint32_t n)
+{
     ukey *out = (ukey *)a.keys_out + before;
 #pragma unroll
     for (int k = 0; k < ITEMS; k++) {
-        const uint32_t to = threadIdx.x + k * SET_THREADS;
-        if (to < n) __stcs(out + to, order_decode(a.order, s.keys[s.places[to]]));
+        const uint32_t i = threadIdx.x + k * SET_THREADS;
+        if (i >= n) continue;
+        const ukey e = s.keys[s.places[i]];
+        __stcs(out + i, PLAIN ? e : order_decode(a.order, e));
     }
+}
+
+/* While warp 0 waits for the tiles before this one, the others collect what they keep. */
+template <bool VALUES>
+static __device__ inline void set_tile(const struct set_args &a, struct set_shared &s)
+{
+    const uint64_t tile = blockIdx.x;
+    uint64_t *words = a.words + SET_WORDS_FIRST;
+    struct merge_part part;
+    uint32_t i, j, took[2], total;
+    part_of_tile(a, tile, part);
+    if (merge_load<SET_THREADS, ITEMS>(a.order, a.keys, part, s.keys))
+        take_items<CODES_MERGED>(a.order, s, part, i, j, took);
+    else
+        take_items<CODES>(a.order, s, part, i, j, took);
+    const uint32_t kept = kept_of(a.kept, took), mine = (uint32_t)__popc(kept);
+    const uint32_t through = warp_scan(mine);
+    if (lane_id() == 31) s.ranks.sums[threadIdx.x / 32] = through;
+    __syncthreads(); /* every warp has its sum */
+    const uint32_t below = warps_before(s.ranks.sums, &total);
+    if (threadIdx.x == 0) publish_tile(words, tile, total);
+    collect(s, took, kept, i, j, below + through - mine);
+    if (threadIdx.x < 32) {
+        const uint64_t rank = place_tile(words, tile, total, a.n_a + a.n_b);
+        if (lane_id() == 0) s.ranks.before = rank;
+    }
+    __syncthreads(); /* the places and the rank of the tile are known */
+    const uint64_t before = s.ranks.before;
+    const uint64_t room = before < a.capacity ? a.capacity - before : 0;
+    const uint32_t n = (uint32_t)min((uint64_t)min(total, (uint32_t)TILE + 1), room);
+    if (order_plain(a.order))
+        write_keys<true>(a, s, before, n);
+    else
+        write_keys<false>(a, s, before, n);
     if (VALUES && n)
         merge_values<SET_THREADS>(a.values, part, a.words_of_value, a.word_bytes, a.values_out,
                                   before, n, s.places);

@@ -21,7 +21,10 @@
 
 #include <string.h>
 
-enum { FEW = 1 << 17 /* strings whose ties are only merged */ };
+/* Up to so many strings, ties are only merged.  NVIDIA H200, 2026-11-24: merge takes 0.20 to 0.67
+ * of the time of refine for 10,000 strings, and 0.55 to 0.99 for 2^20; URLs with long common
+ * prefixes take 1.19 and 3.6. */
+enum { FEW = 1 << 17 };
 
 /* The segments that a GPU sorts have at most 2^31 elements. */
 #define MOST_ROUNDS_N ((uint64_t)1 << 31)

@@ -1,0 +1,165 @@
+/*
+ * explain_arrays.c - "echelon explain" for operations on sorted arrays, on distinct elements, on
+ * quantiles, and on columns and strings.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "explain.h"
+
+#include <string.h>
+
+enum { MOST_COLUMNS = 16, DEFAULT_NEEDLES = 1000000, DEFAULT_RUNS = 2 };
+
+static const uint8_t some_nulls; /* never read */
+
+static int parse_count(const char *option, const char *text, uint64_t value, uint64_t *count)
+{
+    *count = value;
+    return text ? cli_parse_count(option, text, count) : EXIT_DONE;
+}
+
+static int parse_arrays(const struct explain_arrays *set, ech_order *order, uint64_t *value_bytes)
+{
+    const int code = cli_parse_order(set->order, order);
+    return code == EXIT_DONE ? parse_count("values", set->values, 0, value_bytes) : code;
+}
+
+int explain_merge(const struct explain_arrays *set)
+{
+    char text[EXPLAIN_TEXT];
+    uint64_t value_bytes, runs;
+    ech_merge_options o = { .size = sizeof o,
+                            .descending = set->reverse,
+                            .algorithm = set->algorithm };
+    const size_t half = (size_t)(set->n / 2);
+    int code = parse_arrays(set, &o.order, &value_bytes);
+    if (code == EXIT_DONE) code = parse_count("runs", set->runs, DEFAULT_RUNS, &runs);
+    if (code != EXIT_DONE) return code;
+    return explain_print(
+        runs == DEFAULT_RUNS
+            ? ech_merge_explain(set->device, (size_t)set->n - half, half, set->dtype,
+                                (size_t)value_bytes, &o, set->format, text, sizeof text)
+            : ech_merge_many_explain(set->device, (size_t)set->n, (size_t)runs, set->dtype,
+                                     (size_t)value_bytes, &o, set->format, text, sizeof text),
+        text);
+}
+
+int explain_set(const struct explain_arrays *set, const char *operation)
+{
+    static const char *const names[] = { "union", "intersection", "difference", "symmetric" };
+    enum { NAMES = sizeof names / sizeof *names };
+    char text[EXPLAIN_TEXT];
+    uint64_t value_bytes;
+    ech_set_options o = { .size = sizeof o,
+                          .descending = set->reverse,
+                          .algorithm = set->algorithm };
+    const size_t half = (size_t)(set->n / 2);
+    int i = 0;
+    if (!operation)
+        return cli_fail(EXIT_BAD,
+                        "no set operation: give one, for example echelon explain set union");
+    while (i < NAMES && strcmp(operation, names[i]) != 0) i++;
+    if (i == NAMES) return cli_unknown("operation", operation, names, NAMES);
+    const int code = parse_arrays(set, &o.order, &value_bytes);
+    if (code != EXIT_DONE) return code;
+    return explain_print(ech_set_operation_explain(set->device, (size_t)set->n - half, half,
+                                                   (ech_set)i, set->dtype, (size_t)value_bytes, &o,
+                                                   set->format, text, sizeof text),
+                         text);
+}
+
+int explain_search(const struct explain_arrays *set)
+{
+    char text[EXPLAIN_TEXT];
+    uint64_t needles;
+    ech_search_options o = { .size = sizeof o,
+                             .descending = set->reverse,
+                             .needles_sorted = set->needles_sorted,
+                             .algorithm = set->algorithm };
+    int code = cli_parse_order(set->order, &o.order);
+    if (code == EXIT_DONE) code = parse_count("needles", set->needles, DEFAULT_NEEDLES, &needles);
+    if (code != EXIT_DONE) return code;
+    return explain_print(ech_search_explain(set->device, ECH_SEARCH_CALL_LOWER, (size_t)set->n,
+                                            (size_t)needles, set->dtype, &o, set->format, text,
+                                            sizeof text),
+                         text);
+}
+
+int explain_unique(const struct explain_arrays *set)
+{
+    char text[EXPLAIN_TEXT];
+    const ech_unique_options o = { .size = sizeof o, .appearance = set->appearance };
+    if (set->algorithm)
+        return cli_fail(EXIT_BAD, "--algorithm cannot be combined with unique, which has only one");
+    if (set->appearance && set->mode)
+        return cli_fail(EXIT_BAD, "--appearance cannot be combined with --mode");
+    return explain_print(
+        ech_unique_explain(set->device, set->mode ? ECH_UNIQUE_CALL_MODE : ECH_UNIQUE_CALL_ALL,
+                           (size_t)set->n, set->dtype, &o, set->format, text, sizeof text),
+        text);
+}
+
+int explain_quantile(const struct explain_arrays *set)
+{
+    char text[EXPLAIN_TEXT];
+    uint64_t count;
+    const ech_quantile_options o = { .size = sizeof o, .algorithm = set->algorithm };
+    const int code = parse_count("ranks", set->ranks, 1, &count);
+    if (code != EXIT_DONE) return code;
+    return explain_print(ech_quantile_explain(set->device, ECH_QUANTILE_CALL_QUANTILES,
+                                              (size_t)set->n, (size_t)count, set->dtype, &o,
+                                              set->format, text, sizeof text),
+                         text);
+}
+
+/* The types of the columns, separated by commas. */
+static int parse_columns(const struct explain_arrays *set, ech_sort_column *columns, size_t *count)
+{
+    const char *from = set->type ? set->type : "u32";
+    for (*count = 0;; from++) {
+        char name[16];
+        int dtype;
+        const size_t bytes = strcspn(from, ",");
+        if (*count == MOST_COLUMNS)
+            return cli_fail(EXIT_BAD, "--type has more than %d types", MOST_COLUMNS);
+        snprintf(name, sizeof name, "%.*s", (int)(bytes < sizeof name ? bytes : sizeof name), from);
+        const int code = cli_parse_dtype(name, &dtype);
+        if (code != EXIT_DONE) return code;
+        columns[(*count)++] = (ech_sort_column){ .size = sizeof *columns,
+                                                 .dtype = (ech_dtype)dtype,
+                                                 .descending = set->reverse,
+                                                 .validity = set->nulls ? &some_nulls : NULL };
+        from += bytes;
+        if (*from != ',') return EXIT_DONE;
+    }
+}
+
+int explain_columns(const struct explain_arrays *set)
+{
+    char text[EXPLAIN_TEXT];
+    ech_sort_column columns[MOST_COLUMNS];
+    size_t count;
+    ech_order order;
+    const ech_columns_options o = { .size = sizeof o, .algorithm = set->algorithm };
+    int code = cli_parse_order(set->order, &order);
+    if (code == EXIT_DONE) code = parse_columns(set, columns, &count);
+    if (code != EXIT_DONE) return code;
+    for (size_t i = 0; i < count; i++) columns[i].order = order;
+    return explain_print(ech_argsort_columns_explain(set->device, columns, (size_t)set->n, count,
+                                                     set->n <= UINT32_MAX ? ECH_U32 : ECH_U64, &o,
+                                                     set->format, text, sizeof text),
+                         text);
+}
+
+int explain_strings(const struct explain_arrays *set)
+{
+    char text[EXPLAIN_TEXT];
+    const ech_strings_options o = { .size = sizeof o,
+                                    .descending = set->reverse,
+                                    .validity = set->nulls ? &some_nulls : NULL,
+                                    .algorithm = set->algorithm };
+    return explain_print(ech_strings_explain(set->device, (size_t)set->n, (size_t)set->n, ECH_I64,
+                                             set->n <= UINT32_MAX ? ECH_U32 : ECH_U64, &o,
+                                             set->format, text, sizeof text),
+                         text);
+}
