@@ -28,11 +28,11 @@ static const char *const names[] = { "union", "intersection", "difference", "sym
 
 /* ---- The cases ---- */
 
-/* Tiles have 4351 elements (keys of 64 bits: 2815), parts of the CPU 16384. */
+/* Tiles have 5887 elements (keys of 64 bits: 3839), parts of the CPU 16384. */
 static const size_t sizes[][2] = {
     { 0, 0 },    { 0, 1 },       { 1, 0 },       { 1, 1 },       { 2, 1 },       { 0, 37 },
-    { 33, 0 },   { 17, 31 },     { 2816, 1 },    { 2815, 2 },    { 1408, 1408 }, { 4352, 0 },
-    { 4351, 2 }, { 1, 4351 },    { 0, 4353 },    { 4352, 4352 }, { 2815, 2816 }, { 1, 9001 },
+    { 33, 0 },   { 17, 31 },     { 3840, 1 },    { 3839, 2 },    { 1920, 1920 }, { 5888, 0 },
+    { 5887, 2 }, { 1, 5887 },    { 0, 5889 },    { 5888, 5888 }, { 3839, 3840 }, { 1, 9001 },
     { 9001, 1 }, { 5000, 7777 }, { 8192, 8192 }, { 8191, 8194 }, { 16384, 200 }, { 70001, 50003 }
 };
 enum { SIZES = sizeof sizes / sizeof *sizes };

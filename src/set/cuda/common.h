@@ -11,15 +11,15 @@
 
 enum {
     SET_THREADS = 256,
-    SET_PAIRS_BLOCKS = 6, /* per multiprocessor, at least */
+    SET_PAIRS_BLOCKS = 5, /* per multiprocessor, at least */
     SET_WORDS_FIRST = 2   /* before the tile status descriptors */
 };
 
-#define SET_KEYS_BLOCKS(key_bytes) ((key_bytes) == 8 ? 6 : 8)
+#define SET_KEYS_BLOCKS(key_bytes) ((key_bytes) == 8 ? 5 : 6)
 
 /* Elements of a thread: an odd number, so that threads use different banks of shared memory. A tile
  * begins at a multiple of SET_TILE, or one earlier, so it has at most one element more. */
-#define SET_ITEMS(key_bytes) ((key_bytes) == 8 ? 11 : 17)
+#define SET_ITEMS(key_bytes) ((key_bytes) == 8 ? 15 : 23)
 #define SET_TILE(key_bytes)  (SET_THREADS * SET_ITEMS(key_bytes) - 1)
 
 /* How many elements of a and of b precede a tile. */
