@@ -195,17 +195,20 @@ void quantile_known(ech_ctx *ctx)
 
 enum { MISLED = 4096, SAMPLED = 1024 /* the GPU's sample */ };
 
+/* The position of element i of the GPU's sample (cuda/device/sample.cuh). */
+static size_t sampled(uint64_t i)
+{
+    uint64_t x = (i + 1) * 0x9e3779b97f4a7c15u;
+    x = (x ^ x >> 32) * 0xd6e8feb86659fd93u;
+    return (size_t)(i * (MISLED / SAMPLED) + ((x >> 32) * (MISLED / SAMPLED) >> 32));
+}
+
 /* The elements at the positions of the GPU's sample are 0, the others 5, 6, ... in a mixed order,
  * so that no pivot is near a rank.  Two NaN are at the end. */
 static void mislead(double *in)
 {
     for (size_t i = 0; i < MISLED - 2; i++) in[i] = (double)(5 + i * 1663 % MISLED);
-    for (uint64_t i = 0; i < SAMPLED; i++) {
-        const uint64_t part = MISLED / SAMPLED;
-        uint64_t x = (i + 1) * 0x9e3779b97f4a7c15u;
-        x = (x ^ x >> 32) * 0xd6e8feb86659fd93u;
-        in[i * part + (x >> 32) % part] = 0;
-    }
+    for (uint64_t i = 0; i < SAMPLED; i++) in[sampled(i)] = 0;
     in[MISLED - 2] = in[MISLED - 1] = (double)NAN;
 }
 

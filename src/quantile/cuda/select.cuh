@@ -28,6 +28,7 @@
 #include "quantile/cuda/common.h"
 #include "quantile/method.h"
 #include "cuda/device/order.cuh"
+#include "cuda/device/sample.cuh"
 #include "select/cuda/tile.cuh"
 
 enum { EACH = QUANTILE_EACH(KEY_BYTES) };
@@ -97,13 +98,9 @@ extern "C" __global__ void __launch_bounds__(QUANTILE_THREADS)
     quantile_sample(const __grid_constant__ struct quantile_args a)
 {
     wait_for_earlier();
-    const uint64_t n = source_n(a), part = n / a.sample_n;
-    for (uint64_t i = grid_first(); i < a.sample_n; i += grid_step()) {
-        uint64_t x = (i + 1) * 0x9e3779b97f4a7c15u;
-        x = (x ^ x >> 32) * 0xd6e8feb86659fd93u;
-        const uint64_t at = part ? i * part + (x >> 32) % part : i * n / a.sample_n;
-        ((ukey *)a.sample)[i] = n ? source_key(a, at) : (ukey)0;
-    }
+    const uint64_t n = source_n(a);
+    for (uint64_t i = grid_first(); i < a.sample_n; i += grid_step())
+        ((ukey *)a.sample)[i] = n ? source_key(a, sample_position(n, a.sample_n, i)) : (ukey)0;
 }
 
 /* ---- Pivots ---- */

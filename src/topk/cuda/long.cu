@@ -19,6 +19,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "cuda/device/sample.cuh"
 #include "topk/cuda/narrow.cuh"
 
 /* ---- Long groups ---- */
@@ -31,15 +32,6 @@ static __device__ inline uint64_t long_count(const struct topk_args &a)
 static __device__ inline struct group long_group(const struct topk_args &a, uint64_t i)
 {
     return group_at(a, a.lists ? a.longs[i].group : i);
-}
-
-/* The position of sample element i. */
-static __device__ inline uint64_t sample_at(uint64_t n, uint32_t sample, uint32_t i)
-{
-    const uint64_t part = n / sample;
-    uint64_t x = ((uint64_t)i + 1) * 0x9e3779b97f4a7c15u;
-    x = (x ^ x >> 32) * 0xd6e8feb86659fd93u;
-    return i * part + (x >> 32) % part;
 }
 
 struct sample_keys {
@@ -79,8 +71,8 @@ extern "C" __global__ void __launch_bounds__(TOPK_FILTER_THREADS)
     wait_for_earlier();
     for (uint64_t t = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x; t < a.long_rows * sample;
          t += (uint64_t)gridDim.x * blockDim.x)
-        ((ekey *)a.samples)[t] = group_key(a, long_group(a, t / sample),
-                                           sample_at(a.cols, sample, (uint32_t)(t % sample)));
+        ((ekey *)a.samples)[t] =
+            group_key(a, long_group(a, t / sample), sample_position(a.cols, sample, t % sample));
 }
 
 /* The pivot of long group i. */
@@ -93,7 +85,7 @@ static __device__ inline ekey group_pivot(const struct topk_args &a, struct narr
 #pragma unroll 16
     for (uint32_t j = threadIdx.x; j < sample; j += blockDim.x) {
         const ekey e = a.samples ? ((const ekey *)a.samples)[i * sample + j]
-                                 : group_key(a, group, sample_at(group.n, sample, j));
+                                 : group_key(a, group, sample_position(group.n, sample, j));
         keys[j] = e;
         low = min(low, e);
         high = max(high, e);
