@@ -1,6 +1,6 @@
 /*
  * quantile/cuda/kernels.cu - kernels that write the results, given sorted positions or keys, or the
- * bounds that select.cuh found.
+ * bounds that select.cuh, search.cuh and find.cuh found.
  *
  *     quantile_bounds   the keys and positions of the ranks, from sorted positions
  *     quantile_element  one element
@@ -12,7 +12,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "quantile/cuda/select.cuh"
+#include "quantile/cuda/find.cuh"
 
 /* ---- Elements ---- */
 
@@ -157,16 +157,16 @@ extern "C" __global__ void __launch_bounds__(QUANTILE_THREADS)
     wait_for_earlier();
     const uint32_t i = threadIdx.x, bytes = a.discrete ? KEY_BYTES : 8;
     if (i >= a.count) return;
-    const uint64_t n = a.n == 0 ? 0 : a.targets ? level_numbers(a) : sorted_numbers(a);
+    const uint64_t n = a.n == 0 ? 0 : a.state ? input_numbers(a) : sorted_numbers(a);
     if (n == 0 || (n < a.n && !a.ignore_nan)) {
         store_bits(a.out, bytes, i, a.out_nan);
         return;
     }
     const struct quantile_place at = quantile_place_of((int)a.method, a.list_of.q[i], n);
-    const uint64_t first =
-        a.targets ? a.targets[2 * i].key : (uint64_t)merged(a, ((const ukey *)a.sorted)[at.rank]);
-    const uint64_t second = a.targets ? a.targets[2 * i + 1].key
-                                      : (uint64_t)merged(a, ((const ukey *)a.sorted)[at.next]);
+    const uint64_t first = a.state ? a.state->targets[2 * i].key
+                                   : (uint64_t)merged(a, ((const ukey *)a.sorted)[at.rank]);
+    const uint64_t second = a.state ? a.state->targets[2 * i + 1].key
+                                    : (uint64_t)merged(a, ((const ukey *)a.sorted)[at.next]);
     const uint64_t x = quantile_bits_of_key(&a.order, KEY_BYTES, a.nan, first);
     const uint64_t y = quantile_bits_of_key(&a.order, KEY_BYTES, a.nan, second);
     const double between = quantile_between(quantile_number((int)a.kind, KEY_BYTES, x),
