@@ -36,9 +36,13 @@ struct expected {
 bool expect(const struct quantile_case *c, uint64_t seed, struct expected *e);
 void free_expected(struct expected *e);
 
-/* quantile_bad.c: calls that fail; quantiles of a few numbers; a sample without information. */
+/* quantile_bad.c: calls that fail; quantiles of a few numbers. */
 void quantile_bad(ech_ctx *ctx);
 void quantile_known(ech_ctx *ctx);
+
+/* quantile_sample.c: orders of elements for which the GPU's sample must suffice, and arrays for which
+ * it does not. */
+void quantile_sampled(ech_ctx *ctx);
 void quantile_misled(ech_ctx *ctx);
 
 #endif

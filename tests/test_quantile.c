@@ -199,6 +199,7 @@ int main(int argc, char **argv)
     for (int i = 0; i < n_contexts; i++) {
         quantile_bad(contexts[i]);
         quantile_known(contexts[i]);
+        quantile_sampled(contexts[i]);
         quantile_misled(contexts[i]);
         ech_close(contexts[i]);
     }

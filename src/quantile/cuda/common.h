@@ -52,7 +52,6 @@ struct quantile_target {
     uint64_t tie;  /* equal elements before it */
     uint64_t position;
     uint32_t progress; /* enum quantile_progress */
-    uint32_t bracket;
     uint32_t
         group; /* the targets with the same first digits; QUANTILE_NO_GROUP: not searched for */
 };
@@ -61,7 +60,7 @@ struct quantile_target {
  *
  * A bracket is an interval of keys around one rank or several.  Its classes, in this order: the keys
  * below it and above the bracket before it; equal to low; between, which are listed; equal to high.
- * If high equals low, there are no keys of the last class. */
+ * If high is also its low key, or that of the next bracket, there are no keys of the last class. */
 struct quantile_state {
     /* Zero before: */
     uint64_t missed;  /* ranks that were not in their bracket: all are searched for in the input */

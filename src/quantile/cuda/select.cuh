@@ -181,12 +181,27 @@ static __device__ inline struct quantile_bracket target_bracket(const struct qua
     return b;
 }
 
-/* One block of at least QUANTILE_TARGETS threads. */
+/* Cuts brackets, which are sorted by their low keys, where they overlap.  Their common end remains an
+ * end, because it may be the key of many elements, which must not be listed.  A key that is an end
+ * of one bracket and inside another one cannot be: a bracket has few sampled keys inside. */
+static __device__ inline uint32_t
+cut_brackets(struct quantile_state *s, const struct quantile_bracket *sorted, uint32_t count)
+{
+    uint32_t n = 0;
+    uint64_t end = 0; /* of the last bracket */
+    for (uint32_t j = 0; j < count; j++) {
+        const uint64_t low = n ? max(sorted[j].low, end) : sorted[j].low, high = sorted[j].high;
+        if (n && high <= end) continue;
+        s->low[n] = low;
+        s->high[n++] = end = high;
+    }
+    return n;
+}
+
 extern "C" __global__ void __launch_bounds__(QUANTILE_TARGETS)
     quantile_begin(const __grid_constant__ struct quantile_args a)
 {
     __shared__ struct quantile_bracket own[QUANTILE_SELECT], sorted[QUANTILE_SELECT];
-    __shared__ uint32_t place[QUANTILE_SELECT], merged_at[QUANTILE_SELECT];
     wait_for_earlier();
     struct quantile_state *s = a.state;
     const uint32_t t = threadIdx.x, each = a.call == QUANTILE_CALL_QUANTILES ? 2 : 1;
@@ -211,29 +226,15 @@ extern "C" __global__ void __launch_bounds__(QUANTILE_TARGETS)
         uint32_t less = 0;
         for (uint32_t j = 0; j < count; j++)
             less += own[j].low < own[t].low || (own[j].low == own[t].low && j < t);
-        place[t] = less;
         sorted[less] = own[t];
     }
     __syncthreads(); /* they are sorted */
     if (t == 0) {
-        uint32_t n = 0;
-        for (uint32_t j = 0; j < count; j++) { /* those that overlap become one */
-            if (n && sorted[j].low <= s->high[n - 1]) {
-                s->high[n - 1] = max(s->high[n - 1], sorted[j].high);
-            } else {
-                s->low[n] = sorted[j].low;
-                s->high[n++] = sorted[j].high;
-            }
-            merged_at[j] = n - 1;
-        }
-        s->n_brackets = n;
+        s->n_brackets = cut_brackets(s, sorted, count);
         s->n_groups = 1;
         s->prefixes[0] = 0;
     }
-    __syncthreads(); /* the brackets have numbers */
-    if (t >= a.n_targets) return;
-    target.bracket = merged_at[place[t / each]];
-    s->targets[t] = target;
+    if (t < a.n_targets) s->targets[t] = target;
 }
 
 /* ---- The pass ---- */
@@ -373,7 +374,7 @@ template <bool ONE> struct filter {
     }
 };
 
-/* The class of each rank, by one block that has acquired all counts. */
+/* Finds the class of each rank, by one block that has acquired all counts. */
 static __device__ inline void resolve(const struct quantile_args &a)
 {
     struct quantile_state *s = a.state;
@@ -381,25 +382,20 @@ static __device__ inline void resolve(const struct quantile_args &a)
     if (t >= a.n_targets) return;
     struct quantile_target target = s->targets[t];
     if (begin_target(a, t, input_numbers(a), &target)) {
-        uint64_t below = 0, listed = 0; /* keys of the classes before; of them, listed */
+        const uint32_t classes = 4 * s->n_brackets;
+        uint64_t left = target.rank, listed = 0; /* listed keys of the classes before */
         uint32_t c = 0;
-        for (; c < 4 * target.bracket; c++) {
+        for (; c < classes; c++) {
             const uint64_t count = load_relaxed_u64(&s->counts[c]);
-            below += count;
-            if (c % 4 == 2) listed += count;
-        }
-        uint64_t left = target.rank - below;
-        for (; c < 4 * target.bracket + 4; c++) {
-            const uint64_t count = target.rank < below ? 0 : load_relaxed_u64(&s->counts[c]);
             if (left < count) break;
             left -= count;
+            if (c % 4 == 2) listed += count;
         }
-        const uint32_t found = c - 4 * target.bracket;
-        if (target.rank >= below && (found == 1 || found == 3)) {
+        if (c % 2) {
             target.progress = QUANTILE_FOUND;
-            target.key = found == 1 ? s->low[target.bracket] : s->high[target.bracket];
+            target.key = c % 4 == 1 ? s->low[c / 4] : s->high[c / 4];
             target.tie = left;
-        } else if (target.rank >= below && found == 2 && load_relaxed_u64(&s->listed) <= a.room) {
+        } else if (c % 4 == 2 && load_relaxed_u64(&s->listed) <= a.room) {
             target.progress = QUANTILE_PENDING;
             target.left = left + listed;
         } else {
