@@ -31,9 +31,12 @@ enum {
     DISTS = sizeof dists / sizeof *dists,
     COUNTS = sizeof counts / sizeof *counts,
     SMALL = 20000,
+    LARGE = 200000,
     DEVICES = 16,
     NAME_BYTES = 64
 };
+
+static struct quantile_data data; /* of the present dtype, n and distribution, made if needed */
 
 static void cases(void (*run)(const struct quantile_case *))
 {
@@ -42,6 +45,9 @@ static void cases(void (*run)(const struct quantile_case *))
     for (int t = ECH_I8; t <= ECH_F64; t++)
         for (size_t n = 0; n < SIZES; n++)
             for (size_t d = 0; d < DISTS; d++, k++) {
+                if (((size_t)t + d) % (sizes[n] > LARGE ? 4 : sizes[n] > SMALL ? 2 : 1) != 0)
+                    continue; /* every type and every distribution, but not all pairs */
+                data_free(&data);
                 struct quantile_case c = { .dtype = (ech_dtype)t, .n = sizes[n], .dist = dists[d] };
                 c.index_dtype = indices[k % 4];
                 c.outputs = outputs[k % 3];
@@ -99,7 +105,7 @@ static void compare(const struct buffer *b, bool wanted, const void *expected, s
 {
     char *got = malloc(b->bytes + 1);
     buffer_check_guards(b, name);
-    if (CHECK(got) && wanted && buffer_get(b, got))
+    if (CHECK(got) && wanted && buffer_get(b, got) && memcmp(got, expected, n * bytes) != 0)
         for (size_t i = 0; i < n; i++)
             if (memcmp(got + i * bytes, (const char *)expected + i * bytes, bytes) != 0) {
                 test_fail(__FILE__, __LINE__, "%s[%zu] is wrong, of %zu", name, i, n);
@@ -173,11 +179,12 @@ static void run_case(const struct quantile_case *c)
 {
     static const char *const algorithms[] = { NULL, "select", "sort" };
     char id[256];
-    struct expected e;
+    struct expected e = { .keys = NULL };
     case_id(c, id, sizeof id);
     const uint64_t seed = hash_text(id);
     if (!test_drawn(seed, c->n <= SMALL) || !test_begin("%s", id)) return;
-    if (CHECK(expect(c, seed, &e)))
+    const uint64_t data_seed = hash_text(c->dist) + c->n * 16 + (uint64_t)c->dtype;
+    if (CHECK(data.keys || data_make(c, data_seed, &data)) && CHECK(expect(c, &data, seed, &e)))
         for (int i = 0; i < n_contexts; i++)
             for (int k = 0; k < 3; k++) run_with(contexts[i], c, &e, seed, algorithms[k]);
     free_expected(&e);
@@ -196,6 +203,7 @@ int main(int argc, char **argv)
         n_contexts++;
     }
     cases(run_case);
+    data_free(&data);
     for (int i = 0; i < n_contexts; i++) {
         quantile_bad(contexts[i]);
         quantile_known(contexts[i]);
