@@ -32,6 +32,9 @@ enum {
 
 /* Elements of a thread. */
 #define QUANTILE_EACH(key_bytes) ((key_bytes) == 8 ? 8 : 16)
+/* A tile of quantile_place. */
+#define QUANTILE_PLACE_TILE(key_bytes)                                                             \
+    (QUANTILE_THREADS * ((key_bytes) == 1 ? 32 : 64 / (key_bytes)))
 #define QUANTILE_TILE(key_bytes) (QUANTILE_THREADS * QUANTILE_EACH(key_bytes))
 
 /* The element of a rank: an element comes before it if its key is less, or if it is equal and its

@@ -171,13 +171,14 @@ done:
 static ech_status lay_out(const struct echi_quantile *s, struct echi_layout *layout,
                           struct quantile_parts *p, struct quantile_args *a)
 {
-    const size_t n = s->n, tile = (size_t)QUANTILE_TILE(s->key_bytes);
+    const size_t n = s->n, tile = (size_t)QUANTILE_PLACE_TILE(s->key_bytes);
+    const size_t skew = (size_t)(16 / s->key_bytes - 1); /* an array may begin within a vector */
     const size_t position = (size_t)echi_quantile_position_bytes(s);
     const bool quantiles = s->call == ECH_QUANTILE_CALL_QUANTILES;
     size_t most = 0;
     ech_status status = ECH_OK;
     *p = (struct quantile_parts){ .clear = NULL };
-    *a = (struct quantile_args){ .tiles = n / tile + (n % tile != 0) };
+    *a = (struct quantile_args){ .tiles = n / tile + (n % tile + skew + tile - 1) / tile };
     if (is_plain(s)) goto done;
     if (choose(s) == SELECT) TRY(lay_out_select(s, layout, p, a, &most));
     a->bounds = echi_part(layout, QUANTILE_BATCH, sizeof *a->bounds);

@@ -165,7 +165,7 @@ static __device__ inline struct quantile_span target_span(const struct quantile_
     return span;
 }
 
-struct quantile_bracket {
+struct __align__(16) quantile_bracket {
     uint64_t low, high;
 };
 
