@@ -174,31 +174,32 @@ static void expect_positions(const struct quantile_case *c, const uint64_t *posi
     e->index = e->outputs ? index_array(positions, e->outputs, c->index_dtype) : NULL;
 }
 
-static int compare_positions(const void *a, const void *b)
-{
-    const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return (x > y) - (x < y);
-}
-
+/* The parts are numbered: 2 j before rank j of the distinct ones, 2 j + 1 for that element.  The
+ * elements of a part keep the order of the input. */
 static bool expect_partition(const struct quantile_case *c, const uint32_t *order,
                              struct expected *e)
 {
     uint64_t *positions = malloc((c->n + 1) * sizeof *positions);
+    uint64_t *next = calloc(2 * c->count + 1, sizeof *next);
     char *fixed = calloc(c->n + 1, 1);
-    for (size_t i = 0; positions && fixed && i < c->n; i++) positions[i] = order[i];
-    for (size_t i = 0; fixed && i < c->count; i++) {
+    uint8_t *parts = malloc(c->n + 1);
+    const bool made = positions && next && fixed && parts;
+    for (size_t i = 0; made && i < c->count; i++) {
         e->distinct += !fixed[e->ranks[i]];
         fixed[e->ranks[i]] = 1;
     }
-    for (size_t i = 0, end; positions && fixed && i < c->n; i = end) {
-        for (end = i; end < c->n && !fixed[end]; end++) continue;
-        qsort(positions + i, end - i, sizeof *positions, compare_positions);
-        if (end == i) end++;
+    size_t part = 0;
+    for (size_t r = 0; made && r < c->n; r++) {
+        if (fixed[r]) next[++part] = r;
+        parts[order[r]] = (uint8_t)part;
+        if (fixed[r]) next[++part] = r + 1;
     }
-    const bool made = positions && fixed;
+    for (size_t i = 0; made && i < c->n; i++) positions[next[parts[i]]++] = i;
     if (made) expect_positions(c, positions, e);
     free(positions);
+    free(next);
     free(fixed);
+    free(parts);
     return made;
 }
 
@@ -221,14 +222,29 @@ static void draw(const struct quantile_case *c, uint64_t seed, struct expected *
     }
 }
 
-bool expect(const struct quantile_case *c, uint64_t seed, struct expected *e)
+bool data_make(const struct quantile_case *c, uint64_t seed, struct quantile_data *d)
 {
-    const size_t bytes = ech_dtype_bytes(c->dtype);
     const struct sort_case s = {
         .dtype = c->dtype, .n = c->n, .index_bytes = 4, .value_bytes = 4, .dist = c->dist
     };
-    uint32_t *order = malloc((c->n + 1) * sizeof *order);
-    *e = (struct expected){ .keys = malloc(c->n * bytes + 1),
+    d->keys = malloc(c->n * ech_dtype_bytes(c->dtype) + 1);
+    d->order = malloc((c->n + 1) * sizeof *d->order);
+    return d->keys && d->order && keys_fill(&s, seed, d->keys) &&
+           oracle_order(&s, d->keys, d->order);
+}
+
+void data_free(struct quantile_data *d)
+{
+    free(d->keys);
+    free(d->order);
+    *d = (struct quantile_data){ .keys = NULL };
+}
+
+bool expect(const struct quantile_case *c, const struct quantile_data *d, uint64_t seed,
+            struct expected *e)
+{
+    const size_t bytes = ech_dtype_bytes(c->dtype);
+    *e = (struct expected){ .keys = d->keys,
                             .out = malloc((c->n + c->count + 1) * 8),
                             .index = malloc(8),
                             .ranks = calloc(c->count + 1, sizeof *e->ranks),
@@ -236,26 +252,23 @@ bool expect(const struct quantile_case *c, uint64_t seed, struct expected *e)
                             .outputs = c->count,
                             .out_bytes = bytes,
                             .distinct = c->call == ECH_QUANTILE_CALL_NTH };
-    bool made = order && e->keys && e->out && e->index && e->ranks && e->q &&
-                keys_fill(&s, seed, e->keys) && oracle_order(&s, e->keys, order);
-    if (made) draw(c, seed, e);
-    if (made && c->call == ECH_QUANTILE_CALL_NTH) {
-        const uint64_t position = order[e->ranks[0]];
+    if (!e->out || !e->index || !e->ranks || !e->q) return false;
+    draw(c, seed, e);
+    if (c->call == ECH_QUANTILE_CALL_NTH) {
+        const uint64_t position = d->order[e->ranks[0]];
         expect_positions(c, &position, e);
-    } else if (made && c->call == ECH_QUANTILE_CALL_PARTITION) {
+    } else if (c->call == ECH_QUANTILE_CALL_PARTITION) {
         e->outputs = c->n;
-        made = expect_partition(c, order, e);
-    } else if (made) {
+        return expect_partition(c, d->order, e);
+    } else {
         e->out_bytes = ech_dtype_bytes((ech_dtype)ech_quantile_dtype(c->method, c->dtype));
-        expect_quantiles(c, order, e);
+        expect_quantiles(c, d->order, e);
     }
-    free(order);
-    return made;
+    return true;
 }
 
 void free_expected(struct expected *e)
 {
-    free(e->keys);
     free(e->out);
     free(e->index);
     free(e->ranks);

@@ -41,4 +41,26 @@ static __device__ inline ukey order_merge(const struct echi_order &o, ukey e)
     return e ^ (ukey)o.flip;
 }
 
+/* The keys that order_merge() maps to the same key as e: -0 and +0, or all NaN.  With these, keys
+ * can be compared with e before they are merged. */
+struct order_equals {
+    ukey low, high;
+};
+
+static __device__ inline struct order_equals order_equals_of(const struct echi_order &o, ukey e)
+{
+    const ukey d = e ^ (ukey)o.flip;
+    struct order_equals equals = { d, d };
+    if (o.merge && (d == (ukey)o.zero || d == (ukey)(o.zero + 1))) {
+        equals.low = (ukey)o.zero;
+        equals.high = (ukey)(o.zero + 1);
+    }
+    if (d >= (ukey)o.last) {
+        equals.low = (ukey)o.last;
+        equals.high = (ukey) ~(ukey)0;
+    }
+    if (!o.flip) return equals;
+    return { (ukey)~equals.high, (ukey)~equals.low };
+}
+
 #endif

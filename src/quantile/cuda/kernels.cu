@@ -1,18 +1,16 @@
 /*
  * quantile/cuda/kernels.cu - kernels that write the results, given sorted positions or keys, or the
- * bounds that select.cuh found.
+ * bounds that select.cuh, search.cuh and find.cuh found.  place.cuh has the partition around one bound.
  *
  *     quantile_bounds   the keys and positions of the ranks, from sorted positions
  *     quantile_element  one element
- *     quantile_place    a partition around one bound, in one pass: ranks the elements before the
- *                       bound by decoupled look-back; the others follow from their positions
  *     quantile_ids      the parts of several bounds, as numbers of 8 bits, which are sorted
  *     quantile_gather   the partition, from the sorted positions
  *     quantile_write    quantiles
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "quantile/cuda/select.cuh"
+#include "quantile/cuda/place.cuh"
 
 /* ---- Elements ---- */
 
@@ -37,7 +35,7 @@ extern "C" __global__ void __launch_bounds__(QUANTILE_THREADS)
     if (a.index) store_number(a.index, a.index_bytes, 0, b.position);
 }
 
-/* ---- Partitions ---- */
+/* ---- Partitions around several bounds ---- */
 
 static __device__ inline bool is_after(ukey e, uint64_t i, const struct quantile_bound &b)
 {
@@ -49,52 +47,6 @@ static __device__ inline void write_at(const struct quantile_args &a, uint64_t t
 {
     if (a.out) ((ukey *)a.out)[to] = u;
     if (a.index) store_number(a.index, a.index_bytes, to, i);
-}
-
-extern "C" __global__ void __launch_bounds__(QUANTILE_THREADS)
-    quantile_place(const __grid_constant__ struct quantile_args a)
-{
-    __shared__ uint32_t sums[WARPS];
-    __shared__ uint64_t tile_before;
-    ukey key[EACH];
-    uint32_t firsts[EACH], own = 0, total;
-    wait_for_earlier();
-    const struct quantile_bound b = a.bounds[0];
-    const uint64_t tile = blockIdx.x, k = a.list_of.ranks[0];
-    const uint64_t begin = tile * QUANTILE_TILE(KEY_BYTES) + threadIdx.x / 32 * 32 * EACH;
-    uint64_t *words = a.words + QUANTILE_WORDS_FIRST;
-#pragma unroll
-    for (int j = 0; j < EACH; j++) {
-        const uint64_t i = begin + 32 * j + lane_id();
-        key[j] = i < a.n ? ((const ukey *)a.in)[i] : (ukey)0;
-    }
-#pragma unroll
-    for (int j = 0; j < EACH; j++) {
-        const uint64_t i = begin + 32 * j + lane_id();
-        const bool first = i < a.n && i != b.position && !is_after(merged(a, key[j]), i, b);
-        firsts[j] = __ballot_sync(WARP_ALL, first);
-        own += __popc(firsts[j]);
-    }
-    if (lane_id() == 0) sums[threadIdx.x / 32] = own;
-    __syncthreads(); /* every warp has its sum */
-    const uint32_t below = warps_before(sums, &total);
-    if (threadIdx.x < 32) {
-        if (lane_id() == 0) publish_tile(words, tile, total);
-        const uint64_t before = place_tile(words, tile, total, COUNT_MASK);
-        if (lane_id() == 0) tile_before = before;
-    }
-    __syncthreads(); /* the ranks of the tile are known */
-    uint64_t rank = tile_before + below;
-#pragma unroll
-    for (int j = 0; j < EACH; j++) {
-        const uint64_t i = begin + 32 * j + lane_id();
-        const uint64_t mine = rank + __popc(firsts[j] & lanes_below());
-        rank += __popc(firsts[j]);
-        if (i >= a.n) continue;
-        const bool first = firsts[j] >> lane_id() & 1;
-        const uint64_t after = k + 1 + (i - mine) - (b.position < i);
-        write_at(a, first ? mine : i == b.position ? k : after, key[j], i);
-    }
 }
 
 extern "C" __global__ void __launch_bounds__(QUANTILE_THREADS)
@@ -157,16 +109,16 @@ extern "C" __global__ void __launch_bounds__(QUANTILE_THREADS)
     wait_for_earlier();
     const uint32_t i = threadIdx.x, bytes = a.discrete ? KEY_BYTES : 8;
     if (i >= a.count) return;
-    const uint64_t n = a.n == 0 ? 0 : a.targets ? level_numbers(a) : sorted_numbers(a);
+    const uint64_t n = a.n == 0 ? 0 : a.state ? input_numbers(a) : sorted_numbers(a);
     if (n == 0 || (n < a.n && !a.ignore_nan)) {
         store_bits(a.out, bytes, i, a.out_nan);
         return;
     }
     const struct quantile_place at = quantile_place_of((int)a.method, a.list_of.q[i], n);
-    const uint64_t first =
-        a.targets ? a.targets[2 * i].key : (uint64_t)merged(a, ((const ukey *)a.sorted)[at.rank]);
-    const uint64_t second = a.targets ? a.targets[2 * i + 1].key
-                                      : (uint64_t)merged(a, ((const ukey *)a.sorted)[at.next]);
+    const uint64_t first = a.state ? a.state->targets[2 * i].key
+                                   : (uint64_t)merged(a, ((const ukey *)a.sorted)[at.rank]);
+    const uint64_t second = a.state ? a.state->targets[2 * i + 1].key
+                                    : (uint64_t)merged(a, ((const ukey *)a.sorted)[at.next]);
     const uint64_t x = quantile_bits_of_key(&a.order, KEY_BYTES, a.nan, first);
     const uint64_t y = quantile_bits_of_key(&a.order, KEY_BYTES, a.nan, second);
     const double between = quantile_between(quantile_number((int)a.kind, KEY_BYTES, x),

@@ -2,11 +2,12 @@
  * quantile/cuda/operation.c - elements of given ranks, partitions and quantiles on the GPU, host
  * code: the plan, the workspace, the operation.
  *
- *     select   a few ranks: filters the input by a sample, once or twice, and sorts what is left
+ *     select   a few ranks: filters the input by a sample, and searches what is left by digits; 8-bit
+ *              keys are searched without a filter
  *     sort     sorts positions; for quantiles, keys
  *
- *     workspace    [ bounds, state | levels | words | sample | lists | positions or keys | ids |
- *                    workspace of sorts ]
+ *     workspace    [ state, bins | bounds | words | sample | list, positions | ties | sorted
+ *                    positions or keys | ids | workspace of sorts ]
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -26,22 +27,14 @@ enum algorithm { SELECT, SORT, ALGORITHMS };
 static const struct {
     const char *name, *what;
 } algorithms[ALGORITHMS] = {
-    { "select", "filters the elements near the ranks by a sample, and sorts these" },
+    { "select", "filters the elements near the ranks by a sample, and searches these by digits" },
     { "sort", "sorts positions, or for quantiles keys" },
 };
 
-/* The passes of "select". */
-struct quantile_pass {
-    size_t sample, room; /* keys of the sample; capacity of the list */
-    void *sample_keys, *list;
-};
-
 struct quantile_parts {
-    struct quantile_level *levels;
-    struct quantile_pass pass[QUANTILE_LEVELS];
-    int passes;
+    void *clear; /* the state and the bins, which are zero before */
     void *sorted, *sort_work;
-    size_t word_bytes;
+    size_t clear_bytes, word_bytes;
 };
 
 struct quantile_build {
@@ -59,13 +52,11 @@ static bool is_possible(const struct echi_quantile *s)
     return s->count <= QUANTILE_SELECT;
 }
 
-/* With several ranks, `select` is faster for most data, but takes seconds for 2^28 sorted
- * elements. */
 static enum algorithm choose(const struct echi_quantile *s)
 {
     if (!is_possible(s)) return SORT;
     if (s->algorithm) return strcmp(s->algorithm, "sort") == 0 ? SORT : SELECT;
-    return s->n >= SELECT_LEAST && s->count == 1 ? SELECT : SORT;
+    return s->n >= SELECT_LEAST ? SELECT : SORT;
 }
 
 static bool is_plain(const struct echi_quantile *s)
@@ -115,16 +106,24 @@ static struct echi_sort ids_sort(const struct echi_quantile *s)
 
 /* ---- Workspace ---- */
 
-/* The sample and the room of a pass over n keys: about 5 standard deviations on each side of each
- * rank, and a quarter more. */
-static void size_pass(const struct echi_quantile *s, size_t n, struct quantile_pass *pass)
+/* The sample of n keys, and the room for candidates: QUANTILE_SIDE standard deviations on each side
+ * of each rank, and a quarter more. */
+static void size_select(const struct echi_quantile *s, size_t *sample, size_t *room)
 {
-    size_t sample = n / 64;
-    if (sample < QUANTILE_SAMPLE_LEAST) sample = QUANTILE_SAMPLE_LEAST;
-    if (sample > QUANTILE_SAMPLE) sample = QUANTILE_SAMPLE;
-    const double share = (5 * sqrt((double)sample) + 8) / (double)sample * 1.25 * (double)s->count;
-    const double room = share * (double)n + 1024;
-    *pass = (struct quantile_pass){ .sample = sample, .room = room < (double)n ? (size_t)room : n };
+    *sample = s->n / 64;
+    if (*sample < QUANTILE_SAMPLE_LEAST) *sample = QUANTILE_SAMPLE_LEAST;
+    if (*sample > QUANTILE_SAMPLE) *sample = QUANTILE_SAMPLE;
+    const double deviation = sqrt((double)*sample) / 2; /* of the median, which has the largest */
+    const double keys = (2 * QUANTILE_SIDE * deviation + 10) * 1.25 * (double)s->count;
+    const double most = keys / (double)*sample * (double)s->n + 1024;
+    *room = most < (double)s->n ? (size_t)most : s->n;
+}
+
+/* Whether the results depend on the positions of the elements. */
+static bool needs_positions(const struct echi_quantile *s)
+{
+    return s->call == ECH_QUANTILE_CALL_PARTITION ||
+           (s->call == ECH_QUANTILE_CALL_NTH && s->has_index);
 }
 
 static ech_status sort_bytes(const struct echi_sort *sort, size_t *most)
@@ -138,24 +137,32 @@ static ech_status sort_bytes(const struct echi_sort *sort, size_t *most)
 static ech_status lay_out_select(const struct echi_quantile *s, struct echi_layout *layout,
                                  struct quantile_parts *p, struct quantile_args *a, size_t *most)
 {
-    size_t n = s->n;
-    ech_status status;
-    p->levels = echi_part(layout, QUANTILE_LEVELS, sizeof *p->levels);
-    a->targets = echi_part(layout, QUANTILE_TARGETS, sizeof *a->targets);
-    p->passes = 0;
-    do {
-        struct quantile_pass *pass = &p->pass[p->passes++];
-        size_pass(s, n, pass);
-        pass->sample_keys = echi_part(layout, pass->sample, (size_t)s->key_bytes);
-        pass->list = echi_part(layout, pass->room, (size_t)s->key_bytes);
-        const struct echi_sort sample = keys_sort(s, pass->sample);
-        TRY(sort_bytes(&sample, most));
-        n = pass->room;
-    } while (n > QUANTILE_FINAL && p->passes < QUANTILE_LEVELS);
-    const struct echi_sort last = keys_sort(s, n);
-    TRY(sort_bytes(&last, most));
-    if (s->call != ECH_QUANTILE_CALL_QUANTILES)
-        a->ties = echi_part(layout, (size_t)a->tiles * s->count, sizeof *a->ties);
+    const size_t key = (size_t)s->key_bytes, position = (size_t)echi_quantile_position_bytes(s);
+    const size_t bins = targets_of(s) * QUANTILE_BINS * sizeof *a->bins;
+    const size_t chunk = (size_t)(QUANTILE_TIES * QUANTILE_TILE(s->key_bytes));
+    size_t sample, room;
+    ech_status status = ECH_OK;
+    p->clear_bytes = sizeof *a->state + bins;
+    p->clear = echi_part(layout, p->clear_bytes, 1);
+    a->state = p->clear;
+    a->bins = p->clear ? (uint64_t *)(a->state + 1) : NULL;
+    a->positions = needs_positions(s);
+    if (key > 1) {
+        size_select(s, &sample, &room);
+        a->sample = echi_part(layout, sample, key);
+        a->sample_n = sample;
+        a->list = echi_part(layout, room, key);
+        a->room = room;
+        if (s->call != ECH_QUANTILE_CALL_QUANTILES) /* the same for all outputs */
+            a->list_positions = echi_part(layout, room, position);
+        if (!a->positions) a->list_positions = NULL;
+        const struct echi_sort sort = keys_sort(s, sample);
+        TRY(sort_bytes(&sort, most));
+    }
+    if (s->call != ECH_QUANTILE_CALL_QUANTILES) {
+        a->chunks = s->n / chunk + (s->n % chunk != 0);
+        a->ties = echi_part(layout, (size_t)a->chunks * s->count, sizeof *a->ties);
+    }
 done:
     return status;
 }
@@ -164,22 +171,22 @@ done:
 static ech_status lay_out(const struct echi_quantile *s, struct echi_layout *layout,
                           struct quantile_parts *p, struct quantile_args *a)
 {
-    const size_t n = s->n, tile = (size_t)QUANTILE_TILE(s->key_bytes);
+    const size_t n = s->n, tile = (size_t)QUANTILE_PLACE_TILE(s->key_bytes);
+    const size_t skew = (size_t)(16 / s->key_bytes - 1); /* an array may begin within a vector */
     const size_t position = (size_t)echi_quantile_position_bytes(s);
     const bool quantiles = s->call == ECH_QUANTILE_CALL_QUANTILES;
     size_t most = 0;
     ech_status status = ECH_OK;
-    *p = (struct quantile_parts){ .passes = 0 };
-    *a = (struct quantile_args){ .tiles = n / tile + (n % tile != 0) };
+    *p = (struct quantile_parts){ .clear = NULL };
+    *a = (struct quantile_args){ .tiles = n / tile + (n % tile + skew + tile - 1) / tile };
     if (is_plain(s)) goto done;
+    if (choose(s) == SELECT) TRY(lay_out_select(s, layout, p, a, &most));
     a->bounds = echi_part(layout, QUANTILE_BATCH, sizeof *a->bounds);
     if (s->call == ECH_QUANTILE_CALL_PARTITION && !has_ids(s)) {
         p->word_bytes = ((size_t)a->tiles + QUANTILE_WORDS_FIRST) * sizeof *a->words;
         a->words = echi_part(layout, p->word_bytes, 1);
     }
-    if (choose(s) == SELECT) {
-        TRY(lay_out_select(s, layout, p, a, &most));
-    } else {
+    if (choose(s) == SORT) {
         const struct echi_sort sort = echi_quantile_sort(s);
         TRY(sort_bytes(&sort, &most));
     }
@@ -268,52 +275,32 @@ done:
     return status;
 }
 
-/* One pass over n keys at most. */
-static ech_status add_pass(struct quantile_build *b, int i, size_t n)
-{
-    const struct quantile_pass *pass = &b->parts.pass[i];
-    struct echi_sort sample = keys_sort(b->s, pass->sample);
-    ech_status status;
-    b->args.before = b->args.level;
-    b->args.level = b->parts.levels + i;
-    b->args.from = b->args.list;
-    b->args.from_room = b->args.room;
-    b->args.sample = pass->sample_keys;
-    b->args.sample_n = pass->sample;
-    b->args.list = pass->list;
-    b->args.room = pass->room;
-    launch(b, ECHI_LOOK, "quantile_sample", blocks_of(b, 16 * pass->sample), QUANTILE_THREADS);
-    TRY(sort(b, &sample, pass->sample_keys, pass->sample_keys));
-    launch(b, ECHI_LOOK, "quantile_pivots", 1, QUANTILE_TARGETS);
-    launch(b, ECHI_MOVE, "quantile_filter", blocks_of(b, n), QUANTILE_THREADS);
-    launch(b, ECHI_PLAN, "quantile_resolve", 1, QUANTILE_TARGETS);
-    TRY(flush(b));
-done:
-    return status;
-}
-
 /* The keys of the ranks, and their bounds if these are needed. */
 static ech_status add_select(struct quantile_build *b)
 {
-    const struct quantile_parts *p = &b->parts;
-    size_t n = b->s->n;
-    ech_status status;
-    clear(b, p->levels, QUANTILE_LEVELS * sizeof *p->levels);
-    for (int i = 0; i < p->passes; i++) {
-        TRY(add_pass(b, i, n));
-        n = p->pass[i].room;
+    const struct quantile_args *a = &b->args;
+    ech_status status = ECH_OK;
+    clear(b, b->parts.clear, b->parts.clear_bytes);
+    if (b->s->key_bytes > 1) {
+        struct echi_sort sample = keys_sort(b->s, (size_t)a->sample_n);
+        launch(b, ECHI_LOOK, "quantile_sample", blocks_of(b, 16 * (size_t)a->sample_n),
+               QUANTILE_THREADS);
+        TRY(sort(b, &sample, a->sample, a->sample));
     }
-    struct echi_sort last = keys_sort(b->s, n);
-    launch(b, ECHI_MOVE, "quantile_fill", blocks_of(b, n), QUANTILE_THREADS);
-    TRY(sort(b, &last, b->args.list, b->args.list));
-    launch(b, ECHI_FINISH, "quantile_finish", 1, QUANTILE_TARGETS);
-    launch(b, ECHI_FINISH, "quantile_repair", b->args.n_targets, QUANTILE_THREADS);
+    launch(b, ECHI_LOOK, "quantile_begin", 1, QUANTILE_TARGETS);
+    if (b->s->key_bytes > 1)
+        launch(b, ECHI_MOVE, b->s->count == 1 ? "quantile_filter_one" : "quantile_filter",
+               blocks_of(b, b->s->n), QUANTILE_THREADS);
+    launch(b, ECHI_MOVE, "quantile_search",
+           echi_gpu_blocks(&b->gpu, b->s->n, (uint64_t)QUANTILE_TILE(b->s->key_bytes),
+                           QUANTILE_SEARCH_BLOCKS),
+           QUANTILE_THREADS);
     if (b->s->call != ECH_QUANTILE_CALL_QUANTILES) {
-        launch(b, ECHI_COUNT, "quantile_ties", (unsigned)b->args.tiles, QUANTILE_THREADS);
-        launch(b, ECHI_FINISH, "quantile_find", b->args.n_targets, QUANTILE_THREADS);
+        launch(b, ECHI_COUNT, "quantile_ties",
+               echi_gpu_blocks(&b->gpu, a->chunks, 1, QUANTILE_BLOCKS), QUANTILE_THREADS);
+        launch(b, ECHI_FINISH, "quantile_find", a->n_targets, QUANTILE_THREADS);
     }
     TRY(flush(b));
-    b->args.level = p->levels; /* counts NaN */
 done:
     return status;
 }
@@ -413,10 +400,10 @@ static void set_args(struct quantile_build *b)
     a->position_bytes = (uint32_t)echi_quantile_position_bytes(s);
     a->index_bytes = (uint32_t)s->index_bytes;
     a->count = quantiles ? 0 : (uint32_t)s->count;
-    a->n_targets = a->targets ? (uint32_t)targets_of(s) : 0;
+    a->n_targets = choose(s) == SELECT ? (uint32_t)targets_of(s) : 0;
     if (!quantiles)
         memcpy(a->list_of.ranks, s->ranks, s->count * sizeof *s->ranks);
-    else if (a->targets && s->q)
+    else if (choose(s) == SELECT && s->q)
         memcpy(a->list_of.q, s->q, s->count * sizeof *s->q);
 }
 

@@ -1,23 +1,18 @@
 /*
- * quantile/cuda/select.cuh - elements of a few ranks without a sort of the input.
+ * quantile/cuda/select.cuh - elements of a few ranks without a sort of the input: a filter by a
+ * sample.
  *
- *     quantile_sample   keys of the input or of a list, which are then sorted
- *     quantile_pivots   two sampled keys around each rank
- *     quantile_filter   counts the keys of each class, and lists those near the ranks
- *     quantile_resolve  the class of each rank, which is known exactly
- *                       ... the same for the list, if it is long
- *     quantile_fill     pads the last list, which is then sorted
- *     quantile_finish   the keys of the ranks that are in it
- *     quantile_repair   ranks whose class was not listed: a block per rank reads the input several
- *                       times
- *     quantile_ties, quantile_find   the positions, if they are needed
+ *     quantile_sample   keys at random positions, which are then sorted
+ *     quantile_begin    two sampled keys around each rank: brackets
+ *     quantile_filter   counts the keys of each class, and lists those in brackets.  The last block
+ *                       determines the class of each rank, which is known exactly.
+ *                       quantile_filter_one: of one bracket, with counters in registers
+ *     quantile_search   search.cuh: the keys of the ranks that are in the list
  *
- *     keys     ---------|L1 ... H1|------|L2 ... H2|------|NaN       listed: ...
- *     classes      0     1    2   3   4   5    6    7   8    9
+ *     keys     ---------|low ... high|------|low ... high|------       listed: ...
+ *     classes      0      1   2    3    4     5   6    7    8
  *
- * The result does not depend on the sample.  A sample of random positions has the same distribution
- * for every order of the elements: each of its keys is at a random position of one of as many equal
- * parts.
+ * The result does not depend on the sample.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -28,9 +23,18 @@
 #include "quantile/cuda/common.h"
 #include "quantile/method.h"
 #include "cuda/device/order.cuh"
+#include "cuda/device/sample.cuh"
+#include "cuda/device/vectors.cuh"
 #include "select/cuda/tile.cuh"
 
-enum { EACH = QUANTILE_EACH(KEY_BYTES) };
+enum { EACH = QUANTILE_EACH(KEY_BYTES), UNROLL = KEY_BYTES == 1 ? 1 : KEY_BYTES == 2 ? 2 : 4 };
+
+/* A key in a register. */
+#if KEY_BITS == 64
+typedef uint64_t wkey;
+#else
+typedef uint32_t wkey;
+#endif
 
 static __device__ inline uint64_t number_at(const void *array, uint32_t bytes, uint64_t i)
 {
@@ -75,51 +79,59 @@ static __device__ inline bool is_ambiguous(const struct quantile_args &a, uint64
 /* The bits of a bound, whose position is known if it is needed. */
 static __device__ inline ukey bits_at(const struct quantile_args &a, const struct quantile_bound &b)
 {
-    if (!a.targets || a.index || is_ambiguous(a, b.key)) return ((const ukey *)a.in)[b.position];
+    if (!a.state || a.index || is_ambiguous(a, b.key)) return ((const ukey *)a.in)[b.position];
     return (ukey)quantile_bits_of_key(&a.order, KEY_BYTES, a.nan, b.key);
 }
 
 /* ---- The sample ---- */
 
-/* The number of keys that a pass reads: those of the input, or of the list before it. */
-static __device__ inline uint64_t source_n(const struct quantile_args &a)
-{
-    if (!a.from) return a.n;
-    return min(a.before->listed, a.from_room);
-}
-
-static __device__ inline ukey source_key(const struct quantile_args &a, uint64_t i)
-{
-    return a.from ? ((const ukey *)a.from)[i] : key_at(a, i);
-}
-
 extern "C" __global__ void __launch_bounds__(QUANTILE_THREADS)
     quantile_sample(const __grid_constant__ struct quantile_args a)
 {
     wait_for_earlier();
-    const uint64_t n = source_n(a), part = n / a.sample_n;
-    for (uint64_t i = grid_first(); i < a.sample_n; i += grid_step()) {
-        uint64_t x = (i + 1) * 0x9e3779b97f4a7c15u;
-        x = (x ^ x >> 32) * 0xd6e8feb86659fd93u;
-        const uint64_t at = part ? i * part + (x >> 32) % part : i * n / a.sample_n;
-        ((ukey *)a.sample)[i] = n ? source_key(a, at) : (ukey)0;
-    }
+    for (uint64_t i = grid_first(); i < a.sample_n; i += grid_step())
+        ((ukey *)a.sample)[i] = key_at(a, sample_position(a.n, a.sample_n, i));
 }
 
-/* ---- Pivots ---- */
+/* ---- Targets ---- */
 
-/* An interval of positions in the sample; low < 0: from the first key on; high >= sample_n: to the
- * last one. */
+/* Sets the rank of a target, given the number of elements that are not NaN.  false: the result is
+ * NaN. */
+static __device__ inline bool begin_target(const struct quantile_args &a, uint32_t t, uint64_t n,
+                                           struct quantile_target *target)
+{
+    target->rank = a.list_of.ranks[t];
+    if (a.call == QUANTILE_CALL_QUANTILES) {
+        target->rank = 0;
+        target->progress = QUANTILE_PLACED;
+        if (n == 0 || (n < a.n && !a.ignore_nan)) return false;
+        const struct quantile_place at = quantile_place_of((int)a.method, a.list_of.q[t / 2], n);
+        target->rank = t % 2 ? at.next : at.rank;
+    }
+    target->left = target->rank;
+    target->progress = QUANTILE_MISSED;
+    return true;
+}
+
+/* The number of elements of the input that are not NaN, after the filter. */
+static __device__ inline uint64_t input_numbers(const struct quantile_args &a)
+{
+    return a.order.float_mask ? a.n - load_relaxed_u64(&a.state->nan) : a.n;
+}
+
+/* ---- Brackets ---- */
+
+/* Positions in the sample; low < 0: from the first key on; high >= sample_n: to the last one. */
 struct quantile_span {
     double low, high;
 };
 
 /* The positions between which the key of this rank of n is, except with a probability of about
- * 1e-6.  The sample has `sample` keys of these n. */
+ * 1e-4.  The sample has `sample` keys of these n. */
 static __device__ inline struct quantile_span span_of_rank(uint64_t rank, uint64_t n, double sample)
 {
     const double share = ((double)rank + 0.5) / (double)n, at = share * sample;
-    const double side = 5 * sqrt(sample * share * (1 - share)) + 3;
+    const double side = QUANTILE_SIDE * sqrt(sample * share * (1 - share)) + 3;
     const struct quantile_span span = { at - side, at + side };
     return span;
 }
@@ -138,375 +150,329 @@ static __device__ inline uint64_t sample_numbers(const struct quantile_args &a)
     return low;
 }
 
-/* The span of target t of this pass.  The ranks of quantiles depend on the number of NaN, which the
- * first pass counts; it estimates the number. */
+/* The ranks of quantiles depend on the number of NaN, which is not known yet; the sample estimates
+ * it. */
 static __device__ inline struct quantile_span target_span(const struct quantile_args &a, uint32_t t)
 {
-    if (a.from) return span_of_rank(a.targets[t].local, source_n(a), (double)a.sample_n);
     if (a.call != QUANTILE_CALL_QUANTILES)
         return span_of_rank(a.list_of.ranks[t], a.n, (double)a.sample_n);
     const uint64_t numbers = sample_numbers(a);
     uint64_t n = (uint64_t)((double)a.n * ((double)numbers / (double)a.sample_n));
     if (n == 0) n = 1;
     const struct quantile_place at = quantile_place_of((int)a.method, a.list_of.q[t / 2], n);
-    return span_of_rank(t % 2 ? at.next : at.rank, n, (double)numbers);
+    struct quantile_span span = span_of_rank(at.rank, n, (double)numbers);
+    span.high = span_of_rank(at.next, n, (double)numbers).high;
+    return span;
+}
+
+struct __align__(16) quantile_bracket {
+    uint64_t low, high;
+};
+
+/* The keys between which target t is. */
+static __device__ inline struct quantile_bracket target_bracket(const struct quantile_args &a,
+                                                                uint32_t t)
+{
+    struct quantile_bracket b = { 0, (uint64_t)(ukey) ~(ukey)0 };
+    if (a.n <= a.room) return b;
+    const struct quantile_span span = target_span(a, t);
+    if (span.low >= 0) b.low = ((const ukey *)a.sample)[(uint64_t)span.low];
+    if (span.high < (double)a.sample_n) b.high = ((const ukey *)a.sample)[(uint64_t)span.high];
+    return b;
+}
+
+/* Cuts brackets, which are sorted by their low keys, where they overlap.  Their common end remains an
+ * end, because it may be the key of many elements, which must not be listed.  A key that is an end
+ * of one bracket and inside another one cannot be: a bracket has few sampled keys inside. */
+static __device__ inline uint32_t
+cut_brackets(struct quantile_state *s, const struct quantile_bracket *sorted, uint32_t count)
+{
+    uint32_t n = 0;
+    uint64_t end = 0; /* of the last bracket */
+    for (uint32_t j = 0; j < count; j++) {
+        const uint64_t low = n ? max(sorted[j].low, end) : sorted[j].low, high = sorted[j].high;
+        if (n && high <= end) continue;
+        s->low[n] = low;
+        s->high[n++] = end = high;
+    }
+    return n;
 }
 
 extern "C" __global__ void __launch_bounds__(QUANTILE_TARGETS)
-    quantile_pivots(const __grid_constant__ struct quantile_args a)
+    quantile_begin(const __grid_constant__ struct quantile_args a)
 {
-    __shared__ ukey low[QUANTILE_TARGETS], high[QUANTILE_TARGETS];
-    __shared__ uint32_t open[QUANTILE_TARGETS]; /* 1: no low; 2: no high; 4: not pending */
+    __shared__ struct quantile_bracket own[QUANTILE_SELECT], sorted[QUANTILE_SELECT];
     wait_for_earlier();
-    const uint32_t t = threadIdx.x;
-    struct quantile_level *l = a.level;
-    open[t] = 4;
-    if (t < a.n_targets && (!a.from || a.targets[t].state == QUANTILE_PENDING)) {
-        const bool all = source_n(a) <= a.room;
-        struct quantile_span s = { -1, (double)a.sample_n };
-        if (!all) s = target_span(a, t);
-        open[t] = (s.low < 0 ? 1 : 0) | (s.high >= (double)a.sample_n ? 2 : 0);
-        low[t] = s.low < 0 ? (ukey)0 : ((const ukey *)a.sample)[(uint64_t)s.low];
-        high[t] = open[t] & 2 ? (ukey)0 : ((const ukey *)a.sample)[(uint64_t)s.high];
-    }
-    __syncthreads(); /* all pivots are known */
-    if (t) return;
-    /* Both elements of a quantile have the wider interval. */
-    uint32_t n = 0;
-    if (a.order.float_mask) l->bounds[n++] = (uint64_t)(ukey)a.order.last;
-    for (uint32_t j = 0; j < a.n_targets && a.call == QUANTILE_CALL_QUANTILES; j += 2) {
-        const uint32_t k = j + 1;
-        if (open[j] == 4 || open[k] == 4) continue;
-        const uint32_t both = open[j] | open[k];
-        low[j] = low[k] = min(low[j], low[k]);
-        high[j] = high[k] = max(high[j], high[k]);
-        open[j] = open[k] = both;
-    }
-    for (uint32_t j = 0; j < 2 * a.n_targets; j++) { /* inserts each pivot */
-        const uint32_t target = j / 2;
-        if (open[target] & (4 | (j % 2 ? 2 : 1))) continue;
-        const uint64_t key = j % 2 ? high[target] : low[target];
-        uint32_t at = n;
-        while (at > 0 && l->bounds[at - 1] > key) at--;
-        if (at > 0 && l->bounds[at - 1] == key) continue;
-        for (uint32_t k = n; k > at; k--) l->bounds[k] = l->bounds[k - 1];
-        l->bounds[at] = key;
-        n++;
-    }
-    l->n_bounds = n;
-    for (uint32_t i = 0; i <= n; i++) {
-        uint32_t wanted = 0;
-        for (uint32_t j = 0; j < a.n_targets; j++) {
-            if (open[j] & 4) continue;
-            const bool above = open[j] & 1 || (i > 0 && l->bounds[i - 1] >= low[j]);
-            const bool below = open[j] & 2 || (i < n && l->bounds[i] <= high[j]);
-            wanted |= above && below;
+    struct quantile_state *s = a.state;
+    const uint32_t t = threadIdx.x, each = a.call == QUANTILE_CALL_QUANTILES ? 2 : 1;
+    const uint32_t count = a.n_targets / each;
+    struct quantile_target target = {};
+    target.group = QUANTILE_NO_GROUP;
+    if (!a.sample) { /* the search begins with the whole input */
+        if (t < a.n_targets) {
+            begin_target(a, t, a.n, &target);
+            s->targets[t] = target;
         }
-        l->wanted[i] = wanted;
+        if (t == 0) {
+            s->pending = a.n_targets;
+            s->n_groups = 1;
+            s->prefixes[0] = 0;
+        }
+        return;
     }
+    if (t < count) own[t] = target_bracket(a, t * each);
+    __syncthreads(); /* all brackets are known */
+    if (t < count) {
+        uint32_t less = 0;
+        for (uint32_t j = 0; j < count; j++)
+            less += own[j].low < own[t].low || (own[j].low == own[t].low && j < t);
+        sorted[less] = own[t];
+    }
+    __syncthreads(); /* they are sorted */
+    if (t == 0) {
+        s->n_brackets = cut_brackets(s, sorted, count);
+        s->n_groups = 1;
+        s->prefixes[0] = 0;
+    }
+    if (t < a.n_targets) s->targets[t] = target;
 }
 
 /* ---- The pass ---- */
 
 struct filter_shared {
-    ukey bounds[QUANTILE_BOUNDS];
-    uint32_t wanted[QUANTILE_BOUNDS + 1];
+    wkey low[QUANTILE_TARGETS], high[QUANTILE_TARGETS]; /* before keys are merged; padded */
+    struct quantile_bracket brackets[QUANTILE_SELECT];
     uint32_t counts[QUANTILE_CLASSES][32]; /* one per class and lane */
-    ukey buffer[QUANTILE_BUFFER];
-    uint32_t slots;
-    uint64_t first;
+    ukey keys[WARPS][QUANTILE_BUFFER];
+    uint64_t positions[WARPS][QUANTILE_BUFFER];
 };
 
-/* Writes a key of the list, if there is room. */
-static __device__ inline void list_key(const struct quantile_args &a, uint64_t at, ukey e)
+/* Writes a candidate, if there is room. */
+static __device__ inline void list_key(const struct quantile_args &a, uint64_t to, ukey e,
+                                       uint64_t position)
 {
-    if (at < a.room) ((ukey *)a.list)[at] = e;
+    if (to >= a.room) return;
+    ((ukey *)a.list)[to] = e;
+    if (a.list_positions) store_number(a.list_positions, a.position_bytes, to, position);
 }
 
-static __device__ inline void filter_key(const struct quantile_args &a, struct filter_shared &s,
-                                         uint32_t n_bounds, uint32_t top, ukey e)
+/* Reserves places of the list; all lanes of a warp call this. */
+static __device__ inline uint64_t list_reserve(const struct quantile_args &a, uint32_t count)
 {
-    uint32_t i = 0; /* bounds that are less */
-    for (uint32_t step = top; step; step /= 2)
-        if (i + step <= n_bounds && s.bounds[i + step - 1] < e) i += step;
-    const bool equal = i < n_bounds && s.bounds[i] == e;
-    atomicAdd(&s.counts[2 * i + equal][lane_id()], 1u);
-    if (equal || !s.wanted[i]) return;
-    const uint32_t slot = atomicAdd(&s.slots, 1u);
-    if (slot < QUANTILE_BUFFER)
-        s.buffer[slot] = e;
-    else
-        list_key(a, atomicAdd((unsigned long long *)&a.level->listed, 1ull), e);
+    unsigned long long first = 0;
+    if (lane_id() == 0)
+        first = atomicAdd((unsigned long long *)&a.state->listed, (unsigned long long)count);
+    return __shfl_sync(WARP_ALL, first, 0);
 }
 
-/* Appends the buffer to the list; all threads call this after a barrier. */
-static __device__ inline void filter_flush(const struct quantile_args &a, struct filter_shared &s)
+/* The filter of a thread.  ONE: there is one bracket, whose counts are in registers. */
+template <bool ONE> struct filter {
+    const struct quantile_args &a;
+    struct filter_shared &s;
+    wkey low, span, nan; /* before keys are merged */
+    uint32_t n, top;     /* the first step of the search for a bracket */
+    uint32_t less, equal[2], between, nans;
+    uint32_t fill; /* keys in the warp's buffer */
+
+    /* Appends the buffer to the list. */
+    __device__ inline void flush(void)
+    {
+        const uint32_t w = threadIdx.x / 32;
+        const uint64_t first = list_reserve(a, fill);
+        __syncwarp(); /* the buffer is complete */
+        for (uint32_t i = lane_id(); i < fill; i += 32)
+            list_key(a, first + i, s.keys[w][i], a.list_positions ? s.positions[w][i] : 0);
+        __syncwarp(); /* the buffer is free */
+        fill = 0;
+    }
+
+    /* The number of brackets that begin at or before the key. */
+    __device__ inline uint32_t begun(wkey e) const
+    {
+        uint32_t i = 0;
+        for (uint32_t step = top; step; step /= 2) i += s.low[i + step - 1] <= e ? step : 0;
+        return min(i, n); /* the last key is not less than the padding */
+    }
+
+    /* Counts a key in a bracket; whether it is to be listed. */
+    __device__ inline bool count(wkey split)
+    {
+        const uint64_t e = order_merge(a.order, (ukey)split);
+        const uint32_t b = ONE ? 0 : begun(split) - 1;
+        const bool is_low = e == s.brackets[b].low, is_high = !is_low && e == s.brackets[b].high;
+        if (ONE) {
+            equal[0] += is_low;
+            equal[1] += is_high;
+            between += !is_low && !is_high;
+        } else {
+            atomicAdd(&s.counts[4 * b + (is_low ? 1 : is_high ? 3 : 2)][lane_id()], 1u);
+        }
+        return !is_low && !is_high;
+    }
+
+    /* Processes COUNT keys of each lane; those with a bit in `valid`. */
+    template <int COUNT, typename place>
+    __device__ inline void keys(const wkey (&split)[COUNT], uint32_t valid, const place &position)
+    {
+        uint32_t hits = 0;
+#pragma unroll
+        for (int j = 0; j < COUNT; j++) {
+            if (ONE) {
+                less += split[j] < low && (valid >> j & 1);
+                hits |= (split[j] - low <= span ? 1u : 0u) << j;
+            } else {
+                const uint32_t b = begun(split[j]);
+                const bool hit = b && split[j] <= s.high[b - 1];
+                if (!hit && (valid >> j & 1)) atomicAdd(&s.counts[4 * b][lane_id()], 1u);
+                hits |= (hit ? 1u : 0u) << j;
+            }
+        }
+        if (a.order.float_mask)
+#pragma unroll
+            for (int j = 0; j < COUNT; j++) nans += split[j] >= nan && (valid >> j & 1);
+        hits &= valid;
+        if (!__any_sync(WARP_ALL, hits != 0)) return;
+#pragma unroll
+        for (int j = 0; j < COUNT; j++)
+            if ((hits >> j & 1) && !count(split[j])) hits &= ~(1u << j);
+        const uint32_t through = warp_scan(__popc(hits));
+        const uint32_t all = __shfl_sync(WARP_ALL, through, 31);
+        if (all == 0) return;
+        if (fill + all > QUANTILE_BUFFER && fill) flush();
+        const bool direct = all > QUANTILE_BUFFER;
+        uint64_t to = through - __popc(hits) + (direct ? list_reserve(a, all) : fill);
+#pragma unroll
+        for (int j = 0; j < COUNT; j++) {
+            if (!(hits >> j & 1)) continue;
+            const ukey e = order_merge(a.order, (ukey)split[j]);
+            if (direct) {
+                list_key(a, to, e, position(j));
+            } else {
+                s.keys[threadIdx.x / 32][to] = e;
+                if (a.list_positions) s.positions[threadIdx.x / 32][to] = position(j);
+            }
+            to++;
+        }
+        if (!direct) fill += all;
+    }
+
+    template <int VECTORS>
+    __device__ inline void batch(const union keys_vector (&vectors)[VECTORS], uint64_t first)
+    {
+        enum { COUNT = VECTORS * VECTOR_KEYS };
+        wkey split[COUNT];
+#pragma unroll
+        for (int j = 0; j < COUNT; j++)
+            split[j] = order_encode(a.order, vectors[j / VECTOR_KEYS].of[j % VECTOR_KEYS]);
+        keys(split, WARP_ALL, [&](int j) { return batch_position(first, j); });
+    }
+
+    __device__ inline void single(ukey key, uint64_t i, bool valid)
+    {
+        const wkey split[1] = { order_encode(a.order, key) };
+        keys(split, valid, [&](int) { return i; });
+    }
+};
+
+/* Finds the class of each rank, by one block that has acquired all counts. */
+static __device__ inline void resolve(const struct quantile_args &a)
 {
-    const uint32_t count = min(s.slots, (uint32_t)QUANTILE_BUFFER);
-    if (threadIdx.x == 0 && count)
-        s.first = atomicAdd((unsigned long long *)&a.level->listed, (unsigned long long)count);
-    __syncthreads(); /* the position is known, and all threads have read the count */
-    if (threadIdx.x == 0) s.slots = 0;
-    for (uint32_t i = threadIdx.x; i < count; i += blockDim.x)
-        list_key(a, s.first + i, s.buffer[i]);
-    __syncthreads(); /* the buffer is free */
+    struct quantile_state *s = a.state;
+    const uint32_t t = threadIdx.x;
+    if (t >= a.n_targets) return;
+    struct quantile_target target = s->targets[t];
+    if (begin_target(a, t, input_numbers(a), &target)) {
+        const uint32_t classes = 4 * s->n_brackets;
+        uint64_t left = target.rank, listed = 0; /* listed keys of the classes before */
+        uint32_t c = 0;
+        for (; c < classes; c++) {
+            const uint64_t count = load_relaxed_u64(&s->counts[c]);
+            if (left < count) break;
+            left -= count;
+            if (c % 4 == 2) listed += count;
+        }
+        if (c % 2) {
+            target.progress = QUANTILE_FOUND;
+            target.key = c % 4 == 1 ? s->low[c / 4] : s->high[c / 4];
+            target.tie = left;
+        } else if (c % 4 == 2 && load_relaxed_u64(&s->listed) <= a.room) {
+            target.progress = QUANTILE_PENDING;
+            target.left = left + listed;
+        } else {
+            atomicAdd((unsigned long long *)&s->missed, 1ull);
+        }
+        if (target.progress < QUANTILE_FOUND) atomicAdd((unsigned long long *)&s->pending, 1ull);
+    }
+    s->targets[t] = target;
 }
 
-extern "C" __global__ void __launch_bounds__(QUANTILE_THREADS)
-    quantile_filter(const __grid_constant__ struct quantile_args a)
+template <bool ONE>
+static __device__ inline void filter_input(const struct quantile_args &a, struct filter_shared &s)
+{
+    const uint32_t n = a.state->n_brackets;
+    uint32_t top = 1;
+    while (2 * top <= n) top *= 2;
+    struct filter<ONE> f = {
+        a, s, s.low[0], s.high[0] - s.low[0], (ukey)a.order.last, n, top, 0, { 0, 0 }, 0, 0, 0
+    };
+    const uint64_t tile = (uint64_t)QUANTILE_TILE(KEY_BYTES), tiles = (a.n + tile - 1) / tile;
+    const uint64_t each = (tiles + gridDim.x - 1) / gridDim.x * tile;
+    const uint64_t first = min(blockIdx.x * each, a.n), end = min(first + each, a.n);
+    block_vectors<UNROLL>((const ukey *)a.in, first, end, f);
+    if (__any_sync(WARP_ALL, f.fill)) f.flush();
+    if (ONE) {
+        const uint32_t own[4] = { f.less, f.equal[0], f.between, f.equal[1] };
+#pragma unroll
+        for (int c = 0; c < 4; c++) atomicAdd(&s.counts[c][lane_id()], own[c]);
+    }
+    if (!a.order.float_mask) return;
+    const uint64_t nans = warp_sum_u64(f.nans);
+    if (lane_id() == 0 && nans)
+        atomicAdd((unsigned long long *)&a.state->nan, (unsigned long long)nans);
+}
+
+template <bool ONE> static __device__ inline void filter_block(const struct quantile_args &a)
 {
     __shared__ struct filter_shared s;
-    wait_for_earlier();
-    const uint32_t n_bounds = a.level->n_bounds, classes = 2 * n_bounds + 1;
-    const uint64_t n = source_n(a);
-    uint32_t top = 1;
-    while (2 * top <= n_bounds) top *= 2;
-    for (uint32_t i = threadIdx.x; i < n_bounds; i += blockDim.x)
-        s.bounds[i] = (ukey)a.level->bounds[i];
-    for (uint32_t i = threadIdx.x; i <= n_bounds; i += blockDim.x) s.wanted[i] = a.level->wanted[i];
-    for (uint32_t i = threadIdx.x; i < 32 * classes; i += blockDim.x) s.counts[i / 32][i % 32] = 0;
-    if (threadIdx.x == 0) s.slots = 0;
-    __syncthreads(); /* bounds are loaded, counters are zero */
-    const uint64_t tile_n = QUANTILE_TILE(KEY_BYTES);
-    for (uint64_t from = blockIdx.x * tile_n; from < n; from += gridDim.x * tile_n) {
-        ukey key[EACH];
-#pragma unroll
-        for (int j = 0; j < EACH; j++) {
-            const uint64_t i = from + j * QUANTILE_THREADS + threadIdx.x;
-            key[j] = i < n ? source_key(a, i) : (ukey)0;
+    __shared__ uint32_t last;
+    const uint32_t n = a.state->n_brackets, classes = 4 * n + 1;
+    if (threadIdx.x < QUANTILE_TARGETS) {
+        const uint32_t b = threadIdx.x;
+        s.low[b] = s.high[b] = ~(wkey)0;
+        if (b < n) {
+            s.brackets[b].low = a.state->low[b];
+            s.brackets[b].high = a.state->high[b];
+            s.low[b] = order_equals_of(a.order, (ukey)s.brackets[b].low).low;
+            s.high[b] = order_equals_of(a.order, (ukey)s.brackets[b].high).high;
         }
-#pragma unroll
-        for (int j = 0; j < EACH; j++)
-            if (from + j * QUANTILE_THREADS + threadIdx.x < n)
-                filter_key(a, s, n_bounds, top, key[j]);
-        __syncthreads(); /* the tile is in the buffer */
-        filter_flush(a, s);
     }
+    for (uint32_t i = threadIdx.x; i < 32 * classes; i += blockDim.x) s.counts[i / 32][i % 32] = 0;
+    __syncthreads(); /* brackets are loaded, counters are zero */
+    filter_input<ONE>(a, s);
+    __syncthreads(); /* all keys of the block are counted */
     for (uint32_t c = threadIdx.x / 32; c < classes; c += WARPS) {
         const uint64_t sum = warp_sum_u64(s.counts[c][lane_id()]);
         if (lane_id() == 0 && sum)
-            atomicAdd((unsigned long long *)&a.level->counts[c], (unsigned long long)sum);
+            atomicAdd((unsigned long long *)&a.state->counts[c], (unsigned long long)sum);
     }
+    __syncthreads(); /* the block's counts are in global memory */
+    if (threadIdx.x == 0) last = add_acq_rel(&a.state->filtered, 1) == gridDim.x - 1;
+    __syncthreads(); /* it is known whether this is the last block; then it sees all counts */
+    if (last) resolve(a);
 }
 
-/* ---- The classes of the ranks ---- */
-
-/* The number of elements of the input that are not NaN, after its pass. */
-static __device__ inline uint64_t level_numbers(const struct quantile_args &a)
-{
-    const struct quantile_level *l = a.level;
-    if (!a.order.float_mask) return a.n;
-    return a.n - l->counts[2 * l->n_bounds - 1]; /* NaN is the last bound */
-}
-
-/* Sets the rank of a target, if this is the first pass. */
-static __device__ inline bool begin_target(const struct quantile_args &a, uint32_t t,
-                                           struct quantile_target *target)
-{
-    target->state = QUANTILE_PENDING;
-    target->rank = a.list_of.ranks[t % QUANTILE_BATCH];
-    if (a.call == QUANTILE_CALL_QUANTILES) {
-        const uint64_t n = level_numbers(a);
-        target->state = QUANTILE_DONE;
-        target->key = target->tie = target->rank = target->local = 0;
-        if (n == 0 || (n < a.n && !a.ignore_nan)) return false; /* the result is NaN */
-        const struct quantile_place at = quantile_place_of((int)a.method, a.list_of.q[t / 2], n);
-        target->state = QUANTILE_PENDING;
-        target->rank = t % 2 ? at.next : at.rank;
-    }
-    target->local = target->rank;
-    return true;
-}
-
-extern "C" __global__ void __launch_bounds__(QUANTILE_TARGETS)
-    quantile_resolve(const __grid_constant__ struct quantile_args a)
+extern "C" __global__ void __launch_bounds__(QUANTILE_THREADS, 2)
+    quantile_filter(const __grid_constant__ struct quantile_args a)
 {
     wait_for_earlier();
-    const uint32_t t = threadIdx.x;
-    const struct quantile_level *l = a.level;
-    struct quantile_target target = {};
-    if (t >= a.n_targets) return;
-    if (a.from) target = a.targets[t];
-    if (a.from ? target.state == QUANTILE_PENDING : begin_target(a, t, &target)) {
-        uint64_t below = 0, listed = 0; /* in the classes before; of them, listed */
-        uint32_t c = 0;
-        while (target.local - below >= l->counts[c]) {
-            if (c % 2 == 0 && l->wanted[c / 2]) listed += l->counts[c];
-            below += l->counts[c++];
-        }
-        target.local -= below;
-        if (c % 2) {
-            target.state = QUANTILE_DONE;
-            target.key = l->bounds[c / 2];
-            target.tie = target.local;
-        } else if (!l->wanted[c / 2] || l->listed > a.room) {
-            target.state = QUANTILE_FAILED;
-        } else {
-            target.local += listed;
-        }
-    }
-    a.targets[t] = target;
+    filter_block<false>(a);
 }
 
-extern "C" __global__ void __launch_bounds__(QUANTILE_THREADS)
-    quantile_fill(const __grid_constant__ struct quantile_args a)
+extern "C" __global__ void __launch_bounds__(QUANTILE_THREADS, 2)
+    quantile_filter_one(const __grid_constant__ struct quantile_args a)
 {
     wait_for_earlier();
-    const uint64_t listed = min(a.level->listed, a.room);
-    for (uint64_t i = listed + grid_first(); i < a.room; i += grid_step())
-        ((ukey *)a.list)[i] = (ukey) ~(ukey)0;
-}
-
-extern "C" __global__ void __launch_bounds__(QUANTILE_TARGETS)
-    quantile_finish(const __grid_constant__ struct quantile_args a)
-{
-    wait_for_earlier();
-    const uint32_t t = threadIdx.x;
-    const ukey *list = (const ukey *)a.list;
-    if (t >= a.n_targets || a.targets[t].state != QUANTILE_PENDING) return;
-    struct quantile_target target = a.targets[t];
-    const ukey key = list[target.local];
-    uint64_t low = 0;
-    for (uint64_t count = target.local; count > 0;) { /* keys that are less */
-        const uint64_t half = count / 2;
-        const bool less = list[low + half] < key;
-        low += less ? half + 1 : 0;
-        count = less ? count - half - 1 : half;
-    }
-    target.key = key;
-    target.tie = target.local - low;
-    target.state = QUANTILE_DONE;
-    a.targets[t] = target;
-}
-
-/* ---- Ranks whose keys were not listed ---- */
-
-extern "C" __global__ void __launch_bounds__(QUANTILE_THREADS)
-    quantile_repair(const __grid_constant__ struct quantile_args a)
-{
-    enum { DIGIT = 8, BINS = 1 << DIGIT };
-    __shared__ unsigned long long bins[BINS];
-    __shared__ uint64_t left; /* the rank among the keys with this prefix */
-    __shared__ uint32_t digit;
-    wait_for_earlier();
-    struct quantile_target *target = &a.targets[blockIdx.x];
-    if (target->state != QUANTILE_FAILED) return;
-    uint64_t prefix = 0;
-    if (threadIdx.x == 0) left = target->rank;
-    for (int shift = KEY_BITS - DIGIT; shift >= 0; shift -= DIGIT) {
-        for (uint32_t b = threadIdx.x; b < BINS; b += blockDim.x) bins[b] = 0;
-        __syncthreads(); /* the bins are zero */
-        for (uint64_t i = threadIdx.x; i < a.n; i += blockDim.x) {
-            const uint64_t key = key_at(a, i);
-            if (shift + DIGIT == KEY_BITS || key >> (shift + DIGIT) == prefix)
-                atomicAdd(&bins[key >> shift & (BINS - 1)], 1ull);
-        }
-        __syncthreads(); /* all keys are counted */
-        if (threadIdx.x == 0) {
-            uint32_t b = 0;
-            while (left >= bins[b]) left -= bins[b++];
-            digit = b;
-        }
-        __syncthreads(); /* the digit is known */
-        prefix = prefix << DIGIT | digit;
-    }
-    if (threadIdx.x) return;
-    target->key = prefix;
-    target->tie = left;
-    target->state = QUANTILE_DONE;
-}
-
-/* ---- Positions ---- */
-
-/* Whether the position of a target is needed. */
-static __device__ inline bool needs_position(const struct quantile_args &a, uint32_t t)
-{
-    return a.call == QUANTILE_CALL_PARTITION || a.index || is_ambiguous(a, a.targets[t].key);
-}
-
-extern "C" __global__ void __launch_bounds__(QUANTILE_THREADS)
-    quantile_ties(const __grid_constant__ struct quantile_args a)
-{
-    __shared__ uint32_t counts[QUANTILE_TARGETS];
-    wait_for_earlier();
-    if (!needs_position(a, 0)) return;
-    const uint64_t tile = blockIdx.x, first = tile * QUANTILE_TILE(KEY_BYTES);
-    ukey key[EACH];
-    if (threadIdx.x < QUANTILE_TARGETS) counts[threadIdx.x] = 0;
-    __syncthreads(); /* the counters are zero */
-#pragma unroll
-    for (int j = 0; j < EACH; j++) {
-        const uint64_t i = first + j * QUANTILE_THREADS + threadIdx.x;
-        key[j] = i < a.n ? key_at(a, i) : (ukey)0;
-    }
-    for (uint32_t t = 0; t < a.n_targets; t++) {
-        const ukey wanted = (ukey)a.targets[t].key;
-        uint32_t equal = 0;
-#pragma unroll
-        for (int j = 0; j < EACH; j++)
-            equal += key[j] == wanted && first + j * QUANTILE_THREADS + threadIdx.x < a.n;
-        if (!__ballot_sync(WARP_ALL, equal != 0)) continue;
-        equal = (uint32_t)warp_sum_u64(equal);
-        if (lane_id() == 0) atomicAdd(&counts[t], equal);
-    }
-    __syncthreads(); /* all keys are counted */
-    if (threadIdx.x < a.n_targets) a.ties[threadIdx.x * a.tiles + tile] = counts[threadIdx.x];
-}
-
-/* The sum over the threads before this one; total receives that of the block. */
-static __device__ inline uint64_t block_before(uint64_t own, uint64_t *sums, uint64_t *total)
-{
-    const uint64_t through = warp_scan_u64(own);
-    uint64_t before = through - own;
-    __syncthreads(); /* all threads have read the earlier sums */
-    if (lane_id() == 31) sums[threadIdx.x / 32] = through;
-    __syncthreads(); /* the sums are written */
-    *total = 0;
-    for (uint32_t w = 0; w < WARPS; w++) {
-        if (w < threadIdx.x / 32) before += sums[w];
-        *total += sums[w];
-    }
-    return before;
-}
-
-extern "C" __global__ void __launch_bounds__(QUANTILE_THREADS)
-    quantile_find(const __grid_constant__ struct quantile_args a)
-{
-    __shared__ uint64_t sums[WARPS], tile, left;
-    __shared__ uint32_t found;
-    wait_for_earlier();
-    const uint32_t t = blockIdx.x;
-    const struct quantile_target target = a.targets[t];
-    if (threadIdx.x == 0) a.bounds[t].key = target.key;
-    if (!needs_position(a, 0)) {
-        if (threadIdx.x == 0) a.bounds[t].position = 0;
-        return;
-    }
-    uint64_t tie = target.tie, total;
-    if (threadIdx.x == 0) found = 0;
-    for (uint64_t from = 0; from < a.tiles; from += blockDim.x) {
-        const uint64_t i = from + threadIdx.x;
-        const uint64_t own = i < a.tiles ? a.ties[t * a.tiles + i] : 0;
-        const uint64_t before = block_before(own, sums, &total);
-        if (tie >= before && tie - before < own) {
-            tile = i;
-            left = tie - before;
-            found = 1;
-        }
-        __syncthreads(); /* the tile is known, if it is one of these */
-        if (found) break;
-        tie -= total;
-    }
-    const uint64_t first = tile * QUANTILE_TILE(KEY_BYTES) + threadIdx.x * EACH;
-    uint32_t own = 0, rank = 0;
-    for (int j = 0; j < EACH; j++)
-        own += first + j < a.n && key_at(a, first + j) == (ukey)target.key;
-    const uint64_t before = block_before(own, sums, &total), wanted = left;
-    if (wanted < before || wanted - before >= own) return;
-    for (int j = 0; j < EACH; j++) {
-        if (first + j >= a.n || key_at(a, first + j) != (ukey)target.key) continue;
-        if (before + rank++ == wanted) a.bounds[t].position = first + j;
-    }
+    filter_block<true>(a);
 }
 
 #endif

@@ -51,19 +51,8 @@ struct equals {
 
 static __device__ inline struct equals equals_of(const struct topk_args &a, ekey e)
 {
-    const struct echi_order &o = a.order;
-    const ukey d = (ukey)e ^ (ukey)o.flip;
-    ukey low = d, high = d;
-    if (o.merge && (d == (ukey)o.zero || d == (ukey)(o.zero + 1))) {
-        low = (ukey)o.zero;
-        high = (ukey)(o.zero + 1);
-    }
-    if (d >= (ukey)o.last) {
-        low = (ukey)o.last;
-        high = (ukey) ~(ukey)0;
-    }
-    if (!o.flip) return { (ekey)low, (ekey)high };
-    return { (ekey)(ukey)~high, (ekey)(ukey)~low };
+    const struct order_equals equals = order_equals_of(a.order, (ukey)e);
+    return { (ekey)equals.low, (ekey)equals.high };
 }
 
 /* ---- Candidates ---- */

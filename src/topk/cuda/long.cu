@@ -19,6 +19,8 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "cuda/device/sample.cuh"
+#include "cuda/device/vectors.cuh"
 #include "topk/cuda/narrow.cuh"
 
 /* ---- Long groups ---- */
@@ -31,15 +33,6 @@ static __device__ inline uint64_t long_count(const struct topk_args &a)
 static __device__ inline struct group long_group(const struct topk_args &a, uint64_t i)
 {
     return group_at(a, a.lists ? a.longs[i].group : i);
-}
-
-/* The position of sample element i. */
-static __device__ inline uint64_t sample_at(uint64_t n, uint32_t sample, uint32_t i)
-{
-    const uint64_t part = n / sample;
-    uint64_t x = ((uint64_t)i + 1) * 0x9e3779b97f4a7c15u;
-    x = (x ^ x >> 32) * 0xd6e8feb86659fd93u;
-    return i * part + (x >> 32) % part;
 }
 
 struct sample_keys {
@@ -79,8 +72,8 @@ extern "C" __global__ void __launch_bounds__(TOPK_FILTER_THREADS)
     wait_for_earlier();
     for (uint64_t t = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x; t < a.long_rows * sample;
          t += (uint64_t)gridDim.x * blockDim.x)
-        ((ekey *)a.samples)[t] = group_key(a, long_group(a, t / sample),
-                                           sample_at(a.cols, sample, (uint32_t)(t % sample)));
+        ((ekey *)a.samples)[t] =
+            group_key(a, long_group(a, t / sample), sample_position(a.cols, sample, t % sample));
 }
 
 /* The pivot of long group i. */
@@ -93,7 +86,7 @@ static __device__ inline ekey group_pivot(const struct topk_args &a, struct narr
 #pragma unroll 16
     for (uint32_t j = threadIdx.x; j < sample; j += blockDim.x) {
         const ekey e = a.samples ? ((const ekey *)a.samples)[i * sample + j]
-                                 : group_key(a, group, sample_at(group.n, sample, j));
+                                 : group_key(a, group, sample_position(group.n, sample, j));
         keys[j] = e;
         low = min(low, e);
         high = max(high, e);
@@ -189,49 +182,41 @@ static __device__ inline void filter_keys(const struct topk_args &a, const struc
         atomicMax((unsigned long long *)&f.l->best_inverted, ~(unsigned long long)best);
 }
 
-/* The keys of a vector. */
-union keys_vector {
-    uint4 vector;
-    ukey of[16 / KEY_BYTES];
-};
-
-/* Tests the elements [first, end) of the group: vectors where they are aligned.  Returns how many
- * are equal to the pivot. */
-static __device__ inline uint32_t filter_range(const struct topk_args &a, const struct group &group,
-                                               const struct filter &f, uint64_t first, uint64_t end)
-{
-    enum { KEYS = 16 / KEY_BYTES, UNROLL = KEY_BYTES < 4 ? 2 : 4, COUNT = KEYS * UNROLL };
-    const ukey *in = (const ukey *)a.in + group.begin;
-    const uint64_t skew = (uintptr_t)(in + first) / KEY_BYTES % KEYS;
-    const uint64_t head = min(skew ? first + KEYS - skew : first, end);
-    const uint64_t rounds = (end - head) / ((uint64_t)COUNT * blockDim.x);
-    const uint64_t tail = head + rounds * COUNT * blockDim.x;
-    const uint4 *from = (const uint4 *)(in + head) + threadIdx.x;
-    uint32_t equal = 0;
-    for (uint64_t r = 0; r < rounds; r++) {
-        union keys_vector keys[UNROLL];
+/* Tests elements of the group. */
+struct filter_elements {
+    const struct topk_args &a;
+    const struct filter &f;
+    uint32_t equal; /* to the pivot, in this thread */
+    template <int UNROLL>
+    __device__ inline void batch(const union keys_vector (&vectors)[UNROLL], uint64_t first)
+    {
+        enum { COUNT = UNROLL * VECTOR_KEYS };
         ekey split[COUNT], best = WORST;
 #pragma unroll
-        for (int u = 0; u < UNROLL; u++) keys[u].vector = from[(r * UNROLL + u) * blockDim.x];
-#pragma unroll
         for (int j = 0; j < COUNT; j++) {
-            split[j] = split_key(a, keys[j / KEYS].of[j % KEYS]);
+            split[j] = split_key(a, vectors[j / VECTOR_KEYS].of[j % VECTOR_KEYS]);
             best = min(best, split[j]);
         }
-        if (best > f.pivot.high) continue;
-        const uint64_t at = head + (r * UNROLL * blockDim.x + threadIdx.x) * KEYS;
+        if (best > f.pivot.high) return;
         filter_keys(
-            a, f, split,
-            [&](int j) { return at + (uint64_t)(j / KEYS) * blockDim.x * KEYS + j % KEYS; }, equal);
+            a, f, split, [&](int j) { return batch_position(first, j); }, equal);
     }
-    for (uint64_t i = first + threadIdx.x; i < end; i += blockDim.x) {
-        if (i >= head && i < tail) i += (tail - i + blockDim.x - 1) / blockDim.x * blockDim.x;
-        if (i >= end) break;
-        const ekey split[1] = { split_key(a, in[i]) };
+    __device__ inline void single(ukey key, uint64_t i, bool valid)
+    {
+        const ekey split[1] = { split_key(a, key) };
+        if (!valid) return;
         filter_keys(
             a, f, split, [&](int) { return i; }, equal);
     }
-    return equal;
+};
+
+/* Tests the elements [first, end) of the group.  Returns how many are equal to the pivot. */
+static __device__ inline uint32_t filter_range(const struct topk_args &a, const struct group &group,
+                                               const struct filter &f, uint64_t first, uint64_t end)
+{
+    struct filter_elements elements = { a, f, 0 };
+    block_vectors < KEY_BYTES<4 ? 2 : 4>((const ukey *)a.in + group.begin, first, end, elements);
+    return elements.equal;
 }
 
 /* Appends the buffer to the group's candidates. */
