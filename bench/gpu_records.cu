@@ -1,12 +1,12 @@
 /*
- * gpu_records.cu - measures ech_sort_records(), compared with cub::DeviceMergeSort::StableSortKeys()
- * and a comparison of records on the same data in one run.
+ * gpu_records.cu - measures ech_sort_records(), compared with StableSortKeys() of
+ * cub::DeviceMergeSort and a comparison of records on the same data in one run.
  *
  *     gpu_records [--quick] [--only TEXT] [--csv FILE]
  *
- * Records have random keys at offset 0 and their number at the end.  CUB sorts in place, so its time
- * includes a copy of the records.  Results must be identical.  Rates count one read and one write of
- * each record.
+ * Records have random keys at offset 0 and their number at the end.  CUB sorts in place, so its
+ * time includes a copy of the records.  Results must be identical.  Rates count one read and one
+ * write of each record.
  *
  * C++ because of CUB; not part of the library.
  *
