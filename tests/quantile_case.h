@@ -50,8 +50,8 @@ void free_expected(struct expected *e);
 void quantile_bad(ech_ctx *ctx);
 void quantile_known(ech_ctx *ctx);
 
-/* quantile_sample.c: orders of elements for which the GPU's sample must suffice, and arrays for which
- * it does not. */
+/* quantile_sample.c: orders of elements for which the GPU's sample must suffice, and arrays for
+ * which it does not. */
 void quantile_sampled(ech_ctx *ctx);
 void quantile_misled(ech_ctx *ctx);
 

@@ -2,8 +2,8 @@
  * quantile_sample.c - the sample of the GPU's algorithm "select" in test_quantile.
  *
  *     sampled   sorted, reversed and other regular arrays: every rank must be in its bracket
- *     misled    arrays whose sampled elements contain no information: no rank is in its bracket, and
- *               the whole input is searched
+ *     misled    arrays whose sampled elements contain no information: ranks are not in their
+ *               brackets, and the whole input is searched
  *
  * The state at the beginning of the workspace counts the ranks that were not in their bracket.  The
  * search of the whole input would hide a biased sample, because its results are the same.

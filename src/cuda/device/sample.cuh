@@ -1,8 +1,8 @@
 /*
  * cuda/device/sample.cuh - the positions of a stratified random sample.
  *
- *     strata    |  x   |    x  | x    |     x|  ...  |   x   |     `sample` of them, equal up to one
- *     position  0                                            n     element, which cover all n
+ *     strata    |  x   |    x  | x    |     x|  ...  |   x   |     `sample` of them, equal up to
+ *     position  0                                            n     one element, which cover all n
  *
  * Each stratum has one random position.  The sample has therefore at most the variance of a random
  * one, for every order of the elements.  This requires that the strata cover the array: if the

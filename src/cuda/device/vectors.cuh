@@ -1,6 +1,6 @@
 /*
- * cuda/device/vectors.cuh - reads of a part of an array by a block, in vectors of 16 bytes where they
- * are aligned.
+ * cuda/device/vectors.cuh - reads of a part of an array by a block, in vectors of 16 bytes where
+ * they are aligned.
  *
  *     part     |head|vector vector vector vector | ...        |tail|
  *               single()         batch(): UNROLL per thread    single()
@@ -29,8 +29,8 @@ static __device__ inline uint64_t batch_position(uint64_t first, int j)
     return first + (uint64_t)(j / VECTOR_KEYS) * blockDim.x * VECTOR_KEYS + j % VECTOR_KEYS;
 }
 
-/* Calls f.batch(vectors, first) or f.single(key, position, valid) for the elements [first, end) of the
- * array.  A key that is not valid is 0. */
+/* Calls f.batch(vectors, first) or f.single(key, position, valid) for the elements [first, end) of
+ * the array.  A key that is not valid is 0. */
 template <int UNROLL, typename call>
 static __device__ inline void block_vectors(const ukey *in, uint64_t first, uint64_t end, call &f)
 {

@@ -43,8 +43,8 @@ struct quantile_bound {
     uint64_t key, position;
 };
 
-/* PENDING: the key is in the list.  MISSED: it is not, and is searched for in the input.  FOUND: the
- * key is known.  PLACED: the position, too. */
+/* PENDING: the key is in the list.  MISSED: it is not, and is searched for in the input.  FOUND:
+ * the key is known.  PLACED: the position, too. */
 enum quantile_progress { QUANTILE_PENDING, QUANTILE_MISSED, QUANTILE_FOUND, QUANTILE_PLACED };
 
 /* An element that is searched for. */
@@ -61,8 +61,9 @@ struct quantile_target {
 
 /* The state on the device; it is first in the workspace.
  *
- * A bracket is an interval of keys around one rank or several.  Its classes, in this order: the keys
- * below it and above the bracket before it; equal to low; between, which are listed; equal to high.
+ * A bracket is an interval of keys around one rank or several.  Its classes, in this order: the
+ * keys below it and above the bracket before it; equal to low; between, which are listed; equal to
+ * high.
  * If high is also its low key, or that of the next bracket, there are no keys of the last class. */
 struct quantile_state {
     /* Zero before: */

@@ -1,6 +1,6 @@
 /*
- * quantile/cuda/find.cuh - the positions of elements whose keys are known, if quantile_search did not
- * collect them: those that equal an end of their bracket, and those that equal many others.
+ * quantile/cuda/find.cuh - the positions of elements whose keys are known, if quantile_search did
+ * not collect them: those that equal an end of their bracket, and those that equal many others.
  *
  *     quantile_ties   counts the elements that equal each key, per chunk
  *     quantile_find   a block per key: its chunk, then its position there

@@ -1,6 +1,7 @@
 /*
  * quantile/cuda/kernels.cu - kernels that write the results, given sorted positions or keys, or the
- * bounds that select.cuh, search.cuh and find.cuh found.  place.cuh has the partition around one bound.
+ * bounds that select.cuh, search.cuh and find.cuh found.  place.cuh has the partition around one
+ * bound.
  *
  *     quantile_bounds   the keys and positions of the ranks, from sorted positions
  *     quantile_element  one element

@@ -2,8 +2,8 @@
  * quantile/cuda/operation.c - elements of given ranks, partitions and quantiles on the GPU, host
  * code: the plan, the workspace, the operation.
  *
- *     select   a few ranks: filters the input by a sample, and searches what is left by digits; 8-bit
- *              keys are searched without a filter
+ *     select   a few ranks: filters the input by a sample, and searches what is left by digits;
+ *              8-bit keys are searched without a filter
  *     sort     sorts positions; for quantiles, keys
  *
  *     workspace    [ state, bins | bounds | words | sample | list, positions | ties | sorted

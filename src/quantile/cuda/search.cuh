@@ -284,7 +284,7 @@ extern "C" __global__ void __launch_bounds__(QUANTILE_THREADS)
         __syncthreads(); /* the counts are in global memory */
         if (threadIdx.x == 0)
             s.last = add_acq_rel(&a.state->counted, 1) == (uint32_t)(p.parts * (pass + 1) - 1);
-        __syncthreads(); /* it is known whether this part is the last one; then all counts are seen */
+        __syncthreads(); /* whether this part is the last one is known; then all counts are seen */
         if (s.last) end_pass(a, s, p, pass);
     }
 }

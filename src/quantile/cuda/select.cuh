@@ -165,7 +165,7 @@ static __device__ inline struct quantile_span target_span(const struct quantile_
     return span;
 }
 
-struct __align__(16) quantile_bracket {
+struct quantile_bracket {
     uint64_t low, high;
 };
 
@@ -181,9 +181,9 @@ static __device__ inline struct quantile_bracket target_bracket(const struct qua
     return b;
 }
 
-/* Cuts brackets, which are sorted by their low keys, where they overlap.  Their common end remains an
- * end, because it may be the key of many elements, which must not be listed.  A key that is an end
- * of one bracket and inside another one cannot be: a bracket has few sampled keys inside. */
+/* Cuts brackets, which are sorted by their low keys, where they overlap.  Their common end remains
+ * an end, because it may be the key of many elements, which must not be listed.  A key that is an
+ * end of one bracket and inside another one is not: a bracket has few sampled keys inside. */
 static __device__ inline uint32_t
 cut_brackets(struct quantile_state *s, const struct quantile_bracket *sorted, uint32_t count)
 {
@@ -201,7 +201,7 @@ cut_brackets(struct quantile_state *s, const struct quantile_bracket *sorted, ui
 extern "C" __global__ void __launch_bounds__(QUANTILE_TARGETS)
     quantile_begin(const __grid_constant__ struct quantile_args a)
 {
-    __shared__ struct quantile_bracket own[QUANTILE_SELECT], sorted[QUANTILE_SELECT];
+    __shared__ __align__(16) struct quantile_bracket own[QUANTILE_SELECT], sorted[QUANTILE_SELECT];
     wait_for_earlier();
     struct quantile_state *s = a.state;
     const uint32_t t = threadIdx.x, each = a.call == QUANTILE_CALL_QUANTILES ? 2 : 1;
