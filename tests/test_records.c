@@ -7,8 +7,8 @@
  *     test_records 'records(16:u32@4,n=1000'           cases with this prefix
  *
  * The layout of a case is a text: the bytes of a record, a colon, and keys separated by +.  A key
- * is a dtype, or string, uint or int with a number of bytes, d if descending, t if in total order, and
- * @ with the offset.  The oracle sorts positions with qsort(), equal records by position.
+ * is a dtype, or string, uint or int with a number of bytes, d if descending, t if in total order,
+ * and @ with the offset.  The oracle sorts positions with qsort(), equal records by position.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
