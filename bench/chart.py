@@ -141,6 +141,7 @@ FAMILY = (  # label, operation of the file, the values of its column op
     ("argsort", "sort", ("argsort",)),
     ("sort of rows", "sort_segments", ("keys", "pairs", "argsort")),
     ("argsort by columns", "columns", ("argsort-columns",)),
+    ("sort of records", "records", ("sort-records",)),
     ("argsort of strings", "strings", ("argsort-strings",)),
     ("is sorted", "is_sorted", ("is_sorted",)),
     ("merge", "merge", ("merge", "merge_pairs")),

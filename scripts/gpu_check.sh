@@ -72,7 +72,7 @@ sanitizer() {
             case $name in # these have fewer cases: 5 to 20 of 200 to 800 are run
             gf2* | direct | solve) every=$((every / 20 + 1)) ;;
             sort_segments | topk | merge | merge_many | set | search) every=$((every / 25 + 1)) ;;
-            columns | strings | unique | quantile) every=$((every / 25 + 1)) ;;
+            columns | records | strings | unique | quantile) every=$((every / 25 + 1)) ;;
             esac
             echo "-- $tool $name"
             # racecheck does not support the order between warps that mbarriers establish, which scan's ring uses.

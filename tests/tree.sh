@@ -23,10 +23,12 @@ for row in $rows; do
     [ "$command" = none ] || needed="$needed cli/$command.c"
     [ "$tests" = none ] || for test in $(echo "$tests" | tr + ' '); do needed="$needed tests/test_$test.c"; done
     if [ "$benchmark" != none ]; then
-        needed="$needed bench/gpu_$benchmark.cu"
         check "no benchmark calls $call()" grep -rqw "$call" bench
-        for results in bench/results/h200_*_"$benchmark".csv; do
-            [ ! -f "$results" ] || needed="$needed docs/performance/$folder.md"
+        for program in $(echo "$benchmark" | tr + ' '); do
+            needed="$needed bench/gpu_$program.cu"
+            for results in bench/results/h200_*_"$program".csv; do
+                [ ! -f "$results" ] || needed="$needed docs/performance/$folder.md"
+            done
         done
     fi
     for file in $needed; do check "operation $1 lacks $file" test -f "$file"; done
