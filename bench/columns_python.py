@@ -160,7 +160,7 @@ def measure(op, dtype, n, shape, dist, works):
 def main():
     echelon = Echelon(ARGS.library, ARGS.device, ARGS.threads if ARGS.device == "cpu" else 0)
     print(f"# {datetime.date.today()}; columns_python.py; device: {ARGS.device}; echelon {echelon.version}; contenders "
-          "alternate; ms is the minimum of the repetitions; rows of CuPy and of Echelon beside it end with a "
+          "alternate; ms is the minimum of the repetitions; rows of CuPy and of Echelon compared with it end with a "
           "synchronisation of the GPU")
     print("op,dtype,n,shape,dist,threads,contender,ms,ms_median,repetitions,result")
     sizes = (1000, 10**5, 10**6) if ARGS.device == "cpu" else (10**5, 10**7)
