@@ -38,7 +38,8 @@ rounds merge -N 2^26 --runs 16
 sort merge -N 2^26 --runs 17
 rounds merge -N 2^26 --runs 17 --values 4
 select quantile
-sort quantile --ranks 5
+select quantile --ranks 16
+sort quantile --ranks 17
 merge strings -N 2^17
 refine strings
 END
