@@ -8,6 +8,7 @@
 
 #include <dirent.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -21,6 +22,18 @@ bool test_device(int i, char *name, size_t capacity_bytes)
     if (i >= ech_device_count() || ech_device_get(i, &device) != ECH_OK) return false;
     snprintf(name, capacity_bytes, "%s", device.name);
     return true;
+}
+
+int test_contexts(ech_ctx **contexts, int most)
+{
+    char name[64];
+    int count = 0;
+    for (; count < most && test_device(count, name, sizeof name); count++) {
+        if (ech_open(&contexts[count], name) == ECH_OK) continue;
+        fprintf(stderr, "ech_open(\"%s\"): %s\n", name, ech_error(NULL));
+        exit(1);
+    }
+    return count;
 }
 
 static int count_threads(void)

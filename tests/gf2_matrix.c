@@ -153,14 +153,7 @@ static int n_opened;
 
 int gf2_contexts(ech_ctx ***contexts)
 {
-    char name[64];
-    while (n_opened < DEVICES && test_device(n_opened, name, sizeof name)) { /* each device once */
-        if (ech_open(&opened[n_opened], name) != ECH_OK) {
-            fprintf(stderr, "ech_open(\"%s\"): %s\n", name, ech_error(NULL));
-            exit(1);
-        }
-        n_opened++;
-    }
+    if (n_opened == 0) n_opened = test_contexts(opened, DEVICES);
     *contexts = opened;
     return n_opened;
 }

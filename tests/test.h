@@ -90,6 +90,10 @@ bool test_drawn_often(uint64_t number);
 bool test_device(int i, char *name, size_t capacity_bytes);
 bool test_is_cpu(const ech_ctx *ctx);
 
+/* Opens a context on each of these devices, at most `most`; returns their number.  The program ends
+ * if one cannot be opened. */
+int test_contexts(ech_ctx **contexts, int most);
+
 /* The number of threads of this process. If wanted is not 0, waits up to a second until it has that
  * value: joined threads may still be listed for a moment. */
 int test_count_threads(int wanted);

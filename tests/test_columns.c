@@ -20,7 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { DEVICES = 16, NAME_BYTES = 64, COLUMNS = 16, QUICK_ROWS = 6000 };
+enum { DEVICES = 16, COLUMNS = 16, QUICK_ROWS = 6000 };
 
 struct columns_case {
     const char *columns;
@@ -559,15 +559,8 @@ static void bad(ech_ctx *ctx)
 
 int main(int argc, char **argv)
 {
-    char name[NAME_BYTES];
     test_main(argc, argv);
-    for (int i = 0; i < DEVICES && test_device(i, name, sizeof name); i++) {
-        if (ech_open(&contexts[n_contexts], name) != ECH_OK) {
-            fprintf(stderr, "ech_open(\"%s\"): %s\n", name, ech_error(NULL));
-            return 1;
-        }
-        n_contexts++;
-    }
+    n_contexts = test_contexts(contexts, DEVICES);
     cases(run_case);
     for (int i = 0; i < n_contexts; i++) {
         bad(contexts[i]);

@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { DEVICES = 16, NAME_BYTES = 64, QUICK = 20000 };
+enum { DEVICES = 16, QUICK = 20000 };
 
 struct merge_case {
     struct sort_case sort; /* n: of both inputs */
@@ -304,15 +304,8 @@ static void bad(ech_ctx *ctx)
 
 int main(int argc, char **argv)
 {
-    char name[NAME_BYTES];
     test_main(argc, argv);
-    for (int i = 0; i < DEVICES && test_device(i, name, sizeof name); i++) {
-        if (ech_open(&contexts[n_contexts], name) != ECH_OK) {
-            fprintf(stderr, "ech_open(\"%s\"): %s\n", name, ech_error(NULL));
-            return 1;
-        }
-        n_contexts++;
-    }
+    n_contexts = test_contexts(contexts, DEVICES);
     cases(run_case);
     for (int i = 0; i < n_contexts; i++) {
         for (size_t block = 1; block < 9000; block += 257) unsorted(contexts[i], block);

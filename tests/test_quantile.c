@@ -33,8 +33,7 @@ enum {
     SMALL = 20000,
     LARGE = 200000,
     ALGORITHMS = 3,
-    DEVICES = 16,
-    NAME_BYTES = 64
+    DEVICES = 16
 };
 
 static struct quantile_data data; /* of the present dtype, n and distribution, made if needed */
@@ -195,15 +194,8 @@ static void run_case(const struct quantile_case *c)
 
 int main(int argc, char **argv)
 {
-    char name[NAME_BYTES];
     test_main(argc, argv);
-    for (int i = 0; i < DEVICES && test_device(i, name, sizeof name); i++) {
-        if (ech_open(&contexts[n_contexts], name) != ECH_OK) {
-            fprintf(stderr, "ech_open(\"%s\"): %s\n", name, ech_error(NULL));
-            return 1;
-        }
-        n_contexts++;
-    }
+    n_contexts = test_contexts(contexts, DEVICES);
     cases(run_case);
     data_free(&data);
     for (int i = 0; i < n_contexts; i++) {

@@ -12,11 +12,10 @@
 #include "sort_case.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { DEVICES = 16, NAME_BYTES = 64, QUICK_BYTES = 1300000 };
+enum { DEVICES = 16, QUICK_BYTES = 1300000 };
 
 static ech_ctx *contexts[DEVICES];
 static int n_contexts;
@@ -236,15 +235,8 @@ static void run_case(const struct reduce_case *c)
 
 int main(int argc, char **argv)
 {
-    char name[NAME_BYTES];
     test_main(argc, argv);
-    for (int i = 0; i < DEVICES && test_device(i, name, sizeof name); i++) {
-        if (ech_open(&contexts[n_contexts], name) != ECH_OK) {
-            fprintf(stderr, "ech_open(\"%s\"): %s\n", name, ech_error(NULL));
-            return 1;
-        }
-        n_contexts++;
-    }
+    n_contexts = test_contexts(contexts, DEVICES);
     reduce_cases(run_case);
     for (int i = 0; i < n_contexts; i++) {
         uint64_t now_bytes;

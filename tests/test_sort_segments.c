@@ -478,15 +478,8 @@ static void row_workspace(void)
 
 int main(int argc, char **argv)
 {
-    char name[NAME_BYTES];
     test_main(argc, argv);
-    for (int i = 0; i < DEVICES && test_device(i, name, sizeof name); i++) {
-        if (ech_open(&contexts[n_contexts], name) != ECH_OK) {
-            fprintf(stderr, "ech_open(\"%s\"): %s\n", name, ech_error(NULL));
-            return 1;
-        }
-        n_contexts++;
-    }
+    n_contexts = test_contexts(contexts, DEVICES);
     for (int i = 0; i < n_contexts && test_options.large; i++) segments_large(contexts[i]);
     if (!test_options.large) segments_cases(run_case);
     for (int i = 0; i < n_contexts; i++) {

@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { DEVICES = 16, NAME_BYTES = 64, QUICK_STRINGS = 6000, QUICK_BYTES = 300000 };
+enum { DEVICES = 16, QUICK_STRINGS = 6000, QUICK_BYTES = 300000 };
 
 struct strings_case {
     const char *dist;
@@ -504,15 +504,8 @@ static void bad(ech_ctx *ctx)
 
 int main(int argc, char **argv)
 {
-    char name[NAME_BYTES];
     test_main(argc, argv);
-    for (int i = 0; i < DEVICES && test_device(i, name, sizeof name); i++) {
-        if (ech_open(&contexts[n_contexts], name) != ECH_OK) {
-            fprintf(stderr, "ech_open(\"%s\"): %s\n", name, ech_error(NULL));
-            return 1;
-        }
-        n_contexts++;
-    }
+    n_contexts = test_contexts(contexts, DEVICES);
     cases(run_case);
     for (int i = 0; i < n_contexts; i++) {
         all_invalid(contexts[i]);

@@ -13,7 +13,6 @@
  */
 #include "topk_case.h"
 
-#include <stdio.h>
 #include <string.h>
 
 enum { DEVICES = 16, ALGORITHMS = 12, NAME_BYTES = 64, SMALL = 40000, MANY = 50000 };
@@ -95,15 +94,8 @@ static void row_workspace(void)
 
 int main(int argc, char **argv)
 {
-    char name[NAME_BYTES];
     test_main(argc, argv);
-    for (int i = 0; i < DEVICES && test_device(i, name, sizeof name); i++) {
-        if (ech_open(&contexts[n_contexts], name) != ECH_OK) {
-            fprintf(stderr, "ech_open(\"%s\"): %s\n", name, ech_error(NULL));
-            return 1;
-        }
-        n_contexts++;
-    }
+    n_contexts = test_contexts(contexts, DEVICES);
     for (int i = 0; i < n_contexts && test_options.large; i++) topk_large(contexts[i]);
     if (!test_options.large) topk_cases(run_case);
     for (int i = 0; i < n_contexts; i++) {

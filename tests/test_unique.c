@@ -38,8 +38,7 @@ enum {
     DISTS = sizeof dists / sizeof *dists,
     OUTPUTS = sizeof outputs / sizeof *outputs,
     SMALL = 20000,
-    DEVICES = 16,
-    NAME_BYTES = 64
+    DEVICES = 16
 };
 
 static void cases(void (*run)(const struct unique_case *))
@@ -364,15 +363,8 @@ static void bad(ech_ctx *ctx)
 
 int main(int argc, char **argv)
 {
-    char name[NAME_BYTES];
     test_main(argc, argv);
-    for (int i = 0; i < DEVICES && test_device(i, name, sizeof name); i++) {
-        if (ech_open(&contexts[n_contexts], name) != ECH_OK) {
-            fprintf(stderr, "ech_open(\"%s\"): %s\n", name, ech_error(NULL));
-            return 1;
-        }
-        n_contexts++;
-    }
+    n_contexts = test_contexts(contexts, DEVICES);
     cases(run_case);
     for (int i = 0; i < n_contexts; i++) {
         bad(contexts[i]);

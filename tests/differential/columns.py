@@ -54,19 +54,19 @@ def argsort_columns(t):
 
 
 RECORDS = ("ech_sort_records", "ech_sort_records_workspace", "ech_sort_records_explain")
-BYTES, UNSIGNED, SIGNED = 1, 2, 3
 
 
 def record_key(t, raw):
     """The struct of a random key of records, and its bytes as keys for lexsort(), the last one first."""
     size = raw.shape[1]
-    width, kind = t.between(1, min(size, 20)), t.pick([BYTES, UNSIGNED, SIGNED])
+    lib = t.lib
+    width, kind = t.between(1, min(size, 20)), t.pick([lib.KEY_BYTES, lib.KEY_UNSIGNED, lib.KEY_SIGNED])
     offset, descending = t.between(0, size - width), int(t.flag())
     part = raw[:, offset:offset + width]
-    if kind != BYTES:
+    if kind != lib.KEY_BYTES:
         part = part[:, ::-1]
     part = part ^ np.uint8(255 if descending else 0)
-    if kind == SIGNED:
+    if kind == lib.KEY_SIGNED:
         part[:, 0] ^= np.uint8(128)
     t.note(offset=offset, kind=kind, width=width, descending=descending)
     key = t.struct("ech_record_key", offset_bytes=offset, kind=kind, width_bytes=width, descending=descending)

@@ -576,10 +576,11 @@ static void gather_call(struct input *in, ech_ctx *ctx)
 void call_operation(struct input *in, ech_ctx *ctx)
 {
     static void (*const calls[])(struct input *, ech_ctx *) = {
-        sort_call,   is_sorted_call, reduce_call,  segments_call,  scan_call,     unique_call,
-        select_call, count_call,     gather_call,  call_transpose, call_bits,     sort_groups_call,
-        topk_call,   merge_call,     call_columns, call_records,   distinct_call, call_strings,
-        call_set,    call_quantile,  call_search,  call_merge_many
+        sort_call,       is_sorted_call,   reduce_call, segments_call, scan_call,
+        unique_call,     select_call,      count_call,  gather_call,   call_transpose,
+        call_bits,       sort_groups_call, topk_call,   merge_call,    call_columns,
+        distinct_call,   call_strings,     call_set,    call_quantile, call_search,
+        call_merge_many, call_records
     };
     calls[take(in) % (sizeof calls / sizeof *calls)](in, ctx);
 }
