@@ -4,9 +4,10 @@
 
 Prints CSV rows.  The competitors are numpy.lexsort(), DataFrame.sort_values(kind="stable") of pandas,
 polars.arg_sort_by(maintain_order=True), cupy.lexsort(), and numpy.sort() of a structured array for records; those that
-are not installed are skipped.  polars runs with as many threads as Echelon.  CuPy takes only columns of one type.  The
+are not installed are skipped.  polars runs with as many threads as Echelon.  With --device cuda the competitor is CuPy, which takes only
+columns of one type, and otherwise NumPy on the CPU.  The
 table "randhie" is a data set of statsmodels with 20,190 rows, repeated 50 times, sorted by three columns: int32
-descending, float64 and int8.  All results are compared with those of the first competitor.
+descending, float64 and int8.  All results are compared with that of Echelon.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -126,7 +127,7 @@ class Records:
 
     def works(self):
         lib, out = self.echelon.lib, np.empty_like(self.records)
-        structs = [lib.struct("ech_record_key", offset_bytes=16, kind=1, width_bytes=8),
+        structs = [lib.struct("ech_record_key", offset_bytes=16, kind=lib.KEY_BYTES, width_bytes=8),
                    lib.struct("ech_record_key", offset_bytes=8, dtype=lib.F64)]
         keys = (type(structs[0]) * 2)(*structs)
         sort = self.echelon.function("ech_sort_records")

@@ -26,10 +26,9 @@ __global__ static void fill(uint32_t *out, size_t n, int words, int key_bytes, b
     const size_t step = (size_t)gridDim.x * blockDim.x;
     for (size_t i = (size_t)blockIdx.x * blockDim.x + threadIdx.x; i < n; i += step) {
         for (int w = 0; w < words; w++) {
-            const uint64_t x = random_at(i * words + w);
-            out[i * words + w] = !few || 4 * w >= key_bytes ? (uint32_t)x
-                                 : 4 * w + 4 < key_bytes    ? 7
-                                                            : (uint32_t)(x & 15);
+            const uint32_t x = (uint32_t)random_at(i * words + w);
+            const bool last = 4 * w < key_bytes && 4 * w + 4 >= key_bytes;
+            out[i * words + w] = !few || 4 * w >= key_bytes ? x : last ? x & 15 : 7;
         }
         out[i * words + words - 1] = (uint32_t)i;
     }

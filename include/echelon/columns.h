@@ -17,13 +17,15 @@ extern "C" {
 
 /* What the elements of a column, or of a key of records, are. */
 typedef enum ech_key_kind {
-    ECH_KEY_DTYPE = 0, /* elements of dtype */
-    ECH_KEY_BYTES = 1, /* strings of width_bytes bytes, in the order of memcmp(): UUIDs, hashes,
-                             big-endian integers, text of a fixed width */
-    ECH_KEY_UNSIGNED =
-        2,             /* integers of width_bytes bytes, the least significant one first: 128 bits
-                             and others */
-    ECH_KEY_SIGNED = 3 /* the same in two's complement: decimals of Apache Arrow */
+    /* elements of dtype */
+    ECH_KEY_DTYPE = 0,
+    /* strings of width_bytes bytes, in the order of memcmp(): UUIDs, hashes, big-endian integers,
+     * text of a fixed width */
+    ECH_KEY_BYTES = 1,
+    /* unsigned integers of width_bytes bytes, the least significant byte first: of 128 bits, ... */
+    ECH_KEY_UNSIGNED = 2,
+    /* the same in two's complement: decimals of Apache Arrow */
+    ECH_KEY_SIGNED = 3
 } ech_key_kind;
 
 /* A column of a table and how its elements are compared.  Zero is the default of every field
@@ -120,7 +122,7 @@ typedef struct ech_record_key {
  *
  *   records      [n] records, not modified unless records_out is records
  *   records_out  [n] records; may be records, but must not overlap it otherwise
- *   record_bytes at least 1.  Records in GPU memory are aligned to the largest power of two, at
+ *   record_bytes 1 to 2^32 - 1.  Records in GPU memory are aligned to the largest power of two, at
  *                most 16, that divides record_bytes; records in host memory need no alignment
  *   keys         [key_count] in host memory, which need not be valid after the call.  Each has the
  *                same size.  Keys may overlap.  All keys have at most 512 bytes together

@@ -217,17 +217,19 @@ static ech_status read_column(ech_ctx *ctx, const ech_sort_column *columns, uint
         FAIL(ctx, ECH_ERR_ARG, "%s.stride_bytes is %zu: the product with n overflows size_t", name,
              stride);
     const uint32_t first = c->parts;
+    const bool contiguous = key.kind == ECH_KEY_DTYPE && !given.stride_bytes;
     TRY(add_parts(ctx, name, &key, i, 0, c));
     c->part[first].null_bit = given.validity != NULL;
     c->part[first].nulls_first = (uint8_t)given.nulls_first;
-    c->part[first].aligned = key.kind == ECH_KEY_DTYPE && !given.stride_bytes;
-    c->source[c->sources++] = (struct echi_source){ .data = given.data,
-                                                    .validity = given.validity,
-                                                    .validity_offset = given.validity_offset,
-                                                    .stride = stride };
-    if (i) return ECH_OK;
+    c->source[c->sources++] =
+        (struct echi_source){ .data = given.data,
+                              .validity = given.validity,
+                              .validity_offset = given.validity_offset,
+                              .stride = stride,
+                              .bytes = (uint32_t)key.width_bytes,
+                              .align = contiguous ? (uint32_t)key.width_bytes : 1 };
     c->dtype = key.dtype;
-    c->plain = c->part[first].aligned && !given.validity;
+    c->plain = i == 0 && contiguous && !given.validity;
 done:
     return status;
 }
@@ -256,7 +258,6 @@ static ech_status read_request(ech_ctx *ctx, const ech_sort_column *columns, siz
     TRY(echi_check_index(ctx, "index_dtype", index_dtype, "n", n));
     c->index_bytes = (int)ech_dtype_bytes(index_dtype);
     for (uint32_t i = 0; i < column_count; i++) TRY(read_column(ctx, columns, i, c));
-    c->plain &= column_count == 1;
     make_words(c);
 done:
     return status;
@@ -316,17 +317,13 @@ static size_t skip_bits(struct echi_source *source, size_t n)
     return ((size_t)source->validity_offset + n + 7) / 8;
 }
 
-static void add_column(struct echi_call *call, struct echi_columns *c, const struct echi_part *part,
+static void add_column(struct echi_call *call, struct echi_columns *c, uint32_t i,
                        char names[2][NAME_BYTES])
 {
-    const uint32_t i = part->source;
     struct echi_source *source = &c->source[i];
-    size_t width = 0;
-    for (const struct echi_part *p = part; p < c->part + c->parts && p->source == i; p++)
-        width += p->bytes;
     snprintf(names[0], NAME_BYTES, "columns[%u].data", i);
-    echi_call_add(call, names[0], &source->data, (c->n - 1) * (size_t)source->stride + width,
-                  part->aligned ? part->bytes : 1, ECHI_IN);
+    echi_call_add(call, names[0], &source->data,
+                  (c->n - 1) * (size_t)source->stride + source->bytes, source->align, ECHI_IN);
     if (!source->validity) return;
     const size_t bytes = skip_bits(source, c->n);
     snprintf(names[1], NAME_BYTES, "columns[%u].validity", i);
@@ -359,9 +356,7 @@ ech_status ech_argsort_columns(ech_ctx *ctx, const ech_sort_column *columns, voi
     TRY(read_request(ctx, columns, n, column_count, index_dtype, options, &c));
     c.indices = indices;
     if (n == 0) return echi_call_check(ctx, &call); /* rejects an unknown algorithm */
-    for (uint32_t i = 0; i < c.parts; i++)
-        if (i == 0 || c.part[i].source != c.part[i - 1].source)
-            add_column(&call, &c, &c.part[i], names[c.part[i].source]);
+    for (uint32_t i = 0; i < c.sources; i++) add_column(&call, &c, i, names[i]);
     echi_call_add(&call, "indices", &c.indices, n * (size_t)c.index_bytes, (size_t)c.index_bytes,
                   ECHI_OUT)
         ->element = ech_dtype_name(index_dtype);

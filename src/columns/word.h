@@ -35,6 +35,8 @@ struct echi_source {
     const uint8_t *validity; /* NULL: no nulls */
     uint64_t validity_offset;
     uint64_t stride; /* bytes from one element to the next */
+    uint32_t bytes;  /* of an element */
+    uint32_t align;  /* of data, which the caller guarantees */
 };
 
 struct echi_part {
@@ -44,9 +46,9 @@ struct echi_part {
     uint32_t bytes;  /* 1 to 8 */
     uint32_t low;
     uint8_t null_bit;    /* 1: the bit of the bitmap is above this part */
-    uint8_t nulls_first; /* ... and what it is for a null: 1: 0 */
+    uint8_t nulls_first; /* 1: nulls precede all other elements */
     uint8_t reversed;    /* 1: the first byte is the most significant one */
-    uint8_t aligned;     /* for kernels: 1: echi_part_aligned() */
+    uint8_t aligned;     /* in the argument of a kernel: 1: one access loads the part */
 };
 
 /* One word of the key: bits [low, low + bits), which are bits of parts [first, first + count). */
@@ -83,13 +85,6 @@ ECHI_BOTH uint64_t echi_load_bytes(const uint8_t *at, uint32_t bytes)
     uint64_t u = 0;
     for (uint32_t b = 0; b < bytes; b++) u |= (uint64_t)at[b] << 8 * b;
     return u;
-}
-
-/* Whether all addresses of a part are multiples of its size, which is a power of two. */
-ECHI_BOTH uint8_t echi_part_aligned(const struct echi_source *s, const struct echi_part *p)
-{
-    const uint64_t at = (uint64_t)(uintptr_t)s->data + p->offset, mask = p->bytes - 1;
-    return (p->bytes & mask) == 0 && ((at | s->stride) & mask) == 0;
 }
 
 /* The map of core/order.h for the bits u of an element or a part. */

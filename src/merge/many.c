@@ -50,36 +50,9 @@ static bool can_sort(const struct echi_merge_many *m)
     return m->n && (m->value_bytes || !m->order.merge);
 }
 
-/* The largest number of rounds that takes less time than a sort.  A round moves each element once,
- * as does a pass of a radix sort, of which there is one per byte of the key.  Launches dominate the
- * rounds of few elements.  NVIDIA H200, 2026-11-24, times in ms:
- *
- *                          n      1 round   4 rounds   sort
- *     u32                  2^20   0.027     0.103      0.042
- *                          2^26   0.254     0.979      1.04
- *     u32, 4-byte values   2^20   0.032     0.121      0.051
- *                          2^26   0.407     1.59       2.28
- *     u64                  2^20   0.033     0.113      0.037
- *                          2^26   0.378     1.47       1.50
- *     u64, 4-byte values   2^20   0.041     0.128      0.068
- *                          2^26   0.540     2.11       2.50
- *
- * Between them, a round and a sort take a constant and a time per element: 2 rounds take less time
- * than a sort from 2^21 or 2^22 elements on, 3 from 2^23 or 2^24 on. */
-static size_t rounds_most(const struct echi_merge_many *m, bool gpu)
-{
-    static const size_t from[] = { (size_t)1 << 22, (size_t)1 << 24, (size_t)1 << 26 };
-    size_t most = 1;
-    if (!gpu) return m->key_bytes;
-    for (size_t i = 0; i < sizeof from / sizeof *from; i++) most += m->n >= from[i];
-    if (m->key_bytes < most) return m->key_bytes;
-    return most + (most == 4 && m->key_bytes == 4 && m->value_bytes);
-}
-
-ech_status echi_merge_choose(const struct echi_merge_many *m, const char *device,
+ech_status echi_merge_choose(const struct echi_merge_many *m, const char *device, size_t most,
                              enum echi_merge_way *way)
 {
-    const size_t most = rounds_most(m, strcmp(device, "GPU") == 0);
     *way = can_sort(m) && echi_merge_rounds(m) > most ? ECHI_MERGE_SORT : ECHI_MERGE_ROUNDS;
     if (!m->algorithm) return ECH_OK;
     for (*way = ECHI_MERGE_ROUNDS; *way <= ECHI_MERGE_SORT; ++*way)

@@ -44,8 +44,8 @@ struct echi_sort echi_merge_sort(const struct echi_merge_many *m);
 
 enum echi_merge_way { ECHI_MERGE_ROUNDS, ECHI_MERGE_SORT };
 
-/* Chooses the algorithm.  device: "CPU" or "GPU". */
-ech_status echi_merge_choose(const struct echi_merge_many *m, const char *device,
+/* Chooses the algorithm: rounds, if there are at most `most`.  device: for messages. */
+ech_status echi_merge_choose(const struct echi_merge_many *m, const char *device, size_t most,
                              enum echi_merge_way *way);
 const char *echi_merge_way_name(enum echi_merge_way way);
 

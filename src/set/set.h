@@ -7,14 +7,7 @@
 #define ECHI_SET_SET_H
 
 #include "core/internal.h"
-
-/* Which elements are kept. The elements of a and b that are equal are paired: the r-th one of a
- * with the r-th one of b. */
-enum {
-    ECHI_SET_A = 1 << 1,   /* those of a without a partner */
-    ECHI_SET_B = 1 << 2,   /* those of b without a partner */
-    ECHI_SET_BOTH = 1 << 3 /* of a pair, the one of a */
-};
+#include "set/kept.h"
 
 /* The two inputs are numbered 0 and 1. */
 struct echi_set {

@@ -122,6 +122,13 @@ done:
 
 /* ---- The operation ---- */
 
+/* Whether all addresses of a part are multiples of its size, which is a power of two. */
+static bool is_aligned(const struct echi_source *s, const struct echi_part *p)
+{
+    const uint64_t at = (uint64_t)(uintptr_t)s->data + p->offset, mask = p->bytes - 1;
+    return (p->bytes & mask) == 0 && ((at | s->stride) & mask) == 0;
+}
+
 static struct columns_args args_of(const struct echi_columns *c, uint32_t word, const void *indices,
                                    void *out)
 {
@@ -134,7 +141,7 @@ static struct columns_args args_of(const struct echi_columns *c, uint32_t word, 
     memcpy(a.source, c->source, c->sources * sizeof *c->source);
     memcpy(a.part, c->part + a.word.first, a.word.count * sizeof *a.part);
     for (uint32_t i = 0; i < a.word.count; i++)
-        a.part[i].aligned = echi_part_aligned(&a.source[a.part[i].source], &a.part[i]);
+        a.part[i].aligned = is_aligned(&a.source[a.part[i].source], &a.part[i]);
     return a;
 }
 

@@ -83,12 +83,19 @@ static ech_status check_offsets(ech_ctx *ctx, const struct echi_merge_many *m)
 
 /* ---- The operation ---- */
 
+/* A round moves each element once, as does a pass of a radix sort, of which there is one per byte
+ * of the key. */
+static ech_status choose(const struct echi_merge_many *m, enum echi_merge_way *way)
+{
+    return echi_merge_choose(m, "CPU", m->key_bytes, way);
+}
+
 static ech_status plan(const void *request, void *way, size_t *work_bytes)
 {
     const struct echi_merge_many *m = request;
     ech_status status;
     *work_bytes = 0;
-    TRY(echi_merge_choose(m, "CPU", way));
+    TRY(choose(m, way));
     if (*(enum echi_merge_way *)way == ECHI_MERGE_SORT) {
         const struct echi_sort sort = echi_merge_sort(m);
         TRY(echi_operation_workspace(&echi_cpu_sort, &sort, work_bytes));
@@ -169,7 +176,7 @@ static ech_status explain(const void *request, struct echi_explain *e)
     static const char *const what[] = { "rounds that merge pairs of neighbouring runs",
                                         "a stable sort, which does not use the order of the runs" };
     enum echi_merge_way way;
-    const ech_status status = echi_merge_choose(request, "CPU", &way);
+    const ech_status status = choose(request, &way);
     if (status != ECH_OK) return status;
     echi_explain_algorithm(e, true, echi_merge_way_name(way), "%s", what[way]);
     way = way == ECHI_MERGE_SORT ? ECHI_MERGE_ROUNDS : ECHI_MERGE_SORT;

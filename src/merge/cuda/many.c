@@ -55,6 +55,31 @@ static void lay_out(const struct echi_merge_many *m, const struct many_plan *p,
     parts->values = echi_part(layout, m->n, m->value_bytes);
 }
 
+/* The largest number of rounds that takes less time than a sort.  A round moves each element once,
+ * as does a pass of a radix sort, of which there is one per byte of the key.  Launches dominate the
+ * rounds of few elements.  NVIDIA H200, 2026-11-24, times in ms:
+ *
+ *                          n      1 round   4 rounds   sort
+ *     u32                  2^20   0.027     0.103      0.042
+ *                          2^26   0.254     0.979      1.04
+ *     u32, 4-byte values   2^20   0.032     0.121      0.051
+ *                          2^26   0.407     1.59       2.28
+ *     u64                  2^20   0.033     0.113      0.037
+ *                          2^26   0.378     1.47       1.50
+ *     u64, 4-byte values   2^20   0.041     0.128      0.068
+ *                          2^26   0.540     2.11       2.50
+ *
+ * Between them, a round and a sort take a constant and a time per element: 2 rounds take less time
+ * than a sort from 2^21 or 2^22 elements on, 3 from 2^23 or 2^24 on. */
+static size_t rounds_most(const struct echi_merge_many *m)
+{
+    static const size_t from[] = { (size_t)1 << 22, (size_t)1 << 24, (size_t)1 << 26 };
+    size_t most = 1;
+    for (size_t i = 0; i < sizeof from / sizeof *from; i++) most += m->n >= from[i];
+    if (m->key_bytes < most) return m->key_bytes;
+    return most + (most == 4 && m->key_bytes == 4 && m->value_bytes);
+}
+
 static ech_status make_plan(const void *request, void *plan, size_t *work_bytes)
 {
     const struct echi_merge_many *m = request;
@@ -63,7 +88,7 @@ static ech_status make_plan(const void *request, void *plan, size_t *work_bytes)
     struct many_parts parts;
     ech_status status;
     *work_bytes = 0;
-    TRY(echi_merge_choose(m, "GPU", &p->way));
+    TRY(echi_merge_choose(m, "GPU", rounds_most(m), &p->way));
     p->rounds = m->n ? echi_merge_rounds(m) : 0;
     snprintf(p->module, sizeof p->module, "merge_k%u", 8 * (unsigned)m->key_bytes);
     if (p->way == ECHI_MERGE_SORT) {

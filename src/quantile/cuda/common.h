@@ -55,8 +55,8 @@ struct quantile_target {
     uint64_t tie;  /* equal elements before it */
     uint64_t position;
     uint32_t progress; /* enum quantile_progress */
-    uint32_t
-        group; /* the targets with the same first digits; QUANTILE_NO_GROUP: not searched for */
+    /* the targets with the same first digits; QUANTILE_NO_GROUP: not searched for */
+    uint32_t group;
 };
 
 /* The state on the device; it is first in the workspace.

@@ -197,22 +197,37 @@ struct tile_ranks {
     uint64_t before; /* in all tiles before */
 };
 
-/* The number of selected elements before this warp, of which it has `own`; total receives that of
- * the tile, which is blockIdx.x. */
-static __device__ inline uint64_t rank_tile(struct tile_ranks &s, uint64_t *words, uint32_t own,
-                                            uint32_t *total, uint64_t most)
+/* The number of selected elements of the tile, blockIdx.x, before this warp, of which it has `own`;
+ * total receives that of the tile, which other tiles then know. */
+static __device__ inline uint32_t rank_in_tile(struct tile_ranks &s, uint64_t *words, uint32_t own,
+                                               uint32_t *total)
 {
-    const uint64_t tile = blockIdx.x;
     if (lane_id() == 0) s.sums[threadIdx.x / 32] = own;
     __syncthreads(); /* every warp has its sum */
     const uint32_t below = warps_before(s.sums, total);
+    if (threadIdx.x == 0) publish_tile(words, blockIdx.x, *total);
+    return below;
+}
+
+/* The number of selected elements before the tile, after rank_in_tile().  Only the first warp waits
+ * for the tiles before it; the others may have work until the barrier. */
+static __device__ inline uint64_t rank_of_tile(struct tile_ranks &s, uint64_t *words,
+                                               uint32_t total, uint64_t most)
+{
     if (threadIdx.x < 32) {
-        if (lane_id() == 0) publish_tile(words, tile, *total);
-        const uint64_t before = place_tile(words, tile, *total, most);
+        const uint64_t before = place_tile(words, blockIdx.x, total, most);
         if (lane_id() == 0) s.before = before;
     }
-    __syncthreads(); /* the ranks of the tile are known */
-    return s.before + below;
+    __syncthreads(); /* the rank of the tile is known */
+    return s.before;
+}
+
+/* The number of selected elements before this warp. */
+static __device__ inline uint64_t rank_tile(struct tile_ranks &s, uint64_t *words, uint32_t own,
+                                            uint32_t *total, uint64_t most)
+{
+    const uint32_t below = rank_in_tile(s, words, own, total);
+    return rank_of_tile(s, words, *total, most) + below;
 }
 
 /* The elements of a tile that exist, positions first ... end - 1, as bits of the vector that begins

@@ -8,6 +8,7 @@
 #define ECHI_SET_CUDA_COMMON_H
 
 #include "core/order.h"
+#include "set/kept.h"
 
 enum {
     SET_THREADS = 256,

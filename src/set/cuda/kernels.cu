@@ -193,9 +193,9 @@ static __device__ inline void take_items(const struct echi_order &o, struct set_
 /* Which steps keep their element. */
 static __device__ inline uint32_t kept_of(uint32_t kept, const uint32_t (&took)[2])
 {
-    const uint32_t a = kept >> 1 & 1 ? took[0] & ~took[1] : 0;
-    const uint32_t b = kept >> 2 & 1 ? took[1] & ~took[0] : 0;
-    return a | b | (kept >> 3 & 1 ? took[0] & took[1] : 0);
+    const uint32_t a = kept & ECHI_SET_A ? took[0] & ~took[1] : 0;
+    const uint32_t b = kept & ECHI_SET_B ? took[1] & ~took[0] : 0;
+    return a | b | (kept & ECHI_SET_BOTH ? took[0] & took[1] : 0);
 }
 
 /* Collects the places of the kept elements, from rank r of the tile on. */
@@ -244,18 +244,10 @@ static __device__ inline void set_tile(const struct set_args &a, struct set_shar
     else
         take_items<CODES>(a.order, s, part, i, j, took);
     const uint32_t kept = kept_of(a.kept, took), mine = (uint32_t)__popc(kept);
-    const uint32_t through = warp_scan(mine);
-    if (lane_id() == 31) s.ranks.sums[threadIdx.x / 32] = through;
-    __syncthreads(); /* every warp has its sum */
-    const uint32_t below = warps_before(s.ranks.sums, &total);
-    if (threadIdx.x == 0) publish_tile(words, tile, total);
+    const uint32_t through = warp_scan(mine), own = __shfl_sync(WARP_ALL, through, 31);
+    const uint32_t below = rank_in_tile(s.ranks, words, own, &total);
     collect(s, took, kept, i, j, below + through - mine);
-    if (threadIdx.x < 32) {
-        const uint64_t rank = place_tile(words, tile, total, a.n_a + a.n_b);
-        if (lane_id() == 0) s.ranks.before = rank;
-    }
-    __syncthreads(); /* the places and the rank of the tile are known */
-    const uint64_t before = s.ranks.before;
+    const uint64_t before = rank_of_tile(s.ranks, words, total, a.n_a + a.n_b);
     const uint64_t room = before < a.capacity ? a.capacity - before : 0;
     const uint32_t n = (uint32_t)min((uint64_t)min(total, (uint32_t)TILE + 1), room);
     if (order_plain(a.order))

@@ -214,8 +214,9 @@ struct filter_elements {
 static __device__ inline uint32_t filter_range(const struct topk_args &a, const struct group &group,
                                                const struct filter &f, uint64_t first, uint64_t end)
 {
+    enum { UNROLL = KEY_BYTES < 4 ? 2 : 4 };
     struct filter_elements elements = { a, f, 0 };
-    block_vectors < KEY_BYTES<4 ? 2 : 4>((const ukey *)a.in + group.begin, first, end, elements);
+    block_vectors<UNROLL>((const ukey *)a.in + group.begin, first, end, elements);
     return elements.equal;
 }
 
