@@ -150,9 +150,9 @@ void json_header(struct json *json, const struct io_column *column);
 size_t cli_utf8(const char *text);
 uint64_t cli_peak_host_bytes(void);
 
-extern const struct command command_sort, command_topk, command_merge, command_set, command_reduce,
-    command_scan, command_hist, command_stats, command_quantile, command_unique, command_select,
-    command_shuf, command_gen, command_gf2, command_info, command_explain, command_profile,
-    command_matrix, command_matmul, command_solve, command_ladder;
+extern const struct command command_sort, command_records, command_topk, command_merge, command_set,
+    command_search, command_reduce, command_scan, command_hist, command_stats, command_quantile,
+    command_unique, command_select, command_shuf, command_gen, command_gf2, command_info,
+    command_explain, command_profile, command_matrix, command_matmul, command_solve, command_ladder;
 
 #endif

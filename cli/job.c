@@ -91,6 +91,7 @@ int job_load(struct job *job, const struct job_words *words)
     int code = job_hints(words, &hints);
     if (code != EXIT_DONE) return code;
     hints.dimensions = job->dimensions;
+    hints.records = job->records;
 
     stage_begin(job, STAGE_READ);
     io_status status = io_open(&source, job->input, &error);
@@ -200,7 +201,11 @@ static void report_text(const struct job *job, const char *plan, uint64_t peak, 
 {
     const struct io_column *c = &job->column;
     cli_print_name(to, job->input);
-    if (c->keys || !c->text)
+    if (job->record_bytes)
+        fprintf(to, ": %llu record%s of %llu bytes (%s) on %s", (unsigned long long)c->n,
+                c->n == 1 ? "" : "s", (unsigned long long)job->record_bytes,
+                io_format_name(c->format), ech_device_name(job->ctx));
+    else if (c->keys || !c->text)
         fprintf(to, ": %llu %s (%s) on %s", (unsigned long long)c->n, ech_dtype_name(c->dtype),
                 io_format_name(c->format), ech_device_name(job->ctx));
     else
@@ -232,7 +237,11 @@ static void report_json(const struct job *job, const char *plan, uint64_t peak, 
     json_text(&json, "input", job->input);
     json_text(&json, "output", job->output);
     json_text(&json, "format", io_format_name(c->format));
-    json_text(&json, "type", c->keys || !c->text ? ech_dtype_name(c->dtype) : "lines");
+    json_text(&json, "type",
+              job->record_bytes     ? "records"
+              : c->keys || !c->text ? ech_dtype_name(c->dtype)
+                                    : "lines");
+    if (job->record_bytes) json_count(&json, "record_bytes", job->record_bytes);
     json_header(&json, c);
     json_count(&json, "n", c->n);
     json_count(&json, "n_out", job->n_out);

@@ -98,6 +98,8 @@ struct job {
     ech_ctx *ctx;
     struct io_column column;
     int dimensions;             /* maximum for a .npy input; 0: one */
+    struct io_records *records; /* receives the fields of a structured .npy input; NULL: an error */
+    uint64_t record_bytes;      /* the elements are records of this size; 0: numbers */
     const char *input, *output; /* names, for the report */
     io_format out_format;       /* set by job_plan_output() */
     uint64_t n_out;             /* number of elements written */

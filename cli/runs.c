@@ -34,7 +34,7 @@ int runs_name(struct runs_job *job, int count, char **operands)
     return code;
 }
 
-static int check_sorted(const struct runs_job *job)
+int runs_check_sorted(const struct runs_job *job)
 {
     const struct io_column *c = &job->base.column;
     const size_t bytes = ech_dtype_bytes(c->dtype);
@@ -55,8 +55,7 @@ static int check_sorted(const struct runs_job *job)
                     (unsigned long long)(c->lines ? at + 1 + io_has_header(c) : at), now, before);
 }
 
-/* All numbers must have one type. A text without numbers has any type. */
-static int check_types(struct runs_job *job)
+int runs_check_types(struct runs_job *job)
 {
     struct io_column *first = &job->base.column;
     const char *name = job->base.input;
@@ -83,13 +82,13 @@ static int load(struct runs_job *job, const struct job_words *words)
     for (int i = job->count; i-- > 0;) {
         job->base.input = job->names[i];
         int code = job_load(&job->base, words);
-        if (code == EXIT_DONE) code = check_sorted(job);
+        if (code == EXIT_DONE) code = runs_check_sorted(job);
         if (code != EXIT_DONE) return code;
         if (i == 0) break;
         job->columns[i] = job->base.column;
         memset(&job->base.column, 0, sizeof job->base.column);
     }
-    return check_types(job);
+    return runs_check_types(job);
 }
 
 /* Moves the numbers of the columns to the runs. */

@@ -1,6 +1,6 @@
 /*
  * runs.h - sorted numbers of several files, or lines that are sorted by a number: the inputs of
- * "echelon merge" and "echelon set".
+ * "echelon merge", "echelon set" and "echelon search".
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -34,6 +34,11 @@ int runs_name(struct runs_job *job, int count, char **operands);
 
 /* Loads all files, checks their order and types, plans the output, and makes the runs. */
 int runs_load(struct runs_job *job, const struct job_words *words, struct io_output *output);
+
+/* Steps of runs_load(), for other inputs.  The first fails if the column of the base is not sorted;
+ * the second, if the columns have different types.  A text without numbers has any type. */
+int runs_check_sorted(const struct runs_job *job);
+int runs_check_types(struct runs_job *job);
 
 /* Allocates a run of n elements. */
 int runs_allocate(struct runs_job *job, size_t n, const char *what, struct run *run);

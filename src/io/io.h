@@ -191,6 +191,7 @@ struct io_npy {
     bool fortran;        /* Fortran order: adjacent elements differ in the first index */
     bool big_endian;
     bool boolean;
+    bool records;        /* a structured dtype; dtype and descr have no meaning */
     char descr[16];      /* as in the file: "<f4" */
     size_t header_bytes; /* all bytes before the data */
 };
@@ -223,6 +224,20 @@ struct io_field {
     io_header header;   /* whether the first line is a header */
 };
 
+/* The fields of a structured dtype. */
+enum { IO_MOST_FIELDS = 256 };
+struct io_record_field {
+    char name[64], descr[32]; /* longer names and types are truncated */
+    bool array;               /* several elements of the type */
+    uint64_t offset_bytes, element_bytes;
+};
+
+struct io_records {
+    int count;
+    uint64_t bytes; /* of a record */
+    struct io_record_field fields[IO_MOST_FIELDS];
+};
+
 /* The options of the user; -1: not given. */
 struct io_hints {
     int format;
@@ -230,6 +245,8 @@ struct io_hints {
     int dimensions;        /* maximum for a .npy array; 0: one */
     bool matrix;           /* text is a matrix of f64; there are no options --column and --type */
     struct io_field field; /* for text */
+    struct io_records *records; /* receives the fields of a structured .npy array; NULL: such an
+                                   array is an error */
 };
 
 /* Determines the format of source from the hints, the extension, or the first bytes. */

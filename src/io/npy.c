@@ -4,8 +4,11 @@
  *     "\x93NUMPY" major minor length{2 bytes in version 1, otherwise 4} dict padding '\n' data
  *     dict = {'descr': '<f4', 'fortran_order': False, 'shape': (3,), }
  *
+ * The descr of records is a list of fields: [('name', '<f4'), ('name', '|S8', (3,)), ...].
+ *
  * NumPy evaluates the dict as a Python literal.  This parser accepts only the literals of valid
- * headers, and reports what it does not support: structured and object types, too many dimensions.
+ * headers, and reports what it does not support: object types, too many dimensions, and structured
+ * types unless the caller supports records.
  * Format: numpy.org/doc/stable/reference/generated/numpy.lib.format.html
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -17,7 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAGIC_BYTES = 6, MOST_HEADER = 1 << 20 };
+enum { MAGIC_BYTES = 6, MOST_HEADER = 1 << 20, MOST_RECORD = 1 << 30 /* bytes */ };
 
 static const char magic[] = "\x93NUMPY";
 
@@ -106,13 +109,97 @@ static bool take_word(struct scan *s, const char *word)
     return true;
 }
 
-/* descr is truncated to 15 characters, more than any supported type has. */
-static io_status scan_descr(struct scan *s, int dtype, struct io_npy *npy)
+/* Multiplies *bytes by a number.  Returns false if there is none, or if the product is large. */
+static bool take_factor(struct scan *s, uint64_t *bytes)
 {
+    uint64_t value = 0;
+    bool any = false, fits = true;
     skip_blanks(s);
-    if (s->at < s->end && *s->at == '[')
+    for (; s->at < s->end && *s->at >= '0' && *s->at <= '9'; s->at++, any = true) {
+        fits &= value <= MOST_RECORD;
+        if (fits) value = value * 10 + (uint64_t)(*s->at - '0');
+    }
+    if (!any || !fits || value > MOST_RECORD) return false;
+    *bytes *= value;
+    return *bytes <= MOST_RECORD;
+}
+
+/* The size of an element of a descr such as "<f4", "|S8", "<U3" or "<M8[ns]". */
+static bool descr_bytes(struct scan *s, const char *descr, uint64_t *bytes)
+{
+    *bytes = 1;
+    if (descr[0] == 0 || !strchr("<>=|", descr[0]) || descr[1] == 0) return false;
+    struct scan digits = { descr + 2, descr + strlen(descr), s->name, s->error };
+    if (!take_factor(&digits, bytes)) return false;
+    if (descr[1] == 'U') *bytes *= 4;
+    return digits.at == digits.end || *digits.at == '[';
+}
+
+/* ('name', '<f4') or ('name', '<f4', (3,)).  A type that consists of fields is not supported. */
+static io_status scan_record_field(struct scan *s, struct io_records *records)
+{
+    struct io_record_field *field = &records->fields[records->count];
+    if (records->count == IO_MOST_FIELDS)
+        return io_fail(s->error, IO_FAIL, s->name, "its records have more than %d fields",
+                       IO_MOST_FIELDS);
+    if (!take(s, '(') || !take_string(s, field->name, sizeof field->name) || !take(s, ',') ||
+        !take_string(s, field->descr, sizeof field->descr))
+        return bad(s, "a field of its records is not ('name', 'type'); titles of fields and fields "
+                      "that consist of fields are not supported");
+    uint64_t bytes;
+    if (strchr(field->descr, 'O'))
         return io_fail(s->error, IO_FAIL, s->name,
-                       "is an array of records (a structured dtype), which is not supported");
+                       "has records with Python objects (field \"%s\"), which are not supported",
+                       field->name);
+    if (!descr_bytes(s, field->descr, &bytes)) return bad(s, "a field has an invalid type");
+    field->element_bytes = bytes;
+    if (take(s, ',') && take(s, '(')) {
+        field->array = true;
+        while (!take(s, ')')) {
+            if (!take_factor(s, &bytes)) return bad(s, "a field has an invalid shape");
+            if (take(s, ',')) continue;
+            if (!take(s, ')')) return bad(s, "the shape of a field does not end");
+            break;
+        }
+        take(s, ',');
+    }
+    field->offset_bytes = records->bytes;
+    records->bytes += bytes;
+    if (records->bytes > MOST_RECORD)
+        return io_fail(s->error, IO_FAIL, s->name, "its records have more than %d bytes",
+                       MOST_RECORD);
+    records->count++;
+    return take(s, ')') ? IO_OK : bad(s, "a field of its records does not end");
+}
+
+/* descr receives the type that NumPy gives to the whole record. */
+static io_status scan_records(struct scan *s, struct io_records *records, char *descr,
+                              size_t descr_size)
+{
+    *records = (struct io_records){ .count = 0 };
+    while (!take(s, ']')) {
+        const io_status status = scan_record_field(s, records);
+        if (status != IO_OK) return status;
+        if (take(s, ',')) continue;
+        if (!take(s, ']')) return bad(s, "the list of fields does not end");
+        break;
+    }
+    if (!records->bytes) return io_fail(s->error, IO_FAIL, s->name, "its records are empty");
+    snprintf(descr, descr_size, "|V%u", (unsigned)records->bytes);
+    return IO_OK;
+}
+
+/* descr is truncated to 15 characters, more than any supported type has. */
+static io_status scan_descr(struct scan *s, const struct io_hints *hints, struct io_npy *npy)
+{
+    const int dtype = hints->dtype;
+    if (take(s, '[')) {
+        npy->records = true;
+        if (hints->records) return scan_records(s, hints->records, npy->descr, sizeof npy->descr);
+        return io_fail(s->error, IO_FAIL, s->name,
+                       "is an array of records (a structured dtype), which only \"echelon "
+                       "records\" supports");
+    }
     char *descr = npy->descr;
     if (!take_string(s, descr, sizeof npy->descr)) return bad(s, "'descr' is not a string");
     if (descr[0] == 0 || !strchr("<>=|", descr[0]))
@@ -205,7 +292,7 @@ io_status io_npy_parse(const unsigned char *header, size_t header_bytes, const c
         if (what == 0 || (seen & what)) return bad(&s, "a key is unknown or a duplicate");
         seen |= what;
         if (what == DESCR)
-            status = scan_descr(&s, hints->dtype, npy);
+            status = scan_descr(&s, hints, npy);
         else if (what == FORTRAN)
             status = scan_fortran(&s, npy);
         else
@@ -305,7 +392,7 @@ io_status io_npy_load(struct io_source *source, const struct io_hints *hints,
         return io_fail(error, IO_FAIL, source->name, "contains %s, but --type is %s",
                        ech_dtype_name(npy->dtype), ech_dtype_name((ech_dtype)dtype));
 
-    size_t element_bytes = ech_dtype_bytes(npy->dtype), got;
+    size_t element_bytes = npy->records ? hints->records->bytes : ech_dtype_bytes(npy->dtype), got;
     unsigned long long n = npy->n;
     if (npy->n > PTRDIFF_MAX / element_bytes)
         return io_fail(error, IO_FAIL, source->name,

@@ -98,6 +98,43 @@ def check_stats(x, what):
             near(got, want, scale, what, "quantile", p)
 
 
+def check_search(x, what):
+    sorted_x = np.sort(x)
+    np.save("s.npy", sorted_x)
+    for side, words in (("left", ()), ("right", ("--upper",))):
+        echelon("search", *words, "s.npy", "a.npy", "-o", "o.npy")
+        same(np.load("o.npy"), np.searchsorted(sorted_x, x, side), what, "search", side)
+
+
+def check_records():
+    """Structured arrays and matrices, compared with stable sorts."""
+    n = 2000
+    fields = [("a", "<i2"), ("b", "|S3"), ("c", "<f4"), ("d", ">u2"), ("e", "<f8", (2,)), ("f", "?")]
+    x = np.zeros(n, np.dtype(fields, align=True))
+    x["a"] = random.integers(-3, 3, n)
+    x["b"] = random.integers(97, 99, (n, 3)).astype("u1").view("S3")[:, 0]
+    x["c"] = random.integers(-2, 2, n) / 2
+    x["c"][::9] = np.nan
+    x["d"] = random.integers(0, 600, n)
+    x["e"] = random.random((n, 2))
+    x["f"] = random.integers(0, 2, n)
+    np.save("a.npy", x)
+    for keys in (("a",), ("f", "b"), ("b", "c"), ("d", "a", "c"), ("c", "b", "f", "a")):
+        # The last column of a sort by codes is the most significant one.
+        codes = [np.unique(x[k], return_inverse=True)[1] for k in keys]
+        order = np.lexsort(codes[::-1])
+        same(written("records", "--keys", ",".join(keys), "--argsort"), order, keys, "argsort")
+        whole = x.view(f"V{x.itemsize}")[order]  # with the bytes between the fields
+        if written("records", "--keys", ",".join(keys)).tobytes() != whole.tobytes():
+            failures.append((keys, "records"))
+    order = np.lexsort((x["a"], ~x["f"]))
+    same(written("records", "--keys", "f:desc,a", "--argsort"), order, "f:desc,a")
+    for m in (random.integers(0, 5, (n, 4)), np.asfortranarray(random.integers(0, 5, (n, 4)).astype(">i2"))):
+        np.save("a.npy", m)
+        order = np.lexsort((m[:, 0], m[:, 2]))
+        same(written("records", "--keys", "2,0"), m[order], m.dtype.str, "matrix")
+
+
 def check(x):
     what = (x.dtype.str, len(x))
     np.save("a.npy", x)
@@ -107,6 +144,7 @@ def check(x):
     check_select(x, what)
     check_unique(x, what)
     check_stats(x, what)
+    check_search(x, what)
     if x.dtype.kind in "iu":
         check_integers(x, what)
     same(np.sort(written("shuf")), np.sort(x), what, "shuf")
@@ -134,6 +172,7 @@ for letter in "bhilBHILefd":
                 x = (x % 7 if n == 10 else x).astype(dtype)
             check(x)
             count += 1
+check_records()
 for failure in failures:
     print(*failure)
 print(count, "arrays,", len(failures), "failures")

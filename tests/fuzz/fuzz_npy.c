@@ -9,6 +9,21 @@
 
 #include <string.h>
 
+/* The fields cover the record, one after the other. */
+static void check_records(const struct io_column *c, const struct io_records *records, size_t bytes)
+{
+    uint64_t at = 0;
+    FUZZ_CHECK(records->count > 0 && records->count <= IO_MOST_FIELDS && records->bytes > 0);
+    for (int i = 0; i < records->count; i++) {
+        const struct io_record_field *field = &records->fields[i];
+        FUZZ_CHECK(field->offset_bytes >= at);
+        FUZZ_CHECK(field->array || field->offset_bytes + field->element_bytes <= records->bytes);
+        at = field->offset_bytes;
+    }
+    FUZZ_CHECK(c->keys_bytes == c->n * records->bytes);
+    FUZZ_CHECK(c->npy.header_bytes + c->keys_bytes == bytes);
+}
+
 static void check_column(const struct io_column *c, size_t bytes)
 {
     size_t element_bytes = ech_dtype_bytes(c->dtype);
@@ -32,10 +47,12 @@ static void check_column(const struct io_column *c, size_t bytes)
 int LLVMFuzzerTestOneInput(const unsigned char *bytes, size_t n)
 {
     /* The first byte selects a file or a pipe of unknown size, whether the type is given, and
-     * whether several dimensions are allowed. */
+     * whether several dimensions and records are allowed. */
     if (n == 0) return 0;
     struct io_hints hints = { .format = IO_NPY, .dtype = bytes[0] & 2 ? ECH_BF16 : -1 };
     if (bytes[0] & 4) hints.dimensions = 4;
+    struct io_records records;
+    if (bytes[0] & 8) hints.records = &records;
     struct io_source source;
     struct io_column column;
     struct io_error error = { "" };
@@ -44,7 +61,10 @@ int LLVMFuzzerTestOneInput(const unsigned char *bytes, size_t n)
     io_status status = io_load_column(&source, &hints, &column, &error);
     FUZZ_CHECK(status == IO_OK || strncmp(error.text, "fuzz: ", 6) == 0);
     FUZZ_CHECK(status != IO_MEMORY);
-    if (status == IO_OK) check_column(&column, n - 1);
+    if (status == IO_OK && column.npy.records)
+        check_records(&column, &records, n - 1);
+    else if (status == IO_OK)
+        check_column(&column, n - 1);
     io_free_column(&column);
     return 0;
 }
