@@ -23,6 +23,10 @@ enum { MULTIPROCESSOR_THREADS = 2048 };
 enum { MULTIPROCESSOR_THREADS = 1536 };
 #endif
 
+/* The second argument of __launch_bounds__: blocks, or as many as fit on a multiprocessor. */
+#define RESIDENT_BLOCKS(blocks, threads)                                                           \
+    ((blocks) * (threads) <= MULTIPROCESSOR_THREADS ? (blocks) : MULTIPROCESSOR_THREADS / (threads))
+
 static __device__ inline uint32_t lane_id(void)
 {
     return threadIdx.x & 31;

@@ -110,7 +110,8 @@ static __device__ inline void part_of_tile(const struct merge_args &a, uint64_t 
                     a.splits[tile + 1]);
 }
 
-extern "C" __global__ void __launch_bounds__(MERGE_THREADS, MERGE_KEYS_BLOCKS)
+extern "C" __global__ void __launch_bounds__(MERGE_THREADS,
+                                             RESIDENT_BLOCKS(MERGE_KEYS_BLOCKS, MERGE_THREADS))
     merge_keys(const __grid_constant__ struct merge_args a)
 {
     __shared__ ukey keys[ROOM];
@@ -123,7 +124,8 @@ extern "C" __global__ void __launch_bounds__(MERGE_THREADS, MERGE_KEYS_BLOCKS)
     }
 }
 
-extern "C" __global__ void __launch_bounds__(MERGE_THREADS, MERGE_PAIRS_BLOCKS)
+extern "C" __global__ void __launch_bounds__(MERGE_THREADS,
+                                             RESIDENT_BLOCKS(MERGE_PAIRS_BLOCKS, MERGE_THREADS))
     merge_pairs(const __grid_constant__ struct merge_args a)
 {
     __shared__ ukey keys[ROOM];
@@ -221,7 +223,8 @@ args_of_tile(const struct merge_args &a, const struct merge_run_tile &tile, stru
     return m;
 }
 
-extern "C" __global__ void __launch_bounds__(MERGE_THREADS, MERGE_KEYS_BLOCKS)
+extern "C" __global__ void __launch_bounds__(MERGE_THREADS,
+                                             RESIDENT_BLOCKS(MERGE_KEYS_BLOCKS, MERGE_THREADS))
     merge_runs_keys(const __grid_constant__ struct merge_runs_args a)
 {
     __shared__ ukey keys[ROOM];
@@ -237,7 +240,8 @@ extern "C" __global__ void __launch_bounds__(MERGE_THREADS, MERGE_KEYS_BLOCKS)
     }
 }
 
-extern "C" __global__ void __launch_bounds__(MERGE_THREADS, MERGE_PAIRS_BLOCKS)
+extern "C" __global__ void __launch_bounds__(MERGE_THREADS,
+                                             RESIDENT_BLOCKS(MERGE_PAIRS_BLOCKS, MERGE_THREADS))
     merge_runs_pairs(const __grid_constant__ struct merge_runs_args a)
 {
     __shared__ ukey keys[ROOM];

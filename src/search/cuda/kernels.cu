@@ -150,7 +150,8 @@ static __device__ inline void search_tile(const struct search_args &a, uint64_t 
     }
 }
 
-extern "C" __global__ void __launch_bounds__(SEARCH_THREADS, SEARCH_SORTED_BLOCKS)
+extern "C" __global__ void __launch_bounds__(SEARCH_THREADS,
+                                             RESIDENT_BLOCKS(SEARCH_SORTED_BLOCKS, SEARCH_THREADS))
     search_sorted(const __grid_constant__ struct search_args a)
 {
     __shared__ ukey keys[SEARCH_ROOM];

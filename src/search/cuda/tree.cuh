@@ -214,7 +214,8 @@ static __device__ inline void search_tree_tile(const struct search_args &a, uint
     }
 }
 
-extern "C" __global__ void __launch_bounds__(SEARCH_TREE_THREADS, SEARCH_TREE_BLOCKS)
+extern "C" __global__ void
+__launch_bounds__(SEARCH_TREE_THREADS, RESIDENT_BLOCKS(SEARCH_TREE_BLOCKS, SEARCH_TREE_THREADS))
     search_tree(const __grid_constant__ struct search_args a)
 {
     __shared__ ukey top[SEARCH_TOP];

@@ -260,7 +260,8 @@ static __device__ inline void set_tile(const struct set_args &a, struct set_shar
     if (tile == a.tiles - 1 && threadIdx.x == 0) *a.count = min(before + total, a.capacity);
 }
 
-extern "C" __global__ void __launch_bounds__(SET_THREADS, SET_KEYS_BLOCKS(KEY_BYTES))
+extern "C" __global__ void
+__launch_bounds__(SET_THREADS, RESIDENT_BLOCKS(SET_KEYS_BLOCKS(KEY_BYTES), SET_THREADS))
     set_keys(const __grid_constant__ struct set_args a)
 {
     __shared__ struct set_shared s;
@@ -268,7 +269,8 @@ extern "C" __global__ void __launch_bounds__(SET_THREADS, SET_KEYS_BLOCKS(KEY_BY
     set_tile<false>(a, s);
 }
 
-extern "C" __global__ void __launch_bounds__(SET_THREADS, SET_PAIRS_BLOCKS)
+extern "C" __global__ void __launch_bounds__(SET_THREADS,
+                                             RESIDENT_BLOCKS(SET_PAIRS_BLOCKS, SET_THREADS))
     set_pairs(const __grid_constant__ struct set_args a)
 {
     __shared__ struct set_shared s;
