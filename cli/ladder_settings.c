@@ -3,7 +3,7 @@
  * sort by, the width of a digit, the number of columns.
  *
  *     echelon ladder warp --bits 0:10 --digit-bits 3
- *       -> struct ladder_settings -> adapt() of the ladder, for each rung -> a ladder with other rungs
+ *       -> struct ladder_settings -> adapt() of the ladder, for each rung -> a changed ladder
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -20,15 +20,15 @@ static struct {
     char texts[MOST_RUNGS][TEXT_BYTES];
 } adapted;
 
-/* An integer from least to most. */
-static int parse_small(const char *name, const char *text, unsigned least, unsigned most,
+/* An integer in the range [low, most]. */
+static int parse_small(const char *name, const char *text, unsigned low, unsigned most,
                        unsigned *value)
 {
     uint64_t count = 0;
     int code = cli_parse_count(name, text, &count);
     if (code != EXIT_DONE) return code;
-    if (count < least || count > most)
-        return cli_fail(EXIT_BAD, "--%s is %s; give an integer from %u to %u", name, text, least,
+    if (count < low || count > most)
+        return cli_fail(EXIT_BAD, "--%s is %s; give an integer from %u to %u", name, text, low,
                         most);
     *value = (unsigned)count;
     return EXIT_DONE;

@@ -81,7 +81,7 @@ struct ladder {
     void (*expect)(struct trial *trial); /* fills expected */
     /* Returns whether host_out is acceptable, or a message.  NULL: out must be byte-identical. */
     bool (*accept)(const struct trial *trial, char *message, size_t bytes);
-    /* A number for the claims, computed from host_in and host_out of an accepted result; or NULL. */
+    /* A number for the claims, computed from host_in and host_out of an accepted result. */
     uint64_t (*observe)(const struct trial *trial);
     unsigned settings; /* LADDER_BITS ... */
     /* Changes the parameter of a rung, and writes its text, which is up to date before the call;

@@ -1,9 +1,9 @@
 /*
  * 3_atomics.cu - digits ranked by atomics in shared memory.
  *
- * Idea:   atomicAdd() returns the count before the addition: a number that no other key of the digit
- *         gets. That is all a scatter needs. One table of counters per block replaces the tables of
- *         the warps, their prefix sums, ballots and population counts
+ * Idea:   atomicAdd() returns the count before the addition: a number that no other key of the
+ *         digit gets. That is all a scatter needs. One table of counters per block replaces the
+ *         tables of the warps, their prefix sums, ballots and population counts
  * Cost:   one atomic per 32 keys
  * Wastes: lanes with the same digit are served one after another; and the order of equal digits is
  *         that in which the hardware served them, so the sort is not stable

@@ -3,9 +3,9 @@
  * ranks the digits of a tile: stably, or in any order.
  *
  * Every rung has four rows.  The first sorts keys.  "One scatter" stops after the first level and
- * returns the keys as order-preserving bits; its second row has equal keys.  "With values" sorts few
- * distinct keys whose value is their index, and returns the keys, then the values.  observe() counts
- * the keys, or values, that are not where a stable scatter, or sort, puts them.
+ * returns the keys as order-preserving bits; its second row has equal keys.  "With values" sorts
+ * few distinct keys whose value is their index, and returns the keys, then the values.  observe()
+ * counts the keys, or values, that are not where a stable scatter, or sort, puts them.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -33,8 +33,8 @@ static bool has(const struct trial *trial, unsigned flag)
     return trial->rung->parameter & flag;
 }
 
-/* p[0]: bytes of an array of items; p[1]: blocks of the first level; p[2]: bits of the second, so that
- * the buckets have at most about 64 keys, or 2^-16 of all; p[3]: buckets after both. */
+/* p[0]: bytes of an array of items; p[1]: blocks of the first level; p[2]: bits of the second, so
+ * that the buckets have at most about 64 keys, or 2^-16 of all; p[3]: buckets after both. */
 static void shape(struct trial *trial)
 {
     ladder_shape_keys(trial);
@@ -116,8 +116,8 @@ static bool refuse(char *message, size_t bytes, const char *what, uint64_t i)
     return false;
 }
 
-/* Digits in the right places, and in each bucket the expected keys in any order: their number is that
- * of the digit, and so is the sum of a hash of the keys. */
+/* Digits in the right places, and in each bucket the expected keys in any order: their number and
+ * the sum of a hash of the keys are as expected. */
 static bool accept_scatter(const struct trial *trial, char *message, size_t bytes)
 {
     const uint32_t *out = trial->host_out, *expected = trial->expected;
@@ -429,8 +429,8 @@ static const struct claim claims[] = {
       .holds = stability_costs },
 };
 
-/* 9000 descending keys and 12000 equal keys are one bucket, which does not fit on chip; 17000 random
- * keys have a second level. */
+/* 9000 descending keys and 12000 equal keys are one bucket, which does not fit on chip; 17000
+ * random keys have a second level. */
 static const uint64_t checked[] = { 0,    1,    2,    31,   33,    255,   257,
                                     1000, 4095, 4097, 9000, 12000, 17000, LADDER_END };
 static const uint64_t counted[] = { 4 * LARGE_TILE, LADDER_END };

@@ -34,9 +34,9 @@ template <typename item, int KEYS> struct msd_shared {
     uint32_t of_warp[MSD_WARPS];
 };
 
-/* Ranks a tile: rank[k] becomes the number of keys of the same digit that precede this thread's k-th
- * key in some order; count[digit] the number of all.  rows: room for a row of counters per warp.
- * Ends with a barrier. */
+/* Ranks a tile: rank[k] becomes the number of keys of the same digit that precede this thread's
+ * k-th key in some order; count[digit] the number of all.  rows: room for a row of counters per
+ * warp.  Ends with a barrier. */
 typedef void (*msd_rank)(const uint32_t *digit, uint32_t *rank, uint32_t *rows, uint32_t *count);
 
 /* A key of the input, whose value is its index; or an item. */
@@ -122,7 +122,7 @@ static __device__ inline uint32_t msd_bucket_end(const uint32_t *starts, unsigne
     return i + 1 < count ? starts[(i + 1) * stride] : (uint32_t)n;
 }
 
-/* The second level: block b cuts bucket b by its next `bits` bits, and writes where the parts begin. */
+/* The second level: block b cuts bucket b by its next `bits` bits, and stores where parts begin. */
 template <typename item, int KEYS, bool IN_ORDER, msd_rank RANK>
 static __device__ inline void msd_second(msd_shared<item, KEYS> &sh, uint32_t *rows, const item *in,
                                          uint64_t n, item *out, const uint32_t *starts,

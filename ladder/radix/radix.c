@@ -5,8 +5,9 @@
  * The parameter of a rung is the number of key bits to sort by: 32, or 10 for keys below 2^10 (in
  * their order, counted from 0).  The user's keys are sorted by all bits.
  *
- * Two rows of rung 1 have the lecture's order of bits, from 31 to 0.  They must not sort: the oracle
- * is the order by the reversed bits, and observe() counts the neighbours that are out of order.
+ * Two rows of rung 1 have the lecture's order of bits, from 31 to 0.  They must not sort: the
+ * oracle is the order by the reversed bits, and observe() counts the neighbours that are out of
+ * order.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

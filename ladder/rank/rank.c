@@ -228,8 +228,8 @@ static const struct simt_counts *counts(const struct results *results, int numbe
     return &ladder_row(results, number, 0, n)->counts;
 }
 
-/* A barrier counts once per warp.  Rung 3: after the load, the counting, the taking out, the putting
- * back.  Rung 4 takes its key out before it counts. */
+/* A barrier counts once per warp.  Rung 3: after the load, the counting, the taking out, the
+ * putting back.  Rung 4 takes its key out before it counts. */
 static bool one_barrier_fewer(const struct results *results, char *because, size_t bytes)
 {
     uint64_t third = counts(results, 3, TWICE)->barriers;
