@@ -13,26 +13,26 @@
 #include "msd.cuh"
 
 template <int KEYS>
-static __device__ inline void msd_2_rank(const uint32_t *digit, uint32_t *rank, uint32_t *rows,
-                                         uint32_t *count)
+static __device__ inline void msd_2_rank(uint32_t *slot, uint32_t *rows, uint32_t *count)
 {
     const unsigned lane = threadIdx.x % 32;
     uint32_t *row = rows + threadIdx.x / 32 * MSD_BINS;
     for (unsigned d = lane; d < MSD_BINS; d += 32) row[d] = 0;
 #pragma unroll
     for (int k = 0; k < KEYS; k++) {
-        const bool there = digit[k] != MSD_NONE;
-        const uint32_t same = __match_any_sync(ALL_LANES, digit[k]);
+        const uint32_t digit = slot[k];
+        const bool there = digit != MSD_NONE;
+        const uint32_t same = __match_any_sync(ALL_LANES, digit);
         const uint32_t earlier = __popc(same & ((1u << lane) - 1));
         __syncwarp(); /* the row is cleared, or the previous keys are counted */
-        rank[k] = there ? row[digit[k]] + earlier : 0;
+        if (there) slot[k] |= (row[digit] + earlier) << 16;
         __syncwarp(); /* all lanes have read the count */
-        if (there && earlier == 0) row[digit[k]] += __popc(same);
+        if (there && earlier == 0) row[digit] += __popc(same);
     }
     msd_1_warps(rows, count);
 #pragma unroll
     for (int k = 0; k < KEYS; k++)
-        if (digit[k] != MSD_NONE) rank[k] += row[digit[k]];
+        if (slot[k] != MSD_NONE) slot[k] += row[slot[k] & 0xffff] << 16;
 }
 
 extern "C" __global__ void msd_2_first(const element *in, uint64_t n, uint32_t *out,

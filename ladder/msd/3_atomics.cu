@@ -14,15 +14,15 @@
 #include "msd.cuh"
 
 template <int KEYS>
-static __device__ inline void msd_3_rank(const uint32_t *digit, uint32_t *rank, uint32_t *,
-                                         uint32_t *count)
+static __device__ inline void msd_3_rank(uint32_t *slot, uint32_t *, uint32_t *count)
 {
     count[threadIdx.x] = 0;
     __syncthreads(); /* all counts are 0 */
 #pragma unroll
     for (int k = 0; k < KEYS; k++)
-        if (digit[k] != MSD_NONE) rank[k] = atomicAdd(&count[digit[k]], 1u); /* any order will do */
-    __syncthreads(); /* all keys are ranked and counted */
+        if (slot[k] != MSD_NONE)
+            slot[k] |= atomicAdd(&count[slot[k]], 1u) << 16; /* any order will do */
+    __syncthreads();                                         /* all keys are ranked and counted */
 }
 
 extern "C" __global__ void msd_3_first(const element *in, uint64_t n, uint32_t *out,

@@ -34,10 +34,10 @@ template <typename item, int KEYS> struct msd_shared {
     uint32_t of_warp[MSD_WARPS];
 };
 
-/* Ranks a tile: rank[k] becomes the number of keys of the same digit that precede this thread's
- * k-th key in some order; count[digit] the number of all.  rows: room for a row of counters per
- * warp.  Ends with a barrier. */
-typedef void (*msd_rank)(const uint32_t *digit, uint32_t *rank, uint32_t *rows, uint32_t *count);
+/* Ranks a tile.  slot[k] is the digit of this thread's k-th key, and receives its rank in the upper
+ * 16 bits: the number of keys of the same digit that precede it in some order.  count[digit]
+ * becomes the number of all.  rows: room for a row of counters per warp.  Ends with a barrier. */
+typedef void (*msd_rank)(uint32_t *slot, uint32_t *rows, uint32_t *count);
 
 /* A key of the input, whose value is its index; or an item. */
 template <typename item, typename source>
@@ -79,19 +79,19 @@ static __device__ inline void msd_scatter(msd_shared<item, KEYS> &sh, uint32_t *
     for (uint64_t at = first, end = first + count; at < end; at += tile) {
         const unsigned here = end - at < tile ? (unsigned)(end - at) : tile;
         item key[KEYS];
-        uint32_t digit[KEYS], rank[KEYS];
+        uint32_t slot[KEYS];
 #pragma unroll
         for (int k = 0; k < KEYS; k++) {
             const unsigned i = IN_ORDER ? (warp * KEYS + k) * 32 + lane : k * MSD_THREADS + t;
             key[k] = i < here ? msd_load<item>(in, at + i) : 0;
-            digit[k] = i < here ? msd_digit(key[k], shift, bins) : MSD_NONE;
+            slot[k] = i < here ? msd_digit(key[k], shift, bins) : MSD_NONE;
         }
-        RANK(digit, rank, rows, sh.count);
+        RANK(slot, rows, sh.count);
         sh.start[t] = msd_exclusive(sh.count[t], sh.of_warp);
         __syncthreads(); /* the starts of all digits are written */
 #pragma unroll
         for (int k = 0; k < KEYS; k++)
-            if (digit[k] != MSD_NONE) sh.x[sh.start[digit[k]] + rank[k]] = key[k];
+            if (slot[k] != MSD_NONE) sh.x[sh.start[slot[k] & 0xffff] + (slot[k] >> 16)] = key[k];
         __syncthreads();                                   /* the tile is ordered by digit */
         for (unsigned i = t; i < here; i += MSD_THREADS) { /* a run of adjacent words per digit */
             const uint32_t d = msd_digit(sh.x[i], shift, bins);
