@@ -4,7 +4,7 @@
  * Idea:   the number of heads is halved repeatedly; the minimum of each pair remains
  * Cost:   n steps of log2(columns) halvings with a barrier each, and two more
  * Wastes: barriers: a tree of 32 columns has five, for 31 comparisons
- * From:   the course's third merge, a reduction in pairs; its code is lost
+ * From:   the article's third merge, a reduction in pairs; its code is lost
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -6,7 +6,7 @@
  *         with more work in each
  * Cost:   n steps of 2 sqrt(columns) comparisons and three barriers, for any number of columns
  * Wastes: threads without a chunk wait
- * From:   the course's fourth merge, a reduction in chunks; its code is lost
+ * From:   the article's fourth merge, a reduction in chunks; its code is lost
  *
  * SPDX-License-Identifier: Apache-2.0
  */

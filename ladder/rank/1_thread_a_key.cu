@@ -6,7 +6,7 @@
  * Cost:   n * n comparisons; n steps as long as there is a thread per key
  * Wastes: the rank is in global memory and is written for every smaller key; each warp reads the
  *         whole array
- * From:   the course's rank sort (2010), which counts as rank_1_distinct does and therefore needs
+ * From:   the article on rank sort (2010), which counts as rank_1_distinct does and therefore needs
  *         distinct keys. Here the earlier of two equal keys comes first
  *
  * SPDX-License-Identifier: Apache-2.0

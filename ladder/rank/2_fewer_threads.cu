@@ -4,7 +4,7 @@
  * Idea:   each of T threads processes ceil(n / T) adjacent keys, one after another
  * Cost:   n * n comparisons, n * ceil(n / T) steps: beyond T keys the time is O(n^2) again
  * Wastes: the same as rung 1; and the keys of adjacent threads are not adjacent
- * From:   the course's version for large arrays, whose threads take n / T keys, rounded down: the
+ * From:   the article's version for large arrays, whose threads take n / T keys, rounded down: the
  *         remainder is lost
  *
  * SPDX-License-Identifier: Apache-2.0

@@ -8,7 +8,7 @@
  *         back
  * Wastes: rank and own key are read from memory in every step, although in shared memory; one
  *         block uses one multiprocessor
- * From:   the course's "parallel swap" (2010), invented because a second array did not fit the 16
+ * From:   the article's "parallel swap" (2010), invented because a second array did not fit the 16
  *         KB of shared memory of the time. Where it keeps the ranks is lost; here they are in
  *         shared memory too
  *

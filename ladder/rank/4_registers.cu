@@ -6,7 +6,7 @@
  *         that another thread's counting loop has still to read
  * Cost:   n steps with one load from shared memory each, three barriers
  * Wastes: still one block, and one key per load
- * From:   the course's last version (2010)
+ * From:   the article's last version (2010)
  *
  * SPDX-License-Identifier: Apache-2.0
  */
