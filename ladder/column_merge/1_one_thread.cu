@@ -4,8 +4,8 @@
  * Idea:   the thread holds the heads of all columns, and takes the minimum in each step
  * Cost:   n * columns comparisons, one after another
  * Wastes: all threads except one
- * From:   the article's first merge, of which only the first line is left. column_merge_1_columns is
- *         the first phase without a merge
+ * From:   the article's first merge, of which only the first line is left.
+ *         column_merge_1_columns is the first phase without a merge
  *
  * SPDX-License-Identifier: Apache-2.0
  */

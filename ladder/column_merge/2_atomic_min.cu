@@ -5,8 +5,8 @@
  *         head is the minimum writes it out and continues with its next key
  * Cost:   n steps of one atomic and one barrier
  * Wastes: atomics on one word are serialised: a step waits for all columns
- * From:   the article's second merge, which has distinct keys and whose code is lost. Here the lower
- *         half of the word is the column, so that exactly one thread owns the minimum; three
+ * From:   the article's second merge, which has distinct keys and whose code is lost. Here the
+ *         lower half of the word is the column, so that exactly one thread owns the minimum; three
  *         alternating words save the barrier that would keep the next step's word from being
  *         cleared too early
  *

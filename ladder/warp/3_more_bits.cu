@@ -6,8 +6,8 @@
  *         the position. Keys move once per digit, for a digit of 32 bits only once
  * Cost:   a ballot per bit, a store and a load per digit
  * Wastes: the number of ballots does not change with the digit size; only the moves are fewer
- * From:   the source of rung 1 suggests 2, 3 or 4 bits per pass. A digit whose size does not divide the
- *         number of bits is narrower in the last pass
+ * From:   the source of rung 1 suggests 2, 3 or 4 bits per pass. A digit whose size does not
+ *         divide the number of bits is narrower in the last pass
  *
  * SPDX-License-Identifier: Apache-2.0
  */
