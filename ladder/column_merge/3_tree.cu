@@ -8,7 +8,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "columns.cuh"
+#include "ladder/column_merge/columns.cuh"
 
 extern "C" __global__ void column_merge_3(const uint32_t *in, uint64_t n, uint32_t *out,
                                           unsigned columns)

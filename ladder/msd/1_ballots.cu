@@ -10,22 +10,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "msd.cuh"
-
-/* The counts of the warps of a digit become exclusive prefix sums; thread d has digit d. */
-static __device__ inline void msd_1_warps(uint32_t *rows, uint32_t *count)
-{
-    const unsigned d = threadIdx.x;
-    uint32_t sum = 0;
-    __syncthreads(); /* the counts of all warps are written */
-    for (unsigned w = 0; w < MSD_WARPS; w++) {
-        const uint32_t of_warp = rows[w * MSD_BINS + d];
-        rows[w * MSD_BINS + d] = sum;
-        sum += of_warp;
-    }
-    count[d] = sum;
-    __syncthreads(); /* the prefix sums are written */
-}
+#include "ladder/msd/msd.cuh"
 
 template <int KEYS>
 static __device__ inline void msd_1_rank(uint32_t *slot, uint32_t *rows, uint32_t *count)
@@ -49,7 +34,7 @@ static __device__ inline void msd_1_rank(uint32_t *slot, uint32_t *rows, uint32_
         __syncwarp(); /* all lanes have read the count */
         if (there && earlier == 0) row[digit] += __popc(same);
     }
-    msd_1_warps(rows, count);
+    msd_warps(rows, count);
 #pragma unroll
     for (int k = 0; k < KEYS; k++)
         if (slot[k] != MSD_NONE) slot[k] += row[slot[k] & 0xffff] << 16;
@@ -63,14 +48,6 @@ extern "C" __global__ void msd_1_first(const element *in, uint64_t n, uint32_t *
     msd_first<uint32_t, MSD_KEYS, true, msd_1_rank<MSD_KEYS>>(sh, rows, in, n, out, starts);
 }
 
-extern "C" __global__ void msd_1_first_pairs(const element *in, uint64_t n, uint64_t *out,
-                                             const uint32_t *starts)
-{
-    __shared__ msd_shared<uint64_t, MSD_KEYS> sh;
-    __shared__ uint32_t rows[MSD_WARPS * MSD_BINS];
-    msd_first<uint64_t, MSD_KEYS, true, msd_1_rank<MSD_KEYS>>(sh, rows, in, n, out, starts);
-}
-
 extern "C" __global__ void msd_1_second(const uint32_t *in, uint64_t n, uint32_t *out,
                                         const uint32_t *starts, unsigned stride, unsigned bits,
                                         uint32_t *parts)
@@ -79,6 +56,14 @@ extern "C" __global__ void msd_1_second(const uint32_t *in, uint64_t n, uint32_t
     __shared__ uint32_t rows[MSD_WARPS * MSD_BINS];
     msd_second<uint32_t, MSD_KEYS, true, msd_1_rank<MSD_KEYS>>(sh, rows, in, n, out, starts, stride,
                                                                bits, parts);
+}
+
+extern "C" __global__ void msd_1_first_pairs(const element *in, uint64_t n, uint64_t *out,
+                                             const uint32_t *starts)
+{
+    __shared__ msd_shared<uint64_t, MSD_KEYS> sh;
+    __shared__ uint32_t rows[MSD_WARPS * MSD_BINS];
+    msd_first<uint64_t, MSD_KEYS, true, msd_1_rank<MSD_KEYS>>(sh, rows, in, n, out, starts);
 }
 
 extern "C" __global__ void msd_1_second_pairs(const uint64_t *in, uint64_t n, uint64_t *out,
@@ -91,4 +76,4 @@ extern "C" __global__ void msd_1_second_pairs(const uint64_t *in, uint64_t n, ui
                                                                bits, parts);
 }
 
-#include "finish.cuh" /* whose large buckets use msd_1_rank() */
+#include "ladder/msd/finish.cuh" /* whose large buckets use msd_1_rank() */

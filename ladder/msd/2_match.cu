@@ -10,7 +10,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "msd.cuh"
+#include "ladder/msd/msd.cuh"
 
 template <int KEYS>
 static __device__ inline void msd_2_rank(uint32_t *slot, uint32_t *rows, uint32_t *count)
@@ -29,7 +29,7 @@ static __device__ inline void msd_2_rank(uint32_t *slot, uint32_t *rows, uint32_
         __syncwarp(); /* all lanes have read the count */
         if (there && earlier == 0) row[digit] += __popc(same);
     }
-    msd_1_warps(rows, count);
+    msd_warps(rows, count);
 #pragma unroll
     for (int k = 0; k < KEYS; k++)
         if (slot[k] != MSD_NONE) slot[k] += row[slot[k] & 0xffff] << 16;

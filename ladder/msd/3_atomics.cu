@@ -11,7 +11,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "msd.cuh"
+#include "ladder/msd/msd.cuh"
 
 template <int KEYS>
 static __device__ inline void msd_3_rank(uint32_t *slot, uint32_t *, uint32_t *count)
@@ -19,10 +19,9 @@ static __device__ inline void msd_3_rank(uint32_t *slot, uint32_t *, uint32_t *c
     count[threadIdx.x] = 0;
     __syncthreads(); /* all counts are 0 */
 #pragma unroll
-    for (int k = 0; k < KEYS; k++)
-        if (slot[k] != MSD_NONE)
-            slot[k] |= atomicAdd(&count[slot[k]], 1u) << 16; /* any order will do */
-    __syncthreads();                                         /* all keys are ranked and counted */
+    for (int k = 0; k < KEYS; k++) /* any order of the additions will do */
+        if (slot[k] != MSD_NONE) slot[k] |= atomicAdd(&count[slot[k]], 1u) << 16;
+    __syncthreads(); /* all keys are ranked and counted */
 }
 
 extern "C" __global__ void msd_3_first(const element *in, uint64_t n, uint32_t *out,

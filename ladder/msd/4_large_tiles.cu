@@ -9,15 +9,26 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "msd.cuh"
+#include "ladder/msd/msd.cuh"
 
 enum { MSD_4_KEYS = 44, MSD_4_PAIRS = 22 /* 48 KB of shared memory */ };
+
+template <int KEYS>
+static __device__ inline void msd_4_rank(uint32_t *slot, uint32_t *, uint32_t *count)
+{
+    count[threadIdx.x] = 0;
+    __syncthreads(); /* all counts are 0 */
+#pragma unroll
+    for (int k = 0; k < KEYS; k++) /* any order of the additions will do */
+        if (slot[k] != MSD_NONE) slot[k] |= atomicAdd(&count[slot[k]], 1u) << 16;
+    __syncthreads(); /* all keys are ranked and counted */
+}
 
 extern "C" __global__ void msd_4_first(const element *in, uint64_t n, uint32_t *out,
                                        const uint32_t *starts)
 {
     __shared__ msd_shared<uint32_t, MSD_4_KEYS> sh;
-    msd_first<uint32_t, MSD_4_KEYS, false, msd_3_rank<MSD_4_KEYS>>(sh, NULL, in, n, out, starts);
+    msd_first<uint32_t, MSD_4_KEYS, false, msd_4_rank<MSD_4_KEYS>>(sh, NULL, in, n, out, starts);
 }
 
 extern "C" __global__ void msd_4_second(const uint32_t *in, uint64_t n, uint32_t *out,
@@ -25,7 +36,7 @@ extern "C" __global__ void msd_4_second(const uint32_t *in, uint64_t n, uint32_t
                                         uint32_t *parts)
 {
     __shared__ msd_shared<uint32_t, MSD_4_KEYS> sh;
-    msd_second<uint32_t, MSD_4_KEYS, false, msd_3_rank<MSD_4_KEYS>>(sh, NULL, in, n, out, starts,
+    msd_second<uint32_t, MSD_4_KEYS, false, msd_4_rank<MSD_4_KEYS>>(sh, NULL, in, n, out, starts,
                                                                     stride, bits, parts);
 }
 
@@ -33,7 +44,7 @@ extern "C" __global__ void msd_4_first_pairs(const element *in, uint64_t n, uint
                                              const uint32_t *starts)
 {
     __shared__ msd_shared<uint64_t, MSD_4_PAIRS> sh;
-    msd_first<uint64_t, MSD_4_PAIRS, false, msd_3_rank<MSD_4_PAIRS>>(sh, NULL, in, n, out, starts);
+    msd_first<uint64_t, MSD_4_PAIRS, false, msd_4_rank<MSD_4_PAIRS>>(sh, NULL, in, n, out, starts);
 }
 
 extern "C" __global__ void msd_4_second_pairs(const uint64_t *in, uint64_t n, uint64_t *out,
@@ -41,6 +52,6 @@ extern "C" __global__ void msd_4_second_pairs(const uint64_t *in, uint64_t n, ui
                                               unsigned bits, uint32_t *parts)
 {
     __shared__ msd_shared<uint64_t, MSD_4_PAIRS> sh;
-    msd_second<uint64_t, MSD_4_PAIRS, false, msd_3_rank<MSD_4_PAIRS>>(sh, NULL, in, n, out, starts,
+    msd_second<uint64_t, MSD_4_PAIRS, false, msd_4_rank<MSD_4_PAIRS>>(sh, NULL, in, n, out, starts,
                                                                       stride, bits, parts);
 }

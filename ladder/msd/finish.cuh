@@ -12,7 +12,7 @@
 #ifndef LADDER_MSD_FINISH_CUH
 #define LADDER_MSD_FINISH_CUH
 
-#include "msd.cuh"
+#include "ladder/msd/msd.cuh"
 
 template <typename item> struct msd_finish_shared {
     enum { CHIP = sizeof(item) == 4 ? 6144 : 5120 }; /* items that fit on chip */

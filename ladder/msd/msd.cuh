@@ -68,6 +68,22 @@ static __device__ inline uint32_t msd_exclusive(uint32_t mine, uint32_t *of_warp
     return sum - mine;
 }
 
+/* For ranks by warps: the counts of a digit in rows become exclusive prefix sums over the warps;
+ * count becomes their sum.  Thread d has digit d. */
+static __device__ inline void msd_warps(uint32_t *rows, uint32_t *count)
+{
+    const unsigned d = threadIdx.x;
+    uint32_t sum = 0;
+    __syncthreads(); /* the counts of all warps are written */
+    for (unsigned w = 0; w < MSD_WARPS; w++) {
+        const uint32_t of_warp = rows[w * MSD_BINS + d];
+        rows[w * MSD_BINS + d] = sum;
+        sum += of_warp;
+    }
+    count[d] = sum;
+    __syncthreads(); /* the prefix sums are written */
+}
+
 /* Moves count items to sh.next, tile by tile, which all threads have set.  IN_ORDER: the keys of a
  * warp are adjacent, so that warps, keys and lanes are in the order of the input. */
 template <typename item, int KEYS, bool IN_ORDER, msd_rank RANK, typename source>
