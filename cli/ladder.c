@@ -290,6 +290,11 @@ static int run_ladder(const struct ladder *ladder, struct ladder_report *report)
     int code;
     ladder = ladder_adapt(ladder, &plan.settings);
     report->results = (struct results){ .ladder = ladder, .device = &plan.device };
+    bool any = false;
+    for (int i = 0; i < ladder->rung_count; i++) any = any || wanted(&ladder->rungs[i]);
+    if (!any && ladder_has_settings(&plan.settings))
+        return cli_fail(EXIT_BAD, "rung %d of %s does not support the given --bits or --columns",
+                        plan.rung, ladder->name);
     if (set.check) return check_all_types(report);
     if (!plan.input && (code = check_type(report, type_of(ladder))) != EXIT_DONE) return code;
     code = measure(report);

@@ -429,10 +429,9 @@ static const struct claim claims[] = {
       .holds = stability_costs },
 };
 
-/* 9000 descending keys and 12000 equal keys are one bucket, which does not fit on chip; 17000
- * random keys have a second level. */
-static const uint64_t checked[] = { 0,    1,    2,    31,   33,    255,   257,
-                                    1000, 4095, 4097, 9000, 12000, 17000, LADDER_END };
+/* 6200 descending keys and 7000 equal keys are one bucket, which does not fit on chip; 16400 random
+ * keys have a second level. */
+static const uint64_t checked[] = { 0, 1, 2, 33, 257, 4097, 6200, 7000, 16400, LADDER_END };
 static const uint64_t counted[] = { 4 * LARGE_TILE, LADDER_END };
 static const uint64_t timed[] = { 1 << 26, LADDER_END };
 

@@ -37,3 +37,5 @@ code echelon ladder warp --digit-bits 0
 code echelon ladder column_merge --columns 1025
 code echelon ladder reduce --columns 8
 code echelon ladder all --bits 0:8
+code echelon ladder warp --device simt --rung 4 --bits 0:10
+code echelon ladder column_merge --device simt --rung 5 --columns 1000 --check
