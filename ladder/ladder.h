@@ -140,6 +140,11 @@ void ladder_launch(struct trial *trial, const char *kernel, uint64_t blocks_x, u
                    unsigned threads_x, unsigned threads_y, size_t shared_bytes, void **arguments);
 void ladder_zero(struct trial *trial, CUdeviceptr at, size_t bytes);
 void ladder_copy(struct trial *trial, CUdeviceptr to, CUdeviceptr from, size_t bytes);
+/* Queues a copy from host memory to a __constant__ or __device__ array of the ladder's module for
+ * the trial's type, as cudaMemcpyToSymbol() does.  Fails the trial if the array is smaller. */
+void ladder_copy_to_symbol(struct trial *trial, const char *symbol, const void *from, size_t bytes);
+/* Waits for the queued work and copies its result to host memory. */
+void ladder_download(struct trial *trial, void *to, CUdeviceptr from, size_t bytes);
 /* Fails the trial if a call of the library on trial->device->ctx failed. */
 void ladder_try(struct trial *trial, ech_status status);
 /* Sorts host_in into host_out by the library on the CPU. */
@@ -192,6 +197,7 @@ struct result {
     double ms;         /* on a GPU: the median; otherwise 0 */
     double bytes, operations;
     uint64_t launches, faults;
+    uint64_t blocks;           /* of all launches, on the SIMT emulator */
     struct simt_counts counts; /* on the SIMT emulator */
 };
 

@@ -109,6 +109,7 @@ static void take_counts(const struct ladder_device *device, struct result *resul
     for (size_t i = 0; i < n; i++) {
         add_counts(&result->counts, &kernels[i].counts);
         result->launches += kernels[i].launches;
+        result->blocks += kernels[i].blocks;
     }
     n = device->emulator.findings(&findings);
     for (size_t i = 0; i < n; i++) result->faults += findings[i].count;
