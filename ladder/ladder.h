@@ -125,6 +125,7 @@ struct trial {
     void *host_in, *host_out, *expected;
     bool given; /* host_in is the user's data */
     uint64_t launches;
+    uint64_t noted; /* a count that run() may set, for claims */
     bool failed;
 };
 
@@ -196,7 +197,7 @@ struct result {
     char message[640]; /* if wrong: why */
     double ms;         /* on a GPU: the median; otherwise 0 */
     double bytes, operations;
-    uint64_t launches, faults;
+    uint64_t launches, faults, noted;
     uint64_t blocks;           /* of all launches, on the SIMT emulator */
     struct simt_counts counts; /* on the SIMT emulator */
 };

@@ -126,6 +126,7 @@ static void run_once(struct trial *trial, struct result *result)
     trial->rung->run(trial);
     ladder_wait(trial);
     result->launches = trial->launches;
+    result->noted = trial->noted;
     if (!trial->rung->on_host)
         ladder_download(trial, trial->host_out, trial->out, trial->out_bytes);
     if (trial->failed) return;
