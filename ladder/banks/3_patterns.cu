@@ -7,7 +7,7 @@
  * Cost:   1, 1, 2 and 6 wavefronts per load
  * Wastes: with a conflict, the other 31 banks wait for one
  * From:   the lecture names the broadcast and shows patterns without conflicts and with conflicts
- *         of 2 and of 6 lanes; its pictures are lost, so the patterns here are ours
+ *         of 2 and of 6 lanes; its pictures are lost, so the patterns here are new
  *
  * SPDX-License-Identifier: Apache-2.0
  */

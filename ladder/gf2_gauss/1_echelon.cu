@@ -9,7 +9,7 @@
  *         through memory once per column
  * Wastes: one addition per load and store of a word; the search uses one block
  * From:   Lebedev (2013), page 52: two kernels, because the shape of the grid changes all the time
- *         and large groups of threads would idle otherwise. The shape of ours is not from the paper
+ *         and large groups of threads would idle otherwise. The paper does not state its shape
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -13,7 +13,7 @@
  * From:   the lecture; histogram256 of NVIDIA's samples (Podlozhnyuk, 2007), for hardware without
  *         atomics in shared memory. The lanes of a warp ran in lockstep there, so `volatile` was
  *         enough. Since sm_70 they must be synchronised between reading and writing: __syncwarp().
- *         The lecture's code stores a table per block; the merging kernel is ours
+ *         The lecture's code stores a table per block; the merging kernel is new
  *
  * SPDX-License-Identifier: Apache-2.0
  */

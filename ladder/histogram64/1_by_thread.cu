@@ -9,7 +9,7 @@
  * Wastes: the counters of adjacent threads are 16 words apart, so the bank depends only on the
  *         value: if all values are equal, 16 threads access one bank
  * From:   the lecture; histogram64 of NVIDIA's samples (Podlozhnyuk, 2007). The lecture's code
- *         stores a table per block; the merging kernel is ours
+ *         stores a table per block; the merging kernel is new
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -4,16 +4,16 @@
  *
  * A is the matrix of an implicit step of the heat equation on a grid of about sqrt(n) x sqrt(n)
  * points, whose rows are joined end to end: 5 on the diagonal, -1 for each of at most 4
- * neighbours.  Its eigenvalues are between 1 and 9, and a step multiplies the maximum error by at most |1 + 5 alpha| + 4 |alpha|: 0.9 with
- * alpha = -0.1, 0.8 with -0.2, and 1.25 with -0.25, with which the iteration diverges on large
- * grids.  The parameter of a rung is -100 alpha.  The input contains A as a dense matrix, f, and A
- * as compressed sparse rows:
+ * neighbours.  Its eigenvalues are between 1 and 9, and a step multiplies the maximum error by at
+ * most |1 + 5 alpha| + 4 |alpha|: 0.9 with alpha = -0.1, 0.8 with -0.2, and 1.25 with -0.25.  The
+ * iteration with alpha = -0.25 diverges on large grids.  The parameter of a rung is -100 alpha.
+ * The input contains A as a dense matrix, f, and A as compressed sparse rows:
  *
  *     A [n][n]   f [n]   values [entries]   offsets [n + 1] i32   columns [entries] i32
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "ladder/trial.h"
+#include "ladder/ladder.h"
 
 #include <math.h>
 #include <stdio.h>
