@@ -68,11 +68,11 @@ static void compare(struct trial *trial, struct result *result)
         result->right = trial->ladder->accept(trial, result->message, sizeof result->message);
         return;
     }
-    while (i < trial->out_bytes && out[i] == expected[i]) i++;
-    result->right = i == trial->out_bytes;
-    if (!result->right)
-        snprintf(result->message, sizeof result->message,
-                 "byte %zu of %zu differs from the oracle's result", i, trial->out_bytes);
+    result->right = memcmp(out, expected, trial->out_bytes) == 0;
+    if (result->right) return;
+    while (out[i] == expected[i]) i++;
+    snprintf(result->message, sizeof result->message,
+             "byte %zu of %zu differs from the oracle's result", i, trial->out_bytes);
 }
 
 static void check_input(struct trial *trial, struct result *result)
