@@ -273,18 +273,12 @@ static bool load(struct trial *trial, const char *name, int *index)
     return !trial->failed;
 }
 
-/* The name of the module of the trial's ladder and type. */
-static void image_of(const struct trial *trial, char *image, size_t bytes)
-{
-    snprintf(image, bytes, "ladder_%s_%s", trial->ladder->name, ech_dtype_name(trial->type));
-}
-
 static CUkernel find_kernel(struct trial *trial, const char *name)
 {
     struct ladder_device *d = trial->device;
     char image[64];
     int index = 0, k = 0;
-    image_of(trial, image, sizeof image);
+    snprintf(image, sizeof image, "ladder_%s_%s", trial->ladder->name, ech_dtype_name(trial->type));
     if (!load(trial, image, &index)) return NULL;
     while (k < d->kernel_count &&
            (d->kernels[k].image != index || strcmp(d->kernels[k].name, name) != 0))
@@ -310,7 +304,7 @@ void ladder_copy_to_symbol(struct trial *trial, const char *symbol, const void *
     int index = 0;
     CUdeviceptr to = 0;
     size_t room = 0;
-    image_of(trial, image, sizeof image);
+    snprintf(image, sizeof image, "ladder_%s_%s", trial->ladder->name, ech_dtype_name(trial->type));
     if (trial->failed || !load(trial, image, &index)) return;
     DO(trial, cuLibraryGetGlobal, &to, &room, trial->device->libraries[index], symbol);
     if (!trial->failed && room < bytes)
