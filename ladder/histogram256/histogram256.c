@@ -63,9 +63,10 @@ static void count(struct trial *trial, const char *kernel, unsigned threads, uin
 static void run_1(struct trial *trial)
 {
     uint64_t blocks = blocks_for(trial, tagged_minimum(trial->n));
+    if (blocks == 0) ladder_zero(trial, trial->out, trial->out_bytes);
     LAUNCH(trial, "histogram256_1", blocks, 32 * WARPS, 0, &trial->in, &trial->n, &trial->scratch);
-    LAUNCH(trial, "histogram256_merge", BINS, MERGE_THREADS, 0, &trial->scratch, &blocks,
-           &trial->out);
+    LAUNCH(trial, "histogram256_merge", blocks ? BINS : 0, MERGE_THREADS, 0, &trial->scratch,
+           &blocks, &trial->out);
 }
 
 static void run_2(struct trial *trial)

@@ -55,9 +55,10 @@ static uint64_t blocks_for(const struct trial *trial, uint64_t piece, uint64_t e
 static void count_and_merge(struct trial *trial, const char *kernel)
 {
     uint64_t blocks = blocks_for(trial, TILE, TILES_AT_ONCE);
+    if (blocks == 0) ladder_zero(trial, trial->out, trial->out_bytes);
     LAUNCH(trial, kernel, blocks, THREADS, 0, &trial->in, &trial->n, &trial->scratch);
-    LAUNCH(trial, "histogram64_merge", BINS, MERGE_THREADS, 0, &trial->scratch, &blocks,
-           &trial->out);
+    LAUNCH(trial, "histogram64_merge", blocks ? BINS : 0, MERGE_THREADS, 0, &trial->scratch,
+           &blocks, &trial->out);
 }
 
 /* The blocks add to the bins. */
