@@ -32,7 +32,7 @@ enum {
     COUNTS = sizeof counts / sizeof *counts,
     SMALL = 20000,
     LARGE = 200000,
-    ALGORITHMS = 3,
+    ALGORITHMS = 5,
     DEVICES = 16
 };
 
@@ -146,7 +146,8 @@ static bool give_work(ech_ctx *ctx, const struct quantile_case *c, const struct 
 static void run_with(ech_ctx *ctx, const struct quantile_case *c, const struct expected *e,
                      uint64_t seed, int which)
 {
-    static const char *const algorithms[ALGORITHMS] = { NULL, "select", "sort" };
+    static const char *const algorithms[ALGORITHMS] = { NULL, "select", "sort", "select-ids",
+                                                        "sort-ids" };
     const size_t bytes = ech_dtype_bytes(c->dtype), index = ech_dtype_bytes(c->index_dtype);
     const bool cpu = test_is_cpu(ctx), work = seed / 4 % 3 != 0;
     ech_ctx *place = cpu || seed % 4 == 0 ? NULL : ctx;
