@@ -22,11 +22,26 @@ struct block_moves {
 static_assert(sizeof(struct block_moves) == COLUMNS_BLOCK_MOVE_BYTES(COLUMNS_BLOCK_STAGE),
               "the host gives less shared memory than the kernel uses");
 
+/* The rows of a thread: numbers of 16 bits, two per register, because ranking needs the others. */
+template <int ITEMS> struct block_rows {
+    uint32_t pair[ITEMS / 2];
+
+    __device__ inline uint32_t at(int i) const
+    {
+        return pair[i / 2] >> i % 2 * 16 & 0xffff;
+    }
+    __device__ inline void set(const uint32_t (&row)[ITEMS])
+    {
+#pragma unroll
+        for (int i = 0; i < ITEMS; i += 2) pair[i / 2] = row[i] | row[i + 1] << 16;
+    }
+};
+
 /* The rank of each row of a thread by one word; the threads' rows are in the order of the words
  * below it.  The row at a place is then that of this rank. */
 template <int WARPS, int ITEMS>
 static __device__ inline void block_word(const struct columns_block_args &a, uint32_t w,
-                                         uint32_t (&row)[ITEMS])
+                                         struct block_rows<ITEMS> &own)
 {
     typedef struct bins_shared<WARPS, ITEMS> shared;
     static_assert(sizeof(shared) <= COLUMNS_BLOCK_RANK_BYTES(WARPS * 32, ITEMS),
@@ -38,11 +53,14 @@ static __device__ inline void block_word(const struct columns_block_args &a, uin
     struct sort_common common = {};
     struct block_keys<ITEMS> k;
     uint64_t word[ITEMS];
-    uint32_t rank[ITEMS];
+    uint32_t rank[ITEMS], row[ITEMS];
     ukey low = ~(ukey)0, high = 0;
     common.plain = 1;
 #pragma unroll
-    for (int i = 0; i < ITEMS; i++) word[i] = 0;
+    for (int i = 0; i < ITEMS; i++) {
+        word[i] = 0;
+        row[i] = own.at(i);
+    }
     add_word(a.source, a.part + a.word[w].first, a.word[w], row, word);
 #pragma unroll
     for (int i = 0; i < ITEMS; i++) {
@@ -63,13 +81,14 @@ static __device__ inline void block_word(const struct columns_block_args &a, uin
 #pragma unroll
     for (int i = 0; i < ITEMS; i++)
         if (bins_mine<WARPS>(i) < n) {
-            rows[bins_mine<WARPS>(i)] = (uint16_t)row[i];
+            rows[bins_mine<WARPS>(i)] = (uint16_t)own.at(i);
             ranked[rank[i]] = (uint16_t)k.origin[i];
         }
     __syncthreads(); /* the row and the rank of each place are written */
 #pragma unroll
     for (int i = 0; i < ITEMS; i++)
-        if (bins_mine<WARPS>(i) < n) row[i] = rows[ranked[bins_mine<WARPS>(i)]];
+        row[i] = bins_mine<WARPS>(i) < n ? rows[ranked[bins_mine<WARPS>(i)]] : n - 1;
+    own.set(row);
     __syncthreads(); /* and read */
 }
 
@@ -113,27 +132,29 @@ static __device__ inline void block_sort(const struct columns_block_args &a)
 {
     struct block_moves &m = *(struct block_moves *)shared_bytes;
     const uint32_t n = (uint32_t)a.n;
+    struct block_rows<ITEMS> own;
     uint32_t row[ITEMS];
     wait_for_earlier();
     /* Rows after the last are copies of it: loads need no conditions. */
 #pragma unroll
     for (int i = 0; i < ITEMS; i++) row[i] = min(bins_mine<WARPS>(i), n - 1);
-    for (uint32_t w = a.words; w-- > 0;) block_word<WARPS, ITEMS>(a, w, row);
+    own.set(row);
+    for (uint32_t w = a.words; w-- > 0;) block_word<WARPS, ITEMS>(a, w, own);
     if (!a.record_bytes) {
 #pragma unroll
         for (int i = 0; i < ITEMS; i++) {
             const uint32_t at = bins_mine<WARPS>(i);
             if (at >= n) continue;
             if (a.index_bytes == 4)
-                ((uint32_t *)a.indices)[at] = row[i];
+                ((uint32_t *)a.indices)[at] = own.at(i);
             else
-                ((uint64_t *)a.indices)[at] = row[i];
+                ((uint64_t *)a.indices)[at] = own.at(i);
         }
         return;
     }
 #pragma unroll
     for (int i = 0; i < ITEMS; i++)
-        if (bins_mine<WARPS>(i) < n) m.row[bins_mine<WARPS>(i)] = (uint16_t)row[i];
+        if (bins_mine<WARPS>(i) < n) m.row[bins_mine<WARPS>(i)] = (uint16_t)own.at(i);
     __syncthreads(); /* the rows are in shared memory */
     if (a.record_bytes % 16 == 0)
         write_records<uint4>(a, m);
