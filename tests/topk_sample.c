@@ -19,8 +19,8 @@
 
 enum { KEPT = 64, EXPLANATION = 4096 };
 
-/* n has nearly one element more per stratum than a whole number: strata of a rounded size would
- * omit as many elements at the end as there are strata. */
+/* n + 1 is a multiple of the number of strata: strata of n / sample elements, rounded down, would
+ * omit nearly as many elements at the end as there are strata. */
 static const size_t sampled_n[] = { 17 * 1024 - 1, 18 * 1024 - 1, 65 * 16384 - 1 };
 static const size_t misled_n[] = { 20011, 70001 };
 

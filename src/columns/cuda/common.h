@@ -13,7 +13,7 @@ enum {
     COLUMNS_THREADS = 256,
     COLUMNS_ROWS = 4,    /* of a thread at a time */
     COLUMNS_BLOCKS = 64, /* per multiprocessor, at most */
-    /* Of a sort in one block, at most: rows, words of the key, parts of them, and bytes of the
+    /* Maxima of a sort in one block: rows, words of the key, parts of them, and bytes of the
      * records of a sort in place */
     COLUMNS_BLOCK_MOST = SORT_BLOCK_MEDIUM_THREADS * SORT_BLOCK_MEDIUM_ITEMS,
     COLUMNS_BLOCK_WORDS = 4,

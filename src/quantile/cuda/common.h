@@ -38,8 +38,9 @@ enum {
 /* A tile of quantile_place. */
 #define QUANTILE_PLACE_TILE(key_bytes)                                                             \
     (QUANTILE_THREADS * ((key_bytes) == 1 ? 32 : 64 / (key_bytes)))
-/* The dynamic shared memory of quantile_place_parts: the tile by part, as keys or as positions, with
- * two vectors more for each part; a counter for each part and thread; the bounds and the parts. */
+/* The dynamic shared memory of quantile_place_parts: the tile by part, as keys or as positions,
+ * with two vectors more for each part; a counter for each part and thread; the bounds and the
+ * parts. */
 #define QUANTILE_PLACE_ROOM(key_bytes)                                                             \
     (QUANTILE_PLACE_TILE(key_bytes) + 2 * QUANTILE_PARTS * 16 / (key_bytes))
 #define QUANTILE_PARTS_SHARED_BYTES(key_bytes)                                                     \

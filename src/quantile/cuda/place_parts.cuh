@@ -9,8 +9,8 @@
  *     parts      0 0 0 | 1 1 | 2 2 2        the bounds, and what does not exist of a partial tile,
  *     bounds           0     1              have the last number and are not written with a part
  *
- * The beginnings of the parts in the result are known: they follow the ranks.  A part has at least
- * one warp, which therefore scans its counts alone.
+ * The beginnings of the parts in the result are known: they follow the ranks.  A part has a warp,
+ * which scans its counts without a barrier.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
