@@ -70,8 +70,10 @@ static const struct algorithm {
     {
         .name = "block",
         .what = "one launch of one block that forms the keys, sorts, and moves records",
-        .when = "few rows, and records of 64 KiB in total, in place of 48 KiB; not one column "
-                "without nulls",
+        .when =
+            "up to 4,096 rows with a key of at most 256 bits, and records of at most 128 KiB in "
+            "total, of 256 KiB if the key has more than 64 bits, or of 48 KiB in place; but not "
+            "one column without nulls",
         .applicable = block_applicable,
         .best = block_best,
     },

@@ -7,15 +7,15 @@
 #define ECHI_COLUMNS_CUDA_TUNING_H
 
 /* The maximum numbers of rows, and of bytes of all records, for which the algorithm "block" is
- * chosen if the key has this many words of 64 bits.  0 bytes: rows of columns, without records.
- * One multiprocessor moves the records, all of them otherwise.  Predicted, not measured. */
+ * chosen if the key has this many words of 64 bits.  One multiprocessor moves the records, at about
+ * 80 GB/s; otherwise there are more launches, and more for each word.  Predicted, not measured. */
 /* clang-format off */
 /*      words rows  record_bytes */
 #define COLUMNS_BLOCK_TUNING(ROW)                                                                  \
-    ROW(1,    4096, 1 << 16)                                                                       \
-    ROW(2,    4096, 1 << 16)                                                                       \
-    ROW(3,    2048, 1 << 16)                                                                       \
-    ROW(4,    2048, 1 << 16)
+    ROW(1,    4096, 1 << 17)                                                                       \
+    ROW(2,    4096, 1 << 18)                                                                       \
+    ROW(3,    4096, 1 << 18)                                                                       \
+    ROW(4,    4096, 1 << 18)
 /* clang-format on */
 
 #endif
