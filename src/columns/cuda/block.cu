@@ -52,23 +52,23 @@ static __device__ inline void block_word(const struct columns_block_args &a, uin
     const int items = (int)((n + WARPS * 32 - 1) / (WARPS * 32)); /* items that contain rows */
     struct sort_common common = {};
     struct block_keys<ITEMS> k;
-    uint64_t word[ITEMS];
     uint32_t rank[ITEMS], row[ITEMS];
     ukey low = ~(ukey)0, high = 0;
     common.plain = 1;
 #pragma unroll
-    for (int i = 0; i < ITEMS; i++) {
-        word[i] = 0;
-        row[i] = own.at(i);
+    for (int i = 0; i < ITEMS; i += 2) { /* two at a time, because of their registers */
+        const uint32_t two[2] = { own.at(i), own.at(i + 1) };
+        uint64_t word[2] = { 0, 0 };
+        if (i < items) add_word(a.source, a.part + a.word[w].first, a.word[w], two, word);
+        k.key[i] = word[0];
+        k.key[i + 1] = word[1];
     }
-    add_word(a.source, a.part + a.word[w].first, a.word[w], row, word);
 #pragma unroll
     for (int i = 0; i < ITEMS; i++) {
-        k.key[i] = word[i];
         k.origin[i] = bins_mine<WARPS>(i);
         if (bins_mine<WARPS>(i) >= n) continue;
-        low = key_min(low, word[i]);
-        high = key_max(high, word[i]);
+        low = key_min(low, k.key[i]);
+        high = key_max(high, k.key[i]);
     }
     bins_range(s, low, high);
     if (low == high) {   /* equal words are in order */
