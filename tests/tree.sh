@@ -167,7 +167,7 @@ if command -v python3 >/dev/null; then
         docs/performance/family.svg
     # shellcheck disable=SC2046
     check "the tables of strategies are those of the source" python3 scripts/strategies.py --check \
-        $(for operation in sort histogram select scan reduce matmul gf2 sparse; do
+        $(for operation in sort histogram select scan reduce matmul gf2 sparse quantile; do
             echo docs/$operation.md
         done)
     check "the tables on the emulator are those of bench/results" \
