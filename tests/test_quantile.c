@@ -146,8 +146,8 @@ static bool give_work(ech_ctx *ctx, const struct quantile_case *c, const struct 
 static void run_with(ech_ctx *ctx, const struct quantile_case *c, const struct expected *e,
                      uint64_t seed, int which)
 {
-    static const char *const algorithms[ALGORITHMS] = { NULL, "select", "sort", "select-ids",
-                                                        "sort-ids" };
+    static const char *const algorithms[ALGORITHMS] = { NULL, "select", "sort", "select_ids",
+                                                        "sort_ids" };
     const size_t bytes = ech_dtype_bytes(c->dtype), index = ech_dtype_bytes(c->index_dtype);
     const bool cpu = test_is_cpu(ctx), work = seed / 4 % 3 != 0;
     ech_ctx *place = cpu || seed % 4 == 0 ? NULL : ctx;

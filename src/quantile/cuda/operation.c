@@ -41,7 +41,7 @@ static const struct algorithm {
         .when = "n is small, or there are more than 16 ranks or quantiles",
     },
     {
-        .name = "select-ids",
+        .name = "select_ids",
         .what = "finds the elements of the ranks as select does; partitions by a stable sort of "
                 "part numbers",
         .when = "n is large, and a partition is around 15 or 16 ranks",
@@ -49,7 +49,7 @@ static const struct algorithm {
         .ids = true,
     },
     {
-        .name = "sort-ids",
+        .name = "sort_ids",
         .what = "sorts positions; partitions by a stable sort of part numbers",
         .when = "a partition is around more than 16 ranks, or around 15 or 16 if n is small",
         .ids = true,
@@ -292,7 +292,7 @@ static ech_status plan(const void *request, void *no_plan, size_t *work_bytes)
     if (s->algorithm && !named(s->algorithm))
         FAIL(NULL, ECH_ERR_ARG,
              "unknown algorithm \"%s\" for elements of given ranks on a GPU; available: select, "
-             "sort, select-ids, sort-ids",
+             "sort, select_ids, sort_ids",
              s->algorithm);
     TRY(lay_out(s, &layout, &parts, &args));
     if (layout.overflow)
