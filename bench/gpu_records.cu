@@ -76,11 +76,10 @@ template <int WORDS, int KEY_BYTES> static void bench(size_t n, bool few)
     ech_columns_options o = {};
     o.size = sizeof o;
     o.algorithm = algorithm;
-    if (ech_sort_records_workspace("cuda", n, sizeof(type), &k, 1, 0, &o, &o.work_bytes) !=
-            ECH_OK &&
-        algorithm)
-        return; /* it cannot sort these records */
-    ECH(ech_sort_records_workspace("cuda", n, sizeof(type), &k, 1, 0, &o, &o.work_bytes));
+    const ech_status status =
+        ech_sort_records_workspace("cuda", n, sizeof(type), &k, 1, 0, &o, &o.work_bytes);
+    if (status != ECH_OK && algorithm) return; /* it cannot sort these records */
+    ECH(status);
     CUDA(cudaMalloc(&in, bytes));
     for (int i = 0; i < 2; i++) CUDA(cudaMalloc(&out[i], bytes));
     CUDA(cudaMalloc(&o.work, o.work_bytes + 1));

@@ -224,7 +224,7 @@ static ech_status mode(const char *d, ech_format f, char *text, size_t bytes)
 
 static ech_status nth_element(const char *d, ech_format f, char *text, size_t bytes)
 {
-    return ech_quantile_explain(d, ECH_QUANTILE_CALL_NTH, 1 << 20, 1, ECH_F32, NULL, f, text,
+    return ech_quantile_explain(d, ECH_QUANTILE_CALL_NTH, 1 << 21, 1, ECH_F32, NULL, f, text,
                                 bytes);
 }
 
@@ -234,10 +234,34 @@ static ech_status partition_at(const char *d, ech_format f, char *text, size_t b
                                 text, bytes);
 }
 
+static ech_status nth_of_fewer(const char *d, ech_format f, char *text, size_t bytes)
+{
+    return ech_quantile_explain(d, ECH_QUANTILE_CALL_NTH, (1 << 21) - 1, 1, ECH_F32, NULL, f, text,
+                                bytes);
+}
+
 static ech_status partition_at_few(const char *d, ech_format f, char *text, size_t bytes)
 {
-    return ech_quantile_explain(d, ECH_QUANTILE_CALL_PARTITION, 1 << 20, 7, ECH_U8, NULL, f, text,
+    return ech_quantile_explain(d, ECH_QUANTILE_CALL_PARTITION, 1 << 21, 7, ECH_U16, NULL, f, text,
                                 bytes);
+}
+
+static ech_status partition_of_fewer(const char *d, ech_format f, char *text, size_t bytes)
+{
+    return ech_quantile_explain(d, ECH_QUANTILE_CALL_PARTITION, (1 << 21) - 1, 7, ECH_U16, NULL, f,
+                                text, bytes);
+}
+
+static ech_status quantiles_many(const char *d, ech_format f, char *text, size_t bytes)
+{
+    return ech_quantile_explain(d, ECH_QUANTILE_CALL_QUANTILES, 1 << 23, 5, ECH_F32, NULL, f, text,
+                                bytes);
+}
+
+static ech_status quantiles_of_fewer(const char *d, ech_format f, char *text, size_t bytes)
+{
+    return ech_quantile_explain(d, ECH_QUANTILE_CALL_QUANTILES, (1 << 23) - 1, 5, ECH_F32, NULL, f,
+                                text, bytes);
 }
 
 static ech_status partition_at_some(const char *d, ech_format f, char *text, size_t bytes)
@@ -389,11 +413,15 @@ static const struct {
     { "unique_all", unique_all, "sort" },
     { "mode", mode, "sort" },
     { "nth_element", nth_element, "select sort" },
+    { "nth_element", nth_of_fewer, "sort select" },
     { "partition_at", partition_at, "sort_ids" },
     { "partition_at", partition_at_few, "select sort select_ids sort_ids" },
+    { "partition_at", partition_of_fewer, "sort select select_ids sort_ids" },
     { "partition_at", partition_at_some, "select_ids sort_ids" },
     { "partition_at", partition_at_one, "sort select" },
     { "quantiles", quantiles, "sort select" },
+    { "quantiles", quantiles_many, "select sort" },
+    { "quantiles", quantiles_of_fewer, "sort select" },
     { "is_sorted", is_sorted, "parts" },
     { "reduce_rows", reduce, "shared" },
     { "reduce_by_key", reduce_by_key, "runs" },

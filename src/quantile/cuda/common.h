@@ -17,7 +17,7 @@ enum {
     QUANTILE_WORDS_FIRST = 2,   /* before the tile status descriptors */
     QUANTILE_BATCH = 128,       /* ranks or quantiles in the argument of a kernel, at most */
     QUANTILE_SELECT = 16,       /* ... of the algorithm "select" */
-    QUANTILE_FEW = 8,           /* more need a larger array for "select" */
+    QUANTILE_FEW = 4,           /* ranks; more take longer by "select" */
     QUANTILE_TARGETS = 2 * QUANTILE_SELECT, /* two elements of each quantile */
     QUANTILE_CLASSES = 4 * QUANTILE_SELECT + 1,
     QUANTILE_BUFFER = 64, /* candidates that a warp of quantile_filter collects */

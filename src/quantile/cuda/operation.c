@@ -77,12 +77,13 @@ struct quantile_build {
 /* A row of QUANTILE_TUNING in tuning.h. */
 struct quantile_tuning {
     int key_bytes;
-    size_t select, many, place;
+    size_t nth, positions, positions_many, quantiles, quantiles_many;
 };
 
 static const struct quantile_tuning *tuning_of(const struct echi_quantile *s)
 {
-#define ROW(key, select, many, place) { key, select, many, place },
+#define ROW(key, nth, positions, positions_many, quantiles, quantiles_many)                        \
+    { key, nth, positions, positions_many, quantiles, quantiles_many },
     static const struct quantile_tuning rows[] = { QUANTILE_TUNING(ROW) };
 #undef ROW
     const struct quantile_tuning *row = rows;
@@ -94,6 +95,23 @@ static const struct quantile_tuning *tuning_of(const struct echi_quantile *s)
 static bool has_parts(const struct echi_quantile *s)
 {
     return s->call == ECH_QUANTILE_CALL_PARTITION && s->count > 1;
+}
+
+/* Whether the results depend on the positions of the elements. */
+static bool needs_positions(const struct echi_quantile *s)
+{
+    return s->call == ECH_QUANTILE_CALL_PARTITION ||
+           (s->call == ECH_QUANTILE_CALL_NTH && s->has_index);
+}
+
+/* The number of elements from which "select" is chosen. */
+static size_t select_least(const struct echi_quantile *s)
+{
+    const struct quantile_tuning *t = tuning_of(s);
+    const bool many = s->count > QUANTILE_FEW;
+    if (s->call == ECH_QUANTILE_CALL_QUANTILES) return many ? t->quantiles_many : t->quantiles;
+    if (!needs_positions(s)) return t->nth;
+    return many ? t->positions_many : t->positions;
 }
 
 static bool can_select(const struct echi_quantile *s)
@@ -117,11 +135,9 @@ static const struct algorithm *named(const char *name)
  * possible. */
 static const struct algorithm *choose(const struct echi_quantile *s)
 {
-    const struct quantile_tuning *t = tuning_of(s);
     const struct algorithm *forced = s->algorithm ? named(s->algorithm) : NULL;
-    const size_t least = s->count > QUANTILE_FEW ? t->many : t->select;
-    const bool select = can_select(s) && (forced ? forced->select : s->n >= least);
-    const bool ids = has_parts(s) && (!can_place(s) || (forced ? forced->ids : s->n < t->place));
+    const bool select = can_select(s) && (forced ? forced->select : s->n >= select_least(s));
+    const bool ids = has_parts(s) && (!can_place(s) || (forced && forced->ids));
     const struct algorithm *row = algorithms;
     while (row->select != select || row->ids != ids) row++;
     return row;
@@ -180,13 +196,6 @@ static void size_select(const struct echi_quantile *s, size_t *sample, size_t *r
     const double keys = (2 * QUANTILE_SIDE * deviation + 10) * 1.25 * (double)s->count;
     const double most = keys / (double)*sample * (double)s->n + 1024;
     *room = most < (double)s->n ? (size_t)most : s->n;
-}
-
-/* Whether the results depend on the positions of the elements. */
-static bool needs_positions(const struct echi_quantile *s)
-{
-    return s->call == ECH_QUANTILE_CALL_PARTITION ||
-           (s->call == ECH_QUANTILE_CALL_NTH && s->has_index);
 }
 
 static ech_status sort_bytes(const struct echi_sort *sort, size_t *most)

@@ -6,17 +6,20 @@
 #ifndef ECHI_QUANTILE_CUDA_TUNING_H
 #define ECHI_QUANTILE_CUDA_TUNING_H
 
-/* From `select` elements on they are found without a sort of the
- * input; from `many` elements on, if there are more than QUANTILE_FEW; from `place` elements on, a
- * partition around several ranks is one pass instead of a sort of part numbers. select: H200,
- * 2026-11-24; many, place: predicted, not measured. */
+/* From these numbers of elements on, elements of ranks are found by "select", otherwise by "sort":
+ *     nth        the element of a rank without its position
+ *     positions  its position, and partitions; "sort" sorts positions
+ *     quantiles  "sort" sorts keys
+ * few and many: up to QUANTILE_FEW ranks, and more.  H100, 2026-11-26. */
+#define NEVER (~(size_t)0)
 /* clang-format off */
-/*      key select   many     place */
+/*      key nth      positions         quantiles */
+/*                   few      many     few      many */
 #define QUANTILE_TUNING(ROW)                                                                       \
-    ROW(1,  1 << 17, 1 << 17, 0)                                                                   \
-    ROW(2,  1 << 17, 1 << 21, 0)                                                                   \
-    ROW(4,  1 << 17, 1 << 21, 0)                                                                   \
-    ROW(8,  1 << 17, 1 << 20, 0)
+    ROW(1,  1 << 17, 1 << 21, NEVER,   NEVER,   NEVER)                                             \
+    ROW(2,  1 << 17, 1 << 21, 1 << 21, NEVER,   NEVER)                                             \
+    ROW(4,  1 << 17, 1 << 21, 1 << 21, 1 << 21, 1 << 23)                                           \
+    ROW(8,  1 << 17, 1 << 20, 1 << 21, 1 << 21, 1 << 22)
 /* clang-format on */
 
 #endif
