@@ -57,7 +57,8 @@ static inline size_t echi_groups_long_at(const struct echi_groups *g, size_t i)
     return g->offsets ? g->longs[i] : i;
 }
 
-/* Calls run(arg, first, last, thread) for parts [first, last) of all groups, unless all are long. */
+/* Calls run(arg, first, last, thread) for parts [first, last) of all groups, unless all of them are
+ * long. */
 void echi_groups_run(struct echi_groups *g, int threads,
                      void (*run)(void *arg, size_t first, size_t last, int thread), void *arg);
 

@@ -6,7 +6,8 @@
  *   SUPPORTED           whether this machine has it
  *   SORT_U32, SORT_U64  sorts of unsigned keys
  *   SORT_KEYS_U32, _U64 of raw keys; optional, and required by
- *   DIVIDE_U32, ...     divide(), sort_part() of SORT_PART_U32, ..., sort_many() of SORT_MANY_U32, ...
+ *   DIVIDE_U32, ...     divide(), sort_part() of SORT_PART_U32, ...
+ *   SORT_MANY_U32, ...  sort_many(), for arrays of at most MANY_ARRAY_KEYS
  *   WINDOW_BITS, LEAF_U32, LEAF_U64  see struct echi_sort_isa
  *
  * SPDX-License-Identifier: Apache-2.0
