@@ -175,6 +175,11 @@ if command -v python3 >/dev/null; then
     # shellcheck disable=SC2086
     check "the tables of the ladders are those of bench/results" \
         python3 bench/ladder_table.py --check $(echo "$files" | grep '\.md$')
+    check "a page of the ladders shows code that differs from its rung, or lacks a rung (bench/ladder_code.py)" \
+        python3 bench/ladder_code.py --check docs/ladder/*.md
+    for name in $(sed -n 's/^\([a-z][a-z0-9_]*\) .*/\1/p' ladder/ladders.txt); do
+        check "docs/ladder/$name.md is missing" test -f "docs/ladder/$name.md"
+    done
     check "the pictures of the ladders are those that their script draws" \
         python3 docs/ladder/pictures/draw.py --check
     check "no headers include each other (scripts/include_cycles.py)" \
