@@ -15,7 +15,7 @@
 
 static struct {
     struct job_words job;
-    const char *rung, *n, *input, *seed, *plot;
+    const char *rung, *n, *input, *seed, *plot, *html;
     bool check, json, csv;
 } set;
 
@@ -35,6 +35,8 @@ static const struct option options[] = {
     { 0, "json", NULL, &set.json, "print JSON" },
     { 0, "csv", NULL, &set.csv, "print CSV" },
     { 0, "plot", "FILE", &set.plot, "write a chart of the rungs to FILE, as SVG" },
+    { 0, "html", "FILE", &set.html,
+      "write a page with charts, tables and claims to FILE, as\nHTML" },
     { 0, NULL, NULL, NULL, NULL },
 };
 
@@ -131,16 +133,20 @@ static int check_usage(const char *name)
     if (set.input && set.n)
         return cli_fail(EXIT_BAD, "--n generates data and cannot be combined with --input");
     if (set.job.output && !set.input) return cli_fail(EXIT_BAD, "--output needs --input");
-    if (set.check && (set.input || set.n || set.plot))
+    if (set.check && (set.input || set.n || set.plot || set.html))
         return cli_fail(EXIT_BAD, "--check uses sizes of its own and cannot be combined with --%s",
-                        set.input ? "input"
-                        : set.n   ? "n"
-                                  : "plot");
+                        set.input  ? "input"
+                        : set.n    ? "n"
+                        : set.plot ? "plot"
+                                   : "html");
     if (set.plot && strcmp(name, "all") == 0)
         return cli_fail(EXIT_BAD, "--plot needs one ladder, not all");
-    code = cli_check_outputs((const char *[]){ set.job.output, set.plot }, 2);
-    if (code != EXIT_DONE) return code;
-    return cli_check_output("plot", set.plot, (const char *[]){ set.input }, 1);
+    code = cli_check_outputs((const char *[]){ set.job.output, set.plot, set.html }, 3);
+    if (code == EXIT_DONE)
+        code = cli_check_output("plot", set.plot, (const char *[]){ set.input }, 1);
+    if (code == EXIT_DONE)
+        code = cli_check_output("html", set.html, (const char *[]){ set.input }, 1);
+    return code;
 }
 
 /* ---- Running ---- */
@@ -337,8 +343,11 @@ static void list(void)
 static int report_all(const struct ladder_report *reports, int count)
 {
     uint64_t checks = 0, wrong = 0;
-    /* If the result is written to standard output, the report is not. */
-    FILE *to = set.job.output && strcmp(set.job.output, "-") == 0 ? stderr : stdout;
+    /* If the result or a chart is written to standard output, the report is not. */
+    const char *const outputs[] = { set.job.output, set.plot, set.html };
+    FILE *to = stdout;
+    for (int i = 0; i < 3; i++)
+        if (outputs[i] && strcmp(outputs[i], "-") == 0) to = stderr;
     for (int i = 0; i < count; i++) {
         checks += reports[i].checks;
         wrong += reports[i].wrong;
@@ -354,26 +363,37 @@ static int report_all(const struct ladder_report *reports, int count)
     return wrong ? EXIT_NO : EXIT_DONE;
 }
 
+static int create_output(struct io_output *output, const char *path)
+{
+    struct io_error error;
+    io_status status = path ? io_create(output, path, &error) : IO_OK;
+    return status == IO_OK ? EXIT_DONE : cli_fail_io(status, &error);
+}
+
 static int run_all(const struct ladder *const *list_of, int count)
 {
-    struct io_output output = { .fd = -1 };
-    struct io_error error;
-    int code = EXIT_DONE, done = 0;
+    struct io_output output = { .fd = -1 }, html = { .fd = -1 };
+    int done = 0;
     struct ladder_report *reports = calloc((size_t)count, sizeof *reports);
     if (!reports) return cli_fail(EXIT_MEMORY, "out of memory");
-    if (set.job.output) {
-        io_status status = io_create(&output, set.job.output, &error);
-        if (status != IO_OK) code = cli_fail_io(status, &error);
-    }
+    /* Before the long part, so that a path that cannot be written fails at once. */
+    int code = create_output(&output, set.job.output);
+    if (code == EXIT_DONE) code = create_output(&html, set.html);
     if (code == EXIT_DONE) code = load_input(list_of[0]);
     while (code == EXIT_DONE && done < count) {
         code = run_ladder(list_of[done], &reports[done]);
         done++;
     }
-    if (code == EXIT_DONE) code = report_all(reports, count);
+    if (code == EXIT_DONE) {
+        code = report_all(reports, count);
+        /* The page also shows wrong results. */
+        int written = set.html ? ladder_html(reports, count, &html) : EXIT_DONE;
+        if (written != EXIT_DONE) code = written;
+    }
     if (code == EXIT_DONE && set.job.output) code = write_output(list_of[0], &output);
     if (code == EXIT_DONE && set.plot) code = ladder_plot(&reports[0], set.plot);
     if (set.job.output) io_discard(&output);
+    if (set.html) io_discard(&html);
     for (int i = 0; i < count; i++) free(reports[i].results.rows);
     free(reports);
     free(plan.out);
@@ -420,6 +440,7 @@ const struct command command_ladder = {
                 "  echelon ladder reduce                       check and measure every rung\n"
                 "  echelon ladder reduce --device simt         without a GPU: transaction counts\n"
                 "  echelon ladder bitonic --rung 2 --input keys.npy -o sorted.npy\n"
+                "  echelon ladder all --html ladders.html      charts of all ladders as one page\n"
                 "  echelon ladder all --check --device simt    only check the results\n",
     .notes =
         "A ladder is a series of small kernels for one problem, from the simplest to the\n"
