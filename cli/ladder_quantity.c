@@ -1,6 +1,6 @@
 /*
- * ladder_quantity.c - the quantities that "echelon ladder --html" shows of a rung: times and rates on
- * a GPU, counts on the SIMT emulator.
+ * ladder_quantity.c - the quantities that "echelon ladder --html" shows of a rung: times and rates
+ * on a GPU, counts on the SIMT emulator.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

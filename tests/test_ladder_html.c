@@ -1,6 +1,6 @@
 /*
- * test_ladder_html.c - the page of "echelon ladder --html" for results of a GPU: the chart of times,
- * rates, wrong rows, false claims, and texts that HTML must escape.
+ * test_ladder_html.c - the page of "echelon ladder --html" for results of a GPU: the chart of
+ * times, rates, wrong rows, false claims, and texts that HTML must escape.
  *
  * The results are made here, so the test needs no GPU.
  *
