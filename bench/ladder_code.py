@@ -10,6 +10,7 @@ Markers in a page; the files are relative to ladder/:
 
     <!-- code:begin rank/3_parallel_swap.cu -->                       the code of the file
     <!-- code:diff rank/3_parallel_swap.cu rank/4_registers.cu -->    the lines that differ
+    <!-- code:from all -->    the "From:" lines of all rungs: where each comes from
     <!-- code:end -->
 
 The head comment of a file, its includes and its include guard are omitted.
@@ -22,7 +23,7 @@ import re
 import sys
 
 LADDER = pathlib.Path(__file__).resolve().parent.parent / "ladder"
-BEGIN = r"<!-- code:(?P<what>begin|diff) (?P<files>[^>]*?) -->\n"
+BEGIN = r"<!-- code:(?P<what>begin|diff|from) (?P<files>[^>]*?) -->\n"
 SECTION = re.compile(f"({BEGIN}).*?(<!-- code:end -->)", re.S)
 CONTEXT = 3  # lines around a difference
 
@@ -48,8 +49,27 @@ def differences(old, new):
     return ["@@" if line.startswith("@@ ") else line.rstrip(" ") for line in lines]
 
 
+def origins():
+    """A table of the sources of all rungs, from their head comments."""
+    rows = ["| rung | from |", "|---|---|"]
+    for line in (LADDER / "ladders.txt").read_text().splitlines():
+        name = line.split(" ")[0]
+        paths = (LADDER / name).glob("[0-9]*.cu") if re.match("[a-z]", line) else []
+        for path in sorted(paths, key=lambda path: int(path.name.split("_")[0])):
+            found = re.search(r"^ \* From: +(.*?)\n \*\n", path.read_text(), re.M | re.S)
+            if not found:
+                raise ValueError(f"ladder/{name}/{path.name} has no line From:")
+            text = re.sub(r"\s*\n \* +", " ", found[1]).replace("|", r"\|")
+            rows.append(f"| [{name} {path.name.split('_')[0]}](../../ladder/{name}/{path.name}) | {text} |")
+    return "\n".join(rows)
+
+
 def block(what, files):
     names = files.split()
+    if what == "from":
+        if names != ["all"]:
+            raise ValueError(f'"code:from {files}" must be "code:from all"')
+        return origins()
     if len(names) != (2 if what == "diff" else 1):
         raise ValueError(f'"code:{what} {files}" must name {"two files" if what == "diff" else "one file"}')
     lines = differences(*names) if what == "diff" else code(names[0])

@@ -49,6 +49,11 @@ done; } >copy.md
 python3 "$tool" copy.md
 check "a page with the code of all rungs is complete" python3 "$tool" --complete copy.md
 
+printf '%s\n' "<!-- code:from all -->" "$end" >sources.md
+python3 "$tool" sources.md
+check "every rung has a source" test "$(grep -c '^| \[' sources.md)" -eq "$(ls "$1"/ladder/*/[0-9]*.cu | wc -l)"
+check "the source of a rung" grep -qF '| [copy 1](../../ladder/copy/1_one_thread.cu) | what a C' sources.md
+
 printf '%s\n' "$begin" >copy.md
 reports "a marker without an end" "has no counterpart" --check copy.md
 printf '%s\n' "$begin" "$diff" "$end" "$end" >copy.md
