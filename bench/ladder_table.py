@@ -10,7 +10,7 @@ Markers in a page:
     <!-- ladder:begin NAME counts -->   counters of the SIMT emulator: bench/results/ladder_simt.csv
     <!-- ladder:begin NAME claims -->   the claims about the rungs and whether they hold, from both files
     <!-- ladder:begin all claims -->    the claims of all ladders
-    <!-- ladder:begin all published -->    the figures of the sources (bench/results/ladder_published.csv), with ours
+    <!-- ladder:begin all published -->    the figures of the sources (bench/results/ladder_published.csv), and here
     <!-- ladder:end -->
 
 SPDX-License-Identifier: Apache-2.0
