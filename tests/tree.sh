@@ -179,6 +179,7 @@ if command -v python3 >/dev/null; then
         python3 bench/ladder_code.py --check docs/ladder/*.md
     for name in $(sed -n 's/^\([a-z][a-z0-9_]*\) .*/\1/p' ladder/ladders.txt); do
         check "docs/ladder/$name.md is missing" test -f "docs/ladder/$name.md"
+        check "docs/ladder/README.md does not list $name" grep -q "^| \[$name\]($name.md) |" docs/ladder/README.md
     done
     check "the pictures of the ladders are those that their script draws" \
         python3 docs/ladder/pictures/draw.py --check

@@ -1,0 +1,36 @@
+"""course.py - the ladders in levels: an arrow leads from a ladder to those that need it.
+
+SPDX-License-Identifier: Apache-2.0
+"""
+from draw import COOL, PALE, WARM
+
+WIDTH, HEIGHT, ACROSS, DOWN = 108, 28, 128, 74
+
+# The ladders of each level, and those that each of them needs.
+LEVELS = (
+    {"copy": ()},
+    {"counters": ("copy",)},
+    {"rank": ("counters",), "reduce": ("counters",), "banks": ("counters",), "constant": ("counters",)},
+    {"warp": ("rank",), "scan": ("reduce", "banks"), "gf2_gauss": ("reduce",), "matmul": ("banks",),
+     "histogram64": ("banks",)},
+    {"bitonic": ("warp",), "radix": ("warp", "scan"), "gf2_m4ri": ("gf2_gauss", "banks"), "iterate": ("matmul",),
+     "histogram256": ("histogram64",)},
+    {"column_merge": ("radix",)},
+)
+FILL = {"copy": WARM, "counters": WARM}
+
+
+def draw(svg):
+    most = max(len(level) for level in LEVELS)
+    place = {}
+    for row, level in enumerate(LEVELS):
+        first = 12 + (most - len(level)) * ACROSS / 2
+        for i, name in enumerate(level):
+            place[name] = (first + i * ACROSS, 12 + row * DOWN)
+    for level in LEVELS:
+        for name, needs in level.items():
+            for other in needs:
+                svg.arrow(place[other][0] + WIDTH / 2, place[other][1] + HEIGHT, place[name][0] + WIDTH / 2,
+                          place[name][1] - 2, COOL)
+    for name, (x, y) in place.items():
+        svg.box(x, y, WIDTH, HEIGHT, name, FILL.get(name, PALE))
