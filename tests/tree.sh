@@ -35,6 +35,11 @@ for row in $rows; do
     check "echelon.h lacks $call()" grep -q " $call(ech_ctx" -r include
 done
 
+for page in cli/echelon-*.1; do
+    name=${page#cli/echelon-}
+    check "mkdocs.yml lacks command/${name%.1}.md" grep -q ": command/${name%.1}.md$" mkdocs.yml
+done
+
 # ---- For contributors ----
 
 for folder in src/*/; do
