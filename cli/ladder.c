@@ -15,8 +15,9 @@
 
 static struct {
     struct job_words job;
-    const char *rung, *n, *input, *seed, *plot, *html;
+    const char *rung, *n, *input, *seed, *plot;
     bool check, json, csv;
+    const char *html;
 } set;
 
 static const struct option options[] = {

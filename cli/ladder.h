@@ -1,6 +1,6 @@
 /*
  * ladder.h - shared by the files of "echelon ladder": ladder.c runs the rungs, ladder_table.c
- * prints the results, ladder_svg.c draws them, ladder_html.c writes a page.
+ * prints the results, ladder_svg.c draws them.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
