@@ -134,20 +134,27 @@ static int check_usage(const char *name)
     if (set.input && set.n)
         return cli_fail(EXIT_BAD, "--n generates data and cannot be combined with --input");
     if (set.job.output && !set.input) return cli_fail(EXIT_BAD, "--output needs --input");
-    if (set.check && (set.input || set.n || set.plot || set.html))
+    if (set.check && (set.input || set.n || set.plot))
         return cli_fail(EXIT_BAD, "--check uses sizes of its own and cannot be combined with --%s",
-                        set.input  ? "input"
-                        : set.n    ? "n"
-                        : set.plot ? "plot"
-                                   : "html");
+                        set.input ? "input"
+                        : set.n   ? "n"
+                                  : "plot");
     if (set.plot && strcmp(name, "all") == 0)
         return cli_fail(EXIT_BAD, "--plot needs one ladder, not all");
-    code = cli_check_outputs((const char *[]){ set.job.output, set.plot, set.html }, 3);
-    if (code == EXIT_DONE)
-        code = cli_check_output("plot", set.plot, (const char *[]){ set.input }, 1);
-    if (code == EXIT_DONE)
-        code = cli_check_output("html", set.html, (const char *[]){ set.input }, 1);
-    return code;
+    code = cli_check_outputs((const char *[]){ set.job.output, set.plot }, 2);
+    if (code != EXIT_DONE) return code;
+    return cli_check_output("plot", set.plot, (const char *[]){ set.input }, 1);
+}
+
+static int check_html(void)
+{
+    if (!set.html) return EXIT_DONE;
+    if (set.check)
+        return cli_fail(EXIT_BAD,
+                        "--check uses sizes of its own and cannot be combined with --html");
+    int code = cli_check_outputs((const char *[]){ set.job.output, set.plot, set.html }, 3);
+    if (code != EXIT_DONE) return code;
+    return cli_check_output("html", set.html, (const char *[]){ set.input }, 1);
 }
 
 /* ---- Running ---- */
@@ -414,6 +421,7 @@ static int run(int count, char **operands)
     if (!all && !(one[0] = find_ladder(operands[0]))) return EXIT_BAD;
     const struct ladder *const *list_of = all ? ladders : one;
     int code = check_usage(operands[0]);
+    if (code == EXIT_DONE) code = check_html();
     for (int i = 0; code == EXIT_DONE && i < (all ? ladder_count : 1); i++)
         code = check_ladder(list_of[i], !all);
     if (code != EXIT_DONE) return code;
