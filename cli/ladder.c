@@ -15,6 +15,7 @@
 
 static struct {
     struct job_words job;
+    struct ladder_setting_words settings;
     const char *rung, *n, *input, *seed, *plot;
     bool check, json, csv;
     const char *html;
@@ -25,6 +26,10 @@ static const struct option options[] = {
     { 'N', "n", "COUNT[,COUNT]...", &set.n,
       "numbers of elements: 1000, 2^20; default: the sizes of the\nladder" },
     { 'y', "type", "TYPE", &set.job.type, "element type; default: the first type of the ladder" },
+    { 0, "bits", "BEGIN:END", &set.settings.bits,
+      "warp: sort by these bits only; 0:10 are the bits 0 to 9" },
+    { 0, "digit-bits", "COUNT", &set.settings.digit_bits, "warp: the number of bits per pass" },
+    { 0, "columns", "COUNT", &set.settings.columns, "column_merge: the number of columns" },
     { 0, "input", "FILE", &set.input, "process this column of numbers: .npy, raw or text" },
     { 'o', "output", "FILE", &set.job.output,
       "with --input: write the result of the last rung to FILE,\nwhich may be the input" },
@@ -48,7 +53,8 @@ static struct {
     int rung; /* 0: all */
     uint64_t sizes[MOST_SIZES + 1];
     bool sizes_given;
-    int type;       /* -1: the first type of each ladder */
+    int type; /* -1: the first type of each ladder */
+    struct ladder_settings settings;
     struct job job; /* --input */
     bool input;
     void *out;
@@ -118,7 +124,7 @@ static int check_ladder(const struct ladder *ladder, bool one)
         return cli_fail(EXIT_BAD,
                         "--input needs one ladder that processes a column of numbers, not %s",
                         one ? ladder->name : "all");
-    return EXIT_DONE;
+    return ladder_check_settings(ladder, one, &set.settings);
 }
 
 static int check_usage(const char *name)
@@ -127,6 +133,7 @@ static int check_usage(const char *name)
     int code = parse_sizes();
     if (code == EXIT_DONE && set.rung) code = cli_parse_count("rung", set.rung, &rung);
     if (code == EXIT_DONE && set.job.type) code = cli_parse_dtype(set.job.type, &plan.type);
+    if (code == EXIT_DONE) code = ladder_parse_settings(&set.settings, &plan.settings);
     if (code != EXIT_DONE) return code;
     plan.rung = rung > 1000 ? 1000 : (int)rung;
     if (set.rung && rung == 0) plan.rung = -1;
@@ -271,7 +278,8 @@ static void judge(struct ladder_report *report)
 {
     const struct ladder *ladder = report->results.ladder;
     report->whole = plan.rung == 0 && !plan.sizes_given && !plan.input && !set.job.type &&
-                    report->wrong == 0 && report->results.count > 0;
+                    !ladder_has_settings(&plan.settings) && report->wrong == 0 &&
+                    report->results.count > 0;
     if (ladder->claim_count > LADDER_CLAIMS) {
         report->whole = false;
         report->wrong++;
@@ -294,7 +302,13 @@ static void judge(struct ladder_report *report)
 static int run_ladder(const struct ladder *ladder, struct ladder_report *report)
 {
     int code;
+    ladder = ladder_adapt(ladder, &plan.settings);
     report->results = (struct results){ .ladder = ladder, .device = &plan.device };
+    bool any = false;
+    for (int i = 0; i < ladder->rung_count; i++) any = any || wanted(&ladder->rungs[i]);
+    if (!any && ladder_has_settings(&plan.settings))
+        return cli_fail(EXIT_BAD, "rung %d of %s does not support the given --bits or --columns",
+                        plan.rung, ladder->name);
     if (set.check) return check_all_types(report);
     if (!plan.input && (code = check_type(report, type_of(ladder))) != EXIT_DONE) return code;
     code = measure(report);

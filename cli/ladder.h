@@ -1,6 +1,7 @@
 /*
  * ladder.h - shared by the files of "echelon ladder": ladder.c runs the rungs, ladder_table.c
- * prints the results, ladder_svg.c draws them.
+ * prints the results, ladder_svg.c draws them, ladder_settings.c
+ * changes rungs.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -21,6 +22,22 @@ struct ladder_report {
     bool holds[LADDER_CLAIMS]; /* for each claim about this kind of device */
     char because[LADDER_CLAIMS][256];
 };
+
+/* The words of the options that change rungs; NULL: not given. */
+struct ladder_setting_words {
+    const char *bits, *digit_bits, *columns;
+};
+
+/* ladder_settings.c.  They return an exit code, after a message. */
+int ladder_parse_settings(const struct ladder_setting_words *words,
+                          struct ladder_settings *settings);
+/* one: whether the command runs one ladder. */
+int ladder_check_settings(const struct ladder *ladder, bool one,
+                          const struct ladder_setting_words *words);
+bool ladder_has_settings(const struct ladder_settings *settings);
+/* The ladder with the rungs that the settings define; valid until the next call. */
+const struct ladder *ladder_adapt(const struct ladder *ladder,
+                                  const struct ladder_settings *settings);
 
 /* Whether a claim is about the kind of device that was measured, and can be verified. */
 bool ladder_judges(const struct ladder_report *report, const struct claim *claim);

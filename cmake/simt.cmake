@@ -116,10 +116,17 @@ endfunction()
 # The kernels in a text, as lines of C++ for image.cc.in: an object per kernel, and a row of the table.
 function(simt_kernels text absent_variable rows_variable)
   set(blank "[ \t\r\n]")
-  set(arguments "\\((([^()]|\\([^()]*\\))*)\\)")
+  set(arguments "\\((([^()]|\\([^()]*\\))*)\\)") # CMake does not support more groups: one nested pair
   set(attribute "__(launch_bounds|cluster_dims|maxnreg)__${blank}*${arguments}${blank}*")
   string(REGEX MATCHALL "__global__${blank}+(${attribute})*void${blank}+(${attribute})*[A-Za-z_0-9]+${blank}*\\("
     kernels "${text}")
+  string(REGEX MATCHALL "__global__${blank}" keywords "${text}")
+  list(LENGTH keywords expected)
+  list(LENGTH kernels found)
+  if(NOT found EQUAL expected)
+    message(FATAL_ERROR "${source}: only ${found} of ${expected} __global__ functions have a known form: "
+      "__global__ void name(, with attributes before or after void")
+  endif()
   set(names "")
   set(absent "")
   set(rows "")

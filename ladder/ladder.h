@@ -22,6 +22,17 @@ struct trial;
 struct rung;
 struct results;
 
+/* Options of "echelon ladder" that change a rung; 0: not given. */
+struct ladder_settings {
+    bool bits; /* begin_bit and end_bit are given */
+    unsigned begin_bit, end_bit;
+    unsigned digit_bits;
+    unsigned columns;
+};
+
+/* Which of them a ladder accepts. */
+enum { LADDER_BITS = 1, LADDER_DIGIT = 2, LADDER_COLUMNS = 4 };
+
 /* ---- Declarations ---- */
 
 struct rung {
@@ -70,6 +81,13 @@ struct ladder {
     void (*expect)(struct trial *trial); /* fills expected */
     /* Returns whether host_out is acceptable, or a message.  NULL: out must be byte-identical. */
     bool (*accept)(const struct trial *trial, char *message, size_t bytes);
+    /* A number for the claims, computed from host_in and host_out of an accepted result. */
+    uint64_t (*observe)(const struct trial *trial);
+    unsigned settings; /* LADDER_BITS ... */
+    /* Changes the parameter of a rung, and writes its text, which is up to date before the call;
+     * returns false if the rung does not support the settings.  NULL if `settings` is 0. */
+    bool (*adapt)(const struct ladder_settings *settings, struct rung *rung, char *text,
+                  size_t bytes);
     double (*bytes)(const struct trial *trial);      /* minimum traffic; NULL: in and out once */
     double (*operations)(const struct trial *trial); /* NULL if memory is the limit */
 };
@@ -190,6 +208,7 @@ struct result {
     bool right;
     char message[640]; /* if wrong: why */
     double ms;         /* on a GPU: the median; otherwise 0 */
+    uint64_t observed; /* the result of observe() */
     double bytes, operations;
     uint64_t launches, faults;
     struct simt_counts counts; /* on the SIMT emulator */

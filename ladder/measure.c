@@ -129,6 +129,7 @@ static void run_once(struct trial *trial, struct result *result)
         ladder_download(trial, trial->host_out, trial->out, trial->out_bytes);
     if (trial->failed) return;
     compare(trial, result);
+    if (result->right && trial->ladder->observe) result->observed = trial->ladder->observe(trial);
     check_input(trial, result);
     if (device->simt) take_counts(device, result);
 }

@@ -32,7 +32,7 @@ except ImportError:
     print("skip: NumPy is not installed for", sys.executable)
     sys.exit(77)
 from differential import case, command, library
-from differential import bits, calls, groups, matrices, ordering  # noqa: F401  they register operations
+from differential import bits, calls, command_family, groups, matrices, ordering  # noqa: F401  they register operations
 from differential import columns, quantile, search, sets, strings, sums, systems, topk, unique  # noqa: F401
 
 SOURCE = Path(__file__).resolve().parents[1]

@@ -8,9 +8,9 @@
  * Cost:   log2(n) (log2(n) + 1) / 2 launches, each of which reads and writes the whole array
  * Wastes: memory traffic: most pairs of a step are close to each other and are compared again in
  *         later steps
- * From:   Batcher (1968); the lecture's half-cleaners. The lecture sorted in alternating
- *         directions, and only powers of two; reversing the first step instead allows one direction
- *         and any n
+ * From:   Batcher (1968); the lecture's half-cleaners. The lecture sorts in alternating directions,
+ *         as bitonic_1_alternating does, which needs a power of two; pairing the keys of the first
+ *         step from both ends instead allows one direction and any n
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -28,4 +28,30 @@ extern "C" __global__ void bitonic_1(element *x, uint64_t n, uint64_t half, uint
         x[i] = upper;
         x[j] = lower;
     }
+}
+
+/* The lecture's half-cleaner: pairs are `half` apart, and ascend if the bit `sorted` of their index
+ * is 0; otherwise they descend.  n is a power of two. */
+extern "C" __global__ void bitonic_1_alternating(element *x, uint64_t n, uint64_t half,
+                                                 uint64_t sorted)
+{
+    uint64_t pair = global_thread();
+    uint64_t i = pair / half * 2 * half + pair % half, j = i ^ half;
+    if (j >= n) return;
+    bool ascending = (i & sorted) == 0;
+    element lower = x[i], upper = x[j];
+    if (ascending ? before(upper, lower) : before(lower, upper)) {
+        x[i] = upper;
+        x[j] = lower;
+    }
+}
+
+/* Copies n keys, and appends the maximum key up to a power of two. */
+extern "C" __global__ void bitonic_1_pad(const element *in, uint64_t n, element *x, uint64_t padded)
+{
+    uint64_t i = global_thread();
+    if (i < n)
+        x[i] = in[i];
+    else if (i < padded)
+        from_order_bits(UINT32_MAX, &x[i]);
 }

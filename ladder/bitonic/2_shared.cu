@@ -7,7 +7,7 @@
  *         steps
  * Wastes: in steps less than 32 apart a warp skips every other run of words, so it uses half of the
  *         banks: two wavefronts per access
- * From:   the lecture's second variant
+ * From:   common practice; the lecture has no version in shared memory
  *
  * SPDX-License-Identifier: Apache-2.0
  */

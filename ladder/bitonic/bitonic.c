@@ -2,7 +2,8 @@
  * bitonic.c - the ladder of bitonic sorts: a fixed pattern of comparisons, independent of the data.
  *
  * A sort of n = 2^m keys has m merges, the k-th of k steps.  For other n, elements past the end
- * count as larger than all keys, so no step moves them.
+ * count as larger than all keys, so no step moves them.  Only the row with alternating directions
+ * needs a power of two; it sorts a padded copy.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -10,7 +11,22 @@
 
 #include <stdio.h>
 
-enum { TILE = 1024, THREADS = 256 };
+enum { TILE = 1024, THREADS = 256, ALTERNATING = 1 /* a parameter of rung 1 */ };
+
+/* n = 2^m or less. */
+static uint64_t merges_of(uint64_t n)
+{
+    uint64_t m = 0;
+    while ((uint64_t)1 << m < n) m++;
+    return m;
+}
+
+static void shape(struct trial *trial)
+{
+    ladder_shape_keys(trial);
+    if (trial->rung->parameter == ALTERNATING)
+        trial->scratch_bytes = trial->element_bytes << merges_of(trial->n);
+}
 
 /* ---- Rungs ---- */
 
@@ -33,6 +49,19 @@ static void run_1(struct trial *trial)
         step(trial, half, 2 * half - 1);
         for (uint64_t near = half / 2; near > 0; near /= 2) step(trial, near, near);
     }
+}
+
+/* The k-th merge sorts runs of `sorted` = 2^k keys, alternately ascending and descending. */
+static void run_alternating(struct trial *trial)
+{
+    uint64_t padded = trial->n ? (uint64_t)1 << merges_of(trial->n) : 0;
+    LAUNCH(trial, "bitonic_1_pad", ladder_ceil(padded, THREADS), THREADS, 0, &trial->in, &trial->n,
+           &trial->scratch, &padded);
+    for (uint64_t sorted = 2; sorted <= padded; sorted *= 2)
+        for (uint64_t half = sorted / 2; half > 0; half /= 2)
+            LAUNCH(trial, "bitonic_1_alternating", ladder_ceil(padded / 2, THREADS), THREADS, 0,
+                   &trial->scratch, &padded, &half, &sorted);
+    ladder_copy(trial, trial->out, trial->scratch, trial->out_bytes);
 }
 
 /* One kernel sorts tiles; later merges have wide steps as before, and one kernel for the others. */
@@ -68,6 +97,11 @@ static void run_production(struct trial *trial)
 
 static const struct rung rungs[] = {
     { .number = 1, .idea = "global", .text = "one launch per half-cleaner", .run = run_1 },
+    { .number = 1,
+      .idea = "global",
+      .text = "... in alternating directions",
+      .parameter = ALTERNATING,
+      .run = run_alternating },
     { .number = 2,
       .idea = "shared",
       .text = "steps within a block in shared memory",
@@ -78,13 +112,6 @@ static const struct rung rungs[] = {
 
 /* ---- Claims ---- */
 
-static uint64_t merges_of(uint64_t n)
-{
-    uint64_t m = 0;
-    while ((uint64_t)1 << m < n) m++;
-    return m;
-}
-
 /* Launches for n = 2^m: m (m + 1) / 2 steps; or one for the tiles, and k wide steps and one more
  * for the k-th merge beyond them. */
 static bool launches_fall(const struct results *results, char *because, size_t bytes)
@@ -94,6 +121,18 @@ static bool launches_fall(const struct results *results, char *because, size_t b
     snprintf(because, bytes, "2^%llu keys: %llu launches, %llu with tiles", (unsigned long long)m,
              (unsigned long long)a->launches, (unsigned long long)b->launches);
     return a->launches == m * (m + 1) / 2 && b->launches == 1 + beyond * (beyond + 1) / 2 + beyond;
+}
+
+/* One more launch copies the keys. */
+static bool same_steps(const struct results *results, char *because, size_t bytes)
+{
+    const struct result *one = ladder_row(results, 1, 0, 0);
+    const struct result *alternating = ladder_row(results, 1, ALTERNATING, 0);
+    uint64_t m = merges_of(one->n);
+    snprintf(because, bytes, "2^%llu keys: %llu steps both; m squared is %llu",
+             (unsigned long long)m, (unsigned long long)one->launches, (unsigned long long)(m * m));
+    return alternating->right && alternating->launches == one->launches + 1 &&
+           one->launches < m * m;
 }
 
 static double passes(const struct result *row)
@@ -157,6 +196,8 @@ static const struct claim claims[] = {
           "m (m + 1) / 2 launches sort 2^m keys; with tiles in shared memory only the wide steps "
           "remain",
       .holds = launches_fall },
+    { .text = "Alternating directions take as many steps as one direction: fewer than m * m",
+      .holds = same_steps },
     { .text = "With tiles less than a fifth of the words are moved", .holds = traffic_falls },
     { .text = "With shuffles 12 of the 56 barriers of a tile remain", .holds = barriers_fall },
     { .text = "Steps within a warp take two wavefronts in shared memory, none by shuffles",
@@ -187,6 +228,6 @@ const struct ladder bitonic_ladder = { .name = "bitonic",
                                        .checked = checked,
                                        .counted = counted,
                                        .timed = timed,
-                                       .shape = ladder_shape_keys,
+                                       .shape = shape,
                                        .make = ladder_make_keys,
                                        .expect = ladder_expect_sorted };

@@ -4,11 +4,12 @@
  * Idea:   the thread holds the heads of all columns, and takes the minimum in each step
  * Cost:   n * columns comparisons, one after another
  * Wastes: all threads except one
- * From:   the course's first merge
+ * From:   the article's first merge, of which only the first line is left.
+ *         column_merge_1_columns is the first phase without a merge
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "columns.cuh"
+#include "ladder/column_merge/columns.cuh"
 
 extern "C" __global__ void column_merge_1(const uint32_t *in, uint64_t n, uint32_t *out,
                                           unsigned columns)
@@ -30,4 +31,13 @@ extern "C" __global__ void column_merge_1(const uint32_t *in, uint64_t n, uint32
         out[k] = (uint32_t)(least >> 32);
         heads[c] = column_head(x, ++y[c], column_count(count, columns, c), columns, c);
     }
+}
+
+extern "C" __global__ void column_merge_1_columns(const uint32_t *in, uint64_t n, uint32_t *out,
+                                                  unsigned columns)
+{
+    unsigned count = (unsigned)n; /* fits in shared memory */
+    uint32_t *x = (uint32_t *)shared_bytes, *y = x + count;
+    load_columns(in, count, columns, x, y);
+    for (unsigned i = threadIdx.x; i < count; i += blockDim.x) out[i] = x[i];
 }

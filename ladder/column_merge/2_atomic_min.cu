@@ -5,13 +5,14 @@
  *         head is the minimum writes it out and continues with its next key
  * Cost:   n steps of one atomic and one barrier
  * Wastes: atomics on one word are serialised: a step waits for all columns
- * From:   the course's second merge, for distinct keys. Here the lower half of the word is the
- *         column, so that exactly one thread owns the minimum; three alternating words save the
- *         barrier that would keep the next step's word from being cleared too early
+ * From:   the article's second merge, which has distinct keys and whose code is lost. Here the
+ *         lower half of the word is the column, so that exactly one thread owns the minimum; three
+ *         alternating words save the barrier that would keep the next step's word from being
+ *         cleared too early
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "columns.cuh"
+#include "ladder/column_merge/columns.cuh"
 
 extern "C" __global__ void column_merge_2(const uint32_t *in, uint64_t n, uint32_t *out,
                                           unsigned columns)

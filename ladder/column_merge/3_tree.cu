@@ -4,11 +4,11 @@
  * Idea:   the number of heads is halved repeatedly; the minimum of each pair remains
  * Cost:   n steps of log2(columns) halvings with a barrier each, and two more
  * Wastes: barriers: a tree of 32 columns has five, for 31 comparisons
- * From:   the course's third merge
+ * From:   the article's third merge, a reduction in pairs; its code is lost
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "columns.cuh"
+#include "ladder/column_merge/columns.cuh"
 
 extern "C" __global__ void column_merge_3(const uint32_t *in, uint64_t n, uint32_t *out,
                                           unsigned columns)

@@ -6,11 +6,11 @@
  *         with more work in each
  * Cost:   n steps of 2 sqrt(columns) comparisons and three barriers, for any number of columns
  * Wastes: threads without a chunk wait
- * From:   the course's fourth merge
+ * From:   the article's fourth merge, a reduction in chunks; its code is lost
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "columns.cuh"
+#include "ladder/column_merge/columns.cuh"
 
 extern "C" __global__ void column_merge_4(const uint32_t *in, uint64_t n, uint32_t *out,
                                           unsigned columns)

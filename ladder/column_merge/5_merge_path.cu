@@ -10,7 +10,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "columns.cuh"
+#include "ladder/column_merge/columns.cuh"
 
 /* Writes out[from] ... out[to - 1] of the merge of a and b, whose elements are step apart; equal
  * keys of a come first. */

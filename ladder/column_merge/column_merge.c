@@ -2,7 +2,8 @@
  * column_merge.c - the ladder of column sorts: the keys form a matrix, one thread sorts each
  * column; then several merges, compared with a sort on the host.
  *
- * The parameter of a rung is the number of columns.
+ * The parameter of a rung is the number of columns; --columns changes it.  By default the keys are
+ * 0 ... n - 1, shuffled, as in the original version; other seeds have equal keys.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -17,13 +18,80 @@ enum {
     ONE_BLOCK = 5000, /* keys twice and the heads of 1024 columns fit in 48 KB of shared memory */
     TILE = 4096,      /* per block of rung 5 */
     COLUMNS = 32,     /* of the original version */
-    MORE = 256
+    MORE = 256,
+    PATH = 5,
+    PATH_THREADS = 256 /* per block of rung 5; one sorts a column */
 };
+
+enum { PHASE_1 = 1 << 16 }; /* added to the parameter: only sorts the columns */
+
+static unsigned columns_of(const struct rung *rung)
+{
+    return (unsigned)(rung->parameter % PHASE_1);
+}
+
+static bool is_phase_1(const struct rung *rung)
+{
+    return rung->parameter & PHASE_1;
+}
+
+static bool adapt(const struct ladder_settings *settings, struct rung *rung, char *text,
+                  size_t bytes)
+{
+    static const char *const merges[] = { "one thread", "atomicMin", "tree", "chunks",
+                                          "merge path" };
+    const unsigned columns = settings->columns;
+    if (rung->parameter == 0) return true; /* the host, production */
+    if (rung->number == PATH && columns > PATH_THREADS) return false;
+    rung->parameter = (rung->parameter & PHASE_1) | columns;
+    snprintf(text, bytes, "%u column%s, %s", columns, columns == 1 ? "" : "s",
+             is_phase_1(rung) ? "phase 1 only" : merges[rung->number - 1]);
+    return true;
+}
 
 static void shape(struct trial *trial)
 {
     ladder_shape_keys(trial);
     trial->scratch_bytes = trial->in_bytes;
+}
+
+/* Seed 0: 0 ... n - 1, shuffled; seed 2: random bits; otherwise equal keys. */
+static void make(struct trial *trial)
+{
+    uint32_t *keys = trial->host_in;
+    if (trial->seed % 2) {
+        ladder_make_keys(trial);
+        return;
+    }
+    for (uint64_t i = 0; i < trial->n; i++) {
+        uint64_t random = ladder_random(trial->seed, i), at = random % (i + 1);
+        keys[i] = (uint32_t)(trial->seed ? random : i);
+        if (trial->seed) continue;
+        keys[i] = keys[at];
+        keys[at] = (uint32_t)i;
+    }
+}
+
+/* Each column by itself, by insertion. */
+static void expect_columns(struct trial *trial, unsigned columns)
+{
+    uint32_t *keys = trial->expected;
+    memcpy(keys, trial->host_in, trial->in_bytes);
+    for (uint64_t i = columns; i < trial->n; i++) {
+        const uint32_t key = keys[i];
+        uint64_t at = i;
+        for (; at >= columns && keys[at - columns] > key; at -= columns)
+            keys[at] = keys[at - columns];
+        keys[at] = key;
+    }
+}
+
+static void expect(struct trial *trial)
+{
+    if (is_phase_1(trial->rung))
+        expect_columns(trial, columns_of(trial->rung));
+    else
+        ladder_expect_sorted(trial);
 }
 
 /* Whole warps. */
@@ -34,14 +102,14 @@ static unsigned threads_for(unsigned columns)
 
 static void one_block(struct trial *trial, const char *kernel)
 {
-    unsigned columns = (unsigned)trial->rung->parameter;
+    unsigned columns = columns_of(trial->rung);
     LAUNCH(trial, kernel, trial->n > 0, threads_for(columns), 2 * trial->in_bytes, &trial->in,
            &trial->n, &trial->out, &columns);
 }
 
 static void run_1(struct trial *trial)
 {
-    one_block(trial, "column_merge_1");
+    one_block(trial, is_phase_1(trial->rung) ? "column_merge_1_columns" : "column_merge_1");
 }
 
 static void run_2(struct trial *trial)
@@ -62,8 +130,8 @@ static void run_4(struct trial *trial)
 /* Merge rounds alternate between two arrays; the last one writes to out. */
 static void run_5(struct trial *trial)
 {
-    enum { THREADS = 256, KEYS_A_THREAD = 8 };
-    unsigned columns = (unsigned)trial->rung->parameter;
+    enum { THREADS = PATH_THREADS, KEYS_A_THREAD = 8 };
+    unsigned columns = columns_of(trial->rung);
     uint64_t n = trial->n, blocks = ladder_ceil(n, TILE), rounds = 0;
     CUdeviceptr from = trial->scratch, to = trial->out;
     for (uint64_t runs = blocks; runs > 1; runs = ladder_ceil(runs, 2)) rounds++;
@@ -108,6 +176,20 @@ static const struct rung rungs[] = {
       .idea = "one_thread",
       .text = "... 256 columns",
       .parameter = MORE,
+      .most = ONE_BLOCK,
+      .run = run_1 },
+    { .number = 1,
+      .idea = "one_thread",
+      .text = "... 32 columns, phase 1 only",
+      .parameter = COLUMNS | PHASE_1,
+      .own_data = true,
+      .most = ONE_BLOCK,
+      .run = run_1 },
+    { .number = 1,
+      .idea = "one_thread",
+      .text = "... 256 columns, phase 1 only",
+      .parameter = MORE | PHASE_1,
+      .own_data = true,
       .most = ONE_BLOCK,
       .run = run_1 },
     { .number = 2,
@@ -263,11 +345,20 @@ static bool each_faster(const struct results *results, char *because, size_t byt
     return holds;
 }
 
+/* Phase 1 of rungs 1 to 4, compared with all of rung 1. */
+static bool merge_dominates(const struct results *results, char *because, size_t bytes)
+{
+    double columns = ms(results, 1, COLUMNS | PHASE_1, TILE), all = ms(results, 1, COLUMNS, TILE);
+    snprintf(because, bytes, "32 columns: %.3g ms of %.3g ms; 256 columns: %.3g ms", columns, all,
+             ms(results, 1, MORE | PHASE_1, TILE));
+    return columns < all / 2;
+}
+
 static bool path_beats_merges(const struct results *results, char *because, size_t bytes)
 {
     double path = ms(results, 5, COLUMNS, TILE), best = INFINITY;
     for (int i = 1; i <= 4; i++) best = fmin(best, ms(results, i, COLUMNS, TILE));
-    snprintf(because, bytes, "%.3g ms, the best of merges 1 to 4 %.3g ms: %.1f times", path, best,
+    snprintf(because, bytes, "%.3g ms, the best of rungs 1 to 4 %.3g ms: %.1f times", path, best,
              best / path);
     return path < best;
 }
@@ -283,7 +374,7 @@ static bool host_faster(const struct results *results, char *because, size_t byt
 {
     double host = ms(results, 6, 0, TILE), best = INFINITY;
     for (int i = 1; i <= 4; i++) best = fmin(best, ms(results, i, COLUMNS, TILE));
-    snprintf(because, bytes, "qsort() %.3g ms, the best of merges 1 to 4 %.3g ms: %.1f times", host,
+    snprintf(because, bytes, "qsort() %.3g ms, the best of rungs 1 to 4 %.3g ms: %.1f times", host,
              best, best / host);
     return host < best;
 }
@@ -319,19 +410,22 @@ static bool device_beats_host(const struct results *results, char *because, size
 }
 
 static const struct claim claims[] = {
-    { .text = "Merge 4 has fewer barriers than merge 3", .holds = fewer_barriers },
+    { .text = "Rung 4 has fewer barriers than rung 3", .holds = fewer_barriers },
     { .text = "The barriers of the tree grow with the columns, those of two levels do not",
       .holds = barriers_by_columns },
-    { .text = "Merge 2 has one barrier per key, but its atomics are serialised",
+    { .text = "Rung 2 has one barrier per key, but its atomics are serialised",
       .holds = one_barrier },
     { .text = "A row-major matrix has no bank conflicts between columns", .holds = no_conflicts },
     { .text = "Merge path has barriers per round, not per key", .holds = barriers_of_rounds },
     { .text = "Each of the four merges is faster than the previous one",
       .of_gpu = true,
       .holds = each_faster },
+    { .text = "Sorting the columns takes less than half of the time of rung 1",
+      .of_gpu = true,
+      .holds = merge_dominates },
     { .text = "Merge path is faster than all four", .of_gpu = true, .holds = path_beats_merges },
     { .text = "Two levels are faster than a tree", .of_gpu = true, .holds = chunks_faster },
-    { .text = "The host's sort is faster than one block with merges 1 to 4",
+    { .text = "The host's sort is faster than one block with rungs 1 to 4",
       .of_gpu = true,
       .holds = host_faster },
     { .text = "Merge path is faster than the host's sort",
@@ -362,5 +456,7 @@ const struct ladder column_merge_ladder = { .name = "column_merge",
                                             .counted = counted,
                                             .timed = timed,
                                             .shape = shape,
-                                            .make = ladder_make_keys,
-                                            .expect = ladder_expect_sorted };
+                                            .make = make,
+                                            .expect = expect,
+                                            .settings = LADDER_COLUMNS,
+                                            .adapt = adapt };

@@ -9,7 +9,8 @@
  * Cost:   a pass writes the bits, scans them by tiles, tiles of tiles ..., and moves the keys:
  *         about 36 bytes per key; 32 passes
  * Wastes: a 32-bit counter, read and written four times, for a single bit
- * From:   the lecture's radix sort; Blelloch (1990)
+ * From:   the lecture's formula; Blelloch (1990). The lecture goes from bit 31 to bit 0, which does
+ *         not sort; a row of the table shows it. Here the lowest bit is the first
  *
  * SPDX-License-Identifier: Apache-2.0
  */

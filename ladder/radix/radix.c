@@ -5,6 +5,10 @@
  * The parameter of a rung is the number of key bits to sort by: 32, or 10 for keys below 2^10 (in
  * their order, counted from 0).  The user's keys are sorted by all bits.
  *
+ * Two rows of rung 1 have the lecture's order of bits, from 31 to 0.  They must not sort: the
+ * oracle is the order by the reversed bits, and observe() counts the neighbours that are out of
+ * order.
+ *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "ladder/ladder.h"
@@ -12,8 +16,24 @@
 #include "io/io.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 enum { TILE = 1024, THREADS = 256, ALL_BITS = 32, FEW_BITS = 10, DIGIT = 4 };
+enum { TOP_DOWN = 256, EXAMPLE = 512 | TOP_DOWN }; /* added to the parameter */
+enum { FOUR = 4, MOST_TOP_DOWN = 1 << 16 };
+
+static const uint64_t four_keys[FOUR] = { 7, 14, 4, 1 };
+static const uint64_t four_after[FOUR] = { 4, 14, 1, 7 };
+
+static bool is_top_down(const struct trial *trial)
+{
+    return trial->rung->parameter & TOP_DOWN;
+}
+
+static bool is_example(const struct trial *trial)
+{
+    return (trial->rung->parameter & EXAMPLE) == EXAMPLE;
+}
 
 static void shape(struct trial *trial)
 {
@@ -25,21 +45,68 @@ static void shape(struct trial *trial)
     trial->scratch_bytes = 2 * trial->p[0] + (sums + 16 * 2 + 2) * sizeof(uint32_t);
 }
 
-static void make(struct trial *trial)
-{
-    uint64_t middle = trial->type == ECH_U32 ? 0 : (uint64_t)1 << 31; /* the rank of 0 */
-    ladder_make_keys(trial);
-    if (trial->rung->parameter == ALL_BITS) return;
-    for (uint64_t i = 0; i < trial->n; i++) {
-        uint64_t few = ladder_random(trial->seed, i) % (trial->seed == 1 ? 5 : 1 << FEW_BITS);
-        io_store((char *)trial->host_in + i * trial->element_bytes, trial->element_bytes,
-                 io_unrank(trial->type, middle + few));
-    }
-}
-
 static unsigned bits_of(const struct trial *trial)
 {
-    return (unsigned)trial->rung->parameter;
+    return (unsigned)trial->rung->parameter % 256;
+}
+
+/* Stores the key of a rank counted from that of 0. */
+static void store(const struct trial *trial, void *keys, uint64_t i, uint64_t rank)
+{
+    uint64_t middle = trial->type == ECH_U32 ? 0 : (uint64_t)1 << 31; /* the rank of 0 */
+    io_store((char *)keys + i * trial->element_bytes, trial->element_bytes,
+             io_unrank(trial->type, middle + rank));
+}
+
+static void make(struct trial *trial)
+{
+    ladder_make_keys(trial);
+    for (uint64_t i = 0; i < trial->n && is_example(trial); i++)
+        store(trial, trial->host_in, i, four_keys[i]);
+    for (uint64_t i = 0; i < trial->n && bits_of(trial) == FEW_BITS; i++)
+        store(trial, trial->host_in, i,
+              ladder_random(trial->seed, i) % (trial->seed == 1 ? 5 : 1 << FEW_BITS));
+}
+
+/* ---- The order that stable passes from bit 31 to bit 0 produce ---- */
+
+static uint32_t reversed(uint64_t bits)
+{
+    uint32_t result = 0;
+    for (unsigned bit = 0; bit < ALL_BITS; bit++) result = result << 1 | (bits >> bit & 1);
+    return result;
+}
+
+static int compare(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return (x > y) - (x < y);
+}
+
+static void expect(struct trial *trial)
+{
+    uint32_t *keys = trial->expected; /* 32 bits, as every type of this ladder */
+    if (!is_top_down(trial)) {
+        ladder_expect_sorted(trial);
+        return;
+    }
+    for (uint64_t i = 0; i < trial->n; i++)
+        keys[i] = reversed(ladder_order_bits(trial->type, trial->host_in, i));
+    qsort(keys, (size_t)trial->n, sizeof *keys, compare);
+    for (uint64_t i = 0; i < trial->n; i++)
+        io_store(&keys[i], sizeof *keys, io_unrank(trial->type, reversed(keys[i])));
+    for (uint64_t i = 0; i < FOUR && is_example(trial) && trial->n == FOUR; i++)
+        store(trial, trial->expected, i, four_after[i]);
+}
+
+/* The number of keys that are less than the key before them. */
+static uint64_t observe(const struct trial *trial)
+{
+    uint64_t count = 0;
+    for (uint64_t i = 1; i < trial->n; i++)
+        count += ladder_order_bits(trial->type, trial->host_out, i) <
+                 ladder_order_bits(trial->type, trial->host_out, i - 1);
+    return count;
 }
 
 /* ---- Rungs ---- */
@@ -63,8 +130,8 @@ static void passes(struct trial *trial, unsigned digit,
     uint64_t blocks = ladder_ceil(trial->n, THREADS);
     CUdeviceptr from = trial->scratch, to = from + trial->p[0], counts = to + trial->p[0];
     LAUNCH(trial, "radix_1_flip", blocks, THREADS, 0, &trial->in, &trial->n, &from);
-    for (unsigned shift = 0; shift < bits_of(trial); shift += digit) {
-        pass(trial, from, to, counts, shift);
+    for (unsigned at = 0; at < bits_of(trial); at += digit) {
+        pass(trial, from, to, counts, is_top_down(trial) ? bits_of(trial) - digit - at : at);
         CUdeviceptr other = from;
         from = to;
         to = other;
@@ -125,6 +192,20 @@ static void run_production(struct trial *trial)
 
 static const struct rung rungs[] = {
     RUNG(1, "one_bit", "one bit per pass", UINT32_MAX, run_1),
+    { .number = 1,
+      .idea = "one_bit",
+      .text = "... from bit 31 to bit 0: does not sort",
+      .parameter = ALL_BITS | TOP_DOWN,
+      .own_data = true,
+      .most = MOST_TOP_DOWN,
+      .run = run_1 },
+    { .number = 1,
+      .idea = "one_bit",
+      .text = "... of the keys 7 14 4 1",
+      .parameter = ALL_BITS | EXAMPLE,
+      .own_data = true,
+      .most = FOUR,
+      .run = run_1 },
     RUNG(2, "four_bits", "four bits per pass", UINT32_MAX, run_2),
     RUNG(3, "production", "ech_sort()", 0, run_production),
 };
@@ -174,12 +255,25 @@ static bool less_traffic(const struct results *results, char *because, size_t by
     return one > 5 * four;
 }
 
+/* The results are those of the oracle, so the rows did what the lecture describes. */
+static bool top_down_fails(const struct results *results, char *because, size_t bytes)
+{
+    const struct result *all = ladder_row(results, 1, ALL_BITS | TOP_DOWN, 0);
+    const struct result *four = ladder_row(results, 1, ALL_BITS | EXAMPLE, FOUR);
+    snprintf(because, bytes,
+             "%llu of %llu keys are less than their predecessor; 7 14 4 1 becomes 4 14 1 7",
+             (unsigned long long)all->observed, (unsigned long long)all->n);
+    return all->right && all->observed > all->n / 4 && four->right && four->observed == 1;
+}
+
 /* An unstable pass would undo earlier passes: the result is sorted only if all passes kept the
  * order of keys with equal digits. */
 static bool stable(const struct results *results, char *because, size_t bytes)
 {
     bool right = true;
-    for (int i = 0; i < results->count; i++) right = right && results->rows[i].right;
+    for (int i = 0; i < results->count; i++)
+        if (!(results->rows[i].rung->parameter & TOP_DOWN))
+            right = right && results->rows[i].right && results->rows[i].observed == 0;
     snprintf(because, bytes, "32, 8, 10 and 3 passes from the lowest bit up sort the keys");
     return right;
 }
@@ -208,6 +302,8 @@ static const struct claim claims[] = {
       .holds = eight_passes },
     { .text = "Four bits per pass move less than a fifth of the words", .holds = less_traffic },
     { .text = "Each pass is stable", .holds = stable },
+    { .text = "Stable passes over the whole array from bit 31 to bit 0 do not sort",
+      .holds = top_down_fails },
     { .text = "Sorting by 10 bits takes 10/32 of the time", .of_gpu = true, .holds = ten_of_32 },
     { .text = "Four bits per pass are at least four times as fast",
       .of_gpu = true,
@@ -217,9 +313,8 @@ static const struct claim claims[] = {
       .holds = production_few },
 };
 
-static const uint64_t checked[] = {
-    0, 1, 2, 3, 31, 33, 255, 257, 1000, 1023, 1025, 2050, LADDER_END
-};
+static const uint64_t checked[] = { 0,   1,   2,    3,    4,    31,   33,
+                                    255, 257, 1000, 1023, 1025, 2050, LADDER_END };
 static const uint64_t counted[] = { 1 << 12, LADDER_END };
 static const uint64_t timed[] = { 1 << 24, LADDER_END };
 
@@ -239,4 +334,5 @@ const struct ladder radix_ladder = { .name = "radix",
                                      .timed = timed,
                                      .shape = shape,
                                      .make = make,
-                                     .expect = ladder_expect_sorted };
+                                     .expect = expect,
+                                     .observe = observe };

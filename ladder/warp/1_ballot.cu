@@ -7,8 +7,9 @@
  * Cost:   a ballot, a store and a load per bit; two alternating halves of shared memory, so that no
  *         lane overwrites data that another lane has not read
  * Wastes: keys move between lanes through memory
- * From:   the course's warp sort, which relied on lanes in lockstep; since sm_70 they must be
- *         synchronised
+ * From:   the text on warp radix sort, which relied on lanes in lockstep; since sm_70 they must be
+ *         synchronised. Its lane t holds element 31 - t, and counts itself among the lanes t to 31;
+ *         here lane t holds element t, and counts the lanes before it
  *
  * SPDX-License-Identifier: Apache-2.0
  */

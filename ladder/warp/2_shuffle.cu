@@ -6,7 +6,7 @@
  *         with the corresponding one, and finds it by binary search in the ballot
  * Cost:   a ballot, a shuffle and five population counts per bit
  * Wastes: the search takes longer than the access to shared memory that it saves
- * From:   the shuffles of sm_30 (2012); begin and end are from the course
+ * From:   the shuffles of sm_30 (2012); begin and end are from the source of rung 1
  *
  * SPDX-License-Identifier: Apache-2.0
  */

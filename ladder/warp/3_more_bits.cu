@@ -6,13 +6,15 @@
  *         the position. Keys move once per digit, for a digit of 32 bits only once
  * Cost:   a ballot per bit, a store and a load per digit
  * Wastes: the number of ballots does not change with the digit size; only the moves are fewer
- * From:   the course's variant with two or more bits per pass
+ * From:   the source of rung 1 suggests 2, 3 or 4 bits per pass. A digit whose size does not
+ *         divide the number of bits is narrower in the last pass
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "ladder/ladder.cuh"
 
-extern "C" __global__ void warp_3(const element *in, uint64_t n, element *out, unsigned digit_bits)
+extern "C" __global__ void warp_3(const element *in, uint64_t n, element *out, unsigned begin,
+                                  unsigned end, unsigned digit_bits)
 {
     __shared__ uint32_t room[2][256];
     unsigned lane = threadIdx.x % 32, first = threadIdx.x - lane, pass = 0;
@@ -20,9 +22,10 @@ extern "C" __global__ void warp_3(const element *in, uint64_t n, element *out, u
     if (i - lane >= n) return; /* one warp per row */
     bool filled = i < n;
     uint32_t key = filled ? order_bits(in[i]) : 0, before_me = (1u << lane) - 1;
-    for (unsigned begin = 0; begin < 32; begin += digit_bits) {
+    for (unsigned low = begin, high; low < end; low = high) {
         uint32_t less = 0, same = ALL_LANES;
-        for (unsigned bit = begin + digit_bits; bit-- > begin;) {
+        high = end - low < digit_bits ? end : low + digit_bits;
+        for (unsigned bit = high; bit-- > low;) {
             /* Missing keys have only ones, so they stay at the end of the row. */
             bool one = !filled || (key >> bit & 1);
             uint32_t ones = __ballot_sync(ALL_LANES, one);

@@ -1,9 +1,10 @@
 /*
  * warp.c - the ladder of warp sorts: 32 consecutive keys are a row, which one warp sorts.
  *
- * The last row may be shorter.  Rungs 1 and 2 take the range of bits [begin, end) to sort by: bits
- * that are equal in all keys can be omitted, and keys with equal bits in the range keep their
- * order.
+ * The last row may be shorter.  All rungs except the network take the range of bits [begin, end) to
+ * sort by: bits that are equal in all keys can be omitted, and keys with equal bits in the range
+ * keep their order.  Rung 3 takes the number of bits per pass too.  --bits and --digit-bits change
+ * them.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -13,13 +14,43 @@
 #include <string.h>
 
 enum { THREADS = 256, ROW = 32, KEY_BITS = 32, MANY_ROWS = 100000 };
-#define BITS(begin, end) ((end) + 256 * (begin)) /* a parameter of rungs 1 and 2; 0: all */
+enum { NETWORK = 4, PRODUCTION = 5 }; /* numbers of rungs */
 
-static void find_bits(const struct rung *rung, unsigned *begin, unsigned *end)
+/* The parameter of a rung: the bits to sort by, and the bits per pass; 0: all bits. */
+#define BITS(begin, end)          ((begin) | (uint64_t)(end) << 8)
+#define DIGIT(begin, end, digits) (BITS(begin, end) | (uint64_t)(digits) << 16)
+
+struct bits {
+    unsigned begin, end, digit;
+};
+
+static struct bits bits_of(const struct rung *rung)
 {
-    bool some = rung->number <= 2 && rung->parameter;
-    *begin = some ? (unsigned)(rung->parameter / 256) : 0;
-    *end = some ? (unsigned)(rung->parameter % 256) : KEY_BITS;
+    const uint64_t p = rung->parameter;
+    struct bits bits = { p % 256, p / 256 % 256, (unsigned)(p >> 16) };
+    if (p == 0) bits.end = KEY_BITS;
+    return bits;
+}
+
+static bool adapt(const struct ladder_settings *settings, struct rung *rung, char *text,
+                  size_t bytes)
+{
+    struct bits bits = bits_of(rung);
+    const bool has_digit = rung->number == 3;
+    const char *name = rung->number == 1   ? "ballots, shared memory"
+                       : rung->number == 2 ? "ballots, shuffles"
+                                           : "production";
+    if (settings->bits && rung->number == NETWORK) return false;
+    if (!settings->bits && !(settings->digit_bits && has_digit)) return true;
+    if (settings->bits) bits.begin = settings->begin_bit, bits.end = settings->end_bit;
+    if (settings->digit_bits && has_digit) bits.digit = settings->digit_bits;
+    rung->parameter = DIGIT(bits.begin, bits.end, bits.digit);
+    if (has_digit)
+        snprintf(text, bytes, "%u bits per pass, bits %u to %u", bits.digit, bits.begin,
+                 bits.end - 1);
+    else
+        snprintf(text, bytes, "%s, bits %u to %u", name, bits.begin, bits.end - 1);
+    return true;
 }
 
 /* Sorts a row by the bits in mask, stably. */
@@ -42,9 +73,8 @@ static void sort_row(ech_dtype type, size_t element_bytes, const char *row, uint
 
 static void expect(struct trial *trial)
 {
-    unsigned begin, end;
-    find_bits(trial->rung, &begin, &end);
-    uint64_t mask = ((uint64_t)1 << end) - ((uint64_t)1 << begin);
+    const struct bits bits = bits_of(trial->rung);
+    uint64_t mask = ((uint64_t)1 << bits.end) - ((uint64_t)1 << bits.begin);
     for (uint64_t first = 0; first < trial->n; first += ROW) {
         uint64_t left = trial->n - first;
         size_t at = first * trial->element_bytes;
@@ -57,10 +87,9 @@ static void expect(struct trial *trial)
 
 static void by_bits(struct trial *trial, const char *kernel)
 {
-    unsigned begin, end;
-    find_bits(trial->rung, &begin, &end);
+    struct bits bits = bits_of(trial->rung);
     LAUNCH(trial, kernel, ladder_ceil(trial->n, THREADS), THREADS, 0, &trial->in, &trial->n,
-           &trial->out, &begin, &end);
+           &trial->out, &bits.begin, &bits.end);
 }
 
 static void run_1(struct trial *trial)
@@ -75,9 +104,9 @@ static void run_2(struct trial *trial)
 
 static void run_3(struct trial *trial)
 {
-    unsigned digit_bits = (unsigned)trial->rung->parameter;
+    struct bits bits = bits_of(trial->rung);
     LAUNCH(trial, "warp_3", ladder_ceil(trial->n, THREADS), THREADS, 0, &trial->in, &trial->n,
-           &trial->out, &digit_bits);
+           &trial->out, &bits.begin, &bits.end, &bits.digit);
 }
 
 static void run_4(struct trial *trial)
@@ -94,7 +123,11 @@ static void run_production(struct trial *trial)
     char *out = ladder_pointer(trial->out);
     const size_t rows = (size_t)(trial->n / ROW), rest = (size_t)(trial->n % ROW);
     const size_t at = rows * ROW * trial->element_bytes;
-    const ech_sort_options options = { .size = sizeof options, .order = ECH_ORDER_TOTAL };
+    const struct bits bits = bits_of(trial->rung);
+    const ech_sort_options options = { .size = sizeof options,
+                                       .order = ECH_ORDER_TOTAL,
+                                       .begin_bit = (int)bits.begin,
+                                       .end_bit = (int)bits.end };
     ladder_try(trial, ech_sort_rows(ctx, in, out, rows, ROW, trial->type, &options));
     ladder_try(trial, ech_sort(ctx, in + at, out + at, rest, trial->type, &options));
 }
@@ -117,16 +150,30 @@ static const struct rung rungs[] = {
       .text = "... only by bits 0 to 9",
       .parameter = BITS(0, 10),
       .run = run_2 },
-    { .number = 3, .idea = "more_bits", .text = "two bits per pass", .parameter = 2, .run = run_3 },
+    { .number = 3,
+      .idea = "more_bits",
+      .text = "two bits per pass",
+      .parameter = DIGIT(0, KEY_BITS, 2),
+      .run = run_3 },
+    { .number = 3,
+      .idea = "more_bits",
+      .text = "three bits per pass, last: two",
+      .parameter = DIGIT(0, KEY_BITS, 3),
+      .run = run_3 },
+    { .number = 3,
+      .idea = "more_bits",
+      .text = "four bits per pass",
+      .parameter = DIGIT(0, KEY_BITS, 4),
+      .run = run_3 },
     { .number = 3,
       .idea = "more_bits",
       .text = "eight bits per pass",
-      .parameter = 8,
+      .parameter = DIGIT(0, KEY_BITS, 8),
       .run = run_3 },
     { .number = 3,
       .idea = "more_bits",
       .text = "all 32 bits in one pass",
-      .parameter = 32,
+      .parameter = DIGIT(0, KEY_BITS, 32),
       .run = run_3 },
     { .number = 4, .idea = "bitonic", .text = "bitonic network by shuffles", .run = run_4 },
     { .number = 5,
@@ -152,8 +199,8 @@ static bool no_barrier(const struct results *results, char *because, size_t byte
 {
     uint64_t sum = 0;
     for (int i = 0; i < results->count; i++)
-        if (results->rows[i].rung->number < 5) sum += results->rows[i].counts.barriers;
-    snprintf(because, bytes, "%llu barriers in variants 1 to 4", (unsigned long long)sum);
+        if (results->rows[i].rung->number < PRODUCTION) sum += results->rows[i].counts.barriers;
+    snprintf(because, bytes, "%llu barriers in rungs 1 to 4", (unsigned long long)sum);
     return sum == 0;
 }
 
@@ -167,14 +214,14 @@ static bool shuffles_instead(const struct results *results, char *because, size_
     uint64_t first = shared(counts(results, 1, 0)), second = shared(counts(results, 2, 0));
     uint64_t fourth = shared(counts(results, 4, 0));
     snprintf(because, bytes,
-             "requests to shared memory per row: %llu in variant 1, %llu in 2, %llu in 4",
+             "requests to shared memory per row: %llu in rung 1, %llu in 2, %llu in 4",
              (unsigned long long)(first / rows_of(results)),
              (unsigned long long)(second / rows_of(results)),
              (unsigned long long)(fourth / rows_of(results)));
     return first == 2 * KEY_BITS * rows_of(results) && second == 0 && fourth == 0;
 }
 
-/* A pass is a ballot and a warp barrier in variant 1, a ballot and a shuffle in variant 2. */
+/* A pass is a ballot and a warp barrier in rung 1, a ballot and a shuffle in rung 2. */
 static bool passes_by_bits(const struct results *results, char *because, size_t bytes)
 {
     uint64_t all[3], ten[3], rows = rows_of(results);
@@ -192,24 +239,37 @@ static bool passes_by_bits(const struct results *results, char *because, size_t 
 
 static bool moves_by_digit(const struct results *results, char *because, size_t bytes)
 {
-    static const unsigned digits[] = { 2, 8, 32 };
-    uint64_t stores[3], rows = rows_of(results);
+    static const unsigned digits[] = { 2, 3, 4, 8, 32 };
+    uint64_t stores[5], rows = rows_of(results);
     bool holds = true;
-    for (int i = 0; i < 3; i++) {
-        stores[i] = counts(results, 3, digits[i])->shared_stores / rows;
-        holds = holds && stores[i] == KEY_BITS / digits[i];
+    for (int i = 0; i < 5; i++) {
+        stores[i] = counts(results, 3, DIGIT(0, KEY_BITS, digits[i]))->shared_stores / rows;
+        holds = holds && stores[i] == ladder_ceil(KEY_BITS, digits[i]);
     }
-    snprintf(because, bytes, "stores per row: %llu, %llu, %llu by digits of 2, 8, 32 bits",
+    snprintf(because, bytes,
+             "stores per row: %llu, %llu, %llu, %llu, %llu by digits of 2, 3, 4, 8, 32 bits",
              (unsigned long long)stores[0], (unsigned long long)stores[1],
-             (unsigned long long)stores[2]);
+             (unsigned long long)stores[2], (unsigned long long)stores[3],
+             (unsigned long long)stores[4]);
     return holds;
+}
+
+/* A pass by d bits is d ballots and a warp barrier. */
+static bool ballots_remain(const struct results *results, char *because, size_t bytes)
+{
+    uint64_t rows = rows_of(results);
+    uint64_t two = counts(results, 3, DIGIT(0, KEY_BITS, 2))->warp_operations / rows;
+    uint64_t all = counts(results, 3, DIGIT(0, KEY_BITS, 32))->warp_operations / rows;
+    snprintf(because, bytes, "ballots per row: %llu by digits of 2 bits, %llu by 32",
+             (unsigned long long)two - 16, (unsigned long long)all - 1);
+    return two == KEY_BITS + 16 && all == KEY_BITS + 1;
 }
 
 static bool no_conflicts(const struct results *results, char *because, size_t bytes)
 {
     uint64_t first = counts(results, 1, 0)->bank_conflicts;
-    uint64_t third = counts(results, 3, 2)->bank_conflicts;
-    snprintf(because, bytes, "%llu in variant 1, %llu in variant 3", (unsigned long long)first,
+    uint64_t third = counts(results, 3, DIGIT(0, KEY_BITS, 2))->bank_conflicts;
+    snprintf(because, bytes, "%llu in rung 1, %llu in rung 3", (unsigned long long)first,
              (unsigned long long)third);
     return first == 0 && third == 0;
 }
@@ -258,8 +318,9 @@ static bool shuffles_faster(const struct results *results, char *because, size_t
 
 static bool more_bits_faster(const struct results *results, char *because, size_t bytes)
 {
-    double one = ms(results, 1, 0), two = ms(results, 3, 2), eight = ms(results, 3, 8);
-    double all = ms(results, 3, 32);
+    double one = ms(results, 1, 0), two = ms(results, 3, DIGIT(0, KEY_BITS, 2)),
+           eight = ms(results, 3, DIGIT(0, KEY_BITS, 8));
+    double all = ms(results, 3, DIGIT(0, KEY_BITS, 32));
     snprintf(because, bytes, "1, 2, 8, 32 bits per pass: %.3g, %.3g, %.3g, %.3g ms", one, two,
              eight, all);
     return two < one && eight < two && all < eight;
@@ -273,7 +334,7 @@ static bool radix_faster(const struct results *results, char *because, size_t by
         bool whole = row->rung->number == 2 ? row->rung->parameter == 0 : row->rung->number == 3;
         if (row->n == timed[0] && whole && row->ms < best) best = row->ms;
     }
-    snprintf(because, bytes, "%.3g ms by the best of variants 1 to 3, the network %.3g ms", best,
+    snprintf(because, bytes, "%.3g ms by the best of rungs 1 to 3, the network %.3g ms", best,
              network);
     return best < network;
 }
@@ -282,7 +343,7 @@ static bool memory_is_the_ceiling(const struct results *results, char *because, 
 {
     const struct result *row = ladder_row(results, 4, 0, timed[0]);
     double reached = row->bytes / (row->ms * 1e-3);
-    snprintf(because, bytes, "variant 4 moves %.0f GB/s, a copy %.0f GB/s", reached * 1e-9,
+    snprintf(because, bytes, "rung 4 moves %.0f GB/s, a copy %.0f GB/s", reached * 1e-9,
              results->device->copy_bytes_per_s * 1e-9);
     return reached > 0.8 * results->device->copy_bytes_per_s;
 }
@@ -299,6 +360,7 @@ static const struct claim claims[] = {
     { .text = "Shuffles replace shared memory", .holds = shuffles_instead },
     { .text = "Keys below 2^10 need 10 passes instead of 32", .holds = passes_by_bits },
     { .text = "Keys move once per digit of any size", .holds = moves_by_digit },
+    { .text = "The number of ballots does not depend on the digit", .holds = ballots_remain },
     { .text = "Permuting keys within a warp's words has no bank conflict", .holds = no_conflicts },
     { .text = "The network takes 15 shuffles", .holds = fifteen_steps },
     { .text = "100,000 random rows are all sorted correctly",
@@ -337,4 +399,6 @@ const struct ladder warp_ladder = { .name = "warp",
                                     .timed = timed,
                                     .shape = ladder_shape_keys,
                                     .make = ladder_make_keys,
-                                    .expect = expect };
+                                    .expect = expect,
+                                    .settings = LADDER_BITS | LADDER_DIGIT,
+                                    .adapt = adapt };

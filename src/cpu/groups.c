@@ -107,15 +107,11 @@ static size_t first_group(const struct echi_groups *g, size_t chunk)
 static void run_chunk(void *arg, size_t i, int thread)
 {
     const struct echi_groups *all = arg;
-    const size_t last = first_group(all, i + 1);
-    for (size_t g = first_group(all, i); g < last; g++) {
-        const size_t n = echi_group_length(all, g);
-        if (n && n <= all->longest) all->run(all->arg, g, n, thread);
-    }
+    all->run(all->arg, first_group(all, i), first_group(all, i + 1), thread);
 }
 
 void echi_groups_run(struct echi_groups *g, int threads,
-                     void (*run)(void *arg, size_t group, size_t n, int thread), void *arg)
+                     void (*run)(void *arg, size_t first, size_t last, int thread), void *arg)
 {
     const size_t size = g->n + g->groups * GROUP_ELEMENTS;
     if (!g->offsets && g->cols > g->longest) return; /* all rows are long */

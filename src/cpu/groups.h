@@ -30,7 +30,7 @@ struct echi_groups {
     size_t longest; /* longer groups are long; at least n / ECHI_MOST_LONG, or SIZE_MAX */
 
     /* Filled in by the functions below. */
-    void (*run)(void *arg, size_t g, size_t n, int thread);
+    void (*run)(void *arg, size_t first, size_t last, int thread);
     void *arg;
     size_t chunks, chunk_size;
     size_t longs[ECHI_MOST_LONG]; /* the long segments */
@@ -57,9 +57,9 @@ static inline size_t echi_groups_long_at(const struct echi_groups *g, size_t i)
     return g->offsets ? g->longs[i] : i;
 }
 
-/* Calls run(arg, group, elements, thread) for all groups that are not long. */
+/* Calls run(arg, first, last, thread) for parts [first, last) of all groups, unless all are long. */
 void echi_groups_run(struct echi_groups *g, int threads,
-                     void (*run)(void *arg, size_t group, size_t n, int thread), void *arg);
+                     void (*run)(void *arg, size_t first, size_t last, int thread), void *arg);
 
 /* The first element of a segment, or of a row if rows are adjacent; the elements of a group. */
 static inline size_t echi_group_begin(const struct echi_groups *g, size_t group)
@@ -73,6 +73,13 @@ static inline size_t echi_group_length(const struct echi_groups *g, size_t group
     const void *ends = g->ends ? g->ends : g->offsets;
     return (size_t)(echi_index_at(ends, g->index, group + !g->ends) -
                     echi_index_at(g->offsets, g->index, group));
+}
+
+/* The elements of a group that run() processes; 0 if the group is long. */
+static inline size_t echi_group_short(const struct echi_groups *g, size_t group)
+{
+    const size_t n = echi_group_length(g, group);
+    return n <= g->longest ? n : 0;
 }
 
 #endif

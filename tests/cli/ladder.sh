@@ -27,3 +27,15 @@ code echelon ladder copy --device simt --rung 4 --type f64 --input in.txt
 seq 2000 >many.txt
 code echelon ladder rank --device simt --rung 4 --type u32 --input many.txt -o few.txt
 [ -e few.txt ] || echo "no few.txt"
+code echelon ladder warp --device simt --rung 3 --bits 3:14 --digit-bits 5 --check
+code echelon ladder column_merge --device simt --rung 4 --columns 3 --check
+code echelon ladder column_merge --device simt --rung 1 --columns 7 -N 100 | sed 's/ [0-9.]*%/ N%/'
+code echelon ladder warp --bits 9
+code echelon ladder warp --bits 9:3
+code echelon ladder warp --bits 0:33
+code echelon ladder warp --digit-bits 0
+code echelon ladder column_merge --columns 1025
+code echelon ladder reduce --columns 8
+code echelon ladder all --bits 0:8
+code echelon ladder warp --device simt --rung 4 --bits 0:10
+code echelon ladder column_merge --device simt --rung 5 --columns 1000 --check

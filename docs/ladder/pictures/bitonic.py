@@ -1,4 +1,5 @@
-"""bitonic.py - the comparisons of a bitonic sort of eight keys, and of five keys.
+"""bitonic.py - the comparisons of a bitonic sort of eight keys, of five keys, and in alternating
+directions.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -48,6 +49,37 @@ def network(svg, x, y, n, title):
     return y + LINE * 8 + 24
 
 
+def alternating(svg, x, y):
+    """The lecture's network: an arrow points to the larger key."""
+    svg.text(x, y, "Alternating directions: an arrow points to the larger key", bold=True)
+    y += 22
+    values, at = list(KEYS), x + 34
+    first = at
+    for merged in (2, 4, 8):
+        near, left = merged // 2, at
+        while near:
+            for i in range(8):
+                if i & near:
+                    continue
+                j = i ^ near
+                up = bool(i & merged)
+                ends = (j, i) if up else (i, j)
+                svg.arrow(at, y + LINE * ends[0], at, y + LINE * ends[1], WARM if up else COOL, 2)
+                if (values[i] > values[j]) != up:
+                    values[i], values[j] = values[j], values[i]
+                at += STEP if near > 1 else 0
+            near //= 2
+            at += STEP
+        svg.text((left + at) / 2 - 8, y + LINE * 7 + 26, f"B{merged} ... B2", "middle", 11)
+        at += STEP
+    for i in range(8):
+        svg.line(first - 14, y + LINE * i, at - 14, y + LINE * i, INK, 1)
+        svg.text(x + 2, y + LINE * i + 4, KEYS[i])
+        svg.text(at, y + LINE * i + 4, values[i], fill=WARM, bold=True)
+    return y + LINE * 8 + 24
+
+
 def draw(svg):
     y = network(svg, 12, 24, 8, "Eight keys: 6 steps; the smaller key always goes up")
-    network(svg, 12, y + 16, 5, "Five keys: the missing ones never move")
+    y = network(svg, 12, y + 16, 5, "Five keys: the missing ones never move")
+    alternating(svg, 12, y + 16)

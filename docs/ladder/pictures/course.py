@@ -15,7 +15,7 @@ LEVELS = (
      "histogram64": ("banks",)},
     {"bitonic": ("warp",), "radix": ("warp", "scan"), "gf2_m4ri": ("gf2_gauss", "banks"), "iterate": ("matmul",),
      "histogram256": ("histogram64",)},
-    {"column_merge": ("radix",)},
+    {"column_merge": ("radix",), "msd": ("radix", "histogram256")},
 )
 FILL = {"copy": WARM, "counters": WARM}
 

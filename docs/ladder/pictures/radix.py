@@ -1,4 +1,4 @@
-"""radix.py - the passes of a radix sort of four keys by one bit, and one pass in full.
+"""radix.py - the passes of a radix sort of four keys by one bit, in both orders, and one pass in full.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -12,11 +12,11 @@ def bits(key):
     return f"{key:2d} {key:04b}"
 
 
-def passes(svg, x, y):
-    svg.text(x, y, "From the lowest bit up: zeros first; equal bits keep their order", bold=True)
+def passes(svg, x, y, bits_in_order, title, result):
+    svg.text(x, y, title, bold=True)
     y += 14
     keys = list(KEYS)
-    for bit in range(4):
+    for bit in bits_in_order:
         svg.row(x, y, [bits(key) for key in keys], WIDTH,
                 fills=[WARM if key >> bit & 1 else PALE for key in keys])
         svg.text(x + 4 * WIDTH + 10, y + 17, f"bit {bit}: ones in colour")
@@ -28,7 +28,7 @@ def passes(svg, x, y):
         keys = [keys[i] for i in order]
         y += 58
     svg.row(x, y, [bits(key) for key in keys], WIDTH)
-    svg.text(x + 4 * WIDTH + 10, y + 17, "sorted")
+    svg.text(x + 4 * WIDTH + 10, y + 17, result)
     return y + 26
 
 
@@ -52,6 +52,8 @@ def one_pass(svg, x, y):
 
 
 def draw(svg):
-    end = passes(svg, 12, 24)
+    end = passes(svg, 12, 24, range(4), "Lowest bit first; equal bits keep their order", "sorted")
+    passes(svg, 12 + 4 * WIDTH + 160, 24, range(3, -1, -1),
+           "Highest bit first, over the whole array", "ordered by bit 0 first")
     svg.line(12, end + 20, 500, end + 20, GRID)
     one_pass(svg, 12, end + 48)

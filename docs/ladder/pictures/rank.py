@@ -1,4 +1,4 @@
-"""rank.py - five keys, the rank of each, and where it goes.
+"""rank.py - five keys, the rank of each, and where it goes; the swap in shared memory.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -11,6 +11,29 @@ WIDTH, LEFT = 44, 130
 def before(i, t):
     """Whether key i comes before key t; equal keys keep their order."""
     return KEYS[i] < KEYS[t] or (KEYS[i] == KEYS[t] and i < t)
+
+
+def swap(svg, y, ranks):
+    """Rungs 3 and 4: the phases of the swap, with a line per barrier."""
+    n = len(KEYS)
+    svg.text(12, y, "Rungs 3 and 4: the result overwrites x, which is in shared memory", bold=True)
+    phases = [("count in x", KEYS, PALE), ("own = x[t]", KEYS, COOL),
+              ("x[rank] = own", sorted(KEYS), WARM)]
+    y += 18
+    for i, (text, values, fill) in enumerate(phases):
+        svg.text(LEFT - 10, y + 17, text, "end")
+        svg.row(LEFT, y, values, WIDTH, fills=[fill] * n)
+        if i == 1:
+            svg.text(LEFT + n * WIDTH + 14, y + 17, "rung 4 takes its key before it counts")
+        if i == len(phases) - 1:
+            continue
+        svg.line(12, y + 34, LEFT + n * WIDTH, y + 34, INK, 2, "6 3")
+        svg.text(LEFT + n * WIDTH + 14, y + 38, ["barrier: all threads have counted (rung 3)",
+                                                 "barrier: x may be overwritten"][i])
+        y += 42
+    for t in range(n):
+        svg.text(LEFT + (t + 0.5) * WIDTH, y + 42, ranks[t], "middle", 11)
+    svg.text(LEFT - 10, y + 42, "rank of thread t", "end", 11)
 
 
 def draw(svg):
@@ -38,3 +61,4 @@ def draw(svg):
     svg.row(LEFT, y + 80, out, WIDTH, fills=[PALE] * n)
     svg.text(LEFT + n * WIDTH + 14, y + 57, "B[rank] = A[t]")
     svg.text(12, y + 134, "The earlier of the two 2s comes first, so each key has a different position")
+    swap(svg, y + 170, ranks)

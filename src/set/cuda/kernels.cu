@@ -260,8 +260,9 @@ static __device__ inline void set_tile(const struct set_args &a, struct set_shar
     if (tile == a.tiles - 1 && threadIdx.x == 0) *a.count = min(before + total, a.capacity);
 }
 
-extern "C" __global__ void
-__launch_bounds__(SET_THREADS, RESIDENT_BLOCKS(SET_KEYS_BLOCKS(KEY_BYTES), SET_THREADS))
+enum { KEYS_BLOCKS = RESIDENT_BLOCKS(SET_KEYS_BLOCKS(KEY_BYTES), SET_THREADS) };
+
+extern "C" __global__ void __launch_bounds__(SET_THREADS, KEYS_BLOCKS)
     set_keys(const __grid_constant__ struct set_args a)
 {
     __shared__ struct set_shared s;

@@ -12,7 +12,8 @@ enum {
     MANY_KEYS = 16384,     /* above this, a larger sample for the pivot pays off */
     AHEAD = 6,             /* prefetch distance in blocks, to hide the memory latency */
     AHEAD_BYTES = 1 << 19, /* smaller arrays are in the cache, where prefetching only costs time */
-    IN_CACHE_BYTES = 8192  /* smaller parts are partitioned between two arrays */
+    IN_CACHE_BYTES = 8192, /* smaller parts are partitioned between two arrays */
+    MANY_ARRAY_KEYS = 32   /* longer arrays are sorted one by one */
 };
 
 #define UNROLL  _Pragma("GCC unroll 16")
@@ -37,6 +38,8 @@ enum {
 #define SORT_KEYS_U64 vector_sort_u64
 #define DIVIDE_U32    vector_divide_u32
 #define DIVIDE_U64    vector_divide_u64
+#define SORT_MANY_U32 vector_many_u32
+#define SORT_MANY_U64 vector_many_u64
 #define SORT_PART_U32 vector_part_u32
 #define SORT_PART_U64 vector_part_u64
 #define WINDOW_BITS   64

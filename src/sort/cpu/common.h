@@ -64,6 +64,15 @@ struct echi_scatter {
 enum echi_run { ECHI_UNORDERED, ECHI_ASCENDING, ECHI_REVERSED };
 
 /* Kernels for one width of keys. */
+/* Short arrays of raw keys: the n[i] keys of keys[i] are sorted into out[i], which may be keys[i].
+ * The arrays do not overlap others. */
+enum { ECHI_SORT_MANY = 16 };
+struct echi_sort_many {
+    const void *keys[ECHI_SORT_MANY];
+    void *out[ECHI_SORT_MANY];
+    size_t n[ECHI_SORT_MANY];
+};
+
 struct echi_sort_width {
     /* out[i] = x(keys[i]), in the keys' width; out may be keys. */
     void (*encode)(const struct echi_window *window, const void *keys, void *out, size_t n);
@@ -101,6 +110,9 @@ struct echi_sort_width {
      * may be keys, and work may be keys if out is not.  NULL for widths below 32 bits. */
     void (*sort_keys)(const struct echi_order *order, const void *keys, void *out, void *work,
                       size_t n);
+    /* Sorts `many` arrays of at most `many_keys` keys, which is 0 if there is no such function. */
+    void (*sort_many)(const struct echi_order *order, const struct echi_sort_many *arrays);
+    size_t many, many_keys;
     /* Quicksort for several threads, NULL if the instruction set has none. divide() encodes
      * keys[n], which are raw or are encoded ones in out, and partitions them into out: first the
      * keys less than *pivot, which it chooses, and whose number it returns.  If *pivot is low and

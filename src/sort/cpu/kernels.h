@@ -6,7 +6,7 @@
  *   SUPPORTED           whether this machine has it
  *   SORT_U32, SORT_U64  sorts of unsigned keys
  *   SORT_KEYS_U32, _U64 of raw keys; optional, and required by
- *   DIVIDE_U32, ...     divide() and sort_part() of SORT_PART_U32, ...
+ *   DIVIDE_U32, ...     divide(), sort_part() of SORT_PART_U32, ..., sort_many() of SORT_MANY_U32, ...
  *   WINDOW_BITS, LEAF_U32, LEAF_U64  see struct echi_sort_isa
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -83,18 +83,22 @@ static inline char *fill_positions(uint64_t *to, size_t first, size_t n, size_t 
 #define NAME(x) x##_u32
 #define SORT    SORT_U32
 #ifdef SORT_KEYS_U32
-#define SORT_KEYS SORT_KEYS_U32
-#define DIVIDE    DIVIDE_U32
-#define SORT_PART SORT_PART_U32
+#define SORT_KEYS      SORT_KEYS_U32
+#define DIVIDE         DIVIDE_U32
+#define SORT_PART      SORT_PART_U32
+#define SORT_MANY      SORT_MANY_U32
+#define SORT_MANY_KEYS MANY_ARRAY_KEYS
 #endif
 #include "sort/cpu/width.h"
 #define KEY     uint64_t
 #define NAME(x) x##_u64
 #define SORT    SORT_U64
 #ifdef SORT_KEYS_U64
-#define SORT_KEYS SORT_KEYS_U64
-#define DIVIDE    DIVIDE_U64
-#define SORT_PART SORT_PART_U64
+#define SORT_KEYS      SORT_KEYS_U64
+#define DIVIDE         DIVIDE_U64
+#define SORT_PART      SORT_PART_U64
+#define SORT_MANY      SORT_MANY_U64
+#define SORT_MANY_KEYS MANY_ARRAY_KEYS
 #endif
 #include "sort/cpu/width.h"
 

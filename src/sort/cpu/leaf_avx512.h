@@ -19,6 +19,59 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
+INLINE MASK NAME(lanes_from)(size_t n, int row)
+{
+    size_t first = (size_t)row * NAME(LANES);
+    uint32_t count = n <= first ? 0 : n - first < NAME(LANES) ? (uint32_t)(n - first) : NAME(LANES);
+    return (MASK)((1u << count) - 1);
+}
+
+/* ---- Raw keys ---- */
+
+/* core/order.h, for orders that are a bijection. */
+struct NAME(coding) {
+    vec sign, mask, shift, flip;
+};
+
+INLINE struct NAME(coding) NAME(coding_of)(const struct echi_order *o)
+{
+    return (struct NAME(coding)){ NAME(broadcast)((KEY)o->sign),
+                                  NAME(broadcast)((KEY)o->float_mask),
+                                  NAME(broadcast)((KEY)o->shift), NAME(broadcast)((KEY)o->flip) };
+}
+
+INLINE vec NAME(encode_vec)(const struct NAME(coding) * c, vec u)
+{
+    vec negative = _mm512_and_si512(NAME(sign_bits)(u), c->mask);
+    vec e = _mm512_xor_si512(u, _mm512_or_si512(negative, c->sign));
+    return _mm512_xor_si512(NAME(subtract)(e, c->shift), c->flip);
+}
+
+INLINE vec NAME(decode_vec)(const struct NAME(coding) * c, vec e)
+{
+    e = NAME(add)(_mm512_xor_si512(e, c->flip), c->shift);
+    vec negative = _mm512_andnot_si512(NAME(sign_bits)(e), c->mask);
+    return _mm512_xor_si512(e, _mm512_or_si512(negative, c->sign));
+}
+
+static void NAME(encode_all)(const struct NAME(coding) * c, const KEY *from, KEY *to, size_t n)
+{
+    for (size_t i = 0; i < n; i += NAME(LANES)) {
+        MASK lanes = NAME(lanes_from)(n - i, 0);
+        vec v = NAME(load_some)(from + i, lanes, c->sign);
+        NAME(store_some)(to + i, lanes, NAME(encode_vec)(c, v));
+    }
+}
+
+static void NAME(decode_all)(const struct NAME(coding) * c, KEY *keys, size_t n)
+{
+    for (size_t i = 0; i < n; i += NAME(LANES)) {
+        MASK lanes = NAME(lanes_from)(n - i, 0);
+        vec v = NAME(load_some)(keys + i, lanes, c->sign);
+        NAME(store_some)(keys + i, lanes, NAME(decode_vec)(c, v));
+    }
+}
+
 /* ---- The network ---- */
 
 #define COMPARE(i, j) NAME(compare)(&v[i], &v[j]);
@@ -106,107 +159,160 @@ INLINE void NAME(transpose)(vec *v, int rows)
     }
 }
 
-INLINE MASK NAME(lanes_from)(size_t n, int row)
+/* Registers with n keys of from, one row of the matrix each; padding sorts behind all keys.  With a
+ * coding, the keys are raw. */
+INLINE void NAME(load_rows)(vec *v, const KEY *from, size_t n, int rows,
+                            const struct NAME(coding) * coding)
 {
-    size_t first = (size_t)row * NAME(LANES);
-    uint32_t count = n <= first ? 0 : n - first < NAME(LANES) ? (uint32_t)(n - first) : NAME(LANES);
-    return (MASK)((1u << count) - 1);
+    const vec last = NAME(broadcast)((KEY) ~(KEY)0);
+    UNROLL for (int r = 0; r < rows; r++)
+    {
+        const MASK lanes = NAME(lanes_from)(n, r);
+        v[r] = NAME(load_some)(from + r * NAME(LANES), lanes, last);
+        if (coding) v[r] = NAME(blend)(lanes, last, NAME(encode_vec)(coding, v[r]));
+    }
 }
 
-INLINE void NAME(network)(const KEY *from, KEY *to, size_t n, int rows)
+INLINE void NAME(store_rows)(const vec *v, KEY *to, size_t n, int rows,
+                             const struct NAME(coding) * coding)
+{
+    UNROLL for (int r = 0; r < rows; r++)
+        NAME(store_some)(to + r * NAME(LANES), NAME(lanes_from)(n, r),
+                         coding ? NAME(decode_vec)(coding, v[r]) : v[r]);
+}
+
+INLINE void NAME(network)(const KEY *from, KEY *to, size_t n, int rows,
+                          const struct NAME(coding) * coding)
 {
     vec v[16];
-    const vec last = NAME(broadcast)((KEY) ~(KEY)0); /* padding that sorts behind all keys */
-    UNROLL for (int r = 0; r < rows; r++) v[r] =
-        NAME(load_some)(from + r * NAME(LANES), NAME(lanes_from)(n, r), last);
+    NAME(load_rows)(v, from, n, rows, coding);
     NAME(sort_columns)(v, rows);
     NAME(merge_columns)(v, rows, 1);
     NAME(merge_columns)(v, rows, 2);
     NAME(merge_columns)(v, rows, 4);
     if (NAME(LANES) == 16) NAME(merge_columns)(v, rows, 8);
     NAME(transpose)(v, rows);
-    UNROLL for (int r = 0; r < rows; r++)
-        NAME(store_some)(to + r * NAME(LANES), NAME(lanes_from)(n, r), v[r]);
+    NAME(store_rows)(v, to, n, rows, coding);
 }
 
-static void NAME(network_2)(const KEY *from, KEY *to, size_t n)
+static void NAME(network_1)(const KEY *from, KEY *to, size_t n, const struct NAME(coding) * coding)
 {
-    NAME(network)(from, to, n, 2);
+    NAME(network)(from, to, n, 1, coding);
 }
 
-static void NAME(network_4)(const KEY *from, KEY *to, size_t n)
+static void NAME(network_2)(const KEY *from, KEY *to, size_t n, const struct NAME(coding) * coding)
 {
-    NAME(network)(from, to, n, 4);
+    NAME(network)(from, to, n, 2, coding);
 }
 
-static void NAME(network_8)(const KEY *from, KEY *to, size_t n)
+static void NAME(network_4)(const KEY *from, KEY *to, size_t n, const struct NAME(coding) * coding)
 {
-    NAME(network)(from, to, n, 8);
+    NAME(network)(from, to, n, 4, coding);
 }
 
-static void NAME(network_16)(const KEY *from, KEY *to, size_t n)
+static void NAME(network_8)(const KEY *from, KEY *to, size_t n, const struct NAME(coding) * coding)
 {
-    NAME(network)(from, to, n, 16);
+    NAME(network)(from, to, n, 8, coding);
 }
 
-static void NAME(small)(const KEY *from, KEY *to, size_t n)
+static void NAME(network_16)(const KEY *from, KEY *to, size_t n, const struct NAME(coding) * coding)
+{
+    NAME(network)(from, to, n, 16, coding);
+}
+
+/* coding: that of raw keys, or NULL. */
+static void NAME(small)(const KEY *from, KEY *to, size_t n, const struct NAME(coding) * coding)
 {
     if (n <= NAME(LANES))
-        NAME(network)(from, to, n, 1);
+        NAME(network_1)(from, to, n, coding);
     else if (n <= 2 * NAME(LANES))
-        NAME(network_2)(from, to, n);
+        NAME(network_2)(from, to, n, coding);
     else if (n <= 4 * NAME(LANES))
-        NAME(network_4)(from, to, n);
+        NAME(network_4)(from, to, n, coding);
     else if (n <= 8 * NAME(LANES))
-        NAME(network_8)(from, to, n);
+        NAME(network_8)(from, to, n, coding);
     else
-        NAME(network_16)(from, to, n);
+        NAME(network_16)(from, to, n, coding);
 }
 
-/* ---- Raw keys ---- */
+/* ---- Several short arrays at once ---- */
 
-/* core/order.h, for orders that are a bijection. */
-struct NAME(coding) {
-    vec sign, mask, shift, flip;
-};
-
-INLINE struct NAME(coding) NAME(coding_of)(const struct echi_order *o)
+/* Sorts the columns of 32 registers: each half, then a bitonic merge. */
+INLINE void NAME(sort_32)(vec *v)
 {
-    return (struct NAME(coding)){ NAME(broadcast)((KEY)o->sign),
-                                  NAME(broadcast)((KEY)o->float_mask),
-                                  NAME(broadcast)((KEY)o->shift), NAME(broadcast)((KEY)o->flip) };
-}
-
-INLINE vec NAME(encode_vec)(const struct NAME(coding) * c, vec u)
-{
-    vec negative = _mm512_and_si512(NAME(sign_bits)(u), c->mask);
-    vec e = _mm512_xor_si512(u, _mm512_or_si512(negative, c->sign));
-    return _mm512_xor_si512(NAME(subtract)(e, c->shift), c->flip);
-}
-
-INLINE vec NAME(decode_vec)(const struct NAME(coding) * c, vec e)
-{
-    e = NAME(add)(_mm512_xor_si512(e, c->flip), c->shift);
-    vec negative = _mm512_andnot_si512(NAME(sign_bits)(e), c->mask);
-    return _mm512_xor_si512(e, _mm512_or_si512(negative, c->sign));
-}
-
-static void NAME(encode_all)(const struct NAME(coding) * c, const KEY *from, KEY *to, size_t n)
-{
-    for (size_t i = 0; i < n; i += NAME(LANES)) {
-        MASK lanes = NAME(lanes_from)(n - i, 0);
-        vec v = NAME(load_some)(from + i, lanes, c->sign);
-        NAME(store_some)(to + i, lanes, NAME(encode_vec)(c, v));
+    NAME(sort_columns)(v, 16);
+    NAME(sort_columns)(v + 16, 16);
+    UNROLL for (int r = 0; r < 16; r++) NAME(compare)(&v[r], &v[31 - r]);
+    UNROLL for (int d = 8; d >= 1; d /= 2)
+    {
+        UNROLL for (int r = 0; r < 16; r++)
+        {
+            if (r & d) continue;
+            NAME(compare)(&v[r], &v[r + d]);
+            NAME(compare)(&v[16 + r], &v[16 + r + d]);
+        }
     }
 }
 
-static void NAME(decode_all)(const struct NAME(coding) * c, KEY *keys, size_t n)
+/* An array per lane: rows are read, transposed in squares of LANES x LANES, sorted as columns, and
+ * transposed again.  most: the maximum number of keys, 4, 8, 16 or 32. */
+INLINE void NAME(many)(const struct echi_order *order, const struct echi_sort_many *arrays,
+                       int most)
 {
-    for (size_t i = 0; i < n; i += NAME(LANES)) {
-        MASK lanes = NAME(lanes_from)(n - i, 0);
-        vec v = NAME(load_some)(keys + i, lanes, c->sign);
-        NAME(store_some)(keys + i, lanes, NAME(decode_vec)(c, v));
+    const int squares = most <= NAME(LANES) ? 1 : most / NAME(LANES);
+    const struct NAME(coding) c = NAME(coding_of)(order);
+    const struct NAME(coding) *coding = order->sign || order->flip || order->shift ? &c : NULL;
+    vec v[32], row[32 / NAME(LANES)];
+    UNROLL for (int i = 0; i < NAME(LANES); i++)
+    {
+        NAME(load_rows)(row, arrays->keys[i], arrays->n[i], squares, coding);
+        UNROLL for (int k = 0; k < squares; k++) v[k * NAME(LANES) + i] = row[k];
     }
+    UNROLL for (int k = 0; k < squares; k++) NAME(transpose)(v + k * NAME(LANES), NAME(LANES));
+    if (most == 32)
+        NAME(sort_32)(v);
+    else
+        NAME(sort_columns)(v, most);
+    UNROLL for (int k = 0; k < squares; k++) NAME(transpose)(v + k * NAME(LANES), NAME(LANES));
+    UNROLL for (int i = 0; i < NAME(LANES); i++)
+    {
+        UNROLL for (int k = 0; k < squares; k++) row[k] = v[k * NAME(LANES) + i];
+        NAME(store_rows)(row, arrays->out[i], arrays->n[i], squares, coding);
+    }
+}
+
+static void NAME(many_4)(const struct echi_order *order, const struct echi_sort_many *arrays)
+{
+    NAME(many)(order, arrays, 4);
+}
+
+static void NAME(many_8)(const struct echi_order *order, const struct echi_sort_many *arrays)
+{
+    NAME(many)(order, arrays, 8);
+}
+
+static void NAME(many_16)(const struct echi_order *order, const struct echi_sort_many *arrays)
+{
+    NAME(many)(order, arrays, 16);
+}
+
+static void NAME(many_32)(const struct echi_order *order, const struct echi_sort_many *arrays)
+{
+    NAME(many)(order, arrays, 32);
+}
+
+static void NAME(vector_many)(const struct echi_order *order, const struct echi_sort_many *arrays)
+{
+    size_t most = 0;
+    for (int i = 0; i < NAME(LANES); i++) most = arrays->n[i] > most ? arrays->n[i] : most;
+    if (most <= 4)
+        NAME(many_4)(order, arrays);
+    else if (most <= 8)
+        NAME(many_8)(order, arrays);
+    else if (most <= 16)
+        NAME(many_16)(order, arrays);
+    else
+        NAME(many_32)(order, arrays);
 }
 
 /* ---- Quicksort, in the L1 cache ---- */
@@ -265,7 +371,7 @@ static KEY NAME(pivot)(const KEY *keys, size_t n, const struct NAME(coding) * co
         sample[i] = keys[i * stride + (size_t)((uint64_t)(random >> 8) * stride >> 24)];
     }
     if (coding) NAME(encode_all)(coding, sample, sample, count);
-    NAME(small)(sample, sorted, count);
+    NAME(small)(sample, sorted, count, NULL);
     return sorted[count / 2];
 }
 
@@ -290,7 +396,7 @@ static void NAME(quick)(KEY *x, KEY *y, size_t n, bool in_y, KEY low, int depth)
         n -= less;
         in_y = true;
     }
-    NAME(small)(in_y ? y : x, x, n);
+    NAME(small)(in_y ? y : x, x, n, NULL);
 }
 
 /* ---- Quicksort in place, for larger parts ---- */
@@ -417,6 +523,10 @@ static void NAME(vector_sort)(const struct echi_order *order, const void *keys, 
     const struct NAME(coding) c = NAME(coding_of)(order);
     bool coded = order->sign || order->flip || order->shift;
     int depth = 2 * echi_bit_length(n) + 8;
+    if (n <= NETWORK_ROWS * NAME(LANES)) {
+        NAME(small)(from, x, n, coded ? &c : NULL);
+        return;
+    }
     if (n <= IN_CACHE_BYTES / sizeof(KEY)) {
         if (coded)
             NAME(encode_all)(&c, from, x, n);

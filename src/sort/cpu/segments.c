@@ -5,7 +5,8 @@
  *     check    offsets; which groups are long
  *     pack     rows whose elements are not adjacent are copied to the workspace
  *     long     one after another, with all threads, by msd.c
- *     others   distributed to threads: the vector leaf, block.c, count.c or msd.c
+ *     others   distributed to threads: several groups of a few keys at once, the vector leaf,
+ *              block.c, count.c or msd.c
  *     unpack   rows of an output whose elements are not adjacent
  *
  * Each thread has scratch memory and a part of the second array, which stays in its cache if the
@@ -21,7 +22,8 @@
 #include <string.h>
 
 enum {
-    RUN_KEYS = 64,         /* fewer keys are sorted in less time than a check for order takes */
+    RUN_KEYS = 64, /* fewer elements are sorted in less time than a check for order takes ... */
+    LEAF_RUN_KEYS = 128,   /* ... and fewer keys by the vector leaf */
     COUNT_KEYS_8 = 1 << 9, /* fewer keys of 8 bits are sorted in less time than counters take */
     COUNT_KEYS_16 = 1 << 13,
     PACK_ROWS = 16 /* rows that are packed together: a cache line of narrow elements */
@@ -123,7 +125,7 @@ static struct echi_sort_arrays moved_arrays(struct echi_sort_arrays a, size_t el
 static void sort_leaf(const struct groups *all, const char *in, char *out, size_t n, int thread)
 {
     const struct echi_sort_job *job = &all->base;
-    if (n > RUN_KEYS && job->width->run(&job->window, in, n, false) == ECHI_ASCENDING)
+    if (n > LEAF_RUN_KEYS && job->width->run(&job->window, in, n, false) == ECHI_ASCENDING)
         echi_copy(out, in, n * job->key_bytes);
     else
         job->width->sort_keys(&job->window.order, in, out,
@@ -157,21 +159,64 @@ static void sort_group(const struct groups *all, size_t in, size_t out, size_t n
     echi_sort_msd(&job);
 }
 
-static void sort_one(const struct groups *all, size_t g, size_t n, int thread, int threads)
+/* The first element of a group in the input and in the output. */
+static inline size_t group_in(const struct groups *all, size_t g)
 {
-    const bool segments = all->request->offsets != NULL;
-    const size_t in = segments ? echi_group_begin(&all->groups, g) : g * all->in_row;
-    const size_t out = segments ? in : g * all->out_row;
-    if (n <= all->leaf_keys && threads == 1)
-        sort_leaf(all, all->base.in.keys + in * all->base.key_bytes,
-                  all->base.out.keys + out * all->base.key_bytes, n, thread);
-    else
-        sort_group(all, in, out, n, thread, threads);
+    return all->request->offsets ? echi_group_begin(&all->groups, g) : g * all->in_row;
 }
 
-static void sort_short(void *arg, size_t g, size_t n, int thread)
+static inline size_t group_out(const struct groups *all, size_t g)
 {
-    sort_one(arg, g, n, thread, 1);
+    return all->request->offsets ? echi_group_begin(&all->groups, g) : g * all->out_row;
+}
+
+static inline const char *keys_in(const struct groups *all, size_t g)
+{
+    return all->base.in.keys + group_in(all, g) * all->base.key_bytes;
+}
+
+static inline char *keys_out(const struct groups *all, size_t g)
+{
+    return all->base.out.keys + group_out(all, g) * all->base.key_bytes;
+}
+
+static void sort_one(const struct groups *all, size_t g, size_t n, int thread, int threads)
+{
+    if (n <= all->leaf_keys && threads == 1)
+        sort_leaf(all, keys_in(all, g), keys_out(all, g), n, thread);
+    else
+        sort_group(all, group_in(all, g), group_out(all, g), n, thread, threads);
+}
+
+/* Groups of a few keys are collected, and sorted together by sort_many(). */
+static void sort_short(void *arg, size_t first, size_t last, int thread)
+{
+    const struct groups *all = arg;
+    const struct echi_sort_width *width = all->base.width;
+    const size_t most = echi_min(all->leaf_keys, width->many_keys);
+    struct echi_sort_many many = { 0 };
+    size_t count = 0;
+    for (size_t g = first; g < last; g++) {
+        const size_t n = echi_group_short(&all->groups, g);
+        if (n == 0) continue;
+        if (n > most) {
+            sort_one(all, g, n, thread, 1);
+            continue;
+        }
+        many.keys[count] = keys_in(all, g);
+        many.out[count] = keys_out(all, g);
+        many.n[count++] = n;
+        if (count < width->many) continue;
+        width->sort_many(&all->base.window.order, &many);
+        count = 0;
+    }
+    if (count == 0) return;
+    for (size_t i = count; i < width->many; i++) { /* the last arrays are empty */
+        many.keys[i] = many.keys[0];
+        many.out[i] = many.out[0];
+        many.n[i] = 0;
+    }
+    width->sort_many(&all->base.window.order, &many);
 }
 
 static void sort_long(const struct groups *all, int threads)

@@ -302,6 +302,11 @@ static void NAME(sort_keys)(const struct echi_order *order, const void *keys, vo
 #define SORT_PART NULL
 #endif
 
+#ifndef SORT_MANY
+#define SORT_MANY      NULL
+#define SORT_MANY_KEYS 0
+#endif
+
 static const struct echi_sort_width NAME(width) = {
     .encode = NAME(encode),
     .decode = NAME(decode),
@@ -317,6 +322,9 @@ static const struct echi_sort_width NAME(width) = {
     .fix_ties = NAME(fix_ties),
     .sort = SORT,
     .sort_keys = SORT_KEYS,
+    .sort_many = SORT_MANY,
+    .many = SORT_MANY_KEYS ? 64 / sizeof(KEY) : 0,
+    .many_keys = SORT_MANY_KEYS,
     .divide = DIVIDE,
     .sort_part = SORT_PART,
 };
@@ -327,3 +335,5 @@ static const struct echi_sort_width NAME(width) = {
 #undef SORT_KEYS
 #undef DIVIDE
 #undef SORT_PART
+#undef SORT_MANY
+#undef SORT_MANY_KEYS

@@ -128,9 +128,13 @@ static void select_group(const struct echi_topk_job *job, size_t g, size_t n, in
     echi_topk_write(&group, echi_topk_find(&group), g);
 }
 
-static void select_short(void *arg, size_t g, size_t n, int thread)
+static void select_short(void *arg, size_t first, size_t last, int thread)
 {
-    select_group(arg, g, n, thread, 1);
+    const struct echi_topk_job *job = arg;
+    for (size_t g = first; g < last; g++) {
+        const size_t n = echi_group_short(&job->groups, g);
+        if (n) select_group(job, g, n, thread, 1);
+    }
 }
 
 /* ---- The operation ---- */
