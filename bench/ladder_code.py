@@ -4,7 +4,8 @@
     bench/ladder_code.py docs/ladder/*.md             rewrites the text between markers
     bench/ladder_code.py --check docs/ladder/*.md     fails if a page differs from the code, or if the page of a
                                                       ladder does not link every rung
-    bench/ladder_code.py --complete docs/ladder/*.md  the same, and fails if a page does not show every rung's code
+    bench/ladder_code.py --complete docs/ladder/*.md  the same, and fails if a page does not show every rung's code,
+                                                      or if the index names other pages to read before
 
 Markers in a page; the files are relative to ladder/:
 
@@ -23,6 +24,7 @@ import re
 import sys
 
 LADDER = pathlib.Path(__file__).resolve().parent.parent / "ladder"
+PAGES = LADDER.parent / "docs" / "ladder"
 BEGIN = r"<!-- code:(?P<what>begin|diff|from) (?P<files>[^>]*?) -->\n"
 SECTION = re.compile(f"({BEGIN}).*?(<!-- code:end -->)", re.S)
 CONTEXT = 3  # lines around a difference
@@ -97,6 +99,19 @@ def missing(page, text, complete):
             yield f"does not show the code of {name}: add <!-- code:begin {name} --> and <!-- code:end -->"
 
 
+def misplaced(text):
+    """The rows of the index whose last column differs from the line "Before this page:" of the ladder's page."""
+    for name, before in re.findall(r"^\| \[(\w+)\]\(\1\.md\) \|[^|]*\| *([^|]*?) *\|$", text, re.M):
+        page = PAGES / f"{name}.md"
+        found = re.search(r"^Before this page: (.*(?:\n.+)*)", page.read_text() if page.is_file() else "", re.M)
+        if not found:
+            yield f'{page.name} has no line "Before this page:"'
+            continue
+        wanted = re.findall(r"\]\((\w+)\.md\)", found[1].split(". ")[0].replace("(README.md)", ""))
+        if wanted and sorted(wanted) != sorted(before.split(", ")):
+            yield f'names "{before}" before {name}, but {page.name} names "{", ".join(wanted)}"'
+
+
 def main(words):
     complete = "--complete" in words
     check = complete or "--check" in words
@@ -115,6 +130,8 @@ def main(words):
             if new != text:
                 problems.append(f"{name}: differs from the code of the rungs; run bench/ladder_code.py {name}")
             problems += [f"{name}: {lack}" for lack in missing(page, text, complete)]
+        if complete and page.name == "README.md":
+            problems += [f"{name}: {row}" for row in misplaced(text)]
     for problem in problems:
         print(problem)
     return bool(problems)

@@ -49,6 +49,12 @@ done; } >copy.md
 python3 "$tool" copy.md
 check "a page with the code of all rungs is complete" python3 "$tool" --complete copy.md
 
+echo '| [warp](warp.md) | topic | rank |' >README.md
+reports "an index with other pages to read before" 'names "rank" before warp, but warp.md names "copy"' \
+    --complete README.md
+echo '| [warp](warp.md) | topic | copy |' >README.md
+check "an index with the pages to read before" python3 "$tool" --complete README.md
+
 printf '%s\n' "<!-- code:from all -->" "$end" >sources.md
 python3 "$tool" sources.md
 check "every rung has a source" test "$(grep -c '^| \[' sources.md)" -eq "$(ls "$1"/ladder/*/[0-9]*.cu | wc -l)"

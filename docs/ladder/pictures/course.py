@@ -9,13 +9,12 @@ WIDTH, HEIGHT, ACROSS, DOWN = 108, 28, 128, 74
 # The ladders of each level, and those that each of them needs.
 LEVELS = (
     {"copy": ()},
-    {"counters": ("copy",)},
-    {"rank": ("counters",), "reduce": ("counters",), "banks": ("counters",), "constant": ("counters",)},
-    {"warp": ("rank",), "scan": ("reduce", "banks"), "gf2_gauss": ("reduce",), "matmul": ("banks",),
-     "histogram64": ("banks",)},
-    {"bitonic": ("warp",), "radix": ("warp", "scan"), "gf2_m4ri": ("gf2_gauss", "banks"), "iterate": ("matmul",),
+    {"counters": ("copy",), "rank": ("copy",), "warp": ("copy",), "reduce": ("copy",), "banks": ("copy",)},
+    {"bitonic": ("rank",), "column_merge": ("warp", "reduce", "banks"), "scan": ("reduce", "banks"),
+     "matmul": ("banks",), "constant": ("banks",), "gf2_gauss": ("banks",), "histogram64": ("banks",)},
+    {"radix": ("scan", "warp"), "iterate": ("matmul", "reduce"), "gf2_m4ri": ("gf2_gauss",),
      "histogram256": ("histogram64",)},
-    {"column_merge": ("radix",), "msd": ("radix", "histogram256")},
+    {"msd": ("radix", "histogram256")},
 )
 FILL = {"copy": WARM, "counters": WARM}
 
