@@ -67,7 +67,7 @@ void ladder_chart_bars(struct svg *to, const struct results *results, uint64_t n
     int columns = 0, rows = 0, y = HEAD;
     while (quantities[columns]) columns++;
     for (int i = 0; i < results->count; i++) rows += is_drawn(&results->rows[i], n);
-    if (rows == 0) return;
+    if (rows == 0 || columns == 0) return;
     svg_put(to,
             "<svg class=\"chart\" role=\"img\" viewBox=\"0 0 %d %d\">"
             "<title>%s: the rungs for n = %" PRIu64 "</title>\n",
