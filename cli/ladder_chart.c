@@ -16,8 +16,8 @@
 
 enum {
     WIDTH = 1080,
-    LABEL = 330, /* width of the column of rungs */
-    VALUE = 72,  /* space for the value behind the longest bar */
+    LABEL = 270, /* width of the column of rungs */
+    VALUE = 64,  /* space for the value behind the longest bar */
     HEAD = 24,
     ROW = 22,
     BAR = 14
