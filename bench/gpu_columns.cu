@@ -2,7 +2,7 @@
  * gpu_columns.cu - measures sorts by columns, compared with a chain of CUB's stable radix sorts on
  * the same data in one run.
  *
- *     gpu_columns [--quick] [--only TEXT] [--csv FILE]
+ *     gpu_columns [--quick] [--only TEXT] [--algorithm NAME] [--csv FILE]
  *
  * The competitor ("cub-chain") is what a chain of thrust::stable_sort_by_key() executes, without
  * its allocations: for each column, the last one first, a kernel reads the keys in the order of the
@@ -171,6 +171,14 @@ static double make(struct table &t, const char *columns, int dist)
     return bytes;
 }
 
+static void free_columns(struct table &t)
+{
+    for (size_t i = 0; i < t.count; i++) {
+        CUDA(cudaFree((void *)t.column[i].data));
+        CUDA(cudaFree((void *)t.column[i].validity));
+    }
+}
+
 static void bench(const char *columns, size_t n, int dist)
 {
     struct table t = {};
@@ -180,6 +188,13 @@ static void bench(const char *columns, size_t n, int dist)
     o.size = sizeof o;
     t.n = n;
     const double bytes = make(t, columns, dist);
+    o.algorithm = algorithm;
+    if (ech_argsort_columns_workspace("cuda", t.column, n, t.count, ECH_U32, &o, &o.work_bytes) !=
+            ECH_OK &&
+        algorithm) { /* it cannot sort these rows */
+        free_columns(t);
+        return;
+    }
     ECH(ech_argsort_columns_workspace("cuda", t.column, n, t.count, ECH_U32, &o, &o.work_bytes));
     for (int i = 0; i < 2; i++) {
         CUDA(cudaMalloc(&t.indices[i], 4 * n));
@@ -195,10 +210,7 @@ static void bench(const char *columns, size_t n, int dist)
         [&] { ECH(ech_argsort_columns(ctx, t.column, t.indices[0], n, t.count, ECH_U32, &o)); },
         [&] { chain(t, false); }, [&] { return differences(t.indices[0], t.result, 4 * n) == 0; },
         "cub-chain");
-    for (size_t i = 0; i < t.count; i++) {
-        CUDA(cudaFree((void *)t.column[i].data));
-        CUDA(cudaFree((void *)t.column[i].validity));
-    }
+    free_columns(t);
     for (int i = 0; i < 2; i++) CUDA(cudaFree(t.keys[i]));
     CUDA(cudaFree(t.indices[0]));
     CUDA(cudaFree(t.result));
@@ -211,7 +223,7 @@ int main(int argc, char **argv)
 {
     static const char *const tables[] = { "bb", "bi",  "if",   "ibb",  "inf-n",    "if-i", "fl-",
                                           "ll", "lln", "ibd-", "dldl", "iiiiiiii", "i",    "ln" };
-    static const size_t sizes[] = { 10000, 1 << 20, 1 << 26 };
+    static const size_t sizes[] = { 1000, 2048, 4096, 10000, 1 << 20, 1 << 26 };
     bench_open(argc, argv, "columns");
     for (const char *columns : tables)
         for (size_t n : sizes)

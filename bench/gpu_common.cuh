@@ -48,7 +48,7 @@
 static ech_ctx *ctx;
 static cudaStream_t stream;
 static FILE *csv;
-static const char *only;
+static const char *only, *algorithm; /* algorithm: one for all rows that it can compute */
 static int quick, wrong;
 
 /* ---- Data: a hash of the position ---- */
@@ -177,10 +177,14 @@ static inline void bench_open(int argc, char **argv, const char *what, const cha
             quick = 1;
         } else if (strcmp(argv[i], "--only") == 0 && i + 1 < argc) {
             only = argv[++i];
+        } else if (strcmp(argv[i], "--algorithm") == 0 && i + 1 < argc) {
+            algorithm = argv[++i];
         } else if (strcmp(argv[i], "--csv") == 0 && i + 1 < argc) {
             csv_path = argv[++i];
         } else {
-            fprintf(stderr, "usage: gpu_%s [--quick] [--only TEXT] [--csv FILE]\n", what);
+            fprintf(stderr,
+                    "usage: gpu_%s [--quick] [--only TEXT] [--algorithm NAME] [--csv FILE]\n",
+                    what);
             exit(2);
         }
     }

@@ -2,18 +2,20 @@
  * gpu_quantile.cu - measures ech_nth_element(), ech_partition_at() and ech_quantiles(), compared
  * with sorts of CUB on the same data in one run.
  *
- *     gpu_quantile [--quick] [--only TEXT] [--csv FILE]
+ *     gpu_quantile [--quick] [--only TEXT] [--algorithm NAME] [--csv FILE]
  *
  *     row         echelon                                    cub
  *     median      the element of rank n / 2                  SortKeys, then one element
  *     position    ... and its position                       SortPairs with positions
  *     partition   around rank n / 2, values                  SortKeys
  *     partition3  around 3 ranks, values and positions       SortPairs with positions
+ *     partition7, partition14                                the same
  *     quantiles   5 quantiles, linear                        SortKeys, then interpolation
  *     quantiles16 16 quantiles                               the same
  *
  * Rates count one read of the keys, and one write of each output.  The elements of the ranks and
- * positions are compared exactly; each element of a partition with the elements of the ranks.
+ * positions are compared exactly; each element of a partition with the elements of the ranks, and
+ * with the input at its position.  Positions must ascend within a part.
  *
  * C++ because of CUB; not part of the library.
  *
@@ -23,9 +25,20 @@
 
 #include "gpu_common.cuh"
 
-enum { MEDIAN, POSITION, PARTITION, PARTITION3, QUANTILES, QUANTILES16, OPS };
-static const char *const ops[] = { "nth-median",     "nth-position", "partition-at",
-                                   "partition-at-3", "quantiles-5",  "quantiles-16" };
+enum {
+    MEDIAN,
+    POSITION,
+    PARTITION,
+    PARTITION3,
+    PARTITION7,
+    PARTITION14,
+    QUANTILES,
+    QUANTILES16,
+    OPS
+};
+static const char *const ops[] = { "nth-median",     "nth-position",   "partition-at",
+                                   "partition-at-3", "partition-at-7", "partition-at-14",
+                                   "quantiles-5",    "quantiles-16" };
 static const char *const dists[] = { "uniform", "1000 values", "power law", "sorted", "equal" };
 enum { MOST = 16 };
 
@@ -47,7 +60,10 @@ template <class T> __global__ static void fill(T *in, uint32_t *positions, size_
 /* The ranks of a row, ascending. */
 static int ranks_of(int what, size_t n, uint64_t *ranks)
 {
-    const int count = what == PARTITION3 ? 3 : 1;
+    const int count = what == PARTITION3    ? 3
+                      : what == PARTITION7  ? 7
+                      : what == PARTITION14 ? 14
+                                            : 1;
     for (int i = 0; i < count; i++) ranks[i] = n * (uint64_t)(i + 1) / (uint64_t)(count + 1);
     return count;
 }
@@ -86,6 +102,22 @@ __global__ static void check_parts(const T *out, const T *sorted, const uint64_t
                 atomicAdd(wrong, 1ull);
 }
 
+/* Counts the elements that are not those at their position, and the positions that do not ascend
+ * within a part. */
+template <class T>
+__global__ static void check_order(const T *in, const T *out, const uint32_t *index,
+                                   const uint64_t *ranks, int count, size_t n,
+                                   unsigned long long *wrong)
+{
+    const size_t step = (size_t)gridDim.x * blockDim.x;
+    for (size_t i = (size_t)blockIdx.x * blockDim.x + threadIdx.x; i < n; i += step) {
+        bool edge = i == 0;
+        for (int j = 0; j < count; j++) edge |= i == ranks[j] || i == ranks[j] + 1;
+        if (index[i] >= n || in[index[i]] != out[i] || (!edge && index[i] <= index[i - 1]))
+            atomicAdd(wrong, 1ull);
+    }
+}
+
 template <class T> struct arrays {
     T *in, *sorted, *out;
     uint32_t *positions, *sorted_positions, *index;
@@ -97,7 +129,7 @@ template <class T> struct arrays {
 
 static bool has_positions(int what)
 {
-    return what == POSITION || what == PARTITION3;
+    return what == POSITION || (what >= PARTITION3 && what <= PARTITION14);
 }
 
 template <class T> static void cub_call(struct arrays<T> &a, size_t n, int what, void *work)
@@ -123,8 +155,8 @@ static void ours(struct arrays<T> &a, size_t n, ech_dtype dtype, int what,
     if (what <= POSITION)
         ECH(ech_nth_element(ctx, a.in, a.out, what == POSITION ? a.index : NULL, n, ranks[0], dtype,
                             ECH_U32, &o));
-    else if (what <= PARTITION3)
-        ECH(ech_partition_at(ctx, a.in, a.out, what == PARTITION3 ? a.index : NULL, n, ranks,
+    else if (what <= PARTITION14)
+        ECH(ech_partition_at(ctx, a.in, a.out, has_positions(what) ? a.index : NULL, n, ranks,
                              (size_t)count, dtype, ECH_U32, &o));
     else
         ECH(ech_quantiles(ctx, a.in, a.quantiles[0], q, n, (size_t)count, dtype,
@@ -146,11 +178,13 @@ template <class T> static bool same(struct arrays<T> &a, size_t n, int what)
     CUDA(cudaMemsetAsync(wrong, 0, 8, stream));
     CUDA(cudaMemcpyAsync(a.ranks, ranks, sizeof ranks, cudaMemcpyHostToDevice, stream));
     check_parts<<<1024, 256, 0, stream>>>(a.out, a.sorted, a.ranks, count, n, wrong);
+    if (has_positions(what))
+        check_order<<<1024, 256, 0, stream>>>(a.in, a.out, a.index, a.ranks, count, n, wrong);
     CUDA(cudaMemcpyAsync(&result, wrong, 8, cudaMemcpyDeviceToHost, stream));
     CUDA(cudaStreamSynchronize(stream));
     CUDA(cudaFree(wrong));
     bool good = result == 0;
-    for (int i = 0; i < count && what == PARTITION3; i++)
+    for (int i = 0; i < count && has_positions(what); i++)
         good = good && !differences(a.index + ranks[i], a.sorted_positions + ranks[i], 4);
     return good;
 }
@@ -165,11 +199,12 @@ template <class T> static void bench(ech_dtype dtype, size_t n, int what, int di
     };
     ech_quantile_options o = {};
     o.size = sizeof o;
+    o.algorithm = algorithm;
     ECH(ech_quantile_workspace(
         "cuda",
-        what <= POSITION     ? ECH_QUANTILE_CALL_NTH
-        : what <= PARTITION3 ? ECH_QUANTILE_CALL_PARTITION
-                             : ECH_QUANTILE_CALL_QUANTILES,
+        what <= POSITION      ? ECH_QUANTILE_CALL_NTH
+        : what <= PARTITION14 ? ECH_QUANTILE_CALL_PARTITION
+                              : ECH_QUANTILE_CALL_QUANTILES,
         n, (size_t)(what >= QUANTILES ? quantiles_of(what, q) : ranks_of(what, n, ranks)), dtype,
         &o, &o.work_bytes));
     CUDA(cudaMalloc(&a.in, n * sizeof(T)));
@@ -186,8 +221,8 @@ template <class T> static void bench(ech_dtype dtype, size_t n, int what, int di
     cub_call(a, n, what, NULL);
     CUDA(cudaMalloc(&a.work[1], a.work_bytes[1] + 1));
     double bytes = (double)n * sizeof(T);
-    if (what == PARTITION || what == PARTITION3) bytes += (double)n * sizeof(T);
-    if (what == PARTITION3) bytes += (double)n * 4;
+    if (what >= PARTITION && what <= PARTITION14) bytes += (double)n * sizeof(T);
+    if (what >= PARTITION3 && what <= PARTITION14) bytes += (double)n * 4;
     bench_row(
         name, bytes, o.work_bytes, [&] { ours(a, n, dtype, what, o); },
         [&] { cub_call(a, n, what, a.work[1]); }, [&] { return same(a, n, what); });
@@ -211,6 +246,11 @@ int main(int argc, char **argv)
         bench<uint32_t>(ECH_U32, 16 * M, what, 0);
         bench<uint32_t>(ECH_U32, M, what, 0);
         bench<uint32_t>(ECH_U32, 65536, what, 1);
+        bench<uint8_t>(ECH_U8, M, what, 0);
+        bench<uint16_t>(ECH_U16, M, what, 0);
+        bench<uint32_t>(ECH_U32, 4 * M, what, 0);
+        bench<int64_t>(ECH_I64, M, what, 0);
+        bench<uint16_t>(ECH_U16, 65536, what, 0);
     }
     return bench_close();
 }

@@ -8,6 +8,7 @@
  */
 #include "ladder.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 void ladder_shape_bits(struct trial *trial)
@@ -27,24 +28,27 @@ static bool is_free(const struct trial *trial, uint64_t column)
 }
 
 /* Fills words with the form: pivot rows have random bits in the free columns. */
-static void reduced(const struct trial *trial, uint64_t *words)
+static void reduced(struct trial *trial, uint64_t *words)
 {
-    uint64_t stride = trial->p[0] / 2, rank = 0;
+    uint64_t stride = trial->p[0] / 2, row = 0;
+    uint64_t *free_bits = calloc((size_t)stride + 1, sizeof *free_bits);
     memset(words, 0, trial->out_bytes);
-    for (uint64_t j = 0; j < stride; j++) {
-        uint64_t free_here = 0, left = trial->n - 64 * j, width = left < 64 ? left : 64;
-        for (uint64_t b = 0; b < width; b++)
-            if (is_free(trial, 64 * j + b)) free_here |= (uint64_t)1 << b;
-        for (uint64_t row = 0; row < rank; row++)
-            words[row * stride + j] = ladder_random(trial->seed + 8, row * stride + j) & free_here;
-        for (uint64_t b = 0; b < width; b++) {
-            if (free_here >> b & 1) continue;
-            words[rank * stride + j] =
-                (ladder_random(trial->seed + 8, rank * stride + j) & free_here & UINT64_MAX << b) |
-                (uint64_t)1 << b;
-            rank++;
-        }
+    if (!free_bits) {
+        ladder_fail(trial, "out of memory for the free columns");
+        return;
     }
+    for (uint64_t column = 0; column < trial->n; column++)
+        if (is_free(trial, column)) free_bits[column / 64] |= (uint64_t)1 << column % 64;
+    for (uint64_t column = 0; column < trial->n; column++) {
+        uint64_t pivot = column / 64, from = row * stride;
+        if (free_bits[pivot] >> column % 64 & 1) continue;
+        for (uint64_t j = pivot; j < stride; j++)
+            words[from + j] = ladder_random(trial->seed + 8, from + j) & free_bits[j];
+        words[from + pivot] &= UINT64_MAX << column % 64;
+        words[from + pivot] |= (uint64_t)1 << column % 64;
+        row++;
+    }
+    free(free_bits);
 }
 
 void ladder_expect_reduced(struct trial *trial)

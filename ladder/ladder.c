@@ -298,6 +298,20 @@ static CUkernel find_kernel(struct trial *trial, const char *name)
     return kernel;
 }
 
+void ladder_copy_to_symbol(struct trial *trial, const char *symbol, const void *from, size_t bytes)
+{
+    char image[64];
+    int index = 0;
+    CUdeviceptr to = 0;
+    size_t room = 0;
+    snprintf(image, sizeof image, "ladder_%s_%s", trial->ladder->name, ech_dtype_name(trial->type));
+    if (trial->failed || !load(trial, image, &index)) return;
+    DO(trial, cuLibraryGetGlobal, &to, &room, trial->device->libraries[index], symbol);
+    if (!trial->failed && room < bytes)
+        ladder_fail(trial, "%s has %zu bytes, not %zu", symbol, room, bytes);
+    ladder_copy(trial, to, (CUdeviceptr)(uintptr_t)from, bytes);
+}
+
 void ladder_launch(struct trial *trial, const char *name, uint64_t blocks_x, uint64_t blocks_y,
                    unsigned threads_x, unsigned threads_y, size_t shared_bytes, void **arguments)
 {

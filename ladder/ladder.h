@@ -143,6 +143,7 @@ struct trial {
     void *host_in, *host_out, *expected;
     bool given; /* host_in is the user's data */
     uint64_t launches;
+    uint64_t noted; /* a count that run() may set, for claims */
     bool failed;
 };
 
@@ -158,6 +159,11 @@ void ladder_launch(struct trial *trial, const char *kernel, uint64_t blocks_x, u
                    unsigned threads_x, unsigned threads_y, size_t shared_bytes, void **arguments);
 void ladder_zero(struct trial *trial, CUdeviceptr at, size_t bytes);
 void ladder_copy(struct trial *trial, CUdeviceptr to, CUdeviceptr from, size_t bytes);
+/* Queues a copy from host memory to a __constant__ or __device__ array of the ladder's module for
+ * the trial's type, as cudaMemcpyToSymbol() does.  Fails the trial if the array is smaller. */
+void ladder_copy_to_symbol(struct trial *trial, const char *symbol, const void *from, size_t bytes);
+/* Waits for the queued work and copies its result to host memory. */
+void ladder_download(struct trial *trial, void *to, CUdeviceptr from, size_t bytes);
 /* Fails the trial if a call of the library on trial->device->ctx failed. */
 void ladder_try(struct trial *trial, ech_status status);
 /* Sorts host_in into host_out by the library on the CPU. */
@@ -210,7 +216,8 @@ struct result {
     double ms;         /* on a GPU: the median; otherwise 0 */
     uint64_t observed; /* the result of observe() */
     double bytes, operations;
-    uint64_t launches, faults;
+    uint64_t launches, faults, noted;
+    uint64_t blocks;           /* of all launches, on the SIMT emulator */
     struct simt_counts counts; /* on the SIMT emulator */
 };
 

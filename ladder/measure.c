@@ -68,11 +68,11 @@ static void compare(struct trial *trial, struct result *result)
         result->right = trial->ladder->accept(trial, result->message, sizeof result->message);
         return;
     }
-    while (i < trial->out_bytes && out[i] == expected[i]) i++;
-    result->right = i == trial->out_bytes;
-    if (!result->right)
-        snprintf(result->message, sizeof result->message,
-                 "byte %zu of %zu differs from the oracle's result", i, trial->out_bytes);
+    result->right = memcmp(out, expected, trial->out_bytes) == 0;
+    if (result->right) return;
+    while (out[i] == expected[i]) i++;
+    snprintf(result->message, sizeof result->message,
+             "byte %zu of %zu differs from the oracle's result", i, trial->out_bytes);
 }
 
 static void check_input(struct trial *trial, struct result *result)
@@ -109,6 +109,7 @@ static void take_counts(const struct ladder_device *device, struct result *resul
     for (size_t i = 0; i < n; i++) {
         add_counts(&result->counts, &kernels[i].counts);
         result->launches += kernels[i].launches;
+        result->blocks += kernels[i].blocks;
     }
     n = device->emulator.findings(&findings);
     for (size_t i = 0; i < n; i++) result->faults += findings[i].count;
@@ -125,6 +126,7 @@ static void run_once(struct trial *trial, struct result *result)
     trial->rung->run(trial);
     ladder_wait(trial);
     result->launches = trial->launches;
+    result->noted = trial->noted;
     if (!trial->rung->on_host)
         ladder_download(trial, trial->host_out, trial->out, trial->out_bytes);
     if (trial->failed) return;

@@ -11,7 +11,6 @@
 void ladder_allocate(struct trial *trial, CUdeviceptr *at, size_t bytes); /* 0 bytes: none */
 void ladder_release(struct trial *trial, CUdeviceptr *at);
 void ladder_upload(struct trial *trial, CUdeviceptr to, const void *from, size_t bytes);
-void ladder_download(struct trial *trial, void *to, CUdeviceptr from, size_t bytes);
 void ladder_fill(struct trial *trial, CUdeviceptr at, unsigned char byte, size_t bytes);
 void ladder_wait(struct trial *trial);
 /* Runs the rung with cold caches; returns the milliseconds between two events. */

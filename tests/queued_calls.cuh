@@ -386,6 +386,21 @@ static ech_status records(const struct arrays *a)
     return ech_sort_records(ctx, a->u32, a->out, a->n / 2, 8, keys, 2, &o);
 }
 
+/* Sorts in one launch. */
+static ech_status columns_block(const struct arrays *a)
+{
+    struct arrays few = *a;
+    few.n = 1000;
+    return columns(&few, 4);
+}
+
+static ech_status records_block(const struct arrays *a)
+{
+    struct arrays few = *a;
+    few.n = 2 * 1001;
+    return records(&few);
+}
+
 static ech_status strings(const struct arrays *a, const char *algorithm)
 {
     ech_strings_options o = {};
@@ -491,6 +506,8 @@ static const struct call {
     { "argsort of packed columns", columns_pack, 4, 0 },
     { "argsort of columns, two words", columns_lsd, 4, 0 },
     { "sort of records", records, 0, 8 * (1000003 / 2) },
+    { "argsort of few rows", columns_block, 0, 4 * 1000 },
+    { "sort of few records", records_block, 0, 8 * 1001 },
     { "argsort of strings", strings_refine, 0, 4 * SEGMENTS },
     { "argsort of few strings", strings_merge, 0, 4 * SEGMENTS },
     { "top-k", topk, 0, 4 * 1000 },

@@ -68,6 +68,8 @@ static bool ask(const struct simt_module *m, struct rng *rng, uint64_t begin, ui
     const struct simt_variable *v;
     size_t letters = 0, n = simt_module_variables(m, &v);
     bool lines = false;
+    uint64_t offset, size;
+    CHECK(!simt_module_object(m, "no variable", &offset, &size));
     for (int i = 0; i < 40; i++) {
         uint64_t at = i < 38 ? begin + rng_below(rng, bytes) : rng_next(rng);
         const char *file = "", *function = simt_module_function(m, at);
@@ -212,13 +214,15 @@ static inline __attribute__((always_inline)) void marked_inline(void)
     MARK(1);
 }
 
+static volatile uint32_t marked_table[3] = { 2, 3, 5 };
+
 enum { MARKED_LINE = __LINE__ + 1 };
 static __attribute__((noinline)) void marked(void)
 {
     MARK(0);
     marked_inline();
     MARK(2);
-    for (size_t i = 0; i < 5; i++) marked_sums[i] += ++marked_bins[7 * i];
+    for (size_t i = 0; i < 5; i++) marked_sums[i] += marked_table[i % 3] * ++marked_bins[7 * i];
 }
 
 static int first_base(struct dl_phdr_info *info, size_t bytes, void *base)
@@ -289,6 +293,21 @@ static void own_variables(const struct simt_module *m)
     CHECK_INT(bins->offset - sums->offset, (uintptr_t)marked_bins - (uintptr_t)marked_sums);
 }
 
+/* A variable that is not exported. */
+static void own_object(const struct simt_module *m)
+{
+    uintptr_t base = 0;
+    uint64_t offset = 0, bytes = 0;
+    dl_iterate_phdr(first_base, &base);
+    if (CHECK(simt_module_object(m, "marked_table", &offset, &bytes))) {
+        CHECK_INT(offset, (uintptr_t)marked_table - base);
+        CHECK_INT(bytes, sizeof marked_table);
+    }
+    CHECK(!simt_module_object(m, "marked_bins", &offset, &bytes)); /* thread-local */
+    CHECK(!simt_module_object(m, "marked", &offset, &bytes));      /* a function */
+    CHECK(!simt_module_object(m, "marked_tabl", &offset, &bytes));
+}
+
 static void own(void)
 {
     size_t n;
@@ -297,8 +316,10 @@ static void own(void)
         struct simt_module *m = simt_module_read("/proc/self/exe");
         if (!has_section(bytes, ".symtab"))
             test_skip("the symbols were stripped");
-        else if (CHECK(m))
+        else if (CHECK(m)) {
             own_variables(m);
+            own_object(m);
+        }
         simt_module_free(m);
         test_end();
     }

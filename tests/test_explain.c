@@ -181,7 +181,20 @@ static ech_status upper_bound(const char *d, ech_format f, char *text, size_t by
 static ech_status records(const char *d, ech_format f, char *text, size_t bytes)
 {
     const ech_record_key key = { .size = sizeof key, .kind = ECH_KEY_BYTES, .width_bytes = 10 };
+    return ech_sort_records_explain(d, 100000, 100, &key, 1, 0, NULL, f, text, bytes);
+}
+
+static ech_status few_records(const char *d, ech_format f, char *text, size_t bytes)
+{
+    const ech_record_key key = { .size = sizeof key, .kind = ECH_KEY_BYTES, .width_bytes = 10 };
     return ech_sort_records_explain(d, 1000, 100, &key, 1, 0, NULL, f, text, bytes);
+}
+
+static ech_status few_rows(const char *d, ech_format f, char *text, size_t bytes)
+{
+    const ech_sort_column c[2] = { { .size = sizeof *c, .dtype = ECH_I32 },
+                                   { .size = sizeof *c, .dtype = ECH_U16, .descending = 1 } };
+    return ech_argsort_columns_explain(d, c, 4096, 2, ECH_U32, NULL, f, text, bytes);
 }
 
 static ech_status few_strings(const char *d, ech_format f, char *text, size_t bytes)
@@ -219,6 +232,24 @@ static ech_status partition_at(const char *d, ech_format f, char *text, size_t b
 {
     return ech_quantile_explain(d, ECH_QUANTILE_CALL_PARTITION, 1 << 20, 100, ECH_F32, NULL, f,
                                 text, bytes);
+}
+
+static ech_status partition_at_few(const char *d, ech_format f, char *text, size_t bytes)
+{
+    return ech_quantile_explain(d, ECH_QUANTILE_CALL_PARTITION, 1 << 20, 7, ECH_U8, NULL, f, text,
+                                bytes);
+}
+
+static ech_status partition_at_some(const char *d, ech_format f, char *text, size_t bytes)
+{
+    return ech_quantile_explain(d, ECH_QUANTILE_CALL_PARTITION, 1 << 22, 15, ECH_I64, NULL, f, text,
+                                bytes);
+}
+
+static ech_status partition_at_one(const char *d, ech_format f, char *text, size_t bytes)
+{
+    return ech_quantile_explain(d, ECH_QUANTILE_CALL_PARTITION, 1000, 1, ECH_F16, NULL, f, text,
+                                bytes);
 }
 
 static ech_status quantiles(const char *d, ech_format f, char *text, size_t bytes)
@@ -350,13 +381,18 @@ static const struct {
     { "upper_bound", upper_bound, "binary warp tree sorted" },
     { "argsort_columns", one_column, "pack lsd" },
     { "argsort_columns", two_columns, "lsd" },
+    { "argsort_columns", few_rows, "block pack lsd" },
     { "sort_records", records, "lsd" },
+    { "sort_records", few_records, "block lsd" },
     { "argsort_strings", few_strings, "merge refine" },
     { "argsort_strings", strings, "refine merge" },
     { "unique_all", unique_all, "sort" },
     { "mode", mode, "sort" },
     { "nth_element", nth_element, "select sort" },
-    { "partition_at", partition_at, "sort" },
+    { "partition_at", partition_at, "sort_ids" },
+    { "partition_at", partition_at_few, "select sort select_ids sort_ids" },
+    { "partition_at", partition_at_some, "select_ids sort_ids" },
+    { "partition_at", partition_at_one, "sort select" },
     { "quantiles", quantiles, "sort select" },
     { "is_sorted", is_sorted, "parts" },
     { "reduce_rows", reduce, "shared" },

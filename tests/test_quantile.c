@@ -24,7 +24,7 @@ static const size_t sizes[] = { 1,    2,     31,    33,     1000,   4097,
 static const char *const dists[] = { "random", "few",     "constant", "sorted",
                                      "zipf",   "special", "ties",     "reversed" };
 static const ech_dtype indices[] = { ECH_U32, ECH_I64, ECH_I32, ECH_U64 };
-static const size_t counts[] = { 1, 2, 1, 5, 3, 40, 1, 8, 2, 127 };
+static const size_t counts[] = { 1, 2, 1, 5, 3, 40, 1, 14, 15, 8, 2, 7, 127, 16, 17 };
 
 enum {
     SIZES = sizeof sizes / sizeof *sizes,
@@ -32,7 +32,7 @@ enum {
     COUNTS = sizeof counts / sizeof *counts,
     SMALL = 20000,
     LARGE = 200000,
-    ALGORITHMS = 3,
+    ALGORITHMS = 5,
     DEVICES = 16
 };
 
@@ -146,7 +146,8 @@ static bool give_work(ech_ctx *ctx, const struct quantile_case *c, const struct 
 static void run_with(ech_ctx *ctx, const struct quantile_case *c, const struct expected *e,
                      uint64_t seed, int which)
 {
-    static const char *const algorithms[ALGORITHMS] = { NULL, "select", "sort" };
+    static const char *const algorithms[ALGORITHMS] = { NULL, "select", "sort", "select_ids",
+                                                        "sort_ids" };
     const size_t bytes = ech_dtype_bytes(c->dtype), index = ech_dtype_bytes(c->index_dtype);
     const bool cpu = test_is_cpu(ctx), work = seed / 4 % 3 != 0;
     ech_ctx *place = cpu || seed % 4 == 0 ? NULL : ctx;
@@ -186,8 +187,11 @@ static void run_case(const struct quantile_case *c)
     if (!test_drawn(seed, c->n <= SMALL) || !test_begin("%s", id)) return;
     const uint64_t data_seed = hash_text(c->dist) + c->n * 16 + (uint64_t)c->dtype;
     if (CHECK(data.keys || data_make(c, data_seed, &data)) && CHECK(expect(c, &data, seed, &e)))
-        for (int i = 0; i < n_contexts; i++)
-            for (int k = 0; k < ALGORITHMS; k++) run_with(contexts[i], c, &e, seed, k);
+        for (int i = 0; i < n_contexts; i++) {
+            const bool parts = c->call == ECH_QUANTILE_CALL_PARTITION && !test_is_cpu(contexts[i]);
+            const int algorithms = parts ? ALGORITHMS : ALGORITHMS - 2;
+            for (int k = 0; k < algorithms; k++) run_with(contexts[i], c, &e, seed, k);
+        }
     free_expected(&e);
     test_end();
 }

@@ -55,7 +55,8 @@ enum { LAYOUTS = sizeof layouts / sizeof *layouts };
 
 static void cases(void (*run)(const struct records_case *))
 {
-    static const size_t sizes[] = { 0, 1, 2, 3, 17, 33, 257, 1025, 2999, 4097, 20011, 70001 };
+    static const size_t sizes[] = { 0,    1,    2,    3,    17,   31,   32,    33,   257,
+                                    1023, 1024, 1025, 2999, 4096, 4097, 20011, 70001 };
     static const char *const dists[] = { "random", "few", "equal" };
     for (size_t l = 0; l < LAYOUTS; l++)
         for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++)
@@ -273,12 +274,26 @@ done:
     if (cpu) ech_set_threads(ctx, 0);
 }
 
+/* Whether the GPU's algorithm "block" can sort the records.  Otherwise it must be refused. */
+static bool fits_block(ech_ctx *ctx, const struct data *d, size_t bits, bool in_place)
+{
+    const bool fits =
+        d->n <= 4096 && bits <= 256 && (!in_place || d->n * d->l->record_bytes <= (size_t)48 << 10);
+    const ech_columns_options o = { .size = sizeof o, .algorithm = "block" };
+    size_t bytes = 1;
+    CHECK_STATUS(ech_sort_records_workspace(ech_device_name(ctx), d->n, d->l->record_bytes,
+                                            d->l->key, d->l->count, in_place, &o, &bytes),
+                 fits ? ECH_OK : ECH_ERR_ARG);
+    CHECK_INT(bytes, 0);
+    return fits;
+}
+
 static ech_ctx *contexts[DEVICES];
 static int n_contexts;
 
 static void run_case(const struct records_case *c)
 {
-    static const char *const algorithms[] = { NULL, "pack", "refine", "lsd" };
+    static const char *const algorithms[] = { NULL, "pack", "refine", "lsd", "block" };
     char id[256];
     struct layout l;
     snprintf(id, sizeof id, "records(%s,n=%zu,dist=%s)", c->layout, c->n, c->dist);
@@ -295,10 +310,12 @@ static void run_case(const struct records_case *c)
     const bool known = made && oracle(&l, c->n, d.records, d.wanted);
     for (int i = 0; i < n_contexts; i++) {
         if (i) test_begin("%s", id);
-        for (int a = 0; a < 4 && CHECK(known) && !test_failed(); a++) {
+        for (int a = 0; a < 5 && CHECK(known) && !test_failed(); a++) {
             if (a == 1 && bits > 64) continue;
-            if (a == 2 && !test_is_cpu(contexts[i])) continue;
-            run_way(contexts[i], &d, algorithms[a], rng_below(&rng, 2), &rng);
+            if ((a == 2) != test_is_cpu(contexts[i]) && (a == 2 || a == 4)) continue;
+            const bool in_place = rng_below(&rng, 2);
+            if (a == 4 && !fits_block(contexts[i], &d, bits, in_place)) continue;
+            run_way(contexts[i], &d, algorithms[a], in_place, &rng);
         }
         test_end();
     }

@@ -102,6 +102,7 @@ int main(int argc, char **argv)
         uint64_t now_bytes;
         if (!test_options.large) topk_bad(contexts[i]);
         if (!test_options.large) topk_bad_groups(contexts[i]);
+        if (!test_options.large) topk_sampled(contexts[i]);
         ech_memory_usage(contexts[i], 0, &now_bytes, NULL);
         if (test_begin("memory(%s)", ech_device_name(contexts[i]))) {
             CHECK_INT(now_bytes, 0);

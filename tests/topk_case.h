@@ -47,6 +47,9 @@ void topk_run(ech_ctx *ctx, const struct topk_data *d, const char *algorithm, st
 void topk_bad(ech_ctx *ctx);
 void topk_bad_groups(ech_ctx *ctx);
 
+/* topk_sample.c: the sample of the GPU's algorithm "select". */
+void topk_sampled(ech_ctx *ctx);
+
 /* topk_large.c: more than 2^32 elements, if memory suffices. */
 void topk_large(ech_ctx *ctx);
 

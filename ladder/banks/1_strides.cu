@@ -6,7 +6,7 @@
  * Cost:   the bank is the word index modulo 32: with a stride of 2^k, 2^k lanes access each bank
  *         that is used, and are serialised
  * Wastes: the unused banks; an odd stride, as made by one word of padding, uses all of them
- * From:   the lecture's bank conflicts, on hardware with 16 banks and half warps
+ * From:   our addition; the lecture states the rule, for 16 banks and half warps
  *
  * SPDX-License-Identifier: Apache-2.0
  */

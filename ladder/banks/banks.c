@@ -1,5 +1,6 @@
 /*
- * banks.c - the ladder of banks: n reads of shared memory with different strides and element sizes.
+ * banks.c - the ladder of banks: n reads of shared memory with different strides, element sizes and
+ * patterns.
  *
  * A thread adds up 256 consecutive elements of the 1280 words of its block; the sum shows that it
  * read the right elements.
@@ -11,7 +12,8 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { WORDS = 1280, EACH = 256, THREADS = 256, STRIDES = 1, SIZES = 2 };
+enum { WORDS = 1280, EACH = 256, THREADS = 256, STRIDES = 1, SIZES = 2, PATTERNS = 3 };
+enum { BROADCAST = 0, PERMUTED = 1 /* otherwise the number of lanes in one bank */ };
 
 static void shape(struct trial *trial)
 {
@@ -36,11 +38,22 @@ static uint32_t element_at(const struct trial *trial, uint64_t at)
     return (uint32_t)element + (uint32_t)(element >> 32);
 }
 
+/* The element at which a lane begins. */
+static uint64_t first_of(const struct trial *trial, uint64_t lane)
+{
+    uint64_t parameter = trial->rung->parameter;
+    if (trial->rung->number == STRIDES) return lane * parameter;
+    if (trial->rung->number == SIZES) return lane;
+    if (parameter == BROADCAST) return 7;
+    if (parameter == PERMUTED) return (5 * lane + 3) % 32;
+    return lane < parameter ? 32 * lane : lane;
+}
+
 static uint32_t sum_of(const struct trial *trial, uint64_t lane, uint64_t count)
 {
-    uint64_t stride = trial->rung->number == STRIDES ? trial->rung->parameter : 1;
+    uint64_t first = first_of(trial, lane);
     uint32_t sum = 0;
-    for (uint64_t i = 0; i < count; i++) sum += element_at(trial, lane * stride + i);
+    for (uint64_t i = 0; i < count; i++) sum += element_at(trial, first + i);
     return sum;
 }
 
@@ -72,12 +85,26 @@ static void run(struct trial *trial)
         .number = SIZES, .idea = "sizes", .text = what, .parameter = bytes, .run = run             \
     }
 
+#define PATTERN(ways, what)                                                                        \
+    {                                                                                              \
+        .number = PATTERNS, .idea = "patterns", .text = what, .parameter = ways, .run = run        \
+    }
+
 static const struct rung rungs[] = {
-    STRIDE(1, "words, stride 1"),   STRIDE(2, "words, stride 2"),
-    STRIDE(4, "words, stride 4"),   STRIDE(16, "words, stride 16"),
-    STRIDE(32, "words, stride 32"), STRIDE(33, "words, stride 33: 32 + 1 of padding"),
-    SIZE(1, "elements of 1 byte"),  SIZE(2, "elements of 2 bytes"),
-    SIZE(4, "elements of 4 bytes"), SIZE(8, "elements of 8 bytes"),
+    STRIDE(1, "words, stride 1"),
+    STRIDE(2, "words, stride 2"),
+    STRIDE(4, "words, stride 4"),
+    STRIDE(16, "words, stride 16"),
+    STRIDE(32, "words, stride 32"),
+    STRIDE(33, "words, stride 33: 32 + 1 of padding"),
+    SIZE(1, "elements of 1 byte"),
+    SIZE(2, "elements of 2 bytes"),
+    SIZE(4, "elements of 4 bytes"),
+    SIZE(8, "elements of 8 bytes"),
+    PATTERN(BROADCAST, "words, all lanes the same"),
+    PATTERN(PERMUTED, "words, permuted"),
+    PATTERN(2, "words, 2 lanes in one bank"),
+    PATTERN(6, "words, 6 lanes in one bank"),
 };
 
 /* ---- Claims: n is a multiple of a warp's reads ---- */
@@ -126,7 +153,7 @@ static bool strides_of_16(const struct results *results, char *because, size_t b
 static bool odd_none(const struct results *results, char *because, size_t bytes)
 {
     const struct simt_counts *c = &row_of(results, STRIDES, 33)->counts;
-    snprintf(because, bytes, "%llu conflicts with 32 banks, %llu on 16",
+    snprintf(because, bytes, "%llu conflicts with 32 banks, %llu with 16",
              (unsigned long long)c->bank_conflicts, (unsigned long long)c->bank16_conflicts);
     return c->bank_conflicts == 0 && c->bank16_conflicts == 0;
 }
@@ -153,6 +180,22 @@ static bool sizes_today(const struct results *results, char *because, size_t byt
     return all == 0;
 }
 
+/* With 16 banks the lanes of one bank are in the first half of the warp. */
+static bool patterns_count(const struct results *results, char *because, size_t bytes)
+{
+    static const uint64_t ways[] = { BROADCAST, PERMUTED, 2, 6 };
+    bool holds = true;
+    size_t length = (size_t)snprintf(because, bytes, "wavefronts per load:");
+    for (int i = 0; i < 4; i++) {
+        uint64_t more = extra(row_of(results, PATTERNS, ways[i]), false);
+        length += (size_t)snprintf(because + length, bytes - length, " %llu",
+                                   (unsigned long long)(1 + more));
+        holds = holds && more == (ways[i] < 2 ? 0 : ways[i] - 1) &&
+                more == extra(row_of(results, PATTERNS, ways[i]), true);
+    }
+    return holds;
+}
+
 static bool time_follows(const struct results *results, char *because, size_t bytes)
 {
     static const uint64_t strides[] = { 1, 2, 4, 16, 32, 33 };
@@ -171,6 +214,12 @@ static bool small_cost_nothing(const struct results *results, char *because, siz
     return of_1 < 1.15 * of_4 && of_2 < 1.15 * of_4;
 }
 
+static bool six_ways(const struct results *results, char *because, size_t bytes)
+{
+    return ladder_ratio(row_of(results, PATTERNS, 6), row_of(results, PATTERNS, BROADCAST), 5, 7,
+                        because, bytes);
+}
+
 static const struct claim claims[] = {
     { .text =
           "Strides of 1, 2, 4, 16, 32 words conflict 1-, 2-, 4-, 16- and 32-way on today's banks",
@@ -180,9 +229,15 @@ static const struct claim claims[] = {
     { .text = "Bytes conflicted 4-way, shorts 2-way and doubles 2-way on the first hardware",
       .holds = sizes_of_16 },
     { .text = "None of them conflicts on today's banks", .holds = sizes_today },
+    { .text = "A broadcast and a permutation have no conflict; 2 and 6 lanes in one bank conflict "
+              "2-way and 6-way, with 32 and with 16 banks",
+      .holds = patterns_count },
     { .text = "A stride of 32 words takes more than 16 times as long as adjacent words",
       .of_gpu = true,
       .holds = time_follows },
+    { .text = "Six lanes in one bank take six times as long as a broadcast",
+      .of_gpu = true,
+      .holds = six_ways },
     { .text = "Bytes and shorts are read as fast as words",
       .of_gpu = true,
       .holds = small_cost_nothing },
@@ -193,7 +248,8 @@ static const uint64_t counted[] = { 1 << 17, LADDER_END };
 static const uint64_t timed[] = { (uint64_t)1 << 32, LADDER_END };
 
 const struct ladder banks_ladder = { .name = "banks",
-                                     .summary = "reads of shared memory, by stride and by size",
+                                     .summary =
+                                         "reads of shared memory, by stride, size and pattern",
                                      .types = "u32",
                                      .unit = "reads",
                                      .ceiling = CEILING_NONE,

@@ -4,7 +4,7 @@
  * Idea:   a thread has one x and evaluates by Horner's rule: y = (... c[31] x + c[30]) x + ...
  * Cost:   32 loads of coefficients per load of x; all lanes read the same coefficient, one sector
  * Wastes: each of these loads is a request to the L1 cache, which also serves x
- * From:   the lecture, as the baseline for constant memory
+ * From:   our addition: what constant memory is compared with
  *
  * SPDX-License-Identifier: Apache-2.0
  */

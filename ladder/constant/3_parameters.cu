@@ -2,10 +2,11 @@
  * 3_parameters.cu - the coefficients as a kernel parameter.
  *
  * Idea:   kernel parameters are in constant memory: a struct passed by value is a constant table
- *         that each launch can choose
+ *         that belongs to one launch, so a change needs no copy
  * Cost:   the same; 128 more bytes per launch
  * Wastes: nothing, up to the 4 KB that parameters may have (32 KB from CUDA 12.1 on)
- * From:   sm_20, which moved parameters from shared to constant memory
+ * From:   our addition. GPUs since sm_20 have parameters in constant memory; the first GPUs had
+ *         them in shared memory
  *
  * SPDX-License-Identifier: Apache-2.0
  */

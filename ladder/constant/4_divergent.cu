@@ -5,14 +5,15 @@
  *         different words
  * Cost:   the constant cache delivers one word at a time: a load is serialised into 32
  * Wastes: the whole advantage of constant memory. Tables indexed by data are such a case
- * From:   the lecture's warning
+ * From:   our addition. The CUDA programming guide documents the rule: reads of different words by
+ *         one warp are serialised
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "ladder/ladder.cuh"
 #include "polynomial.cuh"
 
-__constant__ float constant_4_c[CONSTANT_TERMS] = CONSTANT_COEFFICIENTS;
+__constant__ float constant_4_c[CONSTANT_TERMS]; /* written by the host */
 
 /* at^lane, by repeated squaring. */
 static __device__ inline float constant_4_power(float at, unsigned lane)

@@ -5,7 +5,7 @@
  *         index differently belong there
  * Cost:   the table is copied once per block; then one load of one wavefront per coefficient
  * Wastes: the loads, if all lanes read the same word after all
- * From:   our addition, to complete the warning
+ * From:   our addition: the alternative to rung 4
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -11,13 +11,21 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { BINS = 64, THREADS = 64, TILE = 64 * 63 * 4, ATOMIC_THREADS = 256 };
+enum {
+    BINS = 64,
+    THREADS = 64,
+    TILE = 64 * 63 * 4,
+    ATOMIC_THREADS = 256,
+    MERGE_THREADS = 256,
+    TILES_AT_ONCE = 32 /* per multiprocessor */
+};
 enum { RANDOM = 0, ALIKE = 1 };
 
 static void shape(struct trial *trial)
 {
     trial->in_bytes = trial->n;
     trial->out_bytes = BINS * sizeof(uint64_t);
+    trial->scratch_bytes = ladder_ceil(trial->n, TILE) * BINS * sizeof(uint64_t); /* tables */
 }
 
 static void make(struct trial *trial)
@@ -35,40 +43,59 @@ static void expect(struct trial *trial)
 
 /* ---- Rungs ---- */
 
-/* One block per tile, but at most `each` per multiprocessor. */
-static void count(struct trial *trial, const char *kernel, unsigned threads, uint64_t piece,
-                  uint64_t each)
+/* One block per piece, but at most `each` per multiprocessor. */
+static uint64_t blocks_for(const struct trial *trial, uint64_t piece, uint64_t each)
 {
     uint64_t blocks = ladder_ceil(trial->n, piece);
     uint64_t most = each * (uint64_t)trial->device->multiprocessors;
-    if (blocks > most) blocks = most;
+    return blocks < most ? blocks : most;
+}
+
+/* The blocks store tables, which the second kernel adds up. */
+static void count_and_merge(struct trial *trial, const char *kernel)
+{
+    uint64_t blocks = blocks_for(trial, TILE, TILES_AT_ONCE);
+    if (blocks == 0) ladder_zero(trial, trial->out, trial->out_bytes);
+    LAUNCH(trial, kernel, blocks, THREADS, 0, &trial->in, &trial->n, &trial->scratch);
+    LAUNCH(trial, "histogram64_merge", blocks ? BINS : 0, MERGE_THREADS, 0, &trial->scratch,
+           &blocks, &trial->out);
+}
+
+/* The blocks add to the bins. */
+static void count(struct trial *trial, const char *kernel, unsigned threads, uint64_t blocks)
+{
     ladder_zero(trial, trial->out, trial->out_bytes);
     LAUNCH(trial, kernel, blocks, threads, 0, &trial->in, &trial->n, &trial->out);
 }
 
 static void run_1(struct trial *trial)
 {
-    count(trial, "histogram64_1", THREADS, TILE, 32);
+    count_and_merge(trial, "histogram64_1");
 }
 
 static void run_2(struct trial *trial)
 {
-    count(trial, "histogram64_2", THREADS, TILE, 32);
+    count_and_merge(trial, "histogram64_2");
 }
 
 static void run_3(struct trial *trial)
 {
-    count(trial, "histogram64_3", THREADS, TILE, 32);
+    count_and_merge(trial, "histogram64_3");
 }
 
 static void run_4(struct trial *trial)
 {
-    count(trial, "histogram64_4", THREADS, TILE, 32);
+    count(trial, "histogram64_4", THREADS, blocks_for(trial, TILE, TILES_AT_ONCE));
 }
 
 static void run_5(struct trial *trial)
 {
-    count(trial, "histogram64_5", ATOMIC_THREADS, 16 * ATOMIC_THREADS, 8);
+    count(trial, "histogram64_5", THREADS, blocks_for(trial, TILE, TILES_AT_ONCE));
+}
+
+static void run_6(struct trial *trial)
+{
+    count(trial, "histogram64_6", ATOMIC_THREADS, blocks_for(trial, 16 * ATOMIC_THREADS, 8));
 }
 
 static void run_production(struct trial *trial)
@@ -89,9 +116,10 @@ static const struct rung rungs[] = {
     RUNG(1, "by_thread", "64 thread + value", run_1),
     RUNG(2, "by_value", "64 value + thread", run_2),
     RUNG(3, "permuted", "permuted for 16 banks", run_3),
-    RUNG(4, "permuted_32", "permuted for 32 banks", run_4),
-    RUNG(5, "atomics", "shared atomics", run_5),
-    RUNG(6, "production", "production, ech_histogram()", run_production),
+    RUNG(4, "global_atomics", "the same, global atomics", run_4),
+    RUNG(5, "permuted_32", "permuted for 32 banks", run_5),
+    RUNG(6, "atomics", "shared atomics", run_6),
+    RUNG(7, "production", "production, ech_histogram()", run_production),
 };
 
 /* ---- Claims ---- */
@@ -143,18 +171,34 @@ static bool sixteen_way(const struct results *results, char *because, size_t byt
 
 static bool two_way_today(const struct results *results, char *because, size_t bytes)
 {
-    uint64_t old = conflicts(results, 3, RANDOM), ours = conflicts(results, 4, RANDOM);
+    uint64_t old = conflicts(results, 3, RANDOM), ours = conflicts(results, 5, RANDOM);
     uint64_t accesses = half_accesses(results) / 2;
     snprintf(because, bytes, "on 32 banks %llu conflicts in %llu accesses; permuted for them: %llu",
              (unsigned long long)old, (unsigned long long)accesses, (unsigned long long)ours);
     return old > accesses / 2 && old <= accesses && ours == 0 &&
-           conflicts(results, 4, ALIKE) == 0 && old_conflicts(results, 4, RANDOM) == 0;
+           conflicts(results, 5, ALIKE) == 0 && old_conflicts(results, 5, RANDOM) == 0;
+}
+
+/* Rung 3 stores 64 sums of 8 bytes per block, and its second launch 64 bins. */
+static bool merged(const struct results *results, char *because, size_t bytes)
+{
+    const struct result *tables = row_of(results, 3, RANDOM), *atomics = row_of(results, 4, RANDOM);
+    uint64_t blocks = atomics->blocks;
+    snprintf(because, bytes,
+             "%llu blocks: %llu bytes stored and no atomics; %llu bytes, %llu atomics",
+             (unsigned long long)blocks, (unsigned long long)tables->counts.store_bytes,
+             (unsigned long long)atomics->counts.store_bytes,
+             (unsigned long long)atomics->counts.atomic_requests);
+    return tables->blocks == blocks + BINS && tables->counts.atomic_requests == 0 &&
+           tables->counts.store_bytes == 8 * BINS * (blocks + 1) &&
+           atomics->counts.store_bytes == 0 &&
+           atomics->counts.atomic_requests == blocks * BINS / 32;
 }
 
 static bool lanes_of_a_word(const struct results *results, char *because, size_t bytes)
 {
-    const struct simt_counts *r = &row_of(results, 5, RANDOM)->counts;
-    const struct simt_counts *a = &row_of(results, 5, ALIKE)->counts;
+    const struct simt_counts *r = &row_of(results, 6, RANDOM)->counts;
+    const struct simt_counts *a = &row_of(results, 6, ALIKE)->counts;
     double random = (double)r->shared_atomic_wavefronts / (double)r->shared_atomics;
     double alike = (double)a->shared_atomic_wavefronts / (double)a->shared_atomics;
     snprintf(because, bytes, "maximum of lanes per bank, on average: %.2f for random values, %.2f",
@@ -170,25 +214,31 @@ static bool permuted_faster(const struct results *results, char *because, size_t
 
 static bool permuted_32_faster(const struct results *results, char *because, size_t bytes)
 {
-    return ladder_ratio(row_of(results, 3, RANDOM), row_of(results, 4, RANDOM), 1.05, 1e9, because,
+    return ladder_ratio(row_of(results, 4, RANDOM), row_of(results, 5, RANDOM), 1.05, 1e9, because,
                         bytes);
 }
 
 static bool any_data(const struct results *results, char *because, size_t bytes)
 {
-    return ladder_ratio(row_of(results, 4, ALIKE), row_of(results, 4, RANDOM), 0.9, 1.1, because,
+    return ladder_ratio(row_of(results, 5, ALIKE), row_of(results, 5, RANDOM), 0.9, 1.1, because,
                         bytes);
 }
 
 static bool alike_slower(const struct results *results, char *because, size_t bytes)
 {
-    return ladder_ratio(row_of(results, 5, ALIKE), row_of(results, 5, RANDOM), 1.1, 1e9, because,
+    return ladder_ratio(row_of(results, 6, ALIKE), row_of(results, 6, RANDOM), 1.1, 1e9, because,
                         bytes);
 }
 
 static bool atomics_slower(const struct results *results, char *because, size_t bytes)
 {
-    return ladder_ratio(row_of(results, 5, ALIKE), row_of(results, 4, ALIKE), 1, 1e9, because,
+    return ladder_ratio(row_of(results, 6, ALIKE), row_of(results, 5, ALIKE), 1, 1e9, because,
+                        bytes);
+}
+
+static bool atomics_end_faster(const struct results *results, char *because, size_t bytes)
+{
+    return ladder_ratio(row_of(results, 3, RANDOM), row_of(results, 4, RANDOM), 1, 1e9, because,
                         bytes);
 }
 
@@ -197,11 +247,16 @@ static const struct claim claims[] = {
       .holds = four_way },
     { .text = "The conflicts of 64 thread + value depend on the values, up to 16-way",
       .holds = sixteen_way },
-    { .text = "With today's 32 banks that permutation conflicts 2-way; rung 4 has no conflicts",
+    { .text = "With today's 32 banks that permutation conflicts 2-way; rung 5 has no conflicts",
       .holds = two_way_today },
+    { .text = "Merged tables need a second launch, global atomics need no tables",
+      .holds = merged },
     { .text = "If all values are equal, the 32 lanes of an atomic access one word",
       .holds = lanes_of_a_word },
     { .text = "Permuted is faster than unpermuted", .of_gpu = true, .holds = permuted_faster },
+    { .text = "Global atomics are faster than tables that a second kernel merges",
+      .of_gpu = true,
+      .holds = atomics_end_faster },
     { .text = "Permuted for 32 banks is faster still",
       .of_gpu = true,
       .holds = permuted_32_faster },

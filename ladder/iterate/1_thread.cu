@@ -2,10 +2,11 @@
  * 1_thread.cu - one step of x1 = x0 + alpha (A x0 - f), one thread per row.
  *
  * Idea:   thread i computes element i of A x0 in a loop along row i of A
- * Cost:   n loads of A and n of x0 per thread, n^2 multiplications per step
+ * Cost:   n loads of A and n of x0 per thread: with a thread per row, a step takes O(n) time, and
+ *         n^2 multiplications in all
  * Wastes: at any time the lanes are in 32 different rows: each load of a warp touches 32 sectors
  *         and uses one element of each
- * From:   the lecture's iteration
+ * From:   the lecture's kernel, with alpha as a parameter
  *
  * SPDX-License-Identifier: Apache-2.0
  */

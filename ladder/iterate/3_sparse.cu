@@ -5,7 +5,8 @@
  *         enough for short rows
  * Cost:   the nonzeros of A, 5 per row here, and as many elements of x0
  * Wastes: a launch per step, and a fixed number of steps that may be too large
- * From:   the lecture's "worth it when A is very sparse"
+ * From:   the lecture names sparse matrices as a case for iterations, without code; the format is
+ *         the usual one
  *
  * SPDX-License-Identifier: Apache-2.0
  */

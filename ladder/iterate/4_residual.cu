@@ -3,7 +3,8 @@
  * small.
  *
  * Idea:   A x0 - f is the residual: its squares are added by shuffles in a warp and one atomic
- *         addition per warp; the host reads the sum every few steps
+ *         addition per warp; the host reads the sum every few steps. If it has grown, the iteration
+ *         diverges
  * Cost:   5 shuffles and an atomic per warp; a copy of 8 bytes to the host per test
  * Wastes: the steps between convergence and the next test
  * From:   our addition; production does the same

@@ -6,7 +6,7 @@
  * Wastes: lane x reads word k of row x: 16 lanes are 16 words apart, which is one of 16 banks, so a
  *         load takes 16 wavefronts instead of one. With today's 32 banks these are two banks, and
  *         only a tile of 32 x 32 has all lanes in one bank
- * From:   the lecture's A B^T
+ * From:   the lecture's A B^T of 16 x 16 tiles; 32 x 32 is our addition, for today's banks
  *
  * SPDX-License-Identifier: Apache-2.0
  */

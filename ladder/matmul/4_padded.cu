@@ -5,7 +5,7 @@
  *         each x
  * Cost:   16 (32) unused words of shared memory
  * Wastes: a thread still computes one element of c, and loads two operands per multiplication
- * From:   the lecture's A B^T with padding
+ * From:   the lecture pads rows of 16 by one element; rows of 33 are our addition
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -6,7 +6,7 @@
  * Cost:   a quarter of an element is loaded per multiplication; a tile of a is transposed while it
  *         is stored, so that both tiles are read along rows
  * Wastes: loads and multiplications do not overlap, because there is one pair of tiles
- * From:   Volkov and Demmel (2008): registers are the largest and fastest memory
+ * From:   our addition; Volkov and Demmel (2008): registers are the largest and fastest memory
  *
  * SPDX-License-Identifier: Apache-2.0
  */

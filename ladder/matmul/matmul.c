@@ -165,7 +165,7 @@ static bool fewer_loads(const struct results *results, char *because, size_t byt
     const struct simt_counts *one = counts(results, 1, 0), *two = counts(results, 2, 0);
     snprintf(because, bytes,
              "%llu loads of a warp against %llu, of %llu against %llu sectors: adjacent threads in "
-             "a row of variant 1 share sectors",
+             "a row of rung 1 share sectors",
              (unsigned long long)one->load_requests, (unsigned long long)two->load_requests,
              (unsigned long long)one->load_sectors, (unsigned long long)two->load_sectors);
     return one->load_requests == 16 * two->load_requests &&
@@ -179,7 +179,7 @@ static bool conflicts_16(const struct results *results, char *because, size_t by
     uint64_t loads = columns * columns * n * 8; /* loads from b: blocks, k, warps */
     const struct simt_counts *c = counts(results, 3, 16);
     snprintf(because, bytes,
-             "a load of a warp takes %llu excess wavefronts with 16 banks, %llu on 32",
+             "a load of a warp takes %llu excess wavefronts with 16 banks, %llu with 32",
              (unsigned long long)(c->bank16_conflicts / loads),
              (unsigned long long)(c->bank_conflicts / loads));
     return c->bank16_conflicts == 2 * 15 * loads && c->bank_conflicts == 7 * loads;
@@ -191,7 +191,7 @@ static bool conflicts_32(const struct results *results, char *because, size_t by
     uint64_t loads = columns * columns * n * 32;
     const struct simt_counts *c = counts(results, 3, 32);
     snprintf(because, bytes,
-             "a load of a warp takes %llu excess wavefronts with 16 banks, %llu on 32",
+             "a load of a warp takes %llu excess wavefronts with 16 banks, %llu with 32",
              (unsigned long long)(c->bank16_conflicts / loads),
              (unsigned long long)(c->bank_conflicts / loads));
     return c->bank16_conflicts == 2 * 15 * loads && c->bank_conflicts == 31 * loads;
@@ -200,7 +200,7 @@ static bool conflicts_32(const struct results *results, char *because, size_t by
 static bool padded_none(const struct results *results, char *because, size_t bytes)
 {
     const struct simt_counts *small = counts(results, 4, 16), *large = counts(results, 4, 32);
-    snprintf(because, bytes, "rows of 17: %llu on 16 banks; rows of 33: %llu on 32",
+    snprintf(because, bytes, "rows of 17: %llu with 16 banks; rows of 33: %llu with 32",
              (unsigned long long)small->bank16_conflicts,
              (unsigned long long)large->bank_conflicts);
     return small->bank16_conflicts == 0 && large->bank_conflicts == 0;
@@ -217,8 +217,8 @@ static bool twenty_times(const struct results *results, char *because, size_t by
 {
     double naive = ms_of(results, 1, 0), tiles = ms_of(results, 2, 0);
     snprintf(because, bytes,
-             "n = %d: %.4g ms against %.4g ms: %.3g times as fast; then 2578 ms "
-             "against 132 ms",
+             "n = %d: %.4g ms against %.4g ms: %.3g times as fast; the lecture: 2578 ms and 132 ms "
+             "for an unknown n",
              LARGE, naive, tiles, naive / tiles);
     return naive > 15 * tiles;
 }
@@ -235,7 +235,7 @@ static bool padding_pays(const struct results *results, char *because, size_t by
 static bool library_wins(const struct results *results, char *because, size_t bytes)
 {
     double registers = ms_of(results, 5, 0), library = ms_of(results, 6, 0);
-    snprintf(because, bytes, "n = %d: %.4g ms against %.4g ms of variant 5", LARGE, library,
+    snprintf(because, bytes, "n = %d: %.4g ms against %.4g ms of rung 5", LARGE, library,
              registers);
     return library < registers;
 }

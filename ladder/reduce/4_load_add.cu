@@ -3,7 +3,7 @@
  *
  * Idea:   a thread loads two elements and adds them: half as many blocks for the same n
  * Cost:   two loads per thread, which are in flight together; then 8 steps
- * Wastes: in the last five steps one warp works, and all eight warps wait at the barriers
+ * Wastes: in the last six steps one warp works, and all eight warps wait at the barriers
  * From:   the lecture's fourth variant
  *
  * SPDX-License-Identifier: Apache-2.0

@@ -5,7 +5,7 @@
  *         shared memory holds one sum per warp
  * Cost:   10 shuffles, one barrier, 8 words of shared memory
  * Wastes: a block of 256 threads loads 2 KB and ends; its launch costs more than the sum
- * From:   the shuffles of sm_30 (2012)
+ * From:   our addition; shuffles came with sm_30 (2012)
  *
  * SPDX-License-Identifier: Apache-2.0
  */

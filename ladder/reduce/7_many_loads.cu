@@ -5,7 +5,8 @@
  *         size of the grid, four loads at a time, and the tree is computed once at the end
  * Cost:   n loads; a second launch of one block adds the sums of the blocks
  * Wastes: loads of one element each; production loads 16 bytes at a time and needs one launch
- * From:   Brent's theorem, as used in Harris's last variant: more work per thread, fewer steps
+ * From:   our addition; Brent's theorem, as used in Harris's last variant (2007): more work per
+ *         thread, fewer steps
  *
  * SPDX-License-Identifier: Apache-2.0
  */

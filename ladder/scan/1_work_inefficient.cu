@@ -6,7 +6,7 @@
  *         overwrites data that others read
  * Cost:   9 steps of 512 threads: 4097 additions per tile instead of 511; one barrier per step
  * Wastes: additions; and one block works while all other multiprocessors are idle
- * From:   Hillis and Steele (1986); the lecture's first scan
+ * From:   Hillis and Steele (1986); our addition, the lecture begins with the tree of rung 2
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -7,7 +7,7 @@
  *         left
  * Cost:   2 (n - 1) additions; one thread per two elements; 18 steps instead of 9
  * Wastes: in step s adjacent threads are 2s words apart: 2, 4, 8, 16, 32 of them access one bank
- * From:   Blelloch (1990); the lecture's second scan
+ * From:   Blelloch (1990); the lecture's first scan
  *
  * SPDX-License-Identifier: Apache-2.0
  */

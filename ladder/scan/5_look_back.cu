@@ -9,7 +9,7 @@
  *         tile only waits for tiles of running blocks
  * Wastes: waiting blocks; and floats are added in an order that depends on timing, so the last bits
  *         of two runs may differ (production's do not)
- * From:   Merrill and Garland (2016)
+ * From:   Merrill and Garland (2016); our addition
  *
  * SPDX-License-Identifier: Apache-2.0
  */

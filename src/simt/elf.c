@@ -332,6 +332,20 @@ const char *simt_module_function(const struct simt_module *m, uint64_t offset)
     return function_at(m, offset, &begin);
 }
 
+bool simt_module_object(const struct simt_module *m, const char *name, uint64_t *offset,
+                        uint64_t *bytes)
+{
+    for (size_t i = 0; i < symbol_count(m); i++) {
+        Elf64_Sym s;
+        const char *other = symbol(m, i, STT_OBJECT, &s);
+        if (!other || strcmp(other, name) != 0) continue;
+        *offset = s.st_value;
+        *bytes = s.st_size;
+        return true;
+    }
+    return false;
+}
+
 static const char *base_name(const struct simt_module *m, const struct simt_row *row)
 {
     const char *path = m->lines.files[row->file], *slash = strrchr(path, '/');

@@ -43,6 +43,11 @@ bool simt_module_line_outside(const struct simt_module *module, uint64_t offset,
 /* The linker's name of the function whose code contains `offset`; owned by the module; or NULL. */
 const char *simt_module_function(const struct simt_module *module, uint64_t offset);
 
+/* The offset and the size of a variable by the linker's name, exported or not; false if there is
+ * none. */
+bool simt_module_object(const struct simt_module *module, const char *name, uint64_t *offset,
+                        uint64_t *bytes);
+
 /* A variable in the module's thread-local memory. `name` is its name in the source if the mangled
  * name has a known form: bins for _ZZ14sort_histogramE4bins. */
 struct simt_variable {

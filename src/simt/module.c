@@ -140,15 +140,13 @@ struct simt_function *simt_module_find(struct simt_loaded *module, const char *n
 
 void *simt_module_symbol(struct simt_loaded *module, const char *name, size_t *bytes)
 {
-    void *at = dlsym(module->handle, name);
-    Dl_info info;
-    const ElfW(Sym) *symbol = NULL;
-    union {
-        const ElfW(Sym) * *symbol;
-        void **object;
-    } extra = { &symbol };
-    *bytes = at && dladdr1(at, &info, extra.object, RTLD_DL_SYMENT) && symbol ? symbol->st_size : 0;
-    return at;
+    uint64_t offset, size;
+    *bytes = 0;
+    if (!module->symbols || !simt_module_object(module->symbols, name, &offset, &size) ||
+        offset > module->end - module->base || size > module->end - module->base - offset)
+        return NULL;
+    *bytes = (size_t)size;
+    return (char *)module->base + offset;
 }
 
 void *simt_module_shared(const struct simt_loaded *module)

@@ -10,7 +10,7 @@ code echelon ladder reduce --device simt --rung 2 --check --type f32
 code echelon ladder copy --device simt --rung 5 -N 64 --plot rungs.svg >/dev/null
 grep -c '<rect' rungs.svg
 code echelon ladder redcue
-code echelon ladder reduce --rung 9
+code echelon ladder reduce --rung 10
 code echelon ladder reduce --rung 0
 code echelon ladder reduce --type u8
 code echelon ladder reduce --device cpu

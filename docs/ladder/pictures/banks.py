@@ -1,4 +1,5 @@
-"""banks.py - the banks that the lanes of a warp access: words 1, 2 and 32 apart, padded, and bytes.
+"""banks.py - the banks that the lanes of a warp access: words 1, 2 and 32 apart, padded, bytes, a broadcast,
+and six lanes in one bank.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -31,3 +32,5 @@ def draw(svg):
     line(svg, 264, "Words 32 apart", lambda lane: 32 * lane, "32 wavefronts")
     line(svg, 372, "Words 33 apart", lambda lane: 33 * lane, "1 wavefront")
     line(svg, 480, "Bytes: four lanes share a word", lambda lane: lane // 4, "1 wavefront")
+    line(svg, 588, "A broadcast: all lanes read word 7", lambda lane: 7, "1 wavefront")
+    line(svg, 696, "Six lanes in bank 0", lambda lane: 32 * lane if lane < 6 else lane, "6 wavefronts")

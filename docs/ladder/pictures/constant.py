@@ -19,7 +19,7 @@ def lanes(svg, x, y, title, wanted, note):
 
 
 def draw(svg):
-    lanes(svg, 12, 24, "Variants 2 and 3: all lanes read the same word", [3] * 8,
+    lanes(svg, 12, 24, "Rungs 2 and 3: all lanes read the same word", [3] * 8,
           "one word broadcast to all lanes: one access")
-    lanes(svg, 380, 24, "Variant 4: each lane reads a different word", [3, 4, 5, 6, 7, 0, 1, 2],
+    lanes(svg, 380, 24, "Rung 4: each lane reads a different word", [3, 4, 5, 6, 7, 0, 1, 2],
           "one access per distinct word: 32 for a warp")

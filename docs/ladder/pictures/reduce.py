@@ -29,8 +29,8 @@ def tree(svg, x, y, title, pairs_of):
 
 
 def draw(svg):
-    tree(svg, 12, 24, "Variants 1 and 2: adjacent pairs first",
+    tree(svg, 12, 24, "Rungs 1 and 2: adjacent pairs first",
          lambda step: [(i, i + (1 << step)) for i in range(0, 8, 2 << step)])
-    tree(svg, 12, 290, "Variants 3 to 5: the upper half is added to the lower",
+    tree(svg, 12, 290, "Rungs 3 to 5: the upper half is added to the lower",
          lambda step: [(i, i + (4 >> step)) for i in range(4 >> step)])
     svg.line(12, 262, 470, 262, GRID)

@@ -17,6 +17,7 @@ enum {
     QUANTILE_WORDS_FIRST = 2,   /* before the tile status descriptors */
     QUANTILE_BATCH = 128,       /* ranks or quantiles in the argument of a kernel, at most */
     QUANTILE_SELECT = 16,       /* ... of the algorithm "select" */
+    QUANTILE_FEW = 8,           /* more need a larger array for "select" */
     QUANTILE_TARGETS = 2 * QUANTILE_SELECT, /* two elements of each quantile */
     QUANTILE_CLASSES = 4 * QUANTILE_SELECT + 1,
     QUANTILE_BUFFER = 64, /* candidates that a warp of quantile_filter collects */
@@ -27,7 +28,9 @@ enum {
     QUANTILE_BINS = 1 << QUANTILE_DIGIT,
     QUANTILE_EQUAL = 64, /* positions of equal elements that are collected, at most */
     QUANTILE_TIES = 8,   /* tiles of a chunk of quantile_ties */
-    QUANTILE_NO_GROUP = 255
+    QUANTILE_NO_GROUP = 255,
+    QUANTILE_PARTS = 16, /* that quantile_place_parts moves; the last one is not written */
+    QUANTILE_PLACE_RANKS = QUANTILE_PARTS - 2
 };
 
 /* Elements of a thread. */
@@ -35,6 +38,14 @@ enum {
 /* A tile of quantile_place. */
 #define QUANTILE_PLACE_TILE(key_bytes)                                                             \
     (QUANTILE_THREADS * ((key_bytes) == 1 ? 32 : 64 / (key_bytes)))
+/* The dynamic shared memory of quantile_place_parts: the tile by part, as keys or as positions,
+ * with two vectors more for each part; a counter for each part and thread; the bounds and the
+ * parts. */
+#define QUANTILE_PLACE_ROOM(key_bytes)                                                             \
+    (QUANTILE_PLACE_TILE(key_bytes) + 2 * QUANTILE_PARTS * 16 / (key_bytes))
+#define QUANTILE_PARTS_SHARED_BYTES(key_bytes)                                                     \
+    ((unsigned)QUANTILE_PLACE_ROOM(key_bytes) * ((key_bytes) == 1 ? 2u : (unsigned)(key_bytes)) +  \
+     QUANTILE_PARTS * QUANTILE_THREADS * 2u + QUANTILE_PARTS * 48u)
 #define QUANTILE_TILE(key_bytes) (QUANTILE_THREADS * QUANTILE_EACH(key_bytes))
 
 /* The element of a rank: an element comes before it if its key is less, or if it is equal and its
@@ -98,7 +109,7 @@ struct quantile_args {
     struct quantile_bound *bounds; /* of a partition or an element */
     const void *sorted;            /* positions or keys */
     uint8_t *ids;
-    uint64_t *words; /* tile status descriptors */
+    uint64_t *words; /* tile status descriptors; of several parts: [parts][tiles] */
     uint64_t tiles;
     /* "select": */
     struct quantile_state *state;

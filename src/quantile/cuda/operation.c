@@ -2,11 +2,10 @@
  * quantile/cuda/operation.c - elements of given ranks, partitions and quantiles on the GPU, host
  * code: the plan, the workspace, the operation.
  *
- *     select   a few ranks: filters the input by a sample, and searches what is left by digits;
- *              8-bit keys are searched without a filter
- *     sort     sorts positions; for quantiles, keys
+ * The elements of the ranks are found in one of two ways (select.cuh, or a sort), and an array is
+ * partitioned around several ranks in one of two (place_parts.cuh, or a sort of part numbers).
  *
- *     workspace    [ state, bins | bounds | words | sample | list, positions | ties | sorted
+ *     workspace    [ state, bins, words | bounds | sample | list, positions | ties | sorted
  *                    positions or keys | ids | workspace of sorts ]
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -14,27 +13,55 @@
 #include "core/call.h"
 #include "cuda/steps.h"
 #include "quantile/cuda/common.h"
+#include "quantile/cuda/tuning.h"
 #include "quantile/method.h"
 #include "quantile/quantile.h"
 
 #include <stdio.h>
 #include <string.h>
 
-enum { SELECT_LEAST = 1 << 17 /* the sort of fewer elements is faster */ };
-
-enum algorithm { SELECT, SORT, ALGORITHMS };
-
-static const struct {
+/* Names that end in "ids" exist for partitions around several ranks only. */
+static const struct algorithm {
     const char *name, *what;
-} algorithms[ALGORITHMS] = {
-    { "select", "filters the elements near the ranks by a sample, and searches these by digits" },
-    { "sort", "sorts positions, or for quantiles keys" },
+    const char *when; /* when it is chosen, for the documentation */
+    bool select;      /* otherwise the elements of the ranks are found by a sort */
+    bool ids;         /* a partition by a sort of part numbers, otherwise in one pass */
+} algorithms[] = {
+    {
+        .name = "select",
+        .what = "filters the elements near the ranks by a sample, and searches these by digits; "
+                "partitions in one pass",
+        .when = "n is large, there are at most 16 ranks or quantiles, and a partition is around at "
+                "most 14 ranks",
+        .select = true,
+    },
+    {
+        .name = "sort",
+        .what = "sorts positions, or for quantiles keys; partitions in one pass",
+        .when = "n is small, or there are more than 16 ranks or quantiles",
+    },
+    {
+        .name = "select_ids",
+        .what = "finds the elements of the ranks as select does; partitions by a stable sort of "
+                "part numbers",
+        .when = "n is large, and a partition is around 15 or 16 ranks",
+        .select = true,
+        .ids = true,
+    },
+    {
+        .name = "sort_ids",
+        .what = "sorts positions; partitions by a stable sort of part numbers",
+        .when = "a partition is around more than 16 ranks, or around 15 or 16 if n is small",
+        .ids = true,
+    },
 };
 
+enum { ALGORITHMS = sizeof algorithms / sizeof *algorithms };
+
 struct quantile_parts {
-    void *clear; /* the state and the bins, which are zero before */
+    void *clear; /* what is zero before */
     void *sorted, *sort_work;
-    size_t clear_bytes, word_bytes;
+    size_t clear_bytes;
 };
 
 struct quantile_build {
@@ -47,16 +74,57 @@ struct quantile_build {
     ech_ctx *ctx; /* NULL: the steps are only listed */
 };
 
-static bool is_possible(const struct echi_quantile *s)
+/* A row of QUANTILE_TUNING in tuning.h. */
+struct quantile_tuning {
+    int key_bytes;
+    size_t select, many, place;
+};
+
+static const struct quantile_tuning *tuning_of(const struct echi_quantile *s)
+{
+#define ROW(key, select, many, place) { key, select, many, place },
+    static const struct quantile_tuning rows[] = { QUANTILE_TUNING(ROW) };
+#undef ROW
+    const struct quantile_tuning *row = rows;
+    while (row->key_bytes != s->key_bytes) row++;
+    return row;
+}
+
+/* Whether a partition has several bounds. */
+static bool has_parts(const struct echi_quantile *s)
+{
+    return s->call == ECH_QUANTILE_CALL_PARTITION && s->count > 1;
+}
+
+static bool can_select(const struct echi_quantile *s)
 {
     return s->count <= QUANTILE_SELECT;
 }
 
-static enum algorithm choose(const struct echi_quantile *s)
+static bool can_place(const struct echi_quantile *s)
 {
-    if (!is_possible(s)) return SORT;
-    if (s->algorithm) return strcmp(s->algorithm, "sort") == 0 ? SORT : SELECT;
-    return s->n >= SELECT_LEAST ? SELECT : SORT;
+    return !has_parts(s) || s->count <= QUANTILE_PLACE_RANKS;
+}
+
+static const struct algorithm *named(const char *name)
+{
+    for (int i = 0; i < ALGORITHMS; i++)
+        if (strcmp(name, algorithms[i].name) == 0) return &algorithms[i];
+    return NULL;
+}
+
+/* The row that finds the elements and partitions as the caller demands, as far as this is
+ * possible. */
+static const struct algorithm *choose(const struct echi_quantile *s)
+{
+    const struct quantile_tuning *t = tuning_of(s);
+    const struct algorithm *forced = s->algorithm ? named(s->algorithm) : NULL;
+    const size_t least = s->count > QUANTILE_FEW ? t->many : t->select;
+    const bool select = can_select(s) && (forced ? forced->select : s->n >= least);
+    const bool ids = has_parts(s) && (!can_place(s) || (forced ? forced->ids : s->n < t->place));
+    const struct algorithm *row = algorithms;
+    while (row->select != select || row->ids != ids) row++;
+    return row;
 }
 
 static bool is_plain(const struct echi_quantile *s)
@@ -67,11 +135,6 @@ static bool is_plain(const struct echi_quantile *s)
 static size_t targets_of(const struct echi_quantile *s)
 {
     return s->call == ECH_QUANTILE_CALL_QUANTILES ? 2 * s->count : s->count;
-}
-
-static bool has_ids(const struct echi_quantile *s)
-{
-    return s->call == ECH_QUANTILE_CALL_PARTITION && s->count > 1;
 }
 
 /* ---- Sorts ---- */
@@ -135,17 +198,12 @@ static ech_status sort_bytes(const struct echi_sort *sort, size_t *most)
 }
 
 static ech_status lay_out_select(const struct echi_quantile *s, struct echi_layout *layout,
-                                 struct quantile_parts *p, struct quantile_args *a, size_t *most)
+                                 struct quantile_args *a, size_t *most)
 {
     const size_t key = (size_t)s->key_bytes, position = (size_t)echi_quantile_position_bytes(s);
-    const size_t bins = targets_of(s) * QUANTILE_BINS * sizeof *a->bins;
     const size_t chunk = (size_t)(QUANTILE_TIES * QUANTILE_TILE(s->key_bytes));
     size_t sample, room;
     ech_status status = ECH_OK;
-    p->clear_bytes = sizeof *a->state + bins;
-    p->clear = echi_part(layout, p->clear_bytes, 1);
-    a->state = p->clear;
-    a->bins = p->clear ? (uint64_t *)(a->state + 1) : NULL;
     a->positions = needs_positions(s);
     if (key > 1) {
         size_select(s, &sample, &room);
@@ -167,6 +225,28 @@ done:
     return status;
 }
 
+/* The state and the bins of "select", and the tile status descriptors of a partition in one pass:
+ * one step clears them. */
+static void lay_out_clear(const struct echi_quantile *s, const struct algorithm *chosen,
+                          struct echi_layout *layout, struct quantile_parts *p,
+                          struct quantile_args *a)
+{
+    const size_t bins = targets_of(s) * QUANTILE_BINS, tiles = (size_t)a->tiles;
+    size_t words = 0;
+    if (s->call == ECH_QUANTILE_CALL_PARTITION && !chosen->ids)
+        words = has_parts(s) ? (s->count + 1) * tiles : tiles + QUANTILE_WORDS_FIRST;
+    p->clear_bytes =
+        (chosen->select ? sizeof *a->state + bins * sizeof *a->bins : 0) + words * sizeof *a->words;
+    if (!p->clear_bytes) return;
+    p->clear = echi_part(layout, p->clear_bytes, 1);
+    if (!p->clear) return;
+    a->words = p->clear;
+    if (!chosen->select) return;
+    a->state = p->clear;
+    a->bins = (uint64_t *)(a->state + 1);
+    a->words = a->bins + bins;
+}
+
 /* Measures the workspace, if layout->base is NULL, or lays it out. */
 static ech_status lay_out(const struct echi_quantile *s, struct echi_layout *layout,
                           struct quantile_parts *p, struct quantile_args *a)
@@ -175,27 +255,25 @@ static ech_status lay_out(const struct echi_quantile *s, struct echi_layout *lay
     const size_t skew = (size_t)(16 / s->key_bytes - 1); /* an array may begin within a vector */
     const size_t position = (size_t)echi_quantile_position_bytes(s);
     const bool quantiles = s->call == ECH_QUANTILE_CALL_QUANTILES;
+    const struct algorithm *chosen = choose(s);
     size_t most = 0;
     ech_status status = ECH_OK;
     *p = (struct quantile_parts){ .clear = NULL };
     *a = (struct quantile_args){ .tiles = n / tile + (n % tile + skew + tile - 1) / tile };
     if (is_plain(s)) goto done;
-    if (choose(s) == SELECT) TRY(lay_out_select(s, layout, p, a, &most));
+    lay_out_clear(s, chosen, layout, p, a);
+    if (chosen->select) TRY(lay_out_select(s, layout, a, &most));
     a->bounds = echi_part(layout, QUANTILE_BATCH, sizeof *a->bounds);
-    if (s->call == ECH_QUANTILE_CALL_PARTITION && !has_ids(s)) {
-        p->word_bytes = ((size_t)a->tiles + QUANTILE_WORDS_FIRST) * sizeof *a->words;
-        a->words = echi_part(layout, p->word_bytes, 1);
-    }
-    if (choose(s) == SORT) {
+    if (!chosen->select) {
         const struct echi_sort sort = echi_quantile_sort(s);
         TRY(sort_bytes(&sort, &most));
     }
-    if (has_ids(s)) {
+    if (chosen->ids) {
         const struct echi_sort ids = ids_sort(s);
         a->ids = echi_part(layout, n, 1);
         TRY(sort_bytes(&ids, &most));
     }
-    if (has_ids(s) || choose(s) == SORT)
+    if (chosen->ids || !chosen->select)
         p->sorted = echi_part(layout, n, quantiles ? (size_t)s->key_bytes : position);
     p->sort_work = echi_part(layout, most, 1);
 done:
@@ -211,10 +289,10 @@ static ech_status plan(const void *request, void *no_plan, size_t *work_bytes)
     ech_status status;
     (void)no_plan;
     *work_bytes = 0;
-    if (s->algorithm && strcmp(s->algorithm, "sort") != 0 && strcmp(s->algorithm, "select") != 0)
+    if (s->algorithm && !named(s->algorithm))
         FAIL(NULL, ECH_ERR_ARG,
              "unknown algorithm \"%s\" for elements of given ranks on a GPU; available: select, "
-             "sort",
+             "sort, select_ids, sort_ids",
              s->algorithm);
     TRY(lay_out(s, &layout, &parts, &args));
     if (layout.overflow)
@@ -226,8 +304,8 @@ done:
 
 /* ---- Steps ---- */
 
-static void launch(struct quantile_build *b, enum echi_phase phase, const char *kernel,
-                   unsigned blocks, unsigned threads)
+static void launch_shared(struct quantile_build *b, enum echi_phase phase, const char *kernel,
+                          unsigned blocks, unsigned threads, unsigned shared_bytes)
 {
     echi_step_add(&b->steps, (struct echi_step){ .phase = phase,
                                                  .kind = ECHI_LAUNCH_PDL,
@@ -235,15 +313,23 @@ static void launch(struct quantile_build *b, enum echi_phase phase, const char *
                                                  .name = kernel,
                                                  .blocks = blocks,
                                                  .threads = threads,
+                                                 .shared_bytes = shared_bytes,
                                                  .level = -1 });
 }
 
-static void clear(struct quantile_build *b, void *to, size_t bytes)
+static void launch(struct quantile_build *b, enum echi_phase phase, const char *kernel,
+                   unsigned blocks, unsigned threads)
 {
-    echi_step_add(
-        &b->steps,
-        (struct echi_step){
-            .phase = ECHI_LOOK, .kind = ECHI_CLEAR, .level = -1, .to = to, .bytes = bytes });
+    launch_shared(b, phase, kernel, blocks, threads, 0);
+}
+
+static void clear(struct quantile_build *b)
+{
+    echi_step_add(&b->steps, (struct echi_step){ .phase = ECHI_LOOK,
+                                                 .kind = ECHI_CLEAR,
+                                                 .level = -1,
+                                                 .to = b->parts.clear,
+                                                 .bytes = b->parts.clear_bytes });
 }
 
 /* The blocks of a kernel that strides over n elements. */
@@ -280,7 +366,6 @@ static ech_status add_select(struct quantile_build *b)
 {
     const struct quantile_args *a = &b->args;
     ech_status status = ECH_OK;
-    clear(b, b->parts.clear, b->parts.clear_bytes);
     if (b->s->key_bytes > 1) {
         struct echi_sort sample = keys_sort(b->s, (size_t)a->sample_n);
         launch(b, ECHI_LOOK, "quantile_sample", blocks_of(b, 16 * (size_t)a->sample_n),
@@ -318,17 +403,19 @@ static ech_status add_sort(struct quantile_build *b)
 static ech_status add_partition(struct quantile_build *b)
 {
     ech_status status = ECH_OK;
-    if (has_ids(b->s)) {
+    if (is_plain(b->s)) {
+        launch(b, ECHI_MOVE, "quantile_gather", blocks_of(b, b->s->n), QUANTILE_THREADS);
+    } else if (choose(b->s)->ids) {
         struct echi_sort ids = ids_sort(b->s);
         launch(b, ECHI_COUNT, "quantile_ids", blocks_of(b, b->s->n), QUANTILE_THREADS);
         TRY(sort(b, &ids, b->args.ids, b->parts.sorted));
         b->args.sorted = b->parts.sorted;
-    }
-    if (b->s->count == 1) {
-        clear(b, b->args.words, b->parts.word_bytes);
-        launch(b, ECHI_MOVE, "quantile_place", (unsigned)b->args.tiles, QUANTILE_THREADS);
-    } else {
         launch(b, ECHI_MOVE, "quantile_gather", blocks_of(b, b->s->n), QUANTILE_THREADS);
+    } else if (has_parts(b->s)) {
+        launch_shared(b, ECHI_MOVE, "quantile_place_parts", (unsigned)b->args.tiles,
+                      QUANTILE_THREADS, QUANTILE_PARTS_SHARED_BYTES(b->s->key_bytes));
+    } else {
+        launch(b, ECHI_MOVE, "quantile_place", (unsigned)b->args.tiles, QUANTILE_THREADS);
     }
     TRY(flush(b));
 done:
@@ -358,7 +445,8 @@ static ech_status add_all(struct quantile_build *b)
 {
     const struct echi_quantile *s = b->s;
     ech_status status = ECH_OK;
-    if (!is_plain(s)) TRY(choose(s) == SELECT ? add_select(b) : add_sort(b));
+    if (b->parts.clear_bytes) clear(b);
+    if (!is_plain(s)) TRY(choose(s)->select ? add_select(b) : add_sort(b));
     if (s->call == ECH_QUANTILE_CALL_QUANTILES) {
         TRY(add_quantiles(b));
     } else if (s->call == ECH_QUANTILE_CALL_PARTITION) {
@@ -400,10 +488,10 @@ static void set_args(struct quantile_build *b)
     a->position_bytes = (uint32_t)echi_quantile_position_bytes(s);
     a->index_bytes = (uint32_t)s->index_bytes;
     a->count = quantiles ? 0 : (uint32_t)s->count;
-    a->n_targets = choose(s) == SELECT ? (uint32_t)targets_of(s) : 0;
+    a->n_targets = choose(s)->select ? (uint32_t)targets_of(s) : 0;
     if (!quantiles)
         memcpy(a->list_of.ranks, s->ranks, s->count * sizeof *s->ranks);
-    else if (choose(s) == SELECT && s->q)
+    else if (choose(s)->select && s->q)
         memcpy(a->list_of.q, s->q, s->count * sizeof *s->q);
 }
 
@@ -435,15 +523,16 @@ done:
 static ech_status explain(const void *request, struct echi_explain *e)
 {
     const struct echi_quantile *s = request;
-    const enum algorithm chosen = choose(s);
+    const struct algorithm *chosen = choose(s);
     struct quantile_build b;
     size_t bytes;
     ech_status status;
     TRY(plan(s, NULL, &bytes));
-    echi_explain_algorithm(e, true, algorithms[chosen].name, "%s", algorithms[chosen].what);
-    for (int i = 0; i < ALGORITHMS; i++)
-        if (i != (int)chosen && (i == SORT || is_possible(s)))
-            echi_explain_algorithm(e, false, algorithms[i].name, "%s", algorithms[i].what);
+    echi_explain_algorithm(e, true, chosen->name, "%s", chosen->what);
+    for (const struct algorithm *row = algorithms; row < algorithms + ALGORITHMS; row++)
+        if (row != chosen && (!row->select || can_select(s)) &&
+            (row->ids ? has_parts(s) : can_place(s)))
+            echi_explain_algorithm(e, false, row->name, "%s", row->what);
     TRY(begin(s, NULL, NULL, &b));
     TRY(add_all(&b));
     echi_explain_steps(e, &b.steps);

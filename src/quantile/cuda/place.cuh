@@ -24,7 +24,7 @@ enum {
 
 /* The tile in the order of the result: keys, or their positions in the tile. */
 union place_buffer {
-    uint4 vectors[PLACE_TILE / VECTOR_KEYS + 3];
+    union keys_vector vectors[PLACE_TILE / VECTOR_KEYS + 3];
     ukey keys[PLACE_TILE + 3 * VECTOR_KEYS];
     uint16_t positions[PLACE_TILE];
 };
@@ -52,8 +52,7 @@ static __device__ inline uint32_t row_begin(int row)
     return ((threadIdx.x / 32 * PLACE_ROWS + row) * 32 + lane_id()) * VECTOR_KEYS;
 }
 
-static __device__ inline struct place_tile tile_place(const struct quantile_args &a,
-                                                      const struct quantile_bound &b)
+static __device__ inline struct place_tile tile_place(const struct quantile_args &a)
 {
     struct place_tile tile;
     const uint64_t skew = (uintptr_t)a.in / KEY_BYTES % VECTOR_KEYS;
@@ -62,9 +61,37 @@ static __device__ inline struct place_tile tile_place(const struct quantile_args
     tile.low = first < skew ? (uint32_t)(skew - first) : 0;
     tile.high = all > first ? (uint32_t)min(all - first, (uint64_t)PLACE_TILE) : 0;
     if (tile.high < tile.low) tile.high = tile.low;
-    const uint64_t bound = b.position - tile.begin;
-    tile.bound = bound < PLACE_TILE ? (uint32_t)bound : (uint32_t)PLACE_TILE;
     return tile;
+}
+
+/* The element of the tile at this position of the input, or the number of all. */
+static __device__ inline uint32_t tile_element(const struct place_tile &tile, uint64_t position)
+{
+    const uint64_t element = position - tile.begin;
+    return element < PLACE_TILE ? (uint32_t)element : (uint32_t)PLACE_TILE;
+}
+
+/* The elements of the tile before this position of the input. */
+static __device__ inline uint32_t tile_before(const struct place_tile &tile, uint64_t position)
+{
+    const uint64_t before = position - tile.begin;
+    return (int64_t)before < 0 ? 0 : (uint32_t)min(before, (uint64_t)PLACE_TILE);
+}
+
+/* The vector that begins with element p of the tile; elements that do not exist are 0. */
+static __device__ inline union keys_vector load_vector(const ukey *in,
+                                                       const struct place_tile &tile, uint32_t p)
+{
+    union keys_vector v;
+    v.vector = { 0, 0, 0, 0 };
+    if (p >= tile.low && p + VECTOR_KEYS <= tile.high) {
+        v.vector = *(const uint4 *)(in + p);
+        return v;
+    }
+#pragma unroll
+    for (int j = 0; j < VECTOR_KEYS; j++)
+        if (p + j >= tile.low && p + j < tile.high) v.of[j] = in[p + j];
+    return v;
 }
 
 /* Loads the keys and finds those before the bound. */
@@ -75,20 +102,9 @@ static __device__ inline void load_rows(const struct quantile_args &a,
     const ukey *in = (const ukey *)a.in + tile.begin;
     const struct order_equals equals = order_equals_of(a.order, (ukey)b.key);
     /* Elements of the tile before this one come first if they equal the bound. */
-    const uint64_t before = b.position - tile.begin;
-    const uint32_t until = (int64_t)before < 0 ? 0 : (uint32_t)min(before, (uint64_t)PLACE_TILE);
+    const uint32_t until = tile_before(tile, b.position);
 #pragma unroll
-    for (int r = 0; r < PLACE_ROWS; r++) {
-        const uint32_t p = row_begin(r);
-        if (p >= tile.low && p + VECTOR_KEYS <= tile.high) {
-            rows.vectors[r].vector = *(const uint4 *)(in + p);
-        } else {
-            rows.vectors[r].vector = { 0, 0, 0, 0 };
-#pragma unroll
-            for (int j = 0; j < VECTOR_KEYS; j++)
-                if (p + j >= tile.low && p + j < tile.high) rows.vectors[r].of[j] = in[p + j];
-        }
-    }
+    for (int r = 0; r < PLACE_ROWS; r++) rows.vectors[r] = load_vector(in, tile, row_begin(r));
 #pragma unroll
     for (int r = 0; r < PLACE_ROWS; r++) {
         const uint32_t p = row_begin(r);
@@ -133,21 +149,22 @@ static __device__ inline void each_slot(const struct place_tile &tile,
 }
 
 /* Copies elements [from, from + count) of the buffer to `to`, by all threads; both have the same
- * offset from a multiple of 16 bytes. */
-static __device__ inline void copy_run(const union place_buffer &buffer, uint32_t from,
+ * offset from a multiple of 16 bytes.  Thread t copies the vectors of the buffer whose number is t
+ * modulo the threads, so that several runs together are divided evenly. */
+static __device__ inline void copy_run(const union keys_vector *buffer, uint32_t from,
                                        uint32_t count, ukey *to)
 {
     ukey *base = to - from % VECTOR_KEYS;
     const uint32_t low = from, high = from + count, first = from / VECTOR_KEYS;
-    for (uint32_t v = first + threadIdx.x; v * VECTOR_KEYS < high; v += blockDim.x) {
+    const uint32_t skip = (threadIdx.x - first) % QUANTILE_THREADS;
+    for (uint32_t v = first + skip; v * VECTOR_KEYS < high; v += QUANTILE_THREADS) {
         ukey *at = base + (v - first) * VECTOR_KEYS;
         if (v * VECTOR_KEYS >= low && (v + 1) * VECTOR_KEYS <= high) {
-            *(uint4 *)at = buffer.vectors[v];
+            *(uint4 *)at = buffer[v].vector;
             continue;
         }
         for (uint32_t j = 0; j < VECTOR_KEYS; j++)
-            if (v * VECTOR_KEYS + j >= low && v * VECTOR_KEYS + j < high)
-                at[j] = buffer.keys[v * VECTOR_KEYS + j];
+            if (v * VECTOR_KEYS + j >= low && v * VECTOR_KEYS + j < high) at[j] = buffer[v].of[j];
     }
 }
 
@@ -169,8 +186,8 @@ static __device__ inline void place_values(const struct quantile_args &a,
     each_slot(tile, rows, firsts, others,
               [&](uint32_t slot, int r, int j) { buffer.keys[slot] = rows.vectors[r].of[j]; });
     __syncthreads(); /* the tile is in the buffer */
-    copy_run(buffer, firsts, tile.firsts, out + tile.first);
-    copy_run(buffer, others, others_before(tile, tile.high, tile.firsts), out + tile.other);
+    copy_run(buffer.vectors, firsts, tile.firsts, out + tile.first);
+    copy_run(buffer.vectors, others, others_before(tile, tile.high, tile.firsts), out + tile.other);
 }
 
 /* Writes the positions of the tile's elements. */
@@ -199,7 +216,8 @@ extern "C" __global__ void __launch_bounds__(QUANTILE_THREADS, KEY_BYTES == 8 ? 
     wait_for_earlier();
     const struct quantile_bound b = a.bounds[0];
     const uint64_t k = a.list_of.ranks[0];
-    struct place_tile tile = tile_place(a, b);
+    struct place_tile tile = tile_place(a);
+    tile.bound = tile_element(tile, b.position);
     load_rows(a, tile, b, rows);
     const uint32_t own = warp_ranks<PLACE_ROWS, VECTOR_KEYS>(rows.firsts, rows.rank);
     const uint64_t rank =

@@ -136,7 +136,7 @@ static __device__ inline void search_part(const struct quantile_args &a, struct 
     const ukey *from = (const ukey *)(whole ? a.in : a.list);
     if (pass == DIGITS) {
         struct position_collector f = { a, s, whole };
-        block_vectors<UNROLL>(from, first, end, f);
+        block_vectors<KEY_BYTES == 8 ? 2 : 1>(from, first, end, f); /* needs many registers */
         return;
     }
     struct digit_counter f = { a, s, whole, KEY_BITS - QUANTILE_DIGIT * (pass + 1), 0, 0 };

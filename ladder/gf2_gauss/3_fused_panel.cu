@@ -1,5 +1,5 @@
 /*
- * 2_fused_panel.cu - Gaussian elimination of 32 columns in one kernel; the rows are updated later,
+ * 3_fused_panel.cu - Gaussian elimination of 32 columns in one kernel; the rows are updated later,
  * once.
  *
  * Idea:   32 columns are one word of a row. One block does both steps of the elimination in that
@@ -8,19 +8,19 @@
  *         average, at once
  * Cost:   3 launches per 32 columns; every row passes through memory once per 32 columns
  * Wastes: many rows need the same linear combinations of pivot rows, and each computes them itself
- * From:   the panel of the text on M4R, with Gaussian elimination for the other columns
+ * From:   our addition: the panel of M4RI, with Gaussian elimination for the other columns
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "ladder/gf2_panel.cuh"
 
-extern "C" __global__ void gf2_gauss_2_panel(uint32_t *a, uint64_t n, uint64_t stride,
+extern "C" __global__ void gf2_gauss_3_panel(uint32_t *a, uint64_t n, uint64_t stride,
                                              uint64_t begin, uint32_t width, gf2_state<1> *state)
 {
     gf2_panel<1>(a, n, stride, begin, width, state);
 }
 
-extern "C" __global__ void gf2_gauss_2_sums(const uint32_t *a, uint64_t n, uint64_t stride,
+extern "C" __global__ void gf2_gauss_3_sums(const uint32_t *a, uint64_t n, uint64_t stride,
                                             uint64_t begin, uint32_t width,
                                             const gf2_state<1> *state, uint32_t *sums,
                                             uint32_t *pivots)
@@ -30,7 +30,7 @@ extern "C" __global__ void gf2_gauss_2_sums(const uint32_t *a, uint64_t n, uint6
 }
 
 /* A block updates 32 words of `rows` rows, with these words of the pivot rows in shared memory. */
-extern "C" __global__ void gf2_gauss_2_add(uint32_t *a, uint64_t n, uint64_t stride, uint64_t begin,
+extern "C" __global__ void gf2_gauss_3_add(uint32_t *a, uint64_t n, uint64_t stride, uint64_t begin,
                                            uint32_t rows, const gf2_state<1> *state,
                                            const uint32_t *sums, const uint32_t *pivots)
 {

@@ -1,13 +1,11 @@
 /*
- * 4_permuted_32.cu - the same for 32 banks.
+ * 4_global_atomics.cu - the same, with the tables of the blocks added by atomics in global memory.
  *
- * Idea:   bank b contains only the counters of threads b and b + 32: two values of two threads per
- *         word. Two lanes of a warp never access one bank, for any values, by today's rule or that
- *         of the first hardware
- * Cost:   the same
- * Wastes: 4 KB for 64 threads: 256 bins would take four times as much, and as many threads would no
- *         longer fit
- * From:   our addition: the same permutation for the banks of sm_20 and later
+ * Idea:   each thread adds its bin's sum to the result by atomicAdd(): there are no tables to store
+ *         and no second launch
+ * Cost:   64 atomics per block, to 64 different counters
+ * Wastes: blocks that end at the same time wait for each other at the counters
+ * From:   our addition. The first GPUs had no atomics on 64-bit integers in global memory
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -16,7 +14,7 @@
 /* The counter of a value and a thread. */
 static __device__ inline unsigned histogram64_4_place(unsigned value, unsigned t)
 {
-    return (value / 2 * 32 + t % 32) * 4 + value % 2 * 2 + t / 32;
+    return 64 * value + (t & 15) * 4 + t / 16;
 }
 
 extern "C" __global__ void histogram64_4(const uint32_t *in, uint64_t n, unsigned long long *bins)
@@ -40,9 +38,9 @@ extern "C" __global__ void histogram64_4(const uint32_t *in, uint64_t n, unsigne
             }
         }
         __syncthreads();                    /* the tile is counted */
-        for (unsigned k = 0; k < 32; k++) { /* half of each word of its row */
-            const uint32_t two = words[t / 2 * 32 + ((k + t) & 31)] >> t % 2 * 16;
-            sum += (two & 255) + (two >> 8 & 255);
+        for (unsigned k = 0; k < 16; k++) { /* its row of 16 words, from another start per thread */
+            const uint32_t four = words[16 * t + ((k + t + t / 16) & 15)];
+            sum += (four & 255) + (four >> 8 & 255) + (four >> 16 & 255) + (four >> 24);
         }
         __syncthreads(); /* all have read before the next tile is counted */
     }

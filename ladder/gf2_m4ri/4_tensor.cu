@@ -1,5 +1,5 @@
 /*
- * 3_tensor.cu - 256 columns at once; the additions are a matrix product.
+ * 4_tensor.cu - 256 columns at once; the additions are a matrix product.
  *
  * Idea:   which pivot rows to add to which rows is a matrix of bits, n x 256; its product with the
  *         256 pivot rows is what to add. Tensor cores count the ones of 256 products per element,
@@ -13,13 +13,13 @@
 #include "ladder/gf2_panel.cuh"
 #include "mma.cuh"
 
-extern "C" __global__ void gf2_m4ri_3_panel(uint32_t *a, uint64_t n, uint64_t stride,
+extern "C" __global__ void gf2_m4ri_4_panel(uint32_t *a, uint64_t n, uint64_t stride,
                                             uint64_t begin, uint32_t width, gf2_state<8> *state)
 {
     gf2_panel<8>(a, n, stride, begin, width, state);
 }
 
-extern "C" __global__ void gf2_m4ri_3_sums(const uint32_t *a, uint64_t n, uint64_t stride,
+extern "C" __global__ void gf2_m4ri_4_sums(const uint32_t *a, uint64_t n, uint64_t stride,
                                            uint64_t begin, uint32_t width,
                                            const gf2_state<8> *state, uint32_t *sums)
 {
@@ -28,7 +28,7 @@ extern "C" __global__ void gf2_m4ri_3_sums(const uint32_t *a, uint64_t n, uint64
 
 /* Transposes the pivot rows: their column c is 8 words at turned + 8 c.  A block has 32 columns,
  * and a warp 32 of the rows: the ballot of one bit of all lanes is a word. */
-extern "C" __global__ void gf2_m4ri_3_turn(const uint32_t *a, uint64_t stride, uint64_t begin,
+extern "C" __global__ void gf2_m4ri_4_turn(const uint32_t *a, uint64_t stride, uint64_t begin,
                                            const gf2_state<8> *state, uint32_t *turned)
 {
     uint64_t j = begin / 32 + blockIdx.x;
@@ -40,7 +40,7 @@ extern "C" __global__ void gf2_m4ri_3_turn(const uint32_t *a, uint64_t stride, u
 }
 
 /* A warp updates 16 rows, a block 32 words of 128 rows. */
-extern "C" __global__ void gf2_m4ri_3_add(uint32_t *a, uint64_t n, uint64_t stride, uint64_t begin,
+extern "C" __global__ void gf2_m4ri_4_add(uint32_t *a, uint64_t n, uint64_t stride, uint64_t begin,
                                           const uint32_t *sums, const uint32_t *turned)
 {
     unsigned lane = threadIdx.x % 32, t = lane % 4, g = lane / 4;

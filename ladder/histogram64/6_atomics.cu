@@ -1,17 +1,18 @@
 /*
- * 5_atomics.cu - one table per block, with atomics in shared memory.
+ * 6_atomics.cu - one table per block, with atomics in shared memory.
  *
  * Idea:   64 counters of 32 bits per block, to which every thread adds by atomicAdd()
  * Cost:   one atomic per value; no overflow, and no sums except at the end
  * Wastes: lanes with different values in one bank are serialised; so were lanes with one value when
  *         an addition was a lock, a read and a write
- * From:   atomics in shared memory came with sm_12, and are native instructions since sm_50
+ * From:   our addition; atomics in shared memory came with sm_12, and are native instructions
+ *         since sm_50
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "ladder/ladder.cuh"
 
-extern "C" __global__ void histogram64_5(const uint32_t *in, uint64_t n, unsigned long long *bins)
+extern "C" __global__ void histogram64_6(const uint32_t *in, uint64_t n, unsigned long long *bins)
 {
     __shared__ uint32_t count[64];
     const unsigned t = threadIdx.x;

@@ -1,17 +1,18 @@
 /*
- * 2_atomics.cu - one table per block, with atomics in shared memory.
+ * 3_atomics.cu - one table per block, with atomics in shared memory.
  *
  * Idea:   256 counters of 32 bits per block, to which every thread adds by atomicAdd()
  * Cost:   one atomic per value, and 1 KB per block instead of six
  * Wastes: lanes with different values in one bank are serialised, also between warps; so were lanes
  *         with one value when an addition was a lock, a read and a write
- * From:   atomics in shared memory came with sm_12, and are native instructions since sm_50
+ * From:   our addition; atomics in shared memory came with sm_12, and are native instructions
+ *         since sm_50
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "ladder/ladder.cuh"
 
-extern "C" __global__ void histogram256_2(const uint32_t *in, uint64_t n, unsigned long long *bins)
+extern "C" __global__ void histogram256_3(const uint32_t *in, uint64_t n, unsigned long long *bins)
 {
     __shared__ uint32_t count[256];
     const unsigned t = threadIdx.x;

@@ -1,12 +1,12 @@
 /*
- * 2_tables.cu - four tables at once.
+ * 3_tables.cu - four tables at once.
  *
  * Idea:   32 columns have four tables of 8 rows each, and a row adds four entries while it is in
  *         registers: one pass over memory per 32 columns
  * Cost:   64 KB of shared memory, half of the size of tables of 2^8 entries; 4 x 2^7 additions for
  *         the tables of a block; 4 per word of a row
  * Wastes: four loads from shared memory per word
- * From:   the authors of M4RI, who found several small tables better than one large table
+ * From:   Albrecht, Bard and Hart (2010), who found several small tables better than one large one
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -15,7 +15,7 @@
 extern __shared__ __align__(16) unsigned char shared_bytes[];
 
 /* As in rung 1; the tables [4][128][32] are in shared memory. */
-extern "C" __global__ void gf2_m4ri_2_add(uint32_t *a, uint64_t n, uint64_t stride, uint64_t begin,
+extern "C" __global__ void gf2_m4ri_3_add(uint32_t *a, uint64_t n, uint64_t stride, uint64_t begin,
                                           uint32_t rows, const gf2_state<1> *state,
                                           const uint32_t *sums, const uint32_t *pivots)
 {

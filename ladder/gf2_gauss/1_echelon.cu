@@ -1,12 +1,15 @@
 /*
- * 1_two_kernels.cu - Gaussian elimination column by column, with two alternating kernels.
+ * 1_echelon.cu - Gaussian elimination to echelon form, with two alternating kernels.
  *
- * Idea:   the first searches for a row with a one in the column and swaps it up; the second adds it
- *         to all other rows with a one there. There are two kernels, because the first is best done
- *         by one block, the second by as many blocks as there are rows
- * Cost:   2 n launches; every row, or half of them, passes through memory once per column
- * Wastes: one addition per load and store of a word
- * From:   the lecture's elimination, which stopped at the echelon form
+ * Idea:   the first kernel searches for a row with a one in the column and swaps it up; the second
+ *         adds it to all rows below that have a one there. The rest of the matrix shrinks, so each
+ *         launch has a grid of its own: `lanes` threads per row below the pivot, at most one per
+ *         remaining word
+ * Cost:   2 n launches; n^3 / 3 additions of bits; every remaining row, or half of them, passes
+ *         through memory once per column
+ * Wastes: one addition per load and store of a word; the search uses one block
+ * From:   Lebedev (2013), page 52: two kernels, because the shape of the grid changes all the time
+ *         and large groups of threads would idle otherwise. The paper does not state its shape
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -38,15 +41,14 @@ extern "C" __global__ void gf2_gauss_1_find(uint32_t *a, uint64_t n, uint64_t st
     }
 }
 
-/* One warp per row. */
+/* `lanes` threads per row, a power of two up to 32; the first row is the one below the pivot. */
 extern "C" __global__ void gf2_gauss_1_add(uint32_t *a, uint64_t n, uint64_t stride,
-                                           uint64_t column, const uint32_t *state)
+                                           uint64_t column, uint32_t lanes, const uint32_t *state)
 {
-    uint64_t row = global_thread() / 32, pivot = state[0];
-    if (row >= n || row == pivot || !state[1]) return;
-    bool one = a[row * stride + column / 32] >> column % 32 & 1;
-    __syncwarp(); /* all lanes have read the bit before one of them clears it */
+    uint64_t pivot = state[0], row = pivot + 1 + global_thread() / lanes;
+    bool one = state[1] && row < n && a[row * stride + column / 32] >> column % 32 & 1;
+    __syncwarp(); /* all lanes of a row have read the bit before one of them clears it */
     if (!one) return;
-    for (uint64_t j = column / 32 + threadIdx.x % 32; j < stride; j += 32)
+    for (uint64_t j = column / 32 + threadIdx.x % lanes; j < stride; j += lanes)
         a[row * stride + j] ^= a[pivot * stride + j];
 }
