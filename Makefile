@@ -12,13 +12,13 @@ export CMAKE_BUILD_PARALLEL_LEVEL ?= $(shell getconf _NPROCESSORS_ONLN 2>/dev/nu
 PREFIX ?= /usr/local
 sources = $(shell git ls-files --cached --others --exclude-standard '*.c' '*.h' '*.cu' '*.cuh')
 
-# Only demo and check install missing tools; the other targets report them and fail.
+# Only demo, ladder and check install missing tools; the other targets report them and fail.
 install_deps = scripts/install_deps.sh
 report_deps = NO_INSTALL=1 scripts/install_deps.sh
 
 .DEFAULT_GOAL := build
 .NOTPARALLEL:
-.PHONY: help deps build demo check check-all asan ubsan tsan msan valgrind bench format format-check \
+.PHONY: help deps build demo ladder check check-all asan ubsan tsan msan valgrind bench format format-check \
         install abi amalgamation docs clean
 
 help: ## list the targets
@@ -36,6 +36,12 @@ demo: ## build the library and the command, sort an array, check it with tools o
 	@cmake --preset default
 	@cmake --build --preset demo
 	@scripts/demo.sh build
+
+ladder: ## build the GPU course for a machine without a GPU, and run its first ladder
+	@$(install_deps)
+	@cmake --preset default
+	@cmake --build --preset ladder
+	@build/cli/echelon ladder copy --device simt
 
 check: ## build everything and run the tests; the last line is the totals
 	@$(install_deps) --tests

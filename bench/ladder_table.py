@@ -10,6 +10,7 @@ Markers in a page:
     <!-- ladder:begin NAME counts -->   counters of the SIMT emulator: bench/results/ladder_simt.csv
     <!-- ladder:begin NAME claims -->   the claims about the rungs and whether they hold, from both files
     <!-- ladder:begin all claims -->    the claims of all ladders
+    <!-- ladder:begin all published -->    the figures of the sources (bench/results/ladder_published.csv), and here
     <!-- ladder:end -->
 
 SPDX-License-Identifier: Apache-2.0
@@ -122,9 +123,39 @@ def claims(name):
     return table(head, out, len(head))
 
 
+def ours(figure):
+    """The time of a rung or the evidence of a claim for a published figure, and its n."""
+    name, idea, words = figure["ladder"], figure["idea"], figure["claim"]
+    if words:
+        found = {today(row["because"]) for what in FILES for row in read(what, name)[2]
+                 if words in today(row["text"])}
+    elif idea:
+        rows = [row for row in read("times", name)[1]
+                if (row["idea"], row["parameter"]) == (idea, figure["parameter"]) and row["result"] == "right"]
+        n = figure["n"] or str(max((int(row["n"]) for row in rows), default=0))
+        found = {(f"{duration(float(row['ms']))}, rung {row['rung']}", size(n)) for row in rows if row["n"] == n}
+    else:
+        return "not measured", ""
+    if len(found) != 1:
+        sys.exit(f"ladder_published.csv: {figure['document']}, {figure['figure']}: {len(found)} results of {name} "
+                 f"match {words or idea}; correct the row")
+    found = found.pop()
+    return (found, "") if words else found
+
+
+def published(_):
+    lines = (RESULTS / "ladder_published.csv").read_text().splitlines()
+    out = []
+    for figure in csv.DictReader(line for line in lines if line[:1] != "#"):
+        result, n = ours(figure)
+        out.append([figure["document"], figure["figure"], figure["published"], figure["size"], result, n])
+    head = ["document", "figure", "published", "size in the source", "here", "n"]
+    return [f"Times here: {markers.about('; '.join(read('times', 'all')[0]))}.", ""] + table(head, out, len(head))
+
+
 def rewrite(text):
     def section(match):
-        make = {"times": times, "counts": counts, "claims": claims}[match["what"]]
+        make = {"times": times, "counts": counts, "claims": claims, "published": published}[match["what"]]
         return match[1] + "\n" + "\n".join(make(match["name"])) + "\n\n" + match[4]
 
     return MARKERS.sub(section, text)

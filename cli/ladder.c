@@ -18,6 +18,7 @@ static struct {
     struct ladder_setting_words settings;
     const char *rung, *n, *input, *seed, *plot;
     bool check, json, csv;
+    const char *html;
 } set;
 
 static const struct option options[] = {
@@ -40,6 +41,8 @@ static const struct option options[] = {
     { 0, "json", NULL, &set.json, "print JSON" },
     { 0, "csv", NULL, &set.csv, "print CSV" },
     { 0, "plot", "FILE", &set.plot, "write a chart of the rungs to FILE, as SVG" },
+    { 0, "html", "FILE", &set.html,
+      "write a page with charts, tables and claims to FILE, as\nHTML" },
     { 0, NULL, NULL, NULL, NULL },
 };
 
@@ -148,6 +151,17 @@ static int check_usage(const char *name)
     code = cli_check_outputs((const char *[]){ set.job.output, set.plot }, 2);
     if (code != EXIT_DONE) return code;
     return cli_check_output("plot", set.plot, (const char *[]){ set.input }, 1);
+}
+
+static int check_html(void)
+{
+    if (!set.html) return EXIT_DONE;
+    if (set.check)
+        return cli_fail(EXIT_BAD,
+                        "--check uses sizes of its own and cannot be combined with --html");
+    int code = cli_check_outputs((const char *[]){ set.job.output, set.plot, set.html }, 3);
+    if (code != EXIT_DONE) return code;
+    return cli_check_output("html", set.html, (const char *[]){ set.input }, 1);
 }
 
 /* ---- Running ---- */
@@ -351,8 +365,11 @@ static void list(void)
 static int report_all(const struct ladder_report *reports, int count)
 {
     uint64_t checks = 0, wrong = 0;
-    /* If the result is written to standard output, the report is not. */
-    FILE *to = set.job.output && strcmp(set.job.output, "-") == 0 ? stderr : stdout;
+    /* If the result or a chart is written to standard output, the report is not. */
+    const char *const outputs[] = { set.job.output, set.plot, set.html };
+    FILE *to = stdout;
+    for (int i = 0; i < 3; i++)
+        if (outputs[i] && strcmp(outputs[i], "-") == 0) to = stderr;
     for (int i = 0; i < count; i++) {
         checks += reports[i].checks;
         wrong += reports[i].wrong;
@@ -368,26 +385,37 @@ static int report_all(const struct ladder_report *reports, int count)
     return wrong ? EXIT_NO : EXIT_DONE;
 }
 
+static int create_output(struct io_output *output, const char *path)
+{
+    struct io_error error;
+    io_status status = path ? io_create(output, path, &error) : IO_OK;
+    return status == IO_OK ? EXIT_DONE : cli_fail_io(status, &error);
+}
+
 static int run_all(const struct ladder *const *list_of, int count)
 {
-    struct io_output output = { .fd = -1 };
-    struct io_error error;
-    int code = EXIT_DONE, done = 0;
+    struct io_output output = { .fd = -1 }, html = { .fd = -1 };
+    int done = 0;
     struct ladder_report *reports = calloc((size_t)count, sizeof *reports);
     if (!reports) return cli_fail(EXIT_MEMORY, "out of memory");
-    if (set.job.output) {
-        io_status status = io_create(&output, set.job.output, &error);
-        if (status != IO_OK) code = cli_fail_io(status, &error);
-    }
+    /* Before the long part, so that a path that cannot be written fails at once. */
+    int code = create_output(&output, set.job.output);
+    if (code == EXIT_DONE) code = create_output(&html, set.html);
     if (code == EXIT_DONE) code = load_input(list_of[0]);
     while (code == EXIT_DONE && done < count) {
         code = run_ladder(list_of[done], &reports[done]);
         done++;
     }
-    if (code == EXIT_DONE) code = report_all(reports, count);
+    if (code == EXIT_DONE) {
+        code = report_all(reports, count);
+        /* The page also shows wrong results. */
+        int written = set.html ? ladder_html(reports, count, &html) : EXIT_DONE;
+        if (written != EXIT_DONE) code = written;
+    }
     if (code == EXIT_DONE && set.job.output) code = write_output(list_of[0], &output);
     if (code == EXIT_DONE && set.plot) code = ladder_plot(&reports[0], set.plot);
     if (set.job.output) io_discard(&output);
+    if (set.html) io_discard(&html);
     for (int i = 0; i < count; i++) free(reports[i].results.rows);
     free(reports);
     free(plan.out);
@@ -407,6 +435,7 @@ static int run(int count, char **operands)
     if (!all && !(one[0] = find_ladder(operands[0]))) return EXIT_BAD;
     const struct ladder *const *list_of = all ? ladders : one;
     int code = check_usage(operands[0]);
+    if (code == EXIT_DONE) code = check_html();
     for (int i = 0; code == EXIT_DONE && i < (all ? ladder_count : 1); i++)
         code = check_ladder(list_of[i], !all);
     if (code != EXIT_DONE) return code;
@@ -434,6 +463,7 @@ const struct command command_ladder = {
                 "  echelon ladder reduce                       check and measure every rung\n"
                 "  echelon ladder reduce --device simt         without a GPU: transaction counts\n"
                 "  echelon ladder bitonic --rung 2 --input keys.npy -o sorted.npy\n"
+                "  echelon ladder all --html ladders.html      charts of all ladders as one page\n"
                 "  echelon ladder all --check --device simt    only check the results\n",
     .notes =
         "A ladder is a series of small kernels for one problem, from the simplest to the\n"

@@ -10,6 +10,7 @@
 
 #include "ladder/ladder.h"
 #include "cli.h"
+#include "io/io.h"
 
 enum { LADDER_CLAIMS = 32 /* maximum per ladder */ };
 
@@ -43,11 +44,17 @@ bool ladder_judges(const struct ladder_report *report, const struct claim *claim
 /* The speedup of a row over the first row with the same n; 0: unknown. */
 double ladder_speed_up(const struct results *results, const struct result *row);
 double ladder_ceiling_percent(const struct results *results, const struct result *row);
+/* Sectors of global memory per load or store of a warp; the share of branches that diverge. */
+double ladder_sectors_per_request(const struct simt_counts *counts);
+double ladder_divergent_percent(const struct simt_counts *counts);
 
 void ladder_text(const struct ladder_report *reports, int count, FILE *to);
 void ladder_json(const struct ladder_report *reports, int count, FILE *to);
 void ladder_csv(const struct ladder_report *reports, int count, FILE *to);
 /* Draws bars: throughput on a GPU, otherwise counts of the SIMT emulator. */
 int ladder_plot(const struct ladder_report *report, const char *path);
+/* Writes one self-contained page with the charts, tables and claims of all reports, and commits the
+ * output. */
+int ladder_html(const struct ladder_report *reports, int count, struct io_output *output);
 
 #endif

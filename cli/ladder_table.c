@@ -44,13 +44,13 @@ static uint64_t requests(const struct simt_counts *c)
     return c->load_requests + c->store_requests;
 }
 
-static double sectors_a_request(const struct simt_counts *c)
+double ladder_sectors_per_request(const struct simt_counts *c)
 {
     if (requests(c) == 0) return 0;
     return (double)(c->load_sectors + c->store_sectors) / (double)requests(c);
 }
 
-static double part_divergent(const struct simt_counts *c)
+double ladder_divergent_percent(const struct simt_counts *c)
 {
     return c->branches ? 100 * (double)c->divergent / (double)c->branches : 0;
 }
@@ -100,8 +100,8 @@ static void put_simt(const struct results *results, FILE *to)
         fprintf(to, "%4d  %-40s %8" PRIu64 " %8" PRIu64, row->rung->number, row->rung->text, row->n,
                 row->launches);
         fprintf(to, " %8.2f %9" PRIu64 " %9" PRIu64 " %7.1f%% %9" PRIu64 " %6" PRIu64 "%s\n",
-                sectors_a_request(c), c->bank_conflicts, c->bank16_conflicts, part_divergent(c),
-                c->barriers, row->faults, row->right ? "" : "  wrong");
+                ladder_sectors_per_request(c), c->bank_conflicts, c->bank16_conflicts,
+                ladder_divergent_percent(c), c->barriers, row->faults, row->right ? "" : "  wrong");
     }
 }
 
@@ -147,7 +147,7 @@ static void put_row(struct json *json, const struct results *results, const stru
     json_text(json, "result", row->right ? "right" : row->message);
     json_count(json, "launches", row->launches);
     if (results->device->simt) {
-        json_number(json, "sectors_per_request", sectors_a_request(c));
+        json_number(json, "sectors_per_request", ladder_sectors_per_request(c));
         json_count(json, "bank_conflicts", c->bank_conflicts);
         json_count(json, "bank16_conflicts", c->bank16_conflicts);
         json_count(json, "branches", c->branches);
@@ -225,8 +225,8 @@ void ladder_csv(const struct ladder_report *reports, int count, FILE *to)
             fprintf(to,
                     ",%.4g,%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64
                     ",%" PRIu64 ",\n",
-                    sectors_a_request(c), c->bank_conflicts, c->bank16_conflicts, c->branches,
-                    c->divergent, c->barriers, c->warp_operations, row->faults);
+                    ladder_sectors_per_request(c), c->bank_conflicts, c->bank16_conflicts,
+                    c->branches, c->divergent, c->barriers, c->warp_operations, row->faults);
         }
         for (int i = 0; i < results->ladder->claim_count; i++)
             if (ladder_judges(&reports[k], &results->ladder->claims[i]))

@@ -5,7 +5,7 @@
 #   --tests        also Python with NumPy, if that is possible: without it make check skips some tests
 #   NO_INSTALL=1   installs nothing: reports the missing tools and the command that installs them, and fails
 #
-# make demo and make check install; all other targets of the Makefile set NO_INSTALL.
+# make demo, make ladder and make check install; all other targets of the Makefile set NO_INSTALL.
 #
 # SPDX-License-Identifier: Apache-2.0
 set -u

@@ -1,10 +1,13 @@
 #!/bin/sh
-# ladder.sh COMMAND NAME - runs every rung of one ladder on the SIMT emulator: checks the results for unusual sizes and
-# every type, in two orders of blocks and warps, and then the counts and the claims about them.
+# ladder.sh COMMAND NAME MODULES - runs every rung of one ladder on the SIMT emulator: checks the results for unusual
+# sizes and every type, in two orders of blocks and warps, and then the counts and the claims about them. The file
+# MODULES lists the modules that "make ladder" builds.
 # SPDX-License-Identifier: Apache-2.0
 set -u
 . "$(dirname "$0")/lib.sh"
-echelon=$1 name=$2
+echelon=$1 name=$2 modules=$3
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
 
 text=$("$echelon" ladder "$name" --check --device simt 2>&1)
 status=$?
@@ -16,6 +19,12 @@ check "no rung of $name was checked" test "${checked:-0}" -gt 0
 passed=$((passed + ${checked:-0} - ${wrong:-0}))
 failed=$((failed + ${wrong:-0}))
 
-if "$echelon" ladder "$name" --device simt --seed 7; then pass
+if ECHELON_SIMT_TALLY=$work/tally "$echelon" ladder "$name" --device simt --seed 7; then pass
 else fail "$name is wrong in another order, or a claim about its counts is false"; fi
+
+sed 's/\.so .*//' "$work/tally" | sort -u >"$work/loaded"
+sort "$modules" >"$work/built"
+check "no module of $name was loaded" grep -q "^ladder_${name}_" "$work/loaded"
+missing=$(comm -23 "$work/loaded" "$work/built" | tr '\n' ' ')
+check "make ladder does not build $missing(ladder/CMakeLists.txt)" test -z "$missing"
 finish

@@ -1,6 +1,7 @@
 #!/bin/sh
 # ladder_pages.sh SOURCE BUILD - runs the commands in the pages of the ladders. If a command needs a GPU, its output
-# must be recorded in bench/results; tests/tree.sh compares it with the table of the page.
+# must be recorded in bench/results; tests/tree.sh compares it with the table of the page. Also checks that "make ladder"
+# builds the modules of the emulator that the commands load.
 # SPDX-License-Identifier: Apache-2.0
 set -u
 source=$1 echelon=$2/cli/echelon
@@ -10,6 +11,7 @@ work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1
 PATH=$2/cli:$PATH
+export ECHELON_SIMT_TALLY=$work/tally
 
 for page in "$source"/docs/ladder/*.md; do
     awk '/^```sh$/ { on = 1; next } /^```$/ { on = 0 } on' "$page" >commands
@@ -26,4 +28,10 @@ for page in "$source"/docs/ladder/*.md; do
         esac
     done <commands
 done
+
+sed 's/\.so .*//' tally | sort -u >loaded
+sort "$2/ladder/simt_modules.txt" >built
+check "the pages load no module" test -s loaded
+missing=$(comm -23 loaded built | tr '\n' ' ')
+check "make ladder does not build $missing(ladder/CMakeLists.txt)" test -z "$missing"
 finish

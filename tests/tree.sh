@@ -35,6 +35,11 @@ for row in $rows; do
     check "echelon.h lacks $call()" grep -q " $call(ech_ctx" -r include
 done
 
+for page in cli/echelon-*.1; do
+    name=${page#cli/echelon-}
+    check "mkdocs.yml lacks command/${name%.1}.md" grep -q ": command/${name%.1}.md$" mkdocs.yml
+done
+
 # ---- For contributors ----
 
 for folder in src/*/; do
@@ -175,6 +180,12 @@ if command -v python3 >/dev/null; then
     # shellcheck disable=SC2086
     check "the tables of the ladders are those of bench/results" \
         python3 bench/ladder_table.py --check $(echo "$files" | grep '\.md$')
+    check "a page of the ladders differs from the code, or lacks a rung (bench/ladder_code.py)" \
+        python3 bench/ladder_code.py --complete docs/ladder/*.md
+    for name in $(sed -n 's/^\([a-z][a-z0-9_]*\) .*/\1/p' ladder/ladders.txt); do
+        check "docs/ladder/$name.md is missing" test -f "docs/ladder/$name.md"
+        check "docs/ladder/README.md does not list $name" grep -q "^| \[$name\]($name.md) |" docs/ladder/README.md
+    done
     check "the pictures of the ladders are those that their script draws" \
         python3 docs/ladder/pictures/draw.py --check
     check "no headers include each other (scripts/include_cycles.py)" \

@@ -82,7 +82,9 @@ def shell_text(text):
 def markdown_text(text):
     """Fenced code as the language that it names."""
     def fenced(match):
-        inner = {"c": c_text, "cuda": c_text, "cpp": c_text, "python": python_text}.get(match[1], shell_text)
+        inner = python_text if match[1] == "python" else shell_text
+        if match[1] in ("c", "cuda", "cpp", "diff"):  # a diff is of C or CUDA code
+            inner = c_text
         lead, trail = match.start(2) - match.start(), match.end() - match.end(2)
         return blank(match[0][:lead], CODE) + inner(match[2]) + blank(match[0][-trail:], CODE)
     text = re.sub(r"^[ \t]*>|\*", lambda m: " " * len(m[0]), FENCE.sub(fenced, text), flags=re.M)
