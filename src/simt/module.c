@@ -165,9 +165,11 @@ static const struct simt_loaded *module_at(uintptr_t pc)
     return m;
 }
 
-/* The files that define CUDA's functions: messages should show the line that calls one. */
+/* The headers that define CUDA's functions: messages should show the line that calls one. */
 static bool is_ours(const char *file)
 {
+    const char *end = strrchr(file, '.');
+    if (!end || (strcmp(end, ".h") != 0 && strcmp(end, ".cuh") != 0)) return false;
     return strncmp(file, "device", 6) == 0 || strcmp(file, "image.h") == 0 ||
            strncmp(file, "ptx", 3) == 0;
 }
