@@ -114,6 +114,23 @@ static const struct option *find_letter(const struct command *command, char lett
     return NULL;
 }
 
+static bool is_list(const struct option *option)
+{
+    const size_t length = strlen(option->value);
+    return length > 4 && strcmp(option->value + length - 3, "...") == 0 &&
+           option->value[length - 4] != ']';
+}
+
+static int add_word(const struct option *option, const char *value)
+{
+    struct cli_list *list = option->target;
+    const int most = (int)(sizeof list->words / sizeof *list->words);
+    if (list->count == most)
+        return cli_fail(EXIT_BAD, "--%s is given more than %d times", option->name, most);
+    list->words[list->count++] = value;
+    return EXIT_DONE;
+}
+
 /* Sets the option to value.  If value is NULL, takes the next argument and advances *i. */
 static int set_option(const struct option *option, const char *value, int argc, char **argv, int *i)
 {
@@ -126,6 +143,7 @@ static int set_option(const struct option *option, const char *value, int argc, 
                         option->value);
     const char **target = option->target;
     if (!value) value = argv[++*i];
+    if (is_list(option)) return add_word(option, value);
     if (*target)
         return cli_fail(EXIT_BAD, "--%s is given twice, as \"%s\" and \"%s\"; give it once",
                         option->name, *target, value);

@@ -1,0 +1,203 @@
+/*
+ * compile_source.c - the files that compile.c gives to the compiler: the source with a line directive,
+ * and the code that makes a module of it; and the choice of the kernel.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "compile_files.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_SOURCE = 16 << 20 };
+
+/* ---- Files ---- */
+
+int compile_read(const char *path, char **bytes, size_t *n)
+{
+    struct io_source source;
+    struct io_error error;
+    void *data = NULL;
+    io_status status = io_open(&source, path, &error);
+    if (status != IO_OK) return cli_fail_io(status, &error);
+    status = io_read_all(&source, MOST_SOURCE, source.size, 1, &data, n, &error);
+    io_close(&source);
+    if (status != IO_OK) return cli_fail_io(status, &error);
+    *bytes = data;
+    (*bytes)[*n] = 0;
+    return EXIT_DONE;
+}
+
+static FILE *begin_file(enum file which)
+{
+    FILE *to = fopen(io_folder_file(which), "we");
+    if (!to) cli_fail(EXIT_BAD, "%s: cannot create it: %s", io_folder_file(which), strerror(errno));
+    return to;
+}
+
+static int end_file(FILE *to, enum file which)
+{
+    const bool bad = ferror(to) != 0;
+    if (fclose(to) == 0 && !bad) return EXIT_DONE;
+    return cli_fail(EXIT_BAD, "%s: cannot write it: %s", io_folder_file(which), strerror(errno));
+}
+
+/* The source after a #line directive with its name. */
+static void put_source(FILE *to, const struct compile *c)
+{
+    fputs("#line 1 \"", to);
+    for (const char *at = c->source; *at; at++) {
+        if (*at == '"' || *at == '\\') fputc('\\', to);
+        if (*at == '\n')
+            fputs("\\n", to);
+        else
+            fputc(*at, to);
+    }
+    fputs("\"\n", to);
+    fwrite(c->lines, 1, c->lines_bytes, to);
+    fputs("\n#line 1 \"module\"\n", to);
+}
+
+/* ---- Scanning the source ---- */
+
+/* The keywords that kernel_text.c looks for are not expanded. */
+int compile_write_scan(const struct compile *c)
+{
+    FILE *to = begin_file(SCAN_CC);
+    if (!to) return EXIT_BAD;
+    fputs("#ifdef __clang__\nsimt_is_clang\n#else\nsimt_is_gcc __GNUC__\n#endif\n"
+          "#undef __global__\n#undef __shared__\n#undef __launch_bounds__\n"
+          "#undef __cluster_dims__\n#undef __maxnreg__\n",
+          to);
+    put_source(to, c);
+    return end_file(to, SCAN_CC);
+}
+
+static int list_kernels(const struct compile *c, const char *what)
+{
+    char names[512] = "";
+    for (int i = 0; i < c->text.kernel_count; i++)
+        snprintf(names + strlen(names), sizeof names - strlen(names), " %s",
+                 c->text.kernels[i].name);
+    if (!*names) return cli_fail(EXIT_BAD, "%s: has no kernel (__global__ function)", c->source);
+    return cli_fail(EXIT_BAD, "%s: %s; it has:%s", c->source, what, names);
+}
+
+/* Finds the kernel that the user named, or the only one. */
+int compile_choose(struct compile *c)
+{
+    char what[KERNEL_NAME + 64];
+    int matches = 0;
+    if (!c->kernel) {
+        for (int i = 0; i < c->text.kernel_count; i++)
+            if (c->text.kernels[i].defined && !c->text.kernels[i].templated) matches++;
+        return matches ? EXIT_DONE : list_kernels(c, "has no kernel that can be compiled");
+    }
+    if (!*c->kernel) {
+        if (c->text.kernel_count != 1)
+            return list_kernels(c, "has several kernels: name one as FILE.cu:KERNEL");
+        c->kernel = c->text.kernels[0].name;
+    }
+    c->found = kernel_text_find(&c->text, c->kernel, &matches);
+    snprintf(what, sizeof what, "%s kernel %.100s", matches > 1 ? "has more than one" : "has no",
+             c->kernel);
+    if (!c->found) return list_kernels(c, what);
+    const char *arguments = strchr(c->kernel, '<');
+    if (c->found->definitions > 1)
+        return cli_fail(EXIT_BAD, "%s: %s is overloaded; rename one of the kernels", c->source,
+                        c->found->name);
+    if (c->found->templated && !arguments)
+        return cli_fail(EXIT_BAD,
+                        "%s: %s is a template: give its arguments, for example \"%s:%s<float>\"",
+                        c->source, c->found->name, c->source, c->found->name);
+    if (!c->found->templated && arguments)
+        return cli_fail(EXIT_BAD, "%s: %s is not a template", c->source, c->found->name);
+    snprintf(c->name, sizeof c->name, "%s%s", c->found->name, arguments ? arguments : "");
+    return EXIT_DONE;
+}
+
+/* ---- The module ---- */
+
+static void put_name(FILE *to, const struct compile *c, const struct kernel *k, bool row)
+{
+    const char *name = c->found ? c->name : k->name;
+    if (row)
+        fprintf(to, "    simt_row<decltype(::%s), ::%s>::kernel(\"%s\", simt_bound(%s)),\n", name,
+                name, name, k->templated ? "" : k->bound);
+    else
+        fprintf(to,
+                "    { \"%s\", simt_parameters<decltype(::%s)>::of, "
+                "simt_parameters<decltype(::%s)>::count },\n",
+                name, name, name);
+}
+
+static void put_rows(FILE *to, const struct compile *c, bool row)
+{
+    for (int i = 0; i < c->text.kernel_count; i++) {
+        const struct kernel *k = &c->text.kernels[i];
+        if (c->found ? k == c->found : k->defined && !k->templated) put_name(to, c, k, row);
+    }
+}
+
+/* Fills the places of image.cc.in.  The headers come first, because the source may define macros
+ * that would change them. */
+static void put_image(FILE *to, const struct compile *c, const char *form)
+{
+    fputs("#include \"simt/image.h\"\n#include \"simt/signature.h\"\n", to);
+    for (const char *at = form, *end; *at; at = end) {
+        end = *at == '\n' ? at + 1 : at + 1 + strcspn(at + 1, "@\n");
+        if (strncmp(at, "#include \"@file@\"", 17) == 0) {
+            put_source(to, c);
+            end = strchr(at, '\n');
+        } else if (strncmp(at, "@rows@", 6) == 0) {
+            put_rows(to, c, true);
+            end = at + 6;
+        } else if (*at == '@' && *end == '@') {
+            end++; /* the name and the file, in a comment; no kernel is absent */
+        } else {
+            fwrite(at, 1, (size_t)(end - at), to);
+        }
+    }
+    fputs("extern \"C\" __attribute__((visibility(\"default\")))\n"
+          "const struct simt_signature simt_signatures[] = {\n",
+          to);
+    put_rows(to, c, false);
+    fputs("    { nullptr, nullptr, 0 }\n};\n", to);
+}
+
+int compile_write_image(const struct compile *c)
+{
+    char path[COMPILE_PATH + 32], *form = NULL;
+    size_t bytes = 0;
+    snprintf(path, sizeof path, "%s/simt/image.cc.in", c->headers);
+    int code = compile_read(path, &form, &bytes);
+    if (code != EXIT_DONE) return code;
+    FILE *to = begin_file(IMAGE_CC);
+    if (to) put_image(to, c, form);
+    free(form);
+    return to ? end_file(to, IMAGE_CC) : EXIT_BAD;
+}
+
+/* Dynamic shared memory under each name that the source gives it; as image_shared.c. */
+int compile_write_shared(const struct compile *c)
+{
+    FILE *to = begin_file(SHARED_CC);
+    if (!to) return EXIT_BAD;
+    fputs("#include \"simt/runtime.h\"\n"
+          "#pragma GCC visibility push(hidden)\n"
+          "extern \"C\" {\n"
+          "thread_local unsigned char shared_bytes[SIMT_MOST_SHARED_BYTES] "
+          "__attribute__((aligned(1024)));\n"
+          "void *simt_shared(void);\n"
+          "void *simt_shared(void) { return shared_bytes; }\n",
+          to);
+    for (int i = 0; i < c->text.array_count; i++)
+        if (strcmp(c->text.arrays[i], "shared_bytes") != 0)
+            fprintf(to,
+                    "extern thread_local unsigned char %s[SIMT_MOST_SHARED_BYTES] "
+                    "__attribute__((alias(\"shared_bytes\")));\n",
+                    c->text.arrays[i]);
+    fputs("}\n", to);
+    return end_file(to, SHARED_CC);
+}
