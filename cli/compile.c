@@ -105,6 +105,7 @@ static void add_source_options(struct line *line, const struct compile *c)
     const char *slash = strrchr(c->source, '/');
     add(line, "-std=c++17");
     add(line, "-w");
+    add(line, "-pipe"); /* no other temporary files */
     add(line, "-iquote");
     add(line, "%.*s", slash ? (int)(slash - c->source) + 1 : 1, slash ? c->source : ".");
     for (int i = 0; i < c->root_count; i++) {
@@ -123,21 +124,29 @@ static void add_source_options(struct line *line, const struct compile *c)
 
 /* ---- Running the compiler ---- */
 
-/* Prints the compiler's messages, without those that refer to the temporary folder only. */
+/* Whether the line is about the code around the source: "module" in compile_source.c. */
+static bool is_around(const char *line)
+{
+    return strncmp(line, "module:", 7) == 0 || strstr(line, io_folder_path()) != NULL;
+}
+
+/* Prints the compiler's messages.  Messages about the code around the source are printed only if
+ * there are no others. */
 static void print_errors(void)
 {
     char *text = NULL;
     size_t bytes = 0;
+    bool printed = false;
     if (compile_read(io_folder_file(ERRORS), &text, &bytes) != EXIT_DONE) return;
     for (char *line = text, *end; line < text + bytes; line = end + 1) {
         end = strchr(line, '\n');
         if (!end) end = text + bytes;
         *end = 0;
-        if (strncmp(line, "In file included from <command-line>", 36) == 0) continue;
-        if (strstr(line, "compilation terminated.")) continue;
-        if (strstr(line, "collect2: error")) continue;
+        if (printed && is_around(line)) break;
+        if (strstr(line, "compilation terminated.") || strstr(line, "collect2: error")) continue;
         cli_print_name(stderr, line);
         fputc('\n', stderr);
+        printed |= !is_around(line);
     }
     free(text);
 }
@@ -196,7 +205,10 @@ static int scan(struct compile *c)
     const char *version = strstr(text, "simt_is_gcc ");
     is_clang = strstr(text, "\nsimt_is_clang") != NULL;
     gcc_version = version ? atoi(version + 12) : 0;
-    if (!kernel_text_read(&c->text, text, bytes)) code = cli_fail(EXIT_MEMORY, "out of memory");
+    const char *begin = strstr(text, "\nsimt_source_begins");
+    if (!begin) begin = text + bytes;
+    if (!kernel_text_read(&c->text, begin, (size_t)(text + bytes - begin)))
+        code = cli_fail(EXIT_MEMORY, "out of memory");
     free(text);
     if (code == EXIT_DONE && *c->text.problem) code = cli_fail(EXIT_BAD, "%s", c->text.problem);
     return code;

@@ -68,7 +68,7 @@ int compile_write_scan(const struct compile *c)
     if (!to) return EXIT_BAD;
     fputs("#ifdef __clang__\nsimt_is_clang\n#else\nsimt_is_gcc __GNUC__\n#endif\n"
           "#undef __global__\n#undef __shared__\n#undef __launch_bounds__\n"
-          "#undef __cluster_dims__\n#undef __maxnreg__\n",
+          "#undef __cluster_dims__\n#undef __maxnreg__\nsimt_source_begins\n",
           to);
     put_source(to, c);
     return end_file(to, SCAN_CC);
@@ -140,30 +140,40 @@ static void put_rows(FILE *to, const struct compile *c, bool row)
     }
 }
 
-/* Fills the places of image.cc.in.  The headers come first, because the source may define macros
- * that would change them. */
-static void put_image(FILE *to, const struct compile *c, const char *form)
+/* Copies a part of image.cc.in, and fills its places. */
+static void put_part(FILE *to, const struct compile *c, const char *at, const char *end)
 {
-    fputs("#include \"simt/image.h\"\n#include \"simt/signature.h\"\n", to);
-    for (const char *at = form, *end; *at; at = end) {
-        end = *at == '\n' ? at + 1 : at + 1 + strcspn(at + 1, "@\n");
-        if (strncmp(at, "#include \"@file@\"", 17) == 0) {
-            put_source(to, c);
-            end = strchr(at, '\n');
-        } else if (strncmp(at, "@rows@", 6) == 0) {
-            put_rows(to, c, true);
-            end = at + 6;
-        } else if (*at == '@' && *end == '@') {
-            end++; /* the name and the file, in a comment; no kernel is absent */
-        } else {
-            fwrite(at, 1, (size_t)(end - at), to);
-        }
+    while (at < end) {
+        const char *place = memchr(at, '@', (size_t)(end - at));
+        if (!place) place = end;
+        fwrite(at, 1, (size_t)(place - at), to);
+        if (place == end) return;
+        if (strncmp(place, "@rows@", 6) == 0) put_rows(to, c, true);
+        at = strchr(place + 1, '@') + 1; /* no kernel is absent */
     }
+}
+
+/* The parts of image.cc.in in another order: the source may define macros that would change what
+ * follows it, so only the table of kernels does. */
+static bool put_image(FILE *to, const struct compile *c, const char *form)
+{
+    const char *table = strstr(form, "namespace simt_absent");
+    const char *functions = table ? strstr(table, "extern \"C\" {") : NULL;
+    const char *image = functions ? strstr(functions, "extern __attribute__((visibility") : NULL;
+    if (!image) return false;
+    fputs("#include \"simt/image.h\"\n#include \"simt/signature.h\"\n", to);
+    put_part(to, c, functions, image);
+    fputs("}\n", to);
+    put_source(to, c);
+    put_part(to, c, table, functions);
+    fputs("extern \"C\" {\n", to);
+    put_part(to, c, image, image + strlen(image));
     fputs("extern \"C\" __attribute__((visibility(\"default\")))\n"
           "const struct simt_signature simt_signatures[] = {\n",
           to);
     put_rows(to, c, false);
     fputs("    { nullptr, nullptr, 0 }\n};\n", to);
+    return true;
 }
 
 int compile_write_image(const struct compile *c)
@@ -174,12 +184,28 @@ int compile_write_image(const struct compile *c)
     int code = compile_read(path, &form, &bytes);
     if (code != EXIT_DONE) return code;
     FILE *to = begin_file(IMAGE_CC);
-    if (to) put_image(to, c, form);
+    const bool whole = to && put_image(to, c, form);
     free(form);
-    return to ? end_file(to, IMAGE_CC) : EXIT_BAD;
+    code = to ? end_file(to, IMAGE_CC) : EXIT_BAD;
+    if (to && !whole) code = cli_fail(EXIT_DEVICE, "%s: has another version", path);
+    return code;
 }
 
 /* Dynamic shared memory under each name that the source gives it; as image_shared.c. */
+/* Another name of dynamic shared memory, in its namespaces. */
+static void put_alias(FILE *to, const char *name)
+{
+    int depth = 0;
+    for (const char *next; (next = strstr(name, "::")) != NULL; name = next + 2, depth++)
+        fprintf(to, "namespace %.*s { ", (int)(next - name), name);
+    fprintf(to,
+            "extern thread_local unsigned char %s[SIMT_MOST_SHARED_BYTES] "
+            "__attribute__((alias(\"shared_bytes\")));",
+            name);
+    while (depth--) fputs(" }", to);
+    fputc('\n', to);
+}
+
 int compile_write_shared(const struct compile *c)
 {
     FILE *to = begin_file(SHARED_CC);
@@ -192,12 +218,8 @@ int compile_write_shared(const struct compile *c)
           "void *simt_shared(void);\n"
           "void *simt_shared(void) { return shared_bytes; }\n",
           to);
-    for (int i = 0; i < c->text.array_count; i++)
-        if (strcmp(c->text.arrays[i], "shared_bytes") != 0)
-            fprintf(to,
-                    "extern thread_local unsigned char %s[SIMT_MOST_SHARED_BYTES] "
-                    "__attribute__((alias(\"shared_bytes\")));\n",
-                    c->text.arrays[i]);
     fputs("}\n", to);
+    for (int i = 0; i < c->text.array_count; i++)
+        if (strcmp(c->text.arrays[i], "shared_bytes") != 0) put_alias(to, c->text.arrays[i]);
     return end_file(to, SHARED_CC);
 }

@@ -235,7 +235,9 @@ static int load_file(struct emulate_argument *x, int dtype)
         if (status == IO_OK) status = io_load_column(&source, &hints, &column, &error);
         io_close(&source);
     }
-    if (status != IO_OK) return cli_fail_io(status, &error);
+    if (status != IO_OK)
+        return cli_fail(status == IO_MEMORY ? EXIT_MEMORY : EXIT_BAD, "--arg %s: %s", x->name,
+                        error.text);
     x->dtype = column.dtype;
     x->n = column.n;
     x->bytes = (size_t)column.n * ech_dtype_bytes(column.dtype);

@@ -112,6 +112,17 @@ static bool is_type_word(const char *word)
     return false;
 }
 
+/* The name with the namespaces that are open: "space::name". */
+static void qualify(const struct reader *r, const struct token *word, char name[KERNEL_NAME])
+{
+    size_t used = 0;
+    for (int i = 0; i < r->depth && used < KERNEL_NAME; i++)
+        if (*r->spaces[i])
+            used += (size_t)snprintf(name + used, KERNEL_NAME - used, "%s::", r->spaces[i]);
+    if (used < KERNEL_NAME)
+        snprintf(name + used, KERNEL_NAME - used, "%.*s", (int)word->length, word->at);
+}
+
 /* Reads ( PARAMETER , PARAMETER ), of which the first parenthesis has been read. */
 static void read_parameters(struct reader *r, struct kernel *k)
 {
@@ -121,6 +132,7 @@ static void read_parameters(struct reader *r, struct kernel *k)
     append(k->signature, sizeof k->signature, &r->token);
     for (token_advance(r); r->token.kind != END; token_advance(r)) {
         const struct token *t = &r->token;
+        if (t->kind == WORD) check_foreign(r);
         depth += token_is(t, "(") || token_is(t, "<") || token_is(t, "{");
         depth -= token_is(t, ")") || token_is(t, ">") || token_is(t, "}");
         append(k->signature, sizeof k->signature, t);
@@ -210,11 +222,13 @@ static void read_extern(struct reader *r)
             token_advance(r);
         }
     }
+    char whole[KERNEL_NAME];
     if (!shared || name.kind != WORD || !token_is(&r->token, "[")) return;
+    qualify(r, &name, whole);
     for (int i = 0; i < t->array_count; i++)
-        if (token_is(&name, t->arrays[i])) return;
+        if (strcmp(whole, t->arrays[i]) == 0) return;
     if (t->array_count < KERNEL_TEXT_ARRAYS)
-        snprintf(t->arrays[t->array_count++], KERNEL_NAME, "%.*s", (int)name.length, name.at);
+        snprintf(t->arrays[t->array_count++], KERNEL_NAME, "%s", whole);
 }
 
 /* ---- The whole text ---- */

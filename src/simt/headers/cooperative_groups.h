@@ -1,7 +1,6 @@
 /*
- * cooperative_groups.h - reports that kernels cannot use it.
+ * cooperative_groups.h - reports that kernels for the SIMT emulator cannot use it.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#error                                                                                             \
-    "cooperative groups are not supported by the SIMT emulator; use __syncthreads(), __syncwarp() and the functions with masks"
+#error "cooperative groups are not supported; use __syncthreads() and __syncwarp()"

@@ -1,6 +1,6 @@
 /*
- * cuda_bf16.h - reports that kernels cannot use it.
+ * cuda_bf16.h - reports that kernels for the SIMT emulator cannot use it.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#error "the functions of cuda_bf16.h are not supported by the SIMT emulator"
+#error "the functions of cuda_bf16.h are not supported"

@@ -1,6 +1,6 @@
 /*
- * cuda_pipeline.h - reports that kernels cannot use it.
+ * cuda_pipeline.h - reports that kernels for the SIMT emulator cannot use it.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#error "the pipeline functions are not supported by the SIMT emulator"
+#error "the pipeline functions are not supported"

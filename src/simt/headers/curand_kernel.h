@@ -1,6 +1,6 @@
 /*
- * curand_kernel.h - reports that kernels cannot use it.
+ * curand_kernel.h - reports that kernels for the SIMT emulator cannot use it.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#error "cuRAND is not supported by the SIMT emulator"
+#error "cuRAND is not supported"

@@ -1,6 +1,6 @@
 /*
- * mma.h - reports that kernels cannot use it.
+ * mma.h - reports that kernels for the SIMT emulator cannot use it.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#error "the WMMA functions are not supported by the SIMT emulator"
+#error "the WMMA functions are not supported"
