@@ -289,7 +289,7 @@ static int link_module(struct compile *c)
 /* ---- Interface ---- */
 
 /* The headers are in echelon/include, next to the emulator. */
-static int find_headers(struct compile *c, const void *emulator_function)
+int compile_find(struct compile *c, const void *emulator_function)
 {
     Dl_info about;
     char probe[COMPILE_PATH + 32];
@@ -307,11 +307,10 @@ static int find_headers(struct compile *c, const void *emulator_function)
     return EXIT_DONE;
 }
 
-int compile_scan(struct compile *c, const void *emulator_function)
+int compile_scan(struct compile *c)
 {
     struct io_error error;
-    int code = find_headers(c, emulator_function);
-    if (code == EXIT_DONE) code = compile_read(c->source, &c->lines, &c->lines_bytes);
+    int code = compile_read(c->source, &c->lines, &c->lines_bytes);
     if (code != EXIT_DONE) return code;
     const io_status status = io_folder_begin(names, FILES, &error);
     if (status != IO_OK) return cli_fail_io(status, &error);

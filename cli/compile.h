@@ -30,9 +30,11 @@ struct compile {
 
 /* Each returns EXIT_DONE, or another exit code after a message; compile_end() follows in all cases.
  *
- * Reads the source and finds its kernels.  The emulator must be loaded: emulator_function is the
- * address of any of its functions. */
-int compile_scan(struct compile *c, const void *emulator_function);
+ * Finds the library of the emulator, which must be loaded, by the address of any of its functions,
+ * and the headers next to it. */
+int compile_find(struct compile *c, const void *emulator_function);
+/* Reads the source and finds its kernels. */
+int compile_scan(struct compile *c);
 /* Compiles the kernels. */
 int compile_module(struct compile *c);
 /* Removes the temporary folder; a loaded module does not need it. */

@@ -180,7 +180,8 @@ static int emulate(struct compile *c, const struct emulate_launch *l, struct emu
     int code = emulate_open(&device, l->options);
     if (code != EXIT_DONE) return code;
     memcpy(&function, &device.emulator.set_options, sizeof function);
-    code = compile_scan(c, function);
+    code = compile_find(c, function);
+    if (code == EXIT_DONE) code = compile_scan(c);
     if (code == EXIT_DONE) code = emulate_match(a, c->found, c->source);
     if (code == EXIT_DONE) code = emulate_outputs(a, &set.outputs);
     if (code == EXIT_DONE) code = compile_module(c);

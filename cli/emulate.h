@@ -107,6 +107,8 @@ void emulate_text(const struct emulate_report *report, FILE *to);
 void emulate_json(const struct emulate_report *report, bool with_events, FILE *to);
 int emulate_html(const struct emulate_report *report, const char *path);
 
+/* The place of a finding; of an assertion that failed, the place of the assertion. */
+const char *emulate_place(const struct simt_finding *finding);
 /* The explanation of a finding, without the kernel and the place. */
 const char *emulate_explanation(const struct simt_finding *finding);
 /* The line number of "file.cu:17" if the file is `path`; 0: another file. */

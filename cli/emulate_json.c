@@ -73,7 +73,7 @@ static void put_findings(struct json *json, const struct emulate_report *r)
         const struct simt_finding *f = &r->findings[i];
         json_open(json, NULL, '{');
         json_text(json, "fault", r->emulator->fault_name(f->fault));
-        put_place(json, r->compile, f->place);
+        put_place(json, r->compile, emulate_place(f));
         json_count(json, "count", f->count);
         json_text(json, "text", emulate_explanation(f));
         json_close(json, '}');
@@ -142,6 +142,14 @@ static uint64_t path_of(const struct simt_event *e, int lane)
     return 0;
 }
 
+/* The name of dynamic shared memory, if the source gives it only one. */
+static const char *dynamic_name(const struct compile *c)
+{
+    if (c->text.array_count != 1) return "(dynamic)";
+    const char *space = strrchr(c->text.arrays[0], ':');
+    return space ? space + 1 : c->text.arrays[0];
+}
+
 /* Addresses are relative to the array or the variable; at0 is its position in memory or in the
  * block's shared memory, for banks and sectors. */
 static void put_access(struct json *json, const struct emulate_report *r,
@@ -150,11 +158,9 @@ static void put_access(struct json *json, const struct emulate_report *r,
     const int first = __builtin_ctz(e->lanes);
     const struct emulate_argument *x = e->shared ? NULL : array_at(r->arguments, e->at[first]);
     const uint64_t base = e->shared ? e->base : x ? x->shown : e->at[first] & ~(uint64_t)511;
-    const char *name = e->shared ? *e->name                            ? e->name
-                                   : r->compile->text.array_count == 1 ? r->compile->text.arrays[0]
-                                                                       : "dynamic shared memory"
-                       : x       ? x->name
-                                 : "memory";
+    const char *name = !e->shared ? (x ? x->name : "(other memory)")
+                       : *e->name ? e->name
+                                  : dynamic_name(r->compile);
     json_text(json, "space", e->shared ? "shared" : "global");
     json_text(json, "name", name);
     json_text(json, "type", x ? ech_dtype_name(x->dtype) : "");

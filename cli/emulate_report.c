@@ -64,6 +64,13 @@ void emulate_source_free(struct emulate_source *source)
     memset(source, 0, sizeof *source);
 }
 
+const char *emulate_place(const struct simt_finding *finding)
+{
+    static const char failed[] = " failed at ";
+    const char *at = finding->fault == SIMT_TRAP ? strstr(finding->text, failed) : NULL;
+    return at ? at + sizeof failed - 1 : finding->place;
+}
+
 const char *emulate_explanation(const struct simt_finding *finding)
 {
     /* "race in reduce at reduce.cu:17: thread 0 ..." */
@@ -135,7 +142,7 @@ static void put_findings(const struct emulate_report *r, FILE *to)
     for (size_t i = 0; i < r->finding_count; i++) {
         const struct simt_finding *f = &r->findings[i];
         fprintf(to, "\n%s", r->emulator->fault_name(f->fault));
-        if (*f->place) fprintf(to, " at %s", f->place);
+        if (*f->place) fprintf(to, " at %s", emulate_place(f));
         if (f->count > 1) fprintf(to, ", %" PRIu64 " times", f->count);
         fputc('\n', to);
         put_wrapped(to, emulate_explanation(f));
@@ -194,7 +201,7 @@ static void put_counts(FILE *to, const struct simt_counts *c, bool zero)
 static bool is_found(const struct emulate_report *r, const char *path, int line)
 {
     for (size_t i = 0; i < r->finding_count; i++)
-        if (emulate_line(r->findings[i].place, path) == line) return true;
+        if (emulate_line(emulate_place(&r->findings[i]), path) == line) return true;
     return false;
 }
 
@@ -214,7 +221,7 @@ static void put_line(const struct emulate_report *r, const char *path, int line,
     }
     fputc('\n', to);
     for (size_t i = 0; i < r->finding_count; i++)
-        if (emulate_line(r->findings[i].place, path) == line)
+        if (emulate_line(emulate_place(&r->findings[i]), path) == line)
             fprintf(to, "%5s %*s  ^ %s\n", "", 55, "",
                     r->emulator->fault_name(r->findings[i].fault));
 }
@@ -225,8 +232,9 @@ static bool range_of(const struct emulate_report *r, const char *path, int *firs
     *first = INT32_MAX;
     *last = 0;
     for (size_t i = 0; i < r->counts.line_count + r->finding_count; i++) {
-        const char *place = i < r->counts.line_count ? r->counts.lines[i].place
-                                                     : r->findings[i - r->counts.line_count].place;
+        const char *place = i < r->counts.line_count
+                                ? r->counts.lines[i].place
+                                : emulate_place(&r->findings[i - r->counts.line_count]);
         const int line = emulate_line(place, path);
         if (line > 0 && line < *first) *first = line;
         if (line > *last) *last = line;
