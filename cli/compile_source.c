@@ -85,6 +85,14 @@ static int list_kernels(const struct compile *c, const char *what)
 }
 
 /* Finds the kernel that the user named, or the only one. */
+static bool is_declared(const struct compile *c)
+{
+    for (int i = 0; i < c->text.kernel_count; i++)
+        if (!c->text.kernels[i].defined && strcmp(c->text.kernels[i].name, c->kernel) == 0)
+            return true;
+    return false;
+}
+
 int compile_choose(struct compile *c)
 {
     char what[KERNEL_NAME + 64];
@@ -102,6 +110,9 @@ int compile_choose(struct compile *c)
     c->found = kernel_text_find(&c->text, c->kernel, &matches);
     snprintf(what, sizeof what, "%s kernel %.100s", matches > 1 ? "has more than one" : "has no",
              c->kernel);
+    if (!c->found && is_declared(c))
+        return cli_fail(EXIT_BAD, "%s: kernel %s is declared, but not defined", c->source,
+                        c->kernel);
     if (!c->found) return list_kernels(c, what);
     const char *arguments = strchr(c->kernel, '<');
     if (c->found->definitions > 1)

@@ -27,7 +27,7 @@ static const struct option options[] = {
     { 0, "arg", "NAME=VALUE...", &set.arguments, "an argument of the kernel, see below" },
     { 'o', "output", "NAME=FILE...", &set.outputs,
       "write the array NAME to FILE: .npy, raw (.u32 and so on) or\ntext; \"-\" prints it" },
-    { 0, "define", "NAME[=VALUE]...", &set.defines, "define a macro" },
+    { 0, "define", "NAME=VALUE...", &set.defines, "define a macro; NAME defines it as 1" },
     { 'I', "include", "DIR...", &set.roots, "search DIR for headers" },
     { 0, "seed", "N", &set.seed, "run blocks and warps in another order; default: 0,\nascending" },
     { 0, "seeds", "N", &set.seeds, "run N times, with the seeds from --seed upward; default: 1" },
@@ -51,12 +51,13 @@ static int parse_extent(const char *option, const char *text, unsigned extent[3]
 {
     char part[32];
     uint64_t value;
+    const char *whole = text;
     extent[0] = extent[1] = extent[2] = 1;
     for (int i = 0; text; i++) {
         const size_t length = strcspn(text, "x");
         if (i == 3 || length >= sizeof part || length == 0)
             return cli_fail(EXIT_BAD, "--%s: \"%s\" is not of the form X, XxY or XxYxZ", option,
-                            text);
+                            whole);
         snprintf(part, sizeof part, "%.*s", (int)length, text);
         int code = cli_parse_count(option, part, &value);
         if (code != EXIT_DONE) return code;

@@ -97,11 +97,33 @@ static const struct emulate_word *find_word(const struct emulate_arguments *a, c
     return NULL;
 }
 
+/* A word without a parameter. */
+static int check_surplus(const struct emulate_arguments *a, const struct kernel *kernel)
+{
+    char names[KERNEL_PARAMETERS][KERNEL_NAME];
+    const char *list[KERNEL_PARAMETERS];
+    for (int i = 0; i < kernel->parameter_count; i++) {
+        name_of(kernel, i, names[i], sizeof names[i]);
+        list[i] = names[i];
+    }
+    for (int i = 0; i < a->word_count; i++) {
+        const char *name = a->words[i].name;
+        int k = 0;
+        while (k < kernel->parameter_count && strcmp(names[k], name) != 0) k++;
+        if (k < kernel->parameter_count) continue;
+        const char *nearest = cli_nearest(name, list, kernel->parameter_count);
+        return cli_fail(EXIT_BAD, "--arg %s: there is no parameter %s%s%s; see %s",
+                        a->words[i].word, name, nearest ? "; did you mean " : "",
+                        nearest ? nearest : "", kernel->signature);
+    }
+    return EXIT_DONE;
+}
+
 int emulate_match(struct emulate_arguments *a, const struct kernel *kernel, const char *source)
 {
     char name[KERNEL_NAME];
-    const char *names[KERNEL_PARAMETERS];
-    for (int i = 0; i < kernel->parameter_count; i++) {
+    int code = check_surplus(a, kernel);
+    for (int i = 0; i < kernel->parameter_count && code == EXIT_DONE; i++) {
         name_of(kernel, i, name, sizeof name);
         const struct emulate_word *word = find_word(a, name);
         if (!word)
@@ -109,19 +131,8 @@ int emulate_match(struct emulate_arguments *a, const struct kernel *kernel, cons
                             name, kernel->signature);
         a->list[a->count++] =
             (struct emulate_argument){ .name = word->name, .word = word, .differs = -1 };
-        names[i] = word->name;
     }
-    for (int i = 0; i < a->word_count; i++) {
-        int k = 0;
-        while (k < a->count && a->list[k].word != &a->words[i]) k++;
-        if (k < a->count) continue;
-        const char *nearest = cli_nearest(a->words[i].name, names, a->count);
-        return cli_fail(EXIT_BAD, "--arg %s: %s has no parameter %s%s%s; its parameters are %s",
-                        a->words[i].word, kernel->name, a->words[i].name,
-                        nearest ? "; did you mean " : "", nearest ? nearest : "",
-                        kernel->signature);
-    }
-    return EXIT_DONE;
+    return code;
 }
 
 /* ---- Types ---- */

@@ -22,6 +22,7 @@ static struct {
     struct ladder_device *device;
     struct compile compile;
     CUlibrary library;
+    ech_dtype type;
     int number;
     char text[64];               /* the file, for the table */
     struct rung rows[MOST_ROWS]; /* copies of the rung with this text, by parameter */
@@ -169,6 +170,7 @@ int ladder_try_open(struct ladder_device *device, const struct ladder *ladder, e
                     const char *file, int rung)
 {
     own.device = device;
+    own.type = type;
     set_text(file);
     int code = build(ladder, type, file, rung);
     if (code == EXIT_DONE && device->driver->cuLibraryLoadData(&own.library, own.compile.module,
@@ -232,6 +234,7 @@ static int run_own(struct ladder_report *report, const struct rung *rung, ech_dt
 int ladder_try_check(struct ladder_report *report, ech_dtype type)
 {
     const struct ladder *ladder = report->results.ladder;
+    if (type != own.type) return EXIT_DONE; /* --check with all types */
     for (int i = 0; i < ladder->rung_count; i++) {
         const struct rung *rung = &ladder->rungs[i];
         for (int k = 0; rung->number == own.number && ladder->checked[k] != LADDER_END; k++) {
