@@ -57,7 +57,7 @@ for (let i = 0; i < report.events.length; i++) {
     console.log("wrong at step " + i + ": " + $("what").textContent + $("memory").textContent);
   if ($("lanes").children.length !== 32) console.log("not 32 lanes");
   if (document.querySelectorAll().filter(e => e.tag === "tr").length !== 1) console.log("not one line at step " + i);
-  if (i < 12) console.log($("what").textContent + " | " + $("memoryTitle").textContent);
+  if (i < 60) console.log($("what").textContent + " | " + $("memoryTitle").textContent);
   shown++;
 }
 console.log(shown === report.events.length && shown > 0 ? "all steps were shown" : "no steps");
