@@ -241,6 +241,7 @@ static int make_shared(struct compile *c)
     if (code != EXIT_DONE) return code;
     add_compiler(&line, c->compiler);
     add(&line, "-std=c++17");
+    add(&line, "-pipe");
     add(&line, "-O2");
     add(&line, "-fPIC");
     add(&line, "-isystem");

@@ -130,12 +130,19 @@ int compile_choose(struct compile *c)
 
 /* ---- The module ---- */
 
+/* The bound of a template may depend on its parameters, which have no values here; a number does
+ * not. */
+static const char *bound_of(const struct kernel *k)
+{
+    return k->templated && strspn(k->bound, "0123456789 ,*+") != strlen(k->bound) ? "" : k->bound;
+}
+
 static void put_name(FILE *to, const struct compile *c, const struct kernel *k, bool row)
 {
     const char *name = c->found ? c->name : k->name;
     if (row)
         fprintf(to, "    simt_row<decltype(::%s), ::%s>::kernel(\"%s\", simt_bound(%s)),\n", name,
-                name, name, k->templated ? "" : k->bound);
+                name, name, bound_of(k));
     else
         fprintf(to,
                 "    { \"%s\", simt_parameters<decltype(::%s)>::of, "

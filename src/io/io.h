@@ -349,14 +349,15 @@ void io_discard(struct io_output *output);
 
 enum { IO_FOLDER_FILES = 8 };
 
-/* Creates a private folder in $TMPDIR or /tmp, of which there is at most one.  names are all files
- * that may be created in it.  A signal that ends the program removes them and the folder. */
+/* Creates a private folder in $TMPDIR or /tmp, of which there is at most one.  names: files in it
+ * for io_folder_file().  A signal that ends the program removes the folder with all its files. */
 io_status io_folder_begin(const char *const *names, int n, struct io_error *error);
 const char *io_folder_path(void);
 const char *io_folder_file(int i); /* the path of names[i] */
 void io_folder_end(void);          /* harmless without a folder */
 
-/* Runs a program, which is searched in the PATH, without a shell; its input is empty.  output: a
+/* Runs a program, which is searched in the PATH, without a shell; its input is empty, and its TMPDIR
+ * is the folder.  output: a
  * file for its standard output, or NULL; errors: for its standard error.  Returns its exit status,
  * 128 plus the number of the signal that ended it, or -1 and sets errno if it cannot be started. */
 int io_folder_run(char *const *argv, const char *output, const char *errors);

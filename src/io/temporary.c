@@ -3,15 +3,15 @@
  * all are removed even if a signal ends the program.
  *
  *     io_temporary_make()    a file that output.c renames later
- *     io_folder_begin()      $TMPDIR/echelon.XXXXXX with mode 0700, and the names of its files
- *     io_folder_run()        runs a program that writes these files
+ *     io_folder_begin()      $TMPDIR/echelon.XXXXXX with mode 0700
+ *     io_folder_run()        runs a program that writes files in it
  *     io_folder_end()        removes the files and the folder
  *
  * The signal handler first ends the program that is running, then it removes the files.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#define _GNU_SOURCE /* secure_getenv() */
+#define _GNU_SOURCE /* secure_getenv(), syscall() */
 #include "io/temporary.h"
 #include "io/io.h"
 
@@ -23,7 +23,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 extern char **environ;
@@ -48,19 +50,41 @@ static char *_Atomic doomed[DOOMED];
 static atomic_bool creating; /* a file or a process may exist that is not registered */
 static atomic_bool dying;
 
-/* The folder, and the files that may be in it. */
-static char *_Atomic folder, *_Atomic folder_files[IO_FOLDER_FILES];
+static char *_Atomic folder;
+static char *folder_files[IO_FOLDER_FILES];
 static atomic_int child; /* that writes into the folder; 0: none */
 
-/* Only functions that a signal handler may call. */
+/* Only functions that a signal handler may call, so there is no opendir(). */
+static void remove_files(int directory)
+{
+    struct {
+        uint64_t inode, offset;
+        unsigned short bytes;
+        unsigned char type;
+        char name[];
+    } const *entry;
+    _Alignas(16) char buffer[4096];
+    for (long n; (n = syscall(SYS_getdents64, directory, buffer, sizeof buffer)) > 0;)
+        for (long at = 0; at < n; at += entry->bytes) {
+            entry = (const void *)(buffer + at);
+            if (entry->name[0] != '.') unlinkat(directory, entry->name, 0);
+        }
+}
+
+/* A program that was killed may still end its last operation on a file. */
 static void remove_folder(void)
 {
+    enum { TRIES = 200 };
+    static const struct timespec wait = { 0, 5000000 };
     const char *path = atomic_load(&folder);
-    for (int i = 0; i < IO_FOLDER_FILES; i++) {
-        const char *name = atomic_load(&folder_files[i]);
-        if (name) unlink(name);
+    for (int i = 0; path && i < TRIES; i++) {
+        const int directory = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        if (directory < 0) return;
+        remove_files(directory);
+        close(directory);
+        if (rmdir(path) == 0 || errno != ENOTEMPTY) return;
+        nanosleep(&wait, NULL);
     }
-    if (path) rmdir(path);
 }
 
 /* This may be any thread that does not block the signal, for example one of a GPU's driver. */
@@ -69,8 +93,7 @@ static void remove_and_die(int number)
     atomic_store(&dying, true);
     while (atomic_load(&creating)) continue; /* in another thread, which blocks signals meanwhile */
     const pid_t writer = atomic_load(&child);
-    /* A compiler removes its own temporary files at this signal. */
-    if (writer > 0 && kill(-writer, SIGTERM) == 0)
+    if (writer > 0 && kill(-writer, SIGKILL) == 0)
         while (waitpid(writer, NULL, 0) < 0 && errno == EINTR) continue;
     for (int i = 0; i < DOOMED; i++) {
         const char *name = atomic_load(&doomed[i]);
@@ -183,7 +206,7 @@ io_status io_folder_begin(const char *const *names, int n, struct io_error *erro
     }
     for (int i = 0; i < n && i < IO_FOLDER_FILES; i++) {
         char *name = join(path, names[i]);
-        atomic_store(&folder_files[i], name);
+        folder_files[i] = name;
         if (name) continue;
         io_folder_end();
         return io_no_memory(error, in, strlen(names[i]), "a file's name");
@@ -198,24 +221,52 @@ const char *io_folder_path(void)
 
 const char *io_folder_file(int i)
 {
-    return atomic_load(&folder_files[i]);
+    return folder_files[i];
 }
 
 void io_folder_end(void)
 {
-    char *path = atomic_load(&folder), *names[IO_FOLDER_FILES];
+    char *path = atomic_load(&folder);
     remove_folder();
     atomic_store(&folder, NULL);
-    for (int i = 0; i < IO_FOLDER_FILES; i++) {
-        names[i] = atomic_load(&folder_files[i]);
-        atomic_store(&folder_files[i], NULL);
-    }
     io_temporary_wait();
-    for (int i = 0; i < IO_FOLDER_FILES; i++) free(names[i]);
+    for (int i = 0; i < IO_FOLDER_FILES; i++) {
+        free(folder_files[i]);
+        folder_files[i] = NULL;
+    }
     free(path);
 }
 
 /* ---- Running a program ---- */
+
+/* The environment with the folder as TMPDIR, so that the program's own temporary files are in it.
+ * NULL if out of memory.  The last but one entry is from malloc(). */
+static char **make_environment(const char *path)
+{
+    size_t n = 0, kept = 0;
+    while (environ[n]) n++;
+    char **list = malloc((n + 2) * sizeof *list);
+    char *entry = malloc(strlen(path) + sizeof "TMPDIR=");
+    if (!list || !entry) {
+        free(list);
+        free(entry);
+        return NULL;
+    }
+    sprintf(entry, "TMPDIR=%s", path);
+    for (size_t i = 0; i < n; i++)
+        if (strncmp(environ[i], "TMPDIR=", 7) != 0) list[kept++] = environ[i];
+    list[kept++] = entry;
+    list[kept] = NULL;
+    return list;
+}
+
+static void free_environment(char **list)
+{
+    size_t n = 0;
+    while (list && list[n]) n++;
+    if (n) free(list[n - 1]);
+    free(list);
+}
 
 /* In a process group of its own, so that the handler can end the programs that it starts, too. */
 static int spawn(char *const *argv, const char *output, const char *errors, const sigset_t *mask,
@@ -223,9 +274,15 @@ static int spawn(char *const *argv, const char *output, const char *errors, cons
 {
     posix_spawn_file_actions_t files;
     posix_spawnattr_t attributes;
-    if (posix_spawn_file_actions_init(&files) != 0) return ENOMEM;
+    char **environment = make_environment(atomic_load(&folder));
+    if (!environment) return ENOMEM;
+    if (posix_spawn_file_actions_init(&files) != 0) {
+        free_environment(environment);
+        return ENOMEM;
+    }
     if (posix_spawnattr_init(&attributes) != 0) {
         posix_spawn_file_actions_destroy(&files);
+        free_environment(environment);
         return ENOMEM;
     }
     const int write = O_WRONLY | O_CREAT | O_TRUNC;
@@ -236,7 +293,8 @@ static int spawn(char *const *argv, const char *output, const char *errors, cons
     posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK);
     posix_spawnattr_setpgroup(&attributes, 0);
     posix_spawnattr_setsigmask(&attributes, mask);
-    const int why = posix_spawnp(pid, argv[0], &files, &attributes, argv, environ);
+    const int why = posix_spawnp(pid, argv[0], &files, &attributes, argv, environment);
+    free_environment(environment);
     posix_spawnattr_destroy(&attributes);
     posix_spawn_file_actions_destroy(&files);
     return why;
