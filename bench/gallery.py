@@ -17,6 +17,7 @@ import json
 import os
 import pathlib
 import re
+import shutil
 import struct
 import subprocess
 import sys
@@ -253,6 +254,9 @@ def main():
                   (" (no " + ", ".join(missing) + ")" if missing else ""))
             return 1
     passed = int(options.check)
+    if options.command and not any(shutil.which(name) for name in ("c++", "g++", "clang++")):
+        print("skip: no C++ compiler")
+        return 77
     with tempfile.TemporaryDirectory() as folder:
         for fault in all_faults[::options.every] if options.command else []:
             report = report_of(fault.run(options.command, folder))

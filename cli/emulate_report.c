@@ -205,6 +205,19 @@ static bool is_found(const struct emulate_report *r, const char *path, int line)
     return false;
 }
 
+/* The faults at a line, each once. */
+static void put_marks(const struct emulate_report *r, const char *path, int line, FILE *to)
+{
+    uint32_t seen = 0;
+    for (size_t i = 0; i < r->finding_count; i++) {
+        const enum simt_fault fault = r->findings[i].fault;
+        if (emulate_line(emulate_place(&r->findings[i]), path) != line || seen >> fault & 1)
+            continue;
+        fprintf(to, "%5s %*s  ^ %s\n", "", 55, "", r->emulator->fault_name(fault));
+        seen |= 1u << fault;
+    }
+}
+
 static void put_line(const struct emulate_report *r, const char *path, int line, const char *text,
                      FILE *to)
 {
@@ -220,10 +233,7 @@ static void put_line(const struct emulate_report *r, const char *path, int line,
             fputc((unsigned char)*at < ' ' || *at == 127 ? '?' : *at, to);
     }
     fputc('\n', to);
-    for (size_t i = 0; i < r->finding_count; i++)
-        if (emulate_line(emulate_place(&r->findings[i]), path) == line)
-            fprintf(to, "%5s %*s  ^ %s\n", "", 55, "",
-                    r->emulator->fault_name(r->findings[i].fault));
+    put_marks(r, path, line, to);
 }
 
 /* The first and the last line of a file that have counts or findings. */
