@@ -196,7 +196,7 @@ def report_of(result):
 
 
 def section(fault, report):
-    return "### `%s`\n\n%s\n\n```text\n%s```\n\n```sh\n%s\n```\n\n```text\n%s```\n" % (
+    return "### `%s`\n\n%s\n\n```c\n%s```\n\n```sh\n%s\n```\n\n```text\n%s```\n" % (
         fault.kernel, sentence(SILENT.get(fault.kernel) or PLANTED[fault.kernel][0]), code_of(fault), fault.call(), report)
 
 

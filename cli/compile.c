@@ -1,6 +1,6 @@
 /*
- * compile.c - compiles a CUDA source for the SIMT emulator, as cmake/simt.cmake does in a build, with
- * the C++ compiler that is found at run time.
+ * compile.c - compiles a CUDA source for the SIMT emulator with the C++ compiler that is found at
+ * run time, as cmake/simt.cmake does in a build.
  *
  *     source -> scan.cc --preprocessor--> scan.ii -> kernel_text.c: kernels, dynamic shared memory
  *     source + src/simt/image.cc.in -> image.cc --compiler--> module.so

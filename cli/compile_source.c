@@ -1,6 +1,6 @@
 /*
- * compile_source.c - the files that compile.c gives to the compiler: the source with a line directive,
- * and the code that makes a module of it; and the choice of the kernel.
+ * compile_source.c - the files that compile.c gives to the compiler: the source with a line
+ * directive, and the code that makes a module of it; and the choice of the kernel.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,6 +1,6 @@
 /*
- * emulate_report.c - the text that "echelon emulate" prints: the findings, then the source lines that
- * were executed with their counts.
+ * emulate_report.c - the text that "echelon emulate" prints: the findings, then the source lines
+ * that were executed with their counts.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

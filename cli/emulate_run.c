@@ -2,8 +2,8 @@
  * emulate_run.c - opens the SIMT emulator for "echelon emulate", and runs the kernel in one or
  * several orders of its blocks and warps.
  *
- * Each run has its own copies of the arrays.  The first run is counted and recorded; the others only
- * search for faults, and their results are compared with those of the first.
+ * Each run has its own copies of the arrays.  The first run is counted and recorded; the others
+ * only search for faults, and their results are compared with those of the first.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

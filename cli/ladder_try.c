@@ -1,9 +1,9 @@
 /*
  * ladder_try.c - "echelon ladder NAME --try FILE": the user's kernels in place of those of a rung.
  *
- * The file is compiled for the SIMT emulator (compile.c).  ladder/ladder.c then takes the kernels of
- * this module instead of those of the ladder with the same names, so the rung's launches, data and
- * oracle remain.
+ * The file is compiled for the SIMT emulator (compile.c).  ladder/ladder.c then takes the kernels
+ * of this module instead of those of the ladder with the same names, so the rung's launches, data
+ * and oracle remain.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

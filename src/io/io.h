@@ -356,8 +356,8 @@ const char *io_folder_path(void);
 const char *io_folder_file(int i); /* the path of names[i] */
 void io_folder_end(void);          /* harmless without a folder */
 
-/* Runs a program, which is searched in the PATH, without a shell; its input is empty, and its TMPDIR
- * is the folder.  output: a
+/* Runs a program, which is searched in the PATH, without a shell; its input is empty, and its
+ * TMPDIR is the folder.  output: a
  * file for its standard output, or NULL; errors: for its standard error.  Returns its exit status,
  * 128 plus the number of the signal that ended it, or -1 and sets errno if it cannot be started. */
 int io_folder_run(char *const *argv, const char *output, const char *errors);

@@ -7,9 +7,9 @@
  *     io_commit()   flush, fsync, link or rename to dir/name, fsync the directory
  *     io_discard()  unlink
  *
- * A signal handler (temporary.c) unlinks the temporary file, too.  Symbolic links are followed, so that their
- * target is replaced or created.  Devices, pipes and open files such as /dev/stdout are written
- * directly.
+ * A signal handler (temporary.c) unlinks the temporary file, too.  Symbolic links are followed, so
+ * that their target is replaced or created.  Devices, pipes and open files such as /dev/stdout are
+ * written directly.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,6 +1,6 @@
 /*
- * simt/planted_run.cu - the planted kernels with plain parameters, so that "echelon emulate" can run
- * them; bench/gallery.py does so for docs/emulate-gallery.md.
+ * simt/planted_run.cu - the planted kernels with plain parameters, so that "echelon emulate" can
+ * run them; bench/gallery.py does so for docs/emulate-gallery.md.
  *
  *     echelon emulate 'planted_run.cu:planted<race_war>' --define FAULTS=faults.cu ...
  *

@@ -1,5 +1,5 @@
 /*
- * cooperative_groups.h - reports that kernels for the SIMT emulator cannot use it.
+ * simt/headers/cooperative_groups.h - reports that kernels for the SIMT emulator cannot use it.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,5 +1,5 @@
 /*
- * cuda_fp16.h - reports that kernels for the SIMT emulator cannot use it.
+ * simt/headers/cuda_fp16.h - reports that kernels for the SIMT emulator cannot use it.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

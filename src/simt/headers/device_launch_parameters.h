@@ -1,5 +1,5 @@
 /*
- * device_launch_parameters.h - empty: device.h declares what kernels use of it.
+ * simt/headers/device_launch_parameters.h - empty: device.h declares what kernels use of it.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

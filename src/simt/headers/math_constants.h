@@ -1,5 +1,5 @@
 /*
- * math_constants.h - the constants of CUDA's header that kernels use.
+ * simt/headers/math_constants.h - the constants of CUDA's header that kernels use.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

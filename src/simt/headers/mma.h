@@ -1,5 +1,5 @@
 /*
- * mma.h - reports that kernels for the SIMT emulator cannot use it.
+ * simt/headers/mma.h - reports that kernels for the SIMT emulator cannot use it.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,5 +1,5 @@
 /*
- * vector_types.h - empty: device.h declares what kernels use of it.
+ * simt/headers/vector_types.h - empty: device.h declares what kernels use of it.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
