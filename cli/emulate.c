@@ -138,6 +138,8 @@ static int parse_operand(char *word, struct compile *c)
 
 static int check_usage(int count)
 {
+    if (set.json && set.html && strcmp(set.html, "-") == 0)
+        return cli_fail(EXIT_BAD, "--json cannot be combined with --html -");
     if (count == 0)
         return cli_fail(EXIT_BAD, "no kernel: give one, for example echelon emulate "
                                   "reduce.cu:reduce --grid 8 --block 256 --arg n=1000");
@@ -160,8 +162,9 @@ static int report(const struct compile *c, const struct emulate_launch *l,
     bool printed = false;
     for (int i = 0; i < a->count; i++)
         printed |= a->list[i].output && strcmp(a->list[i].output, "-") == 0;
+    printed |= set.html && strcmp(set.html, "-") == 0;
     emulate_take(&r);
-    /* If an array is printed on standard output, the report is not. */
+    /* If an array or the page is printed on standard output, the report is not. */
     if (set.json)
         emulate_json(&r, false, printed ? stderr : stdout);
     else

@@ -45,7 +45,7 @@ int emulate_parse_word(const char *word, struct emulate_word *parsed)
     char *type = strchr(head, ':'), *count = type ? strchr(type + 1, ':') : NULL;
     if (type) *type++ = 0;
     if (count) *count++ = 0;
-    if (!is_name(head)) return fail_word(word, "the name is not that of a parameter");
+    if (!is_name(head)) return fail_word(word, "the name is not an identifier");
     snprintf(parsed->name, sizeof parsed->name, "%s", head);
     if (!type && !parsed->value) return fail_word(word, "it has no value");
     if (parsed->value && !*parsed->value) return fail_word(word, "the value is empty");

@@ -24,7 +24,7 @@ static void append(char *text, size_t room, const struct token *token)
     const char last = used ? text[used - 1] : 0, first = *token->at;
     bool blank = used && (token_is_word(last) || strchr(",*&>)]", last)) && token_is_word(first);
     blank |= used && token_is_word(last) && strchr("*&", first);
-    if (last == '*' && token_is_word(first)) blank = strncmp(token->at, "const", 5) == 0;
+    if (last == '*' && token_is_word(first)) blank = token_is(token, "const");
     blank |= last == ',' || (used && first == '=') || last == '=';
     if (used + blank + token->length + 1 > room) return;
     snprintf(text + used, room - used, "%s%.*s", blank ? " " : "", (int)token->length, token->at);
@@ -188,7 +188,7 @@ static void read_kernel(struct reader *r)
             name = r->token;
         }
     }
-    if (name.kind != WORD) return;
+    if (name.kind != WORD || r->token.kind == END) return;
     for (int i = 0; i < r->depth; i++)
         if (*r->spaces[i])
             snprintf(k.name + strlen(k.name), sizeof k.name - strlen(k.name),

@@ -7,6 +7,7 @@
 #include "kernel_tokens.h"
 
 #include <ctype.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -33,12 +34,14 @@ static void add_file(struct reader *r)
 static void read_marker(struct reader *r, const char *end)
 {
     const char *at = r->at + 1;
-    char *after;
     size_t length = 0;
+    int line = 0;
     while (at < end && *at == ' ') at++;
     if (at == end || !isdigit((unsigned char)*at)) return; /* #pragma */
-    r->line = (int)strtol(at, &after, 10) - 1;             /* the next line has this number */
-    at = memchr(after, '"', (size_t)(end - after));
+    for (; at < end && isdigit((unsigned char)*at) && line < INT_MAX / 16; at++)
+        line = 10 * line + (*at - '0');
+    r->line = line - 1; /* the next line has this number */
+    at = memchr(at, '"', (size_t)(end - at));
     for (at = at ? at + 1 : end; at < end && *at != '"' && length + 1 < sizeof r->path; at++) {
         if (*at == '\\' && at + 1 < end) at++;
         r->path[length++] = *at;
@@ -49,19 +52,24 @@ static void read_marker(struct reader *r, const char *end)
     if (!r->system) add_file(r);
 }
 
+/* Blanks, and lines that begin with #. */
 static void skip_blanks(struct reader *r)
 {
     bool begins = r->at[-1] == '\n';
-    for (; r->at < r->end && isspace((unsigned char)*r->at); r->at++) {
-        begins = *r->at == '\n';
-        r->line += begins;
+    while (r->at < r->end) {
+        if (isspace((unsigned char)*r->at)) {
+            begins = *r->at == '\n';
+            r->line += begins;
+            r->at++;
+        } else if (*r->at == '#' && begins) {
+            const char *end = memchr(r->at, '\n', (size_t)(r->end - r->at));
+            if (!end) end = r->end;
+            read_marker(r, end);
+            r->at = end;
+        } else {
+            return;
+        }
     }
-    if (r->at == r->end || *r->at != '#' || !begins) return;
-    const char *end = memchr(r->at, '\n', (size_t)(r->end - r->at));
-    if (!end) end = r->end;
-    read_marker(r, end);
-    r->at = end;
-    skip_blanks(r);
 }
 
 static size_t quoted(const char *at, const char *end)

@@ -108,6 +108,36 @@ args --arg c=1 --arg scale=1 --arg n=1 --arg out:u32:1 --arg in=matrix.npy -o in
 cmp matrix.npy copy.npy && echo "the shape is kept"
 args --arg c=1 --arg scale=1 --arg n=1 --arg out:u32:1 --arg in=-
 
+echo "words that are no arguments"
+while read -r word; do
+    code echelon emulate k.cu:k --arg "$word"
+done <<'END'
+=
+=1
+:
+:u32:1
+a
+a=
+a:
+a::
+a:=1
+a:u32
+a:u32:
+a:u32:=1
+a:u32:x
+a:u32:-1
+a:u32:1:2
+a:u32:1=
+a:U32:1
+a:int=1
+a b=1
+a.b=1
+a-b:u32:1
+a:u32:99999999999999999999
+END
+code echelon emulate k.cu:k --arg ""
+code echelon emulate k.cu:k --arg "$(printf '%0200d' 0)=1" 2>&1 | cut -c1-60
+
 echo "options"
 code echelon emulate
 code echelon emulate k.cu:k k.cu:k

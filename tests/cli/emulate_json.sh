@@ -40,7 +40,7 @@ python3 look.py page.html
 run --json --seeds 2 -o out=- 2>two.json | sort | uniq -c
 python3 -c 'import json; print(json.load(open("two.json"))["runs"])'
 run --html absent/page.html >/dev/null
-run --html - >out
-tail -n 1 out
+run --html - >out 2>err
+tail -n 1 out err
 head -n 1 report.json | wc -l
 files
