@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_SOURCE = 16 << 20 };
+enum { MOST_SOURCE = 64 << 20 /* bytes, also after the preprocessor */ };
 
 /* ---- Files ---- */
 
@@ -20,10 +20,17 @@ int compile_read(const char *path, char **bytes, size_t *n)
     struct io_error error;
     void *data = NULL;
     io_status status = io_open(&source, path, &error);
-    if (status != IO_OK) return cli_fail_io(status, &error);
-    status = io_read_all(&source, MOST_SOURCE, source.size, 1, &data, n, &error);
-    io_close(&source);
-    if (status != IO_OK) return cli_fail_io(status, &error);
+    if (status == IO_OK) {
+        status = io_read_all(&source, MOST_SOURCE, source.size, 1, &data, n, &error);
+        io_close(&source);
+    }
+    if (status != IO_OK)
+        return cli_fail(status == IO_MEMORY ? EXIT_MEMORY : EXIT_BAD, "%s", error.text);
+    if (*n == MOST_SOURCE) {
+        free(data);
+        return cli_fail(EXIT_BAD, "%s: is too long; the maximum is %d MiB", path,
+                        MOST_SOURCE >> 20);
+    }
     *bytes = data;
     (*bytes)[*n] = 0;
     return EXIT_DONE;

@@ -28,8 +28,6 @@
 #include <time.h>
 #include <unistd.h>
 
-extern char **environ;
-
 /* ---- Signals ---- */
 
 /* All signals that end a program unless it handles them, except SIGKILL, SIGXFSZ and the real-time
