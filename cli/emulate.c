@@ -7,10 +7,12 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#define _POSIX_C_SOURCE 200809L
 #include "emulate.h"
 
-#include <stdlib.h>
+#include <fcntl.h>
 #include <string.h>
+#include <unistd.h>
 
 static struct {
     const char *grid, *block, *cluster, *shared;
@@ -155,16 +157,40 @@ static int check_usage(int count)
 
 /* ---- The command ---- */
 
+/* Whether an array or the page is printed on standard output. */
+static bool prints_data(const struct emulate_arguments *a)
+{
+    bool data = set.html && strcmp(set.html, "-") == 0;
+    for (int i = 0; i < a->count; i++)
+        data |= a->list[i].output && strcmp(a->list[i].output, "-") == 0;
+    return data;
+}
+
+/* Runs the kernel.  What it prints with printf() goes to standard error if standard output has
+ * data or JSON. */
+static int run_kernel(struct emulator_device *device, CUkernel kernel,
+                      const struct emulate_launch *l, struct emulate_arguments *a)
+{
+    int saved = -1;
+    fflush(stdout);
+    if (set.json || prints_data(a))
+        saved = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+    if (saved >= 0) dup2(STDERR_FILENO, STDOUT_FILENO);
+    int code = emulate_run(device, kernel, l, a);
+    fflush(stdout);
+    if (saved >= 0) {
+        dup2(saved, STDOUT_FILENO);
+        close(saved);
+    }
+    return code;
+}
+
 static int report(const struct compile *c, const struct emulate_launch *l,
                   const struct emulate_arguments *a, const struct emulator *emulator)
 {
     struct emulate_report r = { .compile = c, .launch = l, .arguments = a, .emulator = emulator };
-    bool printed = false;
-    for (int i = 0; i < a->count; i++)
-        printed |= a->list[i].output && strcmp(a->list[i].output, "-") == 0;
-    printed |= set.html && strcmp(set.html, "-") == 0;
+    const bool printed = prints_data(a); /* on standard output: the report is not */
     emulate_take(&r);
-    /* If an array or the page is printed on standard output, the report is not. */
     if (set.json)
         emulate_json(&r, false, printed ? stderr : stdout);
     else
@@ -192,7 +218,7 @@ static int emulate(struct compile *c, const struct emulate_launch *l, struct emu
     if (code == EXIT_DONE) code = emulate_load_module(&device, c, &kernel, &signature);
     compile_remove();
     if (code == EXIT_DONE) code = emulate_load(a, c->found, signature);
-    if (code == EXIT_DONE) code = emulate_run(&device, kernel, l, a);
+    if (code == EXIT_DONE) code = run_kernel(&device, kernel, l, a);
     if (code == EXIT_DONE) code = report(c, l, a, &device.emulator);
     return code;
 }

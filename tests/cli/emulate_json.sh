@@ -44,3 +44,10 @@ run --html - >out 2>err
 tail -n 1 out err
 head -n 1 report.json | wc -l
 files
+
+echo "what a kernel prints"
+echo '__global__ void hello(int *out) { printf("hello from thread %d\n", threadIdx.x); out[threadIdx.x] = 5; }' >hello.cu
+code echelon emulate hello.cu --block 2 --arg out:i32:2 | head -n 3
+code echelon emulate hello.cu --block 2 --arg out:i32:2 --json 2>err | python3 -m json.tool >/dev/null && cat err
+code echelon emulate hello.cu --block 2 --arg out:i32:2 -o out=- 2>err
+head -n 2 err
