@@ -6,8 +6,9 @@ try() {
     printf '%s\n' "$1" >bad.cu
     code echelon emulate bad.cu:k "${@:2}" >out 2>err
     # The compiler's own text and the columns differ between compilers.
-    grep -v -E '^ |In function |^In file included|module|note:|^[0-9]+ (error|warning)' err | sed -E 's/^(bad\.cu:[0-9]+):[0-9]+: (fatal )?error: .*/\1: error/
-        s/^.*headers\/([a-z_0-9]*\.h):[0-9:]* error: (#error )?"?([^"]*)"?/\1: \3/; s/ (c|g|clang)\+\+ / CXX /' | uniq
+    sed -E 's/^(bad\.cu:[0-9]+):[0-9]+: (fatal )?error: .*/\1: error/
+        s/^.*headers\/([a-z_0-9]*\.h):[0-9:]* error: (#error )?"?([^"]*)"?/\1: \3/; s/ (c|g|clang)\+\+ / CXX /' err |
+        grep -E '^(bad\.cu:[0-9]+: |[a-z_0-9]+\.h: |echelon )' | uniq
 }
 echo "errors of the compiler, with the line of the file"
 try '__global__ void k(int *a)
