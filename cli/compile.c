@@ -30,7 +30,7 @@ enum { MOST_ARGUMENTS = 256, OLD_GCC = 11 /* see simt_hooks_gnu */ };
 
 /* ---- Flags, as in cmake/simt.cmake ---- */
 
-enum whose { all, gnu, clang, hooks_all, hooks_gnu, hooks_clang, link };
+enum whose { all, gnu, clang, lines_gnu, hooks_all, hooks_gnu, hooks_clang, link };
 static const struct flag {
     enum whose whose;
     const char *text;
@@ -44,8 +44,9 @@ static const struct flag {
 static bool is_clang;
 static int gcc_version;
 
-static bool applies(enum whose whose)
+static bool applies(enum whose whose, bool exact_lines)
 {
+    if (whose == lines_gnu) return !is_clang && exact_lines;
     if (whose == gnu) return !is_clang;
     if (whose == clang || whose == hooks_clang) return is_clang;
     if (whose == hooks_gnu) return !is_clang && gcc_version >= OLD_GCC;
@@ -92,10 +93,11 @@ static void add_compiler(struct line *line, const char *compiler)
     }
 }
 
-static void add_flags(struct line *line, enum whose from, enum whose to)
+static void add_flags(struct line *line, const struct compile *c, enum whose from, enum whose to)
 {
     for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
-        if (flags[i].whose >= from && flags[i].whose <= to && applies(flags[i].whose))
+        if (flags[i].whose >= from && flags[i].whose <= to &&
+            applies(flags[i].whose, c->exact_lines))
             add(line, "%s", flags[i].text);
 }
 
@@ -260,7 +262,7 @@ static int make_image(struct compile *c)
     if (code != EXIT_DONE) return code;
     add_compiler(&line, c->compiler);
     add_source_options(&line, c);
-    add_flags(&line, all, hooks_clang);
+    add_flags(&line, c, all, hooks_clang);
     add(&line, "-fPIC");
     add(&line, "-c");
     add(&line, "%s", io_folder_file(IMAGE_CC));
@@ -280,7 +282,7 @@ static int link_module(struct compile *c)
     add(&line, "-o");
     add(&line, "%s", io_folder_file(MODULE));
     add(&line, "%s", c->library);
-    add_flags(&line, link, link);
+    add_flags(&line, c, link, link);
     add(&line, "-lm");
     int code = run_step(c, &line);
     if (code == EXIT_DONE) c->module = io_folder_file(MODULE);

@@ -15,6 +15,7 @@ struct compile {
     const char *kernel;                        /* its name, or with template arguments; NULL: all */
     const char *const *defines, *const *roots; /* NAME or NAME=VALUE; folders of headers */
     int define_count, root_count;
+    bool exact_lines; /* other flags than those of the ladder's modules, for more precise lines */
 
     /* The result: the module in a temporary folder, until compile_end(). */
     struct kernel_text text;

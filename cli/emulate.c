@@ -227,7 +227,8 @@ static int run(int count, char **operands)
 {
     struct emulate_arguments arguments = { .count = 0 };
     struct emulate_launch launch;
-    struct compile c = { .defines = set.defines.words,
+    struct compile c = { .exact_lines = true,
+                         .defines = set.defines.words,
                          .roots = set.roots.words,
                          .define_count = set.defines.count,
                          .root_count = set.roots.count };

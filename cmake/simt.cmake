@@ -15,6 +15,8 @@ set(simt_flags -O2 -gdwarf-4 -gz=none -fno-plt -UNDEBUG -fno-exceptions -fno-rtt
 # A thread-local array of another module has no constructor that must run before its first use. A vector access must
 # stay one access, as on the device, and each source line must stay in one place.
 set(simt_flags_gnu -g1 -fno-extern-tls-init -fno-tree-sra -fno-thread-jumps -fno-tree-tail-merge -fno-crossjumping)
+# Only "echelon emulate": the code of a branch stays next to it, so that the line of a call is found more precisely.
+set(simt_flags_lines_gnu -fno-reorder-blocks -fno-guess-branch-probability)
 set(simt_flags_clang -gline-tables-only -Wno-pass-failed "SHELL:-mllvm -disable-vector-combine")
 set(simt_hooks_all -DSIMT_HOOKS -fsanitize=thread -fsanitize-coverage=trace-pc)
 set(simt_hooks_gnu --param=tsan-distinguish-volatile=1 --param=tsan-instrument-func-entry-exit=0) # since version 11
@@ -25,7 +27,7 @@ set(simt_link_options -Wl,--no-undefined,--wrap=memcpy,--wrap=memmove,--wrap=mem
 # Writes these flags as rows FLAG(whose, "flag") for cli/compile.c.
 function(simt_write_flags path)
   set(rows "")
-  foreach(whose all gnu clang hooks_all hooks_gnu hooks_clang link)
+  foreach(whose all gnu clang lines_gnu hooks_all hooks_gnu hooks_clang link)
     set(list simt_flags_${whose})
     if(whose STREQUAL "all")
       set(list simt_flags)
