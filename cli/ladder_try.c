@@ -27,6 +27,7 @@ static struct {
     char text[64];               /* the file, for the table */
     struct rung rows[MOST_ROWS]; /* copies of the rung with this text, by parameter */
     int row_count;
+    uint64_t launches; /* of the user's kernels, in all runs */
 } own;
 
 /* ---- The rung ---- */
@@ -221,14 +222,20 @@ static int run_own(struct ladder_report *report, const struct rung *rung, ech_dt
     own.device->own = NULL;
     if (!ran && !take_fault(result))
         return cli_fail(EXIT_DEVICE, "%s: %s", own.compile.source, own.device->message);
-    if (own.device->own_launches == 0 && (n > 0 || result->launches > 0))
-        return cli_fail(EXIT_BAD, "%s: defines no kernel that rung %d of %s launches",
-                        own.compile.source, rung->number, ladder->name);
+    own.launches += own.device->own_launches;
     if (result->right) return EXIT_DONE;
     report->wrong++;
     fprintf(stderr, "%s as %s %d, %s, n = %" PRIu64 ": %s\n", own.text, ladder->name, rung->number,
             ech_dtype_name(type), n, result->message);
     return EXIT_DONE;
+}
+
+/* A rung may launch none of its kernels for some sizes, but not for all. */
+static int check_launches(const struct ladder *ladder)
+{
+    if (own.launches > 0) return EXIT_DONE;
+    return cli_fail(EXIT_BAD, "%s: defines no kernel that rung %d of %s launches",
+                    own.compile.source, own.number, ladder->name);
 }
 
 int ladder_try_check(struct ladder_report *report, ech_dtype type)
@@ -247,7 +254,7 @@ int ladder_try_check(struct ladder_report *report, ech_dtype type)
             if (report->wrong > wrong) return EXIT_DONE; /* the first one is enough */
         }
     }
-    return EXIT_DONE;
+    return check_launches(ladder);
 }
 
 /* The rung with the name of the file; it lives until ladder_try_close(). */
@@ -268,6 +275,7 @@ int ladder_try_measure(struct ladder_report *report, const struct rung *rung, ec
 {
     struct result result;
     int code = run_own(report, row_of(rung), type, n, 0, data, &result);
+    if (code == EXIT_DONE) code = check_launches(report->results.ladder);
     if (code == EXIT_DONE && !ladder_keep(&report->results, &result))
         code = cli_fail(EXIT_MEMORY, "out of memory");
     return code;
