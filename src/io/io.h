@@ -353,8 +353,8 @@ enum { IO_FOLDER_FILES = 8 };
  * for io_folder_file().  A signal that ends the program removes the folder with all its files. */
 io_status io_folder_begin(const char *const *names, int n, struct io_error *error);
 const char *io_folder_path(void);
-const char *io_folder_file(int i); /* the path of names[i] */
-void io_folder_end(void);          /* harmless without a folder */
+const char *io_folder_file(unsigned i); /* the path of names[i] */
+void io_folder_end(void);               /* harmless without a folder */
 
 /* Runs a program, which is searched in the PATH, without a shell; its input is empty, and its
  * TMPDIR is the folder.  output: a

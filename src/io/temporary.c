@@ -217,7 +217,7 @@ const char *io_folder_path(void)
     return atomic_load(&folder);
 }
 
-const char *io_folder_file(int i)
+const char *io_folder_file(unsigned i)
 {
     return folder_files[i];
 }

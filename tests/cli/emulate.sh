@@ -133,3 +133,14 @@ TMPDIR=$PWD/absent code echelon emulate order.cu --grid 2 --arg last:u32:1=0 2>&
 
 echo "no temporary files remain"
 find 'odd "dir" $HOME\x' | sort
+
+echo "the quick start of docs/emulate.md"
+page=$TESTS/../../docs/emulate.md
+sed -n '/^```c$/,/^```$/p' "$page" | sed '/^```c$/d; /^```$/q' | sed '$d' >quick.cu
+echelon gen uniform -N 1000 --type f32 -o in.npy
+sed -n '/^```sh$/,/^```$/p' "$page" | grep '^echelon emulate sum.cu:sum' | sed 's/sum.cu:sum/quick.cu:sum/' >quick.sh
+code bash quick.sh >out
+sed -n '1p; $p' out
+grep -o -E '^total .* 420 ' out | tr -s ' '
+sed '8d' quick.cu >without.cu && mv without.cu quick.cu
+code bash quick.sh | grep -o -E '^(read of unwritten memory|race) at quick.cu:[68]' | sort -u
