@@ -114,11 +114,13 @@ static void put_sources(struct json *json, const struct emulate_report *r)
     json_close(json, ']');
 }
 
-/* The array that contains the address. */
+/* The array that contains the address, or ends shortly before it. */
 static const struct emulate_argument *array_at(const struct emulate_arguments *a, uint64_t at)
 {
+    enum { BEYOND = 256 }; /* less than the distance between allocations */
     for (int i = 0; i < a->count; i++)
-        if (a->list[i].shown && at - a->list[i].shown < a->list[i].bytes) return &a->list[i];
+        if (a->list[i].shown && at - a->list[i].shown < a->list[i].bytes + BEYOND)
+            return &a->list[i];
     return NULL;
 }
 
