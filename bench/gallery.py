@@ -69,9 +69,9 @@ To run a kernel yourself, from the folder `tests/simt`:
 ```sh
 planted() { # FILE KERNEL BLOCKS THREADS SHARED_BYTES N_IN N_OUT [OPTION]...
     echelon gen uniform -N "$6" --type u32 -o in.u32
-    echelon emulate "planted_run.cu:planted<$2>" --define FAULTS="$1.cu" --grid "$3" --block "$4" --shared "$5" \\
-        --arg in=in.u32 --arg n_in="$6" --arg out:u32:"$7"=0 --arg n_out="$7" --arg flag:u32:16=0 --arg raw:u32:64 \\
-        --arg p=3 "${@:8}"
+    echelon emulate "$1.cu:$2" --grid "$3" --block "$4" --shared "$5" \\
+        --arg a.in=in.u32 --arg a.n_in="$6" --arg a.out:u32:"$7"=0 --arg a.n_out="$7" \\
+        --arg a.flag:u32:16=0 --arg a.raw:u32:64 --arg a.p=3 "${@:8}"
 }
 ```
 """
@@ -90,11 +90,9 @@ class Fault:
 
     def options(self):
         """Further options of the run."""
-        bound = re.search(r"__launch_bounds__\((\d+)\)\s+%s\(" % self.kernel, self.source)
-        options = ["--define", "BOUND=" + bound.group(1)] if bound else []
-        if self.expect in ("yield", "weak"):
-            options += (["--weak"] if self.expect == "weak" else []) + ["--yield", "2", "--seeds", "30"]
-        return options
+        if self.expect not in ("yield", "weak"):
+            return []
+        return (["--weak"] if self.expect == "weak" else []) + ["--yield", "2", "--seeds", "30"]
 
     def call(self):
         numbers = (self.blocks, self.threads, self.shared, self.n_in, self.n_out)
@@ -106,11 +104,12 @@ class Fault:
                 x = (i * 2654435761 + 12345) & 0xffffffff # planted_word() of planted.h
                 x = (x ^ x >> 15) * 739982445 & 0xffffffff
                 file.write(struct.pack("<I", x ^ x >> 12))
-        words = [command, "emulate", "%s/planted_run.cu:planted<%s>" % (SIMT, self.kernel), "--json",
-                 "--define", "FAULTS=%s.cu" % self.file, "--grid", str(self.blocks), "--block", str(self.threads),
-                 "--shared", str(self.shared), "--arg", "in=%s/in.u32" % folder, "--arg", "n_in=%d" % self.n_in,
-                 "--arg", "out:u32:%d=0" % self.n_out, "--arg", "n_out=%d" % self.n_out, "--arg", "flag:u32:16=0",
-                 "--arg", "raw:u32:64", "--arg", "p=3"] + self.options()
+        arguments = ["in=%s/in.u32" % folder, "n_in=%d" % self.n_in, "out:u32:%d=0" % self.n_out,
+                     "n_out=%d" % self.n_out, "flag:u32:16=0", "raw:u32:64", "p=3"]
+        words = [command, "emulate", "%s/%s.cu:%s" % (SIMT, self.file, self.kernel), "--json", "--grid", str(self.blocks),
+                 "--block", str(self.threads), "--shared", str(self.shared)] + self.options()
+        for argument in arguments:
+            words += ["--arg", "a." + argument]
         done = subprocess.run(words, capture_output=True, text=True, check=False)
         if done.returncode not in (0, 1):
             sys.exit("%s: exit status %d\n%s" % (self.kernel, done.returncode, done.stderr))
@@ -186,7 +185,6 @@ def report_of(result):
         place = " at %s:%d" % (os.path.basename(finding["file"]), finding["line"]) if finding["line"] else ""
         times = ", %d times" % finding["count"] if finding["count"] > 1 else ""
         explanation = re.sub(r"0x[0-9a-f]+", "0x...", finding["text"])
-        explanation = re.sub(r"planted<\w+>", "the kernel", explanation)
         text += "%s%s%s\n    %s\n" % (finding["fault"], place, times, explanation)
     for argument in result["arguments"]:
         if "depends_on_order_at" in argument:

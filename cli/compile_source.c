@@ -144,25 +144,61 @@ static const char *bound_of(const struct kernel *k)
     return k->templated && strspn(k->bound, "0123456789 ,*+") != strlen(k->bound) ? "" : k->bound;
 }
 
-static void put_name(FILE *to, const struct compile *c, const struct kernel *k, bool row)
+/* Whether the module has the kernel, and the kernel's name in it; NULL: it has not. */
+static const char *name_in_module(const struct compile *c, const struct kernel *k)
 {
-    const char *name = c->found ? c->name : k->name;
-    if (row)
-        fprintf(to, "    simt_row<decltype(::%s), ::%s>::kernel(\"%s\", simt_bound(%s)),\n", name,
-                name, name, bound_of(k));
-    else
-        fprintf(to,
-                "    { \"%s\", simt_parameters<decltype(::%s)>::of, "
-                "simt_parameters<decltype(::%s)>::count },\n",
-                name, name, name);
+    if (c->found) return k == c->found ? c->name : NULL;
+    return k->defined && !k->templated ? k->name : NULL;
 }
 
-static void put_rows(FILE *to, const struct compile *c, bool row)
+static void put_rows(FILE *to, const struct compile *c)
 {
     for (int i = 0; i < c->text.kernel_count; i++) {
         const struct kernel *k = &c->text.kernels[i];
-        if (c->found ? k == c->found : k->defined && !k->templated) put_name(to, c, k, row);
+        const char *name = name_in_module(c, k);
+        if (name)
+            fprintf(to, "    simt_row<decltype(::%s), ::%s>::kernel(\"%s\", simt_bound(%s)),\n",
+                    name, name, name, bound_of(k));
     }
+}
+
+/* The members of parameter p, if it is a struct whose members are known. */
+static void put_members(FILE *to, const struct compile *c, const struct kernel *k, int p)
+{
+    const struct kernel_struct *s = kernel_text_struct(&c->text, k, p);
+    if (!s) return;
+    fprintf(to, "using simt_t%d = simt_parameter_type<%d, decltype(::%s)>::type;\n", p, p,
+            name_in_module(c, k));
+    for (int m = 0; m < s->member_count; m++)
+        fprintf(to,
+                "static constexpr struct simt_member simt_m%d_%d = { %d, \"%s\", "
+                "offsetof(simt_t%d, %s), simt_parameter_of<decltype(simt_t%d::%s)>() };\n",
+                p, m, p, s->members[m], p, s->members[m], p, s->members[m]);
+}
+
+/* The signatures of the kernels; only of one, which "echelon emulate" runs, with members. */
+static void put_signatures(FILE *to, const struct compile *c)
+{
+    const struct kernel *k = c->found;
+    for (int p = 0; k && p < k->parameter_count; p++) put_members(to, c, k, p);
+    fputs("static constexpr struct simt_member simt_members[] = {\n", to);
+    for (int p = 0; k && p < k->parameter_count; p++) {
+        const struct kernel_struct *s = kernel_text_struct(&c->text, k, p);
+        for (int m = 0; s && m < s->member_count; m++) fprintf(to, "    simt_m%d_%d,\n", p, m);
+    }
+    fputs("    { 0, nullptr, 0, {} }\n};\n"
+          "extern \"C\" __attribute__((visibility(\"default\")))\n"
+          "const struct simt_signature simt_signatures[] = {\n",
+          to);
+    for (int i = 0; i < c->text.kernel_count; i++) {
+        const char *name = name_in_module(c, &c->text.kernels[i]);
+        if (name)
+            fprintf(to,
+                    "    { \"%s\", simt_parameters<decltype(::%s)>::of, "
+                    "simt_parameters<decltype(::%s)>::count, simt_members },\n",
+                    name, name, name);
+    }
+    fputs("    { nullptr, nullptr, 0, nullptr }\n};\n", to);
 }
 
 /* Copies a part of image.cc.in, and fills its places. */
@@ -173,7 +209,7 @@ static void put_part(FILE *to, const struct compile *c, const char *at, const ch
         if (!place) place = end;
         fwrite(at, 1, (size_t)(place - at), to);
         if (place == end) return;
-        if (strncmp(place, "@rows@", 6) == 0) put_rows(to, c, true);
+        if (strncmp(place, "@rows@", 6) == 0) put_rows(to, c);
         at = strchr(place + 1, '@') + 1; /* no kernel is absent */
     }
 }
@@ -193,11 +229,7 @@ static bool put_image(FILE *to, const struct compile *c, const char *form)
     put_part(to, c, table, functions);
     fputs("extern \"C\" {\n", to);
     put_part(to, c, image, image + strlen(image));
-    fputs("extern \"C\" __attribute__((visibility(\"default\")))\n"
-          "const struct simt_signature simt_signatures[] = {\n",
-          to);
-    put_rows(to, c, false);
-    fputs("    { nullptr, nullptr, 0 }\n};\n", to);
+    put_signatures(to, c);
     return true;
 }
 

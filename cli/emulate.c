@@ -212,7 +212,7 @@ static int emulate(struct compile *c, const struct emulate_launch *l, struct emu
     memcpy(&function, &device.emulator.set_options, sizeof function);
     code = compile_find(c, function);
     if (code == EXIT_DONE) code = compile_scan(c);
-    if (code == EXIT_DONE) code = emulate_match(a, c->found, c->source);
+    if (code == EXIT_DONE) code = emulate_match(a, &c->text, c->found, c->source);
     if (code == EXIT_DONE) code = emulate_outputs(a, &set.outputs);
     if (code == EXIT_DONE) code = compile_module(c);
     if (code == EXIT_DONE) code = emulate_load_module(&device, c, &kernel, &signature);
@@ -225,7 +225,7 @@ static int emulate(struct compile *c, const struct emulate_launch *l, struct emu
 
 static int run(int count, char **operands)
 {
-    struct emulate_arguments arguments = { .count = 0 };
+    static struct emulate_arguments arguments;
     struct emulate_launch launch;
     struct compile c = { .exact_lines = true,
                          .defines = set.defines.words,
@@ -263,7 +263,8 @@ const struct command command_emulate = {
         "  in:f32=FILE            the same, and the elements must have this type\n"
         "  out:f32:1000           an array of 1000 elements, uninitialised\n"
         "  out:f32:1000=0         an array of 1000 elements with this value\n"
-        "  next=null              a null pointer\n\n"
+        "  next=null              a null pointer\n"
+        "  a.n=1000               a member of the parameter a, which is a struct; in all forms\n\n"
         "Faults are races, missing barriers, uninitialised reads, accesses out of bounds and so\n"
         "on.  The table has one line for each line of the source that was executed: requests of\n"
         "warps to global memory and sectors per request, requests to shared memory and wavefronts\n"

@@ -1,7 +1,7 @@
 /*
  * emulate.h - shared by the files of "echelon emulate": emulate.c is the command, emulate_args.c
- * reads the arguments of the kernel, emulate_run.c runs it, emulate_report.c and emulate_html.c
- * print what was found.
+ * reads the arguments of the kernel, emulate_run.c runs it, emulate_output.c writes its arrays,
+ * emulate_report.c, emulate_json.c and emulate_html.c print what was found.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -15,6 +15,8 @@
 #include "simt/signature.h"
 
 /* ---- Arguments: emulate_args.c ---- */
+
+enum { EMULATE_ARGUMENTS = 256 };
 
 /* A word of --arg: NAME=VALUE, NAME:TYPE=VALUE, NAME:TYPE:COUNT, NAME:TYPE:COUNT=VALUE. */
 struct emulate_word {
@@ -31,8 +33,10 @@ int emulate_parse_word(const char *word, struct emulate_word *parsed);
 
 /* An argument of the kernel. */
 struct emulate_argument {
-    const char *name; /* of the parameter */
+    const char *name; /* of the parameter, or PARAMETER.MEMBER of a struct */
     const struct emulate_word *word;
+    int parameter;
+    uint32_t offset; /* of the member in the parameter */
     bool array;
     ech_dtype dtype;           /* of an array's elements, or of the scalar */
     uint64_t n, columns;       /* columns: of a matrix; 0: not a matrix */
@@ -48,19 +52,21 @@ struct emulate_argument {
 struct emulate_arguments {
     struct emulate_word *words;
     int word_count;
-    struct emulate_argument list[KERNEL_PARAMETERS];
+    struct emulate_argument list[EMULATE_ARGUMENTS];
     int count;
+    void *parameters[KERNEL_PARAMETERS]; /* [bytes of the parameter] */
+    int parameter_count;
 };
 
 /* Parses the words; before anything is compiled. */
 int emulate_parse(struct emulate_arguments *arguments, const struct cli_list *words);
 /* Compares the names with the parameters of the kernel, whose file is `source`. */
-int emulate_match(struct emulate_arguments *arguments, const struct kernel *kernel,
-                  const char *source);
+int emulate_match(struct emulate_arguments *arguments, const struct kernel_text *text,
+                  const struct kernel *kernel, const char *source);
 /* Loads the arrays and converts the scalars. */
 int emulate_load(struct emulate_arguments *arguments, const struct kernel *kernel,
                  const struct simt_signature *signature);
-/* -o NAME=FILE */
+/* emulate_output.c: -o NAME=FILE */
 int emulate_outputs(struct emulate_arguments *arguments, const struct cli_list *words);
 int emulate_write(const struct emulate_arguments *arguments);
 void emulate_free(struct emulate_arguments *arguments);

@@ -1,16 +1,16 @@
 /*
- * emulate_args.c - the arguments of a kernel for "echelon emulate": words of --arg and of --output.
+ * emulate_args.c - the arguments of a kernel for "echelon emulate": the words of --arg.
  *
  *     n=1000  n:u32=1000     a scalar
  *     in=a.npy  in:f32=b.raw an array from a file
  *     out:u32:1000           an array of 1000 uninitialised elements
  *     sum:f32:64=0           an array of 64 elements with this value
  *     next=null              a null pointer
+ *     a.n=1000               a member of the parameter a, which is a struct
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "emulate.h"
-#include "job.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -30,7 +30,7 @@ static bool is_name(const char *text)
 {
     if (!*text) return false;
     for (; *text; text++)
-        if (!isalnum((unsigned char)*text) && *text != '_') return false;
+        if (!isalnum((unsigned char)*text) && *text != '_' && *text != '.') return false;
     return true;
 }
 
@@ -81,13 +81,32 @@ int emulate_parse(struct emulate_arguments *a, const struct cli_list *words)
 
 /* ---- Names ---- */
 
-/* A parameter without a name is called by its position, from 1. */
-static void name_of(const struct kernel *kernel, int i, char *name, size_t bytes)
+/* A name that needs an argument. */
+struct needed {
+    char name[2 * KERNEL_NAME];
+    int parameter;
+};
+
+/* The names of all arguments: a parameter, or the members of a struct.  A parameter without a name
+ * is called by its position, from 1. */
+static int list_needed(const struct kernel_text *text, const struct kernel *kernel,
+                       struct needed list[EMULATE_ARGUMENTS])
 {
-    if (*kernel->parameters[i])
-        snprintf(name, bytes, "%s", kernel->parameters[i]);
-    else
-        snprintf(name, bytes, "%d", i + 1);
+    int n = 0;
+    for (int i = 0; i < kernel->parameter_count; i++) {
+        const struct kernel_struct *s = kernel_text_struct(text, kernel, i);
+        char name[KERNEL_NAME];
+        if (*kernel->parameters[i])
+            snprintf(name, sizeof name, "%s", kernel->parameters[i]);
+        else
+            snprintf(name, sizeof name, "%d", i + 1);
+        for (int m = 0; m < (s ? s->member_count : 1) && n < EMULATE_ARGUMENTS; m++, n++) {
+            snprintf(list[n].name, sizeof list[n].name, "%s%s%s", name, s ? "." : "",
+                     s ? s->members[m] : "");
+            list[n].parameter = i;
+        }
+    }
+    return n;
 }
 
 static const struct emulate_word *find_word(const struct emulate_arguments *a, const char *name)
@@ -98,20 +117,17 @@ static const struct emulate_word *find_word(const struct emulate_arguments *a, c
 }
 
 /* A word without a parameter. */
-static int check_surplus(const struct emulate_arguments *a, const struct kernel *kernel)
+static int check_surplus(const struct emulate_arguments *a, const struct kernel *kernel,
+                         const struct needed *needed, int n)
 {
-    char names[KERNEL_PARAMETERS][KERNEL_NAME];
-    const char *list[KERNEL_PARAMETERS];
-    for (int i = 0; i < kernel->parameter_count; i++) {
-        name_of(kernel, i, names[i], sizeof names[i]);
-        list[i] = names[i];
-    }
+    const char *names[EMULATE_ARGUMENTS];
+    for (int i = 0; i < n; i++) names[i] = needed[i].name;
     for (int i = 0; i < a->word_count; i++) {
         const char *name = a->words[i].name;
         int k = 0;
-        while (k < kernel->parameter_count && strcmp(names[k], name) != 0) k++;
-        if (k < kernel->parameter_count) continue;
-        const char *nearest = cli_nearest(name, list, kernel->parameter_count);
+        while (k < n && strcmp(names[k], name) != 0) k++;
+        if (k < n) continue;
+        const char *nearest = cli_nearest(name, names, n);
         return cli_fail(EXIT_BAD, "--arg %s: there is no parameter %s%s%s; see %s",
                         a->words[i].word, name, nearest ? "; did you mean " : "",
                         nearest ? nearest : "", kernel->signature);
@@ -119,19 +135,24 @@ static int check_surplus(const struct emulate_arguments *a, const struct kernel 
     return EXIT_DONE;
 }
 
-int emulate_match(struct emulate_arguments *a, const struct kernel *kernel, const char *source)
+int emulate_match(struct emulate_arguments *a, const struct kernel_text *text,
+                  const struct kernel *kernel, const char *source)
 {
-    char name[KERNEL_NAME];
-    int code = check_surplus(a, kernel);
-    for (int i = 0; i < kernel->parameter_count && code == EXIT_DONE; i++) {
-        name_of(kernel, i, name, sizeof name);
-        const struct emulate_word *word = find_word(a, name);
+    struct needed *needed = calloc(EMULATE_ARGUMENTS, sizeof *needed);
+    if (!needed) return cli_fail(EXIT_MEMORY, "out of memory");
+    const int n = list_needed(text, kernel, needed);
+    int code = check_surplus(a, kernel, needed, n);
+    for (int i = 0; i < n && code == EXIT_DONE; i++) {
+        const struct emulate_word *word = find_word(a, needed[i].name);
         if (!word)
-            return cli_fail(EXIT_BAD, "%s: there is no --arg for the parameter %s of %s", source,
-                            name, kernel->signature);
-        a->list[a->count++] =
-            (struct emulate_argument){ .name = word->name, .word = word, .differs = -1 };
+            code = cli_fail(EXIT_BAD, "%s: there is no --arg for the parameter %s of %s", source,
+                            needed[i].name, kernel->signature);
+        else
+            a->list[a->count++] = (struct emulate_argument){
+                .name = word->name, .word = word, .parameter = needed[i].parameter, .differs = -1
+            };
     }
+    free(needed);
     return code;
 }
 
@@ -283,81 +304,53 @@ static int load_array(struct emulate_argument *x, const struct kernel *kernel,
     return EXIT_DONE;
 }
 
+/* The type of the argument; NULL: the table of the module does not have it. */
+static const struct simt_parameter *type_of(struct emulate_argument *x,
+                                            const struct simt_signature *signature)
+{
+    const char *member = strchr(x->name, '.');
+    if (!member) return &signature->parameters[x->parameter];
+    for (const struct simt_member *m = signature->members; m->name; m++) {
+        if ((int)m->parameter != x->parameter || strcmp(m->name, member + 1) != 0) continue;
+        x->offset = m->offset;
+        return &m->type;
+    }
+    return NULL;
+}
+
+static int make_parameters(struct emulate_arguments *a, const struct simt_signature *signature)
+{
+    a->parameter_count = (int)signature->count;
+    for (int i = 0; i < a->parameter_count; i++) {
+        const struct simt_parameter *p = &signature->parameters[i];
+        const size_t bytes = p->pointer ? sizeof(CUdeviceptr) : p->bytes;
+        a->parameters[i] = calloc(1, bytes + 16);
+        if (!a->parameters[i]) return cli_fail(EXIT_MEMORY, "out of memory");
+    }
+    return EXIT_DONE;
+}
+
 int emulate_load(struct emulate_arguments *a, const struct kernel *kernel,
                  const struct simt_signature *signature)
 {
-    int code = EXIT_DONE;
-    if (signature->count != (uint32_t)a->count)
+    if (signature->count != (uint32_t)kernel->parameter_count)
         return cli_fail(EXIT_BAD, "%s has %u parameters, but %d were found in its text: %s",
-                        kernel->name, signature->count, a->count, kernel->signature);
+                        kernel->name, signature->count, kernel->parameter_count, kernel->signature);
+    int code = make_parameters(a, signature);
     for (int i = 0; i < a->count && code == EXIT_DONE; i++) {
-        const struct simt_parameter *p = &signature->parameters[i];
-        code =
-            p->pointer ? load_array(&a->list[i], kernel, p) : load_scalar(&a->list[i], kernel, p);
+        struct emulate_argument *x = &a->list[i];
+        const struct simt_parameter *p = type_of(x, signature);
+        if (!p)
+            code = cli_fail(EXIT_BAD, "%s: the type of %s is unknown", kernel->name, x->name);
+        else
+            code = p->pointer ? load_array(x, kernel, p) : load_scalar(x, kernel, p);
+        if (code == EXIT_DONE && !x->array)
+            memcpy((char *)a->parameters[x->parameter] + x->offset, x->scalar, p->bytes);
     }
     for (int i = 0; i < a->count && code == EXIT_DONE; i++)
         if (a->list[i].output && (!a->list[i].array || !a->list[i].bytes))
             code = cli_fail(EXIT_BAD, "--output %s=%s: the argument is not an array",
                             a->list[i].name, a->list[i].output);
-    return code;
-}
-
-/* ---- Outputs ---- */
-
-int emulate_outputs(struct emulate_arguments *a, const struct cli_list *words)
-{
-    const char *outputs[64], *inputs[64];
-    int input_count = 0;
-    for (int i = 0; i < a->word_count; i++)
-        if (!a->words[i].sized && input_count < 64) inputs[input_count++] = a->words[i].value;
-    for (int i = 0; i < words->count; i++) {
-        const char *word = words->words[i], *equals = strchr(word, '=');
-        int k = 0;
-        if (!equals || !equals[1])
-            return cli_fail(EXIT_BAD, "--output %s: use NAME=FILE, or NAME=- to print the array",
-                            word);
-        const int length = (int)(equals - word);
-        while (k < a->count && ((int)strlen(a->list[k].name) != length ||
-                                strncmp(a->list[k].name, word, (size_t)length) != 0))
-            k++;
-        if (k == a->count)
-            return cli_fail(EXIT_BAD, "--output %s: the kernel has no parameter %.*s", word, length,
-                            word);
-        if (a->list[k].output)
-            return cli_fail(EXIT_BAD, "--output is given twice for %s", a->list[k].name);
-        a->list[k].output = outputs[i] = equals + 1;
-        int code = cli_check_output("output", outputs[i], inputs, input_count);
-        if (code != EXIT_DONE) return code;
-    }
-    return cli_check_outputs(outputs, words->count);
-}
-
-static int write_array(const struct emulate_argument *x)
-{
-    struct io_output output;
-    struct io_error error;
-    unsigned char header[IO_NPY_HEADER];
-    int format = strcmp(x->output, "-") == 0 ? IO_TEXT : io_format_from_extension(x->output);
-    if (format < 0) format = io_dtype_from_extension(x->output) >= 0 ? IO_RAW : IO_TEXT;
-    io_status status = io_create(&output, x->output, &error);
-    if (status == IO_OK && format == IO_NPY && x->columns && io_npy_descr(x->dtype)) {
-        const size_t bytes =
-            io_npy_header_matrix(io_npy_descr(x->dtype), x->n / x->columns, x->columns, header);
-        status = io_write(&output, header, bytes, &error);
-        format = IO_RAW;
-    }
-    if (status == IO_OK)
-        status = write_values(&output, (io_format)format, x->dtype, x->result, x->n, &error);
-    if (status == IO_OK) status = io_commit(&output, &error);
-    io_discard(&output);
-    return status == IO_OK ? EXIT_DONE : cli_fail_io(status, &error);
-}
-
-int emulate_write(const struct emulate_arguments *a)
-{
-    int code = EXIT_DONE;
-    for (int i = 0; i < a->count && code == EXIT_DONE; i++)
-        if (a->list[i].output && a->list[i].result) code = write_array(&a->list[i]);
     return code;
 }
 
@@ -368,6 +361,7 @@ void emulate_free(struct emulate_arguments *a)
         free(a->list[i].result);
         free(a->list[i].other);
     }
+    for (int i = 0; i < a->parameter_count; i++) free(a->parameters[i]);
     free(a->words);
     memset(a, 0, sizeof *a);
 }

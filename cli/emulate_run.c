@@ -120,13 +120,13 @@ static int launch(struct emulator_device *d, CUkernel kernel, const struct emula
                   struct emulate_arguments *a)
 {
     enum { WITHOUT_ASKING = 48 << 10 };
-    void *parameters[KERNEL_PARAMETERS + 1];
     const struct simt_finding *findings;
     CUlaunchAttribute cluster = { .id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION };
     memcpy(cluster.value.cluster, l->cluster, sizeof l->cluster);
     for (int i = 0; i < a->count; i++) {
-        struct emulate_argument *x = &a->list[i];
-        parameters[i] = x->array ? (void *)&x->device : x->scalar;
+        const struct emulate_argument *x = &a->list[i];
+        if (x->array)
+            memcpy((char *)a->parameters[x->parameter] + x->offset, &x->device, sizeof x->device);
     }
     const CUlaunchConfig config = { l->grid[0],
                                     l->grid[1],
@@ -141,7 +141,7 @@ static int launch(struct emulator_device *d, CUkernel kernel, const struct emula
     if (l->shared_bytes > WITHOUT_ASKING)
         d->driver->cuKernelSetAttribute(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
                                         (int)l->shared_bytes, kernel, 0);
-    const CUresult result = d->driver->cuLaunchKernelEx(&config, kernel, parameters, NULL);
+    const CUresult result = d->driver->cuLaunchKernelEx(&config, kernel, a->parameters, NULL);
     if (result == CUDA_SUCCESS || d->emulator.findings(&findings) > 0) return EXIT_DONE;
     return driver_failed(d, result, "the launch failed");
 }

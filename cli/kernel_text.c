@@ -126,32 +126,43 @@ static void qualify(const struct reader *r, const struct token *word, char name[
 /* Reads ( PARAMETER , PARAMETER ), of which the first parenthesis has been read. */
 static void read_parameters(struct reader *r, struct kernel *k)
 {
-    char word[KERNEL_NAME] = "";
-    int depth = 1, words = 0;
+    char word[KERNEL_NAME] = "", before[KERNEL_NAME] = "";
+    int depth = 1, angles = 0, words = 0;
     bool named = true; /* no initialiser or dimension has begun */
+    bool plain = true; /* neither a pointer nor a reference */
     append(k->signature, sizeof k->signature, &r->token);
     for (token_advance(r); r->token.kind != END; token_advance(r)) {
         const struct token *t = &r->token;
         if (t->kind == WORD) check_foreign(r);
         depth += token_is(t, "(") || token_is(t, "<") || token_is(t, "{");
         depth -= token_is(t, ")") || token_is(t, ">") || token_is(t, "}");
+        angles += token_is(t, "<");
+        angles -= token_is(t, ">") && angles > 0;
         append(k->signature, sizeof k->signature, t);
         const bool ends = depth == 0 || (depth == 1 && token_is(t, ","));
         if (ends && words && k->parameter_count < KERNEL_PARAMETERS) {
             const bool has_name = words > 1 && !is_type_word(word);
-            snprintf(k->parameters[k->parameter_count++], KERNEL_NAME, "%s", has_name ? word : "");
+            const int i = k->parameter_count++;
+            snprintf(k->parameters[i], KERNEL_NAME, "%s", has_name ? word : "");
+            snprintf(k->types[i], KERNEL_NAME, "%s", !plain ? "" : has_name ? before : word);
         }
         if (depth == 0) return;
         if (ends) {
             words = 0;
-            named = true;
+            angles = 0;
+            named = plain = true;
+            *word = *before = 0;
             continue;
         }
         if (token_is(t, "=") || token_is(t, "[")) named = false;
-        if (!named) continue;
+        if (token_is(t, "*") || token_is(t, "&") || token_is(t, "[")) plain = false;
+        if (!named || angles > 0) continue;
         words += t->kind == WORD || token_is(t, ">") || token_is(t, "*");
-        if (t->kind == WORD) snprintf(word, sizeof word, "%.*s", (int)t->length, t->at);
-        if (token_is(t, "*") || token_is(t, ">")) *word = 0;
+        if (t->kind == WORD) {
+            snprintf(before, sizeof before, "%s", word);
+            snprintf(word, sizeof word, "%.*s", (int)t->length, t->at);
+        }
+        if (token_is(t, "*")) *word = 0;
     }
 }
 
@@ -251,6 +262,7 @@ static void read_token(struct reader *r)
         snprintf(r->next_space, sizeof r->next_space, "%.*s", (int)t->length, t->at);
     if (r->system || (t->kind != WORD && !token_is(t, "<<<"))) return;
     if (token_is(t, "template")) r->in_template = true;
+    if (token_is(t, "struct") || token_is(t, "class")) kernel_struct_read(r);
     if (token_is(t, "<<<"))
         note(r, r->text->problem, sizeof r->text->problem,
              "launches of kernels (<<<...>>>) are not supported: put host code under "
@@ -293,6 +305,7 @@ void kernel_text_free(struct kernel_text *text)
 {
     for (int i = 0; i < text->file_count; i++) free(text->files[i].path);
     free(text->files);
+    free(text->structs);
     free(text->kernels);
     memset(text, 0, sizeof *text);
 }
@@ -318,4 +331,13 @@ const struct kernel *kernel_text_find(const struct kernel_text *text, const char
         }
     }
     return *matches == 1 ? found : NULL;
+}
+
+const struct kernel_struct *kernel_text_struct(const struct kernel_text *text,
+                                               const struct kernel *kernel, int i)
+{
+    const struct kernel_struct *found = NULL;
+    for (int k = 0; k < text->struct_count && *kernel->types[i]; k++)
+        if (strcmp(text->structs[k].name, kernel->types[i]) == 0) found = &text->structs[k];
+    return found && !found->complex && found->member_count > 0 ? found : NULL;
 }

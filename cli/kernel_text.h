@@ -14,6 +14,7 @@ enum {
     KERNEL_NAME = 128, /* bytes of a name, with its namespaces */
     KERNEL_SIGNATURE = 1024,
     KERNEL_PARAMETERS = 64,
+    KERNEL_MEMBERS = 64, /* of a struct */
     KERNEL_TEXT_KERNELS = 256,
     KERNEL_TEXT_ARRAYS = 64
 };
@@ -23,6 +24,7 @@ struct kernel {
     char signature[KERNEL_SIGNATURE]; /* "reduce(const float *in, int n)" */
     char bound[KERNEL_NAME];          /* the arguments of __launch_bounds__(); "": none */
     char parameters[KERNEL_PARAMETERS][KERNEL_NAME]; /* their names; "": none */
+    char types[KERNEL_PARAMETERS][KERNEL_NAME];      /* the last word of the type; "": a pointer */
     int parameter_count;
     bool templated, defined;
     int definitions; /* more than one: overloaded */
@@ -32,9 +34,18 @@ struct kernel_file { /* a file of the user that the source consists of */
     char *path;
 };
 
+struct kernel_struct { /* without its namespaces */
+    char name[KERNEL_NAME];
+    char members[KERNEL_MEMBERS][KERNEL_NAME / 2];
+    int member_count;
+    bool complex; /* not all members are known */
+};
+
 struct kernel_text {
     struct kernel *kernels;
     int kernel_count;
+    struct kernel_struct *structs;
+    int struct_count;
     char arrays[KERNEL_TEXT_ARRAYS][KERNEL_NAME]; /* extern __shared__ ... NAME[] */
     int array_count;
     struct kernel_file *files;
@@ -53,5 +64,9 @@ void kernel_text_free(struct kernel_text *text);
  * template arguments.  NULL: none or several, *matches of them. */
 const struct kernel *kernel_text_find(const struct kernel_text *text, const char *name,
                                       int *matches);
+
+/* The struct of parameter i, which is passed by value, if all its members are known; or NULL. */
+const struct kernel_struct *kernel_text_struct(const struct kernel_text *text,
+                                               const struct kernel *kernel, int i);
 
 #endif

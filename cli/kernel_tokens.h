@@ -37,4 +37,8 @@ bool token_is_word(char c); /* whether a word may contain it */
 /* Reads the next token of the text, and the line markers before it. */
 void token_advance(struct reader *r);
 
+/* kernel_struct.c: adds the struct whose keyword is the current token, if it is defined here.  The
+ * reader does not move. */
+void kernel_struct_read(const struct reader *from);
+
 #endif

@@ -26,10 +26,18 @@ struct simt_parameter {
     int constant;        /* ... to const */
 };
 
+struct simt_member { /* of a parameter that is a struct */
+    uint32_t parameter;
+    const char *name;
+    uint32_t offset;
+    struct simt_parameter type;
+};
+
 struct simt_signature {
     const char *kernel;
     const struct simt_parameter *parameters;
     uint32_t count;
+    const struct simt_member *members; /* of all parameters; a name NULL ends them */
 };
 
 #ifdef __cplusplus
@@ -62,6 +70,15 @@ template <typename P> constexpr struct simt_parameter simt_parameter_of()
 }
 
 template <typename T> struct simt_parameters;
+
+/* The type of parameter I of a function. */
+template <size_t I, typename T> struct simt_parameter_type;
+template <size_t I, typename P, typename... More>
+struct simt_parameter_type<I, void(P, More...)> : simt_parameter_type<I - 1, void(More...)> {
+};
+template <typename P, typename... More> struct simt_parameter_type<0, void(P, More...)> {
+    using type = typename std::remove_cv<P>::type;
+};
 
 template <typename... P> struct simt_parameters<void(P...)> {
     static constexpr struct simt_parameter of[sizeof...(P) + 1] = { simt_parameter_of<P>()... };

@@ -123,6 +123,41 @@ cat err
 more 'k<int,7>' u32
 cat err
 
+echo "structs as parameters"
+cat >args.cu <<'END'
+typedef unsigned word;
+namespace space {
+struct __align__(16) args {
+    const word *in, *out; /* two */
+    static constexpr int many = 3;
+    word n = 7;
+    float factor;
+    __device__ word twice() const { return 2 * n; }
+    bool odd;
+    double last;
+};
+}
+template <typename T> struct box { T value; T *at; };
+typedef struct { int x, y; } pair;
+__global__ void k(const __grid_constant__ space::args a, pair p, box<long> b)
+{
+    const int i = threadIdx.x;
+    if (i < a.n) const_cast<word *>(a.out)[i] = a.in[i] * a.factor + a.twice() + a.odd + a.last + p.x + p.y + b.value;
+    if (i == 0) b.at[0] = sizeof a;
+}
+END
+args() {
+    code echelon emulate args.cu --block 32 --arg a.in=few.txt --arg a.out:u32:5 --arg a.n=5 --arg a.factor=10 \
+        --arg a.odd=1 --arg a.last=1e3 --arg p.x=20000 --arg p.y=-10000 --arg b.value=100000 --arg b.at:i64:1 "$@"
+}
+args -o a.out=- -o b.at=at.npy 2>/dev/null | tr '\n' ' '
+echo
+dump d8 at.npy 128
+args --json | python3 -c 'import json, sys; print([a["name"] + ":" + a["type"] for a in json.load(sys.stdin)["arguments"]])'
+code echelon emulate args.cu --arg a.in=few.txt --arg p.x=1
+code echelon emulate args.cu --arg a.im=few.txt
+code echelon emulate args.cu --arg a.many=1
+
 echo "odd names"
 mkdir 'odd "dir" $HOME\x'
 cp order.cu 'odd "dir" $HOME\x/a:b `c`.cu'

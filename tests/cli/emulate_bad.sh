@@ -44,8 +44,8 @@ try '#include <cuda_fp16.h>
 __global__ void k(int *a) { }' --arg a:i32:1
 try '__global__ void k(cudaTextureObject_t a) { }' --arg a=1
 try '__global__ void k(int *a) { cudaMalloc(&a, 1); }' --arg a:i32:1
-try 'struct pair { int x; float y; };
-__global__ void k(pair a) { }' --arg a=1
+try 'struct list { int n[4]; };
+__global__ void k(list a) { }' --arg a=1
 
 echo "kernels"
 try '' --arg a=1
@@ -132,7 +132,7 @@ a:u32:1=
 a:U32:1
 a:int=1
 a b=1
-a.b=1
+a+b=1
 a-b:u32:1
 a:u32:99999999999999999999
 END

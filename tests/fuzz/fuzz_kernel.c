@@ -29,8 +29,10 @@ static void check_kernel(const struct kernel_text *text, const struct kernel *k,
     FUZZ_CHECK(k->defined == (k->definitions > 0));
     const struct kernel *found = kernel_text_find(text, k->name, &matches);
     FUZZ_CHECK(found == (k->defined ? k : NULL) || matches > 1 || !k->defined);
-    for (int i = 0; i < k->parameter_count; i++)
+    for (int i = 0; i < k->parameter_count; i++) {
         FUZZ_CHECK(!*k->parameters[i] || occurs(k->parameters[i], bytes, n));
+        kernel_text_struct(text, k, i);
+    }
 }
 
 int LLVMFuzzerTestOneInput(const unsigned char *bytes, size_t n)
@@ -41,6 +43,11 @@ int LLVMFuzzerTestOneInput(const unsigned char *bytes, size_t n)
     FUZZ_CHECK(text.array_count <= KERNEL_TEXT_ARRAYS);
     for (int i = 0; i < text.kernel_count; i++) check_kernel(&text, &text.kernels[i], bytes, n);
     for (int i = 0; i < text.array_count; i++) FUZZ_CHECK(occurs(text.arrays[i], bytes, n));
+    for (int i = 0; i < text.struct_count; i++) {
+        const struct kernel_struct *s = &text.structs[i];
+        FUZZ_CHECK(s->member_count <= KERNEL_MEMBERS && occurs(s->name, bytes, n));
+        for (int k = 0; k < s->member_count; k++) FUZZ_CHECK(occurs(s->members[k], bytes, n));
+    }
     kernel_text_free(&text);
     return 0;
 }
