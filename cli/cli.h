@@ -46,10 +46,9 @@ int cli_fail_ech(ech_status status, const ech_ctx *ctx);
 struct option {
     char letter;       /* 0: none; docs/cli.md lists all letters */
     const char *name;  /* without the dashes; NULL ends a table */
-    const char *value; /* placeholder of the value in the help; NULL: a flag.  If it ends in "..."
-                          as NAME=VALUE..., but not in "]...", the option may be repeated */
-    void *target;      /* a bool for a flag, a struct cli_list if repeated, otherwise a const
-                          char * */
+    const char *value; /* placeholder of the value in the help; NULL: a flag */
+    void *target;      /* a bool for a flag, a struct cli_list if the option may be repeated,
+                          otherwise a const char * */
     const char *help;
 };
 
@@ -66,6 +65,7 @@ struct command {
     const char *examples; /* lines of help */
     const char *notes;    /* printed after the options; may be "" */
     const struct option *options;
+    const char *const *repeated; /* names of options that may be repeated; NULL ends it, or NULL */
     int most_operands;
     int (*run)(int count, char **operands);
 };

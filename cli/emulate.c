@@ -273,6 +273,7 @@ const struct command command_emulate = {
         "Exit status: 0 no faults; 1 faults; 2 usage error, or the kernel cannot be compiled; 3\n"
         "the emulator is not available.\n",
     .options = options,
+    .repeated = (const char *const[]){ "arg", "output", "define", "include", NULL },
     .most_operands = 1,
     .run = run,
 };
