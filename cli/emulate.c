@@ -16,7 +16,7 @@
 
 static struct {
     const char *grid, *block, *cluster, *shared;
-    const char *seed, *seeds, *yield, *threads, *sm, *html;
+    const char *seed, *seeds, *yield, *threads, *sm, *html, *record;
     struct cli_list arguments, outputs, defines, roots;
     bool weak, json;
 } set;
@@ -39,7 +39,8 @@ static const struct option options[] = {
     { 0, "weak", NULL, &set.weak, "other blocks see stores to global memory late" },
     { 0, "threads", "N", &set.threads, "run blocks on N CPU threads; 0: all; default: 1" },
     { 0, "sm", "N", &set.sm, "report the compute capability N; default: 90" },
-    { 0, "html", "FILE", &set.html, "write a page that shows each step of block 0" },
+    { 0, "html", "FILE", &set.html, "write a page that shows each step of a block" },
+    { 0, "record", "BLOCK", &set.record, "with --html: the number of this block; default: 0" },
     { 0, "json", NULL, &set.json, "print JSON" },
     { 0, NULL, NULL, NULL, NULL },
 };
@@ -94,7 +95,10 @@ static int parse_launch(struct emulate_launch *l)
         (code = parse_number("seed", set.seed, 0, UINT64_MAX / 2, &l->seed)) != EXIT_DONE ||
         (code = parse_number("seeds", set.seeds, 1, 1 << 20, &l->seeds)) != EXIT_DONE ||
         (code = parse_number("yield", set.yield, 0, 1 << 20, &yield)) != EXIT_DONE ||
-        (code = parse_number("sm", set.sm, 75, 999, &sm)) != EXIT_DONE)
+        (code = parse_number("sm", set.sm, 75, 999, &sm)) != EXIT_DONE ||
+        (code = parse_number("record", set.record, 0,
+                             (uint64_t)l->grid[0] * l->grid[1] * l->grid[2] - 1, &l->record)) !=
+            EXIT_DONE)
         return code;
     if (set.threads && (code = cli_parse_threads(set.threads, &threads)) != EXIT_DONE) return code;
     if (threads > 256)
@@ -145,6 +149,7 @@ static int check_usage(int count)
     if (count == 0)
         return cli_fail(EXIT_BAD, "no kernel: give one, for example echelon emulate "
                                   "reduce.cu:reduce --grid 8 --block 256 --arg n=1000");
+    if (set.record && !set.html) return cli_fail(EXIT_BAD, "--record needs --html");
     for (int i = 0; i < set.defines.count; i++) {
         const char *word = set.defines.words[i];
         if (!*word || *word == '=' || (*word >= '0' && *word <= '9'))

@@ -79,6 +79,7 @@ struct emulate_launch {
     uint64_t seed, seeds; /* runs with the seeds seed .. seed + seeds - 1 */
     char options[256];    /* of the emulator, other than the seed */
     size_t events;        /* to record */
+    uint64_t record;      /* the block whose events are recorded, by its number in the grid */
 };
 
 struct emulator_device {

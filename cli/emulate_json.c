@@ -219,6 +219,7 @@ void emulate_json(const struct emulate_report *r, bool with_events, FILE *to)
     put_counts(&json, &r->counts.counts);
     put_lines(&json, r);
     if (with_events) {
+        json_count(&json, "recorded_block", l->record);
         json_count(&json, "truncated", r->truncated);
         put_sources(&json, r);
         put_events(&json, r);

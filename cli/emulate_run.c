@@ -151,7 +151,7 @@ int emulate_run(struct emulator_device *d, CUkernel kernel, const struct emulate
 {
     char options[64], message[256];
     d->emulator.forget();
-    if (!d->emulator.record(0, l->events)) return cli_fail(EXIT_MEMORY, "out of memory");
+    if (!d->emulator.record(l->record, l->events)) return cli_fail(EXIT_MEMORY, "out of memory");
     for (uint64_t i = 0; i < l->seeds; i++) {
         snprintf(options, sizeof options, "%s,seed=%llu", i ? "noprofile" : "profile",
                  (unsigned long long)(l->seed + i));

@@ -143,7 +143,7 @@ echo "options"
 code echelon emulate
 code echelon emulate k.cu:k k.cu:k
 for words in "--grid 0" "--grid 1x2x3x4" "--grid x" "--block 8x" "--block many" "--shared -1" "--seeds 0" "--sm 20" \
-    "--threads 300" "--yield 2^30" "--define =1" "--define 2A" "--include=" "--html=" "--arg" "--json=1"; do
+    "--threads 300" "--yield 2^30" "--define =1" "--define 2A" "--include=" "--html=" "--record 0" "--html x.html --record 1" "--arg" "--json=1"; do
     # shellcheck disable=SC2086
     code echelon emulate k.cu:other --arg n=1 $words
 done

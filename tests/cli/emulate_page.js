@@ -44,6 +44,7 @@ const document = {
 new Function("document", script)(document);
 
 const report = JSON.parse(data), $ = id => elements.get(id);
+console.log($("block").textContent);
 console.log(document.title);
 console.log($("launch").textContent.replace(/Echelon .*/, "Echelon V"));
 console.log($("findings").children.length + " findings: " + $("findings").textContent.replace(/\s+/g, " ").slice(0, 160));

@@ -27,5 +27,5 @@ grep -o -E '(shuffle|has passed __syncthreads)' out | sort -u
 cat >race.cu <<'END'
 __global__ void race(int *out) { out[threadIdx.x % 16] = threadIdx.x; }
 END
-code echelon emulate race.cu --block 96 --arg out:i32:16 --html race.html >/dev/null
+code echelon emulate race.cu --grid 2x2 --block 96 --arg out:i32:16 --html race.html --record 3 >/dev/null
 node "$TESTS/emulate_page.js" race.html
