@@ -47,8 +47,15 @@ struct option {
     char letter;       /* 0: none; docs/cli.md lists all letters */
     const char *name;  /* without the dashes; NULL ends a table */
     const char *value; /* placeholder of the value in the help; NULL: a flag */
-    void *target;      /* a bool for a flag, otherwise a const char * */
+    void *target;      /* a bool for a flag, a struct cli_list if the option may be repeated,
+                          otherwise a const char * */
     const char *help;
+};
+
+/* The values of an option that may be repeated. */
+struct cli_list {
+    const char *words[64];
+    int count;
 };
 
 struct command {
@@ -58,6 +65,7 @@ struct command {
     const char *examples; /* lines of help */
     const char *notes;    /* printed after the options; may be "" */
     const struct option *options;
+    const char *const *repeated; /* names of options that may be repeated; NULL ends it, or NULL */
     int most_operands;
     int (*run)(int count, char **operands);
 };
@@ -153,6 +161,7 @@ uint64_t cli_peak_host_bytes(void);
 extern const struct command command_sort, command_records, command_topk, command_merge, command_set,
     command_search, command_reduce, command_scan, command_hist, command_stats, command_quantile,
     command_unique, command_select, command_shuf, command_gen, command_gf2, command_info,
-    command_explain, command_profile, command_matrix, command_matmul, command_solve, command_ladder;
+    command_explain, command_profile, command_matrix, command_matmul, command_solve, command_ladder,
+    command_emulate;
 
 #endif

@@ -16,7 +16,7 @@
 static struct {
     struct job_words job;
     struct ladder_setting_words settings;
-    const char *rung, *n, *input, *seed, *plot;
+    const char *rung, *n, *input, *seed, *plot, *try_file;
     bool check, json, csv;
     const char *html;
 } set;
@@ -34,6 +34,10 @@ static const struct option options[] = {
     { 'o', "output", "FILE", &set.job.output,
       "with --input: write the result of the last rung to FILE,\nwhich may be the input" },
     { 0, "format", "FORMAT", &set.job.format, "format of --input: npy, raw or text" },
+    { 0, "try", "FILE", &set.try_file,
+      "run the kernels of FILE, which have the names of those of a\nrung, on the SIMT emulator "
+      "next "
+      "to the rungs" },
     { 'D', "device", "DEVICE", &set.job.device,
       "cuda, cuda:1, or simt: the SIMT emulator; default: the\nfirst GPU, otherwise simt" },
     { 'c', "check", NULL, &set.check, "only check the results, for all sizes and types" },
@@ -146,8 +150,14 @@ static int check_usage(const char *name)
                         set.input ? "input"
                         : set.n   ? "n"
                                   : "plot");
-    if (set.plot && strcmp(name, "all") == 0)
-        return cli_fail(EXIT_BAD, "--plot needs one ladder, not all");
+    if ((set.plot || set.try_file) && strcmp(name, "all") == 0)
+        return cli_fail(EXIT_BAD, "--%s needs one ladder, not all", set.plot ? "plot" : "try");
+    if (set.try_file && set.job.output)
+        return cli_fail(EXIT_BAD, "--output cannot be combined with --try");
+    if (set.try_file && !set.job.device) set.job.device = "simt";
+    if (set.try_file && strcmp(set.job.device, "simt") != 0)
+        return cli_fail(EXIT_BAD, "--try runs on the SIMT emulator; use --device simt, not %s",
+                        set.job.device);
     code = cli_check_outputs((const char *[]){ set.job.output, set.plot }, 2);
     if (code != EXIT_DONE) return code;
     return cli_check_output("plot", set.plot, (const char *[]){ set.input }, 1);
@@ -161,7 +171,7 @@ static int check_html(void)
                         "--check uses sizes of its own and cannot be combined with --html");
     int code = cli_check_outputs((const char *[]){ set.job.output, set.plot, set.html }, 3);
     if (code != EXIT_DONE) return code;
-    return cli_check_output("html", set.html, (const char *[]){ set.input }, 1);
+    return cli_check_output("html", set.html, (const char *[]){ set.input, set.try_file }, 2);
 }
 
 /* ---- Running ---- */
@@ -202,7 +212,7 @@ static int check_type(struct ladder_report *report, ech_dtype type)
                     rung->idea, ech_dtype_name(type), n, result.message);
         }
     }
-    return EXIT_DONE;
+    return set.try_file ? ladder_try_check(report, type) : EXIT_DONE;
 }
 
 static int check_all_types(struct ladder_report *report)
@@ -267,7 +277,12 @@ static int measure(struct ladder_report *report)
                         ladder->name, rung->number, rung->idea, rung->most, ladder->unit);
                 continue;
             }
-            int code = measure_one(report, rung, at_most(rung, sizes[k]));
+            const uint64_t n = at_most(rung, sizes[k]);
+            int code = measure_one(report, rung, n);
+            const struct ladder_data data = { plan.job.column.keys, NULL, n };
+            if (code == EXIT_DONE && set.try_file && rung->number == ladder_try_number())
+                code =
+                    ladder_try_measure(report, rung, type_of(ladder), n, plan.input ? &data : NULL);
             if (code != EXIT_DONE) return code;
         }
     }
@@ -277,8 +292,8 @@ static int measure(struct ladder_report *report)
 static void judge(struct ladder_report *report)
 {
     const struct ladder *ladder = report->results.ladder;
-    report->whole = plan.rung == 0 && !plan.sizes_given && !plan.input && !set.job.type &&
-                    !ladder_has_settings(&plan.settings) && report->wrong == 0 &&
+    report->whole = plan.rung == 0 && !plan.sizes_given && !set.try_file && !plan.input &&
+                    !set.job.type && !ladder_has_settings(&plan.settings) && report->wrong == 0 &&
                     report->results.count > 0;
     if (ladder->claim_count > LADDER_CLAIMS) {
         report->whole = false;
@@ -309,6 +324,9 @@ static int run_ladder(const struct ladder *ladder, struct ladder_report *report)
     if (!any && ladder_has_settings(&plan.settings))
         return cli_fail(EXIT_BAD, "rung %d of %s does not support the given --bits or --columns",
                         plan.rung, ladder->name);
+    if (set.try_file && (code = ladder_try_open(&plan.device, ladder, type_of(ladder), set.try_file,
+                                                plan.rung)) != EXIT_DONE)
+        return code;
     if (set.check) return check_all_types(report);
     if (!plan.input && (code = check_type(report, type_of(ladder))) != EXIT_DONE) return code;
     code = measure(report);
@@ -450,6 +468,7 @@ static int run(int count, char **operands)
             code = cli_fail(EXIT_BAD, "%s", message);
     }
     if (code == EXIT_DONE) code = run_all(list_of, all ? ladder_count : 1);
+    ladder_try_close();
     ladder_close(&plan.device);
     return code;
 }
@@ -464,7 +483,8 @@ const struct command command_ladder = {
                 "  echelon ladder reduce --device simt         without a GPU: transaction counts\n"
                 "  echelon ladder bitonic --rung 2 --input keys.npy -o sorted.npy\n"
                 "  echelon ladder all --html ladders.html      charts of all ladders as one page\n"
-                "  echelon ladder all --check --device simt    only check the results\n",
+                "  echelon ladder all --check --device simt    only check the results\n"
+                "  echelon ladder reduce --try my_kernel.cu    your own kernel next to the rungs\n",
     .notes =
         "A ladder is a series of small kernels for one problem, from the simplest to the\n"
         "library's own.  Each rung adds one idea; the sources are in ladder/NAME.  The results\n"
@@ -474,6 +494,12 @@ const struct command command_ladder = {
         "it has counts: sectors per request of a warp (at least 4 for 32 words), bank conflicts\n"
         "with 32 banks and with the 16 banks of the first GPUs, divergent branches, barriers and\n"
         "races.\n\n"
+        "--try compiles FILE with the C++ compiler of the system, as \"echelon emulate\" does.  "
+        "It\n"
+        "defines one or more kernels of a rung, for example reduce_3, with the same parameters, "
+        "and\n"
+        "may include \"ladder/ladder.cuh\".  --rung selects the rung if the names do not.  With\n"
+        "--type, the elements have this type.\n\n"
         "NAME \"all\" runs every ladder.  Exit status: 1 if a result is wrong or a claim about\n"
         "counts does not hold; 2 usage error; 3 device not available.\n",
     .options = options,

@@ -51,6 +51,21 @@ double ladder_divergent_percent(const struct simt_counts *counts);
 void ladder_text(const struct ladder_report *reports, int count, FILE *to);
 void ladder_json(const struct ladder_report *reports, int count, FILE *to);
 void ladder_csv(const struct ladder_report *reports, int count, FILE *to);
+/* ---- The user's kernels instead of those of a rung: ladder_try.c ---- */
+
+/* Compiles the file for the SIMT emulator, and finds the rung whose kernels it defines; rung 0: by
+ * their names.  Each function returns EXIT_DONE, or another exit code after a message. */
+int ladder_try_open(struct ladder_device *device, const struct ladder *ladder, ech_dtype type,
+                    const char *file, int rung);
+/* The number of the rung. */
+int ladder_try_number(void);
+/* Checks the user's kernels at the sizes of the ladder. */
+int ladder_try_check(struct ladder_report *report, ech_dtype type);
+/* Adds a row with the counts of the user's kernels, in place of those of the rung. */
+int ladder_try_measure(struct ladder_report *report, const struct rung *rung, ech_dtype type,
+                       uint64_t n, const struct ladder_data *data);
+void ladder_try_close(void);
+
 /* Draws bars: throughput on a GPU, otherwise counts of the SIMT emulator. */
 int ladder_plot(const struct ladder_report *report, const char *path);
 /* Writes one self-contained page with the charts, tables and claims of all reports, and commits the

@@ -114,8 +114,26 @@ static const struct option *find_letter(const struct command *command, char lett
     return NULL;
 }
 
+static bool is_repeated(const struct command *command, const struct option *option)
+{
+    const char *const *name = command->repeated;
+    while (name && *name && strcmp(*name, option->name) != 0) name++;
+    return name && *name;
+}
+
+static int add_word(const struct option *option, const char *value)
+{
+    struct cli_list *list = option->target;
+    const int most = (int)(sizeof list->words / sizeof *list->words);
+    if (list->count == most)
+        return cli_fail(EXIT_BAD, "--%s is given more than %d times", option->name, most);
+    list->words[list->count++] = value;
+    return EXIT_DONE;
+}
+
 /* Sets the option to value.  If value is NULL, takes the next argument and advances *i. */
-static int set_option(const struct option *option, const char *value, int argc, char **argv, int *i)
+static int set_option(const struct command *command, const struct option *option, const char *value,
+                      int argc, char **argv, int *i)
 {
     if (!option->value) {
         *(bool *)option->target = true;
@@ -126,6 +144,7 @@ static int set_option(const struct option *option, const char *value, int argc, 
                         option->value);
     const char **target = option->target;
     if (!value) value = argv[++*i];
+    if (is_repeated(command, option)) return add_word(option, value);
     if (*target)
         return cli_fail(EXIT_BAD, "--%s is given twice, as \"%s\" and \"%s\"; give it once",
                         option->name, *target, value);
@@ -146,7 +165,7 @@ static int parse_long(const struct command *command, int argc, char **argv, int 
     if (equals && !option->value)
         return cli_fail(EXIT_BAD, "--%s has the value \"%s\", but takes none", option->name,
                         equals + 1);
-    return set_option(option, equals ? equals + 1 : NULL, argc, argv, i);
+    return set_option(command, option, equals ? equals + 1 : NULL, argc, argv, i);
 }
 
 /* A word of short options.  If the last one takes a value, the rest of the word is its value. */
@@ -155,8 +174,8 @@ static int parse_letters(const struct command *command, int argc, char **argv, i
     for (const char *at = argv[*i] + 1; *at; at++) {
         const struct option *option = find_letter(command, *at);
         if (!option) return unknown_letter(command, *at);
-        if (option->value) return set_option(option, at[1] ? at + 1 : NULL, argc, argv, i);
-        set_option(option, NULL, argc, argv, i);
+        if (option->value) return set_option(command, option, at[1] ? at + 1 : NULL, argc, argv, i);
+        set_option(command, option, NULL, argc, argv, i);
     }
     return EXIT_DONE;
 }

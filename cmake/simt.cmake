@@ -9,6 +9,45 @@
 
 option(ECHELON_SIMT "build the SIMT emulator, which runs CUDA kernels on the CPU" ON)
 
+# The flags of a module, for all compilers and for one. "echelon emulate" uses them, too (src/simt/CMakeLists.txt).
+set(simt_flags -O2 -gdwarf-4 -gz=none -fno-plt -UNDEBUG -fno-exceptions -fno-rtti -ffp-contract=off -fvisibility=hidden
+  -fno-tree-vectorize -fno-tree-slp-vectorize -fno-optimize-sibling-calls)
+# A thread-local array of another module has no constructor that must run before its first use. A vector access must
+# stay one access, as on the device, and each source line must stay in one place.
+set(simt_flags_gnu -g1 -fno-extern-tls-init -fno-tree-sra -fno-thread-jumps -fno-tree-tail-merge -fno-crossjumping)
+# Only "echelon emulate": the code of a branch stays next to it, so that the line of a call is found more precisely.
+set(simt_flags_lines_gnu -fno-reorder-blocks -fno-guess-branch-probability)
+set(simt_flags_clang -gline-tables-only -Wno-pass-failed "SHELL:-mllvm -disable-vector-combine")
+set(simt_hooks_all -DSIMT_HOOKS -fsanitize=thread -fsanitize-coverage=trace-pc)
+set(simt_hooks_gnu --param=tsan-distinguish-volatile=1 --param=tsan-instrument-func-entry-exit=0) # since version 11
+set(simt_hooks_clang "SHELL:-mllvm -tsan-distinguish-volatile=1" "SHELL:-mllvm -tsan-instrument-read-before-write=1"
+  "SHELL:-mllvm -tsan-instrument-func-entry-exit=0")
+set(simt_link_options -Wl,--no-undefined,--wrap=memcpy,--wrap=memmove,--wrap=memset)
+
+# Writes these flags as rows FLAG(whose, "flag") for cli/compile.c.
+function(simt_write_flags path)
+  set(rows "")
+  foreach(whose all gnu clang lines_gnu hooks_all hooks_gnu hooks_clang link)
+    set(list simt_flags_${whose})
+    if(whose STREQUAL "all")
+      set(list simt_flags)
+    elseif(whose STREQUAL "link")
+      set(list simt_link_options)
+    elseif(whose MATCHES "^hooks")
+      set(list simt_${whose})
+    endif()
+    foreach(flag IN LISTS ${list})
+      string(REGEX REPLACE "^SHELL:" "" flag "${flag}")
+      separate_arguments(flag UNIX_COMMAND "${flag}")
+      foreach(word IN LISTS flag)
+        string(APPEND rows "FLAG(${whose}, \"${word}\")\n")
+      endforeach()
+    endforeach()
+  endforeach()
+  file(CONFIGURE OUTPUT ${path} CONTENT "${rows}" @ONLY)
+endfunction()
+simt_write_flags(${PROJECT_BINARY_DIR}/cli/simt_flags.def)
+
 if(ECHELON_SIMT)
   include(CheckLanguage)
   check_language(CXX)
@@ -26,39 +65,27 @@ else()
 endif()
 
 # In kernels, nvcc reports unused code and comparisons between signed and unsigned.
-set(simt_flags -O2 -gdwarf-4 -gz=none -fno-plt -UNDEBUG -fno-exceptions -fno-rtti -ffp-contract=off -fvisibility=hidden
-  -fno-tree-vectorize -fno-tree-slp-vectorize -fno-optimize-sibling-calls -Wall -Wextra -Wno-unknown-pragmas
-  -Wno-unused-parameter -Wno-sign-compare)
+list(APPEND simt_flags -Wall -Wextra -Wno-unknown-pragmas -Wno-unused-parameter -Wno-sign-compare)
 if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
-  # A thread-local array of another module has no constructor that must run before its first use.
-  # A vector access must stay one access, as on the device.
-  list(APPEND simt_flags -g1 -fno-extern-tls-init -fno-tree-sra
-    -fno-thread-jumps -fno-tree-tail-merge -fno-crossjumping) # and each source line must stay in one place
+  list(APPEND simt_flags ${simt_flags_gnu})
 else()
-  list(APPEND simt_flags -gline-tables-only -Wno-pass-failed "SHELL:-mllvm -disable-vector-combine")
+  list(APPEND simt_flags ${simt_flags_clang})
 endif()
 
 if(ECHELON_SANITIZE MATCHES "address")
   set(simt_hooks -fsanitize=address,undefined -fno-sanitize-recover=all -fsanitize-coverage=trace-pc)
   set(simt_link_options "")
 else()
-  set(simt_hooks -DSIMT_HOOKS -fsanitize=thread -fsanitize-coverage=trace-pc)
+  set(simt_hooks ${simt_hooks_all})
   if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
     include(CheckCXXCompilerFlag)
     check_cxx_compiler_flag(--param=tsan-distinguish-volatile=1 SIMT_TSAN_VOLATILE)
-    check_cxx_compiler_flag(--param=tsan-instrument-func-entry-exit=0 SIMT_TSAN_NO_ENTRY)
     if(SIMT_TSAN_VOLATILE)
-      list(APPEND simt_hooks --param=tsan-distinguish-volatile=1)
-    endif()
-    if(SIMT_TSAN_NO_ENTRY)
-      list(APPEND simt_hooks --param=tsan-instrument-func-entry-exit=0)
+      list(APPEND simt_hooks ${simt_hooks_gnu})
     endif()
   else()
-    list(APPEND simt_hooks "SHELL:-mllvm -tsan-distinguish-volatile=1"
-      "SHELL:-mllvm -tsan-instrument-read-before-write=1"
-      "SHELL:-mllvm -tsan-instrument-func-entry-exit=0")
+    list(APPEND simt_hooks ${simt_hooks_clang})
   endif()
-  set(simt_link_options -Wl,--no-undefined,--wrap=memcpy,--wrap=memmove,--wrap=memset)
 endif()
 
 # simt_layout(SYMBOL SOURCE): a C file that defines SYMBOL, a digest of the headers that host code and kernels share. The

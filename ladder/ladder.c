@@ -278,6 +278,11 @@ static CUkernel find_kernel(struct trial *trial, const char *name)
     struct ladder_device *d = trial->device;
     char image[64];
     int index = 0, k = 0;
+    CUkernel own = NULL;
+    if (d->own && d->driver->cuLibraryGetKernel(&own, d->own, name) == CUDA_SUCCESS) {
+        d->own_launches++;
+        return own;
+    }
     snprintf(image, sizeof image, "ladder_%s_%s", trial->ladder->name, ech_dtype_name(trial->type));
     if (!load(trial, image, &index)) return NULL;
     while (k < d->kernel_count &&
@@ -300,13 +305,17 @@ static CUkernel find_kernel(struct trial *trial, const char *name)
 
 void ladder_copy_to_symbol(struct trial *trial, const char *symbol, const void *from, size_t bytes)
 {
+    struct ladder_device *d = trial->device;
     char image[64];
     int index = 0;
     CUdeviceptr to = 0;
     size_t room = 0;
     snprintf(image, sizeof image, "ladder_%s_%s", trial->ladder->name, ech_dtype_name(trial->type));
     if (trial->failed || !load(trial, image, &index)) return;
-    DO(trial, cuLibraryGetGlobal, &to, &room, trial->device->libraries[index], symbol);
+    /* The reader's kernels have an array of their own. */
+    const bool own =
+        d->own && d->driver->cuLibraryGetGlobal(&to, &room, d->own, symbol) == CUDA_SUCCESS;
+    if (!own) DO(trial, cuLibraryGetGlobal, &to, &room, d->libraries[index], symbol);
     if (!trial->failed && room < bytes)
         ladder_fail(trial, "%s has %zu bytes, not %zu", symbol, room, bytes);
     ladder_copy(trial, to, (CUdeviceptr)(uintptr_t)from, bytes);

@@ -117,6 +117,8 @@ struct ladder_device {
         int image;
     } * kernels;
     int kernel_count;
+    CUlibrary own;         /* the user's module: its kernels replace those of the ladder; or NULL */
+    uint64_t own_launches; /* of its kernels */
     bool simt;
     struct emulator emulator;
     int multiprocessors, architecture;

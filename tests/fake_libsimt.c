@@ -56,8 +56,10 @@ static const struct simt_kernel_counts kernels[] = {
 };
 
 static const struct simt_finding faults[] = {
-    { SIMT_RACE, 17, "sort_fast", "race in sort_fast at sort_fast.cuh:12: thread 1 \"and\" 2" },
-    { SIMT_BOUNDS, 1, "sort_none", "out of bounds in sort_none at sort.cu:3: thread 0" },
+    { SIMT_RACE, 17, "sort_fast", "sort_fast.cuh:12",
+      "race in sort_fast at sort_fast.cuh:12: thread 1 \"and\" 2" },
+    { SIMT_BOUNDS, 1, "sort_none", "sort.cu:3",
+      "out of bounds in sort_none at sort.cu:3: thread 0" },
 };
 
 SIMT_API size_t simt_profile(const struct simt_kernel_counts **out)

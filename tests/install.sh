@@ -66,6 +66,14 @@ fi
 if [ -f "$libdir/libechelon_simt.so" ] && [ -x "$prefix/bin/echelon" ] && [ -z "$sanitize" ]; then
     check "the installed command finds the SIMT emulator and its kernels" \
         sh -c "seq 300 -1 1 | '$prefix/bin/echelon' sort --device simt | '$prefix/bin/echelon' sort -c"
+    printf '%s\n' '#include "ladder/ladder.cuh"' \
+        '__global__ void k(element *out) { out[global_thread()] = 7; }' >"$work/k.cu"
+    if command -v c++ >/dev/null || command -v g++ >/dev/null || command -v clang++ >/dev/null; then
+        check "the installed command compiles and runs a kernel" \
+            "$prefix/bin/echelon" emulate "$work/k.cu" --grid 2 --block 32 --arg out:u32:64
+    else
+        skip "echelon emulate: no C++ compiler"
+    fi
 else
     skip "the SIMT emulator is not in this build, or a sanitizer prevents its use"
 fi

@@ -18,6 +18,16 @@ for page in "$source"/docs/ladder/*.md; do
     while read -r line; do
         case $line in
         "" | "#"*) ;;
+        "echelon ladder "*" --try my_kernel.cu"*)
+            # The reader's kernel: that of the rung, or of the first one.
+            name=$(echo "$line" | awk '{ print $3 }')
+            rung=$(echo "$line" | sed -n 's/.*--rung \([0-9]*\).*/\1/p')
+            cp "$source/ladder/$name/${rung:-1}"_*.cu my_kernel.cu
+            if command -v c++ >/dev/null || command -v g++ >/dev/null || command -v clang++ >/dev/null; then
+                check "$(basename "$page"): $line" sh -c "$line"
+            else
+                skip "$(basename "$page"): $line: no C++ compiler"
+            fi ;;
         "echelon ladder" | "echelon "*simt* | "echelon gen "* | cc\ * | ./*)
             check "$(basename "$page"): $line" sh -c "$line" ;;
         "echelon ladder "*)

@@ -224,7 +224,7 @@ static ech_status mode(const char *d, ech_format f, char *text, size_t bytes)
 
 static ech_status nth_element(const char *d, ech_format f, char *text, size_t bytes)
 {
-    return ech_quantile_explain(d, ECH_QUANTILE_CALL_NTH, 1 << 21, 1, ECH_F32, NULL, f, text,
+    return ech_quantile_explain(d, ECH_QUANTILE_CALL_NTH, 1 << 17, 1, ECH_F32, NULL, f, text,
                                 bytes);
 }
 
@@ -236,7 +236,7 @@ static ech_status partition_at(const char *d, ech_format f, char *text, size_t b
 
 static ech_status nth_of_fewer(const char *d, ech_format f, char *text, size_t bytes)
 {
-    return ech_quantile_explain(d, ECH_QUANTILE_CALL_NTH, (1 << 21) - 1, 1, ECH_F32, NULL, f, text,
+    return ech_quantile_explain(d, ECH_QUANTILE_CALL_NTH, (1 << 17) - 1, 1, ECH_F32, NULL, f, text,
                                 bytes);
 }
 

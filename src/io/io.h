@@ -9,6 +9,7 @@
  *     text.c     a column of numbers from lines of text
  *     key.c      the order of keys, byte order, half precision
  *     output.c   writes a file completely or not at all
+ *     temporary.c  temporary files, and a folder for the files of another program
  *
  * These files are not part of libechelon: the command and the tests link them.  Readers do not
  * trust their input: they compare a length with the available bytes before they allocate memory.
@@ -343,5 +344,22 @@ io_status io_write(struct io_output *output, const void *bytes, size_t n, struct
 io_status io_commit(struct io_output *output, struct io_error *error);
 /* Gives up what was not committed; harmless after io_commit(). */
 void io_discard(struct io_output *output);
+
+/* ---- A folder for the files of another program: temporary.c ---- */
+
+enum { IO_FOLDER_FILES = 8 };
+
+/* Creates a private folder in $TMPDIR or /tmp, of which there is at most one.  names: files in it
+ * for io_folder_file().  A signal that ends the program removes the folder with all its files. */
+io_status io_folder_begin(const char *const *names, int n, struct io_error *error);
+const char *io_folder_path(void);
+const char *io_folder_file(unsigned i); /* the path of names[i] */
+void io_folder_end(void);               /* harmless without a folder */
+
+/* Runs a program, which is searched in the PATH, without a shell; its input is empty, and its
+ * TMPDIR is the folder.  output: a
+ * file for its standard output, or NULL; errors: for its standard error.  Returns its exit status,
+ * 128 plus the number of the signal that ended it, or -1 and sets errno if it cannot be started. */
+int io_folder_run(char *const *argv, const char *output, const char *errors);
 
 #endif

@@ -7,117 +7,25 @@
  *     io_commit()   flush, fsync, link or rename to dir/name, fsync the directory
  *     io_discard()  unlink
  *
- * A signal handler unlinks the temporary file, too.  Symbolic links are followed, so that their
- * target is replaced or created.  Devices, pipes and open files such as /dev/stdout are written
- * directly.
+ * A signal handler (temporary.c) unlinks the temporary file, too.  Symbolic links are followed, so
+ * that their target is replaced or created.  Devices, pipes and open files such as /dev/stdout are
+ * written directly.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #define _GNU_SOURCE /* O_TMPFILE */
 #include "io/io.h"
+#include "io/temporary.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-/* ---- Temporary files, which a signal removes ---- */
-
-/* All signals that end a program unless it handles them, except SIGKILL, SIGXFSZ and the real-time
- * signals. */
-static const int deadly[] = {
-    SIGHUP,    SIGINT,  SIGQUIT, SIGILL,  SIGTRAP, SIGABRT, SIGBUS,  SIGFPE,  SIGSEGV,   SIGPIPE,
-    SIGALRM,   SIGTERM, SIGUSR1, SIGUSR2, SIGXCPU, SIGSYS,  SIGPROF, SIGPOLL, SIGVTALRM,
-#ifdef SIGPWR
-    SIGPWR,
-#endif
-#ifdef SIGSTKFLT
-    SIGSTKFLT,
-#endif
-};
-enum { DEADLY = sizeof deadly / sizeof *deadly };
-enum { DOOMED = 4 }; /* maximum of open temporary files */
-static char *_Atomic doomed[DOOMED];
-static atomic_bool creating; /* a temporary file may exist whose name is not in doomed */
-static atomic_bool dying;
-
-/* This may be any thread that does not block the signal, for example one of a GPU's driver. */
-static void remove_and_die(int number)
-{
-    atomic_store(&dying, true);
-    while (atomic_load(&creating)) continue; /* in another thread, which blocks signals meanwhile */
-    for (int i = 0; i < DOOMED; i++) {
-        const char *name = atomic_load(&doomed[i]);
-        if (name) unlink(name);
-    }
-    /* The handler was reset, so the signal now ends the program. */
-    raise(number);
-}
-
-static void watch_signal(int number, const struct sigaction *action)
-{
-    struct sigaction before;
-    if (sigaction(number, NULL, &before) == 0 && before.sa_handler == SIG_DFL)
-        sigaction(number, action, NULL);
-}
-
-static void watch_signals(void)
-{
-    struct sigaction action = { .sa_handler = remove_and_die, .sa_flags = (int)SA_RESETHAND };
-    sigemptyset(&action.sa_mask);
-    for (int i = 0; i < DEADLY; i++) watch_signal(deadly[i], &action);
-#ifdef SIGRTMIN
-    for (int i = SIGRTMIN; i <= SIGRTMAX; i++) watch_signal(i, &action);
-#endif
-}
-
-/* Waits for the end of the program if another thread handles a deadly signal. */
-static void wait_if_dying(void)
-{
-    while (atomic_load(&dying)) pause();
-}
-
-/* Replaces the entry from by to. */
-static void replace_doomed(const char *from, char *to)
-{
-    int i = 0;
-    while (i < DOOMED - 1 && atomic_load(&doomed[i]) != from) i++;
-    atomic_store(&doomed[i], to);
-}
-
-/* The caller frees the name. A signal handler no longer reads it then. */
-static void forget_temporary(const char *name)
-{
-    replace_doomed(name, NULL);
-    wait_if_dying();
-}
-
-/* Between the creation of the file and the registration of its name, this thread blocks signals,
- * and the handlers of other threads wait. */
-static int make_temporary(char *pattern)
-{
-    sigset_t all, before;
-    watch_signals();
-    sigfillset(&all);
-    sigprocmask(SIG_BLOCK, &all, &before);
-    atomic_store(&creating, true);
-    if (atomic_load(&dying)) {
-        atomic_store(&creating, false);
-        wait_if_dying();
-    }
-    int fd = mkstemp(pattern), why = errno;
-    if (fd >= 0) replace_doomed(NULL, pattern);
-    atomic_store(&creating, false);
-    sigprocmask(SIG_SETMASK, &before, NULL);
-    errno = why;
-    return fd;
-}
 
 /* ---- Symbolic links ---- */
 
@@ -227,7 +135,7 @@ static io_status create_in_same_folder(struct io_output *output, const char *nam
     if (output->unnamed) return IO_OK;
     output->temporary = temporary_name(output->path);
     if (!output->temporary) return io_no_memory(error, name, strlen(output->path), "its name");
-    output->fd = make_temporary(output->temporary);
+    output->fd = io_temporary_make(output->temporary);
     if (output->fd < 0) {
         io_fail(error, IO_FAIL, name, "cannot create a file in its directory: %s", strerror(errno));
         free(output->temporary);
@@ -364,7 +272,7 @@ static io_status name_unnamed(struct io_output *output, struct io_error *error)
         output->temporary = temporary_name(output->path);
         if (!output->temporary)
             return io_no_memory(error, output->name, strlen(output->path), "its name");
-        int fd = make_temporary(output->temporary);
+        int fd = io_temporary_make(output->temporary);
         if (fd >= 0) {
             close(fd);
             unlink(output->temporary);
@@ -389,11 +297,11 @@ io_status io_commit(struct io_output *output, struct io_error *error)
         status = io_fail(error, IO_FAIL, output->name, "cannot write: %s", strerror(errno));
     if (status == IO_OK && output->temporary) {
         if (rename(output->temporary, output->path) != 0) {
-            wait_if_dying(); /* the handler has removed the file */
+            io_temporary_wait(); /* the handler has removed the file */
             status = io_fail(error, IO_FAIL, output->name, "cannot replace it by %s: %s",
                              output->temporary, strerror(errno));
         } else {
-            forget_temporary(output->temporary);
+            io_temporary_forget(output->temporary);
             free(output->temporary);
             output->temporary = NULL;
             sync_directory(output->path);
@@ -409,7 +317,7 @@ void io_discard(struct io_output *output)
     output->fd = -1;
     if (output->temporary) {
         unlink(output->temporary);
-        forget_temporary(output->temporary);
+        io_temporary_forget(output->temporary);
     }
     free(output->temporary);
     free(output->path);

@@ -33,6 +33,7 @@ global_out_of_bounds(struct simt_thread *t, const void *at, size_t bytes, unsign
     char what[160];
     void *base;
     size_t length;
+    if (simt_options.profile) simt_trace_add(t, SIMT_GLOBAL, kind, (uintptr_t)at, bytes, pc);
     if (simt_memory_below(at, &base, &length))
         snprintf(what, sizeof what, "%td bytes from the beginning of an allocation of %zu bytes",
                  (const char *)at - (char *)base, length);
@@ -159,6 +160,7 @@ static void shared_access(struct simt_thread *t, struct simt_block *owner, size_
     size_t dynamic = offset - t->block->module->dynamic;
     if (dynamic < SIMT_MOST_SHARED_BYTES && dynamic + bytes > launch_bytes) {
         char what[120];
+        if (simt_options.profile) simt_trace_add(t, SIMT_SHARED, kind, offset, bytes, pc);
         snprintf(what, sizeof what, "which is byte %zu of %u bytes of dynamic shared memory",
                  dynamic, launch_bytes);
         out_of_bounds(t, at, bytes, kind, pc, what);

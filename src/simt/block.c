@@ -84,6 +84,7 @@ static void release_barrier(struct simt_block *b, unsigned number)
     }
     if (bar->expected == 0 && simt_options.profile)
         for (uint32_t i = 0; i < b->warp_count; i++) simt_trace_flush(&b->warps[i]);
+    if (simt_options.profile) simt_record_barrier(b, bar->warps, bar->pc);
     if (bar->expected == 0)
         simt_race_met_block(b);
     else

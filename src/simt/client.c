@@ -39,7 +39,9 @@ bool simt_find_emulator(struct emulator *emulator, char *message, size_t message
                  find(library, "simt_fault_name", &emulator->fault_name) &&
                  find(library, "simt_findings", &emulator->findings) &&
                  find(library, "simt_profile", &emulator->profile) &&
-                 find(library, "simt_forget", &emulator->forget);
+                 find(library, "simt_forget", &emulator->forget) &&
+                 find(library, "simt_record", &emulator->record) &&
+                 find(library, "simt_recorded", &emulator->recorded);
     if (!whole)
         snprintf(message, message_bytes,
                  "the SIMT emulator in %s has another version, without these functions", name);

@@ -14,6 +14,8 @@ struct emulator {
     size_t (*findings)(const struct simt_finding **findings);
     size_t (*profile)(const struct simt_kernel_counts **kernels);
     void (*forget)(void);
+    bool (*record)(uint64_t block, size_t most);
+    size_t (*recorded)(const struct simt_event **events, bool *truncated);
 };
 
 /* Must be called while a context of the device "simt" is open. False, with a message. */

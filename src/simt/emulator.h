@@ -424,6 +424,19 @@ void simt_trace_flush(struct simt_warp *warp);
 void simt_trace_free(struct simt_trace *trace);
 /* A barrier or another synchronisation, recorded once for the whole warp. */
 void simt_trace_meeting(struct simt_warp *warp, bool barrier, uintptr_t pc);
+/* ---- record.c: what the warps of one block do ---- */
+
+bool simt_records(const struct simt_block *block); /* whether it is the recorded block */
+/* A new event, whose other fields are 0; NULL: not recorded. */
+struct simt_event *simt_record_add(const struct simt_warp *warp, enum simt_event_kind kind,
+                                   uint32_t lanes, uintptr_t pc);
+void simt_record_shared(struct simt_event *event, const struct simt_block *block, uint64_t offset);
+void simt_record_operation(const struct simt_warp *warp, enum simt_warp_op op, uint32_t lanes,
+                           uintptr_t pc);
+void simt_record_barrier(const struct simt_block *block, uint32_t warps, uintptr_t pc);
+
+/* ---- profile.c: all launches ---- */
+
 void simt_profile_merge(struct simt_launch *launch, struct simt_worker *workers, int count);
 void simt_profile_clear(void);
 

@@ -75,7 +75,7 @@ void simt_other_name(const struct simt_thread *t, const struct simt_cell *other,
 void simt_found(enum simt_fault kind, struct simt_launch *launch, const struct simt_thread *thread,
                 uintptr_t pc, const char *format, ...)
 {
-    char place[80] = "", who[120] = "", what[300];
+    char place[128] = "", who[120] = "", what[300];
     const char *kernel = launch->function->kernel->name;
     bool survivable = kind == SIMT_RACE || kind == SIMT_UNWRITTEN;
     if (atomic_load(&launch->no_memory)) return;
@@ -98,6 +98,7 @@ void simt_found(enum simt_fault kind, struct simt_launch *launch, const struct s
         f->fault = kind;
         f->count = 1;
         snprintf(f->kernel, sizeof f->kernel, "%s", kernel);
+        snprintf(f->place, sizeof f->place, "%s", place);
         snprintf(f->text, sizeof f->text, "%s in %s%s%s: %s%s%s", names[kind], kernel,
                  *place ? " at " : "", place, who, *who ? " " : "", what);
         places[count++] = pc;

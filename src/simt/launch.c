@@ -303,6 +303,8 @@ static void retire(struct simt_worker *w)
         if (leaves && b->cluster && !atomic_load(&w->launch->failed))
             for (uint32_t i = 0; i < b->cluster->count; i++) leaves &= b->cluster->blocks[i]->over;
         if (leaves) simt_weak_flush(b);
+        if (leaves && simt_options.profile) /* of a block that has been abandoned */
+            for (uint32_t i = 0; i < b->warp_count; i++) simt_trace_flush(&b->warps[i]);
         if (!leaves) {
             at = &b->next;
             continue;

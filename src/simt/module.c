@@ -163,11 +163,15 @@ static const struct simt_loaded *module_at(uintptr_t pc)
     return m;
 }
 
-/* The files that define CUDA's functions: messages should show the line that calls one. */
+/* The headers that define CUDA's functions: messages should show the line that calls one. */
 static bool is_ours(const char *file)
 {
-    return strncmp(file, "device", 6) == 0 || strcmp(file, "image.h") == 0 ||
-           strncmp(file, "ptx", 3) == 0;
+    static const char *const names[] = { "device.h",         "device_warp.h",  "device_memory.h",
+                                         "device_integer.h", "device_float.h", "image.h" };
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(file, names[i]) == 0) return true;
+    const char *end = strrchr(file, '.');
+    return strncmp(file, "ptx", 3) == 0 && end && strcmp(end, ".cuh") == 0;
 }
 
 static bool line_at(uintptr_t pc, const char **file, int *line)

@@ -167,13 +167,15 @@ static unsigned first_conflicts(const struct request *r, unsigned bytes)
     return sum;
 }
 
-static void count_shared(struct simt_counts *c, const struct request *r, const struct entry *e)
+/* Returns the wavefronts. */
+static unsigned count_shared(struct simt_counts *c, const struct request *r, const struct entry *e)
 {
     unsigned fewest, waves = wavefronts(r, e->bytes, &fewest);
     if (e->kind & SIMT_CHANGE) {
+        waves = passes(r, 0xffffffff, false);
         c->shared_atomics++;
-        c->shared_atomic_wavefronts += passes(r, 0xffffffff, false);
-        return;
+        c->shared_atomic_wavefronts += waves;
+        return waves;
     }
     c->bank_conflicts += waves - fewest;
     c->bank16_conflicts += first_conflicts(r, e->bytes);
@@ -184,6 +186,7 @@ static void count_shared(struct simt_counts *c, const struct request *r, const s
         c->shared_loads++;
         c->shared_load_wavefronts += waves;
     }
+    return waves;
 }
 
 /* For atomics, a sector counts as often as its most frequent word is accessed. */
@@ -204,24 +207,28 @@ static unsigned atomic_sectors(const struct request *r)
     return sum + most;
 }
 
-static void count_global(struct simt_counts *c, const struct request *r, const struct entry *e)
+/* Returns the sectors. */
+static unsigned count_global(struct simt_counts *c, const struct request *r, const struct entry *e)
 {
-    unsigned lanes = (unsigned)__builtin_popcount(r->lanes);
+    const unsigned lanes = (unsigned)__builtin_popcount(r->lanes);
+    const unsigned count = e->kind & SIMT_CHANGE ? atomic_sectors(r) : sectors(r);
     if (e->kind & SIMT_CHANGE) {
         c->atomic_requests++;
-        c->atomic_sectors += atomic_sectors(r);
+        c->atomic_sectors += count;
     } else if (e->kind & SIMT_WRITE) {
         c->store_requests++;
-        c->store_sectors += sectors(r);
+        c->store_sectors += count;
         c->store_bytes += lanes * e->bytes;
     } else {
         c->load_requests++;
-        c->load_sectors += sectors(r);
+        c->load_sectors += count;
         c->load_bytes += lanes * e->bytes;
     }
+    return count;
 }
 
-static void count_branch(struct simt_counts *c, const struct request *r)
+/* Returns whether the branch is divergent. */
+static bool count_branch(struct simt_counts *c, const struct request *r)
 {
     uintptr_t to = 0;
     bool diverges = false;
@@ -233,6 +240,7 @@ static void count_branch(struct simt_counts *c, const struct request *r)
     }
     c->branches++;
     c->divergent += diverges;
+    return diverges;
 }
 
 /* ---- The table of a worker: counts by instruction ---- */
@@ -332,15 +340,36 @@ static void join(struct simt_profile_table *p, const struct entry *entry, uint32
     r->of[lane] = entry;
 }
 
-static void count_execution(const struct execution *e)
+/* cost: sectors or wavefronts. */
+static void record(const struct simt_warp *w, const struct execution *x, unsigned cost)
 {
-    const struct entry *entry = e->request.of[__builtin_ctz(e->request.lanes)];
+    const struct entry *entry = x->request.of[__builtin_ctz(x->request.lanes)];
+    const enum simt_event_kind kind = entry->space == SIMT_BRANCH ? SIMT_EVENT_DIVERGENT
+                                      : entry->kind & SIMT_CHANGE ? SIMT_EVENT_ATOMIC
+                                      : entry->kind & SIMT_WRITE  ? SIMT_EVENT_WRITE
+                                                                  : SIMT_EVENT_READ;
+    struct simt_event *e = simt_record_add(w, kind, x->request.lanes, entry->pc);
+    if (!e) return;
+    e->bytes = entry->bytes;
+    e->cost = cost;
+    for (uint32_t lane = 0; lane < SIMT_LANES; lane++)
+        if (x->request.lanes >> lane & 1) e->at[lane] = x->request.of[lane]->at;
+    if (entry->space == SIMT_SHARED) simt_record_shared(e, w->block, entry->at);
+}
+
+static void count_execution(const struct simt_warp *w, const struct execution *x)
+{
+    const struct request *r = &x->request;
+    const struct entry *entry = r->of[__builtin_ctz(r->lanes)];
+    unsigned cost = 0;
+    bool recorded = simt_records(w->block);
     if (entry->space == SIMT_GLOBAL)
-        count_global(&e->row->counts, &e->request, entry);
+        cost = count_global(&x->row->counts, r, entry);
     else if (entry->space == SIMT_SHARED)
-        count_shared(&e->row->counts, &e->request, entry);
+        cost = count_shared(&x->row->counts, r, entry);
     else
-        count_branch(&e->row->counts, &e->request);
+        recorded &= count_branch(&x->row->counts, r);
+    if (recorded) record(w, x, cost);
 }
 
 void simt_trace_flush(struct simt_warp *w)
@@ -361,7 +390,7 @@ void simt_trace_flush(struct simt_warp *w)
             join(p, &trace->entries[i], lane);
         }
     }
-    for (uint32_t i = 0; i < p->execution_count; i++) count_execution(&p->executions[i]);
+    for (uint32_t i = 0; i < p->execution_count; i++) count_execution(w, &p->executions[i]);
     for (uint32_t i = 0; i < p->execution_count; i++) {
         struct row *row = p->executions[i].row;
         row->first = row->cursor = row->lane = 0;

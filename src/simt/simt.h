@@ -63,6 +63,7 @@ struct simt_finding {
     enum simt_fault fault;
     uint64_t count;  /* number of occurrences at this line */
     char kernel[64]; /* its name */
+    char place[128]; /* "reduce.cu:17"; "": the launch as a whole */
     char text[640];  /* of the first occurrence: the threads, the place, the details */
 };
 
@@ -88,7 +89,7 @@ struct simt_counts {
 };
 
 struct simt_line_counts {
-    char place[64]; /* "sort/cuda/onesweep.cuh:110" */
+    char place[128]; /* "onesweep.cuh:110" */
     struct simt_counts counts;
 };
 
@@ -102,5 +103,36 @@ struct simt_kernel_counts {
 };
 
 SIMT_API size_t simt_profile(const struct simt_kernel_counts **kernels);
+
+/* ---- A record of one block, step by step ---- */
+
+enum simt_event_kind {
+    SIMT_EVENT_READ,
+    SIMT_EVENT_WRITE,
+    SIMT_EVENT_ATOMIC,
+    SIMT_EVENT_DIVERGENT, /* a branch that the lanes leave by several paths */
+    SIMT_EVENT_WARP,      /* a collective operation of a warp */
+    SIMT_EVENT_BARRIER    /* of the block */
+};
+
+/* What some lanes of a warp do at the same time. */
+struct simt_event {
+    enum simt_event_kind kind;
+    uint32_t warp, lanes; /* lanes: one bit per lane */
+    bool shared;          /* of accesses: shared memory; otherwise global memory */
+    uint32_t bytes;       /* per lane */
+    uint32_t cost;        /* sectors, or wavefronts */
+    uint64_t at[32];      /* per lane: address, or offset in the block's shared memory; of a branch:
+                             a number that differs between paths */
+    uint64_t base;        /* offset of the variable in shared memory */
+    char name[64];        /* of the variable, "": dynamic shared memory; of a warp operation */
+    char place[128];
+};
+
+/* Discards the events, and records at most `most` events of the block with this number in its grid,
+ * in launches with the option profile. 0 events end the recording. False: out of memory. */
+SIMT_API bool simt_record(uint64_t block, size_t most);
+/* The events; *truncated: there were more. */
+SIMT_API size_t simt_recorded(const struct simt_event **events, bool *truncated);
 
 #endif

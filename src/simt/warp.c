@@ -151,6 +151,7 @@ static void complete(struct simt_warp *w, struct simt_meet *m, uint32_t running)
     if (simt_options.profile) {
         simt_trace_meeting(w, false, w->threads[__builtin_ctz(met.arrived)].pc);
         if (met.arrived == (w->exists & ~w->ended)) simt_trace_flush(w);
+        simt_record_operation(w, met.op, met.arrived, met.pc);
     }
     if (met.op == SIMT_WARP_SYNC) simt_race_met_lanes(w, met.arrived);
 }

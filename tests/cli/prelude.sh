@@ -50,6 +50,14 @@ needs_numpy() {
     python3() { /usr/bin/python3 "$@"; }
 }
 
+# For tests of "echelon emulate", which compiles kernels.
+needs_compiler() {
+    needs_plain_build
+    echelon info | grep -q '^simt: ' || skip "no emulator"
+    command -v c++ >/dev/null || command -v g++ >/dev/null || command -v clang++ >/dev/null ||
+        skip "no C++ compiler"
+}
+
 # A limit of the address space does not work with a sanitizer, which reserves much of it.
 needs_plain_build() {
     grep -q -e __asan_init -e __tsan_init -e __msan_init "$ECHELON" && skip "not with a sanitizer"

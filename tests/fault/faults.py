@@ -101,6 +101,8 @@ def make_inputs(folder):
 def contents(folder):
     files = {}
     for name in os.listdir(folder):
+        if os.path.isdir(folder + "/" + name):
+            continue
         with open(folder + "/" + name, "rb") as file:
             files[name] = file.read()
     return files

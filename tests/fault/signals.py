@@ -8,8 +8,8 @@ Required after each run:
 - The exit status is 0, or the process was ended by the signal.
 - An output has its old contents or the complete result; after status 0 it has the complete result.
 - Inputs are unchanged.
-- No other file remains. Only SIGKILL may leave temporary files, and only of outputs that existed before, if the file
-  system supports files without a name.
+- No other file or folder remains. Only SIGKILL may leave temporary files, and only of outputs that existed before, if
+  the file system supports files without a name.
 - A signal that the parent ignores, as nohup does, has no effect.
 
 The first part runs for --seconds and sends signals at random moments of the run time, which it measures before.
@@ -65,6 +65,8 @@ CASES = [
 SIMT_CASES = [
     ("sort --device simt small.npy -o out.npy", ["out.npy"]),
     ("unique --device simt small.npy -o new.npy", ["new.npy"]),
+    ("emulate kernel.cu --block 64 --arg in:f64:64=1 --arg out:f64:64 -o out=out.npy", ["out.npy"]),
+    ("emulate kernel.cu --block 64 --arg in:f64:64=1 --arg out:f64:64 --html new.html", ["new.html"]),
 ]
 # Small inputs, so that there are few calls of write().
 MOMENTS = [
@@ -95,6 +97,8 @@ def make_large_inputs(folder):
         file.write("P1\n%d %d\n" % (side, side))
         for row in range(side):
             file.write("0" * row + "1" + "".join(rng.choice("01") for _ in range(side - row - 1)) + "\n")
+    with open(folder + "/kernel.cu", "w") as file:
+        file.write("__global__ void k(const double *in, double *out) { out[threadIdx.x] = in[threadIdx.x]; }\n")
     for name in "a.npy", "b.npy":
         faults.npy(folder + "/" + name, "<f4", "(300, 300)",
                    struct.pack("<90000f", *(rng.uniform(-1, 1) for _ in range(90000))))
@@ -141,14 +145,17 @@ class Run:
     def restore(self):
         present = os.listdir(self.folder)
         for name in present:
-            if name not in self.before:
+            if os.path.isdir(self.folder + "/" + name): # judge() has reported it
+                shutil.rmtree(self.folder + "/" + name)
+            elif name not in self.before:
                 os.remove(self.folder + "/" + name)
         for name, data in self.before.items():
             with open(self.folder + "/" + name, "wb") as file:
                 file.write(data)
 
     def start(self, ignored=None, **more):
-        environment = dict(os.environ, OMP_NUM_THREADS="2", **more)
+        # "emulate" creates its temporary folder in TMPDIR.
+        environment = dict(os.environ, OMP_NUM_THREADS="2", TMPDIR=self.folder, **more)
         environment.setdefault("ECHELON_DEVICE", "cpu")
         if self.options.simt:
             environment["ECHELON_LIBSIMT"] = self.options.simt
@@ -182,6 +189,9 @@ class Run:
             allowed = [good[name]] if status == 0 else [good[name], self.before.get(name)]
             if files.get(name) not in allowed:
                 return "status %d, and %s is neither old nor complete" % (status, name)
+        for name in os.listdir(self.folder):
+            if os.path.isdir(self.folder + "/" + name):
+                return "the folder %s remains" % name
         for name in sorted(set(files) - set(self.before) - set(self.outputs)):
             of = [o for o in self.outputs if re.fullmatch(r"\." + re.escape(o) + r"\.\w{6}", name)]
             if number == signal.SIGKILL and status and of and (of[0] in self.before or not unnamed):
@@ -239,6 +249,8 @@ def random_moments(options, totals, unnamed):
     while runs and time.monotonic() < end:
         run, good, seconds = runs[turn % len(runs)]
         name = SIGNALS[rng.randrange(len(SIGNALS))]
+        if name == "KILL" and run.words[0] == "emulate": # its compiler continues, and writes files for a while
+            name = "TERM"
         number = getattr(signal, "SIG" + name)
         ignored = name in IGNORABLE and rng.random() < 0.1
         delay = rng.uniform(0, 1.1) * seconds

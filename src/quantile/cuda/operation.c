@@ -97,20 +97,13 @@ static bool has_parts(const struct echi_quantile *s)
     return s->call == ECH_QUANTILE_CALL_PARTITION && s->count > 1;
 }
 
-/* Whether the results depend on the positions of the elements. */
-static bool needs_positions(const struct echi_quantile *s)
-{
-    return s->call == ECH_QUANTILE_CALL_PARTITION ||
-           (s->call == ECH_QUANTILE_CALL_NTH && s->has_index);
-}
-
 /* The number of elements from which "select" is chosen. */
 static size_t select_least(const struct echi_quantile *s)
 {
     const struct quantile_tuning *t = tuning_of(s);
     const bool many = s->count > QUANTILE_FEW;
     if (s->call == ECH_QUANTILE_CALL_QUANTILES) return many ? t->quantiles_many : t->quantiles;
-    if (!needs_positions(s)) return t->nth;
+    if (s->call == ECH_QUANTILE_CALL_NTH) return t->nth; /* the query does not know the outputs */
     return many ? t->positions_many : t->positions;
 }
 
@@ -196,6 +189,13 @@ static void size_select(const struct echi_quantile *s, size_t *sample, size_t *r
     const double keys = (2 * QUANTILE_SIDE * deviation + 10) * 1.25 * (double)s->count;
     const double most = keys / (double)*sample * (double)s->n + 1024;
     *room = most < (double)s->n ? (size_t)most : s->n;
+}
+
+/* Whether the results depend on the positions of the elements. */
+static bool needs_positions(const struct echi_quantile *s)
+{
+    return s->call == ECH_QUANTILE_CALL_PARTITION ||
+           (s->call == ECH_QUANTILE_CALL_NTH && s->has_index);
 }
 
 static ech_status sort_bytes(const struct echi_sort *sort, size_t *most)

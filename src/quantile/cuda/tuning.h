@@ -7,13 +7,13 @@
 #define ECHI_QUANTILE_CUDA_TUNING_H
 
 /* From these numbers of elements on, elements of ranks are found by "select", otherwise by "sort":
- *     nth        the element of a rank without its position
- *     positions  its position, and partitions; "sort" sorts positions
+ *     nth        the element of a rank, and its position
+ *     partitions; "sort" sorts positions
  *     quantiles  "sort" sorts keys
  * few and many: up to QUANTILE_FEW ranks, and more.  H100, 2026-11-26. */
 #define NEVER (~(size_t)0)
 /* clang-format off */
-/*      key nth      positions         quantiles */
+/*      key nth      partitions        quantiles */
 /*                   few      many     few      many */
 #define QUANTILE_TUNING(ROW)                                                                       \
     ROW(1,  1 << 17, 1 << 21, NEVER,   NEVER,   NEVER)                                             \

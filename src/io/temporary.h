@@ -1,0 +1,20 @@
+/*
+ * io/temporary.h - temporary files that are removed even if a signal ends the program; for
+ * output.c.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef ECHELON_IO_TEMPORARY_H
+#define ECHELON_IO_TEMPORARY_H
+
+/* Creates a file, whose name replaces the last six characters of pattern, and registers it.
+ * Returns its descriptor, or -1 and sets errno. */
+int io_temporary_make(char *pattern);
+
+/* The file has another name or no longer exists.  The caller frees the name. */
+void io_temporary_forget(const char *name);
+
+/* Waits for the end of the program if another thread handles a deadly signal. */
+void io_temporary_wait(void);
+
+#endif

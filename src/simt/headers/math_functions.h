@@ -1,0 +1,5 @@
+/*
+ * simt/headers/math_functions.h - empty: device.h declares what kernels use of it.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
