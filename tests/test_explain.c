@@ -234,34 +234,10 @@ static ech_status partition_at(const char *d, ech_format f, char *text, size_t b
                                 text, bytes);
 }
 
-static ech_status nth_of_fewer(const char *d, ech_format f, char *text, size_t bytes)
-{
-    return ech_quantile_explain(d, ECH_QUANTILE_CALL_NTH, (1 << 17) - 1, 1, ECH_F32, NULL, f, text,
-                                bytes);
-}
-
 static ech_status partition_at_few(const char *d, ech_format f, char *text, size_t bytes)
 {
     return ech_quantile_explain(d, ECH_QUANTILE_CALL_PARTITION, 1 << 21, 7, ECH_U16, NULL, f, text,
                                 bytes);
-}
-
-static ech_status partition_of_fewer(const char *d, ech_format f, char *text, size_t bytes)
-{
-    return ech_quantile_explain(d, ECH_QUANTILE_CALL_PARTITION, (1 << 21) - 1, 7, ECH_U16, NULL, f,
-                                text, bytes);
-}
-
-static ech_status quantiles_many(const char *d, ech_format f, char *text, size_t bytes)
-{
-    return ech_quantile_explain(d, ECH_QUANTILE_CALL_QUANTILES, 1 << 23, 5, ECH_F32, NULL, f, text,
-                                bytes);
-}
-
-static ech_status quantiles_of_fewer(const char *d, ech_format f, char *text, size_t bytes)
-{
-    return ech_quantile_explain(d, ECH_QUANTILE_CALL_QUANTILES, (1 << 23) - 1, 5, ECH_F32, NULL, f,
-                                text, bytes);
 }
 
 static ech_status partition_at_some(const char *d, ech_format f, char *text, size_t bytes)
@@ -413,15 +389,11 @@ static const struct {
     { "unique_all", unique_all, "sort" },
     { "mode", mode, "sort" },
     { "nth_element", nth_element, "select sort" },
-    { "nth_element", nth_of_fewer, "sort select" },
     { "partition_at", partition_at, "sort_ids" },
     { "partition_at", partition_at_few, "select sort select_ids sort_ids" },
-    { "partition_at", partition_of_fewer, "sort select select_ids sort_ids" },
     { "partition_at", partition_at_some, "select_ids sort_ids" },
     { "partition_at", partition_at_one, "sort select" },
     { "quantiles", quantiles, "sort select" },
-    { "quantiles", quantiles_many, "select sort" },
-    { "quantiles", quantiles_of_fewer, "sort select" },
     { "is_sorted", is_sorted, "parts" },
     { "reduce_rows", reduce, "shared" },
     { "reduce_by_key", reduce_by_key, "runs" },
@@ -445,7 +417,12 @@ static const struct {
 
 /* ---- Rules that measurements on a GPU determine: both sides of each boundary ---- */
 
-enum { M = 1 << 20 };
+enum {
+    M = 1 << 20,
+    NTH = ECH_QUANTILE_CALL_NTH,
+    PARTITION = ECH_QUANTILE_CALL_PARTITION,
+    QUANTILES = ECH_QUANTILE_CALL_QUANTILES
+};
 
 static ech_status explain_runs(const size_t *sizes, ech_dtype dtype, char *text, size_t bytes)
 {
@@ -467,6 +444,12 @@ static ech_status explain_strings(const size_t *sizes, ech_dtype dtype, char *te
                                text, bytes);
 }
 
+static ech_status explain_quantile(const size_t *sizes, ech_dtype dtype, char *text, size_t bytes)
+{
+    return ech_quantile_explain("simt", (ech_quantile_call)sizes[2], sizes[0], sizes[1], dtype,
+                                NULL, ECH_FORMAT_TEXT, text, bytes);
+}
+
 typedef ech_status explain_sizes(const size_t *sizes, ech_dtype dtype, char *text, size_t bytes);
 
 static const struct {
@@ -477,6 +460,18 @@ static const struct {
     const char *algorithm;
 } rules[] = {
     /* elements, runs, bytes of a value */
+    { "quantile", explain_quantile, { M / 8 - 1, 1, NTH }, ECH_F32, "sort" },
+    { "quantile", explain_quantile, { M / 8, 1, NTH }, ECH_F32, "select" },
+    { "quantile", explain_quantile, { 2 * M - 1, 5, PARTITION }, ECH_U16, "sort" },
+    { "quantile", explain_quantile, { 2 * M, 5, PARTITION }, ECH_U16, "select" },
+    { "quantile", explain_quantile, { 64 * M, 4, PARTITION }, ECH_I8, "select" },
+    { "quantile", explain_quantile, { 64 * M, 5, PARTITION }, ECH_I8, "sort" },
+    { "quantile", explain_quantile, { M, 4, PARTITION }, ECH_F64, "select" },
+    { "quantile", explain_quantile, { M, 5, PARTITION }, ECH_F64, "sort" },
+    { "quantile", explain_quantile, { 2 * M, 4, QUANTILES }, ECH_F32, "select" },
+    { "quantile", explain_quantile, { 8 * M - 1, 5, QUANTILES }, ECH_F32, "sort" },
+    { "quantile", explain_quantile, { 8 * M, 5, QUANTILES }, ECH_F32, "select" },
+    { "quantile", explain_quantile, { 64 * M, 1, QUANTILES }, ECH_F16, "sort" },
     { "runs", explain_runs, { 4 * M - 1, 2, 0 }, ECH_U32, "rounds" },
     { "runs", explain_runs, { 4 * M - 1, 3, 0 }, ECH_U32, "sort" },
     { "runs", explain_runs, { 4 * M, 4, 0 }, ECH_U32, "rounds" },

@@ -7,9 +7,9 @@
 #define ECHI_QUANTILE_CUDA_TUNING_H
 
 /* From these numbers of elements on, elements of ranks are found by "select", otherwise by "sort":
- *     nth        the element of a rank, and its position
- *     partitions; "sort" sorts positions
- *     quantiles  "sort" sorts keys
+ *     nth         the element of a rank, and its position; "sort" sorts positions
+ *     partitions  the same
+ *     quantiles   "sort" sorts keys
  * few and many: up to QUANTILE_FEW ranks, and more.  H100, 2026-11-26. */
 #define NEVER (~(size_t)0)
 /* clang-format off */
