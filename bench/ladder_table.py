@@ -6,7 +6,7 @@
 
 Markers in a page:
 
-    <!-- ladder:begin NAME times -->    times on a GPU: bench/results/ladder_h200.csv
+    <!-- ladder:begin NAME times -->    times on a GPU: bench/results/ladder_gpu.csv
     <!-- ladder:begin NAME counts -->   counters of the SIMT emulator: bench/results/ladder_simt.csv
     <!-- ladder:begin NAME claims -->   the claims about the rungs and whether they hold, from both files
     <!-- ladder:begin all claims -->    the claims of all ladders
@@ -25,7 +25,7 @@ import markers  # noqa: E402 - the folder of this script is first in the search 
 from ladder_terms import today  # noqa: E402
 
 RESULTS = pathlib.Path(__file__).resolve().parent / "results"
-FILES = {"times": "ladder_h200.csv", "counts": "ladder_simt.csv"}
+FILES = {"times": "ladder_gpu.csv", "counts": "ladder_simt.csv"}
 MATRICES = ("matmul", "iterate", "gf2_gauss", "gf2_m4ri")  # n is the order of a matrix
 MARKERS = re.compile(r"(<!-- ladder:begin (?P<name>\w+) (?P<what>\w+) -->\n).*?(<!-- ladder:end -->)",
                      re.S)
@@ -109,7 +109,7 @@ def counts(name):
 
 def claims(name):
     out = []
-    for what, where in (("counts", "emulator"), ("times", "H200")):
+    for what, where in (("counts", "emulator"), ("times", "GPU")):
         for row in read(what, name)[2]:
             first = [row["ladder"]] if name == "all" else []
             out.append(first + [today(row["text"]), where, "yes" if row["result"] == "so" else "no",

@@ -7,8 +7,8 @@
 #   ONLY=ladder  only the ladders of the GPU course
 #
 # The ladders are counted on the SIMT emulator, and timed on a GPU if there is one. The counts are those of every
-# machine, so they replace ladder_simt.csv; times replace ladder_h200.csv on an H200, and otherwise get a file of their
-# own. The charts of this machine are in BUILD_DIR/ladder_simt.html and BUILD_DIR/ladder_gpu.html.
+# machine, so they replace ladder_simt.csv; times replace ladder_gpu.csv on a GPU of the same model, and otherwise get a
+# file of their own. The charts of this machine are in BUILD_DIR/ladder_simt.html and BUILD_DIR/ladder_gpu.html.
 #
 # SPDX-License-Identifier: Apache-2.0
 set -eu
@@ -45,7 +45,8 @@ course() {
     if $gpu; then
         cmake --build "$build" --target echelon_ladder_kernels
         model=$(nvidia-smi --query-gpu=name,driver_version --format=csv,noheader | head -n 1 | sed 's/, /, driver /')
-        case $model in *H200*) file=ladder_h200.csv ;; *) file=$name-gpu-ladder.csv ;; esac
+        file=ladder_gpu.csv
+        grep -qF "${model%%,*}" "bench/results/$file" || file=$name-gpu-ladder.csv
         ladders "$file" cuda "$build/ladder_gpu.html" "$model"
     fi
     python3 bench/ladder_table.py docs/ladder/*.md

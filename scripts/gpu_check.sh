@@ -96,7 +96,7 @@ bench() {
     python3 bench/solve_cupy.py $build/src/libechelon.so >"$out/solve_cupy.csv" # the same
     case $? in 0 | 77) ;; *) return 1 ;; esac
 }
-ladder() { $build/cli/echelon ladder all --check --device cuda && $build/cli/echelon ladder all --device cuda --csv >"$out/ladder_h200.csv"; }
+ladder() { $build/cli/echelon ladder all --check --device cuda && $build/cli/echelon ladder all --device cuda --csv >"$out/ladder_gpu.csv"; }
 latency() {
     local n
     echo "device,n,open_ms,first_ms,hundredth_ms,peak_bytes,formula_bytes" >"$out/latency.csv"

@@ -33,7 +33,7 @@ for page in "$source"/docs/ladder/*.md; do
         "echelon ladder "*)
             name=$(echo "$line" | awk '{ print $3 }')
             check "$(basename "$page"): the output of \"$line\" is not recorded" \
-                grep -q "^$name," "$source/bench/results/ladder_h200.csv" ;;
+                grep -q "^$name," "$source/bench/results/ladder_gpu.csv" ;;
         *) fail "$(basename "$page"): cannot run \"$line\"" ;;
         esac
     done <commands

@@ -1,71 +1,15 @@
 /*
  * test_explain.c - every ech_*_explain(), on every kind of device, as text and as JSON.
  *
- * The JSON is read by a small parser here: it must be one object with the members that all
- * explanations have.
+ * The JSON must be one object with the members that all explanations have.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "json.h"
 #include "test.h"
 
-#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
-
-/* ---- A parser of JSON: each function returns the end of what it read, or NULL ---- */
-
-static const char *blanks(const char *at)
-{
-    while (isspace((unsigned char)*at)) at++;
-    return at;
-}
-
-static const char *string(const char *at)
-{
-    if (*at++ != '"') return NULL;
-    for (; *at != '"'; at++) {
-        if ((unsigned char)*at < ' ') return NULL;
-        if (*at == '\\' && !*++at) return NULL;
-    }
-    return at + 1;
-}
-
-static const char *number(const char *at)
-{
-    const char *begin = at;
-    while (isdigit((unsigned char)*at)) at++;
-    return at > begin ? at : NULL;
-}
-
-static const char *value(const char *at);
-
-static const char *list(const char *at, char open, char close)
-{
-    if (*at != open) return NULL;
-    at = blanks(at + 1);
-    if (*at == close) return at + 1;
-    for (;;) {
-        if (open == '{') {
-            at = string(at);
-            if (!at || *(at = blanks(at)) != ':') return NULL;
-            at++;
-        }
-        at = value(at);
-        if (!at) return NULL;
-        at = blanks(at);
-        if (*at == close) return at + 1;
-        if (*at++ != ',') return NULL;
-        at = blanks(at);
-    }
-}
-
-static const char *value(const char *at)
-{
-    at = blanks(at);
-    if (*at == '{') return list(at, '{', '}');
-    if (*at == '[') return list(at, '[', ']');
-    return *at == '"' ? string(at) : number(at);
-}
 
 /* ---- All explanations ---- */
 
@@ -582,7 +526,7 @@ static void explain(const char *device, size_t i)
         if (strcmp(device, "simt") == 0) check_algorithms(text, calls[i].algorithms);
     }
     if (CHECK_STATUS(calls[i].explain(device, ECH_FORMAT_JSON, text, sizeof text), ECH_OK)) {
-        const char *end = value(text);
+        const char *end = json_value(text);
         if (!end || strcmp(end, "\n") != 0)
             test_fail(__FILE__, __LINE__, "not a JSON object:\n%s", text);
         snprintf(member, sizeof member, "\"operation\": \"%s\"", calls[i].operation);

@@ -9,8 +9,8 @@
  * Wastes: rank and own key are read from memory in every step, although in shared memory; one
  *         block uses one multiprocessor
  * From:   the article's "parallel swap" (2010), invented because a second array did not fit the 16
- *         KB of shared memory of the time. Where it keeps the ranks is lost; here they are in
- *         shared memory too
+ *         KB of shared memory of the time. It does not state where the ranks are; here they are
+ *         in shared memory too
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -7,8 +7,8 @@
  * Cost:   two launches per level, one for the last; 4n words moved: the array is read and written
  *         twice
  * Wastes: half of that traffic
- * From:   the lecture's scan of large arrays; scan_large of NVIDIA's samples (Harris and others,
- *         2007)
+ * From:   the lecture's scan of large arrays; scanLargeArray of NVIDIA's samples (Harris and
+ *         others, 2007)
  *
  * SPDX-License-Identifier: Apache-2.0
  */
