@@ -428,7 +428,7 @@ static const struct claim claims[] = {
 
 static const uint64_t checked[] = { 0, 1, 2, 5, 31, 33, 100, 256, 257, 515, 1000, LADDER_END };
 static const uint64_t counted[] = { FEW, TWICE, LADDER_END };
-static const uint64_t timed[] = { LEAST, 1 << 12, 1 << 14, 1 << 16, MOST, LADDER_END };
+static const uint64_t timed[] = { 1000, LEAST, 1 << 12, 1 << 14, 1 << 16, MOST, LADDER_END };
 
 const struct ladder rank_ladder = { .name = "rank",
                                     .summary = "rank sort: counts the position of every key",

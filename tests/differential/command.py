@@ -25,6 +25,7 @@ COMMAND = {"path": None, "directory": None}
 EXCEPTIONS = {
     "profile": "runs kernels on the emulator; tests/cli/profile.sh and the tests of the emulator test it",
     "ladder": "the kernels of the course; the tests ladder_* run them",
+    "emulate": "runs the user's kernel on the emulator; tests/cli/emulate*.sh and fuzz_kernel test it",
 }
 
 
