@@ -1,23 +1,26 @@
 #!/bin/sh
-# ladder.sh COMMAND NAME MODULES - runs every rung of one ladder on the SIMT emulator: checks the results for unusual
-# sizes and every type, in two orders of blocks and warps, and then the counts and the claims about them. The file
-# MODULES lists the modules that "make ladder" builds.
+# ladder.sh COMMAND NAME MODULES TYPE... - runs every rung of one ladder on the SIMT emulator: checks the results for
+# unusual sizes and these types; then those of the first type of the ladder in another order of blocks and warps, the
+# counts, and the claims about them. The file MODULES lists the modules that "make ladder" builds.
 # SPDX-License-Identifier: Apache-2.0
 set -u
 . "$(dirname "$0")/lib.sh"
 echelon=$1 name=$2 modules=$3
+shift 3
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 
-text=$("$echelon" ladder "$name" --check --device simt 2>&1)
-status=$?
-echo "$text"
-check "a rung of $name is wrong" test "$status" -eq 0
-checked=$(echo "$text" | sed -n 's/^\([0-9]*\) checked, .*/\1/p')
-wrong=$(echo "$text" | sed -n 's/^[0-9]* checked, \([0-9]*\) wrong$/\1/p')
-check "no rung of $name was checked" test "${checked:-0}" -gt 0
-passed=$((passed + ${checked:-0} - ${wrong:-0}))
-failed=$((failed + ${wrong:-0}))
+for type; do
+    text=$("$echelon" ladder "$name" --check --type "$type" --device simt 2>&1)
+    status=$?
+    echo "$text"
+    check "a rung of $name is wrong" test "$status" -eq 0
+    checked=$(echo "$text" | sed -n 's/^\([0-9]*\) checked, .*/\1/p')
+    wrong=$(echo "$text" | sed -n 's/^[0-9]* checked, \([0-9]*\) wrong$/\1/p')
+    check "no rung of $name was checked" test "${checked:-0}" -gt 0
+    passed=$((passed + ${checked:-0} - ${wrong:-0}))
+    failed=$((failed + ${wrong:-0}))
+done
 
 if ECHELON_SIMT_TALLY=$work/tally "$echelon" ladder "$name" --device simt --seed 7; then pass
 else fail "$name is wrong in another order, or a claim about its counts is false"; fi
