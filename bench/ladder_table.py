@@ -22,7 +22,6 @@ import sys
 
 sys.dont_write_bytecode = True
 import markers  # noqa: E402 - the folder of this script is first in the search path
-from ladder_terms import today  # noqa: E402
 
 RESULTS = pathlib.Path(__file__).resolve().parent / "results"
 FILES = {"times": "ladder_gpu.csv", "counts": "ladder_simt.csv"}
@@ -38,7 +37,7 @@ def read(what, name):
         return [], [], []
     lines = path.read_text().splitlines()
     about = [line.lstrip("# ") for line in lines if line.startswith("#")]
-    lines = [line.replace("roof_percent", "ceiling_percent") for line in lines if line[:1] != "#"]  # older name
+    lines = [line for line in lines if line[:1] != "#"]
     rows = [row for row in csv.DictReader(lines) if name in ("all", row["ladder"])]
     return (about, [row for row in rows if row["idea"] != "claim"],
             [row for row in rows if row["idea"] == "claim"])
@@ -74,7 +73,7 @@ def times(name):
     out = []
     for row in rows:
         seconds = float(row["ms"]) * 1e-3
-        cells = [row["rung"], today(row["text"]), size(row["n"])]
+        cells = [row["rung"], row["text"], size(row["n"])]
         if row["result"] != "right":
             out.append(cells + ["wrong"] + [""] * (counted + 2 * limited + 1))
             continue
@@ -97,7 +96,7 @@ def counts(name):
     out = []
     for row in rows:
         branches = int(row["branches"])
-        out.append([row["rung"], today(row["text"]), size(row["n"]), row["launches"],
+        out.append([row["rung"], row["text"], size(row["n"]), row["launches"],
                     f"{float(row['sectors_per_request']):.2f}", f"{int(row['bank_conflicts']):,}",
                     f"{int(row['bank16_conflicts']):,}",
                     f"{100 * int(row['divergent']) / branches if branches else 0:.1f} %",
@@ -112,8 +111,8 @@ def claims(name):
     for what, where in (("counts", "emulator"), ("times", "GPU")):
         for row in read(what, name)[2]:
             first = [row["ladder"]] if name == "all" else []
-            out.append(first + [today(row["text"]), where, "yes" if row["result"] == "so" else "no",
-                                today(row["because"])])
+            out.append(first + [row["text"], where, "yes" if row["result"] == "so" else "no",
+                                row["because"]])
     if not out:
         return ["Not evaluated yet."]
     if name == "all":
@@ -127,8 +126,8 @@ def ours(figure):
     """The time of a rung or the evidence of a claim for a published figure, and its n."""
     name, idea, words = figure["ladder"], figure["idea"], figure["claim"]
     if words:
-        found = {today(row["because"]) for what in FILES for row in read(what, name)[2]
-                 if words in today(row["text"])}
+        found = {row["because"] for what in FILES for row in read(what, name)[2]
+                 if words in row["text"]}
     elif idea:
         rows = [row for row in read("times", name)[1]
                 if (row["idea"], row["parameter"]) == (idea, figure["parameter"]) and row["result"] == "right"]

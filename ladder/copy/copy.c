@@ -92,11 +92,10 @@ static bool chunks_lose(const struct results *results, char *because, size_t byt
 
 static bool vectors_reach(const struct results *results, char *because, size_t bytes)
 {
-    const struct result *row = ladder_row(results, 5, 0, 0);
-    double rate = row->bytes / (row->ms * 1e-3);
-    snprintf(because, bytes, "%.0f GB/s; the driver's copy: %.0f", rate * 1e-9,
-             results->device->copy_bytes_per_s * 1e-9);
-    return rate > 0.9 * results->device->copy_bytes_per_s;
+    const struct result *row = ladder_row(results, 5, 0, 0), *driver = ladder_row(results, 6, 0, 0);
+    double rate = row->bytes / (row->ms * 1e-3), of_driver = driver->bytes / (driver->ms * 1e-3);
+    snprintf(because, bytes, "%.0f GB/s; the driver's copy: %.0f", rate * 1e-9, of_driver * 1e-9);
+    return rate > 0.9 * of_driver;
 }
 
 static const struct claim claims[] = {
@@ -105,7 +104,7 @@ static const struct claim claims[] = {
     { .text = "One contiguous chunk per thread is several times slower than adjacent elements",
       .of_gpu = true,
       .holds = chunks_lose },
-    { .text = "A kernel of five lines copies as fast as the driver",
+    { .text = "A short kernel copies as fast as the driver",
       .of_gpu = true,
       .holds = vectors_reach },
 };

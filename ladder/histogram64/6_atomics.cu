@@ -5,8 +5,8 @@
  * Cost:   one atomic per value; no overflow, and no sums except at the end
  * Wastes: lanes with different values in one bank are serialised; so were lanes with one value when
  *         an addition was a lock, a read and a write
- * From:   our addition; atomics in shared memory came with sm_12, and are native instructions
- *         since sm_50
+ * From:   the lecture names the atomic increment and counters in shared memory, without code.
+ *         Atomics in shared memory came with sm_12, and are native instructions since sm_50
  *
  * SPDX-License-Identifier: Apache-2.0
  */

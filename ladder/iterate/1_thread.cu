@@ -6,7 +6,7 @@
  *         n^2 multiplications in all
  * Wastes: at any time the lanes are in 32 different rows: each load of a warp touches 32 sectors
  *         and uses one element of each
- * From:   the lecture's kernel, with alpha as a parameter
+ * From:   the lecture's kernel, for any n
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -5,7 +5,7 @@
  *         these lanes before it, plus the count of the digit in the keys that the warp ranked
  *         before, plus the counts of the warps before: the order of the input
  * Cost:   nine ballots per 32 keys; a row of 256 counters per warp; two barriers per tile
- * Wastes: about 25 instructions per key, so the ranking limits the rate, not the memory
+ * Wastes: about 25 instructions per key: the ranking takes at least as long as the memory traffic
  * From:   the ranking of CUB's radix sort (Merrill and Garland); see radix 2
  *
  * SPDX-License-Identifier: Apache-2.0
