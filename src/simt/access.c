@@ -9,8 +9,11 @@
  */
 #include "simt/emulator.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+
+enum { NULL_PAGE = 4096 /* bytes: no memory of the device is there */ };
 
 #define CALLER ((uintptr_t)__builtin_return_address(0) - 1)
 
@@ -20,8 +23,8 @@ static void __attribute__((noreturn))
 out_of_bounds(struct simt_thread *t, const void *at, size_t bytes, unsigned kind, uintptr_t pc,
               const char *what)
 {
-    simt_found(SIMT_BOUNDS, t->block->launch, t, pc, "%s %zu bytes at %p, %s",
-               kind & SIMT_WRITE ? "writes" : "reads", bytes, at, what);
+    simt_found(SIMT_BOUNDS, t->block->launch, t, pc, "%s %zu bytes at 0x%" PRIxPTR ", %s",
+               kind & SIMT_WRITE ? "writes" : "reads", bytes, (uintptr_t)at, what);
     simt_abandon(t);
 }
 
@@ -246,7 +249,9 @@ void simt_access(struct simt_thread *t, const void *at, size_t bytes, unsigned k
         void *base;
         size_t length;
         if (!simt_memory_find(at, &base, &length, &where))
-            out_of_bounds(t, at, bytes, kind, pc, "which is not memory of the device");
+            out_of_bounds(t, at, bytes, kind, pc,
+                          address < NULL_PAGE ? "relative to a null pointer"
+                                              : "which is not memory of the device");
     }
 }
 
