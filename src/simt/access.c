@@ -28,16 +28,22 @@ out_of_bounds(struct simt_thread *t, const void *at, size_t bytes, unsigned kind
     simt_abandon(t);
 }
 
-/* Describes the address relative to the nearest allocation below it. */
+/* Describes the address relative to the nearest allocation. */
 static void __attribute__((noreturn))
 global_out_of_bounds(struct simt_thread *t, const void *at, size_t bytes, unsigned kind,
                      uintptr_t pc)
 {
     char what[160];
-    void *base;
-    size_t length;
+    void *base, *next;
+    size_t length, next_length;
     if (simt_options.profile) simt_trace_add(t, SIMT_GLOBAL, kind, (uintptr_t)at, bytes, pc);
-    if (simt_memory_below(at, &base, &length))
+    const bool below = simt_memory_below(at, &base, &length);
+    if (simt_memory_above(at, &next, &next_length) &&
+        (!below ||
+         (char *)next - (const char *)at < (const char *)at - (char *)base - (ptrdiff_t)length))
+        snprintf(what, sizeof what, "%td bytes before an allocation of %zu bytes",
+                 (char *)next - (const char *)at, next_length);
+    else if (below)
         snprintf(what, sizeof what, "%td bytes from the beginning of an allocation of %zu bytes",
                  (const char *)at - (char *)base, length);
     else

@@ -1,4 +1,4 @@
-# Null pointers, signals, namespaces and unusual names of files.
+# Null pointers, accesses next to arrays, signals, namespaces and unusual names of files.
 needs_compiler
 unset CXX
 ulimit -c 0
@@ -30,6 +30,17 @@ END
 echo "null pointers"
 code echelon emulate null.cu:always --arg p:i32:1 | sed -n '3,4p; $p'
 code echelon emulate null.cu:given --arg p=null | sed -n '3,4p; $p'
+
+echo "before and after arrays"
+cat >near.cu <<'END'
+__global__ void near(const int *a, int *b, int i)
+{
+    b[i] = a[0];
+}
+END
+for i in -1 -4 4; do
+    code echelon emulate near.cu --arg a:i32:4=1 --arg b:i32:4 --arg i=$i | sed -n '4,5s/0x[0-9a-f]*/0xN/p'
+done
 
 echo "traps and signals"
 code echelon emulate null.cu:trap --arg p:i32:1 | sed -n '3,4p; $p'
