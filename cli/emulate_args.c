@@ -260,6 +260,11 @@ static int load_file(struct emulate_argument *x, int dtype)
         return cli_fail(EXIT_BAD, "--arg %s: standard input is not supported; name a file",
                         x->word->word);
     io_status status = io_open(&source, x->word->value, &error);
+    if (status != IO_OK)
+        return cli_fail(EXIT_BAD,
+                        "--arg %s: %s; without a file, use %s=null or %s:TYPE:COUNT, for example "
+                        "%s:f32:1000",
+                        x->name, error.text, x->name, x->name, x->name);
     if (status == IO_OK) {
         status = io_look(&source, &error);
         const bool npy =
