@@ -92,23 +92,27 @@ static void report_crash(int number)
     raise(number); /* the handler was reset, so the signal now ends the program */
 }
 
+struct watch {
+    struct sigaction actions[CRASHES]; /* before */
+    stack_t stack;
+};
+
 /* The handler has a stack of its own, because that of the kernel's thread may be full. */
-static void watch_crashes(struct sigaction before[CRASHES])
+static void watch_crashes(struct watch *before)
 {
     static _Alignas(16) char stack[64 << 10];
     const stack_t own = { .ss_sp = stack, .ss_size = sizeof stack };
     struct sigaction action = { .sa_handler = report_crash,
                                 .sa_flags = (int)SA_RESETHAND | SA_ONSTACK };
     sigemptyset(&action.sa_mask);
-    sigaltstack(&own, NULL);
-    for (int i = 0; i < CRASHES; i++) sigaction(crashes[i].number, &action, &before[i]);
+    sigaltstack(&own, &before->stack);
+    for (int i = 0; i < CRASHES; i++) sigaction(crashes[i].number, &action, &before->actions[i]);
 }
 
-static void end_watch(const struct sigaction before[CRASHES])
+static void end_watch(const struct watch *before)
 {
-    const stack_t none = { .ss_flags = SS_DISABLE };
-    for (int i = 0; i < CRASHES; i++) sigaction(crashes[i].number, &before[i], NULL);
-    sigaltstack(&none, NULL);
+    for (int i = 0; i < CRASHES; i++) sigaction(crashes[i].number, &before->actions[i], NULL);
+    sigaltstack(&before->stack, NULL);
 }
 
 /* ---- One run ---- */
@@ -194,10 +198,10 @@ static int launch(struct emulator_device *d, CUkernel kernel, const struct emula
     if (shared > WITHOUT_ASKING)
         d->driver->cuKernelSetAttribute(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
                                         (int)shared, kernel, 0);
-    struct sigaction before[CRASHES];
-    watch_crashes(before);
+    struct watch before;
+    watch_crashes(&before);
     const CUresult result = d->driver->cuLaunchKernelEx(&config, kernel, a->parameters, NULL);
-    end_watch(before);
+    end_watch(&before);
     if (result == CUDA_SUCCESS || d->emulator.findings(&findings) > 0) return EXIT_DONE;
     return driver_failed(d, result, "the launch failed");
 }
