@@ -30,7 +30,7 @@ enum { MOST_ARGUMENTS = 256, OLD_GCC = 11 /* see simt_hooks_gnu */ };
 
 /* ---- Flags, as in cmake/simt.cmake ---- */
 
-enum whose { all, gnu, clang, lines_gnu, hooks_all, hooks_gnu, hooks_clang, link };
+enum whose { all, gnu, clang, lines, lines_gnu, hooks_all, hooks_gnu, hooks_clang, link };
 static const struct flag {
     enum whose whose;
     const char *text;
@@ -46,6 +46,7 @@ static int gcc_version;
 
 static bool applies(enum whose whose, bool exact_lines)
 {
+    if (whose == lines) return exact_lines;
     if (whose == lines_gnu) return !is_clang && exact_lines;
     if (whose == gnu) return !is_clang;
     if (whose == clang || whose == hooks_clang) return is_clang;

@@ -116,7 +116,7 @@ static int parse_launch(struct emulate_launch *l)
     return EXIT_DONE;
 }
 
-/* FILE.cu:KERNEL is divided at the last colon that is not part of "::". */
+/* FILE.cu:KERNEL is divided at the last colon that is not part of "::", unless it is a file. */
 static int parse_operand(char *word, struct compile *c)
 {
     char *colon = NULL;
@@ -127,7 +127,9 @@ static int parse_operand(char *word, struct compile *c)
         else
             colon = at;
     }
-    if (!colon || !colon[1] || colon == word) {
+    if (!*word) return cli_fail(EXIT_BAD, "the name of the file is empty");
+    if (!colon || !colon[1] || colon == word || access(word, F_OK) == 0) {
+        if (colon && colon[1]) colon = NULL;
         if (colon && colon != word) *colon = 0;
         c->source = word;
         c->kernel = "";

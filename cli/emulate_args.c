@@ -222,7 +222,10 @@ static int load_scalar(struct emulate_argument *x, const struct kernel *kernel,
         return wrong_type(x, kernel, ech_dtype_name((ech_dtype)x->word->dtype), dtype);
     x->dtype = (ech_dtype)dtype;
     snprintf(what, sizeof what, "arg %s", x->name);
-    int code = parse_scalar(what, x->word->value, x->dtype, x->scalar);
+    const char *value = x->word->value;
+    if (p->type == SIMT_TYPE_BOOL && strcmp(value, "true") == 0) value = "1";
+    if (p->type == SIMT_TYPE_BOOL && strcmp(value, "false") == 0) value = "0";
+    int code = parse_scalar(what, value, x->dtype, x->scalar);
     if (code == EXIT_DONE && p->type == SIMT_TYPE_BOOL) x->scalar[0] = x->scalar[0] != 0;
     return code;
 }
@@ -257,6 +260,11 @@ static int load_file(struct emulate_argument *x, int dtype)
         return cli_fail(EXIT_BAD, "--arg %s: standard input is not supported; name a file",
                         x->word->word);
     io_status status = io_open(&source, x->word->value, &error);
+    if (status != IO_OK)
+        return cli_fail(EXIT_BAD,
+                        "--arg %s: %s; without a file, use %s=null or %s:TYPE:COUNT, for example "
+                        "%s:f32:1000",
+                        x->name, error.text, x->name, x->name, x->name);
     if (status == IO_OK) {
         status = io_look(&source, &error);
         const bool npy =
@@ -330,6 +338,18 @@ static int make_parameters(struct emulate_arguments *a, const struct simt_signat
     return EXIT_DONE;
 }
 
+static int check_output(const struct emulate_argument *x)
+{
+    const int named = io_dtype_from_extension(x->output);
+    if (!x->array || !x->bytes)
+        return cli_fail(EXIT_BAD, "--output %s=%s: the argument is not an array", x->name,
+                        x->output);
+    if (strcmp(x->output, "-") != 0 && named >= 0 && named != (int)x->dtype)
+        return cli_fail(EXIT_BAD, "%s: the extension means %s, but the array %s is %s", x->output,
+                        ech_dtype_name((ech_dtype)named), x->name, ech_dtype_name(x->dtype));
+    return EXIT_DONE;
+}
+
 int emulate_load(struct emulate_arguments *a, const struct kernel *kernel,
                  const struct simt_signature *signature)
 {
@@ -348,9 +368,7 @@ int emulate_load(struct emulate_arguments *a, const struct kernel *kernel,
             memcpy((char *)a->parameters[x->parameter] + x->offset, x->scalar, p->bytes);
     }
     for (int i = 0; i < a->count && code == EXIT_DONE; i++)
-        if (a->list[i].output && (!a->list[i].array || !a->list[i].bytes))
-            code = cli_fail(EXIT_BAD, "--output %s=%s: the argument is not an array",
-                            a->list[i].name, a->list[i].output);
+        if (a->list[i].output) code = check_output(&a->list[i]);
     return code;
 }
 

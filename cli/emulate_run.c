@@ -7,12 +7,16 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#define _XOPEN_SOURCE 700 /* sigaltstack() */
 #include "emulate.h"
 #include "simt/driver.h"
+#include "simt/runtime.h"
 
 #include <dlfcn.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static int driver_failed(const struct emulator_device *d, CUresult result, const char *call)
 {
@@ -58,6 +62,57 @@ int emulate_load_module(struct emulator_device *d, const struct compile *c, CUke
     if (handle) dlclose(handle); /* the library remains loaded */
     return *signature ? EXIT_DONE
                       : cli_fail(EXIT_DEVICE, "%s: has no table of parameters", c->module);
+}
+
+/* ---- Signals that the kernel raises ---- */
+
+static const struct crash {
+    int number;
+    const char *text;
+} crashes[] = {
+#define MESSAGE(text) "echelon emulate: a thread of the kernel " text "\n"
+    { SIGFPE, MESSAGE("divided an integer by 0, so a signal (SIGFPE) ends the command") },
+    { SIGSEGV, MESSAGE("exceeded its stack of 64 KiB or a local array, so a signal (SIGSEGV) ends "
+                       "the command") },
+    { SIGBUS, MESSAGE("accessed memory that does not exist, so a signal (SIGBUS) ends the "
+                      "command") },
+    { SIGILL, MESSAGE("reached code that the compiler takes for impossible, so a signal (SIGILL) "
+                      "ends the command") },
+#undef MESSAGE
+};
+enum { CRASHES = sizeof crashes / sizeof *crashes };
+
+/* Only functions that a signal handler may call. */
+static void report_crash(int number)
+{
+    for (int i = 0; i < CRASHES; i++)
+        if (crashes[i].number == number &&
+            write(STDERR_FILENO, crashes[i].text, strlen(crashes[i].text)) < 0)
+            break;
+    raise(number); /* the handler was reset, so the signal now ends the program */
+}
+
+struct watch {
+    struct sigaction actions[CRASHES]; /* before */
+    stack_t stack;
+};
+
+/* The handler has a stack of its own, because that of the kernel's thread may be full. */
+static void watch_crashes(struct watch *before)
+{
+    static _Alignas(16) char stack[64 << 10];
+    const stack_t own = { .ss_sp = stack, .ss_size = sizeof stack };
+    struct sigaction action = { .sa_handler = report_crash,
+                                .sa_flags = (int)SA_RESETHAND | SA_ONSTACK };
+    sigemptyset(&action.sa_mask);
+    sigaltstack(&own, &before->stack);
+    for (int i = 0; i < CRASHES; i++) sigaction(crashes[i].number, &action, &before->actions[i]);
+}
+
+static void end_watch(const struct watch *before)
+{
+    for (int i = 0; i < CRASHES; i++) sigaction(crashes[i].number, &before->actions[i], NULL);
+    sigaltstack(&before->stack, NULL);
 }
 
 /* ---- One run ---- */
@@ -138,10 +193,15 @@ static int launch(struct emulator_device *d, CUkernel kernel, const struct emula
                                     NULL,
                                     &cluster,
                                     1 };
-    if (l->shared_bytes > WITHOUT_ASKING)
+    const uint64_t shared =
+        l->shared_bytes < SIMT_MOST_SHARED_BYTES ? l->shared_bytes : SIMT_MOST_SHARED_BYTES;
+    if (shared > WITHOUT_ASKING)
         d->driver->cuKernelSetAttribute(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
-                                        (int)l->shared_bytes, kernel, 0);
+                                        (int)shared, kernel, 0);
+    struct watch before;
+    watch_crashes(&before);
     const CUresult result = d->driver->cuLaunchKernelEx(&config, kernel, a->parameters, NULL);
+    end_watch(&before);
     if (result == CUDA_SUCCESS || d->emulator.findings(&findings) > 0) return EXIT_DONE;
     return driver_failed(d, result, "the launch failed");
 }

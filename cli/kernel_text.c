@@ -260,6 +260,9 @@ static void read_token(struct reader *r)
     if (token_is(t, ";")) *r->next_space = 0;
     if (token_is(&r->previous, "namespace") && t->kind == WORD)
         snprintf(r->next_space, sizeof r->next_space, "%.*s", (int)t->length, t->at);
+    else if (token_is(&r->previous, "::") && t->kind == WORD && *r->next_space)
+        snprintf(r->next_space + strlen(r->next_space),
+                 sizeof r->next_space - strlen(r->next_space), "::%.*s", (int)t->length, t->at);
     if (r->system || (t->kind != WORD && !token_is(t, "<<<"))) return;
     if (token_is(t, "template")) r->in_template = true;
     if (token_is(t, "struct") || token_is(t, "class")) kernel_struct_read(r);

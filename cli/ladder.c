@@ -441,11 +441,22 @@ static int run_all(const struct ladder *const *list_of, int count)
     return code;
 }
 
+/* Whether an option is given. */
+static bool has_options(void)
+{
+    for (const struct option *o = options; o->name; o++)
+        if (o->value ? *(const char *const *)o->target != NULL : *(const bool *)o->target)
+            return true;
+    return false;
+}
+
 static int run(int count, char **operands)
 {
     const struct ladder *one[1];
     plan.type = -1;
     if (count == 0) {
+        if (has_options())
+            return cli_fail(EXIT_BAD, "no ladder: name one, or all; echelon ladder lists them");
         list();
         return EXIT_DONE;
     }

@@ -45,7 +45,8 @@ int cli_check_outputs(const char *const *outputs, int n)
             if (strcmp(outputs[i], outputs[j]) == 0 ||
                 (!is_standard(outputs[i]) && !is_standard(outputs[j]) &&
                  stat(outputs[i], &a) == 0 && stat(outputs[j], &b) == 0 && is_same_file(&a, &b)))
-                return cli_fail(EXIT_BAD, "%s: is given as two different outputs", outputs[i]);
+                return cli_fail(EXIT_BAD, "%s: is given as two different outputs",
+                                is_standard(outputs[i]) ? "standard output" : outputs[i]);
         }
     return EXIT_DONE;
 }

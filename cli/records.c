@@ -106,6 +106,11 @@ static int use_field(const struct records_job *job, const char *name, ech_record
         key->dtype = (ech_dtype)type;
         return EXIT_DONE;
     }
+    if (!native && !field->array && (descr[1] == 'i' || descr[1] == 'f'))
+        return cli_fail(EXIT_BAD,
+                        "%s: field \"%s\" has the big-endian type '%s', which cannot be a key; "
+                        "convert it with astype() of NumPy",
+                        job->base.input, name, descr);
     return cli_fail(EXIT_BAD,
                     "%s: field \"%s\" has type '%s'%s, which cannot be a key; use "
                     "integers, floats or byte strings",

@@ -106,7 +106,9 @@ static int run(int count, char **operands)
     if (count == 0) return cli_fail(EXIT_BAD, "no SORTED: give a file of sorted numbers");
     names[NEEDLES] = count > 1 ? operands[1] : standard;
     names[SORTED] = operands[0];
-    int code = job_input(&job.runs.base, count - 1, operands + 1);
+    const char *const sorted[] = { operands[0] };
+    int code = cli_check_output("output", set.job.output, sorted, 1);
+    if (code == EXIT_DONE) code = job_input(&job.runs.base, count - 1, operands + 1);
     if (code == EXIT_DONE) code = runs_name(&job.runs, 2, names);
     if (code == EXIT_DONE) code = cli_parse_order(set.order, &job.runs.order);
     job.options.order = job.runs.order;

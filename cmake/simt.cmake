@@ -15,6 +15,8 @@ set(simt_flags -O2 -gdwarf-4 -gz=none -fno-plt -UNDEBUG -fno-exceptions -fno-rtt
 # A thread-local array of another module has no constructor that must run before its first use. A vector access must
 # stay one access, as on the device, and each source line must stay in one place.
 set(simt_flags_gnu -g1 -fno-extern-tls-init -fno-tree-sra -fno-thread-jumps -fno-tree-tail-merge -fno-crossjumping)
+# Only "echelon emulate": an access through a pointer that is always null remains, and is found.
+set(simt_flags_lines -fno-delete-null-pointer-checks)
 # Only "echelon emulate": the code of a branch stays next to it, so that the line of a call is found more precisely.
 set(simt_flags_lines_gnu -fno-reorder-blocks -fno-guess-branch-probability)
 set(simt_flags_clang -gline-tables-only -Wno-pass-failed "SHELL:-mllvm -disable-vector-combine")
@@ -27,7 +29,7 @@ set(simt_link_options -Wl,--no-undefined,--wrap=memcpy,--wrap=memmove,--wrap=mem
 # Writes these flags as rows FLAG(whose, "flag") for cli/compile.c.
 function(simt_write_flags path)
   set(rows "")
-  foreach(whose all gnu clang lines_gnu hooks_all hooks_gnu hooks_clang link)
+  foreach(whose all gnu clang lines lines_gnu hooks_all hooks_gnu hooks_clang link)
     set(list simt_flags_${whose})
     if(whose STREQUAL "all")
       set(list simt_flags)

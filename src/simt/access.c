@@ -9,8 +9,11 @@
  */
 #include "simt/emulator.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+
+enum { NULL_PAGE = 4096 /* bytes: no memory of the device is there */ };
 
 #define CALLER ((uintptr_t)__builtin_return_address(0) - 1)
 
@@ -20,21 +23,27 @@ static void __attribute__((noreturn))
 out_of_bounds(struct simt_thread *t, const void *at, size_t bytes, unsigned kind, uintptr_t pc,
               const char *what)
 {
-    simt_found(SIMT_BOUNDS, t->block->launch, t, pc, "%s %zu bytes at %p, %s",
-               kind & SIMT_WRITE ? "writes" : "reads", bytes, at, what);
+    simt_found(SIMT_BOUNDS, t->block->launch, t, pc, "%s %zu bytes at 0x%" PRIxPTR ", %s",
+               kind & SIMT_WRITE ? "writes" : "reads", bytes, (uintptr_t)at, what);
     simt_abandon(t);
 }
 
-/* Describes the address relative to the nearest allocation below it. */
+/* Describes the address relative to the nearest allocation. */
 static void __attribute__((noreturn))
 global_out_of_bounds(struct simt_thread *t, const void *at, size_t bytes, unsigned kind,
                      uintptr_t pc)
 {
     char what[160];
-    void *base;
-    size_t length;
+    void *base, *next;
+    size_t length, next_length;
     if (simt_options.profile) simt_trace_add(t, SIMT_GLOBAL, kind, (uintptr_t)at, bytes, pc);
-    if (simt_memory_below(at, &base, &length))
+    const bool below = simt_memory_below(at, &base, &length);
+    if (simt_memory_above(at, &next, &next_length) &&
+        (!below ||
+         (char *)next - (const char *)at < (const char *)at - (char *)base - (ptrdiff_t)length))
+        snprintf(what, sizeof what, "%td bytes before an allocation of %zu bytes",
+                 (char *)next - (const char *)at, next_length);
+    else if (below)
         snprintf(what, sizeof what, "%td bytes from the beginning of an allocation of %zu bytes",
                  (const char *)at - (char *)base, length);
     else
@@ -246,7 +255,9 @@ void simt_access(struct simt_thread *t, const void *at, size_t bytes, unsigned k
         void *base;
         size_t length;
         if (!simt_memory_find(at, &base, &length, &where))
-            out_of_bounds(t, at, bytes, kind, pc, "which is not memory of the device");
+            out_of_bounds(t, at, bytes, kind, pc,
+                          address < NULL_PAGE ? "relative to a null pointer"
+                                              : "which is not memory of the device");
     }
 }
 

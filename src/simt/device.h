@@ -106,12 +106,12 @@ static __forceinline__ long long clock64()
 
 static inline __attribute__((noreturn)) void __trap()
 {
-    simt_trap("__trap()");
+    simt_trap("calls __trap()");
 }
 
 static inline __attribute__((noreturn)) void __brkpt()
 {
-    simt_trap("__brkpt()");
+    simt_trap("calls __brkpt()");
 }
 
 #include "simt/device_warp.h"

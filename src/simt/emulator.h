@@ -52,8 +52,10 @@ void *simt_memory_allocate(size_t bytes, enum simt_memory_kind kind);
 bool simt_memory_release(void *pointer, enum simt_memory_kind kind);
 /* The allocation that contains `pointer`, with its kind, or false. */
 bool simt_memory_find(const void *pointer, void **base, size_t *bytes, enum simt_memory_kind *kind);
-/* The nearest allocation that begins at or below, or false. */
+/* The nearest allocation that begins at or below, and the nearest one that begins above, or false.
+ * They have the kind SIMT_MEMORY_DEVICE. */
 bool simt_memory_below(const void *pointer, void **base, size_t *bytes);
+bool simt_memory_above(const void *pointer, void **base, size_t *bytes);
 /* Whether the bytes are within one allocation; true for all memory that is not device memory. */
 bool simt_memory_holds(const void *pointer, size_t bytes);
 void simt_memory_written(void *pointer, size_t bytes); /* by the host: it is now initialised */

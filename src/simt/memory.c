@@ -231,6 +231,21 @@ bool simt_memory_below(const void *pointer, void **base, size_t *bytes)
     return at > 0;
 }
 
+/* The one with the lowest address that is above. */
+bool simt_memory_above(const void *pointer, void **base, size_t *bytes)
+{
+    const struct list *l = &lists[SIMT_MEMORY_DEVICE];
+    pthread_mutex_lock(&lock);
+    const size_t at = rank(l, (uintptr_t)pointer);
+    const bool found = at < l->count;
+    if (found) {
+        *base = (void *)l->of[at].begin;
+        *bytes = l->of[at].bytes;
+    }
+    pthread_mutex_unlock(&lock);
+    return found;
+}
+
 void simt_memory_written(void *pointer, size_t bytes)
 {
     if ((uintptr_t)pointer - simt_arena < simt_arena_bytes)

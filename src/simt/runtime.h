@@ -116,7 +116,7 @@ void simt_mbarrier_init(uint64_t *barrier, uint32_t count);
 void simt_mbarrier_arrive(uint64_t *barrier, uint32_t expected_bytes);
 int simt_mbarrier_done(uint64_t *barrier, uint32_t parity);
 
-/* Ends the kernel with a message; `what` is such as "__trap()" or "assertion n > 0 failed". */
+/* Ends the kernel; `what` is the message, for example "calls __trap()". */
 void simt_trap(const char *what) __attribute__((noreturn));
 
 /* Dynamic shared memory. A kernel must declare it by this name, with any type: extern __shared__

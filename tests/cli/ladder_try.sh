@@ -57,6 +57,8 @@ try mine.cu --device cuda
 try mine.cu --device cpu
 try absent.cu
 code echelon ladder all --try mine.cu
+code echelon ladder --try mine.cu
+code echelon ladder --json
 try mine.cu --input in.txt -o out.txt
 sed 's/element \*out/elment *out/' mine.cu >typo.cu
 try typo.cu 2>&1 | grep -o -E '^typo.cu:[0-9]*|^echelon.*' | uniq

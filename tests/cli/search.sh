@@ -31,6 +31,7 @@ code echelon search s.u32 a.u32 -o i.u64 && wc -c <i.u64
 code echelon search s.u32 a.u32 -o i.npy && wc -c <i.npy
 echo "errors"
 code echelon search
+code echelon search s.u32 a.u32 -o s.u32
 code echelon search s.txt no.txt
 code echelon search no.txt s.txt
 code echelon search n.txt n.txt
