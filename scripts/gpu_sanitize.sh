@@ -41,7 +41,7 @@ one() { # TOOL NUMBER PROGRAM ARGUMENT...
     if [ $status -eq 124 ]; then result="not finished"
     elif [ $status -ne 0 ]; then result="FAILED, status $status"; fi
     printf '%-10s %-14s %4d s  %s; %s; %s\n' "$tool" "$program" $((SECONDS - begin)) "$result" \
-        "$(grep -E '^[0-9]+ passed, ' "$log" | tail -n 1)" "$(grep 'ERROR SUMMARY' "$log" | tail -n 1 | sed 's/=* *//')"
+        "$(grep -E '^[0-9]+ passed, ' "$log" | tail -n 1)" "$(grep -E '(ERROR|RACECHECK) SUMMARY' "$log" | tail -n 1 | sed 's/=* *//')"
     [ "$result" = clean ] || touch "$out/failed"
 }
 

@@ -188,15 +188,15 @@ static __device__ inline void fence(int far)
 }
 
 /* A fence of the block is not sufficient between blocks, on either side. */
-static __device__ inline void lookback_fences(const struct planted_args &a, int told, int heard)
+static __device__ inline void lookback_fences(const struct planted_args &a, int writer, int reader)
 {
     if (blockIdx.x == 0) {
         a.out[0] = a.in[0];
-        fence(told);
+        fence(writer);
         tell(a.flag, 1);
     } else {
         while (look(a.flag) == 0) {}
-        fence(heard);
+        fence(reader);
         a.out[1] = a.out[0] + 1;
     }
 }

@@ -66,6 +66,7 @@ static const struct algorithm {
     const char *when; /* when it is chosen, for the documentation */
     bool (*applicable)(const struct echi_columns *c);
     bool (*best)(const struct echi_columns *c); /* the first that applies and is best is chosen */
+    bool one_block;                             /* one launch, without sorts and workspace */
 } algorithms[] = {
     {
         .name = "block",
@@ -76,6 +77,7 @@ static const struct algorithm {
             "one column without nulls",
         .applicable = block_applicable,
         .best = block_best,
+        .one_block = true,
     },
     {
         .name = "pack",
@@ -126,11 +128,6 @@ static ech_status choose(const struct echi_columns *c, const struct algorithm **
                      c->algorithm, available(c, names));
 }
 
-static bool is_block(const struct algorithm *algorithm)
-{
-    return algorithm == &algorithms[0];
-}
-
 /* ---- Workspace ---- */
 
 struct parts {
@@ -170,7 +167,7 @@ static ech_status plan(const void *request, void *no_plan, size_t *work_bytes)
     (void)no_plan;
     *work_bytes = 0;
     TRY(choose(c, &algorithm));
-    if (c->n == 0 || is_block(algorithm)) goto done;
+    if (c->n == 0 || algorithm->one_block) goto done;
     TRY(lay_out(c, &layout, &parts));
     if (layout.overflow)
         FAIL(NULL, ECH_ERR_MEMORY, "n is %zu: the workspace exceeds SIZE_MAX bytes", c->n);
@@ -306,7 +303,7 @@ static ech_status run(ech_ctx *ctx, const void *request, const void *no_plan, vo
     ech_status status;
     (void)no_plan;
     TRY(choose(c, &algorithm));
-    if (is_block(algorithm)) return run_block(ctx, c);
+    if (algorithm->one_block) return run_block(ctx, c);
     TRY(lay_out(c, &layout, &parts));
     TRY(run_sorts(ctx, c, &parts));
     if (!c->record_bytes) goto done;
@@ -335,13 +332,13 @@ static ech_status explain(const void *request, struct echi_explain *e)
             echi_explain_algorithm(e, false, algorithms[i].name, "%s", algorithms[i].what);
     echi_explain_count(e, "key_bits", c->bits);
     echi_explain_count(e, "sorts", echi_columns_words(c));
-    if (is_block(algorithm))
+    if (algorithm->one_block)
         add_block(c, &steps);
     else if (c->plain)
         echi_explain_line(e, "key", "the only column");
     else
         for (uint32_t i = echi_columns_words(c); c->n && i-- > 0;) add_words(c, i, &gpu, &steps);
-    if (c->record_bytes && !is_block(algorithm))
+    if (c->record_bytes && !algorithm->one_block)
         echi_explain_line(e, "move", "%s",
                           c->in_place ? "of a copy of the records" : "of the records");
     echi_explain_steps(e, &steps);
