@@ -1,4 +1,4 @@
-"""Arrays of every library: view(x) tells the family of an array and where its elements are.
+"""Arrays of every library: view(x) returns the family of an array and where its elements are.
 
 A family is a class with static methods (numpy_family.NumPy documents them). Families of other libraries are imported
 when the first object of that library is seen.

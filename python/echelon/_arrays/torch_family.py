@@ -122,5 +122,5 @@ class Torch:
 
     @staticmethod
     def keep(view, stream):
-        """Tells the allocator that work on this stream uses the tensor."""
+        """Informs the allocator that work on this stream uses the tensor."""
         view.array.record_stream(torch.cuda.ExternalStream(stream, device=view.array.device))

@@ -279,7 +279,7 @@ def argsort_segments(x, offsets, /, *, descending=False, dtype=None):
 
 
 def is_sorted(x, /, *, descending=False, strict=False):
-    """Tell whether an array is sorted.
+    """Return whether an array is sorted.
 
     x: [n]. descending: from the largest to the smallest. strict: equal neighbours are not allowed.
 

@@ -33,7 +33,7 @@ class Context:
         self.stream = 0
         self.allocator = None  # keeps the callbacks alive
         self.failure = None  # the exception of a callback
-        self.busy = False  # a call runs; only the exit of the interpreter looks at it from another thread
+        self.busy = False  # a call runs; only the exit of the interpreter reads it in another thread
         self.kept = []  # (objects, event) of work that other streams have queued
         with _open_lock:
             _open_contexts.add(self)
