@@ -7,6 +7,7 @@ SPDX-License-Identifier: Apache-2.0
 """
 from ._declarations import VERSION as _VERSION
 from ._ops.sort import argsort, argsort_segments, is_sorted, sort, sort_pairs, sort_segments
+from ._ops.search import searchsorted
 from ._runtime.call import get_device, set_device
 from ._runtime.context import close_contexts, set_memory_limit, set_threads, synchronize
 from ._runtime.errors import (ArgumentError, CanceledError, DeviceError, DTypeError, Error, NoDeviceError,
@@ -15,6 +16,6 @@ from ._runtime.errors import (ArgumentError, CanceledError, DeviceError, DTypeEr
 __version__ = ".".join(map(str, _VERSION))
 __all__ = [
     "ArgumentError", "CanceledError", "DTypeError", "DeviceError", "Error", "NoDeviceError", "OutOfMemoryError",
-    "UnsupportedError", "argsort", "argsort_segments", "close_contexts", "get_device", "is_sorted", "set_device",
-    "set_memory_limit", "set_threads", "sort", "sort_pairs", "sort_segments", "synchronize",
+    "UnsupportedError", "argsort", "argsort_segments", "close_contexts", "get_device", "is_sorted", "searchsorted",
+    "set_device", "set_memory_limit", "set_threads", "sort", "sort_pairs", "sort_segments", "synchronize",
 ]
