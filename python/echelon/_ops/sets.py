@@ -95,14 +95,26 @@ def setdiff1d(x1, x2, /, *, assume_unique=False):
 
     x1, x2, assume_unique: as for intersect1d().
 
-    Returns the distinct elements of x1 that are not in x2, in ascending order, also with assume_unique. In contrast to
-    NumPy, a NaN equals a NaN of the other array.
+    Returns the distinct elements of x1 that are not in x2, with the dtype of x1, in ascending order, also with
+    assume_unique. In contrast to NumPy, a NaN equals a NaN of the other array.
 
     >>> import echelon, numpy
     >>> echelon.setdiff1d(numpy.array([3, 1, 3]), numpy.array([2, 3]))
     array([1])
     """
-    return _set_function(x1, x2, c.ECH_SET_DIFFERENCE, assume_unique)
+    first = _arrays.view(x1, "x1")
+    job = Job(first)
+    second = job.view(x2, "x2")
+    if (first.code, first.kind) == (second.code, second.kind) and first.kind != "time":
+        return _set_function(x1, x2, c.ECH_SET_DIFFERENCE, assume_unique)
+    distinct = as_dtype_of(job, _distinct(job, first, assume_unique), first)
+    missing = _found(job, distinct, second, True)
+    result, count = job.empty(distinct.shape, distinct.code), host_counts()
+    if distinct.size:
+        job.call("ech_select_flags", distinct.pointer, missing.pointer, result.pointer, ctypes.addressof(count),
+                 distinct.size, distinct.itemsize, None)
+    result = job.family.view(job.family.retyped(_head(job, result, count[0]).array, first.dtype))
+    return job.finish(job.add(result))
 
 
 @operation
@@ -136,8 +148,15 @@ def isin(x1, x2, /, *, invert=False, out=None):
     """
     first = _arrays.view(x1, "x1")
     job = Job(first)
-    shape = first.shape
-    first, second = promoted(job, first, job.view(x2, "x2"))
+    result = reshaped(job, _found(job, first, job.view(x2, "x2"), invert), first.shape)
+    if out is None:
+        return job.finish(result)
+    return job.finish(job.output(out, first.shape, c.ECH_U8, "bool"), out, result)
+
+
+def _found(job, first, second, invert):
+    """The View of the flags, with one dimension, of the elements that occur in second, or that do not."""
+    first, second = promoted(job, first, second)
     keys, needles = sorted_keys(job, second), flat(job, encoded(job, first))
     code = c.ECH_I32 if keys.size < 2**31 else c.ECH_I64
     lower, upper = job.empty(needles.shape, code), job.empty(needles.shape, code)
@@ -145,10 +164,7 @@ def isin(x1, x2, /, *, invert=False, out=None):
         search(job, "left", keys, needles, lower)
         search(job, "right", keys, needles, upper)
     found = lower.array == upper.array if invert else lower.array != upper.array
-    result = reshaped(job, job.add(lower.family.view(found)), shape)
-    if out is None:
-        return job.finish(result)
-    return job.finish(job.output(out, shape, c.ECH_U8, "bool"), out, result)
+    return job.add(lower.family.view(found))
 
 
 def _sorted_pair(x1, x2, names=("x1", "x2")):
