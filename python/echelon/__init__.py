@@ -10,6 +10,7 @@ from ._ops.sort import argsort, argsort_segments, is_sorted, sort, sort_pairs, s
 from ._ops.search import searchsorted
 from ._ops.unique import mode, unique, unique_all, unique_counts, unique_inverse, unique_values
 from ._ops.sets import intersect1d, isin, merge, merge_many, merge_pairs, set_operation, setdiff1d, setxor1d, union1d
+from ._ops.topk import top_k, topk_segments
 from ._runtime.call import get_device, set_device
 from ._runtime.context import close_contexts, set_memory_limit, set_threads, synchronize
 from ._runtime.errors import (ArgumentError, CanceledError, DeviceError, DTypeError, Error, NoDeviceError,
@@ -21,5 +22,5 @@ __all__ = [
     "UnsupportedError", "argsort", "argsort_segments", "close_contexts", "get_device", "intersect1d", "is_sorted",
     "isin", "merge", "merge_many", "merge_pairs", "mode", "searchsorted", "set_device", "set_memory_limit",
     "set_operation", "set_threads", "setdiff1d", "setxor1d", "sort", "sort_pairs", "sort_segments", "synchronize",
-    "union1d", "unique", "unique_all", "unique_counts", "unique_inverse", "unique_values",
+    "top_k", "topk_segments", "union1d", "unique", "unique_all", "unique_counts", "unique_inverse", "unique_values",
 ]
