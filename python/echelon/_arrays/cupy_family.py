@@ -51,7 +51,7 @@ class CuPy:
     @staticmethod
     def cast(x, dtype):
         with x.device:
-            return cupy.ascontiguousarray(x, dtype)
+            return cupy.asarray(x, dtype, order="C")
 
     @staticmethod
     def copy_to(target, source):

@@ -116,7 +116,7 @@ class NumPy:
     @staticmethod
     def cast(x, dtype):
         """A copy with another dtype, in C order."""
-        return np.ascontiguousarray(x, dtype)
+        return np.asarray(x, dtype, order="C")
 
     @staticmethod
     def copy_to(target, source):
