@@ -13,6 +13,8 @@ from ._ops.sets import intersect1d, isin, merge, merge_many, merge_pairs, set_op
 from ._ops.topk import top_k, topk_segments
 from ._ops.partition import argpartition, nth_element, partition
 from ._ops.quantile import median, nanmedian, nanpercentile, nanquantile, percentile, quantile
+from ._ops.select import (compress, nonzero, partition_3way, partition_flags, partition_if, rle_decode, rle_encode,
+                          select_if, unique_by_key, unique_consecutive)
 from ._runtime.call import get_device, set_device
 from ._runtime.context import close_contexts, set_memory_limit, set_threads, synchronize
 from ._runtime.errors import (ArgumentError, CanceledError, DeviceError, DTypeError, Error, NoDeviceError,
@@ -21,10 +23,11 @@ from ._runtime.errors import (ArgumentError, CanceledError, DeviceError, DTypeEr
 __version__ = ".".join(map(str, _VERSION))
 __all__ = [
     "ArgumentError", "CanceledError", "DTypeError", "DeviceError", "Error", "NoDeviceError", "OutOfMemoryError",
-    "UnsupportedError", "argpartition", "argsort", "argsort_segments", "close_contexts", "get_device",
+    "UnsupportedError", "argpartition", "argsort", "argsort_segments", "close_contexts", "compress", "get_device",
     "intersect1d", "is_sorted", "isin", "median", "merge", "merge_many", "merge_pairs", "mode", "nanmedian",
-    "nanpercentile", "nanquantile", "nth_element", "partition", "percentile", "quantile", "searchsorted",
-    "set_device", "set_memory_limit", "set_operation", "set_threads", "setdiff1d", "setxor1d", "sort", "sort_pairs",
-    "sort_segments", "synchronize", "top_k", "topk_segments", "union1d", "unique", "unique_all", "unique_counts",
-    "unique_inverse", "unique_values",
+    "nanpercentile", "nanquantile", "nonzero", "nth_element", "partition", "partition_3way", "partition_flags",
+    "partition_if", "percentile", "quantile", "rle_decode", "rle_encode", "searchsorted", "select_if", "set_device",
+    "set_memory_limit", "set_operation", "set_threads", "setdiff1d", "setxor1d", "sort", "sort_pairs",
+    "sort_segments", "synchronize", "top_k", "topk_segments", "union1d", "unique", "unique_all", "unique_by_key",
+    "unique_consecutive", "unique_counts", "unique_inverse", "unique_values",
 ]
