@@ -15,6 +15,8 @@ from ._ops.partition import argpartition, nth_element, partition
 from ._ops.quantile import median, nanmedian, nanpercentile, nanquantile, percentile, quantile
 from ._ops.select import (compress, nonzero, partition_3way, partition_flags, partition_if, rle_decode, rle_encode,
                           select_if, unique_by_key, unique_consecutive)
+from ._ops.arrange import (flip, matrix_transpose, permutation, repeat, roll, sample, scatter, shuffle, take,
+                           take_along_axis)
 from ._runtime.call import get_device, set_device
 from ._runtime.context import close_contexts, set_memory_limit, set_threads, synchronize
 from ._runtime.errors import (ArgumentError, CanceledError, DeviceError, DTypeError, Error, NoDeviceError,
@@ -23,11 +25,12 @@ from ._runtime.errors import (ArgumentError, CanceledError, DeviceError, DTypeEr
 __version__ = ".".join(map(str, _VERSION))
 __all__ = [
     "ArgumentError", "CanceledError", "DTypeError", "DeviceError", "Error", "NoDeviceError", "OutOfMemoryError",
-    "UnsupportedError", "argpartition", "argsort", "argsort_segments", "close_contexts", "compress", "get_device",
-    "intersect1d", "is_sorted", "isin", "median", "merge", "merge_many", "merge_pairs", "mode", "nanmedian",
-    "nanpercentile", "nanquantile", "nonzero", "nth_element", "partition", "partition_3way", "partition_flags",
-    "partition_if", "percentile", "quantile", "rle_decode", "rle_encode", "searchsorted", "select_if", "set_device",
-    "set_memory_limit", "set_operation", "set_threads", "setdiff1d", "setxor1d", "sort", "sort_pairs",
-    "sort_segments", "synchronize", "top_k", "topk_segments", "union1d", "unique", "unique_all", "unique_by_key",
-    "unique_consecutive", "unique_counts", "unique_inverse", "unique_values",
+    "UnsupportedError", "argpartition", "argsort", "argsort_segments", "close_contexts", "compress", "flip",
+    "get_device", "intersect1d", "is_sorted", "isin", "matrix_transpose", "median", "merge", "merge_many",
+    "merge_pairs", "mode", "nanmedian", "nanpercentile", "nanquantile", "nonzero", "nth_element", "partition",
+    "partition_3way", "partition_flags", "partition_if", "percentile", "permutation", "quantile", "repeat",
+    "rle_decode", "rle_encode", "roll", "sample", "scatter", "searchsorted", "select_if", "set_device",
+    "set_memory_limit", "set_operation", "set_threads", "setdiff1d", "setxor1d", "shuffle", "sort", "sort_pairs",
+    "sort_segments", "synchronize", "take", "take_along_axis", "top_k", "topk_segments", "union1d", "unique",
+    "unique_all", "unique_by_key", "unique_consecutive", "unique_counts", "unique_inverse", "unique_values",
 ]

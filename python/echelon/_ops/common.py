@@ -20,6 +20,8 @@ _WITH_BFLOAT16 = {1: c.ECH_BF16, 2: c.ECH_F32, 4: c.ECH_F64, 8: c.ECH_F64}  # by
 
 def namespace(view):
     """The module of the array's library: numpy, torch or cupy."""
+    if isinstance(view.array, np.ndarray):
+        return np
     return sys.modules[view.family.name]
 
 

@@ -276,19 +276,19 @@ def rle_encode(x, /):
     return job.finish(as_dtype_of(job, values, view)), job.finish(lengths)
 
 
-def decoded(job, items, lengths, total=None, out=None):
+def decoded(job, items, lengths, total=None, out=None, name="lengths"):
     """What rle_decode() and repeat() return; lengths is a View."""
     if lengths.kind or lengths.is_float:
-        raise DTypeError(f"lengths has dtype {lengths.dtype}, but must have an integer dtype")
+        raise DTypeError(f"{name} has dtype {lengths.dtype}, but must have an integer dtype")
     lengths = job.contiguous(lengths if lengths.code in (c.ECH_I64, c.ECH_U64) else cast(job, lengths, c.ECH_I64))
-    same_length(items.items, lengths, "lengths")
+    same_length(items.items, lengths, name)
     if lengths.size and job.device == "cpu" and lengths.code == c.ECH_I64 and int(lengths.array.min()) < 0:
-        raise ArgumentError(f"lengths contains {int(lengths.array.min())}, but each must be at least 0")
+        raise ArgumentError(f"{name} contains {int(lengths.array.min())}, but each must be at least 0")
     if total is None:
         signed = lengths.family.retyped(lengths.array, lengths.family.dtype(c.ECH_I64))
         total = int(signed.sum()) if lengths.size else 0
         if total < 0:
-            raise ArgumentError("lengths contains numbers whose sum is negative or exceeds 2^63 - 1")
+            raise ArgumentError(f"{name} contains numbers whose sum is negative or exceeds 2^63 - 1")
     else:
         total = integer(total, "total", 0)
     target, result = items.target(out, total)
