@@ -6,6 +6,10 @@ library. Results have the type of the input.
 SPDX-License-Identifier: Apache-2.0
 """
 from ._declarations import VERSION as _VERSION
+from ._ops.histogram import bincount, histogram, histogram2d
+from ._ops.reduce import (all, any, argmax, argmin, count_nonzero, dot, max, mean, min, minmax, nanmax, nanmean, nanmin,
+                          nanprod, nanstd, nansum, nanvar, norm, prod, reduce_by_key, reduce_segments, std, sum, var)
+from ._ops.scan import cumulative_prod, cumulative_sum, scan, scan_by_key, scan_segments
 from ._ops.sort import argsort, argsort_segments, is_sorted, sort, sort_pairs, sort_segments
 from ._runtime.call import get_device, set_device
 from ._runtime.context import close_contexts, set_memory_limit, set_threads, synchronize
@@ -15,6 +19,10 @@ from ._runtime.errors import (ArgumentError, CanceledError, DeviceError, DTypeEr
 __version__ = ".".join(map(str, _VERSION))
 __all__ = [
     "ArgumentError", "CanceledError", "DTypeError", "DeviceError", "Error", "NoDeviceError", "OutOfMemoryError",
-    "UnsupportedError", "argsort", "argsort_segments", "close_contexts", "get_device", "is_sorted", "set_device",
-    "set_memory_limit", "set_threads", "sort", "sort_pairs", "sort_segments", "synchronize",
+    "UnsupportedError", "all", "any", "argmax", "argmin", "argsort", "argsort_segments", "bincount", "close_contexts",
+    "count_nonzero", "cumulative_prod", "cumulative_sum", "dot", "get_device", "histogram", "histogram2d",
+    "is_sorted", "max", "mean", "min", "minmax", "nanmax", "nanmean", "nanmin", "nanprod", "nanstd", "nansum",
+    "nanvar", "norm", "prod", "reduce_by_key", "reduce_segments", "scan", "scan_by_key", "scan_segments",
+    "set_device", "set_memory_limit", "set_threads", "sort", "sort_pairs", "sort_segments", "std", "sum",
+    "synchronize", "var",
 ]
