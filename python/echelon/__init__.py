@@ -13,16 +13,18 @@ from ._ops.scan import cumulative_prod, cumulative_sum, scan, scan_by_key, scan_
 from ._ops.sort import argsort, argsort_segments, is_sorted, sort, sort_pairs, sort_segments
 from ._runtime.call import get_device, set_device
 from ._runtime.context import close_contexts, set_memory_limit, set_threads, synchronize
+from ._runtime.devices import devices
 from ._runtime.errors import (ArgumentError, CanceledError, DeviceError, DTypeError, Error, NoDeviceError,
                               OutOfMemoryError, UnsupportedError)
+from ._runtime.record import explain, profile
 
 __version__ = ".".join(map(str, _VERSION))
 __all__ = [
     "ArgumentError", "CanceledError", "DTypeError", "DeviceError", "Error", "NoDeviceError", "OutOfMemoryError",
     "UnsupportedError", "all", "any", "argmax", "argmin", "argsort", "argsort_segments", "bincount", "close_contexts",
-    "count_nonzero", "cumulative_prod", "cumulative_sum", "dot", "get_device", "histogram", "histogram2d",
-    "is_sorted", "max", "mean", "min", "minmax", "nanmax", "nanmean", "nanmin", "nanprod", "nanstd", "nansum",
-    "nanvar", "norm", "prod", "reduce_by_key", "reduce_segments", "scan", "scan_by_key", "scan_segments",
-    "set_device", "set_memory_limit", "set_threads", "sort", "sort_pairs", "sort_segments", "std", "sum",
-    "synchronize", "var",
+    "count_nonzero", "cumulative_prod", "cumulative_sum", "devices", "dot", "explain", "get_device", "histogram",
+    "histogram2d", "is_sorted", "max", "mean", "min", "minmax", "nanmax", "nanmean", "nanmin", "nanprod", "nanstd",
+    "nansum", "nanvar", "norm", "prod", "profile", "reduce_by_key", "reduce_segments", "scan", "scan_by_key",
+    "scan_segments", "set_device", "set_memory_limit", "set_threads", "sort", "sort_pairs", "sort_segments", "std",
+    "sum", "synchronize", "var",
 ]
