@@ -364,7 +364,7 @@ def reduce_segments(x, offsets, /, op="sum", *, dtype=None, ignore_nan=False, co
     dtype: as for sum(). ignore_nan: skip NaN. correction: 0 or 1, of "var" and "std". Positions count within the
     segment.
 
-    Returns an array [segments]. Of an empty segment, min is the maximum of the dtype, max the minimum, and argmin and
+    Returns an array [segments]. The min of an empty segment is the maximum of the dtype, its max the minimum, and its argmin and
     argmax are -1. Raises ArgumentError for offsets that decrease or exceed n; if they are in GPU memory, synchronize()
     raises it.
 
