@@ -51,10 +51,12 @@ template <array R> constexpr ech_dtype dtype = dtype_of<value_of<R>>();
 template <element T> using sum_of = std::conditional_t<std::floating_point<T>, T,
     std::conditional_t<std::is_signed_v<T>, int64_t, uint64_t>>;
 
-// A column for argsort_columns(); set further fields, such as descending, before the call.
+// A column for argsort_columns(), which refers to the array.  Set further fields, such as descending,
+// before the call.
 struct column : ech_sort_column {
     size_t n;
-    explicit column(const array auto &a) : ech_sort_column(ECH_INIT(ech_sort_column)), n(a.size())
+    explicit column(const array auto &a)
+        : ech_sort_column(ECH_INIT(ech_sort_column)), n(std::ranges::size(a))
     {
         data = std::ranges::data(a);
         dtype = echelon::dtype<decltype(a)>;

@@ -36,6 +36,27 @@ static void test_types()
     check(dtype_of<float>() == ECH_F32 && dtype_of<double>() == ECH_F64, "f32, f64");
 }
 
+template <class T> static void test_sum_type(const char *what)
+{
+    using echelon::dtype_of;
+    check(dtype_of<echelon::sum_of<T>>() == ech_reduce_dtype(ECH_OP_SUM, dtype_of<T>(), 0), what);
+    check(dtype_of<T>() == ech_reduce_dtype(ECH_OP_MIN, dtype_of<T>(), 0), what);
+}
+
+static void test_results()
+{
+    test_sum_type<int8_t>("sum of i8");
+    test_sum_type<int16_t>("sum of i16");
+    test_sum_type<int32_t>("sum of i32");
+    test_sum_type<int64_t>("sum of i64");
+    test_sum_type<uint8_t>("sum of u8");
+    test_sum_type<uint16_t>("sum of u16");
+    test_sum_type<uint32_t>("sum of u32");
+    test_sum_type<uint64_t>("sum of u64");
+    test_sum_type<float>("sum of f32");
+    test_sum_type<double>("sum of f64");
+}
+
 static void test_sorts(const echelon::context &ctx)
 {
     std::array<float, 4> keys{ 2.5f, -1.0f, 7.0f, 0.0f };
@@ -60,7 +81,7 @@ static void test_sorts(const echelon::context &ctx)
     ctx.argsort(unsorted, index);
     check(index == std::vector<uint32_t>{ 1, 2, 0 }, "argsort");
 
-    const std::vector<int> first{ 1, 0, 1 };
+    const int first[]{ 1, 0, 1 };
     const std::vector<float> second{ 2, 3, 4 };
     std::vector<echelon::column> table{ echelon::column(first), echelon::column(second) };
     table[1].descending = 1;
@@ -115,6 +136,7 @@ int main()
 {
     echelon::context ctx("cpu");
     test_types();
+    test_results();
     test_sorts(ctx);
     test_others(ctx);
     test_errors(ctx);

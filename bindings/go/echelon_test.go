@@ -89,6 +89,8 @@ func TestPairsAndIndices(t *testing.T) {
 	best, positions, err := TopK(c, []int8{5, 9, -1, 9}, 2)
 	expect(t, err, best, []int8{9, 9})
 	expect(t, err, positions, []int{1, 3})
+	none, _, err := TopK(c, []int8{5}, 0)
+	expect(t, err, none, []int8{})
 	best, _, err = BottomK(c, []int8{5, 9, -1, 9}, 1)
 	expect(t, err, best, []int8{-1})
 }

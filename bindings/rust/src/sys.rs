@@ -337,6 +337,7 @@ extern "C" {
         dtype: ech_dtype,
         options: *const ech_reduce_options,
     ) -> ech_status;
+    pub fn ech_reduce_dtype(op: ech_op, dtype: ech_dtype, accumulate_wide: c_int) -> c_int;
     pub fn ech_scan(
         ctx: *mut ech_ctx,
         op: ech_op,

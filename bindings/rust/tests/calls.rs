@@ -1,8 +1,9 @@
-//! calls.rs - every method, compared with plain Rust, on the CPU and on the emulator if it exists.
+//! calls.rs - every method, compared with plain Rust, on the CPU; device memory also on other devices.
 //!
 //! SPDX-License-Identifier: Apache-2.0
 
-use echelon::{gf2::Matrix, Column, Compare, Context, Element, Op, Outside, SortOptions};
+use echelon::{gf2::Matrix, sys, Column, Compare, Context, Element, Op, Outside, SortOptions};
+use std::io::Write;
 
 const UP: SortOptions = SortOptions::ASCENDING;
 const DOWN: SortOptions = SortOptions::DESCENDING;
@@ -47,6 +48,28 @@ fn sorts_every_type() {
     sorts(|x| x as u64);
     sorts(|x| x as f32 - 50.5);
     sorts(|x| x as f64 - 50.5);
+}
+
+/// The types of results are those that the library states.
+fn result_types<T: Element>() {
+    let result = |op| unsafe { sys::ech_reduce_dtype(op, T::DTYPE, 0) };
+    assert_eq!(result(sys::ECH_OP_SUM), T::Sum::DTYPE);
+    assert_eq!(result(sys::ECH_OP_MEAN), T::Mean::DTYPE);
+    assert_eq!(result(sys::ECH_OP_MIN), T::DTYPE);
+}
+
+#[test]
+fn result_types_of_every_type() {
+    result_types::<i8>();
+    result_types::<i16>();
+    result_types::<i32>();
+    result_types::<i64>();
+    result_types::<u8>();
+    result_types::<u16>();
+    result_types::<u32>();
+    result_types::<u64>();
+    result_types::<f32>();
+    result_types::<f64>();
 }
 
 #[test]
@@ -207,11 +230,24 @@ fn device_memory_of_the_cpu() {
     calls_on_device(&cpu(), 3000);
 }
 
-/// Prints SKIPPED without the emulator; the test script counts it.
+/// Prints SKIPPED if there is no such device; the test script counts it.
+fn calls_on_device_if_any(device: &str, n: usize) {
+    match Context::open(device) {
+        Ok(ctx) => calls_on_device(&ctx, n),
+        Err(error) => {
+            // One write, which output of other tests does not split.
+            let line = format!("\nSKIPPED {device}: {error}\n");
+            std::io::stderr().write_all(line.as_bytes()).unwrap();
+        }
+    }
+}
+
 #[test]
 fn device_memory_of_the_emulator() {
-    match Context::open("simt") {
-        Ok(ctx) => calls_on_device(&ctx, 200),
-        Err(error) => eprintln!("SKIPPED the emulator: {error}"),
-    }
+    calls_on_device_if_any("simt", 200);
+}
+
+#[test]
+fn device_memory_of_a_gpu() {
+    calls_on_device_if_any("cuda", 100_000);
 }
