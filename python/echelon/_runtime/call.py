@@ -1,0 +1,206 @@
+"""Job: one call of an operation, from the arrays of its arguments to the arrays of its result.
+
+SPDX-License-Identifier: Apache-2.0
+"""
+import functools
+import inspect
+import os
+import threading
+
+from .. import _arrays
+from . import context as contexts
+from . import native
+from .errors import ArgumentError, DTypeError
+
+_host_device = os.environ.get("ECHELON_DEVICE", "cpu")
+recorders = []  # those of explain() and profile(), of all threads
+
+
+def get_device():
+    """The device that sorts arrays in host memory: "cpu", unless set_device() or ECHELON_DEVICE selected another one.
+
+    >>> import echelon
+    >>> echelon.get_device()
+    'cpu'
+    """
+    return _host_device
+
+
+def set_device(device):
+    """Select the device for arrays in host memory; arrays in GPU memory are processed by their GPU.
+
+    device: "cpu", "cuda", "cuda:1", or "auto": the GPU if that is estimated to be faster. Raises NoDeviceError if
+    there is no such device.
+
+    >>> import echelon
+    >>> echelon.set_device("cpu")
+    """
+    global _host_device
+    contexts.get(device)
+    _host_device = device
+
+
+def host_context():
+    """The context of arrays in host memory."""
+    return contexts.get(_host_device)
+
+
+def _pointer_of(stream):
+    """The address of a stream: a number, or an object of CUDA's Python libraries."""
+    protocol = getattr(stream, "__cuda_stream__", None)
+    if protocol is not None:
+        return protocol()[1] if callable(protocol) else protocol[1]
+    for attribute in ("cuda_stream", "ptr"):
+        if hasattr(stream, attribute):
+            return int(getattr(stream, attribute))
+    try:
+        return stream.__index__()
+    except AttributeError:
+        raise DTypeError(f"stream is {type(stream).__name__}, but must be None, an address, or an object with "
+                         "__cuda_stream__") from None
+
+
+def _arrays_in(arguments):
+    """The arrays in the arguments of a call, also in lists and tuples."""
+    for argument in arguments:
+        if isinstance(argument, (list, tuple)):
+            yield from _arrays_in(argument)
+        elif _arrays.family_of(argument) is not None:
+            yield argument
+
+
+def _on_stream(function, stream, args, options):
+    """Calls a function while stream is the current stream of the array's library."""
+    pointer = _pointer_of(stream)
+    views = [_arrays.view(x) for x in _arrays_in((*args, *options.values()))]
+    views = [view for view in views if view.device != "cpu"]
+    if not views:
+        raise ArgumentError("stream is given, but all arrays are in host memory")
+    first = views[0]
+    if pointer == first.family.stream(first.device):
+        return function(*args, **options)
+    with first.family.on_stream(first.device, pointer):
+        result = function(*args, **options)
+    for view in views:
+        view.family.keep(view, pointer)
+    return result
+
+
+def operation(function):
+    """Adds the parameter stream to a function: None, the current stream of the array's library, or another stream.
+
+    The function itself always works on the current stream.
+    """
+    @functools.wraps(function)
+    def wrapper(*args, stream=None, **options):
+        if stream is None:
+            return function(*args, **options)
+        return _on_stream(function, stream, args, options)
+
+    signature = inspect.signature(function)
+    parameter = inspect.Parameter("stream", inspect.Parameter.KEYWORD_ONLY, default=None)
+    wrapper.__signature__ = signature.replace(parameters=[*signature.parameters.values(), parameter])
+    return wrapper
+
+
+def _recorded(context, name, arguments, function):
+    """Calls a function through the last recorder of this thread."""
+    thread = threading.get_ident()
+    for recorder in reversed(recorders):
+        if recorder.thread == thread:
+            return recorder.run(context, name, arguments, function)
+    return function(context.handle, *arguments)
+
+
+class Job:
+    """The context, the family of the results, and the arrays that must stay alive during the call."""
+
+    __slots__ = ("context", "family", "device", "views")
+
+    def __init__(self, *views):
+        """views: at least one; all are on one device. The first one determines the type of the results."""
+        first = views[0]
+        self.family, self.device = first.family, first.device
+        self.views = list(views)
+        for view in views:
+            if view.device != first.device:
+                raise ArgumentError(f"the arrays are on different devices: {first.device} and {view.device}")
+        if first.device == "cpu":
+            self.context = contexts.get(_host_device)
+        else:
+            self.context = contexts.get(first.device, self.family if self.family.pools else None)
+            self.context.set_stream(self.family.stream(first.device))
+
+    def add(self, view):
+        """Another array of the call."""
+        if view.device != self.device:
+            raise ArgumentError(f"the arrays are on different devices: {self.device} and {view.device}")
+        self.views.append(view)
+        return view
+
+    def view(self, x, name):
+        """The View of another array of the call. Numbers and sequences are converted to arrays on the call's device."""
+        found = _arrays.view(x, name)
+        if found.device != self.device and _arrays.family_of(x) is None:
+            host, target = found, self.empty(found.shape, found.code)
+            self.call("ech_copy", target.pointer, host.pointer, host.nbytes)
+            found = target
+        return self.add(found)
+
+    def contiguous(self, view):
+        """The View, or that of a copy in C order."""
+        if view.strides is None:
+            return view
+        return self.add(view.family.view(view.family.contiguous(view.array)))
+
+    def empty(self, shape, code, kind="", like=None):
+        """A new array of the family. kind "bool" and "time" restore the dtype of like."""
+        family = self.family
+        if kind == "bool":
+            dtype = family.bool_dtype()
+        elif kind == "time":
+            dtype = like.dtype
+        else:
+            dtype = family.dtype(code)
+        view = family.view(family.empty(shape, dtype, self.device))
+        self.views.append(view)
+        return view
+
+    def output(self, out, shape, code, kind="", like=None, name="out"):
+        """The View of out, checked; without out a new array."""
+        if out is None:
+            return self.empty(shape, code, kind, like)
+        if _arrays.family_of(out) is None:
+            raise DTypeError(f"{name} is {type(out).__name__}, but must be an array")
+        view = _arrays.view(out, name)
+        if view.shape != tuple(shape):
+            raise ArgumentError(f"{name} has shape {view.shape}, but the result has shape {tuple(shape)}")
+        if (view.code, view.kind) != (code, kind) or kind == "time" and like is not None and view.dtype != like.dtype:
+            expected = kind if kind == "bool" else like.dtype if kind == "time" else _arrays.NAMES[code]
+            raise DTypeError(f"{name} has dtype {view.dtype}, but the result has dtype {expected}")
+        if view.readonly:
+            raise ArgumentError(f"{name} is read-only")
+        return self.add(view)
+
+    def finish(self, target, out=None, computed=None):
+        """What the function returns: out, or the new array. computed is copied to out if it is another array."""
+        if out is not None:
+            if computed is not None and computed is not target:
+                target.family.copy_to(target.array, computed.array)
+            return out
+        return self.family.result((computed or target).array)
+
+    def call(self, name, *arguments):
+        """Calls a function of the library with the context, and raises its error."""
+        context = self.context
+        function = getattr(native.functions, name)
+        context.busy = True
+        try:
+            if recorders:
+                status = _recorded(context, name, arguments, function)
+            else:
+                status = function(context.handle, *arguments)
+        finally:
+            context.busy = False
+        if status:
+            raise context.error(status)
