@@ -1,9 +1,9 @@
 // echelon.hpp - C++20: a context that closes itself, exceptions, and calls on ranges.
 //
 // Arrays are contiguous ranges of integers, float or double: std::vector, std::array, std::span.  A
-// std::span may also describe memory of the context's GPU: if all arrays of a call are there, the
-// call is queued, and sync() waits for it.  get() is the context for all other functions of
-// echelon.h, and check() turns their status into an exception.
+// std::span may also describe memory of the context's GPU: if a call has only such arrays, it is
+// queued, and sync() waits for it.  get() is the context for all other functions of echelon.h, and
+// check() turns their status into an exception.
 //
 // SPDX-License-Identifier: Apache-2.0
 #ifndef ECHELON_HPP

@@ -59,6 +59,12 @@ fn wrong_values() {
     wrong(ctx.argsort_columns(&[], &mut [0_u32; 1]), "column");
     wrong(ctx.set_threads(-1), "threads");
     fails(ctx.set_private_stream(), Status::Unsupported, "");
+    // SAFETY: null is the default stream; the CPU rejects all others.
+    unsafe {
+        ctx.set_stream(std::ptr::null_mut()).unwrap();
+        let stream = std::ptr::addr_of_mut!(counts).cast();
+        fails(ctx.set_stream(stream), Status::Unsupported, "stream");
+    }
     ctx.set_threads(1).unwrap();
     ctx.set_memory_limit(1 << 20).unwrap();
     fails(ctx.upload(&vec![0_u8; 2 << 20]).map(drop), Status::Memory, "");
