@@ -119,7 +119,7 @@ def add(path, kept):
     if file.is_dir():
         sources[name] = path + "/"
         texts[name] = listing(path)
-    elif path.startswith("include/"):
+    elif path.startswith("include/") and path.endswith(".h"):
         texts[name], names = header_reference.page(file)
         anchors.update({n: name for n in names})
     elif path.startswith("cli/") and path.endswith(".1"):
