@@ -1,6 +1,6 @@
 """Random calls of every public function: each returns, or raises an exception of the package; inputs do not change.
 
-The environment variable ECHELON_FUZZ is the number of calls, 1,500 by default. `ECHELON_FUZZ=10000 python3 -m pytest
+The environment variable ECHELON_FUZZ is the number of calls, 500 by default. `ECHELON_FUZZ=10000 python3 -m pytest
 python/tests/test_fuzz.py` is the long form.
 
 SPDX-License-Identifier: Apache-2.0
@@ -19,7 +19,7 @@ from hypothesis import HealthCheck, given, settings  # noqa: E402  may be missin
 from hypothesis import strategies as st  # noqa: E402
 from hypothesis.extra import numpy as hnp  # noqa: E402
 
-CALLS = int(os.environ.get("ECHELON_FUZZ", 1500))
+CALLS = int(os.environ.get("ECHELON_FUZZ", 500))
 DTYPES = ["i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f2", "f4", "f8", "?", "M8[s]", "m8[D]", ">i4", ">f8", "c8", "S3",
           "U2", "O"]
 USUAL = DTYPES[:12]
@@ -105,7 +105,7 @@ def snapshot(values):
     return [(x, x.tobytes()) for x in values if isinstance(x, np.ndarray) and x.dtype != object]
 
 
-@settings(max_examples=CALLS, deadline=None, database=None, derandomize=CALLS <= 1500,
+@settings(max_examples=CALLS, deadline=None, database=None, derandomize=CALLS <= 500,
           suppress_health_check=list(HealthCheck))
 @given(data=st.data())
 def test_calls(data):

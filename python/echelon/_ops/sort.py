@@ -11,7 +11,7 @@ from .._arrays.layout import along_last, moved_back, rows_of
 from .._arrays.numpy_family import NumPy, address
 from .._arrays.view import INDEX_CODES, dtype_name, normalized_axis
 from .._runtime import call as calls
-from .._runtime.arguments import flag
+from .._runtime.arguments import flag, two_outputs
 from .._runtime import native
 from .._runtime.call import Job, operation
 from .._runtime.errors import ArgumentError, DTypeError
@@ -182,7 +182,7 @@ def sort_pairs(keys, values, /, *, descending=False, out=None):
     key_view, value_view = one_dimension(_arrays.view(keys, "keys"), "keys"), _opaque(values, "values")
     job = Job(key_view, value_view)
     n = same_length(key_view, value_view, "values")
-    key_out, value_out = out if out is not None else (None, None)
+    key_out, value_out = two_outputs(out)
     key_target = job.output(key_out, key_view.shape, key_view.code, key_view.kind, key_view, "out[0]")
     value_target = job.output(value_out, value_view.shape, value_view.code, value_view.kind, value_view, "out[1]")
     key_result = key_target if key_target.contiguous else job.empty(key_view.shape, key_view.code)

@@ -14,6 +14,15 @@ def flag(value, name):
     raise DTypeError(f"{name} is {value!r}, but must be True or False")
 
 
+def two_outputs(out):
+    """The parameter out of a function with two results: None, or a pair of arrays."""
+    if out is None:
+        return None, None
+    if not isinstance(out, (tuple, list)) or len(out) != 2:
+        raise DTypeError(f"out is {type(out).__name__}, but must be a pair of arrays")
+    return tuple(out)
+
+
 def integer(value, name, low=None, high=None):
     """An argument as an int in [low, high]."""
     try:
