@@ -49,6 +49,8 @@ def _column_family(x):
             return getattr(column_family, reader)
         if library == module:
             return None
+    if hasattr(type(x), "__dlpack__"):
+        return None
     if any(hasattr(type(x), f"__arrow_c_{kind}__") for kind in ("array", "stream", "device_array")):
         from . import column_family
         return column_family.OTHER
@@ -62,8 +64,15 @@ def _is_extension(x):
     return api is not None and isinstance(x, api.ExtensionArray)
 
 
+def _foreign_family(x):
+    if not any(hasattr(x, f"__{name}__") for name in ("dlpack", "cuda_array_interface", "dlpack_c_exchange_api")):
+        return None
+    from . import foreign_family
+    return foreign_family.family_of(x)
+
+
 # In this order. Each returns a family, or None if the object is not one of its arrays.
-FINDERS = [_numpy_family, _torch_family, _cupy_family, _column_family]
+FINDERS = [_numpy_family, _torch_family, _cupy_family, _column_family, _foreign_family]
 _PLAIN = frozenset((bool, bytearray, bytes, float, int, list, memoryview, range, str, tuple, type(None)))
 
 
