@@ -105,7 +105,7 @@ def operation(function):
 class Job:
     """The context, the family of the results, and the arrays that must stay alive during the call."""
 
-    __slots__ = ("context", "family", "device", "views")
+    __slots__ = ("context", "family", "device", "views", "stream")
 
     def __init__(self, *views):
         """views: at least one; all are on one device. The first one determines the type of the results."""
@@ -116,10 +116,10 @@ class Job:
             if view.device != first.device:
                 raise ArgumentError(f"the arrays are on different devices: {first.device} and {view.device}")
         if first.device == "cpu":
-            self.context = contexts.get(_host_device)
+            self.context, self.stream = contexts.get(_host_device), 0
         else:
             self.context = contexts.get(first.device, self.family if self.family.pools else None)
-            self.context.set_stream(self.family.stream(first.device))
+            self.stream = self.family.stream(first.device)
 
     def add(self, view):
         """Another array of the call."""
@@ -183,6 +183,10 @@ class Job:
     def call(self, name, *arguments):
         """Calls a function of the library with the context, and raises its error."""
         context = self.context
+        if context.busy or context.handle is None:  # a callback runs, or close_contexts() was called
+            context = self.context = self._another()
+        if context.stream != self.stream:  # also if a finalizer has used the context since this object was made
+            context.set_stream(self.stream)
         function = getattr(native.functions, name)
         context.busy = True
         try:
@@ -192,5 +196,11 @@ class Job:
                 status = function(context.handle, *arguments)
         finally:
             context.busy = False
-        if status:
+        if status or context.failure is not None:
             raise context.error(status)
+
+    def _another(self):
+        """The context that a new Job would get."""
+        if self.device == "cpu":
+            return contexts.get(_host_device)
+        return contexts.get(self.device, self.family if self.family.pools else None)

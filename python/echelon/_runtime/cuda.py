@@ -6,6 +6,7 @@ SPDX-License-Identifier: Apache-2.0
 """
 import contextlib
 import ctypes
+import os
 import threading
 
 from .errors import DeviceError, NoDeviceError
@@ -134,3 +135,14 @@ def device_of(pointer):
     index = ctypes.c_int()
     _call("cuPointerGetAttribute", ctypes.byref(index), ctypes.c_int(9), ctypes.c_uint64(pointer))  # DEVICE_ORDINAL
     return index.value
+
+
+def _forget():
+    """In a child of fork(): the lock may be held for ever, and the contexts of the driver belong to the parent."""
+    global _lock
+    _lock = threading.Lock()
+    _state.update(driver=None, contexts={})
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget)
