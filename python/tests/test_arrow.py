@@ -109,6 +109,21 @@ def test_nulls_of_other_functions():
         echelon.sort_pairs(pa.array(["a"]), np.arange(1))
 
 
+def test_reductions_skip_nulls():
+    for x, _ in columns_of([3, None, -1, None, 2]):
+        assert [int(str(f(x))) for f in (echelon.sum, echelon.min, echelon.max, echelon.count_nonzero)] == [4, -1, 3, 3]
+        assert float(str(echelon.mean(x))) == 4 / 3
+        assert [int(str(value)) for value in echelon.minmax(x)] == [-1, 3]
+        with pytest.raises(echelon.ArgumentError, match="x contains nulls"):
+            echelon.argmax(x)
+        with pytest.raises(echelon.ArgumentError, match="x contains nulls"):
+            echelon.cumulative_sum(x)
+    for x, _ in columns_of([True, None, False]):
+        assert str(echelon.any(x)).lower() == "true" and str(echelon.all(x)).lower() == "false"
+    for x, _ in columns_of(LISTS["time"]):
+        assert str(echelon.max(x)).startswith("2020-01-02")
+
+
 @pytest.mark.parametrize("call, error, text", [
     (lambda x: echelon.sort(x, nulls="middle"), echelon.ArgumentError, "nulls is 'middle'"),
     (lambda x: echelon.sort(x, axis=1), echelon.ArgumentError, "axis is 1"),

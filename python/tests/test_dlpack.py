@@ -243,6 +243,21 @@ def test_device_family(rng):
         same(DEVICE.contiguous(empty).to_numpy(), np.zeros(shape, "f4"))
 
 
+def test_device_array_parts(rng):
+    host = rng.normal(size=(4, 5, 6))
+    x = DeviceArray.from_numpy(host, "cpu")
+    for key in (0, -1, slice(1, 3), (..., 0), (slice(None), 2), (1, 2, 3), (slice(None, None, -2), None, 1), (), ...,
+                (slice(0, 0),)):
+        part = x[key]
+        assert isinstance(part, DeviceArray)
+        same(part.to_numpy(), np.array(host[key], order="C"))
+    for key in ([0, 1], np.array([0]), host > 0, "a"):
+        with pytest.raises(TypeError, match="indexed by"):
+            x[key]
+    with pytest.raises(IndexError):
+        x[9]
+
+
 def test_device_memory_is_released():
     before = device_memory.usage("cpu")
     x = DeviceArray.empty((1000,), "f8", "cpu")

@@ -4,8 +4,12 @@ This module is imported when the first array of CuPy is seen, so that CuPy is no
 
 SPDX-License-Identifier: Apache-2.0
 """
+import contextlib
+
 import cupy
 
+from .._runtime import context as contexts
+from .._runtime import cuda
 from .numpy_family import NumPy, code_and_kind
 from .view import View, simplified
 
@@ -79,6 +83,14 @@ class CuPy:
             return cupy.cuda.get_current_stream().ptr
 
     @staticmethod
+    @contextlib.contextmanager
+    def on_stream(device, stream):
+        """A context manager in which this is the current stream."""
+        index = int(device.partition(":")[2])
+        with cupy.cuda.Device(index), cupy.cuda.ExternalStream(stream, index):
+            yield
+
+    @staticmethod
     def allocator(device):
         """The current allocator of CuPy, by default its memory pool."""
         index = int(device.partition(":")[2])
@@ -98,4 +110,5 @@ class CuPy:
 
     @staticmethod
     def keep(view, stream):
-        return False
+        """Keeps the array until the work on this stream has finished: the pool does not know that stream."""
+        cuda.keep(contexts.get(view.device, CuPy), view.device, stream, view.array)

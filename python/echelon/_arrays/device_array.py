@@ -73,6 +73,16 @@ class DeviceArray:
         shape, strides = (self.shape, self.strides) if shape is None else (shape, strides)
         return DeviceArray(self.pointer, shape, strides, dtype or self.dtype, self.device, self.owner, self.readonly)
 
+    def __getitem__(self, key):
+        """A part of the array in the same memory. key: integers, slices, an ellipsis and None."""
+        plain = self.placeholder() if self.size else np.empty(self.shape, self.dtype)
+        parts = key if isinstance(key, tuple) else (key,)
+        if not all(isinstance(part, (int, np.integer, slice, type(None), type(Ellipsis))) for part in parts):
+            raise TypeError("a DeviceArray is indexed by integers, slices, an ellipsis and None")
+        found = plain[parts if any(part is Ellipsis for part in parts) else (*parts, Ellipsis)]
+        return DeviceArray(found.__array_interface__["data"][0] if found.size else 0, found.shape, found.strides,
+                           self.dtype, self.device, self.owner, self.readonly)
+
     def to_numpy(self):
         """A copy as an array of NumPy. It waits for the work that writes the array."""
         if self.strides is None:

@@ -107,7 +107,7 @@ class Torch:
     @staticmethod
     def on_stream(device, stream):
         """A context manager in which this is the current stream."""
-        return torch.cuda.stream(torch.cuda.ExternalStream(stream, device=device))
+        return torch.cuda.stream(_stream_at(stream, device))
 
     @staticmethod
     def allocator(device):
@@ -127,4 +127,11 @@ class Torch:
     @staticmethod
     def keep(view, stream):
         """Informs the allocator that work on this stream uses the tensor."""
-        view.array.record_stream(torch.cuda.ExternalStream(stream, device=view.array.device))
+        view.array.record_stream(_stream_at(stream, view.array.device))
+
+
+def _stream_at(pointer, device):
+    """The stream of PyTorch with an address. 0 and 1 are the legacy default stream, which ExternalStream rejects."""
+    if pointer in (0, 1):
+        return torch.cuda.default_stream(device)
+    return torch.cuda.ExternalStream(pointer, device=device)

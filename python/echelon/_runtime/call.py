@@ -47,17 +47,23 @@ def host_context():
 
 def _pointer_of(stream):
     """The address of a stream: a number, or an object of CUDA's Python libraries."""
+    found = stream
     protocol = getattr(stream, "__cuda_stream__", None)
     if protocol is not None:
-        return protocol()[1] if callable(protocol) else protocol[1]
-    for attribute in ("cuda_stream", "ptr"):
-        if hasattr(stream, attribute):
-            return int(getattr(stream, attribute))
-    try:
-        return stream.__index__()
-    except AttributeError:
+        pair = protocol() if callable(protocol) else protocol
+        found = pair[1] if isinstance(pair, tuple) and len(pair) == 2 else None
+    else:
+        for attribute in ("cuda_stream", "ptr"):
+            if hasattr(stream, attribute):
+                found = getattr(stream, attribute)
+                break
+    if isinstance(found, bool) or not hasattr(found, "__index__"):
         raise DTypeError(f"stream is {type(stream).__name__}, but must be None, an address, or an object with "
-                         "__cuda_stream__") from None
+                         "__cuda_stream__")
+    pointer = found.__index__()
+    if not (0 <= pointer <= 2 or 4096 <= pointer < 2**64):
+        raise ArgumentError(f"stream is {pointer}, which is not the address of a stream")
+    return pointer
 
 
 def _arrays_in(arguments):
@@ -72,18 +78,20 @@ def _arrays_in(arguments):
 def _on_stream(function, stream, args, options):
     """Calls a function while stream is the current stream of the array's library."""
     pointer = _pointer_of(stream)
-    views = [_arrays.view(x) for x in _arrays_in((*args, *options.values()))]
+    views = [_arrays.view(x) for x in _arrays_in((*args, *options.values()))
+             if not hasattr(_arrays.family_of(x), "special")]  # columns are in host memory
     views = [view for view in views if view.device != "cpu"]
     if not views:
         raise ArgumentError("stream is given, but all arrays are in host memory")
     first = views[0]
     if pointer == first.family.stream(first.device):
         return function(*args, **options)
-    with first.family.on_stream(first.device, pointer):
-        result = function(*args, **options)
-    for view in views:
-        view.family.keep(view, pointer)
-    return result
+    try:
+        with first.family.on_stream(first.device, pointer):
+            return function(*args, **options)
+    finally:
+        for view in views:
+            view.family.keep(view, pointer)
 
 
 def operation(function):
