@@ -9,7 +9,7 @@ import sys
 
 import numpy as np
 
-from .numpy_family import NumPy
+from .numpy_family import NumPy, NumPySubclass
 from .view import BYTES, CODES, FLOAT_CODES, INDEX_CODES, NAMES, View, code_of, normalized_axis  # noqa: F401
 
 _families = {np.ndarray: NumPy}  # by type
@@ -32,7 +32,7 @@ def _cupy_family(x):
 
 
 def _numpy_family(x):
-    return NumPy if isinstance(x, np.ndarray) else None
+    return NumPySubclass if isinstance(x, np.ndarray) else None
 
 
 # Libraries of columns: the module, the names of its types, and the name in column_family.

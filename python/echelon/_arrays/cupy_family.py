@@ -10,6 +10,7 @@ import cupy
 
 from .._runtime import context as contexts
 from .._runtime import cuda
+from .._runtime.errors import ArgumentError
 from .numpy_family import NumPy, code_and_kind
 from .view import View, simplified
 
@@ -27,7 +28,10 @@ class CuPy:
         code, kind = code_and_kind(x.dtype, name)
         shape = x.shape
         strides = None if x.flags.c_contiguous else simplified(shape, x.strides, x.itemsize)
-        return View(x, CuPy, x.data.ptr, shape, strides, code, f"cuda:{x.device.id}", False, kind)
+        pointer = x.data.ptr
+        if pointer % x.itemsize:
+            raise ArgumentError(f"{name} is not aligned to the size of its elements; copy it with {name}.copy()")
+        return View(x, CuPy, pointer, shape, strides, code, f"cuda:{x.device.id}", False, kind)
 
     @staticmethod
     def empty(shape, dtype, device):

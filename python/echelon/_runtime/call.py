@@ -4,13 +4,15 @@ SPDX-License-Identifier: Apache-2.0
 """
 import functools
 import inspect
+import operator
 import os
 import threading
 
 from .. import _arrays
+from .._arrays import layout
 from . import context as contexts
 from . import native
-from .errors import ArgumentError, DTypeError
+from .errors import ArgumentError, DTypeError, OutOfMemoryError
 
 _host_device = os.environ.get("ECHELON_DEVICE", "cpu")
 recorders = []  # those of explain() and profile(), of all threads
@@ -57,10 +59,11 @@ def _pointer_of(stream):
             if hasattr(stream, attribute):
                 found = getattr(stream, attribute)
                 break
-    if isinstance(found, bool) or not hasattr(found, "__index__"):
+    try:
+        pointer = operator.index(None if isinstance(found, bool) else found)
+    except TypeError:
         raise DTypeError(f"stream is {type(stream).__name__}, but must be None, an address, or an object with "
-                         "__cuda_stream__")
-    pointer = found.__index__()
+                         "__cuda_stream__") from None
     if not (0 <= pointer <= 2 or 4096 <= pointer < 2**64):
         raise ArgumentError(f"stream is {pointer}, which is not the address of a stream")
     return pointer
@@ -170,7 +173,11 @@ class Job:
             dtype = like.dtype
         else:
             dtype = family.dtype(code)
-        view = family.view(family.empty(shape, dtype, self.device))
+        try:
+            array = family.empty(shape, dtype, self.device)
+        except (MemoryError, RuntimeError, ValueError) as error:
+            raise OutOfMemoryError(f"cannot allocate a result of shape {tuple(shape)}: {error}") from error
+        view = family.view(array)
         self.views.append(view)
         return view
 
@@ -188,6 +195,14 @@ class Job:
             raise DTypeError(f"{name} has dtype {view.dtype}, but the result has dtype {expected}")
         if view.readonly:
             raise ArgumentError(f"{name} is read-only")
+        if not layout.distinct(view):
+            raise ArgumentError(f"{name} has shape {view.shape} and strides {view.strides}: several elements are at "
+                                "one place")
+        if any(layout.entangled(view, other) for other in self.views):
+            self.add(view)
+            result = self.empty(shape, code, kind, like)
+            result.final = view
+            return result
         return self.add(view)
 
     def finish(self, target, out=None, computed=None):
@@ -195,6 +210,8 @@ class Job:
         if out is not None:
             if computed is not None and computed is not target:
                 target.family.copy_to(target.array, computed.array)
+            if target.final is not None:
+                target.final.family.copy_to(target.final.array, target.array)
             return out
         return self.family.result((computed or target).array)
 
