@@ -21,13 +21,14 @@ class Part:
     bitmap, bit     an array of bytes or None, and the number of the first bit: 1 means that the element is valid
     kind     an ech_key_kind
     time     the dtype of NumPy that the values have as times, or None
+    coded    whether the values are codes or ranks of other values, whose order they have
     """
 
-    __slots__ = ("n", "values", "offsets", "data", "bitmap", "bit", "kind", "time")
+    __slots__ = ("n", "values", "offsets", "data", "bitmap", "bit", "kind", "time", "coded")
 
-    def __init__(self, n, values=None, offsets=None, data=None, kind=c.ECH_KEY_DTYPE, time=None):
+    def __init__(self, n, values=None, offsets=None, data=None, kind=c.ECH_KEY_DTYPE, time=None, coded=False):
         self.n, self.values, self.offsets, self.data, self.kind, self.time = n, values, offsets, data, kind, time
-        self.bitmap, self.bit = None, 0
+        self.bitmap, self.bit, self.coded = None, 0, coded
 
     def valid(self):
         """[n] of bool, or None if all elements are valid."""
@@ -134,6 +135,8 @@ def _views(chunk):
 def _dictionaries(chunks, name):
     """The codes of an ordered dictionary; otherwise the ranks of the values in all dictionaries of the column."""
     codes = [_with_nulls(_plain(chunk, name), chunk) for chunk in chunks]
+    for part in codes:
+        part.coded = True
     if chunks[0].ordered:
         return joined(codes)
     values = [decode([chunk.dictionary], name) for chunk in chunks]
@@ -183,7 +186,7 @@ def joined(parts):
     if len(parts) == 1:
         return parts[0]
     first, n = parts[0], sum(part.n for part in parts)
-    whole = Part(n, kind=first.kind, time=first.time)
+    whole = Part(n, kind=first.kind, time=first.time, coded=first.coded)
     if first.values is not None:
         whole.values = np.concatenate([part.values for part in parts])
     else:
