@@ -6,6 +6,7 @@ parent and opens its own; a GPU cannot be used in a child of a process that has 
 SPDX-License-Identifier: Apache-2.0
 """
 import atexit
+import contextlib
 import ctypes
 import os
 import threading
@@ -107,6 +108,17 @@ def get(device, family=None):
     return context
 
 
+@contextlib.contextmanager
+def nested():
+    """While a callback of a call runs, this thread uses other contexts, since the call uses its own."""
+    outer, inner = getattr(_local, "contexts", {}), getattr(_local, "inner", {})
+    _local.contexts, _local.inner = inner, {}
+    try:
+        yield
+    finally:
+        _local.contexts, _local.inner = outer, _local.contexts
+
+
 _settings = {"threads": 0, "memory_limit": 0}
 
 
@@ -118,8 +130,8 @@ def _configure(context):
 
 
 def contexts():
-    """The open contexts of this thread."""
-    return list(getattr(_local, "contexts", {}).values())
+    """The open contexts of this thread, including those of its callbacks."""
+    return [context for name in ("contexts", "inner") for context in getattr(_local, name, {}).values()]
 
 
 def set_threads(threads):
@@ -167,7 +179,7 @@ def close_contexts():
     """Close the contexts of this thread. The next call opens a new one."""
     for context in contexts():
         context.close()
-    _local.contexts = {}
+    _local.contexts, _local.inner = {}, {}
 
 
 @atexit.register
