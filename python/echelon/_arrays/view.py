@@ -107,6 +107,8 @@ def dtype_name(dtype, what="dtype"):
     text = str(dtype)
     if text.startswith("torch."):
         return text[len("torch."):]
+    if text in CODES:
+        return text
     try:
         return np.dtype(dtype).name
     except TypeError:
