@@ -10,12 +10,12 @@ from typing import Any, NamedTuple, Optional
 import numpy as np
 
 from .. import _arrays
-from .._arrays.floats import cast, check_number, common_float, overlap
 from .._arrays.view import View
 from .._runtime import native
 from .._runtime.call import Job, operation
 from .._runtime.errors import ArgumentError, DTypeError, Error, UnsupportedError
 from .._runtime.native import declared as c
+from .floats import cast, check_number, common_float, overlap
 from .products import Matrices, algorithm_of
 
 FACTORIZATIONS = {None: c.ECH_FACTOR_AUTO, "lu": c.ECH_FACTOR_LU, "cholesky": c.ECH_FACTOR_CHOLESKY,

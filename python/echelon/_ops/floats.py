@@ -1,14 +1,15 @@
-"""The common floating-point type of operands, by the rules of NumPy, and operands converted to it.
+"""The common floating-point type of operands, by the rules of NumPy, and the memory of arrays.
 
 SPDX-License-Identifier: Apache-2.0
 """
+import functools
+
+from .._arrays.view import View, contiguous_strides
 from .._runtime.errors import DTypeError
 from .._runtime.native import declared as c
-from .view import View, contiguous_strides
+from .common import cast, common_code
 
-_SMALL = (c.ECH_I8, c.ECH_U8)  # every value is an f16
-_MIDDLE = (c.ECH_I16, c.ECH_U16)  # every value is an f32
-_HALVES = (c.ECH_F16, c.ECH_BF16)
+__all__ = ["cast", "check_number", "common_float", "extent", "overlap", "reshaped"]
 
 
 def common_float(codes, half=False):
@@ -16,13 +17,10 @@ def common_float(codes, half=False):
 
     half: whether f16 and bf16 are possible; otherwise they become f32.
     """
-    floats = {code for code in codes if code >= c.ECH_F16}
-    integers = set(codes) - floats
-    if not floats or c.ECH_F64 in floats or integers - set(_SMALL + _MIDDLE):
+    code = functools.reduce(common_code, codes)
+    if code < c.ECH_F16:
         return c.ECH_F64
-    if c.ECH_F32 in floats or len(floats) > 1 or integers & set(_MIDDLE) or not half:
-        return c.ECH_F32
-    return floats.pop()
+    return code if half else max(code, c.ECH_F32)
 
 
 def check_number(view, name):
@@ -30,14 +28,6 @@ def check_number(view, name):
     if view.kind == "time":
         raise DTypeError(f"{name} has dtype {view.dtype}, but must have numbers")
     return view
-
-
-def cast(job, view, code):
-    """The View, or that of a copy with another dtype in C order."""
-    if view.code == code:
-        return view
-    family = view.family
-    return job.add(family.view(family.cast(view.array, family.dtype(code))))
 
 
 def reshaped(view, shape):

@@ -7,13 +7,13 @@ import ctypes
 import numpy as np
 
 from .. import _arrays
-from .._arrays.floats import cast, check_number, common_float, overlap, reshaped
 from .._arrays.layout import along_last
 from .._arrays.view import FLOAT_CODES, NAMES, contiguous_strides, dtype_name
 from .._runtime import native
 from .._runtime.call import Job, operation
 from .._runtime.errors import ArgumentError, DTypeError
 from .._runtime.native import declared as c
+from .floats import cast, check_number, common_float, overlap, reshaped
 
 _HALVES = (c.ECH_F16, c.ECH_BF16)
 

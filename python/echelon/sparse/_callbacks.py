@@ -5,7 +5,7 @@ An exception must not leave a callback: it is kept, the callback returns an erro
 SPDX-License-Identifier: Apache-2.0
 """
 from .. import _arrays
-from .._arrays.floats import check_number
+from .._ops.floats import check_number
 from .._runtime import context as contexts
 from .._runtime import native
 from .._runtime.errors import ArgumentError

@@ -6,8 +6,9 @@ import sys
 from typing import Any, NamedTuple, Tuple
 
 from .. import _arrays
-from .._arrays.floats import cast, check_number
 from .._arrays.view import INDEX_CODES
+from .._ops.common import namespace
+from .._ops.floats import cast, check_number
 from .._ops.sort import one_dimension
 from .._runtime import call as calls
 from .._runtime import native
@@ -182,11 +183,10 @@ def _row_of_each(matrix):
         import torch
         rows = torch.arange(matrix.rows, dtype=indptr.dtype, device=indptr.device)
         return family.view(torch.repeat_interleave(rows, counts))
-    library = sys.modules[family.name]  # numpy or cupy
-    if family.name == "numpy":
-        rows = library.repeat(library.arange(matrix.rows, dtype=indptr.dtype), counts)
-    else:
-        rows = library.repeat(library.arange(matrix.rows, dtype=indptr.dtype), counts.get().tolist())
+    library = namespace(matrix.indptr)
+    if family.name == "cupy":
+        counts = counts.get().tolist()
+    rows = library.repeat(library.arange(matrix.rows, dtype=indptr.dtype), counts)
     return family.view(rows)
 
 

@@ -5,7 +5,7 @@ SPDX-License-Identifier: Apache-2.0
 import ctypes
 
 from .. import _arrays
-from .._arrays.floats import cast, check_number, common_float, overlap
+from .._ops.floats import cast, check_number, common_float, overlap
 from .._ops.sort import one_dimension
 from .._runtime import native
 from .._runtime.call import operation

@@ -7,8 +7,8 @@ import time
 from typing import Any, NamedTuple, Optional
 
 from .. import _arrays
-from .._arrays.floats import cast, check_number, common_float
 from .._arrays.view import NAMES, dtype_name
+from .._ops.floats import cast, check_number, common_float
 from .._ops.products import Matrices
 from .._runtime import context as contexts
 from .._runtime import native
@@ -113,6 +113,7 @@ def _code_of(source, job, name):
     if source.function is not None:
         return None if source.dtype is None else _float_code(source.dtype, name)
     values = source.dense if source.parts is None else source.parts.data
+    name = name if source.parts is None else f"{name}.data"
     return check_number(job.view(values, name), name).code
 
 
@@ -158,7 +159,7 @@ class System:
         """The call: its results have the type of b if that is an array, otherwise of A."""
         arrays = [(b, "b")]
         if source.parts is not None:
-            arrays.append((source.parts.data, "A"))
+            arrays.append((source.parts.data, "A.data"))
         elif source.dense is not None:
             arrays.append((source.dense, "A"))
         for x, name in arrays:
@@ -278,7 +279,7 @@ class System:
         if observe is not None:
             monitors.append(callbacks.monitor_callback(observe))
             options.monitor, options.check_every = monitors[0].pointer, 1
-        room = min(options.max_iterations + 1, _HISTORY) if history else 0
+        room = min(options.max_iterations + 1 if options.max_iterations else _HISTORY, _HISTORY) if history else 0
         values = (ctypes.c_double * max(room, 1))()
         if room:
             options.history, options.history_capacity = ctypes.addressof(values), room
