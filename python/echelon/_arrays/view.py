@@ -119,7 +119,7 @@ def normalized_axis(axis, ndim, name="axis"):
     """An axis as a number from 0 to ndim - 1."""
     try:
         number = axis.__index__()
-    except AttributeError:
+    except (AttributeError, TypeError):
         raise DTypeError(f"{name} is {axis!r}, but must be an integer") from None
     if not -ndim <= number < ndim:
         raise ArgumentError(f"{name} is {number}, but the array has {ndim} dimensions")

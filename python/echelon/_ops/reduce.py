@@ -9,6 +9,7 @@ from .. import _arrays
 from .._arrays.layout import last_axes, with_ones
 from .._arrays.view import dtype_name
 from .._runtime import native
+from .._runtime.arguments import choice, flag
 from .._runtime.call import Job, operation
 from .._runtime.errors import ArgumentError, DTypeError
 from .._runtime.native import declared as c
@@ -34,7 +35,7 @@ class Plan:
         self.code = None if dtype is None else _arrays.code_of(dtype_name(dtype), "dtype")
         self.wide = self.code == c.ECH_F64 and view.code in (c.ECH_F16, c.ECH_BF16, c.ECH_F32)
         self.options = native.struct(c.ech_reduce_options, accumulate_wide=int(self.wide), ddof=correction,
-                                     nan=int(bool(ignore_nan)))
+                                     nan=flag(ignore_nan, "ignore_nan"))
         computed = native.functions.ech_reduce_dtype(self.op, view.code, int(self.wide))
         if computed < 0:
             raise DTypeError(f"x has dtype {view.dtype}, which {op}() does not support")
@@ -71,7 +72,7 @@ def _reduce(name, x, axis, keepdims, out, dtype=None, ignore_nan=False, correcti
     plan = Plan(name, view, dtype, ignore_nan, ddof)
     if n == 0 and name in _ORDERED and rows:
         raise ArgumentError(f"x has shape {view.shape}: the {name} of no elements does not exist")
-    shape = with_ones(view.shape, axis) if keepdims else kept
+    shape = with_ones(view.shape, axis) if flag(keepdims, "keepdims") else kept
     target = job.output(out, shape, plan.code, plan.kind, view)
     direct = target.contiguous and plan.code == plan.computed and factor is None
     result = target if direct else job.empty(shape, plan.computed, plan.kind, view)
@@ -80,7 +81,7 @@ def _reduce(name, x, axis, keepdims, out, dtype=None, ignore_nan=False, correcti
                  ctypes.byref(plan.options))
     if source is not view and name == "max":
         result = restored(job, result, view)
-    if ignore_nan and name in ("min", "max"):
+    if ignore_nan and name in ("min", "max") and view.is_float:
         _nan_where_empty(job, result, ordered, rows, n)
     if factor is not None:
         result = job.add(result.family.view(result.array * (factor if name == "var" else factor ** 0.5)))
@@ -350,8 +351,7 @@ def dot(a, b, /, *, dtype=None):
 
 def _op(op):
     """The name of an operator, checked."""
-    if op not in OPS:
-        raise ArgumentError(f"op is {op!r}, but the operators are {', '.join(OPS)}")
+    choice(op, OPS, "op")
     return op
 
 

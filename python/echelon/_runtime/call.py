@@ -10,7 +10,7 @@ import threading
 from .. import _arrays
 from . import context as contexts
 from . import native
-from .errors import ArgumentError, DTypeError
+from .errors import ArgumentError, DTypeError, OutOfMemoryError
 
 _host_device = os.environ.get("ECHELON_DEVICE", "cpu")
 containers = []  # functions that return the arrays of an object, such as a sparse matrix, or None for other objects
@@ -56,7 +56,7 @@ def _pointer_of(stream):
             return int(getattr(stream, attribute))
     try:
         return stream.__index__()
-    except AttributeError:
+    except (AttributeError, TypeError):
         raise DTypeError(f"stream is {type(stream).__name__}, but must be None, an address, or an object with "
                          "__cuda_stream__") from None
 
@@ -166,7 +166,11 @@ class Job:
             dtype = like.dtype
         else:
             dtype = family.dtype(code)
-        view = family.view(family.empty(shape, dtype, self.device))
+        try:
+            array = family.empty(shape, dtype, self.device)
+        except (MemoryError, RuntimeError, ValueError) as error:
+            raise OutOfMemoryError(f"cannot allocate a result of shape {tuple(shape)}: {error}") from error
+        view = family.view(array)
         self.views.append(view)
         return view
 
