@@ -15,6 +15,7 @@ from . import native
 from .errors import ArgumentError, DTypeError, OutOfMemoryError
 
 _host_device = os.environ.get("ECHELON_DEVICE", "cpu")
+containers = []  # functions that return the arrays of an object, such as a sparse matrix, or None for other objects
 recorders = []  # those of explain() and profile(), of all threads
 
 
@@ -72,7 +73,10 @@ def _pointer_of(stream):
 def _arrays_in(arguments):
     """The arrays in the arguments of a call, also in lists and tuples."""
     for argument in arguments:
-        if isinstance(argument, (list, tuple)):
+        contents = next(filter(None, (find(argument) for find in containers)), None)
+        if contents:
+            yield from contents
+        elif isinstance(argument, (list, tuple)):
             yield from _arrays_in(argument)
         elif _arrays.family_of(argument) is not None:
             yield argument
