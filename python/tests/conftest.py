@@ -1,14 +1,28 @@
 """Fixtures of the tests of the Python package.
 
 `python3 -m pytest python/tests` tests the package that PYTHONPATH names, such as python/ of the build directory.
-ECHELON_DEVICE=simt runs the tests of arrays in host memory with the GPU kernels on the emulator.
+ECHELON_DEVICE=simt runs the tests of arrays in host memory with the GPU kernels on the emulator. Tests with the marker
+gpu need an NVIDIA GPU and are skipped without one; `pytest -m gpu` runs only these.
 
 SPDX-License-Identifier: Apache-2.0
 """
 import numpy as np
 import pytest
+from echelon._runtime.native import functions
 
 SEED = 20261126
+
+
+def pytest_configure(config):
+    config.addinivalue_line("markers", "gpu: needs an NVIDIA GPU")
+
+
+def pytest_collection_modifyitems(items):
+    if functions.ech_device_count() > 1:  # the last device is the CPU
+        return
+    for item in items:
+        if item.get_closest_marker("gpu"):
+            item.add_marker(pytest.mark.skip(reason="there is no GPU that the library can use"))
 
 
 @pytest.fixture

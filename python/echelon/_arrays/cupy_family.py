@@ -31,6 +31,11 @@ class CuPy:
             return cupy.empty(shape, dtype)
 
     @staticmethod
+    def from_numpy(array, device):
+        with cupy.cuda.Device(int(device.partition(":")[2])):
+            return cupy.asarray(array)
+
+    @staticmethod
     def contiguous(x):
         with x.device:
             return cupy.array(x, order="C")
@@ -51,7 +56,7 @@ class CuPy:
     @staticmethod
     def cast(x, dtype):
         with x.device:
-            return cupy.ascontiguousarray(x, dtype)
+            return cupy.array(x, dtype, order="C")
 
     @staticmethod
     def copy_to(target, source):

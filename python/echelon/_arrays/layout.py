@@ -2,6 +2,7 @@
 
 SPDX-License-Identifier: Apache-2.0
 """
+from .._runtime.errors import ArgumentError
 from .view import normalized_axis
 
 
@@ -73,3 +74,33 @@ def moved_back(job, view, axis, ndim):
         return view
     family = view.family
     return job.contiguous(family.view(family.moveaxis(view.array, -1, axis)))
+
+
+def last_axes(job, view, axis):
+    """The View in C order with the given axes at the end, and the shapes of the other and of these axes.
+
+    axis: an axis, a tuple of axes, or None for all.
+    """
+    ndim = view.ndim
+    if axis is None:
+        axes = tuple(range(ndim))
+    elif isinstance(axis, (tuple, list)):
+        axes = tuple(normalized_axis(a, ndim) for a in axis)
+        if len(set(axes)) != len(axes):
+            raise ArgumentError(f"axis is {tuple(axis)}, in which an axis occurs twice")
+    else:
+        axes = (normalized_axis(axis, ndim),)
+    kept = tuple(view.shape[i] for i in range(ndim) if i not in axes)
+    reduced = tuple(view.shape[i] for i in axes)
+    target = tuple(range(ndim - len(axes), ndim))
+    if axes != target:
+        view = job.add(view.family.view(view.family.moveaxis(view.array, axes, target)))
+    return job.contiguous(view), kept, reduced
+
+
+def with_ones(shape, axis):
+    """The shape of a result with keepdims: axes that are reduced have length 1."""
+    ndim = len(shape)
+    axes = range(ndim) if axis is None else axis if isinstance(axis, (tuple, list)) else (axis,)
+    axes = {normalized_axis(a, ndim) for a in axes}
+    return tuple(1 if i in axes else n for i, n in enumerate(shape))

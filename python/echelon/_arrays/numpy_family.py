@@ -96,6 +96,11 @@ class NumPy:
         return np.empty(shape, dtype)
 
     @staticmethod
+    def from_numpy(array, device):
+        """An array of this family with the values of an array of NumPy."""
+        return array
+
+    @staticmethod
     def contiguous(x):
         """A copy in C order."""
         return np.array(x, order="C")
@@ -116,7 +121,7 @@ class NumPy:
     @staticmethod
     def cast(x, dtype):
         """A copy with another dtype, in C order."""
-        return np.ascontiguousarray(x, dtype)
+        return np.array(x, dtype, order="C")
 
     @staticmethod
     def copy_to(target, source):

@@ -5,6 +5,7 @@ SPDX-License-Identifier: Apache-2.0
 import functools
 import inspect
 import os
+import threading
 
 from .. import _arrays
 from . import context as contexts
@@ -12,7 +13,7 @@ from . import native
 from .errors import ArgumentError, DTypeError
 
 _host_device = os.environ.get("ECHELON_DEVICE", "cpu")
-recorders = []  # functions (context, name, arguments, run) that _runtime/record.py installs
+recorders = []  # those of explain() and profile(), of all threads
 
 
 def get_device():
@@ -104,6 +105,15 @@ def operation(function):
     return wrapper
 
 
+def _recorded(context, name, arguments, function):
+    """Calls a function through the last recorder of this thread."""
+    thread = threading.get_ident()
+    for recorder in reversed(recorders):
+        if recorder.thread == thread:
+            return recorder.run(context, name, arguments, function)
+    return function(context.handle, *arguments)
+
+
 class Job:
     """The context, the family of the results, and the arrays that must stay alive during the call."""
 
@@ -189,7 +199,7 @@ class Job:
         context.busy = True
         try:
             if recorders:
-                status = recorders[-1](context, name, arguments, function)
+                status = _recorded(context, name, arguments, function)
             else:
                 status = function(context.handle, *arguments)
         finally:

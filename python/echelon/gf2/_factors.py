@@ -124,10 +124,4 @@ def _word_type(job):
 
 def on_device(job, x):
     """An array like x of NumPy in the library and on the device of a call."""
-    from .._arrays.numpy_family import NumPy
-    x = np.ascontiguousarray(x)
-    source = NumPy.view(x)
-    target = job.empty(source.shape, source.code)
-    if source.size:
-        job.call("ech_copy", target.pointer, source.pointer, source.nbytes)
-    return target.array
+    return job.family.from_numpy(np.ascontiguousarray(x), job.device)
