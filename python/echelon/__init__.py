@@ -27,12 +27,12 @@ from ._runtime.record import explain, profile
 __version__ = ".".join(map(str, _VERSION))
 __all__ = [
     "ArgumentError", "CanceledError", "DTypeError", "DeviceError", "Error", "NoDeviceError", "OutOfMemoryError",
-    "UnsupportedError", "all", "any", "argmax", "argmin", "argsort", "argsort_segments", "bincount", "close_contexts",
-    "count_nonzero", "cumulative_prod", "cumulative_sum", "devices", "dot", "explain", "get_device", "gf2",
-    "histogram", "histogram2d", "intersect1d", "is_sorted", "isin", "max", "mean", "merge", "merge_many", "merge_pairs", "min",
-    "minmax", "mode", "nanmax", "nanmean", "nanmin", "nanprod", "nanstd", "nansum", "nanvar", "norm", "prod",
-    "profile", "reduce_by_key", "reduce_segments", "scan", "scan_by_key", "scan_segments", "searchsorted",
-    "set_device", "set_memory_limit", "set_operation", "set_threads", "setdiff1d", "setxor1d", "sort", "sort_pairs",
-    "sort_segments", "std", "sum", "synchronize", "top_k", "topk_segments", "union1d", "unique", "unique_all",
-    "unique_counts", "unique_inverse", "unique_values", "var",
+    "UnsupportedError", "all", "any", "argmax", "argmin", "argsort", "argsort_segments", "bincount",
+    "close_contexts", "count_nonzero", "cumulative_prod", "cumulative_sum", "devices", "dot", "explain",
+    "get_device", "gf2", "histogram", "histogram2d", "intersect1d", "is_sorted", "isin", "max", "mean", "merge",
+    "merge_many", "merge_pairs", "min", "minmax", "mode", "nanmax", "nanmean", "nanmin", "nanprod", "nanstd",
+    "nansum", "nanvar", "norm", "prod", "profile", "reduce_by_key", "reduce_segments", "scan", "scan_by_key",
+    "scan_segments", "searchsorted", "set_device", "set_memory_limit", "set_operation", "set_threads", "setdiff1d",
+    "setxor1d", "sort", "sort_pairs", "sort_segments", "std", "sum", "synchronize", "top_k", "topk_segments",
+    "union1d", "unique", "unique_all", "unique_counts", "unique_inverse", "unique_values", "var",
 ]

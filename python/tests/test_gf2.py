@@ -287,8 +287,8 @@ def test_random():
                          ids=str)
 def test_batches(rng, shape):
     count, m, n = shape
-    a = np.array([bits(rng, (m, n), KINDS[i % 3], "int64") for i in range(count)]).reshape(shape)
-    single, many = rng.permutation(n), np.array([rng.permutation(n) for _ in range(count)]).reshape(count, n)
+    a = np.array([bits(rng, (m, n), KINDS[i % 3], "int64") for i in range(count)], "int64").reshape(shape)
+    single, many = rng.permutation(n), np.array([rng.permutation(n) for _ in range(count)], "int64").reshape(count, n)
     for order in (None, single, many, many[:, :n // 2]):
         orders = [None] * count if order is None else np.broadcast_to(order, (count, order.shape[-1]))
         expected = [eliminate(x, y) for x, y in zip(a, orders)]
@@ -325,7 +325,7 @@ def test_galois(rng):
     a = galois.GF2(bits(rng, (20, 20), "low rank"))
     result = gf2.rref(a)
     assert type(result) is galois.GF2 and np.array_equal(result, a.row_reduce())
-    assert np.array_equal(gf2.nullspace(a), a.null_space())
+    assert np.array_equal(gf2.rref(gf2.nullspace(a)), a.null_space())
     assert type(gf2.Matrix.identity(20) @ a) is galois.GF2
     assert type(gf2.echelon_batched(np.stack([a, a]).view(galois.GF2)).form) is galois.GF2
     with pytest.raises(TypeError, match="a is an array over a field of order 4"):
@@ -439,8 +439,8 @@ def test_streams_and_devices(rng):
     (lambda a: gf2.Matrix.zeros(1.5, 1), TypeError, "rows is 1.5"),
     (lambda a: gf2.Matrix.random(2, 2, probability=2), ValueError, "probability"),
     (lambda a: gf2.matrix(a)[3], IndexError, "row 3"),
-    (lambda a: gf2.matrix(a)[[3]], ValueError, "3"),
-    (lambda a: gf2.matrix(a)[[-1]], ValueError, "-1"),
+    (lambda a: gf2.matrix(a)[[3]], ValueError, r"index\[0\] is out of range"),
+    (lambda a: gf2.matrix(a)[[-1]], ValueError, r"index\[0\] is out of range"),
     (lambda a: gf2.matrix(a)[None], ValueError, "row is None"),
     (lambda a: gf2.matrix(a)[0.5], TypeError, "index"),
     (lambda a: gf2.matrix(a).__setitem__((0, [1]), 0), ValueError, "assigned"),

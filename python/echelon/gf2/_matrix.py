@@ -169,7 +169,7 @@ class Matrix:
 
     @classmethod
     def random(cls, rows, cols, *, probability=0.5, seed=0, like=None):
-        """Independent random bits. probability: of a one. seed: an integer; it determines all bits. like: as for zeros().
+        """Independent random bits. probability: of a one. seed: an integer that determines all bits. like: see zeros().
 
         >>> from echelon import gf2
         >>> gf2.Matrix.random(3, 4, seed=1) == gf2.Matrix.random(3, 4, seed=1)

@@ -59,7 +59,9 @@ def osd(H, syndromes, order=None, /, *, llrs=None, osd_order=0, method="cs", wei
     """
     checks = Operand(H, "H", _job_of(syndromes))
     m, n = checks.shape
-    right = Operand(Matrix.from_packed(syndromes, m) if bit_packed else syndromes, "syndromes", None, vectors=True)
+    if bit_packed:
+        syndromes = _from_packed(syndromes, m)
+    right = Operand(syndromes, "syndromes", None, vectors=True)
     if right.shape[1] != m:
         raise ArgumentError(f"syndromes has shape {right.shape}, but H has {m} rows")
     job = Job(right.bits._view, checks.bits._view)
@@ -67,6 +69,8 @@ def osd(H, syndromes, order=None, /, *, llrs=None, osd_order=0, method="cs", wei
     search = _search(osd_order, method)
     order = _columns(job, order, llrs, batch)
     if search and n and m:
+        if batch.count:
+            _check_order(job, order, n)
         bits, flags = _best(job, batch, right.bits, order, search, _weights(job, weights, n), batch_size)
     else:
         _weights(job, weights, n)
@@ -75,6 +79,14 @@ def osd(H, syndromes, order=None, /, *, llrs=None, osd_order=0, method="cs", wei
     errors = bits.to_packed() if bit_packed else right.result(job, bits, vector=right.vector)
     solvable = family.retyped(flags.array, family.bool_dtype())
     return OsdResult(errors, solvable[0] if right.vector else solvable)
+
+
+def _from_packed(syndromes, m):
+    view = _arrays.view(syndromes, "syndromes")
+    if view.code != c.ECH_U8 or view.kind or view.ndim != 2 or view.shape[1] != (m + 7) // 8:
+        raise ArgumentError(f"syndromes has dtype {view.dtype} and shape {view.shape}, but with bit_packed=True it must "
+                            f"be uint8 of shape (batch, {(m + 7) // 8})")
+    return Matrix.from_packed(view.array, m)
 
 
 def _job_of(x):
@@ -116,6 +128,14 @@ def _columns(job, order, llrs, batch):
     return repeated(job, view, batch.count) if view.ndim == 1 else view
 
 
+def _check_order(job, order, n):
+    """Raises an error for positions outside H, which may be columns of the augmented matrix."""
+    array = job.family.cast(order.array, job.family.dtype(c.ECH_I64))
+    low, high = int(array.min()), int(array.max())
+    if low < 0 or high >= n:
+        raise ArgumentError(f"order contains {low if low < 0 else high}, but H has {n} columns")
+
+
 def _weights(job, weights, n):
     """The weights of the columns and their dtype: float32 for ones, so that sums are exact."""
     family = job.family
@@ -123,7 +143,8 @@ def _weights(job, weights, n):
         return on_device(job, np.ones(n, "float32")), family.dtype(c.ECH_F32)
     view = job.view(weights, "weights")
     if not view.is_float or view.shape != (n,):
-        raise ArgumentError(f"weights has dtype {view.dtype} and shape {view.shape}, but must be floats of shape {(n,)}")
+        raise ArgumentError(f"weights has dtype {view.dtype} and shape {view.shape}, but must be floats of shape "
+                            f"{(n,)}")
     return family.cast(view.array, family.dtype(c.ECH_F64)), family.dtype(c.ECH_F64)
 
 
@@ -160,6 +181,7 @@ class _Piece:
         view = job.add(_arrays.view(order))
         pivots, ranks = job.empty((count, min(m, n + 2)), view.code), ranks_of(job, form)
         eliminate(job, form, ranks, pivots, view, reduced=True)
+        job.call("ech_sync")  # errors of the order, before its elements are used as indices
         self.rank = r = int(ranks.array[0])  # H is the same for all
         self.dense = form.bits.to_dense().reshape(count, m, n + 2)
         self.each = on_device(job, np.arange(count))[:, None]

@@ -179,7 +179,7 @@ def row_echelon(matrix, full=False):
 def reduced_row_echelon(matrix):
     """Return [form, rank, rows, cols] with form = rows @ matrix @ cols modulo 2, which begins with the identity.
 
-    cols is a permutation matrix that swaps the pivot of row i and column i.
+    cols is the permutation matrix that moves the pivot columns to the front.
 
     >>> import numpy
     >>> from echelon.gf2 import mod2
@@ -189,12 +189,10 @@ def reduced_row_echelon(matrix):
     """
     bits, _ = _matrix(matrix, "matrix")
     found = elimination.echelon(bits, reduced=True, transform=True)
-    order = np.arange(bits.cols)
-    for i, pivot in enumerate(found.pivots.tolist()):
-        order[[i, pivot]] = order[[pivot, i]]
-    swaps = Matrix.identity(bits.cols)[:, order]
+    order = np.concatenate([found.pivots, np.setdiff1d(np.arange(bits.cols), found.pivots)])
+    moves = Matrix.identity(bits.cols)[:, order]
     return [found.form[:, order].to_dense("int64"), found.rank, found.transform.to_dense("int64"),
-            swaps.to_dense("int64")]
+            moves.to_dense("int64")]
 
 
 def inverse(matrix):
