@@ -5,7 +5,7 @@ library. Results have the type of the input.
 
 SPDX-License-Identifier: Apache-2.0
 """
-from . import linalg, sparse
+from . import gf2, linalg, sparse
 from ._arrays.device_array import DeviceArray
 from ._declarations import VERSION as _VERSION
 from ._ops.arrange import (flip, matrix_transpose, permutation, repeat, roll, sample, scatter, shuffle, take,
@@ -39,7 +39,7 @@ __all__ = [
     "ArgumentError", "CanceledError", "DTypeError", "DeviceArray", "DeviceError", "Error", "NoDeviceError",
     "OutOfMemoryError", "UnsupportedError", "all", "any", "argmax", "argmin", "argpartition", "argsort",
     "argsort_columns", "argsort_segments", "argsort_strings", "bincount", "close_contexts", "compress",
-    "count_nonzero", "cumulative_prod", "cumulative_sum", "devices", "dot", "explain", "flip", "get_device",
+    "count_nonzero", "cumulative_prod", "cumulative_sum", "devices", "dot", "explain", "flip", "get_device", "gf2",
     "histogram", "histogram2d", "intersect1d", "is_sorted", "isin", "lexsort", "linalg", "matrix_transpose", "max",
     "mean", "median", "merge", "merge_many", "merge_pairs", "min", "minmax", "mode", "nanmax", "nanmean", "nanmedian",
     "nanmin", "nanpercentile", "nanprod", "nanquantile", "nanstd", "nansum", "nanvar", "nonzero", "norm",

@@ -78,6 +78,8 @@ def _arrays_in(arguments):
             yield from contents
         elif isinstance(argument, (list, tuple)):
             yield from _arrays_in(argument)
+        elif hasattr(argument, "__echelon_arrays__"):  # such as gf2.Matrix
+            yield from argument.__echelon_arrays__()
         elif _arrays.family_of(argument) is not None:
             yield argument
 
