@@ -72,7 +72,7 @@ _FAMILIES = [
      {"call": c.ECH_QUANTILE_CALL_PARTITION, "count": lambda v: v["n_ranks"]}),
     (("ech_quantiles",), "ech_quantile_explain",
      {"call": c.ECH_QUANTILE_CALL_QUANTILES, "count": lambda v: v["n_q"]}),
-    (("ech_matmul",), "ech_matmul_explain", {}),
+    (("ech_matmul", "ech_matmul_pointers"), "ech_matmul_explain", {}),
     (("ech_matvec",), "ech_matvec_explain", {}),
     (("ech_spmv",), "ech_csr_explain", {"call": c.ECH_CSR_CALL_SPMV, "n": 0}),
     (("ech_spmm",), "ech_csr_explain", {"call": c.ECH_CSR_CALL_SPMM}),
@@ -192,7 +192,7 @@ class Recorder:
         if gpu and not status:
             status = functions.ech_sync(context.handle)
         elapsed = time.perf_counter() - begin
-        if name not in ("ech_sync", "ech_copy", "ech_copy_async"):
+        if name not in ("ech_sync", "ech_copy", "ech_copy_async", "ech_malloc"):
             plan = _explanation(context, name, arguments) if self.plans and not status else None
             self.calls.append(Call(context, name, arguments, 1000 * elapsed, plan))
         return status
