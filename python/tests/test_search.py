@@ -28,7 +28,8 @@ def test_descending(rng):
 
 def test_shapes(rng):
     keys = np.sort(rng.random(50))
-    for needles in (rng.random((3, 4)), rng.random((3, 4)).T, rng.random((0, 2)), rng.random(40)[::3], [0.5, 2], 0.25):
+    for needles in (rng.random((3, 4)), rng.random((3, 4)).T, rng.random((0, 2)), rng.random(40)[::3], [0.5, 2], 0.25,
+                    1, True):
         expected = np.searchsorted(keys, needles)
         same(echelon.searchsorted(keys, needles), expected)
         if np.ndim(needles):

@@ -53,13 +53,13 @@ class Column:
     __slots__ = ("n", "view", "strings", "validity", "validity_offset", "key_kind", "width_bytes", "device", "family",
                  "part")
 
-    def __init__(self, part, family, view=None):
+    def __init__(self, part, family, view=None, name="x"):
         self.n, self.key_kind, self.part, self.family = part.n, part.kind, part, family
         self.view, self.strings, self.width_bytes = view, None, 0
         if part.offsets is not None:
             self.strings = Strings(NumPy.view(part.offsets), NumPy.view(part.data))
         elif view is None:
-            self.view = NumPy.view(part.values)
+            self.view = NumPy.view(part.values, name)
         if part.kind != c.ECH_KEY_DTYPE:
             self.width_bytes = part.values.shape[1]
         self.device = self.view.device if self.view is not None else "cpu"
@@ -120,7 +120,8 @@ def column(x, name="x"):
     """The Column of an object of any library; name is for error messages."""
     part = read(x, name)
     if part is not None:
-        return Column(part, _arrays.family_of(x) or NumPy)
+        family = _arrays.family_of(x)
+        return Column(part, family.of(x) if hasattr(family, "of") else family or NumPy, name=name)
     view = _arrays.view(x, name)
     if view.ndim != 1:
         raise ArgumentError(f"{name} has {view.ndim} dimensions, but a column has one")
