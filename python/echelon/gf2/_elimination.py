@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from .._ops import direct
 from .._runtime.call import operation
 from .._runtime.errors import ArgumentError, DTypeError
 from .._runtime.native import declared as c
@@ -14,8 +15,8 @@ from ._matrix import Matrix, new
 from ._operand import NUMBER, Operand, echelon_options, indices, number, operands
 
 
-class LinAlgError(ArgumentError, np.linalg.LinAlgError):
-    """A matrix is singular, or a system has no solution."""
+class LinAlgError(ArgumentError, direct.LinAlgError):
+    """A matrix is singular, or a system has no solution. It is a ValueError and a numpy.linalg.LinAlgError."""
 
 
 class Echelon(NamedTuple):

@@ -33,9 +33,9 @@ def osd(H, syndromes, order=None, /, *, llrs=None, osd_order=0, method="cs", wei
     """Decode syndromes by ordered statistics: find probable errors e with H e = syndrome.
 
     H: [m, n], the parity check matrix; an array, a Matrix or a matrix of scipy.sparse. syndromes: [batch, m], or one
-    [m]; an array or a Matrix. order: [n] or [batch, n], integers: the columns of H from the most to the least likely
-    one to be in error. llrs: instead of order, log-likelihood ratios log((1 - p) / p) [n] or [batch, n], floats: the
-    smallest one is the most likely error; equal ones keep their order.
+    [m]; an array or a Matrix. order: [n] or [batch, n], integers: the columns of H, the most likely errors first.
+    llrs: instead of order, log-likelihood ratios log((1 - p) / p) [n] or [batch, n], floats: the smallest one is the
+    most likely error; equal ones keep their order.
 
     osd_order: 0 solves with the first independent columns, the information set, and has zeros elsewhere (OSD-0).
     w > 0 also tries errors in other columns, and returns the candidate of minimum weight; among equal weights OSD-0,
