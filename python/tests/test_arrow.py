@@ -127,6 +127,7 @@ def test_reductions_skip_nulls():
 
 @pytest.mark.parametrize("call, error, text", [
     (lambda x: echelon.sort(x, nulls="middle"), echelon.ArgumentError, "nulls is 'middle'"),
+    (lambda x: echelon.sort(np.zeros(2), nulls="middle"), echelon.ArgumentError, "nulls is .middle."),
     (lambda x: echelon.sort(x, axis=1), echelon.ArgumentError, "axis is 1"),
     (lambda x: echelon.sort(x, out=np.empty(3)), echelon.ArgumentError, "out is given"),
     (lambda x: echelon.argsort(x, out=np.empty(2, "i8")), echelon.ArgumentError, "out has shape"),
