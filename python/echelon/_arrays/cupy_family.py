@@ -104,6 +104,12 @@ class CuPy:
             return cupy.cuda.get_current_stream().ptr
 
     @staticmethod
+    def stream_owner(device):
+        """The object of the current stream, which CuPy destroys with its last reference."""
+        with cupy.cuda.Device(int(device.partition(":")[2])):
+            return cupy.cuda.get_current_stream()
+
+    @staticmethod
     @contextlib.contextmanager
     def on_stream(device, stream):
         """A context manager in which this is the current stream."""

@@ -15,6 +15,7 @@ from . import native
 from .errors import ArgumentError, DTypeError, OutOfMemoryError
 
 _host_device = os.environ.get("ECHELON_DEVICE", "cpu")
+_given = threading.local()  # stream: the argument of the call that runs
 containers = []  # functions that return the arrays of an object, such as a sparse matrix, or None for other objects
 recorders = []  # those of explain() and profile(), of all threads
 
@@ -94,10 +95,12 @@ def _on_stream(function, stream, args, options):
     first = views[0]
     if pointer == first.family.stream(first.device):
         return function(*args, **options)
+    outer, _given.stream = getattr(_given, "stream", None), stream
     try:
         with first.family.on_stream(first.device, pointer):
             return function(*args, **options)
     finally:
+        _given.stream = outer
         for view in views:
             view.family.keep(view, pointer)
 
@@ -234,7 +237,8 @@ class Job:
         if context.busy or context.handle is None:  # a callback runs, or close_contexts() was called
             context = self.context = self._another()
         if context.stream != self.stream:  # also if a finalizer has used the context since this object was made
-            context.set_stream(self.stream)
+            owner = getattr(_given, "stream", None)
+            context.set_stream(self.stream, owner or self.family.stream_owner(self.device))
         function = getattr(native.functions, name)
         context.busy = True
         try:

@@ -39,8 +39,8 @@ class Context:
             raise errors.from_status(status, native.error_text())
         self.handle, self.device, self.process = handle.value, device, _process
         if functions.ech_device_name(self.handle) != b"cpu":
-            _gpu["used"] = True
-        self.stream = 0
+            note_gpu()
+        self.stream, self.stream_owner = 0, None
         self.allocator = None  # keeps the callbacks alive
         self.failure = None  # the first exception of a callback of the current call
         self.busy = False  # a call runs, in which a callback may run
@@ -88,11 +88,14 @@ class Context:
         if status:
             raise self.error(status)
 
-    def set_stream(self, stream):
-        """Selects the stream (an address) of the calls that follow."""
+    def set_stream(self, stream, owner=None):
+        """Selects the stream (an address) of the calls that follow. It must exist until another one is selected.
+
+        owner: an object that keeps it, or None.
+        """
         if stream != self.stream:
             self.check(functions.ech_set_stream(self.handle, stream))
-            self.stream = stream
+            self.stream, self.stream_owner = stream, owner
 
     def set_allocator(self, allocate, release):
         """allocate(bytes, stream) returns an address or 0; release(address, bytes, stream) takes it back.
@@ -123,6 +126,11 @@ class Context:
         self.allocator = native.struct(declared.ech_allocator, allocate=kinds["allocate"](allocate_checked),
                                        release=kinds["release"](release_checked))
         self.check(functions.ech_set_allocator(self.handle, ctypes.addressof(self.allocator)))
+
+
+def note_gpu():
+    """The driver is initialised in this process, so that children of fork() cannot use a GPU."""
+    _gpu["used"] = True
 
 
 def _check_device(device):
