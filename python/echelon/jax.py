@@ -170,7 +170,7 @@ _selected.defvjp(_selected_forward, _selected_backward)
 def top_k(x, k, axis=-1, mode="largest"):
     """Return the k largest or smallest elements along an axis in order, and their positions (int32).
 
-    Of equal elements the one with the lower position is first. The values have a gradient.
+    If elements are equal, the one with the lower position is first. The values have a gradient.
 
     >>> import jax.numpy, echelon.jax
     >>> echelon.jax.top_k(jax.numpy.array([3, 1, 2]), 2)[1].tolist()

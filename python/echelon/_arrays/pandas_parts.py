@@ -38,7 +38,7 @@ def read(x, name="x"):
         return columns.read(values.__arrow_array__(), name)
     if isinstance(dtype, pandas.CategoricalDtype):
         codes = np.asarray(values.codes)
-        return Part(len(codes), codes).mark(codes >= 0)
+        return Part(len(codes), codes, coded=True).mark(codes >= 0)
     if isinstance(dtype, pandas.DatetimeTZDtype):
         return columns.with_nat(values.tz_convert(None).to_numpy())
     if hasattr(dtype, "numpy_dtype"):
@@ -46,7 +46,7 @@ def read(x, name="x"):
         plain = values.to_numpy(dtype=dtype.numpy_dtype, na_value=dtype.numpy_dtype.type(0))
         return Part(len(plain), plain).mark(~missing)
     if isinstance(dtype, pandas.PeriodDtype):
-        return Part(len(values), values.asi8).mark(~np.asarray(values.isna()))
+        return Part(len(values), values.asi8, coded=True).mark(~np.asarray(values.isna()))
     if isinstance(dtype, pandas.StringDtype):
         return columns.of_objects(values.tolist(), name)
     raise DTypeError(f"{name} has dtype {dtype} of pandas, which is not supported")

@@ -21,13 +21,14 @@ class Part:
     bitmap, bit     an array of bytes or None, and the number of the first bit: 1 means that the element is valid
     kind     an ech_key_kind
     time     the dtype of NumPy that the values have as times, or None
+    coded    whether the values are codes or ranks of other values, whose order they have
     """
 
-    __slots__ = ("n", "values", "offsets", "data", "bitmap", "bit", "kind", "time")
+    __slots__ = ("n", "values", "offsets", "data", "bitmap", "bit", "kind", "time", "coded")
 
-    def __init__(self, n, values=None, offsets=None, data=None, kind=c.ECH_KEY_DTYPE, time=None):
+    def __init__(self, n, values=None, offsets=None, data=None, kind=c.ECH_KEY_DTYPE, time=None, coded=False):
         self.n, self.values, self.offsets, self.data, self.kind, self.time = n, values, offsets, data, kind, time
-        self.bitmap, self.bit = None, 0
+        self.bitmap, self.bit, self.coded = None, 0, coded
 
     def valid(self):
         """[n] of bool, or None if all elements are valid."""
@@ -85,7 +86,8 @@ def _plain(chunk, name):
     time = time_of(form)
     dtype = "i4" if form in ("tdD", "tts", "ttm") else "i8" if time is not None else _PRIMITIVE.get(form)
     if dtype is not None:
-        return Part(n, array_at(buffers[1] and buffers[1] + start * int(dtype[1]), (n,), dtype, owner), time=time)
+        values = array_at(buffers[1] and buffers[1] + start * int(dtype[1]), (n,), dtype, owner)
+        return Part(n, values if values.flags.aligned else values.copy(), time=time)
     if form == "b":
         return Part(n, bits(array_at(buffers[1], ((start + n + 7) // 8,), "u1", owner), start, n))
     if form == "n":
@@ -115,6 +117,7 @@ def _strings(n, start, size, buffers, owner):
     if not buffers[1] or n == 0:
         return Part(n, offsets=np.zeros(1, f"i{size}"), data=np.zeros(0, np.uint8))
     offsets = array_at(buffers[1] + start * size, (n + 1,), f"i{size}", owner)
+    offsets = offsets if offsets.flags.aligned else offsets.copy()
     return Part(n, offsets=offsets, data=array_at(buffers[2], (int(offsets[-1]),), "u1", owner))
 
 
@@ -134,6 +137,8 @@ def _views(chunk):
 def _dictionaries(chunks, name):
     """The codes of an ordered dictionary; otherwise the ranks of the values in all dictionaries of the column."""
     codes = [_with_nulls(_plain(chunk, name), chunk) for chunk in chunks]
+    for part in codes:
+        part.coded = True
     if chunks[0].ordered:
         return joined(codes)
     values = [decode([chunk.dictionary], name) for chunk in chunks]
@@ -183,7 +188,7 @@ def joined(parts):
     if len(parts) == 1:
         return parts[0]
     first, n = parts[0], sum(part.n for part in parts)
-    whole = Part(n, kind=first.kind, time=first.time)
+    whole = Part(n, kind=first.kind, time=first.time, coded=first.coded)
     if first.values is not None:
         whole.values = np.concatenate([part.values for part in parts])
     else:

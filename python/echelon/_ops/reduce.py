@@ -62,7 +62,7 @@ def _scaled(n, correction):
 
 
 def _reduce(name, x, axis, keepdims, out, dtype=None, ignore_nan=False, correction=0):
-    view = _arrays.view(x)
+    view = _arrays.view(x, nulls="error" if name in ("argmin", "argmax") else "skip")
     job = Job(view)
     source = encoded(job, view) if name in ("max", "argmax") else view
     ordered, kept, reduced = last_axes(job, source, axis)
@@ -110,7 +110,7 @@ def sum(x, /, *, axis=None, dtype=None, keepdims=False, out=None):
 
     Floats are added in an order that depends only on the shape: the bits of a sum are the same on every device and
     with any number of threads. Raises ArgumentError for an invalid axis or out, and DTypeError for an unsupported
-    dtype. The sum of no elements is 0.
+    dtype. The sum of no elements is 0. Nulls of a column of pandas, polars or Arrow are skipped.
 
     >>> import echelon, numpy
     >>> int(echelon.sum(numpy.array([[1, 2], [3, 4]])))
@@ -311,7 +311,7 @@ def minmax(x, /, *, axis=None):
     >>> [int(v) for v in echelon.minmax(numpy.array([2, 9, 4]))]
     [2, 9]
     """
-    view = _arrays.view(x)
+    view = _arrays.view(x, nulls="skip")
     if view.kind == "time":
         return min(x, axis=axis), max(x, axis=axis)
     job = Job(view)

@@ -16,6 +16,7 @@ from .._runtime import native
 from .._runtime.call import Job, operation
 from .._runtime.errors import ArgumentError, DTypeError
 from .._runtime.native import declared as c
+from .column_sort import argsort_column, nulls_first, sort_column
 from .time_keys import encoded, restored
 
 _DESCENDING = ctypes.addressof(_descending := native.struct(c.ech_sort_options, descending=1))
@@ -58,11 +59,12 @@ def _small(x, descending):
 
 
 @operation
-def sort(x, /, *, axis=-1, descending=False, stable=True, out=None):
+def sort(x, /, *, axis=-1, descending=False, stable=True, nulls="last", out=None):
     """Sort an array along an axis.
 
     x: array of any shape. axis: the axis; None sorts the flattened array. descending: from the largest to the
     smallest. stable: has no effect: equal elements that differ in their bits (-0 and +0, NaN) have a defined order.
+    nulls: "last" or "first", the place of the nulls of a column of pandas, polars or Arrow, also in descending order.
     out: an array of the shape and dtype of x that receives the result; it may be x.
 
     Returns an array of the shape, dtype and library of x, in C order. NaN and NaT are the largest values: last in
@@ -80,6 +82,11 @@ def sort(x, /, *, axis=-1, descending=False, stable=True, out=None):
         result = _small(x, descending)
         if result is not None:
             return result
+    column = _column_of(x, axis, nulls)
+    if column is not None:
+        if out is not None:
+            raise ArgumentError("out is given, but x is a column with nulls, strings, categories or decimals")
+        return sort_column(x, column, descending, nulls)
     view = _arrays.view(x)
     job = Job(view)
     view, axis = flattened(job, view, axis)
@@ -92,6 +99,15 @@ def sort(x, /, *, axis=-1, descending=False, stable=True, out=None):
         call_rows(job, "sort", (source.pointer,), (target.pointer,), source.code, rows, places, descending)
         return job.finish(target, out, restored(job, target, target))
     return job.finish(target, out, _moved(job, source, axis, target, descending))
+
+
+def _column_of(x, axis, nulls):
+    """The Column of x if only sorts by columns can sort it."""
+    nulls_first(nulls)
+    column = _arrays.special(x)
+    if column is not None and axis is not None:
+        normalized_axis(axis, 1)
+    return column
 
 
 def _moved(job, source, axis, target, descending):
@@ -129,12 +145,12 @@ def flattened(job, view, axis):
 
 
 @operation
-def argsort(x, /, *, axis=-1, descending=False, stable=True, dtype=None, out=None):
+def argsort(x, /, *, axis=-1, descending=False, stable=True, nulls="last", dtype=None, out=None):
     """Return the positions that sort an array along an axis.
 
     x: array of any shape. axis: the axis; None sorts the flattened array. descending: from the largest to the
     smallest. stable: has no effect, because the result is always stable: equal elements keep their order, also in
-    descending order; -0 equals +0, and all NaN are equal. dtype: of the result: int64 (the default), int32, uint32 or
+    descending order; -0 equals +0, and all NaN are equal. nulls: as for sort(). dtype: of the result: int64 (the default), int32, uint32 or
     uint64. out: an array of the shape of x and this dtype that receives the result.
 
     Returns an array of positions along the axis, with the shape and library of x. NaN and NaT are the largest values.
@@ -144,6 +160,9 @@ def argsort(x, /, *, axis=-1, descending=False, stable=True, dtype=None, out=Non
     >>> echelon.argsort(numpy.array([3.0, float("nan"), 1.0]))
     array([2, 0, 1])
     """
+    column = _column_of(x, axis, nulls)
+    if column is not None:
+        return argsort_column(column, index_code(dtype, column.n), descending, nulls, out)
     view = _arrays.view(x)
     job = Job(view)
     view, axis = flattened(job, view, axis)

@@ -201,7 +201,7 @@ class Recorder:
         if gpu and not status:
             status = functions.ech_sync(context.handle)
         elapsed = time.perf_counter() - begin
-        if name not in ("ech_sync", "ech_copy", "ech_copy_async"):
+        if name not in ("ech_sync", "ech_copy", "ech_copy_async", "ech_malloc"):
             plan = _explanation(context, name, arguments) if self.plans and not status else None
             self.calls.append(Call(context, name, arguments, 1000 * elapsed, plan))
         return status

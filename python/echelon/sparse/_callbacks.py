@@ -6,7 +6,6 @@ SPDX-License-Identifier: Apache-2.0
 """
 from .. import _arrays
 from .._ops.floats import check_number
-from .._runtime import context as contexts
 from .._runtime import native
 from .._runtime.errors import ArgumentError
 from .._runtime.native import declared as c
@@ -90,10 +89,9 @@ class Function:
 
     def apply(self, x, y):
         vector = self.vectors.array(x)
-        with contexts.nested():
-            result = self.function(vector)
-            if self.shift:
-                result = _arrays.view(result, self.name).array.reshape(-1) - self.shift * vector
+        result = self.function(vector)
+        if self.shift:
+            result = _arrays.view(result, self.name).array.reshape(-1) - self.shift * vector
         self.vectors.write(y, result, self.name)
 
 
@@ -143,8 +141,7 @@ def apply_callback(field, product):
 def monitor_callback(observe):
     """The Callback that passes the number of an iteration and its residual to observe()."""
     def run(_, right_hand_side, iteration, residual):
-        with contexts.nested():
-            observe(iteration, residual)
+        observe(iteration, residual)
         return 0
 
     return Callback("monitor", run, 1)
