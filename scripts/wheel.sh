@@ -4,7 +4,7 @@
 #   ARCHS="75;80;90;100;120"   compute capabilities whose machine code the wheel contains (the default); the PTX is that
 #                              of the last one. "none": CPUs only, as without nvcc
 #   GLIBC=2.28                 the oldest C library on which the wheel runs
-#   CC=gcc                     the compiler
+#   CC=cc                      the compiler; CC=aarch64-linux-gnu-gcc ARCHS=none builds a wheel for Arm processors
 #
 # The wheel contains the package and libechelon.so. The compiler of this machine compiles it, so that the code is that
 # of other builds. `zig cc` (ziglang on PyPI) links it with the C library of version GLIBC. If ziglang cannot be
@@ -17,7 +17,7 @@ source=$(cd "$(dirname "$0")/.." && pwd)
 mkdir -p "${1:-$source/build/wheel}"
 out=$(cd "${1:-$source/build/wheel}" && pwd)
 archs=${ARCHS:-75;80;90;100;120} glibc=${GLIBC:-2.28} cc=${CC:-cc}
-machine=$(uname -m)
+machine=$("$cc" -dumpmachine | cut -d- -f1)
 limit_bytes=25000000
 
 # ---- Tools ----
@@ -29,7 +29,7 @@ tools=$out/tools
     echo "wheel.sh: ziglang cannot be installed; the wheel needs the C library of this machine" >&2
 
 # A compiler that compiles with $cc and links with zig.
-compiler=$out/compiler
+compiler=$out/compiler-$machine
 if "$tools/bin/python" -c 'import ziglang' 2>/dev/null; then
     platform=manylinux_$(echo "$glibc" | tr . _)_$machine
     cat >"$compiler.new" <<END
@@ -51,11 +51,16 @@ chmod +x "$compiler"
 
 # ---- Build ----
 
-set -- -C cmake.define.CMAKE_C_COMPILER="$compiler" -C build-dir="$out/cmake" -C cmake.define.ECHELON_STATIC_LZMA=ON
+set -- -C cmake.define.CMAKE_C_COMPILER="$compiler" -C build-dir="$out/cmake-$machine" -C cmake.define.ECHELON_STATIC_LZMA=ON
 if [ "$archs" = none ]; then
     set -- "$@" -C cmake.define.ECHELON_CUDA=OFF
 else
     set -- "$@" -C cmake.define.ECHELON_CUDA=ON -C cmake.define.ECHELON_CUDA_ARCHS="$archs"
+fi
+if [ "$machine" != "$(uname -m)" ]; then
+    set -- "$@" -C cmake.define.CMAKE_SYSTEM_NAME=Linux -C cmake.define.CMAKE_SYSTEM_PROCESSOR="$machine"
+    export _PYTHON_HOST_PLATFORM="linux-$machine"
+    platform=auto # auditwheel knows only the names of this machine
 fi
 rm -rf "$out/raw"
 "$tools/bin/python" -m build --sdist -o "$out" "$source" >"$out/sdist.log" 2>&1 || { tail -n 30 "$out/sdist.log"; exit 1; }
@@ -65,10 +70,10 @@ grep 'CPUs only' "$out/wheel.log" || [ "$archs" != none ] || echo "echelon: ARCH
 
 # ---- Repair: the tag names the oldest C library ----
 
-rm -f "$out"/*.whl
+rm -f "$out"/*"_$machine.whl"
 PATH="$tools/bin:$PATH" auditwheel repair --plat "$platform" --only-plat -w "$out" "$out"/raw/*.whl >"$out/repair.log" 2>&1 ||
     { tail -n 30 "$out/repair.log"; exit 1; }
-wheel=$(echo "$out"/*.whl)
+wheel=$(echo "$out"/*"_$machine.whl")
 "$tools/bin/auditwheel" show "$wheel" | sed -n '/consistent/,$p' | tr -s '\n '
 size=$(wc -c <"$wheel")
 echo "$wheel: $size bytes"

@@ -66,16 +66,8 @@ tests() {
     (cd "$work/empty" && PATH=$work/empty "$python" -m pytest -q -rs -p no:cacheprovider --color=no \
         "$source/python/tests") >"$work/log" 2>&1
     status=$?
-    summary=$(tail -n 1 "$work/log")
-    echo "$name, $("$python" -c 'import numpy; print("NumPy", numpy.__version__)'): $summary"
-    number() { echo "$summary" | sed -n "s/^\(.*[ =]\)*\([0-9][0-9]*\) $1.*/\2/p"; }
-    good=$(number passed) bad=$(number failed) errors=$(number error) left=$(number skipped)
-    passed=$((passed + ${good:-0})) failed=$((failed + ${bad:-0} + ${errors:-0})) skipped=$((skipped + ${left:-0}))
-    sed -n 's/^SKIPPED \[\([0-9]*\)\] [^ ]* /skip wheel: \1 x /p' "$work/log" | sort -u
-    if [ "$status" -ne 0 ]; then
-        sed 's/^/    /' "$work/log"
-        [ "${bad:-0}${errors:-0}" != 00 ] || fail "wheel: $name: pytest ended with status $status"
-    fi
+    echo "$name, $("$python" -c 'import numpy; print("NumPy", numpy.__version__)'): $(tail -n 1 "$work/log")"
+    pytest_result "wheel, $name" "$work/log" "$status"
 }
 
 # environment NAME PYTHON REQUIREMENT...: an environment with the wheel and the packages of the tests.
@@ -92,14 +84,14 @@ environment() {
 
 mkdir "$work/empty"
 first=
-for python in $pythons; do
-    version=$("$python" -c 'import sys; print("%d.%d.%d%s" % (*sys.version_info[:3], getattr(sys, "abiflags", "")))')
-    if [ -z "$first" ]; then check "the contents of the wheel" contents "$python"; fi
-    environment "$version" "$python" && tests "Python $version" "$work/$version/bin/python"
+for interpreter in $pythons; do
+    version=$("$interpreter" -c 'import sys; print("%d.%d.%d%s" % (*sys.version_info[:3], getattr(sys, "abiflags", "")))')
+    if [ -z "$first" ]; then check "the contents of the wheel" contents "$interpreter"; fi
+    environment "$version" "$interpreter" && tests "Python $version" "$work/$version/bin/python"
     if [ -z "$first" ]; then # the oldest NumPy, with the oldest interpreter
-        first=$python
+        first=$interpreter
         case $version in 3.9.*)
-            environment oldest "$python" 'numpy<1.22' && tests "Python $version" "$work/oldest/bin/python" ;;
+            environment oldest "$interpreter" 'numpy<1.22' && tests "Python $version" "$work/oldest/bin/python" ;;
         esac
     fi
     rm -rf "${work:?}/$version" "$work/oldest"
