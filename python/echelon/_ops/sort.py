@@ -11,10 +11,12 @@ from .._arrays.layout import along_last, moved_back, rows_of
 from .._arrays.numpy_family import NumPy, address
 from .._arrays.view import INDEX_CODES, dtype_name, normalized_axis
 from .._runtime import call as calls
+from .._runtime.arguments import flag, two_outputs
 from .._runtime import native
 from .._runtime.call import Job, operation
 from .._runtime.errors import ArgumentError, DTypeError
 from .._runtime.native import declared as c
+from .column_sort import argsort_column, nulls_first, sort_column
 from .time_keys import encoded, restored
 
 _DESCENDING = ctypes.addressof(_descending := native.struct(c.ech_sort_options, descending=1))
@@ -22,9 +24,10 @@ _DESCENDING = ctypes.addressof(_descending := native.struct(c.ech_sort_options, 
 
 def options_of(descending, **fields):
     """A pointer to sort options, and None for the defaults."""
+    down = flag(descending, "descending")
     if not fields:
-        return _DESCENDING if descending else None
-    return ctypes.byref(native.struct(c.ech_sort_options, descending=int(bool(descending)), **fields))
+        return _DESCENDING if down else None
+    return ctypes.byref(native.struct(c.ech_sort_options, descending=down, **fields))
 
 
 def index_code(dtype, n, name="dtype"):
@@ -49,18 +52,19 @@ def _small(x, descending):
     out = np.empty_like(x)
     context = calls.host_context()
     status = native.functions.ech_sort(context.handle, address(x), address(out), x.shape[0], code,
-                                       _DESCENDING if descending else None)
+                                       options_of(descending))
     if status:
         raise context.error(status)
     return out
 
 
 @operation
-def sort(x, /, *, axis=-1, descending=False, stable=True, out=None):
+def sort(x, /, *, axis=-1, descending=False, stable=True, nulls="last", out=None):
     """Sort an array along an axis.
 
     x: array of any shape. axis: the axis; None sorts the flattened array. descending: from the largest to the
     smallest. stable: has no effect: equal elements that differ in their bits (-0 and +0, NaN) have a defined order.
+    nulls: "last" or "first", the place of the nulls of a column of pandas, polars or Arrow, also in descending order.
     out: an array of the shape and dtype of x that receives the result; it may be x.
 
     Returns an array of the shape, dtype and library of x, in C order. NaN and NaT are the largest values: last in
@@ -78,6 +82,11 @@ def sort(x, /, *, axis=-1, descending=False, stable=True, out=None):
         result = _small(x, descending)
         if result is not None:
             return result
+    column = _column_of(x, axis, nulls)
+    if column is not None:
+        if out is not None:
+            raise ArgumentError("out is given, but x is a column with nulls, strings, categories or decimals")
+        return sort_column(x, column, descending, nulls)
     view = _arrays.view(x)
     job = Job(view)
     view, axis = flattened(job, view, axis)
@@ -90,6 +99,15 @@ def sort(x, /, *, axis=-1, descending=False, stable=True, out=None):
         call_rows(job, "sort", (source.pointer,), (target.pointer,), source.code, rows, places, descending)
         return job.finish(target, out, restored(job, target, target))
     return job.finish(target, out, _moved(job, source, axis, target, descending))
+
+
+def _column_of(x, axis, nulls):
+    """The Column of x if only sorts by columns can sort it."""
+    nulls_first(nulls)
+    column = _arrays.special(x)
+    if column is not None and axis is not None:
+        normalized_axis(axis, 1)
+    return column
 
 
 def _moved(job, source, axis, target, descending):
@@ -127,12 +145,12 @@ def flattened(job, view, axis):
 
 
 @operation
-def argsort(x, /, *, axis=-1, descending=False, stable=True, dtype=None, out=None):
+def argsort(x, /, *, axis=-1, descending=False, stable=True, nulls="last", dtype=None, out=None):
     """Return the positions that sort an array along an axis.
 
     x: array of any shape. axis: the axis; None sorts the flattened array. descending: from the largest to the
     smallest. stable: has no effect, because the result is always stable: equal elements keep their order, also in
-    descending order; -0 equals +0, and all NaN are equal. dtype: of the result: int64 (the default), int32, uint32 or
+    descending order; -0 equals +0, and all NaN are equal. nulls: as for sort(). dtype: of the result: int64 (the default), int32, uint32 or
     uint64. out: an array of the shape of x and this dtype that receives the result.
 
     Returns an array of positions along the axis, with the shape and library of x. NaN and NaT are the largest values.
@@ -142,6 +160,9 @@ def argsort(x, /, *, axis=-1, descending=False, stable=True, dtype=None, out=Non
     >>> echelon.argsort(numpy.array([3.0, float("nan"), 1.0]))
     array([2, 0, 1])
     """
+    column = _column_of(x, axis, nulls)
+    if column is not None:
+        return argsort_column(column, index_code(dtype, column.n), descending, nulls, out)
     view = _arrays.view(x)
     job = Job(view)
     view, axis = flattened(job, view, axis)
@@ -180,7 +201,7 @@ def sort_pairs(keys, values, /, *, descending=False, out=None):
     key_view, value_view = one_dimension(_arrays.view(keys, "keys"), "keys"), _opaque(values, "values")
     job = Job(key_view, value_view)
     n = same_length(key_view, value_view, "values")
-    key_out, value_out = out if out is not None else (None, None)
+    key_out, value_out = two_outputs(out)
     key_target = job.output(key_out, key_view.shape, key_view.code, key_view.kind, key_view, "out[0]")
     value_target = job.output(value_out, value_view.shape, value_view.code, value_view.kind, value_view, "out[1]")
     key_result = key_target if key_target.contiguous else job.empty(key_view.shape, key_view.code)
@@ -293,7 +314,8 @@ def is_sorted(x, /, *, descending=False, strict=False):
     job = Job(view)
     source = job.contiguous(encoded(job, view))
     position = ctypes.c_uint64()
-    options = native.struct(c.ech_is_sorted_options, descending=int(bool(descending)), strict=int(bool(strict)))
+    options = native.struct(c.ech_is_sorted_options, descending=flag(descending, "descending"),
+                            strict=flag(strict, "strict"))
     job.call("ech_is_sorted", source.pointer, ctypes.addressof(position), view.size, source.code,
              ctypes.byref(options))
     job.call("ech_sync")

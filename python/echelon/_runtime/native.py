@@ -58,7 +58,7 @@ def _declare():
 functions = _declare()
 
 
-def struct(kind, **fields):
+def struct(kind, /, **fields):
     """A struct with its size and these fields; the others are zero."""
     return kind(size=ctypes.sizeof(kind), **fields)
 
