@@ -85,6 +85,10 @@ else()
 endif()
 
 # Kernels are compressed if both xz (called by the build) and liblzma (linked to the library) are found.
+option(ECHELON_STATIC_LZMA "link liblzma.a, so that the shared library does not need liblzma.so" OFF)
+if(ECHELON_STATIC_LZMA)
+  find_library(LIBLZMA_LIBRARY liblzma.a)
+endif()
 find_package(LibLZMA QUIET)
 find_program(ECHELON_XZ xz)
 mark_as_advanced(ECHELON_XZ)
