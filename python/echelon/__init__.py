@@ -5,6 +5,8 @@ library. Results have the type of the input.
 
 SPDX-License-Identifier: Apache-2.0
 """
+from . import gf2, linalg, sparse
+from ._arrays.device_array import DeviceArray
 from ._declarations import VERSION as _VERSION
 from ._ops.arrange import (flip, matrix_transpose, permutation, repeat, roll, sample, scatter, shuffle, take,
                            take_along_axis)
@@ -34,18 +36,18 @@ from ._runtime.record import explain, profile
 
 __version__ = ".".join(map(str, _VERSION))
 __all__ = [
-    "ArgumentError", "CanceledError", "DTypeError", "DeviceError", "Error", "NoDeviceError", "OutOfMemoryError",
-    "UnsupportedError", "all", "any", "argmax", "argmin", "argpartition", "argsort", "argsort_columns",
-    "argsort_segments", "argsort_strings", "bincount", "close_contexts", "compress", "count_nonzero",
-    "cumulative_prod", "cumulative_sum", "devices", "dot", "explain", "flip", "get_device", "histogram",
-    "histogram2d", "intersect1d", "is_sorted", "isin", "lexsort", "matrix_transpose", "max", "mean", "median",
-    "merge", "merge_many", "merge_pairs", "min", "minmax", "mode", "nanmax", "nanmean", "nanmedian", "nanmin",
-    "nanpercentile", "nanprod", "nanquantile", "nanstd", "nansum", "nanvar", "nonzero", "norm", "nth_element",
-    "partition", "partition_3way", "partition_flags", "partition_if", "percentile", "permutation", "prod",
-    "profile", "quantile", "reduce_by_key", "reduce_segments", "repeat", "rle_decode", "rle_encode", "roll",
+    "ArgumentError", "CanceledError", "DTypeError", "DeviceArray", "DeviceError", "Error", "NoDeviceError",
+    "OutOfMemoryError", "UnsupportedError", "all", "any", "argmax", "argmin", "argpartition", "argsort",
+    "argsort_columns", "argsort_segments", "argsort_strings", "bincount", "close_contexts", "compress",
+    "count_nonzero", "cumulative_prod", "cumulative_sum", "devices", "dot", "explain", "flip", "get_device", "gf2",
+    "histogram", "histogram2d", "intersect1d", "is_sorted", "isin", "lexsort", "linalg", "matrix_transpose", "max",
+    "mean", "median", "merge", "merge_many", "merge_pairs", "min", "minmax", "mode", "nanmax", "nanmean", "nanmedian",
+    "nanmin", "nanpercentile", "nanprod", "nanquantile", "nanstd", "nansum", "nanvar", "nonzero", "norm",
+    "nth_element", "partition", "partition_3way", "partition_flags", "partition_if", "percentile", "permutation",
+    "prod", "profile", "quantile", "reduce_by_key", "reduce_segments", "repeat", "rle_decode", "rle_encode", "roll",
     "sample", "scan", "scan_by_key", "scan_segments", "scatter", "searchsorted", "select_if", "set_device",
     "set_memory_limit", "set_operation", "set_threads", "setdiff1d", "setxor1d", "shuffle", "sort", "sort_pairs",
-    "sort_records", "sort_segments", "sort_strings", "std", "sum", "synchronize", "take", "take_along_axis",
+    "sort_records", "sort_segments", "sort_strings", "sparse", "std", "sum", "synchronize", "take", "take_along_axis",
     "top_k", "topk_segments", "union1d", "unique", "unique_all", "unique_by_key", "unique_consecutive",
     "unique_counts", "unique_inverse", "unique_values", "var",
 ]

@@ -9,7 +9,7 @@ import sys
 
 import numpy as np
 
-from .numpy_family import NumPy
+from .numpy_family import NumPy, NumPySubclass
 from .view import BYTES, CODES, FLOAT_CODES, INDEX_CODES, NAMES, View, code_of, normalized_axis  # noqa: F401
 
 _families = {np.ndarray: NumPy}  # by type
@@ -32,7 +32,7 @@ def _cupy_family(x):
 
 
 def _numpy_family(x):
-    return NumPy if isinstance(x, np.ndarray) else None
+    return NumPySubclass if isinstance(x, np.ndarray) else None
 
 
 # Libraries of columns: the module, the names of its types, and the name in column_family.
@@ -49,6 +49,8 @@ def _column_family(x):
             return getattr(column_family, reader)
         if library == module:
             return None
+    if hasattr(type(x), "__dlpack__"):
+        return None
     if any(hasattr(type(x), f"__arrow_c_{kind}__") for kind in ("array", "stream", "device_array")):
         from . import column_family
         return column_family.OTHER
@@ -62,8 +64,15 @@ def _is_extension(x):
     return api is not None and isinstance(x, api.ExtensionArray)
 
 
+def _foreign_family(x):
+    if not any(hasattr(x, f"__{name}__") for name in ("dlpack", "cuda_array_interface", "dlpack_c_exchange_api")):
+        return None
+    from . import foreign_family
+    return foreign_family.family_of(x)
+
+
 # In this order. Each returns a family, or None if the object is not one of its arrays.
-FINDERS = [_numpy_family, _torch_family, _cupy_family, _column_family]
+FINDERS = [_numpy_family, _torch_family, _cupy_family, _column_family, _foreign_family]
 _PLAIN = frozenset((bool, bytearray, bytes, float, int, list, memoryview, range, str, tuple, type(None)))
 
 

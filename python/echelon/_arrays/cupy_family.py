@@ -4,8 +4,13 @@ This module is imported when the first array of CuPy is seen, so that CuPy is no
 
 SPDX-License-Identifier: Apache-2.0
 """
+import contextlib
+
 import cupy
 
+from .._runtime import context as contexts
+from .._runtime import cuda
+from .._runtime.errors import ArgumentError
 from .numpy_family import NumPy, code_and_kind
 from .view import View, simplified
 
@@ -23,7 +28,10 @@ class CuPy:
         code, kind = code_and_kind(x.dtype, name)
         shape = x.shape
         strides = None if x.flags.c_contiguous else simplified(shape, x.strides, x.itemsize)
-        return View(x, CuPy, x.data.ptr, shape, strides, code, f"cuda:{x.device.id}", False, kind)
+        pointer = x.data.ptr
+        if pointer % x.itemsize:
+            raise ArgumentError(f"{name} is not aligned to the size of its elements; copy it with {name}.copy()")
+        return View(x, CuPy, pointer, shape, strides, code, f"cuda:{x.device.id}", False, kind)
 
     @staticmethod
     def empty(shape, dtype, device):
@@ -79,6 +87,14 @@ class CuPy:
             return cupy.cuda.get_current_stream().ptr
 
     @staticmethod
+    @contextlib.contextmanager
+    def on_stream(device, stream):
+        """A context manager in which this is the current stream."""
+        index = int(device.partition(":")[2])
+        with cupy.cuda.Device(index), cupy.cuda.ExternalStream(stream, index):
+            yield
+
+    @staticmethod
     def allocator(device):
         """The current allocator of CuPy, by default its memory pool."""
         index = int(device.partition(":")[2])
@@ -98,4 +114,5 @@ class CuPy:
 
     @staticmethod
     def keep(view, stream):
-        return False
+        """Keeps the array until the work on this stream has finished: the pool does not know that stream."""
+        cuda.keep(contexts.get(view.device, CuPy), view.device, stream, view.array)

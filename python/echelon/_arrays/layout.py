@@ -104,3 +104,35 @@ def with_ones(shape, axis):
     axes = range(ndim) if axis is None else axis if isinstance(axis, (tuple, list)) else (axis,)
     axes = {normalized_axis(a, ndim) for a in axes}
     return tuple(1 if i in axes else n for i, n in enumerate(shape))
+
+
+def distinct(view):
+    """Whether no two elements of an array are at the same place."""
+    if view.strides is None or view.size == 0:
+        return True
+    extent = view.itemsize
+    for stride, n in sorted((abs(stride), n) for stride, n in zip(view.strides, view.shape) if n > 1):
+        if stride < extent:
+            return False
+        extent += stride * (n - 1)
+    return True
+
+
+def _range_of(view):
+    """The addresses of the first byte and of the byte after the last one."""
+    if view.strides is None:
+        return view.pointer, view.pointer + view.nbytes
+    steps = [stride * (n - 1) for stride, n in zip(view.strides, view.shape)]
+    first = view.pointer + sum(step for step in steps if step < 0)
+    return first, view.pointer + sum(step for step in steps if step > 0) + view.itemsize
+
+
+def entangled(view, other):
+    """Whether two arrays overlap, and not so that each element of one is at the place of the same one of the other."""
+    if view.size == 0 or other.size == 0:
+        return False
+    if view.pointer == other.pointer and (view.shape, view.strides, view.code) == \
+            (other.shape, other.strides, other.code):
+        return False
+    (first, last), (other_first, other_last) = _range_of(view), _range_of(other)
+    return first < other_last and other_first < last and view.device == other.device

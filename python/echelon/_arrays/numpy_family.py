@@ -72,6 +72,16 @@ class NumPy:
         return View(x, NumPy, address(x), shape, strides, code, "cpu", not flags.writeable, kind)
 
     @staticmethod
+    def plain_view(x, name="x"):
+        """The View of an array of a subclass, such as memmap or matrix; results are of class ndarray."""
+        if isinstance(x, np.ma.MaskedArray):
+            if np.ma.is_masked(x):
+                raise ArgumentError(f"{name} is a masked array with masked elements; pass {name}.compressed() or "
+                                    f"{name}.filled(...)")
+            x = x.data
+        return NumPy.view(np.asarray(x), name)
+
+    @staticmethod
     def convert(x, name="x"):
         """An array from a sequence, a buffer or a number."""
         try:
@@ -144,3 +154,11 @@ class NumPy:
     @staticmethod
     def allocator(device):
         return None
+
+
+class NumPySubclass(NumPy):
+    """The family of arrays of a subclass of ndarray."""
+
+    @staticmethod
+    def view(x, name="x"):
+        return NumPy.plain_view(x, name)

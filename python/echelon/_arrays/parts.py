@@ -86,7 +86,8 @@ def _plain(chunk, name):
     time = time_of(form)
     dtype = "i4" if form in ("tdD", "tts", "ttm") else "i8" if time is not None else _PRIMITIVE.get(form)
     if dtype is not None:
-        return Part(n, array_at(buffers[1] and buffers[1] + start * int(dtype[1]), (n,), dtype, owner), time=time)
+        values = array_at(buffers[1] and buffers[1] + start * int(dtype[1]), (n,), dtype, owner)
+        return Part(n, values if values.flags.aligned else values.copy(), time=time)
     if form == "b":
         return Part(n, bits(array_at(buffers[1], ((start + n + 7) // 8,), "u1", owner), start, n))
     if form == "n":
@@ -116,6 +117,7 @@ def _strings(n, start, size, buffers, owner):
     if not buffers[1] or n == 0:
         return Part(n, offsets=np.zeros(1, f"i{size}"), data=np.zeros(0, np.uint8))
     offsets = array_at(buffers[1] + start * size, (n + 1,), f"i{size}", owner)
+    offsets = offsets if offsets.flags.aligned else offsets.copy()
     return Part(n, offsets=offsets, data=array_at(buffers[2], (int(offsets[-1]),), "u1", owner))
 
 

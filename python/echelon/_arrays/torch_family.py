@@ -7,7 +7,7 @@ SPDX-License-Identifier: Apache-2.0
 import torch
 
 from .._runtime.errors import ArgumentError, DTypeError
-from .view import CODES, NAMES, View, simplified
+from .view import BYTES, CODES, NAMES, View, simplified
 
 _CODES = {getattr(torch, name): code for name, code in CODES.items() if hasattr(torch, name)}
 _DTYPES = {code: dtype for dtype, code in _CODES.items()}
@@ -39,14 +39,18 @@ class Torch:
         if x.requires_grad and torch.is_grad_enabled():
             raise ArgumentError(f"{name} requires gradients, which this function does not compute: pass "
                                 f"{name}.detach(), or use echelon.torch")
-        if x.is_neg() or x.is_conj():
-            x = x.resolve_neg()
+        readonly = x.is_neg()
+        if readonly:
+            x = x.resolve_neg()  # a copy
         shape = tuple(x.shape)
         strides = None
         if not x.is_contiguous():
             size = x.element_size()
             strides = simplified(shape, tuple(stride * size for stride in x.stride()), size)
-        return View(x, Torch, x.data_ptr(), shape, strides, code, place, False, kind)
+        pointer = x.data_ptr()
+        if pointer % BYTES[code]:
+            raise ArgumentError(f"{name} is not aligned to the size of its elements; copy it with {name}.clone()")
+        return View(x, Torch, pointer, shape, strides, code, place, readonly, kind)
 
     @staticmethod
     def dtype(code):
@@ -107,7 +111,7 @@ class Torch:
     @staticmethod
     def on_stream(device, stream):
         """A context manager in which this is the current stream."""
-        return torch.cuda.stream(torch.cuda.ExternalStream(stream, device=device))
+        return torch.cuda.stream(_stream_at(stream, device))
 
     @staticmethod
     def allocator(device):
@@ -127,4 +131,11 @@ class Torch:
     @staticmethod
     def keep(view, stream):
         """Informs the allocator that work on this stream uses the tensor."""
-        view.array.record_stream(torch.cuda.ExternalStream(stream, device=view.array.device))
+        view.array.record_stream(_stream_at(stream, view.array.device))
+
+
+def _stream_at(pointer, device):
+    """The stream of PyTorch with an address. 0 and 1 are the legacy default stream, which ExternalStream rejects."""
+    if pointer in (0, 1):
+        return torch.cuda.default_stream(device)
+    return torch.cuda.ExternalStream(pointer, device=device)

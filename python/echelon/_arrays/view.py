@@ -27,13 +27,16 @@ class View:
     kind      "" for numbers, "bool", or "time" (datetime64 and timedelta64: i64, in which the minimum is NaT)
     device    "cpu" or "cuda:0"
     readonly  whether the array must not be written
+    final     None, or the View of out= to which the elements are copied at the end, because it overlaps an input
     """
 
-    __slots__ = ("array", "family", "pointer", "shape", "strides", "code", "kind", "device", "readonly", "_size")
+    __slots__ = ("array", "family", "pointer", "shape", "strides", "code", "kind", "device", "readonly", "final",
+                 "_size")
 
     def __init__(self, array, family, pointer, shape, strides, code, device="cpu", readonly=False, kind=""):
         self.array, self.family, self.pointer, self.shape, self.strides = array, family, pointer, shape, strides
-        self.code, self.kind, self.device, self.readonly, self._size = code, kind, device, readonly, None
+        self.code, self.kind, self.device, self.readonly = code, kind, device, readonly
+        self.final = self._size = None
 
     @property
     def size(self):
@@ -119,7 +122,7 @@ def normalized_axis(axis, ndim, name="axis"):
     """An axis as a number from 0 to ndim - 1."""
     try:
         number = axis.__index__()
-    except AttributeError:
+    except (AttributeError, TypeError):
         raise DTypeError(f"{name} is {axis!r}, but must be an integer") from None
     if not -ndim <= number < ndim:
         raise ArgumentError(f"{name} is {number}, but the array has {ndim} dimensions")

@@ -10,6 +10,7 @@ import numpy as np
 from .. import _arrays
 from .._arrays.numpy_family import address
 from .._arrays.view import BYTES, CODES, INDEX_CODES, NAMES, normalized_axis
+from .._runtime.arguments import choice, integer  # noqa: F401  for the other modules
 from .._runtime.errors import ArgumentError, DTypeError
 from .._runtime.native import declared as c
 from .sort import options_of
@@ -125,27 +126,6 @@ def pointer_to(array):
 def host_counts(n=1):
     """n numbers of u64 in host memory: a call that writes them waits for its work."""
     return (ctypes.c_uint64 * n)()
-
-
-def integer(value, name, low=None, high=None):
-    """An argument as an int in [low, high]."""
-    try:
-        number = value.__index__()
-    except (AttributeError, TypeError):
-        raise DTypeError(f"{name} is {value!r}, but must be an integer") from None
-    if low is not None and number < low:
-        raise ArgumentError(f"{name} is {number}, but must be at least {low}")
-    if high is not None and number > high:
-        raise ArgumentError(f"{name} is {number}, but must be at most {high}")
-    return number
-
-
-def choice(value, choices, name):
-    """What a dict of choices contains for an argument."""
-    try:
-        return choices[value]
-    except (KeyError, TypeError):
-        raise ArgumentError(f"{name} is {value!r}, but must be one of {', '.join(map(repr, choices))}") from None
 
 
 def flat(job, view):

@@ -9,6 +9,7 @@ import numpy as np
 
 from .. import _arrays
 from .._runtime import native
+from .._runtime.arguments import flag, integer
 from .._runtime.call import Job, operation
 from .._runtime.errors import ArgumentError, DTypeError
 from .._runtime.native import declared as c
@@ -18,14 +19,11 @@ from .sort import one_dimension
 _WEIGHTS = (c.ECH_I32, c.ECH_U32, c.ECH_I64, c.ECH_U64, c.ECH_F32, c.ECH_F64)
 
 
+_MOST = 2**48  # numbers of bins beyond every memory
+
+
 def _number_of_bins(bins, name="bins"):
-    try:
-        number = bins.__index__()
-    except AttributeError:
-        raise DTypeError(f"{name} is {bins!r}, but must be an integer or an array of edges") from None
-    if number < 1:
-        raise ArgumentError(f"{name} is {number}, but must be at least 1")
-    return number
+    return integer(bins, name, 1, _MOST)
 
 
 def _limits(x, view, limits, name="range"):
@@ -37,7 +35,7 @@ def _limits(x, view, limits, name="range"):
     else:
         try:
             lower, upper = (float(v) for v in limits)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             raise DTypeError(f"{name} is {limits!r}, but must be a pair of numbers") from None
         if lower > upper:
             raise ArgumentError(f"{name} is ({lower}, {upper}), but the first number must not be the larger one")
@@ -156,7 +154,7 @@ def histogram(x, /, bins=10, range=None, *, density=False, weights=None):
         edges = _edges(bins, job)
         counts = _count_between(data, edges, options)
     edge_array = job.family.result(job.family.from_numpy(edges, job.device))
-    if density:
+    if flag(density, "density"):
         return _density(job, counts.array, edges), edge_array
     return job.finish(counts), edge_array
 
@@ -202,9 +200,7 @@ def bincount(x, /, weights=None, minlength=0, *, bins=None):
             if lower < 0:
                 raise ArgumentError(f"x contains {lower}, but must not contain negative numbers")
             number = upper + 1
-        if minlength.__index__() < 0:
-            raise ArgumentError(f"minlength is {minlength}, but must be at least 0")
-        number = max(number, minlength.__index__())
+        number = max(number, integer(minlength, "minlength", 0, _MOST))
     counts = job.empty((number,), data.counts)
     if number:
         job.call("ech_bincount", view.pointer, counts.pointer, view.size, view.code, number,
@@ -236,8 +232,9 @@ def histogram2d(x, y, /, bins=10, range=None, *, weights=None):
         raise DTypeError(f"y has dtype {other.dtype}, but x has dtype {data.view.dtype}")
     numbers = (bins, bins) if not isinstance(bins, (tuple, list)) else bins
     ranges = (None, None) if range is None else range
-    if len(numbers) != 2 or len(ranges) != 2:
-        raise ArgumentError("bins and range must have one entry for x and one for y")
+    for pair, name in ((numbers, "bins"), (ranges, "range")):
+        if not isinstance(pair, (tuple, list)) or len(pair) != 2:
+            raise ArgumentError(f"{name} is {pair!r}, but must have one entry for x and one for y")
     x_bins, y_bins = (_number_of_bins(n) for n in numbers)
     limits = [_limits(data.view.array, data.view, ranges[0]), _limits(y, other, ranges[1])]
     other = data.flat(other)

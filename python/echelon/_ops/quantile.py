@@ -9,6 +9,7 @@ import numpy as np
 from .. import _arrays
 from .._arrays.layout import along_last
 from .._runtime import native
+from .._runtime.arguments import flag
 from .._runtime.call import Job, operation
 from .._runtime.errors import ArgumentError, DTypeError
 from .._runtime.native import declared as c
@@ -147,7 +148,7 @@ def _quantiles(x, q, axis, method, keepdims, out, ignore, name, scale=1):
     result = _computed(job, view, source, fractions.reshape(-1), method, ignore)
     family = view.family
     turned = family.moveaxis(result.array, -1, 0)
-    if keepdims:
+    if flag(keepdims, "keepdims"):
         kept = (1,) * ndim if everything else shape[:axis] + (1,) + shape[axis + 1:]
     else:
         kept = before + after

@@ -9,6 +9,7 @@ from .. import _arrays
 from .._arrays.layout import last_axes, with_ones
 from .._arrays.view import dtype_name
 from .._runtime import native
+from .._runtime.arguments import choice, flag
 from .._runtime.call import Job, operation
 from .._runtime.errors import ArgumentError, DTypeError
 from .._runtime.native import declared as c
@@ -34,7 +35,7 @@ class Plan:
         self.code = None if dtype is None else _arrays.code_of(dtype_name(dtype), "dtype")
         self.wide = self.code == c.ECH_F64 and view.code in (c.ECH_F16, c.ECH_BF16, c.ECH_F32)
         self.options = native.struct(c.ech_reduce_options, accumulate_wide=int(self.wide), ddof=correction,
-                                     nan=int(bool(ignore_nan)))
+                                     nan=flag(ignore_nan, "ignore_nan"))
         computed = native.functions.ech_reduce_dtype(self.op, view.code, int(self.wide))
         if computed < 0:
             raise DTypeError(f"x has dtype {view.dtype}, which {op}() does not support")
@@ -61,7 +62,7 @@ def _scaled(n, correction):
 
 
 def _reduce(name, x, axis, keepdims, out, dtype=None, ignore_nan=False, correction=0):
-    view = _arrays.view(x)
+    view = _arrays.view(x, nulls="error" if name in ("argmin", "argmax") else "skip")
     job = Job(view)
     source = encoded(job, view) if name in ("max", "argmax") else view
     ordered, kept, reduced = last_axes(job, source, axis)
@@ -71,7 +72,7 @@ def _reduce(name, x, axis, keepdims, out, dtype=None, ignore_nan=False, correcti
     plan = Plan(name, view, dtype, ignore_nan, ddof)
     if n == 0 and name in _ORDERED and rows:
         raise ArgumentError(f"x has shape {view.shape}: the {name} of no elements does not exist")
-    shape = with_ones(view.shape, axis) if keepdims else kept
+    shape = with_ones(view.shape, axis) if flag(keepdims, "keepdims") else kept
     target = job.output(out, shape, plan.code, plan.kind, view)
     direct = target.contiguous and plan.code == plan.computed and factor is None
     result = target if direct else job.empty(shape, plan.computed, plan.kind, view)
@@ -80,7 +81,7 @@ def _reduce(name, x, axis, keepdims, out, dtype=None, ignore_nan=False, correcti
                  ctypes.byref(plan.options))
     if source is not view and name == "max":
         result = restored(job, result, view)
-    if ignore_nan and name in ("min", "max"):
+    if ignore_nan and name in ("min", "max") and view.is_float:
         _nan_where_empty(job, result, ordered, rows, n)
     if factor is not None:
         result = job.add(result.family.view(result.array * (factor if name == "var" else factor ** 0.5)))
@@ -109,7 +110,7 @@ def sum(x, /, *, axis=None, dtype=None, keepdims=False, out=None):
 
     Floats are added in an order that depends only on the shape: the bits of a sum are the same on every device and
     with any number of threads. Raises ArgumentError for an invalid axis or out, and DTypeError for an unsupported
-    dtype. The sum of no elements is 0.
+    dtype. The sum of no elements is 0. Nulls of a column of pandas, polars or Arrow are skipped.
 
     >>> import echelon, numpy
     >>> int(echelon.sum(numpy.array([[1, 2], [3, 4]])))
@@ -310,7 +311,7 @@ def minmax(x, /, *, axis=None):
     >>> [int(v) for v in echelon.minmax(numpy.array([2, 9, 4]))]
     [2, 9]
     """
-    view = _arrays.view(x)
+    view = _arrays.view(x, nulls="skip")
     if view.kind == "time":
         return min(x, axis=axis), max(x, axis=axis)
     job = Job(view)
@@ -350,8 +351,7 @@ def dot(a, b, /, *, dtype=None):
 
 def _op(op):
     """The name of an operator, checked."""
-    if op not in OPS:
-        raise ArgumentError(f"op is {op!r}, but the operators are {', '.join(OPS)}")
+    choice(op, OPS, "op")
     return op
 
 

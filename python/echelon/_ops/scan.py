@@ -9,6 +9,7 @@ from .. import _arrays
 from .._arrays.layout import along_last, moved_back
 from .._arrays.view import dtype_name, normalized_axis
 from .._runtime import native
+from .._runtime.arguments import choice, flag
 from .._runtime.call import Job, operation
 from .._runtime.errors import ArgumentError, DTypeError
 from .._runtime.native import declared as c
@@ -27,11 +28,10 @@ class Plan:
     """The dtypes and options of a scan."""
 
     def __init__(self, job, op, view, dtype, wide_integers, **options):
-        if op not in OPS:
-            raise ArgumentError(f"op is {op!r}, but the operators are {', '.join(OPS)}")
+        self.op = choice(op, OPS, "op")
         if view.kind == "time":
             raise DTypeError(f"x has dtype {view.dtype}, which cumulative operations do not support")
-        self.op, self.kind, sums = OPS[op], "", op in ("sum", "prod")
+        self.kind, sums = "", op in ("sum", "prod")
         if op in ("and", "or", "xor") and view.is_float:
             raise DTypeError(f"x has dtype {view.dtype}, but op {op!r} needs integers")
         self.code = None if dtype is None else _arrays.code_of(dtype_name(dtype), "dtype")
@@ -80,6 +80,7 @@ def _scan(x, op, axis, dtype, out, wide_integers, init=None, first=False, **opti
     axis = normalized_axis(axis, view.ndim)
     plan = Plan(job, op, view, dtype, wide_integers, **options)
     plan.set_init(init)
+    first = flag(first, "include_initial")
     shape = tuple(n + int(first and i == axis) for i, n in enumerate(view.shape))
     target = job.output(out, shape, plan.code, plan.kind, view)
     source = along_last(job, plan.source, axis)
@@ -146,8 +147,8 @@ def scan(x, /, op="sum", *, axis=-1, exclusive=False, reverse=False, init=None, 
     >>> echelon.scan(numpy.array([3, 1, 4]), "max", exclusive=True, init=0)
     array([0, 3, 3])
     """
-    return _scan(x, op, axis, dtype, out, False, init, exclusive=int(bool(exclusive)), reverse=int(bool(reverse)),
-                 nan=int(bool(ignore_nan)))
+    return _scan(x, op, axis, dtype, out, False, init, exclusive=flag(exclusive, "exclusive"),
+                 reverse=flag(reverse, "reverse"), nan=flag(ignore_nan, "ignore_nan"))
 
 
 @operation
@@ -166,8 +167,8 @@ def scan_segments(x, offsets, /, op="sum", *, exclusive=False, reverse=False, in
     """
     view = one_dimension(_arrays.view(x), "x")
     job = Job(view)
-    plan = Plan(job, op, view, dtype, False, exclusive=int(bool(exclusive)), reverse=int(bool(reverse)),
-                nan=int(bool(ignore_nan)))
+    plan = Plan(job, op, view, dtype, False, exclusive=flag(exclusive, "exclusive"),
+                reverse=flag(reverse, "reverse"), nan=flag(ignore_nan, "ignore_nan"))
     plan.set_init(init)
     places, segments = segments_of(job, offsets)
     result = job.add(job.family.view(job.family.cast(plan.source.array, job.family.dtype(plan.code))
@@ -192,8 +193,8 @@ def scan_by_key(keys, x, /, op="sum", *, exclusive=False, reverse=False, init=No
     key_view, view = one_dimension(_arrays.view(keys, "keys"), "keys"), one_dimension(_arrays.view(x), "x")
     job = Job(view, key_view)
     n = same_length(key_view, view, "x")
-    plan = Plan(job, op, view, dtype, False, exclusive=int(bool(exclusive)), reverse=int(bool(reverse)),
-                nan=int(bool(ignore_nan)))
+    plan = Plan(job, op, view, dtype, False, exclusive=flag(exclusive, "exclusive"),
+                reverse=flag(reverse, "reverse"), nan=flag(ignore_nan, "ignore_nan"))
     plan.set_init(init)
     result = job.empty((n,), plan.code, plan.kind, view)
     if n:

@@ -6,6 +6,7 @@ import ctypes
 
 from .. import _arrays
 from .._runtime import native
+from .._runtime.arguments import flag
 from .._runtime.call import Job, operation
 from .._runtime.errors import ArgumentError
 from .._runtime.native import declared as c
@@ -18,8 +19,8 @@ _SIDES = {"left": "ech_lower_bound", "right": "ech_upper_bound"}
 
 def search(job, side, keys, needles, positions, descending=False, needles_sorted=False):
     """Writes the positions of needles in keys; the Views are contiguous, encoded and have one dtype."""
-    options = native.struct(c.ech_search_options, descending=int(bool(descending)),
-                            needles_sorted=int(bool(needles_sorted)))
+    options = native.struct(c.ech_search_options, descending=flag(descending, "descending"),
+                            needles_sorted=flag(needles_sorted, "needles_sorted"))
     job.call(_SIDES[side], keys.pointer, needles.pointer, positions.pointer, keys.size, needles.size, keys.code,
              positions.code, ctypes.byref(options))
 

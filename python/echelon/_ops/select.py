@@ -6,6 +6,7 @@ import ctypes
 
 from .. import _arrays
 from .._runtime import native
+from .._runtime.arguments import flag
 from .._runtime.call import Job, operation
 from .._runtime.errors import ArgumentError, DTypeError
 from .._runtime.native import declared as c
@@ -44,7 +45,7 @@ def _count(job, flags, count, n, invert, packed):
     """Counts the flags that are set, for items without elements."""
     places = job.empty((n,), c.ECH_I64)
     job.call("ech_select_flags", None, flags.pointer, places.pointer, ctypes.addressof(count), n, 1,
-             _options(invert=int(bool(invert)), packed=int(bool(packed)), positions=c.ECH_I64))
+             _options(invert=flag(invert, "invert"), packed=flag(packed, "packed"), positions=c.ECH_I64))
 
 
 def _head(job, view, count):
@@ -77,7 +78,7 @@ def compress(condition, x, /, *, axis=None, invert=False, packed=False):
     count = host_counts()
     if n and items.item_bytes:
         job.call("ech_select_flags", items.pointer, flags.pointer, result.pointer, ctypes.addressof(count), n,
-                 items.item_bytes, _options(invert=int(bool(invert)), packed=int(bool(packed))))
+                 items.item_bytes, _options(invert=flag(invert, "invert"), packed=flag(packed, "packed")))
     else:
         _count(job, flags, count, n, invert, packed)
     return items.finish(None, None, _head(job, result, count[0]))
@@ -136,7 +137,7 @@ def _selected(job, source, compare, value, invert=False, positions=0):
     if source.size:
         job.call("ech_select_if", code, source.pointer, result.pointer, ctypes.addressof(count), source.size,
                  source.code, None if number is None else pointer_to(number),
-                 _options(invert=int(bool(invert)), positions=positions))
+                 _options(invert=flag(invert, "invert"), positions=positions))
     return _head(job, result, count[0])
 
 
@@ -189,7 +190,7 @@ def partition_flags(x, flags, /, *, packed=False, invert=False, out=None):
     count = host_counts()
     if n and items.item_bytes:
         job.call("ech_partition_flags", items.pointer, bits.pointer, result.pointer, ctypes.addressof(count), n,
-                 items.item_bytes, _options(invert=int(bool(invert)), packed=int(bool(packed))))
+                 items.item_bytes, _options(invert=flag(invert, "invert"), packed=flag(packed, "packed")))
     else:
         _count(job, bits, count, n, invert, packed)
     return items.finish(out, target, result), count[0]
@@ -215,7 +216,7 @@ def partition_if(x, compare, value=None, /, *, invert=False):
     result, count = job.empty(source.shape, view.code, view.kind, view), host_counts()
     if source.size:
         job.call("ech_partition_if", code, source.pointer, result.pointer, ctypes.addressof(count), source.size,
-                 source.code, None if number is None else pointer_to(number), _options(invert=int(bool(invert))))
+                 source.code, None if number is None else pointer_to(number), _options(invert=flag(invert, "invert")))
     return job.finish(result), count[0]
 
 
@@ -370,7 +371,7 @@ def unique_by_key(keys, values, /, *, invert=False):
     n = same_length(key_view, moved, "values")
     source, moved = job.contiguous(encoded(job, key_view)), job.contiguous(moved)
     kept, kept_values = job.empty(source.shape, source.code), job.empty(moved.shape, moved.code, moved.kind, moved)
-    count, options = host_counts(), _options(invert=int(bool(invert)))
+    count, options = host_counts(), _options(invert=flag(invert, "invert"))
     if moved.nbytes:
         job.call("ech_unique_by_key", source.pointer, moved.pointer, kept.pointer, kept_values.pointer,
                  ctypes.addressof(count), n, source.code, moved.nbytes // n, options)

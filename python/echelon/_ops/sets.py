@@ -6,6 +6,7 @@ import ctypes
 
 from .. import _arrays
 from .._runtime import native
+from .._runtime.arguments import flag
 from .._runtime.call import Job, operation
 from .._runtime.errors import ArgumentError, DTypeError
 from .._runtime.native import declared as c
@@ -44,7 +45,7 @@ def _combined(job, first, second, operation, descending=False):
     """The View of the result of a set operation on sorted arrays."""
     result, count = job.empty((_sizes(operation, first.size, second.size),), first.code), host_counts()
     if result.size:
-        options = native.struct(c.ech_set_options, descending=int(bool(descending)))
+        options = native.struct(c.ech_set_options, descending=flag(descending, "descending"))
         job.call("ech_set_operation", first.pointer, second.pointer, result.pointer, ctypes.addressof(count),
                  first.size, second.size, operation, first.code, ctypes.byref(options))
     return _head(job, result, count[0])
@@ -219,7 +220,7 @@ def merge(x1, x2, /, *, descending=False, out=None):
 
 
 def _merge_options(descending):
-    return ctypes.byref(native.struct(c.ech_merge_options, descending=int(bool(descending))))
+    return ctypes.byref(native.struct(c.ech_merge_options, descending=flag(descending, "descending")))
 
 
 @operation

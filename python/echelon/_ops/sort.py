@@ -11,6 +11,7 @@ from .._arrays.layout import along_last, moved_back, rows_of
 from .._arrays.numpy_family import NumPy, address
 from .._arrays.view import INDEX_CODES, dtype_name, normalized_axis
 from .._runtime import call as calls
+from .._runtime.arguments import flag, two_outputs
 from .._runtime import native
 from .._runtime.call import Job, operation
 from .._runtime.errors import ArgumentError, DTypeError
@@ -23,9 +24,10 @@ _DESCENDING = ctypes.addressof(_descending := native.struct(c.ech_sort_options, 
 
 def options_of(descending, **fields):
     """A pointer to sort options, and None for the defaults."""
+    down = flag(descending, "descending")
     if not fields:
-        return _DESCENDING if descending else None
-    return ctypes.byref(native.struct(c.ech_sort_options, descending=int(bool(descending)), **fields))
+        return _DESCENDING if down else None
+    return ctypes.byref(native.struct(c.ech_sort_options, descending=down, **fields))
 
 
 def index_code(dtype, n, name="dtype"):
@@ -50,7 +52,7 @@ def _small(x, descending):
     out = np.empty_like(x)
     context = calls.host_context()
     status = native.functions.ech_sort(context.handle, address(x), address(out), x.shape[0], code,
-                                       _DESCENDING if descending else None)
+                                       options_of(descending))
     if status:
         raise context.error(status)
     return out
@@ -199,7 +201,7 @@ def sort_pairs(keys, values, /, *, descending=False, out=None):
     key_view, value_view = one_dimension(_arrays.view(keys, "keys"), "keys"), _opaque(values, "values")
     job = Job(key_view, value_view)
     n = same_length(key_view, value_view, "values")
-    key_out, value_out = out if out is not None else (None, None)
+    key_out, value_out = two_outputs(out)
     key_target = job.output(key_out, key_view.shape, key_view.code, key_view.kind, key_view, "out[0]")
     value_target = job.output(value_out, value_view.shape, value_view.code, value_view.kind, value_view, "out[1]")
     key_result = key_target if key_target.contiguous else job.empty(key_view.shape, key_view.code)
@@ -312,7 +314,8 @@ def is_sorted(x, /, *, descending=False, strict=False):
     job = Job(view)
     source = job.contiguous(encoded(job, view))
     position = ctypes.c_uint64()
-    options = native.struct(c.ech_is_sorted_options, descending=int(bool(descending)), strict=int(bool(strict)))
+    options = native.struct(c.ech_is_sorted_options, descending=flag(descending, "descending"),
+                            strict=flag(strict, "strict"))
     job.call("ech_is_sorted", source.pointer, ctypes.addressof(position), view.size, source.code,
              ctypes.byref(options))
     job.call("ech_sync")

@@ -10,6 +10,7 @@ from .. import _arrays
 from .._arrays.layout import along_last, moved_back, rows_of
 from .._arrays.view import INDEX_CODES
 from .._runtime import native
+from .._runtime.arguments import flag, two_outputs
 from .._runtime.call import Job, operation
 from .._runtime.errors import ArgumentError, DTypeError
 from .._runtime.native import declared as c
@@ -21,7 +22,7 @@ _MODES = {"largest": 0, "smallest": 1}
 
 
 def _options(mode, is_sorted, **fields):
-    return native.struct(c.ech_topk_options, smallest=choice(mode, _MODES, "mode"), unsorted=int(not is_sorted),
+    return native.struct(c.ech_topk_options, smallest=choice(mode, _MODES, "mode"), unsorted=1 - flag(is_sorted, "sorted"),
                          **fields)
 
 
@@ -70,7 +71,7 @@ def top_k(x, k, /, *, axis=-1, mode="largest", sorted=True, counts=None, dtype=N
     k = integer(k, "k", 0, cols)
     code = index_code(dtype, cols)
     shape = view.shape[:axis] + (k,) + view.shape[axis + 1:]
-    out = out if out is not None else (None, None)
+    out = two_outputs(out)
     targets = (job.output(out[0], shape, view.code, view.kind, view, "out[0]"),
                job.output(out[1], shape, code, name="out[1]"))
     options = _options(mode, sorted)

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from .. import _arrays
 from .._runtime import native
+from .._runtime.arguments import flag
 from .._runtime.call import Job, operation
 from .._runtime.errors import ArgumentError
 from .._runtime.native import declared as c
@@ -148,8 +149,9 @@ def unique(x, /, return_index=False, return_inverse=False, return_counts=False, 
     >>> echelon.unique(numpy.array([3, 1, 3]), sorted=False)
     array([3, 1])
     """
-    found = _unique(x, return_index, return_inverse, return_counts, not sorted, dtype)
-    wanted = (True, return_index, return_inverse, return_counts)
+    wanted = (True, flag(return_index, "return_index"), flag(return_inverse, "return_inverse"),
+              flag(return_counts, "return_counts"))
+    found = _unique(x, *wanted[1:], not flag(sorted, "sorted"), dtype)
     result = tuple(array for array, is_wanted in zip(found, wanted) if is_wanted)
     return result if len(result) > 1 else result[0]
 

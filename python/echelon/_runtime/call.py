@@ -4,15 +4,18 @@ SPDX-License-Identifier: Apache-2.0
 """
 import functools
 import inspect
+import operator
 import os
 import threading
 
 from .. import _arrays
+from .._arrays import layout
 from . import context as contexts
 from . import native
-from .errors import ArgumentError, DTypeError
+from .errors import ArgumentError, DTypeError, OutOfMemoryError
 
 _host_device = os.environ.get("ECHELON_DEVICE", "cpu")
+containers = []  # functions that return the arrays of an object, such as a sparse matrix, or None for other objects
 recorders = []  # those of explain() and profile(), of all threads
 
 
@@ -47,24 +50,36 @@ def host_context():
 
 def _pointer_of(stream):
     """The address of a stream: a number, or an object of CUDA's Python libraries."""
+    found = stream
     protocol = getattr(stream, "__cuda_stream__", None)
     if protocol is not None:
-        return protocol()[1] if callable(protocol) else protocol[1]
-    for attribute in ("cuda_stream", "ptr"):
-        if hasattr(stream, attribute):
-            return int(getattr(stream, attribute))
+        pair = protocol() if callable(protocol) else protocol
+        found = pair[1] if isinstance(pair, tuple) and len(pair) == 2 else None
+    else:
+        for attribute in ("cuda_stream", "ptr"):
+            if hasattr(stream, attribute):
+                found = getattr(stream, attribute)
+                break
     try:
-        return stream.__index__()
-    except AttributeError:
+        pointer = operator.index(None if isinstance(found, bool) else found)
+    except TypeError:
         raise DTypeError(f"stream is {type(stream).__name__}, but must be None, an address, or an object with "
                          "__cuda_stream__") from None
+    if not (0 <= pointer <= 2 or 4096 <= pointer < 2**64):
+        raise ArgumentError(f"stream is {pointer}, which is not the address of a stream")
+    return pointer
 
 
 def _arrays_in(arguments):
     """The arrays in the arguments of a call, also in lists and tuples."""
     for argument in arguments:
-        if isinstance(argument, (list, tuple)):
+        contents = next(filter(None, (find(argument) for find in containers)), None)
+        if contents:
+            yield from contents
+        elif isinstance(argument, (list, tuple)):
             yield from _arrays_in(argument)
+        elif hasattr(argument, "__echelon_arrays__"):  # such as gf2.Matrix
+            yield from argument.__echelon_arrays__()
         elif _arrays.family_of(argument) is not None:
             yield argument
 
@@ -72,18 +87,20 @@ def _arrays_in(arguments):
 def _on_stream(function, stream, args, options):
     """Calls a function while stream is the current stream of the array's library."""
     pointer = _pointer_of(stream)
-    views = [_arrays.view(x) for x in _arrays_in((*args, *options.values()))]
+    views = [_arrays.view(x) for x in _arrays_in((*args, *options.values()))
+             if not hasattr(_arrays.family_of(x), "special")]  # columns are in host memory
     views = [view for view in views if view.device != "cpu"]
     if not views:
         raise ArgumentError("stream is given, but all arrays are in host memory")
     first = views[0]
     if pointer == first.family.stream(first.device):
         return function(*args, **options)
-    with first.family.on_stream(first.device, pointer):
-        result = function(*args, **options)
-    for view in views:
-        view.family.keep(view, pointer)
-    return result
+    try:
+        with first.family.on_stream(first.device, pointer):
+            return function(*args, **options)
+    finally:
+        for view in views:
+            view.family.keep(view, pointer)
 
 
 def operation(function):
@@ -115,7 +132,7 @@ def _recorded(context, name, arguments, function):
 class Job:
     """The context, the family of the results, and the arrays that must stay alive during the call."""
 
-    __slots__ = ("context", "family", "device", "views")
+    __slots__ = ("context", "family", "device", "views", "stream")
 
     def __init__(self, *views):
         """views: at least one; all are on one device. The first one determines the type of the results."""
@@ -126,10 +143,10 @@ class Job:
             if view.device != first.device:
                 raise ArgumentError(f"the arrays are on different devices: {first.device} and {view.device}")
         if first.device == "cpu":
-            self.context = contexts.get(_host_device)
+            self.context, self.stream = contexts.get(_host_device), 0
         else:
             self.context = contexts.get(first.device, self.family if self.family.pools else None)
-            self.context.set_stream(self.family.stream(first.device))
+            self.stream = self.family.stream(first.device)
 
     def add(self, view):
         """Another array of the call."""
@@ -162,7 +179,11 @@ class Job:
             dtype = like.dtype
         else:
             dtype = family.dtype(code)
-        view = family.view(family.empty(shape, dtype, self.device))
+        try:
+            array = family.empty(shape, dtype, self.device)
+        except (MemoryError, RuntimeError, ValueError) as error:
+            raise OutOfMemoryError(f"cannot allocate a result of shape {tuple(shape)}: {error}") from error
+        view = family.view(array)
         self.views.append(view)
         return view
 
@@ -180,6 +201,14 @@ class Job:
             raise DTypeError(f"{name} has dtype {view.dtype}, but the result has dtype {expected}")
         if view.readonly:
             raise ArgumentError(f"{name} is read-only")
+        if not layout.distinct(view):
+            raise ArgumentError(f"{name} has shape {view.shape} and strides {view.strides}: several elements are at "
+                                "one place")
+        if any(layout.entangled(view, other) for other in self.views):
+            self.add(view)
+            result = self.empty(shape, code, kind, like)
+            result.final = view
+            return result
         return self.add(view)
 
     def finish(self, target, out=None, computed=None):
@@ -187,12 +216,18 @@ class Job:
         if out is not None:
             if computed is not None and computed is not target:
                 target.family.copy_to(target.array, computed.array)
+            if target.final is not None:
+                target.final.family.copy_to(target.final.array, target.array)
             return out
         return self.family.result((computed or target).array)
 
     def call(self, name, *arguments):
         """Calls a function of the library with the context, and raises its error."""
         context = self.context
+        if context.busy or context.handle is None:  # a callback runs, or close_contexts() was called
+            context = self.context = self._another()
+        if context.stream != self.stream:  # also if a finalizer has used the context since this object was made
+            context.set_stream(self.stream)
         function = getattr(native.functions, name)
         context.busy = True
         try:
@@ -202,5 +237,11 @@ class Job:
                 status = function(context.handle, *arguments)
         finally:
             context.busy = False
-        if status:
+        if status or context.failure is not None:
             raise context.error(status)
+
+    def _another(self):
+        """The context that a new Job would get."""
+        if self.device == "cpu":
+            return contexts.get(_host_device)
+        return contexts.get(self.device, self.family if self.family.pools else None)

@@ -75,6 +75,7 @@ _FAMILIES = [
     (("ech_matmul",), "ech_matmul_explain", {}),
     (("ech_matvec",), "ech_matvec_explain", {}),
     (("ech_spmv",), "ech_csr_explain", {"call": c.ECH_CSR_CALL_SPMV, "n": 0}),
+    (("ech_spmm",), "ech_csr_explain", {"call": c.ECH_CSR_CALL_SPMM}),
     (("ech_csr_from_coo",), "ech_csr_explain", {"call": c.ECH_CSR_CALL_FROM_COO, "a": lambda v: v["out"]}),
     (("ech_csr_transpose",), "ech_csr_explain", {"call": c.ECH_CSR_CALL_TRANSPOSE, "n": 0}),
     (("ech_solve",), "ech_solve_explain", {}),
