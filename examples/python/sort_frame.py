@@ -18,6 +18,7 @@ import echelon  # noqa: E402
 import numpy as np  # noqa: E402
 import pandas as pd  # noqa: E402
 import polars as pl  # noqa: E402
+import pyarrow  # noqa: E402, F401  polars.from_pandas() needs it
 
 SORTS = [["region", "day", "amount"], ["customer", "day", "amount"], ["region", "product", "quantity"],
          ["token", "day", "amount"], ["day"], ["product"], ["token"]]
