@@ -14,6 +14,7 @@
 set -eu
 source=$(cd "$(dirname "$0")/.." && pwd)
 out=${1:-$source/build/deb}
+case $out in /*) ;; *) out=$PWD/$out ;; esac
 for tool in dpkg-buildpackage dh lintian; do
     command -v $tool >/dev/null || {
         echo "deb.sh: $tool is not installed: apt-get install build-essential debhelper devscripts lintian" >&2
