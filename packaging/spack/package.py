@@ -50,6 +50,7 @@ class Echelon(CMakePackage, CudaPackage):
             self.define_from_variant("ECHELON_BUILD_STATIC", "static"),
             self.define_from_variant("ECHELON_CUDA", "cuda"),
             self.define("ECHELON_BUILD_BENCH", False),
+            self.define("ECHELON_BUILD_PYTHON", False),
             self.define("ECHELON_BUILD_TESTS", False),
             self.define("ECHELON_SIMT", False),
             self.define("ECHELON_WERROR", False),
