@@ -30,8 +30,6 @@ SOURCE = HERE.parents[1]
 PLATFORM = "linux-64"
 # Empty packages, and the version of each that the recipe accepts.
 TOOLS = {"gcc_linux-64": "13", "sysroot_linux-64": "2.28", "cmake": "3.25.1", "ninja": "1.11", "pkg-config": "0.29"}
-VARIANT = {"c_compiler": ["gcc"], "c_compiler_version": ["13"], "c_stdlib": ["sysroot"], "c_stdlib_version": ["2.28"]}
-CUDA = {"cuda_compiler": ["cuda-nvcc"], "cuda_compiler_version": ["13.0"]}
 
 counts = {"passed": 0, "failed": 0}
 
@@ -62,6 +60,11 @@ def make_channel(folder):
     return (folder / "channel").as_uri()
 
 
+def variant(*names):
+    """The variant that files next to the recipe describe."""
+    return rattler_build.VariantConfig.from_files([HERE / name for name in names])
+
+
 def version_of_header():
     """The version in include/echelon/base.h."""
     return subprocess.run([SOURCE / "scripts/version.sh"], check=True, capture_output=True, text=True).stdout.strip()
@@ -69,11 +72,11 @@ def version_of_header():
 
 def test_render(recipe):
     """The recipe has one package per variant, and only the variant with CUDA requires nvcc and xz."""
-    cpu = recipe.render(rattler_build.VariantConfig(VARIANT))
-    gpu = recipe.render(rattler_build.VariantConfig(VARIANT | CUDA))
+    cpu = recipe.render(variant("variants.yaml"))
+    gpu = recipe.render(variant("variants.yaml", "cuda.yaml"))
     check("one package for the CPU", len(cpu) == 1, cpu)
     check("one package for GPUs", len(gpu) == 1, gpu)
-    texts = [str(variant[0].recipe.to_dict()) for variant in (cpu, gpu)]
+    texts = [str(rendered[0].recipe.to_dict()) for rendered in (cpu, gpu)]
     check("the version is that of the header", cpu[0].recipe.package.version == version_of_header(),
           cpu[0].recipe.package.version)
     for word in ("cuda-nvcc", "xz-tools", "liblzma-devel"):
@@ -84,7 +87,7 @@ def test_build(recipe, folder, channel):
     """The package is built, contains what it should, and its tests pass."""
     os.chdir(folder)
     try:
-        results = recipe.run_build(rattler_build.VariantConfig(VARIANT), output_dir=folder / "output",
+        results = recipe.run_build(variant("variants.yaml"), output_dir=folder / "output",
                                    tool_config=rattler_build.ToolConfiguration(test_strategy="skip"),
                                    channels=[channel], no_build_id=True)
     except Exception as error:  # the library has no common base class of its errors

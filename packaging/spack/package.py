@@ -6,7 +6,7 @@ import os
 from spack.package import *
 
 try:  # Spack 1.0 and later; before, spack.package has these classes
-    from spack_repo.builtin.build_systems.cmake import CMakePackage
+    from spack_repo.builtin.build_systems.cmake import CMakePackage, generator
     from spack_repo.builtin.build_systems.cuda import CudaPackage
 except ImportError:
     pass
