@@ -2,6 +2,9 @@
 
 SPDX-License-Identifier: Apache-2.0
 """
+import copy
+import pickle
+
 import echelon
 import numpy as np
 import pytest
@@ -452,3 +455,12 @@ def test_streams_and_devices(rng):
 def test_errors(call, error, text):
     with pytest.raises(error, match=text):
         call(np.ones((3, 5), "uint8"))
+
+
+def test_copies_and_pickles(rng):
+    a = gf2.Matrix(bits(rng, (5, 70)))
+    for b in (copy.copy(a), copy.deepcopy(a), pickle.loads(pickle.dumps(a))):
+        assert a == b and not np.shares_memory(a.words, b.words)
+    for name in ("rows", "cols", "shape", "words"):
+        with pytest.raises(AttributeError):
+            setattr(a, name, 7)

@@ -2,7 +2,10 @@
 
 SPDX-License-Identifier: Apache-2.0
 """
+import re
+import runpy
 from itertools import chain, combinations
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -144,6 +147,17 @@ def test_stim(rng):
     dense = gf2.osd(H, syndromes, order).errors
     assert solvable.all() and (dense @ H.T % 2 == syndromes).all() and syndromes.any()
     same(errors, np.packbits(dense, axis=1, bitorder="little"))
+
+
+@pytest.mark.parametrize("width", [0, 4])
+def test_example(capsys, width):
+    pytest.importorskip("stim")
+    pytest.importorskip("ldpc")
+    example = runpy.run_path(str(Path(__file__).parents[2] / "examples" / "python" / "ldpc_osd.py"))
+    example["main"](["--distance", "3", "--shots", "150", "--noise", "0.01", "--osd-order", str(width)])
+    text = capsys.readouterr().out
+    rates = re.search(r"ldpc ([0-9.]+), with gf2.osd ([0-9.]+); (\d+) shots have different", text)
+    assert abs(float(rates[1]) - float(rates[2])) < 0.05 and (width or int(rates[3]) == 0), text
 
 
 @pytest.mark.parametrize("call, error, text", [

@@ -55,15 +55,17 @@ class Column:
 
     def __init__(self, part, family, view=None, name="x"):
         self.n, self.key_kind, self.part, self.family = part.n, part.kind, part, family
-        self.view, self.strings, self.width_bytes = view, None, 0
+        self.view, self.strings, self.width_bytes = view or part.view, None, 0
         if part.offsets is not None:
             self.strings = Strings(NumPy.view(part.offsets), NumPy.view(part.data))
-        elif view is None:
+        elif self.view is None:
             self.view = NumPy.view(part.values, name)
         if part.kind != c.ECH_KEY_DTYPE:
             self.width_bytes = part.values.shape[1]
         self.device = self.view.device if self.view is not None else "cpu"
-        self.validity = None if part.bitmap is None else NumPy.view(part.bitmap).pointer
+        if part.view is not None:
+            self.family = part.view.family
+        self.validity = None if part.bitmap is None else _address_of(part.bitmap)
         self.validity_offset = part.bit
 
     @property
@@ -72,12 +74,17 @@ class Column:
         return 0 if valid is None else self.n - int(np.count_nonzero(valid))
 
 
+def _address_of(bitmap):
+    return NumPy.view(bitmap).pointer if isinstance(bitmap, np.ndarray) else bitmap.pointer
+
+
 def read(x, name="x"):
     """The Part of an object in host memory that is not an array of numbers, or None."""
     if pandas_parts.is_pandas(x):
         return pandas_parts.read(x, name)
-    if any(hasattr(x, attribute) for attribute in ARROW):
-        form, chunks = import_arrow(x, name)
+    chunks = _chunks_of(x, name)
+    if chunks is not None:
+        form, chunks = chunks
         if form[:1] == "+":
             raise DTypeError(f"{name} is {type(x).__name__} of several or nested columns; pass one column")
         return parts.decode(chunks, name) if chunks else parts.empty(form, name)
@@ -85,6 +92,19 @@ def read(x, name="x"):
         return _text_of(x, name)
     if isinstance(x, (list, tuple)) and text.is_text(x):
         return of_objects(x, name)
+    return None
+
+
+def _chunks_of(x, name):
+    """The format and the Chunks of an object with an Arrow interface, or None."""
+    if any(hasattr(x, attribute) for attribute in ARROW):
+        return import_arrow(x, name)
+    library = type(x).__module__.partition(".")[0]
+    if library == "polars" and hasattr(x, "to_arrow"):  # before version 1.3
+        return import_arrow(x.to_arrow(), name)
+    if library == "pyarrow" and hasattr(x, "chunks"):  # before version 16
+        found = [import_arrow(chunk, name) for chunk in (x.chunks or [x.combine_chunks()])]
+        return found[0][0], [chunk for _, chunks in found for chunk in chunks]
     return None
 
 

@@ -64,6 +64,12 @@ def current(device):
         _call("cuCtxPopCurrent_v2", ctypes.byref(_pointer()))
 
 
+def synchronize(device):
+    """Waits for all work of a GPU."""
+    with current(device):
+        _call("cuCtxSynchronize")
+
+
 class Event:
     """A point in the work of a stream."""
 
@@ -121,7 +127,7 @@ def capturing(device, stream):
 def keep(context, device, stream, objects):
     """Keeps objects alive until the work that the stream has now has finished; later calls drop those that it has.
 
-    A graph that is captured needs its arrays as long as it exists; whoever launches it keeps them.
+    A graph that is captured needs its arrays as long as it exists; the program that launches it keeps them.
     """
     if capturing(device, stream):
         return

@@ -7,15 +7,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from .._ops import direct
 from .._runtime.call import operation
 from .._runtime.errors import ArgumentError, DTypeError
 from .._runtime.native import declared as c
-from ._matrix import Matrix, new
+from ._matrix import matrix_of, new
 from ._operand import NUMBER, Operand, echelon_options, indices, number, operands
 
 
-class LinAlgError(ArgumentError, np.linalg.LinAlgError):
-    """A matrix is singular, or a system has no solution."""
+class LinAlgError(ArgumentError, direct.LinAlgError):
+    """A matrix is singular, or a system has no solution. It is a ValueError and a numpy.linalg.LinAlgError."""
 
 
 class Echelon(NamedTuple):
@@ -183,7 +184,7 @@ def _basis(operand, call, width, others):
         return operand.result(job, basis)
     found = number(job, call, operand.bits.reference(), basis.reference(), NUMBER, None)
     words = job.family.head(basis.words, found)
-    return operand.result(job, Matrix(job.add(job.family.view(words)), found, width))
+    return operand.result(job, matrix_of(job.add(job.family.view(words)), found, width))
 
 
 @operation

@@ -34,7 +34,14 @@ def new(job, rows, cols, zero=False):
     view = job.empty((rows, stride_of(cols)), word_code(job.family))
     if view.size and (zero or cols % 64):
         job.call("ech_fill", view.pointer, view.size, 8, ctypes.addressof(_ZERO))
-    return Matrix(view, rows, cols)
+    return matrix_of(view, rows, cols)
+
+
+def matrix_of(view, rows, cols):
+    """The Matrix whose words are those of a View."""
+    bits = Matrix.__new__(Matrix)
+    bits._view, bits._rows, bits._cols = view, rows, cols
+    return bits
 
 
 def pack(job, view, rows, cols):
@@ -79,12 +86,12 @@ def dense_view(view, name, dimensions):
 class Matrix:
     """A matrix over GF(2) in packed form: bit j of row i is bit j % 64 of words[i, j // 64].
 
-    Make one with from_dense(), from_packed(), zeros(), identity() or random(). words is an array [rows, stride] of
-    64-bit integers of NumPy, PyTorch or CuPy, in host or GPU memory. Bits beyond cols have no effect. Functions of
-    echelon.gf2 that get a Matrix return a Matrix.
+    x: an array [rows, cols] of bool or integers, which are taken modulo 2. Other ways to make one are from_packed(),
+    zeros(), identity() and random(). words is an array [rows, stride] of 64-bit integers of NumPy, PyTorch or CuPy, in
+    host or GPU memory. Bits beyond cols have no effect. Functions of echelon.gf2 that get a Matrix return a Matrix.
 
     >>> from echelon import gf2
-    >>> a = gf2.Matrix.from_dense([[1, 1], [0, 1]])
+    >>> a = gf2.Matrix([[1, 1], [0, 1]])
     >>> a @ a
     Matrix([[1, 0],
             [0, 1]])
@@ -92,25 +99,26 @@ class Matrix:
     True
     """
 
-    __slots__ = ("_view", "rows", "cols")
+    __slots__ = ("_view", "_rows", "_cols")
     __array_ufunc__ = None  # array @ Matrix calls __rmatmul__
     __hash__ = None
 
-    def __init__(self, view, rows, cols):
-        self._view, self.rows, self.cols = view, rows, cols
+    def __init__(self, x):
+        from ._operand import Operand  # the class Operand needs Matrix
+        bits = Operand(x, "x").bits
+        self._view, self._rows, self._cols = bits._view, bits._rows, bits._cols
 
     # ---- Making one ----
 
     @classmethod
     def from_dense(cls, x):
-        """Pack an array [rows, cols] of bool or integers, which are taken modulo 2.
+        """Pack an array, as the constructor does; a copy of a Matrix shares its words.
 
         >>> from echelon import gf2
         >>> gf2.Matrix.from_dense([[1, 0, 3]]).to_packed().tolist()
         [[5]]
         """
-        from ._operand import Operand  # the class Operand needs Matrix
-        return Operand(x, "x").bits
+        return cls(x)
 
     @classmethod
     def from_packed(cls, packed, cols, *, copy=None):
@@ -138,7 +146,7 @@ class Matrix:
         job = Job(view)
         shared = None if copy else _shared(view)
         if shared is not None:
-            return cls(shared, view.shape[0], cols)
+            return matrix_of(shared, view.shape[0], cols)
         if copy is False and view.size:
             raise ArgumentError("copy is False, but packed has no rows of whole aligned words")
         return _copied(job, view, cols)
@@ -183,9 +191,19 @@ class Matrix:
     # ---- Properties and conversions ----
 
     @property
+    def rows(self):
+        """The number of rows."""
+        return self._rows
+
+    @property
+    def cols(self):
+        """The number of columns."""
+        return self._cols
+
+    @property
     def shape(self):
         """(rows, cols)."""
-        return self.rows, self.cols
+        return self._rows, self._cols
 
     @property
     def words(self):
@@ -249,6 +267,11 @@ class Matrix:
     def copy(self):
         """A copy with its own words, without unused words between the rows."""
         return self._part(0, 0, self.rows, self.cols)
+
+    __copy__ = copy
+
+    def __reduce__(self):
+        return Matrix.from_packed, (self.words, self.cols)
 
     @property
     def T(self):
@@ -373,7 +396,7 @@ class Matrix:
     def _gathered(self, axis, index):
         """The rows (axis 0) or columns (axis 1) at these positions."""
         job = Job(self._view)
-        places = job.contiguous(job.view(index, "index"))
+        places = job.contiguous(job.moved(index, "index"))
         if places.ndim != 1 or places.code not in INDEX_CODES:
             raise DTypeError(f"index has dtype {places.dtype} and {places.ndim} dimensions, but must have one, and "
                              "int32, uint32, int64 or uint64")

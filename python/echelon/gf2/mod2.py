@@ -8,6 +8,7 @@ samples at random, io_test and csc_to_scipy_sparse.
 SPDX-License-Identifier: Apache-2.0
 """
 import numpy as np
+import scipy.sparse
 
 from .._runtime.errors import ArgumentError
 from . import _elimination as elimination
@@ -35,7 +36,6 @@ def _matrix(x, name):
 
 def _sparse(bits):
     """A Matrix as a matrix of scipy.sparse in CSR format."""
-    import scipy.sparse
     return scipy.sparse.csr_matrix(bits.to_dense())
 
 
