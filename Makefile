@@ -98,7 +98,7 @@ abi: build ## record the binary interface in include/abi.txt, after an intended 
 amalgamation: ## write all headers to one file, build/amalgamation/echelon.h
 	@scripts/amalgamate.sh build/amalgamation/echelon.h
 
-wheel: deps ## build the Python wheel in build/wheel; ARCHS="90" or ARCHS=none selects the GPU kernels
+wheel: deps ## build the Python wheel in build/wheel, for every GPU (ECHELON_CUDA_ARCHS="90" for one, none: for the CPU only)
 	@scripts/wheel.sh build/wheel
 
 wheel-check: wheel ## install the wheel for each Python that can be found, and run the tests of the package

@@ -1,10 +1,10 @@
 #!/bin/sh
 # wheel.sh [OUT_DIR] - builds the source distribution and the wheel of the Python package; the default is build/wheel.
 #
-#   ARCHS="75;80;90;100;120"   compute capabilities whose machine code the wheel contains (the default); the PTX is that
+#   ECHELON_CUDA_ARCHS="75;80;90;100;120"   compute capabilities whose machine code the wheel contains (the default); the PTX is that
 #                              of the last one. "none": CPUs only, as without nvcc
 #   GLIBC=2.28                 the oldest C library on which the wheel runs
-#   CC=cc                      the compiler; CC=aarch64-linux-gnu-gcc ARCHS=none builds a wheel for Arm processors
+#   CC=cc                      the compiler; CC=aarch64-linux-gnu-gcc ECHELON_CUDA_ARCHS=none builds a wheel for Arm processors
 #
 # The wheel contains the package and libechelon.so. The compiler of this machine compiles it, so that the code is that
 # of other builds. `zig cc` (ziglang on PyPI) links it with the C library of version GLIBC. If ziglang cannot be
@@ -16,7 +16,7 @@ set -eu
 source=$(cd "$(dirname "$0")/.." && pwd)
 mkdir -p "${1:-$source/build/wheel}"
 out=$(cd "${1:-$source/build/wheel}" && pwd)
-archs=${ARCHS:-75;80;90;100;120} glibc=${GLIBC:-2.28} cc=${CC:-cc}
+archs=${ECHELON_CUDA_ARCHS:-75;80;90;100;120} glibc=${GLIBC:-2.28} cc=${CC:-cc}
 machine=$("$cc" -dumpmachine | cut -d- -f1)
 limit_bytes=25000000
 
@@ -66,7 +66,7 @@ rm -rf "$out/raw"
 "$tools/bin/python" -m build --sdist -o "$out" "$source" >"$out/sdist.log" 2>&1 || { tail -n 30 "$out/sdist.log"; exit 1; }
 "$tools/bin/python" -m build --wheel -o "$out/raw" "$@" "$source" >"$out/wheel.log" 2>&1 ||
     { tail -n 30 "$out/wheel.log"; exit 1; }
-grep 'CPUs only' "$out/wheel.log" || [ "$archs" != none ] || echo "echelon: ARCHS=none, so this package runs on CPUs only"
+grep 'CPUs only' "$out/wheel.log" || [ "$archs" != none ] || echo "echelon: ECHELON_CUDA_ARCHS=none, so this package runs on CPUs only"
 
 # ---- Repair: the tag names the oldest C library ----
 
