@@ -73,8 +73,13 @@ def order_of(job, column_order, batch):
 
 def repeated(job, view, count):
     """The View [count, n] with the same row count times."""
-    target = job.empty((count, view.shape[0]), view.code)
-    job.family.copy_to(target.array, view.array)
+    row, target, done = job.contiguous(view), job.empty((count, view.shape[0]), view.code), 1
+    if count and row.size:
+        job.call("ech_copy_async", target.pointer, row.pointer, row.nbytes)
+    while row.size and done < count:  # doubles the number of rows
+        rows = min(done, count - done)
+        job.call("ech_copy_async", target.pointer + done * row.nbytes, target.pointer, rows * row.nbytes)
+        done += rows
     return target
 
 
@@ -185,7 +190,7 @@ def solve_batched(a, b, /, *, column_order=None):
     order = order_of(job, column_order, batch)
     x, flags = solutions(job, batch, right.bits, order)
     family = job.family
-    return Solutions(right.result(job, x), family.retyped(flags.array, family.bool_dtype()))
+    return Solutions(right.result(job, x), family.result(family.retyped(flags.array, family.bool_dtype())))
 
 
 def solutions(job, batch, b, order):

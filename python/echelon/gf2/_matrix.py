@@ -7,6 +7,7 @@ import ctypes
 import numpy as np
 
 from .. import _arrays
+from .._arrays.device_array import DeviceArray
 from .._arrays.view import INDEX_CODES, dtype_name
 from .._runtime import native
 from .._runtime.call import Job
@@ -247,7 +248,7 @@ class Matrix:
             raise DTypeError(f"dtype is {name}, but the dtypes are bool, {', '.join(_INTEGERS)}")
         job = Job(self._view)
         kind = "bool" if name == "bool" else ""
-        return unpack(job, self, self.shape, _arrays.CODES["uint8" if kind else name], kind).array
+        return job.finish(unpack(job, self, self.shape, _arrays.CODES["uint8" if kind else name], kind))
 
     def to_packed(self):
         """An array of uint8 [rows, (cols + 7) // 8] in the layout of from_packed(); unused bits are 0.
@@ -260,9 +261,9 @@ class Matrix:
         copy, family = self.copy(), job.family
         width = (self.cols + 7) // 8
         if copy._view.size == 0:
-            return job.empty((self.rows, width), c.ECH_U8).array
-        rows = family.retyped(copy.words, family.dtype(c.ECH_U8))
-        return rows if rows.shape[1] == width else family.contiguous(rows[:, :width])
+            return job.finish(job.empty((self.rows, width), c.ECH_U8))
+        rows = regrouped(family, copy.words, c.ECH_U8)
+        return family.result(rows if rows.shape[1] == width else family.contiguous(rows[:, :width]))
 
     def copy(self):
         """A copy with its own words, without unused words between the rows."""
@@ -450,11 +451,18 @@ def _shared(view):
     if view.size == 0 or row_bytes <= 0 or row_bytes % 8 or view.pointer % 8:
         return None
     if view.code in _WORDS:
-        return view if view.code == word_code(family) else family.view(
-            family.retyped(view.array, family.dtype(word_code(family))))
-    if view.shape[1] % 8:
-        return None
-    return family.view(family.retyped(view.array, family.dtype(word_code(family))))
+        return view if view.code == word_code(family) else family.view(regrouped(family, view.array, word_code(family)))
+    return None if view.shape[1] % 8 else family.view(regrouped(family, view.array, word_code(family)))
+
+
+def regrouped(family, array, code):
+    """The same memory with elements of this ech_dtype: if they have another size, the last dimension changes."""
+    dtype = family.dtype(code)
+    if not isinstance(array, DeviceArray):
+        return family.retyped(array, dtype)
+    shape = (*array.shape[:-1], array.shape[-1] * array.dtype.itemsize // dtype.itemsize)
+    strides = array.strides if array.strides is None else (*array.strides[:-1], dtype.itemsize)
+    return array.view(shape, strides, dtype)
 
 
 def _copied(job, view, cols):
@@ -462,7 +470,7 @@ def _copied(job, view, cols):
     bits = new(job, view.shape[0], cols, zero=True)
     if view.size and bits._view.size:
         family = job.family
-        target = family.retyped(bits.words, family.dtype(view.code))
+        target = regrouped(family, bits.words, view.code)
         width = min(target.shape[1], view.shape[1])
         family.copy_to(target[:, :width], view.array[:, :width])
     return bits
