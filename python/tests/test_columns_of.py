@@ -95,8 +95,10 @@ def test_pandas(kind):
         assert contents(column(pd.Series(values, dtype=object))) == expected(kind, values)
         assert contents(column(values)) == expected(kind, values)
     if kind in ("int", "bool", "text", "time", "duration"):
-        assert contents(column(pd.Series(pd.array(values)))) == expected(kind, values)
-        assert contents(column(pd.Index(pd.array(values)))) == expected(kind, values)
+        for x in (pd.Series(pd.array(values)), pd.Index(pd.array(values))):
+            scale = 1000 if "[ns]" in str(x.dtype) else 1  # before version 3
+            found = [value if value is None or scale == 1 else value // scale for value in contents(column(x))]
+            assert found == expected(kind, values)
 
 
 def test_pandas_dtypes():

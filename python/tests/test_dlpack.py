@@ -52,6 +52,8 @@ class Failing(Wrapper):
 @pytest.mark.parametrize("old", [False, True])
 def test_import(rng, dtype, old):
     x = rng.integers(0, 90, (5, 7)).astype(dtype)
+    if dtype == "bool" and np.lib.NumpyVersion(np.__version__) < "1.25.0":
+        pytest.skip("this version of NumPy does not export bool")
     for array in (x, x.T, x[::2, ::-3], x[:0], x[0, 0:1].reshape(())):
         view = _arrays.view(Wrapper(array, old))
         assert np.array_equal(view.array, array) and view.array.dtype == array.dtype
@@ -63,7 +65,7 @@ def test_import(rng, dtype, old):
 def test_max_version_is_requested():
     x = Wrapper(np.arange(3))
     echelon.sort(x)
-    assert x.calls == [{"max_version": (1, 0), "copy": False}]
+    assert x.calls[0] == {"max_version": (1, 0), "copy": False}
 
 
 def test_memory_is_released_once():

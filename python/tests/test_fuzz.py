@@ -24,7 +24,7 @@ DTYPES = ["i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f2", "f4", "f8", "?",
           "U2", "O"]
 USUAL = DTYPES[:12]
 EXCLUDED = {"set_device", "set_memory_limit", "set_threads", "profile", "explain", "close_contexts"}  # change settings
-MODULES = [module for module in ("linalg", "gf2") if hasattr(echelon, module)]
+MODULES = [module for module in ("linalg", "gf2", "sparse") if hasattr(echelon, module)]
 
 
 def functions():

@@ -351,6 +351,15 @@ def test_without_vendor_libraries():
     assert done.stdout == "[[18.0, 7.0], [14.0, 11.0]] [1.1, -0.4]\n"
 
 
+def test_explain(rng):
+    """The explanation of a batch without a common distance contains the number of products."""
+    a, b = rng.normal(size=(2, 1, 3, 4)), rng.normal(size=(5, 4, 2))
+    call, = echelon.explain(linalg.matmul, a, b)
+    assert call.function == "ech_matmul_pointers" and call.plan["operation"] == "matmul", call.plan
+    call, = echelon.explain(linalg.solve, a[0, 0, :3, :3], a[0, 0, :3, 0])
+    assert call.plan["operation"] == "direct_solve" and call.dtype == "float64"
+
+
 # ---- PyTorch ----
 
 def devices():

@@ -169,6 +169,36 @@ def test_unchecked_matrices_do_not_crash():
         assert sparse.matvec(matrix, np.ones(3), check=False).shape == (3,)
 
 
+def test_random_structures(rng):
+    """Random offsets and columns are rejected or accepted by check(); no call crashes, also without a check."""
+    accepted = 0
+    for _ in range(300):
+        n, nnz = rng.integers(1, 6), rng.integers(0, 12)
+        spread = rng.choice([1, 3, 2**40])
+        indptr = np.append(rng.integers(-1, 3 * spread, n), nnz)
+        if rng.random() < 0.5:
+            indptr = np.sort(np.append(0, rng.integers(0, nnz + 1, n)))
+            indptr[-1] = nnz
+        columns = rng.integers(0, n + rng.integers(0, 2) * spread, nnz)
+        matrix = sparse.CSR(rng.normal(size=nnz), columns, indptr, (int(n), int(n)))
+        x = np.ones(n)
+        try:
+            sparse.check(matrix)
+        except echelon.ArgumentError:
+            for call in (sparse.transpose, sparse.diagonal, lambda a: sparse.linalg.cg(a, x, M="ilu0", maxiter=3)):
+                with pytest.raises(echelon.ArgumentError):
+                    call(matrix)
+            sparse.matvec(matrix, x, check=False)
+            continue
+        accepted += 1
+        dense = np.zeros((n, n))
+        np.add.at(dense, (np.repeat(np.arange(n), np.diff(indptr)), matrix.indices), matrix.data)
+        close(sparse.matvec(matrix, x), dense @ x, 1e4)
+        for m in ("ilu0", "jacobi", "ssor"):
+            sparse.linalg.bicgstab(matrix, x, M=m, maxiter=3)
+    assert 30 < accepted < 270
+
+
 @pytest.mark.parametrize("call, error, text", [
     (lambda a: sparse.matvec(a, np.ones(2)), ValueError, "x has shape"),
     (lambda a: sparse.matvec(a, np.ones((3, 1))), ValueError, "x has 2 dimensions"),

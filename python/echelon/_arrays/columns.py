@@ -76,8 +76,9 @@ def read(x, name="x"):
     """The Part of an object in host memory that is not an array of numbers, or None."""
     if pandas_parts.is_pandas(x):
         return pandas_parts.read(x, name)
-    if any(hasattr(x, attribute) for attribute in ARROW):
-        form, chunks = import_arrow(x, name)
+    chunks = _chunks_of(x, name)
+    if chunks is not None:
+        form, chunks = chunks
         if form[:1] == "+":
             raise DTypeError(f"{name} is {type(x).__name__} of several or nested columns; pass one column")
         return parts.decode(chunks, name) if chunks else parts.empty(form, name)
@@ -85,6 +86,19 @@ def read(x, name="x"):
         return _text_of(x, name)
     if isinstance(x, (list, tuple)) and text.is_text(x):
         return of_objects(x, name)
+    return None
+
+
+def _chunks_of(x, name):
+    """The format and the Chunks of an object with an Arrow interface, or None."""
+    if any(hasattr(x, attribute) for attribute in ARROW):
+        return import_arrow(x, name)
+    library = type(x).__module__.partition(".")[0]
+    if library == "polars" and hasattr(x, "to_arrow"):  # before version 1.3
+        return import_arrow(x.to_arrow(), name)
+    if library == "pyarrow" and hasattr(x, "chunks"):  # before version 16
+        found = [import_arrow(chunk, name) for chunk in (x.chunks or [x.combine_chunks()])]
+        return found[0][0], [chunk for _, chunks in found for chunk in chunks]
     return None
 
 

@@ -162,7 +162,7 @@ def export(array, device, max_version=None):
     """
     versioned = max_version is not None and tuple(max_version) >= (1, 0)
     wide = array.dtype.kind == "V" or array.dtype.name == "bfloat16"
-    plain = array.view(np.uint16) if wide else array
+    plain = array.view(f"u{array.itemsize}") if wide or array.dtype == bool else array
     try:
         capsule = plain.__dlpack__(max_version=(1, 0)) if versioned else plain.__dlpack__()
     except TypeError:  # NumPy before 2.1

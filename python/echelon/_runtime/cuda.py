@@ -121,7 +121,7 @@ def capturing(device, stream):
 def keep(context, device, stream, objects):
     """Keeps objects alive until the work that the stream has now has finished; later calls drop those that it has.
 
-    A graph that is captured needs its arrays as long as it exists; whoever launches it keeps them.
+    A graph that is captured needs its arrays as long as it exists; the program that launches it keeps them.
     """
     if capturing(device, stream):
         return

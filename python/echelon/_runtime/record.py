@@ -24,6 +24,14 @@ def _index_bytes(values):
     return BYTES[values["index_dtype"]]
 
 
+def _with_batch_count(values):
+    """The options of a batch of products, with the number of products, which is a parameter of the call."""
+    options = c.ech_matmul_options()
+    ctypes.pointer(options)[0] = c.ech_matmul_options.from_address(values["options"])
+    options.batch_count = values["batch_count"]
+    return ctypes.byref(options)
+
+
 # Functions of the library: the function that explains them, and the values of its parameters that are not parameters
 # of the call. A value may be a function of the call's parameters.
 _FAMILIES = [
@@ -73,6 +81,7 @@ _FAMILIES = [
     (("ech_quantiles",), "ech_quantile_explain",
      {"call": c.ECH_QUANTILE_CALL_QUANTILES, "count": lambda v: v["n_q"]}),
     (("ech_matmul",), "ech_matmul_explain", {}),
+    (("ech_matmul_pointers",), "ech_matmul_explain", {"options": _with_batch_count}),
     (("ech_matvec",), "ech_matvec_explain", {}),
     (("ech_spmv",), "ech_csr_explain", {"call": c.ECH_CSR_CALL_SPMV, "n": 0}),
     (("ech_spmm",), "ech_csr_explain", {"call": c.ECH_CSR_CALL_SPMM}),
@@ -192,7 +201,7 @@ class Recorder:
         if gpu and not status:
             status = functions.ech_sync(context.handle)
         elapsed = time.perf_counter() - begin
-        if name not in ("ech_sync", "ech_copy", "ech_copy_async"):
+        if name not in ("ech_sync", "ech_copy", "ech_copy_async", "ech_malloc"):
             plan = _explanation(context, name, arguments) if self.plans and not status else None
             self.calls.append(Call(context, name, arguments, 1000 * elapsed, plan))
         return status
