@@ -83,8 +83,8 @@ def osd(H, syndromes, order=None, /, *, llrs=None, osd_order=0, method="cs", wei
 def _from_packed(syndromes, m):
     view = _arrays.view(syndromes, "syndromes")
     if view.code != c.ECH_U8 or view.kind or view.ndim != 2 or view.shape[1] != (m + 7) // 8:
-        raise ArgumentError(f"syndromes has dtype {view.dtype} and shape {view.shape}, but with bit_packed=True it must "
-                            f"be uint8 of shape (batch, {(m + 7) // 8})")
+        raise ArgumentError(f"syndromes has dtype {view.dtype} and shape {view.shape}, but with bit_packed=True it "
+                            f"must be uint8 of shape (batch, {(m + 7) // 8})")
     return Matrix.from_packed(syndromes, m)
 
 
