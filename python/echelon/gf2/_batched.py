@@ -5,8 +5,6 @@ SPDX-License-Identifier: Apache-2.0
 import ctypes
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from .. import _arrays
 from .._runtime import native
 from .._runtime.call import Job, operation
@@ -179,7 +177,7 @@ def solve_batched(a, b, /, *, column_order=None):
     count, rows = right.shape
     if not isinstance(a, Matrix):
         a, _ = plain(a, "a")
-    if isinstance(a, Matrix) or np.ndim(a) == 2:
+    if isinstance(a, Matrix) or _arrays.view(a, "a").ndim == 2:
         left = Operand(a, "a", right.job())
         batch = Batch(left.bits, count, *left.shape, shared=True)
     else:

@@ -378,7 +378,7 @@ class Matrix:
             raise ArgumentError("a matrix can be assigned at integers and slices without a step")
         from ._operand import Operand
         shape, job = (len(row), len(col)), Job(self._view)
-        if np.ndim(value) == 0 and not isinstance(value, Matrix):
+        if isinstance(value, (int, np.integer, np.bool_)):
             value = np.full(shape, value)
         source = Operand(value, "value", job).bits
         if source.shape != shape:
@@ -427,7 +427,7 @@ def _position(key, n, name):
     if hasattr(key, "__index__") and np.ndim(key) == 0:
         index = key.__index__()
         if not -n <= index < n:
-            raise IndexError(f"{name} {index} is outside a matrix of shape with {n}")
+            raise IndexError(f"{name} {index} does not exist: the matrix has {n} {name}s")
         return range(index % n, index % n + 1)
     if key is Ellipsis or key is None or isinstance(key, tuple):
         raise ArgumentError(f"{name} is {key!r}, but must be an integer, a slice or positions")
