@@ -11,7 +11,8 @@ from .._runtime.call import Job, operation
 from .._runtime.errors import ArgumentError
 from .._runtime.native import declared as c
 from ._elimination import int64_of, limit_of
-from ._matrix import Matrix, dense_view, new, pack, stride_of, unpack
+from ._layout import dense_view, stride_of, unpack
+from ._matrix import Matrix, new, pack
 from ._operand import Operand, echelon_options, indices, plain
 
 

@@ -12,7 +12,8 @@ from .._ops.sort import argsort
 from .._runtime.call import operation
 from .._runtime.errors import UnsupportedError
 from .._runtime.native import declared as c
-from ._matrix import Matrix, new, word_code
+from ._layout import word_code
+from ._matrix import Matrix, new
 from ._operand import NUMBER, Operand, echelon_options, number
 
 

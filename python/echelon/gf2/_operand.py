@@ -13,7 +13,8 @@ from .._runtime import native
 from .._runtime.call import Job
 from .._runtime.errors import ArgumentError, DTypeError
 from .._runtime.native import declared as c
-from ._matrix import Matrix, dense_view, pack, unpack
+from ._layout import dense_view, unpack
+from ._matrix import Matrix, pack
 
 
 def plain(x, name):

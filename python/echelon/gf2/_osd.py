@@ -13,7 +13,8 @@ from .._runtime.errors import ArgumentError, DTypeError
 from .._runtime.native import declared as c
 from ._batched import Batch, eliminate, ranks_of, repeated, solutions
 from ._factors import on_device
-from ._matrix import Matrix, new, pack, stride_of, unpack
+from ._layout import stride_of, unpack
+from ._matrix import Matrix, new, pack
 from ._operand import Operand, indices
 
 # Bytes of the arrays of one piece, for osd_order > 0: on a CPU they stay in the cache.
