@@ -27,7 +27,7 @@ class _Address:
 
 def _external(address, index):
     """The stream of CuPy with this address."""
-    if hasattr(cupy.cuda.Stream, "from_external"):
+    if hasattr(getattr(cupy.cuda, "Stream", None), "from_external"):
         return cupy.cuda.Stream.from_external(_Address(address))
     return cupy.cuda.ExternalStream(address, index)
 
