@@ -8,11 +8,14 @@ import operator
 import os
 import threading
 
+import numpy as np
+
 from .. import _arrays
 from .._arrays import layout
+from .._arrays.numpy_family import address
 from . import context as contexts
 from . import native
-from .errors import ArgumentError, DTypeError, OutOfMemoryError
+from .errors import ArgumentError, DTypeError, OutOfMemoryError, UnsupportedError
 
 _host_device = os.environ.get("ECHELON_DEVICE", "cpu")
 _given = threading.local()  # stream: the argument of the call that runs
@@ -166,12 +169,35 @@ class Job:
             found = target
         return self.add(found)
 
+    def need_arithmetic(self):
+        """Raises UnsupportedError if the arrays of the family have no operators, such as * and []."""
+        if not getattr(self.family, "arithmetic", True):
+            raise UnsupportedError("for arrays in GPU memory this function needs those of PyTorch or CuPy; pass "
+                                   "torch.from_dlpack(x)")
+
+    def to_numpy(self, view):
+        """A copy of a contiguous array as an array of NumPy; the call waits for it."""
+        copy = np.empty(view.shape, _arrays.NAMES[view.code])
+        if view.size:
+            self.call("ech_copy", address(copy), view.pointer, view.nbytes)
+        return copy
+
+    def from_numpy(self, array):
+        """The View of a new array of the family with the values of an array of NumPy."""
+        source = _arrays.view(np.ascontiguousarray(array))
+        if self.family.name == "numpy":
+            return self.add(source)
+        target = self.empty(array.shape, source.code)
+        if source.nbytes:
+            self.call("ech_copy", target.pointer, source.pointer, source.nbytes)
+        return target
+
     def moved(self, x, name):
         """The View of an argument like view(), which is copied to the call's device also from an array of NumPy."""
         if self.device != "cpu":
             found = _arrays.view(x, name)
             if found.device == "cpu" and found.family.name == "numpy":
-                return self.add(self.family.view(self.family.from_numpy(found.array, self.device)))
+                return self.from_numpy(found.array)
         return self.view(x, name)
 
     def contiguous(self, view):
