@@ -136,9 +136,9 @@ def argsort_strings(x, /, *, descending=False, nulls="last", dtype=None, out=Non
     """Return the positions that sort strings.
 
     x: [n], strings or bytes: a list, an array of NumPy (dtype S, U, object or StringDType), or a column of pandas,
-    polars or Arrow. descending: from the largest to the smallest. nulls: "last" or "first", the place of missing values,
-    also in descending order. dtype: of the result: int64 (the default), int32, uint32 or uint64. out: an array [n] of
-    this dtype.
+    polars or Arrow. descending: from the largest to the smallest. nulls: "last" or "first", the place of missing
+    values, also in descending order. dtype: of the result: int64 (the default), int32, uint32 or uint64. out: an array
+    [n] of this dtype.
 
     Returns an array [n] of positions, in the library of x. The order is that of code points, which for UTF-8 is that of
     the bytes; a prefix precedes the longer string. The sort is stable. Raises DTypeError if x has other elements.
