@@ -10,7 +10,7 @@ from .._runtime.arguments import flag, two_outputs
 from .._runtime.call import Job, operation
 from .._runtime.errors import ArgumentError, DTypeError
 from .._runtime.native import declared as c
-from .common import (as_dtype_of, choice, flat, host_counts, promoted, reshaped, result_for, sorted_keys)
+from .common import (as_dtype_of, choice, current_device, flat, host_counts, promoted, reshaped, result_for, sorted_keys)
 from .search import search
 from .sort import one_dimension, same_length, segments_of
 from .time_keys import encoded
@@ -164,7 +164,8 @@ def _found(job, first, second, invert):
     if needles.size:
         search(job, "left", keys, needles, lower)
         search(job, "right", keys, needles, upper)
-    found = lower.array == upper.array if invert else lower.array != upper.array
+    with current_device(lower):
+        found = lower.array == upper.array if invert else lower.array != upper.array
     return job.add(lower.family.view(found))
 
 

@@ -2,15 +2,12 @@
 
 SPDX-License-Identifier: Apache-2.0
 """
-import ctypes
-
 import numpy as np
 
 from .._arrays import columns
 from .._arrays.numpy_family import NumPy
 from .._arrays.parts import Part
 from .._arrays.text import offsets_of
-from .._runtime import native
 from .._runtime.call import Job, operation
 from .._runtime.errors import ArgumentError, DTypeError
 from .._runtime.native import declared as c
