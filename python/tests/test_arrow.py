@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from echelon import _arrays
 from echelon._arrays import arrow
+from echelon._runtime import cuda
 
 pa = pytest.importorskip("pyarrow")
 TIME = datetime.datetime(2020, 1, 2)
@@ -126,6 +127,7 @@ def test_reductions_skip_nulls():
 
 @pytest.mark.parametrize("call, error, text", [
     (lambda x: echelon.sort(x, nulls="middle"), echelon.ArgumentError, "nulls is 'middle'"),
+    (lambda x: echelon.sort(np.zeros(2), nulls="middle"), echelon.ArgumentError, "nulls is .middle."),
     (lambda x: echelon.sort(x, axis=1), echelon.ArgumentError, "axis is 1"),
     (lambda x: echelon.sort(x, out=np.empty(3)), echelon.ArgumentError, "out is given"),
     (lambda x: echelon.argsort(x, out=np.empty(2, "i8")), echelon.ArgumentError, "out has shape"),
@@ -199,6 +201,49 @@ def test_release():
     assert Producer.released == 3  # sort() imports the array twice
     with pytest.raises(echelon.DTypeError, match="capsule"):
         echelon.sort(Producer([1], fail=True))
+
+
+class DeviceProducer(Producer):
+    """The same as an array of a GPU, whose memory is not read."""
+
+    event = ctypes.c_void_p(4711)
+    bitmap, offset = 0, 0
+
+    def __arrow_c_array__(self, requested_schema=None):
+        raise ValueError("not in host memory")
+
+    def __arrow_c_device_array__(self, requested_schema=None):
+        schema, _ = super().__arrow_c_array__()
+        callbacks, buffers, array, _ = self.kept
+        buffers[0] = self.bitmap
+        array.offset, array.null_count, array.length = self.offset, -1 if self.bitmap else 0, 2
+        struct = arrow.ArrowDeviceArray(array=array, device_id=1, device_type=2,
+                                        sync_event=ctypes.addressof(self.event))
+        self.device = struct
+        new = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p)(
+            ("PyCapsule_New", ctypes.pythonapi))
+        return schema, new(ctypes.addressof(struct), b"arrow_device_array", None)
+
+
+def test_device_arrays(monkeypatch):
+    waits = []
+    monkeypatch.setattr(cuda, "delay", lambda *arguments: waits.append(arguments))
+    Producer.released = DeviceProducer.released = 0
+    producer = DeviceProducer([3, 1, 2])
+    producer.offset = 1
+    view = _arrays.view(producer)
+    assert (view.pointer, view.shape, view.device) == (producer.values.ctypes.data + 4, (2,), "cuda:1")
+    assert view.readonly and waits == [("cuda:1", 0, 4711)]
+    assert _arrays.special(producer) is None
+    producer.bitmap = producer.values.ctypes.data
+    column = _arrays.special(producer)
+    assert (column.validity, column.validity_offset, column.device) == (producer.bitmap, 1, "cuda:1")
+    assert column.view.pointer == view.pointer and column.family is view.family
+    with pytest.raises(echelon.ArgumentError, match="keys may contain nulls in GPU memory"):
+        _arrays.view(producer, "keys")
+    del view, column
+    gc.collect()
+    assert DeviceProducer.released == 4
 
 
 def test_memory_outlives_the_array():

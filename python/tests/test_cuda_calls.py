@@ -11,6 +11,7 @@ import echelon
 import numpy as np
 import pytest
 from echelon._runtime import call, cuda
+from echelon._runtime import context as contexts
 
 
 class Driver:
@@ -217,6 +218,29 @@ def test_stream_argument_keeps_arrays(cupy, driver, monkeypatch):
     driver.capture = 1
     work(x, stream=5000)
     assert len(context.kept) == 2
+
+
+def test_context_keeps_the_stream(cupy, monkeypatch):
+    """The stream of the last call must exist until another one is selected."""
+    x, selected = Array(np.zeros(3)), []
+    context = contexts.Context("cpu")
+    monkeypatch.setattr(contexts, "get", lambda device, key=None: context)
+    monkeypatch.setattr(contexts.functions, "ech_set_stream", lambda handle, stream: selected.append(stream) or 0)
+    view = echelon._arrays.view(x)
+    with Stream(7000):
+        job = call.Job(view)
+        job.call("ech_sync")
+    assert selected == [7000] and context.stream_owner.ptr == 7000
+
+    @call.operation
+    def work(array):
+        call.Job(echelon._arrays.view(array)).call("ech_sync")
+
+    argument = Protocol((0, 8192))
+    work(x, stream=argument)
+    assert selected == [7000, 8192] and context.stream_owner is argument
+    work(x)
+    assert selected == [7000, 8192, 0] and context.stream_owner is not argument
 
 
 class Protocol:

@@ -137,16 +137,13 @@ def _device_chunk(x, name):
 
 def import_arrow(x, name="x"):
     """The format and the list of Chunks of an object with an Arrow interface."""
-    if hasattr(x, "__arrow_c_array__"):
-        device = getattr(x, "__arrow_c_device_array__", None)
+    if hasattr(x, "__arrow_c_device_array__"):
         try:
-            schema, array = x.__arrow_c_array__()
-        except Exception:  # an array in GPU memory has only the device interface
-            if device is None:
-                raise
             return _device_chunk(x, name)
+        except NotImplementedError:
+            pass  # only the other interface supports this type
+    if hasattr(x, "__arrow_c_array__"):
+        schema, array = x.__arrow_c_array__()
         schema, array = _taken(schema, b"arrow_schema", ArrowSchema), _taken(array, b"arrow_array", ArrowArray)
         return schema.struct.format.decode(), [Chunk(schema.struct, array.struct, array)]
-    if hasattr(x, "__arrow_c_device_array__"):
-        return _device_chunk(x, name)
     return _stream_chunks(x.__arrow_c_stream__(), name)

@@ -29,6 +29,10 @@ class Reader:
         if part.offsets is not None or part.kind != c.ECH_KEY_DTYPE or part.coded:
             what = "strings" if part.offsets is not None else "categories" if part.coded else "decimals or binary"
             raise DTypeError(f"{name} is {type(x).__name__} of {what}; this function needs numbers, bool or times")
+        if part.view is not None:
+            if part.bitmap is not None:
+                raise ArgumentError(f"{name} may contain nulls in GPU memory, which this function does not accept")
+            return part.view
         valid = part.valid()
         values = _with_times(part, valid if nulls == "error" else None)
         if valid is not None and nulls == "skip":

@@ -55,21 +55,27 @@ class Column:
 
     def __init__(self, part, family, view=None, name="x"):
         self.n, self.key_kind, self.part, self.family = part.n, part.kind, part, family
-        self.view, self.strings, self.width_bytes = view, None, 0
+        self.view, self.strings, self.width_bytes = view or part.view, None, 0
         if part.offsets is not None:
             self.strings = Strings(NumPy.view(part.offsets), NumPy.view(part.data))
-        elif view is None:
+        elif self.view is None:
             self.view = NumPy.view(part.values, name)
         if part.kind != c.ECH_KEY_DTYPE:
             self.width_bytes = part.values.shape[1]
         self.device = self.view.device if self.view is not None else "cpu"
-        self.validity = None if part.bitmap is None else NumPy.view(part.bitmap).pointer
+        if part.view is not None:
+            self.family = part.view.family
+        self.validity = None if part.bitmap is None else _address_of(part.bitmap)
         self.validity_offset = part.bit
 
     @property
     def null_count(self):
         valid = self.part.valid()
         return 0 if valid is None else self.n - int(np.count_nonzero(valid))
+
+
+def _address_of(bitmap):
+    return NumPy.view(bitmap).pointer if isinstance(bitmap, np.ndarray) else bitmap.pointer
 
 
 def read(x, name="x"):

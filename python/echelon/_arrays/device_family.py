@@ -86,6 +86,9 @@ class DeviceFamily:
     def stream(self, device):
         return 0
 
+    def stream_owner(self, device):
+        return None
+
     @contextlib.contextmanager
     def on_stream(self, device, stream):
         """Orders the work inside after that of the stream, and the stream after the work."""

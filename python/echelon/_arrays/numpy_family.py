@@ -152,6 +152,11 @@ class NumPy:
         return 0
 
     @staticmethod
+    def stream_owner(device):
+        """An object that keeps the current stream, or None if it is never destroyed."""
+        return None
+
+    @staticmethod
     def allocator(device):
         return None
 

@@ -4,6 +4,7 @@ SPDX-License-Identifier: Apache-2.0
 """
 import numpy as np
 
+from .._runtime import cuda
 from .._runtime.errors import DTypeError, UnsupportedError
 from .._runtime.native import declared as c
 from . import text
@@ -19,20 +20,23 @@ class Part:
     values   [n]; [n, width] of uint8 for kinds other than ECH_KEY_DTYPE; None for strings
     offsets, data   of strings, as in Arrow
     bitmap, bit     an array of bytes or None, and the number of the first bit: 1 means that the element is valid
+    view     the View of elements in GPU memory, whose bitmap is a DeviceArray; otherwise None
     kind     an ech_key_kind
     time     the dtype of NumPy that the values have as times, or None
     coded    whether the values are codes or ranks of other values, whose order they have
     """
 
-    __slots__ = ("n", "values", "offsets", "data", "bitmap", "bit", "kind", "time", "coded")
+    __slots__ = ("n", "values", "offsets", "data", "bitmap", "bit", "kind", "time", "coded", "view")
 
     def __init__(self, n, values=None, offsets=None, data=None, kind=c.ECH_KEY_DTYPE, time=None, coded=False):
         self.n, self.values, self.offsets, self.data, self.kind, self.time = n, values, offsets, data, kind, time
-        self.bitmap, self.bit, self.coded = None, 0, coded
+        self.bitmap, self.bit, self.coded, self.view = None, 0, coded, None
 
     def valid(self):
         """[n] of bool, or None if all elements are valid."""
-        return None if self.bitmap is None else bits(self.bitmap, self.bit, self.n)
+        if self.bitmap is None:
+            return None
+        return bits(self.bitmap if self.view is None else self.bitmap.to_numpy(), self.bit, self.n)
 
     def mark(self, valid):
         """Sets the bitmap from [n] of bool, or None."""
@@ -65,13 +69,30 @@ def time_of(form):
 
 def decode(chunks, name="x"):
     """The Part of the Arrow arrays of a column; at least one."""
-    for chunk in chunks:
-        if chunk.device != "cpu":
-            raise UnsupportedError(f"{name} is an Arrow array of format {chunk.format} in GPU memory; only numbers are "
-                                   "supported there")
+    if any(chunk.device != "cpu" for chunk in chunks):
+        return _on_device(chunks, name)
     if chunks[0].dictionary is not None:
         return _dictionaries(chunks, name)
     return joined([_with_nulls(_plain(chunk, name), chunk) for chunk in chunks])
+
+
+def _on_device(chunks, name):
+    """The Part of numbers in GPU memory. The legacy default stream waits for the array's event."""
+    chunk, dtype = chunks[0], _PRIMITIVE.get(chunks[0].format)
+    if len(chunks) > 1 or dtype is None or chunk.dictionary is not None:
+        raise UnsupportedError(f"{name} is an Arrow array of format {chunk.format!r} in GPU memory; only numbers in one "
+                               "chunk are supported there")
+    from .device_array import DeviceArray
+    from .device_family import DEVICE
+    if chunk.event:
+        cuda.delay(chunk.device, 0, chunk.event)
+    address = chunk.buffers[1] and chunk.buffers[1] + chunk.offset * int(dtype[1])
+    part = Part(chunk.length)
+    part.view = DEVICE.view(DeviceArray(address, (chunk.length,), None, dtype, chunk.device, chunk.owner, True), name)
+    if chunk.validity:
+        part.bit, size = chunk.offset, (chunk.offset + chunk.length + 7) // 8
+        part.bitmap = DeviceArray(chunk.validity, (size,), None, "u1", chunk.device, chunk.owner, True)
+    return part
 
 
 def _with_nulls(part, chunk):

@@ -114,6 +114,11 @@ class Torch:
         return torch.cuda.stream(_stream_at(stream, device))
 
     @staticmethod
+    def stream_owner(device):
+        """An object that keeps the current stream, or None if it is never destroyed."""
+        return None
+
+    @staticmethod
     def allocator(device):
         """The caching allocator of PyTorch."""
         if device == "cpu":

@@ -15,6 +15,7 @@ from . import native
 from .errors import ArgumentError, DTypeError, OutOfMemoryError
 
 _host_device = os.environ.get("ECHELON_DEVICE", "cpu")
+_given = threading.local()  # stream: the argument of the call that runs
 containers = []  # functions that return the arrays of an object, such as a sparse matrix, or None for other objects
 recorders = []  # those of explain() and profile(), of all threads
 
@@ -23,8 +24,7 @@ def get_device():
     """The device that sorts arrays in host memory: "cpu", unless set_device() or ECHELON_DEVICE selected another one.
 
     >>> import echelon
-    >>> echelon.get_device()
-    'cpu'
+    >>> echelon.set_device(echelon.get_device())
     """
     return _host_device
 
@@ -95,10 +95,12 @@ def _on_stream(function, stream, args, options):
     first = views[0]
     if pointer == first.family.stream(first.device):
         return function(*args, **options)
+    outer, _given.stream = getattr(_given, "stream", None), stream
     try:
         with first.family.on_stream(first.device, pointer):
             return function(*args, **options)
     finally:
+        _given.stream = outer
         for view in views:
             view.family.keep(view, pointer)
 
@@ -164,6 +166,14 @@ class Job:
             found = target
         return self.add(found)
 
+    def moved(self, x, name):
+        """The View of an argument like view(), which is copied to the call's device also from an array of NumPy."""
+        if self.device != "cpu":
+            found = _arrays.view(x, name)
+            if found.device == "cpu" and found.family.name == "numpy":
+                return self.add(self.family.view(self.family.from_numpy(found.array, self.device)))
+        return self.view(x, name)
+
     def contiguous(self, view):
         """The View, or that of a copy in C order."""
         if view.strides is None:
@@ -227,7 +237,8 @@ class Job:
         if context.busy or context.handle is None:  # a callback runs, or close_contexts() was called
             context = self.context = self._another()
         if context.stream != self.stream:  # also if a finalizer has used the context since this object was made
-            context.set_stream(self.stream)
+            owner = getattr(_given, "stream", None)
+            context.set_stream(self.stream, owner or self.family.stream_owner(self.device))
         function = getattr(native.functions, name)
         context.busy = True
         try:

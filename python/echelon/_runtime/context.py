@@ -16,7 +16,7 @@ import os
 import threading
 import weakref
 
-from . import errors, native
+from . import cuda, errors, native
 from .native import declared, functions
 
 _local = threading.local()
@@ -39,8 +39,8 @@ class Context:
             raise errors.from_status(status, native.error_text())
         self.handle, self.device, self.process = handle.value, device, _process
         if functions.ech_device_name(self.handle) != b"cpu":
-            _gpu["used"] = True
-        self.stream = 0
+            note_gpu()
+        self.stream, self.stream_owner = 0, None
         self.allocator = None  # keeps the callbacks alive
         self.failure = None  # the first exception of a callback of the current call
         self.busy = False  # a call runs, in which a callback may run
@@ -53,8 +53,21 @@ class Context:
         """Waits for queued work and closes the context. In a child of fork() it only forgets it."""
         handle, self.handle = self.handle, None
         if handle and self.process == os.getpid():
+            self._leave_stream(handle)
             functions.ech_close(handle)
             self.nested = None
+        self.kept = []
+
+    def _leave_stream(self, handle):
+        """Waits for the GPU, and returns to the default stream: the owner may have destroyed the other stream."""
+        if self.stream and functions.ech_set_stream(handle, None) == 0:
+            self.stream = 0
+            cuda.synchronize(self.device)
+
+    def synchronize(self):
+        """Waits for queued work, and raises the errors that it found."""
+        self._leave_stream(self.handle)
+        self.check(functions.ech_sync(self.handle))
         self.kept = []
 
     def __del__(self, exiting=_exiting):
@@ -75,11 +88,14 @@ class Context:
         if status:
             raise self.error(status)
 
-    def set_stream(self, stream):
-        """Selects the stream (an address) of the calls that follow."""
+    def set_stream(self, stream, owner=None):
+        """Selects the stream (an address) of the calls that follow. It must exist until another one is selected.
+
+        owner: an object that keeps it, or None.
+        """
         if stream != self.stream:
             self.check(functions.ech_set_stream(self.handle, stream))
-            self.stream = stream
+            self.stream, self.stream_owner = stream, owner
 
     def set_allocator(self, allocate, release):
         """allocate(bytes, stream) returns an address or 0; release(address, bytes, stream) takes it back.
@@ -110,6 +126,11 @@ class Context:
         self.allocator = native.struct(declared.ech_allocator, allocate=kinds["allocate"](allocate_checked),
                                        release=kinds["release"](release_checked))
         self.check(functions.ech_set_allocator(self.handle, ctypes.addressof(self.allocator)))
+
+
+def note_gpu():
+    """The driver is initialised in this process, so that children of fork() cannot use a GPU."""
+    _gpu["used"] = True
 
 
 def _check_device(device):
@@ -224,8 +245,7 @@ def synchronize():
     >>> echelon.synchronize()
     """
     for context in _idle_contexts("synchronize"):
-        context.check(functions.ech_sync(context.handle))
-        context.kept = []
+        context.synchronize()
 
 
 def close_contexts():

@@ -5,6 +5,7 @@ SPDX-License-Identifier: Apache-2.0
 import collections
 import ctypes
 
+from . import context as contexts
 from . import errors, native
 from .native import declared as c
 
@@ -28,8 +29,10 @@ def devices():
     >>> echelon.devices()[-1].name
     'cpu'
     """
-    found = []
-    for i in range(native.functions.ech_device_count()):
+    found, count = [], native.functions.ech_device_count()
+    if count > 1:
+        contexts.note_gpu()
+    for i in range(count):
         device = native.struct(c.ech_device)
         status = native.functions.ech_device_get(i, ctypes.addressof(device))
         if status:

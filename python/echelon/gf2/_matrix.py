@@ -396,7 +396,7 @@ class Matrix:
     def _gathered(self, axis, index):
         """The rows (axis 0) or columns (axis 1) at these positions."""
         job = Job(self._view)
-        places = job.contiguous(job.view(index, "index"))
+        places = job.contiguous(job.moved(index, "index"))
         if places.ndim != 1 or places.code not in INDEX_CODES:
             raise DTypeError(f"index has dtype {places.dtype} and {places.ndim} dimensions, but must have one, and "
                              "int32, uint32, int64 or uint64")
