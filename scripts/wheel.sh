@@ -1,10 +1,10 @@
 #!/bin/sh
 # wheel.sh [OUT_DIR] - builds the source distribution and the wheel of the Python package; the default is build/wheel.
 #
-#   ECHELON_CUDA_ARCHS="75;80;90;100;120"   compute capabilities whose machine code the wheel contains (the default); the PTX is that
-#                              of the last one. "none": CPUs only, as without nvcc
-#   GLIBC=2.28                 the oldest C library on which the wheel runs
-#   CC=cc                      the compiler; CC=aarch64-linux-gnu-gcc ECHELON_CUDA_ARCHS=none builds a wheel for Arm processors
+#   ECHELON_CUDA_ARCHS   compute capabilities whose machine code the wheel contains, "75;80;90;100;120" by default; the
+#                        PTX is that of the last one. "none": CPUs only, as without nvcc
+#   GLIBC=2.28           the oldest C library on which the wheel runs
+#   CC=cc                the compiler; CC=aarch64-linux-gnu-gcc ECHELON_CUDA_ARCHS=none builds a wheel for Arm processors
 #
 # The wheel contains the package and libechelon.so. The compiler of this machine compiles it, so that the code is that
 # of other builds. `zig cc` (ziglang on PyPI) links it with the C library of version GLIBC. If ziglang cannot be

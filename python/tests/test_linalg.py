@@ -230,8 +230,10 @@ def test_not_finite(rng, value):
 def test_condition_warning():
     n = 14
     hilbert = 1.0 / (np.arange(n)[:, None] + np.arange(n) + 1)
-    with pytest.warns(linalg.ConditionWarning, match="a is ill-conditioned"):
-        linalg.solve(hilbert, np.ones(n))
+    for call in (lambda: linalg.solve(hilbert, np.ones(n)), lambda: linalg.inv(hilbert)):
+        with pytest.warns(linalg.ConditionWarning, match="is ill-conditioned") as caught:
+            call()
+        assert caught[0].filename == __file__
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         linalg.solve(hilbert, np.ones(n), info=True)

@@ -416,7 +416,8 @@ def test_vectors_outlive_the_call(rng):
 def test_results_of_functions(rng):
     dense = poisson(4)
     b = rng.normal(size=16)
-    for convert in (lambda y: y[:, None], lambda y: y.tolist(), lambda y: y.astype("f4"), lambda y: np.repeat(y, 2)[::2]):
+    for convert in (lambda y: y[:, None], lambda y: y.tolist(), lambda y: y.astype("f4"),
+                    lambda y: np.repeat(y, 2)[::2]):
         assert solvers.cg(lambda x: convert(dense @ x), b, rtol=1e-3)[1] == 0
     for bad, error, text in ((lambda x: x[:3], ValueError, r"the result of A has shape \(3,\)"),
                              (lambda x: x * 1j, TypeError, "the result of A has dtype complex"),

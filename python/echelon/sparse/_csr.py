@@ -97,8 +97,8 @@ def parts_of(matrix, name="A"):
     """The Parts of a sparse matrix."""
     parts = find_parts(matrix, name)
     if parts is None:
-        raise DTypeError(f"{name} is {type(matrix).__name__}, but must be a sparse matrix of SciPy, CuPy or PyTorch, or "
-                         "echelon.sparse.CSR")
+        raise DTypeError(f"{name} is {type(matrix).__name__}, but must be a sparse matrix of SciPy, CuPy or PyTorch, "
+                         "or echelon.sparse.CSR")
     return parts
 
 
