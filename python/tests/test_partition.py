@@ -10,7 +10,7 @@ from echelon._ops.quantile import METHODS
 from test_sort import DTYPES, numbers
 
 Q = [0, 0.1, 0.25, 1 / 3, 0.5, 0.9, 1]
-OLD = np.quantile([0, 1], 0.75, method="closest_observation") == 0  # the definition says 1
+OLD = np.quantile([0, 1], 0.75, method="closest_observation") == 0  # by definition it is 1
 AGREEING = [pytest.param(method, marks=pytest.mark.skipif(OLD and method == "closest_observation", reason="this "
                          "version of NumPy rounds closest_observation down")) for method in METHODS]
 
