@@ -6,6 +6,7 @@ import ctypes
 
 from .._arrays.numpy_family import NumPy
 from .._runtime import native
+from .._runtime.arguments import flag
 from .._runtime.call import Job
 from .._runtime.errors import ArgumentError
 from .._runtime.native import declared as c
@@ -20,7 +21,7 @@ def nulls_first(nulls):
 
 def argsort_column(column, code, descending, nulls, out=None):
     """The positions that sort a Column, as ech_dtype code."""
-    first, descending = nulls_first(nulls), int(bool(descending))
+    first, descending = nulls_first(nulls), flag(descending, "descending")
     strings = column.strings
     job = Job(strings.bytes if strings is not None else column.view)
     job.family = column.family
