@@ -44,8 +44,9 @@ if [ -n "$reason" ]; then
 fi
 
 export PYTHONPATH="$build/python" PYTHONDONTWRITEBYTECODE=1
-log=$(mktemp) || exit 1
-trap 'rm -f "$log"' EXIT
-"$candidate" -m pytest -q -rs -p no:cacheprovider --color=no "$source/python/tests" "$@" >"$log" 2>&1
-pytest_result python "$log" $?
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+export HYPOTHESIS_STORAGE_DIRECTORY="$work/hypothesis"
+"$candidate" -m pytest -q -rs -p no:cacheprovider --color=no "$source/python/tests" "$@" >"$work/log" 2>&1
+pytest_result python "$work/log" $?
 finish
