@@ -25,7 +25,16 @@ class Reader:
 
     def view(self, x, name="x", nulls="error"):
         """The View of a column of numbers, bool or times. nulls: "error", or "skip": without the nulls."""
+        return self._view_of(columns.read(x, name), x, name, nulls)
+
+    def column_or_view(self, x, name="x"):
+        """(Column, None) if a View does not represent x, otherwise (None, View)."""
         part = columns.read(x, name)
+        if part.offsets is None and part.kind == c.ECH_KEY_DTYPE and not part.coded and part.bitmap is None:
+            return None, self._view_of(part, x, name, "error")
+        return columns.Column(part, self.of(x), name=name), None
+
+    def _view_of(self, part, x, name, nulls):
         if part.offsets is not None or part.kind != c.ECH_KEY_DTYPE or part.coded:
             what = "strings" if part.offsets is not None else "categories" if part.coded else "decimals or binary"
             raise DTypeError(f"{name} is {type(x).__name__} of {what}; this function needs numbers, bool or times")
@@ -43,14 +52,6 @@ class Reader:
         view = self.of(x).view(values, name)
         view.readonly = True
         return view
-
-    def special(self, x, name="x"):
-        """The Column of x if a view does not represent it: with nulls, strings, categories or wide elements."""
-        part = columns.read(x, name)
-        plain = part.offsets is None and part.kind == c.ECH_KEY_DTYPE and not part.coded
-        if plain and part.bitmap is None:
-            return None
-        return columns.Column(part, self.of(x), name=name)
 
 
 def _with_times(part, valid):
