@@ -47,15 +47,5 @@ export PYTHONPATH="$build/python" PYTHONDONTWRITEBYTECODE=1
 log=$(mktemp) || exit 1
 trap 'rm -f "$log"' EXIT
 "$candidate" -m pytest -q -rs -p no:cacheprovider --color=no "$source/python/tests" "$@" >"$log" 2>&1
-status=$?
-
-# "2 failed, 10 passed, 1 skipped, 3 warnings, 1 error in 0.12s": sets the three numbers.
-count() { tail -n 1 "$log" | sed -n "s/^\(.*[ =]\)*\([0-9][0-9]*\) $1.*/\2/p"; }
-passed=$(count passed) skipped=$(count skipped) failed=$(count failed) errors=$(count error)
-failed=$((${failed:-0} + ${errors:-0})) passed=${passed:-0} skipped=${skipped:-0}
-sed -n 's/^SKIPPED \[\([0-9]*\)\] [^ ]* /skip python: \1 x /p' "$log"
-if [ "$status" -ne 0 ]; then
-    sed 's/^/    /' "$log"
-    [ "$failed" -gt 0 ] || [ "$status" -eq 5 ] || fail "python: pytest ended with status $status"
-fi
+pytest_result python "$log" $?
 finish

@@ -441,7 +441,7 @@ def test_streams_and_devices(rng):
     (lambda a: gf2.Matrix.zeros(2**32, 1), ValueError, "rows is 4294967296"),
     (lambda a: gf2.Matrix.zeros(1.5, 1), TypeError, "rows is 1.5"),
     (lambda a: gf2.Matrix.random(2, 2, probability=2), ValueError, "probability"),
-    (lambda a: gf2.matrix(a)[3], IndexError, "row 3"),
+    (lambda a: gf2.matrix(a)[3], IndexError, "row 3 does not exist: the matrix has 3 rows"),
     (lambda a: gf2.matrix(a)[[3]], ValueError, r"index\[0\] is out of range"),
     (lambda a: gf2.matrix(a)[[-1]], ValueError, r"index\[0\] is out of range"),
     (lambda a: gf2.matrix(a)[None], ValueError, "row is None"),

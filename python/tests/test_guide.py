@@ -15,7 +15,8 @@ from test_doctests import Checker
 SOURCE = Path(__file__).parents[2]
 PAGES = [page for page in sorted((SOURCE / "docs" / "guide").glob("python*.md")) if ">>>" in page.read_text()]
 EXAMPLES = sorted((SOURCE / "examples" / "python").glob("*.py"))
-SMALL = {"ldpc_osd": ["--distance", "3", "--shots", "100"], "poisson_cg": ["20"]}  # arguments for a test
+SMALL = {"ldpc_osd": ["--distance", "3", "--shots", "100"], "neighbours": ["1000", "8"], "poisson_cg": ["20"],
+         "sort_frame": ["2000", "2"]}  # arguments for a test
 
 
 def skip_without(text):

@@ -137,13 +137,21 @@ def test_vecdot(rng, dtype):
 
 # ---- Systems ----
 
+def reference(a, b):
+    """numpy.linalg.solve() with the broadcasting of NumPy 2."""
+    columns = b[:, None] if b.ndim == 1 else b
+    batch = np.broadcast_shapes(a.shape[:-2], columns.shape[:-2])
+    x = np.linalg.solve(a, np.broadcast_to(columns, batch + columns.shape[-2:]))
+    return x[..., 0].copy() if b.ndim == 1 else x
+
+
 @pytest.mark.parametrize("dtype", FLOATS)
 @pytest.mark.parametrize("shapes", [((1, 1), (1,)), ((5, 5), (5,)), ((40, 40), (40, 3)), ((2, 3, 3), (2, 3, 2)),
                                     ((2, 3, 3), (3,)), ((3, 3), (4, 3, 1)), ((2, 1, 3, 3), (5, 3, 2)), ((0, 0), (0,)),
                                     ((0, 0), (0, 2)), ((3, 3), (3, 0)), ((0, 3, 3), (3, 2)), ((2, 0, 0), (2, 0, 1))])
 def test_solve(rng, dtype, shapes):
     a, b = matrix(rng, shapes[0], dtype), rng.normal(size=shapes[1]).astype(dtype)
-    wanted = np.linalg.solve(a, b)
+    wanted = reference(a, b)
     for x in layouts(a):
         for y in layouts(b):
             close(linalg.solve(x, y), wanted, 1000)
@@ -180,7 +188,7 @@ def test_refinement():
     b = hilbert @ np.ones(n)
     plain, refined = (linalg.solve(hilbert, b, refine=steps, info=True) for steps in (0, None))
     assert plain[1].refinements == 0 and refined[1].refinements > 0
-    assert refined[1].backward_error <= plain[1].backward_error
+    assert refined[1].backward_error <= max(plain[1].backward_error, 1e-16)
 
 
 def test_reports_of_batches(rng):
@@ -222,8 +230,10 @@ def test_not_finite(rng, value):
 def test_condition_warning():
     n = 14
     hilbert = 1.0 / (np.arange(n)[:, None] + np.arange(n) + 1)
-    with pytest.warns(linalg.ConditionWarning, match="a is ill-conditioned"):
-        linalg.solve(hilbert, np.ones(n))
+    for call in (lambda: linalg.solve(hilbert, np.ones(n)), lambda: linalg.inv(hilbert)):
+        with pytest.warns(linalg.ConditionWarning, match="is ill-conditioned") as caught:
+            call()
+        assert caught[0].filename == __file__
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         linalg.solve(hilbert, np.ones(n), info=True)

@@ -55,6 +55,9 @@ def test_select_if(rng, dtype, compare):
     found, count = echelon.partition_if(x, compare, value)
     same(found, np.concatenate([flat[flags], flat[~flags]]))
     assert count == flags.sum() and type(count) is int
+    out = np.empty(2 * x.size, dtype)[::2]
+    assert echelon.partition_if(flat, compare, value, out=out)[0] is out
+    same(out.copy(), found)
 
 
 def test_other_tests(rng):
@@ -88,6 +91,8 @@ def test_partitions(rng):
         found, counts = echelon.partition_3way(z, low, high)
         same(found, np.concatenate([z[less], z[between], z[~less & ~between]]))
         assert counts == (less.sum(), between.sum())
+        echelon.partition_3way(z, low, high, out=z)
+        same(z, found)
     same(echelon.partition_3way(np.empty(0), 1, 2)[0], np.empty(0))
 
 

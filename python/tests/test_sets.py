@@ -86,6 +86,14 @@ def test_merges(rng, dtype, descending):
     out = np.empty(214, first.dtype)[::2]
     assert echelon.merge(first, second, descending=descending, out=out) is out
     same(out.copy(), merged)
+    outs = np.empty_like(whole), np.empty((2, 140)).T
+    assert echelon.merge_many(whole, [0, 7, 7, 107, 140], values=values, descending=descending, out=outs)[0] is outs[0]
+    same(outs[0], keys)
+    same(outs[1].copy("C"), moved)
+    outs = np.empty(107, first.dtype), np.empty((107, 2))
+    assert echelon.merge_pairs(first, values[:7], second, values[7:107], descending=descending, out=outs)[1] is outs[1]
+    same(outs[0], merged)
+    same(outs[1], values[:107][order])
     keys, moved = echelon.merge_pairs(first, values[:7], second, values[7:107], descending=descending)
     same(keys, merged)
     same(moved, values[:107][order])
@@ -113,6 +121,8 @@ def test_torch(rng):
     (lambda x: echelon.merge_pairs(x, np.ones((4, 2)), x, np.ones((4, 3))), ValueError, "values2 has shape"),
     (lambda x: echelon.merge_many(x, [0, 9]), ValueError, "offsets"),
     (lambda x: echelon.merge_many(x, [0, 4], values=x[:1]), ValueError, "values has length 1"),
+    (lambda x: echelon.merge_many(x, [0, 4], out=x[:2]), ValueError, "out has shape"),
+    (lambda x: echelon.merge_pairs(x, x, x, x, out=(np.empty(8), x)), ValueError, r"out\[1\] has shape"),
     (lambda x: echelon.isin(x, x, out=x), TypeError, "out has dtype"),
     (lambda x: echelon.isin(x, np.array(["2020"], "M8[Y]")), TypeError, "cannot be compared"),
 ])

@@ -101,6 +101,20 @@ def test_strings_among_columns(rng, make):
                                        descending=descending).tolist() == expected
 
 
+@pytest.mark.parametrize("choices", [WORDS, WORDS[:11], ["", "a", "a\0", "a\0\0", "\0"], ["aaa", "aab", "a\0b"], [""],
+                                     ["x" * 40 + "a", "x" * 40 + "b"]])
+def test_lists_of_strings_among_columns(rng, choices):
+    words = [choices[i] for i in rng.integers(0, len(choices), 100)]
+    number = rng.integers(0, 3, 100)
+    for descending in (False, True):
+        expected = order_of([words, number.tolist()], [descending, False])
+        assert echelon.argsort_columns([words, number], descending=[descending, False]).tolist() == expected
+    words[::7] = [None] * len(words[::7])
+    keys = [[(word is None, word or "") for word in words], number.tolist()]
+    assert echelon.argsort_columns([words, number]).tolist() == order_of(keys, [False, False])
+    assert echelon.argsort_columns([[], number[:0]]).tolist() == []
+
+
 def test_uuids(rng):
     ids = [uuid.UUID(bytes=rng.bytes(16)).bytes for _ in range(50)]
     x = np.frombuffer(b"".join(ids), "V16")

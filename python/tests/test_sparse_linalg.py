@@ -174,6 +174,9 @@ def test_incomplete_factors_of_unordered_matrices(rng):
         np.testing.assert_allclose(found[0], wanted[0], atol=1e-12)
     for name in ("gauss_seidel", "solve", "jacobi"):
         assert getattr(solvers, name)(messy, b)[1] == 0
+    for index in ("u4", "i8", "u8"):
+        typed = messy._replace(indices=messy.indices.astype(index), indptr=messy.indptr.astype(index))
+        assert np.array_equal(solvers.cg(typed, b, M="ic0")[0], solvers.cg(messy, b, M="ic0")[0])
 
 
 def test_solve_options(rng):
@@ -413,7 +416,8 @@ def test_vectors_outlive_the_call(rng):
 def test_results_of_functions(rng):
     dense = poisson(4)
     b = rng.normal(size=16)
-    for convert in (lambda y: y[:, None], lambda y: y.tolist(), lambda y: y.astype("f4"), lambda y: np.repeat(y, 2)[::2]):
+    for convert in (lambda y: y[:, None], lambda y: y.tolist(), lambda y: y.astype("f4"),
+                    lambda y: np.repeat(y, 2)[::2]):
         assert solvers.cg(lambda x: convert(dense @ x), b, rtol=1e-3)[1] == 0
     for bad, error, text in ((lambda x: x[:3], ValueError, r"the result of A has shape \(3,\)"),
                              (lambda x: x * 1j, TypeError, "the result of A has dtype complex"),
@@ -437,6 +441,19 @@ def test_threads(rng):
     for thread in threads:
         thread.join()
     assert len(results) == 8 and all(np.allclose(x, wanted, atol=1e-6) for x in results)
+
+
+def test_explain_and_profile(rng):
+    dense = poisson(4)
+    b = rng.normal(size=16)
+    for a in (csr_of(dense), dense, lambda x: dense @ x):
+        calls = echelon.explain(solvers.cg, a, b, M=lambda r: r / 4)
+        plans = [call.plan for call in calls if call.function == "ech_solve"]
+        assert len(plans) == 1 and plans[0]["algorithm"]["name"] == "cg"
+        assert plans[0]["precond"] == "a function of the caller"
+    with echelon.profile() as profile:
+        solvers.cg(lambda x: echelon.linalg.matmul(dense, x), b)
+    assert {"ech_solve", "ech_matvec"} <= {call.function for call in profile.calls}
 
 
 # ---- Errors ----
@@ -547,8 +564,9 @@ def test_cupy(rng):
     for a in (matrix, dense, cupyx.scipy.sparse.linalg.aslinearoperator(matrix), lambda x: dense @ x):
         x, info = solvers.cg(a, b, M=lambda r: r / 4, rtol=1e-8)
         assert info == 0 and float(cupy.linalg.norm(b - dense @ x)) <= 1.0001e-8 * float(cupy.linalg.norm(b))
-    messy = cupyx.scipy.sparse.csr_matrix((matrix.data[::-1], matrix.indices[::-1],
-                                           matrix.indptr[-1] - matrix.indptr[::-1]), shape=(64, 64))
+    starts = cupy.asnumpy(matrix.indptr)
+    order = np.concatenate([np.arange(a, b)[::-1] for a, b in zip(starts, starts[1:])])  # columns in descending order
+    messy = cupyx.scipy.sparse.csr_matrix((matrix.data[order], matrix.indices[order], matrix.indptr), shape=(64, 64))
     assert solvers.cg(messy, b, M="ic0")[1] == 0
 
 

@@ -88,6 +88,12 @@ def test_torch():
     assert echelon.mode(y).mode.dtype == torch.bfloat16 and echelon.unique_values(y).tolist() == [1, 2]
 
 
+def test_pandas():
+    pandas = pytest.importorskip("pandas")
+    values, index = echelon.unique(pandas.Series([3, 1, 3]), return_index=True)
+    assert isinstance(values, pandas.Series) and values.tolist() == [1, 3] and index.tolist() == [1, 0]
+
+
 @pytest.mark.parametrize("call, error, text", [
     (lambda x: echelon.mode(x[:0]), ValueError, "x is empty"),
     (lambda x: echelon.unique_all(x + 1j), TypeError, "complex"),

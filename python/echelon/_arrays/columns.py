@@ -95,11 +95,23 @@ def read(x, name="x"):
     return None
 
 
+def _without_views(x):
+    """A column of strings of polars as Arrow strings with offsets, if pyarrow is installed: polars converts faster."""
+    try:
+        import polars
+        import pyarrow  # noqa: F401  to_arrow() needs it
+        return x.to_arrow(compat_level=polars.CompatLevel.oldest())
+    except (ImportError, AttributeError, TypeError):  # no pyarrow, or an old version of polars
+        return x
+
+
 def _chunks_of(x, name):
     """The format and the Chunks of an object with an Arrow interface, or None."""
+    library = type(x).__module__.partition(".")[0]
+    if library == "polars" and str(getattr(x, "dtype", "")) in ("String", "Binary"):
+        x = _without_views(x)
     if any(hasattr(x, attribute) for attribute in ARROW):
         return import_arrow(x, name)
-    library = type(x).__module__.partition(".")[0]
     if library == "polars" and hasattr(x, "to_arrow"):  # before version 1.3
         return import_arrow(x.to_arrow(), name)
     if library == "pyarrow" and hasattr(x, "chunks"):  # before version 16

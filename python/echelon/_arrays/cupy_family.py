@@ -15,6 +15,23 @@ from .numpy_family import NumPy, code_and_kind
 from .view import View, simplified
 
 
+class _Address:
+    """A stream of another library, for Stream.from_external()."""
+
+    def __init__(self, address):
+        self.address = address
+
+    def __cuda_stream__(self):
+        return 0, self.address
+
+
+def _external(address, index):
+    """The stream of CuPy with this address."""
+    if hasattr(getattr(cupy.cuda, "Stream", None), "from_external"):
+        return cupy.cuda.Stream.from_external(_Address(address))
+    return cupy.cuda.ExternalStream(address, index)
+
+
 class CuPy:
     """The family of cupy.ndarray. The dtypes are those of NumPy."""
 
@@ -97,7 +114,7 @@ class CuPy:
     def on_stream(device, stream):
         """A context manager in which this is the current stream."""
         index = int(device.partition(":")[2])
-        with cupy.cuda.Device(index), cupy.cuda.ExternalStream(stream, index):
+        with cupy.cuda.Device(index), _external(stream, index):
             yield
 
     @staticmethod
@@ -107,13 +124,13 @@ class CuPy:
         blocks = {}
 
         def allocate(size, stream):
-            with cupy.cuda.Device(index), cupy.cuda.ExternalStream(stream, index):
+            with cupy.cuda.Device(index), _external(stream, index):
                 memory = cupy.cuda.alloc(size)
             blocks[memory.ptr] = memory
             return memory.ptr
 
         def release(pointer, size, stream):
-            with cupy.cuda.Device(index), cupy.cuda.ExternalStream(stream, index):
+            with cupy.cuda.Device(index), _external(stream, index):
                 del blocks[pointer]
 
         return allocate, release

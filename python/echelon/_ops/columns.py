@@ -15,7 +15,7 @@ from .._runtime.errors import ArgumentError, DTypeError
 from .._runtime.native import declared as c
 from .column_sort import nulls_first
 from .sort import index_code
-from .strings import column_of, ranked
+from .strings import column_of, fixed, ranked
 
 _MOST_COLUMNS, _MOST_BYTES = 16, 512
 
@@ -70,7 +70,7 @@ def _bytes_of(column):
 
 def _reduced(found):
     """The Columns without strings, and with at most 512 bytes per row."""
-    found = [ranked(column) if column.strings is not None else column for column in found]
+    found = [fixed(column) if column.strings is not None else column for column in found]
     while sum(map(_bytes_of, found)) > _MOST_BYTES:
         widest = max(range(len(found)), key=lambda i: _bytes_of(found[i]))
         if found[widest].key_kind != c.ECH_KEY_BYTES or _bytes_of(found[widest]) <= 8:
@@ -131,8 +131,8 @@ def argsort_columns(columns, /, *, by=None, descending=False, nulls="last", dtyp
 
     Returns an array [n]: position i is that of the i-th row in the order. The sort is stable. It is an array of NumPy,
     or of the library of the first column if that is PyTorch or CuPy. NaN is the largest value and not missing; NaT and
-    None are missing. Strings are in the order of their code points; among several columns they are replaced by their
-    ranks first. Raises ArgumentError for an unknown name and for columns of different lengths.
+    None are missing. Strings are in the order of their code points; among several columns, long ones are first replaced
+    by their ranks. Raises ArgumentError for an unknown name and for columns of different lengths.
 
     >>> import echelon, numpy
     >>> table = {"city": ["Rome", "Oslo", "Rome"], "year": numpy.array([2021, 2019, 2020])}

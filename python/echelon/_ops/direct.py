@@ -4,6 +4,7 @@ SPDX-License-Identifier: Apache-2.0
 """
 import ctypes
 import math
+import sys
 import warnings
 from typing import Any, NamedTuple, Optional
 
@@ -120,6 +121,14 @@ def _problem(status, report, name, index, count):
     return error
 
 
+def _caller():
+    """The stack level of the code that called the package, for a warning of the function that calls this one."""
+    level, frame = 1, sys._getframe(1)
+    while frame is not None and frame.f_globals.get("__name__", "").partition(".")[0] == __name__.partition(".")[0]:
+        level, frame = level + 1, frame.f_back
+    return level
+
+
 def _judge(report, name, index, count, code, info):
     """Raises the error of a system without a solution, unless info; warns of an ill-conditioned matrix."""
     if report.status != "solved":
@@ -128,7 +137,7 @@ def _judge(report, name, index, count, code, info):
     elif 0 < report.rcond < _EPS[code] and not info:
         where = f"{name}[{', '.join(map(str, index))}]" if count > 1 else name
         warnings.warn(f"{where} is ill-conditioned (rcond is {report.rcond:.3g}): the result may be inaccurate",
-                      ConditionWarning, stacklevel=5)
+                      ConditionWarning, stacklevel=_caller())
 
 
 def _batches(x, batch):

@@ -4,7 +4,7 @@ SPDX-License-Identifier: Apache-2.0
 """
 import functools
 
-from .._arrays.view import View, contiguous_strides
+from .._arrays.view import View
 from .._runtime.errors import DTypeError
 from .._runtime.native import declared as c
 from .common import cast, common_code
@@ -38,9 +38,9 @@ def reshaped(view, shape):
 
 def extent(view):
     """The addresses of the first byte of an array, and of the byte after the last one."""
-    if view.size == 0:
-        return view.pointer, view.pointer
-    strides = view.strides or contiguous_strides(view.shape, view.itemsize)
+    if view.strides is None or view.size == 0:
+        return view.pointer, view.pointer + view.nbytes
+    strides = view.strides
     steps = [(n - 1) * stride for n, stride in zip(view.shape, strides)]
     return (view.pointer + sum(step for step in steps if step < 0),
             view.pointer + sum(step for step in steps if step > 0) + view.itemsize)

@@ -60,6 +60,8 @@ def _layout(view, transposable):
 
 def broadcast(first, second):
     """The common shape of two batches."""
+    if not first or not second or first == second:
+        return first or second
     try:
         return np.broadcast_shapes(first, second)
     except ValueError:
@@ -85,10 +87,11 @@ def _regular(distances, itemsize):
 
 def _multiply(job, a, b, target, batch, shape, options):
     """target = a b for each pair of matrices; shape: m, n and k."""
-    places = [x.distances(batch) for x in (a, b, target)]
-    count = places[0].size
-    steps = [_regular(distances, x.view.itemsize) for distances, x in zip(places, (a, b, target))]
-    code = a.view.code
+    code, places, steps = a.view.code, [], (0, 0, 0)
+    if batch:
+        places = [x.distances(batch) for x in (a, b, target)]
+        steps = [_regular(distances, x.view.itemsize) for distances, x in zip(places, (a, b, target))]
+    count = places[0].size if batch else 1
     if None not in steps and (count == 1 or steps[2]):
         if count > 1:
             options.batch_count = count
@@ -167,7 +170,7 @@ def matmul(x1, x2, /, *, dtype=None, algorithm=None, out=None):
         first = reshaped(job.contiguous(first), (1, k))
     if second.ndim == 1:
         second = reshaped(job.contiguous(second), (k, 1))
-    place = _place(job, target, c_shape, (first, second))
+    place = _place(job, target, c_shape, (first, second) if out is not None else ())
     options = native.struct(c.ech_matmul_options, accumulate_wide=int(result != code),
                             algorithm=algorithm_of(algorithm))
     _product(job, first, second, place, batch, options)
@@ -178,7 +181,7 @@ def matmul(x1, x2, /, *, dtype=None, algorithm=None, out=None):
 
 
 def _place(job, target, shape, inputs):
-    """The Matrices that receive a result: those of target, or a new array."""
+    """The Matrices that receive a result: those of target, or a new array if target overlaps the inputs."""
     if not any(overlap(target, view) for view in inputs):
         if target.contiguous:
             return Matrices(job, reshaped(target, shape))

@@ -10,7 +10,8 @@ from .._runtime.arguments import flag
 from .._runtime.call import Job, operation
 from .._runtime.errors import ArgumentError, DTypeError
 from .._runtime.native import declared as c
-from .common import (Items, as_dtype_of, cast, choice, element, flat, host_counts, integer, pointer_to, reshaped)
+from .common import (Items, as_dtype_of, cast, choice, element, flat, host_counts, integer, pointer_to, reshaped,
+                     result_for)
 from .sort import index_code, one_dimension, same_length
 from .time_keys import encoded
 
@@ -197,10 +198,11 @@ def partition_flags(x, flags, /, *, packed=False, invert=False, out=None):
 
 
 @operation
-def partition_if(x, compare, value=None, /, *, invert=False):
+def partition_if(x, compare, value=None, /, *, invert=False, out=None):
     """Move the elements that pass a test to the front.
 
-    x, compare, value: as for select_if(). invert: move the elements that do not pass to the front.
+    x, compare, value: as for select_if(). invert: move the elements that do not pass to the front. out: an
+    array of the size of x, with one dimension, and the dtype of x.
 
     Returns (array, count): the flattened x, with the count elements that pass first; both parts keep their order. count
     is an int. If x is in GPU memory, the call waits until it is known.
@@ -213,18 +215,20 @@ def partition_if(x, compare, value=None, /, *, invert=False):
     job = Job(view)
     source = flat(job, view)
     code, number = _test(job, source, compare, value)
-    result, count = job.empty(source.shape, view.code, view.kind, view), host_counts()
+    target, count = job.output(out, source.shape, view.code, view.kind, view), host_counts()
+    result = result_for(job, target, source)
     if source.size:
         job.call("ech_partition_if", code, source.pointer, result.pointer, ctypes.addressof(count), source.size,
                  source.code, None if number is None else pointer_to(number), _options(invert=flag(invert, "invert")))
-    return job.finish(result), count[0]
+    return job.finish(target, out, result), count[0]
 
 
 @operation
-def partition_3way(x, low, high, /):
+def partition_3way(x, low, high, /, *, out=None):
     """Move the elements less than low to the front, and those greater than high to the end.
 
     x: array of any shape, which is flattened. low, high: numbers that the dtype of x can represent; low <= high.
+    out: an array of the size of x, with one dimension, and the dtype of x.
 
     Returns (array, (less, between)): the less elements below low, then the between elements from low to high (both
     inclusive), then those above high and NaN. Each part keeps its order. The counts are ints. If x is in GPU memory,
@@ -240,10 +244,11 @@ def partition_3way(x, low, high, /):
         raise DTypeError(f"x has dtype {view.dtype}, but must have numbers")
     source = flat(job, view)
     bounds = element(low, view, "low"), element(high, view, "high")
-    result, counts = job.empty(source.shape, view.code, view.kind, view), host_counts(2)
+    target, counts = job.output(out, source.shape, view.code, view.kind, view), host_counts(2)
+    result = result_for(job, target, source)
     job.call("ech_partition_3way", source.pointer, result.pointer, ctypes.addressof(counts), source.size, source.code,
              pointer_to(bounds[0]), pointer_to(bounds[1]), None)
-    return job.finish(result), (counts[0], counts[1])
+    return job.finish(target, out, result), (counts[0], counts[1])
 
 
 def _runs(job, source, lengths=False):

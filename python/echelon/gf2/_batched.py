@@ -5,15 +5,14 @@ SPDX-License-Identifier: Apache-2.0
 import ctypes
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from .. import _arrays
 from .._runtime import native
 from .._runtime.call import Job, operation
 from .._runtime.errors import ArgumentError
 from .._runtime.native import declared as c
 from ._elimination import int64_of, limit_of
-from ._matrix import Matrix, dense_view, new, pack, stride_of, unpack
+from ._layout import dense_view, stride_of, unpack
+from ._matrix import Matrix, new, pack
 from ._operand import Operand, echelon_options, indices, plain
 
 
@@ -73,8 +72,13 @@ def order_of(job, column_order, batch):
 
 def repeated(job, view, count):
     """The View [count, n] with the same row count times."""
-    target = job.empty((count, view.shape[0]), view.code)
-    job.family.copy_to(target.array, view.array)
+    row, target, done = job.contiguous(view), job.empty((count, view.shape[0]), view.code), 1
+    if count and row.size:
+        job.call("ech_copy_async", target.pointer, row.pointer, row.nbytes)
+    while row.size and done < count:  # doubles the number of rows
+        rows = min(done, count - done)
+        job.call("ech_copy_async", target.pointer + done * row.nbytes, target.pointer, rows * row.nbytes)
+        done += rows
     return target
 
 
@@ -174,7 +178,7 @@ def solve_batched(a, b, /, *, column_order=None):
     count, rows = right.shape
     if not isinstance(a, Matrix):
         a, _ = plain(a, "a")
-    if isinstance(a, Matrix) or np.ndim(a) == 2:
+    if isinstance(a, Matrix) or _arrays.view(a, "a").ndim == 2:
         left = Operand(a, "a", right.job())
         batch = Batch(left.bits, count, *left.shape, shared=True)
     else:
@@ -185,7 +189,7 @@ def solve_batched(a, b, /, *, column_order=None):
     order = order_of(job, column_order, batch)
     x, flags = solutions(job, batch, right.bits, order)
     family = job.family
-    return Solutions(right.result(job, x), family.retyped(flags.array, family.bool_dtype()))
+    return Solutions(right.result(job, x), family.result(family.retyped(flags.array, family.bool_dtype())))
 
 
 def solutions(job, batch, b, order):

@@ -33,7 +33,7 @@ def int64_of(job, view, count=None):
     """The array of indices as int64, or its first elements."""
     family = job.family
     array = view.array if view.code == c.ECH_I64 else family.cast(view.array, family.dtype(c.ECH_I64))
-    return array if count is None else family.head(array, count)
+    return family.result(array if count is None else family.head(array, count))
 
 
 def _order(job, column_order, cols):
@@ -283,8 +283,8 @@ def solve(a, b, /, *, solvable=False, certificate=False, column_order=None):
         _require(job, flags, right.vector)
         return right.result(job, x, vector=right.vector)
     family = job.family
-    found = family.retyped(flags.array, family.bool_dtype())
-    results = [right.result(job, x, vector=right.vector), bool(found[0]) if right.vector else found]
+    found = on_host(job, flags)[0] != 0 if right.vector else family.retyped(flags.array, family.bool_dtype())
+    results = [right.result(job, x, vector=right.vector), bool(found) if right.vector else family.result(found)]
     if certificate:
         results.append(right.result(job, proof, vector=right.vector))
     return tuple(results)
@@ -304,12 +304,18 @@ def _solve(job, a, b, x, flags, proof, order):
                     proof.reference() if proof is not None else None, ctypes.byref(echelon_options(job, order)))
 
 
+def on_host(job, view):
+    """A copy of an array of bytes as an array of NumPy."""
+    host = np.empty(view.size, "uint8")
+    if host.size:
+        job.call("ech_copy", host.ctypes.data, view.pointer, host.size)
+        job.call("ech_sync")
+    return host
+
+
 def _require(job, flags, vector):
     """Raises an error if a flag is 0."""
-    host = np.empty(flags.size, "uint8")
-    if host.size:
-        job.call("ech_copy", host.ctypes.data, flags.pointer, host.size)
-        job.call("ech_sync")
+    host = on_host(job, flags)
     if not host.all():
         what = "the system" if vector else f"column {int(host.argmin())} of b"
         raise LinAlgError(f"{what} has no solution; pass solvable=True to get a flag, or certificate=True for a proof")

@@ -7,10 +7,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from .._arrays.device_family import DeviceFamily
 from .._ops.sort import argsort
 from .._runtime.call import operation
+from .._runtime.errors import UnsupportedError
 from .._runtime.native import declared as c
-from ._matrix import Matrix, new, word_code
+from ._layout import word_code
+from ._matrix import Matrix, new
 from ._operand import NUMBER, Operand, echelon_options, number
 
 
@@ -44,7 +47,7 @@ def pluq(a, /):
     job, bits, found, p, q = _compact(operand)
     lower = _triangle(job, bits[:, :found], upper=False)
     upper = _triangle(job, bits[:found], upper=True)
-    return PLUQ(p.array, operand.result(job, lower), operand.result(job, upper), q.array)
+    return PLUQ(job.finish(p), operand.result(job, lower), operand.result(job, upper), job.finish(q))
 
 
 @operation
@@ -73,7 +76,7 @@ def plu(a, /, *, p_indices=False):
     lower = _triangle(job, bits[:, :k], upper=False)
     upper = _triangle(job, bits[:k], upper=True)[:, _inverse(q)]
     if p_indices:
-        first = _inverse(p)
+        first = job.family.result(_inverse(p))
     else:
         first = operand.result(job, Matrix.identity(operand.shape[0], like=bits)[:, p.array])
     return first, operand.result(job, lower), operand.result(job, upper)
@@ -124,4 +127,7 @@ def _word_type(job):
 
 def on_device(job, x):
     """An array like x of NumPy in the library and on the device of a call."""
+    if isinstance(job.family, DeviceFamily):  # its arrays have no arithmetic and no indexing by arrays
+        raise UnsupportedError("for arrays in GPU memory this function needs those of PyTorch or CuPy; pass "
+                               "torch.from_dlpack(x)")
     return job.family.from_numpy(np.ascontiguousarray(x), job.device)

@@ -12,21 +12,10 @@ from .._runtime import native
 from .._runtime.call import Job
 from .._runtime.errors import ArgumentError, DTypeError
 from .._runtime.native import declared as c
+from ._layout import (INTEGERS, WORDS, as_bytes, count_of, position, regrouped, shared_words, stride_of, unpack,
+                      word_code)
 
 _ZERO = ctypes.c_uint64(0)
-_INTEGERS = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
-INTEGER_CODES = tuple(_arrays.CODES[name] for name in _INTEGERS)
-_WORDS = (c.ECH_U64, c.ECH_I64)
-
-
-def stride_of(cols):
-    """The number of words of a row."""
-    return (cols + 63) // 64
-
-
-def word_code(family):
-    """The ech_dtype of words: PyTorch has few operations on uint64."""
-    return c.ECH_I64 if family.name == "torch" else c.ECH_U64
 
 
 def new(job, rows, cols, zero=False):
@@ -50,37 +39,6 @@ def pack(job, view, rows, cols):
     if view.size:
         job.call("ech_gf2_pack", as_bytes(job, view).pointer, bits.reference())
     return bits
-
-
-def as_bytes(job, view):
-    """The View, or that of a copy, with one byte per element in C order; bit 0 is kept."""
-    if view.itemsize == 1:
-        return job.contiguous(view)
-    family = view.family
-    return job.add(family.view(family.cast(view.array, family.dtype(c.ECH_U8))))
-
-
-def unpack(job, bits, shape, code, kind):
-    """The View of an array of this shape and dtype with the bits of a Matrix."""
-    family = job.family
-    view = job.empty(shape, c.ECH_U8)
-    if view.size:
-        job.call("ech_gf2_unpack", bits.reference(), view.pointer)
-    if kind == "bool":
-        return job.add(family.view(family.retyped(view.array, family.bool_dtype())))
-    if code == c.ECH_U8:
-        return view
-    return job.add(family.view(family.cast(view.array, family.dtype(code))))
-
-
-def dense_view(view, name, dimensions):
-    """The View, if it has integers or bool, and one of these numbers of dimensions."""
-    if view.code not in INTEGER_CODES or view.kind == "time":
-        raise DTypeError(f"{name} has dtype {view.dtype}, but the dtypes are bool, {', '.join(_INTEGERS)}")
-    if view.ndim not in dimensions:
-        expected = " or ".join(map(str, dimensions))
-        raise ArgumentError(f"{name} has {view.ndim} dimensions, but must have {expected}")
-    return view
 
 
 class Matrix:
@@ -137,14 +95,14 @@ class Matrix:
         """
         cols = count_of(cols, "cols")
         view = _arrays.view(packed, "packed")
-        if view.ndim != 2 or view.kind or view.code not in (c.ECH_U8, *_WORDS):
+        if view.ndim != 2 or view.kind or view.code not in (c.ECH_U8, *WORDS):
             raise DTypeError(f"packed has dtype {view.dtype} and {view.ndim} dimensions, but must be uint8, uint64 or "
                              "int64 with 2 dimensions")
         width = view.shape[1]
         if view.code == c.ECH_U8 and width != (cols + 7) // 8 or width < stride_of(cols) and view.code != c.ECH_U8:
             raise ArgumentError(f"packed has shape {view.shape}, which does not fit cols = {cols}")
         job = Job(view)
-        shared = None if copy else _shared(view)
+        shared = None if copy else shared_words(view)
         if shared is not None:
             return matrix_of(shared, view.shape[0], cols)
         if copy is False and view.size:
@@ -243,11 +201,11 @@ class Matrix:
                [False,  True]])
         """
         name = dtype_name(dtype)
-        if name not in (*_INTEGERS, "bool"):
-            raise DTypeError(f"dtype is {name}, but the dtypes are bool, {', '.join(_INTEGERS)}")
+        if name not in (*INTEGERS, "bool"):
+            raise DTypeError(f"dtype is {name}, but the dtypes are bool, {', '.join(INTEGERS)}")
         job = Job(self._view)
         kind = "bool" if name == "bool" else ""
-        return unpack(job, self, self.shape, _arrays.CODES["uint8" if kind else name], kind).array
+        return job.finish(unpack(job, self, self.shape, _arrays.CODES["uint8" if kind else name], kind))
 
     def to_packed(self):
         """An array of uint8 [rows, (cols + 7) // 8] in the layout of from_packed(); unused bits are 0.
@@ -260,9 +218,9 @@ class Matrix:
         copy, family = self.copy(), job.family
         width = (self.cols + 7) // 8
         if copy._view.size == 0:
-            return job.empty((self.rows, width), c.ECH_U8).array
-        rows = family.retyped(copy.words, family.dtype(c.ECH_U8))
-        return rows if rows.shape[1] == width else family.contiguous(rows[:, :width])
+            return job.finish(job.empty((self.rows, width), c.ECH_U8))
+        rows = regrouped(family, copy.words, c.ECH_U8)
+        return family.result(rows if rows.shape[1] == width else family.contiguous(rows[:, :width]))
 
     def copy(self):
         """A copy with its own words, without unused words between the rows."""
@@ -352,7 +310,7 @@ class Matrix:
         Two integers return the bit as an int; one integer keeps its dimension, with length 1.
         """
         rows, cols = key if isinstance(key, tuple) and len(key) == 2 else (key, slice(None))
-        row, col = _position(rows, self.rows, "row"), _position(cols, self.cols, "column")
+        row, col = position(rows, self.rows, "row"), position(cols, self.cols, "column")
         result = self
         ranges = [part if isinstance(part, range) else range(n) for part, n in ((row, self.rows), (col, self.cols))]
         plain = [r if r.step == 1 else range(n) for r, n in zip(ranges, self.shape)]
@@ -370,14 +328,14 @@ class Matrix:
     def __setitem__(self, key, value):
         """Copies a Matrix, an array or 0 or 1 to a rectangle, for integers and slices without a step."""
         rows, cols = key if isinstance(key, tuple) and len(key) == 2 else (key, slice(None))
-        row, col = _position(rows, self.rows, "row"), _position(cols, self.cols, "column")
+        row, col = position(rows, self.rows, "row"), position(cols, self.cols, "column")
         if self.readonly:
             raise ArgumentError("the matrix is read-only")
         if not isinstance(row, range) or not isinstance(col, range) or row.step != 1 or col.step != 1:
             raise ArgumentError("a matrix can be assigned at integers and slices without a step")
         from ._operand import Operand
         shape, job = (len(row), len(col)), Job(self._view)
-        if np.ndim(value) == 0 and not isinstance(value, Matrix):
+        if isinstance(value, (int, np.integer, np.bool_)):
             value = np.full(shape, value)
         source = Operand(value, "value", job).bits
         if source.shape != shape:
@@ -396,7 +354,7 @@ class Matrix:
     def _gathered(self, axis, index):
         """The rows (axis 0) or columns (axis 1) at these positions."""
         job = Job(self._view)
-        places = job.contiguous(job.view(index, "index"))
+        places = job.contiguous(job.moved(index, "index"))
         if places.ndim != 1 or places.code not in INDEX_CODES:
             raise DTypeError(f"index has dtype {places.dtype} and {places.ndim} dimensions, but must have one, and "
                              "int32, uint32, int64 or uint64")
@@ -408,53 +366,10 @@ class Matrix:
         return out
 
 
-def count_of(value, name):
-    """A number of rows or columns."""
-    try:
-        value = value.__index__()
-    except AttributeError:
-        raise DTypeError(f"{name} is {value!r}, but must be an integer") from None
-    if not 0 <= value < 2**32:
-        raise ArgumentError(f"{name} is {value}, but must be from 0 to 2^32 - 1")
-    return value
-
-
-def _position(key, n, name):
-    """A range for an integer or a slice, otherwise positions from 0."""
-    if isinstance(key, slice):
-        return range(n)[key]
-    if hasattr(key, "__index__") and np.ndim(key) == 0:
-        index = key.__index__()
-        if not -n <= index < n:
-            raise IndexError(f"{name} {index} is outside a matrix of shape with {n}")
-        return range(index % n, index % n + 1)
-    if key is Ellipsis or key is None or isinstance(key, tuple):
-        raise ArgumentError(f"{name} is {key!r}, but must be an integer, a slice or positions")
-    if isinstance(key, list):
-        return np.array(key, "int64").reshape(-1)
-    return key
-
-
 def _job_like(like):
     if isinstance(like, Matrix):
         return Job(like._view)
     return Job(_arrays.view(np.empty(0) if like is None else like, "like"))
-
-
-def _shared(view):
-    """The View of the words if packed rows can be used without a copy."""
-    family = view.family
-    row_bytes = view.shape[1] * view.itemsize if view.strides is None else view.strides[0]
-    if view.strides is not None and view.strides[1] != view.itemsize:
-        return None
-    if view.size == 0 or row_bytes <= 0 or row_bytes % 8 or view.pointer % 8:
-        return None
-    if view.code in _WORDS:
-        return view if view.code == word_code(family) else family.view(
-            family.retyped(view.array, family.dtype(word_code(family))))
-    if view.shape[1] % 8:
-        return None
-    return family.view(family.retyped(view.array, family.dtype(word_code(family))))
 
 
 def _copied(job, view, cols):
@@ -462,7 +377,7 @@ def _copied(job, view, cols):
     bits = new(job, view.shape[0], cols, zero=True)
     if view.size and bits._view.size:
         family = job.family
-        target = family.retyped(bits.words, family.dtype(view.code))
+        target = regrouped(family, bits.words, view.code)
         width = min(target.shape[1], view.shape[1])
         family.copy_to(target[:, :width], view.array[:, :width])
     return bits

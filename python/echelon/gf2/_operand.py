@@ -13,7 +13,8 @@ from .._runtime import native
 from .._runtime.call import Job
 from .._runtime.errors import ArgumentError, DTypeError
 from .._runtime.native import declared as c
-from ._matrix import Matrix, dense_view, pack, unpack
+from ._layout import dense_view, unpack
+from ._matrix import Matrix, pack
 
 
 def plain(x, name):
@@ -49,6 +50,7 @@ class Operand:
                 job.add(x._view)
             return
         x, self.wrap = plain(x, name)
+        own = job is None or _arrays.family_of(x) is not None  # a list becomes an array like the other argument
         view = _arrays.view(x, name) if job is None else job.view(x, name)
         if view.size == 0 and _arrays.family_of(x) is None and view.is_float:  # an empty list
             view = _arrays.view(np.empty(view.shape, "uint8"))
@@ -57,7 +59,7 @@ class Operand:
         shape = view.shape
         if self.vector:
             shape = (shape[0], 1) if as_column else (1, shape[0])
-        self.bits = pack(job or Job(view), view, *shape)
+        self.bits = pack(Job(view) if own else job, view, *shape)
 
     @property
     def shape(self):

@@ -13,7 +13,8 @@ from .._runtime.errors import ArgumentError, DTypeError
 from .._runtime.native import declared as c
 from ._batched import Batch, eliminate, ranks_of, repeated, solutions
 from ._factors import on_device
-from ._matrix import Matrix, new, pack, stride_of
+from ._layout import stride_of, unpack
+from ._matrix import Matrix, new, pack
 from ._operand import Operand, indices
 
 # Bytes of the arrays of one piece, for osd_order > 0: on a CPU they stay in the cache.
@@ -69,25 +70,23 @@ def osd(H, syndromes, order=None, /, *, llrs=None, osd_order=0, method="cs", wei
     batch = Batch(checks.bits, right.shape[0], m, n, shared=True)
     search = _search(osd_order, method)
     order = _columns(job, order, llrs, batch)
+    weights = None if weights is None else _weights(job, weights, n)
     if search and n and m:
-        if batch.count:
-            _check_order(job, order, n)
-        bits, flags = _best(job, batch, right.bits, order, search, _weights(job, weights, n), batch_size)
+        bits, flags = _best(job, batch, right.bits, order, search, weights, batch_size)
     else:
-        _weights(job, weights, n)
         bits, flags = solutions(job, batch, right.bits, order)
     family = job.family
     errors = bits.to_packed() if bit_packed else right.result(job, bits, vector=right.vector)
     solvable = family.retyped(flags.array, family.bool_dtype())
-    return OsdResult(errors, solvable[0] if right.vector else solvable)
+    return OsdResult(errors, family.result(solvable[0] if right.vector else solvable))
 
 
 def _from_packed(syndromes, m):
     view = _arrays.view(syndromes, "syndromes")
     if view.code != c.ECH_U8 or view.kind or view.ndim != 2 or view.shape[1] != (m + 7) // 8:
-        raise ArgumentError(f"syndromes has dtype {view.dtype} and shape {view.shape}, but with bit_packed=True it must "
-                            f"be uint8 of shape (batch, {(m + 7) // 8})")
-    return Matrix.from_packed(view.array, m)
+        raise ArgumentError(f"syndromes has dtype {view.dtype} and shape {view.shape}, but with bit_packed=True it "
+                            f"must be uint8 of shape (batch, {(m + 7) // 8})")
+    return Matrix.from_packed(syndromes, m)
 
 
 def _job_of(x):
@@ -138,28 +137,30 @@ def _check_order(job, order, n):
 
 
 def _weights(job, weights, n):
-    """The weights of the columns and their dtype: float32 for ones, so that sums are exact."""
-    family = job.family
-    if weights is None:
-        return on_device(job, np.ones(n, "float32")), family.dtype(c.ECH_F32)
-    view = job.view(weights, "weights")
+    """The weights of the columns in float64."""
+    family, view = job.family, job.view(weights, "weights")
     if not view.is_float or view.shape != (n,):
         raise ArgumentError(f"weights has dtype {view.dtype} and shape {view.shape}, but must be floats of shape "
                             f"{(n,)}")
-    return family.cast(view.array, family.dtype(c.ECH_F64)), family.dtype(c.ECH_F64)
+    return family.cast(view.array, family.dtype(c.ECH_F64))
 
 
 def _best(job, batch, syndromes, order, search, weights, batch_size):
     """The best candidates of all syndromes, one per row, and the flags."""
     method, width = search
     m, n = batch.rows, batch.cols
+    code = c.ECH_F32 if weights is None else c.ECH_F64  # sums of ones are exact in float32
+    if weights is None:
+        weights = on_device(job, np.ones(n, "float32"))
+    if batch.count:
+        _check_order(job, order, n)
     each = m * (n + 2) * 10 + (m * 2**width * 16 if method == "e" else m * width * 16 + width * width * 16)
     memory = HOST_MEMORY if job.device == "cpu" else MEMORY
     step = max(1, memory // each) if batch_size is None else max(1, int(batch_size))
     out, flags = new(job, batch.count, n), job.empty((batch.count,), c.ECH_U8)
     for start in range(0, batch.count, step):
         stop = min(start + step, batch.count)
-        piece = _Piece(job, batch, syndromes[start:stop], order.array[start:stop], *weights)
+        piece = _Piece(job, batch, syndromes[start:stop], order.array[start:stop], weights, code)
         errors, solvable = piece.decode(method, width)
         bits = pack(job, job.add(_arrays.view(errors)), stop - start, n)
         job.call("ech_gf2_copy", bits.reference(), 0, 0, out.reference(), start, 0, stop - start, n)
@@ -175,8 +176,8 @@ class _Piece:
     (sum_i w_i - sum_i w_i s_i prod_S a_ij) / 2: sums of products that are matrix products for all candidates.
     """
 
-    def __init__(self, job, batch, syndromes, order, weights, dtype):
-        self.job, self.family, self.dtype = job, job.family, dtype
+    def __init__(self, job, batch, syndromes, order, weights, code):
+        self.job, self.family, self.dtype = job, job.family, job.family.dtype(code)
         count, m, n = syndromes.rows, batch.rows, batch.cols
         self.n = n
         form = _augmented(job, batch, syndromes)
@@ -185,7 +186,7 @@ class _Piece:
         eliminate(job, form, ranks, pivots, view, reduced=True)
         job.call("ech_sync")  # errors of the order, before its elements are used as indices
         self.rank = r = int(ranks.array[0])  # H is the same for all
-        self.dense = form.bits.to_dense().reshape(count, m, n + 2)
+        self.dense = unpack(job, form.bits, (count, m, n + 2), c.ECH_U8, "").array
         self.each = on_device(job, np.arange(count))[:, None]
         self.pivots = self._int64(pivots.array[:, :r])
         order = self._int64(order)
@@ -271,6 +272,6 @@ def _augmented(job, batch, syndromes):
     out = new(job, count * m, n + 2, zero=True)
     all_words = out.words.reshape(count, m, stride_of(n + 2))
     job.family.copy_to(all_words[:, :, :words], checks.words)
-    column = pack(job, job.add(_arrays.view(syndromes.to_dense())), count * m, 1)
+    column = pack(job, unpack(job, syndromes, (count * m,), c.ECH_U8, ""), count * m, 1)
     job.call("ech_gf2_copy", column.reference(), 0, 0, out.reference(), 0, n, count * m, 1)
     return Batch(out, count, m, n + 2)

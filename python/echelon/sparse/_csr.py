@@ -97,8 +97,8 @@ def parts_of(matrix, name="A"):
     """The Parts of a sparse matrix."""
     parts = find_parts(matrix, name)
     if parts is None:
-        raise DTypeError(f"{name} is {type(matrix).__name__}, but must be a sparse matrix of SciPy, CuPy or PyTorch, or "
-                         "echelon.sparse.CSR")
+        raise DTypeError(f"{name} is {type(matrix).__name__}, but must be a sparse matrix of SciPy, CuPy or PyTorch, "
+                         "or echelon.sparse.CSR")
     return parts
 
 
@@ -169,25 +169,22 @@ def in_order(job, matrix, parts):
     """The Matrix, or one whose columns are in ascending order, without duplicates: their values are added."""
     if matrix.is_ordered(job):
         return matrix
-    rows = _row_of_each(matrix)
-    made = csr_of_coo(job, job.add(rows.family.view(rows.array)), matrix.indices, matrix.data,
-                      (matrix.rows, matrix.cols), matrix.nnz)
+    rows = cast(job, job.add(_row_of_each(job, matrix)), matrix.indices.code)
+    made = csr_of_coo(job, rows, matrix.indices, matrix.data, (matrix.rows, matrix.cols), matrix.nnz)
     return Matrix(job, Parts(made.indptr, made.indices, made.data, made.shape, parts.make), matrix.data.code)
 
 
-def _row_of_each(matrix):
-    """The View of the rows of all entries."""
-    family, indptr = matrix.indptr.family, matrix.indptr.array
+def _row_of_each(job, matrix):
+    """The View of the rows of all entries, as int64."""
+    view = cast(job, matrix.indptr, c.ECH_I64)
+    family, indptr, library = view.family, view.array, namespace(view)
     counts = indptr[1:] - indptr[:-1]
     if family.name == "torch":
-        import torch
-        rows = torch.arange(matrix.rows, dtype=indptr.dtype, device=indptr.device)
-        return family.view(torch.repeat_interleave(rows, counts))
-    library = namespace(matrix.indptr)
+        rows = library.arange(matrix.rows, device=indptr.device)
+        return family.view(library.repeat_interleave(rows, counts))
     if family.name == "cupy":
         counts = counts.get().tolist()
-    rows = library.repeat(library.arange(matrix.rows, dtype=indptr.dtype), counts)
-    return family.view(rows)
+    return family.view(library.repeat(library.arange(matrix.rows), counts))
 
 
 def csr_of_coo(job, rows, cols, data, shape, n):

@@ -13,7 +13,7 @@ from .._ops.products import Matrices
 from .._runtime import context as contexts
 from .._runtime import native
 from .._runtime.call import Job
-from .._runtime.errors import ArgumentError, DTypeError, Error
+from .._runtime.errors import ArgumentError, DTypeError, Error, from_status
 from .._runtime.native import declared as c
 from . import _callbacks as callbacks
 from ._csr import Matrix, find_parts, in_order
@@ -297,9 +297,10 @@ class System:
         self.vectors.belong_to(self.x)
         if not needed or self.is_staged or not self.n:
             return
-        job.context.check(native.functions.ech_solve_workspace(
-            job.context.device.encode(), ctypes.addressof(self.operator), ctypes.addressof(options),
-            ctypes.addressof(size)))
+        status = native.functions.ech_solve_workspace(job.context.device.encode(), ctypes.addressof(self.operator),
+                                                      ctypes.addressof(options), ctypes.addressof(size))
+        if status:
+            raise from_status(status, native.error_text())
         memory = job.empty((size.value + 256,), c.ECH_U8)
         options.work = memory.pointer + -memory.pointer % 256
         options.work_bytes = size.value

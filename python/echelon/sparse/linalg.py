@@ -74,7 +74,8 @@ def _omega(omega, most=None):
         return {}
     value = _tolerance(omega, "omega")
     if not 0 < value or most is not None and value >= most:
-        raise ArgumentError(f"omega is {value}, but must be greater than 0" + (f" and less than {most}" if most else ""))
+        limit = f" and less than {most}" if most else ""
+        raise ArgumentError(f"omega is {value}, but must be greater than 0{limit}")
     return {"omega": value}
 
 
@@ -111,9 +112,9 @@ def cg(A, b, x0=None, *, rtol=1e-5, atol=0.0, maxiter=None, M=None, callback=Non
 
     A: [n, n], in any form that the module describes. b: [n] or [n, 1]. x0: [n], the initial guess; None: 0. rtol, atol:
     the tolerance: |b - A x| <= max(rtol |b|, atol). maxiter: the maximum number of iterations; None: 10 n. M: the
-    preconditioner, which must be symmetric positive definite: an approximation of the inverse of A, or a name. callback:
-    a function that is called with x after each iteration; x is changed by the next iteration. report: whether to return
-    a SolveReport, too.
+    preconditioner, which must be symmetric positive definite: an approximation of the inverse of A, or a name.
+    callback: a function that is called with x after each iteration; x is changed by the next iteration. report:
+    whether to return a SolveReport, too.
 
     Returns (x, info); x is an array [n] of float32 or float64, the common type of A, b and x0. Raises ArgumentError for
     shapes that do not match and for invalid indices of a sparse matrix, DTypeError for complex numbers, and the
