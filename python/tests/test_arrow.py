@@ -203,6 +203,30 @@ def test_release():
         echelon.sort(Producer([1], fail=True))
 
 
+class Unknown:
+    """An object of an unknown library with an Arrow interface."""
+
+    def __init__(self, values):
+        self.array = pa.array(values)
+
+    def __arrow_c_array__(self, requested_schema=None):
+        return self.array.__arrow_c_array__(requested_schema)
+
+
+def test_other_libraries():
+    assert type(echelon.sort(Unknown([3, 1, 2]))) is np.ndarray
+    for descending in (False, True):
+        for nulls in ("last", "first"):
+            values = [3.0, None, 1.0]
+            result = echelon.sort(Unknown(values), descending=descending, nulls=nulls)
+            order = order_of(values, descending, nulls == "first")
+            assert result.tolist() == [values[i] for i in order]
+            assert echelon.argsort(Unknown(values), descending=descending, nulls=nulls).tolist() == order
+    assert echelon.argsort(Unknown(["b", "a"])).tolist() == [1, 0]
+    with pytest.raises(echelon.UnsupportedError, match="use argsort"):
+        echelon.sort(Unknown(["b", "a"]))
+
+
 class DeviceProducer(Producer):
     """The same as an array of a GPU, whose memory is not read."""
 
@@ -241,9 +265,11 @@ def test_device_arrays(monkeypatch):
     assert column.view.pointer == view.pointer and column.family is view.family
     with pytest.raises(echelon.ArgumentError, match="keys may contain nulls in GPU memory"):
         _arrays.view(producer, "keys")
+    with pytest.raises(echelon.UnsupportedError, match="x may contain nulls in GPU memory"):
+        echelon.sort(producer)
     del view, column
     gc.collect()
-    assert DeviceProducer.released == 4
+    assert DeviceProducer.released == 5
 
 
 def test_memory_outlives_the_array():

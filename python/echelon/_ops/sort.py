@@ -86,7 +86,7 @@ def sort(x, /, *, axis=-1, descending=False, stable=True, nulls="last", out=None
     if column is not None:
         if out is not None:
             raise ArgumentError("out is given, but x is a column with nulls, strings, categories or decimals")
-        return sort_column(x, column, descending, nulls)
+        return sort_column(x, column, descending, nulls, sort)
     job = Job(view)
     view, axis = flattened(job, view, axis)
     target = job.output(out, view.shape, view.code, view.kind, view)
