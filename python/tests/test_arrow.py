@@ -128,6 +128,9 @@ def test_reductions_skip_nulls():
 @pytest.mark.parametrize("call, error, text", [
     (lambda x: echelon.sort(x, nulls="middle"), echelon.ArgumentError, "nulls is 'middle'"),
     (lambda x: echelon.sort(np.zeros(2), nulls="middle"), echelon.ArgumentError, "nulls is .middle."),
+    (lambda x: echelon.sort(x, stream=0), echelon.ArgumentError, "all arrays are in host memory"),
+    (lambda x: echelon.sort(x, descending=2), echelon.DTypeError, "descending is 2"),
+    (lambda x: echelon.argsort(x, descending="no"), echelon.DTypeError, "descending is 'no'"),
     (lambda x: echelon.sort(x, axis=1), echelon.ArgumentError, "axis is 1"),
     (lambda x: echelon.sort(x, out=np.empty(3)), echelon.ArgumentError, "out is given"),
     (lambda x: echelon.argsort(x, out=np.empty(2, "i8")), echelon.ArgumentError, "out has shape"),
@@ -151,6 +154,27 @@ def test_large(rng, n):
     result = echelon.sort(array)
     assert np.array_equal(result.drop_null().to_numpy(), np.sort(values[~mask]))
     assert result.null_count == mask.sum()
+
+
+@pytest.mark.parametrize("dtype", ["i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f2", "f4", "f8", "?"])
+def test_random_columns(rng, dtype):
+    """Slices and chunks of random columns, compared with the sort of pyarrow."""
+    for _ in range(20):
+        n = int(rng.integers(0, 300))
+        values = rng.integers(0, 50, n).astype(dtype)
+        mask = rng.random(n) < rng.choice([0, 0.3, 1])
+        array = pa.array(values, mask=mask)
+        first = int(rng.integers(0, n + 1))
+        last = int(rng.integers(first, n + 1))
+        cut = int(rng.integers(first, last + 1))
+        for x in (array[first:last], pa.chunked_array([array[first:cut], array[cut:last]])):
+            for descending in (False, True):
+                nulls = str(rng.choice(["last", "first"]))
+                order = order_of(x.to_pylist(), descending, nulls == "first")
+                assert echelon.argsort(x, descending=descending, nulls=nulls).to_pylist() == order
+                result = echelon.sort(x, descending=descending, nulls=nulls)
+                assert result.equals(x.take(pa.array(order, pa.int64()))) or dtype == "f2"
+                assert result.to_pylist() == [x[i].as_py() for i in order]
 
 
 class Producer:

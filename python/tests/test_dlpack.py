@@ -8,6 +8,7 @@ import ctypes
 import gc
 import sys
 import weakref
+from concurrent.futures import ThreadPoolExecutor
 
 import echelon
 import numpy as np
@@ -274,6 +275,28 @@ def test_device_memory_is_released():
     capsules = [DeviceArray.empty((1000,), "f8", "cpu").__dlpack__() for _ in range(3)]
     assert device_memory.usage("cpu") == before + 24000
     del capsules
+    gc.collect()
+    assert device_memory.usage("cpu") == before
+
+
+def test_device_memory_in_threads():
+    """Arrays are made in eight threads and released in others."""
+    before, made = device_memory.usage("cpu"), []
+
+    def work(seed):
+        generator = np.random.default_rng(seed)
+        for _ in range(50):
+            host = generator.normal(size=int(generator.integers(1, 500)))
+            made.append((DeviceArray.from_numpy(host, "cpu"), host))
+            if len(made) > 8:
+                x, expected = made.pop(0)
+                same(x.to_numpy(), expected)
+
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(work, range(8)))
+    for x, expected in made:
+        same(x.to_numpy(), expected)
+    del made[:], x
     gc.collect()
     assert device_memory.usage("cpu") == before
 
