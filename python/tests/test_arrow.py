@@ -237,6 +237,14 @@ class Unknown:
         return self.array.__arrow_c_array__(requested_schema)
 
 
+@pytest.mark.parametrize("result", [None, 1, (), (None, None), ("a", "b", "c"), [1, 2]])
+def test_results_that_are_no_capsules(result):
+    for method in ("__arrow_c_array__", "__arrow_c_stream__", "__arrow_c_device_array__"):
+        kind = type("Odd", (), {method: lambda self, requested_schema=None: result})
+        with pytest.raises(echelon.Error, match="x cannot be exported|capsule"):
+            echelon.sort(kind())
+
+
 def test_other_libraries():
     assert type(echelon.sort(Unknown([3, 1, 2]))) is np.ndarray
     for descending in (False, True):

@@ -123,6 +123,34 @@ def test_errors(make, error, text):
         echelon.sort(make())
 
 
+@pytest.mark.parametrize("capsule", [None, 1, "text", (), object()])
+def test_results_that_are_no_capsules(capsule):
+    class Odd(Wrapper):
+        def __dlpack__(self, **options):
+            return capsule
+
+    with pytest.raises(echelon.DTypeError, match="not a new DLPack capsule"):
+        echelon.sort(Odd(np.arange(3)))
+
+
+@pytest.mark.parametrize("device", [None, (1,), ("a", "b"), 7])
+def test_devices_that_are_none(device):
+    class Odd(Wrapper):
+        def __dlpack_device__(self):
+            return device
+
+    with pytest.raises(echelon.ArgumentError, match="x cannot be exported"):
+        echelon.sort(Odd(np.arange(3)))
+
+
+def test_no_namespace():
+    class Odd(Wrapper):
+        def __array_namespace__(self):
+            raise RuntimeError("none")
+
+    same(echelon.sort(Odd(np.array([2, 1]))), np.array([1, 2]))
+
+
 def test_other_devices():
     class Metal(Wrapper):
         def __dlpack_device__(self):
@@ -385,6 +413,12 @@ def test_cuda_array_interface(gpu):
     ({"typestr": ">f4"}, echelon.DTypeError, "swapped"),
     ({"typestr": "<c8"}, echelon.DTypeError, "x has dtype complex64"),
     ({"typestr": "what"}, echelon.DTypeError, "typestr 'what'"),
+    ({"shape": None}, echelon.ArgumentError, "is not valid"),
+    ({"shape": (2.5,)}, echelon.ArgumentError, "is not valid"),
+    ({"shape": (-1,)}, echelon.ArgumentError, "shape"),
+    ({"strides": (4, 4)}, echelon.ArgumentError, "strides"),
+    ({"data": 4096}, echelon.ArgumentError, "is not valid"),
+    ({"data": ("a", False)}, echelon.ArgumentError, "is not valid"),
     ({"data": (4097, False)}, echelon.ArgumentError, "not aligned"),
 ])
 def test_cuda_array_interface_errors(gpu, facts, error, text):
