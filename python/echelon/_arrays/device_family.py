@@ -100,8 +100,10 @@ class DeviceFamily:
             raise UnsupportedError("graphs can be captured only with arrays of PyTorch and CuPy")
         own = self.stream(device)
         cuda.order(device, stream, own)
-        yield
-        cuda.order(device, own, stream)
+        try:
+            yield
+        finally:
+            cuda.order(device, own, stream)
 
     def allocator(self, device):
         return None

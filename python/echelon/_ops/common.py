@@ -216,8 +216,7 @@ class Items:
             return job.finish(target, out)
         array = self.back(result.array, leading)
         if out is not None:
-            target.family.copy_to(target.array, array)
-            return out
+            return job.finish(target, out, job.add(self.source.family.view(array)))
         return self.source.family.result(array)
 
 

@@ -91,7 +91,7 @@ def _on_stream(function, stream, args, options):
     """Calls a function while stream is the current stream of the array's library."""
     pointer = _pointer_of(stream)
     views = [_arrays.view(x) for x in _arrays_in((*args, *options.values()))
-             if not hasattr(_arrays.family_of(x), "special")]  # columns are in host memory
+             if not hasattr(_arrays.family_of(x), "column_or_view")]  # columns are in host memory
     views = [view for view in views if view.device != "cpu"]
     if not views:
         raise ArgumentError("stream is given, but all arrays are in host memory")
@@ -137,13 +137,13 @@ def _recorded(context, name, arguments, function):
 class Job:
     """The context, the family of the results, and the arrays that must stay alive during the call."""
 
-    __slots__ = ("context", "family", "device", "views", "stream")
+    __slots__ = ("context", "family", "device", "views", "stream", "outputs")
 
     def __init__(self, *views):
         """views: at least one; all are on one device. The first one determines the type of the results."""
         first = views[0]
         self.family, self.device = first.family, first.device
-        self.views = list(views)
+        self.views, self.outputs = list(views), []
         for view in views:
             if view.device != first.device:
                 raise ArgumentError(f"the arrays are on different devices: {first.device} and {view.device}")
@@ -240,9 +240,13 @@ class Job:
         if not layout.distinct(view):
             raise ArgumentError(f"{name} has shape {view.shape} and strides {view.strides}: several elements are at "
                                 "one place")
+        if any(layout.overlap(view, other) for other in self.outputs):
+            raise ArgumentError(f"{name} overlaps another output")
+        self.outputs.append(view)
         if any(layout.entangled(view, other) for other in self.views):
             self.add(view)
             result = self.empty(shape, code, kind, like)
+            _arrays.assign(result, view)  # functions may leave elements as they are
             result.final = view
             return result
         return self.add(view)
@@ -251,9 +255,9 @@ class Job:
         """What the function returns: out, or the new array. computed is copied to out if it is another array."""
         if out is not None:
             if computed is not None and computed is not target:
-                target.family.copy_to(target.array, computed.array)
+                _arrays.assign(target, computed)
             if target.final is not None:
-                target.final.family.copy_to(target.final.array, target.array)
+                _arrays.assign(target.final, target)
             return out
         return self.family.result((computed or target).array)
 
