@@ -19,7 +19,7 @@ report_deps = NO_INSTALL=1 scripts/install_deps.sh
 .DEFAULT_GOAL := build
 .NOTPARALLEL:
 .PHONY: help deps build demo ladder check check-all asan ubsan tsan msan valgrind bench format format-check \
-        install abi amalgamation docs clean
+        install abi amalgamation wheel wheel-check dist deb deb-check docs clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 14
@@ -97,6 +97,22 @@ abi: build ## record the binary interface in include/abi.txt, after an intended 
 
 amalgamation: ## write all headers to one file, build/amalgamation/echelon.h
 	@scripts/amalgamate.sh build/amalgamation/echelon.h
+
+wheel: deps ## build the Python wheel in build/wheel, for every GPU (ECHELON_CUDA_ARCHS="90" for one, none: for the CPU only)
+	@scripts/wheel.sh build/wheel
+
+wheel-check: wheel ## install the wheel for each Python that can be found, and run the tests of the package
+	@scripts/wheel_test.sh build/wheel/*.whl build/wheel/*.tar.gz
+
+dist: ## write the sources to an archive in build/dist
+	@scripts/dist.sh build/dist/echelon-$$(scripts/version.sh).tar.gz
+	@ls build/dist
+
+deb: ## build Debian packages in build/deb, for every GPU (ECHELON_CUDA_ARCHS="90" for one, none: for the CPU only)
+	@scripts/deb.sh build/deb
+
+deb-check: ## install the packages of make deb in a new Debian system, test them, remove them (needs root and network)
+	@packaging/debian/test.sh build/deb
 
 docs: ## build the documentation as a site in build/site (needs MkDocs: docs/requirements.txt)
 	@scripts/site.sh build/site

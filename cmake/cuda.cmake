@@ -21,6 +21,8 @@ set(ECHELON_CUDA_ARCHS native CACHE STRING
 set(ECHELON_CUDA_PTX auto CACHE STRING
   "compute capability whose PTX is in echelon/kernels.pack, or none; auto: the last of a list, none if \
 native finds a GPU, 75 where it finds no GPU")
+set(ECHELON_PACK_FOLDER echelon CACHE STRING
+  "folder of kernels.pack and ladder.pack, next to the library; versions that are installed together need different ones")
 
 # Resolves "native": no machine code, and PTX for the oldest GPU, if nvcc knows no GPU of this machine.
 function(cuda_native variable)
@@ -85,6 +87,10 @@ else()
 endif()
 
 # Kernels are compressed if both xz (called by the build) and liblzma (linked to the library) are found.
+option(ECHELON_STATIC_LZMA "link liblzma.a, so that the shared library does not need liblzma.so" OFF)
+if(ECHELON_STATIC_LZMA)
+  find_library(LIBLZMA_LIBRARY liblzma.a)
+endif()
 find_package(LibLZMA QUIET)
 find_program(ECHELON_XZ xz)
 mark_as_advanced(ECHELON_XZ)
@@ -175,8 +181,8 @@ function(pack_command pack streams)
 endfunction()
 
 function(pack_file name symbol objects)
-  file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/src/echelon)
-  set(pack ${PROJECT_BINARY_DIR}/src/echelon/${name}.pack)
+  file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/src/${ECHELON_PACK_FOLDER})
+  set(pack ${PROJECT_BINARY_DIR}/src/${ECHELON_PACK_FOLDER}/${name}.pack)
   set(source "")
   if(symbol)
     set(source ${CMAKE_CURRENT_BINARY_DIR}/${name}_id.c)
@@ -188,7 +194,7 @@ function(pack_file name symbol objects)
   endif()
   add_custom_target(ptx_${name} ALL DEPENDS ${pack})
   set(${objects} ${source} PARENT_SCOPE)
-  install(FILES ${pack} DESTINATION ${CMAKE_INSTALL_LIBDIR}/echelon OPTIONAL)
+  install(FILES ${pack} DESTINATION ${CMAKE_INSTALL_LIBDIR}/${ECHELON_PACK_FOLDER} OPTIONAL)
   install(CODE "if(NOT EXISTS \"${pack}\")\n  message(WARNING \"${name}.pack is not built; build the target ptx_${name}\")\nendif()")
 endfunction()
 

@@ -2,7 +2,8 @@
 # install_deps.sh - installs the missing tools of the build: a C and a C++ compiler, CMake, ninja or make, and with nvcc
 # also xz and its library. If none is missing, it does nothing and needs no network.
 #
-#   --tests        also Python with NumPy, if that is possible: without it make check skips some tests
+#   --tests        also Python with NumPy, pytest, hypothesis and SciPy, if that is possible: without them make check
+#                  skips some tests
 #   NO_INSTALL=1   installs nothing: reports the missing tools and the command that installs them, and fails
 #
 # make demo, make ladder and make check install; all other targets of the Makefile set NO_INSTALL.
@@ -66,17 +67,23 @@ if [ -n "$missing" ]; then
     $as_root$install $packages || exit 1
 fi
 
-has_numpy() {
-    python3 -c 'import numpy' 2>/dev/null || /usr/bin/python3 -c 'import numpy' 2>/dev/null
+# The modules of Python that tests use, as far as one interpreter has them.
+python_has() {
+    python3 -c "import $1" 2>/dev/null || /usr/bin/python3 -c "import $1" 2>/dev/null
 }
-if [ "${1:-}" = --tests ] && ! has_numpy; then
+if [ "${1:-}" = --tests ] && ! python_has "numpy, pytest, hypothesis, scipy"; then
     if [ "${NO_INSTALL:-0}" = 0 ] && have apt-get; then
         as_root=
         [ "$(id -u)" = 0 ] || as_root="sudo -n "
-        { ${as_root}apt-get update -q && ${as_root}apt-get install -y --no-install-recommends python3-numpy; } \
-            >/dev/null 2>&1
+        { ${as_root}apt-get update -q && ${as_root}apt-get install -y --no-install-recommends \
+            python3-numpy python3-pytest python3-hypothesis python3-scipy; } >/dev/null 2>&1
     fi
-    has_numpy || echo "Python has no NumPy (python3-numpy): tests that compare with it are skipped."
+    python_has numpy || echo "Python has no NumPy (python3-numpy): tests that compare with it are skipped."
+    python_has "numpy, pytest" || echo "Python has no pytest (python3-pytest): tests of the Python package are skipped."
+    for module in hypothesis scipy; do
+        python_has "numpy, pytest, $module" ||
+            echo "Python has no $module (python3-$module): some tests of the Python package are skipped."
+    done
 fi
 
 version=$(cmake --version | sed -n 's/^cmake version \([0-9]*\)\.\([0-9]*\).*/\1 \2/p')

@@ -40,7 +40,7 @@ MAPPED.update({f"cli/{page.name}": f"command/{page.stem[len('echelon-'):]}.md"
 MATTER = {"index.md": "hide: [navigation]", "source/": "search: {exclude: true}\nhide: [navigation, toc]",
           "lab/": "search: {boost: 0.5}", "guide/|reference/": "search: {boost: 2}"}
 LANGUAGES = {".c": "c", ".h": "c", ".cu": "cuda", ".cuh": "cuda", ".py": "python", ".sh": "bash", ".cmake": "cmake",
-             ".cff": "yaml", ".json": "json", ".yml": "yaml"}
+             ".cff": "yaml", ".json": "json", ".yml": "yaml", ".hpp": "cpp", ".jl": "julia"}
 COPIED = {".csv", ".npy", ".svg", ".png", ".gz", ".bin"}
 FENCED = re.compile(r"(^ *(`{3,}).*?^ *\2 *$)", re.M | re.S)
 CODE = re.compile(r"(^ *(`{3,}).*?^ *\2 *$|`+[^`]+`+)", re.M | re.S)
@@ -119,7 +119,7 @@ def add(path, kept):
     if file.is_dir():
         sources[name] = path + "/"
         texts[name] = listing(path)
-    elif path.startswith("include/"):
+    elif path.startswith("include/") and path.endswith(".h"):
         texts[name], names = header_reference.page(file)
         anchors.update({n: name for n in names})
     elif path.startswith("cli/") and path.endswith(".1"):

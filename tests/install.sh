@@ -35,9 +35,12 @@ else
     skip "the command echelon is not in this build"
 fi
 
-if [ -f "$build/src/echelon/kernels.pack" ]; then
+check "only headers are installed in include/" \
+    sh -c "[ -z \"\$(find '$prefix/include' -type f ! -name '*.h')\" ]"
+folder=$(sed -n 's/^ECHELON_PACK_FOLDER:STRING=//p' "$build/CMakeCache.txt")
+if [ -f "$build/src/$folder/kernels.pack" ]; then
     check "the PTX of the kernels is installed" \
-        cmp "$build/src/echelon/kernels.pack" "$libdir/echelon/kernels.pack"
+        cmp "$build/src/$folder/kernels.pack" "$libdir/$folder/kernels.pack"
 fi
 if [ -x "$prefix/bin/echelon" ]; then
     man=$(dirname "$(find "$prefix" -name echelon.1)")

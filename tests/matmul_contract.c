@@ -188,6 +188,26 @@ static void threads_on(ech_ctx *ctx)
     free(a);
 }
 
+/* a and b may be the same array, also in host memory, and matrices of the same batch. */
+static void same_on(ech_ctx *ctx)
+{
+    const double a[9] = { 1, 2, 3, 4, 5, 6, 7, 8, 10 };
+    const double square[9] = { 30, 36, 45, 66, 81, 102, 109, 134, 169 };
+    const double gram[4] = { 14, 32, 32, 77 };
+    const ech_matmul_options turned = { .size = sizeof turned, .transpose_b = 1 };
+    const void *list[2] = { a, a };
+    double c[18] = { 0 };
+    void *out[2] = { c, c + 9 };
+    CHECK_STATUS(ech_matmul(ctx, 3, 3, 3, 1, a, 3, a, 3, 0, c, 3, ECH_F64, NULL), ECH_OK);
+    CHECK(memcmp(c, square, sizeof square) == 0);
+    CHECK_STATUS(ech_matmul(ctx, 2, 2, 3, 1, a, 3, a, 3, 0, c, 2, ECH_F64, &turned), ECH_OK);
+    CHECK(memcmp(c, gram, sizeof gram) == 0);
+    CHECK_STATUS(
+        ech_matmul_pointers(ctx, 2, 3, 3, 3, 1, list, 3, list, 3, 0, out, 3, ECH_F64, NULL),
+        ECH_OK);
+    CHECK(memcmp(c, square, sizeof square) == 0 && memcmp(c + 9, square, sizeof square) == 0);
+}
+
 static void explain_on(ech_ctx *ctx)
 {
     static char text[2048];
@@ -213,6 +233,7 @@ void matmul_contract(ech_ctx *const *all, int n)
                   { "inputs that are not read", unread_on, false },
                   { "workspace", workspace_on, false },
                   { "threads", threads_on, true },
+                  { "a and b are the same array", same_on, false },
                   { "explain", explain_on, false } };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         if (!test_begin("%s", cases[i].name)) continue;

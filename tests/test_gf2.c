@@ -153,6 +153,24 @@ static void add_on(ech_ctx *ctx, const struct bits *x, const struct bits *y, int
     bits_free(&sum);
 }
 
+/* a + a, to another matrix or to a. */
+static void add_to_itself_on(ech_ctx *ctx, const struct bits *x, int in_place, uint64_t seed)
+{
+    struct bits zero = bits_make(x->rows, x->cols);
+    struct matrix a, out;
+    bool made = matrix_make(&a, place(ctx, seed, 2), x->rows, x->cols, x, 1, seed) &&
+                matrix_make(&out, ctx, x->rows, x->cols, NULL, 2, seed);
+    struct matrix *to = in_place ? &a : &out;
+    if (CHECK(made) && CHECK_STATUS(ech_gf2_add(ctx, &a.m, &a.m, &to->m), ECH_OK) &&
+        CHECK_STATUS(ech_sync(ctx), ECH_OK)) {
+        matrix_is(to, &zero, "a + a");
+        if (to != &a) matrix_is(&a, x, "a");
+    }
+    matrix_free(&a);
+    matrix_free(&out);
+    bits_free(&zero);
+}
+
 static void made_on(ech_ctx *ctx, size_t rows, size_t cols, uint64_t seed)
 {
     struct bits zero = bits_make(rows, cols), identity = bits_of("identity", rows, cols, 0);
@@ -257,6 +275,8 @@ static void run_made(size_t rows, size_t cols)
         for (uint64_t where = 0; where < 64; where += 21) {
             for (int in_place = 0; in_place < 3; in_place++)
                 add_on(contexts[i], &a, &b, in_place, where);
+            for (int in_place = 0; in_place < 2; in_place++)
+                add_to_itself_on(contexts[i], &a, in_place, where);
             made_on(contexts[i], rows, cols, where);
             looked_at_on(contexts[i], &a, where);
         }

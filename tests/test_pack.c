@@ -24,6 +24,7 @@ enum {
     MEGABYTES = 1 << 20
 };
 
+#define PACKS ECHELON_PACK_FOLDER /* another one than the default */
 static char folder[] = "/tmp/test_pack.XXXXXX";
 static const char inside = 0; /* an address in this program */
 
@@ -408,20 +409,20 @@ static void test_places(void)
 {
     char command[COMMAND];
     if (!test_begin("places")) return;
-    snprintf(
-        command, sizeof command,
-        "cd %s && mkdir -p bin/echelon %s/echelon elsewhere && cp \"$(readlink /proc/%ld/exe)\" "
-        "bin/program && touch bin/echelon/x.pack %s/echelon/x.pack",
-        folder, ECHELON_LIBDIR, (long)getpid(), ECHELON_LIBDIR);
+    snprintf(command, sizeof command,
+             "cd %s && mkdir -p bin/" PACKS " %s/" PACKS
+             " elsewhere && cp \"$(readlink /proc/%ld/exe)\" "
+             "bin/program && touch bin/" PACKS "/x.pack %s/" PACKS "/x.pack",
+             folder, ECHELON_LIBDIR, (long)getpid(), ECHELON_LIBDIR);
     CHECK(run(command));
-    finds("bin", "", "/bin/echelon/x.pack");
+    finds("bin", "", "/bin/" PACKS "/x.pack");
     finds("bin", "ECHELON_PTX_DIR=/else/where", "/else/where/x.pack");
-    finds("bin", "ECHELON_PTX_DIR=", "/bin/echelon/x.pack");
-    CHECK(unlink(in_folder("bin/echelon/x.pack")) == 0);
-    finds("bin", "", "/" ECHELON_LIBDIR "/echelon/x.pack");
-    snprintf(command, sizeof command, "rm '%s/%s/echelon/x.pack'", folder, ECHELON_LIBDIR);
+    finds("bin", "ECHELON_PTX_DIR=", "/bin/" PACKS "/x.pack");
+    CHECK(unlink(in_folder("bin/" PACKS "/x.pack")) == 0);
+    finds("bin", "", "/" ECHELON_LIBDIR "/" PACKS "/x.pack");
+    snprintf(command, sizeof command, "rm '%s/%s/" PACKS "/x.pack'", folder, ECHELON_LIBDIR);
     CHECK(run(command));
-    finds("bin", "", "/bin/echelon/x.pack"); /* nowhere: the path in the message */
+    finds("bin", "", "/bin/" PACKS "/x.pack"); /* nowhere: the path in the message */
     test_end();
 }
 

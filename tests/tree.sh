@@ -143,7 +143,7 @@ if command -v python3 >/dev/null; then
         check "tests/words.py misses an example of tests/words.txt, or finds more" python3 tests/words.py --test
         check "a text has a word that docs/glossary.md replaces" python3 tests/words.py $(echo "$files" |
             grep -vE '^(bench/results|tests/fuzz/corpus)/' |
-            grep -E -e '\.(md|1|c|h|cuh?|def|sh|py|cmake|in|svg)$|(^|/)(CMakeLists|instances|ladders)\.txt$' \
+            grep -E -e '\.(md|1|c|h|cuh?|cpp|hpp|def|rs|go|jl|f90|sh|py|cmake|in|svg)$|(^|/)(CMakeLists|instances|ladders)\.txt$' \
                 -e '(^|/)(Makefile|CMakePresets\.json|CITATION\.cff|\.clang-tidy|\.editorconfig|run|pre-commit)$')
     }
 else

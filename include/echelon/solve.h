@@ -102,11 +102,17 @@ typedef struct ech_solve_options {
     size_t history_capacity; /* maximum number of residuals per right-hand side */
     /* NULL, or a function that is called once per iteration, at the next check of the residual,
      * with the number of the right-hand side, the iteration and the residual.  A result other than
-     * 0 ends the solver. */
+     * 0 ends the solver.  With check_every = 1, x in the memory of the device then contains the
+     * iterate; GMRES updates x only at the end of a cycle. */
     int (*monitor)(void *user, size_t rhs, uint64_t iteration, double residual);
     void *monitor_user; /* is passed to monitor */
     void *work;         /* as in ech_sort_options */
     size_t work_bytes;  /* at least what ech_solve_workspace() returns */
+    /* NULL, or a preconditioner of the caller: a function that writes M^-1 r to z, [n] each, under
+     * the rules of ech_operator.apply.  precond must then be ECH_PRECOND_NONE, and method must not
+     * be ECH_METHOD_AUTO or one with a preconditioner of its own. */
+    ech_status (*precondition)(void *user, ech_ctx *ctx, const void *r, void *z);
+    void *precondition_user; /* is passed to precondition */
 } ech_solve_options;
 
 /* What a solver reports about one right-hand side. */
@@ -114,7 +120,7 @@ typedef struct ech_solve_report {
     size_t size; /* sizeof(ech_solve_report), set by the caller */
     ech_solve_status status;
     ech_method method;     /* the method that was used, also for ECH_METHOD_AUTO */
-    ech_precond precond;   /* the preconditioner that was used */
+    ech_precond precond;   /* the preconditioner that was used; ECH_PRECOND_NONE for a function */
     uint64_t iterations;   /* number of iterations */
     uint64_t applications; /* number of products with A; those that the right-hand sides share
                               are counted in the first report */

@@ -40,7 +40,7 @@ static bool read_file(const char *path, char *text, size_t capacity)
 
 static int processors_for(double quota, double period)
 {
-    if (!(quota > 0) || !(period > 0) || quota / period >= MOST) return NO_QUOTA;
+    if (!(quota > 0) || !(period > 0) || quota / period >= (double)MOST) return NO_QUOTA;
     const int whole = (int)(quota / period);
     return whole + (whole < quota / period);
 }

@@ -31,6 +31,9 @@
 #ifndef ECHELON_LIBDIR
 #define ECHELON_LIBDIR "lib"
 #endif
+#ifndef ECHELON_PACK_FOLDER
+#define ECHELON_PACK_FOLDER "echelon"
+#endif
 
 enum { LINE = 256, NAME = 128, SHOWN = 160 /* characters of a path in a message */ };
 static const char first_words[] = "echelon-pack 1 ";
@@ -44,8 +47,8 @@ static bool try_path(const char *file, const char *below, const char *name,
     char candidate[ECHI_PACK_PATH];
     const char *slash = strrchr(file, '/');
     int folder = slash ? (int)(slash - file) + 1 : 0;
-    int length =
-        snprintf(candidate, sizeof candidate, "%.*s%sechelon/%s", folder, file, below, name);
+    int length = snprintf(candidate, sizeof candidate, "%.*s%s" ECHELON_PACK_FOLDER "/%s", folder,
+                          file, below, name);
     if (length < 0 || length >= (int)sizeof candidate) return false;
     if (first) memcpy(path, candidate, (size_t)length + 1);
     if (access(candidate, R_OK) != 0) return false;
@@ -58,7 +61,7 @@ void echi_pack_find(const char *name, const void *inside, char path[ECHI_PACK_PA
     const char *folder = echi_secure_getenv("ECHELON_PTX_DIR");
     char program[ECHI_PACK_PATH];
     Dl_info info;
-    snprintf(path, ECHI_PACK_PATH, "echelon/%s", name);
+    snprintf(path, ECHI_PACK_PATH, ECHELON_PACK_FOLDER "/%s", name);
     if (folder && *folder) {
         snprintf(path, ECHI_PACK_PATH, "%s/%s", folder, name);
         return;

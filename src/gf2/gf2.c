@@ -118,7 +118,7 @@ static bool empty(const ech_gf2 *m)
     return m->rows == 0 || m->cols == 0;
 }
 
-/* Computes out from a (unless it is NULL) and b (likewise; it may be a). */
+/* Computes out from a (unless it is NULL) and b (likewise). */
 static ech_status make(ech_ctx *ctx, struct echi_gf2 *g, const char *what, const ech_gf2 *a,
                        const ech_gf2 *b, const ech_gf2 *out)
 {
@@ -126,7 +126,7 @@ static ech_status make(ech_ctx *ctx, struct echi_gf2 *g, const char *what, const
     TRY(echi_gf2_backend(ctx, ctx ? ctx->backend->operations[ECHI_OP_gf2] : NULL));
     struct echi_call call = call_of(ctx, g, what);
     if (a) echi_gf2_add(&call, "a", &g->a, ECHI_IN);
-    if (b && g->b.words != g->a.words) echi_gf2_add(&call, "b", &g->b, ECHI_IN);
+    if (b) echi_gf2_add(&call, "b", &g->b, ECHI_IN);
     if (g->limit)
         echi_gf2_add_positions(&call, "index", &g->order, g->columns, g->wide_index, ECHI_IN);
     if (out) {
@@ -182,6 +182,11 @@ done:
     return status;
 }
 
+static bool same_place(const ech_gf2 *a, const ech_gf2 *b)
+{
+    return a->words && a->words == b->words && (a->stride == b->stride || a->rows <= 1);
+}
+
 ech_status ech_gf2_add(ech_ctx *ctx, const ech_gf2 *a, const ech_gf2 *b, ech_gf2 *out)
 {
     struct echi_gf2 g = { .what = ECHI_GF2_ADD };
@@ -191,6 +196,11 @@ ech_status ech_gf2_add(ech_ctx *ctx, const ech_gf2 *a, const ech_gf2 *b, ech_gf2
     TRY(echi_gf2_check(ctx, "out", out, &g.out));
     TRY(echi_gf2_check_shape(ctx, "b", &g.b, g.a.rows, g.a.cols));
     TRY(echi_gf2_check_shape(ctx, "out", &g.out, g.a.rows, g.a.cols));
+    if (same_place(&g.a, &g.b)) { /* a + a = 0; out may be a */
+        g.what = ECHI_GF2_ZERO;
+        if (same_place(&g.a, &g.out)) a = NULL;
+        b = NULL;
+    }
     TRY(make(ctx, &g, "a sum", a, b, out));
 done:
     return status;

@@ -155,10 +155,8 @@ static ech_status run(ech_ctx *ctx, struct echi_matmul *p, const struct extents 
     struct echi_array *array;
     array = echi_call_add(&call, "a", &p->a, p->k ? bytes->a : 0, in, ECHI_IN);
     set_rows(array, rows_of_a(p), p->a_turned ? p->m : p->k, p->a_stride, p->count, p->a_step);
-    if (p->b != p->a || bytes->b > bytes->a) {
-        array = echi_call_add(&call, "b", &p->b, p->k ? bytes->b : 0, in, ECHI_IN);
-        set_rows(array, rows_of_b(p), p->b_turned ? p->k : p->n, p->b_stride, p->count, p->b_step);
-    }
+    array = echi_call_add(&call, "b", &p->b, p->k ? bytes->b : 0, in, ECHI_IN);
+    set_rows(array, rows_of_b(p), p->b_turned ? p->k : p->n, p->b_stride, p->count, p->b_step);
     array = echi_call_add(&call, "c", &p->c, bytes->c, out,
                           p->beta != 0 || gaps ? ECHI_KEPT : ECHI_OUT);
     set_rows(array, p->m, p->n, p->c_stride, p->count, p->c_step);
@@ -291,7 +289,7 @@ static ech_status run_list(ech_ctx *ctx, struct echi_matmul *p, const ech_matmul
                               .work_bytes = options->work_bytes };
     const size_t bytes = p->count * sizeof(void *), align = sizeof(void *);
     echi_call_add(&call, "a", &p->a, p->k ? bytes : 0, align, ECHI_IN);
-    if (p->b != p->a) echi_call_add(&call, "b", &p->b, p->k ? bytes : 0, align, ECHI_IN);
+    echi_call_add(&call, "b", &p->b, p->k ? bytes : 0, align, ECHI_IN);
     echi_call_add(&call, "c", &p->c, bytes, align, ECHI_IN);
     return echi_call_run(ctx, &call);
 }

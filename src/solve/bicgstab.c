@@ -16,7 +16,7 @@ enum { R0 = ECHI_VECTORS, P, S, T, VECTORS, PM = VECTORS, SM, VECTORS_M };
 
 static size_t vectors(const struct echi_solve *call)
 {
-    return call->options.precond == ECH_PRECOND_NONE ? VECTORS : VECTORS_M;
+    return echi_solve_has_m(&call->options) ? VECTORS_M : VECTORS;
 }
 
 static ech_status begin(struct echi_run *run)

@@ -65,6 +65,14 @@ static ech_status check_choice(ech_ctx *ctx, const ech_operator *a, const ech_so
         return echi_fail(ctx, ECH_ERR_ARG,
                          "\"%s\" has its own preconditioner; leave options->precond none",
                          ech_method_name(o->method));
+    if (o->precondition && (own || o->method == ECH_METHOD_AUTO))
+        return echi_fail(ctx, ECH_ERR_ARG,
+                         "options->precondition is set, but \"%s\" chooses its preconditioner",
+                         ech_method_name(o->method));
+    if (o->precondition && o->precond != ECH_PRECOND_NONE)
+        return echi_fail(ctx, ECH_ERR_ARG,
+                         "options->precondition is set, but options->precond is \"%s\"",
+                         ech_precond_name(o->precond));
     const bool triangles =
         o->method != ECH_METHOD_AUTO && echi_factor_wanted(o->method, o->precond);
     if (triangles && !a->csr)

@@ -24,7 +24,7 @@ static int restart_of(const struct echi_run *run)
 
 static size_t vectors(const struct echi_solve *call)
 {
-    return V + (size_t)call->options.restart + 1 + (call->options.precond != ECH_PRECOND_NONE);
+    return V + (size_t)call->options.restart + 1 + echi_solve_has_m(&call->options);
 }
 
 static void *z_of(const struct echi_run *run, void *r)

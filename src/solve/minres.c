@@ -18,7 +18,7 @@ enum { Y = ECHI_VECTORS, W = Y + 3, VECTORS = W + 3, Z = VECTORS, VECTORS_M };
 
 static size_t vectors(const struct echi_solve *call)
 {
-    return call->options.precond == ECH_PRECOND_NONE ? VECTORS : VECTORS_M;
+    return echi_solve_has_m(&call->options) ? VECTORS_M : VECTORS;
 }
 
 /* One of three vectors used in rotation: the one of `ago` iterations ago. */

@@ -44,6 +44,11 @@ static bool may_be_gmres(const ech_solve_options *o)
     return o->method == ECH_METHOD_AUTO || o->method == ECH_METHOD_GMRES;
 }
 
+bool echi_solve_has_m(const ech_solve_options *o)
+{
+    return o->precond != ECH_PRECOND_NONE || o->precondition;
+}
+
 bool echi_solve_has_blocks(const ech_solve_options *o)
 {
     return o->method != ECH_METHOD_AUTO && o->precond == ECH_PRECOND_BLOCK_JACOBI;
@@ -165,7 +170,9 @@ static void explain_method(const struct echi_solve *call, struct echi_explain *e
         echi_explain_line(e, "iteration", "%d product%s with A, %d passes over vectors",
                           costs[o->method].products, costs[o->method].products > 1 ? "s" : "",
                           costs[o->method].passes);
-    if (echi_solve_has_blocks(o))
+    if (o->precondition)
+        echi_explain_line(e, "precond", "a function of the caller");
+    else if (echi_solve_has_blocks(o))
         echi_explain_line(e, "precond", "%s, with diagonal blocks of %d rows",
                           ech_precond_name(o->precond), o->block);
     else

@@ -9,9 +9,25 @@ static const struct echi_preconditioner *const kinds[] = { &echi_precond_triangl
                                                            &echi_precond_blocks,
                                                            &echi_precond_diagonal };
 
+static ech_status apply_function(struct echi_run *run, const void *r, void *z)
+{
+    const ech_solve_options *o = &run->call->options;
+    const ech_status status = o->precondition(o->precondition_user, run->ctx, r, z);
+    if (status != ECH_OK)
+        return echi_fail(run->ctx, status, "options->precondition returned %s",
+                         ech_status_name(status));
+    return ECH_OK;
+}
+
+static const struct echi_preconditioner function = { NULL, NULL, apply_function };
+
 ech_status echi_precond_make(struct echi_run *run)
 {
     const ech_solve_report *report = run->report;
+    if (run->call->options.precondition) {
+        run->m = &function;
+        return ECH_OK;
+    }
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         if (!kinds[i]->is(report->method, report->precond)) continue;
         const ech_status status = kinds[i]->make(run);

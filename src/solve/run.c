@@ -114,14 +114,22 @@ static void report_residual(struct echi_run *run, uint64_t iteration, double res
         run->monitored = run->ended = true;
 }
 
+static void report_new_residuals(struct echi_run *run)
+{
+    for (const uint64_t done = (uint64_t)run->head[ECHI_S_ITERATION]; run->seen < done; run->seen++)
+        report_residual(run, run->seen + 1, run->head[ECHI_S_RING + run->seen % ECHI_SOLVE_RING]);
+}
+
+/* After the last iteration, iterate() reports the residuals when finish() has updated x. */
 ech_status echi_look(struct echi_run *run)
 {
     ech_status status;
     TRY(echi_fetch(run));
     run->since = 0;
-    for (const uint64_t done = (uint64_t)run->head[ECHI_S_ITERATION]; run->seen < done; run->seen++)
-        report_residual(run, run->seen + 1, run->head[ECHI_S_RING + run->seen % ECHI_SOLVE_RING]);
-    if (run->head[ECHI_S_STOP] != 0) run->ended = true;
+    if (run->head[ECHI_S_STOP] != 0)
+        run->ended = true;
+    else
+        report_new_residuals(run);
 done:
     return status;
 }
@@ -219,6 +227,8 @@ static ech_status iterate(struct echi_run *run, double residual)
     }
     run->forced = true;
     if (run->method->finish) TRY(run->method->finish(run));
+    if (run->call->options.monitor) TRY(echi_fetch(run)); /* waits for x */
+    report_new_residuals(run);
 done:
     run->forced = false;
     return status;

@@ -104,6 +104,8 @@ ech_status echi_solve_check(ech_ctx *ctx, const ech_operator *a, const ech_solve
 /* Whether M may be triangular; "auto" uses it only if the host can compute it in seconds. */
 bool echi_solve_may_factor(const struct echi_solve *call);
 bool echi_solve_has_blocks(const ech_solve_options *options);
+/* Whether a method that is named, other than Jacobi, Gauss-Seidel and SOR, has an M. */
+bool echi_solve_has_m(const ech_solve_options *options);
 
 ech_status echi_solve_lay_out(const struct echi_solve *call, void *base,
                               struct echi_solve_parts *parts, size_t *bytes);

@@ -36,7 +36,7 @@ struct echi_bound echi_topk_bound(const struct echi_topk_width *width, void *e, 
     size_t counts[4];
     if (k == n) return ECHI_BOUND_NONE;
     for (int round = 0; n > BISECT_KEYS && round < ROUNDS; round++) {
-        const size_t rank = (size_t)((double)k / (double)n * SAMPLE);
+        const size_t rank = (size_t)((double)k / (double)n * (double)SAMPLE);
         width->sample(&echi_topk_encoded, e, 1, n, sample, SAMPLE);
         const uint64_t low = rank_of(width, sample, SAMPLE, rank > SIDE ? rank - SIDE : 1);
         const uint64_t high = rank_of(width, sample, SAMPLE, echi_min(rank + SIDE, SAMPLE));

@@ -1,0 +1,191 @@
+"""Columns of pandas, polars, pyarrow and other Arrow libraries as one-dimensional arrays.
+
+Nulls: nulls of times become NaT. Other nulls are an error, unless the caller asks for a view without them.
+
+SPDX-License-Identifier: Apache-2.0
+"""
+import numpy as np
+
+from .._runtime.errors import ArgumentError, DTypeError, UnsupportedError
+from .._runtime.native import declared as c
+from . import columns
+from .host_family import HostFamily
+
+
+class Reader:
+    """What the types of a library are registered with; family is the class of their results."""
+
+    def __init__(self, family):
+        self.family = family
+        self.name = family.name
+
+    def of(self, x):
+        """The family of results like x."""
+        return self.family(x)
+
+    def view(self, x, name="x", nulls="error"):
+        """The View of a column of numbers, bool or times. nulls: "error", or "skip": without the nulls."""
+        part = columns.read(x, name)
+        if part.offsets is not None or part.kind != c.ECH_KEY_DTYPE or part.coded:
+            what = "strings" if part.offsets is not None else "categories" if part.coded else "decimals or binary"
+            raise DTypeError(f"{name} is {type(x).__name__} of {what}; this function needs numbers, bool or times")
+        if part.view is not None:
+            if part.bitmap is not None:
+                raise ArgumentError(f"{name} may contain nulls in GPU memory, which this function does not accept")
+            return part.view
+        valid = part.valid()
+        values = _with_times(part, valid if nulls == "error" else None)
+        if valid is not None and nulls == "skip":
+            values = values[valid]
+        elif valid is not None and part.time is None:
+            raise ArgumentError(f"{name} contains nulls ({len(valid) - np.count_nonzero(valid)} of {len(valid)}), which "
+                                "this function does not accept; fill or drop them first")
+        view = self.of(x).view(values, name)
+        view.readonly = True
+        return view
+
+    def special(self, x, name="x"):
+        """The Column of x if a view does not represent it: with nulls, strings, categories or wide elements."""
+        part = columns.read(x, name)
+        plain = part.offsets is None and part.kind == c.ECH_KEY_DTYPE and not part.coded
+        if plain and part.bitmap is None:
+            return None
+        return columns.Column(part, self.of(x), name=name)
+
+
+def _with_times(part, valid):
+    """The values; times as datetime64 or timedelta64, with NaT for nulls."""
+    if part.time is None:
+        return part.values
+    integers = np.ascontiguousarray(part.values, np.int64)
+    if valid is not None:
+        integers = np.where(valid, integers, np.iinfo(np.int64).min)
+    return integers.view(part.time)
+
+
+class PyArrow(HostFamily):
+    """Array and ChunkedArray of pyarrow."""
+
+    name = "pyarrow"
+
+    def __init__(self, like):
+        import pyarrow
+        self.type, self.chunked = like.type, isinstance(like, pyarrow.ChunkedArray)
+
+    def result(self, x):
+        import pyarrow
+        if x.ndim > 1:
+            return x
+        flat = np.ascontiguousarray(x.reshape(-1))
+        array = arrow_times(flat, self.type) if flat.dtype.kind in "mM" else pyarrow.array(flat)
+        if x.ndim == 0:
+            return array[0]
+        return pyarrow.chunked_array([array]) if self.chunked else array
+
+    @staticmethod
+    def take(x, order):
+        return x.take(order)
+
+
+def arrow_times(x, like):
+    """An array of pyarrow from datetime64 or timedelta64; of the type like if that has the same unit."""
+    import pyarrow
+    import pyarrow.types as types
+    if not types.is_temporal(like):
+        return pyarrow.array(x)
+    nat, integers = np.isnat(x), x.view(np.int64)
+    physical = np.int32 if types.is_date32(like) or types.is_time32(like) else np.int64
+    values = np.where(nat, 0, integers).astype(physical)
+    validity = pyarrow.py_buffer(np.packbits(~nat, bitorder="little")) if nat.any() else None
+    return pyarrow.Array.from_buffers(like, len(x), [validity, pyarrow.py_buffer(values)])
+
+
+class Polars(HostFamily):
+    """Series of polars."""
+
+    name = "polars"
+
+    def __init__(self, like):
+        self.series_name, self.template = like.name, like.dtype
+
+    def result(self, x):
+        import polars
+        if x.ndim == 0:
+            return x[()]
+        if x.ndim > 1:
+            return x
+        if x.dtype.kind not in "mM" or not self.template.is_temporal():
+            return polars.Series(self.series_name, np.ascontiguousarray(x))
+        missing = np.flatnonzero(np.isnat(x))
+        series = polars.Series(self.series_name, np.ascontiguousarray(x).view(np.int64))
+        if len(missing):
+            series = series.scatter(missing, None)
+        return series.cast(self.template)
+
+    @staticmethod
+    def take(x, order):
+        return x.gather(order)
+
+
+class Pandas(HostFamily):
+    """Series, Index and extension arrays of pandas. A Series of results has a new index from 0."""
+
+    name = "pandas"
+
+    def __init__(self, like):
+        import pandas
+        self.kind = pandas.Series if isinstance(like, pandas.Series) else \
+            pandas.Index if isinstance(like, pandas.Index) else None
+        self.series_name, self.template = getattr(like, "name", None), like.dtype
+
+    def result(self, x):
+        if x.ndim == 0:
+            return x[()]
+        return x if x.ndim > 1 else self.wrap(self._values(np.ascontiguousarray(x)))
+
+    def wrap(self, values):
+        """The Series or Index of an array."""
+        return values if self.kind is None else self.kind(values, name=self.series_name)
+
+    def _values(self, x):
+        """The array, with the missing values and the time zone that the input had."""
+        import pandas
+        dtype = self.template
+        if isinstance(dtype, pandas.DatetimeTZDtype) and x.dtype.kind == "M":
+            return pandas.DatetimeIndex(x).tz_localize("UTC").tz_convert(dtype.tz).array
+        if isinstance(dtype, pandas.ArrowDtype):
+            import pyarrow
+            array = arrow_times(x, dtype.pyarrow_dtype) if x.dtype.kind in "mM" else pyarrow.array(x)
+            return pandas.arrays.ArrowExtensionArray(pyarrow.chunked_array([array]))
+        if isinstance(dtype, pandas.api.extensions.ExtensionDtype) and hasattr(dtype, "numpy_dtype") \
+                and x.dtype.kind in "biuf" and x.dtype.itemsize != 2 * (x.dtype.kind == "f"):
+            return pandas.array(x, dtype="boolean" if x.dtype == bool else
+                                x.dtype.name.replace("int", "Int").replace("u", "U").replace("float", "Float"))
+        return x if self.kind is not None else pandas.array(x)
+
+    def take(self, x, order):
+        taken = x.take(order)
+        return taken.reset_index(drop=True) if hasattr(taken, "reset_index") else taken
+
+
+class OtherArrow(HostFamily):
+    """Objects with an Arrow interface of other libraries. Results are arrays of NumPy, masked if there are nulls."""
+
+    name = "arrow"
+
+    def __init__(self, like):
+        pass
+
+    def result(self, x):
+        return x[()] if x.ndim == 0 else x
+
+    @staticmethod
+    def take(x, order):
+        part = columns.read(x)
+        if part.values is None or part.values.ndim != 1 or part.coded:
+            raise UnsupportedError(f"x is {type(x).__name__}, of which only numbers can be sorted; use argsort()")
+        valid = part.valid()
+        return np.ma.MaskedArray(part.values[order], mask=False if valid is None else ~valid[order])
+
+
+PYARROW, POLARS, PANDAS, OTHER = Reader(PyArrow), Reader(Polars), Reader(Pandas), Reader(OtherArrow)

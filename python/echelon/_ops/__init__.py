@@ -1,0 +1,4 @@
+"""The operations, one module per domain.
+
+SPDX-License-Identifier: Apache-2.0
+"""

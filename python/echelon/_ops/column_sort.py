@@ -1,0 +1,50 @@
+"""sort() and argsort() of columns with nulls, strings, categories or decimals.
+
+SPDX-License-Identifier: Apache-2.0
+"""
+import ctypes
+
+from .._arrays.numpy_family import NumPy
+from .._runtime import native
+from .._runtime.call import Job
+from .._runtime.errors import ArgumentError
+from .._runtime.native import declared as c
+
+
+def nulls_first(nulls):
+    """0 or 1 for the parameter nulls."""
+    if nulls not in ("first", "last"):
+        raise ArgumentError(f"nulls is {nulls!r}, but must be 'last' or 'first'")
+    return int(nulls == "first")
+
+
+def argsort_column(column, code, descending, nulls, out=None):
+    """The positions that sort a Column, as ech_dtype code."""
+    first, descending = nulls_first(nulls), int(bool(descending))
+    strings = column.strings
+    job = Job(strings.bytes if strings is not None else column.view)
+    job.family = column.family
+    target = job.output(out, (column.n,), code)
+    result = target if target.contiguous else job.empty((column.n,), code)
+    if column.n and strings is not None:
+        options = native.struct(c.ech_strings_options, descending=descending, nulls_first=first,
+                                validity=column.validity, validity_offset=column.validity_offset)
+        job.call("ech_argsort_strings", strings.offsets.pointer, strings.bytes.pointer, result.pointer, column.n,
+                 strings.total_bytes, strings.offsets.code, code, ctypes.byref(options))
+    elif column.n:
+        view = column.view
+        stride = 0 if view.strides is None else view.strides[0]
+        if stride < 0:
+            view, stride = job.contiguous(view), 0
+        key = native.struct(c.ech_sort_column, data=view.pointer, dtype=view.code, descending=descending,
+                            nulls_first=first, validity=column.validity, validity_offset=column.validity_offset,
+                            kind=column.key_kind, width_bytes=column.width_bytes, stride_bytes=stride)
+        job.call("ech_argsort_columns", ctypes.byref(key), result.pointer, column.n, 1, code, None)
+    return job.finish(target, out, result)
+
+
+def sort_column(x, column, descending, nulls):
+    """The elements of the column x in order."""
+    family, column.family = column.family, NumPy  # the positions are an array of NumPy
+    order = argsort_column(column, c.ECH_I64, descending, nulls)
+    return family.take(x, order)

@@ -1,0 +1,430 @@
+"""Reductions of arrays along axes, of segments and of runs of equal keys.
+
+SPDX-License-Identifier: Apache-2.0
+"""
+import ctypes
+import math
+
+from .. import _arrays
+from .._arrays.layout import last_axes, with_ones
+from .._arrays.view import dtype_name
+from .._runtime import native
+from .._runtime.arguments import choice, flag
+from .._runtime.call import Job, operation
+from .._runtime.errors import ArgumentError, DTypeError
+from .._runtime.native import declared as c
+from .sort import one_dimension, same_length, segments_of
+from .time_keys import encoded, restored
+
+OPS = {"sum": c.ECH_OP_SUM, "prod": c.ECH_OP_PRODUCT, "min": c.ECH_OP_MIN, "max": c.ECH_OP_MAX, "and": c.ECH_OP_AND,
+       "or": c.ECH_OP_OR, "xor": c.ECH_OP_XOR, "argmin": c.ECH_OP_ARGMIN, "argmax": c.ECH_OP_ARGMAX,
+       "any": c.ECH_OP_ANY, "all": c.ECH_OP_ALL, "count_nonzero": c.ECH_OP_COUNT, "mean": c.ECH_OP_MEAN,
+       "var": c.ECH_OP_VARIANCE, "std": c.ECH_OP_STDDEV, "norm": c.ECH_OP_NORM}
+_ORDERED = ("min", "max", "argmin", "argmax")
+_SAME_DTYPE = ("sum", "prod", "mean", "var", "std", "norm")  # of floats, unless dtype states another one
+_POSITIONS = ("argmin", "argmax", "count_nonzero")
+
+
+class Plan:
+    """The dtypes of a reduction: what the library computes, and what is returned."""
+
+    def __init__(self, op, view, dtype=None, ignore_nan=False, correction=0):
+        if view.kind == "time" and op not in _ORDERED:
+            raise DTypeError(f"x has dtype {view.dtype}, which {op}() does not support")
+        self.op, self.view = OPS[op], view
+        self.code = None if dtype is None else _arrays.code_of(dtype_name(dtype), "dtype")
+        self.wide = self.code == c.ECH_F64 and view.code in (c.ECH_F16, c.ECH_BF16, c.ECH_F32)
+        self.options = native.struct(c.ech_reduce_options, accumulate_wide=int(self.wide), ddof=correction,
+                                     nan=flag(ignore_nan, "ignore_nan"))
+        computed = native.functions.ech_reduce_dtype(self.op, view.code, int(self.wide))
+        if computed < 0:
+            raise DTypeError(f"x has dtype {view.dtype}, which {op}() does not support")
+        self.kind = ""
+        if op in ("any", "all"):
+            self.kind = "bool"
+        elif op in ("min", "max", "and", "or", "xor"):
+            self.kind = view.kind
+        elif op in _POSITIONS or view.kind == "bool" and computed == c.ECH_U64:
+            computed = c.ECH_I64  # positions and counts are below 2^63
+        self.computed = computed
+        if self.code is None:
+            small = op in _SAME_DTYPE and view.code in (c.ECH_F16, c.ECH_BF16)
+            self.code = view.code if small else computed
+
+
+def _scaled(n, correction):
+    """ddof, and the factor of the variance if correction is neither 0 nor 1."""
+    if not isinstance(correction, (int, float)) or math.isnan(correction):
+        raise DTypeError(f"correction is {correction!r}, but must be a number")
+    if correction in (0, 1):
+        return int(correction), None
+    return 0, (n / (n - correction) if n > correction else math.nan)
+
+
+def _reduce(name, x, axis, keepdims, out, dtype=None, ignore_nan=False, correction=0):
+    view = _arrays.view(x, nulls="error" if name in ("argmin", "argmax") else "skip")
+    job = Job(view)
+    source = encoded(job, view) if name in ("max", "argmax") else view
+    ordered, kept, reduced = last_axes(job, source, axis)
+    n = math.prod(reduced)
+    rows = math.prod(kept)
+    ddof, factor = _scaled(n, correction)
+    plan = Plan(name, view, dtype, ignore_nan, ddof)
+    if n == 0 and name in _ORDERED and rows:
+        raise ArgumentError(f"x has shape {view.shape}: the {name} of no elements does not exist")
+    shape = with_ones(view.shape, axis) if flag(keepdims, "keepdims") else kept
+    target = job.output(out, shape, plan.code, plan.kind, view)
+    direct = target.contiguous and plan.code == plan.computed and factor is None
+    result = target if direct else job.empty(shape, plan.computed, plan.kind, view)
+    if rows:
+        job.call("ech_reduce_rows", plan.op, ordered.pointer, result.pointer, rows, n, view.code,
+                 ctypes.byref(plan.options))
+    if source is not view and name == "max":
+        result = restored(job, result, view)
+    if ignore_nan and name in ("min", "max") and view.is_float:
+        _nan_where_empty(job, result, ordered, rows, n)
+    if factor is not None:
+        result = job.add(result.family.view(result.array * (factor if name == "var" else factor ** 0.5)))
+    if result.code != plan.code:
+        result = job.add(result.family.view(result.family.cast(result.array, job.family.dtype(plan.code))))
+    return job.finish(result) if out is None else job.finish(target, out, result)
+
+
+def _nan_where_empty(job, result, source, rows, n):
+    """Rows that contain only NaN have the minimum NaN, as in NumPy; the library returns an infinity."""
+    counts = job.empty(result.shape, c.ECH_I64)
+    options = native.struct(c.ech_reduce_options, compare=c.ECH_COMPARE_IS_NAN)
+    job.call("ech_reduce_rows", c.ECH_OP_COUNT, source.pointer, counts.pointer, rows, n, source.code,
+             ctypes.byref(options))
+    result.array[counts.array == n] = math.nan
+
+
+@operation
+def sum(x, /, *, axis=None, dtype=None, keepdims=False, out=None):
+    """Return the sum of the elements along axes.
+
+    x: array of any shape. axis: an axis, a tuple of axes, or None for all. dtype: of the result; by default int64 for
+    bool and signed integers and uint64 for unsigned ones (modulo 2^64), otherwise the dtype of x. float64 also selects
+    the type in which float32, float16 and bfloat16 are added. keepdims: reduced axes remain with length 1. out: array
+    of the shape and dtype of the result, which receives it.
+
+    Floats are added in an order that depends only on the shape: the bits of a sum are the same on every device and
+    with any number of threads. Raises ArgumentError for an invalid axis or out, and DTypeError for an unsupported
+    dtype. The sum of no elements is 0. Nulls of a column of pandas, polars or Arrow are skipped.
+
+    >>> import echelon, numpy
+    >>> int(echelon.sum(numpy.array([[1, 2], [3, 4]])))
+    10
+    >>> echelon.sum(numpy.array([[1, 2], [3, 4]]), axis=0)
+    array([4, 6])
+    """
+    return _reduce("sum", x, axis, keepdims, out, dtype)
+
+
+@operation
+def prod(x, /, *, axis=None, dtype=None, keepdims=False, out=None):
+    """Return the product of the elements along axes. The parameters and dtypes are those of sum().
+
+    >>> import echelon, numpy
+    >>> int(echelon.prod(numpy.array([2, 3, 4])))
+    24
+    """
+    return _reduce("prod", x, axis, keepdims, out, dtype)
+
+
+@operation
+def min(x, /, *, axis=None, keepdims=False, out=None):
+    """Return the minimum along axes: NaN if there is a NaN, NaT if there is a NaT.
+
+    The parameters are those of sum(); the result has the dtype of x. Raises ArgumentError if there are no elements.
+
+    >>> import echelon, numpy
+    >>> float(echelon.min(numpy.array([2.0, -1.0])))
+    -1.0
+    """
+    return _reduce("min", x, axis, keepdims, out)
+
+
+@operation
+def max(x, /, *, axis=None, keepdims=False, out=None):
+    """Return the maximum along axes: NaN if there is a NaN, NaT if there is a NaT. Otherwise as min().
+
+    >>> import echelon, numpy
+    >>> echelon.max(numpy.array([[1, 5], [3, 2]]), axis=1)
+    array([5, 3])
+    """
+    return _reduce("max", x, axis, keepdims, out)
+
+
+@operation
+def argmin(x, /, *, axis=None, keepdims=False, out=None):
+    """Return the position (int64) of the first minimum, along an axis or in the flattened array.
+
+    A NaN or NaT counts as the minimum. Raises ArgumentError if there are no elements, or for several axes.
+
+    >>> import echelon, numpy
+    >>> int(echelon.argmin(numpy.array([3, 1, 1])))
+    1
+    """
+    return _arg("argmin", x, axis, keepdims, out)
+
+
+@operation
+def argmax(x, /, *, axis=None, keepdims=False, out=None):
+    """Return the position (int64) of the first maximum, as argmin() does for the minimum.
+
+    >>> import echelon, numpy
+    >>> echelon.argmax(numpy.array([[1, 5], [3, 2]]), axis=1)
+    array([1, 0])
+    """
+    return _arg("argmax", x, axis, keepdims, out)
+
+
+def _arg(name, x, axis, keepdims, out):
+    if isinstance(axis, (tuple, list)):
+        raise DTypeError(f"axis is {axis}, but {name}() accepts an integer or None")
+    return _reduce(name, x, axis, keepdims, out)
+
+
+@operation
+def mean(x, /, *, axis=None, dtype=None, keepdims=False, out=None):
+    """Return the arithmetic mean along axes, computed in float64 and rounded once.
+
+    The parameters are those of sum(). The result has the dtype of x for floats, and float64 otherwise. The mean of no
+    elements is NaN.
+
+    >>> import echelon, numpy
+    >>> float(echelon.mean(numpy.array([1, 2])))
+    1.5
+    """
+    return _reduce("mean", x, axis, keepdims, out, dtype)
+
+
+@operation
+def var(x, /, *, axis=None, correction=0.0, dtype=None, keepdims=False, out=None):
+    """Return the variance along axes: the squared deviations from the mean, divided by n - correction.
+
+    The other parameters and the dtypes are those of mean(). If n is at most correction, the result is NaN.
+
+    >>> import echelon, numpy
+    >>> float(echelon.var(numpy.array([1.0, 2.0, 3.0]), correction=1))
+    1.0
+    """
+    return _reduce("var", x, axis, keepdims, out, dtype, correction=correction)
+
+
+@operation
+def std(x, /, *, axis=None, correction=0.0, dtype=None, keepdims=False, out=None):
+    """Return the standard deviation along axes: the square root of var().
+
+    >>> import echelon, numpy
+    >>> float(echelon.std(numpy.array([1.0, 3.0])))
+    1.0
+    """
+    return _reduce("std", x, axis, keepdims, out, dtype, correction=correction)
+
+
+@operation
+def norm(x, /, *, axis=None, keepdims=False, out=None):
+    """Return the Euclidean norm along axes: the square root of the sum of squares, computed in float64.
+
+    >>> import echelon, numpy
+    >>> float(echelon.norm(numpy.array([3.0, 4.0])))
+    5.0
+    """
+    return _reduce("norm", x, axis, keepdims, out)
+
+
+@operation
+def any(x, /, *, axis=None, keepdims=False, out=None):
+    """Return, as bool, whether any element along axes is not zero. NaN is not zero.
+
+    >>> import echelon, numpy
+    >>> bool(echelon.any(numpy.array([0, 2])))
+    True
+    """
+    return _reduce("any", x, axis, keepdims, out)
+
+
+@operation
+def all(x, /, *, axis=None, keepdims=False, out=None):
+    """Return, as bool, whether all elements along axes are not zero; True if there are none.
+
+    >>> import echelon, numpy
+    >>> bool(echelon.all(numpy.array([0, 2])))
+    False
+    """
+    return _reduce("all", x, axis, keepdims, out)
+
+
+@operation
+def count_nonzero(x, /, *, axis=None, keepdims=False, out=None):
+    """Return the number (int64) of elements along axes that are not zero.
+
+    >>> import echelon, numpy
+    >>> int(echelon.count_nonzero(numpy.array([0, 2, 3])))
+    2
+    """
+    return _reduce("count_nonzero", x, axis, keepdims, out)
+
+
+def _ignoring(name, summary, example):
+    """The variant of a reduction that skips NaN."""
+    extra = ", correction=0.0" if name in ("var", "std") else ""
+
+    def function(x, /, *, axis=None, correction=0.0, keepdims=False, out=None):
+        return _reduce(name, x, axis, keepdims, out, ignore_nan=True, correction=correction)
+
+    def plain(x, /, *, axis=None, keepdims=False, out=None):
+        return _reduce(name, x, axis, keepdims, out, ignore_nan=True)
+
+    chosen = function if extra else plain
+    chosen.__name__ = chosen.__qualname__ = "nan" + name
+    chosen.__doc__ = f"""{summary}
+
+    The parameters are those of {name}().
+
+    >>> import echelon, numpy
+    >>> float(echelon.nan{name}(numpy.array([1.0, numpy.nan, 3.0])))
+    {example}
+    """
+    return operation(chosen)
+
+
+nansum = _ignoring("sum", "Return the sum along axes of the elements that are not NaN.", "4.0")
+nanprod = _ignoring("prod", "Return the product along axes of the elements that are not NaN.", "3.0")
+nanmin = _ignoring("min", "Return the minimum along axes of the elements that are not NaN; NaN if there are none.",
+                   "1.0")
+nanmax = _ignoring("max", "Return the maximum along axes of the elements that are not NaN; NaN if there are none.",
+                   "3.0")
+nanmean = _ignoring("mean", "Return the mean along axes of the elements that are not NaN; NaN if there are none.",
+                    "2.0")
+nanvar = _ignoring("var", "Return the variance along axes of the elements that are not NaN.", "1.0")
+nanstd = _ignoring("std", "Return the standard deviation along axes of the elements that are not NaN.", "1.0")
+
+
+@operation
+def minmax(x, /, *, axis=None):
+    """Return (minimum, maximum) along axes, which reads x once. NaN propagates.
+
+    >>> import echelon, numpy
+    >>> [int(v) for v in echelon.minmax(numpy.array([2, 9, 4]))]
+    [2, 9]
+    """
+    view = _arrays.view(x, nulls="skip")
+    if view.kind == "time":
+        return min(x, axis=axis), max(x, axis=axis)
+    job = Job(view)
+    ordered, kept, reduced = last_axes(job, view, axis)
+    n, rows = math.prod(reduced), math.prod(kept)
+    if n == 0 and rows:
+        raise ArgumentError(f"x has shape {view.shape}: the minimum of no elements does not exist")
+    result = job.empty((*kept, 2), view.code, view.kind, view)
+    if rows:
+        job.call("ech_reduce_rows", c.ECH_OP_MINMAX, ordered.pointer, result.pointer, rows, n, view.code, None)
+    return job.family.result(result.array[..., 0]), job.family.result(result.array[..., 1])
+
+
+@operation
+def dot(a, b, /, *, dtype=None):
+    """Return the dot product of two arrays with one dimension.
+
+    a, b: [n], of the same dtype. dtype: as for sum(). The sum is computed in the type and order of sum().
+
+    >>> import echelon, numpy
+    >>> int(echelon.dot(numpy.array([1, 2, 3]), numpy.array([4, 5, 6])))
+    32
+    """
+    first, second = one_dimension(_arrays.view(a, "a"), "a"), one_dimension(_arrays.view(b, "b"), "b")
+    job = Job(first, second)
+    n = same_length(first, second, "b")
+    if (first.code, first.kind) != (second.code, second.kind):
+        raise DTypeError(f"b has dtype {second.dtype}, but a has dtype {first.dtype}")
+    plan = Plan("sum", first, dtype)
+    result = job.empty((), plan.computed)
+    job.call("ech_dot", job.contiguous(first).pointer, job.contiguous(second).pointer, result.pointer, n, first.code,
+             ctypes.byref(plan.options))
+    if plan.code != plan.computed:
+        result = job.add(result.family.view(result.family.cast(result.array, job.family.dtype(plan.code))))
+    return job.finish(result)
+
+
+def _op(op):
+    """The name of an operator, checked."""
+    choice(op, OPS, "op")
+    return op
+
+
+@operation
+def reduce_segments(x, offsets, /, op="sum", *, dtype=None, ignore_nan=False, correction=0):
+    """Reduce each segment of an array.
+
+    x: [n]. offsets: [segments + 1], integers; segment s is x[offsets[s]:offsets[s + 1]]. op: "sum", "prod", "min",
+    "max", "and", "or", "xor", "argmin", "argmax", "any", "all", "count_nonzero", "mean", "var", "std" or "norm".
+    dtype: as for sum(). ignore_nan: skip NaN. correction: 0 or 1, of "var" and "std". Positions count within the
+    segment.
+
+    Returns an array [segments]. The min of an empty segment is the maximum of the dtype, its max the minimum, and its argmin and
+    argmax are -1. Raises ArgumentError for offsets that decrease or exceed n; if they are in GPU memory, synchronize()
+    raises it.
+
+    >>> import echelon, numpy
+    >>> echelon.reduce_segments(numpy.array([1, 2, 3, 4]), [0, 1, 4])
+    array([1, 9])
+    """
+    name = _op(op)
+    view = one_dimension(_arrays.view(x), "x")
+    job = Job(view)
+    places, segments = segments_of(job, offsets)
+    plan = _segment_plan(name, view, dtype, ignore_nan, correction)
+    result = job.empty((segments,), plan.computed, plan.kind, view)
+    if segments:
+        job.call("ech_reduce_segments", plan.op, job.contiguous(view).pointer, places.pointer, result.pointer, view.size,
+                 segments, view.code, places.code, ctypes.byref(plan.options))
+    return job.finish(_as_planned(job, result, plan))
+
+
+def _segment_plan(name, view, dtype, ignore_nan, correction):
+    if correction not in (0, 1):
+        raise ArgumentError(f"correction is {correction!r}, but must be 0 or 1")
+    if view.kind == "time":
+        raise DTypeError(f"x has dtype {view.dtype}, which reductions of segments and of keys do not support")
+    return Plan(name, view, dtype, ignore_nan, int(correction))
+
+
+def _as_planned(job, result, plan):
+    if plan.code == plan.computed:
+        return result
+    return job.add(result.family.view(result.family.cast(result.array, job.family.dtype(plan.code))))
+
+
+@operation
+def reduce_by_key(keys, x, /, op="sum", *, dtype=None, ignore_nan=False, correction=0):
+    """Reduce each run of equal keys.
+
+    keys: [n]. x: [n]. The other parameters are those of reduce_segments(). Sort by key first to reduce all elements
+    with one key.
+
+    Returns (keys, values): the key of each run, and its result. If the arrays are on a GPU, the call waits for the
+    number of runs.
+
+    >>> import echelon, numpy
+    >>> keys, sums = echelon.reduce_by_key(numpy.array([7, 7, 3]), numpy.array([1, 2, 5]))
+    >>> keys, sums
+    (array([7, 3]), array([3, 5]))
+    """
+    name = _op(op)
+    key_view, view = one_dimension(_arrays.view(keys, "keys"), "keys"), one_dimension(_arrays.view(x), "x")
+    job = Job(view, key_view)
+    n = same_length(key_view, view, "x")
+    plan = _segment_plan(name, view, dtype, ignore_nan, correction)
+    keys_out = job.add(key_view.family.view(key_view.family.empty((n,), key_view.dtype, key_view.device)))
+    result = job.empty((n,), plan.computed, plan.kind, view)
+    count = ctypes.c_uint64()
+    job.call("ech_reduce_by_key", plan.op, job.contiguous(key_view).pointer, job.contiguous(view).pointer,
+             keys_out.pointer, result.pointer, ctypes.addressof(count), n, key_view.code, view.code,
+             ctypes.byref(plan.options))
+    result = _as_planned(job, result, plan)
+    return (key_view.family.result(key_view.family.head(keys_out.array, count.value)),
+            job.family.result(job.family.head(result.array, count.value)))
+

@@ -1,0 +1,4 @@
+"""The library, contexts, errors and calls, which all operations share.
+
+SPDX-License-Identifier: Apache-2.0
+"""

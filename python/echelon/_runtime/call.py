@@ -1,0 +1,258 @@
+"""Job: one call of an operation, from the arrays of its arguments to the arrays of its result.
+
+SPDX-License-Identifier: Apache-2.0
+"""
+import functools
+import inspect
+import operator
+import os
+import threading
+
+from .. import _arrays
+from .._arrays import layout
+from . import context as contexts
+from . import native
+from .errors import ArgumentError, DTypeError, OutOfMemoryError
+
+_host_device = os.environ.get("ECHELON_DEVICE", "cpu")
+_given = threading.local()  # stream: the argument of the call that runs
+containers = []  # functions that return the arrays of an object, such as a sparse matrix, or None for other objects
+recorders = []  # those of explain() and profile(), of all threads
+
+
+def get_device():
+    """The device that sorts arrays in host memory: "cpu", unless set_device() or ECHELON_DEVICE selected another one.
+
+    >>> import echelon
+    >>> echelon.set_device(echelon.get_device())
+    """
+    return _host_device
+
+
+def set_device(device):
+    """Select the device for arrays in host memory; arrays in GPU memory are processed by their GPU.
+
+    device: "cpu", "cuda", "cuda:1", or "auto": the GPU if that is estimated to be faster. Raises NoDeviceError if
+    there is no such device.
+
+    >>> import echelon
+    >>> echelon.set_device("cpu")
+    """
+    global _host_device
+    contexts.get(device)
+    _host_device = device
+
+
+def host_context():
+    """The context of arrays in host memory."""
+    return contexts.get(_host_device)
+
+
+def _pointer_of(stream):
+    """The address of a stream: a number, or an object of CUDA's Python libraries."""
+    found = stream
+    protocol = getattr(stream, "__cuda_stream__", None)
+    if protocol is not None:
+        pair = protocol() if callable(protocol) else protocol
+        found = pair[1] if isinstance(pair, tuple) and len(pair) == 2 else None
+    else:
+        for attribute in ("cuda_stream", "ptr"):
+            if hasattr(stream, attribute):
+                found = getattr(stream, attribute)
+                break
+    try:
+        pointer = operator.index(None if isinstance(found, bool) else found)
+    except TypeError:
+        raise DTypeError(f"stream is {type(stream).__name__}, but must be None, an address, or an object with "
+                         "__cuda_stream__") from None
+    if not (0 <= pointer <= 2 or 4096 <= pointer < 2**64):
+        raise ArgumentError(f"stream is {pointer}, which is not the address of a stream")
+    return pointer
+
+
+def _arrays_in(arguments):
+    """The arrays in the arguments of a call, also in lists and tuples."""
+    for argument in arguments:
+        contents = next(filter(None, (find(argument) for find in containers)), None)
+        if contents:
+            yield from contents
+        elif isinstance(argument, (list, tuple)):
+            yield from _arrays_in(argument)
+        elif hasattr(argument, "__echelon_arrays__"):  # such as gf2.Matrix
+            yield from argument.__echelon_arrays__()
+        elif _arrays.family_of(argument) is not None:
+            yield argument
+
+
+def _on_stream(function, stream, args, options):
+    """Calls a function while stream is the current stream of the array's library."""
+    pointer = _pointer_of(stream)
+    views = [_arrays.view(x) for x in _arrays_in((*args, *options.values()))
+             if not hasattr(_arrays.family_of(x), "special")]  # columns are in host memory
+    views = [view for view in views if view.device != "cpu"]
+    if not views:
+        raise ArgumentError("stream is given, but all arrays are in host memory")
+    first = views[0]
+    if pointer == first.family.stream(first.device):
+        return function(*args, **options)
+    outer, _given.stream = getattr(_given, "stream", None), stream
+    try:
+        with first.family.on_stream(first.device, pointer):
+            return function(*args, **options)
+    finally:
+        _given.stream = outer
+        for view in views:
+            view.family.keep(view, pointer)
+
+
+def operation(function):
+    """Adds the parameter stream to a function: None, the current stream of the array's library, or another stream.
+
+    The function itself always works on the current stream.
+    """
+    @functools.wraps(function)
+    def wrapper(*args, stream=None, **options):
+        if stream is None:
+            return function(*args, **options)
+        return _on_stream(function, stream, args, options)
+
+    signature = inspect.signature(function)
+    parameter = inspect.Parameter("stream", inspect.Parameter.KEYWORD_ONLY, default=None)
+    wrapper.__signature__ = signature.replace(parameters=[*signature.parameters.values(), parameter])
+    return wrapper
+
+
+def _recorded(context, name, arguments, function):
+    """Calls a function through the last recorder of this thread."""
+    thread = threading.get_ident()
+    for recorder in reversed(recorders):
+        if recorder.thread == thread:
+            return recorder.run(context, name, arguments, function)
+    return function(context.handle, *arguments)
+
+
+class Job:
+    """The context, the family of the results, and the arrays that must stay alive during the call."""
+
+    __slots__ = ("context", "family", "device", "views", "stream")
+
+    def __init__(self, *views):
+        """views: at least one; all are on one device. The first one determines the type of the results."""
+        first = views[0]
+        self.family, self.device = first.family, first.device
+        self.views = list(views)
+        for view in views:
+            if view.device != first.device:
+                raise ArgumentError(f"the arrays are on different devices: {first.device} and {view.device}")
+        if first.device == "cpu":
+            self.context, self.stream = contexts.get(_host_device), 0
+        else:
+            self.context = contexts.get(first.device, self.family if self.family.pools else None)
+            self.stream = self.family.stream(first.device)
+
+    def add(self, view):
+        """Another array of the call."""
+        if view.device != self.device:
+            raise ArgumentError(f"the arrays are on different devices: {self.device} and {view.device}")
+        self.views.append(view)
+        return view
+
+    def view(self, x, name):
+        """The View of another array of the call. Numbers and sequences are converted to arrays on the call's device."""
+        found = _arrays.view(x, name)
+        if found.device != self.device and _arrays.family_of(x) is None:
+            host, target = found, self.empty(found.shape, found.code)
+            self.call("ech_copy", target.pointer, host.pointer, host.nbytes)
+            found = target
+        return self.add(found)
+
+    def moved(self, x, name):
+        """The View of an argument like view(), which is copied to the call's device also from an array of NumPy."""
+        if self.device != "cpu":
+            found = _arrays.view(x, name)
+            if found.device == "cpu" and found.family.name == "numpy":
+                return self.add(self.family.view(self.family.from_numpy(found.array, self.device)))
+        return self.view(x, name)
+
+    def contiguous(self, view):
+        """The View, or that of a copy in C order."""
+        if view.strides is None:
+            return view
+        return self.add(view.family.view(view.family.contiguous(view.array)))
+
+    def empty(self, shape, code, kind="", like=None):
+        """A new array of the family. kind "bool" and "time" restore the dtype of like."""
+        family = self.family
+        if kind == "bool":
+            dtype = family.bool_dtype()
+        elif kind == "time":
+            dtype = like.dtype
+        else:
+            dtype = family.dtype(code)
+        try:
+            array = family.empty(shape, dtype, self.device)
+        except (MemoryError, RuntimeError, ValueError) as error:
+            raise OutOfMemoryError(f"cannot allocate a result of shape {tuple(shape)}: {error}") from error
+        view = family.view(array)
+        self.views.append(view)
+        return view
+
+    def output(self, out, shape, code, kind="", like=None, name="out"):
+        """The View of out, checked; without out a new array."""
+        if out is None:
+            return self.empty(shape, code, kind, like)
+        if _arrays.family_of(out) is None:
+            raise DTypeError(f"{name} is {type(out).__name__}, but must be an array")
+        view = _arrays.view(out, name)
+        if view.shape != tuple(shape):
+            raise ArgumentError(f"{name} has shape {view.shape}, but the result has shape {tuple(shape)}")
+        if (view.code, view.kind) != (code, kind) or kind == "time" and like is not None and view.dtype != like.dtype:
+            expected = kind if kind == "bool" else like.dtype if kind == "time" else _arrays.NAMES[code]
+            raise DTypeError(f"{name} has dtype {view.dtype}, but the result has dtype {expected}")
+        if view.readonly:
+            raise ArgumentError(f"{name} is read-only")
+        if not layout.distinct(view):
+            raise ArgumentError(f"{name} has shape {view.shape} and strides {view.strides}: several elements are at "
+                                "one place")
+        if any(layout.entangled(view, other) for other in self.views):
+            self.add(view)
+            result = self.empty(shape, code, kind, like)
+            result.final = view
+            return result
+        return self.add(view)
+
+    def finish(self, target, out=None, computed=None):
+        """What the function returns: out, or the new array. computed is copied to out if it is another array."""
+        if out is not None:
+            if computed is not None and computed is not target:
+                target.family.copy_to(target.array, computed.array)
+            if target.final is not None:
+                target.final.family.copy_to(target.final.array, target.array)
+            return out
+        return self.family.result((computed or target).array)
+
+    def call(self, name, *arguments):
+        """Calls a function of the library with the context, and raises its error."""
+        context = self.context
+        if context.busy or context.handle is None:  # a callback runs, or close_contexts() was called
+            context = self.context = self._another()
+        if context.stream != self.stream:  # also if a finalizer has used the context since this object was made
+            owner = getattr(_given, "stream", None)
+            context.set_stream(self.stream, owner or self.family.stream_owner(self.device))
+        function = getattr(native.functions, name)
+        context.busy = True
+        try:
+            if recorders:
+                status = _recorded(context, name, arguments, function)
+            else:
+                status = function(context.handle, *arguments)
+        finally:
+            context.busy = False
+        if status or context.failure is not None:
+            raise context.error(status)
+
+    def _another(self):
+        """The context that a new Job would get."""
+        if self.device == "cpu":
+            return contexts.get(_host_device)
+        return contexts.get(self.device, self.family if self.family.pools else None)

@@ -1,0 +1,256 @@
+"""Functions on columns of pyarrow, polars and pandas: types of results, nulls, times; release of Arrow arrays.
+
+SPDX-License-Identifier: Apache-2.0
+"""
+import ctypes
+import datetime
+import gc
+import weakref
+
+import echelon
+import numpy as np
+import pytest
+from echelon import _arrays
+from echelon._arrays import arrow
+from echelon._runtime import cuda
+
+pa = pytest.importorskip("pyarrow")
+TIME = datetime.datetime(2020, 1, 2)
+LISTS = {
+    "int": [3, 1, 2, 1],
+    "nulls": [3, None, -1, None, 2],
+    "float": [1.5, None, -1.0, float("inf")],
+    "bool": [True, None, False, True],
+    "text": ["b", None, "a", "", "ab"],
+    "time": [TIME, None, TIME - datetime.timedelta(1)],
+    "date": [TIME.date(), None, datetime.date(1960, 1, 1)],
+    "clock": [datetime.time(2), None, datetime.time(1, 30)],
+    "duration": [datetime.timedelta(2), None, datetime.timedelta(-1)],
+}
+
+
+def order_of(values, descending, first):
+    """The stable order of a list; None is first or last."""
+    valid = [i for i, value in enumerate(values) if value is not None]
+    nulls = [i for i, value in enumerate(values) if value is None]
+    valid.sort(key=lambda i: values[i])
+    if descending:
+        valid = sorted(reversed(valid), key=lambda i: values[i])[::-1]
+    return nulls + valid if first else valid + nulls
+
+
+def columns_of(values):
+    """The same column in several libraries: (column, function that returns a list)."""
+    array = pa.array(values)
+    yield array, lambda x: x.to_pylist()
+    yield pa.chunked_array([array[:1], array[1:]]), lambda x: x.to_pylist()
+    try:
+        import polars as pl
+        yield pl.Series("s", values), lambda x: x.to_list()
+    except ImportError:
+        pass
+    try:
+        import pandas as pd
+    except ImportError:
+        return
+    as_list = lambda x: [None if pd.isna(value) else value for value in x]  # noqa: E731
+    yield pd.Series(pd.arrays.ArrowExtensionArray(pa.chunked_array([array])), name="s"), as_list
+    if not isinstance(values[0], (datetime.date, datetime.time)) or isinstance(values[0], datetime.datetime):
+        yield pd.Series(pd.array(values), name="s"), as_list
+        yield pd.Index(pd.array(values), name="s"), as_list
+        yield pd.array(values), as_list
+
+
+@pytest.mark.parametrize("kind", LISTS)
+def test_sorts(kind):
+    values = LISTS[kind]
+    for x, as_list in columns_of(values):
+        for descending in (False, True):
+            for nulls in ("last", "first"):
+                options = {"descending": descending, "nulls": nulls}
+                order = order_of(values, descending, nulls == "first")
+                result, positions = echelon.sort(x, **options), echelon.argsort(x, **options)
+                assert type(result) is type(x)
+                assert as_list(result) == [values[i] for i in order], (type(x), options)
+                assert list(map(int, as_list(positions))) == order, (type(x), options)
+                assert getattr(result, "dtype", 0) == getattr(x, "dtype", 0)
+                assert getattr(result, "name", 0) == getattr(x, "name", 0)
+                assert getattr(result, "type", 0) == getattr(x, "type", 0)
+
+
+def test_time_zones():
+    pd = pytest.importorskip("pandas")
+    zoned = pd.Series(pd.date_range("2020", periods=3, tz="Europe/Berlin"))[::-1]
+    result = echelon.sort(zoned)
+    assert result.dtype == zoned.dtype
+    assert result.tolist() == sorted(zoned)
+    assert result.index.tolist() == [0, 1, 2]
+    array = pa.array([3, 1], pa.timestamp("ms", "UTC"))
+    assert echelon.sort(array).equals(pa.array([1, 3], pa.timestamp("ms", "UTC")))
+
+
+def test_categories():
+    pd = pytest.importorskip("pandas")
+    x = pd.Series(pd.Categorical(["low", None, "high", "low"], ["low", "high"]))
+    result = echelon.sort(x)
+    assert result.dtype == x.dtype
+    assert result.tolist()[:3] == ["low", "low", "high"]
+    assert echelon.argsort(x).tolist() == [0, 3, 2, 1]
+
+
+def test_nulls_of_other_functions():
+    x = pa.array([1, None, 2])
+    with pytest.raises(echelon.ArgumentError, match=r"keys contains nulls \(1 of 3\)"):
+        echelon.sort_pairs(x, np.arange(3))
+    skipped = _arrays.view(x, nulls="skip")
+    assert skipped.array.tolist() == [1, 2]
+    times = _arrays.view(pa.array([TIME, None]))
+    assert times.kind == "time" and np.isnat(times.array[1])
+    with pytest.raises(echelon.DTypeError, match="keys is StringArray of strings"):
+        echelon.sort_pairs(pa.array(["a"]), np.arange(1))
+
+
+def test_reductions_skip_nulls():
+    for x, _ in columns_of([3, None, -1, None, 2]):
+        assert [int(str(f(x))) for f in (echelon.sum, echelon.min, echelon.max, echelon.count_nonzero)] == [4, -1, 3, 3]
+        assert float(str(echelon.mean(x))) == 4 / 3
+        assert [int(str(value)) for value in echelon.minmax(x)] == [-1, 3]
+        with pytest.raises(echelon.ArgumentError, match="x contains nulls"):
+            echelon.argmax(x)
+        with pytest.raises(echelon.ArgumentError, match="x contains nulls"):
+            echelon.cumulative_sum(x)
+    for x, _ in columns_of([True, None, False]):
+        assert str(echelon.any(x)).lower() == "true" and str(echelon.all(x)).lower() == "false"
+    for x, _ in columns_of(LISTS["time"]):
+        assert str(echelon.max(x)).startswith("2020-01-02")
+
+
+@pytest.mark.parametrize("call, error, text", [
+    (lambda x: echelon.sort(x, nulls="middle"), echelon.ArgumentError, "nulls is 'middle'"),
+    (lambda x: echelon.sort(np.zeros(2), nulls="middle"), echelon.ArgumentError, "nulls is .middle."),
+    (lambda x: echelon.sort(x, axis=1), echelon.ArgumentError, "axis is 1"),
+    (lambda x: echelon.sort(x, out=np.empty(3)), echelon.ArgumentError, "out is given"),
+    (lambda x: echelon.argsort(x, out=np.empty(2, "i8")), echelon.ArgumentError, "out has shape"),
+    (lambda x: echelon.argsort(np.arange(3), out=pa.array([0, 0, 0])), echelon.ArgumentError, "out is read-only"),
+])
+def test_errors(call, error, text):
+    with pytest.raises(error, match=text):
+        call(pa.array([1, None, 2]))
+
+
+def test_out():
+    out = np.zeros(6, np.int64)[::2]
+    assert echelon.argsort(pa.array([5, None, 1]), out=out) is out
+    assert out.tolist() == [2, 0, 1]
+
+
+@pytest.mark.parametrize("n", [0, 1, 100_001])
+def test_large(rng, n):
+    values, mask = rng.normal(size=n).astype("f4"), rng.random(n) < 0.3
+    array = pa.array(values, mask=mask)
+    result = echelon.sort(array)
+    assert np.array_equal(result.drop_null().to_numpy(), np.sort(values[~mask]))
+    assert result.null_count == mask.sum()
+
+
+class Producer:
+    """An Arrow array of i32 whose release callback counts its calls."""
+
+    released = 0
+
+    def __init__(self, values, fail=False):
+        self.values, self.fail = np.array(values, np.int32), fail
+
+    def __arrow_c_array__(self, requested_schema=None):
+        cls = type(self)
+        kind = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
+
+        def release_array(address):
+            cls.released += 1
+            arrow.ArrowArray.from_address(address).release = None
+
+        def release_schema(address):
+            arrow.ArrowSchema.from_address(address).release = None
+
+        callbacks = kind(release_array), kind(release_schema)
+        buffers = (ctypes.c_void_p * 2)(None, self.values.ctypes.data)
+        array = arrow.ArrowArray(length=len(self.values), n_buffers=2, buffers=ctypes.addressof(buffers),
+                                 release=ctypes.cast(callbacks[0], ctypes.c_void_p).value)
+        schema = arrow.ArrowSchema(format=b"i", release=ctypes.cast(callbacks[1], ctypes.c_void_p).value)
+        self.kept = callbacks, buffers, array, schema
+        new = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p)(
+            ("PyCapsule_New", ctypes.pythonapi))
+        return (new(ctypes.addressof(schema), b"wrong" if self.fail else b"arrow_schema", None),
+                new(ctypes.addressof(array), b"arrow_array", None))
+
+
+def test_release():
+    Producer.released = 0
+    producer = Producer([3, 1, 2])
+    view = _arrays.view(producer)
+    assert Producer.released == 0
+    array = view.array[1:]
+    del view
+    gc.collect()
+    assert Producer.released == 0 and array.tolist() == [1, 2]
+    del array
+    gc.collect()
+    assert Producer.released == 1
+    assert echelon.sort(producer).tolist() == [1, 2, 3]
+    gc.collect()
+    assert Producer.released == 3  # sort() imports the array twice
+    with pytest.raises(echelon.DTypeError, match="capsule"):
+        echelon.sort(Producer([1], fail=True))
+
+
+class DeviceProducer(Producer):
+    """The same as an array of a GPU, whose memory is not read."""
+
+    event = ctypes.c_void_p(4711)
+    bitmap, offset = 0, 0
+
+    def __arrow_c_array__(self, requested_schema=None):
+        raise ValueError("not in host memory")
+
+    def __arrow_c_device_array__(self, requested_schema=None):
+        schema, _ = super().__arrow_c_array__()
+        callbacks, buffers, array, _ = self.kept
+        buffers[0] = self.bitmap
+        array.offset, array.null_count, array.length = self.offset, -1 if self.bitmap else 0, 2
+        struct = arrow.ArrowDeviceArray(array=array, device_id=1, device_type=2,
+                                        sync_event=ctypes.addressof(self.event))
+        self.device = struct
+        new = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p)(
+            ("PyCapsule_New", ctypes.pythonapi))
+        return schema, new(ctypes.addressof(struct), b"arrow_device_array", None)
+
+
+def test_device_arrays(monkeypatch):
+    waits = []
+    monkeypatch.setattr(cuda, "delay", lambda *arguments: waits.append(arguments))
+    Producer.released = DeviceProducer.released = 0
+    producer = DeviceProducer([3, 1, 2])
+    producer.offset = 1
+    view = _arrays.view(producer)
+    assert (view.pointer, view.shape, view.device) == (producer.values.ctypes.data + 4, (2,), "cuda:1")
+    assert view.readonly and waits == [("cuda:1", 0, 4711)]
+    assert _arrays.special(producer) is None
+    producer.bitmap = producer.values.ctypes.data
+    column = _arrays.special(producer)
+    assert (column.validity, column.validity_offset, column.device) == (producer.bitmap, 1, "cuda:1")
+    assert column.view.pointer == view.pointer and column.family is view.family
+    with pytest.raises(echelon.ArgumentError, match="keys may contain nulls in GPU memory"):
+        _arrays.view(producer, "keys")
+    del view, column
+    gc.collect()
+    assert DeviceProducer.released == 4
+
+
+def test_memory_outlives_the_array():
+    array = pa.array(np.arange(1000))
+    view = _arrays.view(array)
+    alive = weakref.ref(array)
+    del array
+    gc.collect()
+    assert alive() is None
+    assert view.array.sum() == 499500
