@@ -10,6 +10,9 @@ from echelon._ops.quantile import METHODS
 from test_sort import DTYPES, numbers
 
 Q = [0, 0.1, 0.25, 1 / 3, 0.5, 0.9, 1]
+OLD = np.quantile([0, 1], 0.75, method="closest_observation") == 0  # by definition it is 1
+AGREEING = [pytest.param(method, marks=pytest.mark.skipif(OLD and method == "closest_observation", reason="this "
+                         "version of NumPy rounds closest_observation down")) for method in METHODS]
 
 
 def check_partition(x, result, kth, axis):
@@ -74,7 +77,7 @@ def skip_other_rule(method):
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", AGREEING)
 @pytest.mark.parametrize("dtype", ["int8", "int32", "uint16", "uint64", "float16", "float32", "float64"])
 def test_quantile(rng, method, dtype):
     skip_other_rule(method)
@@ -89,7 +92,7 @@ def test_quantile(rng, method, dtype):
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", AGREEING)
 def test_nan(rng, method):
     skip_other_rule(method)
     x = rng.normal(size=(40, 9))

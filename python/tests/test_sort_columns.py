@@ -10,7 +10,8 @@ import pytest
 from conftest import same
 from test_sort import DTYPES, numbers
 
-WORDS = ["", "a", "a\0", "ab", "b", "Zürich", "zoë", "日本", "日本語", "\U0001f600", "\uffff", "word " * 20, "word " * 20 + "x"]
+WORDS = ["", "a", "a\0", "ab", "b", "Zürich", "zoë", "日本", "日本語", "\U0001f600", "\uffff", "word " * 20,
+         "word " * 20 + "x"]
 
 
 def order_of(columns, descending):
