@@ -94,7 +94,7 @@ print("%d.%d.%d%s" % (*sys.version_info[:3], getattr(sys, "abiflags", "")))')
     if [ -z "$first" ]; then # the oldest NumPy, with the oldest interpreter
         first=$interpreter
         case $version in 3.9.*)
-            environment oldest "$interpreter" 'numpy<1.22' && tests "Python $version" "$work/oldest/bin/python" ;;
+            environment oldest "$interpreter" 'numpy<1.24' && tests "Python $version" "$work/oldest/bin/python" ;;
         esac
     fi
     rm -rf "${work:?}/$version" "$work/oldest"

@@ -311,7 +311,7 @@ def test_subclasses(tmp_path):
     (lambda: np.zeros(2, np.longdouble), "float128|longdouble"),
     (lambda: {1, 2}, "set"),
     (lambda: None, "NoneType"),
-    (lambda: [[1], [2, 3]], "x cannot be converted"),
+    (lambda: [[1], [2, 3]], "x cannot be converted|x is list"),
     (lambda: (i for i in range(3)), "generator"),
     (lambda: {"a": 1}, "dict"),
 ])
