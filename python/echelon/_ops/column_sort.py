@@ -24,6 +24,8 @@ def argsort_column(column, code, descending, nulls, out=None):
     first, descending = nulls_first(nulls), flag(descending, "descending")
     strings = column.strings
     job = Job(strings.bytes if strings is not None else column.view)
+    if strings is not None:
+        job.add(strings.offsets)
     job.family = column.family
     target = job.output(out, (column.n,), code)
     result = target if target.contiguous else job.empty((column.n,), code)

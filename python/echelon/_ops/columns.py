@@ -82,7 +82,7 @@ def _reduced(found):
 
 def _struct(job, column, descending, nulls):
     """The ech_sort_column of a Column."""
-    view = job.add(column.view)
+    view = column.view
     stride = 0 if view.strides is None else view.strides[0]
     if stride < 0 or view.ndim > 1 or stride == 0:
         view, stride = job.contiguous(view), 0
@@ -110,6 +110,8 @@ def argsort_named(named, descending, nulls, dtype, out):
     found = _reduced(found)
     job = Job(found[0].view)
     job.family = NumPy if isinstance(family, HostFamily) else family
+    for column in found:
+        job.add(column.view)
     code = index_code(dtype, n)
     target = job.output(out, (n,), code)
     result = target if target.contiguous else job.empty((n,), code)

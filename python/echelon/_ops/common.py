@@ -11,7 +11,7 @@ import numpy as np
 from .. import _arrays
 from .._arrays.numpy_family import address
 from .._arrays.view import BYTES, CODES, INDEX_CODES, NAMES, normalized_axis
-from .._runtime.arguments import choice, integer  # noqa: F401  for the other modules
+from .._runtime.arguments import choice, integer, real  # noqa: F401  for the other modules
 from .._runtime.errors import ArgumentError, DTypeError
 from .._runtime.native import declared as c
 from .sort import options_of
@@ -70,7 +70,12 @@ def promoted(job, first, second, names=("x1", "x2")):
         return _common_times(job, first, second, names)
     if first.kind == second.kind == "bool":
         return first, second
-    code = common_code(first.code, second.code)
+    if first.kind == "bool":
+        code = second.code
+    elif second.kind == "bool":
+        code = first.code
+    else:
+        code = common_code(first.code, second.code)
     return cast(job, first, code), cast(job, second, code)
 
 
@@ -100,11 +105,11 @@ def element(value, view, name):
     except (TypeError, ValueError):
         raise DTypeError(f"{name} is {value!r}, but must be a number") from None
     if view.code == c.ECH_BF16:
-        return _bfloat16_bits(float(scalar))
+        return _bfloat16_bits(real(scalar, name))
     dtype = np.dtype(NAMES[view.code])
     if view.is_float:
         with np.errstate(over="ignore"):
-            return np.full(1, scalar, dtype)
+            return np.full(1, real(scalar, name), dtype)
     limits = np.iinfo(dtype)
     if scalar != scalar or scalar in (float("inf"), float("-inf")) or int(scalar) != scalar or \
             not limits.min <= scalar <= limits.max:
@@ -194,7 +199,8 @@ class Items:
         """The View of the result, out or new, and the View that the call writes, with these dimensions first."""
         source, target = self.source, None
         if out is not None:
-            target = self.job.output(out, self.shape(*leading), source.code, source.kind, source)
+            target = self.job.output(out, self.shape(*leading), source.code, source.kind, source,
+                                     same=source)
             if not self.axis and writable(target, self.items):
                 return target, target
         result = self.job.empty((*leading, *self.rest), source.code, source.kind, source)

@@ -13,6 +13,7 @@ import numpy as np
 from .. import _arrays
 from .._arrays.view import View
 from .._runtime import native
+from .._runtime.arguments import real
 from .._runtime.call import Job, operation
 from .._runtime.errors import ArgumentError, DTypeError, Error, UnsupportedError
 from .._runtime.native import declared as c
@@ -385,6 +386,7 @@ def lstsq(a, b, /, rcond=None, *, refine=None, algorithm=None, info=False):
     options = _options("qr", refine, algorithm)
     if first.ndim != 2:
         raise LinAlgError(f"a has {first.ndim} dimensions, but must have two")
+    rcond = None if rcond is None else real(rcond, "rcond")
     m, n = first.shape
     vector = second.ndim == 1
     if second.ndim not in (1, 2) or second.shape[0] != m:

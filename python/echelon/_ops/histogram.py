@@ -155,8 +155,8 @@ def histogram(x, /, bins=10, range=None, *, density=False, weights=None):
         lower, upper = _limits(job, data.view, range)
         if not _is_integer(lower, upper):
             data.as_floats()
-        edges = np.linspace(lower, upper, number + 1)
         counts = job.empty((number,), data.counts)
+        edges = np.linspace(lower, upper, number + 1)
         job.call("ech_histogram", data.view.pointer, counts.pointer, data.view.size, data.view.code, number, lower,
                  upper, ctypes.byref(options))
     else:

@@ -35,7 +35,7 @@ def _fractions(q, name, scale):
     """q as an array of f64 from 0 to 1."""
     try:
         fractions = np.asarray(q, np.float64) / scale
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise DTypeError(f"{name} cannot be converted to numbers: {error}") from None
     if not ((fractions >= 0) & (fractions <= 1)).all():
         raise ArgumentError(f"{name} is {q}, but each must be from 0 to {scale}")

@@ -5,7 +5,7 @@ SPDX-License-Identifier: Apache-2.0
 import numpy as np
 
 from .. import _arrays
-from .._arrays.numpy_family import NumPy, address
+from .._arrays.numpy_family import NumPy, address, unmasked
 from .._runtime import native
 from .._runtime.arguments import flag
 from .._runtime.call import Job, operation
@@ -58,6 +58,7 @@ def sort_records(x, /, *, order=None, descending=False, out=None):
     """
     if not isinstance(x, np.ndarray) or not x.dtype.names:
         raise DTypeError(f"x is {type(x).__name__}, but must be a structured array of NumPy")
+    x = unmasked(x)
     if x.ndim != 1:
         raise ArgumentError(f"x has {x.ndim} dimensions, but must have one")
     if x.dtype.hasobject:

@@ -9,7 +9,7 @@ from .. import _arrays
 from .._arrays.layout import along_last, moved_back
 from .._arrays.view import dtype_name, normalized_axis
 from .._runtime import native
-from .._runtime.arguments import choice, flag
+from .._runtime.arguments import choice, flag, real
 from .._runtime.call import Job, operation
 from .._runtime.errors import ArgumentError, DTypeError
 from .._runtime.native import declared as c
@@ -60,7 +60,7 @@ class Plan:
         if kind is None:
             raise DTypeError("init is not supported for float16 and bfloat16: pass dtype='float32'")
         try:
-            self.init = kind(init if self.computed >= c.ECH_F16 else init.__index__())
+            self.init = kind(real(init, "init") if self.computed >= c.ECH_F16 else init.__index__())
         except (AttributeError, TypeError):
             raise DTypeError(f"init is {init!r}, but must be a number of the result's dtype") from None
         if self.computed < c.ECH_F16 and self.init.value != init:
@@ -84,7 +84,7 @@ def _scan(x, op, axis, dtype, out, wide_integers, init=None, first=False, **opti
     if first:
         job.need_arithmetic()
     shape = tuple(n + int(first and i == axis) for i, n in enumerate(view.shape))
-    target = job.output(out, shape, plan.code, plan.kind, view)
+    target = job.output(out, shape, plan.code, plan.kind, view, same=view)
     source = along_last(job, plan.source, axis)
     direct = axis == view.ndim - 1 and target.contiguous and not first
     result = target if direct else job.empty(source.shape, plan.code, plan.kind, view)

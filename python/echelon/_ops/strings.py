@@ -5,7 +5,7 @@ SPDX-License-Identifier: Apache-2.0
 import numpy as np
 
 from .._arrays import columns
-from .._arrays.numpy_family import NumPy
+from .._arrays.numpy_family import NumPy, unmasked
 from .._arrays.parts import Part
 from .._arrays.text import offsets_of
 from .._runtime.call import Job, operation
@@ -34,6 +34,7 @@ def code_points(x):
 
 def column_of(x, name):
     """The Column of an object; strings of NumPy with a fixed width become bytes."""
+    x = unmasked(x, name)
     if isinstance(x, np.ndarray) and x.ndim == 1 and x.dtype.kind == "U":
         return columns.Column(Part(len(x), code_points(x), kind=c.ECH_KEY_BYTES), NumPy)
     if isinstance(x, np.ndarray) and x.ndim == 1 and x.dtype.kind == "V" and x.dtype.names is None and x.itemsize:

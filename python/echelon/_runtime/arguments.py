@@ -36,6 +36,16 @@ def integer(value, name, low=None, high=None):
     return number
 
 
+def real(value, name):
+    """An argument as a float."""
+    try:
+        return float(value)
+    except OverflowError:
+        raise ArgumentError(f"{name} has about {len(str(value))} digits, which float64 cannot represent") from None
+    except (TypeError, ValueError):
+        raise DTypeError(f"{name} is {value!r}, but must be a number") from None
+
+
 def choice(value, choices, name):
     """What a dict of choices contains for an argument."""
     try:

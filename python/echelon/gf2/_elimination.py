@@ -135,7 +135,7 @@ def limit_of(max_rank):
         raise DTypeError(f"max_rank is {max_rank!r}, but must be an integer") from None
     if limit < 0:
         raise ArgumentError(f"max_rank is {limit}, but must be at least 0")
-    return limit
+    return min(limit, 2**32 - 1)  # a matrix has fewer rows than that
 
 
 @operation

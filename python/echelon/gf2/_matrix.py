@@ -9,6 +9,7 @@ import numpy as np
 from .. import _arrays
 from .._arrays.view import INDEX_CODES, dtype_name
 from .._runtime import native
+from .._runtime.arguments import integer, real
 from .._runtime.call import Job
 from .._runtime.errors import ArgumentError, DTypeError
 from .._runtime.native import declared as c
@@ -143,7 +144,8 @@ class Matrix:
         """
         job = _job_like(like)
         bits = new(job, count_of(rows, "rows"), count_of(cols, "cols"))
-        job.call("ech_gf2_random", bits.reference(), float(probability), int(seed) & (2**64 - 1))
+        job.call("ech_gf2_random", bits.reference(), real(probability, "probability"),
+                 integer(seed, "seed") & (2**64 - 1))
         return bits
 
     # ---- Properties and conversions ----

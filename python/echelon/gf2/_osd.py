@@ -8,6 +8,7 @@ import numpy as np
 
 from .. import _arrays
 from .._ops.sort import argsort
+from .._runtime.arguments import integer
 from .._runtime.call import Job, operation
 from .._runtime.errors import ArgumentError, DTypeError
 from .._runtime.native import declared as c
@@ -156,7 +157,7 @@ def _best(job, batch, syndromes, order, search, weights, batch_size):
         _check_order(job, order, n)
     each = m * (n + 2) * 10 + (m * 2**width * 16 if method == "e" else m * width * 16 + width * width * 16)
     memory = HOST_MEMORY if job.device == "cpu" else MEMORY
-    step = max(1, memory // each) if batch_size is None else max(1, int(batch_size))
+    step = max(1, memory // each) if batch_size is None else integer(batch_size, "batch_size", 1)
     out, flags = new(job, batch.count, n), job.empty((batch.count,), c.ECH_U8)
     for start in range(0, batch.count, step):
         stop = min(start + step, batch.count)

@@ -8,17 +8,11 @@ from .. import _arrays
 from .._ops.floats import cast, check_number, common_float, overlap
 from .._ops.sort import one_dimension
 from .._runtime import native
+from .._runtime.arguments import real
 from .._runtime.call import operation
 from .._runtime.errors import ArgumentError, DTypeError
 from .._runtime.native import declared as c
 from ._csr import Matrix, call_of, csr_of_coo, parts_of
-
-
-def _number(x, name):
-    try:
-        return float(x)
-    except (TypeError, ValueError):
-        raise DTypeError(f"{name} is {x!r}, but must be a number") from None
 
 
 def _product(matrix, x, alpha, beta, out, valid, ndim):
@@ -33,7 +27,7 @@ def _product(matrix, x, alpha, beta, out, valid, ndim):
     if view.shape[0] != a.cols:
         raise ArgumentError(f"x has shape {view.shape}, but A has {a.cols} columns")
     view = job.contiguous(cast(job, view, code))
-    alpha, beta = _number(alpha, "alpha"), _number(beta, "beta")
+    alpha, beta = real(alpha, "alpha"), real(beta, "beta")
     if out is None and beta:
         raise ArgumentError(f"beta is {beta}, but out is not given")
     target = job.output(out, (a.rows,) + view.shape[1:], code)
@@ -124,8 +118,8 @@ def csr_from_coo(rows, cols, data, shape, /):
         limits = tuple(n.__index__() for n in shape)
     except (AttributeError, TypeError):
         raise DTypeError(f"shape is {shape!r}, but must be two integers") from None
-    if len(limits) != 2 or min(limits) < 0:
-        raise ArgumentError(f"shape is {shape!r}, but must be two integers of at least 0")
+    if len(limits) != 2 or min(limits) < 0 or max(limits) >= 2**63:
+        raise ArgumentError(f"shape is {shape!r}, but must be two integers from 0 to 2^63 - 1")
     places = [job.contiguous(view) for view in _common_index(job, places)]
     values = job.contiguous(cast(job, values, common_float([values.code])))
     return csr_of_coo(job, *places, values, limits, values.size)

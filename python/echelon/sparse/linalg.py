@@ -20,6 +20,7 @@ SPDX-License-Identifier: Apache-2.0
 """
 import math
 
+from .._runtime.arguments import real
 from .._runtime.call import operation
 from .._runtime.errors import ArgumentError, DTypeError
 from ._system import SolveReport, System
@@ -32,10 +33,7 @@ _SMALLEST = 5e-324  # a tolerance that only the residual 0 satisfies
 
 
 def _tolerance(x, name):
-    try:
-        value = float(x)
-    except (TypeError, ValueError):
-        raise DTypeError(f"{name} is {x!r}, but must be a number") from None
+    value = real(x, name)
     if not 0 <= value < math.inf:
         raise ArgumentError(f"{name} is {value}, but must be finite and at least 0")
     return value
@@ -48,7 +46,7 @@ def _count(x, name, most=None):
         raise DTypeError(f"{name} is {x!r}, but must be an integer") from None
     if value < 1 or most is not None and value > most:
         raise ArgumentError(f"{name} is {value}, but must be " + (f"from 1 to {most}" if most else "at least 1"))
-    return value
+    return min(value, 2**48)  # beyond every run; times restart it is below 2^64
 
 
 def _tolerances(rtol, atol):
@@ -171,10 +169,7 @@ def minres(A, b, x0=None, *, rtol=1e-5, atol=0.0, shift=0.0, maxiter=None, M=Non
 
 
 def _shift(shift):
-    try:
-        value = float(shift)
-    except (TypeError, ValueError):
-        raise DTypeError(f"shift is {shift!r}, but must be a number") from None
+    value = real(shift, "shift")
     if not math.isfinite(value):
         raise ArgumentError(f"shift is {value}, but must be finite")
     return value
