@@ -5,7 +5,7 @@ SPDX-License-Identifier: Apache-2.0
 import numpy as np
 
 from .._runtime import cuda
-from .._runtime.errors import DTypeError, UnsupportedError
+from .._runtime.errors import ArgumentError, DTypeError, UnsupportedError
 from .._runtime.native import declared as c
 from . import text
 from .capsules import array_at
@@ -160,9 +160,13 @@ def _dictionaries(chunks, name):
     codes = [_with_nulls(_plain(chunk, name), chunk) for chunk in chunks]
     for part in codes:
         part.coded = True
-    if chunks[0].ordered:
-        return joined(codes)
+    if chunks[0].ordered and len(chunks) == 1:
+        return codes[0]
     values = [decode([chunk.dictionary], name) for chunk in chunks]
+    if chunks[0].ordered:
+        if any(_contents(part) != _contents(values[0]) for part in values[1:]):
+            raise ArgumentError(f"{name} has chunks whose ordered dictionaries differ; unify them first")
+        return joined(codes)
     ranks, base = ranks_of(joined(values)), 0
     for part, dictionary in zip(codes, values):
         valid = part.valid()
@@ -174,6 +178,12 @@ def _dictionaries(chunks, name):
         part.mark(known if valid is None else known & valid)
         base += dictionary.n
     return joined(codes)
+
+
+def _contents(part):
+    """The elements of a Part as an object that can be compared."""
+    valid = part.valid()
+    return as_bytes(part), None if valid is None else valid.tolist()
 
 
 def ranks_of(part):
