@@ -160,7 +160,7 @@ def histogram(x, /, bins=10, range=None, *, density=False, weights=None):
         job.call("ech_histogram", data.view.pointer, counts.pointer, data.view.size, data.view.code, number, lower,
                  upper, ctypes.byref(options))
     else:
-        edges = _edges(bins, job)
+        edges = np.array(_edges(bins, job))  # a copy, because it is returned
         counts = _count_between(data, edges, options)
     edge_array = job.finish(job.from_numpy(edges))
     if flag(density, "density"):

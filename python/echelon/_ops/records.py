@@ -25,7 +25,7 @@ def _key(dtype, offset, descending):
     if code is not None:
         return native.struct(c.ech_record_key, dtype=code, **fields)
     if dtype.subdtype is not None and dtype.subdtype[0] == np.uint8 or dtype.kind == "u" or \
-            dtype.kind in "SV" and dtype.names is None and dtype.subdtype is None:
+            dtype.type in (np.bytes_, np.void) and dtype.names is None and dtype.subdtype is None:
         # bytes in the order of memcmp(), as unsigned integers with the most significant byte first
         return native.struct(c.ech_record_key, kind=c.ECH_KEY_BYTES, width_bytes=dtype.itemsize, **fields)
     return None
