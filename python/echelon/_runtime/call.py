@@ -128,7 +128,7 @@ def operation(function):
 def _recorded(context, name, arguments, function):
     """Calls a function through the last recorder of this thread."""
     thread = threading.get_ident()
-    for recorder in reversed(recorders):
+    for recorder in reversed(list(recorders)):  # other threads change the list
         if recorder.thread == thread:
             return recorder.run(context, name, arguments, function)
     return function(context.handle, *arguments)
