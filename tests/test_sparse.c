@@ -233,7 +233,7 @@ static void run_spmm_cases(void)
 }
 
 /* More than 1024 tiles of 1024 rows and entries, so that sparse_places computes their boundaries,
- * in each type. */
+ * in each type. Most of a row's time on the emulator is for its entries. */
 static void run_tiles(void)
 {
     static const struct spmv_case c[] = {
