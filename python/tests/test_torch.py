@@ -138,6 +138,7 @@ def test_errors(call, error, text):
         call(torch.ones(3, 4))
 
 
+@pytest.mark.filterwarnings("ignore")  # of PyTorch, about nested and fake tensors
 def test_tensors_without_memory():
     from torch._subclasses import FakeTensorMode
     with FakeTensorMode():
