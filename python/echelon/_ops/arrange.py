@@ -41,8 +41,10 @@ def _indexed(job, name, source, index, target, n, extent, item_bytes):
 
 def _check_empty(job, index, extent):
     """Checks indices of items that have no elements. Such a call is not queued."""
+    low = -extent if is_signed(index) else 0
+    index = cast(job, index, c.ECH_I64)  # PyTorch has no maximum of unsigned integers
     with current_device(index):
-        is_outside = index.size and (int(index.array.max()) >= extent or int(index.array.min()) < -extent)
+        is_outside = index.size and (int(index.array.max()) >= extent or int(index.array.min()) < low)
     if is_outside:
         raise ArgumentError(f"indices contains a position outside the {extent} items of the axis")
 
