@@ -69,3 +69,18 @@ def test_devices():
     found = echelon.devices()
     assert found[-1].name == "cpu" and found[-1].memory_bytes > 0
     assert all(device.name.startswith("cuda:") for device in found[:-1])
+
+
+def test_nested_profiles():
+    x = np.arange(9)[::-1]
+    with echelon.profile() as outer:
+        with echelon.profile() as inner:
+            echelon.sort(x)
+        with pytest.raises(KeyError):
+            with echelon.profile():
+                echelon.argsort(x)
+                raise KeyError
+        echelon.explain(echelon.sum, x)
+        echelon.unique(x)
+    assert [call.function for call in inner.calls] == ["ech_sort"]
+    assert [call.function for call in outer.calls] == ["ech_sort", "ech_argsort", "ech_reduce_rows", "ech_unique_all"]
