@@ -65,7 +65,7 @@ if [ "$machine" != "$(uname -m)" ]; then
     export _PYTHON_HOST_PLATFORM="linux-$machine"
     platform=auto # auditwheel knows only the names of this machine
 fi
-rm -rf "$out/raw"
+rm -rf "$out/raw" "$out"/*.tar.gz
 "$tools/bin/python" -m build --sdist -o "$out" "$source" >"$out/sdist.log" 2>&1 ||
     { tail -n 30 "$out/sdist.log"; exit 1; }
 "$tools/bin/python" -m build --wheel -o "$out/raw" "$@" "$source" >"$out/wheel.log" 2>&1 ||
