@@ -179,3 +179,17 @@ def test_nan_functions_skip_nat(rng, dtype):
     for axis in (0, 1, None):
         same(echelon.nanmin(x, axis=axis), np.fmin.reduce(x, axis=axis))
         same(echelon.nanmax(x, axis=axis), np.fmax.reduce(x, axis=axis))
+
+
+def test_bytes_of_bool():
+    x = np.array([True, False, True])
+    for op, expected in (("and", [1, 0, 1]), ("min", [1, 0, 1]), ("or", [1, 1, 0]), ("max", [1, 1, 0])):
+        result = echelon.reduce_segments(x, [0, 1, 3, 3], op)
+        assert result.dtype == bool
+        same(result.view("u1"), np.array(expected, "u1"))
+
+
+def test_correction_of_numpy():
+    x = np.array([1.0, 2.0, 4.0])
+    for correction in (np.int64(1), np.float32(1)):
+        assert echelon.var(x, correction=correction) == echelon.var(x, correction=1)

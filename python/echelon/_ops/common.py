@@ -54,14 +54,23 @@ def cast(job, view, code):
 def _common_times(job, first, second, names):
     """Two arrays of times with the finer of their units."""
     try:
-        if first.kind != second.kind:
+        if first.kind != second.kind or first.dtype.kind != second.dtype.kind:
             raise TypeError
         dtype = np.promote_types(first.dtype, second.dtype)
     except TypeError:
         raise DTypeError(f"{names[0]} has dtype {first.dtype} and {names[1]} has dtype {second.dtype}, which cannot "
                          "be compared") from None
-    return [view if view.dtype == dtype else job.add(view.family.view(view.array.astype(dtype)))
-            for view in (first, second)]
+    return [_in_unit(job, view, dtype, name) for view, name in zip((first, second), names)]
+
+
+def _in_unit(job, view, dtype, name):
+    """The View of times in a finer unit; NumPy does not report an overflow."""
+    if view.dtype == dtype:
+        return view
+    converted = view.array.astype(dtype)
+    if not np.array_equal(converted.astype(view.dtype).view("int64"), view.array.view("int64")):
+        raise ArgumentError(f"{name} has dtype {view.dtype} and contains times that {dtype} cannot represent")
+    return job.add(view.family.view(converted))
 
 
 def promoted(job, first, second, names=("x1", "x2")):

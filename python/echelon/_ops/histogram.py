@@ -102,6 +102,8 @@ def _is_integer(*numbers):
 def _edges(bins, job):
     """Edges of any width as an array of NumPy, checked."""
     view = one_dimension(_arrays.view(bins, "bins"), "bins")
+    if view.kind == "time":
+        raise DTypeError(f"bins has dtype {view.dtype}, but must have numbers")
     if view.device != "cpu":
         if _arrays.NAMES[view.code] == "bfloat16":
             raise DTypeError("bins has dtype bfloat16: pass the edges as float32")

@@ -4,6 +4,7 @@ SPDX-License-Identifier: Apache-2.0
 """
 import ctypes
 import math
+import numbers
 
 from .. import _arrays
 from .._arrays.layout import last_axes, with_ones
@@ -32,6 +33,8 @@ class Plan:
     def __init__(self, op, view, dtype=None, ignore_nan=False, correction=0):
         if view.kind == "time" and op not in _ORDERED:
             raise DTypeError(f"x has dtype {view.dtype}, which {op}() does not support")
+        if view.kind == "bool" and op in ("and", "min"):
+            op = "all"  # its identity element is a bool, in contrast to that of bytes
         self.op, self.view = OPS[op], view
         self.code = None if dtype is None else _arrays.code_of(dtype_name(dtype), "dtype")
         self.wide = self.code == c.ECH_F64 and view.code in (c.ECH_F16, c.ECH_BF16, c.ECH_F32)
@@ -65,7 +68,7 @@ def _converted(job, name, view, dtype):
 
 def _scaled(n, correction):
     """ddof, and the factor of the variance if correction is neither 0 nor 1."""
-    if not isinstance(correction, (int, float)) or correction != correction:
+    if not isinstance(correction, numbers.Real) or correction != correction:
         raise DTypeError(f"correction is {correction!r}, but must be a number")
     correction = real(correction, "correction")
     if correction in (0, 1):

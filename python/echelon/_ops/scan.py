@@ -28,7 +28,7 @@ class Plan:
     """The dtypes and options of a scan."""
 
     def __init__(self, job, op, view, dtype, wide_integers, **options):
-        self.op = choice(op, OPS, "op")
+        self.name, self.op = op, choice(op, OPS, "op")
         if view.kind == "time":
             raise DTypeError(f"x has dtype {view.dtype}, which cumulative operations do not support")
         self.kind, sums = "", op in ("sum", "prod")
@@ -54,6 +54,8 @@ class Plan:
 
     def set_init(self, init):
         """The value that precedes the first element."""
+        if init is None and self.kind == "bool" and self.options.exclusive and self.name in ("and", "min"):
+            init = True  # the identity element of bytes is 255, which is no bool
         if init is None:
             return
         kind = _C_TYPES.get(self.computed)
@@ -65,6 +67,8 @@ class Plan:
             raise DTypeError(f"init is {init!r}, but must be a number of the result's dtype") from None
         if self.computed < c.ECH_F16 and self.init.value != init:
             raise ArgumentError(f"init is {init}, which dtype {_arrays.NAMES[self.computed]} cannot represent")
+        if self.kind == "bool" and init not in (0, 1):
+            raise ArgumentError(f"init is {init!r}, but must be True or False")
         self.options.init = ctypes.addressof(self.init)
 
 
