@@ -19,6 +19,15 @@ def nulls_first(nulls):
     return int(nulls == "first")
 
 
+def strided(job, view):
+    """The View of a column that the library can read, and the distance of its elements in bytes; 0: no gaps."""
+    if view.strides is None:
+        return view, 0
+    if view.ndim > 1 or view.strides[0] <= 0:
+        return job.contiguous(view), 0
+    return view, view.strides[0]
+
+
 def argsort_column(column, code, descending, nulls, out=None):
     """The positions that sort a Column, as ech_dtype code."""
     first, descending = nulls_first(nulls), flag(descending, "descending")
@@ -35,10 +44,7 @@ def argsort_column(column, code, descending, nulls, out=None):
         job.call("ech_argsort_strings", strings.offsets.pointer, strings.bytes.pointer, result.pointer, column.n,
                  strings.total_bytes, strings.offsets.code, code, ctypes.byref(options))
     elif column.n:
-        view = column.view
-        stride = 0 if view.strides is None else view.strides[0]
-        if stride < 0:
-            view, stride = job.contiguous(view), 0
+        view, stride = strided(job, column.view)
         key = native.struct(c.ech_sort_column, data=view.pointer, dtype=view.code, descending=descending,
                             nulls_first=first, validity=column.validity, validity_offset=column.validity_offset,
                             kind=column.key_kind, width_bytes=column.width_bytes, stride_bytes=stride)
