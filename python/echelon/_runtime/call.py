@@ -11,7 +11,7 @@ import threading
 from .. import _arrays
 from .._arrays import layout
 from . import context as contexts
-from . import native
+from . import fast, native
 from .errors import ArgumentError, DTypeError, OutOfMemoryError
 
 _host_device = os.environ.get("ECHELON_DEVICE", "cpu")
@@ -41,6 +41,7 @@ def set_device(device):
     global _host_device
     contexts.get(device)
     _host_device = device
+    fast.device_changed(device)
 
 
 def host_context():
