@@ -18,9 +18,10 @@ typedef int topk_call(void *context, const void *in, void *values, void *indices
 
 enum { SORT, ARGSORT, SUM, MIN, MAX, MEAN, ARGMIN, ARGMAX, CUMULATIVE_SUM, SEARCHSORTED, TOP_K };
 
-/* Calls of at least this number of elements release the interpreter's lock.  This takes about
- * 50 ns, and as long as another thread keeps it. */
-enum { RELEASED = 1000 };
+/* Calls of at least this number of elements release the interpreter's lock.  Then they take at
+ * least 1 us, depending on the operation: a sort and a search take at least 1 ns per element, the
+ * others 0.1 ns.  Releasing the lock takes 50 ns, and as long as another thread keeps it. */
+enum { RELEASED = 1000, RELEASED_LINEAR = 10000 };
 
 operation operations[OPERATIONS];
 int index_code;
@@ -29,9 +30,9 @@ const char *const operation_names[OPERATIONS] = { "sort",         "argsort", "su
                                                   "argmin",       "argmax",  "cumulative_sum",
                                                   "searchsorted", "top_k" };
 
-static PyThreadState *release(size_t n)
+static PyThreadState *release(size_t n, size_t least)
 {
-    return n >= RELEASED ? PyEval_SaveThread() : NULL;
+    return n >= least ? PyEval_SaveThread() : NULL;
 }
 
 static void acquire(PyThreadState *state)
@@ -73,7 +74,7 @@ static PyObject *sorted_array(const operation *o, const arguments *given)
     PyObject *result = array_new(x.n, array_dtype(x.code), &data);
     if (!result) return NULL;
     if (!(context = own_context()) || !again(given, 0, &x)) return finished(1, result);
-    PyThreadState *state = release(x.n);
+    PyThreadState *state = release(x.n, RELEASED);
     int status = ((sort_call *)o->functions[0])(context, x.data, data, x.n, x.code,
                                                 o->options[given->choice]);
     acquire(state);
@@ -88,7 +89,7 @@ static PyObject *positions(const operation *o, const arguments *given)
     PyObject *result = array_new(x.n, array_dtype(index_code), &data);
     if (!result) return NULL;
     if (!(context = own_context()) || !again(given, 0, &x)) return finished(1, result);
-    PyThreadState *state = release(x.n);
+    PyThreadState *state = release(x.n, RELEASED);
     int status = ((argsort_call *)o->functions[0])(context, x.data, data, x.n, x.code, index_code,
                                                    o->options[given->choice]);
     acquire(state);
@@ -147,7 +148,7 @@ static PyObject *reduced(const operation *o, const arguments *given)
     if (!get(given, 0, 1, &x) || !o->rows[x.code].supported) return NULL;
     if (!(context = own_context()) || !again(given, 0, &x)) return NULL;
     uint64_t element = 0;
-    PyThreadState *state = release(x.n);
+    PyThreadState *state = release(x.n, RELEASED_LINEAR);
     int status = ((rows_call *)o->functions[0])(context, o->op, x.data, &element, 1, x.n, x.code,
                                                 o->options[0]);
     acquire(state);
@@ -163,7 +164,7 @@ static PyObject *scanned(const operation *o, const arguments *given)
     PyObject *result = array_new(x.n, r->result, &data);
     if (!result) return NULL;
     if (!(context = own_context()) || !again(given, 0, &x)) return finished(1, result);
-    PyThreadState *state = release(x.n);
+    PyThreadState *state = release(x.n, RELEASED_LINEAR);
     int status =
         ((rows_call *)o->functions[0])(context, o->op, x.data, data, 1, x.n, x.code, r->options);
     acquire(state);
@@ -179,7 +180,7 @@ static PyObject *searched(const operation *o, const arguments *given)
     if (!result) return NULL;
     if (!(context = own_context()) || !again(given, 0, &x) || !again(given, 1, &needles))
         return finished(1, result);
-    PyThreadState *state = release(needles.n);
+    PyThreadState *state = release(needles.n, RELEASED);
     int status = ((search_call *)o->functions[given->choice])(
         context, x.data, needles.data, data, x.n, needles.n, x.code, index_code, o->options[0]);
     acquire(state);
@@ -199,7 +200,7 @@ static PyObject *selected(const operation *o, const arguments *given)
     Py_XDECREF(indices);
     if (!pair) return NULL;
     if (!(context = own_context()) || !again(given, 0, &x)) return finished(1, pair);
-    PyThreadState *state = release(x.n);
+    PyThreadState *state = release(x.n, RELEASED_LINEAR);
     int status =
         ((topk_call *)o->functions[0])(context, x.data, values_data, indices_data, 1, x.n, given->k,
                                        x.code, index_code, o->options[given->choice]);
