@@ -4,8 +4,9 @@
 #   scripts/gpu_check.sh [--arch 90] [--quick] [--skip STEP]... OUT_DIR
 #
 # Builds for this GPU, runs every test on the CUDA backend, compute-sanitizer on a subset, and the benchmarks with their
-# competitors. Writes logs and CSV to OUT_DIR. Steps: tests, stream, large, sanitizer, bench, ladder,
-# latency. The exit status is 1 if a step failed.
+# competitors. Writes logs and CSV to OUT_DIR. Steps: tests, stream, large, python, sanitizer, bench,
+# ladder, latency. python: the package with PyTorch, CuPy and JAX, and the bindings of other languages, as far as these
+# are installed. The exit status is 1 if a step failed.
 #
 # SPDX-License-Identifier: Apache-2.0
 set -uo pipefail
@@ -60,6 +61,21 @@ tests() {
 }
 stream() { $build/tests/test_stream && $build/tests/test_queued; }
 large() { $build/tests/test_sort --large --device cuda && $build/tests/test_sort_segments --large --device cuda && $build/tests/test_queued --large; }
+python() { # exit status 77: nothing could run
+    local status language
+    sh python/tests/run.sh . $build -m gpu
+    status=$?
+    [ $status -eq 0 ] || [ $status -eq 77 ] || return 1
+    # The GPU sorts arrays in host memory. Tests of PyTorch and JAX do not depend on that.
+    ECHELON_DEVICE=cuda sh python/tests/run.sh . $build -m "not gpu" --ignore python/tests/test_torch.py
+    status=$?
+    [ $status -eq 0 ] || [ $status -eq 77 ] || return 1
+    for language in cpp rust go fortran julia; do
+        ECHELON_DEVICE=cuda sh bindings/test.sh . $build $language
+        status=$?
+        [ $status -eq 0 ] || [ $status -eq 77 ] || return 1
+    done
+}
 sanitizer() {
     local tool case name every ring
     for tool in memcheck racecheck initcheck synccheck; do
@@ -107,7 +123,7 @@ latency() {
 echo "== $(nvidia-smi --query-gpu=name,driver_version --format=csv,noheader | head -1), sm_$arch, $(date -u +%F)"
 step build build
 [ $failed -eq 0 ] || exit 1
-for name in tests stream large sanitizer bench ladder latency; do step $name $name; done
+for name in tests stream large python sanitizer bench ladder latency; do step $name $name; done
 case $skip in *" bench "*) ;; *) cat "$out/bench.log" ;; esac
 case $skip in *" latency "*) ;; *) cat "$out/latency.csv" ;; esac
 tail -qn 1 "$out"/tests.log "$out"/stream.log "$out"/large.log 2>/dev/null

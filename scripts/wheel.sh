@@ -4,7 +4,7 @@
 #   ECHELON_CUDA_ARCHS   compute capabilities whose machine code the wheel contains, "75;80;90;100;120" by default; the
 #                        PTX is that of the last one. "none": CPUs only, as without nvcc
 #   GLIBC=2.28           the oldest C library on which the wheel runs
-#   CC=cc                the compiler; CC=aarch64-linux-gnu-gcc ECHELON_CUDA_ARCHS=none builds a wheel for Arm processors
+#   CC=cc                the compiler; CC=aarch64-linux-gnu-gcc ECHELON_CUDA_ARCHS=none builds a wheel for 64-bit Arm
 #
 # The wheel contains the package and libechelon.so. The compiler of this machine compiles it, so that the code is that
 # of other builds. `zig cc` (ziglang on PyPI) links it with the C library of version GLIBC. If ziglang cannot be
@@ -51,7 +51,8 @@ chmod +x "$compiler"
 
 # ---- Build ----
 
-set -- -C cmake.define.CMAKE_C_COMPILER="$compiler" -C build-dir="$out/cmake-$machine" -C cmake.define.ECHELON_STATIC_LZMA=ON
+set -- -C build-dir="$out/cmake-$machine" -C cmake.define.CMAKE_C_COMPILER="$compiler" \
+    -C cmake.define.ECHELON_STATIC_LZMA=ON
 if [ "$archs" = none ]; then
     set -- "$@" -C cmake.define.ECHELON_CUDA=OFF
 else
@@ -63,18 +64,20 @@ if [ "$machine" != "$(uname -m)" ]; then
     platform=auto # auditwheel knows only the names of this machine
 fi
 rm -rf "$out/raw"
-"$tools/bin/python" -m build --sdist -o "$out" "$source" >"$out/sdist.log" 2>&1 || { tail -n 30 "$out/sdist.log"; exit 1; }
+"$tools/bin/python" -m build --sdist -o "$out" "$source" >"$out/sdist.log" 2>&1 ||
+    { tail -n 30 "$out/sdist.log"; exit 1; }
 "$tools/bin/python" -m build --wheel -o "$out/raw" "$@" "$source" >"$out/wheel.log" 2>&1 ||
     { tail -n 30 "$out/wheel.log"; exit 1; }
-grep 'CPUs only' "$out/wheel.log" || [ "$archs" != none ] || echo "echelon: ECHELON_CUDA_ARCHS=none, so this package runs on CPUs only"
+grep 'CPUs only' "$out/wheel.log" || true
 
 # ---- Repair: the tag names the oldest C library ----
 
 rm -f "$out"/*"_$machine.whl"
-PATH="$tools/bin:$PATH" auditwheel repair --plat "$platform" --only-plat -w "$out" "$out"/raw/*.whl >"$out/repair.log" 2>&1 ||
+PATH=$tools/bin:$PATH
+auditwheel repair --plat "$platform" --only-plat -w "$out" "$out"/raw/*.whl >"$out/repair.log" 2>&1 ||
     { tail -n 30 "$out/repair.log"; exit 1; }
 wheel=$(echo "$out"/*"_$machine.whl")
-"$tools/bin/auditwheel" show "$wheel" | sed -n '/consistent/,$p' | tr -s '\n '
+auditwheel show "$wheel" | sed -n '/consistent/,$p' | tr -s '\n '
 size=$(wc -c <"$wheel")
 echo "$wheel: $size bytes"
 [ "$size" -le "$limit_bytes" ] || { echo "wheel.sh: the wheel is larger than $limit_bytes bytes" >&2; exit 1; }

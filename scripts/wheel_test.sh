@@ -46,7 +46,8 @@ names = [name for name in wheel.namelist() if not name.endswith("/")]
 libraries = [name for name in names if ".so" in name]
 metadata = wheel.read([name for name in names if name.endswith("/METADATA")][0]).decode()
 needs = [line for line in metadata.splitlines() if line.startswith("Requires-Dist:") and "extra ==" not in line]
-allowed = r"echelon/.*\.pyi?|echelon/py\.typed|echelon/_lib/libechelon\.so\.\d+\.\d+|echelon/_lib/echelon/kernels\.pack" \
+allowed = r"echelon/.*\.pyi?|echelon/py\.typed|echelon/_lib/libechelon\.so\.\d+\.\d+" \
+    r"|echelon/_lib/echelon/kernels\.pack" \
     r"|echelon_sort-[^/]*\.dist-info/(METADATA|WHEEL|RECORD|licenses/LICENSE|sboms/.*)"
 others = [name for name in names if not re.fullmatch(allowed, name)]
 assert not others, f"files that do not belong in the wheel: {others}"
@@ -75,8 +76,8 @@ environment() {
     name=$1 python=$2
     shift 2
     "$python" -m venv "$work/$name" >"$work/log" 2>&1 &&
-        PATH=$work/empty "$work/$name/bin/python" -m pip install -q --only-binary :all: "$wheel" pytest hypothesis "$@" \
-            >"$work/log" 2>&1 && return 0
+        PATH=$work/empty "$work/$name/bin/python" -m pip install -q --only-binary :all: "$wheel" pytest hypothesis \
+            "$@" >"$work/log" 2>&1 && return 0
     fail "wheel: $name: cannot be installed"
     sed 's/^/    /' "$work/log"
     return 1
@@ -85,13 +86,15 @@ environment() {
 mkdir "$work/empty"
 first=
 for interpreter in $pythons; do
-    version=$("$interpreter" -c 'import sys; print("%d.%d.%d%s" % (*sys.version_info[:3], getattr(sys, "abiflags", "")))')
+    version=$("$interpreter" -c '
+import sys
+print("%d.%d.%d%s" % (*sys.version_info[:3], getattr(sys, "abiflags", "")))')
     if [ -z "$first" ]; then check "the contents of the wheel" contents "$interpreter"; fi
     environment "$version" "$interpreter" && tests "Python $version" "$work/$version/bin/python"
     if [ -z "$first" ]; then # the oldest NumPy, with the oldest interpreter
         first=$interpreter
         case $version in 3.9.*)
-            environment oldest "$interpreter" 'numpy<1.22' && tests "Python $version" "$work/oldest/bin/python" ;;
+            environment oldest "$interpreter" 'numpy<1.24' && tests "Python $version" "$work/oldest/bin/python" ;;
         esac
     fi
     rm -rf "${work:?}/$version" "$work/oldest"
@@ -99,7 +102,7 @@ done
 
 if [ -n "$sdist" ] && [ -n "$first" ]; then
     "$first" -m venv "$work/sdist"
-    if "$work/sdist/bin/python" -m pip install -v -C cmake.define.ECHELON_CUDA=OFF "$sdist" >"$work/log" 2>&1; then
+    if SKBUILD_CMAKE_DEFINE=ECHELON_CUDA=OFF "$work/sdist/bin/python" -m pip install -v "$sdist" >"$work/log" 2>&1; then
         check "the source distribution without CUDA does not state that it runs on CPUs only" \
             grep -q "this package runs on CPUs only" "$work/log"
         "$work/sdist/bin/python" -m pip install -q --only-binary :all: pytest hypothesis

@@ -14,7 +14,8 @@
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
 static const size_t sizes[] = { 1, 2, 3, 4, 5, 6, 7, 8, 12, 16, 20, 24, 32, 48, 100 };
-static const size_t large_sizes[] = { 255, 256, 257, 512, 513, 528, 1000, 4000, 10007, 70000 };
+static const size_t large_sizes[] = { 255, 256, 257,  512,  513,   514,
+                                      516, 528, 1000, 4000, 10007, 70000 };
 static const size_t lengths[] = { 0,    1,    2,    3,    5,    31,    32,    33,     255,
                                   256,  257,  1000, 1023, 1025, 2047,  2048,  2049,   4095,
                                   4096, 4097, 8191, 8193, 9973, 16385, 65537, 1000003 };

@@ -47,7 +47,7 @@ fi
 
 # ECHELON_DEVICE is a variable of the environment.
 # shellcheck disable=SC2013  # words
-for option in $(grep -rhoE '\bECHELON_[A-Z_]+' packaging --include=rules --include='*.cmake' --include='package.py' \
+for option in $(grep -rhoE 'ECHELON_[A-Z_]+' packaging --include=rules --include='*.cmake' --include='package.py' \
     --include='recipe.yaml' | grep -vx ECHELON_DEVICE | sort -u); do
     check "packaging/ uses $option, which CMake does not have" \
         sh -c "cat CMakeLists.txt cmake/*.cmake | tr '\n' ' ' | grep -qE '(option|set|find_program)\($option '"

@@ -290,6 +290,15 @@ static void run_shapes(void)
                                        .cols = large[i][1],
                                        .dist = "random",
                                        .always = true });
+    /* Rows of 4 words, one per lane, and of 32 and 64 words, one per thread. */
+    static const size_t wide[][2] = { { 20, 100 }, { 50, 700 }, { 50, 1500 } };
+    for (size_t i = 0; i < sizeof wide / sizeof *wide; i++)
+        run_case(&(struct batch_case){ .count = 3,
+                                       .rows = wide[i][0],
+                                       .cols = wide[i][1],
+                                       .dist = "random",
+                                       .ordered = true,
+                                       .always = true });
 }
 
 static void run_bad(void)

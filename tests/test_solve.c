@@ -548,6 +548,8 @@ int main(int argc, char **argv)
             if (gpu && (form != which % most || left_out(which))) continue;
             run_case(which, (enum solve_form)form, which % 3 == 2 ? ECH_F32 : ECH_F64);
         }
+    for (int i = 0; i < 6; i++) /* steps of Richardson, Chebyshev, MINRES and BiCGSTAB in f32 */
+        run_case((const int[]){ 0, 1, 3, 4, 9, 12 }[i], FORM_I32, ECH_F32);
     run_long(ECH_METHOD_CG, 263000, ECH_F64, gpu ? 1 : 5);
     run_long(ECH_METHOD_BICGSTAB, gpu ? 9000 : 1100000, ECH_F32, 2);
     run_long(ECH_METHOD_GMRES, gpu ? 5000 : 300000, ECH_F64, 4);
@@ -573,11 +575,9 @@ int main(int argc, char **argv)
     run_exact(ECH_METHOD_GMRES, ECH_PRECOND_ILU0);
     run_exact(ECH_METHOD_CG, ECH_PRECOND_IC0);
     run_fewer(gpu ? 16 : 60);
-    run_blocks(ECH_METHOD_CG);
-    run_blocks(ECH_METHOD_MINRES);
-    run_blocks(ECH_METHOD_BICGSTAB);
-    run_blocks(ECH_METHOD_GMRES);
-    run_blocks(ECH_METHOD_CHEBYSHEV);
+    static const ech_method blocked[] = { ECH_METHOD_CG, ECH_METHOD_MINRES, ECH_METHOD_BICGSTAB,
+                                          ECH_METHOD_GMRES, ECH_METHOD_CHEBYSHEV };
+    for (int i = 0; i < 5; i++) run_blocks(blocked[i]);
     for (int block = 1; block <= 32; block += gpu ? 31 : 1) {
         run_inverse("random", block);
         run_inverse("cycle", block); /* pivoting exchanges every row */

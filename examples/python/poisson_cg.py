@@ -6,6 +6,7 @@ the solver of Echelon runs. Both times are the minimum of three calls.
 
 SPDX-License-Identifier: Apache-2.0
 """
+import inspect
 import sys
 import time
 
@@ -57,7 +58,9 @@ def main():
 
     if scipy:
         for_scipy = scipy.sparse.csr_array(matrix[:3], shape=matrix.shape)
-        y, info, other_seconds = timed(scipy.sparse.linalg.cg, for_scipy, b, rtol=1e-8)
+        solver = scipy.sparse.linalg.cg
+        name = "rtol" if "rtol" in inspect.signature(solver).parameters else "tol"  # before SciPy 1.12
+        y, info, other_seconds = timed(solver, for_scipy, b, **{name: 1e-8})
         show("SciPy", matrix, b, y, info, other_seconds)
         difference = np.abs(x - y).max() / np.abs(y).max()
         print(f"maximum difference {difference:.1e}, speedup {other_seconds / seconds:.2f}")

@@ -2,6 +2,7 @@
 
 SPDX-License-Identifier: Apache-2.0
 """
+import echelon
 import numpy as np
 import pytest
 
@@ -28,13 +29,19 @@ def _cupy():
 
 
 def library(name):
-    """The library "numpy", "torch", "torch-cuda" or "cupy"; skips the test if it is not installed."""
+    """The library "numpy", "torch", "torch-cuda", "cupy", "device" or "device-cuda"; skips the test if it is not installed."""
     if name == "numpy":
         return Library((np.ndarray, np.generic), np.asarray, np.asarray)
     if name == "cupy":
         return _cupy()
+    if name.startswith("device"):  # arrays without operators, in host or GPU memory
+        device = "cuda:0" if name == "device-cuda" else "cpu"
+        return Library(echelon.DeviceArray if device != "cpu" else (echelon.DeviceArray, np.ndarray, np.generic),
+                       lambda x: echelon.DeviceArray.from_numpy(np.ascontiguousarray(x), device),
+                       lambda x: x.to_numpy() if isinstance(x, echelon.DeviceArray) else np.asarray(x))
     return _torch("cuda" if name == "torch-cuda" else "cpu")
 
 
+DEVICE_ARRAYS = ["device", pytest.param("device-cuda", marks=pytest.mark.gpu)]
 EVERY = ["torch", pytest.param("torch-cuda", marks=pytest.mark.gpu), pytest.param("cupy", marks=pytest.mark.gpu)]
 EVERY_GPU = EVERY[1:]

@@ -44,14 +44,16 @@ if [ -n "$reason" ]; then
 fi
 
 export PYTHONPATH="$build/python" PYTHONDONTWRITEBYTECODE=1
-log=$(mktemp) || exit 1
-trap 'rm -f "$log"' EXIT
-"$candidate" -m pytest -q -rs -p no:cacheprovider --color=no "$source/python/tests" "$@" >"$log" 2>&1
-pytest_result python "$log" $?
-# The extension is used if it is built; the functions that it replaces are tested without it, too.
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+export HYPOTHESIS_STORAGE_DIRECTORY="$work/hypothesis"
+"$candidate" -m pytest -q -rs -p no:cacheprovider --color=no "$source/python/tests" "$@" >"$work/log" 2>&1
+pytest_result python "$work/log" $?
+# The extension is used if it is built. Without it, the functions that it replaces are tested, too.
 if [ $# -eq 0 ] && "$candidate" -c "import echelon_fast" 2>/dev/null; then
     (cd "$source/python/tests" && ECHELON_FAST=0 "$candidate" -m pytest -q -rs -p no:cacheprovider --color=no \
-        test_fuzz.py test_reduce.py test_scan.py test_search.py test_sort.py test_threads.py test_topk.py) >"$log" 2>&1
-    pytest_result "python without echelon_fast" "$log" $?
+        test_fuzz.py test_reduce.py test_scan.py test_search.py test_sort.py test_threads.py test_topk.py) \
+        >"$work/log" 2>&1
+    pytest_result "python without echelon_fast" "$work/log" $?
 fi
 finish

@@ -26,7 +26,8 @@ def test_take(rng, dtype, shape):
     for x in layouts(numbers(rng, shape, dtype)):
         for axis in (None, *range(-x.ndim, x.ndim)):
             n = x.size if axis is None else x.shape[axis]
-            for index in (rng.integers(-n, n, 9) if n else np.zeros(0, int), rng.integers(0, max(n, 1), (2, 3 * (n > 0))),
+            for index in (rng.integers(-n, n, 9) if n else np.zeros(0, int),
+                          rng.integers(0, max(n, 1), (2, 3 * (n > 0))),
                           np.asarray(n - 1) if n else np.zeros((0, 2), int)):
                 expected = c_order(np.take(x, index, axis))
                 same(np.asarray(echelon.take(x, index, axis=axis)), expected)

@@ -95,6 +95,35 @@ def test_overlapping_out(rng, overlap, axis):
         assert np.allclose(out, expected)
 
 
+@pytest.mark.parametrize("overlap", [lambda x: x, lambda x: x.T, lambda x: x[::-1], lambda x: x[::-1, ::-1].T])
+@pytest.mark.parametrize("call", [
+    lambda x, out: echelon.sort(x, axis=0, out=out),
+    lambda x, out: echelon.cumulative_sum(x, axis=1, out=out),
+    lambda x, out: echelon.cumulative_prod(x, axis=0, out=out),
+    lambda x, out: echelon.flip(x, axis=0, out=out),
+    lambda x, out: echelon.roll(x, 2, axis=1, out=out),
+    lambda x, out: echelon.take(x, [3, 1, 2, 0, 4, 5, 7, 6, 8], axis=0, out=out),
+    lambda x, out: echelon.scatter(x, [3, 1, 2], x[:3] + 1, out=out),
+    lambda x, out: echelon.matrix_transpose(x, out=out),
+    lambda x, out: echelon.partition(x, 3, axis=1, out=out),
+    lambda x, out: echelon.linalg.matmul(x, x, out=out),
+])
+def test_overlapping_out_of_other_functions(rng, call, overlap):
+    """The result does not depend on whether out is other memory. Functions may refuse an overlap."""
+    x = rng.normal(size=(9, 9))
+    expected = np.zeros((9, 9))
+    call(x, expected)
+    y = x.copy()
+    out = overlap(y)
+    try:
+        call(y, out)
+    except echelon.ArgumentError as error:
+        assert "out" in str(error) and "overlap" in str(error)
+        same(y, x)
+    else:
+        same(out.copy(), expected)
+
+
 def test_partly_overlapping_out(rng):
     memory = rng.normal(size=1000)
     for first, last in (((0, 500), (1, 501)), ((1, 501), (0, 500)), ((0, 500), (499, 999)), ((0, 500), (500, 1000))):
@@ -108,6 +137,26 @@ def test_partly_overlapping_out(rng):
     echelon.sort(y[::2], out=y[1::2])
     same(y[1::2].copy(), expected)
     same(y[::2], memory[::2])
+
+
+def test_overlapping_outputs(rng):
+    keys, values = rng.normal(size=50), np.arange(50.0)
+    memory = np.zeros(100)
+    order = np.argsort(keys)
+    out = memory[::2], memory[1::2]  # distinct elements
+    echelon.sort_pairs(keys, values, out=out)
+    same(out[0].copy(), keys[order])
+    same(out[1].copy(), values[order])
+    for out in ((memory[:50], memory[:50]), (memory[1:51], memory[:50]), (memory[:50], memory[98:48:-1])):
+        with pytest.raises(echelon.ArgumentError, match=r"out\[1\] overlaps another output"):
+            echelon.sort_pairs(keys, values, out=out)
+    with pytest.raises(echelon.ArgumentError, match="overlap"):
+        echelon.top_k(keys, 5, out=(memory[:5], memory[:5].view(np.int64)))
+    k, v = keys.copy(), values.copy()
+    with pytest.raises(echelon.ArgumentError, match="overlap"):
+        echelon.sort_pairs(k, v, out=(v, k))
+    same(k, keys)
+    same(v, values)
 
 
 def test_overlap_with_another_dtype():
@@ -124,6 +173,25 @@ def test_overlapping_out_of_torch():
     out = x.T
     echelon.sort(x, axis=0, out=out)
     assert torch.equal(out, expected)
+
+
+def test_out_of_another_library(rng):
+    torch = pytest.importorskip("torch")
+    x = rng.normal(size=(5, 6))
+    for axis in (0, 1):
+        for out in (torch.zeros(5, 6, dtype=torch.float64), torch.zeros(6, 5, dtype=torch.float64).T):
+            assert echelon.sort(x.T.copy().T, axis=axis, out=out) is out
+            same(out.numpy().copy(), np.sort(x, axis=axis))
+        out = np.zeros((6, 5)).T
+        echelon.sort(torch.from_numpy(x)[:, ::1], axis=axis, out=out)
+        same(out.copy(), np.sort(x, axis=axis))
+    memory = torch.zeros(60, dtype=torch.float64)
+    memory[:30] = torch.from_numpy(x.reshape(-1))
+    echelon.sort(memory.numpy()[:30], out=memory[1:31])  # overlaps in another layout
+    same(memory.numpy()[1:31].copy(), np.sort(x.reshape(-1)))
+    times = x.view("M8[s]")
+    with pytest.raises(echelon.DTypeError, match="out has dtype torch.int64"):
+        echelon.sort(times, out=torch.zeros(5, 6, dtype=torch.int64))
 
 
 def test_alignment():
@@ -243,7 +311,7 @@ def test_subclasses(tmp_path):
     (lambda: np.zeros(2, np.longdouble), "float128|longdouble"),
     (lambda: {1, 2}, "set"),
     (lambda: None, "NoneType"),
-    (lambda: [[1], [2, 3]], "x cannot be converted"),
+    (lambda: [[1], [2, 3]], "x cannot be converted|x is list"),
     (lambda: (i for i in range(3)), "generator"),
     (lambda: {"a": 1}, "dict"),
 ])

@@ -128,6 +128,9 @@ def test_reductions_skip_nulls():
 @pytest.mark.parametrize("call, error, text", [
     (lambda x: echelon.sort(x, nulls="middle"), echelon.ArgumentError, "nulls is 'middle'"),
     (lambda x: echelon.sort(np.zeros(2), nulls="middle"), echelon.ArgumentError, "nulls is .middle."),
+    (lambda x: echelon.sort(x, stream=0), echelon.ArgumentError, "all arrays are in host memory"),
+    (lambda x: echelon.sort(x, descending=2), echelon.DTypeError, "descending is 2"),
+    (lambda x: echelon.argsort(x, descending="no"), echelon.DTypeError, "descending is 'no'"),
     (lambda x: echelon.sort(x, axis=1), echelon.ArgumentError, "axis is 1"),
     (lambda x: echelon.sort(x, out=np.empty(3)), echelon.ArgumentError, "out is given"),
     (lambda x: echelon.argsort(x, out=np.empty(2, "i8")), echelon.ArgumentError, "out has shape"),
@@ -151,6 +154,27 @@ def test_large(rng, n):
     result = echelon.sort(array)
     assert np.array_equal(result.drop_null().to_numpy(), np.sort(values[~mask]))
     assert result.null_count == mask.sum()
+
+
+@pytest.mark.parametrize("dtype", ["i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f2", "f4", "f8", "?"])
+def test_random_columns(rng, dtype):
+    """Slices and chunks of random columns, compared with the sort of pyarrow."""
+    for _ in range(20):
+        n = int(rng.integers(0, 300))
+        values = rng.integers(0, 50, n).astype(dtype)
+        mask = rng.random(n) < rng.choice([0, 0.3, 1])
+        array = pa.array(values, mask=mask)
+        first = int(rng.integers(0, n + 1))
+        last = int(rng.integers(first, n + 1))
+        cut = int(rng.integers(first, last + 1))
+        for x in (array[first:last], pa.chunked_array([array[first:cut], array[cut:last]])):
+            for descending in (False, True):
+                nulls = str(rng.choice(["last", "first"]))
+                order = order_of(x.to_pylist(), descending, nulls == "first")
+                assert echelon.argsort(x, descending=descending, nulls=nulls).to_pylist() == order
+                result = echelon.sort(x, descending=descending, nulls=nulls)
+                assert result.equals(x.take(pa.array(order, pa.int64()))) or dtype == "f2"
+                assert result.to_pylist() == [x[i].as_py() for i in order]
 
 
 class Producer:
@@ -198,9 +222,41 @@ def test_release():
     assert Producer.released == 1
     assert echelon.sort(producer).tolist() == [1, 2, 3]
     gc.collect()
-    assert Producer.released == 3  # sort() imports the array twice
+    assert Producer.released == 2
     with pytest.raises(echelon.DTypeError, match="capsule"):
         echelon.sort(Producer([1], fail=True))
+
+
+class Unknown:
+    """An object of an unknown library with an Arrow interface."""
+
+    def __init__(self, values):
+        self.array = pa.array(values)
+
+    def __arrow_c_array__(self, requested_schema=None):
+        return self.array.__arrow_c_array__(requested_schema)
+
+
+@pytest.mark.parametrize("result", [None, 1, (), (None, None), ("a", "b", "c"), [1, 2]])
+def test_results_that_are_no_capsules(result):
+    for method in ("__arrow_c_array__", "__arrow_c_stream__", "__arrow_c_device_array__"):
+        kind = type("Odd", (), {method: lambda self, requested_schema=None: result})
+        with pytest.raises(echelon.Error, match="x cannot be exported|capsule"):
+            echelon.sort(kind())
+
+
+def test_other_libraries():
+    assert type(echelon.sort(Unknown([3, 1, 2]))) is np.ndarray
+    for descending in (False, True):
+        for nulls in ("last", "first"):
+            values = [3.0, None, 1.0]
+            result = echelon.sort(Unknown(values), descending=descending, nulls=nulls)
+            order = order_of(values, descending, nulls == "first")
+            assert result.tolist() == [values[i] for i in order]
+            assert echelon.argsort(Unknown(values), descending=descending, nulls=nulls).tolist() == order
+    assert echelon.argsort(Unknown(["b", "a"])).tolist() == [1, 0]
+    with pytest.raises(echelon.UnsupportedError, match="use argsort"):
+        echelon.sort(Unknown(["b", "a"]))
 
 
 class DeviceProducer(Producer):
@@ -234,16 +290,18 @@ def test_device_arrays(monkeypatch):
     view = _arrays.view(producer)
     assert (view.pointer, view.shape, view.device) == (producer.values.ctypes.data + 4, (2,), "cuda:1")
     assert view.readonly and waits == [("cuda:1", 0, 4711)]
-    assert _arrays.special(producer) is None
+    assert _arrays.column_or_view(producer)[0] is None
     producer.bitmap = producer.values.ctypes.data
-    column = _arrays.special(producer)
+    column, _ = _arrays.column_or_view(producer)
     assert (column.validity, column.validity_offset, column.device) == (producer.bitmap, 1, "cuda:1")
     assert column.view.pointer == view.pointer and column.family is view.family
     with pytest.raises(echelon.ArgumentError, match="keys may contain nulls in GPU memory"):
         _arrays.view(producer, "keys")
+    with pytest.raises(echelon.UnsupportedError, match="x may contain nulls in GPU memory"):
+        echelon.sort(producer)
     del view, column
     gc.collect()
-    assert DeviceProducer.released == 4
+    assert DeviceProducer.released == 5
 
 
 def test_memory_outlives_the_array():

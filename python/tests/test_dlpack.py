@@ -8,6 +8,7 @@ import ctypes
 import gc
 import sys
 import weakref
+from concurrent.futures import ThreadPoolExecutor
 
 import echelon
 import numpy as np
@@ -120,6 +121,34 @@ def test_used_capsule():
 def test_errors(make, error, text):
     with pytest.raises(error, match=text):
         echelon.sort(make())
+
+
+@pytest.mark.parametrize("capsule", [None, 1, "text", (), object()])
+def test_results_that_are_no_capsules(capsule):
+    class Odd(Wrapper):
+        def __dlpack__(self, **options):
+            return capsule
+
+    with pytest.raises(echelon.DTypeError, match="not a new DLPack capsule"):
+        echelon.sort(Odd(np.arange(3)))
+
+
+@pytest.mark.parametrize("device", [None, (1,), ("a", "b"), 7])
+def test_devices_that_are_none(device):
+    class Odd(Wrapper):
+        def __dlpack_device__(self):
+            return device
+
+    with pytest.raises(echelon.ArgumentError, match="x cannot be exported"):
+        echelon.sort(Odd(np.arange(3)))
+
+
+def test_no_namespace():
+    class Odd(Wrapper):
+        def __array_namespace__(self):
+            raise RuntimeError("none")
+
+    same(echelon.sort(Odd(np.array([2, 1]))), np.array([1, 2]))
 
 
 def test_other_devices():
@@ -278,6 +307,28 @@ def test_device_memory_is_released():
     assert device_memory.usage("cpu") == before
 
 
+def test_device_memory_in_threads():
+    """Arrays are made in eight threads and released in others."""
+    before, made = device_memory.usage("cpu"), []
+
+    def work(seed):
+        generator = np.random.default_rng(seed)
+        for _ in range(50):
+            host = generator.normal(size=int(generator.integers(1, 500)))
+            made.append((DeviceArray.from_numpy(host, "cpu"), host))
+            if len(made) > 8:
+                x, expected = made.pop(0)
+                same(x.to_numpy(), expected)
+
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(work, range(8)))
+    for x, expected in made:
+        same(x.to_numpy(), expected)
+    del made[:], x
+    gc.collect()
+    assert device_memory.usage("cpu") == before
+
+
 def test_release_during_an_allocation():
     found = device_memory.pool("cpu")
     x = DeviceArray.empty((100,), "f8", "cpu")
@@ -362,6 +413,12 @@ def test_cuda_array_interface(gpu):
     ({"typestr": ">f4"}, echelon.DTypeError, "swapped"),
     ({"typestr": "<c8"}, echelon.DTypeError, "x has dtype complex64"),
     ({"typestr": "what"}, echelon.DTypeError, "typestr 'what'"),
+    ({"shape": None}, echelon.ArgumentError, "is not valid"),
+    ({"shape": (2.5,)}, echelon.ArgumentError, "is not valid"),
+    ({"shape": (-1,)}, echelon.ArgumentError, "shape"),
+    ({"strides": (4, 4)}, echelon.ArgumentError, "strides"),
+    ({"data": 4096}, echelon.ArgumentError, "is not valid"),
+    ({"data": ("a", False)}, echelon.ArgumentError, "is not valid"),
     ({"data": (4097, False)}, echelon.ArgumentError, "not aligned"),
 ])
 def test_cuda_array_interface_errors(gpu, facts, error, text):

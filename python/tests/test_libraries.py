@@ -5,7 +5,7 @@ SPDX-License-Identifier: Apache-2.0
 import echelon
 import numpy as np
 import pytest
-from libraries import EVERY, library
+from libraries import DEVICE_ARRAYS, EVERY, library
 
 CALLS = {
     "sort": lambda a, i, e: e.sort(a, axis=0),
@@ -64,6 +64,18 @@ def test_same_results(rng, name, call):
         converted = lib.to_numpy(other)
         assert converted.dtype == one.dtype and converted.shape == one.shape
         np.testing.assert_array_equal(converted, one)
+
+
+@pytest.mark.parametrize("name", DEVICE_ARRAYS)
+@pytest.mark.parametrize("call", sorted(set(CALLS) - {"sort middle", "sort transposed"}))
+def test_device_arrays(rng, name, call):
+    """Arrays without operators have the same results, or the function raises UnsupportedError."""
+    if call in ("std", "nanmax", "cumulative_sum initial", "histogram density"):
+        lib = library(name)
+        with pytest.raises(echelon.UnsupportedError, match="PyTorch or CuPy"):
+            CALLS[call](lib.make(rng.normal(size=(20, 3))), lib.make(rng.integers(0, 9, 20)), echelon)
+    else:
+        test_same_results(rng, name, call)
 
 
 @pytest.mark.parametrize("name", EVERY)

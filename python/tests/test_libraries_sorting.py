@@ -105,7 +105,7 @@ def test_same_results(rng, name, call):
 
 @pytest.mark.parametrize("name", EVERY)
 def test_out(rng, name):
-    lib, (a, i, _) = library(name), inputs(rng)
+    lib, (a, _, _) = library(name), inputs(rng)
     out = lib.make(np.zeros((3, 20), "f4")).T
     for function in (lambda x, **o: echelon.flip(x, axis=0, **o), lambda x, **o: echelon.shuffle(x, seed=2, **o),
                      lambda x, **o: echelon.partition(x, 3, axis=0, **o), lambda x, **o: echelon.roll(x, 2, **o),

@@ -234,7 +234,7 @@ def test_scipy(rng, form):
     close(sparse.diagonal(matrix), np.diagonal(dense).copy())
     turned = sparse.transpose(matrix)
     assert turned.format == "csr" and np.array_equal(turned.toarray(), dense.T)
-    assert isinstance(turned, scipy_sparse.sparray) == isinstance(matrix, scipy_sparse.sparray)
+    assert type(turned) is (scipy_sparse.csr_array if form.endswith("_array") else scipy_sparse.csr_matrix)
 
 
 def test_scipy_unused_elements(rng):
@@ -246,8 +246,11 @@ def test_scipy_unused_elements(rng):
 
 def test_scipy_one_dimension():
     scipy_sparse = pytest.importorskip("scipy.sparse")
+    row = scipy_sparse.coo_array(np.ones(3))
+    if row.ndim == 2:
+        pytest.skip("this version of SciPy has no sparse arrays of one dimension")
     with pytest.raises(echelon.ArgumentError, match="A has 1 dimensions"):
-        sparse.matvec(scipy_sparse.coo_array(np.ones(3)), np.ones(3))
+        sparse.matvec(row, np.ones(3))
 
 
 def devices():

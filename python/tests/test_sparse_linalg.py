@@ -5,6 +5,7 @@ ECHELON_DATA names a folder with matrices in Matrix Market format that are not p
 SPDX-License-Identifier: Apache-2.0
 """
 import gc
+import inspect
 import os
 import threading
 from pathlib import Path
@@ -111,15 +112,17 @@ def test_scipy(rng, form, name):
     a = scipy_solvers.aslinearoperator(dense) if form == "operator" else getattr(scipy_sparse, form)(dense)
     x, info = getattr(solvers, name)(a, b, rtol=1e-10)
     assert_solved(dense, x, info, b, 1e-10)
-    wanted, wanted_info = getattr(scipy_solvers, name)(a, b, rtol=1e-12)
+    solver = getattr(scipy_solvers, name)
+    wanted, wanted_info = solver(a, b, **{"rtol" if "rtol" in inspect.signature(solver).parameters else "tol": 1e-12})
     assert wanted_info == 0
     np.testing.assert_allclose(x, wanted, atol=1e-8)
 
 
 def test_signatures_of_scipy():
     """Every parameter of SciPy exists in the same place, except for output of minres() to the terminal."""
-    import inspect
     scipy_solvers = pytest.importorskip("scipy.sparse.linalg")
+    if "tol" in inspect.signature(scipy_solvers.cg).parameters:
+        pytest.skip("this version of SciPy has parameters that later versions removed")
     for name in ("cg", "bicgstab", "gmres", "minres"):
         theirs = inspect.signature(getattr(scipy_solvers, name)).parameters
         mine = inspect.signature(getattr(solvers, name)).parameters

@@ -9,6 +9,7 @@ import sys
 
 import numpy as np
 
+from .._runtime.errors import ArgumentError
 from .numpy_family import NumPy, NumPySubclass
 from .view import BYTES, CODES, FLOAT_CODES, INDEX_CODES, NAMES, View, code_of, normalized_axis  # noqa: F401
 
@@ -102,10 +103,30 @@ def view(x, name="x", nulls="error"):
 
 def _skipping(family):
     """The argument that makes a family of columns skip nulls. Other arrays have none."""
-    return ("skip",) if hasattr(family, "special") else ()
+    return ("skip",) if hasattr(family, "column_or_view") else ()
 
 
-def special(x, name="x"):
-    """The Column of a column that a View does not represent (nulls, strings, categories, decimals), or None."""
+def column_or_view(x, name="x"):
+    """(Column, None) for a column that a View does not represent: with nulls, strings, categories, decimals.
+
+    (None, View) for all other objects.
+    """
     family = _families.get(type(x)) or family_of(x)
-    return family.special(x, name) if hasattr(family, "special") else None
+    if hasattr(family, "column_or_view"):
+        return family.column_or_view(x, name)
+    return None, view(x, name)
+
+
+def assign(target, source):
+    """Copies the elements of a View to one of the same shape and dtype, also of another library."""
+    family = target.family
+    if family is source.family or isinstance(target.array, np.ndarray) and isinstance(source.array, np.ndarray):
+        family.copy_to(target.array, source.array)
+    elif target.device == "cpu":
+        from .layout import memory
+        memory(target)[...] = memory(source)
+    elif family.name in ("torch", "cupy"):
+        family.copy_to(target.array, sys.modules[family.name].from_dlpack(source.array))
+    else:
+        raise ArgumentError(f"the output is an array of another library than the input ({source.family.name}), which "
+                            "on a GPU is supported only for outputs of PyTorch and CuPy")

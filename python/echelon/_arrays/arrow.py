@@ -137,6 +137,15 @@ def _device_chunk(x, name):
 
 def import_arrow(x, name="x"):
     """The format and the list of Chunks of an object with an Arrow interface."""
+    try:
+        return _import(x, name)
+    except (Error, MemoryError):
+        raise
+    except Exception as error:
+        raise ArgumentError(f"{name} cannot be exported as an Arrow array: {error}") from error
+
+
+def _import(x, name):
     if hasattr(x, "__arrow_c_device_array__"):
         try:
             return _device_chunk(x, name)

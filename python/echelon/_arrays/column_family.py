@@ -25,7 +25,16 @@ class Reader:
 
     def view(self, x, name="x", nulls="error"):
         """The View of a column of numbers, bool or times. nulls: "error", or "skip": without the nulls."""
+        return self._view_of(columns.read(x, name), x, name, nulls)
+
+    def column_or_view(self, x, name="x"):
+        """(Column, None) if a View does not represent x, otherwise (None, View)."""
         part = columns.read(x, name)
+        if part.offsets is None and part.kind == c.ECH_KEY_DTYPE and not part.coded and part.bitmap is None:
+            return None, self._view_of(part, x, name, "error")
+        return columns.Column(part, self.of(x), name=name), None
+
+    def _view_of(self, part, x, name, nulls):
         if part.offsets is not None or part.kind != c.ECH_KEY_DTYPE or part.coded:
             what = "strings" if part.offsets is not None else "categories" if part.coded else "decimals or binary"
             raise DTypeError(f"{name} is {type(x).__name__} of {what}; this function needs numbers, bool or times")
@@ -43,14 +52,6 @@ class Reader:
         view = self.of(x).view(values, name)
         view.readonly = True
         return view
-
-    def special(self, x, name="x"):
-        """The Column of x if a view does not represent it: with nulls, strings, categories or wide elements."""
-        part = columns.read(x, name)
-        plain = part.offsets is None and part.kind == c.ECH_KEY_DTYPE and not part.coded
-        if plain and part.bitmap is None:
-            return None
-        return columns.Column(part, self.of(x), name=name)
 
 
 def _with_times(part, valid):
@@ -76,15 +77,34 @@ class PyArrow(HostFamily):
         import pyarrow
         if x.ndim > 1:
             return x
-        flat = np.ascontiguousarray(x.reshape(-1))
-        array = arrow_times(flat, self.type) if flat.dtype.kind in "mM" else pyarrow.array(flat)
+        array = arrow_array(np.ascontiguousarray(x.reshape(-1)), self.type)
         if x.ndim == 0:
             return array[0]
+        return pyarrow.chunked_array([array]) if self.chunked else array
+
+    def with_nulls(self, x, count, first):
+        """The elements of x before or after nulls."""
+        import pyarrow
+        array = arrow_with_nulls(x, self.type, count, first)
         return pyarrow.chunked_array([array]) if self.chunked else array
 
     @staticmethod
     def take(x, order):
         return x.take(order)
+
+
+def arrow_array(x, like):
+    """An array of pyarrow from a contiguous array of NumPy; times have the type like."""
+    import pyarrow
+    return arrow_times(x, like) if x.dtype.kind in "mM" else pyarrow.array(x)
+
+
+def arrow_with_nulls(x, like, count, first):
+    """The same before or after nulls."""
+    import pyarrow
+    array = arrow_array(x, like)
+    parts = [array, pyarrow.nulls(count, array.type)]
+    return pyarrow.concat_arrays(parts[::-1] if first else parts)
 
 
 def arrow_times(x, like):
@@ -122,6 +142,13 @@ class Polars(HostFamily):
             series = series.scatter(missing, None)
         return series.cast(self.template)
 
+    def with_nulls(self, x, count, first):
+        """The elements of x before or after nulls."""
+        import polars
+        series = self.result(x)
+        parts = [series, polars.Series(series.name, [None], series.dtype).new_from_index(0, count)]
+        return polars.concat(parts[::-1] if first else parts)
+
     @staticmethod
     def take(x, order):
         return x.gather(order)
@@ -155,13 +182,20 @@ class Pandas(HostFamily):
             return pandas.DatetimeIndex(x).tz_localize("UTC").tz_convert(dtype.tz).array
         if isinstance(dtype, pandas.ArrowDtype):
             import pyarrow
-            array = arrow_times(x, dtype.pyarrow_dtype) if x.dtype.kind in "mM" else pyarrow.array(x)
-            return pandas.arrays.ArrowExtensionArray(pyarrow.chunked_array([array]))
+            return pandas.arrays.ArrowExtensionArray(pyarrow.chunked_array([arrow_array(x, dtype.pyarrow_dtype)]))
         if isinstance(dtype, pandas.api.extensions.ExtensionDtype) and hasattr(dtype, "numpy_dtype") \
                 and x.dtype.kind in "biuf" and x.dtype.itemsize != 2 * (x.dtype.kind == "f"):
             return pandas.array(x, dtype="boolean" if x.dtype == bool else
                                 x.dtype.name.replace("int", "Int").replace("u", "U").replace("float", "Float"))
         return x if self.kind is not None else pandas.array(x)
+
+    def with_nulls(self, x, count, first):
+        """The elements of x before or after nulls."""
+        import pandas
+        values = self._values(np.ascontiguousarray(x))
+        values = pandas.array(values) if isinstance(values, np.ndarray) else values
+        places = np.concatenate([np.arange(len(x)), np.full(count, -1)])
+        return self.wrap(values.take(np.roll(places, count) if first else places, allow_fill=True))
 
     def take(self, x, order):
         taken = x.take(order)
@@ -180,12 +214,14 @@ class OtherArrow(HostFamily):
         return x[()] if x.ndim == 0 else x
 
     @staticmethod
+    def with_nulls(x, count, first):
+        """The elements of x before or after masked ones."""
+        parts = [np.ma.MaskedArray(x), np.ma.masked_all(count, x.dtype)]
+        return np.ma.concatenate(parts[::-1] if first else parts)
+
+    @staticmethod
     def take(x, order):
-        part = columns.read(x)
-        if part.values is None or part.values.ndim != 1 or part.coded:
-            raise UnsupportedError(f"x is {type(x).__name__}, of which only numbers can be sorted; use argsort()")
-        valid = part.valid()
-        return np.ma.MaskedArray(part.values[order], mask=False if valid is None else ~valid[order])
+        raise UnsupportedError(f"x is {type(x).__name__}, of which only numbers can be sorted; use argsort()")
 
 
 PYARROW, POLARS, PANDAS, OTHER = Reader(PyArrow), Reader(Polars), Reader(Pandas), Reader(OtherArrow)

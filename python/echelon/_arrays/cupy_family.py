@@ -56,11 +56,6 @@ class CuPy:
             return cupy.empty(shape, dtype)
 
     @staticmethod
-    def from_numpy(array, device):
-        with cupy.cuda.Device(int(device.partition(":")[2])):
-            return cupy.asarray(array)
-
-    @staticmethod
     def contiguous(x):
         with x.device:
             return cupy.array(x, order="C")

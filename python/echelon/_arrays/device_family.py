@@ -22,6 +22,7 @@ class DeviceFamily:
 
     name = "device"
     pools = False
+    arithmetic = False  # the arrays have no operators
     dtype = staticmethod(NumPy.dtype)
     bool_dtype = staticmethod(NumPy.bool_dtype)
 
@@ -41,8 +42,11 @@ class DeviceFamily:
         return copy
 
     def moveaxis(self, x, source, destination):
-        order = list(range(x.ndim))
-        order.insert(destination % x.ndim, order.pop(source % x.ndim))
+        sources = [axis % x.ndim for axis in (source if isinstance(source, tuple) else (source,))]
+        places = [axis % x.ndim for axis in (destination if isinstance(destination, tuple) else (destination,))]
+        order = [axis for axis in range(x.ndim) if axis not in sources]
+        for place, axis in sorted(zip(places, sources)):
+            order.insert(place, axis)
         strides = x.strides or contiguous_strides(x.shape, x.dtype.itemsize)
         return x.view([x.shape[i] for i in order], [strides[i] for i in order])
 
@@ -96,8 +100,10 @@ class DeviceFamily:
             raise UnsupportedError("graphs can be captured only with arrays of PyTorch and CuPy")
         own = self.stream(device)
         cuda.order(device, stream, own)
-        yield
-        cuda.order(device, own, stream)
+        try:
+            yield
+        finally:
+            cuda.order(device, own, stream)
 
     def allocator(self, device):
         return None

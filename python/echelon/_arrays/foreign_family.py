@@ -5,6 +5,7 @@ processed as arrays of NumPy, those in GPU memory as DeviceArray.
 
 SPDX-License-Identifier: Apache-2.0
 """
+import operator
 import sys
 
 import numpy as np
@@ -63,7 +64,10 @@ class Producer:
 def _namespace_of(x):
     """The module of the library with from_dlpack(), or None."""
     protocol = getattr(x, "__array_namespace__", None)
-    found = protocol() if protocol is not None else sys.modules.get(type(x).__module__.partition(".")[0])
+    try:
+        found = protocol() if protocol is not None else sys.modules.get(type(x).__module__.partition(".")[0])
+    except Exception:  # an array that names none; results are arrays of NumPy
+        return None
     return found if hasattr(found, "from_dlpack") else None
 
 
@@ -130,23 +134,34 @@ class CudaInterface:
     @staticmethod
     def view(x, name="x"):
         """The View of an array. The legacy default stream waits for the stream of the interface."""
-        facts = x.__cuda_array_interface__
-        if facts.get("mask") is not None:
+        try:
+            facts = x.__cuda_array_interface__
+            dtype, mask, stream = facts["typestr"], facts.get("mask"), facts.get("stream")
+            shape, strides = _numbers(tuple(facts["shape"])), _numbers(facts.get("strides"))
+            pointer, readonly = _numbers(facts["data"])
+        except Exception as error:
+            raise ArgumentError(f"{name}.__cuda_array_interface__ is not valid: {error!r}") from error
+        if min(shape, default=0) < 0 or strides is not None and len(strides) != len(shape):
+            raise ArgumentError(f"{name}.__cuda_array_interface__ has shape {shape} and strides {strides}")
+        if mask is not None:
             raise ArgumentError(f"{name} has a mask, which is not supported")
         try:
-            dtype = np.dtype(facts["typestr"])
+            dtype = np.dtype(dtype)
         except TypeError:
-            raise DTypeError(f"{name} has typestr {facts['typestr']!r}, which is not a dtype") from None
-        pointer, readonly = facts["data"]
+            raise DTypeError(f"{name} has typestr {dtype!r}, which is not a dtype") from None
         device = _device_at(pointer)
-        stream = facts.get("stream")
         if stream == 0:
             raise ArgumentError(f"{name}.__cuda_array_interface__ has stream 0, which is not defined; 1 is the legacy "
                                 "default stream")
         if stream is not None:
             cuda.order(device, stream, 0)
-        array = DeviceArray(pointer or 0, facts["shape"], facts.get("strides"), dtype, device, x, readonly)
+        array = DeviceArray(pointer, shape, strides, dtype, device, x, bool(readonly))
         return DEVICE.view(array, name)
+
+
+def _numbers(values):
+    """A tuple of integers, or None."""
+    return None if values is None else tuple(operator.index(value or 0) for value in values)
 
 
 def _device_at(pointer):

@@ -3,6 +3,9 @@
 SPDX-License-Identifier: Apache-2.0
 """
 from .._runtime.errors import ArgumentError
+import numpy as np
+
+from .capsules import array_at
 from .view import normalized_axis
 
 
@@ -134,5 +137,26 @@ def entangled(view, other):
     if view.pointer == other.pointer and (view.shape, view.strides, view.code) == \
             (other.shape, other.strides, other.code):
         return False
+    return _ranges_overlap(view, other)
+
+
+def _ranges_overlap(view, other):
     (first, last), (other_first, other_last) = _range_of(view), _range_of(other)
     return first < other_last and other_first < last and view.device == other.device
+
+
+def overlap(view, other):
+    """Whether two arrays have a byte in common; on a GPU, whether their ranges of addresses have one."""
+    if view.size == 0 or other.size == 0 or not _ranges_overlap(view, other):
+        return False
+    if view.device != "cpu":
+        return True
+    try:
+        return np.shares_memory(memory(view), memory(other), max_work=100_000)
+    except np.exceptions.TooHardError if hasattr(np, "exceptions") else np.TooHardError:
+        return True
+
+
+def memory(view):
+    """An array of NumPy with the bytes of a View in host memory: elements are unsigned integers of their size."""
+    return array_at(view.pointer, view.shape, f"u{view.itemsize}", view.array, view.strides, view.readonly)

@@ -106,11 +106,6 @@ class NumPy:
         return np.empty(shape, dtype)
 
     @staticmethod
-    def from_numpy(array, device):
-        """An array of this family with the values of an array of NumPy."""
-        return array
-
-    @staticmethod
     def contiguous(x):
         """A copy in C order."""
         return np.array(x, order="C")

@@ -68,10 +68,6 @@ class Torch:
         return torch.empty(shape, dtype=dtype, device=device)
 
     @staticmethod
-    def from_numpy(array, device):
-        return torch.as_tensor(array, device=device)
-
-    @staticmethod
     def contiguous(x):
         return x.clone(memory_format=torch.contiguous_format)
 

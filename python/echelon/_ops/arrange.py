@@ -10,7 +10,8 @@ from .._arrays.view import INDEX_CODES, normalized_axis
 from .._runtime.call import Job, operation
 from .._runtime.errors import ArgumentError, DTypeError
 from .._runtime.native import declared as c
-from .common import Items, cast, index_view, integer, is_signed, namespace, pointer_to, reshaped, result_for, wrapped
+from .common import (Items, cast, current_device, index_view, integer, is_signed, namespace, pointer_to, reshaped,
+                     result_for, wrapped)
 from .select import decoded
 from .sort import index_code
 
@@ -40,7 +41,9 @@ def _indexed(job, name, source, index, target, n, extent, item_bytes):
 
 def _check_empty(job, index, extent):
     """Checks indices of items that have no elements. Such a call is not queued."""
-    if index.size and (int(index.array.max()) >= extent or int(index.array.min()) < -extent):
+    with current_device(index):
+        is_outside = index.size and (int(index.array.max()) >= extent or int(index.array.min()) < -extent)
+    if is_outside:
         raise ArgumentError(f"indices contains a position outside the {extent} items of the axis")
 
 
@@ -71,15 +74,17 @@ def _flat_positions(job, index, axis, cols):
     """The View of the positions in rows of the indices along the last axis; an invalid index becomes -1."""
     index = cast(job, index, c.ECH_I64)
     xp, family, shape = namespace(index), index.family, (index.size // index.shape[-1], index.shape[-1])
-    places = xp.reshape(index.array, shape)
-    invalid = (places < -cols) | (places >= cols)
+    with current_device(index):
+        places = xp.reshape(index.array, shape)
+        invalid = (places < -cols) | (places >= cols)
     if _may_wait(job) and bool(invalid.any()):
         raise ArgumentError(f"indices contains a position outside the {cols} elements of axis {axis}")
     starts = job.add(family.view(family.empty(shape[:1], family.dtype(c.ECH_I64), job.device)))
     step = np.full(1, cols, np.int64)
     job.call("ech_iota", starts.pointer, starts.size, c.ECH_I64, None, pointer_to(step))
-    places = places + (places < 0) * cols + xp.reshape(starts.array, (shape[0], 1))
-    places[invalid] = -1
+    with current_device(index):
+        places = places + (places < 0) * cols + xp.reshape(starts.array, (shape[0], 1))
+        places[invalid] = -1
     return job.contiguous(job.add(family.view(places)))
 
 

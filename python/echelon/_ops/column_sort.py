@@ -6,8 +6,9 @@ import ctypes
 
 from .._arrays.numpy_family import NumPy
 from .._runtime import native
+from .._runtime.arguments import flag
 from .._runtime.call import Job
-from .._runtime.errors import ArgumentError
+from .._runtime.errors import ArgumentError, UnsupportedError
 from .._runtime.native import declared as c
 
 
@@ -20,7 +21,7 @@ def nulls_first(nulls):
 
 def argsort_column(column, code, descending, nulls, out=None):
     """The positions that sort a Column, as ech_dtype code."""
-    first, descending = nulls_first(nulls), int(bool(descending))
+    first, descending = nulls_first(nulls), flag(descending, "descending")
     strings = column.strings
     job = Job(strings.bytes if strings is not None else column.view)
     job.family = column.family
@@ -43,8 +44,17 @@ def argsort_column(column, code, descending, nulls, out=None):
     return job.finish(target, out, result)
 
 
-def sort_column(x, column, descending, nulls):
-    """The elements of the column x in order."""
-    family, column.family = column.family, NumPy  # the positions are an array of NumPy
-    order = argsort_column(column, c.ECH_I64, descending, nulls)
-    return family.take(x, order)
+def sort_column(x, column, descending, nulls, sort):
+    """The elements of the column x in order. sort is the function for arrays without nulls."""
+    family, part = column.family, column.part
+    if part.values is not None and part.kind == c.ECH_KEY_DTYPE and not part.coded:
+        valid = part.valid()
+        values = part.values[valid]
+        if part.time is not None:
+            values = values.astype("int64").view(part.time)
+        ordered = sort(values, descending=descending)
+        return family.with_nulls(ordered, len(valid) - len(ordered), nulls_first(nulls))
+    if part.view is not None:
+        raise UnsupportedError("x may contain nulls in GPU memory, which sort() does not support; use argsort()")
+    column.family = NumPy  # the positions are an array of NumPy
+    return family.take(x, argsort_column(column, c.ECH_I64, descending, nulls))

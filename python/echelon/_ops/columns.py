@@ -10,6 +10,7 @@ from .. import _arrays
 from .._arrays.host_family import HostFamily
 from .._arrays.numpy_family import NumPy
 from .._runtime import native
+from .._runtime.arguments import flag
 from .._runtime.call import Job, operation
 from .._runtime.errors import ArgumentError, DTypeError
 from .._runtime.native import declared as c
@@ -85,7 +86,7 @@ def _struct(job, column, descending, nulls):
     stride = 0 if view.strides is None else view.strides[0]
     if stride < 0 or view.ndim > 1 or stride == 0:
         view, stride = job.contiguous(view), 0
-    return native.struct(c.ech_sort_column, data=view.pointer, dtype=view.code, descending=int(bool(descending)),
+    return native.struct(c.ech_sort_column, data=view.pointer, dtype=view.code, descending=flag(descending, "descending"),
                          nulls_first=nulls_first(nulls), validity=column.validity,
                          validity_offset=column.validity_offset, kind=column.key_kind, width_bytes=column.width_bytes,
                          stride_bytes=stride)
@@ -124,8 +125,8 @@ def argsort_columns(columns, /, *, by=None, descending=False, nulls="last", dtyp
 
     columns: a DataFrame of pandas or polars, a Table of pyarrow, a dict or a list of columns, a structured array of
     NumPy, or a matrix [n, columns]. A column is an array [n] of numbers, bool, times, strings or bytes of any library,
-    or a list of strings. by: the names (of a list or a matrix, the numbers) of 1 to 16 columns, the most significant one
-    first; None: all. descending: from the largest to the smallest; one value, or one per column. nulls: "last" or
+    or a list of strings. by: the names (of a list or a matrix, the numbers) of 1 to 16 columns, the most significant
+    one first; None: all. descending: from the largest to the smallest; one value, or one per column. nulls: "last" or
     "first", the place of missing values, also in descending order; one value, or one per column. dtype: of the result:
     int64 (the default), int32, uint32 or uint64. out: an array [n] of this dtype.
 
@@ -148,8 +149,8 @@ def argsort_columns(columns, /, *, by=None, descending=False, nulls="last", dtyp
 def lexsort(keys, /, *, descending=False, dtype=None, out=None):
     """Return the positions that sort by several keys, of which the last one is the most significant, as NumPy does.
 
-    keys: 1 to 16 arrays [n], or one array [keys, n]. descending: from the largest to the smallest; one value, or one per
-    key. dtype: of the result: int64 (the default), int32, uint32 or uint64. out: an array [n] of this dtype.
+    keys: 1 to 16 arrays [n], or one array [keys, n]. descending: from the largest to the smallest; one value, or one
+    per key. dtype: of the result: int64 (the default), int32, uint32 or uint64. out: an array [n] of this dtype.
 
     Returns an array [n] as argsort_columns() does with the keys in reverse order.
 

@@ -2,6 +2,7 @@
 
 SPDX-License-Identifier: Apache-2.0
 """
+import contextlib
 import ctypes
 import sys
 
@@ -24,6 +25,11 @@ def namespace(view):
     if isinstance(view.array, np.ndarray):
         return np
     return sys.modules[view.family.name]
+
+
+def current_device(view):
+    """A context manager in which the operators of CuPy run on the device of an array."""
+    return view.array.device if view.family.name == "cupy" else contextlib.nullcontext()
 
 
 def common_code(first, second):
@@ -210,8 +216,7 @@ class Items:
             return job.finish(target, out)
         array = self.back(result.array, leading)
         if out is not None:
-            target.family.copy_to(target.array, array)
-            return out
+            return job.finish(target, out, job.add(self.source.family.view(array)))
         return self.source.family.result(array)
 
 
@@ -220,7 +225,8 @@ def wrapped(job, view, n):
     if not is_signed(view):
         return view
     index = cast(job, view, c.ECH_I64).array if n > 2**31 - 1 else view.array
-    return job.contiguous(job.add(view.family.view(index + (index < 0) * n)))
+    with current_device(view):
+        return job.contiguous(job.add(view.family.view(index + (index < 0) * n)))
 
 
 def is_signed(view):

@@ -81,13 +81,13 @@ def _report_of(report):
 
 
 def _options(factorization, refine, algorithm):
-    if factorization not in FACTORIZATIONS:
+    if not (factorization is None or isinstance(factorization, str)) or factorization not in FACTORIZATIONS:
         raise ArgumentError(f"factorization is {factorization!r}, but must be None, 'lu', 'cholesky' or 'qr'")
     steps = 0
     if refine is not None:
         try:
             steps = refine.__index__()
-        except AttributeError:
+        except (AttributeError, TypeError):
             raise DTypeError(f"refine is {refine!r}, but must be an integer or None") from None
         if not 0 <= steps <= 1000:
             raise ArgumentError(f"refine is {steps}, but must be from 0 to 1000")

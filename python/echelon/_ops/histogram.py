@@ -13,7 +13,6 @@ from .._runtime.arguments import flag, integer
 from .._runtime.call import Job, operation
 from .._runtime.errors import ArgumentError, DTypeError
 from .._runtime.native import declared as c
-from .reduce import minmax
 from .sort import one_dimension
 
 _WEIGHTS = (c.ECH_I32, c.ECH_U32, c.ECH_I64, c.ECH_U64, c.ECH_F32, c.ECH_F64)
@@ -26,12 +25,21 @@ def _number_of_bins(bins, name="bins"):
     return integer(bins, name, 1, _MOST)
 
 
-def _limits(x, view, limits, name="range"):
+def _minmax(job, view):
+    """The minimum and the maximum of a contiguous array as numbers. On a GPU the call waits for them."""
+    result = job.empty((2,), view.code)
+    job.call("ech_reduce", c.ECH_OP_MINMAX, view.pointer, result.pointer, view.size, view.code, None)
+    if _arrays.NAMES[view.code] == "bfloat16":
+        result = job.add(result.family.view(result.family.cast(result.array, result.family.dtype(c.ECH_F32))))
+    return job.to_numpy(result).tolist()
+
+
+def _limits(job, view, limits, name="range"):
     """The lower and the upper end of the bins, as numpy.histogram() chooses them."""
     if limits is None:
         if view.size == 0:
             return 0.0, 1.0
-        lower, upper = (float(v) for v in minmax(x))
+        lower, upper = (float(v) for v in _minmax(job, view))
     else:
         try:
             lower, upper = (float(v) for v in limits)
@@ -110,8 +118,9 @@ def _edges(bins, job):
 
 def _density(job, counts, edges):
     """Counts divided by their sum and the widths of the bins."""
+    job.need_arithmetic()
     family = job.family
-    widths = family.from_numpy(np.diff(edges.astype("float64")), job.device)
+    widths = job.from_numpy(np.diff(edges.astype("float64"))).array
     values = family.cast(counts, family.dtype(c.ECH_F64))
     return values / widths / values.sum()
 
@@ -143,7 +152,7 @@ def histogram(x, /, bins=10, range=None, *, density=False, weights=None):
     options = data.options(include_right=1)
     if getattr(bins, "ndim", 0) == 0 and not isinstance(bins, (list, tuple)):
         number = _number_of_bins(bins)
-        lower, upper = _limits(x, _arrays.view(x), range)
+        lower, upper = _limits(job, data.view, range)
         if not _is_integer(lower, upper):
             data.as_floats()
         edges = np.linspace(lower, upper, number + 1)
@@ -153,7 +162,7 @@ def histogram(x, /, bins=10, range=None, *, density=False, weights=None):
     else:
         edges = _edges(bins, job)
         counts = _count_between(data, edges, options)
-    edge_array = job.family.result(job.family.from_numpy(edges, job.device))
+    edge_array = job.finish(job.from_numpy(edges))
     if flag(density, "density"):
         return _density(job, counts.array, edges), edge_array
     return job.finish(counts), edge_array
@@ -196,7 +205,7 @@ def bincount(x, /, weights=None, minlength=0, *, bins=None):
     else:
         number = 0
         if view.size:
-            lower, upper = (int(v) for v in minmax(view.array))
+            lower, upper = _minmax(job, view)
             if lower < 0:
                 raise ArgumentError(f"x contains {lower}, but must not contain negative numbers")
             number = upper + 1
@@ -236,14 +245,14 @@ def histogram2d(x, y, /, bins=10, range=None, *, weights=None):
         if not isinstance(pair, (tuple, list)) or len(pair) != 2:
             raise ArgumentError(f"{name} is {pair!r}, but must have one entry for x and one for y")
     x_bins, y_bins = (_number_of_bins(n) for n in numbers)
-    limits = [_limits(data.view.array, data.view, ranges[0]), _limits(y, other, ranges[1])]
     other = data.flat(other)
+    limits = [_limits(job, data.view, ranges[0]), _limits(job, other, ranges[1])]
     if not _is_integer(*limits[0], *limits[1]) and not other.is_float:
         data.as_floats()
         other = data.cast(other, c.ECH_F64)
     counts = job.empty((x_bins, y_bins), data.counts)
     job.call("ech_histogram_2d", data.view.pointer, other.pointer, counts.pointer, other.size, other.code, x_bins,
              *limits[0], y_bins, *limits[1], ctypes.byref(data.options(include_right=1)))
-    edges = [job.family.result(job.family.from_numpy(np.linspace(*limits[i], n + 1), job.device))
+    edges = [job.finish(job.from_numpy(np.linspace(*limits[i], n + 1)))
              for i, n in enumerate((x_bins, y_bins))]
     return job.finish(counts), edges[0], edges[1]

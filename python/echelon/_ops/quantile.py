@@ -13,7 +13,7 @@ from .._runtime.arguments import flag
 from .._runtime.call import Job, operation
 from .._runtime.errors import ArgumentError, DTypeError
 from .._runtime.native import declared as c
-from .common import cast, choice, namespace, pointer_to, reshaped
+from .common import cast, choice, current_device, namespace, pointer_to, reshaped
 from .sort import flattened, options_of
 from .time_keys import encoded, restored
 
@@ -85,6 +85,13 @@ def _from_sorted(job, source, fractions, method, code):
     rows, n = source.shape
     ordered = job.empty(source.shape, source.code)
     job.call("ech_sort_rows", source.pointer, ordered.pointer, rows, n, source.code, options_of(False))
+    with current_device(source):
+        return _of_ordered(job, source, ordered, fractions, method, code)
+
+
+def _of_ordered(job, source, ordered, fractions, method, code):
+    """The View [rows, fractions] of the quantiles of sorted rows."""
+    n = source.shape[1]
     places = _places(n, fractions, method)
     lower = np.floor(places).astype(int)
     a, xp = _columns(ordered, lower.tolist()), namespace(source)

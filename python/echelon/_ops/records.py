@@ -7,6 +7,7 @@ import numpy as np
 from .. import _arrays
 from .._arrays.numpy_family import NumPy, address
 from .._runtime import native
+from .._runtime.arguments import flag
 from .._runtime.call import Job, operation
 from .._runtime.errors import ArgumentError, DTypeError
 from .._runtime.native import declared as c
@@ -17,7 +18,7 @@ _MOST_KEYS, _MOST_BYTES = 16, 512
 
 def _key(dtype, offset, descending):
     """The ech_record_key of a field, or None if the call does not know the order of its dtype."""
-    fields = {"offset_bytes": offset, "descending": int(bool(descending))}
+    fields = {"offset_bytes": offset, "descending": flag(descending, "descending")}
     code = NumPy.codes.get(dtype) if dtype.isnative else None
     if dtype.kind == "b":
         code = c.ECH_U8

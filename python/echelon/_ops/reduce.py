@@ -84,6 +84,7 @@ def _reduce(name, x, axis, keepdims, out, dtype=None, ignore_nan=False, correcti
     if ignore_nan and name in ("min", "max") and view.is_float:
         _nan_where_empty(job, result, ordered, rows, n)
     if factor is not None:
+        job.need_arithmetic()
         result = job.add(result.family.view(result.array * (factor if name == "var" else factor ** 0.5)))
     if result.code != plan.code:
         result = job.add(result.family.view(result.family.cast(result.array, job.family.dtype(plan.code))))
@@ -92,6 +93,7 @@ def _reduce(name, x, axis, keepdims, out, dtype=None, ignore_nan=False, correcti
 
 def _nan_where_empty(job, result, source, rows, n):
     """Rows that contain only NaN have the minimum NaN, as in NumPy; the library returns an infinity."""
+    job.need_arithmetic()
     counts = job.empty(result.shape, c.ECH_I64)
     options = native.struct(c.ech_reduce_options, compare=c.ECH_COMPARE_IS_NAN)
     job.call("ech_reduce_rows", c.ECH_OP_COUNT, source.pointer, counts.pointer, rows, n, source.code,

@@ -81,6 +81,8 @@ def _scan(x, op, axis, dtype, out, wide_integers, init=None, first=False, **opti
     plan = Plan(job, op, view, dtype, wide_integers, **options)
     plan.set_init(init)
     first = flag(first, "include_initial")
+    if first:
+        job.need_arithmetic()
     shape = tuple(n + int(first and i == axis) for i, n in enumerate(view.shape))
     target = job.output(out, shape, plan.code, plan.kind, view)
     source = along_last(job, plan.source, axis)

@@ -10,7 +10,7 @@ from .._runtime.arguments import flag
 from .._runtime.call import Job, operation
 from .._runtime.errors import ArgumentError, DTypeError
 from .._runtime.native import declared as c
-from .common import (Items, as_dtype_of, cast, choice, element, flat, host_counts, integer, pointer_to, reshaped,
+from .common import (Items, as_dtype_of, cast, choice, current_device, element, flat, host_counts, integer, pointer_to, reshaped,
                      result_for)
 from .sort import index_code, one_dimension, same_length
 from .time_keys import encoded
@@ -38,7 +38,8 @@ def _flags(job, flags, n, packed=False, name="flags"):
     if view.size > n:
         raise ArgumentError(f"{name} has length {view.size}, but x has length {n}")
     if view.kind == "time" or view.itemsize != 1:
-        view = job.add(view.family.view(view.array != 0))
+        with current_device(view):
+            view = job.add(view.family.view(view.array != 0))
     return job.contiguous(view), view.size
 
 
@@ -108,9 +109,10 @@ def nonzero(x, /, *, dtype=None):
     if view.ndim == 1:
         return (job.finish(found),)
     places, rest = [], found.array
-    for extent in reversed(view.shape):
-        places.append(job.finish(cast(job, job.add(view.family.view(rest % max(extent, 1))), code)))
-        rest = rest // max(extent, 1)
+    with current_device(found):
+        for extent in reversed(view.shape):
+            places.append(job.finish(cast(job, job.add(view.family.view(rest % max(extent, 1))), code)))
+            rest = rest // max(extent, 1)
     return tuple(reversed(places))
 
 
@@ -292,7 +294,8 @@ def decoded(job, items, lengths, total=None, out=None, name="lengths"):
         raise ArgumentError(f"{name} contains {int(lengths.array.min())}, but each must be at least 0")
     if total is None:
         signed = lengths.family.retyped(lengths.array, lengths.family.dtype(c.ECH_I64))
-        total = int(signed.sum()) if lengths.size else 0
+        with current_device(lengths):
+            total = int(signed.sum()) if lengths.size else 0
         if total < 0:
             raise ArgumentError(f"{name} contains numbers whose sum is negative or exceeds 2^63 - 1")
     else:

@@ -6,11 +6,11 @@ import ctypes
 
 from .. import _arrays
 from .._runtime import native
-from .._runtime.arguments import flag
+from .._runtime.arguments import flag, two_outputs
 from .._runtime.call import Job, operation
 from .._runtime.errors import ArgumentError, DTypeError
 from .._runtime.native import declared as c
-from .common import (as_dtype_of, choice, flat, host_counts, promoted, reshaped, result_for, sorted_keys)
+from .common import (as_dtype_of, choice, current_device, flat, host_counts, promoted, reshaped, result_for, sorted_keys)
 from .search import search
 from .sort import one_dimension, same_length, segments_of
 from .time_keys import encoded
@@ -164,7 +164,8 @@ def _found(job, first, second, invert):
     if needles.size:
         search(job, "left", keys, needles, lower)
         search(job, "right", keys, needles, upper)
-    found = lower.array == upper.array if invert else lower.array != upper.array
+    with current_device(lower):
+        found = lower.array == upper.array if invert else lower.array != upper.array
     return job.add(lower.family.view(found))
 
 
@@ -228,7 +229,8 @@ def merge_pairs(keys1, values1, keys2, values2, /, *, descending=False, out=None
     """Merge two arrays of sorted keys, and move a value with each key.
 
     keys1: [n1], sorted. values1: [n1] or [n1, ...], of any dtype. keys2: [n2], sorted. values2: [n2] or [n2, ...], like
-    values1. descending: the keys are in descending order. out: a pair of arrays (keys, values) that receive the results.
+    values1. descending: the keys are in descending order. out: a pair of arrays (keys, values) that receive the
+    results.
 
     Returns (keys, values), [n1 + n2] and [n1 + n2, ...]. Equal keys of keys1 precede those of keys2.
 
@@ -240,7 +242,7 @@ def merge_pairs(keys1, values1, keys2, values2, /, *, descending=False, out=None
     values = _values(job, values1, first, "values1"), _values(job, values2, second, "values2")
     _same_values(*values)
     n = first.size + second.size
-    out = out if out is not None else (None, None)
+    out = two_outputs(out)
     targets = (job.output(out[0], (n,), like.code, like.kind, like, "out[0]"),
                job.output(out[1], (n, *values[0].shape[1:]), values[0].code, values[0].kind, values[0], "out[1]"))
     keys_out, values_out = [result_for(job, target, first, second, *values) for target in targets]
@@ -291,7 +293,7 @@ def merge_many(x, offsets, /, *, values=None, descending=False, out=None):
     places, runs = segments_of(job, offsets)
     source = job.contiguous(encoded(job, view))
     moved = _values(job, values, view, "values") if values is not None else None
-    outs = (None, None) if out is None else (out, None) if moved is None else out
+    outs = (out, None) if moved is None else two_outputs(out)
     inputs = [array for array in (source, places, moved) if array is not None]
     target = job.output(outs[0], view.shape, view.code, view.kind, view)
     keys = result_for(job, target, *inputs)

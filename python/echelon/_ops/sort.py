@@ -83,12 +83,11 @@ def sort(x, /, *, axis=-1, descending=False, stable=True, nulls="last", out=None
         result = _small(x, descending)
         if result is not None:
             return result
-    column = _column_of(x, axis, nulls)
+    column, view = _column_or_view(x, axis, nulls)
     if column is not None:
         if out is not None:
             raise ArgumentError("out is given, but x is a column with nulls, strings, categories or decimals")
-        return sort_column(x, column, descending, nulls)
-    view = _arrays.view(x)
+        return sort_column(x, column, descending, nulls, sort)
     job = Job(view)
     view, axis = flattened(job, view, axis)
     target = job.output(out, view.shape, view.code, view.kind, view)
@@ -102,13 +101,13 @@ def sort(x, /, *, axis=-1, descending=False, stable=True, nulls="last", out=None
     return job.finish(target, out, _moved(job, source, axis, target, descending))
 
 
-def _column_of(x, axis, nulls):
-    """The Column of x if only sorts by columns can sort it."""
+def _column_or_view(x, axis, nulls):
+    """The Column of x if only sorts by columns can sort it, otherwise the View."""
     nulls_first(nulls)
-    column = _arrays.special(x)
+    column, view = _arrays.column_or_view(x)
     if column is not None and axis is not None:
         normalized_axis(axis, 1)
-    return column
+    return column, view
 
 
 def _moved(job, source, axis, target, descending):
@@ -161,10 +160,9 @@ def argsort(x, /, *, axis=-1, descending=False, stable=True, nulls="last", dtype
     >>> echelon.argsort(numpy.array([3.0, float("nan"), 1.0]))
     array([2, 0, 1])
     """
-    column = _column_of(x, axis, nulls)
+    column, view = _column_or_view(x, axis, nulls)
     if column is not None:
         return argsort_column(column, index_code(dtype, column.n), descending, nulls, out)
-    view = _arrays.view(x)
     job = Job(view)
     view, axis = flattened(job, view, axis)
     code = index_code(dtype, view.shape[axis])

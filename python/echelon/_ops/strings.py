@@ -2,15 +2,12 @@
 
 SPDX-License-Identifier: Apache-2.0
 """
-import ctypes
-
 import numpy as np
 
 from .._arrays import columns
 from .._arrays.numpy_family import NumPy
 from .._arrays.parts import Part
 from .._arrays.text import offsets_of
-from .._runtime import native
 from .._runtime.call import Job, operation
 from .._runtime.errors import ArgumentError, DTypeError
 from .._runtime.native import declared as c
@@ -136,9 +133,9 @@ def argsort_strings(x, /, *, descending=False, nulls="last", dtype=None, out=Non
     """Return the positions that sort strings.
 
     x: [n], strings or bytes: a list, an array of NumPy (dtype S, U, object or StringDType), or a column of pandas,
-    polars or Arrow. descending: from the largest to the smallest. nulls: "last" or "first", the place of missing values,
-    also in descending order. dtype: of the result: int64 (the default), int32, uint32 or uint64. out: an array [n] of
-    this dtype.
+    polars or Arrow. descending: from the largest to the smallest. nulls: "last" or "first", the place of missing
+    values, also in descending order. dtype: of the result: int64 (the default), int32, uint32 or uint64. out: an array
+    [n] of this dtype.
 
     Returns an array [n] of positions, in the library of x. The order is that of code points, which for UTF-8 is that of
     the bytes; a prefix precedes the longer string. The sort is stable. Raises DTypeError if x has other elements.

@@ -22,8 +22,8 @@ _MODES = {"largest": 0, "smallest": 1}
 
 
 def _options(mode, is_sorted, **fields):
-    return native.struct(c.ech_topk_options, smallest=choice(mode, _MODES, "mode"), unsorted=1 - flag(is_sorted, "sorted"),
-                         **fields)
+    return native.struct(c.ech_topk_options, smallest=choice(mode, _MODES, "mode"),
+                         unsorted=1 - flag(is_sorted, "sorted"), **fields)
 
 
 def _filled(job, view, byte):

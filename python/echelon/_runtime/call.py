@@ -8,11 +8,14 @@ import operator
 import os
 import threading
 
+import numpy as np
+
 from .. import _arrays
 from .._arrays import layout
+from .._arrays.numpy_family import address
 from . import context as contexts
 from . import fast, native
-from .errors import ArgumentError, DTypeError, OutOfMemoryError
+from .errors import ArgumentError, DTypeError, OutOfMemoryError, UnsupportedError
 
 _host_device = os.environ.get("ECHELON_DEVICE", "cpu")
 _given = threading.local()  # stream: the argument of the call that runs
@@ -89,7 +92,7 @@ def _on_stream(function, stream, args, options):
     """Calls a function while stream is the current stream of the array's library."""
     pointer = _pointer_of(stream)
     views = [_arrays.view(x) for x in _arrays_in((*args, *options.values()))
-             if not hasattr(_arrays.family_of(x), "special")]  # columns are in host memory
+             if not hasattr(_arrays.family_of(x), "column_or_view")]  # columns are in host memory
     views = [view for view in views if view.device != "cpu"]
     if not views:
         raise ArgumentError("stream is given, but all arrays are in host memory")
@@ -135,13 +138,13 @@ def _recorded(context, name, arguments, function):
 class Job:
     """The context, the family of the results, and the arrays that must stay alive during the call."""
 
-    __slots__ = ("context", "family", "device", "views", "stream")
+    __slots__ = ("context", "family", "device", "views", "stream", "outputs")
 
     def __init__(self, *views):
         """views: at least one; all are on one device. The first one determines the type of the results."""
         first = views[0]
         self.family, self.device = first.family, first.device
-        self.views = list(views)
+        self.views, self.outputs = list(views), []
         for view in views:
             if view.device != first.device:
                 raise ArgumentError(f"the arrays are on different devices: {first.device} and {view.device}")
@@ -167,12 +170,35 @@ class Job:
             found = target
         return self.add(found)
 
+    def need_arithmetic(self):
+        """Raises UnsupportedError if the arrays of the family have no operators, such as * and []."""
+        if not getattr(self.family, "arithmetic", True):
+            raise UnsupportedError("for arrays in GPU memory this function needs those of PyTorch or CuPy; pass "
+                                   "torch.from_dlpack(x)")
+
+    def to_numpy(self, view):
+        """A copy of a contiguous array as an array of NumPy; the call waits for it."""
+        copy = np.empty(view.shape, _arrays.NAMES[view.code])
+        if view.size:
+            self.call("ech_copy", address(copy), view.pointer, view.nbytes)
+        return copy
+
+    def from_numpy(self, array):
+        """The View of a new array of the family with the values of an array of NumPy."""
+        source = _arrays.view(np.ascontiguousarray(array))
+        if self.family.name == "numpy":
+            return self.add(source)
+        target = self.empty(array.shape, source.code)
+        if source.nbytes:
+            self.call("ech_copy", target.pointer, source.pointer, source.nbytes)
+        return target
+
     def moved(self, x, name):
         """The View of an argument like view(), which is copied to the call's device also from an array of NumPy."""
         if self.device != "cpu":
             found = _arrays.view(x, name)
             if found.device == "cpu" and found.family.name == "numpy":
-                return self.add(self.family.view(self.family.from_numpy(found.array, self.device)))
+                return self.from_numpy(found.array)
         return self.view(x, name)
 
     def contiguous(self, view):
@@ -215,9 +241,13 @@ class Job:
         if not layout.distinct(view):
             raise ArgumentError(f"{name} has shape {view.shape} and strides {view.strides}: several elements are at "
                                 "one place")
+        if any(layout.overlap(view, other) for other in self.outputs):
+            raise ArgumentError(f"{name} overlaps another output")
+        self.outputs.append(view)
         if any(layout.entangled(view, other) for other in self.views):
             self.add(view)
             result = self.empty(shape, code, kind, like)
+            _arrays.assign(result, view)  # functions may leave elements as they are
             result.final = view
             return result
         return self.add(view)
@@ -226,9 +256,9 @@ class Job:
         """What the function returns: out, or the new array. computed is copied to out if it is another array."""
         if out is not None:
             if computed is not None and computed is not target:
-                target.family.copy_to(target.array, computed.array)
+                _arrays.assign(target, computed)
             if target.final is not None:
-                target.final.family.copy_to(target.final.array, target.array)
+                _arrays.assign(target.final, target)
             return out
         return self.family.result((computed or target).array)
 

@@ -7,10 +7,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._arrays.device_family import DeviceFamily
 from .._ops.sort import argsort
 from .._runtime.call import operation
-from .._runtime.errors import UnsupportedError
 from .._runtime.native import declared as c
 from ._layout import word_code
 from ._matrix import Matrix, new
@@ -127,7 +125,5 @@ def _word_type(job):
 
 def on_device(job, x):
     """An array like x of NumPy in the library and on the device of a call."""
-    if isinstance(job.family, DeviceFamily):  # its arrays have no arithmetic and no indexing by arrays
-        raise UnsupportedError("for arrays in GPU memory this function needs those of PyTorch or CuPy; pass "
-                               "torch.from_dlpack(x)")
-    return job.family.from_numpy(np.ascontiguousarray(x), job.device)
+    job.need_arithmetic()
+    return job.from_numpy(x).array
