@@ -22,6 +22,7 @@ _DTYPES = tuple(np.dtype(name) if name != "bfloat16" else None for name in NAMES
 _NO_ROWS = (None,) * len(NAMES)
 _WIDE_SCAN = native.struct(c.ech_scan_options, accumulate_wide=1)
 _SMALLEST = native.struct(c.ech_topk_options, smallest=1)
+replaced = {}  # the Python functions by name
 _REDUCTIONS = ("sum", "min", "max", "mean", "argmin", "argmax")
 
 
@@ -84,7 +85,7 @@ def install(namespace):
         fast.disable(str(error))
         return
     for name, functions, options, op, rows in _operations():
-        python = namespace[name]
+        python = replaced[name] = namespace[name]
         doc = f"{name}{inspect.signature(python)}\n--\n\n{python.__doc__}"
         namespace[name] = extension.function(name, python, doc, namespace["__name__"],
                                              (_address(functions[0]), _address(functions[-1])), options, op, rows)

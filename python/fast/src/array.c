@@ -49,7 +49,7 @@ static int layout_is_known(PyObject *samples)
     PyObject *size = PyObject_GetAttrString(array_type, "__basicsize__");
     if (!size) return -1;
     Py_ssize_t bytes = PyLong_AsSsize_t(size);
-    Py_DECREF(size);
+    Py_DecRef(size);
     if (bytes < (Py_ssize_t)sizeof(fields)) return PyErr_Occurred() ? -1 : 0;
     for (Py_ssize_t i = 0, n = PyTuple_Size(samples); i < n; i++) {
         int found = sample_matches(PyTuple_GetItem(samples, i));
@@ -75,10 +75,10 @@ int array_bind(PyObject *ndarray, PyObject *empty, PyObject *dtypes, PyObject *s
     for (int i = 0; i < DTYPES; i++) {
         PyObject *dtype = PyTuple_GetItem(dtypes, i);
         dtype_objects[i] = dtype == Py_None ? NULL : dtype;
-        Py_XINCREF(dtype_objects[i]);
+        Py_IncRef(dtype_objects[i]);
     }
-    Py_INCREF(array_type);
-    Py_INCREF(empty_function);
+    Py_IncRef(array_type);
+    Py_IncRef(empty_function);
     return 0;
 }
 
@@ -107,7 +107,7 @@ PyObject *array_new(size_t n, PyObject *dtype, void **data)
     PyObject *length = PyLong_FromSize_t(n);
     if (!length) return NULL;
     PyObject *result = PyObject_CallFunctionObjArgs(empty_function, length, dtype, NULL);
-    Py_DECREF(length);
+    Py_DecRef(length);
     if (result) *data = ((const fields *)(const void *)result)->data;
     return result;
 }

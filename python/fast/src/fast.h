@@ -3,6 +3,8 @@
 #ifndef ECHELON_FAST_H
 #define ECHELON_FAST_H
 
+/* References are counted by the functions Py_IncRef() and Py_DecRef(): the macros of the stable ABI
+ * of Python 3.10 would change the counts of immortal objects of later versions. */
 #include <Python.h>
 #include <stddef.h>
 #include <stdint.h>

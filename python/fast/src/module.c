@@ -35,7 +35,7 @@ void *own_context(void)
     PyObject *address = PyObject_CallFunctionObjArgs(open_context, NULL);
     if (!address) return NULL;
     void *context = PyLong_AsVoidPtr(address);
-    Py_DECREF(address);
+    Py_DecRef(address);
     /* If a context was closed meanwhile, it may be this one: the call is left to Python. */
     if (!context || atomic_load(&generation) != now) return NULL;
     own.context = context;
@@ -43,11 +43,17 @@ void *own_context(void)
     return context;
 }
 
-static PyObject *invalidate(PyObject *self, PyObject *none)
+static PyObject *none(void)
 {
-    (void)self, (void)none;
+    Py_IncRef(Py_None);
+    return Py_None;
+}
+
+static PyObject *invalidate(PyObject *self, PyObject *unused)
+{
+    (void)self, (void)unused;
     atomic_fetch_add(&generation, 1);
-    Py_RETURN_NONE;
+    return none();
 }
 
 static PyObject *activate(PyObject *self, PyObject *value)
@@ -56,7 +62,7 @@ static PyObject *activate(PyObject *self, PyObject *value)
     int on = PyObject_IsTrue(value);
     if (on < 0) return NULL;
     atomic_store(&active, on);
-    Py_RETURN_NONE;
+    return none();
 }
 
 static PyObject *bind(PyObject *self, PyObject *values)
@@ -74,12 +80,12 @@ static PyObject *bind(PyObject *self, PyObject *values)
         return PyErr_Format(PyExc_ImportError, "the process has bound the extension already");
     if (arguments_bind() || array_bind(ndarray, empty, dtypes, samples)) return NULL;
     interpreter = PyInterpreterState_Get();
-    Py_INCREF(list);
-    Py_INCREF(open);
+    Py_IncRef(list);
+    Py_IncRef(open);
     recorders = list;
     open_context = open;
     index_code = index;
-    Py_RETURN_NONE;
+    return none();
 }
 
 /* Reads (code, result, options address) or None. */
@@ -95,7 +101,7 @@ static int read_row(PyObject *value, row *out)
         PyErr_SetString(PyExc_ValueError, "code is not an ech_dtype");
         return -1;
     }
-    Py_INCREF(result);
+    Py_IncRef(result);
     out->result = result;
     out->options = PyLong_AsVoidPtr(options);
     out->supported = 1;
@@ -134,8 +140,8 @@ static PyObject *function(PyObject *self, PyObject *values)
         o->options[j] = pointers[2 + j];
     }
     o->op = op;
-    Py_INCREF(python);
-    Py_INCREF(doc);
+    Py_IncRef(python);
+    Py_IncRef(doc);
     o->python = python;
     o->doc = doc;
     return operation_function(i, module);

@@ -62,7 +62,7 @@ static int again(const arguments *given, int i, array *x)
 static PyObject *finished(int failed, PyObject *result)
 {
     if (!failed) return result;
-    Py_DECREF(result);
+    Py_DecRef(result);
     return NULL;
 }
 
@@ -137,7 +137,7 @@ static PyObject *scalar(const row *r, const void *element)
     }
     if (!number) return NULL;
     PyObject *result = PyObject_CallFunctionObjArgs(r->result, number, NULL);
-    Py_DECREF(number);
+    Py_DecRef(number);
     return result;
 }
 
@@ -196,8 +196,8 @@ static PyObject *selected(const operation *o, const arguments *given)
     if (!values) return NULL;
     PyObject *indices = array_new(given->k, array_dtype(index_code), &indices_data);
     PyObject *pair = indices ? PyTuple_Pack(2, values, indices) : NULL;
-    Py_DECREF(values); /* the pair keeps both arrays */
-    Py_XDECREF(indices);
+    Py_DecRef(values); /* the pair keeps both arrays */
+    Py_DecRef(indices);
     if (!pair) return NULL;
     if (!(context = own_context()) || !again(given, 0, &x)) return finished(1, pair);
     PyThreadState *state = release(x.n, RELEASED_LINEAR);
@@ -222,7 +222,7 @@ static PyObject *python_call(const operation *o, PyObject *const *values, Py_ssi
     PyObject *result = NULL, *options = NULL, *tuple = PyTuple_New(count);
     if (!tuple) return NULL;
     for (Py_ssize_t i = 0; i < count; i++) {
-        Py_INCREF(values[i]);
+        Py_IncRef(values[i]);
         PyTuple_SetItem(tuple, i, values[i]);
     }
     if (names && !(options = PyDict_New())) goto done;
@@ -230,8 +230,8 @@ static PyObject *python_call(const operation *o, PyObject *const *values, Py_ssi
         if (PyDict_SetItem(options, PyTuple_GetItem(names, i), values[count + i])) goto done;
     result = PyObject_Call(o->python, tuple, options);
 done:
-    Py_XDECREF(options);
-    Py_DECREF(tuple);
+    Py_DecRef(options);
+    Py_DecRef(tuple);
     return result;
 }
 
