@@ -89,10 +89,12 @@ def processor():
 
 def main():
     name = sys.argv[1] if len(sys.argv) > 1 else "f64"
+    if name not in DTYPES:
+        sys.exit(f"the dtypes are {', '.join(DTYPES)}")
     echelon.set_threads(1)
     print(f"# {datetime.date.today()}; python_calls.py; {', '.join(processor())}; echelon {echelon.__version__}, NumPy "
-          f"{np.__version__}, Python {platform.python_version()}; one thread; contenders alternate; ms is the minimum of "
-          "the repetitions")
+          f"{np.__version__}, Python {platform.python_version()}; one thread; contenders alternate; ms is the minimum "
+          "of the repetitions")
     print(FIELDS)
     for n in SIZES:
         found = {contender: operations(n, *DTYPES[name], package) for contender, package in packages().items()}
