@@ -58,7 +58,7 @@ typedef struct row {
     int supported;
     int code;            /* the ech_dtype of the result */
     PyObject *result;    /* the dtype of the result, or its type if it is a scalar */
-    const void *options; /* NULL: those of the argument (operation.options) */
+    const void *options; /* of a cumulative sum; NULL: the defaults */
 } row;
 
 typedef struct operation {

@@ -99,7 +99,7 @@ static PyObject *positions(const operation *o, const arguments *given)
 /* A scalar of NumPy from one element. */
 static PyObject *scalar(const row *r, const void *element)
 {
-    static const char formats[DTYPES] = "bhiqBHIQ..fd";
+    static const char formats[] = "bhiqBHIQ..fd"; /* by ech_dtype */
     PyObject *number = NULL;
     switch (formats[r->code]) {
     case 'b':
