@@ -8,6 +8,7 @@ SPDX-License-Identifier: Apache-2.0
 from . import gf2, linalg, sparse
 from ._arrays.device_array import DeviceArray
 from ._declarations import VERSION as _VERSION
+from ._ops import fast as _fast
 from ._ops.arrange import (flip, matrix_transpose, permutation, repeat, roll, sample, scatter, shuffle, take,
                            take_along_axis)
 from ._ops.columns import argsort_columns, lexsort
@@ -51,3 +52,5 @@ __all__ = [
     "top_k", "topk_segments", "union1d", "unique", "unique_all", "unique_by_key", "unique_consecutive",
     "unique_counts", "unique_inverse", "unique_values", "var",
 ]
+
+_fast.install(globals())
