@@ -338,3 +338,26 @@ def test_views_of_strings():
 def test_pandas_that_another_thread_imports(monkeypatch):
     monkeypatch.setitem(sys.modules, "pandas", types.ModuleType("pandas"))  # without attributes, as at that time
     assert echelon.argsort_columns([np.array([2, 1])]).tolist() == [1, 0]
+
+
+class Again:
+    """An object that exports the same capsules in each call."""
+
+    def __init__(self, x):
+        self.capsules = x.__arrow_c_array__()
+
+    def __arrow_c_array__(self, requested_schema=None):
+        return self.capsules
+
+
+def test_capsules_are_used_once():
+    x = Again(pa.array([3, None, 1]))
+    assert echelon.argsort(x).tolist() == [2, 0, 1]
+    with pytest.raises(echelon.ArgumentError, match="used before"):
+        echelon.argsort(x)
+
+
+def test_binary_without_bytes():
+    x = pa.array([b"", None, b""], pa.binary(0))
+    assert echelon.argsort(x).to_pylist() == [0, 2, 1]
+    assert echelon.argsort(pa.chunked_array([x, x]), nulls="first").to_pylist() == [1, 4, 0, 2, 3, 5]

@@ -118,6 +118,8 @@ def _plain(chunk, name):
     if form in ("vu", "vz"):
         return _views(chunk)
     width, kind = _width_of(form, name)
+    if width == 0:
+        return Part(n, np.zeros((n, 1), np.uint8), kind=kind)  # equal elements; the library needs a width
     return Part(n, array_at(buffers[1] and buffers[1] + start * width, (n, width), "u1", owner), kind=kind)
 
 
@@ -241,4 +243,4 @@ def empty(form, name):
     if form in ("b", "n"):
         return Part(0, np.zeros(0, bool))
     width, kind = _width_of(form, name)
-    return Part(0, np.zeros((0, width), np.uint8), kind=kind)
+    return Part(0, np.zeros((0, max(width, 1)), np.uint8), kind=kind)

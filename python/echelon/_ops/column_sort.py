@@ -14,7 +14,7 @@ from .._runtime.native import declared as c
 
 def nulls_first(nulls):
     """0 or 1 for the parameter nulls."""
-    if nulls not in ("first", "last"):
+    if not isinstance(nulls, str) or nulls not in ("first", "last"):
         raise ArgumentError(f"nulls is {nulls!r}, but must be 'last' or 'first'")
     return int(nulls == "first")
 

@@ -407,7 +407,7 @@ def reduce_segments(x, offsets, /, op="sum", *, dtype=None, ignore_nan=False, co
 
 
 def _segment_plan(name, view, dtype, ignore_nan, correction):
-    if correction not in (0, 1):
+    if not isinstance(correction, numbers.Real) or correction not in (0, 1):
         raise ArgumentError(f"correction is {correction!r}, but must be 0 or 1")
     if view.kind == "time":
         raise DTypeError(f"x has dtype {view.dtype}, which reductions of segments and of keys do not support")

@@ -79,7 +79,8 @@ def sort(x, /, *, axis=-1, descending=False, stable=True, nulls="last", out=None
     array([[3, 4],
            [2, 1]])
     """
-    if out is None and axis in (-1, 0) and type(x) is np.ndarray and nulls == "last" and not calls.recorders:
+    if out is None and type(axis) is int and axis in (-1, 0) and type(x) is np.ndarray and type(nulls) is str and \
+            nulls == "last" and not calls.recorders:
         result = _small(x, descending)
         if result is not None:
             return result

@@ -99,7 +99,7 @@ def _job_of(x):
 
 def _search(osd_order, method):
     """None for OSD-0, otherwise (method, order)."""
-    if method not in ("cs", "e"):
+    if not isinstance(method, str) or method not in ("cs", "e"):
         raise ArgumentError(f"method is {method!r}, but must be 'cs' or 'e'")
     try:
         width = osd_order.__index__()

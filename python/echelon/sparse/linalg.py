@@ -20,7 +20,7 @@ SPDX-License-Identifier: Apache-2.0
 """
 import math
 
-from .._runtime.arguments import real
+from .._runtime.arguments import flag, real
 from .._runtime.call import operation
 from .._runtime.errors import ArgumentError, DTypeError
 from ._system import SolveReport, System
@@ -98,8 +98,8 @@ def _observer(system, callback):
 
 def _run(system, method, *, rtol, atol, maxiter, callback, report, most=None, **settings):
     """One call of a solver. most: the number of iterations for maxiter None; None: chosen by the library."""
-    limit = _count(maxiter, "maxiter") if maxiter is not None else most or 0
-    outcome = system.run(method, _observer(system, callback), bool(report), **_tolerances(rtol, atol),
+    limit, report = _count(maxiter, "maxiter") if maxiter is not None else most or 0, flag(report, "report")
+    outcome = system.run(method, _observer(system, callback), report, **_tolerances(rtol, atol),
                          max_iterations=limit, **settings)
     return _finish(system, outcome, report)
 
@@ -194,8 +194,10 @@ def gmres(A, b, x0=None, *, rtol=1e-5, atol=0.0, restart=None, maxiter=None, M=N
     >>> numpy.round(x, 4) + 0.0, info
     (array([0., 1.]), 0)
     """
-    if callback_type not in (None, "legacy", "pr_norm", "x"):
+    if callback_type is not None and not isinstance(callback_type, str) or \
+            callback_type not in (None, "legacy", "pr_norm", "x"):
         raise ArgumentError(f"callback_type is {callback_type!r}, but must be 'x', 'pr_norm' or 'legacy'")
+    report = flag(report, "report")
     system = System(A, b, x0, M)
     cycle = min(20 if restart is None else _count(restart, "restart", 1000), max(system.n, 1))
     limit = 10 * system.n if maxiter is None else _count(maxiter, "maxiter")
@@ -205,7 +207,7 @@ def gmres(A, b, x0=None, *, rtol=1e-5, atol=0.0, restart=None, maxiter=None, M=N
         return _finish(system, outcome, report)
     if callback_type in ("x", "pr_norm"):
         limit *= cycle
-    outcome = system.run("gmres", _residual_observer(system, callback), bool(report), restart=cycle,
+    outcome = system.run("gmres", _residual_observer(system, callback), report, restart=cycle,
                          max_iterations=limit, **tolerances)
     return _finish(system, outcome, report)
 
@@ -228,7 +230,7 @@ def _cycles(system, cycle, limit, observe, report, tolerances):
     """GMRES as one call per cycle, with a call of observe() after each."""
     total = None
     for number in range(1, limit + 1):
-        outcome = system.run("gmres", None, bool(report), restart=cycle, max_iterations=cycle, **tolerances)
+        outcome = system.run("gmres", None, report, restart=cycle, max_iterations=cycle, **tolerances)
         system.has_guess = True
         if outcome.iterations or total is None:
             observe(number, outcome.residual)
@@ -364,8 +366,9 @@ def solve(A, b, x0=None, *, method="auto", rtol=1e-5, atol=0.0, maxiter=None, M=
     >>> numpy.round(x, 4), info, report.method, report.preconditioner
     (array([0.0909, 0.6364]), 0, 'cg', 'jacobi')
     """
-    if method not in _METHODS:
+    if not isinstance(method, str) or method not in _METHODS:
         raise ArgumentError(f"method is {method!r}, but must be one of {', '.join(map(repr, _METHODS))}")
+    report = flag(report, "report")
     own = {"auto": "order", "jacobi": "jacobi", "gauss-seidel": "order", "sor": "order"}.get(method)
     if own and M is not None:
         raise ArgumentError(f"M is given, but the method {method!r} chooses its preconditioner")
@@ -382,5 +385,5 @@ def solve(A, b, x0=None, *, method="auto", rtol=1e-5, atol=0.0, maxiter=None, M=
             if iteration:
                 callback(residual)
     limit = _count(maxiter, "maxiter") if maxiter is not None else 0
-    outcome = system.run(method, observe, bool(report), max_iterations=limit, **_tolerances(rtol, atol), **settings)
+    outcome = system.run(method, observe, report, max_iterations=limit, **_tolerances(rtol, atol), **settings)
     return _finish(system, outcome, report)
