@@ -25,7 +25,7 @@ from ._ops.select import (compress, nonzero, partition_3way, partition_flags, pa
 from ._ops.sets import intersect1d, isin, merge, merge_many, merge_pairs, set_operation, setdiff1d, setxor1d, union1d
 from ._ops.sort import argsort, argsort_segments, is_sorted, sort, sort_pairs, sort_segments
 from ._ops.strings import argsort_strings, sort_strings
-from ._ops.topk import top_k, topk_segments
+from ._ops.topk import top_k, top_k_segments
 from ._ops.unique import mode, unique, unique_all, unique_counts, unique_inverse, unique_values
 from ._runtime.call import get_device, set_device
 from ._runtime.context import close_contexts, set_memory_limit, set_threads, synchronize
@@ -48,6 +48,6 @@ __all__ = [
     "sample", "scan", "scan_by_key", "scan_segments", "scatter", "searchsorted", "select_if", "set_device",
     "set_memory_limit", "set_operation", "set_threads", "setdiff1d", "setxor1d", "shuffle", "sort", "sort_pairs",
     "sort_records", "sort_segments", "sort_strings", "sparse", "std", "sum", "synchronize", "take", "take_along_axis",
-    "top_k", "topk_segments", "union1d", "unique", "unique_all", "unique_by_key", "unique_consecutive",
+    "top_k", "top_k_segments", "union1d", "unique", "unique_all", "unique_by_key", "unique_consecutive",
     "unique_counts", "unique_inverse", "unique_values", "var",
 ]

@@ -48,11 +48,12 @@ def _check_empty(job, index, extent):
 
 
 @operation
-def take(x, indices, /, *, axis=-1, out=None):
+def take(x, indices, /, *, axis=None, out=None):
     """Read items of an array by position along an axis.
 
     x: array of at least one dimension. indices: integers, an array of any shape; negative ones count from the end.
-    axis: the axis; None reads from the flattened array. out: an array of the shape of the result and the dtype of x.
+    axis: the axis; None, the default, reads from the flattened array. out: an array of the shape of the result and the
+    dtype of x.
 
     Returns an array with the shape of x in which the shape of indices replaces the axis. Raises ArgumentError for an
     index outside the axis; if the arrays are in GPU memory, synchronize() raises it.
@@ -240,7 +241,7 @@ def _reversed(job, view, n, item_bytes):
 
 
 @operation
-def roll(x, shift, /, *, axis=None, out=None):
+def roll(x, /, shift, *, axis=None, out=None):
     """Rotate the items of an array along an axis: the item at position i moves to position i + shift, modulo the size.
 
     x: array of any shape. shift: an integer, or a tuple of integers for several axes. axis: the axis, or a tuple of

@@ -49,7 +49,7 @@ def _partition(job, view, axis, kth, code):
 
 
 @operation
-def partition(x, kth, /, *, axis=-1, out=None):
+def partition(x, /, kth, *, axis=-1, out=None):
     """Partition an array around the elements of given ranks along an axis.
 
     x: array of any shape. kth: an integer or a sequence of integers, the ranks; negative ones count from the end. axis:
@@ -74,7 +74,7 @@ def partition(x, kth, /, *, axis=-1, out=None):
 
 
 @operation
-def argpartition(x, kth, /, *, axis=-1, dtype=None, out=None):
+def argpartition(x, /, kth, *, axis=-1, dtype=None, out=None):
     """Return the positions that partition an array around the elements of given ranks along an axis.
 
     x, kth, axis: as for partition(). dtype: of the result: int64 (the default), int32, uint32 or uint64. out: an array

@@ -185,7 +185,7 @@ def _computed(job, view, source, fractions, method, ignore):
 
 
 @operation
-def quantile(x, q, /, *, axis=None, method="linear", keepdims=False, out=None):
+def quantile(x, /, q, *, axis=None, method="linear", keepdims=False, out=None):
     """Compute quantiles of an array along an axis.
 
     x: array of any shape. q: a number from 0 to 1, or an array of them of any shape, in host memory. axis: the axis;
@@ -209,7 +209,7 @@ def quantile(x, q, /, *, axis=None, method="linear", keepdims=False, out=None):
 
 
 @operation
-def nanquantile(x, q, /, *, axis=None, method="linear", keepdims=False, out=None):
+def nanquantile(x, /, q, *, axis=None, method="linear", keepdims=False, out=None):
     """Compute quantiles of the elements that are not NaN.
 
     x, q, axis, method, keepdims, out: as for quantile().
@@ -224,7 +224,7 @@ def nanquantile(x, q, /, *, axis=None, method="linear", keepdims=False, out=None
 
 
 @operation
-def percentile(x, q, /, *, axis=None, method="linear", keepdims=False, out=None):
+def percentile(x, /, q, *, axis=None, method="linear", keepdims=False, out=None):
     """Compute percentiles of an array along an axis: quantile() with q from 0 to 100.
 
     x, axis, method, keepdims, out: as for quantile(). q: numbers from 0 to 100.
@@ -239,7 +239,7 @@ def percentile(x, q, /, *, axis=None, method="linear", keepdims=False, out=None)
 
 
 @operation
-def nanpercentile(x, q, /, *, axis=None, method="linear", keepdims=False, out=None):
+def nanpercentile(x, /, q, *, axis=None, method="linear", keepdims=False, out=None):
     """Compute percentiles of the elements that are not NaN: nanquantile() with q from 0 to 100.
 
     x, axis, method, keepdims, out: as for quantile(). q: numbers from 0 to 100.

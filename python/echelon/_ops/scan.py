@@ -27,13 +27,13 @@ _C_TYPES = {c.ECH_I8: ctypes.c_int8, c.ECH_I16: ctypes.c_int16, c.ECH_I32: ctype
 class Plan:
     """The dtypes and options of a scan."""
 
-    def __init__(self, job, op, view, dtype, wide_integers, **options):
+    def __init__(self, job, op, view, dtype, wide_integers, argument="x", **options):
         self.op = choice(op, OPS, "op")
         if view.kind == "time":
-            raise DTypeError(f"x has dtype {view.dtype}, which cumulative operations do not support")
+            raise DTypeError(f"{argument} has dtype {view.dtype}, which cumulative operations do not support")
         self.kind, sums = "", op in ("sum", "prod")
         if op in ("and", "or", "xor") and view.is_float:
-            raise DTypeError(f"x has dtype {view.dtype}, but op {op!r} needs integers")
+            raise DTypeError(f"{argument} has dtype {view.dtype}, but op {op!r} needs integers")
         self.code = None if dtype is None else _arrays.code_of(dtype_name(dtype), "dtype")
         if self.code is None:
             grows = sums and wide_integers and not view.is_float
@@ -183,19 +183,22 @@ def scan_segments(x, offsets, /, op="sum", *, exclusive=False, reverse=False, in
 
 
 @operation
-def scan_by_key(keys, x, /, op="sum", *, exclusive=False, reverse=False, init=None, ignore_nan=False, dtype=None):
+def scan_by_key(keys, values, /, op="sum", *, exclusive=False, reverse=False, init=None, ignore_nan=False, dtype=None):
     """Scan each run of equal keys.
 
-    keys: [n]. x: [n]. The other parameters are those of scan(). Returns an array [n].
+    keys: [n]. values: [n]. The other parameters are those of scan().
+
+    Returns an array [n]. Raises ArgumentError if the lengths differ.
 
     >>> import echelon, numpy
     >>> echelon.scan_by_key(numpy.array([7, 7, 3]), numpy.array([1, 2, 5]))
     array([1, 3, 5])
     """
-    key_view, view = one_dimension(_arrays.view(keys, "keys"), "keys"), one_dimension(_arrays.view(x), "x")
+    key_view = one_dimension(_arrays.view(keys, "keys"), "keys")
+    view = one_dimension(_arrays.view(values, "values"), "values")
     job = Job(view, key_view)
-    n = same_length(key_view, view, "x")
-    plan = Plan(job, op, view, dtype, False, exclusive=flag(exclusive, "exclusive"),
+    n = same_length(key_view, view, "values")
+    plan = Plan(job, op, view, dtype, False, "values", exclusive=flag(exclusive, "exclusive"),
                 reverse=flag(reverse, "reverse"), nan=flag(ignore_nan, "ignore_nan"))
     plan.set_init(init)
     result = job.empty((n,), plan.code, plan.kind, view)

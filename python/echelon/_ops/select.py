@@ -145,7 +145,7 @@ def _selected(job, source, compare, value, invert=False, positions=0):
 
 
 @operation
-def select_if(x, compare, value=None, /, *, invert=False, positions=False, dtype=None):
+def select_if(x, /, compare, value=None, *, invert=False, positions=False, dtype=None):
     """Select the elements that pass a test.
 
     x: array of any shape, which is flattened. compare: the test of an element against value: "<", "<=", "==", "!=",
@@ -200,7 +200,7 @@ def partition_flags(x, flags, /, *, packed=False, invert=False, out=None):
 
 
 @operation
-def partition_if(x, compare, value=None, /, *, invert=False, out=None):
+def partition_if(x, /, compare, value=None, *, invert=False, out=None):
     """Move the elements that pass a test to the front.
 
     x, compare, value: as for select_if(). invert: move the elements that do not pass to the front. out: an
@@ -226,7 +226,7 @@ def partition_if(x, compare, value=None, /, *, invert=False, out=None):
 
 
 @operation
-def partition_3way(x, low, high, /, *, out=None):
+def partition_3way(x, /, low, high, *, out=None):
     """Move the elements less than low to the front, and those greater than high to the end.
 
     x: array of any shape, which is flattened. low, high: numbers that the dtype of x can represent; low <= high.

@@ -179,7 +179,7 @@ def _sorted_pair(x1, x2, names=("x1", "x2")):
 
 
 @operation
-def set_operation(x1, x2, operation, /, *, descending=False):
+def set_operation(x1, x2, /, operation, *, descending=False):
     """Compute the union, the intersection or a difference of two sorted arrays as multisets.
 
     x1: [n1], sorted. x2: [n2], sorted. operation: what the result contains of an element that occurs m times in x1 and

@@ -149,8 +149,8 @@ def argsort(x, /, *, axis=-1, descending=False, stable=True, nulls="last", dtype
 
     x: array of any shape. axis: the axis; None sorts the flattened array. descending: from the largest to the
     smallest. stable: has no effect, because the result is always stable: equal elements keep their order, also in
-    descending order; -0 equals +0, and all NaN are equal. nulls: as for sort(). dtype: of the result: int64 (the default), int32, uint32 or
-    uint64. out: an array of the shape of x and this dtype that receives the result.
+    descending order; -0 equals +0, and all NaN are equal. nulls: as for sort(). dtype: of the result: int64 (the
+    default), int32, uint32 or uint64. out: an array of the shape of x and this dtype that receives the result.
 
     Returns an array of positions along the axis, with the shape and library of x. NaN and NaT are the largest values.
     Raises ArgumentError and DTypeError as sort() does.
@@ -297,6 +297,7 @@ def argsort_segments(x, offsets, /, *, descending=False, dtype=None):
     return job.finish(target)
 
 
+@operation
 def is_sorted(x, /, *, descending=False, strict=False):
     """Return whether an array is sorted.
 

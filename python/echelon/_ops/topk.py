@@ -109,7 +109,7 @@ def _select(job, view, axis, k, code, options, fill):
 
 
 @operation
-def topk_segments(x, offsets, k, /, *, mode="largest", sorted=True, counts=None, dtype=None):
+def top_k_segments(x, offsets, k, /, *, mode="largest", sorted=True, counts=None, dtype=None):
     """Select the k largest or smallest elements of each segment of an array.
 
     x: [n]. offsets: [segments + 1], integers; segment s is x[offsets[s]:offsets[s + 1]]. k: at least 0. mode, sorted
@@ -121,7 +121,7 @@ def topk_segments(x, offsets, k, /, *, mode="largest", sorted=True, counts=None,
     ArgumentError for offsets that decrease or exceed n; if they are in GPU memory, synchronize() raises it.
 
     >>> import echelon, numpy
-    >>> echelon.topk_segments(numpy.array([3, 1, 4, 1, 5]), [0, 3, 5], 2)[0]
+    >>> echelon.top_k_segments(numpy.array([3, 1, 4, 1, 5]), [0, 3, 5], 2)[0]
     array([[4, 3],
            [5, 1]])
     """
