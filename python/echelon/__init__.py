@@ -5,6 +5,11 @@ library. Results have the type of the input.
 
 SPDX-License-Identifier: Apache-2.0
 """
+try:
+    import numpy  # noqa: F401
+except ImportError as error:
+    raise ImportError("echelon needs NumPy 1.23 or later: pip install numpy") from error
+
 from . import gf2, linalg, sparse
 from ._arrays.device_array import DeviceArray
 from ._declarations import VERSION as _VERSION
@@ -32,6 +37,7 @@ from ._runtime.context import close_contexts, set_memory_limit, set_threads, syn
 from ._runtime.devices import devices
 from ._runtime.errors import (ArgumentError, CanceledError, DeviceError, DTypeError, Error, NoDeviceError,
                               OutOfMemoryError, UnsupportedError)
+from ._runtime.public import modules_on_demand, publish
 from ._runtime.record import explain, profile
 
 __version__ = ".".join(map(str, _VERSION))
@@ -51,3 +57,5 @@ __all__ = [
     "top_k", "top_k_segments", "union1d", "unique", "unique_all", "unique_by_key", "unique_consecutive",
     "unique_counts", "unique_inverse", "unique_values", "var",
 ]
+__getattr__ = modules_on_demand(__name__, jax="JAX", torch="PyTorch")
+__dir__ = publish(globals())

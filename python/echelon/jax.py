@@ -18,6 +18,7 @@ from ._jax import ffi
 from ._runtime import native
 from ._runtime.errors import ArgumentError, DTypeError
 from ._runtime.native import declared as c
+from ._runtime.public import publish
 
 if not hasattr(jax, "ffi"):
     raise ImportError(f"echelon.jax needs JAX 0.4.38 or newer, but this is version {jax.__version__}")
@@ -247,3 +248,6 @@ def segment_sum(x, offsets):
     if not offsets.shape[0]:
         raise ArgumentError("offsets is empty, but must contain the number of segments plus one")
     return _summed(x, offsets)
+
+
+__dir__ = publish(globals())

@@ -19,6 +19,7 @@ from ._ops import scan as _scan  # noqa: F401
 from ._ops import sort as _sort  # noqa: F401
 from ._ops import topk as _topk  # noqa: F401
 from ._runtime.errors import ArgumentError, DTypeError
+from ._runtime.public import publish
 
 if not hasattr(torch.library, "register_autograd"):
     raise ImportError(f"echelon.torch needs PyTorch 2.4 or newer, but this is version {torch.__version__}")
@@ -264,3 +265,6 @@ def segment_reduce(x, offsets, op="sum"):
     if offsets.device != x.device:
         raise ArgumentError(f"offsets is on device {offsets.device}, but x is on {x.device}")
     return _segment_op(x, offsets, op)
+
+
+__dir__ = publish(globals())

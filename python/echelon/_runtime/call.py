@@ -17,7 +17,7 @@ from . import context as contexts
 from . import native
 from .errors import ArgumentError, DTypeError, OutOfMemoryError, UnsupportedError
 
-_host_device = os.environ.get("ECHELON_DEVICE", "cpu")
+_host_device = os.environ.get("ECHELON_DEVICE") or "cpu"
 _given = threading.local()  # stream: the argument of the call that runs
 containers = []  # functions that return the arrays of an object, such as a sparse matrix, or None for other objects
 recorders = []  # those of explain() and profile(), of all threads

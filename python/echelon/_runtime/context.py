@@ -36,7 +36,8 @@ class Context:
         _check_device(device)
         status = functions.ech_open(ctypes.addressof(handle), device.encode())
         if status:
-            raise errors.from_status(status, native.error_text())
+            hint = ", from the variable ECHELON_DEVICE" if device == os.environ.get("ECHELON_DEVICE") else ""
+            raise errors.from_status(status, native.error_text() + hint)
         self.handle, self.device, self.process = handle.value, device, _process
         if functions.ech_device_name(self.handle) != b"cpu":
             note_gpu()

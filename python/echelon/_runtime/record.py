@@ -233,6 +233,9 @@ class Profile:
         """The time of all calls together."""
         return sum(call.milliseconds for call in self.calls)
 
+    def __repr__(self):
+        return f"<Profile: {len(self.calls)} calls, {self.milliseconds:.3f} ms>"
+
     def __str__(self):
         totals = {}
         for call in self.calls:

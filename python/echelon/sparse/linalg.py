@@ -22,6 +22,7 @@ import math
 
 from .._runtime.call import operation
 from .._runtime.errors import ArgumentError, DTypeError
+from .._runtime.public import publish
 from ._system import SolveReport, System
 
 __all__ = ["SolveReport", "bicgstab", "cg", "chebyshev", "gauss_seidel", "gmres", "jacobi", "minres", "richardson",
@@ -389,3 +390,6 @@ def solve(A, b, x0=None, *, method="auto", rtol=1e-5, atol=0.0, maxiter=None, M=
     limit = _count(maxiter, "maxiter") if maxiter is not None else 0
     outcome = system.run(method, observe, bool(report), max_iterations=limit, **_tolerances(rtol, atol), **settings)
     return _finish(system, outcome, report)
+
+
+__dir__ = publish(globals())
