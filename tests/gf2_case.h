@@ -91,4 +91,7 @@ bool positions_make(struct buffer *buffer, ech_ctx *ctx, size_t count, ech_dtype
 bool positions_are(struct buffer *buffer, const uint32_t *wanted, size_t used, ech_dtype dtype,
                    const char *name);
 
+/* The case of the progress function. */
+void run_progress(void);
+
 #endif

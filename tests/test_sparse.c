@@ -232,8 +232,8 @@ static void run_spmm_cases(void)
     for (int i = 0; i < 2; i++) run_spmv(&large[i]);
 }
 
-/* More than 1024 tiles of 1024 rows and entries, so that sparse_places computes their boundaries, in
- * each type. Most of a row's time on the emulator is for its entries. */
+/* More than 1024 tiles of 1024 rows and entries, so that sparse_places computes their boundaries,
+ * in each type. Most of a row's time on the emulator is for its entries. */
 static void run_tiles(void)
 {
     static const struct spmv_case c[] = {

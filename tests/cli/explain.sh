@@ -17,7 +17,10 @@ while read -r chosen words; do
     echelon explain $words --device cuda >text 2>err
     code=$?
     if [ $code -eq 0 ]; then
-        sed -n 's/^algorithm  *\([a-z]*\):.*/\1/p' text
+        got=$(sed -n 's/^algorithm  *\([a-z]*\):.*/\1/p' text)
+        echo "$got"
+        # The words of the list must be right, because a build without the backend prints them.
+        [ "$got" = "$chosen" ] || echo "instead of $chosen: explain $words"
     else
         grep -q "no CUDA backend" err && echo "$chosen"
     fi
@@ -37,9 +40,9 @@ sorted search -N 2^22 --needles 2^22 --needles-sorted
 rounds merge -N 2^26 --runs 16
 sort merge -N 2^26 --runs 17
 rounds merge -N 2^26 --runs 17 --values 4
-select quantile
-select quantile --ranks 16
-sort quantile --ranks 17
+sort quantile
+select quantile -N 2^24 --ranks 16
+sort quantile -N 2^24 --ranks 17
 merge strings -N 2^17
 refine strings
 END
