@@ -87,7 +87,7 @@ def test_torch(rng):
 
 
 @pytest.mark.parametrize("call, error, text", [
-    (lambda x: echelon.top_k(x, 5), ValueError, "k is 5, but must be at most 4"),
+    (lambda x: echelon.top_k(x, 5), ValueError, "k is 5, but must be from 0 to 4"),
     (lambda x: echelon.top_k(x, -1), ValueError, "k is -1"),
     (lambda x: echelon.top_k(x, 1.5), TypeError, "k is 1.5"),
     (lambda x: echelon.top_k(x, 1, mode="best"), ValueError, "mode is 'best'"),

@@ -6,10 +6,12 @@ import numpy as np
 
 from .. import _arrays
 from .._arrays.layout import along_last, moved_back, rows_of
+from .._arrays.numpy_family import address
+from .._runtime.arguments import integer
 from .._runtime.call import Job, operation
 from .._runtime.errors import ArgumentError
 from .._runtime.native import declared as c
-from .common import as_dtype_of, flat, integer, pointer_to
+from .common import as_dtype_of, flat
 from .sort import call_rows, flattened, index_code
 from .time_keys import encoded
 
@@ -43,7 +45,7 @@ def _partition(job, view, axis, kth, code):
             call_rows(job, "argsort", (source.pointer,), (result.pointer,), source.code, rows, rows, False, code)
         return result
     pointers = (result.pointer, None) if code is None else (None, result.pointer)
-    job.call("ech_partition_at", source.pointer, *pointers, source.size, pointer_to(ranks), len(ranks), source.code,
+    job.call("ech_partition_at", source.pointer, *pointers, source.size, address(ranks), len(ranks), source.code,
              c.ECH_I64 if code is None else code, None)
     return result
 

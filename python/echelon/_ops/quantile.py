@@ -8,12 +8,13 @@ import numpy as np
 
 from .. import _arrays
 from .._arrays.layout import along_last
+from .._arrays.numpy_family import address
 from .._runtime import native
-from .._runtime.arguments import flag
+from .._runtime.arguments import choice, flag
 from .._runtime.call import Job, operation
 from .._runtime.errors import ArgumentError, DTypeError
 from .._runtime.native import declared as c
-from .common import cast, choice, current_device, namespace, pointer_to, reshaped
+from .common import cast, current_device, namespace, reshaped
 from .sort import flattened, options_of
 from .time_keys import encoded, restored
 
@@ -46,7 +47,7 @@ def _places(n, fractions, method):
     """The quantiles of the numbers 0 to n - 1, which are where the quantiles of n sorted elements are."""
     numbers, places = np.arange(n, dtype=np.float64), np.empty(fractions.size)
     job = Job(_arrays.view(numbers))
-    job.call("ech_quantiles", pointer_to(numbers), pointer_to(places), pointer_to(fractions), n, fractions.size,
+    job.call("ech_quantiles", address(numbers), address(places), address(fractions), n, fractions.size,
              c.ECH_F64, method, None)
     job.call("ech_sync")
     return places
@@ -59,7 +60,7 @@ def _one_call_each(job, source, fractions, method, code, ignore):
     options = ctypes.byref(native.struct(c.ech_quantile_options, nan=c.ECH_NAN_IGNORE if ignore else 0))
     for row in range(rows):
         job.call("ech_quantiles", source.pointer + row * n * source.itemsize,
-                 result.pointer + row * fractions.size * result.itemsize, pointer_to(fractions), n, fractions.size,
+                 result.pointer + row * fractions.size * result.itemsize, address(fractions), n, fractions.size,
                  source.code, method, options)
     return result
 

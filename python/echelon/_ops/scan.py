@@ -135,6 +135,12 @@ def cumulative_prod(x, /, *, axis=None, dtype=None, include_initial=False, out=N
     return _scan(x, "prod", axis, dtype, out, True, first=include_initial)
 
 
+def _flags(exclusive, reverse, ignore_nan):
+    """Fields of the options."""
+    return {"exclusive": flag(exclusive, "exclusive"), "reverse": flag(reverse, "reverse"),
+            "nan": flag(ignore_nan, "ignore_nan")}
+
+
 @operation
 def scan(x, /, op="sum", *, axis=-1, exclusive=False, reverse=False, init=None, ignore_nan=False, dtype=None,
          out=None):
@@ -149,8 +155,7 @@ def scan(x, /, op="sum", *, axis=-1, exclusive=False, reverse=False, init=None, 
     >>> echelon.scan(numpy.array([3, 1, 4]), "max", exclusive=True, init=0)
     array([0, 3, 3])
     """
-    return _scan(x, op, axis, dtype, out, False, init, exclusive=flag(exclusive, "exclusive"),
-                 reverse=flag(reverse, "reverse"), nan=flag(ignore_nan, "ignore_nan"))
+    return _scan(x, op, axis, dtype, out, False, init, **_flags(exclusive, reverse, ignore_nan))
 
 
 @operation
@@ -169,8 +174,7 @@ def scan_segments(x, offsets, /, op="sum", *, exclusive=False, reverse=False, in
     """
     view = one_dimension(_arrays.view(x), "x")
     job = Job(view)
-    plan = Plan(job, op, view, dtype, False, exclusive=flag(exclusive, "exclusive"),
-                reverse=flag(reverse, "reverse"), nan=flag(ignore_nan, "ignore_nan"))
+    plan = Plan(job, op, view, dtype, False, **_flags(exclusive, reverse, ignore_nan))
     plan.set_init(init)
     places, segments = segments_of(job, offsets)
     result = job.add(job.family.view(job.family.cast(plan.source.array, job.family.dtype(plan.code))
@@ -198,8 +202,7 @@ def scan_by_key(keys, values, /, op="sum", *, exclusive=False, reverse=False, in
     view = one_dimension(_arrays.view(values, "values"), "values")
     job = Job(view, key_view)
     n = same_length(key_view, view, "values")
-    plan = Plan(job, op, view, dtype, False, "values", exclusive=flag(exclusive, "exclusive"),
-                reverse=flag(reverse, "reverse"), nan=flag(ignore_nan, "ignore_nan"))
+    plan = Plan(job, op, view, dtype, False, "values", **_flags(exclusive, reverse, ignore_nan))
     plan.set_init(init)
     result = job.empty((n,), plan.code, plan.kind, view)
     if n:

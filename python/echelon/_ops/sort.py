@@ -9,7 +9,7 @@ import numpy as np
 from .. import _arrays
 from .._arrays.layout import along_last, moved_back, rows_of
 from .._arrays.numpy_family import NumPy, address
-from .._arrays.view import INDEX_CODES, dtype_name, normalized_axis
+from .._arrays.view import INDEX_CODES, check_indices, dtype_name, normalized_axis
 from .._runtime import call as calls
 from .._runtime.arguments import flag, two_outputs
 from .._runtime import native
@@ -236,9 +236,7 @@ def same_length(first, second, name):
 
 def segments_of(job, offsets, name="offsets"):
     """The View of offsets, contiguous, and the number of segments."""
-    view = job.contiguous(one_dimension(job.view(offsets, name), name))
-    if view.code not in INDEX_CODES:
-        raise DTypeError(f"{name} has dtype {view.dtype}, but must have int32, uint32, int64 or uint64")
+    view = job.contiguous(check_indices(one_dimension(job.view(offsets, name), name), name))
     if view.size == 0:
         raise ArgumentError(f"{name} is empty, but must contain the number of segments plus one")
     return view, view.size - 1

@@ -11,12 +11,12 @@ SPDX-License-Identifier: Apache-2.0
 """
 import atexit
 import ctypes
-import operator
 import os
 import threading
 import weakref
 
 from . import cuda, errors, native
+from .arguments import integer
 from .native import declared, functions
 
 _local = threading.local()
@@ -200,17 +200,6 @@ def _idle_contexts(function):
     return found
 
 
-def _number(value, name, limit):
-    """An integer from 0 to limit - 1."""
-    try:
-        number = operator.index(value)
-    except TypeError:
-        raise errors.DTypeError(f"{name} is {type(value).__name__}, but must be an integer") from None
-    if not 0 <= number < limit:
-        raise errors.ArgumentError(f"{name} is {number}, but must be at least 0 and less than {limit}")
-    return number
-
-
 def set_threads(threads):
     """Limit the number of CPU threads of a call, for contexts of this thread and those opened later by any thread.
 
@@ -219,7 +208,7 @@ def set_threads(threads):
     >>> import echelon
     >>> echelon.set_threads(0)
     """
-    threads = _number(threads, "threads", 2**31)
+    threads = integer(threads, "threads", 0, 2**31 - 1)
     idle = _idle_contexts("set_threads")
     _settings["threads"] = threads
     for context in idle:
@@ -232,7 +221,7 @@ def set_memory_limit(size):
     >>> import echelon
     >>> echelon.set_memory_limit(0)
     """
-    size = _number(size, "size", 2**64)
+    size = integer(size, "size", 0, 2**64 - 1)
     idle = _idle_contexts("set_memory_limit")
     _settings["memory_limit"] = size
     for context in idle:

@@ -20,6 +20,7 @@ SPDX-License-Identifier: Apache-2.0
 """
 import math
 
+from .._runtime.arguments import integer, number
 from .._runtime.call import operation
 from .._runtime.errors import ArgumentError, DTypeError
 from .._runtime.public import publish
@@ -33,22 +34,9 @@ _SMALLEST = 5e-324  # a tolerance that only the residual 0 satisfies
 
 
 def _tolerance(x, name):
-    try:
-        value = float(x)
-    except (TypeError, ValueError):
-        raise DTypeError(f"{name} is {x!r}, but must be a number") from None
+    value = number(x, name)
     if not 0 <= value < math.inf:
         raise ArgumentError(f"{name} is {value}, but must be finite and at least 0")
-    return value
-
-
-def _count(x, name, most=None):
-    try:
-        value = x.__index__()
-    except AttributeError:
-        raise DTypeError(f"{name} is {x!r}, but must be an integer") from None
-    if value < 1 or most is not None and value > most:
-        raise ArgumentError(f"{name} is {value}, but must be " + (f"from 1 to {most}" if most else "at least 1"))
     return value
 
 
@@ -101,7 +89,7 @@ def _observer(system, callback):
 
 def _run(system, method, *, rtol, atol, maxiter, callback, report, most=None, **settings):
     """One call of a solver. most: the number of iterations for maxiter None; None: chosen by the library."""
-    limit = _count(maxiter, "maxiter") if maxiter is not None else most or 0
+    limit = integer(maxiter, "maxiter", 1) if maxiter is not None else most or 0
     outcome = system.run(method, _observer(system, callback), bool(report), **_tolerances(rtol, atol),
                          max_iterations=limit, **settings)
     return _finish(system, outcome, report)
@@ -172,10 +160,7 @@ def minres(A, b, x0=None, *, rtol=1e-5, atol=0.0, shift=0.0, maxiter=None, M=Non
 
 
 def _shift(shift):
-    try:
-        value = float(shift)
-    except (TypeError, ValueError):
-        raise DTypeError(f"shift is {shift!r}, but must be a number") from None
+    value = number(shift, "shift")
     if not math.isfinite(value):
         raise ArgumentError(f"shift is {value}, but must be finite")
     return value
@@ -203,8 +188,8 @@ def gmres(A, b, x0=None, *, rtol=1e-5, atol=0.0, restart=None, maxiter=None, M=N
     if callback_type not in (None, "legacy", "pr_norm", "x"):
         raise ArgumentError(f"callback_type is {callback_type!r}, but must be 'x', 'pr_norm' or 'legacy'")
     system = System(A, b, x0, M)
-    cycle = min(20 if restart is None else _count(restart, "restart", 1000), max(system.n, 1))
-    limit = 10 * system.n if maxiter is None else _count(maxiter, "maxiter")
+    cycle = min(20 if restart is None else integer(restart, "restart", 1, 1000), max(system.n, 1))
+    limit = 10 * system.n if maxiter is None else integer(maxiter, "maxiter", 1)
     tolerances = _tolerances(rtol, atol)
     if callback_type == "x" and callback is not None:
         outcome = _cycles(system, cycle, limit, _observer(system, callback), report, tolerances)
@@ -233,11 +218,11 @@ def _residual_observer(system, callback):
 def _cycles(system, cycle, limit, observe, report, tolerances):
     """GMRES as one call per cycle, with a call of observe() after each."""
     total = None
-    for number in range(1, limit + 1):
+    for index in range(1, limit + 1):
         outcome = system.run("gmres", None, bool(report), restart=cycle, max_iterations=cycle, **tolerances)
         system.has_guess = True
         if outcome.iterations or total is None:
-            observe(number, outcome.residual)
+            observe(index, outcome.residual)
         total = outcome if total is None else outcome._replace(
             iterations=total.iterations + outcome.iterations, applications=total.applications + outcome.applications,
             restarts=total.restarts + outcome.restarts, seconds=total.seconds + outcome.seconds,
@@ -378,16 +363,16 @@ def solve(A, b, x0=None, *, method="auto", rtol=1e-5, atol=0.0, maxiter=None, M=
     settings = {**_omega(omega, 2 if method == "sor" or isinstance(M, str) and M == "ssor" else None),
                 **_bounds(bounds)}
     if restart is not None:
-        settings["restart"] = _count(restart, "restart", 1000)
+        settings["restart"] = integer(restart, "restart", 1, 1000)
     if block is not None:
-        settings["block"] = _count(block, "block", 32)
+        settings["block"] = integer(block, "block", 1, 32)
     system = System(A, b, x0, M, needs=own)
     observe = _observer(system, callback)
     if callback is not None and method in ("auto", "gmres"):
         def observe(iteration, residual):
             if iteration:
                 callback(residual)
-    limit = _count(maxiter, "maxiter") if maxiter is not None else 0
+    limit = integer(maxiter, "maxiter", 1) if maxiter is not None else 0
     outcome = system.run(method, observe, bool(report), max_iterations=limit, **_tolerances(rtol, atol), **settings)
     return _finish(system, outcome, report)
 
