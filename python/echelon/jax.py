@@ -125,7 +125,10 @@ _sorted.defvjp(_sorted_forward, _sorted_backward)
 
 
 def sort(x, axis=-1, descending=False):
-    """Sort an array along an axis. NaN is the largest value. The result has a gradient.
+    """Sort an array along an axis. NaN is the largest value.
+
+    x: array with at least one dimension. axis: the axis. descending: from the largest to the smallest. Returns an array
+    like x, which has a gradient.
 
     >>> import jax.numpy, echelon.jax
     >>> echelon.jax.sort(jax.numpy.array([3, 1, 2])).tolist()
@@ -137,6 +140,8 @@ def sort(x, axis=-1, descending=False):
 
 def argsort(x, axis=-1, descending=False):
     """Return the positions (int32) that sort an array along an axis, stably.
+
+    x, axis, descending: as for sort().
 
     >>> import jax.numpy, echelon.jax
     >>> echelon.jax.argsort(jax.numpy.array([3, 1, 2])).tolist()
@@ -171,7 +176,8 @@ _selected.defvjp(_selected_forward, _selected_backward)
 def top_k(x, k, axis=-1, mode="largest"):
     """Return the k largest or smallest elements along an axis in order, and their positions (int32).
 
-    If elements are equal, the one with the lower position is first. The values have a gradient.
+    x: array with at least one dimension. k: 0 to the size of the axis. mode: "largest" or "smallest". If elements are
+    equal, the one with the lower position is first. The values have a gradient.
 
     >>> import jax.numpy, echelon.jax
     >>> echelon.jax.top_k(jax.numpy.array([3, 1, 2]), 2)[1].tolist()

@@ -125,7 +125,9 @@ def sum(x, /, *, axis=None, dtype=None, keepdims=False, out=None):
 
 @operation
 def prod(x, /, *, axis=None, dtype=None, keepdims=False, out=None):
-    """Return the product of the elements along axes. The parameters and dtypes are those of sum().
+    """Return the product of the elements along axes.
+
+    x, axis, dtype, keepdims, out: as for sum(). The product of no elements is 1.
 
     >>> import echelon, numpy
     >>> int(echelon.prod(numpy.array([2, 3, 4])))
@@ -138,7 +140,7 @@ def prod(x, /, *, axis=None, dtype=None, keepdims=False, out=None):
 def min(x, /, *, axis=None, keepdims=False, out=None):
     """Return the minimum along axes: NaN if there is a NaN, NaT if there is a NaT.
 
-    The parameters are those of sum(); the result has the dtype of x. Raises ArgumentError if there are no elements.
+    x, axis, keepdims, out: as for sum(); the result has the dtype of x. Raises ArgumentError if there are no elements.
 
     >>> import echelon, numpy
     >>> float(echelon.min(numpy.array([2.0, -1.0])))
@@ -149,7 +151,9 @@ def min(x, /, *, axis=None, keepdims=False, out=None):
 
 @operation
 def max(x, /, *, axis=None, keepdims=False, out=None):
-    """Return the maximum along axes: NaN if there is a NaN, NaT if there is a NaT. Otherwise as min().
+    """Return the maximum along axes: NaN if there is a NaN, NaT if there is a NaT.
+
+    x, axis, keepdims, out: as for min(). Raises ArgumentError if there are no elements.
 
     >>> import echelon, numpy
     >>> echelon.max(numpy.array([[1, 5], [3, 2]]), axis=1)
@@ -162,7 +166,8 @@ def max(x, /, *, axis=None, keepdims=False, out=None):
 def argmin(x, /, *, axis=None, keepdims=False, out=None):
     """Return the position (int64) of the first minimum, along an axis or in the flattened array.
 
-    A NaN or NaT counts as the minimum. Raises ArgumentError if there are no elements, or for several axes.
+    x, keepdims, out: as for sum(). axis: an axis; None, the default, uses the flattened array. A NaN or NaT counts as
+    the minimum. Raises ArgumentError if there are no elements, and DTypeError for several axes.
 
     >>> import echelon, numpy
     >>> int(echelon.argmin(numpy.array([3, 1, 1])))
@@ -173,7 +178,9 @@ def argmin(x, /, *, axis=None, keepdims=False, out=None):
 
 @operation
 def argmax(x, /, *, axis=None, keepdims=False, out=None):
-    """Return the position (int64) of the first maximum, as argmin() does for the minimum.
+    """Return the position (int64) of the first maximum, along an axis or in the flattened array.
+
+    x, axis, keepdims, out: as for argmin(). A NaN or NaT counts as the maximum.
 
     >>> import echelon, numpy
     >>> echelon.argmax(numpy.array([[1, 5], [3, 2]]), axis=1)
@@ -192,8 +199,8 @@ def _arg(name, x, axis, keepdims, out):
 def mean(x, /, *, axis=None, dtype=None, keepdims=False, out=None):
     """Return the arithmetic mean along axes, computed in float64 and rounded once.
 
-    The parameters are those of sum(). The result has the dtype of x for floats, and float64 otherwise. The mean of no
-    elements is NaN.
+    x, axis, dtype, keepdims, out: as for sum(). The result has the dtype of x for floats, and float64 otherwise, unless
+    dtype states another one. The mean of no elements is NaN.
 
     >>> import echelon, numpy
     >>> float(echelon.mean(numpy.array([1, 2])))
@@ -206,7 +213,8 @@ def mean(x, /, *, axis=None, dtype=None, keepdims=False, out=None):
 def var(x, /, *, axis=None, correction=0.0, dtype=None, keepdims=False, out=None):
     """Return the variance along axes: the squared deviations from the mean, divided by n - correction.
 
-    The other parameters and the dtypes are those of mean(). If n is at most correction, the result is NaN.
+    x, axis, dtype, keepdims, out: as for mean(). correction: a number, 1 for a sample. If n is at most correction, the
+    result is NaN.
 
     >>> import echelon, numpy
     >>> float(echelon.var(numpy.array([1.0, 2.0, 3.0]), correction=1))
@@ -217,7 +225,9 @@ def var(x, /, *, axis=None, correction=0.0, dtype=None, keepdims=False, out=None
 
 @operation
 def std(x, /, *, axis=None, correction=0.0, dtype=None, keepdims=False, out=None):
-    """Return the standard deviation along axes: the square root of var().
+    """Return the standard deviation along axes: the square root of the variance.
+
+    x, axis, correction, dtype, keepdims, out: as for var().
 
     >>> import echelon, numpy
     >>> float(echelon.std(numpy.array([1.0, 3.0])))
@@ -230,6 +240,8 @@ def std(x, /, *, axis=None, correction=0.0, dtype=None, keepdims=False, out=None
 def norm(x, /, *, axis=None, keepdims=False, out=None):
     """Return the Euclidean norm along axes: the square root of the sum of squares, computed in float64.
 
+    x, axis, keepdims, out: as for sum(). The result has the dtype of x for floats, and float64 otherwise.
+
     >>> import echelon, numpy
     >>> float(echelon.norm(numpy.array([3.0, 4.0])))
     5.0
@@ -241,6 +253,8 @@ def norm(x, /, *, axis=None, keepdims=False, out=None):
 def any(x, /, *, axis=None, keepdims=False, out=None):
     """Return, as bool, whether any element along axes is not zero. NaN is not zero.
 
+    x, axis, keepdims, out: as for sum(). The result for no elements is False.
+
     >>> import echelon, numpy
     >>> bool(echelon.any(numpy.array([0, 2])))
     True
@@ -250,7 +264,9 @@ def any(x, /, *, axis=None, keepdims=False, out=None):
 
 @operation
 def all(x, /, *, axis=None, keepdims=False, out=None):
-    """Return, as bool, whether all elements along axes are not zero; True if there are none.
+    """Return, as bool, whether all elements along axes are not zero.
+
+    x, axis, keepdims, out: as for sum(). The result for no elements is True.
 
     >>> import echelon, numpy
     >>> bool(echelon.all(numpy.array([0, 2])))
@@ -261,7 +277,9 @@ def all(x, /, *, axis=None, keepdims=False, out=None):
 
 @operation
 def count_nonzero(x, /, *, axis=None, keepdims=False, out=None):
-    """Return the number (int64) of elements along axes that are not zero.
+    """Return the number (int64) of elements along axes that are not zero. NaN is not zero.
+
+    x, axis, keepdims, out: as for sum().
 
     >>> import echelon, numpy
     >>> int(echelon.count_nonzero(numpy.array([0, 2, 3])))
@@ -282,10 +300,12 @@ def _ignoring(name, summary, example):
         return _reduce(name, x, axis, keepdims, out, ignore_nan=True)
 
     chosen = {"var": spread, "std": spread, "min": extreme, "max": extreme}.get(name, total)
+    parameters = {spread: "x, axis, correction, dtype, keepdims, out", total: "x, axis, dtype, keepdims, out",
+                  extreme: "x, axis, keepdims, out"}[chosen]
     chosen.__name__ = chosen.__qualname__ = "nan" + name
     chosen.__doc__ = f"""{summary}
 
-    The parameters are those of {name}().
+    {parameters}: as for {name}().
 
     >>> import echelon, numpy
     >>> float(echelon.nan{name}(numpy.array([1.0, numpy.nan, 3.0])))
@@ -376,8 +396,8 @@ def reduce_segments(x, offsets, /, op="sum", *, dtype=None, ignore_nan=False, co
     plan = _segment_plan(op, view, dtype, ignore_nan, correction, "x")
     result = job.empty((segments,), plan.computed, plan.kind, view)
     if segments:
-        job.call("ech_reduce_segments", plan.op, job.contiguous(view).pointer, places.pointer, result.pointer, view.size,
-                 segments, view.code, places.code, ctypes.byref(plan.options))
+        job.call("ech_reduce_segments", plan.op, job.contiguous(view).pointer, places.pointer, result.pointer,
+                 view.size, segments, view.code, places.code, ctypes.byref(plan.options))
     return job.finish(_as_planned(job, result, plan))
 
 
@@ -399,8 +419,8 @@ def _as_planned(job, result, plan):
 def reduce_by_key(keys, values, /, op="sum", *, dtype=None, ignore_nan=False, correction=0):
     """Reduce each run of equal keys.
 
-    keys: [n]. values: [n]. The other parameters are those of reduce_segments(). Use sort_pairs() first to reduce all
-    values with one key.
+    keys: [n]. values: [n]. op, dtype, ignore_nan, correction: as for reduce_segments(). Use sort_pairs() first to
+    reduce all values with one key.
 
     Returns (keys, values): the key of each run, and its result. If the arrays are on a GPU, the call waits for the
     number of runs.

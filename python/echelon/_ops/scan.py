@@ -126,7 +126,9 @@ def cumulative_sum(x, /, *, axis=None, dtype=None, include_initial=False, out=No
 
 @operation
 def cumulative_prod(x, /, *, axis=None, dtype=None, include_initial=False, out=None):
-    """Return the cumulative product along an axis. The parameters are those of cumulative_sum(); the initial is 1.
+    """Return the cumulative product along an axis: each element is the product of all elements up to and with it.
+
+    x, axis, dtype, include_initial, out: as for cumulative_sum(); the initial element is 1.
 
     >>> import echelon, numpy
     >>> echelon.cumulative_prod(numpy.array([1, 2, 3]))
@@ -151,6 +153,9 @@ def scan(x, /, op="sum", *, axis=-1, exclusive=False, reverse=False, init=None, 
     number that precedes the first element. ignore_nan: skip NaN. dtype: of the result, by default that of x; integers
     are added modulo 2^bits. out: array of the shape of x, which receives the result; it may be x.
 
+    Returns an array of the shape of x. A NaN propagates, also in "min" and "max", unless ignore_nan is set. Raises
+    ArgumentError for an invalid axis, op or out, and DTypeError for an unsupported dtype.
+
     >>> import echelon, numpy
     >>> echelon.scan(numpy.array([3, 1, 4]), "max", exclusive=True, init=0)
     array([0, 3, 3])
@@ -162,8 +167,8 @@ def scan(x, /, op="sum", *, axis=-1, exclusive=False, reverse=False, init=None, 
 def scan_segments(x, offsets, /, op="sum", *, exclusive=False, reverse=False, init=None, ignore_nan=False, dtype=None):
     """Scan each segment of an array.
 
-    x: [n]. offsets: [segments + 1], integers; segment s is x[offsets[s]:offsets[s + 1]]. The other parameters are those
-    of scan().
+    x: [n]. offsets: [segments + 1], integers; segment s is x[offsets[s]:offsets[s + 1]]. op, exclusive, reverse, init,
+    ignore_nan, dtype: as for scan().
 
     Returns an array [n]; elements outside all segments are those of x. Raises ArgumentError for offsets that decrease
     or exceed n; if they are in GPU memory, synchronize() raises it.
@@ -190,7 +195,7 @@ def scan_segments(x, offsets, /, op="sum", *, exclusive=False, reverse=False, in
 def scan_by_key(keys, values, /, op="sum", *, exclusive=False, reverse=False, init=None, ignore_nan=False, dtype=None):
     """Scan each run of equal keys.
 
-    keys: [n]. values: [n]. The other parameters are those of scan().
+    keys: [n]. values: [n]. op, exclusive, reverse, init, ignore_nan, dtype: as for scan().
 
     Returns an array [n]. Raises ArgumentError if the lengths differ.
 

@@ -24,7 +24,8 @@ recorders = []  # those of explain() and profile(), of all threads
 
 
 def get_device():
-    """The device that sorts arrays in host memory: "cpu", unless set_device() or ECHELON_DEVICE selected another one.
+    """Return the device that processes arrays in host memory: "cpu", unless set_device() or the variable
+    ECHELON_DEVICE selected another one.
 
     >>> import echelon
     >>> echelon.set_device(echelon.get_device())

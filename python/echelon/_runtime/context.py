@@ -216,7 +216,9 @@ def set_threads(threads):
 
 
 def set_memory_limit(size):
-    """Limit the device memory in bytes that a context may hold, with the scope of set_threads(). 0: no limit.
+    """Limit the device memory that a context may hold, for the contexts that set_threads() describes.
+
+    size: bytes; 0 stands for no limit.
 
     >>> import echelon
     >>> echelon.set_memory_limit(0)
@@ -239,7 +241,11 @@ def synchronize():
 
 
 def close_contexts():
-    """Close the contexts of this thread. The next call opens a new one."""
+    """Close the contexts of this thread and release their memory. The next call opens a new one.
+
+    >>> import echelon
+    >>> echelon.close_contexts()
+    """
     for context in _idle_contexts("close_contexts"):
         context.close()
     _local.contexts = {}

@@ -11,8 +11,9 @@ from pathlib import Path
 try:
     from .. import _declarations as declared
 except ImportError as missing:
-    raise ImportError("echelon: this is the source folder of the package, which the build completes. Run `pip install .` "
-                      "in the root of the checkout, and start Python in another folder than python/.") from missing
+    raise ImportError("echelon: this is the source folder of the package, which the build completes. Run "
+                      "`pip install .` in the root of the checkout, and start Python in another folder than "
+                      "python/.") from missing
 
 _PACKAGE = Path(__file__).resolve().parents[1]
 

@@ -269,6 +269,8 @@ def profile():
 def explain(function, /, *args, **options):
     """Call a function of this package, and return how the library computed the result.
 
+    function: such as echelon.sort. args, options: its arguments.
+
     Returns a list with one Call for each call of the library: its function, n, dtype, device, milliseconds, and its
     plan, a dict with the algorithm, the alternatives, the workspace and, on a GPU, the kernels. The function is really
     called, so that `out` is written.

@@ -195,8 +195,8 @@ def check(A, /, *, ordered=False):
 
     A: sparse matrix. ordered: whether the columns of each row must be strictly ascending.
 
-    Raises ArgumentError if the row offsets do not begin with 0 or decrease, if a column is out of range, or if ordered
-    and the columns are not strictly ascending. The message names the first invalid row. Waits for a GPU.
+    Returns None. Raises ArgumentError if the row offsets do not begin with 0 or decrease, if a column is out of range,
+    or if ordered and the columns are not strictly ascending. The message names the first invalid row. Waits for a GPU.
 
     >>> import echelon, numpy
     >>> A = echelon.sparse.CSR(numpy.ones(2), numpy.array([0, 5]), numpy.array([0, 1, 2]), (2, 2))

@@ -124,7 +124,7 @@ def cg(A, b, x0=None, *, rtol=1e-5, atol=0.0, maxiter=None, M=None, callback=Non
 def bicgstab(A, b, x0=None, *, rtol=1e-5, atol=0.0, maxiter=None, M=None, callback=None, report=False):
     """Solve A x = b with the stabilised biconjugate gradient method, for any A.
 
-    All parameters are those of cg(); M need not be symmetric.
+    A, b, x0, rtol, atol, maxiter, M, callback, report: as for cg(); M need not be symmetric.
 
     Returns (x, info) as cg() does.
 
@@ -143,8 +143,8 @@ def bicgstab(A, b, x0=None, *, rtol=1e-5, atol=0.0, maxiter=None, M=None, callba
 def minres(A, b, x0=None, *, rtol=1e-5, atol=0.0, shift=0.0, maxiter=None, M=None, callback=None, report=False):
     """Solve (A - shift I) x = b with the minimum residual method, for a symmetric A.
 
-    shift: a number. maxiter: None: 5 n. The other parameters are those of cg(). M must be symmetric positive definite;
-    "jacobi" uses the absolute values of the diagonal.
+    A, b, x0, rtol, atol, M, callback, report: as for cg(); M = "jacobi" uses the absolute values of the diagonal.
+    shift: a number. maxiter: the maximum number of iterations; None: 5 n.
 
     Returns (x, info) as cg() does. SciPy's function has no atol, and estimates the residual instead of computing it.
 
@@ -174,7 +174,7 @@ def gmres(A, b, x0=None, *, rtol=1e-5, atol=0.0, restart=None, maxiter=None, M=N
     restart: the number of iterations per cycle, at most 1,000; None: 20. maxiter: the maximum number of iterations;
     for callback_type "x" and "pr_norm" the maximum number of cycles, as in SciPy; None: 10 n. callback_type:
     "pr_norm" and "legacy": callback receives |b - A x| / |b| after each iteration; "x": it receives x after each
-    cycle, where the solver starts again; None: "legacy". The other parameters are those of cg(); M need not be
+    cycle, where the solver starts again; None: "legacy". A, b, x0, rtol, atol, M, report: as for cg(); M need not be
     symmetric.
 
     Returns (x, info) as cg() does. M is applied from the right, so the residual is that of the system.
@@ -237,7 +237,7 @@ def chebyshev(A, b, x0=None, *, rtol=1e-5, atol=0.0, maxiter=None, M=None, bound
     """Solve A x = b with the Chebyshev iteration, for a symmetric positive definite A.
 
     bounds: a pair of numbers between which the eigenvalues of M A are; None: they are estimated. maxiter: None: 10 n,
-    but at least 1,000 and at most 100,000. The other parameters are those of cg().
+    but at least 1,000 and at most 100,000. A, b, x0, rtol, atol, M, callback, report: as for cg().
 
     Returns (x, info) as cg() does. The report contains the bounds that were used.
 
@@ -257,8 +257,8 @@ def richardson(A, b, x0=None, *, rtol=1e-5, atol=0.0, maxiter=None, M=None, omeg
     """Solve A x = b with the Richardson iteration: x += omega M (b - A x).
 
     omega: the step; None: 2 / (lower + upper). bounds: (lower, upper), between which the eigenvalues of M A are; None:
-    they are estimated for a symmetric positive definite A. maxiter: as for chebyshev(). The other parameters are those
-    of cg().
+    they are estimated for a symmetric positive definite A. maxiter: as for chebyshev(). A, b, x0, rtol, atol, M,
+    callback, report: as for cg().
 
     Returns (x, info) as cg() does.
 
@@ -276,8 +276,8 @@ def richardson(A, b, x0=None, *, rtol=1e-5, atol=0.0, maxiter=None, M=None, omeg
 def jacobi(A, b, x0=None, *, rtol=1e-5, atol=0.0, maxiter=None, omega=None, callback=None, report=False):
     """Solve A x = b with the Jacobi iteration: x += omega D^-1 (b - A x), where D is the diagonal of A.
 
-    A: diagonally dominant; an operator needs diagonal(). omega: the step; None: 1. maxiter: as for chebyshev(). The
-    other parameters are those of cg().
+    A: diagonally dominant; an operator needs diagonal(). omega: the step; None: 1. maxiter: as for chebyshev(). b, x0,
+    rtol, atol, callback, report: as for cg().
 
     Returns (x, info) as cg() does.
 
@@ -300,8 +300,8 @@ def _with_own_preconditioner(A, b, x0, needs):
 def gauss_seidel(A, b, x0=None, *, rtol=1e-5, atol=0.0, maxiter=None, callback=None, report=False):
     """Solve A x = b with the Gauss-Seidel iteration, for a symmetric positive definite or diagonally dominant A.
 
-    A: sparse matrix. maxiter: as for chebyshev(). The other parameters are those of cg(). The rows are processed in
-    their order on every device.
+    A: sparse matrix. maxiter: as for chebyshev(). b, x0, rtol, atol, callback, report: as for cg(). The rows are
+    processed in their order on every device.
 
     Returns (x, info) as cg() does.
 
@@ -319,8 +319,8 @@ def gauss_seidel(A, b, x0=None, *, rtol=1e-5, atol=0.0, maxiter=None, callback=N
 def sor(A, b, x0=None, *, rtol=1e-5, atol=0.0, maxiter=None, omega=None, callback=None, report=False):
     """Solve A x = b with successive over-relaxation.
 
-    omega: the relaxation factor, greater than 0 and less than 2; None: 1, the Gauss-Seidel iteration. The other
-    parameters are those of gauss_seidel().
+    omega: the relaxation factor, greater than 0 and less than 2; None: 1, the Gauss-Seidel iteration. A, b, x0, rtol,
+    atol, maxiter, callback, report: as for gauss_seidel().
 
     Returns (x, info) as cg() does.
 
@@ -344,8 +344,8 @@ def solve(A, b, x0=None, *, method="auto", rtol=1e-5, atol=0.0, maxiter=None, M=
     cg(); None for "auto", "jacobi", "gauss-seidel" and "sor". restart: of GMRES, at most 1,000; None: 30. block: rows
     per diagonal block of M = "block-jacobi", at most 32; None: 8. omega: the step of "richardson" and "jacobi", or the
     relaxation factor of "sor" and of M = "ssor". bounds: as for chebyshev(). maxiter: as for chebyshev(). callback: is
-    called with x after each iteration; for "gmres" and "auto" it receives the residual |b - A x| instead.
-    The other parameters are those of cg().
+    called with x after each iteration; for "gmres" and "auto" it receives the residual |b - A x| instead. b, x0, rtol,
+    atol, report: as for cg().
 
     Returns (x, info) as cg() does. The report contains the method and the preconditioner that were used.
 
