@@ -102,7 +102,7 @@ wheel: deps ## build the Python wheel in build/wheel, for every GPU (ECHELON_CUD
 	@scripts/wheel.sh build/wheel
 
 wheel-check: wheel ## install the wheel for each Python that can be found, and run the tests of the package
-	@scripts/wheel_test.sh build/wheel/*.whl build/wheel/*.tar.gz
+	@scripts/wheel_test.sh build/wheel/*_$$(uname -m).whl build/wheel/*.tar.gz
 
 dist: ## write the sources to an archive in build/dist
 	@scripts/dist.sh build/dist/echelon-$$(scripts/version.sh).tar.gz

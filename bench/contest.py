@@ -50,22 +50,26 @@ def module(name):
         return None
 
 
-def alternate(works, least=5, most=200, seconds=0.3):
-    """Milliseconds per call of each work, ascending.  The works run alternately; short calls are repeated for 50 us,
-    and count as one.  Each work runs `most` times, or until it has run `least` times and has taken `seconds`; twice if
-    it takes more than that."""
+def alternate(works, least=5, most=200, seconds=0.3, clocks=None, before=None, burst=50e-6):
+    """Milliseconds per call of each work, ascending.  The works run alternately; short calls are repeated for `burst`
+    seconds, and count as one.  Each work runs `most` times, or until it has run `least` times and has taken `seconds`;
+    twice if it takes more than that.  before(work) is called before each call, outside of the measured time; calls are
+    then not repeated.  clocks: by name, functions that return seconds; the default is elapsed time."""
     times, repeats, remaining = {name: [] for name in works}, {}, dict(works)
     gc.disable()
     while remaining:
         for name, work in list(remaining.items()):
             count, found = repeats.get(name, 1), times[name]
-            start = time.perf_counter()
+            clock = (clocks or {}).get(name, time.perf_counter)
+            if before is not None:
+                before(work)
+            start = clock()
             for _ in range(count):
                 result = work()
-            one = (time.perf_counter() - start) / count
+            one = (clock() - start) / count
             del result
             found.append(one)
-            repeats[name] = max(1, int(50e-6 / min(found)))
+            repeats[name] = max(1, int(burst / max(1e-9, min(found)))) if before is None else 1
             enough = 2 if one > seconds else least
             if len(found) >= most or (len(found) >= enough and len(found) * one * count >= seconds):
                 del remaining[name]

@@ -1,8 +1,9 @@
 #!/bin/sh
 # wheel.sh [OUT_DIR] - builds the source distribution and the wheel of the Python package; the default is build/wheel.
 #
-#   ECHELON_CUDA_ARCHS   compute capabilities whose machine code the wheel contains, "75;80;90;100;120" by default; the
-#                        PTX is that of the last one. "none": CPUs only, as without nvcc
+#   ECHELON_CUDA_ARCHS   compute capabilities whose machine code the wheel contains, "75;80;90;100;120" by default.
+#                        "none": CPUs only, as without nvcc
+#   ECHELON_CUDA_PTX     compute capability of PTX for later GPUs, "none" by default, because of its size
 #   GLIBC=2.28           the oldest C library on which the wheel runs
 #   CC=cc                the compiler; CC=aarch64-linux-gnu-gcc ECHELON_CUDA_ARCHS=none builds a wheel for 64-bit Arm
 #
@@ -56,14 +57,15 @@ set -- -C build-dir="$out/cmake-$machine" -C cmake.define.CMAKE_C_COMPILER="$com
 if [ "$archs" = none ]; then
     set -- "$@" -C cmake.define.ECHELON_CUDA=OFF
 else
-    set -- "$@" -C cmake.define.ECHELON_CUDA=ON -C cmake.define.ECHELON_CUDA_ARCHS="$archs"
+    set -- "$@" -C cmake.define.ECHELON_CUDA=ON -C cmake.define.ECHELON_CUDA_ARCHS="$archs" \
+        -C cmake.define.ECHELON_CUDA_PTX="${ECHELON_CUDA_PTX:-none}"
 fi
 if [ "$machine" != "$(uname -m)" ]; then
     set -- "$@" -C cmake.define.CMAKE_SYSTEM_NAME=Linux -C cmake.define.CMAKE_SYSTEM_PROCESSOR="$machine"
     export _PYTHON_HOST_PLATFORM="linux-$machine"
     platform=auto # auditwheel knows only the names of this machine
 fi
-rm -rf "$out/raw"
+rm -rf "$out/raw" "$out"/*.tar.gz
 "$tools/bin/python" -m build --sdist -o "$out" "$source" >"$out/sdist.log" 2>&1 ||
     { tail -n 30 "$out/sdist.log"; exit 1; }
 "$tools/bin/python" -m build --wheel -o "$out/raw" "$@" "$source" >"$out/wheel.log" 2>&1 ||

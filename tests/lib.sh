@@ -22,7 +22,12 @@ pytest_result() {
     good=$(number passed) bad=$(number failed) errors=$(number error) left=$(number skipped)
     bad=$((${bad:-0} + ${errors:-0}))
     passed=$((passed + ${good:-0})) failed=$((failed + bad)) skipped=$((skipped + ${left:-0}))
-    sed -n "s/^SKIPPED \[\([0-9]*\)\] [^ ]* /skip $1: \1 x /p" "$2"
+    awk -v name="$1" '/^SKIPPED \[[0-9]+\] / {
+        n = $2
+        gsub(/[^0-9]/, "", n)
+        sub(/^SKIPPED \[[0-9]+\] [^ ]+ /, "")
+        count[$0] += n
+    } END { for (reason in count) printf "skip %s: %d x %s\n", name, count[reason], reason }' "$2" | sort
     [ "$3" -ne 0 ] || return 0
     sed 's/^/    /' "$2"
     [ "$bad" -gt 0 ] || [ "$3" -eq 5 ] || fail "$1: pytest ended with status $3" # 5: no test was selected

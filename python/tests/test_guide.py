@@ -15,8 +15,14 @@ from test_doctests import Checker
 SOURCE = Path(__file__).parents[2]
 PAGES = [page for page in sorted((SOURCE / "docs" / "guide").glob("python*.md")) if ">>>" in page.read_text()]
 EXAMPLES = sorted((SOURCE / "examples" / "python").glob("*.py"))
-SMALL = {"ldpc_osd": ["--distance", "3", "--shots", "100"], "neighbours": ["1000", "8"], "poisson_cg": ["20"],
-         "sort_frame": ["2000", "2"]}  # arguments for a test
+SMALL = {  # arguments for a test
+    "ldpc_osd": ["--distance", "3", "--shots", "100"],
+    "neighbours": ["1000", "8"],
+    "poisson_cg": ["20"],
+    "sort_frame": ["2000", "2"],
+    "torch_sampling": ["--rows", "3", "--columns", "1000", "--k", "20", "--device", "cpu", "--repeats", "3",
+                       "--backend", "aot_eager"],
+}
 
 
 def skip_without(text):

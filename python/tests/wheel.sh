@@ -12,6 +12,7 @@ trap 'rm -rf "$work"' EXIT
 "$work/tools/bin/python" -m pip download -q --no-deps -d "$work" build >"$work/log" 2>&1 ||
     { skip "wheel: PyPI cannot be reached"; finish; }
 out=$build/wheel-test
+rm -f "$out"/*.whl "$out"/*.tar.gz
 PATH=$work/tools/bin:$PATH ECHELON_CUDA_ARCHS=none "$source/scripts/wheel.sh" "$out" ||
     { fail "scripts/wheel.sh"; finish; }
 exec "$source/scripts/wheel_test.sh" "$out"/*.whl "$out"/*.tar.gz
