@@ -172,7 +172,7 @@ class Job:
 
     def need_arithmetic(self):
         """Raises UnsupportedError if the arrays of the family have no operators, such as * and []."""
-        if not getattr(self.family, "arithmetic", True):
+        if not self.family.arithmetic:
             raise UnsupportedError("for arrays in GPU memory this function needs those of PyTorch or CuPy; pass "
                                    "torch.from_dlpack(x)")
 
