@@ -3,6 +3,15 @@
 Arrays in host memory are processed by the CPU, arrays in GPU memory by their GPU, on the current stream of their
 library. Results have the type of the input.
 
+Arrays are positional arguments, options are keywords. axis= selects an axis, out= an array that receives the result,
+and stream= the stream of a GPU. In sorts NaN is the largest value. Exceptions are subclasses of echelon.Error. explain()
+states how a call is computed, and devices() lists the devices.
+
+linalg         dense matrices: products, direct solvers
+sparse         sparse matrices; sparse.linalg has iterative solvers
+gf2            matrices over GF(2); gf2.mod2 replaces ldpc.mod2
+torch, jax     operators with gradients, for torch.compile() and jax.jit()
+
 SPDX-License-Identifier: Apache-2.0
 """
 try:

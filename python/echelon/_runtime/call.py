@@ -6,6 +6,7 @@ import functools
 import inspect
 import operator
 import os
+import re
 import threading
 
 import numpy as np
@@ -19,6 +20,7 @@ from .errors import ArgumentError, DTypeError, OutOfMemoryError, UnsupportedErro
 
 _host_device = os.environ.get("ECHELON_DEVICE") or "cpu"
 _given = threading.local()  # stream: the argument of the call that runs
+_STREAM = "stream: the stream of a GPU: an address, an object, or None, the current stream of the arrays' library."
 containers = []  # functions that return the arrays of an object, such as a sparse matrix, or None for other objects
 recorders = []  # those of explain() and profile(), of all threads
 
@@ -120,6 +122,8 @@ def operation(function):
             return function(*args, **options)
         return _on_stream(function, stream, args, options)
 
+    if function.__doc__:  # before the example; python -OO removes docstrings
+        wrapper.__doc__ = re.sub(r"\n\n( *)>>>", rf"\n\n\1{_STREAM}\n\n\1>>>", function.__doc__, count=1)
     signature = inspect.signature(function)
     parameter = inspect.Parameter("stream", inspect.Parameter.KEYWORD_ONLY, default=None)
     wrapper.__signature__ = signature.replace(parameters=[*signature.parameters.values(), parameter])
