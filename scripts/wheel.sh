@@ -1,5 +1,6 @@
 #!/bin/sh
 # wheel.sh [OUT_DIR] - builds the source distribution and the wheel of the Python package; the default is build/wheel.
+# OUT_DIR/fast receives the wheel of the optional extension (python/fast), if this machine has the headers of Python.
 #
 #   ECHELON_CUDA_ARCHS   compute capabilities whose machine code the wheel contains, "75;80;90;100;120" by default.
 #                        "none": CPUs only, as without nvcc
@@ -83,3 +84,19 @@ auditwheel show "$wheel" | sed -n '/consistent/,$p' | tr -s '\n '
 size=$(wc -c <"$wheel")
 echo "$wheel: $size bytes"
 [ "$size" -le "$limit_bytes" ] || { echo "wheel.sh: the wheel is larger than $limit_bytes bytes" >&2; exit 1; }
+
+# ---- The optional extension, linked in the same way ----
+
+if [ "$machine" = "$(uname -m)" ] && "$tools/bin/python" -c '
+import pathlib, sys, sysconfig
+sys.exit(not pathlib.Path(sysconfig.get_path("include"), "Python.h").exists())'; then
+    rm -rf "$out/raw-fast" "$out/fast"
+    CC="$compiler" LDSHARED="$compiler -shared" "$tools/bin/python" -m build -o "$out/raw-fast" "$source/python/fast" \
+        >"$out/fast.log" 2>&1 || { tail -n 30 "$out/fast.log"; exit 1; }
+    rm -rf "$source/python/fast/echelon_sort_fast.egg-info"
+    PATH="$tools/bin:$PATH" auditwheel repair --plat "$platform" --only-plat -w "$out/fast" "$out"/raw-fast/*.whl \
+        >"$out/repair.log" 2>&1 || { tail -n 30 "$out/repair.log"; exit 1; }
+    echo "$out"/fast/*.whl
+else
+    echo "wheel.sh: there is no Python.h for this machine: the extension echelon-sort-fast is not built" >&2
+fi

@@ -16,6 +16,7 @@ source=$(cd "$(dirname "$0")/.." && pwd)
 absolute() { echo "$(cd "$(dirname "$1")" && pwd)/$(basename "$1")"; }
 wheel=$(absolute "$1")
 sdist=${2:+$(absolute "$2")}
+extension=$(echo "$(dirname "$wheel")"/fast/*.whl)
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 unset PYTHONPATH PYTHONHOME ECHELON_LIBRARY ECHELON_DEVICE
@@ -71,6 +72,20 @@ tests() {
     pytest_result "wheel, $name" "$work/log" "$status"
 }
 
+# extension_tests NAME PYTHON: the tests of the extension that make wheel has built next to the wheel.
+extension_tests() {
+    name=$1 python=$2
+    if [ ! -f "$extension" ]; then
+        skip "wheel: $name: the extension echelon-sort-fast is not built"
+    elif ! "$python" -m pip install -q --no-deps --no-index "$extension" >"$work/log" 2>&1; then
+        skip "wheel: $name: the extension is for other versions: $(tail -n 1 "$work/log")"
+    else
+        (cd "$work/empty" && PATH=$work/empty "$python" -m pytest -q -rs -p no:cacheprovider --color=no \
+            "$source/python/tests/test_fast.py") >"$work/log" 2>&1
+        pytest_result "wheel, $name, with the extension" "$work/log" $?
+    fi
+}
+
 # environment NAME PYTHON REQUIREMENT...: an environment with the wheel and the packages of the tests.
 environment() {
     name=$1 python=$2
@@ -90,7 +105,10 @@ for interpreter in $pythons; do
 import sys
 print("%d.%d.%d%s" % (*sys.version_info[:3], getattr(sys, "abiflags", "")))')
     if [ -z "$first" ]; then check "the contents of the wheel" contents "$interpreter"; fi
-    environment "$version" "$interpreter" && tests "Python $version" "$work/$version/bin/python"
+    if environment "$version" "$interpreter"; then
+        tests "Python $version" "$work/$version/bin/python"
+        extension_tests "Python $version" "$work/$version/bin/python"
+    fi
     if [ -z "$first" ]; then # the oldest NumPy, with the oldest interpreter
         first=$interpreter
         case $version in 3.9.*)

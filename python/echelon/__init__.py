@@ -22,6 +22,7 @@ except ImportError as error:
 from . import gf2, linalg, sparse
 from ._arrays.device_array import DeviceArray
 from ._declarations import VERSION as _VERSION
+from ._ops import fast as _fast
 from ._ops.arrange import (flip, matrix_transpose, permutation, repeat, roll, sample, scatter, shuffle, take,
                            take_along_axis)
 from ._ops.columns import argsort_columns, lexsort
@@ -68,3 +69,4 @@ __all__ = [
 ]
 __getattr__ = modules_on_demand(__name__, jax="JAX", torch="PyTorch")
 __dir__ = publish(globals())
+_fast.install(globals())

@@ -17,8 +17,8 @@ from .sort import one_dimension, same_length, segments_of
 
 OPS = {"sum": c.ECH_OP_SUM, "prod": c.ECH_OP_PRODUCT, "min": c.ECH_OP_MIN, "max": c.ECH_OP_MAX, "and": c.ECH_OP_AND,
        "or": c.ECH_OP_OR, "xor": c.ECH_OP_XOR}
-_WIDE = {c.ECH_I8: c.ECH_I64, c.ECH_I16: c.ECH_I64, c.ECH_I32: c.ECH_I64, c.ECH_U8: c.ECH_U64, c.ECH_U16: c.ECH_U64,
-         c.ECH_U32: c.ECH_U64, c.ECH_F16: c.ECH_F64, c.ECH_BF16: c.ECH_F64, c.ECH_F32: c.ECH_F64}
+WIDE = {c.ECH_I8: c.ECH_I64, c.ECH_I16: c.ECH_I64, c.ECH_I32: c.ECH_I64, c.ECH_U8: c.ECH_U64, c.ECH_U16: c.ECH_U64,
+        c.ECH_U32: c.ECH_U64, c.ECH_F16: c.ECH_F64, c.ECH_BF16: c.ECH_F64, c.ECH_F32: c.ECH_F64}
 _C_TYPES = {c.ECH_I8: ctypes.c_int8, c.ECH_I16: ctypes.c_int16, c.ECH_I32: ctypes.c_int32, c.ECH_I64: ctypes.c_int64,
             c.ECH_U8: ctypes.c_uint8, c.ECH_U16: ctypes.c_uint16, c.ECH_U32: ctypes.c_uint32,
             c.ECH_U64: ctypes.c_uint64, c.ECH_F32: ctypes.c_float, c.ECH_F64: ctypes.c_double}
@@ -37,13 +37,13 @@ class Plan:
         self.code = None if dtype is None else _arrays.code_of(dtype_name(dtype), "dtype")
         if self.code is None:
             grows = sums and wide_integers and not view.is_float
-            self.code = _WIDE.get(view.code, view.code) if grows else view.code
+            self.code = WIDE.get(view.code, view.code) if grows else view.code
             if view.kind == "bool":
                 self.code, self.kind = (c.ECH_I64, "") if grows else (view.code, "bool" if not sums else "")
         self.source = view
         computed = view.code
-        wide = sums and self.code != view.code and _WIDE.get(view.code) in (self.code, c.ECH_U64) and \
-            (self.code == _WIDE.get(view.code) or view.kind == "bool" and self.code == c.ECH_I64)
+        wide = sums and self.code != view.code and WIDE.get(view.code) in (self.code, c.ECH_U64) and \
+            (self.code == WIDE.get(view.code) or view.kind == "bool" and self.code == c.ECH_I64)
         if wide:
             computed = self.code
         elif self.code != view.code:  # converted before it is scanned, as in NumPy

@@ -19,7 +19,8 @@ from .._runtime.native import declared as c
 from .column_sort import argsort_column, nulls_first, sort_column
 from .time_keys import encoded, restored
 
-_DESCENDING = ctypes.addressof(_descending := native.struct(c.ech_sort_options, descending=1))
+DESCENDING = native.struct(c.ech_sort_options, descending=1)
+_DESCENDING = ctypes.addressof(DESCENDING)
 
 
 def options_of(descending, **fields):

@@ -15,7 +15,7 @@ from .. import _arrays
 from .._arrays import layout
 from .._arrays.numpy_family import address
 from . import context as contexts
-from . import native
+from . import fast, native
 from .errors import ArgumentError, DTypeError, OutOfMemoryError, UnsupportedError
 
 _host_device = os.environ.get("ECHELON_DEVICE") or "cpu"
@@ -47,6 +47,7 @@ def set_device(device):
     global _host_device
     contexts.get(device)
     _host_device = device
+    fast.device_changed(device)
 
 
 def host_context():

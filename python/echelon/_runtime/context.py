@@ -15,7 +15,7 @@ import os
 import threading
 import weakref
 
-from . import cuda, errors, native
+from . import cuda, errors, fast, native
 from .arguments import integer
 from .native import declared, functions
 
@@ -53,6 +53,7 @@ class Context:
     def close(self):
         """Waits for queued work and closes the context. In a child of fork() it only forgets it."""
         handle, self.handle = self.handle, None
+        fast.contexts_changed()
         if handle and self.process == os.getpid():
             self._leave_stream(handle)
             functions.ech_close(handle)
@@ -157,6 +158,19 @@ def get(device, family=None):
     context = _opened(device, family)
     _local.contexts[device, family] = context
     return context
+
+
+class _Fast:
+    """Takes the place of a family for the contexts of the extension."""
+
+    @staticmethod
+    def allocator(device):
+        return None
+
+
+def own_handle():
+    """The address of the context of this thread that only the extension echelon_fast uses, so that it is never busy."""
+    return get("cpu", _Fast).handle
 
 
 def _opened(device, family):
@@ -270,6 +284,7 @@ def _forget():
     _process = os.getpid()
     _gpu["lost"] = _gpu["lost"] or _gpu["used"]
     _local, _open_contexts, _open_lock = threading.local(), weakref.WeakSet(), threading.Lock()
+    fast.contexts_changed()
 
 
 if hasattr(os, "register_at_fork"):
