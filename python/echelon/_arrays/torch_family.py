@@ -20,6 +20,7 @@ class Torch:
 
     name = "torch"
     pools = True
+    arithmetic = True
 
     @staticmethod
     def view(x, name="x"):
