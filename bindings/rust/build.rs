@@ -12,9 +12,15 @@ fn main() {
         return;
     }
     let pkg_config = env::var("PKG_CONFIG").unwrap_or_else(|_| "pkg-config".to_string());
-    if let Ok(output) = Command::new(pkg_config).args(["--libs-only-L", "echelon"]).output() {
-        for flag in String::from_utf8_lossy(&output.stdout).split_whitespace() {
-            println!("cargo:rustc-link-search=native={}", flag.trim_start_matches("-L"));
+    match Command::new(pkg_config).args(["--libs-only-L", "echelon"]).output() {
+        Ok(output) if output.status.success() => {
+            for flag in String::from_utf8_lossy(&output.stdout).split_whitespace() {
+                println!("cargo:rustc-link-search=native={}", flag.trim_start_matches("-L"));
+            }
         }
+        _ => println!(
+            "cargo:warning=pkg-config does not find libechelon. If the linker does not find it either, set \
+             ECHELON_LIB_DIR to the folder of libechelon.so, or PKG_CONFIG_PATH to that of echelon.pc."
+        ),
     }
 }

@@ -3,8 +3,22 @@
 Arrays in host memory are processed by the CPU, arrays in GPU memory by their GPU, on the current stream of their
 library. Results have the type of the input.
 
+Arrays are positional arguments, options are keywords. axis= selects an axis, out= an array that receives the result,
+and stream= the stream of a GPU. In sorts NaN is the largest value. Exceptions are subclasses of echelon.Error. explain()
+states how a call is computed, and devices() lists the devices.
+
+linalg         dense matrices: products, direct solvers
+sparse         sparse matrices; sparse.linalg has iterative solvers
+gf2            matrices over GF(2); gf2.mod2 replaces ldpc.mod2
+torch, jax     operators with gradients, for torch.compile() and jax.jit()
+
 SPDX-License-Identifier: Apache-2.0
 """
+try:
+    import numpy  # noqa: F401
+except ImportError as error:
+    raise ImportError("echelon needs NumPy 1.23 or later: pip install numpy") from error
+
 from . import gf2, linalg, sparse
 from ._arrays.device_array import DeviceArray
 from ._declarations import VERSION as _VERSION
@@ -26,13 +40,14 @@ from ._ops.select import (compress, nonzero, partition_3way, partition_flags, pa
 from ._ops.sets import intersect1d, isin, merge, merge_many, merge_pairs, set_operation, setdiff1d, setxor1d, union1d
 from ._ops.sort import argsort, argsort_segments, is_sorted, sort, sort_pairs, sort_segments
 from ._ops.strings import argsort_strings, sort_strings
-from ._ops.topk import top_k, topk_segments
+from ._ops.topk import top_k, top_k_segments
 from ._ops.unique import mode, unique, unique_all, unique_counts, unique_inverse, unique_values
 from ._runtime.call import get_device, set_device
 from ._runtime.context import close_contexts, set_memory_limit, set_threads, synchronize
 from ._runtime.devices import devices
 from ._runtime.errors import (ArgumentError, CanceledError, DeviceError, DTypeError, Error, NoDeviceError,
                               OutOfMemoryError, UnsupportedError)
+from ._runtime.public import modules_on_demand, publish
 from ._runtime.record import explain, profile
 
 __version__ = ".".join(map(str, _VERSION))
@@ -49,8 +64,9 @@ __all__ = [
     "sample", "scan", "scan_by_key", "scan_segments", "scatter", "searchsorted", "select_if", "set_device",
     "set_memory_limit", "set_operation", "set_threads", "setdiff1d", "setxor1d", "shuffle", "sort", "sort_pairs",
     "sort_records", "sort_segments", "sort_strings", "sparse", "std", "sum", "synchronize", "take", "take_along_axis",
-    "top_k", "topk_segments", "union1d", "unique", "unique_all", "unique_by_key", "unique_consecutive",
+    "top_k", "top_k_segments", "union1d", "unique", "unique_all", "unique_by_key", "unique_consecutive",
     "unique_counts", "unique_inverse", "unique_values", "var",
 ]
-
+__getattr__ = modules_on_demand(__name__, jax="JAX", torch="PyTorch")
+__dir__ = publish(globals())
 _fast.install(globals())

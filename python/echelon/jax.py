@@ -18,6 +18,7 @@ from ._jax import ffi
 from ._runtime import native
 from ._runtime.errors import ArgumentError, DTypeError
 from ._runtime.native import declared as c
+from ._runtime.public import publish
 
 if not hasattr(jax, "ffi"):
     raise ImportError(f"echelon.jax needs JAX 0.4.38 or newer, but this is version {jax.__version__}")
@@ -124,7 +125,10 @@ _sorted.defvjp(_sorted_forward, _sorted_backward)
 
 
 def sort(x, axis=-1, descending=False):
-    """Sort an array along an axis. NaN is the largest value. The result has a gradient.
+    """Sort an array along an axis. NaN is the largest value.
+
+    x: array with at least one dimension. axis: the axis. descending: from the largest to the smallest. Returns an array
+    like x, which has a gradient.
 
     >>> import jax.numpy, echelon.jax
     >>> echelon.jax.sort(jax.numpy.array([3, 1, 2])).tolist()
@@ -136,6 +140,8 @@ def sort(x, axis=-1, descending=False):
 
 def argsort(x, axis=-1, descending=False):
     """Return the positions (int32) that sort an array along an axis, stably.
+
+    x, axis, descending: as for sort().
 
     >>> import jax.numpy, echelon.jax
     >>> echelon.jax.argsort(jax.numpy.array([3, 1, 2])).tolist()
@@ -170,7 +176,8 @@ _selected.defvjp(_selected_forward, _selected_backward)
 def top_k(x, k, axis=-1, mode="largest"):
     """Return the k largest or smallest elements along an axis in order, and their positions (int32).
 
-    If elements are equal, the one with the lower position is first. The values have a gradient.
+    x: array with at least one dimension. k: 0 to the size of the axis. mode: "largest" or "smallest". If elements are
+    equal, the one with the lower position is first. The values have a gradient.
 
     >>> import jax.numpy, echelon.jax
     >>> echelon.jax.top_k(jax.numpy.array([3, 1, 2]), 2)[1].tolist()
@@ -247,3 +254,6 @@ def segment_sum(x, offsets):
     if not offsets.shape[0]:
         raise ArgumentError("offsets is empty, but must contain the number of segments plus one")
     return _summed(x, offsets)
+
+
+__dir__ = publish(globals())

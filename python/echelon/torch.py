@@ -19,6 +19,7 @@ from ._ops import scan as _scan  # noqa: F401
 from ._ops import sort as _sort  # noqa: F401
 from ._ops import topk as _topk  # noqa: F401
 from ._runtime.errors import ArgumentError, DTypeError
+from ._runtime.public import publish
 
 if not hasattr(torch.library, "register_autograd"):
     raise ImportError(f"echelon.torch needs PyTorch 2.4 or newer, but this is version {torch.__version__}")
@@ -88,8 +89,9 @@ _sort_op.register_autograd(lambda ctx, values, indices: (_scatter_back(ctx, valu
 def sort(x, dim=-1, descending=False):
     """Sort a tensor along a dimension, with the positions. The gradient of values flows back to x.
 
-    x: tensor with at least one dimension. The sort is stable; NaN is the largest value. Returns SortResult(values,
-    indices), as torch.sort(stable=True).
+    x: tensor with at least one dimension. dim: the dimension. descending: from the largest to the smallest.
+
+    Returns SortResult(values, indices), as torch.sort(stable=True). The sort is stable; NaN is the largest value.
 
     >>> import torch, echelon.torch
     >>> echelon.torch.sort(torch.tensor([3., 1., 2.])).values
@@ -100,6 +102,8 @@ def sort(x, dim=-1, descending=False):
 
 def argsort(x, dim=-1, descending=False):
     """Return the positions that sort a tensor along a dimension: sort(x, dim, descending).indices.
+
+    x, dim, descending: as for sort().
 
     >>> import torch, echelon.torch
     >>> echelon.torch.argsort(torch.tensor([3., 1., 2.]))
@@ -131,8 +135,10 @@ _topk_op.register_autograd(lambda ctx, values, indices: (_scatter_back(ctx, valu
 def topk(x, k, dim=-1, largest=True):
     """Return the k largest or smallest elements along a dimension in order, with their positions.
 
-    Equal elements are in the order of their positions; NaN is the largest value. Returns TopKResult(values, indices),
-    as torch.topk(). The gradient of values flows back to x.
+    x: tensor with at least one dimension. k: 0 to the size of the dimension dim. largest: False selects the smallest.
+
+    Returns TopKResult(values, indices), as torch.topk(). Equal elements are in the order of their positions; NaN is the
+    largest value. The gradient of values flows back to x.
 
     >>> import torch, echelon.torch
     >>> echelon.torch.topk(torch.tensor([3., 1., 2.]), 2)
@@ -169,9 +175,10 @@ _cumsum_op.register_autograd(lambda ctx, grad: (_cumsum_op(grad, ctx.dim, not ct
 
 
 def cumsum(x, dim=-1, reverse=False):
-    """Return the cumulative sum along a dimension; with reverse, from the last element to the first.
+    """Return the cumulative sum along a dimension.
 
-    The result has the dtype of x for floats and int64 otherwise. It has a gradient.
+    x: tensor with at least one dimension. dim: the dimension. reverse: from the last element to the first. The result
+    has the dtype of x for floats and int64 otherwise. It has a gradient.
 
     >>> import torch, echelon.torch
     >>> echelon.torch.cumsum(torch.tensor([1., 2., 3.]))
@@ -264,3 +271,6 @@ def segment_reduce(x, offsets, op="sum"):
     if offsets.device != x.device:
         raise ArgumentError(f"offsets is on device {offsets.device}, but x is on {x.device}")
     return _segment_op(x, offsets, op)
+
+
+__dir__ = publish(globals())

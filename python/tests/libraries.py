@@ -29,7 +29,7 @@ def _cupy():
 
 
 def library(name):
-    """The library "numpy", "torch", "torch-cuda", "cupy", "device" or "device-cuda"; skips the test if it is not installed."""
+    """The library "numpy", "torch", "torch-cuda", "cupy", "device" or "device-cuda"; skips the test without it."""
     if name == "numpy":
         return Library((np.ndarray, np.generic), np.asarray, np.asarray)
     if name == "cupy":

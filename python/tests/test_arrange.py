@@ -41,6 +41,8 @@ def test_index_dtypes(rng, index):
     x = rng.random(100)
     positions = rng.integers(0 if index[0] == "u" else -100, 100, 50).astype(index)
     same(echelon.take(x, positions), x[positions])
+    square = x[:16].reshape(4, 4)
+    same(echelon.take(square, [5, -1]), np.take(square, [5, -1]))
     same(echelon.take_along_axis(x, positions), x[positions])
     same(echelon.take(x, positions[::2]), x[positions[::2]])
     same(echelon.take(x, positions.tolist()), x[positions])
@@ -183,7 +185,7 @@ def test_torch(rng):
     (lambda x: echelon.take(x, [-5]), ValueError, "index"),
     (lambda x: echelon.take(x, [0.5]), TypeError, "indices has dtype float64"),
     (lambda x: echelon.take(x, [True]), TypeError, "indices has dtype bool"),
-    (lambda x: echelon.take(np.float64(1), [0]), ValueError, "x has no dimensions"),
+    (lambda x: echelon.take(np.float64(1), [0], axis=0), ValueError, "x has no dimensions"),
     (lambda x: echelon.take(np.empty((3, 0)), [3], axis=0), ValueError, "outside the 3 items"),
     (lambda x: echelon.take(x, [0], out=np.empty(2)), ValueError, "out has shape"),
     (lambda x: echelon.take_along_axis(x, [4]), ValueError, "outside the 4 elements"),

@@ -6,6 +6,7 @@ SPDX-License-Identifier: Apache-2.0
 """
 import doctest
 import importlib.util
+import inspect
 import pkgutil
 import re
 from pathlib import Path
@@ -53,3 +54,27 @@ def test_docstring(test):
     report = []
     result = doctest.DocTestRunner(Checker(), verbose=False).run(test, out=report.append)
     assert result.attempted > 0 and result.failed == 0, "".join(report)
+
+
+def public_functions():
+    """The functions of the public modules. Those of gf2.mod2 are described by ldpc."""
+    for name in ("echelon", "echelon.gf2", "echelon.linalg", "echelon.sparse", "echelon.sparse.linalg",
+                 "echelon.torch", "echelon.jax"):
+        try:
+            module = importlib.import_module(name)
+        except ModuleNotFoundError:
+            continue
+        for key in module.__all__:
+            if inspect.isfunction(getattr(module, key)):
+                yield pytest.param(getattr(module, key), id=f"{name}.{key}")
+
+
+@pytest.mark.parametrize("function", list(public_functions()))
+def test_form(function):
+    """A docstring has an example, names all parameters, and states what is returned."""
+    text = inspect.getdoc(function)
+    assert ">>> " in text
+    for name in inspect.signature(function).parameters:
+        assert re.search(rf"\b{name}\b", text), f"the docstring does not name {name}"
+    returns_nothing = ("close_contexts", "set_device", "set_memory_limit", "set_threads", "synchronize")
+    assert re.search(r"\b(Return|Yield)s?\b", text) or function.__name__ in returns_nothing

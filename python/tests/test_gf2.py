@@ -436,6 +436,7 @@ def test_streams_and_devices(rng):
     (lambda a: gf2.solve_batched([a], a[:, :3]), ValueError, "b has shape"),
     (lambda a: gf2.Matrix.from_packed(a, 5), ValueError, "does not fit cols = 5"),
     (lambda a: gf2.Matrix.from_packed(a.astype("u4"), 5), TypeError, "packed has dtype uint32"),
+    (lambda a: gf2.Matrix.from_packed(a[0].astype("u1"), 5), ValueError, "packed has 1 dimensions"),
     (lambda a: gf2.Matrix.from_packed(a, 40, copy=False), ValueError, "copy is False"),
     (lambda a: gf2.Matrix.from_packed(a, -1), ValueError, "cols is -1"),
     (lambda a: gf2.Matrix.zeros(2**32, 1), ValueError, "rows is 4294967296"),

@@ -180,8 +180,10 @@ def test_example(capsys, width):
     (lambda H, s, o: gf2.osd(H, s, o, osd_order=1.5), TypeError, "osd_order is 1.5"),
     (lambda H, s, o: gf2.osd(H, s, o, osd_order=21, method="e"), ValueError, "osd_order is 21"),
     (lambda H, s, o: gf2.osd(H, s, o, method="OSD_CS"), ValueError, "method is 'OSD_CS'"),
-    (lambda H, s, o: gf2.osd(H, s, o, weights=[1.0]), ValueError, "weights has dtype"),
-    (lambda H, s, o: gf2.osd(H, s, o, bit_packed=True), ValueError, "syndromes has dtype int64"),
+    (lambda H, s, o: gf2.osd(H, s, o, weights=[1.0]), ValueError, "weights has shape"),
+    (lambda H, s, o: gf2.osd(H, s, o, weights=[1]), TypeError, "weights has dtype int64"),
+    (lambda H, s, o: gf2.osd(H, s[0].astype("u1"), o, bit_packed=True), ValueError, "syndromes has shape"),
+    (lambda H, s, o: gf2.osd(H, s, o, bit_packed=True), TypeError, "syndromes has dtype int64"),
 ])
 def test_errors(call, error, text):
     with pytest.raises(error, match=text):

@@ -31,7 +31,7 @@ CALLS = {
     "top_k": lambda a, i, u: echelon.top_k(a, 2),
     "top_k axis 0": lambda a, i, u: echelon.top_k(a, 7, axis=0, mode="smallest", sorted=False, dtype="int32"),
     "top_k counts": lambda a, i, u: echelon.top_k(a.T, 4, counts=[0, 2, 4]),
-    "topk_segments": lambda a, i, u: echelon.topk_segments(i, [0, 2, 20], 5),
+    "top_k_segments": lambda a, i, u: echelon.top_k_segments(i, [0, 2, 20], 5),
     "partition": lambda a, i, u: echelon.partition(i, [3, -2]),
     "argpartition": lambda a, i, u: echelon.argpartition(i, 4, dtype="int32"),
     "partition axis": lambda a, i, u: echelon.partition(a, 4, axis=0),
@@ -56,8 +56,8 @@ CALLS = {
     "unique_consecutive": lambda a, i, u: echelon.unique_consecutive(i // 4, return_inverse=True, return_counts=True),
     "unique_by_key": lambda a, i, u: echelon.unique_by_key(i // 4, a),
     "take": lambda a, i, u: echelon.take(a, i, axis=0),
-    "take negative": lambda a, i, u: echelon.take(a.T, -1 - i),
-    "take list": lambda a, i, u: echelon.take(a, [[0, -1], [1, 2]]),
+    "take negative": lambda a, i, u: echelon.take(a.T, -1 - i, axis=-1),
+    "take list": lambda a, i, u: echelon.take(a, [[0, -1], [1, 2]], axis=-1),
     "take_along_axis": lambda a, i, u: echelon.take_along_axis(a, echelon.argsort(a, axis=0), axis=0),
     "take_along_axis wide": lambda a, i, u: echelon.take_along_axis(a, i[:4].reshape(4, 1) - 9, axis=0),
     "scatter": lambda a, i, u: echelon.scatter(a, [3, -1], a[:2]),
@@ -122,7 +122,7 @@ def test_out(rng, name):
 @pytest.mark.parametrize("call", [
     lambda x: echelon.take(x, [100]), lambda x: echelon.take(x, [-101]), lambda x: echelon.scatter(x, [100], x[:1]),
     lambda x: echelon.take_along_axis(x, [100]), lambda x: echelon.merge_many(x, [0, 9]),
-    lambda x: echelon.topk_segments(x, [0, 101], 1), lambda x: echelon.rle_decode(x, [2] * 100, total=100)])
+    lambda x: echelon.top_k_segments(x, [0, 101], 1), lambda x: echelon.rle_decode(x, [2] * 100, total=100)])
 def test_errors_of_queued_calls(name, call):
     x = library(name).make(np.zeros(100, "f4"))
     with pytest.raises(echelon.ArgumentError):

@@ -73,6 +73,10 @@ def test_nan(rng, dtype):
 def test_dtypes(rng):
     x = rng.random(10_000).astype("f4")
     assert echelon.sum(x, dtype="float64") == pytest.approx(x.astype("f8").sum(), rel=1e-15)
+    for name in ("nansum", "nanprod", "nanmean", "nanvar", "nanstd"):
+        result = getattr(echelon, name)(x[:5], dtype="float64")
+        assert result.dtype == "f8" and result == pytest.approx(getattr(np, name)(x[:5].astype("f8")), rel=1e-6)
+    assert echelon.var(x, correction=np.int64(1)) == echelon.var(x, correction=1)
     assert echelon.sum(x, dtype=np.float64).dtype == np.float64
     assert echelon.sum(np.array([200, 100], "u1"), dtype="uint8") == 44
     assert echelon.mean(np.array([1, 2], "i4")).dtype == np.float64
@@ -111,6 +115,9 @@ def test_minmax_and_dot(rng):
         low, high = echelon.minmax(x, axis=axis)
         same(low, x.min(axis=axis))
         same(high, x.max(axis=axis))
+        low, high = echelon.minmax(x, axis=axis, keepdims=True)
+        same(low, x.min(axis=axis, keepdims=True))
+        same(high, x.max(axis=axis, keepdims=True))
     a, b = rng.integers(0, 9, (2, 100)).astype("i4")
     same(echelon.dot(a, b), np.int64(np.dot(a.astype("i8"), b)))
     assert echelon.dot(x[0], x[1]) == pytest.approx(np.dot(x[0], x[1]))
@@ -146,12 +153,12 @@ def test_empty():
     (lambda x: echelon.sum(x, dtype="complex64"), TypeError, "dtype has dtype complex64"),
     (lambda x: echelon.argmin(x, axis=(0,)), TypeError, "axis is"),
     (lambda x: echelon.var(x, correction="1"), TypeError, "correction"),
-    (lambda x: echelon.dot(x, x.astype("f4")), TypeError, "b has dtype float32"),
-    (lambda x: echelon.dot(x, x[1:]), ValueError, "b has length 3"),
+    (lambda x: echelon.dot(x, x.astype("f4")), TypeError, "x2 has dtype float32"),
+    (lambda x: echelon.dot(x, x[1:]), ValueError, "x2 has length 3"),
     (lambda x: echelon.reduce_segments(x, [0, 9]), ValueError, "offsets"),
     (lambda x: echelon.reduce_segments(x, [2, 1]), ValueError, "offsets"),
     (lambda x: echelon.reduce_segments(x, [0, 4], "median"), ValueError, "op is 'median'"),
-    (lambda x: echelon.reduce_by_key(x[1:], x), ValueError, "x has length 4"),
+    (lambda x: echelon.reduce_by_key(x[1:], x), ValueError, "values has length 4"),
     (lambda x: echelon.reduce_segments(x, [0, 4], "xor"), TypeError, "xor"),
 ])
 def test_errors(call, error, text):

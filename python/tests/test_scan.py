@@ -121,7 +121,7 @@ def test_histogram2d(rng):
     (lambda x: echelon.scan(x, init="a"), TypeError, "init is 'a'"),
     (lambda x: echelon.scan(x.astype("i1"), init=300), ValueError, "init is 300"),
     (lambda x: echelon.scan_segments(x, [0, 5]), ValueError, "offsets"),
-    (lambda x: echelon.scan_by_key(x[:2], x), ValueError, "x has length 4"),
+    (lambda x: echelon.scan_by_key(x[:2], x), ValueError, "values has length 4"),
     (lambda x: echelon.histogram(x, 0), ValueError, "bins is 0"),
     (lambda x: echelon.histogram(x, "auto"), TypeError, "bins is 'auto'"),
     (lambda x: echelon.histogram(x, [1]), ValueError, "at least 2"),

@@ -59,7 +59,8 @@ def test_stub(stub):
 def test_every_public_module_has_a_stub():
     modules = {path.relative_to(PACKAGE) for path in PACKAGE.rglob("*.py") if not path.name.startswith("_")
                or path.name == "__init__.py"}
-    public = {path for path in modules if not any(part.startswith("_") and part != "__init__.py" for part in path.parts)}
+    public = {path for path in modules
+              if not any(part.startswith("_") and part != "__init__.py" for part in path.parts)}
     assert {path.with_suffix(".pyi") for path in public if path.name != "mod2.py"} == set(STUBS)
 
 
@@ -80,8 +81,8 @@ with echelon.profile() as p:
     p.calls
 echelon.sort(x, order=1)  # expect an error
 """)
-    run = subprocess.run([sys.executable, "-m", "mypy", "--strict", "--follow-imports=silent", "--cache-dir", str(tmp_path / "cache"),
-                          str(program)], capture_output=True, text=True, env={"MYPYPATH": str(PACKAGE.parent)},
+    run = subprocess.run([sys.executable, "-m", "mypy", "--strict", "--follow-imports=silent", "--cache-dir",
+                          str(tmp_path / "cache"), str(program)], capture_output=True, text=True, env={"MYPYPATH": str(PACKAGE.parent)},
                          check=False)
     errors = [line for line in run.stdout.splitlines() if ": error:" in line]
     assert len(errors) == 1 and 'Unexpected keyword argument "order"' in errors[0], run.stdout

@@ -301,9 +301,9 @@ def test_finalizer_in_a_call():
 @pytest.mark.parametrize("call, error, text", [
     (lambda: echelon.set_threads(-1), echelon.ArgumentError, "threads is -1"),
     (lambda: echelon.set_threads(2**31), echelon.ArgumentError, "threads is 2147483648"),
-    (lambda: echelon.set_threads(1.5), echelon.DTypeError, "threads is float"),
+    (lambda: echelon.set_threads(1.5), echelon.DTypeError, "threads is 1.5"),
     (lambda: echelon.set_memory_limit(2**64), echelon.ArgumentError, "size is 1844"),
-    (lambda: echelon.set_memory_limit("1"), echelon.DTypeError, "size is str"),
+    (lambda: echelon.set_memory_limit("1"), echelon.DTypeError, "size is '1'"),
     (lambda: echelon.set_device(0), echelon.DTypeError, "device is int"),
     (lambda: echelon.set_device("cpu\0"), echelon.ArgumentError, "device is"),
     (lambda: echelon.set_device("gpu"), echelon.ArgumentError, "gpu"),

@@ -64,16 +64,16 @@ def test_counts(rng):
 
 def test_segments(rng):
     x, offsets = numbers(rng, 100, "float64"), [0, 3, 3, 60, 100]
-    values, index = echelon.topk_segments(x, offsets, 5)
+    values, index = echelon.top_k_segments(x, offsets, 5)
     for row, (begin, end) in enumerate(zip(offsets, offsets[1:])):
         expected = expected_of(x[begin:end], min(5, end - begin), 0)
         same(values[row, :len(expected[0])].copy(), expected[0])
         same(index[row, :len(expected[0])].copy(), expected[1])
         assert (values[row, end - begin:] == 0).all() and (index[row, end - begin:] == -1).all()
-    assert echelon.topk_segments(x, offsets, 5, counts=[1, 1, 1, 1])[1][:, 1:].max() == -1
+    assert echelon.top_k_segments(x, offsets, 5, counts=[1, 1, 1, 1])[1][:, 1:].max() == -1
     times = rng.integers(1, 9, 100).view("M8[s]")
-    assert np.isnat(echelon.topk_segments(times, [0, 1], 1)[0]).tolist() == [[False]]
-    assert echelon.topk_segments(times, [0, 1], 2)[0].view("i8")[0, 1] == 0
+    assert np.isnat(echelon.top_k_segments(times, [0, 1], 1)[0]).tolist() == [[False]]
+    assert echelon.top_k_segments(times, [0, 1], 2)[0].view("i8")[0, 1] == 0
 
 
 def test_torch(rng):
@@ -87,7 +87,7 @@ def test_torch(rng):
 
 
 @pytest.mark.parametrize("call, error, text", [
-    (lambda x: echelon.top_k(x, 5), ValueError, "k is 5, but must be at most 4"),
+    (lambda x: echelon.top_k(x, 5), ValueError, "k is 5, but must be from 0 to 4"),
     (lambda x: echelon.top_k(x, -1), ValueError, "k is -1"),
     (lambda x: echelon.top_k(x, 1.5), TypeError, "k is 1.5"),
     (lambda x: echelon.top_k(x, 1, mode="best"), ValueError, "mode is 'best'"),
@@ -95,8 +95,8 @@ def test_torch(rng):
     (lambda x: echelon.top_k(x, 1, counts=[1, 1]), ValueError, "counts has shape"),
     (lambda x: echelon.top_k(x.reshape(2, 2), 1, counts=[0.5, 1]), TypeError, "counts has dtype"),
     (lambda x: echelon.top_k(x, 1, out=(np.empty(2), np.empty(1, "i8"))), ValueError, r"out\[0\] has shape"),
-    (lambda x: echelon.topk_segments(x, [0, 9], 1), ValueError, "offsets"),
-    (lambda x: echelon.topk_segments(x, [0, 4], 1, counts=[1, 2]), ValueError, "counts has shape"),
+    (lambda x: echelon.top_k_segments(x, [0, 9], 1), ValueError, "offsets"),
+    (lambda x: echelon.top_k_segments(x, [0, 4], 1, counts=[1, 2]), ValueError, "counts has shape"),
 ])
 def test_errors(call, error, text):
     with pytest.raises(error, match=text) as raised:

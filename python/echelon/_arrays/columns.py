@@ -13,7 +13,6 @@ from . import pandas_parts, parts, text
 from .arrow import import_arrow
 from .numpy_family import NumPy
 from .parts import Part
-from .view import View
 
 ARROW = ("__arrow_c_array__", "__arrow_c_stream__", "__arrow_c_device_array__")
 

@@ -37,6 +37,7 @@ class CuPy:
 
     name = "cupy"
     pools = True
+    arithmetic = True
     dtype = NumPy.dtype
     bool_dtype = NumPy.bool_dtype
 

@@ -22,7 +22,7 @@ class DeviceFamily:
 
     name = "device"
     pools = False
-    arithmetic = False  # the arrays have no operators
+    arithmetic = False
     dtype = staticmethod(NumPy.dtype)
     bool_dtype = staticmethod(NumPy.bool_dtype)
 

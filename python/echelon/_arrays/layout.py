@@ -132,22 +132,23 @@ def _range_of(view):
 
 def entangled(view, other, may_be=False):
     """Whether two arrays overlap. may_be: not if each element of one is at the place of the same one of the other."""
-    if view.size == 0 or other.size == 0:
-        return False
     if may_be and view.pointer == other.pointer and (view.shape, view.strides, view.code) == \
             (other.shape, other.strides, other.code):
         return False
-    return _ranges_overlap(view, other)
+    return ranges_overlap(view, other)
 
 
-def _ranges_overlap(view, other):
+def ranges_overlap(view, other):
+    """Whether the ranges of addresses of two arrays have a byte in common; an empty array has none."""
+    if view.size == 0 or other.size == 0:
+        return False
     (first, last), (other_first, other_last) = _range_of(view), _range_of(other)
     return first < other_last and other_first < last and view.device == other.device
 
 
 def overlap(view, other):
     """Whether two arrays have a byte in common; on a GPU, whether their ranges of addresses have one."""
-    if view.size == 0 or other.size == 0 or not _ranges_overlap(view, other):
+    if not ranges_overlap(view, other):
         return False
     if view.device != "cpu":
         return True

@@ -66,6 +66,7 @@ class NumPy:
     name = "numpy"
     codes = _CODES
     pools = False  # whether it has an allocator of device memory
+    arithmetic = True  # whether its arrays have operators, such as * and []
 
     @staticmethod
     def view(x, name="x"):

@@ -4,6 +4,7 @@ SPDX-License-Identifier: Apache-2.0
 """
 import numpy as np
 
+from .._runtime.arguments import integer
 from .._runtime.errors import ArgumentError, DTypeError
 from .._runtime.native import declared as c
 
@@ -120,10 +121,14 @@ def dtype_name(dtype, what="dtype"):
 
 def normalized_axis(axis, ndim, name="axis"):
     """An axis as a number from 0 to ndim - 1."""
-    try:
-        number = axis.__index__()
-    except (AttributeError, TypeError):
-        raise DTypeError(f"{name} is {axis!r}, but must be an integer") from None
+    number = integer(axis, name)
     if not -ndim <= number < ndim:
         raise ArgumentError(f"{name} is {number}, but the array has {ndim} dimensions")
     return number + ndim if number < 0 else number
+
+
+def check_indices(view, name):
+    """The View, if it has a dtype of indices."""
+    if view.code not in INDEX_CODES or view.kind:
+        raise DTypeError(f"{name} has dtype {view.dtype}, but must have int32, uint32, int64 or uint64")
+    return view

@@ -5,13 +5,14 @@ SPDX-License-Identifier: Apache-2.0
 import numpy as np
 
 from .. import _arrays
-from .._arrays.layout import along_last, moved_back
-from .._arrays.view import INDEX_CODES, normalized_axis
+from .._arrays.layout import along_last, moved_back, ranges_overlap
+from .._arrays.numpy_family import address
+from .._arrays.view import check_indices, normalized_axis
+from .._runtime.arguments import integer
 from .._runtime.call import Job, operation
 from .._runtime.errors import ArgumentError, DTypeError
 from .._runtime.native import declared as c
-from .common import (Items, cast, current_device, index_view, integer, is_signed, namespace, pointer_to, reshaped,
-                     result_for, wrapped)
+from .common import Items, cast, current_device, index_view, is_signed, namespace, reshaped, result_for, wrapped
 from .select import decoded
 from .sort import index_code
 
@@ -50,11 +51,12 @@ def _check_empty(job, index, extent):
 
 
 @operation
-def take(x, indices, /, *, axis=-1, out=None):
+def take(x, indices, /, *, axis=None, out=None):
     """Read items of an array by position along an axis.
 
     x: array of at least one dimension. indices: integers, an array of any shape; negative ones count from the end.
-    axis: the axis; None reads from the flattened array. out: an array of the shape of the result and the dtype of x.
+    axis: the axis; None, the default, reads from the flattened array. out: an array of the shape of the result and the
+    dtype of x.
 
     Returns an array with the shape of x in which the shape of indices replaces the axis. Raises ArgumentError for an
     index outside the axis; if the arrays are in GPU memory, synchronize() raises it.
@@ -83,7 +85,7 @@ def _flat_positions(job, index, axis, cols):
         raise ArgumentError(f"indices contains a position outside the {cols} elements of axis {axis}")
     starts = job.add(family.view(family.empty(shape[:1], family.dtype(c.ECH_I64), job.device)))
     step = np.full(1, cols, np.int64)
-    job.call("ech_iota", starts.pointer, starts.size, c.ECH_I64, None, pointer_to(step))
+    job.call("ech_iota", starts.pointer, starts.size, c.ECH_I64, None, address(step))
     with current_device(index):
         places = places + (places < 0) * cols + xp.reshape(starts.array, (shape[0], 1))
         places[invalid] = -1
@@ -158,7 +160,7 @@ def scatter(x, indices, values, /, *, out=None):
     items = _scattered(job, view, values, index.size)
     target = job.output(out, view.shape, view.code, view.kind, view, same=view)
     result = target if target.contiguous else job.empty(view.shape, view.code, view.kind, view)
-    if _overlap(result, items) or _overlap(result, index):
+    if ranges_overlap(result, items) or ranges_overlap(result, index):
         result = job.empty(view.shape, view.code, view.kind, view)
     source = job.contiguous(view)
     if result.pointer != source.pointer and result.size:
@@ -166,10 +168,6 @@ def scatter(x, indices, values, /, *, out=None):
     extent = view.shape[0]
     _indexed(job, "ech_scatter", items, index, result, index.size, extent, view.nbytes // extent if extent else 0)
     return job.finish(target, out, result)
-
-
-def _overlap(first, second):
-    return first.pointer < second.pointer + second.nbytes and second.pointer < first.pointer + first.nbytes
 
 
 def _scattered(job, view, values, m):
@@ -242,7 +240,7 @@ def _reversed(job, view, n, item_bytes):
 
 
 @operation
-def roll(x, shift, /, *, axis=None, out=None):
+def roll(x, /, shift, *, axis=None, out=None):
     """Rotate the items of an array along an axis: the item at position i moves to position i + shift, modulo the size.
 
     x: array of any shape. shift: an integer, or a tuple of integers for several axes. axis: the axis, or a tuple of
@@ -335,7 +333,7 @@ def repeat(x, repeats, /, *, axis=None, out=None):
         total = number * items.n
         lengths = job.empty((items.n,), c.ECH_I64)
         value = np.full(1, number, np.int64)
-        job.call("ech_fill", lengths.pointer, items.n, 8, pointer_to(value))
+        job.call("ech_fill", lengths.pointer, items.n, 8, address(value))
     elif lengths.ndim == 0 or lengths.shape == (1,):
         lengths = reshaped(job, job.contiguous(lengths), (1,))
         lengths = job.add(lengths.family.view(namespace(lengths).broadcast_to(lengths.array, (items.n,))))
@@ -371,10 +369,8 @@ def permutation(n, /, *, seed=0, dtype=None, out=None):
     else:
         if _arrays.family_of(out) is None:
             raise DTypeError(f"out is {type(out).__name__}, but must be an array")
-        target = _arrays.view(out, "out")
+        target = check_indices(_arrays.view(out, "out"), "out")
         job = Job(target)
-        if target.code not in INDEX_CODES or target.kind:
-            raise DTypeError(f"out has dtype {target.dtype}, but must have int32, uint32, int64 or uint64")
         index_code(_arrays.NAMES[target.code], n)
         target = job.output(out, (n,), target.code, same=target)
     result = result_for(job, target)

@@ -9,9 +9,8 @@ import sys
 import numpy as np
 
 from .. import _arrays
-from .._arrays.numpy_family import address
 from .._arrays.view import BYTES, CODES, INDEX_CODES, NAMES, normalized_axis
-from .._runtime.arguments import choice, integer, real  # noqa: F401  for the other modules
+from .._runtime.arguments import number as as_float
 from .._runtime.errors import ArgumentError, DTypeError
 from .._runtime.native import declared as c
 from .sort import options_of
@@ -114,11 +113,11 @@ def element(value, view, name):
     except (TypeError, ValueError):
         raise DTypeError(f"{name} is {value!r}, but must be a number") from None
     if view.code == c.ECH_BF16:
-        return _bfloat16_bits(real(scalar, name))
+        return _bfloat16_bits(as_float(scalar, name))
     dtype = np.dtype(NAMES[view.code])
     if view.is_float:
         with np.errstate(over="ignore"):
-            return np.full(1, real(scalar, name), dtype)
+            return np.full(1, as_float(scalar, name), dtype)
     limits = np.iinfo(dtype)
     if scalar != scalar or scalar in (float("inf"), float("-inf")) or int(scalar) != scalar or \
             not limits.min <= scalar <= limits.max:
@@ -138,14 +137,14 @@ def _bfloat16_bits(value):
     return np.full(1, bits >> 16 & 0xFFFF, np.uint16)
 
 
-def pointer_to(array):
-    """The address of an array of NumPy."""
-    return address(array)
-
-
 def host_counts(n=1):
     """n numbers of u64 in host memory: a call that writes them waits for its work."""
     return (ctypes.c_uint64 * n)()
+
+
+def head(job, view, count):
+    """The View of the first elements of an array."""
+    return job.add(view.family.view(view.family.head(view.array, count)))
 
 
 def flat(job, view):

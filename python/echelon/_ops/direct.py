@@ -11,13 +11,15 @@ from typing import Any, NamedTuple, Optional
 import numpy as np
 
 from .. import _arrays
+from .._arrays.layout import ranges_overlap
 from .._arrays.view import View
 from .._runtime import native
-from .._runtime.arguments import real
+from .._runtime.arguments import integer, number
 from .._runtime.call import Job, operation
-from .._runtime.errors import ArgumentError, DTypeError, Error, UnsupportedError
+from .._runtime.errors import ArgumentError, Error, UnsupportedError
 from .._runtime.native import declared as c
-from .floats import cast, check_number, common_float, overlap
+from .common import cast
+from .floats import check_number, common_float
 from .products import Matrices, algorithm_of
 
 FACTORIZATIONS = {None: c.ECH_FACTOR_AUTO, "lu": c.ECH_FACTOR_LU, "cholesky": c.ECH_FACTOR_CHOLESKY,
@@ -84,15 +86,7 @@ def _report_of(report):
 def _options(factorization, refine, algorithm):
     if not (factorization is None or isinstance(factorization, str)) or factorization not in FACTORIZATIONS:
         raise ArgumentError(f"factorization is {factorization!r}, but must be None, 'lu', 'cholesky' or 'qr'")
-    steps = 0
-    if refine is not None:
-        try:
-            steps = refine.__index__()
-        except (AttributeError, TypeError):
-            raise DTypeError(f"refine is {refine!r}, but must be an integer or None") from None
-        if not 0 <= steps <= 1000:
-            raise ArgumentError(f"refine is {steps}, but must be from 0 to 1000")
-        steps = steps or -1
+    steps = 0 if refine is None else integer(refine, "refine", 0, 1000) or -1
     return native.struct(c.ech_direct_options, kind=FACTORIZATIONS[factorization], refine=steps,
                          algorithm=algorithm_of(algorithm))
 
@@ -214,7 +208,7 @@ def solve(a, b, /, *, factorization=None, refine=None, algorithm=None, info=Fals
     if vector:
         second = _column(job, second)
     place = target
-    if not target.contiguous or overlap(target, first) or overlap(target, second):
+    if not target.contiguous or ranges_overlap(target, first) or ranges_overlap(target, second):
         place = job.empty(target.shape, code)
     x = _as_matrices(job, place, batch + (n, columns))
     reports = _solve_each(job, Matrices(job, first, False), Matrices(job, second, False), x, batch, options, info)
@@ -289,7 +283,7 @@ def inv(x, /, *, factorization=None, refine=0, algorithm=None, info=False, out=N
     job, view = _matrix(x)
     options = _options(factorization, refine, algorithm)
     target = job.output(out, view.shape, view.code)
-    place = target if target.contiguous and not overlap(target, view) else job.empty(view.shape, view.code)
+    place = target if target.contiguous and not ranges_overlap(target, view) else job.empty(view.shape, view.code)
     a, inverse = Matrices(job, view, False), Matrices(job, place, False)
     n, batch = view.shape[-1], view.shape[:-2]
     places = [_batches(a, batch), _batches(inverse, batch)]
@@ -386,7 +380,7 @@ def lstsq(a, b, /, rcond=None, *, refine=None, algorithm=None, info=False):
     options = _options("qr", refine, algorithm)
     if first.ndim != 2:
         raise LinAlgError(f"a has {first.ndim} dimensions, but must have two")
-    rcond = None if rcond is None else real(rcond, "rcond")
+    rcond = None if rcond is None else number(rcond, "rcond")
     m, n = first.shape
     vector = second.ndim == 1
     if second.ndim not in (1, 2) or second.shape[0] != m:

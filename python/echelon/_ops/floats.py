@@ -1,4 +1,4 @@
-"""The common floating-point type of operands, by the rules of NumPy, and the memory of arrays.
+"""The common floating-point type of operands, by the rules of NumPy.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -7,9 +7,7 @@ import functools
 from .._arrays.view import View
 from .._runtime.errors import DTypeError
 from .._runtime.native import declared as c
-from .common import cast, common_code
-
-__all__ = ["cast", "check_number", "common_float", "extent", "overlap", "reshaped"]
+from .common import common_code
 
 
 def common_float(codes, half=False):
@@ -30,23 +28,7 @@ def check_number(view, name):
     return view
 
 
-def reshaped(view, shape):
-    """The View of a contiguous array with another shape of the same size."""
+def with_shape(view, shape):
+    """The View of a contiguous array with another shape of the same size; its array keeps its shape."""
     return View(view.array, view.family, view.pointer, tuple(shape), None, view.code, view.device, view.readonly,
                 view.kind)
-
-
-def extent(view):
-    """The addresses of the first byte of an array, and of the byte after the last one."""
-    if view.strides is None or view.size == 0:
-        return view.pointer, view.pointer + view.nbytes
-    strides = view.strides
-    steps = [(n - 1) * stride for n, stride in zip(view.shape, strides)]
-    return (view.pointer + sum(step for step in steps if step < 0),
-            view.pointer + sum(step for step in steps if step > 0) + view.itemsize)
-
-
-def overlap(first, second):
-    """Whether the memory ranges of two arrays have common bytes."""
-    a, b = extent(first), extent(second)
-    return a[0] < b[1] and b[0] < a[1]

@@ -6,10 +6,12 @@ import numpy as np
 
 from .. import _arrays
 from .._arrays.layout import along_last, moved_back, rows_of
+from .._arrays.numpy_family import address
+from .._runtime.arguments import integer
 from .._runtime.call import Job, operation
 from .._runtime.errors import ArgumentError
 from .._runtime.native import declared as c
-from .common import as_dtype_of, flat, integer, pointer_to
+from .common import as_dtype_of, flat
 from .sort import call_rows, flattened, index_code
 from .time_keys import encoded
 
@@ -43,13 +45,13 @@ def _partition(job, view, axis, kth, code):
             call_rows(job, "argsort", (source.pointer,), (result.pointer,), source.code, rows, rows, False, code)
         return result
     pointers = (result.pointer, None) if code is None else (None, result.pointer)
-    job.call("ech_partition_at", source.pointer, *pointers, source.size, pointer_to(ranks), len(ranks), source.code,
+    job.call("ech_partition_at", source.pointer, *pointers, source.size, address(ranks), len(ranks), source.code,
              c.ECH_I64 if code is None else code, None)
     return result
 
 
 @operation
-def partition(x, kth, /, *, axis=-1, out=None):
+def partition(x, /, kth, *, axis=-1, out=None):
     """Partition an array around the elements of given ranks along an axis.
 
     x: array of any shape. kth: an integer or a sequence of integers, the ranks; negative ones count from the end. axis:
@@ -74,7 +76,7 @@ def partition(x, kth, /, *, axis=-1, out=None):
 
 
 @operation
-def argpartition(x, kth, /, *, axis=-1, dtype=None, out=None):
+def argpartition(x, /, kth, *, axis=-1, dtype=None, out=None):
     """Return the positions that partition an array around the elements of given ranks along an axis.
 
     x, kth, axis: as for partition(). dtype: of the result: int64 (the default), int32, uint32 or uint64. out: an array

@@ -7,13 +7,14 @@ import ctypes
 import numpy as np
 
 from .. import _arrays
-from .._arrays.layout import along_last
+from .._arrays.layout import along_last, ranges_overlap
 from .._arrays.view import FLOAT_CODES, NAMES, contiguous_strides, dtype_name
 from .._runtime import native
 from .._runtime.call import Job, operation
 from .._runtime.errors import ArgumentError, DTypeError
 from .._runtime.native import declared as c
-from .floats import cast, check_number, common_float, overlap, reshaped
+from .common import cast
+from .floats import check_number, common_float, with_shape
 
 _HALVES = (c.ECH_F16, c.ECH_BF16)
 
@@ -169,9 +170,9 @@ def matmul(x1, x2, /, *, dtype=None, algorithm=None, out=None):
         return job.finish(target, out)
     c_shape = batch + (first.shape[-2] if first.ndim > 1 else 1, second.shape[-1] if second.ndim > 1 else 1)
     if first.ndim == 1:
-        first = reshaped(job.contiguous(first), (1, k))
+        first = with_shape(job.contiguous(first), (1, k))
     if second.ndim == 1:
-        second = reshaped(job.contiguous(second), (k, 1))
+        second = with_shape(job.contiguous(second), (k, 1))
     place = _place(job, target, c_shape, (first, second) if out is not None else ())
     options = native.struct(c.ech_matmul_options, accumulate_wide=int(result != code),
                             algorithm=algorithm_of(algorithm))
@@ -184,9 +185,9 @@ def matmul(x1, x2, /, *, dtype=None, algorithm=None, out=None):
 
 def _place(job, target, shape, inputs):
     """The Matrices that receive a result: those of target, or a new array if target overlaps the inputs."""
-    if not any(overlap(target, view) for view in inputs):
+    if not any(ranges_overlap(target, view) for view in inputs):
         if target.contiguous:
-            return Matrices(job, reshaped(target, shape))
+            return Matrices(job, with_shape(target, shape))
         if len(shape) == target.ndim and _layout(target, False):
             return Matrices(job, target, transposable=False)
     return Matrices(job, job.empty(shape, target.code))
@@ -237,8 +238,8 @@ def vecdot(x1, x2, /, *, axis=-1):
     batch = broadcast(first.shape[:-1], second.shape[:-1])
     target = job.empty(batch, code)
     if target.size:
-        a = Matrices(job, reshaped(first, first.shape[:-1] + (1, k)))
-        b = Matrices(job, reshaped(second, second.shape[:-1] + (k, 1)))
-        place = Matrices(job, reshaped(target, batch + (1, 1)))
+        a = Matrices(job, with_shape(first, first.shape[:-1] + (1, k)))
+        b = Matrices(job, with_shape(second, second.shape[:-1] + (k, 1)))
+        place = Matrices(job, with_shape(target, batch + (1, 1)))
         _multiply(job, a, b, place, batch, (1, 1, k), native.struct(c.ech_matmul_options))
     return job.finish(target)

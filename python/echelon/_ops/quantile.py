@@ -8,13 +8,13 @@ import numpy as np
 
 from .. import _arrays
 from .._arrays.layout import along_last
-from .._arrays.numpy_family import unmasked
+from .._arrays.numpy_family import address, unmasked
 from .._runtime import native
-from .._runtime.arguments import flag
+from .._runtime.arguments import choice, flag
 from .._runtime.call import Job, operation
 from .._runtime.errors import ArgumentError, DTypeError
 from .._runtime.native import declared as c
-from .common import cast, choice, current_device, namespace, pointer_to, reshaped
+from .common import cast, current_device, namespace, reshaped
 from .sort import flattened, options_of
 from .time_keys import encoded, restored
 
@@ -47,7 +47,7 @@ def _places(n, fractions, method):
     """The quantiles of the numbers 0 to n - 1, which are where the quantiles of n sorted elements are."""
     numbers, places = np.arange(n, dtype=np.float64), np.empty(fractions.size)
     job = Job(_arrays.view(numbers))
-    job.call("ech_quantiles", pointer_to(numbers), pointer_to(places), pointer_to(fractions), n, fractions.size,
+    job.call("ech_quantiles", address(numbers), address(places), address(fractions), n, fractions.size,
              c.ECH_F64, method, None)
     job.call("ech_sync")
     return places
@@ -60,7 +60,7 @@ def _one_call_each(job, source, fractions, method, code, ignore):
     options = ctypes.byref(native.struct(c.ech_quantile_options, nan=c.ECH_NAN_IGNORE if ignore else 0))
     for row in range(rows):
         job.call("ech_quantiles", source.pointer + row * n * source.itemsize,
-                 result.pointer + row * fractions.size * result.itemsize, pointer_to(fractions), n, fractions.size,
+                 result.pointer + row * fractions.size * result.itemsize, address(fractions), n, fractions.size,
                  source.code, method, options)
     return result
 
@@ -186,7 +186,7 @@ def _computed(job, view, source, fractions, method, ignore):
 
 
 @operation
-def quantile(x, q, /, *, axis=None, method="linear", keepdims=False, out=None):
+def quantile(x, /, q, *, axis=None, method="linear", keepdims=False, out=None):
     """Compute quantiles of an array along an axis.
 
     x: array of any shape. q: a number from 0 to 1, or an array of them of any shape, in host memory. axis: the axis;
@@ -210,7 +210,7 @@ def quantile(x, q, /, *, axis=None, method="linear", keepdims=False, out=None):
 
 
 @operation
-def nanquantile(x, q, /, *, axis=None, method="linear", keepdims=False, out=None):
+def nanquantile(x, /, q, *, axis=None, method="linear", keepdims=False, out=None):
     """Compute quantiles of the elements that are not NaN.
 
     x, q, axis, method, keepdims, out: as for quantile().
@@ -225,7 +225,7 @@ def nanquantile(x, q, /, *, axis=None, method="linear", keepdims=False, out=None
 
 
 @operation
-def percentile(x, q, /, *, axis=None, method="linear", keepdims=False, out=None):
+def percentile(x, /, q, *, axis=None, method="linear", keepdims=False, out=None):
     """Compute percentiles of an array along an axis: quantile() with q from 0 to 100.
 
     x, axis, method, keepdims, out: as for quantile(). q: numbers from 0 to 100.
@@ -240,7 +240,7 @@ def percentile(x, q, /, *, axis=None, method="linear", keepdims=False, out=None)
 
 
 @operation
-def nanpercentile(x, q, /, *, axis=None, method="linear", keepdims=False, out=None):
+def nanpercentile(x, /, q, *, axis=None, method="linear", keepdims=False, out=None):
     """Compute percentiles of the elements that are not NaN: nanquantile() with q from 0 to 100.
 
     x, axis, method, keepdims, out: as for quantile(). q: numbers from 0 to 100.

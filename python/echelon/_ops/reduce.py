@@ -10,7 +10,7 @@ from .. import _arrays
 from .._arrays.layout import last_axes, with_ones
 from .._arrays.view import dtype_name
 from .._runtime import native
-from .._runtime.arguments import choice, flag, real
+from .._runtime.arguments import choice, flag, integer, number
 from .._runtime.call import Job, operation
 from .._runtime.errors import ArgumentError, DTypeError
 from .._runtime.native import declared as c
@@ -30,19 +30,19 @@ _POSITIONS = ("argmin", "argmax", "count_nonzero")
 class Plan:
     """The dtypes of a reduction: what the library computes, and what is returned."""
 
-    def __init__(self, op, view, dtype=None, ignore_nan=False, correction=0):
+    def __init__(self, op, view, dtype=None, ignore_nan=False, correction=0, argument="x"):
+        self.op, self.view = choice(op, OPS, "op"), view
         if view.kind == "time" and op not in _ORDERED:
-            raise DTypeError(f"x has dtype {view.dtype}, which {op}() does not support")
+            raise DTypeError(f"{argument} has dtype {view.dtype}, which {op}() does not support")
         if view.kind == "bool" and op in ("and", "min"):
-            op = "all"  # its identity element is a bool, in contrast to that of bytes
-        self.op, self.view = OPS[op], view
+            op, self.op = "all", c.ECH_OP_ALL  # its identity element is a bool, in contrast to that of bytes
         self.code = None if dtype is None else _arrays.code_of(dtype_name(dtype), "dtype")
         self.wide = self.code == c.ECH_F64 and view.code in (c.ECH_F16, c.ECH_BF16, c.ECH_F32)
         self.options = native.struct(c.ech_reduce_options, accumulate_wide=int(self.wide), ddof=correction,
                                      nan=flag(ignore_nan, "ignore_nan"))
         computed = native.functions.ech_reduce_dtype(self.op, view.code, int(self.wide))
         if computed < 0:
-            raise DTypeError(f"x has dtype {view.dtype}, which {op}() does not support")
+            raise DTypeError(f"{argument} has dtype {view.dtype}, which {op}() does not support")
         self.kind = ""
         if op in ("any", "all"):
             self.kind = "bool"
@@ -58,7 +58,7 @@ class Plan:
 
 def _converted(job, name, view, dtype):
     """The View, as floats if dtype is a floating-point type, and as integers of dtype if it is one, for sums."""
-    if dtype is None or name not in ("sum", "prod") or view.kind == "time":
+    if dtype is None or not isinstance(name, str) or name not in ("sum", "prod") or view.kind == "time":
         return view
     code = _arrays.code_of(dtype_name(dtype), "dtype")
     if (code >= c.ECH_F16) == view.is_float:
@@ -70,7 +70,7 @@ def _scaled(n, correction):
     """ddof, and the factor of the variance if correction is neither 0 nor 1."""
     if not isinstance(correction, numbers.Real) or correction != correction:
         raise DTypeError(f"correction is {correction!r}, but must be a number")
-    correction = real(correction, "correction")
+    correction = number(correction, "correction")
     if correction in (0, 1):
         return int(correction), None
     return 0, (n / (n - correction) if n > correction else math.nan)
@@ -103,8 +103,7 @@ def _reduce(name, x, axis, keepdims, out, dtype=None, ignore_nan=False, correcti
     if factor is not None:
         job.need_arithmetic()
         result = job.add(result.family.view(result.array * (factor if name == "var" else factor ** 0.5)))
-    if result.code != plan.code:
-        result = job.add(result.family.view(result.family.cast(result.array, job.family.dtype(plan.code))))
+    result = _as_planned(job, result, plan)
     return job.finish(result) if out is None else job.finish(target, out, result)
 
 
@@ -143,7 +142,9 @@ def sum(x, /, *, axis=None, dtype=None, keepdims=False, out=None):
 
 @operation
 def prod(x, /, *, axis=None, dtype=None, keepdims=False, out=None):
-    """Return the product of the elements along axes. The parameters and dtypes are those of sum().
+    """Return the product of the elements along axes.
+
+    x, axis, dtype, keepdims, out: as for sum(). The product of no elements is 1.
 
     >>> import echelon, numpy
     >>> int(echelon.prod(numpy.array([2, 3, 4])))
@@ -156,7 +157,7 @@ def prod(x, /, *, axis=None, dtype=None, keepdims=False, out=None):
 def min(x, /, *, axis=None, keepdims=False, out=None):
     """Return the minimum along axes: NaN if there is a NaN, NaT if there is a NaT.
 
-    The parameters are those of sum(); the result has the dtype of x. Raises ArgumentError if there are no elements.
+    x, axis, keepdims, out: as for sum(); the result has the dtype of x. Raises ArgumentError if there are no elements.
 
     >>> import echelon, numpy
     >>> float(echelon.min(numpy.array([2.0, -1.0])))
@@ -167,7 +168,9 @@ def min(x, /, *, axis=None, keepdims=False, out=None):
 
 @operation
 def max(x, /, *, axis=None, keepdims=False, out=None):
-    """Return the maximum along axes: NaN if there is a NaN, NaT if there is a NaT. Otherwise as min().
+    """Return the maximum along axes: NaN if there is a NaN, NaT if there is a NaT.
+
+    x, axis, keepdims, out: as for min(). Raises ArgumentError if there are no elements.
 
     >>> import echelon, numpy
     >>> echelon.max(numpy.array([[1, 5], [3, 2]]), axis=1)
@@ -180,7 +183,8 @@ def max(x, /, *, axis=None, keepdims=False, out=None):
 def argmin(x, /, *, axis=None, keepdims=False, out=None):
     """Return the position (int64) of the first minimum, along an axis or in the flattened array.
 
-    A NaN or NaT counts as the minimum. Raises ArgumentError if there are no elements, or for several axes.
+    x, keepdims, out: as for sum(). axis: an axis; None, the default, uses the flattened array. A NaN or NaT counts as
+    the minimum. Raises ArgumentError if there are no elements, and DTypeError for several axes.
 
     >>> import echelon, numpy
     >>> int(echelon.argmin(numpy.array([3, 1, 1])))
@@ -191,7 +195,9 @@ def argmin(x, /, *, axis=None, keepdims=False, out=None):
 
 @operation
 def argmax(x, /, *, axis=None, keepdims=False, out=None):
-    """Return the position (int64) of the first maximum, as argmin() does for the minimum.
+    """Return the position (int64) of the first maximum, along an axis or in the flattened array.
+
+    x, axis, keepdims, out: as for argmin(). A NaN or NaT counts as the maximum.
 
     >>> import echelon, numpy
     >>> echelon.argmax(numpy.array([[1, 5], [3, 2]]), axis=1)
@@ -210,8 +216,8 @@ def _arg(name, x, axis, keepdims, out):
 def mean(x, /, *, axis=None, dtype=None, keepdims=False, out=None):
     """Return the arithmetic mean along axes, computed in float64 and rounded once.
 
-    The parameters are those of sum(). The result has the dtype of x for floats, and float64 otherwise. The mean of no
-    elements is NaN.
+    x, axis, dtype, keepdims, out: as for sum(). The result has the dtype of x for floats, and float64 otherwise, unless
+    dtype states another one. The mean of no elements is NaN.
 
     >>> import echelon, numpy
     >>> float(echelon.mean(numpy.array([1, 2])))
@@ -224,7 +230,8 @@ def mean(x, /, *, axis=None, dtype=None, keepdims=False, out=None):
 def var(x, /, *, axis=None, correction=0.0, dtype=None, keepdims=False, out=None):
     """Return the variance along axes: the squared deviations from the mean, divided by n - correction.
 
-    The other parameters and the dtypes are those of mean(). If n is at most correction, the result is NaN.
+    x, axis, dtype, keepdims, out: as for mean(). correction: a number, 1 for a sample. If n is at most correction, the
+    result is NaN.
 
     >>> import echelon, numpy
     >>> float(echelon.var(numpy.array([1.0, 2.0, 3.0]), correction=1))
@@ -235,7 +242,9 @@ def var(x, /, *, axis=None, correction=0.0, dtype=None, keepdims=False, out=None
 
 @operation
 def std(x, /, *, axis=None, correction=0.0, dtype=None, keepdims=False, out=None):
-    """Return the standard deviation along axes: the square root of var().
+    """Return the standard deviation along axes: the square root of the variance.
+
+    x, axis, correction, dtype, keepdims, out: as for var().
 
     >>> import echelon, numpy
     >>> float(echelon.std(numpy.array([1.0, 3.0])))
@@ -248,6 +257,8 @@ def std(x, /, *, axis=None, correction=0.0, dtype=None, keepdims=False, out=None
 def norm(x, /, *, axis=None, keepdims=False, out=None):
     """Return the Euclidean norm along axes: the square root of the sum of squares, computed in float64.
 
+    x, axis, keepdims, out: as for sum(). The result has the dtype of x for floats, and float64 otherwise.
+
     >>> import echelon, numpy
     >>> float(echelon.norm(numpy.array([3.0, 4.0])))
     5.0
@@ -259,6 +270,8 @@ def norm(x, /, *, axis=None, keepdims=False, out=None):
 def any(x, /, *, axis=None, keepdims=False, out=None):
     """Return, as bool, whether any element along axes is not zero. NaN is not zero.
 
+    x, axis, keepdims, out: as for sum(). The result for no elements is False.
+
     >>> import echelon, numpy
     >>> bool(echelon.any(numpy.array([0, 2])))
     True
@@ -268,7 +281,9 @@ def any(x, /, *, axis=None, keepdims=False, out=None):
 
 @operation
 def all(x, /, *, axis=None, keepdims=False, out=None):
-    """Return, as bool, whether all elements along axes are not zero; True if there are none.
+    """Return, as bool, whether all elements along axes are not zero.
+
+    x, axis, keepdims, out: as for sum(). The result for no elements is True.
 
     >>> import echelon, numpy
     >>> bool(echelon.all(numpy.array([0, 2])))
@@ -279,7 +294,9 @@ def all(x, /, *, axis=None, keepdims=False, out=None):
 
 @operation
 def count_nonzero(x, /, *, axis=None, keepdims=False, out=None):
-    """Return the number (int64) of elements along axes that are not zero.
+    """Return the number (int64) of elements along axes that are not zero. NaN is not zero.
+
+    x, axis, keepdims, out: as for sum().
 
     >>> import echelon, numpy
     >>> int(echelon.count_nonzero(numpy.array([0, 2, 3])))
@@ -290,19 +307,22 @@ def count_nonzero(x, /, *, axis=None, keepdims=False, out=None):
 
 def _ignoring(name, summary, example):
     """The variant of a reduction that skips NaN."""
-    extra = ", correction=0.0" if name in ("var", "std") else ""
+    def spread(x, /, *, axis=None, correction=0.0, dtype=None, keepdims=False, out=None):
+        return _reduce(name, x, axis, keepdims, out, dtype, ignore_nan=True, correction=correction)
 
-    def function(x, /, *, axis=None, correction=0.0, keepdims=False, out=None):
-        return _reduce(name, x, axis, keepdims, out, ignore_nan=True, correction=correction)
+    def total(x, /, *, axis=None, dtype=None, keepdims=False, out=None):
+        return _reduce(name, x, axis, keepdims, out, dtype, ignore_nan=True)
 
-    def plain(x, /, *, axis=None, keepdims=False, out=None):
+    def extreme(x, /, *, axis=None, keepdims=False, out=None):
         return _reduce(name, x, axis, keepdims, out, ignore_nan=True)
 
-    chosen = function if extra else plain
+    chosen = {"var": spread, "std": spread, "min": extreme, "max": extreme}.get(name, total)
+    parameters = {spread: "x, axis, correction, dtype, keepdims, out", total: "x, axis, dtype, keepdims, out",
+                  extreme: "x, axis, keepdims, out"}[chosen]
     chosen.__name__ = chosen.__qualname__ = "nan" + name
     chosen.__doc__ = f"""{summary}
 
-    The parameters are those of {name}().
+    {parameters}: as for {name}().
 
     >>> import echelon, numpy
     >>> float(echelon.nan{name}(numpy.array([1.0, numpy.nan, 3.0])))
@@ -324,8 +344,10 @@ nanstd = _ignoring("std", "Return the standard deviation along axes of the eleme
 
 
 @operation
-def minmax(x, /, *, axis=None):
-    """Return (minimum, maximum) along axes, which reads x once. NaN propagates.
+def minmax(x, /, *, axis=None, keepdims=False):
+    """Return (minimum, maximum) along axes: min() and max() in one call, which reads x once.
+
+    x, axis, keepdims: as for min(). NaN and NaT propagate. Raises ArgumentError if there are no elements.
 
     >>> import echelon, numpy
     >>> [int(v) for v in echelon.minmax(numpy.array([2, 9, 4]))]
@@ -333,47 +355,40 @@ def minmax(x, /, *, axis=None):
     """
     view = _arrays.view(x, nulls="skip")
     if view.kind == "time":
-        return min(x, axis=axis), max(x, axis=axis)
+        return min(x, axis=axis, keepdims=keepdims), max(x, axis=axis, keepdims=keepdims)
     job = Job(view)
     ordered, kept, reduced = last_axes(job, view, axis)
     n, rows = math.prod(reduced), math.prod(kept)
     if n == 0 and rows:
         raise ArgumentError(f"x has shape {view.shape}: the minimum of no elements does not exist")
-    result = job.empty((*kept, 2), view.code, view.kind, view)
+    shape = with_ones(view.shape, axis) if flag(keepdims, "keepdims") else kept
+    result = job.empty((*shape, 2), view.code, view.kind, view)
     if rows:
         job.call("ech_reduce_rows", c.ECH_OP_MINMAX, ordered.pointer, result.pointer, rows, n, view.code, None)
     return job.family.result(result.array[..., 0]), job.family.result(result.array[..., 1])
 
 
 @operation
-def dot(a, b, /, *, dtype=None):
+def dot(x1, x2, /, *, dtype=None):
     """Return the dot product of two arrays with one dimension.
 
-    a, b: [n], of the same dtype. dtype: as for sum(). The sum is computed in the type and order of sum().
+    x1, x2: [n], of the same dtype. dtype: as for sum(). The sum is computed in the type and order of sum().
 
     >>> import echelon, numpy
     >>> int(echelon.dot(numpy.array([1, 2, 3]), numpy.array([4, 5, 6])))
     32
     """
-    first, second = one_dimension(_arrays.view(a, "a"), "a"), one_dimension(_arrays.view(b, "b"), "b")
+    first, second = one_dimension(_arrays.view(x1, "x1"), "x1"), one_dimension(_arrays.view(x2, "x2"), "x2")
     job = Job(first, second)
-    n = same_length(first, second, "b")
+    n = same_length(first, second, "x2")
     if (first.code, first.kind) != (second.code, second.kind):
-        raise DTypeError(f"b has dtype {second.dtype}, but a has dtype {first.dtype}")
+        raise DTypeError(f"x2 has dtype {second.dtype}, but x1 has dtype {first.dtype}")
     first, second = (_converted(job, "sum", view, dtype) for view in (first, second))
     plan = Plan("sum", first, dtype)
     result = job.empty((), plan.computed)
     job.call("ech_dot", job.contiguous(first).pointer, job.contiguous(second).pointer, result.pointer, n, first.code,
              ctypes.byref(plan.options))
-    if plan.code != plan.computed:
-        result = job.add(result.family.view(result.family.cast(result.array, job.family.dtype(plan.code))))
-    return job.finish(result)
-
-
-def _op(op):
-    """The name of an operator, checked."""
-    choice(op, OPS, "op")
-    return op
+    return job.finish(_as_planned(job, result, plan))
 
 
 @operation
@@ -385,47 +400,46 @@ def reduce_segments(x, offsets, /, op="sum", *, dtype=None, ignore_nan=False, co
     dtype: as for sum(). ignore_nan: skip NaN. correction: 0 or 1, of "var" and "std". Positions count within the
     segment.
 
-    Returns an array [segments]. The min of an empty segment is the maximum of the dtype, its max the minimum, and its argmin and
-    argmax are -1. Raises ArgumentError for offsets that decrease or exceed n; if they are in GPU memory, synchronize()
-    raises it.
+    Returns an array [segments]. The min of an empty segment is the maximum of the dtype, its max the minimum, and its
+    argmin and argmax are -1. Raises ArgumentError for offsets that decrease or exceed n; if they are in GPU memory,
+    synchronize() raises it.
 
     >>> import echelon, numpy
     >>> echelon.reduce_segments(numpy.array([1, 2, 3, 4]), [0, 1, 4])
     array([1, 9])
     """
-    name = _op(op)
     view = one_dimension(_arrays.view(x), "x")
     job = Job(view)
-    view = _converted(job, name, view, dtype)
+    view = _converted(job, op, view, dtype)
     places, segments = segments_of(job, offsets)
-    plan = _segment_plan(name, view, dtype, ignore_nan, correction)
+    plan = _segment_plan(op, view, dtype, ignore_nan, correction, "x")
     result = job.empty((segments,), plan.computed, plan.kind, view)
     if segments:
-        job.call("ech_reduce_segments", plan.op, job.contiguous(view).pointer, places.pointer, result.pointer, view.size,
-                 segments, view.code, places.code, ctypes.byref(plan.options))
+        job.call("ech_reduce_segments", plan.op, job.contiguous(view).pointer, places.pointer, result.pointer,
+                 view.size, segments, view.code, places.code, ctypes.byref(plan.options))
     return job.finish(_as_planned(job, result, plan))
 
 
-def _segment_plan(name, view, dtype, ignore_nan, correction):
-    if not isinstance(correction, numbers.Real) or correction not in (0, 1):
-        raise ArgumentError(f"correction is {correction!r}, but must be 0 or 1")
+def _segment_plan(op, view, dtype, ignore_nan, correction, argument):
+    correction = integer(correction, "correction", 0, 1)
     if view.kind == "time":
-        raise DTypeError(f"x has dtype {view.dtype}, which reductions of segments and of keys do not support")
-    return Plan(name, view, dtype, ignore_nan, int(correction))
+        raise DTypeError(f"{argument} has dtype {view.dtype}, which reductions of segments and of keys do not support")
+    return Plan(op, view, dtype, ignore_nan, correction, argument)
 
 
 def _as_planned(job, result, plan):
-    if plan.code == plan.computed:
+    """The View of a result with the dtype that is returned."""
+    if result.code == plan.code:
         return result
     return job.add(result.family.view(result.family.cast(result.array, job.family.dtype(plan.code))))
 
 
 @operation
-def reduce_by_key(keys, x, /, op="sum", *, dtype=None, ignore_nan=False, correction=0):
+def reduce_by_key(keys, values, /, op="sum", *, dtype=None, ignore_nan=False, correction=0):
     """Reduce each run of equal keys.
 
-    keys: [n]. x: [n]. The other parameters are those of reduce_segments(). Sort by key first to reduce all elements
-    with one key.
+    keys: [n]. values: [n]. op, dtype, ignore_nan, correction: as for reduce_segments(). Use sort_pairs() first to
+    reduce all values with one key.
 
     Returns (keys, values): the key of each run, and its result. If the arrays are on a GPU, the call waits for the
     number of runs.
@@ -435,12 +449,12 @@ def reduce_by_key(keys, x, /, op="sum", *, dtype=None, ignore_nan=False, correct
     >>> keys, sums
     (array([7, 3]), array([3, 5]))
     """
-    name = _op(op)
-    key_view, view = one_dimension(_arrays.view(keys, "keys"), "keys"), one_dimension(_arrays.view(x), "x")
+    key_view = one_dimension(_arrays.view(keys, "keys"), "keys")
+    view = one_dimension(_arrays.view(values, "values"), "values")
     job = Job(view, key_view)
-    n = same_length(key_view, view, "x")
-    view = _converted(job, name, view, dtype)
-    plan = _segment_plan(name, view, dtype, ignore_nan, correction)
+    n = same_length(key_view, view, "values")
+    view = _converted(job, op, view, dtype)
+    plan = _segment_plan(op, view, dtype, ignore_nan, correction, "values")
     keys_out = job.add(key_view.family.view(key_view.family.empty((n,), key_view.dtype, key_view.device)))
     result = job.empty((n,), plan.computed, plan.kind, view)
     count = ctypes.c_uint64()

@@ -9,7 +9,7 @@ from .. import _arrays
 from .._arrays.layout import along_last, moved_back
 from .._arrays.view import dtype_name, normalized_axis
 from .._runtime import native
-from .._runtime.arguments import choice, flag, real
+from .._runtime.arguments import choice, flag, number
 from .._runtime.call import Job, operation
 from .._runtime.errors import ArgumentError, DTypeError
 from .._runtime.native import declared as c
@@ -27,13 +27,13 @@ _C_TYPES = {c.ECH_I8: ctypes.c_int8, c.ECH_I16: ctypes.c_int16, c.ECH_I32: ctype
 class Plan:
     """The dtypes and options of a scan."""
 
-    def __init__(self, job, op, view, dtype, wide_integers, **options):
+    def __init__(self, job, op, view, dtype, wide_integers, argument="x", **options):
         self.name, self.op = op, choice(op, OPS, "op")
         if view.kind == "time":
-            raise DTypeError(f"x has dtype {view.dtype}, which cumulative operations do not support")
+            raise DTypeError(f"{argument} has dtype {view.dtype}, which cumulative operations do not support")
         self.kind, sums = "", op in ("sum", "prod")
         if op in ("and", "or", "xor") and view.is_float:
-            raise DTypeError(f"x has dtype {view.dtype}, but op {op!r} needs integers")
+            raise DTypeError(f"{argument} has dtype {view.dtype}, but op {op!r} needs integers")
         self.code = None if dtype is None else _arrays.code_of(dtype_name(dtype), "dtype")
         if self.code is None:
             grows = sums and wide_integers and not view.is_float
@@ -62,7 +62,7 @@ class Plan:
         if kind is None:
             raise DTypeError("init is not supported for float16 and bfloat16: pass dtype='float32'")
         try:
-            self.init = kind(real(init, "init") if self.computed >= c.ECH_F16 else init.__index__())
+            self.init = kind(number(init, "init") if self.computed >= c.ECH_F16 else init.__index__())
         except (AttributeError, TypeError):
             raise DTypeError(f"init is {init!r}, but must be a number of the result's dtype") from None
         if self.computed < c.ECH_F16 and self.init.value != init:
@@ -130,13 +130,21 @@ def cumulative_sum(x, /, *, axis=None, dtype=None, include_initial=False, out=No
 
 @operation
 def cumulative_prod(x, /, *, axis=None, dtype=None, include_initial=False, out=None):
-    """Return the cumulative product along an axis. The parameters are those of cumulative_sum(); the initial is 1.
+    """Return the cumulative product along an axis: each element is the product of all elements up to and with it.
+
+    x, axis, dtype, include_initial, out: as for cumulative_sum(); the initial element is 1.
 
     >>> import echelon, numpy
     >>> echelon.cumulative_prod(numpy.array([1, 2, 3]))
     array([1, 2, 6])
     """
     return _scan(x, "prod", axis, dtype, out, True, first=include_initial)
+
+
+def _flags(exclusive, reverse, ignore_nan):
+    """Fields of the options."""
+    return {"exclusive": flag(exclusive, "exclusive"), "reverse": flag(reverse, "reverse"),
+            "nan": flag(ignore_nan, "ignore_nan")}
 
 
 @operation
@@ -149,20 +157,22 @@ def scan(x, /, op="sum", *, axis=-1, exclusive=False, reverse=False, init=None, 
     number that precedes the first element. ignore_nan: skip NaN. dtype: of the result, by default that of x; integers
     are added modulo 2^bits. out: array of the shape of x, which receives the result; it may be x.
 
+    Returns an array of the shape of x. A NaN propagates, also in "min" and "max", unless ignore_nan is set. Raises
+    ArgumentError for an invalid axis, op or out, and DTypeError for an unsupported dtype.
+
     >>> import echelon, numpy
     >>> echelon.scan(numpy.array([3, 1, 4]), "max", exclusive=True, init=0)
     array([0, 3, 3])
     """
-    return _scan(x, op, axis, dtype, out, False, init, exclusive=flag(exclusive, "exclusive"),
-                 reverse=flag(reverse, "reverse"), nan=flag(ignore_nan, "ignore_nan"))
+    return _scan(x, op, axis, dtype, out, False, init, **_flags(exclusive, reverse, ignore_nan))
 
 
 @operation
 def scan_segments(x, offsets, /, op="sum", *, exclusive=False, reverse=False, init=None, ignore_nan=False, dtype=None):
     """Scan each segment of an array.
 
-    x: [n]. offsets: [segments + 1], integers; segment s is x[offsets[s]:offsets[s + 1]]. The other parameters are those
-    of scan().
+    x: [n]. offsets: [segments + 1], integers; segment s is x[offsets[s]:offsets[s + 1]]. op, exclusive, reverse, init,
+    ignore_nan, dtype: as for scan().
 
     Returns an array [n]; elements outside all segments are those of x. Raises ArgumentError for offsets that decrease
     or exceed n; if they are in GPU memory, synchronize() raises it.
@@ -173,8 +183,7 @@ def scan_segments(x, offsets, /, op="sum", *, exclusive=False, reverse=False, in
     """
     view = one_dimension(_arrays.view(x), "x")
     job = Job(view)
-    plan = Plan(job, op, view, dtype, False, exclusive=flag(exclusive, "exclusive"),
-                reverse=flag(reverse, "reverse"), nan=flag(ignore_nan, "ignore_nan"))
+    plan = Plan(job, op, view, dtype, False, **_flags(exclusive, reverse, ignore_nan))
     plan.set_init(init)
     places, segments = segments_of(job, offsets)
     result = job.add(job.family.view(job.family.cast(plan.source.array, job.family.dtype(plan.code))
@@ -187,20 +196,22 @@ def scan_segments(x, offsets, /, op="sum", *, exclusive=False, reverse=False, in
 
 
 @operation
-def scan_by_key(keys, x, /, op="sum", *, exclusive=False, reverse=False, init=None, ignore_nan=False, dtype=None):
+def scan_by_key(keys, values, /, op="sum", *, exclusive=False, reverse=False, init=None, ignore_nan=False, dtype=None):
     """Scan each run of equal keys.
 
-    keys: [n]. x: [n]. The other parameters are those of scan(). Returns an array [n].
+    keys: [n]. values: [n]. op, exclusive, reverse, init, ignore_nan, dtype: as for scan().
+
+    Returns an array [n]. Raises ArgumentError if the lengths differ.
 
     >>> import echelon, numpy
     >>> echelon.scan_by_key(numpy.array([7, 7, 3]), numpy.array([1, 2, 5]))
     array([1, 3, 5])
     """
-    key_view, view = one_dimension(_arrays.view(keys, "keys"), "keys"), one_dimension(_arrays.view(x), "x")
+    key_view = one_dimension(_arrays.view(keys, "keys"), "keys")
+    view = one_dimension(_arrays.view(values, "values"), "values")
     job = Job(view, key_view)
-    n = same_length(key_view, view, "x")
-    plan = Plan(job, op, view, dtype, False, exclusive=flag(exclusive, "exclusive"),
-                reverse=flag(reverse, "reverse"), nan=flag(ignore_nan, "ignore_nan"))
+    n = same_length(key_view, view, "values")
+    plan = Plan(job, op, view, dtype, False, "values", **_flags(exclusive, reverse, ignore_nan))
     plan.set_init(init)
     result = job.empty((n,), plan.code, plan.kind, view)
     if n:

@@ -6,11 +6,11 @@ import ctypes
 
 from .. import _arrays
 from .._runtime import native
-from .._runtime.arguments import flag
+from .._runtime.arguments import choice, flag
 from .._runtime.call import Job, operation
 from .._runtime.errors import ArgumentError
 from .._runtime.native import declared as c
-from .common import choice, flat, index_view, promoted, result_for, wrapped
+from .common import flat, index_view, promoted, result_for, wrapped
 from .sort import index_code, one_dimension
 from .time_keys import encoded
 

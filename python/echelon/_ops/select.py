@@ -5,13 +5,13 @@ SPDX-License-Identifier: Apache-2.0
 import ctypes
 
 from .. import _arrays
+from .._arrays.numpy_family import address
 from .._runtime import native
-from .._runtime.arguments import flag
+from .._runtime.arguments import choice, flag, integer
 from .._runtime.call import Job, operation
 from .._runtime.errors import ArgumentError, DTypeError
 from .._runtime.native import declared as c
-from .common import (Items, as_dtype_of, cast, choice, current_device, element, flat, host_counts, integer, pointer_to, reshaped,
-                     result_for)
+from .common import Items, as_dtype_of, cast, current_device, element, flat, head, host_counts, reshaped, result_for
 from .sort import index_code, one_dimension, same_length
 from .time_keys import encoded
 
@@ -50,11 +50,6 @@ def _count(job, flags, count, n, invert, packed):
              _options(invert=flag(invert, "invert"), packed=flag(packed, "packed"), positions=c.ECH_I64))
 
 
-def _head(job, view, count):
-    """The View of the first elements of an array."""
-    return job.add(view.family.view(view.family.head(view.array, count)))
-
-
 @operation
 def compress(condition, x, /, *, axis=None, invert=False, packed=False):
     """Select items of an array along an axis by flags.
@@ -83,7 +78,7 @@ def compress(condition, x, /, *, axis=None, invert=False, packed=False):
                  items.item_bytes, _options(invert=flag(invert, "invert"), packed=flag(packed, "packed")))
     else:
         _count(job, flags, count, n, invert, packed)
-    return items.finish(None, None, _head(job, result, count[0]))
+    return items.finish(None, None, head(job, result, count[0]))
 
 
 @operation
@@ -139,13 +134,13 @@ def _selected(job, source, compare, value, invert=False, positions=0):
     count = host_counts()
     if source.size:
         job.call("ech_select_if", code, source.pointer, result.pointer, ctypes.addressof(count), source.size,
-                 source.code, None if number is None else pointer_to(number),
+                 source.code, None if number is None else address(number),
                  _options(invert=flag(invert, "invert"), positions=positions))
-    return _head(job, result, count[0])
+    return head(job, result, count[0])
 
 
 @operation
-def select_if(x, compare, value=None, /, *, invert=False, positions=False, dtype=None):
+def select_if(x, /, compare, value=None, *, invert=False, positions=False, dtype=None):
     """Select the elements that pass a test.
 
     x: array of any shape, which is flattened. compare: the test of an element against value: "<", "<=", "==", "!=",
@@ -200,7 +195,7 @@ def partition_flags(x, flags, /, *, packed=False, invert=False, out=None):
 
 
 @operation
-def partition_if(x, compare, value=None, /, *, invert=False, out=None):
+def partition_if(x, /, compare, value=None, *, invert=False, out=None):
     """Move the elements that pass a test to the front.
 
     x, compare, value: as for select_if(). invert: move the elements that do not pass to the front. out: an
@@ -221,12 +216,12 @@ def partition_if(x, compare, value=None, /, *, invert=False, out=None):
     result = result_for(job, target, source)
     if source.size:
         job.call("ech_partition_if", code, source.pointer, result.pointer, ctypes.addressof(count), source.size,
-                 source.code, None if number is None else pointer_to(number), _options(invert=flag(invert, "invert")))
+                 source.code, None if number is None else address(number), _options(invert=flag(invert, "invert")))
     return job.finish(target, out, result), count[0]
 
 
 @operation
-def partition_3way(x, low, high, /, *, out=None):
+def partition_3way(x, /, low, high, *, out=None):
     """Move the elements less than low to the front, and those greater than high to the end.
 
     x: array of any shape, which is flattened. low, high: numbers that the dtype of x can represent; low <= high.
@@ -249,7 +244,7 @@ def partition_3way(x, low, high, /, *, out=None):
     target, counts = job.output(out, source.shape, view.code, view.kind, view, same=view), host_counts(2)
     result = result_for(job, target, source)
     job.call("ech_partition_3way", source.pointer, result.pointer, ctypes.addressof(counts), source.size, source.code,
-             pointer_to(bounds[0]), pointer_to(bounds[1]), None)
+             address(bounds[0]), address(bounds[1]), None)
     return job.finish(target, out, result), (counts[0], counts[1])
 
 
@@ -262,7 +257,7 @@ def _runs(job, source, lengths=False):
                  source.code, None)
     elif source.size:
         job.call("ech_unique", source.pointer, result.pointer, ctypes.addressof(count), source.size, source.code, None)
-    return _head(job, result, count[0]), _head(job, sizes, count[0]) if lengths else None
+    return head(job, result, count[0]), head(job, sizes, count[0]) if lengths else None
 
 
 @operation
@@ -385,5 +380,5 @@ def unique_by_key(keys, values, /, *, invert=False):
                  ctypes.addressof(count), n, source.code, moved.nbytes // n, options)
     elif n:
         job.call("ech_unique", source.pointer, kept.pointer, ctypes.addressof(count), n, source.code, options)
-    kept = as_dtype_of(job, _head(job, kept, count[0]), key_view)
-    return job.finish(kept), job.finish(_head(job, kept_values, count[0]))
+    kept = as_dtype_of(job, head(job, kept, count[0]), key_view)
+    return job.finish(kept), job.finish(head(job, kept_values, count[0]))

@@ -6,22 +6,17 @@ import ctypes
 
 from .. import _arrays
 from .._runtime import native
-from .._runtime.arguments import flag, two_outputs
+from .._runtime.arguments import choice, flag, two_outputs
 from .._runtime.call import Job, operation
 from .._runtime.errors import ArgumentError, DTypeError
 from .._runtime.native import declared as c
-from .common import (as_dtype_of, choice, current_device, flat, host_counts, promoted, reshaped, result_for, sorted_keys)
+from .common import as_dtype_of, current_device, flat, head, host_counts, promoted, reshaped, result_for, sorted_keys
 from .search import search
 from .sort import one_dimension, same_length, segments_of
 from .time_keys import encoded
 
 _OPERATIONS = {"union": c.ECH_SET_UNION, "intersection": c.ECH_SET_INTERSECTION, "difference": c.ECH_SET_DIFFERENCE,
                "symmetric_difference": c.ECH_SET_SYMMETRIC}
-
-
-def _head(job, view, count):
-    """The View of the first elements of an array."""
-    return job.add(view.family.view(view.family.head(view.array, count)))
 
 
 def _distinct(job, view, assume_unique=False):
@@ -33,7 +28,7 @@ def _distinct(job, view, assume_unique=False):
     if source.size:
         job.call("ech_unique_all", source.pointer, result.pointer, None, None, None, ctypes.addressof(count),
                  source.size, source.code, c.ECH_I64, None)
-    return _head(job, result, count[0])
+    return head(job, result, count[0])
 
 
 def _sizes(operation, n1, n2):
@@ -48,7 +43,7 @@ def _combined(job, first, second, operation, descending=False):
         options = native.struct(c.ech_set_options, descending=flag(descending, "descending"))
         job.call("ech_set_operation", first.pointer, second.pointer, result.pointer, ctypes.addressof(count),
                  first.size, second.size, operation, first.code, ctypes.byref(options))
-    return _head(job, result, count[0])
+    return head(job, result, count[0])
 
 
 def _set_function(x1, x2, operation, assume_unique=False):
@@ -114,7 +109,7 @@ def setdiff1d(x1, x2, /, *, assume_unique=False):
     if distinct.size:
         job.call("ech_select_flags", distinct.pointer, missing.pointer, result.pointer, ctypes.addressof(count),
                  distinct.size, distinct.itemsize, None)
-    result = job.family.view(job.family.retyped(_head(job, result, count[0]).array, first.dtype))
+    result = job.family.view(job.family.retyped(head(job, result, count[0]).array, first.dtype))
     return job.finish(job.add(result))
 
 
@@ -179,7 +174,7 @@ def _sorted_pair(x1, x2, names=("x1", "x2")):
 
 
 @operation
-def set_operation(x1, x2, operation, /, *, descending=False):
+def set_operation(x1, x2, /, operation, *, descending=False):
     """Compute the union, the intersection or a difference of two sorted arrays as multisets.
 
     x1: [n1], sorted. x2: [n2], sorted. operation: what the result contains of an element that occurs m times in x1 and

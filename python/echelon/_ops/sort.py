@@ -9,7 +9,7 @@ import numpy as np
 from .. import _arrays
 from .._arrays.layout import along_last, moved_back, rows_of
 from .._arrays.numpy_family import NumPy, address
-from .._arrays.view import INDEX_CODES, dtype_name, normalized_axis
+from .._arrays.view import INDEX_CODES, check_indices, dtype_name, normalized_axis
 from .._runtime import call as calls
 from .._runtime.arguments import flag, two_outputs
 from .._runtime import native
@@ -154,8 +154,8 @@ def argsort(x, /, *, axis=-1, descending=False, stable=True, nulls="last", dtype
 
     x: array of any shape. axis: the axis; None sorts the flattened array. descending: from the largest to the
     smallest. stable: has no effect, because the result is always stable: equal elements keep their order, also in
-    descending order; -0 equals +0, and all NaN are equal. nulls: as for sort(). dtype: of the result: int64 (the default), int32, uint32 or
-    uint64. out: an array of the shape of x and this dtype that receives the result.
+    descending order; -0 equals +0, and all NaN are equal. nulls: as for sort(). dtype: of the result: int64 (the
+    default), int32, uint32 or uint64. out: an array of the shape of x and this dtype that receives the result.
 
     Returns an array of positions along the axis, with the shape and library of x. NaN and NaT are the largest values.
     Raises ArgumentError and DTypeError as sort() does.
@@ -242,9 +242,7 @@ def same_length(first, second, name):
 
 def segments_of(job, offsets, name="offsets"):
     """The View of offsets, contiguous, and the number of segments."""
-    view = job.contiguous(one_dimension(job.view(offsets, name), name))
-    if view.code not in INDEX_CODES:
-        raise DTypeError(f"{name} has dtype {view.dtype}, but must have int32, uint32, int64 or uint64")
+    view = job.contiguous(check_indices(one_dimension(job.view(offsets, name), name), name))
     if view.size == 0:
         raise ArgumentError(f"{name} is empty, but must contain the number of segments plus one")
     return view, view.size - 1
@@ -303,6 +301,7 @@ def argsort_segments(x, offsets, /, *, descending=False, dtype=None):
     return job.finish(target)
 
 
+@operation
 def is_sorted(x, /, *, descending=False, strict=False):
     """Return whether an array is sorted.
 

@@ -8,13 +8,14 @@ import numpy as np
 
 from .. import _arrays
 from .._arrays.layout import along_last, moved_back, rows_of
-from .._arrays.view import INDEX_CODES
+from .._arrays.numpy_family import address
+from .._arrays.view import check_indices
 from .._runtime import native
-from .._runtime.arguments import flag, two_outputs
+from .._runtime.arguments import choice, flag, integer, two_outputs
 from .._runtime.call import Job, operation
-from .._runtime.errors import ArgumentError, DTypeError
+from .._runtime.errors import ArgumentError
 from .._runtime.native import declared as c
-from .common import as_dtype_of, choice, integer, pointer_to
+from .common import as_dtype_of
 from .sort import flattened, index_code, one_dimension, segments_of
 from .time_keys import encoded
 
@@ -30,14 +31,12 @@ def _filled(job, view, byte):
     """Sets all bytes of a contiguous array."""
     value = np.full(view.itemsize, byte, np.uint8)
     if view.size:
-        job.call("ech_fill", view.pointer, view.size, view.itemsize, pointer_to(value))
+        job.call("ech_fill", view.pointer, view.size, view.itemsize, address(value))
 
 
 def _counts(job, counts, shape):
     """The View of the counts, contiguous."""
-    view = job.contiguous(job.view(counts, "counts"))
-    if view.code not in INDEX_CODES or view.kind:
-        raise DTypeError(f"counts has dtype {view.dtype}, but must have int32, uint32, int64 or uint64")
+    view = job.contiguous(check_indices(job.view(counts, "counts"), "counts"))
     if view.shape != shape:
         raise ArgumentError(f"counts has shape {view.shape}, but must have shape {shape}")
     return view
@@ -72,8 +71,8 @@ def top_k(x, k, /, *, axis=-1, mode="largest", sorted=True, counts=None, dtype=N
     code = index_code(dtype, cols)
     shape = view.shape[:axis] + (k,) + view.shape[axis + 1:]
     out = two_outputs(out)
-    targets = (job.output(out[0], shape, view.code, view.kind, view, "out[0]", view),
-               job.output(out[1], shape, code, name="out[1]", same=view))
+    targets = (None if out[0] is None else job.output(out[0], shape, view.code, view.kind, view, "out[0]", view),
+               None if out[1] is None else job.output(out[1], shape, code, name="out[1]", same=view))
     options = _options(mode, sorted)
     if counts is not None:
         number = _counts(job, counts, view.shape[:axis] + view.shape[axis + 1:])
@@ -109,7 +108,7 @@ def _select(job, view, axis, k, code, options, fill):
 
 
 @operation
-def topk_segments(x, offsets, k, /, *, mode="largest", sorted=True, counts=None, dtype=None):
+def top_k_segments(x, offsets, k, /, *, mode="largest", sorted=True, counts=None, dtype=None):
     """Select the k largest or smallest elements of each segment of an array.
 
     x: [n]. offsets: [segments + 1], integers; segment s is x[offsets[s]:offsets[s + 1]]. k: at least 0. mode, sorted
@@ -121,7 +120,7 @@ def topk_segments(x, offsets, k, /, *, mode="largest", sorted=True, counts=None,
     ArgumentError for offsets that decrease or exceed n; if they are in GPU memory, synchronize() raises it.
 
     >>> import echelon, numpy
-    >>> echelon.topk_segments(numpy.array([3, 1, 4, 1, 5]), [0, 3, 5], 2)[0]
+    >>> echelon.top_k_segments(numpy.array([3, 1, 4, 1, 5]), [0, 3, 5], 2)[0]
     array([[4, 3],
            [5, 1]])
     """

@@ -24,24 +24,23 @@ def two_outputs(out):
 
 
 def integer(value, name, low=None, high=None):
-    """An argument as an int in [low, high]."""
+    """An argument as an int in [low, high]; high needs low."""
     try:
         number = value.__index__()
     except (AttributeError, TypeError):
         raise DTypeError(f"{name} is {value!r}, but must be an integer") from None
-    if low is not None and number < low:
-        raise ArgumentError(f"{name} is {number}, but must be at least {low}")
-    if high is not None and number > high:
-        raise ArgumentError(f"{name} is {number}, but must be at most {high}")
+    if low is not None and number < low or high is not None and number > high:
+        limits = f"at least {low}" if high is None else f"from {low} to {high}"
+        raise ArgumentError(f"{name} is {number}, but must be {limits}")
     return number
 
 
-def real(value, name):
+def number(value, name):
     """An argument as a float."""
     try:
         return float(value)
     except OverflowError:
-        raise ArgumentError(f"{name} has about {len(str(value))} digits, which float64 cannot represent") from None
+        raise ArgumentError(f"{name} is an integer that float64 cannot represent") from None
     except (TypeError, ValueError):
         raise DTypeError(f"{name} is {value!r}, but must be a number") from None
 

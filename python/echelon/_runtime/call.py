@@ -6,6 +6,7 @@ import functools
 import inspect
 import operator
 import os
+import re
 import threading
 
 import numpy as np
@@ -17,14 +18,16 @@ from . import context as contexts
 from . import fast, native
 from .errors import ArgumentError, DTypeError, OutOfMemoryError, UnsupportedError
 
-_host_device = os.environ.get("ECHELON_DEVICE", "cpu")
+_host_device = os.environ.get("ECHELON_DEVICE") or "cpu"
 _given = threading.local()  # stream: the argument of the call that runs
+_STREAM = "stream: the stream of a GPU: an address, an object, or None, the current stream of the arrays' library."
 containers = []  # functions that return the arrays of an object, such as a sparse matrix, or None for other objects
 recorders = []  # those of explain() and profile(), of all threads
 
 
 def get_device():
-    """The device that sorts arrays in host memory: "cpu", unless set_device() or ECHELON_DEVICE selected another one.
+    """Return the device that processes arrays in host memory: "cpu", unless set_device() or the variable
+    ECHELON_DEVICE selected another one.
 
     >>> import echelon
     >>> echelon.set_device(echelon.get_device())
@@ -120,9 +123,12 @@ def operation(function):
             return function(*args, **options)
         return _on_stream(function, stream, args, options)
 
+    if function.__doc__:  # before the example; python -OO removes docstrings
+        wrapper.__doc__ = re.sub(r"\n\n( *)>>>", rf"\n\n\1{_STREAM}\n\n\1>>>", function.__doc__, count=1)
     signature = inspect.signature(function)
     parameter = inspect.Parameter("stream", inspect.Parameter.KEYWORD_ONLY, default=None)
     wrapper.__signature__ = signature.replace(parameters=[*signature.parameters.values(), parameter])
+    wrapper._torchdynamo_disable = True  # torch.compile() calls the function and does not trace what it does
     return wrapper
 
 
@@ -172,7 +178,7 @@ class Job:
 
     def need_arithmetic(self):
         """Raises UnsupportedError if the arrays of the family have no operators, such as * and []."""
-        if not getattr(self.family, "arithmetic", True):
+        if not self.family.arithmetic:
             raise UnsupportedError("for arrays in GPU memory this function needs those of PyTorch or CuPy; pass "
                                    "torch.from_dlpack(x)")
 

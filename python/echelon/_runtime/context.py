@@ -11,12 +11,12 @@ SPDX-License-Identifier: Apache-2.0
 """
 import atexit
 import ctypes
-import operator
 import os
 import threading
 import weakref
 
 from . import cuda, errors, fast, native
+from .arguments import integer
 from .native import declared, functions
 
 _local = threading.local()
@@ -30,13 +30,16 @@ _exiting = []  # not empty when the interpreter exits
 class Context:
     """An open context of the library. One thread at a time may use it."""
 
+    handle = None  # also if __init__() was not called
+
     def __init__(self, device):
         self.handle = None
         handle = ctypes.c_void_p()
         _check_device(device)
         status = functions.ech_open(ctypes.addressof(handle), device.encode())
         if status:
-            raise errors.from_status(status, native.error_text())
+            hint = ", from the variable ECHELON_DEVICE" if device == os.environ.get("ECHELON_DEVICE") else ""
+            raise errors.from_status(status, native.error_text() + hint)
         self.handle, self.device, self.process = handle.value, device, _process
         if functions.ech_device_name(self.handle) != b"cpu":
             note_gpu()
@@ -213,17 +216,6 @@ def _idle_contexts(function):
     return found
 
 
-def _number(value, name, limit):
-    """An integer from 0 to limit - 1."""
-    try:
-        number = operator.index(value)
-    except TypeError:
-        raise errors.DTypeError(f"{name} is {type(value).__name__}, but must be an integer") from None
-    if not 0 <= number < limit:
-        raise errors.ArgumentError(f"{name} is {number}, but must be at least 0 and less than {limit}")
-    return number
-
-
 def set_threads(threads):
     """Limit the number of CPU threads of a call, for contexts of this thread and those opened later by any thread.
 
@@ -232,7 +224,7 @@ def set_threads(threads):
     >>> import echelon
     >>> echelon.set_threads(0)
     """
-    threads = _number(threads, "threads", 2**31)
+    threads = integer(threads, "threads", 0, 2**31 - 1)
     idle = _idle_contexts("set_threads")
     _settings["threads"] = threads
     for context in idle:
@@ -240,12 +232,14 @@ def set_threads(threads):
 
 
 def set_memory_limit(size):
-    """Limit the device memory in bytes that a context may hold, with the scope of set_threads(). 0: no limit.
+    """Limit the device memory that a context may hold, for the contexts that set_threads() describes.
+
+    size: bytes; 0 stands for no limit.
 
     >>> import echelon
     >>> echelon.set_memory_limit(0)
     """
-    size = _number(size, "size", 2**64)
+    size = integer(size, "size", 0, 2**64 - 1)
     idle = _idle_contexts("set_memory_limit")
     _settings["memory_limit"] = size
     for context in idle:
@@ -263,7 +257,11 @@ def synchronize():
 
 
 def close_contexts():
-    """Close the contexts of this thread. The next call opens a new one."""
+    """Close the contexts of this thread and release their memory. The next call opens a new one.
+
+    >>> import echelon
+    >>> echelon.close_contexts()
+    """
     for context in _idle_contexts("close_contexts"):
         context.close()
     _local.contexts = {}

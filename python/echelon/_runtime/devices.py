@@ -23,7 +23,7 @@ driver           CUDA version that the driver supports, 13000 for 13.0; 0 for th
 
 
 def devices():
-    """List the devices: the GPUs, then the CPU.
+    """Return a list of the devices: the GPUs, then the CPU. Each is a named tuple, see Device.
 
     >>> import echelon
     >>> echelon.devices()[-1].name

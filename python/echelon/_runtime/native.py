@@ -8,9 +8,19 @@ import ctypes
 import os
 from pathlib import Path
 
-from .. import _declarations as declared
+try:
+    from .. import _declarations as declared
+except ImportError as missing:
+    raise ImportError("echelon: this is the source folder of the package, which the build completes. Run "
+                      "`pip install .` in the root of the checkout, and start Python in another folder than "
+                      "python/.") from missing
 
 _PACKAGE = Path(__file__).resolve().parents[1]
+
+
+def _version():
+    """Major and minor version, which the package and the library have in common."""
+    return "{}.{}".format(*declared.VERSION)
 
 
 def _candidates():
@@ -18,9 +28,18 @@ def _candidates():
     named = os.environ.get("ECHELON_LIBRARY")
     if named:
         return [named]
-    soname = "libechelon.so.{}.{}".format(*declared.VERSION)
+    soname = "libechelon.so." + _version()
     inside = [path for path in (_PACKAGE / "_lib" / soname, _PACKAGE / "_lib" / "libechelon.so") if path.exists()]
     return [str(path) for path in inside] or [soname]
+
+
+def _advice():
+    """What to do if the library cannot be used."""
+    if os.environ.get("ECHELON_LIBRARY"):
+        return "The variable ECHELON_LIBRARY names this library: correct it, or unset it to use that of the package."
+    if (_PACKAGE / "_lib").exists():
+        return "Reinstall the package: pip install --force-reinstall echelon-sort."
+    return "The package contains no library: set ECHELON_LIBRARY to the path of libechelon.so, or reinstall it."
 
 
 def _load():
@@ -30,7 +49,7 @@ def _load():
             return ctypes.CDLL(path), path
         except OSError as error:
             failures.append(str(error))
-    raise ImportError("echelon: cannot load the library: " + "; ".join(failures))
+    raise ImportError(f"echelon cannot load its library: {'; '.join(failures)}. {_advice()}")
 
 
 library, path = _load()
@@ -45,13 +64,14 @@ def _declare():
     for name, (result, arguments, _) in declared.FUNCTIONS.items():
         function = getattr(library, name, None)
         if function is None:
-            raise ImportError(f"echelon: {path} has no function {name}; it has another version than the package")
+            raise ImportError(f"echelon: {path} has no function {name}, so it is not the library of version "
+                              f"{_version()} that this package needs. {_advice()}")
         function.restype, function.argtypes = result, arguments
         setattr(functions, name, function)
     version = functions.ech_version_number()
     if version // 100 != declared.VERSION[0] * 100 + declared.VERSION[1]:
-        raise ImportError(f"echelon: {path} has version {functions.ech_version().decode()}, but the package needs "
-                          "{}.{}".format(*declared.VERSION))
+        raise ImportError(f"echelon: {path} has version {functions.ech_version().decode()}, but this package needs "
+                          f"version {_version()}. {_advice()}")
     return functions
 
 

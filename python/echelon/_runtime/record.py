@@ -236,6 +236,9 @@ class Profile:
         """The time of all calls together."""
         return sum(call.milliseconds for call in self.calls)
 
+    def __repr__(self):
+        return f"<Profile: {len(self.calls)} calls, {self.milliseconds:.3f} ms>"
+
     def __str__(self):
         totals = {}
         for call in self.calls:
@@ -268,6 +271,8 @@ def profile():
 
 def explain(function, /, *args, **options):
     """Call a function of this package, and return how the library computed the result.
+
+    function: such as echelon.sort. args, options: its arguments.
 
     Returns a list with one Call for each call of the library: its function, n, dtype, device, milliseconds, and its
     plan, a dict with the algorithm, the alternatives, the workspace and, on a GPU, the kernels. The function is really

@@ -7,8 +7,7 @@ type of the last one. The module mod2, a replacement of ldpc.mod2, needs SciPy.
 
 SPDX-License-Identifier: Apache-2.0
 """
-import importlib
-
+from .._runtime.public import modules_on_demand, publish
 from ._batched import echelon_batched, rank_batched, solve_batched
 from ._elimination import LinAlgError, echelon, inverse, left_nullspace, nullspace, pivots, rank, rref, solve
 from ._factors import plu, pluq
@@ -21,10 +20,5 @@ __all__ = [
     "nullspace", "osd", "pivots", "plu", "pluq", "rank", "rank_batched", "rref", "solve", "solve_batched",
     "transpose",
 ]
-
-
-def __getattr__(name):
-    """mod2 is imported when it is used, because it needs SciPy."""
-    if name == "mod2":
-        return importlib.import_module(".mod2", __name__)
-    raise AttributeError(f"module {__name__} has no attribute {name}")
+__getattr__ = modules_on_demand(__name__, mod2="SciPy")
+__dir__ = publish(globals())

@@ -8,8 +8,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._ops import direct
+from .._runtime.arguments import integer
 from .._runtime.call import operation
-from .._runtime.errors import ArgumentError, DTypeError
+from .._runtime.errors import ArgumentError
 from .._runtime.native import declared as c
 from ._matrix import matrix_of, new
 from ._operand import NUMBER, Operand, echelon_options, indices, number, operands
@@ -127,15 +128,10 @@ def echelon(a, /, *, reduced=False, column_order=None, max_rank=None, transform=
 
 
 def limit_of(max_rank):
+    """max_rank as an int, or None."""
     if max_rank is None:
         return None
-    try:
-        limit = max_rank.__index__()
-    except AttributeError:
-        raise DTypeError(f"max_rank is {max_rank!r}, but must be an integer") from None
-    if limit < 0:
-        raise ArgumentError(f"max_rank is {limit}, but must be at least 0")
-    return min(limit, 2**32 - 1)  # a matrix has fewer rows than that
+    return min(integer(max_rank, "max_rank", 0), 2**32 - 1)  # a matrix has fewer rows than that
 
 
 @operation

@@ -6,6 +6,7 @@ import numpy as np
 
 from .. import _arrays
 from .._arrays.device_array import DeviceArray
+from .._runtime.arguments import integer
 from .._runtime.errors import ArgumentError, DTypeError
 from .._runtime.native import declared as c
 
@@ -57,13 +58,7 @@ def dense_view(view, name, dimensions):
 
 def count_of(value, name):
     """A number of rows or columns."""
-    try:
-        value = value.__index__()
-    except AttributeError:
-        raise DTypeError(f"{name} is {value!r}, but must be an integer") from None
-    if not 0 <= value < 2**32:
-        raise ArgumentError(f"{name} is {value}, but must be from 0 to 2^32 - 1")
-    return value
+    return integer(value, name, 0, 2**32 - 1)
 
 
 def position(key, n, name):

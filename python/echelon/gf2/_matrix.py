@@ -7,9 +7,10 @@ import ctypes
 import numpy as np
 
 from .. import _arrays
-from .._arrays.view import INDEX_CODES, dtype_name
+from .._arrays.view import check_indices, dtype_name
+from .._ops.sort import one_dimension
 from .._runtime import native
-from .._runtime.arguments import integer, real
+from .._runtime.arguments import integer, number
 from .._runtime.call import Job
 from .._runtime.errors import ArgumentError, DTypeError
 from .._runtime.native import declared as c
@@ -96,9 +97,10 @@ class Matrix:
         """
         cols = count_of(cols, "cols")
         view = _arrays.view(packed, "packed")
-        if view.ndim != 2 or view.kind or view.code not in (c.ECH_U8, *WORDS):
-            raise DTypeError(f"packed has dtype {view.dtype} and {view.ndim} dimensions, but must be uint8, uint64 or "
-                             "int64 with 2 dimensions")
+        if view.kind or view.code not in (c.ECH_U8, *WORDS):
+            raise DTypeError(f"packed has dtype {view.dtype}, but must have uint8, uint64 or int64")
+        if view.ndim != 2:
+            raise ArgumentError(f"packed has {view.ndim} dimensions, but must have two")
         width = view.shape[1]
         if view.code == c.ECH_U8 and width != (cols + 7) // 8 or width < stride_of(cols) and view.code != c.ECH_U8:
             raise ArgumentError(f"packed has shape {view.shape}, which does not fit cols = {cols}")
@@ -144,7 +146,7 @@ class Matrix:
         """
         job = _job_like(like)
         bits = new(job, count_of(rows, "rows"), count_of(cols, "cols"))
-        job.call("ech_gf2_random", bits.reference(), real(probability, "probability"),
+        job.call("ech_gf2_random", bits.reference(), number(probability, "probability"),
                  integer(seed, "seed") & (2**64 - 1))
         return bits
 
@@ -356,10 +358,7 @@ class Matrix:
     def _gathered(self, axis, index):
         """The rows (axis 0) or columns (axis 1) at these positions."""
         job = Job(self._view)
-        places = job.contiguous(job.moved(index, "index"))
-        if places.ndim != 1 or places.code not in INDEX_CODES:
-            raise DTypeError(f"index has dtype {places.dtype} and {places.ndim} dimensions, but must have one, and "
-                             "int32, uint32, int64 or uint64")
+        places = job.contiguous(one_dimension(check_indices(job.moved(index, "index"), "index"), "index"))
         shape = (places.size, self.cols) if axis == 0 else (self.rows, places.size)
         out = new(job, *shape)
         if out.rows and out.cols:

@@ -8,7 +8,7 @@ import sys
 import numpy as np
 
 from .. import _arrays
-from .._arrays.view import INDEX_CODES
+from .._arrays.view import check_indices
 from .._runtime import native
 from .._runtime.call import Job
 from .._runtime.errors import ArgumentError, DTypeError
@@ -98,8 +98,7 @@ def indices(job, x, name, shape=None):
     view = job.view(x, name)
     if view.size == 0 and view.is_float and _arrays.family_of(x) is None:
         view = job.view(np.empty(view.shape, "int64"), name)
-    if view.code not in INDEX_CODES or view.kind:
-        raise DTypeError(f"{name} has dtype {view.dtype}, but must have int32, uint32, int64 or uint64")
+    check_indices(view, name)
     if shape is not None and view.shape != shape:
         raise ArgumentError(f"{name} has shape {view.shape}, but must have shape {shape}")
     return job.contiguous(view)

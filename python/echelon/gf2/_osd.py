@@ -84,9 +84,11 @@ def osd(H, syndromes, order=None, /, *, llrs=None, osd_order=0, method="cs", wei
 
 def _from_packed(syndromes, m):
     view = _arrays.view(syndromes, "syndromes")
-    if view.code != c.ECH_U8 or view.kind or view.ndim != 2 or view.shape[1] != (m + 7) // 8:
-        raise ArgumentError(f"syndromes has dtype {view.dtype} and shape {view.shape}, but with bit_packed=True it "
-                            f"must be uint8 of shape (batch, {(m + 7) // 8})")
+    if view.code != c.ECH_U8 or view.kind:
+        raise DTypeError(f"syndromes has dtype {view.dtype}, but must have uint8 with bit_packed=True")
+    if view.ndim != 2 or view.shape[1] != (m + 7) // 8:
+        raise ArgumentError(f"syndromes has shape {view.shape}, but must have shape (batch, {(m + 7) // 8}) with "
+                            "bit_packed=True")
     return Matrix.from_packed(syndromes, m)
 
 
@@ -101,13 +103,7 @@ def _search(osd_order, method):
     """None for OSD-0, otherwise (method, order)."""
     if not isinstance(method, str) or method not in ("cs", "e"):
         raise ArgumentError(f"method is {method!r}, but must be 'cs' or 'e'")
-    try:
-        width = osd_order.__index__()
-    except AttributeError:
-        raise DTypeError(f"osd_order is {osd_order!r}, but must be an integer") from None
-    limit = 20 if method == "e" else 10_000
-    if not 0 <= width <= limit:
-        raise ArgumentError(f"osd_order is {width}, but must be from 0 to {limit} with method {method!r}")
+    width = integer(osd_order, "osd_order", 0, 20 if method == "e" else 10_000)
     return (method, width) if width else None
 
 
@@ -140,9 +136,10 @@ def _check_order(job, order, n):
 def _weights(job, weights, n):
     """The weights of the columns in float64."""
     family, view = job.family, job.view(weights, "weights")
-    if not view.is_float or view.shape != (n,):
-        raise ArgumentError(f"weights has dtype {view.dtype} and shape {view.shape}, but must be floats of shape "
-                            f"{(n,)}")
+    if not view.is_float:
+        raise DTypeError(f"weights has dtype {view.dtype}, but must have a floating-point dtype")
+    if view.shape != (n,):
+        raise ArgumentError(f"weights has shape {view.shape}, but must have shape {(n,)}")
     return family.cast(view.array, family.dtype(c.ECH_F64))
 
 

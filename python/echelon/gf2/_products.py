@@ -83,9 +83,9 @@ def transpose(a, /):
 
 
 def matrix(x, /):
-    """Pack an array; a Matrix is returned as it is.
+    """Pack an array.
 
-    x: as Matrix.from_dense() accepts it, or a Matrix.
+    x: as Matrix.from_dense() accepts it, or a Matrix. Returns a Matrix: x itself if x is one.
 
     >>> from echelon import gf2
     >>> gf2.matrix([[1, 0]])

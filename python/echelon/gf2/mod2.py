@@ -11,6 +11,7 @@ import numpy as np
 import scipy.sparse
 
 from .._runtime.errors import ArgumentError
+from .._runtime.public import publish
 from . import _elimination as elimination
 from . import _factors as factors
 from ._elimination import LinAlgError
@@ -274,3 +275,6 @@ class PluDecomposition:
         if y.ndim != 1 or len(y) != self._bits.rows:
             raise ArgumentError(f"y has shape {y.shape}, but must have shape {(self._bits.rows,)}")
         return elimination.solve(self._bits, y.astype("uint8"))
+
+
+__dir__ = publish(globals())

@@ -5,8 +5,10 @@ other than CSR are converted.
 
 SPDX-License-Identifier: Apache-2.0
 """
+from .._runtime.public import publish
 from . import linalg
 from ._csr import CSR
 from ._products import check, csr_from_coo, diagonal, matmul, matvec, transpose
 
 __all__ = ["CSR", "check", "csr_from_coo", "diagonal", "linalg", "matmul", "matvec", "transpose"]
+__dir__ = publish(globals())

@@ -6,9 +6,9 @@ import sys
 from typing import Any, NamedTuple, Tuple
 
 from .. import _arrays
-from .._arrays.view import INDEX_CODES
-from .._ops.common import namespace
-from .._ops.floats import cast, check_number
+from .._arrays.view import check_indices
+from .._ops.common import cast, namespace
+from .._ops.floats import check_number
 from .._ops.sort import one_dimension
 from .._runtime import call as calls
 from .._runtime import native
@@ -159,10 +159,7 @@ class Matrix:
 
 
 def _indices(job, x, name):
-    view = job.contiguous(one_dimension(job.view(x, name), name))
-    if view.code not in INDEX_CODES or view.kind:
-        raise DTypeError(f"{name} has dtype {view.dtype}, but must have int32, uint32, int64 or uint64")
-    return view
+    return job.contiguous(check_indices(one_dimension(job.view(x, name), name), name))
 
 
 def in_order(job, matrix, parts):

@@ -5,10 +5,12 @@ SPDX-License-Identifier: Apache-2.0
 import ctypes
 
 from .. import _arrays
-from .._ops.floats import cast, check_number, common_float, overlap
+from .._arrays.layout import ranges_overlap
+from .._ops.common import cast
+from .._ops.floats import check_number, common_float
 from .._ops.sort import one_dimension
 from .._runtime import native
-from .._runtime.arguments import real
+from .._runtime.arguments import number
 from .._runtime.call import operation
 from .._runtime.errors import ArgumentError, DTypeError
 from .._runtime.native import declared as c
@@ -27,12 +29,12 @@ def _product(matrix, x, alpha, beta, out, valid, ndim):
     if view.shape[0] != a.cols:
         raise ArgumentError(f"x has shape {view.shape}, but A has {a.cols} columns")
     view = job.contiguous(cast(job, view, code))
-    alpha, beta = real(alpha, "alpha"), real(beta, "beta")
+    alpha, beta = number(alpha, "alpha"), number(beta, "beta")
     if out is None and beta:
         raise ArgumentError(f"beta is {beta}, but out is not given")
     target = job.output(out, (a.rows,) + view.shape[1:], code)
     place = target
-    if not target.contiguous or overlap(target, view):
+    if not target.contiguous or ranges_overlap(target, view):
         place = job.empty(target.shape, code)
         if beta:
             place.family.copy_to(place.array, target.array)
@@ -193,8 +195,8 @@ def check(A, /, *, ordered=False):
 
     A: sparse matrix. ordered: whether the columns of each row must be strictly ascending.
 
-    Raises ArgumentError if the row offsets do not begin with 0 or decrease, if a column is out of range, or if ordered
-    and the columns are not strictly ascending. The message names the first invalid row. Waits for a GPU.
+    Returns None. Raises ArgumentError if the row offsets do not begin with 0 or decrease, if a column is out of range,
+    or if ordered and the columns are not strictly ascending. The message names the first invalid row. Waits for a GPU.
 
     >>> import echelon, numpy
     >>> A = echelon.sparse.CSR(numpy.ones(2), numpy.array([0, 5]), numpy.array([0, 1, 2]), (2, 2))

@@ -8,7 +8,8 @@ from typing import Any, NamedTuple, Optional
 
 from .. import _arrays
 from .._arrays.view import NAMES, dtype_name
-from .._ops.floats import cast, check_number, common_float
+from .._ops.common import cast
+from .._ops.floats import check_number, common_float
 from .._ops.products import Matrices
 from .._runtime import context as contexts
 from .._runtime import native

@@ -20,9 +20,10 @@ SPDX-License-Identifier: Apache-2.0
 """
 import math
 
-from .._runtime.arguments import flag, real
+from .._runtime.arguments import flag, integer, number
 from .._runtime.call import operation
 from .._runtime.errors import ArgumentError, DTypeError
+from .._runtime.public import publish
 from ._system import SolveReport, System
 
 __all__ = ["SolveReport", "bicgstab", "cg", "chebyshev", "gauss_seidel", "gmres", "jacobi", "minres", "richardson",
@@ -33,20 +34,15 @@ _SMALLEST = 5e-324  # a tolerance that only the residual 0 satisfies
 
 
 def _tolerance(x, name):
-    value = real(x, name)
+    value = number(x, name)
     if not 0 <= value < math.inf:
         raise ArgumentError(f"{name} is {value}, but must be finite and at least 0")
     return value
 
 
-def _count(x, name, most=None):
-    try:
-        value = x.__index__()
-    except AttributeError:
-        raise DTypeError(f"{name} is {x!r}, but must be an integer") from None
-    if value < 1 or most is not None and value > most:
-        raise ArgumentError(f"{name} is {value}, but must be " + (f"from 1 to {most}" if most else "at least 1"))
-    return min(value, 2**48)  # beyond every run; times restart it is below 2^64
+def _iterations(maxiter, default):
+    """The maximum number of iterations or cycles; 2^48 is beyond every run, and its products are below 2^64."""
+    return default if maxiter is None else min(integer(maxiter, "maxiter", 1), 2**48)
 
 
 def _tolerances(rtol, atol):
@@ -98,7 +94,7 @@ def _observer(system, callback):
 
 def _run(system, method, *, rtol, atol, maxiter, callback, report, most=None, **settings):
     """One call of a solver. most: the number of iterations for maxiter None; None: chosen by the library."""
-    limit, report = _count(maxiter, "maxiter") if maxiter is not None else most or 0, flag(report, "report")
+    limit, report = _iterations(maxiter, most or 0), flag(report, "report")
     outcome = system.run(method, _observer(system, callback), report, **_tolerances(rtol, atol),
                          max_iterations=limit, **settings)
     return _finish(system, outcome, report)
@@ -133,7 +129,7 @@ def cg(A, b, x0=None, *, rtol=1e-5, atol=0.0, maxiter=None, M=None, callback=Non
 def bicgstab(A, b, x0=None, *, rtol=1e-5, atol=0.0, maxiter=None, M=None, callback=None, report=False):
     """Solve A x = b with the stabilised biconjugate gradient method, for any A.
 
-    All parameters are those of cg(); M need not be symmetric.
+    A, b, x0, rtol, atol, maxiter, M, callback, report: as for cg(); M need not be symmetric.
 
     Returns (x, info) as cg() does.
 
@@ -152,8 +148,8 @@ def bicgstab(A, b, x0=None, *, rtol=1e-5, atol=0.0, maxiter=None, M=None, callba
 def minres(A, b, x0=None, *, rtol=1e-5, atol=0.0, shift=0.0, maxiter=None, M=None, callback=None, report=False):
     """Solve (A - shift I) x = b with the minimum residual method, for a symmetric A.
 
-    shift: a number. maxiter: None: 5 n. The other parameters are those of cg(). M must be symmetric positive definite;
-    "jacobi" uses the absolute values of the diagonal.
+    A, b, x0, rtol, atol, M, callback, report: as for cg(); M = "jacobi" uses the absolute values of the diagonal.
+    shift: a number. maxiter: the maximum number of iterations; None: 5 n.
 
     Returns (x, info) as cg() does. SciPy's function has no atol, and estimates the residual instead of computing it.
 
@@ -169,7 +165,7 @@ def minres(A, b, x0=None, *, rtol=1e-5, atol=0.0, shift=0.0, maxiter=None, M=Non
 
 
 def _shift(shift):
-    value = real(shift, "shift")
+    value = number(shift, "shift")
     if not math.isfinite(value):
         raise ArgumentError(f"shift is {value}, but must be finite")
     return value
@@ -183,7 +179,7 @@ def gmres(A, b, x0=None, *, rtol=1e-5, atol=0.0, restart=None, maxiter=None, M=N
     restart: the number of iterations per cycle, at most 1,000; None: 20. maxiter: the maximum number of iterations;
     for callback_type "x" and "pr_norm" the maximum number of cycles, as in SciPy; None: 10 n. callback_type:
     "pr_norm" and "legacy": callback receives |b - A x| / |b| after each iteration; "x": it receives x after each
-    cycle, where the solver starts again; None: "legacy". The other parameters are those of cg(); M need not be
+    cycle, where the solver starts again; None: "legacy". A, b, x0, rtol, atol, M, report: as for cg(); M need not be
     symmetric.
 
     Returns (x, info) as cg() does. M is applied from the right, so the residual is that of the system.
@@ -199,8 +195,8 @@ def gmres(A, b, x0=None, *, rtol=1e-5, atol=0.0, restart=None, maxiter=None, M=N
         raise ArgumentError(f"callback_type is {callback_type!r}, but must be 'x', 'pr_norm' or 'legacy'")
     report = flag(report, "report")
     system = System(A, b, x0, M)
-    cycle = min(20 if restart is None else _count(restart, "restart", 1000), max(system.n, 1))
-    limit = 10 * system.n if maxiter is None else _count(maxiter, "maxiter")
+    cycle = min(20 if restart is None else integer(restart, "restart", 1, 1000), max(system.n, 1))
+    limit = _iterations(maxiter, 10 * system.n)
     tolerances = _tolerances(rtol, atol)
     if callback_type == "x" and callback is not None:
         outcome = _cycles(system, cycle, limit, _observer(system, callback), report, tolerances)
@@ -229,11 +225,11 @@ def _residual_observer(system, callback):
 def _cycles(system, cycle, limit, observe, report, tolerances):
     """GMRES as one call per cycle, with a call of observe() after each."""
     total = None
-    for number in range(1, limit + 1):
+    for index in range(1, limit + 1):
         outcome = system.run("gmres", None, report, restart=cycle, max_iterations=cycle, **tolerances)
         system.has_guess = True
         if outcome.iterations or total is None:
-            observe(number, outcome.residual)
+            observe(index, outcome.residual)
         total = outcome if total is None else outcome._replace(
             iterations=total.iterations + outcome.iterations, applications=total.applications + outcome.applications,
             restarts=total.restarts + outcome.restarts, seconds=total.seconds + outcome.seconds,
@@ -248,7 +244,7 @@ def chebyshev(A, b, x0=None, *, rtol=1e-5, atol=0.0, maxiter=None, M=None, bound
     """Solve A x = b with the Chebyshev iteration, for a symmetric positive definite A.
 
     bounds: a pair of numbers between which the eigenvalues of M A are; None: they are estimated. maxiter: None: 10 n,
-    but at least 1,000 and at most 100,000. The other parameters are those of cg().
+    but at least 1,000 and at most 100,000. A, b, x0, rtol, atol, M, callback, report: as for cg().
 
     Returns (x, info) as cg() does. The report contains the bounds that were used.
 
@@ -268,8 +264,8 @@ def richardson(A, b, x0=None, *, rtol=1e-5, atol=0.0, maxiter=None, M=None, omeg
     """Solve A x = b with the Richardson iteration: x += omega M (b - A x).
 
     omega: the step; None: 2 / (lower + upper). bounds: (lower, upper), between which the eigenvalues of M A are; None:
-    they are estimated for a symmetric positive definite A. maxiter: as for chebyshev(). The other parameters are those
-    of cg().
+    they are estimated for a symmetric positive definite A. maxiter: as for chebyshev(). A, b, x0, rtol, atol, M,
+    callback, report: as for cg().
 
     Returns (x, info) as cg() does.
 
@@ -287,8 +283,8 @@ def richardson(A, b, x0=None, *, rtol=1e-5, atol=0.0, maxiter=None, M=None, omeg
 def jacobi(A, b, x0=None, *, rtol=1e-5, atol=0.0, maxiter=None, omega=None, callback=None, report=False):
     """Solve A x = b with the Jacobi iteration: x += omega D^-1 (b - A x), where D is the diagonal of A.
 
-    A: diagonally dominant; an operator needs diagonal(). omega: the step; None: 1. maxiter: as for chebyshev(). The
-    other parameters are those of cg().
+    A: diagonally dominant; an operator needs diagonal(). omega: the step; None: 1. maxiter: as for chebyshev(). b, x0,
+    rtol, atol, callback, report: as for cg().
 
     Returns (x, info) as cg() does.
 
@@ -311,8 +307,8 @@ def _with_own_preconditioner(A, b, x0, needs):
 def gauss_seidel(A, b, x0=None, *, rtol=1e-5, atol=0.0, maxiter=None, callback=None, report=False):
     """Solve A x = b with the Gauss-Seidel iteration, for a symmetric positive definite or diagonally dominant A.
 
-    A: sparse matrix. maxiter: as for chebyshev(). The other parameters are those of cg(). The rows are processed in
-    their order on every device.
+    A: sparse matrix. maxiter: as for chebyshev(). b, x0, rtol, atol, callback, report: as for cg(). The rows are
+    processed in their order on every device.
 
     Returns (x, info) as cg() does.
 
@@ -330,8 +326,8 @@ def gauss_seidel(A, b, x0=None, *, rtol=1e-5, atol=0.0, maxiter=None, callback=N
 def sor(A, b, x0=None, *, rtol=1e-5, atol=0.0, maxiter=None, omega=None, callback=None, report=False):
     """Solve A x = b with successive over-relaxation.
 
-    omega: the relaxation factor, greater than 0 and less than 2; None: 1, the Gauss-Seidel iteration. The other
-    parameters are those of gauss_seidel().
+    omega: the relaxation factor, greater than 0 and less than 2; None: 1, the Gauss-Seidel iteration. A, b, x0, rtol,
+    atol, maxiter, callback, report: as for gauss_seidel().
 
     Returns (x, info) as cg() does.
 
@@ -355,8 +351,8 @@ def solve(A, b, x0=None, *, method="auto", rtol=1e-5, atol=0.0, maxiter=None, M=
     cg(); None for "auto", "jacobi", "gauss-seidel" and "sor". restart: of GMRES, at most 1,000; None: 30. block: rows
     per diagonal block of M = "block-jacobi", at most 32; None: 8. omega: the step of "richardson" and "jacobi", or the
     relaxation factor of "sor" and of M = "ssor". bounds: as for chebyshev(). maxiter: as for chebyshev(). callback: is
-    called with x after each iteration; for "gmres" and "auto" it receives the residual |b - A x| instead.
-    The other parameters are those of cg().
+    called with x after each iteration; for "gmres" and "auto" it receives the residual |b - A x| instead. b, x0, rtol,
+    atol, report: as for cg().
 
     Returns (x, info) as cg() does. The report contains the method and the preconditioner that were used.
 
@@ -375,15 +371,18 @@ def solve(A, b, x0=None, *, method="auto", rtol=1e-5, atol=0.0, maxiter=None, M=
     settings = {**_omega(omega, 2 if method == "sor" or isinstance(M, str) and M == "ssor" else None),
                 **_bounds(bounds)}
     if restart is not None:
-        settings["restart"] = _count(restart, "restart", 1000)
+        settings["restart"] = integer(restart, "restart", 1, 1000)
     if block is not None:
-        settings["block"] = _count(block, "block", 32)
+        settings["block"] = integer(block, "block", 1, 32)
     system = System(A, b, x0, M, needs=own)
     observe = _observer(system, callback)
     if callback is not None and method in ("auto", "gmres"):
         def observe(iteration, residual):
             if iteration:
                 callback(residual)
-    limit = _count(maxiter, "maxiter") if maxiter is not None else 0
+    limit = _iterations(maxiter, 0)
     outcome = system.run(method, observe, report, max_iterations=limit, **_tolerances(rtol, atol), **settings)
     return _finish(system, outcome, report)
+
+
+__dir__ = publish(globals())
