@@ -18,7 +18,6 @@ import pytest
 pytest.importorskip("hypothesis")
 from hypothesis import HealthCheck, given, settings  # noqa: E402  may be missing
 from hypothesis import strategies as st  # noqa: E402
-from hypothesis.extra import numpy as hnp  # noqa: E402
 
 CALLS = int(os.environ.get("ECHELON_FUZZ", 500))
 DTYPES = ["i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f2", "f4", "f8", "?", "M8[s]", "m8[D]", ">i4", ">f8", "c8", "S3",

@@ -465,3 +465,16 @@ def test_copies_and_pickles(rng):
     for name in ("rows", "cols", "shape", "words"):
         with pytest.raises(AttributeError):
             setattr(a, name, 7)
+
+
+@pytest.mark.parametrize("call", [
+    lambda x: gf2.echelon(np.eye(2, dtype="u1"), transform=x), lambda x: gf2.plu(np.eye(2, dtype="u1"), p_indices=x),
+    lambda x: gf2.solve(np.eye(2, dtype="u1"), [1, 0], solvable=x), lambda x: echelon.isin([1], [1], invert=x),
+    lambda x: echelon.intersect1d([1], [1], assume_unique=x), lambda x: echelon.nth_element([1], 0, return_index=x),
+    lambda x: echelon.linalg.solve(np.eye(2), [1.0, 0.0], info=x),
+    lambda x: echelon.select_if([1], ">", 0, positions=x),
+])
+def test_arrays_as_flags(call):
+    for value in (np.zeros(2), np.zeros(0), "x", 2):
+        with pytest.raises(echelon.DTypeError, match="must be True or False"):
+            call(value)

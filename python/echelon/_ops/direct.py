@@ -14,7 +14,7 @@ from .. import _arrays
 from .._arrays.layout import ranges_overlap
 from .._arrays.view import View
 from .._runtime import native
-from .._runtime.arguments import integer, number
+from .._runtime.arguments import flag, integer, number
 from .._runtime.call import Job, operation
 from .._runtime.errors import ArgumentError, Error, UnsupportedError
 from .._runtime.native import declared as c
@@ -191,6 +191,7 @@ def solve(a, b, /, *, factorization=None, refine=None, algorithm=None, info=Fals
     >>> report.status, report.factorization
     ('solved', 'cholesky')
     """
+    info = flag(info, "info")
     job, (first, second), code = _systems(a, b)
     options = _options(factorization, refine, algorithm)
     _square(first, "a")
@@ -280,6 +281,7 @@ def inv(x, /, *, factorization=None, refine=0, algorithm=None, info=False, out=N
     array([[0.5 , 0.  ],
            [0.  , 0.25]])
     """
+    info = flag(info, "info")
     job, view = _matrix(x)
     options = _options(factorization, refine, algorithm)
     target = job.output(out, view.shape, view.code)
@@ -376,6 +378,7 @@ def lstsq(a, b, /, rcond=None, *, refine=None, algorithm=None, info=False):
     >>> numpy.round(x, 12), rank
     (array([2., 1.]), 2)
     """
+    info = flag(info, "info")
     job, (first, second), code = _systems(a, b)
     options = _options("qr", refine, algorithm)
     if first.ndim != 2:

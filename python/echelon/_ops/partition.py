@@ -7,7 +7,7 @@ import numpy as np
 from .. import _arrays
 from .._arrays.layout import along_last, moved_back, rows_of
 from .._arrays.numpy_family import address
-from .._runtime.arguments import integer
+from .._runtime.arguments import flag, integer
 from .._runtime.call import Job, operation
 from .._runtime.errors import ArgumentError
 from .._runtime.native import declared as c
@@ -111,6 +111,7 @@ def nth_element(x, n, /, *, return_index=False, dtype=None):
     >>> echelon.nth_element(numpy.array([5, 1, 4]), 1).item()
     4
     """
+    return_index = flag(return_index, "return_index")
     view = _arrays.view(x)
     job = Job(view)
     size = view.size

@@ -67,6 +67,7 @@ def compress(condition, x, /, *, axis=None, invert=False, packed=False):
     array([[1, 3],
            [4, 6]])
     """
+    packed = flag(packed, "packed")
     view = _arrays.view(x)
     job = Job(view)
     items = Items(job, view, axis)
@@ -157,6 +158,7 @@ def select_if(x, /, compare, value=None, *, invert=False, positions=False, dtype
     >>> echelon.select_if(numpy.array([3, 1, 2]), ">", 1)
     array([3, 2])
     """
+    positions = flag(positions, "positions")
     view = _arrays.view(x)
     job = Job(view)
     code = index_code(dtype, view.size)
@@ -178,6 +180,7 @@ def partition_flags(x, flags, /, *, packed=False, invert=False, out=None):
     >>> echelon.partition_flags(numpy.array([1, 2, 3, 4]), [False, True, False, True])
     (array([2, 4, 1, 3]), 2)
     """
+    packed = flag(packed, "packed")
     view = _arrays.view(x)
     job = Job(view)
     items = Items(job, view, 0)
@@ -338,6 +341,7 @@ def unique_consecutive(x, /, *, return_inverse=False, return_counts=False):
     >>> echelon.unique_consecutive(numpy.array([7, 7, 5, 7]), return_counts=True)
     (array([7, 5, 7]), array([2, 1, 1]))
     """
+    return_inverse, return_counts = flag(return_inverse, "return_inverse"), flag(return_counts, "return_counts")
     view = _arrays.view(x)
     job = Job(view)
     source = flat(job, encoded(job, view))

@@ -82,6 +82,7 @@ def intersect1d(x1, x2, /, *, assume_unique=False):
     >>> echelon.intersect1d(numpy.array([3, 1, 3]), numpy.array([2, 3]))
     array([3])
     """
+    assume_unique = flag(assume_unique, "assume_unique")
     return _set_function(x1, x2, c.ECH_SET_INTERSECTION, assume_unique)
 
 
@@ -98,6 +99,7 @@ def setdiff1d(x1, x2, /, *, assume_unique=False):
     >>> echelon.setdiff1d(numpy.array([3, 1, 3]), numpy.array([2, 3]))
     array([1])
     """
+    assume_unique = flag(assume_unique, "assume_unique")
     first = _arrays.view(x1, "x1")
     job = Job(first)
     second = job.view(x2, "x2")
@@ -125,6 +127,7 @@ def setxor1d(x1, x2, /, *, assume_unique=False):
     >>> echelon.setxor1d(numpy.array([3, 1, 3]), numpy.array([2, 3]))
     array([1, 2])
     """
+    assume_unique = flag(assume_unique, "assume_unique")
     return _set_function(x1, x2, c.ECH_SET_SYMMETRIC, assume_unique)
 
 
@@ -142,6 +145,7 @@ def isin(x1, x2, /, *, invert=False, out=None):
     >>> echelon.isin(numpy.array([3, 1, 4]), [4, 3])
     array([ True, False,  True])
     """
+    invert = flag(invert, "invert")
     first = _arrays.view(x1, "x1")
     job = Job(first)
     result = reshaped(job, _found(job, first, job.view(x2, "x2"), invert), first.shape)

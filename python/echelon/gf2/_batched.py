@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from .. import _arrays
 from .._runtime import native
+from .._runtime.arguments import flag
 from .._runtime.call import Job, operation
 from .._runtime.errors import ArgumentError
 from .._runtime.native import declared as c
@@ -136,6 +137,7 @@ def echelon_batched(a, /, *, reduced=False, column_order=None, max_rank=None):
     >>> form.tolist(), rank.tolist(), pivots.tolist()
     ([[[1, 0], [0, 1]]], [2], [[0, 1]])
     """
+    reduced = flag(reduced, "reduced")
     dense = _Dense(a, "a")
     batch, limit = dense.batch, limit_of(max_rank)
     job = Job(batch.bits._view)

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._ops import direct
-from .._runtime.arguments import integer
+from .._runtime.arguments import flag, integer
 from .._runtime.call import operation
 from .._runtime.errors import ArgumentError
 from .._runtime.native import declared as c
@@ -113,6 +113,8 @@ def echelon(a, /, *, reduced=False, column_order=None, max_rank=None, transform=
     >>> rank, pivots.tolist(), t.tolist()
     (2, [0, 1], [[0, 1, 0], [1, 0, 0], [1, 1, 1]])
     """
+    reduced, transform = flag(reduced, "reduced"), flag(transform, "transform")
+    rows_from = flag(rows_from, "rows_from")
     operand = Operand(a, "a")
     job, (m, n) = operand.job(), operand.shape
     order = _order(job, column_order, n)
@@ -266,6 +268,7 @@ def solve(a, b, /, *, solvable=False, certificate=False, column_order=None):
     >>> gf2.solve([[1, 1], [1, 1]], numpy.array([1, 0]), certificate=True)
     (array([0, 0]), False, array([1, 1]))
     """
+    solvable, certificate = flag(solvable, "solvable"), flag(certificate, "certificate")
     left, right, job = operands(a, b, vectors=(False, True), as_column=(False, True))
     (m, n), (rows, k) = left.shape, right.shape
     if rows != m:

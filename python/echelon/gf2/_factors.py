@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._ops.sort import argsort
+from .._runtime.arguments import flag
 from .._runtime.call import operation
 from .._runtime.native import declared as c
 from ._layout import word_code
@@ -68,6 +69,7 @@ def plu(a, /, *, p_indices=False):
     >>> numpy.array_equal(a, gf2.mul(gf2.mul(P, L), U))
     True
     """
+    p_indices = flag(p_indices, "p_indices")
     operand = Operand(a, "a")
     job, bits, _, p, q = _compact(operand)
     k = min(operand.shape)

@@ -8,7 +8,7 @@ import numpy as np
 
 from .. import _arrays
 from .._ops.sort import argsort
-from .._runtime.arguments import integer
+from .._runtime.arguments import flag, integer
 from .._runtime.call import Job, operation
 from .._runtime.errors import ArgumentError, DTypeError
 from .._runtime.native import declared as c
@@ -60,6 +60,7 @@ def osd(H, syndromes, order=None, /, *, llrs=None, osd_order=0, method="cs", wei
     >>> gf2.osd(H, numpy.array([[1, 0]]), [2, 1, 0], osd_order=1).errors
     array([[1, 0, 0]])
     """
+    bit_packed = flag(bit_packed, "bit_packed")
     checks = Operand(H, "H", _job_of(syndromes))
     m, n = checks.shape
     if bit_packed:

@@ -10,7 +10,7 @@ from .._ops.common import cast
 from .._ops.floats import check_number, common_float
 from .._ops.sort import one_dimension
 from .._runtime import native
-from .._runtime.arguments import number
+from .._runtime.arguments import flag, number
 from .._runtime.call import operation
 from .._runtime.errors import ArgumentError, DTypeError
 from .._runtime.native import declared as c
@@ -66,6 +66,7 @@ def matvec(A, x, /, *, alpha=1.0, beta=0.0, check=True, out=None):
     >>> echelon.sparse.matvec(A, numpy.array([1.0, 1.0]))
     array([2., 4.])
     """
+    check = flag(check, "check")
     return _product(A, x, alpha, beta, out, check, 1)
 
 
@@ -84,6 +85,7 @@ def matmul(A, x, /, *, alpha=1.0, beta=0.0, check=True, out=None):
     array([[2., 0.],
            [1., 3.]])
     """
+    check = flag(check, "check")
     return _product(A, x, alpha, beta, out, check, 2)
 
 
@@ -206,6 +208,7 @@ def check(A, /, *, ordered=False):
     ...     print("A is invalid")
     A is invalid
     """
+    ordered = flag(ordered, "ordered")
     parts = parts_of(A)
     job = call_of([(parts.data, "A.data")])
     code = common_float([check_number(job.view(parts.data, "A.data"), "A.data").code])
