@@ -100,6 +100,13 @@ def test_compile(device, backend):
     torch.testing.assert_close(traced, eager)
 
 
+def test_compile_around_a_function_of_the_package(capfd):
+    """The function is called, not traced."""
+    compiled = torch.compile(lambda x: echelon.sort(x + 1) * 2, backend="eager")
+    assert compiled(torch.tensor([3.0, 1.0])).tolist() == [4.0, 8.0]
+    assert "AttributeError" not in capfd.readouterr().err
+
+
 @pytest.mark.gpu
 def test_graph_capture():
     x, offsets = data("cuda")

@@ -12,6 +12,7 @@ from .view import BYTES, CODES, NAMES, View, simplified
 _CODES = {getattr(torch, name): code for name, code in CODES.items() if hasattr(torch, name)}
 _DTYPES = {code: dtype for dtype, code in _CODES.items()}
 _BOOL = torch.bool
+_RAW_STREAM = getattr(torch._C, "_cuda_getCurrentRawStream", None)  # the function that compiled models call
 
 
 class Torch:
@@ -103,7 +104,11 @@ class Torch:
     @staticmethod
     def stream(device):
         """The current stream of PyTorch."""
-        return 0 if device == "cpu" else torch.cuda.current_stream(device).cuda_stream
+        if device == "cpu":
+            return 0
+        if _RAW_STREAM is not None:  # 0.1 us instead of 3.4
+            return _RAW_STREAM(int(device.partition(":")[2]))
+        return torch.cuda.current_stream(device).cuda_stream
 
     @staticmethod
     def on_stream(device, stream):

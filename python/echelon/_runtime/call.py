@@ -128,6 +128,7 @@ def operation(function):
     signature = inspect.signature(function)
     parameter = inspect.Parameter("stream", inspect.Parameter.KEYWORD_ONLY, default=None)
     wrapper.__signature__ = signature.replace(parameters=[*signature.parameters.values(), parameter])
+    wrapper._torchdynamo_disable = True  # torch.compile() calls the function and does not trace what it does
     return wrapper
 
 

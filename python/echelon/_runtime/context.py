@@ -30,6 +30,8 @@ _exiting = []  # not empty when the interpreter exits
 class Context:
     """An open context of the library. One thread at a time may use it."""
 
+    handle = None  # also if __init__() was not called
+
     def __init__(self, device):
         self.handle = None
         handle = ctypes.c_void_p()
