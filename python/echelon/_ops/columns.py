@@ -86,10 +86,10 @@ def _struct(job, column, descending, nulls):
     stride = 0 if view.strides is None else view.strides[0]
     if stride < 0 or view.ndim > 1 or stride == 0:
         view, stride = job.contiguous(view), 0
-    return native.struct(c.ech_sort_column, data=view.pointer, dtype=view.code, descending=flag(descending, "descending"),
-                         nulls_first=nulls_first(nulls), validity=column.validity,
-                         validity_offset=column.validity_offset, kind=column.key_kind, width_bytes=column.width_bytes,
-                         stride_bytes=stride)
+    return native.struct(c.ech_sort_column, data=view.pointer, dtype=view.code,
+                         descending=flag(descending, "descending"), nulls_first=nulls_first(nulls),
+                         validity=column.validity, validity_offset=column.validity_offset, kind=column.key_kind,
+                         width_bytes=column.width_bytes, stride_bytes=stride)
 
 
 def argsort_named(named, descending, nulls, dtype, out):
