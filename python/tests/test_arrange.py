@@ -215,3 +215,13 @@ def test_errors(call, error, text):
     with pytest.raises(error, match=text) as raised:
         call(np.array([1.0, 2.0, 3.0, 4.0]))
     assert isinstance(raised.value, echelon.Error)
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "int16", "uint32", "int64", "uint64"])
+def test_take_items_without_elements(dtype):
+    torch = pytest.importorskip("torch")
+    x, valid, outside = np.zeros((3, 0)), np.array([2, 0]).astype(dtype), np.array([2, 3]).astype(dtype)
+    for make in (np.array, torch.from_numpy):
+        assert tuple(echelon.take(make(x), make(valid), axis=0).shape) == (2, 0)
+        with pytest.raises(echelon.ArgumentError, match="position outside"):
+            echelon.take(make(x), make(outside), axis=0)

@@ -153,10 +153,9 @@ def test_overlapping_outputs(rng):
     with pytest.raises(echelon.ArgumentError, match="overlap"):
         echelon.top_k(keys, 5, out=(memory[:5], memory[:5].view(np.int64)))
     k, v = keys.copy(), values.copy()
-    with pytest.raises(echelon.ArgumentError, match="overlap"):
-        echelon.sort_pairs(k, v, out=(v, k))
-    same(k, keys)
-    same(v, values)
+    echelon.sort_pairs(k, v, out=(v, k))
+    same(v, keys[order])
+    same(k, values[order])
 
 
 def test_overlap_with_another_dtype():
@@ -341,3 +340,41 @@ def test_family_is_found_once_per_type():
     x = np.zeros(3).view(type("Child", (np.ndarray,), {}))
     assert _arrays.family_of(x) is _arrays.family_of(x)
     assert _arrays.family_of([1]) is None and _arrays.family_of(object()) is None
+
+
+HUGE = 10**400  # no float64
+BEYOND = {
+    "value": lambda: echelon.select_if(np.ones(2), "<", HUGE),
+    "high": lambda: echelon.partition_3way(np.ones(2), 0, HUGE),
+    "init": lambda: echelon.scan([1.0, 2.0], init=HUGE),
+    "q": lambda: echelon.quantile([1.0], HUGE),
+    "correction": lambda: echelon.var([1.0, 2.0], correction=HUGE),
+    "rcond": lambda: echelon.linalg.lstsq(np.eye(2), [1.0, 2.0], rcond=HUGE),
+    "rtol": lambda: echelon.sparse.linalg.cg(np.eye(2), [1.0, 2.0], rtol=HUGE),
+    "shift": lambda: echelon.sparse.linalg.minres(np.eye(2), [1.0, 2.0], shift=HUGE),
+    "alpha": lambda: echelon.sparse.matvec(echelon.sparse.csr_from_coo([0], [0], [1.0], (1, 1)), [1.0], alpha=HUGE),
+    "probability": lambda: echelon.gf2.Matrix.random(2, 2, probability=HUGE),
+    "seed": lambda: echelon.gf2.Matrix.random(2, 2, seed="x"),
+    "repeats": lambda: echelon.repeat([1, 2], 2**63),
+    "batch_size": lambda: echelon.gf2.osd(np.array([[1, 1]]), np.array([[1]]), [0, 1], osd_order=1, batch_size="x"),
+    "shape": lambda: echelon.sparse.csr_from_coo([0], [0], [1.0], (1, 2**64)),
+}
+
+
+@pytest.mark.parametrize("name", BEYOND)
+def test_numbers_that_no_type_represents(name):
+    with pytest.raises((echelon.ArgumentError, echelon.DTypeError), match=name):
+        BEYOND[name]()
+
+
+@pytest.mark.parametrize("call", [lambda: echelon.permutation(2**62), lambda: echelon.repeat([1], 2**62),
+                                  lambda: echelon.histogram([1.0], bins=2**47),
+                                  lambda: echelon.bincount(np.array([2**64 - 1], "u8"))])
+def test_results_that_no_memory_can_hold(call):
+    with pytest.raises(echelon.OutOfMemoryError, match="cannot allocate"):
+        call()
+
+
+def test_edges_are_a_copy():
+    edges = np.array([0.0, 1.0, 2.0])
+    assert not np.shares_memory(echelon.histogram([0.5], bins=edges)[1], edges)

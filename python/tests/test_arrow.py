@@ -5,6 +5,8 @@ SPDX-License-Identifier: Apache-2.0
 import ctypes
 import datetime
 import gc
+import sys
+import types
 import weakref
 
 import echelon
@@ -312,3 +314,50 @@ def test_memory_outlives_the_array():
     gc.collect()
     assert alive() is None
     assert view.array.sum() == 499500
+
+
+def test_ordered_dictionaries_that_differ():
+    chunks = [pa.DictionaryArray.from_arrays(pa.array([0, 1]), pa.array(words), ordered=True)
+              for words in (["b", "a"], ["b", "a"], ["a", "b"])]
+    same = echelon.argsort(pa.chunked_array(chunks[:2]))
+    assert same.to_pylist() == [0, 2, 1, 3]
+    with pytest.raises(echelon.ArgumentError, match="ordered dictionaries"):
+        echelon.argsort(pa.chunked_array(chunks))
+
+
+def test_views_of_strings():
+    if not hasattr(pa, "string_view"):
+        pytest.skip("this version of pyarrow has no views of strings")
+    x = pa.array(["b", None, "a string that is longer than 12 bytes", "a"], pa.string_view())
+    for column in (x, pa.chunked_array([x])):
+        result = echelon.sort(column)
+        assert result.type == x.type
+        assert result.to_pylist() == ["a", "a string that is longer than 12 bytes", "b", None]
+
+
+def test_pandas_that_another_thread_imports(monkeypatch):
+    monkeypatch.setitem(sys.modules, "pandas", types.ModuleType("pandas"))  # without attributes, as at that time
+    assert echelon.argsort_columns([np.array([2, 1])]).tolist() == [1, 0]
+
+
+class Again:
+    """An object that exports the same capsules in each call."""
+
+    def __init__(self, x):
+        self.capsules = x.__arrow_c_array__()
+
+    def __arrow_c_array__(self, requested_schema=None):
+        return self.capsules
+
+
+def test_capsules_are_used_once():
+    x = Again(pa.array([3, None, 1]))
+    assert echelon.argsort(x).tolist() == [2, 0, 1]
+    with pytest.raises(echelon.ArgumentError, match="used before"):
+        echelon.argsort(x)
+
+
+def test_binary_without_bytes():
+    x = pa.array([b"", None, b""], pa.binary(0))
+    assert echelon.argsort(x).to_pylist() == [0, 2, 1]
+    assert echelon.argsort(pa.chunked_array([x, x]), nulls="first").to_pylist() == [1, 4, 0, 2, 3, 5]

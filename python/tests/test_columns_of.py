@@ -8,7 +8,11 @@ import decimal
 import echelon
 import numpy as np
 import pytest
+from echelon import _arrays
+from echelon._arrays import columns, parts
 from echelon._arrays.columns import column
+from echelon._arrays.numpy_family import NumPy
+from echelon._ops import column_sort
 from echelon._runtime.native import declared as c
 
 pa = pytest.importorskip("pyarrow")
@@ -149,3 +153,10 @@ def test_numpy():
 def test_errors(make, error, text):
     with pytest.raises(error, match=text):
         column(make(), "col")
+
+
+def test_column_whose_elements_are_at_one_place():
+    values = np.broadcast_to(np.int64(5), (1000,))
+    part = parts.Part(1000, values).mark(np.arange(1000) % 2 == 0)
+    order = column_sort.argsort_column(columns.Column(part, NumPy), _arrays.CODES["int64"], False, "last")
+    assert order.tolist() == [*range(0, 1000, 2), *range(1, 1000, 2)]

@@ -457,3 +457,22 @@ def test_references(rng):
 
 def test_every_operation_is_tested():
     assert {row[0] for row in operations._operations()} == set(PYTHON)
+
+
+@pytest.mark.skipif(not getattr(sys, "_is_gil_enabled", lambda: True)(), reason="references are counted per thread")
+def test_arrays_of_a_call_have_an_owner(rng):
+    """While the lock is released, the count has a reference of the call, so that resize() in this thread fails."""
+    x, done, counts = rng.random(3_000_000), [], []
+
+    def call():
+        echelon.argsort(x)
+        done.append(True)
+
+    thread = threading.Thread(target=call)
+    idle = sys.getrefcount(x)
+    thread.start()
+    while not done:
+        counts.append(sys.getrefcount(x))
+    thread.join()
+    passed = 1 if sys.version_info < (3, 14) else 0  # by the interpreter
+    assert max(counts) >= idle + passed + 1

@@ -7,6 +7,7 @@ SPDX-License-Identifier: Apache-2.0
 """
 import functools
 import inspect
+import operator
 import os
 import types
 
@@ -23,15 +24,19 @@ CALLS = int(os.environ.get("ECHELON_FUZZ", 500))
 DTYPES = ["i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f2", "f4", "f8", "?", "M8[s]", "m8[D]", ">i4", ">f8", "c8",
           "S3", "U2", "O"]
 USUAL = DTYPES[:12]
+try:
+    from ml_dtypes import bfloat16 as BFLOAT16
+except ImportError:
+    BFLOAT16 = "f4"
 EXCLUDED = {"set_device", "set_memory_limit", "set_threads", "profile", "explain", "close_contexts"}  # change settings
-MODULES = [module for module in ("linalg", "gf2", "sparse") if hasattr(echelon, module)]
+MODULES = ("linalg", "gf2", "sparse", "sparse.linalg")
 
 
 def functions():
     found = {name: getattr(echelon, name) for name in echelon.__all__}
     for module in MODULES:
-        names = getattr(getattr(echelon, module), "__all__", [])
-        found.update((f"{module}.{name}", getattr(getattr(echelon, module), name)) for name in names)
+        namespace = operator.attrgetter(module)(echelon)
+        found.update((f"{module}.{name}", getattr(namespace, name)) for name in namespace.__all__)
     return {name: function for name, function in found.items()
             if callable(function) and not inspect.isclass(function) and name not in EXCLUDED}
 
@@ -76,6 +81,10 @@ def arrays(draw, like=None):
         x = np.broadcast_to(x, (2, *shape))
     elif form == 4:
         x.flags.writeable = False
+    elif form == 6:
+        x = np.ma.array(x, mask=rng.random(x.shape) < draw(st.sampled_from([0, 0.3])))
+    elif form == 7 and x.dtype == "f4":
+        x = x.astype(BFLOAT16)
     elif form == 5 and x.ndim:
         x = np.sort(x, axis=-1) if dtype.kind not in "SUO" else x
     return x
@@ -84,7 +93,8 @@ def arrays(draw, like=None):
 JUNK = st.one_of(st.none(), st.integers(-3, 9), st.integers(), st.floats(), st.booleans(), st.text(max_size=3),
                  st.lists(st.integers(-2, 9), max_size=5), st.tuples(st.integers(0, 3), st.integers(0, 9)),
                  st.dictionaries(st.text(max_size=2), st.integers(), max_size=2), st.binary(max_size=3),
-                 st.builds(object), st.sampled_from(["sum", "max", "largest", "left", "linear", "union", "float64",
+                 st.builds(object), st.sampled_from([10**400, -10**400, 2**31, 2**63, 2**64]),
+                 st.sampled_from(["sum", "max", "largest", "left", "linear", "union", "float64",
                                                      "int32", "<", "less", "sort"]))
 SMALL = st.one_of(st.none(), st.integers(0, 6), st.booleans())
 

@@ -118,3 +118,19 @@ def test_vectors_of_pandas(rng):
     assert isinstance(result, pandas.Series)
     same(result.to_numpy(), gf2.mul(a, np.array([1, 0, 1, 1, 0, 1])))
     assert gf2.rank(pandas.DataFrame(a)) == gf2.rank(a)
+
+
+def test_masks_as_positions(rng):
+    a = bits(rng, (5, 7))
+    matrix, mask = gf2.Matrix(a), np.array([True, False, True, True, False])
+    same(matrix[mask].to_dense(), a[mask])
+    same(matrix[mask.tolist()].to_dense(), a[mask])
+    same(matrix[:, [True] + [False] * 6].to_dense(), a[:, :1])
+    with pytest.raises(echelon.ArgumentError, match="mask"):
+        matrix[[True, False]]
+
+
+def test_numbers_beyond_the_types_of_the_library():
+    assert gf2.echelon(np.eye(3, dtype="u1"), max_rank=2**64 + 1).rank == 3
+    with pytest.raises(echelon.ArgumentError, match="shape"):
+        echelon.sparse.matvec(echelon.sparse.CSR([1.0], [0], [0, 1], (1, 2**64 + 1)), [1.0])

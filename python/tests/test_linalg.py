@@ -414,3 +414,10 @@ def test_cupy(rng):
     close(linalg.inv(x).get(), np.linalg.inv(a), 1000)
     close(linalg.det(x).get(), np.linalg.det(a), 1000)
     close(linalg.vecdot(x[0], x[1]).get(), (a[0] * a[1]).sum(-1))
+
+
+@pytest.mark.parametrize("name", ["", "x", "tiled\0", "\ud800"])
+def test_unknown_algorithms(name):
+    for call in (echelon.linalg.matmul, echelon.linalg.solve):
+        with pytest.raises(echelon.ArgumentError, match="algorithm"):
+            call(np.eye(2), np.eye(2), algorithm=name)

@@ -51,12 +51,12 @@ def test_profile(rng):
         other = threading.Thread(target=echelon.sort, args=(x,))
         other.start()
         other.join()
-    assert [call.function for call in outer.calls] == ["ech_sort"]
+    assert [call.function for call in outer.calls] == ["ech_sort", "ech_reduce_rows"]
     assert [call.function for call in inner.calls] == ["ech_reduce_rows"]
     assert outer.calls[0].n == 100 and outer.calls[0].dtype == "float64"
     assert "ech_sort" in str(outer) and outer.milliseconds > 0
     echelon.sort(x)
-    assert len(outer.calls) == 1
+    assert len(outer.calls) == 2
 
 
 def test_errors_are_raised():
@@ -69,3 +69,18 @@ def test_devices():
     found = echelon.devices()
     assert found[-1].name == "cpu" and found[-1].memory_bytes > 0
     assert all(device.name.startswith("cuda:") for device in found[:-1])
+
+
+def test_nested_profiles():
+    x = np.arange(9)[::-1]
+    with echelon.profile() as outer:
+        with echelon.profile() as inner:
+            echelon.sort(x)
+        with pytest.raises(KeyError):
+            with echelon.profile():
+                echelon.argsort(x)
+                raise KeyError
+        echelon.explain(echelon.sum, x)
+        echelon.unique(x)
+    assert [call.function for call in inner.calls] == ["ech_sort"]
+    assert [call.function for call in outer.calls] == ["ech_sort", "ech_argsort", "ech_reduce_rows", "ech_unique_all"]

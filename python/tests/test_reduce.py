@@ -166,3 +166,38 @@ def test_errors(call, error, text):
     with pytest.raises(error, match=text) as raised:
         call(np.array([1.0, 4.0, 3.0, 2.0]))
     assert isinstance(raised.value, echelon.Error)
+
+
+def test_dtype_selects_the_type_of_the_sum():
+    x = np.array([2**62] * 4)
+    assert echelon.sum(x, dtype="float64") == 2.0**64
+    assert echelon.prod(np.full(30, 10), dtype="float64") == 1e30
+    assert echelon.sum(np.array([0.5, 0.5]), dtype="int64") == 0
+    assert echelon.dot(x, np.ones(4, int), dtype="float64") == 2.0**64
+    same(echelon.reduce_segments(x, [0, 4], dtype="float64"), np.array([2.0**64]))
+    same(echelon.reduce_by_key(np.zeros(4), x, dtype="float64")[1], np.array([2.0**64]))
+    same(echelon.sum(x, dtype="float32"), np.float32(2.0**64))
+
+
+@pytest.mark.parametrize("dtype", ["M8[s]", "m8[ns]"])
+def test_nan_functions_skip_nat(rng, dtype):
+    x = rng.integers(-9, 9, (40, 5)).astype(dtype)
+    x[rng.random(x.shape) < 0.3] = "NaT"
+    x[7] = "NaT"
+    for axis in (0, 1, None):
+        same(echelon.nanmin(x, axis=axis), np.fmin.reduce(x, axis=axis))
+        same(echelon.nanmax(x, axis=axis), np.fmax.reduce(x, axis=axis))
+
+
+def test_bytes_of_bool():
+    x = np.array([True, False, True])
+    for op, expected in (("and", [1, 0, 1]), ("min", [1, 0, 1]), ("or", [1, 1, 0]), ("max", [1, 1, 0])):
+        result = echelon.reduce_segments(x, [0, 1, 3, 3], op)
+        assert result.dtype == bool
+        same(result.view("u1"), np.array(expected, "u1"))
+
+
+def test_correction_of_numpy():
+    x = np.array([1.0, 2.0, 4.0])
+    for correction in (np.int64(1), np.float32(1)):
+        assert echelon.var(x, correction=correction) == echelon.var(x, correction=1)

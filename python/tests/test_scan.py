@@ -141,3 +141,15 @@ def test_errors(call, error, text):
     with pytest.raises(error, match=text) as raised:
         call(np.array([1.0, 4.0, 3.0, 2.0]))
     assert isinstance(raised.value, echelon.Error)
+
+
+@pytest.mark.parametrize("reverse", [False, True])
+@pytest.mark.parametrize("op", ["and", "or", "xor", "min", "max"])
+def test_bytes_of_bool(rng, op, reverse):
+    x = rng.random(50) < 0.8
+    result = echelon.scan(x, op, exclusive=True, reverse=reverse)
+    assert result.dtype == bool and result.view("u1").max() <= 1
+    assert bool(result[-1 if reverse else 0]) is (op in ("and", "min"))
+    assert echelon.scan_segments(x, [0, 9, 9, 50], op, exclusive=True).view("u1").max() <= 1
+    with pytest.raises(echelon.ArgumentError, match="init is 2"):
+        echelon.scan(x, op, init=2)

@@ -93,3 +93,15 @@ def test_errors(call, error, text):
     with pytest.raises(error, match=text) as raised:
         call(np.array([1.0, 2.0, 3.0, 4.0]))
     assert isinstance(raised.value, echelon.Error)
+
+
+def test_times_that_cannot_be_compared():
+    days, nanoseconds = np.array(["4000", "NaT"], "M8[D]"), np.array(["2000", "NaT"], "M8[ns]")
+    for call in (echelon.isin, echelon.searchsorted, echelon.merge, echelon.union1d):
+        with pytest.raises(echelon.ArgumentError, match="cannot represent"):
+            call(nanoseconds, days)
+        with pytest.raises(echelon.DTypeError, match="cannot be compared"):
+            call(nanoseconds, nanoseconds.view("m8[ns]"))
+    same(echelon.isin(nanoseconds, np.array(["2000", "NaT"], "M8[D]")), np.array([True, True]))
+    with pytest.raises(echelon.DTypeError, match="bins"):
+        echelon.histogram([1.0], bins=days)

@@ -130,3 +130,10 @@ def test_errors(call, error, text):
     with pytest.raises(error, match=text) as raised:
         call(np.array([1.0, 2.0, 3.0, 4.0]))
     assert isinstance(raised.value, echelon.Error)
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint8", "int64", "float16", "float32"])
+def test_bool_has_the_dtype_of_the_other_array(dtype):
+    x, y = np.array([True, False]), np.array([1, 3]).astype(dtype)
+    same(echelon.union1d(x, y), np.union1d(x, y))
+    same(echelon.intersect1d(y, x), np.intersect1d(y, x))

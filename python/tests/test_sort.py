@@ -147,3 +147,18 @@ def test_buffers():
     assert echelon.sort(bytearray(b"cab")).tobytes() == b"abc"
     import array
     assert echelon.sort(array.array("d", [2, 1])).tolist() == [1, 2]
+
+
+def test_bool_with_axes_that_need_a_copy(rng):
+    x = rng.random((3, 1, 4)) < 0.5
+    for view in (x[:, :, ::-1], x.transpose(1, 2, 0), rng.random((3, 4, 2)) < 0.5):
+        for axis in range(3):
+            same(echelon.sort(view, axis=axis), np.sort(view, axis=axis))
+
+
+def test_arrays_as_options(rng):
+    x = rng.random(5)
+    for options in ({"axis": np.zeros(2)}, {"nulls": np.zeros(0)}, {"nulls": np.array(["last", "first"])}):
+        for call in (echelon.sort, echelon.argsort):
+            with pytest.raises((echelon.ArgumentError, echelon.DTypeError), match=next(iter(options))):
+                call(x, **options)

@@ -255,3 +255,32 @@ def test_errors(call, error, text):
     with pytest.raises(error, match=text) as raised:
         call(small_table())
     assert isinstance(raised.value, echelon.Error)
+
+
+def test_masks_are_not_ignored():
+    text = np.ma.array(["b", "a"], mask=[False, True])
+    records = np.ma.array(np.array([(2, 1.0), (1, 2.0)], dtype=[("a", int), ("b", float)]), mask=[(0, 0), (1, 0)])
+    for x in (text, text.astype("S1"), text.astype(object), np.ma.array([2, 1], mask=[True, False])):
+        for call in (lambda x: echelon.argsort_columns([x]), lambda x: echelon.lexsort([x])):
+            with pytest.raises(echelon.ArgumentError, match="masked"):
+                call(x)
+    for call in (echelon.argsort_strings, echelon.sort_strings):
+        with pytest.raises(echelon.ArgumentError, match="masked"):
+            call(text)
+    with pytest.raises(echelon.ArgumentError, match="masked"):
+        echelon.sort_records(records)
+    same(echelon.argsort_columns([np.ma.array(["b", "a"])]), np.array([1, 0]))
+    same(echelon.sort_records(np.ma.array(records.data)), np.sort(records.data, order=["a", "b"]))
+
+
+def test_numbers_of_ml_dtypes_are_not_bytes():
+    ml_dtypes = pytest.importorskip("ml_dtypes")
+    x = np.array([3, -1, 2, -5, np.nan, 1e-3], ml_dtypes.bfloat16)
+    same(echelon.argsort_columns([x]), np.array([3, 1, 5, 2, 0, 4]))
+    records = np.array([(value, 0) for value in x], dtype=[("key", ml_dtypes.bfloat16), ("value", int)])
+    same(echelon.sort_records(records)["key"].astype("f4"), np.sort(x.astype("f4")))
+    for call in (echelon.argsort_strings, echelon.sort_strings):
+        with pytest.raises(echelon.DTypeError):
+            call(x)
+    with pytest.raises(echelon.DTypeError, match="float8"):
+        echelon.argsort_columns([x.astype(ml_dtypes.float8_e4m3fn)])

@@ -585,3 +585,11 @@ def test_real_matrices(rng, name, m):
     x, info, report = solver(matrix, b, M=m, rtol=1e-7, maxiter=20000, report=True)
     assert info == 0, report
     assert np.linalg.norm(b - matrix @ x) <= 1.0001e-7 * np.linalg.norm(b)
+
+
+@pytest.mark.parametrize("options", [{"method": np.zeros(0)}, {"report": np.zeros(2)}, {"method": ["cg"]}])
+def test_arrays_as_options(options):
+    with pytest.raises((echelon.ArgumentError, echelon.DTypeError), match=next(iter(options))):
+        solvers.solve(np.eye(2), np.ones(2), **options)
+    with pytest.raises(echelon.ArgumentError, match="callback_type"):
+        solvers.gmres(np.eye(2), np.ones(2), callback_type=np.zeros(2))

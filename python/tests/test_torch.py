@@ -143,3 +143,15 @@ def test_graph_capture():
 def test_errors(call, error, text):
     with pytest.raises(error, match=text):
         call(torch.ones(3, 4))
+
+
+@pytest.mark.filterwarnings("ignore")  # of PyTorch, about nested and fake tensors
+def test_tensors_without_memory():
+    from torch._subclasses import FakeTensorMode
+    with FakeTensorMode():
+        fake = torch.empty(3)
+    nested = torch.nested.nested_tensor([torch.ones(2), torch.ones(3)])
+    for call in (lambda: echelon.sort(fake), lambda: echelon.sort(nested),
+                 lambda: torch.func.vmap(echelon.sort)(torch.ones(2, 3))):
+        with pytest.raises(echelon.ArgumentError, match="x "):
+            call()

@@ -55,11 +55,14 @@ class Owned:
 
     def __init__(self, kind, source=None):
         self.struct = kind()
-        if source is not None:
-            ctypes.memmove(ctypes.addressof(self.struct), source, ctypes.sizeof(kind))
-            offset = getattr(kind, "release", ArrowArray.release).offset  # ArrowDeviceArray begins with ArrowArray
-            ctypes.c_void_p.from_address(source + offset).value = None  # the source counts as released
         self.root = self.struct.array if kind is ArrowDeviceArray else self.struct
+        if source is not None:
+            offset = getattr(kind, "release", ArrowArray.release).offset  # ArrowDeviceArray begins with ArrowArray
+            release = ctypes.c_void_p.from_address(source + offset)
+            if not release.value:
+                raise ArgumentError("the Arrow interface returned a capsule whose contents were used before")
+            ctypes.memmove(ctypes.addressof(self.struct), source, ctypes.sizeof(kind))
+            release.value = None  # the source counts as released
 
     def __del__(self, release=_RELEASE, addressof=ctypes.addressof):
         root = self.root

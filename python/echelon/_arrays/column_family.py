@@ -90,7 +90,14 @@ class PyArrow(HostFamily):
 
     @staticmethod
     def take(x, order):
-        return x.take(order)
+        return arrow_taken(x, order)
+
+
+def arrow_taken(x, order):
+    """The elements at these positions. pyarrow cannot rearrange views of strings, which are converted for that."""
+    import pyarrow
+    plain = {"string_view": pyarrow.large_string(), "binary_view": pyarrow.large_binary()}.get(str(x.type))
+    return x.take(order) if plain is None else x.cast(plain).take(order).cast(x.type)
 
 
 def arrow_array(x, like):

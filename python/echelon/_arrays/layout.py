@@ -130,9 +130,9 @@ def _range_of(view):
     return first, view.pointer + sum(step for step in steps if step > 0) + view.itemsize
 
 
-def entangled(view, other):
-    """Whether two arrays overlap, and not so that each element of one is at the place of the same one of the other."""
-    if view.pointer == other.pointer and (view.shape, view.strides, view.code) == \
+def entangled(view, other, may_be=False):
+    """Whether two arrays overlap. may_be: not if each element of one is at the place of the same one of the other."""
+    if may_be and view.pointer == other.pointer and (view.shape, view.strides, view.code) == \
             (other.shape, other.strides, other.code):
         return False
     return ranges_overlap(view, other)

@@ -50,6 +50,16 @@ def code_and_kind(dtype, name):
                      "timedelta64")
 
 
+def unmasked(x, name="x"):
+    """The array, without the mask of a masked array, in which no element may be masked."""
+    if not isinstance(x, np.ma.MaskedArray):
+        return x
+    if np.any(np.asarray(np.ma.getmaskarray(x)).view(bool) if x.dtype.names else np.ma.getmask(x)):
+        raise ArgumentError(f"{name} is a masked array with masked elements; pass {name}.compressed() or "
+                            f"{name}.filled(...)")
+    return x.data
+
+
 class NumPy:
     """The methods that a family has; _arrays/torch_family.py and others have the same."""
 
@@ -75,12 +85,7 @@ class NumPy:
     @staticmethod
     def plain_view(x, name="x"):
         """The View of an array of a subclass, such as memmap or matrix; results are of class ndarray."""
-        if isinstance(x, np.ma.MaskedArray):
-            if np.ma.is_masked(x):
-                raise ArgumentError(f"{name} is a masked array with masked elements; pass {name}.compressed() or "
-                                    f"{name}.filled(...)")
-            x = x.data
-        return NumPy.view(np.asarray(x), name)
+        return NumPy.view(np.asarray(unmasked(x, name)), name)
 
     @staticmethod
     def convert(x, name="x"):

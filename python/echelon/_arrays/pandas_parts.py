@@ -13,11 +13,10 @@ from .parts import Part
 
 def is_pandas(x):
     """Whether an object is a Series, an Index or an extension array of pandas."""
-    pandas = sys.modules.get("pandas")
-    if pandas is None:
-        return False
+    pandas = sys.modules.get("pandas")  # without attributes while another thread imports it
+    extensions = getattr(getattr(pandas, "api", None), "extensions", None)
     return isinstance(x, (getattr(pandas, "Series", ()), getattr(pandas, "Index", ()),
-                          pandas.api.extensions.ExtensionArray))
+                          getattr(extensions, "ExtensionArray", ())))
 
 
 def array_of(x):

@@ -5,7 +5,7 @@ SPDX-License-Identifier: Apache-2.0
 import numpy as np
 
 from .._runtime import cuda
-from .._runtime.errors import DTypeError, UnsupportedError
+from .._runtime.errors import ArgumentError, DTypeError, UnsupportedError
 from .._runtime.native import declared as c
 from . import text
 from .capsules import array_at
@@ -118,6 +118,8 @@ def _plain(chunk, name):
     if form in ("vu", "vz"):
         return _views(chunk)
     width, kind = _width_of(form, name)
+    if width == 0:
+        return Part(n, np.zeros((n, 1), np.uint8), kind=kind)  # equal elements; the library needs a width
     return Part(n, array_at(buffers[1] and buffers[1] + start * width, (n, width), "u1", owner), kind=kind)
 
 
@@ -160,9 +162,13 @@ def _dictionaries(chunks, name):
     codes = [_with_nulls(_plain(chunk, name), chunk) for chunk in chunks]
     for part in codes:
         part.coded = True
-    if chunks[0].ordered:
-        return joined(codes)
+    if chunks[0].ordered and len(chunks) == 1:
+        return codes[0]
     values = [decode([chunk.dictionary], name) for chunk in chunks]
+    if chunks[0].ordered:
+        if any(_contents(part) != _contents(values[0]) for part in values[1:]):
+            raise ArgumentError(f"{name} has chunks whose ordered dictionaries differ; unify them first")
+        return joined(codes)
     ranks, base = ranks_of(joined(values)), 0
     for part, dictionary in zip(codes, values):
         valid = part.valid()
@@ -174,6 +180,12 @@ def _dictionaries(chunks, name):
         part.mark(known if valid is None else known & valid)
         base += dictionary.n
     return joined(codes)
+
+
+def _contents(part):
+    """The elements of a Part as an object that can be compared."""
+    valid = part.valid()
+    return as_bytes(part), None if valid is None else valid.tolist()
 
 
 def ranks_of(part):
@@ -231,4 +243,4 @@ def empty(form, name):
     if form in ("b", "n"):
         return Part(0, np.zeros(0, bool))
     width, kind = _width_of(form, name)
-    return Part(0, np.zeros((0, width), np.uint8), kind=kind)
+    return Part(0, np.zeros((0, max(width, 1)), np.uint8), kind=kind)

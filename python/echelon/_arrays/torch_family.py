@@ -36,7 +36,7 @@ class Torch:
             place = f"cuda:{device.index}"
         else:
             raise ArgumentError(f"{name} is on device {device}, but the devices are cpu and cuda")
-        if x.layout is not torch.strided:
+        if x.layout is not torch.strided or x.is_nested:
             raise ArgumentError(f"{name} has layout {x.layout}, but must be a dense tensor")
         if x.requires_grad and torch.is_grad_enabled():
             raise ArgumentError(f"{name} requires gradients, which this function does not compute: pass "
@@ -46,10 +46,15 @@ class Torch:
             x = x.resolve_neg()  # a copy
         shape = tuple(x.shape)
         strides = None
-        if not x.is_contiguous():
-            size = x.element_size()
-            strides = simplified(shape, tuple(stride * size for stride in x.stride()), size)
-        pointer = x.data_ptr()
+        try:
+            if not x.is_contiguous():
+                size = x.element_size()
+                strides = simplified(shape, tuple(stride * size for stride in x.stride()), size)
+            pointer = x.data_ptr()
+        except RuntimeError as error:  # of torch.func
+            raise ArgumentError(f"{name} is a tensor without memory: {error}") from error
+        if not pointer and x.numel():  # of torch.compile
+            raise ArgumentError(f"{name} is a tensor without memory")
         if pointer % BYTES[code]:
             raise ArgumentError(f"{name} is not aligned to the size of its elements; copy it with {name}.clone()")
         return View(x, Torch, pointer, shape, strides, code, place, readonly, kind)

@@ -42,8 +42,10 @@ def _indexed(job, name, source, index, target, n, extent, item_bytes):
 
 def _check_empty(job, index, extent):
     """Checks indices of items that have no elements. Such a call is not queued."""
+    low = -extent if is_signed(index) else 0
+    index = cast(job, index, c.ECH_I64)  # PyTorch has no maximum of unsigned integers
     with current_device(index):
-        is_outside = index.size and (int(index.array.max()) >= extent or int(index.array.min()) < -extent)
+        is_outside = index.size and (int(index.array.max()) >= extent or int(index.array.min()) < low)
     if is_outside:
         raise ArgumentError(f"indices contains a position outside the {extent} items of the axis")
 
@@ -120,7 +122,7 @@ def take_along_axis(x, indices, /, *, axis=-1, out=None):
     if any(n not in (1, extent) for n, extent in zip(index.shape, shape)):
         raise ArgumentError(f"indices has shape {index.shape}, but the dimensions other than {axis} must have the size "
                             f"of x, {view.shape}, or 1")
-    target = job.output(out, shape, view.code, view.kind, view) if out is not None else None
+    target = job.output(out, shape, view.code, view.kind, view, same=view) if out is not None else None
     if index.shape != shape:
         index = job.add(index.family.view(namespace(index).broadcast_to(index.array, shape)))
     source, places = along_last(job, view, axis), along_last(job, index, axis)
@@ -156,7 +158,7 @@ def scatter(x, indices, values, /, *, out=None):
     if index.ndim != 1:
         raise ArgumentError(f"indices has {index.ndim} dimensions, but must have one")
     items = _scattered(job, view, values, index.size)
-    target = job.output(out, view.shape, view.code, view.kind, view)
+    target = job.output(out, view.shape, view.code, view.kind, view, same=view)
     result = target if target.contiguous else job.empty(view.shape, view.code, view.kind, view)
     if ranges_overlap(result, items) or ranges_overlap(result, index):
         result = job.empty(view.shape, view.code, view.kind, view)
@@ -216,7 +218,7 @@ def flip(x, /, *, axis=None, out=None):
     view = _arrays.view(x)
     job = Job(view)
     axes = _axes(axis, view.ndim)
-    target = job.output(out, view.shape, view.code, view.kind, view)
+    target = job.output(out, view.shape, view.code, view.kind, view, same=view)
     result = job.contiguous(view)
     if len(axes) == view.ndim and view.ndim:  # the reverse of all elements
         result = _reversed(job, result, view.size, view.itemsize)
@@ -254,7 +256,7 @@ def roll(x, /, shift, *, axis=None, out=None):
     job = Job(view)
     shifts = list(shift) if isinstance(shift, (tuple, list)) else [shift]
     shifts = [integer(number, "shift") for number in shifts]
-    target = job.output(out, view.shape, view.code, view.kind, view)
+    target = job.output(out, view.shape, view.code, view.kind, view, same=view)
     result = job.contiguous(view)
     if axis is None:
         result = _rotated(job, result, view.size, view.itemsize, sum(shifts))
@@ -297,7 +299,7 @@ def matrix_transpose(x, /, *, out=None):
     if view.ndim < 2:
         raise ArgumentError(f"x has {view.ndim} dimensions, but must have at least two")
     rows, cols = view.shape[-2:]
-    target = job.output(out, (*view.shape[:-2], cols, rows), view.code, view.kind, view)
+    target = job.output(out, (*view.shape[:-2], cols, rows), view.code, view.kind, view, same=view)
     source = job.contiguous(view)
     result = result_for(job, target, source)
     step = rows * cols * view.itemsize
@@ -327,7 +329,7 @@ def repeat(x, repeats, /, *, axis=None, out=None):
     lengths = job.view(repeats, "repeats")
     total = None
     if lengths.ndim == 0 and _arrays.family_of(repeats) is None:
-        number = integer(repeats, "repeats", 0)
+        number = integer(repeats, "repeats", 0, 2**63 - 1)
         total = number * items.n
         lengths = job.empty((items.n,), c.ECH_I64)
         value = np.full(1, number, np.int64)
@@ -362,15 +364,15 @@ def permutation(n, /, *, seed=0, dtype=None, out=None):
     seed = _seed(seed)
     if out is None:
         code = index_code(dtype, n)
-        target = _arrays.view(np.empty(n, _arrays.NAMES[code]))
-        job = Job(target)
+        job = Job(_arrays.view(np.empty(0)))
+        target = job.empty((n,), code)
     else:
         if _arrays.family_of(out) is None:
             raise DTypeError(f"out is {type(out).__name__}, but must be an array")
         target = check_indices(_arrays.view(out, "out"), "out")
         job = Job(target)
         index_code(_arrays.NAMES[target.code], n)
-        target = job.output(out, (n,), target.code)
+        target = job.output(out, (n,), target.code, same=target)
     result = result_for(job, target)
     if n:
         job.call("ech_permutation", result.pointer, n, result.code, seed)

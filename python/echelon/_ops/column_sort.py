@@ -14,9 +14,18 @@ from .._runtime.native import declared as c
 
 def nulls_first(nulls):
     """0 or 1 for the parameter nulls."""
-    if nulls not in ("first", "last"):
+    if not isinstance(nulls, str) or nulls not in ("first", "last"):
         raise ArgumentError(f"nulls is {nulls!r}, but must be 'last' or 'first'")
     return int(nulls == "first")
+
+
+def strided(job, view):
+    """The View of a column that the library can read, and the distance of its elements in bytes; 0: no gaps."""
+    if view.strides is None:
+        return view, 0
+    if view.ndim > 1 or view.strides[0] <= 0:
+        return job.contiguous(view), 0
+    return view, view.strides[0]
 
 
 def argsort_column(column, code, descending, nulls, out=None):
@@ -24,6 +33,8 @@ def argsort_column(column, code, descending, nulls, out=None):
     first, descending = nulls_first(nulls), flag(descending, "descending")
     strings = column.strings
     job = Job(strings.bytes if strings is not None else column.view)
+    if strings is not None:
+        job.add(strings.offsets)
     job.family = column.family
     target = job.output(out, (column.n,), code)
     result = target if target.contiguous else job.empty((column.n,), code)
@@ -33,10 +44,7 @@ def argsort_column(column, code, descending, nulls, out=None):
         job.call("ech_argsort_strings", strings.offsets.pointer, strings.bytes.pointer, result.pointer, column.n,
                  strings.total_bytes, strings.offsets.code, code, ctypes.byref(options))
     elif column.n:
-        view = column.view
-        stride = 0 if view.strides is None else view.strides[0]
-        if stride < 0:
-            view, stride = job.contiguous(view), 0
+        view, stride = strided(job, column.view)
         key = native.struct(c.ech_sort_column, data=view.pointer, dtype=view.code, descending=descending,
                             nulls_first=first, validity=column.validity, validity_offset=column.validity_offset,
                             kind=column.key_kind, width_bytes=column.width_bytes, stride_bytes=stride)

@@ -14,7 +14,7 @@ from .._runtime.arguments import flag
 from .._runtime.call import Job, operation
 from .._runtime.errors import ArgumentError, DTypeError
 from .._runtime.native import declared as c
-from .column_sort import nulls_first
+from .column_sort import nulls_first, strided
 from .sort import index_code
 from .strings import column_of, fixed, ranked
 
@@ -82,14 +82,11 @@ def _reduced(found):
 
 def _struct(job, column, descending, nulls):
     """The ech_sort_column of a Column."""
-    view = job.add(column.view)
-    stride = 0 if view.strides is None else view.strides[0]
-    if stride < 0 or view.ndim > 1 or stride == 0:
-        view, stride = job.contiguous(view), 0
-    return native.struct(c.ech_sort_column, data=view.pointer, dtype=view.code,
-                         descending=flag(descending, "descending"), nulls_first=nulls_first(nulls),
-                         validity=column.validity, validity_offset=column.validity_offset, kind=column.key_kind,
-                         width_bytes=column.width_bytes, stride_bytes=stride)
+    view, stride = strided(job, column.view)
+    return native.struct(c.ech_sort_column, data=view.pointer, dtype=view.code, descending=flag(descending, "descending"),
+                         nulls_first=nulls_first(nulls), validity=column.validity,
+                         validity_offset=column.validity_offset, kind=column.key_kind, width_bytes=column.width_bytes,
+                         stride_bytes=stride)
 
 
 def argsort_named(named, descending, nulls, dtype, out):
@@ -110,6 +107,8 @@ def argsort_named(named, descending, nulls, dtype, out):
     found = _reduced(found)
     job = Job(found[0].view)
     job.family = NumPy if isinstance(family, HostFamily) else family
+    for column in found:
+        job.add(column.view)
     code = index_code(dtype, n)
     target = job.output(out, (n,), code)
     result = target if target.contiguous else job.empty((n,), code)

@@ -10,6 +10,7 @@ import numpy as np
 
 from .. import _arrays
 from .._arrays.view import BYTES, CODES, INDEX_CODES, NAMES, normalized_axis
+from .._runtime.arguments import number as as_float
 from .._runtime.errors import ArgumentError, DTypeError
 from .._runtime.native import declared as c
 from .sort import options_of
@@ -52,14 +53,23 @@ def cast(job, view, code):
 def _common_times(job, first, second, names):
     """Two arrays of times with the finer of their units."""
     try:
-        if first.kind != second.kind:
+        if first.kind != second.kind or first.dtype.kind != second.dtype.kind:
             raise TypeError
         dtype = np.promote_types(first.dtype, second.dtype)
     except TypeError:
         raise DTypeError(f"{names[0]} has dtype {first.dtype} and {names[1]} has dtype {second.dtype}, which cannot "
                          "be compared") from None
-    return [view if view.dtype == dtype else job.add(view.family.view(view.array.astype(dtype)))
-            for view in (first, second)]
+    return [_in_unit(job, view, dtype, name) for view, name in zip((first, second), names)]
+
+
+def _in_unit(job, view, dtype, name):
+    """The View of times in a finer unit; NumPy does not report an overflow."""
+    if view.dtype == dtype:
+        return view
+    converted = view.array.astype(dtype)
+    if not np.array_equal(converted.astype(view.dtype).view("int64"), view.array.view("int64")):
+        raise ArgumentError(f"{name} has dtype {view.dtype} and contains times that {dtype} cannot represent")
+    return job.add(view.family.view(converted))
 
 
 def promoted(job, first, second, names=("x1", "x2")):
@@ -68,7 +78,12 @@ def promoted(job, first, second, names=("x1", "x2")):
         return _common_times(job, first, second, names)
     if first.kind == second.kind == "bool":
         return first, second
-    code = common_code(first.code, second.code)
+    if first.kind == "bool":
+        code = second.code
+    elif second.kind == "bool":
+        code = first.code
+    else:
+        code = common_code(first.code, second.code)
     return cast(job, first, code), cast(job, second, code)
 
 
@@ -98,11 +113,11 @@ def element(value, view, name):
     except (TypeError, ValueError):
         raise DTypeError(f"{name} is {value!r}, but must be a number") from None
     if view.code == c.ECH_BF16:
-        return _bfloat16_bits(float(scalar))
+        return _bfloat16_bits(as_float(scalar, name))
     dtype = np.dtype(NAMES[view.code])
     if view.is_float:
         with np.errstate(over="ignore"):
-            return np.full(1, scalar, dtype)
+            return np.full(1, as_float(scalar, name), dtype)
     limits = np.iinfo(dtype)
     if scalar != scalar or scalar in (float("inf"), float("-inf")) or int(scalar) != scalar or \
             not limits.min <= scalar <= limits.max:
@@ -192,7 +207,8 @@ class Items:
         """The View of the result, out or new, and the View that the call writes, with these dimensions first."""
         source, target = self.source, None
         if out is not None:
-            target = self.job.output(out, self.shape(*leading), source.code, source.kind, source)
+            target = self.job.output(out, self.shape(*leading), source.code, source.kind, source,
+                                     same=source)
             if not self.axis and writable(target, self.items):
                 return target, target
         result = self.job.empty((*leading, *self.rest), source.code, source.kind, source)

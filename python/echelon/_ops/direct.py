@@ -14,7 +14,7 @@ from .. import _arrays
 from .._arrays.layout import ranges_overlap
 from .._arrays.view import View
 from .._runtime import native
-from .._runtime.arguments import integer
+from .._runtime.arguments import integer, number
 from .._runtime.call import Job, operation
 from .._runtime.errors import ArgumentError, Error, UnsupportedError
 from .._runtime.native import declared as c
@@ -380,6 +380,7 @@ def lstsq(a, b, /, rcond=None, *, refine=None, algorithm=None, info=False):
     options = _options("qr", refine, algorithm)
     if first.ndim != 2:
         raise LinAlgError(f"a has {first.ndim} dimensions, but must have two")
+    rcond = None if rcond is None else number(rcond, "rcond")
     m, n = first.shape
     vector = second.ndim == 1
     if second.ndim not in (1, 2) or second.shape[0] != m:

@@ -102,6 +102,8 @@ def _is_integer(*numbers):
 def _edges(bins, job):
     """Edges of any width as an array of NumPy, checked."""
     view = one_dimension(_arrays.view(bins, "bins"), "bins")
+    if view.kind == "time":
+        raise DTypeError(f"bins has dtype {view.dtype}, but must have numbers")
     if view.device != "cpu":
         if _arrays.NAMES[view.code] == "bfloat16":
             raise DTypeError("bins has dtype bfloat16: pass the edges as float32")
@@ -155,12 +157,12 @@ def histogram(x, /, bins=10, range=None, *, density=False, weights=None):
         lower, upper = _limits(job, data.view, range)
         if not _is_integer(lower, upper):
             data.as_floats()
-        edges = np.linspace(lower, upper, number + 1)
         counts = job.empty((number,), data.counts)
+        edges = np.linspace(lower, upper, number + 1)
         job.call("ech_histogram", data.view.pointer, counts.pointer, data.view.size, data.view.code, number, lower,
                  upper, ctypes.byref(options))
     else:
-        edges = _edges(bins, job)
+        edges = np.array(_edges(bins, job))  # a copy, because it is returned
         counts = _count_between(data, edges, options)
     edge_array = job.finish(job.from_numpy(edges))
     if flag(density, "density"):

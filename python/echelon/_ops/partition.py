@@ -69,7 +69,7 @@ def partition(x, /, kth, *, axis=-1, out=None):
     view = _arrays.view(x)
     job = Job(view)
     view, axis = flattened(job, view, axis)
-    target = job.output(out, view.shape, view.code, view.kind, view)
+    target = job.output(out, view.shape, view.code, view.kind, view, same=view)
     result = as_dtype_of(job, _partition(job, view, axis, kth, None), view)
     result = moved_back(job, result, axis, view.ndim)
     return job.finish(target if out is not None else result, out, result)
@@ -92,7 +92,7 @@ def argpartition(x, /, kth, *, axis=-1, dtype=None, out=None):
     job = Job(view)
     view, axis = flattened(job, view, axis)
     code = index_code(dtype, view.shape[axis])
-    target = job.output(out, view.shape, code)
+    target = job.output(out, view.shape, code, same=view)
     result = moved_back(job, _partition(job, view, axis, kth, code), axis, view.ndim)
     return job.finish(target if out is not None else result, out, result)
 

@@ -72,8 +72,10 @@ def broadcast(first, second):
 
 def algorithm_of(algorithm):
     """The name of an algorithm as the library expects it."""
-    if algorithm is None or isinstance(algorithm, str):
-        return algorithm and algorithm.encode()
+    if algorithm is None:
+        return None
+    if isinstance(algorithm, str):
+        return algorithm.encode(errors="replace").replace(b"\0", b"?")
     raise DTypeError(f"algorithm is {algorithm!r}, but must be a string or None")
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from .. import _arrays
 from .._arrays.layout import along_last
-from .._arrays.numpy_family import address
+from .._arrays.numpy_family import address, unmasked
 from .._runtime import native
 from .._runtime.arguments import choice, flag
 from .._runtime.call import Job, operation
@@ -35,8 +35,8 @@ _SIGNED = {c.ECH_U16: c.ECH_I16, c.ECH_U32: c.ECH_I32, c.ECH_U64: c.ECH_I64}
 def _fractions(q, name, scale):
     """q as an array of f64 from 0 to 1."""
     try:
-        fractions = np.asarray(q, np.float64) / scale
-    except (TypeError, ValueError) as error:
+        fractions = np.asarray(unmasked(q, name), np.float64) / scale
+    except (TypeError, ValueError, OverflowError) as error:
         raise DTypeError(f"{name} cannot be converted to numbers: {error}") from None
     if not ((fractions >= 0) & (fractions <= 1)).all():
         raise ArgumentError(f"{name} is {q}, but each must be from 0 to {scale}")

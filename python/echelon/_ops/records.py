@@ -5,7 +5,7 @@ SPDX-License-Identifier: Apache-2.0
 import numpy as np
 
 from .. import _arrays
-from .._arrays.numpy_family import NumPy, address
+from .._arrays.numpy_family import NumPy, address, unmasked
 from .._runtime import native
 from .._runtime.arguments import flag
 from .._runtime.call import Job, operation
@@ -25,7 +25,7 @@ def _key(dtype, offset, descending):
     if code is not None:
         return native.struct(c.ech_record_key, dtype=code, **fields)
     if dtype.subdtype is not None and dtype.subdtype[0] == np.uint8 or dtype.kind == "u" or \
-            dtype.kind in "SV" and dtype.names is None and dtype.subdtype is None:
+            dtype.type in (np.bytes_, np.void) and dtype.names is None and dtype.subdtype is None:
         # bytes in the order of memcmp(), as unsigned integers with the most significant byte first
         return native.struct(c.ech_record_key, kind=c.ECH_KEY_BYTES, width_bytes=dtype.itemsize, **fields)
     return None
@@ -58,6 +58,7 @@ def sort_records(x, /, *, order=None, descending=False, out=None):
     """
     if not isinstance(x, np.ndarray) or not x.dtype.names:
         raise DTypeError(f"x is {type(x).__name__}, but must be a structured array of NumPy")
+    x = unmasked(x)
     if x.ndim != 1:
         raise ArgumentError(f"x has {x.ndim} dimensions, but must have one")
     if x.dtype.hasobject:

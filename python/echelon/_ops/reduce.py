@@ -10,10 +10,11 @@ from .. import _arrays
 from .._arrays.layout import last_axes, with_ones
 from .._arrays.view import dtype_name
 from .._runtime import native
-from .._runtime.arguments import choice, flag, integer
+from .._runtime.arguments import choice, flag, integer, number
 from .._runtime.call import Job, operation
 from .._runtime.errors import ArgumentError, DTypeError
 from .._runtime.native import declared as c
+from .common import cast
 from .sort import one_dimension, same_length, segments_of
 from .time_keys import encoded, restored
 
@@ -33,6 +34,8 @@ class Plan:
         self.op, self.view = choice(op, OPS, "op"), view
         if view.kind == "time" and op not in _ORDERED:
             raise DTypeError(f"{argument} has dtype {view.dtype}, which {op}() does not support")
+        if view.kind == "bool" and op in ("and", "min"):
+            op, self.op = "all", c.ECH_OP_ALL  # its identity element is a bool, in contrast to that of bytes
         self.code = None if dtype is None else _arrays.code_of(dtype_name(dtype), "dtype")
         self.wide = self.code == c.ECH_F64 and view.code in (c.ECH_F16, c.ECH_BF16, c.ECH_F32)
         self.options = native.struct(c.ech_reduce_options, accumulate_wide=int(self.wide), ddof=correction,
@@ -53,10 +56,21 @@ class Plan:
             self.code = view.code if small else computed
 
 
+def _converted(job, name, view, dtype):
+    """The View, as floats if dtype is a floating-point type, and as integers of dtype if it is one, for sums."""
+    if dtype is None or not isinstance(name, str) or name not in ("sum", "prod") or view.kind == "time":
+        return view
+    code = _arrays.code_of(dtype_name(dtype), "dtype")
+    if (code >= c.ECH_F16) == view.is_float:
+        return view
+    return cast(job, view, code if view.is_float else c.ECH_F64)
+
+
 def _scaled(n, correction):
     """ddof, and the factor of the variance if correction is neither 0 nor 1."""
-    if not isinstance(correction, numbers.Real) or math.isnan(correction):
+    if not isinstance(correction, numbers.Real) or correction != correction:
         raise DTypeError(f"correction is {correction!r}, but must be a number")
+    correction = number(correction, "correction")
     if correction in (0, 1):
         return int(correction), None
     return 0, (n / (n - correction) if n > correction else math.nan)
@@ -65,7 +79,9 @@ def _scaled(n, correction):
 def _reduce(name, x, axis, keepdims, out, dtype=None, ignore_nan=False, correction=0):
     view = _arrays.view(x, nulls="error" if name in ("argmin", "argmax") else "skip")
     job = Job(view)
-    source = encoded(job, view) if name in ("max", "argmax") else view
+    view = _converted(job, name, view, dtype)
+    nat_is_skipped = ignore_nan and name in _ORDERED  # encoded NaT are the maximum, otherwise the minimum
+    source = encoded(job, view) if (name in ("max", "argmax")) != nat_is_skipped else view
     ordered, kept, reduced = last_axes(job, source, axis)
     n = math.prod(reduced)
     rows = math.prod(kept)
@@ -80,7 +96,7 @@ def _reduce(name, x, axis, keepdims, out, dtype=None, ignore_nan=False, correcti
     if rows:
         job.call("ech_reduce_rows", plan.op, ordered.pointer, result.pointer, rows, n, view.code,
                  ctypes.byref(plan.options))
-    if source is not view and name == "max":
+    if source is not view and name in ("min", "max"):
         result = restored(job, result, view)
     if ignore_nan and name in ("min", "max") and view.is_float:
         _nan_where_empty(job, result, ordered, rows, n)
@@ -107,7 +123,8 @@ def sum(x, /, *, axis=None, dtype=None, keepdims=False, out=None):
 
     x: array of any shape. axis: an axis, a tuple of axes, or None for all. dtype: of the result; by default int64 for
     bool and signed integers and uint64 for unsigned ones (modulo 2^64), otherwise the dtype of x. float64 also selects
-    the type in which float32, float16 and bfloat16 are added. keepdims: reduced axes remain with length 1. out: array
+    the type in which float32, float16 and bfloat16 are added. Integers are converted before they are added if dtype is
+    a floating-point type, and floats if it is an integer type. keepdims: reduced axes remain with length 1. out: array
     of the shape and dtype of the result, which receives it.
 
     Floats are added in an order that depends only on the shape: the bits of a sum are the same on every device and
@@ -366,6 +383,7 @@ def dot(x1, x2, /, *, dtype=None):
     n = same_length(first, second, "x2")
     if (first.code, first.kind) != (second.code, second.kind):
         raise DTypeError(f"x2 has dtype {second.dtype}, but x1 has dtype {first.dtype}")
+    first, second = (_converted(job, "sum", view, dtype) for view in (first, second))
     plan = Plan("sum", first, dtype)
     result = job.empty((), plan.computed)
     job.call("ech_dot", job.contiguous(first).pointer, job.contiguous(second).pointer, result.pointer, n, first.code,
@@ -392,6 +410,7 @@ def reduce_segments(x, offsets, /, op="sum", *, dtype=None, ignore_nan=False, co
     """
     view = one_dimension(_arrays.view(x), "x")
     job = Job(view)
+    view = _converted(job, op, view, dtype)
     places, segments = segments_of(job, offsets)
     plan = _segment_plan(op, view, dtype, ignore_nan, correction, "x")
     result = job.empty((segments,), plan.computed, plan.kind, view)
@@ -434,6 +453,7 @@ def reduce_by_key(keys, values, /, op="sum", *, dtype=None, ignore_nan=False, co
     view = one_dimension(_arrays.view(values, "values"), "values")
     job = Job(view, key_view)
     n = same_length(key_view, view, "values")
+    view = _converted(job, op, view, dtype)
     plan = _segment_plan(op, view, dtype, ignore_nan, correction, "values")
     keys_out = job.add(key_view.family.view(key_view.family.empty((n,), key_view.dtype, key_view.device)))
     result = job.empty((n,), plan.computed, plan.kind, view)

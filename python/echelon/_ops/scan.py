@@ -9,7 +9,7 @@ from .. import _arrays
 from .._arrays.layout import along_last, moved_back
 from .._arrays.view import dtype_name, normalized_axis
 from .._runtime import native
-from .._runtime.arguments import choice, flag
+from .._runtime.arguments import choice, flag, number
 from .._runtime.call import Job, operation
 from .._runtime.errors import ArgumentError, DTypeError
 from .._runtime.native import declared as c
@@ -28,7 +28,7 @@ class Plan:
     """The dtypes and options of a scan."""
 
     def __init__(self, job, op, view, dtype, wide_integers, argument="x", **options):
-        self.op = choice(op, OPS, "op")
+        self.name, self.op = op, choice(op, OPS, "op")
         if view.kind == "time":
             raise DTypeError(f"{argument} has dtype {view.dtype}, which cumulative operations do not support")
         self.kind, sums = "", op in ("sum", "prod")
@@ -54,17 +54,21 @@ class Plan:
 
     def set_init(self, init):
         """The value that precedes the first element."""
+        if init is None and self.kind == "bool" and self.options.exclusive and self.name in ("and", "min"):
+            init = True  # the identity element of bytes is 255, which is no bool
         if init is None:
             return
         kind = _C_TYPES.get(self.computed)
         if kind is None:
             raise DTypeError("init is not supported for float16 and bfloat16: pass dtype='float32'")
         try:
-            self.init = kind(init if self.computed >= c.ECH_F16 else init.__index__())
+            self.init = kind(number(init, "init") if self.computed >= c.ECH_F16 else init.__index__())
         except (AttributeError, TypeError):
             raise DTypeError(f"init is {init!r}, but must be a number of the result's dtype") from None
         if self.computed < c.ECH_F16 and self.init.value != init:
             raise ArgumentError(f"init is {init}, which dtype {_arrays.NAMES[self.computed]} cannot represent")
+        if self.kind == "bool" and init not in (0, 1):
+            raise ArgumentError(f"init is {init!r}, but must be True or False")
         self.options.init = ctypes.addressof(self.init)
 
 
@@ -84,7 +88,7 @@ def _scan(x, op, axis, dtype, out, wide_integers, init=None, first=False, **opti
     if first:
         job.need_arithmetic()
     shape = tuple(n + int(first and i == axis) for i, n in enumerate(view.shape))
-    target = job.output(out, shape, plan.code, plan.kind, view)
+    target = job.output(out, shape, plan.code, plan.kind, view, same=view)
     source = along_last(job, plan.source, axis)
     direct = axis == view.ndim - 1 and target.contiguous and not first
     result = target if direct else job.empty(source.shape, plan.code, plan.kind, view)

@@ -212,7 +212,7 @@ def partition_if(x, /, compare, value=None, *, invert=False, out=None):
     job = Job(view)
     source = flat(job, view)
     code, number = _test(job, source, compare, value)
-    target, count = job.output(out, source.shape, view.code, view.kind, view), host_counts()
+    target, count = job.output(out, source.shape, view.code, view.kind, view, same=view), host_counts()
     result = result_for(job, target, source)
     if source.size:
         job.call("ech_partition_if", code, source.pointer, result.pointer, ctypes.addressof(count), source.size,
@@ -241,7 +241,7 @@ def partition_3way(x, /, low, high, *, out=None):
         raise DTypeError(f"x has dtype {view.dtype}, but must have numbers")
     source = flat(job, view)
     bounds = element(low, view, "low"), element(high, view, "high")
-    target, counts = job.output(out, source.shape, view.code, view.kind, view), host_counts(2)
+    target, counts = job.output(out, source.shape, view.code, view.kind, view, same=view), host_counts(2)
     result = result_for(job, target, source)
     job.call("ech_partition_3way", source.pointer, result.pointer, ctypes.addressof(counts), source.size, source.code,
              address(bounds[0]), address(bounds[1]), None)

@@ -79,7 +79,8 @@ def sort(x, /, *, axis=-1, descending=False, stable=True, nulls="last", out=None
     array([[3, 4],
            [2, 1]])
     """
-    if out is None and axis in (-1, 0) and type(x) is np.ndarray and nulls == "last" and not calls.recorders:
+    if out is None and type(axis) is int and axis in (-1, 0) and type(x) is np.ndarray and type(nulls) is str and \
+            nulls == "last" and not calls.recorders:
         result = _small(x, descending)
         if result is not None:
             return result
@@ -90,7 +91,7 @@ def sort(x, /, *, axis=-1, descending=False, stable=True, nulls="last", out=None
         return sort_column(x, column, descending, nulls, sort)
     job = Job(view)
     view, axis = flattened(job, view, axis)
-    target = job.output(out, view.shape, view.code, view.kind, view)
+    target = job.output(out, view.shape, view.code, view.kind, view, same=view)
     if view.size == 0:
         return job.finish(target, out)
     source = encoded(job, view)
@@ -119,7 +120,10 @@ def _moved(job, source, axis, target, descending):
         result = copy
     rows = rows_of(copy, copy.ndim - 1)
     call_rows(job, "sort", (copy.pointer,), (result.pointer,), source.code, rows, rows, descending)
-    return restored(job, moved_back(job, result, axis, source.ndim), target)
+    moved = moved_back(job, result, axis, source.ndim)
+    if target.kind == "bool":
+        return job.add(moved.family.view(moved.family.retyped(moved.array, moved.family.bool_dtype())))
+    return restored(job, moved, target)
 
 
 def call_rows(job, name, inputs, outputs, code, rows, places, descending, *more):
@@ -201,8 +205,9 @@ def sort_pairs(keys, values, /, *, descending=False, out=None):
     job = Job(key_view, value_view)
     n = same_length(key_view, value_view, "values")
     key_out, value_out = two_outputs(out)
-    key_target = job.output(key_out, key_view.shape, key_view.code, key_view.kind, key_view, "out[0]")
-    value_target = job.output(value_out, value_view.shape, value_view.code, value_view.kind, value_view, "out[1]")
+    key_target = job.output(key_out, key_view.shape, key_view.code, key_view.kind, key_view, "out[0]", key_view)
+    value_target = job.output(value_out, value_view.shape, value_view.code, value_view.kind, value_view, "out[1]",
+                              value_view)
     key_result = key_target if key_target.contiguous else job.empty(key_view.shape, key_view.code)
     value_result = value_target if value_target.contiguous else job.empty(value_view.shape, value_view.code)
     value_bytes = value_view.nbytes // n if n else value_view.itemsize
@@ -260,7 +265,7 @@ def sort_segments(x, offsets, /, *, descending=False, out=None):
     view = one_dimension(_arrays.view(x), "x")
     job = Job(view)
     places, segments = segments_of(job, offsets)
-    target = job.output(out, view.shape, view.code, view.kind, view)
+    target = job.output(out, view.shape, view.code, view.kind, view, same=view)
     source = job.contiguous(encoded(job, view))
     result = target if target.contiguous else job.empty(view.shape, view.code)
     if source.pointer != result.pointer and view.size:

@@ -5,7 +5,7 @@ SPDX-License-Identifier: Apache-2.0
 import numpy as np
 
 from .._arrays import columns
-from .._arrays.numpy_family import NumPy
+from .._arrays.numpy_family import NumPy, unmasked
 from .._arrays.parts import Part
 from .._arrays.text import offsets_of
 from .._runtime.call import Job, operation
@@ -33,10 +33,14 @@ def code_points(x):
 
 
 def column_of(x, name):
-    """The Column of an object; strings of NumPy with a fixed width become bytes."""
+    """The Column of an object; strings of NumPy with a fixed width become bytes.
+
+    The dtypes of ml_dtypes, such as bfloat16, also have the kind V, but are numbers.
+    """
+    x = unmasked(x, name)
     if isinstance(x, np.ndarray) and x.ndim == 1 and x.dtype.kind == "U":
         return columns.Column(Part(len(x), code_points(x), kind=c.ECH_KEY_BYTES), NumPy)
-    if isinstance(x, np.ndarray) and x.ndim == 1 and x.dtype.kind == "V" and x.dtype.names is None and x.itemsize:
+    if isinstance(x, np.ndarray) and x.ndim == 1 and x.dtype.type is np.void and x.dtype.names is None and x.itemsize:
         values = np.ascontiguousarray(x).view(np.uint8).reshape(len(x), x.itemsize)
         return columns.Column(Part(len(x), values, kind=c.ECH_KEY_BYTES), NumPy)
     if isinstance(x, np.ndarray) and not x.flags.aligned:  # a field of a structured array

@@ -71,8 +71,8 @@ def top_k(x, k, /, *, axis=-1, mode="largest", sorted=True, counts=None, dtype=N
     code = index_code(dtype, cols)
     shape = view.shape[:axis] + (k,) + view.shape[axis + 1:]
     out = two_outputs(out)
-    targets = (None if out[0] is None else job.output(out[0], shape, view.code, view.kind, view, "out[0]"),
-               None if out[1] is None else job.output(out[1], shape, code, name="out[1]"))
+    targets = (None if out[0] is None else job.output(out[0], shape, view.code, view.kind, view, "out[0]", view),
+               None if out[1] is None else job.output(out[1], shape, code, name="out[1]", same=view))
     options = _options(mode, sorted)
     if counts is not None:
         number = _counts(job, counts, view.shape[:axis] + view.shape[axis + 1:])

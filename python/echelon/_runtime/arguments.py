@@ -39,7 +39,9 @@ def number(value, name):
     """An argument as a float."""
     try:
         return float(value)
-    except (TypeError, ValueError, OverflowError):
+    except OverflowError:
+        raise ArgumentError(f"{name} is an integer that float64 cannot represent") from None
+    except (TypeError, ValueError):
         raise DTypeError(f"{name} is {value!r}, but must be a number") from None
 
 

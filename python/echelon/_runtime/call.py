@@ -135,7 +135,7 @@ def operation(function):
 def _recorded(context, name, arguments, function):
     """Calls a function through the last recorder of this thread."""
     thread = threading.get_ident()
-    for recorder in reversed(recorders):
+    for recorder in reversed(list(recorders)):  # other threads change the list
         if recorder.thread == thread:
             return recorder.run(context, name, arguments, function)
     return function(context.handle, *arguments)
@@ -224,14 +224,17 @@ class Job:
             dtype = family.dtype(code)
         try:
             array = family.empty(shape, dtype, self.device)
-        except (MemoryError, RuntimeError, ValueError) as error:
+        except (MemoryError, OverflowError, RuntimeError, ValueError) as error:
             raise OutOfMemoryError(f"cannot allocate a result of shape {tuple(shape)}: {error}") from error
         view = family.view(array)
         self.views.append(view)
         return view
 
-    def output(self, out, shape, code, kind="", like=None, name="out"):
-        """The View of out, checked; without out a new array."""
+    def output(self, out, shape, code, kind="", like=None, name="out", same=None):
+        """The View of out, checked; without out a new array, and also if out overlaps an input.
+
+        same: the View of an input in whose place the function can write the result.
+        """
         if out is None:
             return self.empty(shape, code, kind, like)
         if _arrays.family_of(out) is None:
@@ -250,7 +253,7 @@ class Job:
         if any(layout.overlap(view, other) for other in self.outputs):
             raise ArgumentError(f"{name} overlaps another output")
         self.outputs.append(view)
-        if any(layout.entangled(view, other) for other in self.views):
+        if any(layout.entangled(view, other, other is same) for other in self.views):
             self.add(view)
             result = self.empty(shape, code, kind, like)
             _arrays.assign(result, view)  # functions may leave elements as they are

@@ -210,11 +210,14 @@ class Recorder:
 @contextlib.contextmanager
 def _recording(plans):
     recorder = Recorder(plans)
+    outer = next((one for one in reversed(list(calls.recorders)) if one.thread == recorder.thread), None)
     calls.recorders.append(recorder)
     try:
         yield recorder
     finally:
         calls.recorders.remove(recorder)
+        if outer is not None:
+            outer.calls.extend(recorder.calls)
 
 
 class Profile:

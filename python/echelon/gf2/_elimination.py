@@ -129,7 +129,9 @@ def echelon(a, /, *, reduced=False, column_order=None, max_rank=None, transform=
 
 def limit_of(max_rank):
     """max_rank as an int, or None."""
-    return None if max_rank is None else integer(max_rank, "max_rank", 0)
+    if max_rank is None:
+        return None
+    return min(integer(max_rank, "max_rank", 0), 2**32 - 1)  # a matrix has fewer rows than that
 
 
 @operation

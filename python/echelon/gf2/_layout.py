@@ -72,8 +72,14 @@ def position(key, n, name):
         return range(index % n, index % n + 1)
     if key is Ellipsis or key is None or isinstance(key, tuple):
         raise ArgumentError(f"{name} is {key!r}, but must be an integer, a slice or positions")
-    if isinstance(key, list):
+    if isinstance(key, list) and key and not all(isinstance(number, (bool, np.bool_)) for number in key):
         return np.array(key, "int64").reshape(-1)
+    if isinstance(key, list):
+        key = np.array(key, bool if key else "int64")
+    if isinstance(key, np.ndarray) and key.dtype == bool:
+        if key.shape != (n,):
+            raise ArgumentError(f"{name} is a mask of shape {key.shape}, but must have shape {(n,)}")
+        return np.flatnonzero(key)
     return key
 
 

@@ -10,6 +10,7 @@ from .. import _arrays
 from .._arrays.view import check_indices, dtype_name
 from .._ops.sort import one_dimension
 from .._runtime import native
+from .._runtime.arguments import integer, number
 from .._runtime.call import Job
 from .._runtime.errors import ArgumentError, DTypeError
 from .._runtime.native import declared as c
@@ -145,7 +146,8 @@ class Matrix:
         """
         job = _job_like(like)
         bits = new(job, count_of(rows, "rows"), count_of(cols, "cols"))
-        job.call("ech_gf2_random", bits.reference(), float(probability), int(seed) & (2**64 - 1))
+        job.call("ech_gf2_random", bits.reference(), number(probability, "probability"),
+                 integer(seed, "seed") & (2**64 - 1))
         return bits
 
     # ---- Properties and conversions ----

@@ -24,7 +24,7 @@ def plain(x, name):
         if type(x).order != 2:
             raise DTypeError(f"{name} is an array over a field of order {type(x).order}, but the order must be 2")
         return x.view(np.ndarray), type(x)
-    if sparse is not None and sparse.issparse(x):
+    if hasattr(sparse, "issparse") and sparse.issparse(x):
         if x.dtype.kind not in "biu":
             raise DTypeError(f"{name} has dtype {x.dtype}, but must have bool or an integer dtype")
         return (x.astype("uint8") if x.dtype.kind == "b" else x).toarray().astype("uint8"), None

@@ -101,7 +101,7 @@ def _job_of(x):
 
 def _search(osd_order, method):
     """None for OSD-0, otherwise (method, order)."""
-    if method not in ("cs", "e"):
+    if not isinstance(method, str) or method not in ("cs", "e"):
         raise ArgumentError(f"method is {method!r}, but must be 'cs' or 'e'")
     width = integer(osd_order, "osd_order", 0, 20 if method == "e" else 10_000)
     return (method, width) if width else None
@@ -154,7 +154,7 @@ def _best(job, batch, syndromes, order, search, weights, batch_size):
         _check_order(job, order, n)
     each = m * (n + 2) * 10 + (m * 2**width * 16 if method == "e" else m * width * 16 + width * width * 16)
     memory = HOST_MEMORY if job.device == "cpu" else MEMORY
-    step = max(1, memory // each) if batch_size is None else max(1, int(batch_size))
+    step = max(1, memory // each) if batch_size is None else integer(batch_size, "batch_size", 1)
     out, flags = new(job, batch.count, n), job.empty((batch.count,), c.ECH_U8)
     for start in range(0, batch.count, step):
         stop = min(start + step, batch.count)

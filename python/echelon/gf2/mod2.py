@@ -41,7 +41,7 @@ def _sparse(bits):
 
 
 def _check_method(method):
-    if method not in ("dense", "sparse"):
+    if not isinstance(method, str) or method not in ("dense", "sparse"):
         raise ArgumentError(f"method is {method!r}, but must be 'dense' or 'sparse'")
 
 

@@ -81,8 +81,8 @@ def _shape_of(matrix, name):
         rows, cols = (n.__index__() for n in matrix.shape)
     except (AttributeError, TypeError, ValueError):
         raise DTypeError(f"{name}.shape is {matrix.shape!r}, but must be two integers") from None
-    if rows < 0 or cols < 0:
-        raise ArgumentError(f"{name}.shape is {matrix.shape}, but must not be negative")
+    if not (0 <= rows < 2**63 and 0 <= cols < 2**63):
+        raise ArgumentError(f"{name}.shape is {matrix.shape}, but must be from 0 to 2^63 - 1")
     return rows, cols
 
 

@@ -120,8 +120,8 @@ def csr_from_coo(rows, cols, data, shape, /):
         limits = tuple(n.__index__() for n in shape)
     except (AttributeError, TypeError):
         raise DTypeError(f"shape is {shape!r}, but must be two integers") from None
-    if len(limits) != 2 or min(limits) < 0:
-        raise ArgumentError(f"shape is {shape!r}, but must be two integers of at least 0")
+    if len(limits) != 2 or min(limits) < 0 or max(limits) >= 2**63:
+        raise ArgumentError(f"shape is {shape!r}, but must be two integers from 0 to 2^63 - 1")
     places = [job.contiguous(view) for view in _common_index(job, places)]
     values = job.contiguous(cast(job, values, common_float([values.code])))
     return csr_of_coo(job, *places, values, limits, values.size)

@@ -20,7 +20,7 @@ SPDX-License-Identifier: Apache-2.0
 """
 import math
 
-from .._runtime.arguments import integer, number
+from .._runtime.arguments import flag, integer, number
 from .._runtime.call import operation
 from .._runtime.errors import ArgumentError, DTypeError
 from .._runtime.public import publish
@@ -38,6 +38,11 @@ def _tolerance(x, name):
     if not 0 <= value < math.inf:
         raise ArgumentError(f"{name} is {value}, but must be finite and at least 0")
     return value
+
+
+def _iterations(maxiter, default):
+    """The maximum number of iterations or cycles; 2^48 is beyond every run, and its products are below 2^64."""
+    return default if maxiter is None else min(integer(maxiter, "maxiter", 1), 2**48)
 
 
 def _tolerances(rtol, atol):
@@ -89,8 +94,8 @@ def _observer(system, callback):
 
 def _run(system, method, *, rtol, atol, maxiter, callback, report, most=None, **settings):
     """One call of a solver. most: the number of iterations for maxiter None; None: chosen by the library."""
-    limit = integer(maxiter, "maxiter", 1) if maxiter is not None else most or 0
-    outcome = system.run(method, _observer(system, callback), bool(report), **_tolerances(rtol, atol),
+    limit, report = _iterations(maxiter, most or 0), flag(report, "report")
+    outcome = system.run(method, _observer(system, callback), report, **_tolerances(rtol, atol),
                          max_iterations=limit, **settings)
     return _finish(system, outcome, report)
 
@@ -185,18 +190,20 @@ def gmres(A, b, x0=None, *, rtol=1e-5, atol=0.0, restart=None, maxiter=None, M=N
     >>> numpy.round(x, 4) + 0.0, info
     (array([0., 1.]), 0)
     """
-    if callback_type not in (None, "legacy", "pr_norm", "x"):
+    if callback_type is not None and not isinstance(callback_type, str) or \
+            callback_type not in (None, "legacy", "pr_norm", "x"):
         raise ArgumentError(f"callback_type is {callback_type!r}, but must be 'x', 'pr_norm' or 'legacy'")
+    report = flag(report, "report")
     system = System(A, b, x0, M)
     cycle = min(20 if restart is None else integer(restart, "restart", 1, 1000), max(system.n, 1))
-    limit = 10 * system.n if maxiter is None else integer(maxiter, "maxiter", 1)
+    limit = _iterations(maxiter, 10 * system.n)
     tolerances = _tolerances(rtol, atol)
     if callback_type == "x" and callback is not None:
         outcome = _cycles(system, cycle, limit, _observer(system, callback), report, tolerances)
         return _finish(system, outcome, report)
     if callback_type in ("x", "pr_norm"):
         limit *= cycle
-    outcome = system.run("gmres", _residual_observer(system, callback), bool(report), restart=cycle,
+    outcome = system.run("gmres", _residual_observer(system, callback), report, restart=cycle,
                          max_iterations=limit, **tolerances)
     return _finish(system, outcome, report)
 
@@ -219,7 +226,7 @@ def _cycles(system, cycle, limit, observe, report, tolerances):
     """GMRES as one call per cycle, with a call of observe() after each."""
     total = None
     for index in range(1, limit + 1):
-        outcome = system.run("gmres", None, bool(report), restart=cycle, max_iterations=cycle, **tolerances)
+        outcome = system.run("gmres", None, report, restart=cycle, max_iterations=cycle, **tolerances)
         system.has_guess = True
         if outcome.iterations or total is None:
             observe(index, outcome.residual)
@@ -355,8 +362,9 @@ def solve(A, b, x0=None, *, method="auto", rtol=1e-5, atol=0.0, maxiter=None, M=
     >>> numpy.round(x, 4), info, report.method, report.preconditioner
     (array([0.0909, 0.6364]), 0, 'cg', 'jacobi')
     """
-    if method not in _METHODS:
+    if not isinstance(method, str) or method not in _METHODS:
         raise ArgumentError(f"method is {method!r}, but must be one of {', '.join(map(repr, _METHODS))}")
+    report = flag(report, "report")
     own = {"auto": "order", "jacobi": "jacobi", "gauss-seidel": "order", "sor": "order"}.get(method)
     if own and M is not None:
         raise ArgumentError(f"M is given, but the method {method!r} chooses its preconditioner")
@@ -372,8 +380,8 @@ def solve(A, b, x0=None, *, method="auto", rtol=1e-5, atol=0.0, maxiter=None, M=
         def observe(iteration, residual):
             if iteration:
                 callback(residual)
-    limit = integer(maxiter, "maxiter", 1) if maxiter is not None else 0
-    outcome = system.run(method, observe, bool(report), max_iterations=limit, **_tolerances(rtol, atol), **settings)
+    limit = _iterations(maxiter, 0)
+    outcome = system.run(method, observe, report, max_iterations=limit, **_tolerances(rtol, atol), **settings)
     return _finish(system, outcome, report)
 
 

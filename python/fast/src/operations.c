@@ -30,14 +30,21 @@ const char *const operation_names[OPERATIONS] = { "sort",         "argsort", "su
                                                   "argmin",       "argmax",  "cumulative_sum",
                                                   "searchsorted", "top_k" };
 
-static PyThreadState *release(size_t n, size_t least)
+/* Releases the lock for a call of n elements.  Meanwhile the extension owns references to the
+ * arrays, so that resize() in another thread fails: from Python 3.14 on, the interpreter may pass
+ * references that it does not own. */
+static PyThreadState *release(const arguments *given, size_t n, size_t least)
 {
-    return n >= least ? PyEval_SaveThread() : NULL;
+    if (n < least) return NULL;
+    for (int i = 0; i < 2; i++) Py_IncRef(given->arrays[i]);
+    return PyEval_SaveThread();
 }
 
-static void acquire(PyThreadState *state)
+static void acquire(const arguments *given, PyThreadState *state)
 {
-    if (state) PyEval_RestoreThread(state);
+    if (!state) return;
+    PyEval_RestoreThread(state);
+    for (int i = 0; i < 2; i++) Py_DecRef(given->arrays[i]);
 }
 
 /* An argument that has one dimension, or any number of dimensions if axis is None. */
@@ -74,10 +81,10 @@ static PyObject *sorted_array(const operation *o, const arguments *given)
     PyObject *result = array_new(x.n, array_dtype(x.code), &data);
     if (!result) return NULL;
     if (!(context = own_context()) || !again(given, 0, &x)) return finished(1, result);
-    PyThreadState *state = release(x.n, RELEASED);
+    PyThreadState *state = release(given, x.n, RELEASED);
     int status = ((sort_call *)o->functions[0])(context, x.data, data, x.n, x.code,
                                                 o->options[given->choice]);
-    acquire(state);
+    acquire(given, state);
     return finished(status, result);
 }
 
@@ -89,10 +96,10 @@ static PyObject *positions(const operation *o, const arguments *given)
     PyObject *result = array_new(x.n, array_dtype(index_code), &data);
     if (!result) return NULL;
     if (!(context = own_context()) || !again(given, 0, &x)) return finished(1, result);
-    PyThreadState *state = release(x.n, RELEASED);
+    PyThreadState *state = release(given, x.n, RELEASED);
     int status = ((argsort_call *)o->functions[0])(context, x.data, data, x.n, x.code, index_code,
                                                    o->options[given->choice]);
-    acquire(state);
+    acquire(given, state);
     return finished(status, result);
 }
 
@@ -148,10 +155,10 @@ static PyObject *reduced(const operation *o, const arguments *given)
     if (!get(given, 0, 1, &x) || !o->rows[x.code].supported) return NULL;
     if (!(context = own_context()) || !again(given, 0, &x)) return NULL;
     uint64_t element = 0;
-    PyThreadState *state = release(x.n, RELEASED_LINEAR);
+    PyThreadState *state = release(given, x.n, RELEASED_LINEAR);
     int status = ((rows_call *)o->functions[0])(context, o->op, x.data, &element, 1, x.n, x.code,
                                                 o->options[0]);
-    acquire(state);
+    acquire(given, state);
     return status ? NULL : scalar(&o->rows[x.code], &element);
 }
 
@@ -164,10 +171,10 @@ static PyObject *scanned(const operation *o, const arguments *given)
     PyObject *result = array_new(x.n, r->result, &data);
     if (!result) return NULL;
     if (!(context = own_context()) || !again(given, 0, &x)) return finished(1, result);
-    PyThreadState *state = release(x.n, RELEASED_LINEAR);
+    PyThreadState *state = release(given, x.n, RELEASED_LINEAR);
     int status =
         ((rows_call *)o->functions[0])(context, o->op, x.data, data, 1, x.n, x.code, r->options);
-    acquire(state);
+    acquire(given, state);
     return finished(status, result);
 }
 
@@ -180,10 +187,10 @@ static PyObject *searched(const operation *o, const arguments *given)
     if (!result) return NULL;
     if (!(context = own_context()) || !again(given, 0, &x) || !again(given, 1, &needles))
         return finished(1, result);
-    PyThreadState *state = release(needles.n, RELEASED);
+    PyThreadState *state = release(given, needles.n, RELEASED);
     int status = ((search_call *)o->functions[given->choice])(
         context, x.data, needles.data, data, x.n, needles.n, x.code, index_code, o->options[0]);
-    acquire(state);
+    acquire(given, state);
     return finished(status, result);
 }
 
@@ -200,11 +207,11 @@ static PyObject *selected(const operation *o, const arguments *given)
     Py_DecRef(indices);
     if (!pair) return NULL;
     if (!(context = own_context()) || !again(given, 0, &x)) return finished(1, pair);
-    PyThreadState *state = release(x.n, RELEASED_LINEAR);
+    PyThreadState *state = release(given, x.n, RELEASED_LINEAR);
     int status =
         ((topk_call *)o->functions[0])(context, x.data, values_data, indices_data, 1, x.n, given->k,
                                        x.code, index_code, o->options[given->choice]);
-    acquire(state);
+    acquire(given, state);
     return finished(status, pair);
 }
 
