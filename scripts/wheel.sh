@@ -19,6 +19,7 @@ source=$(cd "$(dirname "$0")/.." && pwd)
 mkdir -p "${1:-$source/build/wheel}"
 out=$(cd "${1:-$source/build/wheel}" && pwd)
 archs=${ECHELON_CUDA_ARCHS:-75;80;90;100;120} glibc=${GLIBC:-2.28} cc=${CC:-cc}
+command -v "$cc" >/dev/null || { echo "wheel.sh: there is no compiler $cc; name one with CC=" >&2; exit 1; }
 machine=$("$cc" -dumpmachine | cut -d- -f1)
 limit_bytes=25000000
 

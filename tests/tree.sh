@@ -104,6 +104,7 @@ none() {
     none "code disabled by #if 0" '^#[[:space:]]*if 0' $sources
     none "a conflict marker of git" '^(<<<<<<<|>>>>>>>) ' $(git ls-files)
     none "a line of more than 100 columns" '^.{101}' $(echo "$sources" | grep -v '\.def$')
+    none "a line of more than 120 columns in python/" '^.{121}' $(echo "$texts" | grep -E '^python/.*\.pyi?$')
     none "blanks at the end of a line" '[[:blank:]]$' $(echo "$texts" | grep -vE '\.(md|out|txt)$')
     none "a tab" "$(printf '\t')" $sources
     none "an include with ../ (the include roots are src/ and the project)" \

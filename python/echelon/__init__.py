@@ -4,8 +4,8 @@ Arrays in host memory are processed by the CPU, arrays in GPU memory by their GP
 library. Results have the type of the input.
 
 Arrays are positional arguments, options are keywords. axis= selects an axis, out= an array that receives the result,
-and stream= the stream of a GPU. In sorts NaN is the largest value. Exceptions are subclasses of echelon.Error. explain()
-states how a call is computed, and devices() lists the devices.
+and stream= the stream of a GPU. In sorts NaN is the largest value. Exceptions are subclasses of echelon.Error.
+explain() states how a call is computed, and devices() lists the devices.
 
 linalg         dense matrices: products, direct solvers
 sparse         sparse matrices; sparse.linalg has iterative solvers

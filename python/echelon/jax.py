@@ -14,8 +14,10 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from ._arrays.view import normalized_axis
 from ._jax import ffi
 from ._runtime import native
+from ._runtime.arguments import integer
 from ._runtime.errors import ArgumentError, DTypeError
 from ._runtime.native import declared as c
 from ._runtime.public import publish
@@ -96,11 +98,7 @@ def _checked(x, axis):
         raise ArgumentError("x has no dimensions, but must have at least one")
     if jnp.issubdtype(x.dtype, jnp.complexfloating) or x.dtype.name.startswith("float8"):
         raise DTypeError(f"x has dtype {x.dtype}, which is not supported")
-    if not isinstance(axis, int):
-        raise DTypeError(f"axis is {axis!r}, but must be an integer")
-    if not -x.ndim <= axis < x.ndim:
-        raise ArgumentError(f"axis is {axis}, but x has {x.ndim} dimensions")
-    return x, axis % x.ndim
+    return x, normalized_axis(axis, x.ndim)
 
 
 def _like(x):
@@ -186,10 +184,7 @@ def top_k(x, k, axis=-1, mode="largest"):
     x, axis = _checked(x, axis)
     if mode not in ("largest", "smallest"):
         raise ArgumentError(f"mode is {mode!r}, but must be 'largest' or 'smallest'")
-    if not isinstance(k, int):
-        raise DTypeError(f"k is {k!r}, but must be an integer")
-    if not 0 <= k <= x.shape[axis]:
-        raise ArgumentError(f"k is {k}, but must be from 0 to {x.shape[axis]}, the size of axis {axis}")
+    k = integer(k, "k", 0, x.shape[axis])
     values, indices = _selected(jnp.moveaxis(x, axis, -1), k, mode == "smallest")
     return jnp.moveaxis(values, -1, axis), jnp.moveaxis(indices, -1, axis)
 

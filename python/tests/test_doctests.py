@@ -65,7 +65,7 @@ def public_functions():
         except ModuleNotFoundError:
             continue
         for key in module.__all__:
-            if inspect.isfunction(getattr(module, key)):
+            if inspect.isroutine(getattr(module, key)):
                 yield pytest.param(getattr(module, key), id=f"{name}.{key}")
 
 

@@ -103,6 +103,6 @@ def test_names(module):
     assert [name for name in dir(module) if not name.startswith("__")] == sorted(module.__all__)
     for name in module.__all__:
         value = getattr(module, name)
-        if inspect.isclass(value) or inspect.isfunction(value):
+        if inspect.isclass(value) or inspect.isroutine(value):
             assert "._" not in value.__module__, name
             assert inspect.getdoc(value), f"{name} has no docstring"

@@ -35,6 +35,7 @@ def test_empty_and_small():
     assert ej.sort(jnp.zeros((0,))).shape == (0,)
     assert ej.sort(jnp.zeros((3, 0))).shape == (3, 0)
     assert ej.top_k(jnp.zeros((3, 4)), 0)[0].shape == (3, 0)
+    assert ej.top_k(jnp.zeros((3, 4)), np.int64(2), np.int64(0))[0].shape == (2, 4)
     assert ej.cumsum(jnp.ones((1,))).tolist() == [1]
     assert ej.segment_sum(jnp.ones((3,)), jnp.array([0])).shape == (0,)
 

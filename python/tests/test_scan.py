@@ -74,8 +74,9 @@ def test_segments_and_keys(rng):
 @pytest.mark.parametrize("dtype", INTEGERS + ["float32", "float64"])
 def test_histogram(rng, dtype):
     x = rng.integers(0, 100, 1000).astype(dtype)
-    for arguments in ({}, {"bins": 7, "range": (0, 50)}, {"bins": [0, 1, 2, 50, 80]}, {"bins": 4, "range": (0.5, 20.25)},
-                      {"bins": np.array([0.5, 3.5, 90])}, {"bins": 5, "density": True}):
+    for arguments in ({}, {"bins": 7, "range": (0, 50)}, {"bins": [0, 1, 2, 50, 80]},
+                      {"bins": 4, "range": (0.5, 20.25)}, {"bins": np.array([0.5, 3.5, 90])},
+                      {"bins": 5, "density": True}):
         counts, edges = echelon.histogram(x, **arguments)
         expected, expected_edges = np.histogram(x.astype("f8"), **arguments)
         np.testing.assert_allclose(counts, expected)

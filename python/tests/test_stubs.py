@@ -82,7 +82,7 @@ with echelon.profile() as p:
 echelon.sort(x, order=1)  # expect an error
 """)
     run = subprocess.run([sys.executable, "-m", "mypy", "--strict", "--follow-imports=silent", "--cache-dir",
-                          str(tmp_path / "cache"), str(program)], capture_output=True, text=True, env={"MYPYPATH": str(PACKAGE.parent)},
-                         check=False)
+                          str(tmp_path / "cache"), str(program)], capture_output=True, text=True,
+                         env={"MYPYPATH": str(PACKAGE.parent)}, check=False)
     errors = [line for line in run.stdout.splitlines() if ": error:" in line]
     assert len(errors) == 1 and 'Unexpected keyword argument "order"' in errors[0], run.stdout

@@ -47,8 +47,8 @@ class Reader:
         if valid is not None and nulls == "skip":
             values = values[valid]
         elif valid is not None and part.time is None:
-            raise ArgumentError(f"{name} contains nulls ({len(valid) - np.count_nonzero(valid)} of {len(valid)}), which "
-                                "this function does not accept; fill or drop them first")
+            raise ArgumentError(f"{name} contains nulls ({len(valid) - np.count_nonzero(valid)} of {len(valid)}), "
+                                "which this function does not accept; fill or drop them first")
         view = self.of(x).view(values, name)
         view.readonly = True
         return view

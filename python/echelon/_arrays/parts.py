@@ -80,8 +80,8 @@ def _on_device(chunks, name):
     """The Part of numbers in GPU memory. The legacy default stream waits for the array's event."""
     chunk, dtype = chunks[0], _PRIMITIVE.get(chunks[0].format)
     if len(chunks) > 1 or dtype is None or chunk.dictionary is not None:
-        raise UnsupportedError(f"{name} is an Arrow array of format {chunk.format!r} in GPU memory; only numbers in one "
-                               "chunk are supported there")
+        raise UnsupportedError(f"{name} is an Arrow array of format {chunk.format!r} in GPU memory; only numbers in "
+                               "one chunk are supported there")
     from .device_array import DeviceArray
     from .device_family import DEVICE
     if chunk.event:

@@ -28,7 +28,8 @@ def _struct(name, *fields):
 
 
 Extension = type("Extension", (ctypes.Structure,), {"_fields_": [("struct_size", _SIZE), ("type", _INT), ("next", _P)]})
-MetadataExtension = type("MetadataExtension", (ctypes.Structure,), {"_fields_": [("base", Extension), ("metadata", _P)]})
+MetadataExtension = type("MetadataExtension", (ctypes.Structure,),
+                         {"_fields_": [("base", Extension), ("metadata", _P)]})
 Version = _struct("Version", ("major", _INT), ("minor", _INT))
 Metadata = type("Metadata", (ctypes.Structure,), {"_fields_": [("struct_size", _SIZE), ("version", Version),
                                                                ("traits", ctypes.c_uint32)]})
@@ -41,10 +42,10 @@ Attributes = _struct("Attributes", ("size", _I64), ("types", ctypes.POINTER(_INT
                      ("names", ctypes.POINTER(ctypes.POINTER(Span))), ("values", ctypes.POINTER(_P)))
 Frame = _struct("Frame", ("api", _P), ("ctx", _P), ("stage", _INT), ("args", Values), ("rets", Values),
                 ("attrs", Attributes), ("future", _P))
-_API_FUNCTIONS = ("Error_Create", "Error_GetMessage", "Error_Destroy", "Handler_Register", "Stream_Get", "Type_Register",
-                  "ExecutionContext_Get", "State_Set", "State_Get", "DeviceMemory_Allocate", "DeviceMemory_Free",
-                  "ThreadPool_Schedule", "ThreadPool_NumThreads", "Future_Create", "Future_SetAvailable",
-                  "Future_SetError", "RunId_Get", "DeviceOrdinal_Get")
+_API_FUNCTIONS = ("Error_Create", "Error_GetMessage", "Error_Destroy", "Handler_Register", "Stream_Get",
+                  "Type_Register", "ExecutionContext_Get", "State_Set", "State_Get", "DeviceMemory_Allocate",
+                  "DeviceMemory_Free", "ThreadPool_Schedule", "ThreadPool_NumThreads", "Future_Create",
+                  "Future_SetAvailable", "Future_SetError", "RunId_Get", "DeviceOrdinal_Get")
 Api = _struct("Api", ("version", Version), ("internal", _P), *((name, _P) for name in _API_FUNCTIONS))
 ErrorArgs = _struct("ErrorArgs", ("message", ctypes.c_char_p), ("code", _INT))
 StreamArgs = _struct("StreamArgs", ("ctx", _P), ("stream", _P))
@@ -103,7 +104,8 @@ def _attributes(attrs):
         span = attrs.names[i].contents
         scalar = Scalar.from_address(attrs.values[i])
         if attrs.types[i] == _SCALAR and scalar.dtype in _SCALARS:
-            found[ctypes.string_at(span.ptr, span.len).decode()] = _SCALARS[scalar.dtype].from_address(scalar.value).value
+            name = ctypes.string_at(span.ptr, span.len).decode()
+            found[name] = _SCALARS[scalar.dtype].from_address(scalar.value).value
     return found
 
 
