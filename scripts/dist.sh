@@ -15,7 +15,7 @@ cd "$source"
 if [ "$(git rev-parse --show-toplevel 2>/dev/null)" = "$(pwd -P)" ]; then
     git ls-files -z | tr '\0' '\n' | while IFS= read -r file; do [ ! -e "$file" ] || echo "$file"; done >"$files"
 else
-    find . -name 'build*' -type d -prune -o -name __pycache__ -prune -o -type f -print | sed 's|^\./||' | sort >"$files"
+    find . -name 'build*' -type d -prune -o -name __pycache__ -prune -o \( -type f -o -type l \) -print | sed 's|^\./||' | sort >"$files"
 fi
 if [ "$1" = --copy ]; then
     tar -cf - -T "$files" | tar -xf - -C "$2"
@@ -23,5 +23,5 @@ else
     time=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct 2>/dev/null || stat -c %Y include/echelon/base.h)}
     mkdir -p "$(dirname "$1")"
     tar --sort=name --owner=0 --group=0 --numeric-owner --mode=go=rX,u+rw --mtime="@$time" \
-        --transform "s|^|echelon-$(scripts/version.sh)/|" -cf - -T "$files" | gzip -9n >"$1"
+        --transform "s|^|echelon-$(scripts/version.sh)/|S" -cf - -T "$files" | gzip -9n >"$1"
 fi

@@ -84,9 +84,10 @@ def _struct(job, column, descending, nulls):
     """The ech_sort_column of a Column."""
     view, stride = strided(job, column.view)
     return native.struct(c.ech_sort_column, data=view.pointer, dtype=view.code,
-                         descending=flag(descending, "descending"), nulls_first=nulls_first(nulls),
-                         validity=column.validity, validity_offset=column.validity_offset, kind=column.key_kind,
-                         width_bytes=column.width_bytes, stride_bytes=stride)
+                         descending=flag(descending, "descending"),
+                         nulls_first=nulls_first(nulls), validity=column.validity,
+                         validity_offset=column.validity_offset, kind=column.key_kind, width_bytes=column.width_bytes,
+                         stride_bytes=stride)
 
 
 def argsort_named(named, descending, nulls, dtype, out):
