@@ -165,7 +165,8 @@ def cupy(monkeypatch, driver):
     module = types.ModuleType("cupy")
     module.ndarray, module.blocks = Array, blocks
     module.empty = lambda shape, dtype: Array(np.empty(shape, dtype))
-    module.cuda = types.SimpleNamespace(Device=Device, ExternalStream=Stream, alloc=alloc,
+    runtime = types.SimpleNamespace(getDevice=lambda: 0)
+    module.cuda = types.SimpleNamespace(runtime=runtime, Device=Device, ExternalStream=Stream, alloc=alloc,
                                         get_current_stream=lambda: Stream(Stream.current[-1]))
     monkeypatch.setitem(sys.modules, "cupy", module)
     monkeypatch.setattr(echelon._arrays, "_families", dict(echelon._arrays._families))

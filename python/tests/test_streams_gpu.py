@@ -334,7 +334,7 @@ def test_cupy_several_gpus(cupy):
         x = cupy.random.random(N)
         expected = cupy.sort(x)
     result = echelon.sort(x)  # the current device is 0
-    assert result.device == x.device
+    assert result.device == x.device and cupy.cuda.runtime.getDevice() == 0
     with cupy.cuda.Device(1):
         assert cupy.array_equal(result, expected)
 

@@ -32,6 +32,15 @@ def _external(address, index):
     return cupy.cuda.ExternalStream(address, index)
 
 
+def _current(index):
+    """A context manager in which this device is the current one.
+
+    Callbacks run while the library has made the primary context of the device current. There the manager of CuPy would
+    leave the device as the current one of the thread.
+    """
+    return contextlib.nullcontext() if cupy.cuda.runtime.getDevice() == index else cupy.cuda.Device(index)
+
+
 class CuPy:
     """The family of cupy.ndarray. The dtypes are those of NumPy."""
 
@@ -110,7 +119,7 @@ class CuPy:
     def on_stream(device, stream):
         """A context manager in which this is the current stream."""
         index = int(device.partition(":")[2])
-        with cupy.cuda.Device(index), _external(stream, index):
+        with _current(index), _external(stream, index):
             yield
 
     @staticmethod
@@ -120,13 +129,13 @@ class CuPy:
         blocks = {}
 
         def allocate(size, stream):
-            with cupy.cuda.Device(index), _external(stream, index):
+            with _current(index), _external(stream, index):
                 memory = cupy.cuda.alloc(size)
             blocks[memory.ptr] = memory
             return memory.ptr
 
         def release(pointer, size, stream):
-            with cupy.cuda.Device(index), _external(stream, index):
+            with _current(index), _external(stream, index):
                 del blocks[pointer]
 
         return allocate, release

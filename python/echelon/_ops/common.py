@@ -63,11 +63,15 @@ def _common_times(job, first, second, names):
 
 
 def _in_unit(job, view, dtype, name):
-    """The View of times in a finer unit; NumPy does not report an overflow."""
+    """The View of times in a finer unit; NumPy before version 2.5 does not report an overflow."""
     if view.dtype == dtype:
         return view
-    converted = view.array.astype(dtype)
-    if not np.array_equal(converted.astype(view.dtype).view("int64"), view.array.view("int64")):
+    try:
+        converted = view.array.astype(dtype)
+        exact = np.array_equal(converted.astype(view.dtype).view("int64"), view.array.view("int64"))
+    except OverflowError:
+        exact = False
+    if not exact:
         raise ArgumentError(f"{name} has dtype {view.dtype} and contains times that {dtype} cannot represent")
     return job.add(view.family.view(converted))
 

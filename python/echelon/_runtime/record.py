@@ -280,8 +280,8 @@ def explain(function, /, *args, **options):
 
     >>> import echelon, numpy
     >>> call, = echelon.explain(echelon.sort, numpy.arange(1000, dtype="float32"))
-    >>> call.plan["operation"], call.plan["device"]
-    ('sort', 'cpu')
+    >>> call.function, call.plan["operation"]
+    ('ech_sort', 'sort')
     """
     with _recording(plans=True) as recorder:
         function(*args, **options)
