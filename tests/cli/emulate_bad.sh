@@ -147,11 +147,17 @@ for words in "--grid 0" "--grid 1x2x3x4" "--grid x" "--block 8x" "--block many" 
     # shellcheck disable=SC2086
     code echelon emulate k.cu:other --arg n=1 $words
 done
-code echelon emulate k.cu:other --arg n=1 --block 2048 | head -n 4
-code echelon emulate k.cu:other --arg n=1 --block 64 --cluster 3 --grid 4 | head -n 4
-code echelon emulate k.cu:other --arg n=1 --block 64 --cluster 2 --grid 4 | tail -n 1
+# The report is printed after the exit status, in an order that does not depend on the timing of a pipe.
+code echelon emulate k.cu:other --arg n=1 --block 2048 >report
+head -n 4 report
+code echelon emulate k.cu:other --arg n=1 --block 64 --cluster 3 --grid 4 >report
+head -n 4 report
+code echelon emulate k.cu:other --arg n=1 --block 64 --cluster 2 --grid 4 >report
+tail -n 1 report
 code env CXX=nonesuch echelon emulate k.cu:other --arg n=1
-code env CXX=" " echelon emulate k.cu:other --arg n=1 | tail -n 1
+code env CXX=" " echelon emulate k.cu:other --arg n=1 >report
+tail -n 1 report
+rm report
 code env CXX=false echelon emulate k.cu:other --arg n=1
 code env PATH=/nonexistent "$ECHELON" emulate k.cu:other --arg n=1
 code env ECHELON_LIBSIMT="$PWD/absent.so" echelon emulate k.cu:other --arg n=1 2>&1 | sed "s|$PWD|DIR|"
