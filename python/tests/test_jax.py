@@ -66,6 +66,17 @@ def test_many_calls_at_once(rng):
             np.testing.assert_array_equal(result, jnp.sort(x + i))
 
 
+def test_settings_reach_the_contexts(monkeypatch):
+    """set_threads() and set_memory_limit() hold for contexts that XLA's threads open later."""
+    from echelon._jax import ffi
+    from echelon._runtime import context
+    configured = []
+    monkeypatch.setattr(ffi, "_free", {})
+    monkeypatch.setattr(context, "_configure", configured.append)
+    ej.sort(jnp.array([2, 1])).block_until_ready()
+    assert len(configured) == 1
+
+
 @pytest.mark.parametrize("call, error, text", [
     (lambda x: ej.sort(x, 2), echelon.ArgumentError, "axis is 2"),
     (lambda x: ej.sort(x[0, 0]), echelon.ArgumentError, "no dimensions"),

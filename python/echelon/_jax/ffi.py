@@ -9,7 +9,7 @@ import ctypes
 import threading
 
 from .._arrays.view import CODES
-from .._runtime.context import Context
+from .._runtime.context import opened
 from .._runtime.errors import ArgumentError, CanceledError, Error, OutOfMemoryError, UnsupportedError
 
 _P, _SIZE, _I64, _INT = ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int64, ctypes.c_int
@@ -79,7 +79,7 @@ def _take(device):
         contexts = _free.setdefault(device, [])
         if contexts:
             return contexts.pop()
-    return Context(device)
+    return opened(device)
 
 
 def _give(context):

@@ -157,7 +157,7 @@ def get(device, family=None):
         pass
     if not hasattr(_local, "contexts"):
         _local.contexts = {}
-    context = _opened(device, family)
+    context = opened(device, family)
     _local.contexts[device, family] = context
     return context
 
@@ -175,7 +175,8 @@ def own_handle():
     return get("cpu", _Fast).handle
 
 
-def _opened(device, family):
+def opened(device, family=None):
+    """A new context, with the settings of set_threads() and set_memory_limit()."""
     context = Context(device)
     allocator = family.allocator(device) if family is not None else None
     if allocator is not None:
@@ -188,7 +189,7 @@ def _nested(context, device, family):
     """A context for the calls of a callback, while context is busy."""
     while context.busy:
         if context.nested is None:
-            context.nested = _opened(device, family)
+            context.nested = opened(device, family)
         context = context.nested
     return context
 
