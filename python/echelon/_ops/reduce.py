@@ -90,8 +90,8 @@ def _reduce(name, x, axis, keepdims, out, dtype=None, ignore_nan=False, correcti
     if n == 0 and name in _ORDERED and rows:
         raise ArgumentError(f"x has shape {view.shape}: the {name} of no elements does not exist")
     shape = with_ones(view.shape, axis) if flag(keepdims, "keepdims") else kept
-    target = job.output(out, shape, plan.code, plan.kind, view)
-    direct = target.contiguous and plan.code == plan.computed and factor is None
+    target = None if out is None else job.output(out, shape, plan.code, plan.kind, view)
+    direct = target is not None and target.contiguous and plan.code == plan.computed and factor is None
     result = target if direct else job.empty(shape, plan.computed, plan.kind, view)
     if rows:
         job.call("ech_reduce_rows", plan.op, ordered.pointer, result.pointer, rows, n, view.code,

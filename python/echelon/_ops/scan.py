@@ -88,9 +88,10 @@ def _scan(x, op, axis, dtype, out, wide_integers, init=None, first=False, **opti
     if first:
         job.need_arithmetic()
     shape = tuple(n + int(first and i == axis) for i, n in enumerate(view.shape))
-    target = job.output(out, shape, plan.code, plan.kind, view, same=view)
+    last = axis == view.ndim - 1 and not first
+    target = job.output(out, shape, plan.code, plan.kind, view, same=view) if out is not None or last or first else None
     source = along_last(job, plan.source, axis)
-    direct = axis == view.ndim - 1 and target.contiguous and not first
+    direct = last and target.contiguous
     result = target if direct else job.empty(source.shape, plan.code, plan.kind, view)
     cols = source.shape[-1]
     rows = math.prod(source.shape[:-1])
@@ -101,7 +102,7 @@ def _scan(x, op, axis, dtype, out, wide_integers, init=None, first=False, **opti
         return job.finish(target, out)
     result = moved_back(job, result, axis, view.ndim)
     if not first:
-        return job.finish(target, out, result) if out is not None else job.finish(result)
+        return job.finish(result) if target is None else job.finish(target, out, result)
     places = [slice(None)] * view.ndim
     places[axis] = slice(0, 1)
     target.array[tuple(places)] = 0 if op == "sum" else 1
