@@ -13,11 +13,10 @@ from typing import NamedTuple, Tuple
 import torch
 from torch import Tensor
 
-from . import _ops
-from ._ops import reduce as _reduce  # noqa: F401  the modules whose functions the operators call
-from ._ops import scan as _scan  # noqa: F401
-from ._ops import sort as _sort  # noqa: F401
-from ._ops import topk as _topk  # noqa: F401
+from ._ops import reduce as _reduce
+from ._ops import scan as _scan
+from ._ops import sort as _sort
+from ._ops import topk as _topk
 from ._runtime.errors import ArgumentError, DTypeError
 from ._runtime.public import publish
 
@@ -60,7 +59,7 @@ def _integers(x):
 @torch.library.custom_op("echelon::sort", mutates_args=())
 def _sort_op(x: Tensor, dim: int, descending: bool) -> Tuple[Tensor, Tensor]:
     x = x.detach()
-    indices = _ops.sort.argsort(x, axis=dim, descending=descending)
+    indices = _sort.argsort(x, axis=dim, descending=descending)
     return x.gather(dim, indices), indices
 
 
@@ -117,7 +116,7 @@ def argsort(x, dim=-1, descending=False):
 
 @torch.library.custom_op("echelon::topk", mutates_args=())
 def _topk_op(x: Tensor, k: int, dim: int, largest: bool) -> Tuple[Tensor, Tensor]:
-    values, indices = _ops.topk.top_k(x.detach(), k, axis=dim, mode="largest" if largest else "smallest")
+    values, indices = _topk.top_k(x.detach(), k, axis=dim, mode="largest" if largest else "smallest")
     return values, indices
 
 
@@ -158,7 +157,7 @@ def topk(x, k, dim=-1, largest=True):
 @torch.library.custom_op("echelon::cumsum", mutates_args=())
 def _cumsum_op(x: Tensor, dim: int, reverse: bool) -> Tensor:
     name = str(_integers(x)).rpartition(".")[2]
-    return _ops.scan.scan(x.detach(), "sum", axis=dim, reverse=reverse, dtype=name)
+    return _scan.scan(x.detach(), "sum", axis=dim, reverse=reverse, dtype=name)
 
 
 @_cumsum_op.register_fake
@@ -194,7 +193,7 @@ _SEGMENT_OPS = ("sum", "mean", "min", "max")
 
 @torch.library.custom_op("echelon::segment_reduce", mutates_args=())
 def _segment_op(x: Tensor, offsets: Tensor, op: str) -> Tensor:
-    result = _ops.reduce.reduce_segments(x.detach(), offsets, op)
+    result = _reduce.reduce_segments(x.detach(), offsets, op)
     return result if result.dtype == _segment_dtype(x, op) else result.to(_segment_dtype(x, op))
 
 
@@ -213,7 +212,7 @@ def _(x, offsets, op):
 def _segment_positions(x: Tensor, offsets: Tensor, op: str) -> Tensor:
     """The position in x of the minimum or maximum of each segment; 0 for empty ones."""
     offsets = offsets.to(torch.int64)
-    inside = _ops.reduce.reduce_segments(x.detach(), offsets, "arg" + op)
+    inside = _reduce.reduce_segments(x.detach(), offsets, "arg" + op)
     return torch.where(inside < 0, 0, inside + offsets[:-1])
 
 

@@ -62,7 +62,7 @@ class CuPy:
 
     @staticmethod
     def empty(shape, dtype, device):
-        with cupy.cuda.Device(int(device.partition(":")[2])):
+        with cupy.cuda.Device(cuda.index_of(device)):
             return cupy.empty(shape, dtype)
 
     @staticmethod
@@ -105,27 +105,27 @@ class CuPy:
     @staticmethod
     def stream(device):
         """The current stream of CuPy on the device."""
-        with cupy.cuda.Device(int(device.partition(":")[2])):
+        with cupy.cuda.Device(cuda.index_of(device)):
             return cupy.cuda.get_current_stream().ptr
 
     @staticmethod
     def stream_owner(device):
         """The object of the current stream, which CuPy destroys with its last reference."""
-        with cupy.cuda.Device(int(device.partition(":")[2])):
+        with cupy.cuda.Device(cuda.index_of(device)):
             return cupy.cuda.get_current_stream()
 
     @staticmethod
     @contextlib.contextmanager
     def on_stream(device, stream):
         """A context manager in which this is the current stream."""
-        index = int(device.partition(":")[2])
+        index = cuda.index_of(device)
         with _current(index), _external(stream, index):
             yield
 
     @staticmethod
     def allocator(device):
         """The current allocator of CuPy, by default its memory pool."""
-        index = int(device.partition(":")[2])
+        index = cuda.index_of(device)
         blocks = {}
 
         def allocate(size, stream):

@@ -9,6 +9,7 @@ import ctypes
 
 import numpy as np
 
+from .._runtime import cuda
 from .._runtime.errors import ArgumentError, DTypeError, Error
 from . import capsules
 
@@ -173,7 +174,7 @@ def export(array, device, max_version=None):
             tensor = kind.from_address(address).dl_tensor
             tensor.dtype.code = _BFLOAT if wide else _CODES[array.dtype.kind]
             if device != "cpu":
-                tensor.device.device_type, tensor.device.device_id = CUDA, int(device.partition(":")[2])
+                tensor.device.device_type, tensor.device.device_id = CUDA, cuda.index_of(device)
     return capsule
 
 

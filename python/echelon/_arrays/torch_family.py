@@ -6,6 +6,7 @@ SPDX-License-Identifier: Apache-2.0
 """
 import torch
 
+from .._runtime import cuda
 from .._runtime.errors import ArgumentError, DTypeError
 from .view import BYTES, CODES, NAMES, View, simplified
 
@@ -112,7 +113,7 @@ class Torch:
         if device == "cpu":
             return 0
         if _RAW_STREAM is not None:  # 0.1 us instead of 3.4
-            return _RAW_STREAM(int(device.partition(":")[2]))
+            return _RAW_STREAM(cuda.index_of(device))
         return torch.cuda.current_stream(device).cuda_stream
 
     @staticmethod
@@ -130,7 +131,7 @@ class Torch:
         """The caching allocator of PyTorch."""
         if device == "cpu":
             return None
-        index = int(device.partition(":")[2])
+        index = cuda.index_of(device)
 
         def allocate(size, stream):
             return torch.cuda.caching_allocator_alloc(size, index, stream)

@@ -171,9 +171,7 @@ class Job:
         """The View of another array of the call. Numbers and sequences are converted to arrays on the call's device."""
         found = _arrays.view(x, name)
         if found.device != self.device and _arrays.family_of(x) is None:
-            host, target = found, self.empty(found.shape, found.code)
-            self.call("ech_copy", target.pointer, host.pointer, host.nbytes)
-            found = target
+            return self.from_numpy(found.array)
         return self.add(found)
 
     def need_arithmetic(self):

@@ -107,12 +107,6 @@ _EXPLAINED.update((name, ("ech_arrange_explain", {"call": getattr(c, "ECH_ARRANG
                   for name, call in _ARRANGE.items())
 
 
-class _Matrix(ctypes.Structure):
-    """The first members of ech_gf2 and ech_gf2_batch."""
-    _fields_ = [("size", ctypes.c_size_t), ("words", ctypes.c_void_p), ("first", ctypes.c_size_t),
-                ("second", ctypes.c_size_t), ("third", ctypes.c_size_t)]
-
-
 def _gf2(name, values):
     """The parameters of ech_gf2_explain() for a call, or None."""
     call = {"ech_gf2_mul": "MUL", "ech_gf2_addmul": "MUL", "ech_gf2_mul_vec": "MUL_VEC", "ech_gf2_echelon": "ECHELON",
@@ -122,22 +116,22 @@ def _gf2(name, values):
             "ech_gf2_solve_batched": "BATCHED"}.get(name)
     if call is None:
         return None
-    a = _struct_at(values["a"])
-    other = 0
     if call == "BATCHED":
-        return {"call": getattr(c, "ECH_GF2_CALL_BATCHED"), "rows": a.second, "cols": a.third, "other": a.first}
+        batch = _struct_at(c.ech_gf2_batch, values["a"])
+        return {"call": c.ECH_GF2_CALL_BATCHED, "rows": batch.rows, "cols": batch.cols, "other": batch.count}
+    a, other = _struct_at(c.ech_gf2, values["a"]), 0
     if call in ("MUL", "SOLVE"):
-        other = _struct_at(values["b"]).second
+        other = _struct_at(c.ech_gf2, values["b"]).cols
     elif call == "MUL_VEC":
-        other = _struct_at(values["x"]).first
+        other = _struct_at(c.ech_gf2, values["x"]).rows
     options = None if call.startswith("MUL") else values["options"]
-    return {"call": getattr(c, "ECH_GF2_CALL_" + call), "rows": a.first, "cols": a.second, "other": other,
+    return {"call": getattr(c, "ECH_GF2_CALL_" + call), "rows": a.rows, "cols": a.cols, "other": other,
             "options": options}
 
 
-def _struct_at(pointer):
+def _struct_at(kind, pointer):
     """The struct that an argument (an address or byref()) points to."""
-    return _Matrix.from_address(ctypes.cast(pointer, ctypes.c_void_p).value)
+    return kind.from_address(ctypes.cast(pointer, ctypes.c_void_p).value)
 
 
 def _explanation(context, name, arguments):
