@@ -33,23 +33,30 @@ struct echi_quantile_found {
     bool has_next;
 };
 
+/* exact: both pivots may be equal to many keys. */
+struct echi_quantile_pivots {
+    uint64_t low, high;
+    bool exact;
+};
+
 /* A rank whose element is searched for. */
 struct echi_quantile_target {
     uint64_t rank;
     struct echi_quantile_found found;
     bool done;
-    uint64_t low, high, below, within; /* the keys it is between, inclusive; how many keys are
+    uint64_t low, high, below, within;  /* the keys it is between, inclusive; how many keys are
                                           less than low, and in the interval */
-    uint64_t pivots[2];                /* of a pass */
-    _Atomic uint64_t counts[4];        /* keys that are less than or at most each pivot */
-    char *list;                        /* [room], the keys between the pivots */
+    struct echi_quantile_pivots pivots; /* of a pass */
+    _Atomic uint64_t counts[4];         /* keys that are less than and at most each pivot */
+    char *list;                         /* [room], the keys between the pivots */
     _Atomic size_t listed;
 };
 
-/* The beginnings of the parts in the outputs, as a thread advances them, and for each bound how
- * many equal elements were before. */
+/* Where a thread writes its elements of each part, and for each bound how many equal elements were
+ * before. */
 struct echi_quantile_places {
-    uint64_t *to;   /* [bounds + 1] */
+    uint64_t *to;   /* [bounds + 1], the next element */
+    uint64_t *end;  /* [bounds + 1], after the last one */
     uint64_t *seen; /* [bounds] */
     uint64_t *next; /* [bounds]: the first bound of this key that was not reached */
 };
@@ -81,25 +88,28 @@ struct echi_quantile_job {
     _Atomic bool unordered; /* some part is not in order */
 };
 
-/* The loops for one key width.  e are encoded keys, of which up to 63 after the last one are read,
- * but have no effect. */
+/* The loops for one key width, over n elements x of an order. */
 struct echi_quantile_width {
     uint64_t (*key)(const struct echi_order *order, const void *in, size_t i);
     /* The number of keys that are equal to one; the position of the one with `tie` before it. */
-    size_t (*count_equal)(const void *e, size_t n, uint64_t key);
-    size_t (*find_equal)(const void *e, size_t n, uint64_t key, size_t tie);
-    /* Adds the number of keys that are less than and at most each pivot to counts, writes the keys
-     * between the pivots, and returns their number. */
-    size_t (*sift)(const void *e, size_t n, const uint64_t pivots[2], void *list,
-                   uint64_t counts[4]);
+    size_t (*count_equal)(const struct echi_order *order, const void *x, size_t n, uint64_t key);
+    size_t (*find_equal)(const struct echi_order *order, const void *x, size_t n, uint64_t key,
+                         size_t tie);
+    /* Writes the keys between the pivots, and returns their number.  Adds the number of keys that
+     * are at most the first pivot to counts[1]; for exact pivots also that of keys that are less
+     * than it, less than the second pivot, and at most the second pivot, to the others.  list has
+     * room for 64 more keys. */
+    size_t (*sift)(const struct echi_order *order, const void *x, size_t n,
+                   const struct echi_quantile_pivots *pivots, void *list, uint64_t counts[4]);
     /* Finds the largest of n encoded keys that is at most `limit`; there is one. */
     void (*describe)(const void *e, size_t n, uint64_t limit, struct echi_quantile_found *found);
     /* Adds the number of keys that are less than each bound, and equal to it, to counts. */
-    void (*count)(const struct echi_quantile_job *job, const void *e, size_t n, uint64_t *counts);
-    /* Moves the elements from position `at` on, whose keys are e: for few bounds, for many. */
-    void (*move)(const struct echi_quantile_job *job, const void *e, size_t at, size_t n,
+    void (*count)(const struct echi_quantile_job *job, const struct echi_order *order,
+                  const void *x, size_t n, uint64_t *counts);
+    /* Moves the elements from ... to - 1: for few bounds, for many. */
+    void (*move)(const struct echi_quantile_job *job, size_t from, size_t to,
                  const struct echi_quantile_places *places);
-    void (*place)(const struct echi_quantile_job *job, const void *e, size_t at, size_t n,
+    void (*place)(const struct echi_quantile_job *job, size_t from, size_t to,
                   const struct echi_quantile_places *places);
 };
 

@@ -62,7 +62,7 @@ static ech_status lay_out(const struct echi_quantile *s, struct echi_layout *lay
     job->part = s->n / ECHI_QUANTILE_PARTS + 1;
     if (job->part < ECHI_QUANTILE_PART) job->part = ECHI_QUANTILE_PART;
     job->parts = s->n / job->part + (s->n % job->part != 0);
-    job->state = s->call == ECH_QUANTILE_CALL_PARTITION ? 3 * s->count + 1 : 1;
+    job->state = s->call == ECH_QUANTILE_CALL_PARTITION ? 4 * s->count + 2 : 1;
     job->counts = echi_part(layout, job->parts * job->state, sizeof *job->counts);
     if (is_plain(s)) return ECH_OK;
     if (choose(s) == SELECT) {

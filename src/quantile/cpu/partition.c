@@ -18,16 +18,14 @@ enum {
     MOVE_BOUNDS = 8 /* more bounds: place() is faster than move() */
 };
 
-/* Keys of a block, and those that kernels read after them. */
-typedef uint64_t block_of_keys[ECHI_QUANTILE_BLOCK + 64];
-
 static struct echi_quantile_places places_of(const struct echi_quantile_job *job, size_t part)
 {
     const size_t bounds = job->request->count;
     uint64_t *words = job->counts + part * job->state;
     return (struct echi_quantile_places){ .to = words,
-                                          .seen = words + bounds + 1,
-                                          .next = words + 2 * bounds + 1 };
+                                          .end = words + bounds + 1,
+                                          .seen = words + 2 * bounds + 2,
+                                          .next = words + 3 * bounds + 2 };
 }
 
 /* ---- In any order ---- */
@@ -37,14 +35,15 @@ static void count_part(void *arg, size_t i, int thread)
     const struct echi_quantile_job *job = arg;
     const struct echi_quantile *s = job->request;
     const size_t from = i * job->part, to = echi_min(s->n, from + job->part);
-    uint64_t *counts = job->counts + i * job->state;
-    block_of_keys e;
+    uint64_t *counts = job->counts + i * job->state, e[ECHI_QUANTILE_BLOCK];
     (void)thread;
     memset(counts, 0, job->state * sizeof *counts);
     for (size_t at = from; at < to; at += ECHI_QUANTILE_BLOCK) {
         const size_t n = echi_min(to - at, ECHI_QUANTILE_BLOCK);
-        job->keys->encode(&s->order, (const char *)s->in + at * (size_t)s->key_bytes, 1, n, e);
-        job->width->count(job, e, n, counts);
+        const char *x = (const char *)s->in + at * (size_t)s->key_bytes;
+        if (s->count > 1) job->keys->encode(&s->order, x, 1, n, e);
+        job->width->count(job, s->count > 1 ? &echi_topk_encoded : &s->order,
+                          s->count > 1 ? (const void *)e : x, n, counts);
     }
 }
 
@@ -54,16 +53,8 @@ static void move_part(void *arg, size_t i, int thread)
     const struct echi_quantile *s = job->request;
     const size_t from = i * job->part, to = echi_min(s->n, from + job->part);
     const struct echi_quantile_places places = places_of(job, i);
-    block_of_keys e;
     (void)thread;
-    for (size_t at = from; at < to; at += ECHI_QUANTILE_BLOCK) {
-        const size_t n = echi_min(to - at, ECHI_QUANTILE_BLOCK);
-        job->keys->encode(&s->order, (const char *)s->in + at * (size_t)s->key_bytes, 1, n, e);
-        if (s->count <= MOVE_BOUNDS)
-            job->width->move(job, e, at, n, &places);
-        else
-            job->width->place(job, e, at, n, &places);
-    }
+    (s->count <= MOVE_BOUNDS ? job->width->move : job->width->place)(job, from, to, &places);
 }
 
 /* Replaces the counts of each part of the input by its places: elements that earlier parts of the
@@ -85,10 +76,13 @@ static void place_parts(struct echi_quantile_job *job, bool counted)
             before = to_bound + (equal[k] > tie);
             places.seen[k] = equal[k];
             places.next[k] = k;
+            places.end[k] = s->ranks[k];
             less[k] += own[2 * k];
             equal[k] += own[2 * k + 1];
         }
         places.to[s->count] = begin + i * job->part - before;
+        places.end[s->count] = s->n;
+        for (size_t k = 0; i > 0 && k <= s->count; k++) places_of(job, i - 1).end[k] = places.to[k];
     }
 }
 

@@ -37,19 +37,19 @@ void echi_quantile_lay_out(const struct echi_quantile *s, struct echi_layout *la
 
 /* ---- A pass ---- */
 
-/* Lists the keys of a block that are between the pivots of a target. */
-static void sift(struct echi_quantile_job *job, struct echi_quantile_target *t, const uint64_t *e,
-                 size_t n, uint64_t counts[4])
+/* Lists the keys of n elements that are between the pivots of a target. */
+static void sift(struct echi_quantile_job *job, struct echi_quantile_target *t,
+                 const struct echi_order *order, const void *x, size_t n, uint64_t counts[4])
 {
     const size_t bytes = (size_t)job->request->key_bytes;
-    uint64_t kept[ECHI_QUANTILE_BLOCK];
+    uint64_t kept[ECHI_QUANTILE_BLOCK + 64];
     size_t at = atomic_load_explicit(&t->listed, memory_order_relaxed);
     if (job->threads == 1 && at + n <= job->room) {
-        at += job->width->sift(e, n, t->pivots, t->list + at * bytes, counts);
+        at += job->width->sift(order, x, n, &t->pivots, t->list + at * bytes, counts);
         atomic_store_explicit(&t->listed, at, memory_order_relaxed);
         return;
     }
-    const size_t some = job->width->sift(e, n, t->pivots, kept, counts);
+    const size_t some = job->width->sift(order, x, n, &t->pivots, kept, counts);
     if (some == 0) return;
     at = atomic_fetch_add_explicit(&t->listed, some, memory_order_relaxed);
     if (at <= job->room && some <= job->room - at) memcpy(t->list + at * bytes, kept, some * bytes);
@@ -60,14 +60,20 @@ static void pass_part(void *arg, size_t i, int thread)
     struct echi_quantile_job *job = arg;
     const struct echi_quantile *s = job->request;
     const size_t from = i * job->part, to = echi_min(s->n, from + job->part);
-    uint64_t e[ECHI_QUANTILE_BLOCK + 64], sums[ECHI_QUANTILE_TARGETS][4] = { { 0 } }, nans = 0;
+    const bool encode = job->n_targets > 1 || job->count_nan;
+    const struct echi_order *order = encode ? &echi_topk_encoded : &s->order;
+    uint64_t e[ECHI_QUANTILE_BLOCK], sums[ECHI_QUANTILE_TARGETS][4] = { { 0 } }, nans = 0;
     (void)thread;
     for (size_t at = from; at < to; at += ECHI_QUANTILE_BLOCK) {
         const size_t n = echi_min(to - at, ECHI_QUANTILE_BLOCK);
-        job->keys->encode(&s->order, (const char *)s->in + at * (size_t)s->key_bytes, 1, n, e);
-        if (job->count_nan) nans += job->width->count_equal(e, n, s->order.last);
+        const void *x = (const char *)s->in + at * (size_t)s->key_bytes;
+        if (encode) {
+            job->keys->encode(&s->order, x, 1, n, e);
+            x = e;
+        }
+        if (job->count_nan) nans += job->width->count_equal(order, x, n, s->order.last);
         for (size_t j = 0; j < job->n_targets; j++)
-            if (!job->targets[j].done) sift(job, &job->targets[j], e, n, sums[j]);
+            if (!job->targets[j].done) sift(job, &job->targets[j], order, x, n, sums[j]);
     }
     for (size_t j = 0; j < job->n_targets; j++)
         for (int k = 0; k < 4; k++)
@@ -92,30 +98,36 @@ static uint64_t sampled_key(const struct echi_quantile_job *job, size_t n, size_
     return job->keys->bisect(job->sample, n, rank, rank).limit;
 }
 
+static size_t count_sampled(const struct echi_quantile_job *job, size_t n, uint64_t key)
+{
+    return job->width->count_equal(&echi_topk_encoded, job->sample, n, key);
+}
+
 /* Whether the next pass lists all keys of the interval, or bisects it; otherwise it takes pivots
  * from the sample. */
 static bool choose_plain(const struct echi_quantile_job *job, struct echi_quantile_target *t,
                          int round)
 {
     const uint64_t middle = t->low + (t->high - t->low) / 2;
-    if (t->within <= (round ? job->room : ECHI_QUANTILE_SAMPLE)) {
-        t->pivots[0] = t->low;
-        t->pivots[1] = t->high;
-        return true;
-    }
-    t->pivots[0] = t->pivots[1] = middle;
-    return round >= SAMPLED;
+    const bool all = t->within <= (round ? job->room : ECHI_QUANTILE_SAMPLE);
+    t->pivots =
+        (struct echi_quantile_pivots){ all ? t->low : middle, all ? t->high : middle, true };
+    return all || round >= SAMPLED;
 }
 
-/* Two keys of the interval that the rank is probably between. */
+/* Two keys of the interval that the rank is probably between.  If neither is a frequent key, the
+ * pass needs fewer counts. */
 static void choose(const struct echi_quantile_job *job, struct echi_quantile_target *t, size_t n)
 {
+    enum { RARE = 2 };
+    struct echi_quantile_pivots *p = &t->pivots;
     if (n < USEFUL) return;
     const double share = ((double)(t->rank - t->below) + 0.5) / (double)t->within;
     const double middle = share * (double)n, side = 2 + 3 * sqrt((double)n * share * (1 - share));
-    t->pivots[0] = middle - side < 1 ? t->low : sampled_key(job, n, (size_t)(middle - side));
-    t->pivots[1] =
-        middle + side > (double)n ? t->high : sampled_key(job, n, (size_t)(middle + side));
+    p->low = middle - side < 1 ? t->low : sampled_key(job, n, (size_t)(middle - side));
+    p->high = middle + side > (double)n ? t->high : sampled_key(job, n, (size_t)(middle + side));
+    p->exact = p->low == p->high || count_sampled(job, n, p->low) > RARE ||
+               count_sampled(job, n, p->high) > RARE;
 }
 
 static void choose_all(struct echi_quantile_job *job, int round)
@@ -143,36 +155,53 @@ static struct echi_quantile_found find_listed(struct echi_quantile_job *job,
     return found;
 }
 
-/* Finds the element, or the interval that contains it, after a pass. */
-static void conclude(struct echi_quantile_job *job, struct echi_quantile_target *t)
+/* The element is at most the key `high`, or at least the key `low`. */
+static void keep_below(struct echi_quantile_target *t, uint64_t high, uint64_t count)
 {
-    const uint64_t low = t->pivots[0], high = t->pivots[1], rank = t->rank;
+    t->high = high;
+    t->within = count - t->below;
+}
+
+static void keep_above(struct echi_quantile_target *t, uint64_t low, uint64_t count)
+{
+    t->low = low;
+    t->within -= count - t->below;
+    t->below = count;
+}
+
+/* Finds the element, or the interval that contains it, after a pass. */
+static bool conclude(struct echi_quantile_job *job, struct echi_quantile_target *t)
+{
+    const struct echi_quantile_pivots p = t->pivots;
+    const uint64_t rank = t->rank;
     uint64_t c[4];
     for (int k = 0; k < 4; k++) c[k] = atomic_load(&t->counts[k]);
-    t->done = true;
-    if (rank < c[0]) {
-        t->high = low - 1;
-        t->within = c[0] - t->below;
-        t->done = false;
+    if (!p.exact) c[2] = c[1] + atomic_load(&t->listed);
+    if (rank >= c[1] && rank < c[2]) {
+        if (c[2] - c[1] <= job->room) {
+            t->found = find_listed(job, t, rank - c[1]);
+            t->found.less += c[1];
+            return true;
+        }
+        keep_above(t, p.low + 1, c[1]);
+        keep_below(t, p.high - 1, c[2]);
+    } else if (rank < c[1] && !p.exact) {
+        keep_below(t, p.low, c[1]);
+    } else if (!p.exact) {
+        keep_above(t, p.high, c[2]);
+    } else if (rank < c[0]) {
+        keep_below(t, p.low - 1, c[0]);
     } else if (rank < c[1]) {
-        t->found = (struct echi_quantile_found){ .key = low, .less = c[0], .equal = c[1] - c[0] };
-    } else if (rank < c[2] && c[2] - c[1] <= job->room) {
-        t->found = find_listed(job, t, rank - c[1]);
-        t->found.less += c[1];
-    } else if (rank < c[2]) {
-        t->low = low + 1;
-        t->high = high - 1;
-        t->below = c[1];
-        t->within = c[2] - c[1];
-        t->done = false;
+        t->found = (struct echi_quantile_found){ .key = p.low, .less = c[0], .equal = c[1] - c[0] };
+        return true;
     } else if (rank < c[3]) {
-        t->found = (struct echi_quantile_found){ .key = high, .less = c[2], .equal = c[3] - c[2] };
+        t->found =
+            (struct echi_quantile_found){ .key = p.high, .less = c[2], .equal = c[3] - c[2] };
+        return true;
     } else {
-        t->within -= c[3] - t->below;
-        t->below = c[3];
-        t->low = high + 1;
-        t->done = false;
+        keep_above(t, p.high + 1, c[3]);
     }
+    return false;
 }
 
 void echi_quantile_select(struct echi_quantile_job *job, const uint64_t *ranks, size_t n)
@@ -198,8 +227,9 @@ void echi_quantile_select(struct echi_quantile_job *job, const uint64_t *ranks, 
         job->count_nan = false;
         done = true;
         for (size_t j = 0; j < n; j++) {
-            if (!job->targets[j].done) conclude(job, &job->targets[j]);
-            done = done && job->targets[j].done;
+            struct echi_quantile_target *t = &job->targets[j];
+            t->done = t->done || conclude(job, t);
+            done = done && t->done;
         }
     }
 }
@@ -211,15 +241,9 @@ static void equal_part(void *arg, size_t i, int thread)
     struct echi_quantile_job *job = arg;
     const struct echi_quantile *s = job->request;
     const size_t from = i * job->part, to = echi_min(s->n, from + job->part);
-    uint64_t e[ECHI_QUANTILE_BLOCK + 64];
-    size_t count = 0;
+    const char *x = (const char *)s->in + from * (size_t)s->key_bytes;
     (void)thread;
-    for (size_t at = from; at < to; at += ECHI_QUANTILE_BLOCK) {
-        const size_t n = echi_min(to - at, ECHI_QUANTILE_BLOCK);
-        job->keys->encode(&s->order, (const char *)s->in + at * (size_t)s->key_bytes, 1, n, e);
-        count += job->width->count_equal(e, n, job->equal);
-    }
-    job->counts[i] = count;
+    job->counts[i] = job->width->count_equal(&s->order, x, to - from, job->equal);
 }
 
 uint64_t echi_quantile_count(struct echi_quantile_job *job, uint64_t key)
@@ -234,15 +258,10 @@ uint64_t echi_quantile_count(struct echi_quantile_job *job, uint64_t key)
 uint64_t echi_quantile_position(struct echi_quantile_job *job, uint64_t key, uint64_t tie)
 {
     const struct echi_quantile *s = job->request;
-    uint64_t e[ECHI_QUANTILE_BLOCK + 64];
     size_t i = 0;
     echi_quantile_count(job, key);
     for (; tie >= job->counts[i]; i++) tie -= job->counts[i];
-    for (size_t at = i * job->part;; at += ECHI_QUANTILE_BLOCK) {
-        const size_t n = echi_min(s->n - at, ECHI_QUANTILE_BLOCK);
-        job->keys->encode(&s->order, (const char *)s->in + at * (size_t)s->key_bytes, 1, n, e);
-        const size_t equal = job->width->count_equal(e, n, key);
-        if (tie < equal) return at + job->width->find_equal(e, n, key, (size_t)tie);
-        tie -= equal;
-    }
+    const size_t from = i * job->part;
+    const char *x = (const char *)s->in + from * (size_t)s->key_bytes;
+    return from + job->width->find_equal(&s->order, x, s->n - from, key, (size_t)tie);
 }
