@@ -39,7 +39,7 @@ INLINE uint64_t bits_before(const struct echi_quantile_bound *bound, uint64_t le
                             uint64_t *seen, uint64_t *own)
 {
     *own = 0;
-    if (equal == 0 || *seen > bound->tie) return less;
+    if (*seen > bound->tie) return less;
     const uint64_t before = bound->tie - *seen;
     *seen += ones(equal);
     if (*seen <= bound->tie) return less | equal;

@@ -109,26 +109,55 @@ static size_t NAME(sift)(const struct echi_order *order, const void *x, size_t n
 }
 #endif
 
+typedef KEY NAME(lanes) __attribute__((vector_size(VECTOR_BYTES)));
+
+/* The largest of n keys that are at most `most`, or 0. */
+INLINE KEY NAME(greatest)(const KEY *x, size_t n, KEY most)
+{
+    enum { LANES = VECTOR_BYTES / sizeof(KEY) };
+    NAME(lanes) v, found = { 0 };
+    KEY key = 0;
+    size_t i = 0;
+    for (; i + LANES <= n; i += LANES) { /* compilers do not vectorise such a conditional maximum */
+        memcpy(&v, x + i, sizeof v);
+        v &= (NAME(lanes))(v <= most);
+        const NAME(lanes) more = (NAME(lanes))(v > found);
+        found = (v & more) | (found & ~more);
+    }
+    for (; i < n; i++) key = x[i] <= most && x[i] > key ? x[i] : key;
+    for (int j = 0; j < LANES; j++) key = found[j] > key ? found[j] : key;
+    return key;
+}
+
+/* The least of n keys that are greater than `least`, or the maximum. */
+INLINE KEY NAME(next)(const KEY *x, size_t n, KEY least)
+{
+    enum { LANES = VECTOR_BYTES / sizeof(KEY) };
+    NAME(lanes) v, found = ~(NAME(lanes)){ 0 };
+    KEY key = (KEY)-1;
+    size_t i = 0;
+    for (; i + LANES <= n; i += LANES) {
+        memcpy(&v, x + i, sizeof v);
+        v |= (NAME(lanes))(v <= least);
+        const NAME(lanes) less = (NAME(lanes))(v < found);
+        found = (v & less) | (found & ~less);
+    }
+    for (; i < n; i++) key = x[i] > least && x[i] < key ? x[i] : key;
+    for (int j = 0; j < LANES; j++) key = found[j] < key ? found[j] : key;
+    return key;
+}
+
 static void NAME(describe)(const void *e, size_t n, uint64_t limit,
                            struct echi_quantile_found *found)
 {
-    const KEY *x = e, most = (KEY)limit;
-    KEY key = 0, next = (KEY)-1;
+    const KEY *x = e, key = NAME(greatest)(x, n, (KEY)limit);
     uint64_t counts[4] = { 0 };
-    for (size_t i = 0; i < n; i++) {
-        const KEY own = x[i] <= most ? x[i] : 0;
-        key = own > key ? own : key;
-    }
-    for (size_t i = 0; i < n; i++) {
-        const KEY own = x[i] > key ? x[i] : (KEY)-1;
-        next = own < next ? own : next;
-    }
     for (size_t i = 0; i < n; i += NAME(SOME))
         NAME(tally)(x + i, echi_min(n - i, NAME(SOME)), key, key, counts);
     *found = (struct echi_quantile_found){ .key = key,
                                            .less = counts[0],
                                            .equal = counts[1] - counts[0],
-                                           .next = next,
+                                           .next = NAME(next)(x, n, key),
                                            .has_next = counts[1] < n };
 }
 
@@ -158,9 +187,8 @@ static void NAME(count)(const struct echi_quantile_job *job, const struct echi_o
 /* Writes the elements at + i of the bits i of 64 from position `to` on. */
 INLINE void NAME(keep)(const struct echi_quantile *s, size_t to, size_t at, uint64_t bits)
 {
-    if (s->out)
-        NAME(keep_some)
-        ((char *)((KEY *)s->out + to), (const char *)((const KEY *)s->in + at), bits);
+    if (s->out) NAME(keep_some)
+    ((char *)((KEY *)s->out + to), (const char *)((const KEY *)s->in + at), bits);
     if (s->index && s->index_bytes == 4)
         positions32_some((uint32_t *)s->index + to, at, bits);
     else if (s->index)
@@ -217,8 +245,6 @@ INLINE void NAME(place_equal)(const struct echi_quantile_job *job, size_t i, siz
     else
         NAME(store)(s, (size_t)places->to[k]++, i);
 }
-
-typedef KEY NAME(lanes) __attribute__((vector_size(VECTOR_BYTES)));
 
 /* Moves a vector of elements, or n: the number of bounds that are less than a key is its part,
  * unless it equals a bound. */

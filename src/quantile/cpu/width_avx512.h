@@ -91,7 +91,7 @@ INLINE void NAME(keep)(const struct echi_quantile *s, const struct echi_quantile
             _mm512_storeu_si512(out, JOINED(compress_, FROM)(lanes, x));
         else
             JOINED(store_some_, FROM)
-            (out, (MASK)((1u << count) - 1), JOINED(compress_, FROM)(lanes, x));
+        (out, (MASK)((1u << count) - 1), JOINED(compress_, FROM)(lanes, x));
     }
     if (index_bytes == 4) positions32_some((uint32_t *)s->index + to, at, lanes);
     if (index_bytes == 8) positions_some((uint64_t *)s->index + to, at, lanes);
@@ -109,14 +109,67 @@ INLINE void NAME(move_some)(const struct echi_quantile_job *job, size_t i, uint3
     for (size_t k = 0; k < bounds; k++) {
         const vec key = JOINED(broadcast_, FROM)((KEY)job->bounds[k].key);
         const uint32_t less = JOINED(less_, FROM)(e, key) & there;
-        const uint32_t equal = (JOINED(less_equal_, FROM)(e, key) & there) ^ less;
         uint64_t own = 0, lanes = less;
-        if (equal) lanes = bits_before(&job->bounds[k], less, equal, &places->seen[k], &own);
-        if (own) NAME(store)(s, (size_t)s->ranks[k], i + (size_t)__builtin_ctzll(own));
+        if (places->seen[k] <= job->bounds[k].tie) { /* no branch on whether there is one: they may
+                                                        be frequent */
+            const uint32_t most = JOINED(less_equal_, FROM)(e, key) & there;
+            lanes = bits_before(&job->bounds[k], less, most ^ less, &places->seen[k], &own);
+            if (own) NAME(store)(s, (size_t)s->ranks[k], i + (size_t)__builtin_ctzll(own));
+        }
         NAME(keep)(s, places, k, i, x, (uint32_t)lanes & ~moved, index_bytes);
         moved |= (uint32_t)(lanes | own);
     }
     NAME(keep)(s, places, bounds, i, x, there & ~moved, index_bytes);
+}
+
+/* Moves whole vectors around one bound, until it is reached or whole vectors do not fit into the
+ * rest of a part.  passed: the bound was before.  Returns the position of the next element. */
+INLINE size_t NAME(split_some)(const struct echi_quantile_job *job, size_t from, size_t to,
+                               const struct echi_quantile_places *places, bool plain, bool passed)
+{
+    const struct echi_order o = job->request->order;
+    const struct echi_quantile_bound bound = job->bounds[0];
+    const vec key = JOINED(broadcast_, FROM)((KEY)bound.key);
+    const KEY *x = (const KEY *)job->request->in + from, *end = x + (to - from);
+    KEY *out = job->request->out, *left = out + places->to[0], *right = out + places->to[1];
+    const KEY *left_end = out + places->end[0], *right_end = out + places->end[1];
+    uint64_t seen = places->seen[0];
+    for (; end - x >= NAME(W) && left_end - left >= NAME(W) && right_end - right >= NAME(W);
+         x += NAME(W)) {
+        const vec v = _mm512_loadu_si512(x), e = NAME(keys)(&o, v, plain);
+        uint32_t lanes = JOINED(less_, FROM)(e, key);
+        if (!passed) {
+            const uint32_t most = JOINED(less_equal_, FROM)(e, key);
+            seen += ones(lanes ^ most);
+            if (seen > bound.tie) {
+                seen -= ones(lanes ^ most);
+                break;
+            }
+            lanes = most;
+        }
+        const size_t count = ones(lanes);
+        _mm512_storeu_si512(left, JOINED(compress_, FROM)(lanes, v));
+        _mm512_storeu_si512(right, JOINED(compress_, FROM)(~lanes, v));
+        left += count;
+        right += NAME(W) - count;
+    }
+    places->to[0] = (uint64_t)(left - out);
+    places->to[1] = (uint64_t)(right - out);
+    places->seen[0] = seen;
+    return to - (size_t)(end - x);
+}
+
+/* Moves elements, without positions, around one bound. */
+INLINE void NAME(split)(const struct echi_quantile_job *job, size_t from, size_t to,
+                        const struct echi_quantile_places *places, bool plain)
+{
+    for (size_t i = from; i < to; i += NAME(W)) {
+        const bool passed = places->seen[0] > job->bounds[0].tie;
+        i = passed ? NAME(split_some)(job, i, to, places, plain, true)
+                   : NAME(split_some)(job, i, to, places, plain, false);
+        const size_t rest = echi_min(to - i, NAME(W));
+        NAME(move_some)(job, i, (1u << rest) - 1, places, 1, plain, 0);
+    }
 }
 
 INLINE void NAME(move_all)(const struct echi_quantile_job *job, size_t from, size_t to,
@@ -135,12 +188,10 @@ static void NAME(move)(const struct echi_quantile_job *job, size_t from, size_t 
     const struct echi_quantile *s = job->request;
     const int bytes = s->index ? s->index_bytes : 0;
     const bool plain = !s->order.float_mask;
-    if (s->count == 1 && bytes == 0) {
-        if (plain)
-            NAME(move_all)(job, from, to, places, 1, true, 0);
-        else
-            NAME(move_all)(job, from, to, places, 1, false, 0);
-    } else {
+    if (s->count == 1 && bytes == 0 && plain)
+        NAME(split)(job, from, to, places, true);
+    else if (s->count == 1 && bytes == 0)
+        NAME(split)(job, from, to, places, false);
+    else
         NAME(move_all)(job, from, to, places, s->count, plain, bytes);
-    }
 }
