@@ -15,8 +15,9 @@
 #include <string.h>
 
 enum {
-    SELECT_RANKS = 8,      /* from more ranks on, a sort is faster */
-    SELECT_LEAST = 1 << 12 /* the sort of fewer elements is faster */
+    SELECT_RANKS = 8, /* the sort is faster for more ranks, and for fewer elements: */
+    SELECT_LEAST = 256,
+    SELECT_EACH = 512 /* per rank, if there are several */
 };
 
 enum algorithm { SELECT, SORT, ALGORITHMS };
@@ -31,7 +32,8 @@ static const struct {
 static enum algorithm choose(const struct echi_quantile *s)
 {
     if (s->algorithm) return strcmp(s->algorithm, "sort") == 0 ? SORT : SELECT;
-    return s->count <= SELECT_RANKS && s->n >= SELECT_LEAST ? SELECT : SORT;
+    const size_t least = s->count == 1 ? SELECT_LEAST : SELECT_EACH * s->count;
+    return s->count <= SELECT_RANKS && s->n >= least ? SELECT : SORT;
 }
 
 /* Whether there are no elements to read, or a partition is a copy. */

@@ -17,7 +17,9 @@
 #include <string.h>
 
 enum {
+    ALL = 1024, /* so few keys are listed without a sample */
     SAMPLE_LEAST = 256,
+    SHARE = 32,  /* elements per element of the sample, at least */
     SAMPLED = 3, /* passes with samples */
     USEFUL = 32  /* keys of a sample that are in the interval, at least */
 };
@@ -87,8 +89,8 @@ static void pass_part(void *arg, size_t i, int thread)
 static size_t draw(const struct echi_quantile_job *job)
 {
     const struct echi_quantile *s = job->request;
-    size_t n = s->n / 64 / 64 * 64;
-    n = n < SAMPLE_LEAST ? SAMPLE_LEAST : echi_min(n * (job->n_targets > 1 ? 2 : 1), job->most);
+    size_t n = s->n / SHARE / 64 * 64;
+    n = n < SAMPLE_LEAST ? SAMPLE_LEAST : echi_min(n, job->most);
     job->keys->sample(&s->order, s->in, 1, s->n, job->sample, n);
     return n;
 }
@@ -109,7 +111,7 @@ static bool choose_plain(const struct echi_quantile_job *job, struct echi_quanti
                          int round)
 {
     const uint64_t middle = t->low + (t->high - t->low) / 2;
-    const bool all = t->within <= (round ? job->room : ECHI_QUANTILE_SAMPLE);
+    const bool all = t->within <= (round ? job->room : ALL);
     t->pivots =
         (struct echi_quantile_pivots){ all ? t->low : middle, all ? t->high : middle, true };
     return all || round >= SAMPLED;
