@@ -83,9 +83,8 @@ struct echi_quantile_job {
     uint64_t *counts; /* [parts][state] */
     size_t state;     /* words of struct echi_quantile_places */
     void *sort_work;
-    void *keys_out;         /* "sort" */
-    const void *sorted;     /* sorted keys, NULL if there are none */
-    _Atomic bool unordered; /* some part is not in order */
+    void *keys_out;     /* "sort" */
+    const void *sorted; /* sorted keys, NULL if there are none */
 };
 
 /* The loops for one key width, over n elements x of an order. */
@@ -138,8 +137,5 @@ uint64_t echi_quantile_position(struct echi_quantile_job *job, uint64_t key, uin
 
 /* Writes the partition around the bounds. */
 void echi_quantile_partition(struct echi_quantile_job *job);
-
-/* Whether the input is in order. */
-bool echi_quantile_is_ordered(struct echi_quantile_job *job);
 
 #endif

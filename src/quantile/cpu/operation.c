@@ -11,6 +11,7 @@
  */
 #include "quantile/cpu/common.h"
 #include "quantile/method.h"
+#include "sort/cpu/common.h"
 
 #include <string.h>
 
@@ -289,7 +290,8 @@ static ech_status run(ech_ctx *ctx, const void *request, const void *no_plan, vo
     job.width = isa_of_machine()->widths[width];
     job.keys = echi_topk_isa_of_machine()->widths[width];
     job.threads = echi_parallel_for_bytes(ctx, s->n * (size_t)s->key_bytes);
-    job.ordered = !is_plain(s) && !s->algorithm && echi_quantile_is_ordered(&job);
+    job.ordered = !is_plain(s) && !s->algorithm &&
+                  echi_sort_is_ascending(&s->order, s->in, s->n, (size_t)s->key_bytes, job.threads);
     if (job.ordered)
         job.sorted = s->in;
     else if (!is_plain(s) && choose(s) == SORT)

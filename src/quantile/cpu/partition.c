@@ -1,5 +1,5 @@
 /*
- * quantile/cpu/partition.c - a partition around bounds, and input that is already in order.
+ * quantile/cpu/partition.c - a partition around bounds.
  *
  *     parts    0 0 0 0 | b0 | 1 1 1 1 1 | b1 | 2 2     begin at 0, r0 + 1, r1 + 1
  *
@@ -9,8 +9,6 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "quantile/cpu/common.h"
-
-#include "sort/cpu/common.h"
 
 #include <string.h>
 
@@ -87,30 +85,6 @@ static void place_parts(struct echi_quantile_job *job, bool counted)
 }
 
 /* ---- Input in order ---- */
-
-static void order_part(void *arg, size_t i, int thread)
-{
-    struct echi_quantile_job *job = arg;
-    const struct echi_quantile *s = job->request;
-    const struct echi_window window = { .order = s->order, .mask = ~(uint64_t)0 };
-    const size_t from = i * job->part, to = echi_min(s->n, from + job->part + 1);
-    const struct echi_sort_width *width =
-        echi_cpu_sort_isa()->widths[echi_bit_length((uint64_t)s->key_bytes) - 1];
-    (void)thread;
-    if (atomic_load_explicit(&job->unordered, memory_order_relaxed)) return;
-    if (width->run(&window, (const char *)s->in + from * (size_t)s->key_bytes, to - from, false) !=
-        ECHI_ASCENDING)
-        atomic_store_explicit(&job->unordered, true, memory_order_relaxed);
-}
-
-bool echi_quantile_is_ordered(struct echi_quantile_job *job)
-{
-    atomic_store(&job->unordered, false);
-    order_part(job, 0, 0); /* no other thread is woken for most input */
-    if (job->parts > 1 && !atomic_load(&job->unordered))
-        echi_parallel(job->threads, job->parts, order_part, job);
-    return !atomic_load(&job->unordered);
-}
 
 static void copy_part(void *arg, size_t i, int thread)
 {
