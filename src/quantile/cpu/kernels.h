@@ -33,8 +33,8 @@ INLINE uint64_t bit_at(uint64_t bits, uint64_t before)
     return bits & (~bits + 1);
 }
 
-/* The bits of the elements before a bound, of those whose keys are less and equal; *own gets the bit
- * of its own element.  seen: the equal elements before them, not counted after the bound. */
+/* The bits of the elements before a bound, of those whose keys are less and equal; *own gets the
+ * bit of its own element.  seen: the equal elements before them, not counted after the bound. */
 INLINE uint64_t bits_before(const struct echi_quantile_bound *bound, uint64_t less, uint64_t equal,
                             uint64_t *seen, uint64_t *own)
 {

@@ -129,8 +129,8 @@ INLINE KEY NAME(greatest)(const KEY *x, size_t n, KEY most)
     return key;
 }
 
-/* The least of n keys that are greater than `least`, or the maximum. */
-INLINE KEY NAME(next)(const KEY *x, size_t n, KEY least)
+/* The smallest of n keys that are greater than `limit`, or the maximum. */
+INLINE KEY NAME(next)(const KEY *x, size_t n, KEY limit)
 {
     enum { LANES = VECTOR_BYTES / sizeof(KEY) };
     NAME(lanes) v, found = ~(NAME(lanes)){ 0 };
@@ -138,11 +138,11 @@ INLINE KEY NAME(next)(const KEY *x, size_t n, KEY least)
     size_t i = 0;
     for (; i + LANES <= n; i += LANES) {
         memcpy(&v, x + i, sizeof v);
-        v |= (NAME(lanes))(v <= least);
+        v |= (NAME(lanes))(v <= limit);
         const NAME(lanes) less = (NAME(lanes))(v < found);
         found = (v & less) | (found & ~less);
     }
-    for (; i < n; i++) key = x[i] > least && x[i] < key ? x[i] : key;
+    for (; i < n; i++) key = x[i] > limit && x[i] < key ? x[i] : key;
     for (int j = 0; j < LANES; j++) key = found[j] < key ? found[j] : key;
     return key;
 }

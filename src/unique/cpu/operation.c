@@ -5,8 +5,8 @@
  *     heads         | x . . x | . x . . | . . x . |     counted per part, then written
  *     ranks         | 0 0 0 1 | 1 2 2 2 | 2 2 3 3 |     to inverse, at the sorted positions
  *
- * If only values are needed, heads are found and packed by the kernels of select/cpu, and input that
- * is already in order is not sorted.
+ * If only values are needed, the kernels of select/cpu find and pack the heads, and input that is
+ * already in order is not sorted.
  *
  * In order of appearance: bits mark the first position of each run.  The number of bits before a
  * position is the rank of its run in this order.
