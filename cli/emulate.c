@@ -154,11 +154,9 @@ static int check_usage(int count)
     if (set.record && !set.html) return cli_fail(EXIT_BAD, "--record needs --html");
     for (int i = 0; i < set.defines.count; i++) {
         const char *word = set.defines.words[i];
-        if (!*word || *word == '=' || (*word >= '0' && *word <= '9'))
+        if (*word == '=' || (*word >= '0' && *word <= '9'))
             return cli_fail(EXIT_BAD, "--define \"%s\": use NAME or NAME=VALUE", word);
     }
-    for (int i = 0; i < set.roots.count; i++)
-        if (!*set.roots.words[i]) return cli_fail(EXIT_BAD, "--include is empty; give a folder");
     return EXIT_DONE;
 }
 

@@ -225,6 +225,12 @@ static int run(int count, char **operands)
     return code;
 }
 
+static const struct cli_value values[] = {
+    { "FORMAT", CLI_WORDS, "pbm pbm-text npy npy-little npy-big jcf mtx alist", NULL },
+    { "FORM", CLI_WORDS, "reduced echelon", NULL },
+    { NULL, CLI_WORDS, NULL, NULL },
+};
+
 const struct command command_gf2 = {
     .name = "gf2",
     .summary = "matrices over GF(2): echelon form, rank, solve, nullspace, inverse",
@@ -254,6 +260,7 @@ const struct command command_gf2 = {
         "bits), JCF, Matrix Market (coordinate, pattern or integer) or alist.  The extension\n"
         "determines the format; if it is unknown, the first bytes do.\n",
     .options = options,
+    .values = values,
     .most_operands = 3,
     .run = run,
 };

@@ -484,6 +484,17 @@ static int run(int count, char **operands)
     return code;
 }
 
+static const char *ladder_word(int i)
+{
+    return i < ladder_count ? ladders[i]->name : i == ladder_count ? "all" : NULL;
+}
+
+static const struct cli_value values[] = {
+    { "NAME", CLI_WORDS, NULL, ladder_word },
+    { "DEVICE", CLI_WORDS, "cuda simt", NULL },
+    { NULL, CLI_WORDS, NULL, NULL },
+};
+
 const struct command command_ladder = {
     .name = "ladder",
     .summary = "run the kernels of the GPU course, check and measure them",
@@ -514,6 +525,7 @@ const struct command command_ladder = {
         "NAME \"all\" runs every ladder.  Exit status: 1 if a result is wrong or a claim about\n"
         "counts does not hold; 2 usage error; 3 device not available.\n",
     .options = options,
+    .values = values,
     .most_operands = 1,
     .run = run,
 };

@@ -174,6 +174,11 @@ static int run(int count, char **operands)
     return code;
 }
 
+static const struct cli_value values[] = {
+    { "TYPE", CLI_WORDS, "f32 f64", NULL },
+    { NULL, CLI_WORDS, NULL, NULL },
+};
+
 const struct command command_matmul = {
     .name = "matmul",
     .summary = "multiply two matrices",
@@ -183,6 +188,7 @@ const struct command command_matmul = {
     .notes = "A and B are Matrix Market (coordinate or array) or .npy; one of them may be \"-\",\n"
              "standard input.  A .npy array of one dimension is a column.\n",
     .options = options,
+    .values = values,
     .most_operands = 2,
     .run = run,
 };

@@ -50,14 +50,3 @@ int cli_check_outputs(const char *const *outputs, int n)
         }
     return EXIT_DONE;
 }
-
-int cli_check_names(const struct command *command)
-{
-    for (const struct option *o = command->options; o->name; o++) {
-        if (!o->value || strncmp(o->value, "FILE", 4) != 0) continue;
-        const char *name = *(const char *const *)o->target;
-        if (name && !*name)
-            return cli_fail(EXIT_BAD, "--%s is empty; give the name of a file", o->name);
-    }
-    return EXIT_DONE;
-}

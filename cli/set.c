@@ -109,6 +109,11 @@ static int run(int count, char **operands)
     return code;
 }
 
+static const struct cli_value values[] = {
+    { "OPERATION", CLI_WORDS, "union intersection difference symmetric", NULL },
+    { NULL, CLI_WORDS, NULL, NULL },
+};
+
 const struct command command_set = {
     .name = "set",
     .summary = "union, intersection or difference of two sorted files",
@@ -126,6 +131,7 @@ const struct command command_set = {
     "Lines are written unchanged, after the first header line.  The format of the output is\n"
     "that of its extension (.npy, .txt, .u32 and so on), otherwise that of A.\n",
     .options = options,
+    .values = values,
     .most_operands = 3,
     .run = run,
 };
