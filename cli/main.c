@@ -160,8 +160,10 @@ int main(int argc, char **argv)
 {
     hold_closed_streams();
     int code = dispatch(argc, argv);
-    /* Output may still be buffered, and writing it fails on a full disk. */
-    if (fflush(stdout) != 0 && code == EXIT_DONE)
+    /* Output may still be buffered, and writing it fails on a full disk.  An earlier write may have
+     * failed; then errno is still that of this write. */
+    const bool failed = fflush(stdout) != 0 || ferror(stdout);
+    if (failed && code == EXIT_DONE)
         code = cli_fail(EXIT_BAD, "standard output: cannot write: %s", strerror(errno));
     return code;
 }
