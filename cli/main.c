@@ -100,17 +100,19 @@ static int run_command(const struct command *command, int argc, char **argv)
     return code;
 }
 
+/* Of the command without a subcommand, and of "echelon help". */
+static const struct option no_options[] = { { 0, NULL, NULL, NULL, NULL } };
+
 /* echelon --version, echelon --color=never --help and so on. */
 static int run_without_command(int argc, char **argv)
 {
-    static const struct option none[] = { { 0, NULL, NULL, NULL, NULL } };
-    static const struct command command = { .name = "", .options = none };
-    const char *word = argv[0];
+    static const struct command command = { .name = "", .options = no_options };
+    const char *const word = argv[0];
     char *operands[1];
     int count;
     struct cli_common common;
-    if (word[1] != '-' || (strcmp(word, "--help") != 0 && strcmp(word, "--version") != 0 &&
-                           strncmp(word, "--color", strlen("--color")) != 0))
+    if (strcmp(word, "--help") != 0 && strcmp(word, "--version") != 0 &&
+        strncmp(word, "--color", strlen("--color")) != 0)
         return cli_fail(EXIT_BAD,
                         "unknown option %s before the command; options follow the command: echelon "
                         "COMMAND [OPTION]...; see echelon --help",
@@ -124,26 +126,36 @@ static int run_without_command(int argc, char **argv)
     return common.help || common.version ? EXIT_DONE : EXIT_BAD;
 }
 
+static int run_help(int argc, char **argv)
+{
+    static const struct command command = { .name = "help",
+                                            .options = no_options,
+                                            .most_operands = 1 };
+    char *operands[1];
+    int count;
+    struct cli_common common;
+    const int code = cli_parse(&command, argc, argv, operands, &count, &common);
+    if (code != EXIT_DONE) return code;
+    if (!count) {
+        print_overview(stdout);
+        return EXIT_DONE;
+    }
+    const struct command *of = find_command(operands[0]);
+    if (!of) return EXIT_BAD;
+    cli_print_help(of);
+    return EXIT_DONE;
+}
+
 static int dispatch(int argc, char **argv)
 {
     if (argc < 2) {
         print_overview(stderr);
         return EXIT_BAD;
     }
-    const char *word = argv[1];
-    const bool help = strcmp(word, "help") == 0;
-    if (help && (argc == 2 || argv[2][0] == '-')) {
-        print_overview(stdout);
-        return EXIT_DONE;
-    }
-    if (word[0] == '-') return run_without_command(argc - 1, argv + 1);
-    const struct command *command = find_command(help ? argv[2] : word);
-    if (!command) return EXIT_BAD;
-    if (help) {
-        cli_print_help(command);
-        return EXIT_DONE;
-    }
-    return run_command(command, argc - 2, argv + 2);
+    if (strcmp(argv[1], "help") == 0) return run_help(argc - 2, argv + 2);
+    if (argv[1][0] == '-') return run_without_command(argc - 1, argv + 1);
+    const struct command *command = find_command(argv[1]);
+    return command ? run_command(command, argc - 2, argv + 2) : EXIT_BAD;
 }
 
 /* If a standard stream is closed, the next file that is opened gets its descriptor, and messages

@@ -225,6 +225,23 @@ static int parse_letters(const struct command *command, int argc, char **argv, i
     return EXIT_DONE;
 }
 
+static int add_operand(const struct command *command, char *word, char **operands, int *count)
+{
+    /* Files, operations and conditions have a name. */
+    if (!*word)
+        return cli_fail(EXIT_BAD, "an operand is empty; see echelon %s --help", command->name);
+    if (*count == command->most_operands && !*command->name)
+        return cli_fail(EXIT_BAD,
+                        "unexpected operand \"%s\": options follow the command: echelon COMMAND "
+                        "[OPTION]...",
+                        word);
+    if (*count == command->most_operands)
+        return cli_fail(EXIT_BAD, "unexpected operand \"%s\"; see echelon %s --help", word,
+                        command->name);
+    operands[(*count)++] = word;
+    return EXIT_DONE;
+}
+
 /* Copies the operands of the command line. */
 static int parse_words(const struct command *command, int argc, char **argv, char **operands,
                        int *count)
@@ -234,10 +251,7 @@ static int parse_words(const struct command *command, int argc, char **argv, cha
         const char *word = argv[i];
         int code = EXIT_DONE;
         if (only_operands || word[0] != '-' || word[1] == 0) {
-            if (*count == command->most_operands)
-                return cli_fail(EXIT_BAD, "unexpected operand \"%s\"; see echelon %s --help", word,
-                                command->name);
-            operands[(*count)++] = argv[i];
+            code = add_operand(command, argv[i], operands, count);
         } else if (strcmp(word, "--") == 0) {
             only_operands = true;
         } else if (word[1] == '-') {
