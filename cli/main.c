@@ -100,7 +100,7 @@ static int run_command(const struct command *command, int argc, char **argv)
     return code;
 }
 
-/* Of the command without a subcommand, and of "echelon help". */
+/* "echelon" without a subcommand and "echelon help" have only the common options. */
 static const struct option no_options[] = { { 0, NULL, NULL, NULL, NULL } };
 
 /* echelon --version, echelon --color=never --help and so on. */
