@@ -136,7 +136,7 @@ static int run_help(int argc, char **argv)
     struct cli_common common;
     const int code = cli_parse(&command, argc, argv, operands, &count, &common);
     if (code != EXIT_DONE) return code;
-    if (!count) {
+    if (!count || strcmp(operands[0], "help") == 0) {
         print_overview(stdout);
         return EXIT_DONE;
     }
