@@ -371,7 +371,7 @@ const struct command command_explain = {
              "permutation or shuffle.\n"
              "CALL of csr: spmv (default), spmm, transpose or from-coo.\n",
     .options = options,
-    .values = values,
     .most_operands = 2,
     .run = run,
+    .values = values,
 };

@@ -260,7 +260,7 @@ const struct command command_gf2 = {
         "bits), JCF, Matrix Market (coordinate, pattern or integer) or alist.  The extension\n"
         "determines the format; if it is unknown, the first bytes do.\n",
     .options = options,
-    .values = values,
     .most_operands = 3,
     .run = run,
+    .values = values,
 };

@@ -525,7 +525,7 @@ const struct command command_ladder = {
         "NAME \"all\" runs every ladder.  Exit status: 1 if a result is wrong or a claim about\n"
         "counts does not hold; 2 usage error; 3 device not available.\n",
     .options = options,
-    .values = values,
     .most_operands = 1,
     .run = run,
+    .values = values,
 };

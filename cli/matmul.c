@@ -188,7 +188,7 @@ const struct command command_matmul = {
     .notes = "A and B are Matrix Market (coordinate or array) or .npy; one of them may be \"-\",\n"
              "standard input.  A .npy array of one dimension is a column.\n",
     .options = options,
-    .values = values,
     .most_operands = 2,
     .run = run,
+    .values = values,
 };

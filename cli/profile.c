@@ -292,7 +292,7 @@ const struct command command_profile = {
         "Faults are races, uninitialised reads, accesses out of bounds and so on.\n"
         "Exit status: as for sort; 1 if there are faults, 3 if the emulator is not available.\n",
     .options = options,
-    .values = values,
     .most_operands = 2,
     .run = run,
+    .values = values,
 };

@@ -201,7 +201,7 @@ const struct command command_quantile = {
         "input, with its type; others are f64.  A .npy array may have any number of "
         "dimensions.\n\n" JOB_INPUT_NOTES,
     .options = options,
-    .values = values,
     .most_operands = 1,
     .run = run,
+    .values = values,
 };

@@ -192,7 +192,7 @@ const struct command command_scan = {
         "format of the output is that of its extension (.npy, .txt, .u32 and so on), otherwise\n"
         "that of INPUT.\n\n" JOB_INPUT_NOTES,
     .options = options,
-    .values = values,
     .most_operands = 2,
     .run = run,
+    .values = values,
 };

@@ -131,7 +131,7 @@ const struct command command_set = {
     "Lines are written unchanged, after the first header line.  The format of the output is\n"
     "that of its extension (.npy, .txt, .u32 and so on), otherwise that of A.\n",
     .options = options,
-    .values = values,
     .most_operands = 3,
     .run = run,
+    .values = values,
 };

@@ -553,7 +553,7 @@ const struct command command_solve = {
              "tolerance, or if A is singular.  If A has more rows than columns, a direct method\n"
              "solves the least-squares problem.\n",
     .options = options,
-    .values = values,
     .most_operands = 2,
     .run = run,
+    .values = values,
 };
