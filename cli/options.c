@@ -275,18 +275,20 @@ int cli_parse(const struct command *command, int argc, char **argv, char **opera
 
 /* ---- Help ---- */
 
+/* A line of the help; the text begins at a fixed column, on the next line if the name is long. */
 static void print_option(char letter, const char *name, const char *value, const char *help)
 {
+    enum { NAME = 24, TEXT = NAME + 3 };
     char left[WORD], mark[5] = "    ";
     if (letter) snprintf(mark, sizeof mark, "-%c, ", letter);
-    const int n = snprintf(left, sizeof left, "%s--%s", mark, name);
+    int n = snprintf(left, sizeof left, "%s--%s", mark, name);
     printf("  %s%s%s", cli_style(stdout, CLI_OPTION), left, cli_style(stdout, CLI_PLAIN));
-    snprintf(left, sizeof left, "%s%s", value ? " " : "", value ? value : "");
-    printf("%-*s ", n < 24 ? 24 - n : 0, left);
-    /* Further lines of a text are indented like the first. */
+    if (value) n += printf(" %s", value);
+    printf("%*s", n <= NAME ? NAME + 1 - n : 0, "");
+    if (n > NAME) printf("\n%*s", TEXT, "");
     for (const char *at = help; *at; at++) {
         putchar(*at);
-        if (*at == '\n') printf("%27s", "");
+        if (*at == '\n') printf("%*s", TEXT, "");
     }
     putchar('\n');
 }

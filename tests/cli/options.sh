@@ -70,7 +70,7 @@ code echelon --color
 code echelon --color=blue
 code echelon --color=always sort in.txt 2>&1 | plain
 echelon --version --color=never | head -1 | tr '0-9' N
-code echelon --help --version | head -1
+echelon --help --version | head -1
 echelon help --help | head -1
 code echelon help sort extra
 code echelon help --wat
