@@ -141,6 +141,8 @@ int cli_open(ech_ctx **ctx, const char *device, int threads);
 int cli_check_output(const char *option, const char *output, const char *const *inputs, int n);
 /* Fails if two of n outputs are the same file. */
 int cli_check_outputs(const char *const *outputs, int n);
+/* Fails if a file cannot be created there; for a check before the computation.  NULL: not given. */
+int cli_check_writable(const char *path);
 
 /* ---- Progress and JSON: report.c ---- */
 

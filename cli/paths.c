@@ -50,3 +50,14 @@ int cli_check_outputs(const char *const *outputs, int n)
         }
     return EXIT_DONE;
 }
+
+int cli_check_writable(const char *path)
+{
+    struct io_output output;
+    struct io_error error;
+    if (!path) return EXIT_DONE;
+    const io_status status = io_create(&output, path, &error);
+    if (status != IO_OK) return cli_fail_io(status, &error);
+    io_discard(&output);
+    return EXIT_DONE;
+}

@@ -484,8 +484,8 @@ static int work(struct solve_job *s)
     const bool to_file = set.output && strcmp(set.output, "-") != 0;
     s->json = !set.json ? NULL : to_file ? stdout : stderr;
     int code = matrix_create(&s->to, set.output);
-    if (code == EXIT_DONE && set.history) code = solve_can_write(set.history);
-    if (code == EXIT_DONE && set.plot) code = solve_can_write(set.plot);
+    if (code == EXIT_DONE) code = cli_check_writable(set.history);
+    if (code == EXIT_DONE) code = cli_check_writable(set.plot);
     if (code == EXIT_DONE) code = load_matrix(s);
     if (code == EXIT_DONE && s->direct) return solve_direct(s);
     if (code == EXIT_DONE) code = load_sides(s);

@@ -44,9 +44,6 @@ struct solve_history {
     const ech_solve_report *reports;
 };
 
-/* Fails if a file cannot be created there; for a check before the computation. */
-int solve_can_write(const char *path);
-
 /* Write a table of right-hand side, iteration and residual, and a chart with a logarithmic axis. */
 int solve_write_csv(const struct solve_history *history, const char *path);
 int solve_write_svg(const struct solve_history *history, const char *title, const char *path);

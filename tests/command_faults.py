@@ -23,6 +23,7 @@ FILES = {
     "many.u32": bytes(400000),
     "many.pbm": b"P4\n4096 4096\n" + bytes(4096 * 512),
     "in.pbm": b"P1\n2 2\n1 0\n0 1\n",
+    "side.pbm": b"P1\n1 2\n1\n0\n",
     "in.mtx": HEAD + b"2 2\n2\n0\n0\n1\n",
     "side.mtx": HEAD + b"2 1\n1\n1\n",
     "k.cu": b'extern "C" __global__ void k(float *a) { a[threadIdx.x] = 1; }\n',
@@ -109,6 +110,20 @@ PRINTERS = [
     "sort --version",
     "help sort",
 ]
+# Lines with {} for an output.
+WRITERS = [
+    "gen -o {}",
+    "gen -N 100k --format npy -o {}",
+    "shuf --permutation 100k -o {}",
+    "hist in.txt --svg {}",
+    "gf2 rref in.pbm -o out.pbm --transform {}",
+    "gf2 solve in.pbm side.pbm -o out.pbm --certificate {}",
+    "matrix info in.mtx --spy {}",
+    "solve in.mtx side.mtx -o out.npy --history {}",
+    "solve in.mtx side.mtx -o out.npy --plot {}",
+    "emulate k.cu:k --arg a:f32:4 -o a={}",
+    "emulate k.cu:k --arg a:f32:4 --html {}",
+]
 # Lines that wait for standard input, for signals.
 WAITERS = [
     "sort -o out.txt",
@@ -168,7 +183,7 @@ def check(line, what, wanted, words, **options):
         problems.append("message: %r" % message[:300])
     if done.returncode in (2, 3, 4) and message.count("\n") != 1 and not REPORT.match(line):
         problems.append("%d lines: %r" % (message.count("\n"), message[:300]))
-    if done.returncode == 2 and options["stdout"] == subprocess.PIPE and done.stdout and "solve" not in line:
+    if done.returncode == 2 and options["stdout"] == subprocess.PIPE and done.stdout and what != "/dev/full":
         problems.append("output with an error: %r" % done.stdout[:100])
     verdict(line, what, problems)
     return done
@@ -217,6 +232,17 @@ def check_outputs():
         check(line, "-o /dev/full", 2, words_of(line + " -o /dev/full", name))
         check(line, "-o folder", 2, words_of(line + " -o folder", name))
         check(line, "-o missing/x", 2, words_of(line + " -o missing/x", name))
+
+
+def check_writers():
+    emulator = subprocess.run(words_of("emulate k.cu:k --arg a:f32:4"), stdin=subprocess.DEVNULL, capture_output=True)
+    for line in WRITERS:
+        if line.startswith("emulate") and emulator.returncode != 0:
+            counts["skipped"] += 1
+            print("skip", line, "|", emulator.stderr.decode(errors="replace").strip())
+            continue
+        for name in ("/dev/full", "folder", "missing/x", "in.txt/x", ""):
+            check(line, name or "no name", 2, words_of(line.replace("{}", "") if not name else line, name))
 
 
 def check_full(line, full):
@@ -287,6 +313,7 @@ def main():
     os.mkdir("folder")
     check_inputs()
     check_outputs()
+    check_writers()
     check_signals()
     check_options()
     print("%(passed)d passed, %(failed)d failed, %(skipped)d skipped" % counts)
