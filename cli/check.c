@@ -8,7 +8,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #define _POSIX_C_SOURCE 200809L
-#include "check_summary.h"
+#include "check.h"
 #include "pipeline.h"
 
 #include <errno.h>
@@ -17,7 +17,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { MOST_FILES = 64, BLOCK_BYTES = 2 << 20, MOST_RECORD = 1 << 30 };
+enum { BLOCK_BYTES = 2 << 20, MOST_RECORD = 1 << 30 };
 
 static struct {
     const char *record, *key, *output, *threads;
@@ -34,48 +34,6 @@ static const struct option options[] = {
     { 0, "threads", "N", &set.threads, CLI_THREADS_HELP },
     { 0, "json", NULL, &set.json, "print the report as JSON" },
     { 0, NULL, NULL, NULL, NULL },
-};
-
-struct input {
-    struct io_source source;
-    bool open;
-    bool direct;         /* a regular file, whose blocks are read at their offsets */
-    uint64_t size, next; /* of a direct file: bytes, and the offset of the next block */
-    u128 first;          /* number of its first record, if blocks of it were given */
-    bool given;
-};
-
-struct failure {
-    io_status status;
-    struct io_error error;
-};
-
-struct check_job {
-    struct record_layout layout;
-    size_t block_bytes;
-    struct crc32 crc;
-    const char *const *names;
-    int count, at; /* files, and the one that is read */
-    struct input inputs[MOST_FILES];
-    struct failure taking, giving;
-    struct summary all;
-    unsigned char *first, *last; /* records of all */
-    uint64_t done_bytes, total_bytes;
-    struct cli_progress progress;
-    /* The first unordered record. */
-    bool located;
-    int bad_input;
-    u128 bad_in_file;
-    unsigned char *bad_keys; /* the key of the record before, and its key */
-};
-
-struct slot {
-    int input;
-    uint64_t offset;
-    size_t n; /* records */
-    struct failure failure;
-    struct summary summary;
-    unsigned char records[];
 };
 
 /* ---- Options ---- */
@@ -123,113 +81,22 @@ static int parse(struct check_job *job, int *threads)
     return code;
 }
 
-/* ---- Reading ---- */
-
-/* Whether the blocks of the file can be read at their offsets: not if the bytes of the source are
- * not those of the file, because the file is compressed, or was read before. */
-static bool is_direct(const struct io_source *source, uint64_t *size)
-{
-    unsigned char begin[IO_LOOK];
-    struct stat file;
-    if (source->fd < 0 || fstat(source->fd, &file) != 0 || !S_ISREG(file.st_mode)) return false;
-    *size = (uint64_t)file.st_size;
-    const size_t want = source->ahead_bytes;
-    return want && *size >= want && lseek(source->fd, 0, SEEK_CUR) == (off_t)want &&
-           pread(source->fd, begin, want, 0) == (ssize_t)want &&
-           memcmp(begin, source->ahead, want) == 0;
-}
-
-static io_status open_input(struct check_job *job, struct input *input, const char *name,
-                            struct io_error *error)
-{
-    io_status status = io_open(&input->source, name, error);
-    if (status != IO_OK) return status;
-    input->open = true;
-    status = io_look(&input->source, error);
-    if (status != IO_OK) return status;
-    if (input->source.ahead_bytes >= 6 && memcmp(input->source.ahead, "\x93NUMPY", 6) == 0)
-        return io_fail(error, IO_FAIL, input->source.name,
-                       "is a .npy file; \"echelon sort --check\" checks numbers");
-    input->direct = is_direct(&input->source, &input->size);
-    if (!input->direct || input->size % job->layout.bytes == 0) return IO_OK;
-    return io_fail(error, IO_FAIL, input->source.name,
-                   "has %llu bytes, which is not a multiple of the record's %zu",
-                   (unsigned long long)input->size, job->layout.bytes);
-}
-
-/* Takes the next block of the file; *n = 0 at its end. */
-static io_status take_block(struct check_job *job, struct input *input, struct slot *slot,
-                            struct io_error *error)
-{
-    const size_t bytes = job->layout.bytes;
-    size_t got = job->block_bytes;
-    io_status status = IO_OK;
-    slot->offset = input->next;
-    if (input->direct) {
-        if (input->size - input->next < got) got = (size_t)(input->size - input->next);
-    } else {
-        status = io_read(&input->source, slot->records, job->block_bytes, &got, error);
-    }
-    input->next += got;
-    slot->n = got / bytes;
-    if (status != IO_OK || got % bytes == 0) return status;
-    return io_fail(error, IO_FAIL, input->source.name,
-                   "has %llu bytes, which is not a multiple of the record's %zu",
-                   (unsigned long long)input->next, bytes);
-}
-
-static bool take(void *arg, void *memory, uint64_t block)
-{
-    struct check_job *job = arg;
-    struct slot *slot = memory;
-    struct failure *failure = &job->taking;
-    (void)block;
-    for (; job->at < job->count; job->at++) {
-        struct input *input = &job->inputs[job->at];
-        if (!input->open)
-            failure->status = open_input(job, input, job->names[job->at], &failure->error);
-        if (failure->status == IO_OK)
-            failure->status = take_block(job, input, slot, &failure->error);
-        if (failure->status != IO_OK) return false;
-        slot->input = job->at;
-        if (slot->n) return true;
-    }
-    return false;
-}
-
-static void read_direct(const struct check_job *job, struct slot *slot)
-{
-    const struct io_source *source = &job->inputs[slot->input].source;
-    const size_t want = slot->n * job->layout.bytes;
-    for (size_t done = 0; done < want;) {
-        const ssize_t got =
-            pread(source->fd, slot->records + done, want - done, (off_t)(slot->offset + done));
-        if (got < 0 && errno == EINTR) continue;
-        if (got <= 0) {
-            slot->failure.status =
-                io_fail(&slot->failure.error, IO_FAIL, source->name, "cannot read: %s",
-                        got < 0 ? strerror(errno) : "the file has become shorter");
-            return;
-        }
-        done += (size_t)got;
-    }
-}
-
 /* ---- Summaries ---- */
 
 static void work(void *arg, void *memory, uint64_t block)
 {
     const struct check_job *job = arg;
-    struct slot *slot = memory;
+    struct check_slot *slot = memory;
     (void)block;
-    if (job->inputs[slot->input].direct) read_direct(job, slot);
+    if (job->inputs[slot->input].direct) check_read(job, slot);
     if (slot->failure.status == IO_OK)
         summary_of(&job->layout, &job->crc, slot->records, slot->n, &slot->summary);
 }
 
 /* Keeps what the message about the first unordered record needs.  before: the record before the
  * block. */
-static void locate(struct check_job *job, const struct slot *slot, const unsigned char *before)
+static void locate(struct check_job *job, const struct check_slot *slot,
+                   const unsigned char *before)
 {
     const struct record_layout *l = &job->layout;
     const size_t bytes = l->bytes;
@@ -246,7 +113,7 @@ static void locate(struct check_job *job, const struct slot *slot, const unsigne
 static bool give(void *arg, void *memory, uint64_t block)
 {
     struct check_job *job = arg;
-    struct slot *slot = memory;
+    struct check_slot *slot = memory;
     const struct record_layout *l = &job->layout;
     (void)block;
     if (slot->failure.status != IO_OK) {
@@ -309,8 +176,8 @@ static uint64_t size_of_files(const struct check_job *job)
 
 static int check_records(struct check_job *job, int threads)
 {
-    const struct pipeline pipeline = { .take = take, .work = work, .give = give, .arg = job };
-    const size_t slot_bytes = sizeof(struct slot) + job->block_bytes;
+    const struct pipeline pipeline = { .take = check_take, .work = work, .give = give, .arg = job };
+    const size_t slot_bytes = sizeof(struct check_slot) + job->block_bytes;
     crc32_init(&job->crc);
     job->total_bytes = size_of_files(job);
     cli_progress_start(&job->progress);
@@ -320,13 +187,13 @@ static int check_records(struct check_job *job, int threads)
     for (int i = 0; i < job->count; i++)
         if (job->inputs[i].open) io_close(&job->inputs[i].source);
     if (!memory) return cli_fail(EXIT_MEMORY, "out of memory for a block of records");
-    const struct failure *f = job->giving.status != IO_OK ? &job->giving : &job->taking;
+    const struct check_failure *f = job->giving.status != IO_OK ? &job->giving : &job->taking;
     return f->status == IO_OK ? EXIT_DONE : cli_fail_io(f->status, &f->error);
 }
 
 static int check_summaries(struct check_job *job)
 {
-    struct failure f = { .status = IO_OK };
+    struct check_failure f = { .status = IO_OK };
     unsigned char *memory = malloc(SUMMARY_HEAD + 2 * job->layout.bytes);
     if (!memory) return cli_fail(EXIT_MEMORY, "out of memory for a summary");
     for (int i = 0; i < job->count && f.status == IO_OK; i++)
@@ -335,21 +202,18 @@ static int check_summaries(struct check_job *job)
     return f.status == IO_OK ? EXIT_DONE : cli_fail_io(f.status, &f.error);
 }
 
-static int write_summary(const struct check_job *job)
+static int write_summary(const struct check_job *job, struct io_output *output)
 {
-    struct io_output output;
     struct io_error error;
     unsigned char head[SUMMARY_HEAD];
-    io_status status = io_create(&output, set.output, &error);
-    if (status != IO_OK) return cli_fail_io(status, &error);
+    io_status status = IO_OK;
     summary_store(&job->all, head);
     if (job->all.n) { /* the summary of no records is empty */
-        status = io_write(&output, head, sizeof head, &error);
-        if (status == IO_OK) status = io_write(&output, job->first, job->layout.bytes, &error);
-        if (status == IO_OK) status = io_write(&output, job->last, job->layout.bytes, &error);
+        status = io_write(output, head, sizeof head, &error);
+        if (status == IO_OK) status = io_write(output, job->first, job->layout.bytes, &error);
+        if (status == IO_OK) status = io_write(output, job->last, job->layout.bytes, &error);
     }
-    if (status == IO_OK) status = io_commit(&output, &error);
-    io_discard(&output);
+    if (status == IO_OK) status = io_commit(output, &error);
     return status == IO_OK ? EXIT_DONE : cli_fail_io(status, &error);
 }
 
@@ -385,15 +249,29 @@ static int fail_unsorted(const struct check_job *job)
         key_text(job->bad_keys + bytes, bytes, now), key_text(job->bad_keys, bytes, before));
 }
 
-static int report(const struct check_job *job)
+static int report(const struct check_job *job, struct io_output *output)
 {
     if (set.json)
         summary_print_json(&job->all, stdout);
     else
         summary_print(&job->all, stdout);
-    fflush(stdout);
-    const int code = set.output ? write_summary(job) : EXIT_DONE;
+    if (fflush(stdout) != 0)
+        return cli_fail(EXIT_BAD, "standard output: cannot write: %s", strerror(errno));
+    const int code = set.output ? write_summary(job, output) : EXIT_DONE;
     return code == EXIT_DONE && job->all.unordered ? fail_unsorted(job) : code;
+}
+
+/* The output is created first, so that an error is reported before the files are read. */
+static int check(struct check_job *job, int threads)
+{
+    struct io_output output;
+    struct io_error error;
+    const io_status status = set.output ? io_create(&output, set.output, &error) : IO_OK;
+    if (status != IO_OK) return cli_fail_io(status, &error);
+    int code = set.summaries ? check_summaries(job) : check_records(job, threads);
+    if (code == EXIT_DONE) code = report(job, &output);
+    if (set.output) io_discard(&output);
+    return code;
 }
 
 static int run(int count, char **operands)
@@ -411,8 +289,7 @@ static int run(int count, char **operands)
     if (!job.first) return cli_fail(EXIT_MEMORY, "out of memory for two records");
     job.last = job.first + job.layout.bytes;
     job.bad_keys = job.last + job.layout.bytes;
-    code = set.summaries ? check_summaries(&job) : check_records(&job, threads);
-    if (code == EXIT_DONE) code = report(&job);
+    code = check(&job, threads);
     free(job.first);
     return code;
 }
@@ -434,6 +311,6 @@ const struct command command_check = {
         "Exit status: 0 sorted; 1 not sorted; 2 usage error, invalid input, or a file that\n"
         "cannot be read or written; 4 out of memory.\n",
     .options = options,
-    .most_operands = MOST_FILES,
+    .most_operands = CHECK_MOST_FILES,
     .run = run,
 };
