@@ -3,8 +3,8 @@
  *
  *     per operation:   allocate -> repetitions x (new data -> prepare -> time the call) -> release
  *
- * The first repetition is not timed: it loads kernels and allocates the workspace, and its result is
- * checked.  On a GPU that --device names, the arrays are in its memory.
+ * The first repetition is not timed.  It loads kernels and allocates the workspace, and its result
+ * is checked.  On a GPU, the arrays are in its memory.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -321,9 +321,9 @@ const struct command command_bench = {
         "  search     each element in sorted data of this size\n"
         "  merge      two sorted halves\n"
         "  shuffle    a random order; gather: by a random permutation\n\n"
-        "Each repetition has new data.  A first one is not timed.  The arrays are in the\n"
-        "memory of the GPU that --device names, otherwise in host memory.  Rates are those of\n"
-        "the median; GB/s counts each byte that must be read or written once.\n",
+        "Each repetition has new data.  A first one is not timed.  On a GPU, the\n"
+        "arrays are in its memory; with --device auto, in host memory.  Rates are those of the\n"
+        "median; GB/s counts each byte that must be read or written once.\n",
     .options = options,
     .most_operands = BENCH_MOST,
     .run = run,
