@@ -17,7 +17,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { BLOCK_BYTES = 2 << 20, MOST_RECORD = 1 << 30 };
+enum { BLOCK_BYTES = 2 << 20, MOST_RECORD = 1 << 30, KEY_SHOWN = 24, KEY_TEXT = 64 };
 
 static struct {
     const char *record, *key, *output, *threads;
@@ -218,27 +218,23 @@ static int write_summary(const struct check_job *job, struct io_output *output)
 }
 
 /* A key as text if all of it is printable, otherwise in hexadecimal; long keys are truncated. */
-static const char *key_text(const unsigned char *key, size_t n, char text[])
+static const char *key_text(const unsigned char *key, size_t n, char text[KEY_TEXT])
 {
-    enum { SHOWN = 24 };
-    const size_t shown = n < SHOWN ? n : SHOWN;
+    const size_t shown = n < KEY_SHOWN ? n : KEY_SHOWN;
     bool printable = true;
+    size_t used = 0;
     for (size_t i = 0; i < shown; i++) printable = printable && key[i] >= ' ' && key[i] < 127;
-    char *at = text;
-    if (printable) *at++ = '"';
-    for (size_t i = 0; i < shown; i++)
-        if (printable)
-            *at++ = (char)key[i];
-        else
-            at += sprintf(at, "%02x", key[i]);
-    if (printable) *at++ = '"';
-    strcpy(at, shown < n ? "..." : "");
+    if (printable)
+        used = (size_t)snprintf(text, KEY_TEXT, "\"%.*s\"", (int)shown, (const char *)key);
+    for (size_t i = 0; i < shown && !printable; i++)
+        used += (size_t)snprintf(text + used, KEY_TEXT - used, "%02x", key[i]);
+    snprintf(text + used, KEY_TEXT - used, "%s", shown < n ? "..." : "");
     return text;
 }
 
 static int fail_unsorted(const struct check_job *job)
 {
-    char number[U128_TEXT], now[64], before[64];
+    char number[U128_TEXT], now[KEY_TEXT], before[KEY_TEXT];
     const size_t bytes = job->layout.key_bytes;
     const char *first = u128_text(job->all.first_unordered, 10, number);
     if (!job->located) return cli_fail(EXIT_NO, "not sorted: record %s", first);

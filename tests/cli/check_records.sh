@@ -48,7 +48,7 @@ head -c 9000000 /dev/zero | check --record 3000000 --key 2999990:10 --json
 echo "bad input"
 head -c 150 sorted.raw >short.raw
 check short.raw
-cat short.raw | check
+check <short.raw
 check 0.raw short.raw --json
 check missing.raw
 check .

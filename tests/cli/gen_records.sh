@@ -8,8 +8,10 @@ for flags in '' --ascii --skewed '--ascii --skewed'; do
     done
 done
 echo "checksums that were published"
-echelon gen records -N 1M --checksum 2>&1 >x
-echelon gen records -N 163840 --ascii --checksum 2>&1 >x
+echelon gen records -N 1M --checksum 2>sum | wc -c
+cat sum
+echelon gen records -N 163840 --ascii --checksum 2>sum | wc -c
+cat sum
 echo "ASCII"
 echelon gen records -N 3 --ascii --start 2^32 | tr -d '\r'
 echo "binary"
