@@ -35,7 +35,12 @@ for file in "$work"/wheels/*.whl "$wheel"; do unzip -q -o "$file" -d "$work/site
 
 export PYTHONPATH="$work/site" PYTHONHOME="$work/root/usr" PYTHONDONTWRITEBYTECODE=1
 unset ECHELON_LIBRARY ECHELON_DEVICE
-python() { (cd "$work/empty" && qemu-aarch64-static -L "$work/root" "$work/root/usr/bin/python3.11" "$@"); }
+# The interpreter is a program of this machine, so that tests can start it as sys.executable.
+arm=$work/root/usr/bin/python3.11
+mv "$arm" "$arm.arm"
+printf '#!/bin/sh\nexec qemu-aarch64-static -L "%s" -0 "$0" "%s" "$@"\n' "$work/root" "$arm.arm" >"$arm"
+chmod +x "$arm"
+python() { (cd "$work/empty" && "$arm" "$@"); }
 check "the package does not run on aarch64" \
     python -c 'import echelon, platform; assert platform.machine() == "aarch64" and echelon.sort([2, 1])[0] == 1'
 python -m pytest -q -rs -p no:cacheprovider --color=no "$source/python/tests" >"$work/log" 2>&1
