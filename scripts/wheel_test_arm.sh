@@ -31,7 +31,10 @@ python3 -m pip download -q --only-binary :all: --python-version 3.11 --implement
     --platform manylinux_2_28_aarch64 --platform manylinux_2_27_aarch64 --platform manylinux_2_17_aarch64 \
     --platform manylinux2014_aarch64 numpy pytest hypothesis >"$work/log" 2>&1 ||
     { tail -n 5 "$work/log"; skip "wheel for Arm: NumPy cannot be loaded"; finish; }
-for file in "$work"/wheels/*.whl "$wheel"; do unzip -q -o "$file" -d "$work/site" || exit 1; done
+packages=$work/root/usr/lib/python3/dist-packages # tests start interpreters without the PYTHONPATH of this one
+mkdir -p "$packages"
+for file in "$work"/wheels/*.whl; do unzip -q -o "$file" -d "$packages" || exit 1; done
+unzip -q -o "$wheel" -d "$work/site" || exit 1
 
 export PYTHONPATH="$work/site" PYTHONHOME="$work/root/usr" PYTHONDONTWRITEBYTECODE=1
 unset ECHELON_LIBRARY ECHELON_DEVICE
