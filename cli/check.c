@@ -126,6 +126,8 @@ static bool give(void *arg, void *memory, uint64_t block)
         locate(job, slot, NULL);
     summary_add(l, &job->all, job->first, job->last, &slot->summary);
     job->done_bytes += slot->n * l->bytes;
+    /* The files of a compressed input are smaller than their records. */
+    if (job->done_bytes > job->total_bytes) job->total_bytes = 0;
     job->progress.io.tick(job->progress.io.user, job->done_bytes, job->total_bytes);
     return true;
 }
