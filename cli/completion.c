@@ -36,6 +36,7 @@ const struct cli_value cli_values[] = {
       NULL },
     { "DISTRIBUTION", CLI_WORDS, NULL, distribution_name },
     { "--dist", CLI_WORDS, NULL, distribution_name },
+    { "--distribution", CLI_WORDS, NULL, distribution_name },
     { "WHEN", CLI_WORDS, "auto always never", NULL },
     { NULL, CLI_WORDS, NULL, NULL },
 };

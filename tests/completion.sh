@@ -40,6 +40,7 @@ low_memory echelon sort --algorithm lo
 gauss echelon gf2 rref --algorithm ga
 bitonic echelon ladder bi
 uniform echelon gen un
+zipf echelon bench --distribution zi
 median echelon reduce med !
 mean echelon reduce me
 nullspace echelon gf2 nul
