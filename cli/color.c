@@ -12,12 +12,13 @@
 #include <string.h>
 #include <unistd.h>
 
-static enum { AUTO, ALWAYS, NEVER } chosen = AUTO;
+enum { AUTO, ALWAYS, NEVER, CHOICES };
+static int chosen = AUTO;
 
 int cli_set_color(const char *when)
 {
     static const char *const names[] = { [AUTO] = "auto", [ALWAYS] = "always", [NEVER] = "never" };
-    for (int i = AUTO; i <= NEVER; i++)
+    for (int i = 0; i < CHOICES; i++)
         if (strcmp(when, names[i]) == 0) {
             chosen = i;
             return EXIT_DONE;

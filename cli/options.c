@@ -103,19 +103,17 @@ static int unknown_option(const struct command *command, const char *name, size_
     return cli_fail(EXIT_BAD, "unknown option --%s; see echelon %s --help", word, command->name);
 }
 
-/* Suggests the long options that begin with the letter: those without a letter of their own, or, if
- * there are none, the others. */
+/* Suggests the long options that begin with the letter. */
 static int unknown_letter(const struct command *command, char letter)
 {
     char names[WORD * 4] = "";
-    int n = letter == 'h';
-    if (n) snprintf(names, sizeof names, "--help");
-    for (int own = 0; own < 2 && !n; own++)
-        for (const struct option *o = command->options; o->name; o++) {
-            const size_t used = strlen(names);
-            if (own != (o->letter != 0) || o->name[0] != letter) continue;
-            snprintf(names + used, sizeof names - used, "%s--%s", n++ ? " or " : "", o->name);
-        }
+    int n = 0;
+    if (letter == 'h') return cli_fail(EXIT_BAD, "unknown option -h; did you mean --help?");
+    for (const struct option *o = command->options; o->name; o++) {
+        const size_t used = strlen(names);
+        if (o->name[0] != letter) continue;
+        snprintf(names + used, sizeof names - used, "%s--%s", n++ ? " or " : "", o->name);
+    }
     if (n) return cli_fail(EXIT_BAD, "unknown option -%c; did you mean %s?", letter, names);
     return cli_fail(EXIT_BAD, "unknown option -%c; see echelon %s --help", letter, command->name);
 }
