@@ -36,7 +36,7 @@ bicgstab echelon solve --method bi
 cholesky echelon solve --method ch
 jacobi echelon solve --precond ja
 ignore echelon reduce sum --nan i
-low_memory echelon sort --algorithm lo
+msd echelon sort --algorithm ms
 gauss echelon gf2 rref --algorithm ga
 bitonic echelon ladder bi
 uniform echelon gen un
