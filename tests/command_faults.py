@@ -195,6 +195,8 @@ def check(line, what, wanted, words, **options):
         problems.append("%d lines: %r" % (message.count("\n"), message[:300]))
     if done.returncode == 2 and options["stdout"] == subprocess.PIPE and done.stdout and what != "/dev/full":
         problems.append("output with an error: %r" % done.stdout[:100])
+    if done.returncode == 0:
+        remove("out.npy")
     verdict(line, what, problems)
     return done
 
@@ -234,7 +236,6 @@ def check_inputs():
             if name == "cut.npy" and ("record" in line or "--bytes" in line or "shuf" in line):
                 wanted = None
             check(line, name, wanted, words_of(line + output, name))
-            remove("out.npy")
         check(line, "empty", empty, words_of(line, "empty"))
         check(line, "zeros", zeros, words_of(line, "zeros"))
         check(line, "locked", 2, words_of(line, "locked"), **nobody)
@@ -329,7 +330,7 @@ def check_options():
         for words in ("--no-such-option", "-Z", "--color", "--color=", "--color=red", "--help=1", "--version=1", "--=1",
                       "--color auto --color auto"):
             check(name, words, 2, words_of(name + " " + words))
-        for words in ("--help", "--version", "--vers", "--help --color=never"):
+        for words in ("--help", "--version", "--help --colo=never"):
             check(name, words, 0, words_of(name + " " + words))
 
 
