@@ -205,9 +205,10 @@ static void report_text(const struct job *job, const char *plan, uint64_t peak, 
         fprintf(to, ": %llu record%s of %llu bytes (%s) on %s", (unsigned long long)c->n,
                 c->n == 1 ? "" : "s", (unsigned long long)job->record_bytes,
                 io_format_name(c->format), ech_device_name(job->ctx));
-    else if (c->keys || !c->text)
-        fprintf(to, ": %llu %s (%s) on %s", (unsigned long long)c->n, ech_dtype_name(c->dtype),
-                io_format_name(c->format), ech_device_name(job->ctx));
+    else if (job->strings || c->keys || !c->text)
+        fprintf(to, ": %llu %s (%s) on %s", (unsigned long long)c->n,
+                job->strings ? "strings" : ech_dtype_name(c->dtype), io_format_name(c->format),
+                ech_device_name(job->ctx));
     else
         fprintf(to, ": %llu line%s on %s", (unsigned long long)c->n, c->n == 1 ? "" : "s",
                 ech_device_name(job->ctx));
@@ -239,6 +240,7 @@ static void report_json(const struct job *job, const char *plan, uint64_t peak, 
     json_text(&json, "format", io_format_name(c->format));
     json_text(&json, "type",
               job->record_bytes     ? "records"
+              : job->strings        ? "strings"
               : c->keys || !c->text ? ech_dtype_name(c->dtype)
                                     : "lines");
     if (job->record_bytes) json_count(&json, "record_bytes", job->record_bytes);

@@ -1,0 +1,323 @@
+/*
+ * groups.c - finds the rows with equal keys in a table, and writes a table with one line per group.
+ *
+ * Strings are ranked, so that every key is a number.  A stable sort of the rows by their keys makes
+ * the rows of a group adjacent, in the order of the input.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "groups.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- Plan ---- */
+
+int groups_plan(struct groups *groups, const struct cli_list *by, bool string,
+                const struct job_words *words, bool needs_value)
+{
+    int type, code = cli_parse_dtype(words->type, &type);
+    if (code != EXIT_DONE) return code;
+    if (by->count > GROUPS_KEYS)
+        return cli_fail(EXIT_BAD, "--by is given %d times; the maximum is %d", by->count,
+                        GROUPS_KEYS);
+    if (needs_value && !words->column)
+        return cli_fail(EXIT_BAD, "--by needs --column, which selects the numbers");
+    groups->value = -1;
+    for (int i = 0; i < by->count; i++) {
+        const char *word = by->words[i];
+        if (!*word || strspn(word, "0") == strlen(word))
+            return cli_fail(
+                EXIT_BAD, "--by is \"%s\"; give a column number, counted from 1, or a name", word);
+        groups->keys[i] = table_add(&groups->table, word, string ? TABLE_STRINGS : TABLE_GUESS, -1);
+    }
+    groups->key_count = by->count;
+    if (needs_value) groups->value = table_add(&groups->table, words->column, TABLE_NUMBERS, type);
+    return EXIT_DONE;
+}
+
+/* ---- Groups ---- */
+
+uint64_t groups_row(const struct groups *groups, uint64_t i)
+{
+    return groups->index_dtype == ECH_U64 ? ((const uint64_t *)groups->order)[i]
+                                          : ((const uint32_t *)groups->order)[i];
+}
+
+static int sort_rows(struct job *job, struct groups *groups)
+{
+    const size_t n = (size_t)job->column.n;
+    ech_sort_column columns[GROUPS_KEYS];
+    for (int i = 0; i < groups->key_count; i++) {
+        const struct table_column *c = &groups->table.columns[groups->keys[i]];
+        columns[i] =
+            (ech_sort_column){ .size = sizeof *columns, .data = c->keys, .dtype = c->dtype };
+    }
+    groups->index_dtype = n > UINT32_MAX ? ECH_U64 : ECH_U32;
+    const size_t bytes = n * ech_dtype_bytes(groups->index_dtype);
+    groups->order = malloc(bytes + 1);
+    if (!groups->order) return job_no_memory(job, bytes, "the order of its rows");
+    const ech_status status =
+        groups->key_count == 1
+            ? ech_argsort(job->ctx, columns[0].data, groups->order, n, columns[0].dtype,
+                          groups->index_dtype, NULL)
+            : ech_argsort_columns(job->ctx, columns, groups->order, n, (size_t)groups->key_count,
+                                  groups->index_dtype, NULL);
+    return status == ECH_OK ? EXIT_DONE : cli_fail_ech(status, job->ctx);
+}
+
+/* Whether two rows have the same keys: -0 equals +0, and all NaN are equal. */
+static bool same_keys(const struct groups *groups, uint64_t a, uint64_t b)
+{
+    for (int i = 0; i < groups->key_count; i++) {
+        const struct table_column *c = &groups->table.columns[groups->keys[i]];
+        const struct io_order order = { .dtype = c->dtype,
+                                        .order = ECH_ORDER_NAN_LAST,
+                                        .merged = true };
+        const size_t bytes = ech_dtype_bytes(c->dtype);
+        const char *keys = c->keys;
+        if (io_rank(&order, keys + a * bytes) != io_rank(&order, keys + b * bytes)) return false;
+    }
+    return true;
+}
+
+static int find_groups(struct job *job, struct groups *groups)
+{
+    const uint64_t n = job->column.n;
+    const size_t bytes = ((size_t)n + 1) * sizeof *groups->offsets;
+    groups->offsets = malloc(bytes);
+    if (!groups->offsets) return job_no_memory(job, bytes, "its groups");
+    uint64_t count = 0;
+    for (uint64_t i = 0; i < n; i++)
+        if (i == 0 || !same_keys(groups, groups_row(groups, i), groups_row(groups, i - 1)))
+            groups->offsets[count++] = i;
+    groups->offsets[count] = n;
+    groups->count = count;
+    uint64_t *smaller = realloc(groups->offsets, ((size_t)count + 1) * sizeof *smaller);
+    if (smaller) groups->offsets = smaller;
+    return EXIT_DONE;
+}
+
+static int sort_values(struct job *job, struct groups *groups)
+{
+    if (groups->value < 0) return EXIT_DONE;
+    struct table_column *c = &groups->table.columns[groups->value];
+    const size_t n = (size_t)job->column.n, bytes = ech_dtype_bytes(c->dtype);
+    groups->sorted = malloc(n * bytes + 1);
+    if (!groups->sorted) return job_no_memory(job, n * bytes, "the numbers");
+    const ech_status status = ech_gather(job->ctx, c->keys, groups->order, groups->sorted, n, n,
+                                         groups->index_dtype, bytes);
+    return status == ECH_OK ? EXIT_DONE : cli_fail_ech(status, job->ctx);
+}
+
+int groups_load(struct job *job, const struct job_words *words, struct groups *groups)
+{
+    struct table *table = &groups->table;
+    int code = table_load(job, words, table);
+    if (code != EXIT_DONE) return code;
+    stage_begin(job, STAGE_WORK);
+    for (int i = 0; i < groups->key_count && code == EXIT_DONE; i++) {
+        struct table_column *c = &table->columns[groups->keys[i]];
+        if (c->kind == TABLE_STRINGS && !c->keys) code = table_rank(job, c);
+    }
+    if (code == EXIT_DONE) code = sort_rows(job, groups);
+    if (code == EXIT_DONE) code = find_groups(job, groups);
+    if (code == EXIT_DONE) code = sort_values(job, groups);
+    stage_end(job, STAGE_WORK, 0);
+    return code;
+}
+
+void groups_free(struct groups *groups)
+{
+    table_free(&groups->table);
+    free(groups->order);
+    free(groups->offsets);
+    free(groups->sorted);
+}
+
+/* ---- Output ---- */
+
+/* Text that is collected before it is written, because it may have to be quoted. */
+struct field {
+    const char *at;
+    size_t n;
+    char number[IO_NUMBER_TEXT];
+};
+
+static void key_field(const struct groups *groups, int key, uint64_t g, struct field *field)
+{
+    const struct table_column *c = &groups->table.columns[groups->keys[key]];
+    const uint64_t row = groups_row(groups, groups->offsets[g]);
+    field->at = field->number;
+    if (c->kind == TABLE_STRINGS) {
+        field->at = c->bytes + c->offsets[row];
+        field->n = (size_t)(c->offsets[row + 1] - c->offsets[row]);
+    } else {
+        const char *keys = c->keys;
+        field->n = io_format_key(c->dtype, keys + row * ech_dtype_bytes(c->dtype), field->number);
+    }
+}
+
+static void value_field(const struct groups_value *value, uint64_t g, struct field *field)
+{
+    const size_t bytes = ech_dtype_bytes(value->dtype);
+    const char *result = value->results + (size_t)g * value->stride * bytes;
+    field->at = field->number;
+    if (value->position && io_load(result, bytes) == UINT64_MAX)
+        field->n = (size_t)snprintf(field->number, sizeof field->number, "none");
+    else
+        field->n = io_format_key(value->dtype, result, field->number);
+}
+
+static char delimiter_of(const struct groups *groups)
+{
+    return groups->table.delimiter ? groups->table.delimiter : ' ';
+}
+
+/* "sum(price)", or "size", which needs no column. */
+static io_status write_title(const struct job *job, struct io_output *output,
+                             const struct groups *groups, const struct groups_value *value,
+                             struct io_error *error)
+{
+    const char delimiter = delimiter_of(groups), *at, *end;
+    if (value->plain)
+        return table_write_field(output, delimiter, value->name, strlen(value->name), error);
+    table_title(job, &groups->table.columns[groups->value], &at, &end);
+    const size_t room = strlen(value->name) + (size_t)(end - at) + 3;
+    char *title = malloc(room);
+    if (!title) return io_no_memory(error, job->input, room, "the header");
+    const int n = snprintf(title, room, "%s(%.*s)", value->name, (int)(end - at), at);
+    const io_status status = table_write_field(output, delimiter, title, (size_t)n, error);
+    free(title);
+    return status;
+}
+
+static io_status write_header(const struct job *job, struct io_output *output,
+                              const struct groups *groups, struct io_error *error)
+{
+    const char delimiter = delimiter_of(groups), *at, *end;
+    io_status status = IO_OK;
+    for (int k = 0; k < groups->key_count && status == IO_OK; k++) {
+        if (k) status = io_write(output, &delimiter, 1, error);
+        table_title(job, &groups->table.columns[groups->keys[k]], &at, &end);
+        if (status == IO_OK)
+            status = table_write_field(output, delimiter, at, (size_t)(end - at), error);
+    }
+    for (int v = 0; v < groups->value_count && status == IO_OK; v++) {
+        status = io_write(output, &delimiter, 1, error);
+        if (status == IO_OK) status = write_title(job, output, groups, &groups->values[v], error);
+    }
+    return status == IO_OK ? io_write(output, "\n", 1, error) : status;
+}
+
+static io_status write_group(struct io_output *output, const struct groups *groups, uint64_t g,
+                             struct io_error *error)
+{
+    const char delimiter = delimiter_of(groups);
+    io_status status = IO_OK;
+    struct field field;
+    for (int k = 0; k < groups->key_count && status == IO_OK; k++) {
+        key_field(groups, k, g, &field);
+        if (k) status = io_write(output, &delimiter, 1, error);
+        if (status == IO_OK)
+            status = table_write_field(output, delimiter, field.at, field.n, error);
+    }
+    for (int v = 0; v < groups->value_count && status == IO_OK; v++) {
+        value_field(&groups->values[v], g, &field);
+        status = io_write(output, &delimiter, 1, error);
+        if (status == IO_OK) status = io_write(output, field.at, field.n, error);
+    }
+    return status == IO_OK ? io_write(output, "\n", 1, error) : status;
+}
+
+int groups_write(struct job *job, struct io_output *output, const struct groups *groups)
+{
+    const struct io_column *c = &job->column;
+    struct io_error error;
+    io_status status = IO_OK;
+    stage_begin(job, STAGE_WRITE);
+    job->n_out = groups->count;
+    if (!c->text || io_has_header(c)) status = write_header(job, output, groups, &error);
+    for (uint64_t g = 0; g < groups->count && status == IO_OK; g++)
+        status = write_group(output, groups, g, &error);
+    return job_commit(job, output, status, &error);
+}
+
+/* ---- JSON ---- */
+
+/* The writer of JSON ends at a zero, which therefore becomes U+FFFD, as invalid UTF-8 does. */
+static void json_key(struct json *json, const struct field *field, char *text)
+{
+    memcpy(text, field->at, field->n);
+    text[field->n] = 0;
+    for (size_t i = 0; i < field->n; i++)
+        if (!text[i]) text[i] = (char)0xff;
+    json_text(json, NULL, text);
+}
+
+/* The length of the longest key. */
+static size_t longest_key(const struct groups *groups)
+{
+    struct field field;
+    size_t longest = 0;
+    for (uint64_t g = 0; g < groups->count; g++)
+        for (int k = 0; k < groups->key_count; k++) {
+            key_field(groups, k, g, &field);
+            if (field.n > longest) longest = field.n;
+        }
+    return longest;
+}
+
+static void json_group(struct json *json, const struct groups *groups, uint64_t g, char *text)
+{
+    struct field field;
+    json_open(json, NULL, '{');
+    json_open(json, "key", '[');
+    for (int k = 0; k < groups->key_count; k++) {
+        key_field(groups, k, g, &field);
+        if (groups->table.columns[groups->keys[k]].kind == TABLE_STRINGS)
+            json_key(json, &field, text);
+        else
+            json_literal(json, NULL, field.number);
+    }
+    json_close(json, ']');
+    for (int v = 0; v < groups->value_count; v++) {
+        value_field(&groups->values[v], g, &field);
+        json_literal(json, groups->values[v].name, field.number);
+    }
+    json_close(json, '}');
+}
+
+int groups_print_json(const struct job *job, const struct groups *groups)
+{
+    struct json json = { .to = stdout };
+    const size_t room = longest_key(groups) + 1;
+    char *text = malloc(room);
+    if (!text) return job_no_memory(job, room, "a key");
+    json_open(&json, NULL, '{');
+    json_text(&json, "input", job->input);
+    json_open(&json, "by", '[');
+    for (int k = 0; k < groups->key_count; k++)
+        json_text(&json, NULL, groups->table.columns[groups->keys[k]].word);
+    json_close(&json, ']');
+    json_open(&json, "by_types", '[');
+    for (int k = 0; k < groups->key_count; k++) {
+        const struct table_column *c = &groups->table.columns[groups->keys[k]];
+        json_text(&json, NULL, c->kind == TABLE_STRINGS ? "strings" : ech_dtype_name(c->dtype));
+    }
+    json_close(&json, ']');
+    if (groups->value >= 0) {
+        const struct table_column *c = &groups->table.columns[groups->value];
+        json_text(&json, "column", c->word);
+        json_text(&json, "type", ech_dtype_name(c->dtype));
+    }
+    json_header(&json, &job->column);
+    json_count(&json, "n", job->column.n);
+    json_open(&json, "groups", '[');
+    for (uint64_t g = 0; g < groups->count; g++) json_group(&json, groups, g, text);
+    json_close(&json, ']');
+    json_close(&json, '}');
+    putchar('\n');
+    free(text);
+    return EXIT_DONE;
+}

@@ -1,0 +1,256 @@
+/*
+ * table.c - loads several columns of one text: their header, their kinds, their numbers.
+ *
+ * Each column is parsed by the reader of one column, so that a file has the same numbers and the
+ * same errors for all subcommands.  The text is read once.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "table.h"
+#include "table_read.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+int table_add(struct table *table, const char *word, enum table_kind kind, int type)
+{
+    for (int i = 0; i < table->count; i++) {
+        const struct table_column *c = &table->columns[i];
+        const bool same = word && c->word ? strcmp(word, c->word) == 0 : word == c->word;
+        if (same && c->kind == kind && c->type == type) return i;
+    }
+    if (table->count == TABLE_COLUMNS) {
+        cli_fail(EXIT_BAD, "more than %d columns are selected", TABLE_COLUMNS);
+        return -1;
+    }
+    table->columns[table->count] =
+        (struct table_column){ .word = word, .kind = kind, .type = type };
+    return table->count++;
+}
+
+void table_free(struct table *table)
+{
+    for (int i = 0; i < table->count; i++) {
+        free(table->columns[i].keys);
+        free(table->columns[i].offsets);
+        free(table->columns[i].bytes);
+    }
+    table->count = 0;
+}
+
+int table_check_string(bool string, const struct job_words *words)
+{
+    if (string && words->type)
+        return cli_fail(EXIT_BAD, "--string cannot be combined with --type, the type of numbers");
+    return EXIT_DONE;
+}
+
+/* ---- Rows and columns ---- */
+
+/* Sets column->lines and column->n. */
+static int find_rows(struct job *job)
+{
+    struct io_column *c = &job->column;
+    const char *at = c->text + c->head_bytes, *end = c->text + c->text_bytes;
+    uint64_t n = 0;
+    for (const char *p = at; p < end; n++) p = (const char *)memchr(p, '\n', (size_t)(end - p)) + 1;
+    c->lines = malloc((size_t)n * sizeof *c->lines + 1);
+    if (!c->lines) return job_no_memory(job, n * sizeof *c->lines, "its lines");
+    for (c->n = 0; at < end; c->n++) {
+        c->lines[c->n] = (uint64_t)(at - c->text);
+        at = (const char *)memchr(at, '\n', (size_t)(end - at)) + 1;
+    }
+    return EXIT_DONE;
+}
+
+/* Finds the columns.  The first line is a header if it is one for any of the columns. */
+static int find_columns(struct job *job, const struct io_hints *hints, struct table *table)
+{
+    struct io_column *c = &job->column;
+    struct io_error error;
+    size_t head = c->head_bytes;
+    for (int i = 0; i < table->count; i++) {
+        struct io_column copy = *c;
+        struct io_field field = hints->field;
+        field.column = table->columns[i].word;
+        const io_status status =
+            io_find_field(&copy, &field, job->input, &table->columns[i].cut, &error);
+        if (status != IO_OK) return cli_fail_io(status, &error);
+        if (copy.head_bytes > head) head = copy.head_bytes;
+        if (field.column) table->delimiter = table->columns[i].cut.delimiter;
+    }
+    c->head_bytes = head;
+    return EXIT_DONE;
+}
+
+/* Whether a column is text: neither of its first two values that are not empty is a number. */
+static bool is_text(const struct io_column *c, const struct table_column *column)
+{
+    int seen = 0;
+    for (uint64_t i = 0; i < c->n && seen < 2; i++) {
+        const char *at, *end, *fault;
+        double ignored;
+        table_cut(c, column, i, &at, &end, &fault);
+        if (!at) return true; /* the reader of strings reports the line */
+        while (at < end && (*at == ' ' || *at == '\t' || *at == '\r')) at++;
+        if (at == end) continue;
+        if (io_parse_float(at, end, &ignored) == IO_NUMBER_OK) return false;
+        seen++;
+    }
+    return seen > 0;
+}
+
+/* ---- Numbers ---- */
+
+static int read_numbers(struct job *job, const struct io_hints *hints, size_t mark,
+                        struct table_column *column)
+{
+    struct io_error error;
+    struct io_hints own = *hints;
+    struct io_column copy = job->column;
+    own.dtype = column->type;
+    own.field.column = column->word;
+    if (copy.head_bytes > mark) own.field.header = IO_HEADER_YES;
+    copy.head_bytes = mark;
+    copy.lines = NULL;
+    copy.keys = NULL;
+    const io_status status = io_text_parse(&copy, &own, job->input, &job->progress.io, &error);
+    free(copy.lines);
+    if (status != IO_OK) {
+        free(copy.keys);
+        return cli_fail_io(status, &error);
+    }
+    column->keys = copy.keys;
+    column->dtype = copy.dtype;
+    return EXIT_DONE;
+}
+
+/* ---- Load ---- */
+
+static int load_text(struct job *job, struct io_source *source, const struct io_hints *hints,
+                     struct table *table)
+{
+    struct io_error error;
+    struct io_column *c = &job->column;
+    c->format = IO_TEXT;
+    c->dtype = ECH_F64;
+    const io_status status = io_text_read(source, c, &error);
+    if (status != IO_OK) return cli_fail_io(status, &error);
+    const size_t mark = c->head_bytes;
+    int code = find_columns(job, hints, table);
+    if (code == EXIT_DONE) code = find_rows(job);
+    for (int i = 0; i < table->count && code == EXIT_DONE; i++) {
+        struct table_column *column = &table->columns[i];
+        if (column->kind == TABLE_GUESS)
+            column->kind = is_text(c, column) ? TABLE_STRINGS : TABLE_NUMBERS;
+        code = column->kind == TABLE_STRINGS ? table_read_strings(job, column)
+                                             : read_numbers(job, hints, mark, column);
+    }
+    return code;
+}
+
+/* Whether the first bytes are printable; a UTF-8 character may have any byte of 128 or more. */
+static bool looks_like_text(const struct io_source *source)
+{
+    for (size_t i = 0; i < source->ahead_bytes; i++) {
+        const unsigned char c = source->ahead[i];
+        if (c < ' ' && c != '\t' && c != '\n' && c != '\r') return false;
+    }
+    return true;
+}
+
+/* Determines the format, as io_detect() does.  Words without numbers are text, too, and a .npy
+ * array may have fields, which --column selects. */
+static int detect(struct io_source *source, struct io_hints *hints, io_format *format)
+{
+    struct io_error error;
+    static const unsigned char npy[] = { 0x93, 'N', 'U', 'M', 'P', 'Y' };
+    int dtype, known = hints->format < 0 ? io_format_from_extension(source->name) : hints->format;
+    if (known < 0) {
+        const io_status status = io_look(source, &error);
+        if (status != IO_OK) return cli_fail_io(status, &error);
+        if (source->ahead_bytes >= sizeof npy && memcmp(source->ahead, npy, sizeof npy) == 0)
+            known = IO_NPY;
+        else if (hints->dtype < 0 && looks_like_text(source))
+            known = IO_TEXT;
+    }
+    if (known >= 0) hints->format = known;
+    struct io_hints own = *hints;
+    if (known == IO_NPY) own.field.column = NULL;
+    const io_status status = io_detect(source, &own, format, &dtype, &error);
+    return status == IO_OK ? EXIT_DONE : cli_fail_io(status, &error);
+}
+
+/* The columns of a .npy array or of raw numbers. */
+static int load_array(struct job *job, struct io_source *source, const struct io_hints *hints,
+                      struct table *table)
+{
+    struct io_error error;
+    struct io_hints own = *hints;
+    own.dimensions = job->dimensions;
+    own.field.column = NULL;
+    own.records = job->records ? &table->records : NULL;
+    const io_status status = io_load_column(source, &own, &job->column, &error);
+    if (status != IO_OK) return cli_fail_io(status, &error);
+    if (job->column.npy.records) return table_read_records(job, table);
+    for (int i = 0; i < table->count; i++) {
+        struct table_column *column = &table->columns[i];
+        if (column->word)
+            return cli_fail(EXIT_BAD, "%s: the format is %s, but column \"%s\" is selected",
+                            job->input, io_format_name(job->column.format), column->word);
+        if (column->kind == TABLE_STRINGS)
+            return cli_fail(EXIT_BAD, "%s: the format is %s, but only text has strings", job->input,
+                            io_format_name(job->column.format));
+        column->kind = TABLE_NUMBERS;
+    }
+    return EXIT_DONE;
+}
+
+int table_load(struct job *job, const struct job_words *words, struct table *table)
+{
+    struct io_source source;
+    struct io_error error;
+    struct io_hints hints;
+    struct job_words own = *words;
+    io_format format = IO_TEXT;
+    for (int i = 0; i < table->count && !own.column; i++) own.column = table->columns[i].word;
+    int code = job_hints(&own, &hints);
+    if (code != EXIT_DONE) return code;
+    stage_begin(job, STAGE_READ);
+    const io_status status = io_open(&source, job->input, &error);
+    if (status != IO_OK) return cli_fail_io(status, &error);
+    job->input = source.name;
+    source.progress = &job->progress.io;
+    code = detect(&source, &hints, &format);
+    if (code == EXIT_DONE)
+        code = format == IO_TEXT ? load_text(job, &source, &hints, table)
+                                 : load_array(job, &source, &hints, table);
+    io_close(&source);
+    cli_progress_end(&job->progress);
+    const struct io_column *c = &job->column;
+    stage_end(job, STAGE_READ, c->npy.header_bytes + (c->text ? c->text_bytes : c->keys_bytes));
+    return code;
+}
+
+int table_load_one(struct job *job, const struct job_words *words, bool string, struct table *table)
+{
+    struct io_column *c = &job->column;
+    int type, code = cli_parse_dtype(words->type, &type);
+    if (code != EXIT_DONE) return code;
+    const enum table_kind kind = string ? TABLE_STRINGS : type < 0 ? TABLE_GUESS : TABLE_NUMBERS;
+    table_add(table, words->column, kind, type);
+    code = table_load(job, words, table);
+    if (code != EXIT_DONE || !c->text) return code;
+    struct table_column *column = &table->columns[0];
+    if (column->kind == TABLE_STRINGS) {
+        stage_begin(job, STAGE_WORK);
+        code = table_rank(job, column);
+        stage_end(job, STAGE_WORK, 0);
+        job->strings = true;
+    }
+    c->keys = column->keys;
+    c->dtype = column->dtype;
+    c->keys_bytes = (size_t)c->n * ech_dtype_bytes(c->dtype);
+    column->keys = NULL;
+    return code;
+}

@@ -1,0 +1,23 @@
+/*
+ * table_read.h - reads columns of strings from a text, and columns from an array of records.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef ECHELON_CLI_TABLE_READ_H
+#define ECHELON_CLI_TABLE_READ_H
+
+#include "table.h"
+
+/* Sets [*at, *end) to the column of row i, without its quotes.  If the row does not have it, *at
+ * becomes NULL.  *fault is the reason if its quotes are malformed, otherwise NULL.  Returns what
+ * io_cut_line() returns. */
+uint64_t table_cut(const struct io_column *c, const struct table_column *column, uint64_t i,
+                   const char **at, const char **end, const char **fault);
+
+/* Reads the strings of a column of a text.  Returns EXIT_DONE, or an exit code after a message. */
+int table_read_strings(struct job *job, struct table_column *column);
+
+/* Reads the columns of the table from the array of records in job->column. */
+int table_read_records(struct job *job, struct table *table);
+
+#endif
