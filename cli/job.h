@@ -178,5 +178,9 @@ struct where {
 int where_parse(const char *what, const char *text, ech_dtype dtype, struct where *where);
 /* Fails if text is not a condition for any type; for a check before the input is read. */
 int where_check(const char *what, const char *text);
+/* Whether text is a number of a condition: decimal or hexadecimal. */
+bool where_is_number(const char *text);
+/* The length of the comparison sign at the beginning of text; 0 if there is none. */
+size_t where_sign(const char *text, ech_compare *compare);
 
 #endif

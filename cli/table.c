@@ -100,6 +100,50 @@ static bool is_text(const struct io_column *c, const struct table_column *column
     return seen > 0;
 }
 
+/* Whether column number of row i is neither empty nor begins as a number: 1 or 0; -1: the row does
+ * not have it. */
+static int is_name(const struct io_column *c, char delimiter, uint64_t number, uint64_t i)
+{
+    const struct table_column column = { .cut = { .number = number, .delimiter = delimiter } };
+    const char *at, *end, *fault;
+    table_cut(c, &column, i, &at, &end, &fault);
+    if (!at) return -1;
+    while (at < end && (*at == ' ' || *at == '\t' || *at == '\r')) at++;
+    if (at < end && (*at == '-' || *at == '+')) at++;
+    if (at < end && *at == '.') at++;
+    return at < end && !(*at >= '0' && *at <= '9');
+}
+
+/* If all selected columns are text, none of them decides whether the first line is a header: it is
+ * one if all its columns are names, and the second line has a number. */
+static void find_header(const struct io_hints *hints, struct io_column *c,
+                        const struct table *table)
+{
+    enum { MOST = 256 }; /* columns that are compared */
+    bool text = table->count > 0 && hints->field.header == IO_HEADER_GUESS && c->n > 1;
+    for (int i = 0; i < table->count && text; i++) {
+        const struct table_column *column = &table->columns[i];
+        text = column->word && column->kind != TABLE_NUMBERS &&
+               (column->kind == TABLE_STRINGS || is_text(c, column));
+    }
+    if (!text || io_has_header(c)) return;
+    bool number = false;
+    for (uint64_t k = 1; k <= MOST; k++) {
+        const int first = is_name(c, table->delimiter, k, 0);
+        if (first == 0) return;
+        if (first < 0) break;
+        const struct table_column column = { .cut = { .number = k,
+                                                      .delimiter = table->delimiter } };
+        const char *at, *end, *fault;
+        double ignored;
+        table_cut(c, &column, 1, &at, &end, &fault);
+        number |= at && io_parse_float(at, end, &ignored) == IO_NUMBER_OK;
+    }
+    if (!number) return;
+    c->head_bytes = (size_t)c->lines[1];
+    memmove(c->lines, c->lines + 1, (size_t)--c->n * sizeof *c->lines);
+}
+
 /* ---- Numbers ---- */
 
 static int read_numbers(struct job *job, const struct io_hints *hints, size_t mark,
@@ -139,6 +183,7 @@ static int load_text(struct job *job, struct io_source *source, const struct io_
     const size_t mark = c->head_bytes;
     int code = find_columns(job, hints, table);
     if (code == EXIT_DONE) code = find_rows(job);
+    if (code == EXIT_DONE) find_header(hints, c, table);
     for (int i = 0; i < table->count && code == EXIT_DONE; i++) {
         struct table_column *column = &table->columns[i];
         if (column->kind == TABLE_GUESS)
@@ -206,15 +251,28 @@ static int load_array(struct job *job, struct io_source *source, const struct io
     return EXIT_DONE;
 }
 
+/* Checks the words of all columns with the options of the text. */
+static int parse_hints(const struct job_words *words, const struct table *table,
+                       struct io_hints *hints)
+{
+    struct job_words own = *words;
+    bool selected = false;
+    int code = EXIT_DONE;
+    for (int i = 0; i < table->count && code == EXIT_DONE; i++) {
+        own.column = table->columns[i].word;
+        selected |= own.column != NULL;
+        if (own.column) code = job_hints(&own, hints);
+    }
+    return selected ? code : job_hints(words, hints);
+}
+
 int table_load(struct job *job, const struct job_words *words, struct table *table)
 {
     struct io_source source;
     struct io_error error;
     struct io_hints hints;
-    struct job_words own = *words;
     io_format format = IO_TEXT;
-    for (int i = 0; i < table->count && !own.column; i++) own.column = table->columns[i].word;
-    int code = job_hints(&own, &hints);
+    int code = parse_hints(words, table, &hints);
     if (code != EXIT_DONE) return code;
     stage_begin(job, STAGE_READ);
     const io_status status = io_open(&source, job->input, &error);
