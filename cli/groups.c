@@ -24,6 +24,7 @@ int groups_plan(struct groups *groups, const struct cli_list *by, bool string,
     if (needs_value && !words->column)
         return cli_fail(EXIT_BAD, "--by needs --column, which selects the numbers");
     groups->value = -1;
+    groups->table.has_string = true;
     for (int i = 0; i < by->count; i++) {
         const char *word = by->words[i];
         if (!*word || strspn(word, "0") == strlen(word))
@@ -118,7 +119,7 @@ int groups_load(struct job *job, const struct job_words *words, struct groups *g
     stage_begin(job, STAGE_WORK);
     for (int i = 0; i < groups->key_count && code == EXIT_DONE; i++) {
         struct table_column *c = &table->columns[groups->keys[i]];
-        if (c->kind == TABLE_STRINGS && !c->keys) code = table_rank(job, c);
+        if (c->kind == TABLE_STRINGS && !c->keys) code = table_rank(job, c, job->column.n);
     }
     if (code == EXIT_DONE) code = sort_rows(job, groups);
     if (code == EXIT_DONE) code = find_groups(job, groups);

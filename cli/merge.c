@@ -14,12 +14,13 @@
 static struct {
     struct job_words job;
     const char *order;
-    bool reverse;
+    bool reverse, string;
 } set;
 
 static const struct option options[] = {
     JOB_OUTPUT_OPTION(set.job),
     { 'r', "reverse", NULL, &set.reverse, "the files are, and the output is, in descending order" },
+    TABLE_STRING_OPTION(set.string),
     JOB_TYPE_OPTIONS(set.job),
     { 0, "order", "ORDER", &set.order,
       "order of floats: nan-last, with -0 = +0 (default), or\ntotal: IEEE 754 totalOrder" },
@@ -146,7 +147,11 @@ static int run(int count, char **operands)
                                        .descending = set.reverse },
                              .options = { .size = sizeof job.options, .descending = set.reverse } };
     int code = runs_name(&job.runs, count, operands);
+    if (code == EXIT_DONE) code = table_check_string(set.string, &set.job);
+    if (code == EXIT_DONE && set.string && set.order)
+        code = cli_fail(EXIT_BAD, "--string cannot be combined with --order, the order of floats");
     if (code == EXIT_DONE) code = cli_parse_order(set.order, &job.runs.order);
+    job.runs.string = set.string;
     job.options.order = job.runs.order;
     if (code == EXIT_DONE) code = job_run(&job.runs.base, &set.job, merge_to);
     runs_free(&job.runs);

@@ -81,14 +81,15 @@ static int load(struct runs_job *job, const struct job_words *words)
 {
     for (int i = job->count; i-- > 0;) {
         job->base.input = job->names[i];
-        int code = job_load(&job->base, words);
-        if (code == EXIT_DONE) code = runs_check_sorted(job);
+        int code = runs_load_one(job, words, i);
+        if (code == EXIT_DONE && job->base.column.keys) code = runs_check_sorted(job);
         if (code != EXIT_DONE) return code;
         if (i == 0) break;
         job->columns[i] = job->base.column;
         memset(&job->base.column, 0, sizeof job->base.column);
     }
-    return runs_check_types(job);
+    const int code = job->text ? runs_rank(job) : EXIT_DONE;
+    return code == EXIT_DONE ? runs_check_types(job) : code;
 }
 
 /* Moves the numbers of the columns to the runs. */
@@ -112,6 +113,7 @@ static void make_runs(struct runs_job *job)
 int runs_load(struct runs_job *job, const struct job_words *words, struct io_output *output)
 {
     int code = load(job, words);
+    if (code == EXIT_DONE && job->text) code = job_plan_text(words);
     if (code == EXIT_DONE)
         code = job_plan_output(&job->base, words, output, job->base.column.dtype);
     if (code == EXIT_DONE) make_runs(job);
@@ -141,7 +143,12 @@ void runs_free(struct runs_job *job)
     for (int i = 0; i < job->count; i++) {
         runs_free_run(&job->runs[i]);
         io_free_column(&job->columns[i]);
+        free(job->strings[i].offsets);
+        free(job->strings[i].bytes);
     }
+    free(job->all.keys);
+    free(job->all.offsets);
+    free(job->all.bytes);
 }
 
 /* ---- Output ---- */

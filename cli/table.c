@@ -147,8 +147,9 @@ static void find_header(const struct io_hints *hints, struct io_column *c,
 /* ---- Numbers ---- */
 
 static int read_numbers(struct job *job, const struct io_hints *hints, size_t mark,
-                        struct table_column *column)
+                        struct table_column *column, bool recommend)
 {
+    static const char advice[] = "; --string compares the values as text";
     struct io_error error;
     struct io_hints own = *hints;
     struct io_column copy = job->column;
@@ -162,6 +163,9 @@ static int read_numbers(struct job *job, const struct io_hints *hints, size_t ma
     free(copy.lines);
     if (status != IO_OK) {
         free(copy.keys);
+        const size_t used = strlen(error.text);
+        if (recommend && strstr(error.text, "not a number") && used + sizeof advice < sizeof error)
+            memcpy(error.text + used, advice, sizeof advice);
         return cli_fail_io(status, &error);
     }
     column->keys = copy.keys;
@@ -186,10 +190,11 @@ static int load_text(struct job *job, struct io_source *source, const struct io_
     if (code == EXIT_DONE) find_header(hints, c, table);
     for (int i = 0; i < table->count && code == EXIT_DONE; i++) {
         struct table_column *column = &table->columns[i];
-        if (column->kind == TABLE_GUESS)
-            column->kind = is_text(c, column) ? TABLE_STRINGS : TABLE_NUMBERS;
-        code = column->kind == TABLE_STRINGS ? table_read_strings(job, column)
-                                             : read_numbers(job, hints, mark, column);
+        const bool guess = column->kind == TABLE_GUESS;
+        if (guess) column->kind = is_text(c, column) ? TABLE_STRINGS : TABLE_NUMBERS;
+        code = column->kind == TABLE_STRINGS
+                   ? table_read_strings(job, column)
+                   : read_numbers(job, hints, mark, column, guess && table->has_string);
     }
     return code;
 }
@@ -297,12 +302,13 @@ int table_load_one(struct job *job, const struct job_words *words, bool string, 
     if (code != EXIT_DONE) return code;
     const enum table_kind kind = string ? TABLE_STRINGS : type < 0 ? TABLE_GUESS : TABLE_NUMBERS;
     table_add(table, words->column, kind, type);
+    table->has_string = true;
     code = table_load(job, words, table);
     if (code != EXIT_DONE || !c->text) return code;
     struct table_column *column = &table->columns[0];
     if (column->kind == TABLE_STRINGS) {
         stage_begin(job, STAGE_WORK);
-        code = table_rank(job, column);
+        code = table_rank(job, column, c->n);
         stage_end(job, STAGE_WORK, 0);
         job->strings = true;
     }

@@ -42,6 +42,7 @@ struct table {
     int count;
     struct io_records records; /* the fields of a structured .npy array */
     char delimiter;            /* 0: blanks */
+    bool has_string;           /* the subcommand has --string, which errors may recommend */
 };
 
 /* Adds a column, or finds the one with this word and kind.  Returns its position; -1 after a
@@ -61,8 +62,8 @@ void table_free(struct table *table);
 int table_load_one(struct job *job, const struct job_words *words, bool string,
                    struct table *table);
 
-/* Writes the ranks of the strings to keys, as u32 or u64: equal strings have equal ranks. */
-int table_rank(struct job *job, struct table_column *column);
+/* Writes the ranks of the n strings to keys, as u32 or u64: equal strings have equal ranks. */
+int table_rank(struct job *job, struct table_column *column, uint64_t n);
 
 /* The name [*at, *end) of a column: in the header line, empty without one, or of a field. */
 void table_title(const struct job *job, const struct table_column *column, const char **at,

@@ -222,9 +222,8 @@ static uint64_t position(const void *order, bool wide, uint64_t i)
     return wide ? ((const uint64_t *)order)[i] : ((const uint32_t *)order)[i];
 }
 
-int table_rank(struct job *job, struct table_column *column)
+int table_rank(struct job *job, struct table_column *column, uint64_t n)
 {
-    const uint64_t n = job->column.n;
     const bool wide = n > UINT32_MAX;
     column->dtype = wide ? ECH_U64 : ECH_U32;
     const size_t bytes = (size_t)n * ech_dtype_bytes(column->dtype);
