@@ -138,6 +138,16 @@ void groups_free(struct groups *groups)
 
 /* ---- Output ---- */
 
+int groups_check(const struct groups *groups)
+{
+    for (int i = 0; i < groups->value_count; i++)
+        for (int k = 0; k < i; k++)
+            if (strcmp(groups->values[i].name, groups->values[k].name) == 0)
+                return cli_fail(EXIT_BAD, "two columns of the output would be %s; give it once",
+                                groups->values[i].name);
+    return EXIT_DONE;
+}
+
 /* Text that is collected before it is written, because it may have to be quoted. */
 struct field {
     const char *at;

@@ -45,6 +45,8 @@ int groups_plan(struct groups *groups, const struct cli_list *by, bool string,
 int groups_load(struct job *job, const struct job_words *words, struct groups *groups);
 /* The row that is at place i in the order of the groups. */
 uint64_t groups_row(const struct groups *groups, uint64_t i);
+/* Fails if two values have the same name. */
+int groups_check(const struct groups *groups);
 /* Writes a line per group: its keys, then its values; after a header line if the input has one. */
 int groups_write(struct job *job, struct io_output *output, const struct groups *groups);
 /* Prints the same as an object of JSON on standard output. */

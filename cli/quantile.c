@@ -172,6 +172,7 @@ static int quantiles_by_to(struct job *job, struct io_output *output)
         value->results = plan.results + i * ech_dtype_bytes(plan.dtype);
         value->stride = plan.count;
     }
+    if (code == EXIT_DONE) code = groups_check(groups);
     if (code == EXIT_DONE && !set.job.json) code = groups_write(job, output, groups);
     cli_progress_end(&job->progress);
     if (code == EXIT_DONE && set.job.json) code = groups_print_json(job, groups);

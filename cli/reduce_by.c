@@ -190,25 +190,13 @@ static int reduce_one(struct job *job, int i)
     return EXIT_DONE;
 }
 
-/* min and minmax would be two columns, and two members of JSON, with one name. */
-static int check_names(void)
-{
-    const struct groups *groups = &plan.groups;
-    for (int i = 0; i < groups->value_count; i++)
-        for (int k = 0; k < i; k++)
-            if (strcmp(groups->values[i].name, groups->values[k].name) == 0)
-                return cli_fail(EXIT_BAD, "%s is a result of two operations; give one of them",
-                                groups->values[i].name);
-    return EXIT_DONE;
-}
-
 int reduce_by_to(struct job *job, struct io_output *output)
 {
     int code = groups_load(job, &plan.words->job, &plan.groups);
     stage_begin(job, STAGE_WORK);
     for (int i = 0; i < plan.count && code == EXIT_DONE; i++) code = reduce_one(job, i);
     stage_end(job, STAGE_WORK, 0);
-    if (code == EXIT_DONE) code = check_names();
+    if (code == EXIT_DONE) code = groups_check(&plan.groups);
     if (code != EXIT_DONE) return code;
     if (!plan.words->job.json) return groups_write(job, output, &plan.groups);
     cli_progress_end(&job->progress);

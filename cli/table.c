@@ -211,8 +211,11 @@ static bool looks_like_text(const struct io_source *source)
 
 /* Determines the format, as io_detect() does.  Words without numbers are text, too, and a .npy
  * array may have fields, which --column selects. */
-static int detect(struct io_source *source, struct io_hints *hints, io_format *format)
+static int detect(struct io_source *source, struct io_hints *hints, const struct table *table,
+                  io_format *format)
 {
+    bool strings = false;
+    for (int i = 0; i < table->count; i++) strings |= table->columns[i].kind == TABLE_STRINGS;
     struct io_error error;
     static const unsigned char npy[] = { 0x93, 'N', 'U', 'M', 'P', 'Y' };
     int dtype, known = hints->format < 0 ? io_format_from_extension(source->name) : hints->format;
@@ -221,7 +224,7 @@ static int detect(struct io_source *source, struct io_hints *hints, io_format *f
         if (status != IO_OK) return cli_fail_io(status, &error);
         if (source->ahead_bytes >= sizeof npy && memcmp(source->ahead, npy, sizeof npy) == 0)
             known = IO_NPY;
-        else if (hints->dtype < 0 && looks_like_text(source))
+        else if (strings || (hints->dtype < 0 && looks_like_text(source)))
             known = IO_TEXT;
     }
     if (known >= 0) hints->format = known;
@@ -246,8 +249,11 @@ static int load_array(struct job *job, struct io_source *source, const struct io
     for (int i = 0; i < table->count; i++) {
         struct table_column *column = &table->columns[i];
         if (column->word)
-            return cli_fail(EXIT_BAD, "%s: the format is %s, but column \"%s\" is selected",
-                            job->input, io_format_name(job->column.format), column->word);
+            return cli_fail(EXIT_BAD,
+                            "%s: the format is %s, but column \"%s\" is selected; only text%s "
+                            "columns",
+                            job->input, io_format_name(job->column.format), column->word,
+                            job->records ? " and structured arrays have" : " has");
         if (column->kind == TABLE_STRINGS)
             return cli_fail(EXIT_BAD, "%s: the format is %s, but only text has strings", job->input,
                             io_format_name(job->column.format));
@@ -284,7 +290,7 @@ int table_load(struct job *job, const struct job_words *words, struct table *tab
     if (status != IO_OK) return cli_fail_io(status, &error);
     job->input = source.name;
     source.progress = &job->progress.io;
-    code = detect(&source, &hints, &format);
+    code = detect(&source, &hints, table, &format);
     if (code == EXIT_DONE)
         code = format == IO_TEXT ? load_text(job, &source, &hints, table)
                                  : load_array(job, &source, &hints, table);
