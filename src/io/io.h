@@ -5,8 +5,9 @@
  *     format.c   determines the format of a file; loads a column
  *     npy.c      reads and writes the header of a .npy file
  *     number.c   converts a number from and to text
- *     field.c    one of several columns of a line
- *     text.c     a column of numbers from lines of text
+ *     record.c   lines, or records of CSV
+ *     field.c    one of several columns of a record
+ *     text.c     a column of numbers from records of text
  *     key.c      the order of keys, byte order, half precision
  *     output.c   writes a file completely or not at all
  *     temporary.c  temporary files, and a folder for the files of another program
@@ -24,6 +25,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 #include <sys/types.h>
 
 typedef enum io_status {
@@ -207,8 +209,9 @@ struct io_column {
     unsigned char *header; /* only IO_NPY */
     char *text;            /* only IO_TEXT, as all following fields: the file; lines end in '\n' */
     size_t text_bytes;
-    size_t head_bytes; /* length of a byte order mark and the header line; 0: none */
-    uint64_t *lines;   /* [n] offsets of the lines in text */
+    size_t head_bytes; /* length of a byte order mark and the header; 0: none */
+    uint64_t *lines;   /* [n] offsets of the records in text */
+    char delimiter;    /* records are those of CSV with this delimiter; 0: every line is a record */
 };
 
 typedef enum io_header {
@@ -283,34 +286,65 @@ const char *io_npy_descr(ech_dtype dtype);
 io_status io_npy_load(struct io_source *source, const struct io_hints *hints,
                       struct io_column *column, struct io_error *error);
 
+/* ---- Records of text: record.c ---- */
+
+/*
+ * Returns the newline that ends the record of CSV at at, or end if [at, end) has only a part of it.
+ * A newline between quotes does not end a record; delimiter 0: quotes have no meaning.  If
+ * [at, end) ends between quotes, *open is the opening one, otherwise NULL.
+ */
+const char *io_record_end(const char *at, const char *end, char delimiter, const char **open);
+
+/* The size of the record of column->text at the offset, with its newline. */
+static inline size_t io_record_bytes(const struct io_column *column, uint64_t offset)
+{
+    const char *at = column->text + offset, *end = column->text + column->text_bytes, *open;
+    const char *newline = column->delimiter ? io_record_end(at, end, column->delimiter, &open)
+                                            : (const char *)memchr(at, '\n', (size_t)(end - at));
+    return (size_t)(newline + 1 - at);
+}
+
+/* The number of the line that contains at, or in which record i begins, from 1. */
+uint64_t io_line_at(const struct io_column *column, const char *at);
+uint64_t io_line_number(const struct io_column *column, uint64_t i);
+
 /* ---- Columns of text: field.c ---- */
 
-/* The column of a line that contains the number. */
+/* The column of a record that contains the number. */
 struct io_cut {
-    uint64_t number; /* of the column, from 1; 0: the whole line */
+    uint64_t number; /* of the column, from 1; 0: the whole record */
     char delimiter;  /* 0: blanks */
 };
 
-/* Reduces the line [*at, *end) to the selected column without its quotes.  Returns the number of
- * the column, or the number of columns of the line if it has fewer.  If the quotes of a column are
- * malformed, sets *fault to the reason and returns the number of that column; otherwise *fault is
- * NULL. */
-uint64_t io_cut_line(const struct io_cut *cut, const char **at, const char **end,
-                     const char **fault);
+/* Reduces the record [*at, *end) to the selected column without its quotes.  Returns the number of
+ * the column, or the number of columns of the record if it has fewer.  If the quotes of a column
+ * are malformed, sets *fault to the reason and *at to that column, of which it returns the number;
+ * otherwise *fault is NULL. */
+uint64_t io_cut_record(const struct io_cut *cut, const char **at, const char **end,
+                       const char **fault);
 
-/* Determines the column and the delimiter from the first line of the text.  If that line is a
- * header, sets column->head_bytes to its end.  By default, it is a header if the column is a
- * name, or if it is text that does not begin as a number, above a number. */
-io_status io_find_field(struct io_column *column, const struct io_field *field, const char *name,
-                        struct io_cut *cut, struct io_error *error);
+/* The first of tab, comma and semicolon that occurs in the first record, outside quotes, of
+ * [at, end), which ends in a newline; 0: none. */
+char io_find_delimiter(const char *at, const char *end);
+
+/* Determines the column and the delimiter from the first record of the text, and sets
+ * column->delimiter if the text has quotes.  If that record is a header, sets column->head_bytes to
+ * its end.  By default, it is a header if the column is a name, or if it is text that does not
+ * begin as a number, above a number. */
+io_status io_find_field(struct io_column *column, const struct io_field *field, bool quotes,
+                        const char *name, struct io_cut *cut, struct io_error *error);
+
+/* Fails because the quote at open is not closed, with its line and its column in the record at. */
+io_status io_fail_quote(const struct io_column *column, char delimiter, const char *at,
+                        const char *open, const char *name, struct io_error *error);
 
 /* ---- Text: text.c ---- */
 
-/* Whether the first line is a header: the head is not empty and not only a byte order mark. */
+/* Whether the first record is a header: the head is not empty and not only a byte order mark. */
 bool io_has_header(const struct io_column *column);
 /* Reads the text into column->text; every line ends in '\n'. */
 io_status io_text_read(struct io_source *source, struct io_column *column, struct io_error *error);
-/* Sets column->n and column->lines. */
+/* Sets column->n and column->lines according to column->delimiter. */
 io_status io_text_lines(struct io_column *column, const char *name, struct io_error *error);
 /* Parses column->text.  If hints->dtype is -1, chooses the type. */
 io_status io_text_parse(struct io_column *column, const struct io_hints *hints, const char *name,
