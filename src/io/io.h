@@ -1,7 +1,7 @@
 /*
  * io/io.h - reads a column of numbers from a .npy, raw or text file, and writes one atomically.
  *
- *     source.c   bytes of a file, a pipe or memory, with look-ahead
+ *     source.c   bytes of a file, a pipe or memory, with look-ahead; decompresses them
  *     format.c   determines the format of a file; loads a column
  *     npy.c      reads and writes the header of a .npy file
  *     number.c   converts a number from and to text
@@ -52,6 +52,7 @@ io_status io_no_memory(struct io_error *error, const char *name, uint64_t bytes,
 /*
  * Fails if a matrix that needs need bytes of memory is too large for the number of bytes that were
  * read: more than 1 GiB and per_byte bytes per byte.  A short file with a large header is invalid.
+ * For a compressed file, input_bytes counts the bytes that were decompressed.
  */
 io_status io_check_memory(struct io_error *error, const char *name, uint64_t rows, uint64_t cols,
                           uint64_t need, uint64_t input_bytes, uint64_t per_byte);
@@ -75,20 +76,30 @@ enum {
 /* ---- Source: source.c ---- */
 
 struct io_source {
-    int fd;                     /* -1: all bytes are in ahead */
-    const char *name;           /* for messages; "standard input" for "-" */
-    uint64_t size;              /* remaining bytes when it was opened; 0: unknown */
-    const unsigned char *ahead; /* bytes that were read but not yet consumed */
+    int fd;                       /* -1: all bytes are in ahead */
+    const char *name;             /* for messages; "standard input" for "-" */
+    uint64_t size;                /* remaining bytes when it was opened; 0: unknown */
+    uint64_t file_bytes;          /* the same, but before decompression */
+    bool detect;                  /* the first bytes decide whether it is compressed */
+    const struct io_codec *codec; /* NULL: not compressed */
+    struct io_unpack *unpack;     /* NULL: no byte was decompressed */
+    const unsigned char *ahead;   /* bytes that were read but not yet consumed */
     size_t ahead_bytes;
     unsigned char look[IO_LOOK];
     const struct io_progress *progress; /* may be NULL */
 };
 
-/* path "-" is standard input. */
+/* path "-" is standard input.  If its first bytes are those of a compressed file, the source is the
+ * decompressed contents; not if the extension means raw elements, and .gz or .zst does not follow.
+ */
 io_status io_open(struct io_source *source, const char *path, struct io_error *error);
-/* Reads from memory, which the caller owns. */
+/* Reads from memory, which the caller owns.  To decompress it, set source->detect. */
 void io_open_memory(struct io_source *source, const char *name, const void *bytes, size_t n);
 void io_close(struct io_source *source);
+
+/* The bytes are raw elements, also if they begin as a compressed file.  Without effect if the
+ * extension is .gz or .zst.  Call it before the first byte is read. */
+void io_set_raw(struct io_source *source);
 
 /* Reads up to IO_LOOK bytes into source->ahead. */
 io_status io_look(struct io_source *source, struct io_error *error);
@@ -179,6 +190,10 @@ size_t io_format_key(ech_dtype dtype, const void *key, char *text);
 /* ---- A column of numbers: format.c ---- */
 
 typedef enum io_format { IO_NPY = 0, IO_RAW = 1, IO_TEXT = 2, IO_FORMATS = 3 } io_format;
+
+/* The extension of the file name without .gz or .zst; "" if there is none or it is long. */
+enum { IO_EXTENSION = 16 };
+void io_extension(const char *path, char text[IO_EXTENSION]);
 
 const char *io_format_name(io_format format);
 int io_format_from_name(const char *name);      /* -1: unknown */
@@ -362,15 +377,19 @@ struct io_output {
     bool unnamed;     /* the temporary file has no name */
     char *buffer;     /* [IO_BUFFER]; the first used bytes are not yet written */
     size_t used;
-    uint64_t written_bytes;
+    uint64_t written_bytes; /* before compression */
     const struct io_progress *progress;
-    uint64_t total_bytes; /* for progress; 0: unknown */
+    uint64_t total_bytes;         /* for progress; 0: unknown */
+    const struct io_codec *codec; /* NULL: not compressed; otherwise fd must not be written */
+    struct io_pack *pack;         /* NULL: no byte was compressed */
+    int threads;                  /* of the compression; 0: all */
 };
 
 /*
  * Opens path; "-" or NULL is standard output.  A regular file is written as a temporary file in the
  * same directory, which io_commit() links or renames to path.  Devices, pipes and open files such
  * as /dev/stdout are written directly.  A signal that ends the program removes the temporary file.
+ * If the extension is .gz or .zst, the file is compressed.
  */
 io_status io_create(struct io_output *output, const char *path, struct io_error *error);
 io_status io_write(struct io_output *output, const void *bytes, size_t n, struct io_error *error);
