@@ -81,20 +81,26 @@ static io_status read_input(struct io_unpack *u)
 
 static io_status bad_data(struct io_unpack *u, const char *fault)
 {
-    const char *format = u->codec->name;
-    const unsigned long long at = atomic_load(&u->taken) - u->in_bytes;
-    if (u->part_bytes)
-        return io_fail(&u->error, IO_FAIL, u->name, "the %s data is damaged before byte %llu: %s",
-                       format, at, fault);
-    if (u->parts)
-        return io_fail(&u->error, IO_FAIL, u->name,
-                       "bytes that are not %s data follow its end, before byte %llu (%s)", format,
-                       at, fault);
-    return io_fail(
-        &u->error, IO_FAIL, u->name,
-        "begins as a file of %s, but the data is invalid (%s); if these are raw elements, "
-        "give --format raw",
-        format, fault);
+    const char *format = u->codec->name, *advice = "";
+    const unsigned long long taken = atomic_load(&u->taken);
+    if (u->parts && !u->part_bytes)
+        return io_fail(
+            &u->error, IO_FAIL, u->name,
+            "bytes that are not %s data follow its end, within the first %llu bytes (%s)", format,
+            taken, fault);
+    if (!u->part_bytes && !io_codec_from_extension(u->name))
+        advice = "; if the file contains raw elements, give --format raw";
+    return io_fail(&u->error, IO_FAIL, u->name,
+                   "cannot decompress the %s data, within the first %llu bytes: %s%s", format,
+                   taken, fault, advice);
+}
+
+static io_status truncated(struct io_unpack *u)
+{
+    if (u->parts && !u->part_bytes) return bad_data(u, "they are incomplete");
+    return io_fail(&u->error, IO_FAIL, u->name,
+                   "is truncated: the %s data does not end within its %llu bytes", u->codec->name,
+                   (unsigned long long)atomic_load(&u->taken));
 }
 
 /* Decodes until a block is full, or the file ends.  *got: the bytes in the block. */
@@ -123,9 +129,7 @@ static io_status produce(struct io_unpack *u, unsigned char *block, size_t *got)
         } else if (step == IO_STEP_MEMORY) {
             status = io_fail(&u->error, IO_MEMORY, u->name, "out of memory: cannot decompress it");
         } else if (still && u->ended) {
-            status = io_fail(&u->error, IO_FAIL, u->name,
-                             "is truncated: the %s data does not end within its %llu bytes",
-                             u->codec->name, (unsigned long long)atomic_load(&u->taken));
+            status = truncated(u);
         }
     }
     *got = BLOCK_BYTES - flow.out_bytes;
