@@ -97,6 +97,7 @@ int job_load(struct job *job, const struct job_words *words)
     io_status status = io_open(&source, job->input, &error);
     if (status != IO_OK) return cli_fail_io(status, &error);
     job->input = source.name;
+    if (hints.format == IO_RAW && !job->records) io_set_raw(&source); /* --format raw is given */
     source.progress = &job->progress.io;
     status = io_load_column(&source, &hints, &job->column, &error);
     io_close(&source);
@@ -305,6 +306,7 @@ int job_run(struct job *job, const struct job_words *words,
         io_status status = io_create(&output, words->output, &error);
         if (status == IO_OK) {
             output.progress = &job->progress.io;
+            output.threads = job->threads;
             code = body(job, &output);
             io_discard(&output);
         } else {

@@ -52,7 +52,7 @@ int runs_check_sorted(const struct runs_job *job)
     io_format_key(c->dtype, key - bytes, before);
     return cli_fail(EXIT_BAD, "%s: not sorted: %s %llu is %s, after %s; sort the file first",
                     job->base.input, c->lines ? "line" : "element",
-                    (unsigned long long)(c->lines ? at + 1 + io_has_header(c) : at), now, before);
+                    (unsigned long long)(c->lines ? io_line_number(c, at) : at), now, before);
 }
 
 int runs_check_types(struct runs_job *job)
@@ -168,9 +168,7 @@ static io_status write_merged(const struct runs_job *job, struct io_output *outp
     for (size_t i = 0; i < job->runs[0].n && status == IO_OK; i++) {
         const struct io_column *c = column_of(job, (int)(places[i] >> PLACE_BITS));
         const size_t offset = (size_t)(places[i] & (((uint64_t)1 << PLACE_BITS) - 1));
-        const char *line = c->text + offset;
-        const char *newline = memchr(line, '\n', c->text_bytes - offset);
-        status = io_write(output, line, (size_t)(newline - line) + 1, error);
+        status = io_write(output, c->text + offset, io_record_bytes(c, offset), error);
     }
     return status;
 }

@@ -278,9 +278,7 @@ static io_status write_counts(struct io_output *output, const struct io_column *
         }
         status = io_write(output, text, used, error);
         if (!lines || status != IO_OK) continue;
-        const char *line = c->text + lines[i];
-        const char *newline = memchr(line, '\n', c->text_bytes - (size_t)lines[i]);
-        status = io_write(output, line, (size_t)(newline - line) + 1, error);
+        status = io_write(output, c->text + lines[i], io_record_bytes(c, lines[i]), error);
     }
     return status;
 }
