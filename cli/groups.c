@@ -185,20 +185,23 @@ static char delimiter_of(const struct groups *groups)
     return groups->table.delimiter ? groups->table.delimiter : ' ';
 }
 
-/* "sum(price)", or "size", which needs no column. */
+/* The name of a column, or "sum(price)", or "size", which needs no column. */
 static io_status write_title(const struct job *job, struct io_output *output,
-                             const struct groups *groups, const struct groups_value *value,
+                             const struct groups *groups, int column, const char *operation,
                              struct io_error *error)
 {
-    const char delimiter = delimiter_of(groups), *at, *end;
-    if (value->plain)
-        return table_write_field(output, delimiter, value->name, strlen(value->name), error);
-    table_title(job, &groups->table.columns[groups->value], &at, &end);
-    const size_t room = strlen(value->name) + (size_t)(end - at) + 3;
-    char *title = malloc(room);
-    if (!title) return io_no_memory(error, job->input, room, "the header");
-    const int n = snprintf(title, room, "%s(%.*s)", value->name, (int)(end - at), at);
-    const io_status status = table_write_field(output, delimiter, title, (size_t)n, error);
+    char *name = table_title(job, &groups->table.columns[column]), *title = NULL;
+    const size_t room = (name ? strlen(name) : 0) + strlen(operation) + 3;
+    if (name) title = malloc(room);
+    io_status status;
+    if (title) {
+        const int n = *operation ? snprintf(title, room, "%s(%s)", operation, name)
+                                 : snprintf(title, room, "%s", name);
+        status = table_write_field(output, delimiter_of(groups), title, (size_t)n, error);
+    } else {
+        status = io_no_memory(error, job->input, room, "the header");
+    }
+    free(name);
     free(title);
     return status;
 }
@@ -206,17 +209,18 @@ static io_status write_title(const struct job *job, struct io_output *output,
 static io_status write_header(const struct job *job, struct io_output *output,
                               const struct groups *groups, struct io_error *error)
 {
-    const char delimiter = delimiter_of(groups), *at, *end;
+    const char delimiter = delimiter_of(groups);
     io_status status = IO_OK;
     for (int k = 0; k < groups->key_count && status == IO_OK; k++) {
         if (k) status = io_write(output, &delimiter, 1, error);
-        table_title(job, &groups->table.columns[groups->keys[k]], &at, &end);
-        if (status == IO_OK)
-            status = table_write_field(output, delimiter, at, (size_t)(end - at), error);
+        if (status == IO_OK) status = write_title(job, output, groups, groups->keys[k], "", error);
     }
     for (int v = 0; v < groups->value_count && status == IO_OK; v++) {
+        const struct groups_value *value = &groups->values[v];
         status = io_write(output, &delimiter, 1, error);
-        if (status == IO_OK) status = write_title(job, output, groups, &groups->values[v], error);
+        if (status != IO_OK) break;
+        status = value->plain ? io_write(output, value->name, strlen(value->name), error)
+                              : write_title(job, output, groups, groups->value, value->name, error);
     }
     return status == IO_OK ? io_write(output, "\n", 1, error) : status;
 }

@@ -103,7 +103,7 @@ static int check_sorted(struct runs_job *job, int i, uint64_t first)
     return cli_fail(EXIT_BAD,
                     "%s: not sorted as text, by bytes: line %llu is \"%s\", after \"%s\"; sort the "
                     "file first",
-                    job->names[i], (unsigned long long)(at + 1 + io_has_header(c)),
+                    job->names[i], (unsigned long long)io_line_number(c, at),
                     show(job, first + at, now), show(job, first + at - 1, before));
 }
 

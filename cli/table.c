@@ -47,19 +47,17 @@ int table_check_string(bool string, const struct job_words *words)
 
 /* ---- Rows and columns ---- */
 
-/* Sets column->lines and column->n. */
-static int find_rows(struct job *job)
+/* Sets column->lines and column->n; mark is the size of a byte order mark. */
+static int find_rows(struct job *job, size_t mark)
 {
     struct io_column *c = &job->column;
-    const char *at = c->text + c->head_bytes, *end = c->text + c->text_bytes;
-    uint64_t n = 0;
-    for (const char *p = at; p < end; n++) p = (const char *)memchr(p, '\n', (size_t)(end - p)) + 1;
-    c->lines = malloc((size_t)n * sizeof *c->lines + 1);
-    if (!c->lines) return job_no_memory(job, n * sizeof *c->lines, "its lines");
-    for (c->n = 0; at < end; c->n++) {
-        c->lines[c->n] = (uint64_t)(at - c->text);
-        at = (const char *)memchr(at, '\n', (size_t)(end - at)) + 1;
-    }
+    struct io_error error;
+    const size_t head = c->head_bytes;
+    c->head_bytes = mark;
+    const io_status status = io_text_lines(c, job->input, &error);
+    c->head_bytes = head;
+    if (status != IO_OK) return cli_fail_io(status, &error);
+    if (head > mark) memmove(c->lines, c->lines + 1, (size_t)--c->n * sizeof *c->lines);
     return EXIT_DONE;
 }
 
@@ -69,13 +67,15 @@ static int find_columns(struct job *job, const struct io_hints *hints, struct ta
     struct io_column *c = &job->column;
     struct io_error error;
     size_t head = c->head_bytes;
+    const bool quotes = c->text_bytes && memchr(c->text, '"', c->text_bytes);
     for (int i = 0; i < table->count; i++) {
         struct io_column copy = *c;
         struct io_field field = hints->field;
         field.column = table->columns[i].word;
         const io_status status =
-            io_find_field(&copy, &field, job->input, &table->columns[i].cut, &error);
+            io_find_field(&copy, &field, quotes, job->input, &table->columns[i].cut, &error);
         if (status != IO_OK) return cli_fail_io(status, &error);
+        if (copy.delimiter) c->delimiter = copy.delimiter;
         if (copy.head_bytes > head) head = copy.head_bytes;
         if (field.column) table->delimiter = table->columns[i].cut.delimiter;
     }
@@ -90,8 +90,7 @@ static bool is_text(const struct io_column *c, const struct table_column *column
     for (uint64_t i = 0; i < c->n && seen < 2; i++) {
         const char *at, *end, *fault;
         double ignored;
-        table_cut(c, column, i, &at, &end, &fault);
-        if (!at) return true; /* the reader of strings reports the line */
+        if (!table_cut(c, column, i, &at, &end, &fault)) return true; /* reported as strings */
         while (at < end && (*at == ' ' || *at == '\t' || *at == '\r')) at++;
         if (at == end) continue;
         if (io_parse_float(at, end, &ignored) == IO_NUMBER_OK) return false;
@@ -106,8 +105,7 @@ static int is_name(const struct io_column *c, char delimiter, uint64_t number, u
 {
     const struct table_column column = { .cut = { .number = number, .delimiter = delimiter } };
     const char *at, *end, *fault;
-    table_cut(c, &column, i, &at, &end, &fault);
-    if (!at) return -1;
+    if (!table_cut(c, &column, i, &at, &end, &fault)) return -1;
     while (at < end && (*at == ' ' || *at == '\t' || *at == '\r')) at++;
     if (at < end && (*at == '-' || *at == '+')) at++;
     if (at < end && *at == '.') at++;
@@ -136,8 +134,8 @@ static void find_header(const struct io_hints *hints, struct io_column *c,
                                                       .delimiter = table->delimiter } };
         const char *at, *end, *fault;
         double ignored;
-        table_cut(c, &column, 1, &at, &end, &fault);
-        number |= at && io_parse_float(at, end, &ignored) == IO_NUMBER_OK;
+        number |= table_cut(c, &column, 1, &at, &end, &fault) &&
+                  io_parse_float(at, end, &ignored) == IO_NUMBER_OK;
     }
     if (!number) return;
     c->head_bytes = (size_t)c->lines[1];
@@ -170,6 +168,11 @@ static int read_numbers(struct job *job, const struct io_hints *hints, size_t ma
     }
     column->keys = copy.keys;
     column->dtype = copy.dtype;
+    if (copy.n != job->column.n)
+        return cli_fail(EXIT_BAD,
+                        "%s: has records of several lines, whose columns cannot be combined with a "
+                        "number per line",
+                        job->input);
     return EXIT_DONE;
 }
 
@@ -186,7 +189,7 @@ static int load_text(struct job *job, struct io_source *source, const struct io_
     if (status != IO_OK) return cli_fail_io(status, &error);
     const size_t mark = c->head_bytes;
     int code = find_columns(job, hints, table);
-    if (code == EXIT_DONE) code = find_rows(job);
+    if (code == EXIT_DONE) code = find_rows(job, mark);
     if (code == EXIT_DONE) find_header(hints, c, table);
     for (int i = 0; i < table->count && code == EXIT_DONE; i++) {
         struct table_column *column = &table->columns[i];
@@ -289,6 +292,7 @@ int table_load(struct job *job, const struct job_words *words, struct table *tab
     const io_status status = io_open(&source, job->input, &error);
     if (status != IO_OK) return cli_fail_io(status, &error);
     job->input = source.name;
+    if (hints.format == IO_RAW) io_set_raw(&source); /* --format raw is given */
     source.progress = &job->progress.io;
     code = detect(&source, &hints, table, &format);
     if (code == EXIT_DONE)

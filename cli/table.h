@@ -65,9 +65,9 @@ int table_load_one(struct job *job, const struct job_words *words, bool string,
 /* Writes the ranks of the n strings to keys, as u32 or u64: equal strings have equal ranks. */
 int table_rank(struct job *job, struct table_column *column, uint64_t n);
 
-/* The name [*at, *end) of a column: in the header line, empty without one, or of a field. */
-void table_title(const struct job *job, const struct table_column *column, const char **at,
-                 const char **end);
+/* The name of a column, from malloc(): in the header, empty without one, or of a field.  Returns
+ * NULL if out of memory. */
+char *table_title(const struct job *job, const struct table_column *column);
 
 /* Writes a field of a table: quoted if it contains the delimiter, a quote or an end of line. */
 io_status table_write_field(struct io_output *output, char delimiter, const char *at, size_t n,

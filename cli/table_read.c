@@ -3,7 +3,7 @@
  * strings.
  *
  * A string is a column without its quotes, in which "" is a quote.  A carriage return at the end of
- * a line does not belong to it.
+ * a record does not belong to it.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -20,25 +20,29 @@ static const char *row_end(const struct io_column *c, uint64_t i)
     return c->text + (i + 1 < c->n ? (size_t)c->lines[i + 1] : c->text_bytes) - 1;
 }
 
-uint64_t table_cut(const struct io_column *c, const struct table_column *column, uint64_t i,
-                   const char **at, const char **end, const char **fault)
+/* As table_cut(), but returns the number of the column that was found. */
+static uint64_t cut(const struct io_column *c, const struct table_column *column, uint64_t i,
+                    const char **at, const char **end, const char **fault)
 {
     *at = c->text + c->lines[i];
     *end = row_end(c, i);
     *fault = NULL;
-    if (!column->cut.number) return 0;
-    const uint64_t found = io_cut_line(&column->cut, at, end, fault);
-    if (*fault || found != column->cut.number) *at = NULL;
-    return found;
+    return column->cut.number ? io_cut_record(&column->cut, at, end, fault) : 0;
+}
+
+bool table_cut(const struct io_column *c, const struct table_column *column, uint64_t i,
+               const char **at, const char **end, const char **fault)
+{
+    return cut(c, column, i, at, end, fault) == column->cut.number && !*fault;
 }
 
 /* Reports row i, whose column is malformed or missing. */
-static int bad_row(const struct job *job, const struct table_column *column, uint64_t i,
-                   uint64_t found, const char *fault)
+static int bad_row(const struct job *job, const struct table_column *column, uint64_t i)
 {
     const struct io_column *c = &job->column;
-    unsigned long long line = 1, has = found, want = column->cut.number;
-    for (const char *at = c->text, *stop = at + c->lines[i]; at < stop; at++) line += *at == '\n';
+    const char *at, *end, *fault;
+    unsigned long long has = cut(c, column, i, &at, &end, &fault), want = column->cut.number;
+    unsigned long long line = io_line_at(c, fault ? at : c->text + c->lines[i]);
     if (fault)
         return cli_fail(EXIT_BAD, "%s: line %llu, column %llu, %s", job->input, line, has, fault);
     return cli_fail(EXIT_BAD, "%s: line %llu has %llu column%s, but column %llu is selected",
@@ -70,8 +74,7 @@ int table_read_strings(struct job *job, struct table_column *column)
     char *to = column->bytes;
     for (uint64_t i = 0; i < c->n; i++) {
         const char *at, *end, *fault, *row = c->text + c->lines[i];
-        const uint64_t found = table_cut(c, column, i, &at, &end, &fault);
-        if (!at) return bad_row(job, column, i, found, fault);
+        if (!table_cut(c, column, i, &at, &end, &fault)) return bad_row(job, column, i);
         const bool quoted = column->cut.delimiter && at > row && at[-1] == '"';
         if (!quoted && end > at && end == row_end(c, i) && end[-1] == '\r') end--;
         column->offsets[i] = (uint64_t)(to - column->bytes);
@@ -84,24 +87,23 @@ int table_read_strings(struct job *job, struct table_column *column)
     return EXIT_DONE;
 }
 
-void table_title(const struct job *job, const struct table_column *column, const char **at,
-                 const char **end)
+char *table_title(const struct job *job, const struct table_column *column)
 {
     const struct io_column *c = &job->column;
-    const char *fault;
-    *at = *end = c->text;
-    if (!c->text && column->word) { /* a field of records */
-        *at = column->word;
-        *end = *at + strlen(*at);
+    const char *at = "", *end = at, *fault, *first = NULL;
+    if (!c->text && column->word) at = column->word, end = at + strlen(at); /* of records */
+    if (c->text && io_has_header(c)) {
+        const bool mark = c->head_bytes > 3 && memcmp(c->text, "\xEF\xBB\xBF", 3) == 0;
+        first = at = c->text + (mark ? 3 : 0);
+        end = c->text + c->head_bytes - 1;
+        if (io_cut_record(&column->cut, &at, &end, &fault) != column->cut.number) end = at;
     }
-    if (!c->text || !io_has_header(c)) return;
-    const size_t mark = c->head_bytes > 3 && memcmp(c->text, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
-    *at = c->text + mark;
-    *end = c->text + c->head_bytes - 1;
-    if (column->cut.number && (io_cut_line(&column->cut, at, end, &fault) != column->cut.number))
-        *at = *end;
-    while (*at < *end && (**at == ' ' || **at == '\t')) (*at)++;
-    while (*at < *end && ((*end)[-1] == ' ' || (*end)[-1] == '\t' || (*end)[-1] == '\r')) (*end)--;
+    const bool quoted = first && column->cut.delimiter && at > first && at[-1] == '"';
+    while (at < end && (*at == ' ' || *at == '\t')) at++;
+    while (at < end && (end[-1] == ' ' || end[-1] == '\t' || end[-1] == '\r')) end--;
+    char *title = malloc((size_t)(end - at) + 1);
+    if (title) *copy_field(title, at, end, quoted) = 0;
+    return title;
 }
 
 io_status table_write_field(struct io_output *output, char delimiter, const char *at, size_t n,

@@ -8,11 +8,10 @@
 
 #include "table.h"
 
-/* Sets [*at, *end) to the column of row i, without its quotes.  If the row does not have it, *at
- * becomes NULL.  *fault is the reason if its quotes are malformed, otherwise NULL.  Returns what
- * io_cut_line() returns. */
-uint64_t table_cut(const struct io_column *c, const struct table_column *column, uint64_t i,
-                   const char **at, const char **end, const char **fault);
+/* Sets [*at, *end) to the column of row i, without its quotes.  Returns false if the row has fewer
+ * columns, or if its quotes are malformed; then *fault is the reason, otherwise NULL. */
+bool table_cut(const struct io_column *c, const struct table_column *column, uint64_t i,
+               const char **at, const char **end, const char **fault);
 
 /* Reads the strings of a column of a text.  Returns EXIT_DONE, or an exit code after a message. */
 int table_read_strings(struct job *job, struct table_column *column);

@@ -27,29 +27,35 @@ def check(what, got, want):
 
 
 def random_word(rng):
-    """Return a string with the characters that have to be quoted, but no newline."""
-    return "".join(rng.choice('ab",; é') for _ in range(rng.randrange(4)))
+    """Return a string with the characters that have to be quoted."""
+    return "".join(rng.choice('ab",; é\n\r') for _ in range(rng.randrange(4)))
+
+
+def write(rows):
+    """Return each row as a record of CSV."""
+    records = []
+    for row in rows:
+        text = io.StringIO()
+        csv.writer(text, lineterminator="\n").writerow(row)
+        records.append(text.getvalue().encode())
+    return records
 
 
 def make_table(rng, rows):
     """Return rows of (key, code, price, qty) and the same as CSV."""
-    keys = ["k"] + [random_word(rng).strip() for _ in range(20)]
+    keys = ["k"] + [random_word(rng) for _ in range(20)]
     table = [
         (rng.choice(keys), rng.randrange(-3, 4), rng.randrange(-9999, 9999) / 4, rng.randrange(1 << 62))
         for _ in range(rows)
     ]
     table[0] = ("k",) + table[0][1:]
     table[1] = ("k",) + table[1][1:]
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(["key", "code", "price", "qty"])
-    writer.writerows(table)
-    return table, text.getvalue().encode()
+    return table, b"".join(write([["key", "code", "price", "qty"], *table]))
 
 
 def read(output):
     """Return the rows of a CSV output after its header."""
-    return list(csv.reader(io.StringIO(output.decode())))[1:]
+    return list(csv.reader(io.StringIO(output.decode(), newline="")))[1:]
 
 
 def group(table, column):
@@ -74,13 +80,16 @@ def check_reduce(table, data):
     pairs = collections.defaultdict(list)
     for at, row in enumerate(table):
         pairs[(row[0].encode(), row[1])].append((row[2], at))
-    want = [[key.decode(), code, math.fsum(x for x, _ in rows), min(rows)[1]] for (key, code), rows in sorted(pairs.items())]
+    want = [
+        [key.decode(), code, math.fsum(x for x, _ in rows), min(rows)[1]] for (key, code), rows in sorted(pairs.items())
+    ]
     check("reduce of pairs", [[r[0], int(r[1]), float(r[2]), int(r[3])] for r in got], want)
 
 
 def check_select(table, data, rng):
     """Compare conditions on numbers and text; the lines are unchanged."""
-    lines = data.decode().splitlines(keepends=True)
+    records = write(table)
+    head = data[:data.index(b"\n") + 1]
     for _ in range(10):
         key = rng.choice(table)[0]
         code = rng.randrange(-3, 4)
@@ -94,17 +103,20 @@ def check_select(table, data, rng):
             tests = [row[0] == key, row[1] < code, -500 <= row[2] <= 500, row[0].encode() > b"a"]
             return (any if any_of else all)(tests[i] for i in chosen) != invert
 
-        want = [lines[0]] + [line for line, row in zip(lines[1:], table) if holds(row)]
-        check(" ".join(words), echelon(*words, data=data).decode().splitlines(keepends=True), want)
+        want = head + b"".join(record for record, row in zip(records, table) if holds(row))
+        check(" ".join(words), echelon(*words, data=data), want)
 
 
 def check_text(table, data):
     """Compare the distinct strings of a column, their counts and the statistics."""
     keys = [row[0] for row in table]
     counts = collections.Counter(keys)
-    got = echelon("unique", "--count", "-k", "key", "-", data=data).decode().splitlines()
-    found = [(next(csv.reader([line[8:]]))[0], int(line[:8])) for line in got]
-    check("unique", found, sorted(counts.items(), key=lambda item: item[0].encode()))
+    first = {key: row for key, row in reversed(list(zip(keys, write(table))))}
+    want = b"".join(first[key] for key in sorted(counts, key=str.encode))
+    got = echelon("unique", "-k", "key", "-", data=data)
+    check("unique", got[got.index(b"\n") + 1:], want)
+    got = read(echelon("reduce", "size", "--by", "key", "-", data=data))
+    check("size", got, [[key, str(counts[key])] for key in sorted(counts, key=str.encode)])
     stats = json.loads(echelon("stats", "--json", "-k", "key", "-", data=data))
     most = max(counts.values())
     lengths = [len(key.encode()) for key in keys]

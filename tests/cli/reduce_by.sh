@@ -31,6 +31,8 @@ printf 'k,v\nx,1\n' | code echelon reduce sum -k 2 --by 1
 printf 'x,2\nx,1\n' | code echelon reduce sum -k 2 --by 1
 printf 'k,v\nx,1\n' | code echelon reduce size --by 1 --format text
 printf 'k,v\nx,1\n' | code echelon reduce size --by 1 --format text --no-header
+echo "names and keys with quotes and newlines"
+printf '%s\n' '"a ""b""","x' 'y"' '"k' '""1""",2' 'k,3' '"k' '""1""",4' | code echelon reduce sum -k 2 --by 1 --header
 echo "empty input"
 printf 'k,v\n' | code echelon reduce sum -k v --by k
 printf 'k,v\n' | code echelon reduce sum -k v --by k --json
