@@ -46,7 +46,7 @@ int runs_check_types(struct runs_job *job);
 
 /* ---- Files of text: runs_text.c ---- */
 
-/* Reads the file base.input, number i, to base.column.  Text is kept in strings[i]; job->text is set. */
+/* Reads file i, base.input, to base.column.  If it is text, strings[i] and job->text are set. */
 int runs_load_one(struct runs_job *job, const struct job_words *words, int i);
 /* Makes ranks of the strings of all files, and checks that each file is sorted. */
 int runs_rank(struct runs_job *job);

@@ -266,12 +266,12 @@ const struct command command_stats = {
         "Sums of integers are exact, also beyond 64 bits; other values are computed in\n"
         "f64.  Means, standard deviations and interpolated quantiles are printed with ten\n"
         "digits, and with --json with all digits.\n\n"
-        "Of text: the counts of all, empty and distinct strings, the lengths of the shortest and\n"
-        "the longest one in bytes, the first and the last one in the order of bytes, and the most\n"
-        "frequent one with its count.  --string selects it.  Without --string and --type, a "
-        "column\n"
-        "is text if neither of its first two values that are not empty is a number; otherwise, a\n"
-        "value that is not a number is an error.\n\n" JOB_INPUT_NOTES,
+        "The statistics of text are the counts of all, empty and distinct strings, the lengths\n"
+        "of the shortest and the longest one in bytes, the first and the last one in the order of\n"
+        "bytes, and the most frequent one with its count.  --string selects text.  Without\n"
+        "--string and --type, a column is text if neither of its first two values that are not\n"
+        "empty is a number; otherwise, a value that is not a number is an "
+        "error.\n\n" JOB_INPUT_NOTES,
     .options = options,
     .most_operands = 1,
     .run = run,

@@ -83,7 +83,8 @@ static int find_columns(struct job *job, const struct io_hints *hints, struct ta
     return EXIT_DONE;
 }
 
-/* Whether a column is text: neither of its first two values that are not empty is a number. */
+/* Whether a column is text: neither of its first two values that are not empty is a number.  A line
+ * with a separator is rather a table whose column is not selected. */
 static bool is_text(const struct io_column *c, const struct table_column *column)
 {
     int seen = 0;
@@ -94,6 +95,7 @@ static bool is_text(const struct io_column *c, const struct table_column *column
         while (at < end && (*at == ' ' || *at == '\t' || *at == '\r')) at++;
         if (at == end) continue;
         if (io_parse_float(at, end, &ignored) == IO_NUMBER_OK) return false;
+        if (!column->word && io_find_delimiter(at, end + 1)) return false;
         seen++;
     }
     return seen > 0;
