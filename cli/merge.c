@@ -1,6 +1,6 @@
 /*
  * merge.c - "echelon merge": merges files of sorted numbers, or of lines that are sorted by a
- * number.
+ * number or as text.
  *
  * Two files are merged by ech_merge(), more files by ech_merge_many(), after their numbers have
  * been moved to one array.
@@ -13,7 +13,7 @@
 
 static struct {
     struct job_words job;
-    const char *order;
+    const char *order, *algorithm;
     bool reverse, string;
 } set;
 
@@ -26,6 +26,8 @@ static const struct option options[] = {
       "order of floats: nan-last, with -0 = +0 (default), or\ntotal: IEEE 754 totalOrder" },
     JOB_FIELD_OPTIONS(set.job),
     JOB_DEVICE_OPTIONS(set.job),
+    { 0, "algorithm", "NAME", &set.algorithm,
+      "use this algorithm; \"echelon explain merge\" lists them" },
     JOB_REPORT_OPTIONS(set.job),
     { 0, NULL, NULL, NULL, NULL },
 };
@@ -145,7 +147,9 @@ static int run(int count, char **operands)
                                                  .working = "merging",
                                                  .plan = plan },
                                        .descending = set.reverse },
-                             .options = { .size = sizeof job.options, .descending = set.reverse } };
+                             .options = { .size = sizeof job.options,
+                                          .descending = set.reverse,
+                                          .algorithm = set.algorithm } };
     int code = runs_name(&job.runs, count, operands);
     if (code == EXIT_DONE) code = table_check_string(set.string, &set.job);
     if (code == EXIT_DONE && set.string && set.order)
@@ -170,6 +174,8 @@ const struct command command_merge = {
     "Each INPUT must be sorted as \"echelon sort\" sorts it; a number that is out of order is\n"
     "an error.  All files must have numbers of the same type.  Among equal numbers, those\n"
     "of the earlier INPUT come first.  There are at most 64 files.\n\n"
+    "With --string, and if the lines are not numbers, they are sorted and compared as text, by\n"
+    "bytes.\n\n"
     "Lines are written unchanged, after the first header line.  The format of the output is\n"
     "that of its extension (.npy, .txt, .u32 and so on), otherwise that of the first INPUT.\n",
     .options = options,

@@ -10,7 +10,7 @@
 
 static struct {
     struct job_words job;
-    const char *quantiles, *method, *nan;
+    const char *quantiles, *method, *nan, *algorithm;
     struct cli_list by;
     bool string;
 } set;
@@ -32,6 +32,8 @@ static const struct option options[] = {
     JOB_TYPE_OPTIONS(set.job),
     JOB_FIELD_OPTIONS(set.job),
     JOB_DEVICE_OPTIONS(set.job),
+    { 0, "algorithm", "NAME", &set.algorithm,
+      "use this algorithm; \"echelon explain quantile\" lists them" },
     JOB_TIMING_OPTION(set.job),
     { 0, NULL, NULL, NULL, NULL },
 };
@@ -97,7 +99,8 @@ static int parse_method(const char *name)
 
 static int parse(void)
 {
-    plan.options = (ech_quantile_options){ .size = sizeof plan.options };
+    plan.options =
+        (ech_quantile_options){ .size = sizeof plan.options, .algorithm = set.algorithm };
     if (set.job.json && set.job.output)
         return cli_fail(EXIT_BAD, "--json cannot be combined with --output");
     int code = parse_quantiles(set.quantiles ? set.quantiles : "0.5");
@@ -106,6 +109,7 @@ static int parse(void)
     if (code != EXIT_DONE) return code;
     if (!set.by.count)
         return set.string ? cli_fail(EXIT_BAD, "--string is only for the keys of --by") : EXIT_DONE;
+    if (set.algorithm) return cli_fail(EXIT_BAD, "--algorithm cannot be combined with --by");
     if (plan.count > GROUPS_VALUES)
         return cli_fail(EXIT_BAD, "--by is given with %zu quantiles; the maximum is %d", plan.count,
                         GROUPS_VALUES);
