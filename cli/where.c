@@ -76,7 +76,7 @@ static bool parse_place(const char *text, ech_dtype dtype, struct place *place)
         }
         double x;
         if (found != IO_NUMBER_OK) {
-            if (io_parse_float(text, end, &x) != IO_NUMBER_OK) return false;
+            if (io_parse_float(text, end, &x) != IO_NUMBER_OK || isnan(x)) return false;
             *place = place_fraction(x, is_signed, bits);
             return true;
         }
