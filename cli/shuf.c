@@ -231,7 +231,8 @@ const struct command command_shuf = {
         "INPUT \"-\" is standard input, the default.  INPUT is lines of any text, unless "
         "--format,\n"
         "--type, the extension (.npy; .raw .bin, or a type such as .u32) or the first bytes of a\n"
-        ".npy file mean another format.\n\n"
+        ".npy file mean another format.  With the extension .csv or .tsv, records may contain\n"
+        "newlines between quotes.\n\n"
         "The order is not cryptographically secure: a 64-bit seed determines it, and can be\n"
         "recovered from it.\n",
     .options = options,

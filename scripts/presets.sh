@@ -66,7 +66,8 @@ else
         command -v clang >/dev/null || [ $preset != clang ] || { skip "clang is not installed"; continue; }
         try --preset $preset
     done
-    for option in ECHELON_BUILD_CLI ECHELON_BUILD_TESTS ECHELON_SIMT ECHELON_HARDEN ECHELON_WERROR ECHELON_CUDA; do
+    for option in ECHELON_BUILD_CLI ECHELON_BUILD_TESTS ECHELON_SIMT ECHELON_HARDEN ECHELON_WERROR ECHELON_CUDA ECHELON_ZLIB \
+        ECHELON_ZSTD; do
         try -D$option=OFF
     done
     if command -v nvcc >/dev/null; then

@@ -86,7 +86,7 @@ static void *run(void *argument)
         pthread_mutex_unlock(&p->mutex);
         if (end) return NULL;
         const io_status status =
-            last ? encode(p, NULL, 0, true) : encode(p, p->blocks[i], p->filled[i], false);
+            last ? encode(p, p->blocks[0], 0, true) : encode(p, p->blocks[i], p->filled[i], false);
         pthread_mutex_lock(&p->mutex);
         p->status = status;
         if (!last) p->used++;
@@ -178,7 +178,7 @@ io_status io_pack_finish(struct io_pack *p, struct io_error *error)
 {
     io_status status = hand_over(p);
     if (status == IO_OK && !p->threaded) {
-        status = encode(p, NULL, 0, true);
+        status = encode(p, p->blocks[0], 0, true);
     } else if (status == IO_OK) {
         pthread_mutex_lock(&p->mutex);
         p->end = true;

@@ -15,7 +15,7 @@
 
 #include <string.h>
 
-/* Returns what follows the field whose opening quote is at at; NULL if there is no closing quote. */
+/* Returns what follows the field whose opening quote is at at; NULL if no quote closes it. */
 static const char *skip_quoted(const char *at, const char *end)
 {
     for (at++; (at = memchr(at, '"', (size_t)(end - at))) != NULL; at += 2)

@@ -1,6 +1,6 @@
 /*
- * fuzz_csv.c - divides arbitrary bytes into records of CSV, and compares them and their columns with
- * those of a state machine that reads one byte at a time.
+ * fuzz_csv.c - divides arbitrary bytes into records of CSV, and compares them and their columns
+ * with those of a state machine that reads one byte at a time.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,6 +1,7 @@
 /*
- * fuzz_packing.c - decompresses arbitrary bytes, and compresses them: the result must be that of the
- * library of the format for the whole file, whatever the sizes of the reads and the threads are.
+ * fuzz_packing.c - decompresses arbitrary bytes, and compresses them: the result must be that of
+ * the library of the format for the whole file, whatever the sizes of the reads and the threads
+ * are.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -135,7 +136,7 @@ static void pack(const struct io_codec *codec, int fd, const unsigned char *byte
 {
     struct io_pack *packed;
     struct io_error error;
-    FUZZ_CHECK(io_pack_open(&packed, codec, fd, "fuzz", 1, &error) == IO_OK);
+    FUZZ_CHECK(io_pack_open(&packed, codec, fd, "fuzz", 0, &error) == IO_OK);
     FUZZ_CHECK(io_pack_write(packed, (const char *)bytes, size, &error) == IO_OK);
     FUZZ_CHECK(io_pack_finish(packed, &error) == IO_OK);
     io_pack_close(packed);
