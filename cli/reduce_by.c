@@ -165,7 +165,7 @@ static int reduce_one(struct job *job, int i)
     if (!r) return count_rows(job, i);
     const ech_dtype dtype = groups->table.columns[groups->value].dtype;
     const struct reduce_words words = words_for(r);
-    struct where where;
+    struct where where = { ECH_COMPARE_NONZERO, 0 };
     ech_reduce_options options;
     int code = reduce_options(&words, r, &options);
     if (code == EXIT_DONE && words.where) code = where_parse("--where", words.where, dtype, &where);

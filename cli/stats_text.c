@@ -39,10 +39,9 @@ static char *copy_string(const struct job *job, const struct table_column *colum
     uint64_t row = 0;
     while (io_load(keys + row * bytes, bytes) != rank) row++;
     const size_t n = (size_t)length_of(column, row);
-    char *text = malloc(n + 1);
+    char *text = calloc(n + 1, 1);
     if (!text) return NULL;
     memcpy(text, column->bytes + column->offsets[row], n);
-    text[n] = 0;
     for (size_t i = 0; i < n; i++)
         if (!text[i]) text[i] = (char)0xff;
     return text;

@@ -19,8 +19,9 @@ static struct {
     struct job_words job;
     bool runs, count, repeated, singletons, by_count;
     bool appearance, index, inverse, mode, string;
-    struct table table;
 } set;
+
+static struct table table; /* the column, and its strings if it is text */
 
 static const struct option options[] = {
     JOB_OUTPUT_OPTION(set.job),
@@ -321,9 +322,9 @@ static int unique_to(struct job *job, struct io_output *output)
 {
     struct io_error error;
     struct kept kept = { 0 };
-    const bool positions = set.index || set.inverse;
     const bool npy = set.job.output && io_format_from_extension(set.job.output) == IO_NPY;
-    int code = table_load_one(job, &set.job, set.string, &set.table);
+    int code = table_load_one(job, &set.job, set.string, &table);
+    const bool positions = set.index || set.inverse;
     const bool records = set.count && npy && !job->strings;
     if (code == EXIT_DONE && (set.count || (job->strings && !positions)) && !records)
         code = job_plan_text(&set.job);
@@ -384,7 +385,7 @@ static int run(int count, char **operands)
     if (code == EXIT_DONE) code = check_options();
     if (code == EXIT_DONE) code = table_check_string(set.string, &set.job);
     if (code == EXIT_DONE) code = job_run(&job, &set.job, unique_to);
-    table_free(&set.table);
+    table_free(&table);
     return code;
 }
 
