@@ -38,10 +38,12 @@ static char *copy_string(const struct job *job, const struct table_column *colum
     const char *keys = c->keys;
     uint64_t row = 0;
     while (io_load(keys + row * bytes, bytes) != rank) row++;
-    const size_t n = (size_t)length_of(column, row);
-    char *text = calloc(n + 1, 1);
+    const char *at = column->bytes + column->offsets[row];
+    const size_t n = (size_t)(column->bytes + column->offsets[row + 1] - at);
+    char *text = malloc(n + 1);
     if (!text) return NULL;
-    memcpy(text, column->bytes + column->offsets[row], n);
+    memcpy(text, at, n);
+    text[n] = 0;
     for (size_t i = 0; i < n; i++)
         if (!text[i]) text[i] = (char)0xff;
     return text;
