@@ -67,36 +67,65 @@ static int sort_rows(struct job *job, struct groups *groups)
     return status == ECH_OK ? EXIT_DONE : cli_fail_ech(status, job->ctx);
 }
 
-/* Whether two rows have the same keys: -0 equals +0, and all NaN are equal. */
-static bool same_keys(const struct groups *groups, uint64_t a, uint64_t b)
+/* Sets first[i] if element i of a sorted column differs from the one before it: -0 equals +0, and
+ * all NaN are equal. */
+static void mark_first(const struct table_column *c, const char *sorted, uint64_t n, bool *first)
 {
-    for (int i = 0; i < groups->key_count; i++) {
-        const struct table_column *c = &groups->table.columns[groups->keys[i]];
-        const struct io_order order = { .dtype = c->dtype,
-                                        .order = ECH_ORDER_NAN_LAST,
-                                        .merged = true };
-        const size_t bytes = ech_dtype_bytes(c->dtype);
-        const char *keys = c->keys;
-        if (io_rank(&order, keys + a * bytes) != io_rank(&order, keys + b * bytes)) return false;
+    const struct io_order order = { .dtype = c->dtype,
+                                    .order = ECH_ORDER_NAN_LAST,
+                                    .merged = true };
+    const size_t bytes = ech_dtype_bytes(c->dtype);
+    if (c->dtype == ECH_U32) {
+        const uint32_t *ranks = (const uint32_t *)(const void *)sorted;
+        for (uint64_t i = 1; i < n; i++) first[i] |= ranks[i] != ranks[i - 1];
+    } else {
+        uint64_t before = n ? io_rank(&order, sorted) : 0;
+        for (uint64_t i = 1; i < n; i++) {
+            const uint64_t rank = io_rank(&order, sorted + i * bytes);
+            first[i] |= rank != before;
+            before = rank;
+        }
     }
-    return true;
+    if (n) first[0] = true;
+}
+
+/* Sets first[i] if row i of the sorted rows is the first one of its group. */
+static int mark_groups(struct job *job, const struct groups *groups, bool *first)
+{
+    const size_t n = (size_t)job->column.n;
+    char *sorted = malloc(n * sizeof(uint64_t) + 1);
+    if (!sorted) return job_no_memory(job, n * sizeof(uint64_t), "the sorted keys");
+    ech_status status = ECH_OK;
+    for (int i = 0; i < groups->key_count && status == ECH_OK; i++) {
+        const struct table_column *c = &groups->table.columns[groups->keys[i]];
+        status = ech_gather(job->ctx, c->keys, groups->order, sorted, n, n, groups->index_dtype,
+                            ech_dtype_bytes(c->dtype));
+        if (status == ECH_OK) mark_first(c, sorted, n, first);
+    }
+    free(sorted);
+    return status == ECH_OK ? EXIT_DONE : cli_fail_ech(status, job->ctx);
 }
 
 static int find_groups(struct job *job, struct groups *groups)
 {
     const uint64_t n = job->column.n;
-    const size_t bytes = ((size_t)n + 1) * sizeof *groups->offsets;
-    groups->offsets = malloc(bytes);
-    if (!groups->offsets) return job_no_memory(job, bytes, "its groups");
+    bool *first = calloc((size_t)n + 1, sizeof *first);
+    if (!first) return job_no_memory(job, n, "its groups");
+    int code = mark_groups(job, groups, first);
     uint64_t count = 0;
-    for (uint64_t i = 0; i < n; i++)
-        if (i == 0 || !same_keys(groups, groups_row(groups, i), groups_row(groups, i - 1)))
-            groups->offsets[count++] = i;
-    groups->offsets[count] = n;
+    for (uint64_t i = 0; i < n; i++) count += first[i];
     groups->count = count;
-    uint64_t *smaller = realloc(groups->offsets, ((size_t)count + 1) * sizeof *smaller);
-    if (smaller) groups->offsets = smaller;
-    return EXIT_DONE;
+    groups->offsets = malloc(((size_t)count + 1) * sizeof *groups->offsets);
+    if (groups->offsets) {
+        uint64_t *to = groups->offsets;
+        for (uint64_t i = 0; i < n && code == EXIT_DONE; i++)
+            if (first[i]) *to++ = i;
+        groups->offsets[count] = n;
+    } else {
+        code = job_no_memory(job, count * sizeof *groups->offsets, "its groups");
+    }
+    free(first);
+    return code;
 }
 
 static int sort_values(struct job *job, struct groups *groups)

@@ -1,6 +1,5 @@
 /*
- * table_read.c - reads columns of strings from a text, and columns from an array of records; ranks
- * strings.
+ * table_read.c - reads columns of strings from a text, and columns from an array of records.
  *
  * A string is a column without its quotes, in which "" is a quote.  A carriage return at the end of
  * a record does not belong to it.
@@ -207,47 +206,4 @@ int table_read_records(struct job *job, struct table *table)
     for (int i = 0; i < table->count && code == EXIT_DONE; i++)
         code = read_field(job, table, &table->columns[i]);
     return code;
-}
-
-/* ---- Ranks ---- */
-
-static bool same_strings(const struct table_column *c, uint64_t a, uint64_t b)
-{
-    const uint64_t n = c->offsets[a + 1] - c->offsets[a];
-    return n == c->offsets[b + 1] - c->offsets[b] &&
-           memcmp(c->bytes + c->offsets[a], c->bytes + c->offsets[b], (size_t)n) == 0;
-}
-
-/* Position i of the sorted order, of 4 or 8 bytes. */
-static uint64_t position(const void *order, bool wide, uint64_t i)
-{
-    return wide ? ((const uint64_t *)order)[i] : ((const uint32_t *)order)[i];
-}
-
-int table_rank(struct job *job, struct table_column *column, uint64_t n)
-{
-    const bool wide = n > UINT32_MAX;
-    column->dtype = wide ? ECH_U64 : ECH_U32;
-    const size_t bytes = (size_t)n * ech_dtype_bytes(column->dtype);
-    void *order = malloc(bytes + 1);
-    column->keys = malloc(bytes + 1);
-    if (!order || !column->keys) {
-        free(order);
-        return job_no_memory(job, 2 * bytes, "the order of its strings");
-    }
-    const ech_status status =
-        ech_argsort_strings(job->ctx, column->offsets, column->bytes, order, (size_t)n,
-                            (size_t)column->offsets[n], ECH_U64, column->dtype, NULL);
-    uint64_t rank = 0;
-    for (uint64_t i = 0; i < n && status == ECH_OK; i++) {
-        const uint64_t at = position(order, wide, i);
-        rank += i && !same_strings(column, at, position(order, wide, i - 1));
-        if (wide)
-            ((uint64_t *)column->keys)[at] = rank;
-        else
-            ((uint32_t *)column->keys)[at] = (uint32_t)rank;
-    }
-    free(order);
-    column->distinct = n ? rank + 1 : 0;
-    return status == ECH_OK ? EXIT_DONE : cli_fail_ech(status, job->ctx);
 }
