@@ -254,6 +254,25 @@ static io_status write_header(const struct job *job, struct io_output *output,
     return status == IO_OK ? io_write(output, "\n", 1, error) : status;
 }
 
+/* Prefetches the keys of groups that are written later; their rows are anywhere in the input. */
+static void prefetch_keys(const struct groups *groups, uint64_t g)
+{
+    enum { AHEAD = 12 };
+    for (int k = 0; k < groups->key_count; k++) {
+        const struct table_column *c = &groups->table.columns[groups->keys[k]];
+        const size_t bytes = ech_dtype_bytes(c->dtype);
+        if (g + 2 * AHEAD >= groups->count) return;
+        const uint64_t far = groups_row(groups, groups->offsets[g + 2 * AHEAD]);
+        const uint64_t near = groups_row(groups, groups->offsets[g + AHEAD]);
+        if (c->kind == TABLE_STRINGS) {
+            __builtin_prefetch(c->offsets + far);
+            __builtin_prefetch(c->bytes + c->offsets[near]);
+        } else {
+            __builtin_prefetch((const char *)c->keys + far * bytes);
+        }
+    }
+}
+
 static io_status write_group(struct io_output *output, const struct groups *groups, uint64_t g,
                              struct io_error *error)
 {
@@ -282,8 +301,10 @@ int groups_write(struct job *job, struct io_output *output, const struct groups 
     stage_begin(job, STAGE_WRITE);
     job->n_out = groups->count;
     if (!c->text || io_has_header(c)) status = write_header(job, output, groups, &error);
-    for (uint64_t g = 0; g < groups->count && status == IO_OK; g++)
+    for (uint64_t g = 0; g < groups->count && status == IO_OK; g++) {
+        prefetch_keys(groups, g);
         status = write_group(output, groups, g, &error);
+    }
     return job_commit(job, output, status, &error);
 }
 

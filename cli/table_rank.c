@@ -149,6 +149,8 @@ static int rank_codes(struct job *job, struct table_column *c, uint64_t n, bool 
 
 /* ---- Many distinct strings ---- */
 
+enum { AHEAD = 12 }; /* prefetch distance in strings */
+
 static int rank_all(struct job *job, struct table_column *c, uint64_t n, bool wide)
 {
     const size_t bytes = (size_t)n * ech_dtype_bytes(c->dtype);
@@ -158,6 +160,8 @@ static int rank_all(struct job *job, struct table_column *c, uint64_t n, bool wi
                                                   (size_t)c->offsets[n], ECH_U64, c->dtype, NULL);
     uint64_t rank = 0;
     for (uint64_t i = 0; i < n && status == ECH_OK; i++) {
+        if (i + 2 * AHEAD < n) __builtin_prefetch(c->offsets + get(order, wide, i + 2 * AHEAD));
+        if (i + AHEAD < n) __builtin_prefetch(c->bytes + c->offsets[get(order, wide, i + AHEAD)]);
         const uint64_t at = get(order, wide, i);
         rank += i && !same_strings(c, at, get(order, wide, i - 1));
         put(c->keys, wide, at, rank);
