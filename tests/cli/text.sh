@@ -41,6 +41,14 @@ code echelon unique --string hex.txt | cmp - <(sort -u hex.txt) && echo same
 code echelon unique --string --count hex.txt | cmp - <(sort hex.txt | uniq -c) && echo same
 code echelon unique --string --repeated hex.txt | cmp - <(sort hex.txt | uniq -d) && echo same
 code echelon unique --string --appearance hex.txt | cmp - <(awk '!seen[$0]++' hex.txt) && echo same
+echo "few and many distinct strings, which are ranked in different ways"
+for distinct in 3000 20000; do
+    for copy in 1 2; do seq $distinct | echelon shuf --seed $copy; done >numbers.txt
+    code echelon unique --string --count numbers.txt | cmp - <(sort numbers.txt | uniq -c) && echo same
+    code echelon unique --string --inverse numbers.txt |
+        cmp - <(sort -u numbers.txt | awk 'NR == FNR { at[$0] = NR - 1; next } { print at[$0] }' - numbers.txt) && echo same
+done
+rm numbers.txt
 echo "merge and set of files that are sorted as text"
 printf '%s\n' apple banana banana fig >a.txt
 printf '%s\n' app banana fig fig >b.txt
