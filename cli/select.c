@@ -71,10 +71,10 @@ static int select_elements(struct job *job, const struct where *where, bool inde
 }
 
 /* Whether there is one condition, of numbers, with one test. */
-static bool is_simple(void)
+static bool is_simple(const struct job *job)
 {
     const struct condition *c = &set.conditions[0];
-    return set.condition_count == 1 && !c->string && c->tests == 1;
+    return set.condition_count == 1 && !c->string && c->tests == 1 && !job->record_bytes;
 }
 
 /* Writes the positions of the rows that satisfy the conditions to memory from malloc(). */
@@ -127,6 +127,8 @@ static io_status write_kept(struct job *job, struct io_output *output, void *kep
     if (set.index)
         return write_index(output, job->out_format, kept, sizeof(uint64_t), job->n_out, NULL,
                            error);
+    if (job->record_bytes)
+        return table_write_records(job, output, job->out_format == IO_NPY, kept, job->n_out, error);
     if (c->lines) {
         /* Positions are ascending, so none is overwritten before it is read. */
         for (uint64_t i = 0; i < job->n_out; i++) positions[i] = c->lines[positions[i]];
@@ -158,6 +160,17 @@ static int load(struct job *job)
     return code;
 }
 
+/* Records are written as an array, or as raw bytes. */
+static int plan_records(struct job *job, const struct io_output *output)
+{
+    const int said = set.job.output ? io_format_from_extension(set.job.output) : -1;
+    job->out_format = said < 0 ? IO_NPY : (io_format)said;
+    if (said == IO_TEXT || (said == IO_RAW && io_dtype_from_extension(set.job.output) >= 0))
+        return cli_fail(EXIT_BAD, "%s: the extension does not mean records; use .npy or .bin",
+                        set.job.output);
+    return job_refuse_terminal(output);
+}
+
 static int plan_output(struct job *job, const struct io_output *output)
 {
     struct io_column *c = &job->column;
@@ -165,6 +178,7 @@ static int plan_output(struct job *job, const struct io_output *output)
     /* Positions are numbers, also those of lines. */
     if (set.index && !c->keys && !(c->keys = malloc(1)))
         return job_no_memory(job, 1, "the positions");
+    if (job->record_bytes && !set.index) return plan_records(job, output);
     return job_plan_output(job, &set.job, output, set.index ? ECH_U64 : c->dtype);
 }
 
@@ -172,9 +186,9 @@ static int select_all(struct job *job, void **kept)
 {
     const struct io_column *c = &job->column;
     struct where where;
-    if (!is_simple()) {
+    if (!is_simple(job)) {
         const int code = select_rows(job, kept);
-        if (code == EXIT_DONE && !set.index && !c->lines && !set.count)
+        if (code == EXIT_DONE && !set.index && !c->lines && !set.count && !job->record_bytes)
             gather(c, job->n_out, *kept);
         return code;
     }
@@ -220,7 +234,10 @@ static int parse(int count, char **operands)
 
 static int run(int operand_count, char **operands)
 {
-    struct job job = { .command = "select", .work = "select", .working = "selecting" };
+    struct io_records records;
+    struct job job = {
+        .command = "select", .work = "select", .working = "selecting", .records = &records
+    };
     if (operand_count == 0)
         return cli_fail(EXIT_BAD, "no condition: give one, for example echelon select '>=0' INPUT");
     int code = parse(operand_count, operands);
@@ -258,7 +275,8 @@ const struct command command_select = {
         "'zip==\"01234\"'.\n\n" JOB_INPUT_NOTES "\n"
         "Lines are written unchanged, after the header line if there is one.  The format of the\n"
         "output is that of its extension (.npy, .txt, .u32 and so on), otherwise that of INPUT.\n"
-        "--index writes u64.\n",
+        "--index writes u64.  INPUT may also be a structured .npy array, whose fields are the\n"
+        "columns.\n",
     .options = options,
     .most_operands = MOST_CONDITIONS + 1,
     .run = run,

@@ -11,6 +11,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 int table_add(struct table *table, const char *word, enum table_kind kind, int type)
 {
@@ -61,12 +62,21 @@ static int find_rows(struct job *job, size_t mark)
     return EXIT_DONE;
 }
 
+/* Whether the extension means that records may contain newlines. */
+static bool is_csv(const char *path)
+{
+    char extension[IO_EXTENSION];
+    io_extension(path, extension);
+    return strcasecmp(extension, "csv") == 0 || strcasecmp(extension, "tsv") == 0;
+}
+
 /* Finds the columns.  The first line is a header if it is one for any of the columns. */
 static int find_columns(struct job *job, const struct io_hints *hints, struct table *table)
 {
     struct io_column *c = &job->column;
     struct io_error error;
     size_t head = c->head_bytes;
+    bool selected = false;
     const bool quotes = c->text_bytes && memchr(c->text, '"', c->text_bytes);
     for (int i = 0; i < table->count; i++) {
         struct io_column copy = *c;
@@ -78,6 +88,13 @@ static int find_columns(struct job *job, const struct io_hints *hints, struct ta
         if (copy.delimiter) c->delimiter = copy.delimiter;
         if (copy.head_bytes > head) head = copy.head_bytes;
         if (field.column) table->delimiter = table->columns[i].cut.delimiter;
+        selected |= field.column != NULL;
+    }
+    /* Quotes have a meaning in CSV, also if no column is selected. */
+    if (!selected && quotes && is_csv(job->input)) {
+        const char *at = c->text + c->head_bytes;
+        const char found = io_find_delimiter(at, c->text + c->text_bytes);
+        c->delimiter = found ? found : ',';
     }
     c->head_bytes = head;
     return EXIT_DONE;

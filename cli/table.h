@@ -73,6 +73,10 @@ char *table_title(const struct job *job, const struct table_column *column);
 io_status table_write_field(struct io_output *output, char delimiter, const char *at, size_t n,
                             struct io_error *error);
 
+/* Writes the records at n positions of a structured array, in the byte order of the input. */
+io_status table_write_records(const struct job *job, struct io_output *output, bool npy,
+                              const uint64_t *positions, uint64_t n, struct io_error *error);
+
 /* Fails if --string is given with options of numbers. */
 int table_check_string(bool string, const struct job_words *words);
 

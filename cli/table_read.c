@@ -48,20 +48,6 @@ static int bad_row(const struct job *job, const struct table_column *column, uin
                     job->input, line, has, has == 1 ? "" : "s", want);
 }
 
-/* Copies [at, end), in which "" is a quote if quoted; returns the end of the copy. */
-static char *copy_field(char *to, const char *at, const char *end, bool quoted)
-{
-    if (!quoted) {
-        memcpy(to, at, (size_t)(end - at));
-        return to + (end - at);
-    }
-    for (; at < end; at++) {
-        if (*at == '"' && at + 1 < end && at[1] == '"') at++;
-        *to++ = *at;
-    }
-    return to;
-}
-
 int table_read_strings(struct job *job, struct table_column *column)
 {
     const struct io_column *c = &job->column;
@@ -77,47 +63,13 @@ int table_read_strings(struct job *job, struct table_column *column)
         const bool quoted = column->cut.delimiter && at > row && at[-1] == '"';
         if (!quoted && end > at && end == row_end(c, i) && end[-1] == '\r') end--;
         column->offsets[i] = (uint64_t)(to - column->bytes);
-        to = copy_field(to, at, end, quoted);
+        to = table_copy_field(to, at, end, quoted);
     }
     const size_t used = (size_t)(to - column->bytes);
     column->offsets[n] = used;
     char *smaller = realloc(column->bytes, used + 1);
     if (smaller) column->bytes = smaller;
     return EXIT_DONE;
-}
-
-char *table_title(const struct job *job, const struct table_column *column)
-{
-    const struct io_column *c = &job->column;
-    const char *at = "", *end = at, *fault, *first = NULL;
-    if (!c->text && column->word) at = column->word, end = at + strlen(at); /* of records */
-    if (c->text && io_has_header(c)) {
-        const bool mark = c->head_bytes > 3 && memcmp(c->text, "\xEF\xBB\xBF", 3) == 0;
-        first = at = c->text + (mark ? 3 : 0);
-        end = c->text + c->head_bytes - 1;
-        if (io_cut_record(&column->cut, &at, &end, &fault) != column->cut.number) end = at;
-    }
-    const bool quoted = first && column->cut.delimiter && at > first && at[-1] == '"';
-    while (at < end && (*at == ' ' || *at == '\t')) at++;
-    while (at < end && (end[-1] == ' ' || end[-1] == '\t' || end[-1] == '\r')) end--;
-    char *title = malloc((size_t)(end - at) + 1);
-    if (title) *copy_field(title, at, end, quoted) = 0;
-    return title;
-}
-
-io_status table_write_field(struct io_output *output, char delimiter, const char *at, size_t n,
-                            struct io_error *error)
-{
-    bool quote = n > 0 && (*at == ' ' || *at == '"');
-    for (size_t i = 0; i < n && !quote; i++)
-        quote = at[i] == delimiter || at[i] == '"' || at[i] == '\n' || at[i] == '\r';
-    if (!quote || !delimiter) return io_write(output, at, n, error);
-    io_status status = io_write(output, "\"", 1, error);
-    for (size_t i = 0; i < n && status == IO_OK; i++) {
-        if (at[i] == '"') status = io_write(output, "\"", 1, error);
-        if (status == IO_OK) status = io_write(output, at + i, 1, error);
-    }
-    return status == IO_OK ? io_write(output, "\"", 1, error) : status;
 }
 
 /* ---- Fields of records ---- */

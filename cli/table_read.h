@@ -19,4 +19,7 @@ int table_read_strings(struct job *job, struct table_column *column);
 /* Reads the columns of the table from the array of records in job->column. */
 int table_read_records(struct job *job, struct table *table);
 
+/* Copies [at, end), in which "" is a quote if quoted; returns the end of the copy. */
+char *table_copy_field(char *to, const char *at, const char *end, bool quoted);
+
 #endif

@@ -39,6 +39,22 @@ code echelon select '>=5' b.txt a.u16 --count
 code echelon select '>=5' '<9' a.u16 --count
 seq 9 | code echelon select '>2' '<6' - -o c.npy
 dump d8 c.npy 128
+echo "a structured array"
+{
+    npy_dict "{'descr': [('k', '|S2'), ('i', '>i2'), ('f', '<f4')], 'fortran_order': False, 'shape': (4,), }" 2
+    printf 'ab\0\1\0\0\200\77a\0\0\2\0\0\0\100\0\0\1\0\0\0\100\100ab\377\377\0\0\300\177'
+} >s.npy
+code echelon select 'k==ab' 'i>0' s.npy -o one.npy
+head -c 128 one.npy | tail -c +13 | tr -s ' '
+dump x1 one.npy 128
+code echelon select --any 'f:2..' 'f:nan' s.npy -o some.bin
+dump x1 some.bin
+code echelon select 'k==""' s.npy --index
+code echelon select 'k!=ab' s.npy -o s.npy
+code echelon select --count 'k==""' s.npy
+code echelon select 'i>0' s.npy -o s.txt
+code echelon select 'k<3' s.npy
+code echelon select '>3' s.npy
 echo "a header is not data, also if only text is selected"
 printf 'name,x\na,1\nb,2\n' | code echelon select '1!=a' -o - --format text
 printf 'name,x\na,y\nb,z\n' | code echelon select '1!=a' --format text

@@ -14,6 +14,13 @@ code echelon unique -k city t.csv
 code echelon unique -k 1 --count --by-count t.csv
 code echelon stats -k city t.csv
 code echelon stats -k 1 t.csv --json
+echo "records of CSV with newlines"
+printf '%s\n' '"a' 'b",1' c,2 '"a' 'b",1' >r.csv
+code echelon unique --string r.csv
+code echelon unique --string --count - <r.csv
+code echelon unique -k 1 --appearance r.csv
+code echelon stats -k 1 r.csv
+rm r.csv
 echo "numbers as text"
 printf '%s\n' 1 01 1.0 10 9 1 >n.txt
 code echelon unique n.txt
