@@ -49,7 +49,8 @@ head -c 128 one.npy | tail -c +13 | tr -s ' '
 dump x1 one.npy 128
 code echelon select --any 'f:2..' 'f:nan' s.npy -o some.bin
 dump x1 some.bin
-code echelon select 'k==""' s.npy --index
+code echelon select 'k==""' s.npy --index -o at.txt
+cat at.txt
 code echelon select 'k!=ab' s.npy -o s.npy
 code echelon select --count 'k==""' s.npy
 code echelon select 'i>0' s.npy -o s.txt

@@ -6,6 +6,8 @@
  *     x,price \n      the table: all other lines
  *     a,3 \n
  *
+ * Bytes that begin as a .npy file are read as a structured array.
+ *
  * SPDX-License-Identifier: Apache-2.0
  */
 #define _GNU_SOURCE
@@ -85,7 +87,7 @@ static void check_rows(struct job *job, struct condition *condition, struct tabl
     uint8_t *votes = calloc(n + 1, 1);
     void *scratch = malloc(n * 9 + 1);
     FUZZ_CHECK(votes && scratch);
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < n && c->text; i++) {
         const size_t end = i + 1 < n ? (size_t)c->lines[i + 1] : c->text_bytes;
         FUZZ_CHECK(c->lines[i] >= c->head_bytes && c->lines[i] < end && c->text[end - 1] == '\n');
     }
@@ -98,8 +100,23 @@ static void check_rows(struct job *job, struct condition *condition, struct tabl
         struct table_column *column = &table->columns[i];
         if (column->kind != TABLE_STRINGS) continue;
         FUZZ_CHECK(table_rank(job, column, n) == EXIT_DONE);
-        check_strings(column, n, c->text_bytes);
+        check_strings(column, n, c->text ? c->text_bytes : c->keys_bytes);
     }
+}
+
+/* Writes the records at all positions, of which there are no more than in the input. */
+static void write_records(struct job *job)
+{
+    const size_t n = (size_t)job->column.n;
+    struct io_output output;
+    struct io_error error;
+    uint64_t *positions = malloc(n * sizeof *positions + 1);
+    FUZZ_CHECK(positions);
+    for (size_t i = 0; i < n; i++) positions[i] = n - 1 - i;
+    FUZZ_CHECK(io_create(&output, "/dev/null", &error) == IO_OK);
+    table_write_records(job, &output, true, positions, n / 2, &error);
+    io_discard(&output);
+    free(positions);
 }
 
 /* A file in memory, which the reader opens by its name. */
@@ -123,18 +140,21 @@ int LLVMFuzzerTestOneInput(const unsigned char *bytes, size_t n)
     text[first] = 0;
     struct condition condition;
     struct table table = { .has_string = true };
-    struct job job = { .ctx = ctx, .working = "testing", .input = path };
+    struct io_records records;
+    struct job job = { .ctx = ctx, .working = "testing", .input = path, .records = &records };
     struct job_words words = { .format = "text" };
     cli_progress_start(&job.progress);
     if (condition_parse(text, &condition) == EXIT_DONE) {
         FUZZ_CHECK(condition.tests == 1 || condition.tests == 2);
         const size_t rest = n - first - (newline ? 1 : 0);
         const int fd = make_file(bytes + n - rest, rest, path);
+        if (rest && bytes[n - rest] == 0x93) words.format = "npy";
         int code = condition_columns(&condition, 1, NULL, -1, &table);
-        if (code == EXIT_DONE && condition.column)
+        if (code == EXIT_DONE && condition.column && strcmp(words.format, "text") == 0)
             FUZZ_CHECK(table_add(&table, "1", TABLE_STRINGS, -1) >= 0);
         code = table_load(&job, &words, &table);
         if (code == EXIT_DONE) check_rows(&job, &condition, &table);
+        if (code == EXIT_DONE && job.record_bytes) write_records(&job);
         close(fd);
     }
     condition_free(&condition);
