@@ -148,7 +148,7 @@ int job_plan_output(struct job *job, const struct job_words *words, const struct
     int type = said == IO_RAW ? io_dtype_from_extension(name) : -1;
     job->out_format = said < 0 ? c->format : (io_format)said;
     if (job->out_format == IO_TEXT) return EXIT_DONE;
-    if (c->lines && !c->keys)
+    if (c->lines && !c->keys && !job->positions)
         return cli_fail(EXIT_BAD, "%s: the extension means %s, but the output is lines of text",
                         name, io_format_name(job->out_format));
     if (type >= 0 && type != (int)dtype)

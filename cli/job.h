@@ -100,6 +100,7 @@ struct job {
     int dimensions;             /* maximum for a .npy input; 0: one */
     struct io_records *records; /* receives the fields of a structured .npy input; NULL: an error */
     uint64_t record_bytes;      /* the elements are records of this size; 0: numbers */
+    bool positions;             /* the output is positions, which are numbers also for lines */
     bool strings;               /* the keys of the column are ranks of strings; table.h */
     const char *input, *output; /* names, for the report */
     io_format out_format;       /* set by job_plan_output() */

@@ -175,9 +175,7 @@ static int plan_output(struct job *job, const struct io_output *output)
 {
     struct io_column *c = &job->column;
     if (set.count) return job_plan_text(&set.job);
-    /* Positions are numbers, also those of lines. */
-    if (set.index && !c->keys && !(c->keys = malloc(1)))
-        return job_no_memory(job, 1, "the positions");
+    job->positions = set.index;
     if (job->record_bytes && !set.index) return plan_records(job, output);
     return job_plan_output(job, &set.job, output, set.index ? ECH_U64 : c->dtype);
 }

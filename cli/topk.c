@@ -198,9 +198,7 @@ static int topk_by_to(struct job *base, struct io_output *output)
     if (code == EXIT_DONE && !c->text)
         code = cli_fail(EXIT_BAD, "%s: the format is %s, but --by is only for text", base->input,
                         io_format_name(c->format));
-    /* Positions are numbers, also those of lines. */
-    if (code == EXIT_DONE && set.index && !(c->keys = malloc(1)))
-        code = job_no_memory(base, 1, "the positions");
+    base->positions = set.index;
     if (code == EXIT_DONE)
         code = job_plan_output(base, &set.job, output, set.index ? ECH_U64 : c->dtype);
     if (code == EXIT_DONE) code = select_groups(job);
