@@ -40,6 +40,11 @@ code echelon sort big.u32 -o big.u32.gz
 echelon sort big.u32 | cksum
 gzip -dc big.u32.gz | cksum
 code echelon sort -c big.u32.gz
+echo "the file does not depend on the threads"
+for threads in 1 2 5; do echelon sort big.u32 -o out.u32.gz --threads $threads && cmp out.u32.gz big.u32.gz; done
+gzip -t out.u32.gz && echo same
+seq 200000 | echelon shuf --seed 1 -o large.txt.gz
+gzip -dc large.txt.gz | sort -n | cmp - <(seq 200000) && echo same
 mkfifo pipe.txt.gz
 gzip -dc <pipe.txt.gz >piped.txt &
 code echelon sort n.txt -o pipe.txt.gz
