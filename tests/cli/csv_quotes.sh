@@ -57,7 +57,7 @@ printf 'x,id\n"a\nb",1\n"c\nd",z\n' | code echelon sort -k id
 printf 'x,id\n"a\nb",1\n"c\nd","5"6\n' | code echelon sort -k id
 printf 'x,id\n"a\nb",\n"c\nd",9007199254740993\n' | code echelon sort -k id
 printf 'x,id\n"a\nb",-1\n"c\nd",9223372036854775808\n' | code echelon sort -k id --type i64
-printf 'id,x\n1,"a\n' | code echelon shuf --seed 1 | cat
+printf 'id,x\n1,"a\n' | code echelon shuf --seed 1
 printf 'id,x\n1,"a\n' >open.csv
 code echelon shuf --seed 1 open.csv
 code echelon sort -k id open.csv -o out.csv
