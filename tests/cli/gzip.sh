@@ -15,14 +15,14 @@ cat n.txt.gz n.txt.gz >two.txt.gz
 code echelon reduce sum two.txt.gz
 : | gzip >empty.txt.gz
 code echelon reduce sum empty.txt.gz
-code echelon sort -k id t.csv.gz
+code echelon sort --column id t.csv.gz
 code echelon shuf --seed 1 --header t.csv.GZ 2>&1
 cp t.csv.gz t.csv.GZ
 code echelon shuf --seed 1 --header t.csv.GZ
 echo "output"
 code echelon sort n.txt.gz -o out.txt.gz
 gzip -dc out.txt.gz | cksum
-code echelon sort -k id t.csv.gz -o t.csv.gz
+code echelon sort --column id t.csv.gz -o t.csv.gz
 gzip -dc t.csv.gz
 code echelon sort --argsort n.txt -o index.npy.gz
 code echelon reduce max index.npy.gz
@@ -89,11 +89,11 @@ code echelon sort same.txt.gz -o out.txt
 : >nothing.txt.gz
 code echelon sort nothing.txt.gz -o out.txt
 head -c 3 n.txt.gz >short
-code echelon sort short -o out.txt
+code echelon stats short
 cp n.txt.gz n.npy.gz
 code echelon sort n.npy.gz -o out.txt
 code echelon sort n.txt -o missing/out.txt.gz
-code echelon sort -k 9 t.csv.gz -o t.csv.gz
+code echelon sort --column 9 t.csv.gz -o t.csv.gz
 cat out.txt
 gzip -dc t.csv.gz
 files

@@ -79,7 +79,7 @@ def csv_sort(t):
     text = mark + text_of(head + rows, delimiter, ending, quoting)
     if t.flag(0.3) and ending == "\n":
         text = text[:-1]
-    words = ["-k", place, "-t", delimiter, "--header" if head else "--no-header"]
+    words = ["--column", place, "--delimiter", delimiter, "--header" if head else "--no-header"]
     t.note(rows=len(rows))
     t.equal("text", sorted_text(t, words, write(t, "in.csv", text)), want)
 
