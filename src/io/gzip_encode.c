@@ -3,9 +3,9 @@
  *
  *     header | job 0 | job 1 | ... | last job | CRC and length
  *
- * A job is 256 KiB of the input.  Its result is a whole number of deflate blocks and of bytes, so
- * the results can be joined; its dictionary is the end of the job before.  The file has a single
- * member, and does not depend on the number of threads.  pigz uses the same method.
+ * A job is 256 KiB of the input.  Its result consists of complete deflate blocks and ends at a
+ * byte, so the results can be joined; its dictionary is the end of the job before.  The file has a
+ * single member, and does not depend on the number of threads.  pigz uses the same method.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
