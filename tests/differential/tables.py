@@ -58,7 +58,7 @@ def sorted_text(t, words, name):
     return echelon(t, "sort", *words, out).out.decode()
 
 
-@operation("csv_sort", weight=0.3)
+@operation("csv_sort")
 def csv_sort(t):
     clean()
     columns, place = t.between(2, 5), 0
@@ -72,7 +72,7 @@ def csv_sort(t):
             return str(t.between(-99, 99))
         return "".join(t.pick(letters) for _ in range(t.between(0, 7)))
 
-    rows = [[field(column) for column in range(1, columns + 1)] for _ in range(t.between(1, 60))]
+    rows = [[field(column) for column in range(1, columns + 1)] for _ in range(t.between(1, 300))]
     head = [[f"{letters}{column}" for column in range(1, columns + 1)]] if t.flag() else []
     mark = t.pick(["", "", "\ufeff"])
     want = mark + text_of(head + sorted(rows, key=lambda row: int(row[place - 1])), delimiter, ending, quoting)
@@ -84,7 +84,7 @@ def csv_sort(t):
     t.equal("text", sorted_text(t, words, write(t, "in.csv", text)), want)
 
 
-@operation("csv_records", weight=0.3)
+@operation("csv_records", weight=3)
 def csv_records(t):
     """Arbitrary text, which may have misplaced quotes: the records are those of Python."""
     clean()
