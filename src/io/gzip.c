@@ -1,9 +1,9 @@
 /*
- * io/gzip.c - gzip files (RFC 1952) through zlib.
+ * io/gzip.c - gzip files (RFC 1952) through zlib; gzip_encode.c writes them.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "io/packing.h"
+#include "io/gzip.h"
 
 #include <stdlib.h>
 
@@ -17,7 +17,7 @@ static bool is_gzip(const unsigned char *bytes, size_t n)
 #define ZLIB_CONST
 #include <zlib.h>
 
-enum { WINDOW = 15 + 16 /* the largest one, with the header of gzip */, LEVEL = 6, MEMORY = 8 };
+enum { WINDOW = 15 + 16 /* the largest one, with the header of gzip */ };
 
 static void *open_decoder(void)
 {
@@ -31,22 +31,6 @@ static void close_decoder(void *decoder)
 {
     inflateEnd(decoder);
     free(decoder);
-}
-
-static void *open_encoder(int threads)
-{
-    (void)threads;
-    z_stream *z = calloc(1, sizeof *z);
-    if (z && deflateInit2(z, LEVEL, Z_DEFLATED, WINDOW, MEMORY, Z_DEFAULT_STRATEGY) == Z_OK)
-        return z;
-    free(z);
-    return NULL;
-}
-
-static void close_encoder(void *encoder)
-{
-    deflateEnd(encoder);
-    free(encoder);
 }
 
 static void begin(z_stream *z, const struct io_flow *flow)
@@ -78,18 +62,6 @@ static io_step decode(void *decoder, struct io_flow *flow, const char **fault)
     *fault = z->msg ? z->msg : "invalid data";
     return IO_STEP_BAD;
 }
-
-static io_step encode(void *encoder, struct io_flow *flow, bool last, const char **fault)
-{
-    z_stream *z = encoder;
-    begin(z, flow);
-    const int result = deflate(z, last ? Z_FINISH : Z_NO_FLUSH);
-    end(z, flow);
-    if (result == Z_STREAM_END) return IO_STEP_END;
-    if (result == Z_OK || result == Z_BUF_ERROR) return IO_STEP_MORE;
-    *fault = z->msg ? z->msg : "an internal error";
-    return IO_STEP_BAD;
-}
 #endif
 
 const struct io_codec io_gzip = {
@@ -101,10 +73,10 @@ const struct io_codec io_gzip = {
     .is = is_gzip,
 #ifdef ECHELON_ZLIB
     .open_decoder = open_decoder,
-    .open_encoder = open_encoder,
+    .open_encoder = io_gzip_open_encoder,
     .decode = decode,
-    .encode = encode,
+    .encode = io_gzip_encode,
     .close_decoder = close_decoder,
-    .close_encoder = close_encoder,
+    .close_encoder = io_gzip_close_encoder,
 #endif
 };

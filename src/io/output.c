@@ -3,13 +3,13 @@
  *
  *     io_create()   a new file: without a name, if the file system supports it; otherwise
  *                   dir/.name.XXXXXX, with the mode of the file it will replace
- *     io_write()    through a buffer; if the extension means it, compressed (pack.c)
+ *     io_write()    through a buffer
  *     io_commit()   flush, fsync, link or rename to dir/name, fsync the directory
  *     io_discard()  unlink
  *
  * A signal handler (temporary.c) unlinks the temporary file, too.  Symbolic links are followed, so
  * that their target is replaced or created.  Devices, pipes and open files such as /dev/stdout are
- * written directly.
+ * written directly.  If the extension is .gz or .zst, the file is compressed (pack.c).
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -72,7 +72,7 @@ code echelon scan -k 1 --header --no-header h.csv
 code echelon select -k id --no-header '>1' h.csv
 code echelon unique --header --format raw --type u8 h.csv
 code echelon hist --bytes --header h.csv
-echo "quotes: not closed, a quoted newline, text after a quote; other quotes are text"
+echo "malformed quotes: an unclosed quote, a quoted newline, text after a quote; other quotes are text"
 printf '1,"a\n' | code echelon sort -k 1
 printf '2,"a\n1,b",3\n' | code echelon sort -k 1
 printf 'id,"a\nb"\n1,2\n' | code echelon sort -k id

@@ -15,14 +15,14 @@ cat n.txt.gz n.txt.gz >two.txt.gz
 code echelon reduce sum two.txt.gz
 : | gzip >empty.txt.gz
 code echelon reduce sum empty.txt.gz
-code echelon sort -k id t.csv.gz
+code echelon sort --column id t.csv.gz
 code echelon shuf --seed 1 --header t.csv.GZ 2>&1
 cp t.csv.gz t.csv.GZ
 code echelon shuf --seed 1 --header t.csv.GZ
 echo "output"
 code echelon sort n.txt.gz -o out.txt.gz
 gzip -dc out.txt.gz | cksum
-code echelon sort -k id t.csv.gz -o t.csv.gz
+code echelon sort --column id t.csv.gz -o t.csv.gz
 gzip -dc t.csv.gz
 code echelon sort --argsort n.txt -o index.npy.gz
 code echelon reduce max index.npy.gz
@@ -40,6 +40,11 @@ code echelon sort big.u32 -o big.u32.gz
 echelon sort big.u32 | cksum
 gzip -dc big.u32.gz | cksum
 code echelon sort -c big.u32.gz
+echo "the file does not depend on the threads"
+for threads in 1 2 5; do echelon sort big.u32 -o out.u32.gz --threads $threads && cmp out.u32.gz big.u32.gz; done
+gzip -t out.u32.gz && echo same
+seq 200000 | echelon shuf --seed 1 -o large.txt.gz
+gzip -dc large.txt.gz | sort -n | cmp - <(seq 200000) && echo same
 mkfifo pipe.txt.gz
 gzip -dc <pipe.txt.gz >piped.txt &
 code echelon sort n.txt -o pipe.txt.gz
@@ -84,11 +89,11 @@ code echelon sort same.txt.gz -o out.txt
 : >nothing.txt.gz
 code echelon sort nothing.txt.gz -o out.txt
 head -c 3 n.txt.gz >short
-code echelon sort short -o out.txt
+code echelon stats short
 cp n.txt.gz n.npy.gz
 code echelon sort n.npy.gz -o out.txt
 code echelon sort n.txt -o missing/out.txt.gz
-code echelon sort -k 9 t.csv.gz -o t.csv.gz
+code echelon sort --column 9 t.csv.gz -o t.csv.gz
 cat out.txt
 gzip -dc t.csv.gz
 files

@@ -58,7 +58,7 @@ def sorted_text(t, words, name):
     return echelon(t, "sort", *words, out).out.decode()
 
 
-@operation("csv_sort", weight=0.3)
+@operation("csv_sort")
 def csv_sort(t):
     clean()
     columns, place = t.between(2, 5), 0
@@ -72,19 +72,19 @@ def csv_sort(t):
             return str(t.between(-99, 99))
         return "".join(t.pick(letters) for _ in range(t.between(0, 7)))
 
-    rows = [[field(column) for column in range(1, columns + 1)] for _ in range(t.between(1, 60))]
+    rows = [[field(column) for column in range(1, columns + 1)] for _ in range(t.between(1, 300))]
     head = [[f"{letters}{column}" for column in range(1, columns + 1)]] if t.flag() else []
     mark = t.pick(["", "", "\ufeff"])
     want = mark + text_of(head + sorted(rows, key=lambda row: int(row[place - 1])), delimiter, ending, quoting)
     text = mark + text_of(head + rows, delimiter, ending, quoting)
     if t.flag(0.3) and ending == "\n":
         text = text[:-1]
-    words = ["-k", place, "-t", delimiter, "--header" if head else "--no-header"]
+    words = ["--column", place, "--delimiter", delimiter, "--header" if head else "--no-header"]
     t.note(rows=len(rows))
     t.equal("text", sorted_text(t, words, write(t, "in.csv", text)), want)
 
 
-@operation("csv_records", weight=0.3)
+@operation("csv_records", weight=3)
 def csv_records(t):
     """Arbitrary text, which may have misplaced quotes: the records are those of Python."""
     clean()
