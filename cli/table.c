@@ -101,7 +101,7 @@ static int find_columns(struct job *job, const struct io_hints *hints, struct ta
 }
 
 /* Whether a column is text: neither of its first two values that are not empty is a number.  A line
- * with a separator is rather a table whose column is not selected. */
+ * with a separator or a quote is rather a table whose column is not selected. */
 static bool is_text(const struct io_column *c, const struct table_column *column)
 {
     int seen = 0;
@@ -112,7 +112,7 @@ static bool is_text(const struct io_column *c, const struct table_column *column
         while (at < end && (*at == ' ' || *at == '\t' || *at == '\r')) at++;
         if (at == end) continue;
         if (io_parse_float(at, end, &ignored) == IO_NUMBER_OK) return false;
-        if (!column->word && io_find_delimiter(at, end + 1)) return false;
+        if (!column->word && (*at == '"' || io_find_delimiter(at, end + 1))) return false;
         seen++;
     }
     return seen > 0;
