@@ -310,9 +310,9 @@ static io_status write_kept(struct job *job, struct io_output *output, const str
         return write_index(output, job->out_format, kept->first, sizeof *kept->first, kept->n, NULL,
                            error);
     if (records) return write_records(output, c, kept, error);
-    if (set.count) return write_counts(output, c, kept, error);
+    if (kept->counts && set.count) return write_counts(output, c, kept, error);
     if (c->lines) return write_lines(output, c, kept->lines, kept->n, error);
-    memcpy(c->keys, kept->keys, (size_t)kept->n * ech_dtype_bytes(c->dtype));
+    if (kept->keys) memcpy(c->keys, kept->keys, (size_t)kept->n * ech_dtype_bytes(c->dtype));
     return write_keys(output, c, job->out_format, kept->n, error);
 }
 
@@ -333,8 +333,8 @@ static int unique_to(struct job *job, struct io_output *output)
     if (code == EXIT_DONE) code = make_kept(job, &kept);
     if (code == EXIT_DONE) {
         filter(job, &kept);
-        if (set.by_count) code = order_by_count(job, &kept);
-        if (set.mode) keep_mode(job, &kept);
+        if (set.by_count && kept.counts) code = order_by_count(job, &kept);
+        if (set.mode && kept.counts) keep_mode(job, &kept);
     }
     if (code == EXIT_DONE) {
         stage_begin(job, STAGE_WRITE);
