@@ -123,6 +123,11 @@ static int run(int count, char **operands)
     return code;
 }
 
+static const struct cli_value values[] = {
+    { "OPERATION", CLI_WORDS, "union intersection difference symmetric", NULL },
+    { NULL, CLI_WORDS, NULL, NULL },
+};
+
 const struct command command_set = {
     .name = "set",
     .summary = "union, intersection or difference of sorted files",
@@ -146,4 +151,5 @@ const struct command command_set = {
     .options = options,
     .most_operands = MOST_FILES,
     .run = run,
+    .values = values,
 };
