@@ -105,6 +105,9 @@ struct echi_backend {
     /* A vendor's factorization (direct/direct.h), and the name of that algorithm; may be NULL. */
     const struct echi_operation *direct_vendor;
     const char *direct_vendor_name;
+
+    /* Runs a struct echi_direct whose `small` is set; NULL: none is. */
+    const struct echi_operation *direct_small;
 };
 
 extern const struct echi_backend echi_cpu, echi_cuda, echi_simt;

@@ -5,6 +5,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "direct/cpu/common.h"
+#include "direct/cpu/lane.h"
 
 #include <math.h>
 #include <string.h>
@@ -41,6 +42,8 @@ static double fold_lanes(double *lanes, size_t n)
 #define NAME(x)   x##_f32
 #include "direct/cpu/panel.h"
 #include "direct/cpu/real.h"
+#include "direct/cpu/lanes.h"
+#include "direct/cpu/small.h"
 #undef REAL
 #undef REAL_BITS
 #undef NAME
@@ -50,8 +53,12 @@ static double fold_lanes(double *lanes, size_t n)
 #define NAME(x)   x##_f64
 #include "direct/cpu/panel.h"
 #include "direct/cpu/real.h"
+#include "direct/cpu/lanes.h"
+#include "direct/cpu/small.h"
 #undef REAL
 #undef REAL_BITS
 #undef NAME
 
-const struct echi_direct_isa ISA = { .f32 = step_f32, .f64 = step_f64 };
+const struct echi_direct_isa ISA = {
+    .f32 = step_f32, .f64 = step_f64, .small_f32 = run_small_f32, .small_f64 = run_small_f64
+};
