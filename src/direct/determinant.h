@@ -10,36 +10,17 @@
 #include "core/internal.h"
 
 #include <math.h>
-#include <string.h>
 
 struct echi_big {
     double mantissa;
     int64_t exponent;
 };
 
-/* frexp(), without a call for normal numbers. */
-static inline double echi_split(double x, int64_t *exponent)
-{
-    uint64_t bits;
-    int other;
-    memcpy(&bits, &x, sizeof bits);
-    const int64_t field = (int64_t)(bits >> 52 & 0x7ff);
-    if (field == 0 || field == 0x7ff) {
-        x = frexp(x, &other);
-        *exponent = other;
-        return x;
-    }
-    bits = (bits & ~((uint64_t)0x7ff << 52)) | (uint64_t)0x3fe << 52;
-    memcpy(&x, &bits, sizeof x);
-    *exponent = field - 0x3fe;
-    return x;
-}
-
 static inline void echi_multiply_big(struct echi_big *big, double by)
 {
-    int64_t first, second;
-    const double mantissa = echi_split(by, &first);
-    big->mantissa = echi_split(big->mantissa * mantissa, &second);
+    int first, second;
+    const double mantissa = frexp(by, &first);
+    big->mantissa = frexp(big->mantissa * mantissa, &second);
     big->exponent += first + second;
 }
 

@@ -252,6 +252,11 @@ void echi_direct_put(const struct echi_direct *call, size_t i, const ech_direct_
         return;
     }
     char *given = (char *)call->reports + i * call->report_bytes;
+    if (call->report_bytes == sizeof *report) { /* the common case, without calls */
+        memcpy(given, report, sizeof *report);
+        memcpy(given, &call->report_bytes, sizeof call->report_bytes);
+        return;
+    }
     memcpy(given, &call->report_bytes, sizeof call->report_bytes);
     echi_write_struct(report, sizeof *report, given);
 }

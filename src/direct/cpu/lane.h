@@ -8,7 +8,10 @@
 #include "direct/direct.h"
 #include "cpu/vector.h"
 
-enum { WIDTH = VECTOR_BYTES / 8 };
+enum {
+    WIDTH = VECTOR_BYTES / 8,
+    MASKED = 8 /* rows of a column whose rows are exchanged without branches, maximum */
+};
 
 typedef double wide __attribute__((vector_size(WIDTH * 8)));
 typedef int64_t wide_mask __attribute__((vector_size(WIDTH * 8)));
@@ -43,6 +46,15 @@ INLINE bool any_lane(wide_mask mask)
 INLINE wide_mask is_finite(wide x)
 {
     return x - x == 0;
+}
+
+/* frexp() of normal numbers: returns mantissas, adds exponents; marks the lanes of others. */
+INLINE wide split_lanes(wide x, wide_mask *exponent, wide_mask *odd)
+{
+    const wide_mask bits = (wide_mask)x, field = (bits >> 52) & 0x7ff;
+    *odd |= (field == 0) | (field == 0x7ff);
+    *exponent += field - 0x3fe;
+    return (wide)((bits & ~((int64_t)0x7ff << 52)) | (int64_t)0x3fe << 52);
 }
 
 /* A maximum, and the first place of an element that is not finite; -1: none. */

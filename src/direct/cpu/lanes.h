@@ -127,7 +127,7 @@ static void NAME(lu_lanes)(struct NAME(group) * g)
             for (size_t j = k + 1; j < n; j++) row[j] -= by * top[j];
         }
     }
-    for (int l = 0; l < WIDTH; l++) {
+    for (int l = 0; l < WIDTH && (n > MASKED || g->cols > 1); l++) {
         for (size_t i = 0; i < n; i++) g->order[i][l] = (uint8_t)i;
         for (size_t i = 0; i < n; i++) {
             const size_t place = (size_t)g->pivots[i][l];
@@ -213,10 +213,31 @@ static void NAME(triangles)(const struct NAME(group) * g, bool forward, bool tur
         NAME(triangle_columns)(g->factor, down, right, n, forward, unit, x + c, x_stride, cols - c);
 }
 
+/* Exchanges rows i and pivots[i] in each lane, of one column of at most MASKED rows. */
+INLINE void NAME(exchange_rows)(const struct NAME(group) * g, bool turned, V *x)
+{
+    const size_t n = g->n;
+    for (size_t turn = 0; turn + 1 < n; turn++) {
+        const size_t k = turned ? n - 2 - turn : turn;
+        const M pivot = g->pivots[k];
+        V top = x[k];
+        for (size_t i = k + 1; i < n; i++) {
+            const M differ = ((M)top ^ (M)x[i]) & (pivot == NAME(all_whole)(i));
+            top = (V)((M)top ^ differ);
+            x[i] = (V)((M)x[i] ^ differ);
+        }
+        x[k] = top;
+    }
+}
+
 /* Moves row order[i] to row i; turned: row i to row order[i]. */
 static void NAME(order_rows)(const struct NAME(group) * g, bool turned, V *x, size_t x_stride,
                              size_t cols)
 {
+    if (g->n <= MASKED && cols == 1 && x_stride == 1) {
+        NAME(exchange_rows)(g, turned, x);
+        return;
+    }
     for (size_t c = 0; c < cols; c++) {
         V column[LEAF], moved[LEAF];
         const REAL *from = (const REAL *)column;

@@ -20,14 +20,28 @@ static void NAME(load_lanes)(const struct lanes *lanes, const REAL *from, size_t
                              size_t from_stride, size_t n, size_t cols, bool lower, V *to,
                              size_t stride)
 {
-    for (size_t l = 0; l < WIDTH; l++) {
-        const REAL *one = from + lanes->system[l] * step;
-        REAL *lane = (REAL *)to + l;
-        for (size_t i = 0; i < n; i++)
-            for (size_t j = 0; j < cols; j++)
-                lane[(i * stride + j) * WIDTH] =
-                    lower && j > i ? one[j * from_stride + i] : one[i * from_stride + j];
-    }
+#ifdef __AVX512F__
+    long long first[WIDTH];
+    for (size_t l = 0; l < WIDTH; l++) first[l] = (long long)(lanes->system[l] * step);
+    const __m512i places = _mm512_loadu_si512(first);
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = 0; j < cols; j++) {
+            const size_t at = lower && j > i ? j * from_stride + i : i * from_stride + j;
+#if REAL_BITS == 32
+            to[i * stride + j] = (V)_mm512_i64gather_ps(places, from + at, sizeof(REAL));
+#else
+            to[i * stride + j] = (V)_mm512_i64gather_pd(places, from + at, sizeof(REAL));
+#endif
+        }
+#else
+    const REAL *one[WIDTH];
+    for (size_t l = 0; l < WIDTH; l++) one[l] = from + lanes->system[l] * step;
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = 0; j < cols; j++) {
+            const size_t at = lower && j > i ? j * from_stride + i : i * from_stride + j;
+            for (size_t l = 0; l < WIDTH; l++) to[i * stride + j][l] = one[l][at];
+        }
+#endif
 }
 
 static void NAME(store_lanes)(const struct lanes *lanes, const struct NAME(group) * g,
@@ -92,6 +106,14 @@ static void NAME(peaks_lanes)(const struct NAME(group) * g, const V *from, wide 
     }
 }
 
+/* Element i of the diagonal, negated where rows were exchanged. */
+INLINE wide NAME(diagonal)(const struct NAME(group) * g, size_t i)
+{
+    const V here = g->factor[i * g->stride + i];
+    if (g->cholesky) return NAME(widen)(here);
+    return NAME(widen)(NAME(select)(g->pivots[i] == NAME(all_whole)(i), here, -here));
+}
+
 static void NAME(inspect_diagonals)(struct lanes *lanes, const struct NAME(group) * g)
 {
     wide_mask bad = ~(wide_mask){ 0 };
@@ -100,16 +122,19 @@ static void NAME(inspect_diagonals)(struct lanes *lanes, const struct NAME(group
         bad = select_whole(is_finite(here), bad, all_whole(i));
     }
     stop_lanes(lanes, ECH_DIRECT_STATUS_OVERFLOW, bad);
+    wide mantissa = all_wide(1);
+    wide_mask exponent = { 0 }, odd = { 0 }; /* the exponents' sum; lanes with subnormal numbers */
+    for (size_t i = 0; i < g->n; i++) {
+        mantissa *= split_lanes(NAME(diagonal)(g, i), &exponent, &odd);
+        mantissa = split_lanes(mantissa, &exponent, &odd);
+    }
     for (size_t l = 0; l < lanes->count; l++) {
-        ech_direct_report *report = &lanes->report[l];
-        struct echi_big big = { 1, 0 };
-        if (report->status != ECH_DIRECT_STATUS_SOLVED) continue;
-        for (size_t i = 0; i < g->n; i++) {
-            const double here = (double)g->factor[i * g->stride + i][l];
-            const bool moved = !g->cholesky && (size_t)g->pivots[i][l] != i;
-            echi_multiply_big(&big, moved ? -here : here);
-        }
-        echi_direct_determinant(report, report->kind, &big);
+        struct echi_big big = { mantissa[l], exponent[l] };
+        if (lanes->report[l].status != ECH_DIRECT_STATUS_SOLVED) continue;
+        if (odd[l]) big = (struct echi_big){ 1, 0 };
+        for (size_t i = 0; odd[l] && i < g->n; i++)
+            echi_multiply_big(&big, NAME(diagonal)(g, i)[l]);
+        echi_direct_determinant(&lanes->report[l], lanes->report[l].kind, &big);
     }
 }
 
