@@ -12,6 +12,7 @@ import numpy as np
 
 from .. import _arrays
 from .._arrays.layout import ranges_overlap
+from .._arrays.numpy_family import address
 from .._arrays.view import View
 from .._runtime import native
 from .._runtime.arguments import flag, integer, number
@@ -20,13 +21,14 @@ from .._runtime.errors import ArgumentError, Error, UnsupportedError
 from .._runtime.native import declared as c
 from .common import cast
 from .floats import check_number, common_float
-from .products import Matrices, algorithm_of
+from .products import Matrices, algorithm_of, regular
 
 FACTORIZATIONS = {None: c.ECH_FACTOR_AUTO, "lu": c.ECH_FACTOR_LU, "cholesky": c.ECH_FACTOR_CHOLESKY,
                   "qr": c.ECH_FACTOR_QR}
 _STATUS = {c.ECH_DIRECT_STATUS_SOLVED: "solved", c.ECH_DIRECT_STATUS_SINGULAR: "singular",
            c.ECH_DIRECT_STATUS_INDEFINITE: "indefinite", c.ECH_DIRECT_STATUS_NOT_FINITE: "not finite",
            c.ECH_DIRECT_STATUS_NOT_FINITE_B: "not finite b", c.ECH_DIRECT_STATUS_OVERFLOW: "overflow"}
+_REPORT = np.dtype(c.ech_direct_report)
 _EPS = {c.ECH_F32: 2.0**-23, c.ECH_F64: 2.0**-52}
 
 
@@ -77,10 +79,11 @@ class LstsqResult(NamedTuple):
 
 
 def _report_of(report):
-    unknown = math.isnan(report.log_abs)
-    name = native.functions.ech_factor_name(report.kind).decode()
-    return DirectReport(_STATUS[report.status], name, report.failed_index, report.rcond, report.backward_error,
-                        report.refinements, math.nan if unknown else float(report.sign), report.log_abs)
+    """The DirectReport of an element of an array of _REPORT."""
+    _, status, kind, failed_index, sign, log_abs, rcond, refinements, backward_error = report.item()
+    name = native.functions.ech_factor_name(kind).decode()
+    return DirectReport(_STATUS[status], name, failed_index, rcond, backward_error, refinements,
+                        math.nan if math.isnan(log_abs) else float(sign), log_abs)
 
 
 def _options(factorization, refine, algorithm):
@@ -124,47 +127,75 @@ def _caller():
     return level
 
 
-def _judge(report, name, index, count, code, info):
-    """Raises the error of a system without a solution, unless info; warns of an ill-conditioned matrix."""
-    if report.status != "solved":
-        if not info:
-            raise _problem(report.status, report, name, index, count)
-    elif 0 < report.rcond < _EPS[code] and not info:
-        where = f"{name}[{', '.join(map(str, index))}]" if count > 1 else name
-        warnings.warn(f"{where} is ill-conditioned (rcond is {report.rcond:.3g}): the result may be inaccurate",
+def _judge(reports, name, batch, code):
+    """Warns of ill-conditioned matrices before the first system without a solution, whose error it raises."""
+    failed, rcond = reports["status"].nonzero()[0], reports["rcond"]
+    end = failed[0] if failed.size else len(reports)
+    for i in ((rcond[:end] < _EPS[code]) & (rcond[:end] > 0)).nonzero()[0]:
+        index = np.unravel_index(i, batch)
+        where = f"{name}[{', '.join(map(str, index))}]" if len(reports) > 1 else name
+        warnings.warn(f"{where} is ill-conditioned (rcond is {rcond[i]:.3g}): the result may be inaccurate",
                       ConditionWarning, stacklevel=_caller())
+    if failed.size:
+        report = _report_of(reports[end])
+        raise _problem(report.status, report, name, np.unravel_index(end, batch), len(reports))
 
 
-def _batches(x, batch):
-    """The addresses of the matrices of a batch."""
-    return [x.view.pointer + int(distance) for distance in x.distances(batch)]
+def _step(x, batch):
+    """The distance of the matrices of a batch in elements, or None if it is not always the same."""
+    shape = x.view.shape
+    if len(shape) == 2:
+        return 0
+    if x.view.strides is None and shape[:-2] == batch:
+        return shape[-1] * shape[-2]
+    return regular(x.distances(batch), x.view.itemsize)
 
 
-def _each(job, name, batch, code, info, run):
-    """Calls run(i, report) for each system i; returns the reports."""
-    reports = []
+def _each(batch, options, matrices, run):
+    """Calls run(i, addresses) for the systems from i on, whose matrices are at these addresses: once, if possible.
+
+    matrices: by the letters a, b and x of the fields of ech_direct_options.
+    """
     count = math.prod(batch)
-    for i, index in enumerate(np.ndindex(*batch)):
-        report = native.struct(c.ech_direct_report)
-        run(i, report)
-        reports.append(_report_of(report))
-        _judge(reports[-1], name, index, count, code, info)
+    steps = {name: _step(x, batch) for name, x in matrices.items()}
+    if count == 1 or None not in steps.values():
+        if count > 1:
+            options.batch_count = count
+            for name, step in steps.items():
+                setattr(options, name + "_batch_stride", step)
+        if count:
+            run(0, [x.view.pointer for x in matrices.values()])
+        return
+    places = [x.view.pointer + x.distances(batch) for x in matrices.values()]
+    for i, addresses in enumerate(zip(*(place.tolist() for place in places))):
+        run(i, addresses)
+
+
+def _reported(job, name, batch, options, matrices, code, info, call):
+    """Runs the systems of a batch by call(addresses, the address of reports); returns the reports."""
+    reports = np.zeros(math.prod(batch), _REPORT)
+    reports["size"] = _REPORT.itemsize
+    first = address(reports)
+    _each(batch, options, matrices, lambda i, addresses: call(addresses, first + i * _REPORT.itemsize))
+    if not info:
+        _judge(reports, name, batch, code)
     return reports
 
 
 def _clear_failed(place, reports, size):
     """Fills the results of systems without a solution with NaN."""
-    for i, report in enumerate(reports):
-        if report.status != "solved":
-            family = place.view.family
-            flat = family.reshape(place.view.array, (len(reports), size))
+    failed = reports["status"].nonzero()[0]
+    if failed.size:
+        flat = place.view.family.reshape(place.view.array, (len(reports), size))
+        for i in failed.tolist():
             flat[i] = math.nan
 
 
 def _with_info(result, reports, batch, info):
     if not info:
         return result
-    return result, (reports if batch else reports[0])
+    found = [_report_of(report) for report in reports]
+    return result, (found if batch else found[0])
 
 
 @operation
@@ -212,20 +243,16 @@ def solve(a, b, /, *, factorization=None, refine=None, algorithm=None, info=Fals
     if not target.contiguous or ranges_overlap(target, first) or ranges_overlap(target, second):
         place = job.empty(target.shape, code)
     x = _as_matrices(job, place, batch + (n, columns))
-    reports = _solve_each(job, Matrices(job, first, False), Matrices(job, second, False), x, batch, options, info)
-    _clear_failed(x, reports, n * columns)
+    left, right = Matrices(job, first, False), Matrices(job, second, False)
+
+    def call(addresses, report):
+        job.call("ech_solve_direct", n, n, addresses[0], left.stride, columns, addresses[1], right.stride,
+                 addresses[2], x.stride, code, ctypes.addressof(options), report)
+
+    reports = _reported(job, "a", batch, options, {"a": left, "b": right, "x": x}, code, info, call)
+    if info:
+        _clear_failed(x, reports, n * columns)
     return _with_info(job.finish(target, out, place), reports, batch, info)
-
-
-def _solve_each(job, a, b, x, batch, options, info):
-    n, columns = b.view.shape[-2:]
-    places = [_batches(matrices, batch) for matrices in (a, b, x)]
-
-    def run(i, report):
-        job.call("ech_solve_direct", n, n, places[0][i], a.stride, columns, places[1][i], b.stride, places[2][i],
-                 x.stride, a.view.code, ctypes.addressof(options), ctypes.addressof(report))
-
-    return _each(job, "a", batch, a.view.code, info, run)
 
 
 def _systems(a, b):
@@ -288,14 +315,14 @@ def inv(x, /, *, factorization=None, refine=0, algorithm=None, info=False, out=N
     place = target if target.contiguous and not ranges_overlap(target, view) else job.empty(view.shape, view.code)
     a, inverse = Matrices(job, view, False), Matrices(job, place, False)
     n, batch = view.shape[-1], view.shape[:-2]
-    places = [_batches(a, batch), _batches(inverse, batch)]
 
-    def run(i, report):
-        job.call("ech_inverse", n, places[0][i], a.stride, places[1][i], inverse.stride, view.code,
-                 ctypes.addressof(options), ctypes.addressof(report))
+    def call(addresses, report):
+        job.call("ech_inverse", n, addresses[0], a.stride, addresses[1], inverse.stride, view.code,
+                 ctypes.addressof(options), report)
 
-    reports = _each(job, "x", batch, view.code, info, run)
-    _clear_failed(inverse, reports, n * n)
+    reports = _reported(job, "x", batch, options, {"a": a, "x": inverse}, view.code, info, call)
+    if info:
+        _clear_failed(inverse, reports, n * n)
     return _with_info(job.finish(target, out, place), reports, batch, info)
 
 
@@ -304,14 +331,15 @@ def _determinants(x, factorization, algorithm):
     job, view = _matrix(x)
     options = _options(factorization, 0, algorithm)
     a, n, batch = Matrices(job, view, False), view.shape[-1], view.shape[:-2]
-    signs, logs = np.empty((2, math.prod(batch)))
-    sign, log_abs = ctypes.c_int(), ctypes.c_double()
-    for i, address in enumerate(_batches(a, batch)):
-        job.call("ech_determinant", n, address, a.stride, view.code, ctypes.addressof(options),
-                 ctypes.addressof(sign), ctypes.addressof(log_abs))
-        logs[i] = log_abs.value
-        signs[i] = math.nan if math.isnan(log_abs.value) else sign.value
-    return job, batch, view.code, signs, logs
+    signs, logs = np.empty(math.prod(batch), np.intc), np.empty(math.prod(batch))
+    first = address(signs), address(logs)
+
+    def call(i, addresses):
+        job.call("ech_determinant", n, addresses[0], a.stride, view.code, ctypes.addressof(options),
+                 first[0] + i * signs.itemsize, first[1] + i * logs.itemsize)
+
+    _each(batch, options, {"a": a}, call)
+    return job, batch, view.code, np.where(np.isnan(logs), math.nan, signs), logs
 
 
 def _from_host(job, values, shape, code):
@@ -397,14 +425,15 @@ def lstsq(a, b, /, rcond=None, *, refine=None, algorithm=None, info=False):
     x = _as_matrices(job, target, (n, columns))
     left, right = Matrices(job, first, False), Matrices(job, second, False)
 
-    def run(_, report):
-        job.call("ech_solve_direct", m, n, left.view.pointer, left.stride, columns, right.view.pointer, right.stride,
-                 target.pointer, x.stride, code, ctypes.addressof(options), ctypes.addressof(report))
+    def call(addresses, report):
+        job.call("ech_solve_direct", m, n, addresses[0], left.stride, columns, addresses[1], right.stride,
+                 addresses[2], x.stride, code, ctypes.addressof(options), report)
 
-    reports = _each(job, "a", (), code, info, run)
-    if rcond is not None and not info and reports[0].rcond < rcond:
-        error = LinAlgError(f"a has the reciprocal condition number {reports[0].rcond:.3g}, less than rcond, {rcond}")
-        error.report = reports[0]
+    reports = _reported(job, "a", (), options, {"a": left, "b": right, "x": x}, code, info, call)
+    found = reports["rcond"][0]
+    if rcond is not None and not info and found < rcond:
+        error = LinAlgError(f"a has the reciprocal condition number {found:.3g}, less than rcond, {rcond}")
+        error.report = _report_of(reports[0])
         raise error
     _clear_failed(x, reports, n * columns)
     residuals = _residuals(job, left, x, right, m > n)
