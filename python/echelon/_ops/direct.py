@@ -28,6 +28,7 @@ FACTORIZATIONS = {None: c.ECH_FACTOR_AUTO, "lu": c.ECH_FACTOR_LU, "cholesky": c.
 _STATUS = {c.ECH_DIRECT_STATUS_SOLVED: "solved", c.ECH_DIRECT_STATUS_SINGULAR: "singular",
            c.ECH_DIRECT_STATUS_INDEFINITE: "indefinite", c.ECH_DIRECT_STATUS_NOT_FINITE: "not finite",
            c.ECH_DIRECT_STATUS_NOT_FINITE_B: "not finite b", c.ECH_DIRECT_STATUS_OVERFLOW: "overflow"}
+_PLAIN = {np.dtype(np.float32): c.ECH_F32, np.dtype(np.float64): c.ECH_F64}
 _REPORT = np.dtype(c.ech_direct_report)
 _EPS = {c.ECH_F32: 2.0**-23, c.ECH_F64: 2.0**-52}
 
@@ -129,7 +130,10 @@ def _caller():
 
 def _judge(reports, name, batch, code):
     """Warns of ill-conditioned matrices before the first system without a solution, whose error it raises."""
-    failed, rcond = reports["status"].nonzero()[0], reports["rcond"]
+    rcond = reports["rcond"]
+    if reports.size and rcond.min() >= _EPS[code]:  # which is 0 if there is no solution
+        return
+    failed = reports["status"].nonzero()[0]
     end = failed[0] if failed.size else len(reports)
     for i in ((rcond[:end] < _EPS[code]) & (rcond[:end] > 0)).nonzero()[0]:
         index = np.unravel_index(i, batch)
@@ -169,6 +173,56 @@ def _each(batch, options, matrices, run):
     places = [x.view.pointer + x.distances(batch) for x in matrices.values()]
     for i, addresses in enumerate(zip(*(place.tolist() for place in places))):
         run(i, addresses)
+
+
+def _plain(x):
+    """The shape of square matrices in an array of NumPy that the library can read as it is, otherwise None."""
+    if type(x) is not np.ndarray or x.dtype not in _PLAIN or not x.size or not x.flags.c_contiguous or not x.flags.aligned:
+        return None
+    shape = x.shape
+    return shape if len(shape) >= 2 and shape[-1] == shape[-2] else None
+
+
+def _plain_reports(options, count, a_step, b_step, x_step):
+    """An array for the reports of `count` systems, whose distances it writes to the options."""
+    if count > 1:
+        options.batch_count, options.a_batch_stride = count, a_step
+        options.b_batch_stride, options.x_batch_stride = b_step, x_step
+    reports = np.empty(count, _REPORT)
+    reports["size"][0] = _REPORT.itemsize
+    return reports
+
+
+def _solve_plain(a, b, options):
+    """solve() of arrays with the same batch, dtype and order that need no conversion; None for others."""
+    shape = _plain(a)
+    if (shape is None or type(b) is not np.ndarray or b.dtype != a.dtype or not b.size or
+            not b.flags.c_contiguous or not b.flags.aligned or (b.shape[:-1] != shape[:-1] and b.shape != shape[:1])):
+        return None
+    n, code = shape[-1], _PLAIN[a.dtype]
+    columns = 1 if b.ndim == 1 else b.shape[-1]
+    if b.ndim == 1 and len(shape) > 2:
+        return None
+    x, count = np.empty(b.shape, b.dtype), math.prod(shape[:-2])
+    reports = _plain_reports(options, count, n * n, n * columns, n * columns)
+    Job.on_host().call("ech_solve_direct", n, n, address(a), n, columns, address(b), columns, address(x), columns,
+                       code, ctypes.addressof(options), address(reports))
+    _judge(reports, "a", shape[:-2], code)
+    return x
+
+
+def _inverse_plain(x, options):
+    """inv() of an array that needs no conversion; None for others."""
+    shape = _plain(x)
+    if shape is None:
+        return None
+    n, code = shape[-1], _PLAIN[x.dtype]
+    result, count = np.empty(shape, x.dtype), math.prod(shape[:-2])
+    reports = _plain_reports(options, count, n * n, 0, n * n)
+    Job.on_host().call("ech_inverse", n, address(x), n, address(result), n, code, ctypes.addressof(options),
+                       address(reports))
+    _judge(reports, "x", shape[:-2], code)
+    return result
 
 
 def _reported(job, name, batch, options, matrices, code, info, call):
@@ -223,8 +277,12 @@ def solve(a, b, /, *, factorization=None, refine=None, algorithm=None, info=Fals
     ('solved', 'cholesky')
     """
     info = flag(info, "info")
-    job, (first, second), code = _systems(a, b)
     options = _options(factorization, refine, algorithm)
+    if out is None and not info:
+        found = _solve_plain(a, b, options)
+        if found is not None:
+            return found
+    job, (first, second), code = _systems(a, b)
     _square(first, "a")
     n = first.shape[-1]
     vector = second.ndim == 1
@@ -309,8 +367,12 @@ def inv(x, /, *, factorization=None, refine=0, algorithm=None, info=False, out=N
            [0.  , 0.25]])
     """
     info = flag(info, "info")
-    job, view = _matrix(x)
     options = _options(factorization, refine, algorithm)
+    if out is None and not info:
+        found = _inverse_plain(x, options)
+        if found is not None:
+            return found
+    job, view = _matrix(x)
     target = job.output(out, view.shape, view.code)
     place = target if target.contiguous and not ranges_overlap(target, view) else job.empty(view.shape, view.code)
     a, inverse = Matrices(job, view, False), Matrices(job, place, False)
@@ -327,25 +389,39 @@ def inv(x, /, *, factorization=None, refine=0, algorithm=None, info=False, out=N
 
 
 def _determinants(x, factorization, algorithm):
-    """The call, the shape, and arrays of NumPy with the signs and the logarithms of the absolute values."""
-    job, view = _matrix(x)
+    """The call, the shape, the ech_dtype, and arrays of NumPy with the signs and the logarithms of the absolute values.
+
+    If a logarithm is NaN, the sign is 0.
+    """
     options = _options(factorization, 0, algorithm)
-    a, n, batch = Matrices(job, view, False), view.shape[-1], view.shape[:-2]
+    shape = _plain(x)
+    if shape is None:
+        job, view = _matrix(x)
+        a, shape, code = Matrices(job, view, False), view.shape, view.code
+    else:
+        job, a, code = Job.on_host(), None, _PLAIN[x.dtype]
+    n, batch = shape[-1], shape[:-2]
     signs, logs = np.empty(math.prod(batch), np.intc), np.empty(math.prod(batch))
     first = address(signs), address(logs)
 
     def call(i, addresses):
-        job.call("ech_determinant", n, addresses[0], a.stride, view.code, ctypes.addressof(options),
+        job.call("ech_determinant", n, addresses[0], a.stride if a else n, code, ctypes.addressof(options),
                  first[0] + i * signs.itemsize, first[1] + i * logs.itemsize)
 
-    _each(batch, options, {"a": a}, call)
-    return job, batch, view.code, np.where(np.isnan(logs), math.nan, signs), logs
+    if a:
+        _each(batch, options, {"a": a}, call)
+    else:
+        options.batch_count, options.a_batch_stride = signs.size, n * n
+        call(0, [address(x)])
+    return job, batch, code, signs, logs
 
 
 def _from_host(job, values, shape, code):
     """An array of the call's family with the values of an array of NumPy."""
-    target = job.empty(shape, code)
     host = np.ascontiguousarray(values, np.float32 if code == c.ECH_F32 else np.float64)
+    if job.family.name == "numpy":
+        return job.family.result(host.reshape(shape))
+    target = job.empty(shape, code)
     if host.size:
         job.call("ech_copy", target.pointer, host.ctypes.data, host.nbytes)
     return job.finish(target)
@@ -366,6 +442,8 @@ def slogdet(x, /, *, factorization=None, algorithm=None):
     (-1.0, 0.0)
     """
     job, batch, code, signs, logs = _determinants(x, factorization, algorithm)
+    signs = signs.astype(np.float64)
+    signs[logs != logs] = math.nan
     return SlogdetResult(_from_host(job, signs, batch, code), _from_host(job, logs, batch, code))
 
 
@@ -384,8 +462,7 @@ def det(x, /, *, factorization=None, algorithm=None):
     """
     job, batch, code, signs, logs = _determinants(x, factorization, algorithm)
     with np.errstate(over="ignore"):
-        values = np.where(signs == 0, 0.0, signs * np.exp(logs))
-        return _from_host(job, values, batch, code)
+        return _from_host(job, signs * np.exp(logs), batch, code)
 
 
 @operation
