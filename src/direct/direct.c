@@ -168,9 +168,8 @@ static ech_status check_call(ech_ctx *ctx, const ech_direct_options *options,
                      call->x_stride, element, &bytes->x));
     TRY(check_batch(ctx, x, call->batch, call->x_step, element, &bytes->x));
     if (call->batch > 1 && bytes->x && call->x_step / call->x_stride < call->n)
-        FAIL(ctx, ECH_ERR_ARG,
-             "options->x_batch_stride is %zu, less than the %zu rows of %s, %zu", call->x_step,
-             call->n, solves ? "x_stride" : "out_stride", call->x_stride);
+        FAIL(ctx, ECH_ERR_ARG, "options->x_batch_stride is %zu, less than the %zu rows of %s, %zu",
+             call->x_step, call->n, solves ? "x_stride" : "out_stride", call->x_stride);
     TRY(choose(ctx, options->algorithm, call));
 done:
     return status;
@@ -323,8 +322,8 @@ static ech_status do_call(ech_ctx *ctx, struct echi_direct *call, const ech_dire
     }
     TRY(check_call(ctx, options, call, &bytes));
     if (!call->n) {
-        put_all(call, &(ech_direct_report){
-                          .kind = call->kind, .sign = call->m == call->n, .rcond = 1 });
+        put_all(call,
+                &(ech_direct_report){ .kind = call->kind, .sign = call->m == call->n, .rcond = 1 });
         return ECH_OK;
     }
     struct echi_call list = { .what = "a dense system",
@@ -346,8 +345,7 @@ static ech_status do_call(ech_ctx *ctx, struct echi_direct *call, const ech_dire
         set_rows(array, call->n, call->count, call->x_stride, call->batch, call->x_step);
     }
     status = echi_call_run(ctx, &list);
-    if (status != ECH_OK)
-        put_all(call, &(ech_direct_report){ .kind = call->kind, .log_abs = NAN });
+    if (status != ECH_OK) put_all(call, &(ech_direct_report){ .kind = call->kind, .log_abs = NAN });
 done:
     return status;
 }

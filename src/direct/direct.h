@@ -39,7 +39,7 @@ struct echi_direct {
 
     void *reports; /* [batch] of report_bytes each, as the caller defines them; or NULL */
     size_t report_bytes;
-    int *signs;    /* [batch] of a determinant, otherwise NULL */
+    int *signs; /* [batch] of a determinant, otherwise NULL */
     double *log_abs;
 };
 

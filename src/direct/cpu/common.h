@@ -18,13 +18,15 @@ struct echi_direct_small {
     size_t systems;      /* in a task */
 };
 
+enum { ECHI_DIRECT_SIZES = 5 };
+
 struct echi_direct_isa {
     void (*f32)(const ech_ctx *ctx, const struct echi_direct_step *step);
     void (*f64)(const ech_ctx *ctx, const struct echi_direct_step *step);
 
-    /* Runs a task of a struct echi_direct_small. */
-    void (*small_f32)(void *small, size_t task, int thread);
-    void (*small_f64)(void *small, size_t task, int thread);
+    /* Run a task of a struct echi_direct_small: of any n; for n = 1 ... 4, or NULL. */
+    void (*small_f32[ECHI_DIRECT_SIZES])(void *small, size_t task, int thread);
+    void (*small_f64[ECHI_DIRECT_SIZES])(void *small, size_t task, int thread);
 };
 
 extern const struct echi_direct_isa echi_direct_portable, echi_direct_avx2, echi_direct_avx512;

@@ -5,97 +5,39 @@
  *
  * Element (i, j) of all systems is one vector; rows have `stride` vectors.  n <= 32.
  *
- * REAL, REAL_BITS, and NAME(x), which adds the type to a name.
+ * REAL, REAL_BITS, and SIZED(x), which adds the type to a name.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#if REAL_BITS == 32
-typedef int32_t NAME(whole);
-#else
-typedef int64_t NAME(whole);
-#endif
-typedef REAL NAME(vector) __attribute__((vector_size(WIDTH * sizeof(REAL))));
-typedef NAME(whole) NAME(mask) __attribute__((vector_size(WIDTH * sizeof(REAL))));
-
-#define V NAME(vector)
-#define M NAME(mask)
-
-INLINE V NAME(all)(REAL x)
-{
-    return x - (V){ 0 };
-}
-
-INLINE M NAME(all_whole)(size_t x)
-{
-    return (NAME(whole))x - (M){ 0 };
-}
-
-INLINE V NAME(select)(M mask, V yes, V no)
-{
-    return (V)((mask & (M)yes) | (~mask & (M)no));
-}
-
-INLINE V NAME(absolute)(V x)
-{
-    return (V)((M)x & ~(M)NAME(all)(-(REAL)0));
-}
-
-INLINE M NAME(narrow_mask)(wide_mask mask)
-{
-    return __builtin_convertvector(mask, M);
-}
-
-INLINE wide NAME(widen)(V x)
-{
-    return __builtin_convertvector(x, wide);
-}
-
-INLINE V NAME(narrow)(wide x)
-{
-    return __builtin_convertvector(x, V);
-}
-
-/* x y + z, rounded once. */
-INLINE V NAME(fused)(V x, V y, V z)
-{
-#if defined __AVX512F__ && REAL_BITS == 64
-    return (V)_mm512_fmadd_pd((__m512d)x, (__m512d)y, (__m512d)z);
-#elif defined __AVX2__ && REAL_BITS == 64
-    return (V)_mm256_fmadd_pd((__m256d)x, (__m256d)y, (__m256d)z);
-#elif defined __AVX512F__
-    return (V)_mm256_fmadd_ps((__m256)x, (__m256)y, (__m256)z);
-#elif defined __AVX2__
-    return (V)_mm_fmadd_ps((__m128)x, (__m128)y, (__m128)z);
-#else
-    for (int l = 0; l < WIDTH; l++) z[l] = (REAL)(REAL_BITS == 32 ? fmaf((float)x[l], (float)y[l], (float)z[l]) : fma(x[l], y[l], z[l]));
-    return z;
-#endif
-}
+#define V       NAME(vector)
+#define M       NAME(mask)
+#define ROWS(g) (SIZE ? SIZE : (g)->n)
+#define STEP(g) (SIZE ? SIZE | 1 : (g)->stride) /* vectors from row to row */
 
 /* ---- Factors ---- */
 
 /* A group of systems in progress. */
-struct NAME(group) {
+struct SIZED(group) {
     size_t n, cols, stride, x_stride; /* strides in vectors */
     V *a, *factor;                    /* [n][stride] */
     V *b, *residual, *x;              /* [n][x_stride] */
-    M failed;                         /* 1 + the row of the first pivot that is zero or not positive */
+    M failed; /* 1 + the row of the first pivot that is zero or not positive */
     M pivots[LEAF];
     uint8_t order[LEAF][WIDTH]; /* row i of the factor is this row of a */
     bool cholesky;
 };
 
 /* Exchanges rows k and pivots[k] of the factor in each lane. */
-static void NAME(swap_lanes)(struct NAME(group) * g, size_t k)
+static void SIZED(swap_lanes)(struct SIZED(group) * g, size_t k)
 {
-    V *top = g->factor + k * g->stride;
+    V *top = g->factor + k * STEP(g);
     uint32_t rows = 0;
     for (int l = 0; l < WIDTH; l++) rows |= (uint32_t)1 << g->pivots[k][l];
     for (rows &= ~((uint32_t)1 << k); rows; rows &= rows - 1) {
         const size_t i = (size_t)__builtin_ctz(rows);
         const M here = g->pivots[k] == NAME(all_whole)(i);
-        V *row = g->factor + i * g->stride;
-        for (size_t j = 0; j < g->n; j++) {
+        V *row = g->factor + i * STEP(g);
+        for (size_t j = 0; j < ROWS(g); j++) {
             const V differ = (V)(((M)top[j] ^ (M)row[j]) & here);
             top[j] = (V)((M)top[j] ^ (M)differ);
             row[j] = (V)((M)row[j] ^ (M)differ);
@@ -103,9 +45,9 @@ static void NAME(swap_lanes)(struct NAME(group) * g, size_t k)
     }
 }
 
-static void NAME(lu_lanes)(struct NAME(group) * g)
+static void SIZED(lu_lanes)(struct SIZED(group) * g)
 {
-    const size_t n = g->n, stride = g->stride;
+    const size_t n = ROWS(g), stride = STEP(g);
     V *c = g->factor;
     for (size_t k = 0; k < n; k++) {
         V best = NAME(all)(-1), *top = c + k * stride;
@@ -117,7 +59,7 @@ static void NAME(lu_lanes)(struct NAME(group) * g)
             place = (more & NAME(all_whole)(i)) | (~more & place);
         }
         g->pivots[k] = place;
-        NAME(swap_lanes)(g, k);
+        SIZED(swap_lanes)(g, k);
         const V pivot = top[k];
         g->failed |= (pivot == 0) & (g->failed == 0) & NAME(all_whole)(k + 1);
         for (size_t i = k + 1; i < n; i++) {
@@ -138,9 +80,9 @@ static void NAME(lu_lanes)(struct NAME(group) * g)
     }
 }
 
-static void NAME(cholesky_lanes)(struct NAME(group) * g)
+static void SIZED(cholesky_lanes)(struct SIZED(group) * g)
 {
-    const size_t n = g->n, stride = g->stride;
+    const size_t n = ROWS(g), stride = STEP(g);
     V *c = g->factor;
     for (size_t j = 0; j < n; j++) {
         V *left = c + j * stride, root = left[j];
@@ -161,8 +103,8 @@ static void NAME(cholesky_lanes)(struct NAME(group) * g)
 /* ---- Solutions ---- */
 
 /* x = op(t)^-1 x for one column.  t_down, t_right: from an element to the next of op(t). */
-INLINE void NAME(triangle_lanes)(const V *t, size_t t_down, size_t t_right, size_t n, bool forward,
-                                 bool unit, V *x)
+INLINE void SIZED(triangle_lanes)(const V *t, size_t t_down, size_t t_right, size_t n, bool forward,
+                                  bool unit, V *x)
 {
     for (size_t turn = 0; turn < n; turn++) {
         const size_t k = forward ? turn : n - 1 - turn;
@@ -177,14 +119,15 @@ INLINE void NAME(triangle_lanes)(const V *t, size_t t_down, size_t t_right, size
 }
 
 /* The same for COLUMNS columns at once, of which `cols` exist. */
-enum { NAME(COLUMNS) = 4 };
-INLINE void NAME(triangle_columns)(const V *t, size_t t_down, size_t t_right, size_t n,
-                                   bool forward, bool unit, V *x, size_t x_stride, const size_t cols)
+enum { SIZED(COLUMNS) = 4 };
+INLINE void SIZED(triangle_columns)(const V *t, size_t t_down, size_t t_right, size_t n,
+                                    bool forward, bool unit, V *x, size_t x_stride,
+                                    const size_t cols)
 {
     for (size_t turn = 0; turn < n; turn++) {
         const size_t i = forward ? turn : n - 1 - turn;
         const V *row = t + i * t_down;
-        V sum[NAME(COLUMNS)];
+        V sum[SIZED(COLUMNS)];
         for (size_t c = 0; c < cols; c++) sum[c] = x[i * x_stride + c];
         for (size_t before = 0; before < turn; before++) {
             const size_t k = forward ? before : n - 1 - before;
@@ -192,31 +135,31 @@ INLINE void NAME(triangle_columns)(const V *t, size_t t_down, size_t t_right, si
             for (size_t c = 0; c < cols; c++) sum[c] -= by * x[k * x_stride + c];
         }
         const V diagonal = row[i * t_right];
-        for (size_t c = 0; c < cols; c++)
-            x[i * x_stride + c] = unit ? sum[c] : sum[c] / diagonal;
+        for (size_t c = 0; c < cols; c++) x[i * x_stride + c] = unit ? sum[c] : sum[c] / diagonal;
     }
 }
 
-static void NAME(triangles)(const struct NAME(group) * g, bool forward, bool turned, bool unit, V *x,
-                            size_t x_stride, size_t cols)
+static void SIZED(triangles)(const struct SIZED(group) * g, bool forward, bool turned, bool unit,
+                             V *x, size_t x_stride, size_t cols)
 {
-    const size_t down = turned ? 1 : g->stride, right = turned ? g->stride : 1, n = g->n;
+    const size_t down = turned ? 1 : STEP(g), right = turned ? STEP(g) : 1, n = ROWS(g);
     size_t c = 0;
     if (cols == 1 && x_stride == 1) {
-        NAME(triangle_lanes)(g->factor, down, right, n, forward, unit, x);
+        SIZED(triangle_lanes)(g->factor, down, right, n, forward, unit, x);
         return;
     }
-    for (; c + NAME(COLUMNS) <= cols; c += NAME(COLUMNS))
-        NAME(triangle_columns)(g->factor, down, right, n, forward, unit, x + c, x_stride,
-                               NAME(COLUMNS));
+    for (; c + SIZED(COLUMNS) <= cols; c += SIZED(COLUMNS))
+        SIZED(triangle_columns)
+        (g->factor, down, right, n, forward, unit, x + c, x_stride, SIZED(COLUMNS));
     if (c < cols)
-        NAME(triangle_columns)(g->factor, down, right, n, forward, unit, x + c, x_stride, cols - c);
+        SIZED(triangle_columns)
+        (g->factor, down, right, n, forward, unit, x + c, x_stride, cols - c);
 }
 
 /* Exchanges rows i and pivots[i] in each lane, of one column of at most MASKED rows. */
-INLINE void NAME(exchange_rows)(const struct NAME(group) * g, bool turned, V *x)
+INLINE void SIZED(exchange_rows)(const struct SIZED(group) * g, bool turned, V *x)
 {
-    const size_t n = g->n;
+    const size_t n = ROWS(g);
     for (size_t turn = 0; turn + 1 < n; turn++) {
         const size_t k = turned ? n - 2 - turn : turn;
         const M pivot = g->pivots[k];
@@ -231,19 +174,19 @@ INLINE void NAME(exchange_rows)(const struct NAME(group) * g, bool turned, V *x)
 }
 
 /* Moves row order[i] to row i; turned: row i to row order[i]. */
-static void NAME(order_rows)(const struct NAME(group) * g, bool turned, V *x, size_t x_stride,
-                             size_t cols)
+static void SIZED(order_rows)(const struct SIZED(group) * g, bool turned, V *x, size_t x_stride,
+                              size_t cols)
 {
-    if (g->n <= MASKED && cols == 1 && x_stride == 1) {
-        NAME(exchange_rows)(g, turned, x);
+    if (ROWS(g) <= MASKED && cols == 1 && x_stride == 1) {
+        SIZED(exchange_rows)(g, turned, x);
         return;
     }
     for (size_t c = 0; c < cols; c++) {
         V column[LEAF], moved[LEAF];
         const REAL *from = (const REAL *)column;
         REAL *to = (REAL *)moved;
-        for (size_t i = 0; i < g->n; i++) column[i] = x[i * x_stride + c];
-        for (size_t i = 0; i < g->n; i++)
+        for (size_t i = 0; i < ROWS(g); i++) column[i] = x[i * x_stride + c];
+        for (size_t i = 0; i < ROWS(g); i++)
             for (size_t l = 0; l < WIDTH; l++) {
                 const size_t place = g->order[i][l];
                 if (turned)
@@ -251,32 +194,32 @@ static void NAME(order_rows)(const struct NAME(group) * g, bool turned, V *x, si
                 else
                     to[i * WIDTH + l] = from[place * WIDTH + l];
             }
-        for (size_t i = 0; i < g->n; i++) x[i * x_stride + c] = moved[i];
+        for (size_t i = 0; i < ROWS(g); i++) x[i * x_stride + c] = moved[i];
     }
 }
 
 /* x [n][cols] = A^-1 x; turned: A^-T x. */
-static void NAME(solve_lanes)(const struct NAME(group) * g, bool turned, V *x, size_t x_stride,
-                              size_t cols)
+static void SIZED(solve_lanes)(const struct SIZED(group) * g, bool turned, V *x, size_t x_stride,
+                               size_t cols)
 {
     if (g->cholesky) {
-        NAME(triangles)(g, true, false, false, x, x_stride, cols);
-        NAME(triangles)(g, false, true, false, x, x_stride, cols);
+        SIZED(triangles)(g, true, false, false, x, x_stride, cols);
+        SIZED(triangles)(g, false, true, false, x, x_stride, cols);
     } else if (turned) {
-        NAME(triangles)(g, true, true, false, x, x_stride, cols);
-        NAME(triangles)(g, false, true, true, x, x_stride, cols);
-        NAME(order_rows)(g, true, x, x_stride, cols);
+        SIZED(triangles)(g, true, true, false, x, x_stride, cols);
+        SIZED(triangles)(g, false, true, true, x, x_stride, cols);
+        SIZED(order_rows)(g, true, x, x_stride, cols);
     } else {
-        NAME(order_rows)(g, false, x, x_stride, cols);
-        NAME(triangles)(g, true, false, true, x, x_stride, cols);
-        NAME(triangles)(g, false, false, false, x, x_stride, cols);
+        SIZED(order_rows)(g, false, x, x_stride, cols);
+        SIZED(triangles)(g, true, false, true, x, x_stride, cols);
+        SIZED(triangles)(g, false, false, false, x, x_stride, cols);
     }
 }
 
 /* ---- Residuals ---- */
 
 /* The sum and its rounding errors, in the order of real.h: without the lanes that are zero. */
-INLINE void NAME(fold_wide)(wide *sum, wide *lost, size_t n)
+INLINE void SIZED(fold_wide)(wide *sum, wide *lost, size_t n)
 {
     for (size_t half = LANES / 2; half; half /= 2) {
         for (size_t i = 0; i < half && i + half < n; i++) {
@@ -290,14 +233,14 @@ INLINE void NAME(fold_wide)(wide *sum, wide *lost, size_t n)
 }
 
 /* residual = b - a x in twice the precision. */
-static void NAME(residual_lanes)(const struct NAME(group) * g)
+static void SIZED(residual_lanes)(const struct SIZED(group) * g)
 {
-    const size_t n = g->n;
+    const size_t n = ROWS(g);
     for (size_t i = 0; i < n; i++)
         for (size_t c = 0; c < g->cols; c++) {
             wide sum[LEAF], lost[LEAF];
             for (size_t j = 0; j < n; j++) {
-                const V a = g->a[i * g->stride + j], x = g->x[j * g->x_stride + c];
+                const V a = g->a[i * STEP(g) + j], x = g->x[j * g->x_stride + c];
 #if REAL_BITS == 32
                 sum[j] = NAME(widen)(a) * NAME(widen)(x) + 0;
                 lost[j] = (wide){ 0 };
@@ -307,7 +250,7 @@ static void NAME(residual_lanes)(const struct NAME(group) * g)
                 lost[j] = NAME(fused)(a, x, -product) + 0;
 #endif
             }
-            NAME(fold_wide)(sum, lost, n);
+            SIZED(fold_wide)(sum, lost, n);
             const wide from = NAME(widen)(g->b[i * g->x_stride + c]), minus = -sum[0];
             const wide both = from + minus, part = both - from;
             const wide rest = ((from - (both - part)) + (minus - part)) - lost[0];
@@ -316,14 +259,14 @@ static void NAME(residual_lanes)(const struct NAME(group) * g)
 }
 
 /* residual = b - a x as the products of ech_matmul() (in_turn) and ech_matvec() compute it. */
-static void NAME(product_lanes)(const struct NAME(group) * g, bool in_turn)
+static void SIZED(product_lanes)(const struct SIZED(group) * g, bool in_turn)
 {
-    const size_t n = g->n;
+    const size_t n = ROWS(g);
     for (size_t i = 0; i < n; i++)
         for (size_t c = 0; c < g->cols; c++) {
             V sum[LEAF];
             for (size_t j = 0; j < n; j++) {
-                const V a = g->a[i * g->stride + j], x = g->x[j * g->x_stride + c];
+                const V a = g->a[i * STEP(g) + j], x = g->x[j * g->x_stride + c];
                 if (in_turn)
                     sum[0] = j ? NAME(fused)(a, x, sum[0]) : a * x;
                 else
@@ -339,7 +282,7 @@ static void NAME(product_lanes)(const struct NAME(group) * g, bool in_turn)
 
 /* ---- The condition ---- */
 
-struct NAME(estimate) {
+struct SIZED(estimate) {
     V vector[LEAF], signs[LEAF];
     wide sum, before;
     M place;
@@ -347,11 +290,12 @@ struct NAME(estimate) {
 };
 
 /* vector = A^-1 vector, then the sum of its magnitudes, and its signs. */
-static void NAME(estimate_signs)(const struct NAME(group) * g, struct NAME(estimate) * e, bool again)
+static void SIZED(estimate_signs)(const struct SIZED(group) * g, struct SIZED(estimate) * e,
+                                  bool again)
 {
-    const size_t n = g->n;
+    const size_t n = ROWS(g);
     wide sum[LEAF];
-    NAME(solve_lanes)(g, false, e->vector, 1, 1);
+    SIZED(solve_lanes)(g, false, e->vector, 1, 1);
     e->changed = (M){ 0 };
     for (size_t i = 0; i < n; i++) {
         const V sign = NAME(select)(e->vector[i] >= 0, NAME(all)(1), NAME(all)(-1));
@@ -368,14 +312,14 @@ static void NAME(estimate_signs)(const struct NAME(group) * g, struct NAME(estim
 
 /* vector = A^-T vector, then its largest magnitude, the place of it, and the magnitude at the
  * previous place. */
-static void NAME(estimate_place)(const struct NAME(group) * g, struct NAME(estimate) * e)
+static void SIZED(estimate_place)(const struct SIZED(group) * g, struct SIZED(estimate) * e)
 {
     const M first = e->place;
     V best = NAME(all)(-1), before = (V){ 0 }, largest;
     M place = (M){ 0 };
-    NAME(solve_lanes)(g, true, e->vector, 1, 1);
+    SIZED(solve_lanes)(g, true, e->vector, 1, 1);
     largest = NAME(absolute)(e->vector[0]);
-    for (size_t i = 0; i < g->n; i++) {
+    for (size_t i = 0; i < ROWS(g); i++) {
         const V here = NAME(absolute)(e->vector[i]);
         const M more = here > best;
         best = NAME(select)(more, here, best);
@@ -389,23 +333,23 @@ static void NAME(estimate_place)(const struct NAME(group) * g, struct NAME(estim
 }
 
 /* As estimate() in solve.c. */
-static wide NAME(estimate_lanes)(const struct NAME(group) * g)
+static wide SIZED(estimate_lanes)(const struct SIZED(group) * g)
 {
-    struct NAME(estimate) e;
-    const size_t n = g->n;
+    struct SIZED(estimate) e;
+    const size_t n = ROWS(g);
     e.place = (M){ 0 };
     for (size_t i = 0; i < n; i++) e.vector[i] = NAME(all)(1 / (REAL)n);
-    NAME(estimate_signs)(g, &e, false);
+    SIZED(estimate_signs)(g, &e, false);
     wide norm = e.sum;
     if (n == 1) return norm;
     wide_mask active = ~(wide_mask){ 0 };
     for (int turn = 0; turn < 5; turn++) {
-        NAME(estimate_place)(g, &e);
+        SIZED(estimate_place)(g, &e);
         if (turn) active &= e.sum > e.before;
         if (!any_lane(active)) break;
         for (size_t i = 0; i < n; i++)
             e.vector[i] = NAME(select)(e.place == NAME(all_whole)(i), NAME(all)(1), (V){ 0 });
-        NAME(estimate_signs)(g, &e, true);
+        SIZED(estimate_signs)(g, &e, true);
         const wide_mask grew = e.sum > norm;
         norm = select_wide(active & ~(e.sum <= norm), e.sum, norm);
         active &= grew & __builtin_convertvector(e.changed, wide_mask);
@@ -415,7 +359,7 @@ static wide NAME(estimate_lanes)(const struct NAME(group) * g)
         const REAL size = 1 + (REAL)i / (REAL)(n - 1);
         e.vector[i] = NAME(all)(i % 2 ? -size : size);
     }
-    NAME(estimate_signs)(g, &e, false);
+    SIZED(estimate_signs)(g, &e, false);
     e.sum = 2 * e.sum / (3 * (double)n);
     return select_wide(~(e.sum <= norm), e.sum, norm);
 }

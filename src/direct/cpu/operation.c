@@ -91,9 +91,12 @@ static ech_status run_small(ech_ctx *ctx, const void *request, const void *plan,
     size_t threads;
     plan_small(call, &small, &threads);
     small.work = work;
+    void (*const *kernels)(void *, size_t, int) =
+        call->dtype == ECH_F64 ? isa->small_f64 : isa->small_f32;
+    const bool has_own = call->n < ECHI_DIRECT_SIZES && kernels[call->n];
     if (threads > 1) threads = echi_min(threads, (size_t)echi_threads(ctx));
     echi_parallel((int)threads, (call->batch + small.systems - 1) / small.systems,
-                  call->dtype == ECH_F64 ? isa->small_f64 : isa->small_f32, &small);
+                  kernels[has_own ? call->n : 0], &small);
     return ECH_OK;
 }
 
