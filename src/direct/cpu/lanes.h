@@ -23,7 +23,7 @@ struct SIZED(group) {
     V *b, *residual, *x;              /* [n][x_stride] */
     M failed; /* 1 + the row of the first pivot that is zero or not positive */
     M pivots[LEAF];
-    uint8_t order[LEAF][WIDTH]; /* row i of the factor is this row of a */
+    M order[LEAF]; /* row i of the factor is this row of a */
     bool cholesky;
 };
 
@@ -43,6 +43,42 @@ static void SIZED(swap_lanes)(struct SIZED(group) * g, size_t k)
             row[j] = (V)((M)row[j] ^ (M)differ);
         }
     }
+}
+
+/* Exchanges rows i and pivots[i] in each lane, of one column of at most MASKED rows. */
+INLINE void SIZED(exchange_rows)(const struct SIZED(group) * g, bool turned, V *x)
+{
+    const size_t n = ROWS(g);
+    for (size_t turn = 0; turn + 1 < n; turn++) {
+        const size_t k = turned ? n - 2 - turn : turn;
+        const M pivot = g->pivots[k];
+        V top = x[k];
+        for (size_t i = k + 1; i < n; i++) {
+            const M differ = ((M)top ^ (M)x[i]) & (pivot == NAME(all_whole)(i));
+            top = (V)((M)top ^ differ);
+            x[i] = (V)((M)x[i] ^ differ);
+        }
+        x[k] = top;
+    }
+}
+
+static void SIZED(find_order)(struct SIZED(group) * g)
+{
+    const size_t n = ROWS(g);
+    NAME(whole) *order = (NAME(whole) *)g->order;
+    for (size_t i = 0; i < n; i++) g->order[i] = NAME(all_whole)(i);
+    if (n <= MASKED) {
+        SIZED(exchange_rows)(g, false, (V *)g->order);
+        return;
+    }
+    for (size_t i = 0; i < n; i++)
+        for (size_t l = 0; l < WIDTH; l++) {
+            NAME(whole) *here = order + i * WIDTH + l;
+            NAME(whole) *there = order + (size_t)g->pivots[i][l] * WIDTH + l;
+            const NAME(whole) row = *here;
+            *here = *there;
+            *there = row;
+        }
 }
 
 static void SIZED(lu_lanes)(struct SIZED(group) * g)
@@ -69,15 +105,7 @@ static void SIZED(lu_lanes)(struct SIZED(group) * g)
             for (size_t j = k + 1; j < n; j++) row[j] -= by * top[j];
         }
     }
-    for (int l = 0; l < WIDTH && (n > MASKED || g->cols > 1); l++) {
-        for (size_t i = 0; i < n; i++) g->order[i][l] = (uint8_t)i;
-        for (size_t i = 0; i < n; i++) {
-            const size_t place = (size_t)g->pivots[i][l];
-            const uint8_t row = g->order[i][l];
-            g->order[i][l] = g->order[place][l];
-            g->order[place][l] = row;
-        }
-    }
+    SIZED(find_order)(g);
 }
 
 static void SIZED(cholesky_lanes)(struct SIZED(group) * g)
@@ -106,15 +134,19 @@ static void SIZED(cholesky_lanes)(struct SIZED(group) * g)
 INLINE void SIZED(triangle_lanes)(const V *t, size_t t_down, size_t t_right, size_t n, bool forward,
                                   bool unit, V *x)
 {
+    V here = x[forward ? 0 : n - 1];
     for (size_t turn = 0; turn < n; turn++) {
-        const size_t k = forward ? turn : n - 1 - turn;
+        const size_t k = forward ? turn : n - 1 - turn, last = forward ? n - 1 : 0;
+        const size_t next = k == last ? k : forward ? k + 1 : k - 1;
         const V *column = t + k * t_right;
-        V here = x[k];
-        if (!unit) x[k] = here = here / column[k * t_down];
+        if (!unit) here = here / column[k * t_down];
+        const V by = here;
+        x[k] = by;
+        here = x[next] - column[next * t_down] * by; /* in a register: every step waits for it */
         if (forward)
-            for (size_t i = k + 1; i < n; i++) x[i] -= column[i * t_down] * here;
+            for (size_t i = k + 2; i < n; i++) x[i] -= column[i * t_down] * by;
         else
-            for (size_t i = k; i-- > 0;) x[i] -= column[i * t_down] * here;
+            for (size_t i = k; i > 1; i--) x[i - 2] -= column[(i - 2) * t_down] * by;
     }
 }
 
@@ -148,29 +180,10 @@ static void SIZED(triangles)(const struct SIZED(group) * g, bool forward, bool t
         SIZED(triangle_lanes)(g->factor, down, right, n, forward, unit, x);
         return;
     }
-    for (; c + SIZED(COLUMNS) <= cols; c += SIZED(COLUMNS))
-        SIZED(triangle_columns)
-        (g->factor, down, right, n, forward, unit, x + c, x_stride, SIZED(COLUMNS));
-    if (c < cols)
-        SIZED(triangle_columns)
-        (g->factor, down, right, n, forward, unit, x + c, x_stride, cols - c);
-}
-
-/* Exchanges rows i and pivots[i] in each lane, of one column of at most MASKED rows. */
-INLINE void SIZED(exchange_rows)(const struct SIZED(group) * g, bool turned, V *x)
-{
-    const size_t n = ROWS(g);
-    for (size_t turn = 0; turn + 1 < n; turn++) {
-        const size_t k = turned ? n - 2 - turn : turn;
-        const M pivot = g->pivots[k];
-        V top = x[k];
-        for (size_t i = k + 1; i < n; i++) {
-            const M differ = ((M)top ^ (M)x[i]) & (pivot == NAME(all_whole)(i));
-            top = (V)((M)top ^ differ);
-            x[i] = (V)((M)x[i] ^ differ);
-        }
-        x[k] = top;
-    }
+    for (; c + SIZED(COLUMNS) <= cols; c += SIZED(COLUMNS)) SIZED(triangle_columns)
+    (g->factor, down, right, n, forward, unit, x + c, x_stride, SIZED(COLUMNS));
+    if (c < cols) SIZED(triangle_columns)
+    (g->factor, down, right, n, forward, unit, x + c, x_stride, cols - c);
 }
 
 /* Moves row order[i] to row i; turned: row i to row order[i]. */
@@ -185,10 +198,11 @@ static void SIZED(order_rows)(const struct SIZED(group) * g, bool turned, V *x, 
         V column[LEAF], moved[LEAF];
         const REAL *from = (const REAL *)column;
         REAL *to = (REAL *)moved;
+        const NAME(whole) *order = (const NAME(whole) *)g->order;
         for (size_t i = 0; i < ROWS(g); i++) column[i] = x[i * x_stride + c];
         for (size_t i = 0; i < ROWS(g); i++)
             for (size_t l = 0; l < WIDTH; l++) {
-                const size_t place = g->order[i][l];
+                const size_t place = (size_t)order[i * WIDTH + l];
                 if (turned)
                     to[place * WIDTH + l] = from[i * WIDTH + l];
                 else
@@ -198,21 +212,26 @@ static void SIZED(order_rows)(const struct SIZED(group) * g, bool turned, V *x, 
     }
 }
 
+/* x [n][cols] = A^-1 x, where the rows of x have the order of the factor. */
+static void SIZED(solve_ordered)(const struct SIZED(group) * g, V *x, size_t x_stride, size_t cols)
+{
+    SIZED(triangles)(g, true, false, !g->cholesky, x, x_stride, cols);
+    SIZED(triangles)(g, false, g->cholesky, false, x, x_stride, cols);
+}
+
 /* x [n][cols] = A^-1 x; turned: A^-T x. */
 static void SIZED(solve_lanes)(const struct SIZED(group) * g, bool turned, V *x, size_t x_stride,
                                size_t cols)
 {
     if (g->cholesky) {
-        SIZED(triangles)(g, true, false, false, x, x_stride, cols);
-        SIZED(triangles)(g, false, true, false, x, x_stride, cols);
+        SIZED(solve_ordered)(g, x, x_stride, cols);
     } else if (turned) {
         SIZED(triangles)(g, true, true, false, x, x_stride, cols);
         SIZED(triangles)(g, false, true, true, x, x_stride, cols);
         SIZED(order_rows)(g, true, x, x_stride, cols);
     } else {
         SIZED(order_rows)(g, false, x, x_stride, cols);
-        SIZED(triangles)(g, true, false, true, x, x_stride, cols);
-        SIZED(triangles)(g, false, false, false, x, x_stride, cols);
+        SIZED(solve_ordered)(g, x, x_stride, cols);
     }
 }
 
@@ -289,13 +308,14 @@ struct SIZED(estimate) {
     M changed; /* nonzero: some signs have */
 };
 
-/* vector = A^-1 vector, then the sum of its magnitudes, and its signs. */
+/* vector, in the order of the factor, = A^-1 vector, then the sum of its magnitudes, and its
+ * signs. */
 static void SIZED(estimate_signs)(const struct SIZED(group) * g, struct SIZED(estimate) * e,
                                   bool again)
 {
     const size_t n = ROWS(g);
     wide sum[LEAF];
-    SIZED(solve_lanes)(g, false, e->vector, 1, 1);
+    SIZED(solve_ordered)(g, e->vector, 1, 1);
     e->changed = (M){ 0 };
     for (size_t i = 0; i < n; i++) {
         const V sign = NAME(select)(e->vector[i] >= 0, NAME(all)(1), NAME(all)(-1));
@@ -332,6 +352,11 @@ static void SIZED(estimate_place)(const struct SIZED(group) * g, struct SIZED(es
     e->place = place;
 }
 
+INLINE M SIZED(order_of)(const struct SIZED(group) * g, size_t i)
+{
+    return g->cholesky ? NAME(all_whole)(i) : g->order[i];
+}
+
 /* As estimate() in solve.c. */
 static wide SIZED(estimate_lanes)(const struct SIZED(group) * g)
 {
@@ -348,7 +373,7 @@ static wide SIZED(estimate_lanes)(const struct SIZED(group) * g)
         if (turn) active &= e.sum > e.before;
         if (!any_lane(active)) break;
         for (size_t i = 0; i < n; i++)
-            e.vector[i] = NAME(select)(e.place == NAME(all_whole)(i), NAME(all)(1), (V){ 0 });
+            e.vector[i] = NAME(select)(e.place == SIZED(order_of)(g, i), NAME(all)(1), (V){ 0 });
         SIZED(estimate_signs)(g, &e, true);
         const wide_mask grew = e.sum > norm;
         norm = select_wide(active & ~(e.sum <= norm), e.sum, norm);
@@ -359,6 +384,7 @@ static wide SIZED(estimate_lanes)(const struct SIZED(group) * g)
         const REAL size = 1 + (REAL)i / (REAL)(n - 1);
         e.vector[i] = NAME(all)(i % 2 ? -size : size);
     }
+    if (!g->cholesky) SIZED(order_rows)(g, false, e.vector, 1, 1);
     SIZED(estimate_signs)(g, &e, false);
     e.sum = 2 * e.sum / (3 * (double)n);
     return select_wide(~(e.sum <= norm), e.sum, norm);
