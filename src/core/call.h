@@ -11,7 +11,10 @@
 
 #include "core/backend.h"
 
-enum { ECHI_ARRAYS = 33 }; /* a sort by 16 columns with bitmaps has this many */
+enum {
+    ECHI_ARRAYS = 33, /* a sort by 16 columns with bitmaps has this many */
+    ECHI_FEW = 8      /* other calls have at most this many */
+};
 
 enum echi_use {
     ECHI_IN,
@@ -41,11 +44,33 @@ struct echi_call {
     const char *workspace; /* the name of its workspace; NULL: as the call */
     const struct echi_operation *operation;
     void *request; /* the operation's struct, which contains the arrays' pointers */
-    struct echi_array arrays[ECHI_ARRAYS];
+    struct echi_array few[ECHI_FEW]; /* the arrays */
+    struct echi_array *many;         /* [ECHI_ARRAYS], to be used instead; or NULL */
     int count;
     void *work; /* from the caller's options */
     size_t work_bytes;
 };
+
+/* Initialises a call without arrays. It takes less time than an initialiser, which also clears the
+ * array of arrays. */
+static inline void echi_call_begin(struct echi_call *call, const char *what,
+                                   const struct echi_operation *operation, void *request,
+                                   void *work, size_t work_bytes)
+{
+    call->what = what;
+    call->workspace = NULL;
+    call->operation = operation;
+    call->request = request;
+    call->many = NULL;
+    call->count = 0;
+    call->work = work;
+    call->work_bytes = work_bytes;
+}
+
+static inline struct echi_array *echi_call_array(const struct echi_call *call, int i)
+{
+    return call->many ? &call->many[i] : (struct echi_array *)(uintptr_t)&call->few[i];
+}
 
 /* Adds an array; the caller sets the fields after `use` if they are not 0. */
 struct echi_array *echi_call_add(struct echi_call *call, const char *name, void *pointer,

@@ -100,13 +100,9 @@ static ech_status run(ech_ctx *ctx, const ech_sort_options *options, struct echi
     ech_status status = whole_shape(ctx, options, s);
     if (status != ECH_OK) return status;
     struct echi_call call;
-    call.what = "a sort";
+    echi_call_begin(&call, "a sort", operation(ctx->backend), s, options->work,
+                    options->work_bytes);
     call.workspace = "the workspace of a sort";
-    call.operation = operation(ctx->backend);
-    call.request = s;
-    call.count = 0;
-    call.work = options->work;
-    call.work_bytes = options->work_bytes;
     if (s->n == 0) return echi_call_check(ctx, &call); /* rejects an unknown algorithm */
     size_t key_bytes = (size_t)s->key_bytes, bytes = s->n * key_bytes;
     const char *element = ech_dtype_name(s->dtype);
