@@ -36,6 +36,10 @@ struct echi_operation {
      * bytes. */
     ech_status (*run)(ech_ctx *ctx, const void *request, const void *plan, void *work);
 
+    /* (optional) Executes a request with few elements at once, without a plan, a workspace, threads
+     * or errors; false if it has too many. Its arrays have been checked. */
+    bool (*quick)(const void *request);
+
     /* (optional) Executes the request with all arrays in host memory and without a workspace,
      * instead of staging whole arrays. */
     ech_status (*run_host)(ech_ctx *ctx, const void *request, const void *plan, size_t work_bytes);

@@ -67,6 +67,16 @@ static inline void echi_call_begin(struct echi_call *call, const char *what,
     call->work_bytes = work_bytes;
 }
 
+/* Whether a call with one input and one output needs no further checks, because it runs on the CPU
+ * with arrays that are present, aligned to `align` bytes, a power of two, and equal or apart. */
+static inline bool echi_call_is_plain(const ech_ctx *ctx, const void *in, size_t in_bytes,
+                                      const void *out, size_t out_bytes, size_t align)
+{
+    const uintptr_t a = (uintptr_t)in, b = (uintptr_t)out;
+    return ctx && ctx->backend == &echi_cpu && in && out && ((a | b) & (align - 1)) == 0 &&
+           (a + in_bytes <= b || b + out_bytes <= a || (a == b && in_bytes == out_bytes));
+}
+
 static inline struct echi_array *echi_call_array(const struct echi_call *call, int i)
 {
     return call->many ? &call->many[i] : (struct echi_array *)(uintptr_t)&call->few[i];

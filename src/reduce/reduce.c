@@ -311,9 +311,28 @@ ech_status ech_reduce_rows(ech_ctx *ctx, ech_op op, const void *in, void *out, s
     return run_rows(ctx, &r, in, out, rows, cols, options);
 }
 
+/* A reduction of few elements without options; false if it is not one. */
+static bool reduce_at_once(ech_ctx *ctx, ech_op op, const void *in, void *out, size_t n,
+                           ech_dtype dtype)
+{
+    static const ech_reduce_options none = { .size = sizeof none };
+    enum { MOST = 1024 };
+    struct echi_reduce r;
+    if (n > MOST || !ctx || start(ctx, &r, op, false, dtype, &none) != ECH_OK) return false;
+    const size_t align = r.rule.bytes > r.rule.out_bytes ? r.rule.bytes : r.rule.out_bytes;
+    if (!echi_call_is_plain(ctx, in, n * r.rule.bytes, out, r.rule.out_bytes, align) || in == out)
+        return false;
+    r.in = in;
+    r.out = out;
+    r.rows = 1;
+    r.columns = r.n = n;
+    return ctx->backend->operations[ECHI_OP_reduce]->quick(&r);
+}
+
 ech_status ech_reduce(ech_ctx *ctx, ech_op op, const void *in, void *out, size_t n, ech_dtype dtype,
                       const ech_reduce_options *options)
 {
+    if (!options && reduce_at_once(ctx, op, in, out, n, dtype)) return ECH_OK;
     READ_OPTIONS(ctx, ech_reduce_options, options);
     struct echi_reduce r;
     ech_status status = start(ctx, &r, op, false, dtype, options);

@@ -167,9 +167,31 @@ static ech_status run(ech_ctx *ctx, struct echi_scan *s, struct echi_call *call)
     return echi_call_run(ctx, call);
 }
 
+/* A scan of few elements without options; false if it is not one. */
+static bool scan_at_once(ech_ctx *ctx, ech_op op, const void *in, void *out, size_t n,
+                         ech_dtype dtype)
+{
+    static const ech_scan_options none = { .size = sizeof none };
+    enum { MOST = 1024 };
+    struct echi_scan s = { .shape = ECHI_SCAN_WHOLE,
+                           .in = in,
+                           .out = out,
+                           .n = n,
+                           .rows = 1,
+                           .columns = n,
+                           .dtype = dtype };
+    if (n > MOST || !n || !ctx || !echi_dtype_known(dtype)) return false;
+    const size_t bytes = ech_dtype_bytes(dtype);
+    if (!echi_call_is_plain(ctx, in, n * bytes, out, n * bytes, bytes) ||
+        check_shape(ctx, op, &none, &s) != ECH_OK)
+        return false;
+    return operation(ctx->backend)->quick(&s);
+}
+
 ech_status ech_scan(ech_ctx *ctx, ech_op op, const void *in, void *out, size_t n, ech_dtype dtype,
                     const ech_scan_options *options)
 {
+    if (!options && scan_at_once(ctx, op, in, out, n, dtype)) return ECH_OK;
     READ_OPTIONS(ctx, ech_scan_options, options);
     struct echi_scan s = { .shape = ECHI_SCAN_WHOLE,
                            .in = in,

@@ -117,9 +117,29 @@ static ech_status run(ech_ctx *ctx, const ech_sort_options *options, struct echi
     return echi_call_run(ctx, &call);
 }
 
+/* A sort of few keys without options; false if it is not one. */
+static bool sort_at_once(ech_ctx *ctx, const void *in, void *out, size_t n, ech_dtype dtype)
+{
+    enum { MOST = 1024 };
+    if (n > MOST || !n || !echi_dtype_known(dtype)) return false;
+    const size_t bytes = ech_dtype_bytes(dtype);
+    if (!echi_call_is_plain(ctx, in, n * bytes, out, n * bytes, bytes) || *ctx->algorithm)
+        return false;
+    const struct echi_sort s = { .keys_in = in,
+                                 .keys_out = out,
+                                 .n = n,
+                                 .dtype = dtype,
+                                 .key_bytes = (int)bytes,
+                                 .end_bit = 8 * (int)bytes,
+                                 .order =
+                                     echi_order_make(dtype, ECH_ORDER_NAN_LAST, false, false) };
+    return operation(ctx->backend)->quick(&s);
+}
+
 ech_status ech_sort(ech_ctx *ctx, const void *in, void *out, size_t n, ech_dtype dtype,
                     const ech_sort_options *options)
 {
+    if (!options && sort_at_once(ctx, in, out, n, dtype)) return ECH_OK;
     READ_OPTIONS(ctx, ech_sort_options, options);
     struct echi_sort s = { .keys_in = in, .keys_out = out, .n = n, .dtype = dtype };
     return run(ctx, options, &s, keys_only);

@@ -220,6 +220,13 @@ static void sort_tiny(const struct echi_sort *s)
     width->sort_keys(&s->order, s->keys_in, s->keys_out, work, s->n);
 }
 
+static bool sort_at_once(const void *request)
+{
+    if (!is_tiny(request)) return false;
+    sort_tiny(request);
+    return true;
+}
+
 static ech_status run_sort(ech_ctx *ctx, const void *request, const void *plan, void *work)
 {
     const struct plan *p = plan;
@@ -280,6 +287,8 @@ static ech_status explain_sort(const void *request, struct echi_explain *e)
     return ECH_OK;
 }
 
-const struct echi_operation echi_cpu_sort = {
-    .plan = plan_sort, .plan_bytes = sizeof(struct plan), .explain = explain_sort, .run = run_sort
-};
+const struct echi_operation echi_cpu_sort = { .plan = plan_sort,
+                                              .plan_bytes = sizeof(struct plan),
+                                              .explain = explain_sort,
+                                              .run = run_sort,
+                                              .quick = sort_at_once };
