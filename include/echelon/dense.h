@@ -209,9 +209,9 @@ typedef struct ech_direct_report {
  *
  * A vendor's library factors A if it is found: "lapack" on the CPU if m, n or nrhs exceeds 32
  * (OpenBLAS, MKL, or the library that the environment variable ECHELON_LAPACK names; "none"
- * disables it), "cusolver" on a GPU (ECHELON_CUSOLVER).  If a version of cuSOLVER needs more memory than the workspace has, the
- * context allocates it.  The algorithm "blocked" is used otherwise.  It is bit-identical on every
- * device and with any number of threads.
+ * disables it), "cusolver" on a GPU (ECHELON_CUSOLVER).  If a version of cuSOLVER needs more memory
+ * than the workspace has, the context allocates it.  The algorithm "blocked" is used otherwise.  It
+ * is bit-identical on every device and with any number of threads.
  */
 ECH_API ech_status ech_solve_direct(ech_ctx *ctx, size_t m, size_t n, const void *a,
                                     size_t a_stride, size_t nrhs, const void *b, size_t b_stride,
@@ -233,8 +233,8 @@ ECH_API ech_status ech_inverse(ech_ctx *ctx, size_t n, const void *a, size_t a_s
  * ech_determinant() computes the determinant of a.  For n = 0 it is 1.
  *
  *   a        [n][n], a_stride >= n; not modified
- *   sign     [1], of a batch [batch_count], in host memory, receives the sign of the determinant, as
- *            in ech_direct_report
+ *   sign     [1], of a batch [batch_count], in host memory, receives the sign of the determinant,
+ *            as in ech_direct_report
  *   log_abs  the same for log |determinant|
  */
 ECH_API ech_status ech_determinant(ech_ctx *ctx, size_t n, const void *a, size_t a_stride,

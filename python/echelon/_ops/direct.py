@@ -175,9 +175,13 @@ def _each(batch, options, matrices, run):
         run(i, addresses)
 
 
+def _is_packed(x):
+    return x.flags.c_contiguous and x.flags.aligned
+
+
 def _plain(x):
     """The shape of square matrices in an array of NumPy that the library can read as it is, otherwise None."""
-    if type(x) is not np.ndarray or x.dtype not in _PLAIN or not x.size or not x.flags.c_contiguous or not x.flags.aligned:
+    if type(x) is not np.ndarray or x.dtype not in _PLAIN or not x.size or not _is_packed(x):
         return None
     shape = x.shape
     return shape if len(shape) >= 2 and shape[-1] == shape[-2] else None
@@ -197,7 +201,7 @@ def _solve_plain(a, b, options):
     """solve() of arrays with the same batch, dtype and order that need no conversion; None for others."""
     shape = _plain(a)
     if (shape is None or type(b) is not np.ndarray or b.dtype != a.dtype or not b.size or
-            not b.flags.c_contiguous or not b.flags.aligned or (b.shape[:-1] != shape[:-1] and b.shape != shape[:1])):
+            not _is_packed(b) or (b.shape[:-1] != shape[:-1] and b.shape != shape[:1])):
         return None
     n, code = shape[-1], _PLAIN[a.dtype]
     columns = 1 if b.ndim == 1 else b.shape[-1]
