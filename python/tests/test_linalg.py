@@ -214,8 +214,8 @@ def test_small_batches(rng, dtype, n):
     single, report = linalg.solve(a[7], b[7], info=True)
     assert report == reports[7] and (single == x[7]).all()
     assert max(report.backward_error for report in reports) <= 4 * np.finfo(dtype).eps
-    close(linalg.inv(a) @ a, np.broadcast_to(np.eye(n), a.shape), 1e4)
-    close(linalg.det(a), np.linalg.det(a.astype("f8")), 1e4)
+    close(linalg.inv(a) @ a, np.broadcast_to(np.eye(n, dtype=dtype), a.shape), 1e4)
+    close(linalg.det(a), np.linalg.det(a.astype("f8")).astype(dtype), 1e4)
 
 
 def test_messages_of_batches(rng):
