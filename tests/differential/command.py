@@ -23,6 +23,7 @@ from .values import BF16, DTYPES, F64, I64, U64
 COMMAND = {"path": None, "directory": None}
 # Subcommands without a differential test, and the reason.
 EXCEPTIONS = {
+    "bench": "prints times; tests/cli/bench.sh tests what it prints",
     "profile": "runs kernels on the emulator; tests/cli/profile.sh and the tests of the emulator test it",
     "ladder": "the kernels of the course; the tests ladder_* run them",
     "emulate": "runs the user's kernel on the emulator; tests/cli/emulate*.sh and fuzz_kernel test it",

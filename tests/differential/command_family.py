@@ -1,7 +1,9 @@
-"""command_family.py - the subcommands records and search, on .npy files and raw records.
+"""command_family.py - the subcommands records, check and search, on .npy files and raw records.
 
 SPDX-License-Identifier: Apache-2.0
 """
+import json
+import zlib
 
 import numpy as np
 
@@ -82,3 +84,30 @@ def echelon_search(t):
         np.save(file("wrong.npy"), array[::-1])
         found = echelon(t, "search", *options, "wrong.npy", "needles.npy", "-o", "no.npy", status=2)
         t.equal("message", "wrong.npy: not sorted" in found.err, True)
+
+
+@operation("echelon_check", weight=0.5)
+def echelon_check(t):
+    """The order, the checksum and the counts of records with a key of bytes."""
+    clean()
+    n, width, values = t.size(3000), t.between(1, 40), t.pick([2, 256])
+    begin = t.between(0, width - 1)
+    end = t.between(begin + 1, width)
+    records = t.rng.integers(0, values, (n, width), dtype=np.uint8)
+    keys = [bytes(record[begin:end]) for record in records]
+    if t.flag(0.7):
+        order = sorted(range(n), key=keys.__getitem__)
+        records, keys = records[order], [keys[i] for i in order]
+    file("in.raw").write_bytes(records.tobytes())
+    wrong = [i for i in range(1, n) if keys[i] < keys[i - 1]]
+    t.note(n=n, width=width)
+    text = echelon(t, "check", "--record", width, "--key", f"{begin}:{end - begin}", "--json", "in.raw",
+                   status=1 if wrong else 0).out
+    found = json.loads(text)
+    t.equal("sorted", found["sorted"], not wrong)
+    t.equal("records", found["records"], n)
+    t.equal("checksum", int(found["checksum"], 16), sum(zlib.crc32(bytes(record)) for record in records))
+    if wrong:
+        t.equal("unordered", (found["unordered_records"], found["first_unordered"]), (len(wrong), wrong[0]))
+    else:
+        t.equal("duplicates", found["duplicate_keys"], sum(a == b for a, b in zip(keys, keys[1:])))
