@@ -14,8 +14,7 @@ static void put_raw(struct sink *s, const char *at, size_t n)
     size_t from = s->n < s->skip ? s->skip - s->n : 0;
     size_t to = s->n < end ? end - s->n : 0;
     if (to > n) to = n;
-    for (size_t i = from; i < to; i++)
-        s->to[s->n + i - s->skip] = (unsigned char)at[i] ^ s->flip;
+    for (size_t i = from; i < to; i++) s->to[s->n + i - s->skip] = (unsigned char)at[i] ^ s->flip;
     s->n += n;
 }
 
@@ -76,8 +75,7 @@ uint64_t lines_prefix(const struct lines_order *order, const char *record, size_
     return big_endian(prefix);
 }
 
-uint64_t lines_word(const struct lines_order *order, const char *record, size_t bytes,
-                    size_t depth)
+uint64_t lines_word(const struct lines_order *order, const char *record, size_t bytes, size_t depth)
 {
     unsigned char window[8] = { 0 };
     struct sink sink = { .to = window, .skip = depth, .room = sizeof window };

@@ -29,10 +29,10 @@
 /* ---- The order: order.c ---- */
 
 enum {
-    LINES_BLANKS = -1,  /* delimiter: fields are separated by the empty string between a non-blank
+    LINES_BLANKS = -1, /* delimiter: fields are separated by the empty string between a non-blank
                            and a blank, as in GNU sort */
     LINES_MOST_KEYS = 64,
-    LINES_ERROR = 512   /* capacity of a message */
+    LINES_ERROR = 512 /* capacity of a message */
 };
 
 /* What the user typed.  Zero is the default of every field except delimiter. */
@@ -41,14 +41,15 @@ struct lines_words {
                                 name, which needs header; ":2024:n" is a name that begins with a
                                 digit */
     int n_keys;
-    const char *letters; /* global ordering letters, out of bdfghiMnRrV, repeated or not; NULL: none */
-    int delimiter;       /* an unsigned char, or LINES_BLANKS.  For CSV, LINES_BLANKS is a comma */
-    bool stable;         /* no last resort */
-    bool unique;         /* keep only the first of records with equal keys; no last resort */
-    bool zero;           /* records end in a zero byte */
-    bool csv;            /* fields may be quoted as in RFC 4180; not with zero */
-    bool header;         /* the first record of each input is a header, which is not sorted */
-    uint64_t seed[2];    /* for the letter R */
+    const char
+        *letters;     /* global ordering letters, out of bdfghiMnRrV, repeated or not; NULL: none */
+    int delimiter;    /* an unsigned char, or LINES_BLANKS.  For CSV, LINES_BLANKS is a comma */
+    bool stable;      /* no last resort */
+    bool unique;      /* keep only the first of records with equal keys; no last resort */
+    bool zero;        /* records end in a zero byte */
+    bool csv;         /* fields may be quoted as in RFC 4180; not with zero */
+    bool header;      /* the first record of each input is a header, which is not sorted */
+    uint64_t seed[2]; /* for the letter R */
 };
 
 struct lines_order;

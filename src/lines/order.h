@@ -22,13 +22,13 @@ enum kind {
 struct key {
     enum kind kind;
     bool reverse;
-    bool fold;                     /* f */
-    bool dictionary, printing;     /* d, i */
-    bool skip_start, skip_end;     /* b, for each end */
+    bool fold;                      /* f */
+    bool dictionary, printing;      /* d, i */
+    bool skip_start, skip_end;      /* b, for each end */
     size_t first_field, first_char; /* from 0 */
-    size_t last_field;             /* from 0; SIZE_MAX: the end of the record */
-    size_t last_char;              /* characters of the last field; 0: all */
-    char *name;                    /* of a column; NULL: numbers */
+    size_t last_field;              /* from 0; SIZE_MAX: the end of the record */
+    size_t last_char;               /* characters of the last field; 0: all */
+    char *name;                     /* of a column; NULL: numbers */
 };
 
 struct lines_order {
@@ -50,8 +50,8 @@ struct lines_order {
 struct sink {
     unsigned char *to;
     size_t skip, room;
-    size_t n;      /* bytes of the stream so far */
-    bool measure;  /* the length is wanted; otherwise encoders may stop when the room is full */
+    size_t n;     /* bytes of the stream so far */
+    bool measure; /* the length is wanted; otherwise encoders may stop when the room is full */
     unsigned char flip; /* 0xff: complement */
 };
 
@@ -82,6 +82,11 @@ enum { WORD_BYTES = 7, WORD_MORE = 8 };
  * if the last record has no terminator. */
 uint64_t lines_split(const struct lines_order *order, const char *text, size_t bytes, int threads,
                      void **begins, size_t *begin_bytes);
+
+/* ---- Output: gather.c ---- */
+
+/* Computes sorted->sums and out_bytes; returns false if out of memory. */
+bool lines_sum(struct lines_sorted *sorted, int threads);
 
 static inline uint64_t load_uint(const void *array, size_t element_bytes, uint64_t i)
 {

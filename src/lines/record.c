@@ -129,9 +129,9 @@ static void count_ends(void *arg, int i)
     struct split *s = arg;
     size_t from, to;
     chunk_range(s, i, &from, &to);
-    s->chunks[i].ends =
-        s->order->csv ? find_quoted_ends(s, from, to, s->chunks[i].quotes & 1, NULL, 0)
-                      : count_byte(s->text + from, to - from, s->order->terminator);
+    s->chunks[i].ends = s->order->csv
+                            ? find_quoted_ends(s, from, to, s->chunks[i].quotes & 1, NULL, 0)
+                            : count_byte(s->text + from, to - from, s->order->terminator);
 }
 
 static void store_begins(void *arg, int i)

@@ -36,9 +36,10 @@ static inline uint64_t block_word(const struct block *b, uint64_t record, size_t
     return lines_word(b->order, text, bytes, depth);
 }
 
-/* The number of first bytes, at least depth, in which the full keys of index[from .. from + n)
- * agree, or less. */
-size_t lines_common(const struct block *b, uint64_t from, uint64_t n, size_t depth);
+/* The number of first bytes, at least depth, in which the full keys of index[from .. to) agree with
+ * that of index[model]; they agree in depth bytes. */
+size_t lines_common(const struct block *b, uint64_t model, uint64_t from, uint64_t to,
+                    size_t depth);
 
 /* Sorts index[from .. from + n), whose full keys agree in their first depth bytes, by one thread.
  * Returns false if out of memory. */
