@@ -23,13 +23,18 @@ struct key {
     enum kind kind;
     bool reverse;
     bool fold;                      /* f */
-    bool dictionary, printing;      /* d, i */
+    bool dictionary, printing;      /* d, i; d has precedence */
     bool skip_start, skip_end;      /* b, for each end */
+    bool filtered;                  /* fold, dictionary or printing: map applies */
     size_t first_field, first_char; /* from 0 */
     size_t last_field;              /* from 0; SIZE_MAX: the end of the record */
     size_t last_char;               /* characters of the last field; 0: all */
+    bool keep_quotes;               /* CSV: the record as it is */
     char *name;                     /* of a column; NULL: numbers */
+    uint16_t map[256];              /* of each byte: what it becomes, or DROPPED */
 };
+
+enum { DROPPED = 256 };
 
 struct lines_order {
     struct key keys[LINES_MOST_KEYS];
@@ -43,6 +48,45 @@ struct lines_order {
     int delimiter; /* LINES_BLANKS or a character */
     uint64_t seed[2];
 };
+
+/* ---- Words: words.c ---- */
+
+/* Parses one key, or global letters.  Returns false after a message. */
+bool lines_parse_key(struct key *key, const char *word, char error[LINES_ERROR]);
+bool lines_parse_letters(struct key *key, const char *letters, char error[LINES_ERROR]);
+/* Whether the key has no letter except r. */
+bool lines_is_default(const struct key *key);
+/* The letters of the key: "bn". */
+void lines_key_letters(const struct key *key, char letters[16]);
+
+/* ---- Fields: field.c ---- */
+
+/* The bytes of a key in a record. */
+struct span {
+    const char *at, *end;
+    bool quoted; /* CSV with quotes, which are not part of the value */
+    bool inside; /* at is between quotes */
+};
+
+static inline bool is_blank(char c)
+{
+    return c == ' ' || c == '\t' || c == '\n';
+}
+
+struct span lines_span_of(const struct lines_order *order, const struct key *key,
+                          const char *record, size_t bytes);
+
+/* Reads the bytes of a span without quotes, filtered as the key requires. */
+struct reader {
+    struct span span;
+    const uint16_t *map; /* NULL: no filter */
+};
+
+struct reader lines_reader(const struct key *key, struct span span);
+int lines_read(struct reader *reader); /* the next byte; -1: none */
+
+/* Copies at most room bytes of a reader; returns how many. */
+size_t lines_read_some(struct reader *reader, char *to, size_t room);
 
 /* ---- Encoding: encode.c ---- */
 
@@ -65,6 +109,19 @@ static inline void sink_put(struct sink *s, unsigned char byte)
     if (s->n - s->skip < s->room) s->to[s->n - s->skip] = byte ^ s->flip; /* wraps before skip */
     s->n++;
 }
+
+/* Encoders of numbers and versions: number.c, general.c, version.c, random.c. */
+void lines_put_number(struct sink *sink, const char *at, const char *end);
+void lines_put_human(struct sink *sink, const char *at, const char *end);
+void lines_put_month(struct sink *sink, const char *at, const char *end);
+void lines_put_general(struct sink *sink, const char *at, const char *end);
+void lines_put_version(struct sink *sink, struct reader reader);
+void lines_put_random(struct sink *sink, struct reader reader, const uint64_t seed[2]);
+
+/* The end of the number, month or text that a key of a kind compares, for --debug: *at is advanced
+ * past leading blanks. */
+const char *lines_general_end(const char *at, const char *end); /* of strtold() */
+const char *lines_number_end(enum kind kind, const char **at, const char *end);
 
 /* Appends the key of a record, and the last resort if it is wanted. */
 void lines_encode(const struct lines_order *order, const char *record, size_t bytes, bool resort,
