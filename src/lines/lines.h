@@ -73,6 +73,15 @@ bool lines_has_last_resort(const struct lines_order *order);
  * descending".  Always terminated. */
 void lines_describe(const struct lines_order *order, char *text, size_t capacity_bytes);
 
+/* ---- For --debug: debug.c ---- */
+
+/* The bytes [*from, *from + *n) of a record that key i compares, or the last resort after the last
+ * key.  Returns false if there is no such key. */
+bool lines_underline(const struct lines_order *order, int i, const char *record, size_t bytes,
+                     size_t *from, size_t *n);
+/* What may surprise about key i; empty: nothing.  Returns false if there is no such key. */
+bool lines_warning(const struct lines_order *order, int i, char *text, size_t capacity_bytes);
+
 /* ---- Records: record.c.  A block begins at the beginning of a record ---- */
 
 /* The length of the part of an input that is not sorted and stays first: with header or CSV, a
