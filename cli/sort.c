@@ -142,15 +142,11 @@ static const char *number_option(void)
 {
     const struct sort_words *w = &set.words;
     const struct given list[] = {
-        { w->job.column != NULL, "column" },
-        { w->job.type != NULL, "type" },
-        { w->bits != NULL, "bits" },
-        { w->order != NULL, "order" },
-        { w->argsort, "argsort" },
-        { set.rows != NULL, "rows" },
-        { set.axis != NULL, "axis" },
-        { w->algorithm != NULL, "algorithm" },
-        { w->job.format && strcmp(w->job.format, "text") != 0, "format" },
+        { w->job.column != NULL, "column" }, { w->job.type != NULL, "type" },
+        { w->bits != NULL, "bits" },         { w->order != NULL, "order" },
+        { w->argsort, "argsort" },           { set.rows != NULL, "rows" },
+        { set.axis != NULL, "axis" },        { w->algorithm != NULL, "algorithm" },
+        { w->job.format != NULL, "format" },
     };
     return first_given(list, sizeof list / sizeof *list);
 }
@@ -226,7 +222,7 @@ static int run_lines(struct run *run, struct io_output *output)
     else if (code == EXIT_DONE)
         code = sort_lines(&set, &run->job, &run->text, output);
     c->format = IO_TEXT;
-    c->text = run->text.text;
+    c->text = run->text.text ? run->text.text : malloc(1);
     c->text_bytes = run->text.bytes;
     c->head_bytes = run->text.head;
     run->text.text = NULL;
@@ -277,7 +273,7 @@ static int run_text(struct run *run)
     if (code != EXIT_DONE) return code;
     if (set.text.parallel) set.words.job.threads = set.text.parallel;
     run->lines = line || run->text.n_names > 1;
-    base->input = strcmp(run->text.names[0], "-") == 0 ? "standard input" : run->text.names[0];
+    base->input = sort_name(&run->text, 0);
     base->plan = plan;
     base->dimensions = set.rows || set.check || set.text.check_quiet || set.unique ? 1 : 2;
     if (set.text.debug) sort_warn_keys(run->text.order);

@@ -100,6 +100,10 @@ int sort_find_inputs(const struct sort_set *set, struct sort_text *text, int cou
 int sort_make_order(const struct sort_set *set, struct sort_text *text);
 /* Reads all inputs as text, and finds columns by name. */
 int sort_read_text(struct sort_job *job, struct sort_text *text);
+/* The name of an input for messages. */
+const char *sort_name(const struct sort_text *text, int i);
+/* Finds columns by name in the head of the first input. */
+int sort_bind(struct sort_text *text, const char *head, size_t bytes);
 /* Reads the only input as numbers or, if it is not numbers, as text.  Sets *numbers. */
 int sort_read_any(const struct sort_set *set, struct sort_job *job, struct sort_text *text,
                   bool *numbers);

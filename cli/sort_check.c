@@ -100,23 +100,18 @@ static int check_block(const struct sort_set *set, const struct sort_text *text,
 static int skip_head(struct sort_text *text, struct stream *s)
 {
     bool whole = false;
-    char error[LINES_ERROR];
     size_t head = 0;
     while (!whole) {
-        int code = fill(s);
-        if (code != EXIT_DONE) return code;
+        const int filled = fill(s);
+        if (filled != EXIT_DONE) return filled;
         head = lines_head(text->order, s->block, s->bytes, &whole);
         if (s->end) break;
     }
     s->lines = header_lines(text, s->block, head);
-    const size_t mark = head >= 3 && memcmp(s->block, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
-    if (lines_has_names(text->order) &&
-        !lines_bind(text->order, s->block + mark,
-                    lines_body(text->order, s->block + mark, head - mark), error))
-        return cli_fail(EXIT_BAD, "%s: %s", s->source.name, error);
+    const int code = sort_bind(text, s->block, head);
     memmove(s->block, s->block + head, s->bytes - head);
     s->bytes -= head;
-    return EXIT_DONE;
+    return code;
 }
 
 int sort_check_stream(const struct sort_set *set, struct sort_text *text)

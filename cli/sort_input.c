@@ -17,6 +17,11 @@
 
 /* ---- Names ---- */
 
+const char *sort_name(const struct sort_text *text, int i)
+{
+    return strcmp(text->names[i], "-") == 0 ? "standard input" : text->names[i];
+}
+
 /* Divides the list at text into names that end in a zero byte. */
 static int split_names(struct sort_text *text, const char *from, size_t bytes)
 {
@@ -230,7 +235,7 @@ static int take_head(struct sort_text *text, const char *name, size_t begin, boo
     if (head - mark != text->head - own || memcmp(at + mark, text->text + own, head - mark) != 0)
         return cli_fail(
             EXIT_BAD, "%s: the header is \"%.*s\", but that of %s is \"%.*s\"", name,
-            (int)lines_body(text->order, at + mark, head - mark), at + mark, text->names[0],
+            (int)lines_body(text->order, at + mark, head - mark), at + mark, sort_name(text, 0),
             (int)lines_body(text->order, text->text + own, text->head - own), text->text + own);
     memmove(at, at + head, bytes - head);
     text->bytes -= head;
@@ -252,15 +257,14 @@ static int open_text(struct io_source *source, const char *name)
     return EXIT_DONE;
 }
 
-static int bind_names(struct sort_text *text)
+int sort_bind(struct sort_text *text, const char *head, size_t bytes)
 {
     char error[LINES_ERROR];
     if (!lines_has_names(text->order)) return EXIT_DONE;
-    const size_t mark = text->head >= 3 && memcmp(text->text, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
-    const char *header = text->text + mark;
-    const size_t bytes = lines_body(text->order, header, text->head - mark);
-    if (lines_bind(text->order, header, bytes, error)) return EXIT_DONE;
-    return cli_fail(EXIT_BAD, "%s: %s", text->names[0], error);
+    const size_t mark = bytes >= 3 && memcmp(head, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
+    const size_t body = lines_body(text->order, head + mark, bytes - mark);
+    if (lines_bind(text->order, head + mark, body, error)) return EXIT_DONE;
+    return cli_fail(EXIT_BAD, "%s: %s", sort_name(text, 0), error);
 }
 
 /* Reads the inputs after the first ones that were read. */
@@ -276,7 +280,7 @@ static int read_from(struct sort_job *job, struct sort_text *text, int first)
         if (code == EXIT_DONE) code = take_head(text, source.name, begin, begin == 0);
         if (code != EXIT_DONE) return code;
     }
-    return bind_names(text);
+    return sort_bind(text, text->text, text->head);
 }
 
 int sort_read_text(struct sort_job *job, struct sort_text *text)
@@ -369,7 +373,7 @@ static int parse_numbers(struct sort_job *job, struct sort_text *text, const str
     c->text_bytes = text->bytes;
     text->text = NULL;
     const io_status status =
-        io_text_parse(c, hints, text->names[0], &job->base.progress.io, &error);
+        io_text_parse(c, hints, sort_name(text, 0), &job->base.progress.io, &error);
     return status == IO_OK ? EXIT_DONE : cli_fail_io(status, &error);
 }
 

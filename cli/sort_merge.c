@@ -75,26 +75,20 @@ static int take_record(const struct merge *m, struct run *r)
 static int take_head(struct sort_text *text, struct run *r, struct io_output *output)
 {
     bool whole = false;
-    char message[LINES_ERROR];
     struct io_error error;
     size_t head = 0;
     while (!whole) {
-        const int code = read_more(r);
-        if (code != EXIT_DONE) return code;
+        const int filled = read_more(r);
+        if (filled != EXIT_DONE) return filled;
         head = lines_head(text->order, r->block, r->bytes, &whole);
         if (r->end) break;
     }
     r->at = head;
-    if (r->number == 0) {
-        const size_t mark = head >= 3 && memcmp(r->block, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
-        if (lines_has_names(text->order) &&
-            !lines_bind(text->order, r->block + mark,
-                        lines_body(text->order, r->block + mark, head - mark), message))
-            return cli_fail(EXIT_BAD, "%s: %s", r->source.name, message);
-        const io_status status = io_write(output, r->block, head, &error);
-        if (status != IO_OK) return cli_fail_io(status, &error);
-    }
-    return EXIT_DONE;
+    if (r->number) return EXIT_DONE;
+    const int code = sort_bind(text, r->block, head);
+    if (code != EXIT_DONE) return code;
+    const io_status status = io_write(output, r->block, head, &error);
+    return status == IO_OK ? EXIT_DONE : cli_fail_io(status, &error);
 }
 
 /* ---- Heap ---- */

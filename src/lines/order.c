@@ -187,8 +187,11 @@ bool lines_bind(struct lines_order *order, const char *header, size_t bytes,
             found = f;
         }
         if (found == SIZE_MAX) {
-            snprintf(error, LINES_ERROR, "the header has no column \"%s\" among its %zu columns",
-                     key->name, n);
+            snprintf(error, LINES_ERROR, "the header has no column \"%s\" among its %zu column%s%s",
+                     key->name, n, n == 1 ? "" : "s",
+                     order->delimiter == LINES_BLANKS
+                         ? ", which blanks separate; for others use --delimiter or --csv"
+                         : "");
             return false;
         }
         key->first_field = key->last_field = found;
