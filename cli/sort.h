@@ -102,6 +102,8 @@ int sort_make_order(const struct sort_set *set, struct sort_text *text);
 int sort_read_text(struct sort_job *job, struct sort_text *text);
 /* The name of an input for messages. */
 const char *sort_name(const struct sort_text *text, int i);
+/* Fails if the head of a further input is not that of the first one, which is in text. */
+int sort_same_head(const struct sort_text *text, const char *name, const char *head, size_t bytes);
 /* Finds columns by name in the head of the first input. */
 int sort_bind(struct sort_text *text, const char *head, size_t bytes);
 /* Reads the only input as numbers or, if it is not numbers, as text.  Sets *numbers. */

@@ -269,7 +269,23 @@ static int read_source(struct sort_job *job, struct io_source *source, struct so
     return EXIT_DONE;
 }
 
-/* The head of the first input stays; that of others is removed, and must be the same. */
+static size_t mark_of(const char *head, size_t bytes)
+{
+    return bytes >= 3 && memcmp(head, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
+}
+
+int sort_same_head(const struct sort_text *text, const char *name, const char *head, size_t bytes)
+{
+    const size_t mark = mark_of(head, bytes), own = mark_of(text->text, text->head);
+    const char *a = head + mark, *b = text->text + own;
+    const size_t n = bytes - mark, m = text->head - own;
+    if (n == m && memcmp(a, b, n) == 0) return EXIT_DONE;
+    return cli_fail(EXIT_BAD, "%s: the header is \"%.*s\", but that of %s is \"%.*s\"", name,
+                    (int)lines_body(text->order, a, n), a, sort_name(text, 0),
+                    (int)lines_body(text->order, b, m), b);
+}
+
+/* The head of the first input stays; that of others is removed. */
 static int take_head(struct sort_text *text, const char *name, size_t begin, bool first)
 {
     bool whole;
@@ -281,16 +297,10 @@ static int take_head(struct sort_text *text, const char *name, size_t begin, boo
         text->head = head;
         return EXIT_DONE;
     }
-    const size_t mark = head >= 3 && memcmp(at, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
-    const size_t own = text->head >= 3 && memcmp(text->text, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
-    if (head - mark != text->head - own || memcmp(at + mark, text->text + own, head - mark) != 0)
-        return cli_fail(
-            EXIT_BAD, "%s: the header is \"%.*s\", but that of %s is \"%.*s\"", name,
-            (int)lines_body(text->order, at + mark, head - mark), at + mark, sort_name(text, 0),
-            (int)lines_body(text->order, text->text + own, text->head - own), text->text + own);
+    const int code = sort_same_head(text, name, at, head);
     memmove(at, at + head, bytes - head);
     text->bytes -= head;
-    return EXIT_DONE;
+    return code;
 }
 
 static int open_text(struct io_source *source, const char *name)
@@ -312,7 +322,7 @@ int sort_bind(struct sort_text *text, const char *head, size_t bytes)
 {
     char error[LINES_ERROR];
     if (!lines_has_names(text->order)) return EXIT_DONE;
-    const size_t mark = bytes >= 3 && memcmp(head, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
+    const size_t mark = mark_of(head, bytes);
     const size_t body = lines_body(text->order, head + mark, bytes - mark);
     if (lines_bind(text->order, head + mark, body, error)) return EXIT_DONE;
     return cli_fail(EXIT_BAD, "%s: %s", sort_name(text, 0), error);
