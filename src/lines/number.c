@@ -39,6 +39,7 @@ static struct decimal parse(const char *at, const char *end)
     while (at < end && is_digit(*at)) at++;
     d.integer_digits = (size_t)(at - d.integer);
     d.digits = at > first;
+    d.fraction = at;
     if (at < end && *at == '.') {
         const char *last = ++at;
         d.fraction = at;
