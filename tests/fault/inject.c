@@ -8,11 +8,11 @@
  *     memory   malloc, calloc, realloc, aligned_alloc, mmap: ENOMEM
  *     thread   pthread_create: EAGAIN
  *     open     open, fopen, mkstemp: EMFILE
- *     read     read, fread: EIO
+ *     read     read, pread, fread: EIO
  *     write    write: ENOSPC
  *     file     close, fsync, fstat, lseek, rename, linkat, fchmod, fchown, readlink: EIO
- *     eintr    read, write, open: EINTR
- *     short    read, write: one byte is transferred
+ *     eintr    read, pread, write, open: EINTR
+ *     short    read, pread, write: one byte is transferred
  *     exist    linkat: another program has created the file
  *     signal   the process sends itself the signal FAULT_SIGNAL before or after a call of open,
  *              mkstemp, write, close, fsync, fchmod, fchown, rename, linkat or unlink
@@ -218,6 +218,13 @@ EXPORT ssize_t __read_chk(int fd, void *to, size_t bytes, size_t size)
 {
     if (bytes > size) abort();
     return read(fd, to, bytes);
+}
+
+EXPORT ssize_t pread(int fd, void *to, size_t bytes, off_t offset)
+{
+    if (with(READ, EIO) || with(EINTR_ONCE, EINTR)) return -1;
+    if (bytes > 1 && fails(SHORT)) bytes = 1;
+    return syscall(SYS_pread64, fd, to, bytes, offset);
 }
 
 EXPORT size_t fread(void *to, size_t size, size_t n, FILE *file)
