@@ -246,7 +246,8 @@ uint64_t lines_memory(const struct lines_order *order, size_t bytes, uint64_t n)
     enum { FIXED = 8 << 20 }; /* also for arrays that end within a huge page */
     const uint64_t most = n < LARGE ? n : LARGE, threads = (uint64_t)io_threads();
     return n * (8 + index_bytes + begin_bytes + (order->unique ? 1 : 0)) + n / 8 + workspace +
-           threads * lines_tie_bytes(order, (size_t)most) + bytes / 1024 + FIXED;
+           threads * (lines_tie_bytes(order, (size_t)most) + 2 * LONG_WINDOW) + bytes / 1024 +
+           FIXED;
 }
 
 /* Removes dropped records from the index. */
