@@ -59,7 +59,7 @@ struct sort_set {
     struct sort_lines_words text;
     const char *rows, *axis;
     uint64_t columns; /* value of --rows; 0: not given */
-    bool unique, check, print_version;
+    bool unique, check;
 };
 
 /* The inputs, and the text of all of them. */
