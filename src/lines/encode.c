@@ -1,0 +1,232 @@
+/*
+ * lines/encode.c - the normalized key of a record as a stream of bytes.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "lines/order.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Whether a byte of the word is 0 or 1. */
+static bool has_small_byte(uint64_t word)
+{
+    const uint64_t ones = 0x0101010101010101, high = 0x8080808080808080;
+    return ((word - 2 * ones) & ~word & high) != 0;
+}
+
+/* Appends bytes that end in 0; 0 and 1 become 1 1 and 1 2, so that the end is the minimum. */
+static void put_ended(struct sink *s, const char *at, size_t n)
+{
+    enum { WORD = 8 };
+    const uint64_t flip = s->flip ? UINT64_MAX : 0;
+    size_t i = 0;
+    while (i < n && !sink_full(s)) {
+        uint64_t word;
+        /* Eight bytes at once, if they are all before or all in the window. */
+        if (n - i >= WORD && (s->n + WORD <= s->skip || s->n >= s->skip)) {
+            memcpy(&word, at + i, sizeof word);
+            const bool inside = s->n >= s->skip && s->n - s->skip + WORD <= s->room;
+            if (!has_small_byte(word) && (inside || s->n + WORD <= s->skip)) {
+                word ^= flip;
+                if (inside) memcpy(s->to + (s->n - s->skip), &word, sizeof word);
+                s->n += WORD;
+                i += WORD;
+                continue;
+            }
+        }
+        const unsigned char byte = (unsigned char)at[i++];
+        if (byte < 2) sink_put(s, 1);
+        sink_put(s, byte < 2 ? byte + 1 : byte);
+    }
+    sink_put(s, 0);
+}
+
+/* The same for filtered text without quotes. */
+static void put_mapped(struct sink *s, const struct span *span, const uint16_t *map)
+{
+    const size_t full = s->measure ? SIZE_MAX : s->skip + s->room;
+    size_t n = s->n;
+    for (const char *at = span->at; at < span->end && n < full; at++) {
+        const uint16_t byte = map[(unsigned char)*at];
+        if (byte == DROPPED) continue;
+        if (byte < 2) {
+            if (n - s->skip < s->room) s->to[n - s->skip] = 1 ^ s->flip;
+            n++;
+        }
+        if (n - s->skip < s->room)
+            s->to[n - s->skip] = (unsigned char)(byte + (byte < 2)) ^ s->flip;
+        n++;
+    }
+    s->n = n;
+    sink_put(s, 0);
+}
+
+/* The same for a reader. */
+static void put_filtered(struct sink *s, struct reader reader)
+{
+    if (!reader.span.quoted && reader.map) {
+        put_mapped(s, &reader.span, reader.map);
+        return;
+    }
+    for (int c; !sink_full(s) && (c = lines_read(&reader)) >= 0;) {
+        if (c < 2) sink_put(s, 1);
+        sink_put(s, (unsigned char)(c < 2 ? c + 1 : c));
+    }
+    sink_put(s, 0);
+}
+
+/* A number is at the beginning of a value, so quotes of CSV end it if they are inside. */
+static void put_number(struct sink *s, enum kind kind, const char *at, const char *end)
+{
+    switch (kind) {
+    case KIND_NUMBER:
+        lines_put_number(s, at, end);
+        break;
+    case KIND_GENERAL:
+        lines_put_general(s, at, end);
+        break;
+    case KIND_HUMAN:
+        lines_put_human(s, at, end);
+        break;
+    default:
+        lines_put_month(s, at, end);
+        break;
+    }
+}
+
+/* A number, of which filters or quotes have to be applied first. */
+static void put_copied_number(struct sink *s, enum kind kind, struct reader reader)
+{
+    enum { ON_STACK = 512 };
+    const size_t most = (size_t)(reader.span.end - reader.span.at);
+    char few[ON_STACK], *copy = most <= ON_STACK ? few : malloc(most);
+    /* Without memory, the number is that of the first bytes. */
+    const size_t n = lines_read_some(&reader, copy ? copy : few, copy ? most : ON_STACK);
+    put_number(s, kind, copy ? copy : few, (copy ? copy : few) + n);
+    if (copy != few) free(copy);
+}
+
+static void put_key(const struct lines_order *order, const struct key *key, const char *record,
+                    size_t bytes, struct sink *s)
+{
+    const struct span span = key->all ? (struct span){ record, record + bytes, false, false }
+                                      : lines_span_of(order, key, record, bytes);
+    const bool plain = !span.quoted && !key->filtered;
+    s->flip = key->reverse ? 0xff : 0;
+    if (key->kind == KIND_BYTES && plain)
+        put_ended(s, span.at, (size_t)(span.end - span.at));
+    else if (key->kind == KIND_BYTES)
+        put_filtered(s, lines_reader(key, span));
+    else if (key->kind == KIND_VERSION)
+        lines_put_version(s, lines_reader(key, span));
+    else if (key->kind == KIND_RANDOM)
+        lines_put_random(s, lines_reader(key, span), order->seed);
+    else if (plain)
+        put_number(s, key->kind, span.at, span.end);
+    else
+        put_copied_number(s, key->kind, lines_reader(key, span));
+    s->flip = 0;
+}
+
+void lines_encode(const struct lines_order *order, const char *record, size_t bytes, bool resort,
+                  struct sink *sink)
+{
+    if (order->direct) {
+        size_t n;
+        const char *at = lines_direct(order, record, bytes, &n);
+        sink_put_all(sink, at, n);
+        return;
+    }
+    for (int i = 0; i < order->n_keys && !sink_full(sink); i++)
+        put_key(order, &order->keys[i], record, bytes, sink);
+    if (!resort || sink_full(sink)) return;
+    if (order->reversed) {
+        sink->flip = 0xff;
+        put_ended(sink, record, bytes);
+        sink->flip = 0;
+    } else {
+        sink_put_all(sink, record, bytes);
+    }
+}
+
+size_t lines_key(const struct lines_order *order, const char *record, size_t bytes,
+                 unsigned char *to, size_t room)
+{
+    struct sink sink = { .to = to, .room = room, .measure = true };
+    lines_encode(order, record, bytes, false, &sink);
+    return sink.n;
+}
+
+size_t lines_full_key(const struct lines_order *order, const char *record, size_t bytes,
+                      unsigned char *to, size_t room)
+{
+    struct sink sink = { .to = to, .room = room, .measure = true };
+    lines_encode(order, record, bytes, order->resort, &sink);
+    return sink.n;
+}
+
+static uint64_t big_endian(const unsigned char *at)
+{
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+    uint64_t word;
+    memcpy(&word, at, sizeof word);
+    return __builtin_bswap64(word);
+#else
+    uint64_t word;
+    memcpy(&word, at, sizeof word);
+    return word;
+#endif
+}
+
+uint64_t lines_prefix(const struct lines_order *order, const char *record, size_t bytes)
+{
+    unsigned char prefix[8] = { 0 };
+    struct sink sink = { .to = prefix, .room = sizeof prefix };
+    lines_encode(order, record, bytes, false, &sink);
+    return big_endian(prefix);
+}
+
+uint64_t lines_load_word(const unsigned char *at, size_t left)
+{
+    unsigned char window[8] = { 0 };
+    if (left >= WORD_MORE) {
+        memcpy(window, at, sizeof window);
+        window[WORD_BYTES] = WORD_MORE;
+    } else {
+        for (size_t i = 0; i < left && i < WORD_BYTES; i++) window[i] = at[i];
+        window[WORD_BYTES] = (unsigned char)left;
+    }
+    return big_endian(window);
+}
+
+uint64_t lines_word(const struct lines_order *order, const char *record, size_t bytes, size_t depth,
+                    const char *limit)
+{
+    if (order->direct) {
+        size_t n;
+        const char *at = lines_direct(order, record, bytes, &n);
+        return depth < n ? lines_load_word((const unsigned char *)at + depth, n - depth) : 0;
+    }
+    uint64_t word;
+    if (depth == 0 && order->number && limit &&
+        lines_number_word(order, record, bytes, limit, &word))
+        return word;
+    unsigned char window[8] = { 0 };
+    struct sink sink = { .to = window, .skip = depth, .room = sizeof window, .limit = limit };
+    lines_encode(order, record, bytes, order->resort, &sink);
+    const size_t left = sink.n > depth ? sink.n - depth : 0;
+    window[WORD_BYTES] = (unsigned char)(left < WORD_MORE ? left : WORD_MORE);
+    return big_endian(window);
+}
+
+const char *lines_direct(const struct lines_order *order, const char *record, size_t bytes,
+                         size_t *key_bytes)
+{
+    if (!order->direct) return NULL;
+    *key_bytes = bytes;
+    if (order->whole) return record;
+    const struct span span = lines_span_of(order, &order->keys[0], record, bytes);
+    *key_bytes = (size_t)(span.end - span.at);
+    return span.at;
+}

@@ -1,0 +1,237 @@
+/*
+ * lines/ties.c - sorts records whose full keys agree in their first bytes, by one thread.
+ *
+ *     tie -> words of the next 7 bytes -> stable merge sort -> smaller ties -> ...
+ *
+ * If all words agree, the common prefix of the keys is skipped.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "lines/ties.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* A record of a tie, and the bytes of its full key from a depth on that is the same for all. */
+struct item {
+    uint64_t word, record;
+    const unsigned char *key;
+    size_t bytes; /* of key; with MORE, other bytes follow */
+};
+
+#define MORE ((size_t)1 << (8 * sizeof(size_t) - 1))
+
+/* What is the same for all items of a tie. */
+struct tie {
+    const struct block *block;
+    size_t base; /* depth of item.key */
+};
+
+enum { FEW = 16, ON_STACK = 64, WINDOW = 1024, KEY_BYTES = 64 };
+
+/* ---- Common prefixes ---- */
+
+static size_t common_bytes(const unsigned char *a, const unsigned char *b, size_t n)
+{
+    size_t i = 0;
+    while (i < n && a[i] == b[i]) i++;
+    return i;
+}
+
+/* Bytes [depth, depth + room) of the full key of a record; returns how many there are. */
+static size_t window_of(const struct block *b, uint64_t record, size_t depth, unsigned char *to,
+                        size_t room)
+{
+    size_t bytes;
+    const char *text = block_record(b, record, &bytes);
+    struct sink sink = { .to = to, .skip = depth, .room = room };
+    lines_encode(b->order, text, bytes, b->order->resort, &sink);
+    return sink.n < depth ? 0 : sink.n - depth < room ? sink.n - depth : room;
+}
+
+size_t lines_common(const struct block *b, uint64_t model, uint64_t from, uint64_t to, size_t depth)
+{
+    unsigned char first[WINDOW], other[WINDOW];
+    const uint64_t chosen = load_uint(b->index, b->index_bytes, model);
+    for (size_t room = 64;; room = WINDOW) {
+        size_t common = window_of(b, chosen, depth, first, room);
+        for (uint64_t i = from; i < to && common; i++) {
+            const uint64_t record = load_uint(b->index, b->index_bytes, i);
+            const size_t have = window_of(b, record, depth, other, common);
+            common = common_bytes(first, other, have < common ? have : common);
+        }
+        depth += common;
+        if (common < room) return depth;
+    }
+}
+
+/* ---- Sort of items ---- */
+
+static void insert_few(struct item *items, size_t n)
+{
+    for (size_t i = 1; i < n; i++) {
+        const struct item one = items[i];
+        size_t at = i;
+        for (; at && items[at - 1].word > one.word; at--) items[at] = items[at - 1];
+        items[at] = one;
+    }
+}
+
+/* Sorts by word, stably; temp has room for n items. */
+static void merge_sort(struct item *items, struct item *temp, size_t n)
+{
+    if (n <= FEW) {
+        insert_few(items, n);
+        return;
+    }
+    const size_t half = n / 2;
+    merge_sort(items, temp, half);
+    merge_sort(items + half, temp, n - half);
+    if (items[half - 1].word <= items[half].word) return;
+    memcpy(temp, items, half * sizeof *items);
+    size_t left = 0, right = half, to = 0;
+    while (left < half && right < n)
+        items[to++] = items[right].word < temp[left].word ? items[right++] : temp[left++];
+    memcpy(items + to, temp + left, (half - left) * sizeof *items);
+}
+
+/* ---- Ties ---- */
+
+/* Records with equal keys: all but the first are dropped. */
+static void drop_equal(const struct block *b, const struct item *items, size_t n)
+{
+    if (!b->drops) return;
+    for (size_t i = 1; i < n; i++) b->drops[items[i].record] = 1;
+}
+
+static uint64_t word_of(const struct tie *t, const struct item *item, size_t depth)
+{
+    const size_t skip = depth - t->base, have = item->bytes & ~MORE;
+    if (!(item->bytes & MORE))
+        return skip < have ? lines_load_word(item->key + skip, have - skip) : 0;
+    if (skip + WORD_MORE <= have) return lines_load_word(item->key + skip, have - skip);
+    return block_word(t->block, item->record, depth);
+}
+
+/* Skips what all keys have in common. */
+static size_t skip_common(const struct tie *t, const struct item *items, size_t n, size_t depth)
+{
+    const struct block *b = t->block;
+    unsigned char few[2 * WINDOW], *first = few, *other = few + WINDOW, *larger = NULL;
+    for (size_t room = WINDOW / 16;; room = larger ? LONG_WINDOW : WINDOW) {
+        size_t common = window_of(b, items[0].record, depth, first, room);
+        for (size_t i = 1; i < n && common; i++) {
+            const size_t have = window_of(b, items[i].record, depth, other, common);
+            common = common_bytes(first, other, have < common ? have : common);
+        }
+        depth += common;
+        if (common < room) break;
+        /* A window is encoded from the beginning of the key, so long prefixes need large ones. */
+        if (!larger && depth >= 4 * WINDOW) {
+            larger = malloc(2 * LONG_WINDOW);
+            if (larger) first = larger, other = larger + LONG_WINDOW;
+        }
+    }
+    free(larger);
+    return depth;
+}
+
+/* Stores the words of the items at a depth.  Returns whether all are the same. */
+static bool make_words(const struct tie *t, struct item *items, size_t n, size_t depth)
+{
+    bool same = true;
+    for (size_t i = 0; i < n; i++) {
+        items[i].word = word_of(t, &items[i], depth);
+        same &= items[i].word == items[0].word;
+    }
+    return same;
+}
+
+/* Sorts items whose keys agree in their first depth bytes.  Recurses for all ties but the largest,
+ * so that the recursion has at most log2(n) levels. */
+static void sort_items(const struct tie *t, struct item *items, struct item *temp, size_t n,
+                       size_t depth)
+{
+    while (n > 1) {
+        const bool same = make_words(t, items, n, depth);
+        if (same && (items[0].word & 0xff) < WORD_MORE) {
+            drop_equal(t->block, items, n);
+            return;
+        }
+        depth += WORD_BYTES;
+        if (same) {
+            if (depth - t->base > KEY_BYTES) depth = skip_common(t, items, n, depth);
+            continue;
+        }
+        merge_sort(items, temp, n);
+        struct item *largest = items;
+        size_t most = 0;
+        for (size_t i = 0, end; i < n; i = end) {
+            for (end = i + 1; end < n && items[end].word == items[i].word; end++) {
+            }
+            if (end == i + 1) continue;
+            if ((items[i].word & 0xff) < WORD_MORE) {
+                drop_equal(t->block, items + i, end - i);
+                continue;
+            }
+            struct item *smaller = items + i;
+            size_t fewer = end - i;
+            if (fewer > most) {
+                struct item *const other = largest;
+                const size_t count = most;
+                largest = smaller, most = fewer;
+                smaller = other, fewer = count;
+            }
+            if (fewer > 1) sort_items(t, smaller, temp, fewer, depth);
+        }
+        items = largest;
+        n = most;
+    }
+}
+
+/* Points an item to its key, or to a copy of the next bytes of it in window. */
+static void take_key(const struct tie *t, struct item *item, unsigned char *window)
+{
+    const struct block *b = t->block;
+    size_t bytes, n;
+    const char *text = block_record(b, item->record, &bytes);
+    if (b->order->direct) {
+        const char *key = lines_direct(b->order, text, bytes, &n);
+        item->key = (const unsigned char *)key + (t->base < n ? t->base : n);
+        item->bytes = t->base < n ? n - t->base : 0;
+        return;
+    }
+    struct sink sink = {
+        .to = window, .skip = t->base, .room = KEY_BYTES, .limit = b->text + b->bytes
+    };
+    lines_encode(b->order, text, bytes, b->order->resort, &sink);
+    item->key = window;
+    const size_t left = sink.n > t->base ? sink.n - t->base : 0;
+    item->bytes = left < KEY_BYTES ? left : KEY_BYTES | MORE;
+}
+
+size_t lines_tie_bytes(const struct lines_order *order, size_t n)
+{
+    return n * (2 * sizeof(struct item) + (order->direct ? 0 : KEY_BYTES));
+}
+
+bool lines_sort_tie(const struct block *b, uint64_t from, uint64_t n, size_t depth)
+{
+    struct item few[2 * ON_STACK];
+    unsigned char few_keys[ON_STACK * KEY_BYTES];
+    const struct tie t = { .block = b, .base = depth };
+    const size_t count = (size_t)n;
+    void *memory = count <= ON_STACK ? NULL : malloc(lines_tie_bytes(b->order, count));
+    if (count > ON_STACK && !memory) return false;
+    struct item *items = memory ? memory : few;
+    unsigned char *keys = memory ? (unsigned char *)(items + 2 * count) : few_keys;
+    for (size_t i = 0; i < count; i++) {
+        items[i].record = load_uint(b->index, b->index_bytes, from + i);
+        take_key(&t, &items[i], keys + i * KEY_BYTES);
+    }
+    sort_items(&t, items, items + count, count, depth);
+    for (size_t i = 0; i < count; i++)
+        store_uint(b->index, b->index_bytes, from + i, items[i].record);
+    free(memory);
+    return true;
+}
