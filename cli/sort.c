@@ -1,29 +1,67 @@
 /*
- * sort.c - "echelon sort": reads a file of numbers and writes it sorted.
+ * sort.c - "echelon sort": the options, and the decision between numbers and lines of text.
  *
- *     run()  options -> job_run(): load -> rows -> sort -> unique -> write
+ *     run()  options -> names of inputs -> order -> job_run(): read -> numbers or lines -> write
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "io/threads.h"
 #include "sort.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-static struct {
-    struct sort_words words;
-    const char *rows, *axis;
-    uint64_t columns; /* value of --rows; 0: not given */
-    bool unique, check;
-} set;
+static struct sort_set set;
 
 static const struct option options[] = {
     JOB_OUTPUT_OPTION(set.words.job),
     { 'r', "reverse", NULL, &set.words.reverse, "sort in descending order" },
-    { 'u', "unique", NULL, &set.unique, "keep only the first of equal numbers" },
+    { 'u', "unique", NULL, &set.unique, "keep only the first of equal numbers, or equal keys" },
     { 'c', "check", NULL, &set.check,
       "write nothing; exit with 1 if INPUT is not sorted, or, with\n"
       "--unique, not strictly sorted" },
+    { 'C', "check-quiet", NULL, &set.text.check_quiet, "the same without a message" },
+    { 'm', "merge", NULL, &set.text.merge, "merge inputs whose lines are sorted already" },
+    { 'n', "numeric-sort", NULL, &set.text.numeric,
+      "lines by the decimal number at the beginning, of any length" },
+    { 'g', "general-numeric-sort", NULL, &set.text.general,
+      "lines by the float at the beginning: 1e3, nan, inf" },
+    { 'h', "human-numeric-sort", NULL, &set.text.human,
+      "lines by a number with a unit: 2K before 1G" },
+    { 'M', "month-sort", NULL, &set.text.month, "lines by a month: JAN before DEC" },
+    { 'R', "random-sort", NULL, &set.text.random, "lines in random order, equal keys together" },
+    { 'V', "version-sort", NULL, &set.text.version, "lines by versions: a-1.9 before a-1.10" },
+    { 0, "sort", "WORD", &set.text.sort,
+      "general-numeric, human-numeric, month, numeric, random or\nversion: as the letters above" },
+    { 0, "string", NULL, &set.text.string, "lines by their bytes, even if they are numbers" },
+    { 'b', "ignore-leading-blanks", NULL, &set.text.blanks, "ignore blanks before a key" },
+    { 'd', "dictionary-order", NULL, &set.text.dictionary,
+      "compare only blanks, letters and digits" },
+    { 'f', "ignore-case", NULL, &set.text.fold, "compare lower case as upper case" },
+    { 'i', "ignore-nonprinting", NULL, &set.text.nonprinting, "compare only printable characters" },
+    { 'k', "key", "KEY", &set.text.keys,
+      "lines by this key, as FIELD[.CHARACTER][LETTERS][,FIELD...]\nor NAME[:LETTERS]; may be "
+      "repeated" },
+    { 't', "delimiter", "CHAR", &set.words.job.delimiter,
+      "field separator, also tab, \\t or \\0; default for keys: blanks,\nwhich belong to the field "
+      "that follows; for --column: see below" },
+    { 0, "field-separator", "CHAR", &set.text.separator, "the same as --delimiter" },
+    { 's', "stable", NULL, &set.text.stable,
+      "lines with equal keys keep their order; default: they are\nsorted by their bytes" },
+    { 'z', "zero-terminated", NULL, &set.text.zero, "lines end in a zero byte" },
+    { 0, "csv", NULL, &set.text.csv,
+      "fields of RFC 4180: quotes may enclose a separator or a newline" },
+    { 0, "header", NULL, &set.words.job.header,
+      "the first line of each INPUT is a header, which stays first" },
+    { 0, "no-header", NULL, &set.words.job.no_header,
+      "it is not; default for --column: it is if COLUMN is a name, or\nif its column is text and "
+      "that of the second line is a number" },
+    { 0, "files0-from", "FILE", &set.text.files0,
+      "read the names of the inputs from FILE; each ends in a zero\nbyte" },
+    { 0, "random-source", "FILE", &set.text.random_source,
+      "take the 16 bytes that determine a random order from FILE" },
+    { 0, "debug", NULL, &set.text.debug,
+      "underline the keys of each line, and warn of surprising keys" },
     { 0, "argsort", NULL, &set.words.argsort,
       "write the position in INPUT of each sorted number, counted\nfrom 0" },
     { 0, "rows", "COLUMNS", &set.rows,
@@ -32,278 +70,270 @@ static const struct option options[] = {
     { 0, "axis", "AXIS", &set.axis,
       "for a .npy array with two dimensions: 1 sorts each row\n(default), 0 each column" },
     SORT_COLUMN_OPTIONS(set.words),
-    JOB_FIELD_OPTIONS(set.words.job),
+    { 0, "column", "COLUMN", &set.words.job.column,
+      "lines by exactly this column as a number: its number, counted\nfrom 1, or its name in the "
+      "first line" },
     JOB_DEVICE_OPTIONS(set.words.job),
+    { 0, "parallel", "N", &set.text.parallel, "the same as --threads" },
     { 0, "memory", "BYTES", &set.words.job.memory,
       "limit of device memory: 500M, 8Gi; default: no limit" },
     { 0, "algorithm", "NAME", &set.words.algorithm,
       "use this algorithm; \"echelon explain sort\" lists them" },
     JOB_REPORT_OPTIONS(set.words.job),
+    { 0, "version", NULL, &set.print_version, "print the version" },
     { 0, NULL, NULL, NULL, NULL },
 };
 
-/* ---- Rows ---- */
+/* ---- Combinations ---- */
 
-static bool is_matrix(const struct io_column *c)
+/* An option, and whether it is given. */
+struct given {
+    bool given;
+    const char *name;
+};
+
+static const char *first_given(const struct given *list, size_t n)
 {
-    return c->format == IO_NPY && c->npy.dimensions == 2;
+    for (size_t i = 0; i < n; i++)
+        if (list[i].given) return list[i].name;
+    return NULL;
 }
 
-/* Checks the options before the input is read. */
-static int parse_rows(void)
+/* A letter that determines what a key is. */
+static const char *kind_option(void)
 {
-    const char *other = set.check ? "check" : "unique";
-    if (set.rows && set.axis) return cli_fail(EXIT_BAD, "--rows cannot be combined with --axis");
-    if ((set.rows || set.axis) && (set.check || set.unique))
-        return cli_fail(EXIT_BAD, "--%s cannot be combined with --%s", other,
-                        set.rows ? "rows" : "axis");
-    if (set.axis && strcmp(set.axis, "0") != 0 && strcmp(set.axis, "1") != 0)
-        return cli_fail(EXIT_BAD, "--axis is \"%s\"; use 0 or 1", set.axis);
-    if (!set.rows) return EXIT_DONE;
-    const int code = cli_parse_count("rows", set.rows, &set.columns);
-    if (code != EXIT_DONE || set.columns) return code;
-    return cli_fail(EXIT_BAD, "--rows is 0; a row has at least 1 number");
+    const struct sort_lines_words *t = &set.text;
+    const struct given list[] = {
+        { t->numeric, "numeric-sort" },     { t->general, "general-numeric-sort" },
+        { t->human, "human-numeric-sort" }, { t->month, "month-sort" },
+        { t->random, "random-sort" },       { t->version, "version-sort" },
+        { t->sort != NULL, "sort" },
+    };
+    return first_given(list, sizeof list / sizeof *list);
 }
 
-/* Fills in the strides of a matrix in C or Fortran order.  An index is in C order. */
-static int plan_matrix(struct sort_job *job)
+/* The first option that is only for lines. */
+static const char *line_option(void)
 {
-    const struct io_column *c = &job->base.column;
-    const bool keep = job->argsort || job->base.out_format == IO_NPY;
-    const bool fortran = c->npy.fortran && keep, down = set.axis && set.axis[0] == '0';
-    const size_t rows = (size_t)c->npy.rows, columns = (size_t)c->npy.columns;
-    const size_t strides[2] = { fortran ? 1 : columns, fortran ? rows : 1 };
-    if (c->n == 0) return EXIT_DONE;
-    job->rows = down ? columns : rows;
-    job->cols = down ? rows : columns;
-    job->options.row_stride = strides[down];
-    job->options.element_stride = strides[!down];
-    if (job->argsort) {
-        job->options.out_row_stride = down ? 1 : columns;
-        job->options.out_element_stride = down ? columns : 1;
-    }
-    return keep ? EXIT_DONE : job_make_rows(&job->base);
+    const struct sort_lines_words *t = &set.text;
+    const struct given list[] = {
+        { t->keys.count > 0, "key" },
+        { t->string, "string" },
+        { t->blanks, "ignore-leading-blanks" },
+        { t->dictionary, "dictionary-order" },
+        { t->fold, "ignore-case" },
+        { t->nonprinting, "ignore-nonprinting" },
+        { t->stable, "stable" },
+        { t->zero, "zero-terminated" },
+        { t->csv, "csv" },
+        { t->merge, "merge" },
+        { t->debug, "debug" },
+        { t->files0 != NULL, "files0-from" },
+        { t->random_source != NULL, "random-source" },
+        { t->separator != NULL, "field-separator" },
+        { set.words.job.delimiter && !set.words.job.column, "delimiter" },
+    };
+    const char *kind = kind_option();
+    return kind ? kind : first_given(list, sizeof list / sizeof *list);
 }
 
-static int plan_rows(struct sort_job *job)
+/* The first option that is only for numbers. */
+static const char *number_option(void)
 {
-    const struct io_column *c = &job->base.column;
-    if (is_matrix(c)) return plan_matrix(job);
-    if (set.axis)
+    const struct sort_words *w = &set.words;
+    const struct given list[] = {
+        { w->job.column != NULL, "column" }, { w->job.type != NULL, "type" },
+        { w->bits != NULL, "bits" },         { w->order != NULL, "order" },
+        { w->argsort, "argsort" },           { set.rows != NULL, "rows" },
+        { set.axis != NULL, "axis" },        { w->algorithm != NULL, "algorithm" },
+        { w->job.format != NULL, "format" },
+    };
+    return first_given(list, sizeof list / sizeof *list);
+}
+
+static int conflict(const char *a, const char *b)
+{
+    return cli_fail(EXIT_BAD, "--%s cannot be combined with --%s", a, b);
+}
+
+static int check_combinations(const char *line, const char *number, const struct sort_text *text)
+{
+    const struct sort_lines_words *t = &set.text;
+    const char *check = set.check ? "check" : "check-quiet", *kind = kind_option();
+    if (line && number)
         return cli_fail(EXIT_BAD,
-                        "%s: has one dimension; --axis needs a .npy array with two dimensions",
-                        job->base.input);
-    if (!set.columns) return EXIT_DONE;
-    if (c->n % set.columns)
-        return cli_fail(EXIT_BAD, "%s: has %llu numbers, which is not a multiple of --rows %s",
-                        job->base.input, (unsigned long long)c->n, set.rows);
-    job->cols = (size_t)set.columns;
-    job->rows = (size_t)(c->n / set.columns);
+                        "--%s, which is for lines, cannot be combined with --%s, which is for "
+                        "numbers",
+                        line, number);
+    if (text->n_names > 1 && number)
+        return cli_fail(EXIT_BAD, "--%s cannot be combined with several inputs: \"%s\" and \"%s\"",
+                        number, text->names[0], text->names[1]);
+    if (t->string && kind) return conflict("string", kind);
+    if (t->parallel && set.words.job.threads) return conflict("parallel", "threads");
+    if (t->separator && set.words.job.delimiter) return conflict("field-separator", "delimiter");
+    if (t->csv && t->zero) return conflict("csv", "zero-terminated");
+    if (set.words.job.header && set.words.job.no_header) return conflict("header", "no-header");
+    if (t->debug && set.words.job.output) return conflict("debug", "output");
+    if (!set.check && !t->check_quiet) return EXIT_DONE;
+    if (set.check && t->check_quiet) return conflict("check", "check-quiet");
+    if (t->merge) return conflict(check, "merge");
+    if (t->debug) return conflict(check, "debug");
+    if (set.words.argsort || set.words.job.output)
+        return cli_fail(EXIT_BAD, "--%s writes nothing and cannot be combined with --%s", check,
+                        set.words.argsort ? "argsort" : "output");
+    if (text->n_names > 1)
+        return cli_fail(EXIT_BAD,
+                        "--%s reads one input, and cannot be combined with \"%s\" and "
+                        "\"%s\"",
+                        check, text->names[0], text->names[1]);
     return EXIT_DONE;
-}
-
-/* ---- Check ---- */
-
-static struct io_order make_order(const struct sort_job *job)
-{
-    const ech_sort_options *o = &job->options;
-    /* Only a sort of keys by part of their bits distinguishes -0 from +0. */
-    bool keys_only = !job->argsort && !job->base.column.lines;
-    bool part =
-        o->end_bit && o->end_bit - o->begin_bit < 8 * (int)ech_dtype_bytes(job->base.column.dtype);
-    return (struct io_order){ .dtype = job->base.column.dtype,
-                              .order = o->order,
-                              .descending = o->descending != 0,
-                              .merged = !(keys_only && part),
-                              .begin_bit = o->begin_bit,
-                              .end_bit = o->end_bit };
-}
-
-/* The library's check supports only whole keys.  It runs on the CPU, because the column is in host
- * memory and is read once. */
-static int first_unsorted(const struct sort_job *job, const struct io_order *order, uint64_t *at)
-{
-    const struct io_column *c = &job->base.column;
-    const int width = 8 * (int)ech_dtype_bytes(c->dtype);
-    ech_is_sorted_options o = { .size = sizeof o,
-                                .descending = order->descending,
-                                .order = order->order,
-                                .strict = set.unique };
-    if (order->begin_bit || (order->end_bit && order->end_bit != width)) {
-        *at = io_first_unsorted(order, c->keys, c->n, set.unique);
-        return EXIT_DONE;
-    }
-    ech_ctx *ctx;
-    ech_status status = ech_open(&ctx, "cpu");
-    if (status != ECH_OK) return cli_fail_ech(status, NULL);
-    status = ech_is_sorted(ctx, c->keys, at, (size_t)c->n, c->dtype, &o);
-    int code = status == ECH_OK ? EXIT_DONE : cli_fail_ech(status, ctx);
-    ech_close(ctx);
-    return code;
-}
-
-static int check(const struct sort_job *job)
-{
-    const struct io_column *c = &job->base.column;
-    struct io_order order = make_order(job);
-    uint64_t at = c->n;
-    int code = first_unsorted(job, &order, &at);
-    if (code != EXIT_DONE || at == c->n) return code;
-    char now[IO_NUMBER_TEXT], before[IO_NUMBER_TEXT];
-    size_t bytes = ech_dtype_bytes(c->dtype);
-    const char *key = (const char *)c->keys + at * bytes;
-    io_format_key(c->dtype, key, now);
-    io_format_key(c->dtype, key - bytes, before);
-    bool equal = io_rank(&order, key) == io_rank(&order, key - bytes);
-    unsigned long long number = c->lines ? at + 1 + io_has_header(c) : at;
-    return cli_fail(EXIT_NO, "%s: %s: %s %llu is %s, after %s", job->base.input,
-                    equal ? "not strictly sorted" : "not sorted", c->lines ? "line" : "element",
-                    number, now, before);
-}
-
-/* ---- Output ---- */
-
-/* The approximate size of the output, for progress; 0: unknown. */
-static uint64_t expected_bytes(const struct sort_job *job)
-{
-    const struct io_column *c = &job->base.column;
-    if (job->base.out_format != IO_TEXT)
-        return job->base.n_out * (job->argsort ? sizeof(uint64_t) : ech_dtype_bytes(c->dtype));
-    return c->lines && !job->argsort && job->base.n_out == c->n ? c->text_bytes : 0;
-}
-
-static io_status write_result(struct io_output *output, struct sort_job *job,
-                              struct io_error *error)
-{
-    struct io_column *c = &job->base.column;
-    const io_format format = job->base.out_format;
-    uint64_t n = job->base.n_out;
-    stage_begin(&job->base, STAGE_WRITE);
-    output->total_bytes = expected_bytes(job);
-    if (job->argsort)
-        return write_index(output, format, job->index, job->index_bytes, n, is_matrix(c) ? c : NULL,
-                           error);
-    return c->lines ? write_lines(output, c, c->lines, n, error)
-                    : write_keys(output, c, format, n, error);
 }
 
 /* ---- Run ---- */
 
-static void plan(const struct job *job, char *text, size_t bytes)
+/* The job and what it reads; the first member, so that a pointer can be converted. */
+struct run {
+    struct sort_job job;
+    struct sort_text text;
+    bool lines; /* an option or several inputs require lines */
+};
+
+static void plan(const struct job *base, char *text, size_t bytes)
 {
-    sort_plan((const struct sort_job *)job, text, bytes);
+    const struct run *run = (const struct run *)base;
+    const bool numbers = !run->lines && (base->column.keys || !base->column.text);
+    if (numbers) {
+        sort_plan(&run->job, text, bytes);
+        return;
+    }
+    const int n = snprintf(text, bytes, "order        ");
+    lines_describe(run->text.order, text + n, bytes - (size_t)n - 1);
+    strcat(text, "\n");
 }
 
-int sort_parse(struct sort_job *job, const struct sort_words *words)
+/* Sorts as lines.  The report counts them: the column has the text, but no keys. */
+static int run_lines(struct run *run, struct io_output *output)
 {
-    job->argsort = words->argsort;
-    job->base.command = words->argsort ? "argsort" : "sort";
-    job->base.work = "sort";
-    job->base.working = "sorting";
-    job->base.plan = plan;
-    job->options = (ech_sort_options){ .size = sizeof job->options,
-                                       .descending = words->reverse,
-                                       .algorithm = words->algorithm };
-    return cli_parse_order(words->order, &job->options.order);
+    struct io_column *c = &run->job.base.column;
+    run->lines = true;
+    int code = job_plan_text(&set.words.job);
+    if (code == EXIT_DONE && set.text.merge)
+        code = sort_merge(&set, &run->job, &run->text, output);
+    else if (code == EXIT_DONE)
+        code = sort_lines(&set, &run->job, &run->text, output);
+    c->format = IO_TEXT;
+    c->text = run->text.text ? run->text.text : malloc(1);
+    c->text_bytes = run->text.bytes;
+    c->head_bytes = run->text.head;
+    run->text.text = NULL;
+    return code;
 }
 
-/* The lines of a text are the values of the sort. */
-static void attach_lines(struct sort_job *job)
+static int body(struct job *base, struct io_output *output)
 {
-    const struct io_column *c = &job->base.column;
-    job->values = c->lines;
-    job->value_bytes = c->lines ? sizeof *c->lines : 0;
-}
-
-int sort_load(struct sort_job *job, const struct sort_words *words)
-{
-    int code = job_load(&job->base, &words->job);
+    struct run *run = (struct run *)base;
+    bool numbers = false;
+    int code = EXIT_DONE;
+    if (!run->lines)
+        code = sort_read_any(&set, &run->job, &run->text, &numbers);
+    else if (!set.text.merge)
+        code = sort_read_text(&run->job, &run->text);
     if (code != EXIT_DONE) return code;
-    const struct io_column *c = &job->base.column;
-    attach_lines(job);
-    return cli_parse_bits(words->bits, c->dtype, &job->options);
+    if (!run->lines && !number_option() && (numbers ? base->column.text : run->text.text))
+        base->note = numbers ? "every line is a number: sorted as numbers"
+                             : "a line is not a number: sorted by the bytes of lines";
+    if (!numbers) return run_lines(run, output);
+    code = sort_loaded(&run->job, &set.words);
+    return code == EXIT_DONE ? sort_numbers(&set, &run->job, output) : code;
 }
 
-static void keep_unique(struct sort_job *job)
+static int check(struct run *run)
 {
-    struct io_column *c = &job->base.column;
-    struct io_order order = make_order(job);
-    job->base.n_out = c->n;
-    if (!set.unique) return;
-    job->base.n_out = job->argsort
-                          ? io_unique_index(&order, c->keys, job->index, job->index_bytes, c->n)
-                          : io_unique(&order, c->keys, c->lines, c->n);
+    struct sort_job *job = &run->job;
+    bool numbers;
+    if (run->lines) return sort_check_stream(&set, &run->text);
+    cli_progress_start(&job->base.progress);
+    int code = sort_read_any(&set, job, &run->text, &numbers);
+    if (code == EXIT_DONE && numbers) code = sort_loaded(job, &set.words);
+    if (code == EXIT_DONE && numbers) code = sort_check_numbers(&set, job);
+    if (code == EXIT_DONE && !numbers) code = sort_check_lines(&set, &run->text, job->base.input);
+    cli_progress_end(&job->base.progress);
+    io_free_column(&job->base.column);
+    return code;
 }
 
-static int sort_to(struct job *base, struct io_output *output)
+static int run_text(struct run *run)
 {
-    struct sort_job *job = (struct sort_job *)base;
-    struct io_error error;
-    int code = sort_load(job, &set.words);
-    if (code == EXIT_DONE)
-        code = job_plan_output(base, &set.words.job, output,
-                               job->argsort ? ECH_U64 : base->column.dtype);
-    if (code == EXIT_DONE) code = plan_rows(job);
+    struct job *base = &run->job.base;
+    const char *line = line_option(), *number = number_option();
+    int code = check_combinations(line, number, &run->text);
+    if (code == EXIT_DONE) code = sort_parse(&run->job, &set.words);
+    if (code == EXIT_DONE) code = sort_parse_rows(&set);
+    if (code == EXIT_DONE && !number) code = sort_make_order(&set, &run->text);
     if (code != EXIT_DONE) return code;
-    attach_lines(job); /* binary output has no lines */
-    code = sort_column(job);
-    if (code != EXIT_DONE) return code;
-    keep_unique(job);
-    io_status status = write_result(output, job, &error);
-    return job_commit(base, output, status, &error);
+    if (set.text.parallel) set.words.job.threads = set.text.parallel;
+    run->lines = line || run->text.n_names > 1;
+    base->input = sort_name(&run->text, 0);
+    base->plan = plan;
+    base->dimensions = set.rows || set.check || set.text.check_quiet || set.unique ? 1 : 2;
+    if (set.text.debug) sort_warn_keys(run->text.order);
+    return set.check || set.text.check_quiet ? check(run) : job_run(base, &set.words.job, body);
 }
 
 static int run(int count, char **operands)
 {
-    const struct sort_words *words = &set.words;
-    struct sort_job job = { .staged = words->job.timing || words->job.json };
-    int code = job_input(&job.base, count, operands);
-    if (code != EXIT_DONE) return code;
-    if (set.check && (words->argsort || words->job.output))
-        return cli_fail(EXIT_BAD, "--check writes nothing and cannot be combined with --%s",
-                        words->argsort ? "argsort" : "output");
-    code = sort_parse(&job, words);
-    if (code == EXIT_DONE) code = parse_rows();
-    if (code != EXIT_DONE) return code;
-    job.base.dimensions = set.rows || set.check || set.unique ? 1 : 2;
-    if (set.check) {
-        cli_progress_start(&job.base.progress);
-        code = sort_load(&job, words);
-        if (code == EXIT_DONE) code = check(&job);
-        cli_progress_end(&job.base.progress);
-        io_free_column(&job.base.column);
-    } else {
-        code = job_run(&job.base, &words->job, sort_to);
+    if (set.print_version) {
+        printf("echelon %s\n", ech_version());
+        return EXIT_DONE;
     }
-    free(job.index);
+    struct run all = { .job.staged = set.words.job.timing || set.words.job.json };
+    int code = sort_find_inputs(&set, &all.text, count, operands);
+    if (code == EXIT_DONE) code = run_text(&all);
+    sort_free_text(&all.text);
+    free(all.job.index);
     return code;
 }
 
+static const char *const repeated[] = { "key", NULL };
+
 const struct command command_sort = {
     .name = "sort",
-    .summary = "sort numbers, or lines by a number",
-    .usage = "  echelon sort [OPTION]... [INPUT]\n",
+    .summary = "sort numbers, or lines of text",
+    .usage = "  echelon sort [OPTION]... [INPUT]...\n",
     .examples = "  echelon sort data.npy -o sorted.npy       a NumPy array\n"
                 "  echelon sort data.npy -o data.npy         in place; the old file is replaced "
                 "when\n"
                 "                                            the new one is complete\n"
                 "  echelon sort keys.bin --type u32 -o out   raw little-endian elements\n"
+                "  echelon sort -k2,2nr -k1,1 table.txt      lines, as GNU sort in the C locale\n"
+                "  echelon sort --csv -k price:nr goods.csv  a table with a header\n"
                 "  cut -f3 table.tsv | echelon sort -r       lines, by the number on each line\n"
                 "  echelon sort -c data.npy && echo sorted   exit code 0 or 1\n"
                 "  echelon sort --argsort data.npy -o i.npy  the permutation that sorts the data\n"
                 "  echelon sort --axis 0 m.npy -o s.npy      each column of a matrix\n"
                 "  echelon sort --rows 1000 a.u32 -o b.u32   each row of 1000 numbers\n",
-    .notes = JOB_INPUT_NOTES
-    "\n"
-    "Lines of text are written unchanged, in sorted order.  Lines with equal numbers keep\n"
-    "their order.  Without --type, a column of integers is i64, or u64 if necessary; any\n"
-    "other column is f64, which must not round an integer.  A blank line is an error.  A\n"
-    "missing newline at the end is added.\n\n"
-    "The format of the output is that of its extension (.npy, .txt, .u32 and so on),\n"
-    "otherwise that of INPUT.  --argsort writes u64.\n\n"
-    "Exit status: 0 success; 1 not sorted (--check); 2 usage error, invalid input, or a file\n"
-    "that cannot be read or written; 3 device not available or failed; 4 out of memory.\n",
+    .notes =
+        "INPUT \"-\" is standard input, the default.  Text whose lines are all numbers is sorted "
+        "by\n"
+        "these numbers, other text by the bytes of its lines; --timing and --json report the\n"
+        "choice.  An option for lines, or several inputs, selects lines.  LETTERS of a key are "
+        "out\n"
+        "of bdfghiMnRrV, with the meaning of the options; a key without letters has those of the\n"
+        "options.  docs/sort-command.md describes keys and the differences from GNU sort.\n\n"
+        "Lines are written unchanged.  A missing newline at the end is added.\n\n"
+        "Numbers: --format selects the format of INPUT.  Without it, the extension does: .npy; "
+        ".txt\n"
+        ".text .csv .tsv (text); .raw .bin, or a type such as .u32 (raw).  Lines with equal "
+        "numbers\n"
+        "keep their order.  Without --type, a column of integers is i64, or u64 if necessary; any\n"
+        "other column is f64, which must not round an integer.  The format of the output is that "
+        "of\n"
+        "its extension (.npy, .txt, .u32 and so on), otherwise that of INPUT.  --argsort writes "
+        "u64.\n\n"
+        "Exit status: 0 success; 1 not sorted (--check); 2 usage error, invalid input, or a file\n"
+        "that cannot be read or written; 3 device not available or failed; 4 out of memory.\n",
     .options = options,
-    .most_operands = 1,
+    .repeated = repeated,
+    .most_operands = 64,
     .run = run,
 };

@@ -1,6 +1,13 @@
 /*
- * sort.h - shared by the files of "echelon sort": sort.c reads and writes, sort_stages.c calls the
- * library.  "echelon profile" uses both.
+ * sort.h - shared by the files of "echelon sort".
+ *
+ *     sort.c          the options; decides between numbers and lines
+ *     sort_input.c    opens the inputs, reads text, finds out whether it is numbers
+ *     sort_numbers.c  numbers: rows, check, output; sort_stages.c calls the library
+ *     sort_lines.c    lines in memory; sort_check.c checks their order, sort_merge.c merges sorted
+ *                     inputs, sort_debug.c underlines keys
+ *
+ * "echelon profile" uses sort_numbers.c and sort_stages.c.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -8,6 +15,7 @@
 #define ECHELON_CLI_SORT_H
 
 #include "job.h"
+#include "lines/lines.h"
 
 /* The values of the options of the column and the order, as typed. */
 struct sort_words {
@@ -38,12 +46,88 @@ struct sort_job {
     size_t index_bytes;
 };
 
+/* The options of lines, as typed. */
+struct sort_lines_words {
+    struct cli_list keys;
+    const char *sort, *files0, *parallel, *separator, *random_source;
+    bool blanks, dictionary, fold, general, human, nonprinting, month, numeric, random, version;
+    bool stable, zero, merge, string, csv, debug, check_quiet;
+};
+
+struct sort_set {
+    struct sort_words words;
+    struct sort_lines_words text;
+    const char *rows, *axis;
+    uint64_t columns; /* value of --rows; 0: not given */
+    bool unique, check, print_version;
+};
+
+/* The inputs, and the text of all of them. */
+struct sort_text {
+    const char *const *names;
+    int n_names;
+    char *list; /* memory of names from --files0-from */
+    const char **listed;
+    struct lines_order *order; /* of lines */
+    char *text;                /* every record has its terminator */
+    size_t bytes, room;
+    size_t head; /* bytes that stay first: a byte order mark, a header */
+};
+
 /* These functions return EXIT_DONE, or an exit code after a message. */
 
 /* Fills job and its options, except --bits, whose range depends on the type of the column. */
 int sort_parse(struct sort_job *job, const struct sort_words *words);
 /* Reads the input into the column, and parses --bits. */
 int sort_load(struct sort_job *job, const struct sort_words *words);
+
+/* The end of sort_load(), after the column has been read. */
+int sort_loaded(struct sort_job *job, const struct sort_words *words);
+
+/* ---- Numbers: sort_numbers.c ---- */
+
+int sort_parse_rows(struct sort_set *set);
+/* Sorts the column that was loaded, and writes it. */
+int sort_numbers(const struct sort_set *set, struct sort_job *job, struct io_output *output);
+int sort_check_numbers(const struct sort_set *set, const struct sort_job *job);
+
+/* ---- Input: sort_input.c ---- */
+
+/* Sets names to the operands, or to the list of --files0-from, or to standard input. */
+int sort_find_inputs(const struct sort_set *set, struct sort_text *text, int count,
+                     char **operands);
+/* Makes the order of lines from the options. */
+int sort_make_order(const struct sort_set *set, struct sort_text *text);
+/* Reads all inputs as text, and finds columns by name. */
+int sort_read_text(struct sort_job *job, struct sort_text *text);
+/* The name of an input for messages. */
+const char *sort_name(const struct sort_text *text, int i);
+/* Finds columns by name in the head of the first input. */
+int sort_bind(struct sort_text *text, const char *head, size_t bytes);
+/* Reads the only input as numbers or, if it is not numbers, as text.  Sets *numbers. */
+int sort_read_any(const struct sort_set *set, struct sort_job *job, struct sort_text *text,
+                  bool *numbers);
+void sort_free_text(struct sort_text *text);
+
+/* ---- Lines ---- */
+
+/* Sorts the lines that were read, and writes them. */
+int sort_lines(const struct sort_set *set, struct sort_job *job, struct sort_text *text,
+               struct io_output *output);
+/* Fails if the text is not sorted. */
+int sort_check_lines(const struct sort_set *set, const struct sort_text *text, const char *name);
+/* Reads an input block by block and fails if it is not sorted. */
+int sort_check_stream(const struct sort_set *set, struct sort_text *text);
+/* Merges inputs that are sorted already. */
+int sort_merge(const struct sort_set *set, struct sort_job *job, struct sort_text *text,
+               struct io_output *output);
+/* Writes a record, and underlines its keys. */
+io_status sort_write_debug(struct io_output *output, const struct lines_order *order,
+                           const char *record, size_t bytes, struct io_error *error);
+/* Prints what may surprise about the keys, on standard error. */
+void sort_warn_keys(const struct lines_order *order);
+
+/* ---- Calls of the library: sort_stages.c ---- */
 
 /* Sorts the column, or computes the index. */
 int sort_column(struct sort_job *job);

@@ -37,9 +37,14 @@ int io_threads(void)
 
 void io_for_each(int count, void (*run)(void *arg, int i), void *arg)
 {
+    io_for_each_by(0, count, run, arg);
+}
+
+void io_for_each_by(int limit, int count, void (*run)(void *arg, int i), void *arg)
+{
     struct loop loop = { .count = count, .run = run, .arg = arg };
     pthread_t threads[MOST_THREADS];
-    int started = 0, wanted = io_threads();
+    int started = 0, wanted = limit > 0 ? limit : io_threads();
     if (wanted > count) wanted = count;
     if (wanted > MOST_THREADS) wanted = MOST_THREADS;
     while (started < wanted - 1 && pthread_create(&threads[started], NULL, run_some, &loop) == 0)

@@ -13,4 +13,7 @@ int io_threads(void);
  * more. Returns after the last call. */
 void io_for_each(int count, void (*run)(void *arg, int i), void *arg);
 
+/* The same by at most limit threads; 0: io_threads(). */
+void io_for_each_by(int limit, int count, void (*run)(void *arg, int i), void *arg);
+
 #endif

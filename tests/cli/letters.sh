@@ -2,7 +2,7 @@
 table() { sed -n '/^## Short options/,$p' "$TESTS/../../docs/cli.md" | grep '^| `-'; }
 table | cut -d'`' -f 2 | sort | uniq -d | sed 's/$/ is in the table twice/'
 for command in $(echelon --help | sed -n '/^Commands:/,/^$/s/^  \([a-z0-9]*\) .*/\1/p' | grep -v '^help$'); do
-    echelon help "$command" | sed -n -E 's/^  (-[A-Za-z]), (--[a-z-]+).*/\1 \2/p'
+    echelon help "$command" | sed -n -E 's/^  (-[A-Za-z]), (--[a-z0-9-]+).*/\1 \2/p'
 done | sort -u >used
 while read -r letter option; do
     table | grep -q -F "| \`$letter\` | \`$option\` |" || echo "$letter, $option is not in docs/cli.md"
@@ -10,7 +10,7 @@ done <used
 table | grep -v '| reserved |' | sed -E 's/^\| `(-.)` \| `([a-z-]+)`.*/\1 \2/' | sort >listed
 diff used listed && echo "the table has no other letters"
 sed -n '/^\.SH "SHORT OPTIONS"/,/^\.SH "EXIT/p' "$TESTS/../../cli/echelon.1" | tr -d '\\' |
-    sed -n -E 's/^fB(-.), (--[a-z-]+)fR$/\1 \2/p' | sort | diff listed - && echo "echelon.1 has the same"
+    sed -n -E 's/^fB(-.), (--[a-z0-9-]+)fR$/\1 \2/p' | sort | diff listed - && echo "echelon.1 has the same"
 reserved=$(table | grep '| reserved |' | cut -d'`' -f 2)
 for letter in $reserved; do
     tr -d '\\' <"$TESTS/../../cli/echelon.1" | grep -q -e "fB${letter}fR" || echo "echelon.1 does not reserve $letter"

@@ -3,7 +3,7 @@
 bad=$(printf 'a\033[31m\nb\377\302\205\303\244')
 code echelon sort "$bad"
 echo x >"$bad"
-code echelon sort "$bad"
+code echelon sort --format text "$bad"
 printf '1\n' >"$bad"
 echelon stats --json "$bad" | sed 's/, "type.*//'
 echelon hist --ascii "$bad" | head -n 1
@@ -19,9 +19,9 @@ long=$long/$long/$long/$long/$long/$long
 code echelon sort "$long/last.txt"
 printf 'id,x,y,x\n1,2,3,4\n' >two.csv
 echo "duplicate names of columns"
-code echelon sort -k x two.csv
-code echelon sort -k y two.csv
-code echelon sort -k 4 two.csv
+code echelon sort --column x two.csv
+code echelon sort --column y two.csv
+code echelon sort --column 4 two.csv
 echo "byte order marks"
 printf '\357\273\2773\n1\n2\n' >bom.txt
 code echelon sort bom.txt | od -An -c
@@ -30,12 +30,12 @@ head -n 1 facts
 code echelon select '<3' <bom.txt
 code echelon reduce sum <bom.txt
 printf '\357\273\277x,y\n3,1\n2,5\n' >bom.csv
-code echelon sort -k x bom.csv | od -An -c
+code echelon sort --column x bom.csv | od -An -c
 printf '\357\273\277x\n' >bom.txt
-code echelon sort bom.txt
+code echelon sort --format text bom.txt
 code echelon shuf --seed 1 bom.txt | od -An -c
 printf '\357\273\277' >bom.txt
-code echelon sort bom.txt
+code echelon sort --format text bom.txt
 echo "advice for several columns"
 printf '1,2\n' >c.txt
 code echelon stats c.txt

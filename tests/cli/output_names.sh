@@ -36,7 +36,7 @@ show echelon sort -u a.u8 -o o.npy
 show echelon sort --argsort n.txt -o o.npy
 show echelon sort --argsort a.npy -o o.u64
 show echelon sort --argsort a.u8 -o o.txt
-printf 'x,y\n1,2\n0,1\n' | show echelon sort -k y -o o.npy
+printf 'x,y\n1,2\n0,1\n' | show echelon sort --column y -o o.npy
 show echelon gen sorted -N 3 -o o.u16
 show echelon gen sorted -N 3 --type u16 --format npy -o o.npy
 show echelon shuf --seed 1 a.u8 -o o.npy

@@ -4,7 +4,7 @@ code echelon sort --rows 3 a.txt
 code echelon sort --rows 2 -r a.txt
 code echelon sort --rows 3 --argsort a.txt
 printf '2,a\n1,b\n1,c\n0,d\n' >a.csv
-code echelon sort --rows 2 -k 1 a.csv
+code echelon sort --rows 2 --column 1 a.csv
 echo "raw"
 printf '\x03\x01\x02\x09\x07\x08' >a.u8
 echelon sort --rows 3 a.u8 | od -An -t u1

@@ -29,9 +29,9 @@ printf '0.5\n-9007199254740993\n' | code echelon stats
 printf '0.5\n 9007199254740993 \nx\n' | code echelon sort --format text
 printf 'id,x\n7,9007199254740993\n8,\n9,9007199254740992\n' >ids.csv
 code echelon unique -k x ids.csv
-code echelon sort -k x ids.csv
+code echelon sort --column x ids.csv
 code echelon select -k x '==9007199254740992' ids.csv
-code echelon sort -k x --type f64 ids.csv
+code echelon sort --column x --type f64 ids.csv
 code echelon unique -k x --type u64 ids.csv
 printf '18446744073709551616\n1\n' | code echelon sort --type f64
 printf '%01000d\n0.5\n' 9 | sed s/00/11/g | code echelon sort

@@ -9,19 +9,19 @@ code echelon help gne
 code echelon sort --reverze in.txt
 code echelon sort --wat in.txt
 code echelon sort -Z in.txt
-code echelon sort -h
+code echelon unique -h
 code echelon unique -c in.txt
 code echelon gen -t u32
 code echelon -h
 code echelon sort -o a -o b in.txt
-code echelon sort -k 1 -k 2 in.txt
+code echelon sort --column 1 --column 2 in.txt
 code echelon sort --type u32 -y u32 in.txt
 code echelon sort -o out -o out in.txt
 code echelon sort -c -c --check in.txt
 code echelon sort -o
 code echelon sort --type
 code echelon sort --check=yes in.txt
-code echelon sort in.txt in.txt
+code echelon stats in.txt in.txt
 code echelon sort --type f31 in.txt
 code echelon sort --format xml in.txt
 code echelon sort --threads many in.txt

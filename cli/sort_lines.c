@@ -1,0 +1,71 @@
+/*
+ * sort_lines.c - sorts lines of text in memory for "echelon sort".
+ *
+ *     text -> lines_sort(): records in order -> blocks of the output -> io_write()
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "sort.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { OUT_BYTES = 4 << 20 };
+
+static int write_sorted(const struct sort_job *job, const struct sort_text *text,
+                        const struct lines_sorted *sorted, struct io_output *output,
+                        io_status *status, struct io_error *error)
+{
+    struct lines_cursor cursor = { 0 };
+    const size_t room = sorted->out_bytes < OUT_BYTES ? (size_t)sorted->out_bytes : OUT_BYTES;
+    char *block = malloc(room + 1);
+    if (!block) return job_no_memory(&job->base, room, "the output");
+    output->total_bytes = text->head + sorted->out_bytes;
+    *status = io_write(output, text->text, text->head, error);
+    while (*status == IO_OK && cursor.at < sorted->out_bytes) {
+        const size_t n = lines_gather(sorted, &cursor, block, room, job->base.threads);
+        *status = io_write(output, block, n, error);
+    }
+    free(block);
+    return EXIT_DONE;
+}
+
+/* One record after the other, with its keys underlined. */
+static io_status write_debug(const struct sort_text *text, const struct lines_sorted *sorted,
+                             struct io_output *output, struct io_error *error)
+{
+    io_status status = io_write(output, text->text, text->head, error);
+    for (uint64_t i = 0; i < sorted->n && status == IO_OK; i++) {
+        size_t bytes;
+        const char *record = lines_record(sorted, i, &bytes);
+        status = sort_write_debug(output, text->order, record, bytes, error);
+    }
+    return status;
+}
+
+int sort_lines(const struct sort_set *set, struct sort_job *job, struct sort_text *text,
+               struct io_output *output)
+{
+    struct lines_sorted sorted;
+    struct io_error error;
+    char message[LINES_ERROR];
+    stage_begin(&job->base, STAGE_WORK);
+    const ech_status done =
+        lines_sort(job->base.ctx, text->order, text->text + text->head, text->bytes - text->head,
+                   job->base.threads, &sorted, message);
+    stage_end(&job->base, STAGE_WORK, text->bytes);
+    if (done == ECH_ERR_MEMORY) return cli_fail(EXIT_MEMORY, "%s: %s", job->base.input, message);
+    if (done != ECH_OK) return cli_fail_ech(done, job->base.ctx);
+    job->base.column.n = sorted.n_read;
+    job->base.n_out = sorted.n;
+    stage_begin(&job->base, STAGE_WRITE);
+    io_status status = IO_OK;
+    int code = EXIT_DONE;
+    if (set->text.debug)
+        status = write_debug(text, &sorted, output, &error);
+    else
+        code = write_sorted(job, text, &sorted, output, &status, &error);
+    if (code == EXIT_DONE) code = job_commit(&job->base, output, status, &error);
+    lines_free(&sorted);
+    return code;
+}

@@ -1,0 +1,167 @@
+/*
+ * lines/encode.c - the normalized key of a record as a stream of bytes.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "lines/order.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Appends bytes as they are. */
+static void put_raw(struct sink *s, const char *at, size_t n)
+{
+    const size_t end = s->skip + s->room;
+    size_t from = s->n < s->skip ? s->skip - s->n : 0;
+    size_t to = s->n < end ? end - s->n : 0;
+    if (to > n) to = n;
+    for (size_t i = from; i < to; i++) s->to[s->n + i - s->skip] = (unsigned char)at[i] ^ s->flip;
+    s->n += n;
+}
+
+/* Appends bytes that end in 0; 0 and 1 become 1 1 and 1 2, so that the end is the minimum. */
+static void put_ended(struct sink *s, const char *at, size_t n)
+{
+    for (size_t i = 0; i < n && !sink_full(s); i++) {
+        const unsigned char byte = (unsigned char)at[i];
+        if (byte < 2) sink_put(s, 1);
+        sink_put(s, byte < 2 ? byte + 1 : byte);
+    }
+    sink_put(s, 0);
+}
+
+/* The same for a reader. */
+static void put_filtered(struct sink *s, struct reader reader)
+{
+    for (int c; !sink_full(s) && (c = lines_read(&reader)) >= 0;) {
+        if (c < 2) sink_put(s, 1);
+        sink_put(s, (unsigned char)(c < 2 ? c + 1 : c));
+    }
+    sink_put(s, 0);
+}
+
+/* A number is at the beginning of a value, so quotes of CSV end it if they are inside. */
+static void put_number(struct sink *s, enum kind kind, const char *at, const char *end)
+{
+    switch (kind) {
+    case KIND_NUMBER:
+        lines_put_number(s, at, end);
+        break;
+    case KIND_GENERAL:
+        lines_put_general(s, at, end);
+        break;
+    case KIND_HUMAN:
+        lines_put_human(s, at, end);
+        break;
+    default:
+        lines_put_month(s, at, end);
+        break;
+    }
+}
+
+/* A number, of which filters or quotes have to be applied first. */
+static void put_copied_number(struct sink *s, enum kind kind, struct reader reader)
+{
+    enum { ON_STACK = 512 };
+    const size_t most = (size_t)(reader.span.end - reader.span.at);
+    char few[ON_STACK], *copy = most <= ON_STACK ? few : malloc(most);
+    /* Without memory, the number is that of the first bytes. */
+    const size_t n = lines_read_some(&reader, copy ? copy : few, copy ? most : ON_STACK);
+    put_number(s, kind, copy ? copy : few, (copy ? copy : few) + n);
+    if (copy != few) free(copy);
+}
+
+static void put_key(const struct lines_order *order, const struct key *key, const char *record,
+                    size_t bytes, struct sink *s)
+{
+    const struct span span = lines_span_of(order, key, record, bytes);
+    const struct reader reader = lines_reader(key, span);
+    const bool plain = !span.quoted && !reader.map;
+    s->flip = key->reverse ? 0xff : 0;
+    if (key->kind == KIND_BYTES && plain)
+        put_ended(s, span.at, (size_t)(span.end - span.at));
+    else if (key->kind == KIND_BYTES)
+        put_filtered(s, reader);
+    else if (key->kind == KIND_VERSION)
+        lines_put_version(s, reader);
+    else if (key->kind == KIND_RANDOM)
+        lines_put_random(s, reader, order->seed);
+    else if (plain)
+        put_number(s, key->kind, span.at, span.end);
+    else
+        put_copied_number(s, key->kind, reader);
+    s->flip = 0;
+}
+
+void lines_encode(const struct lines_order *order, const char *record, size_t bytes, bool resort,
+                  struct sink *sink)
+{
+    if (order->direct) {
+        size_t n;
+        const char *at = lines_direct(order, record, bytes, &n);
+        put_raw(sink, at, n);
+        return;
+    }
+    for (int i = 0; i < order->n_keys && !sink_full(sink); i++)
+        put_key(order, &order->keys[i], record, bytes, sink);
+    if (!resort || sink_full(sink)) return;
+    if (order->reversed) {
+        sink->flip = 0xff;
+        put_ended(sink, record, bytes);
+        sink->flip = 0;
+    } else {
+        put_raw(sink, record, bytes);
+    }
+}
+
+size_t lines_key(const struct lines_order *order, const char *record, size_t bytes,
+                 unsigned char *to, size_t room)
+{
+    struct sink sink = { .to = to, .room = room, .measure = true };
+    lines_encode(order, record, bytes, false, &sink);
+    return sink.n;
+}
+
+size_t lines_full_key(const struct lines_order *order, const char *record, size_t bytes,
+                      unsigned char *to, size_t room)
+{
+    struct sink sink = { .to = to, .room = room, .measure = true };
+    lines_encode(order, record, bytes, order->resort, &sink);
+    return sink.n;
+}
+
+static uint64_t big_endian(const unsigned char *at)
+{
+    uint64_t word = 0;
+    for (int i = 0; i < 8; i++) word = word << 8 | at[i];
+    return word;
+}
+
+uint64_t lines_prefix(const struct lines_order *order, const char *record, size_t bytes)
+{
+    unsigned char prefix[8] = { 0 };
+    struct sink sink = { .to = prefix, .room = sizeof prefix };
+    lines_encode(order, record, bytes, false, &sink);
+    return big_endian(prefix);
+}
+
+uint64_t lines_word(const struct lines_order *order, const char *record, size_t bytes, size_t depth)
+{
+    unsigned char window[8] = { 0 };
+    struct sink sink = { .to = window, .skip = depth, .room = sizeof window };
+    lines_encode(order, record, bytes, order->resort, &sink);
+    const size_t left = sink.n > depth ? sink.n - depth : 0;
+    window[WORD_BYTES] = (unsigned char)(left < WORD_MORE ? left : WORD_MORE);
+    return big_endian(window);
+}
+
+const char *lines_direct(const struct lines_order *order, const char *record, size_t bytes,
+                         size_t *key_bytes)
+{
+    if (!order->direct) return NULL;
+    *key_bytes = bytes;
+    if (order->whole) return record;
+    const struct span span = lines_span_of(order, &order->keys[0], record, bytes);
+    *key_bytes = (size_t)(span.end - span.at);
+    return span.at;
+}

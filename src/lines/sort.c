@@ -1,0 +1,280 @@
+/*
+ * lines/sort.c - sorts the records of a block in memory.
+ *
+ *     records -> words of 7 bytes of their keys -> ech_sort_pairs() -> ties -> next words -> ...
+ *
+ * A word and the position of its record are sorted as key and value.  Small ties are sorted by one
+ * thread each (ties.c), large ones by the library, as the whole block is.  Keys are not stored:
+ * they are encoded again for a tie, so that the memory depends only on the number of records.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "io/threads.h"
+#include "lines/ties.h"
+
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    CHUNK = 1 << 12, /* records that a thread takes at a time, a multiple of 64 */
+    LARGE = 1 << 15, /* a tie with more records is sorted by all threads */
+    FEW = 1 << 10    /* a block with fewer records is sorted by one thread */
+};
+
+/* Records that agree in their first depth bytes, which the library sorts. */
+struct range {
+    uint64_t from, n;
+    size_t depth;
+};
+
+struct work {
+    struct block block;
+    struct range range;    /* that is being sorted */
+    struct range *waiting; /* large ties */
+    atomic_size_t n_waiting;
+    atomic_size_t common;
+    atomic_bool failed; /* out of memory */
+};
+
+/* ---- Passes over a range, by all threads ---- */
+
+/* Chunk i of the range: positions [from, to) of the index; chunks begin at multiples of CHUNK. */
+static void chunk_of(const struct work *w, int i, uint64_t *from, uint64_t *to)
+{
+    const uint64_t first = w->range.from, end = first + w->range.n;
+    const uint64_t begin = (first / CHUNK + (uint64_t)i) * CHUNK;
+    *from = begin < first ? first : begin;
+    *to = end - begin < CHUNK ? end : begin + CHUNK;
+}
+
+static void each_chunk(struct work *w, void (*run)(void *arg, int i))
+{
+    const uint64_t first = w->range.from / CHUNK, end = w->range.from + w->range.n;
+    io_for_each_by(w->block.threads, (int)((end + CHUNK - 1) / CHUNK - first), run, w);
+}
+
+static void number_chunk(void *arg, int i)
+{
+    struct work *w = arg;
+    uint64_t from, to;
+    chunk_of(w, i, &from, &to);
+    for (; from < to; from++) store_uint(w->block.index, w->block.index_bytes, from, from);
+}
+
+static void prefetch(const struct block *b, uint64_t i, uint64_t end)
+{
+    enum { BEGINS_AHEAD = 32, TEXT_AHEAD = 16 };
+    if (i + BEGINS_AHEAD < end)
+        __builtin_prefetch((const char *)b->begins +
+                           load_uint(b->index, b->index_bytes, i + BEGINS_AHEAD) * b->begin_bytes);
+    if (i + TEXT_AHEAD < end)
+        __builtin_prefetch(b->text +
+                           load_uint(b->begins, b->begin_bytes,
+                                     load_uint(b->index, b->index_bytes, i + TEXT_AHEAD)));
+}
+
+static void make_words(void *arg, int i)
+{
+    struct work *w = arg;
+    const struct block *b = &w->block;
+    uint64_t from, to;
+    chunk_of(w, i, &from, &to);
+    for (; from < to; from++) {
+        prefetch(b, from, to);
+        b->words[from] = block_word(b, load_uint(b->index, b->index_bytes, from), w->range.depth);
+    }
+}
+
+/* A bit of the first and the last words of a chunk is in a word of the bitmap that another range
+ * may share, but not at the same time. */
+static void mark_ties(void *arg, int i)
+{
+    struct work *w = arg;
+    const struct block *b = &w->block;
+    uint64_t from, to;
+    chunk_of(w, i, &from, &to);
+    for (; from < to; from++) {
+        const uint64_t bit = (uint64_t)1 << from % 64;
+        if (from == w->range.from || b->words[from] != b->words[from - 1])
+            b->ties[from / 64] |= bit;
+        else
+            b->ties[from / 64] &= ~bit;
+    }
+}
+
+/* The position of the next tie after at, or end. */
+static uint64_t next_tie(const struct block *b, uint64_t at, uint64_t end)
+{
+    for (at++; at < end;) {
+        const uint64_t bits = b->ties[at / 64] >> at % 64;
+        if (bits) {
+            at += (uint64_t)__builtin_ctzll(bits);
+            return at < end ? at : end;
+        }
+        at = (at / 64 + 1) * 64;
+    }
+    return end;
+}
+
+static void sort_one_tie(struct work *w, uint64_t from, uint64_t n)
+{
+    const struct block *b = &w->block;
+    if ((b->words[from] & 0xff) < WORD_MORE) { /* equal keys */
+        for (uint64_t i = 1; b->drops && i < n; i++)
+            b->drops[load_uint(b->index, b->index_bytes, from + i)] = 1;
+        return;
+    }
+    const size_t depth = w->range.depth + WORD_BYTES;
+    if (n > LARGE) {
+        const size_t slot = atomic_fetch_add(&w->n_waiting, 1);
+        w->waiting[slot] = (struct range){ from, n, depth };
+    } else if (!lines_sort_tie(b, from, n, depth)) {
+        atomic_store(&w->failed, true);
+    }
+}
+
+/* The ties that begin in a chunk. */
+static void sort_ties(void *arg, int i)
+{
+    struct work *w = arg;
+    const struct block *b = &w->block;
+    const uint64_t end = w->range.from + w->range.n;
+    uint64_t from, to;
+    chunk_of(w, i, &from, &to);
+    if (!(b->ties[from / 64] >> from % 64 & 1)) from = next_tie(b, from, end);
+    while (from < to) {
+        const uint64_t next = next_tie(b, from, end);
+        if (next - from > 1) sort_one_tie(w, from, next - from);
+        from = next;
+    }
+}
+
+static void find_common(void *arg, int i)
+{
+    struct work *w = arg;
+    uint64_t from, to;
+    chunk_of(w, i, &from, &to);
+    /* With the first record of the range, so that all chunks have the same prefix. */
+    size_t common = lines_common(&w->block, w->range.from, from, to, w->range.depth);
+    size_t now = atomic_load(&w->common);
+    while (common < now && !atomic_compare_exchange_weak(&w->common, &now, common)) {
+    }
+}
+
+/* ---- The sort ---- */
+
+static ech_status sort_range(ech_ctx *ctx, struct work *w)
+{
+    struct block *b = &w->block;
+    const struct range *r = &w->range;
+    each_chunk(w, make_words);
+    ech_sort_options options = { .size = sizeof options };
+    ech_status status =
+        ech_sort_pairs(ctx, b->words + r->from, (char *)b->index + r->from * b->index_bytes,
+                       b->words + r->from, (char *)b->index + r->from * b->index_bytes,
+                       (size_t)r->n, ECH_U64, b->index_bytes, &options);
+    if (status != ECH_OK) return status;
+    each_chunk(w, mark_ties);
+    each_chunk(w, sort_ties);
+    return ECH_OK;
+}
+
+static ech_status sort_all(ech_ctx *ctx, struct work *w, char error[LINES_ERROR])
+{
+    w->range = (struct range){ 0, w->block.n, 0 };
+    each_chunk(w, number_chunk);
+    if (w->block.n <= FEW) {
+        if (w->block.n > 1 && !lines_sort_tie(&w->block, 0, w->block.n, 0)) return ECH_ERR_MEMORY;
+        return ECH_OK;
+    }
+    for (bool first = true; first || w->n_waiting; first = false) {
+        if (!first) {
+            w->range = w->waiting[--w->n_waiting];
+            atomic_store(&w->common, SIZE_MAX);
+            each_chunk(w, find_common);
+            w->range.depth = w->common;
+        }
+        const ech_status status = sort_range(ctx, w);
+        if (status != ECH_OK) {
+            snprintf(error, LINES_ERROR, "%s", ech_error(ctx));
+            return status;
+        }
+        if (w->failed) return ECH_ERR_MEMORY;
+    }
+    return ECH_OK;
+}
+
+static size_t index_bytes_of(uint64_t n)
+{
+    return n <= UINT32_MAX ? 4 : 8;
+}
+
+uint64_t lines_memory(const struct lines_order *order, size_t bytes, uint64_t n)
+{
+    const size_t index_bytes = index_bytes_of(n), begin_bytes = bytes < UINT32_MAX ? 4 : 8;
+    size_t workspace = 0;
+    ech_sort_options options = { .size = sizeof options };
+    ech_sort_workspace("cpu", (size_t)n, ECH_U64, index_bytes, &options, &workspace);
+    enum { THREADS = 64, ITEM = 16, FIXED = 1 << 20 };
+    const uint64_t items = n < LARGE ? n : LARGE;
+    return n * (8 + index_bytes + begin_bytes + (order->unique ? 1 : 0)) + n / 8 + workspace +
+           (uint64_t)THREADS * 2 * ITEM * items + bytes / 1024 + FIXED;
+}
+
+/* Removes dropped records from the index. */
+static void keep_unique(struct lines_sorted *sorted, const uint8_t *drops)
+{
+    uint64_t to = 0;
+    for (uint64_t i = 0; i < sorted->n; i++) {
+        const uint64_t record = load_uint(sorted->index, sorted->index_bytes, i);
+        if (!drops[record]) store_uint(sorted->index, sorted->index_bytes, to++, record);
+    }
+    sorted->n = to;
+}
+
+static bool allocate(struct work *w, struct lines_sorted *sorted)
+{
+    struct block *b = &w->block;
+    const size_t n = (size_t)b->n;
+    b->index = sorted->index = malloc(n * b->index_bytes + 1);
+    b->words = malloc(n * sizeof *b->words + 1);
+    b->ties = calloc(n / 64 + 1, sizeof *b->ties);
+    w->waiting = malloc((n / LARGE + 1) * sizeof *w->waiting);
+    if (b->order->unique) b->drops = calloc(n + 1, 1);
+    return b->index && b->words && b->ties && w->waiting && (b->drops || !b->order->unique);
+}
+
+ech_status lines_sort(ech_ctx *ctx, const struct lines_order *order, const char *text, size_t bytes,
+                      int threads, struct lines_sorted *sorted, char error[LINES_ERROR])
+{
+    struct work w = { .block = { .order = order, .text = text, .threads = threads } };
+    struct block *b = &w.block;
+    *sorted =
+        (struct lines_sorted){ .text = text, .bytes = bytes, .terminator = order->terminator };
+    snprintf(error, LINES_ERROR, "out of memory for the records of %zu bytes of text", bytes);
+    b->n = lines_split(order, text, bytes, threads, &sorted->begins, &sorted->begin_bytes);
+    if (b->n == UINT64_MAX) return ECH_ERR_MEMORY;
+    b->begins = sorted->begins;
+    b->begin_bytes = sorted->begin_bytes;
+    b->index_bytes = sorted->index_bytes = index_bytes_of(b->n);
+    sorted->n = sorted->n_read = b->n;
+    ech_status status = allocate(&w, sorted) ? sort_all(ctx, &w, error) : ECH_ERR_MEMORY;
+    if (status == ECH_OK && b->drops) keep_unique(sorted, b->drops);
+    free(b->words);
+    free(b->ties);
+    free(b->drops);
+    free(w.waiting);
+    if (status == ECH_OK && !lines_sum(sorted, threads)) status = ECH_ERR_MEMORY;
+    if (status != ECH_OK) lines_free(sorted);
+    return status;
+}
+
+void lines_free(struct lines_sorted *sorted)
+{
+    free(sorted->begins);
+    free(sorted->index);
+    free(sorted->sums);
+    *sorted = (struct lines_sorted){ 0 };
+}
