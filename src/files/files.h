@@ -14,6 +14,7 @@
 #define ECHELON_FILES_H
 
 #include "io/io.h"
+#include "lines/lines.h"
 
 /* ---- Kinds of records ---- */
 
@@ -110,6 +111,16 @@ struct files_records {
 void files_records_init(struct files_records *records, size_t record_bytes,
                         const ech_record_key *keys, size_t key_count,
                         const ech_columns_options *options, const char *device);
+
+/* Lines of text.  quoted: a newline between quotes does not end a record (CSV). */
+struct files_lines {
+    struct files_kind kind;
+    const struct lines_order *order;
+    bool quoted;
+    int threads;
+};
+void files_lines_init(struct files_lines *lines, const struct lines_order *order, bool quoted,
+                      int threads);
 
 /* ---- Inputs ---- */
 
