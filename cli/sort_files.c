@@ -240,8 +240,8 @@ static void fill_report(struct sort_files *files)
     base->plan = report_plan;
     base->note = files->what;
     set_stage(base, STAGE_READ, t->sample + t->read + t->collect, t->read_bytes);
-    set_stage(base, STAGE_WORK, t->partition + t->sort + t->check, 0);
-    set_stage(base, STAGE_WRITE, t->write, 0);
+    set_stage(base, STAGE_WORK, t->partition + t->sort + t->check, sort->plan.input_bytes);
+    set_stage(base, STAGE_WRITE, t->write, 0); /* job_commit() adds the bytes */
 }
 
 /* ---- After the sort ---- */

@@ -1,6 +1,6 @@
 /*
- * files/emit.c - what happens to sorted records: unique, the check of order and contents, the
- * output.
+ * files/emit.c - what happens to sorted records: the check of order and contents (check.c), unique,
+ * the output.
  *
  * A thread writes while the caller sorts the next records.  The last record that was written is
  * kept, so that unique and the check of order see the neighbours of all records.
@@ -9,7 +9,6 @@
  */
 #define _GNU_SOURCE /* sync_file_range() */
 #include "files/internal.h"
-#include "io/threads.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -33,83 +32,6 @@ void files_progress(struct files_run *run, uint64_t bytes)
     if (progress) progress->tick(progress->user, run->done_bytes, run->total_bytes);
 }
 
-/* ---- Hashes ---- */
-
-static uint64_t mix(uint64_t x)
-{
-    x ^= x >> 32;
-    x *= UINT64_C(0xd6e8feb86659fd93);
-    x ^= x >> 32;
-    x *= UINT64_C(0xd6e8feb86659fd93);
-    return x ^ x >> 32;
-}
-
-static uint64_t hash(const unsigned char *at, size_t n)
-{
-    uint64_t h = n * UINT64_C(0x9e3779b97f4a7c15), word;
-    for (; n >= sizeof word; at += sizeof word, n -= sizeof word) {
-        memcpy(&word, at, sizeof word);
-        h = (h ^ word) * UINT64_C(0xff51afd7ed558ccd);
-        h ^= h >> 29;
-    }
-    word = 0;
-    memcpy(&word, at, n);
-    return mix(h ^ word);
-}
-
-struct hashing {
-    const struct files_kind *kind;
-    const unsigned char *bytes;
-    size_t begins[FILES_MOST_THREADS + 1];
-    struct files_sum sums[FILES_MOST_THREADS];
-};
-
-static void hash_part(void *arg, int i)
-{
-    struct hashing *work = arg;
-    const struct files_kind *kind = work->kind;
-    uint32_t lengths[BATCH];
-    struct files_sum sum = { 0 };
-    for (size_t at = work->begins[i]; at < work->begins[i + 1];) {
-        size_t n = BATCH;
-        if (kind->record_bytes) {
-            const size_t left = (work->begins[i + 1] - at) / kind->record_bytes;
-            if (n > left) n = left;
-        } else {
-            n = kind->scan(kind, work->bytes + at, work->begins[i + 1] - at, BATCH, lengths, NULL);
-        }
-        for (size_t j = 0; j < n; j++) {
-            const size_t bytes = kind->record_bytes ? kind->record_bytes : lengths[j];
-            sum.sum += hash(work->bytes + at, bytes);
-            at += bytes;
-        }
-        sum.count += n;
-    }
-    work->sums[i] = sum;
-}
-
-void files_add_sum(struct files_run *run, struct files_sum *sum, const unsigned char *bytes,
-                   size_t n)
-{
-    struct hashing work = { .kind = run->kind, .bytes = bytes };
-    const int parts = n < (size_t)64 << 10 ? 1 : run->threads;
-    const double start = files_seconds();
-    for (int i = 1; i <= parts; i++) {
-        size_t at = i == parts ? n : n / (size_t)parts * (size_t)i;
-        if (run->kind->record_bytes)
-            at -= at % run->kind->record_bytes;
-        else if (at > work.begins[i - 1])
-            at = run->kind->boundary(run->kind, bytes, n, work.begins[i - 1], at);
-        work.begins[i] = at < work.begins[i - 1] ? work.begins[i - 1] : at;
-    }
-    io_for_each(parts, hash_part, &work);
-    for (int i = 0; i < parts; i++) {
-        sum->count += work.sums[i].count;
-        sum->sum += work.sums[i].sum;
-    }
-    run->sort->times.check += files_seconds() - start;
-}
-
 /* ---- Neighbours ---- */
 
 struct walk {
@@ -119,7 +41,6 @@ struct walk {
     uint64_t last_prefix;
     unsigned char *to; /* where the next record goes */
     uint64_t count;    /* of records that are kept */
-    bool unsorted;
 };
 
 static bool is_same(const struct walk *walk, const unsigned char *record, size_t bytes,
@@ -133,21 +54,9 @@ static bool is_same(const struct walk *walk, const unsigned char *record, size_t
            kind->compare(kind, walk->last, walk->last_bytes, record, bytes) == 0;
 }
 
-static bool is_after(const struct walk *walk, const unsigned char *record, size_t bytes,
-                     uint64_t prefix)
-{
-    const struct files_kind *kind = walk->run->kind;
-    if (!walk->last || walk->last_prefix < prefix) return true;
-    if (walk->last_prefix > prefix) return false;
-    return kind->whole_prefix ||
-           kind->compare(kind, walk->last, walk->last_bytes, record, bytes) <= 0;
-}
-
 static void step(struct walk *walk, const unsigned char *record, size_t bytes, uint64_t prefix)
 {
-    const struct files_sort *sort = walk->run->sort;
-    if (sort->verify && !is_after(walk, record, bytes, prefix)) walk->unsorted = true;
-    if (sort->unique && is_same(walk, record, bytes, prefix)) return;
+    if (is_same(walk, record, bytes, prefix)) return;
     if (walk->to != record) memmove(walk->to, record, bytes);
     walk->last = walk->to;
     walk->last_bytes = bytes;
@@ -156,26 +65,24 @@ static void step(struct walk *walk, const unsigned char *record, size_t bytes, u
     walk->count++;
 }
 
-static io_status keep_last(struct files_run *run, const struct walk *walk)
+/* Keeps a copy of the last record. */
+static io_status keep_last(struct files_run *run, const unsigned char *last, size_t bytes)
 {
-    if (!walk->last || walk->last == run->last) return IO_OK;
-    if (walk->last_bytes > run->last_room) {
-        unsigned char *larger = realloc(run->last, walk->last_bytes);
-        if (!larger)
-            return io_no_memory(run->error, run->sort->inputs[0].name, walk->last_bytes,
-                                "a record");
+    if (!last || last == run->last) return IO_OK;
+    if (bytes > run->last_room) {
+        unsigned char *larger = realloc(run->last, bytes);
+        if (!larger) return io_no_memory(run->error, run->sort->inputs[0].name, bytes, "a record");
         run->last = larger;
-        run->last_room = walk->last_bytes;
+        run->last_room = bytes;
     }
-    memcpy(run->last, walk->last, walk->last_bytes);
-    run->last_bytes = walk->last_bytes;
+    memcpy(run->last, last, bytes);
+    run->last_bytes = bytes;
     run->has_last = true;
     return IO_OK;
 }
 
-/* Checks the order, and with unique keeps the first of equal records.  *n: their bytes. */
-static io_status walk_records(struct files_run *run, unsigned char *bytes, size_t *n,
-                              uint64_t *count)
+/* Keeps the first of equal records.  *n: their bytes. */
+static io_status keep_first(struct files_run *run, unsigned char *bytes, size_t *n, uint64_t *count)
 {
     const struct files_kind *kind = run->kind;
     struct walk walk = { .run = run, .to = bytes };
@@ -198,9 +105,22 @@ static io_status walk_records(struct files_run *run, unsigned char *bytes, size_
     *n = (size_t)(walk.to - bytes);
     *count = walk.count;
     run->sort->times.check += files_seconds() - start;
-    if (!walk.unsorted) return keep_last(run, &walk);
-    return io_fail(run->error, IO_FAIL, run->sort->output->name,
-                   "verification failed: the records are not in order; the output was not written");
+    return keep_last(run, walk.last, walk.last_bytes);
+}
+
+/* Checks the order, also against the records before; without unique, which does it itself, keeps
+ * the last record. */
+static io_status verify(struct files_run *run, const unsigned char *bytes, size_t n)
+{
+    struct files_checked checked;
+    files_check(run, bytes, n, true, &checked);
+    run->written.count += checked.sum.count;
+    run->written.sum += checked.sum.sum;
+    if (!checked.sorted)
+        return io_fail(run->error, IO_FAIL, run->sort->output->name,
+                       "verification failed: the records are not in order; the output was not "
+                       "written");
+    return run->sort->unique ? IO_OK : keep_last(run, checked.last, checked.last_bytes);
 }
 
 /* ---- The output ---- */
@@ -239,8 +159,8 @@ io_status files_emit(struct files_run *run, unsigned char *bytes, size_t n)
     struct files_sort *sort = run->sort;
     uint64_t count = files_count(run, bytes, n);
     io_status status = IO_OK;
-    if (sort->verify) files_add_sum(run, &run->written, bytes, n);
-    if (sort->verify || sort->unique) status = walk_records(run, bytes, &n, &count);
+    if (sort->verify) status = verify(run, bytes, n);
+    if (status == IO_OK && sort->unique) status = keep_first(run, bytes, &n, &count);
     if (status == IO_OK && kind->finish) {
         kind->finish(kind, bytes, (size_t)count);
         n = (size_t)count * kind->output_bytes;

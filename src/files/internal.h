@@ -9,7 +9,8 @@
  *     distribute.c  the first pass
  *     spool.c       the first pass of a stream
  *     collect.c     the second pass
- *     emit.c        what is written: unique, order and checksum, the output
+ *     check.c       order and checksum
+ *     emit.c        what is written: unique, the output
  *     sort.c        the levels
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -312,6 +313,17 @@ uint64_t files_count_bytes(void);
 /* Sorts extents of any size: sort.c */
 io_status files_sort_level(struct files_run *run, const struct files_extents *extents,
                            uint64_t budget_bytes, uint64_t records, int depth);
+
+/* ---- The check of order and contents: check.c ---- */
+
+struct files_checked {
+    struct files_sum sum;
+    bool sorted; /* also with the last record that was written before */
+    const unsigned char *last;
+    size_t last_bytes;
+};
+void files_check(struct files_run *run, const unsigned char *bytes, size_t n, bool order,
+                 struct files_checked *checked);
 
 /* ---- The output: emit.c ---- */
 
