@@ -81,6 +81,7 @@ struct sort_text {
     char *text;                /* every record has its terminator */
     size_t bytes, room;
     size_t head; /* bytes that stay first: a byte order mark, a header */
+    struct io_source *first; /* the first input, if it is open already; from malloc() */
 };
 
 /* These functions return EXIT_DONE, or an exit code after a message. */

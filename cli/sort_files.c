@@ -88,15 +88,12 @@ static uint64_t total_bytes(const struct sort_text *text, bool *stream)
 static bool is_needed(const struct sort_files *files)
 {
     const struct sort_set *set = files->set;
-    const char *type = set->words.job.type, *format = set->words.job.format;
     bool stream;
     if (sort_files_option(set)) return true;
     if (set->text.merge || set->text.debug) return false;
     const uint64_t total = total_bytes(files->text, &stream);
     if (total > budget_of(set) / 4) return true;
-    /* How much a stream has is unknown. */
-    const bool raw = type && (!format || strcmp(format, "raw") == 0) && !set->words.job.column;
-    return stream && (files->lines || raw);
+    return stream; /* how much it has is unknown */
 }
 
 static int check_options(const struct sort_files *files)
@@ -139,11 +136,10 @@ static void choose_directories(struct sort_files *files)
     files->sort.directory_count = list->count ? list->count : 1;
 }
 
-static int prepare(struct sort_files *files, struct io_output *output)
+static void prepare(struct sort_files *files, struct io_output *output)
 {
     struct files_sort *sort = &files->sort;
     struct job *base = &files->job->base;
-    const bool file = output->temporary || output->unnamed;
     const char *transfers = getenv("ECHELON_TRANSFERS");
     bool stream = false;
     for (int i = 0; i < files->count; i++) stream |= files->inputs[i].fd < 0;
@@ -165,13 +161,8 @@ static int prepare(struct sort_files *files, struct io_output *output)
     sort->progress = &base->progress.io;
     choose_directories(files);
     output->progress = NULL;
-    if (base->out_format != IO_NPY || (!sort->unique && !stream)) return EXIT_DONE;
+    if (base->out_format != IO_NPY || (!sort->unique && !stream)) return;
     sort->patch = patch;
-    if (file) return EXIT_DONE;
-    return cli_fail(EXIT_BAD,
-                    "%s: the number of elements in its header is known only at the end; give "
-                    "-o FILE, or an output that is raw",
-                    output->name);
 }
 
 /* ---- The report ---- */
@@ -291,6 +282,7 @@ static int run_opened(struct sort_files *files, struct io_output *output, bool *
 {
     bool usable;
     const char *option = sort_files_option(files->set);
+    files->is_file = output->temporary || output->unnamed;
     int code = sort_files_open(files, &usable);
     if (code != EXIT_DONE) return code;
     if (!usable && option)
@@ -299,9 +291,11 @@ static int run_opened(struct sort_files *files, struct io_output *output, bool *
                         "text of a pipe an option such as --string or -n",
                         files->inputs[0].name, option);
     *done = usable;
-    if (!usable) return EXIT_DONE;
-    code = prepare(files, output);
-    if (code != EXIT_DONE) return code;
+    if (!usable) {
+        sort_files_hand_over(files);
+        return EXIT_DONE;
+    }
+    prepare(files, output);
     return files->set->files.dry_run ? plan_only(files) : run_sort(files, output);
 }
 

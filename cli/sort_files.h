@@ -15,7 +15,8 @@ struct sort_files {
     const struct sort_set *set;
     struct sort_job *job;
     struct sort_text *text;
-    bool lines; /* an option requires lines */
+    bool lines;   /* an option requires lines */
+    bool is_file; /* the output is a regular file */
     int count;  /* of inputs */
     struct io_source *sources;
     struct files_input *inputs;
@@ -34,6 +35,8 @@ struct sort_files {
 /* Opens the inputs, and determines the kind of their records.  *usable: whether the external sort
  * can do what the options require. */
 int sort_files_open(struct sort_files *files, bool *usable);
+/* Leaves a single stream, of which some bytes were read, to the sort in memory. */
+void sort_files_hand_over(struct sort_files *files);
 void sort_files_close(struct sort_files *files);
 
 #endif

@@ -134,7 +134,10 @@ static int use_numbers(struct sort_files *files, io_format format, int dtype,
     if (code != EXIT_DONE) return code;
     const int said = words->output ? io_format_from_extension(words->output) : -1;
     base->out_format = said < 0 ? format : (io_format)said;
-    *usable = base->out_format != IO_TEXT;
+    /* The header of a stream's output, or with unique, is complete only at the end. */
+    const bool patched = files->set->unique || files->inputs[0].fd < 0;
+    *usable = base->out_format == IO_RAW || (base->out_format == IO_NPY &&
+                                             (files->is_file || !patched));
     if (!*usable) return EXIT_DONE;
     const bool keep = format == IO_NPY && files->count == 1 && !files->set->unique &&
                       !files->job->argsort && base->out_format == IO_NPY;
@@ -422,6 +425,13 @@ int sort_files_open(struct sort_files *files, bool *usable)
     }
     files->job->base.input = files->inputs[0].name;
     return choose(files, usable);
+}
+
+void sort_files_hand_over(struct sort_files *files)
+{
+    if (files->count != 1 || files->inputs[0].fd >= 0) return;
+    files->text->first = &files->sources[0];
+    files->sources = NULL; /* now owned by the text */
 }
 
 void sort_files_close(struct sort_files *files)
