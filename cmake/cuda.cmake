@@ -13,7 +13,7 @@
 
 option(ECHELON_CUDA "build the CUDA backend when nvcc is found" ON)
 if(ECHELON_CUDA)
-  find_program(ECHELON_NVCC nvcc HINTS ENV CUDA_HOME PATHS /usr/local/cuda/bin)
+  find_program(ECHELON_NVCC nvcc HINTS ENV CUDA_HOME PATH_SUFFIXES bin PATHS /usr/local/cuda)
 endif()
 set(ECHELON_NVCC_FLAGS "" CACHE STRING "more flags for nvcc, such as -lineinfo")
 set(ECHELON_CUDA_ARCHS native CACHE STRING

@@ -31,11 +31,19 @@ python3 -m pip download -q --only-binary :all: --python-version 3.11 --implement
     --platform manylinux_2_28_aarch64 --platform manylinux_2_27_aarch64 --platform manylinux_2_17_aarch64 \
     --platform manylinux2014_aarch64 numpy pytest hypothesis >"$work/log" 2>&1 ||
     { tail -n 5 "$work/log"; skip "wheel for Arm: NumPy cannot be loaded"; finish; }
-for file in "$work"/wheels/*.whl "$wheel"; do unzip -q -o "$file" -d "$work/site" || exit 1; done
+packages=$work/root/usr/lib/python3/dist-packages # tests start interpreters without the PYTHONPATH of this one
+mkdir -p "$packages"
+for file in "$work"/wheels/*.whl; do unzip -q -o "$file" -d "$packages" || exit 1; done
+unzip -q -o "$wheel" -d "$work/site" || exit 1
 
 export PYTHONPATH="$work/site" PYTHONHOME="$work/root/usr" PYTHONDONTWRITEBYTECODE=1
 unset ECHELON_LIBRARY ECHELON_DEVICE
-python() { (cd "$work/empty" && qemu-aarch64-static -L "$work/root" "$work/root/usr/bin/python3.11" "$@"); }
+# The interpreter is a program of this machine, so that tests can start it as sys.executable.
+arm=$work/root/usr/bin/python3.11
+mv "$arm" "$arm.arm"
+printf '#!/bin/sh\nexec qemu-aarch64-static -L "%s" -0 "$0" "%s" "$@"\n' "$work/root" "$arm.arm" >"$arm"
+chmod +x "$arm"
+python() { (cd "$work/empty" && "$arm" "$@"); }
 check "the package does not run on aarch64" \
     python -c 'import echelon, platform; assert platform.machine() == "aarch64" and echelon.sort([2, 1])[0] == 1'
 python -m pytest -q -rs -p no:cacheprovider --color=no "$source/python/tests" >"$work/log" 2>&1

@@ -6,8 +6,11 @@ gpu need an NVIDIA GPU and are skipped without one; `pytest -m gpu` runs only th
 
 SPDX-License-Identifier: Apache-2.0
 """
+import ctypes
+
 import numpy as np
 import pytest
+from echelon._runtime import cuda
 from echelon._runtime.native import functions
 
 SEED = 20261126
@@ -23,6 +26,22 @@ def pytest_collection_modifyitems(items):
     for item in items:
         if item.get_closest_marker("gpu"):
             item.add_marker(pytest.mark.skip(reason="there is no GPU that the library can use"))
+
+
+@pytest.fixture(autouse=True)
+def current_gpu(request):
+    """A test on a GPU begins with GPU 0 as the current device of its thread, and must not change it.
+
+    The collection imports JAX, which leaves the last GPU current.
+    """
+    if not request.node.get_closest_marker("gpu"):
+        yield
+        return
+    first, then = cuda._primary(0), ctypes.c_void_p()
+    cuda._call("cuCtxSetCurrent", first)
+    yield
+    cuda._call("cuCtxGetCurrent", ctypes.byref(then))
+    assert then.value == cuda._primary(0).value, "the test has changed the current device"
 
 
 @pytest.fixture
