@@ -154,6 +154,7 @@ static void prepare(struct sort_files *files, struct io_output *output)
     sort->ctx = base->ctx;
     sort->device = ech_device_name(base->ctx);
     sort->output = output;
+    sort->output_is_file = files->is_file;
     sort->head = (const unsigned char *)files->head;
     sort->head_bytes = files->head_bytes;
     sort->user = files;
@@ -278,11 +279,24 @@ static int plan_only(struct sort_files *files)
     return EXIT_DONE;
 }
 
+static bool ends_with(const char *name, const char *end)
+{
+    const size_t bytes = strlen(name), length = strlen(end);
+    return bytes > length && strcmp(name + bytes - length, end) == 0;
+}
+
+/* Whether the bytes of the output are at the same places in a file. */
+static bool is_plain_file(const struct io_output *output)
+{
+    return (output->temporary || output->unnamed) && !ends_with(output->name, ".gz") &&
+           !ends_with(output->name, ".zst");
+}
+
 static int run_opened(struct sort_files *files, struct io_output *output, bool *done)
 {
     bool usable;
     const char *option = sort_files_option(files->set);
-    files->is_file = output->temporary || output->unnamed;
+    files->is_file = is_plain_file(output);
     int code = sort_files_open(files, &usable);
     if (code != EXIT_DONE) return code;
     if (!usable && option)

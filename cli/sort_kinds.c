@@ -22,6 +22,21 @@ static const char *device_of(const struct sort_files *files)
 
 /* ---- Inputs ---- */
 
+/* Whether the look-ahead is what the file has at an offset; it is not if the source converts it. */
+static bool is_as_stored(const struct io_source *source, uint64_t offset)
+{
+    unsigned char bytes[IO_LOOK];
+    size_t n = 0;
+    while (n < source->ahead_bytes) {
+        const ssize_t got =
+            pread(source->fd, bytes + n, source->ahead_bytes - n, (off_t)(offset + n));
+        if (got < 0 && errno == EINTR) continue;
+        if (got <= 0) return false;
+        n += (size_t)got;
+    }
+    return memcmp(bytes, source->ahead, n) == 0;
+}
+
 /* A regular file is read at any place; anything else is a stream. */
 static int open_input(struct sort_files *files, int i)
 {
@@ -32,10 +47,11 @@ static int open_input(struct sort_files *files, int i)
     if (status == IO_OK) status = io_look(source, &error);
     if (status != IO_OK) return cli_fail_io(status, &error);
     files->inputs[i] = (struct files_input){ .name = source->name, .fd = -1, .stream = source };
-    const off_t at = lseek(source->fd, 0, SEEK_CUR);
-    if (at < 0 || fstat(source->fd, &about) != 0 || !S_ISREG(about.st_mode)) return EXIT_DONE;
+    if (fstat(source->fd, &about) != 0 || !S_ISREG(about.st_mode)) return EXIT_DONE;
+    const uint64_t offset = (uint64_t)about.st_size - source->size;
+    if (!is_as_stored(source, offset)) return EXIT_DONE;
     files->inputs[i].fd = source->fd;
-    files->inputs[i].offset = (uint64_t)at - source->ahead_bytes;
+    files->inputs[i].offset = offset;
     files->inputs[i].bytes = source->size;
     return EXIT_DONE;
 }
@@ -136,8 +152,8 @@ static int use_numbers(struct sort_files *files, io_format format, int dtype,
     base->out_format = said < 0 ? format : (io_format)said;
     /* The header of a stream's output, or with unique, is complete only at the end. */
     const bool patched = files->set->unique || files->inputs[0].fd < 0;
-    *usable = base->out_format == IO_RAW || (base->out_format == IO_NPY &&
-                                             (files->is_file || !patched));
+    *usable =
+        base->out_format == IO_RAW || (base->out_format == IO_NPY && (files->is_file || !patched));
     if (!*usable) return EXIT_DONE;
     const bool keep = format == IO_NPY && files->count == 1 && !files->set->unique &&
                       !files->job->argsort && base->out_format == IO_NPY;

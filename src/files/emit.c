@@ -134,7 +134,7 @@ static int write_out(void *arg)
     if (io_write(output, run->writing_at, run->writing_bytes, &run->writing_error) != IO_OK)
         return EIO;
 #ifdef SYNC_FILE_RANGE_WRITE
-    if ((output->unnamed || output->temporary) && output->written_bytes > begin)
+    if (run->sort->output_is_file && output->written_bytes > begin)
         sync_file_range(output->fd, (off_t)begin, (off_t)(output->written_bytes - begin),
                         SYNC_FILE_RANGE_WRITE);
 #else

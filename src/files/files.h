@@ -186,6 +186,8 @@ struct files_sort {
     ech_ctx *ctx;
     const char *device;
     struct io_output *output;
+    bool
+        output_is_file; /* the bytes are written to the same places of a file, which commit names */
     /* Results */
     struct files_plan plan;
     struct files_times times;

@@ -212,7 +212,6 @@ static io_status finish(struct files_run *run)
     struct files_sort *sort = run->sort;
     struct io_output *output = sort->output;
     const uint64_t bytes = sort->head_bytes + run->emitted_bytes;
-    const bool file = output->unnamed || output->temporary;
     const bool equal = run->read.count == run->written.count && run->read.sum == run->written.sum;
     if (sort->verify && !equal)
         return io_fail(run->error, IO_FAIL, output->name,
@@ -222,7 +221,8 @@ static io_status finish(struct files_run *run)
                        (unsigned long long)run->written.count,
                        (unsigned long long)run->written.sum);
     sort->checksum = run->read.sum;
-    if (file && bytes < sort->output_bytes && ftruncate(output->fd, (off_t)bytes) != 0)
+    if (sort->output_is_file && bytes < sort->output_bytes &&
+        ftruncate(output->fd, (off_t)bytes) != 0)
         return io_fail(run->error, IO_FAIL, output->name, "cannot write: %s", strerror(errno));
     if (!sort->patch) return IO_OK;
     unsigned char *head = malloc(sort->head_bytes + 1);

@@ -45,7 +45,7 @@ io_status files_reserve_output(const struct files_sort *sort, uint64_t bytes,
                                struct io_error *error)
 {
     const struct io_output *output = sort->output;
-    if (!output->unnamed && !output->temporary) return IO_OK;
+    if (!sort->output_is_file) return IO_OK;
     const int why = reserve(output->fd, bytes);
     if (!why) return IO_OK;
     return io_fail(error, IO_FAIL, output->name,
