@@ -1,0 +1,68 @@
+# Sorts of files that are larger than the memory budget, of which 16 MiB is the least.
+unset TMPDIR
+echelon gen uniform -N 4400k --type u32 -o a.u32
+echelon sort a.u32 -o want.u32
+code echelon sort -S 16Mi --verify a.u32 -o b.u32
+cmp b.u32 want.u32 && echo "numbers"
+code echelon sort -S 1k --verify --format raw --type u32 <a.u32 -o b.u32
+cat a.u32 | code echelon sort -S 16Mi --verify --format raw --type u32 - -o b.u32
+cmp b.u32 want.u32 && echo "a pipe"
+code echelon sort -S 16Mi --argsort a.u32 -o i.u64
+echelon sort --argsort a.u32 -o want.u64
+cmp i.u64 want.u64 && echo "positions"
+code echelon sort -S 16Mi -T . -T /tmp --record 100 -k 4:10 -k 0:u32:desc a.u32 -o b.raw
+echelon records --record 100 --keys 4:bytes10,0:u32:desc a.u32 -o want.raw
+cmp b.raw want.raw && echo "records"
+rm i.u64 want.u64 b.raw want.raw
+
+echo "lines"
+echelon gen uniform -N 300k --type i64 -o a.txt
+LC_ALL=C sort a.txt >want.txt
+code echelon sort -S 16Mi --verify --string a.txt -o b.txt
+cmp b.txt want.txt && echo "by bytes"
+head -n 1000 a.txt >c.txt
+code echelon sort -S 16Mi --verify -u --string a.txt c.txt a.txt | cmp - <(LC_ALL=C sort -u a.txt) && echo "unique"
+LC_ALL=C sort -s -n a.txt >want.txt
+code echelon sort -S 16Mi --verify a.txt -o b.txt
+cmp b.txt want.txt && echo "every line is a number"
+{ echo name; cat a.txt; } >h.txt
+code echelon sort -S 16Mi --verify --header -k name:n h.txt -o b.txt
+{ echo name; LC_ALL=C sort -n a.txt; } | cmp - b.txt && echo "a header"
+rm ./*.txt
+
+echo "small inputs"
+printf '3\n1\n2' >s.txt
+code echelon sort --verify s.txt
+printf 'b\na' | code echelon sort --verify --string
+printf 'bbaaccaa' | code echelon sort --record 2 -u
+echo
+npy '<i4' '(3,)' >a.npy
+printf '\3\0\0\0\1\0\0\0\3\0\0\0' >>a.npy
+code echelon sort --verify -u a.npy -o b.npy
+dump d4 b.npy 128
+code echelon sort --verify --argsort a.npy -o b.npy
+dump d8 b.npy 128
+: >e.u32
+code echelon sort --verify e.u32 -o e2.u32
+cp s.txt s2.txt
+code echelon sort --consume s.txt s2.txt -o s3.txt
+cat s3.txt
+code echelon sort --consume s3.txt -o s3.txt
+cat s3.txt
+
+echo "plan"
+code echelon sort -S 16Mi --dry-run a.u32 | grep -v -e bins -e pass -e block
+code echelon sort -S 16Mi --dry-run --string s3.txt
+
+echo "errors"
+code echelon sort --consume s3.txt
+code echelon sort --dry-run --merge s3.txt
+code echelon sort --verify s3.txt --rows 2
+code echelon sort --record 0 a.u32
+code echelon sort --record 8 -k 4:8 a.u32
+code echelon sort --record 8 -k 4 a.u32
+code echelon sort --record 7 a.u32
+code echelon sort --memory 101% a.u32
+code echelon sort --verify -T none -S 16Mi a.u32
+code echelon sort --verify a.u32 missing.u32 --string
+files
