@@ -148,6 +148,9 @@ static void prepare(struct sort_files *files, struct io_output *output)
     sort->memory_bytes = budget_of(files->set);
     sort->threads = base->threads;
     sort->transfers = transfers && *transfers ? transfers : NULL;
+    sort->direct = transfers && strcmp(transfers, "direct") == 0;
+    sort->buffered = transfers && strcmp(transfers, "buffered") == 0;
+    if (sort->direct || sort->buffered) sort->transfers = NULL;
     sort->unique = files->set->unique;
     sort->verify = files->set->files.verify;
     sort->measure = files->set->words.job.timing || files->set->words.job.json;

@@ -6,10 +6,11 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#define _GNU_SOURCE /* syscall(), MAP_POPULATE */
+#define _GNU_SOURCE /* syscall(), MAP_POPULATE, O_DIRECT */
 #include "files/transfer.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -28,7 +29,7 @@ enum { SLOTS = 64, STALLS = 16 };
 
 struct slot {
     struct files_batch *batch;
-    bool write;
+    bool write, direct;
     int fd, stalls;
     char *at;
     size_t bytes;
@@ -68,6 +69,7 @@ static void push(struct files_ring *ring, int i)
     ring->entries[at] =
         (struct io_uring_sqe){ .opcode = slot->write ? IORING_OP_WRITE : IORING_OP_READ,
                                .fd = slot->fd,
+                               .flags = slot->direct ? 0 : IOSQE_ASYNC,
                                .off = slot->offset,
                                .addr = (__u64)(uintptr_t)slot->at,
                                .len = (uint32_t)slot->bytes,
@@ -135,7 +137,14 @@ void files_ring_submit(struct files_ring *ring, struct files_batch *batch, bool 
 {
     while (!ring->unused_count) turn(ring, true);
     const int i = ring->unused[--ring->unused_count];
-    ring->slots[i] = (struct slot){ batch, write, fd, 0, at, bytes, offset };
+    ring->slots[i] = (struct slot){ .batch = batch,
+                                    .write = write,
+                                    /* Otherwise the kernel copies within the submission. */
+                                    .direct = (fcntl(fd, F_GETFL) & O_DIRECT) != 0,
+                                    .fd = fd,
+                                    .at = at,
+                                    .bytes = bytes,
+                                    .offset = offset };
     batch->on_ring++;
     push(ring, i);
     turn(ring, false);
