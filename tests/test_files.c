@@ -331,6 +331,142 @@ static void records_case(size_t bytes, int which, size_t n, int way_number)
     test_end();
 }
 
+/* ---- Lines ---- */
+
+struct line {
+    const unsigned char *at;
+    size_t bytes, number;
+};
+
+/* By their bytes, then by position. */
+static int compare_lines(const void *a, const void *b)
+{
+    const struct line *x = a, *y = b;
+    const size_t n = x->bytes < y->bytes ? x->bytes : y->bytes;
+    const int c = memcmp(x->at, y->at, n);
+    if (c) return c;
+    if (x->bytes != y->bytes) return x->bytes < y->bytes ? -1 : 1;
+    return x->number < y->number ? -1 : 1;
+}
+
+/* Sorts the lines of data; the last one may lack its newline. */
+static size_t sort_lines(const unsigned char *data, size_t n, bool unique, unsigned char *want)
+{
+    size_t count = 0, used = 0;
+    for (size_t i = 0; i < n; i++) count += data[i] == '\n';
+    struct line *lines = malloc((count + 2) * sizeof *lines);
+    if (!lines) return 0;
+    count = 0;
+    for (size_t at = 0; at < n; count++) {
+        const unsigned char *end = memchr(data + at, '\n', n - at);
+        const size_t bytes = end ? (size_t)(end - data) - at : n - at;
+        lines[count] = (struct line){ data + at, bytes, count };
+        at += bytes + 1;
+    }
+    qsort(lines, count, sizeof *lines, compare_lines);
+    for (size_t i = 0; i < count; i++) {
+        const struct line *line = &lines[i], *last = line - 1;
+        if (unique && i && last->bytes == line->bytes &&
+            memcmp(last->at, line->at, line->bytes) == 0)
+            continue;
+        memcpy(want + used, line->at, line->bytes);
+        used += line->bytes;
+        want[used++] = '\n';
+    }
+    free(lines);
+    return used;
+}
+
+static const char *const texts[] = { "words", "equal", "empty", "long", "common", "sorted" };
+enum { TEXTS = sizeof texts / sizeof *texts };
+
+/* Writes line i of a text of this shape; returns its length without a newline. */
+static size_t make_line(int which, struct rng *rng, size_t i, unsigned char *to)
+{
+    char number[32];
+    size_t n = rng_below(rng, 30);
+    if (which == 1) n = 12;
+    if (which == 2) n = rng_below(rng, 3) ? 0 : 1;
+    if (which == 3 && rng_below(rng, 500) == 0) n = 20000 + rng_below(rng, 20000);
+    for (size_t j = 0; j < n; j++)
+        to[j] = which == 1 ? 'x' : (unsigned char)('a' + rng_below(rng, which == 4 ? 2 : 26));
+    if (which == 4) memset(to, 'p', n < 14 ? n : 14);
+    if (which != 5) return n;
+    n = (size_t)snprintf(number, sizeof number, "%012zu", i);
+    memcpy(to, number, n);
+    return n;
+}
+
+static void lines_case(int which, size_t n, int way_number)
+{
+    struct way way = ways[way_number];
+    const struct lines_words words = { .delimiter = LINES_BLANKS, .unique = way.unique };
+    const size_t room = n * 40 + 1000000;
+    struct files_lines lines;
+    struct files_sort sort;
+    char message[LINES_ERROR];
+    if (!test_begin("lines(%s,n=%zu,way=%d)", texts[which], n, way_number)) return;
+    struct rng rng = { hash_text(texts[which]) + n };
+    struct lines_order *order = lines_order_new(&words, message);
+    unsigned char *data = malloc(room + n * (which == 3 ? 100 : 0)), *want = NULL;
+    size_t bytes = 0;
+    for (size_t i = 0; data && i < n; i++) {
+        bytes += make_line(which, &rng, i, data + bytes);
+        if (i + 1 < n || which % 2) data[bytes++] = '\n';
+    }
+    want = malloc(bytes + 2);
+    if (CHECK(data && want && order)) {
+        if (way.budget) way.budget += 12 << 20; /* what the sort of a block needs at least */
+        files_lines_init(&lines, order, false, 2);
+        const size_t want_bytes = sort_lines(data, bytes, way.unique, want);
+        if (run_way(&lines.kind, &way, data, bytes, 1, &sort)) check_output(want, want_bytes);
+    }
+    lines_order_free(order);
+    free(data);
+    free(want);
+    test_end();
+}
+
+/* A line that no block can hold is an error that states what helps. */
+static void long_line_case(void)
+{
+    const struct lines_words words = { .delimiter = LINES_BLANKS };
+    const size_t n = (size_t)24 << 20;
+    struct files_lines lines;
+    char message[LINES_ERROR];
+    if (!test_begin("a line that is longer than a block")) return;
+    struct lines_order *order = lines_order_new(&words, message);
+    unsigned char *data = calloc(n, 1);
+    if (CHECK(order && data) && CHECK(write_file(input_path[0], data, n))) {
+        struct io_source source;
+        struct io_error error = { "" };
+        struct io_output output;
+        const char *directories[1] = { folder };
+        data[n / 2] = '\n';
+        files_lines_init(&lines, order, false, 2);
+        CHECK(io_open(&source, input_path[0], &error) == IO_OK);
+        const struct files_input input = { input_path[0], source.fd, 0, n, NULL };
+        struct files_sort sort = { .kind = &lines.kind,
+                                   .inputs = &input,
+                                   .input_count = 1,
+                                   .directories = directories,
+                                   .directory_count = 1,
+                                   .memory_bytes = (uint64_t)16 << 20,
+                                   .ctx = ctx,
+                                   .device = "cpu" };
+        if (CHECK(io_create(&output, output_path, &error) == IO_OK)) {
+            sort.output = &output;
+            CHECK(files_sort(&sort, &error) == IO_FAIL);
+            CHECK_TEXT(error.text, "budget");
+            io_discard(&output);
+        }
+        io_close(&source);
+    }
+    lines_order_free(order);
+    free(data);
+    test_end();
+}
+
 /* ---- All cases ---- */
 
 static void all_numbers(void)
@@ -363,6 +499,12 @@ int main(int argc, char **argv)
     for (int way = 0; way < WAYS; way++)
         for (int which = 0; which < SHAPES; which++)
             records_case(which % 2 ? 100 : 24, which, which % 2 ? 6001 : 30001, way);
+    for (int way = 0; way < WAYS; way++)
+        for (int which = 0; which < TEXTS; which++) {
+            lines_case(which, (which + way) % 3 ? 40001 : 100001, way);
+            if (which < 2) lines_case(which, (size_t)which, way);
+        }
+    long_line_case();
     if (test_begin("no temporary file remains")) {
         CHECK(count_files() <= 4);
         test_end();
