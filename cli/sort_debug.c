@@ -19,6 +19,17 @@ static io_status write_text(struct io_output *output, const char *text, struct i
     return io_write(output, text, strlen(text), error);
 }
 
+/* Columns of a terminal: control characters have none, except tabs, which are shown as >. */
+static size_t width_of(const char *text, size_t n)
+{
+    size_t width = 0;
+    for (size_t i = 0; i < n; i++) {
+        const unsigned char c = (unsigned char)text[i];
+        width += c == '\t' || (c >= ' ' && c != 127);
+    }
+    return width;
+}
+
 static io_status underline(struct io_output *output, size_t from, size_t n, struct io_error *error)
 {
     io_status status = write_byte(output, ' ', from, error);
@@ -34,10 +45,10 @@ io_status sort_write_debug(struct io_output *output, const struct lines_order *o
     io_status status = IO_OK;
     for (size_t i = 0; i < bytes && status == IO_OK; i++)
         status = io_write(output, record[i] == '\t' ? ">" : record + i, 1, error);
-    if (status == IO_OK) status = write_byte(output, lines_terminator(order), 1, error);
+    if (status == IO_OK) status = write_byte(output, '\n', 1, error);
     size_t from, n;
     for (int i = 0; status == IO_OK && lines_underline(order, i, record, bytes, &from, &n); i++)
-        status = underline(output, from, n, error);
+        status = underline(output, width_of(record, from), width_of(record + from, n), error);
     return status;
 }
 

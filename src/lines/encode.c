@@ -19,11 +19,34 @@ static void put_raw(struct sink *s, const char *at, size_t n)
     s->n += n;
 }
 
+/* Whether a byte of the word is 0 or 1. */
+static bool has_small_byte(uint64_t word)
+{
+    const uint64_t ones = 0x0101010101010101, high = 0x8080808080808080;
+    return ((word - 2 * ones) & ~word & high) != 0;
+}
+
 /* Appends bytes that end in 0; 0 and 1 become 1 1 and 1 2, so that the end is the minimum. */
 static void put_ended(struct sink *s, const char *at, size_t n)
 {
-    for (size_t i = 0; i < n && !sink_full(s); i++) {
-        const unsigned char byte = (unsigned char)at[i];
+    enum { WORD = 8 };
+    const uint64_t flip = s->flip ? UINT64_MAX : 0;
+    size_t i = 0;
+    while (i < n && !sink_full(s)) {
+        uint64_t word;
+        /* Eight bytes at once, if they are all before or all in the window. */
+        if (n - i >= WORD && (s->n + WORD <= s->skip || s->n >= s->skip)) {
+            memcpy(&word, at + i, sizeof word);
+            const bool inside = s->n >= s->skip && s->n - s->skip + WORD <= s->room;
+            if (!has_small_byte(word) && (inside || s->n + WORD <= s->skip)) {
+                word ^= flip;
+                if (inside) memcpy(s->to + (s->n - s->skip), &word, sizeof word);
+                s->n += WORD;
+                i += WORD;
+                continue;
+            }
+        }
+        const unsigned char byte = (unsigned char)at[i++];
         if (byte < 2) sink_put(s, 1);
         sink_put(s, byte < 2 ? byte + 1 : byte);
     }
@@ -132,9 +155,15 @@ size_t lines_full_key(const struct lines_order *order, const char *record, size_
 
 static uint64_t big_endian(const unsigned char *at)
 {
-    uint64_t word = 0;
-    for (int i = 0; i < 8; i++) word = word << 8 | at[i];
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+    uint64_t word;
+    memcpy(&word, at, sizeof word);
+    return __builtin_bswap64(word);
+#else
+    uint64_t word;
+    memcpy(&word, at, sizeof word);
     return word;
+#endif
 }
 
 uint64_t lines_prefix(const struct lines_order *order, const char *record, size_t bytes)
@@ -145,8 +174,26 @@ uint64_t lines_prefix(const struct lines_order *order, const char *record, size_
     return big_endian(prefix);
 }
 
+uint64_t lines_load_word(const unsigned char *at, size_t left)
+{
+    unsigned char window[8] = { 0 };
+    if (left >= WORD_MORE) {
+        memcpy(window, at, sizeof window);
+        window[WORD_BYTES] = WORD_MORE;
+    } else {
+        for (size_t i = 0; i < left && i < WORD_BYTES; i++) window[i] = at[i];
+        window[WORD_BYTES] = (unsigned char)left;
+    }
+    return big_endian(window);
+}
+
 uint64_t lines_word(const struct lines_order *order, const char *record, size_t bytes, size_t depth)
 {
+    if (order->direct) {
+        size_t n;
+        const char *at = lines_direct(order, record, bytes, &n);
+        return depth < n ? lines_load_word((const unsigned char *)at + depth, n - depth) : 0;
+    }
     unsigned char window[8] = { 0 };
     struct sink sink = { .to = window, .skip = depth, .room = sizeof window };
     lines_encode(order, record, bytes, order->resort, &sink);

@@ -132,6 +132,8 @@ void lines_encode(const struct lines_order *order, const char *record, size_t by
 uint64_t lines_word(const struct lines_order *order, const char *record, size_t bytes,
                     size_t depth);
 enum { WORD_BYTES = 7, WORD_MORE = 8 };
+/* The word of left bytes at at. */
+uint64_t lines_load_word(const unsigned char *at, size_t left);
 
 /* ---- Records: record.c ---- */
 

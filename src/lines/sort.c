@@ -19,7 +19,7 @@
 
 enum {
     CHUNK = 1 << 12, /* records that a thread takes at a time, a multiple of 64 */
-    LARGE = 1 << 15, /* a tie with more records is sorted by all threads */
+    LARGE = 1 << 14, /* a tie with more records is sorted by all threads */
     FEW = 1 << 10    /* a block with fewer records is sorted by one thread */
 };
 
@@ -135,18 +135,41 @@ static void sort_one_tie(struct work *w, uint64_t from, uint64_t n)
     }
 }
 
+/* Loads the records of ties, so that their misses of the cache overlap. */
+static void prefetch_ties(const struct block *b, uint64_t from, uint64_t to, size_t depth)
+{
+    for (uint64_t i = from; i < to; i++)
+        __builtin_prefetch((const char *)b->begins +
+                           load_uint(b->index, b->index_bytes, i) * b->begin_bytes);
+    for (uint64_t i = from; i < to; i++)
+        __builtin_prefetch(
+            b->text + depth +
+            load_uint(b->begins, b->begin_bytes, load_uint(b->index, b->index_bytes, i)));
+}
+
 /* The ties that begin in a chunk. */
 static void sort_ties(void *arg, int i)
 {
+    enum { AHEAD = 128 };
     struct work *w = arg;
     const struct block *b = &w->block;
     const uint64_t end = w->range.from + w->range.n;
     uint64_t from, to;
     chunk_of(w, i, &from, &to);
     if (!(b->ties[from / 64] >> from % 64 & 1)) from = next_tie(b, from, end);
+    uint64_t loaded = from;
     while (from < to) {
         const uint64_t next = next_tie(b, from, end);
-        if (next - from > 1) sort_one_tie(w, from, next - from);
+        if (next - from == 1) {
+            from = next;
+            continue;
+        }
+        if (next > loaded && next - from <= AHEAD) {
+            const uint64_t stop = end - from < AHEAD ? end : from + AHEAD;
+            prefetch_ties(b, from, stop, b->order->whole ? w->range.depth : 0);
+            loaded = stop;
+        }
+        sort_one_tie(w, from, next - from);
         from = next;
     }
 }
@@ -217,10 +240,10 @@ uint64_t lines_memory(const struct lines_order *order, size_t bytes, uint64_t n)
     size_t workspace = 0;
     ech_sort_options options = { .size = sizeof options };
     ech_sort_workspace("cpu", (size_t)n, ECH_U64, index_bytes, &options, &workspace);
-    enum { THREADS = 64, ITEM = 16, FIXED = 1 << 20 };
-    const uint64_t items = n < LARGE ? n : LARGE;
+    enum { FIXED = 1 << 20 };
+    const uint64_t most = n < LARGE ? n : LARGE, threads = (uint64_t)io_threads();
     return n * (8 + index_bytes + begin_bytes + (order->unique ? 1 : 0)) + n / 8 + workspace +
-           (uint64_t)THREADS * 2 * ITEM * items + bytes / 1024 + FIXED;
+           threads * lines_tie_bytes(order, (size_t)most) + bytes / 1024 + FIXED;
 }
 
 /* Removes dropped records from the index. */

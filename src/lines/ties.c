@@ -12,11 +12,22 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* A record of a tie, and the bytes of its full key from a depth on that is the same for all. */
 struct item {
     uint64_t word, record;
+    const unsigned char *key;
+    size_t bytes; /* of key; with MORE, other bytes follow */
 };
 
-enum { FEW = 16, ON_STACK = 64, WINDOW = 4096 };
+#define MORE ((size_t)1 << (8 * sizeof(size_t) - 1))
+
+/* What is the same for all items of a tie. */
+struct tie {
+    const struct block *block;
+    size_t base; /* depth of item.key */
+};
+
+enum { FEW = 16, ON_STACK = 64, WINDOW = 4096, KEY_BYTES = 64 };
 
 /* ---- Common prefixes ---- */
 
@@ -93,23 +104,19 @@ static void drop_equal(const struct block *b, const struct item *items, size_t n
     for (size_t i = 1; i < n; i++) b->drops[items[i].record] = 1;
 }
 
-static void sort_two(const struct block *b, struct item *items)
+static uint64_t word_of(const struct tie *t, const struct item *item, size_t depth)
 {
-    size_t first_bytes, second_bytes;
-    const char *first = block_record(b, items[0].record, &first_bytes);
-    const char *second = block_record(b, items[1].record, &second_bytes);
-    const int order = lines_compare(b->order, first, first_bytes, second, second_bytes);
-    if (order > 0) {
-        const struct item one = items[0];
-        items[0] = items[1];
-        items[1] = one;
-    }
-    if (order == 0) drop_equal(b, items, 2);
+    const size_t skip = depth - t->base, have = item->bytes & ~MORE;
+    if (!(item->bytes & MORE))
+        return skip < have ? lines_load_word(item->key + skip, have - skip) : 0;
+    if (skip + WORD_MORE <= have) return lines_load_word(item->key + skip, have - skip);
+    return block_word(t->block, item->record, depth);
 }
 
 /* Skips what all keys have in common. */
-static size_t skip_common(const struct block *b, const struct item *items, size_t n, size_t depth)
+static size_t skip_common(const struct tie *t, const struct item *items, size_t n, size_t depth)
 {
+    const struct block *b = t->block;
     unsigned char first[WINDOW], other[WINDOW];
     for (size_t room = 64;; room = WINDOW) {
         size_t common = window_of(b, items[0].record, depth, first, room);
@@ -122,24 +129,31 @@ static size_t skip_common(const struct block *b, const struct item *items, size_
     }
 }
 
+/* Stores the words of the items at a depth.  Returns whether all are the same. */
+static bool make_words(const struct tie *t, struct item *items, size_t n, size_t depth)
+{
+    bool same = true;
+    for (size_t i = 0; i < n; i++) {
+        items[i].word = word_of(t, &items[i], depth);
+        same &= items[i].word == items[0].word;
+    }
+    return same;
+}
+
 /* Sorts items whose keys agree in their first depth bytes.  Recurses for all ties but the largest,
  * so that the recursion has at most log2(n) levels. */
-static void sort_items(const struct block *b, struct item *items, struct item *temp, size_t n,
+static void sort_items(const struct tie *t, struct item *items, struct item *temp, size_t n,
                        size_t depth)
 {
-    while (n > 2) {
-        bool same = true;
-        for (size_t i = 0; i < n; i++) {
-            items[i].word = block_word(b, items[i].record, depth);
-            same &= items[i].word == items[0].word;
-        }
+    while (n > 1) {
+        const bool same = make_words(t, items, n, depth);
         if (same && (items[0].word & 0xff) < WORD_MORE) {
-            drop_equal(b, items, n);
+            drop_equal(t->block, items, n);
             return;
         }
         depth += WORD_BYTES;
         if (same) {
-            depth = skip_common(b, items, n, depth);
+            if (depth - t->base > KEY_BYTES) depth = skip_common(t, items, n, depth);
             continue;
         }
         merge_sort(items, temp, n);
@@ -148,8 +162,9 @@ static void sort_items(const struct block *b, struct item *items, struct item *t
         for (size_t i = 0, end; i < n; i = end) {
             for (end = i + 1; end < n && items[end].word == items[i].word; end++) {
             }
+            if (end == i + 1) continue;
             if ((items[i].word & 0xff) < WORD_MORE) {
-                drop_equal(b, items + i, end - i);
+                drop_equal(t->block, items + i, end - i);
                 continue;
             }
             struct item *smaller = items + i;
@@ -160,25 +175,54 @@ static void sort_items(const struct block *b, struct item *items, struct item *t
                 largest = smaller, most = fewer;
                 smaller = other, fewer = count;
             }
-            if (fewer > 1) sort_items(b, smaller, temp, fewer, depth);
+            if (fewer > 1) sort_items(t, smaller, temp, fewer, depth);
         }
         items = largest;
         n = most;
     }
-    if (n == 2) sort_two(b, items);
+}
+
+/* Points an item to its key, or to a copy of the next bytes of it in window. */
+static void take_key(const struct tie *t, struct item *item, unsigned char *window)
+{
+    const struct block *b = t->block;
+    size_t bytes, n;
+    const char *text = block_record(b, item->record, &bytes);
+    if (b->order->direct) {
+        const char *key = lines_direct(b->order, text, bytes, &n);
+        item->key = (const unsigned char *)key + (t->base < n ? t->base : n);
+        item->bytes = t->base < n ? n - t->base : 0;
+        return;
+    }
+    struct sink sink = { .to = window, .skip = t->base, .room = KEY_BYTES };
+    lines_encode(b->order, text, bytes, b->order->resort, &sink);
+    item->key = window;
+    const size_t left = sink.n > t->base ? sink.n - t->base : 0;
+    item->bytes = left < KEY_BYTES ? left : KEY_BYTES | MORE;
+}
+
+size_t lines_tie_bytes(const struct lines_order *order, size_t n)
+{
+    return n * (2 * sizeof(struct item) + (order->direct ? 0 : KEY_BYTES));
 }
 
 bool lines_sort_tie(const struct block *b, uint64_t from, uint64_t n, size_t depth)
 {
     struct item few[2 * ON_STACK];
+    unsigned char few_keys[ON_STACK * KEY_BYTES];
+    const struct tie t = { .block = b, .base = depth };
     const size_t count = (size_t)n;
-    struct item *items = count <= ON_STACK ? few : malloc(2 * count * sizeof *items);
-    if (!items) return false;
-    for (size_t i = 0; i < count; i++)
-        items[i] = (struct item){ .record = load_uint(b->index, b->index_bytes, from + i) };
-    sort_items(b, items, items + count, count, depth);
+    void *memory = count <= ON_STACK ? NULL : malloc(lines_tie_bytes(b->order, count));
+    if (count > ON_STACK && !memory) return false;
+    struct item *items = memory ? memory : few;
+    unsigned char *keys = memory ? (unsigned char *)(items + 2 * count) : few_keys;
+    for (size_t i = 0; i < count; i++) {
+        items[i].record = load_uint(b->index, b->index_bytes, from + i);
+        take_key(&t, &items[i], keys + i * KEY_BYTES);
+    }
+    sort_items(&t, items, items + count, count, depth);
     for (size_t i = 0; i < count; i++)
         store_uint(b->index, b->index_bytes, from + i, items[i].record);
-    if (items != few) free(items);
+    free(memory);
     return true;
 }

@@ -44,5 +44,7 @@ size_t lines_common(const struct block *b, uint64_t model, uint64_t from, uint64
 /* Sorts index[from .. from + n), whose full keys agree in their first depth bytes, by one thread.
  * Returns false if out of memory. */
 bool lines_sort_tie(const struct block *b, uint64_t from, uint64_t n, size_t depth);
+/* The memory that this takes. */
+size_t lines_tie_bytes(const struct lines_order *order, size_t n);
 
 #endif
