@@ -251,10 +251,13 @@ static io_status sort_blocks(struct spool *spool, size_t bytes)
     files_wait(run->queue, &spool->stream.batch); /* after an error */
     const io_status written = wait_written(spool);
     if (status == IO_OK) status = written;
-    uint64_t total = 0;
-    for (uint64_t i = 0; i < spool->fences.blocks; i++) total += spool->fences.bytes[i];
+    uint64_t total = 0, records = 0;
+    for (uint64_t i = 0; i < spool->fences.blocks; i++) {
+        total += spool->fences.bytes[i];
+        records += spool->fences.records[i];
+    }
     if (status == IO_OK && total) {
-        const double mean = (double)total / (double)run->sort->records;
+        const double mean = (double)total / (double)records;
         run->total_bytes = 2 * total;
         if (run->sort->stage) run->sort->stage(run->sort->user, "sorting bins");
         status = collect(spool, total, mean);
