@@ -20,7 +20,7 @@
 static char folder[] = "/dev/shm/test_files.XXXXXX"; /* where fsync() costs nothing */
 static char input_path[3][64], output_path[64];
 static ech_ctx *ctx;
-static uint64_t number; /* of the case */
+static uint64_t case_number;
 
 /* How a case is run. */
 struct way {
@@ -210,7 +210,7 @@ static void numbers_case(ech_dtype dtype, int which, size_t n, bool descending, 
     struct files_sort sort;
     const ech_sort_options options = { .size = sizeof options, .descending = descending };
     if (way.budget && bytes < 4) way.budget += 800 << 10; /* for the counts */
-    if (!test_drawn(number++, false)) return;
+    if (!test_drawn(case_number++, false)) return;
     if (!test_begin("numbers(%s,%s,n=%zu,%s,way=%d)", ech_dtype_name(dtype), shapes[which], n,
                     descending ? "desc" : "asc", way_number))
         return;
@@ -244,7 +244,7 @@ static void argsort_case(ech_dtype dtype, int which, size_t n, int way_number)
     const ech_sort_options options = { .size = sizeof options };
     way.unique = false;
     if (way.budget) way.budget += 300 << 10; /* its workspace is larger */
-    if (!test_drawn(number++, false)) return;
+    if (!test_drawn(case_number++, false)) return;
     if (!test_begin("argsort(%s,%s,n=%zu,way=%d)", ech_dtype_name(dtype), shapes[which], n,
                     way_number))
         return;
@@ -312,7 +312,7 @@ static void records_case(size_t bytes, int which, size_t n, int way_number)
         { .size = sizeof *keys, .offset_bytes = 0, .dtype = ECH_U8, .descending = 1 }
     };
     const ech_columns_options options = { .size = sizeof options };
-    if (!test_drawn(number++, false)) return;
+    if (!test_drawn(case_number++, false)) return;
     if (!test_begin("records(%zu,%s,n=%zu,way=%d)", bytes, shapes[which], n, way_number)) return;
     struct rng rng = { hash_text(shapes[which]) + n };
     unsigned char *data = malloc(n * bytes + 1), *want = malloc(n * bytes + 1);
@@ -409,7 +409,7 @@ static void lines_case(int which, size_t n, int way_number)
     struct files_lines lines;
     struct files_sort sort;
     char message[LINES_ERROR];
-    if (!test_drawn(number++, n < 2)) return;
+    if (!test_drawn(case_number++, n < 2)) return;
     if (!test_begin("lines(%s,n=%zu,way=%d)", texts[which], n, way_number)) return;
     struct rng rng = { hash_text(texts[which]) + n };
     struct lines_order *order = lines_order_new(&words, message);
