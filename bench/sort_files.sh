@@ -1,60 +1,69 @@
 #!/bin/sh
-# sort_files.sh - measures sorts of files that are larger than their memory budget, and compares them with GNU sort.
+# sort_files.sh ECHELON [LINES] - times of "echelon sort" and of GNU sort on generated text files.
 #
-#     ECHELON=build/cli/echelon bench/sort_files.sh DIRECTORY [GIGABYTES [BUDGET]]
+# Writes a CSV: the case, the lines, and for each command the best time of RUNS runs, and the CPU time of that run, in
+# milliseconds. The outputs are compared. Both commands write to standard output, redirected to a file, because
+# "echelon sort -o" also waits until the file is on the disk, which GNU sort does not.
 #
-# DIRECTORY is on the disk to be measured, with room for three times GIGABYTES (default 2); all files in it are removed.
-# BUDGET (default 10 % of the data) is that of --memory, and of sort -S. Prints one line per case: the wall time, the
-# processor time, the peak memory, and the ratio of the wall time to that of two reads and two writes at the speed of
-# the disk, which the run itself measures. The page cache is dropped before a case if the user may do so.
+#   RUNS=5     runs of each command
+#   FOLDER=.   where the files are written; they are removed at the end
+#   THREADS=N  threads of both commands; default: all processors
 #
 # SPDX-License-Identifier: Apache-2.0
 set -eu
-: "${ECHELON:?is not set: give the path of the command}"
-ECHELON=$(realpath "$ECHELON")
-mkdir -p "$1/sort_files"
-cd "$1/sort_files"
-trap 'cd ..; rm -rf sort_files' EXIT
-gigabytes=${2-2}
-bytes=$((gigabytes * 1000000000))
-budget=${3-$((bytes / 10))}
-export TMPDIR=. LC_ALL=C ECHELON_DEVICE=cpu
+echelon=$(realpath "$1")
+lines=${2:-1000000}
+threads=${THREADS:-$(nproc)}
+export LC_ALL=C ECHELON_DEVICE=cpu
+folder=$(mktemp -d "${FOLDER:-.}/sort_files.XXXXXX")
+trap 'rm -rf "$folder"' EXIT
+trap 'exit 1' INT TERM
 
-drop_cache() {
-    sync
-    { echo 3 >/proc/sys/vm/drop_caches; } 2>/dev/null || true
+# Linear congruential generators, so that the files are the same on every machine.
+make_file() {
+    awk -v n="$lines" -v kind="$1" 'function random(m) {
+            state = (state * 1103515245 + 12345) % 2147483648
+            return int(state / 2147483648 * m)
+        }
+        BEGIN {
+            state = 1
+            for (i = 0; i < n; i++) {
+                if (kind == "numbers") print random(2000000000) - 1000000000
+                else if (kind == "text") printf "w%d w%d w%d w%d\n", random(1000000), random(1000000), random(1000000),
+                    random(1000000)
+                else printf "%d w%d %d\n", random(1000000), random(50000), random(100)
+            }
+        }'
 }
 
-# run NAME COMMAND...: a line of times.
-run() {
-    name=$1
+# best OUTPUT COMMAND...: "wall cpu" of the fastest run, in milliseconds.
+best() {
+    output=$1
     shift
-    drop_cache
-    /usr/bin/time -o time.txt -f '%e %U %S %M' "$@" 2>log.txt || { cat log.txt; exit 1; }
-    ideal=$(sed -n 's/^disk .*: \([0-9.]*\) s for.*/\1/p' log.txt)
-    awk -v name="$name" -v ideal="${ideal:-0}" -v bytes="$size" '{
-        ratio = ideal > 0 ? sprintf("%.2f", $1 / ideal) : "-"
-        printf "%-32s %8.2f s %8.2f s CPU %8.1f MB %8.3f GB/s   disk %s\n", name, $1, $2 + $3, $4 / 1000, bytes / $1 / 1e9, ratio
-    }' time.txt
+    run=0
+    while [ "$run" -lt "${RUNS:-5}" ]; do
+        bash -c 'TIMEFORMAT="%R %U %S"; output=$1; shift; time "$@" >"$output"' _ "$output" "$@" 2>&1
+        run=$((run + 1))
+    done | awk '{ wall = 1000 * $1; cpu = 1000 * ($2 + $3) } NR == 1 || wall < least { least = wall; used = cpu }
+        END { printf "%.0f,%.0f", least, used }'
 }
 
-echo "$(nproc) processors; $gigabytes GB, budget $budget bytes"
+row() {
+    name=$1 file=$2
+    shift 2
+    gnu=$(best "$folder/gnu" sort --parallel="$threads" "$@" "$folder/$file")
+    own=$(best "$folder/own" "$echelon" sort --threads "$threads" "$@" "$folder/$file")
+    cmp "$folder/gnu" "$folder/own" >&2
+    echo "$name,$lines,$gnu,$own"
+}
 
-"$ECHELON" gen uniform -N $((bytes / 4)) --type u32 -o a.u32
-size=$bytes
-run "u32" "$ECHELON" sort -S "$budget" --timing a.u32 -o out.u32
-run "u32 --verify" "$ECHELON" sort -S "$budget" --verify --timing a.u32 -o out.u32
-mv out.u32 sorted.u32
-run "u32, sorted" "$ECHELON" sort -S "$budget" --timing sorted.u32 -o out.u32
-rm -f sorted.u32 out.u32
-run "records of 100 bytes" "$ECHELON" sort -S "$budget" --record 100 --key 0:10 --timing a.u32 -o out.raw
-run "u32, argsort" "$ECHELON" sort -S "$budget" --argsort --timing a.u32 -o out.u64
-rm -f out.raw out.u64 a.u32
-
-"$ECHELON" gen uniform -N $((bytes / 20)) --type i64 -o a.txt
-size=$(wc -c <a.txt)
-run "lines by bytes" "$ECHELON" sort -S "$budget" --string --timing a.txt -o out.txt
-run "lines by number" "$ECHELON" sort -S "$budget" -n --timing a.txt -o out.txt
-mv out.txt want.txt
-run "GNU sort -n" sort -S "${budget}b" -n --parallel="$(nproc)" -T . a.txt -o out.txt
-cmp out.txt want.txt
+for kind in numbers text mixed; do
+    make_file "$kind" >"$folder/$kind"
+done
+echo "# $(date -u +%F), $(sed -n 's/^model name[^:]*: *//p' /proc/cpuinfo | head -n 1), $threads threads, $(sort --version | head -n 1)"
+echo "case,lines,gnu_ms,gnu_cpu_ms,echelon_ms,echelon_cpu_ms"
+row numeric numbers -n
+row bytes text -s
+row two_keys mixed -k2,2 -k1n
+row reverse_unique mixed -k2,2r -u
+row fold text -f

@@ -162,6 +162,6 @@ extern const struct command command_sort, command_records, command_topk, command
     command_search, command_reduce, command_scan, command_hist, command_stats, command_quantile,
     command_unique, command_select, command_shuf, command_gen, command_gf2, command_info,
     command_explain, command_profile, command_matrix, command_matmul, command_solve, command_ladder,
-    command_emulate;
+    command_emulate, command_check, command_bench;
 
 #endif

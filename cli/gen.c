@@ -1,5 +1,6 @@
 /*
- * gen.c - "echelon gen": writes a file of random numbers for tests and measurements.
+ * gen.c - "echelon gen": writes a file of random numbers, or of the sort benchmark's records, for
+ * tests and measurements.
  *
  * Keys are generated and written in blocks, so that memory does not grow with the file.
  *
@@ -7,6 +8,7 @@
  */
 #include "cli.h"
 #include "distributions.h"
+#include "gen_records.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +16,7 @@
 
 static struct {
     const char *n, *type, *seed, *values, *output, *format;
+    struct gen_records records;
 } set;
 
 static const struct option options[] = {
@@ -25,6 +28,13 @@ static const struct option options[] = {
     { 'o', "output", "FILE", &set.output, "write to FILE; default: standard output" },
     { 0, "format", "FORMAT", &set.format,
       "npy, raw or text; default: that of the extension,\notherwise text" },
+    { 0, "ascii", NULL, &set.records.ascii, "for records: lines of printable characters" },
+    { 0, "skewed", NULL, &set.records.skewed, "for records: keys with common prefixes" },
+    { 0, "start", "NUMBER", &set.records.start,
+      "for records: the number of the first record; default: 0" },
+    { 0, "checksum", NULL, &set.records.checksum,
+      "for records: print the sum of their CRC-32 on standard error" },
+    { 0, "threads", "N", &set.records.threads, "for records: " CLI_THREADS_HELP },
     { 0, NULL, NULL, NULL, NULL },
 };
 
@@ -108,12 +118,51 @@ static io_status write_all(struct io_output *output, const struct work *work,
     return status == IO_OK ? io_commit(output, error) : status;
 }
 
+/* ---- Records ---- */
+
+static const char records_name[] = "records";
+
+/* Some options are only for numbers, and some only for records. */
+static int check_options(const char *name, bool records)
+{
+    const struct gen_records *r = &set.records;
+    const struct {
+        const char *option;
+        bool given, records;
+    } rows[] = {
+        { "type", set.type, false },     { "seed", set.seed, false },
+        { "values", set.values, false }, { "format", set.format, false },
+        { "ascii", r->ascii, true },     { "skewed", r->skewed, true },
+        { "start", r->start, true },     { "checksum", r->checksum, true },
+        { "threads", r->threads, true },
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (rows[i].given && rows[i].records != records)
+            return cli_fail(EXIT_BAD, "--%s cannot be combined with %s%s", rows[i].option, name,
+                            records ? "" : ", only with records");
+    return EXIT_DONE;
+}
+
+static int run_records(void)
+{
+    uint64_t n = 1000;
+    const int code = set.n ? cli_parse_count("n", set.n, &n) : EXIT_DONE;
+    return code == EXIT_DONE ? gen_records(&set.records, n, set.output) : code;
+}
+
+/* ---- Run ---- */
+
 static int run(int count, char **operands)
 {
+    const char *name = count ? operands[0] : "uniform";
+    const bool records = strcmp(name, records_name) == 0;
     struct work work;
     struct io_output output;
     struct io_error error;
-    int code = parse(count ? operands[0] : "uniform", &work);
+    int code = check_options(name, records);
+    if (code != EXIT_DONE) return code;
+    if (records) return run_records();
+    code = parse(name, &work);
     if (code != EXIT_DONE) return code;
     cli_progress_start(&work.progress);
     cli_progress_stage(&work.progress, "writing");
@@ -132,11 +181,13 @@ static int run(int count, char **operands)
 
 const struct command command_gen = {
     .name = "gen",
-    .summary = "generate test data: random, sorted and skewed numbers",
-    .usage = "  echelon gen [DISTRIBUTION] [OPTION]...\n",
+    .summary = "generate test data: random, sorted and skewed numbers, records",
+    .usage = "  echelon gen [DISTRIBUTION] [OPTION]...\n"
+             "  echelon gen records [OPTION]...\n",
     .examples = "  echelon gen uniform --type f32 -N 100M -o data.npy\n"
                 "  echelon gen few --values 3 -N 20\n"
-                "  echelon gen nan-mix -N 1Mi -o mix.f64\n",
+                "  echelon gen nan-mix -N 1Mi -o mix.f64\n"
+                "  echelon gen records -N 1G -o records.raw\n",
     .notes =
         "Distributions (the first is the default):\n"
         "  uniform   integers: all values of the type; floats: [0, 1)\n"
@@ -149,7 +200,9 @@ const struct command command_gen = {
         "  zipf      value v = 1, 2, ... with probability proportional to 1/v\n"
         "  hot       random, but the last 4096 elements are equal\n"
         "  and2      the AND of 2 random words (low entropy); and4 and and8: of 4 and 8\n"
-        "  nan-mix   floats with NaN, -0, infinities and subnormals\n\n"
+        "  nan-mix   floats with NaN, -0, infinities and subnormals\n"
+        "  records   the records of the sort benchmark (sortbenchmark.org), with 100 bytes and a\n"
+        "            key of 10 bytes; byte-identical to the output of gensort\n\n"
         "The same seed gives the same file on every machine.  bf16 in .npy is stored as <u2.\n",
     .options = options,
     .most_operands = 1,

@@ -11,13 +11,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-const struct command *const cli_commands[] = {
-    &command_sort,     &command_records, &command_topk,   &command_merge, &command_set,
-    &command_search,   &command_unique,  &command_select, &command_shuf,  &command_stats,
-    &command_quantile, &command_hist,    &command_reduce, &command_scan,  &command_gen,
-    &command_gf2,      &command_matrix,  &command_matmul, &command_solve, &command_explain,
-    &command_profile,  &command_emulate, &command_ladder, &command_info,  NULL
-};
+const struct command *const cli_commands[] = { &command_sort,   &command_records,  &command_topk,
+                                               &command_merge,  &command_set,      &command_search,
+                                               &command_unique, &command_select,   &command_shuf,
+                                               &command_stats,  &command_quantile, &command_hist,
+                                               &command_reduce, &command_scan,     &command_gen,
+                                               &command_check,  &command_gf2,      &command_matrix,
+                                               &command_matmul, &command_solve,    &command_explain,
+                                               &command_bench,  &command_profile,  &command_emulate,
+                                               &command_ladder, &command_info,     NULL };
 
 enum { MOST_OPERANDS = 64, MOST_COMMANDS = 32 };
 

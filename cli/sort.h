@@ -80,7 +80,7 @@ struct sort_text {
     struct lines_order *order; /* of lines */
     char *text;                /* every record has its terminator */
     size_t bytes, room;
-    size_t head; /* bytes that stay first: a byte order mark, a header */
+    size_t head;             /* bytes that stay first: a byte order mark, a header */
     struct io_source *first; /* the first input, if it is open already; from malloc() */
 };
 
@@ -112,6 +112,8 @@ int sort_make_order(const struct sort_set *set, struct sort_text *text);
 int sort_read_text(struct sort_job *job, struct sort_text *text);
 /* The name of an input for messages. */
 const char *sort_name(const struct sort_text *text, int i);
+/* Fails if the head of a further input is not that of the first one, which is in text. */
+int sort_same_head(const struct sort_text *text, const char *name, const char *head, size_t bytes);
 /* Finds columns by name in the head of the first input. */
 int sort_bind(struct sort_text *text, const char *head, size_t bytes);
 /* Reads the only input as numbers or, if it is not numbers, as text.  Sets *numbers. */

@@ -2,7 +2,7 @@
  * sort_files.c - sorts files of any size for "echelon sort", by the external sort of src/files.
  *
  *     sort_files_budget()  --memory -> bytes
- *     sort_files()         is it needed? -> inputs and kind (sort_kinds.c) -> plan -> sort -> commit
+ *     sort_files()         inputs and kind (sort_kinds.c) -> plan -> sort -> commit
  *
  * Input that is small against the memory is sorted in memory, unless an option needs this sort.
  *

@@ -17,7 +17,7 @@ struct sort_files {
     struct sort_text *text;
     bool lines;   /* an option requires lines */
     bool is_file; /* the output is a regular file */
-    int count;  /* of inputs */
+    int count;    /* of inputs */
     struct io_source *sources;
     struct files_input *inputs;
     struct files_numbers numbers;

@@ -9,6 +9,7 @@
 #include "io/threads.h"
 #include "sort.h"
 
+#include <errno.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -181,10 +182,14 @@ int sort_make_order(const struct sort_set *set, struct sort_text *text)
 /* Makes room for more bytes, and two more. */
 static int reserve(struct sort_text *text, const char *name, size_t more)
 {
-    if (text->room - text->bytes >= more) return EXIT_DONE;
+    if (text->text && text->room - text->bytes >= more) return EXIT_DONE;
     size_t room = text->bytes + more;
     if (room < text->room + text->room / 2) room = text->room + text->room / 2;
-    char *larger = more < PTRDIFF_MAX - text->bytes ? realloc(text->text, room + 2) : NULL;
+    char *larger = NULL;
+    if (!text->text)
+        larger = lines_allocate(room + 2);
+    else if (more < PTRDIFF_MAX - text->bytes)
+        larger = realloc(text->text, room + 2);
     if (!larger)
         return cli_fail(EXIT_MEMORY,
                         "%s: out of memory: cannot allocate %zu bytes for its contents", name,
@@ -194,31 +199,93 @@ static int reserve(struct sort_text *text, const char *name, size_t more)
     return EXIT_DONE;
 }
 
+/* A part of a file that a thread reads. */
+struct file_part {
+    int fd;
+    char *to;
+    off_t from;
+    size_t bytes;
+    atomic_bool *failed;
+};
+
+enum { PART_BYTES = 4 << 20 };
+
+static void read_part(void *arg, int i)
+{
+    const struct file_part *p = arg;
+    const size_t begin = (size_t)i * PART_BYTES;
+    const size_t n = p->bytes - begin < PART_BYTES ? p->bytes - begin : PART_BYTES;
+    for (size_t done = 0; done < n;) {
+        const ssize_t got =
+            pread(p->fd, p->to + begin + done, n - done, p->from + (off_t)(begin + done));
+        if (got < 0 && errno == EINTR) continue;
+        if (got <= 0) {
+            atomic_store(p->failed, true);
+            return;
+        }
+        done += (size_t)got;
+    }
+}
+
+/* Reads the rest of a plain file by all threads, as far as its size when it was opened.  If that
+ * fails, or the file is shorter now, nothing is read; io_read() continues, and reports errors. */
+static void read_parts(const struct sort_job *job, struct io_source *source, struct sort_text *text,
+                       size_t more)
+{
+    const off_t from = source->ahead_bytes ? -1 : lseek(source->fd, 0, SEEK_CUR);
+    atomic_bool failed = false;
+    if (from < 0 || more < 2 * (size_t)PART_BYTES) return;
+    struct file_part parts = { source->fd, text->text + text->bytes, from, more, &failed };
+    io_for_each_by(job->base.threads, (int)((more + PART_BYTES - 1) / PART_BYTES), read_part,
+                   &parts);
+    if (failed || lseek(source->fd, from + (off_t)more, SEEK_SET) < 0) return;
+    text->bytes += more;
+}
+
 static int read_source(struct sort_job *job, struct io_source *source, struct sort_text *text)
 {
     struct io_error error;
     const size_t begin = text->bytes;
     size_t want = source->size ? (size_t)source->size + 1 : 1 << 16;
-    for (;;) {
-        if (want > IO_BLOCK && !source->size) want = IO_BLOCK;
-        int code = reserve(text, source->name, want);
-        if (code != EXIT_DONE) return code;
+    int code = reserve(text, source->name, want);
+    while (code == EXIT_DONE) {
         size_t room = text->room - text->bytes, got;
         if (room > IO_BLOCK) room = IO_BLOCK;
+        if (source->ahead_bytes && room > source->ahead_bytes) room = source->ahead_bytes;
         io_status status = io_read(source, text->text + text->bytes, room, &got, &error);
         if (status != IO_OK) return cli_fail_io(status, &error);
         text->bytes += got;
         job->base.progress.io.tick(job->base.progress.io.user, text->bytes - begin, source->size);
         if (got < room) break;
+        if (source->size > text->bytes - begin)
+            read_parts(job, source, text, (size_t)source->size - (text->bytes - begin));
         want = text->room - text->bytes ? 1 : text->bytes / 2 + IO_LOOK;
+        code = reserve(text, source->name, want);
     }
+    if (code != EXIT_DONE) return code;
     /* A missing terminator is added. */
     const char end = lines_terminator(text->order);
     if (text->bytes > begin && text->text[text->bytes - 1] != end) text->text[text->bytes++] = end;
     return EXIT_DONE;
 }
 
-/* The head of the first input stays; that of others is removed, and must be the same. */
+static size_t mark_of(const char *head, size_t bytes)
+{
+    return bytes >= 3 && memcmp(head, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
+}
+
+int sort_same_head(const struct sort_text *text, const char *name, const char *head, size_t bytes)
+{
+    const size_t mark = mark_of(head, bytes), own = mark_of(text->text, text->head);
+    const char *a = head + mark, *b = text->text + own;
+    const size_t n = bytes - mark, m = text->head - own;
+    if (n == m && memcmp(a, b, n) == 0) return EXIT_DONE;
+    return cli_fail(EXIT_BAD, "%s: the header is \"%.*s\", but that of %s is \"%.*s\"", name,
+                    (int)lines_body(text->order, a, n), a, sort_name(text, 0),
+                    (int)lines_body(text->order, b, m), b);
+}
+
+/* The head of the first input stays; that of others is removed. */
 static int take_head(struct sort_text *text, const char *name, size_t begin, bool first)
 {
     bool whole;
@@ -230,16 +297,10 @@ static int take_head(struct sort_text *text, const char *name, size_t begin, boo
         text->head = head;
         return EXIT_DONE;
     }
-    const size_t mark = head >= 3 && memcmp(at, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
-    const size_t own = text->head >= 3 && memcmp(text->text, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
-    if (head - mark != text->head - own || memcmp(at + mark, text->text + own, head - mark) != 0)
-        return cli_fail(
-            EXIT_BAD, "%s: the header is \"%.*s\", but that of %s is \"%.*s\"", name,
-            (int)lines_body(text->order, at + mark, head - mark), at + mark, sort_name(text, 0),
-            (int)lines_body(text->order, text->text + own, text->head - own), text->text + own);
+    const int code = sort_same_head(text, name, at, head);
     memmove(at, at + head, bytes - head);
     text->bytes -= head;
-    return EXIT_DONE;
+    return code;
 }
 
 static int open_text(struct io_source *source, const char *name)
@@ -261,7 +322,7 @@ int sort_bind(struct sort_text *text, const char *head, size_t bytes)
 {
     char error[LINES_ERROR];
     if (!lines_has_names(text->order)) return EXIT_DONE;
-    const size_t mark = bytes >= 3 && memcmp(head, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
+    const size_t mark = mark_of(head, bytes);
     const size_t body = lines_body(text->order, head + mark, bytes - mark);
     if (lines_bind(text->order, head + mark, body, error)) return EXIT_DONE;
     return cli_fail(EXIT_BAD, "%s: %s", sort_name(text, 0), error);

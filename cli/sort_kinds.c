@@ -336,7 +336,7 @@ static enum text_kind line_kind(const char *at, const char *end)
     return TEXT_DECIMAL;
 }
 
-/* Looks at the lines until one is not a number.  The text of a stream is judged by its begin. */
+/* Reads the lines until one is not a number.  The text of a stream is judged by its begin. */
 static int judge(struct sort_files *files, enum text_kind *kind)
 {
     const struct files_input *input = &files->inputs[0];
@@ -420,7 +420,7 @@ static int choose(struct sort_files *files, bool *usable)
         if (status != IO_OK) return cli_fail_io(status, &error);
     }
     if (format != IO_TEXT) return use_numbers(files, format, dtype, &hints, usable);
-    /* Only a whole text tells whether all of its lines are numbers. */
+    /* Only a whole text shows whether all of its lines are numbers. */
     *usable = files->inputs[0].fd >= 0 && files->text->order != NULL;
     return *usable ? use_any_text(files) : EXIT_DONE;
 }

@@ -5,28 +5,60 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "io/threads.h"
 #include "sort.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { OUT_BYTES = 4 << 20 };
+enum { OUT_BYTES = 2 << 20 };
+
+/* Two blocks of the output: one is written while the next one is gathered. */
+struct writer {
+    const struct lines_sorted *sorted;
+    struct lines_cursor cursor;
+    struct io_output *output;
+    struct io_error *error;
+    io_status status;
+    char *blocks[2];
+    size_t bytes[2];
+    int now; /* the block that is written; the other one is gathered */
+    int threads;
+};
+
+static void write_or_gather(void *arg, int i)
+{
+    struct writer *w = arg;
+    if (i == 0)
+        w->status = io_write(w->output, w->blocks[w->now], w->bytes[w->now], w->error);
+    else
+        w->bytes[!w->now] = lines_gather(w->sorted, &w->cursor, w->blocks[!w->now], OUT_BYTES,
+                                         w->threads > 2 ? w->threads - 1 : 1);
+}
+
+static io_status write_blocks(struct writer *w)
+{
+    w->bytes[0] = lines_gather(w->sorted, &w->cursor, w->blocks[0], OUT_BYTES, w->threads);
+    for (; w->status == IO_OK && w->bytes[w->now]; w->now = !w->now)
+        io_for_each_by(w->threads, 2, write_or_gather, w);
+    return w->status;
+}
 
 static int write_sorted(const struct sort_job *job, const struct sort_text *text,
                         const struct lines_sorted *sorted, struct io_output *output,
                         io_status *status, struct io_error *error)
 {
-    struct lines_cursor cursor = { 0 };
-    const size_t room = sorted->out_bytes < OUT_BYTES ? (size_t)sorted->out_bytes : OUT_BYTES;
-    char *block = malloc(room + 1);
-    if (!block) return job_no_memory(&job->base, room, "the output");
+    char *blocks = malloc(2 * OUT_BYTES);
+    if (!blocks) return job_no_memory(&job->base, 2 * OUT_BYTES, "the output");
+    struct writer w = { .sorted = sorted,
+                        .output = output,
+                        .error = error,
+                        .blocks = { blocks, blocks + OUT_BYTES },
+                        .threads = job->base.threads };
     output->total_bytes = text->head + sorted->out_bytes;
     *status = io_write(output, text->text, text->head, error);
-    while (*status == IO_OK && cursor.at < sorted->out_bytes) {
-        const size_t n = lines_gather(sorted, &cursor, block, room, job->base.threads);
-        *status = io_write(output, block, n, error);
-    }
-    free(block);
+    if (*status == IO_OK) *status = write_blocks(&w);
+    free(blocks);
     return EXIT_DONE;
 }
 

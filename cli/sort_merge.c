@@ -84,9 +84,14 @@ static int take_head(struct sort_text *text, struct run *r, struct io_output *ou
         if (r->end) break;
     }
     r->at = head;
-    if (r->number) return EXIT_DONE;
+    if (r->number)
+        return r->bytes ? sort_same_head(text, r->source.name, r->block, head) : EXIT_DONE;
     const int code = sort_bind(text, r->block, head);
     if (code != EXIT_DONE) return code;
+    text->text = malloc(head + 1);
+    if (!text->text) return cli_fail(EXIT_MEMORY, "%s: out of memory", r->source.name);
+    memcpy(text->text, r->block, head);
+    text->head = text->bytes = head;
     const io_status status = io_write(output, r->block, head, &error);
     return status == IO_OK ? EXIT_DONE : cli_fail_io(status, &error);
 }

@@ -65,7 +65,7 @@ static uint64_t piece_bytes(const struct pass *pass, const struct unit *unit, ui
     return row[unit->last] - row[unit->first];
 }
 
-/* A large bin of equal records is copied in parts; with unique, its first record suffices. */
+/* A large bin of equal records becomes several units; with unique, its first record suffices. */
 static bool copy_unit(struct pass *pass, struct unit *unit)
 {
     const uint64_t blocks = pass->index->blocks;

@@ -46,12 +46,12 @@ struct files_kind {
     bool whole_prefix;   /* records with equal prefixes are equal */
     bool in_place;       /* sort() leaves its result in block->in */
     const void *state;
-    /* Of numbers of 8 or 16 bits that are sorted by all their bits, so that counting them suffices;
+    /* The rank of numbers of 8 or 16 bits that are sorted by all bits, so that counts suffice;
      * otherwise NULL. */
     const struct files_rank *rank;
 
     /*
-     * Looks at up to most records from bytes[0 .. n-1], which are whole records.  Stores the length
+     * Reads up to most records from bytes[0 .. n-1], which are whole records.  Stores the length
      * of each in lengths, and its prefix in prefixes, unless NULL: a number whose order is that of
      * the records, as far as it differs.  Returns the number of records.
      */
@@ -63,7 +63,7 @@ struct files_kind {
     /* Whether unique keeps only one of the two.  NULL: records that compare equal. */
     bool (*same)(const struct files_kind *kind, const unsigned char *a, size_t a_bytes,
                  const unsigned char *b, size_t b_bytes);
-    /* Of records that differ in length: the first begin of a record at or after at, given that one
+    /* For records that differ in length: the first begin of a record at or after at, given that one
      * begins at from; n if there is none.  The end of the last whole record in n bytes.  The number
      * of records. */
     size_t (*boundary)(const struct files_kind *kind, const unsigned char *bytes, size_t n,

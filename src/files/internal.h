@@ -244,7 +244,7 @@ struct files_reader {
 };
 void files_reader_open(struct files_reader *reader, struct files_run *run,
                        const struct files_extents *extents);
-/* Begins to fill buffer, whose first have bytes are there. */
+/* Begins to fill buffer, which already contains have bytes. */
 void files_reader_begin(struct files_reader *reader, unsigned char *buffer, size_t room,
                         size_t have);
 /* Waits.  *bytes receives the bytes in the buffer, *whole those of whole records; 0: the end. */
@@ -255,7 +255,7 @@ io_status files_distribute(struct files_run *run, const struct files_plan *plan,
                            struct files_space *space, struct files_index *index);
 /* Sorts inputs of which one is a stream: spool.c */
 io_status files_sort_stream(struct files_run *run);
-/* Reads the inputs one after the other: stream.c.  The first have bytes of to are there.  *got
+/* Reads the inputs one after the other: stream.c.  The buffer to already contains have bytes.  *got
  * receives the bytes in to, which are less than want only at the end. */
 struct files_stream {
     struct files_run *run;

@@ -44,7 +44,7 @@ static uint64_t read_entry(const char *path, const char *word)
 
 /* ---- The cgroup ---- */
 
-static uint64_t least(uint64_t a, uint64_t b)
+static uint64_t minimum(uint64_t a, uint64_t b)
 {
     return a < b ? a : b;
 }
@@ -61,11 +61,11 @@ static uint64_t group_leaves(const char *folder, bool second)
     if (!read_number(path, &used)) used = 0;
     snprintf(path, sizeof path, "%s/memory.stat", folder);
     const uint64_t cached = read_entry(path, second ? "inactive_file " : "total_inactive_file ");
-    used -= least(cached, used);
+    used -= minimum(cached, used);
     return limit > used ? limit - used : 0;
 }
 
-/* The least of the group of this process and all groups that contain it. */
+/* The minimum of the group of this process and all groups that contain it. */
 static uint64_t groups_leave(const char *root, char *group, bool second)
 {
     char folder[512];
@@ -73,7 +73,7 @@ static uint64_t groups_leave(const char *root, char *group, bool second)
     group[strcspn(group, "\n")] = 0;
     for (;;) {
         snprintf(folder, sizeof folder, "%s%s", root, group);
-        left = least(left, group_leaves(folder, second));
+        left = minimum(left, group_leaves(folder, second));
         char *slash = strrchr(group, '/');
         if (!slash || !group[1]) return left;
         *slash = 0; /* the parent */
@@ -89,9 +89,9 @@ static uint64_t cgroup_leaves(void)
     while (fgets(line, sizeof line, file)) {
         char *group = strstr(line, ":memory:");
         if (strncmp(line, "0::", 3) == 0)
-            left = least(left, groups_leave("/sys/fs/cgroup", line + 3, true));
+            left = minimum(left, groups_leave("/sys/fs/cgroup", line + 3, true));
         else if (group)
-            left = least(left, groups_leave("/sys/fs/cgroup/memory", group + 8, false));
+            left = minimum(left, groups_leave("/sys/fs/cgroup/memory", group + 8, false));
     }
     fclose(file);
     return left;
@@ -102,10 +102,10 @@ uint64_t files_memory(void)
     struct rlimit limit;
     uint64_t left = 1024 * read_entry("/proc/meminfo", "MemAvailable:");
     if (!left) left = io_machine_bytes() / 2;
-    left = least(left, cgroup_leaves());
+    left = minimum(left, cgroup_leaves());
     if (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY) {
         const uint64_t used = 1024 * read_entry("/proc/self/status", "VmSize:");
-        left = least(left, limit.rlim_cur > used ? limit.rlim_cur - used : 0);
+        left = minimum(left, limit.rlim_cur > used ? limit.rlim_cur - used : 0);
     }
     return left / 4 * 3;
 }

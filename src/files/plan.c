@@ -25,7 +25,7 @@ static uint64_t records_of(uint64_t bytes, double record_bytes)
     return (uint64_t)((double)bytes / record_bytes) + 1;
 }
 
-/* Of this much or less: the algorithm for fewer records may need more. */
+/* The maximum for this much or less: the algorithm for fewer records may need more. */
 static uint64_t work_of(const struct files_kind *kind, uint64_t bytes, double record_bytes)
 {
     uint64_t most = 0;
@@ -52,7 +52,7 @@ static uint64_t largest_bin(const struct files_kind *kind, uint64_t limit, doubl
     return low * SMALLEST;
 }
 
-/* Bytes of ids per byte of a block.  Of records that differ in length, the ids of those beyond this
+/* Bytes of ids per byte of a block.  If records differ in length, the ids of those beyond this
  * limit are determined twice. */
 static double ids_share(const struct files_kind *kind)
 {
@@ -69,7 +69,7 @@ static void plan_blocks(const struct files_sort *sort, struct files_plan *plan, 
     if (most < LARGE_BLOCK) most = LARGE_BLOCK;
     if (block > most) block = most;
     if (block > (uint64_t)1 << 30) block = (uint64_t)1 << 30;
-    /* A bin of equal records is copied in parts of whole pieces, each with some slack. */
+    /* A unit of a large bin of equal records has whole pieces, each with some slack. */
     const uint64_t part = plan->bin_bytes / 8 * 7 / SMALLEST * SMALLEST;
     if (block > part) block = part;
     plan->block_bytes = block;

@@ -4,7 +4,7 @@
  *     ends within the budget   sorted in memory
  *     otherwise                read block i + 1  |  sort block i  |  write block i - 1,
  *                              then the bins are chosen from a sample of all blocks, the fences of
- *                              each block tell where its bins begin, and the second pass follows
+ *                              each block show where its bins begin, and the second pass follows
  *
  * SPDX-License-Identifier: Apache-2.0
  */

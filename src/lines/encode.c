@@ -8,17 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Appends bytes as they are. */
-static void put_raw(struct sink *s, const char *at, size_t n)
-{
-    const size_t end = s->skip + s->room;
-    size_t from = s->n < s->skip ? s->skip - s->n : 0;
-    size_t to = s->n < end ? end - s->n : 0;
-    if (to > n) to = n;
-    for (size_t i = from; i < to; i++) s->to[s->n + i - s->skip] = (unsigned char)at[i] ^ s->flip;
-    s->n += n;
-}
-
 /* Whether a byte of the word is 0 or 1. */
 static bool has_small_byte(uint64_t word)
 {
@@ -97,22 +86,22 @@ static void put_copied_number(struct sink *s, enum kind kind, struct reader read
 static void put_key(const struct lines_order *order, const struct key *key, const char *record,
                     size_t bytes, struct sink *s)
 {
-    const struct span span = lines_span_of(order, key, record, bytes);
-    const struct reader reader = lines_reader(key, span);
-    const bool plain = !span.quoted && !reader.map;
+    const struct span span = key->all ? (struct span){ record, record + bytes, false, false }
+                                      : lines_span_of(order, key, record, bytes);
+    const bool plain = !span.quoted && !key->filtered;
     s->flip = key->reverse ? 0xff : 0;
     if (key->kind == KIND_BYTES && plain)
         put_ended(s, span.at, (size_t)(span.end - span.at));
     else if (key->kind == KIND_BYTES)
-        put_filtered(s, reader);
+        put_filtered(s, lines_reader(key, span));
     else if (key->kind == KIND_VERSION)
-        lines_put_version(s, reader);
+        lines_put_version(s, lines_reader(key, span));
     else if (key->kind == KIND_RANDOM)
-        lines_put_random(s, reader, order->seed);
+        lines_put_random(s, lines_reader(key, span), order->seed);
     else if (plain)
         put_number(s, key->kind, span.at, span.end);
     else
-        put_copied_number(s, key->kind, reader);
+        put_copied_number(s, key->kind, lines_reader(key, span));
     s->flip = 0;
 }
 
@@ -122,7 +111,7 @@ void lines_encode(const struct lines_order *order, const char *record, size_t by
     if (order->direct) {
         size_t n;
         const char *at = lines_direct(order, record, bytes, &n);
-        put_raw(sink, at, n);
+        sink_put_all(sink, at, n);
         return;
     }
     for (int i = 0; i < order->n_keys && !sink_full(sink); i++)
@@ -133,7 +122,7 @@ void lines_encode(const struct lines_order *order, const char *record, size_t by
         put_ended(sink, record, bytes);
         sink->flip = 0;
     } else {
-        put_raw(sink, record, bytes);
+        sink_put_all(sink, record, bytes);
     }
 }
 
@@ -187,7 +176,8 @@ uint64_t lines_load_word(const unsigned char *at, size_t left)
     return big_endian(window);
 }
 
-uint64_t lines_word(const struct lines_order *order, const char *record, size_t bytes, size_t depth)
+uint64_t lines_word(const struct lines_order *order, const char *record, size_t bytes, size_t depth,
+                    const char *limit)
 {
     if (order->direct) {
         size_t n;
@@ -195,7 +185,7 @@ uint64_t lines_word(const struct lines_order *order, const char *record, size_t 
         return depth < n ? lines_load_word((const unsigned char *)at + depth, n - depth) : 0;
     }
     unsigned char window[8] = { 0 };
-    struct sink sink = { .to = window, .skip = depth, .room = sizeof window };
+    struct sink sink = { .to = window, .skip = depth, .room = sizeof window, .limit = limit };
     lines_encode(order, record, bytes, order->resort, &sink);
     const size_t left = sink.n > depth ? sink.n - depth : 0;
     window[WORD_BYTES] = (unsigned char)(left < WORD_MORE ? left : WORD_MORE);

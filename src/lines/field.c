@@ -19,13 +19,32 @@ static const char *skip_blanks(const char *at, const char *end)
     return at;
 }
 
+/* A word whose lowest byte of 0x80 is at the first byte of text that is the character. */
+static uint64_t find_byte(uint64_t text, unsigned char c)
+{
+    const uint64_t ones = 0x0101010101010101, high = 0x8080808080808080, x = text ^ ones * c;
+    return (x - ones) & ~x & high;
+}
+
+/* The first blank of [at, end), or end. */
+static const char *find_blank(const char *at, const char *end)
+{
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+    for (; end - at >= 8; at += 8) {
+        uint64_t text;
+        memcpy(&text, at, sizeof text);
+        const uint64_t found = find_byte(text, ' ') | find_byte(text, '\t') | find_byte(text, '\n');
+        if (found) return at + __builtin_ctzll(found) / 8;
+    }
+#endif
+    while (at < end && !is_blank(*at)) at++;
+    return at;
+}
+
 /* Skips n fields that blanks separate. */
 static const char *skip_fields(const char *at, const char *end, size_t n)
 {
-    while (at < end && n--) {
-        at = skip_blanks(at, end);
-        while (at < end && !is_blank(*at)) at++;
-    }
+    while (at < end && n--) at = find_blank(skip_blanks(at, end), end);
     return at;
 }
 
@@ -44,10 +63,11 @@ static const char *advance(const char *at, const char *end, size_t n)
     return n < (size_t)(end - at) ? at + n : end;
 }
 
+/* at is the beginning of field from, which is not after the last field. */
 static const char *find_last(const struct lines_order *order, const struct key *key, const char *at,
-                             const char *end)
+                             const char *end, size_t from)
 {
-    const size_t fields = key->last_field;
+    const size_t fields = key->last_field - from;
     const bool blanks = order->delimiter == LINES_BLANKS;
     if (key->last_char == 0) { /* all of the field, without its delimiter */
         if (blanks) return skip_fields(at, end, fields + 1);
@@ -69,9 +89,13 @@ static struct span plain_span(const struct lines_order *order, const struct key 
         span.at = order->delimiter == LINES_BLANKS
                       ? skip_fields(record, end, key->first_field)
                       : skip_delimited(record, end, key->first_field, (char)order->delimiter);
+    if (key->last_field != SIZE_MAX) {
+        const bool after = key->last_field >= key->first_field;
+        span.end =
+            find_last(order, key, after ? span.at : record, end, after ? key->first_field : 0);
+    }
     if (key->skip_start) span.at = skip_blanks(span.at, end);
     if (key->first_char) span.at = advance(span.at, end, key->first_char);
-    if (key->last_field != SIZE_MAX) span.end = find_last(order, key, record, end);
     if (span.end < span.at) span.end = span.at;
     return span;
 }

@@ -137,6 +137,9 @@ size_t lines_unsorted(const struct lines_order *order, const char *before, size_
  * the block itself: records, keys, and the workspace of the library. */
 uint64_t lines_memory(const struct lines_order *order, size_t bytes, uint64_t n);
 
+/* Memory for a block or for arrays, freed with free(): in huge pages if it is large. */
+void *lines_allocate(size_t bytes);
+
 struct lines_sorted {
     const char *text; /* the block, which the caller owns and keeps until lines_free() */
     size_t bytes;

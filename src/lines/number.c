@@ -11,6 +11,8 @@
  */
 #include "lines/order.h"
 
+enum { FEW_DIGITS = 40 };
+
 static bool is_digit(char c)
 {
     return c >= '0' && c <= '9';
@@ -37,6 +39,7 @@ static struct decimal parse(const char *at, const char *end)
     while (at < end && is_digit(*at)) at++;
     d.integer_digits = (size_t)(at - d.integer);
     d.digits = at > first;
+    d.fraction = at;
     if (at < end && *at == '.') {
         const char *last = ++at;
         d.fraction = at;
@@ -67,15 +70,24 @@ static void put_class(struct sink *s, size_t integer_digits)
     while (bytes--) sink_put(s, (unsigned char)((uint64_t)integer_digits >> 8 * bytes));
 }
 
-static void put_decimal(struct sink *s, const struct decimal *d)
+/* Two digits per byte, without bytes at the end that stand for zeros; a byte of 0 ends them. */
+static void put_few_digits(struct sink *s, const struct decimal *d)
 {
-    const unsigned char flip = s->flip;
-    if (is_zero(d)) {
-        sink_put(s, 0x80);
-        return;
-    }
-    if (d->negative) s->flip ^= 0xff;
-    put_class(s, d->integer_digits);
+    unsigned char digits[FEW_DIGITS + 1] = { 0 }, bytes[FEW_DIGITS / 2 + 1];
+    const size_t n = d->integer_digits + d->fraction_digits;
+    size_t used = 0;
+    for (size_t i = 0; i < d->integer_digits; i++) digits[i] = (unsigned char)(d->integer[i] - '0');
+    for (size_t i = 0; i < d->fraction_digits; i++)
+        digits[d->integer_digits + i] = (unsigned char)(d->fraction[i] - '0');
+    for (size_t i = 0; i < n; i += 2)
+        bytes[used++] = (unsigned char)(1 + 10 * digits[i] + digits[i + 1]);
+    while (bytes[used - 1] == 1) used--;
+    bytes[used++] = 0;
+    sink_put_all(s, (const char *)bytes, used);
+}
+
+static void put_many_digits(struct sink *s, const struct decimal *d)
+{
     size_t integer = d->integer_digits;
     if (!d->fraction_digits)
         while (d->integer[integer - 1] == '0') integer--;
@@ -95,6 +107,21 @@ static void put_decimal(struct sink *s, const struct decimal *d)
     }
     if (high >= 0) sink_put(s, (unsigned char)(1 + 10 * high));
     sink_put(s, 0);
+}
+
+static void put_decimal(struct sink *s, const struct decimal *d)
+{
+    const unsigned char flip = s->flip;
+    if (is_zero(d)) {
+        sink_put(s, 0x80);
+        return;
+    }
+    if (d->negative) s->flip ^= 0xff;
+    put_class(s, d->integer_digits);
+    if (d->integer_digits <= FEW_DIGITS / 2 && d->fraction_digits <= FEW_DIGITS / 2)
+        put_few_digits(s, d);
+    else
+        put_many_digits(s, d);
     s->flip = flip;
 }
 
@@ -104,9 +131,80 @@ static const char *skip_blanks(const char *at, const char *end)
     return at;
 }
 
+/* ---- Integers of at most 15 digits, eight characters at a time ---- */
+
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+
+/* The digits at the beginning of a word as numbers, zeros after them; *n: how many. */
+static uint64_t digits_of(const char *at, size_t most, size_t *n)
+{
+    const uint64_t high = 0x8080808080808080;
+    uint64_t text;
+    memcpy(&text, at, sizeof text);
+    text ^= 0x3030303030303030; /* digits become 0 to 9 */
+    const uint64_t other = ((text + 0x7676767676767676) | text) & high;
+    *n = other ? (size_t)__builtin_ctzll(other) / 8 : 8;
+    if (*n > most) *n = most;
+    return *n == 8 ? text : text & (((uint64_t)1 << 8 * *n) - 1);
+}
+
+/* Four pairs of digits as bytes. */
+static uint64_t pairs_of(uint64_t digits)
+{
+    uint64_t pairs = (10 * digits + (digits >> 8)) & 0x00ff00ff00ff00ff;
+    pairs = (pairs | pairs >> 8) & 0x0000ffff0000ffff;
+    return (pairs | pairs >> 16) & 0xffffffff;
+}
+
+/* Returns false for another number, for which nothing is appended. */
+static bool put_short(struct sink *s, const char *at, const char *end)
+{
+    const bool negative = at < end && *at == '-';
+    at += negative;
+    if (at >= end || *at <= '0' || *at > '9' || s->limit - at < 16) return false;
+    const size_t most = (size_t)(end - at);
+    size_t n, more = 0;
+    uint64_t pairs = pairs_of(digits_of(at, most, &n));
+    if (n == 8) pairs |= pairs_of(digits_of(at + 8, most - 8, &more)) << 32;
+    n += more;
+    if (more == 8 || (n < most && at[n] == '.')) return false;
+    const size_t used =
+        (size_t)(71 - __builtin_clzll(pairs)) / 8; /* up to the last that is not 0 */
+    pairs += 0x0101010101010101 >> (64 - 8 * used);
+    const uint64_t flip = (s->flip != 0) != negative ? UINT64_MAX : 0;
+    const uint64_t kept = used < 6 ? ((uint64_t)1 << 8 * (used + 2)) - 1 : UINT64_MAX;
+    const uint64_t first = (((0x80 + 1 + n) | pairs << 8) ^ flip) & kept;
+    const unsigned char last[2] = { (unsigned char)((pairs >> 56) ^ flip), (unsigned char)flip };
+    char bytes[10];
+    memcpy(bytes, &first, sizeof first);
+    memcpy(bytes + sizeof first, last, sizeof last);
+    const unsigned char before = s->flip;
+    s->flip = 0;
+    if (used <= 6 && s->n >= s->skip && s->n - s->skip + sizeof first <= s->room) {
+        memcpy(s->to + (s->n - s->skip), bytes, sizeof first); /* 0 after the end */
+        s->n += used + 2;
+    } else {
+        sink_put_all(s, bytes, used + 2);
+    }
+    s->flip = before;
+    return true;
+}
+
+#else
+
+static bool put_short(struct sink *s, const char *at, const char *end)
+{
+    (void)s, (void)at, (void)end;
+    return false;
+}
+
+#endif
+
 void lines_put_number(struct sink *sink, const char *at, const char *end)
 {
-    const struct decimal d = parse(skip_blanks(at, end), end);
+    at = skip_blanks(at, end);
+    if (sink->limit && put_short(sink, at, end)) return;
+    const struct decimal d = parse(at, end);
     put_decimal(sink, &d);
 }
 

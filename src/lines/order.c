@@ -90,10 +90,13 @@ static void simplify(struct lines_order *order, const struct lines_words *words)
         order->keys[0] =
             (struct key){ .last_field = SIZE_MAX, .reverse = order->reversed, .keep_quotes = true };
     }
-    for (int i = 0; i < order->n_keys; i++) make_map(&order->keys[i]);
+    for (int i = 0; i < order->n_keys; i++) {
+        struct key *key = &order->keys[i];
+        make_map(key);
+        key->all = is_whole(key) && (!order->csv || key->keep_quotes);
+    }
     const struct key *last = &order->keys[order->n_keys - 1], *first = &order->keys[0];
-    const bool bytes = last->kind == KIND_BYTES && !last->filtered && is_whole(last) &&
-                       (!order->csv || last->keep_quotes);
+    const bool bytes = last->kind == KIND_BYTES && !last->filtered && last->all;
     /* After the whole record as a key, equal keys are equal records. */
     if (bytes) order->resort = false;
     order->whole = order->n_keys == 1 && bytes && !first->reverse;

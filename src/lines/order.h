@@ -8,6 +8,8 @@
 
 #include "lines/lines.h"
 
+#include <string.h>
+
 /* What a key compares. */
 enum kind {
     KIND_BYTES = 0,
@@ -25,6 +27,7 @@ struct key {
     bool fold;                      /* f */
     bool dictionary, printing;      /* d, i; d has precedence */
     bool skip_start, skip_end;      /* b, for each end */
+    bool all;                       /* the record as it is, without its terminator */
     bool filtered;                  /* fold, dictionary or printing: map applies */
     size_t first_field, first_char; /* from 0 */
     size_t last_field;              /* from 0; SIZE_MAX: the end of the record */
@@ -97,6 +100,7 @@ struct sink {
     size_t n;     /* bytes of the stream so far */
     bool measure; /* the length is wanted; otherwise encoders may stop when the room is full */
     unsigned char flip; /* 0xff: complement */
+    const char *limit;  /* the end of the memory that can be read after a record; NULL: its end */
 };
 
 static inline bool sink_full(const struct sink *s)
@@ -108,6 +112,23 @@ static inline void sink_put(struct sink *s, unsigned char byte)
 {
     if (s->n - s->skip < s->room) s->to[s->n - s->skip] = byte ^ s->flip; /* wraps before skip */
     s->n++;
+}
+
+/* Appends n bytes. */
+static inline void sink_put_all(struct sink *s, const char *at, size_t n)
+{
+    const size_t end = s->skip + s->room;
+    const size_t from = s->n < s->skip ? s->skip - s->n : 0;
+    size_t to = s->n < end ? end - s->n : 0;
+    if (to > n) to = n;
+    if (from < to) {
+        unsigned char *out = s->to + (s->n + from - s->skip);
+        if (s->flip)
+            for (size_t i = from; i < to; i++) *out++ = (unsigned char)at[i] ^ 0xff;
+        else
+            memcpy(out, at + from, to - from);
+    }
+    s->n += n;
 }
 
 /* Encoders of numbers and versions: number.c, general.c, version.c, random.c. */
@@ -129,8 +150,8 @@ void lines_encode(const struct lines_order *order, const char *record, size_t by
 
 /* Bytes [depth, depth + 7) of the full key as a big-endian number with, in the lowest byte, the
  * number of bytes that follow depth, at most 8.  Equal words of 0 to 7 are equal full keys. */
-uint64_t lines_word(const struct lines_order *order, const char *record, size_t bytes,
-                    size_t depth);
+uint64_t lines_word(const struct lines_order *order, const char *record, size_t bytes, size_t depth,
+                    const char *limit);
 enum { WORD_BYTES = 7, WORD_MORE = 8 };
 /* The word of left bytes at at. */
 uint64_t lines_load_word(const unsigned char *at, size_t left);

@@ -12,6 +12,9 @@
 
 #include <stdlib.h>
 #include <string.h>
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
 
 enum { CHUNK_BYTES = 1 << 18 };
 
@@ -134,6 +137,27 @@ static void count_ends(void *arg, int i)
                             : count_byte(s->text + from, to - from, s->order->terminator);
 }
 
+/* Stores the ends in whole blocks of 64 bytes; returns where it stops. */
+static const char *store_ends(const struct split *s, const char *p, const char *end, uint64_t *at)
+{
+#ifdef __SSE2__
+    const __m128i byte = _mm_set1_epi8(s->order->terminator);
+    for (; end - p >= 64; p += 64) {
+        uint64_t ends = 0;
+        for (int i = 0; i < 4; i++) {
+            const __m128i text = _mm_loadu_si128((const __m128i *)(const void *)(p + 16 * i));
+            ends |= (uint64_t)(uint32_t)_mm_movemask_epi8(_mm_cmpeq_epi8(text, byte)) << 16 * i;
+        }
+        for (; ends; ends &= ends - 1)
+            store_uint(s->begins, s->begin_bytes, ++*at,
+                       (uint64_t)(p - s->text) + (uint64_t)__builtin_ctzll(ends) + 1);
+    }
+#else
+    (void)s, (void)end, (void)at;
+#endif
+    return p;
+}
+
 static void store_begins(void *arg, int i)
 {
     struct split *s = arg;
@@ -145,6 +169,7 @@ static void store_begins(void *arg, int i)
         return;
     }
     const char *p = s->text + from, *end = s->text + to;
+    p = store_ends(s, p, end, &at);
     while (p < end && (p = memchr(p, s->order->terminator, (size_t)(end - p)))) {
         p++;
         store_uint(s->begins, s->begin_bytes, ++at, (uint64_t)(p - s->text));
@@ -230,7 +255,8 @@ uint64_t lines_split(const struct lines_order *order, const char *text, size_t b
     if (n == UINT64_MAX) return n;
     const bool ended = is_ended(&s);
     const uint64_t records = n + (bytes && !ended);
-    s.begins = records < PTRDIFF_MAX / 8 ? malloc((size_t)(records + 1) * s.begin_bytes) : NULL;
+    s.begins =
+        records < PTRDIFF_MAX / 8 ? lines_allocate((size_t)(records + 1) * s.begin_bytes) : NULL;
     if (s.begins) {
         store_uint(s.begins, s.begin_bytes, 0, 0);
         io_for_each_by(threads, (int)s.n_chunks, store_begins, &s);

@@ -63,7 +63,10 @@ static void number_chunk(void *arg, int i)
     for (; from < to; from++) store_uint(w->block.index, w->block.index_bytes, from, from);
 }
 
-static void prefetch(const struct block *b, uint64_t i, uint64_t end)
+/* gcc removes calls of a function that only prefetches, because it has no result. */
+#define INLINE static inline __attribute__((always_inline))
+
+INLINE void prefetch(const struct block *b, uint64_t i, uint64_t end)
 {
     enum { BEGINS_AHEAD = 32, TEXT_AHEAD = 16 };
     if (i + BEGINS_AHEAD < end)
@@ -136,7 +139,7 @@ static void sort_one_tie(struct work *w, uint64_t from, uint64_t n)
 }
 
 /* Loads the records of ties, so that their misses of the cache overlap. */
-static void prefetch_ties(const struct block *b, uint64_t from, uint64_t to, size_t depth)
+INLINE void prefetch_ties(const struct block *b, uint64_t from, uint64_t to, size_t depth)
 {
     for (uint64_t i = from; i < to; i++)
         __builtin_prefetch((const char *)b->begins +
@@ -240,7 +243,7 @@ uint64_t lines_memory(const struct lines_order *order, size_t bytes, uint64_t n)
     size_t workspace = 0;
     ech_sort_options options = { .size = sizeof options };
     ech_sort_workspace("cpu", (size_t)n, ECH_U64, index_bytes, &options, &workspace);
-    enum { FIXED = 1 << 20 };
+    enum { FIXED = 8 << 20 }; /* also for arrays that end within a huge page */
     const uint64_t most = n < LARGE ? n : LARGE, threads = (uint64_t)io_threads();
     return n * (8 + index_bytes + begin_bytes + (order->unique ? 1 : 0)) + n / 8 + workspace +
            threads * lines_tie_bytes(order, (size_t)most) + bytes / 1024 + FIXED;
@@ -261,8 +264,8 @@ static bool allocate(struct work *w, struct lines_sorted *sorted)
 {
     struct block *b = &w->block;
     const size_t n = (size_t)b->n;
-    b->index = sorted->index = malloc(n * b->index_bytes + 1);
-    b->words = malloc(n * sizeof *b->words + 1);
+    b->index = sorted->index = lines_allocate(n * b->index_bytes);
+    b->words = lines_allocate(n * sizeof *b->words);
     b->ties = calloc(n / 64 + 1, sizeof *b->ties);
     w->waiting = malloc((n / LARGE + 1) * sizeof *w->waiting);
     if (b->order->unique) b->drops = calloc(n + 1, 1);
@@ -272,7 +275,8 @@ static bool allocate(struct work *w, struct lines_sorted *sorted)
 ech_status lines_sort(ech_ctx *ctx, const struct lines_order *order, const char *text, size_t bytes,
                       int threads, struct lines_sorted *sorted, char error[LINES_ERROR])
 {
-    struct work w = { .block = { .order = order, .text = text, .threads = threads } };
+    struct work w = { .block = {
+                          .order = order, .text = text, .bytes = bytes, .threads = threads } };
     struct block *b = &w.block;
     *sorted =
         (struct lines_sorted){ .text = text, .bytes = bytes, .terminator = order->terminator };

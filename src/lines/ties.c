@@ -194,7 +194,9 @@ static void take_key(const struct tie *t, struct item *item, unsigned char *wind
         item->bytes = t->base < n ? n - t->base : 0;
         return;
     }
-    struct sink sink = { .to = window, .skip = t->base, .room = KEY_BYTES };
+    struct sink sink = {
+        .to = window, .skip = t->base, .room = KEY_BYTES, .limit = b->text + b->bytes
+    };
     lines_encode(b->order, text, bytes, b->order->resort, &sink);
     item->key = window;
     const size_t left = sink.n > t->base ? sink.n - t->base : 0;

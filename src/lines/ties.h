@@ -12,6 +12,7 @@
 struct block {
     const struct lines_order *order;
     const char *text;
+    size_t bytes;
     const void *begins; /* [n + 1] */
     void *index;        /* [n] positions in begins */
     uint64_t *words;    /* [n] the word of index[i] at the depth that was sorted last */
@@ -33,7 +34,7 @@ static inline uint64_t block_word(const struct block *b, uint64_t record, size_t
 {
     size_t bytes;
     const char *text = block_record(b, record, &bytes);
-    return lines_word(b->order, text, bytes, depth);
+    return lines_word(b->order, text, bytes, depth, b->text + b->bytes);
 }
 
 /* The number of first bytes, at least depth, in which the full keys of index[from .. to) agree with

@@ -1,4 +1,4 @@
-# Sorts of files that are larger than the memory budget, of which 16 MiB is the least.
+# Sorts of files that are larger than the memory budget, of which 16 MiB is the minimum.
 unset TMPDIR
 echelon gen uniform -N 4400k --type u32 -o a.u32
 echelon sort a.u32 -o want.u32

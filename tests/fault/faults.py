@@ -52,6 +52,9 @@ CASES = [
     ("scan sum a.npy -o out.npy", ["out.npy"]),
     ("hist a.npy --svg out.svg", ["out.svg"]),
     ("gen normal -N 5000 --type f64 -o out.npy", ["out.npy"]),
+    ("gen records -N 30000 --checksum -o out.raw", ["out.raw"]),
+    ("check sorted.raw -o out.sum --record 10", ["out.sum"]),
+    ("check --summaries a.sum --record 10", []),
     ("gf2 rank m.pbm", []),
     ("gf2 rref m.pbm -o out.pbm", ["out.pbm"]),
     ("gf2 inverse m.pbm -o out.npy", ["out.npy"]),
@@ -92,6 +95,12 @@ def make_inputs(folder):
             file.write(struct.pack("<%dI" % n, *(rng.randrange(2**32) for _ in range(n))))
     with open(folder + "/long.txt", "w") as file:
         file.writelines("%d line\n" % rng.randrange(2**40) for _ in range(200000))
+    with open(folder + "/sorted.raw", "wb") as file:
+        file.write(b"".join(struct.pack(">QH", i // 3, 0) for i in range(300000)))
+    with open(folder + "/a.sum", "wb") as file: # of two records
+        for number in 0, 0, 2, 1, 99:
+            file.write(struct.pack("<QQ", 0, number))
+        file.write(b"0123456789" * 2)
     with open(folder + "/a.txt", "w") as file:
         file.writelines("%d\n" % rng.randrange(100) for _ in range(300))
     with open(folder + "/table.csv", "w") as file:

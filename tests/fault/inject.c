@@ -220,6 +220,13 @@ EXPORT ssize_t __read_chk(int fd, void *to, size_t bytes, size_t size)
     return read(fd, to, bytes);
 }
 
+EXPORT ssize_t pread(int fd, void *to, size_t bytes, off_t offset)
+{
+    if (with(READ, EIO) || with(EINTR_ONCE, EINTR)) return -1;
+    if (bytes > 1 && fails(SHORT)) bytes = 1;
+    return syscall(SYS_pread64, fd, to, bytes, offset);
+}
+
 EXPORT size_t fread(void *to, size_t size, size_t n, FILE *file)
 {
     size_t (*read_file)(void *, size_t, size_t, FILE *) = NULL;
@@ -235,13 +242,6 @@ EXPORT ssize_t write(int fd, const void *from, size_t bytes)
     if (bytes > 1 && fails(SHORT)) bytes = 1;
     moment();
     return after(syscall(SYS_write, fd, from, bytes));
-}
-
-EXPORT ssize_t pread(int fd, void *to, size_t bytes, off_t offset)
-{
-    if (with(READ, EIO) || with(EINTR_ONCE, EINTR)) return -1;
-    if (bytes > 1 && fails(SHORT)) bytes = 1;
-    return syscall(SYS_pread64, fd, to, bytes, offset);
 }
 
 extern ssize_t __pread_chk(int fd, void *to, size_t bytes, off_t offset, size_t size);
