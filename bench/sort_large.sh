@@ -18,7 +18,8 @@ trap 'cd ..; rm -rf sort_large' EXIT
 gigabytes=${2-2}
 bytes=$((gigabytes * 1000000000))
 budget=${3-$((bytes / 10))}
-export TMPDIR=. LC_ALL=C ECHELON_DEVICE=cpu
+# Data of this size would remain in the page cache; larger files do not.
+export TMPDIR=. LC_ALL=C ECHELON_DEVICE=cpu ECHELON_TRANSFERS=direct
 
 drop_cache() {
     sync

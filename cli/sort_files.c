@@ -91,6 +91,8 @@ static bool is_needed(const struct sort_files *files)
     bool stream;
     if (sort_files_option(set)) return true;
     if (set->text.merge || set->text.debug) return false;
+    if (files->text->n_names > 1 && io_format_from_extension(files->text->names[0]) == IO_NPY)
+        return true; /* several arrays */
     const uint64_t total = total_bytes(files->text, &stream);
     if (total > budget_of(set) / 4) return true;
     return stream; /* how much it has is unknown */

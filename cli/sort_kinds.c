@@ -397,6 +397,13 @@ static int use_any_text(struct sort_files *files)
 
 /* ---- The choice ---- */
 
+/* Several inputs alone do not mean lines. */
+static bool has_line_option(const struct sort_set *set)
+{
+    static const struct sort_lines_words none;
+    return memcmp(&set->text, &none, sizeof none) != 0;
+}
+
 static int choose(struct sort_files *files, bool *usable)
 {
     const struct sort_set *set = files->set;
@@ -408,6 +415,10 @@ static int choose(struct sort_files *files, bool *usable)
     if (set->files.record) return use_records(files);
     const bool array = is_array(&files->sources[0]);
     if (files->lines && !array) return use_lines(files, files->text->order);
+    if (files->lines && has_line_option(set))
+        return cli_fail(EXIT_BAD,
+                        "%s: is a .npy array, but several inputs and options of lines need text",
+                        files->inputs[0].name);
     code = job_hints(&set->words.job, &hints);
     if (code != EXIT_DONE) return code;
     hints.dimensions = files->job->base.dimensions;

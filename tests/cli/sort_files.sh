@@ -50,6 +50,13 @@ cat s3.txt
 code echelon sort --consume s3.txt -o s3.txt
 cat s3.txt
 
+echo "several arrays"
+code echelon sort a.npy a.npy -o b.npy
+head -c 80 b.npy | tail -c 70
+echo
+dump d4 b.npy 128
+code echelon sort --verify a.npy s3.txt -o b.npy
+
 echo "plan"
 code echelon sort -S 16Mi --dry-run a.u32 | grep -v -e bins -e pass -e block
 code echelon sort -S 16Mi --dry-run --string s3.txt
