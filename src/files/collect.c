@@ -22,6 +22,7 @@ struct unit {
     uint32_t first, last;
     uint64_t begin, end;
     size_t bytes, records;
+    size_t shift; /* where the records begin in the buffer */
 };
 
 struct pass {
@@ -34,17 +35,18 @@ struct pass {
     uint32_t bin; /* of the next unit */
     uint64_t block;
     unsigned char *buffers[MOST_BUFFERS]; /* read, sorted, written, output of the sort */
-    int buffer_count, reading;
+    int buffer_count;
     void *work;
     struct files_batch batch;
 };
 
 /* ---- Units ---- */
 
-/* What direct transfers read around the pieces of the bins. */
+/* What direct transfers read around the pieces of the bins, and a page before the records. */
 static uint64_t slack(const struct pass *pass)
 {
-    return pass->direct ? pass->index->blocks * 2 * FILES_ALIGN : 0;
+    const uint64_t around = pass->direct ? pass->index->blocks * 2 * FILES_ALIGN : 0;
+    return around + FILES_ALIGN;
 }
 
 static uint64_t records_of(const struct pass *pass, uint32_t bin)
@@ -147,7 +149,7 @@ static struct piece find_piece(const struct pass *pass, const struct unit *unit,
 
 static void begin_read(struct pass *pass, const struct unit *unit)
 {
-    unsigned char *to = pass->buffers[pass->reading];
+    unsigned char *to = pass->buffers[0] + (pass->direct ? FILES_ALIGN : 0);
     for (uint64_t block = unit->begin; block < unit->end; block++) {
         const struct piece piece = find_piece(pass, unit, block);
         if (!piece.use) continue;
@@ -156,14 +158,22 @@ static void begin_read(struct pass *pass, const struct unit *unit)
     }
 }
 
-/* Waits, and moves the pieces together. */
-static io_status end_read(struct pass *pass, const struct unit *unit)
+static bool sorts_in_place(const struct pass *pass, const struct unit *unit)
+{
+    return pass->run->kind->in_place || unit->kind == COPY;
+}
+
+/* Waits, and moves the pieces together, to the place from which they can be written. */
+static io_status end_read(struct pass *pass, struct unit *unit)
 {
     struct files_run *run = pass->run;
     const double start = files_seconds();
     const int why = files_wait(run->queue, &pass->batch);
     if (why) return files_failed(run->error, pass->space->files[0].directory, why, false);
-    unsigned char *to = pass->buffers[pass->reading], *from = to;
+    unsigned char *buffer = pass->buffers[0], *from = buffer + FILES_ALIGN;
+    unit->shift = sorts_in_place(pass, unit) ? files_direct_shift(run) : 0;
+    unsigned char *to = buffer + unit->shift;
+    if (!pass->direct && unit->shift) memmove(to, buffer, unit->bytes);
     for (uint64_t block = unit->begin; pass->direct && block < unit->end; block++) {
         const struct piece piece = find_piece(pass, unit, block);
         if (!piece.use) continue;
@@ -227,14 +237,15 @@ static void swap(struct pass *pass, int a, int b)
 static io_status sort_unit(struct pass *pass, const struct unit *unit)
 {
     struct files_run *run = pass->run;
-    struct files_block block = { .in = pass->buffers[1],
-                                 .out = pass->buffers[3],
+    unsigned char *out = run->kind->in_place ? NULL : pass->buffers[3] + files_direct_shift(run);
+    struct files_block block = { .in = pass->buffers[1] + unit->shift,
+                                 .out = out,
                                  .bytes = unit->bytes,
                                  .records = unit->records,
                                  .work = pass->work,
                                  .work_bytes = (size_t)pass->plan->work_bytes };
     io_status status = IO_OK;
-    bool in_place = run->kind->in_place || unit->kind == COPY;
+    const bool in_place = sorts_in_place(pass, unit);
     block.out_bytes = block.bytes;
     if (unit->kind == SORT) status = files_sort_block(run, &block);
     if (status == IO_OK) status = files_emit(run, in_place ? block.in : block.out, block.out_bytes);
@@ -277,7 +288,8 @@ io_status files_collect(struct files_run *run, const struct files_plan *plan,
 {
     struct pass pass = { .run = run, .plan = plan, .cuts = cuts, .space = space, .index = index };
     /* Direct transfers read more than the pieces; with many blocks that would be much. */
-    pass.direct = space->direct && index->blocks * 2 * FILES_ALIGN <= plan->bin_bytes / 8;
+    pass.direct =
+        space->direct && index->blocks * 2 * FILES_ALIGN + FILES_ALIGN <= plan->bin_bytes / 8;
     divide(&pass);
     /* The index and the bins stay in memory while a bin is distributed again. */
     const uint64_t kept = index->room * (index->bins + (uint64_t)1) * sizeof *index->starts +

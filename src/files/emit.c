@@ -149,6 +149,7 @@ io_status files_emit_wait(struct files_run *run)
     const int why = files_wait(run->queue, &run->writing);
     run->sort->times.write += files_seconds() - start;
     if (!why) return IO_OK;
+    if (run->direct.fd >= 0) return files_failed(run->error, run->sort->output->name, why, true);
     *run->error = run->writing_error;
     return IO_FAIL;
 }
@@ -169,6 +170,7 @@ io_status files_emit(struct files_run *run, unsigned char *bytes, size_t n)
     if (status != IO_OK || before != IO_OK) return status != IO_OK ? status : before;
     sort->written += count;
     run->emitted_bytes += n;
+    if (n && run->direct.fd >= 0) return files_direct_write(run, bytes, n);
     run->writing_at = bytes;
     run->writing_bytes = n;
     if (n) files_call(run->queue, &run->writing, write_out, run);

@@ -10,7 +10,7 @@
  *     spool.c       the first pass of a stream
  *     collect.c     the second pass
  *     check.c       order and checksum
- *     emit.c        what is written: unique, the output
+ *     emit.c        what is written: unique, the output; direct.c writes past the page cache
  *     sort.c        the levels
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -131,6 +131,12 @@ struct files_run {
     const unsigned char *writing_at;
     size_t writing_bytes;
     struct io_error writing_error;
+    struct files_direct {
+        int fd;              /* of the output, for direct writes; -1: none */
+        unsigned char *page; /* [FILES_ALIGN]; the first kept bytes are not written yet */
+        size_t kept;
+        uint64_t offset, plain_offset; /* of the page in the file; of a write that is not direct */
+    } direct;
 };
 
 /* Bytes that the sort of a block needs. */
@@ -333,5 +339,18 @@ void files_add_sum(struct files_run *run, struct files_sum *sum, const unsigned 
 /* Writes sorted records while the caller goes on; the memory may change until files_emit_wait(). */
 io_status files_emit(struct files_run *run, unsigned char *bytes, size_t n);
 io_status files_emit_wait(struct files_run *run);
+
+/* ---- Writes past the page cache: direct.c ---- */
+
+void files_direct_open(struct files_run *run);
+void files_direct_close(struct files_run *run);
+/* Where records should begin in a buffer that is aligned to FILES_ALIGN. */
+static inline size_t files_direct_shift(const struct files_run *run)
+{
+    return run->direct.fd >= 0 ? run->direct.kept : 0;
+}
+/* Begins to write records; files_emit_wait() waits. */
+io_status files_direct_write(struct files_run *run, unsigned char *bytes, size_t n);
+io_status files_direct_end(struct files_run *run);
 
 #endif

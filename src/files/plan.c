@@ -70,7 +70,8 @@ static void plan_blocks(const struct files_sort *sort, struct files_plan *plan, 
     if (block > most) block = most;
     if (block > (uint64_t)1 << 30) block = (uint64_t)1 << 30;
     /* A unit of a large bin of equal records has whole pieces, each with some slack. */
-    const uint64_t part = plan->bin_bytes / 8 * 7 / SMALLEST * SMALLEST;
+    const uint64_t all = plan->bin_bytes / 8 * 7 / SMALLEST * SMALLEST;
+    const uint64_t part = all > SMALLEST ? all - SMALLEST : 0;
     if (block > part) block = part;
     plan->block_bytes = block;
     plan->ids_bytes = (uint64_t)(share * (double)block) + 64;

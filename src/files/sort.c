@@ -202,6 +202,7 @@ io_status files_sort_level(struct files_run *run, const struct files_extents *ex
 static io_status write_head(struct files_run *run)
 {
     const struct files_sort *sort = run->sort;
+    if (run->direct.fd >= 0) return IO_OK; /* the first page contains it */
     return sort->head_bytes ? io_write(sort->output, sort->head, sort->head_bytes, run->error)
                             : IO_OK;
 }
@@ -230,7 +231,9 @@ static io_status finish(struct files_run *run)
     memcpy(head, sort->head, sort->head_bytes);
     sort->patch(sort->user, sort->written, head);
     io_status status = IO_OK;
-    if (!output->written_bytes)
+    if (run->direct.fd >= 0 && !run->direct.offset)
+        memcpy(run->direct.page, head, sort->head_bytes);
+    else if (run->direct.fd < 0 && !output->written_bytes)
         memcpy(output->buffer, head, sort->head_bytes); /* it is not written yet */
     else if (pwrite(output->fd, head, sort->head_bytes, 0) != (ssize_t)sort->head_bytes)
         status = io_fail(run->error, IO_FAIL, output->name, "cannot write the header: %s",
@@ -242,6 +245,7 @@ static io_status finish(struct files_run *run)
 static io_status run_sort(struct files_run *run, const struct files_extents *extents)
 {
     struct files_sort *sort = run->sort;
+    files_direct_open(run);
     io_status status = write_head(run);
     run->total_bytes = 2 * sort->plan.input_bytes;
     if (sort->stage) sort->stage(sort->user, sort->plan.fits ? "sorting" : "distributing");
@@ -251,7 +255,8 @@ static io_status run_sort(struct files_run *run, const struct files_extents *ext
         status = files_sort_stream(run);
     else if (status == IO_OK)
         status = files_sort_level(run, extents, sort->memory_bytes, 0, 0);
-    return status == IO_OK ? finish(run) : status;
+    if (status == IO_OK) status = finish(run);
+    return status == IO_OK && run->direct.fd >= 0 ? files_direct_end(run) : status;
 }
 
 static io_status open_run(struct files_run *run)
@@ -275,7 +280,9 @@ static io_status open_run(struct files_run *run)
 
 io_status files_sort(struct files_sort *sort, struct io_error *error)
 {
-    struct files_run run = { .sort = sort, .kind = sort->kind, .error = error };
+    struct files_run run = {
+        .sort = sort, .kind = sort->kind, .error = error, .direct = { .fd = -1 }
+    };
     struct files_extents extents = { 0 };
     struct files_extent *list = calloc((size_t)sort->input_count, sizeof *list);
     if (!list)
@@ -294,6 +301,7 @@ io_status files_sort(struct files_sort *sort, struct io_error *error)
     sort->used_transfers = run.queue ? files_queue_name(run.queue) : NULL;
     files_queue_close(run.queue);
     files_unmap(run.arena, run.arena_bytes);
+    files_direct_close(&run);
     free(run.last);
     free(list);
     return status;

@@ -232,7 +232,7 @@ static void divide(struct spool *spool)
     const int count = kind->in_place ? 3 : 4;
     for (int i = 0; i < count; i++, at += bin) spool->buffers[i] = at;
     spool->work = at;
-    spool->room = bin / 8 * 7; /* as of the blocks of the first pass */
+    spool->room = bin / 8 * 7 - FILES_ALIGN; /* as of the blocks of the first pass */
     if (kind->record_bytes) spool->room -= spool->room % kind->record_bytes;
 }
 
