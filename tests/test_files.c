@@ -32,14 +32,14 @@ struct way {
 };
 
 static const struct way ways[] = {
-    { "io_uring", 200 << 10, 1, false, false, false, true, 1 },
-    { "threads", 300 << 10, 3, false, true, false, true, 2 },
-    { "none", 200 << 10, 1, true, false, false, true, 1 },
-    { "threads", 250 << 10, 2, true, false, true, true, 1 },
+    { "io_uring", 240 << 10, 1, false, false, false, true, 1 },
+    { "threads", 340 << 10, 3, false, true, false, true, 2 },
+    { "none", 240 << 10, 1, true, false, false, true, 1 },
+    { "threads", 290 << 10, 2, true, false, true, true, 1 },
     { NULL, 0, 1, false, false, false, true, 1 },
     { NULL, 0, 2, true, false, true, false, 1 },
-    { "io_uring", 180 << 10, 2, false, true, true, false, 1 },
-    { "none", 400 << 10, 3, false, false, true, true, 2 },
+    { "io_uring", 230 << 10, 2, false, true, true, false, 1 },
+    { "none", 440 << 10, 3, false, false, true, true, 2 },
 };
 enum { WAYS = sizeof ways / sizeof *ways };
 

@@ -27,7 +27,7 @@ void files_direct_open(struct files_run *run)
     char name[32];
     direct->fd = -1;
     /* Numbers in place must be aligned. */
-    if (!sort->plan.direct || !sort->output_is_file || sort->head_bytes >= FILES_ALIGN ||
+    if (!sort->plan.direct_output || !sort->output_is_file || sort->head_bytes >= FILES_ALIGN ||
         sort->head_bytes % sizeof(uint64_t))
         return;
     direct->page = malloc(FILES_ALIGN);

@@ -139,6 +139,7 @@ struct files_plan {
     uint64_t input_bytes;  /* of all records; 0 of a stream */
     bool stream;
     bool inner;           /* of a bin that is distributed again */
+    bool direct_output;   /* the output, too */
     bool counted;         /* numbers of 8 or 16 bits are counted: one read and one write */
     bool fits;            /* one read and one write */
     bool direct;          /* temporary files bypass the page cache */

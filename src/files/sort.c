@@ -116,8 +116,13 @@ static io_status plan_extents(struct files_sort *sort, const struct files_extent
     if (kind->record_bytes) bytes = bytes / kind->input_bytes * kind->record_bytes;
     status =
         files_plan_level(sort, sort->memory_bytes, bytes, mean, stream, false, &sort->plan, error);
-    const bool large = sort->plan.temporary_bytes > files_memory() / 2;
+    /* What the budget leaves of the available memory may hold temporary files. */
+    const uint64_t available = files_memory() / 3 * 4;
+    const uint64_t cache = available > sort->memory_bytes ? available - sort->memory_bytes : 0;
+    const bool large =
+        stream ? sort->memory_bytes > cache / 4 : sort->plan.temporary_bytes > cache / 2;
     sort->plan.direct = !sort->buffered && (sort->direct || large);
+    sort->plan.direct_output = !sort->buffered && (stream || sort->plan.temporary_bytes > 0);
     return status;
 }
 

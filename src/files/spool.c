@@ -93,10 +93,11 @@ static io_status put(struct spool *spool, unsigned char *in, unsigned char *out,
     if (status != IO_OK || before != IO_OK) return status != IO_OK ? status : before;
     const uint64_t number = spool->fences.blocks - 1;
     const int file = files_space_file(&spool->space, number);
-    const bool direct = spool->space.direct;
+    const bool direct = spool->space.direct && (uintptr_t)sorted % FILES_ALIGN == 0;
     const size_t n =
         direct ? (size_t)files_round_up(block.out_bytes, FILES_ALIGN) : block.out_bytes;
-    files_write(run->queue, &spool->writing, spool->space.files[file].fd, sorted, n,
+    files_write(run->queue, &spool->writing,
+                direct ? spool->space.files[file].fd : spool->space.files[file].plain_fd, sorted, n,
                 files_space_offset(&spool->space, number));
     run->sort->times.temporary_bytes += n;
     files_progress(run, bytes);
@@ -242,8 +243,9 @@ static io_status sort_blocks(struct spool *spool, size_t bytes)
     const struct files_plan *plan = spool->plan;
     io_status status = files_reserve_output(run->sort, 0, run->error);
     if (status == IO_OK)
-        status = files_space_open(&spool->space, run->sort, 0,
-                                  files_round_up(spool->room, FILES_ALIGN), false, run->error);
+        status =
+            files_space_open(&spool->space, run->sort, 0, files_round_up(spool->room, FILES_ALIGN),
+                             plan->direct, run->error);
     if (status == IO_OK)
         status = files_fences_open(&spool->fences, run, (size_t)plan->index_bytes / 2);
     if (status == IO_OK) status = put_first(spool, &bytes);

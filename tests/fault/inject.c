@@ -220,10 +220,19 @@ EXPORT ssize_t __read_chk(int fd, void *to, size_t bytes, size_t size)
     return read(fd, to, bytes);
 }
 
+/* A direct transfer has whole pages. */
+static size_t less(int fd, size_t bytes)
+{
+    const size_t page = 4096;
+    const bool direct = (fcntl(fd, F_GETFL) & O_DIRECT) != 0;
+    if (!direct) return 1;
+    return bytes > page ? page : bytes;
+}
+
 EXPORT ssize_t pread(int fd, void *to, size_t bytes, off_t offset)
 {
     if (with(READ, EIO) || with(EINTR_ONCE, EINTR)) return -1;
-    if (bytes > 1 && fails(SHORT)) bytes = 1;
+    if (bytes > 1 && fails(SHORT)) bytes = less(fd, bytes);
     return syscall(SYS_pread64, fd, to, bytes, offset);
 }
 
@@ -254,7 +263,7 @@ EXPORT ssize_t __pread_chk(int fd, void *to, size_t bytes, off_t offset, size_t 
 EXPORT ssize_t pwrite(int fd, const void *from, size_t bytes, off_t offset)
 {
     if (with(WRITE, ENOSPC) || with(EINTR_ONCE, EINTR)) return -1;
-    if (bytes > 1 && fails(SHORT)) bytes = 1;
+    if (bytes > 1 && fails(SHORT)) bytes = less(fd, bytes);
     moment();
     return after(syscall(SYS_pwrite64, fd, from, bytes, offset));
 }
