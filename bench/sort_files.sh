@@ -44,8 +44,8 @@ best() {
     while [ "$run" -lt "${RUNS:-5}" ]; do
         bash -c 'TIMEFORMAT="%R %U %S"; output=$1; shift; time "$@" >"$output"' _ "$output" "$@" 2>&1
         run=$((run + 1))
-    done | awk '{ wall = 1000 * $1; cpu = 1000 * ($2 + $3) } NR == 1 || wall < least { least = wall; used = cpu }
-        END { printf "%.0f,%.0f", least, used }'
+    done | awk '{ wall = 1000 * $1; cpu = 1000 * ($2 + $3) } NR == 1 || wall < shortest { shortest = wall; used = cpu }
+        END { printf "%.0f,%.0f", shortest, used }'
 }
 
 row() {

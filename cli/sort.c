@@ -216,9 +216,9 @@ static void plan(const struct job *base, char *text, size_t bytes)
         sort_plan(&run->job, text, bytes);
         return;
     }
-    const int n = snprintf(text, bytes, "order        ");
-    lines_describe(run->text.order, text + n, bytes - (size_t)n - 1);
-    strcat(text, "\n");
+    char order[1024];
+    lines_describe(run->text.order, order, sizeof order);
+    snprintf(text, bytes, "order        %s\n", order);
 }
 
 /* Sorts as lines.  The report counts them: the column has the text, but no keys. */

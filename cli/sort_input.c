@@ -387,8 +387,8 @@ enum { CHECK_BYTES = 1 << 16 };
 static void check_block(void *arg, int i)
 {
     struct lines_check *c = arg;
-    const char *end = c->text + c->bytes, *at = c->text + (size_t)i * CHECK_BYTES, *stop = at;
-    stop = end - at < CHECK_BYTES ? end : at + CHECK_BYTES;
+    const char *end = c->text + c->bytes, *at = c->text + (size_t)i * CHECK_BYTES;
+    const char *stop = end - at < CHECK_BYTES ? end : at + CHECK_BYTES;
     if (i && at[-1] != '\n') {
         at = memchr(at, '\n', (size_t)(end - at));
         at = at ? at + 1 : end;

@@ -86,7 +86,9 @@ int sort_lines(const struct sort_set *set, struct sort_job *job, struct sort_tex
         lines_sort(job->base.ctx, text->order, text->text + text->head, text->bytes - text->head,
                    job->base.threads, &sorted, message);
     stage_end(&job->base, STAGE_WORK, text->bytes);
-    if (done == ECH_ERR_MEMORY) return cli_fail(EXIT_MEMORY, "%s: %s", job->base.input, message);
+    if (done == ECH_ERR_MEMORY || done == ECH_ERR_ARG)
+        return cli_fail(done == ECH_ERR_ARG ? EXIT_BAD : EXIT_MEMORY, "%s: %s", job->base.input,
+                        message);
     if (done != ECH_OK) return cli_fail_ech(done, job->base.ctx);
     job->base.column.n = sorted.n_read;
     job->base.n_out = sorted.n;

@@ -42,9 +42,33 @@ static void put_ended(struct sink *s, const char *at, size_t n)
     sink_put(s, 0);
 }
 
+/* The same for filtered text without quotes. */
+static void put_mapped(struct sink *s, const struct span *span, const uint16_t *map)
+{
+    const size_t full = s->measure ? SIZE_MAX : s->skip + s->room;
+    size_t n = s->n;
+    for (const char *at = span->at; at < span->end && n < full; at++) {
+        const uint16_t byte = map[(unsigned char)*at];
+        if (byte == DROPPED) continue;
+        if (byte < 2) {
+            if (n - s->skip < s->room) s->to[n - s->skip] = 1 ^ s->flip;
+            n++;
+        }
+        if (n - s->skip < s->room)
+            s->to[n - s->skip] = (unsigned char)(byte + (byte < 2)) ^ s->flip;
+        n++;
+    }
+    s->n = n;
+    sink_put(s, 0);
+}
+
 /* The same for a reader. */
 static void put_filtered(struct sink *s, struct reader reader)
 {
+    if (!reader.span.quoted && reader.map) {
+        put_mapped(s, &reader.span, reader.map);
+        return;
+    }
     for (int c; !sink_full(s) && (c = lines_read(&reader)) >= 0;) {
         if (c < 2) sink_put(s, 1);
         sink_put(s, (unsigned char)(c < 2 ? c + 1 : c));

@@ -92,12 +92,13 @@ static void copy_record(const struct lines_sorted *s, const char *record, size_t
 
 static void copy_chunk(void *arg, int i)
 {
-    enum { INDEX_AHEAD = 24, TEXT_AHEAD = 12 };
+    enum { INDEX_AHEAD = 24, TEXT_AHEAD = 12, SHORT = 32 };
     const struct gather *g = arg;
     const struct lines_sorted *s = g->sorted;
     const uint64_t chunk = g->first + (uint64_t)i, first = chunk * CHUNK;
     const uint64_t end = s->n - first < CHUNK ? s->n : first + CHUNK;
     uint64_t at = s->sums[chunk];
+    const uint64_t stop = s->sums[chunk + 1] < g->to ? s->sums[chunk + 1] : g->to;
     for (uint64_t r = first; r < end && at < g->to; r++) {
         size_t bytes;
         if (r + INDEX_AHEAD < end)
@@ -110,9 +111,13 @@ static void copy_chunk(void *arg, int i)
         }
         const char *record = record_at(s, r, &bytes);
         const uint64_t skip = at < g->from ? g->from - at : 0;
-        if (skip < bytes) {
-            const uint64_t stop = g->to - at < bytes ? g->to - at : bytes;
-            copy_record(s, record, bytes, (size_t)skip, (size_t)(stop - skip),
+        if (skip == 0 && bytes <= SHORT && stop - at >= SHORT &&
+            s->bytes - (size_t)(record - s->text) >= SHORT) {
+            /* The bytes after the record are replaced by the next one. */
+            memcpy(g->out + (at - g->from), record, SHORT);
+        } else if (skip < bytes) {
+            const uint64_t end_byte = g->to - at < bytes ? g->to - at : bytes;
+            copy_record(s, record, bytes, (size_t)skip, (size_t)(end_byte - skip),
                         g->out + (at + skip - g->from));
         }
         at += bytes;

