@@ -32,6 +32,13 @@ int cli_fail(int code, const char *format, ...) __attribute__((format(printf, 2,
 #ifdef __clang_analyzer__ /* clang-tidy reads one file at a time; here it sees what is returned */
 #define cli_fail(code, ...) ((void)cli_fail(code, __VA_ARGS__), (code))
 #endif
+/* Colours: color.c.  Returns an escape sequence, or "" if the output is not coloured: without
+ * --color always, to a file, a pipe or a terminal that does not support it. */
+enum cli_style { CLI_PLAIN, CLI_ERROR, CLI_HEADING, CLI_OPTION };
+const char *cli_style(FILE *to, enum cli_style style);
+void cli_print_heading(FILE *to, const char *text);
+int cli_set_color(const char *when); /* auto, always or never; EXIT_BAD after a message */
+
 /* Prints text with bytes that are not printable UTF-8 as \x1b; messages are printed so, too. */
 void cli_print_name(FILE *to, const char *text);
 /* Print the message of the error and return the exit code of the status. */
@@ -58,6 +65,17 @@ struct cli_list {
     int count;
 };
 
+/* What the value of an option or an operand can be, for completion. */
+enum cli_kind { CLI_WORDS, CLI_FILE, CLI_DIRECTORY, CLI_ALGORITHM };
+struct cli_value {
+    const char
+        *key; /* an option, such as "--method", or a placeholder, such as "TYPE"; NULL ends */
+    enum cli_kind kind;
+    const char *words;          /* of CLI_WORDS: words separated by blanks, or NULL */
+    const char *(*word)(int i); /* of CLI_WORDS: word i, NULL after the last one */
+};
+extern const struct cli_value cli_values[]; /* of all subcommands; completion.c */
+
 struct command {
     const char *name;
     const char *summary;
@@ -66,6 +84,7 @@ struct command {
     const char *notes;    /* printed after the options; may be "" */
     const struct option *options;
     const char *const *repeated; /* names of options that may be repeated; NULL ends it, or NULL */
+    const struct cli_value *values; /* that cli_values lacks, or has otherwise; or NULL */
     int most_operands;
     int (*run)(int count, char **operands);
 };
@@ -73,10 +92,15 @@ struct command {
 extern const struct command *const cli_commands[]; /* main.c; NULL ends it */
 extern const char *cli_command; /* name of the running subcommand, for messages */
 
-/* Sets the targets of the options and copies the operands in order.  Returns EXIT_DONE, or EXIT_BAD
- * after a message.  Sets *help if --help is given. */
+extern const struct option cli_common_options[]; /* of all subcommands: --help and so on */
+struct cli_common {
+    bool help, version;
+};
+
+/* Sets the targets of the options and *common, and copies the operands in order.  A long option may
+ * be abbreviated.  Returns EXIT_DONE, or EXIT_BAD after a message. */
 int cli_parse(const struct command *command, int argc, char **argv, char **operands, int *count,
-              bool *help);
+              struct cli_common *common);
 void cli_print_help(const struct command *command);
 
 /* Help texts of options that many subcommands have. */
@@ -102,6 +126,7 @@ int cli_parse_bits(const char *text, ech_dtype dtype, ech_sort_options *options)
 int cli_parse_order(const char *text, ech_order *order);
 int cli_parse_nan(const char *text, ech_nan *nan);
 int cli_parse_op(const char *text, ech_op *op); /* an operation of "echelon reduce"; reduce.c */
+int cli_parse_scan_op(const char *text, ech_op *op); /* an operation of "echelon scan"; scan.c */
 int cli_parse_threads(const char *text, int *threads);
 struct distribution; /* distributions.h */
 int cli_parse_distribution(const char *name, const struct distribution **found);
@@ -112,12 +137,12 @@ int cli_open(ech_ctx **ctx, const char *device, int threads);
 
 /* ---- File names: paths.c.  Each returns EXIT_DONE, or EXIT_BAD after a message ---- */
 
-/* Fails if a FILE option of the command is empty. */
-int cli_check_names(const struct command *command);
 /* Fails if the file of the option is also one of n inputs.  A name may be NULL: not given. */
 int cli_check_output(const char *option, const char *output, const char *const *inputs, int n);
 /* Fails if two of n outputs are the same file. */
 int cli_check_outputs(const char *const *outputs, int n);
+/* Fails if a file cannot be created there; for a check before the computation.  NULL: not given. */
+int cli_check_writable(const char *path);
 
 /* ---- Progress and JSON: report.c ---- */
 
@@ -162,6 +187,6 @@ extern const struct command command_sort, command_records, command_topk, command
     command_search, command_reduce, command_scan, command_hist, command_stats, command_quantile,
     command_unique, command_select, command_shuf, command_gen, command_gf2, command_info,
     command_explain, command_profile, command_matrix, command_matmul, command_solve, command_ladder,
-    command_emulate, command_check, command_bench;
+    command_emulate, command_check, command_bench, command_completion;
 
 #endif

@@ -127,7 +127,6 @@ static int parse_operand(char *word, struct compile *c)
         else
             colon = at;
     }
-    if (!*word) return cli_fail(EXIT_BAD, "the name of the file is empty");
     if (!colon || !colon[1] || colon == word || access(word, F_OK) == 0) {
         if (colon && colon[1]) colon = NULL;
         if (colon && colon != word) *colon = 0;
@@ -154,11 +153,9 @@ static int check_usage(int count)
     if (set.record && !set.html) return cli_fail(EXIT_BAD, "--record needs --html");
     for (int i = 0; i < set.defines.count; i++) {
         const char *word = set.defines.words[i];
-        if (!*word || *word == '=' || (*word >= '0' && *word <= '9'))
+        if (*word == '=' || (*word >= '0' && *word <= '9'))
             return cli_fail(EXIT_BAD, "--define \"%s\": use NAME or NAME=VALUE", word);
     }
-    for (int i = 0; i < set.roots.count; i++)
-        if (!*set.roots.words[i]) return cli_fail(EXIT_BAD, "--include is empty; give a folder");
     return EXIT_DONE;
 }
 
@@ -240,6 +237,7 @@ static int run(int count, char **operands)
                          .define_count = set.defines.count,
                          .root_count = set.roots.count };
     int code = check_usage(count);
+    if (code == EXIT_DONE) code = cli_check_writable(set.html);
     if (code == EXIT_DONE) code = parse_operand(operands[0], &c);
     if (code == EXIT_DONE) code = parse_launch(&launch);
     if (code == EXIT_DONE) code = emulate_parse(&arguments, &set.arguments);

@@ -31,6 +31,7 @@ int emulate_outputs(struct emulate_arguments *a, const struct cli_list *words)
             return cli_fail(EXIT_BAD, "--output is given twice for %s", a->list[k].name);
         a->list[k].output = outputs[i] = equals + 1;
         int code = cli_check_output("output", outputs[i], inputs, input_count);
+        if (code == EXIT_DONE) code = cli_check_writable(outputs[i]);
         if (code != EXIT_DONE) return code;
     }
     return cli_check_outputs(outputs, words->count);

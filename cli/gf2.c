@@ -225,6 +225,12 @@ static int run(int count, char **operands)
     return code;
 }
 
+static const struct cli_value values[] = {
+    { "FORMAT", CLI_WORDS, "pbm pbm-text npy npy-little npy-big jcf mtx alist", NULL },
+    { "FORM", CLI_WORDS, "reduced echelon", NULL },
+    { NULL, CLI_WORDS, NULL, NULL },
+};
+
 const struct command command_gf2 = {
     .name = "gf2",
     .summary = "matrices over GF(2): echelon form, rank, solve, nullspace, inverse",
@@ -256,4 +262,5 @@ const struct command command_gf2 = {
     .options = options,
     .most_operands = 3,
     .run = run,
+    .values = values,
 };

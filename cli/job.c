@@ -71,7 +71,7 @@ int job_hints(const struct job_words *words, struct io_hints *hints)
     if (words->header) hints->field.header = IO_HEADER_YES;
     if (words->no_header) hints->field.header = IO_HEADER_NO;
     const char *column = words->column;
-    if (column && (!*column || strspn(column, "0") == strlen(column)))
+    if (column && strspn(column, "0") == strlen(column))
         return cli_fail(EXIT_BAD,
                         "--column is \"%s\"; give a column number, counted from 1, or a name",
                         column);

@@ -484,6 +484,17 @@ static int run(int count, char **operands)
     return code;
 }
 
+static const char *ladder_word(int i)
+{
+    return i < ladder_count ? ladders[i]->name : i == ladder_count ? "all" : NULL;
+}
+
+static const struct cli_value values[] = {
+    { "NAME", CLI_WORDS, NULL, ladder_word },
+    { "DEVICE", CLI_WORDS, "cuda simt", NULL },
+    { NULL, CLI_WORDS, NULL, NULL },
+};
+
 const struct command command_ladder = {
     .name = "ladder",
     .summary = "run the kernels of the GPU course, check and measure them",
@@ -516,4 +527,5 @@ const struct command command_ladder = {
     .options = options,
     .most_operands = 1,
     .run = run,
+    .values = values,
 };

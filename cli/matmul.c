@@ -174,6 +174,11 @@ static int run(int count, char **operands)
     return code;
 }
 
+static const struct cli_value values[] = {
+    { "TYPE", CLI_WORDS, "f32 f64", NULL },
+    { NULL, CLI_WORDS, NULL, NULL },
+};
+
 const struct command command_matmul = {
     .name = "matmul",
     .summary = "multiply two matrices",
@@ -185,4 +190,5 @@ const struct command command_matmul = {
     .options = options,
     .most_operands = 2,
     .run = run,
+    .values = values,
 };

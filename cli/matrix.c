@@ -199,6 +199,7 @@ static int run(int count, char **operands)
     if (strcmp(operands[0], "info") != 0) return cli_unknown("operation", operands[0], verbs, 1);
     const char *const input = count > 1 ? operands[1] : "-";
     int code = cli_check_output("spy", set.spy, &input, 1);
+    if (code == EXIT_DONE) code = cli_check_writable(set.spy);
     if (code == EXIT_DONE) code = cli_parse_threads(set.threads, &threads);
     if (code == EXIT_DONE) code = cli_open(&ctx, "cpu", threads);
     if (code != EXIT_DONE) return code;

@@ -29,7 +29,8 @@ void cli_print_name(FILE *to, const char *text)
 #undef cli_fail /* cli.h */
 int cli_fail(int code, const char *format, ...)
 {
-    fprintf(stderr, "echelon%s%s: ", cli_command ? " " : "", cli_command ? cli_command : "");
+    fprintf(stderr, "%sechelon%s%s:%s ", cli_style(stderr, CLI_ERROR), cli_command ? " " : "",
+            cli_command ? cli_command : "", cli_style(stderr, CLI_PLAIN));
     va_list arguments;
     va_start(arguments, format);
     va_list again;

@@ -3,7 +3,8 @@
  *
  *     --name value   --name=value   -o value   -ovalue   -ru   -- (only operands follow)
  *
- * Options and operands may be in any order.  "-" is an operand.
+ * Options and operands may be in any order.  "-" is an operand.  A long option may be abbreviated,
+ * as in GNU programs: to any prefix that no other option of the subcommand has.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -12,7 +13,29 @@
 
 #include <string.h>
 
-enum { MOST_OPTIONS = 40, WORD = 64 };
+enum { MOST_OPTIONS = 80, WORD = 64 };
+
+static struct {
+    const char *color;
+    bool help, version;
+} common;
+
+const struct option cli_common_options[] = {
+    { 0, "color", "WHEN", &common.color,
+      "colours in messages and in the help: auto (default), always\nor never" },
+    { 0, "help", NULL, &common.help, "print the help" },
+    { 0, "version", NULL, &common.version, "print the version" },
+    { 0, NULL, NULL, NULL, NULL },
+};
+
+/* Option i of the command, followed by the common options; NULL after the last one. */
+static const struct option *option_at(const struct command *command, int i)
+{
+    int n = 0;
+    while (command->options[n].name) n++;
+    const struct option *o = i < n ? &command->options[i] : &cli_common_options[i - n];
+    return o->name ? o : NULL;
+}
 
 /* ---- Suggestions ---- */
 
@@ -68,10 +91,10 @@ int cli_unknown(const char *what, const char *word, const char *const *candidate
 
 static int unknown_option(const struct command *command, const char *name, size_t length)
 {
-    const char *names[MOST_OPTIONS] = { "help" };
-    int n = 1;
-    for (const struct option *o = command->options; o->name && n < MOST_OPTIONS; o++)
-        names[n++] = o->name;
+    const char *names[MOST_OPTIONS];
+    int n = 0;
+    for (const struct option *o; n < MOST_OPTIONS && (o = option_at(command, n)); n++)
+        names[n] = o->name;
     char word[WORD];
     snprintf(word, sizeof word, "%.*s", (int)(length < WORD ? length : WORD - 1), name);
     const char *nearest = cli_nearest(word, names, n);
@@ -80,31 +103,51 @@ static int unknown_option(const struct command *command, const char *name, size_
     return cli_fail(EXIT_BAD, "unknown option --%s; see echelon %s --help", word, command->name);
 }
 
-/* Suggests the long options that begin with the letter: those without a letter of their own, or, if
- * there are none, the others. */
+/* Suggests the long options that begin with the letter. */
 static int unknown_letter(const struct command *command, char letter)
 {
     char names[WORD * 4] = "";
-    int n = letter == 'h';
-    if (n) snprintf(names, sizeof names, "--help");
-    for (int own = 0; own < 2 && !n; own++)
-        for (const struct option *o = command->options; o->name; o++) {
-            const size_t used = strlen(names);
-            if (own != (o->letter != 0) || o->name[0] != letter) continue;
-            snprintf(names + used, sizeof names - used, "%s--%s", n++ ? " or " : "", o->name);
-        }
+    int n = 0;
+    if (letter == 'h') return cli_fail(EXIT_BAD, "unknown option -h; did you mean --help?");
+    for (const struct option *o = command->options; o->name; o++) {
+        const size_t used = strlen(names);
+        if (o->name[0] != letter) continue;
+        snprintf(names + used, sizeof names - used, "%s--%s", n++ ? " or " : "", o->name);
+    }
     if (n) return cli_fail(EXIT_BAD, "unknown option -%c; did you mean %s?", letter, names);
     return cli_fail(EXIT_BAD, "unknown option -%c; see echelon %s --help", letter, command->name);
 }
 
 /* ---- Parsing ---- */
 
-static const struct option *find_long(const struct command *command, const char *name,
-                                      size_t length)
+static int ambiguous(const struct command *command, const char *name, size_t length)
 {
-    for (const struct option *o = command->options; o->name; o++)
-        if (strlen(o->name) == length && memcmp(o->name, name, length) == 0) return o;
-    return NULL;
+    char names[WORD * 8] = "";
+    const struct option *o;
+    int n = 0;
+    for (int i = 0; (o = option_at(command, i)); i++) {
+        const size_t used = strlen(names);
+        if (strncmp(o->name, name, length) != 0) continue;
+        snprintf(names + used, sizeof names - used, "%s--%s", n++ ? ", " : "", o->name);
+    }
+    return cli_fail(EXIT_BAD, "--%.*s is ambiguous: it abbreviates %s", (int)length, name, names);
+}
+
+/* Finds the option of this name, or the only one whose name begins so. */
+static int find_long(const struct command *command, const char *name, size_t length,
+                     const struct option **found)
+{
+    const struct option *o;
+    int n = 0;
+    *found = NULL;
+    for (int i = 0; length && (o = option_at(command, i)); i++) {
+        if (strncmp(o->name, name, length) != 0) continue;
+        *found = o;
+        if (!o->name[length]) return EXIT_DONE;
+        n++;
+    }
+    if (n == 1) return EXIT_DONE;
+    return n ? ambiguous(command, name, length) : unknown_option(command, name, length);
 }
 
 static const struct option *find_letter(const struct command *command, char letter)
@@ -144,24 +187,24 @@ static int set_option(const struct command *command, const struct option *option
                         option->value);
     const char **target = option->target;
     if (!value) value = argv[++*i];
+    if (!*value)
+        return cli_fail(EXIT_BAD, "--%s has an empty value; give --%s %s", option->name,
+                        option->name, option->value);
     if (is_repeated(command, option)) return add_word(option, value);
     if (*target)
         return cli_fail(EXIT_BAD, "--%s is given twice, as \"%s\" and \"%s\"; give it once",
                         option->name, *target, value);
     *target = value;
-    return EXIT_DONE;
+    return target == &common.color ? cli_set_color(value) : EXIT_DONE;
 }
 
-static int parse_long(const struct command *command, int argc, char **argv, int *i, bool *help)
+static int parse_long(const struct command *command, int argc, char **argv, int *i)
 {
     const char *name = argv[*i] + 2, *equals = strchr(name, '=');
-    size_t length = equals ? (size_t)(equals - name) : strlen(name);
-    if (strcmp(name, "help") == 0) {
-        *help = true;
-        return EXIT_DONE;
-    }
-    const struct option *option = find_long(command, name, length);
-    if (!option) return unknown_option(command, name, length);
+    const struct option *option;
+    const int code =
+        find_long(command, name, equals ? (size_t)(equals - name) : strlen(name), &option);
+    if (code != EXIT_DONE) return code;
     if (equals && !option->value)
         return cli_fail(EXIT_BAD, "--%s has the value \"%s\", but takes none", option->name,
                         equals + 1);
@@ -180,23 +223,37 @@ static int parse_letters(const struct command *command, int argc, char **argv, i
     return EXIT_DONE;
 }
 
-int cli_parse(const struct command *command, int argc, char **argv, char **operands, int *count,
-              bool *help)
+static int add_operand(const struct command *command, char *word, char **operands, int *count)
+{
+    /* Files, operations and conditions have a name. */
+    if (!*word)
+        return cli_fail(EXIT_BAD, "an operand is empty; see echelon %s --help", command->name);
+    if (*count == command->most_operands && !*command->name)
+        return cli_fail(EXIT_BAD,
+                        "unexpected operand \"%s\": options follow the command: echelon COMMAND "
+                        "[OPTION]...",
+                        word);
+    if (*count == command->most_operands)
+        return cli_fail(EXIT_BAD, "unexpected operand \"%s\"; see echelon %s --help", word,
+                        command->name);
+    operands[(*count)++] = word;
+    return EXIT_DONE;
+}
+
+/* Copies the operands of the command line. */
+static int parse_words(const struct command *command, int argc, char **argv, char **operands,
+                       int *count)
 {
     bool only_operands = false;
-    *count = 0;
     for (int i = 0; i < argc; i++) {
         const char *word = argv[i];
         int code = EXIT_DONE;
         if (only_operands || word[0] != '-' || word[1] == 0) {
-            if (*count == command->most_operands)
-                return cli_fail(EXIT_BAD, "unexpected operand \"%s\"; see echelon %s --help", word,
-                                command->name);
-            operands[(*count)++] = argv[i];
+            code = add_operand(command, argv[i], operands, count);
         } else if (strcmp(word, "--") == 0) {
             only_operands = true;
         } else if (word[1] == '-') {
-            code = parse_long(command, argc, argv, &i, help);
+            code = parse_long(command, argc, argv, &i);
         } else {
             code = parse_letters(command, argc, argv, &i);
         }
@@ -205,26 +262,46 @@ int cli_parse(const struct command *command, int argc, char **argv, char **opera
     return EXIT_DONE;
 }
 
+int cli_parse(const struct command *command, int argc, char **argv, char **operands, int *count,
+              struct cli_common *found)
+{
+    *count = 0;
+    const int code = parse_words(command, argc, argv, operands, count);
+    *found = (struct cli_common){ .help = common.help, .version = common.version };
+    return code;
+}
+
 /* ---- Help ---- */
+
+/* A line of the help; the text begins at a fixed column, on the next line if the name is long. */
+static void print_option(char letter, const char *name, const char *value, const char *help)
+{
+    enum { NAME = 24, TEXT = NAME + 3 };
+    char left[WORD], mark[5] = "    ";
+    if (letter) snprintf(mark, sizeof mark, "-%c, ", letter);
+    int n = snprintf(left, sizeof left, "%s--%s", mark, name);
+    printf("  %s%s%s", cli_style(stdout, CLI_OPTION), left, cli_style(stdout, CLI_PLAIN));
+    if (value) n += printf(" %s", value);
+    printf("%*s", n <= NAME ? NAME + 1 - n : 0, "");
+    if (n > NAME) printf("\n%*s", TEXT, "");
+    for (const char *at = help; *at; at++) {
+        putchar(*at);
+        if (*at == '\n') printf("%*s", TEXT, "");
+    }
+    putchar('\n');
+}
 
 void cli_print_help(const struct command *command)
 {
-    printf("echelon %s - %s\n\nExamples:\n%s\nUsage:\n%s\nOptions:\n", command->name,
-           command->summary, command->examples, command->usage);
-    for (const struct option *o = command->options; o->name; o++) {
-        char left[WORD], letter[5] = "    ";
-        if (o->letter) snprintf(letter, sizeof letter, "-%c, ", o->letter);
-        snprintf(left, sizeof left, "%s--%s%s%s", letter, o->name, o->value ? " " : "",
-                 o->value ? o->value : "");
-        printf("  %-24s ", left);
-        /* Further lines of a text are indented like the first. */
-        for (const char *at = o->help; *at; at++) {
-            putchar(*at);
-            if (*at == '\n') printf("%27s", "");
-        }
-        putchar('\n');
-    }
-    printf("  %-24s %s\n", "    --help", "print this help");
+    printf("echelon %s - %s\n\n", command->name, command->summary);
+    cli_print_heading(stdout, "Examples:");
+    printf("%s\n", command->examples);
+    cli_print_heading(stdout, "Usage:");
+    printf("%s\n", command->usage);
+    cli_print_heading(stdout, "Options:");
+    for (const struct option *o = command->options; o->name; o++)
+        print_option(o->letter, o->name, o->value, o->help);
+    print_option(0, "help", NULL, "print this help");
     if (command->notes[0]) printf("\n%s", command->notes);
-    printf("\nManual page: man echelon-%s\n", command->name);
+    printf("\nManual page: man echelon-%s; --color and --version: man echelon\n", command->name);
 }

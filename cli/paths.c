@@ -51,13 +51,13 @@ int cli_check_outputs(const char *const *outputs, int n)
     return EXIT_DONE;
 }
 
-int cli_check_names(const struct command *command)
+int cli_check_writable(const char *path)
 {
-    for (const struct option *o = command->options; o->name; o++) {
-        if (!o->value || strncmp(o->value, "FILE", 4) != 0) continue;
-        const char *name = *(const char *const *)o->target;
-        if (name && !*name)
-            return cli_fail(EXIT_BAD, "--%s is empty; give the name of a file", o->name);
-    }
+    struct io_output output;
+    struct io_error error;
+    if (!path) return EXIT_DONE;
+    const io_status status = io_create(&output, path, &error);
+    if (status != IO_OK) return cli_fail_io(status, &error);
+    io_discard(&output);
     return EXIT_DONE;
 }

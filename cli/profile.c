@@ -78,14 +78,21 @@ static int parse_emulator(struct emulator_words *words)
     return EXIT_DONE;
 }
 
+static const char *const operations[] = { "sort",   "reduce", "scan", "hist",
+                                          "select", "unique", "shuf" };
+enum { OPERATIONS = sizeof operations / sizeof *operations };
+
+static const char *operation_word(int i)
+{
+    return i < OPERATIONS ? operations[i] : NULL;
+}
+
 /* Finds the operation, and refuses options of other operations. */
 static int check_operation(const char *name)
 {
     call = profile_find_call(name);
-    static const char *const names[] = { "sort",   "reduce", "scan", "hist",
-                                         "select", "unique", "shuf" };
     if (call < 0 && strcmp(name, "sort") != 0)
-        return cli_unknown("operation", name, names, (int)(sizeof names / sizeof *names));
+        return cli_unknown("operation", name, operations, OPERATIONS);
     const char *of_sort = set.words.argsort   ? "argsort"
                           : set.words.reverse ? "reverse"
                           : set.words.bits    ? "bits"
@@ -252,6 +259,11 @@ static int run(int count, char **operands)
     return code;
 }
 
+static const struct cli_value values[] = {
+    { "OPERATION", CLI_WORDS, NULL, operation_word },
+    { NULL, CLI_WORDS, NULL, NULL },
+};
+
 const struct command command_profile = {
     .name = "profile",
     .summary = "run GPU kernels on the CPU: count transactions, find faults",
@@ -282,4 +294,5 @@ const struct command command_profile = {
     .options = options,
     .most_operands = 2,
     .run = run,
+    .values = values,
 };

@@ -171,6 +171,16 @@ static int run(int count, char **operands)
     return code;
 }
 
+static const char *method_word(int i)
+{
+    return i < METHODS ? methods[i] : NULL;
+}
+
+static const struct cli_value values[] = {
+    { "METHOD", CLI_WORDS, NULL, method_word },
+    { NULL, CLI_WORDS, NULL, NULL },
+};
+
 const struct command command_quantile = {
     .name = "quantile",
     .summary = "quantiles, such as the median, by any of NumPy's methods",
@@ -193,4 +203,5 @@ const struct command command_quantile = {
     .options = options,
     .most_operands = 1,
     .run = run,
+    .values = values,
 };

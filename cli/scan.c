@@ -48,15 +48,26 @@ static ech_scan_options scan_options = { .size = sizeof scan_options };
 
 /* ---- Words ---- */
 
-static bool find_operation(const char *name)
+static int find_operation(const char *name)
 {
-    for (int i = 0; i < OPERATIONS; i++) {
-        if (strcmp(name, operations[i].name) != 0) continue;
-        op = operations[i].op;
-        op_name = name;
-        return true;
-    }
-    return false;
+    int i = 0;
+    while (i < OPERATIONS && strcmp(name, operations[i].name) != 0) i++;
+    return i;
+}
+
+static int unknown_operation(const char *name)
+{
+    const char *names[OPERATIONS];
+    for (int i = 0; i < OPERATIONS; i++) names[i] = operations[i].name;
+    return cli_unknown("operation", name, names, OPERATIONS);
+}
+
+int cli_parse_scan_op(const char *text, ech_op *found)
+{
+    const int i = find_operation(text);
+    if (i == OPERATIONS) return unknown_operation(text);
+    *found = operations[i].op;
+    return EXIT_DONE;
 }
 
 /* The first of two operands must be an operation.  A single one is an operation or the input. */
@@ -64,13 +75,16 @@ static int take_operation(int *count, char ***operands)
 {
     const char *names[OPERATIONS];
     if (*count == 0) return EXIT_DONE;
-    if (!find_operation((*operands)[0])) {
+    const char *word = (*operands)[0];
+    const int found = find_operation(word);
+    if (found == OPERATIONS) {
         for (int i = 0; i < OPERATIONS; i++) names[i] = operations[i].name;
-        const char *word = (*operands)[0];
         bool file = strcmp(word, "-") == 0 || strpbrk(word, "./") || access(word, F_OK) == 0;
         if (*count == 1 && (file || !cli_nearest(word, names, OPERATIONS))) return EXIT_DONE;
-        return cli_unknown("operation", word, names, OPERATIONS);
+        return unknown_operation(word);
     }
+    op = operations[found].op;
+    op_name = word;
     ++*operands;
     --*count;
     return EXIT_DONE;
@@ -152,6 +166,16 @@ static int run(int count, char **operands)
     return code == EXIT_DONE ? job_run(&job, &set.job, scan_to) : code;
 }
 
+static const char *operation_word(int i)
+{
+    return i < OPERATIONS ? operations[i].name : NULL;
+}
+
+static const struct cli_value values[] = {
+    { "OP", CLI_WORDS, NULL, operation_word },
+    { NULL, CLI_WORDS, NULL, NULL },
+};
+
 const struct command command_scan = {
     .name = "scan",
     .summary = "prefix sums, running minima, maxima and so on",
@@ -170,4 +194,5 @@ const struct command command_scan = {
     .options = options,
     .most_operands = 2,
     .run = run,
+    .values = values,
 };

@@ -109,6 +109,11 @@ static int run(int count, char **operands)
     return code;
 }
 
+static const struct cli_value values[] = {
+    { "OPERATION", CLI_WORDS, "union intersection difference symmetric", NULL },
+    { NULL, CLI_WORDS, NULL, NULL },
+};
+
 const struct command command_set = {
     .name = "set",
     .summary = "union, intersection or difference of two sorted files",
@@ -128,4 +133,5 @@ const struct command command_set = {
     .options = options,
     .most_operands = 3,
     .run = run,
+    .values = values,
 };

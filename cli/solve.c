@@ -26,10 +26,10 @@ static const struct option options[] = {
       "write x to FILE, which may be an input, as .npy if it\nhas this extension, otherwise as "
       "Matrix Market;\ndefault: standard output" },
     { 'y', "type", "TYPE", &set.type, "compute in and write f32 or f64 (default)" },
-    { 0, "method", "NAME", &set.method,
+    { 0, "method", "METHOD", &set.method,
       "auto (default), richardson, jacobi, gauss-seidel, sor,\nchebyshev, cg, minres, bicgstab or "
       "gmres; or direct, lu,\ncholesky or qr, which convert A to a dense matrix" },
-    { 0, "precond", "NAME", &set.precond,
+    { 0, "precond", "PRECOND", &set.precond,
       "preconditioner: none, jacobi, ssor, ilu0, ic0 or\nblock-jacobi; default: none; auto chooses "
       "one" },
     { 0, "rtol", "X", &set.rtol, "stop if |b - A x| <= X |b|; default: 1e-8, for f32 1e-5" },
@@ -54,7 +54,9 @@ static const struct option options[] = {
       "write x even if the method did not converge" },
     { 0, "history", "FILE.csv", &set.history, "write the residual of each iteration to FILE.csv" },
     { 0, "plot", "FILE.svg", &set.plot, "draw the residual of each iteration in FILE.svg" },
-    { 0, "json", NULL, &set.json, "print the report as JSON, on standard error" },
+    { 0, "json", NULL, &set.json,
+      "print the report as JSON, on standard output if x is written\nto a file, otherwise on "
+      "standard error" },
     { 'D', "device", "DEVICE", &set.device, CLI_DEVICE_HELP },
     { 0, "threads", "N", &set.threads, CLI_THREADS_HELP },
     { 0, NULL, NULL, NULL, NULL },
@@ -75,19 +77,28 @@ static int parse_real(const char *name, const char *text, double *value)
     return EXIT_DONE;
 }
 
-static int parse_name(const char *what, const char *text, int (*find)(const char *), int *value)
+const char *solve_method_word(int i)
+{
+    if (i < DIRECT_METHODS) return direct_methods[i];
+    const char *name = ech_method_name((ech_method)(i - DIRECT_METHODS));
+    return strcmp(name, "?") == 0 ? NULL : name;
+}
+
+const char *solve_precond_word(int i)
+{
+    const char *name = ech_precond_name((ech_precond)i);
+    return strcmp(name, "?") == 0 ? NULL : name;
+}
+
+static int parse_name(const char *what, const char *text, int (*find)(const char *), int *value,
+                      const char *(*word)(int i))
 {
     *value = text ? find(text) : 0;
     if (*value >= 0) return EXIT_DONE;
-    const char *names[32 + DIRECT_METHODS];
+    enum { MOST = 32 };
+    const char *names[MOST];
     int n = 0;
-    const bool method = find == ech_method_from_name;
-    for (int i = 0; method && i < DIRECT_METHODS; i++) names[n++] = direct_methods[i];
-    for (int i = 0; i < 32; i++) {
-        const char *name =
-            method ? ech_method_name((ech_method)i) : ech_precond_name((ech_precond)i);
-        if (strcmp(name, "?") != 0) names[n++] = name;
-    }
+    while (n < MOST && (names[n] = word(n))) n++;
     return cli_unknown(what, text, names, n);
 }
 
@@ -101,7 +112,8 @@ int solve_parse_method(const char *name, bool *direct, ech_factor *kind, ech_met
             *direct = true;
             *kind = (ech_factor)i;
         }
-    if (!*direct) code = parse_name("method", name, ech_method_from_name, &value);
+    if (!*direct)
+        code = parse_name("method", name, ech_method_from_name, &value, solve_method_word);
     *method = (ech_method)value;
     return code;
 }
@@ -109,7 +121,8 @@ int solve_parse_method(const char *name, bool *direct, ech_factor *kind, ech_met
 int solve_parse_precond(const char *name, ech_method method, ech_precond *precond)
 {
     int value;
-    const int code = parse_name("preconditioner", name, ech_precond_from_name, &value);
+    const int code =
+        parse_name("preconditioner", name, ech_precond_from_name, &value, solve_precond_word);
     *precond = (ech_precond)value;
     if (code == EXIT_DONE && name && method == ECH_METHOD_AUTO)
         return cli_fail(EXIT_BAD, "--precond cannot be combined with --method auto, which chooses "
@@ -403,7 +416,7 @@ static int solve(struct solve_job *s)
 
 static void report_json(const struct solve_job *s)
 {
-    struct json json = { .to = stderr };
+    struct json json = { .to = s->json };
     json_open(&json, NULL, '[');
     for (size_t i = 0; i < s->count; i++) {
         const ech_solve_report *r = &s->reports[i];
@@ -420,7 +433,7 @@ static void report_json(const struct solve_job *s)
         json_close(&json, '}');
     }
     json_close(&json, ']');
-    putc('\n', stderr);
+    putc('\n', s->json);
 }
 
 static void report_words(const struct solve_job *s)
@@ -468,17 +481,19 @@ static int write_solution(struct solve_job *s)
 static int work(struct solve_job *s)
 {
     bool converged = true;
+    const bool to_file = set.output && strcmp(set.output, "-") != 0;
+    s->json = !set.json ? NULL : to_file ? stdout : stderr;
     int code = matrix_create(&s->to, set.output);
-    if (code == EXIT_DONE && set.history) code = solve_can_write(set.history);
-    if (code == EXIT_DONE && set.plot) code = solve_can_write(set.plot);
+    if (code == EXIT_DONE) code = cli_check_writable(set.history);
+    if (code == EXIT_DONE) code = cli_check_writable(set.plot);
     if (code == EXIT_DONE) code = load_matrix(s);
-    if (code == EXIT_DONE && s->direct) return solve_direct(s, set.json);
+    if (code == EXIT_DONE && s->direct) return solve_direct(s);
     if (code == EXIT_DONE) code = load_sides(s);
     if (code == EXIT_DONE) code = solve(s);
     if (code == EXIT_DONE) code = write_history(s);
     if (code != EXIT_DONE) return code;
     for (size_t i = 0; i < s->count; i++) converged &= s->reports[i].status > 0;
-    if (set.json)
+    if (s->json)
         report_json(s);
     else
         report_words(s);
@@ -517,6 +532,13 @@ static int run(int count, char **operands)
     return code;
 }
 
+static const struct cli_value values[] = {
+    { "TYPE", CLI_WORDS, "f32 f64", NULL },
+    { "METHOD", CLI_WORDS, NULL, solve_method_word },
+    { "PRECOND", CLI_WORDS, NULL, solve_precond_word },
+    { NULL, CLI_WORDS, NULL, NULL },
+};
+
 const struct command command_solve = {
     .name = "solve",
     .summary = "solve A x = b by iterative or direct methods",
@@ -533,4 +555,5 @@ const struct command command_solve = {
     .options = options,
     .most_operands = 2,
     .run = run,
+    .values = values,
 };

@@ -25,12 +25,16 @@ struct solve_job {
     struct matrix_output to;
     struct cli_progress progress;
     double seconds;
+    FILE *json; /* receives the report as JSON; NULL: the report is text */
 };
 
 /* Find an iterative or direct method (NULL: auto) and a preconditioner by name.  Both return
  * EXIT_DONE, or EXIT_BAD after a message. */
 int solve_parse_method(const char *name, bool *direct, ech_factor *kind, ech_method *method);
 int solve_parse_precond(const char *name, ech_method method, ech_precond *precond);
+/* Name i of these methods and preconditioners; NULL after the last one. */
+const char *solve_method_word(int i);
+const char *solve_precond_word(int i);
 bool solve_takes_triangles(ech_precond precond); /* needs triangles of A, so A must be sparse */
 
 /* The residuals of count right-hand sides: [count][capacity]. */
@@ -40,14 +44,11 @@ struct solve_history {
     const ech_solve_report *reports;
 };
 
-/* Fails if a file cannot be created there; for a check before the computation. */
-int solve_can_write(const char *path);
-
 /* Write a table of right-hand side, iteration and residual, and a chart with a logarithmic axis. */
 int solve_write_csv(const struct solve_history *history, const char *path);
 int solve_write_svg(const struct solve_history *history, const char *title, const char *path);
 
 /* Runs a direct method, from reading b to writing x. */
-int solve_direct(struct solve_job *job, bool json);
+int solve_direct(struct solve_job *job);
 
 #endif

@@ -30,9 +30,9 @@ static void report_words(const ech_direct_report *r)
                 (unsigned long long)r->failed_index + 1);
 }
 
-static void report_json(const ech_direct_report *r)
+static void report_json(const ech_direct_report *r, FILE *to)
 {
-    struct json json = { .to = stderr };
+    struct json json = { .to = to };
     json_open(&json, NULL, '{');
     json_literal(&json, "solved", r->status == ECH_DIRECT_STATUS_SOLVED ? "true" : "false");
     json_text(&json, "status", ech_direct_status_text(r->status));
@@ -44,10 +44,10 @@ static void report_json(const ech_direct_report *r)
     json_number(&json, "determinant_sign", r->sign);
     json_number(&json, "determinant_log", r->log_abs);
     json_close(&json, '}');
-    putc('\n', stderr);
+    putc('\n', to);
 }
 
-int solve_direct(struct solve_job *s, bool json)
+int solve_direct(struct solve_job *s)
 {
     const ech_direct_options options = { .size = sizeof options, .kind = s->kind };
     ech_direct_report report = { .size = sizeof report };
@@ -74,8 +74,8 @@ int solve_direct(struct solve_job *s, bool json)
                          s->count, s->dtype, &options, &report);
     cli_progress_end(&s->progress);
     if (status != ECH_OK) return cli_fail_ech(status, s->ctx);
-    if (json)
-        report_json(&report);
+    if (s->json)
+        report_json(&report, s->json);
     else
         report_words(&report);
     if (report.status != ECH_DIRECT_STATUS_SOLVED) return EXIT_NO;

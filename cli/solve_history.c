@@ -14,16 +14,6 @@ static size_t length(const struct solve_history *h, size_t which)
     return n < h->capacity ? n : h->capacity;
 }
 
-int solve_can_write(const char *path)
-{
-    struct io_output output;
-    struct io_error error;
-    const io_status status = io_create(&output, path, &error);
-    if (status != IO_OK) return cli_fail_io(status, &error);
-    io_discard(&output);
-    return EXIT_DONE;
-}
-
 int solve_write_csv(const struct solve_history *h, const char *path)
 {
     struct io_output output;

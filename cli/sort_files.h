@@ -10,6 +10,8 @@
 #include "files/files.h"
 #include "sort.h"
 
+enum { MOST_ARRAYS = 64 };
+
 /* An external sort, from the options to the end. */
 struct sort_files {
     const struct sort_set *set;
@@ -27,8 +29,9 @@ struct sort_files {
     struct files_sort sort;
     char head[IO_LOOK + IO_NPY_HEADER]; /* of the output: a .npy header, the head of a text */
     size_t head_bytes;
-    char descr[16];   /* of a .npy output */
-    const char *what; /* a note for the report */
+    char expects[MOST_ARRAYS][128]; /* what the headers of .npy inputs specify */
+    char descr[16];                 /* of a .npy output */
+    const char *what;               /* a note for the report */
     const char *default_directory[1];
 };
 

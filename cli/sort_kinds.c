@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { MOST_WORD = 96, SCANNED = 1 << 20, MOST_ARRAYS = 64 };
+enum { MOST_WORD = 96, SCANNED = 1 << 20 };
 
 static const char *device_of(const struct sort_files *files)
 {
@@ -91,12 +91,16 @@ static int read_header(struct sort_files *files, int i, const struct io_hints *h
     if (status != IO_OK) return cli_fail_io(status, &error);
     if (!*usable) return EXIT_DONE;
     *usable = npy->dimensions == 1 && !npy->records;
-    const uint64_t data = npy->n * ech_dtype_bytes(npy->dtype);
-    const struct files_input *input = &files->inputs[i];
-    if (*usable && input->fd >= 0 && input->bytes - bytes != data)
-        return cli_fail(EXIT_BAD, "%s: its header requires %llu bytes of data, but it has %llu",
-                        source->name, (unsigned long long)data,
-                        (unsigned long long)(input->bytes - bytes));
+    struct files_input *input = &files->inputs[i];
+    char *expects = files->expects[i];
+    input->expected = npy->n * ech_dtype_bytes(npy->dtype);
+    input->expects = expects;
+    snprintf(expects, sizeof files->expects[i],
+             "the .npy header specifies %llu elements of '%s', %llu bytes",
+             (unsigned long long)npy->n, npy->descr, (unsigned long long)input->expected);
+    if (*usable && input->fd >= 0 && input->bytes - bytes != input->expected)
+        return cli_fail(EXIT_BAD, "%s: %s, but %s follow", source->name, expects,
+                        input->bytes - bytes < input->expected ? "fewer" : "more");
     npy->header_bytes = bytes;
     return EXIT_DONE;
 }

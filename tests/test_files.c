@@ -450,7 +450,7 @@ static void long_line_case(void)
         data[n / 2] = '\n';
         files_lines_init(&lines, order, false, 2);
         CHECK(io_open(&source, input_path[0], &error) == IO_OK);
-        const struct files_input input = { input_path[0], source.fd, 0, n, NULL };
+        const struct files_input input = { .name = input_path[0], .fd = source.fd, .bytes = n };
         struct files_sort sort = { .kind = &lines.kind,
                                    .inputs = &input,
                                    .input_count = 1,

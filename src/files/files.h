@@ -28,6 +28,7 @@ struct files_rank {
 
 /* Whole records in memory, and where the sort writes them. */
 struct files_block {
+    const char *name;   /* of the first input, for messages */
     unsigned char *in;  /* [bytes] */
     unsigned char *out; /* [bytes]; receives the sorted records unless the kind sorts in place */
     size_t bytes, records;
@@ -130,6 +131,8 @@ struct files_input {
     int fd;                   /* of a regular file; -1: a stream */
     uint64_t offset, bytes;   /* of the records in the file */
     struct io_source *stream; /* only without fd */
+    uint64_t expected;        /* bytes of a stream, if expects is not NULL */
+    const char *expects;      /* who says so: "the header specifies 3 elements" */
 };
 
 /* ---- The plan ---- */

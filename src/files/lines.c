@@ -90,7 +90,7 @@ static io_status sort(const struct files_kind *kind, ech_ctx *ctx, struct files_
     const ech_status status = lines_sort(ctx, lines->order, (const char *)block->in, block->bytes,
                                          block->threads, &sorted, message);
     if (status != ECH_OK)
-        return io_fail(error, status == ECH_ERR_MEMORY ? IO_MEMORY : IO_FAIL, "the sort", "%s",
+        return io_fail(error, status == ECH_ERR_MEMORY ? IO_MEMORY : IO_FAIL, block->name, "%s",
                        *message ? message : ech_error(ctx));
     block->out_bytes = (size_t)sorted.out_bytes;
     size_t done = 0;

@@ -75,10 +75,11 @@ static size_t work_bytes(const struct files_kind *kind, size_t bytes, size_t rec
     return work + 256;
 }
 
-static io_status fail(ech_ctx *ctx, ech_status status, struct io_error *error)
+static io_status fail(ech_ctx *ctx, ech_status status, const struct files_block *block,
+                      struct io_error *error)
 {
     const io_status why = status == ECH_ERR_MEMORY ? IO_MEMORY : IO_FAIL;
-    return io_fail(error, why, "the sort", "%s", ech_error(ctx));
+    return io_fail(error, why, block->name, "%s", ech_error(ctx));
 }
 
 static io_status sort(const struct files_kind *kind, ech_ctx *ctx, struct files_block *block,
@@ -92,7 +93,7 @@ static io_status sort(const struct files_kind *kind, ech_ctx *ctx, struct files_
     }
     const ech_status status =
         ech_sort(ctx, block->in, block->in, block->records, numbers->dtype, &options);
-    return status == ECH_OK ? IO_OK : fail(ctx, status, error);
+    return status == ECH_OK ? IO_OK : fail(ctx, status, block, error);
 }
 
 static void swap_in(const struct files_kind *kind, const unsigned char *from, unsigned char *to,
@@ -188,7 +189,7 @@ static io_status sort_positions(const struct files_kind *kind, ech_ctx *ctx,
     const ech_status status =
         ech_sort_records(ctx, block->in, block->out, block->records, kind->record_bytes,
                          rank_key(numbers_of(kind), &key), 1, &options);
-    return status == ECH_OK ? IO_OK : fail(ctx, status, error);
+    return status == ECH_OK ? IO_OK : fail(ctx, status, block, error);
 }
 
 void files_numbers_init(struct files_numbers *numbers, ech_dtype dtype,

@@ -109,7 +109,7 @@ static io_status sort(const struct files_kind *kind, ech_ctx *ctx, struct files_
         ech_sort_records(ctx, block->in, block->out, block->records, kind->record_bytes,
                          records->keys, records->key_count, &options);
     if (status == ECH_OK) return IO_OK;
-    return io_fail(error, status == ECH_ERR_MEMORY ? IO_MEMORY : IO_FAIL, "the sort", "%s",
+    return io_fail(error, status == ECH_ERR_MEMORY ? IO_MEMORY : IO_FAIL, block->name, "%s",
                    ech_error(ctx));
 }
 

@@ -11,6 +11,7 @@ io_status files_sort_block(struct files_run *run, struct files_block *block)
 {
     const double start = files_seconds();
     block->threads = run->threads;
+    block->name = run->sort->inputs[0].name;
     block->out_bytes = block->bytes;
     const io_status status =
         block->bytes ? run->kind->sort(run->kind, run->sort->ctx, block, run->error) : IO_OK;

@@ -35,6 +35,9 @@ static io_status end_input(struct files_stream *stream, const struct files_input
     const bool open_end =
         stream->done && kind->terminator >= 0 && stream->last != (unsigned char)kind->terminator;
     if (open_end) stream->to[stream->got++] = (unsigned char)kind->terminator;
+    if (input->fd < 0 && input->expects && stream->done != input->expected)
+        return io_fail(&stream->error, IO_FAIL, input->name, "%s, but %s follow", input->expects,
+                       stream->done < input->expected ? "fewer" : "more");
     if (kind->record_bytes && stream->done % kind->input_bytes)
         return io_fail(&stream->error, IO_FAIL, input->name,
                        "has %llu bytes, which is not a multiple of the %zu bytes of a record",

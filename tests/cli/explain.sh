@@ -143,10 +143,78 @@ code echelon explain sort --transpose-a
 code echelon explain matrix
 # The same as JSON.
 if command -v python3 >/dev/null; then
-    for words in "sort" "hist --bins 10" "matmul" "solve" "gf2 rref" "merge --runs 5" "set union" "unique" "search" "quantile" "columns" "strings"; do
+    for words in "sort" "hist --bins 10" "matmul" "solve" "gf2 rref" "merge --runs 5" "set union" "unique" "search" "quantile" "columns" "strings" \
+        "is_sorted" "scan" "reduce dot" "select flags" "arrange fill" "records" "matvec" "csr spmm"; do
         # shellcheck disable=SC2086
         echelon explain $words --device cpu --json | python3 -c 'import json, sys; print(json.load(sys.stdin)["operation"])'
     done
 else
-    printf '%s\n' sort histogram matmul solve gf2_echelon merge_many union unique_all lower_bound quantiles argsort_columns argsort_strings
+    printf '%s\n' sort histogram matmul solve gf2_echelon merge_many union unique_all lower_bound quantiles argsort_columns argsort_strings \
+        is_sorted scan_rows dot select_flags fill sort_records matvec spmm
 fi
+# Each function of the library that explains a call has an operation.
+echelon explain frobnicate 2>&1 | sed 's/.*use one of: //' | tr ' ' '\n' | sort >operations
+sed -n 's/.*ech_status ech_\(.*\)_explain(.*/\1/p' "$TESTS"/../../include/echelon/*.h |
+    sed -e 's/^argsort$/sort/' -e 's/^argsort_columns$/columns/' -e 's/^sort_records$/records/' -e 's/^sort_segments$/sort/' \
+        -e 's/^set_operation$/set/' -e 's/^merge_many$/merge/' -e 's/^histogram$/hist/' -e 's/^direct$/solve/' |
+    sort -u | diff - operations && echo "explained"
+# Scans, reductions, selections, arrangements, checks of order, records, sparse and dense matrices.
+while read -r words; do
+    # shellcheck disable=SC2086
+    echelon explain $words --device cpu | sed -n -E 's/^(algorithm|alternative)  *([a-z_]*):.*/\2/p; s/^workspace .* bytes$/bytes/p' |
+        tr '\n' ' ' && echo "$words"
+done <<END
+scan
+scan max --rows 1000 --type f32 -r
+scan --segments 10
+scan --by-key
+reduce
+reduce minmax --rows 1000
+reduce max --segments 10
+reduce --by-key --type f64
+reduce dot --type f32
+select
+select flags
+select partition-if --type u8
+select partition-flags
+select partition-3way
+select unique
+select unique-by-key --values 8
+select rle-encode
+select rle-decode
+arrange
+arrange scatter
+arrange reverse
+arrange rotate
+arrange transpose --type f64
+arrange fill
+arrange iota
+arrange permutation
+arrange shuffle
+is_sorted --type f32 -r --order total
+records --type i32,f64 --record 100
+records --type u8 -r --algorithm lsd
+sort --segments 10 --argsort
+sort --segments 10 --values 8
+topk --segments 10
+matvec --shape 100x200 --transpose-a --type f32
+csr --shape 1Mx1M --nnz 5M
+csr spmm --b-columns 8
+csr transpose
+csr from-coo
+END
+[ "$(bytes csr from-coo --shape 100x100 --nnz 1M)" != "$(bytes csr from-coo --shape 100x100)" ] && echo "nnz"
+[ "$(bytes records --record 8)" != "$(bytes records --record 80)" ] && echo "record"
+code echelon explain scan mean
+code echelon explain scan frobnicate
+code echelon explain reduce dot --rows 10
+code echelon explain reduce --rows 10 --segments 10
+code echelon explain reduce --rows 10 --by-key
+code echelon explain select where
+code echelon explain select --values 8
+code echelon explain arrange sort
+code echelon explain csr spmv --b-columns 8
+code echelon explain csr --type i32
+code echelon explain is_sorted --algorithm sort
+code echelon explain records --type i32 --record 2 --device cpu
+code echelon explain matvec --transpose-b

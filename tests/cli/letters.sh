@@ -20,4 +20,13 @@ done
 for letter in b d f g h i M n R r V c C k m o s S t T u z; do
     table | grep -q -F "| \`-$letter\` |" || echo "-$letter of GNU sort is not in the table"
 done
+# An option with the name of a subcommand has its meaning, as --unique and --merge of GNU sort: --stats would be confused
+# with "echelon stats".
+commands=$(echelon --help | sed -n '/^Commands:/,/^$/s/^  \([a-z0-9]*\) .*/\1/p')
+for command in $commands; do
+    for name in $(echelon help "$command" | sed -n -E 's/^  (-[A-Za-z],|   ) --([a-z-]+).*/\2/p'); do
+        echo "$commands" | grep -q -x "$name" || continue
+        case $name in help | sort | merge | unique | check) ;; *) echo "$command --$name is also a subcommand" ;; esac
+    done
+done
 echo "done"

@@ -17,7 +17,7 @@ for method in cg minres gmres bicgstab chebyshev; do
 done
 code echelon solve --method cg a.mtx b.txt --max-iterations 10 -o no.mtx
 code echelon solve --method cg a.mtx b.txt --max-iterations 10 --write-unconverged -o part.mtx 2>err
-code echelon solve --method cg a.mtx b.txt --initial-guess part.mtx --history h.csv --plot h.svg --json -o y.mtx 2>json
+code echelon solve --method cg a.mtx b.txt --initial-guess part.mtx --history h.csv --plot h.svg --json -o y.mtx >json
 grep -o -E '"converged": true|"method": "cg"' json
 check y.mtx
 head -n 1 h.csv

@@ -41,7 +41,7 @@ code echelon gen -N 2^99
 code echelon gen nan-mix --type u8
 code echelon gen few --values 0
 code echelon explain
-code echelon explain scan
+code echelon explain scam
 code echelon explain sort -N 1000 --values 8 --argsort
 code echelon explain sort --bins 4
 code echelon explain hist --values 8
