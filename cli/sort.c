@@ -90,7 +90,6 @@ static const struct option options[] = {
     { 0, "algorithm", "NAME", &set.words.algorithm,
       "use this algorithm; \"echelon explain sort\" lists them" },
     JOB_REPORT_OPTIONS(set.words.job),
-    { 0, "version", NULL, &set.print_version, "print the version" },
     { 0, NULL, NULL, NULL, NULL },
 };
 
@@ -295,10 +294,6 @@ static int run_text(struct run *run)
 
 static int run(int count, char **operands)
 {
-    if (set.print_version) {
-        printf("echelon %s\n", ech_version());
-        return EXIT_DONE;
-    }
     struct run all = { .job.staged = set.words.job.timing || set.words.job.json };
     int code = sort_find_inputs(&set, &all.text, count, operands);
     if (code == EXIT_DONE) code = run_text(&all);

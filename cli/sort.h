@@ -68,7 +68,7 @@ struct sort_set {
     struct sort_files_words files;
     const char *rows, *axis;
     uint64_t columns; /* value of --rows; 0: not given */
-    bool unique, check, print_version;
+    bool unique, check;
 };
 
 /* The inputs, and the text of all of them. */

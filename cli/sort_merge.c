@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { KEY_BYTES = 64 };
+
 struct run {
     struct io_source source;
     bool opened, end;
@@ -18,7 +20,8 @@ struct run {
     size_t room, bytes; /* of the block; bytes are filled */
     size_t at, next;    /* the current record and its length with terminator; next 0: none */
     size_t body;
-    uint64_t prefix;
+    unsigned char key[KEY_BYTES]; /* the first bytes of the full key of the current record */
+    size_t key_bytes;             /* of the whole key */
     int number;
 };
 
@@ -67,7 +70,8 @@ static int take_record(const struct merge *m, struct run *r)
         const int code = read_more(r);
         if (code != EXIT_DONE) return code;
     }
-    if (r->next) r->prefix = lines_prefix(m->order, r->block + r->at, r->body);
+    if (r->next)
+        r->key_bytes = lines_full_key(m->order, r->block + r->at, r->body, r->key, sizeof r->key);
     return EXIT_DONE;
 }
 
@@ -100,8 +104,12 @@ static int take_head(struct sort_text *text, struct run *r, struct io_output *ou
 
 static bool precedes(const struct merge *m, const struct run *a, const struct run *b)
 {
-    if (a->prefix != b->prefix) return a->prefix < b->prefix;
-    const int order = lines_compare(m->order, a->block + a->at, a->body, b->block + b->at, b->body);
+    const size_t shorter = a->key_bytes < b->key_bytes ? a->key_bytes : b->key_bytes;
+    int order = memcmp(a->key, b->key, shorter < KEY_BYTES ? shorter : KEY_BYTES);
+    if (order == 0 && shorter <= KEY_BYTES)
+        order = (a->key_bytes > b->key_bytes) - (a->key_bytes < b->key_bytes);
+    else if (order == 0)
+        order = lines_compare(m->order, a->block + a->at, a->body, b->block + b->at, b->body);
     return order ? order < 0 : a->number < b->number;
 }
 

@@ -115,7 +115,8 @@ static void count_quotes(void *arg, int i)
     s->chunks[i].quotes = count_byte(s->text + from, to - from, '"');
 }
 
-/* Whether a quote opens or closes a value: it is beside a delimiter, an end, a blank or a quote. */
+/* Whether a quote opens or closes a value: a delimiter, an end, a blank or a quote is next to it.
+ */
 static bool is_in_place(const struct split *s, size_t i, bool opens)
 {
     if (opens ? i == 0 : i + 1 == s->bytes) return true;
