@@ -97,6 +97,7 @@ int job_load(struct job *job, const struct job_words *words)
     io_status status = io_open(&source, job->input, &error);
     if (status != IO_OK) return cli_fail_io(status, &error);
     job->input = source.name;
+    if (hints.format == IO_RAW && !job->records) io_set_raw(&source); /* --format raw is given */
     source.progress = &job->progress.io;
     status = io_load_column(&source, &hints, &job->column, &error);
     io_close(&source);
@@ -147,7 +148,7 @@ int job_plan_output(struct job *job, const struct job_words *words, const struct
     int type = said == IO_RAW ? io_dtype_from_extension(name) : -1;
     job->out_format = said < 0 ? c->format : (io_format)said;
     if (job->out_format == IO_TEXT) return EXIT_DONE;
-    if (c->lines && !c->keys)
+    if (c->lines && !c->keys && !job->positions)
         return cli_fail(EXIT_BAD, "%s: the extension means %s, but the output is lines of text",
                         name, io_format_name(job->out_format));
     if (type >= 0 && type != (int)dtype)
@@ -205,9 +206,10 @@ static void report_text(const struct job *job, const char *plan, uint64_t peak, 
         fprintf(to, ": %llu record%s of %llu bytes (%s) on %s", (unsigned long long)c->n,
                 c->n == 1 ? "" : "s", (unsigned long long)job->record_bytes,
                 io_format_name(c->format), ech_device_name(job->ctx));
-    else if (c->keys || !c->text)
-        fprintf(to, ": %llu %s (%s) on %s", (unsigned long long)c->n, ech_dtype_name(c->dtype),
-                io_format_name(c->format), ech_device_name(job->ctx));
+    else if (job->strings || c->keys || !c->text)
+        fprintf(to, ": %llu %s (%s) on %s", (unsigned long long)c->n,
+                job->strings ? "strings" : ech_dtype_name(c->dtype), io_format_name(c->format),
+                ech_device_name(job->ctx));
     else
         fprintf(to, ": %llu line%s on %s", (unsigned long long)c->n, c->n == 1 ? "" : "s",
                 ech_device_name(job->ctx));
@@ -239,6 +241,7 @@ static void report_json(const struct job *job, const char *plan, uint64_t peak, 
     json_text(&json, "format", io_format_name(c->format));
     json_text(&json, "type",
               job->record_bytes     ? "records"
+              : job->strings        ? "strings"
               : c->keys || !c->text ? ech_dtype_name(c->dtype)
                                     : "lines");
     if (job->record_bytes) json_count(&json, "record_bytes", job->record_bytes);
@@ -303,6 +306,7 @@ int job_run(struct job *job, const struct job_words *words,
         io_status status = io_create(&output, words->output, &error);
         if (status == IO_OK) {
             output.progress = &job->progress.io;
+            output.threads = job->threads;
             code = body(job, &output);
             io_discard(&output);
         } else {

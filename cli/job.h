@@ -100,6 +100,8 @@ struct job {
     int dimensions;             /* maximum for a .npy input; 0: one */
     struct io_records *records; /* receives the fields of a structured .npy input; NULL: an error */
     uint64_t record_bytes;      /* the elements are records of this size; 0: numbers */
+    bool positions;             /* the output is positions, which are numbers also for lines */
+    bool strings;               /* the keys of the column are ranks of strings; table.h */
     const char *input, *output; /* names, for the report */
     io_format out_format;       /* set by job_plan_output() */
     uint64_t n_out;             /* number of elements written */
@@ -177,5 +179,9 @@ struct where {
 int where_parse(const char *what, const char *text, ech_dtype dtype, struct where *where);
 /* Fails if text is not a condition for any type; for a check before the input is read. */
 int where_check(const char *what, const char *text);
+/* Whether text is a number of a condition: decimal or hexadecimal. */
+bool where_is_number(const char *text);
+/* The length of the comparison sign at the beginning of text; 0 if there is none. */
+size_t where_sign(const char *text, ech_compare *compare);
 
 #endif

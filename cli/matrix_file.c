@@ -41,10 +41,11 @@ int matrix_check_finite(const struct io_matrix *m, const char *name)
     return EXIT_DONE;
 }
 
-static bool ends_in(const char *path, const char *extension)
+static bool is_npy(const char *path)
 {
-    const char *point = path ? strrchr(path, '.') : NULL;
-    return point && strcasecmp(point, extension) == 0;
+    char extension[IO_EXTENSION] = "";
+    if (path) io_extension(path, extension);
+    return strcasecmp(extension, "npy") == 0;
 }
 
 int matrix_create(struct matrix_output *to, const char *path)
@@ -53,7 +54,7 @@ int matrix_create(struct matrix_output *to, const char *path)
     const io_status status = io_create(&to->output, path, &error);
     if (status != IO_OK) return cli_fail_io(status, &error);
     to->open = true;
-    to->npy = ends_in(path, ".npy");
+    to->npy = is_npy(path);
     return EXIT_DONE;
 }
 

@@ -1,6 +1,6 @@
 /*
  * merge.c - "echelon merge": merges files of sorted numbers, or of lines that are sorted by a
- * number.
+ * number or as text.
  *
  * Two files are merged by ech_merge(), more files by ech_merge_many(), after their numbers have
  * been moved to one array.
@@ -13,18 +13,21 @@
 
 static struct {
     struct job_words job;
-    const char *order;
-    bool reverse;
+    const char *order, *algorithm;
+    bool reverse, string;
 } set;
 
 static const struct option options[] = {
     JOB_OUTPUT_OPTION(set.job),
     { 'r', "reverse", NULL, &set.reverse, "the files are, and the output is, in descending order" },
+    TABLE_STRING_OPTION(set.string),
     JOB_TYPE_OPTIONS(set.job),
     { 0, "order", "ORDER", &set.order,
       "order of floats: nan-last, with -0 = +0 (default), or\ntotal: IEEE 754 totalOrder" },
     JOB_FIELD_OPTIONS(set.job),
     JOB_DEVICE_OPTIONS(set.job),
+    { 0, "algorithm", "NAME", &set.algorithm,
+      "use this algorithm; \"echelon explain merge\" lists them" },
     JOB_REPORT_OPTIONS(set.job),
     { 0, NULL, NULL, NULL, NULL },
 };
@@ -144,9 +147,15 @@ static int run(int count, char **operands)
                                                  .working = "merging",
                                                  .plan = plan },
                                        .descending = set.reverse },
-                             .options = { .size = sizeof job.options, .descending = set.reverse } };
+                             .options = { .size = sizeof job.options,
+                                          .descending = set.reverse,
+                                          .algorithm = set.algorithm } };
     int code = runs_name(&job.runs, count, operands);
+    if (code == EXIT_DONE) code = table_check_string(set.string, &set.job);
+    if (code == EXIT_DONE && set.string && set.order)
+        code = cli_fail(EXIT_BAD, "--string cannot be combined with --order, the order of floats");
     if (code == EXIT_DONE) code = cli_parse_order(set.order, &job.runs.order);
+    job.runs.string = set.string;
     job.options.order = job.runs.order;
     if (code == EXIT_DONE) code = job_run(&job.runs.base, &set.job, merge_to);
     runs_free(&job.runs);
@@ -165,6 +174,8 @@ const struct command command_merge = {
     "Each INPUT must be sorted as \"echelon sort\" sorts it; a number that is out of order is\n"
     "an error.  All files must have numbers of the same type.  Among equal numbers, those\n"
     "of the earlier INPUT come first.  There are at most 64 files.\n\n"
+    "With --string, and if the lines are not numbers, they are sorted and compared as text, by\n"
+    "bytes.\n\n"
     "Lines are written unchanged, after the first header line.  The format of the output is\n"
     "that of its extension (.npy, .txt, .u32 and so on), otherwise that of the first INPUT.\n",
     .options = options,

@@ -3,14 +3,16 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "job.h"
+#include "groups.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 static struct {
     struct job_words job;
-    const char *quantiles, *method, *nan;
+    const char *quantiles, *method, *nan, *algorithm;
+    struct cli_list by;
+    bool string;
 } set;
 
 static const struct option options[] = {
@@ -19,6 +21,10 @@ static const struct option options[] = {
     { 0, "method", "METHOD", &set.method, "one of those below; default: linear" },
     { 0, "nan", "MODE", &set.nan,
       "propagate: the results are NaN if a number is NaN (default);\nignore: skip NaN" },
+    { 0, "by", "COLUMN", &set.by,
+      "quantiles of the numbers of --column for each distinct value\nof COLUMN; may be repeated: "
+      "for each combination" },
+    { 0, "string", NULL, &set.string, "with --by: compare the keys as text, by bytes" },
     { 'o', "output", "FILE", &set.job.output,
       "write the results to FILE, which may be the input, as .npy\nif it has this extension, "
       "otherwise as text; default:\nstandard output" },
@@ -26,9 +32,13 @@ static const struct option options[] = {
     JOB_TYPE_OPTIONS(set.job),
     JOB_FIELD_OPTIONS(set.job),
     JOB_DEVICE_OPTIONS(set.job),
+    { 0, "algorithm", "NAME", &set.algorithm,
+      "use this algorithm; \"echelon explain quantile\" lists them" },
     JOB_TIMING_OPTION(set.job),
     { 0, NULL, NULL, NULL, NULL },
 };
+
+static const char *const repeated[] = { "by", NULL };
 
 /* In the order of ech_quantile_method. */
 static const char *const methods[] = { "linear",
@@ -54,6 +64,7 @@ static struct {
     size_t count;
     ech_dtype dtype; /* of the results */
     char *results;
+    struct groups groups; /* with --by */
 } plan;
 
 /* ---- Words ---- */
@@ -88,12 +99,23 @@ static int parse_method(const char *name)
 
 static int parse(void)
 {
-    plan.options = (ech_quantile_options){ .size = sizeof plan.options };
+    plan.options =
+        (ech_quantile_options){ .size = sizeof plan.options, .algorithm = set.algorithm };
     if (set.job.json && set.job.output)
         return cli_fail(EXIT_BAD, "--json cannot be combined with --output");
     int code = parse_quantiles(set.quantiles ? set.quantiles : "0.5");
     if (code == EXIT_DONE && set.method) code = parse_method(set.method);
-    return code == EXIT_DONE ? cli_parse_nan(set.nan, &plan.options.nan) : code;
+    if (code == EXIT_DONE) code = cli_parse_nan(set.nan, &plan.options.nan);
+    if (code != EXIT_DONE) return code;
+    if (!set.by.count)
+        return set.string ? cli_fail(EXIT_BAD, "--string is only for the keys of --by") : EXIT_DONE;
+    if (set.algorithm) return cli_fail(EXIT_BAD, "--algorithm cannot be combined with --by");
+    if (plan.count > GROUPS_VALUES)
+        return cli_fail(EXIT_BAD, "--by is given with %zu quantiles; the maximum is %d", plan.count,
+                        GROUPS_VALUES);
+    code = job_plan_text(&set.job);
+    return code == EXIT_DONE ? groups_plan(&plan.groups, &set.by, set.string, &set.job, true)
+                             : code;
 }
 
 /* ---- Work ---- */
@@ -111,6 +133,55 @@ static int compute(struct job *job)
                                             plan.count, c->dtype, plan.method, &plan.options);
     stage_end(job, STAGE_WORK, c->keys_bytes);
     return status == ECH_OK ? EXIT_DONE : cli_fail_ech(status, job->ctx);
+}
+
+/* ---- Groups ---- */
+
+/* The quantiles of a group are the same on every device.  A group is too small for a GPU. */
+static int compute_groups(struct job *job)
+{
+    struct groups *groups = &plan.groups;
+    const ech_dtype dtype = groups->table.columns[groups->value].dtype;
+    ech_ctx *cpu;
+    plan.dtype = (ech_dtype)ech_quantile_dtype(plan.method, dtype);
+    const size_t bytes = ech_dtype_bytes(dtype), row = plan.count * ech_dtype_bytes(plan.dtype);
+    plan.results = malloc((size_t)groups->count * row + 1);
+    if (!plan.results) return job_no_memory(job, groups->count * row, "the results");
+    ech_status status = ech_open(&cpu, "cpu");
+    if (status != ECH_OK) return cli_fail_ech(status, NULL);
+    stage_begin(job, STAGE_WORK);
+    for (uint64_t g = 0; g < groups->count && status == ECH_OK; g++) {
+        const uint64_t first = groups->offsets[g], n = groups->offsets[g + 1] - first;
+        status =
+            ech_quantiles(cpu, (const char *)groups->sorted + first * bytes, plan.results + g * row,
+                          plan.q, (size_t)n, plan.count, dtype, plan.method, &plan.options);
+    }
+    stage_end(job, STAGE_WORK, 0);
+    const int code = status == ECH_OK ? EXIT_DONE : cli_fail_ech(status, cpu);
+    ech_close(cpu);
+    return code;
+}
+
+static int quantiles_by_to(struct job *job, struct io_output *output)
+{
+    struct groups *groups = &plan.groups;
+    int code = groups_load(job, &set.job, groups);
+    if (code == EXIT_DONE) code = compute_groups(job);
+    for (size_t i = 0; i < plan.count && code == EXIT_DONE; i++) {
+        struct groups_value *value = &groups->values[groups->value_count++];
+        char number[IO_NUMBER_TEXT];
+        io_format_key(ECH_F64, &plan.q[i], number);
+        snprintf(value->name, sizeof value->name, "q%.30s", number);
+        value->dtype = plan.dtype;
+        value->results = plan.results + i * ech_dtype_bytes(plan.dtype);
+        value->stride = plan.count;
+    }
+    if (code == EXIT_DONE) code = groups_check(groups);
+    if (code == EXIT_DONE && !set.job.json) code = groups_write(job, output, groups);
+    cli_progress_end(&job->progress);
+    if (code == EXIT_DONE && set.job.json) code = groups_print_json(job, groups);
+    free(plan.results);
+    return code;
 }
 
 /* ---- Output ---- */
@@ -159,14 +230,18 @@ static int quantiles_to(struct job *job, struct io_output *output)
 
 static int run(int count, char **operands)
 {
+    struct io_records records;
     struct job job = { .command = "quantile",
                        .work = "quantile",
                        .working = "selecting",
                        .dimensions = 64,
                        .own_json = true };
+    if (set.by.count) job.records = &records;
     int code = parse();
     if (code == EXIT_DONE) code = job_input(&job, count, operands);
-    if (code == EXIT_DONE) code = job_run(&job, &set.job, quantiles_to);
+    if (code == EXIT_DONE)
+        code = job_run(&job, &set.job, set.by.count ? quantiles_by_to : quantiles_to);
+    groups_free(&plan.groups);
     free(plan.q);
     return code;
 }
@@ -187,6 +262,7 @@ const struct command command_quantile = {
     .usage = "  echelon quantile [OPTION]... [INPUT]\n",
     .examples = "  echelon quantile data.npy                          the median\n"
                 "  echelon quantile -q 0.5,0.9,0.99 -k latency requests.csv\n"
+                "  echelon quantile -k latency --by host requests.csv   of each group\n"
                 "  echelon quantile -q 0.25,0.75 --method hazen --nan ignore data.f32\n",
     .notes =
         "One quantile is printed per line, in the order of --quantiles.  METHOD is one of\n"
@@ -199,8 +275,11 @@ const struct command command_quantile = {
         "Results of lower, higher, nearest, inverted_cdf and closest_observation are numbers of "
         "the\n"
         "input, with its type; others are f64.  A .npy array may have any number of "
-        "dimensions.\n\n" JOB_INPUT_NOTES,
+        "dimensions.\n\n"
+        "With --by, the output is a table with one line per group, as that of \"echelon reduce\n"
+        "--by\".\n\n" JOB_INPUT_NOTES,
     .options = options,
+    .repeated = repeated,
     .most_operands = 1,
     .run = run,
     .values = values,

@@ -5,17 +5,13 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "job.h"
+#include "reduce.h"
+#include "table.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-static struct {
-    struct job_words job;
-    const char *nan, *where, *rows, *ddof;
-    bool accumulate_wide;
-} set;
+static struct reduce_words set;
 
 static const struct option options[] = {
     { 'o', "output", "FILE", &set.job.output,
@@ -30,18 +26,21 @@ static const struct option options[] = {
       "reduce each row of COLUMNS numbers; default: the rows of a\n.npy array with two "
       "dimensions" },
     { 0, "ddof", "N", &set.ddof, "for variance and sd: divide by n - N; 0 (default) or 1" },
+    { 0, "by", "COLUMN", &set.by,
+      "reduce the numbers of --column for each distinct value of\nCOLUMN; may be repeated: for "
+      "each combination" },
+    { 0, "string", NULL, &set.string, "with --by: compare the keys as text, by bytes" },
     JOB_TYPE_OPTIONS(set.job),
     JOB_FIELD_OPTIONS(set.job),
     JOB_DEVICE_OPTIONS(set.job),
     JOB_TIMING_OPTION(set.job),
+    { 0, "json", NULL, &set.job.json, "print the result as one line of JSON" },
     { 0, NULL, NULL, NULL, NULL },
 };
 
-static const struct reduction {
-    const char *name;
-    ech_op op;
-    bool of_some; /* undefined for empty input */
-} reductions[] = {
+static const char *const repeated[] = { "by", NULL };
+
+static const struct reduction reductions[] = {
     { "sum", ECH_OP_SUM, false },      { "product", ECH_OP_PRODUCT, false },
     { "min", ECH_OP_MIN, true },       { "max", ECH_OP_MAX, true },
     { "minmax", ECH_OP_MINMAX, true }, { "argmin", ECH_OP_ARGMIN, true },
@@ -68,7 +67,7 @@ static struct {
 
 /* ---- Words ---- */
 
-static int find_reduction(const char *name, const struct reduction **found)
+int reduce_find(const char *name, const struct reduction **found)
 {
     const char *names[REDUCTIONS];
     for (int i = 0; i < REDUCTIONS; i++) {
@@ -82,30 +81,40 @@ static int find_reduction(const char *name, const struct reduction **found)
 int cli_parse_op(const char *text, ech_op *op)
 {
     const struct reduction *found;
-    int code = find_reduction(text, &found);
+    int code = reduce_find(text, &found);
     *op = found->op;
     return code;
 }
 
-static int parse(const char *name)
+int reduce_options(const struct reduce_words *words, const struct reduction *reduction,
+                   ech_reduce_options *out)
 {
-    plan.options =
-        (ech_reduce_options){ .size = sizeof plan.options, .accumulate_wide = set.accumulate_wide };
-    int code = find_reduction(name, &plan.reduction);
-    if (code != EXIT_DONE) return code;
-    ech_op op = plan.reduction->op;
-    bool tests = op == ECH_OP_COUNT || op == ECH_OP_ANY || op == ECH_OP_ALL;
-    if (set.where && !tests)
+    const char *name = reduction->name;
+    const ech_op op = reduction->op;
+    const bool tests = op == ECH_OP_COUNT || op == ECH_OP_ANY || op == ECH_OP_ALL;
+    *out = (ech_reduce_options){ .size = sizeof *out, .accumulate_wide = words->accumulate_wide };
+    if (words->where && !tests)
         return cli_fail(EXIT_BAD, "--where cannot be combined with %s, only with count, any, all",
                         name);
-    if (set.ddof && op != ECH_OP_VARIANCE && op != ECH_OP_STDDEV)
+    if (words->ddof && op != ECH_OP_VARIANCE && op != ECH_OP_STDDEV)
         return cli_fail(EXIT_BAD, "--ddof cannot be combined with %s, only with variance and sd",
                         name);
-    if (set.ddof && strcmp(set.ddof, "0") != 0 && strcmp(set.ddof, "1") != 0)
-        return cli_fail(EXIT_BAD, "--ddof is \"%s\"; use 0 or 1", set.ddof);
-    plan.options.ddof = set.ddof && set.ddof[0] == '1';
-    if ((code = cli_parse_nan(set.nan, &plan.options.nan)) != EXIT_DONE) return code;
-    if (!set.rows) return EXIT_DONE;
+    if (words->ddof && strcmp(words->ddof, "0") != 0 && strcmp(words->ddof, "1") != 0)
+        return cli_fail(EXIT_BAD, "--ddof is \"%s\"; use 0 or 1", words->ddof);
+    out->ddof = words->ddof && words->ddof[0] == '1';
+    return cli_parse_nan(words->nan, &out->nan);
+}
+
+static int parse(const char *name)
+{
+    if (strchr(name, ',') || strcmp(name, "size") == 0)
+        return cli_fail(EXIT_BAD, "\"%s\" needs --by, which groups the numbers", name);
+    if (set.string) return cli_fail(EXIT_BAD, "--string is only for the keys of --by");
+    if (set.job.json && set.job.output)
+        return cli_fail(EXIT_BAD, "--json cannot be combined with --output");
+    int code = reduce_find(name, &plan.reduction);
+    if (code == EXIT_DONE) code = reduce_options(&set, plan.reduction, &plan.options);
+    if (code != EXIT_DONE || !set.rows) return code;
     if ((code = cli_parse_count("rows", set.rows, &plan.columns)) != EXIT_DONE) return code;
     return plan.columns ? EXIT_DONE
                         : cli_fail(EXIT_BAD, "--rows is 0; a row has at least 1 number");
@@ -175,9 +184,14 @@ static int reduce(struct job *job)
 
 /* ---- Output ---- */
 
+static bool is_position(void)
+{
+    return plan.reduction->op == ECH_OP_ARGMIN || plan.reduction->op == ECH_OP_ARGMAX;
+}
+
 static io_status write_text(struct io_output *output, struct io_error *error)
 {
-    bool position = plan.reduction->op == ECH_OP_ARGMIN || plan.reduction->op == ECH_OP_ARGMAX;
+    const bool position = is_position();
     const char *at = plan.results;
     size_t bytes = ech_dtype_bytes(plan.dtype);
     io_status status = IO_OK;
@@ -208,6 +222,31 @@ static io_status write_npy(struct io_output *output, struct io_error *error)
     return io_write(output, plan.results, (size_t)n * ech_dtype_bytes(plan.dtype), error);
 }
 
+/* The results of all rows, one after the other. */
+static void print_json(const struct job *job)
+{
+    const size_t bytes = ech_dtype_bytes(plan.dtype);
+    struct json json = { .to = stdout };
+    json_open(&json, NULL, '{');
+    json_text(&json, "input", job->input);
+    json_text(&json, "type", ech_dtype_name(job->column.dtype));
+    json_header(&json, &job->column);
+    json_count(&json, "n", job->column.n);
+    json_text(&json, "operation", plan.reduction->name);
+    json_text(&json, "result_type", ech_dtype_name(plan.dtype));
+    json_open(&json, "results", '[');
+    for (uint64_t i = 0; i < plan.rows * plan.per; i++) {
+        const char *at = plan.results + (size_t)i * bytes;
+        if (is_position() && io_load(at, bytes) == UINT64_MAX)
+            json_literal(&json, NULL, "none");
+        else
+            json_value(&json, NULL, plan.dtype, at);
+    }
+    json_close(&json, ']');
+    json_close(&json, '}');
+    putchar('\n');
+}
+
 static int reduce_to(struct job *job, struct io_output *output)
 {
     struct io_error error;
@@ -215,7 +254,10 @@ static int reduce_to(struct job *job, struct io_output *output)
     int code = npy ? EXIT_DONE : job_plan_text(&set.job);
     if (code == EXIT_DONE) code = job_load(job, &set.job);
     if (code == EXIT_DONE) code = reduce(job);
-    if (code == EXIT_DONE) {
+    cli_progress_end(&job->progress);
+    if (code == EXIT_DONE && set.job.json) {
+        print_json(job);
+    } else if (code == EXIT_DONE) {
         stage_begin(job, STAGE_WRITE);
         job->n_out = plan.rows * plan.per;
         io_status status = npy ? write_npy(output, &error) : write_text(output, &error);
@@ -227,25 +269,33 @@ static int reduce_to(struct job *job, struct io_output *output)
 
 static int run(int count, char **operands)
 {
-    struct job job = {
-        .command = "reduce", .work = "reduce", .working = "reducing", .dimensions = 2
-    };
+    struct io_records records;
+    struct job job = { .command = "reduce",
+                       .work = "reduce",
+                       .working = "reducing",
+                       .own_json = true,
+                       .dimensions = 2 };
     if (count == 0)
         return cli_fail(EXIT_BAD, "no operation: give one, for example echelon reduce sum INPUT");
-    int code = parse(operands[0]);
+    const bool by = set.by.count > 0;
+    if (by) job.records = &records;
+    int code = by ? reduce_by_plan(&set, operands[0]) : parse(operands[0]);
     if (code == EXIT_DONE && set.where) code = where_check("--where", set.where);
     if (code == EXIT_DONE) code = job_input(&job, count - 1, operands + 1);
-    return code == EXIT_DONE ? job_run(&job, &set.job, reduce_to) : code;
+    if (code == EXIT_DONE) code = job_run(&job, &set.job, by ? reduce_by_to : reduce_to);
+    reduce_by_free();
+    return code;
 }
 
 const struct command command_reduce = {
     .name = "reduce",
-    .summary = "sum, minimum, mean and so on, of all numbers or of each row",
+    .summary = "sum, minimum, mean and so on, of all numbers, rows or groups",
     .usage = "  echelon reduce OP [OPTION]... [INPUT]\n",
     .examples = "  echelon reduce sum data.npy\n"
                 "  echelon reduce mean matrix.npy -o means.npy      of each row\n"
                 "  echelon reduce count --where '>=3' data.npy\n"
                 "  echelon reduce max -k price goods.csv            of one column of a table\n"
+                "  echelon reduce sum,size -k price --by city goods.csv    of each group\n"
                 "  echelon gen normal --type f32 | echelon reduce sd --nan ignore\n",
     .notes =
         "OP is one of\n"
@@ -258,8 +308,15 @@ const struct command command_reduce = {
         "  and or xor       bitwise, of integers\n\n"
         "One value is printed per line (minmax: two).  Integers are printed with all digits,\n"
         "floats in the shortest form that reads back as the same number.  The values are\n"
-        "bit-identical on every device and with any number of threads.\n\n" JOB_INPUT_NOTES,
+        "bit-identical on every device and with any number of threads.\n\n"
+        "With --by, OP may be several operations, separated by commas, and size is the number of\n"
+        "lines of a group.  The output is a table with one line per group, in ascending order of\n"
+        "the keys: the columns of --by, then the results.  It has a header if INPUT has one.\n"
+        "Keys are numbers, or text in the order of its bytes, if neither of the first two keys\n"
+        "is a number.  argmin and argmax are positions in INPUT.  INPUT may also be a structured\n"
+        ".npy array, whose fields are the columns.\n\n" JOB_INPUT_NOTES,
     .options = options,
+    .repeated = repeated,
     .most_operands = 2,
     .run = run,
 };

@@ -52,7 +52,7 @@ int runs_check_sorted(const struct runs_job *job)
     io_format_key(c->dtype, key - bytes, before);
     return cli_fail(EXIT_BAD, "%s: not sorted: %s %llu is %s, after %s; sort the file first",
                     job->base.input, c->lines ? "line" : "element",
-                    (unsigned long long)(c->lines ? at + 1 + io_has_header(c) : at), now, before);
+                    (unsigned long long)(c->lines ? io_line_number(c, at) : at), now, before);
 }
 
 int runs_check_types(struct runs_job *job)
@@ -81,14 +81,15 @@ static int load(struct runs_job *job, const struct job_words *words)
 {
     for (int i = job->count; i-- > 0;) {
         job->base.input = job->names[i];
-        int code = job_load(&job->base, words);
-        if (code == EXIT_DONE) code = runs_check_sorted(job);
+        int code = runs_load_one(job, words, i);
+        if (code == EXIT_DONE && job->base.column.keys) code = runs_check_sorted(job);
         if (code != EXIT_DONE) return code;
         if (i == 0) break;
         job->columns[i] = job->base.column;
         memset(&job->base.column, 0, sizeof job->base.column);
     }
-    return runs_check_types(job);
+    const int code = job->text ? runs_rank(job) : EXIT_DONE;
+    return code == EXIT_DONE ? runs_check_types(job) : code;
 }
 
 /* Moves the numbers of the columns to the runs. */
@@ -112,6 +113,7 @@ static void make_runs(struct runs_job *job)
 int runs_load(struct runs_job *job, const struct job_words *words, struct io_output *output)
 {
     int code = load(job, words);
+    if (code == EXIT_DONE && job->text) code = job_plan_text(words);
     if (code == EXIT_DONE)
         code = job_plan_output(&job->base, words, output, job->base.column.dtype);
     if (code == EXIT_DONE) make_runs(job);
@@ -141,7 +143,12 @@ void runs_free(struct runs_job *job)
     for (int i = 0; i < job->count; i++) {
         runs_free_run(&job->runs[i]);
         io_free_column(&job->columns[i]);
+        free(job->strings[i].offsets);
+        free(job->strings[i].bytes);
     }
+    free(job->all.keys);
+    free(job->all.offsets);
+    free(job->all.bytes);
 }
 
 /* ---- Output ---- */
@@ -161,9 +168,7 @@ static io_status write_merged(const struct runs_job *job, struct io_output *outp
     for (size_t i = 0; i < job->runs[0].n && status == IO_OK; i++) {
         const struct io_column *c = column_of(job, (int)(places[i] >> PLACE_BITS));
         const size_t offset = (size_t)(places[i] & (((uint64_t)1 << PLACE_BITS) - 1));
-        const char *line = c->text + offset;
-        const char *newline = memchr(line, '\n', c->text_bytes - offset);
-        status = io_write(output, line, (size_t)(newline - line) + 1, error);
+        status = io_write(output, c->text + offset, io_record_bytes(c, offset), error);
     }
     return status;
 }

@@ -1,13 +1,13 @@
 /*
- * runs.h - sorted numbers of several files, or lines that are sorted by a number: the inputs of
- * "echelon merge", "echelon set" and "echelon search".
+ * runs.h - sorted numbers of several files, or lines that are sorted by a number or as text: the
+ * inputs of "echelon merge", "echelon set" and "echelon search".
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef CLI_RUNS_H
 #define CLI_RUNS_H
 
-#include "job.h"
+#include "table.h"
 
 enum { MOST_FILES = 64 };
 
@@ -26,7 +26,11 @@ struct runs_job {
     struct io_column columns[MOST_FILES]; /* the first one is moved to base */
     struct run runs[MOST_FILES];
     int count;
-    bool lines; /* the output is lines */
+    bool lines;  /* the output is lines */
+    bool string; /* the option --string */
+    bool text;   /* the files are text; the numbers are ranks among all of their strings */
+    struct table_column strings[MOST_FILES]; /* until they are ranked */
+    struct table_column all;                 /* the strings of all files, one after the other */
 };
 
 /* Takes the names of the files; none: standard input. */
@@ -39,6 +43,15 @@ int runs_load(struct runs_job *job, const struct job_words *words, struct io_out
  * the second, if the columns have different types.  A text without numbers has any type. */
 int runs_check_sorted(const struct runs_job *job);
 int runs_check_types(struct runs_job *job);
+
+/* ---- Files of text: runs_text.c ---- */
+
+/* Reads file i, base.input, to base.column.  If it is text, strings[i] and job->text are set. */
+int runs_load_one(struct runs_job *job, const struct job_words *words, int i);
+/* Makes ranks of the strings of all files, and checks that each file is sorted. */
+int runs_rank(struct runs_job *job);
+
+/* ---- Runs ---- */
 
 /* Allocates a run of n elements. */
 int runs_allocate(struct runs_job *job, size_t n, const char *what, struct run *run);

@@ -1,6 +1,8 @@
 /*
- * set.c - "echelon set": the union, intersection or difference of two files of sorted numbers, or
- * of lines that are sorted by a number.
+ * set.c - "echelon set": the union, intersection or difference of files of sorted numbers, or of
+ * lines that are sorted by a number or as text.
+ *
+ * More than two files are combined one after the other.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -10,18 +12,21 @@
 
 static struct {
     struct job_words job;
-    const char *order;
-    bool reverse;
+    const char *order, *algorithm;
+    bool reverse, string;
 } set;
 
 static const struct option options[] = {
     JOB_OUTPUT_OPTION(set.job),
     { 'r', "reverse", NULL, &set.reverse, "the files are, and the output is, in descending order" },
+    TABLE_STRING_OPTION(set.string),
     JOB_TYPE_OPTIONS(set.job),
     { 0, "order", "ORDER", &set.order,
       "order of floats: nan-last, with -0 = +0 (default), or\ntotal: IEEE 754 totalOrder" },
     JOB_FIELD_OPTIONS(set.job),
     JOB_DEVICE_OPTIONS(set.job),
+    { 0, "algorithm", "NAME", &set.algorithm,
+      "use this algorithm; \"echelon explain set\" lists them" },
     JOB_REPORT_OPTIONS(set.job),
     { 0, NULL, NULL, NULL, NULL },
 };
@@ -30,7 +35,7 @@ struct set_job {
     struct runs_job runs; /* first, so that a pointer to it can be converted */
     ech_set_options options;
     ech_set operation;
-    size_t n[2]; /* of the inputs, for the report */
+    size_t n[2]; /* of the inputs of the last operation, for the report */
 };
 
 static int parse_operation(const char *word, ech_set *operation)
@@ -46,11 +51,11 @@ static int parse_operation(const char *word, ech_set *operation)
                     word);
 }
 
-/* The result becomes the first run. */
-static int combine(struct set_job *job)
+/* Combines the first run with run i; the result becomes the first run. */
+static int combine(struct set_job *job, int i)
 {
     struct runs_job *r = &job->runs;
-    struct run *a = &r->runs[0], *b = &r->runs[1], out;
+    struct run *a = &r->runs[0], *b = &r->runs[i], out;
     ech_ctx *ctx = r->base.ctx;
     const ech_dtype dtype = r->base.column.dtype;
     uint64_t count = 0;
@@ -69,6 +74,7 @@ static int combine(struct set_job *job)
     out.n = (size_t)count;
     r->base.n_out = count;
     runs_free_run(a);
+    runs_free_run(b);
     *a = out;
     return status == ECH_OK ? EXIT_DONE : cli_fail_ech(status, ctx);
 }
@@ -86,7 +92,7 @@ static int set_to(struct job *base, struct io_output *output)
 {
     struct set_job *job = (struct set_job *)base;
     int code = runs_load(&job->runs, &set.job, output);
-    if (code == EXIT_DONE) code = combine(job);
+    for (int i = 1; i < job->runs.count && code == EXIT_DONE; i++) code = combine(job, i);
     return code == EXIT_DONE ? runs_write(&job->runs, output) : code;
 }
 
@@ -97,12 +103,20 @@ static int run(int count, char **operands)
                                                .working = "combining",
                                                .plan = plan },
                                      .descending = set.reverse },
-                           .options = { .size = sizeof job.options, .descending = set.reverse } };
-    if (count != 3)
-        return cli_fail(EXIT_BAD, "give an operation and two files; see echelon help set");
+                           .options = { .size = sizeof job.options,
+                                        .descending = set.reverse,
+                                        .algorithm = set.algorithm } };
+    if (count < 3)
+        return cli_fail(EXIT_BAD, "give an operation and two files or more; see echelon help set");
     int code = parse_operation(operands[0], &job.operation);
+    if (code == EXIT_DONE && count > 3 && job.operation == ECH_SET_SYMMETRIC)
+        code = cli_fail(EXIT_BAD, "symmetric combines two files, but %d are given", count - 1);
     if (code == EXIT_DONE) code = runs_name(&job.runs, count - 1, operands + 1);
+    if (code == EXIT_DONE) code = table_check_string(set.string, &set.job);
+    if (code == EXIT_DONE && set.string && set.order)
+        code = cli_fail(EXIT_BAD, "--string cannot be combined with --order, the order of floats");
     if (code == EXIT_DONE) code = cli_parse_order(set.order, &job.runs.order);
+    job.runs.string = set.string;
     job.options.order = job.runs.order;
     if (code == EXIT_DONE) code = job_run(&job.runs.base, &set.job, set_to);
     runs_free(&job.runs);
@@ -116,22 +130,26 @@ static const struct cli_value values[] = {
 
 const struct command command_set = {
     .name = "set",
-    .summary = "union, intersection or difference of two sorted files",
-    .usage = "  echelon set [OPTION]... OPERATION A B\n",
+    .summary = "union, intersection or difference of sorted files",
+    .usage = "  echelon set [OPTION]... OPERATION A B...\n",
     .examples = "  echelon set union a.npy b.npy -o c.npy           numbers of two sorted files\n"
                 "  echelon set difference -k id all.csv seen.csv    lines of all.csv, by a column\n"
-                "  echelon set intersection a.u32 b.u32 -o d.u32    common numbers\n",
+                "  echelon set intersection a.u32 b.u32 -o d.u32    common numbers\n"
+                "  echelon set union mon.txt tue.txt wed.txt        sorted words\n",
     .notes = JOB_INPUT_NOTES
     "\n"
     "OPERATION is union, intersection, difference (A without B) or symmetric (in one of\n"
     "both).  A and B must be sorted as \"echelon sort\" sorts them; a number that is out of\n"
     "order is an error.  Both must have numbers of the same type.  If a number occurs m\n"
     "times in A and n times in B, it occurs max(m, n), min(m, n), max(m - n, 0) or |m - n|\n"
-    "times in the result.  Equal numbers of A and B are paired; the one of A is written.\n\n"
+    "times in the result.  Equal numbers of A and B are paired; the one of A is written.  With\n"
+    "more files, the result is combined with the next file, and so on; not for symmetric.\n\n"
+    "With --string, and if the lines are not numbers, they are sorted and compared as text, by\n"
+    "bytes.\n\n"
     "Lines are written unchanged, after the first header line.  The format of the output is\n"
     "that of its extension (.npy, .txt, .u32 and so on), otherwise that of A.\n",
     .options = options,
-    .most_operands = 3,
+    .most_operands = MOST_FILES,
     .run = run,
     .values = values,
 };

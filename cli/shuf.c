@@ -1,7 +1,7 @@
 /*
  * shuf.c - "echelon shuf": a file in random order, a sample of it, or a random permutation.
  *
- * Lines of text are moved unchanged, and need not be numbers.
+ * Lines of text, or records of CSV, are moved unchanged, and need not be numbers.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -10,6 +10,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 static struct {
     struct job_words job;
@@ -37,13 +38,29 @@ static uint64_t seed, head = UINT64_MAX, permutation;
 
 /* ---- Input ---- */
 
-/* Excludes the first line from the shuffle. */
+/* Excludes the first record from the shuffle. */
 static void keep_header(struct io_column *c)
 {
     if (c->n == 0) return;
     c->head_bytes = c->n > 1 ? (size_t)c->lines[1] : c->text_bytes;
     c->n--;
     memmove(c->lines, c->lines + 1, (size_t)c->n * sizeof *c->lines);
+}
+
+/* Whether the extension means that records may contain newlines. */
+static bool is_csv(const char *path)
+{
+    char extension[IO_EXTENSION];
+    io_extension(path, extension);
+    return strcasecmp(extension, "csv") == 0 || strcasecmp(extension, "tsv") == 0;
+}
+
+/* Quotes have a meaning in CSV, also if there is a single column. */
+static void find_delimiter(struct io_column *c)
+{
+    const char *at = c->text + c->head_bytes, *end = c->text + c->text_bytes;
+    const char found = at < end ? io_find_delimiter(at, end) : 0;
+    c->delimiter = found ? found : ',';
 }
 
 /* The default format is lines of text. */
@@ -66,6 +83,7 @@ static io_status load(struct job *job, struct io_source *source, struct io_hints
     if (hints->format != IO_TEXT) return io_load_column(source, hints, &job->column, error);
     job->column = (struct io_column){ .format = IO_TEXT };
     status = io_text_read(source, &job->column, error);
+    if (status == IO_OK && is_csv(source->name)) find_delimiter(&job->column);
     if (status == IO_OK) status = io_text_lines(&job->column, source->name, error);
     if (status == IO_OK && set.header) keep_header(&job->column);
     return status;
@@ -82,6 +100,7 @@ static int load_elements(struct job *job)
     io_status status = io_open(&source, job->input, &error);
     if (status != IO_OK) return cli_fail_io(status, &error);
     job->input = source.name;
+    if (hints.format == IO_RAW) io_set_raw(&source); /* --format raw is given */
     source.progress = &job->progress.io;
     status = load(job, &source, &hints, &error);
     io_close(&source);
@@ -212,7 +231,8 @@ const struct command command_shuf = {
         "INPUT \"-\" is standard input, the default.  INPUT is lines of any text, unless "
         "--format,\n"
         "--type, the extension (.npy; .raw .bin, or a type such as .u32) or the first bytes of a\n"
-        ".npy file mean another format.\n\n"
+        ".npy file mean another format.  With the extension .csv or .tsv, records may contain\n"
+        "newlines between quotes.\n\n"
         "The order is not cryptographically secure: a 64-bit seed determines it, and can be\n"
         "recovered from it.\n",
     .options = options,

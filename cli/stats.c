@@ -1,12 +1,12 @@
 /*
- * stats.c - "echelon stats": summary statistics of the numbers of a file.
+ * stats.c - "echelon stats": summary statistics of the numbers or strings of a file.
  *
  * Only the counts include NaN.  Quantiles are found by sorting and are interpolated linearly, as in
  * NumPy.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "job.h"
+#include "stats.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -14,10 +14,13 @@
 
 static struct {
     struct job_words job;
+    bool string;
+    struct table table;
 } set;
 
 static const struct option options[] = {
     { 0, "json", NULL, &set.job.json, "print one line of JSON" },
+    TABLE_STRING_OPTION(set.string),
     JOB_TYPE_OPTIONS(set.job),
     JOB_FIELD_OPTIONS(set.job),
     JOB_DEVICE_OPTIONS(set.job),
@@ -220,7 +223,9 @@ static void print_json(const struct job *job)
 static int stats_of(struct job *job, struct io_output *output)
 {
     (void)output; /* results are printed on standard output */
-    int code = job_load(job, &set.job);
+    int code = table_load_one(job, &set.job, set.string, &set.table);
+    if (code == EXIT_DONE && job->strings)
+        return stats_of_strings(job, &set.table.columns[0], set.job.json);
     if (code == EXIT_DONE) code = find_figures(job);
     cli_progress_end(&job->progress);
     if (code != EXIT_DONE) return code;
@@ -239,15 +244,19 @@ static int run(int count, char **operands)
                        .dimensions = 64,
                        .own_json = true };
     int code = job_input(&job, count, operands);
-    return code == EXIT_DONE ? job_run(&job, &set.job, stats_of) : code;
+    if (code == EXIT_DONE) code = table_check_string(set.string, &set.job);
+    if (code == EXIT_DONE) code = job_run(&job, &set.job, stats_of);
+    table_free(&set.table);
+    return code;
 }
 
 const struct command command_stats = {
     .name = "stats",
-    .summary = "summary statistics: count, mean, quantiles and so on",
+    .summary = "summary statistics of numbers or strings",
     .usage = "  echelon stats [OPTION]... [INPUT]\n",
     .examples = "  echelon stats data.npy\n"
                 "  echelon stats -k latency requests.csv\n"
+                "  echelon stats -k city goods.csv              of a column of text\n"
                 "  cut -f3 table.tsv | echelon stats --json\n",
     .notes =
         "n is the count of all numbers, nan the count of NaN; the other values exclude NaN.\n"
@@ -256,7 +265,13 @@ const struct command command_stats = {
         "any number of dimensions.\n\n"
         "Sums of integers are exact, also beyond 64 bits; other values are computed in\n"
         "f64.  Means, standard deviations and interpolated quantiles are printed with ten\n"
-        "digits, and with --json with all digits.\n\n" JOB_INPUT_NOTES,
+        "digits, and with --json with all digits.\n\n"
+        "The statistics of text are the counts of all, empty and distinct strings, the lengths\n"
+        "of the shortest and the longest one in bytes, the first and the last one in the order of\n"
+        "bytes, and the most frequent one with its count.  --string selects text.  Without\n"
+        "--string and --type, a column is text if neither of its first two values that are not\n"
+        "empty is a number; otherwise, a value that is not a number is an "
+        "error.\n\n" JOB_INPUT_NOTES,
     .options = options,
     .most_operands = 1,
     .run = run,

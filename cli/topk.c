@@ -5,7 +5,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "job.h"
+#include "groups.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +14,8 @@ static struct {
     struct job_words job;
     const char *head, *rows, *order, *algorithm;
     uint64_t count, columns; /* values of --head and --rows; columns 0: not given */
-    bool smallest, unsorted, index;
+    bool smallest, unsorted, index, string;
+    struct cli_list by;
 } set = { .count = 10 };
 
 static const struct option options[] = {
@@ -27,6 +28,9 @@ static const struct option options[] = {
     { 0, "rows", "COLUMNS", &set.rows,
       "write K of each row of COLUMNS numbers, or lines; default: the\nrows of a .npy array with "
       "two dimensions" },
+    { 0, "by", "COLUMN", &set.by,
+      "write K lines for each distinct value of COLUMN; may be\nrepeated: for each combination" },
+    { 0, "string", NULL, &set.string, "with --by: compare the keys as text, by bytes" },
     JOB_TYPE_OPTIONS(set.job),
     { 0, "order", "ORDER", &set.order,
       "order of floats: nan-last, with -0 = +0 (default), or\ntotal: IEEE 754 totalOrder" },
@@ -44,7 +48,10 @@ struct topk_job {
     size_t rows, cols, k; /* an array is one row */
     void *kept;           /* [rows][k] elements, or positions of 64 bits; from malloc() */
     bool positions;
+    struct groups groups; /* with --by */
 };
+
+static const char *const repeated[] = { "by", NULL };
 
 /* ---- Work ---- */
 
@@ -152,6 +159,71 @@ static io_status write_kept(struct topk_job *job, struct io_output *output, stru
     return write_keys(output, c, format, n, error);
 }
 
+/* ---- Groups ---- */
+
+/* Selects positions in each group, and replaces them by positions in the input. */
+static int select_groups(struct topk_job *job)
+{
+    struct job *base = &job->base;
+    const struct groups *groups = &job->groups;
+    const size_t n = (size_t)base->column.n, k = set.count < n ? (size_t)set.count : n;
+    size_t bytes;
+    if (__builtin_mul_overflow((size_t)groups->count, k * sizeof(uint64_t), &bytes) ||
+        bytes == SIZE_MAX)
+        bytes = SIZE_MAX - 1;
+    uint64_t *kept = job->kept = malloc(bytes + 1), to = 0;
+    if (!kept) return job_no_memory(base, bytes, "the selection");
+    const ech_dtype dtype = groups->table.columns[groups->value].dtype;
+    stage_begin(base, STAGE_WORK);
+    const ech_status status =
+        ech_topk_segments(base->ctx, groups->sorted, groups->offsets, NULL, NULL, kept, n,
+                          (size_t)groups->count, k, dtype, ECH_U64, ECH_U64, &job->options);
+    stage_end(base, STAGE_WORK, 0);
+    if (status != ECH_OK) return cli_fail_ech(status, base->ctx);
+    for (uint64_t g = 0; g < groups->count; g++) {
+        const uint64_t first = groups->offsets[g], size = groups->offsets[g + 1] - first;
+        for (uint64_t i = 0; i < size && i < k; i++)
+            kept[to++] = groups_row(groups, first + kept[g * k + i]);
+    }
+    base->n_out = to;
+    return EXIT_DONE;
+}
+
+static int topk_by_to(struct job *base, struct io_output *output)
+{
+    struct topk_job *job = (struct topk_job *)base;
+    struct io_column *c = &base->column;
+    struct io_error error;
+    int code = groups_load(base, &set.job, &job->groups);
+    if (code == EXIT_DONE && !c->text)
+        code = cli_fail(EXIT_BAD, "%s: the format is %s, but --by is only for text", base->input,
+                        io_format_name(c->format));
+    base->positions = set.index;
+    if (code == EXIT_DONE)
+        code = job_plan_output(base, &set.job, output, set.index ? ECH_U64 : c->dtype);
+    if (code == EXIT_DONE) code = select_groups(job);
+    if (code != EXIT_DONE) return code;
+    uint64_t *positions = job->kept;
+    for (uint64_t i = 0; i < base->n_out && !set.index; i++) positions[i] = c->lines[positions[i]];
+    stage_begin(base, STAGE_WRITE);
+    const io_status status = set.index ? write_index(output, base->out_format, positions,
+                                                     sizeof *positions, base->n_out, NULL, &error)
+                                       : write_lines(output, c, positions, base->n_out, &error);
+    return job_commit(base, output, status, &error);
+}
+
+static void plan_groups(const struct job *base, char *text, size_t bytes)
+{
+    const struct topk_job *job = (const struct topk_job *)base;
+    const struct groups *groups = &job->groups;
+    text[0] = 0;
+    ech_topk_explain(ech_device_name(base->ctx), ECH_TOPK_CALL_SEGMENTS, (size_t)base->column.n,
+                     (size_t)groups->count,
+                     set.count < base->column.n ? (size_t)set.count : (size_t)base->column.n,
+                     groups->table.columns[groups->value].dtype, &job->options, ECH_FORMAT_TEXT,
+                     text, bytes);
+}
+
 /* ---- Run ---- */
 
 static int topk_to(struct job *base, struct io_output *output)
@@ -188,7 +260,16 @@ static int run(int count, char **operands)
     if (code == EXIT_DONE) code = cli_parse_order(set.order, &job.options.order);
     if (code == EXIT_DONE && set.rows && !set.columns)
         code = cli_fail(EXIT_BAD, "--rows is 0; a row has at least 1 number");
-    if (code == EXIT_DONE) code = job_run(&job.base, &set.job, topk_to);
+    if (code == EXIT_DONE && set.rows && set.by.count)
+        code = cli_fail(EXIT_BAD, "--rows cannot be combined with --by");
+    if (code == EXIT_DONE && set.string && !set.by.count)
+        code = cli_fail(EXIT_BAD, "--string is only for the keys of --by");
+    if (code == EXIT_DONE && set.by.count) {
+        job.base.plan = plan_groups;
+        code = groups_plan(&job.groups, &set.by, set.string, &set.job, true);
+    }
+    if (code == EXIT_DONE) code = job_run(&job.base, &set.job, set.by.count ? topk_by_to : topk_to);
+    groups_free(&job.groups);
     free(job.kept);
     return code;
 }
@@ -201,6 +282,7 @@ const struct command command_topk = {
                 "  echelon topk --smallest -k price goods.csv        10 lines, by a column\n"
                 "  echelon topk -K 5 --index scores.npy -o i.npy     positions; of each row, if\n"
                 "                                                    scores.npy is a matrix\n"
+                "  echelon topk -K 3 -k price --by city goods.csv    3 lines of each group\n"
                 "  echelon topk --rows 1000 -K 5 a.u32 -o b.u32      5 of each 1000 numbers\n",
     .notes = JOB_INPUT_NOTES
     "\n"
@@ -208,8 +290,10 @@ const struct command command_topk = {
     "INPUT are selected and written first.  NaN is the largest number.\n\n"
     "Lines are written unchanged, after the header line if there is one.  The format of the\n"
     "output is that of its extension (.npy, .txt, .u32 and so on), otherwise that of INPUT.\n"
-    "--index writes u64.\n",
+    "--index writes u64.  With --by, the groups are in ascending order of their keys, which\n"
+    "are numbers, or text if neither of the first two keys is a number.\n",
     .options = options,
+    .repeated = repeated,
     .most_operands = 1,
     .run = run,
 };

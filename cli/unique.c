@@ -5,11 +5,12 @@
  *                  load -> distinct numbers -> filter -> write      --appearance, --index
  *                  load -> inverse -> write                         --inverse
  *
- * Numbers are equal if the sort treats them as equal: -0 and +0, and all NaN.
+ * Numbers are equal if the sort treats them as equal: -0 and +0, and all NaN.  Strings are replaced
+ * by their ranks, which are numbers (table.h).
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "job.h"
+#include "table.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -17,8 +18,10 @@
 static struct {
     struct job_words job;
     bool runs, count, repeated, singletons, by_count;
-    bool appearance, index, inverse, mode;
+    bool appearance, index, inverse, mode, string;
 } set;
+
+static struct table table; /* the column, and its strings if it is text */
 
 static const struct option options[] = {
     JOB_OUTPUT_OPTION(set.job),
@@ -34,6 +37,7 @@ static const struct option options[] = {
     { 0, "inverse", NULL, &set.inverse,
       "write, for each number of INPUT, its position in the output\nwithout this option" },
     { 0, "runs", NULL, &set.runs, "do not sort INPUT; compare only adjacent numbers, as uniq" },
+    TABLE_STRING_OPTION(set.string),
     JOB_TYPE_OPTIONS(set.job),
     JOB_FIELD_OPTIONS(set.job),
     JOB_DEVICE_OPTIONS(set.job),
@@ -275,9 +279,7 @@ static io_status write_counts(struct io_output *output, const struct io_column *
         }
         status = io_write(output, text, used, error);
         if (!lines || status != IO_OK) continue;
-        const char *line = c->text + lines[i];
-        const char *newline = memchr(line, '\n', c->text_bytes - (size_t)lines[i]);
-        status = io_write(output, line, (size_t)(newline - line) + 1, error);
+        status = io_write(output, c->text + lines[i], io_record_bytes(c, lines[i]), error);
     }
     return status;
 }
@@ -308,9 +310,9 @@ static io_status write_kept(struct job *job, struct io_output *output, const str
         return write_index(output, job->out_format, kept->first, sizeof *kept->first, kept->n, NULL,
                            error);
     if (records) return write_records(output, c, kept, error);
-    if (set.count) return write_counts(output, c, kept, error);
+    if (kept->counts && set.count) return write_counts(output, c, kept, error);
     if (c->lines) return write_lines(output, c, kept->lines, kept->n, error);
-    memcpy(c->keys, kept->keys, (size_t)kept->n * ech_dtype_bytes(c->dtype));
+    if (kept->keys) memcpy(c->keys, kept->keys, (size_t)kept->n * ech_dtype_bytes(c->dtype));
     return write_keys(output, c, job->out_format, kept->n, error);
 }
 
@@ -320,18 +322,19 @@ static int unique_to(struct job *job, struct io_output *output)
 {
     struct io_error error;
     struct kept kept = { 0 };
-    bool records =
-        set.count && set.job.output && io_format_from_extension(set.job.output) == IO_NPY;
-    int code = job_load(job, &set.job);
-    if (code == EXIT_DONE && !records)
-        code = set.count ? job_plan_text(&set.job)
-                         : job_plan_output(job, &set.job, output,
-                                           set.index || set.inverse ? ECH_U64 : job->column.dtype);
+    const bool npy = set.job.output && io_format_from_extension(set.job.output) == IO_NPY;
+    int code = table_load_one(job, &set.job, set.string, &table);
+    const bool positions = set.index || set.inverse;
+    const bool records = set.count && npy && !job->strings;
+    if (code == EXIT_DONE && (set.count || (job->strings && !positions)) && !records)
+        code = job_plan_text(&set.job);
+    if (code == EXIT_DONE && !set.count)
+        code = job_plan_output(job, &set.job, output, positions ? ECH_U64 : job->column.dtype);
     if (code == EXIT_DONE) code = make_kept(job, &kept);
     if (code == EXIT_DONE) {
         filter(job, &kept);
-        if (set.by_count) code = order_by_count(job, &kept);
-        if (set.mode) keep_mode(job, &kept);
+        if (set.by_count && kept.counts) code = order_by_count(job, &kept);
+        if (set.mode && kept.counts) keep_mode(job, &kept);
     }
     if (code == EXIT_DONE) {
         stage_begin(job, STAGE_WRITE);
@@ -380,22 +383,29 @@ static int run(int count, char **operands)
     struct job job = { .command = "unique", .work = "unique", .working = "sorting and comparing" };
     int code = job_input(&job, count, operands);
     if (code == EXIT_DONE) code = check_options();
-    return code == EXIT_DONE ? job_run(&job, &set.job, unique_to) : code;
+    if (code == EXIT_DONE) code = table_check_string(set.string, &set.job);
+    if (code == EXIT_DONE) code = job_run(&job, &set.job, unique_to);
+    table_free(&table);
+    return code;
 }
 
 const struct command command_unique = {
     .name = "unique",
-    .summary = "distinct numbers, and how often they occur",
+    .summary = "distinct numbers or strings, and how often they occur",
     .usage = "  echelon unique [OPTION]... [INPUT]\n",
     .examples = "  echelon unique data.npy -o values.npy\n"
                 "  echelon unique --count --by-count column.txt | head   the most frequent\n"
                 "  echelon unique --repeated ids.u64 -o repeated.u64     duplicates\n"
+                "  echelon unique --count -k city goods.csv              of a column of text\n"
                 "  echelon unique --inverse --appearance ids.u64 -o codes.npy\n"
                 "  echelon unique --count data.npy -o counts.npy         a NumPy record array\n",
     .notes =
         "The output is in ascending order, or, with --runs, in the order of INPUT.  -0 equals\n"
         "+0, and all NaN are equal.  If lines differ but their numbers are equal, as 1 and 1.0,\n"
         "the first line is written.\n\n"
+        "With --string, lines or columns are compared as text, by bytes, and the output is lines.\n"
+        "Without it and without --type, a column is text if neither of its first two values that\n"
+        "are not empty is a number; otherwise, a value that is not a number is an error.\n\n"
         "--index and --inverse write u64; without -o, in the format of INPUT.\n\n"
         "--count writes text: per line a count, and the number or the line, as uniq -c does.\n"
         "With -o FILE.npy it writes an array of records with the fields count (u64) and value.\n"

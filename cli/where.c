@@ -76,7 +76,7 @@ static bool parse_place(const char *text, ech_dtype dtype, struct place *place)
         }
         double x;
         if (found != IO_NUMBER_OK) {
-            if (io_parse_float(text, end, &x) != IO_NUMBER_OK) return false;
+            if (io_parse_float(text, end, &x) != IO_NUMBER_OK || isnan(x)) return false;
             *place = place_fraction(x, is_signed, bits);
             return true;
         }
@@ -163,6 +163,17 @@ static int parse_number(const char *what, const char *text, const char *number, 
     return EXIT_DONE;
 }
 
+size_t where_sign(const char *text, ech_compare *compare)
+{
+    for (size_t i = 0; i < sizeof signs / sizeof *signs; i++) {
+        const size_t length = strlen(signs[i].sign);
+        if (strncmp(text, signs[i].sign, length) != 0) continue;
+        *compare = signs[i].compare;
+        return length;
+    }
+    return 0;
+}
+
 int where_parse(const char *what, const char *text, ech_dtype dtype, struct where *where)
 {
     const char *at = text + strspn(text, " ");
@@ -172,16 +183,20 @@ int where_parse(const char *what, const char *text, ech_dtype dtype, struct wher
     if (strcmp(at, "zero") == 0) return EXIT_DONE;
     where->compare = ECH_COMPARE_IS_NAN;
     if (strcmp(at, "nan") == 0) return EXIT_DONE;
-    for (size_t i = 0; i < sizeof signs / sizeof *signs; i++) {
-        size_t length = strlen(signs[i].sign);
-        if (strncmp(at, signs[i].sign, length) != 0) continue;
-        where->compare = signs[i].compare;
-        at += length;
-        at += strspn(at, " ");
-        return where->compare >= ECH_COMPARE_HAS_ANY ? parse_bits(what, text, at, dtype, where)
-                                                     : parse_number(what, text, at, dtype, where);
-    }
-    return fail(what, text);
+    const size_t sign = where_sign(at, &where->compare);
+    if (!sign) return fail(what, text);
+    at += sign;
+    at += strspn(at, " ");
+    return where->compare >= ECH_COMPARE_HAS_ANY ? parse_bits(what, text, at, dtype, where)
+                                                 : parse_number(what, text, at, dtype, where);
+}
+
+bool where_is_number(const char *text)
+{
+    double ignored;
+    uint64_t bits;
+    return parse_hex(text, &bits) ||
+           io_parse_float(text, text + strlen(text), &ignored) == IO_NUMBER_OK;
 }
 
 int where_check(const char *what, const char *text)

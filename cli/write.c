@@ -14,9 +14,8 @@ io_status write_lines(struct io_output *output, const struct io_column *column,
     io_status status = io_write(output, column->text, column->head_bytes, error);
     for (uint64_t i = 0; i < n && status == IO_OK; i++) {
         if (i + AHEAD < n) __builtin_prefetch(column->text + lines[i + AHEAD]);
-        const char *line = column->text + lines[i];
-        const char *newline = memchr(line, '\n', column->text_bytes - (size_t)lines[i]);
-        status = io_write(output, line, (size_t)(newline - line) + 1, error);
+        const size_t bytes = io_record_bytes(column, lines[i]);
+        status = io_write(output, column->text + lines[i], bytes, error);
     }
     return status;
 }

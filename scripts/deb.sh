@@ -8,7 +8,7 @@
 #   DEBFULLNAME, DEBEMAIL     the maintainer, instead of the entry of packaging/debian/control
 #   SOURCE_DATE_EPOCH         the time of the changelog, instead of that of the last commit
 #
-# Needs: apt-get install build-essential debhelper devscripts lintian ninja-build cmake liblzma-dev xz-utils
+# Needs: apt-get install build-essential debhelper devscripts lintian ninja-build cmake liblzma-dev libzstd-dev xz-utils zlib1g-dev
 #
 # SPDX-License-Identifier: Apache-2.0
 set -eu

@@ -1,6 +1,7 @@
 #!/bin/sh
 # install_deps.sh - installs the missing tools of the build: a C and a C++ compiler, CMake, ninja or make, and with nvcc
-# also xz and its library. If none is missing, it does nothing and needs no network.
+# also xz and its library. If none is missing, it does nothing and needs no network. The libraries of compressed files
+# are optional: it installs them if that is possible.
 #
 #   --tests        also Python with NumPy, pytest, hypothesis and SciPy, if that is possible: without them make check
 #                  skips some tests
@@ -66,6 +67,17 @@ if [ -n "$missing" ]; then
     # shellcheck disable=SC2086  # lists of words
     $as_root$install $packages || exit 1
 fi
+
+# The libraries of compressed files, which are optional.
+lacks_header() { ! echo "#include <$1.h>" | "${CC:-cc}" -E - >/dev/null 2>&1; }
+if [ "${NO_INSTALL:-0}" = 0 ] && have apt-get && { lacks_header zlib || lacks_header zstd; }; then
+    as_root=
+    [ "$(id -u)" = 0 ] || as_root="sudo -n "
+    { ${as_root}apt-get update -q && ${as_root}apt-get install -y --no-install-recommends zlib1g-dev libzstd-dev; } \
+        >/dev/null 2>&1
+fi
+lacks_header zlib && echo "zlib is not installed (zlib1g-dev): the command will not read or write gzip files."
+lacks_header zstd && echo "libzstd is not installed (libzstd-dev): the command will not read or write zstd files."
 
 # The modules of Python that tests use, as far as one interpreter has them.
 python_has() {

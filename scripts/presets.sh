@@ -42,6 +42,12 @@ run_command() {
     test "$(printf '2\n1\n' | "$work/build/cli/echelon" sort --device cpu | tr '\n' ' ')" = "1 2 "
 }
 
+# reports BYTES MESSAGE: the command rejects an input that begins with the bytes.
+reports() {
+    # shellcheck disable=SC2059  # the format is the bytes
+    printf "$1" | "$work/build/cli/echelon" stats --device cpu 2>&1 | grep -q "$2"
+}
+
 run_library() { # LIBRARY...
     cc -I"$source/include" "$work/sum.c" -o "$work/sum" "$@" -Wl,-rpath,"$work/build/src" && "$work/sum"
 }
@@ -69,6 +75,10 @@ else
     for option in ECHELON_BUILD_CLI ECHELON_BUILD_TESTS ECHELON_SIMT ECHELON_HARDEN ECHELON_WERROR ECHELON_CUDA; do
         try -D$option=OFF
     done
+    # shellcheck disable=SC2086
+    try $no_tests -DECHELON_ZLIB=OFF -DECHELON_ZSTD=OFF
+    check "the command without zlib names it" reports '\037\213\010\000' "built without zlib"
+    check "the command without libzstd names it" reports '\050\265\057\375' "built without libzstd"
     if command -v nvcc >/dev/null; then
         # shellcheck disable=SC2086
         try $no_tests -DECHELON_CUDA_ARCHS="80;90" -DECHELON_CUDA_PTX=90

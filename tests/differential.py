@@ -33,7 +33,7 @@ except ImportError:
     sys.exit(77)
 from differential import case, command, library
 from differential import bits, calls, command_family, groups, matrices, ordering  # noqa: F401  they register operations
-from differential import columns, quantile, search, sets, strings, sums, systems, topk, unique  # noqa: F401
+from differential import columns, quantile, search, sets, strings, sums, systems, tables, topk, unique  # noqa: F401
 
 SOURCE = Path(__file__).resolve().parents[1]
 HANG_SECONDS = 300

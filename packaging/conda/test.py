@@ -29,7 +29,8 @@ HERE = pathlib.Path(__file__).resolve().parent
 SOURCE = HERE.parents[1]
 PLATFORM = "linux-64"
 # Empty packages, and the version of each that the recipe accepts.
-TOOLS = {"gcc_linux-64": "13", "sysroot_linux-64": "2.28", "cmake": "3.25.1", "ninja": "1.11", "pkg-config": "0.29"}
+TOOLS = {"gcc_linux-64": "13", "sysroot_linux-64": "2.28", "cmake": "3.25.1", "ninja": "1.11", "pkg-config": "0.29",
+         "zlib": "1.2.13", "zstd": "1.5.4"}
 
 counts = {"passed": 0, "failed": 0}
 

@@ -31,6 +31,8 @@ class Echelon(CMakePackage, CudaPackage):
     depends_on("c", type="build")
     depends_on("cmake@3.20:", type="build")
     depends_on("ninja", type="build")
+    depends_on("zlib-api", when="+tools")
+    depends_on("zstd", when="+tools")
     depends_on("xz", type=("build", "link", "run"), when="+cuda")
 
     generator("ninja")

@@ -1,8 +1,8 @@
 #!/bin/sh
 # test.sh [SPACK] - installs the package with Spack from an archive of this source tree, and tests it.
 #
-# SPACK is the program spack; the default is that in PATH. cmake, ninja, xz and the compiler of this system are used
-# as external packages, so that Spack builds nothing but Echelon. Its configuration, installation and caches are in a
+# SPACK is the program spack; the default is that in PATH. cmake, ninja, xz, zlib, zstd and the compiler of this system
+# are used as external packages, so that Spack builds nothing but Echelon. Its configuration, installation and caches are in a
 # temporary folder. For the variant cuda, only the concretization is tested.
 #
 # SPDX-License-Identifier: Apache-2.0
@@ -32,6 +32,9 @@ external() { # NAME VERSION PREFIX
     printf 'packages:\n  all:\n    target: [%s]\n' "$(uname -m)"
     external cmake "$(cmake --version | sed -n '1s/.* //p')" /usr
     external ninja "$(ninja --version)" /usr
+    external zlib "$(pkg-config --modversion zlib)" /usr
+    external zstd "$(pkg-config --modversion libzstd)" /usr
+    printf '  zlib-api:\n    require: [zlib]\n'
     external xz "$(xz --version | sed -n '1s/.* //p')" /usr
     external cuda 13.0 /usr/local/cuda
 } >"$work/user/packages.yaml"

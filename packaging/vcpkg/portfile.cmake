@@ -12,6 +12,8 @@ endif()
 
 vcpkg_check_features(OUT_FEATURE_OPTIONS options
   FEATURES
+    compression ECHELON_ZLIB
+    compression ECHELON_ZSTD
     cuda ECHELON_CUDA
     tools ECHELON_BUILD_CLI)
 if("cuda" IN_LIST FEATURES)

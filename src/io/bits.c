@@ -47,10 +47,10 @@ int io_bits_from_name(const char *name)
 
 int io_bits_from_extension(const char *path)
 {
-    const char *slash = strrchr(path, '/'), *point = strrchr(path, '.');
-    if (!point || (slash && point < slash)) return -1;
+    char extension[IO_EXTENSION];
+    io_extension(path, extension);
     for (int i = 0; i < IO_BITS_FORMATS; i++)
-        if (strcasecmp(point + 1, formats[i].extension) == 0) return i;
+        if (strcasecmp(extension, formats[i].extension) == 0) return i;
     return -1;
 }
 

@@ -1,12 +1,11 @@
 /*
- * io/field.c - one of several columns of a line.
+ * io/field.c - one of several columns of a record.
  *
- *     id,name,price        the first line may be a header
- *     7,"Smith, A.",1.5    quoted fields may contain the delimiter, and "" for a quote
+ *     id,name,price        the first record may be a header
+ *     7,"Smith, A.",1.5    quoted fields may contain the delimiter and newlines, and "" for a quote
  *
- * A quoted field must end within its line: otherwise the line is rejected, because a quoted newline
- * would divide a row.  If blanks are the delimiter, fields cannot be quoted, and
- * blanks at the beginning of a line are ignored.
+ * If blanks are the delimiter, fields cannot be quoted, and blanks at the beginning of a line are
+ * ignored.  record.c divides the text into records.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -23,7 +22,7 @@ static bool is_blank(char c)
 }
 
 /* Sets [*first, *last) to the next column of [*at, end) and moves *at past its delimiter, or sets
- * it to NULL at the end of the line.  Returns false if there is none. */
+ * it to NULL at the end of the record.  Returns false if there is none. */
 static bool next_blank(const char **at, const char *end, const char **first, const char **last)
 {
     const char *c = *at;
@@ -49,7 +48,7 @@ static bool next_field(char delimiter, const char **at, const char *end, const c
         *first = ++c;
         for (; c < end && (*c != '"' || c[1] == '"'); c++) c += *c == '"';
         *last = c;
-        if (c >= end) *fault = "has no closing quote; a quoted column must end on its line";
+        if (c >= end) *fault = "has no closing quote";
         for (c++; c < end && *c != delimiter; c++)
             if (!is_blank(*c)) *fault = "has characters after its closing quote";
     }
@@ -59,34 +58,31 @@ static bool next_field(char delimiter, const char **at, const char *end, const c
     return true;
 }
 
-uint64_t io_cut_line(const struct io_cut *cut, const char **at, const char **end,
-                     const char **fault)
+uint64_t io_cut_record(const struct io_cut *cut, const char **at, const char **end,
+                       const char **fault)
 {
-    const char *next = *at, *first = next, *last = *end, *ignored;
+    const char *next = *at, *here = next, *first = next, *last = *end, *ignored;
     uint64_t n = 0;
     *fault = NULL;
-    while (n < cut->number && !*fault &&
-           next_field(cut->delimiter, &next, *end, &first, &last, fault))
+    while (n < cut->number && !*fault) {
+        here = next;
+        if (!next_field(cut->delimiter, &next, *end, &first, &last, fault)) break;
         n++;
-    if (*fault) return n;
+    }
     const uint64_t found = n;
-    /* The next line would be part of this row if the quotes of a later column were malformed. */
-    if (cut->delimiter && next && memchr(next, '"', (size_t)(*end - next)))
-        while (!*fault && next_field(cut->delimiter, &next, *end, &ignored, &ignored, fault)) n++;
+    /* The quotes of later columns are checked, too. */
+    if (!*fault && cut->delimiter && next && memchr(next, '"', (size_t)(*end - next)))
+        for (; !*fault; n++) {
+            here = next;
+            if (!next_field(cut->delimiter, &next, *end, &ignored, &ignored, fault)) break;
+        }
+    if (*fault) *at = here;
     if (*fault) return n;
     if (found == cut->number) *at = first, *end = last;
     return found;
 }
 
-/* ---- The first line ---- */
-
-static char find_delimiter(const char *at, const char *end)
-{
-    static const char candidates[] = "\t,;";
-    for (const char *c = candidates; *c; c++)
-        if (memchr(at, *c, (size_t)(end - at))) return *c;
-    return 0;
-}
+/* ---- The first record ---- */
 
 static void trim(const char **first, const char **last)
 {
@@ -94,19 +90,28 @@ static void trim(const char **first, const char **last)
     while (*first < *last && is_blank((*last)[-1])) (*last)--;
 }
 
+/* Whether [first, last) is this name.  If it was quoted, two quotes are one. */
+static bool is_name(const char *first, const char *last, bool quoted, const char *column)
+{
+    for (; first < last && *column == *first; first++, column++)
+        if (quoted && *first == '"') first++;
+    return first == last && !*column;
+}
+
 /* The number of the column with this name; 0 if there is none.  Then names lists the columns.
  * *second is the next column with this name, or 0. */
 static uint64_t find_name(const char *column, char delimiter, const char *at, const char *end,
                           char names[SHOWN], uint64_t *second)
 {
-    const char *first, *last, *fault;
+    const char *begin = at, *first, *last, *fault;
     size_t used = 0;
     uint64_t found = 0;
     *second = 0;
     for (uint64_t n = 1; next_field(delimiter, &at, end, &first, &last, &fault); n++) {
+        const bool quoted = delimiter && first > begin && first[-1] == '"';
         trim(&first, &last);
         size_t length = (size_t)(last - first);
-        if (length == strlen(column) && memcmp(first, column, length) == 0) {
+        if (is_name(first, last, quoted, column)) {
             *second = n;
             if (found) return found;
             found = n;
@@ -144,24 +149,54 @@ static bool begins_as_number(const char *at, const char *end)
     return at < end && *at >= '0' && *at <= '9';
 }
 
-/* Whether the first line is a header, if its column is [at, end) and the second line begins at
+/* Whether the first record is a header, if its column is [at, end) and the second one begins at
  * next.  Empty columns and misspelled numbers are data, so that no number is lost without a
  * message. */
 static bool guess_header(const struct io_column *column, const struct io_cut *cut, const char *at,
                          const char *end, const char *next)
 {
-    const char *fault, *stop = column->text + column->text_bytes;
+    const char *fault, *open, *stop = column->text + column->text_bytes;
     double ignored;
     trim(&at, &end);
     if (at == end || begins_as_number(at, end) || next == stop) return false;
-    const char *last = memchr(next, '\n', (size_t)(stop - next));
-    /* If the quotes of the second line are malformed, the parser reports that line. */
-    if (io_cut_line(cut, &next, &last, &fault) != cut->number || fault) return fault != NULL;
+    const char *last = io_record_end(next, stop, column->delimiter, &open);
+    /* If the quotes of the second record are malformed, the parser reports that record. */
+    if (open) return true;
+    if (io_cut_record(cut, &next, &last, &fault) != cut->number || fault) return fault != NULL;
     return io_parse_float(next, last, &ignored) == IO_NUMBER_OK;
 }
 
-io_status io_find_field(struct io_column *column, const struct io_field *field, const char *name,
-                        struct io_cut *cut, struct io_error *error)
+io_status io_fail_quote(const struct io_column *column, char delimiter, const char *at,
+                        const char *open, const char *name, struct io_error *error)
+{
+    const char *end = column->text + column->text_bytes, *first, *last, *ignored;
+    unsigned long long n = 0;
+    while (next_field(delimiter, &at, end, &first, &last, &ignored)) {
+        n++;
+        if (!at || at > open) break;
+    }
+    return io_fail(error, IO_FAIL, name, "line %llu, column %llu, has no closing quote",
+                   (unsigned long long)io_line_at(column, open), n);
+}
+
+/* The number of the named column; 0 after a message. */
+static uint64_t find_column(const struct io_field *field, char delimiter, const char *at,
+                            const char *end, const char *name, struct io_error *error)
+{
+    char names[SHOWN] = "";
+    uint64_t second, found = find_name(field->column, delimiter, at, end, names, &second);
+    if (!found)
+        io_fail(error, IO_FAIL, name, "has no column \"%s\"; the columns are: %s", field->column,
+                names);
+    if (second)
+        io_fail(error, IO_FAIL, name,
+                "columns %llu and %llu are both named \"%s\"; select one by its number",
+                (unsigned long long)found, (unsigned long long)second, field->column);
+    return second ? 0 : found;
+}
+
+io_status io_find_field(struct io_column *column, const struct io_field *field, bool quotes,
+                        const char *name, struct io_cut *cut, struct io_error *error)
 {
     *cut = (struct io_cut){ 0 };
     if (field->column) cut->number = parse_number(field->column);
@@ -169,34 +204,27 @@ io_status io_find_field(struct io_column *column, const struct io_field *field, 
         if (cut->number || !field->column) return IO_OK;
         return io_fail(error, IO_FAIL, name, "is empty, so it has no column \"%s\"", field->column);
     }
-    const size_t mark = column->head_bytes; /* a byte order mark */
-    const char *line = column->text, *at = line + mark;
-    const char *end = memchr(line, '\n', column->text_bytes);
-    const size_t line_bytes = (size_t)(end + 1 - line);
-    if (field->header == IO_HEADER_YES) column->head_bytes = line_bytes;
+    const char *text = column->text, *at = text + column->head_bytes; /* a byte order mark */
+    const char *stop = text + column->text_bytes, *fault, *open;
+    if (field->column)
+        cut->delimiter = field->delimiter ? field->delimiter : io_find_delimiter(at, stop);
+    column->delimiter = quotes ? cut->delimiter : 0;
+    const char *end = io_record_end(at, stop, column->delimiter, &open);
+    if (open) return io_fail_quote(column, cut->delimiter, at, open, name, error);
+    const size_t record_bytes = (size_t)(end + 1 - text);
+    if (field->header == IO_HEADER_YES) column->head_bytes = record_bytes;
     if (!field->column) return IO_OK;
-    cut->delimiter = field->delimiter ? field->delimiter : find_delimiter(at, end);
     bool header = cut->number == 0;
-    if (header) {
-        char names[SHOWN] = "";
-        uint64_t second;
-        cut->number = find_name(field->column, cut->delimiter, at, end, names, &second);
-        if (second)
-            return io_fail(error, IO_FAIL, name,
-                           "columns %llu and %llu are both named \"%s\"; select one by its number",
-                           (unsigned long long)cut->number, (unsigned long long)second,
-                           field->column);
-        if (!cut->number)
-            return io_fail(error, IO_FAIL, name, "has no column \"%s\"; the columns are: %s",
-                           field->column, names);
-    }
-    const char *last = end, *fault;
-    const uint64_t columns = io_cut_line(cut, &at, &last, &fault);
+    if (header) cut->number = find_column(field, cut->delimiter, at, end, name, error);
+    if (!cut->number) return IO_FAIL;
+    const char *last = end;
+    const uint64_t columns = io_cut_record(cut, &at, &last, &fault);
     if (fault)
-        return io_fail(error, IO_FAIL, name, "line 1, column %llu, %s", (unsigned long long)columns,
+        return io_fail(error, IO_FAIL, name, "line %llu, column %llu, %s",
+                       (unsigned long long)io_line_at(column, at), (unsigned long long)columns,
                        fault);
     if (columns == cut->number && field->header == IO_HEADER_GUESS && !header)
         header = guess_header(column, cut, at, last, end + 1);
-    if (header) column->head_bytes = line_bytes;
+    if (header) column->head_bytes = record_bytes;
     return IO_OK;
 }

@@ -36,21 +36,17 @@ int io_format_from_name(const char *name)
     return -1;
 }
 
-/* The text after the last point of the file name, without its directory; "" if there is none. */
-static const char *extension_of(const char *path)
-{
-    const char *slash = strrchr(path, '/'), *point = strrchr(path, '.');
-    return point && (!slash || point > slash) ? point + 1 : "";
-}
-
 int io_dtype_from_extension(const char *path)
 {
-    return ech_dtype_from_name(extension_of(path));
+    char extension[IO_EXTENSION];
+    io_extension(path, extension);
+    return ech_dtype_from_name(extension);
 }
 
 int io_format_from_extension(const char *path)
 {
-    const char *extension = extension_of(path);
+    char extension[IO_EXTENSION];
+    io_extension(path, extension);
     for (size_t i = 0; i < sizeof extensions / sizeof *extensions; i++)
         if (strcasecmp(extension, extensions[i].extension) == 0) return (int)extensions[i].format;
     return io_dtype_from_extension(path) >= 0 ? IO_RAW : -1;

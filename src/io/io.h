@@ -1,12 +1,13 @@
 /*
  * io/io.h - reads a column of numbers from a .npy, raw or text file, and writes one atomically.
  *
- *     source.c   bytes of a file, a pipe or memory, with look-ahead
+ *     source.c   bytes of a file, a pipe or memory, with look-ahead; decompresses them
  *     format.c   determines the format of a file; loads a column
  *     npy.c      reads and writes the header of a .npy file
  *     number.c   converts a number from and to text
- *     field.c    one of several columns of a line
- *     text.c     a column of numbers from lines of text
+ *     record.c   lines, or records of CSV
+ *     field.c    one of several columns of a record
+ *     text.c     a column of numbers from records of text
  *     key.c      the order of keys, byte order, half precision
  *     output.c   writes a file completely or not at all
  *     temporary.c  temporary files, and a folder for the files of another program
@@ -24,6 +25,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 #include <sys/types.h>
 
 typedef enum io_status {
@@ -50,6 +52,7 @@ io_status io_no_memory(struct io_error *error, const char *name, uint64_t bytes,
 /*
  * Fails if a matrix that needs need bytes of memory is too large for the number of bytes that were
  * read: more than 1 GiB and per_byte bytes per byte.  A short file with a large header is invalid.
+ * For a compressed file, input_bytes counts the bytes that were decompressed.
  */
 io_status io_check_memory(struct io_error *error, const char *name, uint64_t rows, uint64_t cols,
                           uint64_t need, uint64_t input_bytes, uint64_t per_byte);
@@ -73,20 +76,30 @@ enum {
 /* ---- Source: source.c ---- */
 
 struct io_source {
-    int fd;                     /* -1: all bytes are in ahead */
-    const char *name;           /* for messages; "standard input" for "-" */
-    uint64_t size;              /* remaining bytes when it was opened; 0: unknown */
-    const unsigned char *ahead; /* bytes that were read but not yet consumed */
+    int fd;                       /* -1: all bytes are in ahead */
+    const char *name;             /* for messages; "standard input" for "-" */
+    uint64_t size;                /* remaining bytes when it was opened; 0: unknown */
+    uint64_t file_bytes;          /* the same, but before decompression */
+    bool detect;                  /* the first bytes decide whether it is compressed */
+    const struct io_codec *codec; /* NULL: not compressed */
+    struct io_unpack *unpack;     /* NULL: no byte was decompressed */
+    const unsigned char *ahead;   /* bytes that were read but not yet consumed */
     size_t ahead_bytes;
     unsigned char look[IO_LOOK];
     const struct io_progress *progress; /* may be NULL */
 };
 
-/* path "-" is standard input. */
+/* path "-" is standard input.  If its first bytes are those of a compressed file, the source is the
+ * decompressed contents; not if the extension means raw elements, and .gz or .zst does not follow.
+ */
 io_status io_open(struct io_source *source, const char *path, struct io_error *error);
-/* Reads from memory, which the caller owns. */
+/* Reads from memory, which the caller owns.  To decompress it, set source->detect. */
 void io_open_memory(struct io_source *source, const char *name, const void *bytes, size_t n);
 void io_close(struct io_source *source);
+
+/* The bytes are raw elements, also if they begin as a compressed file.  Without effect if the
+ * extension is .gz or .zst.  Call it before the first byte is read. */
+void io_set_raw(struct io_source *source);
 
 /* Reads up to IO_LOOK bytes into source->ahead. */
 io_status io_look(struct io_source *source, struct io_error *error);
@@ -178,6 +191,10 @@ size_t io_format_key(ech_dtype dtype, const void *key, char *text);
 
 typedef enum io_format { IO_NPY = 0, IO_RAW = 1, IO_TEXT = 2, IO_FORMATS = 3 } io_format;
 
+/* The extension of the file name without .gz or .zst; "" if there is none or it is long. */
+enum { IO_EXTENSION = 16 };
+void io_extension(const char *path, char text[IO_EXTENSION]);
+
 const char *io_format_name(io_format format);
 int io_format_from_name(const char *name);      /* -1: unknown */
 int io_format_from_extension(const char *path); /* -1: unknown */
@@ -207,8 +224,9 @@ struct io_column {
     unsigned char *header; /* only IO_NPY */
     char *text;            /* only IO_TEXT, as all following fields: the file; lines end in '\n' */
     size_t text_bytes;
-    size_t head_bytes; /* length of a byte order mark and the header line; 0: none */
-    uint64_t *lines;   /* [n] offsets of the lines in text */
+    size_t head_bytes; /* length of a byte order mark and the header; 0: none */
+    uint64_t *lines;   /* [n] offsets of the records in text */
+    char delimiter;    /* records are those of CSV with this delimiter; 0: every line is a record */
 };
 
 typedef enum io_header {
@@ -283,34 +301,65 @@ const char *io_npy_descr(ech_dtype dtype);
 io_status io_npy_load(struct io_source *source, const struct io_hints *hints,
                       struct io_column *column, struct io_error *error);
 
+/* ---- Records of text: record.c ---- */
+
+/*
+ * Returns the newline that ends the record of CSV at at, or end if [at, end) has only a part of it.
+ * A newline between quotes does not end a record; delimiter 0: quotes have no meaning.  If
+ * [at, end) ends between quotes, *open is the opening one, otherwise NULL.
+ */
+const char *io_record_end(const char *at, const char *end, char delimiter, const char **open);
+
+/* The size of the record of column->text at the offset, with its newline. */
+static inline size_t io_record_bytes(const struct io_column *column, uint64_t offset)
+{
+    const char *at = column->text + offset, *end = column->text + column->text_bytes, *open;
+    const char *newline = column->delimiter ? io_record_end(at, end, column->delimiter, &open)
+                                            : (const char *)memchr(at, '\n', (size_t)(end - at));
+    return (size_t)(newline + 1 - at);
+}
+
+/* The number of the line that contains at, or in which record i begins, from 1. */
+uint64_t io_line_at(const struct io_column *column, const char *at);
+uint64_t io_line_number(const struct io_column *column, uint64_t i);
+
 /* ---- Columns of text: field.c ---- */
 
-/* The column of a line that contains the number. */
+/* The column of a record that contains the number. */
 struct io_cut {
-    uint64_t number; /* of the column, from 1; 0: the whole line */
+    uint64_t number; /* of the column, from 1; 0: the whole record */
     char delimiter;  /* 0: blanks */
 };
 
-/* Reduces the line [*at, *end) to the selected column without its quotes.  Returns the number of
- * the column, or the number of columns of the line if it has fewer.  If the quotes of a column are
- * malformed, sets *fault to the reason and returns the number of that column; otherwise *fault is
- * NULL. */
-uint64_t io_cut_line(const struct io_cut *cut, const char **at, const char **end,
-                     const char **fault);
+/* Reduces the record [*at, *end) to the selected column without its quotes.  Returns the number of
+ * the column, or the number of columns of the record if it has fewer.  If the quotes of a column
+ * are malformed, sets *fault to the reason and *at to that column, of which it returns the number;
+ * otherwise *fault is NULL. */
+uint64_t io_cut_record(const struct io_cut *cut, const char **at, const char **end,
+                       const char **fault);
 
-/* Determines the column and the delimiter from the first line of the text.  If that line is a
- * header, sets column->head_bytes to its end.  By default, it is a header if the column is a
- * name, or if it is text that does not begin as a number, above a number. */
-io_status io_find_field(struct io_column *column, const struct io_field *field, const char *name,
-                        struct io_cut *cut, struct io_error *error);
+/* The first of tab, comma and semicolon that occurs in the first record, outside quotes, of
+ * [at, end), which ends in a newline; 0: none. */
+char io_find_delimiter(const char *at, const char *end);
+
+/* Determines the column and the delimiter from the first record of the text, and sets
+ * column->delimiter if the text has quotes.  If that record is a header, sets column->head_bytes to
+ * its end.  By default, it is a header if the column is a name, or if it is text that does not
+ * begin as a number, above a number. */
+io_status io_find_field(struct io_column *column, const struct io_field *field, bool quotes,
+                        const char *name, struct io_cut *cut, struct io_error *error);
+
+/* Fails because the quote at open is not closed, with its line and its column in the record at. */
+io_status io_fail_quote(const struct io_column *column, char delimiter, const char *at,
+                        const char *open, const char *name, struct io_error *error);
 
 /* ---- Text: text.c ---- */
 
-/* Whether the first line is a header: the head is not empty and not only a byte order mark. */
+/* Whether the first record is a header: the head is not empty and not only a byte order mark. */
 bool io_has_header(const struct io_column *column);
 /* Reads the text into column->text; every line ends in '\n'. */
 io_status io_text_read(struct io_source *source, struct io_column *column, struct io_error *error);
-/* Sets column->n and column->lines. */
+/* Sets column->n and column->lines according to column->delimiter. */
 io_status io_text_lines(struct io_column *column, const char *name, struct io_error *error);
 /* Parses column->text.  If hints->dtype is -1, chooses the type. */
 io_status io_text_parse(struct io_column *column, const struct io_hints *hints, const char *name,
@@ -328,15 +377,19 @@ struct io_output {
     bool unnamed;     /* the temporary file has no name */
     char *buffer;     /* [IO_BUFFER]; the first used bytes are not yet written */
     size_t used;
-    uint64_t written_bytes;
+    uint64_t written_bytes; /* before compression */
     const struct io_progress *progress;
-    uint64_t total_bytes; /* for progress; 0: unknown */
+    uint64_t total_bytes;         /* for progress; 0: unknown */
+    const struct io_codec *codec; /* NULL: not compressed; otherwise fd must not be written */
+    struct io_pack *pack;         /* NULL: no byte was compressed */
+    int threads;                  /* of the compression; 0: all */
 };
 
 /*
  * Opens path; "-" or NULL is standard output.  A regular file is written as a temporary file in the
  * same directory, which io_commit() links or renames to path.  Devices, pipes and open files such
  * as /dev/stdout are written directly.  A signal that ends the program removes the temporary file.
+ * If the extension is .gz or .zst, the file is compressed.
  */
 io_status io_create(struct io_output *output, const char *path, struct io_error *error);
 io_status io_write(struct io_output *output, const void *bytes, size_t n, struct io_error *error);

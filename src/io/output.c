@@ -9,13 +9,14 @@
  *
  * A signal handler (temporary.c) unlinks the temporary file, too.  Symbolic links are followed, so
  * that their target is replaced or created.  Devices, pipes and open files such as /dev/stdout are
- * written directly.
+ * written directly.  If the extension is .gz or .zst, the file is compressed (pack.c).
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #define _GNU_SOURCE /* O_TMPFILE */
-#include "io/io.h"
+#include "io/packing.h"
 #include "io/temporary.h"
+#include "io/threads.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -191,6 +192,14 @@ static io_status create_path(struct io_output *output, const char *path, struct 
     return create_in_same_folder(output, path, there ? &old : NULL, error);
 }
 
+static io_status no_library(const struct io_codec *codec, const char *path, struct io_error *error)
+{
+    return io_fail(error, IO_FAIL, path,
+                   "the extension means %s, but this program was built without %s: choose another "
+                   "name, or install the package %s and build again",
+                   codec->name, codec->library, codec->package);
+}
+
 io_status io_create(struct io_output *output, const char *path, struct io_error *error)
 {
     *output = (struct io_output){ .fd = STDOUT_FILENO, .name = "standard output" };
@@ -199,16 +208,40 @@ io_status io_create(struct io_output *output, const char *path, struct io_error 
     /* If the file size limit is exceeded, write() fails, and a message is printed. */
     signal(SIGXFSZ, SIG_IGN);
     io_status status = IO_OK;
-    if (path && strcmp(path, "-") != 0) status = create_path(output, path, error);
+    if (path && strcmp(path, "-") != 0) {
+        output->codec = io_codec_from_extension(path);
+        status = output->codec && !output->codec->encode ? no_library(output->codec, path, error)
+                                                         : create_path(output, path, error);
+    }
     if (status != IO_OK) io_discard(output);
     return status;
 }
 
 /* ---- Write ---- */
 
+static void count_written(struct io_output *output, size_t n)
+{
+    output->written_bytes += n;
+    if (output->progress)
+        output->progress->tick(output->progress->user, output->written_bytes, output->total_bytes);
+}
+
+static io_status write_packed(struct io_output *output, const char *bytes, size_t n,
+                              struct io_error *error)
+{
+    io_status status = IO_OK;
+    if (!output->pack)
+        status = io_pack_open(&output->pack, output->codec, output->fd, output->name,
+                              output->threads ? output->threads : io_threads(), error);
+    if (status == IO_OK) status = io_pack_write(output->pack, bytes, n, error);
+    if (status == IO_OK) count_written(output, n);
+    return status;
+}
+
 static io_status write_through(struct io_output *output, const char *bytes, size_t n,
                                struct io_error *error)
 {
+    if (output->codec) return write_packed(output, bytes, n, error);
     while (n) {
         ssize_t done = write(output->fd, bytes, n < IO_BLOCK ? n : IO_BLOCK);
         if (done < 0 && errno == EINTR) continue;
@@ -216,10 +249,7 @@ static io_status write_through(struct io_output *output, const char *bytes, size
             return io_fail(error, IO_FAIL, output->name, "cannot write: %s", strerror(errno));
         bytes += done;
         n -= (size_t)done;
-        output->written_bytes += (uint64_t)done;
-        if (output->progress)
-            output->progress->tick(output->progress->user, output->written_bytes,
-                                   output->total_bytes);
+        count_written(output, (size_t)done);
     }
     return IO_OK;
 }
@@ -295,6 +325,9 @@ static io_status name_unnamed(struct io_output *output, struct io_error *error)
 io_status io_commit(struct io_output *output, struct io_error *error)
 {
     io_status status = flush(output, error);
+    if (status == IO_OK && output->codec) status = io_pack_finish(output->pack, error);
+    io_pack_close(output->pack);
+    output->pack = NULL;
     if (status == IO_OK && (output->temporary || output->unnamed) && fsync(output->fd) != 0)
         status = io_fail(error, IO_FAIL, output->name, "cannot write: %s", strerror(errno));
     if (status == IO_OK && output->unnamed) status = name_unnamed(output, error);
@@ -320,6 +353,8 @@ io_status io_commit(struct io_output *output, struct io_error *error)
 
 void io_discard(struct io_output *output)
 {
+    io_pack_close(output->pack);
+    output->pack = NULL;
     if (output->fd > STDOUT_FILENO) close(output->fd);
     output->fd = -1;
     if (output->temporary) {

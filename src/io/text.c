@@ -1,11 +1,11 @@
 /*
- * io/text.c - a column of numbers from lines of text.
+ * io/text.c - a column of numbers from the records of a text, which are lines or records of CSV.
  *
- * Lines are not copied or changed: lines[i] is the offset of line i, and keys[i] its number.  Keys
- * and offsets have at most 8 bytes each.  They are sorted as keys and values; then the lines are
- * written from the original text.
+ * Records are not copied or changed: lines[i] is the offset of record i, and keys[i] its number.
+ * Keys and offsets have at most 8 bytes each.  They are sorted as keys and values; then the records
+ * are written from the original text.
  *
- * If lines have several columns, field.c finds the column of the number.  An empty column is NaN.
+ * If records have several columns, field.c finds that of the number.  An empty column is NaN.
  *
  * Without a type, a column of integers is i64, or u64 if one exceeds i64 and none is negative.  Any
  * other column is f64, and is rejected if it contains an integer that f64 would round:
@@ -31,33 +31,67 @@ struct parse {
     struct io_error *error;
 };
 
-static uint64_t count_lines(const char *text, size_t bytes)
+/* Returns the number of lines.  The counts of a block fit in a byte, so that 16 bytes of the text
+ * are compared and counted per vector instruction. */
+static uint64_t count_lines(const char *text, size_t bytes, bool *quotes)
 {
+    enum { BLOCK = 240 };
     uint64_t n = 0;
-    for (size_t i = 0; i < bytes; i++) n += text[i] == '\n';
+    unsigned char quote = 0;
+    for (size_t i = 0; i < bytes; i += BLOCK) {
+        const size_t some = bytes - i < BLOCK ? bytes - i : BLOCK;
+        unsigned char newlines = 0;
+        for (size_t k = i; k < i + some; k++) {
+            newlines = (unsigned char)(newlines + (text[k] == '\n'));
+            quote = (unsigned char)(quote | (text[k] == '"'));
+        }
+        n += newlines;
+    }
+    *quotes = quote != 0;
     return n;
 }
 
-/* A header line ends in a newline, a byte order mark does not. */
+/* Counts the records after the head.  Fails if a quote is not closed. */
+static io_status count_records(struct io_column *column, const char *name, struct io_error *error)
+{
+    const char *at = column->text + column->head_bytes, *end = column->text + column->text_bytes;
+    for (column->n = 0; at < end; column->n++) {
+        const char *open, *begin = at;
+        at = io_record_end(at, end, column->delimiter, &open) + 1;
+        if (open) return io_fail_quote(column, column->delimiter, begin, open, name, error);
+    }
+    return IO_OK;
+}
+
+/* The newline of the record at at. */
+static const char *record_end(const struct io_column *column, const char *at, const char *end)
+{
+    const char *open;
+    if (!column->delimiter) return memchr(at, '\n', (size_t)(end - at));
+    return io_record_end(at, end, column->delimiter, &open);
+}
+
+/* A header ends in a newline, a byte order mark does not. */
 bool io_has_header(const struct io_column *column)
 {
     return column->head_bytes && column->text[column->head_bytes - 1] == '\n';
 }
 
-/* "line 7" or "line 7, column 2,", counted from 1. */
-static void name_place(const struct parse *p, uint64_t line, char place[64])
+enum { PLACE = 64 };
+
+/* "line 7" or "line 7, column 2," of the text at at; column 0: none. */
+static void name_place(const struct parse *p, const char *at, uint64_t column, char place[PLACE])
 {
-    unsigned long long number = line + 1 + (io_has_header(p->column) ? 1 : 0);
-    int n = snprintf(place, 64, "line %llu", number);
-    if (p->cut.number)
-        snprintf(place + n, 64 - (size_t)n, ", column %llu,", (unsigned long long)p->cut.number);
+    int n = snprintf(place, PLACE, "line %llu", (unsigned long long)io_line_at(p->column, at));
+    if (column)
+        snprintf(place + n, PLACE - (size_t)n, ", column %llu,", (unsigned long long)column);
 }
 
 /* A hint, if the first line may be a header, or the text is a table, but --column is not given. */
-static const char *advice(const struct parse *p, uint64_t line, const char *at, const char *end)
+static const char *advice(const struct parse *p, uint64_t i, const char *at, const char *end)
 {
     static const char header[] = "; if the first line is a header, use --header";
-    const bool first_line = p->guessed && line == 0 && !io_has_header(p->column);
+    const bool first_line = p->guessed && i == 0 && !io_has_header(p->column);
     if (p->cut.number) return first_line ? header : "";
     for (const char *c = at; c < end; c++)
         if (*c == ',' || *c == ';' || *c == '\t' || (p->matrix && *c == ' '))
@@ -69,11 +103,12 @@ static const char *advice(const struct parse *p, uint64_t line, const char *at, 
     return name ? header : "";
 }
 
-static io_status bad_line(const struct parse *p, uint64_t line, const char *at, const char *end,
+/* [at, end) is a part of record i. */
+static io_status bad_line(const struct parse *p, uint64_t i, const char *at, const char *end,
                           io_number why)
 {
     if (end > at && end[-1] == '\r') end--;
-    char shown[48], place[64];
+    char shown[48], place[PLACE];
     size_t n = 0;
     bool blank = true;
     for (const char *c = at; c < end; c++) {
@@ -82,35 +117,31 @@ static io_status bad_line(const struct parse *p, uint64_t line, const char *at, 
     }
     shown[n] = 0;
     const char *dots = (size_t)(end - at) > n ? "..." : "";
-    name_place(p, line, place);
+    name_place(p, at, p->cut.number, place);
     if (blank) return io_fail(p->error, IO_FAIL, p->name, "%s is blank, not a number", place);
     if (why == IO_NUMBER_BAD)
         return io_fail(p->error, IO_FAIL, p->name, "%s is not a number: \"%s%s\"%s", place, shown,
-                       dots, advice(p, line, at, end));
+                       dots, advice(p, i, at, end));
     return io_fail(p->error, IO_FAIL, p->name, "%s is %s %s: \"%s%s\"", place,
                    why == IO_NUMBER_FRACTION ? "not an integer of type" : "out of range for",
                    ech_dtype_name(p->column->dtype), shown, dots);
 }
 
-static io_status short_line(const struct parse *p, uint64_t line, uint64_t columns)
+static io_status short_line(const struct parse *p, const char *at, uint64_t columns)
 {
     unsigned long long has = columns, want = p->cut.number;
-    struct parse whole = *p;
-    char place[64];
-    whole.cut.number = 0;
-    name_place(&whole, line, place);
+    char place[PLACE];
+    name_place(p, at, 0, place);
     return io_fail(p->error, IO_FAIL, p->name, "%s has %llu column%s, but column %llu is selected",
                    place, has, has == 1 ? "" : "s", want);
 }
 
-/* The fault is in this column of the line. */
-static io_status bad_quotes(const struct parse *p, uint64_t line, uint64_t column,
+/* The fault is in this column, which begins at at. */
+static io_status bad_quotes(const struct parse *p, const char *at, uint64_t column,
                             const char *fault)
 {
-    struct parse other = *p;
-    char place[64];
-    other.cut.number = column;
-    name_place(&other, line, place);
+    char place[PLACE];
+    name_place(p, at, column, place);
     return io_fail(p->error, IO_FAIL, p->name, "%s %s", place, fault);
 }
 
@@ -136,14 +167,13 @@ static bool is_rounded(const char *at, const char *end, const void *key)
 }
 
 /* [at, end) is an integer, and reason states why the column is not one of integers. */
-static io_status rounded(const struct parse *p, uint64_t line, const char *at, const char *end,
-                         const char *reason)
+static io_status rounded(const struct parse *p, const char *at, const char *end, const char *reason)
 {
     enum { MOST = 40 };
     bool negative;
     uint64_t magnitude;
-    char place[64];
-    name_place(p, line, place);
+    char place[PLACE];
+    name_place(p, at, p->cut.number, place);
     const bool huge = io_parse_integer(at, end, &negative, &magnitude) == IO_NUMBER_RANGE;
     while (at < end && (*at == ' ' || *at == '\t')) at++;
     int length = (int)strspn(at, "+-0123456789");
@@ -161,7 +191,7 @@ static io_status rounded(const struct parse *p, uint64_t line, const char *at, c
                    place, length, at, dots, reason);
 }
 
-/* Parses every line as dtype.  If reason is not NULL, dtype is f64, and integers that f64 would
+/* Parses every record as dtype.  If reason is not NULL, dtype is f64, and integers that f64 would
  * round are errors. */
 static io_status parse_as(const struct parse *p, ech_dtype dtype, const char *reason)
 {
@@ -171,16 +201,15 @@ static io_status parse_as(const struct parse *p, ech_dtype dtype, const char *re
     size_t bytes = ech_dtype_bytes(dtype);
     char *key = column->keys;
     const char *round_at = NULL, *round_end = NULL;
-    uint64_t round_line = 0;
     column->dtype = dtype;
     for (uint64_t i = 0; i < column->n; i++, key += bytes) {
-        const char *newline = memchr(at, '\n', (size_t)(end - at)), *first = at, *last = newline;
+        const char *newline = record_end(column, at, end), *first = at, *last = newline;
         column->lines[i] = (uint64_t)(at - column->text);
         if (p->cut.number) {
             const char *fault;
-            uint64_t columns = io_cut_line(&p->cut, &first, &last, &fault);
-            if (fault) return bad_quotes(p, i, columns, fault);
-            if (columns != p->cut.number) return short_line(p, i, columns);
+            uint64_t columns = io_cut_record(&p->cut, &first, &last, &fault);
+            if (fault) return bad_quotes(p, first, columns, fault);
+            if (columns != p->cut.number) return short_line(p, at, columns);
         }
         io_number found;
         if (p->cut.number && io_is_float(dtype) && all_blank(first, last))
@@ -188,27 +217,26 @@ static io_status parse_as(const struct parse *p, ech_dtype dtype, const char *re
         else
             found = io_parse_key(first, last, dtype, key);
         if (found != IO_NUMBER_OK) return bad_line(p, i, first, last, found);
-        if (reason && !round_at && is_rounded(first, last, key))
-            round_at = first, round_end = last, round_line = i;
+        if (reason && !round_at && is_rounded(first, last, key)) round_at = first, round_end = last;
         at = newline + 1;
         if (p->progress && i % (1 << 20) == 0)
             p->progress->tick(p->progress->user, (uint64_t)(at - column->text), column->text_bytes);
     }
     /* A line that is not a number is reported first. */
-    return round_at ? rounded(p, round_line, round_at, round_end, reason) : IO_OK;
+    return round_at ? rounded(p, round_at, round_end, reason) : IO_OK;
 }
 
 /* Writes "line 7 <what>"; returns false. */
-static bool not_integers(const struct parse *p, char reason[REASON], uint64_t line,
+static bool not_integers(const struct parse *p, char reason[REASON], const char *at,
                          const char *what)
 {
-    char place[64];
-    name_place(p, line, place);
+    char place[PLACE];
+    name_place(p, at, p->cut.number, place);
     snprintf(reason, REASON, "%s %s", place, what);
     return false;
 }
 
-/* Parses lines as 64-bit integers.  Returns false if a line requires f64 or is invalid, with the
+/* Parses records as 64-bit integers.  Returns false if one requires f64 or is invalid, with the
  * reason. */
 static bool parse_integers(const struct parse *p, char reason[REASON])
 {
@@ -216,29 +244,29 @@ static bool parse_integers(const struct parse *p, char reason[REASON])
     const char *end = column->text + column->text_bytes, *at = column->text + column->head_bytes;
     uint64_t *keys = column->keys;
     bool below = false, above = false;
-    uint64_t first_below = 0, first_above = 0;
+    const char *first_below = NULL, *first_above = NULL;
     for (uint64_t i = 0; i < column->n; i++) {
-        const char *newline = memchr(at, '\n', (size_t)(end - at)), *first = at, *last = newline;
+        const char *newline = record_end(column, at, end), *first = at, *last = newline;
         const char *fault = NULL;
         bool negative;
         uint64_t magnitude;
         column->lines[i] = (uint64_t)(at - column->text);
-        if (p->cut.number && io_cut_line(&p->cut, &first, &last, &fault) != p->cut.number)
+        if (p->cut.number && io_cut_record(&p->cut, &first, &last, &fault) != p->cut.number)
             return false;
         if (fault) return false;
         io_number found = io_parse_integer(first, last, &negative, &magnitude);
         if (found == IO_NUMBER_BAD)
-            return not_integers(p, reason, i,
+            return not_integers(p, reason, first,
                                 all_blank(first, last) ? "is empty" : "is not an integer");
         if (found == IO_NUMBER_RANGE || (negative && magnitude > (uint64_t)1 << 63))
-            return not_integers(p, reason, i, "is out of range for i64 and u64");
-        if (negative && magnitude != 0 && !below) first_below = i;
-        if (!negative && magnitude > INT64_MAX && !above) first_above = i;
+            return not_integers(p, reason, first, "is out of range for i64 and u64");
+        if (negative && magnitude != 0 && !below) first_below = first;
+        if (!negative && magnitude > INT64_MAX && !above) first_above = first;
         below |= negative && magnitude != 0;
         above |= !negative && magnitude > INT64_MAX;
         if (below && above) {
-            char place[64], what[112];
-            name_place(p, first_above, place);
+            char place[PLACE], what[112];
+            name_place(p, first_above, p->cut.number, place);
             snprintf(what, sizeof what, "is negative and %s exceeds i64", place);
             return not_integers(p, reason, first_below, what);
         }
@@ -259,9 +287,12 @@ io_status io_text_parse(struct io_column *column, const struct io_hints *hints, 
                        .progress = progress,
                        .error = error };
     size_t bytes = hints->dtype < 0 ? 8 : ech_dtype_bytes((ech_dtype)hints->dtype);
-    io_status status = io_find_field(column, &hints->field, name, &p.cut, error);
+    bool quotes;
+    const uint64_t lines = count_lines(column->text, column->text_bytes, &quotes);
+    io_status status = io_find_field(column, &hints->field, quotes, name, &p.cut, error);
+    column->n = lines - (io_has_header(column) ? 1 : 0);
+    if (status == IO_OK && column->delimiter) status = count_records(column, name, error);
     if (status != IO_OK) return status;
-    column->n = count_lines(column->text, column->text_bytes) - (io_has_header(column) ? 1 : 0);
     column->keys_bytes = (size_t)column->n * bytes;
     column->keys = malloc(column->keys_bytes + 1);
     column->lines = malloc((size_t)column->n * sizeof *column->lines + 1);
@@ -278,13 +309,17 @@ io_status io_text_parse(struct io_column *column, const struct io_hints *hints, 
 io_status io_text_lines(struct io_column *column, const char *name, struct io_error *error)
 {
     const char *end = column->text + column->text_bytes, *at = column->text + column->head_bytes;
-    column->n = count_lines(column->text, column->text_bytes);
+    bool quotes;
+    column->n = count_lines(column->text, column->text_bytes, &quotes);
+    if (!quotes) column->delimiter = 0;
+    io_status status = column->delimiter ? count_records(column, name, error) : IO_OK;
+    if (status != IO_OK) return status;
     column->lines = malloc((size_t)column->n * sizeof *column->lines + 1);
     if (!column->lines)
         return io_no_memory(error, name, column->n * sizeof *column->lines, "its lines");
     for (uint64_t i = 0; i < column->n; i++) {
         column->lines[i] = (uint64_t)(at - column->text);
-        at = (const char *)memchr(at, '\n', (size_t)(end - at)) + 1;
+        at = record_end(column, at, end) + 1;
     }
     return IO_OK;
 }

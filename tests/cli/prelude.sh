@@ -50,6 +50,14 @@ needs_numpy() {
     python3() { /usr/bin/python3 "$@"; }
 }
 
+# For tests of compressed files: needs_packing EXTENSION PROGRAM
+needs_packing() {
+    command -v "$2" >/dev/null || skip "no $2"
+    echelon gen uniform -N 1 -o "probe.txt.$1" 2>probe && rm "probe.txt.$1" probe && return
+    grep -q 'was built without' probe && skip "the command was built without the library of $2"
+    cat probe >&2
+}
+
 # For tests of "echelon emulate", which compiles kernels.
 needs_compiler() {
     needs_plain_build

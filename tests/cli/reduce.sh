@@ -59,6 +59,11 @@ code echelon reduce sum n.txt -o s.npy
 tail -c 8 s.npy | od -An -t d8
 code echelon reduce sum n.txt -o s.txt
 cat s.txt
+echo "JSON"
+code echelon reduce minmax m.npy --json
+code echelon reduce sd n.txt --json
+printf 'nan\n' | code echelon reduce argmin --nan ignore --json
+code echelon reduce sum n.txt --json -o s.txt
 echo "one column of a text"
 printf 'a,b\n1,10\n2,20\n3,\n' >t.csv
 code echelon reduce sum -k b t.csv

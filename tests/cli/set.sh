@@ -31,6 +31,15 @@ echo "descending"
 printf '%s\n' 5 3 3 >x.txt
 printf '%s\n' 4 3 >y.txt
 code echelon set -r union x.txt y.txt
+echo "several files"
+printf '%s\n' 1 2 2 3 3 3 >p.txt
+printf '%s\n' 2 3 3 4 >q.txt
+printf '%s\n' 0 2 2 3 >r.txt
+for operation in union intersection difference symmetric; do
+    echo "$operation: $(echelon set $operation p.txt q.txt r.txt | tr '\n' ' ')"
+done
+echelon set union p.txt q.txt r.txt --algorithm balanced_path --timing 2>&1 | grep -o '^algorithm *[a-z_]*'
+code echelon set union p.txt q.txt --algorithm quick
 echo "lines of a table; the header is written once"
 printf '%s\n' name,x p,1 q,1 r,5 >a.csv
 printf '%s\n' name,x s,1 t,4 u,5 v,6 >b.csv
@@ -42,7 +51,6 @@ printf '%s\n' 1 3 2 >c.txt
 code echelon set union a.txt c.txt
 code echelon set unite a.txt b.txt
 code echelon set union a.txt
-code echelon set union a.txt b.txt c.txt
 code echelon set
 code echelon set union - - <a.txt
 code echelon set union a.txt no.txt

@@ -18,6 +18,7 @@ sort_file.c sorts a file that is larger than its memory budget.
 SPDX-License-Identifier: Apache-2.0
 """
 import argparse
+import gzip
 import os
 import random
 import re
@@ -39,6 +40,8 @@ CASES = [
     ("sort a.u32 -o a.u32", ["a.u32"]),
     ("sort -k value table.csv -o out.csv", ["out.csv"]),
     ("sort --argsort a.npy -o out.npy --json", ["out.npy"]),
+    ("sort a.txt.gz -o out.txt.gz", ["out.txt.gz"]),
+    ("stats -k value quoted.csv.zst", []),
     ("sort big.u32 -o out.u32 --threads 4", ["out.u32"]),
     ("sort a.npy -o new.npy", ["new.npy"]),
     ("unique --count a.txt", []),
@@ -86,6 +89,12 @@ def npy(path, descr, shape, data):
         file.write(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header.encode() + data)
 
 
+def zstd(data):
+    """A frame of one block that is not compressed."""
+    block = struct.pack("<I", len(data) << 3 | 1)[:3] + data
+    return b"\x28\xb5\x2f\xfd\x60" + struct.pack("<H", len(data) - 256) + block
+
+
 def make_inputs(folder):
     rng = random.Random(1)
     values = [rng.uniform(-9, 9) for _ in range(500)]
@@ -106,6 +115,11 @@ def make_inputs(folder):
     with open(folder + "/table.csv", "w") as file:
         file.write("id,value\n")
         file.writelines("%d,%.3f\n" % (i, rng.uniform(0, 9)) for i in range(300))
+    with open(folder + "/a.txt.gz", "wb") as file:
+        file.write(gzip.compress(b"".join(b"%d\n" % rng.randrange(100) for _ in range(300)), mtime=0))
+    with open(folder + "/quoted.csv.zst", "wb") as file:
+        lines = ['"%d\n",%d\n' % (i, rng.randrange(9)) for i in range(99)]
+        file.write(zstd(("id,value\n" + "".join(lines)).encode()))
     for name in "a2.npy", "b2.npy":
         npy(folder + "/" + name, "<f4", "(20, 20)",
             struct.pack("<400f", *(rng.uniform(-1, 1) for _ in range(400))))
@@ -223,6 +237,10 @@ class Runner:
                        if name not in self.inputs and name not in NEW})
         for kind in KINDS:
             good = self.run(words, outputs, kind, -1)
+            if b"was built without" in good[2]:
+                print("skipped: echelon %s: a library is missing" % text)
+                self.skipped += 1
+                return
             if good[0] != 0:
                 print("FAIL %s: status %s without a failure: %s" % (text, good[0], good[2]))
                 self.failed += 1
