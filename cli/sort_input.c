@@ -475,6 +475,8 @@ int sort_read_any(const struct sort_set *set, struct sort_job *job, struct sort_
     stage_begin(&job->base, STAGE_READ);
     if (!text->first) status = io_open(source, text->names[0], &error);
     if (status != IO_OK) return cli_fail_io(status, &error);
+    const char *format = set->words.job.format;
+    if (format && strcmp(format, "raw") == 0) io_set_raw(source);
     job->base.input = source->name;
     source->progress = &job->base.progress.io;
     const int code = read_opened(set, job, text, source, numbers);

@@ -43,7 +43,10 @@ static int open_input(struct sort_files *files, int i)
     struct io_source *source = &files->sources[i];
     struct io_error error;
     struct stat about;
+    const char *format = files->set->words.job.format;
     io_status status = io_open(source, files->text->names[i], &error);
+    const bool raw = files->set->files.record || (format && strcmp(format, "raw") == 0);
+    if (status == IO_OK && raw) io_set_raw(source);
     if (status == IO_OK) status = io_look(source, &error);
     if (status != IO_OK) return cli_fail_io(status, &error);
     files->inputs[i] = (struct files_input){ .name = source->name, .fd = -1, .stream = source };
@@ -401,7 +404,7 @@ static int use_any_text(struct sort_files *files)
 
 /* ---- The choice ---- */
 
-/* Several inputs alone do not mean lines. */
+/* Several inputs by themselves do not mean lines. */
 static bool has_line_option(const struct sort_set *set)
 {
     static const struct sort_lines_words none;

@@ -132,7 +132,7 @@ struct files_input {
     uint64_t offset, bytes;   /* of the records in the file */
     struct io_source *stream; /* only without fd */
     uint64_t expected;        /* bytes of a stream, if expects is not NULL */
-    const char *expects;      /* who says so: "the header specifies 3 elements" */
+    const char *expects;      /* for a message: "the header specifies 3 elements" */
 };
 
 /* ---- The plan ---- */
