@@ -126,7 +126,24 @@ static void patch(void *user, uint64_t records, unsigned char *head)
 static void show_stage(void *user, const char *what)
 {
     struct sort_files *files = user;
+    files->stage = what;
+    files->stage_began = cli_seconds();
+    files->stage_bytes = files->done_bytes;
     cli_progress_stage(&files->job->base.progress, what);
+}
+
+/* Adds the rate to the name of the stage. */
+static void show_rate(void *user, uint64_t done, uint64_t total)
+{
+    struct sort_files *files = user;
+    struct cli_progress *progress = &files->job->base.progress;
+    const double seconds = cli_seconds() - files->stage_began;
+    files->done_bytes = done;
+    if (seconds > 0 && files->stage)
+        snprintf(files->shown, sizeof files->shown, "%s %.2f GB/s,", files->stage,
+                 1e-9 * (double)(done - files->stage_bytes) / seconds);
+    progress->what = files->stage ? files->shown : progress->what;
+    progress->io.tick(progress->io.user, done, total);
 }
 
 static void choose_directories(struct sort_files *files)
@@ -164,7 +181,8 @@ static void prepare(struct sort_files *files, struct io_output *output)
     sort->head_bytes = files->head_bytes;
     sort->user = files;
     sort->stage = show_stage;
-    sort->progress = &base->progress.io;
+    files->progress = (struct io_progress){ show_rate, files };
+    sort->progress = &files->progress;
     choose_directories(files);
     output->progress = NULL;
     if (base->out_format != IO_NPY || (!sort->unique && !stream)) return;

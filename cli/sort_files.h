@@ -32,6 +32,11 @@ struct sort_files {
     char expects[MOST_ARRAYS][128]; /* what the headers of .npy inputs specify */
     char descr[16];                 /* of a .npy output */
     const char *what;               /* a note for the report */
+    struct io_progress progress;
+    const char *stage; /* that the progress shows */
+    double stage_began;
+    uint64_t stage_bytes, done_bytes; /* when it began; now */
+    char shown[64];
     const char *default_directory[1];
 };
 

@@ -447,6 +447,7 @@ static int read_opened(const struct sort_set *set, struct sort_job *job, struct 
     int dtype, code = job_hints(&set->words.job, &hints);
     io_format format = IO_TEXT;
     if (code != EXIT_DONE) return code;
+    if (hints.format == IO_RAW) io_set_raw(source); /* --format raw is given */
     io_status status = io_look(source, &error);
     const bool array = source->ahead_bytes >= 6 && memcmp(source->ahead, "\x93NUMPY", 6) == 0;
     if (status == IO_OK && (array || !is_undecided(set, &hints, source->name)))

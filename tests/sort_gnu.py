@@ -87,8 +87,9 @@ def key(rnd):
 
 def ends_early(option):
     """Returns whether a key may end before it begins."""
-    found = re.match(r"-k(\d+)(\.\d+)?[a-zA-Z]*,(\d+)(\.\d+)?", option)
-    return bool(found) and (int(found[3]) < int(found[1]) or (found[3] == found[1] and bool(found[4])))
+    found = re.match(r"-k(\d+)(\.\d+)?([a-zA-Z]*),(\d+)(\.\d+)?", option)
+    return bool(found) and (int(found[4]) < int(found[1]) or (found[4] == found[1] and bool(found[5]))
+                            or "b" in found[3])
 
 
 class Gnu:

@@ -28,8 +28,8 @@ printf -- '-129\n' | try --type i8
 printf '1\n2.5\n' | try --type i32
 printf '18446744073709551616\n' | try --type u64
 echo "unknown formats"
-head -c 1000 "$ECHELON" | code echelon unique -o out.txt
-printf 'hello\n' | code echelon scan sum -o out.txt
+head -c 1000 "$ECHELON" | code echelon scan -o out.txt
+printf 'hello\n' | code echelon scan -o out.txt
 printf '\x01\x02\x03' >a.bin
 try a.bin
 try a.bin --type u16
