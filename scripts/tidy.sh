@@ -21,6 +21,7 @@ if [ ! -f "$build/compile_commands.json" ]; then
     cmake -S . -B "$build" -DCMAKE_BUILD_TYPE=Release -DECHELON_CUDA=OFF -DCMAKE_EXPORT_COMPILE_COMMANDS=ON >/dev/null
     [ -f "$build/compile_commands.json" ] || { echo "tidy.sh: no $build/compile_commands.json" >&2; exit 2; }
 fi
+sed -i 's/ -mmemset-strategy=[^ ]*//' "$build/compile_commands.json" # an option of gcc that clang rejects
 if [ $# -eq 0 ]; then
     # shellcheck disable=SC2046  # the sources that this build compiles; names without blanks
     set -- $(sed -n "s#^ *\"file\": \"$PWD/\(\(src\|cli\)/.*\.c\)\".*#\1#p" "$build/compile_commands.json" | sort -u)

@@ -53,6 +53,11 @@ bool direct_has(const ech_ctx *ctx, const char *algorithm);
 /* The error that the report contains, computed in long double. */
 double oracle_error(const struct direct_system *s, const double *x);
 
+/* ---- Cases: direct_batch.c ---- */
+
+/* Compares a batch with calls of each system. */
+void direct_batch(ech_ctx *ctx, size_t n, ech_dtype dtype);
+
 /* ---- Cases: direct_accuracy.c ---- */
 
 /* Compare rcond with the inverse, x with the normal equations, and x before and after

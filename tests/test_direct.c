@@ -516,6 +516,9 @@ int main(int argc, char **argv)
         run_not_finite(ctx, NAN);
         run_not_finite(ctx, -HUGE_VAL);
         run_accuracy(ctx);
+        for (size_t n = 1; n <= 33; n += n < 10 ? 1 : n == 32 ? 1 : 11)
+            for (int j = 0; j < 2; j++)
+                if (is_drawn()) direct_batch(ctx, n, j ? ECH_F64 : ECH_F32);
         run_empty(ctx);
         run_bad(ctx);
         for (int j = 0; j < 2; j++) {

@@ -161,9 +161,13 @@ typedef struct ech_direct_options {
     const char *algorithm; /* NULL: chosen; or one that ech_direct_explain() lists */
     void *work;            /* as in ech_sort_options */
     size_t work_bytes;     /* at least what ech_direct_workspace() returns */
+    size_t batch_count;    /* 0 or 1: one system; otherwise the number of systems */
+    size_t a_batch_stride; /* elements from one A to the next; 0: all systems have the same A */
+    size_t b_batch_stride; /* elements from one b to the next; 0: all systems have the same b */
+    size_t x_batch_stride; /* elements from one x or inverse to the next; at least n * x_stride */
 } ech_direct_options;
 
-/* What a direct solver reports. */
+/* What a direct solver reports about one system. */
 typedef struct ech_direct_report {
     size_t size; /* sizeof(ech_direct_report), set by the caller */
     ech_direct_status status;
@@ -190,7 +194,11 @@ typedef struct ech_direct_report {
  *   x         [n][nrhs], x_stride >= nrhs; must not overlap a or b
  *   dtype     ECH_F32 or ECH_F64
  *   options   NULL for the defaults
- *   report    [1] in host memory
+ *   report    [1] in host memory; of a batch [batch_count], where the size of the first is that of
+ *             all
+ *
+ * With options->batch_count it solves many systems of the same shape, each as in a call of its own.
+ * Matrices of up to 32 unknowns and right-hand sides are then solved in vector lanes on the CPU.
  *
  * The call returns when it is done.  It returns ECH_OK even if there is no solution; report->status
  * contains the outcome.
@@ -199,11 +207,11 @@ typedef struct ech_direct_report {
  * at most half of the correction before.  The error of x is then as small as that of a
  * well-conditioned system, unless the condition number exceeds what dtype can represent.
  *
- * A vendor's library factors A if it is found: "lapack" on the CPU (OpenBLAS, MKL, or the library
- * that the environment variable ECHELON_LAPACK names; "none" disables it), "cusolver" on a GPU
- * (ECHELON_CUSOLVER).  If a version of cuSOLVER needs more memory than the workspace has, the
- * context allocates it.  The algorithm "blocked" is used otherwise.  It is bit-identical on every
- * device and with any number of threads.
+ * A vendor's library factors A if it is found: "lapack" on the CPU if m, n or nrhs exceeds 32
+ * (OpenBLAS, MKL, or the library that the environment variable ECHELON_LAPACK names; "none"
+ * disables it), "cusolver" on a GPU (ECHELON_CUSOLVER).  If a version of cuSOLVER needs more memory
+ * than the workspace has, the context allocates it.  The algorithm "blocked" is used otherwise.  It
+ * is bit-identical on every device and with any number of threads.
  */
 ECH_API ech_status ech_solve_direct(ech_ctx *ctx, size_t m, size_t n, const void *a,
                                     size_t a_stride, size_t nrhs, const void *b, size_t b_stride,
@@ -225,8 +233,9 @@ ECH_API ech_status ech_inverse(ech_ctx *ctx, size_t n, const void *a, size_t a_s
  * ech_determinant() computes the determinant of a.  For n = 0 it is 1.
  *
  *   a        [n][n], a_stride >= n; not modified
- *   sign     [1] in host memory, receives the sign of the determinant, as in ech_direct_report
- *   log_abs  [1] in host memory, receives log |determinant|, as in ech_direct_report
+ *   sign     [1], of a batch [batch_count], in host memory, receives the sign of the determinant,
+ *            as in ech_direct_report
+ *   log_abs  the same for log |determinant|
  */
 ECH_API ech_status ech_determinant(ech_ctx *ctx, size_t n, const void *a, size_t a_stride,
                                    ech_dtype dtype, const ech_direct_options *options, int *sign,

@@ -203,6 +203,34 @@ def test_reports_of_batches(rng):
     assert raised.value.report.status == "singular"
 
 
+@pytest.mark.parametrize("dtype", FLOATS)
+@pytest.mark.parametrize("n", [1, 2, 3, 4, 5, 8, 31, 33])
+def test_small_batches(rng, dtype, n):
+    a, b = matrix(rng, (40, n, n), dtype), rng.normal(size=(40, n, 2)).astype(dtype)
+    x, reports = linalg.solve(a, b, info=True)
+    assert (linalg.solve(a, b) == x).all() and x.dtype == dtype
+    assert (linalg.solve(np.asfortranarray(a), b[..., ::-1])[..., ::-1] == x).all()
+    assert (linalg.solve(a[:8].reshape(2, 4, n, n), b[:8].reshape(2, 4, n, 2)).reshape(8, n, 2) == x[:8]).all()
+    single, report = linalg.solve(a[7], b[7], info=True)
+    assert report == reports[7] and (single == x[7]).all()
+    assert max(report.backward_error for report in reports) <= 4 * np.finfo(dtype).eps
+    close(linalg.inv(a) @ a, np.broadcast_to(np.eye(n, dtype=dtype), a.shape), 1e4)
+    close(linalg.det(a), np.linalg.det(a.astype("f8")).astype(dtype), 1e4)
+
+
+def test_messages_of_batches(rng):
+    a = matrix(rng, (6, 3, 3))
+    a[2], a[4] = np.ones((3, 3)), np.nan
+    with pytest.raises(linalg.LinAlgError, match=r"x\[2\] is singular"):
+        linalg.inv(a)
+    with pytest.raises(linalg.LinAlgError, match=r"x\[1, 1\] contains NaN"):
+        linalg.inv(a[3:5].repeat(2, 0)[[0, 1, 0, 2]].reshape(2, 2, 3, 3))
+    a[2] = np.diag([1.0, 1e-17, 1.0])
+    with pytest.warns(linalg.ConditionWarning, match=r"a\[2\] is ill-conditioned") as caught:
+        linalg.solve(a[:4], np.ones((4, 3, 1)))
+    assert caught[0].filename == __file__
+
+
 @pytest.mark.parametrize("call", [lambda a: linalg.solve(a, a[0]), linalg.inv, lambda a: linalg.lstsq(a, a[0])])
 def test_singular(call):
     for a in (np.zeros((3, 3)), np.ones((3, 3)), np.array([[1.0, 2], [2, 4]])):

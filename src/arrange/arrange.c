@@ -51,7 +51,7 @@ static ech_status by_index(ech_ctx *ctx, struct echi_arrange *a, ech_dtype index
     struct echi_call call =
         echi_arrange_call(ctx, a, gather ? "a gather" : "a scatter",
                           gather ? other_bytes : n * bytes, gather ? n * bytes : other_bytes);
-    if (!gather) call.arrays[call.count - 1].use = ECHI_KEPT;
+    if (!gather) echi_call_array(&call, call.count - 1)->use = ECHI_KEPT;
     echi_call_add(&call, "index", &a->index, n * (size_t)a->index_bytes, (size_t)a->index_bytes,
                   ECHI_IN);
     TRY(echi_call_run(ctx, &call));
@@ -88,7 +88,7 @@ ech_status ech_reverse(ech_ctx *ctx, const void *in, void *out, size_t n, size_t
     TRY(echi_check_elements(ctx, n, element_bytes));
     struct echi_call call =
         echi_arrange_call(ctx, &a, "a reverse", n * element_bytes, n * element_bytes);
-    call.arrays[call.count - 1].may_be = 1;
+    echi_call_array(&call, call.count - 1)->may_be = 1;
     TRY(echi_call_run(ctx, &call));
 done:
     return status;
@@ -193,7 +193,7 @@ ech_status ech_iota(ech_ctx *ctx, void *out, size_t n, ech_dtype dtype, const vo
     a.start = start ? bits_of(start, dtype) : 0;
     a.step = step ? bits_of(step, dtype) : echi_dtype_one(dtype);
     struct echi_call call = echi_arrange_call(ctx, &a, "an iota", 0, n * a.element_bytes);
-    call.arrays[0].align = a.element_bytes;
+    echi_call_array(&call, 0)->align = a.element_bytes;
     TRY(echi_call_run(ctx, &call));
 done:
     return status;

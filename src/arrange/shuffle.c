@@ -67,7 +67,7 @@ ech_status ech_permutation(ech_ctx *ctx, void *out, size_t n, ech_dtype dtype, u
     TRY(echi_check_count(ctx, "n", n, a.element_bytes));
     a.map = make_map(n, seed);
     struct echi_call call = echi_arrange_call(ctx, &a, "a permutation", 0, n * a.element_bytes);
-    call.arrays[0].align = a.element_bytes;
+    echi_call_array(&call, 0)->align = a.element_bytes;
     TRY(echi_call_run(ctx, &call));
 done:
     return status;

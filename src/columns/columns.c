@@ -333,13 +333,7 @@ static void add_column(struct echi_call *call, struct echi_columns *c, uint32_t 
 static void begin(struct echi_call *call, ech_ctx *ctx, const char *what, struct echi_columns *c,
                   const ech_columns_options *options)
 {
-    call->what = what;
-    call->workspace = NULL;
-    call->operation = operation(ctx->backend);
-    call->request = c;
-    call->count = 0;
-    call->work = options->work;
-    call->work_bytes = options->work_bytes;
+    echi_call_begin(call, what, operation(ctx->backend), c, options->work, options->work_bytes);
 }
 
 ech_status ech_argsort_columns(ech_ctx *ctx, const ech_sort_column *columns, void *indices,
@@ -351,7 +345,9 @@ ech_status ech_argsort_columns(ech_ctx *ctx, const ech_sort_column *columns, voi
     char names[ECHI_COLUMNS][2][NAME_BYTES];
     if (!ctx) return echi_fail(NULL, ECH_ERR_ARG, "ctx is NULL");
     struct echi_call call;
+    struct echi_array arrays[ECHI_ARRAYS];
     begin(&call, ctx, "a sort by columns", &c, options);
+    call.many = arrays;
     ech_status status;
     TRY(read_request(ctx, columns, n, column_count, index_dtype, options, &c));
     c.indices = indices;

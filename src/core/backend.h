@@ -36,6 +36,10 @@ struct echi_operation {
      * bytes. */
     ech_status (*run)(ech_ctx *ctx, const void *request, const void *plan, void *work);
 
+    /* (optional) Executes a request with few elements at once, without a plan, a workspace, threads
+     * or errors; false if it has too many. Its arrays have been checked. */
+    bool (*quick)(const void *request);
+
     /* (optional) Executes the request with all arrays in host memory and without a workspace,
      * instead of staging whole arrays. */
     ech_status (*run_host)(ech_ctx *ctx, const void *request, const void *plan, size_t work_bytes);
@@ -105,6 +109,9 @@ struct echi_backend {
     /* A vendor's factorization (direct/direct.h), and the name of that algorithm; may be NULL. */
     const struct echi_operation *direct_vendor;
     const char *direct_vendor_name;
+
+    /* Runs a struct echi_direct whose `small` is set; NULL: none is. */
+    const struct echi_operation *direct_small;
 };
 
 extern const struct echi_backend echi_cpu, echi_cuda, echi_simt;

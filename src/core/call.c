@@ -36,7 +36,7 @@ static void set_pointer(const struct echi_array *a, void *pointer)
 struct echi_array *echi_call_add(struct echi_call *call, const char *name, void *pointer,
                                  size_t bytes, size_t align, enum echi_use use)
 {
-    struct echi_array *a = &call->arrays[call->count++];
+    struct echi_array *a = echi_call_array(call, call->count++);
     *a = (struct echi_array){
         .name = name, .pointer = pointer, .bytes = bytes, .align = align, .use = use
     };
@@ -50,61 +50,6 @@ size_t echi_opaque_align(size_t bytes)
 }
 
 /* ---- Checks ---- */
-
-ech_status echi_check_size(ech_ctx *ctx, const char *argument, const char *type, size_t size,
-                           size_t bytes)
-{
-    enum { MOST_BYTES = 4096 }; /* no struct has ever been larger */
-    if (size >= sizeof size && size <= MOST_BYTES) return ECH_OK;
-    return echi_fail(ctx, ECH_ERR_ARG, "%s->size is %zu: set it to sizeof(%s), %zu", argument, size,
-                     type, bytes);
-}
-
-ech_status echi_read_struct(ech_ctx *ctx, const char *argument, const char *type, const void *given,
-                            void *read, size_t bytes)
-{
-    size_t size = bytes;
-    memset(read, 0, bytes);
-    if (given) memcpy(&size, given, sizeof size);
-    ech_status status = echi_check_size(ctx, argument, type, size, bytes);
-    if (status != ECH_OK) return status;
-    if (given) memcpy(read, given, size < bytes ? size : bytes);
-    memcpy(read, &bytes, sizeof bytes);
-    for (size_t i = bytes; i < size; i++)
-        if (((const unsigned char *)given)[i])
-            return echi_fail(
-                ctx, ECH_ERR_UNSUPPORTED,
-                "%s has a nonzero field at byte %zu, which this version of the library (%s) does "
-                "not know: set it to zero or use a newer library",
-                argument, i, ech_version());
-    return ECH_OK;
-}
-
-void echi_write_struct(const void *from, size_t bytes, void *given)
-{
-    size_t size;
-    memcpy(&size, given, sizeof size);
-    memset(given, 0, size);
-    memcpy(given, from, size < bytes ? size : bytes);
-    memcpy(given, &size, sizeof size);
-}
-
-ech_status echi_read_options(ech_ctx *ctx, const char *type, const void *given, void *read,
-                             size_t bytes, size_t work_offset)
-{
-    const void *work;
-    size_t work_bytes;
-    ech_status status = echi_read_struct(ctx, "options", type, given, read, bytes);
-    if (status != ECH_OK) return status;
-    memcpy(&work, (const char *)read + work_offset, sizeof work);
-    memcpy(&work_bytes, (const char *)read + work_offset + sizeof work, sizeof work_bytes);
-    if (work_bytes && !work)
-        return echi_fail(ctx, ECH_ERR_ARG, "options->work is NULL, but work_bytes is %zu",
-                         work_bytes);
-    if ((uintptr_t)work % ECHI_ALIGN)
-        return echi_fail(ctx, ECH_ERR_ARG, "options->work is not aligned to %d bytes", ECHI_ALIGN);
-    return ECH_OK;
-}
 
 ech_status echi_check_count(ech_ctx *ctx, const char *name, size_t count, size_t bytes)
 {
@@ -163,7 +108,7 @@ static bool arrays_overlap(const struct echi_array *a, const void *pa, const str
 
 static ech_status check_pair(ech_ctx *ctx, const struct echi_call *call, int i, int j)
 {
-    const struct echi_array *a = &call->arrays[i], *b = &call->arrays[j];
+    const struct echi_array *a = echi_call_array(call, i), *b = echi_call_array(call, j);
     const void *pa = pointer_of(a), *pb = pointer_of(b);
     if (!a->bytes || !b->bytes || (a->use == ECHI_IN && b->use == ECHI_IN)) return ECH_OK;
     bool may_be = a->may_be == j + 1 || b->may_be == i + 1;
@@ -177,7 +122,7 @@ static ech_status check_pair(ech_ctx *ctx, const struct echi_call *call, int i, 
 static ech_status check_pointers(ech_ctx *ctx, const struct echi_call *call)
 {
     for (int i = 0; i < call->count; i++) {
-        const struct echi_array *a = &call->arrays[i];
+        const struct echi_array *a = echi_call_array(call, i);
         const void *pointer = pointer_of(a);
         if (!a->bytes) continue;
         if (!pointer) return echi_fail(ctx, ECH_ERR_ARG, "%s is NULL", a->name);
@@ -215,7 +160,7 @@ static ech_status find_sides(ech_ctx *ctx, const struct echi_call *call, struct 
     sides->any_on_host = sides->pinned = false;
     sides->all_on_host = ctx->backend != &echi_cpu;
     for (int i = 0; i < call->count; i++) {
-        const struct echi_array *a = &call->arrays[i];
+        const struct echi_array *a = echi_call_array(call, i);
         enum echi_side side = ECHI_DEVICE;
         sides->on_host[i] = false;
         if (!a->bytes || ctx->backend == &echi_cpu) continue;
@@ -245,12 +190,12 @@ static ech_status stage_in(ech_ctx *ctx, const struct echi_call *call,
                            const bool on_host[ECHI_ARRAYS], struct stage *stage)
 {
     for (int i = 0; i < call->count; i++) {
-        const struct echi_array *a = &call->arrays[i];
+        const struct echi_array *a = echi_call_array(call, i);
         ech_status status = ECH_OK;
         if (!on_host[i]) continue;
         stage->host[i] = pointer_of(a);
         for (int j = 0; j < i && !stage->shared[i]; j++)
-            if (stage->host[j] == stage->host[i] && call->arrays[j].bytes >= a->bytes) {
+            if (stage->host[j] == stage->host[i] && echi_call_array(call, j)->bytes >= a->bytes) {
                 stage->device[i] = stage->device[j];
                 stage->shared[i] = true;
             }
@@ -268,11 +213,11 @@ static ech_status stage_in(ech_ctx *ctx, const struct echi_call *call,
 /* The number of bytes of an output to copy back. */
 static ech_status written_bytes(ech_ctx *ctx, const struct echi_call *call, int i, size_t *bytes)
 {
-    const struct echi_array *a = &call->arrays[i];
+    const struct echi_array *a = echi_call_array(call, i);
     uint64_t count;
     *bytes = a->bytes;
     if (!a->counted_by) return ECH_OK;
-    const void *from = pointer_of(&call->arrays[a->counted_by - 1]);
+    const void *from = pointer_of(echi_call_array(call, a->counted_by - 1));
     ech_status status = ctx->backend->copy(ctx, &count, from, sizeof count);
     if (status == ECH_OK && count < a->bytes / a->element_bytes)
         *bytes = (size_t)count * a->element_bytes;
@@ -298,8 +243,8 @@ static ech_status stage_out(ech_ctx *ctx, const struct echi_call *call, const st
     ech_status status = ctx->backend->sync(ctx); /* also finds data errors that kernels reported */
     for (int i = 0; i < call->count && status == ECH_OK; i++) {
         size_t bytes;
-        if (!stage->host[i] || call->arrays[i].use == ECHI_IN) continue;
-        const struct echi_array *a = &call->arrays[i];
+        if (!stage->host[i] || echi_call_array(call, i)->use == ECHI_IN) continue;
+        const struct echi_array *a = echi_call_array(call, i);
         if (a->pitch_bytes > a->row_bytes) {
             status = fetch_rows(ctx, a, stage->host[i], stage->device[i]);
             continue;
@@ -316,8 +261,8 @@ static void stage_end(ech_ctx *ctx, const struct echi_call *call, const struct s
 {
     for (int i = call->count - 1; i >= 0; i--) {
         if (!stage->host[i]) continue;
-        set_pointer(&call->arrays[i], stage->host[i]);
-        if (!stage->shared[i]) echi_release(ctx, stage->device[i], call->arrays[i].bytes);
+        set_pointer(echi_call_array(call, i), stage->host[i]);
+        if (!stage->shared[i]) echi_release(ctx, stage->device[i], echi_call_array(call, i)->bytes);
     }
 }
 
@@ -332,7 +277,7 @@ static ech_status narrow_in(ech_ctx *ctx, const struct echi_call *call, struct n
     static const uint32_t zero;
     ech_status status = ECH_OK;
     for (int i = 0; i < call->count; i++) {
-        const struct echi_array *a = &call->arrays[i];
+        const struct echi_array *a = echi_call_array(call, i);
         const size_t n = a->bytes / 8;
         if (!a->widened || !n) continue;
         narrow->wide[i] = pointer_of(a);
@@ -353,7 +298,7 @@ static ech_status narrow_out(ech_ctx *ctx, const struct echi_call *call, struct 
                              ech_status status)
 {
     for (int i = call->count - 1; i >= 0; i--) {
-        const struct echi_array *a = &call->arrays[i];
+        const struct echi_array *a = echi_call_array(call, i);
         const size_t n = a->bytes / 8;
         if (!narrow->own[i]) continue;
         if (status == ECH_OK && a->use != ECHI_IN)
@@ -447,6 +392,20 @@ static ech_status borrow(ech_ctx *ctx, const struct echi_call *call, union plan 
     return status == ECH_OK ? echi_borrow(ctx, *bytes, what, own) : status;
 }
 
+static bool any_widened(const struct echi_call *call)
+{
+    bool widened = false;
+    for (int i = 0; i < call->count; i++) widened |= echi_call_array(call, i)->widened;
+    return widened;
+}
+
+static ech_status small_workspace(ech_ctx *ctx, const struct echi_call *call, size_t bytes)
+{
+    return echi_fail(ctx, ECH_ERR_MEMORY,
+                     "options->work_bytes is %zu, but %s with these arguments needs %zu",
+                     call->work_bytes, call->what, bytes);
+}
+
 /* Runs the operation with all arrays in memory that the backend can use, or staged. */
 static ech_status run_staged(ech_ctx *ctx, struct echi_call *call, const struct sides *sides,
                              union plan *plan, size_t bytes)
@@ -454,16 +413,15 @@ static ech_status run_staged(ech_ctx *ctx, struct echi_call *call, const struct 
     struct stage stage;
     struct narrow narrow;
     void *own = NULL;
-    bool widened = false;
+    const bool widened = any_widened(call);
     ech_status status = enter(ctx);
     if (status != ECH_OK) return status;
     if (sides->any_on_host) stage = (struct stage){ { NULL }, { NULL }, { false } };
-    for (int i = 0; i < call->count; i++) widened |= call->arrays[i].widened;
     if (widened) narrow = (struct narrow){ { NULL }, { NULL } };
-    if (call->work && call->work_bytes < bytes)
-        FAIL(ctx, ECH_ERR_MEMORY,
-             "options->work_bytes is %zu, but %s with these arguments needs %zu", call->work_bytes,
-             call->what, bytes);
+    if (call->work && call->work_bytes < bytes) {
+        status = small_workspace(ctx, call, bytes);
+        goto done;
+    }
     if (!call->work) TRY(borrow(ctx, call, plan, &bytes, &own));
     if (sides->any_on_host) TRY(stage_in(ctx, call, sides->on_host, &stage));
     if (widened) status = narrow_in(ctx, call, &narrow);
@@ -507,6 +465,22 @@ done:
     return status == ECH_OK ? ECH_OK : echi_fail(ctx, status, "%s", ctx->cpu->error);
 }
 
+/* On the CPU, nothing is staged. */
+static ech_status run_here(ech_ctx *ctx, const struct echi_call *call)
+{
+    union plan plan;
+    size_t bytes = 0;
+    void *own = NULL;
+    ech_status status;
+    TRY(plan_call(ctx, call, &plan, &bytes));
+    if (call->work && call->work_bytes < bytes) return small_workspace(ctx, call, bytes);
+    if (!call->work && bytes) TRY(borrow(ctx, call, &plan, &bytes, &own));
+    status = execute(ctx, call->operation, call->request, &plan, own ? own : call->work);
+done:
+    if (own) echi_give_back(ctx, own, bytes);
+    return status;
+}
+
 ech_status echi_call_run(ech_ctx *ctx, struct echi_call *call)
 {
     if (!ctx) return echi_fail(NULL, ECH_ERR_ARG, "ctx is NULL");
@@ -518,6 +492,10 @@ ech_status echi_call_run(ech_ctx *ctx, struct echi_call *call)
     ech_status status;
     if (ctx->progress) ctx->progress->canceled = false;
     TRY(check_pointers(ctx, call));
+    if (ctx->backend == &echi_cpu && !any_widened(call)) {
+        status = run_here(ctx, call);
+        goto done;
+    }
     TRY(find_sides(ctx, call, &sides));
     if (sides.all_on_host && ctx->cpu && !call->work && operation->faster_on_cpu &&
         operation->faster_on_cpu(ctx, call->request, sides.pinned)) {

@@ -11,7 +11,10 @@
 
 #include "core/backend.h"
 
-enum { ECHI_ARRAYS = 33 }; /* a sort by 16 columns with bitmaps has this many */
+enum {
+    ECHI_ARRAYS = 33, /* a sort by 16 columns with bitmaps has this many */
+    ECHI_FEW = 8      /* other calls have at most this many */
+};
 
 enum echi_use {
     ECHI_IN,
@@ -41,11 +44,43 @@ struct echi_call {
     const char *workspace; /* the name of its workspace; NULL: as the call */
     const struct echi_operation *operation;
     void *request; /* the operation's struct, which contains the arrays' pointers */
-    struct echi_array arrays[ECHI_ARRAYS];
+    struct echi_array few[ECHI_FEW]; /* the arrays */
+    struct echi_array *many;         /* [ECHI_ARRAYS], to be used instead; or NULL */
     int count;
     void *work; /* from the caller's options */
     size_t work_bytes;
 };
+
+/* Initialises a call without arrays. It takes less time than an initialiser, which also clears the
+ * array of arrays. */
+static inline void echi_call_begin(struct echi_call *call, const char *what,
+                                   const struct echi_operation *operation, void *request,
+                                   void *work, size_t work_bytes)
+{
+    call->what = what;
+    call->workspace = NULL;
+    call->operation = operation;
+    call->request = request;
+    call->many = NULL;
+    call->count = 0;
+    call->work = work;
+    call->work_bytes = work_bytes;
+}
+
+/* Whether a call with one input and one output needs no further checks, because it runs on the CPU
+ * with arrays that are present, aligned to `align` bytes, a power of two, and equal or apart. */
+static inline bool echi_call_is_plain(const ech_ctx *ctx, const void *in, size_t in_bytes,
+                                      const void *out, size_t out_bytes, size_t align)
+{
+    const uintptr_t a = (uintptr_t)in, b = (uintptr_t)out;
+    return ctx && ctx->backend == &echi_cpu && in && out && ((a | b) & (align - 1)) == 0 &&
+           (a + in_bytes <= b || b + out_bytes <= a || (a == b && in_bytes == out_bytes));
+}
+
+static inline struct echi_array *echi_call_array(const struct echi_call *call, int i)
+{
+    return call->many ? &call->many[i] : (struct echi_array *)(uintptr_t)&call->few[i];
+}
 
 /* Adds an array; the caller sets the fields after `use` if they are not 0. */
 struct echi_array *echi_call_add(struct echi_call *call, const char *name, void *pointer,

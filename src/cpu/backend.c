@@ -140,4 +140,5 @@ const struct echi_backend echi_cpu = {
     },
     .direct_vendor = &echi_cpu_direct_vendor,
     .direct_vendor_name = "lapack",
+    .direct_small = &echi_cpu_direct_small,
 };

@@ -71,6 +71,7 @@ void echi_threads_end(const ech_ctx *ctx);
 /* How many threads are worth waking to process this many bytes of memory. */
 int echi_parallel_for_bytes(const ech_ctx *ctx, size_t bytes);
 
-extern const struct echi_operation echi_cpu_direct_vendor; /* direct/cpu/operation.c */
+/* direct/cpu/operation.c */
+extern const struct echi_operation echi_cpu_direct_vendor, echi_cpu_direct_small;
 
 #endif

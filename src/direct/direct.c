@@ -55,6 +55,20 @@ static ech_status check_matrix(ech_ctx *ctx, const char *name, const char *strid
     return ECH_OK;
 }
 
+/* The same for all matrices of a batch. */
+static ech_status check_batch(ech_ctx *ctx, const char *name, size_t batch, size_t step,
+                              size_t element_bytes, size_t *bytes)
+{
+    size_t more;
+    if (!*bytes || batch == 1) return ECH_OK;
+    if (__builtin_mul_overflow(batch - 1, step, &more) ||
+        __builtin_mul_overflow(more, element_bytes, &more) ||
+        __builtin_add_overflow(*bytes, more, bytes) || *bytes > (size_t)PTRDIFF_MAX)
+        return echi_fail(ctx, ECH_ERR_ARG, "%s has %zu matrices: the size overflows size_t", name,
+                         batch);
+    return ECH_OK;
+}
+
 static ech_status check_options(ech_ctx *ctx, const ech_direct_options *o, struct echi_direct *call)
 {
     ech_status status = ECH_OK;
@@ -77,6 +91,10 @@ static ech_status check_options(ech_ctx *ctx, const ech_direct_options *o, struc
                    : o->refine                           ? o->refine
                    : call->call == ECH_DIRECT_CALL_SOLVE ? 10
                                                          : 0;
+    call->batch = o->batch_count ? o->batch_count : 1;
+    call->a_step = o->a_batch_stride;
+    call->b_step = o->b_batch_stride;
+    call->x_step = o->x_batch_stride;
 done:
     return status;
 }
@@ -98,17 +116,24 @@ static ech_status ask_vendor(const struct echi_direct *call, const char **name, 
     return echi_operation_workspace(call->backend->direct_vendor, &request, &bytes);
 }
 
+/* Whether the CPU solves the systems in vector lanes. */
+static bool is_small(const struct echi_direct *call)
+{
+    return call->backend->direct_small && call->m == call->n && call->n <= ECHI_DIRECT_SMALL &&
+           call->count <= ECHI_DIRECT_SMALL && call->kind != ECH_FACTOR_QR;
+}
+
 static ech_status choose(ech_ctx *ctx, const char *algorithm, struct echi_direct *call)
 {
     const char *name;
     bool fast;
+    call->small = is_small(call);
+    call->vendor = false;
+    if (algorithm ? strcmp(algorithm, "blocked") == 0 : call->small) return ECH_OK;
     const bool found = ask_vendor(call, &name, &fast) == ECH_OK;
     call->vendor = found && fast;
     if (!algorithm) return ECH_OK;
-    if (strcmp(algorithm, "blocked") == 0) {
-        call->vendor = false;
-        return ECH_OK;
-    }
+    call->small = false;
     if (strcmp(algorithm, call->backend->direct_vendor_name) != 0)
         return echi_fail(ctx, ECH_ERR_ARG,
                          "unknown algorithm \"%s\"; available for dense systems: blocked and "
@@ -125,18 +150,26 @@ static ech_status check_call(ech_ctx *ctx, const ech_direct_options *options,
                              struct echi_direct *call, struct extents *bytes)
 {
     const size_t element = ech_dtype_bytes(call->dtype);
+    const bool solves = call->call == ECH_DIRECT_CALL_SOLVE;
+    const char *x = solves ? "x" : "out";
     ech_status status;
     if (!call->backend->operations[ECHI_OP_direct])
         FAIL(ctx, ECH_ERR_UNSUPPORTED, "%s does not support direct solvers",
              ctx ? ctx->name : call->backend->name);
     TRY(check_options(ctx, options, call));
     TRY(check_matrix(ctx, "a", "a_stride", call->m, call->n, call->a_stride, element, &bytes->a));
-    if (call->call == ECH_DIRECT_CALL_SOLVE)
+    TRY(check_batch(ctx, "a", call->batch, call->a_step, element, &bytes->a));
+    if (solves) {
         TRY(check_matrix(ctx, "b", "b_stride", call->m, call->count, call->b_stride, element,
                          &bytes->b));
-    TRY(check_matrix(ctx, call->call == ECH_DIRECT_CALL_SOLVE ? "x" : "out",
-                     call->call == ECH_DIRECT_CALL_SOLVE ? "x_stride" : "out_stride", call->n,
-                     call->count, call->x_stride, element, &bytes->x));
+        TRY(check_batch(ctx, "b", call->batch, call->b_step, element, &bytes->b));
+    }
+    TRY(check_matrix(ctx, x, solves ? "x_stride" : "out_stride", call->n, call->count,
+                     call->x_stride, element, &bytes->x));
+    TRY(check_batch(ctx, x, call->batch, call->x_step, element, &bytes->x));
+    if (call->batch > 1 && bytes->x && call->x_step / call->x_stride < call->n)
+        FAIL(ctx, ECH_ERR_ARG, "options->x_batch_stride is %zu, less than the %zu rows of %s, %zu",
+             call->x_step, call->n, solves ? "x_stride" : "out_stride", call->x_stride);
     TRY(choose(ctx, options->algorithm, call));
 done:
     return status;
@@ -204,29 +237,75 @@ done:
 static ech_status workspace(const void *request, void *plan, size_t *bytes)
 {
     (void)plan;
+    const struct echi_direct *call = request;
     struct echi_direct_parts parts;
-    return lay_out(request, NULL, &parts, bytes);
+    if (call->small) return echi_operation_workspace(call->backend->direct_small, call, bytes);
+    return lay_out(call, NULL, &parts, bytes);
+}
+
+void echi_direct_put(const struct echi_direct *call, size_t i, const ech_direct_report *report)
+{
+    if (call->signs) {
+        call->signs[i] = report->sign;
+        call->log_abs[i] = report->log_abs;
+        return;
+    }
+    char *given = (char *)call->reports + i * call->report_bytes;
+    if (call->report_bytes == sizeof *report) { /* the common case, without calls */
+        memcpy(given, report, sizeof *report);
+        memcpy(given, &call->report_bytes, sizeof call->report_bytes);
+        return;
+    }
+    memcpy(given, &call->report_bytes, sizeof call->report_bytes);
+    echi_write_struct(report, sizeof *report, given);
+}
+
+/* One system after the other. */
+static ech_status run_batch(ech_ctx *ctx, const struct echi_direct *call,
+                            const struct echi_direct_parts *parts)
+{
+    const size_t element = ech_dtype_bytes(call->dtype);
+    ech_status status = ECH_OK;
+    for (size_t i = 0; i < call->batch && status == ECH_OK; i++) {
+        ech_direct_report report = { .kind = call->kind, .log_abs = NAN };
+        struct echi_direct one = *call;
+        one.report = &report;
+        one.a = (const char *)call->a + i * call->a_step * element;
+        if (call->b) one.b = (const char *)call->b + i * call->b_step * element;
+        if (call->x) one.x = (char *)call->x + i * call->x_step * element;
+        status = echi_direct_run(ctx, &one, parts);
+        echi_direct_put(call, i, &report);
+    }
+    return status;
 }
 
 static ech_status run(ech_ctx *ctx, const void *request, const void *plan, void *work)
 {
     (void)plan;
+    const struct echi_direct *call = request;
     struct echi_direct_parts parts;
     size_t bytes;
-    ech_status status = lay_out(request, work, &parts, &bytes);
-    return status == ECH_OK ? echi_direct_run(ctx, request, &parts) : status;
+    if (call->small) return echi_operation_run(ctx, call->backend->direct_small, call, work);
+    ech_status status = lay_out(call, work, &parts, &bytes);
+    return status == ECH_OK ? run_batch(ctx, call, &parts) : status;
 }
 
 static const struct echi_operation whole = { .plan = workspace, .run = run };
 
 /* ---- Calls ---- */
 
-/* Marks rows that have gaps. */
-static void set_rows(struct echi_array *array, size_t rows, size_t cols, size_t stride)
+/* Marks rows that have gaps, if they have the same stride everywhere. */
+static void set_rows(struct echi_array *array, size_t rows, size_t cols, size_t stride,
+                     size_t batch, size_t step)
 {
-    if (rows < 2 || stride == cols) return;
+    if (rows * batch < 2 || stride == cols || (batch > 1 && step != rows * stride)) return;
     array->row_bytes = cols * array->align;
     array->pitch_bytes = stride * array->align;
+}
+
+static void put_all(const struct echi_direct *call, const ech_direct_report *report)
+{
+    for (size_t i = 0; i < call->batch; i++) echi_direct_put(call, i, report);
 }
 
 static ech_status do_call(ech_ctx *ctx, struct echi_direct *call, const ech_direct_options *options)
@@ -236,32 +315,37 @@ static ech_status do_call(ech_ctx *ctx, struct echi_direct *call, const ech_dire
     const size_t element = ech_dtype_bytes(call->dtype);
     const bool solves = call->call == ECH_DIRECT_CALL_SOLVE;
     ech_status status;
-    ech_direct_report *given = call->report, report = { 0 };
-    TRY(echi_check_size(ctx, "report", "ech_direct_report", given->size, sizeof report));
+    if (call->reports) {
+        memcpy(&call->report_bytes, call->reports, sizeof call->report_bytes);
+        TRY(echi_check_size(ctx, "report", "ech_direct_report", call->report_bytes,
+                            sizeof(ech_direct_report)));
+    }
     TRY(check_call(ctx, options, call, &bytes));
-    report = (ech_direct_report){ .kind = call->kind, .sign = call->m == call->n, .rcond = 1 };
-    echi_write_struct(&report, sizeof report, given);
-    if (!call->n) return ECH_OK;
-    report = (ech_direct_report){ .kind = call->kind, .log_abs = NAN };
-    call->report = &report;
+    if (!call->n) {
+        put_all(call,
+                &(ech_direct_report){ .kind = call->kind, .sign = call->m == call->n, .rcond = 1 });
+        return ECH_OK;
+    }
     struct echi_call list = { .what = "a dense system",
                               .operation = &whole,
                               .request = call,
                               .work = options->work,
                               .work_bytes = options->work_bytes };
     array = echi_call_add(&list, "a", &call->a, bytes.a, element, ECHI_IN);
-    set_rows(array, call->m, call->n, call->a_stride);
+    set_rows(array, call->m, call->n, call->a_stride, call->batch, call->a_step);
     if (solves && call->count) {
         array = echi_call_add(&list, "b", &call->b, bytes.b, element, ECHI_IN);
-        set_rows(array, call->m, call->count, call->b_stride);
+        set_rows(array, call->m, call->count, call->b_stride, call->batch, call->b_step);
     }
     if (call->count) {
+        const bool gaps = call->x_stride > call->count ||
+                          (call->batch > 1 && call->x_step > call->n * call->x_stride);
         array = echi_call_add(&list, solves ? "x" : "out", &call->x, bytes.x, element,
-                              call->x_stride > call->count ? ECHI_KEPT : ECHI_OUT);
-        set_rows(array, call->n, call->count, call->x_stride);
+                              gaps ? ECHI_KEPT : ECHI_OUT);
+        set_rows(array, call->n, call->count, call->x_stride, call->batch, call->x_step);
     }
     status = echi_call_run(ctx, &list);
-    echi_write_struct(&report, sizeof report, given);
+    if (status != ECH_OK) put_all(call, &(ech_direct_report){ .kind = call->kind, .log_abs = NAN });
 done:
     return status;
 }
@@ -286,7 +370,7 @@ ech_status ech_solve_direct(ech_ctx *ctx, size_t m, size_t n, const void *a, siz
                                 .x = x,
                                 .x_stride = x_stride,
                                 .dtype = dtype,
-                                .report = report };
+                                .reports = report };
     return do_call(ctx, &call, options);
 }
 
@@ -307,7 +391,7 @@ ech_status ech_inverse(ech_ctx *ctx, size_t n, const void *a, size_t a_stride, v
                                 .x = out,
                                 .x_stride = out_stride,
                                 .dtype = dtype,
-                                .report = report };
+                                .reports = report };
     return do_call(ctx, &call, options);
 }
 
@@ -315,7 +399,6 @@ ech_status ech_determinant(ech_ctx *ctx, size_t n, const void *a, size_t a_strid
                            const ech_direct_options *options, int *sign, double *log_abs)
 {
     READ_OPTIONS(ctx, ech_direct_options, options);
-    ech_direct_report report = { .size = sizeof report };
     ech_status status;
     if (!ctx) return echi_fail(NULL, ECH_ERR_ARG, "ctx is NULL");
     if (!sign) FAIL(ctx, ECH_ERR_ARG, "sign is NULL");
@@ -327,10 +410,9 @@ ech_status ech_determinant(ech_ctx *ctx, size_t n, const void *a, size_t a_strid
                                 .a = a,
                                 .a_stride = a_stride,
                                 .dtype = dtype,
-                                .report = &report };
-    TRY(do_call(ctx, &call, options));
-    *sign = report.sign;
-    *log_abs = report.log_abs;
+                                .signs = sign,
+                                .log_abs = log_abs };
+    status = do_call(ctx, &call, options);
 done:
     return status;
 }

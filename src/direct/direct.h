@@ -2,6 +2,7 @@
  * direct/direct.h - declarations that the files of the direct solvers share.
  *
  *     direct.c         checks, chooses, lays out the workspace
+ *     determinant.h    mantissa and exponent of a determinant
  *     factor.c  LU, Cholesky and QR: panels, triangles and products
  *     solve.c   solves with the factors, refines, estimates the condition
  *     direct/{cpu,cuda}  runs a step (step.h), or a vendor's factorization
@@ -16,6 +17,10 @@
 
 enum { ECHI_DIRECT_LONG = 1024 /* rows whose products are added in one chain */ };
 
+/* Systems that the CPU solves in vector lanes have at most this many unknowns and right-hand
+ * sides. */
+enum { ECHI_DIRECT_SMALL = ECHI_DIRECT_LEAF };
+
 /* A checked call.  m >= n >= 1; count is n of an inverse, 0 of a determinant. */
 struct echi_direct {
     const struct echi_backend *backend;
@@ -24,12 +29,22 @@ struct echi_direct {
     const void *a, *b;
     void *x;
     size_t a_stride, b_stride, x_stride;
+    size_t batch, a_step, b_step, x_step; /* systems, and the elements from one to the next */
     ech_dtype dtype;
     ech_factor kind;
-    int refine;  /* maximum number of steps */
-    bool vendor; /* the vendor's library computes the factorization */
-    ech_direct_report *report;
+    int refine;                /* maximum number of steps */
+    bool vendor;               /* the vendor's library computes the factorization */
+    bool small;                /* backend->direct_small runs the call */
+    ech_direct_report *report; /* of a single system */
+
+    void *reports; /* [batch] of report_bytes each, as the caller defines them; or NULL */
+    size_t report_bytes;
+    int *signs; /* [batch] of a determinant, otherwise NULL */
+    double *log_abs;
 };
+
+/* Writes the report of system i for the caller. */
+void echi_direct_put(const struct echi_direct *call, size_t i, const ech_direct_report *report);
 
 /* A vendor's factorization, as backend->direct_vendor takes it: row-major, c is m x n. */
 struct echi_vendor_factor {

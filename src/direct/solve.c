@@ -12,9 +12,8 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "direct/determinant.h"
 #include "direct/direct.h"
-
-#include <math.h>
 
 enum { PIECE = 1024 /* elements that are copied at once */, ESTIMATE_TURNS = 5 };
 
@@ -140,35 +139,12 @@ done:
     return status;
 }
 
-/* A product of many numbers, which would overflow: separate mantissa and exponent. */
-struct big {
-    double mantissa;
-    int64_t exponent;
-};
-
-static void multiply_big(struct big *big, double by)
-{
-    int first, second;
-    const double mantissa = frexp(by, &first);
-    big->mantissa = frexp(big->mantissa * mantissa, &second);
-    big->exponent += first + second;
-}
-
-static void report_determinant(struct echi_direct_run *run, const struct big *big)
-{
-    ech_direct_report *report = run->call->report;
-    const double log_abs =
-        log(fabs(big->mantissa)) + (double)big->exponent * 0.69314718055994530942;
-    report->log_abs = run->kind == ECH_FACTOR_CHOLESKY ? 2 * log_abs : log_abs;
-    report->sign = big->mantissa < 0 ? -1 : big->mantissa > 0;
-}
-
 /* Checks the diagonal: the determinant; for QR, whether columns are linearly dependent. */
 static ech_status inspect_diagonal(struct echi_direct_run *run)
 {
     struct echi_direct_step step = echi_direct_step(run, ECHI_DIRECT_DIAGONAL);
     const double unit = run->bytes == 8 ? 0x1p-53 : 0x1p-24;
-    struct big big = { 1, 0 };
+    struct echi_big big = { 1, 0 };
     double diagonal[PIECE], sums[PIECE];
     uint64_t pivots[PIECE];
     const bool is_qr = run->kind == ECH_FACTOR_QR, is_lu = run->kind == ECH_FACTOR_LU;
@@ -189,10 +165,10 @@ static ech_status inspect_diagonal(struct echi_direct_run *run)
             if (is_qr && !(fabs(diagonal[j]) > 16 * unit * sums[j]))
                 return stop(run, ECH_DIRECT_STATUS_SINGULAR, i + j);
             if (is_lu && pivots[j] != i + j) diagonal[j] = -diagonal[j];
-            multiply_big(&big, diagonal[j]);
+            echi_multiply_big(&big, diagonal[j]);
         }
     }
-    if (run->m == run->n) report_determinant(run, &big);
+    if (run->m == run->n) echi_direct_determinant(run->call->report, run->kind, &big);
 done:
     return status;
 }

@@ -140,8 +140,8 @@ ech_status ech_gf2_echelon_batched(ech_ctx *ctx, ech_gf2_batch *a, uint32_t *ran
         echi_gf2_add_positions(&call, "pivots", &batch.pivots, a->count * least(a->rows, a->cols),
                                batch.wide_index, ECHI_OUT);
     batch.out = batch.a.words;
-    struct echi_array *out =
-        echi_call_add(&call, "a", &batch.out, call.arrays[0].bytes, sizeof(uint64_t), ECHI_KEPT);
+    struct echi_array *out = echi_call_add(&call, "a", &batch.out, echi_call_array(&call, 0)->bytes,
+                                           sizeof(uint64_t), ECHI_KEPT);
     out->may_be = 1;
     TRY(echi_call_run(ctx, &call));
 done:

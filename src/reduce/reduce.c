@@ -265,14 +265,11 @@ static size_t out_align(const struct echi_reduce *r)
     return r->kind == ECHI_REDUCE_MINMAX ? r->rule.bytes : r->rule.out_bytes;
 }
 
-static struct echi_call call_of(ech_ctx *ctx, struct echi_reduce *r,
-                                const ech_reduce_options *options)
+static void begin(struct echi_call *call, ech_ctx *ctx, struct echi_reduce *r,
+                  const ech_reduce_options *options)
 {
-    return (struct echi_call){ .what = "a reduction",
-                               .operation = ctx ? ctx->backend->operations[ECHI_OP_reduce] : NULL,
-                               .request = r,
-                               .work = options->work,
-                               .work_bytes = options->work_bytes };
+    echi_call_begin(call, "a reduction", ctx ? ctx->backend->operations[ECHI_OP_reduce] : NULL, r,
+                    options->work, options->work_bytes);
 }
 
 static void add_in(struct echi_call *call, const char *name, const void **in,
@@ -292,7 +289,8 @@ static ech_status run_rows(ech_ctx *ctx, struct echi_reduce *r, const void *in, 
     r->rows = rows;
     r->columns = columns;
     r->n = rows * columns;
-    struct echi_call call = call_of(ctx, r, options);
+    struct echi_call call;
+    begin(&call, ctx, r, options);
     add_in(&call, "in", &r->in, r);
     echi_call_add(&call, "out", &r->out, rows * r->rule.out_bytes, out_align(r), ECHI_OUT);
     return echi_call_run(ctx, &call);
@@ -313,9 +311,28 @@ ech_status ech_reduce_rows(ech_ctx *ctx, ech_op op, const void *in, void *out, s
     return run_rows(ctx, &r, in, out, rows, cols, options);
 }
 
+/* A reduction of few elements without options; false if it is not one. */
+static bool reduce_at_once(ech_ctx *ctx, ech_op op, const void *in, void *out, size_t n,
+                           ech_dtype dtype)
+{
+    static const ech_reduce_options none = { .size = sizeof none };
+    enum { MOST = 1024 };
+    struct echi_reduce r;
+    if (n > MOST || !ctx || start(ctx, &r, op, false, dtype, &none) != ECH_OK) return false;
+    const size_t align = r.rule.bytes > r.rule.out_bytes ? r.rule.bytes : r.rule.out_bytes;
+    if (!echi_call_is_plain(ctx, in, n * r.rule.bytes, out, r.rule.out_bytes, align) || in == out)
+        return false;
+    r.in = in;
+    r.out = out;
+    r.rows = 1;
+    r.columns = r.n = n;
+    return ctx->backend->operations[ECHI_OP_reduce]->quick(&r);
+}
+
 ech_status ech_reduce(ech_ctx *ctx, ech_op op, const void *in, void *out, size_t n, ech_dtype dtype,
                       const ech_reduce_options *options)
 {
+    if (!options && reduce_at_once(ctx, op, in, out, n, dtype)) return ECH_OK;
     READ_OPTIONS(ctx, ech_reduce_options, options);
     struct echi_reduce r;
     ech_status status = start(ctx, &r, op, false, dtype, options);
@@ -342,7 +359,8 @@ ech_status ech_reduce_segments(ech_ctx *ctx, ech_op op, const void *in, const vo
     r.offsets_index = echi_index_of(offsets_dtype);
     r.segments = segments;
     r.n = n;
-    struct echi_call call = call_of(ctx, &r, options);
+    struct echi_call call;
+    begin(&call, ctx, &r, options);
     add_in(&call, "in", &r.in, &r);
     echi_call_add(&call, "offsets", (void *)&r.offsets,
                   segments ? (segments + 1) * offset_bytes : 0, offset_bytes, ECHI_IN);
@@ -370,7 +388,8 @@ ech_status ech_reduce_by_key(ech_ctx *ctx, ech_op op, const void *keys, const vo
     r.out = out;
     r.count = count;
     r.n = n;
-    struct echi_call call = call_of(ctx, &r, options);
+    struct echi_call call;
+    begin(&call, ctx, &r, options);
     echi_call_add(&call, "keys", (void *)&r.keys, n * key_bytes, key_bytes, ECHI_IN);
     add_in(&call, "in", &r.in, &r);
     echi_call_add(&call, "count", (void *)&r.count, 8, 8, ECHI_OUT);
@@ -398,7 +417,8 @@ ech_status ech_dot(ech_ctx *ctx, const void *a, const void *b, void *out, size_t
     r.out = out;
     r.rows = 1;
     r.columns = r.n = n;
-    struct echi_call call = call_of(ctx, &r, options);
+    struct echi_call call;
+    begin(&call, ctx, &r, options);
     add_in(&call, "a", &r.in, &r);
     add_in(&call, "b", &r.b, &r);
     echi_call_add(&call, "out", &r.out, r.rule.out_bytes, out_align(&r), ECHI_OUT);

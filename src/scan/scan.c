@@ -146,19 +146,17 @@ static const struct echi_operation *operation(const struct echi_backend *backend
 }
 
 /* The call with the arrays that every scan has. */
-static struct echi_call call_of(ech_ctx *ctx, struct echi_scan *s, const ech_scan_options *options)
+static void begin(struct echi_call *call, ech_ctx *ctx, struct echi_scan *s,
+                  const ech_scan_options *options)
 {
     size_t bytes = ech_dtype_bytes(s->dtype), out_bytes = echi_scan_out_bytes(s);
-    struct echi_call call = { .what = "a scan", .request = s };
-    if (ctx) call.operation = operation(ctx->backend);
-    call.work = options->work;
-    call.work_bytes = options->work_bytes;
+    echi_call_begin(call, "a scan", ctx ? operation(ctx->backend) : NULL, s, options->work,
+                    options->work_bytes);
     bool part = s->shape == ECHI_SCAN_SEGMENTS;
-    echi_call_add(&call, "in", &s->in, s->n * bytes, bytes, ECHI_IN);
-    struct echi_array *out = echi_call_add(&call, "out", &s->out, s->n * out_bytes, out_bytes,
+    echi_call_add(call, "in", &s->in, s->n * bytes, bytes, ECHI_IN);
+    struct echi_array *out = echi_call_add(call, "out", &s->out, s->n * out_bytes, out_bytes,
                                            part ? ECHI_KEPT : ECHI_OUT);
     if (bytes == out_bytes) out->may_be = 1;
-    return call;
 }
 
 /* ---- The calls ---- */
@@ -169,9 +167,31 @@ static ech_status run(ech_ctx *ctx, struct echi_scan *s, struct echi_call *call)
     return echi_call_run(ctx, call);
 }
 
+/* A scan of few elements without options; false if it is not one. */
+static bool scan_at_once(ech_ctx *ctx, ech_op op, const void *in, void *out, size_t n,
+                         ech_dtype dtype)
+{
+    static const ech_scan_options none = { .size = sizeof none };
+    enum { MOST = 1024 };
+    struct echi_scan s = { .shape = ECHI_SCAN_WHOLE,
+                           .in = in,
+                           .out = out,
+                           .n = n,
+                           .rows = 1,
+                           .columns = n,
+                           .dtype = dtype };
+    if (n > MOST || !n || !ctx || !echi_dtype_known(dtype)) return false;
+    const size_t bytes = ech_dtype_bytes(dtype);
+    if (!echi_call_is_plain(ctx, in, n * bytes, out, n * bytes, bytes) ||
+        check_shape(ctx, op, &none, &s) != ECH_OK)
+        return false;
+    return operation(ctx->backend)->quick(&s);
+}
+
 ech_status ech_scan(ech_ctx *ctx, ech_op op, const void *in, void *out, size_t n, ech_dtype dtype,
                     const ech_scan_options *options)
 {
+    if (!options && scan_at_once(ctx, op, in, out, n, dtype)) return ECH_OK;
     READ_OPTIONS(ctx, ech_scan_options, options);
     struct echi_scan s = { .shape = ECHI_SCAN_WHOLE,
                            .in = in,
@@ -182,7 +202,8 @@ ech_status ech_scan(ech_ctx *ctx, ech_op op, const void *in, void *out, size_t n
                            .dtype = dtype };
     ech_status status = check_shape(ctx, op, options, &s);
     if (status != ECH_OK) return status;
-    struct echi_call call = call_of(ctx, &s, options);
+    struct echi_call call;
+    begin(&call, ctx, &s, options);
     return run(ctx, &s, &call);
 }
 
@@ -199,7 +220,8 @@ ech_status ech_scan_rows(ech_ctx *ctx, ech_op op, const void *in, void *out, siz
                          "rows is %zu and cols is %zu: rows * cols overflows size_t", rows, cols);
     ech_status status = check_shape(ctx, op, options, &s);
     if (status != ECH_OK) return status;
-    struct echi_call call = call_of(ctx, &s, options);
+    struct echi_call call;
+    begin(&call, ctx, &s, options);
     return run(ctx, &s, &call);
 }
 
@@ -223,7 +245,8 @@ ech_status ech_scan_segments(ech_ctx *ctx, ech_op op, const void *in, const void
     TRY(echi_check_count(ctx, "segments", segments, 16));
     TRY(echi_check_index(ctx, "offsets_dtype", offsets_dtype, "n", 0));
     if (segments == 0 && ctx) return ECH_OK;
-    struct echi_call call = call_of(ctx, &s, options);
+    struct echi_call call;
+    begin(&call, ctx, &s, options);
     const size_t offset_bytes = s.offsets_index.bytes;
     echi_call_add(&call, "offsets", &s.offsets, (segments + 1) * offset_bytes, offset_bytes,
                   ECHI_IN);
@@ -250,7 +273,8 @@ ech_status ech_scan_by_key(ech_ctx *ctx, ech_op op, const void *keys, const void
     TRY(echi_check_dtype(ctx, "key_dtype", key_dtype));
     TRY(check_shape(ctx, op, options, &s));
     s.key_order = echi_order_make(key_dtype, ECH_ORDER_NAN_LAST, false, true);
-    struct echi_call call = call_of(ctx, &s, options);
+    struct echi_call call;
+    begin(&call, ctx, &s, options);
     size_t key_bytes = ech_dtype_bytes(key_dtype);
     echi_call_add(&call, "keys", &s.keys, n * key_bytes, key_bytes, ECHI_IN);
     TRY(run(ctx, &s, &call));

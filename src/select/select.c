@@ -94,7 +94,7 @@ static void add_count(struct call *c, const char *name, uint64_t *const *count, 
 /* Only the first *count elements of the array added last are written. */
 static void counted(struct call *c, size_t element_bytes)
 {
-    struct echi_array *a = &c->call.arrays[c->call.count - 1];
+    struct echi_array *a = echi_call_array(&c->call, c->call.count - 1);
     a->counted_by = 1;
     a->element_bytes = element_bytes;
 }

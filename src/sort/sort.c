@@ -100,13 +100,9 @@ static ech_status run(ech_ctx *ctx, const ech_sort_options *options, struct echi
     ech_status status = whole_shape(ctx, options, s);
     if (status != ECH_OK) return status;
     struct echi_call call;
-    call.what = "a sort";
+    echi_call_begin(&call, "a sort", operation(ctx->backend), s, options->work,
+                    options->work_bytes);
     call.workspace = "the workspace of a sort";
-    call.operation = operation(ctx->backend);
-    call.request = s;
-    call.count = 0;
-    call.work = options->work;
-    call.work_bytes = options->work_bytes;
     if (s->n == 0) return echi_call_check(ctx, &call); /* rejects an unknown algorithm */
     size_t key_bytes = (size_t)s->key_bytes, bytes = s->n * key_bytes;
     const char *element = ech_dtype_name(s->dtype);
@@ -121,9 +117,30 @@ static ech_status run(ech_ctx *ctx, const ech_sort_options *options, struct echi
     return echi_call_run(ctx, &call);
 }
 
+enum { AT_ONCE = 1024 /* keys; for more, the time of the checks does not matter */ };
+
+/* A sort of few keys without options; false if it is not one. */
+static bool sort_at_once(ech_ctx *ctx, const void *in, void *out, size_t n, ech_dtype dtype)
+{
+    if (n > AT_ONCE || !n || !echi_dtype_known(dtype)) return false;
+    const size_t bytes = ech_dtype_bytes(dtype);
+    if (!echi_call_is_plain(ctx, in, n * bytes, out, n * bytes, bytes) || *ctx->algorithm)
+        return false;
+    const struct echi_sort s = { .keys_in = in,
+                                 .keys_out = out,
+                                 .n = n,
+                                 .dtype = dtype,
+                                 .key_bytes = (int)bytes,
+                                 .end_bit = 8 * (int)bytes,
+                                 .order =
+                                     echi_order_make(dtype, ECH_ORDER_NAN_LAST, false, false) };
+    return operation(ctx->backend)->quick(&s);
+}
+
 ech_status ech_sort(ech_ctx *ctx, const void *in, void *out, size_t n, ech_dtype dtype,
                     const ech_sort_options *options)
 {
+    if (!options && sort_at_once(ctx, in, out, n, dtype)) return ECH_OK;
     READ_OPTIONS(ctx, ech_sort_options, options);
     struct echi_sort s = { .keys_in = in, .keys_out = out, .n = n, .dtype = dtype };
     return run(ctx, options, &s, keys_only);
@@ -157,9 +174,30 @@ static ech_status argsort_shape(ech_ctx *ctx, size_t n, ech_dtype dtype, ech_dty
     return echi_check_index(ctx, "index_dtype", index_dtype, "n", n);
 }
 
+/* The same as sort_at_once(). */
+static bool argsort_at_once(ech_ctx *ctx, const void *keys, void *index, size_t n, ech_dtype dtype,
+                            ech_dtype index_dtype)
+{
+    struct echi_sort s;
+    if (n > AT_ONCE || !n || !echi_dtype_known(dtype) || !ctx || *ctx->algorithm) return false;
+    if (argsort_shape(ctx, n, dtype, index_dtype, &s) != ECH_OK) return false;
+    const size_t bytes = ech_dtype_bytes(dtype),
+                 most = bytes > s.value_bytes ? bytes : s.value_bytes;
+    if (!echi_call_is_plain(ctx, keys, n * bytes, index, n * s.value_bytes, most) || keys == index)
+        return false;
+    s.keys_in = keys;
+    s.values_out = index;
+    s.key_bytes = (int)bytes;
+    s.end_bit = 8 * (int)bytes;
+    s.stable = true;
+    s.order = echi_order_make(dtype, ECH_ORDER_NAN_LAST, false, true);
+    return operation(ctx->backend)->quick(&s);
+}
+
 ech_status ech_argsort(ech_ctx *ctx, const void *keys, void *index, size_t n, ech_dtype dtype,
                        ech_dtype index_dtype, const ech_sort_options *options)
 {
+    if (!options && argsort_at_once(ctx, keys, index, n, dtype, index_dtype)) return ECH_OK;
     READ_OPTIONS(ctx, ech_sort_options, options);
     struct echi_sort s;
     ech_status status = argsort_shape(ctx, n, dtype, index_dtype, &s);

@@ -208,8 +208,8 @@ ech_status ech_csr_from_coo(ech_ctx *ctx, const void *rows, const void *cols, co
     add_out(&call, &s.out);
     echi_call_add(&call, "nnz", &s.entries, sizeof *nnz, sizeof *nnz, ECHI_OUT);
     for (int i = 4; i < 6; i++) { /* their final number is known later */
-        call.arrays[i].counted_by = call.count;
-        call.arrays[i].element_bytes = i == 4 ? index : value;
+        echi_call_array(&call, i)->counted_by = call.count;
+        echi_call_array(&call, i)->element_bytes = i == 4 ? index : value;
     }
     TRY(echi_call_run(ctx, &call));
 done:

@@ -12,6 +12,7 @@ import numpy as np
 
 from .. import _arrays
 from .._arrays.layout import ranges_overlap
+from .._arrays.numpy_family import address
 from .._arrays.view import View
 from .._runtime import native
 from .._runtime.arguments import flag, integer, number
@@ -20,13 +21,15 @@ from .._runtime.errors import ArgumentError, Error, UnsupportedError
 from .._runtime.native import declared as c
 from .common import cast
 from .floats import check_number, common_float
-from .products import Matrices, algorithm_of
+from .products import Matrices, algorithm_of, regular
 
 FACTORIZATIONS = {None: c.ECH_FACTOR_AUTO, "lu": c.ECH_FACTOR_LU, "cholesky": c.ECH_FACTOR_CHOLESKY,
                   "qr": c.ECH_FACTOR_QR}
 _STATUS = {c.ECH_DIRECT_STATUS_SOLVED: "solved", c.ECH_DIRECT_STATUS_SINGULAR: "singular",
            c.ECH_DIRECT_STATUS_INDEFINITE: "indefinite", c.ECH_DIRECT_STATUS_NOT_FINITE: "not finite",
            c.ECH_DIRECT_STATUS_NOT_FINITE_B: "not finite b", c.ECH_DIRECT_STATUS_OVERFLOW: "overflow"}
+_PLAIN = {np.dtype(np.float32): c.ECH_F32, np.dtype(np.float64): c.ECH_F64}
+_REPORT = np.dtype(c.ech_direct_report)
 _EPS = {c.ECH_F32: 2.0**-23, c.ECH_F64: 2.0**-52}
 
 
@@ -77,10 +80,11 @@ class LstsqResult(NamedTuple):
 
 
 def _report_of(report):
-    unknown = math.isnan(report.log_abs)
-    name = native.functions.ech_factor_name(report.kind).decode()
-    return DirectReport(_STATUS[report.status], name, report.failed_index, report.rcond, report.backward_error,
-                        report.refinements, math.nan if unknown else float(report.sign), report.log_abs)
+    """The DirectReport of an element of an array of _REPORT."""
+    _, status, kind, failed_index, sign, log_abs, rcond, refinements, backward_error = report.item()
+    name = native.functions.ech_factor_name(kind).decode()
+    return DirectReport(_STATUS[status], name, failed_index, rcond, backward_error, refinements,
+                        math.nan if math.isnan(log_abs) else float(sign), log_abs)
 
 
 def _options(factorization, refine, algorithm):
@@ -124,47 +128,132 @@ def _caller():
     return level
 
 
-def _judge(report, name, index, count, code, info):
-    """Raises the error of a system without a solution, unless info; warns of an ill-conditioned matrix."""
-    if report.status != "solved":
-        if not info:
-            raise _problem(report.status, report, name, index, count)
-    elif 0 < report.rcond < _EPS[code] and not info:
-        where = f"{name}[{', '.join(map(str, index))}]" if count > 1 else name
-        warnings.warn(f"{where} is ill-conditioned (rcond is {report.rcond:.3g}): the result may be inaccurate",
+def _judge(reports, name, batch, code):
+    """Warns of ill-conditioned matrices before the first system without a solution, whose error it raises."""
+    rcond = reports["rcond"]
+    if reports.size and rcond.min() >= _EPS[code]:  # which is 0 if there is no solution
+        return
+    failed = reports["status"].nonzero()[0]
+    end = failed[0] if failed.size else len(reports)
+    for i in ((rcond[:end] < _EPS[code]) & (rcond[:end] > 0)).nonzero()[0]:
+        index = np.unravel_index(i, batch)
+        where = f"{name}[{', '.join(map(str, index))}]" if len(reports) > 1 else name
+        warnings.warn(f"{where} is ill-conditioned (rcond is {rcond[i]:.3g}): the result may be inaccurate",
                       ConditionWarning, stacklevel=_caller())
+    if failed.size:
+        report = _report_of(reports[end])
+        raise _problem(report.status, report, name, np.unravel_index(end, batch), len(reports))
 
 
-def _batches(x, batch):
-    """The addresses of the matrices of a batch."""
-    return [x.view.pointer + int(distance) for distance in x.distances(batch)]
+def _step(x, batch):
+    """The distance of the matrices of a batch in elements, or None if it is not always the same."""
+    shape = x.view.shape
+    if len(shape) == 2:
+        return 0
+    if x.view.strides is None and shape[:-2] == batch:
+        return shape[-1] * shape[-2]
+    return regular(x.distances(batch), x.view.itemsize)
 
 
-def _each(job, name, batch, code, info, run):
-    """Calls run(i, report) for each system i; returns the reports."""
-    reports = []
+def _each(batch, options, matrices, run):
+    """Calls run(i, addresses) for the systems from i on, whose matrices are at these addresses: once, if possible.
+
+    matrices: by the letters a, b and x of the fields of ech_direct_options.
+    """
     count = math.prod(batch)
-    for i, index in enumerate(np.ndindex(*batch)):
-        report = native.struct(c.ech_direct_report)
-        run(i, report)
-        reports.append(_report_of(report))
-        _judge(reports[-1], name, index, count, code, info)
+    steps = {name: _step(x, batch) for name, x in matrices.items()}
+    if count == 1 or None not in steps.values():
+        if count > 1:
+            options.batch_count = count
+            for name, step in steps.items():
+                setattr(options, name + "_batch_stride", step)
+        if count:
+            run(0, [x.view.pointer for x in matrices.values()])
+        return
+    places = [x.view.pointer + x.distances(batch) for x in matrices.values()]
+    for i, addresses in enumerate(zip(*(place.tolist() for place in places))):
+        run(i, addresses)
+
+
+def _is_packed(x):
+    return x.flags.c_contiguous and x.flags.aligned
+
+
+def _plain(x):
+    """The shape of square matrices in an array of NumPy that the library can read as it is, otherwise None."""
+    if type(x) is not np.ndarray or x.dtype not in _PLAIN or not x.size or not _is_packed(x):
+        return None
+    shape = x.shape
+    return shape if len(shape) >= 2 and shape[-1] == shape[-2] else None
+
+
+def _plain_reports(options, count, a_step, b_step, x_step):
+    """An array for the reports of `count` systems, whose distances it writes to the options."""
+    if count > 1:
+        options.batch_count, options.a_batch_stride = count, a_step
+        options.b_batch_stride, options.x_batch_stride = b_step, x_step
+    reports = np.empty(count, _REPORT)
+    reports["size"][0] = _REPORT.itemsize
+    return reports
+
+
+def _solve_plain(a, b, options):
+    """solve() of arrays with the same batch, dtype and order that need no conversion; None for others."""
+    shape = _plain(a)
+    if (shape is None or type(b) is not np.ndarray or b.dtype != a.dtype or not b.size or
+            not _is_packed(b) or (b.shape[:-1] != shape[:-1] and b.shape != shape[:1])):
+        return None
+    n, code = shape[-1], _PLAIN[a.dtype]
+    columns = 1 if b.ndim == 1 else b.shape[-1]
+    if b.ndim == 1 and len(shape) > 2:
+        return None
+    x, count = np.empty(b.shape, b.dtype), math.prod(shape[:-2])
+    reports = _plain_reports(options, count, n * n, n * columns, n * columns)
+    Job.on_host().call("ech_solve_direct", n, n, address(a), n, columns, address(b), columns, address(x), columns,
+                       code, ctypes.addressof(options), address(reports))
+    _judge(reports, "a", shape[:-2], code)
+    return x
+
+
+def _inverse_plain(x, options):
+    """inv() of an array that needs no conversion; None for others."""
+    shape = _plain(x)
+    if shape is None:
+        return None
+    n, code = shape[-1], _PLAIN[x.dtype]
+    result, count = np.empty(shape, x.dtype), math.prod(shape[:-2])
+    reports = _plain_reports(options, count, n * n, 0, n * n)
+    Job.on_host().call("ech_inverse", n, address(x), n, address(result), n, code, ctypes.addressof(options),
+                       address(reports))
+    _judge(reports, "x", shape[:-2], code)
+    return result
+
+
+def _reported(job, name, batch, options, matrices, code, info, call):
+    """Runs the systems of a batch by call(addresses, the address of reports); returns the reports."""
+    reports = np.zeros(math.prod(batch), _REPORT)
+    reports["size"] = _REPORT.itemsize
+    first = address(reports)
+    _each(batch, options, matrices, lambda i, addresses: call(addresses, first + i * _REPORT.itemsize))
+    if not info:
+        _judge(reports, name, batch, code)
     return reports
 
 
 def _clear_failed(place, reports, size):
     """Fills the results of systems without a solution with NaN."""
-    for i, report in enumerate(reports):
-        if report.status != "solved":
-            family = place.view.family
-            flat = family.reshape(place.view.array, (len(reports), size))
+    failed = reports["status"].nonzero()[0]
+    if failed.size:
+        flat = place.view.family.reshape(place.view.array, (len(reports), size))
+        for i in failed.tolist():
             flat[i] = math.nan
 
 
 def _with_info(result, reports, batch, info):
     if not info:
         return result
-    return result, (reports if batch else reports[0])
+    found = [_report_of(report) for report in reports]
+    return result, (found if batch else found[0])
 
 
 @operation
@@ -192,8 +281,12 @@ def solve(a, b, /, *, factorization=None, refine=None, algorithm=None, info=Fals
     ('solved', 'cholesky')
     """
     info = flag(info, "info")
-    job, (first, second), code = _systems(a, b)
     options = _options(factorization, refine, algorithm)
+    if out is None and not info:
+        found = _solve_plain(a, b, options)
+        if found is not None:
+            return found
+    job, (first, second), code = _systems(a, b)
     _square(first, "a")
     n = first.shape[-1]
     vector = second.ndim == 1
@@ -212,20 +305,16 @@ def solve(a, b, /, *, factorization=None, refine=None, algorithm=None, info=Fals
     if not target.contiguous or ranges_overlap(target, first) or ranges_overlap(target, second):
         place = job.empty(target.shape, code)
     x = _as_matrices(job, place, batch + (n, columns))
-    reports = _solve_each(job, Matrices(job, first, False), Matrices(job, second, False), x, batch, options, info)
-    _clear_failed(x, reports, n * columns)
+    left, right = Matrices(job, first, False), Matrices(job, second, False)
+
+    def call(addresses, report):
+        job.call("ech_solve_direct", n, n, addresses[0], left.stride, columns, addresses[1], right.stride,
+                 addresses[2], x.stride, code, ctypes.addressof(options), report)
+
+    reports = _reported(job, "a", batch, options, {"a": left, "b": right, "x": x}, code, info, call)
+    if info:
+        _clear_failed(x, reports, n * columns)
     return _with_info(job.finish(target, out, place), reports, batch, info)
-
-
-def _solve_each(job, a, b, x, batch, options, info):
-    n, columns = b.view.shape[-2:]
-    places = [_batches(matrices, batch) for matrices in (a, b, x)]
-
-    def run(i, report):
-        job.call("ech_solve_direct", n, n, places[0][i], a.stride, columns, places[1][i], b.stride, places[2][i],
-                 x.stride, a.view.code, ctypes.addressof(options), ctypes.addressof(report))
-
-    return _each(job, "a", batch, a.view.code, info, run)
 
 
 def _systems(a, b):
@@ -282,42 +371,61 @@ def inv(x, /, *, factorization=None, refine=0, algorithm=None, info=False, out=N
            [0.  , 0.25]])
     """
     info = flag(info, "info")
-    job, view = _matrix(x)
     options = _options(factorization, refine, algorithm)
+    if out is None and not info:
+        found = _inverse_plain(x, options)
+        if found is not None:
+            return found
+    job, view = _matrix(x)
     target = job.output(out, view.shape, view.code)
     place = target if target.contiguous and not ranges_overlap(target, view) else job.empty(view.shape, view.code)
     a, inverse = Matrices(job, view, False), Matrices(job, place, False)
     n, batch = view.shape[-1], view.shape[:-2]
-    places = [_batches(a, batch), _batches(inverse, batch)]
 
-    def run(i, report):
-        job.call("ech_inverse", n, places[0][i], a.stride, places[1][i], inverse.stride, view.code,
-                 ctypes.addressof(options), ctypes.addressof(report))
+    def call(addresses, report):
+        job.call("ech_inverse", n, addresses[0], a.stride, addresses[1], inverse.stride, view.code,
+                 ctypes.addressof(options), report)
 
-    reports = _each(job, "x", batch, view.code, info, run)
-    _clear_failed(inverse, reports, n * n)
+    reports = _reported(job, "x", batch, options, {"a": a, "x": inverse}, view.code, info, call)
+    if info:
+        _clear_failed(inverse, reports, n * n)
     return _with_info(job.finish(target, out, place), reports, batch, info)
 
 
 def _determinants(x, factorization, algorithm):
-    """The call, the shape, and arrays of NumPy with the signs and the logarithms of the absolute values."""
-    job, view = _matrix(x)
+    """The call, the shape, the ech_dtype, and arrays of NumPy with the signs and the logarithms of the absolute values.
+
+    If a logarithm is NaN, the sign is 0.
+    """
     options = _options(factorization, 0, algorithm)
-    a, n, batch = Matrices(job, view, False), view.shape[-1], view.shape[:-2]
-    signs, logs = np.empty((2, math.prod(batch)))
-    sign, log_abs = ctypes.c_int(), ctypes.c_double()
-    for i, address in enumerate(_batches(a, batch)):
-        job.call("ech_determinant", n, address, a.stride, view.code, ctypes.addressof(options),
-                 ctypes.addressof(sign), ctypes.addressof(log_abs))
-        logs[i] = log_abs.value
-        signs[i] = math.nan if math.isnan(log_abs.value) else sign.value
-    return job, batch, view.code, signs, logs
+    shape = _plain(x)
+    if shape is None:
+        job, view = _matrix(x)
+        a, shape, code = Matrices(job, view, False), view.shape, view.code
+    else:
+        job, a, code = Job.on_host(), None, _PLAIN[x.dtype]
+    n, batch = shape[-1], shape[:-2]
+    signs, logs = np.empty(math.prod(batch), np.intc), np.empty(math.prod(batch))
+    first = address(signs), address(logs)
+
+    def call(i, addresses):
+        job.call("ech_determinant", n, addresses[0], a.stride if a else n, code, ctypes.addressof(options),
+                 first[0] + i * signs.itemsize, first[1] + i * logs.itemsize)
+
+    if a:
+        _each(batch, options, {"a": a}, call)
+    else:
+        options.batch_count, options.a_batch_stride = signs.size, n * n
+        call(0, [address(x)])
+    return job, batch, code, signs, logs
 
 
 def _from_host(job, values, shape, code):
     """An array of the call's family with the values of an array of NumPy."""
-    target = job.empty(shape, code)
     host = np.ascontiguousarray(values, np.float32 if code == c.ECH_F32 else np.float64)
+    if job.family.name == "numpy":
+        return job.family.result(host.reshape(shape))
+    target = job.empty(shape, code)
     if host.size:
         job.call("ech_copy", target.pointer, host.ctypes.data, host.nbytes)
     return job.finish(target)
@@ -338,6 +446,8 @@ def slogdet(x, /, *, factorization=None, algorithm=None):
     (-1.0, 0.0)
     """
     job, batch, code, signs, logs = _determinants(x, factorization, algorithm)
+    signs = signs.astype(np.float64)
+    signs[logs != logs] = math.nan
     return SlogdetResult(_from_host(job, signs, batch, code), _from_host(job, logs, batch, code))
 
 
@@ -356,8 +466,7 @@ def det(x, /, *, factorization=None, algorithm=None):
     """
     job, batch, code, signs, logs = _determinants(x, factorization, algorithm)
     with np.errstate(over="ignore"):
-        values = np.where(signs == 0, 0.0, signs * np.exp(logs))
-        return _from_host(job, values, batch, code)
+        return _from_host(job, signs * np.exp(logs), batch, code)
 
 
 @operation
@@ -397,14 +506,15 @@ def lstsq(a, b, /, rcond=None, *, refine=None, algorithm=None, info=False):
     x = _as_matrices(job, target, (n, columns))
     left, right = Matrices(job, first, False), Matrices(job, second, False)
 
-    def run(_, report):
-        job.call("ech_solve_direct", m, n, left.view.pointer, left.stride, columns, right.view.pointer, right.stride,
-                 target.pointer, x.stride, code, ctypes.addressof(options), ctypes.addressof(report))
+    def call(addresses, report):
+        job.call("ech_solve_direct", m, n, addresses[0], left.stride, columns, addresses[1], right.stride,
+                 addresses[2], x.stride, code, ctypes.addressof(options), report)
 
-    reports = _each(job, "a", (), code, info, run)
-    if rcond is not None and not info and reports[0].rcond < rcond:
-        error = LinAlgError(f"a has the reciprocal condition number {reports[0].rcond:.3g}, less than rcond, {rcond}")
-        error.report = reports[0]
+    reports = _reported(job, "a", (), options, {"a": left, "b": right, "x": x}, code, info, call)
+    found = reports["rcond"][0]
+    if rcond is not None and not info and found < rcond:
+        error = LinAlgError(f"a has the reciprocal condition number {found:.3g}, less than rcond, {rcond}")
+        error.report = _report_of(reports[0])
         raise error
     _clear_failed(x, reports, n * columns)
     residuals = _residuals(job, left, x, right, m > n)

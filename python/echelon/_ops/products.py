@@ -79,7 +79,7 @@ def algorithm_of(algorithm):
     raise DTypeError(f"algorithm is {algorithm!r}, but must be a string or None")
 
 
-def _regular(distances, itemsize):
+def regular(distances, itemsize):
     """The distance of consecutive matrices in elements, or None if it is not always the same."""
     steps = np.diff(distances)
     if steps.size == 0:
@@ -93,7 +93,7 @@ def _multiply(job, a, b, target, batch, shape, options):
     code, places, steps = a.view.code, [], (0, 0, 0)
     if batch:
         places = [x.distances(batch) for x in (a, b, target)]
-        steps = [_regular(distances, x.view.itemsize) for distances, x in zip(places, (a, b, target))]
+        steps = [regular(distances, x.view.itemsize) for distances, x in zip(places, (a, b, target))]
     count = places[0].size if batch else 1
     if None not in steps and (count == 1 or steps[2]):
         if count > 1:

@@ -13,7 +13,7 @@ import numpy as np
 
 from .. import _arrays
 from .._arrays import layout
-from .._arrays.numpy_family import address
+from .._arrays.numpy_family import NumPy, address
 from . import context as contexts
 from . import fast, native
 from .errors import ArgumentError, DTypeError, OutOfMemoryError, UnsupportedError
@@ -159,6 +159,14 @@ class Job:
         else:
             self.context = contexts.get(first.device, self.family if self.family.pools else None)
             self.stream = self.family.stream(first.device)
+
+    @classmethod
+    def on_host(cls):
+        """A call with arrays of NumPy that need no Views."""
+        job = cls.__new__(cls)
+        job.family, job.device, job.views, job.outputs = NumPy, "cpu", [], []
+        job.context, job.stream = contexts.get(_host_device), 0
+        return job
 
     def add(self, view):
         """Another array of the call."""

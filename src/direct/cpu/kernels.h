@@ -5,6 +5,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "direct/cpu/common.h"
+#include "direct/cpu/lane.h"
 
 #include <math.h>
 #include <string.h>
@@ -41,6 +42,29 @@ static double fold_lanes(double *lanes, size_t n)
 #define NAME(x)   x##_f32
 #include "direct/cpu/panel.h"
 #include "direct/cpu/real.h"
+#include "direct/cpu/vectors.h"
+#define SIZE     0
+#define SIZED(x) NAME(x)
+#include "direct/cpu/lanes.h"
+#include "direct/cpu/small.h"
+#ifdef __AVX2__
+#define SIZE     1
+#define SIZED(x) x##_f32_1
+#include "direct/cpu/lanes.h"
+#include "direct/cpu/small.h"
+#define SIZE     2
+#define SIZED(x) x##_f32_2
+#include "direct/cpu/lanes.h"
+#include "direct/cpu/small.h"
+#define SIZE     3
+#define SIZED(x) x##_f32_3
+#include "direct/cpu/lanes.h"
+#include "direct/cpu/small.h"
+#define SIZE     4
+#define SIZED(x) x##_f32_4
+#include "direct/cpu/lanes.h"
+#include "direct/cpu/small.h"
+#endif
 #undef REAL
 #undef REAL_BITS
 #undef NAME
@@ -50,8 +74,43 @@ static double fold_lanes(double *lanes, size_t n)
 #define NAME(x)   x##_f64
 #include "direct/cpu/panel.h"
 #include "direct/cpu/real.h"
+#include "direct/cpu/vectors.h"
+#define SIZE     0
+#define SIZED(x) NAME(x)
+#include "direct/cpu/lanes.h"
+#include "direct/cpu/small.h"
+#ifdef __AVX2__
+#define SIZE     1
+#define SIZED(x) x##_f64_1
+#include "direct/cpu/lanes.h"
+#include "direct/cpu/small.h"
+#define SIZE     2
+#define SIZED(x) x##_f64_2
+#include "direct/cpu/lanes.h"
+#include "direct/cpu/small.h"
+#define SIZE     3
+#define SIZED(x) x##_f64_3
+#include "direct/cpu/lanes.h"
+#include "direct/cpu/small.h"
+#define SIZE     4
+#define SIZED(x) x##_f64_4
+#include "direct/cpu/lanes.h"
+#include "direct/cpu/small.h"
+#endif
 #undef REAL
 #undef REAL_BITS
 #undef NAME
 
-const struct echi_direct_isa ISA = { .f32 = step_f32, .f64 = step_f64 };
+const struct echi_direct_isa ISA = {
+    .f32 = step_f32,
+    .f64 = step_f64,
+#ifdef __AVX2__
+    .small_f32 = { run_small_f32, run_small_f32_1, run_small_f32_2, run_small_f32_3,
+                   run_small_f32_4 },
+    .small_f64 = { run_small_f64, run_small_f64_1, run_small_f64_2, run_small_f64_3,
+                   run_small_f64_4 },
+#else
+    .small_f32 = { run_small_f32 },
+    .small_f64 = { run_small_f64 },
+#endif
+};

@@ -447,6 +447,19 @@ static ech_status run(ech_ctx *ctx, const void *request, const void *plan, void 
     return ECH_OK;
 }
 
+static bool reduce_at_once(const void *request)
+{
+    const struct echi_reduce *r = request;
+    struct job job = { .r = r };
+    if (!r->n || r->n > ECHI_CHUNK_BYTES / r->rule.bytes) return false;
+    job.chunk = isa_of_machine()->chunk[r->kind][r->dtype];
+    struct echi_value value;
+    if (r->kind == ECHI_REDUCE_ARG) value = nothing(&job);
+    job.chunk(&r->rule, r->in, NULL, r->n, 1, &value);
+    result(&job, value, r->n, 0);
+    return true;
+}
+
 static ech_status explain(const void *request, struct echi_explain *e)
 {
     const struct echi_reduce *r = request;
@@ -457,4 +470,6 @@ static ech_status explain(const void *request, struct echi_explain *e)
     return ECH_OK;
 }
 
-const struct echi_operation echi_cpu_reduce = { .plan = workspace, .explain = explain, .run = run };
+const struct echi_operation echi_cpu_reduce = {
+    .plan = workspace, .explain = explain, .run = run, .quick = reduce_at_once
+};

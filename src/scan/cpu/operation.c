@@ -418,6 +418,14 @@ static ech_status run(ech_ctx *ctx, const void *request, const void *plan, void 
     return ECH_OK;
 }
 
+static bool scan_at_once(const void *request)
+{
+    const struct echi_scan *s = request;
+    if (streams(s)) return false;
+    scan_rows(s, kernels_of(s), 1, NULL);
+    return true;
+}
+
 static ech_status workspace(const void *request, void *plan, size_t *bytes)
 {
     (void)plan;
@@ -435,4 +443,6 @@ static ech_status explain(const void *request, struct echi_explain *e)
     return ECH_OK;
 }
 
-const struct echi_operation echi_cpu_scan = { .plan = workspace, .explain = explain, .run = run };
+const struct echi_operation echi_cpu_scan = {
+    .plan = workspace, .explain = explain, .run = run, .quick = scan_at_once
+};

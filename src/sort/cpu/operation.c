@@ -20,6 +20,7 @@ enum {
     COUNT_16_KEYS =
         1 << 13,        /* fewer 16-bit keys are sorted in less time than it takes to read 65536
                            counters */
+    NARROW_KEYS = 512,  /* of 8 or 16 bits: up to here they are sorted as keys of 32 bits */
     TINY_KEYS = 64,     /* the leaf sorts these in the time that the choice would take */
     WAKE_KEYS = 1 << 16 /* smaller arrays do not repay waking threads */
 };
@@ -49,7 +50,7 @@ static bool msd_applicable(const struct echi_sort *s)
 
 static bool count_chosen(const struct echi_sort *s)
 {
-    return count_applicable(s) && (s->key_bytes == 1 || s->n >= COUNT_16_KEYS);
+    return count_applicable(s) && s->n > (s->key_bytes == 1 ? NARROW_KEYS : COUNT_16_KEYS - 1);
 }
 
 static const struct algorithm {
@@ -63,7 +64,7 @@ static const struct algorithm {
     {
         .name = "count",
         .what = "counting sort: counts each of 256 or 65536 values",
-        .when = "keys of 8 bits without values, and keys of 16 bits from 8,192 elements on",
+        .when = "keys without values: of 8 bits from 513 elements on, of 16 bits from 8,192 on",
         .applicable = count_applicable,
         .chosen = count_chosen,
         .run = echi_sort_count,
@@ -172,8 +173,8 @@ struct plan {
 
 static bool is_tiny(const struct echi_sort *s)
 {
-    return !s->algorithm && !echi_sort_as_stable(s) &&
-           s->n <= ECHI_STACK_BYTES / (size_t)s->key_bytes;
+    const size_t most = s->key_bytes < 4 ? NARROW_KEYS : ECHI_STACK_BYTES / (size_t)s->key_bytes;
+    return !s->algorithm && keys_only(s) && s->n <= most;
 }
 
 static ech_status plan_sort(const void *request, void *plan, size_t *work_bytes)
@@ -208,8 +209,32 @@ static int threads_of(const ech_ctx *ctx, const struct echi_sort *s)
     return (int)echi_min((size_t)threads, echi_parts(s->n));
 }
 
+/* Keys of 8 and 16 bits as keys of 32 bits. */
+static void sort_narrow(const struct echi_sort *s)
+{
+    uint32_t wide[NARROW_KEYS], work[NARROW_KEYS];
+    const struct echi_sort_isa *isa = echi_cpu_sort_isa();
+    const struct echi_sort_width *width = isa->widths[s->key_bytes - 1];
+    const struct echi_window window = { .order = s->order, .mask = ~(uint64_t)0 };
+    const struct echi_order plain = { .last = UINT32_MAX };
+    uint8_t *bytes = s->keys_out;
+    uint16_t *halves = s->keys_out;
+    width->encode(&window, s->keys_in, s->keys_out, s->n);
+    for (size_t i = 0; i < s->n; i++) wide[i] = s->key_bytes == 1 ? bytes[i] : halves[i];
+    isa->widths[2]->sort_keys(&plain, wide, wide, work, s->n);
+    if (s->key_bytes == 1)
+        for (size_t i = 0; i < s->n; i++) bytes[i] = (uint8_t)wide[i];
+    else
+        for (size_t i = 0; i < s->n; i++) halves[i] = (uint16_t)wide[i];
+    width->decode(&s->order, s->keys_out, s->n);
+}
+
 static void sort_tiny(const struct echi_sort *s)
 {
+    if (s->key_bytes < 4) {
+        sort_narrow(s);
+        return;
+    }
     uint64_t work[ECHI_STACK_BYTES / sizeof(uint64_t)];
     const struct echi_sort_width *width = echi_cpu_sort_isa()->widths[s->key_bytes == 8 ? 3 : 2];
     const struct echi_window window = { .order = s->order, .mask = ~(uint64_t)0 };
@@ -256,6 +281,19 @@ static ech_status run_sort(ech_ctx *ctx, const void *request, const void *plan, 
     return ECH_OK;
 }
 
+static bool sort_at_once(const void *request)
+{
+    struct plan plan;
+    size_t bytes;
+    if (is_tiny(request)) {
+        sort_tiny(request);
+        return true;
+    }
+    return plan_sort(request, &plan, &bytes) == ECH_OK && !bytes &&
+           run_sort(NULL, request, &plan, NULL) ==
+               ECH_OK; /* a context is needed for threads only */
+}
+
 /* ---- Explain ---- */
 
 static ech_status explain_sort(const void *request, struct echi_explain *e)
@@ -280,6 +318,8 @@ static ech_status explain_sort(const void *request, struct echi_explain *e)
     return ECH_OK;
 }
 
-const struct echi_operation echi_cpu_sort = {
-    .plan = plan_sort, .plan_bytes = sizeof(struct plan), .explain = explain_sort, .run = run_sort
-};
+const struct echi_operation echi_cpu_sort = { .plan = plan_sort,
+                                              .plan_bytes = sizeof(struct plan),
+                                              .explain = explain_sort,
+                                              .run = run_sort,
+                                              .quick = sort_at_once };
