@@ -96,7 +96,7 @@ int main(int argc, char **argv)
     sort.kind = choose(argv[1], &order);
     if (!sort.kind) return fail(IO_MEMORY, "out of memory");
     sort.memory_bytes = ((uint64_t)1216 << 10) + BUDGET;
-    if (order) sort.memory_bytes += (uint64_t)9 << 20; /* what the sort of lines needs at least */
+    if (order) sort.memory_bytes += (uint64_t)13 << 20; /* what the sort of lines needs at least */
     if (ech_open(&sort.ctx, "cpu") != ECH_OK) return fail(IO_MEMORY, ech_error(NULL));
     const io_status status =
         run(&sort, (const char *const *)(argv + 2), strcmp(argv[1], "stream") == 0, &error);
