@@ -38,7 +38,7 @@ CASES = [
     ("sort a.npy -o out.npy", ["out.npy"]),
     ("sort a.txt", []),
     ("sort a.u32 -o a.u32", ["a.u32"]),
-    ("sort -k value table.csv -o out.csv", ["out.csv"]),
+    ("sort --column value table.csv -o out.csv", ["out.csv"]),
     ("sort --argsort a.npy -o out.npy --json", ["out.npy"]),
     ("sort a.txt.gz -o out.txt.gz", ["out.txt.gz"]),
     ("stats -k value quoted.csv.zst", []),
