@@ -98,6 +98,22 @@ static bool is_needed(const struct sort_files *files)
     return stream; /* how much it has is unknown */
 }
 
+/* How temporary files are read and written: ECHELON_TRANSFERS. */
+static int parse_transfers(struct files_sort *sort)
+{
+    static const char *const words[] = { "io_uring", "threads", "none", "direct", "buffered" };
+    const int n = (int)(sizeof words / sizeof *words);
+    const char *word = getenv("ECHELON_TRANSFERS");
+    int i = 0;
+    if (!word || !*word) return EXIT_DONE;
+    while (i < n && strcmp(words[i], word) != 0) i++;
+    if (i == n) return cli_unknown("value of ECHELON_TRANSFERS", word, words, n);
+    sort->direct = strcmp(word, "direct") == 0;
+    sort->buffered = strcmp(word, "buffered") == 0;
+    if (!sort->direct && !sort->buffered) sort->transfers = words[i];
+    return EXIT_DONE;
+}
+
 static int check_options(const struct sort_files *files)
 {
     const struct sort_set *set = files->set;
@@ -159,17 +175,12 @@ static void prepare(struct sort_files *files, struct io_output *output)
 {
     struct files_sort *sort = &files->sort;
     struct job *base = &files->job->base;
-    const char *transfers = getenv("ECHELON_TRANSFERS");
     bool stream = false;
     for (int i = 0; i < files->count; i++) stream |= files->inputs[i].fd < 0;
     sort->inputs = files->inputs;
     sort->input_count = files->count;
     sort->memory_bytes = budget_of(files->set);
     sort->threads = base->threads;
-    sort->transfers = transfers && *transfers ? transfers : NULL;
-    sort->direct = transfers && strcmp(transfers, "direct") == 0;
-    sort->buffered = transfers && strcmp(transfers, "buffered") == 0;
-    if (sort->direct || sort->buffered) sort->transfers = NULL;
     sort->unique = files->set->unique;
     sort->verify = files->set->files.verify;
     sort->measure = files->set->words.job.timing || files->set->words.job.json;
@@ -285,6 +296,8 @@ static int run_sort(struct sort_files *files, struct io_output *output)
     if (status == IO_OK) cli_progress_stage(&base->progress, "writing to the disk");
     base->stages[STAGE_WRITE].seconds -= cli_seconds();
     code = job_commit(base, output, status, &error);
+    const ech_status why = files->sort.library;
+    if (why == ECH_ERR_DEVICE || why == ECH_ERR_NO_DEVICE) code = EXIT_DEVICE;
     for (int i = 0; i < files->count && files->set->files.consume && code == EXIT_DONE; i++)
         code = consume_input(files, i);
     return code;
@@ -343,6 +356,8 @@ int sort_files(const struct sort_set *set, struct sort_job *job, struct sort_tex
     state = (struct sort_files){ .set = set, .job = job, .text = text, .lines = lines };
     int code = check_options(&state);
     if (code != EXIT_DONE || !is_needed(&state)) return code;
+    code = parse_transfers(&state.sort);
+    if (code != EXIT_DONE) return code;
     code = run_opened(&state, output, done);
     sort_files_close(&state);
     return code;

@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -443,9 +444,20 @@ static int choose(struct sort_files *files, bool *usable)
     return *usable ? use_any_text(files) : EXIT_DONE;
 }
 
+/* All inputs are open at the same time. */
+static void permit_files(void)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+    limit.rlim_cur = limit.rlim_max;
+    setrlimit(RLIMIT_NOFILE, &limit);
+}
+
 int sort_files_open(struct sort_files *files, bool *usable)
 {
+    enum { MANY = 500 };
     *usable = true;
+    if (files->text->n_names > MANY) permit_files();
     files->count = files->text->n_names;
     files->sources = calloc((size_t)files->count, sizeof *files->sources);
     files->inputs = calloc((size_t)files->count, sizeof *files->inputs);

@@ -8,6 +8,7 @@
  */
 #define _XOPEN_SOURCE 700
 #include "files/files.h"
+#include "files/transfer.h"
 #include "test.h"
 
 #include <fcntl.h>
@@ -108,6 +109,13 @@ static bool open_inputs(struct sources *s, const struct way *way, const unsigned
     return true;
 }
 
+static bool has_uring(void)
+{
+    struct files_queue *queue = files_queue_open("io_uring");
+    files_queue_close(queue);
+    return queue != NULL;
+}
+
 /* Sorts data to a file.  unit: the bytes of a record; 1 for text. */
 static bool run_way(const struct files_kind *kind, const struct way *way, const unsigned char *data,
                     size_t n, size_t unit, struct files_sort *sort)
@@ -116,6 +124,10 @@ static bool run_way(const struct files_kind *kind, const struct way *way, const 
     struct sources sources;
     struct io_output output;
     struct io_error error = { "" };
+    if (way->transfers && strcmp(way->transfers, "io_uring") == 0 && !has_uring()) {
+        test_skip("the system does not permit io_uring");
+        return false;
+    }
     if (!CHECK(open_inputs(&sources, way, data, n, unit))) return false;
     *sort = (struct files_sort){ .kind = kind,
                                  .inputs = sources.inputs,

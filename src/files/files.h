@@ -35,7 +35,8 @@ struct files_block {
     void *work; /* [work_bytes], 256-byte aligned */
     size_t work_bytes;
     int threads;
-    size_t out_bytes; /* set by the sort: bytes, or less if it drops equal records */
+    size_t out_bytes;  /* set by the sort: bytes, or less if it drops equal records */
+    ech_status status; /* set by the sort: the error of the library */
 };
 
 struct files_kind {

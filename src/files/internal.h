@@ -156,7 +156,8 @@ void files_progress(struct files_run *run, uint64_t bytes);
 io_status files_plan_level(const struct files_sort *sort, uint64_t budget_bytes,
                            uint64_t input_bytes, double record_bytes, bool stream, bool inner,
                            struct files_plan *plan, struct io_error *error);
-/* Whether these records can be sorted in memory. */
+/* The memory of a sort in memory; whether the budget suffices. */
+uint64_t files_need(const struct files_sort *sort, uint64_t bytes, uint64_t records);
 bool files_fits(const struct files_sort *sort, uint64_t budget_bytes, uint64_t bytes,
                 uint64_t records);
 

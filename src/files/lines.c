@@ -89,6 +89,7 @@ static io_status sort(const struct files_kind *kind, ech_ctx *ctx, struct files_
     char message[LINES_ERROR] = "";
     const ech_status status = lines_sort(ctx, lines->order, (const char *)block->in, block->bytes,
                                          block->threads, &sorted, message);
+    block->status = status;
     if (status != ECH_OK)
         return io_fail(error, status == ECH_ERR_MEMORY ? IO_MEMORY : IO_FAIL, block->name, "%s",
                        *message ? message : ech_error(ctx));

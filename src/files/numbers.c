@@ -75,9 +75,10 @@ static size_t work_bytes(const struct files_kind *kind, size_t bytes, size_t rec
     return work + 256;
 }
 
-static io_status fail(ech_ctx *ctx, ech_status status, const struct files_block *block,
+static io_status fail(ech_ctx *ctx, ech_status status, struct files_block *block,
                       struct io_error *error)
 {
+    block->status = status;
     const io_status why = status == ECH_ERR_MEMORY ? IO_MEMORY : IO_FAIL;
     return io_fail(error, why, block->name, "%s", ech_error(ctx));
 }

@@ -101,14 +101,18 @@ static int count_levels(const struct files_sort *sort, const struct files_plan *
     return levels;
 }
 
+uint64_t files_need(const struct files_sort *sort, uint64_t bytes, uint64_t records)
+{
+    const uint64_t buffers_used = sort->kind->in_place ? 1 : 2;
+    return buffers_used * files_round_up(bytes + 1, 256) +
+           sort->kind->work_bytes(sort->kind, (size_t)bytes, (size_t)records);
+}
+
 bool files_fits(const struct files_sort *sort, uint64_t budget_bytes, uint64_t bytes,
                 uint64_t records)
 {
-    const uint64_t buffers_used = sort->kind->in_place ? 1 : 2;
     if (bytes >= budget_bytes || budget_bytes < FIXED + SMALLEST) return false;
-    const uint64_t need = buffers_used * files_round_up(bytes + 1, 256) +
-                          sort->kind->work_bytes(sort->kind, (size_t)bytes, (size_t)records);
-    return need <= budget_bytes - FIXED;
+    return files_need(sort, bytes, records) <= budget_bytes - FIXED;
 }
 
 /* Whether a block and a bin hold some records.  The first level leaves some memory for others. */

@@ -108,6 +108,7 @@ static io_status sort(const struct files_kind *kind, ech_ctx *ctx, struct files_
     const ech_status status =
         ech_sort_records(ctx, block->in, block->out, block->records, kind->record_bytes,
                          records->keys, records->key_count, &options);
+    block->status = status;
     if (status == ECH_OK) return IO_OK;
     return io_fail(error, status == ECH_ERR_MEMORY ? IO_MEMORY : IO_FAIL, block->name, "%s",
                    ech_error(ctx));

@@ -16,6 +16,7 @@ io_status files_sort_block(struct files_run *run, struct files_block *block)
     const io_status status =
         block->bytes ? run->kind->sort(run->kind, run->sort->ctx, block, run->error) : IO_OK;
     run->sort->times.sort += files_seconds() - start;
+    if (status != IO_OK) run->sort->library = block->status;
     if (status != IO_OK || !run->sort->verify || block->out_bytes == block->bytes) return status;
     /* Equal records that the sort dropped count as written. */
     struct files_sum before = { 0 }, after = { 0 };

@@ -270,6 +270,11 @@ static io_status open_run(struct files_run *run)
     run->threads = sort->threads ? sort->threads : io_threads();
     if (run->threads > FILES_MOST_THREADS) run->threads = FILES_MOST_THREADS;
     run->arena_bytes = (size_t)(sort->memory_bytes - sort->plan.fixed_bytes);
+    const uint64_t bytes = sort->plan.input_bytes;
+    /* How many lines there are, and so what they need, is known later. */
+    if (sort->plan.fits && sort->kind->record_bytes)
+        run->arena_bytes =
+            (size_t)files_need(sort, bytes, bytes / sort->kind->record_bytes) + FILES_ALIGN;
     run->arena = files_map(run->arena_bytes);
     if (!run->arena)
         return io_no_memory(run->error, sort->inputs[0].name, run->arena_bytes,

@@ -58,8 +58,8 @@ dump d4 b.npy 128
 code echelon sort --verify a.npy s3.txt -o b.npy
 
 echo "plan"
-code echelon sort -S 16Mi --dry-run a.u32 | grep -v -e bins -e pass -e block
-code echelon sort -S 16Mi --dry-run --string s3.txt
+code echelon sort --device cpu -S 16Mi --dry-run a.u32 | grep -v -e bins -e pass -e block
+code echelon sort --device cpu -S 16Mi --dry-run --string s3.txt
 
 echo "errors"
 code echelon sort --consume s3.txt
@@ -72,4 +72,12 @@ code echelon sort --record 7 a.u32
 code echelon sort --memory 101% a.u32
 code echelon sort --verify -T none -S 16Mi a.u32
 code echelon sort --verify a.u32 missing.u32 --string
+ECHELON_TRANSFERS=quick code echelon sort --verify a.u32
+for transfers in threads none direct buffered; do
+    ECHELON_TRANSFERS=$transfers code echelon sort -S 16Mi --verify a.u32 -o b.u32
+    cmp b.u32 want.u32 && echo "$transfers"
+done
+for i in $(seq 1100); do echo "$i" >"many$i"; done
+find . -name 'many*' -print0 | code echelon sort --verify -n --files0-from - | cmp - <(seq 1100) && echo "many inputs"
+rm many*
 files

@@ -10,6 +10,7 @@
  */
 #define _XOPEN_SOURCE 700
 #include "files/files.h"
+#include "files/transfer.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -98,6 +99,9 @@ int main(int argc, char **argv)
     sort.memory_bytes = ((uint64_t)1216 << 10) + BUDGET;
     if (order) sort.memory_bytes += (uint64_t)13 << 20; /* what the sort of lines needs at least */
     if (ech_open(&sort.ctx, "cpu") != ECH_OK) return fail(IO_MEMORY, ech_error(NULL));
+    struct files_queue *queue = files_queue_open(sort.transfers);
+    if (!queue) sort.transfers = NULL; /* the system does not permit io_uring */
+    files_queue_close(queue);
     const io_status status =
         run(&sort, (const char *const *)(argv + 2), strcmp(argv[1], "stream") == 0, &error);
     ech_close(sort.ctx);
