@@ -198,6 +198,7 @@ struct files_sort {
     struct files_times times;
     const char *used_transfers;
     uint64_t records, written, bins, deep; /* deep: bins that had to be distributed again */
+    ech_status library;                    /* the error of the library, if it failed */
     uint64_t checksum;                     /* with verify: the sum of the hashes of all records */
     uint64_t output_bytes;                 /* reserved for the output */
 };
