@@ -29,7 +29,7 @@ def check_partition(x, result, kth, axis):
 
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("shape, kth", [(1, 0), (100, 17), (101, [3, -1, 50, 50]), (1000, list(range(0, 1000, 3))),
-                                        ((5, 30), [7, 2])])
+                                        ((5, 30), [7, 2]), ((2, 2100), [700, -9])])
 def test_partition(rng, dtype, shape, kth):
     x = numbers(rng, shape, dtype)
     for axis in range(x.ndim):

@@ -30,6 +30,19 @@ def test_sets(rng, dtype, name, n1, n2):
         same(getattr(echelon, name)(u1, u2, assume_unique=True), getattr(np, name)(u1, u2))
 
 
+@pytest.mark.parametrize("dtype", ["i1", "u1", "i2", "i4", "u4", "i8", "u8"])
+def test_membership_of_integers(rng, dtype):
+    """In a table of the range of x2, and if the range is too large for a table."""
+    info = np.iinfo(dtype)
+    ends = np.array([info.min, info.max], dtype)
+    x1 = np.concatenate([rng.integers(info.min, info.max, 70000, dtype, endpoint=True), ends])
+    x1[::3] = info.max - rng.integers(0, 100, x1[::3].shape, dtype)
+    wide = np.concatenate([x1[1:200:2], ends])
+    for x2 in (x1[::9][:5], x1[:3000:3], wide, np.arange(20, 90, dtype=dtype), x1[:1]):
+        same(echelon.isin(x1, x2), np.isin(x1, x2))
+        same(echelon.isin(x1, x2, invert=True), np.isin(x1, x2, invert=True))
+
+
 def test_shapes_and_dtypes(rng):
     x1, x2 = rng.integers(0, 50, (6, 8)), rng.integers(0, 50, (5, 4)).astype("f4")
     for name in FUNCTIONS:

@@ -44,6 +44,78 @@ static inline uint64_t bits_of_bytes(const uint8_t *bytes, size_t n)
 #endif
 }
 
+/* The first n bits, or all. */
+static inline uint64_t low_bits(size_t n)
+{
+    return n < 64 ? ((uint64_t)1 << n) - 1 : ~(uint64_t)0;
+}
+
+/* ---- Which of 64 keys are at most v ---- */
+
+#ifdef __AVX512BW__
+
+static inline uint64_t at_most_u8(const uint8_t *e, uint8_t v)
+{
+    return _mm512_cmple_epu8_mask(_mm512_loadu_si512(e), _mm512_set1_epi8((char)v));
+}
+
+static inline uint64_t at_most_u16(const uint16_t *e, uint16_t v)
+{
+    const __m512i all = _mm512_set1_epi16((short)v);
+    return _mm512_cmple_epu16_mask(_mm512_loadu_si512(e), all) |
+           (uint64_t)_mm512_cmple_epu16_mask(_mm512_loadu_si512(e + 32), all) << 32;
+}
+
+static inline uint64_t at_most_u32(const uint32_t *e, uint32_t v)
+{
+    const __m512i all = _mm512_set1_epi32((int)v);
+    uint64_t bits = 0;
+    for (int i = 0; i < 4; i++)
+        bits |= (uint64_t)_mm512_cmple_epu32_mask(_mm512_loadu_si512(e + 16 * i), all) << 16 * i;
+    return bits;
+}
+
+static inline uint64_t at_most_u64(const uint64_t *e, uint64_t v)
+{
+    const __m512i all = _mm512_set1_epi64((long long)v);
+    uint64_t bits = 0;
+    for (int i = 0; i < 8; i++)
+        bits |= (uint64_t)_mm512_cmple_epu64_mask(_mm512_loadu_si512(e + 8 * i), all) << 8 * i;
+    return bits;
+}
+
+#else
+
+static inline uint64_t at_most_u8(const uint8_t *e, uint8_t v)
+{
+    uint8_t flags[64];
+    for (int i = 0; i < 64; i++) flags[i] = e[i] <= v;
+    return bits_of_bytes(flags, 64);
+}
+
+static inline uint64_t at_most_u16(const uint16_t *e, uint16_t v)
+{
+    uint8_t flags[64];
+    for (int i = 0; i < 64; i++) flags[i] = e[i] <= v;
+    return bits_of_bytes(flags, 64);
+}
+
+static inline uint64_t at_most_u32(const uint32_t *e, uint32_t v)
+{
+    uint8_t flags[64];
+    for (int i = 0; i < 64; i++) flags[i] = e[i] <= v;
+    return bits_of_bytes(flags, 64);
+}
+
+static inline uint64_t at_most_u64(const uint64_t *e, uint64_t v)
+{
+    uint8_t flags[64];
+    for (int i = 0; i < 64; i++) flags[i] = e[i] <= v;
+    return bits_of_bytes(flags, 64);
+}
+
+#endif
+
 /* ---- Packing, one by one or by vectors ----
  *
  * keep_some_u32(to, from, kept) writes the elements of from[64] whose bits are set, one after

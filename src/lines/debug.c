@@ -12,7 +12,7 @@ bool lines_underline(const struct lines_order *order, int i, const char *record,
 {
     *from = 0;
     *n = bytes;
-    if (i >= order->n_keys) return i == order->n_keys && order->resort;
+    if (i >= order->n_keys) return i == order->n_keys && order->underlined;
     const struct key *key = &order->keys[i];
     struct span span = lines_span_of(order, key, record, bytes);
     const bool number = key->kind == KIND_NUMBER || key->kind == KIND_GENERAL ||

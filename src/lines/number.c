@@ -156,37 +156,87 @@ static uint64_t pairs_of(uint64_t digits)
     return (pairs | pairs >> 16) & 0xffffffff;
 }
 
-/* Returns false for another number, for which nothing is appended. */
-static bool put_short(struct sink *s, const char *at, const char *end)
+/* The bytes of a number that is not 0: the class, then pairs of digits, then 0. */
+struct short_number {
+    uint64_t pairs;      /* plus 1 each; the first is in the lowest byte */
+    size_t digits, used; /* pairs without zeros at the end */
+    bool negative;
+};
+
+/* Returns false for another number. */
+static bool parse_short(const char *at, const char *end, const char *limit,
+                        struct short_number *number)
 {
-    const bool negative = at < end && *at == '-';
-    at += negative;
-    if (at >= end || *at <= '0' || *at > '9' || s->limit - at < 16) return false;
+    number->negative = at < end && *at == '-';
+    at += number->negative;
+    if (at >= end || *at <= '0' || *at > '9' || limit - at < 16) return false;
     const size_t most = (size_t)(end - at);
     size_t n, more = 0;
     uint64_t pairs = pairs_of(digits_of(at, most, &n));
     if (n == 8) pairs |= pairs_of(digits_of(at + 8, most - 8, &more)) << 32;
     n += more;
     if (more == 8 || (n < most && at[n] == '.')) return false;
-    const size_t used =
-        (size_t)(71 - __builtin_clzll(pairs)) / 8; /* up to the last that is not 0 */
-    pairs += 0x0101010101010101 >> (64 - 8 * used);
-    const uint64_t flip = (s->flip != 0) != negative ? UINT64_MAX : 0;
+    number->digits = n;
+    number->used = (size_t)(71 - __builtin_clzll(pairs)) / 8; /* up to the last that is not 0 */
+    number->pairs = pairs + (0x0101010101010101 >> (64 - 8 * number->used));
+    return true;
+}
+
+/* The class and the first seven pairs, 0 after the end. */
+static uint64_t first_bytes(const struct short_number *number, uint64_t flip)
+{
+    const size_t used = number->used;
     const uint64_t kept = used < 6 ? ((uint64_t)1 << 8 * (used + 2)) - 1 : UINT64_MAX;
-    const uint64_t first = (((0x80 + 1 + n) | pairs << 8) ^ flip) & kept;
-    const unsigned char last[2] = { (unsigned char)((pairs >> 56) ^ flip), (unsigned char)flip };
+    return (((0x80 + 1 + number->digits) | number->pairs << 8) ^ flip) & kept;
+}
+
+/* Returns false for another number, for which nothing is appended. */
+static bool put_short(struct sink *s, const char *at, const char *end)
+{
+    struct short_number number;
+    if (!parse_short(at, end, s->limit, &number)) return false;
+    const uint64_t flip = (s->flip != 0) != number.negative ? UINT64_MAX : 0;
+    const uint64_t first = first_bytes(&number, flip);
+    const unsigned char last[2] = { (unsigned char)((number.pairs >> 56) ^ flip),
+                                    (unsigned char)flip };
     char bytes[10];
     memcpy(bytes, &first, sizeof first);
     memcpy(bytes + sizeof first, last, sizeof last);
     const unsigned char before = s->flip;
     s->flip = 0;
-    if (used <= 6 && s->n >= s->skip && s->n - s->skip + sizeof first <= s->room) {
+    if (number.used <= 6 && s->n >= s->skip && s->n - s->skip + sizeof first <= s->room) {
         memcpy(s->to + (s->n - s->skip), bytes, sizeof first); /* 0 after the end */
-        s->n += used + 2;
+        s->n += number.used + 2;
     } else {
-        sink_put_all(s, bytes, used + 2);
+        sink_put_all(s, bytes, number.used + 2);
     }
     s->flip = before;
+    return true;
+}
+
+bool lines_number_word(const struct lines_order *order, const char *record, size_t bytes,
+                       const char *limit, uint64_t *word)
+{
+    struct short_number number;
+    const char *end = record + bytes;
+    if (!parse_short(skip_blanks(record, end), end, limit, &number)) return false;
+    const bool more = order->n_keys > 1 || order->resort;
+    const uint64_t flip = order->keys[0].reverse != number.negative ? UINT64_MAX : 0;
+    const uint64_t key = __builtin_bswap64(first_bytes(&number, flip)), last = 0xff;
+    const size_t n = number.used + 2; /* bytes of the key */
+    if (n >= WORD_BYTES) {
+        *word = (key & ~last) | (n > WORD_BYTES || more ? WORD_MORE : WORD_BYTES);
+        return true;
+    }
+    if (!more) {
+        *word = key | n;
+        return true;
+    }
+    /* The record follows. */
+    if (order->n_keys > 1 || order->reversed || bytes < sizeof key) return false;
+    uint64_t text;
+    memcpy(&text, record, sizeof text);
+    *word = ((key | __builtin_bswap64(text) >> 8 * n) & ~last) | WORD_MORE;
     return true;
 }
 
@@ -195,6 +245,13 @@ static bool put_short(struct sink *s, const char *at, const char *end)
 static bool put_short(struct sink *s, const char *at, const char *end)
 {
     (void)s, (void)at, (void)end;
+    return false;
+}
+
+bool lines_number_word(const struct lines_order *order, const char *record, size_t bytes,
+                       const char *limit, uint64_t *word)
+{
+    (void)order, (void)record, (void)bytes, (void)limit, (void)word;
     return false;
 }
 

@@ -87,6 +87,7 @@ static bool is_whole(const struct key *key)
 static void simplify(struct lines_order *order, const struct lines_words *words)
 {
     order->resort = order->n_keys && !words->stable && !words->unique;
+    order->underlined = order->resort;
     if (!order->n_keys) { /* the whole record is the key */
         order->n_keys = 1;
         order->keys[0] =
@@ -102,6 +103,7 @@ static void simplify(struct lines_order *order, const struct lines_words *words)
     /* After the whole record as a key, equal keys are equal records. */
     if (bytes) order->resort = false;
     order->whole = order->n_keys == 1 && bytes && !first->reverse;
+    order->number = first->kind == KIND_NUMBER && first->all && !first->filtered;
     order->direct =
         order->whole || (order->n_keys == 1 && first->kind == KIND_BYTES && !first->filtered &&
                          !first->reverse && !order->resort && !order->csv && !first->name);

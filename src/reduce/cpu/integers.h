@@ -33,7 +33,10 @@ static void NAME(isum)(const struct echi_reduce_rule *rule, const void *in, cons
     const ELEM *x = (const ELEM *)in;
     (void)rule;
     (void)b;
-    for (size_t row = 0; row < rows; row++, x += n) value[row].u = NAME(sum_of)(x, n);
+    for (size_t row = 0; row < rows; row++, x += n) {
+        prefetch_next(x, n * sizeof *x);
+        value[row].u = NAME(sum_of)(x, n);
+    }
 }
 
 static void NAME(iproduct)(const struct echi_reduce_rule *rule, const void *in, const void *b,

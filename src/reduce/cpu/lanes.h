@@ -81,6 +81,8 @@ INLINE VEC NAME(eight)(const ELEM *x, const ELEM *y, size_t lines, size_t n, int
     VEC lane[8];
     UNROLLED(i, 8) lane[i] = NEUTRAL(how);
     for (size_t l = 0; l < lines; l++) {
+        prefetch_next(x, 8 * W * sizeof *x);
+        if (how == OF_DOT) prefetch_next(y, 8 * W * sizeof *y);
         UNROLLED(i, 8) lane[i] = TAKE(lane[i], NAME(whole)(x + i * W, y + i * W, how, ignore), how);
         x += NAME(LINE);
         y += NAME(LINE);
@@ -213,6 +215,7 @@ INLINE void NAME(four)(const ELEM *x, size_t lines, size_t n, CENTER k, uint64_t
     (void)sign;
     UNROLLED(i, 4) s1[i] = s2[i] = neutral;
     for (size_t l = 0; l < lines; l++, x += NAME(LINE)) {
+        prefetch_next(x, 4 * W * sizeof *x);
         UNROLLED(i, 4)
         {
             VEC d = DISTANCE(x + i * W, k, sign), square = d * d;

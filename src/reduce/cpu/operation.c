@@ -27,7 +27,9 @@ enum {
     TASK_BYTES = 1 << 18, /* approximate size of a task of complete rows */
     LONG_CHUNKS = 256,    /* segments with more chunks are processed by all threads */
     SEGMENTS_AT_A_TIME = 1 << 10,
-    BLOCKS = 256 /* blocks of keys whose runs are counted separately */
+    BLOCKS = 256, /* blocks of keys whose runs are counted separately */
+    TREE_LEVEL = 4,
+    TREE_CHUNKS = 1 << TREE_LEVEL /* chunks that are merged at once */
 };
 
 struct job {
@@ -180,12 +182,18 @@ struct counter {
     size_t count;
 };
 
-static void count_up(const struct job *job, struct counter *c, struct echi_value v)
+/* Counts a subtree of 2^level chunks; the chunks before it are a multiple of that. */
+static void count_subtree(const struct job *job, struct counter *c, struct echi_value v, int level)
 {
-    int l = 0;
+    int l = level;
     for (; c->count >> l & 1; l++) v = merge(job, c->level[l], v);
     c->level[l] = v;
-    c->count++;
+    c->count += (size_t)1 << level;
+}
+
+static void count_up(const struct job *job, struct counter *c, struct echi_value v)
+{
+    count_subtree(job, c, v, 0);
 }
 
 static struct echi_value count_end(const struct job *job, const struct counter *c)
@@ -200,6 +208,49 @@ static struct echi_value count_end(const struct job *job, const struct counter *
     return v;
 }
 
+/* Merges values 2 i and 2 i + 1 of n to value i. */
+static void merge_pairs(const struct job *job, struct echi_value *v, size_t n)
+{
+    switch (job->r->kind) {
+    case ECHI_REDUCE_ISUM:
+    case ECHI_REDUCE_IDOT:
+    case ECHI_REDUCE_COUNT:
+        for (size_t i = 0; i < n / 2; i++) v[i].u = v[2 * i].u + v[2 * i + 1].u;
+        break;
+    case ECHI_REDUCE_SUM:
+    case ECHI_REDUCE_DOT:
+        for (size_t i = 0; i < n / 2; i++) v[i].f = v[2 * i].f + v[2 * i + 1].f;
+        break;
+    case ECHI_REDUCE_SUM64:
+    case ECHI_REDUCE_DOT64:
+        for (size_t i = 0; i < n / 2; i++) {
+            v[i].d.sum = v[2 * i].d.sum + v[2 * i + 1].d.sum;
+            v[i].d.ignored = v[2 * i].d.ignored + v[2 * i + 1].d.ignored;
+        }
+        break;
+    default:
+        for (size_t i = 0; i < n / 2; i++) v[i] = merge(job, v[2 * i], v[2 * i + 1]);
+    }
+}
+
+/* Counts as many subtrees of TREE_CHUNKS chunks as n elements have; returns the number of
+ * elements. */
+static size_t count_trees(const struct job *job, struct counter *counter, const char *in,
+                          const char *b, size_t n)
+{
+    const struct echi_reduce *r = job->r;
+    const size_t elements = TREE_CHUNKS * job->chunk_elements, bytes = r->rule.bytes;
+    struct echi_value v[TREE_CHUNKS];
+    size_t i = 0;
+    for (; n - i >= elements; i += elements) {
+        job->chunk(&r->rule, in + i * bytes, b ? b + i * bytes : NULL, job->chunk_elements,
+                   TREE_CHUNKS, v);
+        for (size_t count = TREE_CHUNKS; count > 1; count /= 2) merge_pairs(job, v, count);
+        count_subtree(job, counter, v[0], TREE_LEVEL);
+    }
+    return i;
+}
+
 /* Elements [from, to) of a row that begins at `begin`. */
 static struct echi_value reduce_range(const struct job *job, size_t begin, size_t from, size_t to)
 {
@@ -210,6 +261,9 @@ static struct echi_value reduce_range(const struct job *job, size_t begin, size_
     struct counter counter;
     counter.count = 0;
     struct echi_value v = nothing(job);
+    if (!arg)
+        from += count_trees(job, &counter, in + from * r->rule.bytes,
+                            b ? b + from * r->rule.bytes : NULL, to - from);
     for (size_t i = from; i < to; i += job->chunk_elements) {
         size_t here = echi_min(job->chunk_elements, to - i);
         uint64_t before = v.best.at;
@@ -217,7 +271,7 @@ static struct echi_value reduce_range(const struct job *job, size_t begin, size_
         job->chunk(&r->rule, in + i * r->rule.bytes, b ? b + i * r->rule.bytes : NULL, here, 1, &v);
         if (arg) /* the best element so far */
             v.best.at = v.best.at < here ? v.best.at + i : before;
-        else if (to - from <= job->chunk_elements)
+        else if (counter.count == 0 && to - i <= job->chunk_elements)
             return v;
         else
             count_up(job, &counter, v);

@@ -175,6 +175,10 @@ bool echi_sort_digits(const struct echi_sort_job *job, const char *keys, size_t 
 /* Sorts an input that is entirely in order or in reverse order; otherwise returns false. */
 bool echi_sort_ordered(const struct echi_sort_job *job);
 
+/* Whether no key is greater than the next one, in an order that need not be a bijection. */
+bool echi_sort_is_ascending(const struct echi_order *order, const void *keys, size_t n,
+                            size_t key_bytes, int threads);
+
 /* Copies bytes, unless to == from. */
 void echi_copy(char *to, const char *from, size_t bytes);
 

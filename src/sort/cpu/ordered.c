@@ -141,3 +141,41 @@ bool echi_sort_ordered(const struct echi_sort_job *job)
     echi_parallel(job->threads, parts, copy_part, &c);
     return true;
 }
+
+/* ---- Only a check ---- */
+
+struct ascent {
+    const struct echi_sort_width *width;
+    struct echi_window window;
+    const char *keys;
+    size_t n, part_n, key_bytes;
+    atomic_bool failed;
+};
+
+static void ascend_part(void *arg, size_t i, int thread)
+{
+    (void)thread;
+    struct ascent *a = arg;
+    if (atomic_load_explicit(&a->failed, memory_order_relaxed)) return;
+    const size_t first = i * a->part_n, n = echi_min(a->n - first, a->part_n + 1);
+    if (a->width->run(&a->window, a->keys + first * a->key_bytes, n, false) != ECHI_ASCENDING)
+        atomic_store_explicit(&a->failed, true, memory_order_relaxed);
+}
+
+bool echi_sort_is_ascending(const struct echi_order *order, const void *keys, size_t n,
+                            size_t key_bytes, int threads)
+{
+    struct ascent a = { .width = echi_cpu_sort_isa()->widths[echi_bit_length(key_bytes) - 1],
+                        .window = { .order = *order, .mask = ~(uint64_t)0 },
+                        .keys = keys,
+                        .n = n,
+                        .part_n = echi_min(n, PROBE),
+                        .key_bytes = key_bytes };
+    if (n == 0) return true;
+    ascend_part(&a, 0, 0); /* most input fails here, before other threads start */
+    if (n <= PROBE || a.failed) return !a.failed;
+    const size_t parts = echi_min(n / PROBE, (size_t)8 * (size_t)threads);
+    a.part_n = (n + parts - 1) / parts;
+    echi_parallel(threads, (n + a.part_n - 1) / a.part_n, ascend_part, &a);
+    return !a.failed;
+}

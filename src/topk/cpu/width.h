@@ -47,15 +47,6 @@ static void NAME(sample)(const struct echi_order *order, const void *keys, size_
         to[i] = NAME(form)(order, x[sample_at(i, n / count) * stride]);
 }
 
-#ifndef __AVX512BW__
-INLINE uint64_t NAME(at_most)(const KEY *e, KEY v)
-{
-    uint8_t flags[64];
-    for (int i = 0; i < 64; i++) flags[i] = e[i] <= v;
-    return bits_of_bytes(flags, 64);
-}
-#endif
-
 /* The bits of 64 keys, of which `there` exist, that pass the bound.  Counts ties down. */
 INLINE uint64_t NAME(passing)(const KEY *e, uint64_t there, KEY limit, size_t *ties)
 {

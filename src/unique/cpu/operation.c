@@ -5,6 +5,9 @@
  *     heads         | x . . x | . x . . | . . x . |     counted per part, then written
  *     ranks         | 0 0 0 1 | 1 2 2 2 | 2 2 3 3 |     to inverse, at the sorted positions
  *
+ * If only values are needed, the kernels of select/cpu find and pack the heads, and input that is
+ * already in order is not sorted.
+ *
  * In order of appearance: bits mark the first position of each run.  The number of bits before a
  * position is the rank of its run in this order.
  *
@@ -14,6 +17,8 @@
  */
 #include "core/call.h"
 #include "cpu/cpu.h"
+#include "select/cpu/common.h"
+#include "sort/cpu/common.h"
 #include "unique/unique.h"
 
 #include <string.h>
@@ -30,14 +35,16 @@ struct unique_part {
 struct unique_job {
     const struct echi_unique *u;
     const struct unique_width *width;
-    void *keys, *positions; /* sorted; positions NULL: not needed */
-    bool by_rank;           /* the outputs are in ascending order */
-    void *ranks;            /* by position: the output, or of position_bytes; NULL: not needed */
+    const void *keys;                       /* sorted */
+    void *positions;                        /* sorted; NULL: not needed */
+    const struct echi_select_width *select; /* NULL: not only values are needed */
+    bool by_rank;                           /* the outputs are in ascending order */
+    void *ranks; /* by position: the output, or of position_bytes; NULL: not needed */
     int rank_bytes, position_bytes;
     void *lengths, *map; /* of position_bytes, for the order of appearance; NULL: not needed */
     _Atomic uint64_t *bits;
     struct unique_part *parts;
-    void *sort_work;
+    void *sorted, *sort_work; /* sorted: for keys */
     size_t sort_bytes;
 };
 
@@ -120,7 +127,7 @@ static ech_status lay_out(const struct echi_unique *u, struct echi_layout *layou
     const ech_status status = echi_operation_workspace(&echi_cpu_sort, &sort, &job->sort_bytes);
     if (status != ECH_OK) return status;
     job->parts = echi_part(layout, parts_of(u), sizeof *job->parts);
-    job->keys = echi_part(layout, n, (size_t)u->key_bytes);
+    job->sorted = echi_part(layout, n, (size_t)u->key_bytes);
     if (echi_unique_pairs(u)) job->positions = echi_part(layout, n, position);
     struct echi_layout after = *layout; /* the sort is done before these are used */
     job->sort_work = echi_part(&after, job->sort_bytes, 1);
@@ -150,6 +157,42 @@ done:
     return status;
 }
 
+/* ---- Only values ---- */
+
+static const struct echi_select_isa *select_isa(void)
+{
+#ifdef ECHI_CPU_X86
+    if (echi_cpu_isa() == ECHI_AVX512) return &echi_select_avx512;
+    if (echi_cpu_isa() == ECHI_AVX2) return &echi_select_avx2;
+#endif
+    return &echi_select_portable;
+}
+
+static const char *key_at(const struct unique_job *job, size_t i)
+{
+    return (const char *)job->keys + i * (size_t)job->u->key_bytes;
+}
+
+/* The number of heads in a part; writes their keys to values from `rank` on, unless it is NULL. */
+static size_t pack_heads(const struct unique_job *job, size_t from, size_t to, void *values,
+                         size_t rank)
+{
+    const size_t bytes = (size_t)job->u->key_bytes, first = rank;
+    uint64_t bits[ECHI_SELECT_WORDS];
+    if (from == 0) { /* always a head */
+        if (values) memcpy((char *)values + rank * bytes, job->keys, bytes);
+        from++;
+        rank++;
+    }
+    for (size_t at = from; at < to; at += ECHI_SELECT_BLOCK) {
+        const size_t n = echi_min(to - at, ECHI_SELECT_BLOCK);
+        job->select->starts(&job->u->order, key_at(job, at), n, bits);
+        if (values) job->select->keep((char *)values + rank * bytes, key_at(job, at), bits, n);
+        for (size_t w = 0; w * 64 < n; w++) rank += (size_t)__builtin_popcountll(bits[w]);
+    }
+    return rank - first;
+}
+
 /* ---- The parts ---- */
 
 static void count_part(void *arg, size_t i, int thread)
@@ -161,7 +204,10 @@ static void count_part(void *arg, size_t i, int thread)
     size_t first[2] = { u->n, u->n };
     (void)thread;
     *part = (struct unique_part){ .last = 0 };
-    part->runs = job->width->count(&u->order, job->keys, from, to, &part->last);
+    if (job->select)
+        part->runs = pack_heads(job, from, to, NULL, 0);
+    else
+        part->runs = job->width->count(&u->order, job->keys, from, to, &part->last);
     if (echi_unique_repairs(u)) job->width->find(u, from, to, first);
     part->zero = first[0];
     part->nan = first[1];
@@ -173,8 +219,12 @@ static void write_part(void *arg, size_t i, int thread)
 {
     const struct unique_job *job = arg;
     const size_t from = i * PART;
+    const size_t to = echi_min(job->u->n, from + PART);
     (void)thread;
-    job->width->write(job, &job->parts[i], from, echi_min(job->u->n, from + PART));
+    if (job->select)
+        pack_heads(job, from, to, job->u->values, job->parts[i].runs);
+    else
+        job->width->write(job, &job->parts[i], from, to);
 }
 
 /* Replaces the fields of each part by those of the parts before it; returns the number of runs. */
@@ -272,6 +322,23 @@ static void repair(const struct unique_job *job, size_t values)
     job->width->repair(u, first, values);
 }
 
+static ech_status sort_keys(ech_ctx *ctx, struct unique_job *job, int threads)
+{
+    const struct echi_unique *u = job->u;
+    const size_t bytes = (size_t)u->key_bytes;
+    struct echi_sort sort = echi_unique_sort(u);
+    if (!u->counts && !u->mode && !echi_unique_pairs(u)) {
+        job->select = select_isa()->widths[echi_bit_length(bytes) - 1];
+        job->keys = u->in;
+        if (echi_sort_is_ascending(&u->order, u->in, u->n, bytes, threads)) return ECH_OK;
+    }
+    sort.keys_in = u->in;
+    sort.keys_out = job->sorted;
+    sort.values_out = job->positions;
+    job->keys = job->sorted;
+    return echi_operation_run(ctx, &echi_cpu_sort, &sort, job->sort_work);
+}
+
 static ech_status run(ech_ctx *ctx, const void *request, const void *no_plan, void *work)
 {
     const struct echi_unique *u = request;
@@ -279,23 +346,19 @@ static ech_status run(ech_ctx *ctx, const void *request, const void *no_plan, vo
     struct unique_job job = { .u = u,
                               .by_rank = !u->appearance && !u->mode,
                               .position_bytes = echi_unique_position_bytes(u) };
+    const int threads = echi_parallel_for_bytes(ctx, u->n * (size_t)u->key_bytes);
     ech_status status = ECH_OK;
     (void)no_plan;
     *u->count = 0;
     if (u->n == 0) goto done;
     TRY(lay_out(u, &layout, &job));
-    struct echi_sort sort = echi_unique_sort(u);
-    sort.keys_in = u->in;
-    sort.keys_out = job.keys;
-    sort.values_out = job.positions;
-    TRY(echi_operation_run(ctx, &echi_cpu_sort, &sort, job.sort_work));
+    TRY(sort_keys(ctx, &job, threads));
     job.width = widths[echi_bit_length((uint64_t)u->key_bytes) - 1];
     job.rank_bytes = job.position_bytes;
     if (!u->appearance) {
         job.ranks = u->inverse;
         job.rank_bytes = u->index_bytes;
     }
-    const int threads = echi_parallel_for_bytes(ctx, u->n * (size_t)u->key_bytes);
     const size_t parts = parts_of(u);
     echi_parallel(threads, parts, count_part, &job);
     *u->count = sum_parts(&job);

@@ -29,21 +29,6 @@ static size_t NAME(count)(const struct echi_order *order, const void *sorted, si
     return runs;
 }
 
-/* Writes only the values of the runs that begin in a part: the last key of each. No branch depends
- * on keys. */
-static void NAME(write_values)(const struct unique_job *job, size_t runs, size_t from, size_t to)
-{
-    const struct echi_order order = job->u->order;
-    const KEY *keys = job->keys;
-    KEY *values = job->u->values;
-    size_t i = from;
-    while (i < to && !NAME(begins)(&order, keys, i)) i++;
-    for (; i < to; i++) {
-        runs += NAME(begins)(&order, keys, i);
-        values[runs - 1] = keys[i];
-    }
-}
-
 static void NAME(write)(const struct unique_job *job, struct unique_part *part, size_t from,
                         size_t to)
 {
@@ -51,10 +36,6 @@ static void NAME(write)(const struct unique_job *job, struct unique_part *part, 
     const KEY *keys = job->keys;
     KEY *values = job->by_rank ? u->values : NULL;
     size_t runs = part->runs, begin = part->last;
-    if (values && !job->positions && !u->counts) {
-        NAME(write_values)(job, runs, from, to);
-        return;
-    }
     for (size_t i = from; i < to; i++) {
         if (NAME(begins)(&u->order, keys, i)) {
             if (runs) end_run(job, part, runs - 1, begin, i);
