@@ -30,8 +30,9 @@ struct sort_files {
     char head[IO_LOOK + IO_NPY_HEADER]; /* of the output: a .npy header, the head of a text */
     size_t head_bytes;
     char expects[MOST_ARRAYS][128]; /* what the headers of .npy inputs specify */
-    char descr[16];                 /* of a .npy output */
-    const char *what;               /* a note for the report */
+    size_t header_bytes[MOST_ARRAYS];
+    char descr[16];   /* of a .npy output */
+    const char *what; /* a note for the report */
     struct io_progress progress;
     const char *stage; /* that the progress shows */
     double stage_began;

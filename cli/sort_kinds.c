@@ -126,54 +126,69 @@ static void make_header(struct sort_files *files, const struct io_npy *npy, bool
     files->head_bytes = io_npy_header(files->descr, n, (unsigned char *)files->head);
 }
 
-/* One array, or several of the same type.  The output has the format of its extension. */
-static int use_numbers(struct sort_files *files, io_format format, int dtype,
+/* Reads the headers of .npy inputs, which must have one type, and leaves them out. */
+static int read_headers(struct sort_files *files, const struct io_hints *hints, struct io_npy *npy,
+                        bool *usable)
+{
+    struct io_npy other;
+    for (int i = 0; i < files->count; i++) {
+        const char *name = files->inputs[i].name, *first = files->inputs[0].name;
+        if (!is_array(&files->sources[i]))
+            return cli_fail(EXIT_BAD, "%s: is not a .npy array, but %s is", name, first);
+        const int code = read_header(files, i, hints, &other, usable);
+        if (code != EXIT_DONE || !*usable) return code;
+        if (i == 0) *npy = other;
+        if (other.dtype != npy->dtype || other.big_endian != npy->big_endian)
+            return cli_fail(EXIT_BAD, "%s: has elements of '%s', but %s of '%s'", name, other.descr,
+                            first, npy->descr);
+        files->header_bytes[i] = other.header_bytes;
+    }
+    return EXIT_DONE;
+}
+
+/* The format of the output is that of its extension, otherwise that of the input.  *usable is false
+ * for text, and for a header that would have to be completed in a pipe. */
+static int plan_numbers(struct sort_files *files, io_format format, ech_dtype dtype, bool *usable)
+{
+    const char *name = files->set->words.job.output;
+    const int said = name ? io_format_from_extension(name) : -1;
+    const int type = said == IO_RAW ? io_dtype_from_extension(name) : -1;
+    bool patched = files->set->unique;
+    for (int i = 0; i < files->count; i++) patched |= files->inputs[i].fd < 0;
+    files->job->base.out_format = said < 0 ? format : (io_format)said;
+    *usable = files->job->base.out_format == IO_RAW ||
+              (files->job->base.out_format == IO_NPY && (files->is_file || !patched));
+    if (type < 0 || type == (int)dtype) return EXIT_DONE;
+    return cli_fail(EXIT_BAD, "%s: the extension means %s, but the output is %s", name,
+                    ech_dtype_name((ech_dtype)type), ech_dtype_name(dtype));
+}
+
+/* One array, or several of the same type. */
+static int use_numbers(struct sort_files *files, io_format format, int type,
                        const struct io_hints *hints, bool *usable)
 {
-    const struct job_words *words = &files->set->words.job;
-    struct io_npy npy = { 0 }, other;
+    struct io_npy npy = { 0 };
     struct job *base = &files->job->base;
-    int code = EXIT_DONE;
-    bool same = true;
-    size_t headers[MOST_ARRAYS];
+    const bool argsort = files->job->argsort, array = format == IO_NPY;
     if (files->count > MOST_ARRAYS)
         return cli_fail(EXIT_BAD, "more than %d arrays are given", MOST_ARRAYS);
-    for (int i = 0; format == IO_NPY && i < files->count && code == EXIT_DONE; i++) {
-        if (!is_array(&files->sources[i]))
-            return cli_fail(EXIT_BAD, "%s: is not a .npy array, but %s is", files->inputs[i].name,
-                            files->inputs[0].name);
-        code = read_header(files, i, hints, i ? &other : &npy, usable);
-        if (code != EXIT_DONE || !*usable) return code;
-        headers[i] = i ? other.header_bytes : npy.header_bytes;
-        same = i == 0 || (other.dtype == npy.dtype && other.big_endian == npy.big_endian);
-        if (!same)
-            return cli_fail(EXIT_BAD, "%s: is %s, but %s is %s", files->inputs[i].name,
-                            ech_dtype_name(other.dtype), files->inputs[0].name,
-                            ech_dtype_name(npy.dtype));
-    }
-    if (format == IO_NPY) dtype = (int)npy.dtype;
+    int code = array ? read_headers(files, hints, &npy, usable) : EXIT_DONE;
+    if (code != EXIT_DONE || !*usable) return code;
+    const ech_dtype dtype = array ? npy.dtype : (ech_dtype)type;
     base->column.format = format;
-    base->column.dtype = (ech_dtype)dtype;
-    code = cli_parse_bits(files->set->words.bits, (ech_dtype)dtype, &files->job->options);
-    if (code != EXIT_DONE) return code;
-    const int said = words->output ? io_format_from_extension(words->output) : -1;
-    base->out_format = said < 0 ? format : (io_format)said;
-    /* The header of a stream's output, or with unique, is complete only at the end. */
-    const bool patched = files->set->unique || files->inputs[0].fd < 0;
-    *usable =
-        base->out_format == IO_RAW || (base->out_format == IO_NPY && (files->is_file || !patched));
-    if (!*usable) return EXIT_DONE;
-    const bool keep = format == IO_NPY && files->count == 1 && !files->set->unique &&
-                      !files->job->argsort && base->out_format == IO_NPY;
-    for (int i = 0; format == IO_NPY && i < files->count; i++) {
-        if (keep) make_header(files, &npy, true, npy.dtype);
-        skip(files, i, headers[i]);
-    }
-    if (base->out_format == IO_NPY && !keep)
-        make_header(files, format == IO_NPY ? &npy : NULL, false, (ech_dtype)dtype);
-    const bool swap = npy.big_endian;
-    files_numbers_init(&files->numbers, (ech_dtype)dtype, &files->job->options, files->job->argsort,
-                       swap, device_of(files));
+    base->column.dtype = dtype;
+    code = cli_parse_bits(files->set->words.bits, dtype, &files->job->options);
+    if (code == EXIT_DONE) code = plan_numbers(files, format, argsort ? ECH_U64 : dtype, usable);
+    if (code != EXIT_DONE || !*usable) return code;
+    const bool to_array = base->out_format == IO_NPY;
+    const bool keep = array && to_array && files->count == 1 && !files->set->unique && !argsort;
+    if (keep) make_header(files, &npy, true, dtype);
+    for (int i = 0; array && i < files->count; i++) skip(files, i, files->header_bytes[i]);
+    if (to_array && !keep) make_header(files, array ? &npy : NULL, false, dtype);
+    files_numbers_init(&files->numbers, dtype, &files->job->options, argsort, npy.big_endian,
+                       device_of(files));
+    /* Raw elements are little-endian. */
+    if (!to_array && !argsort) files->numbers.kind.finish = NULL;
     files->sort.kind = &files->numbers.kind;
     return EXIT_DONE;
 }
@@ -254,6 +269,11 @@ static int use_records(struct sort_files *files)
     if (bytes == 0 || bytes > (1 << 20))
         return cli_fail(EXIT_BAD, "--record is %s; a record has 1 to 2^20 bytes",
                         set->files.record);
+    const char *name = set->words.job.output;
+    const int said = name ? io_format_from_extension(name) : -1;
+    if (said >= 0 && said != IO_RAW)
+        return cli_fail(EXIT_BAD, "%s: the extension means %s, but the output is records", name,
+                        io_format_name((io_format)said));
     if (words->count > FILES_MOST_KEYS)
         return cli_fail(EXIT_BAD, "--key is given more than %d times with --record",
                         FILES_MOST_KEYS);

@@ -56,6 +56,24 @@ head -c 80 b.npy | tail -c 70
 echo
 dump d4 b.npy 128
 code echelon sort --verify a.npy s3.txt -o b.npy
+echo "byte order"
+npy '>u2' '(4,)' >b.npy
+printf '\2\0\0\1\1\0\0\1' >>b.npy
+for output in c.npy c.u16; do
+    code echelon sort --verify b.npy -o $output
+    echelon sort b.npy -o d.${output#*.}
+    cmp $output d.${output#*.} && echo "$output"
+done
+code echelon sort --verify -u b.npy -o c.npy
+dump x1 c.npy 128
+code echelon sort --verify --argsort b.npy -o c.u64
+dump d8 c.u64
+code echelon sort --verify b.npy -o c.u32
+code echelon sort --verify --argsort b.npy -o c.u32
+code echelon sort --verify a.npy b.npy -o c.npy
+cat b.npy | code echelon sort --verify - -o c.npy
+cmp c.npy d.npy && echo "a pipe"
+rm c.* d.*
 
 echo "plan"
 code echelon sort --device cpu -S 16Mi --dry-run a.u32 | grep -v -e bins -e pass -e block
@@ -69,6 +87,7 @@ code echelon sort --record 0 a.u32
 code echelon sort --record 8 -k 4:8 a.u32
 code echelon sort --record 8 -k 4 a.u32
 code echelon sort --record 7 a.u32
+code echelon sort --record 4 a.u32 -o b.npy
 code echelon sort --memory 101% a.u32
 code echelon sort --verify -T none -S 16Mi a.u32
 code echelon sort --verify a.u32 missing.u32 --string
