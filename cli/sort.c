@@ -75,8 +75,18 @@ static const struct option options[] = {
       "first line" },
     JOB_DEVICE_OPTIONS(set.words.job),
     { 0, "parallel", "N", &set.text.parallel, "the same as --threads" },
-    { 0, "memory", "BYTES", &set.words.job.memory,
-      "limit of device memory: 500M, 8Gi; default: no limit" },
+    { 'S', "memory", "BYTES", &set.words.job.memory,
+      "use at most this memory: 500M, 8Gi, 50%; also limits device\nmemory; default: 3/4 of what "
+      "is available" },
+    { 'T', "temporary-directory", "DIR", &set.files.directories,
+      "temporary files of sorts larger than memory are in DIR; may be\nrepeated; default: $TMPDIR, "
+      "or /tmp" },
+    { 0, "record", "BYTES", &set.files.record,
+      "INPUT has records of this size; --key is OFFSET:BYTES or\nOFFSET:TYPE" },
+    { 0, "verify", NULL, &set.files.verify,
+      "check the order and a checksum of the output before it\nreplaces a file" },
+    { 0, "consume", NULL, &set.files.consume, "remove the inputs when the output is complete" },
+    { 0, "dry-run", NULL, &set.files.dry_run, "print the plan of memory and passes" },
     { 0, "algorithm", "NAME", &set.words.algorithm,
       "use this algorithm; \"echelon explain sort\" lists them" },
     JOB_REPORT_OPTIONS(set.words.job),
@@ -231,8 +241,9 @@ static int run_lines(struct run *run, struct io_output *output)
 static int body(struct job *base, struct io_output *output)
 {
     struct run *run = (struct run *)base;
-    bool numbers = false;
-    int code = EXIT_DONE;
+    bool numbers = false, done;
+    int code = sort_files(&set, &run->job, &run->text, run->lines, output, &done);
+    if (code != EXIT_DONE || done) return code;
     if (!run->lines)
         code = sort_read_any(&set, &run->job, &run->text, &numbers);
     else if (!set.text.merge)
@@ -265,10 +276,12 @@ static int run_text(struct run *run)
 {
     struct job *base = &run->job.base;
     const char *line = line_option(), *number = number_option();
+    if (set.files.record) line = NULL; /* --key has another meaning */
     int code = check_combinations(line, number, &run->text);
+    if (code == EXIT_DONE) code = sort_files_budget(&set);
     if (code == EXIT_DONE) code = sort_parse(&run->job, &set.words);
     if (code == EXIT_DONE) code = sort_parse_rows(&set);
-    if (code == EXIT_DONE && !number) code = sort_make_order(&set, &run->text);
+    if (code == EXIT_DONE && !number && !set.files.record) code = sort_make_order(&set, &run->text);
     if (code != EXIT_DONE) return code;
     if (set.text.parallel) set.words.job.threads = set.text.parallel;
     run->lines = line || run->text.n_names > 1;
@@ -289,7 +302,7 @@ static int run(int count, char **operands)
     return code;
 }
 
-static const char *const repeated[] = { "key", NULL };
+static const char *const repeated[] = { "key", "temporary-directory", NULL };
 
 const struct command command_sort = {
     .name = "sort",

@@ -54,9 +54,18 @@ struct sort_lines_words {
     bool stable, zero, merge, string, csv, debug, check_quiet;
 };
 
+/* The options of the external sort. */
+struct sort_files_words {
+    const char *record;
+    struct cli_list directories;
+    bool dry_run, verify, consume;
+    uint64_t budget; /* of --memory; set by sort_files_budget() */
+};
+
 struct sort_set {
     struct sort_words words;
     struct sort_lines_words text;
+    struct sort_files_words files;
     const char *rows, *axis;
     uint64_t columns; /* value of --rows; 0: not given */
     bool unique, check;
@@ -71,7 +80,8 @@ struct sort_text {
     struct lines_order *order; /* of lines */
     char *text;                /* every record has its terminator */
     size_t bytes, room;
-    size_t head; /* bytes that stay first: a byte order mark, a header */
+    size_t head;             /* bytes that stay first: a byte order mark, a header */
+    struct io_source *first; /* the first input, if it is open already; from malloc() */
 };
 
 /* These functions return EXIT_DONE, or an exit code after a message. */
@@ -128,6 +138,17 @@ io_status sort_write_debug(struct io_output *output, const struct lines_order *o
                            const char *record, size_t bytes, struct io_error *error);
 /* Prints what may surprise about the keys, on standard error. */
 void sort_warn_keys(const struct lines_order *order);
+
+/* ---- Files of any size: sort_files.c ---- */
+
+/* Parses --memory, and replaces it by a number of bytes. */
+int sort_files_budget(struct sort_set *set);
+/* The first option that needs this sort; NULL: none. */
+const char *sort_files_option(const struct sort_set *set);
+/* Sorts the inputs if they are too large for the memory, or if an option needs it; then *done is
+ * set.  lines: an option requires lines. */
+int sort_files(const struct sort_set *set, struct sort_job *job, struct sort_text *text, bool lines,
+               struct io_output *output, bool *done);
 
 /* ---- Calls of the library: sort_stages.c ---- */
 

@@ -356,6 +356,7 @@ int sort_read_text(struct sort_job *job, struct sort_text *text)
 void sort_free_text(struct sort_text *text)
 {
     lines_order_free(text->order);
+    free(text->first);
     free(text->list);
     free(text->listed);
     free(text->text);
@@ -468,16 +469,19 @@ static int read_opened(const struct sort_set *set, struct sort_job *job, struct 
 int sort_read_any(const struct sort_set *set, struct sort_job *job, struct sort_text *text,
                   bool *numbers)
 {
-    struct io_source source;
+    struct io_source own, *source = text->first ? text->first : &own;
     struct io_error error;
+    io_status status = IO_OK;
     *numbers = false;
     stage_begin(&job->base, STAGE_READ);
-    io_status status = io_open(&source, text->names[0], &error);
+    if (!text->first) status = io_open(source, text->names[0], &error);
     if (status != IO_OK) return cli_fail_io(status, &error);
-    job->base.input = source.name;
-    source.progress = &job->base.progress.io;
-    const int code = read_opened(set, job, text, &source, numbers);
-    io_close(&source);
+    const char *format = set->words.job.format;
+    if (format && strcmp(format, "raw") == 0) io_set_raw(source);
+    job->base.input = source->name;
+    source->progress = &job->base.progress.io;
+    const int code = read_opened(set, job, text, source, numbers);
+    io_close(source);
     cli_progress_end(&job->base.progress);
     const struct io_column *c = &job->base.column;
     stage_end(&job->base, STAGE_READ,

@@ -1,8 +1,8 @@
 /*
  * io/output.c - writes a file completely or not at all.
  *
- *     io_create()   a new file: without a name, if the file system supports it; otherwise
- *                   dir/.name.XXXXXX, with the mode of the file it will replace
+ *     io_create()   a file without a name, if the file system supports it; otherwise
+ *                   dir/.name.XXXXXX; with the owner and mode of the file it will replace
  *     io_write()    through a buffer
  *     io_commit()   flush, fsync, link or rename to dir/name, fsync the directory
  *     io_discard()  unlink
@@ -126,14 +126,25 @@ static int open_unnamed(const char *path)
     return fd;
 }
 
+/* Gives the file the owner and the mode of the file it will replace, or those of a new file. */
+static io_status take_over(struct io_output *output, const char *name, const struct stat *old,
+                           struct io_error *error)
+{
+    /* The owner first: changing it may clear mode bits.  A missing permission is not an error. */
+    if (old && fchown(output->fd, old->st_uid, old->st_gid) != 0) errno = 0;
+    if (fchmod(output->fd, old ? old->st_mode & 07777 : new_file_mode()) != 0)
+        return io_fail(error, IO_FAIL, name, "cannot set the file mode: %s", strerror(errno));
+    return IO_OK;
+}
+
 static io_status create_in_same_folder(struct io_output *output, const char *name,
                                        const struct stat *old, struct io_error *error)
 {
     if (old && access(output->path, W_OK) != 0)
         return io_fail(error, IO_FAIL, name, "cannot write: %s", strerror(errno));
-    if (!old) output->fd = open_unnamed(output->path);
+    output->fd = open_unnamed(output->path);
     output->unnamed = output->fd >= 0;
-    if (output->unnamed) return IO_OK;
+    if (output->unnamed) return old ? take_over(output, name, old, error) : IO_OK;
     output->temporary = temporary_name(output->path);
     if (!output->temporary) return io_no_memory(error, name, strlen(output->path), "its name");
     output->fd = io_temporary_make(output->temporary);
@@ -144,11 +155,7 @@ static io_status create_in_same_folder(struct io_output *output, const char *nam
         return IO_FAIL;
     }
     fcntl(output->fd, F_SETFD, FD_CLOEXEC);
-    /* The owner first: changing it may clear mode bits.  A missing permission is not an error. */
-    if (old && fchown(output->fd, old->st_uid, old->st_gid) != 0) errno = 0;
-    if (fchmod(output->fd, old ? old->st_mode & 07777 : new_file_mode()) != 0)
-        return io_fail(error, IO_FAIL, name, "cannot set the file mode: %s", strerror(errno));
-    return IO_OK;
+    return take_over(output, name, old, error);
 }
 
 /* Opens a device or a pipe, or duplicates the open file fd. */
@@ -305,8 +312,12 @@ static io_status name_unnamed(struct io_output *output, struct io_error *error)
         int fd = io_temporary_make(output->temporary);
         if (fd >= 0) {
             close(fd);
-            unlink(output->temporary);
-            if (link_unnamed(output, output->temporary) == 0) return IO_OK;
+            /* The name was reserved by this program, so what is there is not of another one. */
+            for (int tries = 0; tries < 4; tries++) {
+                unlink(output->temporary);
+                if (link_unnamed(output, output->temporary) == 0) return IO_OK;
+                if (errno != EEXIST) break;
+            }
         } else {
             free(output->temporary);
             output->temporary = NULL;

@@ -12,11 +12,14 @@ for signal in INT TERM HUP QUIT ABRT ALRM USR1 XCPU SEGV RTMIN; do
     job=$!
     exec 3>pipe
     echo 1 >&3
+    # It has no name before it is complete, if the file system supports it.
     for _ in $(seq 100); do
+        find "/proc/$job/fd" -lname '*(deleted)' | grep -q . && break
         [ -n "$(find . -name '.out.txt.*')" ] && break
         sleep 0.05
     done
-    [ -n "$(find . -name '.out.txt.*')" ] && echo "a temporary file exists"
+    find "/proc/$job/fd" -lname '*(deleted)' | grep -q . || [ -n "$(find . -name '.out.txt.*')" ] &&
+        echo "a temporary file exists"
     kill -s $signal $job
     wait $job 2>/dev/null
     echo "SIG$signal: exit $?"

@@ -3,12 +3,14 @@ export ECHELON_DEVICE=cpu # whose words these are
 needs_plain_build
 echelon gen -N 30M --type u64 -o a.u64
 ulimit -v 200000
-code echelon sort --threads 1 a.u64 -o out.u64
-head -c 240000000 /dev/zero | code echelon sort --threads 1 --type u8 --format raw -o out.u64
-npy '<u8' '(60000000,)' >a.npy
+head -c 240000000 /dev/zero | tr '\0' '\n' | code echelon sort --threads 1 -o out.txt
+npy '<u8' '(30000000, 2)' >a.npy
 truncate -s 480000128 a.npy
 code echelon sort --threads 1 a.npy -o out.npy
-code echelon sort -c a.npy
+code echelon sort -c a.u64
+echo "an array of one dimension needs less memory than it has"
+code echelon sort --threads 1 a.u64 -o out.u64
+rm out.u64
 code echelon shuf --threads 1 --permutation 100M -o out.u64
 code echelon select --threads 1 '>0' a.u64 -o out.u64
 code echelon unique --threads 1 a.u64 -o out.u64

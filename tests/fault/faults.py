@@ -2,7 +2,8 @@
 """faults.py - lets each call of the C library fail that the command or the library makes, one per run.
 
     faults.py --inject build/tests/fault/inject.so [--command build/cli/echelon]
-        [--operations build/tests/fault/fault_operations [--simt LIBRARY]] [--every N] [--only TEXT]
+        [--operations build/tests/fault/fault_operations [--simt LIBRARY]]
+        [--files build/tests/fault/sort_file] [--every N] [--only TEXT]
 
 A run of the command in which a call fails must end with the results of a run without failures, or with exit status
 2, 3 or 4 and a message on standard error.  It must not end by a signal or take longer than a minute.
@@ -10,6 +11,7 @@ An output that existed before keeps its contents, or receives the complete resul
 remains.  Calls that are interrupted, or that transfer one byte, must not change the result.
 
 operations.c states what a run of the library must do.  With --simt, it also runs on the emulator.
+sort_file.c sorts a file that is larger than its memory budget.
 
 --every N tests one position in N; the default is all.  inject.c describes the kinds of failures.
 
@@ -36,7 +38,7 @@ CASES = [
     ("sort a.npy -o out.npy", ["out.npy"]),
     ("sort a.txt", []),
     ("sort a.u32 -o a.u32", ["a.u32"]),
-    ("sort -k value table.csv -o out.csv", ["out.csv"]),
+    ("sort --column value table.csv -o out.csv", ["out.csv"]),
     ("sort --argsort a.npy -o out.npy --json", ["out.npy"]),
     ("sort a.txt.gz -o out.txt.gz", ["out.txt.gz"]),
     ("stats -k value quoted.csv.zst", []),
@@ -68,6 +70,18 @@ CASES = [
 ]
 
 
+# The words after "sort_file", with the transfers of the external sort.
+FILE_CASES = [
+    ("numbers big.u32 out.u32", "none"),
+    ("numbers big.u32 big.u32", "threads"),
+    ("argsort big.u32 out.u32", "none"),
+    ("records big.u32 out.u32", "io_uring"),
+    ("stream big.u32 out.u32", "none"),
+    ("stream big.u32 out.u32", "threads"),
+    ("lines long.txt out.txt", "none"),
+]
+
+
 def npy(path, descr, shape, data):
     header = "{'descr': '%s', 'fortran_order': False, 'shape': %s, }" % (descr, shape)
     header += " " * (-(len(header) + 11) % 64) + "\n"
@@ -88,6 +102,8 @@ def make_inputs(folder):
     for name, n in ("a.u32", 500), ("big.u32", 300000):
         with open(folder + "/" + name, "wb") as file:
             file.write(struct.pack("<%dI" % n, *(rng.randrange(2**32) for _ in range(n))))
+    with open(folder + "/long.txt", "w") as file:
+        file.writelines("%d line\n" % rng.randrange(2**40) for _ in range(200000))
     with open(folder + "/sorted.raw", "wb") as file:
         file.write(b"".join(struct.pack(">QH", i // 3, 0) for i in range(300000)))
     with open(folder + "/a.sum", "wb") as file: # of two records
@@ -145,6 +161,7 @@ MOST_LOADER = 2
 class Runner:
     def __init__(self, options, inputs):
         self.options, self.inputs = options, inputs
+        self.transfers = ""
         self.passed = self.failed = self.skipped = 0
         self.runs = 0
 
@@ -161,6 +178,7 @@ class Runner:
                     with open(folder + "/" + name, "wb") as file:
                         file.write(OLD)
             environment = dict(os.environ, LD_PRELOAD=self.options.inject, ECHELON_DEVICE="cpu",
+                               TRANSFERS=self.transfers,
                                ECHELON_BLAS="none", ECHELON_LAPACK="none", OMP_NUM_THREADS="3",
                                FAULT="%s:%d" % (kind, position), FAULT_COUNT=counter)
             try:
@@ -291,12 +309,13 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--command")
     parser.add_argument("--operations")
+    parser.add_argument("--files")
     parser.add_argument("--simt")
     parser.add_argument("--inject", required=True)
     parser.add_argument("--every", type=int, default=1)
     parser.add_argument("--only", default="")
     options = parser.parse_args()
-    for name in "command", "operations", "simt", "inject":
+    for name in "command", "operations", "simt", "files", "inject":
         if getattr(options, name):
             setattr(options, name, os.path.abspath(getattr(options, name)))
     folder = tempfile.mkdtemp()
@@ -308,6 +327,11 @@ def main():
     for text, outputs in CASES if options.command else []:
         if options.only in text:
             runner.case(text, outputs)
+    runner.options.command = options.files
+    for text, transfers in FILE_CASES if options.files else []:
+        runner.transfers = transfers
+        if options.only in text:
+            runner.case(text, text.split()[2:])
     if options.operations:
         names = subprocess.check_output([options.operations, "--list"], text=True).split()
         for device in ["cpu"] + (["simt"] if options.simt else []):

@@ -9,10 +9,10 @@
  *     thread   pthread_create: EAGAIN
  *     open     open, fopen, mkstemp: EMFILE
  *     read     read, pread, fread: EIO
- *     write    write: ENOSPC
- *     file     close, fsync, fstat, lseek, rename, linkat, fchmod, fchown, readlink: EIO
- *     eintr    read, pread, write, open: EINTR
- *     short    read, pread, write: one byte is transferred
+ *     write    write, pwrite, fallocate: ENOSPC
+ *     file     close, fsync, fstat, lseek, rename, linkat, fchmod, fchown, ftruncate, readlink: EIO
+ *     eintr    read, pread, write, pwrite, fallocate, open: EINTR
+ *     short    read, pread, write, pwrite: one byte is transferred
  *     exist    linkat: another program has created the file
  *     signal   the process sends itself the signal FAULT_SIGNAL before or after a call of open,
  *              mkstemp, write, close, fsync, fchmod, fchown, rename, linkat or unlink
@@ -220,10 +220,19 @@ EXPORT ssize_t __read_chk(int fd, void *to, size_t bytes, size_t size)
     return read(fd, to, bytes);
 }
 
+/* A direct transfer has whole pages. */
+static size_t less(int fd, size_t bytes)
+{
+    const size_t page = 4096;
+    const bool direct = (fcntl(fd, F_GETFL) & O_DIRECT) != 0;
+    if (!direct) return 1;
+    return bytes > page ? page : bytes;
+}
+
 EXPORT ssize_t pread(int fd, void *to, size_t bytes, off_t offset)
 {
     if (with(READ, EIO) || with(EINTR_ONCE, EINTR)) return -1;
-    if (bytes > 1 && fails(SHORT)) bytes = 1;
+    if (bytes > 1 && fails(SHORT)) bytes = less(fd, bytes);
     return syscall(SYS_pread64, fd, to, bytes, offset);
 }
 
@@ -242,6 +251,34 @@ EXPORT ssize_t write(int fd, const void *from, size_t bytes)
     if (bytes > 1 && fails(SHORT)) bytes = 1;
     moment();
     return after(syscall(SYS_write, fd, from, bytes));
+}
+
+extern ssize_t __pread_chk(int fd, void *to, size_t bytes, off_t offset, size_t size);
+EXPORT ssize_t __pread_chk(int fd, void *to, size_t bytes, off_t offset, size_t size)
+{
+    if (bytes > size) abort();
+    return pread(fd, to, bytes, offset);
+}
+
+EXPORT ssize_t pwrite(int fd, const void *from, size_t bytes, off_t offset)
+{
+    if (with(WRITE, ENOSPC) || with(EINTR_ONCE, EINTR)) return -1;
+    if (bytes > 1 && fails(SHORT)) bytes = less(fd, bytes);
+    moment();
+    return after(syscall(SYS_pwrite64, fd, from, bytes, offset));
+}
+
+EXPORT int fallocate(int fd, int mode, off_t offset, off_t bytes)
+{
+    if (with(WRITE, ENOSPC) || with(EINTR_ONCE, EINTR)) return -1;
+    moment();
+    return (int)after(syscall(SYS_fallocate, fd, mode, offset, bytes));
+}
+
+EXPORT int ftruncate(int fd, off_t bytes)
+{
+    moment();
+    return with(FILES, EIO) ? -1 : (int)after(syscall(SYS_ftruncate, fd, bytes));
 }
 
 EXPORT int close(int fd)

@@ -46,7 +46,7 @@ CASES = [
     ("sort big.u32 -o big.u32", ["big.u32"]),
     ("sort big.txt -o out.txt", ["out.txt"]),
     ("sort big.txt -o big.txt", ["big.txt"]),
-    ("sort -k value big.csv -o new.csv", ["new.csv"]),
+    ("sort --column value big.csv -o new.csv", ["new.csv"]),
     ("sort --argsort big.npy -o out.npy --threads 2", ["out.npy"]),
     ("unique --count big.txt -o out.txt", ["out.txt"]),
     ("unique big.u32 -o new.u32", ["new.u32"]),

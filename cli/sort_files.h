@@ -1,0 +1,51 @@
+/*
+ * sort_files.h - shared by the files of "echelon sort" that use the external sort: sort_files.c
+ * runs it, sort_kinds.c finds out what the records are.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef ECHELON_CLI_SORT_FILES_H
+#define ECHELON_CLI_SORT_FILES_H
+
+#include "files/files.h"
+#include "sort.h"
+
+enum { MOST_ARRAYS = 64 };
+
+/* An external sort, from the options to the end. */
+struct sort_files {
+    const struct sort_set *set;
+    struct sort_job *job;
+    struct sort_text *text;
+    bool lines;   /* an option requires lines */
+    bool is_file; /* the output is a regular file */
+    int count;    /* of inputs */
+    struct io_source *sources;
+    struct files_input *inputs;
+    struct files_numbers numbers;
+    struct files_records records;
+    struct files_lines text_lines;
+    struct lines_order *numeric; /* of text whose lines are numbers; owned */
+    struct files_sort sort;
+    char head[IO_LOOK + IO_NPY_HEADER]; /* of the output: a .npy header, the head of a text */
+    size_t head_bytes;
+    char expects[MOST_ARRAYS][128]; /* what the headers of .npy inputs specify */
+    size_t header_bytes[MOST_ARRAYS];
+    char descr[16];   /* of a .npy output */
+    const char *what; /* a note for the report */
+    struct io_progress progress;
+    const char *stage; /* that the progress shows */
+    double stage_began;
+    uint64_t stage_bytes, done_bytes; /* when it began; now */
+    char shown[64];
+    const char *default_directory[1];
+};
+
+/* Opens the inputs, and determines the kind of their records.  *usable: whether the external sort
+ * can do what the options require. */
+int sort_files_open(struct sort_files *files, bool *usable);
+/* Leaves a single stream, of which some bytes were read, to the sort in memory. */
+void sort_files_hand_over(struct sort_files *files);
+void sort_files_close(struct sort_files *files);
+
+#endif

@@ -1,0 +1,509 @@
+/*
+ * sort_kinds.c - finds out what the records of an external sort are: numbers, records of a fixed
+ * size, or lines of text.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#define _XOPEN_SOURCE 700
+#include "sort_files.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { MOST_WORD = 96, SCANNED = 1 << 20 };
+
+static const char *device_of(const struct sort_files *files)
+{
+    return ech_device_name(files->job->base.ctx);
+}
+
+/* ---- Inputs ---- */
+
+/* Whether the look-ahead is what the file has at an offset; it is not if the source converts it. */
+static bool is_as_stored(const struct io_source *source, uint64_t offset)
+{
+    unsigned char bytes[IO_LOOK];
+    size_t n = 0;
+    while (n < source->ahead_bytes) {
+        const ssize_t got =
+            pread(source->fd, bytes + n, source->ahead_bytes - n, (off_t)(offset + n));
+        if (got < 0 && errno == EINTR) continue;
+        if (got <= 0) return false;
+        n += (size_t)got;
+    }
+    return memcmp(bytes, source->ahead, n) == 0;
+}
+
+/* A regular file is read at any place; anything else is a stream. */
+static int open_input(struct sort_files *files, int i)
+{
+    struct io_source *source = &files->sources[i];
+    struct io_error error;
+    struct stat about;
+    const char *format = files->set->words.job.format;
+    io_status status = io_open(source, files->text->names[i], &error);
+    const bool raw = files->set->files.record || (format && strcmp(format, "raw") == 0);
+    if (status == IO_OK && raw) io_set_raw(source);
+    if (status == IO_OK) status = io_look(source, &error);
+    if (status != IO_OK) return cli_fail_io(status, &error);
+    files->inputs[i] = (struct files_input){ .name = source->name, .fd = -1, .stream = source };
+    if (fstat(source->fd, &about) != 0 || !S_ISREG(about.st_mode)) return EXIT_DONE;
+    const uint64_t offset = (uint64_t)about.st_size - source->size;
+    if (!is_as_stored(source, offset)) return EXIT_DONE;
+    files->inputs[i].fd = source->fd;
+    files->inputs[i].offset = offset;
+    files->inputs[i].bytes = source->size;
+    return EXIT_DONE;
+}
+
+/* Leaves out the first bytes of an input. */
+static void skip(struct sort_files *files, int i, size_t bytes)
+{
+    struct files_input *input = &files->inputs[i];
+    if (input->fd < 0) {
+        files->sources[i].ahead += bytes;
+        files->sources[i].ahead_bytes -= bytes;
+    } else {
+        input->offset += bytes;
+        input->bytes -= bytes;
+    }
+}
+
+static bool is_array(const struct io_source *source)
+{
+    return source->ahead_bytes >= 6 && memcmp(source->ahead, "\x93NUMPY", 6) == 0;
+}
+
+/* ---- Numbers ---- */
+
+/* Reads the header of a .npy file.  *usable is false if it is a matrix whose rows are sorted. */
+static int read_header(struct sort_files *files, int i, const struct io_hints *hints,
+                       struct io_npy *npy, bool *usable)
+{
+    const struct io_source *source = &files->sources[i];
+    struct io_error error;
+    size_t bytes;
+    io_status status =
+        io_npy_header_bytes(source->ahead, source->ahead_bytes, source->name, &bytes, &error);
+    *usable = status != IO_OK || bytes <= source->ahead_bytes; /* a long header: in memory */
+    if (status == IO_OK && *usable)
+        status = io_npy_parse(source->ahead, bytes, source->name, hints, npy, &error);
+    if (status != IO_OK) return cli_fail_io(status, &error);
+    if (!*usable) return EXIT_DONE;
+    *usable = npy->dimensions == 1 && !npy->records;
+    struct files_input *input = &files->inputs[i];
+    char *expects = files->expects[i];
+    input->expected = npy->n * ech_dtype_bytes(npy->dtype);
+    input->expects = expects;
+    snprintf(expects, sizeof files->expects[i],
+             "the .npy header specifies %llu elements of '%s', %llu bytes",
+             (unsigned long long)npy->n, npy->descr, (unsigned long long)input->expected);
+    if (*usable && input->fd >= 0 && input->bytes - bytes != input->expected)
+        return cli_fail(EXIT_BAD, "%s: %s, but %s follow", source->name, expects,
+                        input->bytes - bytes < input->expected ? "fewer" : "more");
+    npy->header_bytes = bytes;
+    return EXIT_DONE;
+}
+
+/* The header of a .npy output. */
+static void make_header(struct sort_files *files, const struct io_npy *npy, bool keep,
+                        ech_dtype dtype)
+{
+    const char *descr = npy ? npy->descr : io_npy_descr(dtype);
+    if (files->job->argsort) descr = io_npy_descr(ECH_U64);
+    snprintf(files->descr, sizeof files->descr, "%s", descr ? descr : "<u2");
+    if (keep) {
+        memcpy(files->head, files->sources[0].ahead, npy->header_bytes);
+        files->head_bytes = npy->header_bytes;
+        return;
+    }
+    uint64_t n = 0;
+    for (int i = 0; i < files->count; i++) n += files->inputs[i].bytes / ech_dtype_bytes(dtype);
+    files->head_bytes = io_npy_header(files->descr, n, (unsigned char *)files->head);
+}
+
+/* Reads the headers of .npy inputs, which must have one type, and leaves them out. */
+static int read_headers(struct sort_files *files, const struct io_hints *hints, struct io_npy *npy,
+                        bool *usable)
+{
+    struct io_npy other;
+    for (int i = 0; i < files->count; i++) {
+        const char *name = files->inputs[i].name, *first = files->inputs[0].name;
+        if (!is_array(&files->sources[i]))
+            return cli_fail(EXIT_BAD, "%s: is not a .npy array, but %s is", name, first);
+        const int code = read_header(files, i, hints, &other, usable);
+        if (code != EXIT_DONE || !*usable) return code;
+        if (i == 0) *npy = other;
+        if (other.dtype != npy->dtype || other.big_endian != npy->big_endian)
+            return cli_fail(EXIT_BAD, "%s: has elements of '%s', but %s of '%s'", name, other.descr,
+                            first, npy->descr);
+        files->header_bytes[i] = other.header_bytes;
+    }
+    return EXIT_DONE;
+}
+
+/* The format of the output is that of its extension, otherwise that of the input.  *usable is false
+ * for text, and for a header that would have to be completed in a pipe. */
+static int plan_numbers(struct sort_files *files, io_format format, ech_dtype dtype, bool *usable)
+{
+    const char *name = files->set->words.job.output;
+    const int said = name ? io_format_from_extension(name) : -1;
+    const int type = said == IO_RAW ? io_dtype_from_extension(name) : -1;
+    bool patched = files->set->unique;
+    for (int i = 0; i < files->count; i++) patched |= files->inputs[i].fd < 0;
+    files->job->base.out_format = said < 0 ? format : (io_format)said;
+    *usable = files->job->base.out_format == IO_RAW ||
+              (files->job->base.out_format == IO_NPY && (files->is_file || !patched));
+    if (type < 0 || type == (int)dtype) return EXIT_DONE;
+    return cli_fail(EXIT_BAD, "%s: the extension means %s, but the output is %s", name,
+                    ech_dtype_name((ech_dtype)type), ech_dtype_name(dtype));
+}
+
+/* One array, or several of the same type. */
+static int use_numbers(struct sort_files *files, io_format format, int type,
+                       const struct io_hints *hints, bool *usable)
+{
+    struct io_npy npy = { 0 };
+    struct job *base = &files->job->base;
+    const bool argsort = files->job->argsort, array = format == IO_NPY;
+    if (files->count > MOST_ARRAYS)
+        return cli_fail(EXIT_BAD, "more than %d arrays are given", MOST_ARRAYS);
+    int code = array ? read_headers(files, hints, &npy, usable) : EXIT_DONE;
+    if (code != EXIT_DONE || !*usable) return code;
+    const ech_dtype dtype = array ? npy.dtype : (ech_dtype)type;
+    base->column.format = format;
+    base->column.dtype = dtype;
+    code = cli_parse_bits(files->set->words.bits, dtype, &files->job->options);
+    if (code == EXIT_DONE) code = plan_numbers(files, format, argsort ? ECH_U64 : dtype, usable);
+    if (code != EXIT_DONE || !*usable) return code;
+    const bool to_array = base->out_format == IO_NPY;
+    const bool keep = array && to_array && files->count == 1 && !files->set->unique && !argsort;
+    if (keep) make_header(files, &npy, true, dtype);
+    for (int i = 0; array && i < files->count; i++) skip(files, i, files->header_bytes[i]);
+    if (to_array && !keep) make_header(files, array ? &npy : NULL, false, dtype);
+    files_numbers_init(&files->numbers, dtype, &files->job->options, argsort, npy.big_endian,
+                       device_of(files));
+    /* Raw elements are little-endian. */
+    if (!to_array && !argsort) files->numbers.kind.finish = NULL;
+    files->sort.kind = &files->numbers.kind;
+    return EXIT_DONE;
+}
+
+/* ---- Records ---- */
+
+static bool parse_type(const char *word, ech_record_key *key)
+{
+    static const struct {
+        const char *name;
+        ech_key_kind kind;
+    } kinds[] = { { "bytes", ECH_KEY_BYTES },
+                  { "unsigned", ECH_KEY_UNSIGNED },
+                  { "signed", ECH_KEY_SIGNED },
+                  { "", ECH_KEY_BYTES } };
+    const int type = ech_dtype_from_name(word);
+    if (type >= 0) {
+        key->dtype = (ech_dtype)type;
+        return true;
+    }
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        const size_t length = strlen(kinds[i].name), digits = strlen(word);
+        if (strncmp(word, kinds[i].name, length) != 0 || digits == length || digits > length + 3 ||
+            strspn(word + length, "0123456789") != digits - length)
+            continue;
+        key->kind = kinds[i].kind;
+        key->width_bytes = (size_t)strtoul(word + length, NULL, 10);
+        return key->width_bytes > 0;
+    }
+    return false;
+}
+
+/* OFFSET:BYTES or OFFSET:TYPE, each with an optional :desc. */
+static int parse_record_key(const struct sort_files *files, const char *text, uint64_t record_bytes,
+                            ech_record_key *key)
+{
+    char word[MOST_WORD];
+    uint64_t offset;
+    *key = (ech_record_key){ .size = sizeof *key, .order = files->job->options.order };
+    if (strlen(text) >= sizeof word)
+        return cli_fail(EXIT_BAD, "--key: \"%.20s...\" is too long", text);
+    memcpy(word, text, strlen(text) + 1);
+    char *colon = strrchr(word, ':');
+    if (colon && (strcmp(colon, ":desc") == 0 || strcmp(colon, ":asc") == 0)) {
+        key->descending = colon[1] == 'd';
+        *colon = 0;
+        colon = strrchr(word, ':');
+    }
+    key->descending ^= files->set->words.reverse;
+    if (colon) *colon = 0;
+    if (!colon || !parse_type(colon + 1, key))
+        return cli_fail(EXIT_BAD,
+                        "--key is \"%s\"; with --record give OFFSET:BYTES, such as 0:10, or "
+                        "OFFSET:TYPE, such as 8:f64:desc, with one of " CLI_TYPES
+                        ", bytesN, unsignedN or signedN",
+                        text);
+    const int code = cli_parse_count("key", word, &offset);
+    if (code != EXIT_DONE) return code;
+    const size_t width =
+        key->kind == ECH_KEY_DTYPE ? ech_dtype_bytes(key->dtype) : key->width_bytes;
+    if (offset > record_bytes || width > record_bytes - offset)
+        return cli_fail(EXIT_BAD, "--key: \"%s\" ends after the record, which has %llu bytes", text,
+                        (unsigned long long)record_bytes);
+    key->offset_bytes = (size_t)offset;
+    return EXIT_DONE;
+}
+
+static int use_records(struct sort_files *files)
+{
+    const struct sort_set *set = files->set;
+    const struct cli_list *words = &set->text.keys;
+    const ech_columns_options options = { .size = sizeof options };
+    ech_record_key keys[FILES_MOST_KEYS];
+    uint64_t bytes;
+    struct job *base = &files->job->base;
+    int code = cli_parse_count("record", set->files.record, &bytes);
+    if (code != EXIT_DONE) return code;
+    if (bytes == 0 || bytes > (1 << 20))
+        return cli_fail(EXIT_BAD, "--record is %s; a record has 1 to 2^20 bytes",
+                        set->files.record);
+    const char *name = set->words.job.output;
+    const int said = name ? io_format_from_extension(name) : -1;
+    if (said >= 0 && said != IO_RAW)
+        return cli_fail(EXIT_BAD, "%s: the extension means %s, but the output is records", name,
+                        io_format_name((io_format)said));
+    if (words->count > FILES_MOST_KEYS)
+        return cli_fail(EXIT_BAD, "--key is given more than %d times with --record",
+                        FILES_MOST_KEYS);
+    size_t n = 0;
+    for (; (int)n < words->count; n++) {
+        code = parse_record_key(files, words->words[n], bytes, &keys[n]);
+        if (code != EXIT_DONE) return code;
+    }
+    if (n == 0 && bytes > 512)
+        return cli_fail(EXIT_BAD, "give --key OFFSET:BYTES: all keys have at most 512 bytes");
+    if (n == 0)
+        keys[n++] = (ech_record_key){ .size = sizeof *keys,
+                                      .kind = ECH_KEY_BYTES,
+                                      .width_bytes = (size_t)bytes,
+                                      .descending = set->words.reverse };
+    base->column.format = base->out_format = IO_RAW;
+    base->record_bytes = bytes;
+    files_records_init(&files->records, (size_t)bytes, keys, n, &options, device_of(files));
+    files->sort.kind = &files->records.kind;
+    return EXIT_DONE;
+}
+
+/* ---- Lines ---- */
+
+/* The head of an input that is not sorted: a byte order mark, a header. */
+static int take_head(struct sort_files *files, int i)
+{
+    const struct io_source *source = &files->sources[i];
+    const char *at = (const char *)source->ahead;
+    bool whole = true;
+    size_t head = 0, mark;
+    if (source->ahead_bytes) head = lines_head(files->text->order, at, source->ahead_bytes, &whole);
+    if (!whole && (source->ahead_bytes == IO_LOOK))
+        return cli_fail(EXIT_BAD, "%s: the header is longer than %d bytes", source->name, IO_LOOK);
+    if (head > source->ahead_bytes) head = source->ahead_bytes;
+    if (i == 0) {
+        memcpy(files->head, at, head);
+        files->head_bytes = head;
+        /* A file that is only a header may lack the newline. */
+        const char end = lines_terminator(files->text->order);
+        const bool only_mark = head == 3 && memcmp(at, "\xEF\xBB\xBF", 3) == 0;
+        if (head && !only_mark && files->head[head - 1] != end)
+            files->head[files->head_bytes++] = end;
+        skip(files, i, head);
+        return sort_bind(files->text, at, head);
+    }
+    mark = head >= 3 && memcmp(at, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
+    const size_t own =
+        files->head_bytes >= 3 && memcmp(files->head, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
+    if (source->ahead_bytes && (head - mark != files->head_bytes - own ||
+                                memcmp(at + mark, files->head + own, head - mark) != 0))
+        return cli_fail(EXIT_BAD, "%s: its header differs from that of %s", source->name,
+                        files->inputs[0].name);
+    skip(files, i, head);
+    return EXIT_DONE;
+}
+
+static int use_lines(struct sort_files *files, const struct lines_order *order)
+{
+    struct job *base = &files->job->base;
+    int code = job_plan_text(&files->set->words.job);
+    for (int i = 0; i < files->count && code == EXIT_DONE; i++) code = take_head(files, i);
+    if (code != EXIT_DONE) return code;
+    base->column.format = base->out_format = IO_TEXT;
+    base->column.text = malloc(1); /* the report counts lines */
+    if (!base->column.text) return job_no_memory(base, 1, "its text");
+    files_lines_init(&files->text_lines, order, files->set->text.csv, base->threads);
+    files->sort.kind = &files->text_lines.kind;
+    return EXIT_DONE;
+}
+
+/* ---- Text that may be numbers ---- */
+
+enum text_kind { TEXT_OTHER, TEXT_DECIMAL, TEXT_FLOAT };
+
+static enum text_kind line_kind(const char *at, const char *end)
+{
+    bool negative;
+    uint64_t magnitude;
+    double value;
+    const io_number found = io_parse_integer(at, end, &negative, &magnitude);
+    while (at < end && (*at == ' ' || *at == '\t')) at++;
+    if (at < end && *at == '+') return TEXT_FLOAT;
+    if (found == IO_NUMBER_OK || found == IO_NUMBER_RANGE) return TEXT_DECIMAL;
+    if (io_parse_float(at, end, &value) != IO_NUMBER_OK) return TEXT_OTHER;
+    for (; at < end; at++)
+        if (!strchr("0123456789.- \t\r", *at)) return TEXT_FLOAT;
+    return TEXT_DECIMAL;
+}
+
+/* Reads the lines until one is not a number.  The text of a stream is judged by its begin. */
+static int judge(struct sort_files *files, enum text_kind *kind)
+{
+    const struct files_input *input = &files->inputs[0];
+    char *block = malloc(SCANNED + 1);
+    size_t have = 0;
+    if (!block) return job_no_memory(&files->job->base, SCANNED, "a block");
+    *kind = TEXT_DECIMAL;
+    for (uint64_t at = 0; at < input->bytes && *kind != TEXT_OTHER;) {
+        const uint64_t left = input->bytes - at;
+        const size_t want = left < SCANNED - have ? (size_t)left : SCANNED - have;
+        const ssize_t n = pread(input->fd, block + have, want, (off_t)(input->offset + at));
+        if (n < 0 && errno == EINTR) continue;
+        if (n <= 0) {
+            free(block);
+            return cli_fail(EXIT_BAD, "%s: cannot read: %s", input->name,
+                            n < 0 ? strerror(errno) : "it ended early");
+        }
+        at += (uint64_t)n;
+        have += (size_t)n;
+        if (at == input->bytes && block[have - 1] != '\n') block[have++] = '\n';
+        char *line = block, *end;
+        while ((end = memchr(line, '\n', (size_t)(block + have - line))) != NULL) {
+            const enum text_kind found = line_kind(line, end);
+            if (found == TEXT_OTHER || found > *kind) *kind = found;
+            line = end + 1;
+            if (found == TEXT_OTHER) break;
+        }
+        have -= (size_t)(line - block);
+        memmove(block, line, have);
+        if (have == SCANNED) *kind = TEXT_OTHER; /* no number is that long */
+    }
+    free(block);
+    return EXIT_DONE;
+}
+
+static int use_any_text(struct sort_files *files)
+{
+    enum text_kind kind = TEXT_OTHER;
+    char error[LINES_ERROR];
+    const bool reverse = files->set->words.reverse;
+    const int code = judge(files, &kind);
+    if (code != EXIT_DONE) return code;
+    if (kind == TEXT_OTHER) {
+        files->what = "a line is not a number: sorted by the bytes of lines";
+        return use_lines(files, files->text->order);
+    }
+    files->what = "every line is a number: sorted as numbers";
+    const char *letters = kind == TEXT_DECIMAL ? reverse ? "nr" : "n" : reverse ? "gr" : "g";
+    const struct lines_words words = { .letters = letters,
+                                       .delimiter = LINES_BLANKS,
+                                       .stable = true,
+                                       .unique = files->set->unique,
+                                       .header = files->set->words.job.header };
+    files->numeric = lines_order_new(&words, error);
+    if (!files->numeric) return cli_fail(EXIT_BAD, "%s", error);
+    return use_lines(files, files->numeric);
+}
+
+/* ---- The choice ---- */
+
+/* Several inputs by themselves do not mean lines. */
+static bool has_line_option(const struct sort_set *set)
+{
+    static const struct sort_lines_words none;
+    return memcmp(&set->text, &none, sizeof none) != 0;
+}
+
+static int choose(struct sort_files *files, bool *usable)
+{
+    const struct sort_set *set = files->set;
+    struct io_hints hints;
+    struct io_error error;
+    io_format format = IO_TEXT;
+    int dtype = -1, code = EXIT_DONE;
+    *usable = true;
+    if (set->files.record) return use_records(files);
+    const bool array = is_array(&files->sources[0]);
+    if (files->lines && !array) return use_lines(files, files->text->order);
+    if (files->lines && has_line_option(set))
+        return cli_fail(EXIT_BAD,
+                        "%s: is a .npy array, but several inputs and options of lines need text",
+                        files->inputs[0].name);
+    code = job_hints(&set->words.job, &hints);
+    if (code != EXIT_DONE) return code;
+    hints.dimensions = files->job->base.dimensions;
+    const bool undecided =
+        hints.format < 0 && hints.dtype < 0 && io_format_from_extension(files->inputs[0].name) < 0;
+    *usable = !set->rows && !set->axis && !set->words.job.column && !set->words.algorithm;
+    if (!*usable) return EXIT_DONE;
+    if (array || !undecided) {
+        const io_status status = io_detect(&files->sources[0], &hints, &format, &dtype, &error);
+        if (status != IO_OK) return cli_fail_io(status, &error);
+    }
+    if (format != IO_TEXT) return use_numbers(files, format, dtype, &hints, usable);
+    /* Only a whole text shows whether all of its lines are numbers. */
+    *usable = files->inputs[0].fd >= 0 && files->text->order != NULL;
+    return *usable ? use_any_text(files) : EXIT_DONE;
+}
+
+/* All inputs are open at the same time. */
+static void permit_files(void)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+    limit.rlim_cur = limit.rlim_max;
+    setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+int sort_files_open(struct sort_files *files, bool *usable)
+{
+    enum { MANY = 500 };
+    *usable = true;
+    if (files->text->n_names > MANY) permit_files();
+    files->count = files->text->n_names;
+    files->sources = calloc((size_t)files->count, sizeof *files->sources);
+    files->inputs = calloc((size_t)files->count, sizeof *files->inputs);
+    if (!files->sources || !files->inputs)
+        return job_no_memory(&files->job->base, (uint64_t)files->count * sizeof *files->sources,
+                             "the inputs");
+    for (int i = 0; i < files->count; i++) files->sources[i].fd = -1;
+    for (int i = 0; i < files->count; i++) {
+        const int code = open_input(files, i);
+        if (code != EXIT_DONE) return code;
+    }
+    files->job->base.input = files->inputs[0].name;
+    return choose(files, usable);
+}
+
+void sort_files_hand_over(struct sort_files *files)
+{
+    if (files->count != 1 || files->inputs[0].fd >= 0) return;
+    files->text->first = &files->sources[0];
+    files->sources = NULL; /* now owned by the text */
+}
+
+void sort_files_close(struct sort_files *files)
+{
+    for (int i = 0; files->sources && i < files->count; i++) io_close(&files->sources[i]);
+    free(files->sources);
+    free(files->inputs);
+    lines_order_free(files->numeric);
+}

@@ -1,0 +1,301 @@
+/*
+ * files/collect.c - the second pass: reads the bins in order, sorts each and writes it.
+ *
+ *     read unit i + 1  |  sort unit i  |  write unit i - 1
+ *
+ * A unit is several small bins, one bin, or a part of a large bin of equal records, which needs no
+ * sort.  A bin that is too large becomes the input of another level.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "files/internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_BUFFERS = 4 };
+enum unit_kind { SORT, COPY, DEEP };
+
+/* Bins first .. last - 1 of blocks begin .. end - 1. */
+struct unit {
+    enum unit_kind kind;
+    uint32_t first, last;
+    uint64_t begin, end;
+    size_t bytes, records;
+    size_t shift; /* where the records begin in the buffer */
+};
+
+struct pass {
+    struct files_run *run;
+    const struct files_plan *plan;
+    const struct files_cuts *cuts;
+    const struct files_space *space;
+    const struct files_index *index;
+    bool direct;
+    uint32_t bin; /* of the next unit */
+    uint64_t block;
+    unsigned char *buffers[MOST_BUFFERS]; /* read, sorted, written, output of the sort */
+    int buffer_count;
+    void *work;
+    struct files_batch batch;
+};
+
+/* ---- Units ---- */
+
+/* What direct transfers read around the pieces of the bins, and a page before the records. */
+static uint64_t slack(const struct pass *pass)
+{
+    const uint64_t around = pass->direct ? pass->index->blocks * 2 * FILES_ALIGN : 0;
+    return around + FILES_ALIGN;
+}
+
+static uint64_t records_of(const struct pass *pass, uint32_t bin)
+{
+    const size_t fixed = pass->run->kind->record_bytes;
+    return fixed ? pass->index->bytes[bin] / fixed : pass->index->records[bin];
+}
+
+static bool fits(const struct pass *pass, uint64_t bytes, uint64_t records)
+{
+    return bytes + slack(pass) <= pass->plan->bin_bytes &&
+           files_work_bytes(pass->run, (size_t)bytes, (size_t)records) <= pass->plan->work_bytes;
+}
+
+static uint64_t piece_bytes(const struct pass *pass, const struct unit *unit, uint64_t block)
+{
+    const uint32_t *row = files_index_row(pass->index, block);
+    return row[unit->last] - row[unit->first];
+}
+
+/* A large bin of equal records becomes several units; with unique, its first record suffices. */
+static bool copy_unit(struct pass *pass, struct unit *unit)
+{
+    const uint64_t blocks = pass->index->blocks;
+    const bool first_only = pass->run->sort->unique && !pass->run->sort->verify;
+    const uint64_t room = pass->plan->bin_bytes - slack(pass);
+    unit->kind = COPY;
+    unit->begin = pass->block;
+    unit->end = unit->begin;
+    while (unit->end < blocks) {
+        const uint64_t piece = piece_bytes(pass, unit, unit->end);
+        if (unit->bytes + piece > room) break;
+        unit->bytes += (size_t)piece;
+        unit->end++;
+        if (piece && first_only) break;
+    }
+    pass->block = unit->end;
+    if (unit->end < blocks && !first_only) return true;
+    pass->block = 0;
+    pass->bin++;
+    return true;
+}
+
+static bool next_unit(struct pass *pass, struct unit *unit)
+{
+    const struct files_index *index = pass->index;
+    while (pass->bin < index->bins && !index->bytes[pass->bin]) pass->bin++;
+    if (pass->bin == index->bins) return false;
+    const uint32_t bin = pass->bin;
+    *unit = (struct unit){ .kind = SORT, .first = bin, .last = bin + 1, .end = index->blocks };
+    uint64_t bytes = index->bytes[bin], records = records_of(pass, bin);
+    const bool fit = fits(pass, bytes, records), large = bytes > pass->plan->bin_bytes / 4;
+    if (pass->cuts->equal[bin] && (large || !fit)) return copy_unit(pass, unit);
+    if (!fit) {
+        unit->kind = DEEP;
+        pass->bin++;
+        unit->records = (size_t)records;
+        unit->bytes = (size_t)bytes;
+        return true;
+    }
+    for (; unit->last < index->bins; unit->last++) {
+        const uint64_t more = index->bytes[unit->last], count = records_of(pass, unit->last);
+        const bool copy = pass->cuts->equal[unit->last] && more > pass->plan->bin_bytes / 4;
+        if (copy || !fits(pass, bytes + more, records + count)) break;
+        bytes += more;
+        records += count;
+    }
+    unit->bytes = (size_t)bytes;
+    unit->records = (size_t)records;
+    pass->bin = unit->last;
+    return true;
+}
+
+/* ---- Reading ---- */
+
+/* Calls each piece: in the file, and where it goes in the buffer. */
+struct piece {
+    int fd;
+    uint64_t offset;         /* where the transfer begins */
+    size_t bytes, skip, use; /* of the transfer; before the piece; of the piece */
+};
+
+static struct piece find_piece(const struct pass *pass, const struct unit *unit, uint64_t block)
+{
+    const struct files_space *space = pass->space;
+    const int file = files_space_file(space, block);
+    const uint64_t at =
+        files_space_offset(space, block) + files_index_row(pass->index, block)[unit->first];
+    struct piece piece = { .fd = space->files[file].plain_fd,
+                           .offset = at,
+                           .use = (size_t)piece_bytes(pass, unit, block) };
+    piece.bytes = piece.use;
+    if (!pass->direct || !piece.use) return piece;
+    piece.fd = space->files[file].fd;
+    piece.offset = at / FILES_ALIGN * FILES_ALIGN;
+    piece.skip = (size_t)(at - piece.offset);
+    piece.bytes = (size_t)files_round_up(piece.skip + piece.use, FILES_ALIGN);
+    return piece;
+}
+
+static void begin_read(struct pass *pass, const struct unit *unit)
+{
+    unsigned char *to = pass->buffers[0] + (pass->direct ? FILES_ALIGN : 0);
+    for (uint64_t block = unit->begin; block < unit->end; block++) {
+        const struct piece piece = find_piece(pass, unit, block);
+        if (!piece.use) continue;
+        files_read(pass->run->queue, &pass->batch, piece.fd, to, piece.bytes, piece.offset);
+        to += piece.bytes;
+    }
+}
+
+static bool sorts_in_place(const struct pass *pass, const struct unit *unit)
+{
+    return pass->run->kind->in_place || unit->kind == COPY;
+}
+
+/* Waits, and moves the pieces together, to the place from which they can be written. */
+static io_status end_read(struct pass *pass, struct unit *unit)
+{
+    struct files_run *run = pass->run;
+    const double start = files_seconds();
+    const int why = files_wait(run->queue, &pass->batch);
+    if (why) return files_failed(run->error, pass->space->files[0].directory, why, false);
+    unsigned char *buffer = pass->buffers[0], *from = buffer + FILES_ALIGN;
+    unit->shift = sorts_in_place(pass, unit) ? files_direct_shift(run) : 0;
+    unsigned char *to = buffer + unit->shift;
+    if (!pass->direct && unit->shift) memmove(to, buffer, unit->bytes);
+    for (uint64_t block = unit->begin; pass->direct && block < unit->end; block++) {
+        const struct piece piece = find_piece(pass, unit, block);
+        if (!piece.use) continue;
+        memmove(to, from + piece.skip, piece.use);
+        to += piece.use;
+        from += piece.bytes;
+    }
+    run->sort->times.collect += files_seconds() - start;
+    run->sort->times.temporary_bytes += unit->bytes;
+    return IO_OK;
+}
+
+/* ---- A bin that is too large ---- */
+
+static io_status sort_deep(struct pass *pass, const struct unit *unit, uint64_t budget, int depth)
+{
+    struct files_run *run = pass->run;
+    const uint64_t blocks = pass->index->blocks;
+    struct files_extents extents = { .bytes = unit->bytes };
+    struct files_extent *list = malloc((size_t)blocks * sizeof *list);
+    if (!list)
+        return io_no_memory(run->error, run->sort->inputs[0].name, blocks * sizeof *list,
+                            "the pieces of a bin");
+    for (uint64_t block = 0; block < blocks; block++) {
+        const int file = files_space_file(pass->space, block);
+        const uint64_t bytes = piece_bytes(pass, unit, block);
+        if (!bytes) continue;
+        list[extents.count++] =
+            (struct files_extent){ .fd = pass->space->files[file].plain_fd,
+                                   .name = pass->space->files[file].directory,
+                                   .offset = files_space_offset(pass->space, block) +
+                                             files_index_row(pass->index, block)[unit->first],
+                                   .bytes = bytes };
+    }
+    extents.at = list;
+    run->sort->deep++;
+    const io_status status = files_sort_level(run, &extents, budget, unit->records, depth + 1);
+    free(list);
+    return status;
+}
+
+/* ---- The pass ---- */
+
+static void divide(struct pass *pass)
+{
+    const size_t bin = (size_t)pass->plan->bin_bytes;
+    unsigned char *at = (unsigned char *)pass->run->arena;
+    pass->buffer_count = pass->run->kind->in_place ? 3 : 4;
+    for (int i = 0; i < pass->buffer_count; i++, at += bin) pass->buffers[i] = at;
+    pass->work = at;
+}
+
+static void swap(struct pass *pass, int a, int b)
+{
+    unsigned char *buffer = pass->buffers[a];
+    pass->buffers[a] = pass->buffers[b];
+    pass->buffers[b] = buffer;
+}
+
+/* Sorts what was read, in buffer 1, while buffer 0 is read and buffer 2 is written. */
+static io_status sort_unit(struct pass *pass, const struct unit *unit)
+{
+    struct files_run *run = pass->run;
+    unsigned char *out = run->kind->in_place ? NULL : pass->buffers[3] + files_direct_shift(run);
+    struct files_block block = { .in = pass->buffers[1] + unit->shift,
+                                 .out = out,
+                                 .bytes = unit->bytes,
+                                 .records = unit->records,
+                                 .work = pass->work,
+                                 .work_bytes = (size_t)pass->plan->work_bytes };
+    io_status status = IO_OK;
+    const bool in_place = sorts_in_place(pass, unit);
+    block.out_bytes = block.bytes;
+    if (unit->kind == SORT) status = files_sort_block(run, &block);
+    if (status == IO_OK) status = files_emit(run, in_place ? block.in : block.out, block.out_bytes);
+    /* The buffer that was written before is free now. */
+    swap(pass, 2, in_place ? 1 : 3);
+    files_progress(run, unit->bytes);
+    return status;
+}
+
+static io_status run_units(struct pass *pass, uint64_t budget, int depth)
+{
+    struct files_run *run = pass->run;
+    struct unit unit, next;
+    bool loading = false;
+    for (bool more = next_unit(pass, &unit); more; unit = next) {
+        io_status status = IO_OK;
+        if (unit.kind == DEEP) {
+            status = files_emit_wait(run);
+            if (status == IO_OK) status = sort_deep(pass, &unit, budget, depth);
+            more = next_unit(pass, &next);
+        } else {
+            if (!loading) begin_read(pass, &unit);
+            status = end_read(pass, &unit);
+            if (status != IO_OK) return status;
+            swap(pass, 0, 1);
+            more = next_unit(pass, &next);
+            loading = more && next.kind != DEEP;
+            if (loading) begin_read(pass, &next);
+            status = sort_unit(pass, &unit);
+            run->sort->bins++;
+        }
+        if (status != IO_OK) return status;
+    }
+    return IO_OK;
+}
+
+io_status files_collect(struct files_run *run, const struct files_plan *plan,
+                        const struct files_cuts *cuts, const struct files_space *space,
+                        const struct files_index *index, int depth)
+{
+    struct pass pass = { .run = run, .plan = plan, .cuts = cuts, .space = space, .index = index };
+    /* Direct transfers read more than the pieces; with many blocks that would be much. */
+    pass.direct =
+        space->direct && index->blocks * 2 * FILES_ALIGN + FILES_ALIGN <= plan->bin_bytes / 8;
+    divide(&pass);
+    /* The index and the bins stay in memory while a bin is distributed again. */
+    const uint64_t kept = index->room * (index->bins + (uint64_t)1) * sizeof *index->starts +
+                          index->bins * (uint64_t)2 * sizeof *index->bytes + cuts->memory_bytes;
+    const io_status status = run_units(&pass, plan->budget_bytes - kept, depth);
+    const io_status written = files_emit_wait(run);
+    files_wait(run->queue, &pass.batch); /* after an error */
+    return status == IO_OK ? written : status;
+}
