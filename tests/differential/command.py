@@ -134,7 +134,7 @@ class Column:
             kind = t.pick(["name", "number", "plain"])
             if kind != "plain":
                 self.header = head
-            self.options += ["-k", "value" if kind == "name" else "2", "-t", "tab" if separator == "\t" else separator]
+            self.options += ["--column", "value" if kind == "name" else "2", "-t", "tab" if separator == "\t" else separator]
             if kind == "number":
                 self.options.append("--header")
             elif kind == "plain":
@@ -895,7 +895,7 @@ def echelon_invalid(t):
         lines = [f"a,{t.between(0, 100)},b" for _ in range(n)]
         lines[t.between(1, n - 1)] = t.pick(["a", "a;1"]) if kind == "columns" else t.pick(['a,"1,b', 'a,"1"2,b'])
         file("in.csv").write_text("\n".join(lines) + "\n")
-        words += ["-k", "2", "-t", ",", "in.csv"]
+        words += ["--column", "2", "-t", ",", "in.csv"]
     elif kind == "type":
         file("in.bin").write_bytes(t.rng.bytes(8 * n) + b"\xff" * 8)
         words += t.pick([["in.bin"], ["in.bin", "-y", "f31"], ["missing.txt"], ["in.bin", "-y"]])
