@@ -19,14 +19,16 @@ folder=$(mktemp -d "${FOLDER:-.}/sort_files.XXXXXX")
 trap 'rm -rf "$folder"' EXIT
 trap 'exit 1' INT TERM
 
-# Linear congruential generators, so that the files are the same on every machine.
+# A generator of Lehmer with products below 2^53, so that awk computes them exactly, and the files are the same on every
+# machine. The first numbers are left out, because they are small.
 make_file() {
     awk -v n="$lines" -v kind="$1" 'function random(m) {
-            state = (state * 1103515245 + 12345) % 2147483648
-            return int(state / 2147483648 * m)
+            state = state * 16807 % 2147483647
+            return int(state / 2147483647 * m)
         }
         BEGIN {
-            state = 1
+            state = 20261126
+            for (i = 0; i < 10; i++) random(1)
             for (i = 0; i < n; i++) {
                 if (kind == "numbers") print random(2000000000) - 1000000000
                 else if (kind == "text") printf "w%d w%d w%d w%d\n", random(1000000), random(1000000), random(1000000),

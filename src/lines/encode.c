@@ -220,6 +220,33 @@ uint64_t lines_word(const struct lines_order *order, const char *record, size_t 
     return big_endian(window);
 }
 
+/* The words of a key, which is at at. */
+static uint64_t direct_words(const unsigned char *at, size_t n, uint64_t *next)
+{
+    if (n < WORD_BYTES + WORD_MORE) {
+        *next = n > WORD_BYTES ? lines_load_word(at + WORD_BYTES, n - WORD_BYTES) : 0;
+        return lines_load_word(at, n);
+    }
+    const uint64_t last = 0xff;
+    *next = (big_endian(at + WORD_BYTES) & ~last) | WORD_MORE;
+    return (big_endian(at) & ~last) | WORD_MORE;
+}
+
+uint64_t lines_words(const struct lines_order *order, const char *record, size_t bytes,
+                     uint64_t *next, const char *limit)
+{
+    if (order->direct) {
+        size_t n;
+        const char *at = lines_direct(order, record, bytes, &n);
+        return direct_words((const unsigned char *)at, n, next);
+    }
+    enum { ROOM = WORD_BYTES + WORD_MORE };
+    unsigned char window[ROOM + 1] = { 0 };
+    struct sink sink = { .to = window, .room = ROOM, .limit = limit };
+    lines_encode(order, record, bytes, order->resort, &sink);
+    return direct_words(window, sink.n < ROOM ? sink.n : ROOM, next);
+}
+
 const char *lines_direct(const struct lines_order *order, const char *record, size_t bytes,
                          size_t *key_bytes)
 {

@@ -155,6 +155,9 @@ void lines_encode(const struct lines_order *order, const char *record, size_t by
 uint64_t lines_word(const struct lines_order *order, const char *record, size_t bytes, size_t depth,
                     const char *limit);
 enum { WORD_BYTES = 7, WORD_MORE = 8 };
+/* The words at depth 0 and, in *next, at depth WORD_BYTES. */
+uint64_t lines_words(const struct lines_order *order, const char *record, size_t bytes,
+                     uint64_t *next, const char *limit);
 /* The word at depth 0 if the first key is a number at the beginning of the record.  Returns false
  * if the number is long, or the word has more than the number and a part of the record. */
 bool lines_number_word(const struct lines_order *order, const char *record, size_t bytes,

@@ -4,8 +4,9 @@
  *     records -> words of 7 bytes of their keys -> ech_sort_pairs() -> ties -> next words -> ...
  *
  * A word and the position of its record are sorted as key and value.  Small ties are sorted by one
- * thread each (ties.c), large ones by the library, as the whole block is.  Keys are not stored:
- * they are encoded again for a tie, so that the memory depends only on the number of records.
+ * thread each (ties.c), large ones by the library, as the whole block is.  The first two words of a
+ * key are stored, while the record is in the cache.  Other words are encoded again for a tie, so
+ * that the memory depends only on the number of records.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -35,7 +36,9 @@ struct work {
     struct range *waiting; /* large ties */
     atomic_size_t n_waiting;
     atomic_size_t common;
-    atomic_bool failed; /* out of memory */
+    atomic_uint_fast64_t tied; /* words that are equal to the one before */
+    bool has_next;             /* ties of the range are sorted by block.next */
+    atomic_bool failed;        /* out of memory */
 };
 
 /* ---- Passes over a range, by all threads ---- */
@@ -78,16 +81,35 @@ INLINE void prefetch(const struct block *b, uint64_t i, uint64_t end)
                                      load_uint(b->index, b->index_bytes, i + TEXT_AHEAD)));
 }
 
+/* Whether ties of the range are sorted by the words of depth WORD_BYTES. */
+static bool stores_next(const struct work *w)
+{
+    return w->range.depth == 0;
+}
+
 static void make_words(void *arg, int i)
 {
     struct work *w = arg;
     const struct block *b = &w->block;
     uint64_t from, to;
     chunk_of(w, i, &from, &to);
+    if (stores_next(w) && !b->order->number) { /* the index is in the order of the records */
+        for (; from < to; from++) b->words[from] = block_words(b, from, &b->next[from]);
+        return;
+    }
     for (; from < to; from++) {
         prefetch(b, from, to);
         b->words[from] = block_word(b, load_uint(b->index, b->index_bytes, from), w->range.depth);
     }
+}
+
+/* The second words of keys whose first words are numbers, if many numbers are equal. */
+static void make_next(void *arg, int i)
+{
+    struct work *w = arg;
+    uint64_t from, to;
+    chunk_of(w, i, &from, &to);
+    for (; from < to; from++) w->block.next[from] = block_word(&w->block, from, WORD_BYTES);
 }
 
 /* A bit of the first and the last words of a chunk is in a word of the bitmap that another range
@@ -96,15 +118,19 @@ static void mark_ties(void *arg, int i)
 {
     struct work *w = arg;
     const struct block *b = &w->block;
-    uint64_t from, to;
+    uint64_t from, to, tied = 0;
     chunk_of(w, i, &from, &to);
-    for (; from < to; from++) {
-        const uint64_t bit = (uint64_t)1 << from % 64;
-        if (from == w->range.from || b->words[from] != b->words[from - 1])
-            b->ties[from / 64] |= bit;
-        else
-            b->ties[from / 64] &= ~bit;
+    while (from < to) {
+        const uint64_t first = from % 64, n = to - from < 64 - first ? to - from : 64 - first;
+        uint64_t bits = from == w->range.from;
+        for (uint64_t j = bits; j < n; j++)
+            bits |= (uint64_t)(b->words[from + j] != b->words[from + j - 1]) << j;
+        const uint64_t mask = (n < 64 ? ((uint64_t)1 << n) - 1 : UINT64_MAX) << first;
+        b->ties[from / 64] = (b->ties[from / 64] & ~mask) | bits << first;
+        tied += n - (uint64_t)__builtin_popcountll(bits);
+        from += n;
     }
+    atomic_fetch_add(&w->tied, tied);
 }
 
 /* The position of the next tie after at, or end. */
@@ -133,7 +159,7 @@ static void sort_one_tie(struct work *w, uint64_t from, uint64_t n)
     if (n > LARGE) {
         const size_t slot = atomic_fetch_add(&w->n_waiting, 1);
         w->waiting[slot] = (struct range){ from, n, depth };
-    } else if (!lines_sort_tie(b, from, n, depth)) {
+    } else if (w->has_next ? !lines_sort_next(b, from, n) : !lines_sort_tie(b, from, n, depth)) {
         atomic_store(&w->failed, true);
     }
 }
@@ -148,6 +174,12 @@ INLINE void prefetch_ties(const struct block *b, uint64_t from, uint64_t to, siz
         __builtin_prefetch(
             b->text + depth +
             load_uint(b->begins, b->begin_bytes, load_uint(b->index, b->index_bytes, i)));
+}
+
+INLINE void prefetch_next(const struct block *b, uint64_t from, uint64_t to)
+{
+    for (uint64_t i = from; i < to; i++)
+        __builtin_prefetch(&b->next[load_uint(b->index, b->index_bytes, i)]);
 }
 
 /* The ties that begin in a chunk. */
@@ -169,7 +201,10 @@ static void sort_ties(void *arg, int i)
         }
         if (next > loaded && next - from <= AHEAD) {
             const uint64_t stop = end - from < AHEAD ? end : from + AHEAD;
-            prefetch_ties(b, from, stop, b->order->whole ? w->range.depth : 0);
+            if (w->has_next)
+                prefetch_next(b, from, stop);
+            else
+                prefetch_ties(b, from, stop, b->order->whole ? w->range.depth : 0);
             loaded = stop;
         }
         sort_one_tie(w, from, next - from);
@@ -202,7 +237,13 @@ static ech_status sort_range(ech_ctx *ctx, struct work *w)
                        b->words + r->from, (char *)b->index + r->from * b->index_bytes,
                        (size_t)r->n, ECH_U64, b->index_bytes, &options);
     if (status != ECH_OK) return status;
+    atomic_store(&w->tied, 0);
     each_chunk(w, mark_ties);
+    w->has_next = stores_next(w);
+    if (w->has_next && b->order->number) {
+        w->has_next = w->tied > r->n / 8;
+        if (w->has_next) each_chunk(w, make_next);
+    }
     each_chunk(w, sort_ties);
     return ECH_OK;
 }
@@ -245,7 +286,7 @@ uint64_t lines_memory(const struct lines_order *order, size_t bytes, uint64_t n)
     ech_sort_workspace("cpu", (size_t)n, ECH_U64, index_bytes, &options, &workspace);
     enum { FIXED = 8 << 20 }; /* also for arrays that end within a huge page */
     const uint64_t most = n < LARGE ? n : LARGE, threads = (uint64_t)io_threads();
-    return n * (8 + index_bytes + begin_bytes + (order->unique ? 1 : 0)) + n / 8 + workspace +
+    return n * (16 + index_bytes + begin_bytes + (order->unique ? 1 : 0)) + n / 8 + workspace +
            threads * (lines_tie_bytes(order, (size_t)most) + 2 * LONG_WINDOW) + bytes / 1024 +
            FIXED;
 }
@@ -267,10 +308,12 @@ static bool allocate(struct work *w, struct lines_sorted *sorted)
     const size_t n = (size_t)b->n;
     b->index = sorted->index = lines_allocate(n * b->index_bytes);
     b->words = lines_allocate(n * sizeof *b->words);
+    b->next = lines_allocate(n * sizeof *b->next);
     b->ties = calloc(n / 64 + 1, sizeof *b->ties);
     w->waiting = malloc((n / LARGE + 1) * sizeof *w->waiting);
     if (b->order->unique) b->drops = calloc(n + 1, 1);
-    return b->index && b->words && b->ties && w->waiting && (b->drops || !b->order->unique);
+    return b->index && b->words && b->next && b->ties && w->waiting &&
+           (b->drops || !b->order->unique);
 }
 
 /* Shows the text around a quote. */
@@ -310,6 +353,7 @@ ech_status lines_sort(ech_ctx *ctx, const struct lines_order *order, const char 
     ech_status status = allocate(&w, sorted) ? sort_all(ctx, &w, error) : ECH_ERR_MEMORY;
     if (status == ECH_OK && b->drops) keep_unique(sorted, b->drops);
     free(b->words);
+    free(b->next);
     free(b->ties);
     free(b->drops);
     free(w.waiting);

@@ -189,6 +189,77 @@ static void sort_items(const struct tie *t, struct item *items, struct item *tem
     }
 }
 
+/* ---- Ties of stored words ---- */
+
+struct pair {
+    uint64_t word, record;
+};
+
+static void insert_pairs(struct pair *pairs, size_t n)
+{
+    for (size_t i = 1; i < n; i++) {
+        const struct pair one = pairs[i];
+        size_t at = i;
+        for (; at && pairs[at - 1].word > one.word; at--) pairs[at] = pairs[at - 1];
+        pairs[at] = one;
+    }
+}
+
+/* Sorts by word, stably; temp has room for n / 2 pairs. */
+static void merge_pairs(struct pair *pairs, struct pair *temp, size_t n)
+{
+    if (n <= FEW) {
+        insert_pairs(pairs, n);
+        return;
+    }
+    const size_t half = n / 2;
+    merge_pairs(pairs, temp, half);
+    merge_pairs(pairs + half, temp, n - half);
+    memcpy(temp, pairs, half * sizeof *pairs);
+    size_t left = 0, right = half, to = 0;
+    while (left < half && right < n) {
+        const bool later = pairs[right].word < temp[left].word;
+        pairs[to++] = later ? pairs[right] : temp[left];
+        right += later;
+        left += !later;
+    }
+    memcpy(pairs + to, temp + left, (half - left) * sizeof *pairs);
+}
+
+/* A run of n equal words: equal keys, or a smaller tie. */
+static bool finish_run(const struct block *b, uint64_t from, uint64_t n, uint64_t word)
+{
+    if ((word & 0xff) >= WORD_MORE) return lines_sort_tie(b, from, n, (size_t)2 * WORD_BYTES);
+    for (uint64_t i = 1; b->drops && i < n; i++)
+        b->drops[load_uint(b->index, b->index_bytes, from + i)] = 1;
+    return true;
+}
+
+bool lines_sort_next(const struct block *b, uint64_t from, uint64_t n)
+{
+    struct pair few[2 * ON_STACK];
+    const size_t count = (size_t)n;
+    struct pair *pairs = count <= ON_STACK ? few : malloc(2 * count * sizeof *pairs);
+    if (!pairs) return false;
+    for (size_t i = 0; i < count; i++) {
+        pairs[i].record = load_uint(b->index, b->index_bytes, from + i);
+        pairs[i].word = b->next[pairs[i].record];
+    }
+    merge_pairs(pairs, pairs + count, count);
+    for (size_t i = 0; i < count; i++)
+        store_uint(b->index, b->index_bytes, from + i, pairs[i].record);
+    bool done = true;
+    for (size_t i = 0, end; i < count && done; i = end) {
+        for (end = i + 1; end < count && pairs[end].word == pairs[i].word; end++) {
+        }
+        if (end - i > 1) done = finish_run(b, from + i, end - i, pairs[i].word);
+    }
+    if (pairs != few) free(pairs);
+    return done;
+}
+
+/* ---- Ties of keys ---- */
+
 /* Points an item to its key, or to a copy of the next bytes of it in window. */
 static void take_key(const struct tie *t, struct item *item, unsigned char *window)
 {
@@ -212,7 +283,7 @@ static void take_key(const struct tie *t, struct item *item, unsigned char *wind
 
 size_t lines_tie_bytes(const struct lines_order *order, size_t n)
 {
-    return n * (2 * sizeof(struct item) + (order->direct ? 0 : KEY_BYTES));
+    return n * (2 * (sizeof(struct item) + sizeof(struct pair)) + (order->direct ? 0 : KEY_BYTES));
 }
 
 bool lines_sort_tie(const struct block *b, uint64_t from, uint64_t n, size_t depth)

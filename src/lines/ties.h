@@ -18,6 +18,7 @@ struct block {
     const void *begins; /* [n + 1] */
     void *index;        /* [n] positions in begins */
     uint64_t *words;    /* [n] the word of index[i] at the depth that was sorted last */
+    uint64_t *next;     /* [n] the word of record i at depth WORD_BYTES */
     uint64_t *ties;     /* a bit per position of index: its word differs from the one before */
     uint8_t *drops;     /* with unique, a bit per record that is dropped; otherwise NULL */
     uint64_t n;
@@ -39,6 +40,14 @@ static inline uint64_t block_word(const struct block *b, uint64_t record, size_t
     return lines_word(b->order, text, bytes, depth, b->text + b->bytes);
 }
 
+/* The words at depth 0 and WORD_BYTES. */
+static inline uint64_t block_words(const struct block *b, uint64_t record, uint64_t *next)
+{
+    size_t bytes;
+    const char *text = block_record(b, record, &bytes);
+    return lines_words(b->order, text, bytes, next, b->text + b->bytes);
+}
+
 /* The number of first bytes, at least depth, in which the full keys of index[from .. to) agree with
  * that of index[model]; they agree in depth bytes. */
 size_t lines_common(const struct block *b, uint64_t model, uint64_t from, uint64_t to,
@@ -47,7 +56,9 @@ size_t lines_common(const struct block *b, uint64_t model, uint64_t from, uint64
 /* Sorts index[from .. from + n), whose full keys agree in their first depth bytes, by one thread.
  * Returns false if out of memory. */
 bool lines_sort_tie(const struct block *b, uint64_t from, uint64_t n, size_t depth);
-/* The memory that this takes. */
+/* The same for keys that agree in their first word, and whose next words are in b->next. */
+bool lines_sort_next(const struct block *b, uint64_t from, uint64_t n);
+/* The memory that one of these takes. */
 size_t lines_tie_bytes(const struct lines_order *order, size_t n);
 
 #endif
