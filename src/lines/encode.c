@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define INLINE static inline __attribute__((always_inline))
+
 /* Whether a byte of the word is 0 or 1. */
 static bool has_small_byte(uint64_t word)
 {
@@ -15,29 +17,56 @@ static bool has_small_byte(uint64_t word)
     return ((word - 2 * ones) & ~word & high) != 0;
 }
 
-/* Appends bytes that end in 0; 0 and 1 become 1 1 and 1 2, so that the end is the minimum. */
-static void put_ended(struct sink *s, const char *at, size_t n)
+/* The bytes of a word, of which a to z become A to Z. */
+static uint64_t upper(uint64_t word)
+{
+    const uint64_t ones = 0x0101010101010101, high = 0x8080808080808080, low = word & ~high;
+    const uint64_t from_a = low + ones * (0x80 - 'a'), after_z = low + ones * (0x7f - 'z');
+    return word - (((from_a ^ after_z) & ~word & high) >> 2);
+}
+
+/* Appends at most 8 bytes, of which none is 0 or 1, if all of them are in the window, or all before
+ * it.  Returns false if it appends nothing. */
+INLINE bool put_word(struct sink *s, const char *at, size_t n, bool fold)
 {
     enum { WORD = 8 };
-    const uint64_t flip = s->flip ? UINT64_MAX : 0;
-    size_t i = 0;
-    while (i < n && !sink_full(s)) {
-        uint64_t word;
-        /* Eight bytes at once, if they are all before or all in the window. */
-        if (n - i >= WORD && (s->n + WORD <= s->skip || s->n >= s->skip)) {
-            memcpy(&word, at + i, sizeof word);
-            const bool inside = s->n >= s->skip && s->n - s->skip + WORD <= s->room;
-            if (!has_small_byte(word) && (inside || s->n + WORD <= s->skip)) {
-                word ^= flip;
-                if (inside) memcpy(s->to + (s->n - s->skip), &word, sizeof word);
-                s->n += WORD;
-                i += WORD;
-                continue;
-            }
+    uint64_t word, keep = UINT64_MAX;
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+    if (n < WORD) {
+        if (!s->limit || s->limit - at < WORD) return false;
+        keep = ((uint64_t)1 << 8 * n) - 1;
+    } else {
+        n = WORD;
+    }
+#else
+    if (n < WORD) return false;
+    n = WORD;
+#endif
+    const bool inside = s->n >= s->skip && s->n - s->skip + WORD <= s->room;
+    if (!inside && s->n + n > s->skip) return false;
+    memcpy(&word, at, sizeof word);
+    if (has_small_byte(word | ~keep)) return false;
+    if (inside) {
+        word = ((fold ? upper(word) : word) ^ (s->flip ? UINT64_MAX : 0)) & keep;
+        memcpy(s->to + (s->n - s->skip), &word, sizeof word);
+    }
+    s->n += n;
+    return true;
+}
+
+/* Appends bytes that end in 0; 0 and 1 become 1 1 and 1 2, so that the end is the minimum. */
+INLINE void put_ended(struct sink *s, const char *at, size_t n, bool fold)
+{
+    enum { WORD = 8 };
+    for (size_t i = 0; i < n && !sink_full(s);) {
+        if (put_word(s, at + i, n - i, fold)) {
+            i += n - i < WORD ? n - i : WORD;
+            continue;
         }
-        const unsigned char byte = (unsigned char)at[i++];
+        unsigned char byte = (unsigned char)at[i++];
+        if (fold && byte >= 'a' && byte <= 'z') byte = (unsigned char)(byte - 'a' + 'A');
         if (byte < 2) sink_put(s, 1);
-        sink_put(s, byte < 2 ? byte + 1 : byte);
+        sink_put(s, byte < 2 ? (unsigned char)(byte + 1) : byte);
     }
     sink_put(s, 0);
 }
@@ -103,7 +132,10 @@ static void put_copied_number(struct sink *s, enum kind kind, struct reader read
     char few[ON_STACK], *copy = most <= ON_STACK ? few : malloc(most);
     /* Without memory, the number is that of the first bytes. */
     const size_t n = lines_read_some(&reader, copy ? copy : few, copy ? most : ON_STACK);
+    const char *limit = s->limit;
+    s->limit = NULL; /* it is that of the record */
     put_number(s, kind, copy ? copy : few, (copy ? copy : few) + n);
+    s->limit = limit;
     if (copy != few) free(copy);
 }
 
@@ -115,7 +147,9 @@ static void put_key(const struct lines_order *order, const struct key *key, cons
     const bool plain = !span.quoted && !key->filtered;
     s->flip = key->reverse ? 0xff : 0;
     if (key->kind == KIND_BYTES && plain)
-        put_ended(s, span.at, (size_t)(span.end - span.at));
+        put_ended(s, span.at, (size_t)(span.end - span.at), false);
+    else if (key->kind == KIND_BYTES && key->folds && !span.quoted)
+        put_ended(s, span.at, (size_t)(span.end - span.at), true);
     else if (key->kind == KIND_BYTES)
         put_filtered(s, lines_reader(key, span));
     else if (key->kind == KIND_VERSION)
@@ -143,7 +177,7 @@ void lines_encode(const struct lines_order *order, const char *record, size_t by
     if (!resort || sink_full(sink)) return;
     if (order->reversed) {
         sink->flip = 0xff;
-        put_ended(sink, record, bytes);
+        put_ended(sink, record, bytes, false);
         sink->flip = 0;
     } else {
         sink_put_all(sink, record, bytes);
@@ -240,8 +274,8 @@ uint64_t lines_words(const struct lines_order *order, const char *record, size_t
         const char *at = lines_direct(order, record, bytes, &n);
         return direct_words((const unsigned char *)at, n, next);
     }
-    enum { ROOM = WORD_BYTES + WORD_MORE };
-    unsigned char window[ROOM + 1] = { 0 };
+    enum { ROOM = 16 }; /* a multiple of the bytes that encoders append at once */
+    unsigned char window[ROOM] = { 0 };
     struct sink sink = { .to = window, .room = ROOM, .limit = limit };
     lines_encode(order, record, bytes, order->resort, &sink);
     return direct_words(window, sink.n < ROOM ? sink.n : ROOM, next);

@@ -19,6 +19,7 @@ static bool is_letter_or_digit(int c)
 static void make_map(struct key *key)
 {
     key->filtered = key->fold || key->dictionary || key->printing;
+    key->folds = key->fold && !key->dictionary && !key->printing;
     for (int c = 0; c < 256; c++) {
         const bool dropped = key->dictionary ? !is_letter_or_digit(c) && !is_blank((char)c)
                                              : key->printing && (c < ' ' || c > '~');

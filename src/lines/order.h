@@ -29,6 +29,7 @@ struct key {
     bool skip_start, skip_end;      /* b, for each end */
     bool all;                       /* the record as it is, without its terminator */
     bool filtered;                  /* fold, dictionary or printing: map applies */
+    bool folds;                     /* fold is the only filter */
     size_t first_field, first_char; /* from 0 */
     size_t last_field;              /* from 0; SIZE_MAX: the end of the record */
     size_t last_char;               /* characters of the last field; 0: all */
