@@ -1,64 +1,80 @@
 /*
  * sort_lines.c - sorts lines of text in memory for "echelon sort".
  *
- *     text -> lines_sort(): records in order -> blocks of the output -> io_write()
+ *     text -> lines_sort(): records in order -> blocks of the output, by all threads -> io_write()
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "io/threads.h"
 #include "sort.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { OUT_BYTES = 2 << 20 };
+/* Blocks of this size are written without a copy, and fit the cache of a processor. */
+enum { OUT_BYTES = IO_BUFFER, MOST_BUFFERS = 64 };
 
-/* Two blocks of the output: one is written while the next one is gathered. */
+/* Blocks of the output: each thread gathers one, waits until the blocks before it are written, and
+ * writes it. */
 struct writer {
     const struct lines_sorted *sorted;
-    struct lines_cursor cursor;
     struct io_output *output;
     struct io_error *error;
     io_status status;
-    char *blocks[2];
-    size_t bytes[2];
-    int now; /* the block that is written; the other one is gathered */
-    int threads;
+    pthread_mutex_t lock;
+    pthread_cond_t written;
+    int next; /* the block that is written next */
+    char *buffers[MOST_BUFFERS];
+    int free; /* buffers[0 .. free) are not in use */
 };
 
-static void write_or_gather(void *arg, int i)
+static void write_block(void *arg, int i)
 {
     struct writer *w = arg;
-    if (i == 0)
-        w->status = io_write(w->output, w->blocks[w->now], w->bytes[w->now], w->error);
-    else
-        w->bytes[!w->now] = lines_gather(w->sorted, &w->cursor, w->blocks[!w->now], OUT_BYTES,
-                                         w->threads > 2 ? w->threads - 1 : 1);
-}
-
-static io_status write_blocks(struct writer *w)
-{
-    w->bytes[0] = lines_gather(w->sorted, &w->cursor, w->blocks[0], OUT_BYTES, w->threads);
-    for (; w->status == IO_OK && w->bytes[w->now]; w->now = !w->now)
-        io_for_each_by(w->threads, 2, write_or_gather, w);
-    return w->status;
+    pthread_mutex_lock(&w->lock);
+    char *buffer = w->buffers[--w->free]; /* the last one that was used */
+    const bool failed = w->status != IO_OK;
+    pthread_mutex_unlock(&w->lock);
+    struct lines_cursor cursor = { (uint64_t)i * OUT_BYTES };
+    const size_t n = failed ? 0 : lines_gather(w->sorted, &cursor, buffer, OUT_BYTES, 1);
+    pthread_mutex_lock(&w->lock);
+    while (w->next != i) pthread_cond_wait(&w->written, &w->lock);
+    if (w->status == IO_OK) {
+        pthread_mutex_unlock(&w->lock);
+        const io_status status = io_write(w->output, buffer, n, w->error);
+        pthread_mutex_lock(&w->lock);
+        w->status = status;
+    }
+    w->next++;
+    w->buffers[w->free++] = buffer;
+    pthread_cond_broadcast(&w->written);
+    pthread_mutex_unlock(&w->lock);
 }
 
 static int write_sorted(const struct sort_job *job, const struct sort_text *text,
                         const struct lines_sorted *sorted, struct io_output *output,
                         io_status *status, struct io_error *error)
 {
-    char *blocks = malloc(2 * OUT_BYTES);
-    if (!blocks) return job_no_memory(&job->base, 2 * OUT_BYTES, "the output");
+    const int threads = job->base.threads < 1              ? 1
+                        : job->base.threads < MOST_BUFFERS ? job->base.threads
+                                                           : MOST_BUFFERS;
+    const size_t room = (size_t)threads * OUT_BYTES;
+    char *buffers = malloc(room);
+    if (!buffers) return job_no_memory(&job->base, room, "the output");
     struct writer w = { .sorted = sorted,
                         .output = output,
                         .error = error,
-                        .blocks = { blocks, blocks + OUT_BYTES },
-                        .threads = job->base.threads };
+                        .lock = PTHREAD_MUTEX_INITIALIZER,
+                        .written = PTHREAD_COND_INITIALIZER,
+                        .free = threads };
+    for (int i = 0; i < threads; i++) w.buffers[i] = buffers + (size_t)i * OUT_BYTES;
     output->total_bytes = text->head + sorted->out_bytes;
-    *status = io_write(output, text->text, text->head, error);
-    if (*status == IO_OK) *status = write_blocks(&w);
-    free(blocks);
+    w.status = io_write(output, text->text, text->head, error);
+    const uint64_t blocks = (sorted->out_bytes + OUT_BYTES - 1) / OUT_BYTES;
+    if (w.status == IO_OK) io_for_each_by(threads, (int)blocks, write_block, &w);
+    *status = w.status;
+    free(buffers);
     return EXIT_DONE;
 }
 

@@ -14,7 +14,7 @@ bool lines_underline(const struct lines_order *order, int i, const char *record,
     *n = bytes;
     if (i >= order->n_keys) return i == order->n_keys && order->underlined;
     const struct key *key = &order->keys[i];
-    struct span span = lines_span_of(order, key, record, bytes);
+    struct span span = lines_span_of(order, key, record, bytes, NULL);
     const bool number = key->kind == KIND_NUMBER || key->kind == KIND_GENERAL ||
                         key->kind == KIND_HUMAN || key->kind == KIND_MONTH;
     if (number && !span.quoted) span.end = lines_number_end(key->kind, &span.at, span.end);

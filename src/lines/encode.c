@@ -143,7 +143,7 @@ static void put_key(const struct lines_order *order, const struct key *key, cons
                     size_t bytes, struct sink *s)
 {
     const struct span span = key->all ? (struct span){ record, record + bytes, false, false }
-                                      : lines_span_of(order, key, record, bytes);
+                                      : lines_span_of(order, key, record, bytes, s->limit);
     const bool plain = !span.quoted && !key->filtered;
     s->flip = key->reverse ? 0xff : 0;
     if (key->kind == KIND_BYTES && plain)
@@ -287,7 +287,7 @@ const char *lines_direct(const struct lines_order *order, const char *record, si
     if (!order->direct) return NULL;
     *key_bytes = bytes;
     if (order->whole) return record;
-    const struct span span = lines_span_of(order, &order->keys[0], record, bytes);
+    const struct span span = lines_span_of(order, &order->keys[0], record, bytes, NULL);
     *key_bytes = (size_t)(span.end - span.at);
     return span.at;
 }

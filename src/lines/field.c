@@ -10,6 +10,9 @@
 #include "lines/order.h"
 
 #include <string.h>
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
 
 /* ---- Plain text ---- */
 
@@ -41,9 +44,55 @@ static const char *find_blank(const char *at, const char *end)
     return at;
 }
 
-/* Skips n fields that blanks separate. */
-static const char *skip_fields(const char *at, const char *end, size_t n)
+#ifdef __SSE2__
+
+enum { NEAR = 32 };
+
+/* A bit for each of the next 32 bytes that is a blank. */
+static uint64_t near_blanks(const char *at)
 {
+    uint64_t blanks = 0;
+    for (int i = 0; i < NEAR; i += 16) {
+        const __m128i text = _mm_loadu_si128((const __m128i *)(const void *)(at + i));
+        const __m128i any = _mm_or_si128(_mm_cmpeq_epi8(text, _mm_set1_epi8(' ')),
+                                         _mm_or_si128(_mm_cmpeq_epi8(text, _mm_set1_epi8('\t')),
+                                                      _mm_cmpeq_epi8(text, _mm_set1_epi8('\n'))));
+        blanks |= (uint64_t)(uint32_t)_mm_movemask_epi8(any) << i;
+    }
+    return blanks;
+}
+
+/* The end of n fields, which blanks separate, if it is within 32 bytes; otherwise NULL. */
+static const char *skip_near_fields(const char *at, const char *end, size_t n, const char *limit)
+{
+    if (!limit || limit - at < NEAR || n == 0) return NULL;
+    const size_t left = (size_t)(end - at), known = left < NEAR ? left : NEAR;
+    const uint64_t inside = ((uint64_t)1 << known) - 1;
+    const uint64_t blanks = near_blanks(at) & inside, ends = blanks | ~inside;
+    size_t i = 0;
+    while (n--) {
+        i += (size_t)__builtin_ctzll(~blanks >> i); /* bit 32 and later ones are 0 */
+        if (i >= known) break;
+        i += (size_t)__builtin_ctzll(ends >> i);
+    }
+    return i < known || left == known ? at + i : NULL;
+}
+
+#else
+
+static const char *skip_near_fields(const char *at, const char *end, size_t n, const char *limit)
+{
+    (void)at, (void)end, (void)n, (void)limit;
+    return NULL;
+}
+
+#endif
+
+/* Skips n fields that blanks separate. */
+static const char *skip_fields(const char *at, const char *end, size_t n, const char *limit)
+{
+    const char *near = skip_near_fields(at, end, n, limit);
+    if (near) return near;
     while (at < end && n--) at = find_blank(skip_blanks(at, end), end);
     return at;
 }
@@ -65,34 +114,34 @@ static const char *advance(const char *at, const char *end, size_t n)
 
 /* at is the beginning of field from, which is not after the last field. */
 static const char *find_last(const struct lines_order *order, const struct key *key, const char *at,
-                             const char *end, size_t from)
+                             const char *end, size_t from, const char *limit)
 {
     const size_t fields = key->last_field - from;
     const bool blanks = order->delimiter == LINES_BLANKS;
     if (key->last_char == 0) { /* all of the field, without its delimiter */
-        if (blanks) return skip_fields(at, end, fields + 1);
+        if (blanks) return skip_fields(at, end, fields + 1, limit);
         at = skip_delimited(at, end, fields, (char)order->delimiter);
         const char *found = at < end ? memchr(at, order->delimiter, (size_t)(end - at)) : NULL;
         return found ? found : end;
     }
-    at = blanks ? skip_fields(at, end, fields)
+    at = blanks ? skip_fields(at, end, fields, limit)
                 : skip_delimited(at, end, fields, (char)order->delimiter);
     if (key->skip_end) at = skip_blanks(at, end);
     return advance(at, end, key->last_char);
 }
 
 static struct span plain_span(const struct lines_order *order, const struct key *key,
-                              const char *record, const char *end)
+                              const char *record, const char *end, const char *limit)
 {
     struct span span = { record, end, false, false };
     if (key->first_field)
         span.at = order->delimiter == LINES_BLANKS
-                      ? skip_fields(record, end, key->first_field)
+                      ? skip_fields(record, end, key->first_field, limit)
                       : skip_delimited(record, end, key->first_field, (char)order->delimiter);
     if (key->last_field != SIZE_MAX) {
         const bool after = key->last_field >= key->first_field;
-        span.end =
-            find_last(order, key, after ? span.at : record, end, after ? key->first_field : 0);
+        span.end = find_last(order, key, after ? span.at : record, end,
+                             after ? key->first_field : 0, limit);
     }
     if (key->skip_start) span.at = skip_blanks(span.at, end);
     if (key->first_char) span.at = advance(span.at, end, key->first_char);
@@ -189,10 +238,10 @@ static struct span quoted_span(const struct lines_order *order, const struct key
 }
 
 struct span lines_span_of(const struct lines_order *order, const struct key *key,
-                          const char *record, size_t bytes)
+                          const char *record, size_t bytes, const char *limit)
 {
     const char *end = record + bytes;
-    if (!order->csv || key->keep_quotes) return plain_span(order, key, record, end);
+    if (!order->csv || key->keep_quotes) return plain_span(order, key, record, end, limit);
     if (bytes && end[-1] == '\r') end--; /* part of the end of a CSV record */
     return quoted_span(order, key, record, end);
 }

@@ -150,7 +150,7 @@ bool lines_has_names(const struct lines_order *order)
 static bool is_named(const struct lines_order *order, const struct key *field, const char *header,
                      size_t bytes, const char *name)
 {
-    struct reader reader = lines_reader(field, lines_span_of(order, field, header, bytes));
+    struct reader reader = lines_reader(field, lines_span_of(order, field, header, bytes, NULL));
     for (; *name; name++)
         if (lines_read(&reader) != (unsigned char)*name) return false;
     return lines_read(&reader) < 0;

@@ -79,8 +79,9 @@ static inline bool is_blank(char c)
     return c == ' ' || c == '\t' || c == '\n';
 }
 
+/* limit: the end of the memory that can be read after the record; NULL: its end. */
 struct span lines_span_of(const struct lines_order *order, const struct key *key,
-                          const char *record, size_t bytes);
+                          const char *record, size_t bytes, const char *limit);
 
 /* Reads the bytes of a span without quotes, filtered as the key requires. */
 struct reader {
