@@ -60,7 +60,7 @@ static int write_sorted(const struct sort_job *job, const struct sort_text *text
                         : job->base.threads < MOST_BUFFERS ? job->base.threads
                                                            : MOST_BUFFERS;
     const size_t room = (size_t)threads * OUT_BYTES;
-    char *buffers = malloc(room);
+    char *buffers = lines_allocate(room);
     if (!buffers) return job_no_memory(&job->base, room, "the output");
     struct writer w = { .sorted = sorted,
                         .output = output,

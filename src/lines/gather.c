@@ -92,7 +92,7 @@ static void copy_record(const struct lines_sorted *s, const char *record, size_t
 
 static void copy_chunk(void *arg, int i)
 {
-    enum { INDEX_AHEAD = 24, TEXT_AHEAD = 12, SHORT = 32 };
+    enum { INDEX_AHEAD = 24, TEXT_AHEAD = 12, SHORT = 32, LINE = 64 };
     const struct gather *g = arg;
     const struct lines_sorted *s = g->sorted;
     const uint64_t chunk = g->first + (uint64_t)i, first = chunk * CHUNK;
@@ -107,14 +107,18 @@ static void copy_chunk(void *arg, int i)
                                    s->begin_bytes);
         if (r + TEXT_AHEAD < end) {
             size_t other;
-            __builtin_prefetch(record_at(s, r + TEXT_AHEAD, &other));
+            const char *ahead = record_at(s, r + TEXT_AHEAD, &other);
+            __builtin_prefetch(ahead);
+            __builtin_prefetch(ahead + other - 1);
         }
         const char *record = record_at(s, r, &bytes);
         const uint64_t skip = at < g->from ? g->from - at : 0;
-        if (skip == 0 && bytes <= SHORT && stop - at >= SHORT &&
-            s->bytes - (size_t)(record - s->text) >= SHORT) {
+        if (skip == 0 && bytes <= LINE && stop - at >= LINE &&
+            s->bytes - (size_t)(record - s->text) >= LINE) {
             /* The bytes after the record are replaced by the next one. */
-            memcpy(g->out + (at - g->from), record, SHORT);
+            char *to = g->out + (at - g->from);
+            memcpy(to, record, SHORT);
+            if (bytes > SHORT) memcpy(to + SHORT, record + SHORT, LINE - SHORT);
         } else if (skip < bytes) {
             const uint64_t end_byte = g->to - at < bytes ? g->to - at : bytes;
             copy_record(s, record, bytes, (size_t)skip, (size_t)(end_byte - skip),

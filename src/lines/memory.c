@@ -16,7 +16,7 @@ enum { HUGE_PAGE = 2 << 20 };
 void *lines_allocate(size_t bytes)
 {
     void *memory;
-    if (bytes < 2 * (size_t)HUGE_PAGE || bytes > PTRDIFF_MAX) return malloc(bytes ? bytes : 1);
+    if (bytes < HUGE_PAGE || bytes > PTRDIFF_MAX) return malloc(bytes ? bytes : 1);
     const size_t whole = (bytes + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE;
     if (posix_memalign(&memory, HUGE_PAGE, whole) != 0) return NULL;
 #ifdef MADV_HUGEPAGE

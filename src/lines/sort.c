@@ -58,12 +58,9 @@ static void each_chunk(struct work *w, void (*run)(void *arg, int i))
     io_for_each_by(w->block.threads, (int)((end + CHUNK - 1) / CHUNK - first), run, w);
 }
 
-static void number_chunk(void *arg, int i)
+static void number_records(const struct block *b, uint64_t from, uint64_t to)
 {
-    struct work *w = arg;
-    uint64_t from, to;
-    chunk_of(w, i, &from, &to);
-    for (; from < to; from++) store_uint(w->block.index, w->block.index_bytes, from, from);
+    for (; from < to; from++) store_uint(b->index, b->index_bytes, from, from);
 }
 
 /* gcc removes calls of a function that only prefetches, because it has no result. */
@@ -81,20 +78,17 @@ INLINE void prefetch(const struct block *b, uint64_t i, uint64_t end)
                                      load_uint(b->index, b->index_bytes, i + TEXT_AHEAD)));
 }
 
-/* Whether ties of the range are sorted by the words of depth WORD_BYTES. */
-static bool stores_next(const struct work *w)
-{
-    return w->range.depth == 0;
-}
-
 static void make_words(void *arg, int i)
 {
     struct work *w = arg;
     const struct block *b = &w->block;
     uint64_t from, to;
     chunk_of(w, i, &from, &to);
-    if (stores_next(w) && !b->order->number) { /* the index is in the order of the records */
-        for (; from < to; from++) b->words[from] = block_words(b, from, &b->next[from]);
+    if (w->range.depth == 0) { /* the index is in the order of the records */
+        number_records(b, from, to);
+        for (; from < to && !b->order->number; from++)
+            b->words[from] = block_words(b, from, &b->next[from]);
+        for (; from < to; from++) b->words[from] = block_word(b, from, 0);
         return;
     }
     for (; from < to; from++) {
@@ -133,11 +127,12 @@ static void mark_ties(void *arg, int i)
     atomic_fetch_add(&w->tied, tied);
 }
 
-/* The position of the next tie after at, or end. */
-static uint64_t next_tie(const struct block *b, uint64_t at, uint64_t end)
+/* The first position from at on whose word differs from the one before (differs 1), or is the same
+ * (differs 0); end if there is none. */
+static uint64_t find_mark(const struct block *b, uint64_t at, uint64_t end, bool differs)
 {
-    for (at++; at < end;) {
-        const uint64_t bits = b->ties[at / 64] >> at % 64;
+    while (at < end) {
+        const uint64_t bits = (differs ? b->ties[at / 64] : ~b->ties[at / 64]) >> at % 64;
         if (bits) {
             at += (uint64_t)__builtin_ctzll(bits);
             return at < end ? at : end;
@@ -191,14 +186,13 @@ static void sort_ties(void *arg, int i)
     const uint64_t end = w->range.from + w->range.n;
     uint64_t from, to;
     chunk_of(w, i, &from, &to);
-    if (!(b->ties[from / 64] >> from % 64 & 1)) from = next_tie(b, from, end);
+    /* A tie that continues from the chunk before is not sorted here. */
+    from = find_mark(b, from, end, true);
     uint64_t loaded = from;
-    while (from < to) {
-        const uint64_t next = next_tie(b, from, end);
-        if (next - from == 1) {
-            from = next;
-            continue;
-        }
+    for (;;) {
+        from = find_mark(b, from + 1, end, false) - 1;
+        if (from >= to || from + 1 >= end) return;
+        const uint64_t next = find_mark(b, from + 1, end, true);
         if (next > loaded && next - from <= AHEAD) {
             const uint64_t stop = end - from < AHEAD ? end : from + AHEAD;
             if (w->has_next)
@@ -239,7 +233,7 @@ static ech_status sort_range(ech_ctx *ctx, struct work *w)
     if (status != ECH_OK) return status;
     atomic_store(&w->tied, 0);
     each_chunk(w, mark_ties);
-    w->has_next = stores_next(w);
+    w->has_next = r->depth == 0;
     if (w->has_next && b->order->number) {
         w->has_next = w->tied > r->n / 8;
         if (w->has_next) each_chunk(w, make_next);
@@ -251,8 +245,8 @@ static ech_status sort_range(ech_ctx *ctx, struct work *w)
 static ech_status sort_all(ech_ctx *ctx, struct work *w, char error[LINES_ERROR])
 {
     w->range = (struct range){ 0, w->block.n, 0 };
-    each_chunk(w, number_chunk);
     if (w->block.n <= FEW) {
+        number_records(&w->block, 0, w->block.n);
         if (w->block.n > 1 && !lines_sort_tie(&w->block, 0, w->block.n, 0)) return ECH_ERR_MEMORY;
         return ECH_OK;
     }
@@ -284,7 +278,7 @@ uint64_t lines_memory(const struct lines_order *order, size_t bytes, uint64_t n)
     size_t workspace = 0;
     ech_sort_options options = { .size = sizeof options };
     ech_sort_workspace("cpu", (size_t)n, ECH_U64, index_bytes, &options, &workspace);
-    enum { FIXED = 8 << 20 }; /* also for arrays that end within a huge page */
+    enum { FIXED = 10 << 20 }; /* also for arrays that end within a huge page */
     const uint64_t most = n < LARGE ? n : LARGE, threads = (uint64_t)io_threads();
     return n * (16 + index_bytes + begin_bytes + (order->unique ? 1 : 0)) + n / 8 + workspace +
            threads * (lines_tie_bytes(order, (size_t)most) + 2 * LONG_WINDOW) + bytes / 1024 +
