@@ -9,6 +9,8 @@
 #include <string.h>
 
 #define INLINE static inline __attribute__((always_inline))
+/* For rare cases, so that the callers need no frame for them. */
+#define NOINLINE __attribute__((noinline))
 
 /* Whether a byte of the word is 0 or 1. */
 static bool has_small_byte(uint64_t word)
@@ -92,7 +94,7 @@ static void put_mapped(struct sink *s, const struct span *span, const uint16_t *
 }
 
 /* The same for a reader. */
-static void put_filtered(struct sink *s, struct reader reader)
+NOINLINE static void put_filtered(struct sink *s, struct reader reader)
 {
     if (!reader.span.quoted && reader.map) {
         put_mapped(s, &reader.span, reader.map);
@@ -125,7 +127,7 @@ static void put_number(struct sink *s, enum kind kind, const char *at, const cha
 }
 
 /* A number, of which filters or quotes have to be applied first. */
-static void put_copied_number(struct sink *s, enum kind kind, struct reader reader)
+NOINLINE static void put_copied_number(struct sink *s, enum kind kind, struct reader reader)
 {
     enum { ON_STACK = 512 };
     const size_t most = (size_t)(reader.span.end - reader.span.at);

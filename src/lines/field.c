@@ -62,37 +62,44 @@ static uint64_t near_blanks(const char *at)
     return blanks;
 }
 
-/* The end of n fields, which blanks separate, if it is within 32 bytes; otherwise NULL. */
-static const char *skip_near_fields(const char *at, const char *end, size_t n, const char *limit)
+/* Where the fields of a key begin and end, if blanks separate them, the key ends with a field, and
+ * both places are within 32 bytes. */
+static bool near_span(const struct lines_order *order, const struct key *key, struct span *span,
+                      const char *limit)
 {
-    if (!limit || limit - at < NEAR || n == 0) return NULL;
-    const size_t left = (size_t)(end - at), known = left < NEAR ? left : NEAR;
+    const char *at = span->at;
+    if (!limit || limit - at < NEAR || order->delimiter != LINES_BLANKS ||
+        key->last_field == SIZE_MAX || key->last_field < key->first_field || key->last_char)
+        return false;
+    const size_t left = (size_t)(span->end - at), known = left < NEAR ? left : NEAR;
     const uint64_t inside = ((uint64_t)1 << known) - 1;
     const uint64_t blanks = near_blanks(at) & inside, ends = blanks | ~inside;
-    size_t i = 0;
-    while (n--) {
+    size_t i = 0, begin = SIZE_MAX;
+    for (size_t field = 0; field <= key->last_field && i < known; field++) {
+        if (field == key->first_field) begin = i;
         i += (size_t)__builtin_ctzll(~blanks >> i); /* bit 32 and later ones are 0 */
-        if (i >= known) break;
-        i += (size_t)__builtin_ctzll(ends >> i);
+        if (i < known) i += (size_t)__builtin_ctzll(ends >> i);
     }
-    return i < known || left == known ? at + i : NULL;
+    if (i >= known && left != known) return false;
+    span->at = at + (begin == SIZE_MAX ? i : begin); /* the record may have fewer fields */
+    span->end = at + i;
+    return true;
 }
 
 #else
 
-static const char *skip_near_fields(const char *at, const char *end, size_t n, const char *limit)
+static bool near_span(const struct lines_order *order, const struct key *key, struct span *span,
+                      const char *limit)
 {
-    (void)at, (void)end, (void)n, (void)limit;
-    return NULL;
+    (void)order, (void)key, (void)span, (void)limit;
+    return false;
 }
 
 #endif
 
 /* Skips n fields that blanks separate. */
-static const char *skip_fields(const char *at, const char *end, size_t n, const char *limit)
+static const char *skip_fields(const char *at, const char *end, size_t n)
 {
-    const char *near = skip_near_fields(at, end, n, limit);
-    if (near) return near;
     while (at < end && n--) at = find_blank(skip_blanks(at, end), end);
     return at;
 }
@@ -114,17 +121,17 @@ static const char *advance(const char *at, const char *end, size_t n)
 
 /* at is the beginning of field from, which is not after the last field. */
 static const char *find_last(const struct lines_order *order, const struct key *key, const char *at,
-                             const char *end, size_t from, const char *limit)
+                             const char *end, size_t from)
 {
     const size_t fields = key->last_field - from;
     const bool blanks = order->delimiter == LINES_BLANKS;
     if (key->last_char == 0) { /* all of the field, without its delimiter */
-        if (blanks) return skip_fields(at, end, fields + 1, limit);
+        if (blanks) return skip_fields(at, end, fields + 1);
         at = skip_delimited(at, end, fields, (char)order->delimiter);
         const char *found = at < end ? memchr(at, order->delimiter, (size_t)(end - at)) : NULL;
         return found ? found : end;
     }
-    at = blanks ? skip_fields(at, end, fields, limit)
+    at = blanks ? skip_fields(at, end, fields)
                 : skip_delimited(at, end, fields, (char)order->delimiter);
     if (key->skip_end) at = skip_blanks(at, end);
     return advance(at, end, key->last_char);
@@ -134,14 +141,16 @@ static struct span plain_span(const struct lines_order *order, const struct key 
                               const char *record, const char *end, const char *limit)
 {
     struct span span = { record, end, false, false };
-    if (key->first_field)
-        span.at = order->delimiter == LINES_BLANKS
-                      ? skip_fields(record, end, key->first_field, limit)
-                      : skip_delimited(record, end, key->first_field, (char)order->delimiter);
-    if (key->last_field != SIZE_MAX) {
-        const bool after = key->last_field >= key->first_field;
-        span.end = find_last(order, key, after ? span.at : record, end,
-                             after ? key->first_field : 0, limit);
+    if (!near_span(order, key, &span, limit)) {
+        if (key->first_field)
+            span.at = order->delimiter == LINES_BLANKS
+                          ? skip_fields(record, end, key->first_field)
+                          : skip_delimited(record, end, key->first_field, (char)order->delimiter);
+        if (key->last_field != SIZE_MAX) {
+            const bool after = key->last_field >= key->first_field;
+            span.end =
+                find_last(order, key, after ? span.at : record, end, after ? key->first_field : 0);
+        }
     }
     if (key->skip_start) span.at = skip_blanks(span.at, end);
     if (key->first_char) span.at = advance(span.at, end, key->first_char);
