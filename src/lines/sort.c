@@ -36,9 +36,8 @@ struct work {
     struct range *waiting; /* large ties */
     atomic_size_t n_waiting;
     atomic_size_t common;
-    atomic_uint_fast64_t tied; /* words that are equal to the one before */
-    bool has_next;             /* ties of the range are sorted by block.next */
-    atomic_bool failed;        /* out of memory */
+    bool has_next;      /* ties of the range are sorted by block.next */
+    atomic_bool failed; /* out of memory */
 };
 
 /* ---- Passes over a range, by all threads ---- */
@@ -86,8 +85,7 @@ static void make_words(void *arg, int i)
     chunk_of(w, i, &from, &to);
     if (w->range.depth == 0) { /* the index is in the order of the records */
         number_records(b, from, to);
-        for (; from < to && !b->order->number; from++)
-            b->words[from] = block_words(b, from, &b->next[from]);
+        for (; from < to && b->next; from++) b->words[from] = block_words(b, from, &b->next[from]);
         for (; from < to; from++) b->words[from] = block_word(b, from, 0);
         return;
     }
@@ -97,22 +95,13 @@ static void make_words(void *arg, int i)
     }
 }
 
-/* The second words of keys whose first words are numbers, if many numbers are equal. */
-static void make_next(void *arg, int i)
-{
-    struct work *w = arg;
-    uint64_t from, to;
-    chunk_of(w, i, &from, &to);
-    for (; from < to; from++) w->block.next[from] = block_word(&w->block, from, WORD_BYTES);
-}
-
 /* A bit of the first and the last words of a chunk is in a word of the bitmap that another range
  * may share, but not at the same time. */
 static void mark_ties(void *arg, int i)
 {
     struct work *w = arg;
     const struct block *b = &w->block;
-    uint64_t from, to, tied = 0;
+    uint64_t from, to;
     chunk_of(w, i, &from, &to);
     while (from < to) {
         const uint64_t first = from % 64, n = to - from < 64 - first ? to - from : 64 - first;
@@ -121,10 +110,8 @@ static void mark_ties(void *arg, int i)
             bits |= (uint64_t)(b->words[from + j] != b->words[from + j - 1]) << j;
         const uint64_t mask = (n < 64 ? ((uint64_t)1 << n) - 1 : UINT64_MAX) << first;
         b->ties[from / 64] = (b->ties[from / 64] & ~mask) | bits << first;
-        tied += n - (uint64_t)__builtin_popcountll(bits);
         from += n;
     }
-    atomic_fetch_add(&w->tied, tied);
 }
 
 /* The first position from at on whose word differs from the one before (differs 1), or is the same
@@ -144,8 +131,11 @@ static uint64_t find_mark(const struct block *b, uint64_t at, uint64_t end, bool
 
 static void sort_one_tie(struct work *w, uint64_t from, uint64_t n)
 {
+    enum { SEVERAL = 8 };
     const struct block *b = &w->block;
-    if ((b->words[from] & 0xff) < WORD_MORE) { /* equal keys */
+    if ((b->words[from] & 0xff) < WORD_MORE ||
+        (!w->has_next && n >= SEVERAL && lines_are_same(b, from, n))) {
+        /* equal keys */
         for (uint64_t i = 1; b->drops && i < n; i++)
             b->drops[load_uint(b->index, b->index_bytes, from + i)] = 1;
         return;
@@ -231,13 +221,8 @@ static ech_status sort_range(ech_ctx *ctx, struct work *w)
                        b->words + r->from, (char *)b->index + r->from * b->index_bytes,
                        (size_t)r->n, ECH_U64, b->index_bytes, &options);
     if (status != ECH_OK) return status;
-    atomic_store(&w->tied, 0);
     each_chunk(w, mark_ties);
-    w->has_next = r->depth == 0;
-    if (w->has_next && b->order->number) {
-        w->has_next = w->tied > r->n / 8;
-        if (w->has_next) each_chunk(w, make_next);
-    }
+    w->has_next = b->next && r->depth == 0;
     each_chunk(w, sort_ties);
     return ECH_OK;
 }
@@ -280,9 +265,9 @@ uint64_t lines_memory(const struct lines_order *order, size_t bytes, uint64_t n)
     ech_sort_workspace("cpu", (size_t)n, ECH_U64, index_bytes, &options, &workspace);
     enum { FIXED = 10 << 20 }; /* also for arrays that end within a huge page */
     const uint64_t most = n < LARGE ? n : LARGE, threads = (uint64_t)io_threads();
-    return n * (16 + index_bytes + begin_bytes + (order->unique ? 1 : 0)) + n / 8 + workspace +
-           threads * (lines_tie_bytes(order, (size_t)most) + 2 * LONG_WINDOW) + bytes / 1024 +
-           FIXED;
+    return n * ((order->number ? 8 : 16) + index_bytes + begin_bytes + (order->unique ? 1 : 0)) +
+           n / 8 + workspace + threads * (lines_tie_bytes(order, (size_t)most) + 2 * LONG_WINDOW) +
+           bytes / 1024 + FIXED;
 }
 
 /* Removes dropped records from the index. */
@@ -302,11 +287,12 @@ static bool allocate(struct work *w, struct lines_sorted *sorted)
     const size_t n = (size_t)b->n;
     b->index = sorted->index = lines_allocate(n * b->index_bytes);
     b->words = lines_allocate(n * sizeof *b->words);
-    b->next = lines_allocate(n * sizeof *b->next);
+    /* A number rarely needs a second word. */
+    if (!b->order->number) b->next = lines_allocate(n * sizeof *b->next);
     b->ties = calloc(n / 64 + 1, sizeof *b->ties);
     w->waiting = malloc((n / LARGE + 1) * sizeof *w->waiting);
     if (b->order->unique) b->drops = calloc(n + 1, 1);
-    return b->index && b->words && b->next && b->ties && w->waiting &&
+    return b->index && b->words && (b->next || b->order->number) && b->ties && w->waiting &&
            (b->drops || !b->order->unique);
 }
 

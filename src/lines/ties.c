@@ -226,10 +226,27 @@ static void merge_pairs(struct pair *pairs, struct pair *temp, size_t n)
     memcpy(pairs + to, temp + left, (half - left) * sizeof *pairs);
 }
 
+bool lines_are_same(const struct block *b, uint64_t from, uint64_t n)
+{
+    enum { AHEAD = 8 };
+    size_t bytes, other_bytes;
+    const char *first = block_record(b, load_uint(b->index, b->index_bytes, from), &bytes);
+    for (uint64_t i = 1; i < n; i++) {
+        if (i + AHEAD < n)
+            __builtin_prefetch(block_record(
+                b, load_uint(b->index, b->index_bytes, from + i + AHEAD), &other_bytes));
+        const char *other =
+            block_record(b, load_uint(b->index, b->index_bytes, from + i), &other_bytes);
+        if (bytes != other_bytes || memcmp(first, other, bytes) != 0) return false;
+    }
+    return true;
+}
+
 /* A run of n equal words: equal keys, or a smaller tie. */
 static bool finish_run(const struct block *b, uint64_t from, uint64_t n, uint64_t word)
 {
-    if ((word & 0xff) >= WORD_MORE) return lines_sort_tie(b, from, n, (size_t)2 * WORD_BYTES);
+    if ((word & 0xff) >= WORD_MORE && !lines_are_same(b, from, n))
+        return lines_sort_tie(b, from, n, (size_t)2 * WORD_BYTES);
     for (uint64_t i = 1; b->drops && i < n; i++)
         b->drops[load_uint(b->index, b->index_bytes, from + i)] = 1;
     return true;

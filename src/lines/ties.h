@@ -18,7 +18,7 @@ struct block {
     const void *begins; /* [n + 1] */
     void *index;        /* [n] positions in begins */
     uint64_t *words;    /* [n] the word of index[i] at the depth that was sorted last */
-    uint64_t *next;     /* [n] the word of record i at depth WORD_BYTES */
+    uint64_t *next;     /* [n] the word of record i at depth WORD_BYTES; or NULL */
     uint64_t *ties;     /* a bit per position of index: its word differs from the one before */
     uint8_t *drops;     /* with unique, a bit per record that is dropped; otherwise NULL */
     uint64_t n;
@@ -58,6 +58,8 @@ size_t lines_common(const struct block *b, uint64_t model, uint64_t from, uint64
 bool lines_sort_tie(const struct block *b, uint64_t from, uint64_t n, size_t depth);
 /* The same for keys that agree in their first word, and whose next words are in b->next. */
 bool lines_sort_next(const struct block *b, uint64_t from, uint64_t n);
+/* Whether the records index[from .. from + n) have the same bytes. */
+bool lines_are_same(const struct block *b, uint64_t from, uint64_t n);
 /* The memory that one of these takes. */
 size_t lines_tie_bytes(const struct lines_order *order, size_t n);
 
