@@ -33,6 +33,7 @@ make_file() {
                 if (kind == "numbers") print random(2000000000) - 1000000000
                 else if (kind == "text") printf "w%d w%d w%d w%d\n", random(1000000), random(1000000), random(1000000),
                     random(1000000)
+                else if (kind == "repeated") printf "w%d w%d\n", 100000 + random(100), 100000 + random(100)
                 else printf "%d w%d %d\n", random(1000000), random(50000), random(100)
             }
         }'
@@ -59,7 +60,7 @@ row() {
     echo "$name,$lines,$gnu,$own"
 }
 
-for kind in numbers text mixed; do
+for kind in numbers text mixed repeated; do
     make_file "$kind" >"$folder/$kind"
 done
 echo "# $(date -u +%F), $(sed -n 's/^model name[^:]*: *//p' /proc/cpuinfo | head -n 1), $threads threads, $(sort --version | head -n 1)"
@@ -69,3 +70,4 @@ row bytes text -s
 row two_keys mixed -k2,2 -k1n
 row reverse_unique mixed -k2,2r -u
 row fold text -f
+row repeated repeated -s
