@@ -13,6 +13,7 @@
 #include "echelon.h"
 #include "io/io.h"
 
+#include <limits.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -75,6 +76,8 @@ struct cli_value {
     const char *(*word)(int i); /* of CLI_WORDS: word i, NULL after the last one */
 };
 extern const struct cli_value cli_values[]; /* of all subcommands; completion.c */
+
+enum { CLI_ANY = INT_MAX }; /* any number of operands */
 
 struct command {
     const char *name;
@@ -143,6 +146,9 @@ int cli_check_output(const char *option, const char *output, const char *const *
 int cli_check_outputs(const char *const *outputs, int n);
 /* Fails if a file cannot be created there; for a check before the computation.  NULL: not given. */
 int cli_check_writable(const char *path);
+/* Raises the limit of open files if n inputs at the same time need it; fails if that is not
+ * permitted. */
+int cli_permit_files(int n);
 
 /* ---- Progress and JSON: report.c ---- */
 

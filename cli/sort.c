@@ -342,6 +342,6 @@ const struct command command_sort = {
         "that cannot be read or written; 3 device not available or failed; 4 out of memory.\n",
     .options = options,
     .repeated = repeated,
-    .most_operands = 64,
+    .most_operands = CLI_ANY,
     .run = run,
 };

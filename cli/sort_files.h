@@ -10,7 +10,11 @@
 #include "files/files.h"
 #include "sort.h"
 
-enum { MOST_ARRAYS = 64 };
+/* A .npy input. */
+struct sort_array {
+    char expects[128]; /* what its header specifies */
+    size_t header_bytes;
+};
 
 /* An external sort, from the options to the end. */
 struct sort_files {
@@ -29,10 +33,9 @@ struct sort_files {
     struct files_sort sort;
     char head[IO_LOOK + IO_NPY_HEADER]; /* of the output: a .npy header, the head of a text */
     size_t head_bytes;
-    char expects[MOST_ARRAYS][128]; /* what the headers of .npy inputs specify */
-    size_t header_bytes[MOST_ARRAYS];
-    char descr[16];   /* of a .npy output */
-    const char *what; /* a note for the report */
+    struct sort_array *arrays; /* [count] */
+    char descr[16];            /* of a .npy output */
+    const char *what;          /* a note for the report */
     struct io_progress progress;
     const char *stage; /* that the progress shows */
     double stage_began;

@@ -10,7 +10,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -96,10 +95,10 @@ static int read_header(struct sort_files *files, int i, const struct io_hints *h
     if (!*usable) return EXIT_DONE;
     *usable = npy->dimensions == 1 && !npy->records;
     struct files_input *input = &files->inputs[i];
-    char *expects = files->expects[i];
+    char *expects = files->arrays[i].expects;
     input->expected = npy->n * ech_dtype_bytes(npy->dtype);
     input->expects = expects;
-    snprintf(expects, sizeof files->expects[i],
+    snprintf(expects, sizeof files->arrays[i].expects,
              "the .npy header specifies %llu elements of '%s', %llu bytes",
              (unsigned long long)npy->n, npy->descr, (unsigned long long)input->expected);
     if (*usable && input->fd >= 0 && input->bytes - bytes != input->expected)
@@ -141,7 +140,7 @@ static int read_headers(struct sort_files *files, const struct io_hints *hints, 
         if (other.dtype != npy->dtype || other.big_endian != npy->big_endian)
             return cli_fail(EXIT_BAD, "%s: has elements of '%s', but %s of '%s'", name, other.descr,
                             first, npy->descr);
-        files->header_bytes[i] = other.header_bytes;
+        files->arrays[i].header_bytes = other.header_bytes;
     }
     return EXIT_DONE;
 }
@@ -170,8 +169,6 @@ static int use_numbers(struct sort_files *files, io_format format, int type,
     struct io_npy npy = { 0 };
     struct job *base = &files->job->base;
     const bool argsort = files->job->argsort, array = format == IO_NPY;
-    if (files->count > MOST_ARRAYS)
-        return cli_fail(EXIT_BAD, "more than %d arrays are given", MOST_ARRAYS);
     int code = array ? read_headers(files, hints, &npy, usable) : EXIT_DONE;
     if (code != EXIT_DONE || !*usable) return code;
     const ech_dtype dtype = array ? npy.dtype : (ech_dtype)type;
@@ -183,7 +180,7 @@ static int use_numbers(struct sort_files *files, io_format format, int type,
     const bool to_array = base->out_format == IO_NPY;
     const bool keep = array && to_array && files->count == 1 && !files->set->unique && !argsort;
     if (keep) make_header(files, &npy, true, dtype);
-    for (int i = 0; array && i < files->count; i++) skip(files, i, files->header_bytes[i]);
+    for (int i = 0; array && i < files->count; i++) skip(files, i, files->arrays[i].header_bytes);
     if (to_array && !keep) make_header(files, array ? &npy : NULL, false, dtype);
     files_numbers_init(&files->numbers, dtype, &files->job->options, argsort, npy.big_endian,
                        device_of(files));
@@ -464,24 +461,17 @@ static int choose(struct sort_files *files, bool *usable)
     return *usable ? use_any_text(files) : EXIT_DONE;
 }
 
-/* All inputs are open at the same time. */
-static void permit_files(void)
-{
-    struct rlimit limit;
-    if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
-    limit.rlim_cur = limit.rlim_max;
-    setrlimit(RLIMIT_NOFILE, &limit);
-}
-
 int sort_files_open(struct sort_files *files, bool *usable)
 {
-    enum { MANY = 500 };
     *usable = true;
-    if (files->text->n_names > MANY) permit_files();
+    /* All inputs are open at the same time. */
+    const int permitted = cli_permit_files(files->text->n_names);
+    if (permitted != EXIT_DONE) return permitted;
     files->count = files->text->n_names;
     files->sources = calloc((size_t)files->count, sizeof *files->sources);
     files->inputs = calloc((size_t)files->count, sizeof *files->inputs);
-    if (!files->sources || !files->inputs)
+    files->arrays = calloc((size_t)files->count, sizeof *files->arrays);
+    if (!files->sources || !files->inputs || !files->arrays)
         return job_no_memory(&files->job->base, (uint64_t)files->count * sizeof *files->sources,
                              "the inputs");
     for (int i = 0; i < files->count; i++) files->sources[i].fd = -1;
@@ -505,5 +495,6 @@ void sort_files_close(struct sort_files *files)
     for (int i = 0; files->sources && i < files->count; i++) io_close(&files->sources[i]);
     free(files->sources);
     free(files->inputs);
+    free(files->arrays);
     lines_order_free(files->numeric);
 }

@@ -211,12 +211,14 @@ int sort_merge(const struct sort_set *set, struct sort_job *job, struct sort_tex
 {
     struct io_error error;
     const size_t n = (size_t)text->n_names;
+    int code = cli_permit_files(text->n_names);
+    if (code != EXIT_DONE) return code;
     struct merge m = { .order = text->order, .n = text->n_names };
     m.runs = calloc(n, sizeof *m.runs);
     m.heap = calloc(n, sizeof *m.heap);
     stage_begin(&job->base, STAGE_WRITE);
-    int code = m.runs && m.heap ? open_runs(&m, text, output)
-                                : cli_fail(EXIT_MEMORY, "out of memory: %zu inputs", n);
+    code = m.runs && m.heap ? open_runs(&m, text, output)
+                            : cli_fail(EXIT_MEMORY, "out of memory: %zu inputs", n);
     if (code == EXIT_DONE) code = merge_runs(set, job, &m, output);
     if (code == EXIT_DONE) code = job_commit(&job->base, output, IO_OK, &error);
     for (size_t i = 0; m.runs && i < n; i++) {
