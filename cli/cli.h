@@ -54,9 +54,10 @@ int cli_fail_ech(ech_status status, const ech_ctx *ctx);
 struct option {
     char letter;       /* 0: none; docs/cli.md lists all letters */
     const char *name;  /* without the dashes; NULL ends a table */
-    const char *value; /* placeholder of the value in the help; NULL: a flag */
-    void *target;      /* a bool for a flag, a struct cli_list if the option may be repeated,
-                          otherwise a const char * */
+    const char *value; /* placeholder of the value in the help; NULL: a flag; "[=WORD]": the value
+                          is optional, and only follows an equals sign */
+    void *target;      /* a bool for a flag, a struct cli_list if the option may be repeated, a
+                          struct cli_optional if the value is optional, otherwise a const char * */
     const char *help;
 };
 
@@ -65,6 +66,13 @@ struct cli_list {
     const char *words[64];
     int count;
 };
+
+/* An option whose value is optional. */
+struct cli_optional {
+    bool given;
+    const char *value; /* NULL: none */
+};
+bool cli_is_optional(const struct option *option);
 
 /* What the value of an option or an operand can be, for completion. */
 enum cli_kind { CLI_WORDS, CLI_FILE, CLI_DIRECTORY, CLI_ALGORITHM };

@@ -17,9 +17,10 @@ static const struct option options[] = {
     JOB_OUTPUT_OPTION(set.words.job),
     { 'r', "reverse", NULL, &set.words.reverse, "sort in descending order" },
     { 'u', "unique", NULL, &set.unique, "keep only the first of equal numbers, or equal keys" },
-    { 'c', "check", NULL, &set.check,
+    { 'c', "check", "[=WORD]", &set.text.check,
       "write nothing; exit with 1 if INPUT is not sorted, or, with\n"
-      "--unique, not strictly sorted" },
+      "--unique, not strictly sorted; WORD: diagnose-first (default),\n"
+      "or quiet or silent, as --check-quiet" },
     { 'C', "check-quiet", NULL, &set.text.check_quiet, "the same without a message" },
     { 'm', "merge", NULL, &set.text.merge, "merge inputs whose lines are sorted already" },
     { 'n', "numeric-sort", NULL, &set.text.numeric,
@@ -160,6 +161,22 @@ static const char *number_option(void)
     return first_given(list, sizeof list / sizeof *list);
 }
 
+/* --check=WORD, whose words may be abbreviated. */
+static int parse_check(void)
+{
+    static const char *const words[] = { "diagnose-first", "quiet", "silent" };
+    const int n = (int)(sizeof words / sizeof *words);
+    const struct cli_optional *given = &set.text.check;
+    int i = 0;
+    if (given->given && given->value) {
+        while (i < n && strncmp(words[i], given->value, strlen(given->value)) != 0) i++;
+        if (i == n) return cli_unknown("word of --check", given->value, words, n);
+    }
+    if (i) set.text.check_quiet = true;
+    set.check = given->given && i == 0;
+    return EXIT_DONE;
+}
+
 static int conflict(const char *a, const char *b)
 {
     return cli_fail(EXIT_BAD, "--%s cannot be combined with --%s", a, b);
@@ -295,12 +312,19 @@ static int run_text(struct run *run)
 static int run(int count, char **operands)
 {
     struct run all = { .job.staged = set.words.job.timing || set.words.job.json };
-    int code = sort_find_inputs(&set, &all.text, count, operands);
+    int code = parse_check();
+    if (code == EXIT_DONE) code = sort_find_inputs(&set, &all.text, count, operands);
     if (code == EXIT_DONE) code = run_text(&all);
     sort_free_text(&all.text);
     free(all.job.index);
     return code;
 }
+
+static const struct cli_value values[] = {
+    { "--check", CLI_WORDS, "diagnose-first quiet silent", NULL },
+    { "--sort", CLI_WORDS, "general-numeric human-numeric month numeric random version", NULL },
+    { NULL, CLI_WORDS, NULL, NULL },
+};
 
 static const char *const repeated[] = { "key", "temporary-directory", NULL };
 
@@ -342,6 +366,7 @@ const struct command command_sort = {
         "that cannot be read or written; 3 device not available or failed; 4 out of memory.\n",
     .options = options,
     .repeated = repeated,
+    .values = values,
     .most_operands = CLI_ANY,
     .run = run,
 };

@@ -49,6 +49,7 @@ struct sort_job {
 /* The options of lines, as typed. */
 struct sort_lines_words {
     struct cli_list keys;
+    struct cli_optional check;
     const char *sort, *files0, *parallel, *separator, *random_source;
     bool blanks, dictionary, fold, general, human, nonprinting, month, numeric, random, version;
     bool stable, zero, merge, string, csv, debug, check_quiet;
