@@ -20,19 +20,39 @@ static const uint64_t least_budget = (uint64_t)16 << 20;
 
 /* ---- The budget ---- */
 
+/* The power of 1000 of a suffix of GNU sort that counts do not have: P, E, Z, Y, R, Q, each with an
+ * optional i, for 1024; 0: another suffix. */
+static int large_power(const char *suffix, uint64_t *base)
+{
+    static const char letters[] = "PEZYRQ";
+    const char *letter = *suffix ? strchr(letters, *suffix) : NULL;
+    *base = suffix[0] && suffix[1] == 'i' ? 1024 : 1000;
+    return letter && !suffix[*base == 1024 ? 2 : 1] ? 5 + (int)(letter - letters) : 0;
+}
+
+/* A count, or digits with %, b for bytes, or a large suffix. */
 static int parse_budget(const char *text, uint64_t *bytes)
 {
     char number[32];
-    const size_t length = strlen(text);
-    const char last = length ? text[length - 1] : 0;
-    if ((last != '%' && last != 'b') || length >= sizeof number)
+    const size_t digits = strspn(text, "0123456789");
+    const char *suffix = text + digits;
+    uint64_t base;
+    const bool percent = strcmp(suffix, "%") == 0;
+    int power = large_power(suffix, &base);
+    if (!digits || digits >= sizeof number || !(percent || power || strcmp(suffix, "b") == 0))
         return cli_parse_count("memory", text, bytes);
-    memcpy(number, text, length - 1);
-    number[length - 1] = 0;
+    memcpy(number, text, digits);
+    number[digits] = 0;
     const int code = cli_parse_count("memory", number, bytes);
-    if (code != EXIT_DONE || last == 'b') return code;
-    if (*bytes > 100) return cli_fail(EXIT_BAD, "--memory is \"%s\"; the maximum is 100%%", text);
-    *bytes = (uint64_t)((double)io_machine_bytes() / 100 * (double)*bytes);
+    if (code != EXIT_DONE) return code;
+    if (percent && *bytes > 100)
+        return cli_fail(EXIT_BAD, "--memory is \"%s\"; the maximum is 100%%", text);
+    if (percent) *bytes = (uint64_t)((double)io_machine_bytes() / 100 * (double)*bytes);
+    for (; power; power--) {
+        if (*bytes > UINT64_MAX / base)
+            return cli_fail(EXIT_BAD, "--memory is \"%s\"; the maximum is 2^64 - 1", text);
+        *bytes *= base;
+    }
     return EXIT_DONE;
 }
 
