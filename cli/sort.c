@@ -138,7 +138,6 @@ static const char *line_option(void)
         { t->csv, "csv" },
         { t->merge, "merge" },
         { t->debug, "debug" },
-        { t->files0 != NULL, "files0-from" },
         { t->random_source != NULL, "random-source" },
         { t->separator != NULL, "field-separator" },
         { set.words.job.delimiter && !set.words.job.column, "delimiter" },
@@ -159,6 +158,27 @@ static const char *number_option(void)
         { w->job.format != NULL, "format" },
     };
     return first_given(list, sizeof list / sizeof *list);
+}
+
+/* The first option that is only for the numbers of one input. */
+static const char *single_option(void)
+{
+    const struct sort_words *w = &set.words;
+    const struct given list[] = {
+        { w->job.column != NULL, "column" },
+        { set.rows != NULL, "rows" },
+        { set.axis != NULL, "axis" },
+        { w->algorithm != NULL, "algorithm" },
+        { w->job.format && strcmp(w->job.format, "text") == 0, "format text" },
+    };
+    return first_given(list, sizeof list / sizeof *list);
+}
+
+/* Whether several inputs are arrays: an option or the extension of the first one means numbers. */
+static bool are_arrays(const struct sort_text *text, const char *number)
+{
+    const int format = io_format_from_extension(text->names[0]);
+    return number || format == IO_NPY || format == IO_RAW;
 }
 
 /* --check=WORD, whose words may be abbreviated. */
@@ -191,9 +211,10 @@ static int check_combinations(const char *line, const char *number, const struct
                         "--%s, which is for lines, cannot be combined with --%s, which is for "
                         "numbers",
                         line, number);
-    if (text->n_names > 1 && number)
+    const char *single = text->n_names > 1 ? single_option() : NULL;
+    if (single)
         return cli_fail(EXIT_BAD, "--%s cannot be combined with several inputs: \"%s\" and \"%s\"",
-                        number, text->names[0], text->names[1]);
+                        single, text->names[0], text->names[1]);
     if (t->string && kind) return conflict("string", kind);
     if (t->parallel && set.words.job.threads) return conflict("parallel", "threads");
     if (t->separator && set.words.job.delimiter) return conflict("field-separator", "delimiter");
@@ -221,7 +242,7 @@ static int check_combinations(const char *line, const char *number, const struct
 struct run {
     struct sort_job job;
     struct sort_text text;
-    bool lines; /* an option or several inputs require lines */
+    bool lines; /* an option, or several inputs that are not arrays, require lines */
 };
 
 static void plan(const struct job *base, char *text, size_t bytes)
@@ -301,7 +322,8 @@ static int run_text(struct run *run)
     if (code == EXIT_DONE && !number && !set.files.record) code = sort_make_order(&set, &run->text);
     if (code != EXIT_DONE) return code;
     if (set.text.parallel) set.words.job.threads = set.text.parallel;
-    run->lines = line || run->text.n_names > 1;
+    set.line_option = line != NULL;
+    run->lines = line || (run->text.n_names > 1 && !are_arrays(&run->text, number));
     base->input = sort_name(&run->text, 0);
     base->plan = plan;
     base->dimensions = set.rows || set.check || set.text.check_quiet || set.unique ? 1 : 2;
@@ -348,8 +370,9 @@ const struct command command_sort = {
         "INPUT \"-\" is standard input, the default.  Text whose lines are all numbers is sorted "
         "by\n"
         "these numbers, other text by the bytes of its lines; --timing and --json report the\n"
-        "choice.  An option for lines, or several inputs, selects lines.  LETTERS of a key are "
-        "out\n"
+        "choice.  An option for lines, or several inputs of text, selects lines; several .npy or "
+        "raw\n"
+        "inputs are sorted as one array.  LETTERS of a key are out\n"
         "of bdfghiMnRrV, with the meaning of the options; a key without letters has those of the\n"
         "options.  docs/sort-command.md describes keys and the differences from GNU sort.\n\n"
         "Lines are written unchanged.  A missing newline at the end is added.\n\n"

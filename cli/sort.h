@@ -70,6 +70,7 @@ struct sort_set {
     const char *rows, *axis;
     uint64_t columns; /* value of --rows; 0: not given */
     bool unique, check;
+    bool line_option; /* an option is only for lines */
 };
 
 /* The inputs, and the text of all of them. */

@@ -111,8 +111,7 @@ static bool is_needed(const struct sort_files *files)
     bool stream;
     if (sort_files_option(set)) return true;
     if (set->text.merge || set->text.debug) return false;
-    if (files->text->n_names > 1 && io_format_from_extension(files->text->names[0]) == IO_NPY)
-        return true; /* several arrays */
+    if (files->text->n_names > 1 && !files->lines) return true; /* several arrays */
     const uint64_t total = total_bytes(files->text, &stream);
     if (total > budget_of(set) / 4) return true;
     return stream; /* how much it has is unknown */
@@ -355,6 +354,12 @@ static int run_opened(struct sort_files *files, struct io_output *output, bool *
     files->is_file = is_plain_file(output);
     int code = sort_files_open(files, &usable);
     if (code != EXIT_DONE) return code;
+    if (!usable && files->count > 1)
+        return cli_fail(EXIT_BAD,
+                        "%s and %s: several inputs of numbers must be raw or .npy arrays of one "
+                        "dimension, and the output raw or .npy; a .npy output of --unique, or of "
+                        "a pipe, must be a file",
+                        files->inputs[0].name, files->inputs[1].name);
     if (!usable && option)
         return cli_fail(EXIT_BAD,
                         "%s: --%s needs lines, records, or arrays of one dimension, and for the "

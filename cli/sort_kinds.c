@@ -145,6 +145,27 @@ static int read_headers(struct sort_files *files, const struct io_hints *hints, 
     return EXIT_DONE;
 }
 
+/* Fails if raw inputs have different types, or if one is not raw. */
+static int check_types(const struct sort_files *files, const struct io_hints *hints, int type)
+{
+    struct io_error error;
+    for (int i = 1; i < files->count; i++) {
+        struct io_source *source = &files->sources[i];
+        const char *first = files->inputs[0].name, *raw = ech_dtype_name((ech_dtype)type);
+        io_format format;
+        int other;
+        const io_status status = io_detect(source, hints, &format, &other, &error);
+        if (status != IO_OK) return cli_fail_io(status, &error);
+        if (format != IO_RAW)
+            return cli_fail(EXIT_BAD, "%s: is %s, but %s is raw %s", source->name,
+                            format == IO_NPY ? "a .npy array" : "text", first, raw);
+        if (other != type)
+            return cli_fail(EXIT_BAD, "%s: has elements of %s, but %s of %s", source->name,
+                            ech_dtype_name((ech_dtype)other), first, raw);
+    }
+    return EXIT_DONE;
+}
+
 /* The format of the output is that of its extension, otherwise that of the input.  *usable is false
  * for text, and for a header that would have to be completed in a pipe. */
 static int plan_numbers(struct sort_files *files, io_format format, ech_dtype dtype, bool *usable)
@@ -169,7 +190,7 @@ static int use_numbers(struct sort_files *files, io_format format, int type,
     struct io_npy npy = { 0 };
     struct job *base = &files->job->base;
     const bool argsort = files->job->argsort, array = format == IO_NPY;
-    int code = array ? read_headers(files, hints, &npy, usable) : EXIT_DONE;
+    int code = array ? read_headers(files, hints, &npy, usable) : check_types(files, hints, type);
     if (code != EXIT_DONE || !*usable) return code;
     const ech_dtype dtype = array ? npy.dtype : (ech_dtype)type;
     base->column.format = format;
@@ -422,13 +443,6 @@ static int use_any_text(struct sort_files *files)
 
 /* ---- The choice ---- */
 
-/* Several inputs by themselves do not mean lines. */
-static bool has_line_option(const struct sort_set *set)
-{
-    static const struct sort_lines_words none;
-    return memcmp(&set->text, &none, sizeof none) != 0;
-}
-
 static int choose(struct sort_files *files, bool *usable)
 {
     const struct sort_set *set = files->set;
@@ -440,7 +454,7 @@ static int choose(struct sort_files *files, bool *usable)
     if (set->files.record) return use_records(files);
     const bool array = is_array(&files->sources[0]);
     if (files->lines && !array) return use_lines(files, files->text->order);
-    if (files->lines && has_line_option(set))
+    if (files->lines && set->line_option)
         return cli_fail(EXIT_BAD,
                         "%s: is a .npy array, but several inputs and options of lines need text",
                         files->inputs[0].name);
