@@ -122,18 +122,19 @@ static const char *kind_option(void)
     return first_given(list, sizeof list / sizeof *list);
 }
 
-/* The first option that is only for lines. */
+/* The first option that is only for lines; with --record, --key has another meaning, and records
+ * with equal keys keep their order. */
 static const char *line_option(void)
 {
     const struct sort_lines_words *t = &set.text;
     const struct given list[] = {
-        { t->keys.count > 0, "key" },
+        { t->keys.count > 0 && !set.files.record, "key" },
         { t->string, "string" },
         { t->blanks, "ignore-leading-blanks" },
         { t->dictionary, "dictionary-order" },
         { t->fold, "ignore-case" },
         { t->nonprinting, "ignore-nonprinting" },
-        { t->stable, "stable" },
+        { t->stable && !set.files.record, "stable" },
         { t->zero, "zero-terminated" },
         { t->csv, "csv" },
         { t->merge, "merge" },
@@ -151,11 +152,11 @@ static const char *number_option(void)
 {
     const struct sort_words *w = &set.words;
     const struct given list[] = {
-        { w->job.column != NULL, "column" }, { w->job.type != NULL, "type" },
-        { w->bits != NULL, "bits" },         { w->order != NULL, "order" },
-        { w->argsort, "argsort" },           { set.rows != NULL, "rows" },
-        { set.axis != NULL, "axis" },        { w->algorithm != NULL, "algorithm" },
-        { w->job.format != NULL, "format" },
+        { w->job.column != NULL, "column" },   { w->job.type != NULL, "type" },
+        { w->bits != NULL, "bits" },           { w->argsort, "argsort" },
+        { set.rows != NULL, "rows" },          { set.axis != NULL, "axis" },
+        { w->algorithm != NULL, "algorithm" }, { w->job.format != NULL, "format" },
+        { w->order != NULL, "order" },
     };
     return first_given(list, sizeof list / sizeof *list);
 }
@@ -202,10 +203,50 @@ static int conflict(const char *a, const char *b)
     return cli_fail(EXIT_BAD, "--%s cannot be combined with --%s", a, b);
 }
 
+/* --record, with an option that has no meaning for records. */
+static int check_record(const char *line, const char *number)
+{
+    const struct job_words *job = &set.words.job;
+    const bool raw = job->format && strcmp(job->format, "raw") == 0;
+    const struct given list[] = {
+        { line != NULL, line },
+        { job->header, "header" },
+        { job->no_header, "no-header" },
+        { number && strcmp(number, "order") != 0 && !(raw && strcmp(number, "format") == 0),
+          number },
+    };
+    const char *other = first_given(list, sizeof list / sizeof *list);
+    return set.files.record && other ? conflict("record", other) : EXIT_DONE;
+}
+
+/* --check, with an option that needs an output. */
+static int check_check(const struct sort_text *text)
+{
+    const struct sort_lines_words *t = &set.text;
+    const char *check = set.check ? "check" : "check-quiet", *files = sort_files_option(&set);
+    if (set.check && t->check_quiet) return conflict("check", "check-quiet");
+    if (set.files.record)
+        return cli_fail(EXIT_BAD,
+                        "--%s cannot be combined with --record; \"echelon check\" checks records",
+                        check);
+    if (files) return conflict(check, files);
+    if (t->merge) return conflict(check, "merge");
+    if (t->debug) return conflict(check, "debug");
+    if (set.words.argsort || set.words.job.output)
+        return cli_fail(EXIT_BAD, "--%s writes nothing and cannot be combined with --%s", check,
+                        set.words.argsort ? "argsort" : "output");
+    if (text->n_names > 1)
+        return cli_fail(EXIT_BAD,
+                        "--%s reads one input, and cannot be combined with \"%s\" and "
+                        "\"%s\"",
+                        check, text->names[0], text->names[1]);
+    return EXIT_DONE;
+}
+
 static int check_combinations(const char *line, const char *number, const struct sort_text *text)
 {
     const struct sort_lines_words *t = &set.text;
-    const char *check = set.check ? "check" : "check-quiet", *kind = kind_option();
+    const char *kind = kind_option();
     if (line && number)
         return cli_fail(EXIT_BAD,
                         "--%s, which is for lines, cannot be combined with --%s, which is for "
@@ -221,19 +262,7 @@ static int check_combinations(const char *line, const char *number, const struct
     if (t->csv && t->zero) return conflict("csv", "zero-terminated");
     if (set.words.job.header && set.words.job.no_header) return conflict("header", "no-header");
     if (t->debug && set.words.job.output) return conflict("debug", "output");
-    if (!set.check && !t->check_quiet) return EXIT_DONE;
-    if (set.check && t->check_quiet) return conflict("check", "check-quiet");
-    if (t->merge) return conflict(check, "merge");
-    if (t->debug) return conflict(check, "debug");
-    if (set.words.argsort || set.words.job.output)
-        return cli_fail(EXIT_BAD, "--%s writes nothing and cannot be combined with --%s", check,
-                        set.words.argsort ? "argsort" : "output");
-    if (text->n_names > 1)
-        return cli_fail(EXIT_BAD,
-                        "--%s reads one input, and cannot be combined with \"%s\" and "
-                        "\"%s\"",
-                        check, text->names[0], text->names[1]);
-    return EXIT_DONE;
+    return set.check || t->check_quiet ? check_check(text) : check_record(line, number);
 }
 
 /* ---- Run ---- */
@@ -310,18 +339,26 @@ static int check(struct run *run)
     return code;
 }
 
+/* The number of --parallel is that of --threads. */
+static int parse_parallel(void)
+{
+    uint64_t threads;
+    if (!set.text.parallel) return EXIT_DONE;
+    set.words.job.threads = set.text.parallel;
+    return cli_parse_count("parallel", set.text.parallel, &threads);
+}
+
 static int run_text(struct run *run)
 {
     struct job *base = &run->job.base;
     const char *line = line_option(), *number = number_option();
-    if (set.files.record) line = NULL; /* --key has another meaning */
     int code = check_combinations(line, number, &run->text);
+    if (code == EXIT_DONE) code = parse_parallel();
     if (code == EXIT_DONE) code = sort_files_budget(&set);
     if (code == EXIT_DONE) code = sort_parse(&run->job, &set.words);
     if (code == EXIT_DONE) code = sort_parse_rows(&set);
     if (code == EXIT_DONE && !number && !set.files.record) code = sort_make_order(&set, &run->text);
     if (code != EXIT_DONE) return code;
-    if (set.text.parallel) set.words.job.threads = set.text.parallel;
     set.line_option = line != NULL;
     run->lines = line || (run->text.n_names > 1 && !are_arrays(&run->text, number));
     base->input = sort_name(&run->text, 0);

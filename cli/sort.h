@@ -112,6 +112,8 @@ int sort_find_inputs(const struct sort_set *set, struct sort_text *text, int cou
 int sort_make_order(const struct sort_set *set, struct sort_text *text);
 /* Reads all inputs as text, and finds columns by name. */
 int sort_read_text(struct sort_job *job, struct sort_text *text);
+/* Opens an input, which must be text. */
+int sort_open_text(struct io_source *source, const char *name);
 /* The name of an input for messages. */
 const char *sort_name(const struct sort_text *text, int i);
 /* Fails if the head of a further input is not that of the first one, which is in text. */

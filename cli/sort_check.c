@@ -126,12 +126,11 @@ static int skip_head(struct sort_text *text, struct stream *s)
 int sort_check_stream(const struct sort_set *set, struct sort_text *text)
 {
     enum { ROOM = 4 << 20 };
-    struct io_error error;
     struct stream s = { .room = ROOM };
-    const io_status status = io_open(&s.source, text->names[0], &error);
-    if (status != IO_OK) return cli_fail_io(status, &error);
+    int code = sort_open_text(&s.source, text->names[0]);
+    if (code != EXIT_DONE) return code;
     s.block = malloc(s.room);
-    int code =
+    code =
         s.block ? skip_head(text, &s) : cli_fail(EXIT_MEMORY, "%s: out of memory", s.source.name);
     if (code == EXIT_DONE) code = check_block(set, text, &s);
     while (code == EXIT_DONE && !s.end) {

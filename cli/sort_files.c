@@ -78,12 +78,11 @@ static uint64_t budget_of(const struct sort_set *set)
 const char *sort_files_option(const struct sort_set *set)
 {
     const struct sort_files_words *w = &set->files;
-    return w->record              ? "record"
-           : w->dry_run           ? "dry-run"
-           : w->verify            ? "verify"
-           : w->consume           ? "consume"
-           : w->directories.count ? "temporary-directory"
-                                  : NULL;
+    return w->record    ? "record"
+           : w->dry_run ? "dry-run"
+           : w->verify  ? "verify"
+           : w->consume ? "consume"
+                        : NULL;
 }
 
 /* The size of all inputs; *stream: whether one is not a regular file. */
@@ -133,7 +132,7 @@ static int parse_transfers(struct files_sort *sort)
     return EXIT_DONE;
 }
 
-static int check_options(const struct sort_files *files)
+static int check_options(const struct sort_files *files, const struct io_output *output)
 {
     const struct sort_set *set = files->set;
     const char *option = sort_files_option(set), *other = NULL;
@@ -143,6 +142,9 @@ static int check_options(const struct sort_files *files)
     if (other) return cli_fail(EXIT_BAD, "--%s cannot be combined with --%s", option, other);
     if (set->files.consume && !set->words.job.output)
         return cli_fail(EXIT_BAD, "--consume removes the inputs and needs --output FILE");
+    if (set->files.consume && !output->temporary && !output->unnamed)
+        return cli_fail(EXIT_BAD, "--consume removes the inputs, but the output %s is not a file",
+                        output->name);
     return EXIT_DONE;
 }
 
@@ -362,8 +364,8 @@ static int run_opened(struct sort_files *files, struct io_output *output, bool *
                         files->inputs[0].name, files->inputs[1].name);
     if (!usable && option)
         return cli_fail(EXIT_BAD,
-                        "%s: --%s needs lines, records, or arrays of one dimension, and for the "
-                        "text of a pipe an option such as --string or -n",
+                        "%s: --%s needs lines, records, or arrays of one dimension, and for text "
+                        "that is a pipe or compressed an option such as --string or -n",
                         files->inputs[0].name, option);
     *done = usable;
     if (!usable) {
@@ -379,7 +381,7 @@ int sort_files(const struct sort_set *set, struct sort_job *job, struct sort_tex
 {
     *done = false;
     state = (struct sort_files){ .set = set, .job = job, .text = text, .lines = lines };
-    int code = check_options(&state);
+    int code = check_options(&state, output);
     if (code != EXIT_DONE || !is_needed(&state)) return code;
     code = parse_transfers(&state.sort);
     if (code != EXIT_DONE) return code;
