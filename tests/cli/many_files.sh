@@ -21,4 +21,4 @@ code echelon sort a*.npy -o sorted.npy
 dump u2 sorted.npy 128 | head -c 30
 echo
 for i in $(seq 100); do echo "$((100 + i))" >"r$i"; done
-code echelon check --record 4 --key 0:3 $(printf 'r%s ' $(seq 100)) | tail -n 1
+seq -f r%.0f 100 | xargs echelon check --record 4 --key 0:3 | tail -n 1
