@@ -1,4 +1,11 @@
 # A signal while two outputs are written: both files are unchanged, and there is no temporary file.
+# They have no names before they are complete, if the file system supports it.
+two_files() {
+    local named unnamed
+    named=$(find . -name '.[et].pbm.*' | wc -l)
+    unnamed=$(find "/proc/$job/fd" -lname "$PWD/*(deleted)" | wc -l)
+    [ $((named + unnamed)) = 2 ]
+}
 set -m # a job of its own group, which does not ignore SIGINT
 mkfifo pipe
 echo before | tee e.pbm >t.pbm
@@ -9,10 +16,10 @@ for signal in INT TERM; do
     exec 3>pipe
     printf 'P1\n2 2\n1 0' >&3
     for _ in $(seq 100); do
-        [ "$(find . -name '.[et].pbm.*' | wc -l)" = 2 ] && break
+        two_files && break
         sleep 0.05
     done
-    [ "$(find . -name '.[et].pbm.*' | wc -l)" = 2 ] && echo "two temporary files exist"
+    two_files && echo "two temporary files exist"
     kill -s $signal $job
     wait $job 2>/dev/null
     echo "SIG$signal: exit $?"
