@@ -10,10 +10,11 @@
 #include "files/files.h"
 #include "sort.h"
 
-/* A .npy input. */
-struct sort_array {
-    char expects[128]; /* what its header specifies */
-    size_t header_bytes;
+/* The begin of an input. */
+struct sort_begin {
+    char expects[128];   /* what the header of a .npy input specifies */
+    size_t header_bytes; /* of a .npy input */
+    char *bytes;         /* the look-ahead, if it was not enough for the header of a text */
 };
 
 /* An external sort, from the options to the end. */
@@ -31,9 +32,9 @@ struct sort_files {
     struct files_lines text_lines;
     struct lines_order *numeric; /* of text whose lines are numbers; owned */
     struct files_sort sort;
-    char head[IO_LOOK + IO_NPY_HEADER]; /* of the output: a .npy header, the head of a text */
+    char *head; /* of the output: a .npy header, the head of a text */
     size_t head_bytes;
-    struct sort_array *arrays; /* [count] */
+    struct sort_begin *begins; /* [count] */
     char descr[16];            /* of a .npy output */
     const char *what;          /* a note for the report */
     struct io_progress progress;
