@@ -283,12 +283,20 @@ static int run(int count, char **operands)
     job.count = count ? count : 1;
     int code = parse(&job, &threads);
     if (code != EXIT_DONE) return code;
+    if (!set.summaries) code = cli_permit_files(job.count);
+    if (code != EXIT_DONE) return code;
     job.first = malloc(2 * job.layout.bytes + 2 * job.layout.key_bytes);
-    if (!job.first) return cli_fail(EXIT_MEMORY, "out of memory for two records");
+    job.inputs = calloc((size_t)job.count, sizeof *job.inputs);
+    if (!job.first || !job.inputs) {
+        free(job.first);
+        free(job.inputs);
+        return cli_fail(EXIT_MEMORY, "out of memory for two records, and %d files", job.count);
+    }
     job.last = job.first + job.layout.bytes;
     job.bad_keys = job.last + job.layout.bytes;
     code = check(&job, threads);
     free(job.first);
+    free(job.inputs);
     return code;
 }
 
@@ -309,6 +317,6 @@ const struct command command_check = {
         "Exit status: 0 sorted; 1 not sorted; 2 usage error, invalid input, or a file that\n"
         "cannot be read or written; 4 out of memory.\n",
     .options = options,
-    .most_operands = CHECK_MOST_FILES,
+    .most_operands = CLI_ANY,
     .run = run,
 };

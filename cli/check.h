@@ -8,8 +8,6 @@
 
 #include "check_summary.h"
 
-enum { CHECK_MOST_FILES = 64 };
-
 /* A file of records. */
 struct check_input {
     struct io_source source;
@@ -28,8 +26,8 @@ struct check_job {
     size_t block_bytes;
     struct crc32 crc;
     const char *const *names;
-    int count, at; /* files, and the one that is read */
-    struct check_input inputs[CHECK_MOST_FILES];
+    int count, at;              /* files, and the one that is read */
+    struct check_input *inputs; /* [count] */
     struct check_failure taking, giving;
     struct summary all;
     unsigned char *first, *last; /* records of all */

@@ -13,6 +13,7 @@
 #include "echelon.h"
 #include "io/io.h"
 
+#include <limits.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -53,9 +54,10 @@ int cli_fail_ech(ech_status status, const ech_ctx *ctx);
 struct option {
     char letter;       /* 0: none; docs/cli.md lists all letters */
     const char *name;  /* without the dashes; NULL ends a table */
-    const char *value; /* placeholder of the value in the help; NULL: a flag */
-    void *target;      /* a bool for a flag, a struct cli_list if the option may be repeated,
-                          otherwise a const char * */
+    const char *value; /* placeholder of the value in the help; NULL: a flag; "[=WORD]": the value
+                          is optional, and only follows an equals sign */
+    void *target;      /* a bool for a flag, a struct cli_list if the option may be repeated, a
+                          struct cli_optional if the value is optional, otherwise a const char * */
     const char *help;
 };
 
@@ -64,6 +66,13 @@ struct cli_list {
     const char *words[64];
     int count;
 };
+
+/* An option whose value is optional. */
+struct cli_optional {
+    bool given;
+    const char *value; /* NULL: none */
+};
+bool cli_is_optional(const struct option *option);
 
 /* What the value of an option or an operand can be, for completion. */
 enum cli_kind { CLI_WORDS, CLI_FILE, CLI_DIRECTORY, CLI_ALGORITHM };
@@ -75,6 +84,8 @@ struct cli_value {
     const char *(*word)(int i); /* of CLI_WORDS: word i, NULL after the last one */
 };
 extern const struct cli_value cli_values[]; /* of all subcommands; completion.c */
+
+enum { CLI_ANY = INT_MAX }; /* any number of operands */
 
 struct command {
     const char *name;
@@ -143,6 +154,9 @@ int cli_check_output(const char *option, const char *output, const char *const *
 int cli_check_outputs(const char *const *outputs, int n);
 /* Fails if a file cannot be created there; for a check before the computation.  NULL: not given. */
 int cli_check_writable(const char *path);
+/* Raises the limit of open files if n inputs at the same time need it; fails if that is not
+ * permitted. */
+int cli_permit_files(int n);
 
 /* ---- Progress and JSON: report.c ---- */
 

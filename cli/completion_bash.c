@@ -6,8 +6,8 @@
 #include "completion.h"
 
 /* Sets, for the command $1: options, and operands, the words of the first operand.  For its option
- * $2, if this takes a value: offer, which is "words", "files", "directories" or "nothing", and
- * words. */
+ * $2, followed by $3, which is "" or "=", if this takes a value: offer, which is "words", "files",
+ * "directories" or "nothing", and words. */
 static const char table_head[] = "_echelon_table()\n"
                                  "{\n"
                                  "    options='' operands='' offer='' words=''\n"
@@ -18,12 +18,13 @@ static const char function[] =
     "{\n"
     "    local word=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]}\n"
     "    local command=${COMP_WORDS[1]} options operands offer words i first=1 only_operands=''\n"
+    "    local equals=''\n"
     "    COMPREPLY=()\n"
     "    # bash splits --name=value at the equals sign.\n"
     "    if [ \"$word\" = = ]; then\n"
-    "        word=''\n"
+    "        word='' equals==\n"
     "    elif [ \"$previous\" = = ]; then\n"
-    "        previous=${COMP_WORDS[COMP_CWORD-2]}\n"
+    "        previous=${COMP_WORDS[COMP_CWORD-2]} equals==\n"
     "    fi\n"
     "    if [ \"$COMP_CWORD\" -eq 1 ]; then\n"
     "        mapfile -t COMPREPLY < <(compgen -W \"$_echelon_commands --help --version\" -- "
@@ -38,14 +39,14 @@ static const char function[] =
     "        case ${COMP_WORDS[i]} in\n"
     "        --) only_operands=1 ;;\n"
     "        -*)\n"
-    "            _echelon_table \"$command\" \"${COMP_WORDS[i]}\"\n"
+    "            _echelon_table \"$command\" \"${COMP_WORDS[i]}\" \"${COMP_WORDS[i+1]}\"\n"
     "            [ \"${COMP_WORDS[i+1]}\" != = ] || ((i++))\n"
     "            [ -z \"$offer\" ] || ((i++)) ;;\n"
     "        *) first='' ;;\n"
     "        esac\n"
     "    done\n"
     "    [ -z \"$only_operands\" ] || previous=''\n"
-    "    _echelon_table \"$command\" \"$previous\"\n"
+    "    _echelon_table \"$command\" \"$previous\" \"$equals\"\n"
     "    if [ -z \"$offer\" ]; then\n"
     "        case $only_operands$word in\n"
     "        -*) offer=words words=$options ;;\n"
@@ -80,7 +81,9 @@ static void print_value(const struct command *command, const struct option *opti
     completion_value(command, option, &value);
     printf("        --%s", option->name);
     if (option->letter) printf(" | -%c", option->letter);
-    printf(") offer=%s", offers[value.offer]);
+    fputs(") ", stdout);
+    if (cli_is_optional(option)) fputs("[ \"$3\" != = ] || ", stdout);
+    printf("offer=%s", offers[value.offer]);
     if (value.offer == OFFER_WORDS) printf(" words='%s'", value.words);
     fputs(" ;;\n", stdout);
 }

@@ -46,7 +46,7 @@ static void print_option(const struct command *command, const struct option *opt
     if (option->value) {
         completion_value(command, option, &value);
         if (value.offer == OFFER_WORDS)
-            printf(" -x -a '%s'", value.words);
+            printf(" %s -a '%s'", cli_is_optional(option) ? "-f" : "-x", value.words);
         else if (value.offer == OFFER_DIRECTORIES)
             fputs(" -x -a '(__fish_complete_directories)'", stdout);
         else
@@ -58,7 +58,7 @@ static void print_option(const struct command *command, const struct option *opt
 static void print_name(const struct command *command, const struct option *option)
 {
     (void)command;
-    if (!option->value) return;
+    if (!option->value || cli_is_optional(option)) return;
     printf(" --%s", option->name);
     if (option->letter) printf(" -%c", option->letter);
 }

@@ -32,38 +32,50 @@ static void print_quoted(const char *text)
     }
 }
 
+/* What the value of an option is, and what is offered for it. */
+static void print_value(const struct command *command, const struct option *option)
+{
+    struct completion_value value;
+    completion_value(command, option, &value);
+    fputs(cli_is_optional(option) ? "::" : ":", stdout);
+    for (const char *at = option->value; *at; at++)
+        if (!strchr("[=]", *at)) printf(*at == ':' ? "\\%c" : "%c", *at);
+    if (value.offer == OFFER_WORDS)
+        printf(":(%s)", value.words);
+    else
+        fputs(value.offer == OFFER_FILES         ? ":_files"
+              : value.offer == OFFER_DIRECTORIES ? ":_path_files -/"
+                                                 : ": ",
+              stdout);
+}
+
 /* A specification for _arguments, such as
  * '(-r --reverse)'{-r,--reverse}'[sort in descending order]'. */
 static void print_option(const struct command *command, const struct option *option)
 {
     char help[COMPLETION_TEXT];
-    struct completion_value value;
-    const char *const argument = option->value ? "=" : "";
+    const bool optional = cli_is_optional(option);
+    const char *const argument = optional ? "=-" : option->value ? "=" : "";
+    const char *const joined = option->value && !optional ? "+" : "";
     completion_text(option->help, ":[]\\", help);
+    if (optional && option->letter) { /* the letter takes no value */
+        printf("            '(-%c --%s)-%c[", option->letter, option->name, option->letter);
+        print_quoted(help);
+        fputs("]' \\\n", stdout);
+    }
     fputs("            ", stdout);
     if (is_repeated(command, option))
         fputs("'*'", stdout);
     else if (option->letter)
         printf("'(-%c --%s)'", option->letter, option->name);
-    if (option->letter)
-        printf("{-%c%s,--%s%s}", option->letter, option->value ? "+" : "", option->name, argument);
+    if (option->letter && !optional)
+        printf("{-%c%s,--%s%s}", option->letter, joined, option->name, argument);
     else
         printf("--%s%s", option->name, argument);
     fputs("'[", stdout);
     print_quoted(help);
     putchar(']');
-    if (option->value) {
-        completion_value(command, option, &value);
-        putchar(':');
-        for (const char *at = option->value; *at; at++) printf(*at == ':' ? "\\%c" : "%c", *at);
-        if (value.offer == OFFER_WORDS)
-            printf(":(%s)", value.words);
-        else
-            fputs(value.offer == OFFER_FILES         ? ":_files"
-                  : value.offer == OFFER_DIRECTORIES ? ":_path_files -/"
-                                                     : ": ",
-                  stdout);
-    }
+    if (option->value) print_value(command, option);
     fputs("' \\\n", stdout);
 }
 

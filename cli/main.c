@@ -21,7 +21,7 @@ const struct command *const cli_commands[] = {
     &command_ladder,  &command_info,    &command_completion, NULL
 };
 
-enum { MOST_OPERANDS = 64, MOST_COMMANDS = 32 };
+enum { MOST_COMMANDS = 32 };
 
 /* ---- Subcommands ---- */
 
@@ -81,18 +81,24 @@ static void print_version(void)
 
 static int run_command(const struct command *command, int argc, char **argv)
 {
-    char *operands[MOST_OPERANDS];
     int count;
     struct cli_common common;
     cli_command = command->name;
+    /* No more operands than arguments. */
+    char **operands = malloc(((size_t)argc + 1) * sizeof *operands);
+    if (!operands) return cli_fail(EXIT_MEMORY, "out of memory for %d arguments", argc);
     int code = cli_parse(command, argc, argv, operands, &count, &common);
-    if (code != EXIT_DONE) return code;
+    if (code != EXIT_DONE) {
+        free(operands);
+        return code;
+    }
     if (common.help)
         cli_print_help(command);
     else if (common.version)
         print_version();
     else
         code = command->run(count, operands);
+    free(operands);
     return code;
 }
 

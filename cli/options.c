@@ -2,6 +2,7 @@
  * options.c - parses a command line with a table of options, prints the help, suggests corrections.
  *
  *     --name value   --name=value   -o value   -ovalue   -ru   -- (only operands follow)
+ *     --name or --name=value, if the value is optional
  *
  * Options and operands may be in any order.  "-" is an operand.  A long option may be abbreviated,
  * as in GNU programs: to any prefix that no other option of the subcommand has.
@@ -174,6 +175,26 @@ static int add_word(const struct option *option, const char *value)
     return EXIT_DONE;
 }
 
+bool cli_is_optional(const struct option *option)
+{
+    return option->value && option->value[0] == '[';
+}
+
+static int set_optional(const struct option *option, const char *value)
+{
+    struct cli_optional *target = option->target;
+    const char *before = target->value;
+    if (value && !*value)
+        return cli_fail(EXIT_BAD, "--%s has an empty value; give --%s%s", option->name,
+                        option->name, option->value);
+    if (target->given && (!value != !before || (value && strcmp(value, before) != 0)))
+        return cli_fail(EXIT_BAD, "--%s is given twice, as \"--%s%s%s\" and \"--%s%s%s\"",
+                        option->name, option->name, before ? "=" : "", before ? before : "",
+                        option->name, value ? "=" : "", value ? value : "");
+    *target = (struct cli_optional){ .given = true, .value = value };
+    return EXIT_DONE;
+}
+
 /* Sets the option to value.  If value is NULL, takes the next argument and advances *i. */
 static int set_option(const struct command *command, const struct option *option, const char *value,
                       int argc, char **argv, int *i)
@@ -182,6 +203,7 @@ static int set_option(const struct command *command, const struct option *option
         *(bool *)option->target = true;
         return EXIT_DONE;
     }
+    if (cli_is_optional(option)) return set_optional(option, value);
     if (!value && *i + 1 >= argc)
         return cli_fail(EXIT_BAD, "--%s needs a value: --%s %s", option->name, option->name,
                         option->value);
@@ -217,8 +239,10 @@ static int parse_letters(const struct command *command, int argc, char **argv, i
     for (const char *at = argv[*i] + 1; *at; at++) {
         const struct option *option = find_letter(command, *at);
         if (!option) return unknown_letter(command, *at);
-        if (option->value) return set_option(command, option, at[1] ? at + 1 : NULL, argc, argv, i);
-        set_option(command, option, NULL, argc, argv, i);
+        const bool word = option->value && !cli_is_optional(option);
+        if (word) return set_option(command, option, at[1] ? at + 1 : NULL, argc, argv, i);
+        const int code = set_option(command, option, NULL, argc, argv, i);
+        if (code != EXIT_DONE) return code;
     }
     return EXIT_DONE;
 }
@@ -281,7 +305,7 @@ static void print_option(char letter, const char *name, const char *value, const
     if (letter) snprintf(mark, sizeof mark, "-%c, ", letter);
     int n = snprintf(left, sizeof left, "%s--%s", mark, name);
     printf("  %s%s%s", cli_style(stdout, CLI_OPTION), left, cli_style(stdout, CLI_PLAIN));
-    if (value) n += printf(" %s", value);
+    if (value) n += printf("%s%s", value[0] == '[' ? "" : " ", value);
     printf("%*s", n <= NAME ? NAME + 1 - n : 0, "");
     if (n > NAME) printf("\n%*s", TEXT, "");
     for (const char *at = help; *at; at++) {

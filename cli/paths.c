@@ -3,10 +3,11 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#define _POSIX_C_SOURCE 200809L
+#define _XOPEN_SOURCE 700
 #include "cli.h"
 
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -60,4 +61,21 @@ int cli_check_writable(const char *path)
     if (status != IO_OK) return cli_fail_io(status, &error);
     io_discard(&output);
     return EXIT_DONE;
+}
+
+int cli_permit_files(int n)
+{
+    enum { OTHERS = 32 }; /* standard streams, the output, temporary files */
+    const rlim_t need = (rlim_t)n + OTHERS;
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= need) return EXIT_DONE;
+    if (limit.rlim_max < need)
+        return cli_fail(EXIT_BAD,
+                        "%d inputs are open at the same time, but the limit of open files is %llu "
+                        "(ulimit -n); raise it to %llu, or give fewer inputs at once",
+                        n, (unsigned long long)limit.rlim_max, (unsigned long long)need);
+    limit.rlim_cur = limit.rlim_max < 2 * need ? limit.rlim_max : 2 * need;
+    if (setrlimit(RLIMIT_NOFILE, &limit) == 0) return EXIT_DONE;
+    return cli_fail(EXIT_BAD, "cannot raise the limit of open files to %llu for %d inputs",
+                    (unsigned long long)limit.rlim_cur, n);
 }

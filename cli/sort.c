@@ -17,9 +17,10 @@ static const struct option options[] = {
     JOB_OUTPUT_OPTION(set.words.job),
     { 'r', "reverse", NULL, &set.words.reverse, "sort in descending order" },
     { 'u', "unique", NULL, &set.unique, "keep only the first of equal numbers, or equal keys" },
-    { 'c', "check", NULL, &set.check,
+    { 'c', "check", "[=WORD]", &set.text.check,
       "write nothing; exit with 1 if INPUT is not sorted, or, with\n"
-      "--unique, not strictly sorted" },
+      "--unique, not strictly sorted; WORD: diagnose-first (default),\n"
+      "or quiet or silent, as --check-quiet" },
     { 'C', "check-quiet", NULL, &set.text.check_quiet, "the same without a message" },
     { 'm', "merge", NULL, &set.text.merge, "merge inputs whose lines are sorted already" },
     { 'n', "numeric-sort", NULL, &set.text.numeric,
@@ -121,23 +122,23 @@ static const char *kind_option(void)
     return first_given(list, sizeof list / sizeof *list);
 }
 
-/* The first option that is only for lines. */
+/* The first option that is only for lines; with --record, --key has another meaning, and records
+ * with equal keys keep their order. */
 static const char *line_option(void)
 {
     const struct sort_lines_words *t = &set.text;
     const struct given list[] = {
-        { t->keys.count > 0, "key" },
+        { t->keys.count > 0 && !set.files.record, "key" },
         { t->string, "string" },
         { t->blanks, "ignore-leading-blanks" },
         { t->dictionary, "dictionary-order" },
         { t->fold, "ignore-case" },
         { t->nonprinting, "ignore-nonprinting" },
-        { t->stable, "stable" },
+        { t->stable && !set.files.record, "stable" },
         { t->zero, "zero-terminated" },
         { t->csv, "csv" },
         { t->merge, "merge" },
         { t->debug, "debug" },
-        { t->files0 != NULL, "files0-from" },
         { t->random_source != NULL, "random-source" },
         { t->separator != NULL, "field-separator" },
         { set.words.job.delimiter && !set.words.job.column, "delimiter" },
@@ -151,13 +152,50 @@ static const char *number_option(void)
 {
     const struct sort_words *w = &set.words;
     const struct given list[] = {
-        { w->job.column != NULL, "column" }, { w->job.type != NULL, "type" },
-        { w->bits != NULL, "bits" },         { w->order != NULL, "order" },
-        { w->argsort, "argsort" },           { set.rows != NULL, "rows" },
-        { set.axis != NULL, "axis" },        { w->algorithm != NULL, "algorithm" },
-        { w->job.format != NULL, "format" },
+        { w->job.column != NULL, "column" },   { w->job.type != NULL, "type" },
+        { w->bits != NULL, "bits" },           { w->argsort, "argsort" },
+        { set.rows != NULL, "rows" },          { set.axis != NULL, "axis" },
+        { w->algorithm != NULL, "algorithm" }, { w->job.format != NULL, "format" },
+        { w->order != NULL, "order" },
     };
     return first_given(list, sizeof list / sizeof *list);
+}
+
+/* The first option that is only for the numbers of one input. */
+static const char *single_option(void)
+{
+    const struct sort_words *w = &set.words;
+    const struct given list[] = {
+        { w->job.column != NULL, "column" },
+        { set.rows != NULL, "rows" },
+        { set.axis != NULL, "axis" },
+        { w->algorithm != NULL, "algorithm" },
+        { w->job.format && strcmp(w->job.format, "text") == 0, "format text" },
+    };
+    return first_given(list, sizeof list / sizeof *list);
+}
+
+/* Whether several inputs are arrays: an option or the extension of the first one means numbers. */
+static bool are_arrays(const struct sort_text *text, const char *number)
+{
+    const int format = io_format_from_extension(text->names[0]);
+    return number || format == IO_NPY || format == IO_RAW;
+}
+
+/* --check=WORD, whose words may be abbreviated. */
+static int parse_check(void)
+{
+    static const char *const words[] = { "diagnose-first", "quiet", "silent" };
+    const int n = (int)(sizeof words / sizeof *words);
+    const struct cli_optional *given = &set.text.check;
+    int i = 0;
+    if (given->given && given->value) {
+        while (i < n && strncmp(words[i], given->value, strlen(given->value)) != 0) i++;
+        if (i == n) return cli_unknown("word of --check", given->value, words, n);
+    }
+    if (i) set.text.check_quiet = true;
+    set.check = given->given && i == 0;
+    return EXIT_DONE;
 }
 
 static int conflict(const char *a, const char *b)
@@ -165,26 +203,33 @@ static int conflict(const char *a, const char *b)
     return cli_fail(EXIT_BAD, "--%s cannot be combined with --%s", a, b);
 }
 
-static int check_combinations(const char *line, const char *number, const struct sort_text *text)
+/* --record, with an option that has no meaning for records. */
+static int check_record(const char *line, const char *number)
+{
+    const struct job_words *job = &set.words.job;
+    const bool raw = job->format && strcmp(job->format, "raw") == 0;
+    const struct given list[] = {
+        { line != NULL, line },
+        { job->header, "header" },
+        { job->no_header, "no-header" },
+        { number && strcmp(number, "order") != 0 && !(raw && strcmp(number, "format") == 0),
+          number },
+    };
+    const char *other = first_given(list, sizeof list / sizeof *list);
+    return set.files.record && other ? conflict("record", other) : EXIT_DONE;
+}
+
+/* --check, with an option that needs an output. */
+static int check_check(const struct sort_text *text)
 {
     const struct sort_lines_words *t = &set.text;
-    const char *check = set.check ? "check" : "check-quiet", *kind = kind_option();
-    if (line && number)
-        return cli_fail(EXIT_BAD,
-                        "--%s, which is for lines, cannot be combined with --%s, which is for "
-                        "numbers",
-                        line, number);
-    if (text->n_names > 1 && number)
-        return cli_fail(EXIT_BAD, "--%s cannot be combined with several inputs: \"%s\" and \"%s\"",
-                        number, text->names[0], text->names[1]);
-    if (t->string && kind) return conflict("string", kind);
-    if (t->parallel && set.words.job.threads) return conflict("parallel", "threads");
-    if (t->separator && set.words.job.delimiter) return conflict("field-separator", "delimiter");
-    if (t->csv && t->zero) return conflict("csv", "zero-terminated");
-    if (set.words.job.header && set.words.job.no_header) return conflict("header", "no-header");
-    if (t->debug && set.words.job.output) return conflict("debug", "output");
-    if (!set.check && !t->check_quiet) return EXIT_DONE;
+    const char *check = set.check ? "check" : "check-quiet", *files = sort_files_option(&set);
     if (set.check && t->check_quiet) return conflict("check", "check-quiet");
+    if (set.files.record)
+        return cli_fail(EXIT_BAD,
+                        "--%s cannot be combined with --record; \"echelon check\" checks records",
+                        check);
+    if (files) return conflict(check, files);
     if (t->merge) return conflict(check, "merge");
     if (t->debug) return conflict(check, "debug");
     if (set.words.argsort || set.words.job.output)
@@ -198,13 +243,35 @@ static int check_combinations(const char *line, const char *number, const struct
     return EXIT_DONE;
 }
 
+static int check_combinations(const char *line, const char *number, const struct sort_text *text)
+{
+    const struct sort_lines_words *t = &set.text;
+    const char *kind = kind_option();
+    if (line && number)
+        return cli_fail(EXIT_BAD,
+                        "--%s, which is for lines, cannot be combined with --%s, which is for "
+                        "numbers",
+                        line, number);
+    const char *single = text->n_names > 1 ? single_option() : NULL;
+    if (single)
+        return cli_fail(EXIT_BAD, "--%s cannot be combined with several inputs: \"%s\" and \"%s\"",
+                        single, text->names[0], text->names[1]);
+    if (t->string && kind) return conflict("string", kind);
+    if (t->parallel && set.words.job.threads) return conflict("parallel", "threads");
+    if (t->separator && set.words.job.delimiter) return conflict("field-separator", "delimiter");
+    if (t->csv && t->zero) return conflict("csv", "zero-terminated");
+    if (set.words.job.header && set.words.job.no_header) return conflict("header", "no-header");
+    if (t->debug && set.words.job.output) return conflict("debug", "output");
+    return set.check || t->check_quiet ? check_check(text) : check_record(line, number);
+}
+
 /* ---- Run ---- */
 
 /* The job and what it reads; the first member, so that a pointer can be converted. */
 struct run {
     struct sort_job job;
     struct sort_text text;
-    bool lines; /* an option or several inputs require lines */
+    bool lines; /* an option, or several inputs that are not arrays, require lines */
 };
 
 static void plan(const struct job *base, char *text, size_t bytes)
@@ -272,19 +339,28 @@ static int check(struct run *run)
     return code;
 }
 
+/* The number of --parallel is that of --threads. */
+static int parse_parallel(void)
+{
+    uint64_t threads;
+    if (!set.text.parallel) return EXIT_DONE;
+    set.words.job.threads = set.text.parallel;
+    return cli_parse_count("parallel", set.text.parallel, &threads);
+}
+
 static int run_text(struct run *run)
 {
     struct job *base = &run->job.base;
     const char *line = line_option(), *number = number_option();
-    if (set.files.record) line = NULL; /* --key has another meaning */
     int code = check_combinations(line, number, &run->text);
+    if (code == EXIT_DONE) code = parse_parallel();
     if (code == EXIT_DONE) code = sort_files_budget(&set);
     if (code == EXIT_DONE) code = sort_parse(&run->job, &set.words);
     if (code == EXIT_DONE) code = sort_parse_rows(&set);
     if (code == EXIT_DONE && !number && !set.files.record) code = sort_make_order(&set, &run->text);
     if (code != EXIT_DONE) return code;
-    if (set.text.parallel) set.words.job.threads = set.text.parallel;
-    run->lines = line || run->text.n_names > 1;
+    set.line_option = line != NULL;
+    run->lines = line || (run->text.n_names > 1 && !are_arrays(&run->text, number));
     base->input = sort_name(&run->text, 0);
     base->plan = plan;
     base->dimensions = set.rows || set.check || set.text.check_quiet || set.unique ? 1 : 2;
@@ -295,12 +371,19 @@ static int run_text(struct run *run)
 static int run(int count, char **operands)
 {
     struct run all = { .job.staged = set.words.job.timing || set.words.job.json };
-    int code = sort_find_inputs(&set, &all.text, count, operands);
+    int code = parse_check();
+    if (code == EXIT_DONE) code = sort_find_inputs(&set, &all.text, count, operands);
     if (code == EXIT_DONE) code = run_text(&all);
     sort_free_text(&all.text);
     free(all.job.index);
     return code;
 }
+
+static const struct cli_value values[] = {
+    { "--check", CLI_WORDS, "diagnose-first quiet silent", NULL },
+    { "--sort", CLI_WORDS, "general-numeric human-numeric month numeric random version", NULL },
+    { NULL, CLI_WORDS, NULL, NULL },
+};
 
 static const char *const repeated[] = { "key", "temporary-directory", NULL };
 
@@ -324,8 +407,9 @@ const struct command command_sort = {
         "INPUT \"-\" is standard input, the default.  Text whose lines are all numbers is sorted "
         "by\n"
         "these numbers, other text by the bytes of its lines; --timing and --json report the\n"
-        "choice.  An option for lines, or several inputs, selects lines.  LETTERS of a key are "
-        "out\n"
+        "choice.  An option for lines, or several inputs of text, selects lines; several .npy or "
+        "raw\n"
+        "inputs are sorted as one array.  LETTERS of a key are out\n"
         "of bdfghiMnRrV, with the meaning of the options; a key without letters has those of the\n"
         "options.  docs/sort-command.md describes keys and the differences from GNU sort.\n\n"
         "Lines are written unchanged.  A missing newline at the end is added.\n\n"
@@ -342,6 +426,7 @@ const struct command command_sort = {
         "that cannot be read or written; 3 device not available or failed; 4 out of memory.\n",
     .options = options,
     .repeated = repeated,
-    .most_operands = 64,
+    .values = values,
+    .most_operands = CLI_ANY,
     .run = run,
 };

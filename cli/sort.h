@@ -49,6 +49,7 @@ struct sort_job {
 /* The options of lines, as typed. */
 struct sort_lines_words {
     struct cli_list keys;
+    struct cli_optional check;
     const char *sort, *files0, *parallel, *separator, *random_source;
     bool blanks, dictionary, fold, general, human, nonprinting, month, numeric, random, version;
     bool stable, zero, merge, string, csv, debug, check_quiet;
@@ -69,6 +70,7 @@ struct sort_set {
     const char *rows, *axis;
     uint64_t columns; /* value of --rows; 0: not given */
     bool unique, check;
+    bool line_option; /* an option is only for lines */
 };
 
 /* The inputs, and the text of all of them. */
@@ -110,6 +112,8 @@ int sort_find_inputs(const struct sort_set *set, struct sort_text *text, int cou
 int sort_make_order(const struct sort_set *set, struct sort_text *text);
 /* Reads all inputs as text, and finds columns by name. */
 int sort_read_text(struct sort_job *job, struct sort_text *text);
+/* Opens an input, which must be text. */
+int sort_open_text(struct io_source *source, const char *name);
 /* The name of an input for messages. */
 const char *sort_name(const struct sort_text *text, int i);
 /* Fails if the head of a further input is not that of the first one, which is in text. */

@@ -21,10 +21,16 @@ static int disorder(const struct sort_set *set, const struct sort_text *text, co
                     (int)body, block + at);
 }
 
-/* The number of lines that precede the records. */
-static uint64_t header_lines(const struct sort_text *text, const char *head, size_t bytes)
+/* The number of lines that end in these bytes: more than records if values contain newlines. */
+static uint64_t count_lines(const struct sort_text *text, const char *at, size_t bytes)
 {
-    return bytes && head[bytes - 1] == lines_terminator(text->order) ? 1 : 0;
+    const char terminator = lines_terminator(text->order), *end = at + bytes;
+    uint64_t n = 0;
+    while (at < end && (at = memchr(at, terminator, (size_t)(end - at))) != NULL) {
+        n++;
+        at++;
+    }
+    return n;
 }
 
 int sort_check_lines(const struct sort_set *set, const struct sort_text *text, const char *name)
@@ -35,7 +41,7 @@ int sort_check_lines(const struct sort_set *set, const struct sort_text *text, c
     const size_t at = lines_unsorted(text->order, NULL, 0, block, bytes, &number);
     if (at == bytes) return EXIT_DONE;
     return disorder(set, text, name, block, bytes, at,
-                    number + header_lines(text, text->text, text->head));
+                    count_lines(text, text->text, text->head + at));
 }
 
 /* ---- Block by block ---- */
@@ -82,8 +88,11 @@ static int check_block(const struct sort_set *set, const struct sort_text *text,
     const size_t body = lines_body(order, s->block, s->before);
     const size_t at =
         lines_unsorted(order, s->has_before ? s->block : NULL, body, from, bytes, &number);
-    if (at < bytes) return disorder(set, text, s->source.name, from, bytes, at, s->lines + number);
-    s->lines += number;
+    const bool csv = set->text.csv;
+    if (at < bytes)
+        return disorder(set, text, s->source.name, from, bytes, at,
+                        s->lines + (csv ? count_lines(text, from, at) : number));
+    s->lines += csv ? count_lines(text, from, bytes) : number;
     size_t last = bytes, next = 0; /* the beginning of the last record */
     for (size_t i = 0; i < bytes; i += next) {
         next = lines_next(order, from + i, bytes - i);
@@ -107,7 +116,7 @@ static int skip_head(struct sort_text *text, struct stream *s)
         head = lines_head(text->order, s->block, s->bytes, &whole);
         if (s->end) break;
     }
-    s->lines = header_lines(text, s->block, head);
+    s->lines = count_lines(text, s->block, head);
     const int code = sort_bind(text, s->block, head);
     memmove(s->block, s->block + head, s->bytes - head);
     s->bytes -= head;
@@ -117,12 +126,11 @@ static int skip_head(struct sort_text *text, struct stream *s)
 int sort_check_stream(const struct sort_set *set, struct sort_text *text)
 {
     enum { ROOM = 4 << 20 };
-    struct io_error error;
     struct stream s = { .room = ROOM };
-    const io_status status = io_open(&s.source, text->names[0], &error);
-    if (status != IO_OK) return cli_fail_io(status, &error);
+    int code = sort_open_text(&s.source, text->names[0]);
+    if (code != EXIT_DONE) return code;
     s.block = malloc(s.room);
-    int code =
+    code =
         s.block ? skip_head(text, &s) : cli_fail(EXIT_MEMORY, "%s: out of memory", s.source.name);
     if (code == EXIT_DONE) code = check_block(set, text, &s);
     while (code == EXIT_DONE && !s.end) {

@@ -20,19 +20,39 @@ static const uint64_t least_budget = (uint64_t)16 << 20;
 
 /* ---- The budget ---- */
 
+/* The power of 1000 of a suffix of GNU sort that counts do not have: P, E, Z, Y, R, Q, each with an
+ * optional i, for 1024; 0: another suffix. */
+static int large_power(const char *suffix, uint64_t *base)
+{
+    static const char letters[] = "PEZYRQ";
+    const char *letter = *suffix ? strchr(letters, *suffix) : NULL;
+    *base = suffix[0] && suffix[1] == 'i' ? 1024 : 1000;
+    return letter && !suffix[*base == 1024 ? 2 : 1] ? 5 + (int)(letter - letters) : 0;
+}
+
+/* A count, or digits with %, b for bytes, or a large suffix. */
 static int parse_budget(const char *text, uint64_t *bytes)
 {
     char number[32];
-    const size_t length = strlen(text);
-    const char last = length ? text[length - 1] : 0;
-    if ((last != '%' && last != 'b') || length >= sizeof number)
+    const size_t digits = strspn(text, "0123456789");
+    const char *suffix = text + digits;
+    uint64_t base;
+    const bool percent = strcmp(suffix, "%") == 0;
+    int power = large_power(suffix, &base);
+    if (!digits || digits >= sizeof number || !(percent || power || strcmp(suffix, "b") == 0))
         return cli_parse_count("memory", text, bytes);
-    memcpy(number, text, length - 1);
-    number[length - 1] = 0;
+    memcpy(number, text, digits);
+    number[digits] = 0;
     const int code = cli_parse_count("memory", number, bytes);
-    if (code != EXIT_DONE || last == 'b') return code;
-    if (*bytes > 100) return cli_fail(EXIT_BAD, "--memory is \"%s\"; the maximum is 100%%", text);
-    *bytes = (uint64_t)((double)io_machine_bytes() / 100 * (double)*bytes);
+    if (code != EXIT_DONE) return code;
+    if (percent && *bytes > 100)
+        return cli_fail(EXIT_BAD, "--memory is \"%s\"; the maximum is 100%%", text);
+    if (percent) *bytes = (uint64_t)((double)io_machine_bytes() / 100 * (double)*bytes);
+    for (; power; power--) {
+        if (*bytes > UINT64_MAX / base)
+            return cli_fail(EXIT_BAD, "--memory is \"%s\"; the maximum is 2^64 - 1", text);
+        *bytes *= base;
+    }
     return EXIT_DONE;
 }
 
@@ -58,12 +78,11 @@ static uint64_t budget_of(const struct sort_set *set)
 const char *sort_files_option(const struct sort_set *set)
 {
     const struct sort_files_words *w = &set->files;
-    return w->record              ? "record"
-           : w->dry_run           ? "dry-run"
-           : w->verify            ? "verify"
-           : w->consume           ? "consume"
-           : w->directories.count ? "temporary-directory"
-                                  : NULL;
+    return w->record    ? "record"
+           : w->dry_run ? "dry-run"
+           : w->verify  ? "verify"
+           : w->consume ? "consume"
+                        : NULL;
 }
 
 /* The size of all inputs; *stream: whether one is not a regular file. */
@@ -91,8 +110,7 @@ static bool is_needed(const struct sort_files *files)
     bool stream;
     if (sort_files_option(set)) return true;
     if (set->text.merge || set->text.debug) return false;
-    if (files->text->n_names > 1 && io_format_from_extension(files->text->names[0]) == IO_NPY)
-        return true; /* several arrays */
+    if (files->text->n_names > 1 && !files->lines) return true; /* several arrays */
     const uint64_t total = total_bytes(files->text, &stream);
     if (total > budget_of(set) / 4) return true;
     return stream; /* how much it has is unknown */
@@ -114,7 +132,7 @@ static int parse_transfers(struct files_sort *sort)
     return EXIT_DONE;
 }
 
-static int check_options(const struct sort_files *files)
+static int check_options(const struct sort_files *files, const struct io_output *output)
 {
     const struct sort_set *set = files->set;
     const char *option = sort_files_option(set), *other = NULL;
@@ -124,6 +142,9 @@ static int check_options(const struct sort_files *files)
     if (other) return cli_fail(EXIT_BAD, "--%s cannot be combined with --%s", option, other);
     if (set->files.consume && !set->words.job.output)
         return cli_fail(EXIT_BAD, "--consume removes the inputs and needs --output FILE");
+    if (set->files.consume && !output->temporary && !output->unnamed)
+        return cli_fail(EXIT_BAD, "--consume removes the inputs, but the output %s is not a file",
+                        output->name);
     return EXIT_DONE;
 }
 
@@ -335,10 +356,16 @@ static int run_opened(struct sort_files *files, struct io_output *output, bool *
     files->is_file = is_plain_file(output);
     int code = sort_files_open(files, &usable);
     if (code != EXIT_DONE) return code;
+    if (!usable && files->count > 1)
+        return cli_fail(EXIT_BAD,
+                        "%s and %s: several inputs of numbers must be raw or .npy arrays of one "
+                        "dimension, and the output raw or .npy; a .npy output of --unique, or of "
+                        "a pipe, must be a file",
+                        files->inputs[0].name, files->inputs[1].name);
     if (!usable && option)
         return cli_fail(EXIT_BAD,
-                        "%s: --%s needs lines, records, or arrays of one dimension, and for the "
-                        "text of a pipe an option such as --string or -n",
+                        "%s: --%s needs lines, records, or arrays of one dimension, and for text "
+                        "that is a pipe or compressed an option such as --string or -n",
                         files->inputs[0].name, option);
     *done = usable;
     if (!usable) {
@@ -354,7 +381,7 @@ int sort_files(const struct sort_set *set, struct sort_job *job, struct sort_tex
 {
     *done = false;
     state = (struct sort_files){ .set = set, .job = job, .text = text, .lines = lines };
-    int code = check_options(&state);
+    int code = check_options(&state, output);
     if (code != EXIT_DONE || !is_needed(&state)) return code;
     code = parse_transfers(&state.sort);
     if (code != EXIT_DONE) return code;

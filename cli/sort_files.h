@@ -10,7 +10,12 @@
 #include "files/files.h"
 #include "sort.h"
 
-enum { MOST_ARRAYS = 64 };
+/* The begin of an input. */
+struct sort_begin {
+    char expects[128];   /* what the header of a .npy input specifies */
+    size_t header_bytes; /* of a .npy input */
+    char *bytes;         /* the look-ahead, if it was not enough for the header of a text */
+};
 
 /* An external sort, from the options to the end. */
 struct sort_files {
@@ -27,12 +32,11 @@ struct sort_files {
     struct files_lines text_lines;
     struct lines_order *numeric; /* of text whose lines are numbers; owned */
     struct files_sort sort;
-    char head[IO_LOOK + IO_NPY_HEADER]; /* of the output: a .npy header, the head of a text */
+    char *head; /* of the output: a .npy header, the head of a text */
     size_t head_bytes;
-    char expects[MOST_ARRAYS][128]; /* what the headers of .npy inputs specify */
-    size_t header_bytes[MOST_ARRAYS];
-    char descr[16];   /* of a .npy output */
-    const char *what; /* a note for the report */
+    struct sort_begin *begins; /* [count] */
+    char descr[16];            /* of a .npy output */
+    const char *what;          /* a note for the report */
     struct io_progress progress;
     const char *stage; /* that the progress shows */
     double stage_began;

@@ -98,6 +98,7 @@ static int parse_delimiter(const struct sort_set *set, int *delimiter)
     return EXIT_DONE;
 }
 
+/* The word may be abbreviated; their first letters differ. */
 static int parse_sort_word(const char *word, char *letter)
 {
     static const char *const words[] = { "general-numeric", "human-numeric", "month",
@@ -106,7 +107,7 @@ static int parse_sort_word(const char *word, char *letter)
     const int n = (int)(sizeof words / sizeof *words);
     *letter = 0;
     for (int i = 0; word && i < n; i++)
-        if (strcmp(words[i], word) == 0) *letter = letters[i];
+        if (strncmp(words[i], word, strlen(word)) == 0) *letter = letters[i];
     return word && !*letter ? cli_unknown("word of --sort", word, words, n) : EXIT_DONE;
 }
 
@@ -303,7 +304,7 @@ static int take_head(struct sort_text *text, const char *name, size_t begin, boo
     return code;
 }
 
-static int open_text(struct io_source *source, const char *name)
+int sort_open_text(struct io_source *source, const char *name)
 {
     struct io_error error;
     io_status status = io_open(source, name, &error);
@@ -322,6 +323,9 @@ int sort_bind(struct sort_text *text, const char *head, size_t bytes)
 {
     char error[LINES_ERROR];
     if (!lines_has_names(text->order)) return EXIT_DONE;
+    if (!bytes)
+        return cli_fail(EXIT_BAD, "%s: has no header, in which --key would be the name of a column",
+                        sort_name(text, 0));
     const size_t mark = mark_of(head, bytes);
     const size_t body = lines_body(text->order, head + mark, bytes - mark);
     if (lines_bind(text->order, head + mark, body, error)) return EXIT_DONE;
@@ -334,7 +338,7 @@ static int read_from(struct sort_job *job, struct sort_text *text, int first)
     for (int i = first; i < text->n_names; i++) {
         struct io_source source;
         const size_t begin = text->bytes;
-        int code = open_text(&source, text->names[i]);
+        int code = sort_open_text(&source, text->names[i]);
         if (code != EXIT_DONE) return code;
         code = read_source(job, &source, text);
         io_close(&source);

@@ -10,7 +10,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -96,10 +95,10 @@ static int read_header(struct sort_files *files, int i, const struct io_hints *h
     if (!*usable) return EXIT_DONE;
     *usable = npy->dimensions == 1 && !npy->records;
     struct files_input *input = &files->inputs[i];
-    char *expects = files->expects[i];
+    char *expects = files->begins[i].expects;
     input->expected = npy->n * ech_dtype_bytes(npy->dtype);
     input->expects = expects;
-    snprintf(expects, sizeof files->expects[i],
+    snprintf(expects, sizeof files->begins[i].expects,
              "the .npy header specifies %llu elements of '%s', %llu bytes",
              (unsigned long long)npy->n, npy->descr, (unsigned long long)input->expected);
     if (*usable && input->fd >= 0 && input->bytes - bytes != input->expected)
@@ -141,7 +140,28 @@ static int read_headers(struct sort_files *files, const struct io_hints *hints, 
         if (other.dtype != npy->dtype || other.big_endian != npy->big_endian)
             return cli_fail(EXIT_BAD, "%s: has elements of '%s', but %s of '%s'", name, other.descr,
                             first, npy->descr);
-        files->header_bytes[i] = other.header_bytes;
+        files->begins[i].header_bytes = other.header_bytes;
+    }
+    return EXIT_DONE;
+}
+
+/* Fails if raw inputs have different types, or if one is not raw. */
+static int check_types(const struct sort_files *files, const struct io_hints *hints, int type)
+{
+    struct io_error error;
+    for (int i = 1; i < files->count; i++) {
+        struct io_source *source = &files->sources[i];
+        const char *first = files->inputs[0].name, *raw = ech_dtype_name((ech_dtype)type);
+        io_format format;
+        int other;
+        const io_status status = io_detect(source, hints, &format, &other, &error);
+        if (status != IO_OK) return cli_fail_io(status, &error);
+        if (format != IO_RAW)
+            return cli_fail(EXIT_BAD, "%s: is %s, but %s is raw %s", source->name,
+                            format == IO_NPY ? "a .npy array" : "text", first, raw);
+        if (other != type)
+            return cli_fail(EXIT_BAD, "%s: has elements of %s, but %s of %s", source->name,
+                            ech_dtype_name((ech_dtype)other), first, raw);
     }
     return EXIT_DONE;
 }
@@ -170,9 +190,7 @@ static int use_numbers(struct sort_files *files, io_format format, int type,
     struct io_npy npy = { 0 };
     struct job *base = &files->job->base;
     const bool argsort = files->job->argsort, array = format == IO_NPY;
-    if (files->count > MOST_ARRAYS)
-        return cli_fail(EXIT_BAD, "more than %d arrays are given", MOST_ARRAYS);
-    int code = array ? read_headers(files, hints, &npy, usable) : EXIT_DONE;
+    int code = array ? read_headers(files, hints, &npy, usable) : check_types(files, hints, type);
     if (code != EXIT_DONE || !*usable) return code;
     const ech_dtype dtype = array ? npy.dtype : (ech_dtype)type;
     base->column.format = format;
@@ -183,7 +201,7 @@ static int use_numbers(struct sort_files *files, io_format format, int type,
     const bool to_array = base->out_format == IO_NPY;
     const bool keep = array && to_array && files->count == 1 && !files->set->unique && !argsort;
     if (keep) make_header(files, &npy, true, dtype);
-    for (int i = 0; array && i < files->count; i++) skip(files, i, files->header_bytes[i]);
+    for (int i = 0; array && i < files->count; i++) skip(files, i, files->begins[i].header_bytes);
     if (to_array && !keep) make_header(files, array ? &npy : NULL, false, dtype);
     files_numbers_init(&files->numbers, dtype, &files->job->options, argsort, npy.big_endian,
                        device_of(files));
@@ -298,6 +316,62 @@ static int use_records(struct sort_files *files)
 
 /* ---- Lines ---- */
 
+/* Reads at a place behind the look-ahead, of which nothing is left. */
+static int read_more(struct sort_files *files, int i, char *to, size_t from, size_t want,
+                     size_t *got)
+{
+    const struct files_input *input = &files->inputs[i];
+    struct io_error error;
+    *got = 0;
+    if (input->fd < 0) {
+        const io_status status = io_read(&files->sources[i], to, want, got, &error);
+        return status == IO_OK ? EXIT_DONE : cli_fail_io(status, &error);
+    }
+    while (*got < want) {
+        const ssize_t n =
+            pread(input->fd, to + *got, want - *got, (off_t)(input->offset + from + *got));
+        if (n < 0 && errno == EINTR) continue;
+        if (n < 0) return cli_fail(EXIT_BAD, "%s: cannot read: %s", input->name, strerror(errno));
+        if (n == 0) break;
+        *got += (size_t)n;
+    }
+    return EXIT_DONE;
+}
+
+/* Makes the look-ahead so long that it contains the header. */
+static int look_further(struct sort_files *files, int i, size_t *head)
+{
+    enum { MOST = 4 << 20, STEP = 1 << 16 };
+    struct io_source *source = &files->sources[i];
+    size_t n = source->ahead_bytes, got = STEP;
+    bool whole = false;
+    char *bytes = malloc(MOST);
+    if (!bytes) return job_no_memory(&files->job->base, MOST, "a header");
+    files->begins[i].bytes = bytes;
+    memcpy(bytes, source->ahead, n);
+    source->ahead_bytes = 0;
+    while (!whole && got == STEP && n + STEP <= MOST) {
+        const int code = read_more(files, i, bytes + n, n, STEP, &got);
+        if (code != EXIT_DONE) return code;
+        n += got;
+        *head = lines_head(files->text->order, bytes, n, &whole);
+    }
+    if (!whole && got == STEP)
+        return cli_fail(EXIT_BAD, "%s: the header is longer than %zu bytes", source->name, n);
+    source->ahead = (const unsigned char *)bytes;
+    source->ahead_bytes = n;
+    return EXIT_DONE;
+}
+
+/* Makes room for the head of the output. */
+static int reserve_head(struct sort_files *files, size_t bytes)
+{
+    char *larger = realloc(files->head, bytes);
+    if (!larger) return job_no_memory(&files->job->base, bytes, "a header");
+    files->head = larger;
+    return EXIT_DONE;
+}
+
 /* The head of an input that is not sorted: a byte order mark, a header. */
 static int take_head(struct sort_files *files, int i)
 {
@@ -305,12 +379,16 @@ static int take_head(struct sort_files *files, int i)
     const char *at = (const char *)source->ahead;
     bool whole = true;
     size_t head = 0, mark;
+    int code = EXIT_DONE;
     if (source->ahead_bytes) head = lines_head(files->text->order, at, source->ahead_bytes, &whole);
-    if (!whole && (source->ahead_bytes == IO_LOOK))
-        return cli_fail(EXIT_BAD, "%s: the header is longer than %d bytes", source->name, IO_LOOK);
+    if (!whole && source->ahead_bytes == IO_LOOK) code = look_further(files, i, &head);
+    if (code != EXIT_DONE) return code;
+    at = (const char *)source->ahead;
     if (head > source->ahead_bytes) head = source->ahead_bytes;
     if (i == 0) {
-        memcpy(files->head, at, head);
+        code = reserve_head(files, head + 1);
+        if (code != EXIT_DONE) return code;
+        if (head) memcpy(files->head, at, head);
         files->head_bytes = head;
         /* A file that is only a header may lack the newline. */
         const char end = lines_terminator(files->text->order);
@@ -425,13 +503,6 @@ static int use_any_text(struct sort_files *files)
 
 /* ---- The choice ---- */
 
-/* Several inputs by themselves do not mean lines. */
-static bool has_line_option(const struct sort_set *set)
-{
-    static const struct sort_lines_words none;
-    return memcmp(&set->text, &none, sizeof none) != 0;
-}
-
 static int choose(struct sort_files *files, bool *usable)
 {
     const struct sort_set *set = files->set;
@@ -443,7 +514,7 @@ static int choose(struct sort_files *files, bool *usable)
     if (set->files.record) return use_records(files);
     const bool array = is_array(&files->sources[0]);
     if (files->lines && !array) return use_lines(files, files->text->order);
-    if (files->lines && has_line_option(set))
+    if (files->lines && set->line_option)
         return cli_fail(EXIT_BAD,
                         "%s: is a .npy array, but several inputs and options of lines need text",
                         files->inputs[0].name);
@@ -464,24 +535,18 @@ static int choose(struct sort_files *files, bool *usable)
     return *usable ? use_any_text(files) : EXIT_DONE;
 }
 
-/* All inputs are open at the same time. */
-static void permit_files(void)
-{
-    struct rlimit limit;
-    if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
-    limit.rlim_cur = limit.rlim_max;
-    setrlimit(RLIMIT_NOFILE, &limit);
-}
-
 int sort_files_open(struct sort_files *files, bool *usable)
 {
-    enum { MANY = 500 };
     *usable = true;
-    if (files->text->n_names > MANY) permit_files();
+    /* All inputs are open at the same time. */
+    const int permitted = cli_permit_files(files->text->n_names);
+    if (permitted != EXIT_DONE) return permitted;
     files->count = files->text->n_names;
     files->sources = calloc((size_t)files->count, sizeof *files->sources);
     files->inputs = calloc((size_t)files->count, sizeof *files->inputs);
-    if (!files->sources || !files->inputs)
+    files->begins = calloc((size_t)files->count, sizeof *files->begins);
+    files->head = malloc(IO_LOOK + IO_NPY_HEADER);
+    if (!files->sources || !files->inputs || !files->begins || !files->head)
         return job_no_memory(&files->job->base, (uint64_t)files->count * sizeof *files->sources,
                              "the inputs");
     for (int i = 0; i < files->count; i++) files->sources[i].fd = -1;
@@ -505,5 +570,9 @@ void sort_files_close(struct sort_files *files)
     for (int i = 0; files->sources && i < files->count; i++) io_close(&files->sources[i]);
     free(files->sources);
     free(files->inputs);
+    for (int i = 0; files->begins && i < files->count; i++) free(files->begins[i].bytes);
+    free(files->begins);
+    free(files->head);
+    files->head = NULL;
     lines_order_free(files->numeric);
 }

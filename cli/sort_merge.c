@@ -174,14 +174,13 @@ static int open_runs(struct merge *m, struct sort_text *text, struct io_output *
     room = room < LEAST ? LEAST : room > MOST ? MOST : room;
     for (int i = 0; i < m->n; i++) {
         struct run *r = &m->runs[i];
-        struct io_error error;
         *r = (struct run){ .room = room, .number = i };
-        const io_status status = io_open(&r->source, text->names[i], &error);
-        if (status != IO_OK) return cli_fail_io(status, &error);
+        int code = sort_open_text(&r->source, text->names[i]);
+        if (code != EXIT_DONE) return code;
         r->opened = true;
         r->block = malloc(room);
         if (!r->block) return cli_fail(EXIT_MEMORY, "%s: out of memory", r->source.name);
-        int code = take_head(text, r, output);
+        code = take_head(text, r, output);
         if (code == EXIT_DONE) code = take_record(m, r);
         if (code != EXIT_DONE) return code;
         if (r->next) m->heap[m->n_heap++] = r;
@@ -211,12 +210,14 @@ int sort_merge(const struct sort_set *set, struct sort_job *job, struct sort_tex
 {
     struct io_error error;
     const size_t n = (size_t)text->n_names;
+    int code = cli_permit_files(text->n_names);
+    if (code != EXIT_DONE) return code;
     struct merge m = { .order = text->order, .n = text->n_names };
     m.runs = calloc(n, sizeof *m.runs);
     m.heap = calloc(n, sizeof *m.heap);
     stage_begin(&job->base, STAGE_WRITE);
-    int code = m.runs && m.heap ? open_runs(&m, text, output)
-                                : cli_fail(EXIT_MEMORY, "out of memory: %zu inputs", n);
+    code = m.runs && m.heap ? open_runs(&m, text, output)
+                            : cli_fail(EXIT_MEMORY, "out of memory: %zu inputs", n);
     if (code == EXIT_DONE) code = merge_runs(set, job, &m, output);
     if (code == EXIT_DONE) code = job_commit(&job->base, output, IO_OK, &error);
     for (size_t i = 0; m.runs && i < n; i++) {

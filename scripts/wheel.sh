@@ -55,7 +55,7 @@ chmod +x "$compiler"
 # ---- Build ----
 
 set -- -C build-dir="$out/cmake-$machine" -C cmake.define.CMAKE_C_COMPILER="$compiler" \
-    -C cmake.define.ECHELON_STATIC_LZMA=ON
+    -C cmake.define.ECHELON_STATIC_LZMA=ON -C cmake.define.CMAKE_SHARED_LINKER_FLAGS_RELEASE=-s
 if [ "$archs" = none ]; then
     set -- "$@" -C cmake.define.ECHELON_CUDA=OFF
 else

@@ -28,6 +28,10 @@ always echelon sort --color al
 bf16 echelon gen --type bf
 bf16 echelon gen -y bf
 npy echelon sort --format n
+quiet echelon sort --check=qu
+data.file echelon sort --check da
+data.file echelon sort --check=quiet da
+data.file echelon sort -c da
 pbm-text echelon gf2 rref --format pb
 nan-last echelon sort --order na
 reduced echelon gf2 rref --form r
@@ -89,7 +93,7 @@ in_fish() { # SCRIPT
         source $argv[1]
         while read -l line
             for found in (complete -C "$line")
-                printf "%s\t%s\n" $line (string replace -r "^--device=" "" -- (string split \t -- $found)[1])
+                printf "%s\t%s\n" $line (string replace -r "^--[a-z]*=" "" -- (string split \t -- $found)[1])
             end
         end' "$1"
 }

@@ -6,7 +6,7 @@ for command in $commands; do
     page=$pages/echelon-$command.1
     [ -f "$page" ] || { echo "$page is missing" && continue; }
     echelon help "$command" >help.txt
-    sed -n '/^Options:/,/^$/p' help.txt | grep -o -E '^  (-[A-Za-z], |    )--[a-z0-9-]+( [A-Z][^ ]*)?' |
+    sed -n '/^Options:/,/^$/p' help.txt | grep -o -E '^  (-[A-Za-z], |    )--[a-z0-9-]+( [A-Z][^ ]*|\[=[A-Z]*\])?' |
         sed 's/^ *//' | sort >options
     plain "$page" | sed -n '/^\.SH OPTIONS/,/^\.SH/p' | grep -A 1 '^\.TP' | grep -E '^--?[A-Za-z]' | sort >documented
     diff options documented >differences || { echo "$command: help (<) and manual page (>)" && cat differences; }

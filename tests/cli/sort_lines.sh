@@ -97,3 +97,16 @@ printf '\223NUMPY' | code echelon sort -s
 code echelon sort -s .
 echelon sort --version | grep -E -x 'echelon [0-9]+\.[0-9]+\.[0-9]+' | tr 0-9 N
 files
+echo "--check with a word, which only follows an equals sign"
+for word in quiet silent diagnose-first q s diag; do
+    code echelon sort -s --check=$word fruit.txt
+    code echelon sort --check=$word two
+done
+code echelon sort --check quiet
+code echelon sort -c --check two
+code echelon sort --check=loud two
+code echelon sort --check= two
+code echelon sort --check=quiet --check two
+code echelon sort -c --check=silent two
+code echelon sort --check=silent -C two
+code echelon sort --check=diagnose-first -C two
