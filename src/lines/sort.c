@@ -263,7 +263,7 @@ uint64_t lines_memory(const struct lines_order *order, size_t bytes, uint64_t n)
     size_t workspace = 0;
     ech_sort_options options = { .size = sizeof options };
     ech_sort_workspace("cpu", (size_t)n, ECH_U64, index_bytes, &options, &workspace);
-    enum { FIXED = 10 << 20 }; /* also for arrays that end within a huge page */
+    enum { FIXED = 8 << 20 }; /* also for arrays that end within a huge page */
     const uint64_t most = n < LARGE ? n : LARGE, threads = (uint64_t)io_threads();
     return n * ((order->number ? 8 : 16) + index_bytes + begin_bytes + (order->unique ? 1 : 0)) +
            n / 8 + workspace + threads * (lines_tie_bytes(order, (size_t)most) + 2 * LONG_WINDOW) +

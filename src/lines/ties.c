@@ -263,15 +263,18 @@ bool lines_sort_next(const struct block *b, uint64_t from, uint64_t n)
         pairs[i].word = b->next[pairs[i].record];
     }
     merge_pairs(pairs, pairs + count, count);
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++) {
         store_uint(b->index, b->index_bytes, from + i, pairs[i].record);
-    bool done = true;
-    for (size_t i = 0, end; i < count && done; i = end) {
-        for (end = i + 1; end < count && pairs[end].word == pairs[i].word; end++) {
-        }
-        if (end - i > 1) done = finish_run(b, from + i, end - i, pairs[i].word);
+        b->words[from + i] = pairs[i].word;
     }
     if (pairs != few) free(pairs);
+    bool done = true;
+    for (uint64_t i = from, end; i < from + n && done; i = end) {
+        const uint64_t word = b->words[i];
+        for (end = i + 1; end < from + n && b->words[end] == word; end++) {
+        }
+        if (end - i > 1) done = finish_run(b, i, end - i, word);
+    }
     return done;
 }
 
@@ -300,7 +303,7 @@ static void take_key(const struct tie *t, struct item *item, unsigned char *wind
 
 size_t lines_tie_bytes(const struct lines_order *order, size_t n)
 {
-    return n * (2 * (sizeof(struct item) + sizeof(struct pair)) + (order->direct ? 0 : KEY_BYTES));
+    return n * (2 * sizeof(struct item) + (order->direct ? 0 : KEY_BYTES)); /* pairs are smaller */
 }
 
 bool lines_sort_tie(const struct block *b, uint64_t from, uint64_t n, size_t depth)
