@@ -312,12 +312,7 @@ static io_status name_unnamed(struct io_output *output, struct io_error *error)
         int fd = io_temporary_make(output->temporary);
         if (fd >= 0) {
             close(fd);
-            /* The name was reserved by this program, so what is there is not of another one. */
-            for (int tries = 0; tries < 4; tries++) {
-                unlink(output->temporary);
-                if (link_unnamed(output, output->temporary) == 0) return IO_OK;
-                if (errno != EEXIST) break;
-            }
+            if (io_temporary_link(output->fd, output->temporary) == 0) return IO_OK;
         } else {
             free(output->temporary);
             output->temporary = NULL;

@@ -174,6 +174,24 @@ int io_temporary_make(char *pattern)
     return fd;
 }
 
+/* A signal between the two operations must not leave the new link. */
+int io_temporary_link(int fd, const char *name)
+{
+    char from[32];
+    sigset_t before;
+    int result = -1;
+    snprintf(from, sizeof from, "/proc/self/fd/%d", fd);
+    begin_creating(&before);
+    /* This program reserved the name, so what is there is not of another one. */
+    for (int tries = 0; tries < 4; tries++) {
+        unlink(name);
+        result = linkat(AT_FDCWD, from, AT_FDCWD, name, AT_SYMLINK_FOLLOW);
+        if (result == 0 || errno != EEXIST) break;
+    }
+    end_creating(&before);
+    return result;
+}
+
 /* ---- The folder ---- */
 
 /* "a/b" for the folder a; NULL if out of memory. */
