@@ -11,8 +11,8 @@
  * Returns its descriptor, or -1 and sets errno. */
 int io_temporary_make(char *pattern);
 
-/* Gives the open file fd, which has no name, the name of a file that io_temporary_make() created, and
- * removes that file.  Returns 0, or -1 and sets errno. */
+/* Gives the open file fd, which has no name, the name of a file that io_temporary_make() created,
+ * and removes that file.  Returns 0, or -1 and sets errno. */
 int io_temporary_link(int fd, const char *name);
 
 /* The file has another name or no longer exists.  The caller frees the name. */
