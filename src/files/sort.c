@@ -126,16 +126,23 @@ static io_status plan_extents(struct files_sort *sort, const struct files_extent
     return status;
 }
 
+/* Lists the inputs and plans the sort.  The caller frees *list. */
+static io_status prepare(struct files_sort *sort, struct files_extent **list,
+                         struct files_extents *extents, struct io_error *error)
+{
+    *list = calloc((size_t)sort->input_count, sizeof **list);
+    if (!*list)
+        return io_no_memory(error, sort->inputs[0].name,
+                            (uint64_t)sort->input_count * sizeof **list, "the inputs");
+    const io_status status = has_stream(sort) ? IO_OK : make_extents(sort, *list, extents, error);
+    return status == IO_OK ? plan_extents(sort, extents, error) : status;
+}
+
 io_status files_plan(struct files_sort *sort, struct io_error *error)
 {
     struct files_extents extents = { 0 };
-    struct files_extent *list = calloc((size_t)sort->input_count, sizeof *list);
-    if (!list)
-        return io_no_memory(error, sort->inputs[0].name, (uint64_t)sort->input_count * sizeof *list,
-                            "the inputs");
-    io_status status = IO_OK;
-    if (!has_stream(sort)) status = make_extents(sort, list, &extents, error);
-    if (status == IO_OK) status = plan_extents(sort, &extents, error);
+    struct files_extent *list;
+    const io_status status = prepare(sort, &list, &extents, error);
     free(list);
     return status;
 }
@@ -294,13 +301,8 @@ io_status files_sort(struct files_sort *sort, struct io_error *error)
         .sort = sort, .kind = sort->kind, .error = error, .direct = { .fd = -1 }
     };
     struct files_extents extents = { 0 };
-    struct files_extent *list = calloc((size_t)sort->input_count, sizeof *list);
-    if (!list)
-        return io_no_memory(error, sort->inputs[0].name, (uint64_t)sort->input_count * sizeof *list,
-                            "the inputs");
-    io_status status = IO_OK;
-    if (!has_stream(sort)) status = make_extents(sort, list, &extents, error);
-    if (status == IO_OK) status = plan_extents(sort, &extents, error);
+    struct files_extent *list;
+    io_status status = prepare(sort, &list, &extents, error);
     if (status == IO_OK) status = open_run(&run);
     if (status == IO_OK && !sort->plan.stream)
         sort->output_bytes =
