@@ -142,6 +142,11 @@ int cli_parse_threads(const char *text, int *threads);
 struct distribution; /* distributions.h */
 int cli_parse_distribution(const char *name, const struct distribution **found);
 int cli_check_distribution(const struct distribution *distribution, ech_dtype dtype);
+/* "u32"; "bytes10", or "10"; "unsigned16", "signed16": a little-endian integer of that many bytes.
+ * Sets the type of the key; returns false without a message if the word is none of these. */
+bool cli_parse_key_type(const char *word, ech_record_key *key);
+/* Removes ":desc" or ":asc" at the end of a key, and sets the direction. */
+void cli_take_direction(char *word, ech_record_key *key);
 
 /* Opens a device with a number of threads (0: all), and the log that ECHELON_LOG selects. */
 int cli_open(ech_ctx **ctx, const char *device, int threads);

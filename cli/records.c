@@ -53,32 +53,6 @@ struct records_job {
 
 /* ---- Keys ---- */
 
-/* "u32", or "bytes10", "unsigned16", "signed16": an integer of that many bytes, little-endian. */
-static bool parse_type(const char *word, ech_record_key *key)
-{
-    static const struct {
-        const char *name;
-        ech_key_kind kind;
-    } kinds[] = { { "bytes", ECH_KEY_BYTES },
-                  { "unsigned", ECH_KEY_UNSIGNED },
-                  { "signed", ECH_KEY_SIGNED } };
-    for (int type = 0; ech_dtype_bytes((ech_dtype)type); type++)
-        if (strcmp(word, ech_dtype_name((ech_dtype)type)) == 0) {
-            key->dtype = (ech_dtype)type;
-            return true;
-        }
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
-        const size_t length = strlen(kinds[i].name), digits = strlen(word);
-        if (strncmp(word, kinds[i].name, length) != 0 || digits == length || digits > length + 3 ||
-            strspn(word + length, "0123456789") != digits - length)
-            continue;
-        key->kind = kinds[i].kind;
-        key->width_bytes = (size_t)strtoul(word + length, NULL, 10);
-        return key->width_bytes > 0;
-    }
-    return false;
-}
-
 /* A field of a structured array.  Its type may be one that NumPy sorts by its bytes. */
 static int use_field(const struct records_job *job, const char *name, ech_record_key *key)
 {
@@ -135,14 +109,10 @@ static int use_column(const struct records_job *job, const char *word, ech_recor
 /* Splits word, which it changes, at its colons: KEY, OFFSET:TYPE, each with an optional :desc. */
 static int parse_key(const struct records_job *job, char *word, ech_record_key *key)
 {
-    char *colon = strrchr(word, ':');
     const char *whole = set.keys;
     *key = (ech_record_key){ .size = sizeof *key, .order = job->order };
-    if (colon && (strcmp(colon, ":desc") == 0 || strcmp(colon, ":asc") == 0)) {
-        key->descending = colon[1] == 'd';
-        *colon = 0;
-        colon = strrchr(word, ':');
-    }
+    cli_take_direction(word, key);
+    char *colon = strrchr(word, ':');
     key->descending ^= set.reverse;
     if (!*word) return cli_fail(EXIT_BAD, "--keys is \"%s\", which has an empty key", whole);
     if (!colon && job->fields.count) return use_field(job, word, key);
@@ -154,7 +124,7 @@ static int parse_key(const struct records_job *job, char *word, ech_record_key *
                         word, job->base.input);
     uint64_t offset;
     *colon = 0;
-    if (!parse_type(colon + 1, key))
+    if (!cli_parse_key_type(colon + 1, key))
         return cli_fail(EXIT_BAD,
                         "--keys: unknown type \"%s\"; use " CLI_TYPES ", or bytesN, "
                         "unsignedN or signedN with N bytes",
@@ -395,7 +365,7 @@ const struct command command_records = {
              "type, or two dimensions of numbers, whose rows are the records.  Other files need\n"
              "--record.  OFFSET counts the bytes from the begin of the record.  TYPE is one "
              "of\n" CLI_TYPES ", or bytesN, unsignedN or\n"
-             "signedN: a string or a little-endian integer of N bytes.\n\n"
+             "signedN: a string or a little-endian integer of N bytes; N means bytesN.\n\n"
              "Records with equal keys keep their order.  The output has the format of INPUT.\n"
              "--argsort writes u64.\n",
     .options = options,

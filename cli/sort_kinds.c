@@ -213,32 +213,6 @@ static int use_numbers(struct sort_files *files, io_format format, int type,
 
 /* ---- Records ---- */
 
-static bool parse_type(const char *word, ech_record_key *key)
-{
-    static const struct {
-        const char *name;
-        ech_key_kind kind;
-    } kinds[] = { { "bytes", ECH_KEY_BYTES },
-                  { "unsigned", ECH_KEY_UNSIGNED },
-                  { "signed", ECH_KEY_SIGNED },
-                  { "", ECH_KEY_BYTES } };
-    const int type = ech_dtype_from_name(word);
-    if (type >= 0) {
-        key->dtype = (ech_dtype)type;
-        return true;
-    }
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
-        const size_t length = strlen(kinds[i].name), digits = strlen(word);
-        if (strncmp(word, kinds[i].name, length) != 0 || digits == length || digits > length + 3 ||
-            strspn(word + length, "0123456789") != digits - length)
-            continue;
-        key->kind = kinds[i].kind;
-        key->width_bytes = (size_t)strtoul(word + length, NULL, 10);
-        return key->width_bytes > 0;
-    }
-    return false;
-}
-
 /* OFFSET:BYTES or OFFSET:TYPE, each with an optional :desc. */
 static int parse_record_key(const struct sort_files *files, const char *text, uint64_t record_bytes,
                             ech_record_key *key)
@@ -249,15 +223,11 @@ static int parse_record_key(const struct sort_files *files, const char *text, ui
     if (strlen(text) >= sizeof word)
         return cli_fail(EXIT_BAD, "--key: \"%.20s...\" is too long", text);
     memcpy(word, text, strlen(text) + 1);
+    cli_take_direction(word, key);
     char *colon = strrchr(word, ':');
-    if (colon && (strcmp(colon, ":desc") == 0 || strcmp(colon, ":asc") == 0)) {
-        key->descending = colon[1] == 'd';
-        *colon = 0;
-        colon = strrchr(word, ':');
-    }
     key->descending ^= files->set->words.reverse;
     if (colon) *colon = 0;
-    if (!colon || !parse_type(colon + 1, key))
+    if (!colon || !cli_parse_key_type(colon + 1, key))
         return cli_fail(EXIT_BAD,
                         "--key is \"%s\"; with --record give OFFSET:BYTES, such as 0:10, or "
                         "OFFSET:TYPE, such as 8:f64:desc, with one of " CLI_TYPES

@@ -195,3 +195,39 @@ int cli_open(ech_ctx **ctx, const char *device, int threads)
     }
     return code;
 }
+
+/* ---- Keys of records ---- */
+
+bool cli_parse_key_type(const char *word, ech_record_key *key)
+{
+    static const struct {
+        const char *name;
+        ech_key_kind kind;
+    } kinds[] = { { "bytes", ECH_KEY_BYTES },
+                  { "unsigned", ECH_KEY_UNSIGNED },
+                  { "signed", ECH_KEY_SIGNED },
+                  { "", ECH_KEY_BYTES } };
+    const int type = ech_dtype_from_name(word);
+    if (type >= 0) {
+        key->dtype = (ech_dtype)type;
+        return true;
+    }
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        const size_t length = strlen(kinds[i].name), digits = strlen(word);
+        if (strncmp(word, kinds[i].name, length) != 0 || digits == length || digits > length + 3 ||
+            strspn(word + length, "0123456789") != digits - length)
+            continue;
+        key->kind = kinds[i].kind;
+        key->width_bytes = (size_t)strtoul(word + length, NULL, 10);
+        return key->width_bytes > 0;
+    }
+    return false;
+}
+
+void cli_take_direction(char *word, ech_record_key *key)
+{
+    char *colon = strrchr(word, ':');
+    if (!colon || (strcmp(colon, ":desc") != 0 && strcmp(colon, ":asc") != 0)) return;
+    key->descending = colon[1] == 'd';
+    *colon = 0;
+}

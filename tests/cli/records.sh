@@ -11,6 +11,7 @@ code echelon records --record 8 --keys 0:u32,6:i16 a.raw -o b.raw && show b.raw
 code echelon records --record 8 --keys 0:u32:desc,6:i16:asc a.raw -o b.raw && show b.raw
 code echelon records --record 8 --keys 0:u32:desc,6:i16 -r a.raw -o b.raw && show b.raw
 code echelon records --record 8 --keys 4:bytes3,0:unsigned3 - -o a.raw <a.raw && show a.raw
+code echelon records --record 8 --keys 4:3 a.raw -o b.raw && cmp b.raw <(echelon records --record 8 --keys 4:bytes3 a.raw)
 code echelon records --record 8 --keys 6:signed2 --argsort a.raw -o i.txt && cat i.txt
 code echelon records --record 8 --keys 6:signed2 --argsort a.raw -o i.npy && dump u8 i.npy 128
 code echelon records --record 8 --keys 0:u8 --threads 1 --device cpu /dev/null -o empty.raw && files
