@@ -59,6 +59,8 @@
 #include <echelon/dense.h>
 #include <echelon/sparse.h>
 #include <echelon/solve.h>
+#include <echelon/comm.h>
+#include <echelon/dist.h>
 /* clang-format on */
 
 #endif /* ECHELON_H */

@@ -26,7 +26,8 @@ static void names(void)
     CHECK(strcmp(ech_status_name(ECH_ERR_ARG), "ECH_ERR_ARG") == 0);
     CHECK(strcmp(ech_status_name(ECH_ERR_DEVICE), "ECH_ERR_DEVICE") == 0);
     CHECK(strcmp(ech_status_name(ECH_ERR_CANCELED), "ECH_ERR_CANCELED") == 0);
-    CHECK(strcmp(ech_status_name((ech_status)7), "ECH_ERR_?") == 0);
+    CHECK(strcmp(ech_status_name(ECH_ERR_COMM), "ECH_ERR_COMM") == 0);
+    CHECK(strcmp(ech_status_name((ech_status)8), "ECH_ERR_?") == 0);
     CHECK(strcmp(ech_status_name((ech_status)-1), "ECH_ERR_?") == 0);
 
     static const char *const dtypes[] = { "i8",  "i16", "i32", "i64",  "u8",  "u16",

@@ -16,6 +16,7 @@ module echelon_c
     integer(c_int), parameter :: ECH_ERR_NO_DEVICE = 4
     integer(c_int), parameter :: ECH_ERR_DEVICE = 5
     integer(c_int), parameter :: ECH_ERR_CANCELED = 6
+    integer(c_int), parameter :: ECH_ERR_COMM = 7
 
     integer(c_int), parameter :: ECH_I8 = 0
     integer(c_int), parameter :: ECH_I16 = 1

@@ -33,6 +33,7 @@ const (
 	ErrNoDevice    Status = C.ECH_ERR_NO_DEVICE   // the device does not exist or cannot be used
 	ErrDevice      Status = C.ECH_ERR_DEVICE      // an error of the GPU driver; close the context
 	ErrCanceled    Status = C.ECH_ERR_CANCELED    // a progress function ended the call
+	ErrComm        Status = C.ECH_ERR_COMM        // another rank failed or did not answer
 )
 
 // Error is a failed call, with the message of the library.

@@ -12,6 +12,7 @@ const ECH_ERR_MEMORY = Cint(3)
 const ECH_ERR_NO_DEVICE = Cint(4)
 const ECH_ERR_DEVICE = Cint(5)
 const ECH_ERR_CANCELED = Cint(6)
+const ECH_ERR_COMM = Cint(7)
 
 const ECH_I8 = Cint(0)
 const ECH_I16 = Cint(1)

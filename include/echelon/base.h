@@ -56,8 +56,9 @@ typedef enum ech_status {
     ECH_ERR_UNSUPPORTED = 2, /* valid, but not supported by this device or this build */
     ECH_ERR_MEMORY = 3,      /* out of memory, or the workspace of the caller is too small */
     ECH_ERR_NO_DEVICE = 4,   /* the requested device does not exist or cannot be used */
-    ECH_ERR_DEVICE = 5,  /* the GPU driver reported an error; the context can no longer be used */
-    ECH_ERR_CANCELED = 6 /* the progress function ended the call */
+    ECH_ERR_DEVICE = 5,   /* the GPU driver reported an error; the context can no longer be used */
+    ECH_ERR_CANCELED = 6, /* the progress function ended the call */
+    ECH_ERR_COMM = 7      /* another rank of a communicator failed or did not answer */
 } ech_status;
 
 /* Enumerations are 32 bits wide. */

@@ -259,6 +259,12 @@ static ech_status start(ech_ctx *ctx, struct echi_reduce *r, ech_op op, bool dot
     return ECH_OK;
 }
 
+ech_status echi_reduce_request(ech_ctx *ctx, struct echi_reduce *r, ech_op op, ech_dtype dtype,
+                               const ech_reduce_options *options)
+{
+    return start(ctx, r, op, false, dtype, options);
+}
+
 /* The alignment of results: of one of the two for minmax. */
 static size_t out_align(const struct echi_reduce *r)
 {

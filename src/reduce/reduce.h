@@ -51,4 +51,8 @@ struct echi_reduce {
     size_t rows, columns, segments; /* depending on the shape */
 };
 
+/* The request of a reduction without its arrays and sizes; for src/dist. */
+ech_status echi_reduce_request(ech_ctx *ctx, struct echi_reduce *r, ech_op op, ech_dtype dtype,
+                               const ech_reduce_options *options);
+
 #endif

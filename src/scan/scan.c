@@ -207,6 +207,27 @@ ech_status ech_scan(ech_ctx *ctx, ech_op op, const void *in, void *out, size_t n
     return run(ctx, &s, &call);
 }
 
+ech_status echi_scan_from(ech_ctx *ctx, ech_op op, const void *in, void *out, size_t n,
+                          ech_dtype dtype, const ech_scan_options *options, uint64_t first)
+{
+    struct echi_scan s = { .in = in, .out = out, .n = n, .columns = n };
+    ech_status status = echi_scan_request(ctx, &s, op, dtype, options);
+    if (status != ECH_OK) return status;
+    s.first = first;
+    struct echi_call call;
+    begin(&call, ctx, &s, options);
+    return run(ctx, &s, &call);
+}
+
+ech_status echi_scan_request(ech_ctx *ctx, struct echi_scan *s, ech_op op, ech_dtype dtype,
+                             const ech_scan_options *options)
+{
+    s->shape = ECHI_SCAN_WHOLE;
+    s->rows = 1;
+    s->dtype = dtype;
+    return check_shape(ctx, op, options, s);
+}
+
 ech_status ech_scan_rows(ech_ctx *ctx, ech_op op, const void *in, void *out, size_t rows,
                          size_t cols, ech_dtype dtype, const ech_scan_options *options)
 {

@@ -50,4 +50,12 @@ static inline size_t echi_scan_out_bytes(const struct echi_scan *s)
     return s->wide ? 8 : ech_dtype_bytes(s->dtype);
 }
 
+/* ech_scan() with these bits in `first`, instead of options->init; for src/dist. */
+ech_status echi_scan_from(ech_ctx *ctx, ech_op op, const void *in, void *out, size_t n,
+                          ech_dtype dtype, const ech_scan_options *options, uint64_t first);
+
+/* Checks the arguments of ech_scan() without arrays, and fills in the request. */
+ech_status echi_scan_request(ech_ctx *ctx, struct echi_scan *s, ech_op op, ech_dtype dtype,
+                             const ech_scan_options *options);
+
 #endif

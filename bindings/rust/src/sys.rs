@@ -21,6 +21,7 @@ pub const ECH_ERR_MEMORY: ech_status = 3;
 pub const ECH_ERR_NO_DEVICE: ech_status = 4;
 pub const ECH_ERR_DEVICE: ech_status = 5;
 pub const ECH_ERR_CANCELED: ech_status = 6;
+pub const ECH_ERR_COMM: ech_status = 7;
 
 pub type ech_dtype = c_int;
 pub const ECH_I8: ech_dtype = 0;

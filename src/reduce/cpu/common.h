@@ -47,4 +47,8 @@ struct echi_reduce_isa {
 
 extern const struct echi_reduce_isa echi_reduce_portable, echi_reduce_avx2, echi_reduce_avx512;
 
+/* The kernels that a call uses, and the enum echi_spread of a type: also for src/dist. */
+const struct echi_reduce_isa *echi_reduce_isa_of_machine(void);
+int echi_reduce_spread(ech_dtype dtype);
+
 #endif

@@ -458,13 +458,13 @@ static void reduce_by_key(struct job *job)
 
 /* ---- The operation ---- */
 
-static int spread_of(ech_dtype dtype)
+int echi_reduce_spread(ech_dtype dtype)
 {
     if (dtype == ECH_F64) return ECHI_SPREAD_F64;
     return dtype == ECH_I64 || dtype == ECH_U64 ? ECHI_SPREAD_INTEGER : ECHI_SPREAD_PLAIN;
 }
 
-static const struct echi_reduce_isa *isa_of_machine(void)
+const struct echi_reduce_isa *echi_reduce_isa_of_machine(void)
 {
 #ifdef ECHI_CPU_X86
     if (echi_cpu_isa() == ECHI_AVX512) return &echi_reduce_avx512;
@@ -486,10 +486,10 @@ static ech_status run(ech_ctx *ctx, const void *request, const void *plan, void 
     (void)plan;
     const struct echi_reduce *r = request;
     struct job job = { .r = r,
-                       .isa = isa_of_machine(),
+                       .isa = echi_reduce_isa_of_machine(),
                        .chunk_elements = ECHI_CHUNK_BYTES / r->rule.bytes,
                        .threads = echi_parallel_for_bytes(ctx, r->n * r->rule.bytes),
-                       .spread = spread_of(r->dtype) };
+                       .spread = echi_reduce_spread(r->dtype) };
     (void)work;
     job.chunk = job.isa->chunk[r->kind][r->dtype];
     if (r->shape == ECHI_REDUCE_BY_KEY)
@@ -506,7 +506,7 @@ static bool reduce_at_once(const void *request)
     const struct echi_reduce *r = request;
     struct job job = { .r = r };
     if (!r->n || r->n > ECHI_CHUNK_BYTES / r->rule.bytes) return false;
-    job.chunk = isa_of_machine()->chunk[r->kind][r->dtype];
+    job.chunk = echi_reduce_isa_of_machine()->chunk[r->kind][r->dtype];
     struct echi_value value;
     if (r->kind == ECHI_REDUCE_ARG) value = nothing(&job);
     job.chunk(&r->rule, r->in, NULL, r->n, 1, &value);

@@ -1,0 +1,45 @@
+/*
+ * comm/open.c - ech_comm_open(): the communicator of a shared library, or of one rank.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "comm/comm.h"
+#include "core/environment.h"
+
+#include <dlfcn.h>
+#include <string.h>
+
+static ech_status open_library(ech_comm **comm, const char *library,
+                               const ech_comm_options *options)
+{
+    ech_status status;
+    char message[ECHI_COMM_TEXT] = "";
+    ech_comm_table table = { .size = sizeof table };
+    ech_comm_library_function entry = NULL;
+    void *handle = dlopen(library, RTLD_NOW | RTLD_LOCAL);
+    if (!handle)
+        FAIL(NULL, ECH_ERR_UNSUPPORTED, "cannot open the library of a communicator: %s", dlerror());
+    void *symbol = dlsym(handle, "ech_comm_library");
+    memcpy(&entry, &symbol, sizeof entry); /* C has no conversion to a pointer to a function */
+    if (!entry) FAIL(NULL, ECH_ERR_UNSUPPORTED, "%s does not export ech_comm_library()", library);
+    status = entry(&table, message, sizeof message);
+    if (status != ECH_OK) FAIL(NULL, status, "%s: %s", library, message);
+    status = ech_comm_create(comm, &table, options);
+    if (status != ECH_OK && table.close) table.close(table.state);
+    if (status == ECH_OK) {
+        (*comm)->library = handle;
+        handle = NULL;
+    }
+done:
+    if (handle) dlclose(handle);
+    return status;
+}
+
+ech_status ech_comm_open(ech_comm **comm, const char *library, const ech_comm_options *options)
+{
+    if (!comm) return echi_fail(NULL, ECH_ERR_ARG, "comm is NULL");
+    *comm = NULL;
+    if (!library) library = echi_secure_getenv("ECHELON_COMM");
+    if (library && *library) return open_library(comm, library, options);
+    return ech_comm_threads(comm, NULL, 1, options);
+}

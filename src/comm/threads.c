@@ -1,0 +1,352 @@
+/*
+ * comm/threads.c - the communicator of several threads of one process, which may use several GPUs.
+ *
+ * Ranks post what they offer, meet at a barrier, and copy what they need from each other's memory:
+ *
+ *     post   |  meet  |  copy from the posts of others  |  meet: the posts may be reused
+ *
+ * A receiver copies memory of a GPU with its own context, so that the copy uses the link between
+ * the two GPUs.  Every wait ends when a rank is late, closes its communicator or aborts; the first
+ * such event is the reason that all ranks report.  A rank that fails returns only when no other rank
+ * reads from its memory.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#define _POSIX_C_SOURCE 200809L /* clocks */
+#include "comm/comm.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum step { NO_STEP, ALLGATHER, EXCHANGE };
+
+static const char *const step_names[] = { "nothing", "an allgather", "an exchange" };
+
+struct post {
+    enum step step;
+    const void *in; /* allgather */
+    uint64_t bytes;
+    const ech_comm_message *sends; /* exchange */
+    size_t n_sends;
+    bool arrived; /* at the present barrier */
+};
+
+struct group {
+    pthread_mutex_t mutex;
+    pthread_cond_t cond;
+    int ranks, open, arrived;
+    int reading;         /* ranks that may still read from the memory of others */
+    uint64_t generation; /* number of barriers that all ranks have passed */
+    bool failed;
+    char reason[ECHI_COMM_TEXT];
+    struct post *posts;     /* [ranks] */
+    struct member *members; /* [ranks] */
+};
+
+struct member {
+    struct group *group;
+    ech_ctx *ctx; /* NULL: host memory */
+    int rank;
+};
+
+/* ---- Failures ---- */
+
+/* The mutex is locked.  Only the first reason is kept. */
+static void fail_locked(struct group *g, const char *reason)
+{
+    if (!g->failed) snprintf(g->reason, sizeof g->reason, "%s", reason);
+    g->failed = true;
+    pthread_cond_broadcast(&g->cond);
+}
+
+static void fail(struct group *g, const char *reason)
+{
+    pthread_mutex_lock(&g->mutex);
+    fail_locked(g, reason);
+    pthread_mutex_unlock(&g->mutex);
+}
+
+static ech_status threads_poll(void *state, char *message, size_t capacity_bytes)
+{
+    struct group *g = ((struct member *)state)->group;
+    pthread_mutex_lock(&g->mutex);
+    const bool failed = g->failed;
+    snprintf(message, capacity_bytes, "%s", g->reason);
+    pthread_mutex_unlock(&g->mutex);
+    return failed ? ECH_ERR_COMM : ECH_OK;
+}
+
+static void threads_abort(void *state, const char *reason)
+{
+    fail(((struct member *)state)->group, reason);
+}
+
+/* ---- The barrier ---- */
+
+static void fail_late(struct group *g, double limit_s)
+{
+    char reason[ECHI_COMM_TEXT];
+    int late = 0, count = 0;
+    for (int r = g->ranks - 1; r >= 0; r--)
+        if (!g->posts[r].arrived) {
+            late = r;
+            count++;
+        }
+    snprintf(reason, sizeof reason,
+             "rank %d%s did not answer within %g s; raise options->time_limit_s if it still works",
+             late, count > 1 ? " and others" : "", limit_s);
+    fail_locked(g, reason);
+}
+
+/* The mutex is locked: this rank no longer reads from the memory of others. */
+static void stop_reading(struct group *g)
+{
+    if (--g->reading == 0) pthread_cond_broadcast(&g->cond);
+}
+
+/* The mutex is locked, and the group has failed. */
+static void await_readers(struct group *g)
+{
+    while (g->reading > 0) pthread_cond_wait(&g->cond, &g->mutex);
+}
+
+/* Ends a step that failed on this rank. */
+static ech_status leave(struct member *m, const char *reason)
+{
+    struct group *g = m->group;
+    pthread_mutex_lock(&g->mutex);
+    fail_locked(g, reason);
+    stop_reading(g);
+    await_readers(g);
+    pthread_mutex_unlock(&g->mutex);
+    return ECH_ERR_COMM;
+}
+
+/* Waits for all ranks; false if the group has failed.  begin: of a step, in which ranks then read
+ * from each other's memory; otherwise of its end. */
+static bool meet(struct member *m, bool begin, double limit_s)
+{
+    struct group *g = m->group;
+    struct timespec until;
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    const double end = (double)until.tv_sec + 1e-9 * (double)until.tv_nsec + limit_s;
+    until.tv_sec = (time_t)end;
+    until.tv_nsec = (long)((end - (double)until.tv_sec) * 1e9);
+    pthread_mutex_lock(&g->mutex);
+    const uint64_t generation = g->generation;
+    if (!begin) stop_reading(g);
+    if (g->open < g->ranks) fail_locked(g, "another rank has closed its communicator");
+    g->posts[m->rank].arrived = true;
+    if (!g->failed && ++g->arrived == g->ranks) {
+        g->arrived = 0;
+        g->generation++;
+        g->reading = begin ? g->ranks : 0;
+        for (int r = 0; r < g->ranks; r++) g->posts[r].arrived = false;
+        pthread_cond_broadcast(&g->cond);
+    }
+    while (!g->failed && g->generation == generation)
+        if (pthread_cond_timedwait(&g->cond, &g->mutex, &until) != 0 && !g->failed &&
+            g->generation == generation)
+            fail_late(g, limit_s);
+    const bool passed = g->generation != generation;
+    if (!passed) await_readers(g);
+    pthread_mutex_unlock(&g->mutex);
+    return passed;
+}
+
+/* Whether all ranks posted the same step; otherwise reason says what differs. */
+static bool same_posts(const struct member *m, char *reason)
+{
+    const struct group *g = m->group;
+    const struct post *own = &g->posts[m->rank];
+    for (int r = 0; r < g->ranks; r++) {
+        const struct post *other = &g->posts[r];
+        if (other->step == own->step && other->bytes == own->bytes) continue;
+        snprintf(
+            reason, ECHI_COMM_TEXT,
+            "the ranks make different calls: rank %d is in %s of %llu bytes, and rank %d in %s "
+            "of %llu bytes",
+            m->rank, step_names[own->step], (unsigned long long)own->bytes, r,
+            step_names[other->step], (unsigned long long)other->bytes);
+        return false;
+    }
+    return true;
+}
+
+/* Posts a step and waits for those of the others. */
+static ech_status begin_step(struct member *m, struct post post, double limit_s)
+{
+    char reason[ECHI_COMM_TEXT];
+    struct group *g = m->group;
+    pthread_mutex_lock(&g->mutex);
+    g->posts[m->rank] = post;
+    pthread_mutex_unlock(&g->mutex);
+    if (!meet(m, true, limit_s)) return ECH_ERR_COMM;
+    return same_posts(m, reason) ? ECH_OK : leave(m, reason);
+}
+
+static ech_status end_step(struct member *m, double limit_s)
+{
+    return meet(m, false, limit_s) ? ECH_OK : ECH_ERR_COMM;
+}
+
+/* ---- Steps ---- */
+
+static ech_status threads_allgather(void *state, const void *in, void *out, uint64_t bytes,
+                                    double limit_s)
+{
+    struct member *m = state;
+    const struct post post = { .step = ALLGATHER, .in = in, .bytes = bytes };
+    if (begin_step(m, post, limit_s) != ECH_OK) return ECH_ERR_COMM;
+    for (int r = 0; r < m->group->ranks; r++)
+        memcpy((char *)out + (size_t)r * bytes, m->group->posts[r].in, bytes);
+    return end_step(m, limit_s);
+}
+
+/* The message of rank `from` to rank `to` after `skip` others, without those of 0 bytes. */
+static const ech_comm_message *find_message(const struct post *from, int to, size_t skip)
+{
+    for (size_t i = 0; i < from->n_sends; i++)
+        if (from->sends[i].rank == to && from->sends[i].bytes && skip-- == 0)
+            return &from->sends[i];
+    return NULL;
+}
+
+/* Copies one message; false: reason says why not. */
+static bool copy_message(struct member *m, const ech_comm_message *receive, size_t skip,
+                         char *reason)
+{
+    struct group *g = m->group;
+    const ech_comm_message *send = NULL;
+    if (receive->rank >= 0 && receive->rank < g->ranks)
+        send = find_message(&g->posts[receive->rank], m->rank, skip);
+    if (!send || send->bytes != receive->bytes) {
+        snprintf(reason, ECHI_COMM_TEXT,
+                 "rank %d waits for %llu bytes of rank %lld, which sends %llu", m->rank,
+                 (unsigned long long)receive->bytes, (long long)receive->rank,
+                 (unsigned long long)(send ? send->bytes : 0));
+        return false;
+    }
+    if (!m->ctx) {
+        memcpy(receive->data, send->data, receive->bytes);
+        return true;
+    }
+    if (ech_copy_async(m->ctx, receive->data, send->data, receive->bytes) == ECH_OK) return true;
+    snprintf(reason, ECHI_COMM_TEXT, "rank %d cannot copy from rank %lld: %.150s", m->rank,
+             (long long)receive->rank, ech_error(m->ctx));
+    return false;
+}
+
+static bool copy_messages(struct member *m, const ech_comm_message *receives, size_t n,
+                          char *reason)
+{
+    for (size_t i = 0; i < n; i++) {
+        size_t skip = 0;
+        if (receives[i].bytes == 0) continue;
+        for (size_t j = 0; j < i; j++)
+            skip += receives[j].rank == receives[i].rank && receives[j].bytes;
+        if (!copy_message(m, &receives[i], skip, reason)) return false;
+    }
+    if (!m->ctx || ech_sync(m->ctx) == ECH_OK) return true; /* what is sent may be changed */
+    snprintf(reason, ECHI_COMM_TEXT, "rank %d: %.200s", m->rank, ech_error(m->ctx));
+    return false;
+}
+
+static ech_status threads_exchange(void *state, const ech_comm_message *sends, size_t n_sends,
+                                   const ech_comm_message *receives, size_t n_receives,
+                                   void *stream, double limit_s)
+{
+    struct member *m = state;
+    char reason[ECHI_COMM_TEXT];
+    const struct post post = { .step = EXCHANGE, .sends = sends, .n_sends = n_sends };
+    (void)stream;                               /* that of m->ctx */
+    if (m->ctx && ech_sync(m->ctx) != ECH_OK) { /* what is sent has been written */
+        fail(m->group, ech_error(m->ctx));
+        return ECH_ERR_COMM;
+    }
+    if (begin_step(m, post, limit_s) != ECH_OK) return ECH_ERR_COMM;
+    if (!copy_messages(m, receives, n_receives, reason)) return leave(m, reason);
+    return end_step(m, limit_s);
+}
+
+/* ---- Creation and end ---- */
+
+static void group_free(struct group *g)
+{
+    pthread_cond_destroy(&g->cond);
+    pthread_mutex_destroy(&g->mutex);
+    free(g->posts);
+    free(g->members);
+    free(g);
+}
+
+static void threads_close(void *state)
+{
+    struct group *g = ((struct member *)state)->group;
+    pthread_mutex_lock(&g->mutex);
+    const bool last = --g->open == 0;
+    if (g->arrived) fail_locked(g, "another rank has closed its communicator");
+    pthread_mutex_unlock(&g->mutex);
+    if (last) group_free(g);
+}
+
+static struct group *group_make(ech_ctx *const *contexts, int ranks)
+{
+    struct group *g = calloc(1, sizeof *g);
+    pthread_condattr_t attributes;
+    if (!g) return NULL;
+    g->ranks = g->open = ranks;
+    g->posts = calloc((size_t)ranks, sizeof *g->posts);
+    g->members = calloc((size_t)ranks, sizeof *g->members);
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_mutex_init(&g->mutex, NULL);
+    pthread_cond_init(&g->cond, &attributes);
+    pthread_condattr_destroy(&attributes);
+    if (!g->posts || !g->members) {
+        group_free(g);
+        return NULL;
+    }
+    for (int r = 0; r < ranks; r++)
+        g->members[r] = (struct member){ g, contexts ? contexts[r] : NULL, r };
+    return g;
+}
+
+ech_status ech_comm_threads(ech_comm **comms, ech_ctx *const *contexts, int ranks,
+                            const ech_comm_options *options)
+{
+    if (!comms) return echi_fail(NULL, ECH_ERR_ARG, "comms is NULL");
+    if (ranks < 1) return echi_fail(NULL, ECH_ERR_ARG, "ranks is %d, less than 1", ranks);
+    for (int r = 0; r < ranks; r++) comms[r] = NULL;
+    for (int r = 0; contexts && r < ranks; r++)
+        if (!contexts[r]) return echi_fail(NULL, ECH_ERR_ARG, "contexts[%d] is NULL", r);
+    struct group *g = group_make(contexts, ranks);
+    if (!g) return echi_fail(NULL, ECH_ERR_MEMORY, "out of memory for %d ranks", ranks);
+    ech_status status = ECH_OK;
+    int made = 0;
+    for (; made < ranks && status == ECH_OK; made++) {
+        const ech_comm_table table = { .size = sizeof table,
+                                       .state = &g->members[made],
+                                       .rank = made,
+                                       .ranks = ranks,
+                                       .device_memory = contexts != NULL,
+                                       .allgather = threads_allgather,
+                                       .exchange = threads_exchange,
+                                       .poll = threads_poll,
+                                       .abort = threads_abort,
+                                       .close = threads_close };
+        status = ech_comm_create(&comms[made], &table, options);
+    }
+    if (status == ECH_OK) return ECH_OK;
+    const int created = made - 1; /* the last one failed */
+    g->open = created;
+    if (created == 0) group_free(g);
+    for (int r = 0; r < created; r++) {
+        ech_comm_close(comms[r]);
+        comms[r] = NULL;
+    }
+    return status;
+}

@@ -1,0 +1,171 @@
+/*
+ * dist/histogram.c - ech_dist_histogram(), ech_dist_histogram_edges() and ech_dist_bincount(): each
+ * rank counts its elements, and the counters of all ranks are added.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "dist/dist.h"
+#include "core/call.h"
+#include "echelon/dist.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum kind { EQUAL_BINS, EDGES, INTEGERS };
+
+struct job {
+    struct echi_dist d;
+    enum kind kind;
+    const void *in, *edges;
+    void *counts;
+    size_t n, bins, cells; /* cells: counters in all */
+    ech_dtype dtype;
+    double lower, upper;
+    ech_histogram_options options;
+};
+
+static uint64_t bits_of(double x)
+{
+    uint64_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    return bits;
+}
+
+static ech_status count_cells(ech_ctx *ctx, struct job *job)
+{
+    const size_t channels = job->options.channels > 1 ? (size_t)job->options.channels : 1;
+    const size_t more = job->options.outside == ECH_OUTSIDE_COUNT ? 3 : 0;
+    size_t bins;
+    if (__builtin_add_overflow(job->bins, more, &bins) ||
+        __builtin_mul_overflow(bins, channels, &job->cells) || job->cells > PTRDIFF_MAX / 16)
+        return echi_fail(ctx, ECH_ERR_ARG, "bins is %zu: the size of counts overflows size_t",
+                         job->bins);
+    return ECH_OK;
+}
+
+static ech_status check(ech_ctx *ctx, struct job *job)
+{
+    const ech_histogram_options *o = &job->options;
+    ech_status status;
+    TRY(echi_check_dtype(ctx, "dtype", job->dtype));
+    if (job->bins == 0) FAIL(ctx, ECH_ERR_ARG, "bins is 0");
+    if (o->channels < 0) FAIL(ctx, ECH_ERR_ARG, "options->channels is %d", o->channels);
+    if (o->accumulate != 0 && o->accumulate != 1)
+        FAIL(ctx, ECH_ERR_ARG, "options->accumulate is %d, not 0 or 1", o->accumulate);
+    if (!job->counts) FAIL(ctx, ECH_ERR_ARG, "counts is NULL");
+    if (o->weights && echi_dtype_known(o->weights_dtype) && echi_dtype_is_float(o->weights_dtype))
+        FAIL(ctx, ECH_ERR_UNSUPPORTED,
+             "options->weights_dtype is %s: distributed histograms have weights of integers only",
+             ech_dtype_name(o->weights_dtype));
+    TRY(count_cells(ctx, job));
+done:
+    return status;
+}
+
+static ech_status count(struct job *job, uint64_t *counts)
+{
+    ech_ctx *ctx = job->d.ctx;
+    ech_histogram_options local = job->options;
+    local.accumulate = 0;
+    switch (job->kind) {
+    case EQUAL_BINS:
+        return ech_histogram(ctx, job->in, counts, job->n, job->dtype, job->bins, job->lower,
+                             job->upper, &local);
+    case EDGES:
+        return ech_histogram_edges(ctx, job->in, job->edges, counts, job->n, job->dtype, job->bins,
+                                   &local);
+    default:
+        return ech_bincount(ctx, job->in, counts, job->n, job->dtype, job->bins, &local);
+    }
+}
+
+static ech_status run(struct job *job)
+{
+    ech_ctx *ctx = job->d.ctx;
+    const size_t bytes = job->cells * sizeof(uint64_t);
+    uint64_t *counts = malloc(bytes), *before = NULL;
+    ech_status status = ECH_OK;
+    if (!counts) status = echi_fail(ctx, ECH_ERR_MEMORY, "out of memory: %zu counters", job->cells);
+    if (status == ECH_OK) status = count(job, counts);
+    TRY(echi_comm_sum(ctx, job->d.comm, status, counts, job->cells));
+    if (job->options.accumulate) {
+        before = malloc(bytes);
+        if (!before) FAIL(ctx, ECH_ERR_MEMORY, "out of memory: %zu counters", job->cells);
+        TRY(ech_copy(ctx, before, job->counts, bytes));
+        for (size_t i = 0; i < job->cells; i++) counts[i] += before[i];
+    }
+    TRY(ech_copy(ctx, job->counts, counts, bytes));
+done:
+    free(counts);
+    free(before);
+    return status;
+}
+
+static ech_status call(ech_ctx *ctx, ech_comm *comm, const char *name, struct job *job,
+                       const ech_histogram_options *given)
+{
+    static const char *const names[] = { "dtype",
+                                         "bins",
+                                         "lower (as bits)",
+                                         "upper (as bits)",
+                                         "options->channels",
+                                         "options->outside",
+                                         "options->include_right",
+                                         "whether options->weights is given",
+                                         "options->weights_dtype",
+                                         "options->accumulate",
+                                         NULL };
+    ech_status status =
+        echi_read_options(ctx, "ech_histogram_options", given, &job->options, sizeof job->options,
+                          offsetof(ech_histogram_options, work));
+    const ech_histogram_options *o = &job->options;
+    if (status == ECH_OK) status = check(ctx, job);
+    struct echi_comm_call call = {
+        .option = { (uint64_t)job->dtype, job->bins, bits_of(job->lower), bits_of(job->upper),
+                    (uint64_t)o->channels, (uint64_t)o->outside, (uint64_t)o->include_right,
+                    o->weights != NULL, (uint64_t)o->weights_dtype, (uint64_t)o->accumulate },
+        .n = job->n
+    };
+    memcpy(call.name, name, strlen(name));
+    status = echi_dist_begin(&job->d, ctx, comm, &call, names, status, false);
+    if (status != ECH_OK) return status;
+    return echi_dist_end(&job->d, run(job));
+}
+
+ech_status ech_dist_histogram(ech_ctx *ctx, ech_comm *comm, const void *in, void *counts, size_t n,
+                              ech_dtype dtype, size_t bins, double lower, double upper,
+                              const ech_histogram_options *options)
+{
+    struct job job = { .kind = EQUAL_BINS,
+                       .in = in,
+                       .counts = counts,
+                       .n = n,
+                       .bins = bins,
+                       .dtype = dtype,
+                       .lower = lower,
+                       .upper = upper };
+    return call(ctx, comm, "ech_dist_histogram", &job, options);
+}
+
+ech_status ech_dist_histogram_edges(ech_ctx *ctx, ech_comm *comm, const void *in, const void *edges,
+                                    void *counts, size_t n, ech_dtype dtype, size_t bins,
+                                    const ech_histogram_options *options)
+{
+    struct job job = { .kind = EDGES,
+                       .in = in,
+                       .edges = edges,
+                       .counts = counts,
+                       .n = n,
+                       .bins = bins,
+                       .dtype = dtype };
+    return call(ctx, comm, "ech_dist_histogram_edges", &job, options);
+}
+
+ech_status ech_dist_bincount(ech_ctx *ctx, ech_comm *comm, const void *in, void *counts, size_t n,
+                             ech_dtype dtype, size_t bins, const ech_histogram_options *options)
+{
+    struct job job = {
+        .kind = INTEGERS, .in = in, .counts = counts, .n = n, .bins = bins, .dtype = dtype
+    };
+    return call(ctx, comm, "ech_dist_bincount", &job, options);
+}

@@ -1,0 +1,353 @@
+/*
+ * dist/sort.c - ech_dist_sort(), ech_dist_sort_pairs() and ech_dist_argsort().
+ *
+ *     sort      each rank sorts its part: keys, and values or positions
+ *     split     exact splitters (split.c): how many elements of each rank go to each rank
+ *     exchange  the runs between splitters; received runs lie in the order of their ranks
+ *     merge     the runs, stably: equal keys are in the order of ranks, then of positions
+ *
+ * Keys only are ordered by their bits (include/echelon/sort.h), which a merge does not do if NaN
+ * have a sign: if the array has negative NaN, the received keys are sorted instead.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "dist/sort.h"
+#include "core/call.h"
+#include "echelon/arrange.h"
+#include "echelon/dist.h"
+#include "echelon/merge.h"
+#include "echelon/search.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- Workspace ---- */
+
+static void raise(size_t *most, size_t bytes)
+{
+    if (bytes > *most) *most = bytes;
+}
+
+/* The workspace of the calls of the library, which are made one after another. */
+static ech_status plan_inner(const struct echi_dist_sort *s, const char *device, int ranks,
+                             size_t *bytes)
+{
+    const ech_sort_options options = { .size = sizeof options, .algorithm = s->algorithm };
+    size_t need = 0;
+    *bytes = 0;
+    ech_status status = ech_sort_workspace(device, s->n, s->dtype, s->value_bytes, &options, &need);
+    raise(bytes, need);
+    if (status == ECH_OK)
+        status = ech_sort_workspace(device, s->n_out, s->dtype, s->value_bytes, NULL, &need);
+    raise(bytes, need);
+    if (status == ECH_OK)
+        status = ech_merge_many_workspace(device, s->n_out, (size_t)ranks, s->dtype, s->value_bytes,
+                                          NULL, &need);
+    raise(bytes, need);
+    if (status == ECH_OK)
+        status = ech_search_workspace(device, ECH_SEARCH_CALL_LOWER, s->n, ECHI_SPLIT_NEEDLES,
+                                      s->dtype, NULL, &need);
+    raise(bytes, need);
+    return status;
+}
+
+ech_status echi_dist_sort_plan(struct echi_dist_sort *s, const char *device, int ranks,
+                               struct echi_layout *layout)
+{
+    const size_t key_bytes = ech_dtype_bytes(s->dtype);
+    if (!layout->base && device) {
+        const ech_status status = plan_inner(s, device, ranks, &s->inner_bytes);
+        if (status != ECH_OK) return status;
+    }
+    s->keys = echi_part(layout, s->n, key_bytes);
+    s->got_keys = echi_part(layout, s->n_out, key_bytes);
+    s->values = echi_part(layout, s->n, s->value_bytes);
+    s->got_values = echi_part(layout, s->n_out, s->value_bytes);
+    s->numbers = echi_part(layout, s->positions ? s->n : 0, s->value_bytes);
+    s->merged = echi_part(layout, s->positions ? s->n_out : 0, key_bytes);
+    s->inner = echi_part(layout, s->inner_bytes, 1);
+    if (layout->overflow)
+        return echi_fail(NULL, ECH_ERR_MEMORY,
+                         "the workspace of a distributed sort overflows "
+                         "size_t");
+    return ECH_OK;
+}
+
+/* ---- Local steps ---- */
+
+static ech_sort_options local_options(const struct echi_dist_sort *s)
+{
+    return (ech_sort_options){ .size = sizeof(ech_sort_options),
+                               .descending = s->descending,
+                               .order = s->order,
+                               .algorithm = s->algorithm,
+                               .work = s->inner,
+                               .work_bytes = s->inner_bytes };
+}
+
+/* Whether -0 and NaN are ordered by bits and wrap. */
+static bool may_wrap(const struct echi_dist_sort *s)
+{
+    return s->value_bytes == 0 && echi_dtype_is_float(s->dtype) && s->order == ECH_ORDER_NAN_LAST;
+}
+
+static ech_status sort_part(struct echi_dist *d, const struct echi_dist_sort *s)
+{
+    const ech_sort_options options = local_options(s);
+    const void *values = s->values_in;
+    if (s->value_bytes == 0) return ech_sort(d->ctx, s->keys_in, s->keys, s->n, s->dtype, &options);
+    if (s->positions) {
+        const uint64_t first = d->in_first[d->rank];
+        uint64_t start = 0;
+        memcpy(&start, &first, s->value_bytes); /* little-endian, modulo 2^bits */
+        const ech_status status = ech_iota(d->ctx, s->numbers, s->n, s->index_dtype, &start, NULL);
+        if (status != ECH_OK) return status;
+        values = s->numbers;
+    }
+    return ech_sort_pairs(d->ctx, s->keys_in, values, s->keys, s->values, s->n, s->dtype,
+                          s->value_bytes, &options);
+}
+
+/* The number of negative NaN of this rank: as unsigned integers, they exceed -inf. */
+static ech_status count_wrapped(struct echi_dist *d, const struct echi_dist_sort *s,
+                                size_t *wrapped)
+{
+    static const ech_dtype unsigned_of[] = { [2] = ECH_U16, [4] = ECH_U32, [8] = ECH_U64 };
+    const size_t bytes = ech_dtype_bytes(s->dtype);
+    const uint64_t infinity = echi_dtype_infinity(s->dtype) | (uint64_t)1 << (8 * bytes - 1);
+    const ech_reduce_options options = { .size = sizeof options,
+                                         .compare = ECH_COMPARE_GREATER,
+                                         .value = &infinity };
+    uint64_t count = 0;
+    const ech_status status =
+        ech_reduce(d->ctx, ECH_OP_COUNT, s->keys, &count, s->n, unsigned_of[bytes], &options);
+    *wrapped = (size_t)count;
+    return status;
+}
+
+/* ---- Exchange ---- */
+
+/* offsets [ranks + 1] receives where the run of each rank begins in the received elements. */
+static void count_runs(const struct echi_dist *d, const uint64_t *cuts, uint64_t *sends,
+                       uint64_t *offsets)
+{
+    const size_t ranks = (size_t)d->ranks, me = (size_t)d->rank;
+    offsets[0] = 0;
+    for (size_t r = 0; r < ranks; r++) {
+        sends[r] = cuts[r * ranks + me];
+        offsets[r + 1] = offsets[r] + cuts[(me + 1) * ranks + r] - cuts[me * ranks + r];
+    }
+    sends[ranks] = cuts[ranks * ranks + me];
+}
+
+static ech_status exchange(struct echi_dist *d, const uint64_t *sends, const uint64_t *offsets,
+                           const void *from, void *to, size_t bytes)
+{
+    const size_t ranks = (size_t)d->ranks;
+    char *out = (char *)(uintptr_t)from, *in = to;
+    for (size_t r = 0; r < ranks; r++) {
+        const uint64_t sent = (sends[r + 1] - sends[r]) * bytes;
+        const uint64_t got = (offsets[r + 1] - offsets[r]) * bytes;
+        d->messages[r] =
+            (ech_comm_message){ sent ? out + sends[r] * bytes : NULL, sent, (int64_t)r };
+        d->messages[ranks + r] =
+            (ech_comm_message){ got ? in + offsets[r] * bytes : NULL, got, (int64_t)r };
+    }
+    return echi_comm_exchange(d->ctx, d->comm, d->messages, ranks, d->messages + ranks, ranks);
+}
+
+static ech_status merge(struct echi_dist *d, const struct echi_dist_sort *s,
+                        const uint64_t *offsets, bool wrapped)
+{
+    const ech_merge_options options = { .size = sizeof options,
+                                        .descending = s->descending,
+                                        .order = s->value_bytes ? s->order : ECH_ORDER_TOTAL,
+                                        .work = s->inner,
+                                        .work_bytes = s->inner_bytes };
+    const size_t runs = (size_t)d->ranks;
+    if (s->value_bytes)
+        return ech_merge_many_pairs(d->ctx, s->got_keys, s->got_values, offsets,
+                                    s->keys_out ? s->keys_out : s->merged, s->values_out, s->n_out,
+                                    runs, s->dtype, s->value_bytes, ECH_U64, &options);
+    if (!wrapped)
+        return ech_merge_many(d->ctx, s->got_keys, offsets, s->keys_out, s->n_out, runs, s->dtype,
+                              ECH_U64, &options);
+    ech_sort_options sort = local_options(s);
+    sort.algorithm = NULL;
+    return ech_sort(d->ctx, s->got_keys, s->keys_out, s->n_out, s->dtype, &sort);
+}
+
+ech_status echi_dist_sort_run(struct echi_dist *d, struct echi_dist_sort *s, ech_status status)
+{
+    const size_t ranks = (size_t)d->ranks;
+    uint64_t *cuts = calloc((ranks + 1) * ranks + 2 * (ranks + 1), sizeof *cuts);
+    uint64_t *sends = cuts ? cuts + (ranks + 1) * ranks : NULL;
+    uint64_t *offsets = cuts ? sends + ranks + 1 : NULL;
+    struct echi_sorted sorted = { .keys = s->keys,
+                                  .n = s->n,
+                                  .dtype = s->dtype,
+                                  .order = s->order,
+                                  .descending = s->descending,
+                                  .by_bits = s->value_bytes == 0,
+                                  .work = s->inner,
+                                  .work_bytes = s->inner_bytes };
+    if (status == ECH_OK && !cuts)
+        status = echi_fail(d->ctx, ECH_ERR_MEMORY, "out of memory for %zu ranks", ranks);
+    if (status == ECH_OK) status = sort_part(d, s);
+    if (status == ECH_OK && may_wrap(s)) status = count_wrapped(d, s, &sorted.wrapped);
+    uint64_t wrapped = sorted.wrapped;
+    TRY(echi_comm_sum(d->ctx, d->comm, status, &wrapped, 1));
+    TRY(echi_dist_split(d, ECH_OK, &sorted, d->out_first + 1, ranks, cuts + ranks, NULL));
+    count_runs(d, cuts, sends, offsets);
+    status = exchange(d, sends, offsets, s->keys, s->got_keys, ech_dtype_bytes(s->dtype));
+    if (s->value_bytes) {
+        const ech_status second =
+            exchange(d, sends, offsets, s->values, s->got_values, s->value_bytes);
+        if (status == ECH_OK) status = second;
+    }
+    if (status == ECH_OK) status = merge(d, s, offsets, wrapped != 0);
+done:
+    free(cuts);
+    return status;
+}
+
+/* ---- The calls ---- */
+
+static ech_status check(ech_ctx *ctx, const struct echi_dist_sort *s,
+                        const ech_sort_options *options)
+{
+    ech_status status;
+    TRY(echi_check_dtype(ctx, "dtype", s->dtype));
+    TRY(echi_check_count(ctx, "n", s->n, ech_dtype_bytes(s->dtype)));
+    if (s->pairs && s->value_bytes == 0) FAIL(ctx, ECH_ERR_ARG, "value_bytes is 0");
+    TRY(echi_check_count(ctx, "n", s->n, s->value_bytes));
+    if (options->begin_bit || options->end_bit)
+        FAIL(
+            ctx, ECH_ERR_UNSUPPORTED,
+            "options->begin_bit and end_bit are not supported by distributed sorts; set them to 0");
+    if (options->row_stride || options->element_stride || options->out_row_stride ||
+        options->out_element_stride)
+        FAIL(ctx, ECH_ERR_ARG, "options has strides, but this call has no rows");
+    if (options->descending != 0 && options->descending != 1)
+        FAIL(ctx, ECH_ERR_ARG, "options->descending is %d, not 0 or 1", options->descending);
+    if (options->order != ECH_ORDER_NAN_LAST && options->order != ECH_ORDER_TOTAL)
+        FAIL(ctx, ECH_ERR_ARG, "options->order is %d, not an ech_order", (int)options->order);
+    if (s->n && (!s->keys_in || (s->value_bytes && !s->positions && !s->values_in)))
+        FAIL(ctx, ECH_ERR_ARG, "%s is NULL",
+             s->keys_in       ? "values_in"
+             : s->positions   ? "keys"
+             : s->value_bytes ? "keys_in"
+                              : "in");
+done:
+    return status;
+}
+
+/* Plans with the context's device, and provides the workspace. */
+static ech_status prepare(struct echi_dist *d, struct echi_dist_sort *s,
+                          const ech_sort_options *options)
+{
+    struct echi_layout layout = { .base = NULL };
+    s->n_out = echi_dist_n_out(d);
+    if (s->n_out && (!s->values_out && s->value_bytes))
+        return echi_fail(d->ctx, ECH_ERR_ARG, "%s is NULL", s->positions ? "index" : "values_out");
+    if (s->n_out && !s->keys_out && !s->positions)
+        return echi_fail(d->ctx, ECH_ERR_ARG, "%s is NULL", s->value_bytes ? "keys_out" : "out");
+    ech_status status = echi_dist_sort_plan(s, ech_device_name(d->ctx), d->ranks, &layout);
+    if (status != ECH_OK) return echi_fail(d->ctx, status, "%s", ech_error(NULL));
+    status =
+        echi_dist_work(d, "a distributed sort", layout.bytes, options->work, options->work_bytes);
+    if (status != ECH_OK) return status;
+    layout = (struct echi_layout){ .base = d->work };
+    return echi_dist_sort_plan(s, NULL, d->ranks, &layout);
+}
+
+/* All three calls.  options: those of the caller, as given. */
+static ech_status run(ech_ctx *ctx, ech_comm *comm, const char *name, struct echi_dist_sort *s,
+                      size_t n_out, const ech_sort_options *given)
+{
+    static const char *const names[] = { "dtype",     "value_bytes",         "index_dtype",
+                                         "positions", "options->descending", "options->order",
+                                         NULL };
+    ech_sort_options options = { .size = sizeof options };
+    ech_status status = echi_read_options(ctx, "ech_sort_options", given, &options, sizeof options,
+                                          offsetof(ech_sort_options, work));
+    if (status == ECH_OK) status = check(ctx, s, &options);
+    s->descending = options.descending;
+    s->order = options.order;
+    s->algorithm = options.algorithm;
+    struct echi_comm_call call = {
+        .option = { (uint64_t)s->dtype, s->value_bytes, s->positions ? (uint64_t)s->index_dtype : 0,
+                    s->positions, (uint64_t)s->descending, (uint64_t)s->order },
+        .n = s->n,
+        .n_out = n_out
+    };
+    memcpy(call.name, name, strlen(name));
+    struct echi_dist d;
+    status = echi_dist_begin(&d, ctx, comm, &call, names, status, true);
+    if (status != ECH_OK) return status;
+    if (s->positions)
+        status = echi_check_index(ctx, "index_dtype", s->index_dtype, "the total n", d.total);
+    if (status == ECH_OK) status = prepare(&d, s, &options);
+    return echi_dist_end(&d, echi_dist_sort_run(&d, s, status));
+}
+
+ech_status ech_dist_sort(ech_ctx *ctx, ech_comm *comm, const void *in, void *out, size_t n,
+                         size_t n_out, ech_dtype dtype, const ech_sort_options *options)
+{
+    struct echi_dist_sort s = { .dtype = dtype, .n = n, .keys_in = in, .keys_out = out };
+    return run(ctx, comm, "ech_dist_sort", &s, n_out, options);
+}
+
+ech_status ech_dist_sort_pairs(ech_ctx *ctx, ech_comm *comm, const void *keys_in,
+                               const void *values_in, void *keys_out, void *values_out, size_t n,
+                               size_t n_out, ech_dtype dtype, size_t value_bytes,
+                               const ech_sort_options *options)
+{
+    struct echi_dist_sort s = { .dtype = dtype,
+                                .n = n,
+                                .value_bytes = value_bytes,
+                                .pairs = true,
+                                .keys_in = keys_in,
+                                .values_in = values_in,
+                                .keys_out = keys_out,
+                                .values_out = values_out };
+    return run(ctx, comm, "ech_dist_sort_pairs", &s, n_out, options);
+}
+
+ech_status ech_dist_argsort(ech_ctx *ctx, ech_comm *comm, const void *keys, void *index, size_t n,
+                            size_t n_out, ech_dtype dtype, ech_dtype index_dtype,
+                            const ech_sort_options *options)
+{
+    struct echi_dist_sort s = { .dtype = dtype,
+                                .n = n,
+                                .value_bytes = ech_dtype_bytes(index_dtype),
+                                .positions = true,
+                                .index_dtype = index_dtype,
+                                .keys_in = keys,
+                                .values_out = index };
+    return run(ctx, comm, "ech_dist_argsort", &s, n_out, options);
+}
+
+ech_status ech_dist_sort_workspace(const char *device, int ranks, size_t n, size_t n_out,
+                                   ech_dtype dtype, size_t value_bytes, int argsort,
+                                   const ech_sort_options *options, size_t *bytes)
+{
+    READ_OPTIONS(NULL, ech_sort_options, options);
+    struct echi_dist_sort s = { .dtype = dtype,
+                                .n = n,
+                                .n_out = n_out,
+                                .value_bytes = value_bytes,
+                                .positions = argsort,
+                                .algorithm = options->algorithm };
+    struct echi_layout layout = { .base = NULL };
+    ech_status status;
+    if (!bytes) return echi_fail(NULL, ECH_ERR_ARG, "bytes is NULL");
+    *bytes = 0;
+    if (ranks < 1) FAIL(NULL, ECH_ERR_ARG, "ranks is %d, less than 1", ranks);
+    if (argsort != 0 && argsort != 1) FAIL(NULL, ECH_ERR_ARG, "argsort is %d, not 0 or 1", argsort);
+    TRY(echi_check_dtype(NULL, "dtype", dtype));
+    TRY(echi_dist_sort_plan(&s, device, ranks, &layout));
+    *bytes = layout.bytes;
+done:
+    return status;
+}

@@ -1,0 +1,270 @@
+/*
+ * test_dist.c - distributed operations return the bits that one device returns for the
+ * concatenation, for 1 to 16 ranks and every division of the array.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "dist_case.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static ech_ctx *one; /* the device whose results are expected */
+static const char *device;
+static uint64_t case_number;
+
+/* ---- Sorts ---- */
+
+static ech_status run_sort(struct dist_rank *r)
+{
+    const struct dist_task *t = r->task;
+    const size_t n = dist_part(t->first, r), n_out = dist_part(t->out_first, r), v = t->value_bytes;
+    const size_t asked = t->even ? ECH_DIST_EVEN : n_out;
+    const uint64_t from = t->first[r->rank], out_from = t->out_first[r->rank];
+    const void *in = dist_array(r, t->in + from * t->bytes, n * t->bytes);
+    void *out = dist_array(r, NULL, n_out * t->bytes), *values_out = NULL;
+    ech_sort_options options = t->sort;
+    size_t work_bytes = 0;
+    ech_status status = ech_dist_sort_workspace(ech_device_name(r->ctx), r->ranks, n, n_out,
+                                                t->dtype, v, t->argsort, &options, &work_bytes);
+    if (status != ECH_OK) return status;
+    if (t->k) { /* the workspace of the caller */
+        options.work = dist_array(r, NULL, work_bytes);
+        options.work_bytes = options.work ? work_bytes : 0;
+    }
+    if (v) values_out = dist_array(r, NULL, n_out * v);
+    if (t->argsort)
+        status = ech_dist_argsort(r->ctx, r->comm, in, values_out, n, asked, t->dtype,
+                                  t->index_dtype, &options);
+    else if (v)
+        status =
+            ech_dist_sort_pairs(r->ctx, r->comm, in, dist_array(r, t->values + from * v, n * v),
+                                out, values_out, n, asked, t->dtype, v, &options);
+    else
+        status = ech_dist_sort(r->ctx, r->comm, in, out, n, asked, t->dtype, &options);
+    if (status != ECH_OK) return status;
+    if (!t->argsort) dist_expect(r, "keys", out, t->out + out_from * t->bytes, n_out * t->bytes);
+    if (v) dist_expect(r, "values", values_out, t->out_values + out_from * v, n_out * v);
+    return ECH_OK;
+}
+
+static ech_status expect_sorted(struct dist_task *t)
+{
+    t->out = dist_allocate(t->total * t->bytes);
+    t->out_values = dist_allocate(t->total * t->value_bytes);
+    if (t->argsort)
+        return ech_argsort(one, t->in, t->out_values, t->total, t->dtype, t->index_dtype, &t->sort);
+    if (!t->value_bytes) return ech_sort(one, t->in, t->out, t->total, t->dtype, &t->sort);
+    return ech_sort_pairs(one, t->in, t->values, t->out, t->out_values, t->total, t->dtype,
+                          t->value_bytes, &t->sort);
+}
+
+static void sort_case(ech_dtype dtype, enum dist_data data, int ranks, int kind)
+{
+    static const char *const kinds[] = { "sort", "sort_pairs", "argsort" };
+    static const ech_dtype index_dtypes[] = { ECH_I32, ECH_U32, ECH_I64, ECH_U64 };
+    struct rng rng = dist_seed(kinds[kind], dtype, data, ranks);
+    const enum dist_division division = (enum dist_division)rng_below(&rng, DIST_DIVISIONS);
+    const size_t total = (size_t)rng_below(&rng, rng_below(&rng, 4) ? 3000 : 20);
+    const int descending = (int)rng_below(&rng, 2);
+    const ech_order order = (ech_order)(rng_below(&rng, 3) == 0);
+    if (!test_drawn(case_number++, total < 1000) || !dist_can_run(ranks)) return;
+    if (!test_begin("%s(%s,n=%zu,%s,ranks=%d,division=%s%s%s) on %s", kinds[kind],
+                    ech_dtype_name(dtype), total, dist_data_names[data], ranks,
+                    dist_division_names[division], descending ? ",desc" : "", order ? ",total" : "",
+                    device))
+        return;
+    struct dist_task t = dist_task_make(dtype, total, data, ranks, division, &rng);
+    t.sort = (ech_sort_options){ .size = sizeof t.sort, .descending = descending, .order = order };
+    t.argsort = kind == 2;
+    t.index_dtype = index_dtypes[rng_below(&rng, 4)];
+    t.value_bytes = kind == 1   ? 1 + (size_t)rng_below(&rng, 12)
+                    : kind == 2 ? ech_dtype_bytes(t.index_dtype)
+                                : 0;
+    t.k = (size_t)rng_below(&rng, 2);
+    t.values = dist_allocate(total * t.value_bytes);
+    dist_fill(t.values, total * t.value_bytes, ECH_U8, DIST_BITS, &rng);
+    if (CHECK_STATUS(expect_sorted(&t), ECH_OK)) dist_run(ranks, 0, run_sort, &t, ECH_OK, NULL);
+    dist_task_free(&t);
+    test_end();
+}
+
+/* ---- Rebalance ---- */
+
+static ech_status run_rebalance(struct dist_rank *r)
+{
+    const struct dist_task *t = r->task;
+    const size_t n = dist_part(t->first, r), n_out = dist_part(t->out_first, r);
+    const void *in = dist_array(r, t->in + t->first[r->rank] * t->bytes, n * t->bytes);
+    void *out = dist_array(r, NULL, n_out * t->bytes);
+    ech_dist_layout layout = { .size = sizeof layout };
+    ech_status status = ech_dist_share(r->comm, n, &layout);
+    if (status == ECH_OK && (layout.total != t->total || layout.first != t->first[r->rank] ||
+                             layout.n_out != ech_dist_even_share(t->total, r->rank, r->ranks) ||
+                             (t->even && layout.out_first != t->out_first[r->rank])))
+        snprintf(r->problem, sizeof r->problem, "the layout is wrong");
+    if (status == ECH_OK)
+        status = ech_dist_rebalance(r->ctx, r->comm, in, out, n, t->even ? ECH_DIST_EVEN : n_out,
+                                    t->bytes);
+    if (status == ECH_OK)
+        dist_expect(r, "out", out, t->in + t->out_first[r->rank] * t->bytes, n_out * t->bytes);
+    return status;
+}
+
+static void rebalance_case(int ranks, enum dist_division division)
+{
+    struct rng rng = dist_seed("rebalance", ECH_U16, (int)division, ranks);
+    if (!dist_can_run(ranks)) return;
+    if (!test_begin("rebalance(ranks=%d,division=%s) on %s", ranks, dist_division_names[division],
+                    device))
+        return;
+    struct dist_task t =
+        dist_task_make(ECH_U16, 1 + rng_below(&rng, 500), DIST_BITS, ranks, division, &rng);
+    dist_run(ranks, 0, run_rebalance, &t, ECH_OK, NULL);
+    dist_task_free(&t);
+    test_end();
+}
+
+/* ---- Reductions and scans ---- */
+
+static ech_status run_reduce(struct dist_rank *r)
+{
+    const struct dist_task *t = r->task;
+    const size_t n = dist_part(t->first, r);
+    const void *in = dist_array(r, t->in + t->first[r->rank] * t->bytes, n * t->bytes);
+    void *out = dist_array(r, NULL, t->result_bytes);
+    const ech_status status =
+        ech_dist_reduce(r->ctx, r->comm, t->op, in, out, n, t->dtype, &t->reduce);
+    if (status == ECH_OK) dist_expect(r, "the result", out, t->out, t->result_bytes);
+    return status;
+}
+
+static void reduce_case(ech_op op, ech_dtype dtype, enum dist_data data, int ranks)
+{
+    struct rng rng = dist_seed("reduce", dtype, (int)data + 100 * (int)op, ranks);
+    const enum dist_division division = (enum dist_division)rng_below(&rng, DIST_DIVISIONS);
+    const size_t chunk = 4096 / ech_dtype_bytes(dtype);
+    const size_t total = (size_t)rng_below(&rng, rng_below(&rng, 6) ? 40 * chunk : 5);
+    uint64_t value = 0;
+    struct dist_task t;
+    ech_reduce_options options = { .size = sizeof options,
+                                   .nan = (ech_nan)rng_below(&rng, 2),
+                                   .accumulate_wide = (int)rng_below(&rng, 2),
+                                   .compare = (ech_compare)rng_below(&rng, 7),
+                                   .ddof = (int)rng_below(&rng, 2),
+                                   .value = &value };
+    const int result = ech_reduce_dtype(op, dtype, options.accumulate_wide);
+    if (result < 0 || !test_drawn(case_number++, total < 3000) || !dist_can_run(ranks)) return;
+    if (!test_begin("reduce(op=%d,%s,n=%zu,%s,ranks=%d,division=%s) on %s", (int)op,
+                    ech_dtype_name(dtype), total, dist_data_names[data], ranks,
+                    dist_division_names[division], device))
+        return;
+    t = dist_task_make(dtype, total, data, ranks, division, &rng);
+    t.op = op;
+    t.reduce = options;
+    dist_fill(&value, 1, dtype, DIST_NUMBERS, &rng);
+    t.result_bytes = ech_dtype_bytes((ech_dtype)result) * (op == ECH_OP_MINMAX ? 2 : 1);
+    t.out = dist_allocate(t.result_bytes);
+    if (CHECK_STATUS(ech_reduce(one, op, t.in, t.out, total, dtype, &options), ECH_OK))
+        dist_run(ranks, 0, run_reduce, &t, ECH_OK, NULL);
+    dist_task_free(&t);
+    test_end();
+}
+
+static ech_status run_scan(struct dist_rank *r)
+{
+    const struct dist_task *t = r->task;
+    const size_t n = dist_part(t->first, r), bytes = t->result_bytes;
+    const void *in = dist_array(r, t->in + t->first[r->rank] * t->bytes, n * t->bytes);
+    void *out = dist_array(r, NULL, n * bytes);
+    const ech_status status = ech_dist_scan(r->ctx, r->comm, t->op, in, out, n, t->dtype, &t->scan);
+    if (status == ECH_OK) dist_expect(r, "out", out, t->out + t->first[r->rank] * bytes, n * bytes);
+    return status;
+}
+
+/* groups: about how many groups of a scan of floats the array has; 0: a small array. */
+static void scan_case(ech_op op, ech_dtype dtype, int ranks, int groups)
+{
+    struct rng rng = dist_seed("scan", dtype, (int)op, ranks);
+    const enum dist_division division = (enum dist_division)rng_below(&rng, DIST_DIVISIONS);
+    const bool is_float = dtype >= ECH_F16, arithmetic = op <= ECH_OP_PRODUCT;
+    const enum dist_data data =
+        arithmetic ? (rng_below(&rng, 8) ? DIST_NUMBERS : DIST_FEW) : DIST_FEW;
+    const size_t group = (size_t)32 * 32 * 32 * 16 / ech_dtype_bytes(dtype);
+    const size_t total =
+        groups ? (size_t)rng_below(&rng, (uint64_t)groups * group) : (size_t)rng_below(&rng, 3000);
+    uint64_t init = 0;
+    struct dist_task t;
+    ech_scan_options options = { .size = sizeof options,
+                                 .exclusive = (int)rng_below(&rng, 2),
+                                 .reverse = (int)rng_below(&rng, 2),
+                                 .accumulate_wide = (int)rng_below(&rng, 2),
+                                 .nan = (ech_nan)rng_below(&rng, 2),
+                                 .init = rng_below(&rng, 2) ? &init : NULL };
+    const bool wide = options.accumulate_wide && arithmetic && ech_dtype_bytes(dtype) < 8;
+    if (is_float && op >= ECH_OP_AND) return;
+    if (!test_drawn(case_number++, groups == 0) || !dist_can_run(ranks)) return;
+    if (!test_begin("scan(op=%d,%s,n=%zu,%s,ranks=%d,division=%s%s%s%s%s) on %s", (int)op,
+                    ech_dtype_name(dtype), total, dist_data_names[data], ranks,
+                    dist_division_names[division], options.exclusive ? ",exclusive" : "",
+                    options.reverse ? ",reverse" : "", options.init ? ",init" : "",
+                    wide ? ",wide" : "", device))
+        return;
+    t = dist_task_make(dtype, total, data, ranks, division, &rng);
+    t.op = op;
+    t.scan = options;
+    t.result_bytes = wide ? 8 : t.bytes;
+    dist_fill(&init, 1, wide ? is_float ? ECH_F64 : ECH_I64 : dtype, DIST_NUMBERS, &rng);
+    t.out = dist_allocate(total * t.result_bytes);
+    if (CHECK_STATUS(ech_scan(one, op, t.in, t.out, total, dtype, &options), ECH_OK))
+        dist_run(ranks, 0, run_scan, &t, ECH_OK, NULL);
+    dist_task_free(&t);
+    test_end();
+}
+
+/* ---- All cases ---- */
+
+static void sorts(int ranks)
+{
+    for (int kind = 0; kind < 3; kind++)
+        for (int dtype = 0; dtype <= ECH_F64; dtype++)
+            for (int data = 0; data < DIST_NUMBERS; data++)
+                sort_case((ech_dtype)dtype, (enum dist_data)data, ranks, kind);
+}
+
+static void reductions(int ranks)
+{
+    for (int op = 0; op <= ECH_OP_STDDEV; op++)
+        for (int dtype = 0; dtype <= ECH_F64; dtype++)
+            for (int data = 0; data < DIST_DATA; data += 1 + op % 2 + (data == 1))
+                reduce_case((ech_op)op, (ech_dtype)dtype, (enum dist_data)data, ranks);
+}
+
+static void scans(int ranks)
+{
+    for (int op = 0; op <= ECH_OP_XOR; op++)
+        for (int dtype = 0; dtype <= ECH_F64; dtype++)
+            scan_case((ech_op)op, (ech_dtype)dtype, ranks, 0);
+    for (int op = 0; op <= ECH_OP_PRODUCT; op++)
+        for (int dtype = ECH_F16; dtype <= ECH_F64; dtype++)
+            scan_case((ech_op)op, (ech_dtype)dtype, ranks, 5);
+}
+
+int main(int argc, char **argv)
+{
+    static const int rank_counts[] = DIST_RANK_COUNTS;
+    test_main(argc, argv);
+    device = dist_open();
+    if (ech_open(&one, device) != ECH_OK) return 1;
+    for (size_t i = 0; i < sizeof rank_counts / sizeof *rank_counts; i++) {
+        for (int division = 0; division < DIST_DIVISIONS; division++)
+            rebalance_case(rank_counts[i], (enum dist_division)division);
+        sorts(rank_counts[i]);
+        reductions(rank_counts[i]);
+        scans(rank_counts[i]);
+    }
+    ech_close(one);
+    dist_close();
+    return test_finish();
+}
