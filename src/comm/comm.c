@@ -177,9 +177,11 @@ static ech_status lowest_failure(ech_ctx *ctx, const ech_comm *comm, const int64
 {
     for (int r = 0; r < comm->table.ranks; r++) {
         const int64_t code = *(const int64_t *)((const char *)status + (size_t)r * stride);
+        const char *own = text + (size_t)r * stride;
         if (code == ECH_OK) continue;
-        return echi_fail(ctx, (ech_status)code, "rank %d: %.*s", r, ECHI_COMM_TEXT - 1,
-                         text + (size_t)r * stride);
+        /* after an agreed failure, the text of every rank begins with a rank */
+        if (strncmp(own, "rank ", 5) == 0) return echi_fail(ctx, (ech_status)code, "%s", own);
+        return echi_fail(ctx, (ech_status)code, "rank %d: %s", r, own);
     }
     return ECH_OK;
 }

@@ -79,6 +79,7 @@ static ech_status prepare(struct job *job)
     for (int pass = 0; pass < 2; pass++) {
         job->keys = echi_part(&layout, job->n, ech_dtype_bytes(job->dtype));
         job->inner = echi_part(&layout, job->inner_bytes, 1);
+        if (job->inner_bytes == 0) job->inner = NULL;
         if (pass == 1) break;
         status = echi_dist_work(&job->d, "distributed quantiles", layout.bytes, NULL, 0);
         if (status != ECH_OK) return status;

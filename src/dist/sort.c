@@ -66,6 +66,7 @@ ech_status echi_dist_sort_plan(struct echi_dist_sort *s, const char *device, int
     s->numbers = echi_part(layout, s->positions ? s->n : 0, s->value_bytes);
     s->merged = echi_part(layout, s->positions ? s->n_out : 0, key_bytes);
     s->inner = echi_part(layout, s->inner_bytes, 1);
+    if (s->inner_bytes == 0) s->inner = NULL;
     if (layout->overflow)
         return echi_fail(NULL, ECH_ERR_MEMORY,
                          "the workspace of a distributed sort overflows "

@@ -1,0 +1,502 @@
+/*
+ * test_comm.c - communicators: calls that differ between ranks, failures of one rank, time limits,
+ * and tables of the caller.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#define _POSIX_C_SOURCE 200809L
+#include "dist_case.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { N = 100, RANKS = 4 };
+#define LIMIT_S 0.15
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static void sleep_s(double s)
+{
+    nanosleep(&(struct timespec){ .tv_sec = (time_t)s, .tv_nsec = (long)((s - (int)s) * 1e9) },
+              NULL);
+}
+
+/* Sets the problem of a rank unless the call failed as expected. */
+static void expect(struct dist_rank *r, ech_status status, ech_status wanted, const char *part)
+{
+    const char *message = status == ECH_OK ? "" : ech_error(r->ctx);
+    if (r->problem[0]) return;
+    if (status != wanted)
+        snprintf(r->problem, sizeof r->problem, "%s, not %s: %.150s", ech_status_name(status),
+                 ech_status_name(wanted), message);
+    else if (part && !strstr(message, part))
+        snprintf(r->problem, sizeof r->problem, "\"%.180s\" lacks \"%.50s\"", message, part);
+}
+
+/* Sorts N keys per rank, so that the communicator must still work. */
+static ech_status sort_on(struct dist_rank *r, ech_comm *comm)
+{
+    uint32_t keys[N], out[N];
+    for (uint32_t i = 0; i < N; i++) keys[i] = (i * 7919 + (uint32_t)r->rank * 31) % 1000;
+    const ech_status status = ech_dist_sort(r->ctx, comm, keys, out, N, N, ECH_U32, NULL);
+    for (int i = 1; status == ECH_OK && i < N; i++)
+        if (out[i - 1] > out[i]) snprintf(r->problem, sizeof r->problem, "not sorted");
+    return status;
+}
+
+static ech_status sort(struct dist_rank *r)
+{
+    return sort_on(r, r->comm);
+}
+
+/* ---- Calls that differ ---- */
+
+static ech_status other_call(struct dist_rank *r)
+{
+    uint64_t sum;
+    const uint32_t in = 1;
+    if (r->rank == 2)
+        expect(r, ech_dist_reduce(r->ctx, r->comm, ECH_OP_SUM, &in, &sum, 1, ECH_U32, NULL),
+               ECH_ERR_ARG,
+               "call 1 of rank 2 is ech_dist_reduce(), but call 1 of rank 0 is "
+               "ech_dist_sort()");
+    else
+        expect(r, sort(r), ECH_ERR_ARG, "rank 2 is ech_dist_reduce()");
+    return sort(r);
+}
+
+static ech_status other_order(struct dist_rank *r)
+{
+    if (r->rank == 1) /* one call more than the others: the next one is not their first */
+        expect(r, ech_comm_barrier(r->comm), ECH_ERR_ARG, NULL);
+    else
+        expect(r, sort(r), ECH_ERR_ARG, "call 1 of rank 1 is ech_comm_barrier()");
+    return sort(r);
+}
+
+static ech_status other_dtype(struct dist_rank *r)
+{
+    uint32_t in[N] = { 0 }, out[N];
+    expect(r, ech_dist_sort(r->ctx, r->comm, in, out, N, N, r->rank == 3 ? ECH_F32 : ECH_U32, NULL),
+           ECH_ERR_ARG, "dtype is f32 on rank 3, but u32 on rank 0");
+    return sort(r);
+}
+
+static ech_status other_options(struct dist_rank *r)
+{
+    uint32_t in[N] = { 0 }, out[N];
+    const ech_sort_options sorts = { .size = sizeof sorts, .descending = r->rank == 1 };
+    expect(r, ech_dist_sort(r->ctx, r->comm, in, out, N, N, ECH_U32, &sorts), ECH_ERR_ARG,
+           "options->descending is 1 on rank 1, but 0 on rank 0");
+    const ech_topk_options topk = { .size = sizeof topk, .smallest = r->rank == 2 };
+    expect(r, ech_dist_topk(r->ctx, r->comm, in, out, NULL, N, 3, ECH_U32, ECH_U32, &topk),
+           ECH_ERR_ARG, "options->smallest is 1 on rank 2");
+    expect(r,
+           ech_dist_topk(r->ctx, r->comm, in, out, NULL, N, r->rank == 1 ? 4 : 3, ECH_U32, ECH_U32,
+                         NULL),
+           ECH_ERR_ARG, "k is 4 on rank 1, but 3 on rank 0");
+    return sort(r);
+}
+
+static ech_status wrong_sizes(struct dist_rank *r)
+{
+    uint32_t in[N] = { 0 }, out[N];
+    expect(r, ech_dist_sort(r->ctx, r->comm, in, out, N, N - (r->rank == 1), ECH_U32, NULL),
+           ECH_ERR_ARG, "n_out of all ranks together is 399, but the result has 400 elements");
+    expect(
+        r,
+        ech_dist_sort(r->ctx, r->comm, in, out, N, r->rank == 2 ? ECH_DIST_EVEN : N, ECH_U32, NULL),
+        ECH_ERR_ARG, "n_out is ECH_DIST_EVEN on rank 2, but not on all ranks");
+    expect(r, ech_dist_topk(r->ctx, r->comm, in, out, NULL, N, 401, ECH_U32, ECH_U32, NULL),
+           ECH_ERR_ARG, "k is 401, but all ranks have 400 elements");
+    ech_dist_layout layout = { .size = sizeof layout };
+    expect(r,
+           ech_dist_unique(r->ctx, r->comm, in, out, NULL, NULL, N, r->rank > 0, ECH_U32, NULL,
+                           &layout),
+           ECH_ERR_ARG, "rank 0: capacity is 0, but this rank receives 1");
+    return sort(r);
+}
+
+/* An invalid argument on one rank. */
+static ech_status bad_argument(struct dist_rank *r)
+{
+    uint32_t in[N] = { 0 }, out[N];
+    const bool bad = r->rank == 2;
+    const ech_scan_options scan = { .size = sizeof scan, .reverse = bad ? 7 : 0 };
+    expect(r, ech_dist_sort(r->ctx, r->comm, bad ? NULL : in, out, N, N, ECH_U32, NULL),
+           ECH_ERR_ARG, "rank 2: in is NULL");
+    expect(r, ech_dist_sort(r->ctx, r->comm, in, bad ? NULL : out, N, N, ECH_U32, NULL),
+           ECH_ERR_ARG, "rank 2: out is NULL");
+    expect(r, ech_dist_scan(r->ctx, r->comm, ECH_OP_SUM, in, out, N, ECH_U32, &scan), ECH_ERR_ARG,
+           "rank 2: options->reverse is 7");
+    expect(r, ech_dist_rebalance(r->ctx, r->comm, in, out, N, N, bad ? 0 : 4), ECH_ERR_ARG,
+           "rank 2: element_bytes is 0");
+    ech_sort_options sorts = { .size = sizeof sorts, .begin_bit = 3 };
+    expect(r, ech_dist_sort(r->ctx, r->comm, in, out, N, N, ECH_U32, &sorts), ECH_ERR_UNSUPPORTED,
+           "begin_bit");
+    sorts = (ech_sort_options){ .size = sizeof sorts, .algorithm = bad ? "none such" : NULL };
+    expect(r, ech_dist_sort(r->ctx, r->comm, in, out, N, N, ECH_U32, &sorts), ECH_ERR_ARG,
+           "rank 2: ");
+    return sort(r);
+}
+
+/* ---- Failures of one rank ---- */
+
+/* Every allocation of one rank fails in turn; all ranks must report it, and continue. */
+static ech_status out_of_memory(struct dist_rank *r)
+{
+    uint32_t in[N] = { 0 }, out[N];
+    float floats[N] = { 0 }, sum;
+    ech_dist_layout layout = { .size = sizeof layout };
+    if (r->rank == 1) ech_set_memory_limit(r->ctx, 300);
+    expect(r, ech_dist_sort(r->ctx, r->comm, in, out, N, N, ECH_U32, NULL), ECH_ERR_MEMORY,
+           "rank 1: out of memory");
+    expect(r, ech_dist_unique(r->ctx, r->comm, in, out, NULL, NULL, N, N, ECH_U32, NULL, &layout),
+           ECH_ERR_MEMORY, "rank 1: out of memory");
+    const double q = 0.5;
+    double median;
+    expect(r,
+           ech_dist_quantiles(r->ctx, r->comm, in, &median, &q, N, 1, ECH_U32, ECH_QUANTILE_LINEAR,
+                              NULL),
+           ECH_ERR_MEMORY, "rank 1: out of memory");
+    if (r->rank == 1) ech_set_memory_limit(r->ctx, 100);
+    if (r->rank < 2) /* the tail of rank 0 or 1 is collected in a buffer */
+        expect(r,
+               ech_dist_reduce(r->ctx, r->comm, ECH_OP_SUM, floats, &sum, r->rank ? 50 : 0, ECH_F32,
+                               NULL),
+               ECH_ERR_MEMORY, "rank 1: out of memory");
+    else
+        expect(r, ech_dist_reduce(r->ctx, r->comm, ECH_OP_SUM, floats, &sum, N, ECH_F32, NULL),
+               ECH_ERR_MEMORY, "rank 1: out of memory");
+    ech_set_memory_limit(r->ctx, 0);
+    return sort(r);
+}
+
+static ech_status work_too_small(struct dist_rank *r)
+{
+    uint32_t in[N] = { 0 }, out[N];
+    void *work = dist_array(r, NULL, 256);
+    const ech_sort_options options = { .size = sizeof options,
+                                       .work = r->rank == 3 ? work : NULL,
+                                       .work_bytes = r->rank == 3 ? 256 : 0 };
+    expect(r, ech_dist_sort(r->ctx, r->comm, in, out, N, N, ECH_U32, &options), ECH_ERR_MEMORY,
+           "rank 3: options->work_bytes is 256, but a distributed sort needs ");
+    return sort(r);
+}
+
+/* A thread that ends without the next call. */
+static ech_status dead_rank(struct dist_rank *r)
+{
+    if (r->rank == 2) return ECH_OK;
+    const double start = now();
+    expect(r, sort(r), ECH_ERR_COMM, "rank 2 did not answer within 0.15 s");
+    if (now() - start < LIMIT_S * 0.9) snprintf(r->problem, sizeof r->problem, "too early");
+    const double again = now();
+    expect(r, sort(r), ECH_ERR_COMM, "rank 2 did not answer within 0.15 s");
+    if (now() - again > LIMIT_S) snprintf(r->problem, sizeof r->problem, "waits again");
+    const ech_status status = ech_comm_poll(r->comm);
+    if (status != ECH_ERR_COMM) snprintf(r->problem, sizeof r->problem, "no error to poll");
+    return ECH_OK;
+}
+
+/* A rank that arrives after the others have given up fails, too. */
+static ech_status slow_rank(struct dist_rank *r)
+{
+    if (r->rank == 0) sleep_s(2 * LIMIT_S);
+    expect(r, sort(r), ECH_ERR_COMM, "rank 0 did not answer within 0.15 s");
+    return ECH_OK;
+}
+
+/* The others are told at once, although the limit is long. */
+static ech_status aborting_rank(struct dist_rank *r)
+{
+    const double start = now();
+    if (r->rank == 3) {
+        sleep_s(0.02);
+        ech_comm_abort(r->comm, "no more data");
+    }
+    expect(r, sort(r), ECH_ERR_COMM, "rank 3 has aborted it: no more data");
+    if (now() - start > 10) snprintf(r->problem, sizeof r->problem, "too late");
+    return ECH_OK;
+}
+
+/* ---- Two communicators ---- */
+
+struct two {
+    ech_comm *comms[RANKS];
+};
+
+static ech_status two_communicators(struct dist_rank *r)
+{
+    const struct two *two = r->task;
+    ech_status status = ECH_OK;
+    for (int i = 0; i < 20 && status == ECH_OK; i++)
+        status = sort_on(r, i % 3 ? r->comm : two->comms[r->rank]);
+    return status;
+}
+
+static ech_status two_calls(struct dist_rank *r)
+{
+    const struct two *two = r->task;
+    /* one communicator fails, the other one is not affected */
+    if (r->rank == 1) ech_comm_abort(two->comms[1], "a test");
+    if (r->rank != 1) expect(r, sort_on(r, two->comms[r->rank]), ECH_ERR_COMM, "a test");
+    return sort(r);
+}
+
+static void two_case(const char *id, dist_function *run)
+{
+    struct two two;
+    if (!test_begin("%s", id)) return;
+    if (CHECK_STATUS(ech_comm_threads(two.comms, NULL, RANKS, NULL), ECH_OK))
+        dist_run(RANKS, 0, run, &two, ECH_OK, NULL);
+    for (int r = 0; r < RANKS; r++) ech_comm_close(two.comms[r]);
+    test_end();
+}
+
+/* ---- A rank that closes its communicator ---- */
+
+static ech_status closing_rank(struct dist_rank *r)
+{
+    const struct two *two = r->task;
+    if (r->rank == 1) {
+        sleep_s(0.02);
+        ech_comm_close(two->comms[1]);
+        return ECH_OK;
+    }
+    expect(r, sort_on(r, two->comms[r->rank]), ECH_ERR_COMM,
+           "another rank has closed its communicator");
+    ech_comm_close(two->comms[r->rank]);
+    return ECH_OK;
+}
+
+static void closing(void)
+{
+    struct two two;
+    if (!test_begin("a rank closes its communicator while others wait")) return;
+    if (CHECK_STATUS(ech_comm_threads(two.comms, NULL, RANKS, NULL), ECH_OK))
+        dist_run(RANKS, 0, closing_rank, &two, ECH_OK, NULL);
+    test_end();
+}
+
+/* ---- A table of the caller ---- */
+
+struct board {
+    pthread_barrier_t barrier;
+    const void *in[RANKS];
+    const ech_comm_message *sends[RANKS];
+    size_t n_sends[RANKS];
+    int closed, aborted;
+};
+
+struct seat {
+    struct board *board;
+    int rank;
+};
+
+static ech_status board_allgather(void *state, const void *in, void *out, uint64_t bytes,
+                                  double limit_s)
+{
+    const struct seat *s = state;
+    (void)limit_s;
+    s->board->in[s->rank] = in;
+    pthread_barrier_wait(&s->board->barrier);
+    for (int r = 0; r < RANKS; r++) memcpy((char *)out + (size_t)r * bytes, s->board->in[r], bytes);
+    pthread_barrier_wait(&s->board->barrier);
+    return ECH_OK;
+}
+
+static ech_status board_exchange(void *state, const ech_comm_message *sends, size_t n_sends,
+                                 const ech_comm_message *receives, size_t n_receives, void *stream,
+                                 double limit_s)
+{
+    const struct seat *s = state;
+    struct board *b = s->board;
+    ech_status status = stream ? ECH_ERR_ARG : ECH_OK;
+    (void)limit_s;
+    b->sends[s->rank] = sends;
+    b->n_sends[s->rank] = n_sends;
+    pthread_barrier_wait(&b->barrier);
+    for (size_t i = 0; i < n_receives; i++)
+        for (size_t j = 0; receives[i].bytes && j < b->n_sends[receives[i].rank]; j++) {
+            const ech_comm_message *m = &b->sends[receives[i].rank][j];
+            if (m->rank != s->rank) continue;
+            if (m->bytes != receives[i].bytes) status = ECH_ERR_COMM;
+            if (status == ECH_OK) memcpy(receives[i].data, m->data, m->bytes);
+        }
+    pthread_barrier_wait(&b->barrier);
+    return status;
+}
+
+static ech_status board_poll(void *state, char *message, size_t capacity_bytes)
+{
+    (void)state;
+    snprintf(message, capacity_bytes, "the board reports an error");
+    return ECH_OK;
+}
+
+static void board_abort(void *state, const char *reason)
+{
+    (void)reason;
+    ((struct seat *)state)->board->aborted++;
+}
+
+static void board_close(void *state)
+{
+    ((struct seat *)state)->board->closed++;
+}
+
+static const ech_comm_table board_table = { .size = sizeof board_table,
+                                            .ranks = RANKS,
+                                            .allgather = board_allgather,
+                                            .exchange = board_exchange,
+                                            .poll = board_poll,
+                                            .abort = board_abort,
+                                            .close = board_close };
+
+/* Sorts arrays in memory of the device, which the table does not accept: they are staged. */
+static ech_status sort_staged(struct dist_rank *r)
+{
+    ech_comm *const *comms = r->task;
+    uint16_t keys[N], expected[N];
+    for (uint32_t i = 0; i < N; i++) {
+        keys[i] = (uint16_t)(i * RANKS + (uint32_t)r->rank);
+        expected[i] = (uint16_t)((uint32_t)r->rank * N + i);
+    }
+    const void *in = dist_array(r, keys, sizeof keys);
+    void *out = dist_array(r, NULL, sizeof expected);
+    const ech_status status =
+        ech_dist_sort(r->ctx, comms[r->rank], in, out, N, ECH_DIST_EVEN, ECH_U16, NULL);
+    if (status == ECH_OK) dist_expect(r, "out", out, expected, sizeof expected);
+    return status;
+}
+
+static void table_of_caller(void)
+{
+    struct board board = { .closed = 0 };
+    struct seat seats[RANKS];
+    ech_comm *comms[RANKS];
+    if (!test_begin("a table of the caller")) return;
+    pthread_barrier_init(&board.barrier, NULL, RANKS);
+    for (int r = 0; r < RANKS; r++) {
+        ech_comm_table table = board_table;
+        seats[r] = (struct seat){ &board, r };
+        table.state = &seats[r];
+        table.rank = r;
+        CHECK_STATUS(ech_comm_create(&comms[r], &table, NULL), ECH_OK);
+        CHECK_INT(ech_comm_rank(comms[r]), r);
+        CHECK_INT(ech_comm_size(comms[r]), RANKS);
+    }
+    if (!test_failed()) dist_run(RANKS, 0, sort_staged, comms, ECH_OK, NULL);
+    for (int r = 0; r < RANKS; r++) ech_comm_close(comms[r]);
+    CHECK_INT(board.closed, RANKS);
+    CHECK_INT(board.aborted, 0);
+    pthread_barrier_destroy(&board.barrier);
+    test_end();
+}
+
+/* ---- Arguments ---- */
+
+static void bad_tables(void)
+{
+    ech_comm *comm;
+    struct board board = { .closed = 0 };
+    struct seat seat = { &board, 0 };
+    ech_comm_table table = board_table;
+    ech_comm_options options = { .size = sizeof options };
+    if (!test_begin("arguments of constructors")) return;
+    table.state = &seat;
+    CHECK_FAILS(NULL, ech_comm_create(NULL, &table, NULL), ECH_ERR_ARG, "comm is NULL");
+    CHECK_FAILS(NULL, ech_comm_create(&comm, NULL, NULL), ECH_ERR_ARG, "table is NULL");
+    table.poll = NULL;
+    CHECK_FAILS(NULL, ech_comm_create(&comm, &table, NULL), ECH_ERR_ARG, "table->poll is NULL");
+    table = board_table;
+    table.rank = RANKS;
+    CHECK_FAILS(NULL, ech_comm_create(&comm, &table, NULL), ECH_ERR_ARG, "table->rank is 4");
+    table = board_table;
+    table.size = 3;
+    CHECK_FAILS(NULL, ech_comm_create(&comm, &table, NULL), ECH_ERR_ARG, "size");
+    options.time_limit_s = -1;
+    CHECK_FAILS(NULL, ech_comm_create(&comm, &board_table, &options), ECH_ERR_ARG,
+                "options->time_limit_s is -1");
+    CHECK_FAILS(NULL, ech_comm_threads(&comm, NULL, 0, NULL), ECH_ERR_ARG, "ranks is 0");
+    CHECK_FAILS(NULL, ech_comm_threads(NULL, NULL, 1, NULL), ECH_ERR_ARG, "comms is NULL");
+    ech_ctx *missing[1] = { NULL };
+    CHECK_FAILS(NULL, ech_comm_threads(&comm, missing, 1, NULL), ECH_ERR_ARG,
+                "contexts[0] is NULL");
+    CHECK_FAILS(NULL, ech_comm_threads(&comm, NULL, 1, &options), ECH_ERR_ARG, "time_limit_s");
+    CHECK_FAILS(NULL, ech_comm_barrier(NULL), ECH_ERR_ARG, "comm is NULL");
+    CHECK_FAILS(NULL, ech_comm_poll(NULL), ECH_ERR_ARG, "comm is NULL");
+    ech_comm_close(NULL);
+    ech_comm_abort(NULL, NULL);
+    CHECK_INT(board.closed, 0);
+    test_end();
+}
+
+static void libraries(void)
+{
+    ech_comm *comm = NULL;
+    if (!test_begin("libraries of communicators")) return;
+    unsetenv("ECHELON_COMM");
+    if (CHECK_STATUS(ech_comm_open(&comm, NULL, NULL), ECH_OK)) {
+        CHECK_INT(ech_comm_size(comm), 1);
+        CHECK_STATUS(ech_comm_barrier(comm), ECH_OK);
+        CHECK_STATUS(ech_comm_poll(comm), ECH_OK);
+        ech_dist_layout layout = { .size = sizeof layout };
+        CHECK_STATUS(ech_dist_share(comm, 12, &layout), ECH_OK);
+        CHECK(layout.total == 12 && layout.n_out == 12);
+        ech_comm_close(comm);
+    }
+    CHECK_FAILS(NULL, ech_comm_open(&comm, "libechelon_no_such.so", NULL), ECH_ERR_UNSUPPORTED,
+                "libechelon_no_such.so");
+    CHECK_FAILS(NULL, ech_comm_open(&comm, "libm.so.6", NULL), ECH_ERR_UNSUPPORTED,
+                "does not export ech_comm_library()");
+    setenv("ECHELON_COMM", "libechelon_other.so", 1);
+    CHECK_FAILS(NULL, ech_comm_open(&comm, NULL, NULL), ECH_ERR_UNSUPPORTED, "libechelon_other.so");
+    unsetenv("ECHELON_COMM");
+    CHECK(comm == NULL);
+    test_end();
+}
+
+/* ---- All cases ---- */
+
+static void run_case(const char *id, double limit_s, dist_function *run)
+{
+    if (!test_begin("%s", id)) return;
+    dist_run(RANKS, limit_s, run, NULL, ECH_OK, NULL);
+    test_end();
+}
+
+int main(int argc, char **argv)
+{
+    test_main(argc, argv);
+    unsetenv("ECHELON_COMM");
+    dist_open();
+    run_case("a rank makes another call", 0, other_call);
+    run_case("a rank makes one call more", 0, other_order);
+    run_case("a rank has another dtype", 0, other_dtype);
+    run_case("a rank has other options", 0, other_options);
+    run_case("sizes that do not add up", 0, wrong_sizes);
+    run_case("a rank has an invalid argument", 0, bad_argument);
+    run_case("a rank has no memory", 0, out_of_memory);
+    run_case("a rank has a workspace that is too small", 0, work_too_small);
+    run_case("a rank ends", LIMIT_S, dead_rank);
+    run_case("a rank is slow", LIMIT_S, slow_rank);
+    run_case("a rank aborts", 0, aborting_rank);
+    two_case("two communicators in turn", two_communicators);
+    two_case("one of two communicators fails", two_calls);
+    closing();
+    table_of_caller();
+    bad_tables();
+    libraries();
+    dist_close();
+    return test_finish();
+}
