@@ -126,6 +126,36 @@ static void rebalance_case(int ranks, enum dist_division division)
     test_end();
 }
 
+static ech_status run_shuffle(struct dist_rank *r)
+{
+    const struct dist_task *t = r->task;
+    const size_t n = dist_part(t->first, r), n_out = dist_part(t->out_first, r);
+    const void *in = dist_array(r, t->in + t->first[r->rank] * t->bytes, n * t->bytes);
+    void *out = dist_array(r, NULL, n_out * t->bytes);
+    const ech_status status = ech_dist_shuffle(r->ctx, r->comm, in, out, n,
+                                               t->even ? ECH_DIST_EVEN : n_out, t->bytes, t->k);
+    if (status == ECH_OK)
+        dist_expect(r, "out", out, t->out + t->out_first[r->rank] * t->bytes, n_out * t->bytes);
+    return status;
+}
+
+static void shuffle_case(int ranks, enum dist_division division)
+{
+    struct rng rng = dist_seed("shuffle", ECH_U32, (int)division, ranks);
+    if (!dist_can_run(ranks)) return;
+    if (!test_begin("shuffle(ranks=%d,division=%s) on %s", ranks, dist_division_names[division],
+                    device))
+        return;
+    struct dist_task t =
+        dist_task_make(ECH_U32, rng_below(&rng, 2000), DIST_BITS, ranks, division, &rng);
+    t.k = (size_t)rng_next(&rng);
+    t.out = dist_allocate(t.total * t.bytes);
+    if (CHECK_STATUS(ech_shuffle(one, t.in, t.out, t.total, t.bytes, t.k), ECH_OK))
+        dist_run(ranks, 0, run_shuffle, &t, ECH_OK, NULL);
+    dist_task_free(&t);
+    test_end();
+}
+
 /* ---- Reductions and scans ---- */
 
 static ech_status run_reduce(struct dist_rank *r)
@@ -258,8 +288,10 @@ int main(int argc, char **argv)
     device = dist_open();
     if (ech_open(&one, device) != ECH_OK) return 1;
     for (size_t i = 0; i < sizeof rank_counts / sizeof *rank_counts; i++) {
-        for (int division = 0; division < DIST_DIVISIONS; division++)
+        for (int division = 0; division < DIST_DIVISIONS; division++) {
             rebalance_case(rank_counts[i], (enum dist_division)division);
+            shuffle_case(rank_counts[i], (enum dist_division)division);
+        }
         sorts(rank_counts[i]);
         reductions(rank_counts[i]);
         scans(rank_counts[i]);

@@ -110,7 +110,8 @@ typedef struct ech_comm_message {
  *   allgather  gathers `bytes` bytes of host memory of each rank: out is [ranks][bytes]
  *   exchange   sends and receives messages.  The messages between a pair of ranks are matched in
  *              their order.  Messages of 0 bytes may be omitted on both ranks.  stream is that of
- *              the context whose arrays are exchanged; NULL if the arrays are in host memory.  When
+ *              the context whose arrays are exchanged, and cudaStreamLegacy for the default stream;
+ *              NULL if the arrays are in host memory.  When
  *              the function returns, data may be changed or used by work queued on the stream
  *   broadcast  (NULL: by exchange) copies bytes from rank root to all ranks
  *   poll       reports an error of the communicator without waiting: ECH_OK if there is none.

@@ -35,8 +35,9 @@ extern "C" {
  *                  result; otherwise the call fails with ECH_ERR_ARG on every rank.
  *   - Memory.      As for other operations: arrays may be in host memory or in memory of the
  *                  context's GPU.  Outputs must not overlap inputs.  Every call returns when its
- *                  results have been written.  Without a workspace of the caller, a call allocates
- *                  what the query of its function returns.
+ *                  results have been written.  Sorts accept a workspace of the caller; the other
+ *                  calls allocate theirs, and fail with ECH_ERR_UNSUPPORTED if options->work is
+ *                  given.
  *   - Calls.       All calls are collective (echelon/comm.h).  comm connects the ranks.  ctx is the
  *                  context of this rank.  If a call fails on one rank, it fails on every rank.
  *                  Exceptions are calls with ctx or comm NULL, which fail at once and only on this
@@ -81,6 +82,17 @@ ECH_API ech_status ech_dist_share(ech_comm *comm, uint64_t n, ech_dist_layout *l
  */
 ECH_API ech_status ech_dist_rebalance(ech_ctx *ctx, ech_comm *comm, const void *in, void *out,
                                       size_t n, size_t n_out, size_t element_bytes);
+
+/*
+ * ech_dist_shuffle() writes elements in a random order, as ech_shuffle() does for the same total
+ * number of elements and the same seed.
+ *
+ *   in    [n], not modified
+ *   out   [n_out]
+ *   seed  the same on all ranks
+ */
+ECH_API ech_status ech_dist_shuffle(ech_ctx *ctx, ech_comm *comm, const void *in, void *out,
+                                    size_t n, size_t n_out, size_t element_bytes, uint64_t seed);
 
 /* ---- Sort ------------------------------------------------------------------------------------ */
 

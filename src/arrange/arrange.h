@@ -48,4 +48,7 @@ ech_status echi_check_elements(ech_ctx *ctx, size_t n, size_t bytes);
 struct echi_call echi_arrange_call(ech_ctx *ctx, struct echi_arrange *a, const char *what,
                                    size_t in_bytes, size_t out_bytes);
 
+/* The map of a permutation of n positions; also for src/dist. */
+struct echi_shuffle echi_shuffle_make(uint64_t n, uint64_t seed);
+
 #endif

@@ -35,7 +35,7 @@ static uint64_t at_least(uint64_t x, uint64_t least)
     return x < least ? least : x;
 }
 
-static struct echi_shuffle make_map(uint64_t n, uint64_t seed)
+struct echi_shuffle echi_shuffle_make(uint64_t n, uint64_t seed)
 {
     const uint64_t golden = 0x9E3779B97F4A7C15u;
     struct echi_shuffle map = { .n = n };
@@ -65,7 +65,7 @@ ech_status ech_permutation(ech_ctx *ctx, void *out, size_t n, ech_dtype dtype, u
     TRY(echi_check_index(ctx, "dtype", dtype, "n", n));
     a.element_bytes = ech_dtype_bytes(dtype);
     TRY(echi_check_count(ctx, "n", n, a.element_bytes));
-    a.map = make_map(n, seed);
+    a.map = echi_shuffle_make(n, seed);
     struct echi_call call = echi_arrange_call(ctx, &a, "a permutation", 0, n * a.element_bytes);
     echi_call_array(&call, 0)->align = a.element_bytes;
     TRY(echi_call_run(ctx, &call));
@@ -84,7 +84,7 @@ static ech_status shuffle(ech_ctx *ctx, const char *what, const void *in, void *
     TRY(echi_check_elements(ctx, n, element_bytes));
     TRY(check_n(ctx, n));
     if (k > n) FAIL(ctx, ECH_ERR_ARG, "k is %zu: it must not exceed n, which is %zu", k, n);
-    a.map = make_map(n, seed);
+    a.map = echi_shuffle_make(n, seed);
     struct echi_call call =
         echi_arrange_call(ctx, &a, what, k ? n * element_bytes : 0, k * element_bytes);
     TRY(echi_call_run(ctx, &call));

@@ -17,6 +17,9 @@
 
 enum { DEFAULT_LIMIT_S = 300 };
 
+/* cudaStreamLegacy: NULL tells a communicator that messages are in host memory. */
+#define LEGACY_STREAM ((void *)1)
+
 double echi_comm_now(void)
 {
     struct timespec t;
@@ -324,8 +327,10 @@ ech_status echi_comm_exchange(ech_ctx *ctx, ech_comm *comm, const ech_comm_messa
     const bool device = ctx->backend != &echi_cpu;
     if (device && !comm->table.device_memory)
         return exchange_staged(ctx, comm, sends, n_sends, receives, n_receives);
-    if (comm->table.exchange(comm->table.state, sends, n_sends, receives, n_receives,
-                             device ? ctx->backend->stream(ctx) : NULL, comm->limit_s) == ECH_OK)
+    void *stream = device ? ctx->backend->stream(ctx) : NULL;
+    if (device && !stream) stream = LEGACY_STREAM;
+    if (comm->table.exchange(comm->table.state, sends, n_sends, receives, n_receives, stream,
+                             comm->limit_s) == ECH_OK)
         return ECH_OK;
     return fail(ctx, comm);
 }

@@ -114,6 +114,13 @@ ech_status echi_dist_work(struct echi_dist *d, const char *what, size_t bytes, v
     return status;
 }
 
+ech_status echi_dist_no_work(ech_ctx *ctx, const void *work)
+{
+    if (!work) return ECH_OK;
+    return echi_fail(ctx, ECH_ERR_UNSUPPORTED,
+                     "options->work is given, but this call allocates its workspace");
+}
+
 void echi_dist_release(struct echi_dist *d)
 {
     if (d->borrowed) echi_release(d->ctx, d->work, d->work_bytes);

@@ -44,6 +44,9 @@ void echi_dist_release(struct echi_dist *d);
 ech_status echi_dist_work(struct echi_dist *d, const char *what, size_t bytes, void *work,
                           size_t work_bytes);
 
+/* Fails if the caller gives a workspace to a call that allocates its own. */
+ech_status echi_dist_no_work(ech_ctx *ctx, const void *work);
+
 /* Positions of even shares: first [ranks + 1]. */
 void echi_dist_even(uint64_t total, int ranks, uint64_t *first);
 

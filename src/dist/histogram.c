@@ -52,6 +52,7 @@ static ech_status check(ech_ctx *ctx, struct job *job)
     if (o->channels < 0) FAIL(ctx, ECH_ERR_ARG, "options->channels is %d", o->channels);
     if (o->accumulate != 0 && o->accumulate != 1)
         FAIL(ctx, ECH_ERR_ARG, "options->accumulate is %d, not 0 or 1", o->accumulate);
+    TRY(echi_dist_no_work(ctx, o->work));
     if (!job->counts) FAIL(ctx, ECH_ERR_ARG, "counts is NULL");
     if (o->weights && echi_dtype_known(o->weights_dtype) && echi_dtype_is_float(o->weights_dtype))
         FAIL(ctx, ECH_ERR_UNSUPPORTED,

@@ -41,8 +41,7 @@ static ech_status check(ech_ctx *ctx, struct job *job)
         FAIL(ctx, ECH_ERR_ARG, "options->nan is %d, not an ech_nan", (int)job->options.nan);
     if (job->options.algorithm)
         FAIL(ctx, ECH_ERR_UNSUPPORTED, "options->algorithm is given; this call has only one");
-    if (job->options.work)
-        FAIL(ctx, ECH_ERR_UNSUPPORTED, "options->work is given; this call allocates its workspace");
+    TRY(echi_dist_no_work(ctx, job->options.work));
     if (job->n && !job->in) FAIL(ctx, ECH_ERR_ARG, "in is NULL");
     if (job->n_q && (!job->q || !job->out))
         FAIL(ctx, ECH_ERR_ARG, "%s is NULL", job->q ? "out" : "q");

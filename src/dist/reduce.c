@@ -392,6 +392,7 @@ static ech_status check(ech_ctx *ctx, struct job *job, const void *out)
     ech_status status;
     TRY(echi_reduce_request(ctx, &job->r, job->op, job->dtype, job->options));
     TRY(echi_check_count(ctx, "n", job->n, ech_dtype_bytes(job->dtype)));
+    TRY(echi_dist_no_work(ctx, job->options->work));
     if (job->n && !job->in) FAIL(ctx, ECH_ERR_ARG, "in is NULL");
     if (!out) FAIL(ctx, ECH_ERR_ARG, "out is NULL");
     job->out_dtype =

@@ -272,6 +272,7 @@ static ech_status check(ech_ctx *ctx, struct job *job)
     ech_status status;
     TRY(echi_scan_request(ctx, &job->s, job->op, job->dtype, job->options));
     TRY(echi_check_count(ctx, "n", job->n, 8));
+    TRY(echi_dist_no_work(ctx, job->options->work));
     if (job->n && !job->in) FAIL(ctx, ECH_ERR_ARG, "in is NULL");
     if (job->n && !job->out) FAIL(ctx, ECH_ERR_ARG, "out is NULL");
     job->in_bytes = ech_dtype_bytes(job->dtype);

@@ -44,6 +44,7 @@ static ech_status check(ech_ctx *ctx, const struct job *job)
     if (o->counts) FAIL(ctx, ECH_ERR_ARG, "options->counts is given, but this call has no rows");
     if (o->row_stride || o->element_stride || o->out_row_stride || o->out_element_stride)
         FAIL(ctx, ECH_ERR_ARG, "options has strides, but this call has no rows");
+    TRY(echi_dist_no_work(ctx, o->work));
     if (job->k && !job->values && !job->indices)
         FAIL(ctx, ECH_ERR_ARG, "values and indices are both NULL");
     if (job->n && !job->in) FAIL(ctx, ECH_ERR_ARG, "in is NULL");

@@ -47,8 +47,7 @@ static ech_status check(ech_ctx *ctx, const struct job *job, const ech_unique_op
     if (options->appearance)
         FAIL(ctx, ECH_ERR_UNSUPPORTED,
              "options->appearance is %d; distributed calls support only 0", options->appearance);
-    if (options->work)
-        FAIL(ctx, ECH_ERR_UNSUPPORTED, "options->work is given; this call allocates its workspace");
+    TRY(echi_dist_no_work(ctx, options->work));
     if (job->n && !job->in) FAIL(ctx, ECH_ERR_ARG, "in is NULL");
     if (job->capacity && !job->values) FAIL(ctx, ECH_ERR_ARG, "values is NULL");
 done:
