@@ -13,6 +13,7 @@ from pathlib import Path
 TYPES = {
     "int": "ctypes.c_int", "unsigned": "ctypes.c_uint", "size_t": "ctypes.c_size_t", "double": "ctypes.c_double",
     "char": "ctypes.c_char", "uint8_t": "ctypes.c_uint8", "uint32_t": "ctypes.c_uint32", "uint64_t": "ctypes.c_uint64",
+    "int64_t": "ctypes.c_int64",
 }
 HEAD = '''"""The declarations of libechelon, generated from echelon.h by declarations.py."""
 import ctypes

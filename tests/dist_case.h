@@ -1,6 +1,6 @@
 /*
- * dist_case.h - distributed tests: ranks as threads of this process or as processes, divisions of an
- * array, and arrays whose parts lie between guard zones.
+ * dist_case.h - distributed tests: ranks as threads of this process or as processes, divisions of
+ * an array, and arrays whose parts lie between guard zones.
  *
  * If the environment variable ECHELON_COMM is set, this process is one rank of the communicator of
  * that library, and runs the cases with as many ranks; otherwise the ranks are threads.

@@ -29,12 +29,18 @@ const char *dist_open(void)
     const char *library = getenv("ECHELON_COMM");
     const char *device = test_options.device ? test_options.device : "cpu";
     if (library && *library) must(ech_comm_open(&process, NULL, NULL), library);
+    const int gpus = ech_device_count() - 1;
     for (int r = 0; r < (process ? 1 : DIST_MAX_RANKS); r++) {
-        must(ech_open(&contexts[r], device), device);
+        char name[32];
+        snprintf(name, sizeof name, "%s", device);
+        if (strcmp(device, "cuda:all") == 0) /* a different GPU for each rank, as far as possible */
+            snprintf(name, sizeof name, "cuda:%d",
+                     (process ? ech_comm_rank(process) : r) % (gpus ? gpus : 1));
+        must(ech_open(&contexts[r], name), name);
         must(ech_set_threads(contexts[r], 1 + r % 2), device);
     }
     on_cpu = test_is_cpu(contexts[0]);
-    return device;
+    return ech_device_name(contexts[0]);
 }
 
 void dist_close(void)

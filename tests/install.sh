@@ -85,7 +85,9 @@ fi
 
 exported=$(nm -D --defined-only "$libdir/libechelon.so" | awk '{ print $NF }')
 others=$(echo "$exported" | grep -v '^ech_' | grep -vE '^(__asan|__odr_asan|__ubsan|__tsan|__msan)')
-declared=$(sed -n 's/^ECH_API.*[ *]\(ech_[a-z0-9_]*\)(.*/\1/p' "$source"/include/echelon/*.h | sort -u)
+# mpi.h declares the function of libechelon_mpi.so.
+declared=$(for header in "$source"/include/echelon/*.h; do [ "${header##*/}" = mpi.h ] || cat "$header"; done |
+    sed -n 's/^ECH_API.*[ *]\(ech_[a-z0-9_]*\)(.*/\1/p' | sort -u)
 check "only ech_ symbols are exported, not: $others" test -z "$others"
 check "every declared function is exported, and nothing else" \
     test "$declared" = "$(echo "$exported" | grep '^ech_' | sort -u)"

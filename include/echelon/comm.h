@@ -1,6 +1,6 @@
 /*
- * echelon/comm.h - communicators: how the ranks of a distributed operation (echelon/dist.h) exchange
- * data.
+ * echelon/comm.h - communicators: how the ranks of a distributed operation (echelon/dist.h)
+ * exchange data.
  *
  * Stability: not yet stable.  Until version 1.0 a minor version may change it (docs/releases.md).
  *
@@ -19,10 +19,11 @@ extern "C" {
  * A communicator connects a fixed number of ranks.  A rank is one thread with its own context: one
  * per GPU, per process, or per part of a machine.  Every rank has its own ech_comm.
  *
- *   - Collective.  A call that takes an ech_comm is collective, unless its comment states otherwise:
- *                  every rank must make the same calls in the same order.  Each call compares its
- *                  name, number, types and options on all ranks.  If they differ, it fails with
- *                  ECH_ERR_ARG on every rank, and the message names the rank and the difference.
+ *   - Collective.  A call that takes an ech_comm is collective, unless its comment states
+ *                  otherwise: every rank must make the same calls in the same order.  Each call
+ *                  compares its name, number, types and options on all ranks.  If they differ, it
+ *                  fails with ECH_ERR_ARG on every rank, and the message names the rank and the
+ *                  difference.
  *   - Errors.      If a call fails on one rank, for example with ECH_ERR_MEMORY, it fails with the
  *                  same status on every rank, and the message names the rank.  The communicator can
  *                  then still be used.
@@ -51,8 +52,9 @@ typedef struct ech_comm_options {
  *   comm     [1] receives the communicator; NULL on failure.  The caller must pass it to
  *            ech_comm_close()
  *   library  the file name of a shared library that exports ech_comm_library() (see below), such as
- *            "libechelon_mpi.so" for the ranks of MPI_COMM_WORLD; NULL: the one that the environment
- *            variable ECHELON_COMM names, or a communicator of one rank if it is not set
+ *            "libechelon_mpi.so" for the ranks of MPI_COMM_WORLD; NULL: the one that the
+ *            environment variable ECHELON_COMM names, or a communicator of one rank if it is
+ *            not set
  *   options  NULL for the defaults
  *
  * Fails with ECH_ERR_UNSUPPORTED if the library cannot be opened or does not export the function.
@@ -104,16 +106,16 @@ typedef struct ech_comm_message {
 } ech_comm_message;
 
 /*
- * The functions of a communicator.  Each returns ECH_OK or an error, whose text poll() then reports.
- * A call waits for other ranks for at most limit_s seconds, and then fails with ECH_ERR_COMM.
+ * The functions of a communicator.  Each returns ECH_OK or an error, whose text poll() then
+ * reports.  A call waits for other ranks for at most limit_s seconds, and then fails with
+ * ECH_ERR_COMM.
  *
  *   allgather  gathers `bytes` bytes of host memory of each rank: out is [ranks][bytes]
  *   exchange   sends and receives messages.  The messages between a pair of ranks are matched in
  *              their order.  Messages of 0 bytes may be omitted on both ranks.  stream is that of
  *              the context whose arrays are exchanged, and cudaStreamLegacy for the default stream;
- *              NULL if the arrays are in host memory.  When
- *              the function returns, data may be changed or used by work queued on the stream
- *   broadcast  (NULL: by exchange) copies bytes from rank root to all ranks
+ *              NULL if the arrays are in host memory.  When the function returns, data may be
+ *              changed or used by work queued on the stream
  *   poll       reports an error of the communicator without waiting: ECH_OK if there is none.
  *              message, [capacity_bytes], receives its text
  *   abort      makes calls of other ranks fail as soon as possible, if the communicator can
@@ -123,14 +125,12 @@ typedef struct ech_comm_table {
     size_t size; /* sizeof(ech_comm_table) */
     void *state; /* is passed to each function */
     int rank, ranks;
-    int device_memory; /* 1: exchange and broadcast accept memory of a GPU; 0: it is staged */
+    int device_memory; /* 1: exchange accepts memory of a GPU; 0: it is staged */
     int reserved;      /* 0 */
     ech_status (*allgather)(void *state, const void *in, void *out, uint64_t bytes, double limit_s);
     ech_status (*exchange)(void *state, const ech_comm_message *sends, size_t n_sends,
                            const ech_comm_message *receives, size_t n_receives, void *stream,
                            double limit_s);
-    ech_status (*broadcast)(void *state, void *data, uint64_t bytes, int root, void *stream,
-                            double limit_s);
     ech_status (*poll)(void *state, char *message, size_t capacity_bytes);
     void (*abort)(void *state, const char *reason);
     void (*close)(void *state);
@@ -164,8 +164,8 @@ ECH_API ech_status ech_comm_barrier(ech_comm *comm);
  * because another rank has called ech_comm_abort().  It does not wait.  Not collective. */
 ECH_API ech_status ech_comm_poll(ech_comm *comm);
 
-/* ech_comm_abort() makes the calls of all ranks fail with ECH_ERR_COMM and this reason.  A rank calls
- * it if it cannot make the next collective call.  Not collective. */
+/* ech_comm_abort() makes the calls of all ranks fail with ECH_ERR_COMM and this reason.  A rank
+ * calls it if it cannot make the next collective call.  Not collective. */
 ECH_API void ech_comm_abort(ech_comm *comm, const char *reason);
 
 /* ech_comm_close() releases the communicator.  If other ranks wait for this one in a call, the call

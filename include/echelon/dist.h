@@ -36,14 +36,14 @@ extern "C" {
  *   - Memory.      As for other operations: arrays may be in host memory or in memory of the
  *                  context's GPU.  Outputs must not overlap inputs.  Every call returns when its
  *                  results have been written.  Sorts accept a workspace of the caller; the other
- *                  calls allocate theirs, and fail with ECH_ERR_UNSUPPORTED if options->work is
- *                  given.
+ *                  calls allocate what they need, and fail with ECH_ERR_UNSUPPORTED if
+ *                  options->work is given.
  *   - Calls.       All calls are collective (echelon/comm.h).  comm connects the ranks.  ctx is the
  *                  context of this rank.  If a call fails on one rank, it fails on every rank.
  *                  Exceptions are calls with ctx or comm NULL, which fail at once and only on this
  *                  rank.  After a failure the contents of outputs are undefined.
- *   - Options.     The options are those of the function without the prefix.  All ranks must use the
- *                  same values, except for work and work_bytes.
+ *   - Options.     The options are those of the function without the prefix.  All ranks must use
+ *                  the same values, except for work and work_bytes.
  */
 
 /* As n_out: the share that ech_dist_share() reports. */
@@ -52,8 +52,8 @@ extern "C" {
 /* ---- Shares ---------------------------------------------------------------------------------- */
 
 /* ech_dist_even_share() returns how many elements of an array of `total` elements rank `rank` of
- * `ranks` ranks gets in even shares: the first total % ranks ranks get one more than the others.  It
- * returns 0 if rank is not less than ranks.  Not collective. */
+ * `ranks` ranks gets in even shares: the first total % ranks ranks get one more than the others.
+ * It returns 0 if rank is not less than ranks.  Not collective. */
 ECH_API uint64_t ech_dist_even_share(uint64_t total, int rank, int ranks);
 
 /* The part of this rank in an array. */
@@ -74,8 +74,8 @@ typedef struct ech_dist_layout {
 ECH_API ech_status ech_dist_share(ech_comm *comm, uint64_t n, ech_dist_layout *layout);
 
 /*
- * ech_dist_rebalance() moves elements between ranks, in their order, so that each rank has as many as
- * it wants.
+ * ech_dist_rebalance() moves elements between ranks, in their order, so that each rank has as many
+ * as it requests.
  *
  *   in   [n], not modified
  *   out  [n_out]
@@ -171,8 +171,8 @@ ECH_API ech_status ech_dist_scan(ech_ctx *ctx, ech_comm *comm, ech_op op, const 
 /* ---- Histograms ------------------------------------------------------------------------------ */
 
 /*
- * ech_dist_histogram(), ech_dist_histogram_edges() and ech_dist_bincount() count the elements of the
- * array as the functions without the prefix do.  Every rank receives all counters.
+ * ech_dist_histogram(), ech_dist_histogram_edges() and ech_dist_bincount() count the elements of
+ * the array as the functions without the prefix do.  Every rank receives all counters.
  *
  *   in      [n] of dtype, not modified; n is a multiple of the number of channels
  *   counts  as in ech_histogram()
@@ -232,8 +232,8 @@ ECH_API ech_status ech_dist_unique(ech_ctx *ctx, ech_comm *comm, const void *in,
                                    ech_dist_layout *layout);
 
 /*
- * ech_dist_quantiles() computes quantiles of the array as ech_quantiles() does.  Every rank receives
- * all of them.
+ * ech_dist_quantiles() computes quantiles of the array as ech_quantiles() does.  Every rank
+ * receives all of them.
  *
  *   in   [n] of dtype, not modified
  *   out  [n_q] of ech_quantile_dtype()

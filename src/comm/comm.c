@@ -17,7 +17,7 @@
 
 enum { DEFAULT_LIMIT_S = 300 };
 
-/* cudaStreamLegacy: NULL tells a communicator that messages are in host memory. */
+/* cudaStreamLegacy: to a communicator, NULL means that messages are in host memory. */
 #define LEGACY_STREAM ((void *)1)
 
 double echi_comm_now(void)
@@ -59,9 +59,7 @@ static ech_status check_table(const ech_comm_table *table)
                           : !table->abort    ? "abort"
                           : !table->close    ? "close"
                                              : NULL;
-    if (missing)
-        return echi_fail(NULL, ECH_ERR_ARG, "table->%s is NULL; only broadcast may be NULL",
-                         missing);
+    if (missing) return echi_fail(NULL, ECH_ERR_ARG, "table->%s is NULL", missing);
     return ECH_OK;
 }
 

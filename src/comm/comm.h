@@ -45,7 +45,7 @@ struct ech_comm {
     ech_comm_table table;
     double limit_s;
     uint64_t sequence;            /* number of calls so far */
-    bool failed;                  /* a step failed; reason says why */
+    bool failed;                  /* a step failed, for this reason */
     char reason[ECHI_COMM_TEXT];  /* without the name of the call */
     struct echi_comm_call *calls; /* [ranks], of the call that began last */
     struct echi_comm_note *notes; /* [ranks], of the last agreement */

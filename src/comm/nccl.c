@@ -210,8 +210,8 @@ static ech_status nccl_allgather(void *state, const void *in, void *out, uint64_
     return status;
 }
 
-/* Sets where[i] to the memory that NCCL uses for message i: that of the message, or the next part of
- * buffer if it is in host memory.  Returns the end of the parts. */
+/* Sets where[i] to the memory that NCCL uses for message i: that of the message, or the next part
+ * of buffer if it is in host memory.  Returns the end of the parts. */
 static char *place(struct state *s, const ech_comm_message *messages, size_t n, char *buffer,
                    void **where)
 {
@@ -238,22 +238,27 @@ static bool copy_staged(struct state *s, const ech_comm_message *messages, size_
     return true;
 }
 
+static bool is_good(int result)
+{
+    return result == NCCL_SUCCESS || result == NCCL_IN_PROGRESS;
+}
+
 static ech_status send_and_receive(struct state *s, const ech_comm_message *sends, size_t n_sends,
                                    const ech_comm_message *receives, size_t n_receives,
                                    void **where, double limit_s)
 {
     void *stream = s->ctx->backend->stream(s->ctx);
     int result = nccl.ncclGroupStart(), ended;
-    for (size_t i = 0; i < n_sends && result == NCCL_SUCCESS; i++)
+    for (size_t i = 0; i < n_sends && is_good(result); i++)
         if (sends[i].bytes)
             result = nccl.ncclSend(where[i], sends[i].bytes, NCCL_UINT8, (int)sends[i].rank,
                                    s->comm, stream);
-    for (size_t i = 0; i < n_receives && result == NCCL_SUCCESS; i++)
+    for (size_t i = 0; i < n_receives && is_good(result); i++)
         if (receives[i].bytes)
             result = nccl.ncclRecv(where[n_sends + i], receives[i].bytes, NCCL_UINT8,
                                    (int)receives[i].rank, s->comm, stream);
     ended = nccl.ncclGroupEnd();
-    if (result == NCCL_SUCCESS || result == NCCL_IN_PROGRESS) result = ended;
+    if (is_good(result)) result = ended;
     const ech_status status = await_start(s, "an exchange of NCCL", result, limit_s);
     return status == ECH_OK ? await_stream(s, limit_s) : status;
 }

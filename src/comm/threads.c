@@ -1,14 +1,14 @@
 /*
  * comm/threads.c - the communicator of several threads of one process, which may use several GPUs.
  *
- * Ranks post what they offer, meet at a barrier, and copy what they need from each other's memory:
+ * Ranks post what they offer, wait at a barrier, and copy what they need from each other's memory:
  *
  *     post   |  meet  |  copy from the posts of others  |  meet: the posts may be reused
  *
  * A receiver copies memory of a GPU with its own context, so that the copy uses the link between
  * the two GPUs.  Every wait ends when a rank is late, closes its communicator or aborts; the first
- * such event is the reason that all ranks report.  A rank that fails returns only when no other rank
- * reads from its memory.
+ * such event is the reason that all ranks report.  A rank that fails returns only when no other
+ * rank reads from its memory.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -157,7 +157,7 @@ static bool meet(struct member *m, bool begin, double limit_s)
     return passed;
 }
 
-/* Whether all ranks posted the same step; otherwise reason says what differs. */
+/* Whether all ranks posted the same step; otherwise reason describes what differs. */
 static bool same_posts(const struct member *m, char *reason)
 {
     const struct group *g = m->group;
@@ -215,7 +215,7 @@ static const ech_comm_message *find_message(const struct post *from, int to, siz
     return NULL;
 }
 
-/* Copies one message; false: reason says why not. */
+/* Copies one message; false: reason describes the failure. */
 static bool copy_message(struct member *m, const ech_comm_message *receive, size_t skip,
                          char *reason)
 {

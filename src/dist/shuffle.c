@@ -1,6 +1,6 @@
 /*
- * dist/shuffle.c - ech_dist_shuffle(): each rank computes from which positions its results come, and
- * requests them from the ranks that have them.
+ * dist/shuffle.c - ech_dist_shuffle(): each rank computes from which positions its results come,
+ * and requests them from the ranks that have them.
  *
  *     sources   of this rank's results, by the map of arrange/shuffle.h, grouped by owner
  *     requests  positions, sent to the owners
@@ -27,7 +27,7 @@ struct job {
     /* in host memory, [n_out]: the source of each result, then grouped by owner, with the place of
      * the result */
     uint64_t *sources, *grouped, *places;
-    uint64_t *counts;   /* [ranks][ranks]: how many elements rank r wants from rank s */
+    uint64_t *counts;   /* [ranks][ranks]: how many elements rank r requests from rank s */
     uint64_t *requests; /* [wanted]: positions in the part of this rank */
     uint64_t wanted;    /* elements that this rank sends */
     void *sent, *got;   /* elements in memory of the device */
@@ -79,7 +79,7 @@ static ech_status prepare(struct job *job)
     return ECH_OK;
 }
 
-/* One exchange between what this rank wants and what the others want from it. */
+/* One exchange between what this rank requests and what it gives. */
 static ech_status exchange(struct job *job, const void *out, void *in, size_t bytes, bool back)
 {
     struct echi_dist *d = &job->d;
@@ -88,11 +88,11 @@ static ech_status exchange(struct job *job, const void *out, void *in, size_t by
     char *of_mine = back ? in : (char *)(uintptr_t)out;
     char *of_theirs = back ? (char *)(uintptr_t)out : in;
     for (size_t r = 0; r < ranks; r++) {
-        const uint64_t wants = job->counts[me * ranks + r] * bytes;
+        const uint64_t takes = job->counts[me * ranks + r] * bytes;
         const uint64_t gives = job->counts[r * ranks + me] * bytes;
-        mine[r] = (ech_comm_message){ wants ? of_mine : NULL, wants, (int64_t)r };
+        mine[r] = (ech_comm_message){ takes ? of_mine : NULL, takes, (int64_t)r };
         theirs[r] = (ech_comm_message){ gives ? of_theirs : NULL, gives, (int64_t)r };
-        if (wants) of_mine += wants;
+        if (takes) of_mine += takes;
         if (gives) of_theirs += gives;
     }
     return back ? echi_comm_exchange(d->ctx, d->comm, theirs, ranks, mine, ranks)

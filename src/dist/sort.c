@@ -126,6 +126,15 @@ static ech_status count_wrapped(struct echi_dist *d, const struct echi_dist_sort
     return status;
 }
 
+/* One rank sorts directly. */
+static ech_status sort_without_exchange(struct echi_dist *d, const struct echi_dist_sort *s)
+{
+    struct echi_dist_sort direct = *s;
+    direct.keys = s->keys_out ? s->keys_out : s->merged;
+    direct.values = s->values_out;
+    return sort_part(d, &direct);
+}
+
 /* ---- Exchange ---- */
 
 /* offsets [ranks + 1] receives where the run of each rank begins in the received elements. */
@@ -181,6 +190,7 @@ static ech_status merge(struct echi_dist *d, const struct echi_dist_sort *s,
 ech_status echi_dist_sort_run(struct echi_dist *d, struct echi_dist_sort *s, ech_status status)
 {
     const size_t ranks = (size_t)d->ranks;
+    if (ranks == 1) return status == ECH_OK ? sort_without_exchange(d, s) : status;
     uint64_t *cuts = calloc((ranks + 1) * ranks + 2 * (ranks + 1), sizeof *cuts);
     uint64_t *sends = cuts ? cuts + (ranks + 1) * ranks : NULL;
     uint64_t *offsets = cuts ? sends + ranks + 1 : NULL;

@@ -9,8 +9,8 @@
  *     digits known   0x3f??      counts below 0x3f00, 0x3f01, ..., 0x3fff, added over all ranks
  *                    0x3f8?      the last value with count <= position
  *
- * Keys that equal the key at the position are divided by rank, then by position in the rank's array.
- * The result is therefore exact for every distribution of keys.
+ * Keys that equal the key at the position are divided by rank, then by position in the rank's
+ * array. The result is therefore exact for every distribution of keys.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -3,7 +3,8 @@
  * each selects the k best of these.
  *
  * The gathered elements lie in the order of ranks, and those of a rank in the order of the
- * selection, so that of equal elements the one with the lower position comes first, as in ech_topk().
+ * selection, so that of equal elements the one with the lower position comes first, as in
+ * ech_topk().
  *
  * SPDX-License-Identifier: Apache-2.0
  */

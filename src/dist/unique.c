@@ -1,6 +1,6 @@
 /*
- * dist/unique.c - ech_dist_unique(): a distributed sort, the runs of equal elements on each rank, and
- * a rebalance of the results.
+ * dist/unique.c - ech_dist_unique(): a distributed sort, the runs of equal elements on each rank,
+ * and a rebalance of the results.
  *
  * A run may continue on later ranks.  It belongs to the rank on which it begins:
  *

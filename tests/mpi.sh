@@ -1,0 +1,67 @@
+#!/bin/sh
+# mpi.sh SOURCE BUILD CC - libechelon_mpi.so, built by the mpicc of every MPI library found: distributed operations and
+# failures, with MPI processes as ranks.
+#
+# Looks for mpicc_abi (MPICH 5, for example from "pip install mpich"), mpicc.mpich and mpicc.openmpi (Debian) in PATH;
+# ECHELON_MPICC names another one. The launcher, mpiexec, is in the folder of the compiler.
+# SPDX-License-Identifier: Apache-2.0
+set -u
+source=$1 build=$2 cc=$3
+. "$source/tests/lib.sh"
+
+if grep -q '^ECHELON_SANITIZE:STRING=..*' "$build/CMakeCache.txt"; then
+    skip "MPI libraries are not built with a sanitizer"
+    finish
+fi
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+LD_LIBRARY_PATH=$build/src${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
+OMPI_MCA_btl_vader_single_copy_mechanism=none
+export LD_LIBRARY_PATH OMPI_ALLOW_RUN_AS_ROOT OMPI_ALLOW_RUN_AS_ROOT_CONFIRM OMPI_MCA_rmaps_base_oversubscribe
+export OMPI_MCA_btl_vader_single_copy_mechanism
+warnings="-Wall -Wextra -Wpedantic -Wshadow -Wconversion -Werror"
+# shellcheck disable=SC2086  # a list of flags
+check "mpi_faults.c compiles" "$cc" -std=c11 $warnings -I"$source/include" "$source/tests/mpi_faults.c" \
+    -L"$build/src" -lechelon -o "$work/faults"
+
+# try MPICC LAUNCHER OPTION: the options let other ranks continue after one is killed.
+try() {
+    mpicc=$1 launcher=$2 option=$3
+    name=$(basename "$mpicc")
+    # shellcheck disable=SC2086
+    check "$name compiles libechelon_mpi.so" "$mpicc" -std=c11 -O2 -shared -fPIC $warnings -fvisibility=hidden \
+        -Wl,-z,nodelete -I"$source/include" "$source/src/comm/mpi/mpi.c" -L"$build/src" -lechelon -o "$work/$name.so"
+    ECHELON_COMM=$work/$name.so
+    export ECHELON_COMM
+    check "$name: distributed operations" "$launcher" -n 3 "$build/tests/test_dist" --every 40
+    check "$name: distributed selections" "$launcher" -n 2 "$build/tests/test_dist_select" --every 20
+    # shellcheck disable=SC2086
+    "$launcher" $option -n 3 "$work/faults" >"$work/log" 2>"$work/errors"
+    for fault in "another call" "the next call" "no memory" "an abort" "a slow rank"; do
+        check "$name: $fault: $(grep "^$fault on" "$work/log")" \
+            sh -c "test \$(grep -c '^$fault on .* ok\$' '$work/log') -eq 3"
+    done
+    if [ -n "$option" ]; then
+        check "$name: a killed rank: $(grep "^a killed" "$work/log")" \
+            sh -c "test \$(grep -c '^a killed rank on .* ok\$' '$work/log') -eq 2"
+    else
+        skip "$name: a killed rank: the launcher ends the other ranks, too"
+    fi
+}
+
+found=no
+for mpicc in ${ECHELON_MPICC:-} mpicc_abi mpicc.mpich mpicc.openmpi; do
+    path=$(command -v "$mpicc") || continue
+    folder=$(dirname "$path") option=
+    case $mpicc in
+    *.openmpi) launcher=$folder/mpiexec.openmpi ;;
+    *.mpich) launcher=$folder/mpiexec.mpich option=-disable-auto-cleanup ;;
+    *_abi) launcher=$folder/mpiexec option=-disable-auto-cleanup ;;
+    *) launcher=$folder/mpiexec ;;
+    esac
+    found=yes
+    try "$path" "$launcher" "$option"
+done
+[ $found = yes ] || skip "MPI: there is no mpicc_abi, mpicc.mpich or mpicc.openmpi (pip install mpich)"
+finish
