@@ -25,9 +25,9 @@ warnings="-Wall -Wextra -Wpedantic -Wshadow -Wconversion -Werror"
 check "mpi_faults.c compiles" "$cc" -std=c11 $warnings -I"$source/include" "$source/tests/mpi_faults.c" \
     -L"$build/src" -lechelon -o "$work/faults"
 
-# try MPICC LAUNCHER OPTION: the options let other ranks continue after one is killed.
+# try MPICC LAUNCHER: builds and tests.
 try() {
-    mpicc=$1 launcher=$2 option=$3
+    mpicc=$1 launcher=$2
     name=$(basename "$mpicc")
     # shellcheck disable=SC2086
     check "$name compiles libechelon_mpi.so" "$mpicc" -std=c11 -O2 -shared -fPIC $warnings -fvisibility=hidden \
@@ -36,32 +36,27 @@ try() {
     export ECHELON_COMM
     check "$name: distributed operations" "$launcher" -n 3 "$build/tests/test_dist" --every 40
     check "$name: distributed selections" "$launcher" -n 2 "$build/tests/test_dist_select" --every 20
-    # shellcheck disable=SC2086
-    "$launcher" $option -n 3 "$work/faults" >"$work/log" 2>"$work/errors"
+    "$launcher" -n 3 "$work/faults" >"$work/log" 2>"$work/errors"
     for fault in "another call" "the next call" "no memory" "an abort" "a slow rank"; do
         check "$name: $fault: $(grep "^$fault on" "$work/log")" \
             sh -c "test \$(grep -c '^$fault on .* ok\$' '$work/log') -eq 3"
     done
-    if [ -n "$option" ]; then
-        check "$name: a killed rank: $(grep "^a killed" "$work/log")" \
-            sh -c "test \$(grep -c '^a killed rank on .* ok\$' '$work/log') -eq 2"
-    else
-        skip "$name: a killed rank: the launcher ends the other ranks, too"
-    fi
+    check "$name: a dead rank: $(grep "^a dead" "$work/log")" \
+        sh -c "test \$(grep -c '^a dead rank on .* ok\$' '$work/log') -eq 2"
 }
 
 found=no
 for mpicc in ${ECHELON_MPICC:-} mpicc_abi mpicc.mpich mpicc.openmpi; do
     path=$(command -v "$mpicc") || continue
-    folder=$(dirname "$path") option=
+    folder=$(dirname "$path")
     case $mpicc in
     *.openmpi) launcher=$folder/mpiexec.openmpi ;;
-    *.mpich) launcher=$folder/mpiexec.mpich option=-disable-auto-cleanup ;;
-    *_abi) launcher=$folder/mpiexec option=-disable-auto-cleanup ;;
+    *.mpich) launcher=$folder/mpiexec.mpich ;;
+    *_abi) launcher=$folder/mpiexec ;;
     *) launcher=$folder/mpiexec ;;
     esac
     found=yes
-    try "$path" "$launcher" "$option"
+    try "$path" "$launcher"
 done
 [ $found = yes ] || skip "MPI: there is no mpicc_abi, mpicc.mpich or mpicc.openmpi (pip install mpich)"
 finish
