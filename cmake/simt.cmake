@@ -94,7 +94,7 @@ endif()
 # library rejects a module that was built from other headers, for example by a build of some targets only.
 function(simt_layout symbol source)
   file(GLOB files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/*/*.h ${PROJECT_SOURCE_DIR}/src/*/cuda/*.h)
-  list(FILTER files EXCLUDE REGEX "/src/(simt|cpu|io)/")
+  list(FILTER files EXCLUDE REGEX "/src/(simt|cpu|io|comm|dist)/")
   list(JOIN files "\n" text)
   file(CONFIGURE OUTPUT ${symbol}.list CONTENT "${text}\n" @ONLY)
   add_custom_command(OUTPUT ${source}

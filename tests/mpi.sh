@@ -35,7 +35,6 @@ try() {
     ECHELON_COMM=$work/$name.so
     export ECHELON_COMM
     check "$name: distributed operations" "$launcher" -n 3 "$build/tests/test_dist" --every 40
-    check "$name: distributed selections" "$launcher" -n 2 "$build/tests/test_dist_select" --every 20
     "$launcher" -n 3 "$work/faults" >"$work/log" 2>"$work/errors"
     for fault in "another call" "the next call" "no memory" "an abort" "a slow rank"; do
         check "$name: $fault: $(grep "^$fault on" "$work/log")" \

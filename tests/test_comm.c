@@ -5,17 +5,13 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #define _POSIX_C_SOURCE 200809L
-#include "dist_case.h"
+#include "comm_case.h"
 
-#include <dlfcn.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-
-enum { N = 100, RANKS = 4 };
-#define LIMIT_S 0.15
 
 static double now(void)
 {
@@ -30,8 +26,7 @@ static void sleep_s(double s)
               NULL);
 }
 
-/* Sets the problem of a rank unless the call failed as expected. */
-static void expect(struct dist_rank *r, ech_status status, ech_status wanted, const char *part)
+void comm_expect(struct dist_rank *r, ech_status status, ech_status wanted, const char *part)
 {
     const char *message = status == ECH_OK ? "" : ech_error(r->ctx);
     if (r->problem[0]) return;
@@ -42,8 +37,7 @@ static void expect(struct dist_rank *r, ech_status status, ech_status wanted, co
         snprintf(r->problem, sizeof r->problem, "\"%.180s\" lacks \"%.50s\"", message, part);
 }
 
-/* Sorts N keys per rank, so that the communicator must still work. */
-static ech_status sort_on(struct dist_rank *r, ech_comm *comm)
+ech_status comm_sort(struct dist_rank *r, ech_comm *comm)
 {
     uint32_t keys[N], out[N];
     for (uint32_t i = 0; i < N; i++) keys[i] = (i * 7919 + (uint32_t)r->rank * 31) % 1000;
@@ -55,7 +49,7 @@ static ech_status sort_on(struct dist_rank *r, ech_comm *comm)
 
 static ech_status sort(struct dist_rank *r)
 {
-    return sort_on(r, r->comm);
+    return comm_sort(r, r->comm);
 }
 
 /* ---- Calls that differ ---- */
@@ -65,29 +59,30 @@ static ech_status other_call(struct dist_rank *r)
     uint64_t sum;
     const uint32_t in = 1;
     if (r->rank == 2)
-        expect(r, ech_dist_reduce(r->ctx, r->comm, ECH_OP_SUM, &in, &sum, 1, ECH_U32, NULL),
-               ECH_ERR_ARG,
-               "call 1 of rank 2 is ech_dist_reduce(), but call 1 of rank 0 is "
-               "ech_dist_sort()");
+        comm_expect(r, ech_dist_reduce(r->ctx, r->comm, ECH_OP_SUM, &in, &sum, 1, ECH_U32, NULL),
+                    ECH_ERR_ARG,
+                    "call 1 of rank 2 is ech_dist_reduce(), but call 1 of rank 0 is "
+                    "ech_dist_sort()");
     else
-        expect(r, sort(r), ECH_ERR_ARG, "rank 2 is ech_dist_reduce()");
+        comm_expect(r, sort(r), ECH_ERR_ARG, "rank 2 is ech_dist_reduce()");
     return sort(r);
 }
 
 static ech_status other_order(struct dist_rank *r)
 {
     if (r->rank == 1) /* one call more than the others: the next one is not their first */
-        expect(r, ech_comm_barrier(r->comm), ECH_ERR_ARG, NULL);
+        comm_expect(r, ech_comm_barrier(r->comm), ECH_ERR_ARG, NULL);
     else
-        expect(r, sort(r), ECH_ERR_ARG, "call 1 of rank 1 is ech_comm_barrier()");
+        comm_expect(r, sort(r), ECH_ERR_ARG, "call 1 of rank 1 is ech_comm_barrier()");
     return sort(r);
 }
 
 static ech_status other_dtype(struct dist_rank *r)
 {
     uint32_t in[N] = { 0 }, out[N];
-    expect(r, ech_dist_sort(r->ctx, r->comm, in, out, N, N, r->rank == 3 ? ECH_F32 : ECH_U32, NULL),
-           ECH_ERR_ARG, "dtype is f32 on rank 3, but u32 on rank 0");
+    comm_expect(
+        r, ech_dist_sort(r->ctx, r->comm, in, out, N, N, r->rank == 3 ? ECH_F32 : ECH_U32, NULL),
+        ECH_ERR_ARG, "dtype is f32 on rank 3, but u32 on rank 0");
     return sort(r);
 }
 
@@ -95,34 +90,34 @@ static ech_status other_options(struct dist_rank *r)
 {
     uint32_t in[N] = { 0 }, out[N];
     const ech_sort_options sorts = { .size = sizeof sorts, .descending = r->rank == 1 };
-    expect(r, ech_dist_sort(r->ctx, r->comm, in, out, N, N, ECH_U32, &sorts), ECH_ERR_ARG,
-           "options->descending is 1 on rank 1, but 0 on rank 0");
+    comm_expect(r, ech_dist_sort(r->ctx, r->comm, in, out, N, N, ECH_U32, &sorts), ECH_ERR_ARG,
+                "options->descending is 1 on rank 1, but 0 on rank 0");
     const ech_topk_options topk = { .size = sizeof topk, .smallest = r->rank == 2 };
-    expect(r, ech_dist_topk(r->ctx, r->comm, in, out, NULL, N, 3, ECH_U32, ECH_U32, &topk),
-           ECH_ERR_ARG, "options->smallest is 1 on rank 2");
-    expect(r,
-           ech_dist_topk(r->ctx, r->comm, in, out, NULL, N, r->rank == 1 ? 4 : 3, ECH_U32, ECH_U32,
-                         NULL),
-           ECH_ERR_ARG, "k is 4 on rank 1, but 3 on rank 0");
+    comm_expect(r, ech_dist_topk(r->ctx, r->comm, in, out, NULL, N, 3, ECH_U32, ECH_U32, &topk),
+                ECH_ERR_ARG, "options->smallest is 1 on rank 2");
+    comm_expect(r,
+                ech_dist_topk(r->ctx, r->comm, in, out, NULL, N, r->rank == 1 ? 4 : 3, ECH_U32,
+                              ECH_U32, NULL),
+                ECH_ERR_ARG, "k is 4 on rank 1, but 3 on rank 0");
     return sort(r);
 }
 
 static ech_status wrong_sizes(struct dist_rank *r)
 {
     uint32_t in[N] = { 0 }, out[N];
-    expect(r, ech_dist_sort(r->ctx, r->comm, in, out, N, N - (r->rank == 1), ECH_U32, NULL),
-           ECH_ERR_ARG, "n_out of all ranks together is 399, but the result has 400 elements");
-    expect(
+    comm_expect(r, ech_dist_sort(r->ctx, r->comm, in, out, N, N - (r->rank == 1), ECH_U32, NULL),
+                ECH_ERR_ARG, "n_out of all ranks together is 399, but the result has 400 elements");
+    comm_expect(
         r,
         ech_dist_sort(r->ctx, r->comm, in, out, N, r->rank == 2 ? ECH_DIST_EVEN : N, ECH_U32, NULL),
         ECH_ERR_ARG, "n_out is ECH_DIST_EVEN on rank 2, but not on all ranks");
-    expect(r, ech_dist_topk(r->ctx, r->comm, in, out, NULL, N, 401, ECH_U32, ECH_U32, NULL),
-           ECH_ERR_ARG, "k is 401, but all ranks have 400 elements");
+    comm_expect(r, ech_dist_topk(r->ctx, r->comm, in, out, NULL, N, 401, ECH_U32, ECH_U32, NULL),
+                ECH_ERR_ARG, "k is 401, but all ranks have 400 elements");
     ech_dist_layout layout = { .size = sizeof layout };
-    expect(r,
-           ech_dist_unique(r->ctx, r->comm, in, out, NULL, NULL, N, r->rank > 0, ECH_U32, NULL,
-                           &layout),
-           ECH_ERR_ARG, "rank 0: capacity is 0, but this rank receives 1");
+    comm_expect(r,
+                ech_dist_unique(r->ctx, r->comm, in, out, NULL, NULL, N, r->rank > 0, ECH_U32, NULL,
+                                &layout),
+                ECH_ERR_ARG, "rank 0: capacity is 0, but this rank receives 1");
     return sort(r);
 }
 
@@ -132,20 +127,20 @@ static ech_status bad_argument(struct dist_rank *r)
     uint32_t in[N] = { 0 }, out[N];
     const bool bad = r->rank == 2;
     const ech_scan_options scan = { .size = sizeof scan, .reverse = bad ? 7 : 0 };
-    expect(r, ech_dist_sort(r->ctx, r->comm, bad ? NULL : in, out, N, N, ECH_U32, NULL),
-           ECH_ERR_ARG, "rank 2: in is NULL");
-    expect(r, ech_dist_sort(r->ctx, r->comm, in, bad ? NULL : out, N, N, ECH_U32, NULL),
-           ECH_ERR_ARG, "rank 2: out is NULL");
-    expect(r, ech_dist_scan(r->ctx, r->comm, ECH_OP_SUM, in, out, N, ECH_U32, &scan), ECH_ERR_ARG,
-           "rank 2: options->reverse is 7");
-    expect(r, ech_dist_rebalance(r->ctx, r->comm, in, out, N, N, bad ? 0 : 4), ECH_ERR_ARG,
-           "rank 2: element_bytes is 0");
+    comm_expect(r, ech_dist_sort(r->ctx, r->comm, bad ? NULL : in, out, N, N, ECH_U32, NULL),
+                ECH_ERR_ARG, "rank 2: in is NULL");
+    comm_expect(r, ech_dist_sort(r->ctx, r->comm, in, bad ? NULL : out, N, N, ECH_U32, NULL),
+                ECH_ERR_ARG, "rank 2: out is NULL");
+    comm_expect(r, ech_dist_scan(r->ctx, r->comm, ECH_OP_SUM, in, out, N, ECH_U32, &scan),
+                ECH_ERR_ARG, "rank 2: options->reverse is 7");
+    comm_expect(r, ech_dist_rebalance(r->ctx, r->comm, in, out, N, N, bad ? 0 : 4), ECH_ERR_ARG,
+                "rank 2: element_bytes is 0");
     ech_sort_options sorts = { .size = sizeof sorts, .begin_bit = 3 };
-    expect(r, ech_dist_sort(r->ctx, r->comm, in, out, N, N, ECH_U32, &sorts), ECH_ERR_UNSUPPORTED,
-           "begin_bit");
+    comm_expect(r, ech_dist_sort(r->ctx, r->comm, in, out, N, N, ECH_U32, &sorts),
+                ECH_ERR_UNSUPPORTED, "begin_bit");
     sorts = (ech_sort_options){ .size = sizeof sorts, .algorithm = bad ? "none such" : NULL };
-    expect(r, ech_dist_sort(r->ctx, r->comm, in, out, N, N, ECH_U32, &sorts), ECH_ERR_ARG,
-           "rank 2: ");
+    comm_expect(r, ech_dist_sort(r->ctx, r->comm, in, out, N, N, ECH_U32, &sorts), ECH_ERR_ARG,
+                "rank 2: ");
     return sort(r);
 }
 
@@ -158,25 +153,26 @@ static ech_status out_of_memory(struct dist_rank *r)
     float floats[N] = { 0 }, sum;
     ech_dist_layout layout = { .size = sizeof layout };
     if (r->rank == 1) ech_set_memory_limit(r->ctx, 300);
-    expect(r, ech_dist_sort(r->ctx, r->comm, in, out, N, N, ECH_U32, NULL), ECH_ERR_MEMORY,
-           "rank 1: out of memory");
-    expect(r, ech_dist_unique(r->ctx, r->comm, in, out, NULL, NULL, N, N, ECH_U32, NULL, &layout),
-           ECH_ERR_MEMORY, "rank 1: out of memory");
+    comm_expect(r, ech_dist_sort(r->ctx, r->comm, in, out, N, N, ECH_U32, NULL), ECH_ERR_MEMORY,
+                "rank 1: out of memory");
+    comm_expect(r,
+                ech_dist_unique(r->ctx, r->comm, in, out, NULL, NULL, N, N, ECH_U32, NULL, &layout),
+                ECH_ERR_MEMORY, "rank 1: out of memory");
     const double q = 0.5;
     double median;
-    expect(r,
-           ech_dist_quantiles(r->ctx, r->comm, in, &median, &q, N, 1, ECH_U32, ECH_QUANTILE_LINEAR,
-                              NULL),
-           ECH_ERR_MEMORY, "rank 1: out of memory");
+    comm_expect(r,
+                ech_dist_quantiles(r->ctx, r->comm, in, &median, &q, N, 1, ECH_U32,
+                                   ECH_QUANTILE_LINEAR, NULL),
+                ECH_ERR_MEMORY, "rank 1: out of memory");
     if (r->rank == 1) ech_set_memory_limit(r->ctx, 100);
     if (r->rank < 2) /* the tail of rank 0 or 1 is collected in a buffer */
-        expect(r,
-               ech_dist_reduce(r->ctx, r->comm, ECH_OP_SUM, floats, &sum, r->rank ? 50 : 0, ECH_F32,
-                               NULL),
-               ECH_ERR_MEMORY, "rank 1: out of memory");
+        comm_expect(r,
+                    ech_dist_reduce(r->ctx, r->comm, ECH_OP_SUM, floats, &sum, r->rank ? 50 : 0,
+                                    ECH_F32, NULL),
+                    ECH_ERR_MEMORY, "rank 1: out of memory");
     else
-        expect(r, ech_dist_reduce(r->ctx, r->comm, ECH_OP_SUM, floats, &sum, N, ECH_F32, NULL),
-               ECH_ERR_MEMORY, "rank 1: out of memory");
+        comm_expect(r, ech_dist_reduce(r->ctx, r->comm, ECH_OP_SUM, floats, &sum, N, ECH_F32, NULL),
+                    ECH_ERR_MEMORY, "rank 1: out of memory");
     ech_set_memory_limit(r->ctx, 0);
     return sort(r);
 }
@@ -188,8 +184,8 @@ static ech_status work_too_small(struct dist_rank *r)
     const ech_sort_options options = { .size = sizeof options,
                                        .work = r->rank == 3 ? work : NULL,
                                        .work_bytes = r->rank == 3 ? 256 : 0 };
-    expect(r, ech_dist_sort(r->ctx, r->comm, in, out, N, N, ECH_U32, &options), ECH_ERR_MEMORY,
-           "rank 3: options->work_bytes is 256, but a distributed sort needs ");
+    comm_expect(r, ech_dist_sort(r->ctx, r->comm, in, out, N, N, ECH_U32, &options), ECH_ERR_MEMORY,
+                "rank 3: options->work_bytes is 256, but a distributed sort needs ");
     return sort(r);
 }
 
@@ -198,10 +194,10 @@ static ech_status dead_rank(struct dist_rank *r)
 {
     if (r->rank == 2) return ECH_OK;
     const double start = now();
-    expect(r, sort(r), ECH_ERR_COMM, "rank 2 did not answer within 0.15 s");
+    comm_expect(r, sort(r), ECH_ERR_COMM, "rank 2 did not answer within 0.15 s");
     if (now() - start < LIMIT_S * 0.9) snprintf(r->problem, sizeof r->problem, "too early");
     const double again = now();
-    expect(r, sort(r), ECH_ERR_COMM, "rank 2 did not answer within 0.15 s");
+    comm_expect(r, sort(r), ECH_ERR_COMM, "rank 2 did not answer within 0.15 s");
     if (now() - again > LIMIT_S) snprintf(r->problem, sizeof r->problem, "waits again");
     const ech_status status = ech_comm_poll(r->comm);
     if (status != ECH_ERR_COMM) snprintf(r->problem, sizeof r->problem, "no error to poll");
@@ -212,7 +208,7 @@ static ech_status dead_rank(struct dist_rank *r)
 static ech_status slow_rank(struct dist_rank *r)
 {
     if (r->rank == 0) sleep_s(2 * LIMIT_S);
-    expect(r, sort(r), ECH_ERR_COMM, "rank 0 did not answer within 0.15 s");
+    comm_expect(r, sort(r), ECH_ERR_COMM, "rank 0 did not answer within 0.15 s");
     return ECH_OK;
 }
 
@@ -224,7 +220,7 @@ static ech_status aborting_rank(struct dist_rank *r)
         sleep_s(0.02);
         ech_comm_abort(r->comm, "no more data");
     }
-    expect(r, sort(r), ECH_ERR_COMM, "rank 3 has aborted it: no more data");
+    comm_expect(r, sort(r), ECH_ERR_COMM, "rank 3 has aborted it: no more data");
     if (now() - start > 10) snprintf(r->problem, sizeof r->problem, "too late");
     return ECH_OK;
 }
@@ -240,7 +236,7 @@ static ech_status two_communicators(struct dist_rank *r)
     const struct two *two = r->task;
     ech_status status = ECH_OK;
     for (int i = 0; i < 20 && status == ECH_OK; i++)
-        status = sort_on(r, i % 3 ? r->comm : two->comms[r->rank]);
+        status = comm_sort(r, i % 3 ? r->comm : two->comms[r->rank]);
     return status;
 }
 
@@ -249,7 +245,7 @@ static ech_status two_calls(struct dist_rank *r)
     const struct two *two = r->task;
     /* one communicator fails, the other one is not affected */
     if (r->rank == 1) ech_comm_abort(two->comms[1], "a test");
-    if (r->rank != 1) expect(r, sort_on(r, two->comms[r->rank]), ECH_ERR_COMM, "a test");
+    if (r->rank != 1) comm_expect(r, comm_sort(r, two->comms[r->rank]), ECH_ERR_COMM, "a test");
     return sort(r);
 }
 
@@ -273,8 +269,8 @@ static ech_status closing_rank(struct dist_rank *r)
         ech_comm_close(two->comms[1]);
         return ECH_OK;
     }
-    expect(r, sort_on(r, two->comms[r->rank]), ECH_ERR_COMM,
-           "another rank has closed its communicator");
+    comm_expect(r, comm_sort(r, two->comms[r->rank]), ECH_ERR_COMM,
+                "another rank has closed its communicator");
     ech_comm_close(two->comms[r->rank]);
     return ECH_OK;
 }
@@ -404,112 +400,6 @@ static void table_of_caller(void)
     test_end();
 }
 
-/* ---- NCCL ---- */
-
-struct nccl_id {
-    char bytes[128];
-};
-
-/* The functions with which a program makes a communicator of NCCL. */
-struct nccl {
-    struct nccl_id id;
-    int (*init)(void **comm, int ranks, struct nccl_id id, int rank);
-    int (*destroy)(void *comm);
-};
-
-/* Sorts arrays in memory of the GPU, and moves and adds arrays in host memory. */
-static ech_status use_nccl(struct dist_rank *r, ech_comm *comm)
-{
-    uint32_t keys[N], expected[N], moved[N];
-    float ones[N], sum = 0;
-    for (uint32_t i = 0; i < N; i++) {
-        keys[i] = i * RANKS + (uint32_t)r->rank;
-        expected[i] = (uint32_t)r->rank * N + i;
-        ones[i] = 1;
-    }
-    const void *in = dist_array(r, keys, sizeof keys);
-    void *out = dist_array(r, NULL, sizeof expected);
-    ech_status status = ech_dist_sort(r->ctx, comm, in, out, N, ECH_DIST_EVEN, ECH_U32, NULL);
-    if (status == ECH_OK) dist_expect(r, "out", out, expected, sizeof expected);
-    if (status == ECH_OK)
-        status = ech_dist_rebalance(r->ctx, comm, keys, moved, N, N, sizeof *keys);
-    if (status == ECH_OK && memcmp(keys, moved, sizeof keys) != 0)
-        snprintf(r->problem, sizeof r->problem, "elements have changed");
-    if (status == ECH_OK)
-        status = ech_dist_reduce(r->ctx, comm, ECH_OP_SUM, ones, &sum, N, ECH_F32, NULL);
-    if (status == ECH_OK && sum != N * RANKS)
-        snprintf(r->problem, sizeof r->problem, "the sum is %g", (double)sum);
-    return status;
-}
-
-static ech_status nccl_over(struct dist_rank *r)
-{
-    ech_comm *comm = NULL;
-    ech_status status = ech_comm_nccl_over(&comm, r->ctx, r->comm, NULL);
-    if (status != ECH_OK) {
-        snprintf(r->problem, sizeof r->problem, "%.200s", ech_error(NULL));
-        return ECH_OK;
-    }
-    status = use_nccl(r, comm);
-    ech_comm_close(comm);
-    return status == ECH_OK ? sort(r) : status;
-}
-
-/* An existing communicator of NCCL, which is used for everything; rank 2 then ends. */
-static ech_status nccl_existing(struct dist_rank *r)
-{
-    const struct nccl *nccl = r->task;
-    const ech_comm_options options = { .size = sizeof options, .time_limit_s = LIMIT_S };
-    ech_comm *comm = NULL;
-    void *raw = NULL;
-    if (nccl->init(&raw, RANKS, nccl->id, r->rank) != 0 ||
-        ech_comm_nccl(&comm, r->ctx, raw, &options) != ECH_OK) {
-        snprintf(r->problem, sizeof r->problem, "%.200s", ech_error(NULL));
-        return ECH_OK;
-    }
-    const ech_status status = use_nccl(r, comm);
-    if (status == ECH_OK && r->rank != 2) {
-        expect(r, sort_on(r, comm), ECH_ERR_COMM, "");
-        expect(r, sort_on(r, comm), ECH_ERR_COMM, "the communicator has failed");
-    }
-    ech_comm_close(comm);
-    if (r->rank == 2) nccl->destroy(raw); /* the others have been aborted */
-    return status;
-}
-
-static void nccl(void)
-{
-    struct nccl nccl = { .init = NULL };
-    int (*get_id)(struct nccl_id * id) = NULL;
-    const char *name = getenv("ECHELON_NCCL");
-    if (!test_begin("NCCL")) return;
-    void *handle = name ? dlopen(name, RTLD_NOW) : NULL;
-    if (handle) {
-        void *symbols[] = { dlsym(handle, "ncclCommInitRank"), dlsym(handle, "ncclCommDestroy"),
-                            dlsym(handle, "ncclGetUniqueId") };
-        memcpy(&nccl.init, &symbols[0], sizeof symbols[0]);
-        memcpy(&nccl.destroy, &symbols[1], sizeof symbols[1]);
-        memcpy(&get_id, &symbols[2], sizeof symbols[2]);
-        CHECK_INT(get_id(&nccl.id), 0);
-        dist_run(RANKS, 0, nccl_over, NULL, ECH_OK, NULL);
-        dist_run(RANKS, 0, nccl_existing, &nccl, ECH_OK, NULL);
-    } else {
-        test_skip("ECHELON_NCCL does not name a library, or there are no GPUs");
-    }
-    test_end();
-}
-
-static ech_status nccl_missing(struct dist_rank *r)
-{
-    ech_comm *comm = NULL;
-    const ech_status status = ech_comm_nccl_over(&comm, r->ctx, r->comm, NULL);
-    if (status != ECH_ERR_UNSUPPORTED || !strstr(ech_error(NULL), "rank 0: "))
-        snprintf(r->problem, sizeof r->problem, "%.200s", ech_error(NULL));
-    if (ech_comm_nccl(&comm, r->ctx, NULL, NULL) != ECH_ERR_UNSUPPORTED)
-        snprintf(r->problem, sizeof r->problem, "no error");
-    return sort(r);
-}
-
 /* ---- Arguments ---- */
 
 static void bad_tables(void)
@@ -602,10 +492,7 @@ int main(int argc, char **argv)
     two_case("one of two communicators fails", two_calls);
     closing();
     table_of_caller();
-    if (strcmp(device, "cpu") == 0)
-        run_case("NCCL for contexts of the CPU", 0, nccl_missing);
-    else
-        nccl();
+    comm_nccl(device);
     bad_tables();
     libraries();
     dist_close();

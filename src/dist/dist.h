@@ -53,6 +53,12 @@ void echi_dist_even(uint64_t total, int ranks, uint64_t *first);
 /* The rank whose part contains this position. */
 int echi_dist_owner(const struct echi_dist *d, const uint64_t *first, uint64_t position);
 
+/* The address after some bytes; NULL for an array without elements. */
+static inline void *echi_after(const void *array, uint64_t bytes)
+{
+    return array ? (char *)(uintptr_t)array + bytes : NULL;
+}
+
 static inline size_t echi_dist_n(const struct echi_dist *d)
 {
     return (size_t)(d->in_first[d->rank + 1] - d->in_first[d->rank]);

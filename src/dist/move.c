@@ -18,11 +18,6 @@ static uint64_t earlier(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
-static char *at(const void *array, uint64_t from, uint64_t first, size_t element_bytes)
-{
-    return array ? (char *)(uintptr_t)array + (from - first) * element_bytes : NULL;
-}
-
 /* The message of the elements that are in both ranges; 0 bytes if there are none. */
 static ech_comm_message overlap(const void *array, uint64_t first, uint64_t end,
                                 uint64_t other_first, uint64_t other_end, int rank,
@@ -30,8 +25,8 @@ static ech_comm_message overlap(const void *array, uint64_t first, uint64_t end,
 {
     const uint64_t from = later(first, other_first), to = earlier(end, other_end);
     if (from >= to) return (ech_comm_message){ NULL, 0, rank };
-    return (ech_comm_message){ at(array, from, first, element_bytes), (to - from) * element_bytes,
-                               rank };
+    return (ech_comm_message){ echi_after(array, (from - first) * element_bytes),
+                               (to - from) * element_bytes, rank };
 }
 
 ech_status echi_dist_move(struct echi_dist *d, const void *in, const uint64_t *in_first, void *out,

@@ -263,8 +263,9 @@ static ech_status reduce_floats(struct job *job)
         status = echi_fail(d->ctx, ECH_ERR_MEMORY, "out of memory for partial sums");
     TRY(echi_comm_agree(d->ctx, d->comm, status, NULL, 0));
     TRY(collect_tail(job, g, &tail));
-    status = reduce_chunks(job, g.whole_from, g.tail_from,
-                           job->in + (g.whole_from - g.first) * job->element_bytes, stage);
+    status =
+        reduce_chunks(job, g.whole_from, g.tail_from,
+                      echi_after(job->in, (g.whole_from - g.first) * job->element_bytes), stage);
     if (status == ECH_OK) status = reduce_chunks(job, g.tail_from, g.tail_to, tail, stage);
     TRY(echi_comm_agree(d->ctx, d->comm, status, NULL, 0));
     TRY(echi_comm_allgather(d->ctx, d->comm, job->mine, job->all, sizeof *job->mine));

@@ -125,10 +125,10 @@ static ech_status total_groups(struct job *job, const char *in, uint64_t n, uint
     const size_t bytes = (size_t)granule * job->in_bytes;
     ech_status status = ECH_OK;
     /* an incomplete group is the last one in the order of the scan */
-    if (job->options->reverse) in += n % granule * job->in_bytes;
+    if (job->options->reverse) in = echi_after(in, n % granule * job->in_bytes);
     for (uint64_t i = 0, count = n / granule; i < count && status == ECH_OK;) {
         const uint64_t here = count - i < STAGE_GROUPS ? count - i : STAGE_GROUPS;
-        const char *host = in + i * bytes;
+        const char *host = echi_after(in, i * bytes);
         if (stage) {
             status = ech_copy(job->d->ctx, stage, host, here * bytes);
             host = stage;
@@ -185,8 +185,9 @@ static ech_status scan_groups(struct job *job, struct echi_granules g, const voi
     uint64_t tail_first = first, whole_first = first;
     if (!reverse) tail_first = add_groups(job, first, totals, whole);
     if (reverse && n_tail) whole_first = add_groups(job, first, totals + whole, 1);
-    ech_status status = scan_from(job, job->in + skip * job->in_bytes,
-                                  job->out + skip * job->out_bytes, n_whole, whole_first);
+    ech_status status =
+        scan_from(job, echi_after(job->in, skip * job->in_bytes),
+                  echi_after(job->out, skip * job->out_bytes), n_whole, whole_first);
     if (status == ECH_OK) status = scan_from(job, tail, tail_out, n_tail, tail_first);
     return status;
 }
@@ -249,7 +250,7 @@ static ech_status scan_floats(struct job *job)
     const uint64_t skipped =
         job->options->reverse && whole && (g.tail_from - g.whole_from) % granule;
     if (status == ECH_OK)
-        status = total_groups(job, job->in + (g.whole_from - g.first) * job->in_bytes,
+        status = total_groups(job, echi_after(job->in, (g.whole_from - g.first) * job->in_bytes),
                               g.tail_from - g.whole_from, granule, b.stage, b.mine + skipped);
     if (status == ECH_OK)
         status = total_groups(job, b.tail, n_tail, granule, b.stage, b.mine + whole);

@@ -172,15 +172,18 @@ static ech_status move_runs(struct job *job, const uint64_t *from, const uint64_
 {
     const size_t skip = continues(job, job->d.rank);
     struct echi_dist *d = &job->d;
-    ech_status status = echi_dist_move(d, (const char *)job->run_keys + skip * job->bytes, from,
+    ech_status status = echi_dist_move(d, echi_after(job->run_keys, skip * job->bytes), from,
                                        job->values, shares, job->bytes);
-    const ech_status second = job->counts ? echi_dist_move(d, job->lengths + skip, from,
-                                                           job->counts, shares, sizeof *job->counts)
-                                          : ECH_OK;
+    const ech_status second =
+        job->counts ? echi_dist_move(d, echi_after(job->lengths, skip * sizeof *job->lengths), from,
+                                     job->counts, shares, sizeof *job->counts)
+                    : ECH_OK;
     if (status == ECH_OK) status = second;
-    const ech_status third = job->first ? echi_dist_move(d, job->run_positions + skip, from,
-                                                         job->first, shares, sizeof *job->first)
-                                        : ECH_OK;
+    const ech_status third =
+        job->first
+            ? echi_dist_move(d, echi_after(job->run_positions, skip * sizeof *job->run_positions),
+                             from, job->first, shares, sizeof *job->first)
+            : ECH_OK;
     return status == ECH_OK ? third : status;
 }
 

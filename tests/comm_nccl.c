@@ -1,0 +1,128 @@
+/*
+ * comm_nccl.c - communicators of NCCL: over another communicator, existing ones, and without NCCL.
+ *
+ * ECHELON_NCCL names the library: on the emulator fake_libnccl.c.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "comm_case.h"
+
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct nccl_id {
+    char bytes[128];
+};
+
+/* The functions with which a program makes a communicator of NCCL. */
+struct nccl {
+    struct nccl_id id;
+    int (*init)(void **comm, int ranks, struct nccl_id id, int rank);
+    int (*destroy)(void *comm);
+};
+
+/* Sorts arrays in memory of the GPU, and moves and adds arrays in host memory. */
+static ech_status use_nccl(struct dist_rank *r, ech_comm *comm)
+{
+    uint32_t keys[N], expected[N], moved[N];
+    float ones[N], sum = 0;
+    for (uint32_t i = 0; i < N; i++) {
+        keys[i] = i * RANKS + (uint32_t)r->rank;
+        expected[i] = (uint32_t)r->rank * N + i;
+        ones[i] = 1;
+    }
+    const void *in = dist_array(r, keys, sizeof keys);
+    void *out = dist_array(r, NULL, sizeof expected);
+    ech_status status = ech_dist_sort(r->ctx, comm, in, out, N, ECH_DIST_EVEN, ECH_U32, NULL);
+    if (status == ECH_OK) dist_expect(r, "out", out, expected, sizeof expected);
+    if (status == ECH_OK)
+        status = ech_dist_rebalance(r->ctx, comm, keys, moved, N, N, sizeof *keys);
+    if (status == ECH_OK && memcmp(keys, moved, sizeof keys) != 0)
+        snprintf(r->problem, sizeof r->problem, "elements have changed");
+    if (status == ECH_OK)
+        status = ech_dist_reduce(r->ctx, comm, ECH_OP_SUM, ones, &sum, N, ECH_F32, NULL);
+    if (status == ECH_OK && sum != N * RANKS)
+        snprintf(r->problem, sizeof r->problem, "the sum is %g", (double)sum);
+    return status;
+}
+
+static ech_status nccl_over(struct dist_rank *r)
+{
+    ech_comm *comm = NULL;
+    ech_status status = ech_comm_nccl_over(&comm, r->ctx, r->comm, NULL);
+    if (status != ECH_OK) {
+        snprintf(r->problem, sizeof r->problem, "%.200s", ech_error(NULL));
+        return ECH_OK;
+    }
+    status = use_nccl(r, comm);
+    ech_comm_close(comm);
+    return status == ECH_OK ? comm_sort(r, r->comm) : status;
+}
+
+/* An existing communicator of NCCL, which is used for everything; rank 2 then ends. */
+static ech_status nccl_existing(struct dist_rank *r)
+{
+    const struct nccl *nccl = r->task;
+    const ech_comm_options options = { .size = sizeof options, .time_limit_s = LIMIT_S };
+    ech_comm *comm = NULL;
+    void *raw = NULL;
+    if (nccl->init(&raw, RANKS, nccl->id, r->rank) != 0 ||
+        ech_comm_nccl(&comm, r->ctx, raw, &options) != ECH_OK) {
+        snprintf(r->problem, sizeof r->problem, "%.200s", ech_error(NULL));
+        return ECH_OK;
+    }
+    const ech_status status = use_nccl(r, comm);
+    if (status == ECH_OK && r->rank != 2) {
+        comm_expect(r, comm_sort(r, comm), ECH_ERR_COMM, "");
+        comm_expect(r, comm_sort(r, comm), ECH_ERR_COMM, "the communicator has failed");
+    }
+    ech_comm_close(comm);
+    if (r->rank == 2) nccl->destroy(raw); /* the others have been aborted */
+    return status;
+}
+
+static void nccl(void)
+{
+    struct nccl nccl = { .init = NULL };
+    int (*get_id)(struct nccl_id * id) = NULL;
+    const char *name = getenv("ECHELON_NCCL");
+    if (!test_begin("NCCL")) return;
+    void *handle = name ? dlopen(name, RTLD_NOW) : NULL;
+    if (handle) {
+        void *symbols[] = { dlsym(handle, "ncclCommInitRank"), dlsym(handle, "ncclCommDestroy"),
+                            dlsym(handle, "ncclGetUniqueId") };
+        memcpy(&nccl.init, &symbols[0], sizeof symbols[0]);
+        memcpy(&nccl.destroy, &symbols[1], sizeof symbols[1]);
+        memcpy(&get_id, &symbols[2], sizeof symbols[2]);
+        CHECK_INT(get_id(&nccl.id), 0);
+        dist_run(RANKS, 0, nccl_over, NULL, ECH_OK, NULL);
+        dist_run(RANKS, 0, nccl_existing, &nccl, ECH_OK, NULL);
+    } else {
+        test_skip("ECHELON_NCCL does not name a library, or there are no GPUs");
+    }
+    test_end();
+}
+
+static ech_status nccl_missing(struct dist_rank *r)
+{
+    ech_comm *comm = NULL;
+    const ech_status status = ech_comm_nccl_over(&comm, r->ctx, r->comm, NULL);
+    if (status != ECH_ERR_UNSUPPORTED || !strstr(ech_error(NULL), "rank 0: "))
+        snprintf(r->problem, sizeof r->problem, "%.200s", ech_error(NULL));
+    if (ech_comm_nccl(&comm, r->ctx, NULL, NULL) != ECH_ERR_UNSUPPORTED)
+        snprintf(r->problem, sizeof r->problem, "no error");
+    return comm_sort(r, r->comm);
+}
+
+void comm_nccl(const char *device)
+{
+    if (strcmp(device, "cpu") != 0) {
+        nccl();
+        return;
+    }
+    if (!test_begin("NCCL for contexts of the CPU")) return;
+    dist_run(RANKS, 0, nccl_missing, NULL, ECH_OK, NULL);
+    test_end();
+}
