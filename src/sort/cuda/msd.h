@@ -80,10 +80,14 @@ struct sort_leaf {
 
 enum sort_seen { SORT_SEEN_FALL = 1, SORT_SEEN_RISE = 2, SORT_SEEN_BOTH = 3 };
 
+/* How sort_ordered_copy writes input whose sample is in order. */
+enum sort_copies { SORT_COPIES_NONE, SORT_COPIES_FORWARD, SORT_COPIES_REVERSED };
+
 struct sort_msd {
     uint32_t segments[SORT_MSD_LEVELS + 2], tiles[SORT_MSD_LEVELS + 2]; /* of each level */
     uint32_t leaves, skewed_leaves;
     uint32_t seen;    /* order of adjacent keys in the input: enum sort_seen */
+    uint32_t copies;  /* enum sort_copies; if not NONE, input that is in order has been copied */
     uint32_t arrived; /* blocks at barriers of sort_msd_tail_levels */
     uint32_t skewed;  /* 1: sort_lsd, or small_lsd_sort(), sorts, and the levels do nothing */
     uint32_t lsd_arrived[2]; /* ... of sort_lsd_begin, and of sort_lsd */

@@ -483,8 +483,9 @@ extern "C" __global__ void __launch_bounds__(LEAF_THREADS, LEAF_RESIDENT)
     struct pairs_leaf_shared &s = *(struct pairs_leaf_shared *)shared_bytes;
     wait_for_earlier();
     if (msd_ordered(a)) {
-        pairs_copy(a.common, SORT_IN, 0, a.common.n, 0, a.lists.msd->seen & SORT_SEEN_FALL,
-                   blockIdx.x, gridDim.x);
+        if (!msd_copied(a))
+            pairs_copy(a.common, SORT_IN, 0, a.common.n, 0, a.lists.msd->seen & SORT_SEEN_FALL,
+                       blockIdx.x, gridDim.x);
         return;
     }
     const uint32_t leaves = PAIRS_PACKED && a.lists.msd->packed_tiles ? 0 : a.lists.msd->leaves;
