@@ -304,6 +304,8 @@ static void big_sizes(run_function run)
         { .dtype = ECH_U64, .n = 1500007, .dist = "zipf" },
         { .dtype = ECH_I64, .n = 2000003, .dist = "random", .descending = true },
         { .dtype = ECH_U64, .n = 2000003, .index_bytes = 4, .descending = true, .dist = "zipf" },
+        { .dtype = ECH_I32, .n = 524288, .index_bytes = 8, .dist = "few" }, /* widened indices */
+        { .dtype = ECH_U8, .n = 524289, .index_bytes = 8, .descending = true, .dist = "random" },
     };
     for (size_t i = 0; i < LENGTH(biggest); i++) run(&biggest[i]);
 }

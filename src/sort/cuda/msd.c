@@ -21,8 +21,8 @@
 
 static const struct pairs_tuning *pairs_tuning_of(const struct echi_sort *s)
 {
-    bool gather;
-    int payload = echi_sort_payload(s, &gather);
+    enum sort_end end;
+    int payload = echi_sort_payload(s, &end);
     return echi_sort_pairs_tuning(s->key_bytes, payload);
 }
 
