@@ -230,7 +230,7 @@ static void add_widen(const struct sort_build *b, const struct end_parts *parts,
                                .n = b->sort->n };
     echi_step_add(b->steps, (struct echi_step){ .phase = ECHI_FINISH,
                                                 .kind = ECHI_LAUNCH_PDL,
-                                                .module = "sort_groups",
+                                                .module = "sort_groups_all",
                                                 .name = "sort_widen",
                                                 .blocks = echi_sort_move_blocks(b, a->n, 8),
                                                 .threads = SORT_MOVE_THREADS,
