@@ -128,7 +128,7 @@ static u64 wanted(u64 n, const struct sort *s)
 {
     u64 k = ech_dtype_bytes(s->dtype), v = s->value_bytes, i = n <= (u64)1 << 32 ? 4 : 8;
     bool gather = v != 0 && v != 4 && v != 8 && v != 16;
-    bool widen = (u64)s->index_bytes > i && n >= 1 << 19;
+    bool widen = k <= 4 && (u64)s->index_bytes > i && n >= 1 << 19;
     u64 m = widen || gather ? i : s->index_bytes ? (u64)s->index_bytes : v;
     u64 more = widen || gather ? part(n * i) + (gather ? part(n * v) : 0) : 0;
     if (strcmp(s->algorithm, "block") == 0) return more;

@@ -59,11 +59,14 @@ struct sort_segment {
     uint32_t moves;  /* enum sort_moves */
     uint32_t known;  /* enum sort_known */
     uint64_t prefix; /* the keys without the digit (SORT_WRITTEN), or first quantised value.  With
-                        values: the position from which generated indices count */
+                        values: the position from which generated indices count; SORT_CLAMPED: the
+                        first digit */
 };
 
-/* The digits have been counted; the digits are by value (msd_value.cuh), not of bits. */
-enum sort_known { SORT_COUNTED = 1, SORT_BY_VALUE = 2 };
+/* The digits have been counted; the digits are by value (msd_value.cuh), not of bits; the digits
+ * are key >> shift, minus the first one, and keys outside their range have the first or the last
+ * digit. */
+enum sort_known { SORT_COUNTED = 1, SORT_BY_VALUE = 2, SORT_CLAMPED = 4 };
 
 /* What the scatter does with a segment: leaves it in place, since its keys have one digit; moves
  * its keys; or, if the digit is the last, writes them to the output from their counts. */

@@ -52,7 +52,7 @@ static __device__ inline void pairs_count_tile(const struct sort_common &a,
     for (int i = 0; i < MSD_ITEMS; i++)
         if (me + i * PAIRS_THREADS < here) {
             found.differ |= key[i] ^ first;
-            atomicAdd(&bins[msd_digit(s, key[i])], 1);
+            atomicAdd(&bins[pairs_digit(s, key[i])], 1);
         }
     if (found.seen != SORT_SEEN_BOTH)
 #pragma unroll
@@ -208,7 +208,7 @@ scatter_place(const struct sort_common &a, const struct sort_segment &s,
 #pragma unroll
         for (int i = 0; i < MSD_ITEMS; i++)
             if (exists<FULL>(mine + 32 * i, t.here))
-                sh.values[slot[i]] = (uval)(uint32_t)(t.at - (uint32_t)s.prefix + mine + 32 * i);
+                sh.values[slot[i]] = (uval)(uint32_t)(t.at - pairs_origin(s) + mine + 32 * i);
         return;
     }
 #endif

@@ -65,10 +65,31 @@ static __device__ inline void msd_begin_counts(const msd_args &a, uint32_t seen)
     msd_begin(a, seen);
 }
 
-/* The first digit begins with the highest bit that differs in a sample, bit top - 1; one thread. */
-static __device__ inline void msd_begin_digit(const msd_args &a, uint32_t top)
+/* The shift of clamped digits. */
+static __device__ inline uint32_t msd_first_shift(ukey low, ukey high)
 {
-    a.lists.segments[0][0].shift = top > SORT_DIGIT_BITS ? top - SORT_DIGIT_BITS : 0;
+    uint32_t shift = 0;
+    while ((high >> shift) - (low >> shift) >= SORT_BINS) shift++;
+    return shift;
+}
+
+/* Chooses the first digit for keys that are mostly in [low, high], according to a sample; one
+ * thread.  Without values, keys outside the range of the sample are found by the plan, which leaves
+ * them to the next level.  With values, they have the first or the last digit. */
+static __device__ inline void msd_begin_digit(const msd_args &a, ukey low, ukey high)
+{
+    struct sort_segment &s = a.lists.segments[0][0];
+#if VAL_BYTES
+    const uint32_t shift = msd_first_shift(low, high);
+    const ukey first = low >> shift, last = high >> shift, most = (ukey) ~(ukey)0 >> shift;
+    const ukey spare = (SORT_BINS - 1 - (last - first)) / 2; /* digits before and after */
+    s.known = SORT_CLAMPED;
+    s.shift = shift;
+    s.prefix = most < SORT_BINS || first < spare ? 0 : first - spare;
+#else
+    const uint32_t top = bits_of(low ^ high);
+    s.shift = top > SORT_DIGIT_BITS ? top - SORT_DIGIT_BITS : 0;
+#endif
 }
 
 /* The copy of input that is in order in a sample; one thread, after msd_clear(). */
@@ -125,10 +146,12 @@ static __device__ inline void msd_choose_digit(const msd_args &a, struct sort_se
 {
     const uint32_t top = 64 - __clzll((long long)rest);
     uint32_t bits = SORT_DIGIT_BITS;
-    if (level == 1 && s.count >> (bits - 1) <= SORT_LEAF_FULL(msd_leaf(a))) bits--;
     const int after =
         (a.lists.levels - 1 - level) * SORT_DIGIT_BITS; /* bits that the remaining levels can
                                                            divide */
+    if (level == 1 && s.count >> (bits - 1) <= SORT_LEAF_FULL(msd_leaf(a)) &&
+        (int)(top - bits) < after)
+        bits--;
     while (level > 1 && bits > 3 && s.count >> (bits - 3) <= SORT_LEAF_FULL(msd_leaf(a)) &&
            (int)(top - bits) < after)
         bits--;
@@ -191,7 +214,9 @@ static __device__ inline struct bin_keys msd_bin_keys(const struct msd_plan_shar
                              k.differ & (((uint64_t)1 << s.shift) - 1) };
     if (k.missed) keys = { k.first & ~k.differ, k.differ };
 #if VAL_BYTES
-    keys.low = s.prefix; /* a leaf needs no keys, but the position from which indices count */
+    keys.low =
+        pairs_origin(s); /* a leaf needs no keys, but the position from which indices count */
+    if (pairs_outside(s, bin)) keys.rest = k.differ;
 #else
     if (BY_VALUE && s.known & SORT_BY_VALUE) {
         const uint64_t low = p.bound[bin], high = (ukey)(p.bound[bin + 1] - 1);
@@ -279,7 +304,7 @@ static __device__ inline void msd_plan_segment(const msd_args &a, int level,
     const uint32_t bin = threadIdx.x, word = bin / 32;
     const bool is_bin = bin < SORT_BINS, by_value = BY_VALUE && s.known & SORT_BY_VALUE;
     /* Keys that differ above the digit, which came from a sample, are divided by the next level. */
-    const bool missed = !by_value && differ >> s.shift >> s.bits != 0;
+    const bool missed = !VAL_BYTES && !by_value && differ >> s.shift >> s.bits != 0;
     const uint32_t count = !is_bin ? 0 : !missed ? counts[bin] : bin == 0 ? s.count : 0;
     const uint32_t before = bins_scan(count, p.sums);
     if (is_bin) p.begin[bin] = before;
@@ -338,7 +363,7 @@ static __device__ inline void msd_plan_segment(const msd_args &a, int level,
         p.bin[i] = bin;
         p.first[i] = leaf;
         if (rest)
-            p.index[i] = msd_add_segment(a, level + 1, s.prefix, s.begin + before, count, source,
+            p.index[i] = msd_add_segment(a, level + 1, keys.low, s.begin + before, count, source,
                                          rest, &p.first[i]);
     }
     __syncthreads(); /* leaves and large bins are known */

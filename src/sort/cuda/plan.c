@@ -10,7 +10,7 @@
  *     values of 4, 8 or 16 bytes, indices   module sort_k<bits>_v<bytes>, or sort_msd_pairs_k...:
  *                                           they move with the key in each pass
  *     values of any other size              their indices move with the key; then a gather
- *     many indices of 8 bytes               indices of 4 bytes move with the key; then they are widened
+ *     many indices of 8 bytes, small keys   indices of 4 bytes move with the key, and are widened at the end
  *
  *     workspace   [ (gather: the sorted indices | a copy of the values; widen: the sorted indices) |
  *                   the strategy's parts ]
@@ -43,9 +43,9 @@ int echi_sort_payload(const struct echi_sort *s, enum sort_end *end)
     const size_t v = s->value_bytes;
     const bool moves = v == 0 || v == 4 || v == 8 || v == 16;
     const int index = (uint64_t)s->n <= (uint64_t)1 << 32 ? 4 : 8;
-    *end = !moves                                                       ? SORT_GATHER
-           : s->index_bytes > index && (uint64_t)s->n >= SORT_WIDEN_MIN ? SORT_WIDEN
-                                                                        : SORT_AS_MOVED;
+    *end = !moves                                                                  ? SORT_GATHER
+           : s->key_bytes <= 4 && s->index_bytes > index && s->n >= SORT_WIDEN_MIN ? SORT_WIDEN
+                                                                                   : SORT_AS_MOVED;
     return *end == SORT_AS_MOVED ? (int)v : index;
 }
 

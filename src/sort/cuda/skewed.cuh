@@ -25,6 +25,7 @@ enum {
     SKEWED_KEYS = 2 * SKEWED_THREADS, /* of the sample */
     SKEWED_BITS = SORT_SKEWED_BITS(KEY_BYTES, VAL_BYTES),
     SKEWED_SHARE = SORT_SKEWED_SHARE(KEY_BYTES, VAL_BYTES),
+    SKEWED_TAIL = VAL_BYTES ? 8 : 0, /* keys at each end that may be outside the range of digits */
     SKEWED_EQUAL = SORT_SKEWED_EQUAL(VAL_BYTES) * SKEWED_KEYS / 100
 };
 
@@ -101,12 +102,24 @@ static __device__ inline uint32_t skewed_top(const ukey *keys)
     return 64 - __clzll((long long)(uint64_t)(keys[0] ^ keys[SKEWED_KEYS - 1]));
 }
 
+/* The number of low bits in which the keys of a sorted sample differ, without the bits that the
+ * digits of few keys outside the range of the others do not need. */
+static __device__ inline uint32_t skewed_range(const ukey *keys)
+{
+#if VAL_BYTES
+    return msd_first_shift(keys[SKEWED_TAIL], keys[SKEWED_KEYS - 1 - SKEWED_TAIL]) +
+           SORT_DIGIT_BITS;
+#else
+    return skewed_top(keys);
+#endif
+}
+
 /* Whether keys are skewed, after skewed_order(). Sorts the sample. */
 static __device__ inline bool skewed_found(ukey *keys, ukey (&e)[2])
 {
     const uint32_t me = threadIdx.x, next = min(2 * me + 2, (uint32_t)SKEWED_KEYS - 1);
     skewed_sort(keys, e);
-    const int rest = max((int)skewed_top(keys) - SKEWED_BITS, 0);
+    const int rest = max((int)skewed_range(keys) - SKEWED_BITS, 0);
     const ukey differ[] = { (ukey)(e[0] ^ e[1]), (ukey)(e[1] ^ keys[next]) };
     int different = 0, sharing = 0;
 #pragma unroll
@@ -165,7 +178,8 @@ extern "C" __global__ void __launch_bounds__(SORT_SKEWED_THREADS)
     __shared__ ukey keys[SKEWED_KEYS];
     wait_for_earlier();
     const uint32_t me = threadIdx.x, part = (uint32_t)a.common.n / SKEWED_KEYS;
-    uint32_t seen = 0, top = KEY_BITS;
+    ukey low = 0, high = (ukey) ~(ukey)0;
+    uint32_t seen = 0;
     bool skewed = false;
 #if PAIRS_PACKED
     uint32_t even = 0;
@@ -181,11 +195,12 @@ extern "C" __global__ void __launch_bounds__(SORT_SKEWED_THREADS)
             if (!skewed) even = skewed_even(a, keys);
 #endif
         }
-        top = skewed_top(keys);
+        low = keys[SKEWED_TAIL];
+        high = keys[SKEWED_KEYS - 1 - SKEWED_TAIL];
     }
     if (me < SORT_BINS) msd_begin_counts(a, seen);
     if (me == 0) {
-        msd_begin_digit(a, top);
+        msd_begin_digit(a, min(low, high), max(low, high));
         msd_begin_copy(a, seen);
         if (skewed) skewed_leave(a);
     }
