@@ -174,7 +174,7 @@ GRID_FN uint64_t grid_from_number(int dtype, double x)
 {
     if (grid_is_float(dtype)) return grid_from_double(dtype, x);
     const int bits = grid_bits(dtype);
-    const double most = ldexp(1, bits - grid_is_signed(dtype));
+    const double most = ldexp(1.0, bits - grid_is_signed(dtype));
     const double least = grid_is_signed(dtype) ? -most : 0;
     x = floor(x + 0.5);
     if (x <= least) return grid_is_signed(dtype) ? 1ull << (bits - 1) : 0;
@@ -285,7 +285,7 @@ GRID_FN uint64_t grid_discrete(int dist, int dtype, uint64_t seed, uint64_t i, u
 GRID_FN uint64_t grid_real(int dist, int dtype, uint64_t seed, uint64_t i)
 {
     const uint64_t r = grid_random(seed, i);
-    const double u = 1 - grid_unit(r), range = ldexp(1, grid_bits(dtype) - grid_is_signed(dtype));
+    const double u = 1 - grid_unit(r), range = ldexp(1.0, grid_bits(dtype) - grid_is_signed(dtype));
     switch (dist) {
     case DIST_NORMAL: {
         const double middle = grid_is_signed(dtype) || grid_is_float(dtype) ? 0 : 4;

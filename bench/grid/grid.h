@@ -173,8 +173,8 @@ GRID_API void *grid_stream(void);
 GRID_API int grid_check(int contender);
 GRID_API int grid_check_array(int slot, const void *array, int dtype, size_t stride_bytes,
                                uint64_t n);
-/* Nanoseconds that copying (or, if nothing is written, reading) the same bytes takes. */
-GRID_API double grid_limit(void);
+/* Nanoseconds per call that copying (or, if nothing is written, reading) the same bytes takes. */
+GRID_API double grid_limit(int calls);
 
 #ifdef __cplusplus
 }

@@ -226,12 +226,12 @@ double grid_time(int contender, int calls)
     return grid_since_mark() / calls;
 }
 
-double grid_limit(void)
+double grid_limit(int calls)
 {
     grid_move(&current);
     grid_mark();
-    grid_move(&current);
-    return grid_since_mark();
+    for (int i = 0; i < calls; i++) grid_move(&current);
+    return grid_since_mark() / calls;
 }
 
 static int equal(int number, const void *other, int dtype, size_t stride, uint64_t n)
