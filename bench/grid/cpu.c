@@ -66,7 +66,8 @@ void grid_move(struct grid_case *c)
     const size_t total = (size_t)(c->read + c->written);
     if (c->written > 0.05 * c->read) {
         size_t left = total / 2;
-        const size_t piece = c->row.n * c->bytes < c->out_bytes ? c->row.n * c->bytes : c->out_bytes;
+        const size_t piece =
+            c->row.n * c->bytes < c->out_bytes ? c->row.n * c->bytes : c->out_bytes;
         for (size_t size; left; left -= size) {
             size = left < piece ? left : piece;
             memcpy(c->out[1], c->in, size);

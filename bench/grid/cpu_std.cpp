@@ -11,7 +11,8 @@
 #include <type_traits>
 #include <vector>
 
-namespace {
+namespace
+{
 
 template <class T> const T *input(grid_case *c)
 {
@@ -22,9 +23,9 @@ template <class T> T *as(void *array)
     return static_cast<T *>(array);
 }
 
-template <class T> using sum_type =
-    std::conditional_t<std::is_floating_point_v<T>, T,
-                       std::conditional_t<std::is_signed_v<T>, int64_t, uint64_t>>;
+template <class T>
+using sum_type = std::conditional_t<std::is_floating_point_v<T>, T,
+                                    std::conditional_t<std::is_signed_v<T>, int64_t, uint64_t>>;
 
 template <class I, class T> void argsort(grid_case *c)
 {
@@ -46,7 +47,8 @@ template <class T, class V> void pairs(grid_case *c)
     const V *values = as<const V>(c->aux);
     all.resize(c->row.n);
     for (size_t i = 0; i < c->row.n; i++) all[i] = { keys[i], values[i] };
-    std::stable_sort(all.begin(), all.end(), [](const pair &a, const pair &b) { return a.key < b.key; });
+    std::stable_sort(all.begin(), all.end(),
+                     [](const pair &a, const pair &b) { return a.key < b.key; });
     for (size_t i = 0; i < c->row.n; i++) {
         as<T>(c->out[1])[i] = all[i].key;
         as<V>(c->out2[1])[i] = all[i].value;
@@ -69,7 +71,10 @@ template <class T> bool sorts(grid_case *c)
         return true;
     }
     case GRID_PAIRS:
-        return (k == 4 ? pairs<T, uint32_t> : k == 8 ? pairs<T, uint64_t> : pairs<T, words>)(c), true;
+        return (k == 4   ? pairs<T, uint32_t>
+                : k == 8 ? pairs<T, uint64_t>
+                         : pairs<T, words>)(c),
+               true;
     case GRID_ARGSORT:
         return (k == 4 ? argsort<uint32_t, T> : argsort<uint64_t, T>)(c), true;
     case GRID_TOPK: {
@@ -103,8 +108,10 @@ template <class T> bool sorts(grid_case *c)
         const bool rows = c->row.op == GRID_SORT_ROWS;
         std::copy(as<const T>(c->in), as<const T>(c->in) + n, out);
         for (uint64_t s = 0; s < c->n_aux; s++)
-            if (rows) std::sort(out + s * c->cols, out + (s + 1) * c->cols);
-            else std::sort(out + offsets[s], out + offsets[s + 1]);
+            if (rows)
+                std::sort(out + s * c->cols, out + (s + 1) * c->cols);
+            else
+                std::sort(out + offsets[s], out + offsets[s + 1]);
         return true;
     }
     default:
@@ -115,7 +122,8 @@ template <class T> bool sorts(grid_case *c)
 template <class T> bool selections(grid_case *c)
 {
     const size_t n = c->row.n;
-    const bool turns = c->row.op == GRID_SELECT || c->row.op == GRID_UNIQUE || c->row.op == GRID_ENCODE;
+    const bool turns =
+        c->row.op == GRID_SELECT || c->row.op == GRID_UNIQUE || c->row.op == GRID_ENCODE;
     const T *in = turns ? input<T>(c) : as<const T>(c->in);
     T *out = as<T>(c->out[1]), value;
     const char *flags = c->aux;
@@ -202,7 +210,8 @@ template <class T> bool arrangements(grid_case *c)
     }
     case GRID_BINCOUNT: {
         const size_t bins = size_t(c->row.param);
-        static std::vector<uint64_t> counts; // four, so that equal neighbours do not wait for each other
+        static std::vector<uint64_t>
+            counts; // four, so that equal neighbours do not wait for each other
         counts.assign(4 * bins, 0);
         for (size_t i = 0; i < n; i++) counts[(i & 3) * bins + size_t(in[i])]++;
         for (size_t b = 0; b < bins; b++)
@@ -215,7 +224,8 @@ template <class T> bool arrangements(grid_case *c)
         const double lower = c->range[0], scale = double(bins) / (c->range[1] - lower);
         uint64_t *counts = as<uint64_t>(c->out[1]);
         std::fill(counts, counts + bins, 0);
-        for (size_t i = 0; i < n; i++) counts[std::min(bins - 1, size_t((double(in[i]) - lower) * scale))]++;
+        for (size_t i = 0; i < n; i++)
+            counts[std::min(bins - 1, size_t((double(in[i]) - lower) * scale))]++;
         return true;
     }
     default:
@@ -287,7 +297,8 @@ template <class T> bool reductions(grid_case *c)
         if constexpr (std::is_integral_v<T>) {
             using U = std::make_unsigned_t<T>;
             const U *from = as<const U>(c->in);
-            std::inclusive_scan(from, from + n, as<U>(c->out[1]), [](U a, U b) { return U(a + b); });
+            std::inclusive_scan(from, from + n, as<U>(c->out[1]),
+                                [](U a, U b) { return U(a + b); });
         } else {
             std::inclusive_scan(in, in + n, as<T>(c->out[1]));
         }

@@ -9,7 +9,8 @@
 #include <cstdint>
 #include <cstring>
 
-namespace {
+namespace
+{
 
 template <class T> int keys(grid_case *c)
 {

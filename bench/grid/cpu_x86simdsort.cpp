@@ -12,7 +12,8 @@
 #include <type_traits>
 #include <vector>
 
-namespace {
+namespace
+{
 
 template <class K, class V> int pairs(grid_case *c)
 {
@@ -57,7 +58,8 @@ template <class T> int keys(grid_case *c)
         return 1;
     case GRID_SORT_ROWS:
         std::memcpy(out, c->in, n * sizeof(T));
-        for (size_t r = 0; r < c->n_aux; r++) x86simdsortStatic::qsort(out + r * c->cols, c->cols, true);
+        for (size_t r = 0; r < c->n_aux; r++)
+            x86simdsortStatic::qsort(out + r * c->cols, c->cols, true);
         return 1;
     case GRID_MEDIAN:
         copy.resize(n);

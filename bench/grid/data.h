@@ -23,9 +23,9 @@
 
 /* In the order of design.py. */
 enum grid_dist {
-    DIST_UNIFORM,     /* the range of an integer type; floats in [-1, 1) */
-    DIST_UNIT,        /* floats in [0, 1); integers below half of the largest */
-    DIST_NORMAL,      /* integers: standard deviation of 1/8 of the range */
+    DIST_UNIFORM, /* the range of an integer type; floats in [-1, 1) */
+    DIST_UNIT,    /* floats in [0, 1); integers below half of the largest */
+    DIST_NORMAL,  /* integers: standard deviation of 1/8 of the range */
     DIST_SORTED,
     DIST_REVERSED,
     DIST_EQUAL,
@@ -44,18 +44,18 @@ enum grid_dist {
     DIST_EXPONENTIAL,
     DIST_LOGNORMAL,
     DIST_PARETO,
-    DIST_NEARLY,      /* sorted, 1 % of the keys are random */
-    DIST_APPENDED,    /* sorted, the last 1 % are random */
-    DIST_RUNS,        /* ascending runs of 1,000 */
-    DIST_REPEATS,     /* each value about 10 times in succession */
-    DIST_ORGAN,       /* ascending, then descending */
-    DIST_SAWTOOTH,    /* i mod 1,000 */
-    DIST_RANGE1E6,    /* integers below 10^6 */
-    DIST_RANGE100,    /* integers below 100 */
-    DIST_HIGHBITS,    /* the lower half of the bits is constant */
-    DIST_SPARSE,      /* half of the keys are 0, the others normal and positive */
-    DIST_WIDE,        /* the logarithm is uniform */
-    DIST_SPIKES,      /* normal, one key of 10,000 is 1,000 times as large */
+    DIST_NEARLY,   /* sorted, 1 % of the keys are random */
+    DIST_APPENDED, /* sorted, the last 1 % are random */
+    DIST_RUNS,     /* ascending runs of 1,000 */
+    DIST_REPEATS,  /* each value about 10 times in succession */
+    DIST_ORGAN,    /* ascending, then descending */
+    DIST_SAWTOOTH, /* i mod 1,000 */
+    DIST_RANGE1E6, /* integers below 10^6 */
+    DIST_RANGE100, /* integers below 100 */
+    DIST_HIGHBITS, /* the lower half of the bits is constant */
+    DIST_SPARSE,   /* half of the keys are 0, the others normal and positive */
+    DIST_WIDE,     /* the logarithm is uniform */
+    DIST_SPIKES,   /* normal, one key of 10,000 is 1,000 times as large */
     DISTS
 };
 
@@ -306,7 +306,8 @@ GRID_FN uint64_t grid_real(int dist, int dtype, uint64_t seed, uint64_t i)
     case DIST_PARETO:
         return grid_scaled(dtype, pow(u, -1 / 1.16), range < 1e5 ? 1 : 100);
     case DIST_SPARSE:
-        return grid_scaled(dtype, r & 1024 ? fabs(grid_normal(r)) : 0, range < 1e5 ? range / 8 : 1e4);
+        return grid_scaled(dtype, r & 1024 ? fabs(grid_normal(r)) : 0,
+                           range < 1e5 ? range / 8 : 1e4);
     case DIST_WIDE: {
         const int digits = dtype == ECH_F16 ? 12 : grid_is_float(dtype) ? 40 : grid_bits(dtype) - 1;
         return grid_from_number(dtype, exp2((double)digits * u) - (grid_is_float(dtype) ? 0 : 1));
@@ -412,8 +413,9 @@ GRID_FN double grid_to_double(uint64_t bits, int dtype)
     uint32_t u = (uint32_t)bits;
     if (dtype == ECH_BF16) u <<= 16;
     if (dtype == ECH_F16) { /* the exponent's bias differs by 112 */
-        const double magnitude = (u & 0x7c00) == 0 ? (double)(u & 0x3ff) * 0x1p-24
-                                 : ldexp(1024 + (double)(u & 0x3ff), (int)(u >> 10 & 31) - 25);
+        const double magnitude = (u & 0x7c00) == 0
+                                     ? (double)(u & 0x3ff) * 0x1p-24
+                                     : ldexp(1024 + (double)(u & 0x3ff), (int)(u >> 10 & 31) - 25);
         return u & 0x8000 ? -magnitude : magnitude;
     }
     float f;

@@ -113,17 +113,19 @@ def allowed(row, max_bytes):
 
 
 def all_pairs(sizes, max_bytes):
-    """The pairs that some row covers."""
+    """The pairs that some row covers, each with a row that covers it."""
     found = {}
     for op, (dtypes, params, _, _) in OPS.items():
         for dtype, param, n in itertools.product(dtypes, params, sizes):
-            if not allowed(Row(op, dtype, param, n, "uniform"), max_bytes):
-                continue
-            row = Row(op, dtype, param, n, "uniform")
-            found.update({pair: row for pair in row.pairs() if pair not in found})
+            row = Row(op, dtype, param, n, DISTS[0])
+            if allowed(row, max_bytes):
+                for pair in row.pairs():
+                    found.setdefault(pair, row)
+    # Every distribution exists for every level of the others.
+    for pair, row in list(found.items()):
+        if pair[1] == ("dist", DISTS[0]):
             for dist in DISTS:
-                for pair in ((("op", op), ("dist", dist)), (("dtype", dtype), ("dist", dist)), (("n", n), ("dist", dist))):
-                    found.setdefault(pair, Row(op, dtype, param, n, dist))
+                found.setdefault((pair[0], ("dist", dist)), Row(row.op, row.dtype, row.param, row.n, dist))
     return found
 
 
@@ -134,7 +136,7 @@ class Design:
         self.sizes, self.max_bytes = SIZES[device], max_bytes or MAX_BYTES[device]
         self.random = random.Random(f"{device} {seed}")
         self.witness = all_pairs(self.sizes, self.max_bytes)
-        self.order = list(self.witness)
+        self.order = sorted(self.witness, key=repr)
         self.random.shuffle(self.order)
         self.missing = dict.fromkeys(self.order)
         self.seen, self.rows = set(), []

@@ -189,8 +189,8 @@ static ech_status call_selection(struct grid_case *c, ech_dtype dtype)
     const uint8_t *flags = (const uint8_t *)c->aux;
     switch (c->row.op) {
     case GRID_SELECT:
-        return ech_select_if(c->ctx, ECH_COMPARE_LESS, grid_input(c), c->out[0], c->count[0], n, dtype,
-                             c->value, NULL);
+        return ech_select_if(c->ctx, ECH_COMPARE_LESS, grid_input(c), c->out[0], c->count[0], n,
+                             dtype, c->value, NULL);
     case GRID_COMPACT:
         return ech_select_flags(c->ctx, c->in, flags, c->out[0], c->count[0], n, c->bytes, NULL);
     case GRID_PARTITION:
@@ -201,8 +201,8 @@ static ech_status call_selection(struct grid_case *c, ech_dtype dtype)
         return ech_unique_all(c->ctx, grid_input(c), c->out[0], NULL, NULL, NULL, c->count[0], n,
                               dtype, ECH_I64, NULL);
     case GRID_ENCODE:
-        return ech_rle_encode(c->ctx, grid_input(c), c->out[0], (uint64_t *)c->out2[0], c->count[0], n,
-                              dtype, NULL);
+        return ech_rle_encode(c->ctx, grid_input(c), c->out[0], (uint64_t *)c->out2[0], c->count[0],
+                              n, dtype, NULL);
     default: /* GRID_DECODE */
         return ech_rle_decode(c->ctx, c->aux, (const uint64_t *)c->aux2, c->out[0], c->n_aux, n,
                               c->bytes, NULL);
@@ -300,7 +300,8 @@ ech_status grid_echelon(struct grid_case *c)
 
 /* ---- Results ---- */
 
-static void slot(struct grid_case *c, char *const out[2], int dtype, enum grid_kind kind, uint64_t n)
+static void slot(struct grid_case *c, char *const out[2], int dtype, enum grid_kind kind,
+                 uint64_t n)
 {
     c->slots[c->n_slots++] = (struct grid_slot){
         .ours = out[0],
@@ -309,7 +310,9 @@ static void slot(struct grid_case *c, char *const out[2], int dtype, enum grid_k
         .kind = kind,
         .stride_bytes = ech_dtype_bytes((ech_dtype)dtype),
         .n = n,
-        .tolerance = c->row.dtype == ECH_F64 ? 1e-9 : wide_enough(c) ? 1e-3 : 2e-2,
+        .tolerance = c->row.dtype == ECH_F64 ? 1e-9
+                     : wide_enough(c)        ? 1e-3
+                                             : 2e-2,
     };
 }
 

@@ -56,8 +56,9 @@ GRID_FN void grid_fill_at(const struct grid_fill *f, uint64_t i)
         break;
     case FILL_OFFSETS: {
         const uint64_t length = f->param / (f->n - 1), shift = grid_random(f->seed, i) % length;
-        ((uint32_t *)f->to)[i] =
-            (uint32_t)(i == 0 ? 0 : i == f->n - 1 ? f->param : i * length - length / 2 + shift / 2);
+        ((uint32_t *)f->to)[i] = (uint32_t)(i == 0          ? 0
+                                            : i == f->n - 1 ? f->param
+                                                            : i * length - length / 2 + shift / 2);
         break;
     }
     default:
@@ -82,8 +83,10 @@ GRID_FN int grid_differs_at(const struct grid_comparison *c, uint64_t i)
     const uint64_t b = grid_load(c->other, i, c->stride, c->dtype);
     if (s->dtype == c->dtype && a == b) return 0;
     if (s->kind == GRID_POSITION) {
-        const int type = c->in_bytes == 1 ? ECH_U8 : c->in_bytes == 2 ? ECH_U16
-                         : c->in_bytes == 4 ? ECH_U32 : ECH_U64;
+        const int type = c->in_bytes == 1   ? ECH_U8
+                         : c->in_bytes == 2 ? ECH_U16
+                         : c->in_bytes == 4 ? ECH_U32
+                                            : ECH_U64;
         if (a >= c->n_in || b >= c->n_in) return 1;
         return grid_load(c->in, a, c->in_bytes, type) != grid_load(c->in, b, c->in_bytes, type);
     }
@@ -96,7 +99,8 @@ GRID_FN int grid_differs_at(const struct grid_comparison *c, uint64_t i)
 
 GRID_FN double grid_magnitude_at(const struct grid_slot *s, uint64_t i)
 {
-    const double x = fabs(grid_to_double(grid_load(s->ours, i, s->stride_bytes, s->dtype), s->dtype));
+    const double x =
+        fabs(grid_to_double(grid_load(s->ours, i, s->stride_bytes, s->dtype), s->dtype));
     return x <= 1e300 ? x : 0;
 }
 

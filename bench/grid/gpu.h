@@ -35,8 +35,8 @@ bool grid_first_call(int rival);
 
 /* Competitors: one function per dtype for CUB and Thrust; 0: not supported. */
 typedef int grid_run(struct grid_case *c);
-grid_run grid_cub_0, grid_cub_1, grid_cub_2, grid_cub_3, grid_cub_4, grid_cub_5, grid_cub_6, grid_cub_7,
-    grid_cub_8, grid_cub_9, grid_cub_10, grid_cub_11;
+grid_run grid_cub_0, grid_cub_1, grid_cub_2, grid_cub_3, grid_cub_4, grid_cub_5, grid_cub_6,
+    grid_cub_7, grid_cub_8, grid_cub_9, grid_cub_10, grid_cub_11;
 int grid_cublas(struct grid_case *c);
 int grid_cusparse(struct grid_case *c);
 }

@@ -19,26 +19,50 @@
 #include <type_traits>
 
 template <int dtype> struct type_of;
-template <> struct type_of<ECH_I8> { using type = int8_t; };
-template <> struct type_of<ECH_I16> { using type = int16_t; };
-template <> struct type_of<ECH_I32> { using type = int32_t; };
-template <> struct type_of<ECH_I64> { using type = int64_t; };
-template <> struct type_of<ECH_U8> { using type = uint8_t; };
-template <> struct type_of<ECH_U16> { using type = uint16_t; };
-template <> struct type_of<ECH_U32> { using type = uint32_t; };
-template <> struct type_of<ECH_U64> { using type = uint64_t; };
-template <> struct type_of<ECH_F16> { using type = __half; };
-template <> struct type_of<ECH_BF16> { using type = __nv_bfloat16; };
-template <> struct type_of<ECH_F32> { using type = float; };
-template <> struct type_of<ECH_F64> { using type = double; };
+template <> struct type_of<ECH_I8> {
+    using type = int8_t;
+};
+template <> struct type_of<ECH_I16> {
+    using type = int16_t;
+};
+template <> struct type_of<ECH_I32> {
+    using type = int32_t;
+};
+template <> struct type_of<ECH_I64> {
+    using type = int64_t;
+};
+template <> struct type_of<ECH_U8> {
+    using type = uint8_t;
+};
+template <> struct type_of<ECH_U16> {
+    using type = uint16_t;
+};
+template <> struct type_of<ECH_U32> {
+    using type = uint32_t;
+};
+template <> struct type_of<ECH_U64> {
+    using type = uint64_t;
+};
+template <> struct type_of<ECH_F16> {
+    using type = __half;
+};
+template <> struct type_of<ECH_BF16> {
+    using type = __nv_bfloat16;
+};
+template <> struct type_of<ECH_F32> {
+    using type = float;
+};
+template <> struct type_of<ECH_F64> {
+    using type = double;
+};
 using T = type_of<GRID_DTYPE>::type;
 
 constexpr bool short_float = GRID_DTYPE == ECH_F16 || GRID_DTYPE == ECH_BF16;
 constexpr bool integer = GRID_DTYPE < ECH_F16;
 /* The type of sums: that of Echelon. */
-using S = std::conditional_t<short_float, float,
-                             std::conditional_t<!integer, T,
-                                                std::conditional_t<GRID_DTYPE <= ECH_I64, int64_t, uint64_t>>>;
+using S = std::conditional_t<
+    short_float, float,
+    std::conditional_t<!integer, T, std::conditional_t<GRID_DTYPE <= ECH_I64, int64_t, uint64_t>>>;
 
 struct below {
     T value;
@@ -101,10 +125,11 @@ template <class V> static __global__ void iota(V *values, uint64_t n)
 }
 
 template <class V>
-static cudaError_t pairs(const grid_case *c, void *work, size_t &bytes, T *keys, const V *values, V *to)
+static cudaError_t pairs(const grid_case *c, void *work, size_t &bytes, T *keys, const V *values,
+                         V *to)
 {
-    return cub::DeviceRadixSort::SortPairs(work, bytes, in(c), keys, values, to, (int64_t)c->row.n, 0,
-                                           8 * (int)sizeof(T), grid_gpu_stream);
+    return cub::DeviceRadixSort::SortPairs(work, bytes, in(c), keys, values, to, (int64_t)c->row.n,
+                                           0, 8 * (int)sizeof(T), grid_gpu_stream);
 }
 
 template <class V> static cudaError_t argsort(const grid_case *c, void *work, size_t &bytes)
@@ -113,7 +138,8 @@ template <class V> static cudaError_t argsort(const grid_case *c, void *work, si
     T *keys = (T *)grid_scratch(SCRATCH_KEYS, n * sizeof(T));
     V *values = (V *)grid_scratch(SCRATCH_VALUES, n * sizeof(V));
     const uint64_t blocks = n / 1024 + 1;
-    if (work) iota<<<(unsigned)(blocks < 1056 ? blocks : 1056), 256, 0, grid_gpu_stream>>>(values, n);
+    if (work)
+        iota<<<(unsigned)(blocks < 1056 ? blocks : 1056), 256, 0, grid_gpu_stream>>>(values, n);
     return pairs<V>(c, work, bytes, keys, values, (V *)c->out[1]);
 }
 
@@ -152,8 +178,8 @@ static cudaError_t groups(const grid_case *c, void *work, size_t &bytes)
 {
     const int segments = (int)c->n_aux;
     const int *offsets = (const int *)c->aux;
-    const auto rows = thrust::make_transform_iterator(thrust::make_counting_iterator(0),
-                                                      row_begin{ c->cols });
+    const auto rows =
+        thrust::make_transform_iterator(thrust::make_counting_iterator(0), row_begin{ c->cols });
     switch (c->row.op) {
     case GRID_SORT_ROWS:
         return cub::DeviceSegmentedSort::SortKeys(work, bytes, in(c), out(c), (int64_t)c->row.n,
@@ -162,8 +188,8 @@ static cudaError_t groups(const grid_case *c, void *work, size_t &bytes)
         return cub::DeviceSegmentedSort::SortKeys(work, bytes, in(c), out(c), (int64_t)c->row.n,
                                                   segments, offsets, offsets + 1, grid_gpu_stream);
     case GRID_REDUCE_ROWS:
-        return cub::DeviceSegmentedReduce::Reduce(work, bytes, in(c), (S *)c->out[1], segments, rows,
-                                                  rows + 1, cuda::std::plus<S>{}, S(0),
+        return cub::DeviceSegmentedReduce::Reduce(work, bytes, in(c), (S *)c->out[1], segments,
+                                                  rows, rows + 1, cuda::std::plus<S>{}, S(0),
                                                   grid_gpu_stream);
     default:
         return cub::DeviceSegmentedReduce::Reduce(work, bytes, in(c), (S *)c->out[1], segments,
@@ -177,20 +203,24 @@ static cudaError_t reductions(const grid_case *c, void *work, size_t &bytes)
     const int64_t n = (int64_t)c->row.n;
     switch (c->row.op) {
     case GRID_SUM:
-        return cub::DeviceReduce::Reduce(work, bytes, in(c), (S *)c->out[1], n, cuda::std::plus<S>{},
-                                         S(0), grid_gpu_stream);
+        return cub::DeviceReduce::Reduce(work, bytes, in(c), (S *)c->out[1], n,
+                                         cuda::std::plus<S>{}, S(0), grid_gpu_stream);
     case GRID_MIN:
         return cub::DeviceReduce::Min(work, bytes, in(c), out(c), n, grid_gpu_stream);
     case GRID_VARIANCE:
-        if constexpr (integer || GRID_DTYPE == ECH_F64) return cudaErrorNotSupported;
+        if constexpr (integer || GRID_DTYPE == ECH_F64)
+            return cudaErrorNotSupported;
         else
-            return cub::DeviceReduce::Reduce(
-                work, bytes, thrust::make_transform_iterator(in(c), moments_of{}),
-                thrust::make_transform_output_iterator((float *)c->out[1], variance_of{ (double)n }),
-                n, add_moments{}, moments{ 0, 0 }, grid_gpu_stream);
+            return cub::DeviceReduce::Reduce(work, bytes,
+                                             thrust::make_transform_iterator(in(c), moments_of{}),
+                                             thrust::make_transform_output_iterator(
+                                                 (float *)c->out[1], variance_of{ (double)n }),
+                                             n, add_moments{}, moments{ 0, 0 }, grid_gpu_stream);
     default: /* GRID_SCAN */
-        if constexpr (short_float) return cudaErrorNotSupported;
-        else return cub::DeviceScan::InclusiveSum(work, bytes, in(c), out(c), n, grid_gpu_stream);
+        if constexpr (short_float)
+            return cudaErrorNotSupported;
+        else
+            return cub::DeviceScan::InclusiveSum(work, bytes, in(c), out(c), n, grid_gpu_stream);
     }
 }
 

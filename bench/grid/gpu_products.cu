@@ -37,7 +37,8 @@ int grid_cusparse(struct grid_case *c)
     const float one_f = 1, zero_f = 0;
     const bool wide = c->row.dtype == ECH_F64;
     const cudaDataType type = wide ? CUDA_R_64F : CUDA_R_32F;
-    const void *alpha = wide ? (const void *)&one : &one_f, *beta = wide ? (const void *)&zero : &zero_f;
+    const void *alpha = wide ? (const void *)&one : &one_f,
+               *beta = wide ? (const void *)&zero : &zero_f;
     if (c->row.op != GRID_SPMV) return 0;
     if (!handle && cusparseCreate(&handle)) return 0;
     if (grid_first_call(2)) {
@@ -48,17 +49,17 @@ int grid_cusparse(struct grid_case *c)
         }
         size_t bytes = 0;
         cusparseSetStream(handle, grid_gpu_stream);
-        if (cusparseCreateCsr(&matrix, (int64_t)c->n_aux, (int64_t)c->cols, (int64_t)c->row.n, c->aux2,
-                              c->aux, c->in, CUSPARSE_INDEX_32I, CUSPARSE_INDEX_32I,
+        if (cusparseCreateCsr(&matrix, (int64_t)c->n_aux, (int64_t)c->cols, (int64_t)c->row.n,
+                              c->aux2, c->aux, c->in, CUSPARSE_INDEX_32I, CUSPARSE_INDEX_32I,
                               CUSPARSE_INDEX_BASE_ZERO, type) ||
             cusparseCreateDnVec(&x, (int64_t)c->cols, c->aux + 4 * c->row.n, type) ||
             cusparseCreateDnVec(&y, (int64_t)c->n_aux, c->out[1], type) ||
-            cusparseSpMV_bufferSize(handle, CUSPARSE_OPERATION_NON_TRANSPOSE, alpha, matrix, x, beta, y,
-                                    type, CUSPARSE_SPMV_ALG_DEFAULT, &bytes))
+            cusparseSpMV_bufferSize(handle, CUSPARSE_OPERATION_NON_TRANSPOSE, alpha, matrix, x,
+                                    beta, y, type, CUSPARSE_SPMV_ALG_DEFAULT, &bytes))
             return 0;
         work = grid_scratch(SCRATCH_OTHER, bytes + 1);
-        if (cusparseSpMV_preprocess(handle, CUSPARSE_OPERATION_NON_TRANSPOSE, alpha, matrix, x, beta, y,
-                                    type, CUSPARSE_SPMV_ALG_DEFAULT, work))
+        if (cusparseSpMV_preprocess(handle, CUSPARSE_OPERATION_NON_TRANSPOSE, alpha, matrix, x,
+                                    beta, y, type, CUSPARSE_SPMV_ALG_DEFAULT, work))
             return 0;
     }
     return !cusparseSpMV(handle, CUSPARSE_OPERATION_NON_TRANSPOSE, alpha, matrix, x, beta, y, type,

@@ -80,20 +80,20 @@ enum { GRID_SLOTS = 2 };
 struct grid_case {
     struct grid_row row;
     ech_ctx *ctx;
-    size_t bytes;     /* of an element */
-    size_t copies;    /* of in, which the calls use in turn: see grid_input() */
-    size_t copy;      /* the next */
-    char *in;         /* [copies n] */
-    char *aux;        /* payload, flags, needles, index, offsets, x of products, second input */
-    char *aux2;       /* sparse: row offsets */
-    uint64_t n_aux;   /* rows, runs, segments */
-    uint64_t cols;    /* of matrices and rows */
+    size_t bytes;   /* of an element */
+    size_t copies;  /* of in, which the calls use in turn: see grid_input() */
+    size_t copy;    /* the next */
+    char *in;       /* [copies n] */
+    char *aux;      /* payload, flags, needles, index, offsets, x of products, second input */
+    char *aux2;     /* sparse: row offsets */
+    uint64_t n_aux; /* rows, runs, segments */
+    uint64_t cols;  /* of matrices and rows */
     char *out[2], *out2[2];
     uint64_t *count[2];
     size_t out_bytes, out2_bytes, aux_bytes, aux2_bytes;
-    uint64_t value[2];   /* in host memory: the threshold of a selection */
-    double range[2];     /* of a histogram */
-    uint64_t kept;       /* of select and related operations, from Echelon's first call */
+    uint64_t value[2];    /* in host memory: the threshold of a selection */
+    double range[2];      /* of a histogram */
+    uint64_t kept;        /* of select and related operations, from Echelon's first call */
     double read, written; /* bytes that must be moved */
     struct grid_slot slots[GRID_SLOTS];
     int n_slots;
@@ -172,7 +172,7 @@ GRID_API void *grid_stream(void);
 /* Compares a result with Echelon's: 1 if equal.  grid_check() runs and compares the competitor. */
 GRID_API int grid_check(int contender);
 GRID_API int grid_check_array(int slot, const void *array, int dtype, size_t stride_bytes,
-                               uint64_t n);
+                              uint64_t n);
 /* Nanoseconds per call that copying (or, if nothing is written, reading) the same bytes takes. */
 GRID_API double grid_limit(int calls);
 

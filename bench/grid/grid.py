@@ -198,6 +198,16 @@ def header(path, arguments, module, design, backends):
         path.write_text(text + ",".join(FIELDS) + "\n")
 
 
+def preload():
+    """Loads PyTorch and CuPy before the module: their cuBLAS may be newer than that of the toolkit, and only the first one
+    of the same name is loaded."""
+    for name in ("torch", "cupy"):
+        try:
+            __import__(name)
+        except ImportError:
+            pass
+
+
 def report(done, design, begin, status):
     print(f"{done} rows in {time.monotonic() - begin:.0f} s; the file has all rows of the design"
           if status == 0 else f"{done} rows in {time.monotonic() - begin:.0f} s; the time limit ended the run", flush=True)
@@ -215,6 +225,8 @@ def main():
     import arrays
     design = Design(arguments.device, arguments.seed, arguments.max_bytes)
     rows = [row for row in design.extend(arguments.rows) if arguments.only in row.id]
+    if arguments.device == "gpu":
+        preload()
     module = arrays.Module(arguments.module.resolve(), arguments.threads)
     backends = arrays.backends(arguments.device == "gpu", module)
     if arguments.device == "cpu" and any("torch" in b.modules for b in backends):

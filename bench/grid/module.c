@@ -41,8 +41,8 @@ const char *grid_contender(int contender)
 
 static void fill(void *to, int what, uint64_t n, uint64_t param)
 {
-    const struct grid_fill f = { to,  what, current.row.dtype, current.row.dist, current.row.seed,
-                                 n, param };
+    const struct grid_fill f = { to, what, current.row.dtype, current.row.dist, current.row.seed,
+                                 n,  param };
     grid_fill(&f);
 }
 
@@ -54,10 +54,15 @@ static const char *failed(const char *what)
 
 static const char *allocate(struct grid_case *c)
 {
-    char **const arrays[] = { &c->in,      &c->aux,     &c->aux2,   &c->out[0],
+    char **const arrays[] = { &c->in,     &c->aux,     &c->aux2,   &c->out[0],
                               &c->out[1], &c->out2[0], &c->out2[1] };
-    const size_t bytes[] = { c->copies * c->row.n * c->bytes, c->aux_bytes,  c->aux2_bytes,
-                             c->out_bytes, c->out_bytes, c->out2_bytes, c->out2_bytes };
+    const size_t bytes[] = { c->copies * c->row.n * c->bytes,
+                             c->aux_bytes,
+                             c->aux2_bytes,
+                             c->out_bytes,
+                             c->out_bytes,
+                             c->out2_bytes,
+                             c->out2_bytes };
     for (size_t i = 0; i < sizeof bytes / sizeof *bytes; i++)
         if (bytes[i] && !(*arrays[i] = (char *)grid_allocate(bytes[i]))) return "no memory";
     for (int i = 0; i < 2; i++)
@@ -169,8 +174,8 @@ const char *grid_begin(const struct grid_row *row)
     c->ctx = ctx;
     c->copies = 1;
     if (!grid_plan(c)) return "unsupported";
-    /* Calls with few elements use different inputs in turn: branch predictors learn a single one. */
-    switch (row->op) {
+    /* On a CPU, calls with few elements use different inputs in turn: branch predictors learn one. */
+    switch (grid_stream() ? GRID_OPS : row->op) {
     case GRID_SORT:
     case GRID_PAIRS:
     case GRID_ARGSORT:
@@ -202,8 +207,14 @@ const char *grid_begin(const struct grid_row *row)
 void grid_end(void)
 {
     struct grid_case *c = &current;
-    char *const arrays[] = { c->in,      c->aux,     c->aux2,           c->out[0],
-                             c->out[1], c->out2[0], c->out2[1], (char *)c->count[0],
+    char *const arrays[] = { c->in,
+                             c->aux,
+                             c->aux2,
+                             c->out[0],
+                             c->out[1],
+                             c->out2[0],
+                             c->out2[1],
+                             (char *)c->count[0],
                              (char *)c->count[1] };
     grid_wait();
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) grid_release(arrays[i]);
@@ -263,8 +274,8 @@ int grid_check(int contender)
         break;
     }
     for (int i = 0; i < c->n_slots; i++)
-        if (c->slots[i].other &&
-            !equal(i, c->slots[i].other, c->slots[i].dtype, c->slots[i].stride_bytes, c->slots[i].n))
+        if (c->slots[i].other && !equal(i, c->slots[i].other, c->slots[i].dtype,
+                                        c->slots[i].stride_bytes, c->slots[i].n))
             return 0;
     return 1;
 }
