@@ -1,6 +1,6 @@
 /*
- * cpu_rows.h - the competitors of the CPU module of the grid: each runs a row, or returns 0 if it does
- * not support the row.  Results are written to out[1], out2[1] and count[1].
+ * cpu_rows.h - the competitors of the CPU module of the grid: each runs a row, or returns 0 if it
+ * does not support the row.  Results are written to out[1], out2[1] and count[1].
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -279,10 +279,10 @@ template <class T> bool reductions(grid_case *c)
         *sums = sum_of<T, S>(in, n);
         return true;
     case GRID_MIN: {
-        T least = in[0];
-#pragma omp simd reduction(min : least)
-        for (size_t i = 0; i < n; i++) least = in[i] < least ? in[i] : least;
-        *as<T>(c->out[1]) = least;
+        T smallest = in[0];
+#pragma omp simd reduction(min : smallest)
+        for (size_t i = 0; i < n; i++) smallest = in[i] < smallest ? in[i] : smallest;
+        *as<T>(c->out[1]) = smallest;
         return true;
     }
     case GRID_VARIANCE: {

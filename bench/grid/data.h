@@ -1,9 +1,10 @@
 /*
- * data.h - the keys of the benchmark grid: every distribution in every dtype, from a hash of seed and
- * position.
+ * data.h - the keys of the benchmark grid: every distribution in every dtype, from a hash of seed
+ * and position.
  *
- * The functions run on the host and in kernels.  A distribution yields a number; a type receives the
- * nearest value that it has.  Keys contain neither NaN nor -0, whose order differs between libraries.
+ * The functions run on the host and in kernels.  A distribution yields a number; a type receives
+ * the nearest value that it has.  Keys contain neither NaN nor -0, whose order differs between
+ * libraries.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

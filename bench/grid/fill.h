@@ -66,7 +66,7 @@ GRID_FN void grid_fill_at(const struct grid_fill *f, uint64_t i)
     }
 }
 
-/* What grid_differences() compares.  scale: the largest magnitude of ours. */
+/* What grid_differences() compares.  scale: the largest magnitude of Echelon's result. */
 struct grid_comparison {
     struct grid_slot slot;
     const void *other, *in;

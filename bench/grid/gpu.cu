@@ -1,6 +1,6 @@
 /*
- * gpu.cu - the GPU module of the benchmark grid: memory, data, comparison, time, and the table of the
- * competitors.
+ * gpu.cu - the GPU module of the benchmark grid: memory, data, comparison, time, and the table of
+ * the competitors.
  *
  * All contenders use one stream; grid.py gives it to PyTorch and CuPy.  Times are those between two
  * events of the stream.

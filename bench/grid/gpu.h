@@ -12,7 +12,8 @@
 
 #include "grid.h"
 
-/* An error of CUDA cannot be repaired in this process: grid.py marks the row, and run starts again. */
+/* An error of CUDA cannot be repaired in this process: grid.py marks the row, and run starts
+ * again. */
 #define CUDA(call)                                                                                 \
     do {                                                                                           \
         cudaError_t error_ = (call);                                                               \

@@ -149,7 +149,8 @@ static cudaError_t keys(const grid_case *c, void *work, size_t &bytes, T *to)
                                           8 * (int)sizeof(T), grid_gpu_stream);
 }
 
-/* A sort of all keys, then the selection of an element, of the largest ones, or of distinct ones. */
+/* A sort of all keys, then the selection of an element, of the largest ones, or of distinct ones.
+ * */
 static cudaError_t sorted(const grid_case *c, void *work, size_t &bytes)
 {
     const uint64_t n = c->row.n;

@@ -1,5 +1,6 @@
 /*
- * grid.h - a row of the benchmark grid: its operation, its arrays, and the results that are compared.
+ * grid.h - a row of the benchmark grid: its operation, its arrays, and the results that are
+ * compared.
  *
  * The two modules of grid.py, grid_cpu and grid_gpu, export the functions at the end of this file.
  * echelon.c runs the library on either processor; cpu_*.c* and gpu_*.cu add memory, data and the
@@ -75,8 +76,8 @@ struct grid_slot {
 
 enum { GRID_SLOTS = 2 };
 
-/* The arrays of a row, in the memory of the processor.  Each out has an array for Echelon and one for
- * the competitors of the module. */
+/* The arrays of a row, in the memory of the processor.  Each out has an array for Echelon and one
+ * for the competitors of the module. */
 struct grid_case {
     struct grid_row row;
     ech_ctx *ctx;
@@ -138,7 +139,7 @@ void *grid_allocate(size_t bytes); /* NULL if there is no memory */
 void grid_release(void *memory);
 void grid_fill(const struct grid_fill *fill);
 void grid_read(void *host, const void *from, size_t bytes);
-/* The number of elements in which `other`, an array of a dtype, differs from s->ours. */
+/* The number of elements in which `other`, an array of a dtype, differs from Echelon's result. */
 uint64_t grid_differences(const struct grid_slot *s, const void *other, int dtype, size_t stride,
                           const void *in, size_t in_bytes, uint64_t n_in);
 /* The names of competitors, NULL after the last; 0 if the row is not supported. */
@@ -155,10 +156,11 @@ void grid_wait(void);
 /* Opens the processor; threads: of the CPU.  Returns NULL or an error. */
 GRID_API const char *grid_open(int threads);
 GRID_API const char *grid_machine(void);
-/* The names of the competitors of the module: "library|version"; number 0 is Echelon; NULL: none. */
+/* The names of the competitors of the module: "library|version"; number 0 is Echelon; NULL: none.
+ * */
 GRID_API const char *grid_contender(int contender);
-/* Generates the data of a row and computes Echelon's result.  Returns NULL or an error; "unsupported"
- * if the operation has no such row. */
+/* Generates the data of a row and computes Echelon's result.  Returns NULL or an error;
+ * "unsupported" if the operation has no such row. */
 GRID_API const char *grid_begin(const struct grid_row *row);
 GRID_API void grid_end(void);
 /* The arrays for competitors in Python: 0 in, 1 aux, 2 aux2, 3 out of Echelon. */

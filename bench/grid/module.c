@@ -174,7 +174,8 @@ const char *grid_begin(const struct grid_row *row)
     c->ctx = ctx;
     c->copies = 1;
     if (!grid_plan(c)) return "unsupported";
-    /* On a CPU, calls with few elements use different inputs in turn: branch predictors learn one. */
+    /* On a CPU, calls with few elements use different inputs in turn: branch predictors learn one.
+     * */
     switch (grid_stream() ? GRID_OPS : row->op) {
     case GRID_SORT:
     case GRID_PAIRS:
