@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """picture.py - the heat map of the benchmark grid (SVG) and the list of its weak rows (CSV), from the CSV of grid.py.
 
-    bench/grid/picture.py FILE.csv --svg FILE.svg --red FILE.csv [--title TEXT]
+    bench/grid/picture.py FILE.csv --svg FILE.svg --red FILE.csv [--detail FILE.svg] [--title TEXT]
 
-Each cell is the smallest ratio of the rows that it covers: the time of the fastest competitor divided by Echelon's. A row
+The map has a line per operation, and columns of dtypes, n and distributions; --detail writes one with a line per operation
+and dtype. Each cell is the smallest ratio of the rows that it covers: the time of the fastest competitor divided by Echelon's. A row
 below 1.10 is red, unless Echelon moves the row's bytes at 95 % or more of the speed of a copy or read in the same run.
 
 SPDX-License-Identifier: Apache-2.0
@@ -19,7 +20,7 @@ from xml.sax.saxutils import escape
 from design import DISTS, DTYPES, OPS
 
 GOAL, LIMIT = 1.10, 0.95
-CELL, ROW, LEFT, TOP = 19, 15, 122, 150
+CELL, ROW, LEFT, TOP, GAP = 19, 15, 122, 180, 22
 # from a ratio on: the colour and the text of the legend
 SCALE = ((3.0, "#2166ac", "3 or more"), (1.5, "#67a9cf", "1.5 to 3"), (GOAL, "#d1e5f0", "1.10 to 1.5"),
          (0.8, "#fcbba1", "0.8 to 1.10"), (0.4, "#ef6548", "0.4 to 0.8"), (0.0, "#a50f15", "below 0.4"))
@@ -141,13 +142,19 @@ def summary(rows, skipped):
     return "; ".join(words)
 
 
-def draw(comments, rows, skipped, title):
-    """The SVG file: two tables, of operations by n and by distribution, then dtypes by distribution."""
-    present = {(row.op, row.dtype) for row in rows}
-    by_type = [((op, dtype), f"{op} {dtype}") for op in OPS for dtype in DTYPES if (op, dtype) in present]
-    sizes = [name for _, name in SIZES]
-    second = LEFT + CELL * len(sizes) + 24
-    width, height = second + CELL * len(DISTS) + 60, TOP + ROW * len(by_type) + 30
+def draw(comments, rows, skipped, title, detail=False):
+    """The SVG file: tables of the same lines, with columns of dtypes (unless detail), n and distributions."""
+    def line_of(row):
+        return (row.op, row.dtype) if detail else row.op
+
+    present = {line_of(row) for row in rows}
+    keys = [((op, dtype), f"{op} {dtype}") for op in OPS for dtype in DTYPES] if detail else [(op, op) for op in OPS]
+    keys = [key for key in keys if key[0] in present]
+    tables = [] if detail else [(DTYPES, lambda row: DTYPES.index(row.dtype))]
+    used = sorted({column_of(row.n) for row in rows})
+    tables += [([SIZES[i][1] for i in used], lambda row: used.index(column_of(row.n))), (DISTS, lambda row: DISTS.index(row.dist))]
+    width = LEFT + sum(CELL * len(names) + GAP for names, _ in tables) + 40
+    height = TOP + ROW * len(keys) + 20
     out = [f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" viewBox="0 0 {width} {height}" '
            'font-family="sans-serif" font-size="10">',
            "<style>.c{font-size:7.5px;text-anchor:middle;fill:#222}.w{fill:#fff}.n{font-size:9px;fill:#444}</style>",
@@ -158,10 +165,12 @@ def draw(comments, rows, skipped, title):
     x = 10
     for shade, label in [(shade, label) for _, shade, label in SCALE] + [AT_LIMIT, WRONG, ("#f2f2f2", "no competitor")]:
         out.append(f'<rect x="{x}" y="98" width="11" height="11" fill="{shade}"/>' + text(x + 15, 107, label))
-        x += 32 + int(5.2 * len(label))
-    out += table(rows, by_type, sizes, lambda row: ((row.op, row.dtype), column_of(row.n)), LEFT, TOP)
-    out += table(rows, [(key, "") for key, _ in by_type], DISTS,
-                 lambda row: ((row.op, row.dtype), DISTS.index(row.dist)), second, TOP)
+        x += 34 + int(5.8 * len(label))
+    x = LEFT
+    for names, column in tables:
+        labels = keys if x == LEFT else [(key, "") for key, _ in keys]
+        out += table(rows, labels, names, lambda row, column=column: (line_of(row), column(row)), x, TOP)
+        x += CELL * len(names) + GAP
     return "\n".join(out + ["</svg>"]) + "\n"
 
 
@@ -180,12 +189,16 @@ def main():
     parser.add_argument("csv", type=Path)
     parser.add_argument("--svg", type=Path, required=True)
     parser.add_argument("--red", type=Path, required=True)
+    parser.add_argument("--detail", type=Path, help="the file of the larger map")
     parser.add_argument("--title", default="", help="the default names the device")
     arguments = parser.parse_args()
     comments, rows, skipped = read(arguments.csv)
     device = next((line for line in comments if line.startswith("device: ")), "device: unknown")[8:].split(";")[0]
     date = comments[0].split(";")[0] if comments else ""
-    arguments.svg.write_text(draw(comments, rows, skipped, arguments.title or f"Benchmark grid: {device}, {date}"))
+    title = arguments.title or f"Benchmark grid: {device}, {date}"
+    arguments.svg.write_text(draw(comments, rows, skipped, title))
+    if arguments.detail:
+        arguments.detail.write_text(draw(comments, rows, skipped, title, detail=True))
     write_red(arguments.red, rows)
     print(summary(rows, skipped))
     for reason, count in skipped.items():
