@@ -151,7 +151,8 @@ def pictures():
     assert [line.split(",")[6] for line in lines] == ["0.300", "0.900"], lines
     text = svg.read_text()
     assert "a machine, 2026-01-01" in text
-    cells = re.findall(r'height="14" fill="(#\w+)"', text)  # each row is in three tables; two rows share a cell of two of them
+    cells = re.findall(r'height="14" fill="(#\w+)"', text)
+    # Each row is in three tables; two rows share a cell of two of them.
     expected = {"#a50f15": 3, "#fcbba1": 1, "#a6d96a": 3, "#2166ac": 3}
     assert {shade: cells.count(shade) for shade in set(cells)} == expected, cells
 

@@ -1,5 +1,5 @@
-"""arrays.py - the modules grid_cpu and grid_gpu through ctypes, and the arrays of a row as arrays of NumPy, polars, PyTorch
-and CuPy, which share the memory.
+"""arrays.py - the modules grid_cpu and grid_gpu through ctypes, and the arrays of a row as arrays of NumPy, polars,
+PyTorch and CuPy, which share the memory.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -10,8 +10,8 @@ from design import DISTS, DTYPES, OPS
 
 import rivals
 
-NUMPY = {"i8": "i1", "i16": "i2", "i32": "i4", "i64": "i8", "u8": "u1", "u16": "u2", "u32": "u4", "u64": "u8", "f16": "f2",
-         "bf16": "i2", "f32": "f4", "f64": "f8"}
+NUMPY = {"i8": "i1", "i16": "i2", "i32": "i4", "i64": "i8", "u8": "u1", "u16": "u2", "u32": "u4", "u64": "u8",
+         "f16": "f2", "bf16": "i2", "f32": "f4", "f64": "f8"}
 TORCH = {"i8": "int8", "i16": "int16", "i32": "int32", "i64": "int64", "u8": "uint8", "u16": "uint16", "u32": "uint32",
          "u64": "uint64", "f16": "float16", "bf16": "bfloat16", "f32": "float32", "f64": "float64"}
 POINTER = ctypes.c_void_p

@@ -180,7 +180,8 @@ class Design:
 
     def coverage(self):
         covered = len(self.order) - len(self.missing)
-        return f"{len(self.rows)} rows cover {covered} of {len(self.order)} pairs of levels ({covered / len(self.order):.1%})"
+        share = covered / len(self.order)
+        return f"{len(self.rows)} rows cover {covered} of {len(self.order)} pairs of levels ({share:.1%})"
 
 
 def main():

@@ -14,6 +14,7 @@ written. A row during which a previous run ended is written as "crashed" and not
 SPDX-License-Identifier: Apache-2.0
 """
 import argparse
+import collections
 import csv
 import datetime
 import gc
@@ -28,6 +29,7 @@ from pathlib import Path
 from design import DTYPES, Design, bytes_of
 
 FIELDS = ("id", "op", "dtype", "param", "n", "dist", "library", "version", "ns", "gb_per_s", "limit", "verdict")
+UNSUPPORTED = collections.Counter()  # calls of Python libraries, by library and exception
 ROUNDS, BATCH_NS = 7, {"cpu": 2e6, "gpu": 4e5}
 
 
@@ -72,8 +74,10 @@ class Python:
         try:
             parts = list(self.backend.results(self.work()))
         except Exception as error:  # each library has its own exceptions for what it does not support
-            reason = f"{type(error).__name__}: {error}"
-            return -1 if "illegal" not in reason else sys.exit(reason)
+            if "illegal" in str(error):  # a fault of the GPU ends all later work of the process
+                sys.exit(f"{self.library}: {error}")
+            UNSUPPORTED[f"{self.library}: {type(error).__name__}"] += 1
+            return -1
         for number, (pointer, dtype, n, owner) in enumerate(parts[:case.n_slots]):
             slot, stride = case.slots[number], bytes_of(dtype)
             if self.module.row.op == "pairs" and number == 1:
@@ -146,11 +150,10 @@ def measure(device, able):
 def lines(row, module, device, backends):
     """The lines of a row in the CSV file."""
     about = [row.id, row.op, row.dtype, row.param, row.n, row.dist]
-    able, wrong, unchecked = [], set(), 0
+    able, wrong = [], set()
     for contender in contenders(module, backends):
         verdict = contender.check()
         if verdict == -1:
-            unchecked += 1
             continue
         able.append(contender)
         if verdict == 0:
@@ -164,7 +167,8 @@ def lines(row, module, device, backends):
     limit = min(module.limit(calls) for _ in range(3)) / times[able[0]]
     for contender in able:
         verdict = "wrong" if contender in wrong else "echelon" if contender is able[0] else "equal"
-        yield about + [contender.library, contender.version, f"{times[contender]:.1f}", f"{moved / times[contender]:.2f}",
+        ns = times[contender]
+        yield about + [contender.library, contender.version, f"{ns:.1f}", f"{moved / ns:.2f}",
                        f"{min(limit, 9.99):.3f}" if contender is able[0] else "", verdict]
 
 
@@ -199,8 +203,8 @@ def header(path, arguments, module, design, backends):
 
 
 def preload():
-    """Loads PyTorch and CuPy before the module: their cuBLAS may be newer than that of the toolkit, and only the first one
-    of the same name is loaded."""
+    """Loads PyTorch and CuPy before the module: their cuBLAS may be newer than that of the toolkit, and only the first
+    one of the same name is loaded."""
     for name in ("torch", "cupy"):
         try:
             __import__(name)
@@ -209,8 +213,10 @@ def preload():
 
 
 def report(done, design, begin, status):
-    print(f"{done} rows in {time.monotonic() - begin:.0f} s; the file has all rows of the design"
-          if status == 0 else f"{done} rows in {time.monotonic() - begin:.0f} s; the time limit ended the run", flush=True)
+    end = "the file has all rows of the design" if status == 0 else "the time limit ended the run"
+    print(f"{done} rows in {time.monotonic() - begin:.0f} s; {end}")
+    for reason, count in UNSUPPORTED.items():
+        print(f"not supported: {count} calls of {reason}")
     print(design.coverage(), flush=True)
     return status
 

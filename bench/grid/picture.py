@@ -3,9 +3,10 @@
 
     bench/grid/picture.py FILE.csv --svg FILE.svg --red FILE.csv [--detail FILE.svg] [--title TEXT]
 
-The map has a line per operation, and columns of dtypes, n and distributions; --detail writes one with a line per operation
-and dtype. Each cell is the smallest ratio of the rows that it covers: the time of the fastest competitor divided by Echelon's. A row
-below 1.10 is red, unless Echelon moves the row's bytes at 95 % or more of the speed of a copy or read in the same run.
+The map has a line per operation, and columns of dtypes, n and distributions; --detail writes one with a line per
+operation and dtype. Each cell is the smallest ratio of the rows that it covers: the time of the fastest competitor
+divided by Echelon's. A row below 1.10 is red, unless Echelon moves the row's bytes at 95 % or more of the speed of a
+copy or read in the same run.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -68,8 +69,8 @@ def read(path):
             continue
         ns = float(line["ns"])
         if line["verdict"] == "echelon":
-            rows[line["id"]] = Result(line["id"], line["op"], line["dtype"], line["param"], int(line["n"]), line["dist"],
-                                      ns, limit=float(line["limit"] or 0))
+            rows[line["id"]] = Result(line["id"], line["op"], line["dtype"], line["param"], int(line["n"]),
+                                      line["dist"], ns, limit=float(line["limit"] or 0))
             continue
         row = rows[line["id"]]
         if line["verdict"] == "wrong":
@@ -152,14 +153,16 @@ def draw(comments, rows, skipped, title, detail=False):
     keys = [key for key in keys if key[0] in present]
     tables = [] if detail else [(DTYPES, lambda row: DTYPES.index(row.dtype))]
     used = sorted({column_of(row.n) for row in rows})
-    tables += [([SIZES[i][1] for i in used], lambda row: used.index(column_of(row.n))), (DISTS, lambda row: DISTS.index(row.dist))]
+    tables += [([SIZES[i][1] for i in used], lambda row: used.index(column_of(row.n))),
+               (DISTS, lambda row: DISTS.index(row.dist))]
     width = LEFT + sum(CELL * len(names) + GAP for names, _ in tables) + 40
     height = TOP + ROW * len(keys) + 20
     out = [f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" viewBox="0 0 {width} {height}" '
            'font-family="sans-serif" font-size="10">',
            "<style>.c{font-size:7.5px;text-anchor:middle;fill:#222}.w{fill:#fff}.n{font-size:9px;fill:#444}</style>",
            '<rect width="100%" height="100%" fill="white"/>', text(10, 20, title, 'font-size="15"'),
-           text(10, 36, "time of the fastest competitor / time of Echelon; the smallest ratio in each cell; red: below 1.10"),
+           text(10, 36, "time of the fastest competitor / time of Echelon; the smallest ratio in each cell; "
+                "red: below 1.10"),
            text(10, 50, summary(rows, skipped))]
     out += [text(10, 63 + 11 * i, line, 'class="n"') for i, line in enumerate(comments[:3])]
     x = 10
@@ -178,7 +181,8 @@ def write_red(path, rows):
     """The red rows, the smallest ratio first."""
     with open(path, "w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(("id", "op", "dtype", "param", "n", "dist", "ratio", "ns", "competitor", "competitor_ns", "limit"))
+        writer.writerow(("id", "op", "dtype", "param", "n", "dist", "ratio", "ns", "competitor", "competitor_ns",
+                         "limit"))
         for row in sorted((row for row in rows if row.red), key=lambda row: (row.ratio, row.id)):
             writer.writerow((row.id, row.op, row.dtype, row.param, row.n, row.dist, f"{row.ratio:.3f}", f"{row.ns:.1f}",
                              row.best, f"{row.best_ns:.1f}", f"{row.limit:.3f}"))

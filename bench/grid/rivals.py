@@ -1,8 +1,8 @@
 """rivals.py - the competitors of the benchmark grid in Python: NumPy, SciPy, polars, PyTorch and CuPy.
 
-call(library, op, a) returns a function without parameters whose result is an array, or a tuple of arrays in the order of
-the results in grid.h, or None if the library has no such operation. `a` has the arrays of the row as arrays of the
-library: x (the input), aux, and what grid.Arrays describes.
+call(library, module, a) returns a function without parameters whose result is an array, or a tuple of arrays in the
+order of the results in echelon.c, or None if the library has no such operation. `a` has the arrays of the row as arrays
+of the library: x (the inputs), and others that depend on the operation (Module.views in arrays.py).
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -21,7 +21,7 @@ def cycle(function, inputs):
 
 
 def of_arrays(np, a):
-    """Calls that NumPy and CuPy have in common. CYCLED operations receive the input as x."""
+    """Calls that NumPy and CuPy have in common."""
     def distinct_runs(x):
         first = np.empty(x.shape, bool)
         first[:1] = True
@@ -97,7 +97,8 @@ def polars(pl, a):
     if a.op == "scan" and a.dtype[1:] not in ("32", "64") or a.op == "sum" and a.dtype in ("i32", "u32"):
         return None  # its result has another type
     return {
-        "sort": lambda x: x.sort(), "argsort": lambda x: x.arg_sort(), "topk": lambda x: x.top_k(a.param).sort(descending=True),
+        "sort": lambda x: x.sort(), "argsort": lambda x: x.arg_sort(),
+        "topk": lambda x: x.top_k(a.param).sort(descending=True),
         "sum": lambda x: x.sum(), "min": lambda x: x.min(), "variance": lambda x: x.var(ddof=0),
         "scan": lambda x: x.cum_sum(), "select": lambda x: x.filter(x < a.value), "compact": lambda x: x.filter(flags),
         "distinct": lambda x: x.unique().sort(), "search": lambda x: x.search_sorted(needles),
