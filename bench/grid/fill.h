@@ -94,7 +94,7 @@ GRID_FN int grid_differs_at(const struct grid_comparison *c, uint64_t i)
         return grid_integer(a, s->dtype) != grid_integer(b, c->dtype);
     const double x = grid_to_double(a, s->dtype), y = grid_to_double(b, c->dtype);
     if (x == y || (x != x && y != y)) return 0;
-    return s->kind == GRID_EXACT || !(fabs(x - y) <= s->tolerance * c->scale);
+    return s->kind == GRID_EXACT || !(fabs(x - y) <= s->tolerance * c->scale + 1e-9);
 }
 
 GRID_FN double grid_magnitude_at(const struct grid_slot *s, uint64_t i)

@@ -61,7 +61,7 @@ struct grid_row {
 /* How a result is compared with that of a competitor. */
 enum grid_kind {
     GRID_EXACT,   /* equal bits; integers of different widths by value */
-    GRID_CLOSE,   /* |a - b| <= tolerance * scale */
+    GRID_CLOSE,   /* |a - b| <= tolerance * scale + 1e-9 */
     GRID_POSITION /* positions of elements of in, which must have equal bits */
 };
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """picture.py - the heat map of the benchmark grid (SVG) and the list of its weak rows (CSV), from the CSV of grid.py.
 
-    bench/grid/picture.py FILE.csv --svg FILE.svg --red FILE.csv [--detail FILE.svg] [--title TEXT]
+    bench/grid/picture.py FILE.csv --svg FILE.svg --red FILE.csv [--detail FILE.svg] [--title TEXT] [--check]
 
 The map has a line per operation, and columns of dtypes, n and distributions; --detail writes one with a line per
 operation and dtype. Each cell is the smallest ratio of the rows that it covers: the time of the fastest competitor
@@ -13,6 +13,7 @@ SPDX-License-Identifier: Apache-2.0
 import argparse
 import collections
 import csv
+import io
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -177,15 +178,23 @@ def draw(comments, rows, skipped, title, detail=False):
     return "\n".join(out + ["</svg>"]) + "\n"
 
 
-def write_red(path, rows):
-    """The red rows, the smallest ratio first."""
-    with open(path, "w", newline="", encoding="utf-8") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(("id", "op", "dtype", "param", "n", "dist", "ratio", "ns", "competitor", "competitor_ns",
-                         "limit"))
-        for row in sorted((row for row in rows if row.red), key=lambda row: (row.ratio, row.id)):
-            writer.writerow((row.id, row.op, row.dtype, row.param, row.n, row.dist, f"{row.ratio:.3f}", f"{row.ns:.1f}",
-                             row.best, f"{row.best_ns:.1f}", f"{row.limit:.3f}"))
+def red_list(rows):
+    """The red rows as CSV, the smallest ratio first."""
+    file = io.StringIO()
+    writer = csv.writer(file, lineterminator="\n")
+    writer.writerow(("id", "op", "dtype", "param", "n", "dist", "ratio", "ns", "competitor", "competitor_ns", "limit"))
+    for row in sorted((row for row in rows if row.red), key=lambda row: (row.ratio, row.id)):
+        writer.writerow((row.id, row.op, row.dtype, row.param, row.n, row.dist, f"{row.ratio:.3f}", f"{row.ns:.1f}",
+                         row.best, f"{row.best_ns:.1f}", f"{row.limit:.3f}"))
+    return file.getvalue()
+
+
+def differs(path, contents):
+    """Whether a file has other contents; prints its name if so."""
+    found = not path.exists() or path.read_text() != contents
+    if found:
+        print(f"{path} is not that of the CSV file")
+    return found
 
 
 def main():
@@ -194,16 +203,20 @@ def main():
     parser.add_argument("--svg", type=Path, required=True)
     parser.add_argument("--red", type=Path, required=True)
     parser.add_argument("--detail", type=Path, help="the file of the larger map")
+    parser.add_argument("--check", action="store_true", help="write nothing; fail if the files differ")
     parser.add_argument("--title", default="", help="the default names the device")
     arguments = parser.parse_args()
     comments, rows, skipped = read(arguments.csv)
     device = next((line for line in comments if line.startswith("device: ")), "device: unknown")[8:].split(";")[0]
     date = comments[0].split(";")[0] if comments else ""
     title = arguments.title or f"Benchmark grid: {device}, {date}"
-    arguments.svg.write_text(draw(comments, rows, skipped, title))
+    files = {arguments.svg: draw(comments, rows, skipped, title), arguments.red: red_list(rows)}
     if arguments.detail:
-        arguments.detail.write_text(draw(comments, rows, skipped, title, detail=True))
-    write_red(arguments.red, rows)
+        files[arguments.detail] = draw(comments, rows, skipped, title, detail=True)
+    if arguments.check:
+        return max(differs(path, contents) for path, contents in files.items())
+    for path, contents in files.items():
+        path.write_text(contents)
     print(summary(rows, skipped))
     for reason, count in skipped.items():
         print(f"not measured: {count}: {reason}")
