@@ -371,7 +371,7 @@ void grid_results(struct grid_case *c)
         c->read = c->written = keys + (double)n * param;
         break;
     case GRID_ARGSORT:
-        slot(c, c->out, index_type(c), GRID_POSITION, n);
+        slot(c, c->out, (int)index_type(c), GRID_POSITION, n);
         c->written = (double)n * param;
         break;
     case GRID_TOPK:
