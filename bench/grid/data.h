@@ -83,7 +83,8 @@ GRID_FN double grid_normal(uint64_t r)
     return sqrt(-2 * log(1 - grid_unit(r))) * cos(angle);
 }
 
-/* A permutation of 0 to n-1: a Feistel network, applied until the result is below n. */
+/* A permutation of 0 to n-1, which contains i: a Feistel network, applied until the result is
+ * below n. */
 GRID_FN uint64_t grid_permuted(uint64_t seed, uint64_t i, uint64_t n)
 {
     int half = 1;
@@ -353,10 +354,10 @@ GRID_FN uint64_t grid_key(int dist, int dtype, uint64_t seed, uint64_t i, uint64
     }
 }
 
-/* A position below n that has the pattern of the distribution. */
+/* A position below n that has the pattern of the distribution, which repeats after n. */
 GRID_FN uint64_t grid_place(int dist, uint64_t seed, uint64_t i, uint64_t n)
 {
-    const uint64_t x = grid_key(dist, ECH_U64, seed, i, n);
+    const uint64_t x = grid_key(dist, ECH_U64, seed, i % n, n);
     switch (dist) { /* those that use the whole range are scaled */
     case DIST_UNIFORM:
     case DIST_NORMAL:
