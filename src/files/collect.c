@@ -167,6 +167,13 @@ static bool sorts_in_place(const struct pass *pass, const struct unit *unit)
     return pass->run->kind->in_place || unit->kind == COPY;
 }
 
+static io_status cannot_read(const struct pass *pass, int why)
+{
+    const char *directory = pass->space->files[0].directory;
+    if (why == FILES_ENDED && pass->journal) return files_journal_damaged(pass->run, directory);
+    return files_failed(pass->run->error, directory, why, false);
+}
+
 /* Compares the hashes of what was read with those of what was written in the first pass. */
 static io_status check_unit(struct pass *pass, const struct unit *unit, const unsigned char *bytes)
 {
@@ -189,7 +196,7 @@ static io_status end_read(struct pass *pass, struct unit *unit)
     struct files_run *run = pass->run;
     const double start = files_seconds();
     const int why = files_wait(run->queue, &pass->batch);
-    if (why) return files_failed(run->error, pass->space->files[0].directory, why, false);
+    if (why) return cannot_read(pass, why);
     unsigned char *buffer = pass->buffers[0], *from = buffer + FILES_ALIGN;
     unit->shift = sorts_in_place(pass, unit) ? files_direct_shift(run) : 0;
     unsigned char *to = buffer + unit->shift;
@@ -220,7 +227,7 @@ static io_status check_deep(struct pass *pass, const struct unit *unit)
                    (size_t)piece_bytes(pass, unit, block),
                    files_space_offset(pass->space, block) + begin);
         const int why = files_wait(run->queue, &pass->batch);
-        if (why) return files_failed(run->error, pass->space->files[file].directory, why, false);
+        if (why) return cannot_read(pass, why);
         hash += files_hash_bins(run, pass->index, unit->first, unit->last, block, block + 1,
                                 pass->buffers[0]);
     }

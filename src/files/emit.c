@@ -116,10 +116,11 @@ static io_status verify(struct files_run *run, const unsigned char *bytes, size_
     files_check(run, bytes, n, true, &checked);
     run->written.count += checked.sum.count;
     run->written.sum += checked.sum.sum;
-    if (!checked.sorted)
-        return io_fail(run->error, IO_FAIL, run->sort->output->name,
-                       "verification failed: the records are not in order; the output was not "
-                       "written");
+    if (!checked.sorted) {
+        io_fail(run->error, IO_FAIL, run->sort->output->name,
+                "verification failed: the records are not in order; the output was not written");
+        return files_journal_hopeless(run);
+    }
     return run->sort->unique ? IO_OK : files_keep_last(run, checked.last, checked.last_bytes);
 }
 

@@ -10,6 +10,7 @@
 #include "files/journal.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -63,13 +64,21 @@ void files_journal_close(struct files_run *run)
     run->journal = NULL;
 }
 
+io_status files_journal_hopeless(struct files_run *run)
+{
+    char *text = run->error->text;
+    const size_t used = strlen(text);
+    if (!run->journal) return IO_FAIL;
+    run->journal->resume->hopeless = true;
+    snprintf(text + used, sizeof run->error->text - used, "; begin again with --resume=restart");
+    return IO_FAIL;
+}
+
 static io_status damaged(struct files_run *run, const char *name, const char *what)
 {
-    run->journal->resume->hopeless = true;
-    return io_fail(run->error, IO_FAIL, name,
-                   "%s of the interrupted sort changed since it was recorded; begin again with "
-                   "--resume=restart",
-                   what);
+    io_fail(run->error, IO_FAIL, name, "%s of the interrupted sort changed since it was recorded",
+            what);
+    return files_journal_hopeless(run);
 }
 
 io_status files_journal_damaged(struct files_run *run, const char *directory)

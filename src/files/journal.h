@@ -62,6 +62,8 @@ io_status files_journal_load_output(struct files_run *run, struct files_position
 void files_journal_unit(struct files_run *run, const struct files_position *position);
 /* Everything that was emitted is written. */
 io_status files_journal_checkpoint(struct files_run *run, bool at_end);
+/* The error would occur again: adds how to begin again to the message.  Returns IO_FAIL. */
+io_status files_journal_hopeless(struct files_run *run);
 /* Temporary data of this folder is not what was written. */
 io_status files_journal_damaged(struct files_run *run, const char *directory);
 /* Now this is emitted. */

@@ -230,13 +230,14 @@ static io_status finish(struct files_run *run)
     struct io_output *output = sort->output;
     const uint64_t bytes = sort->head_bytes + run->emitted_bytes;
     const bool equal = run->read.count == run->written.count && run->read.sum == run->written.sum;
-    if (sort->verify && !equal)
-        return io_fail(run->error, IO_FAIL, output->name,
-                       "verification failed: %llu records with checksum %016llx were read, and "
-                       "%llu with checksum %016llx are to be written",
-                       (unsigned long long)run->read.count, (unsigned long long)run->read.sum,
-                       (unsigned long long)run->written.count,
-                       (unsigned long long)run->written.sum);
+    if (sort->verify && !equal) {
+        io_fail(run->error, IO_FAIL, output->name,
+                "verification failed: %llu records with checksum %016llx were read, and %llu with "
+                "checksum %016llx are to be written",
+                (unsigned long long)run->read.count, (unsigned long long)run->read.sum,
+                (unsigned long long)run->written.count, (unsigned long long)run->written.sum);
+        return files_journal_hopeless(run);
+    }
     sort->checksum = run->read.sum;
     const bool longer = bytes < sort->output_bytes || run->journal;
     if (sort->output_is_file && longer && ftruncate(output->fd, (off_t)bytes) != 0)
