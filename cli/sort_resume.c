@@ -69,6 +69,8 @@ static int parse_word(const char *word, bool *restart, bool *discard)
 static int check(const struct sort_files *files, const struct io_output *output)
 {
     char order[1 << 14] = "";
+    if (files->set->files.dry_run)
+        return cli_fail(EXIT_BAD, "--resume cannot be combined with --dry-run");
     if (!files->is_file)
         return cli_fail(EXIT_BAD,
                         "--resume needs --output FILE, and a file that is not compressed; %s is "
@@ -187,6 +189,7 @@ static char *describe(const struct sort_files *files)
     add_values(to, files->set);
     add_random(to, files->set->text.random_source);
     fprintf(to, "%s", files->what ? files->what : "");
+    if (fflush(to) == 0 && bytes == 0) fprintf(to, "the default");
     return fclose(to) == 0 ? text : NULL;
 }
 
@@ -230,9 +233,8 @@ void sort_resume_failed(const struct sort_files *files)
 {
     if (!files->sort.resume || files->resume.hopeless || !files_resume_is_kept(&files->resume))
         return;
-    fprintf(stderr,
-            "echelon sort: run the same command again to continue, or with --resume=discard to "
-            "remove what is kept\n");
+    cli_fail(EXIT_BAD, "run the same command again to continue, or with --resume=discard to remove "
+                       "what is kept");
 }
 
 void sort_resume_report(const struct sort_files *files, char *text, size_t bytes)

@@ -70,7 +70,7 @@ struct files_space {
  * resume, opens the files of an interrupted sort, or creates them. */
 io_status files_space_open(struct files_space *space, const struct files_sort *sort,
                            uint64_t blocks, uint64_t block_bytes, bool direct,
-                           const struct files_resume *resume, struct io_error *error);
+                           struct files_resume *resume, struct io_error *error);
 void files_space_close(struct files_space *space);
 static inline int files_space_file(const struct files_space *space, uint64_t block)
 {

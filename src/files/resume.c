@@ -81,9 +81,9 @@ static void add_fields(const struct files_resume *resume, const struct files_sor
     const struct files_plan *plan = &sort->plan;
     add(fields, "the version of echelon", "%s", ech_version());
     add(fields, "the output", "%s", resume->target);
-    add(fields, "the records", "%s of %zu, %zu and %zu bytes", kind->name, kind->input_bytes,
-        kind->record_bytes, kind->output_bytes);
-    add(fields, "the options of the order", "%s", sort->options ? sort->options : "");
+    add(fields, "the kind of records", "%s of %zu, %zu and %zu bytes", kind->name,
+        kind->input_bytes, kind->record_bytes, kind->output_bytes);
+    add(fields, "the order", "%s", sort->options ? sort->options : "");
     add(fields, "--unique", "%s", sort->unique ? "given" : "not given");
     add(fields, "--verify", "%s", sort->verify ? "given" : "not given");
     add(fields, "the device", "%s", sort->device);
@@ -320,8 +320,10 @@ io_status files_resume_begin(struct files_resume *resume, const struct files_sor
     struct files_manifest *m = &resume->manifest;
     const bool whole = sort->plan.fits || sort->plan.counted;
     io_status status = IO_OK;
-    if (resume->state == FILES_RESUME_DAMAGED)
+    if (resume->state == FILES_RESUME_DAMAGED) {
+        resume->hopeless = true;
         return io_fail(error, IO_FAIL, m->path, "is damaged; begin again with --resume=restart");
+    }
     add_fields(resume, sort, &fields);
     if (fields.failed)
         status = io_no_memory(error, resume->target, fields.n, "the manifest");
@@ -340,7 +342,7 @@ io_status files_resume_begin(struct files_resume *resume, const struct files_sor
     return status;
 }
 
-int files_resume_file(const struct files_resume *resume, int i)
+int files_resume_file(struct files_resume *resume, int i)
 {
     const char *name = resume->temporary[i];
     const bool started = resume->manifest.counts[FILES_RECORD_BLOCK] > 0;
@@ -348,6 +350,7 @@ int files_resume_file(const struct files_resume *resume, int i)
     if (!started) unlink(name);
     const int flags = O_RDWR | O_NOFOLLOW | O_CLOEXEC | (started ? 0 : O_CREAT | O_EXCL);
     const int fd = open(name, flags, 0600);
+    if (fd < 0 && started && errno == ENOENT) resume->hopeless = true;
     if (fd < 0) return fd;
     if (fstat(fd, &about) == 0 && S_ISREG(about.st_mode) && about.st_uid == geteuid()) {
         if (!started) files_sync_folder(name);
@@ -395,7 +398,10 @@ io_status files_resume_commit(struct files_resume *resume, struct io_output *out
     }
     files_sync_folder(resume->target);
     resume->state = FILES_RESUME_COMPLETE;
-    return files_resume_discard(resume, error);
+    const uint64_t blocks = resume->blocks_before;
+    const io_status status = files_resume_discard(resume, error);
+    resume->blocks_before = blocks; /* for the report */
+    return status;
 }
 
 /* The manifest last: it has the names of the others. */

@@ -60,7 +60,7 @@ void files_resume_close(struct files_resume *resume);
 io_status files_resume_begin(struct files_resume *resume, const struct files_sort *sort,
                              struct io_error *error);
 /* Opens temporary file i, which must exist if blocks were recorded.  Returns -1 and sets errno. */
-int files_resume_file(const struct files_resume *resume, int i);
+int files_resume_file(struct files_resume *resume, int i);
 /* After an error: the output is not removed by io_discard(), or all files are, if nothing was
  * recorded. */
 void files_resume_leave(struct files_resume *resume, struct io_output *output);

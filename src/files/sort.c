@@ -160,7 +160,7 @@ static io_status run_level(struct files_run *run, const struct files_plan *plan,
     struct files_index index = { 0 };
     const bool direct = depth == 0 && sort->plan.direct;
     const size_t arena = (size_t)(plan->budget_bytes - plan->fixed_bytes - plan->index_bytes);
-    const struct files_resume *resume = depth == 0 && run->journal ? sort->resume : NULL;
+    struct files_resume *resume = depth == 0 && run->journal ? sort->resume : NULL;
     io_status status =
         files_space_open(&space, sort, plan->blocks, plan->block_bytes, direct, resume, run->error);
     if (status == IO_OK && depth == 0)

@@ -99,7 +99,7 @@ static int open_direct(int fd)
 }
 
 static io_status open_one(struct files_space *space, int i, uint64_t bytes,
-                          const struct files_resume *resume, struct io_error *error)
+                          struct files_resume *resume, struct io_error *error)
 {
     const char *directory = space->files[i].directory;
     const int fd = resume ? files_resume_file(resume, i) : open_unnamed(directory);
@@ -138,7 +138,7 @@ static void use_direct(struct files_space *space)
 
 io_status files_space_open(struct files_space *space, const struct files_sort *sort,
                            uint64_t blocks, uint64_t block_bytes, bool direct,
-                           const struct files_resume *resume, struct io_error *error)
+                           struct files_resume *resume, struct io_error *error)
 {
     io_status status = IO_OK;
     *space = (struct files_space){ .block_bytes = block_bytes };
