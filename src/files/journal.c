@@ -93,8 +93,9 @@ static int write_records(void *arg)
 {
     struct files_journal *journal = arg;
     int why = 0;
-    journal->failed = "a file of the interrupted sort";
+    journal->failed = journal->to_output ? journal->resume->part : journal->resume->temporary[0];
     for (int i = 0; i < journal->fd_count && !why; i++) why = files_sync(journal->fds[i]);
+    if (why && journal->to_output) journal->resume->lost = true;
     if (why) return why;
     journal->failed = journal->resume->manifest.path;
     return files_manifest_write(&journal->resume->manifest);
@@ -325,6 +326,7 @@ io_status files_journal_checkpoint(struct files_run *run, bool at_end)
     journal->has_state = false;
     journal->fds[0] = run->sort->output->fd;
     journal->fd_count = 1;
+    journal->to_output = true;
     return write_pending(run, at_end);
 }
 

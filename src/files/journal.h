@@ -28,7 +28,8 @@ struct files_journal {
     uint64_t interval; /* bytes after which records are written */
     uint64_t since;    /* bytes since then */
     struct files_batch batch;
-    bool running; /* a thread writes records */
+    bool running;   /* a thread writes records */
+    bool to_output; /* of the second pass */
     int fds[FILES_MOST_DIRECTORIES], fd_count;
     const char *failed;          /* the name of a file that cannot be written */
     struct files_bytes held[2];  /* records of blocks that are being written */

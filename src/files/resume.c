@@ -274,15 +274,25 @@ void files_resume_close(struct files_resume *resume)
 
 /* ---- Begin ---- */
 
+/* Opens a file that must exist, or that must not exist. */
+static int open_file(const char *path, bool exists)
+{
+    const int flags = O_RDWR | O_NOFOLLOW | O_CLOEXEC | (exists ? 0 : O_CREAT | O_EXCL);
+    int fd;
+    if (!exists) unlink(path);
+    do {
+        fd = open(path, flags, 0600);
+    } while (fd < 0 && errno == EINTR);
+    return fd;
+}
+
 /* Replaces the file of the output by the one that is kept. */
 static io_status take_output(struct files_resume *resume, struct io_output *output,
                              struct io_error *error)
 {
     const bool started = resume->manifest.counts[FILES_RECORD_OUTPUT] > 0;
     struct stat about = { .st_mode = 0600 };
-    if (!started) unlink(resume->part);
-    const int flags = O_RDWR | O_NOFOLLOW | O_CLOEXEC | (started ? 0 : O_CREAT | O_EXCL);
-    const int fd = open(resume->part, flags, 0600);
+    const int fd = open_file(resume->part, started);
     const bool missing = fd < 0 && errno == ENOENT && started;
     if (missing) resume->hopeless = true;
     if (fd < 0)
@@ -307,9 +317,9 @@ static io_status take_output(struct files_resume *resume, struct io_output *outp
 static io_status create(struct files_resume *resume, const struct files_bytes *fields,
                         struct io_error *error)
 {
-    for (int i = 0; i < resume->count; i++) unlink(resume->temporary[i]);
-    unlink(resume->part);
     files_manifest_add(&resume->manifest, FILES_RECORD_SORT, fields);
+    files_bytes_add(&resume->fields, fields->at, fields->n);
+    resume->manifest.pending.failed |= resume->fields.failed;
     return files_manifest_create(&resume->manifest, error);
 }
 
@@ -347,9 +357,7 @@ int files_resume_file(struct files_resume *resume, int i)
     const char *name = resume->temporary[i];
     const bool started = resume->manifest.counts[FILES_RECORD_BLOCK] > 0;
     struct stat about;
-    if (!started) unlink(name);
-    const int flags = O_RDWR | O_NOFOLLOW | O_CLOEXEC | (started ? 0 : O_CREAT | O_EXCL);
-    const int fd = open(name, flags, 0600);
+    const int fd = open_file(name, started);
     if (fd < 0 && started && errno == ENOENT) resume->hopeless = true;
     if (fd < 0) return fd;
     if (fstat(fd, &about) == 0 && S_ISREG(about.st_mode) && about.st_uid == geteuid()) {
@@ -383,7 +391,10 @@ io_status files_resume_commit(struct files_resume *resume, struct io_output *out
     if (!resume->active) return IO_OK;
     int why = flush(output);
     if (!why && fchmod(output->fd, resume->mode) != 0) why = errno;
-    if (!why && fsync(output->fd) != 0) why = errno;
+    if (!why && fsync(output->fd) != 0) {
+        why = errno;
+        resume->lost = true;
+    }
     if (!why && fstat(output->fd, &about) != 0) why = errno;
     const struct complete end = { about.st_ino, (uint64_t)about.st_size };
     files_bytes_add(&contents, &end, sizeof end);
@@ -442,6 +453,6 @@ void files_resume_leave(struct files_resume *resume, struct io_output *output)
     if (output->fd > STDERR_FILENO) close(output->fd);
     output->fd = -1;
     resume->active = false;
-    if (resume->manifest.bytes && !resume->manifest.counts[FILES_RECORD_BLOCK])
+    if (resume->lost || !resume->manifest.counts[FILES_RECORD_BLOCK])
         files_resume_discard(resume, &ignored);
 }

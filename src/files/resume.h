@@ -35,6 +35,7 @@ struct files_resume {
     mode_t mode;               /* that the output will have */
     bool active;               /* files_sort() uses it */
     bool hopeless;             /* after an error: it would occur again */
+    bool lost; /* the disk failed to store the output, and may not report it again */
     /* Results */
     uint64_t blocks_before, bytes_before; /* what was done before: blocks; bytes of the output */
 };
