@@ -1,10 +1,10 @@
 /*
  * test_resume.c - sorts of files that are killed and continued (src/files/resume.h).
  *
- * Each sort runs in a child process, which kills itself at a given step of the progress.  The output
- * must be that of a sort without interruption, and no other file may remain.  Then bytes of the
- * files that an interrupted sort leaves are changed: the next sort must fail, or write the right
- * output.
+ * Each sort runs in a child process, which kills itself at a given step of the progress.  The
+ * output must be that of a sort without interruption, and no other file may remain.  Then bytes of
+ * the files that an interrupted sort leaves are changed: the next sort must fail, or write the
+ * right output.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -19,8 +19,8 @@
 /* Where the second pass goes on. */
 struct files_position {
     uint32_t bin;
-    uint64_t block;  /* of a bin of equal records that is copied in parts */
-    uint64_t copied; /* the hash of its parts that are copied */
+    uint64_t block;  /* of a bin of equal records that several units copy */
+    uint64_t copied; /* the hash of what these units have copied */
 };
 
 struct files_journal {

@@ -14,7 +14,7 @@
 
 #include "io/io.h"
 
-/* Of n bytes, which need not be aligned. */
+/* The hash of n bytes, which need not be aligned. */
 uint64_t files_hash(const void *bytes, size_t n, uint64_t seed);
 
 /* Bytes that grow. */

@@ -8,6 +8,7 @@
 - fill: at a random moment another process fills the file system of the output and of the temporary files. The
   command ends with status 0 and the complete output, or with status 2 and a message about the space; in that case it
   continues when there is space again.
+- memory: the peak of the resident memory is at most the budget and FIXED, as without --resume.
 - twice: two processes sort to the same output. One of them succeeds; the other one, too, or it ends with status 2.
 
 SPDX-License-Identifier: Apache-2.0
@@ -130,6 +131,8 @@ def main():
             tests.counts.result("continued", None if tests.continued else "no sort was continued")
         for case in CASES[:options.count // 5]:
             tests.twice(case)
+        for case in CASES[:options.count // 5]:
+            tests.memory((case[0] + " --resume", case[1], False))
         changed = [name for name in inputs if large.digest(folder + "/inputs/" + name) != inputs[name]]
         tests.counts.result("inputs", "%s has changed" % changed[0] if changed else None)
     finally:
