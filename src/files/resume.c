@@ -408,6 +408,7 @@ io_status files_resume_commit(struct files_resume *resume, struct io_output *out
         return io_fail(error, IO_FAIL, output->name, "cannot write: %s", strerror(why));
     }
     files_sync_folder(resume->target);
+    resume->active = false;
     resume->state = FILES_RESUME_COMPLETE;
     const uint64_t blocks = resume->blocks_before;
     const io_status status = files_resume_discard(resume, error);
