@@ -304,9 +304,12 @@ static int open_new(const char *path, char **temporary)
     int fd = -1;
 #ifdef O_TMPFILE
     char *folder = folder_of(path);
+    char link_name[32];
     if (folder) fd = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
     free(folder);
-    if (fd >= 0) return fd;
+    snprintf(link_name, sizeof link_name, "/proc/self/fd/%d", fd);
+    if (fd >= 0 && access(link_name, F_OK) == 0) return fd;
+    if (fd >= 0) close(fd); /* /proc is not mounted */
 #endif
     *temporary = malloc(room);
     if (!*temporary) return -1;

@@ -420,8 +420,14 @@ io_status files_resume_commit(struct files_resume *resume, struct io_output *out
 io_status files_resume_discard(struct files_resume *resume, struct io_error *error)
 {
     struct files_manifest *m = &resume->manifest;
+    const struct files_bytes none = { 0 };
     const char *name, *value;
     const char *failed = NULL;
+    if (m->fd < 0) { /* the lock, in case another process begins */
+        files_manifest_add(m, FILES_RECORD_SORT, &none);
+        const io_status status = files_manifest_create(m, error);
+        if (status != IO_OK) return status;
+    }
     for (size_t at = 0; next_field(&resume->fields, &at, &name, &value);)
         if (strcmp(name, temporary_field) == 0 && unlink(value) != 0 && errno != ENOENT)
             failed = value;

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """resume.py - "echelon sort --resume": killed at random moments and continued, with a full disk, and twice at once.
 
-    resume.py --command build/cli/echelon [--count N] [--seed N]
+    resume.py --command build/cli/echelon [--inject build/tests/fault/inject.so] [--count N] [--seed N]
 
 - kill: SIGKILL at up to three random moments, then the same command once more. The output is that of a sort without
   interruption, the input is unchanged, and no other file remains.
+- calls: with --inject, SIGKILL before or after a call of the system that changes a file; then the same command.
 - fill: at a random moment another process fills the file system of the output and of the temporary files. The
   command ends with status 0 and the complete output, or with status 2 and a message about the space; in that case it
   continues when there is space again.
@@ -37,6 +38,7 @@ class Tests(large.Tests):
     def __init__(self, options, folder):
         super().__init__(options, folder)
         self.continued = 0
+        self.inject = os.path.abspath(options.inject) if options.inject else None
 
     def sort(self, case, out, moment=None, report=False):
         """Sorts with --resume; kills the command after some seconds. Returns the status and the messages."""
@@ -66,6 +68,30 @@ class Tests(large.Tests):
         reason = reason or self.judge(out, good, True)
         self.clean(self.folder + "/out", self.folder + "/tmp")
         self.counts.result("kill %s %s after %s s" % (case[1], case[0], moments), reason)
+
+    def calls(self, case, count):
+        """Kills the command at one in some of its calls. inject.c counts them."""
+        good, _ = self.expect(case)
+        out, counter = self.folder + "/out/out", self.folder + "/count"
+        clean = dict(self.environment)
+        fault = dict(clean, LD_PRELOAD=self.inject, FAULT_COUNT=counter, FAULT_SIGNAL="9", ECHELON_TRANSFERS="none")
+        self.environment = dict(fault, FAULT="signal:-1")
+        status, error = self.sort(case, out)
+        with open(counter) as file:
+            calls = int(file.read())
+        self.clean(self.folder + "/out", self.folder + "/tmp")
+        killed = 0
+        for i in range(count):
+            position = calls - 1 - i if i < count // 2 else self.rng.randrange(calls)
+            self.environment = dict(fault, FAULT="signal:%d" % position)
+            status, _ = self.sort(case, out)
+            killed += status == -signal.SIGKILL
+            self.environment = clean
+            status, error = self.sort(case, out)
+            reason = "status %s: %s" % (status, error) if status else self.judge(out, good, True)
+            self.clean(self.folder + "/out", self.folder + "/tmp")
+            self.counts.result("calls %s %s FAULT=signal:%d" % (case[1], case[0], position), reason)
+        self.counts.result("calls %s" % case[1], None if killed > count // 2 else "only %d runs were killed" % killed)
 
     def clean(self, *folders):
         for folder in folders:
@@ -116,6 +142,7 @@ class Tests(large.Tests):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--command", required=True)
+    parser.add_argument("--inject")
     parser.add_argument("--count", type=int, default=100)
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
@@ -131,6 +158,8 @@ def main():
             tests.counts.result("continued", None if tests.continued else "no sort was continued")
         for case in CASES[:options.count // 5]:
             tests.twice(case)
+        for case in CASES if tests.inject else []:
+            tests.calls(case, options.count)
         for case in CASES[:options.count // 5]:
             tests.memory((case[0] + " --resume", case[1], False))
         changed = [name for name in inputs if large.digest(folder + "/inputs/" + name) != inputs[name]]
