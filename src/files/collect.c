@@ -70,7 +70,8 @@ static uint64_t piece_bytes(const struct pass *pass, const struct unit *unit, ui
     return row[unit->last] - row[unit->first];
 }
 
-/* A large bin of equal records becomes several units; with unique, its first record suffices. */
+/* A large bin of equal records becomes several units; with unique, its first record suffices,
+ * unless all are checked. */
 static bool copy_unit(struct pass *pass, struct unit *unit)
 {
     const uint64_t blocks = pass->index->blocks;

@@ -266,7 +266,8 @@ io_status files_distribute(struct files_run *run, const struct files_plan *plan,
     files_reader_open(&pass.reader, run, extents);
     io_status status = go_on(&pass);
     if (status == IO_OK) status = put_all(&pass);
-    for (uint64_t i = 0; i < 2; i++) { /* the older block first */
+    for (uint64_t i = 0; i < 2; i++) {            /* the older block first */
+        if (status != IO_OK) pass.journal = NULL; /* it may not be written */
         const io_status written = wait_for(&pass, (int)((index->blocks + i) % 2));
         if (status == IO_OK) status = written;
     }
