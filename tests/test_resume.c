@@ -443,6 +443,40 @@ static void damage_case(const struct setting *s, int number, int trials)
     test_end();
 }
 
+/* A manifest counts up to the record with the byte that was changed, and not to its end. */
+static void manifest_case(const struct setting *s, int trials)
+{
+    struct remains r;
+    struct io_error error;
+    size_t n;
+    uint64_t steps;
+    if (!test_begin("manifest(trials=%d)", trials)) return;
+    struct rng rng = { (uint64_t)trials };
+    unsigned char *want = expect(s, &n, &steps);
+    if (want) sort_once(s, true, steps - steps / 5);
+    save(&r);
+    for (int i = 0; i < trials && CHECK(r.count == 4); i++) {
+        struct files_manifest manifest;
+        int file = 0;
+        while (!strstr(r.path[file], "echelon-resume")) file++;
+        const size_t at = (size_t)rng_below(&rng, r.n[file]);
+        const unsigned char byte = (unsigned char)(r.bytes[file][at] ^ (1 + rng_below(&rng, 255)));
+        restore(&r);
+        const int fd = open(r.path[file], O_RDWR);
+        CHECK(fd >= 0 && files_write_at(fd, &byte, 1, at) == 0);
+        close(fd);
+        if (!CHECK(files_manifest_open(&manifest, r.path[file], &error) == IO_OK)) break;
+        CHECK(manifest.found && manifest.bytes <= at);
+        files_manifest_close(&manifest);
+    }
+    restore(&r);
+    CHECK(sort_once(s, true, 0) && report->status == IO_OK && report->bytes_before > 0);
+    if (want) CHECK(is_output(want, n));
+    free_remains(&r);
+    free(want);
+    test_end();
+}
+
 /* What is not the same in the next command is an error that names it. */
 static void change_case(void)
 {
@@ -517,6 +551,7 @@ int main(int argc, char **argv)
     for (int i = 0; i < SETTINGS; i++) kill_case(&settings[i], i, 30 / every);
     for (int i = 0; i<SETTINGS; i += every> 1 ? 4 : 1) slow_case(&settings[i], i);
     for (int i = 0; i < SETTINGS; i++) damage_case(&settings[i], i, 60 / every);
+    manifest_case(&settings[0], 300 / every);
     change_case();
     lock_case();
     if (test_begin("sorts were continued")) {
