@@ -156,6 +156,42 @@ static void shuffle_case(int ranks, enum dist_division division)
     test_end();
 }
 
+/* A message of more than 2 GiB, from rank 0 to rank 1. */
+enum { LARGE_BYTES = INT32_MAX };
+
+static unsigned char large_byte(size_t i)
+{
+    return (unsigned char)(i * 2654435761u >> 20);
+}
+
+static ech_status run_large(struct dist_rank *r)
+{
+    const size_t bytes = (size_t)LARGE_BYTES + 1000;
+    unsigned char *memory = malloc(bytes);
+    if (!memory) {
+        snprintf(r->problem, sizeof r->problem, "out of memory");
+        ech_comm_abort(r->comm, "out of memory");
+        return ECH_OK;
+    }
+    for (size_t i = 0; i < bytes && r->rank == 0; i++) memory[i] = large_byte(i);
+    const ech_status status = r->rank
+                                  ? ech_dist_rebalance(r->ctx, r->comm, NULL, memory, 0, bytes, 1)
+                                  : ech_dist_rebalance(r->ctx, r->comm, memory, NULL, bytes, 0, 1);
+    for (size_t i = 0; i < bytes && r->rank == 1 && !r->problem[0]; i++)
+        if (memory[i] != large_byte(i))
+            snprintf(r->problem, sizeof r->problem, "byte %zu is wrong", i);
+    free(memory);
+    return status;
+}
+
+static void large_case(void)
+{
+    if (!test_options.large || !dist_can_run(2)) return;
+    if (!test_begin("a message of more than 2 GiB on %s", device)) return;
+    dist_run(2, 0, run_large, NULL, ECH_OK, NULL);
+    test_end();
+}
+
 /* ---- Reductions and scans ---- */
 
 static ech_status run_reduce(struct dist_rank *r)
@@ -296,6 +332,7 @@ int main(int argc, char **argv)
         reductions(rank_counts[i]);
         scans(rank_counts[i]);
     }
+    large_case();
     ech_close(one);
     dist_close();
     return test_finish();
