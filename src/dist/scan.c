@@ -36,6 +36,14 @@ struct job {
     char *out;
 };
 
+/* Whether no rank needs what this rank has combined. */
+static bool is_last(const struct job *job)
+{
+    const struct echi_dist *d = job->d;
+    if (job->options->reverse) return d->in_first[d->rank] == 0;
+    return d->in_first[d->rank + 1] == d->total;
+}
+
 /* ---- Operators whose result does not depend on the order ---- */
 
 /* The combination of this rank's elements; n is not 0. */
@@ -74,7 +82,7 @@ static ech_status scan_any_order(struct job *job)
     ech_status status = ECH_OK;
     char *values = malloc(((size_t)d->ranks + 1) * job->out_bytes);
     if (!values) status = echi_fail(d->ctx, ECH_ERR_MEMORY, "out of memory for %d ranks", d->ranks);
-    if (status == ECH_OK && job->n) status = own_value(job, &value);
+    if (status == ECH_OK && job->n && !is_last(job)) status = own_value(job, &value);
     TRY(echi_comm_agree(d->ctx, d->comm, status, &value, sizeof value));
     if (job->options->init) memcpy(values, job->options->init, job->out_bytes);
     count = job->options->init != NULL;
@@ -249,7 +257,7 @@ static ech_status scan_floats(struct job *job)
     /* the incomplete group of the array, which has no total, is the last one of the scan */
     const uint64_t skipped =
         job->options->reverse && whole && (g.tail_from - g.whole_from) % granule;
-    if (status == ECH_OK)
+    if (status == ECH_OK && !is_last(job))
         status = total_groups(job, echi_after(job->in, (g.whole_from - g.first) * job->in_bytes),
                               g.tail_from - g.whole_from, granule, b.stage, b.mine + skipped);
     if (status == ECH_OK)
