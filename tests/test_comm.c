@@ -177,6 +177,89 @@ static ech_status out_of_memory(struct dist_rank *r)
     return sort(r);
 }
 
+/* An allocator whose allocation number `left` fails. */
+struct failing {
+    int left;
+};
+
+static void *failing_allocate(void *user, size_t bytes, void *stream)
+{
+    struct failing *failing = user;
+    (void)stream;
+    return failing->left-- == 0 ? NULL : aligned_alloc(256, (bytes + 255) / 256 * 256);
+}
+
+static void failing_release(void *user, void *pointer, size_t bytes, void *stream)
+{
+    (void)user;
+    (void)bytes;
+    (void)stream;
+    free(pointer);
+}
+
+enum { CALLS = 11 };
+
+/* Call number i, on arrays whose sizes differ between ranks. */
+static ech_status some_call(struct dist_rank *r, int i)
+{
+    const size_t n = 30 + 7 * (size_t)r->rank;
+    float in[N], out[N], more[N];
+    uint64_t index[N], counts[N];
+    const double q = 0.5;
+    ech_dist_layout layout = { .size = sizeof layout };
+    for (size_t j = 0; j < n; j++) in[j] = (float)(j * 13 % 50) - 20;
+    switch (i) {
+    case 0:
+        return ech_dist_sort(r->ctx, r->comm, in, out, n, n, ECH_F32, NULL);
+    case 1:
+        return ech_dist_sort_pairs(r->ctx, r->comm, in, in, out, more, n, n, ECH_F32, 4, NULL);
+    case 2:
+        return ech_dist_argsort(r->ctx, r->comm, in, index, n, n, ECH_F32, ECH_U64, NULL);
+    case 3:
+        return ech_dist_reduce(r->ctx, r->comm, ECH_OP_SUM, in, out, n, ECH_F32, NULL);
+    case 4:
+        return ech_dist_reduce(r->ctx, r->comm, ECH_OP_VARIANCE, in, out, n, ECH_F32, NULL);
+    case 5:
+        return ech_dist_scan(r->ctx, r->comm, ECH_OP_SUM, in, out, n, ECH_F32, NULL);
+    case 6:
+        return ech_dist_unique(r->ctx, r->comm, in, out, index, counts, n, N, ECH_F32, NULL,
+                               &layout);
+    case 7:
+        return ech_dist_quantiles(r->ctx, r->comm, in, counts, &q, n, 1, ECH_F32,
+                                  ECH_QUANTILE_LINEAR, NULL);
+    case 8:
+        return ech_dist_topk(r->ctx, r->comm, in, out, index, n, 20, ECH_F32, ECH_U64, NULL);
+    case 9:
+        return ech_dist_shuffle(r->ctx, r->comm, in, out, n, n, sizeof *in, 5);
+    default:
+        return ech_dist_rebalance(r->ctx, r->comm, in, out, n, n, sizeof *in);
+    }
+}
+
+/* Every allocation of rank 1 fails once: all ranks report it, and no rank waits for another one. */
+static ech_status failing_memory(struct dist_rank *r)
+{
+    struct failing failing = { 0 };
+    const ech_allocator allocator = { sizeof allocator, failing_allocate, failing_release,
+                                      &failing };
+    ech_trim(r->ctx);
+    if (r->rank == 1 && ech_set_allocator(r->ctx, &allocator) != ECH_OK)
+        snprintf(r->problem, sizeof r->problem, "%.200s", ech_error(r->ctx));
+    for (int i = 0; i < CALLS && !r->problem[0]; i++) {
+        ech_status status = ECH_ERR_MEMORY;
+        for (int k = 0; k < 50 && status == ECH_ERR_MEMORY; k++) {
+            failing.left = k;
+            status = some_call(r, i);
+            if (status == ECH_ERR_MEMORY)
+                comm_expect(r, status, ECH_ERR_MEMORY, "rank 1: out of memory");
+        }
+        comm_expect(r, status, ECH_OK, NULL);
+        if (r->problem[0]) ech_comm_abort(r->comm, "a failed check");
+    }
+    if (r->rank == 1) ech_set_allocator(r->ctx, NULL);
+    return r->problem[0] ? ECH_OK : sort(r);
+}
+
 static ech_status work_too_small(struct dist_rank *r)
 {
     uint32_t in[N] = { 0 }, out[N];
@@ -484,6 +567,7 @@ int main(int argc, char **argv)
     run_case("sizes that do not add up", 0, wrong_sizes);
     run_case("a rank has an invalid argument", 0, bad_argument);
     run_case("a rank has no memory", 0, out_of_memory);
+    run_case("each allocation of a rank fails", 5, failing_memory);
     run_case("a rank has a workspace that is too small", 0, work_too_small);
     run_case("a rank ends", LIMIT_S, dead_rank);
     run_case("a rank is slow", LIMIT_S, slow_rank);

@@ -34,6 +34,8 @@ static ech_status run_sort(struct dist_rank *r)
         options.work_bytes = options.work ? work_bytes : 0;
     }
     if (v) values_out = dist_array(r, NULL, n_out * v);
+    uint64_t held, peak;
+    ech_memory_usage(r->ctx, 1, &held, NULL);
     if (t->argsort)
         status = ech_dist_argsort(r->ctx, r->comm, in, values_out, n, asked, t->dtype,
                                   t->index_dtype, &options);
@@ -44,6 +46,10 @@ static ech_status run_sort(struct dist_rank *r)
     else
         status = ech_dist_sort(r->ctx, r->comm, in, out, n, asked, t->dtype, &options);
     if (status != ECH_OK) return status;
+    ech_memory_usage(r->ctx, 0, NULL, &peak);
+    if (test_is_cpu(r->ctx) && peak - held > (t->k && work_bytes ? 0 : work_bytes))
+        snprintf(r->problem, sizeof r->problem, "holds %llu bytes, but the query returns %zu",
+                 (unsigned long long)(peak - held), work_bytes);
     if (!t->argsort) dist_expect(r, "keys", out, t->out + out_from * t->bytes, n_out * t->bytes);
     if (v) dist_expect(r, "values", values_out, t->out_values + out_from * v, n_out * v);
     return ECH_OK;
