@@ -315,6 +315,23 @@ static struct group *group_make(ech_ctx *const *contexts, int ranks)
     return g;
 }
 
+/* Whether each context can copy from the memory of the others. */
+static ech_status reach_all(ech_ctx *const *contexts, int ranks, bool *all)
+{
+    *all = contexts != NULL;
+    for (int a = 0; contexts && a < ranks; a++)
+        for (int b = 0; b < ranks; b++) {
+            const struct echi_backend *backend = contexts[a]->backend;
+            bool can = backend == contexts[b]->backend;
+            if (can && backend->reach) {
+                const ech_status status = backend->reach(contexts[a], contexts[b], &can);
+                if (status != ECH_OK) return echi_fail(NULL, status, "%s", ech_error(contexts[a]));
+            }
+            *all = *all && can;
+        }
+    return ECH_OK;
+}
+
 ech_status ech_comm_threads(ech_comm **comms, ech_ctx *const *contexts, int ranks,
                             const ech_comm_options *options)
 {
@@ -323,16 +340,18 @@ ech_status ech_comm_threads(ech_comm **comms, ech_ctx *const *contexts, int rank
     for (int r = 0; r < ranks; r++) comms[r] = NULL;
     for (int r = 0; contexts && r < ranks; r++)
         if (!contexts[r]) return echi_fail(NULL, ECH_ERR_ARG, "contexts[%d] is NULL", r);
-    struct group *g = group_make(contexts, ranks);
+    bool direct = false;
+    ech_status status = reach_all(contexts, ranks, &direct);
+    if (status != ECH_OK) return status;
+    struct group *g = group_make(direct ? contexts : NULL, ranks);
     if (!g) return echi_fail(NULL, ECH_ERR_MEMORY, "out of memory for %d ranks", ranks);
-    ech_status status = ECH_OK;
     int made = 0;
     for (; made < ranks && status == ECH_OK; made++) {
         const ech_comm_table table = { .size = sizeof table,
                                        .state = &g->members[made],
                                        .rank = made,
                                        .ranks = ranks,
-                                       .device_memory = contexts != NULL,
+                                       .device_memory = direct,
                                        .allgather = threads_allgather,
                                        .exchange = threads_exchange,
                                        .poll = threads_poll,

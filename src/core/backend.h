@@ -94,6 +94,10 @@ struct echi_backend {
     ech_status (*copy)(ech_ctx *ctx, void *to, const void *from, size_t bytes);
     ech_status (*copy_async)(ech_ctx *ctx, void *to, const void *from, size_t bytes);
 
+    /* (optional) Sets *can to whether copies by ctx can read the memory of another context of this
+     * backend, and permits them. */
+    ech_status (*reach)(ech_ctx *ctx, ech_ctx *other, bool *can);
+
     /* Reports in which memory pointer lies; always ECHI_DEVICE on the CPU, whose device memory is
      * host memory. pinned, which may be NULL, reports whether it is host memory that the device can
      * copy without a buffer. */

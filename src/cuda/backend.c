@@ -155,6 +155,17 @@ done:
     return status;
 }
 
+static ech_status cuda_reach(ech_ctx *ctx, ech_ctx *other, bool *can)
+{
+    ech_status status;
+    *can = false;
+    TRY(echi_cuda_enter(ctx));
+    status = echi_cuda_reach(ctx, other, can);
+    echi_cuda_leave(ctx);
+done:
+    return status;
+}
+
 /* ---- The two kinds of device, which differ in their driver ---- */
 
 #define OPERATION(name, folder, call, command, tests, benchmark)                                   \
@@ -162,9 +173,9 @@ done:
 #define COMMON                                                                                     \
     .close = echi_cuda_close, .sync = cuda_sync, .stream = cuda_stream, .allocate = cuda_allocate, \
     .release = cuda_release, .trim = cuda_trim, .pooled = true, .copy = cuda_copy,                 \
-    .copy_async = cuda_copy_async, .poll = cuda_poll, .record_event = cuda_record_event,           \
-    .wait_event = cuda_wait_event, .side = cuda_side, .enter = echi_cuda_enter,                    \
-    .leave = echi_cuda_leave, .direct_vendor_name = "cusolver"
+    .copy_async = cuda_copy_async, .reach = cuda_reach, .poll = cuda_poll,                         \
+    .record_event = cuda_record_event, .wait_event = cuda_wait_event, .side = cuda_side,           \
+    .enter = echi_cuda_enter, .leave = echi_cuda_leave, .direct_vendor_name = "cusolver"
 
 #ifdef ECHELON_CUDA
 static const struct echi_provider gpu = { .device = "cuda",

@@ -16,6 +16,29 @@ static CUdeviceptr device_pointer(const void *pointer)
     return (CUdeviceptr)(uintptr_t)pointer;
 }
 
+/* Memory of a pool is accessible only to the devices to which the pool grants access. */
+ech_status echi_cuda_reach(ech_ctx *ctx, ech_ctx *other, bool *can)
+{
+    const struct echi_cuda *cuda = ctx->state, *peer = other->state;
+    const struct echi_driver *driver = cuda->driver;
+    const CUmemAccessDesc access = { .location_type = CU_MEM_LOCATION_TYPE_DEVICE,
+                                     .location_id = cuda->device,
+                                     .flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE };
+    ech_status status = ECH_OK;
+    int possible = cuda->device == peer->device;
+    *can = possible;
+    if (possible) return ECH_OK;
+    CU(cuDeviceCanAccessPeer, &possible, cuda->device, peer->device);
+    if (!possible) return ECH_OK;
+    const CUresult enabled = driver->cuCtxEnablePeerAccess(peer->context, 0);
+    if (enabled != CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED)
+        TRY(echi_cuda_check(ctx, driver, enabled, "cuCtxEnablePeerAccess"));
+    if (peer->pool) CU(cuMemPoolSetAccess, peer->pool, &access, 1);
+    *can = true;
+done:
+    return status;
+}
+
 ech_status echi_cuda_side(ech_ctx *ctx, const void *pointer, bool *on_device, bool *pinned)
 {
     const struct echi_cuda *cuda = ctx->state;

@@ -159,6 +159,7 @@ ech_status echi_cuda_prefer_cache(ech_ctx *ctx, const char *image, const char *k
 /* copy.c: queues a copy between any two memories. When it returns, host memory that was read may be
  * changed, and host memory that was written contains the result. */
 ech_status echi_cuda_copy(ech_ctx *ctx, void *to, const void *from, size_t bytes);
+ech_status echi_cuda_reach(ech_ctx *ctx, ech_ctx *other, bool *can);
 ech_status echi_cuda_side(ech_ctx *ctx, const void *pointer, bool *on_device, bool *pinned);
 
 /* exchange.c */

@@ -31,6 +31,11 @@ typedef struct CUmemPoolProps {
     unsigned char reserved[54];
 } CUmemPoolProps;
 
+typedef struct CUmemAccessDesc {
+    int location_type, location_id;
+    int flags;
+} CUmemAccessDesc;
+
 typedef struct CUlaunchAttribute {
     int id;
     int padding;
@@ -55,6 +60,7 @@ enum {
     CUDA_ERROR_NO_DEVICE = 100,
     CUDA_ERROR_NO_BINARY_FOR_GPU = 209,
     CUDA_ERROR_NOT_READY = 600,
+    CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED = 704,
     CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT = 16,
     CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR = 75,
     CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR = 76,
@@ -67,6 +73,7 @@ enum {
     CU_MEM_ALLOCATION_TYPE_PINNED = 1,
     CU_MEM_LOCATION_TYPE_DEVICE = 1,
     CU_MEMPOOL_ATTR_RELEASE_THRESHOLD = 4,
+    CU_MEM_ACCESS_FLAGS_PROT_READWRITE = 3,
     CU_STREAM_NON_BLOCKING = 1,
     CU_EVENT_DISABLE_TIMING = 2,
     CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES = 1,
