@@ -187,8 +187,8 @@ static ech_status lowest_failure(ech_ctx *ctx, const ech_comm *comm, const int64
     return ECH_OK;
 }
 
-ech_status echi_comm_agree(ech_ctx *ctx, ech_comm *comm, ech_status status, const void *note,
-                           size_t bytes)
+ech_status echi_comm_agree_all(ech_ctx *ctx, ech_comm *comm, ech_status status, const void *note,
+                               size_t bytes)
 {
     if (comm->failed) return report_failed(ctx, comm);
     struct echi_comm_note mine = { .status = status };
@@ -240,8 +240,8 @@ static ech_status compare_calls(ech_ctx *ctx, const ech_comm *comm, const char *
     return ECH_OK;
 }
 
-ech_status echi_comm_begin(ech_ctx *ctx, ech_comm *comm, struct echi_comm_call *call,
-                           const char *const *names, ech_status status)
+ech_status echi_comm_begin_all(ech_ctx *ctx, ech_comm *comm, struct echi_comm_call *call,
+                               const char *const *names, ech_status status)
 {
     call->version = (uint64_t)ech_version_number();
     call->sequence = ++comm->sequence;
@@ -372,13 +372,13 @@ done:
     return status;
 }
 
-ech_status echi_comm_sum(ech_ctx *ctx, ech_comm *comm, ech_status status, uint64_t *counts,
-                         size_t n)
+ech_status echi_comm_sum_all(ech_ctx *ctx, ech_comm *comm, ech_status status, uint64_t *counts,
+                             size_t n)
 {
     const size_t ranks = (size_t)comm->table.ranks;
     if (ranks == 1) return echi_comm_agree(ctx, comm, status, NULL, 0);
     if (n > GATHER_BYTES / 8 / ranks) return sum_parts(ctx, comm, status, counts, n);
-    uint64_t *all = malloc(ranks * n * sizeof *all + 1);
+    uint64_t *all = calloc(ranks * n + 1, sizeof *all);
     if (status == ECH_OK && !all)
         status = echi_fail(ctx, ECH_ERR_MEMORY, "out of memory: sums of %zu counters", n);
     TRY(echi_comm_agree(ctx, comm, status, NULL, 0));

@@ -56,26 +56,44 @@ struct ech_comm {
 ech_status echi_comm_limit(const ech_comm_options *options, double *limit_s);
 
 /*
- * Begins a public call.  call->name, option, n, n_out are set; status is that of the checks on this
- * rank, whose message is in ctx.  names[i] describes option i in messages, such as
+ * Begins a public call.  call->name, option, n, n_out are set; mine is the status of the checks on
+ * this rank, whose message is in ctx.  names[i] describes option i in messages, such as
  * "options->descending"; NULL ends the list.  An option whose name is "dtype" or "index_dtype" is
  * printed as a type.  On success comm->calls has the sizes of all ranks.
  */
-ech_status echi_comm_begin(ech_ctx *ctx, ech_comm *comm, struct echi_comm_call *call,
-                           const char *const *names, ech_status status);
+ech_status echi_comm_begin_all(ech_ctx *ctx, ech_comm *comm, struct echi_comm_call *call,
+                               const char *const *names, ech_status mine);
+static inline ech_status echi_comm_begin(ech_ctx *ctx, ech_comm *comm, struct echi_comm_call *call,
+                                         const char *const *names, ech_status mine)
+{
+    const ech_status all = echi_comm_begin_all(ctx, comm, call, names, mine);
+    return all == ECH_OK ? mine : all; /* mine, to show that success includes this rank */
+}
 
 /* Gathers a status and `bytes` bytes of each rank, at most ECHI_COMM_NOTE: comm->notes has them.
  * Returns the status of the lowest rank that failed. */
-ech_status echi_comm_agree(ech_ctx *ctx, ech_comm *comm, ech_status status, const void *note,
-                           size_t bytes);
+ech_status echi_comm_agree_all(ech_ctx *ctx, ech_comm *comm, ech_status mine, const void *note,
+                               size_t bytes);
+static inline ech_status echi_comm_agree(ech_ctx *ctx, ech_comm *comm, ech_status mine,
+                                         const void *note, size_t bytes)
+{
+    const ech_status all = echi_comm_agree_all(ctx, comm, mine, note, bytes);
+    return all == ECH_OK ? mine : all;
+}
 
 /* Gathers `bytes` bytes of host memory of each rank. */
 ech_status echi_comm_allgather(ech_ctx *ctx, ech_comm *comm, const void *in, void *out,
                                uint64_t bytes);
 
 /* Agrees on the status, and adds [n] host counters of all ranks, in place. */
-ech_status echi_comm_sum(ech_ctx *ctx, ech_comm *comm, ech_status status, uint64_t *counts,
-                         size_t n);
+ech_status echi_comm_sum_all(ech_ctx *ctx, ech_comm *comm, ech_status mine, uint64_t *counts,
+                             size_t n);
+static inline ech_status echi_comm_sum(ech_ctx *ctx, ech_comm *comm, ech_status mine,
+                                       uint64_t *counts, size_t n)
+{
+    const ech_status all = echi_comm_sum_all(ctx, comm, mine, counts, n);
+    return all == ECH_OK ? mine : all;
+}
 
 /* Exchanges messages in host memory, or in memory of ctx. */
 ech_status echi_comm_exchange(ech_ctx *ctx, ech_comm *comm, const ech_comm_message *sends,

@@ -80,7 +80,7 @@ static ech_status scan_any_order(struct job *job)
     uint64_t value = 0;
     size_t count = 0;
     ech_status status = ECH_OK;
-    char *values = malloc(((size_t)d->ranks + 1) * job->out_bytes);
+    char *values = malloc(8 * ((size_t)d->ranks + 1));
     if (!values) status = echi_fail(d->ctx, ECH_ERR_MEMORY, "out of memory for %d ranks", d->ranks);
     if (status == ECH_OK && job->n && !is_last(job)) status = own_value(job, &value);
     TRY(echi_comm_agree(d->ctx, d->comm, status, &value, sizeof value));

@@ -128,8 +128,8 @@ static ech_status cut(const struct search *s, ech_status status, const uint64_t 
 {
     struct echi_dist *d = s->d;
     uint64_t *next = s->below + ECHI_SPLIT_NEEDLES, *all = NULL, *mine = NULL;
-    all = malloc((size_t)d->ranks * count * 2 * sizeof *all);
-    mine = malloc(count * 2 * sizeof *mine);
+    all = calloc((size_t)d->ranks * count * 2, sizeof *all);
+    mine = calloc(count * 2, sizeof *mine);
     if (status == ECH_OK && (!all || !mine))
         status = echi_fail(d->ctx, ECH_ERR_MEMORY, "out of memory: %zu splitters", count);
     for (size_t i = 0; i < count; i++) {
@@ -174,8 +174,8 @@ ech_status echi_dist_split(struct echi_dist *d, ech_status status, const struct 
     const size_t ranks = (size_t)d->ranks;
     s.ones = ~(uint64_t)0 >> (64 - 8 * s.bytes);
     s.needles = malloc(ECHI_SPLIT_NEEDLES * (size_t)s.bytes);
-    s.below = malloc(2 * ECHI_SPLIT_NEEDLES * sizeof *s.below);
-    s.more = malloc(ECHI_SPLIT_NEEDLES * sizeof *s.more);
+    s.below = calloc(2 * ECHI_SPLIT_NEEDLES, sizeof *s.below);
+    s.more = calloc(ECHI_SPLIT_NEEDLES, sizeof *s.more);
     if (status == ECH_OK && (!s.needles || !s.below || !s.more))
         status = echi_fail(d->ctx, ECH_ERR_MEMORY, "out of memory for splitters");
     TRY(echi_comm_agree(d->ctx, d->comm, status, NULL, 0));

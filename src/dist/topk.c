@@ -68,7 +68,7 @@ static ech_status allocate(struct job *job)
     job->all_at = calloc(ranks * job->most + 1, sizeof *job->all_at);
     job->chosen = calloc(job->k + 1, sizeof *job->chosen);
     job->choices = calloc(job->k + 1, sizeof *job->choices);
-    job->result = calloc(job->k + 1, sizeof(uint64_t));
+    job->result = calloc(job->k + 1, 8);
     if (job->mine && job->mine_at && job->all && job->all_at && job->chosen && job->choices &&
         job->result)
         return ECH_OK;

@@ -106,7 +106,7 @@ static void total_group(void *arg, size_t i, int thread)
     const size_t v = VECTOR_BYTES / job->bytes, n = v * PARTS;
     const bool product = s->op == ECHI_SCAN_PRODUCT, single = !in_f64(s);
     const char *group = job->in + i * n * PARTS * PARTS * job->bytes;
-    double x[PARTS * VECTOR_BYTES / 2], total = 0, tile = 0;
+    double x[PARTS * VECTOR_BYTES / 2] = { 0 }, total = 0, tile = 0;
     (void)thread;
     for (size_t line = 0; line < PARTS * PARTS; line++) {
         const size_t from = s->backward ? PARTS * PARTS - 1 - line : line;
