@@ -41,7 +41,7 @@ try() {
             sh -c "test \$(grep -c '^$fault on .* ok\$' '$work/log') -eq 3"
     done
     check "$name: a dead rank: $(grep "^a dead" "$work/log")" \
-        sh -c "test \$(grep -c '^a dead rank on .* ok\$' '$work/log') -eq 2"
+        sh -c "test \$(grep -c '^a dead rank on rank [02]: .* ok\$' '$work/log') -eq 2"
 }
 
 found=no
