@@ -35,7 +35,9 @@ try() {
     ECHELON_COMM=$work/$name.so
     export ECHELON_COMM
     check "$name: distributed operations" "$launcher" -n 3 "$build/tests/test_dist" --every 40
-    "$launcher" -n 3 "$work/faults" >"$work/log" 2>"$work/errors"
+    rm -f "$work"/result.*
+    "$launcher" -n 3 "$work/faults" "$work/result" >"$work/output" 2>&1
+    cat "$work"/result.* >"$work/log"
     for fault in "another call" "the next call" "no memory" "an abort" "a slow rank"; do
         check "$name: $fault: $(grep "^$fault on" "$work/log")" \
             sh -c "test \$(grep -c '^$fault on .* ok\$' '$work/log') -eq 3"

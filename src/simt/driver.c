@@ -313,24 +313,6 @@ static CUresult simt_cuMemPoolSetAttribute(CUmemoryPool pool, int attribute, voi
                                                                   : CUDA_ERROR_INVALID_VALUE;
 }
 
-/* There is one device, which needs no access to others. */
-static CUresult simt_cuMemPoolSetAccess(CUmemoryPool pool, const CUmemAccessDesc *access,
-                                        size_t count)
-{
-    return pool && access && count == 1 ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
-}
-
-static CUresult simt_cuDeviceCanAccessPeer(int *can, CUdevice device, CUdevice peer)
-{
-    *can = device != peer;
-    return CUDA_SUCCESS;
-}
-
-static CUresult simt_cuCtxEnablePeerAccess(CUcontext peer, unsigned flags)
-{
-    return peer && flags == 0 ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
-}
-
 static CUresult simt_cuMemPoolTrimTo(CUmemoryPool pool, size_t bytes)
 {
     (void)bytes;

@@ -30,4 +30,9 @@ enum {
     SIMT_MOST_CLUSTER = 16
 };
 
+/* peer.c */
+CUresult simt_cuMemPoolSetAccess(CUmemoryPool pool, const CUmemAccessDesc *access, size_t count);
+CUresult simt_cuDeviceCanAccessPeer(int *can, CUdevice device, CUdevice peer);
+CUresult simt_cuCtxEnablePeerAccess(CUcontext peer, unsigned flags);
+
 #endif
