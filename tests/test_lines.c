@@ -208,8 +208,10 @@ static void check_block(ech_ctx *ctx, const char *text, size_t bytes, struct rng
         for (size_t i = 0; i < kept && i < sorted.n; i++) {
             size_t got;
             const char *record = lines_record(&sorted, i, &got);
-            if (!CHECK_INT(record - text, records[i].text - text)) break;
+            /* If few records differ, one stands for all with the same bytes. */
+            if (!sorted.copy && !CHECK_INT(record - text, records[i].text - text)) break;
             if (!CHECK_INT(got, records[i].bytes)) break;
+            if (!CHECK(memcmp(record, records[i].text, got) == 0)) break;
         }
         check_output(&sorted, records, kept, rng);
         lines_free(&sorted);

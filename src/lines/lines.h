@@ -141,13 +141,14 @@ uint64_t lines_memory(const struct lines_order *order, size_t bytes, uint64_t n)
 void *lines_allocate(size_t bytes);
 
 struct lines_sorted {
-    const char *text; /* the block, which the caller owns and keeps until lines_free() */
+    const char *text; /* the block, which the caller owns and keeps until lines_free(), or copy */
     size_t bytes;
     uint64_t n;         /* records in order; with unique, without those that were dropped */
     uint64_t n_read;    /* records of the block */
     uint64_t out_bytes; /* of all records in order, each with its terminator */
     /* private */
-    void *begins;   /* [n_read + 1] offsets of records, of begin_bytes each */
+    char *copy;     /* the records without repetitions, if few differ */
+    void *begins;   /* offsets of records, of begin_bytes each */
     void *index;    /* [n] positions in begins, of index_bytes each */
     uint64_t *sums; /* bytes of the records before each chunk of index */
     size_t begin_bytes, index_bytes;
@@ -162,7 +163,8 @@ ech_status lines_sort(ech_ctx *ctx, const struct lines_order *order, const char 
                       int threads, struct lines_sorted *sorted, char error[LINES_ERROR]);
 void lines_free(struct lines_sorted *sorted);
 
-/* The i-th record in order, without terminator. */
+/* The i-th record in order, without terminator.  If few records differ, it is a copy, which is
+ * valid until lines_free(). */
 const char *lines_record(const struct lines_sorted *sorted, uint64_t i, size_t *bytes);
 
 /* A position in the output of a sorted block; zero is its beginning. */

@@ -103,6 +103,7 @@ static void simplify(struct lines_order *order, const struct lines_words *words)
     const bool bytes = last->kind == KIND_BYTES && !last->filtered && last->all;
     /* After the whole record as a key, equal keys are equal records. */
     if (bytes) order->resort = false;
+    order->total = bytes || order->resort;
     order->whole = order->n_keys == 1 && bytes && !first->reverse;
     order->number = first->kind == KIND_NUMBER && first->all && !first->filtered;
     order->direct =

@@ -47,6 +47,7 @@ struct lines_order {
     bool whole;      /* and all of the record */
     bool number;     /* the first key is a number at the beginning of the record */
     bool resort;     /* the whole record follows as last resort */
+    bool total;      /* equal full keys are equal records */
     bool underlined; /* --debug shows it, also if it cannot decide after the keys */
     bool reversed;   /* the last resort is descending */
     bool unique, csv, header;
