@@ -47,15 +47,21 @@ static uint64_t load(const char *at)
 }
 
 /* The first n < 8 bytes at at. */
-static uint64_t load_some(const char *at, size_t n, const char *limit)
+static uint64_t load_some(const char *at, size_t n)
 {
     uint64_t word = 0;
-#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-    if (limit - at >= 8) return load(at) & (((uint64_t)1 << 8 * n) - 1);
-#endif
-    (void)limit;
     memcpy(&word, at, n);
     return word;
+}
+
+/* The first n < 8 bytes, of 8 that can be read; more n mean 8. */
+static uint64_t load_masked(const char *at, size_t n)
+{
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+    return load(at) & (n < 8 ? ((uint64_t)1 << 8 * n) - 1 : UINT64_MAX);
+#else
+    return n < 8 ? load_some(at, n) : load(at);
+#endif
 }
 
 /* Both halves of the product. */
@@ -71,20 +77,33 @@ static uint64_t fold(uint64_t a, uint64_t b)
 #endif
 }
 
-static uint64_t hash(const char *at, size_t n, const char *limit)
+/* Records of up to SHORT bytes are loaded by two masked words, so that no branch depends on their
+ * length. */
+enum { SHORT = 16 };
+
+static inline uint64_t hash(const char *at, size_t n, const char *limit)
 {
     const uint64_t first = UINT64_C(0x9e3779b97f4a7c15), second = UINT64_C(0xd6e8feb86659fd93);
     uint64_t h = n * first;
-    if (n < 8) return fold(load_some(at, n, limit) ^ h ^ second, first);
+    if (n <= SHORT && limit - at >= SHORT)
+        return fold(load_masked(at, n) ^ h ^ second,
+                    load_masked(at + 8, n < 8 ? 0 : n - 8) ^ first);
+    if (n < 8) return fold(load_some(at, n) ^ h ^ second, first);
     const char *end = at + n;
-    for (; end - at > 16; at += 16) h = fold(load(at) ^ h, load(at + 8) ^ second);
+    if (n <= SHORT) return fold(load(at) ^ h ^ second, load_some(at + 8, n - 8) ^ first);
+    for (; end - at > SHORT; at += SHORT) h = fold(load(at) ^ h, load(at + 8) ^ second);
     if (end - at > 8) h = fold(load(at) ^ h, first);
     return fold(load(end - 8) ^ h, second ^ h >> 32);
 }
 
-static bool same_bytes(const char *a, const char *b, size_t n, const char *limit)
+static inline bool same_bytes(const char *a, const char *b, size_t n, const char *limit)
 {
-    if (n < 8) return load_some(a, n, limit) == load_some(b, n, limit);
+    if (n <= SHORT && limit - a >= SHORT && limit - b >= SHORT) {
+        const size_t more = n < 8 ? 0 : n - 8;
+        return ((load_masked(a, n) ^ load_masked(b, n)) |
+                (load_masked(a + 8, more) ^ load_masked(b + 8, more))) == 0;
+    }
+    if (n < 8) return memcmp(a, b, n) == 0;
     uint64_t differ = load(a + n - 8) ^ load(b + n - 8);
     for (; n > 8 && !differ; a += 8, b += 8, n -= 8) differ = load(a) ^ load(b);
     return !differ;
@@ -239,19 +258,20 @@ bool lines_find_repeats(const struct block *b, struct repeats *r)
     if (different > (double)b->n / 4) return false;
     struct table t = { .block = b, .parts = (size_t)(b->threads > 0 ? b->threads : io_threads()) };
     size_t slots = 1 << 10;
-    while ((double)slots < 3 * different) slots *= 2;
+    while ((double)slots < 2 * different) slots *= 2;
     const size_t each = sizeof *t.slots + t.parts * sizeof *t.counts;
     const size_t room = (size_t)(b->n < UINT32_MAX / 8 ? 8 * b->n : UINT32_MAX - 1);
     if (slots * each > room) return false;
     t.mask = slots - 1;
-    t.most = slots / 2 < b->n / 4 ? slots / 2 : (size_t)(b->n / 4);
-    t.slots = calloc(slots, sizeof *t.slots);
-    t.counts = calloc(t.parts * slots, sizeof *t.counts);
-    bool found = t.slots && t.counts;
-    if (found) io_for_each_by((int)t.parts, (int)t.parts, count_part, &t);
-    found = found && !atomic_load(&t.full) && copy_records(&t, room, r);
-    free((void *)t.slots);
-    free(t.counts);
+    t.most = slots / 4 * 3 < b->n / 4 ? slots / 4 * 3 : (size_t)(b->n / 4);
+    char *memory = lines_allocate(slots * each);
+    if (!memory) return false;
+    memset(memory, 0, slots * each);
+    t.slots = (_Atomic uint64_t *)(void *)memory;
+    t.counts = (uint32_t *)(void *)(memory + slots * sizeof *t.slots);
+    io_for_each_by((int)t.parts, (int)t.parts, count_part, &t);
+    const bool found = !atomic_load(&t.full) && copy_records(&t, room, r);
+    free(memory);
     if (!found) lines_free_repeats(r);
     return found;
 }
