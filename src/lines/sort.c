@@ -11,6 +11,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "io/threads.h"
+#include "lines/quick.h"
 #include "lines/repeat.h"
 #include "lines/ties.h"
 
@@ -86,6 +87,10 @@ static void make_words(void *arg, int i)
     chunk_of(w, i, &from, &to);
     if (w->range.depth == 0) { /* the index is in the order of the records */
         number_records(b, from, to);
+        if (b->order->common) {
+            lines_quick_words(b, from, to);
+            return;
+        }
         for (; from < to && b->next; from++) b->words[from] = block_words(b, from, &b->next[from]);
         for (; from < to; from++) b->words[from] = block_word(b, from, 0);
         return;

@@ -1,0 +1,254 @@
+/*
+ * lines/quick_core.h - the code of quick.c, compiled once per instruction set.
+ *
+ *     QUICK(name)  the name of a function for this instruction set
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "lines/mask.h"
+#include "lines/quick.h"
+#include "lines/short.h"
+#include "lines/wide.h"
+
+#define INLINE static inline __attribute__((always_inline))
+
+/* What is read after the begin of a key. */
+enum { READ_BYTES = MASK_BYTES + WIDE + 1 };
+
+/* Bytes of a key, and 0 after the last. */
+struct bytes {
+    wide first;
+    size_t n; /* more than WIDE: there are more */
+};
+
+/* ---- Fields ---- */
+
+/* A record, and the bits of its fields. */
+struct fields {
+    const char *record;
+    size_t bytes;
+    uint64_t ends;   /* the ends of fields, or delimiters, but not the end of the record */
+    uint64_t blanks; /* if blanks separate fields */
+    uint64_t quotes; /* of CSV */
+};
+
+INLINE void find_fields(const struct lines_order *order, struct fields *f)
+{
+    const uint64_t inside = f->bytes < MASK_BYTES ? ((uint64_t)1 << f->bytes) - 1 : UINT64_MAX;
+    f->quotes = 0;
+    if (order->delimiter == LINES_BLANKS) {
+        f->blanks = mask_of_blanks(f->record) & inside;
+        f->ends = f->blanks & ~f->blanks << 1;
+        return;
+    }
+    f->ends = mask_of(f->record, (char)order->delimiter) & inside;
+    if (order->csv) {
+        f->quotes = mask_of(f->record, '"') & inside;
+        f->ends &= ~mask_between(f->quotes);
+    }
+}
+
+/* The end of field i; SIZE_MAX: it is not known. */
+INLINE size_t end_of(const struct fields *f, size_t i, size_t bytes)
+{
+    uint64_t ends = f->ends;
+    for (; i && ends; i--) ends &= ends - 1;
+    if (ends) return (size_t)__builtin_ctzll(ends);
+    return f->bytes <= MASK_BYTES ? bytes : SIZE_MAX;
+}
+
+INLINE bool skip_field_blanks(const struct lines_order *order, const struct fields *f,
+                              size_t *begin)
+{
+    if (*begin >= f->bytes) return true;
+    if (*begin >= MASK_BYTES) return false;
+    const uint64_t blanks =
+        order->delimiter == LINES_BLANKS ? f->blanks : mask_of_blanks(f->record);
+    *begin += (size_t)__builtin_ctzll(~(blanks >> *begin));
+    if (f->bytes < MASK_BYTES) {
+        if (*begin > f->bytes) *begin = f->bytes;
+        return true;
+    }
+    return *begin < MASK_BYTES;
+}
+
+/* Quotes around the whole field are removed; for others, returns false. */
+INLINE bool unquote(const struct fields *f, size_t *begin, size_t *end)
+{
+    if (*end > MASK_BYTES) return false;
+    if (*begin == *end) return true;
+    const uint64_t to = *end < MASK_BYTES ? ((uint64_t)1 << *end) - 1 : UINT64_MAX;
+    const uint64_t quotes = (f->quotes & to) >> *begin;
+    if (!quotes) return true;
+    if (*end - *begin < 2 || quotes != (1 | (uint64_t)1 << (*end - *begin - 1))) return false;
+    ++*begin;
+    --*end;
+    return true;
+}
+
+INLINE bool find_key(const struct lines_order *order, const struct key *key, const struct fields *f,
+                     size_t *begin, size_t *end)
+{
+    size_t bytes = f->bytes;
+    const bool quoted = order->csv && !key->keep_quotes;
+    *begin = 0;
+    *end = bytes;
+    if (key->all) return true;
+    if (quoted && bytes && f->record[bytes - 1] == '\r') bytes--; /* part of the end */
+    if (key->first_field) {
+        *begin = end_of(f, key->first_field - 1, bytes);
+        if (*begin == SIZE_MAX) return false;
+        if (order->delimiter != LINES_BLANKS && *begin < bytes) ++*begin;
+    }
+    *end = key->last_field == SIZE_MAX ? bytes : end_of(f, key->last_field, bytes);
+    if (*end == SIZE_MAX) return false;
+    if (*end > bytes) *end = bytes;
+    if (*begin > *end) *begin = *end;
+    if (key->skip_start && !skip_field_blanks(order, f, begin)) return false;
+    if (*end < *begin) *end = *begin;
+    return !quoted || unquote(f, begin, end);
+}
+
+/* ---- Bytes ---- */
+
+INLINE void append(struct bytes *to, wide bytes, size_t n)
+{
+    if (to->n < WIDE) to->first = wide_or(to->first, wide_behind(bytes, to->n));
+    to->n += n;
+}
+
+INLINE void append_plain(struct bytes *to, const char *at, size_t n)
+{
+    append(to, wide_and(wide_load(at), wide_first(n)), n);
+}
+
+/* Bytes that end in 0.  Returns false if a 0 or 1 has to be changed. */
+INLINE bool append_ended(struct bytes *to, const char *at, size_t n, bool fold, bool reverse)
+{
+    const wide first = wide_first(n);
+    wide text = wide_and(wide_load(at), first);
+    if (wide_has_small(text, first)) return false;
+    if (fold) text = wide_upper(text);
+    if (reverse) text = wide_xor(text, wide_first(n + 1));
+    append(to, text, n + 1);
+    return true;
+}
+
+INLINE bool append_number(struct bytes *to, const char *at, const char *end, const char *limit,
+                          bool reverse)
+{
+    struct short_number number;
+    while (at < end && is_blank(*at)) at++;
+    if (!short_parse(at, end, limit, &number)) return false;
+    if (!number.used) {
+        append(to, wide_of(reverse ? 0x7f : 0x80, 0), 1);
+        return true;
+    }
+    const uint64_t flip = reverse != number.negative ? UINT64_MAX : 0;
+    uint64_t more = 0;
+    if (number.used >= 7) more = ((number.pairs >> 56) ^ flip) & (number.used == 7 ? 0xff : 0xffff);
+    append(to, wide_of(short_bytes(&number, flip), more), number.used + 2);
+    return true;
+}
+
+/* ---- Keys ---- */
+
+/* The forms for which the loop over the records of a block is compiled separately. */
+enum form { FORM_ANY, FORM_WHOLE, FORM_NUMBER /* of the whole record, then its bytes */ };
+
+INLINE enum form form_of(const struct lines_order *order)
+{
+    if (order->whole) return FORM_WHOLE;
+    const bool number = order->n_keys == 1 && order->number && order->resort;
+    return number && !order->reversed && !order->keys[0].reverse ? FORM_NUMBER : FORM_ANY;
+}
+
+INLINE bool first_bytes(const struct lines_order *order, enum form form, const char *record,
+                        size_t bytes, bool resort, const char *limit, struct bytes *to)
+{
+    *to = (struct bytes){ wide_of(0, 0), 0 };
+    if (limit - record <= READ_BYTES + (ptrdiff_t)bytes) return false;
+    if (form == FORM_WHOLE) {
+        append_plain(to, record, bytes);
+        return true;
+    }
+    if (form == FORM_NUMBER) {
+        if (!append_number(to, record, record + bytes, limit, false)) return false;
+        append_plain(to, record, bytes);
+        return true;
+    }
+    struct fields f = { .record = record, .bytes = bytes };
+    if (order->fields) find_fields(order, &f);
+    for (int i = 0; i < order->n_keys && to->n < WIDE; i++) {
+        const struct key *key = &order->keys[i];
+        size_t begin, end;
+        if (!find_key(order, key, &f, &begin, &end)) return false;
+        if (order->direct) {
+            append_plain(to, record + begin, end - begin);
+            return true;
+        }
+        if (key->kind == KIND_NUMBER
+                ? !append_number(to, record + begin, record + end, limit, key->reverse)
+                : !append_ended(to, record + begin, end - begin, key->folds, key->reverse))
+            return false;
+    }
+    if (!resort || to->n >= WIDE) return true;
+    if (order->reversed) return append_ended(to, record, bytes, false, true);
+    append_plain(to, record, bytes);
+    return true;
+}
+
+/* ---- Blocks ---- */
+
+/* The word of left bytes. */
+INLINE uint64_t word_of(uint64_t bytes, size_t left)
+{
+    const uint64_t last = 0xff;
+    return (bytes & ~last) | (left < WORD_MORE ? left : WORD_MORE);
+}
+
+INLINE void make_words(const struct block *b, enum form form, uint64_t from, uint64_t to)
+{
+    const struct lines_order *order = b->order;
+    const char *limit = b->text + b->bytes;
+    uint64_t *words = b->words, *next = b->next;
+    for (; from < to; from++) {
+        struct bytes key;
+        size_t bytes;
+        const char *record = block_record(b, from, &bytes);
+        if (!first_bytes(order, form, record, bytes, order->resort, limit, &key)) {
+            if (next)
+                words[from] = block_words(b, from, &next[from]);
+            else
+                words[from] = block_word(b, from, 0);
+            continue;
+        }
+        words[from] = word_of(wide_word(key.first), key.n);
+        if (next)
+            next[from] = key.n > WORD_BYTES ? word_of(wide_next(key.first), key.n - WORD_BYTES) : 0;
+    }
+}
+
+void QUICK(words)(const struct block *b, uint64_t from, uint64_t to)
+{
+    switch (form_of(b->order)) {
+    case FORM_WHOLE:
+        make_words(b, FORM_WHOLE, from, to);
+        break;
+    case FORM_NUMBER:
+        make_words(b, FORM_NUMBER, from, to);
+        break;
+    default:
+        make_words(b, FORM_ANY, from, to);
+        break;
+    }
+}
+
+bool QUICK(prefix)(const struct lines_order *order, const char *record, size_t bytes,
+                   const char *limit, uint64_t *prefix)
+{
+    struct bytes key;
+    if (!first_bytes(order, FORM_ANY, record, bytes, false, limit, &key)) return false;
+    *prefix = wide_word(key.first);
+    return true;
+}
