@@ -112,6 +112,13 @@ size_t lines_full_key(const struct lines_order *order, const char *record, size_
 /* The first 8 bytes of the key as a big-endian number, padded with zeros.  If the prefixes of two
  * keys differ, they decide the order. */
 uint64_t lines_prefix(const struct lines_order *order, const char *record, size_t bytes);
+/* Finds at most most records at the beginning of a block: their lengths with terminators, and their
+ * prefixes unless prefixes is NULL.  Returns their number.  A block has less than 4 GiB. */
+size_t lines_scan(const struct lines_order *order, const char *text, size_t bytes, size_t most,
+                  uint32_t *lengths, uint64_t *prefixes);
+/* Whether functions for AVX2 and BMI2 are used: the processor has both, and the environment
+ * variable ECHELON_CPU is not portable. */
+bool lines_has_avx2(void);
 /* If the key is a part of the record as it is, returns where it begins and sets *key_bytes.
  * Otherwise returns NULL.  The answer does not depend on the record. */
 const char *lines_direct(const struct lines_order *order, const char *record, size_t bytes,

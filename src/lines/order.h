@@ -48,7 +48,6 @@ struct lines_order {
     bool number;     /* the first key is a number at the beginning of the record */
     bool resort;     /* the whole record follows as last resort */
     bool common;     /* quick.c makes most keys */
-    bool avx2;       /* by AVX2 */
     bool fields;     /* a key is a part of the record */
     bool total;      /* equal full keys are equal records */
     bool underlined; /* --debug shows it, also if it cannot decide after the keys */

@@ -14,6 +14,7 @@
 
 #include "lines/wide.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 
 static bool is_common(const struct lines_order *order, const struct key *key)
@@ -26,36 +27,42 @@ static bool is_common(const struct lines_order *order, const struct key *key)
     return place && !key->first_char && !key->last_char && !(order->csv && key->skip_start);
 }
 
-#if HAVE_WIDE
-
-#define QUICK(name) name##_portable
-static void words_portable(const struct block *b, uint64_t from, uint64_t to);
-static bool prefix_portable(const struct lines_order *order, const char *record, size_t bytes,
-                            const char *limit, uint64_t *prefix);
-#include "lines/quick_core.h"
-
-static bool has_avx2(void)
+bool lines_has_avx2(void)
 {
 #if defined(__x86_64__)
+    static atomic_int known; /* 1: no, 2: yes */
+    int has = atomic_load_explicit(&known, memory_order_relaxed);
+    if (has) return has == 2;
     const char *forced = getenv("ECHELON_CPU");
-    if (forced && strcmp(forced, "portable") == 0) return false;
-    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2");
+    const bool portable = forced && strcmp(forced, "portable") == 0;
+    has = !portable && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2") ? 2 : 1;
+    atomic_store_explicit(&known, has, memory_order_relaxed);
+    return has == 2;
 #else
     return false;
 #endif
 }
 
+#if HAVE_WIDE
+
+#define QUICK(name) name##_portable
+static void words_portable(const struct block *b, uint64_t from, uint64_t to);
+static size_t ends_portable(const struct lines_order *order, const char *text, size_t bytes,
+                            size_t most, uint32_t *lengths);
+static void prefixes_portable(const struct lines_order *order, const char *text, size_t bytes,
+                              const uint32_t *lengths, size_t n, uint64_t *prefixes);
+#include "lines/quick_core.h"
+
 void lines_quick_plan(struct lines_order *order)
 {
     order->common = true;
     for (int i = 0; i < order->n_keys; i++) order->common &= is_common(order, &order->keys[i]);
-    order->avx2 = has_avx2();
 }
 
 void lines_quick_words(const struct block *b, uint64_t from, uint64_t to)
 {
 #if defined(__x86_64__)
-    if (b->order->avx2) {
+    if (lines_has_avx2()) {
         lines_quick_words_avx2(b, from, to);
         return;
     }
@@ -63,13 +70,25 @@ void lines_quick_words(const struct block *b, uint64_t from, uint64_t to)
     words_portable(b, from, to);
 }
 
-bool lines_quick_prefix(const struct lines_order *order, const char *record, size_t bytes,
-                        const char *limit, uint64_t *prefix)
+size_t lines_quick_ends(const struct lines_order *order, const char *text, size_t bytes,
+                        size_t most, uint32_t *lengths)
 {
 #if defined(__x86_64__)
-    if (order->avx2) return lines_quick_prefix_avx2(order, record, bytes, limit, prefix);
+    if (lines_has_avx2()) return lines_quick_ends_avx2(order, text, bytes, most, lengths);
 #endif
-    return prefix_portable(order, record, bytes, limit, prefix);
+    return ends_portable(order, text, bytes, most, lengths);
+}
+
+void lines_quick_prefixes(const struct lines_order *order, const char *text, size_t bytes,
+                          const uint32_t *lengths, size_t n, uint64_t *prefixes)
+{
+#if defined(__x86_64__)
+    if (lines_has_avx2()) {
+        lines_quick_prefixes_avx2(order, text, bytes, lengths, n, prefixes);
+        return;
+    }
+#endif
+    prefixes_portable(order, text, bytes, lengths, n, prefixes);
 }
 
 #else
@@ -89,11 +108,34 @@ void lines_quick_words(const struct block *b, uint64_t from, uint64_t to)
             b->words[from] = block_word(b, from, 0);
 }
 
-bool lines_quick_prefix(const struct lines_order *order, const char *record, size_t bytes,
-                        const char *limit, uint64_t *prefix)
+size_t lines_quick_ends(const struct lines_order *order, const char *text, size_t bytes,
+                        size_t most, uint32_t *lengths)
 {
-    (void)order, (void)record, (void)bytes, (void)limit, (void)prefix;
-    return false;
+    size_t n = 0;
+    for (size_t at = 0; at < bytes && n < most; at += lengths[n++])
+        lengths[n] = (uint32_t)lines_next(order, text + at, bytes - at);
+    return n;
+}
+
+void lines_quick_prefixes(const struct lines_order *order, const char *text, size_t bytes,
+                          const uint32_t *lengths, size_t n, uint64_t *prefixes)
+{
+    (void)bytes;
+    for (size_t i = 0; i < n; text += lengths[i++])
+        prefixes[i] = lines_prefix(order, text, lines_body(order, text, lengths[i]));
 }
 
 #endif
+
+size_t lines_scan(const struct lines_order *order, const char *text, size_t bytes, size_t most,
+                  uint32_t *lengths, uint64_t *prefixes)
+{
+    const size_t n = lines_quick_ends(order, text, bytes, most, lengths);
+    if (prefixes && order->common) {
+        lines_quick_prefixes(order, text, bytes, lengths, n, prefixes);
+        return n;
+    }
+    for (size_t i = 0; i < n && prefixes; text += lengths[i++])
+        prefixes[i] = lines_prefix(order, text, lines_body(order, text, lengths[i]));
+    return n;
+}

@@ -12,13 +12,16 @@
 void lines_quick_plan(struct lines_order *order);
 /* Sets the words of records [from, to) at depth 0 and, if b->next is not NULL, at WORD_BYTES. */
 void lines_quick_words(const struct block *b, uint64_t from, uint64_t to);
-/* The prefix of a record, as lines_prefix(); bytes up to limit can be read.  Returns false if the
- * record needs the encoders. */
-bool lines_quick_prefix(const struct lines_order *order, const char *record, size_t bytes,
-                        const char *limit, uint64_t *prefix);
+/* lines_scan(): the lengths of the next records; their prefixes. */
+size_t lines_quick_ends(const struct lines_order *order, const char *text, size_t bytes,
+                        size_t most, uint32_t *lengths);
+void lines_quick_prefixes(const struct lines_order *order, const char *text, size_t bytes,
+                          const uint32_t *lengths, size_t n, uint64_t *prefixes);
 
 void lines_quick_words_avx2(const struct block *b, uint64_t from, uint64_t to);
-bool lines_quick_prefix_avx2(const struct lines_order *order, const char *record, size_t bytes,
-                             const char *limit, uint64_t *prefix);
+size_t lines_quick_ends_avx2(const struct lines_order *order, const char *text, size_t bytes,
+                             size_t most, uint32_t *lengths);
+void lines_quick_prefixes_avx2(const struct lines_order *order, const char *text, size_t bytes,
+                               const uint32_t *lengths, size_t n, uint64_t *prefixes);
 
 #endif

@@ -159,7 +159,7 @@ enum form { FORM_ANY, FORM_WHOLE, FORM_NUMBER /* of the whole record, then its b
 INLINE enum form form_of(const struct lines_order *order)
 {
     if (order->whole) return FORM_WHOLE;
-    const bool number = order->n_keys == 1 && order->number && order->resort;
+    const bool number = order->n_keys == 1 && order->number;
     return number && !order->reversed && !order->keys[0].reverse ? FORM_NUMBER : FORM_ANY;
 }
 
@@ -174,7 +174,7 @@ INLINE bool first_bytes(const struct lines_order *order, enum form form, const c
     }
     if (form == FORM_NUMBER) {
         if (!append_number(to, record, record + bytes, limit, false)) return false;
-        append_plain(to, record, bytes);
+        if (resort) append_plain(to, record, bytes);
         return true;
     }
     struct fields f = { .record = record, .bytes = bytes };
@@ -244,11 +244,60 @@ void QUICK(words)(const struct block *b, uint64_t from, uint64_t to)
     }
 }
 
-bool QUICK(prefix)(const struct lines_order *order, const char *record, size_t bytes,
-                   const char *limit, uint64_t *prefix)
+/* ---- Prefixes ---- */
+
+INLINE void store_prefixes(const struct lines_order *order, enum form form, const char *text,
+                           const char *limit, const uint32_t *lengths, size_t n, uint64_t *prefixes)
 {
-    struct bytes key;
-    if (!first_bytes(order, FORM_ANY, record, bytes, false, limit, &key)) return false;
-    *prefix = wide_word(key.first);
-    return true;
+    for (size_t i = 0; i < n; text += lengths[i++]) {
+        struct bytes key;
+        const size_t bytes = lengths[i] - 1;
+        if (first_bytes(order, form, text, bytes, false, limit, &key))
+            prefixes[i] = wide_word(key.first);
+        else
+            prefixes[i] = lines_prefix(order, text, lines_body(order, text, lengths[i]));
+    }
+}
+
+void QUICK(prefixes)(const struct lines_order *order, const char *text, size_t bytes,
+                     const uint32_t *lengths, size_t n, uint64_t *prefixes)
+{
+    const char *limit = text + bytes;
+    switch (form_of(order)) {
+    case FORM_WHOLE:
+        store_prefixes(order, FORM_WHOLE, text, limit, lengths, n, prefixes);
+        break;
+    case FORM_NUMBER:
+        store_prefixes(order, FORM_NUMBER, text, limit, lengths, n, prefixes);
+        break;
+    default:
+        store_prefixes(order, FORM_ANY, text, limit, lengths, n, prefixes);
+        break;
+    }
+}
+
+size_t QUICK(ends)(const struct lines_order *order, const char *text, size_t bytes, size_t most,
+                   uint32_t *lengths)
+{
+    size_t n = 0, begin = 0;
+    uint64_t inside = 0; /* all bits: between quotes */
+    for (size_t at = 0; bytes - at >= MASK_BYTES; at += MASK_BYTES) {
+        uint64_t ends = mask_of(text + at, order->terminator);
+        if (order->csv) {
+            const uint64_t between = mask_between(mask_of(text + at, '"')) ^ inside;
+            ends &= ~between;
+            inside = (uint64_t)0 - (between >> (MASK_BYTES - 1));
+        }
+        for (; ends; ends &= ends - 1) {
+            const size_t end = at + (size_t)__builtin_ctzll(ends) + 1;
+            lengths[n++] = (uint32_t)(end - begin);
+            begin = end;
+            if (n == most) return n;
+        }
+    }
+    for (; begin < bytes && n < most; n++) {
+        lengths[n] = (uint32_t)lines_next(order, text + begin, bytes - begin);
+        begin += lengths[n];
+    }
+    return n;
 }

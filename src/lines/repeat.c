@@ -13,6 +13,7 @@
 #include "lines/repeat.h"
 
 #include "io/threads.h"
+#include "lines/hash.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -37,75 +38,16 @@ struct table {
     atomic_bool full;
 };
 
-/* ---- Hashes and comparisons ---- */
-
-static uint64_t load(const char *at)
-{
-    uint64_t word;
-    memcpy(&word, at, sizeof word);
-    return word;
-}
-
-/* The first n < 8 bytes at at. */
-static uint64_t load_some(const char *at, size_t n)
-{
-    uint64_t word = 0;
-    memcpy(&word, at, n);
-    return word;
-}
-
-/* The first n < 8 bytes, of 8 that can be read; more n mean 8. */
-static uint64_t load_masked(const char *at, size_t n)
-{
-#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-    return load(at) & (n < 8 ? ((uint64_t)1 << 8 * n) - 1 : UINT64_MAX);
-#else
-    return n < 8 ? load_some(at, n) : load(at);
-#endif
-}
-
-/* Both halves of the product. */
-static uint64_t fold(uint64_t a, uint64_t b)
-{
-#ifdef __SIZEOF_INT128__
-    __extension__ typedef unsigned __int128 wide;
-    const wide product = (wide)a * b;
-    return (uint64_t)product ^ (uint64_t)(product >> 64);
-#else
-    a = (a ^ a >> 32) * (b | 1);
-    return a ^ a >> 29;
-#endif
-}
-
-/* Records of up to SHORT bytes are loaded by two masked words, so that no branch depends on their
- * length. */
-enum { SHORT = 16 };
-
-static inline uint64_t hash(const char *at, size_t n, const char *limit)
-{
-    const uint64_t first = UINT64_C(0x9e3779b97f4a7c15), second = UINT64_C(0xd6e8feb86659fd93);
-    uint64_t h = n * first;
-    if (n <= SHORT && limit - at >= SHORT)
-        return fold(load_masked(at, n) ^ h ^ second,
-                    load_masked(at + 8, n < 8 ? 0 : n - 8) ^ first);
-    if (n < 8) return fold(load_some(at, n) ^ h ^ second, first);
-    const char *end = at + n;
-    if (n <= SHORT) return fold(load(at) ^ h ^ second, load_some(at + 8, n - 8) ^ first);
-    for (; end - at > SHORT; at += SHORT) h = fold(load(at) ^ h, load(at + 8) ^ second);
-    if (end - at > 8) h = fold(load(at) ^ h, first);
-    return fold(load(end - 8) ^ h, second ^ h >> 32);
-}
-
 static inline bool same_bytes(const char *a, const char *b, size_t n, const char *limit)
 {
-    if (n <= SHORT && limit - a >= SHORT && limit - b >= SHORT) {
+    if (n <= HASH_SHORT && limit - a >= HASH_SHORT && limit - b >= HASH_SHORT) {
         const size_t more = n < 8 ? 0 : n - 8;
-        return ((load_masked(a, n) ^ load_masked(b, n)) |
-                (load_masked(a + 8, more) ^ load_masked(b + 8, more))) == 0;
+        return ((hash_load_masked(a, n) ^ hash_load_masked(b, n)) |
+                (hash_load_masked(a + 8, more) ^ hash_load_masked(b + 8, more))) == 0;
     }
     if (n < 8) return memcmp(a, b, n) == 0;
-    uint64_t differ = load(a + n - 8) ^ load(b + n - 8);
-    for (; n > 8 && !differ; a += 8, b += 8, n -= 8) differ = load(a) ^ load(b);
+    uint64_t differ = hash_load(a + n - 8) ^ hash_load(b + n - 8);
+    for (; n > 8 && !differ; a += 8, b += 8, n -= 8) differ = hash_load(a) ^ hash_load(b);
     return !differ;
 }
 
@@ -126,7 +68,7 @@ static double estimate(const struct block *b)
         size_t bytes;
         state = state * UINT64_C(6364136223846793005) + 1442695040888963407;
         const char *text = block_record(b, i * step + (state >> 33) % step, &bytes);
-        const uint64_t key = hash(text, bytes, limit) | 1;
+        const uint64_t key = hash_bytes(text, bytes, limit) | 1;
         size_t slot = key >> 53 << 1;
         while (keys[slot] && keys[slot] != key) slot = (slot + 1) % SLOTS;
         keys[slot] = key;
@@ -186,7 +128,7 @@ static void count_batch(struct table *t, uint32_t *counts, uint64_t from, uint64
     for (uint64_t i = 0; i < n; i++) {
         struct hashed *one = &batch[i];
         one->text = block_record(b, from + i, &one->bytes);
-        one->hash = hash(one->text, one->bytes, b->text + b->bytes);
+        one->hash = hash_bytes(one->text, one->bytes, b->text + b->bytes);
         __builtin_prefetch((const void *)&t->slots[one->hash & t->mask]);
         __builtin_prefetch(&counts[one->hash & t->mask], 1);
     }
