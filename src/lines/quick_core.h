@@ -13,7 +13,7 @@
 #define INLINE static inline __attribute__((always_inline))
 
 /* What is read after the begin of a key. */
-enum { READ_BYTES = MASK_BYTES + WIDE + 1 };
+enum { READ_BYTES = MASK_BYTES + WIDE + 2 };
 
 /* Bytes of a key, and 0 after the last. */
 struct bytes {
@@ -134,20 +134,115 @@ INLINE bool append_ended(struct bytes *to, const char *at, size_t n, bool fold, 
     return true;
 }
 
-INLINE bool append_number(struct bytes *to, const char *at, const char *end, const char *limit,
-                          bool reverse)
+/* A number: pairs of digits, and the count of its integer digits. */
+struct number {
+    wide pairs;
+    size_t digits;
+    bool negative;
+};
+
+#if defined(__AVX2__)
+
+enum { LONG_DIGITS = 32 };
+
+INLINE __m256i long_first(size_t n)
 {
-    struct short_number number;
+    static const unsigned char ones[2 * LONG_DIGITS] = { 255, 255, 255, 255, 255, 255, 255, 255,
+                                                         255, 255, 255, 255, 255, 255, 255, 255,
+                                                         255, 255, 255, 255, 255, 255, 255, 255,
+                                                         255, 255, 255, 255, 255, 255, 255, 255 };
+    return _mm256_loadu_si256((const __m256i *)(const void *)(ones + LONG_DIGITS - n));
+}
+
+INLINE __m256i long_values(const char *at)
+{
+    const __m256i text = _mm256_loadu_si256((const __m256i *)(const void *)at);
+    return _mm256_sub_epi8(text, _mm256_set1_epi8('0'));
+}
+
+/* As short_digits(), for at most 31 digits. */
+INLINE bool find_digits(const char *at, size_t left, struct number *number)
+{
+    const size_t known = left < LONG_DIGITS ? left : LONG_DIGITS;
+    const __m256i values = long_values(at);
+    const __m256i is_digit =
+        _mm256_cmpeq_epi8(_mm256_min_epu8(values, _mm256_set1_epi8(9)), values);
+    const uint64_t mask =
+        (uint64_t)(uint32_t)_mm256_movemask_epi8(is_digit) & (((uint64_t)1 << known) - 1);
+    const size_t n = (size_t)__builtin_ctzll(~mask);
+    const bool zero = n && *at == '0';
+    if (n >= LONG_DIGITS || (zero && n > 1)) return false;
+    number->digits = n - zero;
+    __m256i digits = _mm256_and_si256(values, long_first(n));
+    if (n < known && at[n] == '.') {
+        const size_t more = (size_t)__builtin_ctzll(~(mask >> (n + 1)));
+        if (n + 1 + more >= LONG_DIGITS) return false;
+        const size_t all = number->digits + more;
+        const __m256i fraction = _mm256_andnot_si256(long_first(number->digits), long_first(all));
+        digits = _mm256_or_si256(_mm256_and_si256(digits, long_first(number->digits)),
+                                 _mm256_and_si256(long_values(at + 1 + zero), fraction));
+    }
+    const __m256i sums = _mm256_maddubs_epi16(digits, _mm256_set1_epi16(0x010a));
+    number->pairs =
+        _mm_packus_epi16(_mm256_castsi256_si128(sums), _mm256_extracti128_si256(sums, 1));
+    return true;
+}
+
+INLINE size_t used_pairs(const struct number *number)
+{
+    const wide zero = _mm_cmpeq_epi8(number->pairs, _mm_setzero_si128());
+    const uint32_t used = ~(uint32_t)_mm_movemask_epi8(zero) & 0xffff;
+    return used ? (size_t)(32 - __builtin_clz(used)) : 0;
+}
+
+INLINE wide add_ones(wide pairs, size_t used)
+{
+    return _mm_sub_epi8(pairs, wide_first(used));
+}
+
+#else
+
+INLINE bool find_digits(const char *at, size_t left, struct number *number)
+{
+    struct short_number found;
+    uint64_t pairs;
+    if (!short_digits(at, left, &found, &pairs)) return false;
+    number->pairs = pairs;
+    number->digits = found.digits;
+    return true;
+}
+
+INLINE size_t used_pairs(const struct number *number)
+{
+    const uint64_t pairs = (uint64_t)number->pairs;
+    return pairs ? (size_t)(71 - __builtin_clzll(pairs)) / 8 : 0;
+}
+
+INLINE wide add_ones(wide pairs, size_t used)
+{
+    const uint64_t ones = 0x0101010101010101;
+    return (uint64_t)pairs + (ones >> (64 - 8 * used));
+}
+
+#endif
+
+/* The class, pairs of digits plus 1, and 0; as number.c. */
+INLINE bool append_number(struct bytes *to, const char *at, const char *end, bool reverse)
+{
+    struct number number;
     while (at < end && is_blank(*at)) at++;
-    if (!short_parse(at, end, limit, &number)) return false;
-    if (!number.used) {
+    number.negative = at < end && *at == '-';
+    at += number.negative;
+    if (!find_digits(at, (size_t)(end - at), &number)) return false;
+    const size_t used = used_pairs(&number);
+    if (!used) {
         append(to, wide_of(reverse ? 0x7f : 0x80, 0), 1);
         return true;
     }
-    const uint64_t flip = reverse != number.negative ? UINT64_MAX : 0;
-    uint64_t more = 0;
-    if (number.used >= 7) more = ((number.pairs >> 56) ^ flip) & (number.used == 7 ? 0xff : 0xffff);
-    append(to, wide_of(short_bytes(&number, flip), more), number.used + 2);
+    wide bytes =
+        wide_or(wide_behind(add_ones(number.pairs, used), 1), wide_of(0x80 + 1 + number.digits, 0));
+    if (reverse != number.negative) bytes = wide_xor(bytes, wide_first(used + 2));
+    append(to, bytes, used + 2);
     return true;
 }
 
@@ -173,7 +268,7 @@ INLINE bool first_bytes(const struct lines_order *order, enum form form, const c
         return true;
     }
     if (form == FORM_NUMBER) {
-        if (!append_number(to, record, record + bytes, limit, false)) return false;
+        if (!append_number(to, record, record + bytes, false)) return false;
         if (resort) append_plain(to, record, bytes);
         return true;
     }
@@ -188,7 +283,7 @@ INLINE bool first_bytes(const struct lines_order *order, enum form form, const c
             return true;
         }
         if (key->kind == KIND_NUMBER
-                ? !append_number(to, record + begin, record + end, limit, key->reverse)
+                ? !append_number(to, record + begin, record + end, key->reverse)
                 : !append_ended(to, record + begin, end - begin, key->folds, key->reverse))
             return false;
     }
