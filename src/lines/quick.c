@@ -43,6 +43,21 @@ bool lines_has_avx2(void)
 #endif
 }
 
+bool lines_is_beside(const struct quoted_text *q, size_t quote, int step)
+{
+    if (step < 0 ? quote == 0 : quote + 1 >= q->bytes) return true;
+    const char c = q->text[step < 0 ? quote - 1 : quote + 1];
+    return c == q->delimiter || c == '\n' || c == '"' || c == ' ' || c == '\t' ||
+           (step > 0 && c == '\r');
+}
+
+void lines_set_misplaced(const struct quoted_text *q, size_t quote)
+{
+    size_t first = atomic_load(q->misplaced);
+    while (quote < first && !atomic_compare_exchange_weak(q->misplaced, &first, quote)) {
+    }
+}
+
 #if HAVE_WIDE
 
 #define QUICK(name) name##_portable
@@ -51,7 +66,18 @@ static size_t ends_portable(const struct lines_order *order, const char *text, s
                             size_t most, uint32_t *lengths);
 static void prefixes_portable(const struct lines_order *order, const char *text, size_t bytes,
                               const uint32_t *lengths, size_t n, uint64_t *prefixes);
+static uint64_t quoted_portable(const struct quoted_text *q, size_t from, size_t *to, bool *between,
+                                void *begins, uint64_t at);
 #include "lines/quick_core.h"
+
+uint64_t lines_quick_quoted(const struct quoted_text *q, size_t from, size_t *to, bool *between,
+                            void *begins, uint64_t at)
+{
+#if defined(__x86_64__)
+    if (lines_has_avx2()) return lines_quick_quoted_avx2(q, from, to, between, begins, at);
+#endif
+    return quoted_portable(q, from, to, between, begins, at);
+}
 
 void lines_quick_plan(struct lines_order *order)
 {
@@ -92,6 +118,14 @@ void lines_quick_prefixes(const struct lines_order *order, const char *text, siz
 }
 
 #else
+
+uint64_t lines_quick_quoted(const struct quoted_text *q, size_t from, size_t *to, bool *between,
+                            void *begins, uint64_t at)
+{
+    (void)q, (void)between, (void)begins, (void)at;
+    *to = from;
+    return 0;
+}
 
 void lines_quick_plan(struct lines_order *order)
 {

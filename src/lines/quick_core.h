@@ -396,3 +396,43 @@ size_t QUICK(ends)(const struct lines_order *order, const char *text, size_t byt
     }
     return n;
 }
+
+/* ---- Quotes of CSV ---- */
+
+/* What may be beside a quote that opens or ends a value. */
+INLINE uint64_t mask_beside(const char *at, char delimiter, uint64_t quotes, uint64_t newlines)
+{
+    return mask_of(at, delimiter) | mask_of(at, ' ') | mask_of(at, '\t') | quotes | newlines;
+}
+
+uint64_t QUICK(quoted)(const struct quoted_text *q, size_t from, size_t *to, bool *between,
+                       void *begins, uint64_t at)
+{
+    uint64_t n = 0, inside = *between ? UINT64_MAX : 0;
+    bool before = lines_is_beside(q, from, -1);
+    size_t i = from;
+    for (; *to - i >= MASK_BYTES; i += MASK_BYTES) {
+        const char *text = q->text + i;
+        const uint64_t quotes = mask_of(text, '"'), newlines = mask_of(text, '\n');
+        const uint64_t odd = mask_between(quotes) ^ inside;
+        uint64_t ends = newlines & ~odd;
+        inside = (uint64_t)0 - (odd >> (MASK_BYTES - 1));
+        if (!begins) {
+            n += (uint64_t)__builtin_popcountll(ends);
+            continue;
+        }
+        const uint64_t beside = mask_beside(text, q->delimiter, quotes, newlines);
+        const uint64_t left = beside << 1 | before;
+        const bool after = lines_is_beside(q, i + MASK_BYTES - 1, 1);
+        const uint64_t right = (beside | mask_of(text, '\r')) >> 1 | (uint64_t)after
+                                                                         << (MASK_BYTES - 1);
+        const uint64_t wrong = quotes & ~((odd & left) | (~odd & right));
+        if (wrong) lines_set_misplaced(q, i + (size_t)__builtin_ctzll(wrong));
+        before = beside >> (MASK_BYTES - 1);
+        for (; ends; ends &= ends - 1)
+            store_uint(begins, q->begin_bytes, at + ++n, i + (size_t)__builtin_ctzll(ends) + 1);
+    }
+    *to = i;
+    *between = inside != 0;
+    return n;
+}
