@@ -163,14 +163,23 @@ static bool sorts_in_place(const struct pass *pass, const struct unit *unit)
     return pass->run->kind->in_place || unit->kind == COPY;
 }
 
-/* Waits, and moves the pieces together, to the place from which they can be written. */
-static io_status end_read(struct pass *pass, struct unit *unit)
+static io_status end_read(struct pass *pass, const struct unit *unit)
 {
     struct files_run *run = pass->run;
     const double start = files_seconds();
     const int why = files_wait(run->queue, &pass->batch);
     if (why) return files_failed(run->error, pass->space->files[0].directory, why, false);
-    unsigned char *buffer = pass->buffers[0], *from = buffer + FILES_ALIGN;
+    run->sort->times.collect += files_seconds() - start;
+    run->sort->times.temporary_bytes += unit->bytes;
+    return IO_OK;
+}
+
+/* Moves the pieces in buffer 1 together, to the place from which they can be written, while the
+ * next unit is read. */
+static void join_pieces(struct pass *pass, struct unit *unit)
+{
+    struct files_run *run = pass->run;
+    unsigned char *buffer = pass->buffers[1], *from = buffer + FILES_ALIGN;
     unit->shift = sorts_in_place(pass, unit) ? files_direct_shift(run) : 0;
     unsigned char *to = buffer + unit->shift;
     if (!pass->direct && unit->shift) memmove(to, buffer, unit->bytes);
@@ -181,9 +190,6 @@ static io_status end_read(struct pass *pass, struct unit *unit)
         to += piece.use;
         from += piece.bytes;
     }
-    run->sort->times.collect += files_seconds() - start;
-    run->sort->times.temporary_bytes += unit->bytes;
-    return IO_OK;
 }
 
 /* ---- A bin that is too large ---- */
@@ -274,6 +280,7 @@ static io_status run_units(struct pass *pass, uint64_t budget, int depth)
             more = next_unit(pass, &next);
             loading = more && next.kind != DEEP;
             if (loading) begin_read(pass, &next);
+            join_pieces(pass, &unit);
             status = sort_unit(pass, &unit);
             run->sort->bins++;
         }
