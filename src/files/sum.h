@@ -21,5 +21,9 @@ uint64_t files_sum_lines(const unsigned char *at, const uint32_t *lengths, size_
 
 /* Records of 4 bytes, by AVX2. */
 uint64_t files_sum_4_avx2(const unsigned char *at, size_t n);
+/* Their prefixes, if they are numbers. */
+struct files_rank;
+void files_prefixes_4_avx2(const struct files_rank *rank, const unsigned char *at, size_t n,
+                           uint64_t *prefixes);
 
 #endif

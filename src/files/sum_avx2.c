@@ -1,9 +1,10 @@
 /*
- * files/sum_avx2.c - the sum of the hashes of records of 4 bytes, for processors with AVX2.
+ * files/sum_avx2.c - the sum of the hashes of records of 4 bytes, and their prefixes, by AVX2.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #if defined(__x86_64__)
+#include "files/internal.h"
 #include "files/sum.h"
 #include "files/sum_4.h"
 
@@ -41,5 +42,41 @@ uint64_t files_sum_4_avx2(const unsigned char *at, size_t n)
         sum += sum_hash_4(x);
     }
     return sum;
+}
+
+/* files_rank_of() in lanes of 32 bits. */
+static __m256i ranks(const struct files_rank *r, __m256i x)
+{
+    const __m256i negative =
+        _mm256_and_si256(_mm256_srai_epi32(x, 31), _mm256_set1_epi32((int)r->float_mask));
+    __m256i e = _mm256_xor_si256(x, _mm256_or_si256(_mm256_set1_epi32((int)r->sign), negative));
+    e = _mm256_sub_epi32(e, _mm256_set1_epi32((int)r->shift));
+    if (r->merged) {
+        e = _mm256_sub_epi32(e, _mm256_cmpeq_epi32(e, _mm256_set1_epi32((int)r->zero)));
+        e = _mm256_min_epu32(e, _mm256_set1_epi32((int)r->last));
+    }
+    e = _mm256_xor_si256(e, _mm256_set1_epi32((int)r->flip));
+    e = _mm256_srl_epi32(e, _mm_cvtsi32_si128(r->begin_bit));
+    return _mm256_and_si256(e, _mm256_set1_epi32((int)r->mask));
+}
+
+void files_prefixes_4_avx2(const struct files_rank *rank, const unsigned char *at, size_t n,
+                           uint64_t *prefixes)
+{
+    enum { STEP = 8 };
+    size_t i = 0;
+    for (; n - i >= STEP; i += STEP) {
+        const __m256i e =
+            ranks(rank, _mm256_loadu_si256((const __m256i *)(const void *)(at + 4 * i)));
+        const __m256i low = _mm256_cvtepu32_epi64(_mm256_castsi256_si128(e));
+        const __m256i high = _mm256_cvtepu32_epi64(_mm256_extracti128_si256(e, 1));
+        _mm256_storeu_si256((__m256i *)(void *)(prefixes + i), low);
+        _mm256_storeu_si256((__m256i *)(void *)(prefixes + i + 4), high);
+    }
+    for (; i < n; i++) {
+        uint32_t x;
+        memcpy(&x, at + 4 * i, sizeof x);
+        prefixes[i] = files_rank_of(rank, x);
+    }
 }
 #endif
