@@ -154,10 +154,11 @@ struct lines_sorted {
     uint64_t n_read;    /* records of the block */
     uint64_t out_bytes; /* of all records in order, each with its terminator */
     /* private */
-    char *copy;     /* the records without repetitions, if few differ */
-    void *begins;   /* offsets of records, of begin_bytes each */
-    void *index;    /* [n] positions in begins, of index_bytes each */
-    uint64_t *sums; /* bytes of the records before each chunk of index */
+    char *copy;      /* the records without repetitions, if few differ */
+    void *begins;    /* offsets of records, of begin_bytes each */
+    void *index;     /* [n] positions in begins, of index_bytes each */
+    uint64_t *spans; /* [n] the place of each record in order; or NULL */
+    uint64_t *sums;  /* bytes of the records before each chunk of index */
     size_t begin_bytes, index_bytes;
     char terminator;
 };

@@ -315,7 +315,7 @@ static ech_status fail_quote(const char *text, size_t bytes, size_t at, char err
     return ECH_ERR_ARG;
 }
 
-/* Sorts the records of a block: sets the index. */
+/* Sorts the records of a block: sets the index, and leaves the words for the spans. */
 static ech_status sort_block(ech_ctx *ctx, struct work *w, struct lines_sorted *sorted,
                              char error[LINES_ERROR])
 {
@@ -324,7 +324,7 @@ static ech_status sort_block(ech_ctx *ctx, struct work *w, struct lines_sorted *
     sorted->n = b->n;
     const ech_status status = allocate(w, sorted) ? sort_all(ctx, w, error) : ECH_ERR_MEMORY;
     if (status == ECH_OK && b->drops) keep_unique(sorted, b->drops);
-    free(b->words);
+    sorted->spans = b->words;
     free(b->next);
     free(b->ties);
     free(b->drops);
@@ -367,6 +367,8 @@ static bool expand(struct lines_sorted *sorted, const struct repeats *r, int thr
     if (e.to) {
         io_for_each_by(threads, (int)chunks, expand_chunk, &e);
         free(sorted->index);
+        free(sorted->spans);
+        sorted->spans = NULL;
         sorted->index = e.to;
         sorted->n = n;
     }
@@ -433,5 +435,6 @@ void lines_free(struct lines_sorted *sorted)
     free(sorted->index);
     free(sorted->sums);
     free(sorted->copy);
+    free(sorted->spans);
     *sorted = (struct lines_sorted){ 0 };
 }
