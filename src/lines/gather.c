@@ -114,7 +114,7 @@ static void copy_record(const struct lines_sorted *s, const char *record, size_t
 
 static void copy_chunk(void *arg, int i)
 {
-    enum { INDEX_AHEAD = 24, TEXT_AHEAD = 12, SHORT = 32, LINE = 64 };
+    enum { INDEX_AHEAD = 96, TEXT_AHEAD = 64, SHORT = 32, LINE = 64 };
     const struct gather *g = arg;
     const struct lines_sorted *s = g->sorted;
     const uint64_t chunk = g->first + (uint64_t)i, first = chunk * CHUNK;
