@@ -131,7 +131,7 @@ static void copy_chunk(void *arg, int i)
             size_t other;
             const char *ahead = record_at(s, r + TEXT_AHEAD, &other);
             __builtin_prefetch(ahead);
-            __builtin_prefetch(ahead + other - 1);
+            __builtin_prefetch(ahead + (other < SHORT ? SHORT : other) - 1);
         }
         const char *record = record_at(s, r, &bytes);
         const uint64_t skip = at < g->from ? g->from - at : 0;
