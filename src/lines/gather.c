@@ -54,7 +54,7 @@ const char *lines_record(const struct lines_sorted *sorted, uint64_t i, size_t *
 
 static void sum_chunk(void *arg, int chunk)
 {
-    enum { AHEAD = 16 };
+    enum { AHEAD = 64 };
     const struct lines_sorted *s = arg;
     const uint64_t from = (uint64_t)chunk * CHUNK;
     const uint64_t to = s->n - from < CHUNK ? s->n : from + CHUNK;
