@@ -241,7 +241,8 @@ INLINE bool append_number(struct bytes *to, const char *at, const char *end, boo
     }
     wide bytes =
         wide_or(wide_behind(add_ones(number.pairs, used), 1), wide_of(0x80 + 1 + number.digits, 0));
-    if (reverse != number.negative) bytes = wide_xor(bytes, wide_first(used + 2));
+    const size_t flip = (size_t)0 - (reverse != number.negative); /* a choice would be a branch */
+    bytes = wide_xor(bytes, wide_first((used + 2) & flip));
     append(to, bytes, used + 2);
     return true;
 }
@@ -302,25 +303,39 @@ INLINE uint64_t word_of(uint64_t bytes, size_t left)
     return (bytes & ~last) | (left < WORD_MORE ? left : WORD_MORE);
 }
 
-INLINE void make_words(const struct block *b, enum form form, uint64_t from, uint64_t to)
+/* The words of up to 64 records; returns a bit for each record that needs the encoders.  There is no
+ * call in the loop, so that its constants stay in registers. */
+INLINE uint64_t make_words(const struct block *b, enum form form, uint64_t from, uint64_t n)
 {
     const struct lines_order *order = b->order;
     const char *limit = b->text + b->bytes;
-    uint64_t *words = b->words, *next = b->next;
-    for (; from < to; from++) {
+    uint64_t *words = b->words + from, *next = b->next ? b->next + from : NULL, failed = 0;
+    for (uint64_t i = 0; i < n; i++) {
         struct bytes key;
         size_t bytes;
-        const char *record = block_record(b, from, &bytes);
-        if (!first_bytes(order, form, record, bytes, order->resort, limit, &key)) {
-            if (next)
-                words[from] = block_words(b, from, &next[from]);
-            else
-                words[from] = block_word(b, from, 0);
-            continue;
-        }
-        words[from] = word_of(wide_word(key.first), key.n);
+        const char *record = block_record(b, from + i, &bytes);
+        const bool made = first_bytes(order, form, record, bytes, order->resort, limit, &key);
+        failed |= (uint64_t)!made << i;
+        if (!made) continue;
+        words[i] = word_of(wide_word(key.first), key.n);
         if (next)
-            next[from] = key.n > WORD_BYTES ? word_of(wide_next(key.first), key.n - WORD_BYTES) : 0;
+            next[i] = key.n > WORD_BYTES ? word_of(wide_next(key.first), key.n - WORD_BYTES) : 0;
+    }
+    return failed;
+}
+
+INLINE void make_all_words(const struct block *b, enum form form, uint64_t from, uint64_t to)
+{
+    enum { SOME = 64 };
+    for (; from < to; from += SOME) {
+        uint64_t failed = make_words(b, form, from, to - from < SOME ? to - from : SOME);
+        for (; failed; failed &= failed - 1) {
+            const uint64_t i = from + (uint64_t)__builtin_ctzll(failed);
+            if (b->next)
+                b->words[i] = block_words(b, i, &b->next[i]);
+            else
+                b->words[i] = block_word(b, i, 0);
+        }
     }
 }
 
@@ -328,13 +343,13 @@ void QUICK(words)(const struct block *b, uint64_t from, uint64_t to)
 {
     switch (form_of(b->order)) {
     case FORM_WHOLE:
-        make_words(b, FORM_WHOLE, from, to);
+        make_all_words(b, FORM_WHOLE, from, to);
         break;
     case FORM_NUMBER:
-        make_words(b, FORM_NUMBER, from, to);
+        make_all_words(b, FORM_NUMBER, from, to);
         break;
     default:
-        make_words(b, FORM_ANY, from, to);
+        make_all_words(b, FORM_ANY, from, to);
         break;
     }
 }
@@ -344,13 +359,20 @@ void QUICK(words)(const struct block *b, uint64_t from, uint64_t to)
 INLINE void store_prefixes(const struct lines_order *order, enum form form, const char *text,
                            const char *limit, const uint32_t *lengths, size_t n, uint64_t *prefixes)
 {
-    for (size_t i = 0; i < n; text += lengths[i++]) {
-        struct bytes key;
-        const size_t bytes = lengths[i] - 1;
-        if (first_bytes(order, form, text, bytes, false, limit, &key))
-            prefixes[i] = wide_word(key.first);
-        else
-            prefixes[i] = lines_prefix(order, text, lines_body(order, text, lengths[i]));
+    enum { SOME = 64 };
+    for (size_t from = 0; from < n; from += SOME) {
+        const size_t some = n - from < SOME ? n - from : SOME;
+        uint64_t failed = 0;
+        const char *at = text;
+        for (size_t i = from; i < from + some; text += lengths[i++]) {
+            struct bytes key;
+            const bool made = first_bytes(order, form, text, lengths[i] - 1, false, limit, &key);
+            failed |= (uint64_t)!made << (i - from);
+            if (made) prefixes[i] = wide_word(key.first);
+        }
+        for (size_t i = from; failed; failed >>= 1, at += lengths[i++])
+            if (failed & 1)
+                prefixes[i] = lines_prefix(order, at, lines_body(order, at, lengths[i]));
     }
 }
 
