@@ -255,8 +255,8 @@ static void check_block(ech_ctx *ctx, const char *text, size_t bytes, struct rng
     free(records);
 }
 
-/* Blocks in which few records differ, for orders that do not tell apart records with the same bytes,
- * and for others. */
+/* Blocks in which few records differ, for orders in which equal records have the same bytes, and
+ * for others. */
 static void repeats(ech_ctx *ctx)
 {
     for (int o = 0; o < ORDERS; o++) {

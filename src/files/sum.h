@@ -13,9 +13,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Of n records of bytes bytes each. */
+/* The sum of n records of bytes bytes each. */
 uint64_t files_sum_fixed(const unsigned char *at, size_t n, size_t bytes);
-/* Of n records of these lengths.  Bytes before limit can be read. */
+/* The sum of n records of these lengths.  Bytes before limit can be read. */
 uint64_t files_sum_lines(const unsigned char *at, const uint32_t *lengths, size_t n,
                          const unsigned char *limit);
 

@@ -43,7 +43,7 @@ bool lines_has_avx2(void)
 #endif
 }
 
-bool lines_is_beside(const struct quoted_text *q, size_t quote, int step)
+bool lines_is_neighbour(const struct quoted_text *q, size_t quote, int step)
 {
     if (step < 0 ? quote == 0 : quote + 1 >= q->bytes) return true;
     const char c = q->text[step < 0 ? quote - 1 : quote + 1];

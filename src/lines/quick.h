@@ -34,7 +34,7 @@ struct quoted_text {
 uint64_t lines_quick_quoted(const struct quoted_text *q, size_t from, size_t *to, bool *between,
                             void *begins, uint64_t at);
 /* Whether the character before (step -1) or after (step 1) a quote may be there. */
-bool lines_is_beside(const struct quoted_text *q, size_t quote, int step);
+bool lines_is_neighbour(const struct quoted_text *q, size_t quote, int step);
 void lines_set_misplaced(const struct quoted_text *q, size_t quote);
 
 uint64_t lines_quick_quoted_avx2(const struct quoted_text *q, size_t from, size_t *to,

@@ -303,8 +303,8 @@ INLINE uint64_t word_of(uint64_t bytes, size_t left)
     return (bytes & ~last) | (left < WORD_MORE ? left : WORD_MORE);
 }
 
-/* The words of up to 64 records; returns a bit for each record that needs the encoders.  There is no
- * call in the loop, so that its constants stay in registers. */
+/* Makes the words of up to 64 records, and returns a bit for each one that needs the encoders.  The
+ * loop has no call, so that its constants stay in registers. */
 INLINE uint64_t make_words(const struct block *b, enum form form, uint64_t from, uint64_t n)
 {
     const struct lines_order *order = b->order;
@@ -421,8 +421,8 @@ size_t QUICK(ends)(const struct lines_order *order, const char *text, size_t byt
 
 /* ---- Quotes of CSV ---- */
 
-/* What may be beside a quote that opens or ends a value. */
-INLINE uint64_t mask_beside(const char *at, char delimiter, uint64_t quotes, uint64_t newlines)
+/* What may be next to a quote that opens or ends a value. */
+INLINE uint64_t mask_neighbours(const char *at, char delimiter, uint64_t quotes, uint64_t newlines)
 {
     return mask_of(at, delimiter) | mask_of(at, ' ') | mask_of(at, '\t') | quotes | newlines;
 }
@@ -431,7 +431,7 @@ uint64_t QUICK(quoted)(const struct quoted_text *q, size_t from, size_t *to, boo
                        void *begins, uint64_t at)
 {
     uint64_t n = 0, inside = *between ? UINT64_MAX : 0;
-    bool before = lines_is_beside(q, from, -1);
+    bool before = lines_is_neighbour(q, from, -1);
     size_t i = from;
     for (; *to - i >= MASK_BYTES; i += MASK_BYTES) {
         const char *text = q->text + i;
@@ -443,14 +443,14 @@ uint64_t QUICK(quoted)(const struct quoted_text *q, size_t from, size_t *to, boo
             n += (uint64_t)__builtin_popcountll(ends);
             continue;
         }
-        const uint64_t beside = mask_beside(text, q->delimiter, quotes, newlines);
-        const uint64_t left = beside << 1 | before;
-        const bool after = lines_is_beside(q, i + MASK_BYTES - 1, 1);
-        const uint64_t right = (beside | mask_of(text, '\r')) >> 1 | (uint64_t)after
-                                                                         << (MASK_BYTES - 1);
+        const uint64_t near = mask_neighbours(text, q->delimiter, quotes, newlines);
+        const uint64_t left = near << 1 | before;
+        const bool after = lines_is_neighbour(q, i + MASK_BYTES - 1, 1);
+        const uint64_t right = (near | mask_of(text, '\r')) >> 1 | (uint64_t)after
+                                                                       << (MASK_BYTES - 1);
         const uint64_t wrong = quotes & ~((odd & left) | (~odd & right));
         if (wrong) lines_set_misplaced(q, i + (size_t)__builtin_ctzll(wrong));
-        before = beside >> (MASK_BYTES - 1);
+        before = near >> (MASK_BYTES - 1);
         for (; ends; ends &= ends - 1)
             store_uint(begins, q->begin_bytes, at + ++n, i + (size_t)__builtin_ctzll(ends) + 1);
     }

@@ -129,7 +129,7 @@ static uint64_t find_quoted_ends(struct split *s, size_t from, size_t to, bool q
     uint64_t n = lines_quick_quoted(&q, from, &i, &quoted, begins, at);
     for (; i < to; i++) {
         if (s->text[i] == '"') {
-            if (begins && !lines_is_beside(&q, i, quoted ? 1 : -1)) lines_set_misplaced(&q, i);
+            if (begins && !lines_is_neighbour(&q, i, quoted ? 1 : -1)) lines_set_misplaced(&q, i);
             quoted = !quoted;
         }
         if (s->text[i] != '\n' || quoted) continue;
