@@ -92,8 +92,9 @@ static size_t make_record(enum text kind, struct rng *rng, char to[MOST_RECORD])
         digits = (int)rng_below(rng, 40);
         for (int i = 0; i < digits; i++)
             to[n++] = rng_below(rng, 15) ? (char)('0' + rng_below(rng, 10) % 4) : '.';
-        written = (int)n + snprintf(to + n, MOST_RECORD - n, rng_below(rng, 2) ? "" : ",%d Ab\001z",
-                                    (int)rng_below(rng, 100));
+        written = (int)n;
+        if (rng_below(rng, 2))
+            written += snprintf(to + n, MOST_RECORD - n, ",%d Ab\001z", (int)rng_below(rng, 100));
         break;
     default:
         written = snprintf(to, MOST_RECORD, "%d,\"a%c%d\"\"\",z", (int)rng_below(rng, 50),
