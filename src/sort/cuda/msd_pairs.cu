@@ -33,6 +33,19 @@
 
 /* ---- Counts ---- */
 
+/* The digits of compared parts of keys. */
+static __device__ inline void pairs_counted(const struct sort_segment &s,
+                                            const ukey (&key)[MSD_ITEMS],
+                                            uint32_t (&digit)[MSD_ITEMS])
+{
+    if (s.known & SORT_CLAMPED)
+#pragma unroll
+        for (int i = 0; i < MSD_ITEMS; i++) digit[i] = pairs_clamped(s, key[i]);
+    else
+#pragma unroll
+        for (int i = 0; i < MSD_ITEMS; i++) digit[i] = msd_digit(s, key[i]);
+}
+
 /* Equal neighbours count as a rise, because their order must not be reversed. */
 static __device__ inline void pairs_count_tile(const struct sort_common &a,
                                                const struct sort_segment &s, ukey first,
@@ -48,11 +61,13 @@ static __device__ inline void pairs_count_tile(const struct sort_common &a,
     if (me < SORT_BINS) row[me] = bins[me];
     pairs_compared(a, s.source, key);
     __syncthreads(); /* the counts of preceding tiles are stored */
+    uint32_t digit[MSD_ITEMS];
+    pairs_counted(s, key, digit);
 #pragma unroll
     for (int i = 0; i < MSD_ITEMS; i++)
         if (me + i * PAIRS_THREADS < here) {
             found.differ |= key[i] ^ first;
-            atomicAdd(&bins[pairs_digit(s, key[i])], 1);
+            atomicAdd(&bins[digit[i]], 1);
         }
     if (found.seen != SORT_SEEN_BOTH)
 #pragma unroll
@@ -350,7 +365,7 @@ extern "C" __global__ void __launch_bounds__(PAIRS_THREADS, PAIRS_RESIDENT)
     union tail_shared &sh = *(union tail_shared *)shared_bytes;
     uint32_t barriers = 0;
     if (msd_ordered(a)) return;
-    if (a.lists.msd->skewed) {
+    if (a.lists.small_lsd_counts && a.lists.msd->skewed) {
         small_lsd_sort(a, *(struct small_lsd_shared *)shared_bytes);
         return;
     }

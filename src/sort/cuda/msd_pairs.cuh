@@ -68,9 +68,9 @@ static __device__ inline uint32_t pairs_origin(const struct sort_segment &s)
     return s.known & SORT_CLAMPED ? 0 : (uint32_t)s.prefix;
 }
 
-static __device__ inline uint32_t pairs_digit(const struct sort_segment &s, ukey e)
+/* The digit of a key in a segment whose digits are clamped. */
+static __device__ inline uint32_t pairs_clamped(const struct sort_segment &s, ukey e)
 {
-    if (!(s.known & SORT_CLAMPED)) return msd_digit(s, e);
     const ukey digit = e >> s.shift, first = (ukey)s.prefix;
     return digit < first ? 0 : (uint32_t)min(digit - first, (ukey)(SORT_BINS - 1));
 }
@@ -88,12 +88,16 @@ static __device__ inline void pairs_digits(const struct sort_common &a,
                                            const struct sort_segment &s, const ukey (&key)[ITEMS],
                                            uint32_t (&digit)[ITEMS])
 {
-    if (a.plain)
+    if (s.known & SORT_CLAMPED)
 #pragma unroll
-        for (int i = 0; i < ITEMS; i++) digit[i] = pairs_digit(s, key[i]);
+        for (int i = 0; i < ITEMS; i++)
+            digit[i] = pairs_clamped(s, a.plain ? key[i] : pairs_merged(a, key[i]));
+    else if (a.plain)
+#pragma unroll
+        for (int i = 0; i < ITEMS; i++) digit[i] = msd_digit(s, key[i]);
     else
 #pragma unroll
-        for (int i = 0; i < ITEMS; i++) digit[i] = pairs_digit(s, pairs_merged(a, key[i]));
+        for (int i = 0; i < ITEMS; i++) digit[i] = msd_digit(s, pairs_merged(a, key[i]));
 }
 
 /* ---- Tiles ---- */

@@ -69,17 +69,24 @@ static_assert(sizeof(struct pairs_leaf_shared) <=
 
 /* ---- Bins ---- */
 
+/* Where the counter of a bin is.  The bins of adjacent positions of few different keys are a power of
+ * two apart; their counters are in different banks.  Groups of four bins stay together. */
+static __device__ inline uint32_t leaf_counter(uint32_t bin)
+{
+    return bin ^ ((bin >> 6 ^ bin >> 9) & 7) << 2;
+}
+
 /* Converts the counts of the bins to their starts; returns the maximum count. */
 static __device__ inline uint32_t leaf_begins(struct pairs_leaf_shared &s)
 {
     const uint32_t warp = threadIdx.x / 32, lane = lane_id();
-    uint4 *bins = (uint4 *)s.bins + warp * (LEAF_SCAN_STEPS * 32) + lane;
+    const uint32_t first = (warp * (LEAF_SCAN_STEPS * 32) + lane) * 4;
     uint4 word[LEAF_SCAN_STEPS];
     uint32_t before[LEAF_SCAN_STEPS], sum = 0, most = 0;
     if (warp < LEAF_SCAN_WARPS)
 #pragma unroll
         for (int j = 0; j < LEAF_SCAN_STEPS; j++) {
-            const uint4 w = word[j] = bins[j * 32];
+            const uint4 w = word[j] = *(const uint4 *)(s.bins + leaf_counter(first + j * 128));
             const uint32_t mine = w.x + w.y + w.z + w.w, inclusive = warp_scan(mine);
             before[j] = sum + inclusive - mine;
             sum += __shfl_sync(WARP_ALL, inclusive, 31);
@@ -101,7 +108,7 @@ static __device__ inline uint32_t leaf_begins(struct pairs_leaf_shared &s)
             w.y = w.x + word[j].x;
             w.z = w.y + word[j].y;
             w.w = w.z + word[j].z;
-            bins[j * 32] = w;
+            *(uint4 *)(s.bins + leaf_counter(first + j * 128)) = w;
         }
     __syncthreads(); /* the starts of all bins are written */
     return most;
@@ -146,7 +153,7 @@ static __device__ inline bool leaf_sort(struct pairs_leaf_shared &s, uint32_t co
     for (int i = 0; i < LEAF_ITEMS; i++)
         if (me + i * LEAF_THREADS < count) {
             const uint32_t word = leaf_word_of(o, key[i], me + i * LEAF_THREADS);
-            atomicAdd(&s.bins[word >> o.bin_shift], 1);
+            atomicAdd(&s.bins[leaf_counter(word >> o.bin_shift)], 1);
         }
     __syncthreads(); /* every key is counted */
     const uint32_t most = leaf_begins(s);
@@ -156,7 +163,8 @@ static __device__ inline bool leaf_sort(struct pairs_leaf_shared &s, uint32_t co
     for (int i = 0; i < LEAF_ITEMS; i++)
         if (me + i * LEAF_THREADS < count) {
             const uint32_t word = leaf_word_of(o, key[i], me + i * LEAF_THREADS);
-            s.order[leaf_place(atomicAdd(&s.bins[word >> o.bin_shift], 1))] = word;
+            const uint32_t at = leaf_counter(word >> o.bin_shift);
+            s.order[leaf_place(atomicAdd(&s.bins[at], 1))] = word;
         }
     /* The last window is padded with words that stay at the end. */
     const uint32_t fill = (count + WINDOW - 1) / WINDOW * WINDOW;
