@@ -190,7 +190,9 @@ static void sort_ties(void *arg, int i)
         if (from >= to || from + 1 >= end) return;
         const uint64_t next = find_mark(b, from + 1, end, true);
         if (next > loaded && next - from <= AHEAD) {
-            const uint64_t stop = end - from < AHEAD ? end : from + AHEAD;
+            /* Other threads write the index behind the ties of this chunk. */
+            const uint64_t last = next < to ? to : next;
+            const uint64_t stop = last - from < AHEAD ? last : from + AHEAD;
             if (w->has_next)
                 prefetch_next(b, from, stop);
             else
