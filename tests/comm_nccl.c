@@ -29,7 +29,7 @@ static ech_status use_nccl(struct dist_rank *r, ech_comm *comm)
     uint32_t keys[N], expected[N], moved[N];
     float ones[N], sum = 0;
     for (uint32_t i = 0; i < N; i++) {
-        keys[i] = i * RANKS + (uint32_t)r->rank;
+        keys[i] = i * (uint32_t)r->ranks + (uint32_t)r->rank;
         expected[i] = (uint32_t)r->rank * N + i;
         ones[i] = 1;
     }
@@ -43,7 +43,7 @@ static ech_status use_nccl(struct dist_rank *r, ech_comm *comm)
         snprintf(r->problem, sizeof r->problem, "elements have changed");
     if (status == ECH_OK)
         status = ech_dist_reduce(r->ctx, comm, ECH_OP_SUM, ones, &sum, N, ECH_F32, NULL);
-    if (status == ECH_OK && sum != N * RANKS)
+    if (status == ECH_OK && sum != (float)(N * r->ranks))
         snprintf(r->problem, sizeof r->problem, "the sum is %g", (double)sum);
     return status;
 }
@@ -61,29 +61,30 @@ static ech_status nccl_over(struct dist_rank *r)
     return status == ECH_OK ? comm_sort(r, r->comm) : status;
 }
 
-/* An existing communicator of NCCL, which is used for everything; rank 2 then ends. */
+/* An existing communicator of NCCL, which is used for everything; the last rank then ends. */
 static ech_status nccl_existing(struct dist_rank *r)
 {
     const struct nccl *nccl = r->task;
     const ech_comm_options options = { .size = sizeof options, .time_limit_s = LIMIT_S };
     ech_comm *comm = NULL;
     void *raw = NULL;
-    if (nccl->init(&raw, RANKS, nccl->id, r->rank) != 0 ||
+    if (nccl->init(&raw, r->ranks, nccl->id, r->rank) != 0 ||
         ech_comm_nccl(&comm, r->ctx, raw, &options) != ECH_OK) {
         snprintf(r->problem, sizeof r->problem, "%.200s", ech_error(NULL));
         return ECH_OK;
     }
     const ech_status status = use_nccl(r, comm);
-    if (status == ECH_OK && r->rank != 2) {
+    if (status == ECH_OK && r->rank != r->ranks - 1) {
         comm_expect(r, comm_sort(r, comm), ECH_ERR_COMM, "");
         comm_expect(r, comm_sort(r, comm), ECH_ERR_COMM, "the communicator has failed");
     }
     ech_comm_close(comm);
-    if (r->rank == 2) nccl->destroy(raw); /* the others have been aborted */
+    if (r->rank == r->ranks - 1) nccl->destroy(raw); /* the others have been aborted */
     return status;
 }
 
-static void nccl(void)
+/* ranks: at most one per GPU, except on the emulator. */
+static void nccl(int ranks)
 {
     struct nccl nccl = { .init = NULL };
     int (*get_id)(struct nccl_id * id) = NULL;
@@ -97,8 +98,8 @@ static void nccl(void)
         memcpy(&nccl.destroy, &symbols[1], sizeof symbols[1]);
         memcpy(&get_id, &symbols[2], sizeof symbols[2]);
         CHECK_INT(get_id(&nccl.id), 0);
-        dist_run(RANKS, 0, nccl_over, NULL, ECH_OK, NULL);
-        dist_run(RANKS, 0, nccl_existing, &nccl, ECH_OK, NULL);
+        dist_run(ranks, 0, nccl_over, NULL, ECH_OK, NULL);
+        dist_run(ranks, 0, nccl_existing, &nccl, ECH_OK, NULL);
     } else {
         test_skip("ECHELON_NCCL does not name a library, or there are no GPUs");
     }
@@ -119,7 +120,8 @@ static ech_status nccl_missing(struct dist_rank *r)
 void comm_nccl(const char *device)
 {
     if (strcmp(device, "cpu") != 0) {
-        nccl();
+        const int gpus = ech_device_count() - 1;
+        nccl(strcmp(device, "simt") == 0 || gpus > RANKS ? RANKS : gpus);
         return;
     }
     if (!test_begin("NCCL for contexts of the CPU")) return;
