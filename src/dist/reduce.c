@@ -305,17 +305,17 @@ static ech_status combine(struct job *job, ech_op op, const void *values, size_t
 }
 
 /* argmin, argmax: of the best element of each rank. */
-static ech_status combine_positions(struct job *job)
+static ech_status combine_positions(struct job *job, ech_status status)
 {
     struct echi_dist *d = job->d;
     const size_t bytes = job->element_bytes;
     uint64_t position, note[2] = { UINT64_MAX, 0 }, best = UINT64_MAX;
     memcpy(&position, job->result, sizeof position);
-    ech_status status = ECH_OK;
     char *values = malloc((size_t)d->ranks * bytes);
     uint64_t *positions = malloc((size_t)d->ranks * sizeof *positions);
     size_t count = 0;
-    if (!values || !positions) status = echi_fail(d->ctx, ECH_ERR_MEMORY, "out of memory");
+    if (status == ECH_OK && (!values || !positions))
+        status = echi_fail(d->ctx, ECH_ERR_MEMORY, "out of memory");
     if (status == ECH_OK && position != UINT64_MAX) {
         note[0] = d->in_first[d->rank] + position;
         status = ech_copy(d->ctx, &note[1], job->in + position * bytes, bytes);
@@ -336,17 +336,16 @@ done:
     return status;
 }
 
-static ech_status combine_results(struct job *job)
+static ech_status combine_results(struct job *job, ech_status status)
 {
     struct echi_dist *d = job->d;
     const bool both = job->op == ECH_OP_MINMAX;
     const size_t bytes = ech_dtype_bytes(job->out_dtype);
     const ech_op op = both ? ECH_OP_MIN : combining(job->op);
-    ech_status status;
     char *values = malloc(2 * (size_t)d->ranks * bytes), *second = NULL;
-    TRY(echi_comm_agree(d->ctx, d->comm,
-                        values ? ECH_OK : echi_fail(d->ctx, ECH_ERR_MEMORY, "out of memory"),
-                        job->result, sizeof job->result));
+    if (status == ECH_OK && !values)
+        status = echi_fail(d->ctx, ECH_ERR_MEMORY, "out of memory for %d ranks", d->ranks);
+    TRY(echi_comm_agree(d->ctx, d->comm, status, job->result, sizeof job->result));
     second = values + (size_t)d->ranks * bytes;
     for (int r = 0; r < d->ranks; r++) {
         memcpy(values + (size_t)r * bytes, d->comm->notes[r].note, bytes);
@@ -363,13 +362,10 @@ done:
 
 static ech_status reduce_any_order(struct job *job)
 {
-    struct echi_dist *d = job->d;
     const ech_status status =
-        ech_reduce(d->ctx, job->op, job->in, job->result, job->n, job->dtype, job->options);
-    const ech_status agreed = echi_comm_agree(d->ctx, d->comm, status, NULL, 0);
-    if (agreed != ECH_OK) return agreed;
-    if (job->op == ECH_OP_ARGMIN || job->op == ECH_OP_ARGMAX) return combine_positions(job);
-    return combine_results(job);
+        ech_reduce(job->d->ctx, job->op, job->in, job->result, job->n, job->dtype, job->options);
+    return job->op == ECH_OP_ARGMIN || job->op == ECH_OP_ARGMAX ? combine_positions(job, status)
+                                                                : combine_results(job, status);
 }
 
 /* ---- The call ---- */
