@@ -23,6 +23,9 @@ static const struct option options[] = {
       "or quiet or silent, as --check-quiet" },
     { 'C', "check-quiet", NULL, &set.text.check_quiet, "the same without a message" },
     { 'm', "merge", NULL, &set.text.merge, "merge inputs whose lines are sorted already" },
+    { 0, "batch-size", "N", &set.text.batch_size,
+      "merge at most N inputs at once, and more in several steps;\ndefault: as many as can be "
+      "open" },
     { 'n', "numeric-sort", NULL, &set.text.numeric,
       "lines by the decimal number at the beginning, of any length" },
     { 'g', "general-numeric-sort", NULL, &set.text.general,
@@ -261,6 +264,8 @@ static int check_combinations(const char *line, const char *number, const struct
     if (t->separator && set.words.job.delimiter) return conflict("field-separator", "delimiter");
     if (t->csv && t->zero) return conflict("csv", "zero-terminated");
     if (set.words.job.header && set.words.job.no_header) return conflict("header", "no-header");
+    if (t->batch_size && !t->merge)
+        return cli_fail(EXIT_BAD, "--batch-size limits the inputs of --merge, which is not given");
     if (t->debug && set.words.job.output) return conflict("debug", "output");
     return set.check || t->check_quiet ? check_check(text) : check_record(line, number);
 }

@@ -50,7 +50,7 @@ struct sort_job {
 struct sort_lines_words {
     struct cli_list keys;
     struct cli_optional check;
-    const char *sort, *files0, *parallel, *separator, *random_source;
+    const char *sort, *files0, *parallel, *separator, *random_source, *batch_size;
     bool blanks, dictionary, fold, general, human, nonprinting, month, numeric, random, version;
     bool stable, zero, merge, string, csv, debug, check_quiet;
 };

@@ -206,6 +206,9 @@ struct files_sort {
 /* The budget that the machine, the cgroup and the limits of the process leave. */
 uint64_t files_memory(void);
 
+/* Creates a temporary file without a name. */
+io_status files_temporary(const char *directory, int *fd, struct io_error *error);
+
 /* Plans a sort without starting it.  Fails if the budget is too small. */
 io_status files_plan(struct files_sort *sort, struct io_error *error);
 /* Writes the plan as lines of text. */

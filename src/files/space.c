@@ -94,13 +94,20 @@ static int open_direct(int fd)
     return io_open_file(name, O_RDWR | O_DIRECT);
 }
 
+io_status files_temporary(const char *directory, int *fd, struct io_error *error)
+{
+    *fd = open_unnamed(directory);
+    return *fd >= 0 ? IO_OK
+                    : io_fail(error, IO_FAIL, directory, "cannot create a temporary file: %s",
+                              strerror(errno));
+}
+
 static io_status open_one(struct files_space *space, int i, uint64_t bytes, struct io_error *error)
 {
     const char *directory = space->files[i].directory;
-    const int fd = open_unnamed(directory);
-    if (fd < 0)
-        return io_fail(error, IO_FAIL, directory, "cannot create a temporary file: %s",
-                       strerror(errno));
+    int fd;
+    const io_status status = files_temporary(directory, &fd, error);
+    if (status != IO_OK) return status;
     space->files[i].fd = space->files[i].plain_fd = fd;
     const int why = reserve(fd, bytes);
     if (why)
