@@ -168,6 +168,9 @@ int sort_make_order(const struct sort_set *set, struct sort_text *text)
                                  .csv = t->csv,
                                  .header = set->words.job.header };
     int code = parse_delimiter(set, &words.delimiter);
+    if (code == EXIT_DONE && t->csv && (!words.delimiter || strchr("\"\n\r", words.delimiter)))
+        code =
+            cli_fail(EXIT_BAD, "--delimiter is a character that cannot separate values of --csv");
     if (code == EXIT_DONE) code = collect_letters(set, letters);
     if (code == EXIT_DONE) code = make_seed(t->random_source, words.seed);
     if (code != EXIT_DONE) return code;
