@@ -1,8 +1,8 @@
 /*
  * runs.c - loads sorted files, and writes one run.
  *
- * For text, the value of each number is the place of its line: its offset in the texts of all files,
- * one after the other.
+ * For text, the value of each number is the place of its line: its offset in the texts of all
+ * files, one after the other.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -84,6 +84,7 @@ struct sort_text {
     size_t bytes, room;
     size_t head;             /* bytes that stay first: a byte order mark, a header */
     struct io_source *first; /* the first input, if it is open already; from malloc() */
+    char *ahead;             /* what was read of it; NULL: its own look-ahead */
 };
 
 /* These functions return EXIT_DONE, or an exit code after a message. */

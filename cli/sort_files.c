@@ -67,7 +67,7 @@ int sort_files_budget(struct sort_set *set)
     return code;
 }
 
-static uint64_t budget_of(const struct sort_set *set)
+uint64_t sort_files_memory(const struct sort_set *set)
 {
     const uint64_t bytes = set->words.job.memory ? set->files.budget : files_memory();
     return bytes < least_budget ? least_budget : bytes;
@@ -112,7 +112,7 @@ static bool is_needed(const struct sort_files *files)
     if (set->text.merge || set->text.debug) return false;
     if (files->text->n_names > 1 && !files->lines) return true; /* several arrays */
     const uint64_t total = total_bytes(files->text, &stream);
-    if (total > budget_of(set) / 4) return true;
+    if (total > sort_files_memory(set) / 4) return true;
     return stream; /* how much it has is unknown */
 }
 
@@ -200,7 +200,7 @@ static void prepare(struct sort_files *files, struct io_output *output)
     for (int i = 0; i < files->count; i++) stream |= files->inputs[i].fd < 0;
     sort->inputs = files->inputs;
     sort->input_count = files->count;
-    sort->memory_bytes = budget_of(files->set);
+    sort->memory_bytes = sort_files_memory(files->set) - files->held_bytes;
     sort->threads = base->threads;
     sort->unique = files->set->unique;
     sort->verify = files->set->files.verify;
@@ -364,8 +364,8 @@ static int run_opened(struct sort_files *files, struct io_output *output, bool *
                         files->inputs[0].name, files->inputs[1].name);
     if (!usable && option)
         return cli_fail(EXIT_BAD,
-                        "%s: --%s needs lines, records, or arrays of one dimension, and for text "
-                        "that is a pipe or compressed an option such as --string or -n",
+                        "%s: --%s needs lines, records, or arrays of one dimension, and an output "
+                        "of the same kind; a .npy output of --unique, or of a pipe, must be a file",
                         files->inputs[0].name, option);
     *done = usable;
     if (!usable) {

@@ -364,6 +364,7 @@ void sort_free_text(struct sort_text *text)
 {
     lines_order_free(text->order);
     free(text->first);
+    free(text->ahead);
     free(text->list);
     free(text->listed);
     free(text->text);

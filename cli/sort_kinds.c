@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { MOST_WORD = 96, SCANNED = 1 << 20 };
+enum { MOST_WORD = 96 };
 
 static const char *device_of(const struct sort_files *files)
 {
@@ -333,12 +333,18 @@ static int look_further(struct sort_files *files, int i, size_t *head)
     return EXIT_DONE;
 }
 
-/* Makes room for the head of the output. */
-static int reserve_head(struct sort_files *files, size_t bytes)
+int sort_files_head(struct sort_files *files, const char *head, size_t bytes, char end)
 {
-    char *larger = realloc(files->head, bytes);
+    struct files_input *input = &files->inputs[0];
+    char *larger = realloc(files->head, bytes + 1);
     if (!larger) return job_no_memory(&files->job->base, bytes, "a header");
     files->head = larger;
+    if (bytes) memcpy(larger, head, bytes);
+    files->head_bytes = bytes;
+    /* A file that is only a header may lack the newline. */
+    const bool only_mark = bytes == 3 && memcmp(head, "\xEF\xBB\xBF", 3) == 0;
+    if (bytes && !only_mark && larger[bytes - 1] != end) larger[files->head_bytes++] = end;
+    skip(files, 0, input->fd >= 0 && bytes > input->bytes ? (size_t)input->bytes : bytes);
     return EXIT_DONE;
 }
 
@@ -356,17 +362,8 @@ static int take_head(struct sort_files *files, int i)
     at = (const char *)source->ahead;
     if (head > source->ahead_bytes) head = source->ahead_bytes;
     if (i == 0) {
-        code = reserve_head(files, head + 1);
-        if (code != EXIT_DONE) return code;
-        if (head) memcpy(files->head, at, head);
-        files->head_bytes = head;
-        /* A file that is only a header may lack the newline. */
-        const char end = lines_terminator(files->text->order);
-        const bool only_mark = head == 3 && memcmp(at, "\xEF\xBB\xBF", 3) == 0;
-        if (head && !only_mark && files->head[head - 1] != end)
-            files->head[files->head_bytes++] = end;
-        skip(files, i, head);
-        return sort_bind(files->text, at, head);
+        code = sort_files_head(files, at, head, lines_terminator(files->text->order));
+        return code == EXIT_DONE ? sort_bind(files->text, at, head) : code;
     }
     mark = head >= 3 && memcmp(at, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
     const size_t own =
@@ -379,7 +376,7 @@ static int take_head(struct sort_files *files, int i)
     return EXIT_DONE;
 }
 
-static int use_lines(struct sort_files *files, const struct lines_order *order)
+int sort_files_lines(struct sort_files *files, const struct lines_order *order)
 {
     struct job *base = &files->job->base;
     int code = job_plan_text(&files->set->words.job);
@@ -391,84 +388,6 @@ static int use_lines(struct sort_files *files, const struct lines_order *order)
     files_lines_init(&files->text_lines, order, files->set->text.csv, base->threads);
     files->sort.kind = &files->text_lines.kind;
     return EXIT_DONE;
-}
-
-/* ---- Text that may be numbers ---- */
-
-enum text_kind { TEXT_OTHER, TEXT_DECIMAL, TEXT_FLOAT };
-
-static enum text_kind line_kind(const char *at, const char *end)
-{
-    bool negative;
-    uint64_t magnitude;
-    double value;
-    const io_number found = io_parse_integer(at, end, &negative, &magnitude);
-    while (at < end && (*at == ' ' || *at == '\t')) at++;
-    if (at < end && *at == '+') return TEXT_FLOAT;
-    if (found == IO_NUMBER_OK || found == IO_NUMBER_RANGE) return TEXT_DECIMAL;
-    if (io_parse_float(at, end, &value) != IO_NUMBER_OK) return TEXT_OTHER;
-    for (; at < end; at++)
-        if (!strchr("0123456789.- \t\r", *at)) return TEXT_FLOAT;
-    return TEXT_DECIMAL;
-}
-
-/* Reads the lines until one is not a number.  The text of a stream is judged by its begin. */
-static int judge(struct sort_files *files, enum text_kind *kind)
-{
-    const struct files_input *input = &files->inputs[0];
-    char *block = malloc(SCANNED + 1);
-    size_t have = 0;
-    if (!block) return job_no_memory(&files->job->base, SCANNED, "a block");
-    *kind = TEXT_DECIMAL;
-    for (uint64_t at = 0; at < input->bytes && *kind != TEXT_OTHER;) {
-        const uint64_t left = input->bytes - at;
-        const size_t want = left < SCANNED - have ? (size_t)left : SCANNED - have;
-        const ssize_t n = pread(input->fd, block + have, want, (off_t)(input->offset + at));
-        if (n < 0 && errno == EINTR) continue;
-        if (n <= 0) {
-            free(block);
-            return cli_fail(EXIT_BAD, "%s: cannot read: %s", input->name,
-                            n < 0 ? strerror(errno) : "it ended early");
-        }
-        at += (uint64_t)n;
-        have += (size_t)n;
-        if (at == input->bytes && block[have - 1] != '\n') block[have++] = '\n';
-        char *line = block, *end;
-        while ((end = memchr(line, '\n', (size_t)(block + have - line))) != NULL) {
-            const enum text_kind found = line_kind(line, end);
-            if (found == TEXT_OTHER || found > *kind) *kind = found;
-            line = end + 1;
-            if (found == TEXT_OTHER) break;
-        }
-        have -= (size_t)(line - block);
-        memmove(block, line, have);
-        if (have == SCANNED) *kind = TEXT_OTHER; /* no number is that long */
-    }
-    free(block);
-    return EXIT_DONE;
-}
-
-static int use_any_text(struct sort_files *files)
-{
-    enum text_kind kind = TEXT_OTHER;
-    char error[LINES_ERROR];
-    const bool reverse = files->set->words.reverse;
-    const int code = judge(files, &kind);
-    if (code != EXIT_DONE) return code;
-    if (kind == TEXT_OTHER) {
-        files->what = "a line is not a number: sorted by the bytes of lines";
-        return use_lines(files, files->text->order);
-    }
-    files->what = "every line is a number: sorted as numbers";
-    const char *letters = kind == TEXT_DECIMAL ? reverse ? "nr" : "n" : reverse ? "gr" : "g";
-    const struct lines_words words = { .letters = letters,
-                                       .delimiter = LINES_BLANKS,
-                                       .stable = true,
-                                       .unique = files->set->unique,
-                                       .header = files->set->words.job.header };
-    files->numeric = lines_order_new(&words, error);
-    if (!files->numeric) return cli_fail(EXIT_BAD, "%s", error);
-    return use_lines(files, files->numeric);
 }
 
 /* ---- The choice ---- */
@@ -483,7 +402,7 @@ static int choose(struct sort_files *files, bool *usable)
     *usable = true;
     if (set->files.record) return use_records(files);
     const bool array = is_array(&files->sources[0]);
-    if (files->lines && !array) return use_lines(files, files->text->order);
+    if (files->lines && !array) return sort_files_lines(files, files->text->order);
     if (files->lines && set->line_option)
         return cli_fail(EXIT_BAD,
                         "%s: is a .npy array, but several inputs and options of lines need text",
@@ -491,23 +410,24 @@ static int choose(struct sort_files *files, bool *usable)
     code = job_hints(&set->words.job, &hints);
     if (code != EXIT_DONE) return code;
     hints.dimensions = files->job->base.dimensions;
-    const bool undecided =
-        hints.format < 0 && hints.dtype < 0 && io_format_from_extension(files->inputs[0].name) < 0;
-    *usable = !set->rows && !set->axis && !set->words.job.column && !set->words.algorithm;
+    const bool undecided = hints.format < 0 && hints.dtype < 0 && !set->words.job.column &&
+                           io_format_from_extension(files->inputs[0].name) < 0;
+    *usable = !set->rows && !set->axis && !set->words.algorithm;
     if (!*usable) return EXIT_DONE;
     if (array || !undecided) {
         const io_status status = io_detect(&files->sources[0], &hints, &format, &dtype, &error);
         if (status != IO_OK) return cli_fail_io(status, &error);
     }
+    if (format != IO_TEXT && set->words.job.column) *usable = false; /* an error follows */
+    if (!*usable) return EXIT_DONE;
     if (format != IO_TEXT) return use_numbers(files, format, dtype, &hints, usable);
-    /* Only a whole text shows whether all of its lines are numbers. */
-    *usable = files->inputs[0].fd >= 0 && files->text->order != NULL;
-    return *usable ? use_any_text(files) : EXIT_DONE;
+    return sort_files_text(files, &hints, usable);
 }
 
 int sort_files_open(struct sort_files *files, bool *usable)
 {
     *usable = true;
+    files->spool.fd = -1;
     /* All inputs are open at the same time. */
     const int permitted = cli_permit_files(files->text->n_names);
     if (permitted != EXIT_DONE) return permitted;
@@ -532,6 +452,8 @@ void sort_files_hand_over(struct sort_files *files)
 {
     if (files->count != 1 || files->inputs[0].fd >= 0) return;
     files->text->first = &files->sources[0];
+    files->text->ahead = files->begins[0].bytes;
+    files->begins[0].bytes = NULL;
     files->sources = NULL; /* now owned by the text */
 }
 
@@ -544,5 +466,5 @@ void sort_files_close(struct sort_files *files)
     free(files->begins);
     free(files->head);
     files->head = NULL;
-    lines_order_free(files->numeric);
+    sort_scratch_close(&files->spool);
 }

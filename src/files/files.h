@@ -6,7 +6,7 @@
  *                         -> a pipe: sorted blocks, then bins of them
  *
  * What a record is, its order and the sort of a block in memory are those of a kind: numbers.c,
- * records.c and lines.c.  README.md describes the algorithm and the formula of the memory.
+ * records.c, lines.c and column.c.  README.md describes the algorithm and the formula of the memory.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -123,6 +123,20 @@ struct files_lines {
 };
 void files_lines_init(struct files_lines *lines, const struct lines_order *order, bool quoted,
                       int threads);
+
+/* Records of text by the number of a column, which is in every record.  delimiter: records are those
+ * of CSV with it; 0: every line is a record. */
+struct files_column {
+    struct files_kind kind;
+    struct io_cut cut;
+    char delimiter;
+    ech_dtype dtype;
+    ech_sort_options options;
+    struct files_rank rank;
+    bool on_cpu;
+};
+void files_column_init(struct files_column *column, const struct io_cut *cut_at, char delimiter,
+                       ech_dtype dtype, const ech_sort_options *options, const char *device);
 
 /* ---- Inputs ---- */
 

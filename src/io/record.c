@@ -68,7 +68,7 @@ char io_find_delimiter(const char *at, const char *end)
 
 uint64_t io_line_at(const struct io_column *column, const char *at)
 {
-    uint64_t line = 1;
+    uint64_t line = 1 + column->lines_before;
     for (const char *c = column->text; c < at; c++) line += *c == '\n';
     return line;
 }

@@ -3,6 +3,7 @@ export ECHELON_DEVICE=cpu # whose words these are
 needs_plain_build
 echelon gen -N 30M --type u64 -o a.u64
 ulimit -v 200000
+# A pipe that does not fit is copied to a temporary file.
 head -c 240000000 /dev/zero | tr '\0' '\n' | code echelon sort --threads 1 -o out.txt
 npy '<u8' '(30000000, 2)' >a.npy
 truncate -s 480000128 a.npy
