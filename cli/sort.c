@@ -316,6 +316,8 @@ static int body(struct job *base, struct io_output *output)
     bool numbers = false, done;
     int code = sort_files(&set, &run->job, &run->text, run->lines, output, &done);
     if (code != EXIT_DONE || done) return code;
+    if (!run->lines) code = sort_rows(&set, &run->job, &run->text, output, &done);
+    if (code != EXIT_DONE || done) return code;
     if (!run->lines)
         code = sort_read_any(&set, &run->job, &run->text, &numbers);
     else if (!set.text.merge)

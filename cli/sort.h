@@ -155,6 +155,11 @@ const char *sort_files_option(const struct sort_set *set);
 int sort_files(const struct sort_set *set, struct sort_job *job, struct sort_text *text, bool lines,
                struct io_output *output, bool *done);
 
+/* Sorts the rows or columns of a matrix that is too large for the memory: sort_rows.c.  Otherwise
+ * *done is not set, and text->first is the input. */
+int sort_rows(const struct sort_set *set, struct sort_job *job, struct sort_text *text,
+              struct io_output *output, bool *done);
+
 /* ---- Calls of the library: sort_stages.c ---- */
 
 /* Sorts the column, or computes the index. */

@@ -58,7 +58,7 @@ int sort_files_text(struct sort_files *files, const struct io_hints *hints, bool
 int sort_files_lines(struct sort_files *files, const struct lines_order *order);
 /* The first bytes of the first input are the head of the output, and end in the character end. */
 int sort_files_head(struct sort_files *files, const char *head, size_t bytes, char end);
-/* Leaves a single stream, of which some bytes were read, to the sort in memory. */
+/* Leaves a single input, of which some bytes were read, to the sort in memory. */
 void sort_files_hand_over(struct sort_files *files);
 void sort_files_close(struct sort_files *files);
 

@@ -450,7 +450,7 @@ int sort_files_open(struct sort_files *files, bool *usable)
 
 void sort_files_hand_over(struct sort_files *files)
 {
-    if (files->count != 1 || files->inputs[0].fd >= 0) return;
+    if (files->count != 1) return;
     files->text->first = &files->sources[0];
     files->text->ahead = files->begins[0].bytes;
     files->begins[0].bytes = NULL;

@@ -54,6 +54,20 @@ static int fail(const struct sort_scratch *scratch, const char *what, int why)
                     1e-9 * (double)free_bytes(scratch->directory));
 }
 
+int sort_scratch_reserve(struct sort_scratch *scratch, uint64_t bytes)
+{
+    int result;
+    do {
+        result = fallocate(scratch->fd, FALLOC_FL_KEEP_SIZE, 0, (off_t)bytes);
+    } while (result != 0 && errno == EINTR);
+    if (result == 0 || errno == EOPNOTSUPP || errno == ENOSYS) return EXIT_DONE;
+    return cli_fail(EXIT_BAD,
+                    "%s: cannot reserve %llu bytes of temporary space: %s (%.3f GB are free); -T "
+                    "selects other directories",
+                    scratch->directory, (unsigned long long)bytes, strerror(errno),
+                    1e-9 * (double)free_bytes(scratch->directory));
+}
+
 int sort_scratch_put(struct sort_scratch *scratch, uint64_t offset, const void *bytes, size_t n)
 {
     for (size_t done = 0; done < n;) {

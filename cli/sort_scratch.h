@@ -19,6 +19,8 @@ int sort_scratch_open(const struct sort_set *set, struct sort_scratch *scratch);
 int sort_scratch_append(struct sort_scratch *scratch, const void *bytes, size_t n);
 int sort_scratch_put(struct sort_scratch *scratch, uint64_t offset, const void *bytes, size_t n);
 int sort_scratch_get(const struct sort_scratch *scratch, uint64_t offset, void *to, size_t n);
+/* Reserves space; fails if there is not enough. */
+int sort_scratch_reserve(struct sort_scratch *scratch, uint64_t bytes);
 /* Gives the space of a range back, if the file system can do that. */
 void sort_scratch_release(const struct sort_scratch *scratch, uint64_t offset, uint64_t bytes);
 /* Harmless if it is not open; its fd is -1 then. */

@@ -153,8 +153,8 @@ static int find_column(struct reader *r, const struct io_hints *hints, struct io
     return status == IO_OK ? EXIT_DONE : cli_fail_io(status, &error);
 }
 
-/* Checks all records.  Without an option that needs numbers, stops at a line that is not one; a pipe
- * is then read on if no byte of it was copied. */
+/* Checks all records.  optional: stops at a line that is not a number; a pipe is then read on if no
+ * byte of it was copied. */
 static int scan_numbers(struct reader *r, struct io_text_scan *scan, size_t done, bool optional)
 {
     int code = EXIT_DONE;

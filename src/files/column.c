@@ -4,8 +4,8 @@
  *
  *     records -> begins, keys, index -> sort of keys and index -> records in order
  *
- * The text was checked before (io/text_scan.c): every record has a number of the type.  The order is
- * that of a stable sort of numbers: -0 equals +0, and all NaN are equal, except in totalOrder.
+ * The text was checked before (io/text_scan.c): every record has a number of the type.  The order
+ * is that of a stable sort of numbers: -0 equals +0, and all NaN are equal, except in totalOrder.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

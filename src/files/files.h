@@ -6,7 +6,7 @@
  *                         -> a pipe: sorted blocks, then bins of them
  *
  * What a record is, its order and the sort of a block in memory are those of a kind: numbers.c,
- * records.c, lines.c and column.c.  README.md describes the algorithm and the formula of the memory.
+ * records.c, lines.c and column.c.  README.md describes the algorithm and the memory.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -124,8 +124,8 @@ struct files_lines {
 void files_lines_init(struct files_lines *lines, const struct lines_order *order, bool quoted,
                       int threads);
 
-/* Records of text by the number of a column, which is in every record.  delimiter: records are those
- * of CSV with it; 0: every line is a record. */
+/* Records of text by the number of a column, which is in every record.  delimiter: records are
+ * those of CSV with it; 0: every line is a record. */
 struct files_column {
     struct files_kind kind;
     struct io_cut cut;

@@ -1,6 +1,6 @@
 /*
- * io/text.h - shared by the parsers of numbers from text: text.c parses a text in memory, text_scan.c
- * checks one block by block, text_error.c writes their messages.
+ * io/text.h - shared by the parsers of numbers from text: text.c parses a text in memory,
+ * text_scan.c checks one block by block, text_error.c writes their messages.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -47,8 +47,8 @@ io_status io_short_line(const struct io_text_parser *p, const char *at, uint64_t
 /* Fails because of the quotes of this column, which begins at at. */
 io_status io_bad_quotes(const struct io_text_parser *p, const char *at, uint64_t column,
                         const char *fault);
-/* If the number is an integer that differs from key, the same number as f64, or one of 2^64 or more,
- * describes the first one of them. */
+/* If the number is an integer that differs from key, the same number as f64, or one of 2^64 or
+ * more, describes the first one of them. */
 void io_note_rounded(const struct io_text_parser *p, const char *at, const char *end,
                      const void *key, struct io_rounded *rounded);
 /* Fails because of it; reason states why the column is not one of integers. */

@@ -1,6 +1,6 @@
 /*
- * io/text_scan.c - checks a column of numbers in a text that does not fit in memory, block by block,
- * and chooses its type.
+ * io/text_scan.c - checks a column of numbers in a text that does not fit in memory, block by
+ * block, and chooses its type.
  *
  * The result is that of io_text_parse() for the whole text.  As the type is known only at the end,
  * places that may be needed for a message are noted as text.
