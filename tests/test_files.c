@@ -171,8 +171,8 @@ static void check_output(const unsigned char *want, size_t want_bytes)
 
 /* ---- Data ---- */
 
-static const char *const shapes[] = { "random", "sorted", "reversed", "one",
-                                      "few",    "skewed", "clusters", "frequent" };
+static const char *const shapes[] = { "random", "sorted",   "reversed", "one", "few",
+                                      "skewed", "clusters", "frequent", "ends" };
 enum { SHAPES = sizeof shapes / sizeof *shapes };
 
 /* A number of 64 bits for element i of n. */
@@ -194,6 +194,8 @@ static uint64_t shape(int which, struct rng *rng, size_t i, size_t n)
         return r >> rng_below(rng, 64);
     case 6:
         return (uint64_t)(i / 1000 % 7) << 61 | r >> 40;
+    case 8: /* the bounds of the bins are almost 2^64 apart */
+        return rng_below(rng, 2) ? UINT64_MAX - rng_below(rng, 3) : rng_below(rng, 3);
     default:
         return rng_below(rng, 10) < 7 ? UINT64_C(3) << 40 : r;
     }
