@@ -6,6 +6,7 @@
  *     sort_numbers.c  numbers: rows, check, output; sort_stages.c calls the library
  *     sort_lines.c    lines in memory; sort_check.c checks their order, sort_merge.c merges sorted
  *                     inputs, sort_debug.c underlines keys
+ *     sort_files.c    files of any size (sort_files.h); sort_rows.c rows and columns of a matrix
  *
  * "echelon profile" uses sort_numbers.c and sort_stages.c.
  *
@@ -60,6 +61,7 @@ struct sort_files_words {
     const char *record;
     struct cli_list directories;
     bool dry_run, verify, consume;
+    bool records;    /* --record is given, or the keys are those of a .npy array */
     uint64_t budget; /* of --memory; set by sort_files_budget() */
 };
 

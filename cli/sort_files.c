@@ -79,6 +79,7 @@ const char *sort_files_option(const struct sort_set *set)
 {
     const struct sort_files_words *w = &set->files;
     return w->record    ? "record"
+           : w->records ? "key"
            : w->dry_run ? "dry-run"
            : w->verify  ? "verify"
            : w->consume ? "consume"
@@ -217,7 +218,7 @@ static void prepare(struct sort_files *files, struct io_output *output)
     sort->progress = &files->progress;
     choose_directories(files);
     output->progress = NULL;
-    if (base->out_format != IO_NPY || (!sort->unique && !stream)) return;
+    if (base->out_format != IO_NPY || files->fixed_head || (!sort->unique && !stream)) return;
     sort->patch = patch;
 }
 
@@ -310,9 +311,11 @@ static int run_sort(struct sort_files *files, struct io_output *output)
 {
     struct io_error error;
     struct job *base = &files->job->base;
-    int code = base->out_format == IO_TEXT ? EXIT_DONE : job_refuse_terminal(output);
+    const bool text = base->out_format == IO_TEXT, numbers = base->column.format != IO_TEXT;
+    int code = text ? EXIT_DONE : job_refuse_terminal(output);
     if (code != EXIT_DONE) return code;
-    const io_status status = files_sort(&files->sort, &error);
+    const io_status status =
+        text && numbers ? sort_files_as_text(files, &error) : files_sort(&files->sort, &error);
     fill_report(files);
     if (status == IO_OK) cli_progress_stage(&base->progress, "writing to the disk");
     base->stages[STAGE_WRITE].seconds -= cli_seconds();
@@ -354,13 +357,12 @@ static int run_opened(struct sort_files *files, struct io_output *output, bool *
     bool usable;
     const char *option = sort_files_option(files->set);
     files->is_file = is_plain_file(output);
-    int code = sort_files_open(files, &usable);
+    int code = sort_files_open(files, output, &usable);
     if (code != EXIT_DONE) return code;
     if (!usable && files->count > 1)
         return cli_fail(EXIT_BAD,
                         "%s and %s: several inputs of numbers must be raw or .npy arrays of one "
-                        "dimension, and the output raw or .npy; a .npy output of --unique, or of "
-                        "a pipe, must be a file",
+                        "dimension; a .npy output of --unique, or of a pipe, must be a file",
                         files->inputs[0].name, files->inputs[1].name);
     if (!usable && option)
         return cli_fail(EXIT_BAD,

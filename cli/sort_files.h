@@ -1,6 +1,7 @@
 /*
  * sort_files.h - shared by the files of "echelon sort" that use the external sort: sort_files.c
- * runs it, sort_kinds.c finds out what the records are, sort_text.c whether text is numbers.
+ * runs it, sort_kinds.c finds out what the input is, sort_text.c whether text is numbers,
+ * sort_records.c the shape and the keys of records.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -31,6 +32,9 @@ struct sort_files {
     struct files_records records;
     struct files_lines text_lines;
     struct files_column column;
+    struct io_records fields;  /* of a structured .npy array */
+    bool fixed_head;           /* the head of a .npy output does not depend on what is read */
+    int text_type;             /* of numbers that may be written as text */
     struct sort_scratch spool; /* the text of a pipe */
     uint64_t held_bytes;       /* of the budget, by the look-ahead */
     struct files_sort sort;
@@ -49,11 +53,20 @@ struct sort_files {
 
 /* Opens the inputs, and determines the kind of their records.  *usable: whether the external sort
  * can do what the options require. */
-int sort_files_open(struct sort_files *files, bool *usable);
+int sort_files_open(struct sort_files *files, const struct io_output *output, bool *usable);
 /* The memory budget. */
 uint64_t sort_files_memory(const struct sort_set *set);
 /* Text without an option for lines: numbers, a column of numbers, or lines. */
 int sort_files_text(struct sort_files *files, const struct io_hints *hints, bool *usable);
+/* Records of a fixed size, of a structured .npy array, or the rows of a matrix: sort_records.c. */
+int sort_files_records(struct sort_files *files, const struct io_output *output);
+/* Sorts numbers whose output is text, one per line: sort_numbers_text.c. */
+io_status sort_files_as_text(struct sort_files *files, struct io_error *error);
+/* Leaves out the first bytes of an input. */
+void sort_files_skip(struct sort_files *files, int i, size_t bytes);
+/* Reads from a place behind the look-ahead, of which nothing is left. */
+int sort_files_read(struct sort_files *files, int i, char *to, size_t from, size_t want,
+                    size_t *got);
 /* Sorts lines by an order. */
 int sort_files_lines(struct sort_files *files, const struct lines_order *order);
 /* The first bytes of the first input are the head of the output, and end in the character end. */

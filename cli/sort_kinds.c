@@ -13,8 +13,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { MOST_WORD = 96 };
-
 static const char *device_of(const struct sort_files *files)
 {
     return ech_device_name(files->job->base.ctx);
@@ -59,8 +57,7 @@ static int open_input(struct sort_files *files, int i)
     return EXIT_DONE;
 }
 
-/* Leaves out the first bytes of an input. */
-static void skip(struct sort_files *files, int i, size_t bytes)
+void sort_files_skip(struct sort_files *files, int i, size_t bytes)
 {
     struct files_input *input = &files->inputs[i];
     if (input->fd < 0) {
@@ -167,7 +164,7 @@ static int check_types(const struct sort_files *files, const struct io_hints *hi
 }
 
 /* The format of the output is that of its extension, otherwise that of the input.  *usable is false
- * for text, and for a header that would have to be completed in a pipe. */
+ * for a header that would have to be completed in a pipe. */
 static int plan_numbers(struct sort_files *files, io_format format, ech_dtype dtype, bool *usable)
 {
     const char *name = files->set->words.job.output;
@@ -176,8 +173,8 @@ static int plan_numbers(struct sort_files *files, io_format format, ech_dtype dt
     bool patched = files->set->unique;
     for (int i = 0; i < files->count; i++) patched |= files->inputs[i].fd < 0;
     files->job->base.out_format = said < 0 ? format : (io_format)said;
-    *usable = files->job->base.out_format == IO_RAW ||
-              (files->job->base.out_format == IO_NPY && (files->is_file || !patched));
+    *usable = files->job->base.out_format != IO_NPY || files->is_file || !patched;
+    files->text_type = (int)dtype;
     if (type < 0 || type == (int)dtype) return EXIT_DONE;
     return cli_fail(EXIT_BAD, "%s: the extension means %s, but the output is %s", name,
                     ech_dtype_name((ech_dtype)type), ech_dtype_name(dtype));
@@ -201,7 +198,8 @@ static int use_numbers(struct sort_files *files, io_format format, int type,
     const bool to_array = base->out_format == IO_NPY;
     const bool keep = array && to_array && files->count == 1 && !files->set->unique && !argsort;
     if (keep) make_header(files, &npy, true, dtype);
-    for (int i = 0; array && i < files->count; i++) skip(files, i, files->begins[i].header_bytes);
+    for (int i = 0; array && i < files->count; i++)
+        sort_files_skip(files, i, files->begins[i].header_bytes);
     if (to_array && !keep) make_header(files, array ? &npy : NULL, false, dtype);
     files_numbers_init(&files->numbers, dtype, &files->job->options, argsort, npy.big_endian,
                        device_of(files));
@@ -211,84 +209,10 @@ static int use_numbers(struct sort_files *files, io_format format, int type,
     return EXIT_DONE;
 }
 
-/* ---- Records ---- */
-
-/* OFFSET:BYTES or OFFSET:TYPE, each with an optional :desc. */
-static int parse_record_key(const struct sort_files *files, const char *text, uint64_t record_bytes,
-                            ech_record_key *key)
-{
-    char word[MOST_WORD];
-    uint64_t offset;
-    *key = (ech_record_key){ .size = sizeof *key, .order = files->job->options.order };
-    if (strlen(text) >= sizeof word)
-        return cli_fail(EXIT_BAD, "--key: \"%.20s...\" is too long", text);
-    memcpy(word, text, strlen(text) + 1);
-    cli_take_direction(word, key);
-    char *colon = strrchr(word, ':');
-    key->descending ^= files->set->words.reverse;
-    if (colon) *colon = 0;
-    if (!colon || !cli_parse_key_type(colon + 1, key))
-        return cli_fail(EXIT_BAD,
-                        "--key is \"%s\"; with --record give OFFSET:BYTES, such as 0:10, or "
-                        "OFFSET:TYPE, such as 8:f64:desc, with one of " CLI_TYPES
-                        ", bytesN, unsignedN or signedN",
-                        text);
-    const int code = cli_parse_count("key", word, &offset);
-    if (code != EXIT_DONE) return code;
-    const size_t width =
-        key->kind == ECH_KEY_DTYPE ? ech_dtype_bytes(key->dtype) : key->width_bytes;
-    if (offset > record_bytes || width > record_bytes - offset)
-        return cli_fail(EXIT_BAD, "--key: \"%s\" ends after the record, which has %llu bytes", text,
-                        (unsigned long long)record_bytes);
-    key->offset_bytes = (size_t)offset;
-    return EXIT_DONE;
-}
-
-static int use_records(struct sort_files *files)
-{
-    const struct sort_set *set = files->set;
-    const struct cli_list *words = &set->text.keys;
-    const ech_columns_options options = { .size = sizeof options };
-    ech_record_key keys[FILES_MOST_KEYS];
-    uint64_t bytes;
-    struct job *base = &files->job->base;
-    int code = cli_parse_count("record", set->files.record, &bytes);
-    if (code != EXIT_DONE) return code;
-    if (bytes == 0 || bytes > (1 << 20))
-        return cli_fail(EXIT_BAD, "--record is %s; a record has 1 to 2^20 bytes",
-                        set->files.record);
-    const char *name = set->words.job.output;
-    const int said = name ? io_format_from_extension(name) : -1;
-    if (said >= 0 && said != IO_RAW)
-        return cli_fail(EXIT_BAD, "%s: the extension means %s, but the output is records", name,
-                        io_format_name((io_format)said));
-    if (words->count > FILES_MOST_KEYS)
-        return cli_fail(EXIT_BAD, "--key is given more than %d times with --record",
-                        FILES_MOST_KEYS);
-    size_t n = 0;
-    for (; (int)n < words->count; n++) {
-        code = parse_record_key(files, words->words[n], bytes, &keys[n]);
-        if (code != EXIT_DONE) return code;
-    }
-    if (n == 0 && bytes > 512)
-        return cli_fail(EXIT_BAD, "give --key OFFSET:BYTES: all keys have at most 512 bytes");
-    if (n == 0)
-        keys[n++] = (ech_record_key){ .size = sizeof *keys,
-                                      .kind = ECH_KEY_BYTES,
-                                      .width_bytes = (size_t)bytes,
-                                      .descending = set->words.reverse };
-    base->column.format = base->out_format = IO_RAW;
-    base->record_bytes = bytes;
-    files_records_init(&files->records, (size_t)bytes, keys, n, &options, device_of(files));
-    files->sort.kind = &files->records.kind;
-    return EXIT_DONE;
-}
-
 /* ---- Lines ---- */
 
-/* Reads at a place behind the look-ahead, of which nothing is left. */
-static int read_more(struct sort_files *files, int i, char *to, size_t from, size_t want,
-                     size_t *got)
+int sort_files_read(struct sort_files *files, int i, char *to, size_t from, size_t want,
+                    size_t *got)
 {
     const struct files_input *input = &files->inputs[i];
     struct io_error error;
@@ -321,7 +245,7 @@ static int look_further(struct sort_files *files, int i, size_t *head)
     memcpy(bytes, source->ahead, n);
     source->ahead_bytes = 0;
     while (!whole && got == STEP && n + STEP <= MOST) {
-        const int code = read_more(files, i, bytes + n, n, STEP, &got);
+        const int code = sort_files_read(files, i, bytes + n, n, STEP, &got);
         if (code != EXIT_DONE) return code;
         n += got;
         *head = lines_head(files->text->order, bytes, n, &whole);
@@ -344,7 +268,8 @@ int sort_files_head(struct sort_files *files, const char *head, size_t bytes, ch
     /* A file that is only a header may lack the newline. */
     const bool only_mark = bytes == 3 && memcmp(head, "\xEF\xBB\xBF", 3) == 0;
     if (bytes && !only_mark && larger[bytes - 1] != end) larger[files->head_bytes++] = end;
-    skip(files, 0, input->fd >= 0 && bytes > input->bytes ? (size_t)input->bytes : bytes);
+    sort_files_skip(files, 0,
+                    input->fd >= 0 && bytes > input->bytes ? (size_t)input->bytes : bytes);
     return EXIT_DONE;
 }
 
@@ -372,7 +297,7 @@ static int take_head(struct sort_files *files, int i)
                                 memcmp(at + mark, files->head + own, head - mark) != 0))
         return cli_fail(EXIT_BAD, "%s: its header differs from that of %s", source->name,
                         files->inputs[0].name);
-    skip(files, i, head);
+    sort_files_skip(files, i, head);
     return EXIT_DONE;
 }
 
@@ -400,7 +325,6 @@ static int choose(struct sort_files *files, bool *usable)
     io_format format = IO_TEXT;
     int dtype = -1, code = EXIT_DONE;
     *usable = true;
-    if (set->files.record) return use_records(files);
     const bool array = is_array(&files->sources[0]);
     if (files->lines && !array) return sort_files_lines(files, files->text->order);
     if (files->lines && set->line_option)
@@ -424,7 +348,7 @@ static int choose(struct sort_files *files, bool *usable)
     return sort_files_text(files, &hints, usable);
 }
 
-int sort_files_open(struct sort_files *files, bool *usable)
+int sort_files_open(struct sort_files *files, const struct io_output *output, bool *usable)
 {
     *usable = true;
     files->spool.fd = -1;
@@ -445,7 +369,7 @@ int sort_files_open(struct sort_files *files, bool *usable)
         if (code != EXIT_DONE) return code;
     }
     files->job->base.input = files->inputs[0].name;
-    return choose(files, usable);
+    return files->set->files.records ? sort_files_records(files, output) : choose(files, usable);
 }
 
 void sort_files_hand_over(struct sort_files *files)

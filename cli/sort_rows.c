@@ -432,7 +432,7 @@ static void plan(const struct job *job, char *text, size_t bytes)
 {
     sort_plan((const struct sort_job *)job, text, bytes);
     const size_t used = strlen(text);
-    snprintf(text + used, bytes - used, "%-12s %s\n", "matrix", "sorted in parts of the budget");
+    snprintf(text + used, bytes - used, "%-12s %s\n", "matrix", "sorted out of core");
 }
 
 /* Fails if the size of a raw file, if it is known, is not one of rows. */
@@ -492,8 +492,8 @@ int sort_rows(const struct sort_set *set, struct sort_job *job, struct sort_text
     const int code = open_input(&r, text, &format, &hints, &dtype);
     if (code != EXIT_DONE || format < 0) return code;
     bool usable = find_shape(&r, format, dtype, &hints, &across);
-    /* A header that depends on the size of a stream; an index, or rows, of a matrix in Fortran order,
-     * which must be transposed. */
+    /* A header that depends on the size of a stream; an index, or rows, of a matrix in Fortran
+     * order, which must be transposed. */
     const io_format out = said < 0 ? (io_format)format : (io_format)said;
     if (usable && out == IO_NPY && !job->base.column.n) usable = false;
     if (usable && job->base.column.npy.fortran && (job->argsort || out != IO_NPY)) usable = false;

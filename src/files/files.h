@@ -108,11 +108,17 @@ struct files_records {
     struct files_rank ranks[FILES_MOST_KEYS]; /* of keys of a dtype */
     size_t key_count;
     ech_columns_options options;
-    bool on_cpu;
+    bool on_cpu, argsort;
+    size_t swap_bytes; /* of an element in the other byte order; 0: none */
 };
 void files_records_init(struct files_records *records, size_t record_bytes,
                         const ech_record_key *keys, size_t key_count,
                         const ech_columns_options *options, const char *device);
+
+/* The input consists of big-endian elements; back: the output, too. */
+void files_records_swap(struct files_records *records, size_t element_bytes, bool back);
+/* The output is the positions of the records, as u64.  After files_records_swap(). */
+void files_records_positions(struct files_records *records);
 
 /* Lines of text.  quoted: a newline between quotes does not end a record (CSV). */
 struct files_lines {

@@ -3,7 +3,7 @@ export ECHELON_DEVICE=cpu # whose words these are
 needs_plain_build
 echelon gen -N 30M --type u64 -o a.u64
 ulimit -v 200000
-# What is not sorted in parts: lines with --debug, the positions of a matrix in Fortran order.
+# What is sorted in memory only: lines with --debug, the positions of a matrix in Fortran order.
 head -c 240000000 /dev/zero | tr '\0' '\n' | code echelon sort --debug --threads 1 >out.txt
 npy '<u8' '(30000000, 2)' True >a.npy
 truncate -s 480000128 a.npy

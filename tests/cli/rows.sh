@@ -35,12 +35,12 @@ echelon sort --rows 20k many.f32 -o rows.f32
 for i in 0 1 2; do
     head -c $(((i + 1) * 80000)) many.f32 | tail -c 80000 | echelon sort -y f32 --format raw
 done | cmp - rows.f32 && echo same
-echo "a matrix larger than a quarter of the budget is sorted in parts"
+echo "a matrix larger than a quarter of the budget is sorted out of core"
 parts() { # INPUT OUTPUT OPTION...
     local in=$1 out=$2
     shift 2
     echelon sort -S 4G "$@" "$in" -o "want.$out"
-    echelon sort -S 16Mi "$@" "$in" -o "got.$out" --json | grep -c 'in parts'
+    echelon sort -S 16Mi "$@" "$in" -o "got.$out" --json | grep -c 'out of core'
     cmp "want.$out" "got.$out" && echo "$in $out $*"
     # shellcheck disable=SC2002  # a pipe
     cat "$in" | echelon sort -S 16Mi "$@" - -o "got.$out" && cmp "want.$out" "got.$out"
