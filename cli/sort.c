@@ -241,10 +241,9 @@ static int check_check(const struct sort_text *text)
     const char *check = set.check ? "check" : "check-quiet", *files = sort_files_option(&set);
     if (set.check && t->check_quiet) return conflict("check", "check-quiet");
     if (set.files.records)
-        return cli_fail(
-            EXIT_BAD,
-            "--%s cannot be combined with keys of records; \"echelon check\" checks records",
-            check);
+        return cli_fail(EXIT_BAD,
+                        "--%s cannot be combined with %s; \"echelon check\" checks records", check,
+                        set.files.record ? "--record" : "--key of a .npy array");
     if (files) return conflict(check, files);
     if (t->merge) return conflict(check, "merge");
     if (t->debug) return conflict(check, "debug");
