@@ -78,12 +78,13 @@ uint64_t sort_files_memory(const struct sort_set *set)
 const char *sort_files_option(const struct sort_set *set)
 {
     const struct sort_files_words *w = &set->files;
-    return w->record    ? "record"
-           : w->records ? "key"
-           : w->dry_run ? "dry-run"
-           : w->verify  ? "verify"
-           : w->consume ? "consume"
-                        : NULL;
+    return w->record         ? "record"
+           : w->records      ? "key"
+           : w->dry_run      ? "dry-run"
+           : w->verify       ? "verify"
+           : w->consume      ? "consume"
+           : w->resume.given ? "resume"
+                             : NULL;
 }
 
 /* The size of all inputs; *stream: whether one is not a regular file. */
@@ -216,7 +217,6 @@ static void prepare(struct sort_files *files, struct io_output *output)
     sort->stage = show_stage;
     files->progress = (struct io_progress){ show_rate, files };
     sort->progress = &files->progress;
-    choose_directories(files);
     output->progress = NULL;
     if (base->out_format != IO_NPY || files->fixed_head || (!sort->unique && !stream)) return;
     sort->patch = patch;
@@ -268,6 +268,8 @@ static void report_plan(const struct job *job, char *text, size_t bytes)
     if (sort->verify)
         snprintf(text + used, bytes - used, "%-12s %llu records, checksum %016llx\n", "verified",
                  (unsigned long long)sort->written, (unsigned long long)sort->checksum);
+    used = strlen(text);
+    sort_resume_report(&state, text + used, bytes - used);
     add_times(text, bytes, sort);
 }
 
@@ -314,12 +316,14 @@ static int run_sort(struct sort_files *files, struct io_output *output)
     const bool text = base->out_format == IO_TEXT, numbers = base->column.format != IO_TEXT;
     int code = text ? EXIT_DONE : job_refuse_terminal(output);
     if (code != EXIT_DONE) return code;
-    const io_status status =
+    io_status status =
         text && numbers ? sort_files_as_text(files, &error) : files_sort(&files->sort, &error);
     fill_report(files);
     if (status == IO_OK) cli_progress_stage(&base->progress, "writing to the disk");
     base->stages[STAGE_WRITE].seconds -= cli_seconds();
+    if (status == IO_OK) status = sort_resume_commit(files, output, &error);
     code = job_commit(base, output, status, &error);
+    if (code != EXIT_DONE) sort_resume_failed(files);
     const ech_status why = files->sort.library;
     if (why == ECH_ERR_DEVICE || why == ECH_ERR_NO_DEVICE) code = EXIT_DEVICE;
     for (int i = 0; i < files->count && files->set->files.consume && code == EXIT_DONE; i++)
@@ -357,7 +361,10 @@ static int run_opened(struct sort_files *files, struct io_output *output, bool *
     bool usable;
     const char *option = sort_files_option(files->set);
     files->is_file = is_plain_file(output);
-    int code = sort_files_open(files, output, &usable);
+    choose_directories(files);
+    int code = sort_resume_open(files, output, done);
+    if (code != EXIT_DONE || *done) return code;
+    code = sort_files_open(files, output, &usable);
     if (code != EXIT_DONE) return code;
     if (!usable && files->count > 1)
         return cli_fail(EXIT_BAD,
@@ -375,6 +382,8 @@ static int run_opened(struct sort_files *files, struct io_output *output, bool *
         return EXIT_DONE;
     }
     prepare(files, output);
+    code = sort_resume_prepare(files);
+    if (code != EXIT_DONE) return code;
     return files->set->files.dry_run ? plan_only(files) : run_sort(files, output);
 }
 
@@ -388,6 +397,7 @@ int sort_files(const struct sort_set *set, struct sort_job *job, struct sort_tex
     code = parse_transfers(&state.sort);
     if (code != EXIT_DONE) return code;
     code = run_opened(&state, output, done);
+    sort_resume_close(&state);
     sort_files_close(&state);
     return code;
 }

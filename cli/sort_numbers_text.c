@@ -54,6 +54,9 @@ io_status sort_files_as_text(struct sort_files *files, struct io_error *error)
     struct io_output *output = files->sort.output;
     const char *directory = files->sort.directories[0];
     int fd;
+    if (files->sort.resume)
+        return io_fail(error, IO_FAIL, output->name,
+                       "--resume cannot be combined with an output of numbers as text");
     io_status status = files_temporary(directory, &fd, error);
     if (status != IO_OK) return status;
     status = sort_to(files, fd, directory, error);
