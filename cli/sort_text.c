@@ -86,11 +86,10 @@ static int begin_copy(struct reader *r)
     struct sort_files *files = r->files;
     if (r->input->fd >= 0) return EXIT_DONE;
     if (files->set->files.resume.given)
-        return cli_fail(
-            EXIT_BAD,
-            "%s: --resume cannot continue with numbers of a pipe, which are copied; give "
-            "-n, -g or --string",
-            r->input->name);
+        return cli_fail(EXIT_BAD,
+                        "%s: --resume cannot continue with numbers of a pipe, which are copied; "
+                        "sort a file, or give -n, -g or --string",
+                        r->input->name);
     r->copied = true;
     const int code = sort_scratch_open(files->set, &files->spool);
     return code == EXIT_DONE ? sort_scratch_append(&files->spool, r->block, (size_t)r->at) : code;

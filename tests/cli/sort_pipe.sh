@@ -28,6 +28,7 @@ done
 printf '10\n9\n' | code echelon sort --verify
 printf '10\n9\nx\n' | code echelon sort --verify
 cat a.txt | code echelon sort -S 16Mi -T none
+cat a.txt | code echelon sort -S 16Mi --resume -o out.txt
 echo "columns"
 seq 1 45000 | sed 's/.*/&,"x, &"/' | paste -d, a.txt - >b.csv
 { echo 'value,id,"no
