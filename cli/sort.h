@@ -61,7 +61,7 @@ struct sort_files_words {
     const char *record;
     struct cli_list directories;
     bool dry_run, verify, consume;
-    bool records;    /* --record is given, or the keys are those of a .npy array */
+    bool records; /* --record is given, or the keys are those of a .npy array */
     struct cli_optional resume;
     uint64_t budget; /* of --memory; set by sort_files_budget() */
 };
