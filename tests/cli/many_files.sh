@@ -13,7 +13,7 @@ echo "groups of inputs: the order of equal keys is that of the inputs"
 for i in $(seq 3000); do printf '%s %s\n' a "$i" b "$i" >"m$((10000 + i))"; done
 { seq -f 'a %.0f' 3000; seq -f 'b %.0f' 3000; } >stable
 find . -name 'm1*' | sort | tr '\n' '\0' >pairs
-for size in 2 7 100 3000; do
+for size in 2 100; do
     code echelon sort -m -s -k1,1 --batch-size=$size --files0-from=pairs | cmp - stable
 done
 (ulimit -n 64; code echelon sort -m -s -k1,1 --files0-from=pairs | cmp - stable)
@@ -25,12 +25,12 @@ code echelon sort --batch-size=4 f1
 code echelon sort -m --batch-size=2 -T none f1 f2 f3
 rm m1* all stable
 echo "merge, set"
-for i in $(seq 1000 2999); do echo $((i + 1)) >"g$i"; done
-code echelon merge f* g* | cmp - <(seq 3000)
+for i in $(seq 1000 1299); do echo $((i + 1)) >"g$i"; done
+code echelon merge f* g* | cmp - <(seq 1300)
 (ulimit -n 64; code echelon merge f* g* -o b.u16 --type u16)
 dump u2 b.u16 | head -c 30
 echo
-code echelon set union f* g* f1 | cmp - <(seq 3000)
+code echelon set union f* g* f1 | cmp - <(seq 1300)
 # shellcheck disable=SC2046  # several words
 code echelon set intersection $(printf 'f7 %.0s' $(seq 100))
 code echelon set difference want f* g*
