@@ -17,7 +17,7 @@
  */
 #include "io/io.h"
 #include "io/threads.h"
-#include "lines/order.h"
+#include "lines/quick.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -120,43 +120,21 @@ static void count_quotes(void *arg, int i)
     s->chunks[i].quotes = count_byte(s->text + from, to - from, '"');
 }
 
-/* Whether the quote at i, after an even number of quotes, is at the begin of a field, after spaces
- * as in io_record_end(), or follows another quote. */
-static bool is_opening(const struct split *s, size_t i)
-{
-    const char delimiter = (char)s->order->delimiter;
-    if (i && s->text[i - 1] == '"') return true;
-    while (i && s->text[i - 1] == ' ' && s->text[i - 1] != delimiter) i--;
-    return i == 0 || s->text[i - 1] == delimiter || s->text[i - 1] == '\n';
-}
-
-/* Whether the quote at i, after an odd number of quotes, is followed by another quote, or, after
- * blanks, by the end of the field. */
-static bool is_closing(const struct split *s, size_t i)
-{
-    const char delimiter = (char)s->order->delimiter;
-    if (++i < s->bytes && s->text[i] == '"') return true;
-    for (; i < s->bytes && s->text[i] != delimiter && s->text[i] != '\n'; i++)
-        if (s->text[i] != ' ' && s->text[i] != '\t' && s->text[i] != '\r') return false;
-    return true;
-}
-
-static void note_misplaced(struct split *s, size_t i)
-{
-    size_t first = atomic_load(&s->misplaced);
-    while (i < first && !atomic_compare_exchange_weak(&s->misplaced, &first, i)) {
-    }
-}
-
 /* Counts the ends.  If begins is NULL, also finds the first quote that is not in its place;
  * otherwise stores the offset after each end. */
 static uint64_t find_quoted_ends(struct split *s, size_t from, size_t to, bool quoted, void *begins,
                                  uint64_t at)
 {
-    uint64_t n = 0;
-    for (size_t i = from; i < to; i++) {
+    const struct quoted_text q = { .text = s->text,
+                                   .bytes = s->bytes,
+                                   .begin_bytes = s->begin_bytes,
+                                   .delimiter = (char)s->order->delimiter,
+                                   .misplaced = &s->misplaced };
+    size_t i = to;
+    uint64_t n = lines_quick_quoted(&q, from, &i, &quoted, begins, at);
+    for (; i < to; i++) {
         if (s->text[i] == '"') {
-            if (!begins && !(quoted ? is_closing(s, i) : is_opening(s, i))) note_misplaced(s, i);
+            if (!begins && !lines_is_in_place(&q, i, !quoted)) lines_set_misplaced(&q, i);
             quoted = !quoted;
         }
         if (s->text[i] != '\n' || quoted) continue;
