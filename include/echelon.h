@@ -58,6 +58,7 @@
 #include <echelon/gf2.h>
 #include <echelon/dense.h>
 #include <echelon/sparse.h>
+#include <echelon/sparse_direct.h>
 #include <echelon/solve.h>
 /* clang-format on */
 
