@@ -28,7 +28,8 @@ static const struct option options[] = {
     { 'y', "type", "TYPE", &set.type, "compute in and write f32 or f64 (default)" },
     { 0, "method", "METHOD", &set.method,
       "auto (default), richardson, jacobi, gauss-seidel, sor,\nchebyshev, cg, minres, bicgstab or "
-      "gmres; or direct, lu,\ncholesky or qr, which convert A to a dense matrix" },
+      "gmres; or direct, which\nfactors a sparse A as such; or dense, lu, cholesky or qr,\nwhich "
+      "convert A to a dense matrix" },
     { 0, "precond", "PRECOND", &set.precond,
       "preconditioner: none, jacobi, ssor, ilu0, ic0 or\nblock-jacobi; default: none; auto chooses "
       "one" },
@@ -64,8 +65,8 @@ static const struct option options[] = {
 
 /* ---- Options ---- */
 
-/* In the order of ech_factor. */
-static const char *const direct_methods[] = { "direct", "lu", "cholesky", "qr" };
+/* In the order of ech_factor; then "dense", which is "direct" with a dense matrix. */
+static const char *const direct_methods[] = { "direct", "lu", "cholesky", "qr", "dense" };
 enum { DIRECT_METHODS = sizeof direct_methods / sizeof *direct_methods };
 
 static int parse_real(const char *name, const char *text, double *value)
@@ -110,7 +111,7 @@ int solve_parse_method(const char *name, bool *direct, ech_factor *kind, ech_met
     for (int i = 0; name && i < DIRECT_METHODS; i++)
         if (strcmp(name, direct_methods[i]) == 0) {
             *direct = true;
-            *kind = (ech_factor)i;
+            *kind = i < DIRECT_METHODS - 1 ? (ech_factor)i : ECH_FACTOR_AUTO;
         }
     if (!*direct)
         code = parse_name("method", name, ech_method_from_name, &value, solve_method_word);
@@ -128,6 +129,11 @@ int solve_parse_precond(const char *name, ech_method method, ech_precond *precon
         return cli_fail(EXIT_BAD, "--precond cannot be combined with --method auto, which chooses "
                                   "the preconditioner");
     return code;
+}
+
+bool solve_is_sparse(const char *method)
+{
+    return method && strcmp(method, direct_methods[0]) == 0;
 }
 
 bool solve_takes_triangles(ech_precond precond)
@@ -315,7 +321,8 @@ static int load_matrix(struct solve_job *s)
         return cli_fail(EXIT_BAD, "%s: has %llu rows and %llu columns, but must be square",
                         s->name[0], (unsigned long long)s->a.rows, (unsigned long long)s->a.cols);
     code = set.laplacian ? make_laplacian(&s->a) : matrix_check_finite(&s->a, s->name[0]);
-    if (code != EXIT_DONE || s->direct) return code;
+    s->sparse = solve_is_sparse(set.method) && !s->a.dense && s->m == s->n;
+    if (code != EXIT_DONE || (s->direct && !s->sparse)) return code;
     if (s->a.dense) code = check_dense(s);
     if (code != EXIT_DONE) return code;
     return s->a.dense ? matrix_values(&s->a, s->dtype, s->name[0], &s->dense) : make_csr(s);
@@ -487,8 +494,12 @@ static int work(struct solve_job *s)
     if (code == EXIT_DONE) code = cli_check_writable(set.history);
     if (code == EXIT_DONE) code = cli_check_writable(set.plot);
     if (code == EXIT_DONE) code = load_matrix(s);
-    if (code == EXIT_DONE && s->direct) return solve_direct(s);
+    if (code == EXIT_DONE && s->direct && !s->sparse) return solve_direct(s);
     if (code == EXIT_DONE) code = load_sides(s);
+    if (code == EXIT_DONE && s->sparse) {
+        code = solve_sparse(s);
+        return code == EXIT_DONE ? write_solution(s) : code;
+    }
     if (code == EXIT_DONE) code = solve(s);
     if (code == EXIT_DONE) code = write_history(s);
     if (code != EXIT_DONE) return code;

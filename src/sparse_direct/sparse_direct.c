@@ -127,10 +127,18 @@ static ech_status make(ech_ctx *ctx, const ech_csr *a, const ech_sparse_direct_o
         set_status(report, ECH_DIRECT_STATUS_SINGULAR, empty);
         goto done;
     }
+    if (!f->a.n) { /* there is nothing to factor */
+        f->library = &echi_sparse_dense;
+        report->rcond = 1;
+        *out = f;
+        return ECH_OK;
+    }
     f->work = malloc((2 * f->a.n + 1) * sizeof *f->work);
     if (!f->work) FAIL(ctx, ECH_ERR_MEMORY, "out of host memory for the residuals");
     TRY(echi_sparse_factor(f, o->algorithm, &outcome));
     report->algorithm = f->library->name;
+    if (outcome.status == ECH_DIRECT_STATUS_SINGULAR && outcome.failed_index == UINT64_MAX)
+        outcome.failed_index = echi_csc_unmatched(&f->a);
     set_status(report, outcome.status, outcome.failed_index);
     f->factor_nnz = report->factor_nnz = outcome.factor_nnz;
     if (outcome.status != ECH_DIRECT_STATUS_SOLVED) goto done;
@@ -186,7 +194,7 @@ static ech_status solve_all(struct ech_sparse_factor *f, const struct sides *s,
     ech_status status = ECH_OK;
     bool finite;
     if (!b) FAIL(f->ctx, ECH_ERR_MEMORY, "out of host memory for a right-hand side");
-    for (size_t i = 0; i < s->count; i++) {
+    for (size_t i = 0; i < s->count && n; i++) {
         TRY(load(f->ctx, f, (const char *)s->b + i * s->b_stride * element, b, &finite));
         if (!finite) {
             set_status(report, ECH_DIRECT_STATUS_NOT_FINITE_B, i);

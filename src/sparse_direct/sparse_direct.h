@@ -7,6 +7,7 @@
  *     refine.c          one right-hand side: solve, refine, measure; the condition number
  *     choose.c          which library factors A
  *     library.c         opens a library
+ *     structure.c       names the column of a structurally singular matrix
  *     dense.c, cpu/{klu,mumps,superlu}.c, cuda/cudss.c   one algorithm each
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -68,7 +69,7 @@ struct ech_sparse_factor {
     struct echi_csc a;
     const struct echi_sparse_library *library;
     void *state;  /* of the library */
-    double *work; /* [4][n]: residuals and their lower halves, a correction, |x| */
+    double *work; /* [2][n]: a residual and its lower half */
     uint64_t factor_nnz;
 };
 
@@ -84,6 +85,11 @@ double *echi_csc_scaled(const struct echi_csc *a);
 /* high + low = b - A x, or b - A^T x, [n] each; high is rounded to f64. */
 void echi_csc_residual(const struct echi_csc *a, bool transpose, const double *b, const double *x,
                        double *high, double *low);
+
+/* ---- structure.c ---- */
+
+/* A column that cannot be matched with a row of its own; UINT64_MAX: unknown, or there is none. */
+uint64_t echi_csc_unmatched(const struct echi_csc *a);
 
 /* ---- refine.c ---- */
 
