@@ -571,6 +571,7 @@ const struct command command_solve = {
     .summary = "solve A x = b by iterative or direct methods",
     .usage = "  echelon solve [OPTION]... A b\n",
     .examples = "  echelon solve A.mtx b.mtx -o x.mtx\n"
+                "  echelon solve --method direct A.mtx b.mtx -o x.mtx\n"
                 "  echelon solve --method qr A.npy b.npy -o x.npy\n"
                 "  echelon solve --method cg --precond jacobi --plot r.svg A.mtx b.npy -o x.npy\n",
     .notes = "A and b are Matrix Market (coordinate or array) or .npy.  b has one column per\n"

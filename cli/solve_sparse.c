@@ -6,10 +6,13 @@
 #include "solve.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 static void report_words(const ech_sparse_direct_report *r)
 {
-    fprintf(stderr, "echelon solve: %s: %s", r->algorithm, ech_direct_status_text(r->status));
+    const bool factored = strcmp(r->algorithm, "none") != 0;
+    fprintf(stderr, "echelon solve: %s%s%s", factored ? r->algorithm : "", factored ? ": " : "",
+            ech_direct_status_text(r->status));
     if (r->status == ECH_DIRECT_STATUS_SOLVED) {
         fprintf(stderr, "; backward error %.2g after %d steps of refinement, rcond %.2g",
                 r->backward_error, r->refinements, r->rcond);

@@ -55,11 +55,12 @@ typedef struct ech_sparse_direct_report {
                                  right-hand side failed_index does.  OVERFLOW: the solution of
                                  right-hand side failed_index overflows */
     uint64_t failed_index;    /* UINT64_MAX: the library does not report the column */
-    const char *algorithm;    /* the name of the algorithm that was used, a static string */
+    const char *algorithm;    /* the name of the algorithm that was used, a static string; "none": A
+                                 was not factored */
     uint64_t factor_nnz;      /* number of entries of L and U; 0: unknown */
     double rcond;             /* estimate of 1 / (|A| |A^-1|) in the 1-norm; 0: unknown or zero */
     int refinements;          /* maximum number of refinement steps of a right-hand side */
-    double backward_error;    /* maximum over the right-hand sides of |b - A x| / (|A| |x| + |b|), in
+    double backward_error; /* maximum over the right-hand sides of |b - A x| / (|A| |x| + |b|), in
                                  the maximum norm */
 } ech_sparse_direct_report;
 
