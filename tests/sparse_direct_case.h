@@ -1,6 +1,6 @@
 /*
- * sparse_direct_case.h - shared code of the tests of sparse direct solvers: synthetic systems with a
- * known solution, and residuals in long double.
+ * sparse_direct_case.h - shared code of the tests of sparse direct solvers: synthetic systems with
+ * a known solution, and residuals in long double.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

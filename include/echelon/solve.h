@@ -116,8 +116,8 @@ typedef struct ech_solve_options {
     void *precondition_user; /* is passed to precondition */
     double drop_tolerance;   /* ILUT: elements of a row that are smaller than this multiple of the
                                 Euclidean norm of the row of A are dropped; 0: 1e-4 */
-    int fill; /* ILUT: maximum number of elements that a row of L, and of U, has in addition to those
-                 of A, at most 1000; 0: 10 */
+    int fill;                /* ILUT: maximum number of elements that a row of L, and of U, has in
+                                addition to those of A, at most 1000; 0: 10 */
 } ech_solve_options;
 
 /* What a solver reports about one right-hand side. */
@@ -186,8 +186,8 @@ ECH_API const char *ech_solve_status_text(ech_solve_status status);
 
 /* ech_method_name() returns "auto", "richardson", "jacobi", "chebyshev", "cg", "minres",
  * "bicgstab", "gmres", "gauss-seidel" or "sor".  ech_precond_name() returns "none", "jacobi",
- * "ssor", "ilu0", "ic0", "block-jacobi" or "ilut".  Both return "?" for an unknown value.  The functions
- * ..._from_name() are their inverses.  They return -1 if there is no such name. */
+ * "ssor", "ilu0", "ic0", "block-jacobi" or "ilut".  Both return "?" for an unknown value.  The
+ * functions ..._from_name() are their inverses.  They return -1 if there is no such name. */
 ECH_API const char *ech_method_name(ech_method method);
 ECH_API int ech_method_from_name(const char *name);
 ECH_API const char *ech_precond_name(ech_precond precond);

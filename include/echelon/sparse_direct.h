@@ -31,8 +31,8 @@ extern "C" {
  *   "superlu"  SuperLU 5, on the CPU; it ends the process if memory for its arrays is missing
  *   "dense"    the inverse of A as a dense matrix, by ech_inverse(); n is at most 4096
  *
- * By default, the first of these libraries that is found is used, but KLU only if it expects little
- * fill or no other library is found.  Without any library, "dense" is used if n is at most 4096.
+ * By default, the first of these libraries that is found is used.  If MUMPS is found, too, KLU is
+ * used only if it expects little fill.  Without any library, "dense" is used if n is at most 4096.
  * The environment variable ECHELON_SPARSE_DIRECT is the name of the only algorithm that the default
  * considers, or the path of the library to use, or "none" for no library.  docs/sparse_direct.md
  * lists the packages that contain the libraries.

@@ -23,7 +23,7 @@ struct element {
 struct row {
     double *value;        /* [n] the elements of the current row; 0 elsewhere */
     bool *present;        /* [n] whether the row has an element in this column */
-    uint64_t *heap;       /* [n] the columns left of the diagonal, the least at the top */
+    uint64_t *heap;       /* [n] the columns left of the diagonal, the lowest at the top */
     uint64_t left;        /* number of columns in heap */
     uint64_t *right;      /* [n] the columns right of the diagonal, in any order */
     uint64_t right_count; /* number of columns in right */

@@ -1,8 +1,8 @@
 /*
  * sparse_direct/choose.c - which library factors a matrix, and the text of explain.
  *
- *     cudss      on a GPU context; refuses a matrix if it had to replace pivots, and a library of the
- *                CPU is available
+ *     cudss      on a GPU context; refuses a matrix if it had to replace pivots, and a library of
+ *                the CPU is available
  *     klu        refuses a matrix with much fill if MUMPS is available
  *     mumps, superlu, dense (n <= ECHI_SPARSE_DENSE)
  *

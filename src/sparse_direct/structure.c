@@ -2,8 +2,8 @@
  * sparse_direct/structure.c - a column without a place in any full matching of rows and columns,
  * which makes a matrix singular for all values: for libraries that do not name a column.
  *
- * For each column, a depth-first search looks for a row that is free, or whose column can be matched
- * with another row (augmenting paths, as in MC21 of I. Duff).
+ * For each column, a depth-first search looks for a row that is free, or whose column can be
+ * matched with another row (augmenting paths, as in MC21 of I. Duff).
  *
  * SPDX-License-Identifier: Apache-2.0
  */

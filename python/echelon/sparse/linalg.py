@@ -355,9 +355,9 @@ def solve(A, b, x0=None, *, method="auto", rtol=1e-5, atol=0.0, maxiter=None, M=
     per diagonal block of M = "block-jacobi", at most 32; None: 8. omega: the step of "richardson" and "jacobi", or the
     relaxation factor of "sor" and of M = "ssor". drop_tolerance, fill: of M = "ilut": elements of a row that are
     smaller than this multiple of the norm of the row of A are dropped, None: 1e-4; and the maximum number of elements
-    that a row of L, and of U, has in addition to those of A, 1 to 1,000, None: 10. bounds: as for chebyshev(). maxiter: as for chebyshev(). callback: is
-    called with x after each iteration; for "gmres" and "auto" it receives the residual |b - A x| instead. b, x0, rtol,
-    atol, report: as for cg().
+    that a row of L, and of U, has in addition to those of A, 1 to 1,000, None: 10. bounds, maxiter: as for chebyshev().
+    callback: is called with x after each iteration; for "gmres" and "auto" it receives the residual
+    |b - A x| instead. b, x0, rtol, atol, report: as for cg().
 
     Returns (x, info) as cg() does. The report contains the method and the preconditioner that were used.
 

@@ -4,8 +4,8 @@
  *
  * KLU permutes a matrix to block triangular form, orders each diagonal block, and factors it column
  * by column. This is fast for matrices with little fill. It estimates the operations first; above
- * FLOPS_PER_ENTRY per entry of L and U, MUMPS, which works with dense blocks, is faster, so the
- * caller may ask KLU to refuse such a matrix.
+ * ECHI_KLU_FLOPS_PER_ENTRY per entry of L and U, MUMPS, which works with dense blocks, is faster,
+ * so the caller may ask KLU to refuse such a matrix.
  *
  * The structures contain the fields of KLU's documented interface up to the last one that is used.
  *
@@ -13,14 +13,11 @@
  */
 #include "cpu/vendor.h"
 #include "sparse_direct/sparse_direct.h"
+#include "sparse_direct/tuning.h"
 
 #include <stdlib.h>
 
 enum { KLU_SINGULAR = 1, KLU_OUT_OF_MEMORY = -2, KLU_TOO_LARGE = -4 };
-enum {
-    FLOPS_PER_ENTRY = 200,  /* docs/performance/solve.md, x86-64, 2026-11-27 */
-    LITTLE_FLOPS = 20000000 /* any matrix with fewer operations is factored */
-};
 
 struct klu_common {
     double tol, memgrow, initmem_amd, initmem, maxwork;
@@ -97,8 +94,8 @@ static ech_status failed(ech_ctx *ctx, const struct state *s, const char *call)
 
 static bool has_much_fill(const struct klu_symbolic *s)
 {
-    return s->est_flops > LITTLE_FLOPS && s->lnz + s->unz > 0 &&
-           s->est_flops > FLOPS_PER_ENTRY * (s->lnz + s->unz);
+    return s->est_flops > ECHI_KLU_LITTLE_FLOPS && s->lnz + s->unz > 0 &&
+           s->est_flops > ECHI_KLU_FLOPS_PER_ENTRY * (s->lnz + s->unz);
 }
 
 static ech_status factor(ech_ctx *ctx, const struct echi_csc *a, const double *values,

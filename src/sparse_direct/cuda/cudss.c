@@ -4,8 +4,8 @@
  *     host CSC  -- transposed -->  CSR in GPU memory  -- analysis, factorization -->  factors
  *     x in host memory  -->  GPU memory  -- solve -->  GPU memory  -->  x
  *
- * cuDSS exchanges rows only within a block of columns, and replaces pivots that are too small. If it
- * did so, the caller may ask it to refuse the matrix, because a library with partial pivoting is
+ * cuDSS exchanges rows only within a block of columns, and replaces pivots that are too small. If
+ * it did so, the caller may ask it to refuse the matrix, because a library with partial pivoting is
  * then more accurate, and finds out whether A is singular.
  *
  * SPDX-License-Identifier: Apache-2.0
