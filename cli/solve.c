@@ -236,7 +236,7 @@ static int parse(struct solve_job *s)
     o->max_iterations = most;
     o->restart = (int)restart;
     o->block = (int)block;
-    o->fill = (int)fill;
+    o->fill = (size_t)fill;
     o->use_initial_guess = set.guess != NULL;
     code = s->direct ? EXIT_DONE : check_method(o);
     return code == EXIT_DONE ? check_names(s) : code;

@@ -13,7 +13,7 @@
 
 static ech_ctx *ctx;
 
-static ech_solve_options options_of(double drop_tolerance, int fill)
+static ech_solve_options options_of(double drop_tolerance, size_t fill)
 {
     return (ech_solve_options){ .size = sizeof(ech_solve_options),
                                 .method = ECH_METHOD_GMRES,
@@ -122,12 +122,12 @@ static void run_wrong(void)
     };
     static const struct {
         double drop;
-        int fill;
+        size_t fill;
         const char *part;
     } wrong[] = { { -1, 0, "drop_tolerance is -1" },
                   { NAN, 0, "drop_tolerance" },
-                  { 0, -1, "fill is -1" },
-                  { 0, 1001, "fill is 1001" } };
+                  { 0, 1001, "fill is 1001" },
+                  { 0, SIZE_MAX, "more than 1000" } };
     size_t bytes;
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         const ech_solve_options o = options_of(wrong[i].drop, wrong[i].fill);

@@ -203,6 +203,32 @@ static void run_refine(const char *algorithm)
     test_end();
 }
 
+/* Without scaling the rounding errors differ; refinement removes them. */
+static void run_scaling(const char *algorithm)
+{
+    if (!test_begin("scaling(%s)", algorithm)) return;
+    struct direct_csr s = direct_csr_make("plant", 200, 8);
+    ech_csr a = csr_of(&s, ECH_I64, ECH_F64);
+    double *x = calloc(2 * s.n, sizeof *x);
+    ech_sparse_direct_options o = options_of(algorithm);
+    ech_sparse_direct_report report = new_report();
+    if (!x) abort();
+    o.refine = -1;
+    for (int turn = 0; turn < 2; turn++) {
+        o.no_scaling = turn;
+        CHECK_STATUS(ech_solve_sparse(ctx, &a, 1, s.b, 0, x + (size_t)turn * s.n, 0, &o, &report),
+                     ECH_OK);
+    }
+    CHECK(memcmp(x, x + s.n, s.n * sizeof *x) != 0);
+    o.refine = 0;
+    CHECK_STATUS(ech_solve_sparse(ctx, &a, 1, s.b, 0, x, 0, &o, &report), ECH_OK);
+    CHECK(direct_csr_error(&s, false, ECH_F64, s.b, x) < 0x1p-52);
+    free(x);
+    csr_free(&a);
+    direct_csr_free(&s);
+    test_end();
+}
+
 static void run_condition(const char *algorithm)
 {
     if (!test_begin("condition(%s)", algorithm)) return;
@@ -361,6 +387,9 @@ static void run_arguments(void)
     o.transpose = 0;
     o.estimate_condition = -1;
     CHECK_FAILS(ctx, SOLVE(&a, 1, s.b, 0, x, 0, &o, &report), ECH_ERR_ARG, "estimate_condition");
+    o.estimate_condition = 0;
+    o.no_scaling = 3;
+    CHECK_FAILS(ctx, SOLVE(&a, 1, s.b, 0, x, 0, &o, &report), ECH_ERR_ARG, "no_scaling is 3");
     CHECK_FAILS(ctx, ech_sparse_factor_create(ctx, &a, NULL, NULL, &report), ECH_ERR_ARG,
                 "factor is NULL");
     CHECK_FAILS(ctx, ech_sparse_factor_solve(ctx, factor, 1, s.b, 0, x, 0, NULL, &report),
@@ -481,6 +510,7 @@ static void run_algorithm(const char *algorithm)
     run_solves(algorithm);
     run_factor(algorithm);
     run_refine(algorithm);
+    run_scaling(algorithm);
     run_condition(algorithm);
     if (strcmp(algorithm, "cudss") != 0) run_singular(algorithm); /* it does not name columns */
     run_not_finite(algorithm);

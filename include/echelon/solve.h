@@ -116,7 +116,7 @@ typedef struct ech_solve_options {
     void *precondition_user; /* is passed to precondition */
     double drop_tolerance;   /* ILUT: elements of a row that are smaller than this multiple of the
                                 Euclidean norm of the row of A are dropped; 0: 1e-4 */
-    int fill;                /* ILUT: maximum number of elements that a row of L, and of U, has in
+    size_t fill;             /* ILUT: maximum number of elements that a row of L, and of U, has in
                                 addition to those of A, at most 1000; 0: 10 */
 } ech_solve_options;
 

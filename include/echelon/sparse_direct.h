@@ -45,6 +45,7 @@ typedef struct ech_sparse_direct_options {
     int transpose;          /* 1: solve A^T x = b; ignored by ech_sparse_factor_create() */
     int estimate_condition; /* 1: estimate the condition number, which takes the time of 4 to 12
                                solutions */
+    int no_scaling;         /* 1: do not scale A; ignored by ech_sparse_factor_solve() */
 } ech_sparse_direct_options;
 
 /* What a call reports. */

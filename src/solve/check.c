@@ -108,8 +108,7 @@ static ech_status check_numbers(ech_ctx *ctx, const ech_solve_options *o)
     if (o->block < 0 || o->block > ECHI_SOLVE_BLOCK)
         FAIL(ctx, ECH_ERR_ARG, "options->block is %d, not from 0 to %d", o->block,
              (int)ECHI_SOLVE_BLOCK);
-    if (o->fill < 0 || o->fill > 1000)
-        FAIL(ctx, ECH_ERR_ARG, "options->fill is %d, not from 0 to 1000", o->fill);
+    if (o->fill > 1000) FAIL(ctx, ECH_ERR_ARG, "options->fill is %zu, more than 1000", o->fill);
     if (o->check_every > ECHI_SOLVE_RING)
         FAIL(ctx, ECH_ERR_ARG, "options->check_every is %u, more than %d", o->check_every,
              (int)ECHI_SOLVE_RING);

@@ -232,7 +232,7 @@ static ech_status make_ilut(struct echi_run *run, const struct echi_host_csr *a)
     struct echi_host_csr f;
     uint64_t where;
     ech_status status;
-    TRY(echi_ilut(run->ctx, a, o->drop_tolerance, (uint64_t)o->fill, &f, &where));
+    TRY(echi_ilut(run->ctx, a, o->drop_tolerance, o->fill, &f, &where));
     if (where != UINT64_MAX) {
         run->report->status = ECH_SOLVE_STATUS_STOPPED_SINGULAR;
         run->report->failed_index = where;

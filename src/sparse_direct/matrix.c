@@ -179,7 +179,8 @@ static void find_norms(struct echi_csc *a, double *sums)
         if (sums[i] > a->row_norm) a->row_norm = sums[i];
 }
 
-ech_status echi_csc_make(ech_ctx *ctx, const ech_csr *from, struct echi_csc *to, size_t *bad)
+ech_status echi_csc_make(ech_ctx *ctx, const ech_csr *from, bool scaled, struct echi_csc *to,
+                         size_t *bad)
 {
     struct source s = { .n = 0 };
     double *sums = NULL;
@@ -198,7 +199,8 @@ ech_status echi_csc_make(ech_ctx *ctx, const ech_csr *from, struct echi_csc *to,
         FAIL(ctx, ECH_ERR_MEMORY, "out of host memory for a copy of a");
     distribute(&s, to);
     merge(to);
-    find_scales(to, sums);
+    for (size_t i = 0; i < s.n; i++) to->row_scale[i] = to->col_scale[i] = 1;
+    if (scaled) find_scales(to, sums);
     find_norms(to, sums);
 done:
     for (int i = 0; i < 3; i++) free(s.own[i]);

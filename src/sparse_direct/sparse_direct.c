@@ -25,6 +25,8 @@ static ech_status check_options(ech_ctx *ctx, const ech_sparse_direct_options *g
     if (o->estimate_condition != 0 && o->estimate_condition != 1)
         FAIL(ctx, ECH_ERR_ARG, "options->estimate_condition is %d, not 0 or 1",
              o->estimate_condition);
+    if (o->no_scaling != 0 && o->no_scaling != 1)
+        FAIL(ctx, ECH_ERR_ARG, "options->no_scaling is %d, not 0 or 1", o->no_scaling);
     o->refine = o->refine < 0 ? 0 : o->refine ? o->refine : 10;
 done:
     return status;
@@ -117,7 +119,7 @@ static ech_status make(ech_ctx *ctx, const ech_csr *a, const ech_sparse_direct_o
     if (!f) FAIL(ctx, ECH_ERR_MEMORY, "out of host memory for the factors");
     f->ctx = ctx;
     f->dtype = a->dtype;
-    TRY(echi_csc_make(ctx, a, &f->a, &bad));
+    TRY(echi_csc_make(ctx, a, !o->no_scaling, &f->a, &bad));
     if (bad < a->rows) {
         set_status(report, ECH_DIRECT_STATUS_NOT_FINITE, bad);
         goto done;

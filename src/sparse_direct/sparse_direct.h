@@ -75,8 +75,9 @@ struct ech_sparse_factor {
 
 /* ---- matrix.c ---- */
 
-/* Copies A; *bad: n, or the first row with NaN or infinity. */
-ech_status echi_csc_make(ech_ctx *ctx, const ech_csr *from, struct echi_csc *to, size_t *bad);
+/* Copies A; *bad: n, or the first row with NaN or infinity. Without `scaled`, all scales are 1. */
+ech_status echi_csc_make(ech_ctx *ctx, const ech_csr *from, bool scaled, struct echi_csc *to,
+                         size_t *bad);
 void echi_csc_free(struct echi_csc *a);
 
 /* The values of the scaled matrix, [nnz], to be freed by the caller; NULL: out of memory. */
