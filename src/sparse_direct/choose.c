@@ -143,8 +143,10 @@ void echi_sparse_explain(const struct echi_backend *backend, size_t n, const cha
             echi_explain_line(e, "klu", "if it expects little fill, otherwise mumps");
     }
     for (int i = 0; echi_sparse_libraries[i]; i++) {
+        char key[16];
         const char *why = why_not(backend, n, echi_sparse_libraries[i]);
-        if (why) echi_explain_line(e, "unavailable", "%s: %s", echi_sparse_libraries[i]->name, why);
+        snprintf(key, sizeof key, "no_%.8s", echi_sparse_libraries[i]->name);
+        if (why) echi_explain_line(e, key, "%s", why);
     }
     if (setting->text)
         echi_explain_line(e, "setting", "ECHELON_SPARSE_DIRECT is \"%s\"%s%s", setting->text,

@@ -15,11 +15,21 @@
 #include <stdio.h>
 #include <string.h>
 
-const struct echi_sparse_library *const echi_sparse_libraries[] = {
-#if defined ECHELON_CUDA || defined ECHELON_SIMT
-    &echi_sparse_cudss,
+#if !defined ECHELON_CUDA && !defined ECHELON_SIMT
+static bool take_none(void *handle, const char **why)
+{
+    (void)handle;
+    (void)why;
+    return false;
+}
+
+/* A build without GPUs knows the name, and why it is not available (choose.c). */
+const struct echi_sparse_library echi_sparse_cudss = { .name = "cudss", .take = take_none };
 #endif
-    &echi_sparse_klu,   &echi_sparse_mumps, &echi_sparse_superlu, &echi_sparse_dense, NULL
+
+const struct echi_sparse_library *const echi_sparse_libraries[] = {
+    &echi_sparse_cudss,   &echi_sparse_klu,   &echi_sparse_mumps,
+    &echi_sparse_superlu, &echi_sparse_dense, NULL
 };
 
 enum { LIBRARIES = 5 };

@@ -58,10 +58,7 @@ struct echi_sparse_library {
 };
 
 extern const struct echi_sparse_library echi_sparse_klu, echi_sparse_superlu, echi_sparse_mumps,
-    echi_sparse_dense;
-#if defined ECHELON_CUDA || defined ECHELON_SIMT
-extern const struct echi_sparse_library echi_sparse_cudss;
-#endif
+    echi_sparse_dense, echi_sparse_cudss;
 
 struct ech_sparse_factor {
     ech_ctx *ctx;

@@ -39,7 +39,8 @@ grep -c '"/not/there.so", which cannot be opened' err
 echo text >text.so
 ECHELON_SPARSE_DIRECT=./text.so code echelon solve --method direct a.mtx b.txt -o x.mtx 2>err
 grep -c 'text.so", which cannot be opened' err
-ECHELON_SPARSE_DIRECT=cudss code echelon solve --method direct a.mtx b.txt -o x.mtx --device cpu
+ECHELON_SPARSE_DIRECT=cudss code echelon solve --method direct a.mtx b.txt -o x.mtx --device cpu 2>err
+grep -c cudss err
 # Two right-hand sides, f32, standard output, other shapes.
 printf '%%%%MatrixMarket matrix coordinate real general\n2 2 4\n1 1 3\n2 2 2\n1 2 1\n1 1 1\n' >small.mtx
 printf '6 1\n4 8\n' | awk '{ print $1 }' >one.txt
