@@ -82,7 +82,7 @@ static ech_status unavailable(ech_ctx *ctx, size_t n, const char *algorithm)
     const struct echi_sparse_setting *setting = echi_sparse_setting();
     const struct echi_sparse_library *named = algorithm ? find(algorithm) : setting->only;
     const char *why = named ? why_not(ctx->backend, n, named) : NULL;
-    if (setting->reason[0] && !(algorithm && is(named, "dense")))
+    if (setting->reason[0] && !(algorithm && named && is(named, "dense")))
         return echi_fail(ctx, ECH_ERR_UNSUPPORTED, "ECHELON_SPARSE_DIRECT is \"%s\", which %s",
                          setting->text, setting->reason);
     if (named)
