@@ -1,6 +1,6 @@
 /*
- * test_sparse_direct_memory.c - each allocation on the host fails once during a sparse direct solve,
- * also those of the library: the call returns ECH_ERR_MEMORY, and the next call succeeds.
+ * test_sparse_direct_memory.c - each allocation on the host fails once during a sparse direct
+ * solve, also those of the library: the call returns ECH_ERR_MEMORY, and the next call succeeds.
  *
  * SuperLU and MUMPS are left out: SuperLU ends the process, and MUMPS allocates in Fortran.
  *
