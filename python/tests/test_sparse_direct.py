@@ -103,6 +103,7 @@ def test_threads(algorithm):
             thread.join()
     for i in range(4):
         close(a, results[i], np.full(50, 1.0 + i))
+    gc.collect()
     before = echelon._runtime.context.open_count()
     made.clear()
     gc.collect()
