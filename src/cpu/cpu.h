@@ -68,6 +68,9 @@ void echi_parallel_await(const atomic_size_t *counter, size_t value);
 int echi_threads(const ech_ctx *ctx);
 void echi_threads_end(const ech_ctx *ctx);
 
+/* The number of threads that a vendor's library may use in the call that runs; 0: its default. */
+int echi_vendor_threads(const ech_ctx *ctx);
+
 /* How many threads are worth waking to process this many bytes of memory. */
 int echi_parallel_for_bytes(const ech_ctx *ctx, size_t bytes);
 
