@@ -40,6 +40,9 @@ enum echi_isa echi_cpu_isa(void);
  * registers (AVX-512 VBMI). */
 bool echi_cpu_has_gfni(void);
 
+/* Whether bytes and words can be compressed in registers (AVX-512 VBMI2). */
+bool echi_cpu_has_vbmi2(void);
+
 /* The best variant of the sort kernels that this machine can run, or the one that ECHELON_CPU
  * names. */
 const struct echi_sort_isa *echi_cpu_sort_isa(void);

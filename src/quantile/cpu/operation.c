@@ -269,9 +269,13 @@ static void write_quantiles(struct echi_quantile_job *job)
 
 /* ---- The operation ---- */
 
-static const struct echi_quantile_isa *isa_of_machine(void)
+/* The kernels for keys of 2^width bytes. */
+static const struct echi_quantile_isa *isa_of_machine(int width)
 {
+    (void)width;
 #ifdef ECHI_CPU_X86
+    if (echi_cpu_isa() == ECHI_AVX512 && width < 2 && echi_cpu_has_vbmi2())
+        return &echi_quantile_vbmi2;
     if (echi_cpu_isa() == ECHI_AVX512) return &echi_quantile_avx512;
     if (echi_cpu_isa() == ECHI_AVX2) return &echi_quantile_avx2;
 #endif
@@ -287,7 +291,7 @@ static ech_status run(ech_ctx *ctx, const void *request, const void *no_plan, vo
     ech_status status;
     (void)no_plan;
     TRY(lay_out(s, &layout, &job));
-    job.width = isa_of_machine()->widths[width];
+    job.width = isa_of_machine(width)->widths[width];
     job.keys = echi_topk_isa_of_machine()->widths[width];
     job.threads = echi_parallel_for_bytes(ctx, s->n * (size_t)s->key_bytes);
     job.ordered = !is_plain(s) && !s->algorithm &&
