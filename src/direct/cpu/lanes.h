@@ -25,6 +25,7 @@ struct SIZED(group) {
     M pivots[LEAF];
     M order[LEAF]; /* row i of the factor is this row of a */
     bool cholesky;
+    REAL *rows, *columns; /* of one system, see single.h; NULL: there may be several */
 };
 
 /* Exchanges rows k and pivots[k] of the factor in each lane. */
@@ -105,7 +106,6 @@ static void SIZED(lu_lanes)(struct SIZED(group) * g)
             for (size_t j = k + 1; j < n; j++) row[j] -= by * top[j];
         }
     }
-    SIZED(find_order)(g);
 }
 
 static void SIZED(cholesky_lanes)(struct SIZED(group) * g)
@@ -251,51 +251,87 @@ INLINE void SIZED(fold_wide)(wide *sum, wide *lost, size_t n)
     }
 }
 
+/* b - a x in twice the precision, where a has a vector for each of n columns. */
+INLINE V SIZED(residual_of)(const REAL *a, size_t a_step, const V *x, size_t x_step, size_t n, V b)
+{
+    wide sum[LEAF], lost[LEAF];
+    for (size_t j = 0; j < n; j++) {
+        const V here = x[j * x_step];
+        V column;
+        memcpy(&column, a + j * a_step, sizeof column);
+#if REAL_BITS == 32
+        sum[j] = NAME(widen)(column) * NAME(widen)(here) + 0;
+        lost[j] = (wide){ 0 };
+#else
+        const V product = column * here;
+        sum[j] = product + 0;
+        lost[j] = NAME(fused)(column, here, -product) + 0;
+#endif
+    }
+    SIZED(fold_wide)(sum, lost, n);
+    const wide from = NAME(widen)(b), minus = -sum[0];
+    const wide both = from + minus, part = both - from;
+    const wide rest = ((from - (both - part)) + (minus - part)) - lost[0];
+    return NAME(narrow)(both + rest);
+}
+
+/* a x as ech_matmul() (in_turn) and ech_matvec() compute it. */
+INLINE V SIZED(product_of)(const REAL *a, size_t a_step, const V *x, size_t x_step, size_t n,
+                           bool in_turn)
+{
+    V sum[LEAF];
+    for (size_t j = 0; j < n; j++) {
+        const V here = x[j * x_step];
+        V column;
+        memcpy(&column, a + j * a_step, sizeof column);
+        if (in_turn)
+            sum[0] = j ? NAME(fused)(column, here, sum[0]) : column * here;
+        else
+            sum[j] = column * here;
+    }
+    for (size_t half = LANES / 2, rest = n; !in_turn && half; half /= 2) {
+        for (size_t j = 0; j < half && j + half < rest; j++) sum[j] += sum[j + half];
+        if (rest > half) rest = half;
+    }
+    return sum[0];
+}
+
+#if SIZE == 0
+#include "direct/cpu/single.h"
+#endif
+
 /* residual = b - a x in twice the precision. */
 static void SIZED(residual_lanes)(const struct SIZED(group) * g)
 {
     const size_t n = ROWS(g);
-    for (size_t i = 0; i < n; i++)
-        for (size_t c = 0; c < g->cols; c++) {
-            wide sum[LEAF], lost[LEAF];
-            for (size_t j = 0; j < n; j++) {
-                const V a = g->a[i * STEP(g) + j], x = g->x[j * g->x_stride + c];
-#if REAL_BITS == 32
-                sum[j] = NAME(widen)(a) * NAME(widen)(x) + 0;
-                lost[j] = (wide){ 0 };
-#else
-                const V product = a * x;
-                sum[j] = product + 0;
-                lost[j] = NAME(fused)(a, x, -product) + 0;
+#if SIZE == 0
+    if (g->columns) {
+        NAME(residual_single)(g);
+        return;
+    }
 #endif
-            }
-            SIZED(fold_wide)(sum, lost, n);
-            const wide from = NAME(widen)(g->b[i * g->x_stride + c]), minus = -sum[0];
-            const wide both = from + minus, part = both - from;
-            const wide rest = ((from - (both - part)) + (minus - part)) - lost[0];
-            g->residual[i * g->x_stride + c] = NAME(narrow)(both + rest);
-        }
+    for (size_t i = 0; i < n; i++)
+        for (size_t c = 0; c < g->cols; c++)
+            g->residual[i * g->x_stride + c] =
+                SIZED(residual_of)((const REAL *)(g->a + i * STEP(g)), WIDTH, g->x + c, g->x_stride,
+                                   n, g->b[i * g->x_stride + c]);
 }
 
-/* residual = b - a x as the products of ech_matmul() (in_turn) and ech_matvec() compute it. */
+/* The same as the products of ech_matmul() (in_turn) and ech_matvec() compute it. */
 static void SIZED(product_lanes)(const struct SIZED(group) * g, bool in_turn)
 {
     const size_t n = ROWS(g);
+#if SIZE == 0
+    if (g->columns) {
+        NAME(product_single)(g, in_turn);
+        return;
+    }
+#endif
     for (size_t i = 0; i < n; i++)
         for (size_t c = 0; c < g->cols; c++) {
-            V sum[LEAF];
-            for (size_t j = 0; j < n; j++) {
-                const V a = g->a[i * STEP(g) + j], x = g->x[j * g->x_stride + c];
-                if (in_turn)
-                    sum[0] = j ? NAME(fused)(a, x, sum[0]) : a * x;
-                else
-                    sum[j] = a * x;
-            }
-            for (size_t half = LANES / 2, rest = n; !in_turn && half; half /= 2) {
-                for (size_t j = 0; j < half && j + half < rest; j++) sum[j] += sum[j + half];
-                if (rest > half) rest = half;
-            }
-            g->residual[i * g->x_stride + c] = g->b[i * g->x_stride + c] - sum[0];
+            const V product = SIZED(product_of)((const REAL *)(g->a + i * STEP(g)), WIDTH, g->x + c,
+                                                g->x_stride, n, in_turn);
+            g->residual[i * g->x_stride + c] = g->b[i * g->x_stride + c] - product;
         }
 }
 
