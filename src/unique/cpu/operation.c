@@ -5,8 +5,8 @@
  *     heads         | x . . x | . x . . | . . x . |     counted per part, then written
  *     ranks         | 0 0 0 1 | 1 2 2 2 | 2 2 3 3 |     to inverse, at the sorted positions
  *
- * If only values and counts are needed, the kernels of select/cpu find and pack the heads, and input
- * that is already in order is not sorted. A count is the distance of two heads.
+ * If only values and counts are needed, the kernels of select/cpu find and pack the heads, and
+ * input that is already in order is not sorted. A count is the distance of two heads.
  *
  * In order of appearance: bits mark the first position of each run.  The number of bits before a
  * position is the rank of its run in this order.
