@@ -120,7 +120,7 @@ static bool has_lines(const struct echi_arrange *a)
 static size_t rows_before_lines(const struct echi_arrange *a, const struct extent *e)
 {
     const size_t size = a->element_bytes, past = (uintptr_t)a->out % LINE;
-    if (!has_lines(a) || a->n < STREAM_BYTES / size || a->rows < ROWS_STREAM ||
+    if (a->n < STREAM_BYTES / 8 || a->n * size < STREAM_BYTES || a->rows < ROWS_STREAM ||
         a->rows * size % LINE || past % size || e->rows * size % LINE)
         return a->rows;
     return past ? (LINE - past) / size : 0;
@@ -147,9 +147,22 @@ static void block_of_lines(const struct echi_arrange *a, size_t row, size_t colu
 
 /* ---- Blocks ---- */
 
-/* Blocks [begin, end), numbered along the rows of the matrix.  The first row of blocks has fewer
- * rows if the others then begin at whole lines of the output. */
+/* Blocks [begin, end), numbered along the rows of the matrix. */
 static void blocks(struct echi_arrange_job *job, size_t begin, size_t end)
+{
+    const struct echi_arrange *a = job->request;
+    const struct extent e = extent_of(a);
+    const size_t across = (a->columns - 1) / e.columns + 1;
+    for (size_t b = begin; b < end; b++) {
+        const size_t row = b / across * e.rows, column = b % across * e.columns;
+        block(a, row, column, echi_min(e.rows, a->rows - row),
+              echi_min(e.columns, a->columns - column));
+    }
+}
+
+/* The same in registers.  The first row of blocks has fewer rows if the others then begin at whole
+ * lines of the output. */
+static void blocks_of_lines(struct echi_arrange_job *job, size_t begin, size_t end)
 {
     const struct echi_arrange *a = job->request;
     const struct extent e = extent_of(a);
@@ -160,11 +173,8 @@ static void blocks(struct echi_arrange_job *job, size_t begin, size_t end)
         const size_t down = b / across * e.rows, column = b % across * e.columns;
         const size_t row = down > shift ? down - shift : 0;
         const size_t rows = echi_min(down + e.rows - shift, a->rows) - row;
-        const size_t columns = echi_min(e.columns, a->columns - column);
-        if (has_lines(a))
-            block_of_lines(a, row, column, rows, columns, stream && row >= before);
-        else
-            block(a, row, column, rows, columns);
+        block_of_lines(a, row, column, rows, echi_min(e.columns, a->columns - column),
+                       stream && row >= before);
     }
 }
 
@@ -187,10 +197,14 @@ void echi_cpu_transpose(ech_ctx *ctx, struct echi_arrange_job *job)
         return;
     }
     const struct extent e = extent_of(a);
-    const size_t before = rows_before_lines(a, &e);
-    const size_t more = before && before < a->rows ? e.rows - before : 0;
+    size_t shift = 0;
     job->run = blocks;
-    echi_arrange_parts(ctx, job,
-                       ((a->rows + more - 1) / e.rows + 1) * ((a->columns - 1) / e.columns + 1),
-                       e.rows * e.columns * a->element_bytes);
+    if (has_lines(a)) {
+        const size_t before = rows_before_lines(a, &e);
+        if (before && before < a->rows) shift = e.rows - before;
+        job->run = blocks_of_lines;
+    }
+    const size_t down = (a->rows + shift - 1) / e.rows + 1,
+                 across = (a->columns - 1) / e.columns + 1;
+    echi_arrange_parts(ctx, job, down * across, e.rows * e.columns * a->element_bytes);
 }

@@ -39,7 +39,7 @@ struct unique_job {
     const void *keys;                       /* sorted */
     void *positions;                        /* sorted; NULL: not needed */
     const struct echi_select_width *select; /* NULL: not only values and counts are needed */
-    void (*keep_positions)(uint64_t *out, uint64_t at, const uint64_t *bits, size_t n);
+    const struct echi_select_isa *isa;
     bool by_rank; /* the outputs are in ascending order */
     void *ranks;  /* by position: the output, or of position_bytes; NULL: not needed */
     int rank_bytes, position_bytes;
@@ -183,7 +183,7 @@ static size_t count_heads(const struct unique_job *job, size_t from, size_t to)
     for (size_t at = from + heads; at < to; at += ECHI_SELECT_BLOCK) {
         const size_t n = echi_min(to - at, ECHI_SELECT_BLOCK);
         job->select->starts(&job->u->order, key_at(job, at), n, bits);
-        for (size_t w = 0; w * 64 < n; w++) heads += (size_t)__builtin_popcountll(bits[w]);
+        heads += job->isa->count(bits, n);
     }
     return heads;
 }
@@ -209,8 +209,8 @@ static void pack_heads(const struct unique_job *job, struct unique_part *part, s
         const size_t n = echi_min(to - at, ECHI_SELECT_BLOCK), before = rank;
         job->select->starts(&u->order, key_at(job, at), n, bits);
         if (values) job->select->keep(values + rank * bytes, key_at(job, at), bits, n);
-        if (u->counts) job->keep_positions(u->counts + rank, at, bits, n);
-        for (size_t w = 0; w * 64 < n; w++) rank += (size_t)__builtin_popcountll(bits[w]);
+        if (u->counts) job->isa->keep_positions(u->counts + rank, at, bits, n);
+        rank += job->isa->count(bits, n);
         if (!u->counts) continue;
         if (before == begin && rank > begin) part->first = u->counts[begin];
         for (; done + 1 < rank; done++) u->counts[done] = u->counts[done + 1] - u->counts[done];
@@ -367,8 +367,8 @@ static ech_status sort_keys(ech_ctx *ctx, struct unique_job *job, int threads)
     const size_t bytes = (size_t)u->key_bytes;
     struct echi_sort sort = echi_unique_sort(u);
     if (!u->mode && !echi_unique_pairs(u)) {
-        job->select = select_isa()->widths[echi_bit_length(bytes) - 1];
-        job->keep_positions = select_isa()->keep_positions;
+        job->isa = select_isa();
+        job->select = job->isa->widths[echi_bit_length(bytes) - 1];
         job->keys = u->in;
         if (echi_sort_is_ascending(&u->order, u->in, u->n, bytes, threads)) return ECH_OK;
     }
