@@ -155,8 +155,8 @@ static inline void keep_some_u64(char *to, const char *from, uint64_t kept)
     }
 }
 
-/* The same with whole vectors, which write up to 64 bytes past the kept elements: masked stores take
- * longer. */
+/* The same with whole vectors, which write up to 64 bytes past the kept elements: from memory,
+ * masked stores take longer. */
 static inline void keep_whole_u32(char *to, const char *from, uint64_t kept)
 {
     for (int v = 0; v < 4; v++, kept >>= 16) {

@@ -281,6 +281,7 @@ INLINE struct scan_total NAME(total)(const struct scan_row *row, size_t at, size
         const bool direct = !backward && here == LINE;
         const RAW *from = direct ? (const RAW *)row->in + at + i : line;
         if (!direct) NAME(gather)(row, at + i, here, line);
+        if (direct && sizeof(RAW) == 8) NAME(prefetch)(from);
         VEC u[BLOCKS][WIDTH];
         NAME(rise_all)(from, u, t + lines * BLOCKS, product, ignore);
     }

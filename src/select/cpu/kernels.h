@@ -9,8 +9,9 @@
 #include "select/cpu/common.h"
 #include "cpu/bits.h"
 
-/* Prefetches as many bytes as are used now, some KiB ahead: blocks of flags and of elements alternate,
- * so that hardware prefetchers begin again and again. An address past the array has no effect. */
+/* Prefetches as many bytes as are used now, some KiB ahead: blocks of flags and of elements
+ * alternate, so that hardware prefetchers start again and again. An address past the array has no
+ * effect. */
 static inline void ahead_of(const void *now, size_t bytes)
 {
     const uintptr_t ahead = (uintptr_t)now + PREFETCH_BYTES;
