@@ -9,10 +9,11 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#define V       NAME(vector)
-#define M       NAME(mask)
-#define ROWS(g) (SIZE ? SIZE : (g)->n)
-#define STEP(g) (SIZE ? SIZE | 1 : (g)->stride) /* vectors from row to row */
+#define V          NAME(vector)
+#define M          NAME(mask)
+#define ROWS(g)    (SIZE ? SIZE : (g)->n)
+#define HAS_SINGLE (SIZE == 0 && VECTOR_BYTES > 16)
+#define STEP(g)    (SIZE ? SIZE | 1 : (g)->stride) /* vectors from row to row */
 
 /* ---- Factors ---- */
 
@@ -275,28 +276,7 @@ INLINE V SIZED(residual_of)(const REAL *a, size_t a_step, const V *x, size_t x_s
     return NAME(narrow)(both + rest);
 }
 
-/* a x as ech_matmul() (in_turn) and ech_matvec() compute it. */
-INLINE V SIZED(product_of)(const REAL *a, size_t a_step, const V *x, size_t x_step, size_t n,
-                           bool in_turn)
-{
-    V sum[LEAF];
-    for (size_t j = 0; j < n; j++) {
-        const V here = x[j * x_step];
-        V column;
-        memcpy(&column, a + j * a_step, sizeof column);
-        if (in_turn)
-            sum[0] = j ? NAME(fused)(column, here, sum[0]) : column * here;
-        else
-            sum[j] = column * here;
-    }
-    for (size_t half = LANES / 2, rest = n; !in_turn && half; half /= 2) {
-        for (size_t j = 0; j < half && j + half < rest; j++) sum[j] += sum[j + half];
-        if (rest > half) rest = half;
-    }
-    return sum[0];
-}
-
-#if SIZE == 0
+#if HAS_SINGLE
 #include "direct/cpu/single.h"
 #endif
 
@@ -304,7 +284,7 @@ INLINE V SIZED(product_of)(const REAL *a, size_t a_step, const V *x, size_t x_st
 static void SIZED(residual_lanes)(const struct SIZED(group) * g)
 {
     const size_t n = ROWS(g);
-#if SIZE == 0
+#if HAS_SINGLE
     if (g->columns) {
         NAME(residual_single)(g);
         return;
@@ -317,21 +297,25 @@ static void SIZED(residual_lanes)(const struct SIZED(group) * g)
                                    n, g->b[i * g->x_stride + c]);
 }
 
-/* The same as the products of ech_matmul() (in_turn) and ech_matvec() compute it. */
+/* residual = b - a x as the products of ech_matmul() (in_turn) and ech_matvec() compute it. */
 static void SIZED(product_lanes)(const struct SIZED(group) * g, bool in_turn)
 {
     const size_t n = ROWS(g);
-#if SIZE == 0
-    if (g->columns) {
-        NAME(product_single)(g, in_turn);
-        return;
-    }
-#endif
     for (size_t i = 0; i < n; i++)
         for (size_t c = 0; c < g->cols; c++) {
-            const V product = SIZED(product_of)((const REAL *)(g->a + i * STEP(g)), WIDTH, g->x + c,
-                                                g->x_stride, n, in_turn);
-            g->residual[i * g->x_stride + c] = g->b[i * g->x_stride + c] - product;
+            V sum[LEAF];
+            for (size_t j = 0; j < n; j++) {
+                const V a = g->a[i * STEP(g) + j], x = g->x[j * g->x_stride + c];
+                if (in_turn)
+                    sum[0] = j ? NAME(fused)(a, x, sum[0]) : a * x;
+                else
+                    sum[j] = a * x;
+            }
+            for (size_t half = LANES / 2, rest = n; !in_turn && half; half /= 2) {
+                for (size_t j = 0; j < half && j + half < rest; j++) sum[j] += sum[j + half];
+                if (rest > half) rest = half;
+            }
+            g->residual[i * g->x_stride + c] = g->b[i * g->x_stride + c] - sum[0];
         }
 }
 

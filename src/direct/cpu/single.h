@@ -22,7 +22,8 @@ INLINE V NAME(some_of)(const REAL *from)
 }
 
 /* The matrix of a system; lower: only the elements below the diagonal exist. */
-static void NAME(load_single)(struct NAME(group) * g, const REAL *a, size_t stride, bool lower)
+static __attribute__((noinline)) void NAME(load_single)(struct NAME(group) * g, const REAL *a,
+                                                        size_t stride, bool lower)
 {
     memset(g->rows, 0, LEAF * LEAF * sizeof(REAL));
     memset(g->columns, 0, LEAF * LEAF * sizeof(REAL));
@@ -72,7 +73,7 @@ INLINE void NAME(subtract_row)(REAL *row, const REAL *top, REAL by, M keep, M ow
 }
 
 /* As lu_lanes(), without the order of the rows. */
-static void NAME(lu_single)(struct NAME(group) * g)
+static __attribute__((noinline)) void NAME(lu_single)(struct NAME(group) * g)
 {
     const size_t n = g->n;
     size_t failed = 0;
@@ -121,7 +122,7 @@ INLINE void NAME(spread_column)(const struct NAME(group) * g, size_t c, V *x)
     for (size_t j = 0; j < g->n; j++) x[j] = NAME(all)(g->x[j * g->x_stride + c][0]);
 }
 
-static void NAME(residual_single)(const struct NAME(group) * g)
+static __attribute__((noinline)) void NAME(residual_single)(const struct NAME(group) * g)
 {
     const size_t n = g->n;
     V x[LEAF];
@@ -132,21 +133,6 @@ static void NAME(residual_single)(const struct NAME(group) * g)
             NAME(scatter_rows)
             (NAME(residual_of)(g->columns + i, LEAF, x, 1, n, b), g->residual, g->x_stride, i, n,
              c);
-        }
-    }
-}
-
-static void NAME(product_single)(const struct NAME(group) * g, bool in_turn)
-{
-    const size_t n = g->n;
-    V x[LEAF];
-    for (size_t c = 0; c < g->cols; c++) {
-        NAME(spread_column)(g, c, x);
-        for (size_t i = 0; i < n; i += WIDTH) {
-            const V b = NAME(gather_rows)(g->b, g->x_stride, i, n, c);
-            NAME(scatter_rows)
-            (b - NAME(product_of)(g->columns + i, LEAF, x, 1, n, in_turn), g->residual, g->x_stride,
-             i, n, c);
         }
     }
 }

@@ -144,7 +144,7 @@ static uint32_t SIZED(factor_lanes)(struct lanes *lanes, struct SIZED(group) * g
         g->cholesky ? ECH_DIRECT_STATUS_INDEFINITE : ECH_DIRECT_STATUS_SINGULAR;
     uint32_t again = 0;
     g->failed = (M){ 0 };
-#if SIZE == 0
+#if HAS_SINGLE
     const bool single = g->rows;
 #else
     const bool single = false;
@@ -154,7 +154,7 @@ static uint32_t SIZED(factor_lanes)(struct lanes *lanes, struct SIZED(group) * g
         SIZED(cholesky_lanes)(g);
     else if (!single)
         SIZED(lu_lanes)(g);
-#if SIZE == 0
+#if HAS_SINGLE
     else
         NAME(lu_single)(g);
 #endif
@@ -276,7 +276,7 @@ static uint32_t SIZED(run_group)(const struct echi_direct *call, struct lanes *l
     uint32_t again;
     g.cholesky = cholesky;
     begin_lanes(lanes, call->kind);
-#if SIZE == 0
+#if HAS_SINGLE
     REAL rows[LEAF * LEAF], columns[LEAF * LEAF];
     if (lanes->count == 1) {
         g.rows = rows;
@@ -340,3 +340,4 @@ static void SIZED(run_small)(void *arg, size_t task, int thread)
 #undef STEP
 #undef SIZE
 #undef SIZED
+#undef HAS_SINGLE

@@ -3,7 +3,7 @@
  * instruction set that the including file is compiled for, and the struct that names them.
  *
  *   ISA     the name of the struct
- *   NARROW  only for elements of 8 and 16 bits, with VBMI2
+ *   NARROW  only sift() and move(), for elements of 8 and 16 bits with VBMI2
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -75,7 +75,7 @@ static size_t NAME(sift)(const struct echi_order *order, const void *x, size_t n
                          const struct echi_quantile_pivots *pivots, void *list, uint64_t counts[4])
 {
     const bool exact = pivots->exact;
-    if (order->float_mask)
+    if (sizeof(KEY) > 1 && order->float_mask)
         return exact ? NAME(sift_all)(order, x, n, pivots, list, counts, false, true)
                      : NAME(sift_all)(order, x, n, pivots, list, counts, false, false);
     return exact ? NAME(sift_all)(order, x, n, pivots, list, counts, true, true)
@@ -191,7 +191,7 @@ static void NAME(move)(const struct echi_quantile_job *job, size_t from, size_t 
 {
     const struct echi_quantile *s = job->request;
     const int bytes = s->index ? s->index_bytes : 0;
-    const bool plain = !s->order.float_mask;
+    const bool plain = sizeof(KEY) == 1 || !s->order.float_mask;
     if (s->count == 1 && bytes == 0 && plain)
         NAME(split)(job, from, to, places, true);
     else if (s->count == 1 && bytes == 0)
