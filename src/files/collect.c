@@ -191,14 +191,23 @@ static io_status check_unit(struct pass *pass, const struct unit *unit, const un
     return hash ? files_journal_damaged(pass->run, pass->space->files[0].directory) : IO_OK;
 }
 
-/* Waits, and moves the pieces together, to the place from which they can be written. */
-static io_status end_read(struct pass *pass, struct unit *unit)
+static io_status end_read(struct pass *pass, const struct unit *unit)
 {
     struct files_run *run = pass->run;
     const double start = files_seconds();
     const int why = files_wait(run->queue, &pass->batch);
     if (why) return cannot_read(pass, why);
-    unsigned char *buffer = pass->buffers[0], *from = buffer + FILES_ALIGN;
+    run->sort->times.collect += files_seconds() - start;
+    run->sort->times.temporary_bytes += unit->bytes;
+    return IO_OK;
+}
+
+/* Moves the pieces in buffer 1 together, to the place from which they can be written, while the
+ * next unit is read. */
+static io_status join_pieces(struct pass *pass, struct unit *unit)
+{
+    struct files_run *run = pass->run;
+    unsigned char *buffer = pass->buffers[1], *from = buffer + FILES_ALIGN;
     unit->shift = sorts_in_place(pass, unit) ? files_direct_shift(run) : 0;
     unsigned char *to = buffer + unit->shift;
     if (!pass->direct && unit->shift) memmove(to, buffer, unit->bytes);
@@ -209,8 +218,6 @@ static io_status end_read(struct pass *pass, struct unit *unit)
         to += piece.use;
         from += piece.bytes;
     }
-    run->sort->times.collect += files_seconds() - start;
-    run->sort->times.temporary_bytes += unit->bytes;
     return pass->journal ? check_unit(pass, unit, buffer + unit->shift) : IO_OK;
 }
 
@@ -326,6 +333,8 @@ static io_status run_units(struct pass *pass, uint64_t budget, int depth)
             more = next_unit(pass, &next);
             loading = more && next.kind != DEEP;
             if (loading) begin_read(pass, &next);
+            status = join_pieces(pass, &unit);
+            if (status != IO_OK) return status;
             status = sort_unit(pass, &unit);
             run->sort->bins++;
         }

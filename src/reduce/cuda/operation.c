@@ -254,9 +254,9 @@ static bool can_segments(const struct echi_reduce *r)
     return r->shape == ECHI_REDUCE_SEGMENTS;
 }
 
-/* With longer segments on average, a warp loads fewer of them as a unit.  If there are few segments,
- * a block reduces each that has more than one chunk: a warp per segment would leave most of the GPU
- * idle. */
+/* With longer segments on average, a warp loads fewer of them as a unit.  If there are few
+ * segments, a block reduces each that has more than one chunk: a warp per segment would leave most
+ * of the GPU idle. */
 static void steps_of_segments(const struct build *b)
 {
     const struct echi_reduce *r = b->r;
