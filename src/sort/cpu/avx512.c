@@ -3,27 +3,29 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "sort/cpu/leaf_portable.h"
+#include "sort/cpu/common.h"
 #include "sort/cpu/vector_avx512.h"
 
+#include <string.h>
+
 enum {
-    NETWORK_ROWS = 16,     /* registers of 32 that the network uses */
     FEW_KEYS = 1024,       /* below this, the pivot is chosen from one vector */
     MANY_KEYS = 16384,     /* above this, a larger sample for the pivot pays off */
     AHEAD = 6,             /* prefetch distance in blocks, to hide the memory latency */
     AHEAD_BYTES = 1 << 19, /* smaller arrays are in the cache, where prefetching only costs time */
-    IN_CACHE_BYTES = 8192, /* smaller parts are partitioned between two arrays */
+    LEAF_BYTES = 8192,     /* smaller parts are sorted by merges instead of partitions */
     MANY_ARRAY_KEYS = 32   /* longer arrays are sorted one by one */
 };
 
 #define UNROLL  _Pragma("GCC unroll 16")
+#define ROWS    16
 #define KEY     uint32_t
 #define NAME(x) x##_u32
-#define MASK    __mmask16
+#include "sort/cpu/network.h"
 #include "sort/cpu/leaf_avx512.h"
 #define KEY     uint64_t
 #define NAME(x) x##_u64
-#define MASK    __mmask8
+#include "sort/cpu/network.h"
 #include "sort/cpu/leaf_avx512.h"
 
 #define ISA      echi_sort_avx512

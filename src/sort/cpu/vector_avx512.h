@@ -1,6 +1,6 @@
 /*
- * sort/cpu/vector_avx512.h - operations on a vector of 16 u32 or 8 u64 under the same names, for
- * the templates of the AVX-512 sort.
+ * sort/cpu/vector_avx512.h - operations on a vector of 32 u16, 16 u32 or 8 u64 under the same names,
+ * for the templates of the AVX-512 sort.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -14,9 +14,104 @@
 
 typedef __m512i vec;
 
+INLINE vec load(const void *p)
+{
+    return _mm512_loadu_si512(p);
+}
+
+INLINE void store(void *p, vec v)
+{
+    _mm512_storeu_si512(p, v);
+}
+
+INLINE vec bit_and(vec a, vec b)
+{
+    return _mm512_and_si512(a, b);
+}
+
+INLINE vec bit_xor(vec a, vec b)
+{
+    return _mm512_xor_si512(a, b);
+}
+
+/* The lower n bits, n <= 64. */
+INLINE uint64_t first_bits(size_t n)
+{
+    return _bzhi_u64(~(uint64_t)0, (unsigned)n);
+}
+
+/* ---- u16: only what the networks need ---- */
+
+enum { LANES_u16 = 32 };
+typedef __mmask32 mask_u16;
+
+INLINE vec broadcast_u16(uint16_t key)
+{
+    return _mm512_set1_epi16((short)key);
+}
+
+INLINE vec load_some_u16(const uint16_t *p, mask_u16 lanes, vec others)
+{
+    return _mm512_mask_loadu_epi16(others, lanes, p);
+}
+
+INLINE void store_some_u16(uint16_t *p, mask_u16 lanes, vec v)
+{
+    _mm512_mask_storeu_epi16(p, lanes, v);
+}
+
+INLINE vec min_u16(vec a, vec b)
+{
+    return _mm512_min_epu16(a, b);
+}
+
+INLINE vec max_u16(vec a, vec b)
+{
+    return _mm512_max_epu16(a, b);
+}
+
+INLINE vec max_in_u16(uint32_t lanes, vec others, vec a, vec b)
+{
+    return _mm512_mask_max_epu16(others, (mask_u16)lanes, a, b);
+}
+
+INLINE vec sign_bits_u16(vec v)
+{
+    return _mm512_srai_epi16(v, 15);
+}
+
+INLINE vec add_u16(vec a, vec b)
+{
+    return _mm512_add_epi16(a, b);
+}
+
+INLINE vec subtract_u16(vec a, vec b)
+{
+    return _mm512_sub_epi16(a, b);
+}
+
+/* Lane i takes lane i ^ mask. */
+INLINE vec swap_lanes_u16(vec v, int mask)
+{
+    if (mask == 1) return _mm512_rol_epi32(v, 16);
+    if (mask == 2) return _mm512_shuffle_epi32(v, 0xB1);
+    if (mask == 4) return _mm512_shuffle_epi32(v, 0x4E);
+    if (mask == 8) return _mm512_shuffle_i64x2(v, v, 0xB1);
+    if (mask == 16) return _mm512_shuffle_i64x2(v, v, 0x4E);
+    if (mask < 8) {
+        const __m128i byte = _mm_setr_epi8(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+        const __m128i from = _mm_xor_si128(byte, _mm_set1_epi8((char)(2 * mask)));
+        return _mm512_shuffle_epi8(v, _mm512_broadcast_i32x4(from));
+    }
+    const vec lane = _mm512_set_epi16(31, 30, 29, 28, 27, 26, 25, 24, 23, 22, 21, 20, 19, 18, 17, 16,
+                                      15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
+    return _mm512_permutexvar_epi16(_mm512_xor_si512(lane, _mm512_set1_epi16((short)mask)), v);
+}
+
 /* ---- u32 ---- */
 
 enum { LANES_u32 = 16 };
+typedef __mmask16 mask_u32;
 
 INLINE vec broadcast_u32(uint32_t key)
 {
@@ -41,6 +136,12 @@ INLINE vec min_u32(vec a, vec b)
 INLINE vec max_u32(vec a, vec b)
 {
     return _mm512_max_epu32(a, b);
+}
+
+/* The maximum in some lanes; the others are those of a third vector. */
+INLINE vec max_in_u32(uint32_t lanes, vec others, vec a, vec b)
+{
+    return _mm512_mask_max_epu32(others, (mask_u32)lanes, a, b);
 }
 
 INLINE vec blend_u32(uint32_t lanes, vec others, vec v)
@@ -109,6 +210,7 @@ INLINE vec zip_high_u32(vec a, vec b)
 /* ---- u64 ---- */
 
 enum { LANES_u64 = 8 };
+typedef __mmask8 mask_u64;
 
 INLINE vec broadcast_u64(uint64_t key)
 {
@@ -133,6 +235,11 @@ INLINE vec min_u64(vec a, vec b)
 INLINE vec max_u64(vec a, vec b)
 {
     return _mm512_max_epu64(a, b);
+}
+
+INLINE vec max_in_u64(uint32_t lanes, vec others, vec a, vec b)
+{
+    return _mm512_mask_max_epu64(others, (mask_u64)lanes, a, b);
 }
 
 INLINE vec blend_u64(uint32_t lanes, vec others, vec v)
