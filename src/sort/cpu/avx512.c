@@ -19,12 +19,26 @@ enum {
 
 #define UNROLL  _Pragma("GCC unroll 16")
 #define ROWS    16
+#define KEY     uint16_t
+#define NAME(x) x##_u16
+#include "sort/cpu/network.h"
+static void vector_sort_u16(const struct echi_order *order, const void *keys, void *out, void *work,
+                            size_t n)
+{
+    const struct coding_u16 c = coding_of_u16(order), *coding = is_coded_u16(order) ? &c : NULL;
+    (void)work;
+    merge_sort_u16(keys, out, n, coding, coding);
+}
+
+#undef KEY
+#undef NAME
 #define KEY     uint32_t
 #define NAME(x) x##_u32
 #include "sort/cpu/network.h"
 #include "sort/cpu/leaf_avx512.h"
 #define KEY     uint64_t
 #define NAME(x) x##_u64
+#define SPLITS
 #include "sort/cpu/network.h"
 #include "sort/cpu/leaf_avx512.h"
 
@@ -44,7 +58,10 @@ enum {
 #define SORT_MANY_U64 vector_many_u64
 #define SORT_PART_U32 vector_part_u32
 #define SORT_PART_U64 vector_part_u64
+#define SORT_KEYS_U16 vector_sort_u16
 #define WINDOW_BITS   64
+#define CHECK_KEYS    512
+#define LEAF_U16      ((size_t)1 << 19) /* counting more keys takes less time */
 #define LEAF_U32      ((size_t)1 << 28)
 #define LEAF_U64      ((size_t)1 << 27)
 #include "sort/cpu/kernels.h"

@@ -107,9 +107,11 @@ struct echi_sort_width {
      * NULL for widths below 32 bits. */
     void (*sort)(void *x, void *y, size_t n, bool in_y, int begin, int end);
     /* Sorts raw keys[n] into out by an order that is a bijection.  work has room for n keys; out
-     * may be keys, and work may be keys if out is not.  NULL for widths below 32 bits. */
+     * may be keys, and work may be keys if out is not.  NULL for 8 bits, and for 16 bits if the
+     * instruction set has no vectors for it, which also needs no work. */
     void (*sort_keys)(const struct echi_order *order, const void *keys, void *out, void *work,
                       size_t n);
+    size_t leaf_keys; /* maximum number of keys for one sort() or sort_keys(); 0: there are none */
     /* Sorts `many` arrays of at most `many_keys` keys, which is 0 if there is no such function. */
     void (*sort_many)(const struct echi_order *order, const struct echi_sort_many *arrays);
     size_t many, many_keys;
@@ -127,9 +129,9 @@ struct echi_sort_width {
 struct echi_sort_isa {
     const char *name;
     bool (*supported)(void);
-    int window_bits;     /* maximum number of key bits that sort_u64 should compare at once in a
+    int window_bits;   /* maximum number of key bits that sort_u64 should compare at once in a
                             block */
-    size_t leaf_keys[2]; /* maximum number of keys of 4 and of 8 bytes for one sort() */
+    size_t check_keys; /* fewer keys are sorted in less time than a check for order takes */
     const struct echi_sort_width *widths[4]; /* by log2 of the key's bytes */
 };
 

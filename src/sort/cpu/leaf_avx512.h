@@ -156,8 +156,8 @@ static KEY NAME(pivot)(const KEY *keys, size_t n, const struct NAME(coding) * co
 
 enum {
     NAME(LEAF_KEYS) = LEAF_BYTES / sizeof(KEY), /* at most as many are sorted by merges */
-    NAME(BLOCK) = 8 * NAME(LANES), /* keys read as one unit, from one end */
-    NAME(HELD) = 2 * NAME(BLOCK)   /* keys buffered, so that there is room for a block's */
+    NAME(BLOCK) = 8 * NAME(LANES),              /* keys read as one unit, from one end */
+    NAME(HELD) = 2 * NAME(BLOCK) /* keys buffered, so that there is room for a block's */
 };
 
 /* Writes a vector's lanes in less at *left and the others before *right.  Whole vectors are
@@ -260,8 +260,8 @@ static void NAME(in_place)(KEY *x, size_t n, KEY low, int depth, const struct NA
 }
 
 /* Sorts keys of from into x; the first partition also encodes and moves them. */
-static void NAME(vector_quick)(const KEY *from, KEY *x, size_t n, const struct NAME(coding) * coding,
-                               const struct NAME(coding) * c)
+static void NAME(vector_quick)(const KEY *from, KEY *x, size_t n,
+                               const struct NAME(coding) * coding, const struct NAME(coding) * c)
 {
     int depth = 2 * echi_bit_length(n) + 8;
     if (n <= NAME(LEAF_KEYS)) {

@@ -18,6 +18,7 @@
  *   NAME(x)  x with the width as a suffix; the vector header defines vec, NAME(mask), NAME(min) and
  *            others
  *   ROWS     maximum number of registers of a network, 8 or 16
+ *   SPLITS   defined if the minimum takes longer than a shuffle: NAME(unite) then exists
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -41,7 +42,8 @@ INLINE struct NAME(coding) NAME(coding_of)(const struct echi_order *o)
     return (struct NAME(coding)){ .mask = NAME(broadcast)(mask),
                                   .add = NAME(broadcast)(add),
                                   .flip = NAME(broadcast)((KEY)o->flip),
-                                  .padding = NAME(broadcast)((KEY)(last & top ? last ^ mask : last)),
+                                  .padding =
+                                      NAME(broadcast)((KEY)(last & top ? last ^ mask : last)),
                                   .floats = o->float_mask != 0 };
 }
 
@@ -98,8 +100,8 @@ INLINE void NAME(load_rows)(vec *v, const KEY *from, size_t n, int rows, int ful
 {
     const vec padding = coding ? coding->padding : NAME(broadcast)((KEY) ~(KEY)0);
     UNROLL for (int r = 0; r < full; r++) v[r] = load(from + r * NAME(LANES));
-    UNROLL for (int r = full; r < rows; r++)
-        v[r] = NAME(load_some)(from + r * NAME(LANES), NAME(row_lanes)(n, r), padding);
+    UNROLL for (int r = full; r < rows; r++) v[r] =
+        NAME(load_some)(from + r * NAME(LANES), NAME(row_lanes)(n, r), padding);
     if (coding) NAME(encode_rows)(coding, v, rows);
 }
 
@@ -162,15 +164,51 @@ INLINE void NAME(compare_lanes)(vec *v, int rows, int swap, int bit)
     }
 }
 
-/* The last steps of a bitonic merge, in each row.  Not a loop: compilers unroll loops in loops too
- * late to keep v in registers. */
-INLINE void NAME(merge_lanes)(vec *v, int rows, int distance)
+#ifdef SPLITS
+/* The same for pairs of rows, with half as many comparisons: a row gets the lower lanes of both, the
+ * other one the upper lanes. */
+INLINE void NAME(compare_split)(vec *v, int rows, int swap, int bit)
 {
-    NAME(compare_lanes)(v, rows, distance, distance);
-    NAME(compare_lanes)(v, rows, distance / 2, distance / 2);
-    NAME(compare_lanes)(v, rows, distance / 4, distance / 4);
-    NAME(compare_lanes)(v, rows, distance / 8, distance / 8);
-    NAME(compare_lanes)(v, rows, distance / 16, distance / 16);
+    const uint32_t upper = NAME(lanes_with)(bit);
+    UNROLL for (int r = 0; r < rows && bit; r += 2)
+    {
+        vec a = NAME(blend)(upper, v[r], NAME(swap_lanes)(v[r + 1], swap));
+        vec b = NAME(blend)(~upper, v[r + 1], NAME(swap_lanes)(v[r], swap));
+        v[r] = NAME(min)(a, b);
+        v[r + 1] = NAME(max)(a, b);
+    }
+}
+
+INLINE void NAME(merge_split)(vec *v, int rows, int swap, int bit)
+{
+    NAME(compare_split)(v, rows, swap, bit);
+    NAME(compare_split)(v, rows, bit / 2, bit / 2);
+    NAME(compare_split)(v, rows, bit / 4, bit / 4);
+    UNROLL for (int r = 0; r < rows; r += 2)
+    {
+        vec a = v[r], b = v[r + 1];
+        v[r] = NAME(unite)(a, b, bit, 0);
+        v[r + 1] = NAME(unite)(a, b, bit, bit);
+    }
+}
+#endif
+
+/* The last steps of a bitonic merge, in the lanes of each row, from lane i and i ^ swap on; `bit` is
+ * the upper bit of swap.  Not a loop: compilers unroll loops in loops too late to keep v in
+ * registers. */
+INLINE void NAME(merge_lanes)(vec *v, int rows, int swap, int bit)
+{
+#ifdef SPLITS
+    if (rows > 1) {
+        NAME(merge_split)(v, rows, swap, bit);
+        return;
+    }
+#endif
+    NAME(compare_lanes)(v, rows, swap, bit);
+    NAME(compare_lanes)(v, rows, bit / 2, bit / 2);
+    NAME(compare_lanes)(v, rows, bit / 4, bit / 4);
+    NAME(compare_lanes)(v, rows, bit / 8, bit / 8);
+    NAME(compare_lanes)(v, rows, bit / 16, bit / 16);
 }
 
 /* Compares row r with r ^ swap. */
@@ -198,8 +236,7 @@ INLINE void NAME(merge_columns)(vec *v, int rows, int columns)
     NAME(compare_rows)(v, rows, rows / 2 - 1, rows / 4);
     NAME(compare_rows)(v, rows, rows / 4 - 1, rows / 8);
     NAME(compare_rows)(v, rows, rows / 8 - 1, rows / 16);
-    NAME(compare_lanes)(v, rows, 2 * columns - 1, columns);
-    NAME(merge_lanes)(v, rows, columns / 2);
+    NAME(merge_lanes)(v, rows, 2 * columns - 1, columns);
 }
 
 INLINE void NAME(network)(const KEY *from, KEY *to, size_t n, int rows,
@@ -242,7 +279,7 @@ static void NAME(network_8)(const KEY *from, KEY *to, size_t n, const struct NAM
 
 #if ROWS == 16
 static void NAME(network_16)(const KEY *from, KEY *to, size_t n, const struct NAME(coding) * in,
-                            const struct NAME(coding) * out)
+                             const struct NAME(coding) * out)
 {
     NAME(network)(from, to, n, 16, in, out);
 }
@@ -311,7 +348,7 @@ static void NAME(merge_block)(KEY *x, size_t n, const struct NAME(coding) * codi
     NAME(compare_rows)(v, ROWS, ROWS / 4, ROWS / 4);
     NAME(compare_rows)(v, ROWS, ROWS / 8, ROWS / 8);
     NAME(compare_rows)(v, ROWS, ROWS / 16, ROWS / 16);
-    NAME(merge_lanes)(v, ROWS, NAME(LANES) / 2);
+    NAME(merge_lanes)(v, ROWS, NAME(LANES) / 2, NAME(LANES) / 2);
     if (coding) NAME(decode_rows)(coding, v, ROWS);
     if (n >= NAME(BLOCK_KEYS))
         NAME(store_rows)(v, x, n, ROWS, ROWS, NULL);
@@ -326,8 +363,7 @@ static void NAME(merge_runs)(KEY *x, size_t n, size_t run, const struct NAME(cod
     for (size_t half = run / 2; half >= NAME(BLOCK_KEYS); half /= 2)
         for (size_t i = 0; i + half < n; i += 2 * half)
             NAME(compare_halves)(x + i, n - i, half, false);
-    for (size_t i = 0; i < n; i += NAME(BLOCK_KEYS))
-        NAME(merge_block)(x + i, n - i, coding);
+    for (size_t i = 0; i < n; i += NAME(BLOCK_KEYS)) NAME(merge_block)(x + i, n - i, coding);
 }
 
 /* Sorts keys of from, which may be to, into to.  in, out: as for small(). */

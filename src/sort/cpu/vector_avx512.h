@@ -103,8 +103,8 @@ INLINE vec swap_lanes_u16(vec v, int mask)
         const __m128i from = _mm_xor_si128(byte, _mm_set1_epi8((char)(2 * mask)));
         return _mm512_shuffle_epi8(v, _mm512_broadcast_i32x4(from));
     }
-    const vec lane = _mm512_set_epi16(31, 30, 29, 28, 27, 26, 25, 24, 23, 22, 21, 20, 19, 18, 17, 16,
-                                      15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
+    const vec lane = _mm512_set_epi16(31, 30, 29, 28, 27, 26, 25, 24, 23, 22, 21, 20, 19, 18, 17,
+                                      16, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
     return _mm512_permutexvar_epi16(_mm512_xor_si512(lane, _mm512_set1_epi16((short)mask)), v);
 }
 
@@ -296,6 +296,18 @@ INLINE vec zip_low_u64(vec a, vec b)
 INLINE vec zip_high_u64(vec a, vec b)
 {
     return _mm512_permutex2var_epi64(a, _mm512_setr_epi64(4, 12, 5, 13, 6, 14, 7, 15), b);
+}
+
+/* Restores the lanes of two vectors after splits of bit, bit / 2, ..., 1: the lane of the result is
+ * rotated, and its lowest bit selects the vector.  second: 0, or bit for the second vector. */
+INLINE vec unite_u64(vec a, vec b, int bit, int second)
+{
+    typedef uint64_t numbers __attribute__((vector_size(64)));
+    const numbers lane = { 0, 1, 2, 3, 4, 5, 6, 7 };
+    const uint64_t low = (uint64_t)(2 * bit - 1);
+    const numbers from =
+        (lane & (uint64_t)~low) | (lane & low) >> 1 | (lane & 1) * LANES_u64 | (uint64_t)second;
+    return _mm512_permutex2var_epi64(a, (vec)from, b);
 }
 
 #endif

@@ -6,6 +6,7 @@
  *   NAME(x)  x with the width as a suffix
  *   SORT     the sort of unsigned KEYs, or NULL
  *   SORT_KEYS  the sort of raw keys, or NULL; undefined: it is built from SORT
+ *   LEAF_KEYS  see struct echi_sort_width
  *   DIVIDE, SORT_PART  divide() and sort_part(), or undefined
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -322,6 +323,7 @@ static const struct echi_sort_width NAME(width) = {
     .fix_ties = NAME(fix_ties),
     .sort = SORT,
     .sort_keys = SORT_KEYS,
+    .leaf_keys = LEAF_KEYS,
     .sort_many = SORT_MANY,
     .many = SORT_MANY_KEYS ? 64 / sizeof(KEY) : 0,
     .many_keys = SORT_MANY_KEYS,
@@ -333,6 +335,7 @@ static const struct echi_sort_width NAME(width) = {
 #undef NAME
 #undef SORT
 #undef SORT_KEYS
+#undef LEAF_KEYS
 #undef DIVIDE
 #undef SORT_PART
 #undef SORT_MANY
