@@ -13,7 +13,7 @@ enum {
     MANY_KEYS = 16384,     /* above this, a larger sample for the pivot pays off */
     AHEAD = 6,             /* prefetch distance in blocks, to hide the memory latency */
     AHEAD_BYTES = 1 << 19, /* smaller arrays are in the cache, where prefetching only costs time */
-    LEAF_BYTES = 8192,     /* smaller parts are sorted by merges instead of partitions */
+    LEAF_BYTES = 16384,     /* smaller parts are sorted by merges instead of partitions */
     MANY_ARRAY_KEYS = 32   /* longer arrays are sorted one by one */
 };
 

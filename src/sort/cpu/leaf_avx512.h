@@ -155,9 +155,8 @@ static KEY NAME(pivot)(const KEY *keys, size_t n, const struct NAME(coding) * co
 }
 
 enum {
-    NAME(LEAF_KEYS) = LEAF_BYTES / sizeof(KEY), /* at most as many are sorted by merges */
-    NAME(BLOCK) = 8 * NAME(LANES),              /* keys read as one unit, from one end */
-    NAME(HELD) = 2 * NAME(BLOCK) /* keys buffered, so that there is room for a block's */
+    NAME(BLOCK) = 8 * NAME(LANES), /* keys read as one unit, from one end */
+    NAME(HELD) = 2 * NAME(BLOCK)   /* keys buffered, so that there is room for a block's */
 };
 
 /* Writes a vector's lanes in less at *left and the others before *right.  Whole vectors are

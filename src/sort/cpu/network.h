@@ -17,13 +17,14 @@
  *   KEY      uint16_t, uint32_t or uint64_t
  *   NAME(x)  x with the width as a suffix; the vector header defines vec, NAME(mask), NAME(min) and
  *            others
+ *   LEAF_BYTES  maximum bytes that are merged in aligned memory, on the stack
  *   ROWS     maximum number of registers of a network, 8 or 16
  *   SPLITS   defined if the minimum takes longer than a shuffle: NAME(unite) then exists
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 
-enum { NAME(BLOCK_KEYS) = ROWS * NAME(LANES) };
+enum { NAME(BLOCK_KEYS) = ROWS * NAME(LANES), NAME(LEAF_KEYS) = LEAF_BYTES / sizeof(KEY) };
 
 /* ---- Raw keys ---- */
 
@@ -94,6 +95,14 @@ INLINE NAME(mask) NAME(row_lanes)(size_t n, int row)
     return (NAME(mask))(first_bits(count) >> first % 64);
 }
 
+/* A row in memory; if it is behind the last key, any address, which is read with no lanes: accesses
+ * to pages that do not exist are slow even so. */
+INLINE size_t NAME(row_at)(size_t n, int row)
+{
+    const size_t first = (size_t)row * NAME(LANES);
+    return first < n ? first : 0;
+}
+
 /* Reads n keys, the rows up to `full` entirely. With a coding, the keys are raw. */
 INLINE void NAME(load_rows)(vec *v, const KEY *from, size_t n, int rows, int full,
                             const struct NAME(coding) * coding)
@@ -101,7 +110,7 @@ INLINE void NAME(load_rows)(vec *v, const KEY *from, size_t n, int rows, int ful
     const vec padding = coding ? coding->padding : NAME(broadcast)((KEY) ~(KEY)0);
     UNROLL for (int r = 0; r < full; r++) v[r] = load(from + r * NAME(LANES));
     UNROLL for (int r = full; r < rows; r++) v[r] =
-        NAME(load_some)(from + r * NAME(LANES), NAME(row_lanes)(n, r), padding);
+        NAME(load_some)(from + NAME(row_at)(n, r), NAME(row_lanes)(n, r), padding);
     if (coding) NAME(encode_rows)(coding, v, rows);
 }
 
@@ -110,18 +119,11 @@ INLINE void NAME(store_rows)(vec *v, KEY *to, size_t n, int rows, int full,
 {
     if (coding) NAME(decode_rows)(coding, v, rows);
     UNROLL for (int r = 0; r < full; r++) store(to + r * NAME(LANES), v[r]);
-    UNROLL for (int r = full; r < rows; r++)
+    UNROLL for (int r = full; r < rows; r++) if ((size_t)r * NAME(LANES) < n)
         NAME(store_some)(to + r * NAME(LANES), NAME(row_lanes)(n, r), v[r]);
 }
 
 #define COMPARE(i, j) NAME(compare)(&v[i], &v[j]);
-
-INLINE void NAME(compare)(vec *a, vec *b)
-{
-    vec low = NAME(min)(*a, *b);
-    *b = NAME(max)(*a, *b);
-    *a = low;
-}
 
 INLINE void NAME(sort_columns)(vec *v, int rows)
 {
@@ -165,17 +167,22 @@ INLINE void NAME(compare_lanes)(vec *v, int rows, int swap, int bit)
 }
 
 #ifdef SPLITS
-/* The same for pairs of rows, with half as many comparisons: a row gets the lower lanes of both, the
- * other one the upper lanes. */
-INLINE void NAME(compare_split)(vec *v, int rows, int swap, int bit)
+/* Gives the lower lanes of a pair of rows to one of them, and the upper lanes to the other. */
+INLINE void NAME(split)(vec *a, vec *b, int swap, int bit)
 {
     const uint32_t upper = NAME(lanes_with)(bit);
+    vec low = NAME(blend)(upper, *a, NAME(swap_lanes)(*b, swap));
+    *b = NAME(blend)(~upper, *b, NAME(swap_lanes)(*a, swap));
+    *a = low;
+}
+
+/* The same as compare_lanes() for pairs of rows, with half as many comparisons. */
+INLINE void NAME(compare_split)(vec *v, int rows, int swap, int bit)
+{
     UNROLL for (int r = 0; r < rows && bit; r += 2)
     {
-        vec a = NAME(blend)(upper, v[r], NAME(swap_lanes)(v[r + 1], swap));
-        vec b = NAME(blend)(~upper, v[r + 1], NAME(swap_lanes)(v[r], swap));
-        v[r] = NAME(min)(a, b);
-        v[r + 1] = NAME(max)(a, b);
+        NAME(split)(&v[r], &v[r + 1], swap, bit);
+        NAME(compare)(&v[r], &v[r + 1]);
     }
 }
 
@@ -189,6 +196,10 @@ INLINE void NAME(merge_split)(vec *v, int rows, int swap, int bit)
         vec a = v[r], b = v[r + 1];
         v[r] = NAME(unite)(a, b, bit, 0);
         v[r + 1] = NAME(unite)(a, b, bit, bit);
+        if (bit > 1) continue;
+        v[r] = a;
+        v[r + 1] = b;
+        NAME(split)(&v[r], &v[r + 1], 1, 1); /* its own inverse */
     }
 }
 #endif
@@ -306,77 +317,166 @@ static void NAME(small)(const KEY *from, KEY *to, size_t n, const struct NAME(co
 
 /* ---- Merges in memory ---- */
 
-/* Compares the vectors at *a and *b, where b may end with the array: `rest` keys are left. */
-INLINE void NAME(compare_at)(KEY *a, KEY *b, size_t rest, bool mirrored)
+/* The vector at x[i] of x[n]; keys behind the last one are padding. */
+INLINE vec NAME(load_at)(const KEY *x, size_t i, size_t n, bool whole)
 {
-    const bool whole = rest >= NAME(LANES);
-    const NAME(mask) lanes = NAME(row_lanes)(rest, 0);
-    vec x = load(a);
-    vec y = whole ? load(b) : NAME(load_some)(b, lanes, NAME(broadcast)((KEY) ~(KEY)0));
-    if (mirrored) y = NAME(swap_lanes)(y, NAME(LANES) - 1);
-    store(a, NAME(min)(x, y));
-    y = NAME(max)(x, y);
-    if (mirrored) y = NAME(swap_lanes)(y, NAME(LANES) - 1);
-    if (whole)
-        store(b, y);
-    else
-        NAME(store_some)(b, lanes, y);
+    const vec padding = NAME(broadcast)((KEY) ~(KEY)0);
+    if (whole || i + NAME(LANES) <= n) return load(x + i);
+    return i < n ? NAME(load_some)(x + i, NAME(row_lanes)(n - i, 0), padding) : padding;
 }
 
-/* Compares each vector of [0, half) with the one half further, or with its mirror image in
- * [half, 2 half), of x[n]. */
+INLINE void NAME(store_at)(KEY *x, size_t i, size_t n, bool whole, vec v)
+{
+    if (whole || i + NAME(LANES) <= n)
+        store(x + i, v);
+    else if (i < n)
+        NAME(store_some)(x + i, NAME(row_lanes)(n - i, 0), v);
+}
+
+INLINE vec NAME(reversed)(vec v, bool really)
+{
+    return really ? NAME(swap_lanes)(v, NAME(LANES) - 1) : v;
+}
+
+/* Compares each vector of x[0, half) with the one half further, or with its mirror image in
+ * x[half, 2 half). */
 static void NAME(compare_halves)(KEY *x, size_t n, size_t half, bool mirrored)
 {
     for (size_t i = 0; i < half; i += NAME(LANES)) {
         size_t j = mirrored ? 2 * half - NAME(LANES) - i : half + i;
-        if (j < n)
-            NAME(compare_at)(x + i, x + j, n - j, mirrored);
-        else if (!mirrored)
-            break;
+        vec a = load(x + i), b = NAME(reversed)(NAME(load_at)(x, j, n, false), mirrored);
+        NAME(compare)(&a, &b);
+        store(x + i, a);
+        NAME(store_at)(x, j, n, false, NAME(reversed)(b, mirrored));
     }
 }
 
-/* The last steps of a bitonic merge: a block in registers, whose keys are decoded with a coding. */
-static void NAME(merge_block)(KEY *x, size_t n, const struct NAME(coding) * coding)
+/* The same, and then the same for the halves of each half, with one read and write. */
+INLINE void NAME(compare_all_quarters)(KEY *x, size_t n, size_t half, bool mirrored, bool whole)
 {
-    vec v[ROWS];
-    if (n >= NAME(BLOCK_KEYS))
-        NAME(load_rows)(v, x, n, ROWS, ROWS, NULL);
-    else
-        NAME(load_rows)(v, x, n, ROWS, 0, NULL);
-    NAME(compare_rows)(v, ROWS, ROWS / 2, ROWS / 2);
-    NAME(compare_rows)(v, ROWS, ROWS / 4, ROWS / 4);
-    NAME(compare_rows)(v, ROWS, ROWS / 8, ROWS / 8);
-    NAME(compare_rows)(v, ROWS, ROWS / 16, ROWS / 16);
-    NAME(merge_lanes)(v, ROWS, NAME(LANES) / 2, NAME(LANES) / 2);
-    if (coding) NAME(decode_rows)(coding, v, ROWS);
-    if (n >= NAME(BLOCK_KEYS))
-        NAME(store_rows)(v, x, n, ROWS, ROWS, NULL);
-    else
-        NAME(store_rows)(v, x, n, ROWS, 0, NULL);
+    const size_t quarter = half / 2;
+    for (size_t i = 0; i < quarter; i += NAME(LANES)) {
+        size_t j = mirrored ? quarter - NAME(LANES) - i : i;
+        vec a = NAME(load_at)(x, i, n, true), b = NAME(load_at)(x, quarter + i, n, whole);
+        vec c = NAME(reversed)(NAME(load_at)(x, half + j, n, whole), mirrored);
+        vec d = NAME(reversed)(NAME(load_at)(x, half + quarter + j, n, whole), mirrored);
+        NAME(compare)(&a, mirrored ? &d : &c);
+        NAME(compare)(&b, mirrored ? &c : &d);
+        NAME(compare)(&a, &b);
+        NAME(compare)(&c, &d);
+        NAME(store_at)(x, i, n, true, a);
+        NAME(store_at)(x, quarter + i, n, whole, b);
+        NAME(store_at)(x, half + j, n, whole, NAME(reversed)(c, mirrored));
+        NAME(store_at)(x, half + quarter + j, n, whole, NAME(reversed)(d, mirrored));
+    }
 }
 
-/* Merges x[0, run) and x[run, n), where run is a power of two of blocks and n <= 2 run. */
-static void NAME(merge_runs)(KEY *x, size_t n, size_t run, const struct NAME(coding) * coding)
+static void NAME(compare_quarters)(KEY *x, size_t n, size_t half, bool mirrored)
 {
-    NAME(compare_halves)(x, n, run, true);
-    for (size_t half = run / 2; half >= NAME(BLOCK_KEYS); half /= 2)
-        for (size_t i = 0; i + half < n; i += 2 * half)
-            NAME(compare_halves)(x + i, n - i, half, false);
-    for (size_t i = 0; i < n; i += NAME(BLOCK_KEYS)) NAME(merge_block)(x + i, n - i, coding);
+    const bool whole = n >= 2 * half;
+    if (mirrored && whole)
+        NAME(compare_all_quarters)(x, n, half, true, true);
+    else if (whole)
+        NAME(compare_all_quarters)(x, n, half, false, true);
+    else if (mirrored)
+        NAME(compare_all_quarters)(x, n, half, true, false);
+    else
+        NAME(compare_all_quarters)(x, n, half, false, false);
 }
 
-/* Sorts keys of from, which may be to, into to.  in, out: as for small(). */
+/* Compares a block in registers with the next one, x[n], which is in memory. */
+INLINE void NAME(compare_next)(vec *v, KEY *x, size_t n, bool mirrored, bool whole)
+{
+    UNROLL for (int r = 0; r < ROWS; r++)
+    {
+        const size_t at = (size_t)(mirrored ? ROWS - 1 - r : r) * NAME(LANES);
+        vec b = NAME(reversed)(NAME(load_at)(x, at, n, whole), mirrored);
+        NAME(compare)(&v[r], &b);
+        NAME(store_at)(x, at, n, whole, NAME(reversed)(b, mirrored));
+    }
+}
+
+/* The last steps of a bitonic merge of at most two blocks, into `to`, which may be x; with a coding,
+ * the keys are decoded. */
+static void NAME(merge_blocks)(KEY *x, KEY *to, size_t n, bool mirrored,
+                               const struct NAME(coding) * coding)
+{
+    for (bool more = n > NAME(BLOCK_KEYS);; more = false) {
+        const bool whole = n >= NAME(BLOCK_KEYS);
+        vec v[ROWS];
+        if (whole)
+            NAME(load_rows)(v, x, n, ROWS, ROWS, NULL);
+        else
+            NAME(load_rows)(v, x, n, ROWS, 0, NULL);
+        if (more && mirrored)
+            NAME(compare_next)(v, x + NAME(BLOCK_KEYS), n - NAME(BLOCK_KEYS), true, false);
+        else if (more)
+            NAME(compare_next)(v, x + NAME(BLOCK_KEYS), n - NAME(BLOCK_KEYS), false, false);
+        NAME(compare_rows)(v, ROWS, ROWS / 2, ROWS / 2);
+        NAME(compare_rows)(v, ROWS, ROWS / 4, ROWS / 4);
+        NAME(compare_rows)(v, ROWS, ROWS / 8, ROWS / 8);
+        NAME(compare_rows)(v, ROWS, ROWS / 16, ROWS / 16);
+        NAME(merge_lanes)(v, ROWS, NAME(LANES) / 2, NAME(LANES) / 2);
+        if (coding) NAME(decode_rows)(coding, v, ROWS);
+        if (whole)
+            NAME(store_rows)(v, to, n, ROWS, ROWS, NULL);
+        else
+            NAME(store_rows)(v, to, n, ROWS, 0, NULL);
+        if (!more) return;
+        x += NAME(BLOCK_KEYS);
+        to += NAME(BLOCK_KEYS);
+        n -= NAME(BLOCK_KEYS);
+    }
+}
+
+/* Merges x[0, run) and x[run, n) into `to`, which may be x; run is a power of two of blocks, and
+ * n <= 2 run. */
+static void NAME(merge_runs)(KEY *x, KEY *to, size_t n, size_t run,
+                             const struct NAME(coding) * coding)
+{
+    const size_t block = NAME(BLOCK_KEYS);
+    bool mirrored = true;
+    if (__builtin_ctzll(run / block) % 2) { /* of an even number of steps, the last is in blocks */
+        NAME(compare_halves)(x, n, run, true);
+        run /= 2;
+        mirrored = false;
+    }
+    for (; run > block; run /= 4, mirrored = false)
+        for (size_t i = 0; i + run / 2 < n; i += 2 * run)
+            NAME(compare_quarters)(x + i, n - i, run, mirrored);
+    for (size_t i = 0; i < n; i += 2 * block)
+        NAME(merge_blocks)(x + i, to + i, echi_min(n - i, 2 * block), mirrored, coding);
+}
+
+/* Sorts n <= LEAF_KEYS keys of from into `to`, by merges in aligned memory.  in, out: as for
+ * small(). */
+static void NAME(merge_leaf)(const KEY *from, KEY *to, size_t n, const struct NAME(coding) * in,
+                             const struct NAME(coding) * out)
+{
+    _Alignas(64) KEY x[NAME(LEAF_KEYS)];
+    const size_t block = NAME(BLOCK_KEYS);
+    for (size_t i = 0; i < n; i += block)
+        NAME(small)(from + i, x + i, echi_min(n - i, block), in, NULL);
+    size_t run = block;
+    for (; 2 * run < n; run *= 2)
+        for (size_t i = 0; i + run < n; i += 2 * run)
+            NAME(merge_runs)(x + i, x + i, echi_min(n - i, 2 * run), run, NULL);
+    NAME(merge_runs)(x, to, n, run, out);
+}
+
+/* Sorts any number of keys of from into `to`, which may be from. */
 static void NAME(merge_sort)(const KEY *from, KEY *to, size_t n, const struct NAME(coding) * in,
                              const struct NAME(coding) * out)
 {
-    size_t run = NAME(BLOCK_KEYS);
-    if (n <= run) {
+    if (n <= NAME(BLOCK_KEYS)) {
         NAME(small)(from, to, n, in, out);
-        return;
+    } else if (n <= NAME(LEAF_KEYS) && n > 4 * NAME(BLOCK_KEYS)) {
+        NAME(merge_leaf)(from, to, n, in, out);
+    } else {
+        size_t run = NAME(BLOCK_KEYS);
+        while (2 * run < n) run *= 2;
+        NAME(merge_sort)(from, to, run, in, NULL);
+        NAME(merge_sort)(from + run, to + run, n - run, in, NULL);
+        NAME(merge_runs)(to, to, n, run, out);
     }
-    while (2 * run < n) run *= 2;
-    NAME(merge_sort)(from, to, run, in, NULL);
-    NAME(merge_sort)(from + run, to + run, n - run, in, NULL);
-    NAME(merge_runs)(to, n, run, out);
 }

@@ -70,6 +70,14 @@ INLINE vec max_u16(vec a, vec b)
     return _mm512_max_epu16(a, b);
 }
 
+/* a = min(a, b), b = max(a, b) */
+INLINE void compare_u16(vec *a, vec *b)
+{
+    vec low = min_u16(*a, *b);
+    *b = max_u16(*a, *b);
+    *a = low;
+}
+
 INLINE vec max_in_u16(uint32_t lanes, vec others, vec a, vec b)
 {
     return _mm512_mask_max_epu16(others, (mask_u16)lanes, a, b);
@@ -136,6 +144,13 @@ INLINE vec min_u32(vec a, vec b)
 INLINE vec max_u32(vec a, vec b)
 {
     return _mm512_max_epu32(a, b);
+}
+
+INLINE void compare_u32(vec *a, vec *b)
+{
+    vec low = min_u32(*a, *b);
+    *b = max_u32(*a, *b);
+    *a = low;
 }
 
 /* The maximum in some lanes; the others are those of a third vector. */
@@ -235,6 +250,13 @@ INLINE vec min_u64(vec a, vec b)
 INLINE vec max_u64(vec a, vec b)
 {
     return _mm512_max_epu64(a, b);
+}
+
+INLINE void compare_u64(vec *a, vec *b)
+{
+    vec low = min_u64(*a, *b);
+    *b = max_u64(*a, *b);
+    *a = low;
 }
 
 INLINE vec max_in_u64(uint32_t lanes, vec others, vec a, vec b)
