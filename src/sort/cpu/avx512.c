@@ -13,7 +13,7 @@ enum {
     MANY_KEYS = 16384,     /* above this, a larger sample for the pivot pays off */
     AHEAD = 6,             /* prefetch distance in blocks, to hide the memory latency */
     AHEAD_BYTES = 1 << 19, /* smaller arrays are in the cache, where prefetching only costs time */
-    LEAF_BYTES = 16384,     /* smaller parts are sorted by merges instead of partitions */
+    LEAF_BYTES = 16384,    /* smaller parts are sorted by merges instead of partitions */
     MANY_ARRAY_KEYS = 32   /* longer arrays are sorted one by one */
 };
 
@@ -61,6 +61,7 @@ static void vector_sort_u16(const struct echi_order *order, const void *keys, vo
 #define SORT_KEYS_U16 vector_sort_u16
 #define WINDOW_BITS   64
 #define CHECK_KEYS    512
+#define VECTORS       true
 #define LEAF_U16      ((size_t)1 << 19) /* counting more keys takes less time */
 #define LEAF_U32      ((size_t)1 << 28)
 #define LEAF_U64      ((size_t)1 << 27)

@@ -131,6 +131,7 @@ struct echi_sort_isa {
     bool (*supported)(void);
     int window_bits;   /* maximum number of key bits that sort_u64 should compare at once in a
                             block */
+    bool vectors;      /* sorts compare all bits: keys that differ in few bits take as long */
     size_t check_keys; /* fewer keys are sorted in less time than a check for order takes */
     const struct echi_sort_width *widths[4]; /* by log2 of the key's bytes */
 };

@@ -9,7 +9,7 @@
  *   SORT_KEYS_U32, _U64 of raw keys; optional, and required by
  *   DIVIDE_U32, ...     divide(), sort_part() of SORT_PART_U32, ...
  *   SORT_MANY_U32, ...  sort_many(), for arrays of at most MANY_ARRAY_KEYS
- *   WINDOW_BITS, CHECK_KEYS      see struct echi_sort_isa
+ *   WINDOW_BITS, CHECK_KEYS, VECTORS     see struct echi_sort_isa
  *   LEAF_U16, LEAF_U32, LEAF_U64 leaf_keys of struct echi_sort_width
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -123,6 +123,7 @@ const struct echi_sort_isa ISA = {
     .name = ISA_NAME,
     .supported = supported,
     .window_bits = WINDOW_BITS,
+    .vectors = VECTORS,
     .check_keys = CHECK_KEYS,
     .widths = { &width_u8, &width_u16, &width_u32, &width_u64 },
 };

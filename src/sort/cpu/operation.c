@@ -194,6 +194,13 @@ struct plan {
     size_t bytes; /* on the stack if small enough */
 };
 
+/* A stable sort that is done at once, on the stack. */
+static bool is_small(const struct echi_sort *s)
+{
+    const size_t bytes = ECHI_SCRATCH_BYTES + (size_t)s->key_bytes + s->value_bytes;
+    return !s->algorithm && s->stable && s->n <= ECHI_STACK_BYTES / bytes;
+}
+
 static bool is_tiny(const struct echi_sort *s)
 {
     const size_t most = s->key_bytes < 4 ? NARROW_KEYS : ECHI_STACK_BYTES / (size_t)s->key_bytes;
@@ -207,7 +214,7 @@ static ech_status plan_sort(const void *request, void *plan, size_t *work_bytes)
     ech_status status = ECH_OK;
     *p = (struct plan){ NULL, 0 };
     *work_bytes = 0;
-    if (is_tiny(s)) return ECH_OK;
+    if (is_tiny(s) || is_small(s)) return ECH_OK;
     TRY(choose(s, &p->algorithm));
     TRY(measure(s, p->algorithm, &p->bytes));
     if (p->bytes > ECHI_STACK_BYTES) *work_bytes = p->bytes;
@@ -273,13 +280,41 @@ static void sort_tiny(const struct echi_sort *s)
         width->sort_keys(&s->order, s->keys_in, s->keys_out, work, s->n);
 }
 
+/* Outputs that are inputs are copied first, because elements are gathered to them. */
+static void sort_small(const struct echi_sort *s)
+{
+    _Alignas(ECHI_ALIGN) char stack[ECHI_STACK_BYTES];
+    const size_t key_bytes = (size_t)s->key_bytes, n = s->n;
+    const struct echi_sort_isa *isa = echi_cpu_sort_isa();
+    struct echi_sort_job job = { .sort = s,
+                                 .isa = isa,
+                                 .width = isa->widths[__builtin_ctz((unsigned)key_bytes)],
+                                 .window = echi_sort_window(s),
+                                 .key_bytes = key_bytes,
+                                 .value_bytes = s->value_bytes,
+                                 .out = { s->keys_out, s->values_out },
+                                 .keep_keys = s->keys_out != NULL };
+    char *copy = stack + ECHI_SCRATCH_BYTES * n;
+    memcpy(&job.in.keys, &s->keys_in, sizeof job.in.keys);
+    memcpy(&job.in.values, &s->values_in, sizeof job.in.values);
+    if (s->index_bytes) job.in.values = NULL;
+    if (job.in.values && job.in.values == job.out.values)
+        job.in.values = memcpy(copy, job.in.values, n * s->value_bytes);
+    if (job.in.keys == job.out.keys)
+        job.in.keys = memcpy(copy + n * s->value_bytes, job.in.keys, n * key_bytes);
+    echi_sort_block(&job, job.in, 0, n, stack);
+}
+
 static ech_status run_sort(ech_ctx *ctx, const void *request, const void *plan, void *work)
 {
     const struct plan *p = plan;
     struct echi_sort s = *(const struct echi_sort *)request;
     _Alignas(ECHI_ALIGN) char stack[ECHI_STACK_BYTES];
     if (!p->algorithm) {
-        sort_tiny(&s);
+        if (s.stable)
+            sort_small(&s);
+        else
+            sort_tiny(&s);
         return ECH_OK;
     }
     struct echi_layout layout = { .base = p->bytes <= sizeof stack ? stack : work };
@@ -315,6 +350,10 @@ static bool sort_at_once(const void *request)
     size_t bytes;
     if (is_tiny(request)) {
         sort_tiny(request);
+        return true;
+    }
+    if (is_small(request)) {
+        sort_small(request);
         return true;
     }
     return plan_sort(request, &plan, &bytes) == ECH_OK && !bytes &&
