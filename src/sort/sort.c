@@ -150,24 +150,24 @@ ech_status ech_sort(ech_ctx *ctx, const void *in, void *out, size_t n, ech_dtype
 }
 
 /* The same as sort_at_once(), and no array of the keys may overlap one of the values. */
-static bool pairs_at_once(ech_ctx *ctx, const struct echi_sort *given)
+static bool pairs_at_once(ech_ctx *ctx, struct echi_sort *s)
 {
-    const size_t n = given->n;
-    struct echi_sort s = *given;
-    if (n > AT_ONCE || !n || !echi_dtype_known(s.dtype) || !ctx || *ctx->algorithm) return false;
-    const size_t bytes = ech_dtype_bytes(s.dtype), key = n * bytes, value = n * s.value_bytes;
-    if (s.value_bytes > MOST_VALUE ||
-        !echi_call_is_plain(ctx, s.keys_in, key, s.keys_out, key, bytes) ||
-        !echi_call_is_plain(ctx, s.values_in, value, s.values_out, value, 1) ||
-        !echi_disjoint(s.keys_out, key, s.values_out, value) ||
-        !echi_disjoint(s.keys_out, key, s.values_in, value) ||
-        !echi_disjoint(s.keys_in, key, s.values_out, value))
+    if (s->n > AT_ONCE || !s->n || !echi_dtype_known(s->dtype) || !ctx || *ctx->algorithm)
         return false;
-    s.key_bytes = (int)bytes;
-    s.end_bit = 8 * (int)bytes;
-    s.stable = true;
-    s.order = echi_order_make(s.dtype, ECH_ORDER_NAN_LAST, false, true);
-    return operation(ctx->backend)->quick(&s);
+    const size_t bytes = ech_dtype_bytes(s->dtype), key = s->n * bytes;
+    const size_t value = s->n * s->value_bytes;
+    if (s->value_bytes > MOST_VALUE ||
+        !echi_call_is_plain(ctx, s->keys_in, key, s->keys_out, key, bytes) ||
+        !echi_call_is_plain(ctx, s->values_in, value, s->values_out, value, 1) ||
+        !echi_disjoint(s->keys_out, key, s->values_out, value) ||
+        !echi_disjoint(s->keys_out, key, s->values_in, value) ||
+        !echi_disjoint(s->keys_in, key, s->values_out, value))
+        return false;
+    s->key_bytes = (int)bytes;
+    s->end_bit = 8 * (int)bytes;
+    s->stable = true;
+    s->order = echi_order_make(s->dtype, ECH_ORDER_NAN_LAST, false, true);
+    return operation(ctx->backend)->quick(s);
 }
 
 ech_status ech_sort_pairs(ech_ctx *ctx, const void *keys_in, const void *values_in, void *keys_out,

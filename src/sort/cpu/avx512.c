@@ -59,6 +59,7 @@ static void vector_sort_u16(const struct echi_order *order, const void *keys, vo
 #define SORT_PART_U32 vector_part_u32
 #define SORT_PART_U64 vector_part_u64
 #define SORT_KEYS_U16 vector_sort_u16
+#define SORT_PACKED   vector_leaf_u64
 #define WINDOW_BITS   64
 #define CHECK_KEYS    512
 #define VECTORS       true

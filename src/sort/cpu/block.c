@@ -17,7 +17,6 @@
 
 enum {
     MIN_NARROW_BITS = 14, /* with fewer bits there would be too many ties */
-    WIDE_KEYS = 64,       /* fewer keys take as long with 64 bits as a look at their bits */
     SAMPLE = 256,         /* packed integers that predict the number of ties ... */
     SAMPLED_KEYS = 1024   /* ... of more keys than this */
 };
@@ -152,21 +151,26 @@ void echi_sort_block(const struct echi_sort_job *job, struct echi_sort_arrays fr
                      size_t n, void *scratch)
 {
     size_t key_bytes = job->key_bytes, value_bytes = job->value_bytes;
+    char *values = job->out.values + offset * value_bytes;
+    if (n <= ECHI_PACKED_KEYS && job->width->sort_packed) {
+        job->width->sort_packed(&job->window, from.keys + offset * key_bytes,
+                                from.values ? from.values + offset * value_bytes : NULL, n,
+                                value_bytes,
+                                job->keep_keys ? job->out.keys + offset * key_bytes : NULL, values);
+        return;
+    }
     struct block b = { .job = job, .packed = scratch, .work = (uint64_t *)scratch + n };
     b.keys = from.keys + offset * key_bytes;
     b.index_bits = echi_bit_length(n - 1);
     int bits = 8 * (int)key_bytes;
-    const bool fit = job->isa->vectors && bits + b.index_bits <= 32,
-               wide = key_bytes == 4 && n <= WIDE_KEYS;
-    if (!fit && !(job->isa->vectors && wide))
+    if (!job->isa->vectors || bits + b.index_bits > 32)
         bits = echi_bit_length(job->width->differ(&job->window, b.keys, n));
     uint32_t *index = scratch;
-    if ((wide && job->isa->vectors) || !order_narrow(&b, n, bits, index)) {
+    if (!order_narrow(&b, n, bits, index)) {
         index = (uint32_t *)b.work;
         order_wide(&b, n, bits, index);
     }
     if (job->keep_keys) gather(b.keys, key_bytes, index, n, job->out.keys + offset * key_bytes);
-    char *values = job->out.values + offset * value_bytes;
     if (value_bytes && from.values)
         gather(from.values + offset * value_bytes, value_bytes, index, n, values);
     else if (value_bytes)

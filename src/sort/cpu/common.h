@@ -19,6 +19,7 @@ enum {
     ECHI_ENTRIES = 4096,       /* size of the table that maps a key to its bucket */
     ECHI_BLOCK_KEYS = 1 << 14, /* maximum number of elements of a block, which is sorted in the
                                   cache */
+    ECHI_PACKED_KEYS = 512,    /* maximum number of elements for sort_packed() */
     ECHI_SCRATCH_BYTES = 16,   /* scratch per element of a block */
     /* Buffer of a bucket, for the wider of key and value; 64 and 128 are slower. */
     ECHI_LINE_BYTES = 256,
@@ -98,6 +99,11 @@ struct echi_sort_width {
                  int drop, int index_bits, uint64_t *out);
     void (*pack_narrow)(const struct echi_window *window, const void *keys, size_t n, uint64_t keep,
                         int drop, int index_bits, uint32_t *out);
+    /* Sorts n <= ECHI_PACKED_KEYS keys with values, or with their positions of 4 or 8 bytes if values
+     * is NULL, stably, as 64-bit integers.  keys_out may be NULL or keys; values_out may not be
+     * values.  NULL for keys of 64 bits, and without vectors. */
+    void (*sort_packed)(const struct echi_window *window, const void *keys, const void *values,
+                        size_t n, size_t value_bytes, void *keys_out, void *values_out);
     /* Moves sorted packed integers that agree above the index into the order of their keys; false
      * if there are too many of them for this method. */
     bool (*fix_ties)(const struct echi_window *window, const void *keys, uint32_t *packed, size_t n,

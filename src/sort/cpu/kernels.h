@@ -8,6 +8,7 @@
  *   SORT_KEYS_U16       of raw keys; optional
  *   SORT_KEYS_U32, _U64 of raw keys; optional, and required by
  *   DIVIDE_U32, ...     divide(), sort_part() of SORT_PART_U32, ...
+ *   SORT_PACKED         SORT_U64, if it sorts vectors; otherwise undefined
  *   SORT_MANY_U32, ...  sort_many(), for arrays of at most MANY_ARRAY_KEYS
  *   WINDOW_BITS, CHECK_KEYS, VECTORS     see struct echi_sort_isa
  *   LEAF_U16, LEAF_U32, LEAF_U64 leaf_keys of struct echi_sort_width
@@ -101,6 +102,7 @@ static inline char *fill_positions(uint64_t *to, size_t first, size_t n, size_t 
 #define SORT_MANY_KEYS MANY_ARRAY_KEYS
 #endif
 #include "sort/cpu/width.h"
+#undef SORT_PACKED
 #define KEY       uint64_t
 #define NAME(x)   x##_u64
 #define SORT      SORT_U64

@@ -198,7 +198,7 @@ struct plan {
 static bool is_small(const struct echi_sort *s)
 {
     const size_t bytes = ECHI_SCRATCH_BYTES + (size_t)s->key_bytes + s->value_bytes;
-    return !s->algorithm && s->stable && s->n <= ECHI_STACK_BYTES / bytes;
+    return !s->algorithm && s->stable && s->n <= (ECHI_STACK_BYTES - 8) / bytes;
 }
 
 static bool is_tiny(const struct echi_sort *s)
@@ -286,23 +286,28 @@ static void sort_small(const struct echi_sort *s)
     _Alignas(ECHI_ALIGN) char stack[ECHI_STACK_BYTES];
     const size_t key_bytes = (size_t)s->key_bytes, n = s->n;
     const struct echi_sort_isa *isa = echi_cpu_sort_isa();
+    const struct echi_sort_width *width = isa->widths[__builtin_ctz((unsigned)key_bytes)];
+    const struct echi_window window = echi_sort_window(s);
+    const void *keys = s->keys_in, *values = s->index_bytes ? NULL : s->values_in;
+    if (values && values == s->values_out) values = memcpy(stack, values, n * s->value_bytes);
+    if (width->sort_packed) {
+        width->sort_packed(&window, keys, values, n, s->value_bytes, s->keys_out, s->values_out);
+        return;
+    }
+    char *at = stack + n * s->value_bytes;
+    if (keys == s->keys_out) keys = memcpy(at, keys, n * key_bytes);
     struct echi_sort_job job = { .sort = s,
                                  .isa = isa,
-                                 .width = isa->widths[__builtin_ctz((unsigned)key_bytes)],
-                                 .window = echi_sort_window(s),
+                                 .width = width,
+                                 .window = window,
                                  .key_bytes = key_bytes,
                                  .value_bytes = s->value_bytes,
                                  .out = { s->keys_out, s->values_out },
                                  .keep_keys = s->keys_out != NULL };
-    char *copy = stack + ECHI_SCRATCH_BYTES * n;
-    memcpy(&job.in.keys, &s->keys_in, sizeof job.in.keys);
-    memcpy(&job.in.values, &s->values_in, sizeof job.in.values);
-    if (s->index_bytes) job.in.values = NULL;
-    if (job.in.values && job.in.values == job.out.values)
-        job.in.values = memcpy(copy, job.in.values, n * s->value_bytes);
-    if (job.in.keys == job.out.keys)
-        job.in.keys = memcpy(copy + n * s->value_bytes, job.in.keys, n * key_bytes);
-    echi_sort_block(&job, job.in, 0, n, stack);
+    memcpy(&job.in.keys, &keys, sizeof keys); /* only read */
+    memcpy(&job.in.values, &values, sizeof values);
+    at = stack + (n * (s->value_bytes + key_bytes) + 7) / 8 * 8;
+    echi_sort_block(&job, job.in, 0, n, at);
 }
 
 static ech_status run_sort(ech_ctx *ctx, const void *request, const void *plan, void *work)

@@ -40,6 +40,15 @@ INLINE uint64_t first_bits(size_t n)
     return _bzhi_u64(~(uint64_t)0, (unsigned)n);
 }
 
+/* Copies bytes to an aligned array that is a multiple of a vector. */
+INLINE void copy_padded(void *to, const void *from, size_t bytes)
+{
+    for (size_t i = 0; i < bytes; i += 64) {
+        const __mmask64 lanes = first_bits(bytes - i < 64 ? bytes - i : 64);
+        _mm512_store_si512((char *)to + i, _mm512_maskz_loadu_epi8(lanes, (const char *)from + i));
+    }
+}
+
 /* ---- u16: only what the networks need ---- */
 
 enum { LANES_u16 = 32 };

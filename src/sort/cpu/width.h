@@ -218,6 +218,57 @@ static bool NAME(fix_ties)(const struct echi_window *window, const void *keys, u
     return true;
 }
 
+#ifdef SORT_PACKED
+/* Writes n positions, or n values at these positions. */
+static void NAME(write_values)(const uint64_t *packed, size_t n, const char *from, size_t bytes,
+                               char *to)
+{
+    if (from) {
+        for (size_t i = 0; i < n; i++) {
+            const size_t at = (uint32_t)packed[i];
+            if (bytes == 4)
+                memcpy(to + 4 * i, from + 4 * at, 4);
+            else if (bytes == 8)
+                memcpy(to + 8 * i, from + 8 * at, 8);
+            else
+                memcpy(to + bytes * i, from + bytes * at, bytes);
+        }
+        return;
+    }
+    for (size_t i = 0; i < n; i++) {
+        const uint64_t wide = (uint32_t)packed[i];
+        const uint32_t narrow = (uint32_t)wide;
+        if (bytes == 4)
+            memcpy(to + 4 * i, &narrow, 4);
+        else
+            memcpy(to + 8 * i, &wide, 8);
+    }
+}
+
+/* Arrays are processed up to a multiple of a vector, so that no loop has a rest. */
+static void NAME(sort_packed)(const struct echi_window *window, const void *keys,
+                              const void *values, size_t n, size_t value_bytes, void *keys_out,
+                              void *values_out)
+{
+    enum { VECTOR = 64 / sizeof(KEY) };
+    _Alignas(64) uint64_t packed[ECHI_PACKED_KEYS + VECTOR];
+    _Alignas(64) KEY copy[ECHI_PACKED_KEYS + VECTOR];
+    const size_t whole = (n + VECTOR - 1) / VECTOR * VECTOR;
+    copy_padded(copy, keys, n * sizeof(KEY));
+    NAME(pack)(window, copy, whole, ~(uint64_t)0, 0, 32, packed);
+    SORT_PACKED(packed, NULL, n, false, 0, 64);
+    if (keys_out && !window->order.merge && window->mask >> (8 * sizeof(KEY) - 1)) {
+        for (size_t i = 0; i < whole; i++) copy[i] = (KEY)(packed[i] >> 32);
+        NAME(decode)(&window->order, copy, whole);
+        memcpy(keys_out, copy, n * sizeof(KEY));
+    } else if (keys_out) {
+        KEY *out = keys_out;
+        for (size_t i = 0; i < n; i++) out[i] = copy[(uint32_t)packed[i]];
+    }
+    NAME(write_values)(packed, n, values, value_bytes, values_out);
+}
+#endif
+
 #define VALUE_BYTES 0
 #define SCATTER     NAME(scatter_0)
 #include "sort/cpu/scatter.h"
@@ -321,6 +372,9 @@ static const struct echi_sort_width NAME(width) = {
     .pack = NAME(pack),
     .pack_narrow = NAME(pack_narrow),
     .fix_ties = NAME(fix_ties),
+#ifdef SORT_PACKED
+    .sort_packed = NAME(sort_packed),
+#endif
     .sort = SORT,
     .sort_keys = SORT_KEYS,
     .leaf_keys = LEAF_KEYS,
