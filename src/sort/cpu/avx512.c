@@ -19,6 +19,7 @@ enum {
 
 #define UNROLL  _Pragma("GCC unroll 16")
 #define ROWS    16
+#define BIAS    0
 #define KEY     uint16_t
 #define NAME(x) x##_u16
 #include "sort/cpu/network.h"
@@ -27,7 +28,7 @@ static void vector_sort_u16(const struct echi_order *order, const void *keys, vo
 {
     const struct coding_u16 c = coding_of_u16(order), *coding = is_coded_u16(order) ? &c : NULL;
     (void)work;
-    merge_sort_u16(keys, out, n, coding, coding);
+    network_sort_u16(keys, out, n, coding, coding);
 }
 
 #undef KEY

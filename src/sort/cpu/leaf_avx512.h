@@ -75,7 +75,7 @@ INLINE void NAME(sort_32)(vec *v)
 }
 
 /* An array per lane: rows are read, transposed in squares of LANES x LANES, sorted as columns, and
- * transposed again.  most: the maximum number of keys, 4, 8, 16 or 32. */
+ * transposed again.  most: the maximum number of keys, 8, 16 or 32. */
 INLINE void NAME(many)(const struct echi_order *order, const struct echi_sort_many *arrays,
                        int most)
 {
@@ -101,11 +101,6 @@ INLINE void NAME(many)(const struct echi_order *order, const struct echi_sort_ma
     }
 }
 
-static void NAME(many_4)(const struct echi_order *order, const struct echi_sort_many *arrays)
-{
-    NAME(many)(order, arrays, 4);
-}
-
 static void NAME(many_8)(const struct echi_order *order, const struct echi_sort_many *arrays)
 {
     NAME(many)(order, arrays, 8);
@@ -125,9 +120,7 @@ static void NAME(vector_many)(const struct echi_order *order, const struct echi_
 {
     size_t most = 0;
     for (int i = 0; i < NAME(LANES); i++) most = arrays->n[i] > most ? arrays->n[i] : most;
-    if (most <= 4)
-        NAME(many_4)(order, arrays);
-    else if (most <= 8)
+    if (most <= 8)
         NAME(many_8)(order, arrays);
     else if (most <= 16)
         NAME(many_16)(order, arrays);
@@ -255,7 +248,7 @@ static void NAME(in_place)(KEY *x, size_t n, KEY low, int depth, const struct NA
         x += less;
         n -= less;
     }
-    NAME(merge_sort)(x, x, n, NULL, coding);
+    NAME(network_sort)(x, x, n, NULL, coding);
 }
 
 /* Sorts keys of from into x; the first partition also encodes and moves them. */
@@ -264,7 +257,7 @@ static void NAME(vector_quick)(const KEY *from, KEY *x, size_t n,
 {
     int depth = 2 * echi_bit_length(n) + 8;
     if (n <= NAME(LEAF_KEYS)) {
-        NAME(merge_sort)(from, x, n, coding, coding);
+        NAME(network_sort)(from, x, n, coding, coding);
         return;
     }
     KEY pivot = NAME(pivot)(from, n, coding);

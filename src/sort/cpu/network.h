@@ -17,6 +17,7 @@
  *   KEY      uint16_t, uint32_t or uint64_t
  *   NAME(x)  x with the width as a suffix; the vector header defines vec, NAME(mask), NAME(min) and
  *            others
+ *   BIAS     0, or the top bit if NAME(min) compares signed keys: encoded keys are then signed
  *   LEAF_BYTES  maximum bytes that are merged in aligned memory, on the stack
  *   ROWS     maximum number of registers of a network, 8 or 16
  *   SPLITS   defined if the minimum takes longer than a shuffle: NAME(unite) then exists
@@ -29,7 +30,8 @@ enum { NAME(BLOCK_KEYS) = ROWS * NAME(LANES), NAME(LEAF_KEYS) = LEAF_BYTES / siz
 /* ---- Raw keys ---- */
 
 /* core/order.h, for orders that are a bijection, with fewer instructions:
- *     e = ((u ^ (negative float ? all but the sign : 0)) + add) ^ flip */
+ *     e = ((u ^ (negative float ? all but the sign : 0)) + add) ^ flip
+ * add includes BIAS: to add the top bit is to flip it. */
 struct NAME(coding) {
     vec mask, add, flip, padding; /* padding: the raw key that is encoded as the maximum */
     bool floats;
@@ -38,8 +40,8 @@ struct NAME(coding) {
 INLINE struct NAME(coding) NAME(coding_of)(const struct echi_order *o)
 {
     const KEY top = (KEY)((KEY)1 << (8 * sizeof(KEY) - 1));
-    const KEY mask = (KEY)(o->float_mask & ~top), add = (KEY)(o->sign - o->shift);
-    const KEY last = (KEY)((KEY)((KEY)~o->flip) - add);
+    const KEY mask = (KEY)(o->float_mask & ~top), add = (KEY)(o->sign - o->shift + BIAS);
+    const KEY last = (KEY)((KEY)((KEY)~o->flip ^ (KEY)BIAS) - add);
     return (struct NAME(coding)){ .mask = NAME(broadcast)(mask),
                                   .add = NAME(broadcast)(add),
                                   .flip = NAME(broadcast)((KEY)o->flip),
@@ -51,7 +53,7 @@ INLINE struct NAME(coding) NAME(coding_of)(const struct echi_order *o)
 /* Whether the encoded keys differ from the raw ones. */
 INLINE bool NAME(is_coded)(const struct echi_order *o)
 {
-    return o->sign || o->flip || o->shift;
+    return (KEY)(o->sign - o->shift + BIAS) || o->flip || o->float_mask;
 }
 
 INLINE vec NAME(encode_vec)(const struct NAME(coding) * c, vec u)
@@ -87,14 +89,6 @@ INLINE void NAME(decode_rows)(const struct NAME(coding) * c, vec *v, int rows)
 
 /* ---- Rows in registers ---- */
 
-/* The lanes of a row that hold the first n keys. */
-INLINE NAME(mask) NAME(row_lanes)(size_t n, int row)
-{
-    const size_t first = (size_t)row * NAME(LANES), word = first / 64 * 64;
-    const size_t count = n <= word ? 0 : n - word < 64 ? n - word : 64;
-    return (NAME(mask))(first_bits(count) >> first % 64);
-}
-
 /* A row in memory; if it is behind the last key, any address, which is read with no lanes: accesses
  * to pages that do not exist are slow even so. */
 INLINE size_t NAME(row_at)(size_t n, int row)
@@ -107,7 +101,7 @@ INLINE size_t NAME(row_at)(size_t n, int row)
 INLINE void NAME(load_rows)(vec *v, const KEY *from, size_t n, int rows, int full,
                             const struct NAME(coding) * coding)
 {
-    const vec padding = coding ? coding->padding : NAME(broadcast)((KEY) ~(KEY)0);
+    const vec padding = coding ? coding->padding : NAME(broadcast)((KEY)(~(KEY)0 ^ (KEY)BIAS));
     UNROLL for (int r = 0; r < full; r++) v[r] = load(from + r * NAME(LANES));
     UNROLL for (int r = full; r < rows; r++) v[r] =
         NAME(load_some)(from + NAME(row_at)(n, r), NAME(row_lanes)(n, r), padding);
@@ -298,8 +292,8 @@ static void NAME(network_16)(const KEY *from, KEY *to, size_t n, const struct NA
 
 /* Sorts n <= BLOCK_KEYS keys.  in and out: the coding if the keys of from, or of to, are raw;
  * otherwise NULL. */
-static void NAME(small)(const KEY *from, KEY *to, size_t n, const struct NAME(coding) * in,
-                        const struct NAME(coding) * out)
+static NOINLINE void NAME(small)(const KEY *from, KEY *to, size_t n, const struct NAME(coding) * in,
+                                 const struct NAME(coding) * out)
 {
     if (n <= NAME(LANES))
         NAME(network_1)(from, to, n, in, out);
@@ -320,7 +314,7 @@ static void NAME(small)(const KEY *from, KEY *to, size_t n, const struct NAME(co
 /* The vector at x[i] of x[n]; keys behind the last one are padding. */
 INLINE vec NAME(load_at)(const KEY *x, size_t i, size_t n, bool whole)
 {
-    const vec padding = NAME(broadcast)((KEY) ~(KEY)0);
+    const vec padding = NAME(broadcast)((KEY)(~(KEY)0 ^ (KEY)BIAS));
     if (whole || i + NAME(LANES) <= n) return load(x + i);
     return i < n ? NAME(load_some)(x + i, NAME(row_lanes)(n - i, 0), padding) : padding;
 }
@@ -371,7 +365,7 @@ INLINE void NAME(compare_all_quarters)(KEY *x, size_t n, size_t half, bool mirro
     }
 }
 
-static void NAME(compare_quarters)(KEY *x, size_t n, size_t half, bool mirrored)
+static NOINLINE void NAME(compare_quarters)(KEY *x, size_t n, size_t half, bool mirrored)
 {
     const bool whole = n >= 2 * half;
     if (mirrored && whole)
@@ -398,8 +392,8 @@ INLINE void NAME(compare_next)(vec *v, KEY *x, size_t n, bool mirrored, bool who
 
 /* The last steps of a bitonic merge of at most two blocks, into `to`, which may be x; with a coding,
  * the keys are decoded. */
-static void NAME(merge_blocks)(KEY *x, KEY *to, size_t n, bool mirrored,
-                               const struct NAME(coding) * coding)
+static NOINLINE void NAME(merge_blocks)(KEY *x, KEY *to, size_t n, bool mirrored,
+                                        const struct NAME(coding) * coding)
 {
     for (bool more = n > NAME(BLOCK_KEYS);; more = false) {
         const bool whole = n >= NAME(BLOCK_KEYS);
@@ -431,8 +425,8 @@ static void NAME(merge_blocks)(KEY *x, KEY *to, size_t n, bool mirrored,
 
 /* Merges x[0, run) and x[run, n) into `to`, which may be x; run is a power of two of blocks, and
  * n <= 2 run. */
-static void NAME(merge_runs)(KEY *x, KEY *to, size_t n, size_t run,
-                             const struct NAME(coding) * coding)
+static NOINLINE void NAME(merge_runs)(KEY *x, KEY *to, size_t n, size_t run,
+                                      const struct NAME(coding) * coding)
 {
     const size_t block = NAME(BLOCK_KEYS);
     bool mirrored = true;
@@ -465,8 +459,8 @@ static void NAME(merge_leaf)(const KEY *from, KEY *to, size_t n, const struct NA
 }
 
 /* Sorts any number of keys of from into `to`, which may be from. */
-static void NAME(merge_sort)(const KEY *from, KEY *to, size_t n, const struct NAME(coding) * in,
-                             const struct NAME(coding) * out)
+static void NAME(network_sort)(const KEY *from, KEY *to, size_t n, const struct NAME(coding) * in,
+                               const struct NAME(coding) * out)
 {
     if (n <= NAME(BLOCK_KEYS)) {
         NAME(small)(from, to, n, in, out);
@@ -475,8 +469,8 @@ static void NAME(merge_sort)(const KEY *from, KEY *to, size_t n, const struct NA
     } else {
         size_t run = NAME(BLOCK_KEYS);
         while (2 * run < n) run *= 2;
-        NAME(merge_sort)(from, to, run, in, NULL);
-        NAME(merge_sort)(from + run, to + run, n - run, in, NULL);
+        NAME(network_sort)(from, to, run, in, NULL);
+        NAME(network_sort)(from + run, to + run, n - run, in, NULL);
         NAME(merge_runs)(to, to, n, run, out);
     }
 }

@@ -10,7 +10,8 @@
 #include <immintrin.h>
 #include <stdint.h>
 
-#define INLINE static inline __attribute__((always_inline))
+#define INLINE   static inline __attribute__((always_inline))
+#define NOINLINE __attribute__((noinline))
 
 typedef __m512i vec;
 
@@ -40,6 +41,13 @@ INLINE uint64_t first_bits(size_t n)
     return _bzhi_u64(~(uint64_t)0, (unsigned)n);
 }
 
+/* The lower n bits without the first ones, up to 64 from a multiple of 64 on. */
+INLINE uint64_t row_bits(size_t n, size_t first)
+{
+    const size_t word = first / 64 * 64;
+    return first_bits(n <= word ? 0 : n - word < 64 ? n - word : 64) >> first % 64;
+}
+
 /* Copies bytes to an aligned array that is a multiple of a vector. */
 INLINE void copy_padded(void *to, const void *from, size_t bytes)
 {
@@ -53,6 +61,12 @@ INLINE void copy_padded(void *to, const void *from, size_t bytes)
 
 enum { LANES_u16 = 32 };
 typedef __mmask32 mask_u16;
+
+/* The lanes of a row that hold the first n keys. */
+INLINE mask_u16 row_lanes_u16(size_t n, int row)
+{
+    return (mask_u16)row_bits(n, (size_t)row * LANES_u16);
+}
 
 INLINE vec broadcast_u16(uint16_t key)
 {
@@ -129,6 +143,11 @@ INLINE vec swap_lanes_u16(vec v, int mask)
 
 enum { LANES_u32 = 16 };
 typedef __mmask16 mask_u32;
+
+INLINE mask_u32 row_lanes_u32(size_t n, int row)
+{
+    return (mask_u32)row_bits(n, (size_t)row * LANES_u32);
+}
 
 INLINE vec broadcast_u32(uint32_t key)
 {
@@ -235,6 +254,11 @@ INLINE vec zip_high_u32(vec a, vec b)
 
 enum { LANES_u64 = 8 };
 typedef __mmask8 mask_u64;
+
+INLINE mask_u64 row_lanes_u64(size_t n, int row)
+{
+    return (mask_u64)row_bits(n, (size_t)row * LANES_u64);
+}
 
 INLINE vec broadcast_u64(uint64_t key)
 {

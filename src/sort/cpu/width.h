@@ -219,31 +219,35 @@ static bool NAME(fix_ties)(const struct echi_window *window, const void *keys, u
 }
 
 #ifdef SORT_PACKED
-/* Writes n positions, or n values at these positions. */
-static void NAME(write_values)(const uint64_t *packed, size_t n, const char *from, size_t bytes,
-                               char *to)
+#define GATHER(bytes)                                                                              \
+    if (size == bytes) {                                                                           \
+        for (size_t i = 0; i < n; i++)                                                             \
+            memcpy(to + i * bytes, from + (uint32_t)packed[i] * (size_t)bytes, bytes);             \
+        return;                                                                                    \
+    }
+
+/* to[i] = the value of `size` bytes at position packed[i] of from, or if from is NULL, the
+ * position. */
+static void NAME(write_values)(const uint64_t *packed, size_t n, const char *from, size_t size,
+                               void *values)
 {
-    if (from) {
-        for (size_t i = 0; i < n; i++) {
-            const size_t at = (uint32_t)packed[i];
-            if (bytes == 4)
-                memcpy(to + 4 * i, from + 4 * at, 4);
-            else if (bytes == 8)
-                memcpy(to + 8 * i, from + 8 * at, 8);
-            else
-                memcpy(to + bytes * i, from + bytes * at, bytes);
-        }
+    char *to = values;
+    uint32_t *narrow = values;
+    uint64_t *wide = values;
+    if (!from && size == 4) {
+        for (size_t i = 0; i < n; i++) narrow[i] = (uint32_t)packed[i];
         return;
     }
-    for (size_t i = 0; i < n; i++) {
-        const uint64_t wide = (uint32_t)packed[i];
-        const uint32_t narrow = (uint32_t)wide;
-        if (bytes == 4)
-            memcpy(to + 4 * i, &narrow, 4);
-        else
-            memcpy(to + 8 * i, &wide, 8);
+    if (!from) {
+        for (size_t i = 0; i < n; i++) wide[i] = (uint32_t)packed[i];
+        return;
     }
+    GATHER(4)
+    GATHER(8)
+    for (size_t i = 0; i < n; i++) memcpy(to + i * size, from + (uint32_t)packed[i] * size, size);
 }
+
+#undef GATHER
 
 /* Arrays are processed up to a multiple of a vector, so that no loop has a rest. */
 static void NAME(sort_packed)(const struct echi_window *window, const void *keys,
@@ -265,7 +269,7 @@ static void NAME(sort_packed)(const struct echi_window *window, const void *keys
         KEY *out = keys_out;
         for (size_t i = 0; i < n; i++) out[i] = copy[(uint32_t)packed[i]];
     }
-    NAME(write_values)(packed, n, values, value_bytes, values_out);
+    if (value_bytes) NAME(write_values)(packed, n, values, value_bytes, values_out);
 }
 #endif
 
@@ -343,6 +347,12 @@ static void NAME(sort_keys)(const struct echi_order *order, const void *keys, vo
 {
     const struct echi_window window = { .order = *order, .mask = ~(uint64_t)0 };
     bool in_work = keys == work;
+#ifdef SORT_FEW
+    if (n <= FEW_BYTES / sizeof(KEY)) {
+        SORT_FEW(order, keys, out, work, n);
+        return;
+    }
+#endif
     NAME(encode)(&window, keys, in_work ? work : out, n);
     SORT(out, work, n, in_work, 0, 8 * (int)sizeof(KEY));
     NAME(decode)(order, out, n);
@@ -389,6 +399,7 @@ static const struct echi_sort_width NAME(width) = {
 #undef NAME
 #undef SORT
 #undef SORT_KEYS
+#undef SORT_FEW
 #undef LEAF_KEYS
 #undef DIVIDE
 #undef SORT_PART
