@@ -22,6 +22,8 @@ enum {
 #define BIAS    0
 #include "sort/cpu/network.h"
 #include "sort/cpu/merge_avx2.h"
+#undef ROWS
+#define ROWS    16 /* 32 registers would be better, but 8 rows are slower */
 #define KEY     uint32_t
 #define NAME(x) x##_u32
 #include "sort/cpu/network.h"
