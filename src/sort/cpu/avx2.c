@@ -1,6 +1,6 @@
 /*
- * sort/cpu/avx2.c - the kernels compiled for AVX2: networks and merges of short arrays; otherwise the
- * portable kernels, whose encoding vectorises.
+ * sort/cpu/avx2.c - the kernels compiled for AVX2: networks and merges of short arrays; otherwise
+ * the portable kernels, whose encoding vectorises.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

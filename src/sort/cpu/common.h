@@ -99,8 +99,8 @@ struct echi_sort_width {
                  int drop, int index_bits, uint64_t *out);
     void (*pack_narrow)(const struct echi_window *window, const void *keys, size_t n, uint64_t keep,
                         int drop, int index_bits, uint32_t *out);
-    /* Sorts n <= ECHI_PACKED_KEYS keys with values, or with their positions of 4 or 8 bytes if values
-     * is NULL, stably, as 64-bit integers.  keys_out may be NULL or keys; values_out may not be
+    /* Sorts n <= ECHI_PACKED_KEYS keys with values, or with their positions of 4 or 8 bytes if
+     * values is NULL, stably, as 64-bit integers.  keys_out may be NULL or keys; values_out may not be
      * values.  NULL for keys of 64 bits, and without vectors. */
     void (*sort_packed)(const struct echi_window *window, const void *keys, const void *values,
                         size_t n, size_t value_bytes, void *keys_out, void *values_out);

@@ -40,7 +40,7 @@ struct NAME(coding) {
 INLINE struct NAME(coding) NAME(coding_of)(const struct echi_order *o)
 {
     const KEY top = (KEY)((KEY)1 << (8 * sizeof(KEY) - 1));
-    const KEY mask = (KEY)(o->float_mask & ~top), add = (KEY)(o->sign - o->shift + BIAS);
+    const KEY mask = (KEY)(o->float_mask & (KEY)~top), add = (KEY)(o->sign - o->shift + BIAS);
     const KEY last = (KEY)((KEY)((KEY)~o->flip ^ (KEY)BIAS) - add);
     return (struct NAME(coding)){ .mask = NAME(broadcast)(mask),
                                   .add = NAME(broadcast)(add),
@@ -198,8 +198,8 @@ INLINE void NAME(merge_split)(vec *v, int rows, int swap, int bit)
 }
 #endif
 
-/* The last steps of a bitonic merge, in the lanes of each row, from lane i and i ^ swap on; `bit` is
- * the upper bit of swap.  Not a loop: compilers unroll loops in loops too late to keep v in
+/* The last steps of a bitonic merge, in the lanes of each row, from lane i and i ^ swap on; `bit`
+ * is the upper bit of swap.  Not a loop: compilers unroll loops in loops too late to keep v in
  * registers. */
 INLINE void NAME(merge_lanes)(vec *v, int rows, int swap, int bit)
 {
@@ -390,8 +390,8 @@ INLINE void NAME(compare_next)(vec *v, KEY *x, size_t n, bool mirrored, bool who
     }
 }
 
-/* The last steps of a bitonic merge of at most two blocks, into `to`, which may be x; with a coding,
- * the keys are decoded. */
+/* The last steps of a bitonic merge of at most two blocks, into `to`, which may be x; with a
+ * coding, the keys are decoded. */
 static NOINLINE void NAME(merge_blocks)(KEY *x, KEY *to, size_t n, bool mirrored,
                                         const struct NAME(coding) * coding)
 {

@@ -78,7 +78,7 @@ static const struct algorithm {
     {
         .name = "merge",
         .what = "sorts blocks in vector registers and merges them, with one thread",
-        .when = "keys of 16 bits without values, up to 524,288 elements, with AVX-512",
+        .when = "keys of 16 bits without values, up to 524,288 elements, on x86 with AVX2",
         .applicable = merge_applicable,
         .chosen = merge_applicable,
         .run = run_merge,

@@ -1,6 +1,6 @@
 /*
- * sort/cpu/vector_avx512.h - operations on a vector of 32 u16, 16 u32 or 8 u64 under the same names,
- * for the templates of the AVX-512 sort.
+ * sort/cpu/vector_avx512.h - operations on a vector of 32 u16, 16 u32 or 8 u64 under the same
+ * names, for the templates of the AVX-512 sort.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
