@@ -19,12 +19,13 @@
 
 enum {
     COUNT_16_KEYS =
-        1 << 13,          /* fewer 16-bit keys are sorted in less time than it takes to read 65536
+        1 << 13,           /* fewer 16-bit keys are sorted in less time than it takes to read 65536
                            counters */
-    NARROW_KEYS = 512,    /* of 8 or 16 bits: up to here they are sorted as wider keys */
-    TINY_KEYS = 64,       /* are sorted in less time than a check for order takes */
-    MERGE_KEYS = 1 << 19, /* more keys of 16 bits are counted in less time */
-    WAKE_KEYS = 1 << 16   /* smaller arrays do not repay waking threads */
+    NARROW_KEYS = 512,     /* of 8 bits: up to here they are sorted as wider keys */
+    NARROW_16_KEYS = 1024, /* the same for keys of 16 bits */
+    TINY_KEYS = 64,        /* are sorted in less time than a check for order takes */
+    MERGE_KEYS = 1 << 19,  /* more keys of 16 bits are counted in less time */
+    WAKE_KEYS = 1 << 16    /* smaller arrays do not repay waking threads */
 };
 
 /* ---- Algorithms ---- */
@@ -203,7 +204,9 @@ static bool is_small(const struct echi_sort *s)
 
 static bool is_tiny(const struct echi_sort *s)
 {
-    const size_t most = s->key_bytes < 4 ? NARROW_KEYS : ECHI_STACK_BYTES / (size_t)s->key_bytes;
+    const size_t most = s->key_bytes == 1   ? NARROW_KEYS
+                        : s->key_bytes == 2 ? NARROW_16_KEYS
+                                            : ECHI_STACK_BYTES / (size_t)s->key_bytes;
     return !s->algorithm && keys_only(s) && s->n <= most;
 }
 
@@ -242,7 +245,7 @@ static int threads_of(const ech_ctx *ctx, const struct echi_sort *s)
 /* Keys of 8 bits as keys of 16 or 32 bits, or keys of 16 bits as keys of 32 bits. */
 static void sort_narrow(const struct echi_sort *s, const struct echi_sort_isa *isa)
 {
-    uint32_t wide[NARROW_KEYS], work[NARROW_KEYS];
+    uint32_t wide[NARROW_16_KEYS], work[NARROW_16_KEYS];
     uint16_t *half = (uint16_t *)(void *)wide;
     const struct echi_sort_width *width = isa->widths[s->key_bytes - 1];
     const struct echi_window window = { .order = s->order, .mask = ~(uint64_t)0 };

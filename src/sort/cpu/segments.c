@@ -158,6 +158,22 @@ static void sort_group(const struct groups *all, size_t in, size_t out, size_t n
     echi_sort_msd(&job);
 }
 
+/* Short groups of a stable sort, without the cost of a struct echi_sort_job. false: not sorted. */
+static bool sort_few(const struct groups *all, size_t in, size_t out, size_t n, int thread)
+{
+    const struct echi_sort_job *job = &all->base;
+    if (n > RUN_KEYS || !job->sort->stable || !job->width->sort_packed) return false;
+    const char *values = moved(job->in.values, in, job->value_bytes);
+    char *values_out = moved(job->out.values, out, job->value_bytes);
+    if (values && values == values_out)
+        values = memcpy(moved(job->other.values, (size_t)thread * all->room, job->value_bytes),
+                        values, n * job->value_bytes);
+    job->width->sort_packed(
+        &job->window, job->in.keys + in * job->key_bytes, values, n, job->value_bytes,
+        job->keep_keys ? job->out.keys + out * job->key_bytes : NULL, values_out);
+    return true;
+}
+
 /* The first element of a group in the input and in the output. */
 static inline size_t group_in(const struct groups *all, size_t g)
 {
@@ -183,7 +199,7 @@ static void sort_one(const struct groups *all, size_t g, size_t n, int thread, i
 {
     if (n <= all->leaf_keys && threads == 1)
         sort_leaf(all, keys_in(all, g), keys_out(all, g), n, thread);
-    else
+    else if (!sort_few(all, group_in(all, g), group_out(all, g), n, thread))
         sort_group(all, group_in(all, g), group_out(all, g), n, thread, threads);
 }
 
