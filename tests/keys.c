@@ -126,6 +126,36 @@ static uint64_t wider_key(struct keys *k, size_t i)
     return i % STRIDE == 4 ? random : random & k->ones >> k->width / 4;
 }
 
+/* The high half of the bits is zero. */
+static uint64_t range_key(struct keys *k, size_t i)
+{
+    return random_key(k, i) & k->ones >> k->width / 2;
+}
+
+/* For n = 20,000: the same, except one key that is not sampled. */
+static uint64_t outlier_key(struct keys *k, size_t i)
+{
+    return i == 10006 ? k->top | 3 : range_key(k, i);
+}
+
+/* In order, or in reverse order, except the last key; no sample contains it. */
+static uint64_t late_key(struct keys *k, size_t i)
+{
+    return sorted_key(k, i + 1 < k->c->n ? i : 0);
+}
+
+static uint64_t back_key(struct keys *k, size_t i)
+{
+    return reversed_key(k, i + 1 < k->c->n ? i : 0);
+}
+
+/* Equal, except the last key, which is smaller, or larger for descending order. */
+static uint64_t last_key(struct keys *k, size_t i)
+{
+    const uint64_t small = k->is_signed ? k->top : 0;
+    return i + 1 < k->c->n ? constant_key(k, i) : k->c->descending ? k->top - 1 - small : small;
+}
+
 /* The last 4000 keys are equal: one counter of a radix sort receives the whole last tile. */
 static uint64_t hot_key(struct keys *k, size_t i)
 {
@@ -305,7 +335,9 @@ static const struct {
     { "strewn", strewn_key },     { "halved", halved_key },   { "hidden", hidden_key },
     { "tiny", tiny_key },         { "huge", huge_key },       { "unseen", unseen_key },
     { "wider", wider_key },       { "and3", and3_key },       { "heavy", heavy_key },
-    { "near", near_key },         { "steps", steps_key },
+    { "near", near_key },         { "steps", steps_key },     { "range", range_key },
+    { "outlier", outlier_key },   { "late", late_key },       { "back", back_key },
+    { "last", last_key },
 };
 
 bool keys_fill(const struct sort_case *c, uint64_t seed, void *keys)

@@ -25,6 +25,14 @@ on_both() {
     done
 }
 
+# argsorts to 64-bit indices, which the sort moves as 32-bit ones
+for type in u8 f32 i32; do
+    "$echelon" gen uniform -N 530k --type $type --seed 1 -o keys.npy &&
+        "$echelon" sort --argsort keys.npy -o cpu.npy --device cpu || fail "argsort of $type on the CPU"
+    "$echelon" sort --argsort keys.npy -o simt.npy --device simt
+    check "argsort of 530k keys of $type: wrong" cmp cpu.npy simt.npy
+done
+
 on_both u16 900k count
 for type in u32 f32 i64 f64; do on_both $type 263k buckets; done
 on_both u32 2300k msd # large leaves

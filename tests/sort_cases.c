@@ -172,6 +172,23 @@ static void levels_of_pairs(run_function run)
     for (size_t i = 0; i < LENGTH(unseen); i++) run(&unseen[i]);
 }
 
+/* Input that a sample shows incompletely: in order except at the end, or with a range that is too
+ * narrow. */
+static void samples_that_mislead(run_function run)
+{
+    static const char *const dists[] = { "range", "outlier", "wider",  "late",
+                                         "back",  "last",    "sorted", "reversed" };
+    static const ech_dtype dtypes[] = { ECH_U32, ECH_F64, ECH_I64, ECH_F32 };
+    for (size_t t = 0; t < LENGTH(dtypes); t++)
+        for (size_t d = 0; d < LENGTH(dists); d++)
+            for (unsigned p = 0; p < 5; p++) {
+                struct sort_case c = { .dtype = dtypes[t], .n = 20000, .dist = dists[d] };
+                c.descending = (t + d + p) % 2;
+                c = payload(c, p);
+                run(&c);
+            }
+}
+
 /* Distributions for the kernel that ranks the keys of one block by bins: some bins receive many
  * equal or many different keys. */
 static void bins(run_function run)
@@ -287,6 +304,8 @@ static void big_sizes(run_function run)
         { .dtype = ECH_U64, .n = 1500007, .dist = "zipf" },
         { .dtype = ECH_I64, .n = 2000003, .dist = "random", .descending = true },
         { .dtype = ECH_U64, .n = 2000003, .index_bytes = 4, .descending = true, .dist = "zipf" },
+        { .dtype = ECH_I32, .n = 524288, .index_bytes = 8, .dist = "few" }, /* widened indices */
+        { .dtype = ECH_U8, .n = 524289, .index_bytes = 8, .descending = true, .dist = "random" },
     };
     for (size_t i = 0; i < LENGTH(biggest); i++) run(&biggest[i]);
 }
@@ -333,6 +352,7 @@ void sort_cases(run_function run)
     levels(run);
     values_of_floats(run);
     levels_of_pairs(run);
+    samples_that_mislead(run);
     bins(run);
     samples(run);
     total_order(run);

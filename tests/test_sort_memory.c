@@ -128,8 +128,9 @@ static u64 wanted(u64 n, const struct sort *s)
 {
     u64 k = ech_dtype_bytes(s->dtype), v = s->value_bytes, i = n <= (u64)1 << 32 ? 4 : 8;
     bool gather = v != 0 && v != 4 && v != 8 && v != 16;
-    u64 m = s->index_bytes ? (u64)s->index_bytes : gather ? i : v;
-    u64 more = gather ? part(n * i) + part(n * v) : 0;
+    bool widen = k <= 4 && (u64)s->index_bytes > i && n >= 1 << 19;
+    u64 m = widen || gather ? i : s->index_bytes ? (u64)s->index_bytes : v;
+    u64 more = widen || gather ? part(n * i) + (gather ? part(n * v) : 0) : 0;
     if (strcmp(s->algorithm, "block") == 0) return more;
     if (strcmp(s->algorithm, "count") == 0) return k == 1 ? STATE : part(8 * 65537);
     if (strcmp(s->algorithm, "msd") == 0)

@@ -120,6 +120,10 @@ enum {
  * keys are equal, passes over 32-bit keys without values are slow, and so are MSD levels of pairs.
  * H200, 2026-11-22. */
 enum { SORT_SKEWED_THREADS = 1024, SORT_LSD_COUNT_BLOCKS = 3 /* per multiprocessor */ };
+enum {
+    SORT_WIDEN_MIN = 1 << 19 /* indices of 8 bytes: below, another launch costs what it saves */
+};
+enum { SORT_ORDERED_THREADS = 512, SORT_ORDERED_BLOCKS = 4 /* per multiprocessor */ };
 #define SORT_SKEWED_MIN(key_bytes)                ((key_bytes) == 8 ? 1u << 23 : 1u << 24)
 #define SORT_SKEWED_BITS(key_bytes, value_bytes)  ((key_bytes) == 8 ? 22 : (value_bytes) ? 17 : 20)
 #define SORT_SKEWED_SHARE(key_bytes, value_bytes) ((key_bytes) == 4 && (value_bytes) ? 10 : 30)

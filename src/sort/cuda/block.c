@@ -8,8 +8,8 @@
 /* The third kernel is for keys that are not ranked by bins. */
 static bool can_block(const struct echi_sort *s)
 {
-    bool gather;
-    int payload = echi_sort_payload(s, &gather);
+    enum sort_end end;
+    int payload = echi_sort_payload(s, &end);
     if (SORT_BY_BINS(s->key_bytes, payload))
         return s->n <= SORT_BLOCK_MEDIUM_THREADS * SORT_BLOCK_MEDIUM_ITEMS;
     return s->n <= SORT_BLOCK_LARGE_THREADS * echi_sort_passes_tuning(s->key_bytes, payload)->large;

@@ -181,16 +181,28 @@ static __device__ inline uint32_t value_at(const struct sort_count_args &a, cons
     return value;
 }
 
-/* Writes positions [first, last) of the output, at most one vector. */
-static __device__ inline void count_fill_vector(const struct sort_count_args &a, uint32_t value,
-                                                uint64_t first, uint64_t last)
+/*
+ * Writes positions [first, last) of the output, at most one vector.  The next value is usually
+ * value + 1.  If that does not occur, the next one is searched for: between the negative and the
+ * positive numbers of a sample of bf16 lie 30,000 values that do not occur.
+ */
+static __device__ inline void count_fill_vector(const struct sort_count_args &a,
+                                                const uint64_t *coarse, uint64_t first,
+                                                uint64_t last)
 {
     ukey *out = (ukey *)a.common.keys_out;
     union key_vector v;
+    uint32_t value = value_at(a, coarse, first);
     uint64_t stop = a.begins[value + 1];
-#pragma unroll
     for (int k = 0; k < VECTOR_KEYS; k++) {
-        while (first + k >= stop && first + k < last) stop = a.begins[++value + 1];
+        const uint64_t at = first + k;
+        if (at >= stop && at < last) {
+            stop = a.begins[++value + 1];
+            if (at >= stop) {
+                value = value_at(a, coarse, at);
+                stop = a.begins[value + 1];
+            }
+        }
         v.key[k] = order_decode(a.common.order, (ukey)value);
     }
     if (last - first == VECTOR_KEYS) {
@@ -231,8 +243,7 @@ extern "C" __global__ void __launch_bounds__(SORT_MOVE_THREADS)
             const uint64_t at = v + (j * 32 + lane_id()) * VECTOR_KEYS;
             const uint64_t first = at < skew ? 0 : at - skew;
             const uint64_t last = min(at + VECTOR_KEYS - skew, a.common.n);
-            if (at < end && first < last)
-                count_fill_vector(a, value_at(a, coarse, first), first, last);
+            if (at < end && first < last) count_fill_vector(a, coarse, first, last);
         }
     }
 }

@@ -3,6 +3,7 @@
  *
  *     sort_groups_long     the first lists of an MSD radix sort, from the long groups
  *     sort_groups_gather   values by index, after a sort of keys and positions
+ *     sort_widen           indices of 4 bytes as indices of 8 bytes, also of other sorts
  *     sort_groups_pack     rows whose elements are not adjacent, to or from adjacent ones
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -119,6 +120,28 @@ extern "C" __global__ void __launch_bounds__(SORT_GROUPS_THREADS)
     default:
         gather<uint4>(a);
         break;
+    }
+}
+
+/* ---- Indices of 8 bytes ---- */
+
+extern "C" __global__ void __launch_bounds__(SORT_MOVE_THREADS)
+    sort_widen(const __grid_constant__ struct sort_common a)
+{
+    enum { EACH = 8 };
+    const uint32_t *in = (const uint32_t *)a.values_in;
+    uint64_t *out = (uint64_t *)a.values_out;
+    const uint64_t tile = (uint64_t)SORT_MOVE_THREADS * EACH;
+    wait_for_earlier();
+    for (uint64_t from = blockIdx.x * tile; from < a.n; from += gridDim.x * tile) {
+        const uint64_t mine = from + threadIdx.x;
+        uint32_t index[EACH];
+#pragma unroll
+        for (int i = 0; i < EACH; i++)
+            if (mine + i * SORT_MOVE_THREADS < a.n) index[i] = in[mine + i * SORT_MOVE_THREADS];
+#pragma unroll
+        for (int i = 0; i < EACH; i++)
+            if (mine + i * SORT_MOVE_THREADS < a.n) out[mine + i * SORT_MOVE_THREADS] = index[i];
     }
 }
 

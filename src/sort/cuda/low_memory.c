@@ -75,7 +75,7 @@ static ech_status size_low_memory(const struct echi_sort *s, struct sort_plan *p
 {
     size_t blocks = s->room_bytes ? 2 : SORT_LOW_MEMORY_BLOCKS, window_bytes = 0;
     ech_status status = ECH_OK;
-    plan->gather = false; /* the windows gather values */
+    plan->end = SORT_AS_MOVED; /* the windows gather values */
     for (; helps(s); blocks++) {
         TRY(measure(s, blocks, &plan->keys_bytes, &window_bytes));
         if (plan->keys_bytes + window_bytes <= s->room_bytes || blocks == SORT_LOW_MEMORY_BLOCKS)

@@ -21,8 +21,8 @@
 
 static const struct pairs_tuning *pairs_tuning_of(const struct echi_sort *s)
 {
-    bool gather;
-    int payload = echi_sort_payload(s, &gather);
+    enum sort_end end;
+    int payload = echi_sort_payload(s, &end);
     return echi_sort_pairs_tuning(s->key_bytes, payload);
 }
 
@@ -337,6 +337,16 @@ static void run_levels(const struct sort_build *b, int level, bool large)
         SORT_SKEWED_LEAF_THREADS, SORT_SKEWED_LEAF_THREADS * (large ? 128 : 64), level);
 }
 
+/* The copy of input that is in order in the sample. */
+static void copy_ordered(const struct sort_build *b)
+{
+    const uint64_t keys = SORT_ORDERED_THREADS * 64 / (uint64_t)b->sort->key_bytes; /* of a tile */
+    echi_sort_launch(b, ECHI_MOVE, ECHI_LAUNCH_PDL, "sort_ordered_copy",
+                     echi_cuda_least((b->args->common.n - 1) / keys + 1,
+                                     SORT_ORDERED_BLOCKS * (uint64_t)b->gpu.multiprocessors),
+                     SORT_ORDERED_THREADS, 0, -1, "the sample is in order");
+}
+
 void echi_sort_begin_lists(const struct sort_build *b)
 {
     if (b->plan->msd.small) {
@@ -350,6 +360,7 @@ void echi_sort_begin_lists(const struct sort_build *b)
     } else if (b->plan->msd.adaptive) {
         echi_sort_launch(b, ECHI_LOOK, ECHI_LAUNCH_PDL, "sort_skewed_begin", 1, SORT_SKEWED_THREADS,
                          0, -1, NULL);
+        copy_ordered(b);
     } else {
         echi_sort_launch(b, ECHI_LOOK, ECHI_LAUNCH_PDL, "sort_msd_begin", 1, SORT_BINS, 0, -1,
                          NULL);
@@ -455,6 +466,7 @@ static ech_status steps_of_buckets(const struct sort_build *b)
                                      (uint64_t)b->gpu.multiprocessors);
     echi_sort_launch(b, ECHI_LOOK, ECHI_LAUNCH_PDL, "sort_buckets_begin", 1, SORT_BUCKETS_THREADS,
                      0, 0, NULL);
+    copy_ordered(b);
     pdl(b, ECHI_COUNT, "sort_buckets_count", count, SORT_BUCKETS_THREADS, bins_bytes, 0);
     pdl(b, ECHI_PLAN, "sort_buckets_plan", 1, SORT_BUCKETS_THREADS, bins_bytes + 16, 0);
     pdl(b, ECHI_MOVE, "sort_buckets_scatter",

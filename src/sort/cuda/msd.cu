@@ -32,6 +32,7 @@
 #include "sort/cuda/msd_plan.cuh"
 #include "sort/cuda/small_lsd.cuh"
 #include "sort/cuda/msd_buckets.cuh"
+#include "sort/cuda/ordered.cuh"
 
 /* ---- Counts ---- */
 
@@ -106,7 +107,7 @@ static __device__ inline void msd_count_part(const msd_args &a, const struct sor
     rank_clear(sh.bins, SORT_BINS);
     if (threadIdx.x == 0) sh.differ = sh.seen = 0;
     __syncthreads(); /* the counters are clear */
-    struct msd_found found = { 0, seen ? 0 : (uint32_t)SORT_SEEN_BOTH };
+    struct msd_found found = { 0, seen ? load_relaxed(seen) : (uint32_t)SORT_SEEN_BOTH };
     if (BY_VALUE && s.known & SORT_BY_VALUE)
         msd_count_range<OF_VALUES>(a.common, s, value_map_of(a), from, to, sh.bins, found);
     else
@@ -139,7 +140,7 @@ static __device__ inline void msd_count_level(const msd_args &a, int level,
             s.begin + (stop == end ? s.count : (stop - s.first_tile) * (uint32_t)MSD_TILE);
         if (!(s.known & SORT_COUNTED))
             msd_count_part<BY_VALUE>(a, s, sh, from, to, msd_counts(a, level, index),
-                                     level ? NULL : &a.lists.msd->seen);
+                                     level ? NULL : msd_seen(a));
         tile = stop;
     }
 }
@@ -149,6 +150,7 @@ extern "C" __global__ void __launch_bounds__(SORT_MSD_COUNT_THREADS, SORT_MSD_CO
 {
     __shared__ struct msd_count_shared sh;
     wait_for_earlier();
+    if (msd_copied(a)) return;
     msd_count_level<1>(a, a.common.level, sh);
 }
 

@@ -99,6 +99,19 @@ static __device__ inline bool msd_ordered(const msd_args &a)
     return !(seen & SORT_SEEN_FALL) || (!(seen & SORT_SEEN_RISE) && !a.common.in_place);
 }
 
+/* Whether sort_ordered_copy has copied it. */
+static __device__ inline bool msd_copied(const msd_args &a)
+{
+    return a.lists.msd->copies != SORT_COPIES_NONE && msd_ordered(a);
+}
+
+/* Where the count of the first level adds the order of adjacent keys; NULL if sort_ordered_copy has
+ * found it. */
+static __device__ inline uint32_t *msd_seen(const msd_args &a)
+{
+    return a.lists.msd->copies == SORT_COPIES_NONE ? &a.lists.msd->seen : NULL;
+}
+
 /* One segment needs no map of tiles. */
 static __device__ inline uint32_t msd_segment_of(const msd_args &a, int level, uint32_t tile)
 {

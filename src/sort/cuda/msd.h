@@ -59,11 +59,14 @@ struct sort_segment {
     uint32_t moves;  /* enum sort_moves */
     uint32_t known;  /* enum sort_known */
     uint64_t prefix; /* the keys without the digit (SORT_WRITTEN), or first quantised value.  With
-                        values: the position from which generated indices count */
+                        values: the position from which generated indices count; SORT_CLAMPED: the
+                        first digit */
 };
 
-/* The digits have been counted; the digits are by value (msd_value.cuh), not of bits. */
-enum sort_known { SORT_COUNTED = 1, SORT_BY_VALUE = 2 };
+/* The digits have been counted; the digits are by value (msd_value.cuh), not of bits; the digits
+ * are key >> shift, minus the first one, and keys outside their range have the first or the last
+ * digit. */
+enum sort_known { SORT_COUNTED = 1, SORT_BY_VALUE = 2, SORT_CLAMPED = 4 };
 
 /* What the scatter does with a segment: leaves it in place, since its keys have one digit; moves
  * its keys; or, if the digit is the last, writes them to the output from their counts. */
@@ -80,10 +83,14 @@ struct sort_leaf {
 
 enum sort_seen { SORT_SEEN_FALL = 1, SORT_SEEN_RISE = 2, SORT_SEEN_BOTH = 3 };
 
+/* How sort_ordered_copy writes input whose sample is in order. */
+enum sort_copies { SORT_COPIES_NONE, SORT_COPIES_FORWARD, SORT_COPIES_REVERSED };
+
 struct sort_msd {
     uint32_t segments[SORT_MSD_LEVELS + 2], tiles[SORT_MSD_LEVELS + 2]; /* of each level */
     uint32_t leaves, skewed_leaves;
     uint32_t seen;    /* order of adjacent keys in the input: enum sort_seen */
+    uint32_t copies;  /* enum sort_copies; if not NONE, input that is in order has been copied */
     uint32_t arrived; /* blocks at barriers of sort_msd_tail_levels */
     uint32_t skewed;  /* 1: sort_lsd, or small_lsd_sort(), sorts, and the levels do nothing */
     uint32_t lsd_arrived[2]; /* ... of sort_lsd_begin, and of sort_lsd */

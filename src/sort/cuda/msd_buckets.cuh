@@ -77,9 +77,12 @@ extern "C" __global__ void __launch_bounds__(SORT_BUCKETS_THREADS)
     t.bits = max(bits_of(low ^ high), (uint32_t)a.bin_bits); /* a bucket is a digit of keys */
     struct value_map map = {};
     ukey half[] = { e[0], e[BUCKETS_SAMPLES / 2] };
+    const uint32_t seen = n >= samples ? skewed_order(keys, half) : 0;
     const bool by_value = a.floats && n >= samples && value_choose(a, values, e, t.bits, map);
-    const bool skewed = !by_value && a.adaptive && n >= samples && skewed_found(keys, half);
+    const bool skewed =
+        !by_value && a.adaptive && seen == SORT_SEEN_BOTH && skewed_found(keys, half);
     if (me != 0) return;
+    msd_begin_copy(a, seen);
     if (skewed) skewed_leave(a);
     t.low = low & ~bits_mask(t.bits);
     if (by_value) {
@@ -119,19 +122,18 @@ static __device__ inline uint32_t buckets_bin(const struct buckets_table &t, uke
 
 struct buckets_found {
     ukey least, most; /* minimum key below and maximum key above all bins */
-    uint32_t seen;    /* as in struct msd_found */
 };
 
 /* The kind of bins: of keys as they are, of encoded keys, or of values. */
 enum buckets_count { COUNT_PLAIN, COUNT_ENCODED, COUNT_VALUES };
 
 template <int KIND>
-static __device__ inline ukey buckets_count_key(const msd_args &a, const struct buckets_table &t,
+static __device__ inline void buckets_count_key(const msd_args &a, const struct buckets_table &t,
                                                 uint32_t *bins, ukey u, struct buckets_found &found)
 {
     if (KIND == COUNT_VALUES) {
         atomicAdd(&bins[value_digit(t.map, u, t.shift, (uint32_t)a.bin_bits)], 1);
-        return u;
+        return;
     }
     const ukey e = KIND == COUNT_ENCODED ? order_encode(a.common.order, u) : u;
     if ((ukey)(e - t.low) > t.span) {
@@ -139,13 +141,6 @@ static __device__ inline ukey buckets_count_key(const msd_args &a, const struct 
         if (e > t.low && e > found.most) found.most = e;
     }
     atomicAdd(&bins[buckets_bin(t, e)], 1);
-    return e;
-}
-
-template <int KIND>
-static __device__ inline ukey buckets_compared(const struct sort_common &a, ukey counted)
-{
-    return KIND == COUNT_VALUES ? order_encode(a.order, counted) : counted;
 }
 
 /* Counts the keys of [from, to). */
@@ -157,7 +152,6 @@ static __device__ inline void buckets_count_range(const msd_args &a, const struc
     const ukey *keys = (const ukey *)a.common.keys_in, *mine = keys + from;
     const uint64_t count = to - from;
     const struct key_vectors v = key_vectors_of(mine, count);
-    struct msd_found order = { 0, found.seen };
     for (uint64_t i = threadIdx.x; i < v.count; i += VECTOR_LOADS * BUCKETS_THREADS) {
         union key_vector load[VECTOR_LOADS];
         vectors_load<uint64_t>(v.body, v.count, i, BUCKETS_THREADS, load);
@@ -166,41 +160,21 @@ static __device__ inline void buckets_count_range(const msd_args &a, const struc
             if (i + j * BUCKETS_THREADS < v.count)
 #pragma unroll
                 for (int k = 0; k < VECTOR_KEYS; k++)
-                    load[j].key[k] = buckets_count_key<KIND>(a, t, bins, load[j].key[k], found);
-        if (order.seen != SORT_SEEN_BOTH)
-#pragma unroll
-            for (int j = 0; j < VECTOR_LOADS; j++)
-                if (i + j * BUCKETS_THREADS < v.count) {
-#pragma unroll
-                    for (int k = 0; k < VECTOR_KEYS; k++)
-                        load[j].key[k] = buckets_compared<KIND>(a.common, load[j].key[k]);
-#pragma unroll
-                    for (int k = 0; k < VECTOR_KEYS - 1; k++)
-                        msd_compare(load[j].key[k], load[j].key[k + 1], order);
-                    msd_compare_at(a.common, load[j].key[VECTOR_KEYS - 1],
-                                   from + v.head + (i + j * BUCKETS_THREADS + 1) * VECTOR_KEYS,
-                                   order);
-                }
+                    buckets_count_key<KIND>(a, t, bins, load[j].key[k], found);
     }
     const uint64_t ends[] = { threadIdx.x, v.tail + threadIdx.x }, stops[] = { v.head, count };
 #pragma unroll
     for (int k = 0; k < 2; k++)
-        if (ends[k] < stops[k]) {
-            const ukey e = buckets_count_key<KIND>(a, t, bins, mine[ends[k]], found);
-            msd_compare_at(a.common, buckets_compared<KIND>(a.common, e), from + ends[k] + 1,
-                           order);
-        }
-    found.seen = order.seen;
+        if (ends[k] < stops[k]) buckets_count_key<KIND>(a, t, bins, mine[ends[k]], found);
 }
 
 extern "C" __global__ void __launch_bounds__(SORT_BUCKETS_THREADS)
     sort_buckets_count(const __grid_constant__ msd_args a)
 {
     __shared__ unsigned long long least, most;
-    __shared__ uint32_t seen;
     uint32_t *bins = (uint32_t *)shared_bytes;
     wait_for_earlier();
-    if (a.lists.msd->skewed) return;
+    if (msd_copied(a) || a.lists.msd->skewed) return;
     const uint32_t all = 1u << a.bin_bits;
     const uint64_t each = a.common.n / gridDim.x + (a.common.n % gridDim.x != 0);
     const uint64_t from = min(a.common.n, blockIdx.x * each), to = min(a.common.n, from + each);
@@ -209,10 +183,9 @@ extern "C" __global__ void __launch_bounds__(SORT_BUCKETS_THREADS)
     if (threadIdx.x == 0) {
         least = ~0ull;
         most = 0;
-        seen = 0;
     }
     __syncthreads(); /* the counters are clear */
-    struct buckets_found found = { (ukey) ~(ukey)0, 0, 0 };
+    struct buckets_found found = { (ukey) ~(ukey)0, 0 };
     if (order_plain(a.common.order))
         buckets_count_range<COUNT_PLAIN>(a, t, bins, from, to, found);
     else if (a.buckets->by_value)
@@ -221,14 +194,12 @@ extern "C" __global__ void __launch_bounds__(SORT_BUCKETS_THREADS)
         buckets_count_range<COUNT_ENCODED>(a, t, bins, from, to, found);
     if (found.least < t.low) atomicMin(&least, (unsigned long long)found.least);
     if (found.most) atomicMax(&most, (unsigned long long)found.most);
-    if (found.seen) atomicOr(&seen, found.seen);
     __syncthreads(); /* every key is counted */
     for (uint32_t bin = threadIdx.x; bin < all; bin += BUCKETS_THREADS)
         if (bins[bin]) atomicAdd(&a.bins[bin], bins[bin]);
     if (threadIdx.x != 0) return;
     if (least != ~0ull) atomicMin((unsigned long long *)&a.buckets->least, least);
     if (most) atomicMax((unsigned long long *)&a.buckets->most, most);
-    if (seen) atomicOr(&a.lists.msd->seen, seen);
 }
 
 /* ---- Plan: one block ---- */
@@ -485,7 +456,7 @@ extern "C" __global__ void __launch_bounds__(SORT_BUCKETS_THREADS)
     __shared__ struct buckets_plan p;
     uint32_t *begin = (uint32_t *)shared_bytes;
     wait_for_earlier();
-    if (msd_ordered(a) || a.lists.msd->skewed) return;
+    if (msd_copied(a) || a.lists.msd->skewed) return;
     const struct sort_buckets t = *a.buckets;
     buckets_begins(a, p, begin);
     const bool table = buckets_choose(a, t, p, begin);

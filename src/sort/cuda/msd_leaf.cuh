@@ -260,7 +260,7 @@ template <int ITEMS> static __device__ inline void leaf_sort_all(const msd_args 
     struct msd_leaf_shared<ITEMS> &s = *(struct msd_leaf_shared<ITEMS> *)shared_bytes;
     wait_for_earlier();
     if (msd_ordered(a)) {
-        leaf_copy_all<ITEMS>(a);
+        if (!msd_copied(a)) leaf_copy_all<ITEMS>(a);
         return;
     }
     const uint32_t leaves = a.lists.msd->leaves;

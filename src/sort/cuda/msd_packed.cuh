@@ -185,7 +185,7 @@ extern "C" __global__ void __launch_bounds__(SORT_PACKED_COUNT_THREADS)
     const uint32_t me = threadIdx.x, top = a.lists.msd->even, bits = packed_bits(a.common);
     if (!top) return;
     if (!packed_fits(a)) { /* also: all threads have read the data that is cleared now */
-        if (me < SORT_BINS) msd_begin_counts(a);
+        if (me < SORT_BINS) msd_begin_counts(a, SORT_SEEN_BOTH);
         return;
     }
     const bool is_bin = me < SORT_BINS;

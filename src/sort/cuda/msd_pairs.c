@@ -223,13 +223,18 @@ ech_status echi_sort_pairs_steps(const struct sort_build *b)
     int level = 0;
     args->pairs.count_blocks = count_blocks(plan, SORT_PAIRS_COUNT_BLOCKS * processors);
     args->pairs.packed = can_pack(b, sizes.staged);
-    if (plan->small) args->lists.levels = plan->levels;
+    args->lists.levels = plan->levels;
     echi_sort_begin_lists(b);
     if (args->pairs.packed) run_packed(b, t->leaf_threads, sizes.leaf_shared_bytes);
-    for (; level < (plan->small ? even : plan->levels); level++)
+    /* Many keys have one more level by separate launches, which skewed keys use. */
+    for (; level < (plan->small ? even : even + 1); level++)
         run_level(b, level, level ? echi_cuda_least(plan->segments, 8 * processors) : 1,
                   sizes.shared_bytes);
-    if (plan->small) run_tail(b, level, sizes.shared_bytes);
+    if (plan->small)
+        run_tail(b, level, sizes.shared_bytes);
+    else
+        add_tail(b, level, resident_blocks(b, sizes.shared_bytes) * (unsigned)processors,
+                 sizes.shared_bytes);
     /* After packed steps these probably have nothing to do; fewer blocks end faster. */
     pdl(b, ECHI_FINISH, "sort_pairs_leaf",
         echi_cuda_least(plan->leaves, (args->pairs.packed ? 1 : 2) * leaves), t->leaf_threads,

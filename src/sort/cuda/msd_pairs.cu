@@ -25,12 +25,26 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "sort/cuda/msd_pairs_leaf.cuh"
+#include "sort/cuda/ordered.cuh"
 #include "sort/cuda/small_lsd.cuh"
 #if PAIRS_PACKED
 #include "sort/cuda/msd_packed.cuh"
 #endif
 
 /* ---- Counts ---- */
+
+/* The digits of compared parts of keys. */
+static __device__ inline void pairs_counted(const struct sort_segment &s,
+                                            const ukey (&key)[MSD_ITEMS],
+                                            uint32_t (&digit)[MSD_ITEMS])
+{
+    if (s.known & SORT_CLAMPED)
+#pragma unroll
+        for (int i = 0; i < MSD_ITEMS; i++) digit[i] = pairs_clamped(s, key[i]);
+    else
+#pragma unroll
+        for (int i = 0; i < MSD_ITEMS; i++) digit[i] = msd_digit(s, key[i]);
+}
 
 /* Equal neighbours count as a rise, because their order must not be reversed. */
 static __device__ inline void pairs_count_tile(const struct sort_common &a,
@@ -47,11 +61,13 @@ static __device__ inline void pairs_count_tile(const struct sort_common &a,
     if (me < SORT_BINS) row[me] = bins[me];
     pairs_compared(a, s.source, key);
     __syncthreads(); /* the counts of preceding tiles are stored */
+    uint32_t digit[MSD_ITEMS];
+    pairs_counted(s, key, digit);
 #pragma unroll
     for (int i = 0; i < MSD_ITEMS; i++)
         if (me + i * PAIRS_THREADS < here) {
             found.differ |= key[i] ^ first;
-            atomicAdd(&bins[msd_digit(s, key[i])], 1);
+            atomicAdd(&bins[digit[i]], 1);
         }
     if (found.seen != SORT_SEEN_BOTH)
 #pragma unroll
@@ -74,7 +90,7 @@ static __device__ inline void pairs_count_piece(const msd_args &a, const struct 
     rank_clear(sh.bins, SORT_BINS);
     if (threadIdx.x == 0) sh.differ = sh.seen = 0;
     __syncthreads(); /* the counters are clear */
-    struct msd_found found = { 0, seen ? 0 : (uint32_t)SORT_SEEN_BOTH };
+    struct msd_found found = { 0, seen ? load_relaxed(seen) : (uint32_t)SORT_SEEN_BOTH };
     for (; tile < stop; tile++) {
         const uint32_t skip = (tile - s.first_tile) * MSD_TILE;
         pairs_count_tile(a.common, s, first, s.begin + skip,
@@ -106,7 +122,7 @@ static __device__ inline void pairs_count_level(const msd_args &a, int level,
         const struct sort_segment s = a.lists.segments[level & 1][index];
         const uint32_t stop = min(last, s.first_tile + msd_tiles(s.count));
         pairs_count_piece(a, s, sh, tile, stop, msd_counts(a, level, index),
-                          level ? NULL : &a.lists.msd->seen);
+                          level ? NULL : msd_seen(a));
         tile = stop;
     }
 }
@@ -116,6 +132,7 @@ extern "C" __global__ void __launch_bounds__(PAIRS_THREADS, SORT_PAIRS_COUNT_BLO
 {
     __shared__ struct msd_count_shared sh;
     wait_for_earlier();
+    if (msd_copied(a)) return;
     pairs_count_level(a, a.common.level, sh);
 }
 
@@ -206,7 +223,7 @@ scatter_place(const struct sort_common &a, const struct sort_segment &s,
 #pragma unroll
         for (int i = 0; i < MSD_ITEMS; i++)
             if (exists<FULL>(mine + 32 * i, t.here))
-                sh.values[slot[i]] = (uval)(uint32_t)(t.at - (uint32_t)s.prefix + mine + 32 * i);
+                sh.values[slot[i]] = (uval)(uint32_t)(t.at - pairs_origin(s) + mine + 32 * i);
         return;
     }
 #endif
@@ -348,7 +365,7 @@ extern "C" __global__ void __launch_bounds__(PAIRS_THREADS, PAIRS_RESIDENT)
     union tail_shared &sh = *(union tail_shared *)shared_bytes;
     uint32_t barriers = 0;
     if (msd_ordered(a)) return;
-    if (a.lists.msd->skewed) {
+    if (a.lists.small_lsd_counts && a.lists.msd->skewed) {
         small_lsd_sort(a, *(struct small_lsd_shared *)shared_bytes);
         return;
     }

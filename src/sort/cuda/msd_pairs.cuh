@@ -62,12 +62,37 @@ static __device__ inline void pairs_compared(const struct sort_common &a, uint32
         for (int i = 0; i < ITEMS; i++) key[i] = pairs_merged(a, key[i]);
 }
 
+/* The position from which the generated indices of a segment count. */
+static __device__ inline uint32_t pairs_origin(const struct sort_segment &s)
+{
+    return s.known & SORT_CLAMPED ? 0 : (uint32_t)s.prefix;
+}
+
+/* The digit of a key in a segment whose digits are clamped. */
+static __device__ inline uint32_t pairs_clamped(const struct sort_segment &s, ukey e)
+{
+    const ukey digit = e >> s.shift, first = (ukey)s.prefix;
+    return digit < first ? 0 : (uint32_t)min(digit - first, (ukey)(SORT_BINS - 1));
+}
+
+/* Whether the bin of a clamped digit may contain keys outside the range. */
+static __device__ inline bool pairs_outside(const struct sort_segment &s, uint32_t bin)
+{
+    const ukey last = (ukey) ~(ukey)0 >> s.shift, first = (ukey)s.prefix;
+    if (!(s.known & SORT_CLAMPED)) return false;
+    return (bin == 0 && first != 0) || (bin == SORT_BINS - 1 && last - first >= SORT_BINS);
+}
+
 template <int ITEMS>
 static __device__ inline void pairs_digits(const struct sort_common &a,
                                            const struct sort_segment &s, const ukey (&key)[ITEMS],
                                            uint32_t (&digit)[ITEMS])
 {
-    if (a.plain)
+    if (s.known & SORT_CLAMPED)
+#pragma unroll
+        for (int i = 0; i < ITEMS; i++)
+            digit[i] = pairs_clamped(s, a.plain ? key[i] : pairs_merged(a, key[i]));
+    else if (a.plain)
 #pragma unroll
         for (int i = 0; i < ITEMS; i++) digit[i] = msd_digit(s, key[i]);
     else

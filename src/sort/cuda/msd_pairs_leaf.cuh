@@ -5,7 +5,8 @@
  *     order     one word per key: as many of its bits as fit, from the highest one that differs
  *               in the leaf, above its position.  No two words are equal, so that any sort of them
  *               is stable
- *     sort      into bins by counting, then windows of 16 in registers, as in msd_leaf.cuh
+ *     sort      into bins by counting the first bits of words, then windows of 16 in registers, as in
+ *               msd_leaf.cuh; few different keys are divided by their positions
  *     mend      if not all bits fit, adjacent keys with equal word bits may be in the wrong order:
  *               the thread at the first key of such a group sorts it by whole keys
  *     fetch     values, and keys if the words do not contain all of their bits, are loaded by
@@ -14,8 +15,8 @@
  *         order      | key bits | position |   sorted: p-th is
  *         keys out   p-th = keys[position]     values out   p-th = values[position]
  *
- * A leaf whose keys are in few bins, or differ in few low bits, is sorted digit by digit, as in
- * block.cuh, by a separate kernel.
+ * A leaf with overfull bins, or with long groups to mend, is sorted digit by digit, as in block.cuh,
+ * by a separate kernel.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -68,17 +69,24 @@ static_assert(sizeof(struct pairs_leaf_shared) <=
 
 /* ---- Bins ---- */
 
+/* Where the counter of a bin is.  The bins of adjacent positions of few different keys are a power of
+ * two apart; their counters are in different banks.  Groups of four bins stay together. */
+static __device__ inline uint32_t leaf_counter(uint32_t bin)
+{
+    return bin ^ ((bin >> 6 ^ bin >> 9) & 7) << 2;
+}
+
 /* Converts the counts of the bins to their starts; returns the maximum count. */
 static __device__ inline uint32_t leaf_begins(struct pairs_leaf_shared &s)
 {
     const uint32_t warp = threadIdx.x / 32, lane = lane_id();
-    uint4 *bins = (uint4 *)s.bins + warp * (LEAF_SCAN_STEPS * 32) + lane;
+    const uint32_t first = (warp * (LEAF_SCAN_STEPS * 32) + lane) * 4;
     uint4 word[LEAF_SCAN_STEPS];
     uint32_t before[LEAF_SCAN_STEPS], sum = 0, most = 0;
     if (warp < LEAF_SCAN_WARPS)
 #pragma unroll
         for (int j = 0; j < LEAF_SCAN_STEPS; j++) {
-            const uint4 w = word[j] = bins[j * 32];
+            const uint4 w = word[j] = *(const uint4 *)(s.bins + leaf_counter(first + j * 128));
             const uint32_t mine = w.x + w.y + w.z + w.w, inclusive = warp_scan(mine);
             before[j] = sum + inclusive - mine;
             sum += __shfl_sync(WARP_ALL, inclusive, 31);
@@ -100,7 +108,7 @@ static __device__ inline uint32_t leaf_begins(struct pairs_leaf_shared &s)
             w.y = w.x + word[j].x;
             w.z = w.y + word[j].y;
             w.w = w.z + word[j].z;
-            bins[j * 32] = w;
+            *(uint4 *)(s.bins + leaf_counter(first + j * 128)) = w;
         }
     __syncthreads(); /* the starts of all bins are written */
     return most;
@@ -113,8 +121,15 @@ struct leaf_order {
     ukey low;
     uint32_t position_bits; /* low bits of a word */
     uint32_t shift;         /* right shift of (key - low) that makes it fit in the word */
-    uint32_t bin_shift;     /* right shift of (key - low) to its bin */
+    uint32_t bin_shift;     /* right shift of a word to its bin */
 };
+
+/* The word of a key at this position. */
+static __device__ inline uint32_t leaf_word_of(const struct leaf_order &o, ukey key,
+                                               uint32_t position)
+{
+    return (uint32_t)((ukey)(key - o.low) >> o.shift) << o.position_bits | position;
+}
 
 static __device__ inline struct leaf_order leaf_order_of(ukey low, ukey high, uint32_t count)
 {
@@ -124,7 +139,8 @@ static __device__ inline struct leaf_order leaf_order_of(ukey low, ukey high, ui
     o.position_bits = 32 - __clz((int)(count - 1));
     const uint32_t room = 32 - o.position_bits;
     o.shift = range_bits > room ? range_bits - room : 0;
-    o.bin_shift = range_bits > LEAF_BINS_LOG ? range_bits - LEAF_BINS_LOG : 0;
+    const uint32_t bits = min(range_bits, room) + o.position_bits;
+    o.bin_shift = bits > LEAF_BINS_LOG ? bits - LEAF_BINS_LOG : 0;
     return o;
 }
 
@@ -135,8 +151,10 @@ static __device__ inline bool leaf_sort(struct pairs_leaf_shared &s, uint32_t co
     const uint32_t me = threadIdx.x;
 #pragma unroll
     for (int i = 0; i < LEAF_ITEMS; i++)
-        if (me + i * LEAF_THREADS < count)
-            atomicAdd(&s.bins[(uint32_t)((key[i] - o.low) >> o.bin_shift)], 1);
+        if (me + i * LEAF_THREADS < count) {
+            const uint32_t word = leaf_word_of(o, key[i], me + i * LEAF_THREADS);
+            atomicAdd(&s.bins[leaf_counter(word >> o.bin_shift)], 1);
+        }
     __syncthreads(); /* every key is counted */
     const uint32_t most = leaf_begins(s);
     const uint32_t rounds = most < 2 ? 0 : (most - 2) / (WINDOW / 2) + 2;
@@ -144,9 +162,9 @@ static __device__ inline bool leaf_sort(struct pairs_leaf_shared &s, uint32_t co
 #pragma unroll
     for (int i = 0; i < LEAF_ITEMS; i++)
         if (me + i * LEAF_THREADS < count) {
-            const ukey above = key[i] - o.low;
-            s.order[leaf_place(atomicAdd(&s.bins[(uint32_t)(above >> o.bin_shift)], 1))] =
-                (uint32_t)(above >> o.shift) << o.position_bits | (me + i * LEAF_THREADS);
+            const uint32_t word = leaf_word_of(o, key[i], me + i * LEAF_THREADS);
+            const uint32_t at = leaf_counter(word >> o.bin_shift);
+            s.order[leaf_place(atomicAdd(&s.bins[at], 1))] = word;
         }
     /* The last window is padded with words that stay at the end. */
     const uint32_t fill = (count + WINDOW - 1) / WINDOW * WINDOW;
@@ -483,8 +501,9 @@ extern "C" __global__ void __launch_bounds__(LEAF_THREADS, LEAF_RESIDENT)
     struct pairs_leaf_shared &s = *(struct pairs_leaf_shared *)shared_bytes;
     wait_for_earlier();
     if (msd_ordered(a)) {
-        pairs_copy(a.common, SORT_IN, 0, a.common.n, 0, a.lists.msd->seen & SORT_SEEN_FALL,
-                   blockIdx.x, gridDim.x);
+        if (!msd_copied(a))
+            pairs_copy(a.common, SORT_IN, 0, a.common.n, 0, a.lists.msd->seen & SORT_SEEN_FALL,
+                       blockIdx.x, gridDim.x);
         return;
     }
     const uint32_t leaves = PAIRS_PACKED && a.lists.msd->packed_tiles ? 0 : a.lists.msd->leaves;

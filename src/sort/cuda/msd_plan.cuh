@@ -39,6 +39,7 @@ static __device__ inline void msd_clear(const msd_args &a)
     a.lists.msd->leaves = a.lists.msd->skewed_leaves = a.lists.msd->seen = a.lists.msd->arrived = 0;
     a.lists.msd->skewed = a.lists.msd->lsd_arrived[0] = a.lists.msd->lsd_arrived[1] = 0;
     a.lists.msd->even = a.lists.msd->uneven = a.lists.msd->packed_tiles = 0;
+    a.lists.msd->copies = SORT_COPIES_NONE;
 }
 
 /* The lists before the first level; seen: the order of all keys, if it is known. */
@@ -56,19 +57,54 @@ static __device__ inline void msd_begin(const msd_args &a, uint32_t seen)
 }
 
 /* The same with cleared counts, by SORT_BINS threads. */
-static __device__ inline void msd_begin_counts(const msd_args &a)
+static __device__ inline void msd_begin_counts(const msd_args &a, uint32_t seen)
 {
     const uint32_t bin = threadIdx.x;
     a.lists.counts[0][bin] = 0;
     if (bin < SORT_MSD_ROW - SORT_BINS) a.lists.counts[0][SORT_BINS + bin] = 0;
-    msd_begin(a, 0);
+    msd_begin(a, seen);
+}
+
+/* The shift of clamped digits. */
+static __device__ inline uint32_t msd_first_shift(ukey low, ukey high)
+{
+    uint32_t shift = 0;
+    while ((high >> shift) - (low >> shift) >= SORT_BINS) shift++;
+    return shift;
+}
+
+/* Chooses the first digit for keys that are mostly in [low, high], according to a sample; one
+ * thread.  Without values, keys outside the range of the sample are found by the plan, which leaves
+ * them to the next level.  With values, they have the first or the last digit. */
+static __device__ inline void msd_begin_digit(const msd_args &a, ukey low, ukey high)
+{
+    struct sort_segment &s = a.lists.segments[0][0];
+#if VAL_BYTES
+    const uint32_t shift = msd_first_shift(low, high);
+    const ukey first = low >> shift, last = high >> shift, most = (ukey) ~(ukey)0 >> shift;
+    const ukey spare = (SORT_BINS - 1 - (last - first)) / 2; /* digits before and after */
+    s.known = SORT_CLAMPED;
+    s.shift = shift;
+    s.prefix = most < SORT_BINS || first < spare ? 0 : first - spare;
+#else
+    const uint32_t top = bits_of(low ^ high);
+    s.shift = top > SORT_DIGIT_BITS ? top - SORT_DIGIT_BITS : 0;
+#endif
+}
+
+/* The copy of input that is in order in a sample; one thread, after msd_clear(). */
+static __device__ inline void msd_begin_copy(const msd_args &a, uint32_t seen)
+{
+    a.lists.msd->seen = seen;
+    if (!msd_ordered(a)) return;
+    a.lists.msd->copies = seen & SORT_SEEN_FALL ? SORT_COPIES_REVERSED : SORT_COPIES_FORWARD;
 }
 
 extern "C" __global__ void __launch_bounds__(SORT_BINS)
     sort_msd_begin(const __grid_constant__ msd_args a)
 {
     wait_for_earlier();
-    msd_begin_counts(a);
+    msd_begin_counts(a, 0);
 }
 
 /* ---- A block of at least SORT_BINS threads per segment ---- */
@@ -110,10 +146,12 @@ static __device__ inline void msd_choose_digit(const msd_args &a, struct sort_se
 {
     const uint32_t top = 64 - __clzll((long long)rest);
     uint32_t bits = SORT_DIGIT_BITS;
-    if (level == 1 && s.count >> (bits - 1) <= SORT_LEAF_FULL(msd_leaf(a))) bits--;
     const int after =
         (a.lists.levels - 1 - level) * SORT_DIGIT_BITS; /* bits that the remaining levels can
                                                            divide */
+    if (level == 1 && s.count >> (bits - 1) <= SORT_LEAF_FULL(msd_leaf(a)) &&
+        (int)(top - bits) < after)
+        bits--;
     while (level > 1 && bits > 3 && s.count >> (bits - 3) <= SORT_LEAF_FULL(msd_leaf(a)) &&
            (int)(top - bits) < after)
         bits--;
@@ -153,9 +191,11 @@ static __device__ inline void msd_add_leaf(const msd_args &a, uint32_t at, uint3
     a.lists.leaves[at] = leaf;
 }
 
-/* Known properties of a segment's keys: one of them, and the bits in which they differ. */
+/* Known properties of a segment's keys: one of them, the bits in which they differ, and whether
+ * these bits do not begin with its digit (msd_begin_digit()). */
 struct segment_keys {
     uint64_t first, differ;
+    bool missed;
 };
 
 /* The same for a bin's keys: they agree in all bits outside rest, and these bits are those of
@@ -172,8 +212,11 @@ static __device__ inline struct bin_keys msd_bin_keys(const struct msd_plan_shar
     const uint64_t digits = (((uint64_t)1 << s.bits) - 1) << s.shift;
     struct bin_keys keys = { (k.first & ~k.differ & ~digits) | (uint64_t)bin << s.shift,
                              k.differ & (((uint64_t)1 << s.shift) - 1) };
+    if (k.missed) keys = { k.first & ~k.differ, k.differ };
 #if VAL_BYTES
-    keys.low = s.prefix; /* a leaf needs no keys, but the position from which indices count */
+    keys.low =
+        pairs_origin(s); /* a leaf needs no keys, but the position from which indices count */
+    if (pairs_outside(s, bin)) keys.rest = k.differ;
 #else
     if (BY_VALUE && s.known & SORT_BY_VALUE) {
         const uint64_t low = p.bound[bin], high = (ukey)(p.bound[bin + 1] - 1);
@@ -259,8 +302,11 @@ static __device__ inline void msd_plan_segment(const msd_args &a, int level,
     uint32_t *counts = msd_counts(a, level, index);
     const uint64_t differ = *(const uint64_t *)(counts + SORT_BINS);
     const uint32_t bin = threadIdx.x, word = bin / 32;
-    const bool is_bin = bin < SORT_BINS;
-    const uint32_t count = is_bin ? counts[bin] : 0, before = bins_scan(count, p.sums);
+    const bool is_bin = bin < SORT_BINS, by_value = BY_VALUE && s.known & SORT_BY_VALUE;
+    /* Keys that differ above the digit, which came from a sample, are divided by the next level. */
+    const bool missed = !VAL_BYTES && !by_value && differ >> s.shift >> s.bits != 0;
+    const uint32_t count = !is_bin ? 0 : !missed ? counts[bin] : bin == 0 ? s.count : 0;
+    const uint32_t before = bins_scan(count, p.sums);
     if (is_bin) p.begin[bin] = before;
     if (bin == 0) {
         p.begin[SORT_BINS] = s.count;
@@ -277,9 +323,9 @@ static __device__ inline void msd_plan_segment(const msd_args &a, int level,
 #if VAL_BYTES
     if (is_bin && !packed) msd_add_pieces(a, level, s, bin);
 #else
-    const bool by_value = BY_VALUE && s.known & SORT_BY_VALUE;
     if (by_value) msd_bounds(a, p, s);
-    if (!by_value && s.shift == 0) { /* keys with the same digit are equal, so the counts suffice */
+    if (!by_value && !missed &&
+        s.shift == 0) { /* keys with the same digit are equal, so the counts suffice */
         if (bin == 0) {
             const ukey e = msd_load(a.common, s.source, keys_of(a.common, s.source)[s.begin]);
             at->prefix = e & ~(((uint64_t)1 << s.bits) - 1);
@@ -292,10 +338,10 @@ static __device__ inline void msd_plan_segment(const msd_args &a, int level,
     if (bin == 0) at->moves = constant ? SORT_STAYS : SORT_MOVES;
 
 #if VAL_BYTES
-    const struct segment_keys known = { 0, differ };
+    const struct segment_keys known = { 0, differ, missed };
 #else
     const struct segment_keys known = {
-        msd_load(a.common, s.source, keys_of(a.common, s.source)[s.begin]), differ
+        msd_load(a.common, s.source, keys_of(a.common, s.source)[s.begin]), differ, missed
     };
 #endif
     /* Adjacent bins share a leaf while they begin in the same half of one. */
@@ -317,7 +363,7 @@ static __device__ inline void msd_plan_segment(const msd_args &a, int level,
         p.bin[i] = bin;
         p.first[i] = leaf;
         if (rest)
-            p.index[i] = msd_add_segment(a, level + 1, s.prefix, s.begin + before, count, source,
+            p.index[i] = msd_add_segment(a, level + 1, keys.low, s.begin + before, count, source,
                                          rest, &p.first[i]);
     }
     __syncthreads(); /* leaves and large bins are known */

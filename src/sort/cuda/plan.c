@@ -10,8 +10,10 @@
  *     values of 4, 8 or 16 bytes, indices   module sort_k<bits>_v<bytes>, or sort_msd_pairs_k...:
  *                                           they move with the key in each pass
  *     values of any other size              their indices move with the key; then a gather
+ *     many indices of 8 bytes, small keys   indices of 4 bytes move with the key, and are widened at the end
  *
- *     workspace   [ (gather: the sorted indices | a copy of the values) | the strategy's parts ]
+ *     workspace   [ (gather: the sorted indices | a copy of the values; widen: the sorted indices) |
+ *                   the strategy's parts ]
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -36,11 +38,15 @@ bool echi_sort_any(const struct echi_sort *s)
     return true;
 }
 
-int echi_sort_payload(const struct echi_sort *s, bool *gather)
+int echi_sort_payload(const struct echi_sort *s, enum sort_end *end)
 {
-    size_t v = s->value_bytes;
-    *gather = v != 0 && v != 4 && v != 8 && v != 16;
-    return !*gather ? (int)v : (uint64_t)s->n <= (uint64_t)1 << 32 ? 4 : 8;
+    const size_t v = s->value_bytes;
+    const bool moves = v == 0 || v == 4 || v == 8 || v == 16;
+    const int index = (uint64_t)s->n <= (uint64_t)1 << 32 ? 4 : 8;
+    *end = !moves                                                                  ? SORT_GATHER
+           : s->key_bytes <= 4 && s->index_bytes > index && s->n >= SORT_WIDEN_MIN ? SORT_WIDEN
+                                                                                   : SORT_AS_MOVED;
+    return *end == SORT_AS_MOVED ? (int)v : index;
 }
 
 static ech_status choose(const struct echi_sort *s, const struct sort_strategy **choice)
@@ -66,18 +72,18 @@ static ech_status choose(const struct echi_sort *s, const struct sort_strategy *
 
 /* ---- Workspace ---- */
 
-/* The gather of values by index: its parts of the workspace. */
-struct gather_parts {
+/* The parts of the workspace for the end of a sort that moves indices instead of values. */
+struct end_parts {
     void *index, *values_copy;
 };
 
 /* Measures (base NULL) or lays out the workspace. */
-static struct gather_parts lay_out(const struct echi_sort *s, const struct sort_plan *plan,
-                                   struct echi_layout *layout, struct sort_args *args)
+static struct end_parts lay_out(const struct echi_sort *s, const struct sort_plan *plan,
+                                struct echi_layout *layout, struct sort_args *args)
 {
-    struct gather_parts parts = { NULL, NULL };
-    if (plan->gather) parts.index = echi_part(layout, s->n, (size_t)plan->payload_bytes);
-    if (plan->gather) parts.values_copy = echi_part(layout, s->n, s->value_bytes);
+    struct end_parts parts = { NULL, NULL };
+    if (plan->end) parts.index = echi_part(layout, s->n, (size_t)plan->payload_bytes);
+    if (plan->end == SORT_GATHER) parts.values_copy = echi_part(layout, s->n, s->value_bytes);
     if (plan->strategy->lay_out) plan->strategy->lay_out(s, plan, layout, args);
     return parts;
 }
@@ -91,7 +97,7 @@ ech_status echi_sort_plan(const struct echi_sort *s, struct sort_plan *plan, siz
     *work_bytes = 0;
     memset(&args, 0, sizeof args);
     TRY(choose(s, &plan->strategy));
-    plan->payload_bytes = echi_sort_payload(s, &plan->gather);
+    plan->payload_bytes = echi_sort_payload(s, &plan->end);
     plan->passes = (s->end_bit - s->begin_bit + SORT_DIGIT_BITS - 1) / SORT_DIGIT_BITS;
     plan->onesweep = echi_sort_onesweep_plan(s, plan->payload_bytes);
     snprintf(plan->passes_module, sizeof plan->passes_module, "sort_k%d_v%d", 8 * s->key_bytes,
@@ -172,10 +178,10 @@ struct sort_common echi_sort_common(const struct echi_sort *s)
 static struct sort_common common_of(const struct echi_sort *s, const struct sort_plan *plan)
 {
     struct echi_sort moved = *s; /* what the passes move */
-    if (plan->gather) moved.values_in = NULL;
+    if (plan->end) moved.values_in = NULL;
     struct sort_common common = echi_sort_common(&moved);
     common.passes = plan->passes;
-    common.index = s->index_bytes || plan->gather;
+    common.index = s->index_bytes || plan->end;
     return common;
 }
 
@@ -194,8 +200,7 @@ static ech_status run_gather(ech_ctx *ctx, void *user)
 }
 
 /* Loads the values in the order of the indices; in place, from a copy. */
-static void add_gather(const struct sort_build *b, const struct gather_parts *parts,
-                       struct gather *g)
+static void add_gather(const struct sort_build *b, const struct end_parts *parts, struct gather *g)
 {
     const struct echi_sort *s = b->sort;
     *g = (struct gather){ s, s->values_in, parts->index, b->plan->payload_bytes };
@@ -216,12 +221,30 @@ static void add_gather(const struct sort_build *b, const struct gather_parts *pa
                                                 .user = g });
 }
 
+/* Writes the sorted indices of 4 bytes as indices of 8 bytes. */
+static void add_widen(const struct sort_build *b, const struct end_parts *parts,
+                      struct sort_common *a)
+{
+    *a = (struct sort_common){ .values_in = parts->index,
+                               .values_out = b->sort->values_out,
+                               .n = b->sort->n };
+    echi_step_add(b->steps, (struct echi_step){ .phase = ECHI_FINISH,
+                                                .kind = ECHI_LAUNCH_PDL,
+                                                .module = "sort_groups_all",
+                                                .name = "sort_widen",
+                                                .blocks = echi_sort_move_blocks(b, a->n, 8),
+                                                .threads = SORT_MOVE_THREADS,
+                                                .level = -1,
+                                                .args = a });
+}
+
 /* Everything that the steps of a plan need. */
 struct whole {
     struct sort_args args;
     struct echi_steps steps;
     struct sort_build build;
     struct gather gather;
+    struct sort_common widen;
 };
 
 static ech_status make_steps(const struct echi_sort *s, const struct sort_plan *plan,
@@ -232,10 +255,11 @@ static ech_status make_steps(const struct echi_sort *s, const struct sort_plan *
     w->args.common = common_of(s, plan);
     w->steps.count = 0;
     w->build = (struct sort_build){ s, plan, gpu, &w->args, &w->steps, work };
-    struct gather_parts parts = lay_out(s, plan, &layout, &w->args);
-    if (plan->gather) w->args.common.values_out = parts.index;
+    struct end_parts parts = lay_out(s, plan, &layout, &w->args);
+    if (plan->end) w->args.common.values_out = parts.index;
     ech_status status = plan->strategy->steps(&w->build);
-    if (status == ECH_OK && plan->gather) add_gather(&w->build, &parts, &w->gather);
+    if (status == ECH_OK && plan->end == SORT_GATHER) add_gather(&w->build, &parts, &w->gather);
+    if (status == ECH_OK && plan->end == SORT_WIDEN) add_widen(&w->build, &parts, &w->widen);
     return status;
 }
 

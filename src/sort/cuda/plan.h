@@ -48,6 +48,10 @@ struct msd_plan {
     bool buckets;              /* a first level of equal-count buckets (msd_buckets.cuh) */
 };
 
+/* The end of a sort: what was moved with the keys is the output; or it is an index, by which values
+ * are gathered, or which is narrower than those of the output. */
+enum sort_end { SORT_AS_MOVED, SORT_GATHER, SORT_WIDEN };
+
 struct sort_strategy;
 
 struct sort_plan {
@@ -55,7 +59,7 @@ struct sort_plan {
     char module[32];        /* "sort_sample_k32_v4" */
     char passes_module[32]; /* of sort_lsd and sort_onesweep: "sort_k32_v4" */
     int payload_bytes;      /* bytes that are moved with a key: 0, 4, 8 or 16 */
-    bool gather;            /* values are gathered by index at the end */
+    enum sort_end end;      /* how they reach the output */
     int passes;
     struct block_plan block;
     struct onesweep_plan onesweep;
@@ -119,7 +123,7 @@ extern const struct sort_strategy echi_sort_by_block, echi_sort_by_count, echi_s
 bool echi_sort_any(const struct echi_sort *s);
 
 /* What is moved with a key in every pass: nothing, the value, or its index. */
-int echi_sort_payload(const struct echi_sort *s, bool *gather);
+int echi_sort_payload(const struct echi_sort *s, enum sort_end *end);
 
 /* Whether all keys with different bits are different. */
 bool echi_sort_compared_plainly(const struct echi_sort *s);

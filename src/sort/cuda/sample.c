@@ -12,8 +12,9 @@
  * of their bits the sort must be stable, and no kernel is compiled for that. */
 static bool can_sample(const struct echi_sort *s)
 {
-    bool gather, all_bits = s->begin_bit == 0 && s->end_bit == 8 * s->key_bytes;
-    int payload = echi_sort_payload(s, &gather);
+    enum sort_end end;
+    bool all_bits = s->begin_bit == 0 && s->end_bit == 8 * s->key_bytes;
+    int payload = echi_sort_payload(s, &end);
     uint64_t most =
         payload ? SORT_SAMPLE_MOST_VALUES : SORT_SAMPLE_MOST_BYTES / (unsigned)s->key_bytes;
     return SORT_BY_BINS(s->key_bytes, payload) &&

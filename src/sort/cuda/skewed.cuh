@@ -25,6 +25,7 @@ enum {
     SKEWED_KEYS = 2 * SKEWED_THREADS, /* of the sample */
     SKEWED_BITS = SORT_SKEWED_BITS(KEY_BYTES, VAL_BYTES),
     SKEWED_SHARE = SORT_SKEWED_SHARE(KEY_BYTES, VAL_BYTES),
+    SKEWED_TAIL = VAL_BYTES ? 8 : 0, /* keys at each end that may be outside the range of digits */
     SKEWED_EQUAL = SORT_SKEWED_EQUAL(VAL_BYTES) * SKEWED_KEYS / 100
 };
 
@@ -82,9 +83,9 @@ static __device__ inline void skewed_sort(ukey *keys, ukey (&e)[2])
     __syncthreads(); /* the sample is sorted */
 }
 
-/* Whether keys are skewed; e are keys 2 me and 2 me + 1 of the sample in input order. keys is
- * shared memory for SKEWED_KEYS. */
-static __device__ inline bool skewed_found(ukey *keys, ukey (&e)[2])
+/* The order of adjacent keys of a sample, enum sort_seen; e are keys 2 me and 2 me + 1 in input
+ * order. keys is shared memory for SKEWED_KEYS, and contains the sample. */
+static __device__ inline uint32_t skewed_order(ukey *keys, const ukey (&e)[2])
 {
     const uint32_t me = threadIdx.x, next = min(2 * me + 2, (uint32_t)SKEWED_KEYS - 1);
     keys[2 * me] = e[0];
@@ -92,10 +93,33 @@ static __device__ inline bool skewed_found(ukey *keys, ukey (&e)[2])
     __syncthreads(); /* the sample is written */
     const bool falls = __syncthreads_or(e[0] > e[1] || e[1] > keys[next]);
     const bool rises = __syncthreads_or(e[0] < e[1] || e[1] < keys[next]);
-    if (!falls || !rises) return false;
+    return (falls ? (uint32_t)SORT_SEEN_FALL : 0) | (rises ? (uint32_t)SORT_SEEN_RISE : 0);
+}
+
+/* The number of low bits in which the keys of a sample differ that is sorted, or in order. */
+static __device__ inline uint32_t skewed_top(const ukey *keys)
+{
+    return 64 - __clzll((long long)(uint64_t)(keys[0] ^ keys[SKEWED_KEYS - 1]));
+}
+
+/* The number of low bits in which the keys of a sorted sample differ, without the bits that the
+ * digits of few keys outside the range of the others do not need. */
+static __device__ inline uint32_t skewed_range(const ukey *keys)
+{
+#if VAL_BYTES
+    return msd_first_shift(keys[SKEWED_TAIL], keys[SKEWED_KEYS - 1 - SKEWED_TAIL]) +
+           SORT_DIGIT_BITS;
+#else
+    return skewed_top(keys);
+#endif
+}
+
+/* Whether keys are skewed, after skewed_order(). Sorts the sample. */
+static __device__ inline bool skewed_found(ukey *keys, ukey (&e)[2])
+{
+    const uint32_t me = threadIdx.x, next = min(2 * me + 2, (uint32_t)SKEWED_KEYS - 1);
     skewed_sort(keys, e);
-    const int top = 64 - __clzll((long long)(uint64_t)(keys[0] ^ keys[SKEWED_KEYS - 1]));
-    const int rest = max(top - SKEWED_BITS, 0);
+    const int rest = max((int)skewed_range(keys) - SKEWED_BITS, 0);
     const ukey differ[] = { (ukey)(e[0] ^ e[1]), (ukey)(e[1] ^ keys[next]) };
     int different = 0, sharing = 0;
 #pragma unroll
@@ -118,7 +142,7 @@ static __device__ inline uint32_t skewed_even(const msd_args &a, const ukey *key
     int sharing = -1; /* the last key has no successor */
     if (!a.packed) return 0;
     const uint32_t me = threadIdx.x, next = min(2 * me + 2, (uint32_t)SKEWED_KEYS - 1);
-    const uint32_t top = 64 - __clzll((long long)(uint64_t)(keys[0] ^ keys[SKEWED_KEYS - 1]));
+    const uint32_t top = skewed_top(keys);
     if (top <= 2 * SORT_DIGIT_BITS) return 0;
     const ukey differ[] = { (ukey)(keys[2 * me] ^ keys[2 * me + 1]),
                             (ukey)(keys[2 * me + 1] ^ keys[next]) };
@@ -154,6 +178,8 @@ extern "C" __global__ void __launch_bounds__(SORT_SKEWED_THREADS)
     __shared__ ukey keys[SKEWED_KEYS];
     wait_for_earlier();
     const uint32_t me = threadIdx.x, part = (uint32_t)a.common.n / SKEWED_KEYS;
+    ukey low = 0, high = (ukey) ~(ukey)0;
+    uint32_t seen = 0;
     bool skewed = false;
 #if PAIRS_PACKED
     uint32_t even = 0;
@@ -162,17 +188,22 @@ extern "C" __global__ void __launch_bounds__(SORT_SKEWED_THREADS)
         ukey e[2];
 #pragma unroll
         for (uint32_t k = 0; k < 2; k++) e[k] = skewed_sample(a.common, 2 * me + k, part);
+        seen = skewed_order(keys, e);
+        if (seen == SORT_SEEN_BOTH) {
+            skewed = skewed_found(keys, e);
 #if PAIRS_PACKED
-        const ukey first = e[0];
-        skewed = skewed_found(keys, e);
-        const bool moved = __syncthreads_or(e[0] != first);
-        if (moved && !skewed) even = skewed_even(a, keys); /* input that is in order is copied */
-#else
-        skewed = skewed_found(keys, e);
+            if (!skewed) even = skewed_even(a, keys);
 #endif
+        }
+        low = keys[SKEWED_TAIL];
+        high = keys[SKEWED_KEYS - 1 - SKEWED_TAIL];
     }
-    if (me < SORT_BINS) msd_begin_counts(a);
-    if (me == 0 && skewed) skewed_leave(a);
+    if (me < SORT_BINS) msd_begin_counts(a, seen);
+    if (me == 0) {
+        msd_begin_digit(a, min(low, high), max(low, high));
+        msd_begin_copy(a, seen);
+        if (skewed) skewed_leave(a);
+    }
 #if PAIRS_PACKED
     if (even) skewed_pack(a, even);
 #endif
