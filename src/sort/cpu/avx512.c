@@ -14,6 +14,7 @@ enum {
     AHEAD = 6,             /* prefetch distance in blocks, to hide the memory latency */
     AHEAD_BYTES = 1 << 19, /* smaller arrays are in the cache, where prefetching only costs time */
     LEAF_BYTES = 16384,    /* smaller parts are sorted by merges instead of partitions */
+    MOST_U8 = 2048,        /* more keys of 8 bits are counted in less time */
     MANY_ARRAY_KEYS = 32   /* longer arrays are sorted one by one */
 };
 
@@ -29,6 +30,29 @@ static void vector_sort_u16(const struct echi_order *order, const void *keys, vo
     const struct coding_u16 c = coding_of_u16(order), *coding = is_coded_u16(order) ? &c : NULL;
     (void)work;
     network_sort_u16(keys, out, n, coding, coding);
+}
+
+/* Keys of 8 bits as keys of 16 bits. */
+static void vector_sort_u8(const struct echi_order *order, const void *keys, void *out, void *work,
+                           size_t n)
+{
+    _Alignas(64) uint16_t wide[MOST_U8];
+    const uint8_t *from = keys;
+    uint8_t *to = out;
+    const vec code = broadcast_u16((uint8_t)(order->sign ^ order->flip));
+    (void)work;
+    size_t filled = 0;
+    do {
+        const __mmask32 lanes = row_lanes_u16(n - filled, 0);
+        const vec v = _mm512_cvtepu8_epi16(_mm256_maskz_loadu_epi8(lanes, from + filled));
+        store(wide + filled, bit_xor(v, code));
+        filled += LANES_u16;
+    } while (filled < n);
+    network_sort_u16(wide, wide, n, NULL, NULL);
+    for (size_t i = 0; i < n; i += LANES_u16) {
+        const vec v = bit_xor(load(wide + i), code);
+        _mm256_mask_storeu_epi8(to + i, row_lanes_u16(n - i, 0), _mm512_cvtepi16_epi8(v));
+    }
 }
 
 #undef KEY
@@ -59,7 +83,9 @@ static void vector_sort_u16(const struct echi_order *order, const void *keys, vo
 #define SORT_MANY_U64 vector_many_u64
 #define SORT_PART_U32 vector_part_u32
 #define SORT_PART_U64 vector_part_u64
+#define SORT_KEYS_U8  vector_sort_u8
 #define SORT_KEYS_U16 vector_sort_u16
+#define LEAF_U8       MOST_U8
 #define SORT_PACKED   vector_leaf_u64
 #define WINDOW_BITS   64
 #define CHECK_KEYS    512

@@ -100,8 +100,8 @@ struct echi_sort_width {
     void (*pack_narrow)(const struct echi_window *window, const void *keys, size_t n, uint64_t keep,
                         int drop, int index_bits, uint32_t *out);
     /* Sorts n <= ECHI_PACKED_KEYS keys with values, or with their positions of 4 or 8 bytes if
-     * values is NULL, stably, as 64-bit integers.  keys_out may be NULL or keys; values_out may not be
-     * values.  NULL for keys of 64 bits, and without vectors. */
+     * values is NULL, stably, as 64-bit integers.  keys_out may be NULL or keys; values_out may not
+     * be values.  NULL for keys of 64 bits, and without vectors. */
     void (*sort_packed)(const struct echi_window *window, const void *keys, const void *values,
                         size_t n, size_t value_bytes, void *keys_out, void *values_out);
     /* Moves sorted packed integers that agree above the index into the order of their keys; false
@@ -113,8 +113,8 @@ struct echi_sort_width {
      * NULL for widths below 32 bits. */
     void (*sort)(void *x, void *y, size_t n, bool in_y, int begin, int end);
     /* Sorts raw keys[n] into out by an order that is a bijection.  work has room for n keys; out
-     * may be keys, and work may be keys if out is not.  NULL for 8 bits, and for 16 bits if the
-     * instruction set has no vectors for it, which also needs no work. */
+     * may be keys, and work may be keys if out is not.  NULL for 8 and 16 bits if the instruction set
+     * has no vectors for them; otherwise their sort needs no work. */
     void (*sort_keys)(const struct echi_order *order, const void *keys, void *out, void *work,
                       size_t n);
     size_t leaf_keys; /* maximum number of keys for one sort() or sort_keys(); 0: there are none */

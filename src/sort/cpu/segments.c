@@ -162,15 +162,18 @@ static void sort_group(const struct groups *all, size_t in, size_t out, size_t n
 static bool sort_few(const struct groups *all, size_t in, size_t out, size_t n, int thread)
 {
     const struct echi_sort_job *job = &all->base;
-    if (n > RUN_KEYS || !job->sort->stable || !job->width->sort_packed) return false;
+    const char *keys = job->in.keys + in * job->key_bytes;
+    if (n > ECHI_PACKED_KEYS || !job->sort->stable || !job->width->sort_packed) return false;
+    if (n > RUN_KEYS && job->width->run(&job->window, keys, n, true) != ECHI_UNORDERED)
+        return false; /* is copied */
     const char *values = moved(job->in.values, in, job->value_bytes);
     char *values_out = moved(job->out.values, out, job->value_bytes);
     if (values && values == values_out)
         values = memcpy(moved(job->other.values, (size_t)thread * all->room, job->value_bytes),
                         values, n * job->value_bytes);
-    job->width->sort_packed(
-        &job->window, job->in.keys + in * job->key_bytes, values, n, job->value_bytes,
-        job->keep_keys ? job->out.keys + out * job->key_bytes : NULL, values_out);
+    job->width->sort_packed(&job->window, keys, values, n, job->value_bytes,
+                            job->keep_keys ? job->out.keys + out * job->key_bytes : NULL,
+                            values_out);
     return true;
 }
 
