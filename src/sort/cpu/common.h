@@ -113,8 +113,8 @@ struct echi_sort_width {
      * NULL for widths below 32 bits. */
     void (*sort)(void *x, void *y, size_t n, bool in_y, int begin, int end);
     /* Sorts raw keys[n] into out by an order that is a bijection.  work has room for n keys; out
-     * may be keys, and work may be keys if out is not.  NULL for 8 and 16 bits if the instruction set
-     * has no vectors for them; otherwise their sort needs no work. */
+     * may be keys, and work may be keys if out is not.  NULL for 8 and 16 bits if the instruction
+     * set has no vectors for them; otherwise their sort needs no work. */
     void (*sort_keys)(const struct echi_order *order, const void *keys, void *out, void *work,
                       size_t n);
     size_t leaf_keys; /* maximum number of keys for one sort() or sort_keys(); 0: there are none */
