@@ -87,6 +87,9 @@ static const struct option options[] = {
     { 0, "verify", NULL, &set.files.verify,
       "check the order and a checksum of the output before it\nreplaces a file" },
     { 0, "consume", NULL, &set.files.consume, "remove the inputs when the output is complete" },
+    { 0, "resume", "[=WORD]", &set.files.resume,
+      "keep temporary files if the sort is interrupted, and continue\nan interrupted one; WORD: "
+      "restart begins again, discard removes\nwhat is kept" },
     { 0, "dry-run", NULL, &set.files.dry_run, "print the plan of memory and passes" },
     { 0, "algorithm", "NAME", &set.words.algorithm,
       "use this algorithm; \"echelon explain sort\" lists them" },
@@ -381,6 +384,7 @@ static int run(int count, char **operands)
 
 static const struct cli_value values[] = {
     { "--check", CLI_WORDS, "diagnose-first quiet silent", NULL },
+    { "--resume", CLI_WORDS, "restart discard", NULL },
     { "--sort", CLI_WORDS, "general-numeric human-numeric month numeric random version", NULL },
     { NULL, CLI_WORDS, NULL, NULL },
 };

@@ -60,6 +60,7 @@ struct sort_files_words {
     const char *record;
     struct cli_list directories;
     bool dry_run, verify, consume;
+    struct cli_optional resume;
     uint64_t budget; /* of --memory; set by sort_files_budget() */
 };
 

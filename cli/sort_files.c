@@ -78,11 +78,12 @@ static uint64_t budget_of(const struct sort_set *set)
 const char *sort_files_option(const struct sort_set *set)
 {
     const struct sort_files_words *w = &set->files;
-    return w->record    ? "record"
-           : w->dry_run ? "dry-run"
-           : w->verify  ? "verify"
-           : w->consume ? "consume"
-                        : NULL;
+    return w->record         ? "record"
+           : w->dry_run      ? "dry-run"
+           : w->verify       ? "verify"
+           : w->consume      ? "consume"
+           : w->resume.given ? "resume"
+                             : NULL;
 }
 
 /* The size of all inputs; *stream: whether one is not a regular file. */
@@ -215,7 +216,6 @@ static void prepare(struct sort_files *files, struct io_output *output)
     sort->stage = show_stage;
     files->progress = (struct io_progress){ show_rate, files };
     sort->progress = &files->progress;
-    choose_directories(files);
     output->progress = NULL;
     if (base->out_format != IO_NPY || (!sort->unique && !stream)) return;
     sort->patch = patch;
@@ -267,6 +267,8 @@ static void report_plan(const struct job *job, char *text, size_t bytes)
     if (sort->verify)
         snprintf(text + used, bytes - used, "%-12s %llu records, checksum %016llx\n", "verified",
                  (unsigned long long)sort->written, (unsigned long long)sort->checksum);
+    used = strlen(text);
+    sort_resume_report(&state, text + used, bytes - used);
     add_times(text, bytes, sort);
 }
 
@@ -312,11 +314,13 @@ static int run_sort(struct sort_files *files, struct io_output *output)
     struct job *base = &files->job->base;
     int code = base->out_format == IO_TEXT ? EXIT_DONE : job_refuse_terminal(output);
     if (code != EXIT_DONE) return code;
-    const io_status status = files_sort(&files->sort, &error);
+    io_status status = files_sort(&files->sort, &error);
     fill_report(files);
     if (status == IO_OK) cli_progress_stage(&base->progress, "writing to the disk");
     base->stages[STAGE_WRITE].seconds -= cli_seconds();
+    if (status == IO_OK) status = sort_resume_commit(files, output, &error);
     code = job_commit(base, output, status, &error);
+    if (code != EXIT_DONE) sort_resume_failed(files);
     const ech_status why = files->sort.library;
     if (why == ECH_ERR_DEVICE || why == ECH_ERR_NO_DEVICE) code = EXIT_DEVICE;
     for (int i = 0; i < files->count && files->set->files.consume && code == EXIT_DONE; i++)
@@ -354,7 +358,10 @@ static int run_opened(struct sort_files *files, struct io_output *output, bool *
     bool usable;
     const char *option = sort_files_option(files->set);
     files->is_file = is_plain_file(output);
-    int code = sort_files_open(files, &usable);
+    choose_directories(files);
+    int code = sort_resume_open(files, output, done);
+    if (code != EXIT_DONE || *done) return code;
+    code = sort_files_open(files, &usable);
     if (code != EXIT_DONE) return code;
     if (!usable && files->count > 1)
         return cli_fail(EXIT_BAD,
@@ -373,6 +380,8 @@ static int run_opened(struct sort_files *files, struct io_output *output, bool *
         return EXIT_DONE;
     }
     prepare(files, output);
+    code = sort_resume_prepare(files);
+    if (code != EXIT_DONE) return code;
     return files->set->files.dry_run ? plan_only(files) : run_sort(files, output);
 }
 
@@ -386,6 +395,7 @@ int sort_files(const struct sort_set *set, struct sort_job *job, struct sort_tex
     code = parse_transfers(&state.sort);
     if (code != EXIT_DONE) return code;
     code = run_opened(&state, output, done);
+    sort_resume_close(&state);
     sort_files_close(&state);
     return code;
 }

@@ -1,6 +1,6 @@
 /*
  * sort_files.h - shared by the files of "echelon sort" that use the external sort: sort_files.c
- * runs it, sort_kinds.c finds out what the records are.
+ * runs it, sort_kinds.c finds out what the records are, sort_resume.c continues it.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -8,6 +8,7 @@
 #define ECHELON_CLI_SORT_FILES_H
 
 #include "files/files.h"
+#include "files/resume.h"
 #include "sort.h"
 
 /* The begin of an input. */
@@ -43,6 +44,9 @@ struct sort_files {
     uint64_t stage_bytes, done_bytes; /* when it began; now */
     char shown[64];
     const char *default_directory[1];
+    struct files_resume resume;                 /* if sort.resume is set */
+    char *options;                              /* for it */
+    uint64_t continued_blocks, continued_bytes; /* that an interrupted sort had written */
 };
 
 /* Opens the inputs, and determines the kind of their records.  *usable: whether the external sort
@@ -51,5 +55,17 @@ int sort_files_open(struct sort_files *files, bool *usable);
 /* Leaves a single stream, of which some bytes were read, to the sort in memory. */
 void sort_files_hand_over(struct sort_files *files);
 void sort_files_close(struct sort_files *files);
+
+/* ---- --resume: sort_resume.c.  Without this option, these functions do nothing ---- */
+
+/* Finds the manifest.  *ended: nothing is to be sorted. */
+int sort_resume_open(struct sort_files *files, const struct io_output *output, bool *ended);
+int sort_resume_prepare(struct sort_files *files);
+io_status sort_resume_commit(struct sort_files *files, struct io_output *output,
+                             struct io_error *error);
+/* Prints how an interrupted sort is continued. */
+void sort_resume_failed(const struct sort_files *files);
+void sort_resume_report(const struct sort_files *files, char *text, size_t bytes);
+void sort_resume_close(struct sort_files *files);
 
 #endif

@@ -6,47 +6,10 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "files/internal.h"
+#include "files/sum.h"
 #include "io/threads.h"
 
-#include <string.h>
-
 enum { BATCH = 256 };
-
-/* ---- Hashes ---- */
-
-static uint64_t mix(uint64_t x)
-{
-    x ^= x >> 32;
-    x *= UINT64_C(0xd6e8feb86659fd93);
-    x ^= x >> 32;
-    x *= UINT64_C(0xd6e8feb86659fd93);
-    return x ^ x >> 32;
-}
-
-static uint64_t hash(const unsigned char *at, size_t n)
-{
-    uint64_t h = n * UINT64_C(0x9e3779b97f4a7c15), word;
-    for (; n >= sizeof word; at += sizeof word, n -= sizeof word) {
-        memcpy(&word, at, sizeof word);
-        h = (h ^ word) * UINT64_C(0xff51afd7ed558ccd);
-        h ^= h >> 29;
-    }
-    word = 0;
-    memcpy(&word, at, n);
-    return mix(h ^ word);
-}
-
-static uint64_t sum_fixed(const unsigned char *at, size_t n, size_t bytes)
-{
-    uint64_t sum = 0;
-    if (bytes == 4)
-        for (size_t i = 0; i < n; i++) sum += mix(io_load(at + 4 * i, 4) + 1);
-    else if (bytes == 8)
-        for (size_t i = 0; i < n; i++) sum += mix(io_load(at + 8 * i, 8) + 1);
-    else
-        for (size_t i = 0; i < n; i++) sum += hash(at + bytes * i, bytes);
-    return sum;
-}
 
 /* ---- Parts ---- */
 
@@ -73,7 +36,26 @@ static bool precedes(const struct files_kind *kind, uint64_t a_prefix, const uns
     return kind->whole_prefix || kind->compare(kind, a, a_bytes, b, b_bytes) <= 0;
 }
 
-/* Checks the order of n records that begin at at. */
+/* Checks the order of n records of a fixed size, which begin at at and which prefixes order. */
+static void check_prefixes(const struct files_kind *kind, struct part *part,
+                           const unsigned char *at, const uint64_t *prefixes, size_t n)
+{
+    if (!n) return;
+    const size_t bytes = kind->record_bytes;
+    bool descends = part->first && part->last_prefix > prefixes[0];
+    for (size_t i = 1; i < n; i++) descends |= prefixes[i - 1] > prefixes[i];
+    if (descends) part->sorted = false;
+    if (!part->first) {
+        part->first = at;
+        part->first_bytes = bytes;
+        part->first_prefix = prefixes[0];
+    }
+    part->last = at + (n - 1) * bytes;
+    part->last_bytes = bytes;
+    part->last_prefix = prefixes[n - 1];
+}
+
+/* The same for other records. */
 static void check_order(const struct files_kind *kind, struct part *part, const unsigned char *at,
                         const uint32_t *lengths, const uint64_t *prefixes, size_t n)
 {
@@ -106,17 +88,18 @@ static void check_part(void *arg, int number)
         const unsigned char *records = work->bytes + at;
         const size_t n = kind->scan(kind, records, part->end - at, BATCH, lengths,
                                     work->order ? prefixes : NULL);
-        if (work->order) check_order(kind, part, records, lengths, prefixes, n);
+        if (work->order && kind->whole_prefix && kind->record_bytes)
+            check_prefixes(kind, part, records, prefixes, n);
+        else if (work->order)
+            check_order(kind, part, records, lengths, prefixes, n);
         part->sum.count += n;
         if (kind->record_bytes) {
-            part->sum.sum += sum_fixed(records, n, kind->record_bytes);
+            part->sum.sum += files_sum_fixed(records, n, kind->record_bytes);
             at += n * kind->record_bytes;
             continue;
         }
-        for (size_t i = 0; i < n; i++) {
-            part->sum.sum += hash(work->bytes + at, lengths[i]);
-            at += lengths[i];
-        }
+        part->sum.sum += files_sum_lines(records, lengths, n, work->bytes + part->end);
+        for (size_t i = 0; i < n; i++) at += lengths[i];
     }
 }
 

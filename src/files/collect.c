@@ -9,6 +9,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "files/internal.h"
+#include "files/journal.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -34,6 +35,8 @@ struct pass {
     bool direct;
     uint32_t bin; /* of the next unit */
     uint64_t block;
+    uint64_t copied; /* with a journal: the hash of the parts of a bin that are copied */
+    struct files_journal *journal;        /* only at the top */
     unsigned char *buffers[MOST_BUFFERS]; /* read, sorted, written, output of the sort */
     int buffer_count;
     void *work;
@@ -67,11 +70,13 @@ static uint64_t piece_bytes(const struct pass *pass, const struct unit *unit, ui
     return row[unit->last] - row[unit->first];
 }
 
-/* A large bin of equal records becomes several units; with unique, its first record suffices. */
+/* A large bin of equal records becomes several units; with unique, its first record suffices,
+ * unless all are checked. */
 static bool copy_unit(struct pass *pass, struct unit *unit)
 {
     const uint64_t blocks = pass->index->blocks;
-    const bool first_only = pass->run->sort->unique && !pass->run->sort->verify;
+    const bool all = pass->run->sort->verify || pass->journal;
+    const bool first_only = pass->run->sort->unique && !all;
     const uint64_t room = pass->plan->bin_bytes - slack(pass);
     unit->kind = COPY;
     unit->begin = pass->block;
@@ -99,7 +104,7 @@ static bool next_unit(struct pass *pass, struct unit *unit)
     *unit = (struct unit){ .kind = SORT, .first = bin, .last = bin + 1, .end = index->blocks };
     uint64_t bytes = index->bytes[bin], records = records_of(pass, bin);
     const bool fit = fits(pass, bytes, records), large = bytes > pass->plan->bin_bytes / 4;
-    if (pass->cuts->equal[bin] && (large || !fit)) return copy_unit(pass, unit);
+    if (pass->cuts->equal[bin] && (large || !fit || pass->block)) return copy_unit(pass, unit);
     if (!fit) {
         unit->kind = DEEP;
         pass->bin++;
@@ -163,14 +168,46 @@ static bool sorts_in_place(const struct pass *pass, const struct unit *unit)
     return pass->run->kind->in_place || unit->kind == COPY;
 }
 
-/* Waits, and moves the pieces together, to the place from which they can be written. */
-static io_status end_read(struct pass *pass, struct unit *unit)
+static io_status cannot_read(const struct pass *pass, int why)
+{
+    const char *directory = pass->space->files[0].directory;
+    if (why == FILES_ENDED && pass->journal) return files_journal_damaged(pass->run, directory);
+    return files_failed(pass->run->error, directory, why, false);
+}
+
+/* Compares the hashes of what was read with those of what was written in the first pass. */
+static io_status check_unit(struct pass *pass, const struct unit *unit, const unsigned char *bytes)
+{
+    const struct files_index *index = pass->index;
+    uint64_t hash = 0;
+    for (uint32_t bin = unit->first; bin < unit->last; bin++) hash -= index->hashes[bin];
+    hash +=
+        files_hash_bins(pass->run, index, unit->first, unit->last, unit->begin, unit->end, bytes);
+    if (unit->kind == COPY) {
+        hash += pass->copied;
+        pass->copied = unit->end < index->blocks ? hash + index->hashes[unit->first] : 0;
+        if (unit->end < index->blocks) return IO_OK;
+    }
+    return hash ? files_journal_damaged(pass->run, pass->space->files[0].directory) : IO_OK;
+}
+
+static io_status end_read(struct pass *pass, const struct unit *unit)
 {
     struct files_run *run = pass->run;
     const double start = files_seconds();
     const int why = files_wait(run->queue, &pass->batch);
-    if (why) return files_failed(run->error, pass->space->files[0].directory, why, false);
-    unsigned char *buffer = pass->buffers[0], *from = buffer + FILES_ALIGN;
+    if (why) return cannot_read(pass, why);
+    run->sort->times.collect += files_seconds() - start;
+    run->sort->times.temporary_bytes += unit->bytes;
+    return IO_OK;
+}
+
+/* Moves the pieces in buffer 1 together, to the place from which they can be written, while the
+ * next unit is read. */
+static io_status join_pieces(struct pass *pass, struct unit *unit)
+{
+    struct files_run *run = pass->run;
+    unsigned char *buffer = pass->buffers[1], *from = buffer + FILES_ALIGN;
     unit->shift = sorts_in_place(pass, unit) ? files_direct_shift(run) : 0;
     unsigned char *to = buffer + unit->shift;
     if (!pass->direct && unit->shift) memmove(to, buffer, unit->bytes);
@@ -181,18 +218,40 @@ static io_status end_read(struct pass *pass, struct unit *unit)
         to += piece.use;
         from += piece.bytes;
     }
-    run->sort->times.collect += files_seconds() - start;
-    run->sort->times.temporary_bytes += unit->bytes;
-    return IO_OK;
+    return pass->journal ? check_unit(pass, unit, buffer + unit->shift) : IO_OK;
 }
 
 /* ---- A bin that is too large ---- */
+
+/* Reads the pieces of a bin that is too large, and compares their hashes. */
+static io_status check_deep(struct pass *pass, const struct unit *unit)
+{
+    struct files_run *run = pass->run;
+    uint64_t hash = 0;
+    for (uint64_t block = 0; block < pass->index->blocks; block++) {
+        const int file = files_space_file(pass->space, block);
+        const uint64_t begin = files_index_row(pass->index, block)[unit->first];
+        files_read(run->queue, &pass->batch, pass->space->files[file].plain_fd, pass->buffers[0],
+                   (size_t)piece_bytes(pass, unit, block),
+                   files_space_offset(pass->space, block) + begin);
+        const int why = files_wait(run->queue, &pass->batch);
+        if (why) return cannot_read(pass, why);
+        hash += files_hash_bins(run, pass->index, unit->first, unit->last, block, block + 1,
+                                pass->buffers[0]);
+    }
+    if (hash == pass->index->hashes[unit->first]) return IO_OK;
+    return files_journal_damaged(run, pass->space->files[0].directory);
+}
 
 static io_status sort_deep(struct pass *pass, const struct unit *unit, uint64_t budget, int depth)
 {
     struct files_run *run = pass->run;
     const uint64_t blocks = pass->index->blocks;
     struct files_extents extents = { .bytes = unit->bytes };
+    if (pass->journal) {
+        const io_status good = check_deep(pass, unit);
+        if (good != IO_OK) return good;
+    }
     struct files_extent *list = malloc((size_t)blocks * sizeof *list);
     if (!list)
         return io_no_memory(run->error, run->sort->inputs[0].name, blocks * sizeof *list,
@@ -274,10 +333,17 @@ static io_status run_units(struct pass *pass, uint64_t budget, int depth)
             more = next_unit(pass, &next);
             loading = more && next.kind != DEEP;
             if (loading) begin_read(pass, &next);
+            status = join_pieces(pass, &unit);
+            if (status != IO_OK) return status;
             status = sort_unit(pass, &unit);
             run->sort->bins++;
         }
         if (status != IO_OK) return status;
+        if (!pass->journal) continue;
+        files_journal_unit(
+            run, &(struct files_position){ .bin = more ? next.first : pass->index->bins,
+                                           .block = more && next.kind == COPY ? next.begin : 0,
+                                           .copied = pass->copied });
     }
     return IO_OK;
 }
@@ -291,11 +357,22 @@ io_status files_collect(struct files_run *run, const struct files_plan *plan,
     pass.direct =
         space->direct && index->blocks * 2 * FILES_ALIGN + FILES_ALIGN <= plan->bin_bytes / 8;
     divide(&pass);
+    if (depth == 0 && run->journal) {
+        struct files_position position;
+        const io_status loaded = files_journal_load_output(run, &position);
+        if (loaded != IO_OK) return loaded;
+        pass.bin = position.bin;
+        pass.block = position.block;
+        pass.copied = position.copied;
+        pass.journal = run->journal;
+    }
     /* The index and the bins stay in memory while a bin is distributed again. */
     const uint64_t kept = index->room * (index->bins + (uint64_t)1) * sizeof *index->starts +
                           index->bins * (uint64_t)2 * sizeof *index->bytes + cuts->memory_bytes;
     const io_status status = run_units(&pass, plan->budget_bytes - kept, depth);
-    const io_status written = files_emit_wait(run);
+    io_status written = files_emit_wait(run);
+    if (status == IO_OK && written == IO_OK && pass.journal)
+        written = files_journal_checkpoint(run, true);
     files_wait(run->queue, &pass.batch); /* after an error */
     return status == IO_OK ? written : status;
 }

@@ -12,6 +12,7 @@
  */
 #define _GNU_SOURCE /* O_DIRECT */
 #include "files/internal.h"
+#include "files/manifest.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -51,16 +52,8 @@ static int write_plain(void *arg)
 {
     struct files_run *run = arg;
     const struct files_direct *direct = &run->direct;
-    const int fd = run->sort->output->fd;
-    const unsigned char *at = run->writing_at;
-    for (size_t done = 0; done < run->writing_bytes;) {
-        const ssize_t n =
-            pwrite(fd, at + done, run->writing_bytes - done, (off_t)(direct->plain_offset + done));
-        if (n < 0 && errno == EINTR) continue;
-        if (n <= 0) return n < 0 ? errno : EIO;
-        done += (size_t)n;
-    }
-    return 0;
+    return files_write_at(run->sort->output->fd, run->writing_at, run->writing_bytes,
+                          direct->plain_offset);
 }
 
 /* Keeps what follows the last multiple of FILES_ALIGN behind kept and n more bytes. */
@@ -92,14 +85,8 @@ io_status files_direct_write(struct files_run *run, unsigned char *bytes, size_t
     run->writing_at = bytes;
     run->writing_bytes = n;
     direct->plain_offset = offset + kept;
-    for (size_t done = 0; done < kept;) {
-        const ssize_t m =
-            pwrite(run->sort->output->fd, direct->page + done, kept - done, (off_t)(offset + done));
-        if (m < 0 && errno == EINTR) continue;
-        if (m <= 0)
-            return files_failed(run->error, run->sort->output->name, m < 0 ? errno : EIO, true);
-        done += (size_t)m;
-    }
+    const int why = files_write_at(run->sort->output->fd, direct->page, kept, offset);
+    if (why) return files_failed(run->error, run->sort->output->name, why, true);
     keep(direct, bytes, n);
     files_call(run->queue, &run->writing, write_plain, run);
     return IO_OK;
@@ -114,4 +101,37 @@ io_status files_direct_end(struct files_run *run)
         return files_failed(run->error, output->name, errno, true);
     const io_status status = io_write(output, direct->page, direct->kept, run->error);
     return status;
+}
+
+/* ---- A sort that can be continued ---- */
+
+int files_write_tail(struct files_run *run)
+{
+    const struct files_direct *direct = &run->direct;
+    const struct io_output *output = run->sort->output;
+    if (direct->fd >= 0)
+        return files_write_at(output->fd, direct->page, direct->kept, direct->offset);
+    return files_write_at(output->fd, output->buffer, output->used, output->written_bytes);
+}
+
+int files_seek_output(struct files_run *run, uint64_t bytes)
+{
+    const struct files_sort *sort = run->sort;
+    struct files_direct *direct = &run->direct;
+    struct io_output *output = sort->output;
+    const int why = files_write_at(output->fd, sort->head, sort->head_bytes, 0);
+    if (why) return why;
+    output->written_bytes = bytes;
+    output->used = 0;
+    if (direct->fd < 0) return lseek(output->fd, (off_t)bytes, SEEK_SET) < 0 ? errno : 0;
+    direct->kept = (size_t)(bytes % FILES_ALIGN);
+    direct->offset = bytes - direct->kept;
+    for (size_t done = 0; done < direct->kept;) {
+        const ssize_t n = pread(output->fd, direct->page + done, direct->kept - done,
+                                (off_t)(direct->offset + done));
+        if (n < 0 && errno == EINTR) continue;
+        if (n <= 0) return n < 0 ? errno : EIO;
+        done += (size_t)n;
+    }
+    return 0;
 }

@@ -9,6 +9,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "files/internal.h"
+#include "files/journal.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -20,6 +21,18 @@ void files_reader_open(struct files_reader *reader, struct files_run *run,
 {
     *reader = (struct files_reader){ .run = run, .extents = extents };
     reader->name = extents->count ? extents->at[0].name : run->sort->inputs[0].name;
+}
+
+void files_reader_skip(struct files_reader *reader, uint64_t bytes)
+{
+    while (bytes && reader->extent < reader->extents->count) {
+        const struct files_extent *extent = &reader->extents->at[reader->extent];
+        const uint64_t all = extent->bytes + extent->open_end;
+        reader->offset = bytes < all ? bytes : 0;
+        if (bytes < all) return;
+        bytes -= all;
+        reader->extent++;
+    }
 }
 
 /* Requests the next part of the current extent: at most room bytes to to.  Returns its bytes, with
@@ -120,8 +133,15 @@ io_status files_index_open(struct files_index *index, uint32_t bins, uint64_t bl
                         "the sizes of the bins");
 }
 
+io_status files_index_room(struct files_index *index, struct files_run *run)
+{
+    return index->blocks == index->room ? grow(index, 2 * index->blocks, run) : IO_OK;
+}
+
 void files_index_close(struct files_index *index)
 {
+    free(index->hashes);
+    free(index->pieces);
     free(index->starts);
     free(index->bytes);
     free(index->records);
@@ -141,6 +161,7 @@ struct pass {
     unsigned char *in[2], *out[2];
     struct files_batch writing[2];
     bool at_top;
+    struct files_journal *journal; /* only at the top */
 };
 
 static void divide(struct pass *pass)
@@ -161,7 +182,8 @@ static io_status wait_for(struct pass *pass, int which)
     const double start = files_seconds();
     const int why = files_wait(run->queue, &pass->writing[which]);
     run->sort->times.write += files_seconds() - start;
-    return why ? files_failed(run->error, pass->space->files[0].directory, why, true) : IO_OK;
+    if (why) return files_failed(run->error, pass->space->files[0].directory, why, true);
+    return pass->journal ? files_journal_written(run, which) : IO_OK;
 }
 
 /* Partitions a block and begins to write it. */
@@ -172,7 +194,7 @@ static io_status put(struct pass *pass, const unsigned char *in, size_t bytes)
     const uint64_t block = index->blocks;
     const int which = (int)(block % 2);
     io_status status = wait_for(pass, which);
-    if (status == IO_OK && block == index->room) status = grow(index, 2 * block, run);
+    if (status == IO_OK) status = files_index_room(index, run);
     if (status != IO_OK) return status;
     if (run->sort->verify && pass->at_top) files_add_sum(run, &run->read, in, bytes);
     const double start = files_seconds();
@@ -186,9 +208,28 @@ static io_status put(struct pass *pass, const unsigned char *in, size_t bytes)
     files_write(run->queue, &pass->writing[which], pass->space->files[file].fd, pass->out[which],
                 whole, files_space_offset(pass->space, block));
     run->sort->times.temporary_bytes += whole;
+    if (pass->journal) status = files_journal_block(run, index, block, pass->out[which]);
     index->blocks++;
     files_progress(run, bytes);
-    return IO_OK;
+    return status;
+}
+
+/* Reads the index of the blocks of an interrupted sort, and skips their records. */
+static io_status go_on(struct pass *pass)
+{
+    struct files_run *run = pass->run;
+    const struct files_kind *kind = run->kind;
+    const struct files_index *index = pass->index;
+    if (!pass->journal) return IO_OK;
+    const io_status status = files_journal_load_blocks(run, pass->plan, pass->space, pass->index);
+    uint64_t bytes = 0;
+    for (uint32_t bin = 0; bin < index->bins; bin++) bytes += index->bytes[bin];
+    if (pass->reader.extents->extend) {
+        run->position = bytes / kind->record_bytes;
+        bytes = run->position * kind->input_bytes;
+    }
+    files_reader_skip(&pass->reader, bytes);
+    return status;
 }
 
 static io_status put_all(struct pass *pass)
@@ -215,18 +256,22 @@ io_status files_distribute(struct files_run *run, const struct files_plan *plan,
                          .cuts = cuts,
                          .space = space,
                          .index = index,
-                         .at_top = run->depth == 0 };
+                         .at_top = run->depth == 0,
+                         .journal = run->depth == 0 ? run->journal : NULL };
     const size_t counts = 2 * (size_t)run->threads * index->bins * sizeof *pass.scratch.counts;
     divide(&pass);
     pass.scratch.counts = malloc(counts);
     if (!pass.scratch.counts)
         return io_no_memory(run->error, run->sort->inputs[0].name, counts, "the partition");
     files_reader_open(&pass.reader, run, extents);
-    io_status status = put_all(&pass);
-    for (int i = 0; i < 2; i++) {
-        const io_status written = wait_for(&pass, i);
+    io_status status = go_on(&pass);
+    if (status == IO_OK) status = put_all(&pass);
+    for (uint64_t i = 0; i < 2; i++) {            /* the older block first */
+        if (status != IO_OK) pass.journal = NULL; /* it may not be written */
+        const io_status written = wait_for(&pass, (int)((index->blocks + i) % 2));
         if (status == IO_OK) status = written;
     }
+    if (status == IO_OK && pass.journal) status = files_journal_end_blocks(run);
     files_wait(run->queue, &pass.reader.batch); /* after an error */
     free(pass.scratch.counts);
     return status;

@@ -9,6 +9,7 @@
  */
 #define _GNU_SOURCE /* sync_file_range() */
 #include "files/internal.h"
+#include "files/journal.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -65,8 +66,7 @@ static void step(struct walk *walk, const unsigned char *record, size_t bytes, u
     walk->count++;
 }
 
-/* Keeps a copy of the last record. */
-static io_status keep_last(struct files_run *run, const unsigned char *last, size_t bytes)
+io_status files_keep_last(struct files_run *run, const unsigned char *last, size_t bytes)
 {
     if (!last || last == run->last) return IO_OK;
     if (bytes > run->last_room) {
@@ -105,7 +105,7 @@ static io_status keep_first(struct files_run *run, unsigned char *bytes, size_t 
     *n = (size_t)(walk.to - bytes);
     *count = walk.count;
     run->sort->times.check += files_seconds() - start;
-    return keep_last(run, walk.last, walk.last_bytes);
+    return files_keep_last(run, walk.last, walk.last_bytes);
 }
 
 /* Checks the order, also against the records before; without unique, which does it itself, keeps
@@ -116,11 +116,12 @@ static io_status verify(struct files_run *run, const unsigned char *bytes, size_
     files_check(run, bytes, n, true, &checked);
     run->written.count += checked.sum.count;
     run->written.sum += checked.sum.sum;
-    if (!checked.sorted)
-        return io_fail(run->error, IO_FAIL, run->sort->output->name,
-                       "verification failed: the records are not in order; the output was not "
-                       "written");
-    return run->sort->unique ? IO_OK : keep_last(run, checked.last, checked.last_bytes);
+    if (!checked.sorted) {
+        io_fail(run->error, IO_FAIL, run->sort->output->name,
+                "verification failed: the records are not in order; the output was not written");
+        return files_journal_hopeless(run);
+    }
+    return run->sort->unique ? IO_OK : files_keep_last(run, checked.last, checked.last_bytes);
 }
 
 /* ---- The output ---- */
@@ -166,8 +167,12 @@ io_status files_emit(struct files_run *run, unsigned char *bytes, size_t n)
         kind->finish(kind, bytes, (size_t)count);
         n = (size_t)count * kind->output_bytes;
     }
+    const uint64_t hash = run->journal ? files_hash_output(run, bytes, n) : 0;
     const io_status before = files_emit_wait(run);
     if (status != IO_OK || before != IO_OK) return status != IO_OK ? status : before;
+    if (run->journal) status = files_journal_checkpoint(run, false);
+    if (status != IO_OK) return status;
+    if (run->journal) files_journal_emit(run, hash, n);
     sort->written += count;
     run->emitted_bytes += n;
     if (n && run->direct.fd >= 0) return files_direct_write(run, bytes, n);

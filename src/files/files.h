@@ -193,6 +193,8 @@ struct files_sort {
     struct io_output *output;
     bool
         output_is_file; /* the bytes are written to the same places of a file, which commit names */
+    struct files_resume *resume; /* continue, or can be continued: resume.h; NULL: neither */
+    const char *options;         /* with resume: what determines the order, as text */
     /* Results */
     struct files_plan plan;
     struct files_times times;

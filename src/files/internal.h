@@ -9,6 +9,7 @@
  *     distribute.c  the first pass
  *     spool.c       the first pass of a stream
  *     collect.c     the second pass
+ *     resume.h      a sort that can be continued: manifest.c, resume.c, journal.c
  *     check.c       order and checksum
  *     emit.c        what is written: unique, the output; direct.c writes past the page cache
  *     sort.c        the levels
@@ -65,10 +66,11 @@ struct files_space {
     bool direct;
 };
 
-/* Creates files without names, and reserves space for blocks; of a stream, blocks is 0. */
+/* Creates files without names, and reserves space for blocks; of a stream, blocks is 0.  With
+ * resume, opens the files of an interrupted sort, or creates them. */
 io_status files_space_open(struct files_space *space, const struct files_sort *sort,
                            uint64_t blocks, uint64_t block_bytes, bool direct,
-                           struct io_error *error);
+                           struct files_resume *resume, struct io_error *error);
 void files_space_close(struct files_space *space);
 static inline int files_space_file(const struct files_space *space, uint64_t block)
 {
@@ -119,8 +121,9 @@ struct files_run {
     char *arena; /* [arena_bytes] */
     size_t arena_bytes;
     struct files_sum read, written;
-    uint64_t position; /* of the next record of the input */
-    int depth;         /* of the level */
+    uint64_t position;             /* of the next record of the input */
+    int depth;                     /* of the level */
+    struct files_journal *journal; /* of a sort that can be continued; otherwise NULL */
     uint64_t done_bytes, total_bytes;
     /* The output: emit.c */
     unsigned char *last; /* the last record that was written */
@@ -214,10 +217,13 @@ struct files_index {
     uint64_t *bytes;   /* [bins] */
     uint64_t *records; /* [bins] */
     uint64_t deep_bytes;
+    uint64_t *hashes, *pieces; /* [bins] with a journal: of the bins, of the last block */
 };
 io_status files_index_open(struct files_index *index, uint32_t bins, uint64_t blocks,
                            struct files_run *run);
 void files_index_close(struct files_index *index);
+/* Makes room for another block. */
+io_status files_index_room(struct files_index *index, struct files_run *run);
 static inline uint32_t *files_index_row(const struct files_index *index, uint64_t block)
 {
     return index->starts + block * (index->bins + 1);
@@ -254,6 +260,8 @@ void files_reader_open(struct files_reader *reader, struct files_run *run,
 /* Begins to fill buffer, which already contains have bytes. */
 void files_reader_begin(struct files_reader *reader, unsigned char *buffer, size_t room,
                         size_t have);
+/* Begins behind the first bytes, which are whole records. */
+void files_reader_skip(struct files_reader *reader, uint64_t bytes);
 /* Waits.  *bytes receives the bytes in the buffer, *whole those of whole records; 0: the end. */
 io_status files_reader_end(struct files_reader *reader, size_t *bytes, size_t *whole);
 
@@ -340,6 +348,8 @@ void files_add_sum(struct files_run *run, struct files_sum *sum, const unsigned 
 /* Writes sorted records while the caller goes on; the memory may change until files_emit_wait(). */
 io_status files_emit(struct files_run *run, unsigned char *bytes, size_t n);
 io_status files_emit_wait(struct files_run *run);
+/* Keeps a copy of the last record. */
+io_status files_keep_last(struct files_run *run, const unsigned char *last, size_t bytes);
 
 /* ---- Writes past the page cache: direct.c ---- */
 
@@ -353,5 +363,10 @@ static inline size_t files_direct_shift(const struct files_run *run)
 /* Begins to write records; files_emit_wait() waits. */
 io_status files_direct_write(struct files_run *run, unsigned char *bytes, size_t n);
 io_status files_direct_end(struct files_run *run);
+/* Also without direct writes: writes what was emitted but is still in a buffer.  The next write
+ * writes it again.  Returns an errno, or 0. */
+int files_write_tail(struct files_run *run);
+/* The output has this many bytes already.  Returns an errno, or 0. */
+int files_seek_output(struct files_run *run, uint64_t bytes);
 
 #endif

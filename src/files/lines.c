@@ -29,17 +29,7 @@ static size_t body(const struct files_kind *kind, const unsigned char *record, s
 static size_t scan(const struct files_kind *kind, const unsigned char *bytes, size_t n, size_t most,
                    uint32_t *lengths, uint64_t *prefixes)
 {
-    const struct lines_order *order = lines_of(kind)->order;
-    size_t count = 0;
-    for (size_t at = 0; at < n && count < most; count++) {
-        const unsigned char *record = bytes + at;
-        const size_t length = next(kind, record, n - at);
-        lengths[count] = (uint32_t)length;
-        if (prefixes)
-            prefixes[count] = lines_prefix(order, (const char *)record, body(kind, record, length));
-        at += length;
-    }
-    return count;
+    return lines_scan(lines_of(kind)->order, (const char *)bytes, n, most, lengths, prefixes);
 }
 
 static int compare(const struct files_kind *kind, const unsigned char *a, size_t a_bytes,

@@ -7,6 +7,8 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "files/internal.h"
+#include "files/sum.h"
+#include "lines/lines.h"
 
 #include <string.h>
 
@@ -46,6 +48,12 @@ static size_t scan(const struct files_kind *kind, const unsigned char *bytes, si
     const size_t each = kind->record_bytes, count = n / each < most ? n / each : most;
     (void)lengths;
     if (!prefixes) return count;
+#if defined(__x86_64__)
+    if (each == 4 && lines_has_avx2()) {
+        files_prefixes_4_avx2(&rank, bytes, count, prefixes);
+        return count;
+    }
+#endif
     if (each == 4)
         for (size_t i = 0; i < count; i++)
             prefixes[i] = files_rank_of(&rank, io_load(bytes + 4 * i, 4));

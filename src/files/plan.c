@@ -12,7 +12,8 @@ enum {
     FIXED = IO_BUFFER + (192 << 10), /* the buffer of the output, the queue, the stacks in use */
     SMALLEST = FILES_ALIGN,
     LARGE_PIECE = 1 << 20, /* larger pieces are not read faster */
-    LARGE_BLOCK = 8 << 20
+    LARGE_BLOCK = 8 << 20,
+    JOURNAL_BYTES = 256 /* per bin: hashes, and some records of blocks */
 };
 
 static uint64_t buffers(const struct files_kind *kind)
@@ -81,7 +82,7 @@ static void plan_blocks(const struct files_sort *sort, struct files_plan *plan, 
     /* What is kept of a bin: its begin in each block, its size, its cuts, and counts.  There may be
      * twice as many bins as wanted. */
     const uint64_t each = 8 * plan->blocks + 32 + 2 * (64 + (uint64_t)plan->record_bytes) +
-                          8 * (uint64_t)FILES_MOST_THREADS;
+                          8 * (uint64_t)FILES_MOST_THREADS + (sort->resume ? JOURNAL_BYTES : 0);
     uint64_t bins = wanted;
     if (bins > plan->index_bytes / each) bins = plan->index_bytes / each;
     if (bins > FILES_MOST_BINS) bins = FILES_MOST_BINS;

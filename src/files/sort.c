@@ -10,6 +10,7 @@
  */
 #define _GNU_SOURCE
 #include "files/internal.h"
+#include "files/journal.h"
 #include "io/threads.h"
 
 #include <errno.h>
@@ -159,13 +160,16 @@ static io_status run_level(struct files_run *run, const struct files_plan *plan,
     struct files_index index = { 0 };
     const bool direct = depth == 0 && sort->plan.direct;
     const size_t arena = (size_t)(plan->budget_bytes - plan->fixed_bytes - plan->index_bytes);
+    struct files_resume *resume = depth == 0 && run->journal ? sort->resume : NULL;
     io_status status =
-        files_space_open(&space, sort, plan->blocks, plan->block_bytes, direct, run->error);
+        files_space_open(&space, sort, plan->blocks, plan->block_bytes, direct, resume, run->error);
     if (status == IO_OK && depth == 0)
         status = files_reserve_output(sort, sort->output_bytes, run->error);
-    if (status == IO_OK && depth == 0 && sort->measure) files_measure(run, &space, plan);
+    const bool measure = depth == 0 && sort->measure && !(resume && resume->blocks_before);
+    if (status == IO_OK && measure) files_measure(run, &space, plan);
     if (status == IO_OK) status = files_take_sample(run, extents, plan->bins, arena, &sample);
     if (status == IO_OK) status = files_make_cuts(run, &sample, plan->bins, &cuts);
+    if (status == IO_OK && depth == 0) status = files_journal_cuts(run, &cuts);
     if (status == IO_OK) status = files_index_open(&index, cuts.count + 1, plan->blocks, run);
     run->depth = depth;
     if (status == IO_OK) status = files_distribute(run, plan, extents, &cuts, &space, &index);
@@ -226,16 +230,17 @@ static io_status finish(struct files_run *run)
     struct io_output *output = sort->output;
     const uint64_t bytes = sort->head_bytes + run->emitted_bytes;
     const bool equal = run->read.count == run->written.count && run->read.sum == run->written.sum;
-    if (sort->verify && !equal)
-        return io_fail(run->error, IO_FAIL, output->name,
-                       "verification failed: %llu records with checksum %016llx were read, and "
-                       "%llu with checksum %016llx are to be written",
-                       (unsigned long long)run->read.count, (unsigned long long)run->read.sum,
-                       (unsigned long long)run->written.count,
-                       (unsigned long long)run->written.sum);
+    if (sort->verify && !equal) {
+        io_fail(run->error, IO_FAIL, output->name,
+                "verification failed: %llu records with checksum %016llx were read, and %llu with "
+                "checksum %016llx are to be written",
+                (unsigned long long)run->read.count, (unsigned long long)run->read.sum,
+                (unsigned long long)run->written.count, (unsigned long long)run->written.sum);
+        return files_journal_hopeless(run);
+    }
     sort->checksum = run->read.sum;
-    if (sort->output_is_file && bytes < sort->output_bytes &&
-        ftruncate(output->fd, (off_t)bytes) != 0)
+    const bool longer = bytes < sort->output_bytes || run->journal;
+    if (sort->output_is_file && longer && ftruncate(output->fd, (off_t)bytes) != 0)
         return io_fail(run->error, IO_FAIL, output->name, "cannot write: %s", strerror(errno));
     if (!sort->patch) return IO_OK;
     unsigned char *head = malloc(sort->head_bytes + 1);
@@ -295,6 +300,17 @@ static io_status open_run(struct files_run *run)
                    sort->transfers ? sort->transfers : "threads");
 }
 
+/* A sort that can be continued needs files that are read again. */
+static io_status begin_resume(const struct files_sort *sort, struct io_error *error)
+{
+    if (!sort->resume) return IO_OK;
+    for (int i = 0; i < sort->input_count; i++)
+        if (sort->inputs[i].fd < 0)
+            return io_fail(error, IO_FAIL, sort->inputs[i].name,
+                           "is a pipe or compressed; --resume needs inputs that can be read again");
+    return files_resume_begin(sort->resume, sort, error);
+}
+
 io_status files_sort(struct files_sort *sort, struct io_error *error)
 {
     struct files_run run = {
@@ -303,6 +319,8 @@ io_status files_sort(struct files_sort *sort, struct io_error *error)
     struct files_extents extents = { 0 };
     struct files_extent *list;
     io_status status = prepare(sort, &list, &extents, error);
+    if (status == IO_OK) status = begin_resume(sort, error);
+    if (status == IO_OK) status = files_journal_open(&run);
     if (status == IO_OK) status = open_run(&run);
     if (status == IO_OK && !sort->plan.stream)
         sort->output_bytes =
@@ -311,9 +329,11 @@ io_status files_sort(struct files_sort *sort, struct io_error *error)
                                                          : extents.bytes);
     if (status == IO_OK) status = run_sort(&run, &extents);
     sort->used_transfers = run.queue ? files_queue_name(run.queue) : NULL;
+    files_journal_close(&run);
     files_queue_close(run.queue);
     files_unmap(run.arena, run.arena_bytes);
     files_direct_close(&run);
+    if (status != IO_OK && sort->resume) files_resume_leave(sort->resume, sort->output);
     free(run.last);
     free(list);
     return status;

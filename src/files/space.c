@@ -5,6 +5,7 @@
  */
 #define _GNU_SOURCE /* O_TMPFILE, O_DIRECT, fallocate() */
 #include "files/internal.h"
+#include "files/resume.h"
 #include "io/temporary.h"
 
 #include <errno.h>
@@ -18,11 +19,13 @@
 
 /* ---- Reserving ---- */
 
-/* Reserves bytes behind the end of the file, whose size does not change.  Returns 0 or an errno.  A
- * file system that cannot reserve is asked for its free space. */
+/* Reserves the first bytes of the file, whose size does not change.  Returns 0 or an errno.  A file
+ * system that cannot reserve is asked for its free space; an interrupted sort may have filled a
+ * part of the file. */
 static int reserve(int fd, uint64_t bytes)
 {
     struct statvfs about;
+    struct stat file;
     int result;
     if (!bytes) return 0;
     do {
@@ -30,8 +33,9 @@ static int reserve(int fd, uint64_t bytes)
     } while (result != 0 && errno == EINTR);
     if (result == 0) return 0;
     if (errno != EOPNOTSUPP && errno != ENOSYS) return errno;
-    if (fstatvfs(fd, &about) != 0) return 0;
-    return (uint64_t)about.f_bavail * about.f_frsize < bytes ? ENOSPC : 0;
+    if (fstatvfs(fd, &about) != 0 || fstat(fd, &file) != 0) return 0;
+    const uint64_t filled = 512 * (uint64_t)file.st_blocks;
+    return (uint64_t)about.f_bavail * about.f_frsize + filled < bytes ? ENOSPC : 0;
 }
 
 static double free_gigabytes(int fd)
@@ -94,10 +98,14 @@ static int open_direct(int fd)
     return io_open_file(name, O_RDWR | O_DIRECT);
 }
 
-static io_status open_one(struct files_space *space, int i, uint64_t bytes, struct io_error *error)
+static io_status open_one(struct files_space *space, int i, uint64_t bytes,
+                          struct files_resume *resume, struct io_error *error)
 {
     const char *directory = space->files[i].directory;
-    const int fd = open_unnamed(directory);
+    const int fd = resume ? files_resume_file(resume, i) : open_unnamed(directory);
+    if (fd < 0 && resume)
+        return io_fail(error, IO_FAIL, resume->temporary[i], "cannot open: %s%s", strerror(errno),
+                       errno == ENOENT ? "; begin again with --resume=restart" : "");
     if (fd < 0)
         return io_fail(error, IO_FAIL, directory, "cannot create a temporary file: %s",
                        strerror(errno));
@@ -130,7 +138,7 @@ static void use_direct(struct files_space *space)
 
 io_status files_space_open(struct files_space *space, const struct files_sort *sort,
                            uint64_t blocks, uint64_t block_bytes, bool direct,
-                           struct io_error *error)
+                           struct files_resume *resume, struct io_error *error)
 {
     io_status status = IO_OK;
     *space = (struct files_space){ .block_bytes = block_bytes };
@@ -142,7 +150,7 @@ io_status files_space_open(struct files_space *space, const struct files_sort *s
     const uint64_t files = (uint64_t)space->count;
     for (int i = 0; i < space->count && status == IO_OK; i++) {
         const uint64_t own = (blocks + files - 1 - (uint64_t)i) / files;
-        status = open_one(space, i, own * block_bytes, error);
+        status = open_one(space, i, own * block_bytes, resume, error);
     }
     if (status == IO_OK && direct) use_direct(space);
     if (status != IO_OK) files_space_close(space);

@@ -245,7 +245,7 @@ static io_status sort_blocks(struct spool *spool, size_t bytes)
     if (status == IO_OK)
         status =
             files_space_open(&spool->space, run->sort, 0, files_round_up(spool->room, FILES_ALIGN),
-                             plan->direct, run->error);
+                             plan->direct, NULL, run->error);
     if (status == IO_OK)
         status = files_fences_open(&spool->fences, run, (size_t)plan->index_bytes / 2);
     if (status == IO_OK) status = put_first(spool, &bytes);

@@ -206,6 +206,14 @@ void files_call(struct files_queue *queue, struct files_batch *batch, int (*call
     submit(queue, &(struct request){ batch, CALL, -1, NULL, 0, 0, call, arg });
 }
 
+bool files_is_busy(struct files_queue *queue, const struct files_batch *batch)
+{
+    pthread_mutex_lock(&queue->lock);
+    const bool busy = batch->on_threads > 0;
+    pthread_mutex_unlock(&queue->lock);
+    return busy;
+}
+
 int files_wait(struct files_queue *queue, struct files_batch *batch)
 {
     if (queue->ring) files_ring_wait(queue->ring, batch);

@@ -42,6 +42,8 @@ void files_write(struct files_queue *queue, struct files_batch *batch, int fd, c
 /* Runs call(arg) on a thread; its result is an errno, or 0. */
 void files_call(struct files_queue *queue, struct files_batch *batch, int (*call)(void *arg),
                 void *arg);
+/* Whether a call of the batch has not ended yet. */
+bool files_is_busy(struct files_queue *queue, const struct files_batch *batch);
 /* Returns the error of the batch, and resets it. */
 int files_wait(struct files_queue *queue, struct files_batch *batch);
 

@@ -244,10 +244,6 @@ uint64_t lines_word(const struct lines_order *order, const char *record, size_t 
         const char *at = lines_direct(order, record, bytes, &n);
         return depth < n ? lines_load_word((const unsigned char *)at + depth, n - depth) : 0;
     }
-    uint64_t word;
-    if (depth == 0 && order->number && limit &&
-        lines_number_word(order, record, bytes, limit, &word))
-        return word;
     unsigned char window[8] = { 0 };
     struct sink sink = { .to = window, .skip = depth, .room = sizeof window, .limit = limit };
     lines_encode(order, record, bytes, order->resort, &sink);

@@ -2,7 +2,8 @@
  * lines/gather.c - copies the records of a sorted block in order.
  *
  * The bytes of each chunk of records are summed after the sort, so that the threads know where each
- * chunk begins in the output.
+ * chunk begins in the output.  Then the place of each record is stored, too, so that copies read
+ * only the text in random order.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -19,13 +20,27 @@ static uint64_t n_chunks(const struct lines_sorted *s)
     return (s->n + CHUNK - 1) / CHUNK;
 }
 
+/* A span is the offset of a record, and above it the length with a terminator. */
+enum { OFFSET_BITS = 40 };
+#define OFFSET_MASK (((uint64_t)1 << OFFSET_BITS) - 1)
+#define MOST_LENGTH (UINT64_MAX >> OFFSET_BITS) /* stands for all lengths from it on */
+
 /* The i-th record in order, and its length with a terminator. */
-static const char *record_at(const struct lines_sorted *s, uint64_t i, size_t *bytes)
+static const char *find_record(const struct lines_sorted *s, uint64_t i, size_t *bytes)
 {
     const uint64_t record = load_uint(s->index, s->index_bytes, i);
     const uint64_t begin = load_uint(s->begins, s->begin_bytes, record);
     *bytes = (size_t)(load_uint(s->begins, s->begin_bytes, record + 1) - begin);
     return s->text + begin;
+}
+
+static inline const char *record_at(const struct lines_sorted *s, uint64_t i, size_t *bytes)
+{
+    if (!s->spans) return find_record(s, i, bytes);
+    const uint64_t span = s->spans[i];
+    *bytes = (size_t)(span >> OFFSET_BITS);
+    if (*bytes == MOST_LENGTH) return find_record(s, i, bytes);
+    return s->text + (span & OFFSET_MASK);
 }
 
 const char *lines_record(const struct lines_sorted *sorted, uint64_t i, size_t *bytes)
@@ -39,7 +54,7 @@ const char *lines_record(const struct lines_sorted *sorted, uint64_t i, size_t *
 
 static void sum_chunk(void *arg, int chunk)
 {
-    enum { AHEAD = 16 };
+    enum { AHEAD = 64 };
     const struct lines_sorted *s = arg;
     const uint64_t from = (uint64_t)chunk * CHUNK;
     const uint64_t to = s->n - from < CHUNK ? s->n : from + CHUNK;
@@ -49,8 +64,11 @@ static void sum_chunk(void *arg, int chunk)
         if (i + AHEAD < to)
             __builtin_prefetch((const char *)s->begins +
                                load_uint(s->index, s->index_bytes, i + AHEAD) * s->begin_bytes);
-        record_at(s, i, &bytes);
+        const char *record = find_record(s, i, &bytes);
         sum += bytes;
+        if (!s->spans) continue;
+        const uint64_t kept = bytes < MOST_LENGTH ? bytes : MOST_LENGTH;
+        s->spans[i] = kept << OFFSET_BITS | (uint64_t)(record - s->text);
     }
     s->sums[chunk + 1] = sum;
 }
@@ -58,6 +76,10 @@ static void sum_chunk(void *arg, int chunk)
 bool lines_sum(struct lines_sorted *sorted, int threads)
 {
     const uint64_t n = n_chunks(sorted);
+    if (sorted->bytes > OFFSET_MASK) {
+        free(sorted->spans);
+        sorted->spans = NULL;
+    }
     sorted->sums = malloc((size_t)(n + 1) * sizeof *sorted->sums);
     if (!sorted->sums) return false;
     sorted->sums[0] = 0;
@@ -92,7 +114,7 @@ static void copy_record(const struct lines_sorted *s, const char *record, size_t
 
 static void copy_chunk(void *arg, int i)
 {
-    enum { INDEX_AHEAD = 24, TEXT_AHEAD = 12, SHORT = 32, LINE = 64 };
+    enum { INDEX_AHEAD = 96, TEXT_AHEAD = 64, SHORT = 32, LINE = 64 };
     const struct gather *g = arg;
     const struct lines_sorted *s = g->sorted;
     const uint64_t chunk = g->first + (uint64_t)i, first = chunk * CHUNK;
@@ -101,7 +123,7 @@ static void copy_chunk(void *arg, int i)
     const uint64_t stop = s->sums[chunk + 1] < g->to ? s->sums[chunk + 1] : g->to;
     for (uint64_t r = first; r < end && at < g->to; r++) {
         size_t bytes;
-        if (r + INDEX_AHEAD < end)
+        if (!s->spans && r + INDEX_AHEAD < end)
             __builtin_prefetch((const char *)s->begins +
                                load_uint(s->index, s->index_bytes, r + INDEX_AHEAD) *
                                    s->begin_bytes);
@@ -109,7 +131,7 @@ static void copy_chunk(void *arg, int i)
             size_t other;
             const char *ahead = record_at(s, r + TEXT_AHEAD, &other);
             __builtin_prefetch(ahead);
-            __builtin_prefetch(ahead + other - 1);
+            __builtin_prefetch(ahead + (other < SHORT ? SHORT : other) - 1);
         }
         const char *record = record_at(s, r, &bytes);
         const uint64_t skip = at < g->from ? g->from - at : 0;

@@ -112,6 +112,13 @@ size_t lines_full_key(const struct lines_order *order, const char *record, size_
 /* The first 8 bytes of the key as a big-endian number, padded with zeros.  If the prefixes of two
  * keys differ, they decide the order. */
 uint64_t lines_prefix(const struct lines_order *order, const char *record, size_t bytes);
+/* Finds at most most records at the beginning of a block: their lengths with terminators, and their
+ * prefixes unless prefixes is NULL.  Returns their number.  A block has less than 4 GiB. */
+size_t lines_scan(const struct lines_order *order, const char *text, size_t bytes, size_t most,
+                  uint32_t *lengths, uint64_t *prefixes);
+/* Whether functions for AVX2 and BMI2 are used: the processor has both, and the environment
+ * variable ECHELON_CPU is not portable. */
+bool lines_has_avx2(void);
 /* If the key is a part of the record as it is, returns where it begins and sets *key_bytes.
  * Otherwise returns NULL.  The answer does not depend on the record. */
 const char *lines_direct(const struct lines_order *order, const char *record, size_t bytes,
@@ -141,15 +148,17 @@ uint64_t lines_memory(const struct lines_order *order, size_t bytes, uint64_t n)
 void *lines_allocate(size_t bytes);
 
 struct lines_sorted {
-    const char *text; /* the block, which the caller owns and keeps until lines_free() */
+    const char *text; /* the block, which the caller owns and keeps until lines_free(), or copy */
     size_t bytes;
     uint64_t n;         /* records in order; with unique, without those that were dropped */
     uint64_t n_read;    /* records of the block */
     uint64_t out_bytes; /* of all records in order, each with its terminator */
     /* private */
-    void *begins;   /* [n_read + 1] offsets of records, of begin_bytes each */
-    void *index;    /* [n] positions in begins, of index_bytes each */
-    uint64_t *sums; /* bytes of the records before each chunk of index */
+    char *copy;      /* the records without repetitions, if few differ */
+    void *begins;    /* offsets of records, of begin_bytes each */
+    void *index;     /* [n] positions in begins, of index_bytes each */
+    uint64_t *spans; /* [n] the place of each record in order; or NULL */
+    uint64_t *sums;  /* bytes of the records before each chunk of index */
     size_t begin_bytes, index_bytes;
     char terminator;
 };
@@ -162,7 +171,8 @@ ech_status lines_sort(ech_ctx *ctx, const struct lines_order *order, const char 
                       int threads, struct lines_sorted *sorted, char error[LINES_ERROR]);
 void lines_free(struct lines_sorted *sorted);
 
-/* The i-th record in order, without terminator. */
+/* The i-th record in order, without terminator.  If few records differ, it is a copy, which is
+ * valid until lines_free(). */
 const char *lines_record(const struct lines_sorted *sorted, uint64_t i, size_t *bytes);
 
 /* A position in the output of a sorted block; zero is its beginning. */

@@ -10,6 +10,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "lines/order.h"
+#include "lines/short.h"
 
 enum { FEW_DIGITS = 40 };
 
@@ -131,72 +132,19 @@ static const char *skip_blanks(const char *at, const char *end)
     return at;
 }
 
-/* ---- Integers of at most 15 digits, eight characters at a time ---- */
-
-#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-
-/* The digits at the beginning of a word as numbers, zeros after them; *n: how many. */
-static uint64_t digits_of(const char *at, size_t most, size_t *n)
-{
-    const uint64_t high = 0x8080808080808080;
-    uint64_t text;
-    memcpy(&text, at, sizeof text);
-    text ^= 0x3030303030303030; /* digits become 0 to 9 */
-    const uint64_t other = ((text + 0x7676767676767676) | text) & high;
-    *n = other ? (size_t)__builtin_ctzll(other) / 8 : 8;
-    if (*n > most) *n = most;
-    return *n == 8 ? text : text & (((uint64_t)1 << 8 * *n) - 1);
-}
-
-/* Four pairs of digits as bytes. */
-static uint64_t pairs_of(uint64_t digits)
-{
-    uint64_t pairs = (10 * digits + (digits >> 8)) & 0x00ff00ff00ff00ff;
-    pairs = (pairs | pairs >> 8) & 0x0000ffff0000ffff;
-    return (pairs | pairs >> 16) & 0xffffffff;
-}
-
-/* The bytes of a number that is not 0: the class, then pairs of digits, then 0. */
-struct short_number {
-    uint64_t pairs;      /* plus 1 each; the first is in the lowest byte */
-    size_t digits, used; /* pairs without zeros at the end */
-    bool negative;
-};
-
-/* Returns false for another number. */
-static bool parse_short(const char *at, const char *end, const char *limit,
-                        struct short_number *number)
-{
-    number->negative = at < end && *at == '-';
-    at += number->negative;
-    if (at >= end || *at <= '0' || *at > '9' || limit - at < 16) return false;
-    const size_t most = (size_t)(end - at);
-    size_t n, more = 0;
-    uint64_t pairs = pairs_of(digits_of(at, most, &n));
-    if (n == 8) pairs |= pairs_of(digits_of(at + 8, most - 8, &more)) << 32;
-    n += more;
-    if (more == 8 || (n < most && at[n] == '.')) return false;
-    number->digits = n;
-    number->used = (size_t)(71 - __builtin_clzll(pairs)) / 8; /* up to the last that is not 0 */
-    number->pairs = pairs + (0x0101010101010101 >> (64 - 8 * number->used));
-    return true;
-}
-
-/* The class and the first seven pairs, 0 after the end. */
-static uint64_t first_bytes(const struct short_number *number, uint64_t flip)
-{
-    const size_t used = number->used;
-    const uint64_t kept = used < 6 ? ((uint64_t)1 << 8 * (used + 2)) - 1 : UINT64_MAX;
-    return (((0x80 + 1 + number->digits) | number->pairs << 8) ^ flip) & kept;
-}
+/* ---- Numbers of at most 15 digits, 16 characters at a time ---- */
 
 /* Returns false for another number, for which nothing is appended. */
 static bool put_short(struct sink *s, const char *at, const char *end)
 {
     struct short_number number;
-    if (!parse_short(at, end, s->limit, &number)) return false;
+    if (!s->limit || !short_parse(at, end, s->limit, &number)) return false;
+    if (!number.used) {
+        sink_put(s, 0x80);
+        return true;
+    }
     const uint64_t flip = (s->flip != 0) != number.negative ? UINT64_MAX : 0;
-    const uint64_t first = first_bytes(&number, flip);
+    const uint64_t first = short_bytes(&number, flip);
     const unsigned char last[2] = { (unsigned char)((number.pairs >> 56) ^ flip),
                                     (unsigned char)flip };
     char bytes[10];
@@ -213,49 +161,6 @@ static bool put_short(struct sink *s, const char *at, const char *end)
     s->flip = before;
     return true;
 }
-
-bool lines_number_word(const struct lines_order *order, const char *record, size_t bytes,
-                       const char *limit, uint64_t *word)
-{
-    struct short_number number;
-    const char *end = record + bytes;
-    if (!parse_short(skip_blanks(record, end), end, limit, &number)) return false;
-    const bool more = order->n_keys > 1 || order->resort;
-    const uint64_t flip = order->keys[0].reverse != number.negative ? UINT64_MAX : 0;
-    const uint64_t key = __builtin_bswap64(first_bytes(&number, flip)), last = 0xff;
-    const size_t n = number.used + 2; /* bytes of the key */
-    if (n >= WORD_BYTES) {
-        *word = (key & ~last) | (n > WORD_BYTES || more ? WORD_MORE : WORD_BYTES);
-        return true;
-    }
-    if (!more) {
-        *word = key | n;
-        return true;
-    }
-    /* The record follows. */
-    if (order->n_keys > 1 || order->reversed || bytes < sizeof key) return false;
-    uint64_t text;
-    memcpy(&text, record, sizeof text);
-    *word = ((key | __builtin_bswap64(text) >> 8 * n) & ~last) | WORD_MORE;
-    return true;
-}
-
-#else
-
-static bool put_short(struct sink *s, const char *at, const char *end)
-{
-    (void)s, (void)at, (void)end;
-    return false;
-}
-
-bool lines_number_word(const struct lines_order *order, const char *record, size_t bytes,
-                       const char *limit, uint64_t *word)
-{
-    (void)order, (void)record, (void)bytes, (void)limit, (void)word;
-    return false;
-}
-
-#endif
 
 void lines_put_number(struct sink *sink, const char *at, const char *end)
 {

@@ -4,7 +4,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #define _POSIX_C_SOURCE 200809L
-#include "lines/order.h"
+#include "lines/quick.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -98,16 +98,19 @@ static void simplify(struct lines_order *order, const struct lines_words *words)
         struct key *key = &order->keys[i];
         make_map(key);
         key->all = is_whole(key) && (!order->csv || key->keep_quotes);
+        order->fields |= !key->all;
     }
     const struct key *last = &order->keys[order->n_keys - 1], *first = &order->keys[0];
     const bool bytes = last->kind == KIND_BYTES && !last->filtered && last->all;
     /* After the whole record as a key, equal keys are equal records. */
     if (bytes) order->resort = false;
+    order->total = bytes || order->resort;
     order->whole = order->n_keys == 1 && bytes && !first->reverse;
     order->number = first->kind == KIND_NUMBER && first->all && !first->filtered;
     order->direct =
         order->whole || (order->n_keys == 1 && first->kind == KIND_BYTES && !first->filtered &&
                          !first->reverse && !order->resort && !order->csv && !first->name);
+    lines_quick_plan(order);
 }
 
 struct lines_order *lines_order_new(const struct lines_words *words, char error[LINES_ERROR])

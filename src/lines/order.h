@@ -47,6 +47,9 @@ struct lines_order {
     bool whole;      /* and all of the record */
     bool number;     /* the first key is a number at the beginning of the record */
     bool resort;     /* the whole record follows as last resort */
+    bool common;     /* quick.c makes most keys */
+    bool fields;     /* a key is a part of the record */
+    bool total;      /* equal full keys are equal records */
     bool underlined; /* --debug shows it, also if it cannot decide after the keys */
     bool reversed;   /* the last resort is descending */
     bool unique, csv, header;
@@ -160,10 +163,6 @@ enum { WORD_BYTES = 7, WORD_MORE = 8 };
 /* The words at depth 0 and, in *next, at depth WORD_BYTES. */
 uint64_t lines_words(const struct lines_order *order, const char *record, size_t bytes,
                      uint64_t *next, const char *limit);
-/* The word at depth 0 if the first key is a number at the beginning of the record.  Returns false
- * if the number is long, or the word has more than the number and a part of the record. */
-bool lines_number_word(const struct lines_order *order, const char *record, size_t bytes,
-                       const char *limit, uint64_t *word);
 /* The word of left bytes at at. */
 uint64_t lines_load_word(const unsigned char *at, size_t left);
 

@@ -8,7 +8,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "io/threads.h"
-#include "lines/order.h"
+#include "lines/quick.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -115,29 +115,21 @@ static void count_quotes(void *arg, int i)
     s->chunks[i].quotes = count_byte(s->text + from, to - from, '"');
 }
 
-/* Whether a quote opens or closes a value: a delimiter, an end, a blank or a quote is next to it.
- */
-static bool is_in_place(const struct split *s, size_t i, bool opens)
-{
-    if (opens ? i == 0 : i + 1 == s->bytes) return true;
-    const char c = opens ? s->text[i - 1] : s->text[i + 1];
-    return c == (char)s->order->delimiter || c == '\n' || c == '"' || c == ' ' || c == '\t' ||
-           (!opens && c == '\r');
-}
-
 /* Counts the ends.  If begins is not NULL, also stores the offset after each end, and finds the
  * first quote that is inside a value without quotes, or does not end one. */
 static uint64_t find_quoted_ends(struct split *s, size_t from, size_t to, bool quoted, void *begins,
                                  uint64_t at)
 {
-    uint64_t n = 0;
-    for (size_t i = from; i < to; i++) {
+    const struct quoted_text q = { .text = s->text,
+                                   .bytes = s->bytes,
+                                   .begin_bytes = s->begin_bytes,
+                                   .delimiter = (char)s->order->delimiter,
+                                   .misplaced = &s->misplaced };
+    size_t i = to;
+    uint64_t n = lines_quick_quoted(&q, from, &i, &quoted, begins, at);
+    for (; i < to; i++) {
         if (s->text[i] == '"') {
-            if (begins && !is_in_place(s, i, !quoted) && i < atomic_load(&s->misplaced)) {
-                size_t first = atomic_load(&s->misplaced);
-                while (i < first && !atomic_compare_exchange_weak(&s->misplaced, &first, i)) {
-                }
-            }
+            if (begins && !lines_is_neighbour(&q, i, quoted ? 1 : -1)) lines_set_misplaced(&q, i);
             quoted = !quoted;
         }
         if (s->text[i] != '\n' || quoted) continue;

@@ -11,6 +11,8 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "io/threads.h"
+#include "lines/quick.h"
+#include "lines/repeat.h"
 #include "lines/ties.h"
 
 #include <stdatomic.h>
@@ -85,6 +87,10 @@ static void make_words(void *arg, int i)
     chunk_of(w, i, &from, &to);
     if (w->range.depth == 0) { /* the index is in the order of the records */
         number_records(b, from, to);
+        if (b->order->common) {
+            lines_quick_words(b, from, to);
+            return;
+        }
         for (; from < to && b->next; from++) b->words[from] = block_words(b, from, &b->next[from]);
         for (; from < to; from++) b->words[from] = block_word(b, from, 0);
         return;
@@ -184,7 +190,9 @@ static void sort_ties(void *arg, int i)
         if (from >= to || from + 1 >= end) return;
         const uint64_t next = find_mark(b, from + 1, end, true);
         if (next > loaded && next - from <= AHEAD) {
-            const uint64_t stop = end - from < AHEAD ? end : from + AHEAD;
+            /* Other threads write the index behind the ties of this chunk. */
+            const uint64_t last = next < to ? to : next;
+            const uint64_t stop = last - from < AHEAD ? last : from + AHEAD;
             if (w->has_next)
                 prefetch_next(b, from, stop);
             else
@@ -309,12 +317,97 @@ static ech_status fail_quote(const char *text, size_t bytes, size_t at, char err
     return ECH_ERR_ARG;
 }
 
+/* Sorts the records of a block: sets the index, and leaves the words for the spans. */
+static ech_status sort_block(ech_ctx *ctx, struct work *w, struct lines_sorted *sorted,
+                             char error[LINES_ERROR])
+{
+    struct block *b = &w->block;
+    b->index_bytes = sorted->index_bytes = index_bytes_of(b->n);
+    sorted->n = b->n;
+    const ech_status status = allocate(w, sorted) ? sort_all(ctx, w, error) : ECH_ERR_MEMORY;
+    if (status == ECH_OK && b->drops) keep_unique(sorted, b->drops);
+    sorted->spans = b->words;
+    free(b->next);
+    free(b->ties);
+    free(b->drops);
+    free(w->waiting);
+    return status;
+}
+
+/* ---- Few different records ---- */
+
+struct expansion {
+    const uint32_t *index, *counts;
+    uint32_t *to; /* the positions of the records in order, each as often as it occurs */
+    uint64_t *starts;
+    uint64_t n;
+};
+
+static void expand_chunk(void *arg, int i)
+{
+    const struct expansion *e = arg;
+    const uint64_t from = (uint64_t)i * CHUNK, to = e->n - from < CHUNK ? e->n : from + CHUNK;
+    uint32_t *out = e->to + e->starts[i];
+    for (uint64_t j = from; j < to; j++) {
+        const uint32_t record = e->index[j], count = e->counts[record];
+        for (uint32_t k = 0; k < count; k++) *out++ = record;
+    }
+}
+
+/* Repeats the records of a sorted block as often as they occur.  Returns false if memory lacks. */
+static bool expand(struct lines_sorted *sorted, const struct repeats *r, int threads)
+{
+    struct expansion e = { .index = sorted->index, .counts = r->counts, .n = sorted->n };
+    const uint64_t chunks = (e.n + CHUNK - 1) / CHUNK;
+    uint64_t n = 0;
+    e.starts = malloc((size_t)chunks * sizeof *e.starts);
+    for (uint64_t i = 0; e.starts && i < e.n; i++) {
+        if (i % CHUNK == 0) e.starts[i / CHUNK] = n;
+        n += r->counts[e.index[i]];
+    }
+    if (e.starts) e.to = lines_allocate((size_t)n * sizeof *e.to);
+    if (e.to) {
+        io_for_each_by(threads, (int)chunks, expand_chunk, &e);
+        free(sorted->index);
+        free(sorted->spans);
+        sorted->spans = NULL;
+        sorted->index = e.to;
+        sorted->n = n;
+    }
+    free(e.starts);
+    return e.to != NULL;
+}
+
+/* Sorts different records.  Takes over the text and the begins. */
+static ech_status sort_repeats(ech_ctx *ctx, const struct block *all, struct repeats *r,
+                               struct lines_sorted *sorted, char error[LINES_ERROR])
+{
+    struct work w = { .block = { .order = all->order,
+                                 .text = r->text,
+                                 .bytes = r->bytes,
+                                 .begins = r->begins,
+                                 .begin_bytes = sizeof *r->begins,
+                                 .n = r->n,
+                                 .threads = all->threads } };
+    free(sorted->begins);
+    sorted->text = sorted->copy = r->text;
+    sorted->bytes = r->bytes;
+    sorted->begins = r->begins;
+    sorted->begin_bytes = sizeof *r->begins;
+    r->text = NULL;
+    r->begins = NULL;
+    const ech_status status = sort_block(ctx, &w, sorted, error);
+    if (status != ECH_OK || all->order->unique) return status;
+    return expand(sorted, r, all->threads) ? ECH_OK : ECH_ERR_MEMORY;
+}
+
 ech_status lines_sort(ech_ctx *ctx, const struct lines_order *order, const char *text, size_t bytes,
                       int threads, struct lines_sorted *sorted, char error[LINES_ERROR])
 {
     struct work w = { .block = {
                           .order = order, .text = text, .bytes = bytes, .threads = threads } };
     struct block *b = &w.block;
+    struct repeats repeats;
     *sorted =
         (struct lines_sorted){ .text = text, .bytes = bytes, .terminator = order->terminator };
     snprintf(error, LINES_ERROR, "out of memory for the records of %zu bytes of text", bytes);
@@ -328,15 +421,11 @@ ech_status lines_sort(ech_ctx *ctx, const struct lines_order *order, const char 
     }
     b->begins = sorted->begins;
     b->begin_bytes = sorted->begin_bytes;
-    b->index_bytes = sorted->index_bytes = index_bytes_of(b->n);
-    sorted->n = sorted->n_read = b->n;
-    ech_status status = allocate(&w, sorted) ? sort_all(ctx, &w, error) : ECH_ERR_MEMORY;
-    if (status == ECH_OK && b->drops) keep_unique(sorted, b->drops);
-    free(b->words);
-    free(b->next);
-    free(b->ties);
-    free(b->drops);
-    free(w.waiting);
+    sorted->n_read = b->n;
+    ech_status status = lines_find_repeats(b, &repeats)
+                            ? sort_repeats(ctx, b, &repeats, sorted, error)
+                            : sort_block(ctx, &w, sorted, error);
+    lines_free_repeats(&repeats);
     if (status == ECH_OK && !lines_sum(sorted, threads)) status = ECH_ERR_MEMORY;
     if (status != ECH_OK) lines_free(sorted);
     return status;
@@ -347,5 +436,7 @@ void lines_free(struct lines_sorted *sorted)
     free(sorted->begins);
     free(sorted->index);
     free(sorted->sums);
+    free(sorted->copy);
+    free(sorted->spans);
     *sorted = (struct lines_sorted){ 0 };
 }

@@ -27,7 +27,7 @@ struct tie {
     size_t base; /* depth of item.key */
 };
 
-enum { FEW = 16, ON_STACK = 64, WINDOW = 1024, KEY_BYTES = 64 };
+enum { FEW = 16, ON_STACK = 64, WINDOW = 1024, KEY_BYTES = 64, MOST_RANKED = 24 };
 
 /* ---- Common prefixes ---- */
 
@@ -195,26 +195,32 @@ struct pair {
     uint64_t word, record;
 };
 
-static void insert_pairs(struct pair *pairs, size_t n)
+/* Moves each pair to its rank: the number of pairs before it.  No branch depends on the words.
+ * temp has room for n pairs. */
+static void rank_pairs(struct pair *pairs, struct pair *temp, size_t n)
 {
-    for (size_t i = 1; i < n; i++) {
-        const struct pair one = pairs[i];
-        size_t at = i;
-        for (; at && pairs[at - 1].word > one.word; at--) pairs[at] = pairs[at - 1];
-        pairs[at] = one;
+    uint64_t words[MOST_RANKED];
+    for (size_t i = 0; i < n; i++) words[i] = pairs[i].word;
+    for (size_t i = 0; i < n; i++) {
+        size_t rank = 0;
+        for (size_t j = 0; j < i; j++) rank += words[j] <= words[i];
+        for (size_t j = i + 1; j < n; j++) rank += words[j] < words[i];
+        temp[rank] = pairs[i];
     }
+    memcpy(pairs, temp, n * sizeof *pairs);
 }
 
-/* Sorts by word, stably; temp has room for n / 2 pairs. */
+/* Sorts by word, stably; temp has room for n pairs. */
 static void merge_pairs(struct pair *pairs, struct pair *temp, size_t n)
 {
-    if (n <= FEW) {
-        insert_pairs(pairs, n);
+    if (n <= MOST_RANKED) {
+        rank_pairs(pairs, temp, n);
         return;
     }
     const size_t half = n / 2;
     merge_pairs(pairs, temp, half);
     merge_pairs(pairs + half, temp, n - half);
+    if (pairs[half - 1].word <= pairs[half].word) return;
     memcpy(temp, pairs, half * sizeof *pairs);
     size_t left = 0, right = half, to = 0;
     while (left < half && right < n) {

@@ -10,7 +10,8 @@
  *     open     open, fopen, mkstemp: EMFILE
  *     read     read, pread, fread: EIO
  *     write    write, pwrite, fallocate: ENOSPC
- *     file     close, fsync, fstat, lseek, rename, linkat, fchmod, fchown, ftruncate, readlink: EIO
+ *     file     close, fsync, fdatasync, flock, fstat, lseek, rename, linkat, fchmod, fchown,
+ *              ftruncate, readlink: EIO
  *     eintr    read, pread, write, pwrite, fallocate, open: EINTR
  *     short    read, pread, write, pwrite: one byte is transferred
  *     exist    linkat: another program has created the file
@@ -35,6 +36,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -292,6 +294,16 @@ EXPORT int fsync(int fd)
 {
     moment();
     return with(FILES, EIO) ? -1 : (int)after(syscall(SYS_fsync, fd));
+}
+
+EXPORT int fdatasync(int fd)
+{
+    return with(FILES, EIO) ? -1 : (int)syscall(SYS_fdatasync, fd);
+}
+
+EXPORT int flock(int fd, int operation)
+{
+    return with(FILES, EIO) ? -1 : (int)syscall(SYS_flock, fd, operation);
 }
 
 EXPORT int fstat(int fd, struct stat *status)

@@ -161,17 +161,17 @@ class Tests:
                 os.remove(small + "/" + name)
         self.counts.result("fill %s %s after %.3f s" % (case[1], case[0], moment), reason)
 
-    def fill_all(self, count):
+    def fill_all(self, count, cases=CASES, size="100m"):
         small = self.folder + "/small"
         os.mkdir(small)
-        if subprocess.call(["mount", "-t", "tmpfs", "-o", "size=100m", "none", small], stderr=subprocess.DEVNULL):
+        if subprocess.call(["mount", "-t", "tmpfs", "-o", "size=" + size, "none", small], stderr=subprocess.DEVNULL):
             self.counts.skip("fill", "cannot mount a file system")
             return
         try:
             os.mkdir(small + "/tmp")
             self.environment["TMPDIR"] = small + "/tmp"
             for i in range(count):
-                self.fill(CASES[i % len(CASES)], small)
+                self.fill(cases[i % len(cases)], small)
         finally:
             self.environment["TMPDIR"] = self.folder + "/tmp"
             subprocess.call(["umount", small])

@@ -2,14 +2,16 @@
  * sort_file.c - sorts a file with a memory budget that is a small part of it, for faults.py, which
  * lets each of its calls of the C library fail.
  *
- *     sort_file numbers|argsort|records|lines|stream INPUT OUTPUT
+ *     sort_file numbers|argsort|records|lines|stream|resume INPUT OUTPUT
  *
+ * resume: numbers, with a manifest; if the sort fails, it is continued.
  * As the command: exit status 0, 2 or 4, and a message that begins with "echelon".
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #define _XOPEN_SOURCE 700
 #include "files/files.h"
+#include "files/resume.h"
 #include "files/transfer.h"
 
 #include <stdio.h>
@@ -65,9 +67,11 @@ static io_status run(struct files_sort *sort, const char *const *names, bool str
     struct stat about;
     io_status status = io_open(&source, names[0], error);
     if (status != IO_OK) return status;
-    struct files_input input = { .name = names[0], .fd = source.fd, .bytes = source.size };
-    if (stream || fstat(source.fd, &about) != 0)
-        input = (struct files_input){ .name = names[0], .fd = -1, .stream = &source };
+    struct files_input input = { .name = names[0], .fd = -1, .stream = &source };
+    if (!stream && fstat(source.fd, &about) == 0)
+        input = (struct files_input){ .name = names[0],
+                                      .fd = source.fd,
+                                      .bytes = (uint64_t)about.st_size };
     sort->inputs = &input;
     sort->input_count = 1;
     status = io_create(&output, names[1], error);
@@ -75,10 +79,33 @@ static io_status run(struct files_sort *sort, const char *const *names, bool str
         sort->output = &output;
         sort->output_is_file = true;
         status = files_sort(sort, error);
+        if (status == IO_OK && sort->resume)
+            status = files_resume_commit(sort->resume, &output, error);
         if (status == IO_OK) status = io_commit(&output, error);
         io_discard(&output);
     }
     io_close(&source);
+    return status;
+}
+
+/* Sorts, and if that fails, continues. */
+static io_status run_twice(struct files_sort *sort, const char *const *names,
+                           struct io_error *error)
+{
+    const struct files_sort begin = *sort;
+    struct files_resume resume;
+    io_status status = IO_FAIL;
+    for (int i = 0; i < 2 && status != IO_OK; i++) {
+        status = files_resume_open(&resume, names[1], sort->directories, 1, error);
+        if (status != IO_OK) continue;
+        *sort = begin;
+        sort->resume = &resume;
+        if (resume.state == FILES_RESUME_COMPLETE)
+            status = files_resume_discard(&resume, error);
+        else
+            status = run(sort, names, false, error);
+        files_resume_close(&resume);
+    }
     return status;
 }
 
@@ -102,8 +129,10 @@ int main(int argc, char **argv)
     struct files_queue *queue = files_queue_open(sort.transfers);
     if (!queue) sort.transfers = NULL; /* the system does not permit io_uring */
     files_queue_close(queue);
-    const io_status status =
-        run(&sort, (const char *const *)(argv + 2), strcmp(argv[1], "stream") == 0, &error);
+    const char *const *names = (const char *const *)(argv + 2);
+    const io_status status = strcmp(argv[1], "resume") == 0
+                                 ? run_twice(&sort, names, &error)
+                                 : run(&sort, names, strcmp(argv[1], "stream") == 0, &error);
     ech_close(sort.ctx);
     lines_order_free(order);
     return status == IO_OK ? 0 : fail(status, error.text);

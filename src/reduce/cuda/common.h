@@ -35,11 +35,12 @@ enum {
     REDUCE_WARP = 32,
     REDUCE_WARPS = 8, /* maximum of a block */
     REDUCE_THREADS = REDUCE_WARP * REDUCE_WARPS,
-    REDUCE_TINY_BYTES = 64,   /* maximum size of a segment that one thread reduces */
-    REDUCE_SHORT_BYTES = 128, /* ... and that eight threads reduce, with one load each */
-    REDUCE_LONG_CHUNKS = 32,  /* longer segments are shared by blocks */
-    REDUCE_ITEM_CHUNKS = 32,  /* unit of a long segment that a block processes at a time */
-    REDUCE_MOST_CHUNKS = 256  /* maximum of an item */
+    REDUCE_TINY_BYTES = 64,     /* maximum size of a segment that one thread reduces */
+    REDUCE_SHORT_BYTES = 128,   /* ... and that eight threads reduce, with one load each */
+    REDUCE_LONG_CHUNKS = 32,    /* longer segments are shared by blocks */
+    REDUCE_FEW_SEGMENTS = 8192, /* ... if there are so few, those longer than one chunk */
+    REDUCE_ITEM_CHUNKS = 32,    /* unit of a long segment that a block processes at a time */
+    REDUCE_MOST_CHUNKS = 256    /* maximum of an item */
 };
 
 /* A part of a long segment, which one block reduces. */
@@ -66,8 +67,9 @@ struct reduce_args {
                                i32.  Rows: n */
     const uint64_t *segments_at; /* the number of segments, in device memory; NULL: segments */
     uint64_t segments, columns, n;
-    uint32_t each;      /* segments that a warp loads as a unit: 1 ... 32 */
-    uint32_t row_lanes; /* rows of full vectors, 32 per warp: threads per row; otherwise 0 */
+    uint32_t each;        /* segments that a warp loads as a unit: 1 ... 32 */
+    uint32_t long_chunks; /* segments of more chunks are listed for reduce_long */
+    uint32_t row_lanes;   /* rows of full vectors, 32 per warp: threads per row; otherwise 0 */
     /* For reduce_long: */
     uint64_t row_items; /* items per row; 0: items are listed */
     uint32_t item;      /* chunks that a block processes at a time: a power of two */

@@ -254,7 +254,9 @@ static bool can_segments(const struct echi_reduce *r)
     return r->shape == ECHI_REDUCE_SEGMENTS;
 }
 
-/* With longer segments on average, a warp loads fewer of them as a unit. */
+/* With longer segments on average, a warp loads fewer of them as a unit.  If there are few
+ * segments, a block reduces each that has more than one chunk: a warp per segment would leave most
+ * of the GPU idle. */
 static void steps_of_segments(const struct build *b)
 {
     const struct echi_reduce *r = b->r;
@@ -265,7 +267,8 @@ static void steps_of_segments(const struct build *b)
                  : mean <= ECHI_LINE_BYTES     ? 32
                  : mean <= 8 * ECHI_LINE_BYTES ? 8
                                                : 1;
-    if (chunks_of(r, r->n) <= REDUCE_LONG_CHUNKS) args->capacity = 0;
+    args->long_chunks = args->segments <= REDUCE_FEW_SEGMENTS ? 1 : REDUCE_LONG_CHUNKS;
+    if (chunks_of(r, r->n) <= args->long_chunks) args->capacity = 0;
     if (args->capacity) get_zeros(b, parts->counts, &args->counts, sizeof *parts->counts);
     launch_segments(b);
     if (!args->capacity) return;

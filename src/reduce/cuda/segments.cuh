@@ -296,7 +296,7 @@ static __device__ inline void reduce_some(const struct reduce_args &a, uint64_t 
         const int who = __ffs((int)others) - 1;
         const uint64_t from = __shfl_sync(WARP_ALL, (unsigned long long)begin, who);
         const uint64_t count = __shfl_sync(WARP_ALL, (unsigned long long)n, who);
-        if (count > (uint64_t)REDUCE_LONG_CHUNKS * CHUNK && a.capacity) {
+        if (count > (uint64_t)a.long_chunks * CHUNK && a.capacity) {
             list_segment(a, first + who, count);
             continue;
         }

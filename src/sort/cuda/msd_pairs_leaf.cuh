@@ -5,8 +5,8 @@
  *     order     one word per key: as many of its bits as fit, from the highest one that differs
  *               in the leaf, above its position.  No two words are equal, so that any sort of them
  *               is stable
- *     sort      into bins by counting the first bits of words, then windows of 16 in registers, as in
- *               msd_leaf.cuh; few different keys are divided by their positions
+ *     sort      into bins by counting the first bits of words, then windows of 16 in registers, as
+ *               in msd_leaf.cuh; few different keys are divided by their positions
  *     mend      if not all bits fit, adjacent keys with equal word bits may be in the wrong order:
  *               the thread at the first key of such a group sorts it by whole keys
  *     fetch     values, and keys if the words do not contain all of their bits, are loaded by
@@ -15,8 +15,8 @@
  *         order      | key bits | position |   sorted: p-th is
  *         keys out   p-th = keys[position]     values out   p-th = values[position]
  *
- * A leaf with overfull bins, or with long groups to mend, is sorted digit by digit, as in block.cuh,
- * by a separate kernel.
+ * A leaf with overfull bins, or with long groups to mend, is sorted digit by digit, as in
+ * block.cuh, by a separate kernel.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -69,8 +69,8 @@ static_assert(sizeof(struct pairs_leaf_shared) <=
 
 /* ---- Bins ---- */
 
-/* Where the counter of a bin is.  The bins of adjacent positions of few different keys are a power of
- * two apart; their counters are in different banks.  Groups of four bins stay together. */
+/* Where the counter of a bin is.  The bins of adjacent positions of few different keys are a power
+ * of two apart; their counters are in different banks.  Groups of four bins stay together. */
 static __device__ inline uint32_t leaf_counter(uint32_t bin)
 {
     return bin ^ ((bin >> 6 ^ bin >> 9) & 7) << 2;

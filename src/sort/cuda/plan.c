@@ -10,10 +10,11 @@
  *     values of 4, 8 or 16 bytes, indices   module sort_k<bits>_v<bytes>, or sort_msd_pairs_k...:
  *                                           they move with the key in each pass
  *     values of any other size              their indices move with the key; then a gather
- *     many indices of 8 bytes, small keys   indices of 4 bytes move with the key, and are widened at the end
+ *     many indices of 8 bytes, keys of      indices of 4 bytes move with the key; then they are
+ *     up to 4                               widened
  *
- *     workspace   [ (gather: the sorted indices | a copy of the values; widen: the sorted indices) |
- *                   the strategy's parts ]
+ *     workspace   [ (gather: sorted indices | a copy of the values; widen: sorted indices) | the
+ *                 strategy's parts ]
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -51,6 +51,14 @@ static ech_status choose(const struct echi_sort *s, const struct groups_algorith
                      s->algorithm);
 }
 
+/* The classes beyond those of a warp that are short.  Longer groups of narrow keys are widened and
+ * gathered by index, which takes longer than a network. */
+static uint32_t block_classes(const struct echi_sort *s, const struct groups_algorithm *algorithm)
+{
+    if (s->stable) return (uint32_t)algorithm->positions;
+    return s->key_bytes < 4 && !s->algorithm ? SORT_BLOCK_CLASSES : (uint32_t)algorithm->keys;
+}
+
 /* The sort of long groups: keys, native pairs, or keys with indices and a gather. */
 static void plan_long(const struct echi_sort_segments *r, struct groups_plan *p)
 {
@@ -95,8 +103,7 @@ static ech_status plan_shape(const struct echi_sort_segments *r, struct groups_p
     TRY(choose(s, &p->algorithm));
     p->positions = s->stable;
     p->words_log = SORT_SHORT_LOG(SORT_SHORT_WORD_BYTES(s->key_bytes, p->positions));
-    p->most_class =
-        p->words_log + (uint32_t)(p->positions ? p->algorithm->positions : p->algorithm->keys);
+    p->most_class = p->words_log + block_classes(s, p->algorithm);
     p->has_long = p->longest > (uint64_t)1 << p->most_class;
     p->huge_rows = !r->offsets && p->longest >= HUGE_ROW;
     snprintf(p->short_module, sizeof p->short_module, "sort_short_k%d_v%d", 8 * s->key_bytes,
