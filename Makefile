@@ -18,7 +18,7 @@ report_deps = NO_INSTALL=1 scripts/install_deps.sh
 
 .DEFAULT_GOAL := build
 .NOTPARALLEL:
-.PHONY: help deps build demo ladder check check-all asan ubsan tsan msan valgrind bench format format-check \
+.PHONY: help deps build demo ladder check check-all asan ubsan tsan msan valgrind bench bench-count format format-check \
         install abi amalgamation wheel wheel-check dist deb deb-check docs clean
 
 help: ## list the targets
@@ -81,6 +81,10 @@ valgrind: deps ## run tests of the library under valgrind
 bench: build ## run the benchmarks on this machine; writes bench/results/
 	@cmake --build --preset bench
 	@scripts/bench.sh build
+
+bench-count: build ## compare the instructions of calls on small arrays with bench/counts.csv; UPDATE=1 writes the table
+	@cmake --build build --target bench_count
+	@bench/count.py --program build/bench/bench_count $(if $(UPDATE),--update)
 
 format: ## format the C and CUDA files in place
 	@clang-format -i $(sources)

@@ -23,6 +23,10 @@ endif()
 add_executable(bench_parallel bench_parallel.c)
 target_link_libraries(bench_parallel PRIVATE echelon echelon_warnings)
 
+# Calls on small arrays, whose instructions bench/count.py counts.
+add_executable(bench_count bench_count.c)
+target_link_libraries(bench_count PRIVATE echelon echelon_warnings)
+
 # Matrices over GF(2): Echelon, and a separate program for M4RI if it is installed.
 add_executable(bench_gf2 bench_gf2.c)
 target_link_libraries(bench_gf2 PRIVATE echelon echelon_warnings)

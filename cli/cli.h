@@ -162,6 +162,9 @@ int cli_check_writable(const char *path);
 /* Raises the limit of open files if n inputs at the same time need it; fails if that is not
  * permitted. */
 int cli_permit_files(int n);
+/* How many files can be opened in addition to those that are open: at most n, for which it raises
+ * the limit if that is permitted. */
+int cli_open_files(int n);
 
 /* ---- Progress and JSON: report.c ---- */
 

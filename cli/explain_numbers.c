@@ -153,6 +153,22 @@ static int explain_direct(const struct explain *set, ech_dtype dtype, ech_factor
                          text);
 }
 
+/* "direct" with a number of entries: a sparse factorization. */
+static int explain_sparse(const struct explain *set, ech_dtype dtype)
+{
+    char text[EXPLAIN_TEXT];
+    const ech_sparse_direct_options o = { .size = sizeof o, .algorithm = set->algorithm };
+    uint64_t entries = 0;
+    const int code = cli_parse_count("nnz", set->nnz, &entries);
+    if (code != EXIT_DONE) return code;
+    if (set->b_columns || set->precond)
+        return cli_fail(EXIT_BAD, "--%s cannot be combined with --method direct and --nnz",
+                        set->b_columns ? "b-columns" : "precond");
+    const ech_csr a = make_csr(set, entries, dtype);
+    return explain_print(
+        set, ech_solve_sparse_explain(set->device, &a, &o, set->format, text, sizeof text), text);
+}
+
 int explain_solve(const struct explain *set)
 {
     char text[EXPLAIN_TEXT];
@@ -163,6 +179,8 @@ int explain_solve(const struct explain *set)
     bool direct;
     int code = parse_type(set, false, &dtype);
     if (code == EXIT_DONE) code = solve_parse_method(set->method, &direct, &kind, &o.method);
+    if (code == EXIT_DONE && direct && set->nnz && solve_is_sparse(set->method))
+        return explain_sparse(set, dtype);
     if (code == EXIT_DONE && direct) return explain_direct(set, dtype, kind);
     if (code == EXIT_DONE) code = solve_parse_precond(set->precond, o.method, &o.precond);
     if (code == EXIT_DONE && set->nnz) code = cli_parse_count("nnz", set->nnz, &entries);

@@ -9,6 +9,7 @@
  */
 #include "runs.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static struct {
@@ -85,12 +86,12 @@ static int merge_many(struct merge_job *job)
     struct runs_job *r = &job->runs;
     const ech_dtype dtype = r->base.column.dtype;
     const size_t count = (size_t)r->count;
-    uint64_t offsets[MOST_FILES + 1];
-    struct run all, out;
+    struct run all = { .keys = NULL }, out;
     ech_ctx *ctx = r->base.ctx;
+    uint64_t *offsets = malloc((count + 1) * sizeof *offsets);
+    if (!offsets) return job_no_memory(&r->base, (count + 1) * sizeof *offsets, "the files");
     int code = join(r, &all, offsets);
-    if (code != EXIT_DONE) return code;
-    code = runs_allocate(r, all.n, "the merged numbers", &out);
+    if (code == EXIT_DONE) code = runs_allocate(r, all.n, "the merged numbers", &out);
     if (code == EXIT_DONE) {
         const ech_status status =
             r->lines ? ech_merge_many_pairs(ctx, all.keys, all.places, offsets, out.keys,
@@ -102,6 +103,7 @@ static int merge_many(struct merge_job *job)
         r->runs[0] = out;
     }
     runs_free_run(&all);
+    free(offsets);
     return code;
 }
 
@@ -173,12 +175,12 @@ const struct command command_merge = {
     "\n"
     "Each INPUT must be sorted as \"echelon sort\" sorts it; a number that is out of order is\n"
     "an error.  All files must have numbers of the same type.  Among equal numbers, those\n"
-    "of the earlier INPUT come first.  There are at most 64 files.\n\n"
+    "of the earlier INPUT come first.\n\n"
     "With --string, and if the lines are not numbers, they are sorted and compared as text, by\n"
     "bytes.\n\n"
     "Lines are written unchanged, after the first header line.  The format of the output is\n"
     "that of its extension (.npy, .txt, .u32 and so on), otherwise that of the first INPUT.\n",
     .options = options,
-    .most_operands = MOST_FILES,
+    .most_operands = CLI_ANY,
     .run = run,
 };

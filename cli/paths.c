@@ -6,6 +6,7 @@
 #define _XOPEN_SOURCE 700
 #include "cli.h"
 
+#include <fcntl.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -78,4 +79,23 @@ int cli_permit_files(int n)
     if (setrlimit(RLIMIT_NOFILE, &limit) == 0) return EXIT_DONE;
     return cli_fail(EXIT_BAD, "cannot raise the limit of open files to %llu for %d inputs",
                     (unsigned long long)limit.rlim_cur, n);
+}
+
+int cli_open_files(int n)
+{
+    enum { MOST_COUNTED = 4096, SPARE = 8 }; /* libraries, temporary files, directories */
+    struct rlimit limit;
+    int used = SPARE;
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return n;
+    for (int fd = 0; fd < MOST_COUNTED && (rlim_t)fd < limit.rlim_cur; fd++)
+        used += fcntl(fd, F_GETFD) >= 0;
+    const rlim_t need = (rlim_t)n + (rlim_t)used;
+    if (limit.rlim_cur < need) {
+        const rlim_t before = limit.rlim_cur;
+        limit.rlim_cur = limit.rlim_max < need ? limit.rlim_max : need;
+        if (setrlimit(RLIMIT_NOFILE, &limit) != 0) limit.rlim_cur = before;
+    }
+    return limit.rlim_cur >= need          ? n
+           : limit.rlim_cur > (rlim_t)used ? (int)(limit.rlim_cur - (rlim_t)used)
+                                           : 0;
 }

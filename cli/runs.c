@@ -1,7 +1,8 @@
 /*
  * runs.c - loads sorted files, and writes one run.
  *
- * For text, the value of each number is the place of its line: the file and the offset.
+ * For text, the value of each number is the place of its line: its offset in the texts of all
+ * files, one after the other.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -9,8 +10,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-
-enum { PLACE_BITS = 56 /* of the offset of a line */ };
 
 static const struct io_column *column_of(const struct runs_job *job, int i)
 {
@@ -22,7 +21,15 @@ static const struct io_column *column_of(const struct runs_job *job, int i)
 int runs_name(struct runs_job *job, int count, char **operands)
 {
     int standard = 0;
-    job->count = count ? count : 1;
+    const size_t n = count ? (size_t)count : 1;
+    job->count = (int)n;
+    job->names = calloc(n, sizeof *job->names);
+    job->columns = calloc(n, sizeof *job->columns);
+    job->runs = calloc(n, sizeof *job->runs);
+    job->begins = calloc(n + 1, sizeof *job->begins);
+    job->strings = calloc(n, sizeof *job->strings);
+    if (!job->names || !job->columns || !job->runs || !job->begins || !job->strings)
+        return cli_fail(EXIT_MEMORY, "out of memory: %zu files", n);
     job->names[0] = "-";
     for (int i = 0; i < count; i++) {
         job->names[i] = operands[i];
@@ -100,13 +107,14 @@ static void make_runs(struct runs_job *job)
     for (int i = 0; i < job->count; i++) {
         struct io_column *c = i ? &job->columns[i] : &job->base.column;
         struct run *run = &job->runs[i];
+        job->begins[i + 1] = job->begins[i] + c->text_bytes;
         *run = (struct run){ .keys = c->keys, .n = (size_t)c->n };
         c->keys = NULL;
         job->base.n_out += c->n;
         if (!job->lines) continue;
         run->places = c->lines;
         c->lines = NULL;
-        for (size_t k = 0; k < run->n; k++) run->places[k] |= (uint64_t)i << PLACE_BITS;
+        for (size_t k = 0; k < run->n; k++) run->places[k] += job->begins[i];
     }
 }
 
@@ -140,18 +148,38 @@ int runs_allocate(struct runs_job *job, size_t n, const char *what, struct run *
 
 void runs_free(struct runs_job *job)
 {
-    for (int i = 0; i < job->count; i++) {
+    const bool filled = job->columns && job->runs && job->strings;
+    for (int i = 0; filled && i < job->count; i++) {
         runs_free_run(&job->runs[i]);
         io_free_column(&job->columns[i]);
         free(job->strings[i].offsets);
         free(job->strings[i].bytes);
     }
+    free(job->names);
+    free(job->columns);
+    free(job->runs);
+    free(job->begins);
+    free(job->strings);
     free(job->all.keys);
     free(job->all.offsets);
     free(job->all.bytes);
 }
 
 /* ---- Output ---- */
+
+/* The file whose text has the place. */
+static int file_of(const struct runs_job *job, uint64_t place)
+{
+    int low = 0, high = job->count; /* begins[low] <= place < begins[high] */
+    while (high - low > 1) {
+        const int middle = low + (high - low) / 2;
+        if (job->begins[middle] <= place)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}
 
 /* The header line of the first file that has one, then the lines. */
 static io_status write_merged(const struct runs_job *job, struct io_output *output,
@@ -166,8 +194,9 @@ static io_status write_merged(const struct runs_job *job, struct io_output *outp
             break;
         }
     for (size_t i = 0; i < job->runs[0].n && status == IO_OK; i++) {
-        const struct io_column *c = column_of(job, (int)(places[i] >> PLACE_BITS));
-        const size_t offset = (size_t)(places[i] & (((uint64_t)1 << PLACE_BITS) - 1));
+        const int file = file_of(job, places[i]);
+        const struct io_column *c = column_of(job, file);
+        const size_t offset = (size_t)(places[i] - job->begins[file]);
         status = io_write(output, c->text + offset, io_record_bytes(c, offset), error);
     }
     return status;

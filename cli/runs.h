@@ -9,12 +9,10 @@
 
 #include "table.h"
 
-enum { MOST_FILES = 64 };
-
 /* Sorted numbers; from malloc(). */
 struct run {
     char *keys;
-    uint64_t *places; /* of their lines: the file and the offset; NULL: no lines */
+    uint64_t *places; /* of their lines in the texts of all files; NULL: no lines */
     size_t n;
 };
 
@@ -22,15 +20,16 @@ struct runs_job {
     struct job base; /* first, so that a pointer to it can be converted; its column is the first */
     int descending;
     ech_order order;
-    const char *names[MOST_FILES];
-    struct io_column columns[MOST_FILES]; /* the first one is moved to base */
-    struct run runs[MOST_FILES];
-    int count;
-    bool lines;  /* the output is lines */
-    bool string; /* the option --string */
-    bool text;   /* the files are text; the numbers are ranks among all of their strings */
-    struct table_column strings[MOST_FILES]; /* until they are ranked */
-    struct table_column all;                 /* the strings of all files, one after the other */
+    int count;                 /* of the files */
+    const char **names;        /* [count] */
+    struct io_column *columns; /* [count] the first one is moved to base */
+    struct run *runs;          /* [count] */
+    uint64_t *begins;          /* [count + 1] where the text of each file begins in all of them */
+    bool lines;                /* the output is lines */
+    bool string;               /* the option --string */
+    bool text; /* the files are text; the numbers are ranks among all of their strings */
+    struct table_column *strings; /* [count] until they are ranked */
+    struct table_column all;      /* the strings of all files, one after the other */
 };
 
 /* Takes the names of the files; none: standard input. */

@@ -2,7 +2,9 @@
  * set.c - "echelon set": the union, intersection or difference of files of sorted numbers, or of
  * lines that are sorted by a number or as text.
  *
- * More than two files are combined one after the other.
+ * A union and an intersection are associative, so neighbours are combined until one remains, and a
+ * number is moved about log2(files) times.  A difference takes one file after the other from the
+ * first one.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -51,11 +53,11 @@ static int parse_operation(const char *word, ech_set *operation)
                     word);
 }
 
-/* Combines the first run with run i; the result becomes the first run. */
-static int combine(struct set_job *job, int i)
+/* Combines run to with run i, which is after it; the result becomes run to. */
+static int combine(struct set_job *job, int to, int i)
 {
     struct runs_job *r = &job->runs;
-    struct run *a = &r->runs[0], *b = &r->runs[i], out;
+    struct run *a = &r->runs[to], *b = &r->runs[i], out;
     ech_ctx *ctx = r->base.ctx;
     const ech_dtype dtype = r->base.column.dtype;
     uint64_t count = 0;
@@ -79,6 +81,20 @@ static int combine(struct set_job *job, int i)
     return status == ECH_OK ? EXIT_DONE : cli_fail_ech(status, ctx);
 }
 
+static int combine_all(struct set_job *job)
+{
+    const int count = job->runs.count;
+    int code = EXIT_DONE;
+    if (job->operation == ECH_SET_DIFFERENCE) {
+        for (int i = 1; i < count && code == EXIT_DONE; i++) code = combine(job, 0, i);
+        return code;
+    }
+    for (int step = 1; step < count; step *= 2)
+        for (int i = 0; i < count - step && code == EXIT_DONE; i += 2 * step)
+            code = combine(job, i, i + step);
+    return code;
+}
+
 static void plan(const struct job *base, char *text, size_t bytes)
 {
     const struct set_job *job = (const struct set_job *)base;
@@ -92,7 +108,7 @@ static int set_to(struct job *base, struct io_output *output)
 {
     struct set_job *job = (struct set_job *)base;
     int code = runs_load(&job->runs, &set.job, output);
-    for (int i = 1; i < job->runs.count && code == EXIT_DONE; i++) code = combine(job, i);
+    if (code == EXIT_DONE) code = combine_all(job);
     return code == EXIT_DONE ? runs_write(&job->runs, output) : code;
 }
 
@@ -142,14 +158,15 @@ const struct command command_set = {
     "both).  A and B must be sorted as \"echelon sort\" sorts them; a number that is out of\n"
     "order is an error.  Both must have numbers of the same type.  If a number occurs m\n"
     "times in A and n times in B, it occurs max(m, n), min(m, n), max(m - n, 0) or |m - n|\n"
-    "times in the result.  Equal numbers of A and B are paired; the one of A is written.  With\n"
-    "more files, the result is combined with the next file, and so on; not for symmetric.\n\n"
+    "times in the result.  Equal numbers of A and B are paired; the one of A is written.  There\n"
+    "may be more files than two, except for symmetric: the union, the intersection, or A without\n"
+    "all others.\n\n"
     "With --string, and if the lines are not numbers, they are sorted and compared as text, by\n"
     "bytes.\n\n"
     "Lines are written unchanged, after the first header line.  The format of the output is\n"
     "that of its extension (.npy, .txt, .u32 and so on), otherwise that of A.\n",
     .options = options,
-    .most_operands = MOST_FILES,
+    .most_operands = CLI_ANY,
     .run = run,
     .values = values,
 };

@@ -16,7 +16,7 @@
 
 static struct {
     const char *output, *type, *method, *precond, *rtol, *atol, *dtol, *most, *restart, *block,
-        *omega;
+        *omega, *drop, *fill;
     const char *lower, *upper, *guess, *history, *plot, *device, *threads;
     bool laplacian, write_unconverged, json;
 } set;
@@ -28,10 +28,11 @@ static const struct option options[] = {
     { 'y', "type", "TYPE", &set.type, "compute in and write f32 or f64 (default)" },
     { 0, "method", "METHOD", &set.method,
       "auto (default), richardson, jacobi, gauss-seidel, sor,\nchebyshev, cg, minres, bicgstab or "
-      "gmres; or direct, lu,\ncholesky or qr, which convert A to a dense matrix" },
+      "gmres; or direct, which\nfactors a sparse A as such; or dense, lu, cholesky or qr,\nwhich "
+      "convert A to a dense matrix" },
     { 0, "precond", "PRECOND", &set.precond,
-      "preconditioner: none, jacobi, ssor, ilu0, ic0 or\nblock-jacobi; default: none; auto chooses "
-      "one" },
+      "preconditioner: none, jacobi, ssor, ilu0, ic0,\nblock-jacobi or ilut; default: none; auto "
+      "chooses one" },
     { 0, "rtol", "X", &set.rtol, "stop if |b - A x| <= X |b|; default: 1e-8, for f32 1e-5" },
     { 0, "atol", "X", &set.atol, "stop if |b - A x| <= X; default: 0" },
     { 0, "dtol", "X", &set.dtol,
@@ -41,6 +42,13 @@ static const struct option options[] = {
     { 0, "restart", "N", &set.restart, "for gmres: the restart length; default: 30" },
     { 0, "block", "N", &set.block,
       "for block-jacobi: rows of a diagonal block, at most 32;\ndefault: 8" },
+    { 0, "drop-tolerance", "X", &set.drop,
+      "for ilut: drop elements of a row that are smaller than\nX times the norm of the row of A; "
+      "default: 1e-4" },
+    { 0, "fill", "N", &set.fill,
+      "for ilut: maximum number of elements that a row of L, and\nof U, has in addition to those "
+      "of "
+      "A; default: 10" },
     { 0, "omega", "X", &set.omega,
       "for richardson, jacobi, sor and ssor: relaxation factor;\ndefault: automatic" },
     { 0, "lower", "X", &set.lower,
@@ -64,8 +72,8 @@ static const struct option options[] = {
 
 /* ---- Options ---- */
 
-/* In the order of ech_factor. */
-static const char *const direct_methods[] = { "direct", "lu", "cholesky", "qr" };
+/* In the order of ech_factor; then "dense", which is "direct" with a dense matrix. */
+static const char *const direct_methods[] = { "direct", "lu", "cholesky", "qr", "dense" };
 enum { DIRECT_METHODS = sizeof direct_methods / sizeof *direct_methods };
 
 static int parse_real(const char *name, const char *text, double *value)
@@ -110,7 +118,7 @@ int solve_parse_method(const char *name, bool *direct, ech_factor *kind, ech_met
     for (int i = 0; name && i < DIRECT_METHODS; i++)
         if (strcmp(name, direct_methods[i]) == 0) {
             *direct = true;
-            *kind = (ech_factor)i;
+            *kind = i < DIRECT_METHODS - 1 ? (ech_factor)i : ECH_FACTOR_AUTO;
         }
     if (!*direct)
         code = parse_name("method", name, ech_method_from_name, &value, solve_method_word);
@@ -130,9 +138,15 @@ int solve_parse_precond(const char *name, ech_method method, ech_precond *precon
     return code;
 }
 
+bool solve_is_sparse(const char *method)
+{
+    return method && strcmp(method, direct_methods[0]) == 0;
+}
+
 bool solve_takes_triangles(ech_precond precond)
 {
-    return precond == ECH_PRECOND_SSOR || precond == ECH_PRECOND_ILU0 || precond == ECH_PRECOND_IC0;
+    return precond == ECH_PRECOND_SSOR || precond == ECH_PRECOND_ILU0 ||
+           precond == ECH_PRECOND_IC0 || precond == ECH_PRECOND_ILUT;
 }
 
 /* Refuses options of iterative methods with a direct method. */
@@ -145,7 +159,7 @@ static int check_direct(void)
         { "dtol", set.dtol },       { "max-iterations", set.most }, { "restart", set.restart },
         { "block", set.block },     { "omega", set.omega },         { "lower", set.lower },
         { "upper", set.upper },     { "initial-guess", set.guess }, { "history", set.history },
-        { "plot", set.plot }
+        { "plot", set.plot },       { "drop-tolerance", set.drop }, { "fill", set.fill }
     };
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         if (others[i].value)
@@ -168,6 +182,9 @@ static int check_method(const ech_solve_options *o)
                         ech_method_name(m));
     if (set.block && o->precond != ECH_PRECOND_BLOCK_JACOBI)
         return cli_fail(EXIT_BAD, "--block needs --precond block-jacobi");
+    if ((set.drop || set.fill) && o->precond != ECH_PRECOND_ILUT)
+        return cli_fail(EXIT_BAD, "--%s needs --precond ilut",
+                        set.drop ? "drop-tolerance" : "fill");
     if (!set.lower != !set.upper)
         return cli_fail(EXIT_BAD, "--lower and --upper must be given together");
     if (o->lower > o->upper)
@@ -188,7 +205,7 @@ static int check_names(const struct solve_job *s)
 static int parse(struct solve_job *s)
 {
     ech_solve_options *o = &s->options;
-    uint64_t most = 0, restart = 0, block = 0;
+    uint64_t most = 0, restart = 0, block = 0, fill = 0;
     int dtype, code;
     *o = (ech_solve_options){ .size = sizeof *o };
     if ((code = solve_parse_method(set.method, &s->direct, &s->kind, &o->method)) != EXIT_DONE ||
@@ -203,18 +220,23 @@ static int parse(struct solve_job *s)
         (code = parse_real("upper", set.upper, &o->upper)) != EXIT_DONE ||
         (set.most && (code = cli_parse_count("max-iterations", set.most, &most)) != EXIT_DONE) ||
         (set.restart && (code = cli_parse_count("restart", set.restart, &restart)) != EXIT_DONE) ||
-        (set.block && (code = cli_parse_count("block", set.block, &block)) != EXIT_DONE))
+        (set.block && (code = cli_parse_count("block", set.block, &block)) != EXIT_DONE) ||
+        (code = parse_real("drop-tolerance", set.drop, &o->drop_tolerance)) != EXIT_DONE ||
+        (set.fill && (code = cli_parse_count("fill", set.fill, &fill)) != EXIT_DONE))
         return code;
     if (dtype >= 0 && dtype != ECH_F32 && dtype != ECH_F64)
         return cli_fail(EXIT_BAD, "--type is %s; use f32 or f64", set.type);
     if (restart > 1000)
         return cli_fail(EXIT_BAD, "--restart is %s; the maximum is 1000", set.restart);
     if (block > 32) return cli_fail(EXIT_BAD, "--block is %s; the maximum is 32", set.block);
+    if (set.fill && (fill < 1 || fill > 1000))
+        return cli_fail(EXIT_BAD, "--fill is %s, not from 1 to 1000", set.fill);
     if (set.most && !most) return cli_fail(EXIT_BAD, "--max-iterations is 0; the minimum is 1");
     s->dtype = dtype < 0 ? ECH_F64 : (ech_dtype)dtype;
     o->max_iterations = most;
     o->restart = (int)restart;
     o->block = (int)block;
+    o->fill = (size_t)fill;
     o->use_initial_guess = set.guess != NULL;
     code = s->direct ? EXIT_DONE : check_method(o);
     return code == EXIT_DONE ? check_names(s) : code;
@@ -315,7 +337,8 @@ static int load_matrix(struct solve_job *s)
         return cli_fail(EXIT_BAD, "%s: has %llu rows and %llu columns, but must be square",
                         s->name[0], (unsigned long long)s->a.rows, (unsigned long long)s->a.cols);
     code = set.laplacian ? make_laplacian(&s->a) : matrix_check_finite(&s->a, s->name[0]);
-    if (code != EXIT_DONE || s->direct) return code;
+    s->sparse = solve_is_sparse(set.method) && !s->a.dense && s->m == s->n;
+    if (code != EXIT_DONE || (s->direct && !s->sparse)) return code;
     if (s->a.dense) code = check_dense(s);
     if (code != EXIT_DONE) return code;
     return s->a.dense ? matrix_values(&s->a, s->dtype, s->name[0], &s->dense) : make_csr(s);
@@ -487,8 +510,12 @@ static int work(struct solve_job *s)
     if (code == EXIT_DONE) code = cli_check_writable(set.history);
     if (code == EXIT_DONE) code = cli_check_writable(set.plot);
     if (code == EXIT_DONE) code = load_matrix(s);
-    if (code == EXIT_DONE && s->direct) return solve_direct(s);
+    if (code == EXIT_DONE && s->direct && !s->sparse) return solve_direct(s);
     if (code == EXIT_DONE) code = load_sides(s);
+    if (code == EXIT_DONE && s->sparse) {
+        code = solve_sparse(s);
+        return code == EXIT_DONE ? write_solution(s) : code;
+    }
     if (code == EXIT_DONE) code = solve(s);
     if (code == EXIT_DONE) code = write_history(s);
     if (code != EXIT_DONE) return code;
@@ -544,6 +571,7 @@ const struct command command_solve = {
     .summary = "solve A x = b by iterative or direct methods",
     .usage = "  echelon solve [OPTION]... A b\n",
     .examples = "  echelon solve A.mtx b.mtx -o x.mtx\n"
+                "  echelon solve --method direct A.mtx b.mtx -o x.mtx\n"
                 "  echelon solve --method qr A.npy b.npy -o x.npy\n"
                 "  echelon solve --method cg --precond jacobi --plot r.svg A.mtx b.npy -o x.npy\n",
     .notes = "A and b are Matrix Market (coordinate or array) or .npy.  b has one column per\n"

@@ -21,6 +21,7 @@ struct solve_job {
     ech_solve_report *reports;
     size_t m, n, count; /* rows and columns of A, columns of b */
     bool direct;
+    bool sparse;     /* only if direct: A is factored as a sparse matrix, csr */
     ech_factor kind; /* only if direct */
     struct matrix_output to;
     struct cli_progress progress;
@@ -35,6 +36,7 @@ int solve_parse_precond(const char *name, ech_method method, ech_precond *precon
 /* Name i of these methods and preconditioners; NULL after the last one. */
 const char *solve_method_word(int i);
 const char *solve_precond_word(int i);
+bool solve_is_sparse(const char *method);        /* factors a sparse A as such; NULL: auto */
 bool solve_takes_triangles(ech_precond precond); /* needs triangles of A, so A must be sparse */
 
 /* The residuals of count right-hand sides: [count][capacity]. */
@@ -48,7 +50,11 @@ struct solve_history {
 int solve_write_csv(const struct solve_history *history, const char *path);
 int solve_write_svg(const struct solve_history *history, const char *title, const char *path);
 
-/* Runs a direct method, from reading b to writing x. */
+/* Runs a direct method on a dense matrix, from reading b to writing x. */
 int solve_direct(struct solve_job *job);
+
+/* Solves a sparse system by a direct method, and writes the report; EXIT_NO: there is no
+ * solution. */
+int solve_sparse(struct solve_job *job);
 
 #endif

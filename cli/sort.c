@@ -23,6 +23,9 @@ static const struct option options[] = {
       "or quiet or silent, as --check-quiet" },
     { 'C', "check-quiet", NULL, &set.text.check_quiet, "the same without a message" },
     { 'm', "merge", NULL, &set.text.merge, "merge inputs whose lines are sorted already" },
+    { 0, "batch-size", "N", &set.text.batch_size,
+      "merge at most N inputs at once, and more in several steps;\ndefault: as many as can be "
+      "open" },
     { 'n', "numeric-sort", NULL, &set.text.numeric,
       "lines by the decimal number at the beginning, of any length" },
     { 'g', "general-numeric-sort", NULL, &set.text.general,
@@ -41,8 +44,8 @@ static const struct option options[] = {
     { 'f', "ignore-case", NULL, &set.text.fold, "compare lower case as upper case" },
     { 'i', "ignore-nonprinting", NULL, &set.text.nonprinting, "compare only printable characters" },
     { 'k', "key", "KEY", &set.text.keys,
-      "lines by this key, as FIELD[.CHARACTER][LETTERS][,FIELD...]\nor NAME[:LETTERS]; may be "
-      "repeated" },
+      "lines by this key, as FIELD[.CHARACTER][LETTERS][,FIELD...]\nor NAME[:LETTERS]; records of "
+      "a .npy array by NAME[:desc];\nmay be repeated" },
     { 't', "delimiter", "CHAR", &set.words.job.delimiter,
       "field separator, also tab, \\t or \\0; default for keys: blanks,\nwhich belong to the field "
       "that follows; for --column: see below" },
@@ -131,13 +134,13 @@ static const char *line_option(void)
 {
     const struct sort_lines_words *t = &set.text;
     const struct given list[] = {
-        { t->keys.count > 0 && !set.files.record, "key" },
+        { t->keys.count > 0 && !set.files.records, "key" },
         { t->string, "string" },
         { t->blanks, "ignore-leading-blanks" },
         { t->dictionary, "dictionary-order" },
         { t->fold, "ignore-case" },
         { t->nonprinting, "ignore-nonprinting" },
-        { t->stable && !set.files.record, "stable" },
+        { t->stable && !set.files.records, "stable" },
         { t->zero, "zero-terminated" },
         { t->csv, "csv" },
         { t->merge, "merge" },
@@ -206,20 +209,32 @@ static int conflict(const char *a, const char *b)
     return cli_fail(EXIT_BAD, "--%s cannot be combined with --%s", a, b);
 }
 
-/* --record, with an option that has no meaning for records. */
-static int check_record(const char *line, const char *number)
+/* Records, with an option that has no meaning for them. */
+static int check_record(const char *line)
 {
-    const struct job_words *job = &set.words.job;
-    const bool raw = job->format && strcmp(job->format, "raw") == 0;
+    const struct sort_words *w = &set.words;
+    const struct job_words *job = &w->job;
     const struct given list[] = {
         { line != NULL, line },
         { job->header, "header" },
         { job->no_header, "no-header" },
-        { number && strcmp(number, "order") != 0 && !(raw && strcmp(number, "format") == 0),
-          number },
+        { job->column != NULL, "column" },
+        { job->type != NULL, "type" },
+        { job->format && strcmp(job->format, set.files.record ? "raw" : "npy") != 0, "format" },
+        { w->bits != NULL, "bits" },
+        { set.rows != NULL, "rows" },
+        { set.axis != NULL, "axis" },
     };
     const char *other = first_given(list, sizeof list / sizeof *list);
-    return set.files.record && other ? conflict("record", other) : EXIT_DONE;
+    if (!set.files.records || !other) return EXIT_DONE;
+    if (set.files.record) return conflict("record", other);
+    return cli_fail(EXIT_BAD, "--key of a .npy array cannot be combined with --%s", other);
+}
+
+/* The keys of a .npy array are fields, or columns, of its records. */
+static bool has_array_keys(const struct sort_text *text)
+{
+    return set.text.keys.count && io_format_from_extension(text->names[0]) == IO_NPY;
 }
 
 /* --check, with an option that needs an output. */
@@ -228,10 +243,10 @@ static int check_check(const struct sort_text *text)
     const struct sort_lines_words *t = &set.text;
     const char *check = set.check ? "check" : "check-quiet", *files = sort_files_option(&set);
     if (set.check && t->check_quiet) return conflict("check", "check-quiet");
-    if (set.files.record)
+    if (set.files.records)
         return cli_fail(EXIT_BAD,
-                        "--%s cannot be combined with --record; \"echelon check\" checks records",
-                        check);
+                        "--%s cannot be combined with %s; \"echelon check\" checks records", check,
+                        set.files.record ? "--record" : "--key of a .npy array");
     if (files) return conflict(check, files);
     if (t->merge) return conflict(check, "merge");
     if (t->debug) return conflict(check, "debug");
@@ -250,7 +265,7 @@ static int check_combinations(const char *line, const char *number, const struct
 {
     const struct sort_lines_words *t = &set.text;
     const char *kind = kind_option();
-    if (line && number)
+    if (line && number && !set.files.records)
         return cli_fail(EXIT_BAD,
                         "--%s, which is for lines, cannot be combined with --%s, which is for "
                         "numbers",
@@ -264,8 +279,10 @@ static int check_combinations(const char *line, const char *number, const struct
     if (t->separator && set.words.job.delimiter) return conflict("field-separator", "delimiter");
     if (t->csv && t->zero) return conflict("csv", "zero-terminated");
     if (set.words.job.header && set.words.job.no_header) return conflict("header", "no-header");
+    if (t->batch_size && !t->merge)
+        return cli_fail(EXIT_BAD, "--batch-size limits the inputs of --merge, which is not given");
     if (t->debug && set.words.job.output) return conflict("debug", "output");
-    return set.check || t->check_quiet ? check_check(text) : check_record(line, number);
+    return set.check || t->check_quiet ? check_check(text) : check_record(line);
 }
 
 /* ---- Run ---- */
@@ -314,6 +331,8 @@ static int body(struct job *base, struct io_output *output)
     bool numbers = false, done;
     int code = sort_files(&set, &run->job, &run->text, run->lines, output, &done);
     if (code != EXIT_DONE || done) return code;
+    if (!run->lines) code = sort_rows(&set, &run->job, &run->text, output, &done);
+    if (code != EXIT_DONE || done) return code;
     if (!run->lines)
         code = sort_read_any(&set, &run->job, &run->text, &numbers);
     else if (!set.text.merge)
@@ -354,13 +373,15 @@ static int parse_parallel(void)
 static int run_text(struct run *run)
 {
     struct job *base = &run->job.base;
+    set.files.records = set.files.record || has_array_keys(&run->text);
     const char *line = line_option(), *number = number_option();
     int code = check_combinations(line, number, &run->text);
     if (code == EXIT_DONE) code = parse_parallel();
     if (code == EXIT_DONE) code = sort_files_budget(&set);
     if (code == EXIT_DONE) code = sort_parse(&run->job, &set.words);
     if (code == EXIT_DONE) code = sort_parse_rows(&set);
-    if (code == EXIT_DONE && !number && !set.files.record) code = sort_make_order(&set, &run->text);
+    if (code == EXIT_DONE && !number && !set.files.records)
+        code = sort_make_order(&set, &run->text);
     if (code != EXIT_DONE) return code;
     set.line_option = line != NULL;
     run->lines = line || (run->text.n_names > 1 && !are_arrays(&run->text, number));

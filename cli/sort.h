@@ -6,6 +6,7 @@
  *     sort_numbers.c  numbers: rows, check, output; sort_stages.c calls the library
  *     sort_lines.c    lines in memory; sort_check.c checks their order, sort_merge.c merges sorted
  *                     inputs, sort_debug.c underlines keys
+ *     sort_files.c    files of any size (sort_files.h); sort_rows.c rows and columns of a matrix
  *
  * "echelon profile" uses sort_numbers.c and sort_stages.c.
  *
@@ -50,7 +51,7 @@ struct sort_job {
 struct sort_lines_words {
     struct cli_list keys;
     struct cli_optional check;
-    const char *sort, *files0, *parallel, *separator, *random_source;
+    const char *sort, *files0, *parallel, *separator, *random_source, *batch_size;
     bool blanks, dictionary, fold, general, human, nonprinting, month, numeric, random, version;
     bool stable, zero, merge, string, csv, debug, check_quiet;
 };
@@ -60,6 +61,7 @@ struct sort_files_words {
     const char *record;
     struct cli_list directories;
     bool dry_run, verify, consume;
+    bool records; /* --record is given, or the keys are those of a .npy array */
     struct cli_optional resume;
     uint64_t budget; /* of --memory; set by sort_files_budget() */
 };
@@ -85,6 +87,7 @@ struct sort_text {
     size_t bytes, room;
     size_t head;             /* bytes that stay first: a byte order mark, a header */
     struct io_source *first; /* the first input, if it is open already; from malloc() */
+    char *ahead;             /* what was read of it; NULL: its own look-ahead */
 };
 
 /* These functions return EXIT_DONE, or an exit code after a message. */
@@ -154,6 +157,11 @@ const char *sort_files_option(const struct sort_set *set);
  * set.  lines: an option requires lines. */
 int sort_files(const struct sort_set *set, struct sort_job *job, struct sort_text *text, bool lines,
                struct io_output *output, bool *done);
+
+/* Sorts the rows or columns of a matrix that is too large for the memory: sort_rows.c.  Otherwise
+ * *done is not set, and text->first is the input. */
+int sort_rows(const struct sort_set *set, struct sort_job *job, struct sort_text *text,
+              struct io_output *output, bool *done);
 
 /* ---- Calls of the library: sort_stages.c ---- */
 

@@ -67,7 +67,7 @@ int sort_files_budget(struct sort_set *set)
     return code;
 }
 
-static uint64_t budget_of(const struct sort_set *set)
+uint64_t sort_files_memory(const struct sort_set *set)
 {
     const uint64_t bytes = set->words.job.memory ? set->files.budget : files_memory();
     return bytes < least_budget ? least_budget : bytes;
@@ -79,6 +79,7 @@ const char *sort_files_option(const struct sort_set *set)
 {
     const struct sort_files_words *w = &set->files;
     return w->record         ? "record"
+           : w->records      ? "key"
            : w->dry_run      ? "dry-run"
            : w->verify       ? "verify"
            : w->consume      ? "consume"
@@ -113,7 +114,7 @@ static bool is_needed(const struct sort_files *files)
     if (set->text.merge || set->text.debug) return false;
     if (files->text->n_names > 1 && !files->lines) return true; /* several arrays */
     const uint64_t total = total_bytes(files->text, &stream);
-    if (total > budget_of(set) / 4) return true;
+    if (total > sort_files_memory(set) / 4) return true;
     return stream; /* how much it has is unknown */
 }
 
@@ -201,7 +202,7 @@ static void prepare(struct sort_files *files, struct io_output *output)
     for (int i = 0; i < files->count; i++) stream |= files->inputs[i].fd < 0;
     sort->inputs = files->inputs;
     sort->input_count = files->count;
-    sort->memory_bytes = budget_of(files->set);
+    sort->memory_bytes = sort_files_memory(files->set) - files->held_bytes;
     sort->threads = base->threads;
     sort->unique = files->set->unique;
     sort->verify = files->set->files.verify;
@@ -217,7 +218,7 @@ static void prepare(struct sort_files *files, struct io_output *output)
     files->progress = (struct io_progress){ show_rate, files };
     sort->progress = &files->progress;
     output->progress = NULL;
-    if (base->out_format != IO_NPY || (!sort->unique && !stream)) return;
+    if (base->out_format != IO_NPY || files->fixed_head || (!sort->unique && !stream)) return;
     sort->patch = patch;
 }
 
@@ -312,9 +313,11 @@ static int run_sort(struct sort_files *files, struct io_output *output)
 {
     struct io_error error;
     struct job *base = &files->job->base;
-    int code = base->out_format == IO_TEXT ? EXIT_DONE : job_refuse_terminal(output);
+    const bool text = base->out_format == IO_TEXT, numbers = base->column.format != IO_TEXT;
+    int code = text ? EXIT_DONE : job_refuse_terminal(output);
     if (code != EXIT_DONE) return code;
-    io_status status = files_sort(&files->sort, &error);
+    io_status status =
+        text && numbers ? sort_files_as_text(files, &error) : files_sort(&files->sort, &error);
     fill_report(files);
     if (status == IO_OK) cli_progress_stage(&base->progress, "writing to the disk");
     base->stages[STAGE_WRITE].seconds -= cli_seconds();
@@ -361,18 +364,17 @@ static int run_opened(struct sort_files *files, struct io_output *output, bool *
     choose_directories(files);
     int code = sort_resume_open(files, output, done);
     if (code != EXIT_DONE || *done) return code;
-    code = sort_files_open(files, &usable);
+    code = sort_files_open(files, output, &usable);
     if (code != EXIT_DONE) return code;
     if (!usable && files->count > 1)
         return cli_fail(EXIT_BAD,
                         "%s and %s: several inputs of numbers must be raw or .npy arrays of one "
-                        "dimension, and the output raw or .npy; a .npy output of --unique, or of "
-                        "a pipe, must be a file",
+                        "dimension; a .npy output of --unique, or of a pipe, must be a file",
                         files->inputs[0].name, files->inputs[1].name);
     if (!usable && option)
         return cli_fail(EXIT_BAD,
-                        "%s: --%s needs lines, records, or arrays of one dimension, and for text "
-                        "that is a pipe or compressed an option such as --string or -n",
+                        "%s: --%s needs lines, records, or arrays of one dimension, and an output "
+                        "of the same kind; a .npy output of --unique, or of a pipe, must be a file",
                         files->inputs[0].name, option);
     *done = usable;
     if (!usable) {

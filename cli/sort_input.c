@@ -168,6 +168,9 @@ int sort_make_order(const struct sort_set *set, struct sort_text *text)
                                  .csv = t->csv,
                                  .header = set->words.job.header };
     int code = parse_delimiter(set, &words.delimiter);
+    if (code == EXIT_DONE && t->csv && (!words.delimiter || strchr("\"\n\r", words.delimiter)))
+        code =
+            cli_fail(EXIT_BAD, "--delimiter is a character that cannot separate values of --csv");
     if (code == EXIT_DONE) code = collect_letters(set, letters);
     if (code == EXIT_DONE) code = make_seed(t->random_source, words.seed);
     if (code != EXIT_DONE) return code;
@@ -243,13 +246,29 @@ static void read_parts(const struct sort_job *job, struct io_source *source, str
     text->bytes += more;
 }
 
+/* If all of the source is memory that the text owns, it becomes the text. */
+static bool adopt(struct io_source *source, struct sort_text *text)
+{
+    if (!text->ahead || text->text || source->fd >= 0 ||
+        source->ahead != (const unsigned char *)text->ahead)
+        return false;
+    const size_t n = source->ahead_bytes;
+    char *smaller = realloc(text->ahead, n + 2);
+    text->text = smaller ? smaller : text->ahead;
+    text->ahead = NULL;
+    text->bytes = text->room = n;
+    source->ahead_bytes = 0;
+    return true;
+}
+
 static int read_source(struct sort_job *job, struct io_source *source, struct sort_text *text)
 {
     struct io_error error;
     const size_t begin = text->bytes;
+    const bool adopted = adopt(source, text);
     size_t want = source->size ? (size_t)source->size + 1 : 1 << 16;
-    int code = reserve(text, source->name, want);
-    while (code == EXIT_DONE) {
+    int code = adopted ? EXIT_DONE : reserve(text, source->name, want);
+    while (code == EXIT_DONE && !adopted) {
         size_t room = text->room - text->bytes, got;
         if (room > IO_BLOCK) room = IO_BLOCK;
         if (source->ahead_bytes && room > source->ahead_bytes) room = source->ahead_bytes;
@@ -361,6 +380,7 @@ void sort_free_text(struct sort_text *text)
 {
     lines_order_free(text->order);
     free(text->first);
+    free(text->ahead);
     free(text->list);
     free(text->listed);
     free(text->text);

@@ -13,8 +13,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { MOST_WORD = 96, SCANNED = 1 << 20 };
-
 static const char *device_of(const struct sort_files *files)
 {
     return ech_device_name(files->job->base.ctx);
@@ -59,8 +57,7 @@ static int open_input(struct sort_files *files, int i)
     return EXIT_DONE;
 }
 
-/* Leaves out the first bytes of an input. */
-static void skip(struct sort_files *files, int i, size_t bytes)
+void sort_files_skip(struct sort_files *files, int i, size_t bytes)
 {
     struct files_input *input = &files->inputs[i];
     if (input->fd < 0) {
@@ -167,7 +164,7 @@ static int check_types(const struct sort_files *files, const struct io_hints *hi
 }
 
 /* The format of the output is that of its extension, otherwise that of the input.  *usable is false
- * for text, and for a header that would have to be completed in a pipe. */
+ * for a header that would have to be completed in a pipe. */
 static int plan_numbers(struct sort_files *files, io_format format, ech_dtype dtype, bool *usable)
 {
     const char *name = files->set->words.job.output;
@@ -176,8 +173,8 @@ static int plan_numbers(struct sort_files *files, io_format format, ech_dtype dt
     bool patched = files->set->unique;
     for (int i = 0; i < files->count; i++) patched |= files->inputs[i].fd < 0;
     files->job->base.out_format = said < 0 ? format : (io_format)said;
-    *usable = files->job->base.out_format == IO_RAW ||
-              (files->job->base.out_format == IO_NPY && (files->is_file || !patched));
+    *usable = files->job->base.out_format != IO_NPY || files->is_file || !patched;
+    files->text_type = (int)dtype;
     if (type < 0 || type == (int)dtype) return EXIT_DONE;
     return cli_fail(EXIT_BAD, "%s: the extension means %s, but the output is %s", name,
                     ech_dtype_name((ech_dtype)type), ech_dtype_name(dtype));
@@ -201,7 +198,8 @@ static int use_numbers(struct sort_files *files, io_format format, int type,
     const bool to_array = base->out_format == IO_NPY;
     const bool keep = array && to_array && files->count == 1 && !files->set->unique && !argsort;
     if (keep) make_header(files, &npy, true, dtype);
-    for (int i = 0; array && i < files->count; i++) skip(files, i, files->begins[i].header_bytes);
+    for (int i = 0; array && i < files->count; i++)
+        sort_files_skip(files, i, files->begins[i].header_bytes);
     if (to_array && !keep) make_header(files, array ? &npy : NULL, false, dtype);
     files_numbers_init(&files->numbers, dtype, &files->job->options, argsort, npy.big_endian,
                        device_of(files));
@@ -211,84 +209,10 @@ static int use_numbers(struct sort_files *files, io_format format, int type,
     return EXIT_DONE;
 }
 
-/* ---- Records ---- */
-
-/* OFFSET:BYTES or OFFSET:TYPE, each with an optional :desc. */
-static int parse_record_key(const struct sort_files *files, const char *text, uint64_t record_bytes,
-                            ech_record_key *key)
-{
-    char word[MOST_WORD];
-    uint64_t offset;
-    *key = (ech_record_key){ .size = sizeof *key, .order = files->job->options.order };
-    if (strlen(text) >= sizeof word)
-        return cli_fail(EXIT_BAD, "--key: \"%.20s...\" is too long", text);
-    memcpy(word, text, strlen(text) + 1);
-    cli_take_direction(word, key);
-    char *colon = strrchr(word, ':');
-    key->descending ^= files->set->words.reverse;
-    if (colon) *colon = 0;
-    if (!colon || !cli_parse_key_type(colon + 1, key))
-        return cli_fail(EXIT_BAD,
-                        "--key is \"%s\"; with --record give OFFSET:BYTES, such as 0:10, or "
-                        "OFFSET:TYPE, such as 8:f64:desc, with one of " CLI_TYPES
-                        ", bytesN, unsignedN or signedN",
-                        text);
-    const int code = cli_parse_count("key", word, &offset);
-    if (code != EXIT_DONE) return code;
-    const size_t width =
-        key->kind == ECH_KEY_DTYPE ? ech_dtype_bytes(key->dtype) : key->width_bytes;
-    if (offset > record_bytes || width > record_bytes - offset)
-        return cli_fail(EXIT_BAD, "--key: \"%s\" ends after the record, which has %llu bytes", text,
-                        (unsigned long long)record_bytes);
-    key->offset_bytes = (size_t)offset;
-    return EXIT_DONE;
-}
-
-static int use_records(struct sort_files *files)
-{
-    const struct sort_set *set = files->set;
-    const struct cli_list *words = &set->text.keys;
-    const ech_columns_options options = { .size = sizeof options };
-    ech_record_key keys[FILES_MOST_KEYS];
-    uint64_t bytes;
-    struct job *base = &files->job->base;
-    int code = cli_parse_count("record", set->files.record, &bytes);
-    if (code != EXIT_DONE) return code;
-    if (bytes == 0 || bytes > (1 << 20))
-        return cli_fail(EXIT_BAD, "--record is %s; a record has 1 to 2^20 bytes",
-                        set->files.record);
-    const char *name = set->words.job.output;
-    const int said = name ? io_format_from_extension(name) : -1;
-    if (said >= 0 && said != IO_RAW)
-        return cli_fail(EXIT_BAD, "%s: the extension means %s, but the output is records", name,
-                        io_format_name((io_format)said));
-    if (words->count > FILES_MOST_KEYS)
-        return cli_fail(EXIT_BAD, "--key is given more than %d times with --record",
-                        FILES_MOST_KEYS);
-    size_t n = 0;
-    for (; (int)n < words->count; n++) {
-        code = parse_record_key(files, words->words[n], bytes, &keys[n]);
-        if (code != EXIT_DONE) return code;
-    }
-    if (n == 0 && bytes > 512)
-        return cli_fail(EXIT_BAD, "give --key OFFSET:BYTES: all keys have at most 512 bytes");
-    if (n == 0)
-        keys[n++] = (ech_record_key){ .size = sizeof *keys,
-                                      .kind = ECH_KEY_BYTES,
-                                      .width_bytes = (size_t)bytes,
-                                      .descending = set->words.reverse };
-    base->column.format = base->out_format = IO_RAW;
-    base->record_bytes = bytes;
-    files_records_init(&files->records, (size_t)bytes, keys, n, &options, device_of(files));
-    files->sort.kind = &files->records.kind;
-    return EXIT_DONE;
-}
-
 /* ---- Lines ---- */
 
-/* Reads at a place behind the look-ahead, of which nothing is left. */
-static int read_more(struct sort_files *files, int i, char *to, size_t from, size_t want,
-                     size_t *got)
+int sort_files_read(struct sort_files *files, int i, char *to, size_t from, size_t want,
+                    size_t *got)
 {
     const struct files_input *input = &files->inputs[i];
     struct io_error error;
@@ -321,7 +245,7 @@ static int look_further(struct sort_files *files, int i, size_t *head)
     memcpy(bytes, source->ahead, n);
     source->ahead_bytes = 0;
     while (!whole && got == STEP && n + STEP <= MOST) {
-        const int code = read_more(files, i, bytes + n, n, STEP, &got);
+        const int code = sort_files_read(files, i, bytes + n, n, STEP, &got);
         if (code != EXIT_DONE) return code;
         n += got;
         *head = lines_head(files->text->order, bytes, n, &whole);
@@ -333,12 +257,19 @@ static int look_further(struct sort_files *files, int i, size_t *head)
     return EXIT_DONE;
 }
 
-/* Makes room for the head of the output. */
-static int reserve_head(struct sort_files *files, size_t bytes)
+int sort_files_head(struct sort_files *files, const char *head, size_t bytes, char end)
 {
-    char *larger = realloc(files->head, bytes);
+    struct files_input *input = &files->inputs[0];
+    char *larger = realloc(files->head, bytes + 1);
     if (!larger) return job_no_memory(&files->job->base, bytes, "a header");
     files->head = larger;
+    if (bytes) memcpy(larger, head, bytes);
+    files->head_bytes = bytes;
+    /* A file that is only a header may lack the newline. */
+    const bool only_mark = bytes == 3 && memcmp(head, "\xEF\xBB\xBF", 3) == 0;
+    if (bytes && !only_mark && larger[bytes - 1] != end) larger[files->head_bytes++] = end;
+    sort_files_skip(files, 0,
+                    input->fd >= 0 && bytes > input->bytes ? (size_t)input->bytes : bytes);
     return EXIT_DONE;
 }
 
@@ -356,17 +287,8 @@ static int take_head(struct sort_files *files, int i)
     at = (const char *)source->ahead;
     if (head > source->ahead_bytes) head = source->ahead_bytes;
     if (i == 0) {
-        code = reserve_head(files, head + 1);
-        if (code != EXIT_DONE) return code;
-        if (head) memcpy(files->head, at, head);
-        files->head_bytes = head;
-        /* A file that is only a header may lack the newline. */
-        const char end = lines_terminator(files->text->order);
-        const bool only_mark = head == 3 && memcmp(at, "\xEF\xBB\xBF", 3) == 0;
-        if (head && !only_mark && files->head[head - 1] != end)
-            files->head[files->head_bytes++] = end;
-        skip(files, i, head);
-        return sort_bind(files->text, at, head);
+        code = sort_files_head(files, at, head, lines_terminator(files->text->order));
+        return code == EXIT_DONE ? sort_bind(files->text, at, head) : code;
     }
     mark = head >= 3 && memcmp(at, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
     const size_t own =
@@ -375,11 +297,11 @@ static int take_head(struct sort_files *files, int i)
                                 memcmp(at + mark, files->head + own, head - mark) != 0))
         return cli_fail(EXIT_BAD, "%s: its header differs from that of %s", source->name,
                         files->inputs[0].name);
-    skip(files, i, head);
+    sort_files_skip(files, i, head);
     return EXIT_DONE;
 }
 
-static int use_lines(struct sort_files *files, const struct lines_order *order)
+int sort_files_lines(struct sort_files *files, const struct lines_order *order)
 {
     struct job *base = &files->job->base;
     int code = job_plan_text(&files->set->words.job);
@@ -393,84 +315,6 @@ static int use_lines(struct sort_files *files, const struct lines_order *order)
     return EXIT_DONE;
 }
 
-/* ---- Text that may be numbers ---- */
-
-enum text_kind { TEXT_OTHER, TEXT_DECIMAL, TEXT_FLOAT };
-
-static enum text_kind line_kind(const char *at, const char *end)
-{
-    bool negative;
-    uint64_t magnitude;
-    double value;
-    const io_number found = io_parse_integer(at, end, &negative, &magnitude);
-    while (at < end && (*at == ' ' || *at == '\t')) at++;
-    if (at < end && *at == '+') return TEXT_FLOAT;
-    if (found == IO_NUMBER_OK || found == IO_NUMBER_RANGE) return TEXT_DECIMAL;
-    if (io_parse_float(at, end, &value) != IO_NUMBER_OK) return TEXT_OTHER;
-    for (; at < end; at++)
-        if (!strchr("0123456789.- \t\r", *at)) return TEXT_FLOAT;
-    return TEXT_DECIMAL;
-}
-
-/* Reads the lines until one is not a number.  The text of a stream is judged by its begin. */
-static int judge(struct sort_files *files, enum text_kind *kind)
-{
-    const struct files_input *input = &files->inputs[0];
-    char *block = malloc(SCANNED + 1);
-    size_t have = 0;
-    if (!block) return job_no_memory(&files->job->base, SCANNED, "a block");
-    *kind = TEXT_DECIMAL;
-    for (uint64_t at = 0; at < input->bytes && *kind != TEXT_OTHER;) {
-        const uint64_t left = input->bytes - at;
-        const size_t want = left < SCANNED - have ? (size_t)left : SCANNED - have;
-        const ssize_t n = pread(input->fd, block + have, want, (off_t)(input->offset + at));
-        if (n < 0 && errno == EINTR) continue;
-        if (n <= 0) {
-            free(block);
-            return cli_fail(EXIT_BAD, "%s: cannot read: %s", input->name,
-                            n < 0 ? strerror(errno) : "it ended early");
-        }
-        at += (uint64_t)n;
-        have += (size_t)n;
-        if (at == input->bytes && block[have - 1] != '\n') block[have++] = '\n';
-        char *line = block, *end;
-        while ((end = memchr(line, '\n', (size_t)(block + have - line))) != NULL) {
-            const enum text_kind found = line_kind(line, end);
-            if (found == TEXT_OTHER || found > *kind) *kind = found;
-            line = end + 1;
-            if (found == TEXT_OTHER) break;
-        }
-        have -= (size_t)(line - block);
-        memmove(block, line, have);
-        if (have == SCANNED) *kind = TEXT_OTHER; /* no number is that long */
-    }
-    free(block);
-    return EXIT_DONE;
-}
-
-static int use_any_text(struct sort_files *files)
-{
-    enum text_kind kind = TEXT_OTHER;
-    char error[LINES_ERROR];
-    const bool reverse = files->set->words.reverse;
-    const int code = judge(files, &kind);
-    if (code != EXIT_DONE) return code;
-    if (kind == TEXT_OTHER) {
-        files->what = "a line is not a number: sorted by the bytes of lines";
-        return use_lines(files, files->text->order);
-    }
-    files->what = "every line is a number: sorted as numbers";
-    const char *letters = kind == TEXT_DECIMAL ? reverse ? "nr" : "n" : reverse ? "gr" : "g";
-    const struct lines_words words = { .letters = letters,
-                                       .delimiter = LINES_BLANKS,
-                                       .stable = true,
-                                       .unique = files->set->unique,
-                                       .header = files->set->words.job.header };
-    files->numeric = lines_order_new(&words, error);
-    if (!files->numeric) return cli_fail(EXIT_BAD, "%s", error);
-    return use_lines(files, files->numeric);
-}
-
 /* ---- The choice ---- */
 
 static int choose(struct sort_files *files, bool *usable)
@@ -481,9 +325,8 @@ static int choose(struct sort_files *files, bool *usable)
     io_format format = IO_TEXT;
     int dtype = -1, code = EXIT_DONE;
     *usable = true;
-    if (set->files.record) return use_records(files);
     const bool array = is_array(&files->sources[0]);
-    if (files->lines && !array) return use_lines(files, files->text->order);
+    if (files->lines && !array) return sort_files_lines(files, files->text->order);
     if (files->lines && set->line_option)
         return cli_fail(EXIT_BAD,
                         "%s: is a .npy array, but several inputs and options of lines need text",
@@ -491,23 +334,24 @@ static int choose(struct sort_files *files, bool *usable)
     code = job_hints(&set->words.job, &hints);
     if (code != EXIT_DONE) return code;
     hints.dimensions = files->job->base.dimensions;
-    const bool undecided =
-        hints.format < 0 && hints.dtype < 0 && io_format_from_extension(files->inputs[0].name) < 0;
-    *usable = !set->rows && !set->axis && !set->words.job.column && !set->words.algorithm;
+    const bool undecided = hints.format < 0 && hints.dtype < 0 && !set->words.job.column &&
+                           io_format_from_extension(files->inputs[0].name) < 0;
+    *usable = !set->rows && !set->axis && !set->words.algorithm;
     if (!*usable) return EXIT_DONE;
     if (array || !undecided) {
         const io_status status = io_detect(&files->sources[0], &hints, &format, &dtype, &error);
         if (status != IO_OK) return cli_fail_io(status, &error);
     }
+    if (format != IO_TEXT && set->words.job.column) *usable = false; /* an error follows */
+    if (!*usable) return EXIT_DONE;
     if (format != IO_TEXT) return use_numbers(files, format, dtype, &hints, usable);
-    /* Only a whole text shows whether all of its lines are numbers. */
-    *usable = files->inputs[0].fd >= 0 && files->text->order != NULL;
-    return *usable ? use_any_text(files) : EXIT_DONE;
+    return sort_files_text(files, &hints, usable);
 }
 
-int sort_files_open(struct sort_files *files, bool *usable)
+int sort_files_open(struct sort_files *files, const struct io_output *output, bool *usable)
 {
     *usable = true;
+    files->spool.fd = -1;
     /* All inputs are open at the same time. */
     const int permitted = cli_permit_files(files->text->n_names);
     if (permitted != EXIT_DONE) return permitted;
@@ -525,13 +369,15 @@ int sort_files_open(struct sort_files *files, bool *usable)
         if (code != EXIT_DONE) return code;
     }
     files->job->base.input = files->inputs[0].name;
-    return choose(files, usable);
+    return files->set->files.records ? sort_files_records(files, output) : choose(files, usable);
 }
 
 void sort_files_hand_over(struct sort_files *files)
 {
-    if (files->count != 1 || files->inputs[0].fd >= 0) return;
+    if (files->count != 1) return;
     files->text->first = &files->sources[0];
+    files->text->ahead = files->begins[0].bytes;
+    files->begins[0].bytes = NULL;
     files->sources = NULL; /* now owned by the text */
 }
 
@@ -544,5 +390,5 @@ void sort_files_close(struct sort_files *files)
     free(files->begins);
     free(files->head);
     files->head = NULL;
-    lines_order_free(files->numeric);
+    sort_scratch_close(&files->spool);
 }

@@ -159,7 +159,7 @@ static void add_values(FILE *to, const struct sort_set *set)
         { "--bits", set->words.bits },     { "--field-separator", set->text.separator },
         { "--order", set->words.order },   { "--random-source", set->text.random_source },
         { "--type", job->type },           { "--format", job->format },
-        { "--record", set->files.record },
+        { "--record", set->files.record }, { "--column", job->column },
     };
     for (int i = 0; i < set->text.keys.count; i++)
         fprintf(to, "--key %s ", set->text.keys.words[i]);

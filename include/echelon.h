@@ -31,8 +31,8 @@
  *               fields that the library does not know must be zero.
  *   - Threads.  One thread at a time may use a context.  Different contexts are independent.
  *   - Results.  Results do not depend on the number of threads, on the device or on the run.
- *               Exceptions are the products and factorizations of a vendor's library
- *               (echelon/dense.h).
+ *               Exceptions are the products and factorizations of other libraries
+ *               (echelon/dense.h, echelon/sparse_direct.h).
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -58,6 +58,7 @@
 #include <echelon/gf2.h>
 #include <echelon/dense.h>
 #include <echelon/sparse.h>
+#include <echelon/sparse_direct.h>
 #include <echelon/solve.h>
 #include <echelon/comm.h>
 #include <echelon/dist.h>

@@ -54,7 +54,7 @@ column() { # NUMBER: the distinct words of a column of src/operations.def
 }
 tests() {
     local name
-    for name in $(column 5) api context memory; do
+    for name in $(column 5) api context memory sparse_direct; do
         $build/tests/test_$name --device cuda $quick || return 1
     done
     ECHELON_TEST_DEVICE=cuda ctest --test-dir $build -R '^cli_' -E cli_numpy --output-on-failure # cli_numpy opens a GPU 500 times
@@ -83,7 +83,7 @@ sanitizer() {
             echo "-- $tool $case"
             compute-sanitizer --tool $tool --error-exitcode 9 $build/tests/test_sort --device cuda "$case" || return 1
         done
-        for name in $(column 5 | grep -vxE 'sort|.*_(host|memory|api|call)'); do # a few cases, small
+        for name in $(column 5 | grep -vxE 'sort|.*_(host|memory|api|call|ilut)'); do # a few cases, small
             every=${SANITIZER_EVERY:-997}
             case $name in # these have fewer cases: 5 to 20 of 200 to 800 are run
             gf2* | direct | solve) every=$((every / 20 + 1)) ;;

@@ -68,6 +68,7 @@ ECHELON_LIBSIMT sort --device simt
 ECHELON_LIBCUDA sort --device cuda
 ECHELON_BLAS explain matmul --device cpu
 ECHELON_LAPACK explain solve --method lu --shape 9x9 --device cpu
+ECHELON_SPARSE_DIRECT explain solve --method direct --nnz 9 --shape 9x9 --device cpu
 END
     # A file that the emulator writes at the end.
     tally=$work/tally

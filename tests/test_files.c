@@ -171,8 +171,8 @@ static void check_output(const unsigned char *want, size_t want_bytes)
 
 /* ---- Data ---- */
 
-static const char *const shapes[] = { "random", "sorted", "reversed", "one",
-                                      "few",    "skewed", "clusters", "frequent" };
+static const char *const shapes[] = { "random", "sorted",   "reversed", "one", "few",
+                                      "skewed", "clusters", "frequent", "ends" };
 enum { SHAPES = sizeof shapes / sizeof *shapes };
 
 /* A number of 64 bits for element i of n. */
@@ -194,6 +194,8 @@ static uint64_t shape(int which, struct rng *rng, size_t i, size_t n)
         return r >> rng_below(rng, 64);
     case 6:
         return (uint64_t)(i / 1000 % 7) << 61 | r >> 40;
+    case 8: /* the bounds of the bins are almost 2^64 apart */
+        return rng_below(rng, 2) ? UINT64_MAX - rng_below(rng, 3) : rng_below(rng, 3);
     default:
         return rng_below(rng, 10) < 7 ? UINT64_C(3) << 40 : r;
     }
@@ -444,6 +446,51 @@ static void lines_case(int which, size_t n, int way_number)
     test_end();
 }
 
+/* ---- A column of text ---- */
+
+enum { ROW_BYTES = 30 };
+
+/* By the number in column 2, then by position, which is in column 1. */
+static int compare_rows(const void *a, const void *b)
+{
+    const char *x = a, *y = b;
+    const long long i = strtoll(x + 8, NULL, 10), j = strtoll(y + 8, NULL, 10);
+    return i != j ? (i < j ? -1 : 1) : memcmp(x, y, 7);
+}
+
+static void column_case(int which, size_t n, int way_number)
+{
+    struct way way = ways[way_number];
+    const ech_sort_options options = { .size = sizeof options };
+    const struct io_cut column_2 = { 2, ',' };
+    struct files_column column;
+    struct files_sort sort;
+    if (!test_drawn(case_number++, false)) return;
+    if (!test_begin("column(%s,n=%zu,way=%d)", shapes[which], n, way_number)) return;
+    struct rng rng = { hash_text(shapes[which]) + n };
+    char *data = malloc(n * ROW_BYTES + 1), *want = malloc(n * ROW_BYTES + 1);
+    if (CHECK(data && want)) {
+        size_t kept = 0;
+        for (size_t i = 0; i < n; i++)
+            snprintf(data + i * ROW_BYTES, ROW_BYTES + 1, "%07zu,%21lld\n", i,
+                     (long long)(int64_t)shape(which, &rng, i, n));
+        memcpy(want, data, n * ROW_BYTES);
+        qsort(want, n, ROW_BYTES, compare_rows);
+        for (size_t i = 0; i < n; i++) {
+            const char *row = want + i * ROW_BYTES, *last = want + (kept - 1) * ROW_BYTES;
+            if (way.unique && kept && memcmp(row + 8, last + 8, ROW_BYTES - 8) == 0) continue;
+            memmove(want + kept++ * ROW_BYTES, row, ROW_BYTES);
+        }
+        files_column_init(&column, &column_2, which % 2 ? ',' : 0, ECH_I64, &options, "cpu");
+        const unsigned char *text = (const unsigned char *)data;
+        if (run_way(&column.kind, &way, text, n * ROW_BYTES, 1, &sort))
+            check_output((const unsigned char *)want, kept * ROW_BYTES);
+    }
+    free(data);
+    free(want);
+    test_end();
+}
+
 /* A line that no block can hold is an error that states what helps. */
 static void long_line_case(void)
 {
@@ -516,6 +563,8 @@ int main(int argc, char **argv)
     for (int way = 0; way < WAYS; way++)
         for (int which = 0; which < SHAPES; which++)
             records_case(which % 2 ? 100 : 24, which, which % 2 ? 6001 : 30001, way);
+    for (int way = 0; way < WAYS; way++)
+        for (int which = 0; which < SHAPES; which++) column_case(which, 8001, way);
     for (int way = 0; way < WAYS; way++)
         for (int which = 0; which < TEXTS; which++) {
             lines_case(which, (which + way) % 3 ? 40001 : 100001, way);

@@ -285,8 +285,10 @@ ECH_API ech_status ech_record_event(ech_ctx *ctx, void *event);
 ECH_API ech_status ech_wait_event(ech_ctx *ctx, void *event);
 
 /* ech_set_threads() limits the number of CPU threads that a call may use.  0, the default: the
- * processors that the process may use (affinity mask, CPU quota), or OMP_NUM_THREADS if it is set.
- * Fails with ECH_ERR_ARG if threads is negative. */
+ * environment variable ECHELON_THREADS; if it is not set, OMP_NUM_THREADS; otherwise the processors
+ * that the process may use (affinity mask, CPU quota).  Calls that run at the same time, and
+ * threads of an OpenMP team, share this default (docs/guide/threads.md).  Fails with ECH_ERR_ARG if
+ * threads is negative. */
 ECH_API ech_status ech_set_threads(ech_ctx *ctx, int threads);
 
 /* ech_set_memory_limit() limits the device memory that the context may hold at once, as

@@ -54,7 +54,8 @@ typedef enum ech_precond {
     ECH_PRECOND_SSOR = 2,   /* (D / omega + L) (D / omega)^-1 (D / omega + U); only for a->csr */
     ECH_PRECOND_ILU0 = 3,   /* L U with the sparsity pattern of A; only for a->csr */
     ECH_PRECOND_IC0 = 4,    /* the same for symmetric A, whose pivots must be positive */
-    ECH_PRECOND_BLOCK_JACOBI = 5 /* inverted diagonal blocks; only for a->csr and a->dense */
+    ECH_PRECOND_BLOCK_JACOBI = 5, /* inverted diagonal blocks; only for a->csr and a->dense */
+    ECH_PRECOND_ILUT = 6          /* L U with the largest elements (Saad's ILUT); only for a->csr */
 } ech_precond;
 
 /* Why a solver ended.  Values above 0 mean that it found a solution. */
@@ -113,6 +114,10 @@ typedef struct ech_solve_options {
      * be ECH_METHOD_AUTO or one with a preconditioner of its own. */
     ech_status (*precondition)(void *user, ech_ctx *ctx, const void *r, void *z);
     void *precondition_user; /* is passed to precondition */
+    double drop_tolerance;   /* ILUT: elements of a row that are smaller than this multiple of the
+                                Euclidean norm of the row of A are dropped; 0: 1e-4 */
+    size_t fill;             /* ILUT: maximum number of elements that a row of L, and of U, has in
+                                addition to those of A, at most 1000; 0: 10 */
 } ech_solve_options;
 
 /* What a solver reports about one right-hand side. */
@@ -181,8 +186,8 @@ ECH_API const char *ech_solve_status_text(ech_solve_status status);
 
 /* ech_method_name() returns "auto", "richardson", "jacobi", "chebyshev", "cg", "minres",
  * "bicgstab", "gmres", "gauss-seidel" or "sor".  ech_precond_name() returns "none", "jacobi",
- * "ssor", "ilu0", "ic0" or "block-jacobi".  Both return "?" for an unknown value.  The functions
- * ..._from_name() are their inverses.  They return -1 if there is no such name. */
+ * "ssor", "ilu0", "ic0", "block-jacobi" or "ilut".  Both return "?" for an unknown value.  The
+ * functions ..._from_name() are their inverses.  They return -1 if there is no such name. */
 ECH_API const char *ech_method_name(ech_method method);
 ECH_API int ech_method_from_name(const char *name);
 ECH_API const char *ech_precond_name(ech_precond precond);

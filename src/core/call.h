@@ -67,6 +67,11 @@ static inline void echi_call_begin(struct echi_call *call, const char *what,
     call->work_bytes = work_bytes;
 }
 
+static inline bool echi_disjoint(const void *a, size_t a_bytes, const void *b, size_t b_bytes)
+{
+    return (uintptr_t)a + a_bytes <= (uintptr_t)b || (uintptr_t)b + b_bytes <= (uintptr_t)a;
+}
+
 /* Whether a call with one input and one output needs no further checks, because it runs on the CPU
  * with arrays that are present, aligned to `align` bytes, a power of two, and equal or apart. */
 static inline bool echi_call_is_plain(const ech_ctx *ctx, const void *in, size_t in_bytes,

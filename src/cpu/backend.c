@@ -46,6 +46,10 @@ static ech_status cpu_open(ech_ctx *ctx, int ordinal)
         return echi_fail(ctx, ECH_ERR_NO_DEVICE, "device is \"cpu:%d\", but there is only \"cpu\"",
                          ordinal);
     snprintf(ctx->name, sizeof ctx->name, "cpu");
+    const char *wrong = echi_processors_wrong();
+    if (wrong)
+        return echi_fail(ctx, ECH_ERR_ARG, "ECHELON_THREADS is \"%s\", not a positive integer",
+                         wrong);
     return echi_cpu_check_isa(ctx);
 }
 

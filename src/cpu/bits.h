@@ -155,6 +155,26 @@ static inline void keep_some_u64(char *to, const char *from, uint64_t kept)
     }
 }
 
+/* The same with whole vectors, which write up to 64 bytes past the kept elements: from memory,
+ * masked stores take longer. */
+static inline void keep_whole_u32(char *to, const char *from, uint64_t kept)
+{
+    for (int v = 0; v < 4; v++, kept >>= 16) {
+        const __m512i x = _mm512_loadu_si512(from + 64 * v);
+        _mm512_storeu_si512(to, _mm512_maskz_compress_epi32((__mmask16)kept, x));
+        to += 4 * __builtin_popcount((__mmask16)kept);
+    }
+}
+
+static inline void keep_whole_u64(char *to, const char *from, uint64_t kept)
+{
+    for (int v = 0; v < 8; v++, kept >>= 8) {
+        const __m512i x = _mm512_loadu_si512(from + 64 * v);
+        _mm512_storeu_si512(to, _mm512_maskz_compress_epi64((__mmask8)kept, x));
+        to += 8 * __builtin_popcount((__mmask8)kept);
+    }
+}
+
 /* Zero-extends bytes and 16-bit elements to 32 bits, the minimum width of AVX-512F's
  * compress instruction. */
 static inline void keep_some_u8(char *to, const char *from, uint64_t kept)

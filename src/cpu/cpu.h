@@ -40,6 +40,9 @@ enum echi_isa echi_cpu_isa(void);
  * registers (AVX-512 VBMI). */
 bool echi_cpu_has_gfni(void);
 
+/* Whether bytes and words can be compressed in registers (AVX-512 VBMI2). */
+bool echi_cpu_has_vbmi2(void);
+
 /* The best variant of the sort kernels that this machine can run, or the one that ECHELON_CPU
  * names. */
 const struct echi_sort_isa *echi_cpu_sort_isa(void);
@@ -67,6 +70,9 @@ void echi_parallel_await(const atomic_size_t *counter, size_t value);
  * calls the second function. */
 int echi_threads(const ech_ctx *ctx);
 void echi_threads_end(const ech_ctx *ctx);
+
+/* The number of threads that a vendor's library may use in the call that runs; 0: its default. */
+int echi_vendor_threads(const ech_ctx *ctx);
 
 /* How many threads are worth waking to process this many bytes of memory. */
 int echi_parallel_for_bytes(const ech_ctx *ctx, size_t bytes);

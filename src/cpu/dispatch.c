@@ -73,6 +73,15 @@ enum echi_isa echi_cpu_isa(void)
     return ECHI_PORTABLE;
 }
 
+bool echi_cpu_has_vbmi2(void)
+{
+#ifdef ECHI_CPU_X86
+    return __builtin_cpu_supports("avx512vbmi2");
+#else
+    return false;
+#endif
+}
+
 bool echi_cpu_has_gfni(void)
 {
 #ifdef ECHI_CPU_X86

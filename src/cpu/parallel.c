@@ -68,7 +68,9 @@ static uint64_t now_ns(void)
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-static atomic_int calls; /* calls in progress that use several threads */
+static atomic_int calls;   /* calls in progress that use several threads */
+static atomic_int callers; /* threads of the program that run calls which may use several threads */
+static _Thread_local int depth; /* such calls on this thread: callbacks may call the library */
 
 /* Reads *word until it differs from value or the time to spin has passed. */
 static unsigned spin_while(const atomic_uint *word, unsigned value)
@@ -196,6 +198,16 @@ static bool start(struct worker *w)
     return error == 0;
 }
 
+/* Whether the pool may start a further worker for a team of this many. All teams together have no
+ * more threads than there are processors, unless a team needs more. */
+static bool may_start(int wanted)
+{
+    if (pool.pause || pool.count == MOST_WORKERS) return false;
+    return pool.count < wanted ||
+           pool.count + atomic_load_explicit(&callers, memory_order_relaxed) <
+               echi_processors_at_start();
+}
+
 /* Moves up to `wanted` workers from the pool to the team. */
 static void gather(struct team *t, int wanted)
 {
@@ -205,7 +217,7 @@ static void gather(struct team *t, int wanted)
         pool.idle = pool.idle->next;
     }
     if (pool.pause) pool.pause--;
-    while (t->workers < wanted && pool.count < wanted && !pool.pause) {
+    while (t->workers < wanted && may_start(wanted)) {
         struct worker *w = &pool.workers[pool.count];
         if (!start(w)) {
             pool.pause = CALLS_A_RETRY;
@@ -296,6 +308,7 @@ static void in_child(void)
     pool.idle = NULL;
     pool.count = pool.pause = 0;
     atomic_store(&calls, 0);
+    atomic_store(&callers, depth > 0);
 }
 
 static void watch_forks(void)
@@ -349,16 +362,36 @@ int echi_parallel_for_bytes(const ech_ctx *ctx, size_t bytes)
     return worth <= 1 ? 1 : (int)echi_min(worth, (size_t)echi_threads(ctx));
 }
 
+/* The threads of a call without a limit: its share of the processors, which it divides with the
+ * other threads of an OpenMP team, and with the other calls in progress. */
+static int share(int now)
+{
+    const int team = echi_processors_team(), among = team > now ? team : now;
+    const int each = echi_processors() / among;
+    return each > 1 ? each : 1;
+}
+
 int echi_threads(const ech_ctx *ctx)
 {
     if (*ctx->processors) return *ctx->processors;
-    *ctx->processors = ctx->threads ? ctx->threads : echi_processors();
+    const int first = depth++ == 0;
+    const int now = atomic_fetch_add_explicit(&callers, first, memory_order_relaxed) + first;
+    *ctx->processors = ctx->threads ? ctx->threads : share(now);
     if (*ctx->processors > 1) atomic_fetch_add_explicit(&calls, 1, memory_order_relaxed);
     return *ctx->processors;
 }
 
 void echi_threads_end(const ech_ctx *ctx)
 {
+    if (!*ctx->processors) return;
     if (*ctx->processors > 1) atomic_fetch_sub_explicit(&calls, 1, memory_order_relaxed);
+    if (--depth == 0) atomic_fetch_sub_explicit(&callers, 1, memory_order_relaxed);
     *ctx->processors = 0;
+}
+
+int echi_vendor_threads(const ech_ctx *ctx)
+{
+    if (ctx->threads) return ctx->threads;
+    if (echi_processors_limit() || echi_processors_team() > 1) return echi_threads(ctx);
+    return 0;
 }

@@ -1,12 +1,13 @@
 /*
- * cpu/processors.c - how many processors this process may use: by its affinity mask, and by the
- * quotas of its control groups.
+ * cpu/processors.c - how many processors this process may use: by the environment, by its affinity
+ * mask, and by the quotas of its control groups; and whether a team of OpenMP shares them.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#define _GNU_SOURCE /* sched_getaffinity */
+#define _GNU_SOURCE /* sched_getaffinity, RTLD_DEFAULT */
 #include "cpu/processors.h"
 
+#include <dlfcn.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <pthread.h>
@@ -141,22 +142,65 @@ void echi_processors_follow(unsigned *number)
     sched_setaffinity(0, sizeof set, &set);
 }
 
+/* ---- OpenMP ---- */
+
+/* Functions of the OpenMP runtime that the process had loaded at the first call, or NULL. */
+static int (*omp_get_level)(void), (*omp_get_team_size)(int level);
+
+static bool find_omp_in(void *library)
+{
+    void *level = dlsym(library, "omp_get_level"), *size = dlsym(library, "omp_get_team_size");
+    if (!level || !size) return false;
+    memcpy(&omp_get_level, &level, sizeof level); /* C has no cast of void * to a function */
+    memcpy(&omp_get_team_size, &size, sizeof size);
+    return true;
+}
+
+static void find_omp(void)
+{
+    static const char *const names[] = { "libgomp.so.1", "libiomp5.so", "libomp.so.5",
+                                         "libomp.so" };
+    if (find_omp_in(RTLD_DEFAULT)) return;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        void *library = dlopen(names[i], RTLD_LAZY | RTLD_NOLOAD);
+        if (library && find_omp_in(library)) return; /* the handle keeps the runtime loaded */
+        if (library) dlclose(library);
+    }
+}
+
+static int team(void)
+{
+    int product = 1;
+    const int levels = omp_get_level ? omp_get_level() : 0;
+    for (int level = 1; level <= levels && product < MOST; level++) {
+        const int size = omp_get_team_size(level);
+        if (size > 1) product *= size < MOST ? size : MOST;
+    }
+    return product;
+}
+
 /* ---- The number of threads ---- */
 
-/* OMP_NUM_THREADS may be a list, for nested levels; 0: it is not set, or not valid. */
-static int from_environment(void)
+/* A variable with a number of threads. OMP_NUM_THREADS may be a list, for nested levels; 0: it is
+ * not set, or not valid. */
+static int from_environment(const char *name, bool may_be_list)
 {
-    const char *text = getenv("OMP_NUM_THREADS");
+    const char *text = getenv(name);
     char *end = NULL;
     const long value = text ? strtol(text, &end, 10) : 0;
     if (value < 1 || end == text) return 0;
     while (*end == ' ') end++;
-    if (*end && *end != ',') return 0;
+    if (*end && !(may_be_list && *end == ',')) return 0;
     return value < MOST ? (int)value : MOST;
 }
 
-static int wanted, quota, at_start;
+static int limit, wanted, quota, at_start;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+int echi_processors_choose(int affinity, int allowed)
+{
+    return allowed && allowed < affinity ? allowed : affinity;
+}
 
 static int available_to(pid_t thread)
 {
@@ -170,14 +214,16 @@ static int available_to(pid_t thread)
         const long online = sysconf(_SC_NPROCESSORS_ONLN);
         count = online < 1 ? 1 : online < MOST ? (int)online : MOST;
     }
-    return quota && quota < count ? quota : count;
+    return echi_processors_choose(count, quota);
 }
 
 static void look(void)
 {
-    wanted = from_environment();
+    limit = from_environment("ECHELON_THREADS", false);
+    wanted = limit ? limit : from_environment("OMP_NUM_THREADS", true);
     quota = echi_processors_quota("/proc/self/cgroup", "/sys/fs/cgroup");
     at_start = available_to(getpid());
+    find_omp();
 }
 
 int echi_processors(void)
@@ -190,4 +236,22 @@ int echi_processors_at_start(void)
 {
     pthread_once(&once, look);
     return at_start;
+}
+
+int echi_processors_limit(void)
+{
+    pthread_once(&once, look);
+    return limit;
+}
+
+int echi_processors_team(void)
+{
+    pthread_once(&once, look);
+    return team();
+}
+
+const char *echi_processors_wrong(void)
+{
+    const char *text = getenv("ECHELON_THREADS");
+    return text && *text && !from_environment("ECHELON_THREADS", false) ? text : NULL;
 }

@@ -121,9 +121,9 @@ static void make_table(struct files_cuts *cuts)
     cuts->shift = 0;
     while (span >> cuts->shift >= TABLE - 1) cuts->shift++;
     for (uint64_t i = 0; i < TABLE; i++) {
-        const uint64_t range = i << cuts->shift;
-        const bool beyond = range > UINT64_MAX - cuts->lowest;
-        cuts->table[i] = (uint16_t)(beyond ? cuts->count : below(cuts, cuts->lowest + range));
+        const bool beyond = i > (UINT64_MAX - cuts->lowest) >> cuts->shift;
+        cuts->table[i] =
+            (uint16_t)(beyond ? cuts->count : below(cuts, cuts->lowest + (i << cuts->shift)));
     }
     cuts->table[0] = 0; /* also of all prefixes below the lowest bound */
     cuts->table[TABLE] = (uint16_t)cuts->count;

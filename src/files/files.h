@@ -6,7 +6,7 @@
  *                         -> a pipe: sorted blocks, then bins of them
  *
  * What a record is, its order and the sort of a block in memory are those of a kind: numbers.c,
- * records.c and lines.c.  README.md describes the algorithm and the formula of the memory.
+ * records.c, lines.c and column.c.  README.md describes the algorithm and the memory.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -108,11 +108,17 @@ struct files_records {
     struct files_rank ranks[FILES_MOST_KEYS]; /* of keys of a dtype */
     size_t key_count;
     ech_columns_options options;
-    bool on_cpu;
+    bool on_cpu, argsort;
+    size_t swap_bytes; /* of an element in the other byte order; 0: none */
 };
 void files_records_init(struct files_records *records, size_t record_bytes,
                         const ech_record_key *keys, size_t key_count,
                         const ech_columns_options *options, const char *device);
+
+/* The input consists of big-endian elements; back: the output, too. */
+void files_records_swap(struct files_records *records, size_t element_bytes, bool back);
+/* The output is the positions of the records, as u64.  After files_records_swap(). */
+void files_records_positions(struct files_records *records);
 
 /* Lines of text.  quoted: a newline between quotes does not end a record (CSV). */
 struct files_lines {
@@ -123,6 +129,20 @@ struct files_lines {
 };
 void files_lines_init(struct files_lines *lines, const struct lines_order *order, bool quoted,
                       int threads);
+
+/* Records of text by the number of a column, which is in every record.  delimiter: records are
+ * those of CSV with it; 0: every line is a record. */
+struct files_column {
+    struct files_kind kind;
+    struct io_cut cut;
+    char delimiter;
+    ech_dtype dtype;
+    ech_sort_options options;
+    struct files_rank rank;
+    bool on_cpu;
+};
+void files_column_init(struct files_column *column, const struct io_cut *cut_at, char delimiter,
+                       ech_dtype dtype, const ech_sort_options *options, const char *device);
 
 /* ---- Inputs ---- */
 
@@ -207,6 +227,9 @@ struct files_sort {
 
 /* The budget that the machine, the cgroup and the limits of the process leave. */
 uint64_t files_memory(void);
+
+/* Creates a temporary file without a name. */
+io_status files_temporary(const char *directory, int *fd, struct io_error *error);
 
 /* Plans a sort without starting it.  Fails if the budget is too small. */
 io_status files_plan(struct files_sort *sort, struct io_error *error);

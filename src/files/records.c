@@ -114,6 +114,52 @@ static io_status sort(const struct files_kind *kind, ech_ctx *ctx, struct files_
                    ech_error(ctx));
 }
 
+/* ---- Positions, and big-endian elements ---- */
+
+/* From is not below to, so that each record is moved before it is overwritten. */
+static void prepare(const struct files_kind *kind, const unsigned char *from, unsigned char *to,
+                    size_t n, uint64_t first)
+{
+    const struct files_records *records = records_of(kind);
+    const size_t bytes = kind->input_bytes, swap = records->swap_bytes;
+    for (size_t i = 0; i < n; i++, from += bytes, to += kind->record_bytes) {
+        const uint64_t position = first + i;
+        if (to != from) memmove(to, from, bytes);
+        if (swap) io_swap(to, bytes / swap, swap);
+        if (records->argsort) memcpy(to + bytes, &position, sizeof position);
+    }
+}
+
+static void keep_positions(const struct files_kind *kind, unsigned char *at, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        memmove(at + sizeof(uint64_t) * i, at + kind->record_bytes * i + kind->input_bytes,
+                sizeof(uint64_t));
+}
+
+static void swap_back(const struct files_kind *kind, unsigned char *at, size_t n)
+{
+    const size_t swap = records_of(kind)->swap_bytes;
+    io_swap(at, n * kind->record_bytes / swap, swap);
+}
+
+void files_records_positions(struct files_records *records)
+{
+    struct files_kind *kind = &records->kind;
+    records->argsort = true;
+    kind->record_bytes = kind->input_bytes + sizeof(uint64_t);
+    kind->output_bytes = sizeof(uint64_t);
+    kind->prepare = prepare;
+    kind->finish = keep_positions;
+}
+
+void files_records_swap(struct files_records *records, size_t element_bytes, bool back)
+{
+    records->swap_bytes = element_bytes;
+    records->kind.prepare = prepare;
+    records->kind.finish = back ? swap_back : NULL;
+}
+
 void files_records_init(struct files_records *records, size_t record_bytes,
                         const ech_record_key *keys, size_t key_count,
                         const ech_columns_options *options, const char *device)

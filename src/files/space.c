@@ -98,17 +98,24 @@ static int open_direct(int fd)
     return io_open_file(name, O_RDWR | O_DIRECT);
 }
 
+io_status files_temporary(const char *directory, int *fd, struct io_error *error)
+{
+    *fd = open_unnamed(directory);
+    return *fd >= 0 ? IO_OK
+                    : io_fail(error, IO_FAIL, directory, "cannot create a temporary file: %s",
+                              strerror(errno));
+}
+
 static io_status open_one(struct files_space *space, int i, uint64_t bytes,
                           struct files_resume *resume, struct io_error *error)
 {
     const char *directory = space->files[i].directory;
-    const int fd = resume ? files_resume_file(resume, i) : open_unnamed(directory);
-    if (fd < 0 && resume)
+    int fd = resume ? files_resume_file(resume, i) : -1;
+    const io_status status = resume ? IO_OK : files_temporary(directory, &fd, error);
+    if (status != IO_OK) return status;
+    if (fd < 0)
         return io_fail(error, IO_FAIL, resume->temporary[i], "cannot open: %s%s", strerror(errno),
                        errno == ENOENT ? "; begin again with --resume=restart" : "");
-    if (fd < 0)
-        return io_fail(error, IO_FAIL, directory, "cannot create a temporary file: %s",
-                       strerror(errno));
     space->files[i].fd = space->files[i].plain_fd = fd;
     const int why = reserve(fd, bytes);
     if (why)

@@ -7,7 +7,7 @@
  *     number.c   converts a number from and to text
  *     record.c   lines, or records of CSV
  *     field.c    one of several columns of a record
- *     text.c     a column of numbers from records of text
+ *     text.c     a column of numbers from records of text; text_scan.c checks one block by block
  *     key.c      the order of keys, byte order, half precision
  *     output.c   writes a file completely or not at all
  *     temporary.c  temporary files, and a folder for the files of another program
@@ -227,6 +227,7 @@ struct io_column {
     size_t head_bytes; /* length of a byte order mark and the header; 0: none */
     uint64_t *lines;   /* [n] offsets of the records in text */
     char delimiter;    /* records are those of CSV with this delimiter; 0: every line is a record */
+    uint64_t lines_before; /* newlines of the file before text */
 };
 
 typedef enum io_header {
@@ -364,6 +365,9 @@ io_status io_text_lines(struct io_column *column, const char *name, struct io_er
 /* Parses column->text.  If hints->dtype is -1, chooses the type. */
 io_status io_text_parse(struct io_column *column, const struct io_hints *hints, const char *name,
                         const struct io_progress *progress, struct io_error *error);
+/* The number [first, last) of a column.  An empty column is NaN, if the type has it. */
+io_number io_column_key(const struct io_cut *cut, const char *first, const char *last,
+                        ech_dtype dtype, void *key);
 io_status io_text_load(struct io_source *source, const struct io_hints *hints,
                        struct io_column *column, struct io_error *error);
 

@@ -5,9 +5,10 @@
  *     8,"two                 next quote, except that "" is a quote of its contents; so it may
  *     lines",2.5             contain delimiters and newlines
  *
- * Blanks may precede the opening quote.  Any other quote is text.  Quotes have a meaning only if a
+ * Spaces may precede the opening quote.  Any other quote is text.  Quotes have a meaning only if a
  * character separates the columns: not in columns separated by runs of blanks, and not in a text
- * without columns.
+ * without columns.  All readers use this definition of the end of a record; lines/record.c has a
+ * parallel search for it.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -67,7 +68,7 @@ char io_find_delimiter(const char *at, const char *end)
 
 uint64_t io_line_at(const struct io_column *column, const char *at)
 {
-    uint64_t line = 1;
+    uint64_t line = 1 + column->lines_before;
     for (const char *c = column->text; c < at; c++) line += *c == '\n';
     return line;
 }

@@ -170,7 +170,8 @@ uint64_t lines_load_word(const unsigned char *at, size_t left);
 
 /* Offsets of the records of a block: [n + 1] of begin_bytes each; the last is bytes, or bytes + 1
  * if the last record has no terminator.  *misplaced: the offset of a quote of CSV that is inside a
- * value without quotes, does not end one, or is not closed; SIZE_MAX: none. */
+ * value without quotes, does not end one, or is not closed; SIZE_MAX: none.  If there is one, the
+ * offsets have no meaning. */
 uint64_t lines_split(const struct lines_order *order, const char *text, size_t bytes, int threads,
                      void **begins, size_t *begin_bytes, size_t *misplaced);
 

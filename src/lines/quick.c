@@ -47,8 +47,21 @@ bool lines_is_neighbour(const struct quoted_text *q, size_t quote, int step)
 {
     if (step < 0 ? quote == 0 : quote + 1 >= q->bytes) return true;
     const char c = q->text[step < 0 ? quote - 1 : quote + 1];
-    return c == q->delimiter || c == '\n' || c == '"' || c == ' ' || c == '\t' ||
-           (step > 0 && c == '\r');
+    return c == q->delimiter || c == '\n' || c == '"';
+}
+
+bool lines_is_in_place(const struct quoted_text *q, size_t quote, bool opens)
+{
+    size_t i = quote;
+    if (opens) {
+        if (i && q->text[i - 1] == '"') return true;
+        while (i && q->text[i - 1] == ' ' && q->text[i - 1] != q->delimiter) i--;
+        return i == 0 || q->text[i - 1] == q->delimiter || q->text[i - 1] == '\n';
+    }
+    if (++i < q->bytes && q->text[i] == '"') return true;
+    for (; i < q->bytes && q->text[i] != q->delimiter && q->text[i] != '\n'; i++)
+        if (q->text[i] != ' ' && q->text[i] != '\t' && q->text[i] != '\r') return false;
+    return true;
 }
 
 void lines_set_misplaced(const struct quoted_text *q, size_t quote)

@@ -30,11 +30,15 @@ struct quoted_text {
 
 /* Counts the newlines that end records in whole words of [from, *to), and sets *to to where it
  * stops.  *between: whether from, then *to, is between quotes.  If begins is not NULL, stores the
- * offset after each end from begins[at + 1] on, and finds quotes in wrong places. */
+ * offset after each end from begins[at + 1] on; otherwise finds quotes in wrong places. */
 uint64_t lines_quick_quoted(const struct quoted_text *q, size_t from, size_t *to, bool *between,
                             void *begins, uint64_t at);
-/* Whether the character before (step -1) or after (step 1) a quote may be there. */
+/* Whether a delimiter, an end or a quote is before (step -1) or after (step 1) a quote. */
 bool lines_is_neighbour(const struct quoted_text *q, size_t quote, int step);
+/* Whether a quote that opens a value begins a field, after spaces as in io_record_end(), or follows
+ * another quote; whether one that does not is followed by a quote, or, after blanks, by the end of
+ * the field. */
+bool lines_is_in_place(const struct quoted_text *q, size_t quote, bool opens);
 void lines_set_misplaced(const struct quoted_text *q, size_t quote);
 
 uint64_t lines_quick_quoted_avx2(const struct quoted_text *q, size_t from, size_t *to,

@@ -421,12 +421,6 @@ size_t QUICK(ends)(const struct lines_order *order, const char *text, size_t byt
 
 /* ---- Quotes of CSV ---- */
 
-/* What may be next to a quote that opens or ends a value. */
-INLINE uint64_t mask_neighbours(const char *at, char delimiter, uint64_t quotes, uint64_t newlines)
-{
-    return mask_of(at, delimiter) | mask_of(at, ' ') | mask_of(at, '\t') | quotes | newlines;
-}
-
 uint64_t QUICK(quoted)(const struct quoted_text *q, size_t from, size_t *to, bool *between,
                        void *begins, uint64_t at)
 {
@@ -440,17 +434,21 @@ uint64_t QUICK(quoted)(const struct quoted_text *q, size_t from, size_t *to, boo
         uint64_t ends = newlines & ~odd;
         inside = (uint64_t)0 - (odd >> (MASK_BYTES - 1));
         if (!begins) {
+            /* Most quotes are next to a delimiter, an end or a quote. */
+            const uint64_t near = mask_of(text, q->delimiter) | quotes | newlines;
+            const uint64_t left = near << 1 | before;
+            const bool after = lines_is_neighbour(q, i + MASK_BYTES - 1, 1);
+            const uint64_t right = near >> 1 | (uint64_t)after << (MASK_BYTES - 1);
+            uint64_t rare = quotes & ~((odd & left) | (~odd & right));
+            for (; rare; rare &= rare - 1) {
+                const int k = __builtin_ctzll(rare);
+                if (!lines_is_in_place(q, i + (size_t)k, odd >> k & 1))
+                    lines_set_misplaced(q, i + (size_t)k);
+            }
+            before = near >> (MASK_BYTES - 1);
             n += (uint64_t)__builtin_popcountll(ends);
             continue;
         }
-        const uint64_t near = mask_neighbours(text, q->delimiter, quotes, newlines);
-        const uint64_t left = near << 1 | before;
-        const bool after = lines_is_neighbour(q, i + MASK_BYTES - 1, 1);
-        const uint64_t right = (near | mask_of(text, '\r')) >> 1 | (uint64_t)after
-                                                                       << (MASK_BYTES - 1);
-        const uint64_t wrong = quotes & ~((odd & left) | (~odd & right));
-        if (wrong) lines_set_misplaced(q, i + (size_t)__builtin_ctzll(wrong));
-        before = near >> (MASK_BYTES - 1);
         for (; ends; ends &= ends - 1)
             store_uint(begins, q->begin_bytes, at + ++n, i + (size_t)__builtin_ctzll(ends) + 1);
     }

@@ -2,11 +2,20 @@
  * lines/record.c - where the records of a block begin and end.
  *
  * A block is divided into chunks, and all threads count the terminators of the chunks, then store
- * the offsets.  In CSV a newline ends a record if the number of quotes before it is even, so the
- * quotes of the chunks are counted first.
+ * the offsets.
+ *
+ * Where a record of CSV ends is defined by io_record_end(): a quote opens a value only at the begin
+ * of a field.  For a search by all threads, a newline ends a record if the number of quotes before
+ * it is even, so the quotes of the chunks are counted first.  Both are the same if every quote is
+ * in its place: a quote after an even number of quotes begins a field, or follows the quote that
+ * closed the value, which makes both one quote of the value; a quote after an odd number is
+ * followed by a quote, or by the end of the field.  Then, from quote to quote, an odd number of
+ * quotes is the same as being inside a value.  The search reports the first quote that is not in
+ * its place; then lines_split() fails, and other functions read one record after the other.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "io/io.h"
 #include "io/threads.h"
 #include "lines/quick.h"
 
@@ -27,19 +36,16 @@ char lines_terminator(const struct lines_order *order)
 }
 
 /* The length of the next CSV record. */
-static size_t next_quoted(const char *text, size_t bytes)
+static size_t next_quoted(const struct lines_order *order, const char *text, size_t bytes)
 {
-    bool quoted = false;
-    for (size_t i = 0; i < bytes; i++) {
-        if (text[i] == '"') quoted = !quoted;
-        if (text[i] == '\n' && !quoted) return i + 1;
-    }
-    return bytes;
+    const char *open, *end = text + bytes;
+    const char *newline = io_record_end(text, end, (char)order->delimiter, &open);
+    return newline < end ? (size_t)(newline - text) + 1 : bytes;
 }
 
 size_t lines_next(const struct lines_order *order, const char *text, size_t bytes)
 {
-    if (order->csv) return next_quoted(text, bytes);
+    if (order->csv) return next_quoted(order, text, bytes);
     const char *end = bytes ? memchr(text, order->terminator, bytes) : NULL;
     return end ? (size_t)(end - text) + 1 : bytes;
 }
@@ -48,10 +54,9 @@ size_t lines_body(const struct lines_order *order, const char *record, size_t by
 {
     if (bytes == 0 || record[bytes - 1] != order->terminator) return bytes;
     /* Without its terminator, a CSV record may end in a newline between quotes. */
-    if (order->csv) {
-        bool quoted = false;
-        for (size_t i = 0; i < bytes; i++) quoted ^= record[i] == '"';
-        if (quoted) return bytes;
+    if (order->csv && memchr(record, '"', bytes)) {
+        const char *open, *end = record + bytes;
+        if (io_record_end(record, end, (char)order->delimiter, &open) == end) return bytes;
     }
     return bytes - 1;
 }
@@ -115,8 +120,8 @@ static void count_quotes(void *arg, int i)
     s->chunks[i].quotes = count_byte(s->text + from, to - from, '"');
 }
 
-/* Counts the ends.  If begins is not NULL, also stores the offset after each end, and finds the
- * first quote that is inside a value without quotes, or does not end one. */
+/* Counts the ends.  If begins is NULL, also finds the first quote that is not in its place;
+ * otherwise stores the offset after each end. */
 static uint64_t find_quoted_ends(struct split *s, size_t from, size_t to, bool quoted, void *begins,
                                  uint64_t at)
 {
@@ -129,7 +134,7 @@ static uint64_t find_quoted_ends(struct split *s, size_t from, size_t to, bool q
     uint64_t n = lines_quick_quoted(&q, from, &i, &quoted, begins, at);
     for (; i < to; i++) {
         if (s->text[i] == '"') {
-            if (begins && !lines_is_neighbour(&q, i, quoted ? 1 : -1)) lines_set_misplaced(&q, i);
+            if (!begins && !lines_is_in_place(&q, i, !quoted)) lines_set_misplaced(&q, i);
             quoted = !quoted;
         }
         if (s->text[i] != '\n' || quoted) continue;
@@ -221,15 +226,13 @@ static bool is_ended(const struct split *s)
 
 uint64_t lines_count(const struct lines_order *order, const char *text, size_t bytes, int threads)
 {
-    struct split s = { .order = order, .text = text, .bytes = bytes };
+    struct split s = { .order = order, .text = text, .bytes = bytes, .misplaced = SIZE_MAX };
     uint64_t n = count_chunks(&s, threads);
-    if (n == UINT64_MAX) { /* no memory for chunks: one record after the other */
-        n = 0;
-        for (size_t at = 0; at < bytes; at += lines_next(order, text + at, bytes - at)) n++;
-        return n;
-    }
-    n += bytes && !is_ended(&s);
+    if (n != UINT64_MAX) n += bytes && !is_ended(&s);
     free(s.chunks);
+    if (n != UINT64_MAX && s.misplaced == SIZE_MAX) return n;
+    n = 0;
+    for (size_t at = 0; at < bytes; at += lines_next(order, text + at, bytes - at)) n++;
     return n;
 }
 
@@ -239,14 +242,15 @@ size_t lines_complete(const struct lines_order *order, const char *text, size_t 
         while (bytes && text[bytes - 1] != order->terminator) bytes--;
         return bytes;
     }
-    struct split s = { .order = order, .text = text, .bytes = bytes };
-    if (count_chunks(&s, threads) != UINT64_MAX) {
-        bool quoted = s.chunks[s.n_chunks].quotes & 1;
+    struct split s = { .order = order, .text = text, .bytes = bytes, .misplaced = SIZE_MAX };
+    const bool counted = count_chunks(&s, threads) != UINT64_MAX;
+    bool quoted = counted && s.chunks[s.n_chunks].quotes & 1;
+    free(s.chunks);
+    if (counted && s.misplaced == SIZE_MAX) {
         for (; bytes; bytes--) { /* backwards, so that the state is that after text[bytes - 1] */
             if (text[bytes - 1] == '\n' && !quoted) break;
             quoted ^= text[bytes - 1] == '"';
         }
-        free(s.chunks);
         return bytes;
     }
     size_t at = 0;

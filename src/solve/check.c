@@ -95,6 +95,7 @@ static ech_status check_numbers(ech_ctx *ctx, const ech_solve_options *o)
     TRY(check_number(ctx, "omega", o->omega));
     TRY(check_number(ctx, "lower", o->lower));
     TRY(check_number(ctx, "upper", o->upper));
+    TRY(check_number(ctx, "drop_tolerance", o->drop_tolerance));
     if ((o->lower > 0) != (o->upper > 0) || o->lower > o->upper)
         FAIL(ctx, ECH_ERR_ARG,
              "options->lower is %g and options->upper %g; set both with lower <= upper, or none",
@@ -107,6 +108,7 @@ static ech_status check_numbers(ech_ctx *ctx, const ech_solve_options *o)
     if (o->block < 0 || o->block > ECHI_SOLVE_BLOCK)
         FAIL(ctx, ECH_ERR_ARG, "options->block is %d, not from 0 to %d", o->block,
              (int)ECHI_SOLVE_BLOCK);
+    if (o->fill > 1000) FAIL(ctx, ECH_ERR_ARG, "options->fill is %zu, more than 1000", o->fill);
     if (o->check_every > ECHI_SOLVE_RING)
         FAIL(ctx, ECH_ERR_ARG, "options->check_every is %u, more than %d", o->check_every,
              (int)ECHI_SOLVE_RING);
@@ -128,6 +130,8 @@ static void set_defaults(struct echi_solve *call)
     if (o->max_iterations == 0) o->max_iterations = most < 1000 ? 1000 : most;
     if (o->restart == 0) o->restart = 30;
     if (n && (uint64_t)o->restart > n) o->restart = (int)n;
+    if (o->drop_tolerance == 0) o->drop_tolerance = 1e-4;
+    if (o->fill == 0) o->fill = 10;
     if (o->block == 0) o->block = 8;
     if (n && (uint64_t)o->block > n) o->block = (int)n;
     if (o->check_every == 0)

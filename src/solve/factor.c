@@ -10,6 +10,7 @@
  *     SOR     z = (D / omega + L)^-1 r
  *     SSOR    y = (D / omega + L)^-1 r,  z_i = y_i - w_i (U z)_i with w = omega / diagonal
  *     ILU(0)  y = L^-1 r,                z = U^-1 y
+ *     ILUT    the same, with the factors of ilut.c
  *
  * Levels and factors are computed once on the host, for all right-hand sides.
  *
@@ -20,22 +21,20 @@
 #include <stdlib.h>
 #include <string.h>
 
+static bool is_incomplete(ech_precond precond)
+{
+    return precond == ECH_PRECOND_ILU0 || precond == ECH_PRECOND_IC0 || precond == ECH_PRECOND_ILUT;
+}
+
 bool echi_factor_wanted(ech_method method, ech_precond precond)
 {
     return method == ECH_METHOD_GAUSS_SEIDEL || method == ECH_METHOD_SOR ||
-           precond == ECH_PRECOND_SSOR || precond == ECH_PRECOND_ILU0 || precond == ECH_PRECOND_IC0;
+           precond == ECH_PRECOND_SSOR || is_incomplete(precond);
 }
 
 /* ---- A on the host ---- */
 
-struct host_csr {
-    uint64_t n, entries;
-    uint64_t *offsets, *columns; /* within range, columns too */
-    double *values;
-    uint64_t *diagonal; /* index of row i's diagonal entry; UINT64_MAX: there is none */
-};
-
-static void host_free(struct host_csr *a)
+static void host_free(struct echi_host_csr *a)
 {
     free(a->offsets);
     free(a->columns);
@@ -74,12 +73,12 @@ static ech_status fetch_values(ech_ctx *ctx, const ech_csr *csr, double *out)
     return status;
 }
 
-static ech_status host_fetch(struct echi_run *run, struct host_csr *a)
+static ech_status host_fetch(struct echi_run *run, struct echi_host_csr *a)
 {
     const ech_csr *csr = &run->call->csr;
     const size_t n = csr->rows;
     ech_status status;
-    *a = (struct host_csr){ .n = n, .entries = csr->nnz };
+    *a = (struct echi_host_csr){ .n = n, .entries = csr->nnz };
     a->offsets = malloc((n + 1) * 8);
     a->columns = malloc((a->entries + 1) * 8);
     a->values = malloc((a->entries + 1) * 8);
@@ -101,7 +100,7 @@ done:
 /* ---- Levels ---- */
 
 /* Rows by level, and the start of each level: levels[0 ... count]. */
-static ech_status make_levels(struct echi_run *run, const struct host_csr *a, bool upper,
+static ech_status make_levels(struct echi_run *run, const struct echi_host_csr *a, bool upper,
                               struct echi_triangle *t)
 {
     const uint64_t n = a->n;
@@ -145,7 +144,7 @@ void echi_triangles_free(struct echi_run *run)
 /* ---- Incomplete factors ---- */
 
 /* The entries of a row left of the diagonal, by ascending column. */
-static uint64_t sort_left(const struct host_csr *a, uint64_t i, uint64_t *list)
+static uint64_t sort_left(const struct echi_host_csr *a, uint64_t i, uint64_t *list)
 {
     uint64_t count = 0;
     for (uint64_t e = a->offsets[i]; e < a->offsets[i + 1]; e++) {
@@ -158,7 +157,7 @@ static uint64_t sort_left(const struct host_csr *a, uint64_t i, uint64_t *list)
 }
 
 /* Replaces A's values by L, without its unit diagonal, and U. False: row *where has no pivot. */
-static bool factor(const struct host_csr *a, bool positive, uint64_t *place, uint64_t *list,
+static bool factor(const struct echi_host_csr *a, bool positive, uint64_t *place, uint64_t *list,
                    uint64_t *where)
 {
     for (uint64_t i = 0; i < a->n; i++) place[i] = UINT64_MAX;
@@ -184,7 +183,7 @@ static bool factor(const struct host_csr *a, bool positive, uint64_t *place, uin
 }
 
 /* Copies the factors' values and the inverse pivots to the device, in the type of the vectors. */
-static ech_status put_factor(struct echi_run *run, struct host_csr *a)
+static ech_status put_factor(struct echi_run *run, struct echi_host_csr *a)
 {
     const size_t bytes = ech_dtype_bytes(run->call->a.dtype);
     double *inverse = malloc(a->n * 8);
@@ -206,7 +205,7 @@ done:
     return status;
 }
 
-static ech_status make_factor(struct echi_run *run, struct host_csr *a, bool positive)
+static ech_status make_factor(struct echi_run *run, struct echi_host_csr *a, bool positive)
 {
     uint64_t *place = malloc((a->n + 1) * 8), *list = malloc((a->entries + 1) * 8), where = 0;
     ech_status status = ECH_OK;
@@ -227,19 +226,44 @@ done:
     return status;
 }
 
+static ech_status make_ilut(struct echi_run *run, const struct echi_host_csr *a)
+{
+    const ech_solve_options *o = &run->call->options;
+    struct echi_host_csr f;
+    uint64_t where;
+    ech_status status;
+    TRY(echi_ilut(run->ctx, a, o->drop_tolerance, o->fill, &f, &where));
+    if (where != UINT64_MAX) {
+        run->report->status = ECH_SOLVE_STATUS_STOPPED_SINGULAR;
+        run->report->failed_index = where;
+        goto done;
+    }
+    TRY(make_levels(run, &f, false, &run->lower));
+    TRY(make_levels(run, &f, true, &run->upper));
+    TRY(run->ctx->backend->copy(run->ctx, run->parts.factor_offsets, f.offsets, (f.n + 1) * 8));
+    TRY(run->ctx->backend->copy(run->ctx, run->parts.factor_columns, f.columns, f.entries * 8));
+    TRY(put_factor(run, &f));
+done:
+    host_free(&f);
+    return status;
+}
+
 static ech_status make_triangles(struct echi_run *run)
 {
     const ech_precond precond = run->report->precond;
-    const bool incomplete = precond == ECH_PRECOND_ILU0 || precond == ECH_PRECOND_IC0;
-    struct host_csr a;
+    struct echi_host_csr a;
     const double given = run->call->options.omega;
     const double omega = run->report->method == ECH_METHOD_GAUSS_SEIDEL || given == 0 ? 1 : given;
     bool bad = false;
     ech_status status;
     TRY(host_fetch(run, &a));
+    if (precond == ECH_PRECOND_ILUT) {
+        TRY(make_ilut(run, &a));
+        goto done;
+    }
     if (a.n) TRY(make_levels(run, &a, false, &run->lower));
     if (precond != ECH_PRECOND_NONE) TRY(make_levels(run, &a, true, &run->upper));
-    if (incomplete) {
+    if (is_incomplete(precond)) {
         TRY(make_factor(run, &a, precond == ECH_PRECOND_IC0));
     } else {
         TRY(echi_diagonal_invert(run, ECHI_INVERT_NONZERO, omega, &bad));
@@ -265,6 +289,13 @@ static struct echi_solve_step sweep(const struct echi_run *run, const struct ech
                                         .values = csr->values,
                                         .entries = csr->nnz,
                                         .index_bytes = (int32_t)ech_dtype_bytes(csr->index_dtype) };
+    if (is_incomplete(run->report->precond)) step.csr.values = run->parts.factor;
+    if (run->report->precond == ECH_PRECOND_ILUT) {
+        step.csr.offsets = run->parts.factor_offsets;
+        step.csr.columns = run->parts.factor_columns;
+        step.csr.entries = run->parts.factor_entries;
+        step.csr.index_bytes = 8;
+    }
     step.diagonal = run->parts.diagonal;
     step.order = t->order;
     step.levels = t->levels;
@@ -276,20 +307,14 @@ static struct echi_solve_step sweep(const struct echi_run *run, const struct ech
 static ech_status apply_triangles(struct echi_run *run, const void *r, void *z)
 {
     const ech_precond precond = run->report->precond;
-    const bool incomplete = precond == ECH_PRECOND_ILU0 || precond == ECH_PRECOND_IC0;
+    const bool incomplete = is_incomplete(precond);
     struct echi_solve_step lower = sweep(run, &run->lower, false, r, z);
     ech_status status;
-    if (incomplete) {
-        lower.csr.values = run->parts.factor;
-        lower.diagonal = NULL;
-    }
+    if (incomplete) lower.diagonal = NULL;
     TRY(echi_do(run, &lower));
     if (precond == ECH_PRECOND_NONE) return ECH_OK;
     struct echi_solve_step upper = sweep(run, &run->upper, true, z, z);
-    if (incomplete)
-        upper.csr.values = run->parts.factor;
-    else
-        upper.scaled_sum = 1;
+    if (!incomplete) upper.scaled_sum = 1;
     TRY(echi_do(run, &upper));
 done:
     return status;

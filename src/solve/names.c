@@ -28,6 +28,7 @@ static const char *const preconds[ECHI_PRECONDS] = {
     [ECH_PRECOND_NONE] = "none", [ECH_PRECOND_JACOBI] = "jacobi",
     [ECH_PRECOND_SSOR] = "ssor", [ECH_PRECOND_ILU0] = "ilu0",
     [ECH_PRECOND_IC0] = "ic0",   [ECH_PRECOND_BLOCK_JACOBI] = "block-jacobi",
+    [ECH_PRECOND_ILUT] = "ilut",
 };
 
 const char *ech_method_name(ech_method method)

@@ -76,7 +76,12 @@ ech_status echi_solve_lay_out(const struct echi_solve *call, void *base,
     if (echi_solve_may_factor(call)) {
         parts->lower = echi_part(&layout, n, 8);
         parts->upper = echi_part(&layout, n, 8);
-        parts->factor = echi_part(&layout, call->csr.nnz, element);
+        const bool ilut = call->options.precond == ECH_PRECOND_ILUT;
+        parts->factor_entries = call->csr.nnz;
+        if (ilut) parts->factor_entries = echi_ilut_entries(n, call->csr.nnz, call->options.fill);
+        parts->factor = echi_part(&layout, parts->factor_entries, element);
+        if (ilut) parts->factor_columns = echi_part(&layout, parts->factor_entries, 8);
+        if (ilut) parts->factor_offsets = echi_part(&layout, n + 1, 8);
     }
     parts->product = echi_part(&layout, parts->product_bytes, 1);
     *bytes = layout.bytes;
@@ -172,6 +177,12 @@ static void explain_method(const struct echi_solve *call, struct echi_explain *e
                           costs[o->method].passes);
     if (o->precondition)
         echi_explain_line(e, "precond", "a function of the caller");
+    else if (o->precond == ECH_PRECOND_ILUT)
+        echi_explain_line(
+            e, "precond",
+            "ilut, without elements below %g |row|, and with at most %zu more per row "
+            "than A in L, and in U",
+            o->drop_tolerance, o->fill);
     else if (echi_solve_has_blocks(o))
         echi_explain_line(e, "precond", "%s, with diagonal blocks of %d rows",
                           ech_precond_name(o->precond), o->block);

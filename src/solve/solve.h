@@ -17,7 +17,7 @@
 #include "core/call.h"
 #include "solve/step.h"
 
-enum { ECHI_METHODS = ECH_METHOD_SOR + 1, ECHI_PRECONDS = ECH_PRECOND_BLOCK_JACOBI + 1 };
+enum { ECHI_METHODS = ECH_METHOD_SOR + 1, ECHI_PRECONDS = ECH_PRECOND_ILUT + 1 };
 
 /* A checked call of ech_solve(); defaults have replaced zeros in options. */
 struct echi_solve {
@@ -36,6 +36,8 @@ struct echi_solve {
 struct echi_solve_parts {
     double *scalars, *partials;
     void *diagonal, *blocks, *vectors, *product, *factor;
+    uint64_t *factor_offsets, *factor_columns; /* of ILUT; the other factors have those of A */
+    size_t factor_entries;                     /* capacity of factor, and of factor_columns */
     uint64_t *lower, *upper;
     size_t vector_bytes, product_bytes;
 };
@@ -174,9 +176,26 @@ extern const struct echi_preconditioner echi_precond_diagonal, echi_precond_bloc
 ech_status echi_diagonal_invert(struct echi_run *run, enum echi_invert how, double scale,
                                 bool *bad);
 
+/* A matrix on the host, in f64. */
+struct echi_host_csr {
+    uint64_t n, entries;
+    uint64_t *offsets, *columns; /* within range, columns too */
+    double *values;
+    uint64_t *diagonal; /* index of row i's diagonal entry; UINT64_MAX: there is none */
+};
+
 /* Whether M is triangular. */
 bool echi_factor_wanted(ech_method method, ech_precond precond);
 void echi_triangles_free(struct echi_run *run);
+
+/* ---- ilut.c ---- */
+
+/* The factors L and U in one matrix, by ascending columns, without the unit diagonal of L; *where:
+ * UINT64_MAX, or the row without a pivot. The caller frees the arrays of *out. */
+ech_status echi_ilut(ech_ctx *ctx, const struct echi_host_csr *a, double drop, uint64_t fill,
+                     struct echi_host_csr *out, uint64_t *where);
+/* The maximum number of its entries; UINT64_MAX: it overflows. */
+uint64_t echi_ilut_entries(uint64_t n, uint64_t entries, uint64_t fill);
 
 /* ---- bounds.c ---- */
 

@@ -117,7 +117,10 @@ static ech_status run(ech_ctx *ctx, const ech_sort_options *options, struct echi
     return echi_call_run(ctx, &call);
 }
 
-enum { AT_ONCE = 1024 /* keys; for more, the time of the checks does not matter */ };
+enum {
+    AT_ONCE = 1024, /* keys; for more, the time of the checks does not matter */
+    MOST_VALUE = 16 /* bytes */
+};
 
 /* A sort of few keys without options; false if it is not one. */
 static bool sort_at_once(ech_ctx *ctx, const void *in, void *out, size_t n, ech_dtype dtype)
@@ -146,14 +149,31 @@ ech_status ech_sort(ech_ctx *ctx, const void *in, void *out, size_t n, ech_dtype
     return run(ctx, options, &s, keys_only);
 }
 
+/* The same as sort_at_once(), and no array of the keys may overlap one of the values. */
+static bool pairs_at_once(ech_ctx *ctx, struct echi_sort *s)
+{
+    if (s->n > AT_ONCE || !s->n || !echi_dtype_known(s->dtype) || !ctx || *ctx->algorithm)
+        return false;
+    const size_t bytes = ech_dtype_bytes(s->dtype), key = s->n * bytes;
+    const size_t value = s->n * s->value_bytes;
+    if (s->value_bytes > MOST_VALUE ||
+        !echi_call_is_plain(ctx, s->keys_in, key, s->keys_out, key, bytes) ||
+        !echi_call_is_plain(ctx, s->values_in, value, s->values_out, value, 1) ||
+        !echi_disjoint(s->keys_out, key, s->values_out, value) ||
+        !echi_disjoint(s->keys_out, key, s->values_in, value) ||
+        !echi_disjoint(s->keys_in, key, s->values_out, value))
+        return false;
+    s->key_bytes = (int)bytes;
+    s->end_bit = 8 * (int)bytes;
+    s->stable = true;
+    s->order = echi_order_make(s->dtype, ECH_ORDER_NAN_LAST, false, true);
+    return operation(ctx->backend)->quick(s);
+}
+
 ech_status ech_sort_pairs(ech_ctx *ctx, const void *keys_in, const void *values_in, void *keys_out,
                           void *values_out, size_t n, ech_dtype dtype, size_t value_bytes,
                           const ech_sort_options *options)
 {
-    READ_OPTIONS(ctx, ech_sort_options, options);
-    if (value_bytes == 0)
-        return echi_fail(ctx, ECH_ERR_ARG,
-                         "value_bytes is 0; use ech_sort() for keys without values");
     struct echi_sort s = { .keys_in = keys_in,
                            .keys_out = keys_out,
                            .values_in = values_in,
@@ -161,6 +181,11 @@ ech_status ech_sort_pairs(ech_ctx *ctx, const void *keys_in, const void *values_
                            .value_bytes = value_bytes,
                            .n = n,
                            .dtype = dtype };
+    if (!options && value_bytes && pairs_at_once(ctx, &s)) return ECH_OK;
+    READ_OPTIONS(ctx, ech_sort_options, options);
+    if (value_bytes == 0)
+        return echi_fail(ctx, ECH_ERR_ARG,
+                         "value_bytes is 0; use ech_sort() for keys without values");
     return run(ctx, options, &s, pairs);
 }
 

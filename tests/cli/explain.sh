@@ -156,7 +156,7 @@ fi
 echelon explain frobnicate 2>&1 | sed 's/.*use one of: //' | tr ' ' '\n' | sort >operations
 sed -n 's/.*ech_status ech_\(.*\)_explain(.*/\1/p' "$TESTS"/../../include/echelon/*.h |
     sed -e 's/^argsort$/sort/' -e 's/^argsort_columns$/columns/' -e 's/^sort_records$/records/' -e 's/^sort_segments$/sort/' \
-        -e 's/^set_operation$/set/' -e 's/^merge_many$/merge/' -e 's/^histogram$/hist/' -e 's/^direct$/solve/' |
+        -e 's/^set_operation$/set/' -e 's/^merge_many$/merge/' -e 's/^histogram$/hist/' -e 's/^direct$/solve/' -e 's/^solve_sparse$/solve/' |
     sort -u | diff - operations && echo "explained"
 # Scans, reductions, selections, arrangements, checks of order, records, sparse and dense matrices.
 while read -r words; do

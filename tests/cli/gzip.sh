@@ -71,7 +71,8 @@ code echelon sort --type u32 - <magic.u32
 gzip -c magic.u32 >magic.u32.gz
 code echelon sort magic.u32.gz | od -An -t x4
 code echelon sort --format raw --type u32 magic.u32.gz | od -An -t x4
-code echelon records --record 4 --keys 0:u32 - <magic.u32.gz | od -An -t x4
+code echelon records --record 4 --keys 0:u32 magic.u32.gz | od -An -t x4
+code echelon records --record 4 --keys 0:u32 - <magic.u32 | od -An -t x4
 echo "errors; the output is not replaced"
 echo before >out.txt
 head -c 40 n.txt.gz >cut.txt.gz

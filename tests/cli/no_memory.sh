@@ -3,10 +3,12 @@ export ECHELON_DEVICE=cpu # whose words these are
 needs_plain_build
 echelon gen -N 30M --type u64 -o a.u64
 ulimit -v 200000
-head -c 240000000 /dev/zero | tr '\0' '\n' | code echelon sort --threads 1 -o out.txt
-npy '<u8' '(30000000, 2)' >a.npy
+# What is sorted in memory only: lines with --debug, the positions of a matrix in Fortran order.
+head -c 240000000 /dev/zero | tr '\0' '\n' | code echelon sort --debug --threads 1 >out.txt
+npy '<u8' '(30000000, 2)' True >a.npy
 truncate -s 480000128 a.npy
-code echelon sort --threads 1 a.npy -o out.npy
+code echelon sort --argsort --threads 1 a.npy -o out.npy
+rm out.txt
 code echelon sort -c a.u64
 echo "an array of one dimension needs less memory than it has"
 code echelon sort --threads 1 a.u64 -o out.u64

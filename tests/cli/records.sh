@@ -36,6 +36,34 @@ done
 code echelon records --keys 0 m.npy -o s.npy && dump x1 s.npy 128
 code echelon records --keys 2 m.npy -o s.npy
 code echelon records --keys 3:i16 m.npy -o s.npy
+echo "echelon sort, of any size"
+code echelon sort -k price:desc t.npy -o s.raw && tail -c 40 s.npy >s2.raw && show s.raw
+code echelon sort -k id -k price --argsort t.npy -o i.txt && cat i.txt
+code echelon sort -k id -u t.npy -o s.raw && show s.raw
+code echelon sort -k id -u t.npy -o s.npy
+code echelon sort -k 1 -r m.npy -o s.npy && dump x1 s.npy 128
+code echelon sort --record 8 -k 0:u32 --argsort a.raw -o i.npy && dump u8 i.npy 128
+code echelon records --keys price --verify - -o s.raw <t.npy && show s.raw
+code echelon sort -k price:x t.npy
+code echelon sort -k price t.npy t.npy
+code echelon sort -k price --rows 2 t.npy
+code echelon sort -k price -n t.npy
+code echelon sort -c -k price t.npy
+echelon gen uniform -N 700k --type u64 -o big.u64
+{ npy_dict "{'descr': [('a', '<u2'), ('b', '|S6')], 'fortran_order': False, 'shape': (700000,), }"; cat big.u64; } >big.npy
+for option in "-k a -k b:desc" "-k b --argsort" "-k a -u"; do
+    for end in raw u64; do
+        # shellcheck disable=SC2086  # several words
+        echelon sort -S 4G $option big.npy -o want.$end 2>/dev/null
+        # shellcheck disable=SC2086
+        echelon sort -S 16Mi $option big.npy -o got.$end 2>/dev/null && cmp want.$end got.$end && echo "$option $end"
+    done
+done
+{ npy '<u2' '(700000, 4)' True; cat big.u64; } >big.npy
+code echelon records --keys 3,1 -S 4G big.npy -o want.npy
+code echelon records --keys 3,1 -S 18M big.npy -o got.npy && cmp want.npy got.npy
+code echelon records --keys 3,1 -S 16Mi big.npy -o got.npy
+rm big.* want.* got.*
 echo "a report"
 code echelon records --record 8 --keys 0:u32 a.raw -o b.raw --device cpu --threads 1 --timing 2>&1 | sed 's/  *[0-9.]* [mG][sB].*//' | head -n 2
 echo "errors"

@@ -51,7 +51,7 @@ echo "$(wc -l <err) line"
 code echelon solve --method jacobi singular.mtx one.txt -o none.mtx 2>err
 grep -o 'row 2' err
 # Direct methods: a system on which iterations fail, and least squares.
-code echelon solve --method direct a.mtx b.txt -o d.mtx 2>err
+code echelon solve --method dense a.mtx b.txt -o d.mtx 2>err
 check d.mtx
 cut -d ';' -f 1 err
 for method in lu cholesky qr; do code echelon solve --method $method dense.mtx two.mtx -o $method.mtx 2>err; done
@@ -68,7 +68,7 @@ printf '%%%%MatrixMarket matrix array real general\n3 1\n1\n1\n1\n' >tall.mtx
 printf '1\n2\n6\n' >three.txt
 code echelon solve --method direct tall.mtx three.txt --json 2>json | tail -n 1 | awk '{ printf "%.6f\n", $1 }'
 grep -o '"method": "qr"' json
-code echelon solve --method direct singular.mtx one.txt -o none.mtx 2>err
+code echelon solve --method dense singular.mtx one.txt -o none.mtx 2>err
 grep -o 'column 2' err
 printf '%%%%MatrixMarket matrix array real general\n2 2\n0\n1\n1\n0\n' >swap.mtx
 code echelon solve --method cholesky swap.mtx one.txt -o none.mtx 2>err

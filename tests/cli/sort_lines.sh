@@ -53,6 +53,13 @@ echo "CSV"
 printf '\357\273\277id,"the name"\r\n2,"b, c"\r\n10,"a\nz"\r\n' >table.csv
 code echelon sort --csv -k id:n table.csv | od -An -c
 code echelon sort --csv -k 'the name' table.csv | od -An -c
+code echelon sort --csv -t '"' -k2 numbers.txt
+code echelon sort --csv -t '\0' -k2 numbers.txt
+# A quote opens a value only at the begin of a field, after spaces.
+printf '1,  "x\ny"\n3,a "b\n4,c" d\n' >quotes.csv
+code echelon sort --csv -m -k1,1nr quotes.csv <(printf '2,z\n')
+code echelon sort --csv -c -k1,1nr quotes.csv
+code echelon sort --csv -k1,1nr quotes.csv
 code echelon sort --csv -t ';' -k2 numbers.txt
 for record in '5" pipe,1' '"a"b,1' '1,"a' '"a""b" ,"",""""'; do
     printf '1,2\n%s\n' "$record" | code echelon sort --csv -k2,2

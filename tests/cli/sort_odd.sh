@@ -18,8 +18,8 @@ code echelon sort -c -T none e
 echo "records: an option that has no meaning is an error"
 printf 'aabbaa' >rec
 code echelon sort -s -u --order total --format raw --record 2 rec -o rec && cat rec && echo
-for options in -f -n --csv --string '-t ,' -z --header --no-header --argsort '--type u16' '--rows 1' '--bits 0:1' \
-    '--column 1' '--format text' '--algorithm msd' -m -c -C; do
+for options in -f -n --csv --string '-t ,' -z --header --no-header '--type u16' '--rows 1' '--bits 0:1' \
+    '--column 1' '--format text' -m -c -C; do
     # shellcheck disable=SC2086  # words
     code echelon sort --record 2 $options rec
 done

@@ -9,7 +9,8 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "fuzz.h"
-#include "lines/lines.h"
+#include "io/io.h"
+#include "lines/order.h"
 
 #include <stdint.h>
 #include <string.h>
@@ -62,6 +63,47 @@ static size_t split(const struct lines_order *order, const char *text, size_t by
     FUZZ_CHECK(lines_count(order, text, bytes, 1) == n);
     FUZZ_CHECK(lines_complete(order, text, bytes, 1) <= bytes);
     return n;
+}
+
+/* Whether a field of CSV has a quote that is not part of its quotes, or characters after them. */
+static bool has_wrong_quote(const char *at, const char *end, char delimiter)
+{
+    for (bool more = true; more;) {
+        const char *first = at, *last = end, *fault;
+        const struct io_cut cut = { 1, delimiter };
+        io_cut_record(&cut, &first, &last, &fault);
+        if (fault) return true;
+        const bool quoted = first > at && first[-1] == '"';
+        if (!quoted && memchr(first, '"', (size_t)(last - first))) return true;
+        for (at = last; at < end && *at != delimiter; at++) {
+        }
+        more = at < end;
+        at++;
+    }
+    return false;
+}
+
+/* The parallel search finds the records of io_record_end(), or it rejects a quote that is wrong. */
+static void check_quotes(const struct lines_order *order, const char *text, size_t bytes)
+{
+    void *begins;
+    size_t begin_bytes, misplaced, at = 0;
+    const char *open = NULL;
+    bool wrong = false;
+    uint64_t i = 0;
+    const uint64_t n = lines_split(order, text, bytes, 1, &begins, &begin_bytes, &misplaced);
+    FUZZ_CHECK(n != UINT64_MAX);
+    for (; at < bytes; i++) {
+        const char *from = text + at, *end = text + bytes;
+        const char *newline = io_record_end(from, end, (char)order->delimiter, &open);
+        wrong |= open || has_wrong_quote(from, newline, (char)order->delimiter);
+        FUZZ_CHECK(misplaced != SIZE_MAX || load_uint(begins, begin_bytes, i) == at);
+        at = newline < end ? (size_t)(newline - text) + 1 : bytes;
+        FUZZ_CHECK(lines_next(order, from, (size_t)(end - from)) == at - (size_t)(from - text));
+    }
+    FUZZ_CHECK(wrong == (misplaced != SIZE_MAX));
+    FUZZ_CHECK(wrong || i == n);
+    free(begins);
 }
 
 /* The output has all records, in order; with unique, no two are equal. */
@@ -139,6 +181,8 @@ int LLVMFuzzerTestOneInput(const unsigned char *bytes, size_t n)
     char *text = malloc(n + 1), described[1024]; /* no byte after the text can be read */
     FUZZ_CHECK(text != NULL);
     memcpy(text, bytes, n);
+    text[n] = '\n'; /* the readers of io may read it */
+    if (order->csv) check_quotes(order, text, n);
     lines_describe(order, described, sizeof described);
     const size_t count = split(order, text, n, records);
     for (size_t i = 1; i < count && i < MOST_RECORDS; i++) {

@@ -5,7 +5,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "fuzz.h"
-#include "io/io.h"
+#include "io/text.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -74,6 +74,38 @@ static void check_lines(const struct io_column *c)
     FUZZ_CHECK(at == c->text_bytes);
 }
 
+/* Checks the text in blocks of this size or more; the result must be that for the whole text. */
+static void check_scan(const unsigned char *bytes, size_t n, const struct io_hints *hints,
+                       size_t step, io_status want, ech_dtype want_type, const char *want_text)
+{
+    struct io_source source;
+    struct io_column c = { .format = IO_TEXT };
+    struct io_cut cut;
+    struct io_error error = { "" };
+    struct io_text_scan scan;
+    ech_dtype dtype;
+    io_open_memory(&source, "fuzz", bytes, n);
+    FUZZ_CHECK(io_text_read(&source, &c, &error) == IO_OK);
+    io_status status = io_find_field(&c, &hints->field, true, "fuzz", &cut, &error);
+    if (status == IO_OK && c.text_bytes) {
+        size_t at = c.head_bytes, have = 0;
+        io_text_scan_begin(&scan, &c, &cut, hints, "fuzz");
+        while (at < c.text_bytes) {
+            have = c.text_bytes - at < have + step ? c.text_bytes - at : have + step;
+            const size_t done = io_text_scan(&scan, c.text + at, have, at + have == c.text_bytes);
+            FUZZ_CHECK(done <= have);
+            if (at + have == c.text_bytes) break;
+            at += done;
+            have -= done;
+        }
+        status = io_text_scan_end(&scan, &dtype, &error);
+        FUZZ_CHECK(status != IO_OK || dtype == want_type);
+        FUZZ_CHECK(status == IO_OK || scan.records < 2 || strcmp(error.text, want_text) == 0);
+        FUZZ_CHECK(status == want);
+    }
+    io_free_column(&c);
+}
+
 int LLVMFuzzerTestOneInput(const unsigned char *bytes, size_t n)
 {
     /* The first byte selects the type (12 and more: none), columns, and whether there is a header
@@ -92,6 +124,7 @@ int LLVMFuzzerTestOneInput(const unsigned char *bytes, size_t n)
     if (bytes[0] & 128) hints.field.delimiter = ',';
     io_status status = io_load_column(&source, &hints, &column, &error);
     FUZZ_CHECK(status == IO_OK || strncmp(error.text, "fuzz: line ", 11) == 0);
+    check_scan(bytes + 1, n - 1, &hints, 1 + n % 50, status, column.dtype, error.text);
     if (status == IO_OK && hints.field.column)
         check_lines(&column);
     else if (status == IO_OK)

@@ -197,24 +197,26 @@ def _blocks(n):
 
 def _found_by_table(x, members, invert):
     """The flags of the integers x, from a table of the range of the members; None if the table would be large."""
-    low = members.min()
-    span = int(members.max()) - int(low)
+    low = int(members.min())
+    span = int(members.max()) - low
     if span >= _TABLE_SHARE * (x.size + members.size):
         return None
-    unsigned = np.dtype(f"u{x.itemsize}")
-    x, members, low = x.view(unsigned), members.view(unsigned), low.view(unsigned)
-    table = np.zeros(span + 2, "u1")  # the last flag is that of all integers outside the range
-    table[members - low] = 1
+    table = np.zeros(span + 3, "u1")  # the first and the last flag are those of integers outside the range
+    table[_table_positions(members, low, np.empty(members.shape, "i8"))] = 1
     if invert:
         np.logical_not(table, out=table)
-    last = unsigned.type(min(span + 1, np.iinfo(unsigned).max))
-    found, at = np.empty(x.shape, "u1"), np.empty(min(x.size, _BLOCK), unsigned)
+    found, at = np.empty(x.shape, "u1"), np.empty(min(x.size, _BLOCK), "i8")
     for block in _blocks(x.size):
-        own = at[:block.stop - block.start]
-        np.subtract(x[block], low, out=own)  # modulo 2^bits: integers below the range become larger than it
-        np.minimum(own, last, out=own)
-        np.take(table, own.view("i8") if x.itemsize == 8 else own, mode="clip", out=found[block])
+        positions = _table_positions(x[block], low, at[:block.stop - block.start])
+        np.take(table, positions, mode="clip", out=found[block])
     return found.view(bool)
+
+
+def _table_positions(x, low, out):
+    """x - low + 1 modulo 2^64, in out: integers outside the range, also those that wrap, are outside the table."""
+    if x.dtype == np.uint64:
+        x = x.view("i8")
+    return np.subtract(x, np.array(low - 1 & 2**64 - 1, "u8").view("i8"), out=out, dtype="i8")
 
 
 def _found_at(keys, lower, x, invert):

@@ -88,6 +88,7 @@ _FAMILIES = [
     (("ech_csr_from_coo",), "ech_csr_explain", {"call": c.ECH_CSR_CALL_FROM_COO, "a": lambda v: v["out"]}),
     (("ech_csr_transpose",), "ech_csr_explain", {"call": c.ECH_CSR_CALL_TRANSPOSE, "n": 0}),
     (("ech_solve",), "ech_solve_explain", {}),
+    (("ech_solve_sparse", "ech_sparse_factor_create"), "ech_solve_sparse_explain", {}),
     (("ech_solve_direct",), "ech_direct_explain", {"call": c.ECH_DIRECT_CALL_SOLVE}),
     (("ech_inverse",), "ech_direct_explain",
      {"call": c.ECH_DIRECT_CALL_INVERSE, "m": lambda v: v["n"], "nrhs": 0}),

@@ -1,4 +1,4 @@
-"""Sparse matrices in CSR form: products, construction and checks; echelon.sparse.linalg has iterative solvers.
+"""Sparse matrices in CSR form: products, construction and checks; echelon.sparse.linalg has solvers.
 
 A matrix is a matrix or an array of scipy.sparse or cupyx.scipy.sparse, a sparse tensor of PyTorch, or a CSR. Formats
 other than CSR are converted.

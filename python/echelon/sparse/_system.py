@@ -19,8 +19,8 @@ from .._runtime.native import declared as c
 from . import _callbacks as callbacks
 from ._csr import Matrix, find_parts, in_order
 
-PRECONDITIONERS = ("none", "jacobi", "block-jacobi", "ssor", "ilu0", "ic0")
-_SPARSE_ONLY = ("ssor", "ilu0", "ic0")
+PRECONDITIONERS = ("none", "jacobi", "block-jacobi", "ssor", "ilu0", "ic0", "ilut")
+_SPARSE_ONLY = ("ssor", "ilu0", "ic0", "ilut")
 _HISTORY = 10000
 _STATUS = {
     c.ECH_SOLVE_STATUS_CONVERGED_RTOL: "converged", c.ECH_SOLVE_STATUS_CONVERGED_ATOL: "converged",

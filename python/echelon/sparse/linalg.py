@@ -1,4 +1,4 @@
-"""Iterative solvers of linear systems, with the signatures of scipy.sparse.linalg.
+"""Iterative and direct solvers of linear systems, with the signatures of scipy.sparse.linalg.
 
 A and M are given in any of these forms:
 
@@ -8,13 +8,15 @@ A and M are given in any of these forms:
 - a function that returns the product with a vector.
 
 M approximates the inverse of A, as in SciPy, or is the name of a preconditioner of the library: "jacobi" (the diagonal
-of A), "block-jacobi" (its diagonal blocks), "ssor", "ilu0" (incomplete LU), "ic0" (incomplete Cholesky). The last three
-need a sparse A.
+of A), "block-jacobi" (its diagonal blocks), "ssor", "ilu0" (incomplete LU), "ic0" (incomplete Cholesky), "ilut"
+(incomplete LU with the largest elements). The last four need a sparse A.
 
 A solver returns (x, info). info is 0 only if |b - A x| <= max(rtol |b|, atol) for the returned x; it is the number of
 iterations if they did not suffice or x no longer improved; it is negative if the method failed: -2 the residual grew,
 -3 division by zero, -5 A or M is not positive definite, -6 NaN or infinity, -8 a zero on the diagonal or a zero pivot.
 With report=True a solver returns (x, info, SolveReport).
+
+spsolve(), splu() and factorized() are direct: they factor A with a library of sparse direct solvers.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -24,10 +26,11 @@ from .._runtime.arguments import flag, integer, number
 from .._runtime.call import operation
 from .._runtime.errors import ArgumentError, DTypeError
 from .._runtime.public import publish
+from ._direct import SparseDirectReport, SparseLU, factorized, splu, spsolve
 from ._system import SolveReport, System
 
-__all__ = ["SolveReport", "bicgstab", "cg", "chebyshev", "gauss_seidel", "gmres", "jacobi", "minres", "richardson",
-           "solve", "sor"]
+__all__ = ["SolveReport", "SparseDirectReport", "SparseLU", "bicgstab", "cg", "chebyshev", "factorized",
+           "gauss_seidel", "gmres", "jacobi", "minres", "richardson", "solve", "sor", "splu", "spsolve"]
 
 _METHODS = ("auto", "richardson", "jacobi", "chebyshev", "cg", "minres", "bicgstab", "gmres", "gauss-seidel", "sor")
 _SMALLEST = 5e-324  # a tolerance that only the residual 0 satisfies
@@ -343,16 +346,18 @@ def sor(A, b, x0=None, *, rtol=1e-5, atol=0.0, maxiter=None, omega=None, callbac
 
 @operation
 def solve(A, b, x0=None, *, method="auto", rtol=1e-5, atol=0.0, maxiter=None, M=None, restart=None, block=None,
-          omega=None, bounds=None, callback=None, report=False):
+          omega=None, bounds=None, drop_tolerance=None, fill=None, callback=None, report=False):
     """Solve A x = b with a method that is chosen or named, and all options of the library.
 
     method: "auto": conjugate gradients, the minimum residual method or GMRES, with a preconditioner, chosen by tests of
     A; or "richardson", "jacobi", "chebyshev", "cg", "minres", "bicgstab", "gmres", "gauss-seidel" or "sor". M: as for
     cg(); None for "auto", "jacobi", "gauss-seidel" and "sor". restart: of GMRES, at most 1,000; None: 30. block: rows
     per diagonal block of M = "block-jacobi", at most 32; None: 8. omega: the step of "richardson" and "jacobi", or the
-    relaxation factor of "sor" and of M = "ssor". bounds: as for chebyshev(). maxiter: as for chebyshev(). callback: is
-    called with x after each iteration; for "gmres" and "auto" it receives the residual |b - A x| instead. b, x0, rtol,
-    atol, report: as for cg().
+    relaxation factor of "sor" and of M = "ssor". drop_tolerance, fill: of M = "ilut": elements of a row that are
+    smaller than this multiple of the norm of the row of A are dropped, None: 1e-4; and the maximum number of elements
+    that a row of L, and of U, has in addition to those of A, 1 to 1,000, None: 10. bounds, maxiter: as for chebyshev().
+    callback: is called with x after each iteration; for "gmres" and "auto" it receives the residual
+    |b - A x| instead. b, x0, rtol, atol, report: as for cg().
 
     Returns (x, info) as cg() does. The report contains the method and the preconditioner that were used.
 
@@ -374,6 +379,10 @@ def solve(A, b, x0=None, *, method="auto", rtol=1e-5, atol=0.0, maxiter=None, M=
         settings["restart"] = integer(restart, "restart", 1, 1000)
     if block is not None:
         settings["block"] = integer(block, "block", 1, 32)
+    if drop_tolerance is not None:
+        settings["drop_tolerance"] = _tolerance(drop_tolerance, "drop_tolerance") or _SMALLEST
+    if fill is not None:
+        settings["fill"] = integer(fill, "fill", 1, 1000)
     system = System(A, b, x0, M, needs=own)
     observe = _observer(system, callback)
     if callback is not None and method in ("auto", "gmres"):

@@ -3,15 +3,20 @@
  *
  * A thread copies a block of rows into a buffer, contiguous parts of rows at a time, and writes it
  * out by columns. Without the buffer, the rows of a matrix whose width is a power of two would map
- * to the same few cache sets.
+ * to the same few cache sets. With AVX-512, elements of 4 and 8 bytes are transposed in registers,
+ * by cache lines of rows and columns, and no buffer is needed.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "arrange/cpu/common.h"
+#include "arrange/cpu/transpose.h"
 
 enum {
-    BLOCK_BYTES = 16 << 10, /* half of the smallest L1 cache */
-    EDGE = 128              /* maximum number of rows and columns of a block */
+    LINE = 64,
+    STREAM_BYTES = 16 << 20, /* size of results that do not stay in a cache */
+    ROWS_STREAM = 256,       /* minimum, because some rows may precede whole lines */
+    BLOCK_BYTES = 16 << 10,  /* half of the smallest L1 cache */
+    EDGE = 128               /* maximum number of rows and columns of a block */
 };
 
 /* The extent of a block: square, or longer in one direction if the matrix is narrow. */
@@ -96,6 +101,52 @@ static void block(const struct echi_arrange *a, size_t row, size_t column, size_
     CALL_BY_SIZE(block_sized, a->element_bytes, a, row, column, rows, columns)
 }
 
+/* ---- In registers ---- */
+
+static bool has_lines(const struct echi_arrange *a)
+{
+#ifdef ECHI_CPU_X86
+    const size_t size = a->element_bytes;
+    return (size == 4 || size == 8) && a->rows >= LINE / size && a->columns >= LINE / size &&
+           echi_cpu_isa() == ECHI_AVX512;
+#else
+    (void)a;
+    return false;
+#endif
+}
+
+/* The rows before the first one whose elements begin a line of the output, if the output is
+ * streamed, which needs whole lines; otherwise a->rows. */
+static size_t rows_before_lines(const struct echi_arrange *a, const struct extent *e)
+{
+    const size_t size = a->element_bytes, past = (uintptr_t)a->out % LINE;
+    if (a->n < STREAM_BYTES / 8 || a->n * size < STREAM_BYTES || a->rows < ROWS_STREAM ||
+        a->rows * size % LINE || past % size || e->rows * size % LINE)
+        return a->rows;
+    return past ? (LINE - past) / size : 0;
+}
+
+static void block_of_lines(const struct echi_arrange *a, size_t row, size_t column, size_t rows,
+                           size_t columns, bool stream)
+{
+    const size_t size = a->element_bytes, each = LINE / size;
+    const size_t whole_rows = rows - rows % each, whole_columns = columns - columns % each;
+    const char *in = (const char *)a->in + (row * a->columns + column) * size;
+    char *out = (char *)a->out + (column * a->rows + row) * size;
+#ifdef ECHI_CPU_X86
+    echi_transpose_avx512(in, a->columns * size, out, a->rows * size, whole_rows, whole_columns,
+                          size, stream);
+#else
+    (void)in, (void)out, (void)stream;
+#endif
+    if (whole_columns < columns)
+        block(a, row, column + whole_columns, rows, columns - whole_columns);
+    if (whole_columns && whole_rows < rows)
+        block(a, row + whole_rows, column, rows - whole_rows, whole_columns);
+}
+
+/* ---- Blocks ---- */
+
 /* Blocks [begin, end), numbered along the rows of the matrix. */
 static void blocks(struct echi_arrange_job *job, size_t begin, size_t end)
 {
@@ -106,6 +157,24 @@ static void blocks(struct echi_arrange_job *job, size_t begin, size_t end)
         const size_t row = b / across * e.rows, column = b % across * e.columns;
         block(a, row, column, echi_min(e.rows, a->rows - row),
               echi_min(e.columns, a->columns - column));
+    }
+}
+
+/* The same in registers.  The first row of blocks has fewer rows if the others then begin at whole
+ * lines of the output. */
+static void blocks_of_lines(struct echi_arrange_job *job, size_t begin, size_t end)
+{
+    const struct echi_arrange *a = job->request;
+    const struct extent e = extent_of(a);
+    const size_t across = (a->columns - 1) / e.columns + 1, before = rows_before_lines(a, &e);
+    const bool stream = before < a->rows;
+    const size_t shift = stream && before ? e.rows - before : 0;
+    for (size_t b = begin; b < end; b++) {
+        const size_t down = b / across * e.rows, column = b % across * e.columns;
+        const size_t row = down > shift ? down - shift : 0;
+        const size_t rows = echi_min(down + e.rows - shift, a->rows) - row;
+        block_of_lines(a, row, column, rows, echi_min(e.columns, a->columns - column),
+                       stream && row >= before);
     }
 }
 
@@ -128,7 +197,14 @@ void echi_cpu_transpose(ech_ctx *ctx, struct echi_arrange_job *job)
         return;
     }
     const struct extent e = extent_of(a);
+    size_t shift = 0;
     job->run = blocks;
-    echi_arrange_parts(ctx, job, ((a->rows - 1) / e.rows + 1) * ((a->columns - 1) / e.columns + 1),
-                       e.rows * e.columns * a->element_bytes);
+    if (has_lines(a)) {
+        const size_t before = rows_before_lines(a, &e);
+        if (before && before < a->rows) shift = e.rows - before;
+        job->run = blocks_of_lines;
+    }
+    const size_t down = (a->rows + shift - 1) / e.rows + 1,
+                 across = (a->columns - 1) / e.columns + 1;
+    echi_arrange_parts(ctx, job, down * across, e.rows * e.columns * a->element_bytes);
 }

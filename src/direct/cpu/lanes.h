@@ -9,10 +9,11 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#define V       NAME(vector)
-#define M       NAME(mask)
-#define ROWS(g) (SIZE ? SIZE : (g)->n)
-#define STEP(g) (SIZE ? SIZE | 1 : (g)->stride) /* vectors from row to row */
+#define V          NAME(vector)
+#define M          NAME(mask)
+#define ROWS(g)    (SIZE ? SIZE : (g)->n)
+#define HAS_SINGLE (SIZE == 0 && VECTOR_BYTES > 16)
+#define STEP(g)    (SIZE ? SIZE | 1 : (g)->stride) /* vectors from row to row */
 
 /* ---- Factors ---- */
 
@@ -25,6 +26,7 @@ struct SIZED(group) {
     M pivots[LEAF];
     M order[LEAF]; /* row i of the factor is this row of a */
     bool cholesky;
+    REAL *rows, *columns; /* of one system, see single.h; NULL: there may be several */
 };
 
 /* Exchanges rows k and pivots[k] of the factor in each lane. */
@@ -105,7 +107,6 @@ static void SIZED(lu_lanes)(struct SIZED(group) * g)
             for (size_t j = k + 1; j < n; j++) row[j] -= by * top[j];
         }
     }
-    SIZED(find_order)(g);
 }
 
 static void SIZED(cholesky_lanes)(struct SIZED(group) * g)
@@ -251,30 +252,49 @@ INLINE void SIZED(fold_wide)(wide *sum, wide *lost, size_t n)
     }
 }
 
+/* b - a x in twice the precision, where a has a vector for each of n columns. */
+INLINE V SIZED(residual_of)(const REAL *a, size_t a_step, const V *x, size_t x_step, size_t n, V b)
+{
+    wide sum[LEAF], lost[LEAF];
+    for (size_t j = 0; j < n; j++) {
+        const V here = x[j * x_step];
+        V column;
+        memcpy(&column, a + j * a_step, sizeof column);
+#if REAL_BITS == 32
+        sum[j] = NAME(widen)(column) * NAME(widen)(here) + 0;
+        lost[j] = (wide){ 0 };
+#else
+        const V product = column * here;
+        sum[j] = product + 0;
+        lost[j] = NAME(fused)(column, here, -product) + 0;
+#endif
+    }
+    SIZED(fold_wide)(sum, lost, n);
+    const wide from = NAME(widen)(b), minus = -sum[0];
+    const wide both = from + minus, part = both - from;
+    const wide rest = ((from - (both - part)) + (minus - part)) - lost[0];
+    return NAME(narrow)(both + rest);
+}
+
+#if HAS_SINGLE
+#include "direct/cpu/single.h"
+#endif
+
 /* residual = b - a x in twice the precision. */
 static void SIZED(residual_lanes)(const struct SIZED(group) * g)
 {
     const size_t n = ROWS(g);
-    for (size_t i = 0; i < n; i++)
-        for (size_t c = 0; c < g->cols; c++) {
-            wide sum[LEAF], lost[LEAF];
-            for (size_t j = 0; j < n; j++) {
-                const V a = g->a[i * STEP(g) + j], x = g->x[j * g->x_stride + c];
-#if REAL_BITS == 32
-                sum[j] = NAME(widen)(a) * NAME(widen)(x) + 0;
-                lost[j] = (wide){ 0 };
-#else
-                const V product = a * x;
-                sum[j] = product + 0;
-                lost[j] = NAME(fused)(a, x, -product) + 0;
+#if HAS_SINGLE
+    if (g->columns) {
+        NAME(residual_single)(g);
+        return;
+    }
 #endif
-            }
-            SIZED(fold_wide)(sum, lost, n);
-            const wide from = NAME(widen)(g->b[i * g->x_stride + c]), minus = -sum[0];
-            const wide both = from + minus, part = both - from;
-            const wide rest = ((from - (both - part)) + (minus - part)) - lost[0];
-            g->residual[i * g->x_stride + c] = NAME(narrow)(both + rest);
-        }
+    for (size_t i = 0; i < n; i++)
+        for (size_t c = 0; c < g->cols; c++)
+            g->residual[i * g->x_stride + c] =
+                SIZED(residual_of)((const REAL *)(g->a + i * STEP(g)), WIDTH, g->x + c, g->x_stride,
+                                   n, g->b[i * g->x_stride + c]);
 }
 
 /* residual = b - a x as the products of ech_matmul() (in_turn) and ech_matvec() compute it. */

@@ -50,7 +50,7 @@ static ech_status vendor_workspace(const void *request, void *plan, size_t *byte
 static ech_status run_vendor(ech_ctx *ctx, const void *request, const void *plan, void *work)
 {
     (void)plan;
-    echi_lapack_factor(request, work, ctx->threads);
+    echi_lapack_factor(request, work, echi_vendor_threads(ctx));
     return ECH_OK;
 }
 

@@ -143,12 +143,22 @@ static uint32_t SIZED(factor_lanes)(struct lanes *lanes, struct SIZED(group) * g
     const ech_direct_status end =
         g->cholesky ? ECH_DIRECT_STATUS_INDEFINITE : ECH_DIRECT_STATUS_SINGULAR;
     uint32_t again = 0;
-    memcpy(g->factor, g->a, ROWS(g) * STEP(g) * sizeof *g->factor);
     g->failed = (M){ 0 };
+#if HAS_SINGLE
+    const bool single = g->rows;
+#else
+    const bool single = false;
+#endif
+    if (!single || g->cholesky) memcpy(g->factor, g->a, ROWS(g) * STEP(g) * sizeof *g->factor);
     if (g->cholesky)
         SIZED(cholesky_lanes)(g);
-    else
+    else if (!single)
         SIZED(lu_lanes)(g);
+#if HAS_SINGLE
+    else
+        NAME(lu_single)(g);
+#endif
+    if (!g->cholesky) SIZED(find_order)(g);
     for (size_t l = 0; l < lanes->count; l++) {
         ech_direct_report *report = &lanes->report[l];
         if (report->status != ECH_DIRECT_STATUS_SOLVED) continue;
@@ -266,7 +276,16 @@ static uint32_t SIZED(run_group)(const struct echi_direct *call, struct lanes *l
     uint32_t again;
     g.cholesky = cholesky;
     begin_lanes(lanes, call->kind);
-    SIZED(load_lanes)
+#if HAS_SINGLE
+    REAL rows[LEAF * LEAF], columns[LEAF * LEAF];
+    if (lanes->count == 1) {
+        g.rows = rows;
+        g.columns = columns;
+        NAME(load_single)
+        (&g, (const REAL *)call->a + lanes->system[0] * call->a_step, call->a_stride, lower);
+    } else
+#endif
+        SIZED(load_lanes)
     (lanes, call->a, call->a_step, call->a_stride, ROWS(&g), ROWS(&g), lower, g.a, STEP(&g));
     SIZED(inspect_lanes)(lanes, &g, lower);
     if (g.cols) SIZED(load_right)(lanes, &g, call, peaks);
@@ -321,3 +340,4 @@ static void SIZED(run_small)(void *arg, size_t task, int thread)
 #undef STEP
 #undef SIZE
 #undef SIZED
+#undef HAS_SINGLE

@@ -24,6 +24,7 @@ enum {
     PART_N = 1 << 16,      /* minimum number of elements of a part */
     EDGES = 2048,          /* that are merged once; more are merged at every comparison */
     BYTE_COPIES = 8,       /* of the table of bytes */
+    BYTES_N = 4096,        /* minimum number of bytes for which these are worth it */
     FOUR_COUNTERS = 8192,  /* with up to this many counters, four copies are used in turn */
     TWO_COUNTERS = 65536,  /* ... two */
     MANY_SLOTS = 1 << 30,  /* from this many on, slots have 64 bits */
@@ -251,10 +252,13 @@ static void sum_counters(void *arg, size_t piece, int thread)
         }
         return;
     }
-    uint64_t *counts = h->counts;
-    if (!h->add) memset(counts + first, 0, (end - first) * sizeof *counts);
-    for (size_t t = 0; t < tables; t++)
-        for (size_t i = first; i < end; i++) counts[i] += job->tables[t * each + i];
+    uint64_t *restrict counts = h->counts;
+    size_t t = 0;
+    if (!h->add) memcpy(counts + first, job->tables + first, (end - first) * sizeof *counts), t++;
+    for (; t < tables; t++) {
+        const uint64_t *restrict more = job->tables + t * each;
+        for (size_t i = first; i < end; i++) counts[i] += more[i];
+    }
 }
 
 /* ---- Plan ---- */
@@ -274,6 +278,11 @@ static bool float_weights(const struct echi_histogram *h)
 static bool can_be_bytes(const struct echi_histogram *h)
 {
     return h->key_bytes == 1 && !h->pairs && !h->weighted && !many(h);
+}
+
+static bool is_bytes(const struct echi_histogram *h)
+{
+    return can_be_bytes(h) && h->n >= BYTES_N;
 }
 
 static bool always(const struct echi_histogram *h)
@@ -299,9 +308,9 @@ static const struct algorithm algorithms[ALGORITHMS] = {
     [BYTES] = {
         .name = "bytes",
         .what = "counts the 256 byte values, then maps these counts to bins",
-        .when = "8-bit elements, no weights, one dimension, one channel",
+        .when = "from 4,096 8-bit elements on, no weights, one dimension",
         .applicable = can_be_bytes,
-        .chosen = can_be_bytes,
+        .chosen = is_bytes,
     },
     [ATOMIC] = {
         .name = "atomic",
@@ -347,6 +356,7 @@ static ech_status lay_out(const struct echi_histogram *h, int algorithm, void *w
     size_t words = float_weights(h) ? ECHI_EXACT_WORDS : 1, counters = h->counters + 1;
     if (!h->weighted) /* also for bytes: all kinds of histogram have the same workspace */
         job->copies = counters <= FOUR_COUNTERS ? 4 : counters <= TWO_COUNTERS ? 2 : 1;
+    if (h->n / 4 < counters) job->copies = 1; /* more would take longer to clear than to fill */
     size_t most = algorithm == ATOMIC ? h->n : h->n / (8 * words * job->copies) / counters;
     job->parts = echi_min(echi_min(most, h->n / PART_N), PARTS);
     if (job->parts == 0) job->parts = 1;

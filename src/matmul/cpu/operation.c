@@ -341,7 +341,7 @@ static ech_status run(ech_ctx *ctx, const void *request, const void *kept, void 
     if (!p->k) {
         if (p->beta != 1) echi_parallel(threads, p->m * p->count, scale_row, &job);
     } else if (plan->strategy == BLAS) {
-        echi_blas_multiply(echi_blas(), p, ctx->threads);
+        echi_blas_multiply(echi_blas(), p, echi_vendor_threads(ctx));
     } else {
         echi_parallel(threads, p->count * plan->row_tiles * plan->column_tiles, multiply_tile,
                       &job);

@@ -16,4 +16,8 @@ void echi_merge_part(const struct echi_merge *m, size_t i);
 /* Whether the first element of the first input is first in the result; neither input is empty. */
 bool echi_merge_begins(const struct echi_merge *m);
 
+/* Whether equal keys have equal bits, so that any sort keeps the order of the runs. */
+bool echi_merge_distinguishable(const struct echi_order *order, const void *keys, size_t n,
+                                size_t key_bytes);
+
 #endif

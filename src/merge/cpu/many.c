@@ -90,25 +90,68 @@ static ech_status choose(const struct echi_merge_many *m, enum echi_merge_way *w
     return echi_merge_choose(m, "CPU", m->key_bytes, way);
 }
 
+/* Floats without values whose sort is faster and, if equal keys have equal bits, also has the same
+ * result. */
+static bool may_sort(const struct echi_merge_many *m)
+{
+    return m->n && !m->algorithm && !m->value_bytes && m->order.merge &&
+           echi_merge_rounds(m) > m->key_bytes;
+}
+
+static struct echi_sort sort_of(const struct echi_merge_many *m)
+{
+    struct echi_sort sort = echi_merge_sort(m);
+    if (m->value_bytes || !m->order.merge) return sort;
+    sort.order.merge = 0;
+    sort.order.last = ~(uint64_t)0 >> (64 - 8 * m->key_bytes);
+    return sort;
+}
+
 static ech_status plan(const void *request, void *way, size_t *work_bytes)
 {
     const struct echi_merge_many *m = request;
+    const struct echi_sort sort = sort_of(m);
     ech_status status;
     *work_bytes = 0;
     TRY(choose(m, way));
-    if (*(enum echi_merge_way *)way == ECHI_MERGE_SORT) {
-        const struct echi_sort sort = echi_merge_sort(m);
+    if (*(enum echi_merge_way *)way == ECHI_MERGE_SORT || may_sort(m))
         TRY(echi_operation_workspace(&echi_cpu_sort, &sort, work_bytes));
-    } else if (echi_merge_rounds(m) > 1) {
+    if (*(enum echi_merge_way *)way == ECHI_MERGE_ROUNDS && echi_merge_rounds(m) > 1) {
         struct echi_layout layout = { .base = NULL };
         echi_part(&layout, m->n, m->key_bytes);
         echi_part(&layout, m->n, m->value_bytes);
         if (layout.overflow)
             FAIL(NULL, ECH_ERR_MEMORY, "n is %zu: the workspace exceeds SIZE_MAX bytes", m->n);
-        *work_bytes = layout.bytes;
+        if (layout.bytes > *work_bytes) *work_bytes = layout.bytes;
     }
 done:
     return status;
+}
+
+struct look {
+    const struct echi_merge_many *m;
+    atomic_bool failed;
+};
+
+static void look_at_part(void *arg, size_t i, int thread)
+{
+    struct look *look = arg;
+    const struct echi_merge_many *m = look->m;
+    const size_t first = i * MERGE_PART, n = echi_min(m->n - first, MERGE_PART);
+    (void)thread;
+    if (atomic_load_explicit(&look->failed, memory_order_relaxed)) return;
+    if (!echi_merge_distinguishable(&m->order, (const char *)m->keys + first * m->key_bytes, n,
+                                    m->key_bytes))
+        atomic_store_explicit(&look->failed, true, memory_order_relaxed);
+}
+
+static bool can_be_sorted(ech_ctx *ctx, const struct echi_merge_many *m)
+{
+    struct look look = { .m = m };
+    if (!may_sort(m)) return false;
+    echi_parallel(echi_parallel_for_bytes(ctx, m->n * m->key_bytes), (m->n - 1) / MERGE_PART + 1,
+                  look_at_part, &look);
+    return !look.failed;
 }
 
 /* Whether each run begins with an element that need not precede the last one of the run before. */
@@ -159,11 +202,14 @@ static ech_status run(ech_ctx *ctx, const void *request, const void *way, void *
     TRY(check_offsets(ctx, m));
     if (m->n == 0) goto done;
     if (*(const enum echi_merge_way *)way == ECHI_MERGE_SORT) {
-        const struct echi_sort sort = echi_merge_sort(m);
+        const struct echi_sort sort = sort_of(m);
         TRY(echi_operation_run(ctx, &echi_cpu_sort, &sort, work));
     } else if (in_order(m)) {
         memcpy(m->keys_out, m->keys, m->n * m->key_bytes);
         if (m->value_bytes) memcpy(m->values_out, m->values, m->n * m->value_bytes);
+    } else if (can_be_sorted(ctx, m)) {
+        const struct echi_sort sort = sort_of(m);
+        TRY(echi_operation_run(ctx, &echi_cpu_sort, &sort, work));
     } else {
         run_rounds(ctx, m, work);
     }

@@ -36,10 +36,11 @@ struct part {
 static const struct {
     size_t (*path)(const struct echi_merge *m, size_t diagonal);
     void (*part)(const struct echi_merge *m, const struct part *p, unsigned char *from_b);
-} widths[9] = { [1] = { path_u8, part_u8 },
-                [2] = { path_u16, part_u16 },
-                [4] = { path_u32, part_u32 },
-                [8] = { path_u64, part_u64 } };
+    bool (*distinguishable)(const struct echi_order *order, const void *keys, size_t n);
+} widths[9] = { [1] = { path_u8, part_u8, distinguishable_u8 },
+                [2] = { path_u16, part_u16, distinguishable_u16 },
+                [4] = { path_u32, part_u32, distinguishable_u32 },
+                [8] = { path_u64, part_u64, distinguishable_u64 } };
 
 /* bytes is a constant for the sizes that move_values() lists. */
 INLINE void move_sized(const struct echi_merge *m, const struct part *p,
@@ -97,6 +98,12 @@ void echi_merge_part(const struct echi_merge *m, size_t i)
                                        widths[m->key_bytes].path(m, end));
     widths[m->key_bytes].part(m, &p, m->value_bytes ? from_b : NULL);
     if (m->value_bytes) move_values(m, &p, from_b);
+}
+
+bool echi_merge_distinguishable(const struct echi_order *order, const void *keys, size_t n,
+                                size_t key_bytes)
+{
+    return widths[key_bytes].distinguishable(order, keys, n);
 }
 
 bool echi_merge_begins(const struct echi_merge *m)

@@ -14,6 +14,21 @@
 #define KEY     JOINED(FROM, _element)
 #include "cpu/merge_path.h"
 
+/* Whether no two of these floats are equal but differ in bits: there is no -0, and at most one NaN
+ * pattern. */
+static bool NAME(distinguishable)(const struct echi_order *order, const void *keys, size_t n)
+{
+    const struct echi_order merged = *order;
+    struct echi_order apart = merged;
+    const KEY *in = keys;
+    KEY differ = 0;
+    apart.merge = 0;
+    apart.last = (KEY) ~(KEY)0;
+    for (size_t i = 0; i < n; i++)
+        differ |= (KEY)(NAME(form)(&merged, in[i], true) ^ NAME(form)(&apart, in[i], true));
+    return !differ;
+}
+
 /* How many of the first `diagonal` elements of the result are from a. */
 static size_t NAME(path)(const struct echi_merge *m, size_t diagonal)
 {

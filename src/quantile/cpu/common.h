@@ -117,7 +117,8 @@ struct echi_quantile_isa {
 };
 
 extern const struct echi_quantile_isa echi_quantile_portable, echi_quantile_avx2,
-    echi_quantile_avx512;
+    echi_quantile_avx512,
+    echi_quantile_vbmi2; /* the last one only for 8 and 16 bits, sift() and move() */
 
 /* ---- select.c ---- */
 

@@ -2,14 +2,17 @@
  * quantile/cpu/kernels.h - template: the kernels of selections by rank for four key widths, in the
  * instruction set that the including file is compiled for, and the struct that names them.
  *
- *   ISA   the name of the struct
+ *   ISA     the name of the struct
+ *   NARROW  only sift() and move(), for elements of 8 and 16 bits with VBMI2
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "quantile/cpu/common.h"
 #include "cpu/bits.h"
 #include "cpu/vector.h"
-#ifdef __AVX512BW__
+#ifdef NARROW
+#include "quantile/cpu/vector_vbmi2.h"
+#elif defined __AVX512BW__
 #include "sort/cpu/vector_avx512.h"
 #endif
 
@@ -53,12 +56,26 @@ INLINE uint64_t bits_before(const struct echi_quantile_bound *bound, uint64_t le
 #define WIDE_VECTORS 0
 #endif
 
+#ifdef NARROW
+#define NARROW_VECTORS 1
+#else
+#define NARROW_VECTORS 0
+#endif
+
 #define FROM        u8
-#define HAS_VECTORS 0
+#define HAS_VECTORS NARROW_VECTORS
+#define MASK        __mmask64
 #include "quantile/cpu/width.h"
+#undef MASK
 #define FROM        u16
-#define HAS_VECTORS 0
+#define HAS_VECTORS NARROW_VECTORS
+#define MASK        __mmask32
 #include "quantile/cpu/width.h"
+#undef MASK
+
+#ifdef NARROW
+const struct echi_quantile_isa ISA = { .widths = { &width_u8, &width_u16 } };
+#else
 #define FROM        u32
 #define HAS_VECTORS WIDE_VECTORS
 #define MASK        __mmask16
@@ -73,3 +90,4 @@ INLINE uint64_t bits_before(const struct echi_quantile_bound *bound, uint64_t le
 const struct echi_quantile_isa ISA = {
     .widths = { &width_u8, &width_u16, &width_u32, &width_u64 },
 };
+#endif

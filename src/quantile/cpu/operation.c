@@ -278,6 +278,19 @@ static const struct echi_quantile_isa *isa_of_machine(void)
     return &echi_quantile_portable;
 }
 
+/* The kernels for keys of 2^width bytes. */
+static struct echi_quantile_width kernels_of_machine(int width)
+{
+    struct echi_quantile_width kernels = *isa_of_machine()->widths[width];
+#ifdef ECHI_CPU_X86
+    if (width < 2 && echi_cpu_isa() == ECHI_AVX512 && echi_cpu_has_vbmi2()) {
+        kernels.sift = echi_quantile_vbmi2.widths[width]->sift;
+        kernels.move = echi_quantile_vbmi2.widths[width]->move;
+    }
+#endif
+    return kernels;
+}
+
 static ech_status run(ech_ctx *ctx, const void *request, const void *no_plan, void *work)
 {
     const struct echi_quantile *s = request;
@@ -287,7 +300,8 @@ static ech_status run(ech_ctx *ctx, const void *request, const void *no_plan, vo
     ech_status status;
     (void)no_plan;
     TRY(lay_out(s, &layout, &job));
-    job.width = isa_of_machine()->widths[width];
+    const struct echi_quantile_width kernels = kernels_of_machine(width);
+    job.width = &kernels;
     job.keys = echi_topk_isa_of_machine()->widths[width];
     job.threads = echi_parallel_for_bytes(ctx, s->n * (size_t)s->key_bytes);
     job.ordered = !is_plain(s) && !s->algorithm &&

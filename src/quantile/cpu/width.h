@@ -3,6 +3,7 @@
  *
  *   FROM         u8 ... u64
  *   HAS_VECTORS  whether width_avx512.h has sift() and move() (both are undefined at the end)
+ *   NARROW       only these two functions
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -21,6 +22,9 @@ INLINE void NAME(store)(const struct echi_quantile *s, size_t to, size_t i)
 #include "quantile/cpu/width_avx512.h"
 #endif
 
+#ifdef NARROW
+static const struct echi_quantile_width NAME(width) = { .sift = NAME(sift), .move = NAME(move) };
+#else
 static uint64_t NAME(key)(const struct echi_order *order, const void *in, size_t i)
 {
     return NAME(merged)(order, ((const KEY *)in)[i]);
@@ -293,6 +297,7 @@ static const struct echi_quantile_width NAME(width) = {
     .move = NAME(move),
     .place = NAME(place),
 };
+#endif
 
 #undef NAME
 #undef KEY

@@ -1,6 +1,8 @@
 /*
- * quantile/cpu/width_avx512.h - template: the selection and the partition of elements of 32 and of
- * 64 bits with AVX-512; part of width.h.
+ * quantile/cpu/width_avx512.h - template: the selection and the partition with AVX-512, of elements
+ * of 8 and 16 bits with VBMI2; part of width.h.
+ *
+ *   MASK  __mmask8 ... __mmask64, a bit per element of a vector
  *
  *     vector    3 9 1 7 5 8 2 6   bound 5
  *     left  <-  3 1 2 . . . . .   whole vectors are stored, and the next one overwrites what is not
@@ -9,11 +11,14 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-enum { NAME(W) = 64 / sizeof(KEY), NAME(FULL) = (1 << NAME(W)) - 1 };
+enum { NAME(W) = 64 / sizeof(KEY) };
 
-INLINE vec NAME(load)(const KEY *x, uint32_t there)
+/* The bits of all lanes. */
+#define ALL_LANES low_bits(NAME(W))
+
+INLINE vec NAME(load)(const KEY *x, uint64_t there)
 {
-    if (there == NAME(FULL)) return _mm512_loadu_si512(x);
+    if (there == ALL_LANES) return _mm512_loadu_si512(x);
     return JOINED(load_some_, FROM)(x, (MASK)there, _mm512_setzero_si512());
 }
 
@@ -25,27 +30,27 @@ INLINE vec NAME(keys)(const struct echi_order *o, vec x, bool plain)
     const vec zero = JOINED(broadcast_, FROM)((KEY)o->zero);
     vec e = _mm512_xor_si512(x, _mm512_or_si512(JOINED(sign_bits_, FROM)(x), sign));
     e = JOINED(subtract_, FROM)(e, JOINED(broadcast_, FROM)((KEY)o->shift));
-    const uint32_t zeros = JOINED(less_equal_, FROM)(e, zero) & ~JOINED(less_, FROM)(e, zero);
-    e = JOINED(blend_, FROM)(zeros, e, JOINED(broadcast_, FROM)((KEY)(o->zero + o->merge)));
+    const uint64_t zeros = JOINED(less_equal_, FROM)(e, zero) & ~JOINED(less_, FROM)(e, zero);
+    e = JOINED(blend_, FROM)((MASK)zeros, e, JOINED(broadcast_, FROM)((KEY)(o->zero + o->merge)));
     return JOINED(min_, FROM)(e, JOINED(broadcast_, FROM)((KEY)o->last));
 }
 
 /* ---- Selection ---- */
 
 /* Lists the keys of the lanes `there` that are between the pivots; returns their number. */
-INLINE size_t NAME(sift_some)(const struct echi_order *o, const KEY *x, uint32_t there, vec low,
+INLINE size_t NAME(sift_some)(const struct echi_order *o, const KEY *x, uint64_t there, vec low,
                               vec high, KEY *list, uint64_t counts[4], bool plain, bool exact)
 {
     const vec e = NAME(keys)(o, NAME(load)(x, there), plain);
-    const uint32_t most = JOINED(less_equal_, FROM)(e, low) & there;
-    const uint32_t below = JOINED(less_, FROM)(e, high) & there;
+    const uint64_t most = JOINED(less_equal_, FROM)(e, low) & there;
+    const uint64_t below = JOINED(less_, FROM)(e, high) & there;
     counts[1] += ones(most);
     if (exact) {
         counts[0] += ones(JOINED(less_, FROM)(e, low) & there);
         counts[2] += ones(below);
         counts[3] += ones(JOINED(less_equal_, FROM)(e, high) & there);
     }
-    _mm512_storeu_si512(list, JOINED(compress_, FROM)(below & ~most, e));
+    _mm512_storeu_si512(list, JOINED(compress_, FROM)((MASK)(below & ~most), e));
     return ones(below & ~most);
 }
 
@@ -60,9 +65,8 @@ INLINE size_t NAME(sift_all)(const struct echi_order *order, const KEY *x, size_
     KEY *to = list;
     size_t i = 0;
     for (; i + NAME(W) <= n; i += NAME(W))
-        to += NAME(sift_some)(&o, x + i, NAME(FULL), low, high, to, sums, plain, exact);
-    if (i < n)
-        to += NAME(sift_some)(&o, x + i, (1u << (n - i)) - 1, low, high, to, sums, plain, exact);
+        to += NAME(sift_some)(&o, x + i, ALL_LANES, low, high, to, sums, plain, exact);
+    if (i < n) to += NAME(sift_some)(&o, x + i, low_bits(n - i), low, high, to, sums, plain, exact);
     for (int k = 0; k < 4; k++) counts[k] += sums[k];
     return (size_t)(to - list);
 }
@@ -71,7 +75,7 @@ static size_t NAME(sift)(const struct echi_order *order, const void *x, size_t n
                          const struct echi_quantile_pivots *pivots, void *list, uint64_t counts[4])
 {
     const bool exact = pivots->exact;
-    if (order->float_mask)
+    if (sizeof(KEY) > 1 && order->float_mask)
         return exact ? NAME(sift_all)(order, x, n, pivots, list, counts, false, true)
                      : NAME(sift_all)(order, x, n, pivots, list, counts, false, false);
     return exact ? NAME(sift_all)(order, x, n, pivots, list, counts, true, true)
@@ -82,16 +86,16 @@ static size_t NAME(sift)(const struct echi_order *order, const void *x, size_t n
 
 /* Writes the elements of some lanes of the vector x, which begins at position `at`, to part k. */
 INLINE void NAME(keep)(const struct echi_quantile *s, const struct echi_quantile_places *places,
-                       size_t k, size_t at, vec x, uint32_t lanes, int index_bytes)
+                       size_t k, size_t at, vec x, uint64_t lanes, int index_bytes)
 {
     const uint64_t to = places->to[k], count = ones(lanes);
     if (s->out) {
         KEY *out = (KEY *)s->out + to;
         if (to + NAME(W) <= places->end[k])
-            _mm512_storeu_si512(out, JOINED(compress_, FROM)(lanes, x));
+            _mm512_storeu_si512(out, JOINED(compress_, FROM)((MASK)lanes, x));
         else
             JOINED(store_some_, FROM)
-        (out, (MASK)((1u << count) - 1), JOINED(compress_, FROM)(lanes, x));
+        (out, (MASK)low_bits(count), JOINED(compress_, FROM)((MASK)lanes, x));
     }
     if (index_bytes == 4) positions32_some((uint32_t *)s->index + to, at, lanes);
     if (index_bytes == 8) positions_some((uint64_t *)s->index + to, at, lanes);
@@ -99,25 +103,25 @@ INLINE void NAME(keep)(const struct echi_quantile *s, const struct echi_quantile
 }
 
 /* Moves the elements of the lanes `there` from position i on. */
-INLINE void NAME(move_some)(const struct echi_quantile_job *job, size_t i, uint32_t there,
+INLINE void NAME(move_some)(const struct echi_quantile_job *job, size_t i, uint64_t there,
                             const struct echi_quantile_places *places, size_t bounds, bool plain,
                             int index_bytes)
 {
     const struct echi_quantile *s = job->request;
     const vec x = NAME(load)((const KEY *)s->in + i, there), e = NAME(keys)(&s->order, x, plain);
-    uint32_t moved = 0;
+    uint64_t moved = 0;
     for (size_t k = 0; k < bounds; k++) {
         const vec key = JOINED(broadcast_, FROM)((KEY)job->bounds[k].key);
-        const uint32_t less = JOINED(less_, FROM)(e, key) & there;
+        const uint64_t less = JOINED(less_, FROM)(e, key) & there;
         uint64_t own = 0, lanes = less;
         if (places->seen[k] <= job->bounds[k].tie) { /* no branch on whether there is one: they may
                                                         be frequent */
-            const uint32_t most = JOINED(less_equal_, FROM)(e, key) & there;
+            const uint64_t most = JOINED(less_equal_, FROM)(e, key) & there;
             lanes = bits_before(&job->bounds[k], less, most ^ less, &places->seen[k], &own);
             if (own) NAME(store)(s, (size_t)s->ranks[k], i + (size_t)__builtin_ctzll(own));
         }
-        NAME(keep)(s, places, k, i, x, (uint32_t)lanes & ~moved, index_bytes);
-        moved |= (uint32_t)(lanes | own);
+        NAME(keep)(s, places, k, i, x, lanes & ~moved, index_bytes);
+        moved |= lanes | own;
     }
     NAME(keep)(s, places, bounds, i, x, there & ~moved, index_bytes);
 }
@@ -137,9 +141,9 @@ INLINE size_t NAME(split_some)(const struct echi_quantile_job *job, size_t from,
     for (; end - x >= NAME(W) && left_end - left >= NAME(W) && right_end - right >= NAME(W);
          x += NAME(W)) {
         const vec v = _mm512_loadu_si512(x), e = NAME(keys)(&o, v, plain);
-        uint32_t lanes = JOINED(less_, FROM)(e, key);
+        uint64_t lanes = JOINED(less_, FROM)(e, key);
         if (!passed) {
-            const uint32_t most = JOINED(less_equal_, FROM)(e, key);
+            const uint64_t most = JOINED(less_equal_, FROM)(e, key);
             seen += ones(lanes ^ most);
             if (seen > bound.tie) {
                 seen -= ones(lanes ^ most);
@@ -148,8 +152,8 @@ INLINE size_t NAME(split_some)(const struct echi_quantile_job *job, size_t from,
             lanes = most;
         }
         const size_t count = ones(lanes);
-        _mm512_storeu_si512(left, JOINED(compress_, FROM)(lanes, v));
-        _mm512_storeu_si512(right, JOINED(compress_, FROM)(~lanes, v));
+        _mm512_storeu_si512(left, JOINED(compress_, FROM)((MASK)lanes, v));
+        _mm512_storeu_si512(right, JOINED(compress_, FROM)((MASK)~lanes, v));
         left += count;
         right += NAME(W) - count;
     }
@@ -168,7 +172,7 @@ INLINE void NAME(split)(const struct echi_quantile_job *job, size_t from, size_t
         i = passed ? NAME(split_some)(job, i, to, places, plain, true)
                    : NAME(split_some)(job, i, to, places, plain, false);
         const size_t rest = echi_min(to - i, NAME(W));
-        NAME(move_some)(job, i, (1u << rest) - 1, places, 1, plain, 0);
+        NAME(move_some)(job, i, low_bits(rest), places, 1, plain, 0);
     }
 }
 
@@ -178,8 +182,8 @@ INLINE void NAME(move_all)(const struct echi_quantile_job *job, size_t from, siz
 {
     size_t i = from;
     for (; i + NAME(W) <= to; i += NAME(W))
-        NAME(move_some)(job, i, NAME(FULL), places, bounds, plain, index_bytes);
-    if (i < to) NAME(move_some)(job, i, (1u << (to - i)) - 1, places, bounds, plain, index_bytes);
+        NAME(move_some)(job, i, ALL_LANES, places, bounds, plain, index_bytes);
+    if (i < to) NAME(move_some)(job, i, low_bits(to - i), places, bounds, plain, index_bytes);
 }
 
 static void NAME(move)(const struct echi_quantile_job *job, size_t from, size_t to,
@@ -187,7 +191,7 @@ static void NAME(move)(const struct echi_quantile_job *job, size_t from, size_t 
 {
     const struct echi_quantile *s = job->request;
     const int bytes = s->index ? s->index_bytes : 0;
-    const bool plain = !s->order.float_mask;
+    const bool plain = sizeof(KEY) == 1 || !s->order.float_mask;
     if (s->count == 1 && bytes == 0 && plain)
         NAME(split)(job, from, to, places, true);
     else if (s->count == 1 && bytes == 0)
@@ -195,3 +199,5 @@ static void NAME(move)(const struct echi_quantile_job *job, size_t from, size_t 
     else
         NAME(move_all)(job, from, to, places, s->count, plain, bytes);
 }
+
+#undef ALL_LANES

@@ -14,6 +14,7 @@
 enum {
     SCAN_LANES = 32,        /* vectors of 16 bytes in a line */
     SCAN_LINES = 32,        /* in a tile */
+    PREFETCH_BYTES = 4096,  /* from a line to the one that is prefetched */
     SCAN_GROUP = 32,        /* tiles */
     SCAN_TILE_MOST = 16384, /* elements, for one-byte types */
     SCAN_TILE_BYTES = 16384

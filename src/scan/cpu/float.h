@@ -230,6 +230,15 @@ static void NAME(gather)(const struct scan_row *row, size_t at, size_t count, RA
 
 /* ---- One tile ---- */
 
+/* Prefetches a later line, of f64: its vectors are not loaded in ascending order, and hardware
+ * prefetchers do not recognise the sequence. An address past the array has no effect. */
+INLINE void NAME(prefetch)(const RAW *in)
+{
+    const uintptr_t ahead = (uintptr_t)in + PREFETCH_BYTES;
+    UNROLLED(k, (int)(LINE * sizeof(RAW) / 64))
+    __builtin_prefetch((const void *)(ahead + (size_t)k * 64));
+}
+
 INLINE struct scan_total NAME(plain)(const struct scan_row *row, size_t at, size_t count,
                                      uint64_t before, bool product)
 {
@@ -246,6 +255,7 @@ INLINE struct scan_total NAME(plain)(const struct scan_row *row, size_t at, size
         const bool direct = !backward && here == LINE;
         const RAW *from = direct ? (const RAW *)row->in + at + i : line;
         if (!direct) NAME(gather)(row, at + i, here, line);
+        if (direct && sizeof(RAW) == 8) NAME(prefetch)(from);
         OUT *to = direct ? out + i : results;
         const WORK total = exclusive ? NAME(line)(from, to, base, product, true, ignore)
                                      : NAME(line)(from, to, base, product, false, ignore);
@@ -271,6 +281,7 @@ INLINE struct scan_total NAME(total)(const struct scan_row *row, size_t at, size
         const bool direct = !backward && here == LINE;
         const RAW *from = direct ? (const RAW *)row->in + at + i : line;
         if (!direct) NAME(gather)(row, at + i, here, line);
+        if (direct && sizeof(RAW) == 8) NAME(prefetch)(from);
         VEC u[BLOCKS][WIDTH];
         NAME(rise_all)(from, u, t + lines * BLOCKS, product, ignore);
     }

@@ -15,7 +15,8 @@
 
 enum {
     ECHI_SELECT_BLOCK = 2048, /* elements whose bits are computed at a time */
-    ECHI_SELECT_WORDS = ECHI_SELECT_BLOCK / 64
+    ECHI_SELECT_WORDS = ECHI_SELECT_BLOCK / 64,
+    PREFETCH_BYTES = 4096
 };
 
 /* Kernels for elements of 1, 2, 4 or 8 bytes. */
@@ -32,6 +33,9 @@ struct echi_select_width {
 
 struct echi_select_isa {
     const struct echi_select_width *widths[4];
+
+    /* The number of bits that are set. */
+    size_t (*count)(const uint64_t *bits, size_t n);
 
     /* Which of n bytes are not 0. */
     void (*flags)(const uint8_t *flags, size_t n, uint64_t *bits);

@@ -9,6 +9,22 @@
 #include "select/cpu/common.h"
 #include "cpu/bits.h"
 
+/* Prefetches as many bytes as are used now, some KiB ahead: blocks of flags and of elements
+ * alternate, so that hardware prefetchers start again and again. An address past the array has no
+ * effect. */
+static inline void ahead_of(const void *now, size_t bytes)
+{
+    const uintptr_t ahead = (uintptr_t)now + PREFETCH_BYTES;
+    for (size_t k = 0; k < bytes; k += 64) __builtin_prefetch((const void *)(ahead + k));
+}
+
+static size_t count(const uint64_t *bits, size_t n)
+{
+    size_t sum = 0;
+    for (size_t w = 0; w * 64 < n; w++) sum += (size_t)__builtin_popcountll(bits[w]);
+    return sum;
+}
+
 static void flags(const uint8_t *bytes, size_t n, uint64_t *bits)
 {
     for (size_t i = 0; i < n; i += 64) bits[i / 64] = bits_of_bytes(bytes + i, echi_min(64, n - i));
@@ -32,28 +48,39 @@ static void keep_positions32(uint32_t *out, uint64_t at, const uint64_t *bits, s
 
 /* ---- Widths ---- */
 
-#define KEY       uint8_t
-#define NAME(x)   x##_u8
-#define KEEP_SOME keep_some_u8
+#ifdef __AVX512BW__
+#define WHOLE(width) keep_whole_##width
+#else
+#define WHOLE(width) keep_some_##width
+#endif
+
+#define KEY        uint8_t
+#define NAME(x)    x##_u8
+#define KEEP_SOME  keep_some_u8
+#define KEEP_WHOLE keep_some_u8
 #include "select/cpu/width.h"
 
-#define KEY       uint16_t
-#define NAME(x)   x##_u16
-#define KEEP_SOME keep_some_u16
+#define KEY        uint16_t
+#define NAME(x)    x##_u16
+#define KEEP_SOME  keep_some_u16
+#define KEEP_WHOLE keep_some_u16
 #include "select/cpu/width.h"
 
-#define KEY       uint32_t
-#define NAME(x)   x##_u32
-#define KEEP_SOME keep_some_u32
+#define KEY        uint32_t
+#define NAME(x)    x##_u32
+#define KEEP_SOME  keep_some_u32
+#define KEEP_WHOLE WHOLE(u32)
 #include "select/cpu/width.h"
 
-#define KEY       uint64_t
-#define NAME(x)   x##_u64
-#define KEEP_SOME keep_some_u64
+#define KEY        uint64_t
+#define NAME(x)    x##_u64
+#define KEEP_SOME  keep_some_u64
+#define KEEP_WHOLE WHOLE(u64)
 #include "select/cpu/width.h"
 
 const struct echi_select_isa ISA = {
     .widths = { &width_u8, &width_u16, &width_u32, &width_u64 },
+    .count = count,
     .flags = flags,
     .keep_positions = keep_positions,
     .keep_positions32 = keep_positions32,

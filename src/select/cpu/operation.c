@@ -57,13 +57,6 @@ static void clear_past(uint64_t *bits, size_t n)
     if (n % 64) bits[n / 64] &= ((uint64_t)1 << n % 64) - 1;
 }
 
-static size_t count_bits(const uint64_t *bits, size_t n)
-{
-    size_t count = 0;
-    for (size_t w = 0; w * 64 < n; w++) count += (size_t)__builtin_popcountll(bits[w]);
-    return count;
-}
-
 /* Computes which of the n elements from `at` on, a multiple of 64, are selected. */
 static void find_bits(const struct job *job, size_t at, size_t n, uint64_t *bits)
 {
@@ -160,7 +153,7 @@ static size_t write_piece(const struct job *job, size_t piece, const uint64_t to
     for (size_t i = begin; i < end; i += ECHI_SELECT_BLOCK) {
         size_t n = echi_min(ECHI_SELECT_BLOCK, end - i), kept;
         find_kept(job, i, n, bits[0]);
-        kept = count_bits(bits[0], n);
+        kept = job->isa->count(bits[0], n);
         if (s->out) keep(job->width, s->out, at[0], s->in, i, bits[0], n, s->element_bytes);
         if (s->values_out)
             keep(job->value_width, s->values_out, at[0], s->values, i, bits[0], n, s->value_bytes);
@@ -174,7 +167,7 @@ static size_t write_piece(const struct job *job, size_t piece, const uint64_t to
         size_t second = 0;
         if (s->what == ECHI_DIVIDE) {
             find_second(job, i, n, bits[0], bits[1]);
-            second = count_bits(bits[1], n);
+            second = job->isa->count(bits[1], n);
             keep(job->width, s->out, at[1], s->in, i, bits[1], n, s->element_bytes);
             at[1] += second;
             for (size_t w = 0; w * 64 < n; w++) bits[0][w] |= bits[1][w];
@@ -205,10 +198,10 @@ static void count_one(void *arg, size_t piece, int thread)
     for (size_t i = begin; i < end; i += ECHI_SELECT_BLOCK) {
         size_t n = echi_min(ECHI_SELECT_BLOCK, end - i);
         find_kept(job, i, n, kept);
-        job->counts[0][piece] += count_bits(kept, n);
+        job->counts[0][piece] += job->isa->count(kept, n);
         if (s->what != ECHI_DIVIDE) continue;
         find_second(job, i, n, kept, second);
-        job->counts[1][piece] += count_bits(second, n);
+        job->counts[1][piece] += job->isa->count(second, n);
     }
 }
 

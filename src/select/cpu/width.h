@@ -5,6 +5,7 @@
  *   KEY            uint8_t ... uint64_t
  *   NAME(x)        x##_u8 ...
  *   KEEP_SOME      packs some of 64 elements: out, in, their bits
+ *   KEEP_WHOLE     the same; may write up to 64 bytes past them, and reads all 64 elements
  *
  * A test writes bytes, in loops that vectorise, and bits_of_bytes() converts them to bits.
  *
@@ -20,6 +21,7 @@ static void NAME(test)(const struct echi_predicate *p, const void *in, size_t n,
     uint8_t passes[64], invert = (uint8_t)test.invert;
     for (size_t i = 0; i < n; i += 64) {
         size_t here = echi_min(64, n - i);
+        ahead_of(x + i, 64 * sizeof(KEY));
         if (test.order.float_mask)
             for (size_t k = 0; k < here; k++) passes[k] = NAME(passes)(&test, x[i + k]);
         else if (here == 64) /* the encoding of integers only flips the sign */
@@ -55,18 +57,25 @@ static void NAME(keep)(void *out, const void *in, const uint64_t *bits, size_t n
 {
     char *to = out;
     const char *from = in;
+    size_t rest = 0; /* elements that are not written yet */
+    for (size_t i = 0; i < n; i += 64) rest += (size_t)__builtin_popcountll(bits[i / 64]);
     for (size_t i = 0; i < n; i += 64, from += 64 * sizeof(KEY)) {
         uint64_t kept = bits[i / 64];
+        ahead_of(from, 64 * sizeof(KEY));
         if (kept == ~(uint64_t)0)
             memcpy(to, from, 64 * sizeof(KEY));
+        else if (rest >= 128)
+            KEEP_WHOLE(to, from, kept);
         else if (kept)
             KEEP_SOME(to, from, kept);
         to += (size_t)__builtin_popcountll(kept) * sizeof(KEY);
+        rest -= (size_t)__builtin_popcountll(kept);
     }
 }
 
 static const struct echi_select_width NAME(width) = { NAME(test), NAME(starts), NAME(keep) };
 
 #undef KEEP_SOME
+#undef KEEP_WHOLE
 #undef NAME
 #undef KEY

@@ -3,27 +3,68 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "sort/cpu/leaf_portable.h"
+#include "sort/cpu/common.h"
 #include "sort/cpu/vector_avx512.h"
 
+#include <string.h>
+
 enum {
-    NETWORK_ROWS = 16,     /* registers of 32 that the network uses */
     FEW_KEYS = 1024,       /* below this, the pivot is chosen from one vector */
     MANY_KEYS = 16384,     /* above this, a larger sample for the pivot pays off */
     AHEAD = 6,             /* prefetch distance in blocks, to hide the memory latency */
     AHEAD_BYTES = 1 << 19, /* smaller arrays are in the cache, where prefetching only costs time */
-    IN_CACHE_BYTES = 8192, /* smaller parts are partitioned between two arrays */
+    LEAF_BYTES = 16384,    /* smaller parts are sorted by merges instead of partitions */
+    MOST_U8 = 2048,        /* more keys of 8 bits are counted in less time */
     MANY_ARRAY_KEYS = 32   /* longer arrays are sorted one by one */
 };
 
 #define UNROLL  _Pragma("GCC unroll 16")
+#define ROWS    16
+#define BIAS    0
+#define KEY     uint16_t
+#define NAME(x) x##_u16
+#include "sort/cpu/network.h"
+static void vector_sort_u16(const struct echi_order *order, const void *keys, void *out, void *work,
+                            size_t n)
+{
+    const struct coding_u16 c = coding_of_u16(order), *coding = is_coded_u16(order) ? &c : NULL;
+    (void)work;
+    network_sort_u16(keys, out, n, coding, coding);
+}
+
+/* Keys of 8 bits as keys of 16 bits. */
+static void vector_sort_u8(const struct echi_order *order, const void *keys, void *out, void *work,
+                           size_t n)
+{
+    _Alignas(64) uint16_t wide[MOST_U8];
+    const uint8_t *from = keys;
+    uint8_t *to = out;
+    const vec code = broadcast_u16((uint8_t)(order->sign ^ order->flip));
+    (void)work;
+    size_t filled = 0;
+    do {
+        const __mmask32 lanes = row_lanes_u16(n - filled, 0);
+        const vec v = _mm512_cvtepu8_epi16(_mm256_maskz_loadu_epi8(lanes, from + filled));
+        store(wide + filled, bit_xor(v, code));
+        filled += LANES_u16;
+    } while (filled < n);
+    network_sort_u16(wide, wide, n, NULL, NULL);
+    for (size_t i = 0; i < n; i += LANES_u16) {
+        const vec v = bit_xor(load(wide + i), code);
+        _mm256_mask_storeu_epi8(to + i, row_lanes_u16(n - i, 0), _mm512_cvtepi16_epi8(v));
+    }
+}
+
+#undef KEY
+#undef NAME
 #define KEY     uint32_t
 #define NAME(x) x##_u32
-#define MASK    __mmask16
+#include "sort/cpu/network.h"
 #include "sort/cpu/leaf_avx512.h"
 #define KEY     uint64_t
 #define NAME(x) x##_u64
-#define MASK    __mmask8
+#define SPLITS
+#include "sort/cpu/network.h"
 #include "sort/cpu/leaf_avx512.h"
 
 #define ISA      echi_sort_avx512
@@ -42,7 +83,14 @@ enum {
 #define SORT_MANY_U64 vector_many_u64
 #define SORT_PART_U32 vector_part_u32
 #define SORT_PART_U64 vector_part_u64
+#define SORT_KEYS_U8  vector_sort_u8
+#define SORT_KEYS_U16 vector_sort_u16
+#define LEAF_U8       MOST_U8
+#define SORT_PACKED   vector_leaf_u64
 #define WINDOW_BITS   64
+#define CHECK_KEYS    512
+#define VECTORS       true
+#define LEAF_U16      ((size_t)1 << 19) /* counting more keys takes less time */
 #define LEAF_U32      ((size_t)1 << 28)
 #define LEAF_U64      ((size_t)1 << 27)
 #include "sort/cpu/kernels.h"

@@ -15,7 +15,11 @@
 
 #include <string.h>
 
-enum { MIN_NARROW_BITS = 14 /* with fewer bits there would be too many ties */ };
+enum {
+    MIN_NARROW_BITS = 14, /* with fewer bits there would be too many ties */
+    SAMPLE = 256,         /* packed integers that predict the number of ties ... */
+    SAMPLED_KEYS = 1024   /* ... of more keys than this */
+};
 
 struct block {
     const struct echi_sort_job *job;
@@ -98,6 +102,19 @@ static int least(int a, int b)
     return a < b ? a : b;
 }
 
+/* Whether about every second integer will agree with another one above the index: in a sample of s
+ * of n random integers, n / s as few times as many agree. */
+static bool many_ties(const struct block *b, size_t n, const uint32_t *packed)
+{
+    uint32_t sample[SAMPLE], work[SAMPLE];
+    size_t ties = 0;
+    if (n <= SAMPLED_KEYS) return false;
+    for (size_t i = 0; i < SAMPLE; i++) sample[i] = packed[i * (n / SAMPLE)];
+    b->job->isa->widths[2]->sort(sample, work, SAMPLE, false, 0, 32);
+    for (size_t i = 1; i < SAMPLE; i++) ties += (sample[i] ^ sample[i - 1]) >> b->index_bits == 0;
+    return 2 * ties * n > (size_t)SAMPLE * SAMPLE;
+}
+
 static bool order_narrow(const struct block *b, size_t n, int bits, uint32_t *packed)
 {
     const struct echi_sort_job *job = b->job;
@@ -105,6 +122,7 @@ static bool order_narrow(const struct block *b, size_t n, int bits, uint32_t *pa
     uint64_t keep = bits ? ~(uint64_t)0 >> (64 - bits) : 0;
     if (take < bits && take < least(bits, MIN_NARROW_BITS)) return false;
     job->width->pack_narrow(&job->window, b->keys, n, keep, bits - take, b->index_bits, packed);
+    if (take < bits && many_ties(b, n, packed)) return false;
     job->isa->widths[2]->sort(packed, packed + n, n, false, b->index_bits, b->index_bits + take);
     if (take < bits && !job->width->fix_ties(&job->window, b->keys, packed, n, b->index_bits))
         return false;
@@ -133,17 +151,26 @@ void echi_sort_block(const struct echi_sort_job *job, struct echi_sort_arrays fr
                      size_t n, void *scratch)
 {
     size_t key_bytes = job->key_bytes, value_bytes = job->value_bytes;
+    char *values = job->out.values + offset * value_bytes;
+    if (n <= ECHI_PACKED_KEYS && job->width->sort_packed) {
+        job->width->sort_packed(&job->window, from.keys + offset * key_bytes,
+                                from.values ? from.values + offset * value_bytes : NULL, n,
+                                value_bytes,
+                                job->keep_keys ? job->out.keys + offset * key_bytes : NULL, values);
+        return;
+    }
     struct block b = { .job = job, .packed = scratch, .work = (uint64_t *)scratch + n };
     b.keys = from.keys + offset * key_bytes;
     b.index_bits = echi_bit_length(n - 1);
-    int bits = echi_bit_length(job->width->differ(&job->window, b.keys, n));
+    int bits = 8 * (int)key_bytes;
+    if (!job->isa->vectors || bits + b.index_bits > 32)
+        bits = echi_bit_length(job->width->differ(&job->window, b.keys, n));
     uint32_t *index = scratch;
     if (!order_narrow(&b, n, bits, index)) {
         index = (uint32_t *)b.work;
         order_wide(&b, n, bits, index);
     }
     if (job->keep_keys) gather(b.keys, key_bytes, index, n, job->out.keys + offset * key_bytes);
-    char *values = job->out.values + offset * value_bytes;
     if (value_bytes && from.values)
         gather(from.values + offset * value_bytes, value_bytes, index, n, values);
     else if (value_bytes)

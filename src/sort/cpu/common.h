@@ -19,6 +19,7 @@ enum {
     ECHI_ENTRIES = 4096,       /* size of the table that maps a key to its bucket */
     ECHI_BLOCK_KEYS = 1 << 14, /* maximum number of elements of a block, which is sorted in the
                                   cache */
+    ECHI_PACKED_KEYS = 512,    /* maximum number of elements for sort_packed() */
     ECHI_SCRATCH_BYTES = 16,   /* scratch per element of a block */
     /* Buffer of a bucket, for the wider of key and value; 64 and 128 are slower. */
     ECHI_LINE_BYTES = 256,
@@ -98,6 +99,11 @@ struct echi_sort_width {
                  int drop, int index_bits, uint64_t *out);
     void (*pack_narrow)(const struct echi_window *window, const void *keys, size_t n, uint64_t keep,
                         int drop, int index_bits, uint32_t *out);
+    /* Sorts n <= ECHI_PACKED_KEYS keys with values, or with their positions of 4 or 8 bytes if
+     * values is NULL, stably, as 64-bit integers.  keys_out may be NULL or keys; values_out may not
+     * be values.  NULL for keys of 64 bits, and without vectors. */
+    void (*sort_packed)(const struct echi_window *window, const void *keys, const void *values,
+                        size_t n, size_t value_bytes, void *keys_out, void *values_out);
     /* Moves sorted packed integers that agree above the index into the order of their keys; false
      * if there are too many of them for this method. */
     bool (*fix_ties)(const struct echi_window *window, const void *keys, uint32_t *packed, size_t n,
@@ -107,9 +113,11 @@ struct echi_sort_width {
      * NULL for widths below 32 bits. */
     void (*sort)(void *x, void *y, size_t n, bool in_y, int begin, int end);
     /* Sorts raw keys[n] into out by an order that is a bijection.  work has room for n keys; out
-     * may be keys, and work may be keys if out is not.  NULL for widths below 32 bits. */
+     * may be keys, and work may be keys if out is not.  NULL for 8 and 16 bits if the instruction
+     * set has no vectors for them; otherwise their sort needs no work. */
     void (*sort_keys)(const struct echi_order *order, const void *keys, void *out, void *work,
                       size_t n);
+    size_t leaf_keys; /* maximum number of keys for one sort() or sort_keys(); 0: there are none */
     /* Sorts `many` arrays of at most `many_keys` keys, which is 0 if there is no such function. */
     void (*sort_many)(const struct echi_order *order, const struct echi_sort_many *arrays);
     size_t many, many_keys;
@@ -127,9 +135,10 @@ struct echi_sort_width {
 struct echi_sort_isa {
     const char *name;
     bool (*supported)(void);
-    int window_bits;     /* maximum number of key bits that sort_u64 should compare at once in a
+    int window_bits;   /* maximum number of key bits that sort_u64 should compare at once in a
                             block */
-    size_t leaf_keys[2]; /* maximum number of keys of 4 and of 8 bytes for one sort() */
+    bool vectors;      /* sorts compare all bits: keys that differ in few bits take as long */
+    size_t check_keys; /* fewer keys are sorted in less time than a check for order takes */
     const struct echi_sort_width *widths[4]; /* by log2 of the key's bytes */
 };
 

@@ -5,10 +5,14 @@
  *   ISA, ISA_NAME       echi_sort_<...>, "..."
  *   SUPPORTED           whether this machine has it
  *   SORT_U32, SORT_U64  sorts of unsigned keys
+ *   SORT_KEYS_U8, _U16  of raw keys; optional
  *   SORT_KEYS_U32, _U64 of raw keys; optional, and required by
  *   DIVIDE_U32, ...     divide(), sort_part() of SORT_PART_U32, ...
+ *   SORT_FEW_U32, _U64  of up to FEW_BYTES of raw keys, without SORT_KEYS_U32; optional
+ *   SORT_PACKED         SORT_U64, if it sorts vectors; otherwise undefined
  *   SORT_MANY_U32, ...  sort_many(), for arrays of at most MANY_ARRAY_KEYS
- *   WINDOW_BITS, LEAF_U32, LEAF_U64  see struct echi_sort_isa
+ *   WINDOW_BITS, CHECK_KEYS, VECTORS     see struct echi_sort_isa
+ *   LEAF_U8, ..., LEAF_U64       leaf_keys of struct echi_sort_width
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -70,19 +74,35 @@ static inline char *fill_positions(uint64_t *to, size_t first, size_t n, size_t 
     return (char *)to;
 }
 
-#define KEY       uint8_t
-#define NAME(x)   x##_u8
-#define SORT      NULL
+#define KEY     uint8_t
+#define NAME(x) x##_u8
+#define SORT    NULL
+#ifdef SORT_KEYS_U8
+#define SORT_KEYS SORT_KEYS_U8
+#define LEAF_KEYS LEAF_U8
+#else
 #define SORT_KEYS NULL
+#define LEAF_KEYS 0
+#endif
 #include "sort/cpu/width.h"
-#define KEY       uint16_t
-#define NAME(x)   x##_u16
-#define SORT      NULL
+#define KEY     uint16_t
+#define NAME(x) x##_u16
+#define SORT    NULL
+#ifdef SORT_KEYS_U16
+#define SORT_KEYS SORT_KEYS_U16
+#define LEAF_KEYS LEAF_U16
+#else
 #define SORT_KEYS NULL
+#define LEAF_KEYS 0
+#endif
 #include "sort/cpu/width.h"
-#define KEY     uint32_t
-#define NAME(x) x##_u32
-#define SORT    SORT_U32
+#define KEY       uint32_t
+#define NAME(x)   x##_u32
+#define SORT      SORT_U32
+#define LEAF_KEYS LEAF_U32
+#ifdef SORT_FEW_U32
+#define SORT_FEW SORT_FEW_U32
+#endif
 #ifdef SORT_KEYS_U32
 #define SORT_KEYS      SORT_KEYS_U32
 #define DIVIDE         DIVIDE_U32
@@ -91,9 +111,14 @@ static inline char *fill_positions(uint64_t *to, size_t first, size_t n, size_t 
 #define SORT_MANY_KEYS MANY_ARRAY_KEYS
 #endif
 #include "sort/cpu/width.h"
-#define KEY     uint64_t
-#define NAME(x) x##_u64
-#define SORT    SORT_U64
+#undef SORT_PACKED
+#define KEY       uint64_t
+#define NAME(x)   x##_u64
+#define SORT      SORT_U64
+#define LEAF_KEYS LEAF_U64
+#ifdef SORT_FEW_U64
+#define SORT_FEW SORT_FEW_U64
+#endif
 #ifdef SORT_KEYS_U64
 #define SORT_KEYS      SORT_KEYS_U64
 #define DIVIDE         DIVIDE_U64
@@ -112,6 +137,7 @@ const struct echi_sort_isa ISA = {
     .name = ISA_NAME,
     .supported = supported,
     .window_bits = WINDOW_BITS,
-    .leaf_keys = { LEAF_U32, LEAF_U64 },
+    .vectors = VECTORS,
+    .check_keys = CHECK_KEYS,
     .widths = { &width_u8, &width_u16, &width_u32, &width_u64 },
 };

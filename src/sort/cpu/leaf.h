@@ -57,7 +57,8 @@ static void NAME(pass)(const KEY *in, KEY *out, size_t n, int shift, size_t *at)
         at[b] = sum;
         sum += count;
     }
-    for (size_t i = 0; i < n; i++) out[at[(in[i] >> shift) & 255]++] = in[i];
+    _Pragma("GCC unroll 4") for (size_t i = 0; i < n; i++) out[at[(in[i] >> shift) & 255]++] =
+        in[i];
 }
 
 static void NAME(radix)(KEY *x, KEY *y, size_t n, bool in_y, int begin, int end)
@@ -68,7 +69,8 @@ static void NAME(radix)(KEY *x, KEY *y, size_t n, bool in_y, int begin, int end)
     memset(at, 0, sizeof at);
     for (size_t i = 0; i < n; i++) {
         KEY key = from[i] >> begin;
-        for (int p = 0; p < passes; p++, key = (KEY)(key >> 8)) at[p][key & 255]++;
+        _Pragma("GCC unroll 8") for (int p = 0; p < passes; p++, key = (KEY)(key >> 8))
+            at[p][key & 255]++;
     }
     for (int p = 0; p < passes; p++) {
         if (at[p][(from[0] >> (begin + 8 * p)) & 255] == n) continue; /* all digits are equal */

@@ -93,7 +93,7 @@ static void finish_stable(const struct echi_sort_job *job, struct segment s, int
 
 static size_t most_to_finish(const struct echi_sort_job *job)
 {
-    return job->sort->stable ? ECHI_BLOCK_KEYS : job->isa->leaf_keys[job->key_bytes == 8];
+    return job->sort->stable ? ECHI_BLOCK_KEYS : job->width->leaf_keys;
 }
 
 /* Sorts s if it is small enough, and returns whether it was. */

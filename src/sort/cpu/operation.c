@@ -1,6 +1,7 @@
 /*
  * sort/cpu/operation.c - the CPU's sort: chooses an algorithm, lays out the workspace, runs it.
  *
+ *     merge   keys of 16 bits, no values         network.h
  *     count   keys of 8 and 16 bits, no values   count.c
  *     block   arrays that fit in the cache       block.c
  *     msd     all arrays                         msd.c, which ends in blocks
@@ -18,11 +19,13 @@
 
 enum {
     COUNT_16_KEYS =
-        1 << 13,        /* fewer 16-bit keys are sorted in less time than it takes to read 65536
+        1 << 13,           /* fewer 16-bit keys are sorted in less time than it takes to read 65536
                            counters */
-    NARROW_KEYS = 512,  /* of 8 or 16 bits: up to here they are sorted as keys of 32 bits */
-    TINY_KEYS = 64,     /* the leaf sorts these in the time that the choice would take */
-    WAKE_KEYS = 1 << 16 /* smaller arrays do not repay waking threads */
+    NARROW_KEYS = 512,     /* of 8 bits: up to here they are sorted as wider keys */
+    NARROW_16_KEYS = 1024, /* the same for keys of 16 bits */
+    TINY_KEYS = 64,        /* are sorted in less time than a check for order takes */
+    MERGE_KEYS = 1 << 19,  /* more keys of 16 bits are counted in less time */
+    WAKE_KEYS = 1 << 16    /* smaller arrays do not repay waking threads */
 };
 
 /* ---- Algorithms ---- */
@@ -35,6 +38,13 @@ static bool keys_only(const struct echi_sort *s)
 static bool count_applicable(const struct echi_sort *s)
 {
     return keys_only(s) && s->key_bytes <= 2;
+}
+
+/* 16-bit keys: vectors of them are not part of every instruction set. */
+static bool merge_applicable(const struct echi_sort *s)
+{
+    return keys_only(s) && s->key_bytes == 2 && s->n <= MERGE_KEYS &&
+           echi_cpu_sort_isa()->widths[1]->sort_keys;
 }
 
 static bool block_applicable(const struct echi_sort *s)
@@ -53,6 +63,11 @@ static bool count_chosen(const struct echi_sort *s)
     return count_applicable(s) && s->n > (s->key_bytes == 1 ? NARROW_KEYS : COUNT_16_KEYS - 1);
 }
 
+static void run_merge(const struct echi_sort_job *job)
+{
+    job->width->sort_keys(&job->window.order, job->in.keys, job->out.keys, NULL, job->sort->n);
+}
+
 static const struct algorithm {
     const char *name, *what;
     const char *when;                              /* when it is chosen, for the documentation */
@@ -61,6 +76,14 @@ static const struct algorithm {
                                                       is */
     void (*run)(const struct echi_sort_job *job);
 } algorithms[] = {
+    {
+        .name = "merge",
+        .what = "sorts blocks in vector registers and merges them, with one thread",
+        .when = "keys of 16 bits without values, up to 524,288 elements, on x86 with AVX2",
+        .applicable = merge_applicable,
+        .chosen = merge_applicable,
+        .run = run_merge,
+    },
     {
         .name = "count",
         .what = "counting sort: counts each of 256 or 65536 values",
@@ -131,7 +154,8 @@ static void lay_out(const struct echi_sort *s, const struct algorithm *algorithm
                     struct echi_layout *layout, struct echi_sort_job *job)
 {
     size_t key_bytes = (size_t)s->key_bytes, n = s->n;
-    if (algorithm->run == echi_sort_count) {
+    /* A merge needs no workspace, but a machine without it would. */
+    if (algorithm->run == echi_sort_count || (algorithm->run == run_merge && count_chosen(s))) {
         job->counts =
             echi_part(layout, echi_sort_count_counters(n, key_bytes), sizeof *job->counts);
         return;
@@ -171,9 +195,18 @@ struct plan {
     size_t bytes; /* on the stack if small enough */
 };
 
+/* A stable sort that is done at once, on the stack. */
+static bool is_small(const struct echi_sort *s)
+{
+    const size_t bytes = ECHI_SCRATCH_BYTES + (size_t)s->key_bytes + s->value_bytes;
+    return !s->algorithm && s->stable && s->n <= (ECHI_STACK_BYTES - 8) / bytes;
+}
+
 static bool is_tiny(const struct echi_sort *s)
 {
-    const size_t most = s->key_bytes < 4 ? NARROW_KEYS : ECHI_STACK_BYTES / (size_t)s->key_bytes;
+    const size_t most = s->key_bytes == 1   ? NARROW_KEYS
+                        : s->key_bytes == 2 ? NARROW_16_KEYS
+                                            : ECHI_STACK_BYTES / (size_t)s->key_bytes;
     return !s->algorithm && keys_only(s) && s->n <= most;
 }
 
@@ -184,7 +217,7 @@ static ech_status plan_sort(const void *request, void *plan, size_t *work_bytes)
     ech_status status = ECH_OK;
     *p = (struct plan){ NULL, 0 };
     *work_bytes = 0;
-    if (is_tiny(s)) return ECH_OK;
+    if (is_tiny(s) || is_small(s)) return ECH_OK;
     TRY(choose(s, &p->algorithm));
     TRY(measure(s, p->algorithm, &p->bytes));
     if (p->bytes > ECHI_STACK_BYTES) *work_bytes = p->bytes;
@@ -209,40 +242,75 @@ static int threads_of(const ech_ctx *ctx, const struct echi_sort *s)
     return (int)echi_min((size_t)threads, echi_parts(s->n));
 }
 
-/* Keys of 8 and 16 bits as keys of 32 bits. */
-static void sort_narrow(const struct echi_sort *s)
+/* Keys of 8 bits as keys of 16 or 32 bits, or keys of 16 bits as keys of 32 bits. */
+static void sort_narrow(const struct echi_sort *s, const struct echi_sort_isa *isa)
 {
-    uint32_t wide[NARROW_KEYS], work[NARROW_KEYS];
-    const struct echi_sort_isa *isa = echi_cpu_sort_isa();
+    uint32_t wide[NARROW_16_KEYS], work[NARROW_16_KEYS];
+    uint16_t *half = (uint16_t *)(void *)wide;
     const struct echi_sort_width *width = isa->widths[s->key_bytes - 1];
     const struct echi_window window = { .order = s->order, .mask = ~(uint64_t)0 };
     const struct echi_order plain = { .last = UINT32_MAX };
     uint8_t *bytes = s->keys_out;
     uint16_t *halves = s->keys_out;
     width->encode(&window, s->keys_in, s->keys_out, s->n);
-    for (size_t i = 0; i < s->n; i++) wide[i] = s->key_bytes == 1 ? bytes[i] : halves[i];
-    isa->widths[2]->sort_keys(&plain, wide, wide, work, s->n);
-    if (s->key_bytes == 1)
-        for (size_t i = 0; i < s->n; i++) bytes[i] = (uint8_t)wide[i];
-    else
-        for (size_t i = 0; i < s->n; i++) halves[i] = (uint16_t)wide[i];
+    if (isa->widths[1]->sort_keys) {
+        for (size_t i = 0; i < s->n; i++) half[i] = bytes[i];
+        isa->widths[1]->sort_keys(&plain, half, half, NULL, s->n);
+        for (size_t i = 0; i < s->n; i++) bytes[i] = (uint8_t)half[i];
+    } else {
+        for (size_t i = 0; i < s->n; i++) wide[i] = s->key_bytes == 1 ? bytes[i] : halves[i];
+        isa->widths[2]->sort_keys(&plain, wide, wide, work, s->n);
+        if (s->key_bytes == 1)
+            for (size_t i = 0; i < s->n; i++) bytes[i] = (uint8_t)wide[i];
+        else
+            for (size_t i = 0; i < s->n; i++) halves[i] = (uint16_t)wide[i];
+    }
     width->decode(&s->order, s->keys_out, s->n);
 }
 
 static void sort_tiny(const struct echi_sort *s)
 {
-    if (s->key_bytes < 4) {
-        sort_narrow(s);
-        return;
-    }
+    const struct echi_sort_isa *isa = echi_cpu_sort_isa();
+    const struct echi_sort_width *width = isa->widths[__builtin_ctz((unsigned)s->key_bytes)];
     uint64_t work[ECHI_STACK_BYTES / sizeof(uint64_t)];
-    const struct echi_sort_width *width = echi_cpu_sort_isa()->widths[s->key_bytes == 8 ? 3 : 2];
     const struct echi_window window = { .order = s->order, .mask = ~(uint64_t)0 };
-    if (s->n > TINY_KEYS && width->run(&window, s->keys_in, s->n, false) == ECHI_ASCENDING) {
+    if (!width->sort_keys)
+        sort_narrow(s, isa);
+    else if (s->n > isa->check_keys &&
+             width->run(&window, s->keys_in, s->n, false) == ECHI_ASCENDING)
         echi_copy(s->keys_out, s->keys_in, s->n * (size_t)s->key_bytes);
+    else
+        width->sort_keys(&s->order, s->keys_in, s->keys_out, work, s->n);
+}
+
+/* Outputs that are inputs are copied first, because elements are gathered to them. */
+static void sort_small(const struct echi_sort *s)
+{
+    _Alignas(ECHI_ALIGN) char stack[ECHI_STACK_BYTES];
+    const size_t key_bytes = (size_t)s->key_bytes, n = s->n;
+    const struct echi_sort_isa *isa = echi_cpu_sort_isa();
+    const struct echi_sort_width *width = isa->widths[__builtin_ctz((unsigned)key_bytes)];
+    const struct echi_window window = echi_sort_window(s);
+    const void *keys = s->keys_in, *values = s->index_bytes ? NULL : s->values_in;
+    if (values && values == s->values_out) values = memcpy(stack, values, n * s->value_bytes);
+    if (width->sort_packed) {
+        width->sort_packed(&window, keys, values, n, s->value_bytes, s->keys_out, s->values_out);
         return;
     }
-    width->sort_keys(&s->order, s->keys_in, s->keys_out, work, s->n);
+    char *at = stack + n * s->value_bytes;
+    if (keys == s->keys_out) keys = memcpy(at, keys, n * key_bytes);
+    struct echi_sort_job job = { .sort = s,
+                                 .isa = isa,
+                                 .width = width,
+                                 .window = window,
+                                 .key_bytes = key_bytes,
+                                 .value_bytes = s->value_bytes,
+                                 .out = { s->keys_out, s->values_out },
+                                 .keep_keys = s->keys_out != NULL };
+    memcpy(&job.in.keys, &keys, sizeof keys); /* only read */
+    memcpy(&job.in.values, &values, sizeof values);
+    at = stack + (n * (s->value_bytes + key_bytes) + 7) / 8 * 8;
+    echi_sort_block(&job, job.in, 0, n, at);
 }
 
 static ech_status run_sort(ech_ctx *ctx, const void *request, const void *plan, void *work)
@@ -251,7 +319,10 @@ static ech_status run_sort(ech_ctx *ctx, const void *request, const void *plan, 
     struct echi_sort s = *(const struct echi_sort *)request;
     _Alignas(ECHI_ALIGN) char stack[ECHI_STACK_BYTES];
     if (!p->algorithm) {
-        sort_tiny(&s);
+        if (s.stable)
+            sort_small(&s);
+        else
+            sort_tiny(&s);
         return ECH_OK;
     }
     struct echi_layout layout = { .base = p->bytes <= sizeof stack ? stack : work };
@@ -289,6 +360,10 @@ static bool sort_at_once(const void *request)
         sort_tiny(request);
         return true;
     }
+    if (is_small(request)) {
+        sort_small(request);
+        return true;
+    }
     return plan_sort(request, &plan, &bytes) == ECH_OK && !bytes &&
            run_sort(NULL, request, &plan, NULL) ==
                ECH_OK; /* a context is needed for threads only */
@@ -314,7 +389,7 @@ static ech_status explain_sort(const void *request, struct echi_explain *e)
                           echi_min(echi_parts(s->n), (size_t)echi_processors()), ECHI_BUCKETS,
                           echi_sort_as_stable(s)
                               ? (size_t)ECHI_BLOCK_KEYS
-                              : echi_cpu_sort_isa()->leaf_keys[s->key_bytes == 8]);
+                              : echi_cpu_sort_isa()->widths[s->key_bytes == 8 ? 3 : 2]->leaf_keys);
     return ECH_OK;
 }
 

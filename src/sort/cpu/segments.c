@@ -22,8 +22,7 @@
 #include <string.h>
 
 enum {
-    RUN_KEYS = 64, /* fewer elements are sorted in less time than a check for order takes ... */
-    LEAF_RUN_KEYS = 128,   /* ... and fewer keys by the vector leaf */
+    RUN_KEYS = 64,         /* fewer elements are sorted in less time than a check for order takes */
     COUNT_KEYS_8 = 1 << 9, /* fewer keys of 8 bits are sorted in less time than counters take */
     COUNT_KEYS_16 = 1 << 13,
     PACK_ROWS = 16 /* rows that are packed together: a cache line of narrow elements */
@@ -125,7 +124,7 @@ static struct echi_sort_arrays moved_arrays(struct echi_sort_arrays a, size_t el
 static void sort_leaf(const struct groups *all, const char *in, char *out, size_t n, int thread)
 {
     const struct echi_sort_job *job = &all->base;
-    if (n > LEAF_RUN_KEYS && job->width->run(&job->window, in, n, false) == ECHI_ASCENDING)
+    if (n > job->isa->check_keys && job->width->run(&job->window, in, n, false) == ECHI_ASCENDING)
         echi_copy(out, in, n * job->key_bytes);
     else
         job->width->sort_keys(&job->window.order, in, out,
@@ -159,6 +158,25 @@ static void sort_group(const struct groups *all, size_t in, size_t out, size_t n
     echi_sort_msd(&job);
 }
 
+/* Short groups of a stable sort, without the cost of a struct echi_sort_job. false: not sorted. */
+static bool sort_few(const struct groups *all, size_t in, size_t out, size_t n, int thread)
+{
+    const struct echi_sort_job *job = &all->base;
+    const char *keys = job->in.keys + in * job->key_bytes;
+    if (n > ECHI_PACKED_KEYS || !job->sort->stable || !job->width->sort_packed) return false;
+    if (n > RUN_KEYS && job->width->run(&job->window, keys, n, true) != ECHI_UNORDERED)
+        return false; /* is copied */
+    const char *values = moved(job->in.values, in, job->value_bytes);
+    char *values_out = moved(job->out.values, out, job->value_bytes);
+    if (values && values == values_out)
+        values = memcpy(moved(job->other.values, (size_t)thread * all->room, job->value_bytes),
+                        values, n * job->value_bytes);
+    job->width->sort_packed(&job->window, keys, values, n, job->value_bytes,
+                            job->keep_keys ? job->out.keys + out * job->key_bytes : NULL,
+                            values_out);
+    return true;
+}
+
 /* The first element of a group in the input and in the output. */
 static inline size_t group_in(const struct groups *all, size_t g)
 {
@@ -184,7 +202,7 @@ static void sort_one(const struct groups *all, size_t g, size_t n, int thread, i
 {
     if (n <= all->leaf_keys && threads == 1)
         sort_leaf(all, keys_in(all, g), keys_out(all, g), n, thread);
-    else
+    else if (!sort_few(all, group_in(all, g), group_out(all, g), n, thread))
         sort_group(all, group_in(all, g), group_out(all, g), n, thread, threads);
 }
 
@@ -330,11 +348,12 @@ static ech_status run_groups(ech_ctx *ctx, const void *request, const void *plan
     if (r->groups == 0) return ECH_OK;
     lay_out(r, &layout, &m);
     const struct echi_sort_isa *isa = echi_cpu_sort_isa();
+    const struct echi_sort_width *width = isa->widths[echi_bit_length((uint64_t)s->key_bytes) - 1];
     struct groups all = {
         .request = r,
         .base = { .sort = s,
                   .isa = isa,
-                  .width = isa->widths[echi_bit_length((uint64_t)s->key_bytes) - 1],
+                  .width = width,
                   .window = echi_sort_window(s),
                   .key_bytes = (size_t)s->key_bytes,
                   .value_bytes = s->value_bytes,
@@ -343,7 +362,7 @@ static ech_status run_groups(ech_ctx *ctx, const void *request, const void *plan
                   .lines = m.lines },
         .counts = m.counts,
         .counts_bytes = m.counts_bytes,
-        .leaf_keys = !s->stable && s->key_bytes >= 4 ? isa->leaf_keys[s->key_bytes == 8] : 0,
+        .leaf_keys = s->stable ? 0 : width->leaf_keys,
         .groups = { .offsets = r->offsets,
                     .ends = r->ends,
                     .index = r->offsets_index,

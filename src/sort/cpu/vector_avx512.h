@@ -1,6 +1,6 @@
 /*
- * sort/cpu/vector_avx512.h - operations on a vector of 16 u32 or 8 u64 under the same names, for
- * the templates of the AVX-512 sort.
+ * sort/cpu/vector_avx512.h - operations on a vector of 32 u16, 16 u32 or 8 u64 under the same
+ * names, for the templates of the AVX-512 sort.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -10,13 +10,144 @@
 #include <immintrin.h>
 #include <stdint.h>
 
-#define INLINE static inline __attribute__((always_inline))
+#define INLINE   static inline __attribute__((always_inline))
+#define NOINLINE __attribute__((noinline))
 
 typedef __m512i vec;
+
+INLINE vec load(const void *p)
+{
+    return _mm512_loadu_si512(p);
+}
+
+INLINE void store(void *p, vec v)
+{
+    _mm512_storeu_si512(p, v);
+}
+
+INLINE vec bit_and(vec a, vec b)
+{
+    return _mm512_and_si512(a, b);
+}
+
+INLINE vec bit_xor(vec a, vec b)
+{
+    return _mm512_xor_si512(a, b);
+}
+
+/* The lower n bits, n <= 64. */
+INLINE uint64_t first_bits(size_t n)
+{
+    return _bzhi_u64(~(uint64_t)0, (unsigned)n);
+}
+
+/* The lower n bits without the first ones, up to 64 from a multiple of 64 on. */
+INLINE uint64_t row_bits(size_t n, size_t first)
+{
+    const size_t word = first / 64 * 64;
+    return first_bits(n <= word ? 0 : n - word < 64 ? n - word : 64) >> first % 64;
+}
+
+/* Copies bytes to an aligned array that is a multiple of a vector. */
+INLINE void copy_padded(void *to, const void *from, size_t bytes)
+{
+    for (size_t i = 0; i < bytes; i += 64) {
+        const __mmask64 lanes = first_bits(bytes - i < 64 ? bytes - i : 64);
+        _mm512_store_si512((char *)to + i, _mm512_maskz_loadu_epi8(lanes, (const char *)from + i));
+    }
+}
+
+/* ---- u16: only what the networks need ---- */
+
+enum { LANES_u16 = 32 };
+typedef __mmask32 mask_u16;
+
+/* The lanes of a row that hold the first n keys. */
+INLINE mask_u16 row_lanes_u16(size_t n, int row)
+{
+    return (mask_u16)row_bits(n, (size_t)row * LANES_u16);
+}
+
+INLINE vec broadcast_u16(uint16_t key)
+{
+    return _mm512_set1_epi16((short)key);
+}
+
+INLINE vec load_some_u16(const uint16_t *p, mask_u16 lanes, vec others)
+{
+    return _mm512_mask_loadu_epi16(others, lanes, p);
+}
+
+INLINE void store_some_u16(uint16_t *p, mask_u16 lanes, vec v)
+{
+    _mm512_mask_storeu_epi16(p, lanes, v);
+}
+
+INLINE vec min_u16(vec a, vec b)
+{
+    return _mm512_min_epu16(a, b);
+}
+
+INLINE vec max_u16(vec a, vec b)
+{
+    return _mm512_max_epu16(a, b);
+}
+
+/* a = min(a, b), b = max(a, b) */
+INLINE void compare_u16(vec *a, vec *b)
+{
+    vec low = min_u16(*a, *b);
+    *b = max_u16(*a, *b);
+    *a = low;
+}
+
+INLINE vec max_in_u16(uint32_t lanes, vec others, vec a, vec b)
+{
+    return _mm512_mask_max_epu16(others, (mask_u16)lanes, a, b);
+}
+
+INLINE vec sign_bits_u16(vec v)
+{
+    return _mm512_srai_epi16(v, 15);
+}
+
+INLINE vec add_u16(vec a, vec b)
+{
+    return _mm512_add_epi16(a, b);
+}
+
+INLINE vec subtract_u16(vec a, vec b)
+{
+    return _mm512_sub_epi16(a, b);
+}
+
+/* Lane i takes lane i ^ mask. */
+INLINE vec swap_lanes_u16(vec v, int mask)
+{
+    if (mask == 1) return _mm512_rol_epi32(v, 16);
+    if (mask == 2) return _mm512_shuffle_epi32(v, 0xB1);
+    if (mask == 4) return _mm512_shuffle_epi32(v, 0x4E);
+    if (mask == 8) return _mm512_shuffle_i64x2(v, v, 0xB1);
+    if (mask == 16) return _mm512_shuffle_i64x2(v, v, 0x4E);
+    if (mask < 8) {
+        const __m128i byte = _mm_setr_epi8(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+        const __m128i from = _mm_xor_si128(byte, _mm_set1_epi8((char)(2 * mask)));
+        return _mm512_shuffle_epi8(v, _mm512_broadcast_i32x4(from));
+    }
+    const vec lane = _mm512_set_epi16(31, 30, 29, 28, 27, 26, 25, 24, 23, 22, 21, 20, 19, 18, 17,
+                                      16, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
+    return _mm512_permutexvar_epi16(_mm512_xor_si512(lane, _mm512_set1_epi16((short)mask)), v);
+}
 
 /* ---- u32 ---- */
 
 enum { LANES_u32 = 16 };
+typedef __mmask16 mask_u32;
+
+INLINE mask_u32 row_lanes_u32(size_t n, int row)
+{
+    return (mask_u32)row_bits(n, (size_t)row * LANES_u32);
+}
 
 INLINE vec broadcast_u32(uint32_t key)
 {
@@ -41,6 +172,19 @@ INLINE vec min_u32(vec a, vec b)
 INLINE vec max_u32(vec a, vec b)
 {
     return _mm512_max_epu32(a, b);
+}
+
+INLINE void compare_u32(vec *a, vec *b)
+{
+    vec low = min_u32(*a, *b);
+    *b = max_u32(*a, *b);
+    *a = low;
+}
+
+/* The maximum in some lanes; the others are those of a third vector. */
+INLINE vec max_in_u32(uint32_t lanes, vec others, vec a, vec b)
+{
+    return _mm512_mask_max_epu32(others, (mask_u32)lanes, a, b);
 }
 
 INLINE vec blend_u32(uint32_t lanes, vec others, vec v)
@@ -109,6 +253,12 @@ INLINE vec zip_high_u32(vec a, vec b)
 /* ---- u64 ---- */
 
 enum { LANES_u64 = 8 };
+typedef __mmask8 mask_u64;
+
+INLINE mask_u64 row_lanes_u64(size_t n, int row)
+{
+    return (mask_u64)row_bits(n, (size_t)row * LANES_u64);
+}
 
 INLINE vec broadcast_u64(uint64_t key)
 {
@@ -133,6 +283,18 @@ INLINE vec min_u64(vec a, vec b)
 INLINE vec max_u64(vec a, vec b)
 {
     return _mm512_max_epu64(a, b);
+}
+
+INLINE void compare_u64(vec *a, vec *b)
+{
+    vec low = min_u64(*a, *b);
+    *b = max_u64(*a, *b);
+    *a = low;
+}
+
+INLINE vec max_in_u64(uint32_t lanes, vec others, vec a, vec b)
+{
+    return _mm512_mask_max_epu64(others, (mask_u64)lanes, a, b);
 }
 
 INLINE vec blend_u64(uint32_t lanes, vec others, vec v)
@@ -189,6 +351,18 @@ INLINE vec zip_low_u64(vec a, vec b)
 INLINE vec zip_high_u64(vec a, vec b)
 {
     return _mm512_permutex2var_epi64(a, _mm512_setr_epi64(4, 12, 5, 13, 6, 14, 7, 15), b);
+}
+
+/* Restores the lanes of two vectors after splits of bit, bit / 2, ..., 1: the lane of the result is
+ * rotated, and its lowest bit selects the vector.  second: 0, or bit for the second vector. */
+INLINE vec unite_u64(vec a, vec b, int bit, int second)
+{
+    typedef uint64_t numbers __attribute__((vector_size(64)));
+    const numbers lane = { 0, 1, 2, 3, 4, 5, 6, 7 };
+    const uint64_t low = (uint64_t)(2 * bit - 1);
+    const numbers from =
+        (lane & (uint64_t)~low) | (lane & low) >> 1 | (lane & 1) * LANES_u64 | (uint64_t)second;
+    return _mm512_permutex2var_epi64(a, (vec)from, b);
 }
 
 #endif

@@ -6,6 +6,7 @@
  *   NAME(x)  x with the width as a suffix
  *   SORT     the sort of unsigned KEYs, or NULL
  *   SORT_KEYS  the sort of raw keys, or NULL; undefined: it is built from SORT
+ *   LEAF_KEYS  see struct echi_sort_width
  *   DIVIDE, SORT_PART  divide() and sort_part(), or undefined
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -217,6 +218,61 @@ static bool NAME(fix_ties)(const struct echi_window *window, const void *keys, u
     return true;
 }
 
+#ifdef SORT_PACKED
+#define GATHER(bytes)                                                                              \
+    if (size == bytes) {                                                                           \
+        for (size_t i = 0; i < n; i++)                                                             \
+            memcpy(to + i * bytes, from + (uint32_t)packed[i] * (size_t)bytes, bytes);             \
+        return;                                                                                    \
+    }
+
+/* to[i] = the value of `size` bytes at position packed[i] of from, or if from is NULL, the
+ * position. */
+static void NAME(write_values)(const uint64_t *packed, size_t n, const char *from, size_t size,
+                               void *values)
+{
+    char *to = values;
+    uint32_t *narrow = values;
+    uint64_t *wide = values;
+    if (!from && size == 4) {
+        for (size_t i = 0; i < n; i++) narrow[i] = (uint32_t)packed[i];
+        return;
+    }
+    if (!from) {
+        for (size_t i = 0; i < n; i++) wide[i] = (uint32_t)packed[i];
+        return;
+    }
+    GATHER(4)
+    GATHER(8)
+    for (size_t i = 0; i < n; i++) memcpy(to + i * size, from + (uint32_t)packed[i] * size, size);
+}
+
+#undef GATHER
+
+/* Arrays are processed up to a multiple of a vector, so that no loop has a rest. */
+static void NAME(sort_packed)(const struct echi_window *window, const void *keys,
+                              const void *values, size_t n, size_t value_bytes, void *keys_out,
+                              void *values_out)
+{
+    enum { VECTOR = 64 / sizeof(KEY) };
+    _Alignas(64) uint64_t packed[ECHI_PACKED_KEYS + VECTOR];
+    _Alignas(64) KEY copy[ECHI_PACKED_KEYS + VECTOR];
+    const size_t whole = (n + VECTOR - 1) / VECTOR * VECTOR;
+    copy_padded(copy, keys, n * sizeof(KEY));
+    NAME(pack)(window, copy, whole, ~(uint64_t)0, 0, 32, packed);
+    SORT_PACKED(packed, NULL, n, false, 0, 64);
+    if (keys_out && !window->order.merge && window->mask >> (8 * sizeof(KEY) - 1)) {
+        for (size_t i = 0; i < whole; i++) copy[i] = (KEY)(packed[i] >> 32);
+        NAME(decode)(&window->order, copy, whole);
+        memcpy(keys_out, copy, n * sizeof(KEY));
+    } else if (keys_out) {
+        KEY *out = keys_out;
+        for (size_t i = 0; i < n; i++) out[i] = copy[(uint32_t)packed[i]];
+    }
+    if (value_bytes) NAME(write_values)(packed, n, values, value_bytes, values_out);
+}
+#endif
+
 #define VALUE_BYTES 0
 #define SCATTER     NAME(scatter_0)
 #include "sort/cpu/scatter.h"
@@ -291,6 +347,12 @@ static void NAME(sort_keys)(const struct echi_order *order, const void *keys, vo
 {
     const struct echi_window window = { .order = *order, .mask = ~(uint64_t)0 };
     bool in_work = keys == work;
+#ifdef SORT_FEW
+    if (n <= FEW_BYTES / sizeof(KEY)) {
+        SORT_FEW(order, keys, out, work, n);
+        return;
+    }
+#endif
     NAME(encode)(&window, keys, in_work ? work : out, n);
     SORT(out, work, n, in_work, 0, 8 * (int)sizeof(KEY));
     NAME(decode)(order, out, n);
@@ -320,8 +382,12 @@ static const struct echi_sort_width NAME(width) = {
     .pack = NAME(pack),
     .pack_narrow = NAME(pack_narrow),
     .fix_ties = NAME(fix_ties),
+#ifdef SORT_PACKED
+    .sort_packed = NAME(sort_packed),
+#endif
     .sort = SORT,
     .sort_keys = SORT_KEYS,
+    .leaf_keys = LEAF_KEYS,
     .sort_many = SORT_MANY,
     .many = SORT_MANY_KEYS ? 64 / sizeof(KEY) : 0,
     .many_keys = SORT_MANY_KEYS,
@@ -333,6 +399,8 @@ static const struct echi_sort_width NAME(width) = {
 #undef NAME
 #undef SORT
 #undef SORT_KEYS
+#undef SORT_FEW
+#undef LEAF_KEYS
 #undef DIVIDE
 #undef SORT_PART
 #undef SORT_MANY

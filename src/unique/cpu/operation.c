@@ -5,8 +5,8 @@
  *     heads         | x . . x | . x . . | . . x . |     counted per part, then written
  *     ranks         | 0 0 0 1 | 1 2 2 2 | 2 2 3 3 |     to inverse, at the sorted positions
  *
- * If only values are needed, the kernels of select/cpu find and pack the heads, and input that is
- * already in order is not sorted.
+ * If only values and counts are needed, the kernels of select/cpu find and pack the heads, and
+ * input that is already in order is not sorted. A count is the distance of two heads.
  *
  * In order of appearance: bits mark the first position of each run.  The number of bits before a
  * position is the rank of its run in this order.
@@ -29,6 +29,7 @@ struct unique_part {
     size_t runs; /* heads in the part; then in the parts before it */
     size_t last; /* the last head; then the last one before the part */
     size_t longest, longest_begin;
+    size_t first;     /* the first head, if only values and counts are needed */
     size_t zero, nan; /* the first positions in the input; n: none */
 };
 
@@ -37,9 +38,10 @@ struct unique_job {
     const struct unique_width *width;
     const void *keys;                       /* sorted */
     void *positions;                        /* sorted; NULL: not needed */
-    const struct echi_select_width *select; /* NULL: not only values are needed */
-    bool by_rank;                           /* the outputs are in ascending order */
-    void *ranks; /* by position: the output, or of position_bytes; NULL: not needed */
+    const struct echi_select_width *select; /* NULL: not only values and counts are needed */
+    const struct echi_select_isa *isa;
+    bool by_rank; /* the outputs are in ascending order */
+    void *ranks;  /* by position: the output, or of position_bytes; NULL: not needed */
     int rank_bytes, position_bytes;
     void *lengths, *map; /* of position_bytes, for the order of appearance; NULL: not needed */
     _Atomic uint64_t *bits;
@@ -157,7 +159,7 @@ done:
     return status;
 }
 
-/* ---- Only values ---- */
+/* ---- Only values and counts ---- */
 
 static const struct echi_select_isa *select_isa(void)
 {
@@ -173,24 +175,61 @@ static const char *key_at(const struct unique_job *job, size_t i)
     return (const char *)job->keys + i * (size_t)job->u->key_bytes;
 }
 
-/* The number of heads in a part; writes their keys to values from `rank` on, unless it is NULL. */
-static size_t pack_heads(const struct unique_job *job, size_t from, size_t to, void *values,
-                         size_t rank)
+/* The number of heads in a part. */
+static size_t count_heads(const struct unique_job *job, size_t from, size_t to)
 {
-    const size_t bytes = (size_t)job->u->key_bytes, first = rank;
+    size_t heads = from == 0; /* always a head */
     uint64_t bits[ECHI_SELECT_WORDS];
-    if (from == 0) { /* always a head */
-        if (values) memcpy((char *)values + rank * bytes, job->keys, bytes);
+    for (size_t at = from + heads; at < to; at += ECHI_SELECT_BLOCK) {
+        const size_t n = echi_min(to - at, ECHI_SELECT_BLOCK);
+        job->select->starts(&job->u->order, key_at(job, at), n, bits);
+        heads += job->isa->count(bits, n);
+    }
+    return heads;
+}
+
+/* Writes the values and counts of the runs that begin in a part, from rank part->runs on. The last
+ * count is the position of its head: end_counts() replaces it. */
+static void pack_heads(const struct unique_job *job, struct unique_part *part, size_t from,
+                       size_t to)
+{
+    const struct echi_unique *u = job->u;
+    const size_t bytes = (size_t)u->key_bytes, begin = part->runs;
+    size_t rank = begin, done = begin; /* done: counts that are complete */
+    char *values = u->values;
+    uint64_t bits[ECHI_SELECT_WORDS];
+    part->first = 0;
+    if (from == 0) {
+        if (values) memcpy(values, job->keys, bytes);
+        if (u->counts) u->counts[0] = 0;
         from++;
         rank++;
     }
     for (size_t at = from; at < to; at += ECHI_SELECT_BLOCK) {
-        const size_t n = echi_min(to - at, ECHI_SELECT_BLOCK);
-        job->select->starts(&job->u->order, key_at(job, at), n, bits);
-        if (values) job->select->keep((char *)values + rank * bytes, key_at(job, at), bits, n);
-        for (size_t w = 0; w * 64 < n; w++) rank += (size_t)__builtin_popcountll(bits[w]);
+        const size_t n = echi_min(to - at, ECHI_SELECT_BLOCK), before = rank;
+        job->select->starts(&u->order, key_at(job, at), n, bits);
+        if (values) job->select->keep(values + rank * bytes, key_at(job, at), bits, n);
+        if (u->counts) job->isa->keep_positions(u->counts + rank, at, bits, n);
+        rank += job->isa->count(bits, n);
+        if (!u->counts) continue;
+        if (before == begin && rank > begin) part->first = u->counts[begin];
+        for (; done + 1 < rank; done++) u->counts[done] = u->counts[done + 1] - u->counts[done];
     }
-    return rank - first;
+}
+
+/* Replaces the last head of each part by its count. */
+static void end_counts(const struct unique_job *job, size_t parts)
+{
+    uint64_t next = job->u->n; /* the first head after the part */
+    size_t end = (size_t)*job->u->count;
+    for (size_t i = parts; i-- > 0;) {
+        const size_t begin = job->parts[i].runs;
+        if (end > begin) {
+            job->u->counts[end - 1] = next - job->u->counts[end - 1];
+            next = job->parts[i].first;
+        }
+        end = begin;
+    }
 }
 
 /* ---- The parts ---- */
@@ -205,7 +244,7 @@ static void count_part(void *arg, size_t i, int thread)
     (void)thread;
     *part = (struct unique_part){ .last = 0 };
     if (job->select)
-        part->runs = pack_heads(job, from, to, NULL, 0);
+        part->runs = count_heads(job, from, to);
     else
         part->runs = job->width->count(&u->order, job->keys, from, to, &part->last);
     if (echi_unique_repairs(u)) job->width->find(u, from, to, first);
@@ -217,12 +256,12 @@ static void count_part(void *arg, size_t i, int thread)
 
 static void write_part(void *arg, size_t i, int thread)
 {
-    const struct unique_job *job = arg;
+    struct unique_job *job = arg;
     const size_t from = i * PART;
     const size_t to = echi_min(job->u->n, from + PART);
     (void)thread;
     if (job->select)
-        pack_heads(job, from, to, job->u->values, job->parts[i].runs);
+        pack_heads(job, &job->parts[i], from, to);
     else
         job->width->write(job, &job->parts[i], from, to);
 }
@@ -327,8 +366,9 @@ static ech_status sort_keys(ech_ctx *ctx, struct unique_job *job, int threads)
     const struct echi_unique *u = job->u;
     const size_t bytes = (size_t)u->key_bytes;
     struct echi_sort sort = echi_unique_sort(u);
-    if (!u->counts && !u->mode && !echi_unique_pairs(u)) {
-        job->select = select_isa()->widths[echi_bit_length(bytes) - 1];
+    if (!u->mode && !echi_unique_pairs(u)) {
+        job->isa = select_isa();
+        job->select = job->isa->widths[echi_bit_length(bytes) - 1];
         job->keys = u->in;
         if (echi_sort_is_ascending(&u->order, u->in, u->n, bytes, threads)) return ECH_OK;
     }
@@ -363,6 +403,7 @@ static ech_status run(ech_ctx *ctx, const void *request, const void *no_plan, vo
     echi_parallel(threads, parts, count_part, &job);
     *u->count = sum_parts(&job);
     echi_parallel(threads, parts, write_part, &job);
+    if (job.select && u->counts) end_counts(&job, parts);
     if (u->appearance) by_appearance(&job, threads);
     const size_t values = u->mode ? 1 : (size_t)*u->count;
     if (u->mode) write_mode(&job);
