@@ -61,27 +61,7 @@ INLINE vec subtract_u8(vec a, vec b)
     return _mm512_sub_epi8(a, b);
 }
 
-/* ---- u16 ---- */
-
-INLINE vec broadcast_u16(uint16_t key)
-{
-    return _mm512_set1_epi16((short)key);
-}
-
-INLINE vec load_some_u16(const uint16_t *p, __mmask32 lanes, vec others)
-{
-    return _mm512_mask_loadu_epi16(others, lanes, p);
-}
-
-INLINE void store_some_u16(uint16_t *p, __mmask32 lanes, vec v)
-{
-    _mm512_mask_storeu_epi16(p, lanes, v);
-}
-
-INLINE vec min_u16(vec a, vec b)
-{
-    return _mm512_min_epu16(a, b);
-}
+/* ---- u16: what the networks do not need ---- */
 
 INLINE vec blend_u16(__mmask32 lanes, vec others, vec v)
 {
@@ -101,16 +81,6 @@ INLINE uint64_t less_equal_u16(vec a, vec b)
 INLINE vec compress_u16(__mmask32 lanes, vec v)
 {
     return _mm512_maskz_compress_epi16(lanes, v);
-}
-
-INLINE vec sign_bits_u16(vec v)
-{
-    return _mm512_srai_epi16(v, 15);
-}
-
-INLINE vec subtract_u16(vec a, vec b)
-{
-    return _mm512_sub_epi16(a, b);
 }
 
 #endif

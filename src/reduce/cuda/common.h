@@ -38,7 +38,7 @@ enum {
     REDUCE_TINY_BYTES = 64,     /* maximum size of a segment that one thread reduces */
     REDUCE_SHORT_BYTES = 128,   /* ... and that eight threads reduce, with one load each */
     REDUCE_LONG_CHUNKS = 32,    /* longer segments are shared by blocks */
-    REDUCE_FEW_SEGMENTS = 8192, /* ... if there are so few, those longer than one chunk */
+    REDUCE_FEW_SEGMENTS = 8192, /* ... if there are so few, those longer than two */
     REDUCE_ITEM_CHUNKS = 32,    /* unit of a long segment that a block processes at a time */
     REDUCE_MOST_CHUNKS = 256    /* maximum of an item */
 };

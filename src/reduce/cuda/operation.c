@@ -255,7 +255,7 @@ static bool can_segments(const struct echi_reduce *r)
 }
 
 /* With longer segments on average, a warp loads fewer of them as a unit.  If there are few
- * segments, a block reduces each that has more than one chunk: a warp per segment would leave most
+ * segments, a block reduces each that has more than two chunks: a warp per segment would leave most
  * of the GPU idle. */
 static void steps_of_segments(const struct build *b)
 {
@@ -267,7 +267,7 @@ static void steps_of_segments(const struct build *b)
                  : mean <= ECHI_LINE_BYTES     ? 32
                  : mean <= 8 * ECHI_LINE_BYTES ? 8
                                                : 1;
-    args->long_chunks = args->segments <= REDUCE_FEW_SEGMENTS ? 1 : REDUCE_LONG_CHUNKS;
+    args->long_chunks = args->segments <= REDUCE_FEW_SEGMENTS ? 2 : REDUCE_LONG_CHUNKS;
     if (chunks_of(r, r->n) <= args->long_chunks) args->capacity = 0;
     if (args->capacity) get_zeros(b, parts->counts, &args->counts, sizeof *parts->counts);
     launch_segments(b);
