@@ -346,11 +346,12 @@ static int open_input(struct rows *r, struct sort_text *text, int *format, struc
     r->name = r->source->name;
     if (given && strcmp(given, "raw") == 0) io_set_raw(r->source);
     io_status status = io_look(r->source, &error);
+    if (status != IO_OK) return cli_fail_io(status, &error);
     const unsigned char *ahead = r->source->ahead;
     const bool array = r->source->ahead_bytes >= 6 && memcmp(ahead, "\x93NUMPY", 6) == 0;
     const bool known =
         hints->dtype >= 0 || hints->format >= 0 || io_format_from_extension(r->name) >= 0;
-    if (status == IO_OK && (array || known))
+    if (array || known)
         status = io_detect(r->source, hints, &found, dtype, &error);
     if (status == IO_OK) *format = (int)found;
     return EXIT_DONE;
