@@ -351,8 +351,7 @@ static int open_input(struct rows *r, struct sort_text *text, int *format, struc
     const bool array = r->source->ahead_bytes >= 6 && memcmp(ahead, "\x93NUMPY", 6) == 0;
     const bool known =
         hints->dtype >= 0 || hints->format >= 0 || io_format_from_extension(r->name) >= 0;
-    if (array || known)
-        status = io_detect(r->source, hints, &found, dtype, &error);
+    if (array || known) status = io_detect(r->source, hints, &found, dtype, &error);
     if (status == IO_OK) *format = (int)found;
     return EXIT_DONE;
 }

@@ -62,28 +62,25 @@ static __device__ inline uint32_t ordered_keys(const struct sort_common &a, uint
     ukey *out = (ukey *)a.keys_out;
     const struct key_vectors v = key_vectors_of(mine, count);
     const uint32_t vectors = (uint32_t)v.count, head = (uint32_t)v.head, tail = (uint32_t)v.tail;
-    union key_vector load[VECTOR_LOADS];
     uint32_t seen = 0;
-    vectors_load(v.body, vectors, threadIdx.x, (uint32_t)SORT_ORDERED_THREADS, load);
-#pragma unroll
-    for (int j = 0; j < VECTOR_LOADS; j++) {
-        const uint32_t at = threadIdx.x + j * SORT_ORDERED_THREADS;
-        if (at >= vectors) continue;
+#pragma unroll 1 /* many warps hide the latency, and the code is short */
+    for (uint32_t at = threadIdx.x; at < vectors; at += SORT_ORDERED_THREADS) {
         const uint64_t i = from + head + (uint64_t)at * VECTOR_KEYS;
+        union key_vector load;
+        load.vector = v.body[at];
 #pragma unroll
         for (int k = 0; k < VECTOR_KEYS - 1; k++)
-            seen |= ordered_compare(a, load[j].key[k], load[j].key[k + 1]);
-        seen |= ordered_compare_at(a, load[j].key[VECTOR_KEYS - 1], i + VECTOR_KEYS - 1);
-        if (copy) ordered_store(a, reverse, i, load[j]);
+            seen |= ordered_compare(a, load.key[k], load.key[k + 1]);
+        seen |= ordered_compare_at(a, load.key[VECTOR_KEYS - 1], i + VECTOR_KEYS - 1);
+        if (copy) ordered_store(a, reverse, i, load);
     }
-    const uint32_t ends[] = { threadIdx.x, tail + threadIdx.x }, stops[] = { head, count };
-#pragma unroll
-    for (int k = 0; k < 2; k++)
-        if (ends[k] < stops[k]) {
-            const uint64_t i = from + ends[k];
-            seen |= ordered_compare_at(a, keys[i], i);
-            if (copy) out[reverse ? a.n - 1 - i : i] = keys[i];
-        }
+    for (uint32_t end = 0; end < 2; end++) { /* before the vectors, and after them */
+        const uint32_t at = end ? tail + threadIdx.x : threadIdx.x;
+        const uint64_t i = from + at;
+        if (at >= (end ? count : head)) continue;
+        seen |= ordered_compare_at(a, keys[i], i);
+        if (copy) out[reverse ? a.n - 1 - i : i] = keys[i];
+    }
     return seen;
 }
 
