@@ -1,0 +1,251 @@
+/*
+ * bench_dist.c - measures distributed operations (echelon/dist.h): a thread per rank, each with a GPU or
+ * with one thread of the CPU.
+ *
+ *     bench_dist [--device cuda|cpu] [--ranks R] [--log2 N] [--repeat K]
+ *
+ * Rank r uses GPU r; R is the number of GPUs if it is not given.  Every rank has 2^N elements of
+ * random bits.  A CSV line has the operation, the type, the ranks, the elements of all ranks, the
+ * milliseconds of the slowest rank (the median of K repetitions, 5) and 10^9 elements per second.
+ * The first repetition is not counted.  Sorts are checked: every rank's share is in order, and the
+ * sum of all elements is that of the input.  With 1 rank the same calls run on one device.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#define _POSIX_C_SOURCE 200809L
+#include <echelon.h>
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { MOST_RANKS = 64, MOST_REPEATS = 100, K = 100 };
+
+static const char *device = "cuda";
+static int ranks, repeats = 5, log2_n = 28;
+static ech_comm *comms[MOST_RANKS];
+static ech_ctx *contexts[MOST_RANKS];
+static double times[MOST_RANKS];
+
+static _Noreturn void stop(const char *message)
+{
+    fprintf(stderr, "bench_dist: %s\n", message);
+    exit(1);
+}
+
+static void must(ech_status status, const ech_ctx *ctx)
+{
+    if (status != ECH_OK) stop(ech_error(ctx)[0] ? ech_error(ctx) : ech_error(NULL));
+}
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
+}
+
+/* A rank: its arrays, of n elements of 8 bytes. */
+struct rank {
+    int number;
+    ech_ctx *ctx;
+    ech_comm *comm;
+    size_t n, bytes;
+    void *in, *out, *values_in, *values_out;
+};
+
+static void *memory(const struct rank *r, size_t bytes)
+{
+    void *p = NULL;
+    must(ech_malloc(r->ctx, &p, bytes), r->ctx);
+    return p;
+}
+
+static uint64_t mix(uint64_t x)
+{
+    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
+    x = (x ^ x >> 27) * 0x94d049bb133111ebu;
+    return x ^ x >> 31;
+}
+
+static void fill(const struct rank *r)
+{
+    enum { BLOCK = 1 << 20 };
+    const size_t words = r->bytes / 8;
+    uint64_t *block = malloc(BLOCK * sizeof *block);
+    if (!block) stop("out of memory");
+    for (size_t from = 0; from < words; from += BLOCK) {
+        const size_t count = words - from < BLOCK ? words - from : BLOCK;
+        for (size_t i = 0; i < count; i++)
+            block[i] = mix(((uint64_t)r->number << 40) + from + i + 1);
+        must(ech_copy(r->ctx, (char *)r->in + from * 8, block, count * 8), r->ctx);
+    }
+    free(block);
+}
+
+/* ---- Operations ---- */
+
+static ech_status sort_u32(const struct rank *r)
+{
+    return ech_dist_sort(r->ctx, r->comm, r->in, r->out, r->n, ECH_DIST_EVEN, ECH_U32, NULL);
+}
+
+static ech_status sort_u64(const struct rank *r)
+{
+    return ech_dist_sort(r->ctx, r->comm, r->in, r->out, r->n, ECH_DIST_EVEN, ECH_U64, NULL);
+}
+
+static ech_status pairs(const struct rank *r)
+{
+    return ech_dist_sort_pairs(r->ctx, r->comm, r->in, r->values_in, r->out, r->values_out, r->n,
+                               ECH_DIST_EVEN, ECH_U32, 4, NULL);
+}
+
+static ech_status sum_u32(const struct rank *r)
+{
+    return ech_dist_reduce(r->ctx, r->comm, ECH_OP_SUM, r->in, r->out, r->n, ECH_U32, NULL);
+}
+
+static ech_status scan_u32(const struct rank *r)
+{
+    return ech_dist_scan(r->ctx, r->comm, ECH_OP_SUM, r->in, r->out, r->n, ECH_U32, NULL);
+}
+
+static ech_status topk_u32(const struct rank *r)
+{
+    return ech_dist_topk(r->ctx, r->comm, r->in, r->out, NULL, r->n, K, ECH_U32, ECH_U64, NULL);
+}
+
+static const struct row {
+    const char *name;
+    ech_dtype dtype;
+    bool sorts;
+    ech_status (*run)(const struct rank *r);
+} rows[] = {
+    { "sort", ECH_U32, true, sort_u32 },    { "sort", ECH_U64, true, sort_u64 },
+    { "sort_pairs", ECH_U32, true, pairs }, { "sum", ECH_U32, false, sum_u32 },
+    { "scan", ECH_U32, false, scan_u32 },   { "topk", ECH_U32, false, topk_u32 },
+};
+
+/* The sum of all elements on all ranks, modulo 2^32 or 2^64. */
+static uint64_t checksum(const struct rank *r, const void *array, ech_dtype dtype)
+{
+    uint64_t *sum = memory(r, sizeof *sum), result = 0;
+    must(ech_dist_reduce(r->ctx, r->comm, ECH_OP_SUM, array, sum, r->n, dtype, NULL), r->ctx);
+    must(ech_copy(r->ctx, &result, sum, ech_dtype_bytes(dtype)), r->ctx);
+    ech_free(r->ctx, sum, sizeof *sum);
+    return result;
+}
+
+static void check_sorted(const struct rank *r, ech_dtype dtype)
+{
+    uint64_t *position = memory(r, sizeof *position), where = 0;
+    must(ech_is_sorted(r->ctx, r->out, position, r->n, dtype, NULL), r->ctx);
+    must(ech_copy(r->ctx, &where, position, sizeof where), r->ctx);
+    ech_free(r->ctx, position, sizeof *position);
+    if (where != r->n) stop("a share is not in order");
+    if (checksum(r, r->in, dtype) != checksum(r, r->out, dtype)) stop("elements are missing");
+}
+
+static int compare(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static void measure(const struct rank *r, const struct row *row)
+{
+    double of[MOST_REPEATS];
+    for (int i = 0; i <= repeats; i++) {
+        must(ech_sync(r->ctx), r->ctx);
+        must(ech_comm_barrier(r->comm), r->ctx);
+        const double begin = now();
+        must(row->run(r), r->ctx);
+        must(ech_sync(r->ctx), r->ctx);
+        times[r->number] = now() - begin;
+        must(ech_comm_barrier(r->comm), r->ctx);
+        double slowest = 0;
+        for (int k = 0; k < ranks; k++) slowest = times[k] > slowest ? times[k] : slowest;
+        if (i) of[i - 1] = slowest;
+        must(ech_comm_barrier(r->comm), r->ctx); /* times may be written again */
+    }
+    if (row->sorts) check_sorted(r, row->dtype);
+    if (r->number) return;
+    qsort(of, (size_t)repeats, sizeof *of, compare);
+    const double total = (double)r->n * ranks, median = of[repeats / 2];
+    printf("%s,%s,%d,%.0f,%.3f,%.2f\n", row->name, ech_dtype_name(row->dtype), ranks, total, median,
+           total / median * 1e-6);
+    fflush(stdout);
+}
+
+static void *run_rank(void *number)
+{
+    struct rank r = { .number = (int)(intptr_t)number, .n = (size_t)1 << log2_n };
+    r.ctx = contexts[r.number];
+    r.comm = comms[r.number];
+    r.bytes = r.n * 8;
+    r.in = memory(&r, r.bytes);
+    r.out = memory(&r, r.bytes);
+    r.values_in = memory(&r, r.bytes / 2);
+    r.values_out = memory(&r, r.bytes / 2);
+    fill(&r);
+    must(ech_copy(r.ctx, r.values_in, r.in, r.bytes / 2), r.ctx);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) measure(&r, &rows[i]);
+    ech_free(r.ctx, r.in, r.bytes);
+    ech_free(r.ctx, r.out, r.bytes);
+    ech_free(r.ctx, r.values_in, r.bytes / 2);
+    ech_free(r.ctx, r.values_out, r.bytes / 2);
+    return NULL;
+}
+
+static int number_of(const char *option, const char *text, int least, int most)
+{
+    char *end = NULL;
+    const long value = text ? strtol(text, &end, 10) : 0;
+    if (text && end != text && !*end && value >= least && value <= most) return (int)value;
+    fprintf(stderr, "bench_dist: %s needs a number of %d to %d\n", option, least, most);
+    exit(2);
+}
+
+int main(int argc, char **argv)
+{
+    pthread_t threads[MOST_RANKS];
+    for (int i = 1; i < argc; i += 2) {
+        const char *value = argv[i + 1];
+        if (strcmp(argv[i], "--device") == 0 && value)
+            device = value;
+        else if (strcmp(argv[i], "--ranks") == 0)
+            ranks = number_of(argv[i], value, 1, MOST_RANKS);
+        else if (strcmp(argv[i], "--log2") == 0)
+            log2_n = number_of(argv[i], value, 8, 34);
+        else if (strcmp(argv[i], "--repeat") == 0)
+            repeats = number_of(argv[i], value, 1, MOST_REPEATS);
+        else
+            return fprintf(stderr, "usage: bench_dist [--device cuda|cpu] [--ranks R] [--log2 N] "
+                                   "[--repeat K]\n"),
+                   2;
+    }
+    const bool cpu = strcmp(device, "cpu") == 0;
+    if (!ranks) ranks = cpu ? 2 : ech_device_count();
+    if (ranks < 1) stop("there is no GPU");
+    for (int r = 0; r < ranks; r++) {
+        char name[32];
+        snprintf(name, sizeof name, cpu ? "cpu" : "cuda:%d", r);
+        must(ech_open(&contexts[r], name), NULL);
+        if (cpu) must(ech_set_threads(contexts[r], 1), contexts[r]);
+    }
+    must(ech_comm_threads(comms, cpu ? NULL : contexts, ranks, NULL), NULL);
+    printf("# %s; %s; %d ranks\nop,dtype,ranks,elements,ms,g_per_s\n", ech_version(),
+           ech_device_name(contexts[0]), ranks);
+    for (int r = 0; r < ranks; r++)
+        if (pthread_create(&threads[r], NULL, run_rank, (void *)(intptr_t)r)) stop("no thread");
+    for (int r = 0; r < ranks; r++) pthread_join(threads[r], NULL);
+    for (int r = 0; r < ranks; r++) {
+        ech_comm_close(comms[r]);
+        ech_close(contexts[r]);
+    }
+    return 0;
+}
