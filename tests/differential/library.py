@@ -14,7 +14,7 @@ SOURCE = Path(__file__).resolve().parents[2]
 C_TYPES = {
     "int": ctypes.c_int, "size_t": ctypes.c_size_t, "uint64_t": ctypes.c_uint64, "double": ctypes.c_double,
     "uint32_t": ctypes.c_uint32, "unsigned": ctypes.c_uint, "void": None, "char": ctypes.c_char,
-    "uint8_t": ctypes.c_uint8,
+    "uint8_t": ctypes.c_uint8, "int64_t": ctypes.c_int64,
 }
 
 
