@@ -57,6 +57,9 @@ tests() {
     for name in $(column 5) api context memory sparse_direct; do
         $build/tests/test_$name --device cuda $quick || return 1
     done
+    for name in comm dist dist_select; do # a rank per GPU
+        $build/tests/test_$name --device cuda:all || return 1
+    done
     ECHELON_TEST_DEVICE=cuda ctest --test-dir $build -R '^cli_' -E cli_numpy --output-on-failure # cli_numpy opens a GPU 500 times
 }
 stream() { $build/tests/test_stream && $build/tests/test_queued; }
