@@ -1,6 +1,6 @@
 /*
- * bench_dist.c - measures distributed operations (echelon/dist.h): a thread per rank, each with a GPU
- * or with one thread of the CPU.
+ * bench_dist.c - measures distributed operations (echelon/dist.h): a thread per rank, each with a
+ * GPU or with one thread of the CPU.
  *
  *     bench_dist [--device cuda|cpu] [--ranks R] [--log2 N] [--repeat K]
  *
