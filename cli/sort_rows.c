@@ -24,8 +24,7 @@ struct rows {
     struct io_source *source;
     struct io_output *output;
     const char *name;
-    uint64_t outer,
-        inner; /* shape of the storage; inner elements are contiguous; outer 0: unknown */
+    uint64_t outer, inner;   /* inner elements are contiguous; outer 0: unknown */
     size_t bytes, out_bytes; /* of an element: of the input, of the output */
     bool swap, swap_out;     /* the byte order is not that of the machine */
     uint64_t budget;

@@ -120,9 +120,10 @@ enum {
  * keys are equal, passes over 32-bit keys without values are slow, and so are MSD levels of pairs.
  * H200, 2026-11-22. */
 enum { SORT_SKEWED_THREADS = 1024, SORT_LSD_COUNT_BLOCKS = 3 /* per multiprocessor */ };
-enum {
-    SORT_WIDEN_MIN = 1 << 19 /* indices of 8 bytes: below, another launch costs what it saves */
-};
+/* Argsorts of at least so many keys to indices of 8 bytes move indices of 4 bytes and widen them at
+ * the end (sort/cuda/plan.c): below, another launch costs what it saves.  H200, 2026-11-27. */
+enum { SORT_WIDEN_MIN = 1 << 19 };
+/* The copy of input that is in order in a sample (sort/cuda/ordered.cuh).  H200, 2026-11-27. */
 enum { SORT_ORDERED_THREADS = 512, SORT_ORDERED_BLOCKS = 4 /* per multiprocessor */ };
 #define SORT_SKEWED_MIN(key_bytes)                ((key_bytes) == 8 ? 1u << 23 : 1u << 24)
 #define SORT_SKEWED_BITS(key_bytes, value_bytes)  ((key_bytes) == 8 ? 22 : (value_bytes) ? 17 : 20)

@@ -62,40 +62,7 @@ struct job {
 /* a precedes b. */
 static struct echi_value merge(const struct job *job, struct echi_value a, struct echi_value b)
 {
-    switch (job->r.kind) {
-    case ECHI_REDUCE_SUM:
-        a.f += b.f;
-        break;
-    case ECHI_REDUCE_PRODUCT:
-        a.f *= b.f;
-        break;
-    case ECHI_REDUCE_SUM64:
-        a.d.sum += b.d.sum;
-        a.d.ignored += b.d.ignored;
-        break;
-    case ECHI_REDUCE_PRODUCT64:
-        a.d.sum *= b.d.sum;
-        break;
-    default:
-        a.moments = moments_merge(job->spread, a.moments, b.moments);
-    }
-    return a;
-}
-
-static uint64_t result_bits(const struct job *job, struct echi_value v)
-{
-    switch (job->r.kind) {
-    case ECHI_REDUCE_SUM:
-        return f32_result(v.f + 0.0f);
-    case ECHI_REDUCE_PRODUCT:
-        return f32_result(v.f);
-    case ECHI_REDUCE_SUM64:
-        return sum_result(&job->r.rule, v.d.sum, job->d->total - v.d.ignored);
-    case ECHI_REDUCE_PRODUCT64:
-        return f64_result(v.d.sum);
-    default:
-        return moments_result(&job->r.rule, v.moments);
-    }
+    return echi_reduce_merge(&job->r, job->spread, a, b);
 }
 
 /* ---- Subtrees of this rank ---- */
@@ -269,7 +236,8 @@ static ech_status reduce_floats(struct job *job)
     if (status == ECH_OK) status = reduce_chunks(job, g.tail_from, g.tail_to, tail, stage);
     TRY(echi_comm_agree(d->ctx, d->comm, status, NULL, 0));
     TRY(echi_comm_allgather(d->ctx, d->comm, job->mine, job->all, sizeof *job->mine));
-    result_store(job->result, 0, job->r.rule.out_bytes, result_bits(job, merge_all(job)));
+    job->r.out = job->result;
+    echi_reduce_result(&job->r, merge_all(job), (size_t)d->total, 0);
 done:
     echi_release(d->ctx, tail, (size_t)(g.tail_to - g.tail_from) * job->element_bytes);
     free(stage);

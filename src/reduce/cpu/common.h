@@ -49,6 +49,15 @@ extern const struct echi_reduce_isa echi_reduce_portable, echi_reduce_avx2, echi
 
 /* The kernels that a call uses, and the enum echi_spread of a type: also for src/dist. */
 const struct echi_reduce_isa *echi_reduce_isa_of_machine(void);
+
+/* ---- operation.c ---- */
+
+/* Merges the values of adjacent ranges; a precedes b. */
+struct echi_value echi_reduce_merge(const struct echi_reduce *r, int spread, struct echi_value a,
+                                    struct echi_value b);
+
+/* Writes result number `index` to r->out, of n elements. */
+void echi_reduce_result(const struct echi_reduce *r, struct echi_value v, size_t n, size_t index);
 int echi_reduce_spread(ech_dtype dtype);
 
 #endif

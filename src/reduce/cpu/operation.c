@@ -81,10 +81,10 @@ static struct echi_value nothing(const struct job *job)
     return v;
 }
 
-/* a precedes b. */
-static struct echi_value merge(const struct job *job, struct echi_value a, struct echi_value b)
+struct echi_value echi_reduce_merge(const struct echi_reduce *r, int spread, struct echi_value a,
+                                    struct echi_value b)
 {
-    switch (job->r->kind) {
+    switch (r->kind) {
     case ECHI_REDUCE_ISUM:
     case ECHI_REDUCE_IDOT:
     case ECHI_REDUCE_COUNT:
@@ -109,10 +109,10 @@ static struct echi_value merge(const struct job *job, struct echi_value a, struc
         a.d.sum *= b.d.sum;
         break;
     case ECHI_REDUCE_VARIANCE:
-        a.moments = moments_merge(job->spread, a.moments, b.moments);
+        a.moments = moments_merge(spread, a.moments, b.moments);
         break;
     case ECHI_REDUCE_BITS:
-        a.u = job->r->rule.exclusive ? a.u ^ b.u : a.u | b.u;
+        a.u = r->rule.exclusive ? a.u ^ b.u : a.u | b.u;
         break;
     case ECHI_REDUCE_MAX:
         if (b.u > a.u) a = b;
@@ -128,12 +128,16 @@ static struct echi_value merge(const struct job *job, struct echi_value a, struc
     return a;
 }
 
-/* Writes result number `index`, of n elements. */
-static void result(const struct job *job, struct echi_value v, size_t n, size_t index)
+static struct echi_value merge(const struct job *job, struct echi_value a, struct echi_value b)
 {
-    const struct echi_reduce_rule *rule = &job->r->rule;
+    return echi_reduce_merge(job->r, job->spread, a, b);
+}
+
+void echi_reduce_result(const struct echi_reduce *r, struct echi_value v, size_t n, size_t index)
+{
+    const struct echi_reduce_rule *rule = &r->rule;
     uint64_t bits[2];
-    switch (job->r->kind) {
+    switch (r->kind) {
     case ECHI_REDUCE_SUM:
     case ECHI_REDUCE_DOT:
         bits[0] = f32_result(v.f + 0.0f);
@@ -159,8 +163,8 @@ static void result(const struct job *job, struct echi_value v, size_t n, size_t 
         break;
     case ECHI_REDUCE_MINMAX:
         minmax_result(rule, v.ends.least, v.ends.most, bits);
-        result_store(job->r->out, 2 * index, rule->bytes, bits[0]);
-        result_store(job->r->out, 2 * index + 1, rule->bytes, bits[1]);
+        result_store(r->out, 2 * index, rule->bytes, bits[0]);
+        result_store(r->out, 2 * index + 1, rule->bytes, bits[1]);
         return;
     case ECHI_REDUCE_ARG:
         bits[0] = v.best.at;
@@ -171,7 +175,12 @@ static void result(const struct job *job, struct echi_value v, size_t n, size_t 
     default:
         bits[0] = v.u;
     }
-    result_store(job->r->out, index, rule->out_bytes, bits[0]);
+    result_store(r->out, index, rule->out_bytes, bits[0]);
+}
+
+static void result(const struct job *job, struct echi_value v, size_t n, size_t index)
+{
+    echi_reduce_result(job->r, v, n, index);
 }
 
 /* ---- One range, by one thread ---- */

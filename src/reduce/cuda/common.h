@@ -38,7 +38,8 @@ enum {
     REDUCE_TINY_BYTES = 64,     /* maximum size of a segment that one thread reduces */
     REDUCE_SHORT_BYTES = 128,   /* ... and that eight threads reduce, with one load each */
     REDUCE_LONG_CHUNKS = 32,    /* longer segments are shared by blocks */
-    REDUCE_FEW_SEGMENTS = 8192, /* ... if there are so few, those longer than two */
+    REDUCE_FEW_SEGMENTS = 8192, /* if there are at most so many segments, ... */
+    REDUCE_FEW_CHUNKS = 2,      /* ... those longer than this are shared */
     REDUCE_ITEM_CHUNKS = 32,    /* unit of a long segment that a block processes at a time */
     REDUCE_MOST_CHUNKS = 256    /* maximum of an item */
 };

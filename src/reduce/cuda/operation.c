@@ -106,9 +106,11 @@ static uint64_t chunks_of(const struct echi_reduce *r, uint64_t n)
     return n / chunk + (n % chunk != 0);
 }
 
-/* The maximum number of items of any rows or segments with n elements.  Items of one warp are used
- * only for fewer than 512 chunks, otherwise items of eight warps; long segments have at least 33
- * chunks, and an item has 32. */
+/* The maximum number of items of any rows or segments with n elements, which have this many chunks.
+ * Items of one warp are used only for fewer than 512 chunks, otherwise items of eight warps.  A
+ * listed segment has an item per REDUCE_ITEM_CHUNKS chunks.  It has at least 33 chunks; or more than
+ * two if there are at most 8,192 segments, and then there are at most chunks / 2 items, and at most
+ * 8192 + chunks / 32.  The smaller of both is below chunks / 3 + 3072. */
 static uint64_t most_items(uint64_t chunks)
 {
     uint64_t some = chunks / 3 + 3072;
@@ -255,8 +257,8 @@ static bool can_segments(const struct echi_reduce *r)
 }
 
 /* With longer segments on average, a warp loads fewer of them as a unit.  If there are few
- * segments, a block reduces each that has more than two chunks: a warp per segment would leave most
- * of the GPU idle. */
+ * segments, blocks reduce all but the short ones: a warp per segment would leave most of the GPU
+ * idle. */
 static void steps_of_segments(const struct build *b)
 {
     const struct echi_reduce *r = b->r;
@@ -267,7 +269,8 @@ static void steps_of_segments(const struct build *b)
                  : mean <= ECHI_LINE_BYTES     ? 32
                  : mean <= 8 * ECHI_LINE_BYTES ? 8
                                                : 1;
-    args->long_chunks = args->segments <= REDUCE_FEW_SEGMENTS ? 2 : REDUCE_LONG_CHUNKS;
+    args->long_chunks =
+        args->segments <= REDUCE_FEW_SEGMENTS ? REDUCE_FEW_CHUNKS : REDUCE_LONG_CHUNKS;
     if (chunks_of(r, r->n) <= args->long_chunks) args->capacity = 0;
     if (args->capacity) get_zeros(b, parts->counts, &args->counts, sizeof *parts->counts);
     launch_segments(b);

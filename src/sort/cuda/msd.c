@@ -340,9 +340,9 @@ static void run_levels(const struct sort_build *b, int level, bool large)
 /* The copy of input that is in order in the sample. */
 static void copy_ordered(const struct sort_build *b)
 {
-    const uint64_t keys = SORT_ORDERED_THREADS * 64 / (uint64_t)b->sort->key_bytes; /* of a tile */
+    const uint64_t tile = SORT_ORDERED_TILE(b->sort->key_bytes);
     echi_sort_launch(b, ECHI_MOVE, ECHI_LAUNCH_PDL, "sort_ordered_copy",
-                     echi_cuda_least((b->args->common.n - 1) / keys + 1,
+                     echi_cuda_least((b->args->common.n - 1) / tile + 1,
                                      SORT_ORDERED_BLOCKS * (uint64_t)b->gpu.multiprocessors),
                      SORT_ORDERED_THREADS, 0, -1, "the sample is in order");
 }

@@ -15,6 +15,9 @@ enum {
     SORT_MSD_ROW = SORT_BINS + 2 /* a segment's counts, and the bits in which its keys differ */
 };
 
+/* Keys that a block of sort_ordered_copy copies at a time. */
+#define SORT_ORDERED_TILE(key_bytes) (SORT_ORDERED_THREADS * 64u / (unsigned)(key_bytes))
+
 /* Dynamic shared memory of sort_msd_scatter: a tile, and two counters per bin; of sort_msd_leaf: a
  * leaf and its bins. */
 #define SORT_MSD_TILE(key_bytes) (SORT_MSD_THREADS * (SORT_MSD_THREAD_BYTES / (key_bytes)))

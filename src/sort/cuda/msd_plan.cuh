@@ -214,8 +214,7 @@ static __device__ inline struct bin_keys msd_bin_keys(const struct msd_plan_shar
                              k.differ & (((uint64_t)1 << s.shift) - 1) };
     if (k.missed) keys = { k.first & ~k.differ, k.differ };
 #if VAL_BYTES
-    keys.low =
-        pairs_origin(s); /* a leaf needs no keys, but the position from which indices count */
+    keys.low = pairs_origin(s); /* a leaf needs no keys, but this position */
     if (pairs_outside(s, bin)) keys.rest = k.differ;
 #else
     if (BY_VALUE && s.known & SORT_BY_VALUE) {
@@ -324,8 +323,8 @@ static __device__ inline void msd_plan_segment(const msd_args &a, int level,
     if (is_bin && !packed) msd_add_pieces(a, level, s, bin);
 #else
     if (by_value) msd_bounds(a, p, s);
-    if (!by_value && !missed &&
-        s.shift == 0) { /* keys with the same digit are equal, so the counts suffice */
+    /* Keys with the same last digit are equal, so the counts suffice. */
+    if (!by_value && !missed && s.shift == 0) {
         if (bin == 0) {
             const ukey e = msd_load(a.common, s.source, keys_of(a.common, s.source)[s.begin]);
             at->prefix = e & ~(((uint64_t)1 << s.bits) - 1);

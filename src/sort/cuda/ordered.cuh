@@ -15,7 +15,7 @@
 
 #include "sort/cuda/msd_plan.cuh"
 
-enum { ORDERED_TILE = SORT_ORDERED_THREADS * VECTOR_LOADS * VECTOR_KEYS };
+enum { ORDERED_TILE = SORT_ORDERED_TILE(KEY_BYTES) };
 
 /* The order of these neighbours; with values, equal keys must not be reversed. */
 static __device__ inline uint32_t ordered_compare(const struct sort_common &a, ukey u, ukey next)

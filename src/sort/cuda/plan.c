@@ -83,7 +83,8 @@ static struct end_parts lay_out(const struct echi_sort *s, const struct sort_pla
                                 struct echi_layout *layout, struct sort_args *args)
 {
     struct end_parts parts = { NULL, NULL };
-    if (plan->end) parts.index = echi_part(layout, s->n, (size_t)plan->payload_bytes);
+    if (plan->end != SORT_AS_MOVED)
+        parts.index = echi_part(layout, s->n, (size_t)plan->payload_bytes);
     if (plan->end == SORT_GATHER) parts.values_copy = echi_part(layout, s->n, s->value_bytes);
     if (plan->strategy->lay_out) plan->strategy->lay_out(s, plan, layout, args);
     return parts;
@@ -179,10 +180,10 @@ struct sort_common echi_sort_common(const struct echi_sort *s)
 static struct sort_common common_of(const struct echi_sort *s, const struct sort_plan *plan)
 {
     struct echi_sort moved = *s; /* what the passes move */
-    if (plan->end) moved.values_in = NULL;
+    if (plan->end != SORT_AS_MOVED) moved.values_in = NULL;
     struct sort_common common = echi_sort_common(&moved);
     common.passes = plan->passes;
-    common.index = s->index_bytes || plan->end;
+    common.index = s->index_bytes || plan->end != SORT_AS_MOVED;
     return common;
 }
 
@@ -257,7 +258,7 @@ static ech_status make_steps(const struct echi_sort *s, const struct sort_plan *
     w->steps.count = 0;
     w->build = (struct sort_build){ s, plan, gpu, &w->args, &w->steps, work };
     struct end_parts parts = lay_out(s, plan, &layout, &w->args);
-    if (plan->end) w->args.common.values_out = parts.index;
+    if (plan->end != SORT_AS_MOVED) w->args.common.values_out = parts.index;
     ech_status status = plan->strategy->steps(&w->build);
     if (status == ECH_OK && plan->end == SORT_GATHER) add_gather(&w->build, &parts, &w->gather);
     if (status == ECH_OK && plan->end == SORT_WIDEN) add_widen(&w->build, &parts, &w->widen);
