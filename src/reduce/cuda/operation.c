@@ -108,9 +108,9 @@ static uint64_t chunks_of(const struct echi_reduce *r, uint64_t n)
 
 /* The maximum number of items of any rows or segments with n elements, which have this many chunks.
  * Items of one warp are used only for fewer than 512 chunks, otherwise items of eight warps.  A
- * listed segment has an item per REDUCE_ITEM_CHUNKS chunks.  It has at least 33 chunks; or more than
- * two if there are at most 8,192 segments, and then there are at most chunks / 2 items, and at most
- * 8192 + chunks / 32.  The smaller of both is below chunks / 3 + 3072. */
+ * listed segment has an item per REDUCE_ITEM_CHUNKS chunks.  It has at least 33 chunks; or more
+ * than two if there are at most 8,192 segments, and then there are at most chunks / 2 items, and at
+ * most 8192 + chunks / 32.  The smaller of both is below chunks / 3 + 3072. */
 static uint64_t most_items(uint64_t chunks)
 {
     uint64_t some = chunks / 3 + 3072;
