@@ -130,10 +130,10 @@ enum { SORT_ORDERED_THREADS = 512, SORT_ORDERED_BLOCKS = 4 /* per multiprocessor
 #define SORT_SKEWED_SHARE(key_bytes, value_bytes) ((key_bytes) == 4 && (value_bytes) ? 10 : 30)
 #define SORT_SKEWED_EQUAL(value_bytes)            ((value_bytes) ? 60 : 20)
 
-/* The sort with little workspace (sort/cuda/low_memory.c): a workspace for 2 /
- * SORT_LOW_MEMORY_BLOCKS of the array, which is sorted SORT_LOW_MEMORY_BLOCKS - 1 times. Chosen,
- * not measured. */
-enum { SORT_LOW_MEMORY_BLOCKS = 8, SORT_LOW_MEMORY_MIN = 1 << 14 };
+/* The sort with little workspace (sort/cuda/low_memory.c). From MIN elements on, the arrays are
+ * sorted in pages with a pool of at most PAGES_MOST, or, with values that are not of 4, 8 or 16
+ * bytes, in windows of 2 / BLOCKS of the array. Chosen, not measured. */
+enum { SORT_LOW_MEMORY_BLOCKS = 8, SORT_LOW_MEMORY_MIN = 1 << 14, SORT_PAGES_MOST = 8192 };
 
 /* Copies of host memory (exchange.c).  H200 on 16 cores, 2026-11-22, GB/s for 1 GiB in each
  * direction, both at once, between pinned memory and the device, by the size of a copy:

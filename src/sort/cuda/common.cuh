@@ -94,12 +94,12 @@ enum { COUNT_BITS = 30 };
 
 static __device__ inline uint32_t state_own(uint32_t epoch)
 {
-    return (epoch ? 3u : 1u) << COUNT_BITS;
+    return (epoch & 1 ? 3u : 1u) << COUNT_BITS;
 }
 
 static __device__ inline uint32_t state_all(uint32_t epoch)
 {
-    return (epoch ? 0u : 2u) << COUNT_BITS;
+    return (epoch & 1 ? 0u : 2u) << COUNT_BITS;
 }
 
 #endif

@@ -5,11 +5,13 @@
  *     sort_groups_gather   values by index, after a sort of keys and positions
  *     sort_widen           indices of 4 bytes as indices of 8 bytes, also of other sorts
  *     sort_groups_pack     rows whose elements are not adjacent, to or from adjacent ones
+ *     sort_pages_...       passes within one array: in pages_place.cuh
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "cuda/device/ptx.cuh"
 #include "sort/cuda/groups.cuh"
+#include "sort/cuda/pages_place.cuh"
 
 /* ---- Long groups ---- */
 

@@ -1,33 +1,34 @@
 /*
- * sort/cuda/low_memory.c - strategy "low_memory": a quarter of the workspace, more time.
+ * sort/cuda/low_memory.c - strategy "low_memory": a workspace of a sixteenth of the arrays.
+ *
+ *     pages       the passes of onesweep within the arrays and a pool of pages (pages.cuh)
+ *     whole       the sort of an array that is so small that another strategy needs no more
+ *                 workspace, and of keys that are counted
+ *     windows     values that the passes do not move, that is, not of 4, 8 or 16 bytes:
  *
  *     blocks      0   1   2   3   4   5   6   7
  *     odd turns  [     ] [     ] [     ] [     ]    windows of two blocks are sorted in place;
  *     even turns     [     ] [     ] [     ]        after as many turns as there are blocks, the
  *                                                   array is sorted
  *
- * Odd-even transposition sort with blocks as elements: once the blocks are sorted, sorting a window
- * is a compare-exchange of two of them.  A partial last block counts as if it were padded with keys
- * greater than all others.  Windows are sorted stably if the sort is stable, so that equal keys
- * never pass each other.  B blocks take B (B - 1) / 2 window sorts of 2 / B of the array each,
- * which is equivalent to B - 1 sorts of the array.
+ * Windows are an odd-even transposition sort with blocks as elements: once the blocks are sorted,
+ * sorting a window is a compare-exchange of two of them.  A partial last block counts as if it were
+ * padded with keys greater than all others.  Windows are sorted stably, so that equal keys never
+ * pass each other.  B blocks take B (B - 1) / 2 window sorts of 2 / B of the array each.
  *
- *     workspace   [ (argsort: a copy of the keys) | the workspace of a window ]
+ *     workspace   [ (argsort: a copy of the keys) | state, descriptors and lists | the pool ]
+ *     windows     [ the workspace of a window ]
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "arrange/arrange.h"
 #include "core/call.h"
 #include "sort/cuda/plan.h"
+
+#include <stdio.h>
 
 static size_t block_of(size_t n, size_t blocks)
 {
     return n / blocks + (n % blocks != 0);
-}
-
-static bool helps(const struct echi_sort *s)
-{
-    return s->n >= SORT_LOW_MEMORY_MIN;
 }
 
 static bool never(const struct echi_sort *s)
@@ -36,23 +37,104 @@ static bool never(const struct echi_sort *s)
     return false;
 }
 
-/* The sort of n elements in place, by the best strategy; indices are values by then. */
+/* ---- Pages ---- */
+
+/* Whether the passes move the values, or the indices. */
+static bool moves_values(const struct echi_sort *s)
+{
+    const size_t v = s->value_bytes;
+    return v == 0 || v == 4 || v == 8 || v == 16;
+}
+
+static uint64_t page_bytes(const struct echi_sort *s, const struct sort_plan *plan)
+{
+    return plan->pages.each * (uint64_t)(s->key_bytes + plan->payload_bytes);
+}
+
+/* Lays out the workspace, with this many pages in the pool. */
+static void lay_out_pages(const struct echi_sort *s, const struct sort_plan *plan,
+                          struct echi_layout *layout, struct sort_args *args)
+{
+    const size_t key = (size_t)s->key_bytes, value = (size_t)plan->payload_bytes;
+    const size_t each = plan->pages.each, pool = plan->pages.pool;
+    const size_t slots = s->n / each, count = slots + (s->n % each != 0);
+    struct sort_pages_args *p = &args->passes.pages;
+    if (echi_sort_discards_keys(s)) args->common.keys_out = echi_part(layout, s->n, key);
+    args->passes.state = echi_part(layout, 1, sizeof *args->passes.state);
+    p->state = echi_part(layout, 1, sizeof *p->state);
+    p->owner = echi_part(layout, slots + pool, sizeof *p->owner);
+    args->passes.status =
+        echi_part(layout, plan->onesweep.tiles, SORT_BINS * sizeof *args->passes.status);
+    for (int i = 0; i < 2; i++) {
+        p->table[i] = echi_part(layout, count, sizeof *p->table[i]);
+        p->queue[i] = echi_part(layout, count + pool, sizeof *p->queue[i]);
+    }
+    p->keys = echi_part(layout, pool, each * key);
+    p->values = echi_part(layout, pool, each * value);
+    p->slots = (uint32_t)slots;
+    p->pool = (uint32_t)pool;
+    p->each = (uint32_t)each;
+    p->key_bytes = echi_sort_discards_keys(s) ? 0 : (uint32_t)key;
+    p->value_bytes = (uint32_t)value;
+}
+
+/* Pages, with the largest pool that a workspace of a sixteenth of the arrays has space for, within
+ * the limits of the algorithm. */
+static ech_status size_pages(const struct echi_sort *s, struct sort_plan *plan, size_t *bytes)
+{
+    enum { ROUNDING = 4096, LISTS = 12 }; /* bytes: of all parts; per page of the pool */
+    struct echi_layout layout = { 0 };
+    struct sort_args args;
+    const size_t budget = s->n / 16 * (size_t)(s->key_bytes + (int)s->value_bytes);
+    plan->end = SORT_AS_MOVED;
+    plan->payload_bytes = (int)s->value_bytes;
+    plan->onesweep = echi_sort_onesweep_plan(s, plan->payload_bytes);
+    snprintf(plan->module, sizeof plan->module, "sort_k%d_v%d", 8 * s->key_bytes,
+             plan->payload_bytes);
+    plan->pages.each = plan->onesweep.tile / (plan->onesweep.threads / SORT_WARP);
+    plan->pages.pool = 0;
+    lay_out_pages(s, plan, &layout, &args);
+    const size_t copy = echi_sort_discards_keys(s) ? s->n * (size_t)s->key_bytes : 0;
+    const size_t used = layout.bytes - copy + ROUNDING;
+    const size_t count = s->n / plan->pages.each + 2;
+    size_t pool = used < budget ? (budget - used) / (page_bytes(s, plan) + LISTS) : 0;
+    if (pool < SORT_PAGES_LEAST) pool = count < SORT_PAGES_LEAST ? count : SORT_PAGES_LEAST;
+    if (pool > SORT_PAGES_MOST) pool = SORT_PAGES_MOST;
+    plan->pages.pool = (uint32_t)pool;
+    layout = (struct echi_layout){ 0 };
+    lay_out_pages(s, plan, &layout, &args);
+    *bytes = layout.bytes;
+    if (layout.overflow || count >= SORT_NO_PAGE - SORT_PAGES_MOST)
+        return echi_fail(NULL, ECH_ERR_MEMORY, "n is %zu: the workspace exceeds SIZE_MAX bytes",
+                         s->n);
+    return ECH_OK;
+}
+
+/* ---- The entire array by another strategy ---- */
+
+static ech_status size_whole(const struct echi_sort *s, const char *algorithm, size_t *bytes)
+{
+    struct echi_sort whole = *s;
+    whole.algorithm = algorithm;
+    whole.room_bytes = 0;
+    return echi_operation_workspace(&echi_cuda_sort, &whole, bytes);
+}
+
+/* ---- Windows ---- */
+
+/* The sort of n elements in place, by the best strategy. */
 static struct echi_sort window_of(const struct echi_sort *s, size_t n)
 {
     struct echi_sort w = *s;
     w.n = n;
     w.algorithm = NULL;
-    w.index_bytes = 0;
     w.room_bytes = 0;
     return w;
 }
 
-/* The workspace for this many blocks: for an argsort a copy of the keys, and the larger workspace
- * of a full window and the last one. */
-static ech_status measure(const struct echi_sort *s, size_t blocks, size_t *keys_bytes,
-                          size_t *window_bytes)
+/* The workspace for this many blocks: the larger workspace of a full window and the last one. */
+static ech_status measure(const struct echi_sort *s, size_t blocks, size_t *window_bytes)
 {
-    struct echi_layout keys = { 0 };
     size_t block = block_of(s->n, blocks), last_bytes = 0;
     struct echi_sort full = window_of(s, 2 * block);
     struct echi_sort last = window_of(s, s->n - (blocks - 2) * block);
@@ -60,35 +142,55 @@ static ech_status measure(const struct echi_sort *s, size_t blocks, size_t *keys
     TRY(echi_operation_workspace(&echi_cuda_sort, &full, window_bytes));
     TRY(echi_operation_workspace(&echi_cuda_sort, &last, &last_bytes));
     if (last_bytes > *window_bytes) *window_bytes = last_bytes;
-    if (echi_sort_discards_keys(s)) echi_part(&keys, s->n, (size_t)s->key_bytes);
-    *keys_bytes = keys.bytes;
-    if (keys.overflow || keys.bytes > SIZE_MAX - *window_bytes)
-        status =
-            echi_fail(NULL, ECH_ERR_MEMORY, "n is %zu: the workspace exceeds SIZE_MAX bytes", s->n);
 done:
     return status;
 }
 
 /* The minimum number of blocks that the caller's workspace allows; without a workspace, the maximum
  * number. */
-static ech_status size_low_memory(const struct echi_sort *s, struct sort_plan *plan)
+static ech_status size_windows(const struct echi_sort *s, struct sort_plan *plan)
 {
     size_t blocks = s->room_bytes ? 2 : SORT_LOW_MEMORY_BLOCKS, window_bytes = 0;
     ech_status status = ECH_OK;
     plan->end = SORT_AS_MOVED; /* the windows gather values */
-    for (; helps(s); blocks++) {
-        TRY(measure(s, blocks, &plan->keys_bytes, &window_bytes));
-        if (plan->keys_bytes + window_bytes <= s->room_bytes || blocks == SORT_LOW_MEMORY_BLOCKS)
-            break;
+    for (;; blocks++) {
+        TRY(measure(s, blocks, &window_bytes));
+        if (window_bytes <= s->room_bytes || blocks == SORT_LOW_MEMORY_BLOCKS) break;
     }
     plan->windows = blocks;
-    if (!helps(s)) { /* one window covers the array */
-        struct echi_sort whole = window_of(s, s->n);
-        whole.index_bytes = s->index_bytes;
-        plan->windows = 1;
-        TRY(echi_operation_workspace(&echi_cuda_sort, &whole, &window_bytes));
-    }
     plan->window_bytes = window_bytes;
+done:
+    return status;
+}
+
+/* ---- The strategy's workspace ---- */
+
+static void use_whole(struct sort_plan *plan, const char *algorithm, size_t bytes)
+{
+    plan->end = SORT_AS_MOVED;
+    plan->windows = 1;
+    plan->whole = algorithm;
+    plan->window_bytes = bytes;
+    plan->pages = (struct pages_plan){ 0, 0 };
+}
+
+static ech_status size_low_memory(const struct echi_sort *s, struct sort_plan *plan)
+{
+    const bool counts = s->key_bytes <= 2 && !s->stable;
+    size_t whole_bytes = 0, count_bytes = 0, pages_bytes = 0;
+    ech_status status;
+    TRY(size_whole(s, NULL, &whole_bytes));
+    if (counts) TRY(size_whole(s, echi_sort_by_count.name, &count_bytes));
+    if (counts && count_bytes < whole_bytes) {
+        use_whole(plan, echi_sort_by_count.name, count_bytes);
+    } else if (counts || s->n < SORT_LOW_MEMORY_MIN) {
+        use_whole(plan, NULL, whole_bytes);
+    } else if (!moves_values(s)) {
+        TRY(size_windows(s, plan));
+    } else {
+        TRY(size_pages(s, plan, &pages_bytes));
+        if (pages_bytes >= whole_bytes) use_whole(plan, NULL, whole_bytes);
+    }
 done:
     return status;
 }
@@ -96,38 +198,21 @@ done:
 static void lay_out_low_memory(const struct echi_sort *s, const struct sort_plan *plan,
                                struct echi_layout *layout, struct sort_args *args)
 {
-    (void)s;
-    (void)args;
-    echi_part(layout, plan->keys_bytes, 1);
-    echi_part(layout, plan->window_bytes, 1);
+    if (plan->windows)
+        echi_part(layout, plan->window_bytes, 1);
+    else
+        lay_out_pages(s, plan, layout, args);
 }
 
 /* ---- Steps ---- */
-
-static ech_status fill_index(ech_ctx *ctx, void *user)
-{
-    const struct echi_sort *s = ((const struct sort_build *)user)->sort;
-    struct echi_arrange iota = { .what = ECHI_IOTA,
-                                 .out = s->values_out,
-                                 .n = s->n,
-                                 .element_bytes = s->value_bytes,
-                                 .dtype = s->index_bytes == 4 ? ECH_U32 : ECH_U64,
-                                 .step = 1 };
-    return echi_operation_run(ctx, &echi_cuda_arrange, &iota, NULL);
-}
-
-static char *keys_of(const struct sort_build *b)
-{
-    return echi_sort_discards_keys(b->sort) ? b->work : b->sort->keys_out;
-}
 
 static ech_status sort_window(ech_ctx *ctx, const struct sort_build *b, size_t begin, size_t n)
 {
     const struct echi_sort *s = b->sort;
     struct echi_sort w = window_of(s, n);
-    w.keys_in = w.keys_out = keys_of(b) + begin * (size_t)s->key_bytes;
-    if (s->value_bytes) w.values_in = w.values_out = (char *)s->values_out + begin * s->value_bytes;
-    return echi_operation_run(ctx, &echi_cuda_sort, &w, (char *)b->work + b->plan->keys_bytes);
+    w.keys_in = w.keys_out = (char *)s->keys_out + begin * (size_t)s->key_bytes;
+    w.values_in = w.values_out = (char *)s->values_out + begin * s->value_bytes;
+    return echi_operation_run(ctx, &echi_cuda_sort, &w, b->work);
 }
 
 static ech_status sort_windows(ech_ctx *ctx, void *user)
@@ -149,7 +234,7 @@ static ech_status sort_whole(ech_ctx *ctx, void *user)
 {
     const struct sort_build *b = user;
     struct echi_sort whole = *b->sort;
-    whole.algorithm = NULL;
+    whole.algorithm = b->plan->whole;
     return echi_operation_run(ctx, &echi_cuda_sort, &whole, b->work);
 }
 
@@ -178,22 +263,20 @@ static void add_call(const struct sort_build *b, const char *name,
 static ech_status steps_of_low_memory(const struct sort_build *b)
 {
     const struct echi_sort *s = b->sort;
+    if (b->plan->windows == 0) return echi_sort_onesweep_steps(b);
     if (b->plan->windows == 1) {
         add_call(b, "the sort of the entire array", sort_whole);
         return ECH_OK;
     }
-    add_copy(b, keys_of(b), s->keys_in, s->n * (size_t)s->key_bytes);
-    if (s->index_bytes)
-        add_call(b, "the indices 0, 1, 2, ...", fill_index);
-    else if (s->value_bytes)
-        add_copy(b, s->values_out, s->values_in, s->n * s->value_bytes);
+    add_copy(b, s->keys_out, s->keys_in, s->n * (size_t)s->key_bytes);
+    add_copy(b, s->values_out, s->values_in, s->n * s->value_bytes);
     add_call(b, "sorts of windows of two blocks, in turns, in place", sort_windows);
     return ECH_OK;
 }
 
 const struct sort_strategy echi_sort_by_low_memory = {
     .name = "low_memory",
-    .what = "sorts windows of a quarter of the array in turns, with little workspace",
+    .what = "the passes of onesweep within the arrays, with a workspace of a sixteenth of them",
     .when = "the workspace of the best other strategy cannot be allocated",
     .family = "sort",
     .least = SORT_LOW_MEMORY_MIN,

@@ -27,9 +27,10 @@ struct onesweep_plan echi_sort_onesweep_plan(const struct echi_sort *s, int payl
     const struct passes_tuning *t = echi_sort_passes_tuning(s->key_bytes, payload_bytes);
     int widest = s->key_bytes > payload_bytes ? s->key_bytes : payload_bytes;
     unsigned tile = t->threads * t->items;
-    return (struct onesweep_plan){ t->threads, tile,
-                                   SORT_SHARED_BYTES(t->threads, t->items, (unsigned)widest),
-                                   t->blocks, ((uint64_t)s->n + tile - 1) / tile };
+    return (struct onesweep_plan){
+        t->threads, tile, SORT_ONESWEEP_SHARED_BYTES(t->threads, t->items, (unsigned)widest),
+        t->blocks, ((uint64_t)s->n + tile - 1) / tile
+    };
 }
 
 unsigned echi_sort_move_blocks(const struct sort_build *b, uint64_t n, unsigned each)
@@ -75,13 +76,34 @@ static void lay_out_onesweep(const struct echi_sort *s, const struct sort_plan *
         echi_part(layout, plan->onesweep.tiles, SORT_BINS * sizeof *args->passes.status);
 }
 
-static ech_status steps_of_onesweep(const struct sort_build *b)
+/* A launch of pages_place.cuh. */
+static void add_pages(const struct sort_build *b, enum echi_phase phase, const char *kernel,
+                      unsigned blocks, unsigned threads, int level)
+{
+    echi_step_add(b->steps, (struct echi_step){ .phase = phase,
+                                                .kind = ECHI_LAUNCH,
+                                                .module = "sort_groups_all",
+                                                .name = kernel,
+                                                .when = "elements are in pages",
+                                                .blocks = blocks,
+                                                .threads = threads,
+                                                .level = level });
+}
+
+ech_status echi_sort_onesweep_steps(const struct sort_build *b)
 {
     const struct onesweep_plan *p = &b->plan->onesweep;
+    const struct sort_pages_args *pages = &b->args->passes.pages;
     const uint64_t portion_tiles = SORT_PORTION / p->tile;
     const uint64_t portions = (p->tiles + portion_tiles - 1) / portion_tiles;
+    const uint64_t processors = (uint64_t)b->gpu.multiprocessors;
+    const bool paged = b->plan->pages.each != 0;
     echi_sort_histogram_steps(b, p->tiles);
-    for (int pass = 0; pass < b->plan->passes; pass++)
+    for (int pass = 0; pass < b->plan->passes; pass++) {
+        if (paged)
+            add_pages(b, ECHI_PLAN, "sort_pages_begin",
+                      echi_cuda_least(pages->slots / (4 * SORT_BINS) + 1, processors), SORT_BINS,
+                      pass);
         echi_step_add(b->steps,
                       (struct echi_step){
                           .phase = ECHI_MOVE,
@@ -95,6 +117,12 @@ static ech_status steps_of_onesweep(const struct sort_build *b)
                           .level = pass,
                           .parts = portions,
                           .last_blocks = (unsigned)(p->tiles - (portions - 1) * portion_tiles) });
+    }
+    if (paged)
+        add_pages(b, ECHI_FINISH, "sort_pages_place",
+                  echi_cuda_least(pages->pool / (SORT_PAGES_THREADS / SORT_WARP) + 1,
+                                  SORT_PAGES_BLOCKS * processors),
+                  SORT_PAGES_THREADS, b->plan->passes);
     echi_sort_launch(b, ECHI_FINISH, ECHI_LAUNCH, "sort_finish",
                      echi_sort_move_blocks(b, b->args->common.n, 1), SORT_MOVE_THREADS, 0,
                      b->plan->passes, NULL);
@@ -110,5 +138,5 @@ const struct sort_strategy echi_sort_by_onesweep = {
     .can = echi_sort_any,
     .best = echi_sort_any,
     .lay_out = lay_out_onesweep,
-    .steps = steps_of_onesweep,
+    .steps = echi_sort_onesweep_steps,
 };

@@ -8,13 +8,15 @@
  *     exchange  through shared memory into the order of the ranks
  *     store     each bin as one run; then the values in the same way
  *
+ * PAGES is 1 if runs may be stored in pages (pages.cuh): by sort_onesweep.
+ *
  * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef ECHI_SORT_CUDA_ONESWEEP_CUH
 #define ECHI_SORT_CUDA_ONESWEEP_CUH
 
 #include "sort/cuda/common.cuh"
-#include "sort/cuda/passes.h"
+#include "sort/cuda/pages.cuh"
 
 /* The number of keys of the bin in the preceding tiles (exclusive prefix). status is this tile's
  * descriptor for the bin; those of preceding tiles are at decreasing addresses, SORT_BINS apart;
@@ -43,6 +45,13 @@ struct sweep {
     uint32_t portion;
 };
 
+enum {
+    PAGE = 32 * ITEMS, /* elements */
+    PAGE_LIST = SORT_BINS,
+    PAGE_COUNTS = 2 * SORT_BINS
+};
+static_assert(TILE + PAGE < 1 << 16, "the start and the count of a bin share a word");
+
 struct pass_shared {
     union {
         uint32_t counts[WARPS * SORT_BINS]; /* during ranking */
@@ -51,9 +60,14 @@ struct pass_shared {
         uval values[TILE];
 #endif
     };
-    uint64_t target[SORT_BINS]; /* a key of this bin and rank r goes to target + r */
+    union {
+        uint64_t target[SORT_BINS]; /* a key of this bin and rank r goes to target + r */
+        uint32_t words[PAGE_COUNTS + SORT_BINS + WARPS]; /* from PAGE_COUNTS on: start and count of
+                                                            each bin; then pages_place() */
+    };
     uint32_t sums[SORT_BINS / 32];
     uint32_t tile;
+    uint32_t taken, freed; /* pages of the queue */
     uint32_t zero; /* zero, but unknown to the compiler: a sum with it is recomputed after a barrier
                       instead of being kept in registers */
 };
@@ -64,19 +78,49 @@ template <int FULL> static __device__ inline bool exists(uint32_t i, uint32_t he
     return FULL || i < here;
 }
 
+/* The first element of a page. */
+template <typename type>
+static __device__ inline type *page_start(const struct sort_pages_args &p, const void *array,
+                                          const void *pool, uint32_t page)
+{
+    return (type *)(page < p.slots ? array : pool) +
+           (uint64_t)(page < p.slots ? page : page - p.slots) * PAGE;
+}
+
+/* Page `number` of the elements that the pass reads. */
+static __device__ inline uint32_t page_source(const struct sort_passes_args &a,
+                                              const struct sweep &w, uint64_t number)
+{
+    return pages_mapped(a, w.p) ? a.pages.table[~w.p.epoch & 1][number] : (uint32_t)number;
+}
+
+/* The first element of the tile at `at` that a thread loads; the others are 32 apart. */
+template <int PAGES, typename type>
+static __device__ inline const type *warp_source(const struct sort_passes_args &a,
+                                                 const struct sweep &w, const void *array,
+                                                 const void *pool, uint64_t at, uint32_t here)
+{
+    const uint32_t warp = threadIdx.x / 32;
+    if (PAGES && pages_mapped(a, w.p) && warp * PAGE < here)
+        return page_start<const type>(a.pages, array, pool, page_source(a, w, at / PAGE + warp)) +
+               lane_id();
+    return (const type *)array + at + warp * PAGE + lane_id();
+}
+
 /* Loads the tile in the order of cuda/device/block_rank.cuh. */
-template <int FULL>
-static __device__ inline void load_keys(const struct sort_common &a, const struct sweep &w,
+template <int FULL, int PAGES>
+static __device__ inline void load_keys(const struct sort_passes_args &a, const struct sweep &w,
                                         uint64_t at, uint32_t here, ukey (&key)[ITEMS])
 {
-    const ukey *in = keys_of(a, w.p.source) + at;
+    const ukey *in =
+        warp_source<PAGES, ukey>(a, w, keys_of(a.common, w.p.source), a.pages.keys, at, here);
     const uint32_t mine = threadIdx.x / 32 * (32 * ITEMS) + lane_id();
 #pragma unroll
     for (int i = 0; i < ITEMS; i++)
-        key[i] = exists<FULL>(mine + 32 * i, here) ? in[mine + 32 * i] : (ukey)0;
+        key[i] = exists<FULL>(mine + 32 * i, here) ? in[32 * i] : (ukey)0;
     if (w.p.first)
 #pragma unroll
-        for (int i = 0; i < ITEMS; i++) key[i] = order_encode(a.order, key[i]);
+        for (int i = 0; i < ITEMS; i++) key[i] = order_encode(a.common.order, key[i]);
 }
 
 /* Publishes the tile's number of keys of a bin early, so that the following tiles need not wait for
@@ -92,7 +136,7 @@ static __device__ inline void publish(const struct sort_passes_args &a, const st
 /* Finds the exclusive prefix of a bin and publishes the inclusive one. */
 static __device__ inline void place_bin(const struct sort_passes_args &a, const struct sweep &w,
                                         uint32_t tile, uint32_t bin, uint32_t count,
-                                        uint32_t offset, uint64_t *target)
+                                        uint32_t offset, struct pass_shared &s)
 {
     const uint32_t tiles = SORT_PORTION / TILE, tile_in_portion = tile - w.portion * tiles;
     uint32_t *status = a.status + (uint64_t)tile * SORT_BINS + bin;
@@ -101,8 +145,106 @@ static __device__ inline void place_bin(const struct sort_passes_args &a, const 
     uint64_t base = a.state->base[w.pass][w.portion & 1][bin];
     if (tile_in_portion == tiles - 1)
         a.state->base[w.pass][~w.portion & 1][bin] = base + before + count;
-    target[bin] = base + before - offset;
+    s.target[bin] = base + before - offset;
+    s.words[PAGE_COUNTS + bin] = offset << 16 | count;
 }
+
+/* ---- Pages ---- */
+
+/* Where a run of the tile is stored: relative to page `first`, it begins at element `skip`, and its
+ * pages are [0, pages); the tile is the first one to write to pages [fresh, end) of them. */
+struct page_run {
+    uint32_t first, skip, pages, fresh, end;
+};
+
+static __device__ inline struct page_run page_run_of(const struct sort_passes_args &a, uint32_t bin,
+                                                     uint64_t at, uint32_t count)
+{
+    const uint64_t begin = a.pages.state->start[bin], stop = a.pages.state->start[bin + 1];
+    struct page_run r = {};
+    r.first = (uint32_t)(at / PAGE);
+    r.skip = (uint32_t)(at - (uint64_t)r.first * PAGE);
+    if (count == 0) return r;
+    r.pages = r.end = (r.skip + count - 1) / PAGE + 1;
+    r.fresh = r.skip || at == begin;
+    if (stop < a.common.n && stop < (uint64_t)(r.first + r.end) * PAGE) r.end--;
+    if (r.end < r.fresh) r.end = r.fresh;
+    return r;
+}
+
+/* Waits until an entry of a table or of a queue is written. */
+static __device__ inline uint32_t page_wait(const uint32_t *entry)
+{
+    uint32_t page;
+    do page = load_relaxed(entry);
+    while (page == SORT_NO_PAGE);
+    return page;
+}
+
+/* Adds the pages that the tile was loaded from to the queue: one warp. */
+static __device__ inline void pages_free(const struct sort_passes_args &a, const struct sweep &w,
+                                         uint64_t at, uint32_t count, uint32_t freed)
+{
+    uint32_t *queue = a.pages.queue[w.p.epoch & 1];
+    if (lane_id() < count)
+        store_release(queue + freed + lane_id(), page_source(a, w, at / PAGE + lane_id()));
+}
+
+/* Replaces the targets of the bins by pages, after all elements of the tile have been loaded:
+ *     words[bin]           where the bin's pages begin in the list, and, relative to the first of
+ *                          them, TILE + the position of the element of rank 0
+ *     words[PAGE_LIST]     the list: bins have floor(start / PAGE) + 2 bin of them before theirs */
+static __device__ inline void pages_place(const struct sort_passes_args &a, const struct sweep &w,
+                                          struct pass_shared &s, uint64_t at, uint32_t here)
+{
+    const uint32_t bin = threadIdx.x, to = w.p.epoch & 1;
+    uint32_t sources = (here + PAGE - 1) / PAGE, start = 0;
+    if (!pages_mapped(a, w.p)) /* the partial slot at the end of the array is not used */
+        sources = (uint32_t)min((uint64_t)sources, a.pages.slots - at / PAGE);
+    struct page_run r = {};
+    if (bin < SORT_BINS) {
+        const uint32_t word = s.words[PAGE_COUNTS + bin];
+        start = word >> 16;
+        r = page_run_of(a, bin, s.target[bin] + start, word & 0xffff);
+    }
+    const uint32_t before = bins_scan(r.end - r.fresh, s.sums);
+    if (bin == SORT_BINS - 1) {
+        s.freed = atomicAdd(&a.pages.state->freed[to], sources);
+        s.taken = atomicAdd(&a.pages.state->taken[to], before + r.end - r.fresh);
+    }
+    __syncthreads(); /* all elements are loaded, the targets read, and the queue's entries known */
+    if (bin / 32 == SORT_BINS / 32) pages_free(a, w, at, sources, s.freed);
+    if (bin < SORT_BINS) {
+        const uint32_t list = 2 * bin + start / PAGE;
+        uint32_t *table = a.pages.table[to] + r.first;
+        s.words[bin] = list << 16 | (TILE + r.skip - start);
+        for (uint32_t i = 0; i < r.pages; i++) {
+            const bool fresh = i >= r.fresh && i < r.end;
+            const uint32_t page =
+                page_wait(fresh ? a.pages.queue[to] + s.taken + before + i - r.fresh : table + i);
+            s.words[PAGE_LIST + list + i] = page;
+            __threadfence(); /* acquire: what the page had is read by its previous block */
+            if (!fresh) continue;
+            store_release(table + i, page); /* for the blocks that continue the run */
+            if (w.p.last) a.pages.owner[page] = r.first + i + 1;
+        }
+    }
+    __syncthreads(); /* the list is complete */
+}
+
+/* Where the element of a bin with a rank is stored. */
+template <int PAGES, typename type>
+static __device__ inline type *run_target(const struct sort_passes_args &a,
+                                          const struct pass_shared &s, bool paged, type *out,
+                                          const void *pool, uint32_t bin, uint32_t rank)
+{
+    if (!PAGES || !paged) return out + s.target[bin] + rank;
+    const uint32_t word = s.words[bin], x = (word & 0xffff) + rank - TILE, i = x / PAGE;
+    return page_start<type>(a.pages, out, pool, s.words[PAGE_LIST + (word >> 16) + i]) +
+           (x - i * PAGE);
+}
+
+/* ---- Tiles ---- */
 
 /* Ranks the tile stably and places its bins; slot[i] becomes the rank of key[i]. */
 template <int FULL>
@@ -131,7 +273,7 @@ static __device__ inline void rank_stable(const struct sort_passes_args &a, cons
     if (bin < SORT_BINS) rank_offsets<WARPS>(s.counts, bin, offset);
     __syncthreads(); /* the rows contain the start of each warp's keys of a bin */
     rank_keys<ITEMS>(row + s.zero, slot, ITEMS);
-    if (bin < SORT_BINS) place_bin(a, w, tile, bin, count, offset, s.target);
+    if (bin < SORT_BINS) place_bin(a, w, tile, bin, count, offset, s);
     __syncthreads(); /* all warps are done with the counters, and the targets are written */
 }
 
@@ -170,33 +312,41 @@ static __device__ inline void rank_unstable(const struct sort_passes_args &a, co
     for (int i = 0; i < ITEMS; i++)
         if (exists<FULL>(mine + 32 * i, here))
             slot[i] += offsets[counter_of(digit_of(a.common, key[i], again))];
-    if (bin < SORT_BINS) place_bin(a, w, tile, bin, count, offset, s.target);
+    if (bin < SORT_BINS) place_bin(a, w, tile, bin, count, offset, s);
     __syncthreads(); /* all warps are done with the counters, and the targets are written */
 }
 #endif
 
-template <int FULL>
-static __device__ inline void
-write_values(const struct sort_common &a, const struct sweep &w, struct pass_shared &s, uint64_t at,
-             uint32_t here, const uint32_t (&slot)[ITEMS], const uint32_t (&digit)[ITEMS])
-{
 #if VAL_BYTES
+template <int FULL, int PAGES>
+static __device__ inline void load_values(const struct sort_passes_args &a, const struct sweep &w,
+                                          uint64_t at, uint32_t here, uval (&value)[ITEMS])
+{
     const uint32_t mine = threadIdx.x / 32 * (32 * ITEMS) + lane_id();
-    const void *from = w.p.source == SORT_IN    ? a.values_in
-                       : w.p.source == SORT_OUT ? a.values_out
-                                                : a.values_tmp;
-    const uval *in = (const uval *)from + at;
-    uval *out = (uval *)(w.p.target == SORT_OUT ? a.values_out : a.values_tmp);
-    uval value[ITEMS];
+    const void *from = w.p.source == SORT_IN    ? a.common.values_in
+                       : w.p.source == SORT_OUT ? a.common.values_out
+                                                : a.common.values_tmp;
 #if VAL_BYTES <= 8
-    if (w.p.first && a.index)
+    if (w.p.first && a.common.index) {
 #pragma unroll
         for (int i = 0; i < ITEMS; i++) value[i] = (uval)(at + mine + 32 * i);
-    else
+        return;
+    }
 #endif
+    const uval *in = warp_source<PAGES, uval>(a, w, from, a.pages.values, at, here);
 #pragma unroll
-        for (int i = 0; i < ITEMS; i++)
-            if (exists<FULL>(mine + 32 * i, here)) value[i] = in[mine + 32 * i];
+    for (int i = 0; i < ITEMS; i++)
+        if (exists<FULL>(mine + 32 * i, here)) value[i] = in[32 * i];
+}
+
+template <int FULL, int PAGES>
+static __device__ inline void
+write_values(const struct sort_passes_args &a, const struct sweep &w, struct pass_shared &s,
+             bool paged, uint32_t here, const uint32_t (&slot)[ITEMS],
+             const uint32_t (&digit)[ITEMS], const uval (&value)[ITEMS])
+{
+    const uint32_t mine = threadIdx.x / 32 * (32 * ITEMS) + lane_id();
+    uval *out = (uval *)(w.p.target == SORT_OUT ? a.common.values_out : a.common.values_tmp);
     __syncthreads(); /* all threads have read its keys */
 #pragma unroll
     for (int i = 0; i < ITEMS; i++)
@@ -205,20 +355,22 @@ write_values(const struct sort_common &a, const struct sweep &w, struct pass_sha
 #pragma unroll
     for (int i = 0; i < ITEMS; i++) {
         uint32_t rank = threadIdx.x + i * THREADS;
-        if (exists<FULL>(rank, here)) out[s.target[digit[i]] + rank] = s.values[rank];
+        if (exists<FULL>(rank, here))
+            *run_target<PAGES>(a, s, paged, out, a.pages.values, digit[i], rank) = s.values[rank];
     }
-#endif
 }
+#endif
 
 /* Sorts the tile s.tile; the counters and s.zero are clear. */
-template <int FULL>
+template <int FULL, int PAGES>
 static __device__ inline void sort_tile(const struct sort_passes_args &a, const struct sweep &w,
                                         struct pass_shared &s, uint64_t at, uint32_t here)
 {
     const uint32_t mine = threadIdx.x / 32 * (32 * ITEMS) + lane_id();
+    const bool paged = PAGES && pages_used(a, w.p);
     ukey key[ITEMS];
     uint32_t slot[ITEMS];
-    load_keys<FULL>(a.common, w, at, here, key);
+    load_keys<FULL, PAGES>(a, w, at, here, key);
 #if VAL_BYTES == 0
     if (w.p.first && a.common.unstable)
         rank_unstable<FULL>(a, w, s, here, key, slot);
@@ -231,7 +383,14 @@ static __device__ inline void sort_tile(const struct sort_passes_args &a, const 
         if (exists<FULL>(mine + 32 * i, here)) s.keys[slot[i]] = key[i];
     if (!FULL) /* padding that is read below but not used */
         for (uint32_t i = here + threadIdx.x; i < TILE; i += THREADS) s.keys[i] = 0;
-    __syncthreads(); /* the tile is sorted, so that a bin is written as one run */
+#if VAL_BYTES
+    uval value[ITEMS]; /* in registers before the pages are freed */
+    if (PAGES && paged) load_values<FULL, PAGES>(a, w, at, here, value);
+#endif
+    if (PAGES && paged)
+        pages_place(a, w, s, at, here); /* also: the tile is sorted */
+    else
+        __syncthreads(); /* the tile is sorted, so that a bin is written as one run */
 
     ukey *out = (ukey *)keys_of(a.common, w.p.target);
     const int pass = w.pass;
@@ -243,13 +402,18 @@ static __device__ inline void sort_tile(const struct sort_passes_args &a, const 
         ukey e = s.keys[rank];
         digit[i] = digit_of(a.common, e, pass);
         if (exists<FULL>(rank, here) && !skip)
-            out[s.target[digit[i]] + rank] = last ? order_decode(a.common.order, e) : e;
+            *run_target<PAGES>(a, s, paged, out, a.pages.keys, digit[i], rank) =
+                last ? order_decode(a.common.order, e) : e;
     }
-    write_values<FULL>(a.common, w, s, at, here, slot, digit);
+#if VAL_BYTES
+    if (!PAGES || !paged) load_values<FULL, PAGES>(a, w, at, here, value);
+    write_values<FULL, PAGES>(a, w, s, paged, here, slot, digit, value);
+#endif
 }
 
 static_assert(sizeof(struct pass_shared) <=
-                  SORT_SHARED_BYTES(THREADS, ITEMS, KEY_BYTES > VAL_BYTES ? KEY_BYTES : VAL_BYTES),
+                  SORT_ONESWEEP_SHARED_BYTES(THREADS, ITEMS,
+                                             KEY_BYTES > VAL_BYTES ? KEY_BYTES : VAL_BYTES),
               "the host gives less shared memory than the kernel uses");
 
 extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT)
@@ -268,9 +432,9 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT)
     __syncthreads(); /* the tile is known and the counters are clear */
     const uint64_t at = (uint64_t)s.tile * TILE;
     if (a.common.n - at >= TILE)
-        sort_tile<1>(a, w, s, at, TILE);
+        sort_tile<1, 1>(a, w, s, at, TILE);
     else
-        sort_tile<0>(a, w, s, at, (uint32_t)(a.common.n - at));
+        sort_tile<0, 1>(a, w, s, at, (uint32_t)(a.common.n - at));
 }
 
 #endif

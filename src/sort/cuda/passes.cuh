@@ -84,11 +84,11 @@ static __device__ inline void plan_passes(const struct sort_passes_args &a, cons
          * place, the first pass cannot write to its input, and the last ends in the output only if
          * the number of passes is even. */
         uint32_t to_out = a.common.in_place ? done & 1 : (count - 1 - done) % 2 == 0;
-        p->target = to_out ? SORT_OUT : SORT_TMP;
+        p->target = to_out || a.pages.state ? SORT_OUT : SORT_TMP;
         p->source = source;
         p->first = done == 0;
         p->last = done == count - 1;
-        p->epoch = done & 1;
+        p->epoch = done;
         source = p->target;
         done++;
     }

@@ -26,12 +26,16 @@ enum {
           : (threads) * (items) * (widest)) +                                                      \
      SORT_BINS * 8 + 64)
 
+/* ... of sort_onesweep and sort_lsd: also the pages of the tile's runs (pages.cuh). */
+#define SORT_ONESWEEP_SHARED_BYTES(threads, items, widest)                                         \
+    (SORT_SHARED_BYTES(threads, items, widest) + SORT_BINS * 4 + (threads) / SORT_WARP * 4)
+
 /* What the passes do, decided on the device when the histograms are known; written by sort_plan. */
 struct sort_pass {
     uint32_t active;         /* 0: every key has the same digit; the pass does nothing */
     uint32_t first, last;    /* of the active passes */
     uint32_t source, target; /* enum sort_buffer */
-    uint32_t epoch;          /* number of preceding active passes, modulo 2 */
+    uint32_t epoch;          /* number of preceding active passes */
 };
 
 struct sort_state {
@@ -43,10 +47,40 @@ struct sort_state {
     uint32_t finish; /* 1 + enum sort_buffer to copy to the output at the end; 0: nothing to copy */
 };
 
+/* ---- Passes in one array (pages.cuh) ---- */
+
+enum {
+    SORT_PAGES_THREADS = 256,
+    SORT_PAGES_BLOCKS = 8 /* of sort_pages_place, per multiprocessor */
+};
+
+/* Pages that the pool needs, so that no block waits for a page that a later block frees: one that
+ * is partly filled and one with the start of each bin, and a partial last page. */
+#define SORT_PAGES_LEAST (2 * SORT_BINS + 1)
+#define SORT_NO_PAGE     0xffffffffu
+
+struct sort_pages_state {
+    uint32_t taken[2], freed[2];   /* of each queue: pages taken from it, and added to it */
+    uint32_t holes, next;          /* of sort_pages_place: free pages that are taken; next slot */
+    uint64_t start[SORT_BINS + 1]; /* of each bin of the pass, and n */
+};
+
+/* The pages of an array: `slots` that are entirely in the array, then those of the pool. */
+struct sort_pages_args {
+    struct sort_pages_state *state; /* NULL: passes alternate between two buffers */
+    uint32_t *table[2];  /* the page of each `each` elements, after even and odd active passes */
+    uint32_t *queue[2];  /* free pages, during even and odd active passes */
+    uint32_t *owner;     /* [slots + pool]: 1 + the number of the elements on a page; 0: free */
+    void *keys, *values; /* of the pool */
+    uint32_t slots, pool, each;
+    uint32_t key_bytes, value_bytes; /* of what is moved at the end */
+};
+
 struct sort_passes_args {
     struct sort_common common; /* level: the pass; part: which SORT_PORTION / tile tiles */
     struct sort_state *state;
     uint32_t *status; /* [tiles][SORT_BINS], for the look-back */
+    struct sort_pages_args pages;
 };
 
 #endif

@@ -1,0 +1,206 @@
+/*
+ * sort/cuda/pages_place.cuh - kernels before and after passes in pages (pages.cuh) that do not
+ * depend on the key.
+ *
+ * sort_pages_place moves pages along chains.  A warp holds a free page:
+ *
+ *     a slot of the array     it moves the elements that belong there to it, and then holds the
+ *                             page where they were
+ *     a page of the pool      it moves the elements of the next slot with wrong ones to it, and
+ *                             then holds that slot; if there is none, the chain ends
+ *
+ *         slot 3 is free:  5 -> 3,  9 -> 5,  pool -> 9,  then the pool's page is held
+ *
+ * So nearly all elements move once.  A warp claims elements by clearing the owner of their page.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef ECHI_SORT_CUDA_PAGES_PLACE_CUH
+#define ECHI_SORT_CUDA_PAGES_PLACE_CUH
+
+#include "cuda/device/block_rank.cuh"
+#include "sort/cuda/pages.cuh"
+
+/* ---- Before a pass ---- */
+
+/* The free pages before the pass. */
+struct pages_left {
+    const uint32_t *queue; /* NULL: all of the pool */
+    uint32_t taken, count;
+};
+
+static __device__ inline struct pages_left pages_left_of(const struct sort_passes_args &a,
+                                                         const struct sort_pass &p)
+{
+    const uint32_t from = ~p.epoch & 1;
+    struct pages_left left = { NULL, 0, a.pages.pool };
+    if (!pages_mapped(a, p)) return left;
+    left.queue = a.pages.queue[from];
+    left.taken = a.pages.state->taken[from];
+    left.count = a.pages.state->freed[from] - left.taken;
+    return left;
+}
+
+static __device__ inline uint32_t pages_left_at(const struct sort_passes_args &a,
+                                                const struct pages_left &left, uint32_t i)
+{
+    return left.queue ? left.queue[left.taken + i] : a.pages.slots + i;
+}
+
+extern "C" __global__ void __launch_bounds__(SORT_BINS)
+    sort_pages_begin(const __grid_constant__ struct sort_passes_args a)
+{
+    __shared__ uint64_t starts[SORT_BINS];
+    __shared__ uint32_t sums[SORT_BINS / 32];
+    const struct sort_pass p = a.state->pass[a.common.level];
+    if (!pages_used(a, p)) return;
+    const uint32_t bin = threadIdx.x, to = p.epoch & 1, count = pages_count(a);
+    const uint64_t start = a.state->base[a.common.level][0][bin], page = start / a.pages.each;
+    const struct pages_left left = pages_left_of(a, p);
+    const uint32_t each = (count + gridDim.x - 1) / gridDim.x;
+    const uint32_t first = min(count, blockIdx.x * each), last = min(count, first + each);
+    starts[bin] = start;
+    for (uint32_t i = first + bin; i < last; i += SORT_BINS) a.pages.table[to][i] = SORT_NO_PAGE;
+    __syncthreads(); /* the starts are written, and the block's part of the table is clear */
+    const bool begins = start < a.common.n && (bin == 0 || starts[bin - 1] / a.pages.each != page);
+    const uint32_t before = bins_scan(begins, sums);
+    const uint32_t given = (uint32_t)__syncthreads_count(begins), free = left.count - given;
+    if (begins && page >= first && page < last) {
+        const uint32_t at = pages_left_at(a, left, before);
+        a.pages.table[to][page] = at;
+        if (p.last) a.pages.owner[at] = (uint32_t)page + 1;
+    }
+    for (uint32_t i = blockIdx.x * SORT_BINS + bin; i < count + a.pages.pool;
+         i += gridDim.x * SORT_BINS)
+        a.pages.queue[to][i] = i < free ? pages_left_at(a, left, given + i) : SORT_NO_PAGE;
+    if (blockIdx.x != 0) return;
+    a.pages.state->start[bin] = start;
+    if (bin != 0) return;
+    a.pages.state->start[SORT_BINS] = a.common.n;
+    a.pages.state->taken[to] = 0;
+    a.pages.state->freed[to] = free;
+}
+
+/* ---- After the last pass ---- */
+
+/* The warp copies `bytes`, a multiple of the size of unit. */
+template <typename unit>
+static __device__ inline void pages_copy_units(void *to, const void *from, uint32_t bytes)
+{
+    enum { LOADS = 8 };
+    const uint32_t count = bytes / (uint32_t)sizeof(unit);
+    const unit *in = (const unit *)from;
+    unit *out = (unit *)to;
+    for (uint32_t i = lane_id(); i < count; i += LOADS * 32) {
+        unit load[LOADS];
+#pragma unroll
+        for (int j = 0; j < LOADS; j++)
+            if (i + j * 32 < count) load[j] = in[i + j * 32];
+#pragma unroll
+        for (int j = 0; j < LOADS; j++)
+            if (i + j * 32 < count) out[i + j * 32] = load[j];
+    }
+}
+
+static __device__ inline void pages_copy(char *to, const char *from, uint32_t bytes)
+{
+    const uintptr_t bits = (uintptr_t)to | (uintptr_t)from | bytes;
+    if (bits % 16 == 0)
+        pages_copy_units<uint4>(to, from, bytes);
+    else if (bits % 4 == 0)
+        pages_copy_units<uint32_t>(to, from, bytes);
+    else
+        pages_copy_units<uint8_t>(to, from, bytes);
+}
+
+/* The warp moves elements between two pages; the partial slot at the end of the array is page
+ * SORT_NO_PAGE. */
+static __device__ inline void pages_move(const struct sort_passes_args &a, uint32_t to,
+                                         uint32_t from)
+{
+    const struct sort_pages_args &p = a.pages;
+    const uint32_t slots = p.slots;
+    const uint64_t tail = to == SORT_NO_PAGE, target = tail ? slots : to;
+    const uint32_t count = tail ? (uint32_t)(a.common.n - (uint64_t)slots * p.each) : p.each;
+    void *const arrays[] = { a.common.keys_out, a.common.values_out };
+    void *const pools[] = { p.keys, p.values };
+    const uint32_t bytes[] = { p.key_bytes, p.value_bytes };
+#pragma unroll
+    for (int i = 0; i < 2; i++) {
+        const uint64_t page = (uint64_t)p.each * bytes[i];
+        char *array = (char *)arrays[i], *pool = (char *)pools[i];
+        if (bytes[i])
+            pages_copy(tail || target < slots ? array + target * page
+                                              : pool + (target - slots) * page,
+                       from < slots ? array + from * page : pool + (from - slots) * page,
+                       count * bytes[i]);
+    }
+}
+
+/* Claims the elements that move to a free page: returns their number, and the page where they are;
+ * or SORT_NO_PAGE if there are none.  One thread. */
+static __device__ inline uint32_t pages_claim(const struct sort_passes_args &a,
+                                              const uint32_t *table, uint32_t to, uint32_t *from)
+{
+    const uint32_t slots = a.pages.slots;
+    if (to == SORT_NO_PAGE || to < slots) {
+        const uint32_t number = to == SORT_NO_PAGE ? slots : to;
+        do *from = load_relaxed(table + number); /* until a warp that moves them is done */
+        while (atomicCAS(a.pages.owner + *from, number + 1, 0) != number + 1);
+        return number;
+    }
+    for (;;) {
+        const uint32_t slot = atomicAdd(&a.pages.state->next, 1);
+        if (slot >= slots) return SORT_NO_PAGE;
+        const uint32_t owner = load_relaxed(a.pages.owner + slot);
+        if (owner == 0 || owner == slot + 1) continue;
+        if (atomicCAS(a.pages.owner + slot, owner, 0) != owner) continue;
+        *from = slot;
+        return owner - 1;
+    }
+}
+
+/* The warp moves elements along a chain, beginning with this free page. */
+static __device__ inline void pages_chain(const struct sort_passes_args &a, uint32_t *table,
+                                          uint32_t to)
+{
+    for (;;) {
+        uint32_t from = 0, number = 0;
+        if (lane_id() == 0) {
+            number = pages_claim(a, table, to, &from);
+            __threadfence(); /* acquire: the elements that the claimed owner published */
+        }
+        number = __shfl_sync(WARP_ALL, number, 0);
+        from = __shfl_sync(WARP_ALL, from, 0);
+        if (number == SORT_NO_PAGE) return;
+        pages_move(a, to, from);
+        __syncwarp(); /* the elements are moved */
+        if (lane_id() == 0 && to != SORT_NO_PAGE) {
+            store_release(table + number, to);
+            store_release(a.pages.owner + to, number + 1); /* other warps may claim them */
+        }
+        to = from;
+    }
+}
+
+extern "C" __global__ void __launch_bounds__(SORT_PAGES_THREADS, SORT_PAGES_BLOCKS)
+    sort_pages_place(const __grid_constant__ struct sort_passes_args a)
+{
+    int pass = 0;
+    while (pass < a.common.passes && !(a.state->pass[pass].active && a.state->pass[pass].last))
+        pass++;
+    if (pass == a.common.passes || !pages_used(a, a.state->pass[pass])) return;
+    const uint32_t to = a.state->pass[pass].epoch & 1, taken = a.pages.state->taken[to];
+    const uint32_t tail = pages_count(a) != a.pages.slots;
+    const uint32_t count = a.pages.state->freed[to] - taken + tail;
+    for (;;) {
+        uint32_t hole = 0;
+        if (lane_id() == 0) hole = atomicAdd(&a.pages.state->holes, 1);
+        hole = __shfl_sync(WARP_ALL, hole, 0);
+        if (hole >= count) return;
+        pages_chain(a, a.pages.table[to],
+                    hole < tail ? SORT_NO_PAGE : a.pages.queue[to][taken + hole - tail]);
+    }
+}
+
+#endif
