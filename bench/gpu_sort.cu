@@ -113,7 +113,6 @@ template <> ech_dtype dtype_of<int64_t>()
 }
 
 enum what { KEYS, PAIRS, ARGSORT };
-static const char *algorithm; /* forced in the following rows; NULL: the default */
 
 template <class K, class V> struct job {
     enum what what;
@@ -229,6 +228,31 @@ static void bench(const char *type, enum what what, size_t n, enum dist dist, si
     }
 }
 
+static void low_memory_rows(void)
+{
+    typedef uint32_t u32;
+    typedef uint64_t u64;
+    const size_t M = (size_t)1 << 20, big = 256 * M;
+    const enum dist dists[] = { UNIFORM, SORTED, EQUAL, FEW16, ZIPF };
+    const char *const chosen = algorithm;
+    algorithm = "low_memory";
+    for (size_t i = 0; i < sizeof dists / sizeof *dists; i++) {
+        bench<u32, u32>("u32", KEYS, big, dists[i], 0);
+        bench<u64, u32>("u64", KEYS, big, dists[i], 0);
+        bench<u32, u32>("u32", PAIRS, big, dists[i], 4);
+    }
+    for (size_t n = 16 * M; n <= 1024 * M; n *= 64) {
+        bench<u32, u32>("u32", KEYS, n, UNIFORM, 0);
+        bench<u64, u32>("u64", KEYS, n, UNIFORM, 0);
+        bench<u32, u32>("u32", PAIRS, n, UNIFORM, 4);
+    }
+    bench<float, u32>("f32", KEYS, big, NORMAL, 0);
+    bench<double, u32>("f64", KEYS, big, NORMAL, 0);
+    bench<u64, u64>("u64", PAIRS, big, UNIFORM, 8);
+    bench<int32_t, u64>("i32", ARGSORT, big, UNIFORM, 8);
+    algorithm = chosen;
+}
+
 static void all_rows(void)
 {
     typedef uint32_t u32;
@@ -255,11 +279,7 @@ static void all_rows(void)
     bench<int32_t, u64>("i32", ARGSORT, big, UNIFORM, 8);
     bench<int64_t, u64>("i64", ARGSORT, big, UNIFORM, 8);
     bench<u64, u32>("u64", ARGSORT, big, UNIFORM, 4);
-    algorithm = "low_memory";
-    bench<u32, u32>("u32", KEYS, big, UNIFORM, 0);
-    bench<u64, u32>("u64", KEYS, big, UNIFORM, 0);
-    bench<u32, u32>("u32", PAIRS, big, UNIFORM, 4);
-    algorithm = NULL;
+    low_memory_rows();
     const size_t small[] = { 1000,  4096,  8192, 12288, 16384, 65536,
                              M / 4, M / 2, M,    2 * M, 4 * M, 16 * M };
     for (size_t i = 0; i < sizeof small / sizeof *small; i++)
