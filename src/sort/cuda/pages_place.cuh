@@ -170,6 +170,7 @@ static __device__ inline void pages_chain(const struct sort_passes_args &a, uint
             number = pages_claim(a, table, to, &from);
             __threadfence(); /* acquire: the elements that the claimed owner published */
         }
+        __syncwarp(); /* the warp may read the elements */
         number = __shfl_sync(WARP_ALL, number, 0);
         from = __shfl_sync(WARP_ALL, from, 0);
         if (number == SORT_NO_PAGE) return;
