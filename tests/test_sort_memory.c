@@ -144,51 +144,84 @@ static u64 wanted(u64 n, const struct sort *s)
 }
 
 /* The larger workspace of a window, which is two of eight blocks, and of the last window, which may
- * be shorter; for argsorts also a copy of the keys, and pairs. */
+ * be shorter. */
+static u64 windows(const char *device, u64 n, const struct sort *s)
+{
+    const struct sort w = { s->dtype, s->value_bytes, 0, NULL };
+    u64 block = (n + 7) / 8;
+    u64 full = said(device, 2 * block, &w), last = said(device, n - 6 * block, &w);
+    return full > last ? full : last;
+}
+
+/* The workspace of passes in pages, with this many pages in the pool. */
+static u64 pages_with(u64 n, u64 k, u64 m, bool argsort, u64 pool)
+{
+    u64 tile = tile_of(k, m), page = tile / (m == 16 || (m == 0 && k < 8) ? 12 : 16);
+    u64 slots = n / page, pages = (n + page - 1) / page;
+    return (argsort ? part(n * k) : 0) + STATE + 2304 + part(4 * (slots + pool)) +
+           1024 * ((n + tile - 1) / tile) + 2 * part(4 * pages) + 2 * part(4 * (pages + pool)) +
+           part(pool * page * k) + part(pool * page * m);
+}
+
+/* The pool fills a sixteenth of the arrays, and has 513 to 8,192 pages, or one for each page of the
+ * array and two more. */
+static u64 pages(u64 n, u64 k, u64 m, bool argsort)
+{
+    u64 page = tile_of(k, m) / (m == 16 || (m == 0 && k < 8) ? 12 : 16), budget = n / 16 * (k + m);
+    u64 used = pages_with(n, k, m, false, 0) + 4096, fewest = n / page + 2;
+    u64 pool = used < budget ? (budget - used) / (page * (k + m) + 12) : 0;
+    if (fewest > 513) fewest = 513;
+    return pages_with(n, k, m, argsort, pool < fewest ? fewest : pool > 8192 ? 8192 : pool);
+}
+
 static u64 low_memory(const char *device, u64 n, const struct sort *s)
 {
-    const struct sort w = { s->dtype, s->index_bytes ? (size_t)s->index_bytes : s->value_bytes, 0,
-                            NULL };
-    u64 block = (n + 7) / 8, full, last;
-    if (n < 16384)
-        return said(device, n, &(struct sort){ s->dtype, s->value_bytes, s->index_bytes, NULL });
-    full = said(device, 2 * block, &w);
-    last = said(device, n - 6 * block, &w);
-    return (s->index_bytes ? part(n * ech_dtype_bytes(s->dtype)) : 0) + (full > last ? full : last);
+    u64 k = ech_dtype_bytes(s->dtype), v = s->index_bytes ? (u64)s->index_bytes : s->value_bytes;
+    u64 whole = said(device, n, &(struct sort){ s->dtype, s->value_bytes, s->index_bytes, NULL });
+    u64 least = k == 1 ? STATE : part(8 * 65537);
+    if (k > 2 || v) {
+        if (n < 16384) return whole;
+        if (v != 0 && v != 4 && v != 8 && v != 16) return windows(device, n, s);
+        least = pages(n, k, v, s->index_bytes != 0);
+        if (n > 1 << 24) CHECK(least <= n / 16 * (k + v) + (s->index_bytes ? part(n * k) : 0));
+    }
+    return least < whole ? least : whole;
 }
 
 static void formulas(void)
 {
     static const struct sort sorts[] = {
-        { ECH_U8, 0, 0, "count" },       { ECH_I16, 0, 0, "count" },
-        { ECH_U32, 0, 0, "msd" },        { ECH_F64, 0, 0, "msd" },
-        { ECH_F32, 0, 0, "buckets" },    { ECH_I64, 0, 0, "buckets" },
-        { ECH_U32, 0, 0, "adaptive" },   { ECH_U64, 0, 0, "adaptive" },
-        { ECH_F64, 0, 0, "adaptive" },   { ECH_I32, 4, 0, "adaptive" },
-        { ECH_U64, 16, 0, "adaptive" },  { ECH_F32, 0, 8, "adaptive" },
-        { ECH_I64, 3, 0, "adaptive" },   { ECH_U32, 0, 4, "adaptive" },
-        { ECH_U8, 0, 0, "onesweep" },    { ECH_F16, 0, 0, "onesweep" },
-        { ECH_F32, 0, 0, "onesweep" },   { ECH_I64, 0, 0, "onesweep" },
-        { ECH_U8, 4, 0, "onesweep" },    { ECH_U16, 8, 0, "onesweep" },
-        { ECH_U32, 4, 0, "onesweep" },   { ECH_U32, 8, 0, "onesweep" },
-        { ECH_F64, 4, 0, "onesweep" },   { ECH_U64, 8, 0, "onesweep" },
-        { ECH_I32, 16, 0, "onesweep" },  { ECH_U32, 1, 0, "onesweep" },
-        { ECH_U64, 12, 0, "onesweep" },  { ECH_I8, 100, 0, "onesweep" },
-        { ECH_U32, 0, 4, "onesweep" },   { ECH_U32, 0, 8, "onesweep" },
-        { ECH_F64, 0, 4, "onesweep" },   { ECH_I64, 0, 8, "onesweep" },
-        { ECH_U32, 4, 0, "msd" },        { ECH_F32, 8, 0, "msd" },
-        { ECH_I32, 16, 0, "msd" },       { ECH_U64, 4, 0, "msd" },
-        { ECH_F64, 8, 0, "msd" },        { ECH_I64, 16, 0, "msd" },
-        { ECH_U32, 0, 4, "msd" },        { ECH_F64, 0, 8, "msd" },
-        { ECH_U64, 12, 0, "msd" },       { ECH_U32, 0, 8, "msd" },
-        { ECH_U32, 0, 0, "block" },      { ECH_U32, 4, 0, "block" },
-        { ECH_F64, 12, 0, "block" },     { ECH_F16, 0, 8, "block" },
-        { ECH_U32, 0, 0, "samplesort" }, { ECH_F64, 0, 0, "samplesort" },
-        { ECH_I32, 4, 0, "samplesort" }, { ECH_U64, 8, 0, "samplesort" },
-        { ECH_F32, 3, 0, "samplesort" }, { ECH_I64, 0, 4, "samplesort" },
-        { ECH_U32, 0, 0, "low_memory" }, { ECH_U16, 0, 0, "low_memory" },
-        { ECH_U64, 8, 0, "low_memory" }, { ECH_F32, 3, 0, "low_memory" },
-        { ECH_F64, 0, 4, "low_memory" }, { ECH_U8, 0, 8, "low_memory" },
+        { ECH_U8, 0, 0, "count" },        { ECH_I16, 0, 0, "count" },
+        { ECH_U32, 0, 0, "msd" },         { ECH_F64, 0, 0, "msd" },
+        { ECH_F32, 0, 0, "buckets" },     { ECH_I64, 0, 0, "buckets" },
+        { ECH_U32, 0, 0, "adaptive" },    { ECH_U64, 0, 0, "adaptive" },
+        { ECH_F64, 0, 0, "adaptive" },    { ECH_I32, 4, 0, "adaptive" },
+        { ECH_U64, 16, 0, "adaptive" },   { ECH_F32, 0, 8, "adaptive" },
+        { ECH_I64, 3, 0, "adaptive" },    { ECH_U32, 0, 4, "adaptive" },
+        { ECH_U8, 0, 0, "onesweep" },     { ECH_F16, 0, 0, "onesweep" },
+        { ECH_F32, 0, 0, "onesweep" },    { ECH_I64, 0, 0, "onesweep" },
+        { ECH_U8, 4, 0, "onesweep" },     { ECH_U16, 8, 0, "onesweep" },
+        { ECH_U32, 4, 0, "onesweep" },    { ECH_U32, 8, 0, "onesweep" },
+        { ECH_F64, 4, 0, "onesweep" },    { ECH_U64, 8, 0, "onesweep" },
+        { ECH_I32, 16, 0, "onesweep" },   { ECH_U32, 1, 0, "onesweep" },
+        { ECH_U64, 12, 0, "onesweep" },   { ECH_I8, 100, 0, "onesweep" },
+        { ECH_U32, 0, 4, "onesweep" },    { ECH_U32, 0, 8, "onesweep" },
+        { ECH_F64, 0, 4, "onesweep" },    { ECH_I64, 0, 8, "onesweep" },
+        { ECH_U32, 4, 0, "msd" },         { ECH_F32, 8, 0, "msd" },
+        { ECH_I32, 16, 0, "msd" },        { ECH_U64, 4, 0, "msd" },
+        { ECH_F64, 8, 0, "msd" },         { ECH_I64, 16, 0, "msd" },
+        { ECH_U32, 0, 4, "msd" },         { ECH_F64, 0, 8, "msd" },
+        { ECH_U64, 12, 0, "msd" },        { ECH_U32, 0, 8, "msd" },
+        { ECH_U32, 0, 0, "block" },       { ECH_U32, 4, 0, "block" },
+        { ECH_F64, 12, 0, "block" },      { ECH_F16, 0, 8, "block" },
+        { ECH_U32, 0, 0, "samplesort" },  { ECH_F64, 0, 0, "samplesort" },
+        { ECH_I32, 4, 0, "samplesort" },  { ECH_U64, 8, 0, "samplesort" },
+        { ECH_F32, 3, 0, "samplesort" },  { ECH_I64, 0, 4, "samplesort" },
+        { ECH_U32, 0, 0, "low_memory" },  { ECH_U16, 0, 0, "low_memory" },
+        { ECH_U64, 8, 0, "low_memory" },  { ECH_F32, 3, 0, "low_memory" },
+        { ECH_F64, 0, 4, "low_memory" },  { ECH_U8, 0, 8, "low_memory" },
+        { ECH_U32, 4, 0, "low_memory" },  { ECH_U64, 0, 0, "low_memory" },
+        { ECH_I64, 16, 0, "low_memory" }, { ECH_F16, 4, 0, "low_memory" },
     };
     static const size_t sizes[] = {
         1,          2,          63,         64,          65,
@@ -299,7 +332,7 @@ static void little_memory(ech_ctx *ctx)
     const size_t rooms[] = { need, need - 1, least, least - 1 };
     uint32_t *keys = malloc(MANY * sizeof *keys);
     struct buffer in, out;
-    CHECK(keys != NULL && least < need / 2);
+    CHECK(keys != NULL && least < need);
     for (uint32_t i = 0; keys && i < MANY; i++) keys[i] = (uint32_t)((uint64_t)i * 48271 % MANY);
     buffer_make(&in, ctx, MANY * sizeof *keys, 0);
     buffer_make(&out, ctx, MANY * sizeof *keys, 0);
