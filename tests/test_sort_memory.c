@@ -144,13 +144,14 @@ static u64 wanted(u64 n, const struct sort *s)
 }
 
 /* The larger workspace of a window, which is two of eight blocks, and of the last window, which may
- * be shorter. */
+ * be shorter; for argsorts also a copy of the keys, and pairs. */
 static u64 windows(const char *device, u64 n, const struct sort *s)
 {
-    const struct sort w = { s->dtype, s->value_bytes, 0, NULL };
+    const struct sort w = { s->dtype, s->index_bytes ? (size_t)s->index_bytes : s->value_bytes, 0,
+                            NULL };
     u64 block = (n + 7) / 8;
     u64 full = said(device, 2 * block, &w), last = said(device, n - 6 * block, &w);
-    return full > last ? full : last;
+    return (s->index_bytes ? part(n * ech_dtype_bytes(s->dtype)) : 0) + (full > last ? full : last);
 }
 
 /* The workspace of passes in pages, with this many pages in the pool. */
@@ -178,12 +179,15 @@ static u64 low_memory(const char *device, u64 n, const struct sort *s)
 {
     u64 k = ech_dtype_bytes(s->dtype), v = s->index_bytes ? (u64)s->index_bytes : s->value_bytes;
     u64 whole = said(device, n, &(struct sort){ s->dtype, s->value_bytes, s->index_bytes, NULL });
-    u64 least = k == 1 ? STATE : part(8 * 65537);
+    u64 least = k == 1 ? STATE : part(8 * 65537), most = n / 16 * (k + v);
     if (k > 2 || v) {
         if (n < 16384) return whole;
-        if (v != 0 && v != 4 && v != 8 && v != 16) return windows(device, n, s);
-        least = pages(n, k, v, s->index_bytes != 0);
-        if (n > 1 << 24) CHECK(least <= n / 16 * (k + v) + (s->index_bytes ? part(n * k) : 0));
+        least = windows(device, n, s);
+        if (v == 0 || v == 4 || v == 8 || v == 16) {
+            u64 few = pages(n, k, v, s->index_bytes != 0);
+            if (n > 1 << 24) CHECK(few <= most + (s->index_bytes ? part(n * k) : 0));
+            if (few < least) least = few;
+        }
     }
     return least < whole ? least : whole;
 }
@@ -332,7 +336,7 @@ static void little_memory(ech_ctx *ctx)
     const size_t rooms[] = { need, need - 1, least, least - 1 };
     uint32_t *keys = malloc(MANY * sizeof *keys);
     struct buffer in, out;
-    CHECK(keys != NULL && least < need);
+    CHECK(keys != NULL && least < need / 2);
     for (uint32_t i = 0; keys && i < MANY; i++) keys[i] = (uint32_t)((uint64_t)i * 48271 % MANY);
     buffer_make(&in, ctx, MANY * sizeof *keys, 0);
     buffer_make(&out, ctx, MANY * sizeof *keys, 0);

@@ -2,9 +2,9 @@
  * sort/cuda/low_memory.c - strategy "low_memory": a workspace of a sixteenth of the arrays.
  *
  *     pages       the passes of onesweep within the arrays and a pool of pages (pages.cuh)
- *     whole       the sort of an array that is so small that another strategy needs no more
- *                 workspace, and of keys that are counted
- *     windows     values that the passes do not move, that is, not of 4, 8 or 16 bytes:
+ *     windows     of small arrays, and of values that the passes do not move: not of 4, 8 or 16
+ *                 bytes.  The workspace is a quarter of that of other strategies
+ *     whole       another strategy, for few elements, and for keys that are counted
  *
  *     blocks      0   1   2   3   4   5   6   7
  *     odd turns  [     ] [     ] [     ] [     ]    windows of two blocks are sorted in place;
@@ -13,14 +13,16 @@
  *
  * Windows are an odd-even transposition sort with blocks as elements: once the blocks are sorted,
  * sorting a window is a compare-exchange of two of them.  A partial last block counts as if it were
- * padded with keys greater than all others.  Windows are sorted stably, so that equal keys never
- * pass each other.  B blocks take B (B - 1) / 2 window sorts of 2 / B of the array each.
+ * padded with keys greater than all others.  Windows are sorted stably if the sort is stable, so
+ * that equal keys never pass each other.  B blocks take B (B - 1) / 2 window sorts of 2 / B of the
+ * array each, which is equivalent to B - 1 sorts of the array.
  *
  *     workspace   [ (argsort: a copy of the keys) | state, descriptors and lists | the pool ]
- *     windows     [ the workspace of a window ]
+ *     of windows  [ (argsort: a copy of the keys) | the workspace of a window ]
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "arrange/arrange.h"
 #include "core/call.h"
 #include "sort/cuda/plan.h"
 
@@ -122,19 +124,23 @@ static ech_status size_whole(const struct echi_sort *s, const char *algorithm, s
 
 /* ---- Windows ---- */
 
-/* The sort of n elements in place, by the best strategy. */
+/* The sort of n elements in place, by the best strategy; indices are values by then. */
 static struct echi_sort window_of(const struct echi_sort *s, size_t n)
 {
     struct echi_sort w = *s;
     w.n = n;
     w.algorithm = NULL;
+    w.index_bytes = 0;
     w.room_bytes = 0;
     return w;
 }
 
-/* The workspace for this many blocks: the larger workspace of a full window and the last one. */
-static ech_status measure(const struct echi_sort *s, size_t blocks, size_t *window_bytes)
+/* The workspace for this many blocks: for an argsort a copy of the keys, and the larger workspace
+ * of a full window and the last one. */
+static ech_status measure(const struct echi_sort *s, size_t blocks, size_t *keys_bytes,
+                          size_t *window_bytes)
 {
+    struct echi_layout keys = { 0 };
     size_t block = block_of(s->n, blocks), last_bytes = 0;
     struct echi_sort full = window_of(s, 2 * block);
     struct echi_sort last = window_of(s, s->n - (blocks - 2) * block);
@@ -142,6 +148,11 @@ static ech_status measure(const struct echi_sort *s, size_t blocks, size_t *wind
     TRY(echi_operation_workspace(&echi_cuda_sort, &full, window_bytes));
     TRY(echi_operation_workspace(&echi_cuda_sort, &last, &last_bytes));
     if (last_bytes > *window_bytes) *window_bytes = last_bytes;
+    if (echi_sort_discards_keys(s)) echi_part(&keys, s->n, (size_t)s->key_bytes);
+    *keys_bytes = keys.bytes;
+    if (keys.overflow || keys.bytes > SIZE_MAX - *window_bytes)
+        status =
+            echi_fail(NULL, ECH_ERR_MEMORY, "n is %zu: the workspace exceeds SIZE_MAX bytes", s->n);
 done:
     return status;
 }
@@ -150,69 +161,90 @@ done:
  * number. */
 static ech_status size_windows(const struct echi_sort *s, struct sort_plan *plan)
 {
-    size_t blocks = s->room_bytes ? 2 : SORT_LOW_MEMORY_BLOCKS, window_bytes = 0;
+    size_t blocks = s->room_bytes ? 2 : SORT_LOW_MEMORY_BLOCKS;
     ech_status status = ECH_OK;
-    plan->end = SORT_AS_MOVED; /* the windows gather values */
     for (;; blocks++) {
-        TRY(measure(s, blocks, &window_bytes));
-        if (window_bytes <= s->room_bytes || blocks == SORT_LOW_MEMORY_BLOCKS) break;
+        TRY(measure(s, blocks, &plan->keys_bytes, &plan->window_bytes));
+        if (plan->keys_bytes + plan->window_bytes <= s->room_bytes ||
+            blocks == SORT_LOW_MEMORY_BLOCKS)
+            break;
     }
     plan->windows = blocks;
-    plan->window_bytes = window_bytes;
 done:
     return status;
 }
 
 /* ---- The strategy's workspace ---- */
 
-static void use_whole(struct sort_plan *plan, const char *algorithm, size_t bytes)
-{
-    plan->end = SORT_AS_MOVED;
-    plan->windows = 1;
-    plan->whole = algorithm;
-    plan->window_bytes = bytes;
-    plan->pages = (struct pages_plan){ 0, 0 };
-}
-
+/* The fastest way that the caller's workspace allows: the whole, pages, windows.  Without a
+ * workspace, the way that needs the least. */
 static ech_status size_low_memory(const struct echi_sort *s, struct sort_plan *plan)
 {
     const bool counts = s->key_bytes <= 2 && !s->stable;
-    size_t whole_bytes = 0, count_bytes = 0, pages_bytes = 0;
+    size_t whole_bytes = 0, count_bytes = SIZE_MAX, pages_bytes = SIZE_MAX, bytes;
+    struct sort_plan windows = *plan;
     ech_status status;
     TRY(size_whole(s, NULL, &whole_bytes));
     if (counts) TRY(size_whole(s, echi_sort_by_count.name, &count_bytes));
     if (counts && count_bytes < whole_bytes) {
-        use_whole(plan, echi_sort_by_count.name, count_bytes);
-    } else if (counts || s->n < SORT_LOW_MEMORY_MIN) {
-        use_whole(plan, NULL, whole_bytes);
-    } else if (!moves_values(s)) {
-        TRY(size_windows(s, plan));
-    } else {
-        TRY(size_pages(s, plan, &pages_bytes));
-        if (pages_bytes >= whole_bytes) use_whole(plan, NULL, whole_bytes);
+        plan->whole = echi_sort_by_count.name;
+        whole_bytes = count_bytes;
+    }
+    bytes = plan->window_bytes = whole_bytes;
+    plan->windows = 1;
+    if (counts || s->n < SORT_LOW_MEMORY_MIN || whole_bytes <= s->room_bytes) goto done;
+    TRY(size_windows(s, &windows));
+    if (windows.keys_bytes + windows.window_bytes < bytes) {
+        bytes = windows.keys_bytes + windows.window_bytes;
+        *plan = windows;
+    }
+    if (moves_values(s)) TRY(size_pages(s, &windows, &pages_bytes));
+    if (pages_bytes < bytes || pages_bytes <= s->room_bytes) {
+        *plan = windows;
+        plan->windows = 0;
     }
 done:
+    plan->end = SORT_AS_MOVED; /* the windows gather values */
     return status;
 }
 
 static void lay_out_low_memory(const struct echi_sort *s, const struct sort_plan *plan,
                                struct echi_layout *layout, struct sort_args *args)
 {
-    if (plan->windows)
-        echi_part(layout, plan->window_bytes, 1);
-    else
+    if (plan->windows == 0) {
         lay_out_pages(s, plan, layout, args);
+        return;
+    }
+    echi_part(layout, plan->keys_bytes, 1);
+    echi_part(layout, plan->window_bytes, 1);
 }
 
 /* ---- Steps ---- */
+
+static ech_status fill_index(ech_ctx *ctx, void *user)
+{
+    const struct echi_sort *s = ((const struct sort_build *)user)->sort;
+    struct echi_arrange iota = { .what = ECHI_IOTA,
+                                 .out = s->values_out,
+                                 .n = s->n,
+                                 .element_bytes = s->value_bytes,
+                                 .dtype = s->index_bytes == 4 ? ECH_U32 : ECH_U64,
+                                 .step = 1 };
+    return echi_operation_run(ctx, &echi_cuda_arrange, &iota, NULL);
+}
+
+static char *keys_of(const struct sort_build *b)
+{
+    return echi_sort_discards_keys(b->sort) ? b->work : b->sort->keys_out;
+}
 
 static ech_status sort_window(ech_ctx *ctx, const struct sort_build *b, size_t begin, size_t n)
 {
     const struct echi_sort *s = b->sort;
     struct echi_sort w = window_of(s, n);
-    w.keys_in = w.keys_out = (char *)s->keys_out + begin * (size_t)s->key_bytes;
-    w.values_in = w.values_out = (char *)s->values_out + begin * s->value_bytes;
-    return echi_operation_run(ctx, &echi_cuda_sort, &w, b->work);
+    w.keys_in = w.keys_out = keys_of(b) + begin * (size_t)s->key_bytes;
+    if (s->value_bytes) w.values_in = w.values_out = (char *)s->values_out + begin * s->value_bytes;
+    return echi_operation_run(ctx, &echi_cuda_sort, &w, (char *)b->work + b->plan->keys_bytes);
 }
 
 static ech_status sort_windows(ech_ctx *ctx, void *user)
@@ -268,8 +300,11 @@ static ech_status steps_of_low_memory(const struct sort_build *b)
         add_call(b, "the sort of the entire array", sort_whole);
         return ECH_OK;
     }
-    add_copy(b, s->keys_out, s->keys_in, s->n * (size_t)s->key_bytes);
-    add_copy(b, s->values_out, s->values_in, s->n * s->value_bytes);
+    add_copy(b, keys_of(b), s->keys_in, s->n * (size_t)s->key_bytes);
+    if (s->index_bytes)
+        add_call(b, "the indices 0, 1, 2, ...", fill_index);
+    else if (s->value_bytes)
+        add_copy(b, s->values_out, s->values_in, s->n * s->value_bytes);
     add_call(b, "sorts of windows of two blocks, in turns, in place", sort_windows);
     return ECH_OK;
 }

@@ -193,7 +193,7 @@ static __device__ inline void pages_free(const struct sort_passes_args &a, const
 /* Replaces the targets of the bins by pages, after all elements of the tile have been loaded:
  *     words[bin]           where the bin's pages begin in the list, and, relative to the first of
  *                          them, TILE + the position of the element of rank 0
- *     words[PAGE_LIST]     the list: bins have floor(start / PAGE) + 2 bin of them before theirs */
+ *     words[PAGE_LIST]     the list: its pages are from floor(start / PAGE) + 2 bin on */
 static __device__ inline void pages_place(const struct sort_passes_args &a, const struct sweep &w,
                                           struct pass_shared &s, uint64_t at, uint32_t here)
 {

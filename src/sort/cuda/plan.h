@@ -70,9 +70,9 @@ struct sort_plan {
     struct onesweep_plan onesweep;
     uint32_t buckets; /* of a sample sort */
     struct msd_plan msd;
-    /* low_memory.c: blocks, 1 for the sort of the entire array by `whole`, or 0 for pages; the
-     * workspace of a window */
-    size_t windows, window_bytes;
+    /* low_memory.c: blocks, 1 for the sort of the entire array by `whole`, or 0 for pages; the copy
+     * of the keys; the workspace of a window */
+    size_t windows, keys_bytes, window_bytes;
     const char *whole;
     struct pages_plan pages;
 };
@@ -163,7 +163,7 @@ struct onesweep_plan echi_sort_onesweep_plan(const struct echi_sort *s, int payl
 /* The steps that count all digits and plan the passes; clears the descriptors of `tiles` tiles. */
 void echi_sort_histogram_steps(const struct sort_build *b, uint64_t tiles);
 
-/* All steps of a sort in passes; in pages, if args->passes.pages says so. */
+/* All steps of a sort in passes; in pages, if the plan has any. */
 ech_status echi_sort_onesweep_steps(const struct sort_build *b);
 
 /* The number of blocks of a kernel that moves n elements, `each` per thread and iteration. */
