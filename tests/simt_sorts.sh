@@ -39,4 +39,5 @@ on_both u32 2300k msd # large leaves
 on_both u64 1200k msd
 on_both u32 16778k msd auto # not with the first level in one launch
 on_both u64 8389k msd auto
+on_both u32 1700k low_memory # in pages
 finish

@@ -366,6 +366,76 @@ static void little_memory(ech_ctx *ctx)
     test_end();
 }
 
+/* ---- Pages ---- */
+
+enum { PAIRS = 180007 };
+
+struct numbered {
+    uint64_t number, key;
+};
+
+/* Few keys are frequent. */
+static uint16_t key_at(uint64_t i)
+{
+    const uint64_t r = i * 0x9e3779b97f4a7c15 >> 40;
+    return (uint16_t)(r % 5 ? r * r >> 32 : r % 3 * 257);
+}
+
+static bool are_sorted(const uint16_t *keys, const struct numbered *values)
+{
+    for (size_t i = 0; i < PAIRS; i++) {
+        const struct numbered *v = &values[i];
+        if (v->number >= PAIRS || v->key != keys[i] || key_at(v->number) != keys[i]) return false;
+        if (i && (keys[i] < keys[i - 1] || (keys[i] == keys[i - 1] && v->number <= v[-1].number)))
+            return false;
+    }
+    return true;
+}
+
+/* A workspace for the minimum pool, for which windows would need less, and another sort more. */
+static void in_pages(ech_ctx *ctx, bool in_place)
+{
+    if (!test_begin("pages, %s, on %s", in_place ? "in place" : "out of place",
+                    ech_device_name(ctx)))
+        return;
+    struct buffer in[2], out[2], work, *to = in_place ? in : out;
+    uint16_t *keys = malloc(PAIRS * sizeof *keys);
+    struct numbered *values = malloc(PAIRS * sizeof *values);
+    CHECK(keys && values);
+    for (uint64_t i = 0; keys && values && i < PAIRS; i++)
+        values[i] = (struct numbered){ i, keys[i] = key_at(i) };
+    buffer_make(&work, ctx, pages(PAIRS, 2, 16, false), 0);
+    for (int i = 0; i < 2; i++) {
+        size_t bytes = PAIRS * (i ? sizeof *values : sizeof *keys);
+        buffer_make(&in[i], ctx, bytes, 0);
+        buffer_make(&out[i], ctx, bytes, 0);
+    }
+    CHECK(work.bytes < said(ech_device_name(ctx), PAIRS, &(struct sort){ ECH_U16, 16, 0, NULL }));
+    if (keys && values) {
+        const ech_sort_options o = {
+            .size = sizeof o, .algorithm = "low_memory", .work = work.data, .work_bytes = work.bytes
+        };
+        buffer_set(&in[0], keys);
+        buffer_set(&in[1], values);
+        ech_status status = ech_sort_pairs(ctx, in[0].data, in[1].data, to[0].data, to[1].data,
+                                           PAIRS, ECH_U16, sizeof *values, &o);
+        test_check_status(__FILE__, __LINE__, "the sort", status, ECH_OK, ctx);
+        buffer_get(&to[0], keys);
+        buffer_get(&to[1], values);
+        CHECK(are_sorted(keys, values));
+    }
+    buffer_check_guards(&work, "work");
+    for (int i = 0; i < 2; i++) {
+        buffer_check_guards(&to[i], i ? "values" : "keys");
+        buffer_free(&in[i]);
+        buffer_free(&out[i]);
+    }
+    buffer_free(&work);
+    free(keys);
+    free(values);
+    test_end();
+}
+
 int main(int argc, char **argv)
 {
     static const struct sort sorts[] = {
@@ -394,6 +464,7 @@ int main(int argc, char **argv)
         for (size_t s = 0; s < sizeof sorts / sizeof *sorts && !test_is_cpu(ctx); s++)
             nothing_allocated(ctx, &sorts[s], s < 2 ? 4003 : 20011);
         if (!test_is_cpu(ctx)) little_memory(ctx);
+        for (int p = 0; p < 2 && !test_is_cpu(ctx); p++) in_pages(ctx, p);
         ech_close(ctx);
     }
     return test_finish();
