@@ -47,10 +47,9 @@ struct sweep {
 
 enum {
     PAGE = 32 * ITEMS, /* elements */
-    PAGE_LIST = SORT_BINS,
-    PAGE_COUNTS = 2 * SORT_BINS
+    PAGE_LIST = SORT_BINS
 };
-static_assert(TILE + PAGE < 1 << 16, "the start and the count of a bin share a word");
+static_assert(TILE + PAGE < 1 << 16, "a position and a page of the list share a word");
 
 struct pass_shared {
     union {
@@ -61,13 +60,12 @@ struct pass_shared {
 #endif
     };
     union {
-        uint64_t target[SORT_BINS]; /* a key of this bin and rank r goes to target + r */
-        uint32_t words[PAGE_COUNTS + SORT_BINS + WARPS]; /* from PAGE_COUNTS on: start and count of
-                                                            each bin; then pages_place() */
+        uint64_t target[SORT_BINS];            /* a key of this bin and rank r goes to target + r */
+        uint32_t words[3 * SORT_BINS + WARPS]; /* in pages: page_assign() */
     };
     uint32_t sums[SORT_BINS / 32];
     uint32_t tile;
-    uint32_t taken, freed; /* pages of the queue */
+    uint32_t fresh; /* pages to which the tile is the first to write */
     uint32_t zero; /* zero, but unknown to the compiler: a sum with it is recomputed after a barrier
                       instead of being kept in registers */
 };
@@ -123,36 +121,10 @@ static __device__ inline void load_keys(const struct sort_passes_args &a, const 
         for (int i = 0; i < ITEMS; i++) key[i] = order_encode(a.common.order, key[i]);
 }
 
-/* Publishes the tile's number of keys of a bin early, so that the following tiles need not wait for
- * its ranking. */
-static __device__ inline void publish(const struct sort_passes_args &a, const struct sweep &w,
-                                      uint32_t tile, uint32_t bin, uint32_t count)
-{
-    bool first = tile == w.portion * (SORT_PORTION / TILE);
-    uint32_t state = first ? state_all(w.p.epoch) : state_own(w.p.epoch);
-    store_relaxed(a.status + (uint64_t)tile * SORT_BINS + bin, state | count);
-}
-
-/* Finds the exclusive prefix of a bin and publishes the inclusive one. */
-static __device__ inline void place_bin(const struct sort_passes_args &a, const struct sweep &w,
-                                        uint32_t tile, uint32_t bin, uint32_t count,
-                                        uint32_t offset, struct pass_shared &s)
-{
-    const uint32_t tiles = SORT_PORTION / TILE, tile_in_portion = tile - w.portion * tiles;
-    uint32_t *status = a.status + (uint64_t)tile * SORT_BINS + bin;
-    uint32_t before = tile_in_portion ? look_back(status, w.p.epoch) : 0;
-    if (tile_in_portion) store_relaxed(status, state_all(w.p.epoch) | (before + count));
-    uint64_t base = a.state->base[w.pass][w.portion & 1][bin];
-    if (tile_in_portion == tiles - 1)
-        a.state->base[w.pass][~w.portion & 1][bin] = base + before + count;
-    s.target[bin] = base + before - offset;
-    s.words[PAGE_COUNTS + bin] = offset << 16 | count;
-}
-
 /* ---- Pages ---- */
 
-/* Where a run of the tile is stored: relative to page `first`, it begins at element `skip`, and its
- * pages are [0, pages); the tile is the first one to write to pages [fresh, end) of them. */
+/* Where a run of the tile is stored: it begins at element `skip` of the first of `pages` pages; the
+ * tile is the first one to write to pages [fresh, end) of them. */
 struct page_run {
     uint32_t first, skip, pages, fresh, end;
 };
@@ -172,6 +144,15 @@ static __device__ inline struct page_run page_run_of(const struct sort_passes_ar
     return r;
 }
 
+/* The number of pages that the tile is loaded from and that may be written to.  The partial slot at
+ * the end of the array is not used. */
+static __device__ inline uint32_t page_sources(const struct sort_passes_args &a,
+                                               const struct sweep &w, uint64_t at, uint32_t here)
+{
+    const uint32_t pages = (here + PAGE - 1) / PAGE;
+    return pages_mapped(a, w.p) ? pages : (uint32_t)min((uint64_t)pages, a.pages.slots - at / PAGE);
+}
+
 /* Waits until an entry of a table or of a queue is written. */
 static __device__ inline uint32_t page_wait(const uint32_t *entry)
 {
@@ -181,55 +162,66 @@ static __device__ inline uint32_t page_wait(const uint32_t *entry)
     return page;
 }
 
-/* Adds the pages that the tile was loaded from to the queue: one warp. */
-static __device__ inline void pages_free(const struct sort_passes_args &a, const struct sweep &w,
-                                         uint64_t at, uint32_t count, uint32_t freed)
+/* Other blocks may continue the run on the pages that it begins. */
+static __device__ inline void page_publish(const struct sort_passes_args &a, const struct sweep &w,
+                                           const struct pass_shared &s, const struct page_run &r)
 {
-    uint32_t *queue = a.pages.queue[w.p.epoch & 1];
-    if (lane_id() < count)
-        store_release(queue + freed + lane_id(), page_source(a, w, at / PAGE + lane_id()));
+    const uint32_t to = w.p.epoch & 1, *list = s.words + PAGE_LIST + (s.words[threadIdx.x] >> 16);
+    for (uint32_t i = r.fresh; i < r.end; i++) {
+        store_release(a.pages.table[to] + r.first + i, list[i]);
+        if (w.p.last) a.pages.owner[list[i]] = r.first + i + 1;
+    }
 }
 
-/* Replaces the targets of the bins by pages, after all elements of the tile have been loaded:
- *     words[bin]           where the bin's pages begin in the list, and, relative to the first of
- *                          them, TILE + the position of the element of rank 0
- *     words[PAGE_LIST]     the list: its pages are from floor(start / PAGE) + 2 bin on */
-static __device__ inline void pages_place(const struct sort_passes_args &a, const struct sweep &w,
-                                          struct pass_shared &s, uint64_t at, uint32_t here)
+#ifndef PAGE_ASSIGN
+#define PAGE_ASSIGN __noinline__
+#endif
+
+/* Finds the pages of a bin's run: those that the tile is loaded from, then those of the queue.
+ *     words[bin]         where the bin's pages begin in the list, and, relative to the first of
+ *                        them, TILE + the position of the element of rank 0
+ *     words[PAGE_LIST]   the list: the pages of a bin are from floor(offset / PAGE) + 2 bin on
+ * Keys have all been loaded, so that other blocks may write to their pages. */
+static __device__ PAGE_ASSIGN struct page_run page_assign(const struct sort_passes_args &a,
+                                                     const struct sweep &w, struct pass_shared &s,
+                                                     uint32_t count, uint32_t offset,
+                                                     uint64_t position)
 {
-    const uint32_t bin = threadIdx.x, to = w.p.epoch & 1;
-    uint32_t sources = (here + PAGE - 1) / PAGE, start = 0;
-    if (!pages_mapped(a, w.p)) /* the partial slot at the end of the array is not used */
-        sources = (uint32_t)min((uint64_t)sources, a.pages.slots - at / PAGE);
-    struct page_run r = {};
-    if (bin < SORT_BINS) {
-        const uint32_t word = s.words[PAGE_COUNTS + bin];
-        start = word >> 16;
-        r = page_run_of(a, bin, s.target[bin] + start, word & 0xffff);
+    const uint32_t bin = threadIdx.x, to = w.p.epoch & 1, list = 2 * bin + offset / PAGE;
+    const uint64_t at = (uint64_t)s.tile * TILE;
+    const uint32_t sources = page_sources(a, w, at, (uint32_t)min(a.common.n - at, (uint64_t)TILE));
+    const struct page_run r = page_run_of(a, bin, position, count);
+    s.words[bin] = list << 16 | (TILE + r.skip - offset);
+    uint32_t next = r.end > r.fresh ? atomicAdd(&s.fresh, r.end - r.fresh) : 0;
+    for (uint32_t i = 0; i < r.pages; i++) {
+        uint32_t page;
+        if (i < r.fresh || i >= r.end)
+            page = page_wait(a.pages.table[to] + r.first + i);
+        else if (next < sources)
+            page = page_source(a, w, at / PAGE + next++);
+        else
+            page = page_wait(a.pages.queue[to] + atomicAdd(&a.pages.state->taken[to], 1));
+        s.words[PAGE_LIST + list + i] = page;
     }
-    const uint32_t before = bins_scan(r.end - r.fresh, s.sums);
-    if (bin == SORT_BINS - 1) {
-        s.freed = atomicAdd(&a.pages.state->freed[to], sources);
-        s.taken = atomicAdd(&a.pages.state->taken[to], before + r.end - r.fresh);
-    }
-    __syncthreads(); /* all elements are loaded, the targets read, and the queue's entries known */
-    if (bin / 32 == SORT_BINS / 32) pages_free(a, w, at, sources, s.freed);
-    if (bin < SORT_BINS) {
-        const uint32_t list = 2 * bin + start / PAGE;
-        uint32_t *table = a.pages.table[to] + r.first;
-        s.words[bin] = list << 16 | (TILE + r.skip - start);
-        for (uint32_t i = 0; i < r.pages; i++) {
-            const bool fresh = i >= r.fresh && i < r.end;
-            const uint32_t page =
-                page_wait(fresh ? a.pages.queue[to] + s.taken + before + i - r.fresh : table + i);
-            s.words[PAGE_LIST + list + i] = page;
-            __threadfence(); /* acquire: what the page had is read by its previous block */
-            if (!fresh) continue;
-            store_release(table + i, page); /* for the blocks that continue the run */
-            if (w.p.last) a.pages.owner[page] = r.first + i + 1;
-        }
-    }
-    __syncthreads(); /* the list is complete */
+    __threadfence(); /* acquire: what the pages had is read by their previous blocks */
+#if !VAL_BYTES
+    page_publish(a, w, s, r);
+#endif
+    return r;
+}
+
+/* Adds the pages that the tile was loaded from, and does not write to, to the queue: one warp. */
+static __device__ inline void pages_free(const struct sort_passes_args &a, const struct sweep &w,
+                                         const struct pass_shared &s, uint64_t at, uint32_t here)
+{
+    const uint32_t sources = page_sources(a, w, at, here), to = w.p.epoch & 1;
+    if (s.fresh >= sources) return;
+    uint32_t freed = 0;
+    if (lane_id() == 0) freed = atomicAdd(&a.pages.state->freed[to], sources - s.fresh);
+    freed = __shfl_sync(WARP_ALL, freed, 0);
+    if (lane_id() < sources - s.fresh)
+        store_release(a.pages.queue[to] + freed + lane_id(),
+                      page_source(a, w, at / PAGE + s.fresh + lane_id()));
 }
 
 /* Where the element of a bin with a rank is stored. */
@@ -246,11 +238,39 @@ static __device__ inline type *run_target(const struct sort_passes_args &a,
 
 /* ---- Tiles ---- */
 
+/* Publishes the tile's number of keys of a bin early, so that the following tiles need not wait for
+ * its ranking. */
+static __device__ inline void publish(const struct sort_passes_args &a, const struct sweep &w,
+                                      uint32_t tile, uint32_t bin, uint32_t count)
+{
+    bool first = tile == w.portion * (SORT_PORTION / TILE);
+    uint32_t state = first ? state_all(w.p.epoch) : state_own(w.p.epoch);
+    store_relaxed(a.status + (uint64_t)tile * SORT_BINS + bin, state | count);
+}
+
+/* Finds the exclusive prefix of a bin and publishes the inclusive one. */
+template <int PAGES>
+static __device__ inline struct page_run
+place_bin(const struct sort_passes_args &a, const struct sweep &w, uint32_t tile, uint32_t bin,
+          uint32_t count, uint32_t offset, struct pass_shared &s)
+{
+    const uint32_t tiles = SORT_PORTION / TILE, tile_in_portion = tile - w.portion * tiles;
+    uint32_t *status = a.status + (uint64_t)tile * SORT_BINS + bin;
+    uint32_t before = tile_in_portion ? look_back(status, w.p.epoch) : 0;
+    if (tile_in_portion) store_relaxed(status, state_all(w.p.epoch) | (before + count));
+    uint64_t base = a.state->base[w.pass][w.portion & 1][bin];
+    if (tile_in_portion == tiles - 1)
+        a.state->base[w.pass][~w.portion & 1][bin] = base + before + count;
+    if (PAGES && pages_used(a, w.p)) return page_assign(a, w, s, count, offset, base + before);
+    s.target[bin] = base + before - offset;
+    return {};
+}
+
 /* Ranks the tile stably and places its bins; slot[i] becomes the rank of key[i]. */
-template <int FULL>
-static __device__ inline void rank_stable(const struct sort_passes_args &a, const struct sweep &w,
-                                          struct pass_shared &s, uint32_t here,
-                                          const ukey (&key)[ITEMS], uint32_t (&slot)[ITEMS])
+template <int FULL, int PAGES>
+static __device__ inline struct page_run
+rank_stable(const struct sort_passes_args &a, const struct sweep &w, struct pass_shared &s,
+            uint32_t here, const ukey (&key)[ITEMS], uint32_t (&slot)[ITEMS])
 {
     const uint32_t bin = threadIdx.x, tile = s.tile;
     uint32_t *row = s.counts + threadIdx.x / 32 * SORT_BINS;
@@ -273,8 +293,10 @@ static __device__ inline void rank_stable(const struct sort_passes_args &a, cons
     if (bin < SORT_BINS) rank_offsets<WARPS>(s.counts, bin, offset);
     __syncthreads(); /* the rows contain the start of each warp's keys of a bin */
     rank_keys<ITEMS>(row + s.zero, slot, ITEMS);
-    if (bin < SORT_BINS) place_bin(a, w, tile, bin, count, offset, s);
+    struct page_run run = {};
+    if (bin < SORT_BINS) run = place_bin<PAGES>(a, w, tile, bin, count, offset, s);
     __syncthreads(); /* all warps are done with the counters, and the targets are written */
+    return run;
 }
 
 #if VAL_BYTES == 0
@@ -288,10 +310,10 @@ static __device__ inline uint32_t counter_of(uint32_t bin)
 /* Ranks the tile in the order in which its keys reach the counters.  Only for the first pass of
  * keys without values: there is no order to preserve yet, and an atomic costs a tenth of the
  * ballots. */
-template <int FULL>
-static __device__ inline void rank_unstable(const struct sort_passes_args &a, const struct sweep &w,
-                                            struct pass_shared &s, uint32_t here,
-                                            const ukey (&key)[ITEMS], uint32_t (&slot)[ITEMS])
+template <int FULL, int PAGES>
+static __device__ inline struct page_run
+rank_unstable(const struct sort_passes_args &a, const struct sweep &w, struct pass_shared &s,
+              uint32_t here, const ukey (&key)[ITEMS], uint32_t (&slot)[ITEMS])
 {
     const uint32_t bin = threadIdx.x, tile = s.tile;
     const uint32_t mine = threadIdx.x / 32 * (32 * ITEMS) + lane_id();
@@ -312,8 +334,10 @@ static __device__ inline void rank_unstable(const struct sort_passes_args &a, co
     for (int i = 0; i < ITEMS; i++)
         if (exists<FULL>(mine + 32 * i, here))
             slot[i] += offsets[counter_of(digit_of(a.common, key[i], again))];
-    if (bin < SORT_BINS) place_bin(a, w, tile, bin, count, offset, s);
+    struct page_run run = {};
+    if (bin < SORT_BINS) run = place_bin<PAGES>(a, w, tile, bin, count, offset, s);
     __syncthreads(); /* all warps are done with the counters, and the targets are written */
+    return run;
 }
 #endif
 
@@ -372,11 +396,14 @@ static __device__ inline void sort_tile(const struct sort_passes_args &a, const 
     uint32_t slot[ITEMS];
     load_keys<FULL, PAGES>(a, w, at, here, key);
 #if VAL_BYTES == 0
+    struct page_run run = {};
     if (w.p.first && a.common.unstable)
-        rank_unstable<FULL>(a, w, s, here, key, slot);
+        run = rank_unstable<FULL, PAGES>(a, w, s, here, key, slot);
     else
+        run = rank_stable<FULL, PAGES>(a, w, s, here, key, slot);
+#else
+    const struct page_run run = rank_stable<FULL, PAGES>(a, w, s, here, key, slot);
 #endif
-        rank_stable<FULL>(a, w, s, here, key, slot);
 
 #pragma unroll
     for (int i = 0; i < ITEMS; i++)
@@ -387,10 +414,15 @@ static __device__ inline void sort_tile(const struct sort_passes_args &a, const 
     uval value[ITEMS]; /* in registers before the pages are freed */
     if (PAGES && paged) load_values<FULL, PAGES>(a, w, at, here, value);
 #endif
-    if (PAGES && paged)
-        pages_place(a, w, s, at, here); /* also: the tile is sorted */
-    else
-        __syncthreads(); /* the tile is sorted, so that a bin is written as one run */
+    __syncthreads(); /* the tile is sorted, so that a bin is written as one run; all elements are
+                        loaded */
+    if (PAGES && paged) {
+#if VAL_BYTES
+        if (threadIdx.x < SORT_BINS) page_publish(a, w, s, run);
+#endif
+        if (threadIdx.x / 32 == SORT_BINS / 32) pages_free(a, w, s, at, here);
+    }
+    (void)run; /* published earlier if there are no values */
 
     ukey *out = (ukey *)keys_of(a.common, w.p.target);
     const int pass = w.pass;
@@ -424,7 +456,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT)
     /* Tiles are numbered in the order in which blocks begin, so that all preceding tiles are in
      * progress. */
     if (threadIdx.x == 0) s.tile = atomicAdd(&a.state->tiles_taken[a.common.level], 1);
-    if (threadIdx.x == 0) s.zero = 0;
+    if (threadIdx.x == 0) s.zero = s.fresh = 0;
     const struct sweep w = { a.state->pass[a.common.level], a.common.level,
                              (uint32_t)a.common.part };
     if (!w.p.active) return;
