@@ -119,8 +119,10 @@ ECH_API ech_status ech_argsort(ech_ctx *ctx, const void *keys, void *index, size
  *   value_bytes  0 for ech_sort(), otherwise that of ech_sort_pairs()
  *   bytes        [1] receives the size
  *
- * On a GPU, the algorithm "low_memory" needs about a quarter of the workspace of the others, but
- * more time.  It takes less time if it is given more workspace than this minimum.
+ * On a GPU, the algorithm "low_memory" needs a sixteenth of the bytes of keys and values, but at
+ * least about 4 MiB, and for an argsort a copy of the keys.  For small arrays, and for values that
+ * are not of 4, 8 or 16 bytes, it needs a quarter of the workspace of the others.  It may take less
+ * time if it is given more workspace than this minimum.
  *
  * A sort on a GPU context whose arrays are all in host memory allocates what it needs.  If a
  * workspace is given, or if only some of the arrays are in host memory, these arrays are copied as

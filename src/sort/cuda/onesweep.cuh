@@ -47,7 +47,8 @@ struct sweep {
 
 enum {
     PAGE = 32 * ITEMS, /* elements */
-    PAGE_LIST = SORT_BINS
+    PAGE_LIST = SORT_BINS,
+    PAGE_MISSING = 24 /* bit: a page that another tile begins was not in the table yet */
 };
 static_assert(TILE + PAGE < 1 << 16, "a position and a page of the list share a word");
 
@@ -61,7 +62,7 @@ struct pass_shared {
     };
     union {
         uint64_t target[SORT_BINS];            /* a key of this bin and rank r goes to target + r */
-        uint32_t words[3 * SORT_BINS + WARPS]; /* in pages: page_assign() */
+        uint32_t words[3 * SORT_BINS + WARPS]; /* in pages: pages_find() */
     };
     uint32_t sums[SORT_BINS / 32];
     uint32_t tile;
@@ -123,22 +124,31 @@ static __device__ inline void load_keys(const struct sort_passes_args &a, const 
 
 /* ---- Pages ---- */
 
-/* Where a run of the tile is stored: it begins at element `skip` of the first of `pages` pages; the
- * tile is the first one to write to pages [fresh, end) of them. */
+/* Where a run of the tile is stored: on `pages` pages.  The tile is the first one to write to pages
+ * [fresh, end) of them, which are all of them, or all but the first, the last, or both. */
 struct page_run {
-    uint32_t first, skip, pages, fresh, end;
+    uint32_t first, pages, fresh, end;
 };
 
+/* What is kept of it until all elements are loaded, in few registers. */
+struct page_rest {
+    uint32_t first;
+    uint32_t parts; /* pages, fresh, end, and missing, in 8 bits each */
+};
+
+static __device__ inline struct page_run page_unpack(const struct page_rest &rest)
+{
+    return { rest.first, rest.parts & 0xff, rest.parts >> 8 & 0xff, rest.parts >> 16 & 0xff };
+}
+
 static __device__ inline struct page_run page_run_of(const struct sort_passes_args &a, uint32_t bin,
-                                                     uint64_t at, uint32_t count)
+                                                     uint32_t first, uint32_t skip, uint32_t count)
 {
     const uint64_t begin = a.pages.state->start[bin], stop = a.pages.state->start[bin + 1];
-    struct page_run r = {};
-    r.first = (uint32_t)(at / PAGE);
-    r.skip = (uint32_t)(at - (uint64_t)r.first * PAGE);
+    struct page_run r = { first, 0, 0, 0 };
     if (count == 0) return r;
-    r.pages = r.end = (r.skip + count - 1) / PAGE + 1;
-    r.fresh = r.skip || at == begin;
+    r.pages = r.end = (skip + count - 1) / PAGE + 1;
+    r.fresh = skip || (uint64_t)first * PAGE == begin;
     if (stop < a.common.n && stop < (uint64_t)(r.first + r.end) * PAGE) r.end--;
     if (r.end < r.fresh) r.end = r.fresh;
     return r;
@@ -153,61 +163,72 @@ static __device__ inline uint32_t page_sources(const struct sort_passes_args &a,
     return pages_mapped(a, w.p) ? pages : (uint32_t)min((uint64_t)pages, a.pages.slots - at / PAGE);
 }
 
-/* Waits until an entry of a table or of a queue is written. */
+/* Waits until an entry of a table or of a queue is written.  Acquire: what the page had has been
+ * read by its previous block. */
 static __device__ inline uint32_t page_wait(const uint32_t *entry)
 {
     uint32_t page;
-    do page = load_relaxed(entry);
+    do page = load_acquire(entry);
     while (page == SORT_NO_PAGE);
     return page;
 }
 
-/* Other blocks may continue the run on the pages that it begins. */
-static __device__ inline void page_publish(const struct sort_passes_args &a, const struct sweep &w,
-                                           const struct pass_shared &s, const struct page_run &r)
+/* Publishes the pages to which the tile is the first to write, for the blocks that continue the
+ * run, which may write to them at once. */
+static __device__ inline void pages_publish(const struct sort_passes_args &a, const struct sweep &w,
+                                            const struct pass_shared &s, const struct page_run &r)
 {
-    const uint32_t to = w.p.epoch & 1, *list = s.words + PAGE_LIST + (s.words[threadIdx.x] >> 16);
+    uint32_t *table = a.pages.table[w.p.epoch & 1] + r.first;
+    const uint32_t *list = s.words + PAGE_LIST + (s.words[threadIdx.x] >> 16);
     for (uint32_t i = r.fresh; i < r.end; i++) {
-        store_release(a.pages.table[to] + r.first + i, list[i]);
+        store_release(table + i, list[i]);
         if (w.p.last) a.pages.owner[list[i]] = r.first + i + 1;
     }
 }
 
-#ifndef PAGE_ASSIGN
-#define PAGE_ASSIGN __noinline__
-#endif
-
-/* Finds the pages of a bin's run: those that the tile is loaded from, then those of the queue.
+/* Keeps the position of a bin's run for pages_find(), in the bin's part of the list:
  *     words[bin]         where the bin's pages begin in the list, and, relative to the first of
  *                        them, TILE + the position of the element of rank 0
- *     words[PAGE_LIST]   the list: the pages of a bin are from floor(offset / PAGE) + 2 bin on
- * Keys have all been loaded, so that other blocks may write to their pages. */
-static __device__ PAGE_ASSIGN struct page_run page_assign(const struct sort_passes_args &a,
-                                                     const struct sweep &w, struct pass_shared &s,
-                                                     uint32_t count, uint32_t offset,
-                                                     uint64_t position)
+ *     words[PAGE_LIST]   the list: the pages of a bin are from floor(offset / PAGE) + 2 bin on */
+static __device__ inline void page_keep(struct pass_shared &s, uint32_t bin, uint32_t count,
+                                        uint32_t offset, uint64_t position)
 {
-    const uint32_t bin = threadIdx.x, to = w.p.epoch & 1, list = 2 * bin + offset / PAGE;
-    const uint64_t at = (uint64_t)s.tile * TILE;
-    const uint32_t sources = page_sources(a, w, at, (uint32_t)min(a.common.n - at, (uint64_t)TILE));
-    const struct page_run r = page_run_of(a, bin, position, count);
-    s.words[bin] = list << 16 | (TILE + r.skip - offset);
-    uint32_t next = r.end > r.fresh ? atomicAdd(&s.fresh, r.end - r.fresh) : 0;
-    for (uint32_t i = 0; i < r.pages; i++) {
-        uint32_t page;
-        if (i < r.fresh || i >= r.end)
-            page = page_wait(a.pages.table[to] + r.first + i);
-        else if (next < sources)
-            page = page_source(a, w, at / PAGE + next++);
-        else
-            page = page_wait(a.pages.queue[to] + atomicAdd(&a.pages.state->taken[to], 1));
-        s.words[PAGE_LIST + list + i] = page;
+    const uint64_t first = position / PAGE;
+    const uint32_t begin = 2 * bin + offset / PAGE;
+    s.words[bin] = begin << 16 | (TILE + (uint32_t)(position - first * PAGE) - offset);
+    s.words[PAGE_LIST + begin] = (uint32_t)first;
+    s.words[PAGE_LIST + begin + 1] = offset << 16 | count;
+}
+
+/* Finds the pages of a bin's run.  Those to which the tile is the first to write are those that it
+ * is loaded from, then those of the queue. */
+static __device__ inline struct page_rest pages_find(const struct sort_passes_args &a,
+                                                     const struct sweep &w, struct pass_shared &s,
+                                                     uint64_t at, uint32_t here)
+{
+    const uint32_t bin = threadIdx.x, to = w.p.epoch & 1;
+    uint32_t *list = s.words + PAGE_LIST + (s.words[bin] >> 16);
+    const uint32_t count = list[1] & 0xffff,
+                   skip = (s.words[bin] & 0xffff) + (list[1] >> 16) - TILE;
+    const struct page_run r = page_run_of(a, bin, list[0], skip, count);
+    const uint32_t *table = a.pages.table[to] + r.first;
+    if (r.fresh < r.end) {
+        const uint32_t sources = page_sources(a, w, at, here);
+        uint32_t next = atomicAdd(&s.fresh, r.end - r.fresh);
+        for (uint32_t i = r.fresh; i < r.end; i++, next++)
+            list[i] = next < sources
+                          ? page_source(a, w, at / PAGE + next)
+                          : page_wait(a.pages.queue[to] + atomicAdd(&a.pages.state->taken[to], 1));
     }
-    __threadfence(); /* acquire: what the pages had is read by their previous blocks */
 #if !VAL_BYTES
-    page_publish(a, w, s, r);
+    pages_publish(a, w, s, r); /* all keys have been counted, so they are loaded */
 #endif
-    return r;
+    if (r.fresh) list[0] = load_acquire(table);
+    if (r.end < r.pages) list[r.end] = load_acquire(table + r.end);
+    const bool missing =
+        (r.fresh && list[0] == SORT_NO_PAGE) || (r.end < r.pages && list[r.end] == SORT_NO_PAGE);
+    if (!missing && (!VAL_BYTES || r.fresh == r.end)) return {};
+    return { r.first, r.pages | r.fresh << 8 | r.end << 16 | (uint32_t)missing << PAGE_MISSING };
 }
 
 /* Adds the pages that the tile was loaded from, and does not write to, to the queue: one warp. */
@@ -222,6 +243,29 @@ static __device__ inline void pages_free(const struct sort_passes_args &a, const
     if (lane_id() < sources - s.fresh)
         store_release(a.pages.queue[to] + freed + lane_id(),
                       page_source(a, w, at / PAGE + s.fresh + lane_id()));
+}
+
+/* After the tile's elements have all been loaded: publishes its pages, frees those to which it does
+ * not write, and then waits for pages of other blocks that are missing.  In this order, no block
+ * waits for a block that waits. */
+static __device__ inline void pages_end(const struct sort_passes_args &a, const struct sweep &w,
+                                        struct pass_shared &s, const struct page_rest &rest,
+                                        int missing, uint64_t at, uint32_t here)
+{
+    const struct page_run r = page_unpack(rest);
+#if VAL_BYTES
+    if (rest.parts) pages_publish(a, w, s, r);
+#endif
+    if (threadIdx.x / 32 == SORT_BINS / 32) pages_free(a, w, s, at, here);
+    if (!missing) return;
+    __syncwarp(); /* all of the warp's pages are published before it waits */
+    if (rest.parts >> PAGE_MISSING) {
+        uint32_t *list = s.words + PAGE_LIST + (s.words[threadIdx.x] >> 16);
+        const uint32_t *table = a.pages.table[w.p.epoch & 1] + r.first;
+        if (r.fresh) list[0] = page_wait(table);
+        if (r.end < r.pages) list[r.end] = page_wait(table + r.end);
+    }
+    __syncthreads(); /* the list is complete */
 }
 
 /* Where the element of a bin with a rank is stored. */
@@ -250,9 +294,9 @@ static __device__ inline void publish(const struct sort_passes_args &a, const st
 
 /* Finds the exclusive prefix of a bin and publishes the inclusive one. */
 template <int PAGES>
-static __device__ inline struct page_run
-place_bin(const struct sort_passes_args &a, const struct sweep &w, uint32_t tile, uint32_t bin,
-          uint32_t count, uint32_t offset, struct pass_shared &s)
+static __device__ inline void place_bin(const struct sort_passes_args &a, const struct sweep &w,
+                                        uint32_t tile, uint32_t bin, uint32_t count,
+                                        uint32_t offset, struct pass_shared &s)
 {
     const uint32_t tiles = SORT_PORTION / TILE, tile_in_portion = tile - w.portion * tiles;
     uint32_t *status = a.status + (uint64_t)tile * SORT_BINS + bin;
@@ -261,16 +305,17 @@ place_bin(const struct sort_passes_args &a, const struct sweep &w, uint32_t tile
     uint64_t base = a.state->base[w.pass][w.portion & 1][bin];
     if (tile_in_portion == tiles - 1)
         a.state->base[w.pass][~w.portion & 1][bin] = base + before + count;
-    if (PAGES && pages_used(a, w.p)) return page_assign(a, w, s, count, offset, base + before);
-    s.target[bin] = base + before - offset;
-    return {};
+    if (PAGES && pages_used(a, w.p))
+        page_keep(s, bin, count, offset, base + before);
+    else
+        s.target[bin] = base + before - offset;
 }
 
 /* Ranks the tile stably and places its bins; slot[i] becomes the rank of key[i]. */
 template <int FULL, int PAGES>
-static __device__ inline struct page_run
-rank_stable(const struct sort_passes_args &a, const struct sweep &w, struct pass_shared &s,
-            uint32_t here, const ukey (&key)[ITEMS], uint32_t (&slot)[ITEMS])
+static __device__ inline void rank_stable(const struct sort_passes_args &a, const struct sweep &w,
+                                          struct pass_shared &s, uint32_t here,
+                                          const ukey (&key)[ITEMS], uint32_t (&slot)[ITEMS])
 {
     const uint32_t bin = threadIdx.x, tile = s.tile;
     uint32_t *row = s.counts + threadIdx.x / 32 * SORT_BINS;
@@ -293,10 +338,8 @@ rank_stable(const struct sort_passes_args &a, const struct sweep &w, struct pass
     if (bin < SORT_BINS) rank_offsets<WARPS>(s.counts, bin, offset);
     __syncthreads(); /* the rows contain the start of each warp's keys of a bin */
     rank_keys<ITEMS>(row + s.zero, slot, ITEMS);
-    struct page_run run = {};
-    if (bin < SORT_BINS) run = place_bin<PAGES>(a, w, tile, bin, count, offset, s);
+    if (bin < SORT_BINS) place_bin<PAGES>(a, w, tile, bin, count, offset, s);
     __syncthreads(); /* all warps are done with the counters, and the targets are written */
-    return run;
 }
 
 #if VAL_BYTES == 0
@@ -311,9 +354,9 @@ static __device__ inline uint32_t counter_of(uint32_t bin)
  * keys without values: there is no order to preserve yet, and an atomic costs a tenth of the
  * ballots. */
 template <int FULL, int PAGES>
-static __device__ inline struct page_run
-rank_unstable(const struct sort_passes_args &a, const struct sweep &w, struct pass_shared &s,
-              uint32_t here, const ukey (&key)[ITEMS], uint32_t (&slot)[ITEMS])
+static __device__ inline void rank_unstable(const struct sort_passes_args &a, const struct sweep &w,
+                                            struct pass_shared &s, uint32_t here,
+                                            const ukey (&key)[ITEMS], uint32_t (&slot)[ITEMS])
 {
     const uint32_t bin = threadIdx.x, tile = s.tile;
     const uint32_t mine = threadIdx.x / 32 * (32 * ITEMS) + lane_id();
@@ -334,10 +377,8 @@ rank_unstable(const struct sort_passes_args &a, const struct sweep &w, struct pa
     for (int i = 0; i < ITEMS; i++)
         if (exists<FULL>(mine + 32 * i, here))
             slot[i] += offsets[counter_of(digit_of(a.common, key[i], again))];
-    struct page_run run = {};
-    if (bin < SORT_BINS) run = place_bin<PAGES>(a, w, tile, bin, count, offset, s);
+    if (bin < SORT_BINS) place_bin<PAGES>(a, w, tile, bin, count, offset, s);
     __syncthreads(); /* all warps are done with the counters, and the targets are written */
-    return run;
 }
 #endif
 
@@ -396,14 +437,11 @@ static __device__ inline void sort_tile(const struct sort_passes_args &a, const 
     uint32_t slot[ITEMS];
     load_keys<FULL, PAGES>(a, w, at, here, key);
 #if VAL_BYTES == 0
-    struct page_run run = {};
     if (w.p.first && a.common.unstable)
-        run = rank_unstable<FULL, PAGES>(a, w, s, here, key, slot);
+        rank_unstable<FULL, PAGES>(a, w, s, here, key, slot);
     else
-        run = rank_stable<FULL, PAGES>(a, w, s, here, key, slot);
-#else
-    const struct page_run run = rank_stable<FULL, PAGES>(a, w, s, here, key, slot);
 #endif
+        rank_stable<FULL, PAGES>(a, w, s, here, key, slot);
 
 #pragma unroll
     for (int i = 0; i < ITEMS; i++)
@@ -414,15 +452,11 @@ static __device__ inline void sort_tile(const struct sort_passes_args &a, const 
     uval value[ITEMS]; /* in registers before the pages are freed */
     if (PAGES && paged) load_values<FULL, PAGES>(a, w, at, here, value);
 #endif
-    __syncthreads(); /* the tile is sorted, so that a bin is written as one run; all elements are
-                        loaded */
-    if (PAGES && paged) {
-#if VAL_BYTES
-        if (threadIdx.x < SORT_BINS) page_publish(a, w, s, run);
-#endif
-        if (threadIdx.x / 32 == SORT_BINS / 32) pages_free(a, w, s, at, here);
-    }
-    (void)run; /* published earlier if there are no values */
+    struct page_rest rest = {};
+    if (PAGES && paged && threadIdx.x < SORT_BINS) rest = pages_find(a, w, s, at, here);
+    /* The tile is sorted, so that a bin is written as one run, and all its elements are loaded. */
+    const int missing = __syncthreads_or(PAGES && rest.parts >> PAGE_MISSING);
+    if (PAGES && paged) pages_end(a, w, s, rest, missing, at, here);
 
     ukey *out = (ukey *)keys_of(a.common, w.p.target);
     const int pass = w.pass;
