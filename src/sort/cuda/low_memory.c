@@ -177,7 +177,7 @@ done:
 /* ---- The strategy's workspace ---- */
 
 /* The fastest way that the caller's workspace allows: the whole, pages, windows.  Without a
- * workspace, the way that needs the least. */
+ * workspace, the way that needs the minimum. */
 static ech_status size_low_memory(const struct echi_sort *s, struct sort_plan *plan)
 {
     const bool counts = s->key_bytes <= 2 && !s->stable;

@@ -6,16 +6,18 @@
  *     memory      |  1  |  4  |  3  |     |  0  |     |  5  |  2  |
  *                 |           slots of the array      |   pool    |
  *
- * A page has the elements that one warp loads.  A block that has loaded its tile adds the tile's
- * pages to a queue of free pages, and then takes pages from the queue for the runs that it writes.
- * So a pass needs only as many pages as may be partly filled at a time: SORT_PAGES_LEAST.  Each
- * pass reads the elements in the order of the table that the previous one wrote.
+ * A page has the elements that one warp loads.  A block that has loaded its tile writes the runs of
+ * the tile to the tile's pages, and, if these do not suffice, to pages of a queue.  If it needs
+ * fewer pages, it adds the others to the queue.  So a pass needs only as many pages as may be partly
+ * filled at a time: SORT_PAGES_LEAST.  Each pass reads the elements in the order of the table that
+ * the previous one wrote.
  *
  *     sort_pages_begin   clears a pass's table; gives pages to the starts of its bins
  *     sort_pages_place   after the last pass: moves every page to its slot
  *
- * A block waits for a page only if the blocks of preceding tiles will free it: a block frees its
- * pages before it waits for one.
+ * A block waits for the queue only if it has nothing to add to it; a block that has adds it without
+ * waiting for pages.  A block waits for an entry of the table, which the block of a preceding tile
+ * writes, after it has written its own.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
