@@ -8,9 +8,9 @@
  *
  * A page has the elements that one warp loads.  A block that has loaded its tile writes the runs of
  * the tile to the tile's pages, and, if these do not suffice, to pages of a queue.  If it needs
- * fewer pages, it adds the others to the queue.  So a pass needs only as many pages as may be partly
- * filled at a time: SORT_PAGES_LEAST.  Each pass reads the elements in the order of the table that
- * the previous one wrote.
+ * fewer pages, it adds the others to the queue.  So a pass needs only as many pages as may be
+ * partly filled at a time: SORT_PAGES_LEAST.  Each pass reads the elements in the order of the
+ * table that the previous one wrote.
  *
  *     sort_pages_begin   clears a pass's table; gives pages to the starts of its bins
  *     sort_pages_place   after the last pass: moves every page to its slot

@@ -87,7 +87,7 @@ extern "C" __global__ void __launch_bounds__(SORT_BINS)
 template <typename unit>
 static __device__ inline void pages_copy_units(void *to, const void *from, uint32_t bytes)
 {
-    enum { LOADS = 8 };
+    enum { LOADS = 6 };
     const uint32_t count = bytes / (uint32_t)sizeof(unit);
     const unit *in = (const unit *)from;
     unit *out = (unit *)to;
@@ -113,28 +113,29 @@ static __device__ inline void pages_copy(char *to, const char *from, uint32_t by
         pages_copy_units<uint8_t>(to, from, bytes);
 }
 
+/* The warp moves what one array has on a page, elements of `bytes` bytes. */
+static __device__ inline void pages_move_array(const struct sort_passes_args &a, void *array,
+                                               void *pool, uint32_t bytes, uint32_t to,
+                                               uint32_t from)
+{
+    const uint32_t slots = a.pages.slots, page = a.pages.each * bytes;
+    const bool tail = to == SORT_NO_PAGE;
+    char *target = tail || to < slots ? (char *)array : (char *)pool;
+    const char *source = from < slots ? (char *)array : (char *)pool;
+    target += (uint64_t)(tail ? slots : to < slots ? to : to - slots) * page;
+    source += (uint64_t)(from < slots ? from : from - slots) * page;
+    pages_copy(target, source,
+               tail ? (uint32_t)(a.common.n - (uint64_t)slots * a.pages.each) * bytes : page);
+}
+
 /* The warp moves elements between two pages; the partial slot at the end of the array is page
  * SORT_NO_PAGE. */
 static __device__ inline void pages_move(const struct sort_passes_args &a, uint32_t to,
                                          uint32_t from)
 {
     const struct sort_pages_args &p = a.pages;
-    const uint32_t slots = p.slots;
-    const uint64_t tail = to == SORT_NO_PAGE, target = tail ? slots : to;
-    const uint32_t count = tail ? (uint32_t)(a.common.n - (uint64_t)slots * p.each) : p.each;
-    void *const arrays[] = { a.common.keys_out, a.common.values_out };
-    void *const pools[] = { p.keys, p.values };
-    const uint32_t bytes[] = { p.key_bytes, p.value_bytes };
-#pragma unroll
-    for (int i = 0; i < 2; i++) {
-        const uint64_t page = (uint64_t)p.each * bytes[i];
-        char *array = (char *)arrays[i], *pool = (char *)pools[i];
-        if (bytes[i])
-            pages_copy(tail || target < slots ? array + target * page
-                                              : pool + (target - slots) * page,
-                       from < slots ? array + from * page : pool + (from - slots) * page,
-                       count * bytes[i]);
-    }
+    if (p.key_bytes) pages_move_array(a, a.common.keys_out, p.keys, p.key_bytes, to, from);
+    if (p.value_bytes) pages_move_array(a, a.common.values_out, p.values, p.value_bytes, to, from);
 }
 
 /* Claims the elements that move to a free page: returns their number, and the page where they are;

@@ -51,7 +51,7 @@ struct sort_state {
 
 enum {
     SORT_PAGES_THREADS = 256,
-    SORT_PAGES_BLOCKS = 8 /* of sort_pages_place, per multiprocessor */
+    SORT_PAGES_BLOCKS = 4 /* of sort_pages_place, per multiprocessor */
 };
 
 /* Pages that the pool needs, so that no block waits for a page that a later block frees: one that
