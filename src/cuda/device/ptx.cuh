@@ -130,6 +130,30 @@ static __device__ inline void store_release(uint32_t *at, uint32_t value)
 #endif
 }
 
+/* Loads a word that gives the thread memory to write to: its address, or its number.  What the
+ * thread writes there follows earlier accesses of other threads that are ordered before the word,
+ * because the address depends on it; but it must not read there, as no cache is invalidated. */
+static __device__ inline uint32_t load_target(const uint32_t *at)
+{
+#ifdef __CUDACC__
+    return load_relaxed(at);
+#else
+    return __atomic_load_n(at, __ATOMIC_ACQUIRE);
+#endif
+}
+
+/* Stores a word that gives other threads memory to write to, after the block has read this memory:
+ * every thread has used what it loaded before a barrier that precedes the store.  So no load is in
+ * flight, and the store need not wait for earlier stores, as a release would. */
+static __device__ inline void store_after_loads(uint32_t *at, uint32_t value)
+{
+#ifdef __CUDACC__
+    store_relaxed(at, value);
+#else
+    __atomic_store_n(at, value, __ATOMIC_RELEASE);
+#endif
+}
+
 static __device__ inline uint64_t load_acquire_u64(const uint64_t *at)
 {
 #ifdef __CUDACC__

@@ -66,7 +66,8 @@ struct pass_shared {
     };
     uint32_t sums[SORT_BINS / 32];
     uint32_t tile;
-    uint32_t fresh; /* pages to which the tile is the first to write */
+    uint32_t fresh;         /* pages to which the tile is the first to write */
+    uint32_t source[WARPS]; /* the pages that the tile is loaded from */
     uint32_t zero; /* zero, but unknown to the compiler: a sum with it is recomputed after a barrier
                       instead of being kept in registers */
 };
@@ -86,33 +87,39 @@ static __device__ inline type *page_start(const struct sort_pages_args &p, const
            (uint64_t)(page < p.slots ? page : page - p.slots) * PAGE;
 }
 
-/* Page `number` of the elements that the pass reads. */
-static __device__ inline uint32_t page_source(const struct sort_passes_args &a,
-                                              const struct sweep &w, uint64_t number)
+/* Finds the page that each warp loads. */
+static __device__ inline void find_source(const struct sort_passes_args &a, const struct sweep &w,
+                                          struct pass_shared &s, uint64_t at, uint32_t here)
 {
-    return pages_mapped(a, w.p) ? a.pages.table[~w.p.epoch & 1][number] : (uint32_t)number;
+    const uint32_t warp = threadIdx.x / 32;
+    const uint64_t number = at / PAGE + warp;
+    if (lane_id() == 0 && warp * PAGE < here)
+        s.source[warp] =
+            pages_mapped(a, w.p) ? a.pages.table[~w.p.epoch & 1][number] : (uint32_t)number;
+    __syncwarp(); /* the warp's page is known */
 }
 
 /* The first element of the tile at `at` that a thread loads; the others are 32 apart. */
 template <int PAGES, typename type>
-static __device__ inline const type *warp_source(const struct sort_passes_args &a,
-                                                 const struct sweep &w, const void *array,
-                                                 const void *pool, uint64_t at, uint32_t here)
+static __device__ inline const type *
+warp_source(const struct sort_passes_args &a, const struct sweep &w, const struct pass_shared &s,
+            const void *array, const void *pool, uint64_t at, uint32_t here)
 {
     const uint32_t warp = threadIdx.x / 32;
     if (PAGES && pages_mapped(a, w.p) && warp * PAGE < here)
-        return page_start<const type>(a.pages, array, pool, page_source(a, w, at / PAGE + warp)) +
-               lane_id();
+        return page_start<const type>(a.pages, array, pool, s.source[warp]) + lane_id();
     return (const type *)array + at + warp * PAGE + lane_id();
 }
 
 /* Loads the tile in the order of cuda/device/block_rank.cuh. */
 template <int FULL, int PAGES>
 static __device__ inline void load_keys(const struct sort_passes_args &a, const struct sweep &w,
-                                        uint64_t at, uint32_t here, ukey (&key)[ITEMS])
+                                        struct pass_shared &s, uint64_t at, uint32_t here,
+                                        ukey (&key)[ITEMS])
 {
+    if (PAGES && pages_used(a, w.p)) find_source(a, w, s, at, here);
     const ukey *in =
-        warp_source<PAGES, ukey>(a, w, keys_of(a.common, w.p.source), a.pages.keys, at, here);
+        warp_source<PAGES, ukey>(a, w, s, keys_of(a.common, w.p.source), a.pages.keys, at, here);
     const uint32_t mine = threadIdx.x / 32 * (32 * ITEMS) + lane_id();
 #pragma unroll
     for (int i = 0; i < ITEMS; i++)
@@ -130,10 +137,9 @@ struct page_run {
     uint32_t first, pages, fresh, end;
 };
 
-/* What is kept of it until all elements are loaded, in few registers. */
+/* The same in two words; parts: pages, fresh, end, and missing, in 8 bits each. */
 struct page_rest {
-    uint32_t first;
-    uint32_t parts; /* pages, fresh, end, and missing, in 8 bits each */
+    uint32_t first, parts;
 };
 
 static __device__ inline struct page_run page_unpack(const struct page_rest &rest)
@@ -163,12 +169,11 @@ static __device__ inline uint32_t page_sources(const struct sort_passes_args &a,
     return pages_mapped(a, w.p) ? pages : (uint32_t)min((uint64_t)pages, a.pages.slots - at / PAGE);
 }
 
-/* Waits until an entry of a table or of a queue is written.  Acquire: what the page had has been
- * read by its previous block. */
+/* Waits until an entry of a table or of a queue is written. */
 static __device__ inline uint32_t page_wait(const uint32_t *entry)
 {
     uint32_t page;
-    do page = load_acquire(entry);
+    do page = load_target(entry);
     while (page == SORT_NO_PAGE);
     return page;
 }
@@ -181,23 +186,28 @@ static __device__ inline void pages_publish(const struct sort_passes_args &a, co
     uint32_t *table = a.pages.table[w.p.epoch & 1] + r.first;
     const uint32_t *list = s.words + PAGE_LIST + (s.words[threadIdx.x] >> 16);
     for (uint32_t i = r.fresh; i < r.end; i++) {
-        store_release(table + i, list[i]);
+        if (VAL_BYTES)
+            store_release(table + i, list[i]);
+        else
+            store_after_loads(table + i, list[i]);
         if (w.p.last) a.pages.owner[list[i]] = r.first + i + 1;
     }
 }
 
-/* Keeps the position of a bin's run for pages_find(), in the bin's part of the list:
+/* Keeps a bin's run for pages_find(), in the bin's part of the list:
  *     words[bin]         where the bin's pages begin in the list, and, relative to the first of
  *                        them, TILE + the position of the element of rank 0
  *     words[PAGE_LIST]   the list: the pages of a bin are from floor(offset / PAGE) + 2 bin on */
-static __device__ inline void page_keep(struct pass_shared &s, uint32_t bin, uint32_t count,
-                                        uint32_t offset, uint64_t position)
+static __device__ inline void page_keep(const struct sort_passes_args &a, struct pass_shared &s,
+                                        uint32_t bin, uint32_t count, uint32_t offset,
+                                        uint64_t position)
 {
-    const uint64_t first = position / PAGE;
-    const uint32_t begin = 2 * bin + offset / PAGE;
-    s.words[bin] = begin << 16 | (TILE + (uint32_t)(position - first * PAGE) - offset);
-    s.words[PAGE_LIST + begin] = (uint32_t)first;
-    s.words[PAGE_LIST + begin + 1] = offset << 16 | count;
+    const uint32_t first = (uint32_t)(position / PAGE), begin = 2 * bin + offset / PAGE;
+    const uint32_t skip = (uint32_t)(position - (uint64_t)first * PAGE);
+    const struct page_run r = page_run_of(a, bin, first, skip, count);
+    s.words[bin] = begin << 16 | (TILE + skip - offset);
+    s.words[PAGE_LIST + begin] = first;
+    s.words[PAGE_LIST + begin + 1] = r.pages | r.fresh << 8 | r.end << 16;
 }
 
 /* Finds the pages of a bin's run.  Those to which the tile is the first to write are those that it
@@ -206,25 +216,23 @@ static __device__ inline struct page_rest pages_find(const struct sort_passes_ar
                                                      const struct sweep &w, struct pass_shared &s,
                                                      uint64_t at, uint32_t here)
 {
-    const uint32_t bin = threadIdx.x, to = w.p.epoch & 1;
-    uint32_t *list = s.words + PAGE_LIST + (s.words[bin] >> 16);
-    const uint32_t count = list[1] & 0xffff,
-                   skip = (s.words[bin] & 0xffff) + (list[1] >> 16) - TILE;
-    const struct page_run r = page_run_of(a, bin, list[0], skip, count);
+    const uint32_t to = w.p.epoch & 1;
+    uint32_t *list = s.words + PAGE_LIST + (s.words[threadIdx.x] >> 16);
+    const struct page_run r = page_unpack({ list[0], list[1] });
     const uint32_t *table = a.pages.table[to] + r.first;
     if (r.fresh < r.end) {
         const uint32_t sources = page_sources(a, w, at, here);
         uint32_t next = atomicAdd(&s.fresh, r.end - r.fresh);
         for (uint32_t i = r.fresh; i < r.end; i++, next++)
             list[i] = next < sources
-                          ? page_source(a, w, at / PAGE + next)
+                          ? s.source[next]
                           : page_wait(a.pages.queue[to] + atomicAdd(&a.pages.state->taken[to], 1));
     }
 #if !VAL_BYTES
     pages_publish(a, w, s, r); /* all keys have been counted, so they are loaded */
 #endif
-    if (r.fresh) list[0] = load_acquire(table);
-    if (r.end < r.pages) list[r.end] = load_acquire(table + r.end);
+    if (r.fresh) list[0] = load_target(table);
+    if (r.end < r.pages) list[r.end] = load_target(table + r.end);
     const bool missing =
         (r.fresh && list[0] == SORT_NO_PAGE) || (r.end < r.pages && list[r.end] == SORT_NO_PAGE);
     if (!missing && (!VAL_BYTES || r.fresh == r.end)) return {};
@@ -241,8 +249,7 @@ static __device__ inline void pages_free(const struct sort_passes_args &a, const
     if (lane_id() == 0) freed = atomicAdd(&a.pages.state->freed[to], sources - s.fresh);
     freed = __shfl_sync(WARP_ALL, freed, 0);
     if (lane_id() < sources - s.fresh)
-        store_release(a.pages.queue[to] + freed + lane_id(),
-                      page_source(a, w, at / PAGE + s.fresh + lane_id()));
+        store_release(a.pages.queue[to] + freed + lane_id(), s.source[s.fresh + lane_id()]);
 }
 
 /* After the tile's elements have all been loaded: publishes its pages, frees those to which it does
@@ -306,7 +313,7 @@ static __device__ inline void place_bin(const struct sort_passes_args &a, const 
     if (tile_in_portion == tiles - 1)
         a.state->base[w.pass][~w.portion & 1][bin] = base + before + count;
     if (PAGES && pages_used(a, w.p))
-        page_keep(s, bin, count, offset, base + before);
+        page_keep(a, s, bin, count, offset, base + before);
     else
         s.target[bin] = base + before - offset;
 }
@@ -385,7 +392,8 @@ static __device__ inline void rank_unstable(const struct sort_passes_args &a, co
 #if VAL_BYTES
 template <int FULL, int PAGES>
 static __device__ inline void load_values(const struct sort_passes_args &a, const struct sweep &w,
-                                          uint64_t at, uint32_t here, uval (&value)[ITEMS])
+                                          const struct pass_shared &s, uint64_t at, uint32_t here,
+                                          uval (&value)[ITEMS])
 {
     const uint32_t mine = threadIdx.x / 32 * (32 * ITEMS) + lane_id();
     const void *from = w.p.source == SORT_IN    ? a.common.values_in
@@ -398,7 +406,7 @@ static __device__ inline void load_values(const struct sort_passes_args &a, cons
         return;
     }
 #endif
-    const uval *in = warp_source<PAGES, uval>(a, w, from, a.pages.values, at, here);
+    const uval *in = warp_source<PAGES, uval>(a, w, s, from, a.pages.values, at, here);
 #pragma unroll
     for (int i = 0; i < ITEMS; i++)
         if (exists<FULL>(mine + 32 * i, here)) value[i] = in[32 * i];
@@ -435,7 +443,7 @@ static __device__ inline void sort_tile(const struct sort_passes_args &a, const 
     const bool paged = PAGES && pages_used(a, w.p);
     ukey key[ITEMS];
     uint32_t slot[ITEMS];
-    load_keys<FULL, PAGES>(a, w, at, here, key);
+    load_keys<FULL, PAGES>(a, w, s, at, here, key);
 #if VAL_BYTES == 0
     if (w.p.first && a.common.unstable)
         rank_unstable<FULL, PAGES>(a, w, s, here, key, slot);
@@ -450,7 +458,7 @@ static __device__ inline void sort_tile(const struct sort_passes_args &a, const 
         for (uint32_t i = here + threadIdx.x; i < TILE; i += THREADS) s.keys[i] = 0;
 #if VAL_BYTES
     uval value[ITEMS]; /* in registers before the pages are freed */
-    if (PAGES && paged) load_values<FULL, PAGES>(a, w, at, here, value);
+    if (PAGES && paged) load_values<FULL, PAGES>(a, w, s, at, here, value);
 #endif
     struct page_rest rest = {};
     if (PAGES && paged && threadIdx.x < SORT_BINS) rest = pages_find(a, w, s, at, here);
@@ -472,7 +480,7 @@ static __device__ inline void sort_tile(const struct sort_passes_args &a, const 
                 last ? order_decode(a.common.order, e) : e;
     }
 #if VAL_BYTES
-    if (!PAGES || !paged) load_values<FULL, PAGES>(a, w, at, here, value);
+    if (!PAGES || !paged) load_values<FULL, PAGES>(a, w, s, at, here, value);
     write_values<FULL, PAGES>(a, w, s, paged, here, slot, digit, value);
 #endif
 }

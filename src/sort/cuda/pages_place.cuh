@@ -138,46 +138,57 @@ static __device__ inline void pages_move(const struct sort_passes_args &a, uint3
     if (p.value_bytes) pages_move_array(a, a.common.values_out, p.values, p.value_bytes, to, from);
 }
 
+/* Claims elements by clearing the owner of their page, whose number they are. */
+static __device__ inline bool pages_claim(const struct sort_passes_args &a, uint32_t page,
+                                          uint32_t number)
+{
+    return atomicCAS(a.pages.owner + page, number + 1, 0) == number + 1;
+}
+
 /* Claims the elements that move to a free page: returns their number, and the page where they are;
- * or SORT_NO_PAGE if there are none.  One thread. */
-static __device__ inline uint32_t pages_claim(const struct sort_passes_args &a,
-                                              const uint32_t *table, uint32_t to, uint32_t *from)
+ * or SORT_NO_PAGE if there are none.  from: where the elements of a slot probably are.  One
+ * thread. */
+static __device__ inline uint32_t pages_next(const struct sort_passes_args &a,
+                                             const uint32_t *table, uint32_t to, uint32_t *from)
 {
     const uint32_t slots = a.pages.slots;
     if (to == SORT_NO_PAGE || to < slots) {
         const uint32_t number = to == SORT_NO_PAGE ? slots : to;
-        do *from = load_relaxed(table + number); /* until a warp that moves them is done */
-        while (atomicCAS(a.pages.owner + *from, number + 1, 0) != number + 1);
+        while (!pages_claim(a, *from, number)) /* until a warp that moves them is done */
+            *from = load_relaxed(table + number);
         return number;
     }
     for (;;) {
         const uint32_t slot = atomicAdd(&a.pages.state->next, 1);
         if (slot >= slots) return SORT_NO_PAGE;
         const uint32_t owner = load_relaxed(a.pages.owner + slot);
-        if (owner == 0 || owner == slot + 1) continue;
-        if (atomicCAS(a.pages.owner + slot, owner, 0) != owner) continue;
+        if (owner == 0 || owner == slot + 1 || !pages_claim(a, slot, owner - 1)) continue;
         *from = slot;
         return owner - 1;
     }
 }
 
-/* The warp moves elements along a chain, beginning with this free page. */
+/* The warp moves elements along a chain, beginning with this free page.  Only elements that it
+ * moves to the pool are claimed again: a slot keeps its elements, and has no owner from then on. */
 static __device__ inline void pages_chain(const struct sort_passes_args &a, uint32_t *table,
                                           uint32_t to)
 {
+    const uint32_t slots = a.pages.slots;
+    uint32_t next = lane_id() == 0 && (to == SORT_NO_PAGE || to < slots)
+                        ? load_relaxed(table + min(to, slots))
+                        : 0;
     for (;;) {
-        uint32_t from = 0, number = 0;
-        if (lane_id() == 0) {
-            number = pages_claim(a, table, to, &from);
-            __threadfence(); /* acquire: the elements that the claimed owner published */
-        }
-        __syncwarp(); /* the warp may read the elements */
+        uint32_t from = next, number = 0;
+        if (lane_id() == 0) number = pages_next(a, table, to, &from);
         number = __shfl_sync(WARP_ALL, number, 0);
         from = __shfl_sync(WARP_ALL, from, 0);
         if (number == SORT_NO_PAGE) return;
+        if (from >= slots) __threadfence(); /* acquire: a warp may have moved them to the pool */
+        __syncwarp();                       /* the warp may read the elements */
+        if (lane_id() == 0 && from < slots) next = load_relaxed(table + from);
         pages_move(a, to, from);
         __syncwarp(); /* the elements are moved */
-        if (lane_id() == 0 && to != SORT_NO_PAGE) {
+        if (lane_id() == 0 && to != SORT_NO_PAGE && to >= slots) {
             store_release(table + number, to);
             store_release(a.pages.owner + to, number + 1); /* other warps may claim them */
         }
