@@ -47,10 +47,9 @@ struct sweep {
 
 enum {
     PAGE = 32 * ITEMS, /* elements */
-    PAGE_LIST = SORT_BINS,
-    PAGE_MISSING = 24 /* bit: a page that another tile begins was not in the table yet */
+    PAGE_MISSING = 31  /* bit of page_run.parts: a page of another tile was not in the table yet */
 };
-static_assert(TILE + PAGE < 1 << 16, "a position and a page of the list share a word");
+static_assert(TILE + PAGE < 1 << 14 && TILE / PAGE + 2 < 1 << 5, "parts of a run share a word");
 
 struct pass_shared {
     union {
@@ -60,10 +59,10 @@ struct pass_shared {
         uval values[TILE];
 #endif
     };
-    union {
-        uint64_t target[SORT_BINS];            /* a key of this bin and rank r goes to target + r */
-        uint32_t words[3 * SORT_BINS + WARPS]; /* in pages: pages_find() */
-    };
+    uint64_t target[SORT_BINS];       /* a key of this bin and rank r goes to target + r; in pages:
+                                         run_target() */
+    uint32_t list[SORT_BINS + WARPS]; /* in pages, the pages of each run, except its first one */
+    uint16_t begin[SORT_BINS];        /* where those of a bin begin in the list */
     uint32_t sums[SORT_BINS / 32];
     uint32_t tile;
     uint32_t fresh;         /* pages to which the tile is the first to write */
@@ -134,30 +133,45 @@ static __device__ inline void load_keys(const struct sort_passes_args &a, const 
 /* Where a run of the tile is stored: on `pages` pages.  The tile is the first one to write to pages
  * [fresh, end) of them, which are all of them, or all but the first, the last, or both. */
 struct page_run {
-    uint32_t first, pages, fresh, end;
+    uint32_t first;      /* page, in the table */
+    uint32_t parts;      /* TILE + the position of rank 0 relative to the first page: 14 bits; pages
+                            and end: 5 bits; fresh: 1 bit; PAGE_MISSING */
+    uint32_t first_page; /* in memory */
 };
 
-/* The same in two words; parts: pages, fresh, end, and missing, in 8 bits each. */
-struct page_rest {
-    uint32_t first, parts;
-};
-
-static __device__ inline struct page_run page_unpack(const struct page_rest &rest)
+static __device__ inline uint32_t run_pages(const struct page_run &r)
 {
-    return { rest.first, rest.parts & 0xff, rest.parts >> 8 & 0xff, rest.parts >> 16 & 0xff };
+    return r.parts >> 14 & 31;
 }
 
-static __device__ inline struct page_run page_run_of(const struct sort_passes_args &a, uint32_t bin,
-                                                     uint32_t first, uint32_t skip, uint32_t count)
+static __device__ inline uint32_t run_end(const struct page_run &r)
+{
+    return r.parts >> 19 & 31;
+}
+
+static __device__ inline uint32_t run_fresh(const struct page_run &r)
+{
+    return r.parts >> 24 & 1;
+}
+
+/* Keeps a bin's run for pages_find(). */
+static __device__ inline void page_keep(const struct sort_passes_args &a, struct pass_shared &s,
+                                        uint32_t bin, uint32_t count, uint32_t offset,
+                                        uint64_t position)
 {
     const uint64_t begin = a.pages.state->start[bin], stop = a.pages.state->start[bin + 1];
-    struct page_run r = { first, 0, 0, 0 };
-    if (count == 0) return r;
-    r.pages = r.end = (skip + count - 1) / PAGE + 1;
-    r.fresh = skip || (uint64_t)first * PAGE == begin;
-    if (stop < a.common.n && stop < (uint64_t)(r.first + r.end) * PAGE) r.end--;
-    if (r.end < r.fresh) r.end = r.fresh;
-    return r;
+    const uint32_t first = (uint32_t)(position / PAGE);
+    const uint32_t skip = (uint32_t)(position - (uint64_t)first * PAGE);
+    uint32_t pages = 0, end = 0, fresh = 0;
+    if (count) {
+        pages = end = (skip + count - 1) / PAGE + 1;
+        fresh = skip || position == begin;
+        if (stop < a.common.n && stop < (uint64_t)(first + end) * PAGE) end--;
+        if (end < fresh) end = fresh;
+    }
+    s.begin[bin] = (uint16_t)(bin + offset / PAGE);
+    s.target[bin] =
+        (uint64_t)first << 32 | fresh << 24 | end << 19 | pages << 14 | (TILE + skip - offset);
 }
 
 /* The number of pages that the tile is loaded from and that may be written to.  The partial slot at
@@ -178,65 +192,72 @@ static __device__ inline uint32_t page_wait(const uint32_t *entry)
     return page;
 }
 
+/* Page i of a run. */
+static __device__ inline uint32_t &run_page(struct pass_shared &s, struct page_run &r, uint32_t i)
+{
+    return i ? s.list[s.begin[threadIdx.x] + i - 1] : r.first_page;
+}
+
 /* Publishes the pages to which the tile is the first to write, for the blocks that continue the
  * run, which may write to them at once. */
 static __device__ inline void pages_publish(const struct sort_passes_args &a, const struct sweep &w,
-                                            const struct pass_shared &s, const struct page_run &r)
+                                            struct pass_shared &s, struct page_run &r)
 {
     uint32_t *table = a.pages.table[w.p.epoch & 1] + r.first;
-    const uint32_t *list = s.words + PAGE_LIST + (s.words[threadIdx.x] >> 16);
-    for (uint32_t i = r.fresh; i < r.end; i++) {
+    for (uint32_t i = run_fresh(r); i < run_end(r); i++) {
+        const uint32_t page = run_page(s, r, i);
         if (VAL_BYTES)
-            store_release(table + i, list[i]);
+            store_release(table + i, page);
         else
-            store_after_loads(table + i, list[i]);
-        if (w.p.last) a.pages.owner[list[i]] = r.first + i + 1;
+            store_after_loads(table + i, page);
+        if (w.p.last) a.pages.owner[page] = r.first + i + 1;
     }
 }
 
-/* Keeps a bin's run for pages_find(), in the bin's part of the list:
- *     words[bin]         where the bin's pages begin in the list, and, relative to the first of
- *                        them, TILE + the position of the element of rank 0
- *     words[PAGE_LIST]   the list: the pages of a bin are from floor(offset / PAGE) + 2 bin on */
-static __device__ inline void page_keep(const struct sort_passes_args &a, struct pass_shared &s,
-                                        uint32_t bin, uint32_t count, uint32_t offset,
-                                        uint64_t position)
+/* Writes the target of a bin for an array whose first page is known: see run_target(). */
+template <typename type>
+static __device__ inline void run_write(const struct sort_passes_args &a, struct pass_shared &s,
+                                        const struct page_run &r, const void *array,
+                                        const void *pool)
 {
-    const uint32_t first = (uint32_t)(position / PAGE), begin = 2 * bin + offset / PAGE;
-    const uint32_t skip = (uint32_t)(position - (uint64_t)first * PAGE);
-    const struct page_run r = page_run_of(a, bin, first, skip, count);
-    s.words[bin] = begin << 16 | (TILE + skip - offset);
-    s.words[PAGE_LIST + begin] = first;
-    s.words[PAGE_LIST + begin + 1] = r.pages | r.fresh << 8 | r.end << 16;
+    const int64_t position = (int64_t)(r.parts & 0x3fff) - TILE;
+    const uint64_t address =
+        (uint64_t)(uintptr_t)page_start<type>(a.pages, array, pool, r.first_page) +
+        (uint64_t)(position * (int64_t)sizeof(type));
+    s.target[threadIdx.x] =
+        address << 16 | (run_pages(r) > 1 ? (uint32_t)(PAGE - position) : 0xffffu);
 }
 
 /* Finds the pages of a bin's run.  Those to which the tile is the first to write are those that it
  * is loaded from, then those of the queue. */
-static __device__ inline struct page_rest pages_find(const struct sort_passes_args &a,
-                                                     const struct sweep &w, struct pass_shared &s,
-                                                     uint64_t at, uint32_t here)
+static __device__ inline struct page_run pages_find(const struct sort_passes_args &a,
+                                                    const struct sweep &w, struct pass_shared &s,
+                                                    uint64_t at, uint32_t here)
 {
     const uint32_t to = w.p.epoch & 1;
-    uint32_t *list = s.words + PAGE_LIST + (s.words[threadIdx.x] >> 16);
-    const struct page_run r = page_unpack({ list[0], list[1] });
+    const uint64_t kept = s.target[threadIdx.x];
+    struct page_run r = { (uint32_t)(kept >> 32), (uint32_t)kept, 0 };
     const uint32_t *table = a.pages.table[to] + r.first;
-    if (r.fresh < r.end) {
+    const uint32_t fresh = run_fresh(r), end = run_end(r);
+    if (fresh < end) {
         const uint32_t sources = page_sources(a, w, at, here);
-        uint32_t next = atomicAdd(&s.fresh, r.end - r.fresh);
-        for (uint32_t i = r.fresh; i < r.end; i++, next++)
-            list[i] = next < sources
-                          ? s.source[next]
-                          : page_wait(a.pages.queue[to] + atomicAdd(&a.pages.state->taken[to], 1));
+        uint32_t next = atomicAdd(&s.fresh, end - fresh);
+        for (uint32_t i = fresh; i < end; i++, next++)
+            run_page(s, r, i) =
+                next < sources
+                    ? s.source[next]
+                    : page_wait(a.pages.queue[to] + atomicAdd(&a.pages.state->taken[to], 1));
     }
 #if !VAL_BYTES
     pages_publish(a, w, s, r); /* all keys have been counted, so they are loaded */
 #endif
-    if (r.fresh) list[0] = load_target(table);
-    if (r.end < r.pages) list[r.end] = load_target(table + r.end);
-    const bool missing =
-        (r.fresh && list[0] == SORT_NO_PAGE) || (r.end < r.pages && list[r.end] == SORT_NO_PAGE);
-    if (!missing && (!VAL_BYTES || r.fresh == r.end)) return {};
-    return { r.first, r.pages | r.fresh << 8 | r.end << 16 | (uint32_t)missing << PAGE_MISSING };
+    bool missing = false;
+    if (fresh) missing = (r.first_page = load_target(table)) == SORT_NO_PAGE;
+    if (end < run_pages(r))
+        missing |= (run_page(s, r, end) = load_target(table + end)) == SORT_NO_PAGE;
+    r.parts |= (uint32_t)missing << PAGE_MISSING;
+    run_write<ukey>(a, s, r, keys_of(a.common, w.p.target), a.pages.keys);
+    return r;
 }
 
 /* Adds the pages that the tile was loaded from, and does not write to, to the queue: one warp. */
@@ -256,35 +277,39 @@ static __device__ inline void pages_free(const struct sort_passes_args &a, const
  * not write, and then waits for pages of other blocks that are missing.  In this order, no block
  * waits for a block that waits. */
 static __device__ inline void pages_end(const struct sort_passes_args &a, const struct sweep &w,
-                                        struct pass_shared &s, const struct page_rest &rest,
-                                        int missing, uint64_t at, uint32_t here)
+                                        struct pass_shared &s, struct page_run &r, int missing,
+                                        uint64_t at, uint32_t here)
 {
-    const struct page_run r = page_unpack(rest);
 #if VAL_BYTES
-    if (rest.parts) pages_publish(a, w, s, r);
+    if (threadIdx.x < SORT_BINS) pages_publish(a, w, s, r);
 #endif
     if (threadIdx.x / 32 == SORT_BINS / 32) pages_free(a, w, s, at, here);
     if (!missing) return;
     __syncwarp(); /* all of the warp's pages are published before it waits */
-    if (rest.parts >> PAGE_MISSING) {
-        uint32_t *list = s.words + PAGE_LIST + (s.words[threadIdx.x] >> 16);
+    if (r.parts >> PAGE_MISSING) {
         const uint32_t *table = a.pages.table[w.p.epoch & 1] + r.first;
-        if (r.fresh) list[0] = page_wait(table);
-        if (r.end < r.pages) list[r.end] = page_wait(table + r.end);
+        const uint32_t end = run_end(r);
+        if (run_fresh(r)) r.first_page = page_wait(table);
+        if (end < run_pages(r)) run_page(s, r, end) = page_wait(table + end);
+        run_write<ukey>(a, s, r, keys_of(a.common, w.p.target), a.pages.keys);
     }
     __syncthreads(); /* the list is complete */
 }
 
-/* Where the element of a bin with a rank is stored. */
+/* Where the element of a bin with a rank is stored.  In pages, a target is the address of rank 0,
+ * whose bits above 48 are not used, above the first rank that is not on the run's first page. */
 template <int PAGES, typename type>
 static __device__ inline type *run_target(const struct sort_passes_args &a,
                                           const struct pass_shared &s, bool paged, type *out,
                                           const void *pool, uint32_t bin, uint32_t rank)
 {
-    if (!PAGES || !paged) return out + s.target[bin] + rank;
-    const uint32_t word = s.words[bin], x = (word & 0xffff) + rank - TILE, i = x / PAGE;
-    return page_start<type>(a.pages, out, pool, s.words[PAGE_LIST + (word >> 16) + i]) +
-           (x - i * PAGE);
+    const uint64_t target = s.target[bin];
+    if (!PAGES || !paged) return out + target + rank;
+    const uint32_t split = target & 0xffff;
+    if (rank < split) return (type *)(uintptr_t)(target >> 16) + rank;
+    const uint32_t i = (rank - split) / PAGE;
+    return page_start<type>(a.pages, out, pool, s.list[s.begin[bin] + i]) +
+           (rank - split - i * PAGE);
 }
 
 /* ---- Tiles ---- */
@@ -415,12 +440,13 @@ static __device__ inline void load_values(const struct sort_passes_args &a, cons
 template <int FULL, int PAGES>
 static __device__ inline void
 write_values(const struct sort_passes_args &a, const struct sweep &w, struct pass_shared &s,
-             bool paged, uint32_t here, const uint32_t (&slot)[ITEMS],
+             bool paged, const struct page_run &run, uint32_t here, const uint32_t (&slot)[ITEMS],
              const uint32_t (&digit)[ITEMS], const uval (&value)[ITEMS])
 {
     const uint32_t mine = threadIdx.x / 32 * (32 * ITEMS) + lane_id();
     uval *out = (uval *)(w.p.target == SORT_OUT ? a.common.values_out : a.common.values_tmp);
-    __syncthreads(); /* all threads have read its keys */
+    __syncthreads(); /* all threads have read its keys, and the targets of keys */
+    if (PAGES && paged && threadIdx.x < SORT_BINS) run_write<uval>(a, s, run, out, a.pages.values);
 #pragma unroll
     for (int i = 0; i < ITEMS; i++)
         if (exists<FULL>(mine + 32 * i, here)) s.values[slot[i]] = value[i];
@@ -460,11 +486,11 @@ static __device__ inline void sort_tile(const struct sort_passes_args &a, const 
     uval value[ITEMS]; /* in registers before the pages are freed */
     if (PAGES && paged) load_values<FULL, PAGES>(a, w, s, at, here, value);
 #endif
-    struct page_rest rest = {};
-    if (PAGES && paged && threadIdx.x < SORT_BINS) rest = pages_find(a, w, s, at, here);
+    struct page_run run = {};
+    if (PAGES && paged && threadIdx.x < SORT_BINS) run = pages_find(a, w, s, at, here);
     /* The tile is sorted, so that a bin is written as one run, and all its elements are loaded. */
-    const int missing = __syncthreads_or(PAGES && rest.parts >> PAGE_MISSING);
-    if (PAGES && paged) pages_end(a, w, s, rest, missing, at, here);
+    const int missing = __syncthreads_or(PAGES && run.parts >> PAGE_MISSING);
+    if (PAGES && paged) pages_end(a, w, s, run, missing, at, here);
 
     ukey *out = (ukey *)keys_of(a.common, w.p.target);
     const int pass = w.pass;
@@ -481,7 +507,7 @@ static __device__ inline void sort_tile(const struct sort_passes_args &a, const 
     }
 #if VAL_BYTES
     if (!PAGES || !paged) load_values<FULL, PAGES>(a, w, s, at, here, value);
-    write_values<FULL, PAGES>(a, w, s, paged, here, slot, digit, value);
+    write_values<FULL, PAGES>(a, w, s, paged, run, here, slot, digit, value);
 #endif
 }
 

@@ -28,7 +28,7 @@ enum {
 
 /* ... of sort_onesweep and sort_lsd: also the pages of the tile's runs (pages.cuh). */
 #define SORT_ONESWEEP_SHARED_BYTES(threads, items, widest)                                         \
-    (SORT_SHARED_BYTES(threads, items, widest) + SORT_BINS * 4 + (threads) / SORT_WARP * 8)
+    (SORT_SHARED_BYTES(threads, items, widest) + SORT_BINS * 6 + (threads) / SORT_WARP * 8)
 
 /* What the passes do, decided on the device when the histograms are known; written by sort_plan. */
 struct sort_pass {
