@@ -186,10 +186,8 @@ static __device__ inline uint32_t page_sources(const struct sort_passes_args &a,
 /* Waits until an entry of a table or of a queue is written. */
 static __device__ inline uint32_t page_wait(const uint32_t *entry)
 {
-    uint32_t page;
-    do page = load_target(entry);
-    while (page == SORT_NO_PAGE);
-    return page;
+    while (load_relaxed(entry) == SORT_NO_PAGE) continue;
+    return load_target(entry);
 }
 
 /* Page i of a run. */
