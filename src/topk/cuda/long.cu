@@ -187,19 +187,19 @@ struct filter_elements {
     const struct topk_args &a;
     const struct filter &f;
     uint32_t equal; /* to the pivot, in this thread */
-    template <int UNROLL>
-    __device__ inline void batch(const union keys_vector (&vectors)[UNROLL], uint64_t first)
+    template <int UNROLL, typename key>
+    __device__ inline void batch(const vector_of<key> (&vectors)[UNROLL], uint64_t first)
     {
-        enum { COUNT = UNROLL * VECTOR_KEYS };
+        enum { KEYS = vector_of<key>::KEYS, COUNT = UNROLL * KEYS };
         ekey split[COUNT], best = WORST;
 #pragma unroll
         for (int j = 0; j < COUNT; j++) {
-            split[j] = split_key(a, vectors[j / VECTOR_KEYS].of[j % VECTOR_KEYS]);
+            split[j] = split_key(a, vectors[j / KEYS].of[j % KEYS]);
             best = min(best, split[j]);
         }
         if (best > f.pivot.high) return;
         filter_keys(
-            a, f, split, [&](int j) { return batch_position(first, j); }, equal);
+            a, f, split, [&](int j) { return batch_position<KEYS>(first, j); }, equal);
     }
     __device__ inline void single(ukey key, uint64_t i, bool valid)
     {
@@ -216,7 +216,12 @@ static __device__ inline uint32_t filter_range(const struct topk_args &a, const 
 {
     enum { UNROLL = KEY_BYTES < 4 ? 2 : 4 };
     struct filter_elements elements = { a, f, 0 };
-    block_vectors<UNROLL>((const ukey *)a.in + group.begin, first, end, elements);
+#if KEY_BITS == 16
+    if (a.key_bytes == 1)
+        block_vectors<UNROLL>((const uint8_t *)a.in + group.begin, first, end, elements);
+    else
+#endif
+        block_vectors<UNROLL>((const ukey *)a.in + group.begin, first, end, elements);
     return elements.equal;
 }
 

@@ -63,6 +63,7 @@ static void set_args(struct topk_build *b)
                                   .out_row = t->out_strides.row,
                                   .out_element = t->out_strides.element,
                                   .order = t->order,
+                                  .key_bytes = (uint32_t)t->key_bytes,
                                   .index_bytes = (uint32_t)t->index_bytes,
                                   .sorted = t->sorted,
                                   .chip = p->chip,

@@ -181,11 +181,12 @@ static __device__ inline chunk<LANES, EACH, W> chunk_load(const struct topk_args
 {
     chunk<LANES, EACH, W> c;
     const uint64_t at = first + my_lane<LANES>();
-    const ukey *in = (const ukey *)a.in + group.begin + at;
+    const uint64_t in = group.begin + at;
     c.left = group.k && group.n > at ? (uint32_t)min(group.n - at, (uint64_t)LANES * EACH) : 0;
     ukey u[EACH];
 #pragma unroll
-    for (uint32_t v = 0; v < EACH; v++) u[v] = v * LANES < c.left ? in[v * LANES] : 0;
+    for (uint32_t v = 0; v < EACH; v++)
+        u[v] = v * LANES < c.left ? raw_key(a, in + v * LANES) : (ukey)0;
 #pragma unroll
     for (int j = 0; j < W; j++) c.best.of[j] = WORST;
 #pragma unroll
