@@ -115,7 +115,7 @@ static bool create(pthread_t *thread, void *(*run)(void *arg), void *arg)
     return created;
 }
 
-/* Begins a loop with `helpers` threads of the pool.  Returns false if another loop has them, or there
+/* Begins a loop with helpers from the pool.  Returns false if another loop has them, or there
  * are none. */
 static bool begin(struct loop *loop, int helpers)
 {
