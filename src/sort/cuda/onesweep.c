@@ -102,8 +102,7 @@ ech_status echi_sort_onesweep_steps(const struct sort_build *b)
     for (int pass = 0; pass < b->plan->passes; pass++) {
         if (paged)
             add_pages(b, ECHI_PLAN, "sort_pages_begin",
-                      echi_cuda_least(pages->slots / SORT_BINS + 1, processors), SORT_BINS,
-                      pass);
+                      echi_cuda_least(pages->slots / SORT_BINS + 1, processors), SORT_BINS, pass);
         echi_step_add(b->steps,
                       (struct echi_step){
                           .phase = ECHI_MOVE,
