@@ -2,8 +2,9 @@
  * sort/cuda/low_memory.c - strategy "low_memory": a workspace of a sixteenth of the arrays.
  *
  *     pages       the passes of onesweep within the arrays and a pool of pages (pages.cuh)
- *     windows     of small arrays, and of values that the passes do not move: not of 4, 8 or 16
- *                 bytes.  The workspace is a quarter of that of other strategies
+ *     windows     of small arrays, of values that the passes do not move (not of 4, 8 or 16 bytes),
+ *                 and of keys of 8 or 16 bits by some bits.  The workspace is a quarter of that of
+ *                 other strategies
  *     whole       another strategy, for few elements, and for keys that are counted
  *
  *     blocks      0   1   2   3   4   5   6   7
@@ -41,11 +42,11 @@ static bool never(const struct echi_sort *s)
 
 /* ---- Pages ---- */
 
-/* Whether the passes move the values, or the indices. */
-static bool moves_values(const struct echi_sort *s)
+/* Whether the passes move the values, or the indices, and their kernels know pages. */
+static bool can_pages(const struct echi_sort *s)
 {
     const size_t v = s->value_bytes;
-    return v == 0 || v == 4 || v == 8 || v == 16;
+    return v == 0 ? s->key_bytes >= 4 : v == 4 || v == 8 || v == 16;
 }
 
 static uint64_t page_bytes(const struct echi_sort *s, const struct sort_plan *plan)
@@ -198,7 +199,7 @@ static ech_status size_low_memory(const struct echi_sort *s, struct sort_plan *p
         bytes = windows.keys_bytes + windows.window_bytes;
         *plan = windows;
     }
-    if (moves_values(s)) TRY(size_pages(s, &windows, &pages_bytes));
+    if (can_pages(s)) TRY(size_pages(s, &windows, &pages_bytes));
     if (pages_bytes < bytes || pages_bytes <= s->room_bytes) {
         *plan = windows;
         plan->windows = 0;

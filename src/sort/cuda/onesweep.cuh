@@ -45,6 +45,9 @@ struct sweep {
     uint32_t portion;
 };
 
+/* Keys of 8 and 16 bits without values are counted. */
+enum { IN_PAGES = KEY_BYTES >= 4 || VAL_BYTES != 0 };
+
 enum {
     PAGE = 32 * ITEMS, /* elements */
     PAGE_MISSING = 31  /* bit of page_run.parts: a page of another tile was not in the table yet */
@@ -530,9 +533,9 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT)
     __syncthreads(); /* the tile is known and the counters are clear */
     const uint64_t at = (uint64_t)s.tile * TILE;
     if (a.common.n - at >= TILE)
-        sort_tile<1, 1>(a, w, s, at, TILE);
+        sort_tile<1, IN_PAGES>(a, w, s, at, TILE);
     else
-        sort_tile<0, 1>(a, w, s, at, (uint32_t)(a.common.n - at));
+        sort_tile<0, IN_PAGES>(a, w, s, at, (uint32_t)(a.common.n - at));
 }
 
 #endif
