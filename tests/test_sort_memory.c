@@ -183,7 +183,7 @@ static u64 low_memory(const char *device, u64 n, const struct sort *s)
     if (k > 2 || v) {
         if (n < 16384) return whole;
         least = windows(device, n, s);
-        if (v == 0 || v == 4 || v == 8 || v == 16) {
+        if (k >= 4 && (v == 0 || v == 4 || v == 8 || v == 16)) {
             u64 few = pages(n, k, v, s->index_bytes != 0);
             if (n > 1 << 24) CHECK(few <= most + (s->index_bytes ? part(n * k) : 0));
             if (few < least) least = few;
@@ -374,14 +374,14 @@ struct numbered {
     uint64_t number, key;
 };
 
-/* Few keys are frequent. */
-static uint16_t key_at(uint64_t i)
+/* Two digits differ, and few keys are frequent. */
+static uint32_t key_at(uint64_t i)
 {
     const uint64_t r = i * 0x9e3779b97f4a7c15 >> 40;
-    return (uint16_t)(r % 5 ? r * r >> 32 : r % 3 * 257);
+    return (uint32_t)(r % 5 ? (r * r >> 32) % 65536 : r % 3 * 257);
 }
 
-static bool are_sorted(const uint16_t *keys, const struct numbered *values)
+static bool are_sorted(const uint32_t *keys, const struct numbered *values)
 {
     for (size_t i = 0; i < PAIRS; i++) {
         const struct numbered *v = &values[i];
@@ -399,18 +399,18 @@ static void in_pages(ech_ctx *ctx, bool in_place)
                     ech_device_name(ctx)))
         return;
     struct buffer in[2], out[2], work, *to = in_place ? in : out;
-    uint16_t *keys = malloc(PAIRS * sizeof *keys);
+    uint32_t *keys = malloc(PAIRS * sizeof *keys);
     struct numbered *values = malloc(PAIRS * sizeof *values);
     CHECK(keys && values);
     for (uint64_t i = 0; keys && values && i < PAIRS; i++)
         values[i] = (struct numbered){ i, keys[i] = key_at(i) };
-    buffer_make(&work, ctx, pages(PAIRS, 2, 16, false), 0);
+    buffer_make(&work, ctx, pages(PAIRS, 4, 16, false), 0);
     for (int i = 0; i < 2; i++) {
         size_t bytes = PAIRS * (i ? sizeof *values : sizeof *keys);
         buffer_make(&in[i], ctx, bytes, 0);
         buffer_make(&out[i], ctx, bytes, 0);
     }
-    CHECK(work.bytes < said(ech_device_name(ctx), PAIRS, &(struct sort){ ECH_U16, 16, 0, NULL }));
+    CHECK(work.bytes < said(ech_device_name(ctx), PAIRS, &(struct sort){ ECH_U32, 16, 0, NULL }));
     if (keys && values) {
         const ech_sort_options o = {
             .size = sizeof o, .algorithm = "low_memory", .work = work.data, .work_bytes = work.bytes
@@ -418,7 +418,7 @@ static void in_pages(ech_ctx *ctx, bool in_place)
         buffer_set(&in[0], keys);
         buffer_set(&in[1], values);
         ech_status status = ech_sort_pairs(ctx, in[0].data, in[1].data, to[0].data, to[1].data,
-                                           PAIRS, ECH_U16, sizeof *values, &o);
+                                           PAIRS, ECH_U32, sizeof *values, &o);
         test_check_status(__FILE__, __LINE__, "the sort", status, ECH_OK, ctx);
         buffer_get(&to[0], keys);
         buffer_get(&to[1], values);

@@ -120,9 +120,9 @@ ECH_API ech_status ech_argsort(ech_ctx *ctx, const void *keys, void *index, size
  *   bytes        [1] receives the size
  *
  * On a GPU, the algorithm "low_memory" needs a sixteenth of the bytes of keys and values, but at
- * least about 4 MiB, and for an argsort a copy of the keys.  For small arrays, and for values that
- * are not of 4, 8 or 16 bytes, it needs a quarter of the workspace of the others.  It may take less
- * time if it is given more workspace than this minimum.
+ * least 1.5 to 4 MiB, and for an argsort a copy of the keys.  For small arrays, for keys of 8 or 16
+ * bits, and for values that are not of 4, 8 or 16 bytes, it needs at most about a quarter of the
+ * workspace of the others.  It may take less time if it is given more than this minimum.
  *
  * A sort on a GPU context whose arrays are all in host memory allocates what it needs.  If a
  * workspace is given, or if only some of the arrays are in host memory, these arrays are copied as

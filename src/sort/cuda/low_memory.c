@@ -2,10 +2,10 @@
  * sort/cuda/low_memory.c - strategy "low_memory": a workspace of a sixteenth of the arrays.
  *
  *     pages       the passes of onesweep within the arrays and a pool of pages (pages.cuh)
- *     windows     of small arrays, of values that the passes do not move (not of 4, 8 or 16 bytes),
- *                 and of keys of 8 or 16 bits by some bits.  The workspace is a quarter of that of
- *                 other strategies
- *     whole       another strategy, for few elements, and for keys that are counted
+ *     windows     of small arrays, of keys of 8 or 16 bits, and of values that the passes do not
+ *                 move: not of 4, 8 or 16 bytes.  The workspace is a quarter of that of other
+ *                 strategies
+ *     whole       another strategy, for few elements, and for keys of 8 or 16 bits that are counted
  *
  *     blocks      0   1   2   3   4   5   6   7
  *     odd turns  [     ] [     ] [     ] [     ]    windows of two blocks are sorted in place;
@@ -46,7 +46,7 @@ static bool never(const struct echi_sort *s)
 static bool can_pages(const struct echi_sort *s)
 {
     const size_t v = s->value_bytes;
-    return v == 0 ? s->key_bytes >= 4 : v == 4 || v == 8 || v == 16;
+    return s->key_bytes >= 4 && (v == 0 || v == 4 || v == 8 || v == 16);
 }
 
 static uint64_t page_bytes(const struct echi_sort *s, const struct sort_plan *plan)

@@ -108,7 +108,7 @@ ech_status echi_sort_onesweep_steps(const struct sort_build *b)
                           .phase = ECHI_MOVE,
                           .kind = ECHI_LAUNCH,
                           .module = b->plan->module,
-                          .name = "sort_onesweep",
+                          .name = paged ? "sort_onesweep_pages" : "sort_onesweep",
                           .when = "the digit differs between keys",
                           .blocks = echi_cuda_least(p->tiles, portion_tiles),
                           .threads = p->threads,

@@ -8,7 +8,7 @@
  *     exchange  through shared memory into the order of the ranks
  *     store     each bin as one run; then the values in the same way
  *
- * PAGES is 1 if runs may be stored in pages (pages.cuh): by sort_onesweep.
+ * PAGES is 1 if runs may be stored in pages (pages.cuh): in sort_onesweep_pages.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -44,9 +44,6 @@ struct sweep {
     int pass;
     uint32_t portion;
 };
-
-/* Keys of 8 and 16 bits without values are counted. */
-enum { IN_PAGES = KEY_BYTES >= 4 || VAL_BYTES != 0 };
 
 enum {
     PAGE = 32 * ITEMS, /* elements */
@@ -490,8 +487,12 @@ static __device__ inline void sort_tile(const struct sort_passes_args &a, const 
     struct page_run run = {};
     if (PAGES && paged && threadIdx.x < SORT_BINS) run = pages_find(a, w, s, at, here);
     /* The tile is sorted, so that a bin is written as one run, and all its elements are loaded. */
-    const int missing = __syncthreads_or(PAGES && run.parts >> PAGE_MISSING);
-    if (PAGES && paged) pages_end(a, w, s, run, missing, at, here);
+    if (PAGES) {
+        const int missing = __syncthreads_or((int)(run.parts >> PAGE_MISSING));
+        if (paged) pages_end(a, w, s, run, missing, at, here);
+    } else {
+        __syncthreads();
+    }
 
     ukey *out = (ukey *)keys_of(a.common, w.p.target);
     const int pass = w.pass;
@@ -517,15 +518,14 @@ static_assert(sizeof(struct pass_shared) <=
                                              KEY_BYTES > VAL_BYTES ? KEY_BYTES : VAL_BYTES),
               "the host gives less shared memory than the kernel uses");
 
-extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT)
-    sort_onesweep(const __grid_constant__ struct sort_passes_args a)
+/* Tiles are numbered in the order in which blocks begin, so that all preceding tiles are in
+ * progress. */
+template <int PAGES> static __device__ inline void sweep_tile(const struct sort_passes_args &a)
 {
     struct pass_shared &s = *(struct pass_shared *)shared_bytes;
-
-    /* Tiles are numbered in the order in which blocks begin, so that all preceding tiles are in
-     * progress. */
     if (threadIdx.x == 0) s.tile = atomicAdd(&a.state->tiles_taken[a.common.level], 1);
-    if (threadIdx.x == 0) s.zero = s.fresh = 0;
+    if (threadIdx.x == 0) s.zero = 0;
+    if (PAGES && threadIdx.x == 0) s.fresh = 0;
     const struct sweep w = { a.state->pass[a.common.level], a.common.level,
                              (uint32_t)a.common.part };
     if (!w.p.active) return;
@@ -533,9 +533,24 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT)
     __syncthreads(); /* the tile is known and the counters are clear */
     const uint64_t at = (uint64_t)s.tile * TILE;
     if (a.common.n - at >= TILE)
-        sort_tile<1, IN_PAGES>(a, w, s, at, TILE);
+        sort_tile<1, PAGES>(a, w, s, at, TILE);
     else
-        sort_tile<0, IN_PAGES>(a, w, s, at, (uint32_t)(a.common.n - at));
+        sort_tile<0, PAGES>(a, w, s, at, (uint32_t)(a.common.n - at));
 }
+
+extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT)
+    sort_onesweep(const __grid_constant__ struct sort_passes_args a)
+{
+    sweep_tile<0>(a);
+}
+
+#if KEY_BYTES >= 4
+/* The same in pages: a separate kernel, because with both ways the compiler spills more. */
+extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT)
+    sort_onesweep_pages(const __grid_constant__ struct sort_passes_args a)
+{
+    sweep_tile<1>(a);
+}
+#endif
 
 #endif
