@@ -36,8 +36,9 @@ struct echi_operation {
      * bytes. */
     ech_status (*run)(ech_ctx *ctx, const void *request, const void *plan, void *work);
 
-    /* (optional) Executes a request with few elements at once, without a plan, a workspace, threads
-     * or errors; false if it has too many. Its arrays have been checked. */
+    /* (optional) Executes a request with few elements at once, without a plan, a workspace and
+     * threads; false if it has too many, or fails: run() then executes it from the beginning. Its
+     * arrays have been checked. Only the CPU's operations have this function. */
     bool (*quick)(const void *request);
 
     /* (optional) Executes the request with all arrays in host memory and without a workspace,

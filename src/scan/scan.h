@@ -47,7 +47,7 @@ struct echi_scan {
 /* The bytes of an element of out. */
 static inline size_t echi_scan_out_bytes(const struct echi_scan *s)
 {
-    return s->wide ? 8 : ech_dtype_bytes(s->dtype);
+    return s->wide ? 8 : echi_dtype_bytes(s->dtype);
 }
 
 /* ech_scan() with these bits in `first`, instead of options->init; for src/dist. */
