@@ -6,6 +6,8 @@
  *     partials   p0               p1               p2               folded by the block that
  *                                                                   finishes the row's last item
  *
+ * If segments are not short, a block reduces a segment, and lists those that are shared.
+ *
  * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef ECHI_REDUCE_CUDA_LONG_CUH
@@ -84,8 +86,11 @@ static __device__ inline struct value reduce_share(const struct reduce_args &a,
     struct value v = value_nothing<KIND>();
     struct lanes<KIND> lanes;
     lanes_start(lanes);
+    if (value_any_place<KIND>())
+        add_any<KIND, 4>(a, lanes, (const ukey *)a.in + p.begin, p.n, p.first, p.step);
 #pragma unroll 1
-    for (uint32_t chunk = p.first; chunk * CHUNK < p.n; chunk += p.step) {
+    for (uint32_t chunk = p.first; !value_any_place<KIND>() && chunk * CHUNK < p.n;
+         chunk += p.step) {
         const uint32_t first = chunk * CHUNK, here = min(p.n - first, (uint32_t)CHUNK);
         if (value_any_order<KIND>()) {
             const struct place at = place_of<KIND>(a, p.begin + first, first);
@@ -155,35 +160,33 @@ static __device__ inline bool leave_partial(const struct reduce_args &a, struct 
     return s.last;
 }
 
-/* An item of a row, by the block.  per_warp: one warp per row, for rows that are longer than a line
- * but not long; a row has at most as many chunks as a warp has places.
- *
- * The loop over chunks has few variables, so that none is spilled: a load from local memory would
- * wait for the preceding loads of elements. */
+/* The segment that a block takes; false: it is listed, because blocks share it. */
 template <int KIND>
-static __device__ inline void reduce_item_of(const struct reduce_args &a, struct long_shared &s,
-                                             uint64_t item, bool per_warp)
+static __device__ inline bool take_segment(const struct reduce_args &a, struct reduce_item *now)
+{
+    uint64_t from, to, begin, n;
+    load_segment(a, now->segment, true, &from, &to);
+    check_segment(a, now->segment, threadIdx.x == 0, from, to, &begin, &n);
+    if (a.capacity && n > (uint64_t)a.long_chunks * CHUNK) {
+        if (threadIdx.x < 32) list_segment(a, now->segment, begin, n);
+        return false;
+    }
+    now->begin = begin;
+    now->n = n;
+    return true;
+}
+
+/* Reduces a part of a row: that of the block, or of the warp (per_warp). The result is valid in
+ * warp 0, or in the warp. */
+template <int KIND>
+static __device__ inline struct value reduce_part(const struct reduce_args &a,
+                                                  struct long_shared &s, bool per_warp)
 {
     const uint32_t warp = warp_id();
-    struct reduce_item now = { item, 0, 1 }; /* the same for all threads of the block, or of the
-                                                warp */
-    if (a.row_items) {
-        now.segment = a.segments == 1 ? 0 : item / a.row_items;
-        now.group = (uint32_t)(item - now.segment * a.row_items);
-        now.groups = (uint32_t)a.row_items;
-    } else if (!per_warp) {
-        now = a.items[item];
-    } else {
-        now.segment = item * a.warps + warp;
-        if (now.segment >= a.segments) return;
-    }
-    if (lane_id() == 0) s.items[warp] = now;
-    const bool listed = !per_warp && !a.row_items;
-    const uint64_t begin = listed ? offset_of(a, now.segment) : now.segment * a.columns;
-    const uint64_t from = (uint64_t)now.group * a.item * CHUNK;
-    const uint64_t rest = (listed ? offset_of(a, now.segment + 1) - begin : a.columns) - from;
+    const struct reduce_item now = s.items[warp];
+    const uint64_t from = (uint64_t)now.group * a.item * CHUNK, rest = now.n - from;
     const uint32_t most = (per_warp ? (uint32_t)REDUCE_LONG_CHUNKS : a.item) * CHUNK;
-    const struct share p = { begin + from,
+    const struct share p = { now.begin + from,
                              from,
                              rest < most ? (uint32_t)rest : most,
                              per_warp ? 0 : warp,
@@ -198,17 +201,64 @@ static __device__ inline void reduce_item_of(const struct reduce_args &a, struct
                             : per_warp               ? 1
                                                      : a.warps;
     if (KIND == REDUCE_VARIANCE && REDUCE_F64 && (per_warp || warp == 0)) {
-        if (values > 1 || needs_scale<KIND>(s.chunks[p.place]))
+        if (values > 1 || (values == 1 && needs_scale<KIND>(s.chunks[p.place])))
             scale_chunks<KIND>(a, s.chunks + p.place, p.begin, p.n);
         if (values == 1) v = value_kept<KIND>(&s.chunks[p.place]);
     }
     if (values != 1 && (per_warp || warp == 0))
         v = fold_shared<KIND>(a, s.chunks + p.place, values);
+    return v;
+}
+
+/* An item of a row, by the block.  per_warp: one warp per row, for rows that are longer than a line
+ * but not long; a row has at most as many chunks as a warp has places.  Without a list, an item is a
+ * segment, which the block reduces item by item.
+ *
+ * The loop over chunks has few variables, so that none is spilled: a load from local memory would
+ * wait for the preceding loads of elements. */
+template <int KIND>
+static __device__ inline void reduce_item_of(const struct reduce_args &a, struct long_shared &s,
+                                             uint64_t item, bool per_warp)
+{
+    const uint32_t warp = warp_id();
+    struct reduce_item now = { item, 0, 0, 0, 1 }; /* the same for all threads of the block, or of
+                                                      the warp */
+    if (a.row_items) {
+        now.segment = a.segments == 1 ? 0 : item / a.row_items;
+        now.group = (uint32_t)(item - now.segment * a.row_items);
+        now.groups = (uint32_t)a.row_items;
+    } else if (a.per_block) {
+        if (!take_segment<KIND>(a, &now)) return;
+    } else if (!per_warp) {
+        now = a.items[item];
+    } else {
+        now.segment = item * a.warps + warp;
+        if (now.segment >= a.segments) return;
+    }
+    if (!a.offsets) {
+        now.begin = now.segment * a.columns;
+        now.n = a.columns;
+    }
+    if (lane_id() == 0) s.items[warp] = now;
+    __syncwarp(WARP_ALL); /* the item is written */
+    struct value v = reduce_part<KIND>(a, s, per_warp);
+    if (a.per_block && now.n > (uint64_t)a.item * CHUNK) { /* the rest of the segment */
+        for (;;) {
+            now = s.items[warp];
+            if (threadIdx.x == 0) count_up<KIND>(a, s.digits[0], now.group, v);
+            now.group++;
+            if (now.group * (uint64_t)a.item * CHUNK >= now.n) break;
+            __syncthreads(); /* all warps have read the values */
+            if (lane_id() == 0) s.items[warp].group = now.group;
+            __syncwarp(WARP_ALL); /* the item is written */
+            v = reduce_part<KIND>(a, s, false);
+        }
+        if (threadIdx.x == 0) v = count_end<KIND>(a, s.digits[0], now.group);
+    }
     now = s.items[warp];
-    const uint64_t row = now.segment;
     uint32_t groups = now.groups;
     if (groups > 1) {
-        uint32_t *done = a.done + (a.row_items ? row : item - now.group);
+        uint32_t *done = a.done + (a.row_items ? now.segment : item - now.group);
         if (leave_partial<KIND>(a, s, item, done, groups, v)) {
             v = fold_partials<KIND>(a, s, item - now.group, groups);
             if (threadIdx.x == 0) *done = 0; /* reset for the next call */
@@ -216,11 +266,8 @@ static __device__ inline void reduce_item_of(const struct reduce_args &a, struct
             groups = 0; /* another block writes the result */
         }
     }
-    if (groups && lane_id() == 0 && (per_warp || warp == 0)) {
-        const uint64_t first = listed ? offset_of(a, row) : row * a.columns;
-        const uint64_t n = listed ? offset_of(a, row + 1) - first : a.columns;
-        value_result<KIND>(a, v, (const ukey *)a.in + first, n, row);
-    }
+    if (groups && lane_id() == 0 && (per_warp || warp == 0))
+        value_result<KIND>(a, v, (const ukey *)a.in + now.begin, now.n, now.segment);
     if (!per_warp)
         __syncthreads(); /* the shared memory may be overwritten */
     else
@@ -235,11 +282,13 @@ template <int KIND> static __device__ inline void reduce_long(const struct reduc
     uint64_t items = a.row_items * a.segments;
     if (per_warp)
         items = (a.segments + a.warps - 1) / a.warps;
+    else if (a.per_block)
+        items = a.segments;
     else if (!a.row_items)
         items = a.counts->items < a.capacity ? a.counts->items : a.capacity;
     for (uint64_t item = blockIdx.x; item < items; item += gridDim.x)
         reduce_item_of<KIND>(a, s, item, per_warp);
-    if (per_warp || a.row_items) return;
+    if (per_warp || a.row_items || a.per_block) return;
     /* The last block to finish empties the list. */
     __syncthreads(); /* all threads of the block have read its length */
     if (threadIdx.x) return;

@@ -41,12 +41,24 @@ static __device__ inline struct value count_end(const struct reduce_args &a,
     return v;
 }
 
-/* n elements by the warp: at most REDUCE_LONG_CHUNKS chunks. */
+/* n elements by the warp. */
 template <int KIND>
 static __device__ inline struct value reduce_middle(const struct reduce_args &a, uint64_t begin,
                                                     uint64_t n, struct value *digits)
 {
+    enum { ANY_LINES = 8, MOST = REDUCE_MOST_CHUNKS * CHUNK };
     uint64_t count = 0;
+    if (value_any_place<KIND>()) {
+        struct lanes<KIND> lanes;
+        struct value sum = value_nothing<KIND>();
+        for (uint64_t i = 0; i == 0 || i < n; i += MOST) {
+            lanes_start(lanes);
+            add_any<KIND, ANY_LINES>(a, lanes, (const ukey *)a.in + begin + i,
+                                     (uint32_t)min(n - i, (uint64_t)MOST), 0, 1);
+            sum = value_merge<KIND>(a, sum, close_lanes<KIND, 0>(a, lanes, 0, 0));
+        }
+        return sum;
+    }
     for (uint64_t i = 0; i == 0 || i < n; i += CHUNK, count++) {
         uint32_t here = n - i < CHUNK ? (uint32_t)(n - i) : (uint32_t)CHUNK;
         struct value v = reduce_chunk<KIND, 0>(a, begin + i, i, here);
@@ -60,7 +72,7 @@ static __device__ inline struct value reduce_middle(const struct reduce_args &a,
 
 /* Puts a long segment on the list, as items of REDUCE_ITEM_CHUNKS chunks; by the warp. */
 static __device__ inline void list_segment(const struct reduce_args &a, uint64_t segment,
-                                           uint64_t n)
+                                           uint64_t begin, uint64_t n)
 {
     const uint32_t groups =
         (uint32_t)((n + (uint64_t)REDUCE_ITEM_CHUNKS * CHUNK - 1) / (REDUCE_ITEM_CHUNKS * CHUNK));
@@ -70,7 +82,7 @@ static __device__ inline void list_segment(const struct reduce_args &a, uint64_t
     first = __shfl_sync(WARP_ALL, first, 0);
     if (first + groups > a.capacity) return; /* segments overlap, which has been reported */
     for (uint32_t i = lane_id(); i < groups; i += 32) {
-        struct reduce_item item = { segment, i, groups };
+        struct reduce_item item = { segment, begin, n, i, groups };
         a.items[first + i] = item;
     }
     if (lane_id() == 0) a.done[first] = 0;
@@ -118,8 +130,8 @@ static __device__ inline void check_segment(const struct reduce_args &a, uint64_
 
 /* A warp's data of its segments in shared memory. */
 struct segments_shared {
-    struct value digits[8]; /* of a segment that is not long */
-    uint8_t order[32];      /* the lanes whose segments are reduced side by side */
+    struct value digits[DIGITS]; /* of a segment that is not listed */
+    uint8_t order[32];           /* the lanes whose segments are reduced side by side */
 };
 
 /* Compacts the lanes whose segments are reduced side by side. */
@@ -297,7 +309,7 @@ static __device__ inline void reduce_some(const struct reduce_args &a, uint64_t 
         const uint64_t from = __shfl_sync(WARP_ALL, (unsigned long long)begin, who);
         const uint64_t count = __shfl_sync(WARP_ALL, (unsigned long long)n, who);
         if (count > (uint64_t)a.long_chunks * CHUNK && a.capacity) {
-            list_segment(a, first + who, count);
+            list_segment(a, first + who, from, count);
             continue;
         }
         struct value v = reduce_middle<KIND>(a, from, count, shared.digits);
@@ -313,11 +325,11 @@ template <int KIND> static __device__ inline void reduce_segments(const struct r
     const uint64_t warps = (uint64_t)gridDim.x * REDUCE_WARPS;
     uint64_t warp = (uint64_t)blockIdx.x * REDUCE_WARPS + warp_id();
     if (a.row_lanes) {
-        for (; warp * 32 < segments; warp += warps)
-            if (!is_common<KIND>() || a.row_lanes == 2)
-                reduce_rows<KIND, 2>(a, warp * 32, a.row_lanes);
+        for (; warp * (32 / a.row_parts) < segments; warp += warps)
+            if (!is_plain_sum<KIND>() || a.row_lanes == 2)
+                reduce_rows<KIND, 2>(a, warp, a.row_lanes);
             else
-                reduce_rows<KIND, 8>(a, warp * 32, a.row_lanes);
+                reduce_rows<KIND, 8>(a, warp, a.row_lanes);
         return;
     }
     uint64_t s = warp * a.each + lane_id(), from, to;
