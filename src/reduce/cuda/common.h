@@ -37,10 +37,11 @@ enum {
     REDUCE_THREADS = REDUCE_WARP * REDUCE_WARPS,
     REDUCE_TINY_BYTES = 64,     /* maximum size of a segment that one thread reduces */
     REDUCE_SHORT_BYTES = 128,   /* ... and that eight threads reduce, with one load each */
-    REDUCE_LONG_CHUNKS = 32,    /* longer segments than a warp reduces are shared by blocks */
-    REDUCE_WARP_CHUNKS = 64,    /* ... unless the array has at most so many chunks */
-    REDUCE_BLOCK_CHUNKS = 256,  /* longer segments than a block reduces are shared by blocks */
-    REDUCE_ALONE_CHUNKS = 1024, /* ... unless the array has at most so many chunks */
+    REDUCE_LONG_CHUNKS = 32,    /* longer segments are shared by blocks */
+    REDUCE_FEW_SEGMENTS = 8192, /* if there are at most so many segments, ... */
+    REDUCE_FEW_CHUNKS = 2,      /* ... those longer than this are shared */
+    REDUCE_WARP_CHUNKS = 64,    /* arrays of at most so many chunks have no shared segments */
+    REDUCE_ALONE_CHUNKS = 8,    /* the same per multiprocessor, if a block reduces a segment */
     REDUCE_ITEM_CHUNKS = 32,    /* unit of a long segment that a block processes at a time */
     REDUCE_MOST_CHUNKS = 256    /* maximum of an item */
 };
@@ -72,7 +73,7 @@ struct reduce_args {
     uint32_t each;        /* segments that a warp loads as a unit: 1 ... 32 */
     uint32_t long_chunks; /* segments of more chunks are listed for reduce_long */
     uint32_t row_lanes;   /* rows of full vectors: threads per row; otherwise 0 */
-    uint32_t row_parts;   /* ... warps that share 32 rows: a power of two */
+    uint32_t row_share;   /* ... log2 of the warps that share 32 rows */
     /* For reduce_long: */
     uint32_t per_block; /* a block takes a segment; otherwise items are listed, or of rows */
     uint64_t row_items; /* items per row; 0: items are listed */

@@ -6,7 +6,7 @@
  *     partials   p0               p1               p2               folded by the block that
  *                                                                   finishes the row's last item
  *
- * If segments are not short, a block reduces a segment, and lists those that are shared.
+ * If the array is small, a block reduces a segment.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -16,8 +16,8 @@
 #include "reduce/cuda/segments.cuh"
 
 struct long_shared {
-    struct value chunks[REDUCE_MOST_CHUNKS]; /* of the item */
-    struct value digits[REDUCE_WARPS][DIGITS];
+    struct value chunks[REDUCE_MOST_CHUNKS];              /* of the item */
+    struct value digits[REDUCE_WARPS][DIGITS];            /* also the values of a block's segment */
     __align__(16) struct reduce_item items[REDUCE_WARPS]; /* the item of each warp */
     uint32_t last;                                        /* this block finishes its row */
 };
@@ -86,11 +86,13 @@ static __device__ inline struct value reduce_share(const struct reduce_args &a,
     struct value v = value_nothing<KIND>();
     struct lanes<KIND> lanes;
     lanes_start(lanes);
-    if (value_any_place<KIND>())
-        add_any<KIND, 4>(a, lanes, (const ukey *)a.in + p.begin, p.n, p.first, p.step);
+    if (value_any_place<KIND>()) {
+        v = value_of_any<KIND>(a, (const ukey *)a.in + p.begin, p.n, p.first, p.step);
+        if (lane_id() == 0) value_keep<KIND>(&s.chunks[p.place + p.first], v);
+        return v;
+    }
 #pragma unroll 1
-    for (uint32_t chunk = p.first; !value_any_place<KIND>() && chunk * CHUNK < p.n;
-         chunk += p.step) {
+    for (uint32_t chunk = p.first; chunk * CHUNK < p.n; chunk += p.step) {
         const uint32_t first = chunk * CHUNK, here = min(p.n - first, (uint32_t)CHUNK);
         if (value_any_order<KIND>()) {
             const struct place at = place_of<KIND>(a, p.begin + first, first);
@@ -160,53 +162,41 @@ static __device__ inline bool leave_partial(const struct reduce_args &a, struct 
     return s.last;
 }
 
-/* The segment that a block takes; false: it is listed, because blocks share it. */
-template <int KIND>
-static __device__ inline bool take_segment(const struct reduce_args &a, struct reduce_item *now)
-{
-    uint64_t from, to, begin, n;
-    load_segment(a, now->segment, true, &from, &to);
-    check_segment(a, now->segment, threadIdx.x == 0, from, to, &begin, &n);
-    if (a.capacity && n > (uint64_t)a.long_chunks * CHUNK) {
-        if (threadIdx.x < 32) list_segment(a, now->segment, begin, n);
-        return false;
-    }
-    now->begin = begin;
-    now->n = n;
-    return true;
-}
-
 /* Reduces a part of a row: that of the block, or of the warp (per_warp). The result is valid in
- * warp 0, or in the warp. */
+ * warp 0, or in the warp.  After the last part of a block's segment, folds the values of all. */
 template <int KIND>
 static __device__ inline struct value reduce_part(const struct reduce_args &a,
                                                   struct long_shared &s, bool per_warp)
 {
     const uint32_t warp = warp_id();
     const struct reduce_item now = s.items[warp];
-    const uint64_t from = (uint64_t)now.group * a.item * CHUNK, rest = now.n - from;
-    const uint32_t most = (per_warp ? (uint32_t)REDUCE_LONG_CHUNKS : a.item) * CHUNK;
-    const struct share p = { now.begin + from,
-                             from,
-                             rest < most ? (uint32_t)rest : most,
-                             per_warp ? 0 : warp,
-                             per_warp ? 1 : a.warps,
-                             per_warp ? warp * REDUCE_LONG_CHUNKS : 0 };
-    struct value v = reduce_share<KIND>(a, s, p);
-    if (!per_warp)
-        __syncthreads(); /* the values are written */
-    else
-        __syncwarp(WARP_ALL); /* the values of lane 0 are written */
-    const uint32_t values = !value_any_order<KIND>() ? (p.n + CHUNK - 1) / CHUNK
-                            : per_warp               ? 1
-                                                     : a.warps;
-    if (KIND == REDUCE_VARIANCE && REDUCE_F64 && (per_warp || warp == 0)) {
-        if (values > 1 || (values == 1 && needs_scale<KIND>(s.chunks[p.place])))
-            scale_chunks<KIND>(a, s.chunks + p.place, p.begin, p.n);
-        if (values == 1) v = value_kept<KIND>(&s.chunks[p.place]);
+    const uint64_t from = (uint64_t)now.group * a.item * CHUNK;
+    const struct value *at = s.digits[0];
+    struct value v = value_nothing<KIND>();
+    uint32_t values = now.group;
+    if (!a.per_block || now.group == 0 || from < now.n) {
+        const uint32_t most = (per_warp ? (uint32_t)REDUCE_LONG_CHUNKS : a.item) * CHUNK;
+        const uint64_t rest = now.n - from;
+        const struct share p = { now.begin + from,
+                                 from,
+                                 rest < most ? (uint32_t)rest : most,
+                                 per_warp ? 0 : warp,
+                                 per_warp ? 1 : a.warps,
+                                 per_warp ? warp * REDUCE_LONG_CHUNKS : 0 };
+        v = reduce_share<KIND>(a, s, p);
+        if (!per_warp)
+            __syncthreads(); /* the values are written */
+        else
+            __syncwarp(WARP_ALL); /* the values of lane 0 are written */
+        at = s.chunks + p.place;
+        values = !value_any_order<KIND>() ? (p.n + CHUNK - 1) / CHUNK : per_warp ? 1 : a.warps;
+        if (KIND == REDUCE_VARIANCE && REDUCE_F64 && (per_warp || warp == 0)) {
+            if (values > 1 || (values == 1 && needs_scale<KIND>(s.chunks[p.place])))
+                scale_chunks<KIND>(a, s.chunks + p.place, p.begin, p.n);
+            if (values == 1) v = value_kept<KIND>(&s.chunks[p.place]);
+        }
     }
-    if (values != 1 && (per_warp || warp == 0))
-        v = fold_shared<KIND>(a, s.chunks + p.place, values);
+    if (values != 1 && (per_warp || warp == 0)) v = fold_shared<KIND>(a, at, values);
     return v;
 }
 
@@ -228,7 +218,9 @@ static __device__ inline void reduce_item_of(const struct reduce_args &a, struct
         now.group = (uint32_t)(item - now.segment * a.row_items);
         now.groups = (uint32_t)a.row_items;
     } else if (a.per_block) {
-        if (!take_segment<KIND>(a, &now)) return;
+        uint64_t first, end;
+        load_segment(a, item, true, &first, &end);
+        check_segment(a, item, threadIdx.x == 0, first, end, &now.begin, &now.n);
     } else if (!per_warp) {
         now = a.items[item];
     } else {
@@ -241,21 +233,18 @@ static __device__ inline void reduce_item_of(const struct reduce_args &a, struct
     }
     if (lane_id() == 0) s.items[warp] = now;
     __syncwarp(WARP_ALL); /* the item is written */
-    struct value v = reduce_part<KIND>(a, s, per_warp);
-    if (a.per_block && now.n > (uint64_t)a.item * CHUNK) { /* the rest of the segment */
-        for (;;) {
-            now = s.items[warp];
-            if (threadIdx.x == 0) count_up<KIND>(a, s.digits[0], now.group, v);
-            now.group++;
-            if (now.group * (uint64_t)a.item * CHUNK >= now.n) break;
-            __syncthreads(); /* all warps have read the values */
-            if (lane_id() == 0) s.items[warp].group = now.group;
-            __syncwarp(WARP_ALL); /* the item is written */
-            v = reduce_part<KIND>(a, s, false);
-        }
-        if (threadIdx.x == 0) v = count_end<KIND>(a, s.digits[0], now.group);
+    struct value v;
+    for (;;) {
+        v = reduce_part<KIND>(a, s, per_warp);
+        now = s.items[warp];
+        if (!a.per_block || now.n <= (uint64_t)a.item * CHUNK ||
+            (uint64_t)now.group * a.item * CHUNK >= now.n)
+            break;
+        if (threadIdx.x == 0) value_keep<KIND>(&s.digits[0][now.group], v);
+        __syncthreads(); /* the value is written, and all warps have read those of the chunks */
+        if (lane_id() == 0) s.items[warp].group = now.group + 1;
+        __syncwarp(WARP_ALL); /* the item is written */
     }
-    now = s.items[warp];
     uint32_t groups = now.groups;
     if (groups > 1) {
         uint32_t *done = a.done + (a.row_items ? now.segment : item - now.group);

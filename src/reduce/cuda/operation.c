@@ -29,7 +29,7 @@ enum {
     WARPS_AT_ONCE = 48, /* before the blocks of segments get fewer warps */
     WARP_BYTES = 2048,  /* ... of which each has at most so much of a segment */
     BLOCK_MEAN_BYTES = 2048,
-    BLOCK_SEGMENTS = 16384,
+    BLOCK_PARTS = 256, /* of a block's segment at most: its values are in shared memory */
     MODULE_BYTES = 32
 };
 
@@ -115,8 +115,9 @@ static uint64_t chunks_of(const struct echi_reduce *r, uint64_t n)
 
 /* The maximum number of items of any rows or segments with n elements, which have this many chunks.
  * Items of one warp are used only for fewer than 512 chunks, otherwise items of eight warps.  A
- * listed segment has at least 33 chunks, and an item per REDUCE_ITEM_CHUNKS chunks: at most one per
- * 16 chunks. */
+ * listed segment has an item per REDUCE_ITEM_CHUNKS chunks.  It has at least 33 chunks; or more
+ * than two if there are at most 8,192 segments, and then there are at most chunks / 2 items, and at
+ * most 8192 + chunks / 32.  The smaller of both is below chunks / 3 + 3072. */
 static uint64_t most_items(uint64_t chunks)
 {
     uint64_t some = chunks / 3 + 3072;
@@ -157,7 +158,7 @@ static void launch(const struct build *b, enum echi_phase phase, const char *ker
 static void launch_segments(const struct build *b)
 {
     const struct reduce_args *args = &b->w->args;
-    uint64_t warps = args->segments * args->row_parts / args->each + 1;
+    uint64_t warps = (args->segments << args->row_share) / args->each + 1;
     uint64_t most = args->offsets ? 16 * (uint64_t)b->gpu.multiprocessors : (uint64_t)1 << 24;
     launch(b, ECHI_MOVE, kinds[b->r->kind].segments,
            echi_cuda_least(warps / REDUCE_WARPS + 1, most), REDUCE_THREADS);
@@ -252,9 +253,9 @@ static void steps_of_rows(const struct build *b)
     args->each = 32;
     if (bytes && ((uintptr_t)r->in | bytes) % 16 == 0)
         args->row_lanes = bytes <= 32 ? 2 : bytes <= 128 ? 8 : bytes <= 256 ? 16 : 32;
-    while (8 * args->row_parts < args->row_lanes &&
-           r->rows * args->row_parts < ROWS_AT_ONCE * (uint64_t)b->gpu.multiprocessors)
-        args->row_parts *= 2;
+    while (8u << args->row_share < args->row_lanes &&
+           r->rows << args->row_share < ROWS_AT_ONCE * (uint64_t)b->gpu.multiprocessors)
+        args->row_share++;
     launch_segments(b);
 }
 
@@ -265,23 +266,13 @@ static bool can_segments(const struct echi_reduce *r)
     return r->shape == ECHI_REDUCE_SEGMENTS;
 }
 
-/* Whether a block takes a segment: not if they are short, or so many that their warps occupy the
- * GPU. */
-static bool per_block(const struct reduce_args *args, uint64_t mean_bytes)
+/* Whether a block reduces a segment: not if they are short, or if one could be so long that several
+ * blocks must share it. */
+static bool per_block(const struct build *b, uint64_t mean_bytes)
 {
-    return !args->segments_at && mean_bytes >= BLOCK_MEAN_BYTES && args->segments <= BLOCK_SEGMENTS;
-}
-
-/* Lists long segments, unless there are none, or the array is so small that a second launch takes
- * longer than any segment. */
-static void list_from(const struct build *b, uint32_t chunks, uint32_t alone)
-{
-    struct reduce_args *args = &b->w->args;
-    const uint64_t all = chunks_of(b->r, b->r->n);
-    args->long_chunks = chunks;
-    args->item = REDUCE_ITEM_CHUNKS;
-    if (all <= chunks || all <= alone) args->capacity = 0;
-    if (args->capacity) get_zeros(b, b->w->parts.counts, &args->counts, sizeof *b->w->parts.counts);
+    const uint64_t most = REDUCE_ALONE_CHUNKS * (uint64_t)b->gpu.multiprocessors;
+    return !b->w->args.segments_at && mean_bytes >= BLOCK_MEAN_BYTES &&
+           chunks_of(b->r, b->r->n) <= echi_cuda_least(most, REDUCE_ITEM_CHUNKS * BLOCK_PARTS);
 }
 
 /* Few warps per block if there are many segments, and if they are short. */
@@ -294,30 +285,41 @@ static uint32_t warps_of_segment(const struct build *b, uint64_t mean_bytes)
     return warps;
 }
 
-/* With longer segments on average, a warp loads fewer of them as a unit; also if there are few. */
+static void steps_of_blocks(const struct build *b, uint64_t mean_bytes)
+{
+    struct reduce_args *args = &b->w->args;
+    args->warps = warps_of_segment(b, mean_bytes);
+    args->item = REDUCE_ITEM_CHUNKS;
+    launch_long(b, ECHI_MOVE, args->segments);
+    b->w->steps.step[b->w->steps.count - 1].units = 1;
+}
+
+/* With longer segments on average, a warp loads fewer of them as a unit; also if there are few.
+ * Blocks then share all but the short ones: a warp per segment would leave most of the GPU idle. */
 static void steps_of_segments(const struct build *b)
 {
     const struct echi_reduce *r = b->r;
     struct reduce_args *args = &b->w->args;
-    const uint64_t mean = r->n / args->segments * r->rule.bytes;
-    if (per_block(args, mean)) {
-        args->warps = warps_of_segment(b, mean);
-        list_from(b, REDUCE_BLOCK_CHUNKS, REDUCE_ALONE_CHUNKS);
-        launch_long(b, ECHI_MOVE, args->segments);
-        b->w->steps.step[b->w->steps.count - 1].units = 1;
-    } else {
-        args->each = args->segments_at             ? 8
-                     : mean <= ECHI_LINE_BYTES     ? 32
-                     : mean <= 8 * ECHI_LINE_BYTES ? 8
-                                                   : 1;
-        while (args->each > 4 &&
-               args->segments / args->each < SEGMENT_WARPS * (uint64_t)b->gpu.multiprocessors)
-            args->each /= 2;
-        list_from(b, REDUCE_LONG_CHUNKS, REDUCE_WARP_CHUNKS);
-        launch_segments(b);
+    const uint64_t mean = r->n / args->segments * r->rule.bytes, chunks = chunks_of(r, r->n);
+    if (per_block(b, mean)) {
+        steps_of_blocks(b, mean);
+        return;
     }
+    args->each = args->segments_at             ? 8
+                 : mean <= ECHI_LINE_BYTES     ? 32
+                 : mean <= 8 * ECHI_LINE_BYTES ? 8
+                                               : 1;
+    while (args->each > 4 &&
+           args->segments / args->each < SEGMENT_WARPS * (uint64_t)b->gpu.multiprocessors)
+        args->each /= 2;
+    args->long_chunks =
+        args->segments <= REDUCE_FEW_SEGMENTS ? REDUCE_FEW_CHUNKS : REDUCE_LONG_CHUNKS;
+    if (chunks <= REDUCE_WARP_CHUNKS) args->capacity = 0;
+    if (args->capacity) get_zeros(b, b->w->parts.counts, &args->counts, sizeof *b->w->parts.counts);
+    launch_segments(b);
     if (!args->capacity) return;
     args->warps = REDUCE_WARPS;
+    args->item = REDUCE_ITEM_CHUNKS;
     launch_long(b, ECHI_FINISH,
                 echi_cuda_least(args->capacity, 3 * (uint64_t)b->gpu.multiprocessors));
 }
@@ -385,8 +387,8 @@ static const struct strategy strategies[] = {
     },
     {
         .name = "segments",
-        .what = "a warp reduces 1 to 32 segments, or a block one; long ones are listed, and blocks "
-                "then share them",
+        .what = "a warp reduces 1 to 32 segments and lists long ones, which blocks then share; a "
+                "block per segment if the array is small",
         .when = "segments",
         .can = can_segments,
         .steps = steps_of_segments,
@@ -439,7 +441,6 @@ static void make_steps(const struct echi_reduce *r, const struct plan *plan, str
                                     .offsets = r->offsets,
                                     .offsets_index = { r->offsets_index.bytes, 0 },
                                     .offsets_limit = limit,
-                                    .row_parts = 1,
                                     .segments = rows ? r->rows : r->segments,
                                     .columns = rows ? r->columns : 0,
                                     .n = r->n,

@@ -6,7 +6,7 @@
  *
  * add_aligned() adds complete and aligned chunks of long parts, add_around() all other chunks.  For
  * sums of f32 and f64, add_common() adds all chunks.  Kinds for which neither order nor position
- * matters use add_any(), for parts of any length.
+ * matters use value_of_any(), for parts of any length.
  *
  * All others fold the same lanes in the same order, so a segment's result does not depend on which
  * one is used.
@@ -415,34 +415,6 @@ static __device__ inline void edge_add(const struct reduce_args &a, struct lanes
     lanes_add<0>(a, lanes, v[0], v[0], e.count, 0);
 }
 
-/* Adds n elements of any alignment by `warps` warps, of which this is number `warp`: each has one
- * line of LINES in turn, all loaded before the first is added. */
-template <int KIND, int LINES>
-static __device__ inline void add_any(const struct reduce_args &a, struct lanes<KIND> &lanes,
-                                      const ukey *x, uint32_t n, uint32_t warp, uint32_t warps)
-{
-    const uint32_t first = warp * 32 + lane_id(), step = warps * 32;
-    const uint32_t skew = (uint32_t)((uintptr_t)x & 15);
-    const uint32_t head = min(n, skew ? (16 - skew) / KEY_BYTES : 0);
-    const uint32_t vectors = (n - head) / VECTOR, tail = (n - head) % VECTOR;
-    const char *at = (const char *)(x + head);
-    const struct edge edge = edge_load(a, first ? x + (n - tail) : x,
-                                       first > 1 ? 0
-                                       : first   ? tail
-                                                 : head);
-#pragma unroll 1
-    for (uint32_t i = first; i < vectors; i += LINES * step) {
-        struct vector v[LINES];
-#pragma unroll
-        for (int j = 0; j < LINES; j++)
-            if (i + j * step < vectors) v[j] = vector_at(at + (uint64_t)(i + j * step) * 16);
-#pragma unroll
-        for (int j = 0; j < LINES; j++)
-            if (i + j * step < vectors) lanes_add<1>(a, lanes, v[j], v[j], VECTOR, 0);
-    }
-    edge_add(a, lanes, edge);
-}
-
 /* The value of the warp's lanes, in every lane.  The range of the lanes begins `first` elements
  * into the segment.  A variance is of n elements, at most a chunk; SOME: of those that are not
  * NaN. */
@@ -459,6 +431,41 @@ close_lanes(const struct reduce_args &a, struct lanes<KIND> &lanes, uint64_t fir
         v = value_fold<KIND, 32, 0>(a, v);
     if (KIND == REDUCE_ARG && v.b != UINT64_MAX) v.b += first;
     return value_close<KIND>(v, get_center(lanes));
+}
+
+/* The value of n elements of any alignment, of which `warps` warps have lines in turn, and this one
+ * is number `warp`; in every lane.  A function call, because both kernels of a kind share it. */
+template <int KIND>
+static __device__ __noinline__ struct value value_of_any(const struct reduce_args &a, const ukey *x,
+                                                         uint32_t n, uint32_t warp, uint32_t warps)
+{
+    enum { LINES = 4 }; /* loaded before the first is added */
+    const uint32_t first = warp * 32 + lane_id(), step = warps * 32;
+    const uint32_t skew = (uint32_t)((uintptr_t)x & 15);
+    const uint32_t head = min(n, skew ? (16 - skew) / KEY_BYTES : 0);
+    const uint32_t vectors = (n - head) / VECTOR, tail = (n - head) % VECTOR;
+    const char *at = (const char *)(x + head);
+    const struct edge edge = edge_load(a, first ? x + (n - tail) : x,
+                                       first > 1 ? 0
+                                       : first   ? tail
+                                                 : head);
+    struct lanes<KIND> lanes;
+    lanes_start(lanes);
+#pragma unroll 1
+    for (uint32_t i = first; i < vectors; i += LINES * step) {
+        struct vector v[LINES];
+#pragma unroll
+        for (int j = 0; j < LINES; j++)
+            if (i + j * step < vectors) v[j] = vector_at(at + (uint64_t)(i + j * step) * 16);
+#pragma unroll(is_plain_sum <KIND>() ? (int)LINES : 1)
+        for (int j = 0; j < LINES; j++) {
+            if (i + j * step < vectors) lanes_add<1>(a, lanes, v[0], v[0], VECTOR, 0);
+#pragma unroll
+            for (int k = 1; k < LINES; k++) v[k - 1] = v[k];
+        }
+    }
+    edge_add(a, lanes, edge);
+    return close_lanes<KIND, 0>(a, lanes, 0, 0);
 }
 
 /* The value of the n elements of a chunk of any length and alignment, as a function call. */

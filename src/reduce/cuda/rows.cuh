@@ -16,9 +16,9 @@
 template <int KIND, int ROUNDS>
 static __device__ inline void reduce_rows(const struct reduce_args &a, uint64_t warp, uint32_t each)
 {
-    const uint64_t first = warp / a.row_parts * 32;
-    const uint32_t rounds = each / a.row_parts; /* of this warp */
-    const uint32_t begin = (uint32_t)(warp % a.row_parts) * rounds;
+    const uint64_t first = warp >> a.row_share << 5;
+    const uint32_t rounds = each >> a.row_share; /* of this warp */
+    const uint32_t begin = ((uint32_t)warp & ((1u << a.row_share) - 1)) * rounds;
     const uint32_t n = (uint32_t)a.columns, mine = lane_id() & (each - 1), at = mine * VECTOR;
     const uint32_t groups = 32 / each, group = lane_id() / each;
     const ukey *in = (const ukey *)a.in;

@@ -46,17 +46,14 @@ template <int KIND>
 static __device__ inline struct value reduce_middle(const struct reduce_args &a, uint64_t begin,
                                                     uint64_t n, struct value *digits)
 {
-    enum { ANY_LINES = 8, MOST = REDUCE_MOST_CHUNKS * CHUNK };
+    enum { MOST = REDUCE_MOST_CHUNKS * CHUNK };
     uint64_t count = 0;
     if (value_any_place<KIND>()) {
-        struct lanes<KIND> lanes;
         struct value sum = value_nothing<KIND>();
-        for (uint64_t i = 0; i == 0 || i < n; i += MOST) {
-            lanes_start(lanes);
-            add_any<KIND, ANY_LINES>(a, lanes, (const ukey *)a.in + begin + i,
-                                     (uint32_t)min(n - i, (uint64_t)MOST), 0, 1);
-            sum = value_merge<KIND>(a, sum, close_lanes<KIND, 0>(a, lanes, 0, 0));
-        }
+        for (uint64_t i = 0; i < n; i += MOST)
+            sum = value_merge<KIND>(a, sum,
+                                    value_of_any<KIND>(a, (const ukey *)a.in + begin + i,
+                                                       (uint32_t)min(n - i, (uint64_t)MOST), 0, 1));
         return sum;
     }
     for (uint64_t i = 0; i == 0 || i < n; i += CHUNK, count++) {
@@ -121,17 +118,17 @@ static __device__ inline void check_segment(const struct reduce_args &a, uint64_
     *begin = good ? from : 0;
     *n = good ? to - from : 0;
     if (!there || (good && s)) return;
-    if (s == 0 && from > a.offsets_limit) report_error(a.data_error, ECHI_OFFSETS_PAST_END, 0);
-    if (to > a.offsets_limit)
-        report_error(a.data_error, ECHI_OFFSETS_PAST_END, s + 1);
-    else if (to < from)
-        report_error(a.data_error, ECHI_OFFSETS_DECREASE, s + 1);
+    const bool first = s == 0 && from > a.offsets_limit;
+    if (first || to > a.offsets_limit || to < from)
+        report_error(a.data_error,
+                     first || to > a.offsets_limit ? ECHI_OFFSETS_PAST_END : ECHI_OFFSETS_DECREASE,
+                     first ? 0 : s + 1);
 }
 
 /* A warp's data of its segments in shared memory. */
 struct segments_shared {
-    struct value digits[DIGITS]; /* of a segment that is not listed */
-    uint8_t order[32];           /* the lanes whose segments are reduced side by side */
+    struct value digits[8]; /* of a segment that is not listed */
+    uint8_t order[32];      /* the lanes whose segments are reduced side by side */
 };
 
 /* Compacts the lanes whose segments are reduced side by side. */
@@ -325,7 +322,7 @@ template <int KIND> static __device__ inline void reduce_segments(const struct r
     const uint64_t warps = (uint64_t)gridDim.x * REDUCE_WARPS;
     uint64_t warp = (uint64_t)blockIdx.x * REDUCE_WARPS + warp_id();
     if (a.row_lanes) {
-        for (; warp * (32 / a.row_parts) < segments; warp += warps)
+        for (; warp >> a.row_share << 5 < segments; warp += warps)
             if (!is_plain_sum<KIND>() || a.row_lanes == 2)
                 reduce_rows<KIND, 2>(a, warp, a.row_lanes);
             else

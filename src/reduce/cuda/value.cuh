@@ -113,7 +113,7 @@ template <int KIND> static __device__ inline constexpr bool value_any_order(void
 }
 
 /* ... and also not on the positions of the elements, so that the lanes may begin at an aligned
- * address: add_any() in part.cuh. */
+ * address: value_of_any() in part.cuh. */
 template <int KIND> static __device__ inline constexpr bool value_any_place(void)
 {
     return value_any_order<KIND>() && KIND != REDUCE_IDOT && KIND != REDUCE_ARG;
