@@ -77,20 +77,14 @@ static __device__ __noinline__ void scale_chunks(const struct reduce_args &a, st
     __syncwarp(WARP_ALL); /* the values are written */
 }
 
-/* Reduces the warp's share and stores the values in shared memory.  Returns the value of the last
- * chunk or, if the order does not matter, of all chunks. */
+/* Reduces the warp's share, chunk by chunk. */
 template <int KIND>
-static __device__ inline struct value reduce_share(const struct reduce_args &a,
+static __device__ inline struct value share_chunks(const struct reduce_args &a,
                                                    struct long_shared &s, const struct share &p)
 {
     struct value v = value_nothing<KIND>();
     struct lanes<KIND> lanes;
     lanes_start(lanes);
-    if (value_any_place<KIND>()) {
-        v = value_of_any<KIND>(a, (const ukey *)a.in + p.begin, p.n, p.first, p.step);
-        if (lane_id() == 0) value_keep<KIND>(&s.chunks[p.place + p.first], v);
-        return v;
-    }
 #pragma unroll 1
     for (uint32_t chunk = p.first; chunk * CHUNK < p.n; chunk += p.step) {
         const uint32_t first = chunk * CHUNK, here = min(p.n - first, (uint32_t)CHUNK);
@@ -102,10 +96,21 @@ static __device__ inline struct value reduce_share(const struct reduce_args &a,
             if (lane_id() == 0) value_keep<KIND>(&s.chunks[p.place + chunk], v);
         }
     }
-    if (value_any_order<KIND>()) {
-        v = close_lanes<KIND, 0>(a, lanes, p.from, 0);
-        if (lane_id() == 0) value_keep<KIND>(&s.chunks[p.place + p.first], v);
-    }
+    return value_any_order<KIND>() ? close_lanes<KIND, 0>(a, lanes, p.from, 0) : v;
+}
+
+/* Reduces the warp's share and stores the values in shared memory.  Returns the value of the last
+ * chunk or, if the order does not matter, of all chunks. */
+template <int KIND>
+static __device__ inline struct value reduce_share(const struct reduce_args &a,
+                                                   struct long_shared &s, const struct share &p)
+{
+    const struct value v =
+        value_any_place<KIND>()
+            ? value_of_any<KIND>(a, (const ukey *)a.in + p.begin, p.n, p.first, p.step)
+            : share_chunks<KIND>(a, s, p);
+    if (value_any_order<KIND>() && lane_id() == 0)
+        value_keep<KIND>(&s.chunks[p.place + p.first], v);
     return v;
 }
 

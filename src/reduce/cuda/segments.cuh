@@ -41,21 +41,12 @@ static __device__ inline struct value count_end(const struct reduce_args &a,
     return v;
 }
 
-/* n elements by the warp. */
+/* n elements by the warp, chunk by chunk. */
 template <int KIND>
-static __device__ inline struct value reduce_middle(const struct reduce_args &a, uint64_t begin,
+static __device__ inline struct value reduce_chunks(const struct reduce_args &a, uint64_t begin,
                                                     uint64_t n, struct value *digits)
 {
-    enum { MOST = REDUCE_MOST_CHUNKS * CHUNK };
     uint64_t count = 0;
-    if (value_any_place<KIND>()) {
-        struct value sum = value_nothing<KIND>();
-        for (uint64_t i = 0; i < n; i += MOST)
-            sum = value_merge<KIND>(a, sum,
-                                    value_of_any<KIND>(a, (const ukey *)a.in + begin + i,
-                                                       (uint32_t)min(n - i, (uint64_t)MOST), 0, 1));
-        return sum;
-    }
     for (uint64_t i = 0; i == 0 || i < n; i += CHUNK, count++) {
         uint32_t here = n - i < CHUNK ? (uint32_t)(n - i) : (uint32_t)CHUNK;
         struct value v = reduce_chunk<KIND, 0>(a, begin + i, i, here);
@@ -65,6 +56,16 @@ static __device__ inline struct value reduce_middle(const struct reduce_args &a,
         if (lane_id() == 0) count_up<KIND>(a, digits, count, v);
     }
     return lane_id() == 0 ? count_end<KIND>(a, digits, count) : value_nothing<KIND>();
+}
+
+/* n elements by the warp: at most REDUCE_WARP_CHUNKS chunks. */
+template <int KIND>
+static __device__ inline struct value reduce_middle(const struct reduce_args &a, uint64_t begin,
+                                                    uint64_t n, struct value *digits)
+{
+    return value_any_place<KIND>()
+               ? value_of_any<KIND>(a, (const ukey *)a.in + begin, (uint32_t)n, 0, 1)
+               : reduce_chunks<KIND>(a, begin, n, digits);
 }
 
 /* Puts a long segment on the list, as items of REDUCE_ITEM_CHUNKS chunks; by the warp. */
