@@ -1,8 +1,8 @@
 /*
  * merge/cuda/kernels.cu - merges two sorted arrays on the GPU, or the sorted runs of one.
  *
- *     merge_split    a thread or a warp per boundary of tiles: how many elements before it are from a;
- *                    if there are few tiles, the blocks of the next kernels find it
+ *     merge_split    a thread or a warp per boundary of tiles: how many elements before it are
+ *                    from a; if there are few tiles, the blocks of the next kernels find it
  *     merge_keys     a block loads its part of a and of b, merges them and writes its tile
  *     merge_pairs    ... and moves the values
  *
@@ -27,7 +27,8 @@ enum {
     ROOM = MERGE_ROOM(MERGE_THREADS, ITEMS)
 };
 
-/* A key in shared memory: a word, so that threads whose elements are adjacent use different banks. */
+/* A key in shared memory: a word, so that threads whose elements are adjacent use different
+ * banks. */
 #if KEY_BITS == 64
 typedef uint64_t stored;
 #else

@@ -1,7 +1,7 @@
 /*
  * quantile/cuda/few.cuh - the element of a rank of a small array, by one block and with one launch.
  *
- *     range     the least and the greatest key; narrow keys: all keys
+ *     range     the lowest and the highest key; narrow keys: all keys
  *     digits    counts the keys of 256 equal parts of the interval, and continues in one part,
  *               until few keys are left or all of them are equal
  *     list      few keys with their positions, of which each thread ranks one
@@ -21,7 +21,7 @@ struct few_shared {
     uint32_t bins[QUANTILE_BINS];
     wkey keys[FEW_LIST];
     uint32_t positions[FEW_LIST];
-    wkey least[FEW_WARPS], greatest[FEW_WARPS];
+    wkey lowest[FEW_WARPS], highest[FEW_WARPS];
     uint32_t counts[FEW_WARPS];
     uint32_t listed, digit, left, count;
 };
@@ -42,12 +42,12 @@ enum few_what { FEW_RANGE, FEW_COUNT, FEW_COLLECT };
 /* ---- A pass ---- */
 
 struct few_range {
-    wkey least, greatest;
+    wkey lowest, highest;
 };
 
-/* Processes every element; the loads of FEW_EACH elements are in flight together.  FEW_RANGE returns
- * the range of the thread's keys.  FEW_COUNT counts in parts of 2^shift keys, and adds the count of
- * equal successive parts at once.  FEW_COLLECT lists keys and positions. */
+/* Processes every element; the loads of FEW_EACH elements are in flight together.  FEW_RANGE
+ * returns the range of the thread's keys.  FEW_COUNT counts parts of 2^shift keys each, and adds
+ * the count of equal successive parts at once.  FEW_COLLECT lists keys and positions. */
 static __device__ __noinline__ struct few_range few_pass(const struct quantile_args &a,
                                                          struct few_shared &s, enum few_what what,
                                                          struct few_interval v, uint32_t shift)
@@ -70,8 +70,8 @@ static __device__ __noinline__ struct few_range few_pass(const struct quantile_a
 #pragma unroll
             for (int j = 1; j < FEW_EACH; j++) u[j - 1] = u[j];
             if (what == FEW_RANGE) {
-                range.least = min(range.least, e);
-                range.greatest = max(range.greatest, e);
+                range.lowest = min(range.lowest, e);
+                range.highest = max(range.highest, e);
             } else if (!few_has(v, e)) {
                 continue;
             } else if (what == FEW_COLLECT) {
@@ -99,8 +99,8 @@ static __device__ inline void warp_range(struct few_range &f)
 {
 #pragma unroll
     for (int step = 16; step; step /= 2) {
-        f.least = min(f.least, __shfl_xor_sync(WARP_ALL, f.least, step));
-        f.greatest = max(f.greatest, __shfl_xor_sync(WARP_ALL, f.greatest, step));
+        f.lowest = min(f.lowest, __shfl_xor_sync(WARP_ALL, f.lowest, step));
+        f.highest = max(f.highest, __shfl_xor_sync(WARP_ALL, f.highest, step));
     }
 }
 
@@ -112,16 +112,16 @@ static __device__ inline struct few_interval few_begin(const struct quantile_arg
     struct few_range f = few_pass(a, s, FEW_RANGE, all, 0);
     warp_range(f);
     if (lane_id() == 0) {
-        s.least[threadIdx.x / 32] = f.least;
-        s.greatest[threadIdx.x / 32] = f.greatest;
+        s.lowest[threadIdx.x / 32] = f.lowest;
+        s.highest[threadIdx.x / 32] = f.highest;
     }
     __syncthreads(); /* the ranges of the warps are known */
-    f.least = s.least[lane_id()];
-    f.greatest = s.greatest[lane_id()];
+    f.lowest = s.lowest[lane_id()];
+    f.highest = s.highest[lane_id()];
     warp_range(f);
-    all.low = f.least;
+    all.low = f.lowest;
     all.bits = 0;
-    for (uint64_t span = f.greatest - f.least; span; span /= 2) all.bits++;
+    for (uint64_t span = f.highest - f.lowest; span; span /= 2) all.bits++;
     return all;
 }
 

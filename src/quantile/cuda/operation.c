@@ -3,7 +3,8 @@
  * code: the plan, the workspace, the operation.
  *
  * The elements of the ranks are found in one of three ways (select.cuh, few.cuh, or a sort), and an
- * array is partitioned around several ranks in one of two (place_parts.cuh, or a sort of part numbers).
+ * array is partitioned around several ranks in one of two (place_parts.cuh, or a sort of part
+ * numbers).
  *
  *     workspace    [ state, bins, words | bounds | sample | list, positions | ties | sorted
  *                    positions or keys | ids | workspace of sorts ]

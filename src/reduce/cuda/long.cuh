@@ -206,8 +206,8 @@ static __device__ inline struct value reduce_part(const struct reduce_args &a,
 }
 
 /* An item of a row, by the block.  per_warp: one warp per row, for rows that are longer than a line
- * but not long; a row has at most as many chunks as a warp has places.  Without a list, an item is a
- * segment, which the block reduces item by item.
+ * but not long; a row has at most as many chunks as a warp has places.  per_block: an item is a
+ * segment, which the block reduces part by part.
  *
  * The loop over chunks has few variables, so that none is spilled: a load from local memory would
  * wait for the preceding loads of elements. */

@@ -1,6 +1,6 @@
 /*
- * reduce/cuda/rows.cuh - rows of full vectors of 16 bytes, at most a line: a warp has 32 rows or, if
- * there are few, a part of them, and 2, 8, 16 or 32 threads load a row, one vector each.
+ * reduce/cuda/rows.cuh - rows of full vectors of 16 bytes, at most a line: a warp has 32 rows
+ * or, if there are few, a part of them, and 2, 8, 16 or 32 threads load a row, one vector each.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -2,7 +2,7 @@
  * sort/cuda/counted.cuh - device code of short.cu: a block sorts a group of 8-bit or 16-bit keys of
  * any length, by counting them.
  *
- *     range     16 bits: the least and the greatest key
+ *     range     16 bits: the lowest and the highest key
  *     window    keys from, ..., from + bins - 1: how often each occurs, in shared memory; 16 bits
  *               per counter if the group has fewer than 2^16 keys
  *     few bins  the numbers of keys up to each; a thread finds the key of each place
@@ -26,7 +26,7 @@ enum {
 };
 
 struct counted_shared {
-    uint32_t sums[COUNTED_WARPS], least[COUNTED_WARPS], greatest[COUNTED_WARPS];
+    uint32_t sums[COUNTED_WARPS], lowest[COUNTED_WARPS], highest[COUNTED_WARPS];
     struct group one;
 };
 
@@ -39,7 +39,7 @@ struct counted {
 };
 
 struct counted_range {
-    uint32_t least, greatest;
+    uint32_t lowest, highest;
 };
 
 static __device__ inline void counted_add(const struct counted &c, uint32_t *words, uint32_t bin,
@@ -69,8 +69,8 @@ counted_pass(const struct echi_order &o, const struct counted c, uint32_t *words
 #pragma unroll
             for (int j = 1; j < COUNTED_EACH; j++) u[j - 1] = u[j];
             if (!words) {
-                range.least = min(range.least, e);
-                range.greatest = max(range.greatest, e);
+                range.lowest = min(range.lowest, e);
+                range.highest = max(range.highest, e);
             } else if (b < c.width) {
                 if (b != bin && run) {
                     counted_add(c, words, bin, run);
@@ -108,8 +108,8 @@ static __device__ inline void counted_fold(struct counted_range &r)
 {
 #pragma unroll
     for (int step = 16; step; step /= 2) {
-        r.least = min(r.least, __shfl_xor_sync(WARP_ALL, r.least, step));
-        r.greatest = max(r.greatest, __shfl_xor_sync(WARP_ALL, r.greatest, step));
+        r.lowest = min(r.lowest, __shfl_xor_sync(WARP_ALL, r.lowest, step));
+        r.highest = max(r.highest, __shfl_xor_sync(WARP_ALL, r.highest, step));
     }
 }
 
@@ -120,12 +120,12 @@ counted_range_of(const struct echi_order &o, const struct counted &c, struct cou
     struct counted_range r = counted_pass(o, c, NULL);
     counted_fold(r);
     if (lane_id() == 0) {
-        s.least[threadIdx.x / 32] = r.least;
-        s.greatest[threadIdx.x / 32] = r.greatest;
+        s.lowest[threadIdx.x / 32] = r.lowest;
+        s.highest[threadIdx.x / 32] = r.highest;
     }
     __syncthreads(); /* the ranges of the warps are written */
-    r.least = s.least[lane_id() % COUNTED_WARPS];
-    r.greatest = s.greatest[lane_id() % COUNTED_WARPS];
+    r.lowest = s.lowest[lane_id() % COUNTED_WARPS];
+    r.highest = s.highest[lane_id() % COUNTED_WARPS];
     counted_fold(r);
     return r;
 }
@@ -283,8 +283,8 @@ static __device__ inline void counted_sort(const struct sort_short_args &a, cons
         r = counted_range_of(o, c, s);
     }
     const uint32_t most = a.window / 4 << c.half;
-    for (c.from = r.least; c.from <= r.greatest; c.from += most) {
-        c.width = min(most, r.greatest - c.from + 1);
+    for (c.from = r.lowest; c.from <= r.highest; c.from += most) {
+        c.width = min(most, r.highest - c.from + 1);
         counted_pass(o, c, words);
         __syncthreads(); /* all keys are counted */
         c.out += KEY_BITS == 8 || c.width <= COUNTED_THREADS ? counted_write_few(o, c, s, words)
