@@ -13,7 +13,8 @@
 enum {
     QUANTILE_THREADS = 512,
     QUANTILE_FEW_THREADS = 1024,
-    QUANTILE_FEW_BYTES = 1 << 17, /* of the keys of quantile_few, at most */
+    QUANTILE_FEW_KEYS = 1 << 15,  /* of quantile_few, at most */
+    QUANTILE_FEW_BYTES = 1 << 17, /* ... and at most so many bytes */
     QUANTILE_BLOCKS = 4,          /* per multiprocessor, of kernels that stride over the input */
     QUANTILE_SEARCH_BLOCKS = 2,   /* ... of quantile_search */
     QUANTILE_WORDS_FIRST = 2,     /* before the tile status descriptors */

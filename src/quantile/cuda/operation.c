@@ -60,7 +60,7 @@ static const struct algorithm {
     {
         .name = "block",
         .what = "one block searches the element by digits",
-        .when = "one element of at most 128 KiB of keys",
+        .when = "one element of at most 32,768, or 16,384 of 64 bits",
         .few = true,
     },
 };
@@ -123,7 +123,7 @@ static bool can_select(const struct echi_quantile *s)
 
 static bool can_few(const struct echi_quantile *s)
 {
-    return s->call == ECH_QUANTILE_CALL_NTH &&
+    return s->call == ECH_QUANTILE_CALL_NTH && s->n <= QUANTILE_FEW_KEYS &&
            s->n <= (size_t)QUANTILE_FEW_BYTES / (size_t)s->key_bytes;
 }
 

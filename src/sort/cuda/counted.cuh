@@ -307,7 +307,8 @@ static __device__ inline void counted_groups(const struct sort_short_args &a, ui
 {
     __shared__ struct counted_shared s;
     const uint64_t count = a.all ? a.groups.groups : list_count(a.groups, 0);
-    for (uint32_t i = threadIdx.x; i < a.window / 4; i += COUNTED_THREADS) words[i] = 0;
+    const uint32_t clear = blockIdx.x < count ? a.window / 4 : 0;
+    for (uint32_t i = threadIdx.x; i < clear; i += COUNTED_THREADS) words[i] = 0;
     __syncthreads(); /* the counters are zero */
     for (uint64_t i = blockIdx.x; i < count; i += gridDim.x) {
         if (threadIdx.x == 0) {

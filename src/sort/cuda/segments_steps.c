@@ -113,8 +113,10 @@ static void set_groups(struct groups_build *b)
         b->groups.lists[k] = b->parts.lists[k];
         b->groups.capacity[k] = echi_sort_groups_capacity(r, p, k);
     }
-    b->groups.chunk = SORT_CHUNK; /* about SORT_CHUNK_ELEMENTS */
-    while (b->groups.chunk > 32 && r->sort.n / r->groups * b->groups.chunk > SORT_CHUNK_ELEMENTS)
+    b->groups.chunk = SORT_CHUNK; /* about SORT_CHUNK_ELEMENTS; less if there are few segments */
+    while (b->groups.chunk > 32 &&
+           (r->sort.n / r->groups * b->groups.chunk > SORT_CHUNK_ELEMENTS ||
+            r->groups / b->groups.chunk < 2 * (uint64_t)b->gpu.multiprocessors))
         b->groups.chunk /= 2;
     if (r->offsets && b->gpu.ctx) b->groups.data_error = echi_cuda_error_word(b->gpu.ctx);
 }
