@@ -13,6 +13,7 @@
 enum {
     QUANTILE_THREADS = 512,
     QUANTILE_FEW_THREADS = 1024,
+    QUANTILE_WHOLE = 1 << 24,     /* 16-bit keys that are searched without a sample, at most */
     QUANTILE_FEW_KEYS = 1 << 15,  /* of quantile_few, at most */
     QUANTILE_FEW_BYTES = 1 << 17, /* ... and at most so many bytes */
     QUANTILE_BLOCKS = 4,          /* per multiprocessor, of kernels that stride over the input */

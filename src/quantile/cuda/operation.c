@@ -121,6 +121,13 @@ static bool can_select(const struct echi_quantile *s)
     return s->count <= QUANTILE_SELECT;
 }
 
+/* Whether a sample narrows the search.  Keys of 8 bits are counted once without it; one of 16 bits
+ * is found in two passes over the input, unless the array is large. */
+static bool has_sample(const struct echi_quantile *s)
+{
+    return s->key_bytes > (s->call == ECH_QUANTILE_CALL_NTH && s->n <= QUANTILE_WHOLE ? 2 : 1);
+}
+
 static bool can_few(const struct echi_quantile *s)
 {
     return s->call == ECH_QUANTILE_CALL_NTH && s->n <= QUANTILE_FEW_KEYS &&
@@ -230,7 +237,7 @@ static ech_status lay_out_select(const struct echi_quantile *s, struct echi_layo
     size_t sample, room;
     ech_status status = ECH_OK;
     a->positions = needs_positions(s);
-    if (key > 1) {
+    if (has_sample(s)) {
         size_select(s, &sample, &room);
         a->sample = echi_part(layout, sample, key);
         a->sample_n = sample;
@@ -391,14 +398,14 @@ static ech_status add_select(struct quantile_build *b)
 {
     const struct quantile_args *a = &b->args;
     ech_status status = ECH_OK;
-    if (b->s->key_bytes > 1) {
+    if (has_sample(b->s)) {
         struct echi_sort sample = keys_sort(b->s, (size_t)a->sample_n);
         launch(b, ECHI_LOOK, "quantile_sample", blocks_of(b, 16 * (size_t)a->sample_n),
                QUANTILE_THREADS);
         TRY(sort(b, &sample, a->sample, a->sample));
     }
     launch(b, ECHI_LOOK, "quantile_begin", 1, QUANTILE_TARGETS);
-    if (b->s->key_bytes > 1)
+    if (has_sample(b->s))
         launch(b, ECHI_MOVE, b->s->count == 1 ? "quantile_filter_one" : "quantile_filter",
                blocks_of(b, b->s->n), QUANTILE_THREADS);
     launch(b, ECHI_MOVE, "quantile_search",
