@@ -67,16 +67,15 @@ static __device__ inline ukey merge_stored(const struct echi_order &o, ukey e)
 }
 
 /* The same for parts that a block holds in shared memory, as order_encode() returns keys. */
-template <bool MERGED, typename stored>
-static __device__ inline uint32_t merge_path_shared(const struct echi_order &o, const stored *a,
-                                                    uint32_t n_a, const stored *b, uint32_t n_b,
+template <bool MERGED>
+static __device__ inline uint32_t merge_path_shared(const struct echi_order &o, const ukey *a,
+                                                    uint32_t n_a, const ukey *b, uint32_t n_b,
                                                     uint32_t diagonal)
 {
     uint32_t low = diagonal > n_b ? diagonal - n_b : 0, high = min(diagonal, n_a);
     while (low < high) {
         const uint32_t i = (low + high) / 2;
-        if (merge_stored<MERGED>(o, (ukey)a[i]) <=
-            merge_stored<MERGED>(o, (ukey)b[diagonal - 1 - i]))
+        if (merge_stored<MERGED>(o, a[i]) <= merge_stored<MERGED>(o, b[diagonal - 1 - i]))
             low = i + 1;
         else
             high = i;

@@ -18,9 +18,9 @@
 /* Loads both parts, of at most THREADS * ITEMS elements, to keys[MERGE_ROOM], and encodes the keys;
  * all loads of a thread are in flight together.  Returns, in every thread, whether order_merge()
  * changes a key of the tile.  Otherwise the codes of its keys can be compared as they are. */
-template <int THREADS, int ITEMS, typename stored>
+template <int THREADS, int ITEMS>
 static __device__ inline bool merge_load(const struct echi_order &o, const void *const (&inputs)[2],
-                                         const struct merge_part &part, stored *keys)
+                                         const struct merge_part &part, ukey *keys)
 {
     const ukey *first = (const ukey *)inputs[0] + part.a, *second = (const ukey *)inputs[1];
     const int64_t shift = (int64_t)part.b - part.n_a; /* constant offsets need no arithmetic */

@@ -27,14 +27,6 @@ enum {
     ROOM = MERGE_ROOM(MERGE_THREADS, ITEMS)
 };
 
-/* A key in shared memory: a word, so that threads whose elements are adjacent use different
- * banks. */
-#if KEY_BITS == 64
-typedef uint64_t stored;
-#else
-typedef uint32_t stored;
-#endif
-
 /* How many elements before a tile are from a; by a warp. */
 static __device__ inline uint64_t split_of(const struct merge_args &a, uint64_t tile)
 {
@@ -65,18 +57,18 @@ extern "C" __global__ void __launch_bounds__(MERGE_THREADS)
 /* The elements of this thread, and their places in shared memory.  After the end of a part, the
  * keys that are loaded are not used. */
 template <bool PLACES, bool MERGED>
-static __device__ inline void merge_items(const struct echi_order &o, const stored *keys,
-                                          uint32_t n_a, uint32_t n, stored (&item)[ITEMS],
+static __device__ inline void merge_items(const struct echi_order &o, const ukey *keys,
+                                          uint32_t n_a, uint32_t n, ukey (&item)[ITEMS],
                                           uint16_t (&place)[ITEMS])
 {
     const uint32_t first = min(threadIdx.x * ITEMS, n);
     uint32_t i = merge_path_shared<MERGED>(o, keys, n_a, keys + n_a, n - n_a, first);
     uint32_t j = n_a + first - i;
-    stored x = keys[i], y = keys[j];
+    ukey x = keys[i], y = keys[j];
 #pragma unroll
     for (int k = 0; k < ITEMS; k++) {
-        const bool take = j >= n || (i < n_a && merge_stored<MERGED>(o, (ukey)x) <=
-                                                    merge_stored<MERGED>(o, (ukey)y));
+        const bool take =
+            j >= n || (i < n_a && merge_stored<MERGED>(o, x) <= merge_stored<MERGED>(o, y));
         item[k] = take ? x : y;
         if (PLACES) place[k] = (uint16_t)(take ? i : j);
         if (take)
@@ -90,11 +82,11 @@ static __device__ inline void merge_items(const struct echi_order &o, const stor
  * element k of the tile had in the two parts. */
 template <bool PLACES>
 static __device__ inline void merge_tile(const struct merge_args &a, const struct merge_part &part,
-                                         stored *keys, uint16_t *places)
+                                         ukey *keys, uint16_t *places)
 {
     const uint32_t n = part.n_a + part.n_b, first = threadIdx.x * ITEMS;
     ukey *out = (ukey *)a.keys_out + part.a + part.b;
-    stored item[ITEMS];
+    ukey item[ITEMS];
     uint16_t place[ITEMS];
     if (merge_load<MERGE_THREADS, ITEMS>(a.order, a.keys, part, keys))
         merge_items<PLACES, true>(a.order, keys, part.n_a, n, item, place);
@@ -111,7 +103,7 @@ static __device__ inline void merge_tile(const struct merge_args &a, const struc
 #pragma unroll
     for (int k = 0; k < ITEMS; k++) {
         const uint32_t i = threadIdx.x + k * MERGE_THREADS;
-        if (i < n) __stcs(out + i, order_decode(a.order, (ukey)keys[i]));
+        if (i < n) __stcs(out + i, order_decode(a.order, keys[i]));
     }
 }
 
@@ -148,7 +140,7 @@ extern "C" __global__ void __launch_bounds__(MERGE_THREADS,
                                              RESIDENT_BLOCKS(MERGE_KEYS_BLOCKS, MERGE_THREADS))
     merge_keys(const __grid_constant__ struct merge_args a)
 {
-    __shared__ stored keys[ROOM];
+    __shared__ ukey keys[ROOM];
     __shared__ uint64_t found[2];
     wait_for_earlier();
     for (uint64_t tile = blockIdx.x; tile < a.tiles; tile += gridDim.x) {
@@ -162,7 +154,7 @@ extern "C" __global__ void __launch_bounds__(MERGE_THREADS,
                                              RESIDENT_BLOCKS(MERGE_PAIRS_BLOCKS, MERGE_THREADS))
     merge_pairs(const __grid_constant__ struct merge_args a)
 {
-    __shared__ stored keys[ROOM];
+    __shared__ ukey keys[ROOM];
     __shared__ uint16_t places[TILE];
     __shared__ uint64_t found[2];
     wait_for_earlier();
@@ -261,7 +253,7 @@ extern "C" __global__ void __launch_bounds__(MERGE_THREADS,
                                              RESIDENT_BLOCKS(MERGE_KEYS_BLOCKS, MERGE_THREADS))
     merge_runs_keys(const __grid_constant__ struct merge_runs_args a)
 {
-    __shared__ stored keys[ROOM];
+    __shared__ ukey keys[ROOM];
     wait_for_earlier();
     if (*a.invalid) return;
     for (uint64_t t = blockIdx.x; t < a.common.tiles; t += gridDim.x) {
@@ -278,7 +270,7 @@ extern "C" __global__ void __launch_bounds__(MERGE_THREADS,
                                              RESIDENT_BLOCKS(MERGE_PAIRS_BLOCKS, MERGE_THREADS))
     merge_runs_pairs(const __grid_constant__ struct merge_runs_args a)
 {
-    __shared__ stored keys[ROOM];
+    __shared__ ukey keys[ROOM];
     __shared__ uint16_t places[TILE];
     wait_for_earlier();
     if (*a.invalid) return;
