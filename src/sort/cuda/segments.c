@@ -61,7 +61,7 @@ static uint32_t block_classes(const struct echi_sort_segments *r, const struct g
     if (s->stable) return (uint32_t)p->algorithm->positions;
     if (!p->counted) return (uint32_t)p->algorithm->keys;
     if (!r->offsets || s->n / LONG_MEAN >= r->groups) return SORT_BLOCK_CLASSES;
-    const uint32_t alone = s->key_bytes == 1 ? 21 : 20, most = s->key_bytes == 1 ? 18 : 17;
+    const uint32_t alone = s->key_bytes == 1 ? 20 : 18, most = s->key_bytes == 1 ? 18 : 17;
     return (s->n <= (size_t)1 << alone ? alone : most) - p->words_log;
 }
 
