@@ -261,3 +261,29 @@ def test_transport_that_fails():
     moving[1].exchange = interrupted
     with pytest.raises(KeyboardInterrupt):
         dist.sum(comms[1], [1])
+
+
+@pytest.mark.gpu
+def test_gpus(rng):
+    """Each GPU is a rank; with one GPU, it is two ranks."""
+    torch = pytest.importorskip("torch")
+    count = torch.cuda.device_count()
+    comms = dist.from_gpus() if count > 1 else dist.from_threads(2, device="cuda:0")
+    x = rng.integers(0, 1000, 300000).astype("int32")
+    parts = [torch.tensor(part, device=comm.device) for part, comm in zip(np.array_split(x, len(comms)), comms)]
+
+    def calls(comm):
+        part = parts[comm.rank]
+        return (dist.sort(comm, part), dist.argsort(comm, part), dist.sum(comm, part), dist.sort(comm, part.cpu()),
+                dist.top_k(comm, part, 9)[0], dist.scan(comm, part, dtype="int64"))
+
+    found = dist.run(calls, comms)
+    assert found[0][0].device == parts[0].device and found[0][3].device.type == "cpu"
+    columns = [[result.cpu() for result in column] for column in zip(*found)]
+    assert np.array_equal(torch.cat(columns[0]), np.sort(x)) and np.array_equal(torch.cat(columns[3]), np.sort(x))
+    assert np.array_equal(torch.cat(columns[1]), np.argsort(x, kind="stable"))
+    assert all(int(total) == x.sum() for total in columns[2])
+    assert np.array_equal(columns[4][1], np.sort(x)[:-10:-1])
+    assert np.array_equal(torch.cat(columns[5]), np.cumsum(x.astype("int64")))
+    for comm in comms:
+        comm.close()
