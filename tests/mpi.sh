@@ -2,8 +2,8 @@
 # mpi.sh SOURCE BUILD CC - libechelon_mpi.so, built by the mpicc of every MPI library found: distributed operations and
 # failures, with MPI processes as ranks.
 #
-# Looks for mpicc_abi (MPICH 5, for example from "pip install mpich"), mpicc.mpich and mpicc.openmpi (Debian) in PATH;
-# ECHELON_MPICC names another one. The launcher, mpiexec, is in the folder of the compiler.
+# Looks for mpicc_abi (MPICH 5, for example from "pip install mpich"), mpicc.mpich and mpicc.openmpi (Debian) in PATH,
+# and for that in BUILD/packages, which make check installs; ECHELON_MPICC names another one. The launcher, mpiexec, is in the folder of the compiler.
 # SPDX-License-Identifier: Apache-2.0
 set -u
 source=$1 build=$2 cc=$3
@@ -47,7 +47,8 @@ try() {
 }
 
 found=no
-for mpicc in ${ECHELON_MPICC:-} mpicc_abi mpicc.mpich mpicc.openmpi; do
+for mpicc in ${ECHELON_MPICC:-} mpicc_abi mpicc.mpich mpicc.openmpi \
+    "$build/packages/bin/mpicc_abi"; do
     path=$(command -v "$mpicc") || continue
     folder=$(dirname "$path")
     case $mpicc in

@@ -12,7 +12,7 @@ dask_array = pytest.importorskip("dask.array")
 distributed = pytest.importorskip("distributed")
 import echelon.dask  # noqa: E402
 
-LONG = bool(os.environ.get("ECHELON_TEST_LONG"))
+LONG = pytest.mark.skipif(not os.environ.get("ECHELON_TEST_LONG"), reason="a long test: set ECHELON_TEST_LONG")
 
 
 def opened(workers, processes=False):
@@ -74,14 +74,14 @@ def test_failures(client):
     assert echelon.dask.sort(dask_array.arange(4, chunks=2)).compute().tolist() == [0, 1, 2, 3]
 
 
-@pytest.mark.skipif(not LONG, reason="a long test: set ECHELON_TEST_LONG")
+@LONG
 def test_processes(rng):
     x = rng.integers(0, 2**40, 20_000_000)
     with opened(3, processes=True):
         assert np.array_equal(echelon.dask.sort(dask_array.from_array(x, chunks=3_000_000)).compute(), np.sort(x))
 
 
-@pytest.mark.skipif(not LONG, reason="a long test: set ECHELON_TEST_LONG")
+@LONG
 def test_dead_worker():
     def killed(comm, transport, parts, options):
         if comm.rank == 1:
