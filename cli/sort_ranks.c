@@ -129,23 +129,50 @@ static int take_kind(const struct sort_files *files, struct part_plan *plan)
     return code;
 }
 
+/* Whether an input of an unknown format begins as a .npy file. */
+static bool is_npy(const char *name)
+{
+    char begin[6];
+    const int fd = io_open_file(name, O_RDONLY);
+    const bool found = fd >= 0 && pread(fd, begin, sizeof begin, 0) == (ssize_t)sizeof begin &&
+                       memcmp(begin, "\x93NUMPY", sizeof begin) == 0;
+    if (fd >= 0) close(fd);
+    return found;
+}
+
+/* Whether the options and the name mean numbers, or records; otherwise the input is text. */
+static bool is_fixed(const struct sort_files *files)
+{
+    const struct job_words *words = &files->set->words.job;
+    const char *name = files->text->names[0];
+    const int said = io_format_from_extension(name);
+    if (files->set->files.records) return true;
+    if (words->format) return strcmp(words->format, "text") != 0;
+    return said == IO_NPY || said == IO_RAW || (said < 0 && (words->type || is_npy(name)));
+}
+
+static int refuse_kind(const char *name)
+{
+    return cli_fail(EXIT_BAD,
+                    "%s: several ranks sort raw and .npy arrays of one dimension, and records, to "
+                    "a file of that kind; raw input needs --type",
+                    name);
+}
+
 int part_make_plan(struct sort_files *files, const struct io_output *output, struct part_plan *plan)
 {
     bool usable;
     const char *name = files->text->names[0];
+    if (access(name, R_OK) == 0 && !is_fixed(files)) return refuse_kind(name);
     int code = sort_files_open(files, output, &usable);
     if (code != EXIT_DONE) return code;
     const struct files_kind *kind = files->sort.kind;
     const bool fixed = kind == &files->numbers.kind || kind == &files->records.kind;
-    if (files->inputs[0].fd < 0 && (!usable || fixed))
+    if (!usable || !fixed || files->job->base.out_format == IO_TEXT) return refuse_kind(name);
+    if (files->inputs[0].fd < 0)
         return cli_fail(EXIT_BAD,
-                        "%s: must be a file that is not compressed, of which each rank "
-                        "reads a part",
-                        name);
-    if (!usable || !kind || !fixed || files->job->base.out_format == IO_TEXT)
-        return cli_fail(EXIT_BAD,
-                        "%s: several ranks sort raw and .npy arrays of one dimension, and "
-                        "records, to a file of that kind",
+                        "%s: must be a file that is not compressed, of which each rank reads a "
+                        "part",
                         name);
     return take_kind(files, plan);
 }
