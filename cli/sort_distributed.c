@@ -256,7 +256,7 @@ static int local_ranks(void)
     return number < 1 ? 1 : number;
 }
 
-/* libechelon_mpi.so in the folder of the library, if it is there. */
+/* libechelon_mpi.so in the folder of the library, if that folder has it. */
 static const char *default_library(char path[4096])
 {
     static const char name[] = "libechelon_mpi.so";

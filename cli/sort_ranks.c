@@ -1,6 +1,6 @@
 /*
- * sort_ranks.c - what the ranks of a distributed sort agree on: failures, the plan that rank 0 makes
- * from the input, the output with its final size, and the report.
+ * sort_ranks.c - what the ranks of a distributed sort agree on: failures, the plan that rank 0
+ * makes from the input, the output with its final size, and the report.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -69,7 +69,7 @@ class Call:
         return self.job
 
     def begin(self, n):
-        """Tells the other ranks that the checks of this rank have passed. Returns the Share of n elements."""
+        """Reports to the other ranks that the checks of this rank have passed. Returns the Share of n elements."""
         share = self._share(n)
         self.begun = True
         if share.total >= _FAILED:
@@ -130,8 +130,9 @@ class Call:
         mine, everything = np.frombuffer(text + b"\0", np.uint8), np.empty(total, np.uint8)
         context = self.comm._context or contexts.get("cpu")
         options = native.struct(c.ech_topk_options, unsorted=1)
-        context.check(functions.ech_dist_topk(context.handle, self.comm.handle, address(mine), address(everything), None,
-                                              len(text), total, c.ECH_U8, c.ECH_I64, ctypes.addressof(options)))
+        context.check(functions.ech_dist_topk(context.handle, self.comm.handle, address(mine), address(everything),
+                                              None, len(text), total, c.ECH_U8, c.ECH_I64,
+                                              ctypes.addressof(options)))
         return everything.tobytes()
 
 

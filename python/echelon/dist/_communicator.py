@@ -10,7 +10,8 @@ from .._runtime import context as contexts
 from .._runtime import native
 from .._runtime.arguments import integer, number
 from .._runtime.devices import devices
-from .._runtime.errors import ArgumentError, CommunicationError, DTypeError, NoDeviceError, UnsupportedError, from_status
+from .._runtime.errors import (ArgumentError, CommunicationError, DTypeError, NoDeviceError, UnsupportedError,
+                               from_status)
 from .._runtime.native import declared as c
 from .._runtime.native import functions
 from ._transport import Table
@@ -141,6 +142,17 @@ def from_transport(transport, *, device=None, time_limit=None):
     time_limit: how many seconds a rank waits for the others in one step of a call; None: 300.
 
     Returns a Communicator, which owns the transport.
+
+    >>> from echelon import dist
+    >>> class Single:
+    ...     rank, size = 0, 1
+    ...     def exchange(self, sends, receives, limit): pass
+    ...     def allgather(self, send, receive, limit): receive[:] = send
+    ...     def abort(self, reason): pass
+    ...     def poll(self): return None
+    ...     def close(self): pass
+    >>> dist.from_transport(Single())
+    <Communicator: rank 0 of 1>
     """
     table, handle = Table(transport), ctypes.c_void_p()
     options, _kept = _options(time_limit)
@@ -194,6 +206,10 @@ def from_library(library=None, *, device=None, time_limit=None):
     time_limit: as for from_transport().
 
     Returns a Communicator.
+
+    >>> from echelon import dist
+    >>> dist.from_library().rank
+    0
     """
     options, _kept = _options(time_limit)
     handle = ctypes.c_void_p()
@@ -242,6 +258,11 @@ def from_gpus(*, time_limit=None):
     time_limit: as for from_transport().
 
     Returns a list of communicators, in the order of the GPUs. Raises NoDeviceError if there is no GPU.
+
+    >>> import echelon
+    >>> comms = echelon.dist.from_gpus() if len(echelon.devices()) > 1 else echelon.dist.from_threads(2)
+    >>> echelon.dist.run(lambda comm: comm.rank, comms)[0]
+    0
     """
     names = [device.name for device in devices() if device.name.startswith("cuda")]
     if not names:
