@@ -407,7 +407,6 @@ static int run(int count, char **operands)
 }
 
 static const struct cli_value values[] = {
-    { "--device", CLI_WORDS, "auto cpu cuda cuda:all simt simt:all", NULL },
     { "--check", CLI_WORDS, "diagnose-first quiet silent", NULL },
     { "--resume", CLI_WORDS, "restart discard", NULL },
     { "--sort", CLI_WORDS, "general-numeric human-numeric month numeric random version", NULL },
