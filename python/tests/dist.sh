@@ -23,7 +23,8 @@ fi
 export PYTHONPATH="$build/python" PYTHONDONTWRITEBYTECODE=1
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
-"$python" -m pytest -q -rs -p no:cacheprovider --color=no "$source/python/tests/test_dist_processes.py" \
-    "$source/python/tests/test_dask.py" >"$work/log" 2>&1
+t=$source/python/tests/test_
+"$python" -m pytest -q -rs -p no:cacheprovider --color=no "${t}dist_processes.py" "${t}dask.py" \
+    "${t}stubs.py::test_stub[dask.pyi]" "${t}doctests.py::test_docstring[echelon.dask.sort]" >"$work/log" 2>&1
 pytest_result python_dist "$work/log" $?
 finish

@@ -32,7 +32,7 @@ def all_ranks(ranks, function, **options):
 def data(dtype, n, rng):
     x = rng.integers(0, 50, n)
     if dtype == "datetime64[s]":
-        return np.where(x == 7, np.datetime64("NaT"), x.astype(dtype))
+        return np.where(x == 7, np.datetime64("NaT", "s"), x.astype(dtype))
     return np.where(x == 7, np.nan, x).astype(dtype) if dtype.startswith("f") else x.astype(dtype)
 
 
