@@ -43,19 +43,20 @@ static int run_span(struct span *span, void *(*work)(void *), pthread_t *thread)
 static int divide(struct part *p, uint64_t n, uint64_t least, void *(*work)(void *),
                   const void *user)
 {
-    struct span spans[MOST_THREADS];
+    struct span spans[MOST_THREADS] = { { p, user, 0, n, 0 } };
     pthread_t threads[MOST_THREADS];
     bool started[MOST_THREADS] = { false };
     uint64_t count = n / least < (uint64_t)p->threads ? n / least : (uint64_t)p->threads;
-    int error = 0;
+    int error;
     if (count > MOST_THREADS) count = MOST_THREADS;
-    if (count == 0) count = 1;
-    for (uint64_t i = 0; i < count; i++)
+    if (count > 1) spans[0].end = n / count;
+    for (uint64_t i = 1; i < count; i++)
         spans[i] =
             (struct span){ p, user, n / count * i, i + 1 < count ? n / count * (i + 1) : n, 0 };
     for (uint64_t i = 1; i < count; i++) started[i] = run_span(&spans[i], work, &threads[i]);
     work(&spans[0]);
-    for (uint64_t i = 0; i < count; i++) {
+    error = spans[0].error;
+    for (uint64_t i = 1; i < count; i++) {
         if (started[i]) pthread_join(threads[i], NULL);
         if (!error) error = spans[i].error;
     }
@@ -221,7 +222,7 @@ static uint64_t chunk_of(const struct part_plan *plan, const unsigned char *reco
         for (size_t i = begin > before ? begin - before : 0; i < width && used < sizeof value;
              i++) {
             const unsigned char byte =
-                number ? (unsigned char)(rank >> 8 * (width - 1 - i)) : byte_of(key, at, i);
+                number ? (unsigned char)(rank >> (8 * (width - 1 - i) & 63)) : byte_of(key, at, i);
             value = value << 8 | byte;
             used++;
         }
