@@ -450,12 +450,12 @@ const struct command command_sort = {
         "of\n"
         "its extension (.npy, .txt, .u32 and so on), otherwise that of INPUT.  --argsort writes "
         "u64.\n\n"
-        "Several ranks: \"mpirun -n 4 echelon sort --distributed INPUT -o FILE\" sorts a .npy or "
-        "raw\n"
-        "file, or records, that all ranks can read; each rank reads and writes its part.\n"
-        "\"--device cuda:all\" does the same with all GPUs of one process, \"simt:all\" with two "
-        "ranks\n"
-        "on the emulator.  docs/guide/distributed.md describes both.\n\n"
+        "Several ranks: \"mpirun -n 4 echelon sort --distributed INPUT -o FILE\" sorts a file "
+        "that all\n"
+        "ranks can read: .npy, raw, records, or text with an option for lines; each rank reads "
+        "and\n"
+        "writes its part.  \"--device cuda:all\" does the same with all GPUs of one process, and\n"
+        "\"simt:all\" with two ranks on the emulator.  docs/cli.md describes both.\n\n"
         "Exit status: 0 success; 1 not sorted (--check); 2 usage error, invalid input, or a file\n"
         "that cannot be read or written; 3 device not available or failed; 4 out of memory.\n",
     .options = options,

@@ -7,7 +7,7 @@
  *     sort_lines.c    lines in memory; sort_check.c checks their order, sort_merge.c merges sorted
  *                     inputs, sort_debug.c underlines keys
  *     sort_files.c    files of any size (sort_files.h); sort_rows.c rows and columns of a matrix
- *     sort_distributed.c  several processes or GPUs; sort_ranks.c, sort_part.c
+ *     sort_distributed.c  several processes or GPUs; sort_ranks.c, sort_part*.c
  *
  * "echelon profile" uses sort_numbers.c and sort_stages.c.
  *

@@ -46,10 +46,12 @@ static const char *other_option(const struct sort_set *set, const char *line)
         bool given;
         const char *name;
     } list[] = {
-        { line != NULL, line },
+        { set->text.merge, "merge" },
+        { set->text.debug, "debug" },
+        { set->text.csv, "csv" },
         { set->check, "check" },
         { set->text.check_quiet, "check-quiet" },
-        { set->unique, "unique" },
+        { set->unique && !line, "unique" },
         { set->words.job.column != NULL, "column" },
         { set->rows != NULL, "rows" },
         { set->axis != NULL, "axis" },
@@ -66,6 +68,14 @@ static const char *other_option(const struct sort_set *set, const char *line)
     return NULL;
 }
 
+/* Whether a key of lines is random: each process has another seed. */
+static bool is_random(const struct lines_order *order)
+{
+    char text[1024];
+    lines_describe(order, text, sizeof text);
+    return strstr(text, "random order") != NULL;
+}
+
 /* Whether the options are wrong; reason describes it. */
 static bool is_refused(const struct sort_set *set, const struct sort_text *text, const char *line,
                        char reason[512])
@@ -76,7 +86,11 @@ static bool is_refused(const struct sort_set *set, const struct sort_text *text,
     const size_t room = 512;
     reason[0] = 0;
     if (all) snprintf(what, sizeof what, "--device %s", all);
-    if (all && set->distributed)
+    if (set->distributed && line && is_random(text->order) && !set->text.random_source)
+        snprintf(reason, room,
+                 "--distributed needs --random-source FILE for a random order, which "
+                 "is that of all ranks");
+    else if (all && set->distributed)
         snprintf(reason, room,
                  "--distributed has one device for each rank, and cannot be combined "
                  "with --device %s",
@@ -192,6 +206,14 @@ static void close_part(struct part *p)
     ech_close(p->host);
 }
 
+/* Sets the size of the output: that of lines is not known before. */
+static int trim_lines(const struct part *p, const struct io_output *output)
+{
+    const uint64_t bytes = p->plan.head_bytes + p->plan.text_bytes;
+    if (!p->order || ftruncate(output->fd, (off_t)bytes) == 0) return EXIT_DONE;
+    return cli_fail(EXIT_BAD, "%s: cannot write: %s", output->name, strerror(errno));
+}
+
 static int sort_threads(struct sort_files *files, struct io_output *output, struct part *parts,
                         int ranks, double started)
 {
@@ -204,12 +226,14 @@ static int sort_threads(struct sort_files *files, struct io_output *output, stru
         parts[r].set = files->set;
         parts[r].job = files->job;
         parts[r].input = files->inputs[0].name;
+        parts[r].order = files->lines ? files->text->order : NULL;
         parts[r].plan = plan;
         parts[r].in = files->inputs[0].fd;
         parts[r].out = output->fd;
         parts[r].budget_bytes = sort_files_memory(files->set) / (uint64_t)ranks;
     }
     code = run_threads(parts, ranks);
+    if (code == EXIT_DONE) code = trim_lines(&parts[0], output);
     if (code != EXIT_DONE) return code;
     const io_status status = io_commit(output, &error);
     if (status != IO_OK) return cli_fail_io(status, &error);
@@ -321,6 +345,20 @@ static void open_devices(struct part *p)
     if (status != ECH_OK) part_fail(p, EXIT_DEVICE, "rank %d: %s", p->rank, ech_error(p->ctx));
 }
 
+/* Finds the columns of keys by name in the header, as rank 0 has done. */
+static void bind_names(struct part *p, struct sort_text *text)
+{
+    const size_t bytes = (size_t)p->plan.offset;
+    char *head = malloc(bytes + 1);
+    if (!head)
+        part_fail(p, EXIT_MEMORY, "%s: out of memory for its header", p->input);
+    else if (pread(p->in, head, bytes, 0) != (ssize_t)bytes)
+        part_fail(p, EXIT_BAD, "%s: rank %d cannot read its header", p->input, p->rank);
+    else
+        p->code = sort_bind(text, head, bytes);
+    free(head);
+}
+
 /* The plan and the output of rank 0, for all ranks. */
 static int begin_process(struct part *p, struct sort_files *files, struct io_output *output)
 {
@@ -340,6 +378,8 @@ static int begin_process(struct part *p, struct sort_files *files, struct io_out
     if (p->in < 0)
         part_fail(p, EXIT_BAD, "%s: rank %d cannot open it: %s", p->input, p->rank,
                   strerror(errno));
+    else if (p->order)
+        bind_names(p, files->text);
     p->out = io_open_file(plan->output, O_WRONLY);
     if (p->out < 0)
         part_fail(p, EXIT_BAD, "%s: rank %d cannot open it: %s", plan->output, p->rank,
@@ -350,7 +390,8 @@ static int begin_process(struct part *p, struct sort_files *files, struct io_out
 static int end_process(struct part *p, struct io_output *output)
 {
     struct io_error error;
-    if (p->rank == 0) {
+    if (p->rank == 0) p->code = trim_lines(p, output); /* it prints its message */
+    if (p->rank == 0 && p->code == EXIT_DONE) {
         const io_status status = io_commit(output, &error);
         if (status != IO_OK) part_fail(p, EXIT_BAD, "%s", error.text);
     }
@@ -388,6 +429,7 @@ static int run_process(struct sort_files *files, double started)
     struct part *p = &part;
     *p = (struct part){ .set = files->set, .job = files->job, .alone = true, .in = -1, .out = -1 };
     p->input = files->text->names[0];
+    p->order = files->lines ? files->text->order : NULL;
     p->budget_bytes = sort_files_memory(files->set);
     if (!files->set->words.job.memory) p->budget_bytes /= (uint64_t)local_ranks();
     int code = open_communicator(p);
@@ -414,7 +456,9 @@ int sort_distributed(const struct sort_set *set, struct sort_job *job, struct so
     char reason[512];
     if (is_refused(set, text, line, reason))
         return is_silent(set) ? EXIT_BAD : cli_fail(EXIT_BAD, "%s", reason);
-    files = (struct sort_files){ .set = set, .job = job, .text = text, .is_file = true };
+    files = (struct sort_files){
+        .set = set, .job = job, .text = text, .is_file = true, .lines = line != NULL
+    };
     const int code =
         set->distributed ? run_process(&files, started) : run_all_devices(&files, started);
     sort_files_close(&files);

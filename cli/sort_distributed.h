@@ -1,6 +1,7 @@
 /*
  * sort_distributed.h - shared by the files of a sort on several ranks: sort_distributed.c connects
- * the ranks, and sort_part.c does what each rank does.
+ * the ranks, sort_ranks.c contains what they agree on, and
+ * sort_part.c and sort_part_lines.c what each rank does.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -22,6 +23,9 @@ struct part_plan {
     size_t swap_bytes; /* the size of an element of the input in the other byte order; 0: none */
     bool swap_back;    /* the output has that order, too */
     bool argsort;      /* the output is positions, as u64 */
+    /* Lines of text: n counts bytes, of which row_bytes is 1. */
+    uint64_t lines,
+        text_bytes; /* the number of lines, and of bytes of the output; set at the end */
 };
 
 enum part_stage { PART_READ, PART_SORT, PART_WRITE, PART_STAGES };
@@ -40,8 +44,10 @@ struct part {
     int in, out;       /* descriptors; -1: none */
     uint64_t first, n; /* the records of this rank, in the input and in the output */
     unsigned char *data, *sorted;
-    uint64_t *keys, *sorted_keys; /* of records: 8 bytes of their keys */
-    int code;                     /* the first failure of this rank, and its message */
+    uint64_t *keys, *sorted_keys;    /* of records: 8 bytes of their keys */
+    const struct lines_order *order; /* of lines of text; NULL: numbers or records */
+    uint64_t lines;                  /* of this rank */
+    int code;                        /* the first failure of this rank, and its message */
     char text[1024];
     double seconds[PART_STAGES], total_seconds;
 };
@@ -53,8 +59,12 @@ void part_fail(struct part *p, int code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 /* Fails on all ranks if a rank has failed; the lowest such rank prints its message. */
 int part_agree(struct part *p);
-/* Fails if a distributed call has failed; rank 0 prints the message. */
+/* Fails if a distributed call has failed; rank 0 prints the message, which is in p->ctx. */
 int part_check(struct part *p, ech_status status);
+/* The same for a call with p->host, or without a context. */
+int part_check_host(struct part *p, ech_status status);
+/* The exit code of a status. */
+int part_code(ech_status status);
 
 /* Copies the plan of rank 0 to all ranks, and returns its code. */
 int part_broadcast_plan(struct part *p);
@@ -76,6 +86,11 @@ void part_report(const struct part *p, const struct sort_job *job, const char *d
 
 /* Reads the records of this rank, sorts, and writes its share to p->out. */
 int part_run(struct part *p);
+/* The same for lines of text: sort_part_lines.c. */
+int part_run_lines(struct part *p);
+/* Transfers bytes of the input or the output with all threads of this rank. */
+void part_read(struct part *p, unsigned char *to, uint64_t bytes, uint64_t offset);
+void part_write(struct part *p, const unsigned char *from, uint64_t bytes, uint64_t offset);
 /* Releases the memory of a rank. */
 void part_close(struct part *p);
 

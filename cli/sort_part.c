@@ -10,14 +10,13 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#define _GNU_SOURCE /* MADV_HUGEPAGE */
+#define _POSIX_C_SOURCE 200809L
 #include "sort_distributed.h"
 
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 enum { MOST_THREADS = 16 };
@@ -90,15 +89,30 @@ static void *transfer(void *argument)
     return NULL;
 }
 
-static void read_part(struct part *p)
+void part_read(struct part *p, unsigned char *to, uint64_t bytes, uint64_t offset)
 {
-    const struct part_plan *plan = &p->plan;
-    const struct place place = { p->in, false, p->data, plan->offset + p->first * plan->row_bytes };
-    const int error = divide(p, p->n * plan->row_bytes, IO_BLOCK, transfer, &place);
+    const struct place place = { p->in, false, to, offset };
+    const int error = divide(p, bytes, IO_BLOCK, transfer, &place);
     if (error == -1)
         part_fail(p, EXIT_BAD, "%s: has become shorter while it was read", p->input);
     else if (error)
         part_fail(p, EXIT_BAD, "%s: cannot read: %s", p->input, strerror(error));
+}
+
+void part_write(struct part *p, const unsigned char *from, uint64_t bytes, uint64_t offset)
+{
+    const char *name = p->set->words.job.output;
+    const struct place place = { p->out, true, (unsigned char *)(uintptr_t)from, offset };
+    const int error = divide(p, bytes, IO_BLOCK, transfer, &place);
+    if (error) part_fail(p, EXIT_BAD, "%s: cannot write: %s", name, strerror(error));
+    if (!error && p->alone && fsync(p->out) != 0 && errno != EINVAL)
+        part_fail(p, EXIT_BAD, "%s: cannot write: %s", name, strerror(errno));
+}
+
+static void read_part(struct part *p)
+{
+    const struct part_plan *plan = &p->plan;
+    part_read(p, p->data, p->n * plan->row_bytes, plan->offset + p->first * plan->row_bytes);
     if (plan->swap_bytes)
         io_swap(p->data, p->n * plan->row_bytes / plan->swap_bytes, plan->swap_bytes);
 }
@@ -106,29 +120,19 @@ static void read_part(struct part *p)
 static void write_part(struct part *p)
 {
     const struct part_plan *plan = &p->plan;
-    const char *name = p->set->words.job.output;
     if (plan->swap_back && !plan->argsort)
         io_swap(p->sorted, p->n * plan->out_bytes / plan->swap_bytes, plan->swap_bytes);
-    const struct place place = { p->out, true, p->sorted,
-                                 plan->head_bytes + p->first * plan->out_bytes };
-    const int error = divide(p, p->n * plan->out_bytes, IO_BLOCK, transfer, &place);
-    if (error) part_fail(p, EXIT_BAD, "%s: cannot write: %s", name, strerror(error));
-    if (!error && p->alone && fsync(p->out) != 0 && errno != EINVAL)
-        part_fail(p, EXIT_BAD, "%s: cannot write: %s", name, strerror(errno));
+    part_write(p, p->sorted, p->n * plan->out_bytes, plan->head_bytes + p->first * plan->out_bytes);
 }
 
 /* ---- Memory ---- */
 
-/* Memory with large pages, if the system has them. */
 static void *grab(struct part *p, uint64_t bytes)
 {
-    const size_t page = (size_t)2 << 20, size = ((size_t)bytes + page) & ~(page - 1);
-    void *memory = aligned_alloc(page, size);
+    void *memory = lines_allocate((size_t)bytes + 1); /* in large pages */
     if (!memory)
         part_fail(p, EXIT_MEMORY, "%s: out of memory: cannot allocate %llu bytes on rank %d",
                   p->input, (unsigned long long)bytes, p->rank);
-    else
-        madvise(memory, size, MADV_HUGEPAGE); /* without effect if it is not supported */
     return memory;
 }
 
@@ -309,6 +313,7 @@ int part_run(struct part *p)
     const double begin = cli_seconds();
     p->first = share_begin(p);
     p->n = ech_dist_even_share(p->plan.n, p->rank, p->ranks);
+    if (p->order) return part_run_lines(p);
     reserve(p);
     if (p->code == EXIT_DONE) read_part(p);
     int code = part_agree(p);

@@ -26,7 +26,7 @@ void part_fail(struct part *p, int code, const char *format, ...)
     va_end(arguments);
 }
 
-static int code_of(ech_status status)
+int part_code(ech_status status)
 {
     if (status == ECH_ERR_MEMORY) return EXIT_MEMORY;
     return status == ECH_ERR_ARG || status == ECH_ERR_UNSUPPORTED ? EXIT_BAD : EXIT_DEVICE;
@@ -36,7 +36,7 @@ static int code_of(ech_status status)
 static int fail_call(struct part *p, ech_status status, const ech_ctx *ctx)
 {
     const bool lost = status == ECH_ERR_COMM;
-    p->code = code_of(status);
+    p->code = part_code(status);
     if (lost && p->alone) return cli_fail(p->code, "rank %d: %s", p->rank, ech_error(ctx));
     if (p->rank == 0) cli_fail(p->code, "%s: %s", p->input, ech_error(ctx));
     return p->code;
@@ -45,6 +45,11 @@ static int fail_call(struct part *p, ech_status status, const ech_ctx *ctx)
 int part_check(struct part *p, ech_status status)
 {
     return status == ECH_OK ? EXIT_DONE : fail_call(p, status, p->ctx);
+}
+
+int part_check_host(struct part *p, ech_status status)
+{
+    return status == ECH_OK ? EXIT_DONE : fail_call(p, status, p->host);
 }
 
 int part_agree(struct part *p)
@@ -103,6 +108,7 @@ static int take_kind(const struct sort_files *files, struct part_plan *plan)
     const struct files_input *input = &files->inputs[0];
     const struct job *base = &files->job->base;
     const bool numbers = files->sort.kind == &files->numbers.kind;
+    const bool text = files->sort.kind == &files->text_lines.kind;
     int code = EXIT_DONE;
     plan->argsort = files->job->argsort;
     plan->offset = input->offset;
@@ -111,6 +117,8 @@ static int take_kind(const struct sort_files *files, struct part_plan *plan)
         plan->dtype = files->numbers.dtype;
         plan->row_bytes = ech_dtype_bytes(plan->dtype);
         if (base->column.format == IO_NPY) code = read_order(files, plan);
+    } else if (text) {
+        plan->row_bytes = 1;
     } else {
         plan->row_bytes = base->record_bytes;
         plan->swap_bytes = files->records.swap_bytes;
@@ -155,7 +163,8 @@ static int refuse_kind(const char *name)
 {
     return cli_fail(EXIT_BAD,
                     "%s: several ranks sort raw and .npy arrays of one dimension, and records, to "
-                    "a file of that kind; raw input needs --type",
+                    "a file of that kind, and text with an option for lines, such as --string or "
+                    "--numeric-sort; raw input needs --type",
                     name);
 }
 
@@ -163,12 +172,14 @@ int part_make_plan(struct sort_files *files, const struct io_output *output, str
 {
     bool usable;
     const char *name = files->text->names[0];
-    if (access(name, R_OK) == 0 && !is_fixed(files)) return refuse_kind(name);
+    if (access(name, R_OK) == 0 && !files->lines && !is_fixed(files)) return refuse_kind(name);
     int code = sort_files_open(files, output, &usable);
     if (code != EXIT_DONE) return code;
     const struct files_kind *kind = files->sort.kind;
     const bool fixed = kind == &files->numbers.kind || kind == &files->records.kind;
-    if (!usable || !fixed || files->job->base.out_format == IO_TEXT) return refuse_kind(name);
+    const bool text = files->lines && kind == &files->text_lines.kind;
+    if (!usable || !(text || fixed) || text != (files->job->base.out_format == IO_TEXT))
+        return refuse_kind(name);
     if (files->inputs[0].fd < 0)
         return cli_fail(EXIT_BAD,
                         "%s: must be a file that is not compressed, of which each rank reads a "
@@ -204,46 +215,60 @@ int part_prepare_output(const struct sort_files *files, struct io_output *output
 
 /* ---- The report ---- */
 
-void part_report(const struct part *p, const struct sort_job *job, const char *devices)
+static const char *const stage_names[] = { "read", "sort", "write" };
+
+/* What was sorted, and how many. */
+static const char *kind_of(const struct part *p, uint64_t *n)
 {
-    static const char *const names[] = { "read", "sort", "write" };
-    const struct part_plan *plan = &p->plan;
-    const double moved[] = { (double)plan->row_bytes, (double)plan->row_bytes,
-                             (double)plan->out_bytes };
-    const struct job_words *words = &p->set->words.job;
+    *n = p->order ? p->plan.lines : p->plan.n;
+    return p->order ? "lines" : p->plan.key_count ? "records" : ech_dtype_name(p->plan.dtype);
+}
+
+static void report_json(const struct part *p, const struct sort_job *job, const char *devices,
+                        const uint64_t *bytes)
+{
     struct json json = { .to = stdout };
-    if (words->timing) {
-        cli_print_name(stderr, p->input);
-        fprintf(stderr, ": %llu %s on %d ranks, %s\n", (unsigned long long)plan->n,
-                plan->key_count ? "records" : ech_dtype_name(plan->dtype), p->ranks, devices);
-        for (int i = 0; i < PART_STAGES; i++)
-            fprintf(stderr, "  %-9s %10.3f ms %9.3f GB/s\n", names[i], 1e3 * p->seconds[i],
-                    p->seconds[i] > 0 ? 1e-9 * moved[i] * (double)plan->n / p->seconds[i] : 0);
-        fprintf(stderr, "  %-9s %10.3f ms\n", "total", 1e3 * p->total_seconds);
-    }
-    if (!words->json) return;
+    uint64_t n;
+    const char *kind = kind_of(p, &n);
     json_open(&json, NULL, '{');
     json_text(&json, "command", job->base.command);
     json_text(&json, "version", ech_version());
     json_text(&json, "input", p->input);
-    json_text(&json, "output", words->output);
-    json_text(&json, "type", plan->key_count ? "records" : ech_dtype_name(plan->dtype));
-    if (plan->key_count) json_count(&json, "record_bytes", plan->row_bytes);
-    json_count(&json, "n", plan->n);
+    json_text(&json, "output", p->set->words.job.output);
+    json_text(&json, "type", kind);
+    if (p->plan.key_count) json_count(&json, "record_bytes", p->plan.row_bytes);
+    json_count(&json, "n", n);
     json_count(&json, "ranks", (uint64_t)p->ranks);
     json_text(&json, "device", devices);
     json_open(&json, "stages", '[');
     for (int i = 0; i < PART_STAGES; i++) {
         json_open(&json, NULL, '{');
-        json_text(&json, "name", names[i]);
+        json_text(&json, "name", stage_names[i]);
         json_number(&json, "seconds", p->seconds[i]);
-        json_count(&json, "bytes", (uint64_t)moved[i] * plan->n);
+        json_count(&json, "bytes", bytes[i]);
         json_close(&json, '}');
     }
     json_close(&json, ']');
     json_number(&json, "seconds", p->total_seconds);
     json_close(&json, '}');
     putchar('\n');
+}
+
+void part_report(const struct part *p, const struct sort_job *job, const char *devices)
+{
+    const struct part_plan *plan = &p->plan;
+    const uint64_t in = plan->n * plan->row_bytes;
+    const uint64_t bytes[] = { in, in, p->order ? plan->text_bytes : plan->n * plan->out_bytes };
+    uint64_t n;
+    const char *kind = kind_of(p, &n);
+    if (p->set->words.job.json) report_json(p, job, devices, bytes);
+    if (!p->set->words.job.timing) return;
+    cli_print_name(stderr, p->input);
+    fprintf(stderr, ": %llu %s on %d ranks, %s\n", (unsigned long long)n, kind, p->ranks, devices);
+    for (int i = 0; i < PART_STAGES; i++)
+        fprintf(stderr, "  %-9s %10.3f ms %9.3f GB/s\n", stage_names[i], 1e3 * p->seconds[i],
+                p->seconds[i] > 0 ? 1e-9 * (double)bytes[i] / p->seconds[i] : 0);
+    fprintf(stderr, "  %-9s %10.3f ms\n", "total", 1e3 * p->total_seconds);
 }
 
 /* The maximum of all ranks for each stage. */

@@ -7,7 +7,8 @@ code echelon sort --distributed - -o b.u32
 code echelon sort --distributed a.u32 a.u32 -o b.u32
 code echelon sort --distributed --unique a.u32 -o b.u32
 code echelon sort --device cuda:all -c a.u32
-code echelon sort --device cuda:all -n a.u32 -o b.u32
+code echelon sort --device cuda:all --csv a.u32 -o b.u32
+code echelon sort --distributed -R a.u32 -o b.u32
 code echelon sort --device simt:all --distributed a.u32 -o b.u32
 files
 
@@ -37,7 +38,17 @@ echelon sort --device simt:all --json a.u32 -o got.u32 |
     sed 's/"seconds": [^,}]*/"seconds": T/g;s/"version": "[^"]*", //'
 code echelon sort --device simt:all a.u32 -o got.txt
 code echelon sort --device simt:all a.u32 -o missing/got.u32
-echelon gen uniform -N 10 -o a.txt
+
+echo "lines"
+printf 'b 10\na 9\nb 10\n\na 10\nb 9 and more\nc' >a.txt
+sorts txt --string a.txt
+sorts txt -k 2,2n -k 1,1r -s a.txt
+sorts txt -u -k 1,1 a.txt
+{ echo "name;v" && seq -f 'n%g;7' 300 && echo "n5;1"; } >h.txt
+sorts txt --header -t ';' -k v:n h.txt
+: >none.txt
+sorts txt -n none.txt
+code echelon sort --device simt:all --string a.txt -o got.npy
 code echelon sort --device simt:all a.txt -o got.txt
 head -c 5 a.u32 >odd.u32
 code echelon sort --device simt:all odd.u32 -o got.u32
