@@ -18,6 +18,8 @@ def make(engine, **options):
     if engine == "mpi4py":
         from mpi4py import MPI
         return dist.from_mpi4py(MPI.COMM_WORLD, **options)
+    if engine == "library":
+        return dist.from_library(**options)
     import torch.distributed
     if not torch.distributed.is_initialized():
         torch.distributed.init_process_group("gloo", init_method=sys.argv[3], rank=int(sys.argv[4]),

@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from echelon._runtime import native
 
 PROGRAM = str(Path(__file__).parent / "dist_process.py")
 LONG = pytest.mark.skipif(not os.environ.get("ECHELON_TEST_LONG"), reason="a long test: set ECHELON_TEST_LONG")
@@ -55,6 +56,21 @@ def mpiexec():
 @pytest.mark.parametrize("mode", MODES)
 def test_mpi4py(mpiexec, mode):
     (out,), errors = outputs([[*mpiexec, "-n", str(RANKS), sys.executable, PROGRAM, "mpi4py", mode]], ROOT)
+    assert "".join(out.split()) == "ok" * RANKS, errors
+
+
+@LONG
+@pytest.mark.parametrize("mode", ["operations", "abort", "slow"])
+def test_library(mpiexec, mode, tmp_path):
+    compiler = Path(mpiexec[0]).with_name("mpicc_abi")
+    if not compiler.exists():
+        pytest.skip(f"there is no {compiler}")
+    source, library = Path(__file__).parents[2], tmp_path / "libechelon_mpi.so"
+    own = Path(native.path).resolve()
+    subprocess.run([str(compiler), "-shared", "-fPIC", "-Wl,-z,nodelete", f"-Wl,-rpath,{own.parent}", "-o", str(library),
+                    f"-I{source / 'include'}", str(source / "src/comm/mpi/mpi.c"), str(own)], check=True)
+    (out,), errors = outputs([[*mpiexec, "-n", str(RANKS), sys.executable, PROGRAM, "library", mode]],
+                             {**ROOT, "ECHELON_COMM": str(library)})
     assert "".join(out.split()) == "ok" * RANKS, errors
 
 
