@@ -31,7 +31,7 @@ def operations(engine):
     """Compares results with those for the concatenation."""
     comms = [make(engine), make(engine)]  # two at once
     comm = comms[0]
-    whole = np.random.default_rng(1).integers(0, 1000, 300000)
+    whole = np.random.default_rng(1).integers(0, 1000, 30000)
     part = np.array_split(whole, comm.size + 1)[comm.rank + 1] if comm.rank else \
         np.concatenate(np.array_split(whole, comm.size + 1)[:2])
     share = comm.share(len(part))
