@@ -39,7 +39,8 @@ def sort(x, /, *, by=None, descending=False, client=None, time_limit=None):
     ...     y.chunks, y.compute()
     (((2, 1),), array([1, 2, 3]))
     """
-    options = {"descending": bool(flag(descending, "descending")), "limit": _LIMIT if time_limit is None else time_limit}
+    options = {"descending": bool(flag(descending, "descending")),
+               "limit": _LIMIT if time_limit is None else time_limit}
     client = client or _current()
     if isinstance(x, dask.array.Array):
         return _sort_array(client, x, by, options)

@@ -67,8 +67,8 @@ def test_library(mpiexec, mode, tmp_path):
         pytest.skip(f"there is no {compiler}")
     source, library = Path(__file__).parents[2], tmp_path / "libechelon_mpi.so"
     own = Path(native.path).resolve()
-    subprocess.run([str(compiler), "-shared", "-fPIC", "-Wl,-z,nodelete", f"-Wl,-rpath,{own.parent}", "-o", str(library),
-                    f"-I{source / 'include'}", str(source / "src/comm/mpi/mpi.c"), str(own)], check=True)
+    subprocess.run([str(compiler), "-shared", "-fPIC", "-Wl,-z,nodelete", f"-Wl,-rpath,{own.parent}", "-o",
+                    str(library), f"-I{source / 'include'}", str(source / "src/comm/mpi/mpi.c"), str(own)], check=True)
     (out,), errors = outputs([[*mpiexec, "-n", str(RANKS), sys.executable, PROGRAM, "library", mode]],
                              {**ROOT, "ECHELON_COMM": str(library)})
     assert "".join(out.split()) == "ok" * RANKS, errors
