@@ -171,6 +171,29 @@ static int run_threads(struct part *parts, int ranks)
     return parts[0].code;
 }
 
+static void *open_device(void *argument)
+{
+    struct part *p = argument;
+    const struct sort_set *set = p->set;
+    p->code = cli_open(&p->ctx, p->device, p->threads);
+    if (p->code == EXIT_DONE) p->code = cli_open(&p->host, "cpu", p->threads);
+    if (p->code == EXIT_DONE && set->words.job.memory)
+        ech_set_memory_limit(p->ctx, set->files.budget);
+    return NULL;
+}
+
+/* Opens the devices of parts at the same time: each takes some tenths of a second. */
+static void open_others(struct part *parts, int n)
+{
+    pthread_t threads[MOST_DEVICES];
+    int started = 0;
+    while (started < n &&
+           pthread_create(&threads[started], NULL, open_device, &parts[started]) == 0)
+        started++;
+    for (int i = started; i < n; i++) open_device(&parts[i]);
+    for (int i = 0; i < started; i++) pthread_join(threads[i], NULL);
+}
+
 /* Opens the devices of all ranks, and connects them. */
 static int connect_threads(const struct sort_set *set, const char *all, struct part *parts,
                            int *ranks)
@@ -182,16 +205,21 @@ static int connect_threads(const struct sort_set *set, const char *all, struct p
     const int count = code == EXIT_DONE ? list_devices(all, names) : 0;
     if (code == EXIT_DONE && count == 0)
         code = cli_fail(EXIT_DEVICE, "--device is \"%s\", but no GPU can be used", all);
-    for (*ranks = 0; *ranks < count && code == EXIT_DONE; ++*ranks) {
-        struct part *p = &parts[*ranks];
-        *p = (struct part){ .rank = *ranks, .ranks = count };
-        code = cli_open(&p->ctx, names[*ranks], threads);
-        if (code == EXIT_DONE) code = cli_open(&p->host, "cpu", threads);
-        contexts[*ranks] = p->ctx;
-        p->threads = (threads ? threads : io_threads() + count - 1) / count;
-        if (p->threads < 1) p->threads = 1;
-    }
     if (code != EXIT_DONE) return code;
+    for (int r = 0; r < count; r++) {
+        parts[r] = (struct part){ .set = set, .rank = r, .ranks = count };
+        parts[r].device = names[r];
+        parts[r].threads = (threads ? threads : io_threads() + count - 1) / count;
+        if (parts[r].threads < 1) parts[r].threads = 1;
+    }
+    *ranks = count;
+    open_device(&parts[0]); /* a missing driver is reported once */
+    if (parts[0].code == EXIT_DONE) open_others(&parts[1], count - 1);
+    for (int r = 0; r < count; r++) {
+        contexts[r] = parts[r].ctx;
+        parts[r].device = NULL; /* names ends here */
+        if (parts[r].code != EXIT_DONE) return parts[r].code;
+    }
     const ech_status status = ech_comm_threads(comms, contexts, count, NULL);
     if (status != ECH_OK) return cli_fail_ech(status, NULL);
     for (int r = 0; r < count; r++) parts[r].comm = comms[r];
@@ -223,7 +251,6 @@ static int sort_threads(struct sort_files *files, struct io_output *output, stru
     if (code == EXIT_DONE) code = part_prepare_output(files, output, &plan, false);
     if (code != EXIT_DONE) return code;
     for (int r = 0; r < ranks; r++) {
-        parts[r].set = files->set;
         parts[r].job = files->job;
         parts[r].input = files->inputs[0].name;
         parts[r].order = files->lines ? files->text->order : NULL;
@@ -342,6 +369,8 @@ static void open_devices(struct part *p)
     if (p->code != EXIT_DONE) return;
     ech_status status = ech_open(&p->ctx, device);
     if (status == ECH_OK) status = ech_set_threads(p->ctx, p->threads);
+    if (status == ECH_OK && p->set->words.job.memory)
+        status = ech_set_memory_limit(p->ctx, p->set->files.budget);
     if (status != ECH_OK) part_fail(p, EXIT_DEVICE, "rank %d: %s", p->rank, ech_error(p->ctx));
 }
 

@@ -35,6 +35,7 @@ struct part {
     const struct sort_set *set;
     const struct sort_job *job;
     const char *input;
+    const char *device;  /* of a thread */
     ech_ctx *ctx, *host; /* of the device; of the CPU, for agreements */
     ech_comm *comm;
     int rank, ranks, threads;

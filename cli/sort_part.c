@@ -286,16 +286,66 @@ static int sort_records(struct part *p)
     return EXIT_DONE;
 }
 
+/* ---- Numbers ---- */
+
+/* Arrays in memory of the GPU, in which the ranks exchange elements directly. */
+struct device {
+    void *in, *out, *work; /* NULL: none */
+    size_t in_bytes, out_bytes, work_bytes;
+};
+
+static void device_close(struct part *p, struct device *d)
+{
+    ech_free(p->ctx, d->in, d->in_bytes);
+    ech_free(p->ctx, d->out, d->out_bytes);
+    ech_free(p->ctx, d->work, d->work_bytes);
+    *d = (struct device){ .in = NULL };
+}
+
+/* Copies the part to the GPU; false: there is no GPU, or the arrays do not fit in its memory. */
+static bool device_open(struct part *p, struct device *d)
+{
+    const struct part_plan *plan = &p->plan;
+    const char *name = ech_device_name(p->ctx);
+    const size_t n = (size_t)p->n;
+    *d = (struct device){ .in_bytes = n * (size_t)plan->row_bytes,
+                          .out_bytes = n * (size_t)plan->out_bytes };
+    if (strcmp(name, "cpu") == 0 || !n) return false;
+    const bool fits = ech_dist_sort_workspace(name, p->ranks, n, n, plan->dtype,
+                                              plan->argsort ? sizeof(uint64_t) : 0, plan->argsort,
+                                              &p->job->options, &d->work_bytes) == ECH_OK &&
+                      ech_malloc(p->ctx, &d->in, d->in_bytes) == ECH_OK &&
+                      ech_malloc(p->ctx, &d->out, d->out_bytes) == ECH_OK &&
+                      ech_malloc(p->ctx, &d->work, d->work_bytes) == ECH_OK &&
+                      ech_copy(p->ctx, d->in, p->data, d->in_bytes) == ECH_OK;
+    if (!fits) device_close(p, d);
+    return fits;
+}
+
 static int sort_numbers_of_part(struct part *p)
 {
     const struct part_plan *plan = &p->plan;
-    const ech_sort_options *options = &p->job->options;
-    if (plan->key_count) return sort_records(p);
-    if (plan->argsort)
-        return part_check(p, ech_dist_argsort(p->ctx, p->comm, p->data, p->sorted, (size_t)p->n,
-                                              ECH_DIST_EVEN, plan->dtype, ECH_U64, options));
-    return part_check(p, ech_dist_sort(p->ctx, p->comm, p->data, p->sorted, (size_t)p->n,
-                                       ECH_DIST_EVEN, plan->dtype, options));
+    const size_t n = (size_t)p->n;
+    ech_sort_options options = p->job->options;
+    struct device device;
+    const bool on_gpu = device_open(p, &device);
+    const void *in = on_gpu ? device.in : p->data;
+    void *out = on_gpu ? device.out : p->sorted;
+    options.work = on_gpu ? device.work : NULL;
+    options.work_bytes = on_gpu ? device.work_bytes : 0;
+    ech_status status = plan->argsort ? ech_dist_argsort(p->ctx, p->comm, in, out, n, ECH_DIST_EVEN,
+                                                         plan->dtype, ECH_U64, &options)
+                                      : ech_dist_sort(p->ctx, p->comm, in, out, n, ECH_DIST_EVEN,
+                                                      plan->dtype, &options);
+    const int code = part_check(p, status);
+    if (code == EXIT_DONE && on_gpu) {
+        status = ech_copy(p->ctx, p->sorted, out, device.out_bytes);
+        if (status != ECH_OK)
+            part_fail(p, part_code(status), "%s: rank %d: %s", p->input, p->rank,
+                      ech_error(p->ctx));
+    }
+    device_close(p, &device);
+    return code;
 }
 
 /* ---- The part ---- */
@@ -318,10 +368,10 @@ int part_run(struct part *p)
     if (p->code == EXIT_DONE) read_part(p);
     int code = part_agree(p);
     const double read = cli_seconds();
-    if (code == EXIT_DONE) code = sort_numbers_of_part(p);
+    if (code == EXIT_DONE) code = p->plan.key_count ? sort_records(p) : sort_numbers_of_part(p);
     const double sorted = cli_seconds();
     if (code == EXIT_DONE) {
-        write_part(p);
+        if (p->code == EXIT_DONE) write_part(p);
         code = part_agree(p);
     }
     p->seconds[PART_READ] = read - begin;

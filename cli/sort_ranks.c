@@ -4,14 +4,16 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#define _POSIX_C_SOURCE 200809L
+#define _GNU_SOURCE /* fallocate() */
 #include "sort_distributed.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 /* ---- Agreements ---- */
@@ -188,6 +190,17 @@ int part_make_plan(struct sort_files *files, const struct io_output *output, str
     return take_kind(files, plan);
 }
 
+/* Reserves the space of the output, so that a full disk is reported before the sort; 0 or an errno.
+ * A file in memory is not reserved: one thread would have to write zeros. */
+static int reserve(int fd, uint64_t bytes)
+{
+    struct statfs about;
+    const bool memory = fstatfs(fd, &about) == 0 && about.f_type == TMPFS_MAGIC;
+    if (!bytes || (!memory && fallocate(fd, 0, 0, (off_t)bytes) == 0)) return 0;
+    if (!memory && (errno == ENOSPC || errno == EFBIG || errno == EDQUOT)) return errno;
+    return ftruncate(fd, (off_t)bytes) == 0 ? 0 : errno;
+}
+
 /* Gives the output its size and its head. */
 int part_prepare_output(const struct sort_files *files, struct io_output *output,
                         struct part_plan *plan, bool named)
@@ -199,8 +212,8 @@ int part_prepare_output(const struct sort_files *files, struct io_output *output
                         "%s: must be a file that is not compressed, to which each rank "
                         "writes a part",
                         output->name);
-    const int full = bytes ? posix_fallocate(output->fd, 0, (off_t)bytes) : 0;
-    if (full == ENOSPC || full == EFBIG || (full && ftruncate(output->fd, (off_t)bytes) != 0))
+    const int full = reserve(output->fd, bytes);
+    if (full)
         return cli_fail(EXIT_BAD, "%s: cannot write %llu bytes: %s", output->name,
                         (unsigned long long)bytes, strerror(full));
     io_status status = io_write(output, files->head, files->head_bytes, &error);
