@@ -166,7 +166,8 @@ static void reserve(struct part *p)
     if (need > p->budget_bytes) {
         part_fail(p, EXIT_MEMORY,
                   "%s: the sort needs %llu bytes of memory on rank %d, whose budget is %llu; use "
-                  "more ranks, give a larger --memory, or sort in one process on the CPU",
+                  "more ranks, give a larger --memory, or sort in one process, which uses "
+                  "temporary files",
                   p->input, (unsigned long long)need, p->rank, (unsigned long long)p->budget_bytes);
         return;
     }

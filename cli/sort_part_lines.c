@@ -82,7 +82,7 @@ static bool fits(struct part *p, const struct block *block)
     if (need <= p->budget_bytes) return true;
     part_fail(p, EXIT_MEMORY,
               "%s: the sort needs %llu bytes of memory on rank %d, whose budget is %llu; use more "
-              "ranks, give a larger --memory, or sort in one process",
+              "ranks, give a larger --memory, or sort in one process, which uses temporary files",
               p->input, (unsigned long long)need, p->rank, (unsigned long long)p->budget_bytes);
     return false;
 }
