@@ -24,6 +24,9 @@
 
 enum { MOST_DEVICES = 64 };
 
+/* A rank may read for hours before the next step.  The launcher detects processes that end. */
+static const ech_comm_options patient = { .size = sizeof patient, .time_limit_s = 86400 };
+
 /* ---- Options ---- */
 
 static const char *all_devices(const struct sort_set *set)
@@ -220,7 +223,7 @@ static int connect_threads(const struct sort_set *set, const char *all, struct p
         parts[r].device = NULL; /* names ends here */
         if (parts[r].code != EXIT_DONE) return parts[r].code;
     }
-    const ech_status status = ech_comm_threads(comms, contexts, count, NULL);
+    const ech_status status = ech_comm_threads(comms, contexts, count, &patient);
     if (status != ECH_OK) return cli_fail_ech(status, NULL);
     for (int r = 0; r < count; r++) parts[r].comm = comms[r];
     return EXIT_DONE;
@@ -326,7 +329,8 @@ static int open_communicator(struct part *p)
     char path[4096];
     const char *named = getenv("ECHELON_COMM");
     const bool given = named && *named;
-    const ech_status status = ech_comm_open(&p->comm, given ? NULL : default_library(path), NULL);
+    const ech_status status =
+        ech_comm_open(&p->comm, given ? NULL : default_library(path), &patient);
     if (status == ECH_OK) return EXIT_DONE;
     if (is_silent(p->set)) return EXIT_BAD;
     if (given) return cli_fail(EXIT_BAD, "--distributed: %s", ech_error(NULL));
