@@ -130,7 +130,7 @@ struct tiling {
 };
 
 /* Smaller tiles do less work per load.  H100, 2026-11-27. */
-#define WEIGHT(size) ((size) == 0 ? 16 : (size) == 1 ? 18 : 36)
+#define WEIGHT(size) ((size) == 0 ? 16 : (size) == 1 ? 18 : 32)
 
 #define TILING(name, size, real_bytes)                                                             \
     {                                                                                              \
