@@ -306,10 +306,7 @@ static int plan_output(struct sort_files *files, const struct shape *shape,
                             name, io_format_name((io_format)said), shape->array ? "" : "raw ");
     }
     const bool stream = files->inputs[0].fd < 0 && !shape->array;
-    if (base->out_format == IO_NPY && files->job->argsort && !files->is_file &&
-        (stream || files->set->unique))
-        return cli_fail(EXIT_BAD, "%s: a .npy output of --unique, or of a pipe, must be a file",
-                        files->inputs[0].name);
+    if (files->job->argsort) sort_plan_after(files, stream || files->set->unique);
     return make_head(files, shape);
 }
 

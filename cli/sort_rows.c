@@ -16,6 +16,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 struct rows {
     const struct sort_set *set;
@@ -470,6 +471,32 @@ static int sort_matrix(struct rows *r, bool across)
     c->n = r->base->n_out = r->done;
     r->base->stages[STAGE_WRITE].seconds -= cli_seconds();
     return job_commit(r->base, r->output, IO_OK, &error);
+}
+
+/* The elements are in a temporary file. */
+int sort_element_rows(struct sort_files *files, struct io_output *output)
+{
+    struct io_column *c = &files->job->base.column;
+    struct io_source source = { .fd = files->elements.fd,
+                                .name = files->inputs[0].name,
+                                .size = files->elements.bytes };
+    struct rows r = { .set = files->set,
+                      .job = files->job,
+                      .base = &files->job->base,
+                      .source = &source,
+                      .name = source.name,
+                      .output = output,
+                      .inner = files->set->columns,
+                      .bytes = ech_dtype_bytes(c->dtype),
+                      .budget = sort_files_memory(files->set) };
+    struct io_error error;
+    c->n = files->text_records;
+    r.outer = c->n / r.inner;
+    if (c->n % r.inner) return bad_rows(&r, c->n);
+    if (lseek(source.fd, 0, SEEK_SET) != 0)
+        return cli_fail_io(io_fail(&error, IO_FAIL, r.name, "cannot read a temporary file"),
+                           &error);
+    return sort_matrix(&r, false);
 }
 
 int sort_rows(const struct sort_set *set, struct sort_job *job, struct sort_text *text,
