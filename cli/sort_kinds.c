@@ -215,6 +215,7 @@ static int use_numbers(struct sort_files *files, io_format format, int type,
     const ech_dtype dtype = array ? npy.dtype : (ech_dtype)type;
     base->column.format = format;
     base->column.dtype = dtype;
+    base->column.npy.big_endian = npy.big_endian;
     code = cli_parse_bits(files->set->words.bits, dtype, &files->job->options);
     if (code == EXIT_DONE) code = sort_plan_numbers(files, format, argsort ? ECH_U64 : dtype);
     if (code != EXIT_DONE) return code;
