@@ -84,6 +84,8 @@ bool sort_files_needed(const struct sort_files *files)
         const int known = format ? io_format_from_name(format) : io_format_from_extension(name);
         add(&need, files, name, files->lines || known < 0 || known == IO_TEXT);
     }
-    return need.stream || need.bytes > sort_files_memory(set) / 4 ||
+    /* The positions of numbers of one byte need 16 times their size. */
+    const uint64_t share = files->job->argsort ? 32 : 4;
+    return need.stream || need.bytes > sort_files_memory(set) / share ||
            !sort_text_fits(set, need.bytes, (uint64_t)need.records);
 }
