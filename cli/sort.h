@@ -142,6 +142,8 @@ int sort_lines(const struct sort_set *set, struct sort_job *job, struct sort_tex
                struct io_output *output);
 /* Fails if the text is not sorted. */
 int sort_check_lines(const struct sort_set *set, const struct sort_text *text, const char *name);
+/* Fails because of a quote of CSV in a wrong place. */
+int sort_bad_quote(const char *name, const char *text, size_t bytes, size_t quote);
 /* Reads an input block by block and fails if it is not sorted. */
 int sort_check_stream(const struct sort_set *set, struct sort_text *text);
 /* The same for an open input, which the caller closes. */

@@ -76,13 +76,26 @@ static int fill(struct stream *s)
     return EXIT_DONE;
 }
 
+int sort_bad_quote(const char *name, const char *text, size_t bytes, size_t quote)
+{
+    char message[LINES_ERROR];
+    lines_quote_error(text, bytes, quote, message);
+    return cli_fail(EXIT_BAD, "%s: %s", name, message);
+}
+
 /* Checks the complete records, and keeps the last one with what follows it. */
 static int check_block(const struct sort_set *set, const struct sort_text *text, struct stream *s)
 {
     const struct lines_order *order = text->order;
     const char *from = s->block + s->before;
     size_t bytes = s->bytes - s->before;
-    if (!s->end) bytes = lines_complete(order, from, bytes, 0);
+    size_t quote;
+    if (s->end)
+        quote = lines_misplaced(order, from, bytes, 0);
+    else
+        bytes = lines_complete(order, from, bytes, 0, &quote);
+    if (quote != SIZE_MAX)
+        return sort_bad_quote(s->source->name, from, s->bytes - s->before, quote);
     if (!bytes) return EXIT_DONE;
     uint64_t number;
     const size_t body = lines_body(order, s->block, s->before);

@@ -1,8 +1,8 @@
 /*
- * sort_check_numbers.c - checks for "echelon sort --check" whether an input that is not in memory is
- * sorted: numbers of an array, or of a text; other text is left to sort_check.c.
+ * sort_check_numbers.c - checks for "echelon sort --check" whether an input that is not in memory
+ * is sorted: numbers of an array, or of a text; other text is left to sort_check.c.
  *
- *     kind of the input (sort_kinds.c) -> block by block: the last number of the block before, numbers
+ *     kind of the input (sort_kinds.c) -> block by block: the last number before it, its numbers
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -35,7 +35,7 @@ static int open_name(const char *name)
     return strcmp(name, "-") == 0 ? dup(STDIN_FILENO) : io_open_file(name, O_RDONLY);
 }
 
-/* Whether the file is compressed, so that its size says little. */
+/* Whether the file is compressed, so that it may be much larger. */
 static bool is_packed(int fd, off_t begin)
 {
     unsigned char first[IO_MAGIC];

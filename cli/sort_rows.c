@@ -9,8 +9,8 @@
  *
  * A matrix in Fortran order whose output is in C order needs one of the two transpositions.
  * A line is what is sorted: a row in C order is along the storage, a column is across it.  One line
- * must fit in memory.  The input is read once from its begin to its end.  sort_rows_across.c sorts lines
- * across the storage.
+ * must fit in memory.  The input is read once from its begin to its end.  sort_rows_across.c sorts
+ * lines across the storage.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

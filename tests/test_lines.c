@@ -231,7 +231,7 @@ static void check_block(ech_ctx *ctx, const char *text, size_t bytes, struct rng
     CHECK_INT(lines_count(order_now, text, bytes, 2), n);
     const bool ended = n && records[n - 1].text + records[n - 1].bytes < text + bytes;
     const size_t complete = n && !ended ? (size_t)(records[n - 1].text - text) : bytes;
-    CHECK_INT(lines_complete(order_now, text, bytes, 2), complete);
+    CHECK_INT(lines_complete(order_now, text, bytes, 2, NULL), complete);
     check_scan(text, bytes, records, n);
     qsort(records, n, sizeof *records, compare_records);
     for (size_t i = 1; i < n && i < 300; i++) {

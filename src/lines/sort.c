@@ -304,19 +304,6 @@ static bool allocate(struct work *w, struct lines_sorted *sorted)
            (b->drops || !b->order->unique);
 }
 
-/* Shows the text around a quote. */
-static ech_status fail_quote(const char *text, size_t bytes, size_t at, char error[LINES_ERROR])
-{
-    enum { AROUND = 24 };
-    const size_t from = at < AROUND ? 0 : at - AROUND;
-    const size_t to = bytes - at < AROUND ? bytes : at + AROUND;
-    snprintf(error, LINES_ERROR,
-             "a quote is inside a field without quotes, does not end a field, or is not closed; "
-             "near: %.*s",
-             (int)(to - from), text + from);
-    return ECH_ERR_ARG;
-}
-
 /* Sorts the records of a block: sets the index, and leaves the words for the spans. */
 static ech_status sort_block(ech_ctx *ctx, struct work *w, struct lines_sorted *sorted,
                              char error[LINES_ERROR])
@@ -417,7 +404,8 @@ ech_status lines_sort(ech_ctx *ctx, const struct lines_order *order, const char 
     if (b->n == UINT64_MAX) return ECH_ERR_MEMORY;
     if (misplaced != SIZE_MAX) {
         lines_free(sorted);
-        return fail_quote(text, bytes, misplaced, error);
+        lines_quote_error(text, bytes, misplaced, error);
+        return ECH_ERR_ARG;
     }
     b->begins = sorted->begins;
     b->begin_bytes = sorted->begin_bytes;

@@ -85,4 +85,14 @@ sorted s.u8 --type u8 --format raw
 printf '\3' >>s.u8
 sorted s.u8 --type u8 --format raw
 sorted s.u8 --type u16 --format raw
+
+echo "quotes of CSV"
+yes k,1 | head -n 1200000 >k.csv # equal keys, which are copied
+for bad in 'x"y"z,1' '"a"b"c",1' '"a'; do
+    { cat k.csv; echo "$bad"; echo a,1; } >bad.csv
+    for option in '-S 4G' '-S 16Mi' -c -m; do
+        # shellcheck disable=SC2086  # words
+        echelon sort --csv -s -k2,2 $option bad.csv 2>&1 >/dev/null | grep -o 'a quote is .*near' || echo "$bad $option"
+    done
+done
 files
