@@ -223,19 +223,6 @@ uint64_t lines_prefix(const struct lines_order *order, const char *record, size_
     return big_endian(prefix);
 }
 
-uint64_t lines_load_word(const unsigned char *at, size_t left)
-{
-    unsigned char window[8] = { 0 };
-    if (left >= WORD_MORE) {
-        memcpy(window, at, sizeof window);
-        window[WORD_BYTES] = WORD_MORE;
-    } else {
-        for (size_t i = 0; i < left && i < WORD_BYTES; i++) window[i] = at[i];
-        window[WORD_BYTES] = (unsigned char)left;
-    }
-    return big_endian(window);
-}
-
 uint64_t lines_word(const struct lines_order *order, const char *record, size_t bytes, size_t depth,
                     const char *limit)
 {

@@ -34,10 +34,12 @@ struct range {
 
 struct work {
     struct block block;
+    struct pool pool;
     struct range range;    /* that is being sorted */
     struct range *waiting; /* large ties */
     atomic_size_t n_waiting;
     atomic_size_t common;
+    bool first;         /* the range is the block, whose index is the order of the records */
     bool has_next;      /* ties of the range are sorted by block.next */
     atomic_bool failed; /* out of memory */
 };
@@ -85,7 +87,7 @@ static void make_words(void *arg, int i)
     const struct block *b = &w->block;
     uint64_t from, to;
     chunk_of(w, i, &from, &to);
-    if (w->range.depth == 0) { /* the index is in the order of the records */
+    if (w->first) {
         number_records(b, from, to);
         if (b->order->common) {
             lines_quick_words(b, from, to);
@@ -216,6 +218,52 @@ static void find_common(void *arg, int i)
     }
 }
 
+/* ---- The common prefix of all records ---- */
+
+static size_t agree(const struct block *b, uint64_t record, const char *first, size_t most)
+{
+    size_t bytes, i = 0;
+    const char *text = block_record(b, record, &bytes);
+    if (bytes < most) most = bytes;
+    if (memcmp(text, first, most) == 0) return most;
+    while (text[i] == first[i]) i++;
+    return i;
+}
+
+static void find_prefix(void *arg, int i)
+{
+    struct work *w = arg;
+    size_t bytes, now = atomic_load(&w->common);
+    const char *first = block_record(&w->block, 0, &bytes);
+    uint64_t from, to;
+    chunk_of(w, i, &from, &to);
+    for (; from < to && now; from++) {
+        const size_t common = agree(&w->block, from, first, now);
+        if (common == now) continue;
+        now = atomic_load(&w->common);
+        while (common < now && !atomic_compare_exchange_weak(&w->common, &now, common)) {
+        }
+        now = atomic_load(&w->common);
+    }
+}
+
+/* The words of records that begin as all others would be the same.  A sample shows in most cases
+ * that there is no such prefix, or that it is short. */
+static void skip_prefix(struct work *w)
+{
+    enum { SAMPLE = 64, SHORT = 3 };
+    struct block *b = &w->block;
+    size_t common;
+    const char *first = block_record(b, 0, &common);
+    if (!b->order->whole) return;
+    for (uint64_t i = 1; i <= SAMPLE && common > SHORT; i++)
+        common = agree(b, b->n / (SAMPLE + 1) * i, first, common);
+    if (common <= SHORT) return;
+    atomic_store(&w->common, common);
+    each_chunk(w, find_prefix);
+    b->skip = w->range.depth = w->common;
+}
+
 /* ---- The sort ---- */
 
 static ech_status sort_range(ech_ctx *ctx, struct work *w)
@@ -230,7 +278,7 @@ static ech_status sort_range(ech_ctx *ctx, struct work *w)
                        (size_t)r->n, ECH_U64, b->index_bytes, &options);
     if (status != ECH_OK) return status;
     each_chunk(w, mark_ties);
-    w->has_next = b->next && r->depth == 0;
+    w->has_next = b->next && w->first;
     each_chunk(w, sort_ties);
     return ECH_OK;
 }
@@ -243,8 +291,9 @@ static ech_status sort_all(ech_ctx *ctx, struct work *w, char error[LINES_ERROR]
         if (w->block.n > 1 && !lines_sort_tie(&w->block, 0, w->block.n, 0)) return ECH_ERR_MEMORY;
         return ECH_OK;
     }
-    for (bool first = true; first || w->n_waiting; first = false) {
-        if (!first) {
+    skip_prefix(w);
+    for (w->first = true; w->first || w->n_waiting; w->first = false) {
+        if (!w->first) {
             w->range = w->waiting[--w->n_waiting];
             atomic_store(&w->common, SIZE_MAX);
             each_chunk(w, find_common);
@@ -311,7 +360,10 @@ static ech_status sort_block(ech_ctx *ctx, struct work *w, struct lines_sorted *
     struct block *b = &w->block;
     b->index_bytes = sorted->index_bytes = index_bytes_of(b->n);
     sorted->n = b->n;
+    b->pool = &w->pool;
+    w->pool.bytes = lines_tie_bytes(b->order, b->n < LARGE ? (size_t)b->n : LARGE);
     const ech_status status = allocate(w, sorted) ? sort_all(ctx, w, error) : ECH_ERR_MEMORY;
+    lines_free_pool(&w->pool);
     if (status == ECH_OK && b->drops) keep_unique(sorted, b->drops);
     sorted->spans = b->words;
     free(b->next);

@@ -27,7 +27,35 @@ struct tie {
     size_t base; /* depth of item.key */
 };
 
-enum { FEW = 16, ON_STACK = 64, WINDOW = 1024, KEY_BYTES = 64, MOST_RANKED = 24 };
+enum { ON_STACK = 64, WINDOW = 1024, KEY_BYTES = 64, MOST_RANKED = 24 };
+
+/* ---- Memory ---- */
+
+/* malloc() would return the pages to the system and clear them again for each tie. */
+static void *take_memory(const struct block *b, size_t bytes)
+{
+    if (bytes > b->pool->bytes) return malloc(bytes);
+    for (int i = 0; i < POOL_SLOTS; i++) {
+        if (!atomic_load_explicit(&b->pool->free[i], memory_order_relaxed)) continue;
+        void *memory = atomic_exchange(&b->pool->free[i], NULL);
+        if (memory) return memory;
+    }
+    return malloc(b->pool->bytes);
+}
+
+static void give_memory(const struct block *b, void *memory, size_t bytes)
+{
+    for (int i = 0; memory && bytes <= b->pool->bytes && i < POOL_SLOTS; i++) {
+        void *none = NULL;
+        if (atomic_compare_exchange_strong(&b->pool->free[i], &none, memory)) return;
+    }
+    free(memory);
+}
+
+void lines_free_pool(struct pool *pool)
+{
+    for (int i = 0; i < POOL_SLOTS; i++) free(atomic_exchange(&pool->free[i], NULL));
+}
 
 /* ---- Common prefixes ---- */
 
@@ -67,21 +95,26 @@ size_t lines_common(const struct block *b, uint64_t model, uint64_t from, uint64
 
 /* ---- Sort of items ---- */
 
-static void insert_few(struct item *items, size_t n)
+/* Moves each item to its rank: the number of items before it.  No branch depends on the words.
+ * temp has room for n items. */
+static void rank_items(struct item *items, struct item *temp, size_t n)
 {
-    for (size_t i = 1; i < n; i++) {
-        const struct item one = items[i];
-        size_t at = i;
-        for (; at && items[at - 1].word > one.word; at--) items[at] = items[at - 1];
-        items[at] = one;
+    uint64_t words[MOST_RANKED];
+    for (size_t i = 0; i < n; i++) words[i] = items[i].word;
+    for (size_t i = 0; i < n; i++) {
+        size_t rank = 0;
+        for (size_t j = 0; j < i; j++) rank += words[j] <= words[i];
+        for (size_t j = i + 1; j < n; j++) rank += words[j] < words[i];
+        temp[rank] = items[i];
     }
+    memcpy(items, temp, n * sizeof *items);
 }
 
 /* Sorts by word, stably; temp has room for n items. */
 static void merge_sort(struct item *items, struct item *temp, size_t n)
 {
-    if (n <= FEW) {
-        insert_few(items, n);
+    if (n <= MOST_RANKED) {
+        rank_items(items, temp, n);
         return;
     }
     const size_t half = n / 2;
@@ -90,8 +123,13 @@ static void merge_sort(struct item *items, struct item *temp, size_t n)
     if (items[half - 1].word <= items[half].word) return;
     memcpy(temp, items, half * sizeof *items);
     size_t left = 0, right = half, to = 0;
-    while (left < half && right < n)
-        items[to++] = items[right].word < temp[left].word ? items[right++] : temp[left++];
+    while (left < half && right < n) {
+        const bool later = items[right].word < temp[left].word;
+        const struct item *one = later ? &items[right] : &temp[left];
+        items[to++] = *one;
+        right += later;
+        left += !later;
+    }
     memcpy(items + to, temp + left, (half - left) * sizeof *items);
 }
 
@@ -252,7 +290,7 @@ bool lines_are_same(const struct block *b, uint64_t from, uint64_t n)
 static bool finish_run(const struct block *b, uint64_t from, uint64_t n, uint64_t word)
 {
     if ((word & 0xff) >= WORD_MORE && !lines_are_same(b, from, n))
-        return lines_sort_tie(b, from, n, (size_t)2 * WORD_BYTES);
+        return lines_sort_tie(b, from, n, b->skip + (size_t)2 * WORD_BYTES);
     for (uint64_t i = 1; b->drops && i < n; i++)
         b->drops[load_uint(b->index, b->index_bytes, from + i)] = 1;
     return true;
@@ -262,7 +300,8 @@ bool lines_sort_next(const struct block *b, uint64_t from, uint64_t n)
 {
     struct pair few[2 * ON_STACK];
     const size_t count = (size_t)n;
-    struct pair *pairs = count <= ON_STACK ? few : malloc(2 * count * sizeof *pairs);
+    const size_t bytes = 2 * count * sizeof few[0];
+    struct pair *pairs = count <= ON_STACK ? few : take_memory(b, bytes);
     if (!pairs) return false;
     for (size_t i = 0; i < count; i++) {
         pairs[i].record = load_uint(b->index, b->index_bytes, from + i);
@@ -273,7 +312,7 @@ bool lines_sort_next(const struct block *b, uint64_t from, uint64_t n)
         store_uint(b->index, b->index_bytes, from + i, pairs[i].record);
         b->words[from + i] = pairs[i].word;
     }
-    if (pairs != few) free(pairs);
+    if (pairs != few) give_memory(b, pairs, bytes);
     bool done = true;
     for (uint64_t i = from, end; i < from + n && done; i = end) {
         const uint64_t word = b->words[i];
@@ -318,7 +357,8 @@ bool lines_sort_tie(const struct block *b, uint64_t from, uint64_t n, size_t dep
     unsigned char few_keys[ON_STACK * KEY_BYTES];
     const struct tie t = { .block = b, .base = depth };
     const size_t count = (size_t)n;
-    void *memory = count <= ON_STACK ? NULL : malloc(lines_tie_bytes(b->order, count));
+    const size_t bytes = lines_tie_bytes(b->order, count);
+    void *memory = count <= ON_STACK ? NULL : take_memory(b, bytes);
     if (count > ON_STACK && !memory) return false;
     struct item *items = memory ? memory : few;
     unsigned char *keys = memory ? (unsigned char *)(items + 2 * count) : few_keys;
@@ -329,6 +369,6 @@ bool lines_sort_tie(const struct block *b, uint64_t from, uint64_t n, size_t dep
     sort_items(&t, items, items + count, count, depth);
     for (size_t i = 0; i < count; i++)
         store_uint(b->index, b->index_bytes, from + i, items[i].record);
-    free(memory);
+    if (memory) give_memory(b, memory, bytes);
     return true;
 }
