@@ -160,9 +160,9 @@ void lines_encode(const struct lines_order *order, const char *record, size_t by
 uint64_t lines_word(const struct lines_order *order, const char *record, size_t bytes, size_t depth,
                     const char *limit);
 enum { WORD_BYTES = 7, WORD_MORE = 8 };
-/* The words at depth 0 and, in *next, at depth WORD_BYTES. */
+/* The words at depth and, in *next, at depth + WORD_BYTES. */
 uint64_t lines_words(const struct lines_order *order, const char *record, size_t bytes,
-                     uint64_t *next, const char *limit);
+                     size_t depth, uint64_t *next, const char *limit);
 /* The word of left bytes at at. */
 static inline uint64_t lines_load_word(const unsigned char *at, size_t left)
 {

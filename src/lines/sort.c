@@ -89,12 +89,12 @@ static void make_words(void *arg, int i)
     chunk_of(w, i, &from, &to);
     if (w->first) {
         number_records(b, from, to);
-        if (b->order->common) {
+        if (b->order->common && (b->order->whole || !b->skip)) {
             lines_quick_words(b, from, to);
             return;
         }
         for (; from < to && b->next; from++) b->words[from] = block_words(b, from, &b->next[from]);
-        for (; from < to; from++) b->words[from] = block_word(b, from, 0);
+        for (; from < to; from++) b->words[from] = block_word(b, from, b->skip);
         return;
     }
     for (; from < to; from++) {
@@ -218,23 +218,31 @@ static void find_common(void *arg, int i)
     }
 }
 
-/* ---- The common prefix of all records ---- */
+/* ---- The common prefix of all keys ---- */
 
+static const char *direct_key(const struct block *b, uint64_t record, size_t *n)
+{
+    size_t bytes;
+    const char *text = block_record(b, record, &bytes);
+    return lines_direct(b->order, text, bytes, n);
+}
+
+/* The first bytes, at most most, in which a key that is a part of the record agrees with first. */
 static size_t agree(const struct block *b, uint64_t record, const char *first, size_t most)
 {
-    size_t bytes, i = 0;
-    const char *text = block_record(b, record, &bytes);
-    if (bytes < most) most = bytes;
-    if (memcmp(text, first, most) == 0) return most;
-    while (text[i] == first[i]) i++;
+    size_t n, i = 0;
+    const char *key = direct_key(b, record, &n);
+    if (n < most) most = n;
+    if (memcmp(key, first, most) == 0) return most;
+    while (key[i] == first[i]) i++;
     return i;
 }
 
-static void find_prefix(void *arg, int i)
+static void find_direct(void *arg, int i)
 {
     struct work *w = arg;
-    size_t bytes, now = atomic_load(&w->common);
-    const char *first = block_record(&w->block, 0, &bytes);
+    size_t n, now = atomic_load(&w->common);
+    const char *first = direct_key(&w->block, 0, &n);
     uint64_t from, to;
     chunk_of(w, i, &from, &to);
     for (; from < to && now; from++) {
@@ -247,20 +255,40 @@ static void find_prefix(void *arg, int i)
     }
 }
 
-/* The words of records that begin as all others would be the same.  A sample shows in most cases
- * that there is no such prefix, or that it is short. */
+static void number_chunk(void *arg, int i)
+{
+    struct work *w = arg;
+    uint64_t from, to;
+    chunk_of(w, i, &from, &to);
+    number_records(&w->block, from, to);
+}
+
+/* Words of keys that begin as all others would be the same.  A sample shows in most cases that
+ * there is no such prefix, or that it is short. */
 static void skip_prefix(struct work *w)
 {
     enum { SAMPLE = 64, SHORT = 3 };
     struct block *b = &w->block;
+    const bool direct = b->order->direct;
     size_t common;
-    const char *first = block_record(b, 0, &common);
-    if (!b->order->whole) return;
-    for (uint64_t i = 1; i <= SAMPLE && common > SHORT; i++)
-        common = agree(b, b->n / (SAMPLE + 1) * i, first, common);
-    if (common <= SHORT) return;
-    atomic_store(&w->common, common);
-    each_chunk(w, find_prefix);
+    if (direct) {
+        const char *first = direct_key(b, 0, &common);
+        for (uint64_t i = 1; i <= SAMPLE && common > SHORT; i++)
+            common = agree(b, b->n / (SAMPLE + 1) * i, first, common);
+    } else {
+        common = SIZE_MAX;
+        for (uint64_t i = 1; i <= SAMPLE && common >= WORD_BYTES; i++) {
+            const uint64_t record = b->n / (SAMPLE + 1) * i;
+            store_uint(b->index, b->index_bytes, 0, 0);
+            store_uint(b->index, b->index_bytes, 1, record);
+            const size_t one = lines_common(b, 0, 1, 2, 0);
+            if (one < common) common = one;
+        }
+    }
+    if (common < (direct ? SHORT + 1 : WORD_BYTES)) return;
+    each_chunk(w, number_chunk);
+    atomic_store(&w->common, direct ? common : SIZE_MAX);
+    each_chunk(w, direct ? find_direct : find_common);
     b->skip = w->range.depth = w->common;
 }
 

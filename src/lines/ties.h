@@ -32,7 +32,7 @@ struct block {
     uint8_t *drops;     /* with unique, a bit per record that is dropped; otherwise NULL */
     uint64_t n;
     size_t begin_bytes, index_bytes;
-    size_t skip; /* first bytes in which all records agree, if the record is the key; otherwise 0 */
+    size_t skip; /* first bytes of the full keys in which all agree */
     struct pool *pool;
     int threads;
 };
@@ -56,7 +56,7 @@ static inline uint64_t block_words(const struct block *b, uint64_t record, uint6
 {
     size_t bytes;
     const char *text = block_record(b, record, &bytes);
-    return lines_words(b->order, text + b->skip, bytes - b->skip, next, b->text + b->bytes);
+    return lines_words(b->order, text, bytes, b->skip, next, b->text + b->bytes);
 }
 
 /* The number of first bytes, at least depth, in which the full keys of index[from .. to) agree with
