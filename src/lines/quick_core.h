@@ -309,13 +309,13 @@ INLINE uint64_t make_words(const struct block *b, enum form form, uint64_t from,
 {
     const struct lines_order *order = b->order;
     const char *limit = b->text + b->bytes;
+    const size_t skip = b->skip;
     uint64_t *words = b->words + from, *next = b->next ? b->next + from : NULL, failed = 0;
     for (uint64_t i = 0; i < n; i++) {
         struct bytes key;
         size_t bytes;
         const char *record = block_record(b, from + i, &bytes);
-        const bool made =
-            first_bytes(order, form, record, bytes, b->skip, order->resort, limit, &key);
+        const bool made = first_bytes(order, form, record, bytes, skip, order->resort, limit, &key);
         failed |= (uint64_t)!made << i;
         if (!made) continue;
         words[i] = word_of(wide_word(key.first), key.n);
