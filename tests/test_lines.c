@@ -81,7 +81,9 @@ static size_t make_record(enum text kind, struct rng *rng, char to[MOST_RECORD])
         break;
     case LONG_PREFIX:
         memset(to, 'p', 150);
-        written = 150 + snprintf(to + 150, MOST_RECORD - 150, "%d", (int)rng_below(rng, 500));
+        if (rng_below(rng, 50) == 0) return 150; /* only what all records have */
+        written = 150 + snprintf(to + 150, MOST_RECORD - 150, "%d",
+                                 (int)rng_below(rng, rng_below(rng, 2) ? 500 : 1000000));
         break;
     case NUMBERS:
         written = snprintf(to, MOST_RECORD, "%d.%d %d", (int)rng_below(rng, 2000) - 1000,
