@@ -19,7 +19,7 @@
 enum { RECORD_BYTES = 64, PROBES = 16, PROBE = 4 << 10 };
 
 struct need {
-    uint64_t bytes;
+    uint64_t budget, bytes;
     double records; /* estimated */
     bool stream;    /* an input is not a plain regular file */
 };
@@ -28,11 +28,6 @@ bool sort_text_fits(const struct sort_set *set, uint64_t bytes, uint64_t records
 {
     const uint64_t budget = sort_files_memory(set);
     return records < UINT64_MAX / RECORD_BYTES && bytes + records * RECORD_BYTES <= budget;
-}
-
-static int open_name(const char *name)
-{
-    return strcmp(name, "-") == 0 ? dup(STDIN_FILENO) : io_open_file(name, O_RDONLY);
 }
 
 /* Whether the file is compressed, so that it may be much larger. */
@@ -56,18 +51,23 @@ static double sample_records(int fd, uint64_t bytes, unsigned char terminator)
     return read ? 1.1 * (double)bytes * (double)(ends + 1) / (double)read : 0;
 }
 
+/* A pipe with a name must not be opened twice, so only a regular file is. */
 static void add(struct need *need, const struct sort_files *files, const char *name, bool text)
 {
     struct stat about;
-    const int fd = open_name(name);
-    if (fd < 0) return; /* a message follows */
+    const bool named = strcmp(name, "-") != 0;
+    if ((named ? stat(name, &about) : fstat(STDIN_FILENO, &about)) != 0)
+        return; /* an error follows */
+    need->stream = !S_ISREG(about.st_mode);
+    const int fd = need->stream ? -1 : named ? io_open_file(name, O_RDONLY) : dup(STDIN_FILENO);
+    if (fd < 0) return;
+    const uint64_t bytes = (uint64_t)about.st_size;
     const off_t at = lseek(fd, 0, SEEK_CUR);
-    if (fstat(fd, &about) != 0 || !S_ISREG(about.st_mode) || is_packed(fd, at < 0 ? 0 : at))
+    if (is_packed(fd, at < 0 ? 0 : at))
         need->stream = true;
-    else if (text && (uint64_t)about.st_size > sort_files_memory(files->set) / RECORD_BYTES / 2)
-        need->records += sample_records(fd, (uint64_t)about.st_size,
-                                        files->set->text.zero ? 0 : (unsigned char)'\n');
-    if (!need->stream) need->bytes += (uint64_t)about.st_size;
+    else if (text && bytes > need->budget / RECORD_BYTES / 2)
+        need->records += sample_records(fd, bytes, files->set->text.zero ? 0 : (unsigned char)'\n');
+    need->bytes += bytes;
     close(fd);
 }
 
@@ -75,7 +75,7 @@ bool sort_files_needed(const struct sort_files *files)
 {
     const struct sort_set *set = files->set;
     const char *format = set->words.job.format;
-    struct need need = { .stream = false };
+    struct need need = { .budget = sort_files_memory(set) };
     if (sort_files_option(set)) return true;
     if (set->text.merge) return false;
     if (files->text->n_names > 1 && !files->lines) return true; /* several arrays */
@@ -86,6 +86,6 @@ bool sort_files_needed(const struct sort_files *files)
     }
     /* The positions of numbers of one byte need 16 times their size. */
     const uint64_t share = files->job->argsort ? 32 : 4;
-    return need.stream || need.bytes > sort_files_memory(set) / share ||
+    return need.stream || need.bytes > need.budget / share ||
            !sort_text_fits(set, need.bytes, (uint64_t)need.records);
 }

@@ -153,8 +153,9 @@ static int find_column(struct sort_reader *r, const struct io_hints *hints, stru
 static int scan_numbers(struct sort_reader *r, struct io_text_scan *scan, size_t done,
                         bool optional)
 {
+    const int threads = r->files->job->base.threads;
     int code = EXIT_DONE;
-    done += io_text_scan(scan, r->block + done, r->have - done, r->ended);
+    done += io_text_scan(scan, r->block + done, r->have - done, r->ended, threads);
     if (optional && scan->failed && r->input->fd < 0) {
         give_back(r);
         return EXIT_DONE;
@@ -172,7 +173,8 @@ static int scan_numbers(struct sort_reader *r, struct io_text_scan *scan, size_t
             scan->failed = true; /* no number is that long */
         }
         code = sort_reader_fill(r, scan->failed && optional ? r->have : done);
-        done = scan->failed && optional ? 0 : io_text_scan(scan, r->block, r->have, r->ended);
+        done =
+            scan->failed && optional ? 0 : io_text_scan(scan, r->block, r->have, r->ended, threads);
     }
     return code == EXIT_DONE ? end_copy(r) : code;
 }
