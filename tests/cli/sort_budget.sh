@@ -52,6 +52,15 @@ cat a.u8 >>f.npy
 suffix=.npy
 same 'columns, positions' f.npy --axis 0 --argsort
 same 'rows, positions' f.npy --axis 1 --argsort
+echelon gen uniform -N 6200k --type u8 -o g.u8
+npy '|u1' '(3100, 2000)' True >g.npy
+cat g.u8 >>g.npy
+echelon sort -S 4G --key 0 --key 1:desc g.npy -o want.npy
+code echelon sort -S 16Mi --key 0 --key 1:desc g.npy -o got.npy
+cmp want.npy got.npy && echo 'rows as records'
+code echelon records -S 16Mi --keys 0,1:desc - -o got.npy <g.npy
+cmp want.npy got.npy && echo 'a pipe of them'
+code echelon sort --resume -S 16Mi --key 0 g.npy -o got.npy
 suffix=.u8
 same 'columns' f.npy --axis 0
 same 'rows' f.npy
