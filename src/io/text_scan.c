@@ -3,8 +3,8 @@
  * block, and chooses its type.
  *
  * The result is that of io_text_parse() for the whole text.  As the type is known only at the end,
- * places that may be needed for a message are noted as text.  All threads check parts of a block; if
- * one finds something to note, the block is checked again, one record after the other.
+ * places that may be needed for a message are noted as text.  All threads check parts of a block;
+ * if one finds something to note, the block is checked again, one record after the other.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
