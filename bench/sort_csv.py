@@ -7,10 +7,11 @@ The file has N rows: id, key (a random integer of 31 bits), name (an English wor
 small.  The runs of the programs alternate; the shortest time counts.  A program that is not installed is left out, with
 a note.
 
-All programs read the file from the page cache and write to a file on the same disk, which no one flushes.  The
-time of DuckDB and polars is that of the query, without the start of Python; that of the others is of the process.
-Memory and processor time are those that GNU time reports for the process.  polars has no option for a limit.  Each output is compared: the
-key is in order, and the rows, sorted by id, are those of the input; that of echelon is byte-identical to GNU sort's.
+All programs read the file from the page cache and write to a file on the same disk, which is not flushed.  The time of
+DuckDB and polars is that of the query, without the start of Python; that of the others is of the process.  Memory and
+processor time are those that GNU time reports for the process.  polars has no option for a limit.  Each output is
+compared: the key is in order, and the rows, sorted by id, are those of the input; that of echelon is byte-identical to
+that of GNU sort.
 
 SPDX-License-Identifier: Apache-2.0
 """
