@@ -55,9 +55,8 @@ def write_file(path, lines, words):
     kinds = rng.sample(words, 1000)
     with open(path, "w", encoding="utf-8") as file:
         file.write("id,key,name,kind\n")
-        for first in range(0, lines, 100_000):
-            file.write("".join(f"{i},{rng.getrandbits(31)},{rng.choice(words)}{rng.randrange(1000)},{rng.choice(kinds)}\n"
-                               for i in range(first, min(first + 100_000, lines))))
+        for i in range(lines):
+            file.write(f"{i},{rng.getrandbits(31)},{rng.choice(words)}{rng.randrange(1000)},{rng.choice(kinds)}\n")
 
 
 class Bench:
@@ -73,8 +72,8 @@ class Bench:
             return [self.a.echelon, "sort", "--csv", "-s", *own, "--threads", threads, "-S", f"{memory}M", "-T",
                     self.folder, self.source]
         if program == "gnu":
-            body = f"head -n 1 $0 && tail -n +2 $0 | sort -s -t, --parallel={threads} -S {memory}000000b -T {self.folder}"
-            return ["sh", "-c", f"{body} {' '.join(gnu)}", self.source]
+            options = f"--parallel={threads} -S {memory}000000b -T {self.folder} {' '.join(gnu)}"
+            return ["sh", "-c", f"head -n 1 $0 && tail -n +2 $0 | sort -s -t, {options}", self.source]
         code = DUCKDB if program == "duckdb" else POLARS
         return [sys.executable, "-c", code, self.source, target, self.folder, threads, str(memory), ",".join(columns)]
 
