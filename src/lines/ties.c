@@ -248,11 +248,78 @@ static void rank_pairs(struct pair *pairs, struct pair *temp, size_t n)
     memcpy(pairs, temp, n * sizeof *pairs);
 }
 
+/* The highest bits in which words differ, moved together, so that they number buckets: of decimal
+ * digits, four bits of each. */
+enum { MOST_BITS = 12, RADIX = 256 /* pairs from which on buckets are faster than a merge */ };
+struct bits {
+    uint64_t masks[MOST_BITS]; /* of runs of adjacent bits */
+    int shifts[MOST_BITS];     /* to the right */
+    int runs, count;
+};
+
+static struct bits find_bits(uint64_t differ, int most)
+{
+    struct bits b = { .runs = 0 };
+    int lengths[MOST_BITS];
+    while (differ && b.count < most) {
+        const int high = 63 - __builtin_clzll(differ);
+        int n = 1;
+        while (n <= high && n < most - b.count && differ >> (high - n) & 1) n++;
+        const uint64_t mask = (((uint64_t)1 << n) - 1) << (high - n + 1);
+        b.masks[b.runs] = mask;
+        b.shifts[b.runs] = high - n + 1;
+        lengths[b.runs++] = n;
+        b.count += n;
+        differ &= ~mask;
+    }
+    for (int i = 0, below = b.count; i < b.runs; i++) {
+        below -= lengths[i];
+        b.shifts[i] -= below; /* negative: to the left */
+    }
+    return b;
+}
+
+static inline size_t bucket_of(const struct bits *b, uint64_t word)
+{
+    uint64_t bucket = 0;
+    for (int i = 0; i < b->runs; i++) {
+        const uint64_t part = word & b->masks[i];
+        bucket |= b->shifts[i] >= 0 ? part >> b->shifts[i] : part << -b->shifts[i];
+    }
+    return (size_t)bucket;
+}
+
+static void merge_pairs(struct pair *pairs, struct pair *temp, size_t n);
+
+/* Moves pairs to buckets, stably, and sorts each. */
+static void bucket_pairs(struct pair *pairs, struct pair *temp, size_t n)
+{
+    enum { FEW_PER_BUCKET = 3 }; /* binary logarithm */
+    uint32_t ends[(1 << MOST_BITS) + 1];
+    uint64_t differ = 0;
+    for (size_t i = 1; i < n; i++) differ |= pairs[i].word ^ pairs[0].word;
+    if (!differ) return;
+    const int wanted = 63 - __builtin_clzll(n) - FEW_PER_BUCKET;
+    const struct bits bits = find_bits(differ, wanted < MOST_BITS ? wanted : MOST_BITS);
+    const size_t buckets = (size_t)1 << bits.count;
+    memset(ends, 0, (buckets + 1) * sizeof *ends);
+    for (size_t i = 0; i < n; i++) ends[bucket_of(&bits, pairs[i].word) + 1]++;
+    for (size_t i = 1; i <= buckets; i++) ends[i] += ends[i - 1];
+    for (size_t i = 0; i < n; i++) temp[ends[bucket_of(&bits, pairs[i].word)]++] = pairs[i];
+    memcpy(pairs, temp, n * sizeof *pairs);
+    for (size_t i = 0, begin = 0; i < buckets; begin = ends[i++])
+        if (ends[i] - begin > 1) merge_pairs(pairs + begin, temp + begin, ends[i] - begin);
+}
+
 /* Sorts by word, stably; temp has room for n pairs. */
 static void merge_pairs(struct pair *pairs, struct pair *temp, size_t n)
 {
     if (n <= MOST_RANKED) {
         rank_pairs(pairs, temp, n);
+        return;
+    }
+    if (n >= RADIX) {
+        bucket_pairs(pairs, temp, n);
         return;
     }
     const size_t half = n / 2;
@@ -362,10 +429,15 @@ bool lines_sort_tie(const struct block *b, uint64_t from, uint64_t n, size_t dep
     if (count > ON_STACK && !memory) return false;
     struct item *items = memory ? memory : few;
     unsigned char *keys = memory ? (unsigned char *)(items + 2 * count) : few_keys;
+    /* The misses of the cache of all records overlap. */
     for (size_t i = 0; i < count; i++) {
         items[i].record = load_uint(b->index, b->index_bytes, from + i);
-        take_key(&t, &items[i], keys + i * KEY_BYTES);
+        __builtin_prefetch((const char *)b->begins + items[i].record * b->begin_bytes);
     }
+    for (size_t i = 0; i < count; i++)
+        __builtin_prefetch(b->text + load_uint(b->begins, b->begin_bytes, items[i].record) +
+                           (b->order->direct ? depth : 0));
+    for (size_t i = 0; i < count; i++) take_key(&t, &items[i], keys + i * KEY_BYTES);
     sort_items(&t, items, items + count, count, depth);
     for (size_t i = 0; i < count; i++)
         store_uint(b->index, b->index_bytes, from + i, items[i].record);
