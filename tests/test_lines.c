@@ -59,11 +59,11 @@ static struct lines_order *make_order(const struct order_words *from)
     return order;
 }
 
-enum text { RANDOM_BYTES, FEW_VALUES, LONG_PREFIX, NUMBERS, LONG_NUMBERS, QUOTES, TEXTS };
+enum text { RANDOM_BYTES, FEW_VALUES, LONG_PREFIX, NUMBERS, LONG_NUMBERS, LETTERS, QUOTES, TEXTS };
 enum { MOST_RECORD = 256 };
 
-static const char *const text_names[TEXTS] = { "bytes",   "few",          "prefix",
-                                               "numbers", "long numbers", "quotes" };
+static const char *const text_names[TEXTS] = { "bytes",        "few",     "prefix", "numbers",
+                                               "long numbers", "letters", "quotes" };
 
 /* Writes one record without its terminator; returns its length. */
 static size_t make_record(enum text kind, struct rng *rng, char to[MOST_RECORD])
@@ -89,6 +89,9 @@ static size_t make_record(enum text kind, struct rng *rng, char to[MOST_RECORD])
         written = snprintf(to, MOST_RECORD, "%d.%d %d", (int)rng_below(rng, 2000) - 1000,
                            (int)rng_below(rng, 30), (int)rng_below(rng, 9));
         break;
+    case LETTERS: /* large ties of the first word, which the second word divides */
+        for (size_t left = 8 + rng_below(rng, 12); left--;) to[n++] = "ab"[rng_below(rng, 2)];
+        return n;
     case LONG_NUMBERS: /* up to 40 characters, with zeros and a point anywhere */
         if (rng_below(rng, 2)) to[n++] = '-';
         digits = (int)rng_below(rng, 40);
