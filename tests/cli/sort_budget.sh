@@ -23,8 +23,8 @@ same() { # NAME INPUT OPTION...: of a file and of a pipe; with a suffix, the out
 }
 
 seq 100001 210000 | sed 's/.*/&&&/; s/.\(.*\)\(..\)/\2.\1/; s/^0*\(.\)/\1/' >n.txt
-yes '' | head -n 900000 >short.txt
-yes 7 | head -n 900000 >sevens.txt
+yes '' | head -n 300000 >short.txt
+yes 7 | head -n 300000 >sevens.txt
 { printf 'name,"x\ny"\r\n'; sed 's/.*/"a ""&"", b\n",&\r/' n.txt | head -n 160000; } >n.csv
 
 suffix=
