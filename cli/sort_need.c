@@ -11,6 +11,7 @@
 #include "sort_files.h"
 
 #include <fcntl.h>
+#include <malloc.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -71,7 +72,17 @@ static void add(struct need *need, const struct sort_files *files, const char *n
     close(fd);
 }
 
-bool sort_files_needed(const struct sort_files *files)
+/* malloc() keeps what is freed, up to 32 MB per block and more than the budget in all, unless large
+ * blocks come from the system and go back to it. */
+static void return_memory(void)
+{
+#ifdef M_MMAP_THRESHOLD
+    enum { LARGE = 1 << 20 };
+    mallopt(M_MMAP_THRESHOLD, LARGE);
+#endif
+}
+
+static bool is_needed(const struct sort_files *files)
 {
     const struct sort_set *set = files->set;
     const char *format = set->words.job.format;
@@ -88,4 +99,11 @@ bool sort_files_needed(const struct sort_files *files)
     const uint64_t share = files->job->argsort ? 32 : 4;
     return need.stream || need.bytes > need.budget / share ||
            !sort_text_fits(set, need.bytes, (uint64_t)need.records);
+}
+
+bool sort_files_needed(const struct sort_files *files)
+{
+    const bool needed = is_needed(files);
+    if (needed) return_memory();
+    return needed;
 }
