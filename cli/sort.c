@@ -351,12 +351,13 @@ static int body(struct job *base, struct io_output *output)
 static int check(struct run *run)
 {
     struct sort_job *job = &run->job;
-    bool numbers;
+    bool numbers = true, done;
     if (run->lines) return sort_check_stream(&set, &run->text);
     cli_progress_start(&job->base.progress);
-    int code = sort_read_any(&set, job, &run->text, &numbers);
-    if (code == EXIT_DONE && numbers) code = sort_loaded(job, &set.words);
-    if (code == EXIT_DONE && numbers) code = sort_check_numbers(&set, job);
+    int code = sort_check_files(&set, job, &run->text, &done);
+    if (code == EXIT_DONE && !done) code = sort_read_any(&set, job, &run->text, &numbers);
+    if (code == EXIT_DONE && numbers && !done) code = sort_loaded(job, &set.words);
+    if (code == EXIT_DONE && numbers && !done) code = sort_check_numbers(&set, job, 0);
     if (code == EXIT_DONE && !numbers) code = sort_check_lines(&set, &run->text, job->base.input);
     cli_progress_end(&job->base.progress);
     io_free_column(&job->base.column);
