@@ -57,13 +57,15 @@ static ech_status run_sort(struct dist_rank *r)
 
 static ech_status expect_sorted(struct dist_task *t)
 {
+    ech_sort_options options = t->sort;
+    options.algorithm = NULL; /* which is a method of distributed sorts */
     t->out = dist_allocate(t->total * t->bytes);
     t->out_values = dist_allocate(t->total * t->value_bytes);
     if (t->argsort)
-        return ech_argsort(one, t->in, t->out_values, t->total, t->dtype, t->index_dtype, &t->sort);
-    if (!t->value_bytes) return ech_sort(one, t->in, t->out, t->total, t->dtype, &t->sort);
+        return ech_argsort(one, t->in, t->out_values, t->total, t->dtype, t->index_dtype, &options);
+    if (!t->value_bytes) return ech_sort(one, t->in, t->out, t->total, t->dtype, &options);
     return ech_sort_pairs(one, t->in, t->values, t->out, t->out_values, t->total, t->dtype,
-                          t->value_bytes, &t->sort);
+                          t->value_bytes, &options);
 }
 
 static void sort_case(ech_dtype dtype, enum dist_data data, int ranks, int kind)
@@ -75,14 +77,17 @@ static void sort_case(ech_dtype dtype, enum dist_data data, int ranks, int kind)
     const size_t total = (size_t)rng_below(&rng, rng_below(&rng, 4) ? 3000 : 20);
     const int descending = (int)rng_below(&rng, 2);
     const ech_order order = (ech_order)(rng_below(&rng, 3) == 0);
+    static const char *const methods[] = { NULL, "merge", "partition" };
+    const char *method = methods[rng_below(&rng, 3)];
     if (!test_drawn(case_number++, total < 1000) || !dist_can_run(ranks)) return;
-    if (!test_begin("%s(%s,n=%zu,%s,ranks=%d,division=%s%s%s) on %s", kinds[kind],
+    if (!test_begin("%s(%s,n=%zu,%s,ranks=%d,division=%s%s%s%s%s) on %s", kinds[kind],
                     ech_dtype_name(dtype), total, dist_data_names[data], ranks,
                     dist_division_names[division], descending ? ",desc" : "", order ? ",total" : "",
-                    device))
+                    method ? "," : "", method ? method : "", device))
         return;
     struct dist_task t = dist_task_make(dtype, total, data, ranks, division, &rng);
     t.sort = (ech_sort_options){ .size = sizeof t.sort, .descending = descending, .order = order };
+    t.sort.algorithm = method;
     t.argsort = kind == 2;
     t.index_dtype = index_dtypes[rng_below(&rng, 4)];
     t.value_bytes = kind == 1   ? 1 + (size_t)rng_below(&rng, 12)

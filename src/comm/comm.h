@@ -99,6 +99,9 @@ static inline ech_status echi_comm_sum(ech_ctx *ctx, ech_comm *comm, ech_status 
 ech_status echi_comm_exchange(ech_ctx *ctx, ech_comm *comm, const ech_comm_message *sends,
                               size_t n_sends, const ech_comm_message *receives, size_t n_receives);
 
+/* Whether the ranks are threads of this process that can read each other's memory. */
+bool echi_comm_direct(const ech_comm *comm);
+
 /* The monotonic clock, in seconds: only for time limits. */
 double echi_comm_now(void);
 

@@ -272,6 +272,11 @@ static ech_status threads_exchange(void *state, const ech_comm_message *sends, s
     return end_step(m, limit_s);
 }
 
+bool echi_comm_direct(const ech_comm *comm)
+{
+    return comm->table.exchange == threads_exchange && comm->table.device_memory;
+}
+
 /* ---- Creation and end ---- */
 
 static void group_free(struct group *g)

@@ -9,6 +9,9 @@
 #include "dist/dist.h"
 #include "echelon/sort.h"
 
+/* How a sort proceeds: the fastest, or one by name. */
+enum echi_dist_method { ECHI_DIST_AUTO, ECHI_DIST_MERGE, ECHI_DIST_PARTITION };
+
 struct echi_dist_sort {
     ech_dtype dtype;
     size_t n, n_out;    /* of this rank */
@@ -25,6 +28,10 @@ struct echi_dist_sort {
     /* parts of the workspace */
     void *keys, *values, *numbers, *got_keys, *got_values, *merged, *inner;
     size_t inner_bytes;
+    bool top; /* not the sort of shared bins within another one */
+    enum echi_dist_method method;
+    void *divide, *offsets, *shared_out, *shared_work; /* of partition.c */
+    size_t divide_bytes, shared_bytes; /* of divide, which 0: none, and of shared_work */
 };
 
 /* Lays out the workspace; if layout->base is NULL, only its size. */
@@ -34,5 +41,27 @@ ech_status echi_dist_sort_plan(struct echi_dist_sort *s, const char *device, int
 /* Sorts from parts at d->in_first to parts at d->out_first.  status: that of this rank so far.
  * Returns the status of this rank. */
 ech_status echi_dist_sort_run(struct echi_dist *d, struct echi_dist_sort *s, ech_status status);
+
+/* The same by sorting the part of each rank first. */
+ech_status echi_dist_sort_merge(struct echi_dist *d, struct echi_dist_sort *s, ech_status status);
+
+/* ---- partition.c ---- */
+
+enum { ECHI_PARTITION_OFFSETS = 2048 + 8 };
+
+/* Whether a backend can divide the keys of this rank. */
+bool echi_partition_can(const struct echi_dist_sort *s, const struct echi_backend *backend);
+
+/* How many keys of shared bins a rank with n keys can have. */
+size_t echi_partition_shared(size_t n);
+
+/* The workspace of the sort of the buckets. */
+ech_status echi_partition_work(const struct echi_dist_sort *s, const struct echi_backend *backend,
+                               size_t *bytes);
+
+/* The same by dividing the keys first; *done: whether it was possible, which is the same on all
+ * ranks. */
+ech_status echi_dist_sort_partition(struct echi_dist *d, struct echi_dist_sort *s,
+                                    ech_status status, bool *done);
 
 #endif
