@@ -2,7 +2,7 @@
  * bench_dist.c - measures distributed operations (echelon/dist.h): a thread per rank, each with a
  * GPU or with one thread of the CPU.
  *
- *     bench_dist [--device cuda|cpu] [--ranks R] [--log2 N] [--repeat K]
+ *     bench_dist [--device cuda|cpu] [--ranks R] [--log2 N] [--repeat K] [--only OP,TYPE]
  *
  * Rank r uses GPU r; R is the number of GPUs if it is not given.  Every rank has 2^N elements of
  * random bits.  A CSV line has the operation, the type, the ranks, the elements of all ranks, the
@@ -24,7 +24,7 @@
 
 enum { MOST_RANKS = 64, MOST_REPEATS = 100, K = 100 };
 
-static const char *device = "cuda";
+static const char *device = "cuda", *only; /* such as sort,u32; NULL: all */
 static int ranks, repeats = 5, log2_n = 28;
 static ech_comm *comms[MOST_RANKS];
 static ech_ctx *contexts[MOST_RANKS];
@@ -156,6 +156,14 @@ static int compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+/* Whether --only names this row. */
+static bool is_wanted(const struct row *row)
+{
+    char name[64];
+    snprintf(name, sizeof name, "%s,%s", row->name, ech_dtype_name(row->dtype));
+    return !only || strcmp(only, name) == 0;
+}
+
 static void measure(const struct rank *r, const struct row *row)
 {
     double of[MOST_REPEATS];
@@ -186,14 +194,15 @@ static void *run_rank(void *number)
     struct rank r = { .number = (int)(intptr_t)number, .n = (size_t)1 << log2_n };
     r.ctx = contexts[r.number];
     r.comm = comms[r.number];
-    r.bytes = r.n * 8;
+    r.bytes = r.n * (only && strstr(only, "32") && !strstr(only, "pairs") ? 4 : 8);
     r.in = memory(&r, r.bytes);
     r.out = memory(&r, r.bytes);
     r.values_in = memory(&r, r.bytes / 2);
     r.values_out = memory(&r, r.bytes / 2);
     fill(&r);
     must(ech_copy(r.ctx, r.values_in, r.in, r.bytes / 2), r.ctx);
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) measure(&r, &rows[i]);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (is_wanted(&rows[i])) measure(&r, &rows[i]);
     ech_free(r.ctx, r.in, r.bytes);
     ech_free(r.ctx, r.out, r.bytes);
     ech_free(r.ctx, r.values_in, r.bytes / 2);
@@ -217,6 +226,8 @@ int main(int argc, char **argv)
         const char *value = argv[i + 1];
         if (strcmp(argv[i], "--device") == 0 && value)
             device = value;
+        else if (strcmp(argv[i], "--only") == 0 && value)
+            only = value;
         else if (strcmp(argv[i], "--ranks") == 0)
             ranks = number_of(argv[i], value, 1, MOST_RANKS);
         else if (strcmp(argv[i], "--log2") == 0)
@@ -225,7 +236,7 @@ int main(int argc, char **argv)
             repeats = number_of(argv[i], value, 1, MOST_REPEATS);
         else
             return fprintf(stderr, "usage: bench_dist [--device cuda|cpu] [--ranks R] [--log2 N] "
-                                   "[--repeat K]\n"),
+                                   "[--repeat K] [--only OP,TYPE]\n"),
                    2;
     }
     const bool cpu = strcmp(device, "cpu") == 0;

@@ -23,8 +23,18 @@
 #include "dist/sort.h"
 #include "sort/segments.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+static double dbg_t;
+static void dbg(struct echi_dist *d, const char *what)
+{
+    if (!getenv("DSORT_TIME") || d->rank) return;
+    if (getenv("DSORT_SYNC")) ech_sync(d->ctx);
+    const double t = echi_comm_now();
+    if (what) fprintf(stderr, "%s %.3f ms; ", what, (t - dbg_t) * 1e3);
+    dbg_t = t;
+}
 
 enum {
     BINS = ECHI_DIVIDE_BINS,
@@ -147,7 +157,7 @@ static bool few_shared(const struct run *run)
 static uint64_t most_keys(const struct run *run)
 {
     const uint64_t each = run->d->total / (uint64_t)run->d->ranks / 64;
-    const uint64_t one_level = bucket_keys(run->key_bytes);
+    const uint64_t one_level = getenv("DSORT_BUCKET") ? strtoull(getenv("DSORT_BUCKET"), NULL, 0) : bucket_keys(run->key_bytes);
     return each < one_level ? each : one_level;
 }
 
@@ -284,7 +294,7 @@ static void make_groups(const struct run *run, struct groups *g)
 {
     const struct echi_partition *p = &run->p;
     const struct echi_share *share = &p->shares[run->d->rank];
-    const uint64_t least = GROUP_BYTES / run->key_bytes, part = share->middle / GROUPS + 1;
+    const uint64_t least = GROUP_BYTES / run->key_bytes, part = share->middle / (getenv("DSORT_GROUPS") ? strtoull(getenv("DSORT_GROUPS"), NULL, 0) : GROUPS) + 1;
     const uint64_t each = run->direct ? (part > least ? part : least) : UINT64_MAX;
     uint32_t i = 0, at = 0;
     while (i < p->n_buckets && p->buckets[i].owner != run->d->rank) i++;
@@ -407,7 +417,9 @@ static ech_status finish(struct run *run)
     } else if (status == ECH_OK && g->count) {
         status = pull(run, g->from[0], g->from[1]);
     }
+    dbg(run->d, "pull");
     status = sort_shared(run, status);
+    dbg(run->d, "shared");
     for (uint32_t i = 0; g && i < g->count && status == ECH_OK; i++) {
         if (run->direct) status = ctx->backend->wait_beside(ctx);
         if (status == ECH_OK) status = sort_group(run, g, i);
@@ -433,19 +445,29 @@ ech_status echi_dist_sort_partition(struct echi_dist *d, struct echi_dist_sort *
     *done = false;
     if ((!echi_partition_allocate(&run.p, d) || !counts) && status == ECH_OK)
         status = echi_fail(d->ctx, ECH_ERR_MEMORY, "out of memory for %d ranks", d->ranks);
+    dbg(d, NULL);
     if (status == ECH_OK) status = own_range(&run, &range);
     TRY(echi_comm_agree(d->ctx, d->comm, status, &range, sizeof range));
     if (!common_range(&run)) goto done;
+    dbg(d, "range");
     status = run.ops->count(d->ctx, &run.divide, counts, &run.outside);
     outside = run.outside;
     TRY(echi_comm_agree(d->ctx, d->comm, status, &outside, sizeof outside));
     for (int r = 0; r < d->ranks; r++) run.outside |= d->comm->notes[r].note[0] != 0;
     TRY(echi_comm_allgather(d->ctx, d->comm, counts, run.p.counts, BINS * sizeof *counts));
+    dbg(d, "count");
     if (!echi_partition_plan(&run.p, most_keys(&run)) || !few_shared(&run)) goto done;
     *done = true;
+    dbg(d, "plan");
     status = move(&run);
+    dbg(d, "move");
     TRY(echi_comm_agree(d->ctx, d->comm, status, &sent, sizeof sent));
+    dbg(d, "agree");
     status = finish(&run);
+    dbg(d, "queued");
+    if (getenv("DSORT_TIME")) ech_sync(d->ctx);
+    dbg(d, "sorted");
+    if (getenv("DSORT_TIME") && d->rank == 0) fprintf(stderr, "%u buckets\n", run.p.n_buckets);
 done:
     free(counts);
     echi_partition_free(&run.p);
