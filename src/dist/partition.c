@@ -157,7 +157,8 @@ static bool few_shared(const struct run *run)
 static uint64_t most_keys(const struct run *run)
 {
     const uint64_t each = run->d->total / (uint64_t)run->d->ranks / 64;
-    const uint64_t one_level = getenv("DSORT_BUCKET") ? strtoull(getenv("DSORT_BUCKET"), NULL, 0) : bucket_keys(run->key_bytes);
+    const uint64_t one_level = getenv("DSORT_BUCKET") ? strtoull(getenv("DSORT_BUCKET"), NULL, 0)
+                                                      : bucket_keys(run->key_bytes);
     return each < one_level ? each : one_level;
 }
 
@@ -294,7 +295,11 @@ static void make_groups(const struct run *run, struct groups *g)
 {
     const struct echi_partition *p = &run->p;
     const struct echi_share *share = &p->shares[run->d->rank];
-    const uint64_t least = GROUP_BYTES / run->key_bytes, part = share->middle / (getenv("DSORT_GROUPS") ? strtoull(getenv("DSORT_GROUPS"), NULL, 0) : GROUPS) + 1;
+    const uint64_t least = GROUP_BYTES / run->key_bytes,
+                   part = share->middle / (getenv("DSORT_GROUPS")
+                                               ? strtoull(getenv("DSORT_GROUPS"), NULL, 0)
+                                               : GROUPS) +
+                          1;
     const uint64_t each = run->direct ? (part > least ? part : least) : UINT64_MAX;
     uint32_t i = 0, at = 0;
     while (i < p->n_buckets && p->buckets[i].owner != run->d->rank) i++;

@@ -264,11 +264,20 @@ static ech_op combining(ech_op op)
     }
 }
 
-/* Combines [count] values in host memory; out must not overlap them. */
+/* Combines [count] values in host memory; out must not overlap them.  Few are combined on the CPU,
+ * with the same bits, because a GPU needs longer to receive them. */
 static ech_status combine(struct job *job, ech_op op, const void *values, size_t count,
                           ech_dtype dtype, void *out)
 {
     const ech_reduce_options options = { .size = sizeof options, .nan = job->options->nan };
+    struct echi_reduce r;
+    const ech_status status = echi_reduce_request(job->d->ctx, &r, op, dtype, &options);
+    if (status != ECH_OK) return status;
+    r.in = values;
+    r.out = out;
+    r.n = r.columns = count;
+    r.rows = 1;
+    if (echi_cpu.operations[ECHI_OP_reduce]->quick(&r)) return ECH_OK;
     return ech_reduce(job->d->ctx, op, values, out, count, dtype, &options);
 }
 
