@@ -126,6 +126,21 @@ static void count_parts(struct echi_partition *p)
     }
 }
 
+/* A rank has its elements in the order of bins. */
+static void place_in_order(struct echi_partition *p)
+{
+    const size_t ranks = (size_t)p->d->ranks;
+    for (size_t r = 0; r < ranks; r++) {
+        uint64_t at = 0;
+        p->shares[r].shared = 0;
+        for (uint32_t i = 0; i < p->n_buckets; i++) {
+            p->send_at[i * ranks + r] = at;
+            at += p->have[i * ranks + r];
+            if (p->buckets[i].owner < 0) p->shares[r].shared += p->have[i * ranks + r];
+        }
+    }
+}
+
 /* A rank sends its keys of shared bins, then those of the buckets of other ranks. */
 static void place_sends(struct echi_partition *p)
 {
@@ -173,7 +188,11 @@ bool echi_partition_plan(struct echi_partition *p, uint64_t most)
         most *= 2;
     }
     count_parts(p);
-    place_sends(p);
+    if (p->in_order)
+        place_in_order(p);
+    else
+        place_sends(p);
     add_shares(p);
     return true;
 }
+double echi_dbg_t;

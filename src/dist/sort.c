@@ -61,16 +61,19 @@ static ech_status plan_partition(struct echi_dist_sort *s, const char *device, i
     const struct echi_backend *backend = NULL;
     struct echi_layout layout = { .base = NULL };
     struct echi_dist_sort shared = { .dtype = s->dtype,
+                                     .value_bytes = s->value_bytes,
                                      .n = echi_partition_shared(s->n),
                                      .n_out = echi_partition_shared(s->n_out) };
     size_t need = 0;
     ech_status status = echi_backend_ask(device, &backend);
     if (status != ECH_OK || ranks == 1 || !echi_partition_can(s, backend)) return status;
-    status = echi_partition_work(s, backend, &need);
+    if (!backend->divide && s->method != ECHI_DIST_PARTITION) return status;
+    status = echi_partition_work(s, device, backend, &need);
     raise(&s->inner_bytes, need);
     if (status == ECH_OK) status = echi_dist_sort_plan(&shared, device, ranks, &layout);
     s->shared_bytes = layout.bytes;
-    s->divide_bytes = backend->divide->work_bytes;
+    s->divide_bytes = backend->divide ? backend->divide->work_bytes : 0;
+    s->divides = true;
     return status;
 }
 
@@ -91,10 +94,14 @@ ech_status echi_dist_sort_plan(struct echi_dist_sort *s, const char *device, int
     s->merged = echi_part(layout, s->positions ? s->n_out : 0, key_bytes);
     s->inner = echi_part(layout, s->inner_bytes, 1);
     if (s->inner_bytes == 0) s->inner = NULL;
-    if (s->divide_bytes) {
+    if (s->divides) {
+        const size_t in = echi_partition_shared(s->n), out = echi_partition_shared(s->n_out);
         s->divide = echi_part(layout, s->divide_bytes, 1);
         s->offsets = echi_part(layout, ECHI_PARTITION_OFFSETS, sizeof(uint64_t));
-        s->shared_out = echi_part(layout, echi_partition_shared(s->n_out), key_bytes);
+        s->shared_in = echi_part(layout, s->value_bytes ? in : 0, key_bytes);
+        s->shared_values_in = echi_part(layout, in, s->value_bytes);
+        s->shared_out = echi_part(layout, out, key_bytes);
+        s->shared_values_out = echi_part(layout, out, s->value_bytes);
         s->shared_work = echi_part(layout, s->shared_bytes, 1);
     }
     if (layout->overflow)
@@ -122,16 +129,21 @@ static bool may_wrap(const struct echi_dist_sort *s)
     return s->value_bytes == 0 && echi_dtype_is_float(s->dtype) && s->order == ECH_ORDER_NAN_LAST;
 }
 
+ech_status echi_dist_sort_positions(struct echi_dist *d, const struct echi_dist_sort *s)
+{
+    const uint64_t first = d->in_first[d->rank];
+    uint64_t start = 0;
+    memcpy(&start, &first, s->value_bytes); /* little-endian, modulo 2^bits */
+    return ech_iota(d->ctx, s->numbers, s->n, s->index_dtype, &start, NULL);
+}
+
 static ech_status sort_part(struct echi_dist *d, const struct echi_dist_sort *s)
 {
     const ech_sort_options options = local_options(s);
     const void *values = s->values_in;
     if (s->value_bytes == 0) return ech_sort(d->ctx, s->keys_in, s->keys, s->n, s->dtype, &options);
     if (s->positions) {
-        const uint64_t first = d->in_first[d->rank];
-        uint64_t start = 0;
-        memcpy(&start, &first, s->value_bytes); /* little-endian, modulo 2^bits */
-        const ech_status status = ech_iota(d->ctx, s->numbers, s->n, s->index_dtype, &start, NULL);
+        const ech_status status = echi_dist_sort_positions(d, s);
         if (status != ECH_OK) return status;
         values = s->numbers;
     }
@@ -257,7 +269,7 @@ ech_status echi_dist_sort_run(struct echi_dist *d, struct echi_dist_sort *s, ech
                         (s->method == ECHI_DIST_AUTO && d->total >= PARTITION_LEAST);
     bool done = false;
     if (d->ranks == 1) return status == ECH_OK ? sort_without_exchange(d, s) : status;
-    if (divide && s->value_bytes == 0 && d->total) {
+    if (divide && s->top && d->total) {
         status = echi_dist_sort_partition(d, s, status, &done);
         if (done || status != ECH_OK) return status;
     }

@@ -8,6 +8,7 @@
 
 #include "dist/dist.h"
 #include "echelon/sort.h"
+#include "sort/divide_sizes.h"
 
 /* How a sort proceeds: the fastest, or one by name. */
 enum echi_dist_method { ECHI_DIST_AUTO, ECHI_DIST_MERGE, ECHI_DIST_PARTITION };
@@ -30,8 +31,10 @@ struct echi_dist_sort {
     size_t inner_bytes;
     bool top; /* not the sort of shared bins within another one */
     enum echi_dist_method method;
-    void *divide, *offsets, *shared_out, *shared_work; /* of partition.c */
-    size_t divide_bytes, shared_bytes; /* of divide, which 0: none, and of shared_work */
+    void *divide, *offsets; /* of partition.c */
+    void *shared_in, *shared_values_in, *shared_out, *shared_values_out, *shared_work;
+    size_t divide_bytes, shared_bytes; /* of divide and of shared_work */
+    bool divides;                      /* there is room for these */
 };
 
 /* Lays out the workspace; if layout->base is NULL, only its size. */
@@ -45,9 +48,15 @@ ech_status echi_dist_sort_run(struct echi_dist *d, struct echi_dist_sort *s, ech
 /* The same by sorting the part of each rank first. */
 ech_status echi_dist_sort_merge(struct echi_dist *d, struct echi_dist_sort *s, ech_status status);
 
+/* Writes the positions of this rank's keys to s->numbers. */
+ech_status echi_dist_sort_positions(struct echi_dist *d, const struct echi_dist_sort *s);
+
 /* ---- partition.c ---- */
 
-enum { ECHI_PARTITION_OFFSETS = 2048 + 8 };
+enum {
+    ECHI_PARTITION_GROUPS = 8,
+    ECHI_PARTITION_OFFSETS = ECHI_DIVIDE_BUCKETS + ECHI_PARTITION_GROUPS
+};
 
 /* Whether a backend can divide the keys of this rank. */
 bool echi_partition_can(const struct echi_dist_sort *s, const struct echi_backend *backend);
@@ -55,9 +64,9 @@ bool echi_partition_can(const struct echi_dist_sort *s, const struct echi_backen
 /* How many keys of shared bins a rank with n keys can have. */
 size_t echi_partition_shared(size_t n);
 
-/* The workspace of the sort of the buckets. */
-ech_status echi_partition_work(const struct echi_dist_sort *s, const struct echi_backend *backend,
-                               size_t *bytes);
+/* The workspace of the sorts of windows and of buckets. */
+ech_status echi_partition_work(const struct echi_dist_sort *s, const char *device,
+                               const struct echi_backend *backend, size_t *bytes);
 
 /* The same by dividing the keys first; *done: whether it was possible, which is the same on all
  * ranks. */
