@@ -209,7 +209,7 @@ static bool few_shared(const struct echi_partition_run *run)
 static uint64_t most_keys(const struct echi_partition_run *run)
 {
     const uint64_t each = run->d->total / (uint64_t)run->d->ranks / 64;
-    const uint64_t one_level = bucket_keys(run->key_bytes);
+    const uint64_t one_level = getenv("DSORT_BUCKET") ? strtoull(getenv("DSORT_BUCKET"), NULL, 0) : bucket_keys(run->key_bytes);
     return each < one_level ? each : one_level;
 }
 

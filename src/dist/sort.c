@@ -55,6 +55,22 @@ static ech_status plan_inner(const struct echi_dist_sort *s, const char *device,
     return status;
 }
 
+/* What gather.c needs in addition, unless there are certainly too many elements. */
+static ech_status plan_gather(struct echi_dist_sort *s, const char *device, int ranks)
+{
+    const ech_sort_options options = { .size = sizeof options, .algorithm = s->algorithm };
+    const struct echi_backend *backend = NULL;
+    size_t need = 0;
+    ech_status status = echi_backend_ask(device, &backend);
+    if (status != ECH_OK || ranks == 1) return status;
+    const size_t most = echi_gather_most(backend);
+    if (s->n > most || s->n_out > most) return ECH_OK;
+    status = ech_sort_workspace(device, most, s->dtype, s->value_bytes, &options, &need);
+    raise(&s->inner_bytes, need);
+    s->most = most;
+    return status;
+}
+
 /* What partition.c needs in addition. */
 static ech_status plan_partition(struct echi_dist_sort *s, const char *device, int ranks)
 {
@@ -83,6 +99,7 @@ ech_status echi_dist_sort_plan(struct echi_dist_sort *s, const char *device, int
     const size_t key_bytes = ech_dtype_bytes(s->dtype);
     if (!layout->base && device) {
         ech_status status = plan_inner(s, device, ranks, &s->inner_bytes);
+        if (status == ECH_OK && s->top) status = plan_gather(s, device, ranks);
         if (status == ECH_OK && s->top) status = plan_partition(s, device, ranks);
         if (status != ECH_OK) return status;
     }
@@ -94,6 +111,10 @@ ech_status echi_dist_sort_plan(struct echi_dist_sort *s, const char *device, int
     s->merged = echi_part(layout, s->positions ? s->n_out : 0, key_bytes);
     s->inner = echi_part(layout, s->inner_bytes, 1);
     if (s->inner_bytes == 0) s->inner = NULL;
+    s->all_keys = echi_part(layout, s->most, key_bytes);
+    s->sorted_keys = echi_part(layout, s->most, key_bytes);
+    s->all_values = echi_part(layout, s->most, s->value_bytes);
+    s->sorted_values = echi_part(layout, s->most, s->value_bytes);
     if (s->divides) {
         const size_t in = echi_partition_shared(s->n), out = echi_partition_shared(s->n_out);
         s->divide = echi_part(layout, s->divide_bytes, 1);
@@ -265,10 +286,12 @@ done:
 
 ech_status echi_dist_sort_run(struct echi_dist *d, struct echi_dist_sort *s, ech_status status)
 {
-    const bool divide = s->method == ECHI_DIST_PARTITION ||
-                        (s->method == ECHI_DIST_AUTO && d->total >= PARTITION_LEAST);
-    bool done = false;
+    const bool chosen = s->method == ECHI_DIST_AUTO;
+    const bool divide = s->method == ECHI_DIST_PARTITION || (chosen && d->total >= PARTITION_LEAST);
+    bool done = false, few = s->top && (chosen || s->method == ECHI_DIST_GATHER);
     if (d->ranks == 1) return status == ECH_OK ? sort_without_exchange(d, s) : status;
+    for (int r = 0; r < d->ranks; r++) few = few && d->total <= d->comm->calls[r].room;
+    if (few) return echi_dist_sort_gather(d, s, status);
     if (divide && s->top && d->total) {
         status = echi_dist_sort_partition(d, s, status, &done);
         if (done || status != ECH_OK) return status;
@@ -330,9 +353,11 @@ static ech_status prepare(struct echi_dist *d, struct echi_dist_sort *s,
 static void set_method(struct echi_dist_sort *s)
 {
     static const char *const names[] = {
-        [ECHI_DIST_MERGE] = "merge", [ECHI_DIST_PARTITION] = "partition"
+        [ECHI_DIST_MERGE] = "merge",
+        [ECHI_DIST_PARTITION] = "partition",
+        [ECHI_DIST_GATHER] = "gather",
     };
-    for (int i = ECHI_DIST_MERGE; s->algorithm && i <= ECHI_DIST_PARTITION; i++)
+    for (int i = ECHI_DIST_MERGE; s->algorithm && i < ECHI_DIST_METHODS; i++)
         if (strcmp(s->algorithm, names[i]) == 0) {
             s->method = (enum echi_dist_method)i;
             s->algorithm = NULL;
@@ -361,7 +386,8 @@ static ech_status run(ech_ctx *ctx, ech_comm *comm, const char *name, struct ech
                                                s->positions, (uint64_t)s->descending,
                                                (uint64_t)s->order, (uint64_t)s->method },
                                    .n = s->n,
-                                   .n_out = n_out };
+                                   .n_out = n_out,
+                                   .room = ctx ? echi_gather_most(ctx->backend) : 0 };
     memcpy(call.name, name, strlen(name));
     struct echi_dist d;
     status = echi_dist_begin(&d, ctx, comm, &call, names, status, true);

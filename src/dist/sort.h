@@ -11,7 +11,13 @@
 #include "sort/divide_sizes.h"
 
 /* How a sort proceeds: the fastest, or one by name. */
-enum echi_dist_method { ECHI_DIST_AUTO, ECHI_DIST_MERGE, ECHI_DIST_PARTITION };
+enum echi_dist_method {
+    ECHI_DIST_AUTO,
+    ECHI_DIST_MERGE,
+    ECHI_DIST_PARTITION,
+    ECHI_DIST_GATHER,
+    ECHI_DIST_METHODS
+};
 
 struct echi_dist_sort {
     ech_dtype dtype;
@@ -31,6 +37,8 @@ struct echi_dist_sort {
     size_t inner_bytes;
     bool top; /* not the sort of shared bins within another one */
     enum echi_dist_method method;
+    void *all_keys, *all_values, *sorted_keys, *sorted_values; /* of gather.c */
+    size_t most;            /* elements for which there is room in these */
     void *divide, *offsets; /* of partition.c */
     void *shared_in, *shared_values_in, *shared_out, *shared_values_out, *shared_work;
     size_t divide_bytes, shared_bytes; /* of divide and of shared_work */
@@ -50,6 +58,15 @@ ech_status echi_dist_sort_merge(struct echi_dist *d, struct echi_dist_sort *s, e
 
 /* Writes the positions of this rank's keys to s->numbers. */
 ech_status echi_dist_sort_positions(struct echi_dist *d, const struct echi_dist_sort *s);
+
+/* ---- gather.c ---- */
+
+/* The maximum number of elements on all ranks that ranks with this backend gather. */
+size_t echi_gather_most(const struct echi_backend *backend);
+
+/* The same for few elements: each rank sorts all. */
+ech_status echi_dist_sort_gather(struct echi_dist *d, const struct echi_dist_sort *s,
+                                 ech_status status);
 
 /* ---- partition.c ---- */
 
