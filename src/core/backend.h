@@ -9,6 +9,7 @@
 #include "core/explain.h"
 
 struct echi_divide_ops;
+struct echi_scan_ops;
 
 enum echi_side { ECHI_HOST, ECHI_DEVICE };
 
@@ -123,6 +124,9 @@ struct echi_backend {
 
     /* The division of keys among ranks (sort/divide.h); NULL: none. */
     const struct echi_divide_ops *divide;
+
+    /* Totals of a scan (scan/scan.h); NULL: none. */
+    const struct echi_scan_ops *scan_ops;
 
     /* Runs a struct echi_direct whose `small` is set; NULL: none is. */
     const struct echi_operation *direct_small;

@@ -198,6 +198,7 @@ done:
 }
 
 extern const struct echi_divide_ops echi_cuda_divide;
+extern const struct echi_scan_ops echi_cuda_scan_ops;
 
 /* ---- The two kinds of device, which differ in their driver ---- */
 
@@ -209,7 +210,8 @@ extern const struct echi_divide_ops echi_cuda_divide;
     .copy_async = cuda_copy_async, .reach = cuda_reach, .poll = cuda_poll,                         \
     .record_event = cuda_record_event, .wait_event = cuda_wait_event, .side = cuda_side,           \
     .copy_beside = cuda_copy_beside, .wait_beside = cuda_wait_beside, .divide = &echi_cuda_divide, \
-    .enter = echi_cuda_enter, .leave = echi_cuda_leave, .direct_vendor_name = "cusolver"
+    .scan_ops = &echi_cuda_scan_ops, .enter = echi_cuda_enter, .leave = echi_cuda_leave,           \
+    .direct_vendor_name = "cusolver"
 
 #ifdef ECHELON_CUDA
 static const struct echi_provider gpu = { .device = "cuda",
