@@ -102,7 +102,6 @@ static bool add_buckets(struct echi_partition *p, uint64_t most)
         const uint64_t from = p->start[bin], count = p->start[bin + (1u << log)] - from;
         if (count) {
             if (p->n_buckets == ECHI_DIVIDE_BUCKETS) return false;
-            for (uint32_t b = 0; b < 1u << log; b++) p->bucket_of[bin + b] = (uint16_t)p->n_buckets;
             p->buckets[p->n_buckets++] = (struct echi_bucket){
                 bin, log, shared ? -1 : echi_dist_owner(p->d, p->d->out_first, from), from, count
             };

@@ -34,6 +34,13 @@ done:
     return status;
 }
 
+bool echi_dist_can_gather(const struct echi_dist *d)
+{
+    bool can = true;
+    for (int r = 0; r < d->ranks; r++) can = can && d->total <= d->comm->calls[r].room;
+    return can;
+}
+
 static ech_status exchange(struct echi_dist *d, const struct echi_dist_sort *s, ech_status status)
 {
     const size_t ranks = (size_t)d->ranks, key_bytes = ech_dtype_bytes(s->dtype);

@@ -209,7 +209,8 @@ static bool few_shared(const struct echi_partition_run *run)
 static uint64_t most_keys(const struct echi_partition_run *run)
 {
     const uint64_t each = run->d->total / (uint64_t)run->d->ranks / 64;
-    const uint64_t one_level = getenv("DSORT_BUCKET") ? strtoull(getenv("DSORT_BUCKET"), NULL, 0) : bucket_keys(run->key_bytes);
+    const uint64_t one_level = getenv("DSORT_BUCKET") ? strtoull(getenv("DSORT_BUCKET"), NULL, 0)
+                                                      : bucket_keys(run->key_bytes);
     return each < one_level ? each : one_level;
 }
 
@@ -221,8 +222,9 @@ ech_status echi_dist_sort_partition(struct echi_dist *d, struct echi_dist_sort *
     uint32_t *counts = calloc(BINS, sizeof *counts);
     const void *const sent[] = { s->keys, s->values };
     uint64_t outside = 0;
+    run.sent = calloc((size_t)d->ranks, sizeof sent);
     *done = false;
-    if ((!echi_partition_allocate(&run.p, d) || !counts) && status == ECH_OK)
+    if ((!echi_partition_allocate(&run.p, d) || !counts || !run.sent) && status == ECH_OK)
         status = echi_fail(d->ctx, ECH_ERR_MEMORY, "out of memory for %d ranks", d->ranks);
     run.p.in_order = s->value_bytes != 0;
     DBG(d, NULL);
@@ -243,6 +245,8 @@ ech_status echi_dist_sort_partition(struct echi_dist *d, struct echi_dist_sort *
     if (status == ECH_OK) status = ech_sync(d->ctx); /* other ranks read what has been moved */
     DBG(d, "move");
     TRY(echi_comm_agree(d->ctx, d->comm, status, sent, sizeof sent));
+    for (int r = 0; r < d->ranks; r++)
+        memcpy(run.sent + 2 * r, d->comm->notes[r].note, sizeof sent);
     DBG(d, "agree");
     status = echi_partition_finish(&run);
     DBG(d, "queued");
@@ -250,6 +254,7 @@ ech_status echi_dist_sort_partition(struct echi_dist *d, struct echi_dist_sort *
     DBG(d, "sorted");
 done:
     free(counts);
+    free(run.sent);
     echi_partition_free(&run.p);
     return status;
 }

@@ -66,8 +66,9 @@ struct echi_partition_run {
     struct echi_divide divide;
     const struct echi_divide_ops *ops; /* NULL: none */
     size_t key_bytes;
-    bool direct;  /* ranks can read each other's memory */
-    bool outside; /* keys are outside the range of the samples */
+    const char **sent; /* [ranks][2]: the addresses of `keys` and `values` of each rank */
+    bool direct;       /* ranks can read each other's memory */
+    bool outside;      /* keys are outside the range of the samples */
 };
 
 /* Whether elements have values: they are then divided by a stable sort. */
@@ -79,8 +80,7 @@ static inline bool echi_partition_has_values(const struct echi_partition_run *ru
 /* Moves the elements of this rank to their buckets, by p. */
 ech_status echi_partition_move(struct echi_partition_run *run);
 
-/* After the agreement on what has been moved, in which each rank gives the addresses of its keys
- * and values: exchanges and sorts. */
+/* Exchanges and sorts, after the agreement on what has been moved. */
 ech_status echi_partition_finish(struct echi_partition_run *run);
 
 #endif

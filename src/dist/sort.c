@@ -64,7 +64,7 @@ static ech_status plan_gather(struct echi_dist_sort *s, const char *device, int 
     ech_status status = echi_backend_ask(device, &backend);
     if (status != ECH_OK || ranks == 1) return status;
     const size_t most = echi_gather_most(backend);
-    if (s->n > most || s->n_out > most) return ECH_OK;
+    if (s->top && (s->n > most || s->n_out > most)) return ECH_OK;
     status = ech_sort_workspace(device, most, s->dtype, s->value_bytes, &options, &need);
     raise(&s->inner_bytes, need);
     s->most = most;
@@ -79,7 +79,8 @@ static ech_status plan_partition(struct echi_dist_sort *s, const char *device, i
     struct echi_dist_sort shared = { .dtype = s->dtype,
                                      .value_bytes = s->value_bytes,
                                      .n = echi_partition_shared(s->n),
-                                     .n_out = echi_partition_shared(s->n_out) };
+                                     .n_out = echi_partition_shared(s->n_out),
+                                     .gathers = true };
     size_t need = 0;
     ech_status status = echi_backend_ask(device, &backend);
     if (status != ECH_OK || ranks == 1 || !echi_partition_can(s, backend)) return status;
@@ -99,7 +100,7 @@ ech_status echi_dist_sort_plan(struct echi_dist_sort *s, const char *device, int
     const size_t key_bytes = ech_dtype_bytes(s->dtype);
     if (!layout->base && device) {
         ech_status status = plan_inner(s, device, ranks, &s->inner_bytes);
-        if (status == ECH_OK && s->top) status = plan_gather(s, device, ranks);
+        if (status == ECH_OK && (s->top || s->gathers)) status = plan_gather(s, device, ranks);
         if (status == ECH_OK && s->top) status = plan_partition(s, device, ranks);
         if (status != ECH_OK) return status;
     }
@@ -288,10 +289,10 @@ ech_status echi_dist_sort_run(struct echi_dist *d, struct echi_dist_sort *s, ech
 {
     const bool chosen = s->method == ECHI_DIST_AUTO;
     const bool divide = s->method == ECHI_DIST_PARTITION || (chosen && d->total >= PARTITION_LEAST);
-    bool done = false, few = s->top && (chosen || s->method == ECHI_DIST_GATHER);
+    bool done = false;
     if (d->ranks == 1) return status == ECH_OK ? sort_without_exchange(d, s) : status;
-    for (int r = 0; r < d->ranks; r++) few = few && d->total <= d->comm->calls[r].room;
-    if (few) return echi_dist_sort_gather(d, s, status);
+    if (s->top && (chosen || s->method == ECHI_DIST_GATHER) && echi_dist_can_gather(d))
+        return echi_dist_sort_gather(d, s, status);
     if (divide && s->top && d->total) {
         status = echi_dist_sort_partition(d, s, status, &done);
         if (done || status != ECH_OK) return status;

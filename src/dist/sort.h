@@ -35,7 +35,8 @@ struct echi_dist_sort {
     /* parts of the workspace */
     void *keys, *values, *numbers, *got_keys, *got_values, *merged, *inner;
     size_t inner_bytes;
-    bool top; /* not the sort of shared bins within another one */
+    bool gathers; /* the sort of shared bins within another one, which may use gather.c */
+    bool top;     /* not that sort */
     enum echi_dist_method method;
     void *all_keys, *all_values, *sorted_keys, *sorted_values; /* of gather.c */
     size_t most;            /* elements for which there is room in these */
@@ -63,6 +64,9 @@ ech_status echi_dist_sort_positions(struct echi_dist *d, const struct echi_dist_
 
 /* The maximum number of elements on all ranks that ranks with this backend gather. */
 size_t echi_gather_most(const struct echi_backend *backend);
+
+/* Whether all ranks have room for all elements. */
+bool echi_dist_can_gather(const struct echi_dist *d);
 
 /* The same for few elements: each rank sorts all. */
 ech_status echi_dist_sort_gather(struct echi_dist *d, const struct echi_dist_sort *s,

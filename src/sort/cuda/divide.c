@@ -109,7 +109,15 @@ done:
     return status;
 }
 
-static ech_status move_keys(ech_ctx *ctx, const struct echi_divide *d, const uint16_t *bucket_of,
+/* As many lanes as a bucket has keys in a tile. */
+static uint32_t lanes_of(const struct echi_divide *d, uint32_t buckets)
+{
+    const uint32_t each = SORT_MSD_TILE((uint32_t)d->key_bytes) / (buckets ? buckets : 1);
+    return each >= 24 ? 32 : each >= 12 ? 16 : 8;
+}
+
+static ech_status move_keys(ech_ctx *ctx, const struct echi_divide *d,
+                            const struct echi_divide_map *map, const uint16_t *bucket_of,
                             const uint32_t *next, uint32_t buckets, void *out)
 {
     const struct echi_gpu gpu = echi_gpu_of(ctx);
@@ -123,7 +131,9 @@ static ech_status move_keys(ech_ctx *ctx, const struct echi_divide *d, const uin
                                            .span = d->bits == 64 ? ~(uint64_t)0
                                                                  : ((uint64_t)1 << d->bits) - 1,
                                            .shift = d->bits - ECHI_DIVIDE_BIN_BITS,
+                                           .lanes = lanes_of(d, buckets),
                                            .buckets = buckets,
+                                           .map = *map,
                                            .bucket_of = parts->bucket_of,
                                            .next = parts->next };
     ech_status status = echi_cuda_enter(ctx);
@@ -131,7 +141,7 @@ static ech_status move_keys(ech_ctx *ctx, const struct echi_divide *d, const uin
     if (d->n == 0) goto done;
     CU(cuMemcpyAsync, address(parts->bucket_of), address(bucket_of), sizeof parts->bucket_of,
        echi_cuda_stream(ctx));
-    CU(cuMemcpyAsync, address(parts->next), address(next), buckets * sizeof *next,
+    CU(cuMemcpyAsync, address(parts->next), address(next), sizeof parts->next,
        echi_cuda_stream(ctx));
     TRY(echi_cuda_launch(
         ctx, divide_module(d->key_bytes), "sort_divide",

@@ -4,7 +4,7 @@
  *
  *     bin       (key - low) >> shift, in the encoded form        |.|.|.|.|.|.|.|.|
  *     bucket    of a table with 16 bits per bin                  | 0 |1|   2   |3|
- *     tile      placed by bucket in shared memory; each bucket is written as one run
+ *     tile      placed by bucket in shared memory; a part of a warp writes the run of a bucket
  *
  * A tile reserves the positions of its keys by atomic additions, so the order in a bucket is not
  * determined.  The keys are written as they were read.
@@ -31,11 +31,19 @@ struct divide_shared {
 static_assert(sizeof(struct divide_shared) <= SORT_DIVIDE_SHARED_BYTES(KEY_BYTES),
               "the host gives less shared memory than the kernel uses");
 
+/* Most buckets have equally many bins: then few keys need the table, whose random reads would take
+ * as long as the rest. */
+template <int EQUAL>
 static __device__ inline uint32_t divide_bucket(const struct sort_divide_args &a,
                                                 const struct divide_shared &sh, ukey e)
 {
-    const ukey low = (ukey)a.low, span = (ukey)a.span, x = e - low;
-    return sh.bucket_of[(uint32_t)((x <= span ? x : e < low ? (ukey)0 : span) >> a.shift)];
+    const ukey low = (ukey)a.low, span = (ukey)a.span, inside = e - low;
+    const ukey x = inside <= span ? inside : e < low ? (ukey)0 : span;
+    const uint32_t bin = (uint32_t)(x >> a.shift), bucket = bin >> a.map.log;
+    bool special = !EQUAL;
+    if (EQUAL)
+        for (uint32_t i = 0; i < a.map.specials; i++) special |= bucket == a.map.special[i];
+    return special ? sh.bucket_of[bin] : bucket;
 }
 
 /* Converts the counts to places and reserves the positions; all counts are complete. */
@@ -66,11 +74,25 @@ static __device__ inline void divide_plan(const struct sort_divide_args &a,
     }
 }
 
+/* Writes the runs of the buckets; next has the end of each. */
+static __device__ inline void divide_write(const struct sort_divide_args &a,
+                                           const struct divide_shared &sh)
+{
+    ukey *out = (ukey *)a.out;
+    const uint32_t step = SORT_MSD_THREADS / a.lanes, lane = threadIdx.x % a.lanes;
+#pragma unroll 4
+    for (uint32_t b = threadIdx.x / a.lanes; b < a.buckets; b += step) {
+        const uint32_t end = sh.next[b], target = sh.target[b];
+        for (uint32_t i = (b ? sh.next[b - 1] : 0) + lane; i < end; i += a.lanes)
+            out[target + i] = order_decode(a.order, sh.keys[i]);
+    }
+}
+
+template <int EQUAL>
 static __device__ inline void divide_tile(const struct sort_divide_args &a,
                                           struct divide_shared &sh, uint64_t at, uint32_t here)
 {
     const ukey *in = (const ukey *)a.keys_in + at;
-    ukey *out = (ukey *)a.out;
     const uint32_t me = threadIdx.x;
     ukey key[DIVIDE_ITEMS];
 #pragma unroll
@@ -83,22 +105,26 @@ static __device__ inline void divide_tile(const struct sort_divide_args &a,
     __syncthreads(); /* the counters are clear, and the table is loaded */
 #pragma unroll
     for (int i = 0; i < DIVIDE_ITEMS; i++)
-        if (me + i * SORT_MSD_THREADS < here) atomicAdd(&sh.next[divide_bucket(a, sh, key[i])], 1);
+        if (me + i * SORT_MSD_THREADS < here)
+            atomicAdd(&sh.next[divide_bucket<EQUAL>(a, sh, key[i])], 1);
     __syncthreads(); /* every key is counted */
     divide_plan(a, sh);
     __syncthreads(); /* the places are written */
 #pragma unroll
     for (int i = 0; i < DIVIDE_ITEMS; i++)
         if (me + i * SORT_MSD_THREADS < here)
-            sh.keys[atomicAdd(&sh.next[divide_bucket(a, sh, key[i])], 1)] = key[i];
+            sh.keys[atomicAdd(&sh.next[divide_bucket<EQUAL>(a, sh, key[i])], 1)] = key[i];
     __syncthreads(); /* the tile is sorted by bucket */
-#pragma unroll
-    for (int i = 0; i < DIVIDE_ITEMS; i++) {
-        const uint32_t place = me + i * SORT_MSD_THREADS;
-        if (place < here) {
-            const ukey e = sh.keys[place];
-            out[sh.target[divide_bucket(a, sh, e)] + place] = order_decode(a.order, e);
-        }
+    divide_write(a, sh);
+}
+
+template <int EQUAL>
+static __device__ inline void divide_all(const struct sort_divide_args &a, struct divide_shared &sh)
+{
+    for (uint64_t at = (uint64_t)blockIdx.x * DIVIDE_TILE; at < a.n;
+         at += (uint64_t)gridDim.x * DIVIDE_TILE) {
+        divide_tile<EQUAL>(a, sh, at, (uint32_t)min(a.n - at, (uint64_t)DIVIDE_TILE));
+        __syncthreads(); /* all threads have read; the counters may be cleared */
     }
 }
 
@@ -109,9 +135,8 @@ extern "C" __global__ void __launch_bounds__(SORT_MSD_THREADS, SORT_MSD_BLOCKS)
     uint4 *table = (uint4 *)sh.bucket_of;
     for (uint32_t i = threadIdx.x; i < sizeof sh.bucket_of / 16; i += SORT_MSD_THREADS)
         table[i] = ((const uint4 *)a.bucket_of)[i];
-    for (uint64_t at = (uint64_t)blockIdx.x * DIVIDE_TILE; at < a.n;
-         at += (uint64_t)gridDim.x * DIVIDE_TILE) {
-        divide_tile(a, sh, at, (uint32_t)min(a.n - at, (uint64_t)DIVIDE_TILE));
-        __syncthreads(); /* all threads have read; the counters may be cleared */
-    }
+    if (a.map.log)
+        divide_all<1>(a, sh);
+    else
+        divide_all<0>(a, sh);
 }

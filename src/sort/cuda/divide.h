@@ -16,11 +16,13 @@ struct sort_divide_args {
     void *out;
     uint64_t n;
     struct echi_order order;
-    uint64_t low, span;        /* the bins cover the encoded keys low + [0, span] */
-    uint32_t shift;            /* a bin has 2^shift keys */
-    uint32_t buckets;          /* a multiple of SORT_DIVIDE_EACH */
+    uint64_t low, span; /* the bins cover the encoded keys low + [0, span] */
+    uint32_t shift;     /* a bin has 2^shift keys */
+    uint32_t lanes;     /* that write a bucket: 32, 16 or 8 */
+    uint32_t buckets;
+    struct echi_divide_map map;
     const uint16_t *bucket_of; /* [ECHI_DIVIDE_BINS] */
-    uint32_t *next;            /* [buckets]: where the next key of each goes */
+    uint32_t *next;            /* [ECHI_DIVIDE_BUCKETS]: where the next key of each goes */
 };
 
 /* Dynamic shared memory of sort_divide: a tile, two counters per bucket, sums, and the table. */
