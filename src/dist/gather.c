@@ -13,11 +13,18 @@
 #include <stdlib.h>
 
 /* Elements on all ranks together, at most.  A GPU sorts more of them in the time of a round. */
-enum { MOST_CPU = 1 << 14, MOST_GPU = 1 << 18 };
+enum { MOST_CPU = 1 << 14, MOST_GPU = 1 << 22, SHARED_GPU = 1 << 18 };
 
 size_t echi_gather_most(const struct echi_backend *backend)
 {
-    return backend == &echi_cpu ? MOST_CPU : MOST_GPU;
+    return backend == &echi_cpu ? MOST_CPU : SHARED_GPU;
+}
+
+uint64_t echi_gather_room(const struct echi_backend *backend, int ranks, size_t n, size_t n_out)
+{
+    const size_t most = backend == &echi_cpu ? MOST_CPU : MOST_GPU, each = n > n_out ? n : n_out;
+    if (each >= most / (size_t)ranks) return most; /* also if n_out is ECH_DIST_EVEN */
+    return (each + 1) * (size_t)ranks;
 }
 
 /* An array that is exchanged is in memory of the device: otherwise it is copied there. */

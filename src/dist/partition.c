@@ -33,6 +33,7 @@ enum {
     BINS = ECHI_DIVIDE_BINS,
     WINDOW_BITS = 8, /* elements with values: only every 2^(14 - 8)-th bin is used */
     WINDOWS = 1 << WINDOW_BITS,
+    NAMED_GATHERS = 100,   /* if the method is named, for tests: more are not gathered */
     SHARED_LEAST = 1 << 14 /* elements of shared bins for which a rank has room, at least */
 };
 
@@ -44,7 +45,7 @@ static uint64_t bucket_keys(size_t key_bytes)
 
 size_t echi_partition_shared(size_t n)
 {
-    return n < SHARED_LEAST ? n : SHARED_LEAST + (n - SHARED_LEAST) / 16;
+    return n < SHARED_LEAST ? n : SHARED_LEAST + (n - SHARED_LEAST) / 8;
 }
 
 bool echi_partition_can(const struct echi_dist_sort *s, const struct echi_backend *backend)
@@ -58,6 +59,7 @@ bool echi_partition_can(const struct echi_dist_sort *s, const struct echi_backen
 
 struct range {
     uint64_t low, high;
+    uint64_t gathers;    /* elements of shared bins on all ranks that this rank can gather */
     int32_t can, direct; /* direct: the other ranks can read this rank's memory */
 };
 
@@ -97,6 +99,8 @@ static ech_status own_range(struct echi_partition_run *run, struct range *range)
     if (!can_run(run)) return ECH_OK;
     if (!s->divides) return ECH_OK; /* the workspace has no room */
     range->can = 1;
+    range->gathers = echi_gather_most(ctx->backend);
+    if (s->method == ECHI_DIST_PARTITION) range->gathers = NAMED_GATHERS;
     range->direct = ctx->backend->copy_beside && echi_comm_direct(run->d->comm);
     *divide = (struct echi_divide){ .keys = s->keys_in,
                                     .n = s->n,
@@ -115,7 +119,7 @@ static ech_status own_range(struct echi_partition_run *run, struct range *range)
 /* The range of all samples; false if a rank cannot divide its elements. */
 static bool common_range(struct echi_partition_run *run)
 {
-    struct range all = { .low = ~(uint64_t)0, .direct = 1 };
+    struct range all = { .low = ~(uint64_t)0, .gathers = UINT64_MAX, .direct = 1 };
     for (int r = 0; r < run->d->ranks; r++) {
         struct range of;
         memcpy(&of, run->d->comm->notes[r].note, sizeof of);
@@ -123,12 +127,14 @@ static bool common_range(struct echi_partition_run *run)
         if (of.low < all.low) all.low = of.low;
         if (of.high > all.high) all.high = of.high;
         all.direct = all.direct && of.direct;
+        if (of.gathers < all.gathers) all.gathers = of.gathers;
     }
     uint32_t bits = echi_partition_has_values(run) ? WINDOW_BITS : ECHI_DIVIDE_BIN_BITS;
     while (bits < 8 * run->key_bytes && all.low >> bits != all.high >> bits) bits++;
     run->divide.bits = bits;
     run->divide.low = bits == 64 ? 0 : all.low >> bits << bits;
     run->direct = all.direct;
+    run->gathers = all.gathers;
     return true;
 }
 

@@ -67,6 +67,7 @@ struct echi_partition_run {
     const struct echi_divide_ops *ops; /* NULL: none */
     size_t key_bytes;
     const char **sent; /* [ranks][2]: the addresses of `keys` and `values` of each rank */
+    uint64_t gathers;  /* elements of shared bins that are gathered, at most */
     bool direct;       /* ranks can read each other's memory */
     bool outside;      /* keys are outside the range of the samples */
 };

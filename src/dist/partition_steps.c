@@ -420,8 +420,8 @@ static ech_status sort_shared(run_t *run, ech_status status)
         status = echi_allocate(ctx, need, "a distributed sort", &owned);
     layout = (struct echi_layout){ .base = owned ? owned : s->shared_work };
     if (status == ECH_OK) status = echi_dist_sort_plan(&sort, NULL, d.ranks, &layout);
-    status = echi_dist_can_gather(&d) ? echi_dist_sort_gather(&d, &sort, status)
-                                      : echi_dist_sort_merge(&d, &sort, status);
+    status = d.total <= run->gathers ? echi_dist_sort_gather(&d, &sort, status)
+                                     : echi_dist_sort_merge(&d, &sort, status);
     if (status == ECH_OK) status = write_ends(run, s->keys_out, sort.keys_out, run->key_bytes);
     if (status == ECH_OK) status = write_ends(run, s->values_out, sort.values_out, s->value_bytes);
     echi_release(ctx, owned, owned ? need : 0);

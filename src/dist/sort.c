@@ -55,7 +55,7 @@ static ech_status plan_inner(const struct echi_dist_sort *s, const char *device,
     return status;
 }
 
-/* What gather.c needs in addition, unless there are certainly too many elements. */
+/* What gather.c needs in addition. */
 static ech_status plan_gather(struct echi_dist_sort *s, const char *device, int ranks)
 {
     const ech_sort_options options = { .size = sizeof options, .algorithm = s->algorithm };
@@ -63,12 +63,24 @@ static ech_status plan_gather(struct echi_dist_sort *s, const char *device, int 
     size_t need = 0;
     ech_status status = echi_backend_ask(device, &backend);
     if (status != ECH_OK || ranks == 1) return status;
-    const size_t most = echi_gather_most(backend);
-    if (s->top && (s->n > most || s->n_out > most)) return ECH_OK;
+    size_t most = echi_gather_most(backend);
+    if (s->top) most = (size_t)echi_gather_room(backend, ranks, s->n, s->n_out);
     status = ech_sort_workspace(device, most, s->dtype, s->value_bytes, &options, &need);
     raise(&s->inner_bytes, need);
     s->most = most;
     return status;
+}
+
+/* Elements of shared bins, in the part of the workspace that the buckets use later. */
+static void lay_out_shared(struct echi_dist_sort *s, struct echi_layout *layout)
+{
+    const size_t in = echi_partition_shared(s->n), out = echi_partition_shared(s->n_out);
+    const size_t key_bytes = ech_dtype_bytes(s->dtype);
+    s->shared_in = echi_part(layout, s->value_bytes ? in : 0, key_bytes);
+    s->shared_values_in = echi_part(layout, in, s->value_bytes);
+    s->shared_out = echi_part(layout, out, key_bytes);
+    s->shared_values_out = echi_part(layout, out, s->value_bytes);
+    s->shared_work = echi_part(layout, s->shared_bytes, 1);
 }
 
 /* What partition.c needs in addition. */
@@ -89,6 +101,9 @@ static ech_status plan_partition(struct echi_dist_sort *s, const char *device, i
     raise(&s->inner_bytes, need);
     if (status == ECH_OK) status = echi_dist_sort_plan(&shared, device, ranks, &layout);
     s->shared_bytes = layout.bytes;
+    layout = (struct echi_layout){ .base = NULL };
+    lay_out_shared(s, &layout);
+    raise(&s->inner_bytes, layout.bytes);
     s->divide_bytes = backend->divide ? backend->divide->work_bytes : 0;
     s->divides = true;
     return status;
@@ -117,14 +132,10 @@ ech_status echi_dist_sort_plan(struct echi_dist_sort *s, const char *device, int
     s->all_values = echi_part(layout, s->most, s->value_bytes);
     s->sorted_values = echi_part(layout, s->most, s->value_bytes);
     if (s->divides) {
-        const size_t in = echi_partition_shared(s->n), out = echi_partition_shared(s->n_out);
+        struct echi_layout inner = { .base = s->inner };
         s->divide = echi_part(layout, s->divide_bytes, 1);
         s->offsets = echi_part(layout, ECHI_PARTITION_OFFSETS, sizeof(uint64_t));
-        s->shared_in = echi_part(layout, s->value_bytes ? in : 0, key_bytes);
-        s->shared_values_in = echi_part(layout, in, s->value_bytes);
-        s->shared_out = echi_part(layout, out, key_bytes);
-        s->shared_values_out = echi_part(layout, out, s->value_bytes);
-        s->shared_work = echi_part(layout, s->shared_bytes, 1);
+        if (layout->base) lay_out_shared(s, &inner);
     }
     if (layout->overflow)
         return echi_fail(NULL, ECH_ERR_MEMORY,
@@ -382,13 +393,14 @@ static ech_status run(ech_ctx *ctx, ech_comm *comm, const char *name, struct ech
     s->algorithm = options.algorithm;
     s->top = true;
     set_method(s);
-    struct echi_comm_call call = { .option = { (uint64_t)s->dtype, s->value_bytes,
-                                               s->positions ? (uint64_t)s->index_dtype : 0,
-                                               s->positions, (uint64_t)s->descending,
-                                               (uint64_t)s->order, (uint64_t)s->method },
-                                   .n = s->n,
-                                   .n_out = n_out,
-                                   .room = ctx ? echi_gather_most(ctx->backend) : 0 };
+    struct echi_comm_call call = {
+        .option = { (uint64_t)s->dtype, s->value_bytes, s->positions ? (uint64_t)s->index_dtype : 0,
+                    s->positions, (uint64_t)s->descending, (uint64_t)s->order,
+                    (uint64_t)s->method },
+        .n = s->n,
+        .n_out = n_out,
+        .room = ctx ? echi_gather_room(ctx->backend, ech_comm_size(comm), s->n, n_out) : 0
+    };
     memcpy(call.name, name, strlen(name));
     struct echi_dist d;
     status = echi_dist_begin(&d, ctx, comm, &call, names, status, true);

@@ -62,8 +62,10 @@ ech_status echi_dist_sort_positions(struct echi_dist *d, const struct echi_dist_
 
 /* ---- gather.c ---- */
 
-/* The maximum number of elements on all ranks that ranks with this backend gather. */
+/* For how many elements on all ranks together a rank with this backend has room, if they are those
+ * of shared bins, or of a call. */
 size_t echi_gather_most(const struct echi_backend *backend);
+uint64_t echi_gather_room(const struct echi_backend *backend, int ranks, size_t n, size_t n_out);
 
 /* Whether all ranks have room for all elements. */
 bool echi_dist_can_gather(const struct echi_dist *d);
