@@ -2,14 +2,15 @@
  * bench_dist.c - measures distributed operations (echelon/dist.h): a thread per rank, each with a
  * GPU or with one thread of the CPU.
  *
- *     bench_dist [--device cuda|cpu] [--ranks R] [--log2 N] [--repeat K] [--only OP,TYPE] [--data NAME]
+ *     bench_dist [--device cuda|cpu] [--ranks R] [--log2 N] [--repeat K] [--only OP,TYPE]
  *                [--data random|sorted|skewed|equal]
  *
- * Rank r uses GPU r; R is the number of GPUs if it is not given.  Every rank has 2^N elements of
- * random bits; or ascending ones over all ranks; or random numbers of random lengths; or equal ones.  A CSV line has the operation, the type, the ranks, the elements of all ranks, the
- * milliseconds of the slowest rank (the median of K repetitions, 5) and 10^9 elements per second.
- * The first repetition is not counted.  Sorts are checked: every rank's share is in order, and the
- * sum of all elements is that of the input.  With 1 rank the same calls run on one device.
+ * Rank r uses GPU r; R is the number of GPUs if it is not given.  Every rank has 2^N elements:
+ * random bits; numbers that ascend over all ranks; random numbers of random lengths; or equal ones.
+ * A CSV line has the operation, the type, the ranks, the elements of all ranks, the milliseconds of
+ * the slowest rank (the median of K repetitions, 5), 10^9 elements per second, and the data.  The
+ * first repetition is not counted.  Sorts are checked: every rank's share is in order, and the sum
+ * of all elements is that of the input.  With 1 rank the same calls run on one device.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

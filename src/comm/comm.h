@@ -23,8 +23,8 @@ enum {
     ECHI_COMM_NOTE = 256    /* bytes that echi_comm_agree() gathers of each rank */
 };
 
-/* What a rank calls.  Every field except n, n_out, room and the status must be the same on all ranks.
- */
+/* What a rank calls.  Every field except n, n_out, room and the status must be the same on all
+ * ranks. */
 struct echi_comm_call {
     char name[32];    /* of the public function */
     uint64_t version; /* of the library */

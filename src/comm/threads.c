@@ -210,8 +210,8 @@ static bool same_steps(const struct member *m, const struct slot *slots, char *r
     return true;
 }
 
-/* Posts a step and waits for those of the others.  small: the ranks read only from *slots, which has
- * what they posted, and need not wait at the end of the step. */
+/* Posts a step and waits for those of the others.  small: the ranks read only from *slots, which
+ * has what they posted, and need not wait at the end of the step. */
 static ech_status begin_step(struct member *m, enum step step, uint64_t bytes, struct post post,
                              bool small, const struct slot **slots, double limit_s)
 {

@@ -194,4 +194,3 @@ bool echi_partition_plan(struct echi_partition *p, uint64_t most)
     add_shares(p);
     return true;
 }
-double echi_dbg_t;

@@ -1,6 +1,6 @@
 /*
- * dist/gather.c - the sort of few elements: each rank gathers all of them, sorts them, and keeps its
- * share.
+ * dist/gather.c - the sort of few elements: each rank gathers all of them, sorts them, and keeps
+ * its share.
  *
  * It has one exchange, and no rounds between ranks, which would take longer than the sort.
  *

@@ -215,8 +215,7 @@ static bool few_shared(const struct echi_partition_run *run)
 static uint64_t most_keys(const struct echi_partition_run *run)
 {
     const uint64_t each = run->d->total / (uint64_t)run->d->ranks / 64;
-    const uint64_t one_level = getenv("DSORT_BUCKET") ? strtoull(getenv("DSORT_BUCKET"), NULL, 0)
-                                                      : bucket_keys(run->key_bytes);
+    const uint64_t one_level = bucket_keys(run->key_bytes);
     return each < one_level ? each : one_level;
 }
 
@@ -233,31 +232,22 @@ ech_status echi_dist_sort_partition(struct echi_dist *d, struct echi_dist_sort *
     if ((!echi_partition_allocate(&run.p, d) || !counts || !run.sent) && status == ECH_OK)
         status = echi_fail(d->ctx, ECH_ERR_MEMORY, "out of memory for %d ranks", d->ranks);
     run.p.in_order = s->value_bytes != 0;
-    DBG(d, NULL);
     if (status == ECH_OK) status = own_range(&run, &range);
     TRY(echi_comm_agree(d->ctx, d->comm, status, &range, sizeof range));
     if (!common_range(&run)) goto done;
-    DBG(d, "range");
     status = count(&run, counts);
     outside = run.outside;
     TRY(echi_comm_agree(d->ctx, d->comm, status, &outside, sizeof outside));
     for (int r = 0; r < d->ranks; r++) run.outside |= d->comm->notes[r].note[0] != 0;
     TRY(echi_comm_allgather(d->ctx, d->comm, counts, run.p.counts, BINS * sizeof *counts));
-    DBG(d, "count");
     if (!echi_partition_plan(&run.p, most_keys(&run)) || !few_shared(&run)) goto done;
     *done = true;
-    DBG(d, "plan");
     status = echi_partition_move(&run);
     if (status == ECH_OK) status = ech_sync(d->ctx); /* other ranks read what has been moved */
-    DBG(d, "move");
     TRY(echi_comm_agree(d->ctx, d->comm, status, sent, sizeof sent));
     for (int r = 0; r < d->ranks; r++)
         memcpy(run.sent + 2 * r, d->comm->notes[r].note, sizeof sent);
-    DBG(d, "agree");
     status = echi_partition_finish(&run);
-    DBG(d, "queued");
-    DBGS(d);
-    DBG(d, "sorted");
 done:
     free(counts);
     free(run.sent);

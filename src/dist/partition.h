@@ -16,7 +16,6 @@
 #define ECHI_DIST_PARTITION_H
 
 #include "dist/sort.h"
-#include "dist/dbg.h"
 #include "sort/divide.h"
 
 struct echi_bucket {
@@ -53,8 +52,8 @@ struct echi_partition {
 bool echi_partition_allocate(struct echi_partition *p, const struct echi_dist *d);
 void echi_partition_free(struct echi_partition *p);
 
-/* Chooses buckets of at most `most` elements, or one bin; false if there are too many.  p->counts is
- * set. */
+/* Chooses buckets of at most `most` elements, or one bin; false if there are too many.  p->counts
+ * is set. */
 bool echi_partition_plan(struct echi_partition *p, uint64_t most);
 
 /* ---- partition_steps.c ---- */

@@ -171,7 +171,7 @@ static void make_groups(const run_t *run, struct groups *g)
     const int me = run->d->rank;
     const bool named = run->s->method == ECHI_DIST_PARTITION; /* for tests */
     const uint64_t least = named ? 1 : GROUP_BYTES / (run->key_bytes + run->s->value_bytes);
-    const uint64_t part = p->shares[me].middle / DBGG(GROUPS) + 1;
+    const uint64_t part = p->shares[me].middle / GROUPS + 1;
     const uint64_t each = !run->direct ? UINT64_MAX : part > least ? part : least;
     uint32_t i = 0, at = 0;
     while (i < p->n_buckets && p->buckets[i].owner != me) i++;
@@ -453,11 +453,9 @@ ech_status echi_partition_finish(run_t *run)
     else if (status == ECH_OK && g->count)
         status = pull(run, g->from[0], g->from[1]);
     status = sort_shared(run, status);
-    DBG(run->d, "shared");
     for (uint32_t i = 0; g && i < g->count && status == ECH_OK; i++) {
         if (run->direct) status = ctx->backend->wait_beside(ctx);
         if (status == ECH_OK) status = sort_group(run, g, i);
-        DBG(run->d, "group");
         if (run->direct && status == ECH_OK && i + 1 < g->count)
             status = pull(run, g->from[i + 1], g->from[i + 2]);
     }

@@ -1,8 +1,8 @@
 /*
  * simt/devices.c - the devices of the emulator, their contexts, and who may copy from whose memory.
  *
- * The option devices=N of ECHELON_SIMT makes N devices, 1 by default.  They share one memory and one
- * CPU.  An allocation belongs to the device of the context or the pool that made it; a copy by
+ * The option devices=N of ECHELON_SIMT makes N devices, 1 by default.  They share one memory and
+ * one CPU.  An allocation belongs to the device of the context or the pool that made it; a copy by
  * another device fails, as on GPUs, unless that device has been permitted to access it.
  *
  * SPDX-License-Identifier: Apache-2.0

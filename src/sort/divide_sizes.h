@@ -1,6 +1,6 @@
 /*
- * sort/divide_sizes.h - numbers of bins and buckets of the division among ranks, for host and device
- * code.
+ * sort/divide_sizes.h - numbers of bins and buckets of the division among ranks, for host and
+ * device code.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,8 +1,8 @@
 /*
  * sort/cuda/divide.c - the division of keys among ranks (sort/divide.h) on a GPU.
  *
- * The range and the counts are those of the strategy "buckets" (msd_buckets.cuh); the keys are moved
- * by divide.cu.
+ * The range and the counts are those of the strategy "buckets" (msd_buckets.cuh); the keys are
+ * moved by divide.cu.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
