@@ -77,7 +77,7 @@ static void sort_case(ech_dtype dtype, enum dist_data data, int ranks, int kind)
     const size_t total = (size_t)rng_below(&rng, rng_below(&rng, 4) ? 3000 : 20);
     const int descending = (int)rng_below(&rng, 2);
     const ech_order order = (ech_order)(rng_below(&rng, 3) == 0);
-    static const char *const methods[] = { NULL, "merge", "partition", "gather" };
+    static const char *const methods[] = { NULL, "runs", "partition", "gather" };
     const char *method = methods[rng_below(&rng, 4)];
     if (!test_drawn(case_number++, total < 1000) || !dist_can_run(ranks)) return;
     if (!test_begin("%s(%s,n=%zu,%s,ranks=%d,division=%s%s%s%s%s) on %s", kinds[kind],

@@ -107,7 +107,7 @@ ECH_API ech_status ech_dist_shuffle(ech_ctx *ctx, ech_comm *comm, const void *in
  *   index                    [n_out] of index_dtype, positions in the concatenation; the type must
  *                            be able to represent total - 1
  *   options                  NULL for the defaults; begin_bit, end_bit and strides must be 0.
- *                            algorithm is "partition", "merge" or "gather" (see below), or that of
+ *                            algorithm is "partition", "runs" or "gather" (see below), or that of
  *                            the sort of each rank's part
  *
  * The ranks are balanced exactly, also if many keys are equal: equal keys are divided by rank and
@@ -115,8 +115,8 @@ ECH_API ech_status ech_dist_shuffle(ech_ctx *ctx, ech_comm *comm, const void *in
  *
  *   partition  on GPUs, many elements: the ranks count the keys of ranges, divide their elements by
  *              these ranges, exchange them, and sort what they receive.  If very many keys are
- *              equal, as merge
- *   merge      each rank sorts its part; the ranks find the exact splitters by histograms of key
+ *              equal, as runs
+ *   runs       each rank sorts its part; the ranks find the exact splitters by histograms of key
  *              digits, exchange the elements, and merge what they receive
  *   gather     few elements: each rank receives and sorts all of them
  */

@@ -365,7 +365,7 @@ static ech_status prepare(struct echi_dist *d, struct echi_dist_sort *s,
 static void set_method(struct echi_dist_sort *s)
 {
     static const char *const names[] = {
-        [ECHI_DIST_MERGE] = "merge",
+        [ECHI_DIST_MERGE] = "runs",
         [ECHI_DIST_PARTITION] = "partition",
         [ECHI_DIST_GATHER] = "gather",
     };
