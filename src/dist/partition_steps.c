@@ -14,9 +14,7 @@
 enum {
     GROUPS = ECHI_PARTITION_GROUPS, /* maximum number of groups */
     GROUP_BYTES = 1 << 26,          /* minimum size of one */
-    LEAST_TOP = 8,                  /* bits of a digit of the sort of keys */
-    ONE_BY_ONE = 1 << 20            /* elements with values: from this size on, a bucket is sorted
-                                       by itself, by the bits that differ in it */
+    LEAST_TOP = 8                   /* bits of a digit of the sort of keys */
 };
 
 typedef struct echi_partition_run run_t;
@@ -79,7 +77,7 @@ ech_status echi_partition_move(run_t *run)
             (uint32_t)(bucket->owner == run->d->rank ? got_at(run, i, me)
                                                      : keys + p->send_at[cell(run, i, me)]);
     }
-    return run->ops->move(run->d->ctx, &run->divide, &map, p->bucket_of, next, used, s->got_keys);
+    return run->ops->move(run->d->ctx, &run->divide, &map, p->bucket_of, next, s->got_keys);
 }
 
 /* ---- Exchange ---- */
@@ -224,7 +222,6 @@ ech_status echi_partition_work(const struct echi_dist_sort *s, const char *devic
     static const uint64_t none;
     struct echi_sort_segments request = request_of(s, s->n_out, ECHI_DIVIDE_BUCKETS, LEAST_TOP);
     ech_sort_options options = { .size = sizeof options };
-    size_t windows = 0;
     *bytes = 0;
     if (s->value_bytes == 0) {
         request.offsets = &none;
@@ -233,14 +230,7 @@ ech_status echi_partition_work(const struct echi_dist_sort *s, const char *devic
                                         bytes);
     }
     options.begin_bit = (int)(8 * ech_dtype_bytes(s->dtype)) - 8;
-    ech_status status =
-        ech_sort_workspace(device, s->n, s->dtype, s->value_bytes, &options, &windows);
-    if (status == ECH_OK)
-        status =
-            ech_sort_segments_workspace(device, ECH_SORT_CALL_SEGMENTS, s->n_out,
-                                        ECHI_DIVIDE_BUCKETS, s->dtype, s->value_bytes, NULL, bytes);
-    if (windows > *bytes) *bytes = windows;
-    return status;
+    return ech_sort_workspace(device, s->n, s->dtype, s->value_bytes, &options, bytes);
 }
 
 /* ---- Sort ---- */
@@ -249,7 +239,7 @@ ech_status echi_partition_work(const struct echi_dist_sort *s, const char *devic
 struct part {
     uint32_t from, to;
     char *keys, *keys_out, *values, *values_out;
-    const uint64_t *offsets, *host_offsets; /* of the buckets, in memory of the device */
+    const uint64_t *offsets; /* of the buckets, in memory of the device */
     size_t n;
 };
 
@@ -266,8 +256,7 @@ static struct part part_of(const run_t *run, const struct groups *g, uint32_t gr
     part.values = echi_after(s->got_values, first * s->value_bytes);
     part.values_out = echi_after(s->values_out, (share->low + first) * s->value_bytes);
     part.offsets = (const uint64_t *)s->offsets + skip;
-    part.host_offsets = g->offsets + skip;
-    part.n = (size_t)part.host_offsets[part.to - part.from];
+    part.n = (size_t)g->offsets[skip + part.to - part.from];
     return part;
 }
 
@@ -296,46 +285,23 @@ static ech_status sort_keys(run_t *run, const struct part *part)
     return status;
 }
 
-/* The caller's workspace, if it suffices for what the call needs. */
-static void use_work(const run_t *run, ech_sort_options *options, size_t need)
-{
-    const bool fits = need <= run->s->inner_bytes;
-    options->work = fits ? run->s->inner : NULL;
-    options->work_bytes = fits ? run->s->inner_bytes : 0;
-}
-
+/* The keys of a group are adjacent ones. */
 static ech_status sort_pairs(run_t *run, const struct part *part)
 {
     const struct echi_dist_sort *s = run->s;
-    const char *device = ech_device_name(run->d->ctx);
     ech_sort_options options = { .size = sizeof options,
                                  .descending = s->descending,
                                  .order = s->order };
-    const uint32_t count = part->to - part->from;
     size_t need = 0;
-    ech_status status = ECH_OK;
-    if (part->n / count < ONE_BY_ONE) {
-        TRY(ech_sort_segments_workspace(device, ECH_SORT_CALL_SEGMENTS, part->n, count, s->dtype,
-                                        s->value_bytes, NULL, &need));
-        use_work(run, &options, need);
-        return ech_sort_pairs_segments(run->d->ctx, part->keys, part->values, part->offsets, NULL,
-                                       part->keys_out, part->values_out, part->n, count, s->dtype,
-                                       s->value_bytes, ECH_U64, &options);
+    ech_status status = ech_sort_workspace(ech_device_name(run->d->ctx), part->n, s->dtype,
+                                           s->value_bytes, &options, &need);
+    if (status != ECH_OK) return status;
+    if (need <= s->inner_bytes) {
+        options.work = s->inner;
+        options.work_bytes = s->inner_bytes;
     }
-    for (uint32_t i = 0; i < count; i++) {
-        const uint64_t at = part->host_offsets[i], n = part->host_offsets[i + 1] - at;
-        options.end_bit = top_of(run, part->from + i);
-        options.work = NULL;
-        options.work_bytes = 0;
-        TRY(ech_sort_workspace(device, n, s->dtype, s->value_bytes, &options, &need));
-        use_work(run, &options, need);
-        TRY(ech_sort_pairs(run->d->ctx, part->keys + at * run->key_bytes,
-                           part->values + at * s->value_bytes, part->keys_out + at * run->key_bytes,
-                           part->values_out + at * s->value_bytes, n, s->dtype, s->value_bytes,
-                           &options));
-    }
-done:
-    return status;
+    return ech_sort_pairs(run->d->ctx, part->keys, part->values, part->keys_out, part->values_out,
+                          part->n, s->dtype, s->value_bytes, &options);
 }
 
 /* ---- Shared bins ---- */

@@ -37,11 +37,9 @@ struct echi_divide_ops {
     /* counts [ECHI_DIVIDE_BINS], in host memory; outside: whether keys are outside the range */
     ech_status (*count)(ech_ctx *ctx, const struct echi_divide *d, uint32_t *counts, bool *outside);
     /* bucket_of [ECHI_DIVIDE_BINS]; next [ECHI_DIVIDE_BUCKETS]: where the keys of each bucket go in
-     * out; both in host memory.  buckets: the number of those that are used.  Only queues the
-     * work. */
+     * out; both in host memory.  Only queues the work. */
     ech_status (*move)(ech_ctx *ctx, const struct echi_divide *d, const struct echi_divide_map *map,
-                       const uint16_t *bucket_of, const uint32_t *next, uint32_t buckets,
-                       void *out);
+                       const uint16_t *bucket_of, const uint32_t *next, void *out);
 };
 
 #endif

@@ -109,16 +109,9 @@ done:
     return status;
 }
 
-/* As many lanes as a bucket has keys in a tile. */
-static uint32_t lanes_of(const struct echi_divide *d, uint32_t buckets)
-{
-    const uint32_t each = SORT_MSD_TILE((uint32_t)d->key_bytes) / (buckets ? buckets : 1);
-    return each >= 24 ? 32 : each >= 12 ? 16 : 8;
-}
-
 static ech_status move_keys(ech_ctx *ctx, const struct echi_divide *d,
                             const struct echi_divide_map *map, const uint16_t *bucket_of,
-                            const uint32_t *next, uint32_t buckets, void *out)
+                            const uint32_t *next, void *out)
 {
     const struct echi_gpu gpu = echi_gpu_of(ctx);
     const struct echi_driver *driver = ((const struct echi_cuda *)ctx->state)->driver;
@@ -131,8 +124,6 @@ static ech_status move_keys(ech_ctx *ctx, const struct echi_divide *d,
                                            .span = d->bits == 64 ? ~(uint64_t)0
                                                                  : ((uint64_t)1 << d->bits) - 1,
                                            .shift = d->bits - ECHI_DIVIDE_BIN_BITS,
-                                           .lanes = lanes_of(d, buckets),
-                                           .buckets = buckets,
                                            .map = *map,
                                            .bucket_of = parts->bucket_of,
                                            .next = parts->next };

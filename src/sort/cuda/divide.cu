@@ -4,7 +4,7 @@
  *
  *     bin       (key - low) >> shift, in the encoded form        |.|.|.|.|.|.|.|.|
  *     bucket    of a table with 16 bits per bin                  | 0 |1|   2   |3|
- *     tile      placed by bucket in shared memory; a part of a warp writes the run of a bucket
+ *     tile      placed by bucket in shared memory; each bucket is written as one run
  *
  * A tile reserves the positions of its keys by atomic additions, so the order in a bucket is not
  * determined.  The keys are written as they were read.
@@ -74,17 +74,19 @@ static __device__ inline void divide_plan(const struct sort_divide_args &a,
     }
 }
 
-/* Writes the runs of the buckets; next has the end of each. */
+/* Writes the keys in the order of their places, so that all lanes of a warp write. */
+template <int EQUAL>
 static __device__ inline void divide_write(const struct sort_divide_args &a,
-                                           const struct divide_shared &sh)
+                                           const struct divide_shared &sh, uint32_t here)
 {
     ukey *out = (ukey *)a.out;
-    const uint32_t step = SORT_MSD_THREADS / a.lanes, lane = threadIdx.x % a.lanes;
-#pragma unroll 4
-    for (uint32_t b = threadIdx.x / a.lanes; b < a.buckets; b += step) {
-        const uint32_t end = sh.next[b], target = sh.target[b];
-        for (uint32_t i = (b ? sh.next[b - 1] : 0) + lane; i < end; i += a.lanes)
-            out[target + i] = order_decode(a.order, sh.keys[i]);
+#pragma unroll
+    for (int i = 0; i < DIVIDE_ITEMS; i++) {
+        const uint32_t place = threadIdx.x + i * SORT_MSD_THREADS;
+        if (place < here) {
+            const ukey e = sh.keys[place];
+            out[sh.target[divide_bucket<EQUAL>(a, sh, e)] + place] = order_decode(a.order, e);
+        }
     }
 }
 
@@ -115,7 +117,7 @@ static __device__ inline void divide_tile(const struct sort_divide_args &a,
         if (me + i * SORT_MSD_THREADS < here)
             sh.keys[atomicAdd(&sh.next[divide_bucket<EQUAL>(a, sh, key[i])], 1)] = key[i];
     __syncthreads(); /* the tile is sorted by bucket */
-    divide_write(a, sh);
+    divide_write<EQUAL>(a, sh, here);
 }
 
 template <int EQUAL>

@@ -18,8 +18,6 @@ struct sort_divide_args {
     struct echi_order order;
     uint64_t low, span; /* the bins cover the encoded keys low + [0, span] */
     uint32_t shift;     /* a bin has 2^shift keys */
-    uint32_t lanes;     /* that write a bucket: 32, 16 or 8 */
-    uint32_t buckets;
     struct echi_divide_map map;
     const uint16_t *bucket_of; /* [ECHI_DIVIDE_BINS] */
     uint32_t *next;            /* [ECHI_DIVIDE_BUCKETS]: where the next key of each goes */
