@@ -90,16 +90,24 @@ static __device__ inline void divide_write(const struct sort_divide_args &a,
     }
 }
 
-template <int EQUAL>
-static __device__ inline void divide_tile(const struct sort_divide_args &a,
-                                          struct divide_shared &sh, uint64_t at, uint32_t here)
+static __device__ inline void divide_load(const struct sort_divide_args &a, uint64_t at,
+                                          ukey (&key)[DIVIDE_ITEMS])
 {
-    const ukey *in = (const ukey *)a.keys_in + at;
-    const uint32_t me = threadIdx.x;
-    ukey key[DIVIDE_ITEMS];
+    const ukey *in = (const ukey *)a.keys_in;
 #pragma unroll
-    for (int i = 0; i < DIVIDE_ITEMS; i++)
-        key[i] = me + i * SORT_MSD_THREADS < here ? in[me + i * SORT_MSD_THREADS] : (ukey)0;
+    for (int i = 0; i < DIVIDE_ITEMS; i++) {
+        const uint64_t mine = at + threadIdx.x + i * SORT_MSD_THREADS;
+        key[i] = mine < a.n ? in[mine] : (ukey)0;
+    }
+}
+
+/* Places a tile by bucket. */
+template <int EQUAL>
+static __device__ inline void divide_place(const struct sort_divide_args &a,
+                                           struct divide_shared &sh, uint32_t here,
+                                           ukey (&key)[DIVIDE_ITEMS])
+{
+    const uint32_t me = threadIdx.x;
     rank_clear(sh.next, ECHI_DIVIDE_BUCKETS);
     if (!order_plain(a.order))
 #pragma unroll
@@ -117,15 +125,20 @@ static __device__ inline void divide_tile(const struct sort_divide_args &a,
         if (me + i * SORT_MSD_THREADS < here)
             sh.keys[atomicAdd(&sh.next[divide_bucket<EQUAL>(a, sh, key[i])], 1)] = key[i];
     __syncthreads(); /* the tile is sorted by bucket */
-    divide_write<EQUAL>(a, sh, here);
 }
 
+/* The next tile is read while one is written. */
 template <int EQUAL>
 static __device__ inline void divide_all(const struct sort_divide_args &a, struct divide_shared &sh)
 {
-    for (uint64_t at = (uint64_t)blockIdx.x * DIVIDE_TILE; at < a.n;
-         at += (uint64_t)gridDim.x * DIVIDE_TILE) {
-        divide_tile<EQUAL>(a, sh, at, (uint32_t)min(a.n - at, (uint64_t)DIVIDE_TILE));
+    const uint64_t step = (uint64_t)gridDim.x * DIVIDE_TILE;
+    ukey key[DIVIDE_ITEMS];
+    divide_load(a, (uint64_t)blockIdx.x * DIVIDE_TILE, key);
+    for (uint64_t at = (uint64_t)blockIdx.x * DIVIDE_TILE; at < a.n; at += step) {
+        const uint32_t here = (uint32_t)min(a.n - at, (uint64_t)DIVIDE_TILE);
+        divide_place<EQUAL>(a, sh, here, key);
+        divide_load(a, at + step, key);
+        divide_write<EQUAL>(a, sh, here);
         __syncthreads(); /* all threads have read; the counters may be cleared */
     }
 }
