@@ -20,9 +20,8 @@ bool echi_partition_allocate(struct echi_partition *p, const struct echi_dist *d
     p->have = calloc(cells, sizeof *p->have);
     p->send_at = calloc(cells, sizeof *p->send_at);
     p->shares = calloc(ranks, sizeof *p->shares);
-    p->bucket_of = calloc(BINS, sizeof *p->bucket_of);
     return p->counts && p->start && p->shared_before && p->buckets && p->have && p->send_at &&
-           p->shares && p->bucket_of;
+           p->shares;
 }
 
 void echi_partition_free(struct echi_partition *p)
@@ -34,7 +33,6 @@ void echi_partition_free(struct echi_partition *p)
     free(p->have);
     free(p->send_at);
     free(p->shares);
-    free(p->bucket_of);
 }
 
 /* ---- Bins ---- */

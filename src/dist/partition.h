@@ -44,7 +44,6 @@ struct echi_partition {
     uint64_t *have;    /* [ECHI_DIVIDE_BUCKETS][ranks]: elements of each bucket on each rank */
     uint64_t *send_at; /* the same: where they are in `keys` of the rank */
     struct echi_share *shares; /* [ranks] */
-    uint16_t *bucket_of;       /* [ECHI_DIVIDE_BINS] */
 };
 
 /* ---- buckets.c ---- */

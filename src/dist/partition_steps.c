@@ -36,48 +36,46 @@ static uint64_t got_at(const run_t *run, uint32_t bucket, size_t rank)
 
 /* ---- Move ---- */
 
-/* The size of most buckets, if all others are in few blocks of this size; otherwise log is 0. */
-static void find_map(const struct echi_partition *p, struct echi_divide_map *map)
+/* The map from bins to buckets: blocks as large as the largest bucket are one bucket each, or are
+ * special; or there is one block, if there would be too many numbers. */
+static void make_map(const struct echi_partition *p, struct echi_divide_map *map, uint32_t *numbers)
 {
     uint32_t small = 0;
-    *map = (struct echi_divide_map){ 0 };
+    memset(map, 0, sizeof *map);
     for (uint32_t i = 0; i < p->n_buckets; i++)
         if (p->buckets[i].log > map->log) map->log = p->buckets[i].log;
-    for (uint32_t i = 0; i < p->n_buckets; i++) {
-        const uint32_t block = p->buckets[i].bin >> map->log;
-        if (p->buckets[i].log == map->log) continue;
-        small++;
-        if (map->specials && map->special[map->specials - 1] == block) continue;
-        if (map->specials == ECHI_DIVIDE_SPECIAL) map->log = 0;
-        if (map->log == 0) return;
-        map->special[map->specials++] = block;
+    for (uint32_t i = 0; i < p->n_buckets; i++) small += p->buckets[i].log != map->log;
+    uint32_t next = (uint32_t)ECHI_DIVIDE_BINS >> map->log;
+    if (next + small > ECHI_DIVIDE_BUCKETS) {
+        map->log = ECHI_DIVIDE_BIN_BITS + 1;
+        next = 0;
     }
-    if (((uint32_t)ECHI_DIVIDE_BINS >> map->log) + small > ECHI_DIVIDE_BUCKETS) map->log = 0;
+    for (uint32_t i = 0; i < p->n_buckets; i++) {
+        const struct echi_bucket *bucket = &p->buckets[i];
+        const uint32_t block = bucket->bin >> map->log;
+        numbers[i] = bucket->log == map->log ? block : next++;
+        if (bucket->log != map->log) map->special[block / 32] |= 1u << block % 32;
+        for (uint32_t b = 0; b < 1u << bucket->log; b++)
+            map->bucket_of[bucket->bin + b] = (uint16_t)numbers[i];
+    }
 }
 
 ech_status echi_partition_move(run_t *run)
 {
-    struct echi_partition *p = &run->p;
+    const struct echi_partition *p = &run->p;
     const struct echi_dist_sort *s = run->s;
     const size_t me = (size_t)run->d->rank;
     const uint64_t keys =
         (uint64_t)((const char *)s->keys - (const char *)s->got_keys) / run->key_bytes;
-    uint32_t next[ECHI_DIVIDE_BUCKETS] = { 0 };
+    uint32_t next[ECHI_DIVIDE_BUCKETS] = { 0 }, numbers[ECHI_DIVIDE_BUCKETS];
     struct echi_divide_map map;
     if (echi_partition_has_values(run)) return ECH_OK; /* they have been sorted by windows */
-    find_map(p, &map);
-    uint32_t used = map.log ? (uint32_t)ECHI_DIVIDE_BINS >> map.log : 0;
-    for (uint32_t i = 0; i < p->n_buckets; i++) {
-        const struct echi_bucket *bucket = &p->buckets[i];
-        const bool equal = map.log && bucket->log == map.log;
-        const uint32_t number = equal ? bucket->bin >> map.log : used++;
-        for (uint32_t b = 0; b < 1u << bucket->log; b++)
-            p->bucket_of[bucket->bin + b] = (uint16_t)number;
-        next[number] =
-            (uint32_t)(bucket->owner == run->d->rank ? got_at(run, i, me)
-                                                     : keys + p->send_at[cell(run, i, me)]);
-    }
-    return run->ops->move(run->d->ctx, &run->divide, &map, p->bucket_of, next, s->got_keys);
+    make_map(p, &map, numbers);
+    for (uint32_t i = 0; i < p->n_buckets; i++)
+        next[numbers[i]] =
+            (uint32_t)(p->buckets[i].owner == run->d->rank ? got_at(run, i, me)
+                                                           : keys + p->send_at[cell(run, i, me)]);
+    return run->ops->move(run->d->ctx, &run->divide, &map, next, s->got_keys);
 }
 
 /* ---- Exchange ---- */

@@ -10,17 +10,18 @@
 enum {
     ECHI_DIVIDE_BIN_BITS = 13,
     ECHI_DIVIDE_BINS = 1 << ECHI_DIVIDE_BIN_BITS,
-    ECHI_DIVIDE_BUCKETS = 2048, /* maximum */
-    ECHI_DIVIDE_SPECIAL = 16
+    ECHI_DIVIDE_BUCKETS = 2048 /* maximum */
 };
 
 /*
- * The map from a bin to its bucket.  If all buckets but a few have 2^log bins, log is not 0, and
- * bucket i begins at bin i << log, except for special i, whose bins are divided further: their
- * buckets have numbers from BINS >> log on.  The table is read for these only.
+ * The map from a bin to its bucket.  Blocks of 2^log bins are one bucket each, with the number of the
+ * block, except special ones, for whose bins the table is read.  Numbers of buckets in special
+ * blocks do not occur otherwise.
  */
 struct echi_divide_map {
-    unsigned log, specials, special[ECHI_DIVIDE_SPECIAL];
+    unsigned log;
+    unsigned special[ECHI_DIVIDE_BINS / 32]; /* a bit per block */
+    unsigned short bucket_of[ECHI_DIVIDE_BINS];
 };
 
 #endif

@@ -26,24 +26,21 @@ struct divide_shared {
     uint32_t next[ECHI_DIVIDE_BUCKETS];   /* count of each bucket; then the place of its next key */
     uint32_t target[ECHI_DIVIDE_BUCKETS]; /* a key of this bucket and place p goes to target + p */
     uint32_t sums[DIVIDE_WARPS];
+    uint32_t special[ECHI_DIVIDE_BINS / 32];
     uint16_t bucket_of[ECHI_DIVIDE_BINS];
 };
 static_assert(sizeof(struct divide_shared) <= SORT_DIVIDE_SHARED_BYTES(KEY_BYTES),
               "the host gives less shared memory than the kernel uses");
 
-/* Most buckets have equally many bins: then few keys need the table, whose random reads would take
- * as long as the rest. */
-template <int EQUAL>
+/* Most blocks are one bucket: then few keys need the table, whose random reads would take as long
+ * as the rest. */
 static __device__ inline uint32_t divide_bucket(const struct sort_divide_args &a,
                                                 const struct divide_shared &sh, ukey e)
 {
-    const ukey low = (ukey)a.low, span = (ukey)a.span, inside = e - low;
-    const ukey x = inside <= span ? inside : e < low ? (ukey)0 : span;
-    const uint32_t bin = (uint32_t)(x >> a.shift), bucket = bin >> a.map.log;
-    bool special = !EQUAL;
-    if (EQUAL)
-        for (uint32_t i = 0; i < a.map.specials; i++) special |= bucket == a.map.special[i];
-    return special ? sh.bucket_of[bin] : bucket;
+    const ukey low = (ukey)a.low, most = low + (ukey)a.span;
+    const ukey x = (e < low ? low : e > most ? most : e) - low;
+    const uint32_t bin = (uint32_t)(x >> a.shift), block = bin >> a.log;
+    return sh.special[block / 32] >> block % 32 & 1 ? sh.bucket_of[bin] : block;
 }
 
 /* Converts the counts to places and reserves the positions; all counts are complete. */
@@ -75,7 +72,6 @@ static __device__ inline void divide_plan(const struct sort_divide_args &a,
 }
 
 /* Writes the keys in the order of their places, so that all lanes of a warp write. */
-template <int EQUAL>
 static __device__ inline void divide_write(const struct sort_divide_args &a,
                                            const struct divide_shared &sh, uint32_t here)
 {
@@ -85,7 +81,7 @@ static __device__ inline void divide_write(const struct sort_divide_args &a,
         const uint32_t place = threadIdx.x + i * SORT_MSD_THREADS;
         if (place < here) {
             const ukey e = sh.keys[place];
-            out[sh.target[divide_bucket<EQUAL>(a, sh, e)] + place] = order_decode(a.order, e);
+            out[sh.target[divide_bucket(a, sh, e)] + place] = order_decode(a.order, e);
         }
     }
 }
@@ -102,7 +98,6 @@ static __device__ inline void divide_load(const struct sort_divide_args &a, uint
 }
 
 /* Places a tile by bucket. */
-template <int EQUAL>
 static __device__ inline void divide_place(const struct sort_divide_args &a,
                                            struct divide_shared &sh, uint32_t here,
                                            ukey (&key)[DIVIDE_ITEMS])
@@ -115,20 +110,18 @@ static __device__ inline void divide_place(const struct sort_divide_args &a,
     __syncthreads(); /* the counters are clear, and the table is loaded */
 #pragma unroll
     for (int i = 0; i < DIVIDE_ITEMS; i++)
-        if (me + i * SORT_MSD_THREADS < here)
-            atomicAdd(&sh.next[divide_bucket<EQUAL>(a, sh, key[i])], 1);
+        if (me + i * SORT_MSD_THREADS < here) atomicAdd(&sh.next[divide_bucket(a, sh, key[i])], 1);
     __syncthreads(); /* every key is counted */
     divide_plan(a, sh);
     __syncthreads(); /* the places are written */
 #pragma unroll
     for (int i = 0; i < DIVIDE_ITEMS; i++)
         if (me + i * SORT_MSD_THREADS < here)
-            sh.keys[atomicAdd(&sh.next[divide_bucket<EQUAL>(a, sh, key[i])], 1)] = key[i];
+            sh.keys[atomicAdd(&sh.next[divide_bucket(a, sh, key[i])], 1)] = key[i];
     __syncthreads(); /* the tile is sorted by bucket */
 }
 
 /* The next tile is read while one is written. */
-template <int EQUAL>
 static __device__ inline void divide_all(const struct sort_divide_args &a, struct divide_shared &sh)
 {
     const uint64_t step = (uint64_t)gridDim.x * DIVIDE_TILE;
@@ -136,9 +129,9 @@ static __device__ inline void divide_all(const struct sort_divide_args &a, struc
     divide_load(a, (uint64_t)blockIdx.x * DIVIDE_TILE, key);
     for (uint64_t at = (uint64_t)blockIdx.x * DIVIDE_TILE; at < a.n; at += step) {
         const uint32_t here = (uint32_t)min(a.n - at, (uint64_t)DIVIDE_TILE);
-        divide_place<EQUAL>(a, sh, here, key);
+        divide_place(a, sh, here, key);
         divide_load(a, at + step, key);
-        divide_write<EQUAL>(a, sh, here);
+        divide_write(a, sh, here);
         __syncthreads(); /* all threads have read; the counters may be cleared */
     }
 }
@@ -147,11 +140,9 @@ extern "C" __global__ void __launch_bounds__(SORT_MSD_THREADS, SORT_MSD_BLOCKS)
     sort_divide(const __grid_constant__ struct sort_divide_args a)
 {
     struct divide_shared &sh = *(struct divide_shared *)shared_bytes;
-    uint4 *table = (uint4 *)sh.bucket_of;
-    for (uint32_t i = threadIdx.x; i < sizeof sh.bucket_of / 16; i += SORT_MSD_THREADS)
-        table[i] = ((const uint4 *)a.bucket_of)[i];
-    if (a.map.log)
-        divide_all<1>(a, sh);
-    else
-        divide_all<0>(a, sh);
+    for (uint32_t i = threadIdx.x; i < ECHI_DIVIDE_BINS / 32; i += SORT_MSD_THREADS)
+        sh.special[i] = a.map->special[i];
+    for (uint32_t i = threadIdx.x; i < ECHI_DIVIDE_BINS; i += SORT_MSD_THREADS)
+        sh.bucket_of[i] = a.map->bucket_of[i];
+    divide_all(a, sh);
 }

@@ -18,14 +18,15 @@ struct sort_divide_args {
     struct echi_order order;
     uint64_t low, span; /* the bins cover the encoded keys low + [0, span] */
     uint32_t shift;     /* a bin has 2^shift keys */
-    struct echi_divide_map map;
-    const uint16_t *bucket_of; /* [ECHI_DIVIDE_BINS] */
-    uint32_t *next;            /* [ECHI_DIVIDE_BUCKETS]: where the next key of each goes */
+    uint32_t log;       /* of map */
+    const struct echi_divide_map *map;
+    uint32_t *next; /* [ECHI_DIVIDE_BUCKETS]: where the next key of each goes */
 };
 
-/* Dynamic shared memory of sort_divide: a tile, two counters per bucket, sums, and the table. */
+/* Dynamic shared memory of sort_divide: a tile, two counters per bucket, sums, and the
+ * map. */
 #define SORT_DIVIDE_SHARED_BYTES(key_bytes)                                                        \
     (SORT_MSD_TILE(key_bytes) * (key_bytes) + ECHI_DIVIDE_BUCKETS * 8u + 64u +                     \
-     ECHI_DIVIDE_BINS * 2u)
+     ECHI_DIVIDE_BINS * 2u + ECHI_DIVIDE_BINS / 8u)
 
 #endif
