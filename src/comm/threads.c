@@ -53,7 +53,7 @@ struct group {
     pthread_mutex_t mutex;
     pthread_cond_t cond;
     int ranks, open, arrived;
-    int reading;                 /* ranks that may still read from the memory of others */
+    atomic_int reading;          /* ranks that may still read from the memory of others */
     _Atomic uint64_t generation; /* number of barriers that all ranks have passed */
     atomic_bool failed;
     bool spin; /* there is a processor for each rank */
@@ -123,6 +123,16 @@ static void fail_late(struct group *g, double limit_s)
 static void stop_reading(struct group *g)
 {
     if (--g->reading == 0) pthread_cond_broadcast(&g->cond);
+}
+
+/* The same without the mutex, for which the ranks that leave a barrier would wait in turn.  A rank
+ * that waits for readers has set `failed` before it looks at `reading`. */
+static void leave_small(struct group *g)
+{
+    if (atomic_fetch_sub(&g->reading, 1) > 1 || !atomic_load(&g->failed)) return;
+    pthread_mutex_lock(&g->mutex);
+    pthread_cond_broadcast(&g->cond);
+    pthread_mutex_unlock(&g->mutex);
 }
 
 /* The mutex is locked, and the group has failed. */
@@ -251,9 +261,7 @@ static ech_status threads_allgather(void *state, const void *in, void *out, uint
         memcpy((char *)out + (size_t)r * bytes, small ? slots[r].small : m->group->posts[r].in,
                bytes);
     if (!small) return end_step(m, limit_s);
-    pthread_mutex_lock(&m->group->mutex);
-    stop_reading(m->group);
-    pthread_mutex_unlock(&m->group->mutex);
+    leave_small(m->group);
     return ECH_OK;
 }
 
