@@ -126,7 +126,7 @@ static void stop_reading(struct group *g)
 }
 
 /* The same without the mutex, for which the ranks that leave a barrier would wait in turn.  A rank
- * that waits for readers has set `failed` before it looks at `reading`. */
+ * that waits for readers has set `failed` before it reads `reading`. */
 static void leave_small(struct group *g)
 {
     if (atomic_fetch_sub(&g->reading, 1) > 1 || !atomic_load(&g->failed)) return;

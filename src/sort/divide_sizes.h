@@ -14,8 +14,8 @@ enum {
 };
 
 /*
- * The map from a bin to its bucket.  Blocks of 2^log bins are one bucket each, with the number of the
- * block, except special ones, for whose bins the table is read.  Numbers of buckets in special
+ * The map from a bin to its bucket.  Blocks of 2^log bins are one bucket each, with the number of
+ * the block, except special ones, for whose bins the table is read.  Numbers of buckets in special
  * blocks do not occur otherwise.
  */
 struct echi_divide_map {
