@@ -300,6 +300,27 @@ static void scan_case(ech_op op, ech_dtype dtype, int ranks, int groups)
     test_end();
 }
 
+/* A copy from the memory of another device fails, until a communicator permits it. */
+static void other_device_case(void)
+{
+    ech_ctx *contexts[2] = { one, NULL };
+    ech_comm *comms[2] = { NULL };
+    void *there = NULL, *here = NULL;
+    if (strcmp(device, "simt") != 0 || ech_open(&contexts[1], "simt:1") != ECH_OK) return;
+    if (test_begin("memory of another device on %s", device)) {
+        CHECK_STATUS(ech_malloc(contexts[1], &there, 64), ECH_OK);
+        CHECK_STATUS(ech_malloc(one, &here, 64), ECH_OK);
+        CHECK_STATUS(ech_copy(one, here, there, 64), ECH_ERR_DEVICE);
+        CHECK_STATUS(ech_comm_threads(comms, contexts, 2, NULL), ECH_OK);
+        CHECK_STATUS(ech_copy(one, here, there, 64), ECH_OK);
+        for (int r = 0; r < 2; r++) ech_comm_close(comms[r]);
+        ech_free(contexts[1], there, 64);
+        ech_free(one, here, 64);
+        test_end();
+    }
+    ech_close(contexts[1]);
+}
+
 /* ---- All cases ---- */
 
 static void sorts(int ranks)
@@ -334,6 +355,7 @@ int main(int argc, char **argv)
     test_main(argc, argv);
     device = dist_open();
     if (ech_open(&one, device) != ECH_OK) return 1;
+    other_device_case();
     for (size_t i = 0; i < sizeof rank_counts / sizeof *rank_counts; i++) {
         for (int division = 0; division < DIST_DIVISIONS; division++) {
             rebalance_case(rank_counts[i], (enum dist_division)division);
