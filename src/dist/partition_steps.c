@@ -36,30 +36,6 @@ static uint64_t got_at(const run_t *run, uint32_t bucket, size_t rank)
 
 /* ---- Move ---- */
 
-/* The map from bins to buckets: blocks as large as the largest bucket are one bucket each, or are
- * special; or there is one block, if there would be too many numbers. */
-static void make_map(const struct echi_partition *p, struct echi_divide_map *map, uint32_t *numbers)
-{
-    uint32_t small = 0;
-    memset(map, 0, sizeof *map);
-    for (uint32_t i = 0; i < p->n_buckets; i++)
-        if (p->buckets[i].log > map->log) map->log = p->buckets[i].log;
-    for (uint32_t i = 0; i < p->n_buckets; i++) small += p->buckets[i].log != map->log;
-    uint32_t next = (uint32_t)ECHI_DIVIDE_BINS >> map->log;
-    if (next + small > ECHI_DIVIDE_BUCKETS) {
-        map->log = ECHI_DIVIDE_BIN_BITS + 1;
-        next = 0;
-    }
-    for (uint32_t i = 0; i < p->n_buckets; i++) {
-        const struct echi_bucket *bucket = &p->buckets[i];
-        const uint32_t block = bucket->bin >> map->log;
-        numbers[i] = bucket->log == map->log ? block : next++;
-        if (bucket->log != map->log) map->special[block / 32] |= 1u << block % 32;
-        for (uint32_t b = 0; b < 1u << bucket->log; b++)
-            map->bucket_of[bucket->bin + b] = (uint16_t)numbers[i];
-    }
-}
-
 ech_status echi_partition_move(run_t *run)
 {
     const struct echi_partition *p = &run->p;
@@ -67,15 +43,16 @@ ech_status echi_partition_move(run_t *run)
     const size_t me = (size_t)run->d->rank;
     const uint64_t keys =
         (uint64_t)((const char *)s->keys - (const char *)s->got_keys) / run->key_bytes;
-    uint32_t next[ECHI_DIVIDE_BUCKETS] = { 0 }, numbers[ECHI_DIVIDE_BUCKETS];
-    struct echi_divide_map map;
+    uint32_t next[ECHI_DIVIDE_BUCKETS] = { 0 };
+    uint16_t bucket_of[ECHI_DIVIDE_BINS] = { 0 };
     if (echi_partition_has_values(run)) return ECH_OK; /* they have been sorted by windows */
-    make_map(p, &map, numbers);
-    for (uint32_t i = 0; i < p->n_buckets; i++)
-        next[numbers[i]] =
-            (uint32_t)(p->buckets[i].owner == run->d->rank ? got_at(run, i, me)
+    for (uint32_t i = 0; i < p->n_buckets; i++) {
+        const struct echi_bucket *bucket = &p->buckets[i];
+        for (uint32_t b = 0; b < 1u << bucket->log; b++) bucket_of[bucket->bin + b] = (uint16_t)i;
+        next[i] = (uint32_t)(bucket->owner == run->d->rank ? got_at(run, i, me)
                                                            : keys + p->send_at[cell(run, i, me)]);
-    return run->ops->move(run->d->ctx, &run->divide, &map, next, s->got_keys);
+    }
+    return run->ops->move(run->d->ctx, &run->divide, bucket_of, next, s->got_keys);
 }
 
 /* ---- Exchange ---- */

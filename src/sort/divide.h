@@ -36,9 +36,9 @@ struct echi_divide_ops {
     ech_status (*range)(ech_ctx *ctx, struct echi_divide *d);
     /* counts [ECHI_DIVIDE_BINS], in host memory; outside: whether keys are outside the range */
     ech_status (*count)(ech_ctx *ctx, const struct echi_divide *d, uint32_t *counts, bool *outside);
-    /* next [ECHI_DIVIDE_BUCKETS]: where the keys of each bucket go in out.  Only queues the work;
-     * map and next may then be changed. */
-    ech_status (*move)(ech_ctx *ctx, const struct echi_divide *d, const struct echi_divide_map *map,
+    /* bucket_of [ECHI_DIVIDE_BINS]; next [ECHI_DIVIDE_BUCKETS]: where the keys of each bucket go in
+     * out.  Only queues the work; both may then be changed. */
+    ech_status (*move)(ech_ctx *ctx, const struct echi_divide *d, const uint16_t *bucket_of,
                        const uint32_t *next, void *out);
 };
 

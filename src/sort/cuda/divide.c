@@ -18,7 +18,7 @@ struct parts {
     uint32_t counts[SORT_MSD_ROW];
     uint32_t bins[ECHI_DIVIDE_BINS];
     uint32_t next[ECHI_DIVIDE_BUCKETS];
-    struct echi_divide_map map;
+    uint16_t bucket_of[ECHI_DIVIDE_BINS];
     uint8_t bin_bucket[ECHI_DIVIDE_BINS];
 };
 
@@ -109,8 +109,8 @@ done:
     return status;
 }
 
-static ech_status move_keys(ech_ctx *ctx, const struct echi_divide *d,
-                            const struct echi_divide_map *map, const uint32_t *next, void *out)
+static ech_status move_keys(ech_ctx *ctx, const struct echi_divide *d, const uint16_t *bucket_of,
+                            const uint32_t *next, void *out)
 {
     const struct echi_gpu gpu = echi_gpu_of(ctx);
     const struct echi_driver *driver = ((const struct echi_cuda *)ctx->state)->driver;
@@ -123,18 +123,18 @@ static ech_status move_keys(ech_ctx *ctx, const struct echi_divide *d,
                                            .span = d->bits == 64 ? ~(uint64_t)0
                                                                  : ((uint64_t)1 << d->bits) - 1,
                                            .shift = d->bits - ECHI_DIVIDE_BIN_BITS,
-                                           .log = map->log,
-                                           .map = &parts->map,
+                                           .bucket_of = parts->bucket_of,
                                            .next = parts->next };
     ech_status status = echi_cuda_enter(ctx);
     if (status != ECH_OK) return status;
     if (d->n == 0) goto done;
-    CU(cuMemcpyAsync, address(&parts->map), address(map), sizeof *map, echi_cuda_stream(ctx));
+    CU(cuMemcpyAsync, address(parts->bucket_of), address(bucket_of), sizeof parts->bucket_of,
+       echi_cuda_stream(ctx));
     CU(cuMemcpyAsync, address(parts->next), address(next), sizeof parts->next,
        echi_cuda_stream(ctx));
     TRY(echi_cuda_launch(
         ctx, divide_module(d->key_bytes), "sort_divide",
-        echi_gpu_blocks(&gpu, d->n, SORT_MSD_TILE((unsigned)d->key_bytes), SORT_MSD_BLOCKS),
+        echi_gpu_blocks(&gpu, d->n, SORT_MSD_TILE((unsigned)d->key_bytes), SORT_DIVIDE_BLOCKS),
         SORT_MSD_THREADS, SORT_DIVIDE_SHARED_BYTES((unsigned)d->key_bytes), &args));
 done:
     echi_cuda_leave(ctx);

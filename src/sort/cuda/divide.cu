@@ -26,21 +26,17 @@ struct divide_shared {
     uint32_t next[ECHI_DIVIDE_BUCKETS];   /* count of each bucket; then the place of its next key */
     uint32_t target[ECHI_DIVIDE_BUCKETS]; /* a key of this bucket and place p goes to target + p */
     uint32_t sums[DIVIDE_WARPS];
-    uint32_t special[ECHI_DIVIDE_BINS / 32];
     uint16_t bucket_of[ECHI_DIVIDE_BINS];
 };
 static_assert(sizeof(struct divide_shared) <= SORT_DIVIDE_SHARED_BYTES(KEY_BYTES),
               "the host gives less shared memory than the kernel uses");
 
-/* Most blocks are one bucket: then few keys need the table, whose random reads would take as long
- * as the rest. */
 static __device__ inline uint32_t divide_bucket(const struct sort_divide_args &a,
                                                 const struct divide_shared &sh, ukey e)
 {
     const ukey low = (ukey)a.low, most = low + (ukey)a.span;
     const ukey x = (e < low ? low : e > most ? most : e) - low;
-    const uint32_t bin = (uint32_t)(x >> a.shift), block = bin >> a.log;
-    return sh.special[block / 32] >> block % 32 & 1 ? sh.bucket_of[bin] : block;
+    return sh.bucket_of[(uint32_t)(x >> a.shift)];
 }
 
 /* Converts the counts to places and reserves the positions; all counts are complete. */
@@ -140,9 +136,7 @@ extern "C" __global__ void __launch_bounds__(SORT_MSD_THREADS, SORT_MSD_BLOCKS)
     sort_divide(const __grid_constant__ struct sort_divide_args a)
 {
     struct divide_shared &sh = *(struct divide_shared *)shared_bytes;
-    for (uint32_t i = threadIdx.x; i < ECHI_DIVIDE_BINS / 32; i += SORT_MSD_THREADS)
-        sh.special[i] = a.map->special[i];
     for (uint32_t i = threadIdx.x; i < ECHI_DIVIDE_BINS; i += SORT_MSD_THREADS)
-        sh.bucket_of[i] = a.map->bucket_of[i];
+        sh.bucket_of[i] = a.bucket_of[i];
     divide_all(a, sh);
 }
