@@ -23,7 +23,8 @@
 #include <string.h>
 
 /* From this many keys on all ranks together on, they are divided first, if all ranks can do so.
- * With values, runs are faster: the stable sort by windows and the copies cost more than a merge. */
+ * With values, runs are faster: the stable sort by windows and the copies cost more than a
+ * merge. */
 enum { PARTITION_LEAST = 1 << 24 };
 
 /* ---- Workspace ---- */
