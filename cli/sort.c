@@ -78,6 +78,8 @@ static const struct option options[] = {
       "lines by exactly this column as a number: its number, counted\nfrom 1, or its name in the "
       "first line" },
     JOB_DEVICE_OPTIONS(set.words.job),
+    { 0, "distributed", NULL, &set.distributed,
+      "this process is a rank of mpirun, and each rank sorts a part of\nINPUT; see below" },
     { 0, "parallel", "N", &set.text.parallel, "the same as --threads" },
     { 'S', "memory", "BYTES", &set.words.job.memory,
       "use at most this memory: 500M, 8Gi, 50%; also limits device\nmemory; default: 3/4 of what "
@@ -383,6 +385,7 @@ static int run_text(struct run *run)
     if (code == EXIT_DONE && !number && !set.files.records)
         code = sort_make_order(&set, &run->text);
     if (code != EXIT_DONE) return code;
+    if (sort_is_distributed(&set)) return sort_distributed(&set, &run->job, &run->text, line);
     set.line_option = line != NULL;
     run->lines = line || (run->text.n_names > 1 && !are_arrays(&run->text, number));
     base->input = sort_name(&run->text, 0);
@@ -447,6 +450,12 @@ const struct command command_sort = {
         "of\n"
         "its extension (.npy, .txt, .u32 and so on), otherwise that of INPUT.  --argsort writes "
         "u64.\n\n"
+        "Several ranks: \"mpirun -n 4 echelon sort --distributed INPUT -o FILE\" sorts a file "
+        "that all\n"
+        "ranks can read: .npy, raw, records, or text with an option for lines; each rank reads "
+        "and\n"
+        "writes its part.  \"--device cuda:all\" does the same with all GPUs of one process, and\n"
+        "\"simt:all\" with two ranks on the emulator.  docs/cli.md describes both.\n\n"
         "Exit status: 0 success; 1 not sorted (--check); 2 usage error, invalid input, or a file\n"
         "that cannot be read or written; 3 device not available or failed; 4 out of memory.\n",
     .options = options,

@@ -7,6 +7,7 @@
  *     sort_lines.c    lines in memory; sort_check.c checks their order, sort_merge.c merges sorted
  *                     inputs, sort_debug.c underlines keys
  *     sort_files.c    files of any size (sort_files.h); sort_rows.c rows and columns of a matrix
+ *     sort_distributed.c  several processes or GPUs; sort_ranks.c, sort_part*.c
  *
  * "echelon profile" uses sort_numbers.c and sort_stages.c.
  *
@@ -72,7 +73,7 @@ struct sort_set {
     struct sort_files_words files;
     const char *rows, *axis;
     uint64_t columns; /* value of --rows; 0: not given */
-    bool unique, check;
+    bool unique, check, distributed;
     bool line_option; /* an option is only for lines */
 };
 
@@ -162,6 +163,13 @@ int sort_files(const struct sort_set *set, struct sort_job *job, struct sort_tex
  * *done is not set, and text->first is the input. */
 int sort_rows(const struct sort_set *set, struct sort_job *job, struct sort_text *text,
               struct io_output *output, bool *done);
+
+/* ---- Several ranks: sort_distributed.c ---- */
+
+bool sort_is_distributed(const struct sort_set *set);
+/* Sorts the input on several processes or devices.  line: an option that is only for lines. */
+int sort_distributed(const struct sort_set *set, struct sort_job *job, struct sort_text *text,
+                     const char *line);
 
 /* ---- Calls of the library: sort_stages.c ---- */
 

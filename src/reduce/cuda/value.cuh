@@ -112,6 +112,19 @@ template <int KIND> static __device__ inline constexpr bool value_any_order(void
     return KIND == REDUCE_ISUM || KIND == REDUCE_IDOT || KIND >= REDUCE_BITS;
 }
 
+/* ... and also not on the positions of the elements, so that the lanes may begin at an aligned
+ * address: value_of_any() in part.cuh. */
+template <int KIND> static __device__ inline constexpr bool value_any_place(void)
+{
+    return value_any_order<KIND>() && KIND != REDUCE_IDOT && KIND != REDUCE_ARG;
+}
+
+/* Sums without other data than the sum itself, of which many fit in registers. */
+template <int KIND> static __device__ inline constexpr bool is_plain_sum(void)
+{
+    return is_common<KIND>() || KIND == REDUCE_ISUM || (KIND == REDUCE_SUM64 && REDUCE_F64);
+}
+
 /* ---- Merging ---- */
 
 /* Divisions need much code and are in no loop over elements: functions that are called keep the
