@@ -58,4 +58,12 @@ ech_status echi_scan_from(ech_ctx *ctx, ech_op op, const void *in, void *out, si
 ech_status echi_scan_request(ech_ctx *ctx, struct echi_scan *s, ech_op op, ech_dtype dtype,
                              const ech_scan_options *options);
 
+/* What the GPU offers for scans of floats on several ranks. */
+struct echi_scan_ops {
+    size_t tile_bytes; /* of in */
+    /* Runs a scan of several tiles, rows is 1, and sets the totals of its tiles in the order of the
+     * scan, as bits like s->first; in host memory. */
+    ech_status (*tile_totals)(ech_ctx *ctx, const struct echi_scan *s, uint64_t *totals);
+};
+
 #endif

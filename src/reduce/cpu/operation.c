@@ -134,10 +134,43 @@ static struct echi_value merge(const struct job *job, struct echi_value a, struc
     return echi_reduce_merge(job->r, job->spread, a, b);
 }
 
+/* As kernels write it: reduce/cuda/value.cuh. */
+static void store_raw(const struct echi_reduce *r, struct echi_value v, uint64_t *raw)
+{
+    const struct echi_moments m = v.moments;
+    if (r->kind == ECHI_REDUCE_VARIANCE) {
+        raw[0] = bits_of_f64(m.n);
+        raw[1] = bits_of_f64(m.offset);
+        raw[2] = bits_of_f64(m.m2);
+        raw[3] = m.center;
+        raw[4] = m.scale;
+    } else {
+        raw[0] = bits_of_f64(v.d.sum);
+        raw[1] = v.d.ignored;
+    }
+}
+
+struct echi_value echi_reduce_value(const struct echi_reduce *r, const uint64_t *raw)
+{
+    struct echi_value v = { .u = 0 };
+    if (r->kind == ECHI_REDUCE_VARIANCE) {
+        v.moments = (struct echi_moments){ f64_of_bits(raw[0]), f64_of_bits(raw[1]),
+                                           f64_of_bits(raw[2]), raw[3], (uint32_t)raw[4] };
+    } else {
+        v.d.sum = f64_of_bits(raw[0]);
+        v.d.ignored = raw[1];
+    }
+    return v;
+}
+
 void echi_reduce_result(const struct echi_reduce *r, struct echi_value v, size_t n, size_t index)
 {
     const struct echi_reduce_rule *rule = &r->rule;
     uint64_t bits[2];
+    if (rule->raw) {
+        store_raw(r, v, (uint64_t *)r->out + ECHI_RAW_WORDS * index);
+        return;
+    }
     switch (r->kind) {
     case ECHI_REDUCE_SUM:
     case ECHI_REDUCE_DOT:

@@ -259,7 +259,8 @@ ech_status echi_sort_groups_long(struct groups_build *b, uint64_t base, uint64_t
     const struct groups_plan *p = b->plan;
     const struct echi_sort *s = &b->s;
     struct groups_parts *parts = &b->parts;
-    struct sort_build build = { &b->rest, &p->plan, b->gpu, &parts->args, &b->steps, NULL };
+    struct sort_build build = { &b->rest,  &p->plan, b->gpu,         &parts->args,
+                                &b->steps, NULL,     r->top_bit != 0 };
     set_portion(b, base, n);
     clear(b, parts->args.lists.msd, sizeof *parts->args.lists.msd);
     if (p->index && !p->widen) clear(b, parts->index, (size_t)n * sizeof *parts->index);
@@ -273,20 +274,21 @@ ech_status echi_sort_groups_long(struct groups_build *b, uint64_t base, uint64_t
             "sort_short_widen", echi_gpu_blocks(&b->gpu, n, 2048, 8), SORT_GROUPS_THREADS,
             &b->widen);
     }
-    b->longs =
-        (struct sort_long_args){ .groups = b->groups,
-                                 .base = base,
-                                 .end = base + step,
-                                 .first_row = r->offsets ? 0 : base / r->cols,
-                                 .rows = r->offsets ? 0 : n / r->cols,
-                                 .lists = parts->args.lists,
-                                 .segments = p->plan.msd.segments,
-                                 .tiles = p->plan.msd.tiles,
-                                 .leaves = p->plan.msd.leaves,
-                                 .tile = (uint32_t)p->plan.msd.tile,
-                                 .leaf = echi_sort_msd_leaf(&p->plan),
-                                 .shift = (uint32_t)(8 * b->rest.key_bytes) - SORT_DIGIT_BITS,
-                                 .global = p->index };
+    b->longs = (struct sort_long_args){
+        .groups = b->groups,
+        .base = base,
+        .end = base + step,
+        .first_row = r->offsets ? 0 : base / r->cols,
+        .rows = r->offsets ? 0 : n / r->cols,
+        .lists = parts->args.lists,
+        .segments = p->plan.msd.segments,
+        .tiles = p->plan.msd.tiles,
+        .leaves = p->plan.msd.leaves,
+        .tile = (uint32_t)p->plan.msd.tile,
+        .leaf = echi_sort_msd_leaf(&p->plan),
+        .shift = (uint32_t)(r->top_bit ? r->top_bit : 8 * b->rest.key_bytes) - SORT_DIGIT_BITS,
+        .global = p->index
+    };
     const uint64_t most = r->offsets ? n >> p->most_class : n / r->cols;
     pdl(b, ECHI_PLAN, "sort_groups_all", "sort_groups_long",
         echi_gpu_blocks(&b->gpu, most + 1, SORT_GROUPS_THREADS, 8), SORT_GROUPS_THREADS, &b->longs);
