@@ -108,6 +108,74 @@ ECH_API ech_status ech_dist_solve(ech_ctx *ctx, ech_comm *comm, ech_dist_csr *a,
                                   void *x, const ech_solve_options *options,
                                   ech_solve_report *report);
 
+/* ---- Matrices over GF(2) --------------------------------------------------------------------- */
+
+/*
+ * A matrix over GF(2) is distributed by columns in cyclic order: columns j * block_cols ...
+ * (j + 1) * block_cols - 1 of the whole matrix are on rank j % ranks, which has its blocks one after
+ * another, and all rows.  A rank with the columns of a block finds its pivots alone, and one
+ * broadcast per block is enough; rows on several ranks would need one message per pivot.
+ *
+ * These calls have in common:
+ *   cols        the number of columns of the whole matrix, the same on all ranks.  The matrix of a
+ *               rank has ech_dist_gf2_cols() columns
+ *   block_cols  a multiple of 64, at most 65536; 0: ECH_DIST_GF2_BLOCK.  The same on all ranks
+ *   options     NULL for the defaults; work is not supported
+ */
+#define ECH_DIST_GF2_BLOCK 2048
+
+/* ech_dist_gf2_cols() returns how many of cols columns rank `rank` of `ranks` ranks has.  It
+ * returns 0 if rank is not less than ranks.  Not collective. */
+ECH_API size_t ech_dist_gf2_cols(size_t cols, size_t block_cols, int rank, int ranks);
+
+/*
+ * ech_dist_gf2_mul() computes out = a b, as ech_gf2_mul() does.
+ *
+ *   a    the columns of this rank of an m x k matrix; not modified
+ *   b    those of a k x n matrix; not modified
+ *   out  those of an m x n matrix
+ */
+ECH_API ech_status ech_dist_gf2_mul(ech_ctx *ctx, ech_comm *comm, const ech_gf2 *a,
+                                    const ech_gf2 *b, ech_gf2 *out, size_t k, size_t n,
+                                    size_t block_cols, const ech_gf2_options *options);
+
+/*
+ * ech_dist_gf2_echelon() transforms a to echelon form in place, as ech_gf2_echelon() does, and
+ * ech_dist_gf2_rank() computes the rank of a, which is not modified, as ech_gf2_rank() does.
+ *
+ *   a        the columns of this rank
+ *   rank     [1] receives the number of pivots, on every rank
+ *   pivots   NULL on all ranks, or [min(rows, cols)]: the columns of the pivots in the whole matrix,
+ *            on every rank
+ *   options  form, index_dtype and algorithm; others fail with ECH_ERR_UNSUPPORTED
+ *
+ * Both need memory for a copy of a.  The owner of a block of columns eliminates a copy of it, and
+ * sends the order of the rows and the factor of the other columns; each rank multiplies the factor
+ * by the pivot rows of its columns.  On GPUs a block is eliminated while the previous factor is
+ * applied.
+ */
+ECH_API ech_status ech_dist_gf2_echelon(ech_ctx *ctx, ech_comm *comm, ech_gf2 *a, uint32_t *rank,
+                                        void *pivots, size_t cols, size_t block_cols,
+                                        const ech_gf2_echelon_options *options);
+ECH_API ech_status ech_dist_gf2_rank(ech_ctx *ctx, ech_comm *comm, const ech_gf2 *a, uint32_t *rank,
+                                     size_t cols, size_t block_cols,
+                                     const ech_gf2_echelon_options *options);
+
+/*
+ * ech_dist_gf2_solve() solves a x = b for each column of b, as ech_gf2_solve() does.
+ *
+ *   a         the columns of this rank of an m x cols matrix; not modified
+ *   b         those of an m x n_rhs matrix; not modified
+ *   x         those of a cols x n_rhs matrix
+ *   solvable  NULL on all ranks, or one u8 for each column of b on this rank: 1 if it has a solution,
+ *             otherwise 0
+ *   options   only algorithm; others fail with ECH_ERR_UNSUPPORTED or ECH_ERR_ARG
+ */
+ECH_API ech_status ech_dist_gf2_solve(ech_ctx *ctx, ech_comm *comm, const ech_gf2 *a,
+                                      const ech_gf2 *b, ech_gf2 *x, uint8_t *solvable, size_t cols,
+                                      size_t n_rhs, size_t block_cols,
+                                      const ech_gf2_echelon_options *options);
+
 #ifdef __cplusplus
 }
 #endif
