@@ -299,6 +299,7 @@ static void solve_case(ech_method method, ech_precond precond, ech_dtype dtype, 
                                      .method = method,
                                      .precond = precond,
                                      .max_iterations = 150,
+                                     .check_every = 1, /* otherwise queued products count, too */
                                      .block = 1 << rng_below(&rng, 6),
                                      .restart = 5 + (int)rng_below(&rng, 20),
                                      .use_initial_guess = (int)rng_below(&rng, 2),

@@ -203,10 +203,8 @@ static ech_status write_solutions(struct echi_gf2_dist *g, ech_gf2 *x, uint8_t *
     TRY(ech_copy(ctx, rank, &g->rank, sizeof *rank));
     ech_gf2 b = echi_gf2_dist_view(g, 0, g->a_words, g->rows, g->more);
     ech_gf2 out = echi_gf2_matrix(words, x->rows, g->more);
-    if (g->rows == 0) { /* a row of zeros */
+    if (g->rows == 0) /* a row of zeros */
         b = echi_gf2_matrix(words + x->rows * echi_gf2_words(g->more), 1, g->more);
-        TRY(ech_gf2_zero(ctx, &b));
-    }
     if (x->rows) {
         TRY(run_gf2(ctx, &(struct echi_gf2){ .what = ECHI_GF2_SPREAD_ROWS,
                                              .a = b,
@@ -331,6 +329,8 @@ ech_status ech_dist_gf2_mul(ech_ctx *ctx, ech_comm *comm, const ech_gf2 *a, cons
     if (status != ECH_OK) return status;
     bytes = p.a.rows * (p.block / 64) * 8;
     status = echi_allocate(ctx, bytes, "a product", (void **)&p.panel);
+    if (status == ECH_OK && bytes) /* the unused bits of rows are read, and written back */
+        status = ech_fill(ctx, p.panel, bytes / 8, 8, &(uint64_t){ 0 });
     TRY(echi_comm_agree(ctx, comm, status, NULL, 0));
     TRY(multiply(&p, &options));
 done:

@@ -48,7 +48,7 @@ struct echi_gf2_dist {
     int arrays;
 };
 
-/* Memory of the device that lives as long as the call. */
+/* Memory of the device that lives as long as the call, filled with zeros. */
 ech_status echi_gf2_dist_allocate(struct echi_gf2_dist *g, size_t count, size_t bytes,
                                   void *pointer);
 /* Allocates everything and copies a and b (NULL: none), which have been checked, to m. */

@@ -28,8 +28,12 @@ ech_status echi_gf2_dist_allocate(struct echi_gf2_dist *g, size_t count, size_t 
     size_t all;
     if (__builtin_mul_overflow(count, bytes, &all))
         return echi_fail(g->d.ctx, ECH_ERR_MEMORY, "an elimination needs more than SIZE_MAX bytes");
-    const ech_status status = echi_allocate(g->d.ctx, all, "an elimination", &memory);
-    if (status == ECH_OK && all) g->array[g->arrays++] = (struct echi_linear_memory){ memory, all };
+    ech_status status = echi_allocate(g->d.ctx, all, "an elimination", &memory);
+    if (status == ECH_OK && all) {
+        const unsigned char zero = 0; /* unused bits of rows are read, and written back */
+        g->array[g->arrays++] = (struct echi_linear_memory){ memory, all };
+        status = ech_fill(g->d.ctx, memory, all, 1, &zero);
+    }
     *(void **)pointer = memory;
     return status;
 }
@@ -62,7 +66,6 @@ ech_status echi_gf2_dist_begin(struct echi_gf2_dist *g, const ech_gf2 *a, const 
     TRY(echi_gf2_dist_allocate(g, 2 * block, 4, &g->to));
     if (rows && g->words) {
         to = echi_gf2_dist_view(g, 0, 0, rows, g->words * 64);
-        TRY(ech_gf2_zero(g->d.ctx, &to));
         TRY(ech_gf2_copy(g->d.ctx, a, 0, 0, &to, 0, 0, rows, g->own));
         if (b) TRY(ech_gf2_copy(g->d.ctx, b, 0, 0, &to, 0, g->a_words * 64, rows, g->more));
     }
