@@ -1,6 +1,6 @@
 /*
- * bench_dist_solve.c - measures conjugate gradients on distributed matrices (echelon/dist_linear.h):
- * a thread per rank, each with a GPU or with one thread of the CPU.
+ * bench_dist_solve.c - measures conjugate gradients on distributed matrices
+ * (echelon/dist_linear.h): a thread per rank, each with a GPU or with one thread of the CPU.
  *
  *     bench_dist_solve [--device cuda|cpu] [--ranks R] [--log2 N] [--dim 2|3] [--iterations K]
  *                      [--local 1] [--side S]

@@ -1,6 +1,6 @@
 /*
- * test_dist_gf2.c - distributed products, echelon forms, ranks and solutions over GF(2) are those of
- * one device, for 1 to 16 ranks and several widths of blocks.
+ * test_dist_gf2.c - distributed products, echelon forms, ranks and solutions over GF(2) are those
+ * of one device, for 1 to 16 ranks and several widths of blocks.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -96,8 +96,8 @@ ECH_API ech_status ech_dist_spmv(ech_ctx *ctx, ech_comm *comm, double alpha, ech
  *   options  method must be ECH_METHOD_CG, ECH_METHOD_MINRES, ECH_METHOD_BICGSTAB or
  *            ECH_METHOD_GMRES, and precond ECH_PRECOND_NONE, ECH_PRECOND_JACOBI or
  *            ECH_PRECOND_BLOCK_JACOBI, with a block of 1, 2, 4, 8, 16 or 32 rows.  Others, and
- *            monitor, precondition and work, fail with ECH_ERR_UNSUPPORTED.  check_every has no
- *            effect: the host has the residual after every iteration
+ *            monitor, precondition and work, fail with ECH_ERR_UNSUPPORTED.  check_every is 1,
+ *            because the host has the residual after every iteration
  *   report   [1] in host memory, the same on all ranks; the caller must set report->size
  *
  * The partial sums of dot products are those of ech_solve(), and every rank adds them in the same
@@ -112,9 +112,9 @@ ECH_API ech_status ech_dist_solve(ech_ctx *ctx, ech_comm *comm, ech_dist_csr *a,
 
 /*
  * A matrix over GF(2) is distributed by columns in cyclic order: columns j * block_cols ...
- * (j + 1) * block_cols - 1 of the whole matrix are on rank j % ranks, which has its blocks one after
- * another, and all rows.  A rank with the columns of a block finds its pivots alone, and one
- * broadcast per block is enough; rows on several ranks would need one message per pivot.
+ * (j + 1) * block_cols - 1 of the whole matrix are on rank j % ranks, which has its blocks in
+ * their order, and all rows.  A rank with the columns of a block finds its pivots by itself, and
+ * one broadcast per block is enough; rows on several ranks would need one message per pivot.
  *
  * These calls have in common:
  *   cols        the number of columns of the whole matrix, the same on all ranks.  The matrix of a
@@ -145,8 +145,8 @@ ECH_API ech_status ech_dist_gf2_mul(ech_ctx *ctx, ech_comm *comm, const ech_gf2 
  *
  *   a        the columns of this rank
  *   rank     [1] receives the number of pivots, on every rank
- *   pivots   NULL on all ranks, or [min(rows, cols)]: the columns of the pivots in the whole matrix,
- *            on every rank
+ *   pivots   NULL on all ranks, or [min(rows, cols)]: the columns of the pivots in the whole
+ *            matrix, on every rank
  *   options  form, index_dtype and algorithm; others fail with ECH_ERR_UNSUPPORTED
  *
  * Both need memory for a copy of a.  The owner of a block of columns eliminates a copy of it, and
@@ -167,8 +167,8 @@ ECH_API ech_status ech_dist_gf2_rank(ech_ctx *ctx, ech_comm *comm, const ech_gf2
  *   a         the columns of this rank of an m x cols matrix; not modified
  *   b         those of an m x n_rhs matrix; not modified
  *   x         those of a cols x n_rhs matrix
- *   solvable  NULL on all ranks, or one u8 for each column of b on this rank: 1 if it has a solution,
- *             otherwise 0
+ *   solvable  NULL on all ranks, or one u8 for each column of b on this rank: 1 if it has a
+ *             solution, otherwise 0
  *   options   only algorithm; others fail with ECH_ERR_UNSUPPORTED or ECH_ERR_ARG
  */
 ECH_API ech_status ech_dist_gf2_solve(ech_ctx *ctx, ech_comm *comm, const ech_gf2 *a,

@@ -118,8 +118,8 @@ static size_t word_of(const struct echi_gf2_dist *g, size_t j)
 /* ---- Factor ---- */
 
 /* The products of the factor, from the pivot columns: columns [rows - rank][r], in the new order,
- * whose first r rows are B.  Below: columns B^-1.  The pivot rows: B^-1, or for the echelon form the
- * transform of B to it.  Above: pivot columns B^-1. */
+ * whose first r rows are B.  Below: columns B^-1.  The pivot rows: B^-1, or for the echelon form
+ * the transform of B to it.  Above: pivot columns B^-1. */
 static ech_status make_factor(struct echi_gf2_dist *g, ech_ctx *ctx, struct echi_gf2_panel *p,
                               const ech_gf2 *columns, const ech_gf2 *strip)
 {

@@ -1,8 +1,8 @@
 /*
  * dist/linear/linear.h - a sparse matrix whose rows are divided among ranks, and its products.
  *
- *     the caller's rows     | rank 0       | rank 1              |      given: any division
- *     rows in the matrix    | rank 0          | rank 1           |      first: multiples of a granule
+ *     the caller's rows   | rank 0       | rank 1              |      given: any division
+ *     rows in the matrix  | rank 0          | rank 1           |      first: multiples of a granule
  *
  *     x of a rank           | its elements | halo: elements of other ranks, by ascending position |
  *     rows of a rank        | before | interior: needs no halo | after |
