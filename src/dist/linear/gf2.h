@@ -25,7 +25,7 @@ enum { ECHI_GF2_ARRAYS = 24 };
  *
  * after the rows from `rank` on have been permuted. */
 struct echi_gf2_panel {
-    uint32_t r;
+    uint32_t r, span;         /* span: rows from `rank` on that may move */
     uint64_t *factor;         /* [rows][echi_gf2_words(r)] */
     uint32_t *order, *pivots; /* [rows - rank], [r]: in memory of the device */
 };

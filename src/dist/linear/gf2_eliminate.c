@@ -57,7 +57,8 @@ ech_status echi_gf2_dist_begin(struct echi_gf2_dist *g, const ech_gf2 *a, const 
         TRY(echi_gf2_dist_allocate(g, block, 4, &g->panel[i].pivots));
     }
     TRY(echi_gf2_dist_allocate(g, rows * block_words, 8, &g->strip));
-    TRY(echi_gf2_dist_allocate(g, rows * block_words, 8, &g->left));
+    TRY(echi_gf2_dist_allocate(g, (rows > 4 * block ? rows : 4 * block) * block_words, 8,
+                               &g->left));
     TRY(echi_gf2_dist_allocate(g, block * block_words, 8, &g->right));
     TRY(echi_gf2_dist_allocate(g, block * block_words, 8, &g->inverse));
     TRY(echi_gf2_dist_allocate(g, block * g->words, 8, &g->top));
@@ -121,19 +122,17 @@ static size_t word_of(const struct echi_gf2_dist *g, size_t j)
  * whose first r rows are B.  Below: columns B^-1.  The pivot rows: B^-1, or for the echelon form
  * the transform of B to it.  Above: pivot columns B^-1. */
 static ech_status make_factor(struct echi_gf2_dist *g, ech_ctx *ctx, struct echi_gf2_panel *p,
-                              const ech_gf2 *columns, const ech_gf2 *strip)
+                              const ech_gf2 *columns, const ech_gf2 *block)
 {
     const size_t r = p->r, below = columns->rows - r, first = g->reduced ? 0 : g->rank;
     const size_t stride = echi_gf2_words(r);
-    ech_gf2 b = echi_gf2_matrix(g->right, r, r), inverse = echi_gf2_matrix(g->inverse, r, r);
+    const ech_gf2 inverse = echi_gf2_matrix(g->inverse, r, r);
+    ech_gf2 b = echi_gf2_matrix(g->right, r, r);
     ech_gf2 middle = echi_gf2_matrix(p->factor + (g->rank - first) * stride, r, r);
     ech_gf2 lower = echi_gf2_matrix(middle.words + r * stride, below, r);
     const ech_gf2 rest = echi_gf2_matrix(columns->words + r * stride, below, r);
     uint32_t full = 0;
-    ech_status status;
-    TRY(ech_gf2_copy(ctx, columns, 0, 0, &b, 0, 0, r, r));
-    TRY(ech_gf2_inverse(ctx, &b, &inverse, &full, NULL));
-    if (full != r) FAIL(ctx, ECH_ERR_DEVICE, "the pivot columns of a block are singular");
+    ech_status status = ECH_OK;
     if (below) TRY(ech_gf2_mul(ctx, &rest, &inverse, &lower, NULL));
     if (g->reduced) {
         TRY(ech_gf2_copy(ctx, &inverse, 0, 0, &middle, 0, 0, r, r));
@@ -141,16 +140,17 @@ static ech_status make_factor(struct echi_gf2_dist *g, ech_ctx *ctx, struct echi
         const ech_gf2_echelon_options options = { .size = sizeof options,
                                                   .form = ECH_GF2_FORM_ECHELON,
                                                   .transform = &middle };
+        TRY(ech_gf2_copy(ctx, columns, 0, 0, &b, 0, 0, r, r));
         TRY(ech_gf2_echelon(ctx, &b, &full, NULL, &options));
     }
     if (g->reduced && g->rank) {
         ech_gf2 above = echi_gf2_matrix(g->strip, g->rank, r);
         ech_gf2 upper = echi_gf2_matrix(p->factor, g->rank, r);
         const ech_gf2 view = { .size = sizeof view,
-                               .words = strip->words - g->rank * strip->stride,
+                               .words = block->words - g->rank * block->stride,
                                .rows = g->rank,
-                               .cols = strip->cols,
-                               .stride = strip->stride };
+                               .cols = block->cols,
+                               .stride = block->stride };
         TRY(ech_gf2_gather_cols(ctx, &view, p->pivots, &above, ECH_U32));
         TRY(ech_gf2_mul(ctx, &above, &inverse, &upper, NULL));
     }
@@ -158,24 +158,67 @@ done:
     return status;
 }
 
-/* Eliminates a copy of block j, from row `rank` on. */
-static ech_status factor(struct echi_gf2_dist *g, ech_ctx *ctx, size_t j, struct echi_gf2_panel *p)
+/* Finds the pivots in the first `rows` rows of a block: order, pivots and r, and B^-1 from the
+ * transform to the reduced form. */
+static ech_status find_pivots(struct echi_gf2_dist *g, ech_ctx *ctx, const ech_gf2 *block,
+                              size_t rows, struct echi_gf2_panel *p)
 {
-    const size_t rows = g->rows - g->rank, width = width_of(g, j);
-    const ech_gf2 block = echi_gf2_dist_view(g, g->rank, word_of(g, j), rows, width);
-    ech_gf2 copy = echi_gf2_matrix(g->strip, rows, width);
+    ech_gf2 copy = echi_gf2_matrix(g->strip, rows, block->cols);
+    ech_gf2 transform = echi_gf2_matrix(g->left, rows, rows);
+    const bool small = rows <= 2 * g->block;
     const ech_gf2_echelon_options options = { .size = sizeof options,
-                                              .form = ECH_GF2_FORM_ECHELON,
+                                              .form = small ? ECH_GF2_FORM_REDUCED
+                                                            : ECH_GF2_FORM_ECHELON,
+                                              .transform = small ? &transform : NULL,
                                               .rows_from = p->order,
                                               .algorithm = g->algorithm };
     ech_status status;
-    TRY(ech_gf2_copy(ctx, &block, 0, 0, &copy, 0, 0, rows, width));
+    p->span = (uint32_t)rows;
+    TRY(ech_gf2_copy(ctx, block, 0, 0, &copy, 0, 0, rows, block->cols));
     TRY(ech_gf2_echelon(ctx, &copy, &p->r, p->pivots, &options));
+    if (p->r && small) { /* only pivot rows are in the first r rows of the transform */
+        ech_gf2 top = transform, inverse = echi_gf2_matrix(g->inverse, p->r, p->r);
+        top.rows = p->r;
+        TRY(ech_gf2_gather_cols(ctx, &top, p->order, &inverse, ECH_U32));
+    }
+done:
+    return status;
+}
+
+/* B^-1 from B. */
+static ech_status invert(struct echi_gf2_dist *g, ech_ctx *ctx, const ech_gf2 *columns, size_t r)
+{
+    ech_gf2 b = echi_gf2_matrix(g->right, r, r), inverse = echi_gf2_matrix(g->inverse, r, r);
+    uint32_t full = 0;
+    const ech_status status = ech_gf2_copy(ctx, columns, 0, 0, &b, 0, 0, r, r);
+    return status == ECH_OK ? ech_gf2_inverse(ctx, &b, &inverse, &full, NULL) : status;
+}
+
+/*
+ * Factors block j, from row `rank` on.  A pivot is in the first row that can have one, so if the
+ * first 2 * block rows have a pivot for every column of the block, the other rows need not be
+ * searched.  This is nearly always so for a matrix of random bits.
+ */
+static ech_status factor(struct echi_gf2_dist *g, ech_ctx *ctx, size_t j, struct echi_gf2_panel *p)
+{
+    const size_t rows = g->rows - g->rank, width = width_of(g, j), few = 2 * g->block;
+    const ech_gf2 block = echi_gf2_dist_view(g, g->rank, word_of(g, j), rows, width);
+    size_t searched = rows < few ? rows : few;
+    ech_status status;
+    TRY(find_pivots(g, ctx, &block, searched, p));
+    if (p->r < width && searched < rows) {
+        searched = rows;
+        TRY(find_pivots(g, ctx, &block, searched, p));
+    }
     if (p->r == 0) return ECH_OK;
-    ech_gf2 gathered = echi_gf2_matrix(g->strip, rows, p->r);
-    ech_gf2 columns = echi_gf2_matrix(g->left, rows, p->r);
-    TRY(ech_gf2_gather_cols(ctx, &block, p->pivots, &gathered, ECH_U32));
-    TRY(ech_gf2_gather_rows(ctx, &gathered, p->order, &columns, ECH_U32));
+    const ech_gf2 gathered = echi_gf2_matrix(g->strip, rows, p->r);
+    const ech_gf2 columns = echi_gf2_matrix(g->left, rows, p->r);
+    ech_gf2 from = gathered, to = columns;
+    TRY(ech_gf2_gather_cols(ctx, &block, p->pivots, &from, ECH_U32));
+    TRY(ech_gf2_copy(ctx, &gathered, searched, 0, &to, searched, 0, rows - searched, p->r));
+    from.rows = to.rows = searched;
+    TRY(ech_gf2_gather_rows(ctx, &from, p->order, &to, ECH_U32));
+    if (searched > few) TRY(invert(g, ctx, &columns, p->r));
     TRY(make_factor(g, ctx, p, &columns, &block));
     TRY(ech_sync(ctx));
 done:
@@ -216,8 +259,11 @@ static ech_status publish(struct echi_gf2_dist *g, ech_status status, size_t j,
                           struct echi_gf2_panel *p)
 {
     struct echi_dist *d = &g->d;
-    TRY(echi_comm_agree(d->ctx, d->comm, status, &p->r, sizeof p->r));
-    memcpy(&p->r, d->comm->notes[owner_of(g, j)].note, sizeof p->r);
+    uint32_t note[2] = { p->r, p->span };
+    TRY(echi_comm_agree(d->ctx, d->comm, status, note, sizeof note));
+    memcpy(note, d->comm->notes[owner_of(g, j)].note, sizeof note);
+    p->r = note[0];
+    p->span = note[1];
     if (p->r) TRY(send_all(g, j, p));
 done:
     return status;
@@ -229,7 +275,7 @@ done:
 static ech_status permute(struct echi_gf2_dist *g, const struct echi_gf2_panel *p)
 {
     ech_ctx *ctx = g->d.ctx;
-    const size_t rows = g->rows - g->rank, bytes = g->words * 8;
+    const size_t rows = p->span, bytes = g->words * 8;
     uint32_t *order = g->host, *from = order + g->rows, *to = from + g->rows;
     void *first = g->m + g->rank * g->words;
     size_t n = 0;
@@ -242,7 +288,6 @@ static ech_status permute(struct echi_gf2_dist *g, const struct echi_gf2_panel *
             to[n++] = (uint32_t)i;
         }
     if (n == 0) return ECH_OK;
-    if (n > 2 * g->block) FAIL(ctx, ECH_ERR_DEVICE, "a block moves %zu rows", n);
     TRY(ech_copy(ctx, g->from, from, n * sizeof *from));
     TRY(ech_copy(ctx, g->to, to, n * sizeof *to));
     TRY(ech_gather(ctx, first, g->from, g->moved, n, rows, ECH_U32, bytes));
