@@ -159,7 +159,9 @@ static ech_status make_matrix(struct dist_rank *r, const struct system *s, ech_d
         memset((char *)given.row_offsets + s->index_bytes, 0x7f, s->index_bytes);
     if (s->fault == 4) given.cols = s->n + 1;
     if (s->fault == 5) given.dtype = ECH_I32;
+    if (s->fault == 21 && r->rank == 1) ech_set_memory_limit(r->ctx, 1);
     const ech_status status = ech_dist_csr_create(r->ctx, r->comm, &given, a);
+    if (s->fault == 21 && r->rank == 1) ech_set_memory_limit(r->ctx, 0);
     csr_free(&csr);
     return status;
 }
@@ -266,7 +268,9 @@ static ech_status run_solve(struct dist_rank *r)
     if (s->fault == 11 && r->rank == 1) options.rtol = 1e-3;
     if (s->fault == 12 && r->rank == 1) options.restart = 7;
     if (s->fault == 13 && r->rank == 1) options.method = ECH_METHOD_GMRES;
+    if (s->fault == 22 && r->rank == 1) ech_set_memory_limit(r->ctx, 1);
     if (status == ECH_OK) status = ech_dist_solve(r->ctx, r->comm, a, b, x, &options, &report);
+    if (s->fault == 22 && r->rank == 1) ech_set_memory_limit(r->ctx, 0);
     if (status == ECH_OK) {
         dist_expect(r, "x", x, s->y + at, n * s->bytes);
         if (!same_reports(&report, &s->report))
@@ -340,6 +344,8 @@ static const struct {
     { "other rtol", 11, ECH_METHOD_CG, 0, 0, ECH_ERR_ARG, "options->rtol is 0.001" },
     { "other restart", 12, ECH_METHOD_GMRES, 0, 0, ECH_ERR_ARG, "options->restart is 7 on rank 1" },
     { "other method", 13, ECH_METHOD_CG, 0, 0, ECH_ERR_ARG, "options->method is 7 on rank 1" },
+    { "no memory for a matrix", 21, ECH_METHOD_CG, 0, 0, ECH_ERR_MEMORY, "rank 1: " },
+    { "no memory for a solve", 22, ECH_METHOD_CG, 0, 0, ECH_ERR_MEMORY, "rank 1: " },
     { "auto", 0, ECH_METHOD_AUTO, 0, 0, ECH_ERR_UNSUPPORTED, "supports cg, minres" },
     { "ilu0", 0, ECH_METHOD_GMRES, ECH_PRECOND_ILU0, 0, ECH_ERR_UNSUPPORTED, "\"ilu0\"" },
     { "block", 0, ECH_METHOD_CG, ECH_PRECOND_BLOCK_JACOBI, 7, ECH_ERR_UNSUPPORTED, "block is 7" },
