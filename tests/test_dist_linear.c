@@ -406,13 +406,16 @@ static void dead_case(void)
 static void products(int ranks)
 {
     static const size_t sizes[] = { 0, 1, 5, 700, 4000 };
+    static const struct {
+        size_t rows, cols;
+    } shapes[] = { { 0, 801 }, { 5, 0 }, { 87, 141 }, { 600, 333 }, { 33, 5000 } };
     static const ech_dtype indices[] = { ECH_I32, ECH_U32, ECH_I64, ECH_U64 };
     for (int dtype = ECH_F32; dtype <= ECH_F64; dtype++)
         for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
             for (int division = 0; division < DIST_DIVISIONS; division++) {
                 spmv_case((ech_dtype)dtype, indices[(i + (size_t)division) % 4], sizes[i],
                           ((i + (size_t)division) & 1) != 0, ranks, (enum dist_division)division);
-                matvec_case((ech_dtype)dtype, sizes[i] / 8, 1 + sizes[4 - i] / 5, ranks,
+                matvec_case((ech_dtype)dtype, shapes[i].rows, shapes[i].cols, ranks,
                             (enum dist_division)division);
             }
 }
