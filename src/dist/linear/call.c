@@ -21,19 +21,20 @@ ech_status echi_linear_check(ech_ctx *ctx, const ech_comm *comm, const ech_dist_
 ech_status echi_linear_same(ech_ctx *ctx, ech_comm *comm, const char *call,
                             const struct echi_linear_number *numbers, size_t n)
 {
-    double mine[ECHI_COMM_NOTE / sizeof(double)], other[ECHI_COMM_NOTE / sizeof(double)], first;
+    double mine[ECHI_COMM_NOTE / sizeof(double)], first, other;
     for (size_t i = 0; i < n; i++) mine[i] = numbers[i].value;
     const ech_status status = echi_comm_agree(ctx, comm, ECH_OK, mine, n * sizeof *mine);
     if (status != ECH_OK) return status;
-    for (int r = 1; r < comm->table.ranks; r++) {
-        memcpy(other, comm->notes[r].note, n * sizeof *other);
+    for (int r = 1; r < comm->table.ranks; r++)
         for (size_t i = 0; i < n; i++) {
-            memcpy(&first, comm->notes[0].note + i * sizeof first, sizeof first);
-            if (memcmp(&first, &other[i], sizeof first) == 0) continue;
+            const char *a = comm->notes[0].note + i * sizeof first;
+            const char *b = comm->notes[r].note + i * sizeof first;
+            if (memcmp(a, b, sizeof first) == 0) continue;
+            memcpy(&first, a, sizeof first);
+            memcpy(&other, b, sizeof other);
             return echi_fail(ctx, ECH_ERR_ARG, "%s(): %s is %.17g on rank %d, but %.17g on rank 0",
-                             call, numbers[i].name, other[i], r, first);
+                             call, numbers[i].name, other, r, first);
         }
-    }
     return ECH_OK;
 }
 

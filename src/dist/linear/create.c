@@ -371,11 +371,10 @@ done:
     return status;
 }
 
-static ech_status check(ech_ctx *ctx, const ech_csr *rows, ech_dist_csr **a, ech_csr *in)
+static ech_status check(ech_ctx *ctx, const ech_csr *rows, ech_dist_csr *const *a, ech_csr *in)
 {
     ech_status status;
     if (!a) return echi_fail(ctx, ECH_ERR_ARG, "a is NULL");
-    *a = NULL;
     if (!rows) return echi_fail(ctx, ECH_ERR_ARG, "rows is NULL");
     TRY(echi_read_struct(ctx, "rows", "ech_csr", rows, in, sizeof *in));
     in->index_dtype = echi_csr_index_dtype(in->index_dtype);
@@ -389,7 +388,6 @@ static ech_status check(ech_ctx *ctx, const ech_csr *rows, ech_dist_csr **a, ech
     if (!in->row_offsets) FAIL(ctx, ECH_ERR_ARG, "rows->row_offsets is NULL");
     if (in->nnz && !in->col_indices) FAIL(ctx, ECH_ERR_ARG, "rows->col_indices is NULL");
     if (in->nnz && !in->values) FAIL(ctx, ECH_ERR_ARG, "rows->values is NULL");
-    if (!(*a = calloc(1, sizeof **a))) FAIL(ctx, ECH_ERR_MEMORY, "out of memory for a matrix");
 done:
     return status;
 }
@@ -411,17 +409,20 @@ ech_status ech_dist_csr_create(ech_ctx *ctx, ech_comm *comm, const ech_csr *rows
 {
     static const char *const names[] = { "rows->cols", "rows->dtype", "rows->index_dtype", NULL };
     struct making m = { .a = NULL };
+    if (a) *a = NULL;
     if (!ctx) return echi_fail(NULL, ECH_ERR_ARG, "ctx is NULL");
     if (!comm) return echi_fail(ctx, ECH_ERR_ARG, "comm is NULL");
     ech_status status = check(ctx, rows, a, &m.in);
+    m.a = calloc(1, sizeof *m.a);
+    if (status == ECH_OK && !m.a)
+        status = echi_fail(ctx, ECH_ERR_MEMORY, "out of memory for a matrix");
     struct echi_comm_call call = { .name = "ech_dist_csr_create",
                                    .option = { m.in.cols, (uint64_t)m.in.dtype,
                                                (uint64_t)m.in.index_dtype },
                                    .n = m.in.rows,
                                    .n_out = m.in.nnz };
     status = echi_dist_begin(&m.d, ctx, comm, &call, names, status, false);
-    if (status != ECH_OK) goto failed;
-    m.a = *a;
+    if (status != ECH_OK || !m.a) goto failed;
     m.a->ctx = ctx;
     m.a->comm = comm;
     m.a->rank = m.d.rank;
@@ -438,12 +439,12 @@ ech_status ech_dist_csr_create(ech_ctx *ctx, ech_comm *comm, const ech_csr *rows
     if (status == ECH_OK) status = make(&m);
     release(&m);
     status = echi_dist_end(&m.d, status);
-    if (status == ECH_OK) return ECH_OK;
-failed:
-    if (a) {
-        ech_dist_csr_free(*a);
-        *a = NULL;
+    if (status == ECH_OK && a) {
+        *a = m.a;
+        return ECH_OK;
     }
+failed:
+    ech_dist_csr_free(m.a);
     return status;
 }
 
