@@ -44,9 +44,8 @@ static ech_status pack(ech_dist_csr *a, const void *x)
 {
     const size_t n = (size_t)a->send_first[a->ranks];
     ech_status status = ECH_OK;
-    if (n == 0) return ECH_OK;
-    TRY(ech_gather(a->ctx, x, a->send_index, a->send, n, a->n, a->send_dtype, a->bytes));
-    if (a->side) TRY(ech_sync(a->ctx)); /* x is complete: the second context may read it */
+    if (n) TRY(ech_gather(a->ctx, x, a->send_index, a->send, n, a->n, a->send_dtype, a->bytes));
+    if (a->side) TRY(ech_sync(a->ctx)); /* x and y are complete: the second context may use them */
 done:
     return status;
 }
