@@ -149,7 +149,7 @@ static ech_status make_matrix(struct dist_rank *r, const struct system *s, ech_d
 {
     const size_t from = (size_t)s->first[r->rank], to = (size_t)s->first[r->rank + 1];
     ech_csr csr = rows_of(s, from, to), given = csr;
-    if (r->rank % 2) { /* in memory of the device */
+    if (r->rank % 2 && !s->fault) { /* in memory of the device */
         given.row_offsets = dist_array(r, csr.row_offsets, (csr.rows + 1) * s->index_bytes);
         given.col_indices = dist_array(r, csr.col_indices, csr.nnz * s->index_bytes);
     }
