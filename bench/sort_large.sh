@@ -6,7 +6,7 @@
 # DIRECTORY is on the disk to be measured, with room for three times GIGABYTES (default 2); all files in it are removed.
 # BUDGET (default 10 % of the data) is that of --memory, and of sort -S. Prints one line per case: the wall time, the
 # processor time, the peak memory, and the ratio of the wall time to that of two reads and two writes at the speed of
-# the disk, which the run itself measures. The page cache is dropped before a case if the user may do so.
+# the disk, which the run itself measures, in a time that is subtracted. The page cache is dropped before a case if the user may do so.
 #
 # SPDX-License-Identifier: Apache-2.0
 set -eu
@@ -33,7 +33,9 @@ run() {
     drop_cache
     /usr/bin/time -o time.txt -f '%e %U %S %M' "$@" 2>log.txt || { cat log.txt; exit 1; }
     ideal=$(sed -n 's/^disk .*: \([0-9.]*\) s for.*/\1/p' log.txt)
-    awk -v name="$name" -v ideal="${ideal:-0}" -v bytes="$size" '{
+    measured=$(sed -n 's/^disk .*(measured in \([0-9.]*\) s)$/\1/p' log.txt)
+    awk -v name="$name" -v ideal="${ideal:-0}" -v measured="${measured:-0}" -v bytes="$size" '{
+        $1 -= measured
         ratio = ideal > 0 ? sprintf("%.2f", $1 / ideal) : "-"
         printf "%-32s %8.2f s %8.2f s CPU %8.1f MB %8.3f GB/s   disk %s\n", name, $1, $2 + $3, $4 / 1000, bytes / $1 / 1e9, ratio
     }' time.txt

@@ -248,9 +248,10 @@ static void add_times(char *text, size_t bytes, const struct files_sort *sort)
     if (t->disk_read <= 0 || t->disk_write <= 0 || used >= bytes) return;
     const double n = (double)sort->plan.input_bytes;
     snprintf(text + used, bytes - used,
-             "%-12s %.3f GB/s read, %.3f GB/s written: %.3f s for two reads and two writes\n",
+             "%-12s %.3f GB/s read, %.3f GB/s written: %.3f s for two reads and two writes "
+             "(measured in %.3f s)\n",
              "disk", 1e-9 * t->disk_read, 1e-9 * t->disk_write,
-             2 * n / t->disk_read + 2 * n / t->disk_write);
+             2 * n / t->disk_read + 2 * n / t->disk_write, t->measure);
 }
 
 static void report_plan(const struct job *job, char *text, size_t bytes)

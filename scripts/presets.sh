@@ -64,7 +64,7 @@ no_tests="-DECHELON_BUILD_TESTS=OFF -DECHELON_BUILD_BENCH=OFF"
 # shellcheck disable=SC2086
 if [ -z "$all" ]; then
     # Without optimisation gcc 12 reports conversions in the intrinsic functions of AVX-512.
-    try --preset cpu-only $no_tests -DECHELON_BUILD_STATIC=ON -DCMAKE_C_FLAGS_DEBUG=-O0 -DECHELON_WERROR=OFF
+    try --preset cpu-only $no_tests -DECHELON_BUILD_CLI=OFF -DECHELON_BUILD_STATIC=ON -DCMAKE_C_FLAGS_DEBUG=-O0 -DECHELON_WERROR=OFF
 else
     # shellcheck disable=SC2086
     try --preset cpu-only $no_tests -DECHELON_BUILD_STATIC=ON

@@ -110,20 +110,30 @@ none() {
     none "an include with ../ (the include roots are src/ and the project)" \
         '^#[[:space:]]*include "[^"]*\.\./' $sources
 }
-for file in $sources; do
-    case $file in src/*) # the first sentence contains the path below src/
-        check "the head of $file does not contain ' ${file#src/} - '" \
-            sh -c "head -n 3 '$file' | grep -qF ' ${file#src/} - '" ;;
-    esac
-    case $(head -n 1 "$file") in
-    "/*"*" - "* | "/* "*" - "*) pass ;;
-    *) if sed -n 2p "$file" | grep -q " - "; then pass
-       else fail "$file does not begin with a sentence that states what it is"; fi ;;
-    esac
-    lines=$(wc -l <"$file")
-    most=600
-    if [ "$lines" -le $most ]; then pass; else fail "$file has $lines lines, more than $most"; fi
-done
+# The head and the length of each file, by one process for all files: a line of text is a failure.
+# shellcheck disable=SC2086
+faults=$(awk -v most=600 '
+    function end_file() {
+        if (name && !named) print "the head of " name " does not contain \047 " path " - \047"
+        if (name && !head) print name " does not begin with a sentence that states what it is"
+        if (name && lines > most) print name " has " lines " lines, more than " most
+    }
+    FNR == 1 {
+        end_file()
+        name = path = FILENAME
+        named = !sub(/^src\//, "", path) # only these contain their path
+        head = /^\/\*.* - /
+    }
+    FNR == 2 && / - / { head = 1 }
+    FNR <= 3 && index($0, " " path " - ") { named = 1 }
+    { lines = FNR }
+    END { end_file() }' $sources)
+if [ -z "$faults" ]; then
+    passed=$((passed + $(echo "$sources" | wc -l)))
+else
+    echo "$faults" | sed 's/^/FAIL /'
+    failed=$((failed + $(echo "$faults" | wc -l)))
+fi
 
 # ---- Format ----
 

@@ -23,6 +23,7 @@ import tokenize
 
 HERE = pathlib.Path(__file__).resolve().parent
 CODE = "\0"  # stands for code, so that no match continues across it
+BEFORE, AFTER = r"(?<![\w-])", r"(?!\w)"  # around the words of a pattern
 QUOTE = r"""["]|(?<!\w)'|'(?!\w)"""  # not an apostrophe
 
 C_TOKEN = re.compile(r"""//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])+'""", re.S)
@@ -120,7 +121,7 @@ def table(name, columns):
 def words():
     """[(pattern, replacement)], examples that must match it, sentences that must match nothing."""
     rows = table("words.txt", 3)
-    patterns = [(re.compile(rf"(?<![\w-])(?:{pattern})(?!\w)"), write)
+    patterns = [(re.compile(rf"{BEFORE}(?:{pattern}){AFTER}"), write)
                 for pattern, write, _ in rows if pattern != "OK"]
     examples = [example.split("; ") for pattern, _, example in rows if pattern != "OK"]
     return patterns, examples, [text for pattern, _, texts in rows if pattern == "OK" for text in texts.split("; ")]
@@ -128,8 +129,9 @@ def words():
 
 @functools.cache
 def any_of(patterns):
-    """One pattern that is found in a text if one of the patterns is. It saves a search for each of them."""
-    return re.compile("|".join(patterns) or r"(?!)")
+    """One pattern that is found in a text if one of the patterns is. It saves a search for each of them, and looks at
+    what is before a word once."""
+    return re.compile(rf"{BEFORE}(?:{'|'.join(patterns)}){AFTER}" if patterns else r"(?!)")
 
 
 def findings(path, text, patterns):
@@ -137,7 +139,7 @@ def findings(path, text, patterns):
     text = text_of(path, text)
     flat = re.sub(r"\s+", " ", text)
     lower = flat.lower()
-    sources = [pattern.pattern for pattern, _ in patterns]
+    sources = [pattern.pattern[len(BEFORE):-len(AFTER)] for pattern, _ in patterns]
     if not (any_of(tuple(p for p in sources if p.islower())).search(lower) or
             any_of(tuple(p for p in sources if not p.islower())).search(flat)):
         return []

@@ -10,11 +10,15 @@
  */
 #include "files/internal.h"
 #include "files/journal.h"
+#include "io/threads.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_BUFFERS = 4 };
+enum {
+    MOST_BUFFERS = 4,
+    JOINED = 64 /* pieces that are copied together at a time */
+};
 enum unit_kind { SORT, COPY, DEEP };
 
 /* Bins first .. last - 1 of blocks begin .. end - 1. */
@@ -125,6 +129,13 @@ static bool next_unit(struct pass *pass, struct unit *unit)
     return true;
 }
 
+static void swap(struct pass *pass, int a, int b)
+{
+    unsigned char *buffer = pass->buffers[a];
+    pass->buffers[a] = pass->buffers[b];
+    pass->buffers[b] = buffer;
+}
+
 /* ---- Reading ---- */
 
 /* Calls each piece: in the file, and where it goes in the buffer. */
@@ -202,16 +213,55 @@ static io_status end_read(struct pass *pass, const struct unit *unit)
     return IO_OK;
 }
 
+/* Pieces that are copied at the same time. */
+struct join {
+    struct join_piece {
+        const unsigned char *from;
+        unsigned char *to;
+        size_t bytes;
+    } pieces[JOINED];
+};
+
+static void join_one(void *arg, int i)
+{
+    const struct join_piece *piece = &((struct join *)arg)->pieces[i];
+    memcpy(piece->to, piece->from, piece->bytes);
+}
+
+/* Copies the pieces in buffer 1 together, by all threads, to the buffer of the sort's output, which
+ * is free until the sort.  Exchanges the buffers. */
+static void copy_pieces(struct pass *pass, const struct unit *unit)
+{
+    struct join join;
+    const unsigned char *from = pass->buffers[1] + FILES_ALIGN;
+    unsigned char *to = pass->buffers[3];
+    int count = 0;
+    for (uint64_t block = unit->begin; block < unit->end; block++) {
+        const struct piece piece = find_piece(pass, unit, block);
+        if (!piece.use) continue;
+        join.pieces[count++] = (struct join_piece){ from + piece.skip, to, piece.use };
+        to += piece.use;
+        from += piece.bytes;
+        if (count < JOINED) continue;
+        io_for_each_by(pass->run->threads, count, join_one, &join);
+        count = 0;
+    }
+    io_for_each_by(pass->run->threads, count, join_one, &join);
+    swap(pass, 1, 3);
+}
+
 /* Moves the pieces in buffer 1 together, to the place from which they can be written, while the
  * next unit is read. */
 static io_status join_pieces(struct pass *pass, struct unit *unit)
 {
     struct files_run *run = pass->run;
+    const bool in_place = sorts_in_place(pass, unit);
+    unit->shift = in_place ? files_direct_shift(run) : 0;
+    if (pass->direct && !in_place) copy_pieces(pass, unit);
     unsigned char *buffer = pass->buffers[1], *from = buffer + FILES_ALIGN;
-    unit->shift = sorts_in_place(pass, unit) ? files_direct_shift(run) : 0;
     unsigned char *to = buffer + unit->shift;
     if (!pass->direct && unit->shift) memmove(to, buffer, unit->bytes);
-    for (uint64_t block = unit->begin; pass->direct && block < unit->end; block++) {
+    for (uint64_t block = unit->begin; pass->direct && in_place && block < unit->end; block++) {
         const struct piece piece = find_piece(pass, unit, block);
         if (!piece.use) continue;
         memmove(to, from + piece.skip, piece.use);
@@ -283,13 +333,6 @@ static void divide(struct pass *pass)
     pass->buffer_count = pass->run->kind->in_place ? 3 : 4;
     for (int i = 0; i < pass->buffer_count; i++, at += bin) pass->buffers[i] = at;
     pass->work = at;
-}
-
-static void swap(struct pass *pass, int a, int b)
-{
-    unsigned char *buffer = pass->buffers[a];
-    pass->buffers[a] = pass->buffers[b];
-    pass->buffers[b] = buffer;
 }
 
 /* Sorts what was read, in buffer 1, while buffer 0 is read and buffer 2 is written. */

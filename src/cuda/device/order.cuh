@@ -57,10 +57,10 @@ static __device__ inline struct order_equals order_equals_of(const struct echi_o
     }
     if (d >= (ukey)o.last) {
         equals.low = (ukey)o.last;
-        equals.high = (ukey) ~(ukey)0;
+        equals.high = (ukey)(o.last | o.float_mask);
     }
     if (!o.flip) return equals;
-    return { (ukey)~equals.high, (ukey)~equals.low };
+    return { (ukey)(equals.high ^ (ukey)o.flip), (ukey)(equals.low ^ (ukey)o.flip) };
 }
 
 #endif

@@ -45,7 +45,7 @@ struct tie_counter {
     }
 
     template <int VECTORS>
-    __device__ inline void batch(const union keys_vector (&vectors)[VECTORS], uint64_t) const
+    __device__ inline void batch(const keys_vector (&vectors)[VECTORS], uint64_t) const
     {
         wkey split[VECTORS * VECTOR_KEYS];
 #pragma unroll

@@ -24,14 +24,14 @@ enum {
 
 /* The tile in the order of the result: keys, or their positions in the tile. */
 union place_buffer {
-    union keys_vector vectors[PLACE_TILE / VECTOR_KEYS + 3];
+    keys_vector vectors[PLACE_TILE / VECTOR_KEYS + 3];
     ukey keys[PLACE_TILE + 3 * VECTOR_KEYS];
     uint16_t positions[PLACE_TILE];
 };
 
 /* A thread's part of a tile: rows of a vector for each lane. */
 struct place_rows {
-    union keys_vector vectors[PLACE_ROWS];
+    keys_vector vectors[PLACE_ROWS];
     uint32_t firsts[PLACE_ROWS]; /* a bit per key */
     uint32_t others[PLACE_ROWS];
     uint32_t rank[PLACE_ROWS]; /* first elements of the tile before the vector */
@@ -79,10 +79,10 @@ static __device__ inline uint32_t tile_before(const struct place_tile &tile, uin
 }
 
 /* The vector that begins with element p of the tile; elements that do not exist are 0. */
-static __device__ inline union keys_vector load_vector(const ukey *in,
-                                                       const struct place_tile &tile, uint32_t p)
+static __device__ inline keys_vector load_vector(const ukey *in, const struct place_tile &tile,
+                                                 uint32_t p)
 {
-    union keys_vector v;
+    keys_vector v;
     v.vector = { 0, 0, 0, 0 };
     if (p >= tile.low && p + VECTOR_KEYS <= tile.high) {
         v.vector = *(const uint4 *)(in + p);
@@ -151,8 +151,8 @@ static __device__ inline void each_slot(const struct place_tile &tile,
 /* Copies elements [from, from + count) of the buffer to `to`, by all threads; both have the same
  * offset from a multiple of 16 bytes.  Thread t copies the vectors of the buffer whose number is t
  * modulo the threads, so that several runs together are divided evenly. */
-static __device__ inline void copy_run(const union keys_vector *buffer, uint32_t from,
-                                       uint32_t count, ukey *to)
+static __device__ inline void copy_run(const keys_vector *buffer, uint32_t from, uint32_t count,
+                                       ukey *to)
 {
     ukey *base = to - from % VECTOR_KEYS;
     const uint32_t low = from, high = from + count, first = from / VECTOR_KEYS;

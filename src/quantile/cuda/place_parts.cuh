@@ -33,7 +33,7 @@ extern __shared__ __align__(16) unsigned char shared_bytes[];
 
 struct parts_shared {
     union {
-        union keys_vector vectors[PARTS_ROOM / VECTOR_KEYS];
+        keys_vector vectors[PARTS_ROOM / VECTOR_KEYS];
         ukey keys[PARTS_ROOM];
         uint16_t positions[PARTS_ROOM];
     };
@@ -64,7 +64,7 @@ struct parts_digits {
 /* These elements, or their keys.  They stay in shared memory until they are moved, because the
  * registers are needed. */
 struct parts_keys {
-    union keys_vector vectors[PLACE_ROWS];
+    keys_vector vectors[PLACE_ROWS];
 
     __device__ inline ukey &at(int k)
     {
@@ -107,7 +107,7 @@ static __device__ inline void parts_load(const struct quantile_args &a,
                                          const struct place_tile &tile, struct parts_shared &s)
 {
     const ukey *in = (const ukey *)a.in + tile.begin;
-    union keys_vector rows[PLACE_ROWS];
+    keys_vector rows[PLACE_ROWS];
 #pragma unroll
     for (int r = 0; r < PLACE_ROWS; r++) rows[r] = load_vector(in, tile, row_begin(r));
 #pragma unroll

@@ -85,7 +85,7 @@ struct digit_counter {
     }
 
     template <int VECTORS>
-    __device__ inline void batch(const union keys_vector (&vectors)[VECTORS], uint64_t)
+    __device__ inline void batch(const keys_vector (&vectors)[VECTORS], uint64_t)
     {
 #pragma unroll
         for (int j = 0; j < VECTORS * VECTOR_KEYS; j++)
@@ -116,7 +116,7 @@ struct position_collector {
     }
 
     template <int VECTORS>
-    __device__ inline void batch(const union keys_vector (&vectors)[VECTORS], uint64_t first)
+    __device__ inline void batch(const keys_vector (&vectors)[VECTORS], uint64_t first)
     {
 #pragma unroll
         for (int j = 0; j < VECTORS * VECTOR_KEYS; j++)

@@ -357,7 +357,7 @@ template <bool ONE> struct filter {
     }
 
     template <int VECTORS>
-    __device__ inline void batch(const union keys_vector (&vectors)[VECTORS], uint64_t first)
+    __device__ inline void batch(const keys_vector (&vectors)[VECTORS], uint64_t first)
     {
         enum { COUNT = VECTORS * VECTOR_KEYS };
         wkey split[COUNT];

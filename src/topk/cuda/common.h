@@ -122,6 +122,7 @@ struct topk_args {
     uint64_t n, groups, cols, k;
     uint64_t in_row, out_row, out_element;
     struct echi_order order;
+    uint32_t key_bytes; /* of an element */
     uint32_t index_bytes;
     uint32_t sorted;
     uint32_t chip;     /* groups of more elements are long */

@@ -26,6 +26,16 @@ typedef uint64_t word;
 #endif
 #define WORST (~(ekey)0)
 
+/* Element i of the input. Kernels for keys of 16 bits also select from keys of 8 bits, whose order
+ * has no bits above them. */
+static __device__ inline ukey raw_key(const struct topk_args &a, uint64_t i)
+{
+#if KEY_BITS == 16
+    if (a.key_bytes == 1) return ((const uint8_t *)a.in)[i];
+#endif
+    return ((const ukey *)a.in)[i];
+}
+
 static __device__ inline ekey key_of(const struct topk_args &a, ukey u)
 {
     return (ekey)order_merge(a.order, order_encode(a.order, u));
@@ -120,7 +130,7 @@ static __device__ inline struct group chip_group(const struct topk_args &a, uint
 static __device__ inline ekey group_key(const struct topk_args &a, const struct group &group,
                                         uint64_t i)
 {
-    return key_of(a, ((const ukey *)a.in)[group.begin + i]);
+    return key_of(a, raw_key(a, group.begin + i));
 }
 
 /* Writes element `to` of the group's result. */
@@ -128,7 +138,15 @@ static __device__ inline void write_result(const struct topk_args &a, const stru
                                            uint64_t to, uint64_t position)
 {
     const uint64_t at = group.number * a.out_row + to * a.out_element;
-    if (a.values) ((ukey *)a.values)[at] = ((const ukey *)a.in)[group.begin + position];
+    if (a.values) {
+        const ukey u = raw_key(a, group.begin + position);
+#if KEY_BITS == 16
+        if (a.key_bytes == 1)
+            ((uint8_t *)a.values)[at] = (uint8_t)u;
+        else
+#endif
+            ((ukey *)a.values)[at] = u;
+    }
     if (!a.indices) return;
     if (a.index_bytes == 4)
         ((uint32_t *)a.indices)[at] = (uint32_t)position;

@@ -5,7 +5,7 @@
  *     topk_sample   a pivot that almost always at least k elements are not worse than, from a
  *                   sample
  *     topk_filter   reads the groups; lists the elements that are better than the pivot and counts
- *                   those equal to it in each chunk
+ *                   those equal to it in each chunk; topk_filter_8 of keys of 8 bits
  *     topk_ties     if there are fewer than k better ones, lists the first equal ones, from the
  *                   chunks that have them
  *     topk_repair   if the pivot was wrong, or there are too many candidates: lists exactly k
@@ -187,19 +187,19 @@ struct filter_elements {
     const struct topk_args &a;
     const struct filter &f;
     uint32_t equal; /* to the pivot, in this thread */
-    template <int UNROLL>
-    __device__ inline void batch(const union keys_vector (&vectors)[UNROLL], uint64_t first)
+    template <int UNROLL, typename key>
+    __device__ inline void batch(const vector_of<key> (&vectors)[UNROLL], uint64_t first)
     {
-        enum { COUNT = UNROLL * VECTOR_KEYS };
+        enum { KEYS = vector_of<key>::KEYS, COUNT = UNROLL * KEYS };
         ekey split[COUNT], best = WORST;
 #pragma unroll
         for (int j = 0; j < COUNT; j++) {
-            split[j] = split_key(a, vectors[j / VECTOR_KEYS].of[j % VECTOR_KEYS]);
+            split[j] = split_key(a, vectors[j / KEYS].of[j % KEYS]);
             best = min(best, split[j]);
         }
         if (best > f.pivot.high) return;
         filter_keys(
-            a, f, split, [&](int j) { return batch_position(first, j); }, equal);
+            a, f, split, [&](int j) { return batch_position<KEYS>(first, j); }, equal);
     }
     __device__ inline void single(ukey key, uint64_t i, bool valid)
     {
@@ -210,13 +210,15 @@ struct filter_elements {
     }
 };
 
-/* Tests the elements [first, end) of the group.  Returns how many are equal to the pivot. */
+/* Tests the elements [first, end) of the group, which are of type key.  Returns how many are equal
+ * to the pivot. */
+template <typename key>
 static __device__ inline uint32_t filter_range(const struct topk_args &a, const struct group &group,
                                                const struct filter &f, uint64_t first, uint64_t end)
 {
     enum { UNROLL = KEY_BYTES < 4 ? 2 : 4 };
     struct filter_elements elements = { a, f, 0 };
-    block_vectors<UNROLL>((const ukey *)a.in + group.begin, first, end, elements);
+    block_vectors<UNROLL>((const key *)a.in + group.begin, first, end, elements);
     return elements.equal;
 }
 
@@ -249,8 +251,7 @@ static __device__ inline uint64_t chunk_count(const struct topk_args &a)
     return a.long_rows * row_chunks(a);
 }
 
-extern "C" __global__ void __launch_bounds__(TOPK_FILTER_THREADS)
-    topk_filter(const __grid_constant__ struct topk_args a)
+template <typename key> static __device__ inline void filter_chunks(const struct topk_args &a)
 {
     __shared__ word buffer[TOPK_FILTER_BUFFER];
     __shared__ uint32_t slots, buffer_end, equal;
@@ -274,7 +275,8 @@ extern "C" __global__ void __launch_bounds__(TOPK_FILTER_THREADS)
             f.room = l->room;
             f.pivot = equals_of(a, (ekey)l->pivot);
             const uint64_t from = (c - l->first_chunk) * a.chunk;
-            const uint32_t mine = filter_range(a, group, f, from, min(from + a.chunk, group.n));
+            const uint32_t mine =
+                filter_range<key>(a, group, f, from, min(from + a.chunk, group.n));
             if (mine) atomicAdd(&equal, mine);
             __syncthreads(); /* all candidates are in the buffer */
             filter_flush(f, &first);
@@ -286,6 +288,20 @@ extern "C" __global__ void __launch_bounds__(TOPK_FILTER_THREADS)
         __syncthreads(); /* all threads have read the buffer */
     }
 }
+
+extern "C" __global__ void __launch_bounds__(TOPK_FILTER_THREADS)
+    topk_filter(const __grid_constant__ struct topk_args a)
+{
+    filter_chunks<ukey>(a);
+}
+
+#if KEY_BITS == 16
+extern "C" __global__ void __launch_bounds__(TOPK_FILTER_THREADS)
+    topk_filter_8(const __grid_constant__ struct topk_args a)
+{
+    filter_chunks<uint8_t>(a);
+}
+#endif
 
 /* ---- Equal elements ---- */
 

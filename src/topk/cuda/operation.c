@@ -140,8 +140,9 @@ static ech_status plan_shape(const struct echi_topk *t, struct topk_plan *p)
     p->chip = TOPK_EACH * (t->offsets ? TOPK_SEGMENT_THREADS : 2 * TOPK_THREADS);
     while (p->chunk > TOPK_CHUNK_LEAST && t->n / p->chunk < TOPK_CHUNKS) p->chunk /= 2;
     p->pack = !t->offsets && t->cols > 1 && t->in_strides.element != 1;
-    snprintf(p->module, sizeof p->module, "topk_k%d", 8 * t->key_bytes);
-    snprintf(p->long_module, sizeof p->long_module, "topk_long_k%d", 8 * t->key_bytes);
+    const int module_bits = t->key_bytes == 1 ? 16 : 8 * t->key_bytes;
+    snprintf(p->module, sizeof p->module, "topk_k%d", module_bits);
+    snprintf(p->long_module, sizeof p->long_module, "topk_long_k%d", module_bits);
     TRY(choose(t, p));
     if (p->algorithm == SELECT) plan_select(t, p);
 done:

@@ -63,6 +63,7 @@ static void set_args(struct topk_build *b)
                                   .out_row = t->out_strides.row,
                                   .out_element = t->out_strides.element,
                                   .order = t->order,
+                                  .key_bytes = (uint32_t)t->key_bytes,
                                   .index_bytes = (uint32_t)t->index_bytes,
                                   .sorted = t->sorted,
                                   .chip = p->chip,
@@ -154,8 +155,8 @@ static void add_long(struct topk_build *b)
                &b->args);
     launch(b, ECHI_LOOK, p->long_module, "topk_sample", echi_gpu_blocks(&b->gpu, p->longs, 1, 4),
            TOPK_THREADS, (size_t)sample * key, &b->args);
-    launch(b, ECHI_MOVE, p->long_module, "topk_filter", echi_gpu_blocks(&b->gpu, p->chunks, 1, 32),
-           TOPK_FILTER_THREADS, 0, &b->args);
+    launch(b, ECHI_MOVE, p->long_module, b->t->key_bytes == 1 ? "topk_filter_8" : "topk_filter",
+           echi_gpu_blocks(&b->gpu, p->chunks, 1, 32), TOPK_FILTER_THREADS, 0, &b->args);
     launch(b, ECHI_MOVE, p->long_module, "topk_ties", echi_gpu_blocks(&b->gpu, p->chunks, 1, 4),
            TOPK_FILTER_THREADS, 0, &b->args);
     launch(b, ECHI_MOVE, p->long_module, "topk_repair", echi_gpu_blocks(&b->gpu, p->longs, 1, 2),

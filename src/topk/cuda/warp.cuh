@@ -175,17 +175,27 @@ template <int LANES, int EACH, int W> struct chunk {
     uint32_t left;
 };
 
+template <int LANES, int EACH, typename key>
+static __device__ inline void lane_keys(ukey (&u)[EACH], const key *in, uint32_t left)
+{
+#pragma unroll
+    for (uint32_t v = 0; v < EACH; v++) u[v] = v * LANES < left ? in[v * LANES] : (key)0;
+}
+
 template <int LANES, int EACH, int W>
 static __device__ inline chunk<LANES, EACH, W> chunk_load(const struct topk_args &a,
                                                           const struct group &group, uint64_t first)
 {
     chunk<LANES, EACH, W> c;
     const uint64_t at = first + my_lane<LANES>();
-    const ukey *in = (const ukey *)a.in + group.begin + at;
     c.left = group.k && group.n > at ? (uint32_t)min(group.n - at, (uint64_t)LANES * EACH) : 0;
     ukey u[EACH];
-#pragma unroll
-    for (uint32_t v = 0; v < EACH; v++) u[v] = v * LANES < c.left ? in[v * LANES] : 0;
+#if KEY_BITS == 16
+    if (a.key_bytes == 1)
+        lane_keys<LANES>(u, (const uint8_t *)a.in + group.begin + at, c.left);
+    else
+#endif
+        lane_keys<LANES>(u, (const ukey *)a.in + group.begin + at, c.left);
 #pragma unroll
     for (int j = 0; j < W; j++) c.best.of[j] = WORST;
 #pragma unroll
