@@ -187,7 +187,7 @@ static CUresult simt_cuCtxPopCurrent(CUcontext *context)
     return CUDA_SUCCESS;
 }
 
-CUresult simt_cuStreamCreate(CUstream *stream, unsigned flags)
+static CUresult simt_cuStreamCreate(CUstream *stream, unsigned flags)
 {
     (void)flags;
     static _Atomic unsigned long long streams;
@@ -195,6 +195,12 @@ CUresult simt_cuStreamCreate(CUstream *stream, unsigned flags)
     if (!*stream) return CUDA_ERROR_OUT_OF_MEMORY;
     (*stream)->id = ++streams;
     return CUDA_SUCCESS;
+}
+
+static CUresult simt_cuStreamCreateWithPriority(CUstream *stream, unsigned flags, int priority)
+{
+    (void)priority;
+    return simt_cuStreamCreate(stream, flags);
 }
 
 static CUresult simt_cuStreamGetId(CUstream stream, unsigned long long *id)

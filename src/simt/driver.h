@@ -35,8 +35,4 @@ CUresult simt_cuMemPoolSetAccess(CUmemoryPool pool, const CUmemAccessDesc *acces
 CUresult simt_cuDeviceCanAccessPeer(int *can, CUdevice device, CUdevice peer);
 CUresult simt_cuCtxEnablePeerAccess(CUcontext peer, unsigned flags);
 
-/* driver.c, stream.c */
-CUresult simt_cuStreamCreate(CUstream *stream, unsigned flags);
-CUresult simt_cuStreamCreateWithPriority(CUstream *stream, unsigned flags, int priority);
-
 #endif
