@@ -80,10 +80,6 @@ struct echi_backend {
     ech_status (*record_event)(ech_ctx *ctx, void *event);
     ech_status (*wait_event)(ech_ctx *ctx, void *event);
 
-    /* (optional) Selects, for a context that has queued no work, a private stream of the highest
-     * priority: its kernels run before pending thread blocks of other streams. */
-    ech_status (*prioritize)(ech_ctx *ctx);
-
     /* The stream that calls use now, as passed to an allocator hook. */
     void *(*stream)(ech_ctx *ctx);
 

@@ -62,25 +62,6 @@ done:
     return status;
 }
 
-/* Values beyond the range of a device are clamped. */
-enum { HIGHEST_PRIORITY = -100 };
-
-static ech_status cuda_prioritize(ech_ctx *ctx)
-{
-    struct echi_cuda *cuda = ctx->state;
-    const struct echi_driver *driver = cuda->driver;
-    CUstream stream = NULL;
-    ech_status status = echi_cuda_enter(ctx);
-    if (status != ECH_OK) return status;
-    CU(cuStreamCreateWithPriority, &stream, CU_STREAM_NON_BLOCKING, HIGHEST_PRIORITY);
-    driver->cuStreamDestroy(cuda->own_stream);
-    cuda->own_stream = stream;
-    ctx->private_stream = true;
-done:
-    echi_cuda_leave(ctx);
-    return status;
-}
-
 /* ---- Memory ---- */
 
 static void *cuda_stream(ech_ctx *ctx)
@@ -193,9 +174,8 @@ done:
     .close = echi_cuda_close, .sync = cuda_sync, .stream = cuda_stream, .allocate = cuda_allocate, \
     .release = cuda_release, .trim = cuda_trim, .pooled = true, .copy = cuda_copy,                 \
     .copy_async = cuda_copy_async, .reach = cuda_reach, .poll = cuda_poll,                         \
-    .record_event = cuda_record_event, .prioritize = cuda_prioritize,                              \
-    .wait_event = cuda_wait_event, .side = cuda_side, .enter = echi_cuda_enter,                    \
-    .leave = echi_cuda_leave, .direct_vendor_name = "cusolver"
+    .record_event = cuda_record_event, .wait_event = cuda_wait_event, .side = cuda_side,           \
+    .enter = echi_cuda_enter, .leave = echi_cuda_leave, .direct_vendor_name = "cusolver"
 
 #ifdef ECHELON_CUDA
 static const struct echi_provider gpu = { .device = "cuda",

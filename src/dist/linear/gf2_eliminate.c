@@ -8,8 +8,8 @@
  *     permute   every rank moves rows
  *     apply     every rank multiplies the factor by the pivot rows
  *
- * The columns of the next block come first, so that its owner factors it on a second stream, whose
- * small kernels have priority, while the first one applies the factor to the rest.
+ * The columns of the next block come first, so that its owner factors it on a second stream while
+ * the first one applies the factor to the rest.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -73,7 +73,7 @@ ech_status echi_gf2_dist_begin(struct echi_gf2_dist *g, const ech_gf2 *a, const 
     if (g->d.ctx->backend != &echi_cpu) {
         if (ech_open(&g->side, ech_device_name(g->d.ctx)) != ECH_OK)
             FAIL(g->d.ctx, ECH_ERR_MEMORY, "a second context: %s", ech_error(NULL));
-        if (g->side->backend->prioritize(g->side) != ECH_OK)
+        if (ech_set_private_stream(g->side) != ECH_OK)
             FAIL(g->d.ctx, ECH_ERR_MEMORY, "a second context: %s", ech_error(g->side));
     }
 done:
