@@ -122,7 +122,7 @@ ECH_API ech_status ech_dist_solve(ech_ctx *ctx, ech_comm *comm, ech_dist_csr *a,
  *   block_cols  a multiple of 64, at most 65536; 0: ECH_DIST_GF2_BLOCK.  The same on all ranks
  *   options     NULL for the defaults; work is not supported
  */
-#define ECH_DIST_GF2_BLOCK 2048
+#define ECH_DIST_GF2_BLOCK 4096
 
 /* ech_dist_gf2_cols() returns how many of cols columns rank `rank` of `ranks` ranks has.  It
  * returns 0 if rank is not less than ranks.  Not collective. */
@@ -151,8 +151,7 @@ ECH_API ech_status ech_dist_gf2_mul(ech_ctx *ctx, ech_comm *comm, const ech_gf2 
  *
  * Both need memory for a copy of a.  The owner of a block of columns eliminates a copy of it, and
  * sends the order of the rows and the factor of the other columns; each rank multiplies the factor
- * by the pivot rows of its columns.  On GPUs a block is eliminated while the previous factor is
- * applied.
+ * by the pivot rows of its columns.
  */
 ECH_API ech_status ech_dist_gf2_echelon(ech_ctx *ctx, ech_comm *comm, ech_gf2 *a, uint32_t *rank,
                                         void *pivots, size_t cols, size_t block_cols,
