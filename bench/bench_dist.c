@@ -2,13 +2,15 @@
  * bench_dist.c - measures distributed operations (echelon/dist.h): a thread per rank, each with a
  * GPU or with one thread of the CPU.
  *
- *     bench_dist [--device cuda|cpu] [--ranks R] [--log2 N] [--repeat K]
+ *     bench_dist [--device cuda|cpu] [--ranks R] [--log2 N] [--repeat K] [--only OP,TYPE]
+ *                [--data random|sorted|skewed|equal]
  *
- * Rank r uses GPU r; R is the number of GPUs if it is not given.  Every rank has 2^N elements of
- * random bits.  A CSV line has the operation, the type, the ranks, the elements of all ranks, the
- * milliseconds of the slowest rank (the median of K repetitions, 5) and 10^9 elements per second.
- * The first repetition is not counted.  Sorts are checked: every rank's share is in order, and the
- * sum of all elements is that of the input.  With 1 rank the same calls run on one device.
+ * Rank r uses GPU r; R is the number of GPUs if it is not given.  Every rank has 2^N elements:
+ * random bits; numbers that ascend over all ranks; random numbers of random lengths; or equal ones.
+ * A CSV line has the operation, the type, the ranks, the elements of all ranks, the milliseconds of
+ * the slowest rank (the median of K repetitions, 5), 10^9 elements per second, and the data.  The
+ * first repetition is not counted.  Sorts are checked: every rank's share is in order, and the sum
+ * of all elements is that of the input.  With 1 rank the same calls run on one device.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -24,8 +26,10 @@
 
 enum { MOST_RANKS = 64, MOST_REPEATS = 100, K = 100 };
 
-static const char *device = "cuda";
+static const char *device = "cuda", *only; /* such as sort,u32; NULL: all */
 static int ranks, repeats = 5, log2_n = 28;
+static enum data { RANDOM, SORTED, SKEWED, EQUAL, DATA } data;
+static const char *const data_names[DATA] = { "random", "sorted", "skewed", "equal" };
 static ech_comm *comms[MOST_RANKS];
 static ech_ctx *contexts[MOST_RANKS];
 static double times[MOST_RANKS];
@@ -71,6 +75,24 @@ static uint64_t mix(uint64_t x)
     return x ^ x >> 31;
 }
 
+/* Two u32, or a u64. */
+static uint64_t word(const struct rank *r, size_t i)
+{
+    const uint64_t x = mix(((uint64_t)r->number << 40) + i + 1);
+    const uint64_t position = (uint64_t)r->number * (r->bytes / 8) + i; /* of the word */
+    const uint64_t words = (uint64_t)ranks * (r->bytes / 8);
+    switch (data) {
+    case SORTED: /* both halves ascend */
+        return (uint64_t)((double)position / (double)words * 0x1p32) * 0x100000001u;
+    case SKEWED:
+        return (x >> 32 >> x % 32) << 32 | (uint32_t)mix(x) >> (x >> 5) % 32;
+    case EQUAL:
+        return 0x700000007u;
+    default:
+        return x;
+    }
+}
+
 static void fill(const struct rank *r)
 {
     enum { BLOCK = 1 << 20 };
@@ -79,8 +101,7 @@ static void fill(const struct rank *r)
     if (!block) stop("out of memory");
     for (size_t from = 0; from < words; from += BLOCK) {
         const size_t count = words - from < BLOCK ? words - from : BLOCK;
-        for (size_t i = 0; i < count; i++)
-            block[i] = mix(((uint64_t)r->number << 40) + from + i + 1);
+        for (size_t i = 0; i < count; i++) block[i] = word(r, from + i);
         must(ech_copy(r->ctx, (char *)r->in + from * 8, block, count * 8), r->ctx);
     }
     free(block);
@@ -156,6 +177,14 @@ static int compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+/* Whether --only names this row. */
+static bool is_wanted(const struct row *row)
+{
+    char name[64];
+    snprintf(name, sizeof name, "%s,%s", row->name, ech_dtype_name(row->dtype));
+    return !only || strcmp(only, name) == 0;
+}
+
 static void measure(const struct rank *r, const struct row *row)
 {
     double of[MOST_REPEATS];
@@ -176,8 +205,8 @@ static void measure(const struct rank *r, const struct row *row)
     if (r->number) return;
     qsort(of, (size_t)repeats, sizeof *of, compare);
     const double total = (double)r->n * ranks, median = of[repeats / 2];
-    printf("%s,%s,%d,%.0f,%.3f,%.2f\n", row->name, ech_dtype_name(row->dtype), ranks, total, median,
-           total / median * 1e-6);
+    printf("%s,%s,%d,%.0f,%.3f,%.2f,%s\n", row->name, ech_dtype_name(row->dtype), ranks, total,
+           median, total / median * 1e-6, data_names[data]);
     fflush(stdout);
 }
 
@@ -186,14 +215,15 @@ static void *run_rank(void *number)
     struct rank r = { .number = (int)(intptr_t)number, .n = (size_t)1 << log2_n };
     r.ctx = contexts[r.number];
     r.comm = comms[r.number];
-    r.bytes = r.n * 8;
+    r.bytes = r.n * (only && strstr(only, "32") && !strstr(only, "pairs") ? 4 : 8);
     r.in = memory(&r, r.bytes);
     r.out = memory(&r, r.bytes);
     r.values_in = memory(&r, r.bytes / 2);
     r.values_out = memory(&r, r.bytes / 2);
     fill(&r);
     must(ech_copy(r.ctx, r.values_in, r.in, r.bytes / 2), r.ctx);
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) measure(&r, &rows[i]);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (is_wanted(&rows[i])) measure(&r, &rows[i]);
     ech_free(r.ctx, r.in, r.bytes);
     ech_free(r.ctx, r.out, r.bytes);
     ech_free(r.ctx, r.values_in, r.bytes / 2);
@@ -210,6 +240,14 @@ static int number_of(const char *option, const char *text, int least, int most)
     exit(2);
 }
 
+static enum data data_of(const char *name)
+{
+    for (int i = 0; i < DATA; i++)
+        if (strcmp(name, data_names[i]) == 0) return (enum data)i;
+    stop("--data needs random, sorted, skewed or equal");
+    return RANDOM;
+}
+
 int main(int argc, char **argv)
 {
     pthread_t threads[MOST_RANKS];
@@ -217,6 +255,10 @@ int main(int argc, char **argv)
         const char *value = argv[i + 1];
         if (strcmp(argv[i], "--device") == 0 && value)
             device = value;
+        else if (strcmp(argv[i], "--data") == 0 && value)
+            data = data_of(value);
+        else if (strcmp(argv[i], "--only") == 0 && value)
+            only = value;
         else if (strcmp(argv[i], "--ranks") == 0)
             ranks = number_of(argv[i], value, 1, MOST_RANKS);
         else if (strcmp(argv[i], "--log2") == 0)
@@ -225,7 +267,7 @@ int main(int argc, char **argv)
             repeats = number_of(argv[i], value, 1, MOST_REPEATS);
         else
             return fprintf(stderr, "usage: bench_dist [--device cuda|cpu] [--ranks R] [--log2 N] "
-                                   "[--repeat K]\n"),
+                                   "[--repeat K] [--only OP,TYPE] [--data NAME]\n"),
                    2;
     }
     const bool cpu = strcmp(device, "cpu") == 0;
@@ -238,7 +280,7 @@ int main(int argc, char **argv)
         if (cpu) must(ech_set_threads(contexts[r], 1), contexts[r]);
     }
     must(ech_comm_threads(comms, cpu ? NULL : contexts, ranks, NULL), NULL);
-    printf("# %s; %s; %d ranks\nop,dtype,ranks,elements,ms,g_per_s\n", ech_version(),
+    printf("# %s; %s; %d ranks\nop,dtype,ranks,elements,ms,g_per_s,data\n", ech_version(),
            ech_device_name(contexts[0]), ranks);
     for (int r = 0; r < ranks; r++)
         if (pthread_create(&threads[r], NULL, run_rank, (void *)(intptr_t)r)) stop("no thread");

@@ -79,53 +79,69 @@ static void measure(const struct bench_name &name, const char *contender, double
                 work / ms[runs / 2] * 1e-6, unit, good ? "near" : "wrong");
 }
 
+struct product {
+    size_t m, n, k;
+    int turn_a, turn_b;
+};
+
 template <class T>
 static void products(const char *dtype, ech_dtype ours, cudaDataType_t theirs,
-                     cublasComputeType_t compute, size_t n, double eps, int turned)
+                     cublasComputeType_t compute, double eps, const struct product &p)
 {
-    const struct bench_name name = { "matmul", dtype, n, turned ? "transposed_b" : "square", "" };
-    const double work = 2.0 * (double)n * (double)n * (double)n;
+    char shape[64];
+    if (p.m == p.n && p.n == p.k)
+        snprintf(shape, sizeof shape, "%s",
+                 p.turn_a ? (p.turn_b ? "transposed_both" : "transposed_a")
+                          : (p.turn_b ? "transposed_b" : "square"));
+    else
+        snprintf(shape, sizeof shape, "%zux%zux%zu", p.m, p.n, p.k);
+    const struct bench_name name = { "matmul", dtype, p.m, shape, "" };
+    const double work = 2.0 * (double)p.m * (double)p.n * (double)p.k;
     const float one32 = 1, zero32 = 0;
     const double one64 = 1, zero64 = 0;
     const bool wide = compute == CUBLAS_COMPUTE_64F;
     const void *one = wide ? (const void *)&one64 : &one32;
     const void *zero = wide ? (const void *)&zero64 : &zero32;
+    const size_t a_stride = p.turn_a ? p.m : p.k, b_stride = p.turn_b ? p.k : p.n;
     T *a, *b, *c, *d;
     void *space;
     size_t bytes;
     if (!bench_wanted(name)) return;
     ech_matmul_options tiled = { sizeof tiled };
-    tiled.transpose_b = turned;
+    tiled.transpose_a = p.turn_a;
+    tiled.transpose_b = p.turn_b;
     ech_matmul_options chosen = tiled;
     tiled.algorithm = "tiled";
-    ECH(ech_matmul_workspace("cuda", n, n, n, ours, &chosen, &bytes));
-    CUDA(cudaMalloc(&a, n * n * sizeof(T)));
-    CUDA(cudaMalloc(&b, n * n * sizeof(T)));
-    CUDA(cudaMalloc(&c, n * n * sizeof(T)));
-    CUDA(cudaMalloc(&d, n * n * sizeof(T)));
+    ECH(ech_matmul_workspace("cuda", p.m, p.n, p.k, ours, &chosen, &bytes));
+    CUDA(cudaMalloc(&a, p.m * p.k * sizeof(T)));
+    CUDA(cudaMalloc(&b, p.k * p.n * sizeof(T)));
+    CUDA(cudaMalloc(&c, p.m * p.n * sizeof(T)));
+    CUDA(cudaMalloc(&d, p.m * p.n * sizeof(T)));
     CUDA(cudaMalloc(&space, bytes + 256));
     if (bytes) chosen.work = space;
     chosen.work_bytes = bytes;
-    fill<<<1024, 256, 0, stream>>>(a, n * n, 0);
-    fill<<<1024, 256, 0, stream>>>(b, n * n, 1ull << 40);
+    fill<<<1024, 256, 0, stream>>>(a, p.m * p.k, 0);
+    fill<<<1024, 256, 0, stream>>>(b, p.k * p.n, 1ull << 40);
     const auto by_tiled = [&] {
-        ECH(ech_matmul(ctx, n, n, n, 1, a, n, b, n, 0, c, n, ours, &tiled));
+        ECH(ech_matmul(ctx, p.m, p.n, p.k, 1, a, a_stride, b, b_stride, 0, c, p.n, ours, &tiled));
     };
     const auto by_choice = [&] {
-        ECH(ech_matmul(ctx, n, n, n, 1, a, n, b, n, 0, c, n, ours, &chosen));
+        ECH(ech_matmul(ctx, p.m, p.n, p.k, 1, a, a_stride, b, b_stride, 0, c, p.n, ours, &chosen));
     };
     const auto by_cublas = [&] {
-        BLAS(cublasGemmEx(handle, turned ? CUBLAS_OP_T : CUBLAS_OP_N, CUBLAS_OP_N, (int)n, (int)n,
-                          (int)n, one, b, theirs, (int)n, a, theirs, (int)n, zero, d, theirs,
-                          (int)n, compute, CUBLAS_GEMM_DEFAULT));
+        BLAS(cublasGemmEx(handle, p.turn_b ? CUBLAS_OP_T : CUBLAS_OP_N,
+                          p.turn_a ? CUBLAS_OP_T : CUBLAS_OP_N, (int)p.n, (int)p.m, (int)p.k, one,
+                          b, theirs, (int)b_stride, a, theirs, (int)a_stride, zero, d, theirs,
+                          (int)p.n, compute, CUBLAS_GEMM_DEFAULT));
     };
-    const double bound = 64 * sqrt((double)n) * eps + (sizeof(T) == 2 ? 0.01 * sqrt((double)n) : 0);
+    const double root = sqrt((double)p.k);
+    const double bound = 64 * root * eps + (sizeof(T) == 2 ? 0.01 * root : 0);
     by_cublas();
     by_tiled();
-    bool good = all_near(c, d, n * n, bound);
+    bool good = all_near(c, d, p.m * p.n, bound);
     measure(name, "tiled", work, "GFLOP/s", good, by_tiled);
     by_choice();
-    good = all_near(c, d, n * n, bound);
+    good = all_near(c, d, p.m * p.n, bound);
     measure(name, "chosen", work, "GFLOP/s", good, by_choice);
     measure(name, "cublas", work, "GFLOP/s", true, by_cublas);
     CUDA(cudaStreamSynchronize(stream));
@@ -134,6 +150,15 @@ static void products(const char *dtype, ech_dtype ours, cudaDataType_t theirs,
     CUDA(cudaFree(c));
     CUDA(cudaFree(d));
     CUDA(cudaFree(space));
+}
+
+static void all_products(const struct product &p, bool halves)
+{
+    products<float>("f32", ECH_F32, CUDA_R_32F, CUBLAS_COMPUTE_32F_PEDANTIC, 6e-8, p);
+    products<double>("f64", ECH_F64, CUDA_R_64F, CUBLAS_COMPUTE_64F, 1.2e-16, p);
+    if (!halves) return;
+    products<__half>("f16", ECH_F16, CUDA_R_16F, CUBLAS_COMPUTE_32F, 6e-8, p);
+    products<__nv_bfloat16>("bf16", ECH_BF16, CUDA_R_16BF, CUBLAS_COMPUTE_32F, 6e-8, p);
 }
 
 static void gemv(bool turned, size_t rows, size_t cols, const float *a, const float *x, float *y)
@@ -195,14 +220,11 @@ int main(int argc, char **argv)
     BLAS(cublasCreate(&handle));
     BLAS(cublasSetStream(handle, stream));
     BLAS(cublasSetMathMode(handle, CUBLAS_PEDANTIC_MATH));
-    for (size_t n = 512; n <= 8192; n *= 2) {
-        products<float>("f32", ECH_F32, CUDA_R_32F, CUBLAS_COMPUTE_32F_PEDANTIC, n, 6e-8, 0);
-        if (n == 4096)
-            products<float>("f32", ECH_F32, CUDA_R_32F, CUBLAS_COMPUTE_32F_PEDANTIC, n, 6e-8, 1);
-        products<double>("f64", ECH_F64, CUDA_R_64F, CUBLAS_COMPUTE_64F, n, 1.2e-16, 0);
-        products<__half>("f16", ECH_F16, CUDA_R_16F, CUBLAS_COMPUTE_32F, n, 6e-8, 0);
-        products<__nv_bfloat16>("bf16", ECH_BF16, CUDA_R_16BF, CUBLAS_COMPUTE_32F, n, 6e-8, 0);
-    }
+    for (size_t n = 512; n <= 8192; n *= 2)
+        for (int turned = 0; turned < (n == 4096 ? 4 : 1); turned++)
+            all_products({ n, n, n, turned & 1, turned >> 1 }, !turned);
+    all_products({ 4095, 4095, 4095, 0, 0 }, false);
+    all_products({ 1000, 3000, 500, 0, 0 }, false);
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
         for (int turned = 0; turned < 2; turned++) {
             vectors<float>("f32", ECH_F32, shapes[i][0], shapes[i][1], turned, 6e-8);

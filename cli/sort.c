@@ -78,6 +78,8 @@ static const struct option options[] = {
       "lines by exactly this column as a number: its number, counted\nfrom 1, or its name in the "
       "first line" },
     JOB_DEVICE_OPTIONS(set.words.job),
+    { 0, "distributed", NULL, &set.distributed,
+      "this process is a rank of mpirun, and each rank sorts a part of\nINPUT; see below" },
     { 0, "parallel", "N", &set.text.parallel, "the same as --threads" },
     { 'S', "memory", "BYTES", &set.words.job.memory,
       "use at most this memory: 500M, 8Gi, 50%; also limits device\nmemory; default: 3/4 of what "
@@ -349,12 +351,13 @@ static int body(struct job *base, struct io_output *output)
 static int check(struct run *run)
 {
     struct sort_job *job = &run->job;
-    bool numbers;
+    bool numbers = true, done;
     if (run->lines) return sort_check_stream(&set, &run->text);
     cli_progress_start(&job->base.progress);
-    int code = sort_read_any(&set, job, &run->text, &numbers);
-    if (code == EXIT_DONE && numbers) code = sort_loaded(job, &set.words);
-    if (code == EXIT_DONE && numbers) code = sort_check_numbers(&set, job);
+    int code = sort_check_files(&set, job, &run->text, &done);
+    if (code == EXIT_DONE && !done) code = sort_read_any(&set, job, &run->text, &numbers);
+    if (code == EXIT_DONE && numbers && !done) code = sort_loaded(job, &set.words);
+    if (code == EXIT_DONE && numbers && !done) code = sort_check_numbers(&set, job, 0);
     if (code == EXIT_DONE && !numbers) code = sort_check_lines(&set, &run->text, job->base.input);
     cli_progress_end(&job->base.progress);
     io_free_column(&job->base.column);
@@ -383,6 +386,7 @@ static int run_text(struct run *run)
     if (code == EXIT_DONE && !number && !set.files.records)
         code = sort_make_order(&set, &run->text);
     if (code != EXIT_DONE) return code;
+    if (sort_is_distributed(&set)) return sort_distributed(&set, &run->job, &run->text, line);
     set.line_option = line != NULL;
     run->lines = line || (run->text.n_names > 1 && !are_arrays(&run->text, number));
     base->input = sort_name(&run->text, 0);
@@ -447,6 +451,12 @@ const struct command command_sort = {
         "of\n"
         "its extension (.npy, .txt, .u32 and so on), otherwise that of INPUT.  --argsort writes "
         "u64.\n\n"
+        "Several ranks: \"mpirun -n 4 echelon sort --distributed INPUT -o FILE\" sorts a file "
+        "that all\n"
+        "ranks can read: .npy, raw, records, or text with an option for lines; each rank reads "
+        "and\n"
+        "writes its part.  \"--device cuda:all\" does the same with all GPUs of one process, and\n"
+        "\"simt:all\" with two ranks on the emulator.  docs/cli.md describes both.\n\n"
         "Exit status: 0 success; 1 not sorted (--check); 2 usage error, invalid input, or a file\n"
         "that cannot be read or written; 3 device not available or failed; 4 out of memory.\n",
     .options = options,

@@ -6,7 +6,9 @@
  *     sort_numbers.c  numbers: rows, check, output; sort_stages.c calls the library
  *     sort_lines.c    lines in memory; sort_check.c checks their order, sort_merge.c merges sorted
  *                     inputs, sort_debug.c underlines keys
- *     sort_files.c    files of any size (sort_files.h); sort_rows.c rows and columns of a matrix
+ *     sort_files.c    files of any size (sort_files.h); sort_rows.c rows and columns of a matrix;
+ *                     sort_check_numbers.c the check of such files
+ *     sort_distributed.c  several processes or GPUs; sort_ranks.c, sort_part*.c
  *
  * "echelon profile" uses sort_numbers.c and sort_stages.c.
  *
@@ -72,7 +74,7 @@ struct sort_set {
     struct sort_files_words files;
     const char *rows, *axis;
     uint64_t columns; /* value of --rows; 0: not given */
-    bool unique, check;
+    bool unique, check, distributed;
     bool line_option; /* an option is only for lines */
 };
 
@@ -105,7 +107,12 @@ int sort_loaded(struct sort_job *job, const struct sort_words *words);
 int sort_parse_rows(struct sort_set *set);
 /* Sorts the column that was loaded, and writes it. */
 int sort_numbers(const struct sort_set *set, struct sort_job *job, struct io_output *output);
-int sort_check_numbers(const struct sort_set *set, const struct sort_job *job);
+/* preceding: elements before the column. */
+int sort_check_numbers(const struct sort_set *set, const struct sort_job *job, uint64_t preceding);
+/* Checks an input that does not fit in memory, block by block; then *done is set.  Otherwise
+ * text->first is the input, if it is open: sort_check_numbers.c. */
+int sort_check_files(const struct sort_set *set, struct sort_job *job, struct sort_text *text,
+                     bool *done);
 
 /* ---- Input: sort_input.c ---- */
 
@@ -136,8 +143,12 @@ int sort_lines(const struct sort_set *set, struct sort_job *job, struct sort_tex
                struct io_output *output);
 /* Fails if the text is not sorted. */
 int sort_check_lines(const struct sort_set *set, const struct sort_text *text, const char *name);
+/* Fails because of a quote of CSV in a wrong place. */
+int sort_bad_quote(const char *name, const char *text, size_t bytes, size_t quote);
 /* Reads an input block by block and fails if it is not sorted. */
 int sort_check_stream(const struct sort_set *set, struct sort_text *text);
+/* The same for an open input, which the caller closes. */
+int sort_check_source(const struct sort_set *set, struct sort_text *text, struct io_source *source);
 /* Merges inputs that are sorted already. */
 int sort_merge(const struct sort_set *set, struct sort_job *job, struct sort_text *text,
                struct io_output *output);
@@ -162,6 +173,13 @@ int sort_files(const struct sort_set *set, struct sort_job *job, struct sort_tex
  * *done is not set, and text->first is the input. */
 int sort_rows(const struct sort_set *set, struct sort_job *job, struct sort_text *text,
               struct io_output *output, bool *done);
+
+/* ---- Several ranks: sort_distributed.c ---- */
+
+bool sort_is_distributed(const struct sort_set *set);
+/* Sorts the input on several processes or devices.  line: an option that is only for lines. */
+int sort_distributed(const struct sort_set *set, struct sort_job *job, struct sort_text *text,
+                     const char *line);
 
 /* ---- Calls of the library: sort_stages.c ---- */
 

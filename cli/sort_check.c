@@ -47,7 +47,7 @@ int sort_check_lines(const struct sort_set *set, const struct sort_text *text, c
 /* ---- Block by block ---- */
 
 struct stream {
-    struct io_source source;
+    struct io_source *source;
     char *block;
     size_t bytes, room;
     size_t before; /* length of the last record that was checked, at the beginning of the block */
@@ -64,16 +64,23 @@ static int fill(struct stream *s)
         char *larger = s->room < PTRDIFF_MAX / 2 ? realloc(s->block, 2 * s->room) : NULL;
         if (!larger)
             return cli_fail(EXIT_MEMORY, "%s: out of memory: cannot allocate %zu bytes for a line",
-                            s->source.name, 2 * s->room);
+                            s->source->name, 2 * s->room);
         s->block = larger;
         s->room *= 2;
     }
     const size_t want = s->room - s->bytes;
-    const io_status status = io_read(&s->source, s->block + s->bytes, want, &got, &error);
+    const io_status status = io_read(s->source, s->block + s->bytes, want, &got, &error);
     if (status != IO_OK) return cli_fail_io(status, &error);
     s->bytes += got;
     s->end = got < want;
     return EXIT_DONE;
+}
+
+int sort_bad_quote(const char *name, const char *text, size_t bytes, size_t quote)
+{
+    char message[LINES_ERROR];
+    lines_quote_error(text, bytes, quote, message);
+    return cli_fail(EXIT_BAD, "%s: %s", name, message);
 }
 
 /* Checks the complete records, and keeps the last one with what follows it. */
@@ -82,7 +89,13 @@ static int check_block(const struct sort_set *set, const struct sort_text *text,
     const struct lines_order *order = text->order;
     const char *from = s->block + s->before;
     size_t bytes = s->bytes - s->before;
-    if (!s->end) bytes = lines_complete(order, from, bytes, 0);
+    size_t quote;
+    if (s->end)
+        quote = lines_misplaced(order, from, bytes, 0);
+    else
+        bytes = lines_complete(order, from, bytes, 0, &quote);
+    if (quote != SIZE_MAX)
+        return sort_bad_quote(s->source->name, from, s->bytes - s->before, quote);
     if (!bytes) return EXIT_DONE;
     uint64_t number;
     const size_t body = lines_body(order, s->block, s->before);
@@ -90,7 +103,7 @@ static int check_block(const struct sort_set *set, const struct sort_text *text,
         lines_unsorted(order, s->has_before ? s->block : NULL, body, from, bytes, &number);
     const bool csv = set->text.csv;
     if (at < bytes)
-        return disorder(set, text, s->source.name, from, bytes, at,
+        return disorder(set, text, s->source->name, from, bytes, at,
                         s->lines + (csv ? count_lines(text, from, at) : number));
     s->lines += csv ? count_lines(text, from, bytes) : number;
     size_t last = bytes, next = 0; /* the beginning of the last record */
@@ -123,21 +136,28 @@ static int skip_head(struct sort_text *text, struct stream *s)
     return code;
 }
 
-int sort_check_stream(const struct sort_set *set, struct sort_text *text)
+int sort_check_source(const struct sort_set *set, struct sort_text *text, struct io_source *source)
 {
     enum { ROOM = 4 << 20 };
-    struct stream s = { .room = ROOM };
-    int code = sort_open_text(&s.source, text->names[0]);
-    if (code != EXIT_DONE) return code;
+    struct stream s = { .source = source, .room = ROOM };
     s.block = malloc(s.room);
-    code =
-        s.block ? skip_head(text, &s) : cli_fail(EXIT_MEMORY, "%s: out of memory", s.source.name);
+    int code =
+        s.block ? skip_head(text, &s) : cli_fail(EXIT_MEMORY, "%s: out of memory", source->name);
     if (code == EXIT_DONE) code = check_block(set, text, &s);
     while (code == EXIT_DONE && !s.end) {
         code = fill(&s);
         if (code == EXIT_DONE) code = check_block(set, text, &s);
     }
     free(s.block);
-    io_close(&s.source);
+    return code;
+}
+
+int sort_check_stream(const struct sort_set *set, struct sort_text *text)
+{
+    struct io_source source;
+    int code = sort_open_text(&source, text->names[0]);
+    if (code != EXIT_DONE) return code;
+    code = sort_check_source(set, text, &source);
+    io_close(&source);
     return code;
 }

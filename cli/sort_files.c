@@ -87,37 +87,6 @@ const char *sort_files_option(const struct sort_set *set)
                              : NULL;
 }
 
-/* The size of all inputs; *stream: whether one is not a regular file. */
-static uint64_t total_bytes(const struct sort_text *text, bool *stream)
-{
-    uint64_t total = 0;
-    *stream = false;
-    for (int i = 0; i < text->n_names; i++) {
-        struct stat about;
-        const char *name = text->names[i];
-        const bool found =
-            strcmp(name, "-") == 0 ? fstat(STDIN_FILENO, &about) == 0 : stat(name, &about) == 0;
-        if (!found) continue; /* a message follows when it is opened */
-        if (S_ISREG(about.st_mode))
-            total += (uint64_t)about.st_size;
-        else
-            *stream = true;
-    }
-    return total;
-}
-
-static bool is_needed(const struct sort_files *files)
-{
-    const struct sort_set *set = files->set;
-    bool stream;
-    if (sort_files_option(set)) return true;
-    if (set->text.merge || set->text.debug) return false;
-    if (files->text->n_names > 1 && !files->lines) return true; /* several arrays */
-    const uint64_t total = total_bytes(files->text, &stream);
-    if (total > sort_files_memory(set) / 4) return true;
-    return stream; /* how much it has is unknown */
-}
-
 /* How temporary files are read and written: ECHELON_TRANSFERS. */
 static int parse_transfers(struct files_sort *sort)
 {
@@ -218,7 +187,8 @@ static void prepare(struct sort_files *files, struct io_output *output)
     files->progress = (struct io_progress){ show_rate, files };
     sort->progress = &files->progress;
     output->progress = NULL;
-    if (base->out_format != IO_NPY || files->fixed_head || (!sort->unique && !stream)) return;
+    if (base->out_format != IO_NPY || files->fixed_head || files->after) return;
+    if (!sort->unique && !stream) return;
     sort->patch = patch;
 }
 
@@ -314,11 +284,10 @@ static int run_sort(struct sort_files *files, struct io_output *output)
 {
     struct io_error error;
     struct job *base = &files->job->base;
-    const bool text = base->out_format == IO_TEXT, numbers = base->column.format != IO_TEXT;
-    int code = text ? EXIT_DONE : job_refuse_terminal(output);
+    int code = base->out_format == IO_TEXT ? EXIT_DONE : job_refuse_terminal(output);
     if (code != EXIT_DONE) return code;
     io_status status =
-        text && numbers ? sort_files_as_text(files, &error) : files_sort(&files->sort, &error);
+        files->after ? sort_files_after(files, &error) : files_sort(&files->sort, &error);
     fill_report(files);
     if (status == IO_OK) cli_progress_stage(&base->progress, "writing to the disk");
     base->stages[STAGE_WRITE].seconds -= cli_seconds();
@@ -357,6 +326,25 @@ static bool is_plain_file(const struct io_output *output)
            !ends_with(output->name, ".zst");
 }
 
+/* An unknown algorithm is an error also if all numbers are equal, so that nothing is sorted. */
+static int check_algorithm(const struct sort_files *files)
+{
+    static const size_t sizes[] = { 64, 1 << 20 };
+    const struct job *base = &files->job->base;
+    const char *name = files->set->words.algorithm;
+    ech_status status = ECH_ERR_ARG;
+    char text[1024];
+    if (!name || files->set->files.records) return EXIT_DONE;
+    for (int i = 0; i < 2 && status != ECH_OK; i++)
+        status = ech_sort_explain(ech_device_name(base->ctx), sizes[i], base->column.dtype, 0,
+                                  &files->job->options, ECH_FORMAT_TEXT, text, sizeof text);
+    if (status == ECH_OK) return EXIT_DONE;
+    return cli_fail(EXIT_BAD,
+                    "--algorithm is \"%s\", which cannot sort %s; \"echelon explain sort\" lists "
+                    "the algorithms",
+                    name, ech_dtype_name(base->column.dtype));
+}
+
 static int run_opened(struct sort_files *files, struct io_output *output, bool *done)
 {
     bool usable;
@@ -370,18 +358,19 @@ static int run_opened(struct sort_files *files, struct io_output *output, bool *
     if (!usable && files->count > 1)
         return cli_fail(EXIT_BAD,
                         "%s and %s: several inputs of numbers must be raw or .npy arrays of one "
-                        "dimension; a .npy output of --unique, or of a pipe, must be a file",
+                        "dimension",
                         files->inputs[0].name, files->inputs[1].name);
     if (!usable && option)
-        return cli_fail(EXIT_BAD,
-                        "%s: --%s needs lines, records, or arrays of one dimension, and an output "
-                        "of the same kind; a .npy output of --unique, or of a pipe, must be a file",
+        return cli_fail(EXIT_BAD, "%s: --%s needs lines, records, or arrays of one dimension",
                         files->inputs[0].name, option);
     *done = usable;
     if (!usable) {
         sort_files_hand_over(files);
         return EXIT_DONE;
     }
+    code = check_algorithm(files);
+    if (code != EXIT_DONE) return code;
+    if (files->run) return files->run(files, output);
     prepare(files, output);
     code = sort_resume_prepare(files);
     if (code != EXIT_DONE) return code;
@@ -394,7 +383,7 @@ int sort_files(const struct sort_set *set, struct sort_job *job, struct sort_tex
     *done = false;
     state = (struct sort_files){ .set = set, .job = job, .text = text, .lines = lines };
     int code = check_options(&state, output);
-    if (code != EXIT_DONE || !is_needed(&state)) return code;
+    if (code != EXIT_DONE || !sort_files_needed(&state)) return code;
     code = parse_transfers(&state.sort);
     if (code != EXIT_DONE) return code;
     code = run_opened(&state, output, done);

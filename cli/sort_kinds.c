@@ -76,6 +76,28 @@ static bool is_array(const struct io_source *source)
 
 /* ---- Numbers ---- */
 
+/* Makes the look-ahead so long that it contains the header of a .npy file. */
+static int look_at_header(struct sort_files *files, int i)
+{
+    struct io_source *source = &files->sources[i];
+    struct io_error error;
+    const size_t n = source->ahead_bytes;
+    size_t bytes, got = 0;
+    io_status status = io_npy_header_bytes(source->ahead, n, source->name, &bytes, &error);
+    if (status != IO_OK) return cli_fail_io(status, &error);
+    if (bytes <= n) return EXIT_DONE;
+    char *header = files->begins[i].bytes = malloc(bytes);
+    if (!header) return job_no_memory(&files->job->base, bytes, "a header");
+    memcpy(header, source->ahead, n);
+    source->ahead_bytes = 0;
+    status = io_read(source, header + n, bytes - n, &got, &error);
+    if (status != IO_OK) return cli_fail_io(status, &error);
+    source->ahead = (const unsigned char *)header;
+    source->ahead_bytes = n + got;
+    return n + got == bytes ? EXIT_DONE
+                            : cli_fail(EXIT_BAD, "%s: the .npy header is truncated", source->name);
+}
+
 /* Reads the header of a .npy file.  *usable is false if it is a matrix whose rows are sorted. */
 static int read_header(struct sort_files *files, int i, const struct io_hints *hints,
                        struct io_npy *npy, bool *usable)
@@ -85,11 +107,11 @@ static int read_header(struct sort_files *files, int i, const struct io_hints *h
     size_t bytes;
     io_status status =
         io_npy_header_bytes(source->ahead, source->ahead_bytes, source->name, &bytes, &error);
-    *usable = status != IO_OK || bytes <= source->ahead_bytes; /* a long header: in memory */
-    if (status == IO_OK && *usable)
-        status = io_npy_parse(source->ahead, bytes, source->name, hints, npy, &error);
     if (status != IO_OK) return cli_fail_io(status, &error);
-    if (!*usable) return EXIT_DONE;
+    const int code = look_at_header(files, i);
+    if (code != EXIT_DONE) return code;
+    status = io_npy_parse(source->ahead, bytes, source->name, hints, npy, &error);
+    if (status != IO_OK) return cli_fail_io(status, &error);
     *usable = npy->dimensions == 1 && !npy->records;
     struct files_input *input = &files->inputs[i];
     char *expects = files->begins[i].expects;
@@ -105,21 +127,24 @@ static int read_header(struct sort_files *files, int i, const struct io_hints *h
     return EXIT_DONE;
 }
 
-/* The header of a .npy output. */
-static void make_header(struct sort_files *files, const struct io_npy *npy, bool keep,
-                        ech_dtype dtype)
+int sort_make_header(struct sort_files *files, const struct io_npy *npy, bool keep, ech_dtype dtype)
 {
+    const size_t most = keep ? npy->header_bytes : IO_NPY_HEADER;
+    char *larger = realloc(files->head, most);
+    if (!larger) return job_no_memory(&files->job->base, most, "a header");
+    files->head = larger;
     const char *descr = npy ? npy->descr : io_npy_descr(dtype);
     if (files->job->argsort) descr = io_npy_descr(ECH_U64);
     snprintf(files->descr, sizeof files->descr, "%s", descr ? descr : "<u2");
     if (keep) {
         memcpy(files->head, files->sources[0].ahead, npy->header_bytes);
         files->head_bytes = npy->header_bytes;
-        return;
+        return EXIT_DONE;
     }
     uint64_t n = 0;
     for (int i = 0; i < files->count; i++) n += files->inputs[i].bytes / ech_dtype_bytes(dtype);
     files->head_bytes = io_npy_header(files->descr, n, (unsigned char *)files->head);
+    return EXIT_DONE;
 }
 
 /* Reads the headers of .npy inputs, which must have one type, and leaves them out. */
@@ -163,18 +188,16 @@ static int check_types(const struct sort_files *files, const struct io_hints *hi
     return EXIT_DONE;
 }
 
-/* The format of the output is that of its extension, otherwise that of the input.  *usable is false
- * for a header that would have to be completed in a pipe. */
-static int plan_numbers(struct sort_files *files, io_format format, ech_dtype dtype, bool *usable)
+int sort_plan_numbers(struct sort_files *files, io_format format, ech_dtype dtype)
 {
     const char *name = files->set->words.job.output;
     const int said = name ? io_format_from_extension(name) : -1;
     const int type = said == IO_RAW ? io_dtype_from_extension(name) : -1;
-    bool patched = files->set->unique;
-    for (int i = 0; i < files->count; i++) patched |= files->inputs[i].fd < 0;
+    bool unknown = files->set->unique;
+    for (int i = 0; i < files->count; i++) unknown |= files->inputs[i].fd < 0;
     files->job->base.out_format = said < 0 ? format : (io_format)said;
-    *usable = files->job->base.out_format != IO_NPY || files->is_file || !patched;
     files->text_type = (int)dtype;
+    sort_plan_after(files, unknown);
     if (type < 0 || type == (int)dtype) return EXIT_DONE;
     return cli_fail(EXIT_BAD, "%s: the extension means %s, but the output is %s", name,
                     ech_dtype_name((ech_dtype)type), ech_dtype_name(dtype));
@@ -192,21 +215,22 @@ static int use_numbers(struct sort_files *files, io_format format, int type,
     const ech_dtype dtype = array ? npy.dtype : (ech_dtype)type;
     base->column.format = format;
     base->column.dtype = dtype;
+    base->column.npy.big_endian = npy.big_endian;
     code = cli_parse_bits(files->set->words.bits, dtype, &files->job->options);
-    if (code == EXIT_DONE) code = plan_numbers(files, format, argsort ? ECH_U64 : dtype, usable);
-    if (code != EXIT_DONE || !*usable) return code;
+    if (code == EXIT_DONE) code = sort_plan_numbers(files, format, argsort ? ECH_U64 : dtype);
+    if (code != EXIT_DONE) return code;
     const bool to_array = base->out_format == IO_NPY;
     const bool keep = array && to_array && files->count == 1 && !files->set->unique && !argsort;
-    if (keep) make_header(files, &npy, true, dtype);
+    if (keep) code = sort_make_header(files, &npy, true, dtype);
     for (int i = 0; array && i < files->count; i++)
         sort_files_skip(files, i, files->begins[i].header_bytes);
-    if (to_array && !keep) make_header(files, array ? &npy : NULL, false, dtype);
+    if (to_array && !keep) code = sort_make_header(files, array ? &npy : NULL, false, dtype);
     files_numbers_init(&files->numbers, dtype, &files->job->options, argsort, npy.big_endian,
                        device_of(files));
     /* Raw elements are little-endian. */
     if (!to_array && !argsort) files->numbers.kind.finish = NULL;
     files->sort.kind = &files->numbers.kind;
-    return EXIT_DONE;
+    return code;
 }
 
 /* ---- Lines ---- */
@@ -312,6 +336,7 @@ int sort_files_lines(struct sort_files *files, const struct lines_order *order)
     if (!base->column.text) return job_no_memory(base, 1, "its text");
     files_lines_init(&files->text_lines, order, files->set->text.csv, base->threads);
     files->sort.kind = &files->text_lines.kind;
+    if (files->set->text.debug) files->after = sort_after_debug;
     return EXIT_DONE;
 }
 
@@ -332,16 +357,21 @@ static int choose(struct sort_files *files, bool *usable)
                         "%s: is a .npy array, but several inputs and options of lines need text",
                         files->inputs[0].name);
     code = job_hints(&set->words.job, &hints);
+    if (code == EXIT_DONE && array) code = look_at_header(files, 0);
     if (code != EXIT_DONE) return code;
     hints.dimensions = files->job->base.dimensions;
+    const bool shaped = set->rows || set->axis;
     const bool undecided = hints.format < 0 && hints.dtype < 0 && !set->words.job.column &&
                            io_format_from_extension(files->inputs[0].name) < 0;
-    *usable = !set->rows && !set->axis && !set->words.algorithm;
-    if (!*usable) return EXIT_DONE;
-    if (array || !undecided) {
+    if (array || !undecided || !files->text->order) {
         const io_status status = io_detect(&files->sources[0], &hints, &format, &dtype, &error);
         if (status != IO_OK) return cli_fail_io(status, &error);
     }
+    if (shaped) *usable = format == IO_TEXT && !sort_files_option(set); /* otherwise sort_rows.c */
+    if (*usable && set->axis)
+        return cli_fail(EXIT_BAD,
+                        "%s: has one dimension; --axis needs a .npy array with two dimensions",
+                        files->inputs[0].name);
     if (format != IO_TEXT && set->words.job.column) *usable = false; /* an error follows */
     if (!*usable) return EXIT_DONE;
     if (format != IO_TEXT) return use_numbers(files, format, dtype, &hints, usable);
@@ -351,7 +381,7 @@ static int choose(struct sort_files *files, bool *usable)
 int sort_files_open(struct sort_files *files, const struct io_output *output, bool *usable)
 {
     *usable = true;
-    files->spool.fd = -1;
+    files->spool.fd = files->elements.fd = -1;
     /* All inputs are open at the same time. */
     const int permitted = cli_permit_files(files->text->n_names);
     if (permitted != EXIT_DONE) return permitted;
@@ -391,4 +421,5 @@ void sort_files_close(struct sort_files *files)
     free(files->head);
     files->head = NULL;
     sort_scratch_close(&files->spool);
+    sort_scratch_close(&files->elements);
 }

@@ -28,6 +28,7 @@ struct run {
     struct part part;
     struct io_source source; /* of an input */
     bool opened, end;
+    bool begun; /* the head of an input was taken */
     const char *name;
     char *block;
     size_t room, bytes; /* of the block; bytes are filled */
@@ -76,6 +77,20 @@ static int read_bytes(struct merge *m, struct run *r, char *to, size_t want, siz
     return code;
 }
 
+/* Checks the quotes of CSV. */
+static int check_quotes(const struct merge *m, const struct run *r)
+{
+    const char *from = r->block + r->at;
+    const size_t bytes = r->bytes - r->at;
+    size_t quote;
+    if (!m->set->text.csv || !r->begun) return EXIT_DONE;
+    if (r->end)
+        quote = lines_misplaced(m->order, from, bytes, 1);
+    else
+        lines_complete(m->order, from, bytes, 1, &quote);
+    return quote == SIZE_MAX ? EXIT_DONE : sort_bad_quote(r->name, from, bytes, quote);
+}
+
 static int read_more(struct merge *m, struct run *r)
 {
     memmove(r->block, r->block + r->at, r->bytes - r->at);
@@ -94,7 +109,7 @@ static int read_more(struct merge *m, struct run *r)
     const int code = read_bytes(m, r, r->block + r->bytes, want, &got);
     r->bytes += got;
     r->end = got < want;
-    return code;
+    return code == EXIT_DONE ? check_quotes(m, r) : code;
 }
 
 /* Makes the record at r->at current, or sets next to 0 at the end. */
@@ -155,6 +170,8 @@ static int open_run(struct merge *m, struct run *r)
     r->block = malloc(r->room);
     if (!r->block) return cli_fail(EXIT_MEMORY, "%s: out of memory", r->name);
     if (r->part.input >= 0) code = take_head(m, r);
+    r->begun = r->part.input >= 0;
+    if (code == EXIT_DONE) code = check_quotes(m, r);
     return code == EXIT_DONE ? take_record(m, r) : code;
 }
 

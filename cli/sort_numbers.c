@@ -109,7 +109,7 @@ static int first_unsorted(const struct sort_set *set, const struct sort_job *job
     return code;
 }
 
-int sort_check_numbers(const struct sort_set *set, const struct sort_job *job)
+int sort_check_numbers(const struct sort_set *set, const struct sort_job *job, uint64_t preceding)
 {
     const struct io_column *c = &job->base.column;
     struct io_order order = make_order(job);
@@ -123,7 +123,7 @@ int sort_check_numbers(const struct sort_set *set, const struct sort_job *job)
     io_format_key(c->dtype, key, now);
     io_format_key(c->dtype, key - bytes, before);
     bool equal = io_rank(&order, key) == io_rank(&order, key - bytes);
-    const unsigned long long number = c->lines ? io_line_number(c, at) : at;
+    const unsigned long long number = c->lines ? io_line_number(c, at) : preceding + at;
     return cli_fail(EXIT_NO, "%s: %s: %s %llu is %s, after %s", job->base.input,
                     equal ? "not strictly sorted" : "not sorted", c->lines ? "line" : "element",
                     number, now, before);

@@ -213,18 +213,12 @@ static int read_array(struct sort_files *files, struct shape *shape)
     return EXIT_DONE;
 }
 
-/* A matrix in Fortran order is transposed in memory. */
-static int transpose(struct sort_files *files, const struct shape *shape)
+/* Reads the whole matrix, which fits in a third of the budget, and transposes it. */
+static int transpose_all(struct sort_files *files, const struct shape *shape)
 {
     struct io_source *source = &files->sources[0];
     struct job *base = &files->job->base;
-    const uint64_t bytes = shape->n * shape->bytes, budget = sort_files_memory(files->set);
-    if (bytes > budget / 3)
-        return cli_fail(EXIT_BAD,
-                        "%s: is a matrix of %llu bytes in Fortran order, which must fit in a third "
-                        "of the budget of %llu bytes; save it in C order, or give a larger budget "
-                        "with --memory",
-                        source->name, (unsigned long long)bytes, (unsigned long long)budget);
+    const uint64_t bytes = shape->n * shape->bytes;
     char *columns = malloc((size_t)bytes + 1), *rows = malloc((size_t)bytes + 1);
     struct files_input *input = &files->inputs[0];
     size_t got = 0;
@@ -250,6 +244,87 @@ static int transpose(struct sort_files *files, const struct shape *shape)
     io_open_memory(source, name, rows, (size_t)bytes);
     *input = (struct files_input){ .name = name, .fd = -1, .stream = source };
     return EXIT_DONE;
+}
+
+/* Copies a stream to a temporary file, of which any part can be read. */
+static int store_stream(struct sort_files *files, const struct shape *shape)
+{
+    struct files_input *input = &files->inputs[0];
+    const uint64_t bytes = shape->n * shape->bytes;
+    size_t got = IO_BUFFER;
+    char *block = malloc(IO_BUFFER);
+    int code = block ? EXIT_DONE : job_no_memory(&files->job->base, IO_BUFFER, "a block");
+    if (code == EXIT_DONE) code = sort_scratch_open(files->set, &files->spool);
+    if (code == EXIT_DONE) code = sort_scratch_reserve(&files->spool, bytes);
+    while (code == EXIT_DONE && got == IO_BUFFER && files->spool.bytes <= bytes) {
+        code = sort_files_read(files, 0, block, 0, IO_BUFFER, &got);
+        if (code == EXIT_DONE) code = sort_scratch_append(&files->spool, block, got);
+    }
+    free(block);
+    if (code == EXIT_DONE && files->spool.bytes != bytes)
+        code = cli_fail(EXIT_BAD, "%s: %s, but %s follow", input->name, input->expects,
+                        files->spool.bytes < bytes ? "fewer" : "more");
+    *input = (struct files_input){ .name = input->name, .fd = files->spool.fd, .bytes = bytes };
+    return code;
+}
+
+/* Reads a part of each column, and appends the rows that they are to the temporary file. */
+static int transpose_blocks(struct sort_files *files, const struct shape *shape, uint64_t most,
+                            char *in, char *out)
+{
+    struct job *base = &files->job->base;
+    const size_t each = ech_dtype_bytes(shape->npy.dtype);
+    const uint64_t columns = shape->npy.columns;
+    int code = EXIT_DONE;
+    for (uint64_t i = 0; i < shape->n && code == EXIT_DONE; i += most) {
+        const uint64_t n = shape->n - i < most ? shape->n - i : most;
+        const size_t piece = (size_t)n * each;
+        size_t got = piece;
+        for (uint64_t k = 0; k < columns && code == EXIT_DONE && got == piece; k++)
+            code = sort_files_read(files, 0, in + k * piece, (size_t)((k * shape->n + i) * each),
+                                   piece, &got);
+        if (code == EXIT_DONE && got < piece)
+            code = cli_fail(EXIT_BAD, "%s: it ended early", files->inputs[0].name);
+        if (code != EXIT_DONE) break;
+        const ech_status status =
+            ech_transpose(base->ctx, in, out, (size_t)columns, (size_t)n, each);
+        if (status != ECH_OK) return cli_fail_ech(status, base->ctx);
+        code = sort_scratch_append(&files->elements, out, (size_t)(n * shape->bytes));
+    }
+    return code;
+}
+
+/* A matrix in Fortran order becomes one in C order, in memory or in a temporary file. */
+static int transpose(struct sort_files *files, const struct shape *shape)
+{
+    struct files_input *input = &files->inputs[0];
+    const uint64_t bytes = shape->n * shape->bytes, share = sort_files_memory(files->set) / 3;
+    const uint64_t most = share / shape->bytes;
+    if (bytes <= share) return transpose_all(files, shape);
+    if (files->set->files.dry_run && input->fd >= 0) return EXIT_DONE;
+    if (files->set->files.resume.given)
+        return cli_fail(EXIT_BAD,
+                        "%s: --resume cannot continue with a matrix in Fortran order; save it in C "
+                        "order",
+                        input->name);
+    if (!most)
+        return cli_fail(EXIT_MEMORY,
+                        "%s: a row of %llu bytes does not fit in a third of the budget; give a "
+                        "larger one with --memory",
+                        input->name, (unsigned long long)shape->bytes);
+    cli_progress_stage(&files->job->base.progress, "transposing");
+    int code = input->fd < 0 ? store_stream(files, shape) : EXIT_DONE;
+    if (code == EXIT_DONE) code = sort_scratch_open(files->set, &files->elements);
+    if (code == EXIT_DONE) code = sort_scratch_reserve(&files->elements, bytes);
+    if (code != EXIT_DONE) return code;
+    char *in = malloc((size_t)(most * shape->bytes)), *out = malloc((size_t)(most * shape->bytes));
+    code = in && out ? transpose_blocks(files, shape, most, in, out)
+                     : job_no_memory(&files->job->base, 2 * most * shape->bytes, "its rows");
+    free(in);
+    free(out);
+    sort_scratch_close(&files->spool);
+    *input = (struct files_input){ .name = input->name, .fd = files->elements.fd, .bytes = bytes };
+    return code;
 }
 
 /* ---- The output ---- */
@@ -306,10 +381,7 @@ static int plan_output(struct sort_files *files, const struct shape *shape,
                             name, io_format_name((io_format)said), shape->array ? "" : "raw ");
     }
     const bool stream = files->inputs[0].fd < 0 && !shape->array;
-    if (base->out_format == IO_NPY && files->job->argsort && !files->is_file &&
-        (stream || files->set->unique))
-        return cli_fail(EXIT_BAD, "%s: a .npy output of --unique, or of a pipe, must be a file",
-                        files->inputs[0].name);
+    if (files->job->argsort) sort_plan_after(files, stream || files->set->unique);
     return make_head(files, shape);
 }
 

@@ -7,32 +7,20 @@
  *                                groups of lines are read from all blocks, sorted, written back;
  *                                each block, transposed back, to the output
  *
+ * A matrix in Fortran order whose output is in C order needs one of the two transpositions.
  * A line is what is sorted: a row in C order is along the storage, a column is across it.  One line
- * must fit in memory.  The input is read once from its begin to its end.
+ * must fit in memory.  The input is read once from its begin to its end.  sort_rows_across.c sorts
+ * lines across the storage.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "sort_files.h"
+#include "sort_rows.h"
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-struct rows {
-    const struct sort_set *set;
-    struct sort_job *job;
-    struct job *base;
-    struct io_source *source;
-    struct io_output *output;
-    const char *name;
-    uint64_t outer, inner;   /* inner elements are contiguous; outer 0: unknown */
-    size_t bytes, out_bytes; /* of an element: of the input, of the output */
-    bool swap, swap_out;     /* the byte order is not that of the machine */
-    uint64_t budget;
-    char *in, *second; /* buffers */
-    uint64_t done;     /* elements that were read */
-};
-
-static int fail_ech(const struct rows *r, ech_status status)
+int rows_fail_ech(const struct rows *r, ech_status status)
 {
     return status == ECH_OK ? EXIT_DONE : cli_fail_ech(status, r->base->ctx);
 }
@@ -52,13 +40,12 @@ static int bad_rows(const struct rows *r, uint64_t n)
 
 /* ---- Reading, sorting, writing ---- */
 
-/* Reads n elements, or fewer at the end of a stream whose size is unknown. */
-static int read_elements(struct rows *r, uint64_t n, uint64_t *got)
+int rows_read(struct rows *r, char *to, uint64_t n, uint64_t *got)
 {
     struct io_error error;
     size_t bytes;
     stage_begin(r->base, STAGE_READ);
-    const io_status status = io_read(r->source, r->in, (size_t)n * r->bytes, &bytes, &error);
+    const io_status status = io_read(r->source, to, (size_t)n * r->bytes, &bytes, &error);
     stage_end(r->base, STAGE_READ, bytes);
     if (status != IO_OK) return cli_fail_io(status, &error);
     *got = bytes / r->bytes;
@@ -67,7 +54,7 @@ static int read_elements(struct rows *r, uint64_t n, uint64_t *got)
         return cli_fail(EXIT_BAD, "%s: ends after %llu of %llu elements", r->name,
                         (unsigned long long)r->done, (unsigned long long)(r->outer * r->inner));
     if (bytes % r->bytes) return bad_size(r, r->done * r->bytes + bytes % r->bytes);
-    if (r->swap) io_swap(r->in, *got, r->bytes);
+    if (r->swap) io_swap(to, *got, r->bytes);
     return EXIT_DONE;
 }
 
@@ -84,8 +71,7 @@ static int check_end(struct rows *r)
                  : EXIT_DONE;
 }
 
-/* Sorts contiguous lines; the result is in keys, or, of an argsort, in index. */
-static int sort_lines_of(struct rows *r, char *keys, char *index, uint64_t lines, uint64_t length)
+int rows_sort(struct rows *r, char *keys, char *index, uint64_t lines, uint64_t length)
 {
     ech_sort_options options = r->job->options;
     const ech_dtype dtype = r->base->column.dtype;
@@ -98,10 +84,10 @@ static int sort_lines_of(struct rows *r, char *keys, char *index, uint64_t lines
                                   : ech_sort_rows(r->base->ctx, keys, keys, (size_t)lines,
                                                   (size_t)length, dtype, &options);
     stage_end(r->base, STAGE_WORK, lines * length * r->bytes);
-    return fail_ech(r, status);
+    return rows_fail_ech(r, status);
 }
 
-static int write_elements(struct rows *r, char *elements, uint64_t n)
+int rows_write(struct rows *r, char *elements, uint64_t n)
 {
     struct io_error error;
     io_status status;
@@ -130,8 +116,7 @@ static uint64_t need_of(const struct rows *r, uint64_t lines, uint64_t length, u
     return n * (r->bytes + (argsort ? r->out_bytes : 0) + extra) + work;
 }
 
-/* How many lines, at most this many, the budget permits; 0 after a message. */
-static uint64_t fit(const struct rows *r, uint64_t lines, uint64_t length, uint64_t extra)
+uint64_t rows_fit(const struct rows *r, uint64_t lines, uint64_t length, uint64_t extra)
 {
     uint64_t need = 0;
     if (lines > r->budget / length + 1) lines = r->budget / length + 1;
@@ -147,7 +132,7 @@ static uint64_t fit(const struct rows *r, uint64_t lines, uint64_t length, uint6
     return 0;
 }
 
-static int allocate(const struct rows *r, char **buffer, uint64_t bytes)
+int rows_allocate(const struct rows *r, char **buffer, uint64_t bytes)
 {
     *buffer = bytes < PTRDIFF_MAX ? malloc((size_t)bytes + 1) : NULL;
     return *buffer ? EXIT_DONE : job_no_memory(r->base, bytes, "a part of the matrix");
@@ -157,164 +142,19 @@ static int allocate(const struct rows *r, char **buffer, uint64_t bytes)
 
 static int sort_along(struct rows *r)
 {
-    uint64_t at_once = fit(r, r->outer ? r->outer : UINT64_MAX, r->inner, 0), got = 0;
+    uint64_t at_once = rows_fit(r, r->outer ? r->outer : UINT64_MAX, r->inner, 0), got = 0;
     if (!at_once) return EXIT_MEMORY;
-    int code = allocate(r, &r->in, at_once * r->inner * r->bytes);
+    int code = rows_allocate(r, &r->in, at_once * r->inner * r->bytes);
     if (code == EXIT_DONE && r->job->argsort)
-        code = allocate(r, &r->second, at_once * r->inner * r->out_bytes);
+        code = rows_allocate(r, &r->second, at_once * r->inner * r->out_bytes);
     for (uint64_t i = 0; code == EXIT_DONE && (!r->outer || i < r->outer); i += at_once) {
         if (r->outer && at_once > r->outer - i) at_once = r->outer - i;
-        code = read_elements(r, at_once * r->inner, &got);
+        code = rows_read(r, r->in, at_once * r->inner, &got);
         if (code == EXIT_DONE && got % r->inner) code = bad_rows(r, r->done);
         if (code != EXIT_DONE || !got) break;
-        code = sort_lines_of(r, r->in, r->second, got / r->inner, r->inner);
-        if (code == EXIT_DONE) code = write_elements(r, r->job->argsort ? r->second : r->in, got);
+        code = rows_sort(r, r->in, r->second, got / r->inner, r->inner);
+        if (code == EXIT_DONE) code = rows_write(r, r->job->argsort ? r->second : r->in, got);
     }
-    return code;
-}
-
-/* ---- Lines across the storage ---- */
-
-/* The temporary file has blocks of some outer elements of every line. */
-struct across {
-    struct rows *rows;
-    struct sort_scratch keys, index; /* index: of an argsort */
-    uint64_t block;                  /* outer elements of a block; the last one may have fewer */
-    char *group;                     /* lines that are sorted at once */
-};
-
-static uint64_t block_length(const struct across *a, uint64_t first)
-{
-    const uint64_t left = a->rows->outer - first;
-    return left < a->block ? left : a->block;
-}
-
-static int transpose(struct rows *r, const char *in, char *out, uint64_t rows, uint64_t cols,
-                     size_t bytes)
-{
-    stage_begin(r->base, STAGE_WORK);
-    const ech_status status =
-        ech_transpose(r->base->ctx, in, out, (size_t)rows, (size_t)cols, bytes);
-    stage_end(r->base, STAGE_WORK, 0);
-    return fail_ech(r, status);
-}
-
-static int divide(struct across *a)
-{
-    struct rows *r = a->rows;
-    int code = EXIT_DONE;
-    for (uint64_t i = 0; i < r->outer && code == EXIT_DONE; i += a->block) {
-        const uint64_t n = block_length(a, i);
-        uint64_t got;
-        code = read_elements(r, n * r->inner, &got);
-        if (code == EXIT_DONE) code = transpose(r, r->in, r->second, n, r->inner, r->bytes);
-        stage_begin(r->base, STAGE_WRITE);
-        if (code == EXIT_DONE)
-            code = sort_scratch_append(&a->keys, r->second, (size_t)(n * r->inner) * r->bytes);
-        stage_end(r->base, STAGE_WRITE, 0);
-    }
-    return code;
-}
-
-/* Moves lines [from, from + n) between the blocks of a file and a group, in which each line is
- * contiguous.  r->in receives the part of a block. */
-static int move_lines(struct across *a, struct sort_scratch *file, char *group, size_t bytes,
-                      uint64_t from, uint64_t n, bool write)
-{
-    struct rows *r = a->rows;
-    int code = EXIT_DONE;
-    stage_begin(r->base, write ? STAGE_WRITE : STAGE_READ);
-    for (uint64_t i = 0; i < r->outer && code == EXIT_DONE; i += a->block) {
-        const uint64_t length = block_length(a, i);
-        const uint64_t place = (i * r->inner + from * length) * bytes;
-        const size_t piece = (size_t)length * bytes, all = (size_t)n * piece;
-        if (!write) code = sort_scratch_get(file, place, r->in, all);
-        for (uint64_t k = 0; k < n && code == EXIT_DONE; k++) {
-            char *line = group + (k * r->outer + i) * bytes;
-            memcpy(write ? r->in + k * piece : line, write ? line : r->in + k * piece, piece);
-        }
-        if (write) code = sort_scratch_put(file, place, r->in, all);
-    }
-    stage_end(r->base, write ? STAGE_WRITE : STAGE_READ, 0);
-    return code;
-}
-
-/* Sorts groups of lines. */
-static int sort_groups(struct across *a, uint64_t at_once)
-{
-    struct rows *r = a->rows;
-    const bool argsort = r->job->argsort;
-    int code = EXIT_DONE;
-    for (uint64_t i = 0; i < r->inner && code == EXIT_DONE; i += at_once) {
-        const uint64_t n = at_once < r->inner - i ? at_once : r->inner - i;
-        code = move_lines(a, &a->keys, a->group, r->bytes, i, n, false);
-        if (code == EXIT_DONE) code = sort_lines_of(r, a->group, r->second, n, r->outer);
-        if (code == EXIT_DONE)
-            code = move_lines(a, argsort ? &a->index : &a->keys, argsort ? r->second : a->group,
-                              r->out_bytes, i, n, true);
-    }
-    return code;
-}
-
-static int join(struct across *a)
-{
-    struct rows *r = a->rows;
-    const struct sort_scratch *file = r->job->argsort ? &a->index : &a->keys;
-    int code = EXIT_DONE;
-    for (uint64_t i = 0; i < r->outer && code == EXIT_DONE; i += a->block) {
-        const uint64_t n = block_length(a, i), elements = n * r->inner;
-        stage_begin(r->base, STAGE_READ);
-        code = sort_scratch_get(file, i * r->inner * r->out_bytes, r->in,
-                                (size_t)elements * r->out_bytes);
-        stage_end(r->base, STAGE_READ, 0);
-        if (code == EXIT_DONE) code = transpose(r, r->in, r->second, r->inner, n, r->out_bytes);
-        if (code == EXIT_DONE) code = write_elements(r, r->second, elements);
-    }
-    return code;
-}
-
-static int run_across(struct across *a)
-{
-    struct rows *r = a->rows;
-    const uint64_t elements = r->outer * r->inner;
-    const uint64_t at_once = fit(r, r->inner, r->outer, r->out_bytes);
-    a->block = r->budget / (2 * r->out_bytes) / r->inner;
-    if (a->block > r->outer) a->block = r->outer;
-    if (!at_once) return EXIT_MEMORY;
-    if (!a->block)
-        return cli_fail(EXIT_MEMORY, "%s: two of its rows do not fit in the budget of %llu bytes",
-                        r->name, (unsigned long long)r->budget);
-    const uint64_t blocks = a->block * r->inner, lines = at_once * r->outer;
-    int code = sort_scratch_open(r->set, &a->keys);
-    if (code == EXIT_DONE) code = sort_scratch_reserve(&a->keys, elements * r->bytes);
-    if (code == EXIT_DONE && r->job->argsort) code = sort_scratch_open(r->set, &a->index);
-    if (code == EXIT_DONE && r->job->argsort)
-        code = sort_scratch_reserve(&a->index, elements * r->out_bytes);
-    if (code == EXIT_DONE) code = allocate(r, &r->in, blocks * r->out_bytes);
-    if (code == EXIT_DONE) code = allocate(r, &r->second, blocks * r->out_bytes);
-    if (code == EXIT_DONE) code = divide(a);
-    free(r->in);
-    free(r->second);
-    r->in = r->second = NULL;
-    if (code == EXIT_DONE) code = allocate(r, &a->group, lines * r->bytes);
-    if (code == EXIT_DONE) code = allocate(r, &r->in, lines * r->out_bytes);
-    if (code == EXIT_DONE && r->job->argsort) code = allocate(r, &r->second, lines * r->out_bytes);
-    if (code == EXIT_DONE) code = sort_groups(a, at_once);
-    free(a->group);
-    free(r->in);
-    free(r->second);
-    r->in = r->second = NULL;
-    if (code == EXIT_DONE) code = allocate(r, &r->in, blocks * r->out_bytes);
-    if (code == EXIT_DONE) code = allocate(r, &r->second, blocks * r->out_bytes);
-    return code == EXIT_DONE ? join(a) : code;
-}
-
-static int sort_across(struct rows *r)
-{
-    struct across a = { .rows = r, .keys.fd = -1, .index.fd = -1 };
-    const int code = run_across(&a);
-    sort_scratch_close(&a.keys);
-    sort_scratch_close(&a.index);
     return code;
 }
 
@@ -377,9 +217,9 @@ static bool read_shape(struct rows *r, const struct io_hints *hints)
     return true;
 }
 
-/* Whether the matrix has to be sorted here, with its shape. */
+/* Whether the matrix has to be sorted here, with its shape.  c_order: the output is in C order. */
 static bool find_shape(struct rows *r, int format, int dtype, const struct io_hints *hints,
-                       bool *across)
+                       bool c_order, bool *across)
 {
     struct io_column *c = &r->base->column;
     const uint64_t columns = r->set->columns;
@@ -391,12 +231,15 @@ static bool find_shape(struct rows *r, int format, int dtype, const struct io_hi
         if (!read_shape(r, hints)) return false;
         const bool matrix = c->npy.dimensions == 2;
         if (matrix ? columns != 0 : !columns || r->set->axis || c->n % columns) return false;
-        if (matrix && c->npy.fortran) {
+        const bool turned = matrix && c->npy.fortran && !c_order;
+        if (turned || (matrix && c->npy.fortran && !down)) {
             const uint64_t rows = r->outer;
             r->outer = r->inner;
             r->inner = rows;
         }
-        *across = matrix && down != c->npy.fortran;
+        r->lines_in = matrix && c->npy.fortran && c_order && down;
+        r->lines_out = matrix && c->npy.fortran && c_order && !down;
+        *across = matrix && (r->lines_in || down != c->npy.fortran);
     } else {
         if (!columns) return false;
         c->dtype = (ech_dtype)dtype;
@@ -407,7 +250,8 @@ static bool find_shape(struct rows *r, int format, int dtype, const struct io_hi
         r->inner = columns;
         r->outer = c->n / columns;
     }
-    return !c->n || c->n > r->budget / 4 / r->bytes;
+    const size_t index_bytes = r->job->argsort ? sizeof(uint64_t) : 0;
+    return !c->n || c->n > r->budget / 4 / (r->bytes + index_bytes);
 }
 
 static int write_header(struct rows *r)
@@ -417,7 +261,7 @@ static int write_header(struct rows *r)
     const bool matrix = c->npy.dimensions == 2, keep = c->format == IO_NPY && !r->job->argsort;
     const char *descr = io_npy_descr(r->job->argsort ? ECH_U64 : c->dtype);
     struct io_error error;
-    if (r->base->out_format != IO_NPY) return EXIT_DONE;
+    if (r->base->out_format != IO_NPY || (!c->n && r->output == &r->elements)) return EXIT_DONE;
     if (!descr) descr = "<u2";
     size_t bytes = c->npy.header_bytes;
     if (!keep)
@@ -443,6 +287,43 @@ static int check_size(const struct rows *r)
     return c->n % r->inner ? bad_rows(r, c->n) : EXIT_DONE;
 }
 
+/* The header of a .npy output has the number of elements, which is known after the last one. */
+static int divert(struct rows *r)
+{
+    struct io_error error;
+    struct sort_scratch scratch;
+    const int code = sort_scratch_open(r->set, &scratch);
+    if (code != EXIT_DONE) return code;
+    r->final = r->output;
+    r->elements = (struct io_output){ .fd = scratch.fd,
+                                      .name = scratch.directory,
+                                      .buffer = malloc(IO_BUFFER) };
+    r->output = &r->elements;
+    if (r->elements.buffer) return EXIT_DONE;
+    return cli_fail_io(io_no_memory(&error, r->name, IO_BUFFER, "a buffer"), &error);
+}
+
+static int join_elements(struct rows *r)
+{
+    struct io_error error;
+    struct io_source source = { .fd = dup(r->elements.fd), .name = r->elements.name };
+    size_t got = IO_BUFFER;
+    char *block = malloc(IO_BUFFER);
+    io_status status = io_commit(&r->elements, &error);
+    r->output = r->final;
+    int code = status == IO_OK ? write_header(r) : cli_fail_io(status, &error);
+    if (code == EXIT_DONE && (!block || lseek(source.fd, 0, SEEK_SET) != 0))
+        code = job_no_memory(r->base, IO_BUFFER, "a block");
+    while (code == EXIT_DONE && got == IO_BUFFER) {
+        status = io_read(&source, block, IO_BUFFER, &got, &error);
+        if (status == IO_OK) status = io_write(r->output, block, got, &error);
+        if (status != IO_OK) code = cli_fail_io(status, &error);
+    }
+    free(block);
+    close(source.fd);
+    return code;
+}
+
 static int sort_matrix(struct rows *r, bool across)
 {
     struct io_error error;
@@ -452,6 +333,7 @@ static int sort_matrix(struct rows *r, bool across)
     int code = check_size(r);
     if (code == EXIT_DONE) code = job_plan_output(r->base, &r->set->words.job, r->output, out);
     if (code == EXIT_DONE) code = cli_parse_bits(r->set->words.bits, c->dtype, &r->job->options);
+    if (code == EXIT_DONE && r->base->out_format == IO_NPY && !c->n) code = divert(r);
     if (code == EXIT_DONE) code = write_header(r);
     if (code != EXIT_DONE) return code;
     r->source->ahead += c->npy.header_bytes;
@@ -462,14 +344,42 @@ static int sort_matrix(struct rows *r, bool across)
     r->job->cols = (size_t)(across ? r->outer : r->inner);
     r->job->index_bytes = sizeof(uint64_t);
     r->base->plan = plan;
-    code = across ? sort_across(r) : sort_along(r);
+    code = across ? rows_sort_across(r) : sort_along(r);
     if (code == EXIT_DONE && c->format == IO_NPY) code = check_end(r);
     free(r->in);
     free(r->second);
-    if (code != EXIT_DONE) return code;
     c->n = r->base->n_out = r->done;
+    if (code == EXIT_DONE && r->final) code = join_elements(r);
+    if (r->final) io_discard(&r->elements);
+    if (code != EXIT_DONE) return code;
     r->base->stages[STAGE_WRITE].seconds -= cli_seconds();
     return job_commit(r->base, r->output, IO_OK, &error);
+}
+
+/* The elements are in a temporary file. */
+int sort_element_rows(struct sort_files *files, struct io_output *output)
+{
+    struct io_column *c = &files->job->base.column;
+    struct io_source source = { .fd = files->elements.fd,
+                                .name = files->inputs[0].name,
+                                .size = files->elements.bytes };
+    struct rows r = { .set = files->set,
+                      .job = files->job,
+                      .base = &files->job->base,
+                      .source = &source,
+                      .name = source.name,
+                      .output = output,
+                      .inner = files->set->columns,
+                      .bytes = ech_dtype_bytes(c->dtype),
+                      .budget = sort_files_memory(files->set) };
+    struct io_error error;
+    c->n = files->text_records;
+    r.outer = c->n / r.inner;
+    if (c->n % r.inner) return bad_rows(&r, c->n);
+    if (lseek(source.fd, 0, SEEK_SET) != 0)
+        return cli_fail_io(io_fail(&error, IO_FAIL, r.name, "cannot read a temporary file"),
+                           &error);
+    return sort_matrix(&r, false);
 }
 
 int sort_rows(const struct sort_set *set, struct sort_job *job, struct sort_text *text,
@@ -490,12 +400,9 @@ int sort_rows(const struct sort_set *set, struct sort_job *job, struct sort_text
     if (text->n_names > 1 || set->words.job.column) return EXIT_DONE;
     const int code = open_input(&r, text, &format, &hints, &dtype);
     if (code != EXIT_DONE || format < 0) return code;
-    bool usable = find_shape(&r, format, dtype, &hints, &across);
-    /* A header that depends on the size of a stream; an index, or rows, of a matrix in Fortran
-     * order, which must be transposed. */
     const io_format out = said < 0 ? (io_format)format : (io_format)said;
-    if (usable && out == IO_NPY && !job->base.column.n) usable = false;
-    if (usable && job->base.column.npy.fortran && (job->argsort || out != IO_NPY)) usable = false;
+    const bool usable =
+        find_shape(&r, format, dtype, &hints, job->argsort || out != IO_NPY, &across);
     if (!usable) {
         job->base.column = empty;
         return EXIT_DONE;

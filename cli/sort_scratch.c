@@ -56,7 +56,8 @@ static int fail(const struct sort_scratch *scratch, const char *what, int why)
 
 int sort_scratch_reserve(struct sort_scratch *scratch, uint64_t bytes)
 {
-    int result;
+    int result = 0;
+    if (!bytes) return EXIT_DONE;
     do {
         result = fallocate(scratch->fd, FALLOC_FL_KEEP_SIZE, 0, (off_t)bytes);
     } while (result != 0 && errno == EINTR);

@@ -19,27 +19,18 @@
 
 /* ---- The text, block by block ---- */
 
-struct reader {
-    struct sort_files *files;
-    struct files_input *input;
-    char *block; /* [room + 1] */
-    size_t room, have;
-    uint64_t at; /* bytes that were read */
-    bool ended;  /* all bytes were read; then the last line ends in a newline */
-    bool copied; /* what is read is appended to the temporary file */
-};
-
-static int open_reader(struct sort_files *files, struct reader *r)
+int sort_reader_open(struct sort_files *files, struct sort_reader *r, size_t room)
 {
     enum { BLOCK = 4 << 20 };
-    *r = (struct reader){ .files = files, .input = &files->inputs[0], .room = BLOCK };
+    *r = (struct sort_reader){ .files = files, .input = &files->inputs[0], .room = BLOCK };
     if (r->input->fd < 0) r->room = (size_t)(sort_files_memory(files->set) / 4);
+    if (room) r->room = room;
     r->block = malloc(r->room + 1);
     return r->block ? EXIT_DONE : job_no_memory(&files->job->base, r->room, "a block");
 }
 
 /* Reads up to want bytes; fewer only at the end. */
-static int read_bytes(struct reader *r, char *to, size_t want, size_t *got)
+static int read_bytes(struct sort_reader *r, char *to, size_t want, size_t *got)
 {
     const struct files_input *input = r->input;
     struct io_error error;
@@ -61,8 +52,7 @@ static int read_bytes(struct reader *r, char *to, size_t want, size_t *got)
     return EXIT_DONE;
 }
 
-/* Removes the bytes before done, and fills the block. */
-static int read_block(struct reader *r, size_t done)
+int sort_reader_fill(struct sort_reader *r, size_t done)
 {
     const struct io_progress *progress = &r->files->job->base.progress.io;
     size_t got = 0;
@@ -81,7 +71,7 @@ static int read_block(struct reader *r, size_t done)
 }
 
 /* Begins to copy the text of a pipe, of which the block has the begin. */
-static int begin_copy(struct reader *r)
+static int begin_copy(struct sort_reader *r)
 {
     struct sort_files *files = r->files;
     if (r->input->fd >= 0) return EXIT_DONE;
@@ -96,7 +86,7 @@ static int begin_copy(struct reader *r)
 }
 
 /* The copy is the input; its begin is the look-ahead. */
-static int end_copy(struct reader *r)
+static int end_copy(struct sort_reader *r)
 {
     struct sort_files *files = r->files;
     const struct sort_scratch *copy = &files->spool;
@@ -113,7 +103,7 @@ static int end_copy(struct reader *r)
 }
 
 /* The block becomes the look-ahead of the pipe, which is read on. */
-static void give_back(struct reader *r)
+static void give_back(struct sort_reader *r)
 {
     struct sort_files *files = r->files;
     files->begins[0].bytes = r->block;
@@ -124,7 +114,7 @@ static void give_back(struct reader *r)
 }
 
 /* The block, which is all of the pipe, becomes the source of a sort in memory. */
-static void give_all(struct reader *r)
+static void give_all(struct sort_reader *r)
 {
     struct io_source *source = &r->files->sources[0];
     const char *name = source->name;
@@ -137,7 +127,7 @@ static void give_all(struct reader *r)
 /* ---- The numbers ---- */
 
 /* Finds the column in the first records, which are in the block. */
-static int find_column(struct reader *r, const struct io_hints *hints, struct io_column *begin,
+static int find_column(struct sort_reader *r, const struct io_hints *hints, struct io_column *begin,
                        struct io_cut *cut)
 {
     struct io_error error;
@@ -160,10 +150,12 @@ static int find_column(struct reader *r, const struct io_hints *hints, struct io
 
 /* Checks all records.  optional: stops at a line that is not a number; a pipe is then read on if no
  * byte of it was copied. */
-static int scan_numbers(struct reader *r, struct io_text_scan *scan, size_t done, bool optional)
+static int scan_numbers(struct sort_reader *r, struct io_text_scan *scan, size_t done,
+                        bool optional)
 {
+    const int threads = r->files->job->base.threads;
     int code = EXIT_DONE;
-    done += io_text_scan(scan, r->block + done, r->have - done, r->ended);
+    done += io_text_scan(scan, r->block + done, r->have - done, r->ended, threads);
     if (optional && scan->failed && r->input->fd < 0) {
         give_back(r);
         return EXIT_DONE;
@@ -180,8 +172,9 @@ static int scan_numbers(struct reader *r, struct io_text_scan *scan, size_t done
                                 r->input->name, (unsigned long long)scan->records + 1, r->room);
             scan->failed = true; /* no number is that long */
         }
-        code = read_block(r, scan->failed && optional ? r->have : done);
-        done = scan->failed && optional ? 0 : io_text_scan(scan, r->block, r->have, r->ended);
+        code = sort_reader_fill(r, scan->failed && optional ? r->have : done);
+        done =
+            scan->failed && optional ? 0 : io_text_scan(scan, r->block, r->have, r->ended, threads);
     }
     return code == EXIT_DONE ? end_copy(r) : code;
 }
@@ -200,6 +193,14 @@ static int fill_column(struct job *base, const struct io_column *begin, ech_dtyp
     return EXIT_DONE;
 }
 
+/* What is written is not the lines. */
+static bool has_elements(const struct sort_files *files)
+{
+    const char *name = files->set->words.job.output;
+    const int said = name ? io_format_from_extension(name) : -1;
+    return files->job->argsort || (said >= 0 && said != IO_TEXT);
+}
+
 /* Sorts by the numbers that the scan has found. */
 static int use_numbers(struct sort_files *files, struct io_text_scan *scan,
                        const struct io_column *begin)
@@ -210,17 +211,20 @@ static int use_numbers(struct sort_files *files, struct io_text_scan *scan,
     const io_status status = io_text_scan_end(scan, &dtype, &error);
     if (status != IO_OK) return cli_fail_io(status, &error);
     base->column.dtype = dtype;
+    files->text_records = scan->records;
     int code = cli_parse_bits(files->set->words.bits, dtype, &files->job->options);
     if (code == EXIT_DONE)
         code = sort_files_head(files, base->column.text, begin->head_bytes, '\n');
     files_column_init(&files->column, &scan->parser.cut, scan->quotes ? begin->delimiter : 0, dtype,
                       &files->job->options, ech_device_name(base->ctx));
     files->sort.kind = &files->column.kind;
+    if (code == EXIT_DONE && has_elements(files)) return sort_files_elements(files);
+    if (files->set->rows) files->run = sort_text_rows;
     return code;
 }
 
 /* optional: text that is not numbers is sorted as lines. */
-static int use_text(struct reader *r, const struct io_hints *hints, bool optional)
+static int use_text(struct sort_reader *r, const struct io_hints *hints, bool optional)
 {
     struct sort_files *files = r->files;
     struct io_column begin;
@@ -244,16 +248,22 @@ static int use_text(struct reader *r, const struct io_hints *hints, bool optiona
 
 /* ---- The choice ---- */
 
+static uint64_t count_lines(const struct sort_reader *r)
+{
+    uint64_t n = 0;
+    for (size_t i = 0; i < r->have; i++) n += r->block[i] == '\n';
+    return n;
+}
+
 int sort_files_text(struct sort_files *files, const struct io_hints *hints, bool *usable)
 {
-    const char *name = files->set->words.job.output;
-    const int said = name ? io_format_from_extension(name) : -1;
-    struct reader r;
-    *usable = files->count == 1 && !files->job->argsort && (said < 0 || said == IO_TEXT);
+    struct sort_reader r;
+    *usable = files->count == 1;
     if (!*usable) return EXIT_DONE;
-    int code = open_reader(files, &r);
-    if (code == EXIT_DONE) code = read_block(&r, 0);
-    *usable = code != EXIT_DONE || r.input->fd >= 0 || !r.ended || sort_files_option(files->set);
+    int code = sort_reader_open(files, &r, 0);
+    if (code == EXIT_DONE) code = sort_reader_fill(&r, 0);
+    *usable = code != EXIT_DONE || r.input->fd >= 0 || !r.ended || sort_files_option(files->set) ||
+              !sort_text_fits(files->set, r.have, count_lines(&r));
     if (code == EXIT_DONE && *usable) code = use_text(&r, hints, files->text->order != NULL);
     if (code == EXIT_DONE && !*usable) give_all(&r);
     free(r.block);

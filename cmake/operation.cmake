@@ -45,14 +45,21 @@ target_include_directories(echelon_build INTERFACE ${PROJECT_SOURCE_DIR}/include
 target_compile_options(echelon_build INTERFACE -ffp-contract=off)
 target_link_libraries(echelon_build INTERFACE echelon_warnings)
 
-# For folders whose calls can be short. gcc clears structs of 100 to 500 bytes by "rep stos", which takes up to 10 ns
-# longer than stores. Other compilers do not know the option.
+# gcc clears and copies structs of 100 to 500 bytes by "rep stos" and "rep movs", which take up to 10 ns longer than
+# stores. ECHELON_SHORT_CALLS is for all files except kernels, whose vectors would wait for such small stores. Other
+# compilers do not know the options.
 include(CheckCCompilerFlag)
-set(ECHELON_SHORT_CALLS -mmemset-strategy=unrolled_loop:512:noalign,libcall:-1:noalign)
-check_c_compiler_flag(${ECHELON_SHORT_CALLS} ECHELON_HAS_MEMSET_STRATEGY)
-if(NOT ECHELON_HAS_MEMSET_STRATEGY)
-  set(ECHELON_SHORT_CALLS "")
-endif()
+set(ECHELON_SHORT_CALLS "")
+set(ECHELON_SHORT_KERNELS "")
+foreach(strategy memset-strategy=vector_loop:512 memcpy-strategy=unrolled_loop:128)
+  set(flag -m${strategy}:noalign,libcall:-1:noalign)
+  string(MAKE_C_IDENTIFIER ECHELON_HAS_${strategy} has)
+  check_c_compiler_flag(${flag} ${has})
+  if(${has})
+    list(APPEND ECHELON_SHORT_CALLS ${flag})
+    set(ECHELON_SHORT_KERNELS -mmemset-strategy=unrolled_loop:512:noalign,libcall:-1:noalign) # reduce, scan, sort
+  endif()
+endforeach()
 
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|amd64)$" AND CMAKE_SIZEOF_VOID_P EQUAL 8)
   set(ECHELON_X86 TRUE)
@@ -69,6 +76,11 @@ set(ECHELON_ALIGN -falign-functions=64 -falign-loops=64)
 # echelon_part(NAME SOURCES...): an object library that becomes a part of libechelon.
 function(echelon_part name)
   add_library(echelon_${name} OBJECT ${ARGN})
+  foreach(source ${ARGN})
+    if(NOT source MATCHES "(avx2|avx512|portable)\\.c$")
+      set_property(SOURCE ${source} APPEND PROPERTY COMPILE_OPTIONS ${ECHELON_SHORT_CALLS})
+    endif()
+  endforeach()
   target_link_libraries(echelon_${name} PRIVATE echelon_build)
   set_property(GLOBAL APPEND PROPERTY ECHELON_PARTS echelon_${name})
 endfunction()

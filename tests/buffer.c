@@ -22,7 +22,7 @@ enum { GUARD = 512, GUARD_BYTE = 0xA7, FILL_BYTE = 0x5C };
 
 static bool has_zones(ech_ctx *ctx)
 {
-    return !ctx || strcmp(ech_device_name(ctx), "simt") != 0;
+    return !ctx || strncmp(ech_device_name(ctx), "simt", 4) != 0;
 }
 
 static size_t whole_bytes(ech_ctx *ctx, size_t bytes, size_t offset)

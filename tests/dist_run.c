@@ -29,13 +29,18 @@ const char *dist_open(void)
     const char *library = getenv("ECHELON_COMM");
     const char *device = test_options.device ? test_options.device : "cpu";
     if (library && *library) must(ech_comm_open(&process, NULL, NULL), library);
-    const int gpus = ech_device_count() - 1;
+    const size_t kind = strcspn(device, ":");
+    const bool all = strcmp(device + kind, ":all") == 0; /* a device for each rank, if there are
+                                                            as many */
+    const bool emulated = all && strncmp(device, "simt", kind) == 0;
+    if (emulated) setenv("ECHELON_SIMT", "devices=4", 0);
+    const int gpus = emulated ? 4 : ech_device_count() - 1;
     for (int r = 0; r < (process ? 1 : DIST_MAX_RANKS); r++) {
+        const int rank = process ? ech_comm_rank(process) : r;
         char name[32];
         snprintf(name, sizeof name, "%s", device);
-        if (strcmp(device, "cuda:all") == 0) /* a different GPU for each rank, as far as possible */
-            snprintf(name, sizeof name, "cuda:%d",
-                     (process ? ech_comm_rank(process) : r) % (gpus ? gpus : 1));
+        if (all)
+            snprintf(name, sizeof name, "%.*s:%d", (int)kind, device, rank % (gpus ? gpus : 1));
         must(ech_open(&contexts[r], name), name);
         must(ech_set_threads(contexts[r], 1 + r % 2), device);
     }

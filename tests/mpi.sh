@@ -2,8 +2,8 @@
 # mpi.sh SOURCE BUILD CC - libechelon_mpi.so, built by the mpicc of every MPI library found: distributed operations and
 # failures, with MPI processes as ranks.
 #
-# Looks for mpicc_abi (MPICH 5, for example from "pip install mpich"), mpicc.mpich and mpicc.openmpi (Debian) in PATH;
-# ECHELON_MPICC names another one. The launcher, mpiexec, is in the folder of the compiler.
+# Looks for mpicc_abi (MPICH 5, for example from "pip install mpich"), mpicc.mpich and mpicc.openmpi (Debian) in PATH,
+# and for that in BUILD/packages, which make check installs; ECHELON_MPICC names another one. The launcher, mpiexec, is in the folder of the compiler.
 # SPDX-License-Identifier: Apache-2.0
 set -u
 source=$1 build=$2 cc=$3
@@ -48,8 +48,36 @@ try() {
         sh -c "test \$(grep -c '^a dead rank on rank [02]: .* ok\$' '$work/log') -eq 2"
 }
 
+# Sorts files with three processes as ranks. Errors: the file of one rank is missing; options of all ranks are wrong.
+sort_files() {
+    mpicc=$1 launcher=$2 echelon=$build/cli/echelon
+    name=$(basename "$mpicc")
+    LD_LIBRARY_PATH=$build/src ECHELON_COMM=$work/$name.so
+    export ECHELON_COMM
+    mkdir -p "$work/files" "$work/elsewhere"
+    for options in "--type u32 -r" "--record 20 --key 3:bytes10 --key 16:f32:desc"; do
+        # shellcheck disable=SC2086  # a list of options
+        check "$name: echelon sort --distributed $options" sh -c "cd '$work/files' &&
+            '$echelon' gen uniform -N 10005 --type u32 -o in.raw && '$echelon' sort $options in.raw -o want &&
+            '$launcher' -n 3 '$echelon' sort --distributed $options in.raw -o got && cmp want got"
+    done
+    check "$name: echelon sort --distributed --header -k v:nr" sh -c "cd '$work/files' && { echo 'v w' &&
+        '$echelon' gen uniform -N 5000 --type u16; } >in.txt && '$echelon' sort --header -k v:nr in.txt -o want.txt &&
+        '$launcher' -n 3 '$echelon' sort --distributed --header -k v:nr in.txt -o got.txt && cmp want.txt got.txt"
+    # OMPI_COMM_WORLD_RANK, PMI_RANK: the number of the rank.
+    ( cd "$work/files" && "$launcher" -n 3 sh -c "[ \"\${OMPI_COMM_WORLD_RANK-\$PMI_RANK}\" = 1 ] && cd ../elsewhere
+        exec '$echelon' sort --distributed --type u32 in.raw -o lost" ) >"$work/output" 2>&1
+    check "$name: a missing file: $(grep '^echelon' "$work/output")" sh -c "! [ -e '$work/files/lost' ] &&
+        [ \$(grep -c '^echelon' '$work/output') = 1 ] && grep -q 'rank 1 cannot open it' '$work/output' &&
+        [ \$(find '$work/files' | wc -l) = 7 ]"
+    ( cd "$work/files" && "$launcher" -n 3 "$echelon" sort --distributed --unique in.raw -o lost ) >"$work/output" 2>&1
+    check "$name: one message" sh -c "[ \$(grep -c '^echelon' '$work/output') = 1 ]"
+    rm -rf "$work/files"
+}
+
 found=no
-for mpicc in ${ECHELON_MPICC:-} mpicc_abi mpicc.mpich mpicc.openmpi; do
+for mpicc in ${ECHELON_MPICC:-} mpicc_abi mpicc.mpich mpicc.openmpi \
+    "$build/packages/bin/mpicc_abi"; do
     path=$(command -v "$mpicc") || continue
     folder=$(dirname "$path")
     case $mpicc in
@@ -58,8 +86,9 @@ for mpicc in ${ECHELON_MPICC:-} mpicc_abi mpicc.mpich mpicc.openmpi; do
     *_abi) launcher=$folder/mpiexec ;;
     *) launcher=$folder/mpiexec ;;
     esac
-    found=yes
     try "$path" "$launcher"
+    if [ $found = no ] && [ -x "$build/cli/echelon" ]; then sort_files "$path" "$launcher"; fi
+    found=yes
 done
 [ $found = yes ] || skip "MPI: there is no mpicc_abi, mpicc.mpich or mpicc.openmpi (pip install mpich)"
 finish

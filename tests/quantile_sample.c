@@ -259,7 +259,8 @@ void quantile_misled(ech_ctx *ctx)
                 continue;
             mislead(n, few);
             try_quantiles(ctx, n, 2, dtype, UINT64_MAX);
-            try_nth(ctx, n, n / 2, dtype, UINT64_MAX);
+            /* an element of 16-bit keys is searched without a sample */
+            try_nth(ctx, n, n / 2, dtype, dtype == ECH_U16 ? 0 : UINT64_MAX);
             try_partition(ctx, n, dtype, UINT64_MAX);
             test_end();
         }

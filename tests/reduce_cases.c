@@ -262,10 +262,11 @@ static void large(run_function run)
             c.parts = 40;
             c.lengths = "one";
             run((c = options(c, (unsigned)op), &c));
-            c.n = 360 * chunk;
-            c.parts = 300;
-            c.lengths = "power";
+            c.n = 360 * chunk; /* a block or a warp lists the long segments */
+            c.parts = op % 2 ? 300 : 1500;
+            c.lengths = op % 2 ? "one" : "power";
             run((c = options(c, (unsigned)op), &c));
+            c.lengths = "power";
             c.shape = BY_KEY;
             c.key_dtype = ECH_U32;
             run(&c);

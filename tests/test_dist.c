@@ -57,13 +57,15 @@ static ech_status run_sort(struct dist_rank *r)
 
 static ech_status expect_sorted(struct dist_task *t)
 {
+    ech_sort_options options = t->sort;
+    options.algorithm = NULL; /* which is a method of distributed sorts */
     t->out = dist_allocate(t->total * t->bytes);
     t->out_values = dist_allocate(t->total * t->value_bytes);
     if (t->argsort)
-        return ech_argsort(one, t->in, t->out_values, t->total, t->dtype, t->index_dtype, &t->sort);
-    if (!t->value_bytes) return ech_sort(one, t->in, t->out, t->total, t->dtype, &t->sort);
+        return ech_argsort(one, t->in, t->out_values, t->total, t->dtype, t->index_dtype, &options);
+    if (!t->value_bytes) return ech_sort(one, t->in, t->out, t->total, t->dtype, &options);
     return ech_sort_pairs(one, t->in, t->values, t->out, t->out_values, t->total, t->dtype,
-                          t->value_bytes, &t->sort);
+                          t->value_bytes, &options);
 }
 
 static void sort_case(ech_dtype dtype, enum dist_data data, int ranks, int kind)
@@ -75,14 +77,17 @@ static void sort_case(ech_dtype dtype, enum dist_data data, int ranks, int kind)
     const size_t total = (size_t)rng_below(&rng, rng_below(&rng, 4) ? 3000 : 20);
     const int descending = (int)rng_below(&rng, 2);
     const ech_order order = (ech_order)(rng_below(&rng, 3) == 0);
+    static const char *const methods[] = { NULL, "runs", "partition", "gather" };
+    const char *method = methods[rng_below(&rng, 4)];
     if (!test_drawn(case_number++, total < 1000) || !dist_can_run(ranks)) return;
-    if (!test_begin("%s(%s,n=%zu,%s,ranks=%d,division=%s%s%s) on %s", kinds[kind],
+    if (!test_begin("%s(%s,n=%zu,%s,ranks=%d,division=%s%s%s%s%s) on %s", kinds[kind],
                     ech_dtype_name(dtype), total, dist_data_names[data], ranks,
                     dist_division_names[division], descending ? ",desc" : "", order ? ",total" : "",
-                    device))
+                    method ? "," : "", method ? method : "", device))
         return;
     struct dist_task t = dist_task_make(dtype, total, data, ranks, division, &rng);
     t.sort = (ech_sort_options){ .size = sizeof t.sort, .descending = descending, .order = order };
+    t.sort.algorithm = method;
     t.argsort = kind == 2;
     t.index_dtype = index_dtypes[rng_below(&rng, 4)];
     t.value_bytes = kind == 1   ? 1 + (size_t)rng_below(&rng, 12)
@@ -295,6 +300,27 @@ static void scan_case(ech_op op, ech_dtype dtype, int ranks, int groups)
     test_end();
 }
 
+/* A copy from the memory of another device fails, until a communicator permits it. */
+static void other_device_case(void)
+{
+    ech_ctx *contexts[2] = { one, NULL };
+    ech_comm *comms[2] = { NULL };
+    void *there = NULL, *here = NULL;
+    if (strcmp(device, "simt") != 0 || ech_open(&contexts[1], "simt:1") != ECH_OK) return;
+    if (test_begin("memory of another device on %s", device)) {
+        CHECK_STATUS(ech_malloc(contexts[1], &there, 64), ECH_OK);
+        CHECK_STATUS(ech_malloc(one, &here, 64), ECH_OK);
+        CHECK_STATUS(ech_copy(one, here, there, 64), ECH_ERR_DEVICE);
+        CHECK_STATUS(ech_comm_threads(comms, contexts, 2, NULL), ECH_OK);
+        CHECK_STATUS(ech_copy(one, here, there, 64), ECH_OK);
+        for (int r = 0; r < 2; r++) ech_comm_close(comms[r]);
+        ech_free(contexts[1], there, 64);
+        ech_free(one, here, 64);
+        test_end();
+    }
+    ech_close(contexts[1]);
+}
+
 /* ---- All cases ---- */
 
 static void sorts(int ranks)
@@ -329,6 +355,7 @@ int main(int argc, char **argv)
     test_main(argc, argv);
     device = dist_open();
     if (ech_open(&one, device) != ECH_OK) return 1;
+    other_device_case();
     for (size_t i = 0; i < sizeof rank_counts / sizeof *rank_counts; i++) {
         for (int division = 0; division < DIST_DIVISIONS; division++) {
             rebalance_case(rank_counts[i], (enum dist_division)division);

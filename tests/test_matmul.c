@@ -223,10 +223,10 @@ static void run_products(void)
 static void run_shapes(void)
 {
     static const size_t shapes[][4] = {
-        { 1, 1, 3000, 1 },  { 3000, 1, 5, 1 },   { 1, 3000, 300, 1 }, { 5, 7, 2000, 1 },
-        { 2, 300, 700, 1 }, { 300, 3, 600, 1 },  { 4, 4, 4, 200 },    { 17, 9, 33, 20 },
-        { 65, 70, 40, 6 },  { 129, 130, 20, 9 }, { 130, 30, 0, 3 },   { 0, 5, 5, 1 },
-        { 5, 0, 5, 1 },     { 40, 30, 0, 1 },    { 300, 500, 600, 1 }
+        { 1, 1, 3000, 1 },  { 3000, 1, 5, 1 },   { 1, 3000, 300, 1 },  { 5, 7, 2000, 1 },
+        { 2, 300, 700, 1 }, { 300, 3, 600, 1 },  { 4, 4, 4, 200 },     { 17, 9, 33, 20 },
+        { 65, 70, 40, 6 },  { 129, 130, 20, 9 }, { 130, 30, 0, 3 },    { 0, 5, 5, 1 },
+        { 5, 0, 5, 1 },     { 40, 30, 0, 1 },    { 300, 500, 600, 1 }, { 256, 256, 20, 1 }
     };
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
         for (size_t j = 0; j < 8; j++) {
@@ -246,6 +246,25 @@ static void run_shapes(void)
             p.c_gap = j % 5 == 4 ? 3 : 0;
             run_product(&p);
         }
+}
+
+/* Enough tiles for the kernels with the largest ones on a GPU. */
+static void run_large(void)
+{
+    for (int i = 0; i < 2; i++) {
+        const struct product p = { 1537,
+                                   1410,
+                                   19,
+                                   1,
+                                   .alpha = 1,
+                                   .beta = i ? 0.5 : 0,
+                                   .dtype = i ? ECH_F64 : ECH_F32,
+                                   .turn_a = i,
+                                   .turn_b = !i,
+                                   .c_gap = (size_t)i,
+                                   .dist = "plain" };
+        run_product(&p);
+    }
 }
 
 /* ---- Arrays of pointers ---- */
@@ -411,6 +430,7 @@ int main(int argc, char **argv)
     matmul_contract(contexts, n_contexts);
     run_products();
     run_shapes();
+    run_large();
     run_lists();
     run_matvecs();
     for (int i = 0; i < n_contexts; i++) ech_close(contexts[i]);

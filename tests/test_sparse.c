@@ -382,17 +382,17 @@ static void run_memory(ech_ctx *ctx)
     struct sparse m;
     struct sparse_copy a = { 0 };
     struct buffer x = { 0 }, y = { 0 }, work = { 0 };
-    double numbers[100] = { 0 };
+    double numbers[400] = { 0 };
     int64_t offsets[3] = { 0, 1, 2 }, columns[2] = { 0, 1 };
     size_t bytes = 0;
     if (test_is_cpu(ctx) || !test_begin("memory(%s)", ech_device_name(ctx))) return;
-    CHECK(sparse_make(&m, 100, 100, ECH_I64, ECH_F64, "7", "small", 3));
+    CHECK(sparse_make(&m, 400, 100, ECH_I64, ECH_F64, "7", "small", 3));
     ech_allocator none = { .size = sizeof(ech_allocator),
                            .allocate = allocate_none,
                            .release = release_none };
     ech_csr_options o = { .size = sizeof o };
     if (sparse_copy_make(&a, ctx, &m, 0, 0) && numbers_make(&x, ctx, numbers, 100, ECH_F64, 0) &&
-        numbers_make(&y, ctx, numbers, 100, ECH_F64, 0)) {
+        numbers_make(&y, ctx, numbers, 400, ECH_F64, 0)) {
         CHECK_STATUS(
             ech_csr_workspace(ech_device_name(ctx), ECH_CSR_CALL_SPMV, &a.csr, 1, NULL, &bytes),
             ECH_OK);

@@ -41,7 +41,7 @@ def parse(arguments):
     parser.add_argument("--rows", type=int, default=0, help="of the design; 0: until all pairs are covered")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--seconds", type=float, default=1e9, help="after which no further row begins")
-    parser.add_argument("--only", default="", help="only rows whose id contains this text")
+    parser.add_argument("--only", default="", help="only rows whose id contains one of these texts, separated by commas")
     parser.add_argument("--threads", type=int, default=1, help="of the CPU")
     parser.add_argument("--max-bytes", type=int, help="of the arrays of a row")
     return parser.parse_args(arguments)
@@ -230,7 +230,8 @@ def main():
     warnings.simplefilter("ignore")  # of PyTorch's sparse matrices
     import arrays
     design = Design(arguments.device, arguments.seed, arguments.max_bytes)
-    rows = [row for row in design.extend(arguments.rows) if arguments.only in row.id]
+    only = arguments.only.split(",")
+    rows = [row for row in design.extend(arguments.rows) if any(text in row.id for text in only)]
     if arguments.device == "gpu":
         preload()
     module = arrays.Module(arguments.module.resolve(), arguments.threads)

@@ -107,11 +107,18 @@ ECH_API ech_status ech_dist_shuffle(ech_ctx *ctx, ech_comm *comm, const void *in
  *   index                    [n_out] of index_dtype, positions in the concatenation; the type must
  *                            be able to represent total - 1
  *   options                  NULL for the defaults; begin_bit, end_bit and strides must be 0.
- *                            algorithm is that of the sort of each rank's part
+ *                            algorithm is "partition", "runs" or "gather" (see below), or that of
+ *                            the sort of each rank's part
  *
  * The ranks are balanced exactly, also if many keys are equal: equal keys are divided by rank and
- * position.  Each rank sorts its part, the ranks find the exact splitters by histograms of key
- * digits, exchange the elements, and merge what they receive.
+ * position.  The library chooses one of three methods, which have the same result:
+ *
+ *   partition  on GPUs, many keys without values: the ranks count the keys of ranges, divide their
+ *              keys by these ranges, exchange them, and sort what they receive.  If very many keys
+ *              are equal, as runs
+ *   runs       each rank sorts its part; the ranks find the exact splitters by histograms of key
+ *              digits, exchange the elements, and merge what they receive
+ *   gather     few elements: each rank receives and sorts all of them
  */
 ECH_API ech_status ech_dist_sort(ech_ctx *ctx, ech_comm *comm, const void *in, void *out, size_t n,
                                  size_t n_out, ech_dtype dtype, const ech_sort_options *options);
@@ -148,8 +155,7 @@ ECH_API ech_status ech_dist_sort_workspace(const char *device, int ranks, size_t
  *   in   [n] of dtype, not modified
  *   out  [1] of ech_reduce_dtype(); [2] for ECH_OP_MINMAX
  *
- * The order of floating-point operations is that of ech_reduce() for the concatenation: means,
- * variances, standard deviations and norms of arrays in GPU memory are computed on the CPU.
+ * The order of floating-point operations is that of ech_reduce() for the concatenation.
  */
 ECH_API ech_status ech_dist_reduce(ech_ctx *ctx, ech_comm *comm, ech_op op, const void *in,
                                    void *out, size_t n, ech_dtype dtype,

@@ -10,6 +10,8 @@ explain() states how a call is computed, and devices() lists the devices.
 linalg         dense matrices: products, direct solvers
 sparse         sparse matrices; sparse.linalg has iterative solvers
 gf2            matrices over GF(2); gf2.mod2 replaces ldpc.mod2
+dist           arrays whose parts are on several GPUs or processes
+dask           sorts of collections of Dask
 torch, jax     operators with gradients, for torch.compile() and jax.jit()
 
 SPDX-License-Identifier: Apache-2.0
@@ -19,7 +21,7 @@ try:
 except ImportError as error:
     raise ImportError("echelon needs NumPy 1.23 or later: pip install numpy") from error
 
-from . import gf2, linalg, sparse
+from . import dist, gf2, linalg, sparse
 from ._arrays.device_array import DeviceArray
 from ._declarations import VERSION as _VERSION
 from ._ops import fast as _fast
@@ -45,20 +47,20 @@ from ._ops.unique import mode, unique, unique_all, unique_counts, unique_inverse
 from ._runtime.call import get_device, set_device
 from ._runtime.context import close_contexts, set_memory_limit, set_threads, synchronize
 from ._runtime.devices import devices
-from ._runtime.errors import (ArgumentError, CanceledError, DeviceError, DTypeError, Error, NoDeviceError,
-                              OutOfMemoryError, UnsupportedError)
+from ._runtime.errors import (ArgumentError, CanceledError, CommunicationError, DeviceError, DTypeError, Error,
+                              NoDeviceError, OutOfMemoryError, UnsupportedError)
 from ._runtime.public import modules_on_demand, publish
 from ._runtime.record import explain, profile
 
 __version__ = ".".join(map(str, _VERSION))
 __all__ = [
-    "ArgumentError", "CanceledError", "DTypeError", "DeviceArray", "DeviceError", "Error", "NoDeviceError",
-    "OutOfMemoryError", "UnsupportedError", "all", "any", "argmax", "argmin", "argpartition", "argsort",
-    "argsort_columns", "argsort_segments", "argsort_strings", "bincount", "close_contexts", "compress",
-    "count_nonzero", "cumulative_prod", "cumulative_sum", "devices", "dot", "explain", "flip", "get_device", "gf2",
-    "histogram", "histogram2d", "intersect1d", "is_sorted", "isin", "lexsort", "linalg", "matrix_transpose", "max",
-    "mean", "median", "merge", "merge_many", "merge_pairs", "min", "minmax", "mode", "nanmax", "nanmean", "nanmedian",
-    "nanmin", "nanpercentile", "nanprod", "nanquantile", "nanstd", "nansum", "nanvar", "nonzero", "norm",
+    "ArgumentError", "CanceledError", "CommunicationError", "DTypeError", "DeviceArray", "DeviceError", "Error",
+    "NoDeviceError", "OutOfMemoryError", "UnsupportedError", "all", "any", "argmax", "argmin", "argpartition",
+    "argsort", "argsort_columns", "argsort_segments", "argsort_strings", "bincount", "close_contexts", "compress",
+    "count_nonzero", "cumulative_prod", "cumulative_sum", "devices", "dist", "dot", "explain", "flip", "get_device",
+    "gf2", "histogram", "histogram2d", "intersect1d", "is_sorted", "isin", "lexsort", "linalg", "matrix_transpose",
+    "max", "mean", "median", "merge", "merge_many", "merge_pairs", "min", "minmax", "mode", "nanmax", "nanmean",
+    "nanmedian", "nanmin", "nanpercentile", "nanprod", "nanquantile", "nanstd", "nansum", "nanvar", "nonzero", "norm",
     "nth_element", "partition", "partition_3way", "partition_flags", "partition_if", "percentile", "permutation",
     "prod", "profile", "quantile", "reduce_by_key", "reduce_segments", "repeat", "rle_decode", "rle_encode", "roll",
     "sample", "scan", "scan_by_key", "scan_segments", "scatter", "searchsorted", "select_if", "set_device",
@@ -67,6 +69,6 @@ __all__ = [
     "top_k", "top_k_segments", "union1d", "unique", "unique_all", "unique_by_key", "unique_consecutive",
     "unique_counts", "unique_inverse", "unique_values", "var",
 ]
-__getattr__ = modules_on_demand(__name__, jax="JAX", torch="PyTorch")
+__getattr__ = modules_on_demand(__name__, dask="Dask", jax="JAX", torch="PyTorch")
 __dir__ = publish(globals())
 _fast.install(globals())

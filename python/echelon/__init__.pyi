@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from typing import Any, TypeVar
 
+from . import dist as dist
 from . import gf2 as gf2
 from . import linalg as linalg
 from . import sparse as sparse
@@ -14,6 +15,7 @@ from ._ops.unique import ModeResult, UniqueAllResult, UniqueCountsResult, Unique
 from ._runtime.devices import Device
 from ._runtime.errors import ArgumentError as ArgumentError
 from ._runtime.errors import CanceledError as CanceledError
+from ._runtime.errors import CommunicationError as CommunicationError
 from ._runtime.errors import DTypeError as DTypeError
 from ._runtime.errors import DeviceError as DeviceError
 from ._runtime.errors import Error as Error

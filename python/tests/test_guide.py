@@ -19,6 +19,7 @@ SMALL = {  # arguments for a test
     "ldpc_osd": ["--distance", "3", "--shots", "100"],
     "neighbours": ["1000", "8"],
     "poisson_cg": ["20"],
+    "ray_sort": ["2", "1000"],
     "sort_frame": ["2000", "2"],
     "torch_sampling": ["--rows", "3", "--columns", "1000", "--k", "20", "--device", "cpu", "--repeats", "3",
                        "--backend", "aot_eager"],

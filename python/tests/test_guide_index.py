@@ -11,7 +11,7 @@ import pytest
 
 PAGE = Path(__file__).parents[2] / "docs" / "guide" / "python.md"
 MODULES = {module.__name__: module for module in
-           (echelon, echelon.linalg, echelon.sparse, echelon.sparse.linalg, echelon.gf2)}
+           (echelon, echelon.dist, echelon.linalg, echelon.sparse, echelon.sparse.linalg, echelon.gf2)}
 
 
 def names_by_module():

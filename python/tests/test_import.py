@@ -15,7 +15,7 @@ from echelon._runtime import native
 
 PACKAGE = Path(echelon.__file__).parent
 VERSION = "{}.{}".format(*native.declared.VERSION)
-MODULES = [echelon, echelon.gf2, echelon.linalg, echelon.sparse, echelon.sparse.linalg]
+MODULES = [echelon, echelon.dist, echelon.gf2, echelon.linalg, echelon.sparse, echelon.sparse.linalg]
 
 
 def failure(program, package=PACKAGE, **variables):
@@ -84,9 +84,10 @@ def test_device_of_the_environment(device):
     assert text.endswith("from the variable ECHELON_DEVICE")
 
 
-@pytest.mark.parametrize("package, module", [("echelon", "torch"), ("echelon", "jax"), ("echelon.gf2", "mod2")])
+@pytest.mark.parametrize("package, module", [("echelon", "torch"), ("echelon", "jax"), ("echelon", "dask"),
+                                             ("echelon.gf2", "mod2")])
 def test_modules_on_demand(package, module):
-    library = {"torch": "torch", "jax": "jax", "mod2": "scipy"}[module]
+    library = {"torch": "torch", "jax": "jax", "dask": "dask", "mod2": "scipy"}[module]
     program = f"import sys; sys.modules['{library}'] = None; import {package}; "
     text = failure(program + f"{package}.{module}", ECHELON_LIBRARY=native.path)
     assert text.startswith(f"AttributeError: {package}.{module} needs ")

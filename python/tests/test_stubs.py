@@ -14,7 +14,7 @@ import pytest
 
 PACKAGE = Path(echelon.__file__).parent
 STUBS = sorted(path.relative_to(PACKAGE) for path in PACKAGE.rglob("*.pyi"))
-OPTIONAL = {"echelon.torch": "torch", "echelon.jax": "jax"}
+OPTIONAL = {"echelon.torch": "torch", "echelon.jax": "jax", "echelon.dask": "distributed"}
 
 
 def module_of(stub):

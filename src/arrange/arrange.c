@@ -18,16 +18,13 @@ ech_status echi_check_elements(ech_ctx *ctx, size_t n, size_t bytes)
     return echi_check_count(ctx, "n", n, bytes);
 }
 
-struct echi_call echi_arrange_call(ech_ctx *ctx, struct echi_arrange *a, const char *what,
-                                   size_t in_bytes, size_t out_bytes)
+void echi_arrange_call(struct echi_call *call, ech_ctx *ctx, struct echi_arrange *a,
+                       const char *what, size_t in_bytes, size_t out_bytes)
 {
-    struct echi_call call = { .what = what,
-                              .operation = ctx ? ctx->backend->operations[ECHI_OP_arrange] : NULL,
-                              .request = a };
-    size_t align = echi_opaque_align(a->element_bytes);
-    if (in_bytes) echi_call_add(&call, "in", &a->in, in_bytes, 0, ECHI_IN)->device_align = align;
-    echi_call_add(&call, "out", &a->out, out_bytes, 0, ECHI_OUT)->device_align = align;
-    return call;
+    const size_t align = echi_opaque_align(a->element_bytes);
+    echi_call_begin(call, what, ctx ? ctx->backend->operations[ECHI_OP_arrange] : NULL, a, NULL, 0);
+    if (in_bytes) echi_call_add(call, "in", &a->in, in_bytes, 0, ECHI_IN)->device_align = align;
+    echi_call_add(call, "out", &a->out, out_bytes, 0, ECHI_OUT)->device_align = align;
 }
 
 /* ---- Moved by index ---- */
@@ -42,15 +39,15 @@ static ech_status by_index(ech_ctx *ctx, struct echi_arrange *a, ech_dtype index
     TRY(echi_check_elements(ctx, n, bytes));
     TRY(echi_check_count(ctx, gather ? "n_in" : "n_out", n_other, bytes));
     TRY(echi_check_index(ctx, "index_dtype", index_dtype, "n", 0));
-    a->index_bytes = (int)ech_dtype_bytes(index_dtype);
+    a->index_bytes = (int)echi_dtype_bytes(index_dtype);
     TRY(echi_check_count(ctx, "n", n, (size_t)a->index_bytes));
     a->n = n;
     a->limit = n_other;
     if (index_dtype == ECH_I32 && n_other > (size_t)1 << 31) a->limit = (size_t)1 << 31;
     const size_t other_bytes = n ? n_other * bytes : 0;
-    struct echi_call call =
-        echi_arrange_call(ctx, a, gather ? "a gather" : "a scatter",
-                          gather ? other_bytes : n * bytes, gather ? n * bytes : other_bytes);
+    struct echi_call call;
+    echi_arrange_call(&call, ctx, a, gather ? "a gather" : "a scatter",
+                      gather ? other_bytes : n * bytes, gather ? n * bytes : other_bytes);
     if (!gather) echi_call_array(&call, call.count - 1)->use = ECHI_KEPT;
     echi_call_add(&call, "index", &a->index, n * (size_t)a->index_bytes, (size_t)a->index_bytes,
                   ECHI_IN);
@@ -86,8 +83,8 @@ ech_status ech_reverse(ech_ctx *ctx, const void *in, void *out, size_t n, size_t
     };
     ech_status status;
     TRY(echi_check_elements(ctx, n, element_bytes));
-    struct echi_call call =
-        echi_arrange_call(ctx, &a, "a reverse", n * element_bytes, n * element_bytes);
+    struct echi_call call;
+    echi_arrange_call(&call, ctx, &a, "a reverse", n * element_bytes, n * element_bytes);
     echi_call_array(&call, call.count - 1)->may_be = 1;
     TRY(echi_call_run(ctx, &call));
 done:
@@ -105,8 +102,8 @@ ech_status ech_rotate(ech_ctx *ctx, const void *in, void *out, size_t n, size_t 
                               .element_bytes = element_bytes };
     ech_status status;
     TRY(echi_check_elements(ctx, n, element_bytes));
-    struct echi_call call =
-        echi_arrange_call(ctx, &a, "a rotate", n * element_bytes, n * element_bytes);
+    struct echi_call call;
+    echi_arrange_call(&call, ctx, &a, "a rotate", n * element_bytes, n * element_bytes);
     TRY(echi_call_run(ctx, &call));
 done:
     return status;
@@ -128,8 +125,8 @@ ech_status ech_transpose(ech_ctx *ctx, const void *in, void *out, size_t rows, s
              "rows is %zu, cols is %zu and element_bytes is %zu: the product overflows size_t",
              rows, cols, element_bytes);
     a.n = rows * cols;
-    struct echi_call call =
-        echi_arrange_call(ctx, &a, "a transpose", a.n * element_bytes, a.n * element_bytes);
+    struct echi_call call;
+    echi_arrange_call(&call, ctx, &a, "a transpose", a.n * element_bytes, a.n * element_bytes);
     TRY(echi_call_run(ctx, &call));
 done:
     return status;
@@ -145,7 +142,8 @@ ech_status ech_fill(ech_ctx *ctx, void *out, size_t n, size_t element_bytes, con
     ech_status status;
     TRY(echi_check_elements(ctx, n, element_bytes));
     if (n && !value) FAIL(ctx, ECH_ERR_ARG, "value is NULL");
-    struct echi_call call = echi_arrange_call(ctx, &a, "a fill", 0, n * element_bytes);
+    struct echi_call call;
+    echi_arrange_call(&call, ctx, &a, "a fill", 0, n * element_bytes);
     TRY(echi_call_run(ctx, &call));
 done:
     return status;
@@ -154,7 +152,7 @@ done:
 /* The bits of one element; signed integers are sign-extended. */
 static uint64_t bits_of(const void *element, ech_dtype dtype)
 {
-    const size_t bytes = ech_dtype_bytes(dtype);
+    const size_t bytes = echi_dtype_bytes(dtype);
     uint8_t b[8];
     uint64_t bits = 0;
     memcpy(b, element, bytes);
@@ -188,11 +186,12 @@ ech_status ech_iota(ech_ctx *ctx, void *out, size_t n, ech_dtype dtype, const vo
     struct echi_arrange a = { .what = ECHI_IOTA, .out = out, .n = n, .dtype = dtype };
     ech_status status;
     TRY(echi_check_dtype(ctx, "dtype", dtype));
-    a.element_bytes = ech_dtype_bytes(dtype);
+    a.element_bytes = echi_dtype_bytes(dtype);
     TRY(echi_check_count(ctx, "n", n, a.element_bytes));
     a.start = start ? bits_of(start, dtype) : 0;
     a.step = step ? bits_of(step, dtype) : echi_dtype_one(dtype);
-    struct echi_call call = echi_arrange_call(ctx, &a, "an iota", 0, n * a.element_bytes);
+    struct echi_call call;
+    echi_arrange_call(&call, ctx, &a, "an iota", 0, n * a.element_bytes);
     echi_call_array(&call, 0)->align = a.element_bytes;
     TRY(echi_call_run(ctx, &call));
 done:

@@ -45,8 +45,8 @@ struct echi_arrange {
 ech_status echi_check_elements(ech_ctx *ctx, size_t n, size_t bytes);
 
 /* The call of a request: its name for messages, and the arrays in and out, if they are used. */
-struct echi_call echi_arrange_call(ech_ctx *ctx, struct echi_arrange *a, const char *what,
-                                   size_t in_bytes, size_t out_bytes);
+void echi_arrange_call(struct echi_call *call, ech_ctx *ctx, struct echi_arrange *a,
+                       const char *what, size_t in_bytes, size_t out_bytes);
 
 /* The map of a permutation of n positions; also for src/dist. */
 struct echi_shuffle echi_shuffle_make(uint64_t n, uint64_t seed);

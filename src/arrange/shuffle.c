@@ -63,10 +63,11 @@ ech_status ech_permutation(ech_ctx *ctx, void *out, size_t n, ech_dtype dtype, u
     struct echi_arrange a = { .what = ECHI_PERMUTATION, .out = out, .n = n };
     ech_status status;
     TRY(echi_check_index(ctx, "dtype", dtype, "n", n));
-    a.element_bytes = ech_dtype_bytes(dtype);
+    a.element_bytes = echi_dtype_bytes(dtype);
     TRY(echi_check_count(ctx, "n", n, a.element_bytes));
     a.map = echi_shuffle_make(n, seed);
-    struct echi_call call = echi_arrange_call(ctx, &a, "a permutation", 0, n * a.element_bytes);
+    struct echi_call call;
+    echi_arrange_call(&call, ctx, &a, "a permutation", 0, n * a.element_bytes);
     echi_call_array(&call, 0)->align = a.element_bytes;
     TRY(echi_call_run(ctx, &call));
 done:
@@ -85,8 +86,8 @@ static ech_status shuffle(ech_ctx *ctx, const char *what, const void *in, void *
     TRY(check_n(ctx, n));
     if (k > n) FAIL(ctx, ECH_ERR_ARG, "k is %zu: it must not exceed n, which is %zu", k, n);
     a.map = echi_shuffle_make(n, seed);
-    struct echi_call call =
-        echi_arrange_call(ctx, &a, what, k ? n * element_bytes : 0, k * element_bytes);
+    struct echi_call call;
+    echi_arrange_call(&call, ctx, &a, what, k ? n * element_bytes : 0, k * element_bytes);
     TRY(echi_call_run(ctx, &call));
 done:
     return status;

@@ -23,13 +23,15 @@ enum {
     ECHI_COMM_NOTE = 256    /* bytes that echi_comm_agree() gathers of each rank */
 };
 
-/* What a rank calls.  Every field except n, n_out and the status must be the same on all ranks. */
+/* What a rank calls.  Every field except n, n_out, room and the status must be the same on all
+ * ranks. */
 struct echi_comm_call {
     char name[32];    /* of the public function */
     uint64_t version; /* of the library */
     uint64_t sequence;
     uint64_t option[ECHI_COMM_OPTIONS];
     uint64_t n, n_out; /* of this rank */
+    uint64_t room;     /* a limit of this rank, for the operation */
     int64_t status;    /* of the checks on this rank, with their message */
     char text[ECHI_COMM_TEXT];
 };
@@ -98,6 +100,9 @@ static inline ech_status echi_comm_sum(ech_ctx *ctx, ech_comm *comm, ech_status 
 /* Exchanges messages in host memory, or in memory of ctx. */
 ech_status echi_comm_exchange(ech_ctx *ctx, ech_comm *comm, const ech_comm_message *sends,
                               size_t n_sends, const ech_comm_message *receives, size_t n_receives);
+
+/* Whether the ranks are threads of this process that can read each other's memory. */
+bool echi_comm_direct(const ech_comm *comm);
 
 /* The monotonic clock, in seconds: only for time limits. */
 double echi_comm_now(void);

@@ -5,6 +5,9 @@
  *
  *     post   |  meet  |  copy from the posts of others  |  meet: the posts may be reused
  *
+ * Small allgathers go through memory of the group, which two steps use in turn, so that they need
+ * only one barrier: a rank reaches the next but one only after all ranks have left the first.
+ *
  * A receiver copies memory of a GPU with its own context, so that the copy uses the link between
  * the two GPUs.  Every wait ends when a rank is late, closes its communicator or aborts; the first
  * such event is the reason that all ranks report.  A rank that fails returns only when no other
@@ -16,19 +19,31 @@
 #include "comm/comm.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
+
+enum {
+    SMALL_BYTES = 1 << 10, /* of an allgather with one barrier */
+    SPINS = 20000          /* of a wait before it sleeps, which takes longer to end */
+};
 
 enum step { NO_STEP, ALLGATHER, EXCHANGE };
 
 static const char *const step_names[] = { "nothing", "an allgather", "an exchange" };
 
-struct post {
+/* What a rank posts for every step. */
+struct slot {
     enum step step;
-    const void *in; /* allgather */
     uint64_t bytes;
+    char small[SMALL_BYTES];
+};
+
+struct post {
+    const void *in;                /* allgather */
     const ech_comm_message *sends; /* exchange */
     size_t n_sends;
     bool arrived; /* at the present barrier */
@@ -38,11 +53,13 @@ struct group {
     pthread_mutex_t mutex;
     pthread_cond_t cond;
     int ranks, open, arrived;
-    int reading;         /* ranks that may still read from the memory of others */
-    uint64_t generation; /* number of barriers that all ranks have passed */
-    bool failed;
+    atomic_int reading;          /* ranks that may still read from the memory of others */
+    _Atomic uint64_t generation; /* number of barriers that all ranks have passed */
+    atomic_bool failed;
+    bool spin; /* there is a processor for each rank */
     char reason[ECHI_COMM_TEXT];
     struct post *posts;     /* [ranks] */
+    struct slot *slots[2];  /* [ranks], of even and odd steps */
     struct member *members; /* [ranks] */
 };
 
@@ -50,6 +67,7 @@ struct member {
     struct group *group;
     ech_ctx *ctx; /* NULL: host memory */
     int rank;
+    uint64_t steps; /* number of steps so far */
 };
 
 /* ---- Failures ---- */
@@ -107,6 +125,16 @@ static void stop_reading(struct group *g)
     if (--g->reading == 0) pthread_cond_broadcast(&g->cond);
 }
 
+/* The same without the mutex, for which the ranks that leave a barrier would wait in turn.  A rank
+ * that waits for readers has set `failed` before it reads `reading`. */
+static void leave_small(struct group *g)
+{
+    if (atomic_fetch_sub(&g->reading, 1) > 1 || !atomic_load(&g->failed)) return;
+    pthread_mutex_lock(&g->mutex);
+    pthread_cond_broadcast(&g->cond);
+    pthread_mutex_unlock(&g->mutex);
+}
+
 /* The mutex is locked, and the group has failed. */
 static void await_readers(struct group *g)
 {
@@ -125,9 +153,21 @@ static ech_status leave(struct member *m, const char *reason)
     return ECH_ERR_COMM;
 }
 
-/* Waits for all ranks; false if the group has failed.  begin: of a step, in which ranks then read
- * from each other's memory; otherwise of its end. */
-static bool meet(struct member *m, bool begin, double limit_s)
+/* Waits a short time for the others, without the mutex. */
+static void spin(const struct group *g, uint64_t generation)
+{
+    for (int i = 0; g->spin && i < SPINS; i++) {
+        if (atomic_load_explicit(&g->generation, memory_order_acquire) != generation) return;
+        if (atomic_load_explicit(&g->failed, memory_order_relaxed)) return;
+#if defined(__x86_64__)
+        __builtin_ia32_pause();
+#endif
+    }
+}
+
+/* Waits for all ranks; false if the group has failed.  begin: of a step in which ranks then read
+ * from each other's memory; end_reading: the end of one. */
+static bool meet(struct member *m, bool begin, bool end_reading, double limit_s)
 {
     struct group *g = m->group;
     struct timespec until;
@@ -137,15 +177,19 @@ static bool meet(struct member *m, bool begin, double limit_s)
     until.tv_nsec = (long)((end - (double)until.tv_sec) * 1e9);
     pthread_mutex_lock(&g->mutex);
     const uint64_t generation = g->generation;
-    if (!begin) stop_reading(g);
+    if (end_reading) stop_reading(g);
     if (g->open < g->ranks) fail_locked(g, "another rank has closed its communicator");
     g->posts[m->rank].arrived = true;
     if (!g->failed && ++g->arrived == g->ranks) {
         g->arrived = 0;
         g->generation++;
-        g->reading = begin ? g->ranks : 0;
+        if (begin) g->reading += g->ranks;
         for (int r = 0; r < g->ranks; r++) g->posts[r].arrived = false;
         pthread_cond_broadcast(&g->cond);
+    } else if (!g->failed) {
+        pthread_mutex_unlock(&g->mutex);
+        spin(g, generation);
+        pthread_mutex_lock(&g->mutex);
     }
     while (!g->failed && g->generation == generation)
         if (pthread_cond_timedwait(&g->cond, &g->mutex, &until) != 0 && !g->failed &&
@@ -158,12 +202,12 @@ static bool meet(struct member *m, bool begin, double limit_s)
 }
 
 /* Whether all ranks posted the same step; otherwise reason describes what differs. */
-static bool same_posts(const struct member *m, char *reason)
+static bool same_steps(const struct member *m, const struct slot *slots, char *reason)
 {
     const struct group *g = m->group;
-    const struct post *own = &g->posts[m->rank];
+    const struct slot *own = &slots[m->rank];
     for (int r = 0; r < g->ranks; r++) {
-        const struct post *other = &g->posts[r];
+        const struct slot *other = &slots[r];
         if (other->step == own->step && other->bytes == own->bytes) continue;
         snprintf(
             reason, ECHI_COMM_TEXT,
@@ -176,21 +220,30 @@ static bool same_posts(const struct member *m, char *reason)
     return true;
 }
 
-/* Posts a step and waits for those of the others. */
-static ech_status begin_step(struct member *m, struct post post, double limit_s)
+/* Posts a step and waits for those of the others.  small: the ranks read only from *slots, which
+ * has what they posted, and need not wait at the end of the step. */
+static ech_status begin_step(struct member *m, enum step step, uint64_t bytes, struct post post,
+                             bool small, const struct slot **slots, double limit_s)
 {
     char reason[ECHI_COMM_TEXT];
     struct group *g = m->group;
+    struct slot *all = g->slots[m->steps++ % 2], *own = &all[m->rank];
+    own->step = step;
+    own->bytes = bytes;
+    if (small) memcpy(own->small, post.in, bytes);
     pthread_mutex_lock(&g->mutex);
+    const bool arrived = g->posts[m->rank].arrived;
     g->posts[m->rank] = post;
+    g->posts[m->rank].arrived = arrived;
     pthread_mutex_unlock(&g->mutex);
-    if (!meet(m, true, limit_s)) return ECH_ERR_COMM;
-    return same_posts(m, reason) ? ECH_OK : leave(m, reason);
+    if (!meet(m, true, false, limit_s)) return ECH_ERR_COMM;
+    if (slots) *slots = all;
+    return same_steps(m, all, reason) ? ECH_OK : leave(m, reason);
 }
 
 static ech_status end_step(struct member *m, double limit_s)
 {
-    return meet(m, false, limit_s) ? ECH_OK : ECH_ERR_COMM;
+    return meet(m, false, true, limit_s) ? ECH_OK : ECH_ERR_COMM;
 }
 
 /* ---- Steps ---- */
@@ -199,11 +252,17 @@ static ech_status threads_allgather(void *state, const void *in, void *out, uint
                                     double limit_s)
 {
     struct member *m = state;
-    const struct post post = { .step = ALLGATHER, .in = in, .bytes = bytes };
-    if (begin_step(m, post, limit_s) != ECH_OK) return ECH_ERR_COMM;
+    const struct post post = { .in = in };
+    const bool small = bytes <= SMALL_BYTES;
+    const struct slot *slots = NULL;
+    if (begin_step(m, ALLGATHER, bytes, post, small, &slots, limit_s) != ECH_OK)
+        return ECH_ERR_COMM;
     for (int r = 0; r < m->group->ranks; r++)
-        memcpy((char *)out + (size_t)r * bytes, m->group->posts[r].in, bytes);
-    return end_step(m, limit_s);
+        memcpy((char *)out + (size_t)r * bytes, small ? slots[r].small : m->group->posts[r].in,
+               bytes);
+    if (!small) return end_step(m, limit_s);
+    leave_small(m->group);
+    return ECH_OK;
 }
 
 /* The message of rank `from` to rank `to` after `skip` others, without those of 0 bytes. */
@@ -261,15 +320,20 @@ static ech_status threads_exchange(void *state, const ech_comm_message *sends, s
 {
     struct member *m = state;
     char reason[ECHI_COMM_TEXT];
-    const struct post post = { .step = EXCHANGE, .sends = sends, .n_sends = n_sends };
+    const struct post post = { .sends = sends, .n_sends = n_sends };
     (void)stream;                               /* that of m->ctx */
     if (m->ctx && ech_sync(m->ctx) != ECH_OK) { /* what is sent has been written */
         fail(m->group, ech_error(m->ctx));
         return ECH_ERR_COMM;
     }
-    if (begin_step(m, post, limit_s) != ECH_OK) return ECH_ERR_COMM;
+    if (begin_step(m, EXCHANGE, 0, post, false, NULL, limit_s) != ECH_OK) return ECH_ERR_COMM;
     if (!copy_messages(m, receives, n_receives, reason)) return leave(m, reason);
     return end_step(m, limit_s);
+}
+
+bool echi_comm_direct(const ech_comm *comm)
+{
+    return comm->table.exchange == threads_exchange && comm->table.device_memory;
 }
 
 /* ---- Creation and end ---- */
@@ -279,6 +343,8 @@ static void group_free(struct group *g)
     pthread_cond_destroy(&g->cond);
     pthread_mutex_destroy(&g->mutex);
     free(g->posts);
+    free(g->slots[0]);
+    free(g->slots[1]);
     free(g->members);
     free(g);
 }
@@ -301,17 +367,19 @@ static struct group *group_make(ech_ctx *const *contexts, int ranks)
     g->ranks = g->open = ranks;
     g->posts = calloc((size_t)ranks, sizeof *g->posts);
     g->members = calloc((size_t)ranks, sizeof *g->members);
+    for (int i = 0; i < 2; i++) g->slots[i] = calloc((size_t)ranks, sizeof *g->slots[i]);
+    g->spin = sysconf(_SC_NPROCESSORS_ONLN) >= 2 * (long)ranks;
     pthread_condattr_init(&attributes);
     pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
     pthread_mutex_init(&g->mutex, NULL);
     pthread_cond_init(&g->cond, &attributes);
     pthread_condattr_destroy(&attributes);
-    if (!g->posts || !g->members) {
+    if (!g->posts || !g->members || !g->slots[0] || !g->slots[1]) {
         group_free(g);
         return NULL;
     }
     for (int r = 0; r < ranks; r++)
-        g->members[r] = (struct member){ g, contexts ? contexts[r] : NULL, r };
+        g->members[r] = (struct member){ g, contexts ? contexts[r] : NULL, r, 0 };
     return g;
 }
 

@@ -8,6 +8,9 @@
 
 #include "core/explain.h"
 
+struct echi_divide_ops;
+struct echi_scan_ops;
+
 enum echi_side { ECHI_HOST, ECHI_DEVICE };
 
 enum echi_operation_id {
@@ -36,8 +39,9 @@ struct echi_operation {
      * bytes. */
     ech_status (*run)(ech_ctx *ctx, const void *request, const void *plan, void *work);
 
-    /* (optional) Executes a request with few elements at once, without a plan, a workspace, threads
-     * or errors; false if it has too many. Its arrays have been checked. */
+    /* (optional) Executes a request with few elements at once, without a plan, a workspace and
+     * threads; false if it has too many, or fails: run() then executes it from the beginning. Its
+     * arrays have been checked. Only the CPU's operations have this function. */
     bool (*quick)(const void *request);
 
     /* (optional) Executes the request with all arrays in host memory and without a workspace,
@@ -98,6 +102,11 @@ struct echi_backend {
      * backend, and permits them. */
     ech_status (*reach)(ech_ctx *ctx, ech_ctx *other, bool *can);
 
+    /* (optional) Queues a copy between memories of devices that does not wait for the work of the
+     * stream, and makes the stream wait for all such copies so far. */
+    ech_status (*copy_beside)(ech_ctx *ctx, void *to, const void *from, size_t bytes);
+    ech_status (*wait_beside)(ech_ctx *ctx);
+
     /* Reports in which memory pointer lies; always ECHI_DEVICE on the CPU, whose device memory is
      * host memory. pinned, which may be NULL, reports whether it is host memory that the device can
      * copy without a buffer. */
@@ -113,6 +122,12 @@ struct echi_backend {
     /* A vendor's factorization (direct/direct.h), and the name of that algorithm; may be NULL. */
     const struct echi_operation *direct_vendor;
     const char *direct_vendor_name;
+
+    /* The division of keys among ranks (sort/divide.h); NULL: none. */
+    const struct echi_divide_ops *divide;
+
+    /* Totals of a scan (scan/scan.h); NULL: none. */
+    const struct echi_scan_ops *scan_ops;
 
     /* Runs a struct echi_direct whose `small` is set; NULL: none is. */
     const struct echi_operation *direct_small;

@@ -33,25 +33,9 @@ static void set_pointer(const struct echi_array *a, void *pointer)
     memcpy(a->pointer, &pointer, sizeof pointer);
 }
 
-struct echi_array *echi_call_add(struct echi_call *call, const char *name, void *pointer,
-                                 size_t bytes, size_t align, enum echi_use use)
-{
-    struct echi_array *a = echi_call_array(call, call->count++);
-    *a = (struct echi_array){
-        .name = name, .pointer = pointer, .bytes = bytes, .align = align, .use = use
-    };
-    return a;
-}
-
-size_t echi_opaque_align(size_t bytes)
-{
-    size_t align = bytes & (~bytes + 1);
-    return align > 16 ? 16 : align;
-}
-
 /* ---- Checks ---- */
 
-ech_status echi_check_count(ech_ctx *ctx, const char *name, size_t count, size_t bytes)
+ech_status echi_check_large_count(ech_ctx *ctx, const char *name, size_t count, size_t bytes)
 {
     if (bytes && count > (size_t)PTRDIFF_MAX / bytes)
         return echi_fail(ctx, ECH_ERR_ARG, "%s is %zu: %s * %zu bytes overflows size_t", name,
@@ -59,14 +43,13 @@ ech_status echi_check_count(ech_ctx *ctx, const char *name, size_t count, size_t
     return ECH_OK;
 }
 
-ech_status echi_check_dtype(ech_ctx *ctx, const char *name, ech_dtype dtype)
+ech_status echi_check_known(ech_ctx *ctx, const char *name, ech_dtype dtype)
 {
-    if (echi_dtype_known(dtype)) return ECH_OK;
     return echi_fail(ctx, ECH_ERR_ARG, "%s is %d, not an ech_dtype", name, (int)dtype);
 }
 
-ech_status echi_check_index(ech_ctx *ctx, const char *name, ech_dtype dtype, const char *count_name,
-                            uint64_t count)
+ech_status echi_check_any_index(ech_ctx *ctx, const char *name, ech_dtype dtype,
+                                const char *count_name, uint64_t count)
 {
     const uint64_t most = dtype == ECH_I32   ? (uint64_t)1 << 31
                           : dtype == ECH_U32 ? (uint64_t)1 << 32
@@ -137,6 +120,30 @@ static ech_status check_pointers(ech_ctx *ctx, const struct echi_call *call)
         }
     }
     return ECH_OK;
+}
+
+/* Whether the arrays of a call without a workspace and without conversions are present, aligned,
+ * and equal or apart. Otherwise check_pointers() finds what is wrong, if anything is. */
+static bool plainly_valid(const struct echi_call *call)
+{
+    uintptr_t begin[ECHI_FEW], end[ECHI_FEW];
+    if (call->many || call->work) return false;
+    for (int i = 0; i < call->count; i++) {
+        const struct echi_array *a = &call->few[i];
+        begin[i] = a->bytes ? (uintptr_t)pointer_of(a) : 0;
+        end[i] = begin[i] + a->bytes;
+        if (!a->bytes) continue;
+        /* an alignment is a power of two, or 0 */
+        if (!begin[i] || (a->align && begin[i] & (a->align - 1)) || a->widened) return false;
+        for (int j = 0; j < i; j++) {
+            if (end[j] <= begin[i] || end[i] <= begin[j]) continue;
+            const struct echi_array *b = &call->few[j];
+            if (a->use == ECHI_IN && b->use == ECHI_IN) continue;
+            if (a->may_be != j + 1 || begin[i] != begin[j] || a->pitch_bytes != b->pitch_bytes)
+                return false;
+        }
+    }
+    return true;
 }
 
 struct sides {
@@ -465,37 +472,46 @@ done:
     return status == ECH_OK ? ECH_OK : echi_fail(ctx, status, "%s", ctx->cpu->error);
 }
 
-/* On the CPU, nothing is staged. */
+/* Whether a context may use memory that is neither counted nor logged. */
+static bool unobserved(const ech_ctx *ctx)
+{
+    return !ctx->allocator.allocate && !ctx->limit_bytes && !ctx->log;
+}
+
+/* On the CPU, nothing is staged. A small workspace is on the stack. */
 static ech_status run_here(ech_ctx *ctx, const struct echi_call *call)
 {
+    enum { STACK_BYTES = 4096 };
+    _Alignas(ECHI_ALIGN) char room[STACK_BYTES];
     union plan plan;
     size_t bytes = 0;
-    void *own = NULL;
+    void *work = call->work, *own = NULL;
     ech_status status;
     TRY(plan_call(ctx, call, &plan, &bytes));
-    if (call->work && call->work_bytes < bytes) return small_workspace(ctx, call, bytes);
-    if (!call->work && bytes) TRY(borrow(ctx, call, &plan, &bytes, &own));
-    status = execute(ctx, call->operation, call->request, &plan, own ? own : call->work);
+    if (work && call->work_bytes < bytes) return small_workspace(ctx, call, bytes);
+    if (!work && bytes) {
+        if (bytes <= sizeof room && unobserved(ctx))
+            work = room;
+        else
+            TRY(borrow(ctx, call, &plan, &bytes, &own));
+    }
+    status = execute(ctx, call->operation, call->request, &plan, own ? own : work);
 done:
     if (own) echi_give_back(ctx, own, bytes);
+    if (*ctx->processors) echi_threads_end(ctx);
     return status;
 }
 
-ech_status echi_call_run(ech_ctx *ctx, struct echi_call *call)
+static ech_status run_anywhere(ech_ctx *ctx, struct echi_call *call)
 {
-    if (!ctx) return echi_fail(NULL, ECH_ERR_ARG, "ctx is NULL");
     const struct echi_operation *operation = call->operation;
     const bool private_stream = ctx->private_stream;
     struct sides sides;
     union plan plan;
     size_t bytes = 0;
     ech_status status;
-    if (ctx->progress) ctx->progress->canceled = false;
     TRY(check_pointers(ctx, call));
-    if (ctx->backend == &echi_cpu && !any_widened(call)) {
-        status = run_here(ctx, call);
-        goto done;
-    }
+    if (ctx->backend == &echi_cpu && !any_widened(call)) return run_here(ctx, call);
     TRY(find_sides(ctx, call, &sides));
     if (sides.all_on_host && ctx->cpu && !call->work && operation->faster_on_cpu &&
         operation->faster_on_cpu(ctx, call->request, sides.pinned)) {
@@ -517,6 +533,16 @@ done:
     ctx->private_stream = private_stream;
     echi_threads_end(ctx);
     return status;
+}
+
+ech_status echi_call_run(ech_ctx *ctx, struct echi_call *call)
+{
+    if (!ctx) return echi_fail(NULL, ECH_ERR_ARG, "ctx is NULL");
+    if (ctx->progress) ctx->progress->canceled = false;
+    if (ctx->backend != &echi_cpu || !plainly_valid(call)) return run_anywhere(ctx, call);
+    const struct echi_operation *operation = call->operation;
+    if (operation->quick && operation->quick(call->request)) return ECH_OK;
+    return run_here(ctx, call);
 }
 
 ech_status echi_call_check(ech_ctx *ctx, const struct echi_call *call)

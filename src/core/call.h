@@ -33,7 +33,7 @@ struct echi_array {
     int may_be;           /* 1 + the number of the array that this output may equal; 0: none */
     int counted_by;       /* 1 + the number of the array, u64, whose first element is the number of
                        elements written; 0: all */
-    size_t element_bytes; /* with counted_by */
+    size_t element_bytes; /* with counted_by, otherwise undefined */
     bool widened;         /* of u64, and the operation takes u32: staging converts it */
     size_t row_bytes,
         pitch_bytes; /* distance of rows with gaps, which are not accessed; 0: no gaps */
@@ -88,11 +88,30 @@ static inline struct echi_array *echi_call_array(const struct echi_call *call, i
 }
 
 /* Adds an array; the caller sets the fields after `use` if they are not 0. */
-struct echi_array *echi_call_add(struct echi_call *call, const char *name, void *pointer,
-                                 size_t bytes, size_t align, enum echi_use use);
+static inline struct echi_array *echi_call_add(struct echi_call *call, const char *name,
+                                               void *pointer, size_t bytes, size_t align,
+                                               enum echi_use use)
+{
+    struct echi_array *a = echi_call_array(call, call->count++);
+    a->name = name;
+    a->pointer = pointer;
+    a->bytes = bytes;
+    a->align = align;
+    a->element = NULL;
+    a->device_align = 0;
+    a->use = use;
+    a->may_be = a->counted_by = 0;
+    a->widened = false;
+    a->row_bytes = a->pitch_bytes = 0;
+    return a;
+}
 
 /* The largest power of two, at most 16, that divides bytes: the alignment of opaque elements. */
-size_t echi_opaque_align(size_t bytes);
+static inline size_t echi_opaque_align(size_t bytes)
+{
+    const size_t align = bytes & (~bytes + 1);
+    return align > 16 ? 16 : align;
+}
 
 /* Checks the pointers, stages arrays in host memory, gets the workspace, runs. ctx may be NULL,
  * which is reported as an error. */
@@ -136,19 +155,34 @@ void echi_write_struct(const void *from, size_t bytes, void *given);
 ech_status echi_read_options(ech_ctx *ctx, const char *type, const void *given, void *read,
                              size_t bytes, size_t work_offset);
 
-/* Begins a public function: `options` points to a complete copy of the caller's options. */
+/* Begins a public function: `options` points to a complete copy of the caller's options, or to
+ * options that are all zero. */
 #define READ_OPTIONS(ctx, type, options)                                                           \
+    static const type options##_none = { .size = sizeof(type) };                                   \
     type options##_read;                                                                           \
-    do {                                                                                           \
+    if (options) {                                                                                 \
         ech_status read_status = echi_read_options(ctx, #type, options, &options##_read,           \
                                                    sizeof(type), offsetof(type, work));            \
         if (read_status != ECH_OK) return read_status;                                             \
         options = &options##_read;                                                                 \
-    } while (0)
+    } else {                                                                                       \
+        options = &options##_none;                                                                 \
+    }                                                                                              \
+    (void)0
 
 /* Fails if count * bytes overflows size_t. */
-ech_status echi_check_count(ech_ctx *ctx, const char *name, size_t count, size_t bytes);
-ech_status echi_check_dtype(ech_ctx *ctx, const char *name, ech_dtype dtype);
+ech_status echi_check_large_count(ech_ctx *ctx, const char *name, size_t count, size_t bytes);
+static inline ech_status echi_check_count(ech_ctx *ctx, const char *name, size_t count,
+                                          size_t bytes)
+{
+    const bool small = (count | bytes) >> 31 == 0; /* needs no division */
+    return small ? ECH_OK : echi_check_large_count(ctx, name, count, bytes);
+}
+ech_status echi_check_known(ech_ctx *ctx, const char *name, ech_dtype dtype);
+static inline ech_status echi_check_dtype(ech_ctx *ctx, const char *name, ech_dtype dtype)
+{
+    return echi_dtype_known(dtype) ? ECH_OK : echi_check_known(ctx, name, dtype);
+}
 
 /* Converts n unsigned integers on the device from 4 to 8 bytes or from 8 to 4; values that do not
  * fit become the largest. */
@@ -156,8 +190,16 @@ ech_status echi_convert_index(ech_ctx *ctx, const void *from, size_t from_bytes,
                               size_t to_bytes, size_t n);
 
 /* Checks that dtype is one of indices, and that it can represent positions below count. */
-ech_status echi_check_index(ech_ctx *ctx, const char *name, ech_dtype dtype, const char *count_name,
-                            uint64_t count);
+ech_status echi_check_any_index(ech_ctx *ctx, const char *name, ech_dtype dtype,
+                                const char *count_name, uint64_t count);
+static inline ech_status echi_check_index(ech_ctx *ctx, const char *name, ech_dtype dtype,
+                                          const char *count_name, uint64_t count)
+{
+    const bool is_index =
+        dtype == ECH_I32 || dtype == ECH_U32 || dtype == ECH_I64 || dtype == ECH_U64;
+    if (is_index && count >> 31 == 0) return ECH_OK;
+    return echi_check_any_index(ctx, name, dtype, count_name, count);
+}
 
 /* Fails with the message of a data error (data_error.h). */
 ech_status echi_report_error(ech_ctx *ctx, unsigned what, uint64_t where);

@@ -8,54 +8,40 @@
 
 #include <string.h>
 
-enum kind { UNSIGNED, SIGNED, FLOAT };
-
-static const struct dtype {
-    const char *name;
-    int bytes;
-    enum kind kind;
-    int mantissa_bits;
-} dtypes[] = {
+const struct echi_dtype_facts echi_dtypes[] = {
 #define ENTRY(with, constant, name, width, bytes, kind, mantissa_bits, numpy)                      \
-    [constant] = { #name, bytes, kind, mantissa_bits },
+    [constant] = { #name, bytes, ECHI_##kind, mantissa_bits },
     ECHI_DTYPES(ENTRY, )
 #undef ENTRY
 };
 
-enum { DTYPES = sizeof dtypes / sizeof *dtypes };
-
-bool echi_dtype_known(ech_dtype dtype)
-{
-    return (size_t)dtype < DTYPES;
-}
-
 size_t ech_dtype_bytes(ech_dtype dtype)
 {
-    return echi_dtype_known(dtype) ? (size_t)dtypes[dtype].bytes : 0;
+    return echi_dtype_bytes(dtype);
 }
 
 const char *ech_dtype_name(ech_dtype dtype)
 {
-    return echi_dtype_known(dtype) ? dtypes[dtype].name : "?";
+    return echi_dtype_name(dtype);
 }
 
 int ech_dtype_from_name(const char *name)
 {
-    for (int i = 0; name && i < DTYPES; i++)
-        if (strcmp(name, dtypes[i].name) == 0) return i;
+    for (int i = 0; name && i < ECHI_DTYPE_COUNT; i++)
+        if (strcmp(name, echi_dtypes[i].name) == 0) return i;
     return -1;
 }
 
 struct echi_order echi_order_make(ech_dtype dtype, ech_order order, bool descending, bool merged)
 {
-    const struct dtype *type = &dtypes[dtype];
+    const struct echi_dtype_facts *type = &echi_dtypes[dtype];
     int width = 8 * type->bytes;
     uint64_t ones = ~(uint64_t)0 >> (64 - width);
     uint64_t top = (uint64_t)1 << (width - 1);
     struct echi_order o = { .last = ones, .flip = descending ? ones : 0 };
-    if (type->kind != UNSIGNED) o.sign = top;
-    if (type->kind == FLOAT) o.float_mask = ones;
-    if (type->kind == FLOAT && order == ECH_ORDER_NAN_LAST) {
+    if (type->kind != ECHI_UNSIGNED) o.sign = top;
+    if (type->kind == ECHI_FLOAT) o.float_mask = ones;
+    if (type->kind == ECHI_FLOAT && order == ECH_ORDER_NAN_LAST) {
         uint64_t fractions = (uint64_t)1 << type->mantissa_bits;
         uint64_t infinity = top - fractions; /* +inf: exponent all ones, fraction zero */
         o.shift = fractions - 1;
@@ -75,36 +61,28 @@ struct echi_order echi_order_nan_first(ech_dtype dtype)
     return o;
 }
 
-bool echi_dtype_is_float(ech_dtype dtype)
-{
-    return dtypes[dtype].kind == FLOAT;
-}
-
-bool echi_dtype_is_signed(ech_dtype dtype)
-{
-    return dtypes[dtype].kind == SIGNED;
-}
-
 uint64_t echi_dtype_infinity(ech_dtype dtype)
 {
-    const struct dtype *type = &dtypes[dtype];
+    const struct echi_dtype_facts *type = &echi_dtypes[dtype];
     return ((uint64_t)1 << (8 * type->bytes - 1)) - ((uint64_t)1 << type->mantissa_bits);
 }
 
 uint64_t echi_dtype_nan(ech_dtype dtype)
 {
-    return echi_dtype_infinity(dtype) | (uint64_t)1 << (dtypes[dtype].mantissa_bits - 1);
+    return echi_dtype_infinity(dtype) | (uint64_t)1 << (echi_dtypes[dtype].mantissa_bits - 1);
 }
 
 uint64_t echi_dtype_one(ech_dtype dtype)
 {
-    const uint64_t fractions = (uint64_t)1 << dtypes[dtype].mantissa_bits;
-    return dtypes[dtype].kind != FLOAT ? 1 : echi_dtype_infinity(dtype) / 2 / fractions * fractions;
+    const uint64_t fractions = (uint64_t)1 << echi_dtypes[dtype].mantissa_bits;
+    return echi_dtypes[dtype].kind != ECHI_FLOAT
+               ? 1
+               : echi_dtype_infinity(dtype) / 2 / fractions * fractions;
 }
 
 struct echi_index echi_index_of(ech_dtype dtype)
 {
-    return (struct echi_index){ .bytes = (uint32_t)ech_dtype_bytes(dtype),
+    return (struct echi_index){ .bytes = (uint32_t)echi_dtype_bytes(dtype),
                                 .sign = dtype == ECH_I32 ? (uint32_t)1 << 31 : 0 };
 }
 

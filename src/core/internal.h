@@ -87,7 +87,30 @@ bool echi_canceled(const ech_ctx *ctx);
 
 /* ---- Types: dtype.c ---- */
 
-bool echi_dtype_known(ech_dtype dtype);
+enum echi_dtype_kind { ECHI_UNSIGNED, ECHI_SIGNED, ECHI_FLOAT };
+enum { ECHI_DTYPE_COUNT = 12 };
+extern const struct echi_dtype_facts {
+    const char *name;
+    int bytes;
+    enum echi_dtype_kind kind;
+    int mantissa_bits;
+} echi_dtypes[ECHI_DTYPE_COUNT];
+
+static inline bool echi_dtype_known(ech_dtype dtype)
+{
+    return (size_t)dtype < ECHI_DTYPE_COUNT;
+}
+
+/* ech_dtype_bytes() and ech_dtype_name(). */
+static inline size_t echi_dtype_bytes(ech_dtype dtype)
+{
+    return echi_dtype_known(dtype) ? (size_t)echi_dtypes[dtype].bytes : 0;
+}
+
+static inline const char *echi_dtype_name(ech_dtype dtype)
+{
+    return echi_dtype_known(dtype) ? echi_dtypes[dtype].name : "?";
+}
 
 /* The map of order.h for dtype. merged: equal keys (-0 and +0, all NaN) get one encoded key, for
  * stable sorts. */
@@ -103,8 +126,15 @@ ech_dtype echi_csr_index_dtype(ech_dtype dtype);
 /* How an array of indices of this type is read. */
 struct echi_index echi_index_of(ech_dtype dtype);
 
-bool echi_dtype_is_float(ech_dtype dtype);
-bool echi_dtype_is_signed(ech_dtype dtype); /* signed integers */
+static inline bool echi_dtype_is_float(ech_dtype dtype)
+{
+    return echi_dtypes[dtype].kind == ECHI_FLOAT;
+}
+
+static inline bool echi_dtype_is_signed(ech_dtype dtype) /* signed integers */
+{
+    return echi_dtypes[dtype].kind == ECHI_SIGNED;
+}
 
 /* The bits of a float's positive infinity, of the canonical NaN, and of 1. */
 uint64_t echi_dtype_infinity(ech_dtype dtype);

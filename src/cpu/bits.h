@@ -175,6 +175,43 @@ static inline void keep_whole_u64(char *to, const char *from, uint64_t kept)
     }
 }
 
+#ifdef __AVX512VBMI2__
+
+static inline void keep_some_u8(char *to, const char *from, uint64_t kept)
+{
+    const __m512i x = _mm512_maskz_loadu_epi8(kept, from);
+    _mm512_mask_storeu_epi8(to, low_bits((size_t)__builtin_popcountll(kept)),
+                            _mm512_maskz_compress_epi8(kept, x));
+}
+
+static inline void keep_some_u16(char *to, const char *from, uint64_t kept)
+{
+    for (int v = 0; v < 2; v++, kept >>= 32) {
+        const __mmask32 own = (__mmask32)kept;
+        const size_t count = (size_t)__builtin_popcount(own);
+        const __m512i x = _mm512_maskz_loadu_epi16(own, from + 64 * v);
+        _mm512_mask_storeu_epi16(to, (__mmask32)low_bits(count),
+                                 _mm512_maskz_compress_epi16(own, x));
+        to += 2 * count;
+    }
+}
+
+static inline void keep_whole_u8(char *to, const char *from, uint64_t kept)
+{
+    _mm512_storeu_si512(to, _mm512_maskz_compress_epi8(kept, _mm512_loadu_si512(from)));
+}
+
+static inline void keep_whole_u16(char *to, const char *from, uint64_t kept)
+{
+    for (int v = 0; v < 2; v++, kept >>= 32) {
+        const __m512i x = _mm512_loadu_si512(from + 64 * v);
+        _mm512_storeu_si512(to, _mm512_maskz_compress_epi16((__mmask32)kept, x));
+        to += 2 * __builtin_popcount((__mmask32)kept);
+    }
+}
+
+#else
+
 /* Zero-extends bytes and 16-bit elements to 32 bits, the minimum width of AVX-512F's
  * compress instruction. */
 static inline void keep_some_u8(char *to, const char *from, uint64_t kept)
@@ -201,30 +238,54 @@ static inline void keep_some_u16(char *to, const char *from, uint64_t kept)
     }
 }
 
-static inline void positions_some(uint64_t *to, uint64_t at, uint64_t kept)
+#endif
+
+/* whole: by whole vectors, which write up to 56 bytes past the positions. */
+static inline void positions_by(uint64_t *to, uint64_t at, uint64_t kept, int whole)
 {
     __m512i x = _mm512_add_epi64(_mm512_set1_epi64((long long)at),
                                  _mm512_setr_epi64(0, 1, 2, 3, 4, 5, 6, 7));
     for (; kept; kept >>= 8, x = _mm512_add_epi64(x, _mm512_set1_epi64(8))) {
-        __mmask8 own = (__mmask8)kept;
-        int count = __builtin_popcount(own);
-        _mm512_mask_storeu_epi64(to, (__mmask8)lanes_below(count),
-                                 _mm512_maskz_compress_epi64(own, x));
+        const __mmask8 own = (__mmask8)kept;
+        const int count = __builtin_popcount(own);
+        const __m512i packed = _mm512_maskz_compress_epi64(own, x);
+        _mm512_mask_storeu_epi64(to, whole ? (__mmask8)0xff : (__mmask8)lanes_below(count), packed);
         to += count;
     }
 }
 
-static inline void positions32_some(uint32_t *to, uint64_t at, uint64_t kept)
+static inline void positions32_by(uint32_t *to, uint64_t at, uint64_t kept, int whole)
 {
     __m512i x =
         _mm512_add_epi32(_mm512_set1_epi32((int)(uint32_t)at),
                          _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15));
     for (; kept; kept >>= 16, x = _mm512_add_epi32(x, _mm512_set1_epi32(16))) {
-        __mmask16 own = (__mmask16)kept;
-        int count = __builtin_popcount(own);
-        _mm512_mask_storeu_epi32(to, lanes_below(count), _mm512_maskz_compress_epi32(own, x));
+        const __mmask16 own = (__mmask16)kept;
+        const int count = __builtin_popcount(own);
+        const __m512i packed = _mm512_maskz_compress_epi32(own, x);
+        _mm512_mask_storeu_epi32(to, whole ? (__mmask16)0xffff : lanes_below(count), packed);
         to += count;
     }
+}
+
+static inline void positions_some(uint64_t *to, uint64_t at, uint64_t kept)
+{
+    positions_by(to, at, kept, 0);
+}
+
+static inline void positions32_some(uint32_t *to, uint64_t at, uint64_t kept)
+{
+    positions32_by(to, at, kept, 0);
+}
+
+static inline void positions_whole(uint64_t *to, uint64_t at, uint64_t kept)
+{
+    positions_by(to, at, kept, 1);
+}
+
+static inline void positions32_whole(uint32_t *to, uint64_t at, uint64_t kept)
+{
+    positions32_by(to, at, kept, 1);
 }
 
 #else
@@ -243,6 +304,16 @@ static inline void positions_some(uint64_t *to, uint64_t at, uint64_t kept)
 static inline void positions32_some(uint32_t *to, uint64_t at, uint64_t kept)
 {
     for (; kept; kept &= kept - 1) *to++ = (uint32_t)(at + (uint64_t)__builtin_ctzll(kept));
+}
+
+static inline void positions_whole(uint64_t *to, uint64_t at, uint64_t kept)
+{
+    positions_some(to, at, kept);
+}
+
+static inline void positions32_whole(uint32_t *to, uint64_t at, uint64_t kept)
+{
+    positions32_some(to, at, kept);
 }
 
 static inline void keep_some_u8(char *to, const char *from, uint64_t kept)

@@ -56,8 +56,16 @@ void echi_parallel_close(void);
 /* Calls run(arg, i, thread) for every i < count on at most `threads` threads, numbered from 0. The
  * calling thread is number 0. There may be fewer threads, and only this one; i is taken in
  * ascending order. */
-void echi_parallel(int threads, size_t count, void (*run)(void *arg, size_t i, int thread),
-                   void *arg);
+void echi_parallel_team(int threads, size_t count, void (*run)(void *arg, size_t i, int thread),
+                        void *arg); /* threads and count are more than 1 */
+static inline void echi_parallel(int threads, size_t count,
+                                 void (*run)(void *arg, size_t i, int thread), void *arg)
+{
+    if (threads > 1 && count > 1)
+        echi_parallel_team(threads, count, run, arg);
+    else
+        for (size_t i = 0; i < count; i++) run(arg, i, 0);
+}
 
 /* Called between reads of a variable that another running thread will write; times counts the
  * reads. */

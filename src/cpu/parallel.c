@@ -269,13 +269,13 @@ static void disband(struct team *t)
     pthread_mutex_unlock(&pool.lock);
 }
 
-void echi_parallel(int threads, size_t count, void (*run)(void *arg, size_t i, int thread),
-                   void *arg)
+void echi_parallel_team(int threads, size_t count, void (*run)(void *arg, size_t i, int thread),
+                        void *arg)
 {
     struct team t;
-    size_t wanted = threads > 1 ? echi_min((size_t)threads, count) : 1;
+    const size_t wanted = echi_min((size_t)threads, count);
     t.workers = 0;
-    if (wanted > 1) gather(&t, (int)echi_min(wanted - 1, MOST_WORKERS));
+    gather(&t, (int)echi_min(wanted - 1, MOST_WORKERS));
     if (!t.workers) {
         for (size_t i = 0; i < count; i++) run(arg, i, 0);
         return;

@@ -16,6 +16,14 @@
 #define INLINE static inline __attribute__((always_inline))
 
 /* A loop over an array, unrolled so that the array is kept in registers. */
+/* Before a loop with one sum or maximum: gcc computes several, with the option
+ * -fvariable-expansion-in-unroller, so that an iteration does not wait for the previous one; clang
+ * does so anyway. */
+#ifdef __clang__
+#define SEVERAL_SUMS
+#else
+#define SEVERAL_SUMS _Pragma("GCC unroll 4")
+#endif
 #define UNROLLED(i, n) _Pragma("GCC unroll 8") for (int i = 0; i < (n); i++)
 
 /* The parameters of element types, from which templates form types and names. */

@@ -166,6 +166,40 @@ done:
     return status;
 }
 
+/* The copies have a stream of their own. */
+static ech_status cuda_copy_beside(ech_ctx *ctx, void *to, const void *from, size_t bytes)
+{
+    struct echi_cuda *cuda = ctx->state;
+    const struct echi_driver *driver = cuda->driver;
+    ech_status status = echi_cuda_enter(ctx);
+    if (status != ECH_OK) return status;
+    if (!cuda->link[0]) CU(cuStreamCreate, &cuda->link[0], CU_STREAM_NON_BLOCKING);
+    CU(cuMemcpyAsync, (CUdeviceptr)(uintptr_t)to, (CUdeviceptr)(uintptr_t)from, bytes,
+       cuda->link[0]);
+done:
+    echi_cuda_leave(ctx);
+    return status;
+}
+
+static ech_status cuda_wait_beside(ech_ctx *ctx)
+{
+    struct echi_cuda *cuda = ctx->state;
+    const struct echi_driver *driver = cuda->driver;
+    CUevent *event = &cuda->link_events[0][0];
+    ech_status status = echi_cuda_enter(ctx);
+    if (status != ECH_OK) return status;
+    if (!cuda->link[0]) goto done;
+    if (!*event) CU(cuEventCreate, event, CU_EVENT_DISABLE_TIMING);
+    CU(cuEventRecord, *event, cuda->link[0]);
+    CU(cuStreamWaitEvent, echi_cuda_stream(ctx), *event, 0);
+done:
+    echi_cuda_leave(ctx);
+    return status;
+}
+
+extern const struct echi_divide_ops echi_cuda_divide;
+extern const struct echi_scan_ops echi_cuda_scan_ops;
+
 /* ---- The two kinds of device, which differ in their driver ---- */
 
 #define OPERATION(name, folder, call, command, tests, benchmark)                                   \
@@ -175,7 +209,9 @@ done:
     .release = cuda_release, .trim = cuda_trim, .pooled = true, .copy = cuda_copy,                 \
     .copy_async = cuda_copy_async, .reach = cuda_reach, .poll = cuda_poll,                         \
     .record_event = cuda_record_event, .wait_event = cuda_wait_event, .side = cuda_side,           \
-    .enter = echi_cuda_enter, .leave = echi_cuda_leave, .direct_vendor_name = "cusolver"
+    .copy_beside = cuda_copy_beside, .wait_beside = cuda_wait_beside, .divide = &echi_cuda_divide, \
+    .scan_ops = &echi_cuda_scan_ops, .enter = echi_cuda_enter, .leave = echi_cuda_leave,           \
+    .direct_vendor_name = "cusolver"
 
 #ifdef ECHELON_CUDA
 static const struct echi_provider gpu = { .device = "cuda",

@@ -67,7 +67,7 @@ int echi_cuda_architecture(const struct echi_driver *driver, CUdevice device)
 
 void echi_cuda_name(const struct echi_provider *provider, int ordinal, char *name, size_t bytes)
 {
-    if (provider->numbered)
+    if (provider->numbered || ordinal > 0)
         snprintf(name, bytes, "%s:%d", provider->device, ordinal);
     else
         snprintf(name, bytes, "%s", provider->device);
@@ -144,7 +144,7 @@ ech_status echi_cuda_open(const struct echi_provider *provider, ech_ctx *ctx, in
     bool entered = false;
     if (!driver)
         return echi_fail(ctx, failure.status, "%s: %s", provider->unusable, failure.reason);
-    if (ordinal >= driver->devices && provider->numbered)
+    if (ordinal >= driver->devices && (provider->numbered || driver->devices > 1))
         return echi_fail(ctx, ECH_ERR_NO_DEVICE, "device is \"%s:%d\", but there are %d %ss",
                          provider->device, ordinal, driver->devices, provider->unit);
     if (ordinal >= driver->devices)

@@ -115,6 +115,11 @@ enum { ECHI_SPLIT_NEEDLES = 64 * 256 };
 /* The order in which echi_dist_split() encodes keys. */
 struct echi_order echi_sorted_order(const struct echi_sorted *sorted);
 
+/* Sets below[i] to the number of keys whose encoded form is less than e[i]; [m] both.  The keys
+ * need only be in order with regard to these. */
+ech_status echi_dist_count_below(struct echi_dist *d, const struct echi_sorted *sorted,
+                                 const uint64_t *e, size_t m, uint64_t *below);
+
 /*
  * Divides the sorted concatenation at positions.
  *

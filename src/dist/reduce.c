@@ -24,9 +24,9 @@
 #include <string.h>
 
 enum {
-    SUBTREES = 128,         /* at most two per level, and the tail */
-    GROUP_CHUNKS = 16,      /* of a task of a thread */
-    STAGE_CHUNKS = 1 << 12, /* copied to the host at once */
+    SUBTREES = 128,        /* at most two per level, and the tail */
+    GROUP_CHUNKS = 16,     /* of a task of a thread */
+    PART_CHUNKS = 1 << 12, /* that threads process together */
     RESULT_BYTES = 16
 };
 
@@ -79,7 +79,7 @@ static void reduce_group(void *arg, size_t i, int thread)
     job->groups[i] = v[0];
 }
 
-/* A subtree of 2^level complete chunks in host memory, at most STAGE_CHUNKS. */
+/* A subtree of 2^level complete chunks in host memory, at most PART_CHUNKS. */
 static struct echi_value host_subtree(struct job *job, const char *in, int level)
 {
     struct echi_value v[GROUP_CHUNKS];
@@ -121,36 +121,47 @@ static ech_status plain_subtree(struct job *job, const char *in, size_t n, struc
     return status;
 }
 
-/* At most STAGE_CHUNKS chunks, of which the last one may be incomplete if level is 0. */
-static ech_status staged_subtree(struct job *job, const char *in, size_t n, int level, char *stage,
-                                 struct echi_value *v)
+/* Other kinds that need an order: the device returns values before their conversion to results. */
+static ech_status raw_subtree(struct job *job, const char *in, size_t n, struct echi_value *v)
 {
-    ech_status status = ECH_OK;
-    const char *host = in;
-    if (stage) {
-        status = ech_copy(job->d->ctx, stage, in, n * job->element_bytes);
-        host = stage;
-    }
-    if (status != ECH_OK) return status;
-    if (level == 0)
-        job->chunk(&job->r.rule, host, NULL, n, 1, v);
-    else
-        *v = host_subtree(job, host, level);
-    return ECH_OK;
+    ech_ctx *ctx = job->d->ctx;
+    uint64_t raw[ECHI_RAW_WORDS] = { 0 };
+    struct echi_reduce r = job->r;
+    struct echi_call call;
+    r.rule.raw = 1;
+    r.in = in;
+    r.out = raw;
+    r.n = r.columns = n;
+    r.rows = 1;
+    echi_call_begin(&call, "a reduction", ctx->backend->operations[ECHI_OP_reduce], &r, NULL, 0);
+    echi_call_add(&call, "in", &r.in, n * job->element_bytes, job->element_bytes, ECHI_IN);
+    echi_call_add(&call, "out", &r.out, sizeof raw, sizeof *raw, ECHI_OUT);
+    const ech_status status = echi_call_run(ctx, &call);
+    *v = echi_reduce_value(&r, raw);
+    return status;
 }
 
-/* A subtree of any size: parts of at most STAGE_CHUNKS chunks are merged in pairs. */
-static ech_status subtree(struct job *job, const char *in, size_t n, int level, char *stage,
+/* A subtree of any size in host memory: parts of at most PART_CHUNKS chunks are merged in pairs. */
+static struct echi_value host_tree(struct job *job, const char *in, size_t n, int level)
+{
+    struct echi_value v;
+    if (level == 0) {
+        job->chunk(&job->r.rule, in, NULL, n, 1, &v);
+        return v;
+    }
+    if ((size_t)1 << level <= PART_CHUNKS) return host_subtree(job, in, level);
+    v = host_tree(job, in, n / 2, level - 1);
+    return merge(job, v, host_tree(job, in + n / 2 * job->element_bytes, n / 2, level - 1));
+}
+
+/* 2^level complete chunks, or an incomplete one if level is 0. */
+static ech_status subtree(struct job *job, const char *in, size_t n, int level,
                           struct echi_value *v)
 {
     if (is_plain(job)) return plain_subtree(job, in, n, v);
-    if ((size_t)1 << level <= STAGE_CHUNKS) return staged_subtree(job, in, n, level, stage, v);
-    struct echi_value a, b;
-    ech_status status = subtree(job, in, n / 2, level - 1, stage, &a);
-    if (status == ECH_OK)
-        status = subtree(job, in + n / 2 * job->element_bytes, n / 2, level - 1, stage, &b);
-    if (status == ECH_OK) *v = merge(job, a, b);
-    return status;
+    if (job->d->ctx->backend != &echi_cpu) return raw_subtree(job, in, n, v);
+    *v = host_tree(job, in, n, level);
+    return ECH_OK;
 }
 
 static int floor_log2(uint64_t x)
@@ -159,8 +170,7 @@ static int floor_log2(uint64_t x)
 }
 
 /* The chunks [from, to) of this rank, as positions; the last one of the array may be incomplete. */
-static ech_status reduce_chunks(struct job *job, uint64_t from, uint64_t to, const char *in,
-                                char *stage)
+static ech_status reduce_chunks(struct job *job, uint64_t from, uint64_t to, const char *in)
 {
     struct subtrees *mine = job->mine;
     ech_status status = ECH_OK;
@@ -173,7 +183,7 @@ static ech_status reduce_chunks(struct job *job, uint64_t from, uint64_t to, con
         struct subtree *tree = &mine->tree[mine->count++];
         tree->chunk = chunk;
         tree->level = level;
-        status = subtree(job, in, (size_t)n, level, stage, &tree->value);
+        status = subtree(job, in, (size_t)n, level, &tree->value);
         in += n * job->element_bytes;
         from += n;
     }
@@ -219,28 +229,24 @@ static ech_status reduce_floats(struct job *job)
 {
     struct echi_dist *d = job->d;
     const struct echi_granules g = echi_dist_granules(d, d->rank, job->chunk_elements, 0);
-    const bool staged = !is_plain(job) && d->ctx->backend != &echi_cpu;
     void *tail = NULL;
     ech_status status = ECH_OK;
-    char *stage = staged ? malloc((size_t)STAGE_CHUNKS * ECHI_CHUNK_BYTES) : NULL;
     job->mine = calloc(1, sizeof *job->mine);
     job->all = calloc((size_t)d->ranks, sizeof *job->all);
-    job->groups = calloc(STAGE_CHUNKS / GROUP_CHUNKS, sizeof *job->groups);
-    if (!job->mine || !job->all || !job->groups || (staged && !stage))
+    job->groups = calloc(PART_CHUNKS / GROUP_CHUNKS, sizeof *job->groups);
+    if (!job->mine || !job->all || !job->groups)
         status = echi_fail(d->ctx, ECH_ERR_MEMORY, "out of memory for partial sums");
     TRY(echi_comm_agree(d->ctx, d->comm, status, NULL, 0));
     TRY(collect_tail(job, g, &tail));
-    status =
-        reduce_chunks(job, g.whole_from, g.tail_from,
-                      echi_after(job->in, (g.whole_from - g.first) * job->element_bytes), stage);
-    if (status == ECH_OK) status = reduce_chunks(job, g.tail_from, g.tail_to, tail, stage);
+    status = reduce_chunks(job, g.whole_from, g.tail_from,
+                           echi_after(job->in, (g.whole_from - g.first) * job->element_bytes));
+    if (status == ECH_OK) status = reduce_chunks(job, g.tail_from, g.tail_to, tail);
     TRY(echi_comm_agree(d->ctx, d->comm, status, NULL, 0));
     TRY(echi_comm_allgather(d->ctx, d->comm, job->mine, job->all, sizeof *job->mine));
     job->r.out = job->result;
     echi_reduce_result(&job->r, merge_all(job), (size_t)d->total, 0);
 done:
     echi_release(d->ctx, tail, (size_t)(g.tail_to - g.tail_from) * job->element_bytes);
-    free(stage);
     free(job->mine);
     free(job->all);
     free(job->groups);
@@ -264,11 +270,20 @@ static ech_op combining(ech_op op)
     }
 }
 
-/* Combines [count] values in host memory; out must not overlap them. */
+/* Combines [count] values in host memory; out must not overlap them.  Few are combined on the CPU,
+ * with the same bits, because a GPU needs longer to receive them. */
 static ech_status combine(struct job *job, ech_op op, const void *values, size_t count,
                           ech_dtype dtype, void *out)
 {
     const ech_reduce_options options = { .size = sizeof options, .nan = job->options->nan };
+    struct echi_reduce r;
+    const ech_status status = echi_reduce_request(job->d->ctx, &r, op, dtype, &options);
+    if (status != ECH_OK) return status;
+    r.in = values;
+    r.out = out;
+    r.n = r.columns = count;
+    r.rows = 1;
+    if (echi_cpu.operations[ECHI_OP_reduce]->quick(&r)) return ECH_OK;
     return ech_reduce(job->d->ctx, op, values, out, count, dtype, &options);
 }
 

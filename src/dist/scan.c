@@ -22,8 +22,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { STAGE_GROUPS = 32 }; /* groups that are copied to the host at once */
-
 struct job {
     struct echi_dist *d;
     struct echi_scan s;
@@ -126,24 +124,78 @@ static uint64_t count_groups(const struct job *job, struct range range, uint64_t
     return (a > b ? a - b : b - a) + 1;
 }
 
-/* The totals of the complete groups among n elements, which begin and end at groups. */
-static ech_status total_groups(struct job *job, const char *in, uint64_t n, uint64_t granule,
-                               char *stage, uint64_t *totals)
+/* The identity element in the type of the computation. */
+static uint64_t identity(const struct job *job)
 {
-    const size_t bytes = (size_t)granule * job->in_bytes;
-    ech_status status = ECH_OK;
-    /* an incomplete group is the last one in the order of the scan */
-    if (job->options->reverse) in = echi_after(in, n % granule * job->in_bytes);
-    for (uint64_t i = 0, count = n / granule; i < count && status == ECH_OK;) {
-        const uint64_t here = count - i < STAGE_GROUPS ? count - i : STAGE_GROUPS;
-        const char *host = echi_after(in, i * bytes);
-        if (stage) {
-            status = ech_copy(job->d->ctx, stage, host, here * bytes);
-            host = stage;
-        }
-        if (status == ECH_OK) echi_scan_totals(job->d->ctx, &job->s, host, here, totals + i);
-        i += here;
+    const bool wide = job->s.wide || job->dtype == ECH_F64,
+               product = job->s.op == ECHI_SCAN_PRODUCT;
+    const float one = product ? 1 : -0.0f;
+    const double wide_one = product ? 1 : -0.0;
+    uint64_t bits = 0;
+    if (wide)
+        memcpy(&bits, &wide_one, sizeof wide_one);
+    else
+        memcpy(&bits, &one, sizeof one);
+    return bits;
+}
+
+/* The totals of groups in memory of a GPU, from those of tiles, which a scan computes; out is
+ * overwritten. */
+static ech_status device_groups(struct job *job, const void *in, void *out, uint64_t groups,
+                                uint64_t granule, uint64_t *totals)
+{
+    ech_ctx *ctx = job->d->ctx;
+    const struct echi_scan_ops *ops = ctx->backend->scan_ops;
+    const uint64_t each = granule * job->in_bytes / ops->tile_bytes;
+    uint64_t *tiles = malloc((size_t)(groups * each) * sizeof *tiles);
+    struct echi_scan s = job->s;
+    if (!tiles) return echi_fail(ctx, ECH_ERR_MEMORY, "out of memory for the totals of a scan");
+    s.in = in;
+    s.out = out;
+    s.n = s.columns = (size_t)(groups * granule);
+    s.first = identity(job);
+    const ech_status status = ops->tile_totals(ctx, &s, tiles);
+    for (uint64_t i = 0; i < groups && status == ECH_OK; i++) {
+        uint64_t *total = &totals[job->options->reverse ? groups - 1 - i : i];
+        *total = tiles[i * each];
+        for (uint64_t j = 1; j < each; j++)
+            *total = echi_scan_add(&job->s, *total, tiles[i * each + j]);
     }
+    free(tiles);
+    return status;
+}
+
+/* The totals of the complete groups among n elements, which begin and end at groups. */
+static ech_status total_groups(struct job *job, const char *in, void *out, uint64_t n,
+                               uint64_t granule, uint64_t *totals)
+{
+    const uint64_t groups = n / granule;
+    ech_ctx *ctx = job->d->ctx;
+    enum echi_side side = ECHI_HOST, out_side = ECHI_HOST;
+    ech_status status = ECH_OK;
+    void *owned = NULL;
+    size_t owned_bytes = 0;
+    if (groups == 0) return ECH_OK;
+    /* an incomplete group is the last one in the order of the scan */
+    if (job->options->reverse) {
+        in = echi_after(in, n % granule * job->in_bytes);
+        out = echi_after(out, n % granule * job->out_bytes);
+    }
+    if (ctx->backend->scan_ops) {
+        TRY(ctx->backend->side(ctx, in, &side, NULL));
+        TRY(ctx->backend->side(ctx, out, &out_side, NULL));
+    }
+    if (side != ECHI_DEVICE) {
+        echi_scan_totals(ctx, &job->s, in, groups, totals);
+        goto done;
+    }
+    if (out_side != ECHI_DEVICE) {
+        owned_bytes = (size_t)(groups * granule) * job->out_bytes;
+        TRY(echi_allocate(ctx, owned_bytes, "a scan", &owned));
+    }
+    status = device_groups(job, in, owned ? owned : out, groups, granule, totals);
+done:
+    echi_release(ctx, owned, owned_bytes);
     return status;
 }
 
@@ -204,15 +256,12 @@ static ech_status scan_groups(struct job *job, struct echi_granules g, const voi
 struct buffers {
     void *tail, *tail_out; /* of the device */
     size_t tail_bytes, tail_out_bytes;
-    char *stage; /* of the host */
     uint64_t *mine, *all;
 };
 
-static ech_status allocate(struct job *job, struct buffers *b, uint64_t n_tail, uint64_t most,
-                           uint64_t granule)
+static ech_status allocate(struct job *job, struct buffers *b, uint64_t n_tail, uint64_t most)
 {
     struct echi_dist *d = job->d;
-    const bool staged = d->ctx->backend != &echi_cpu;
     ech_status status;
     b->tail_bytes = (size_t)n_tail * job->in_bytes;
     b->tail_out_bytes = (size_t)n_tail * job->out_bytes;
@@ -220,9 +269,7 @@ static ech_status allocate(struct job *job, struct buffers *b, uint64_t n_tail, 
     TRY(echi_allocate(d->ctx, b->tail_out_bytes, "a group of a scan", &b->tail_out));
     b->mine = calloc((size_t)most + 1, sizeof *b->mine);
     b->all = calloc((size_t)d->ranks * most + 1, sizeof *b->all);
-    b->stage = staged ? malloc((size_t)granule * STAGE_GROUPS * job->in_bytes) : NULL;
-    if (!b->mine || !b->all || (staged && !b->stage))
-        FAIL(d->ctx, ECH_ERR_MEMORY, "out of memory for the totals of a scan");
+    if (!b->mine || !b->all) FAIL(d->ctx, ECH_ERR_MEMORY, "out of memory for the totals of a scan");
 done:
     return status;
 }
@@ -233,7 +280,6 @@ static void release(struct job *job, struct buffers *b)
     echi_release(job->d->ctx, b->tail_out, b->tail_out_bytes);
     free(b->mine);
     free(b->all);
-    free(b->stage);
 }
 
 static ech_status scan_floats(struct job *job)
@@ -249,7 +295,7 @@ static ech_status scan_floats(struct job *job)
         const uint64_t count = count_groups(job, groups_of(job, r, granule, phase), granule);
         if (count > most) most = count;
     }
-    ech_status status = allocate(job, &b, n_tail, most, granule);
+    ech_status status = allocate(job, &b, n_tail, most);
     TRY(echi_comm_agree(d->ctx, d->comm, status, NULL, 0));
     status = echi_dist_tails(d, (void *)(uintptr_t)job->in, b.tail, granule, phase, job->in_bytes,
                              false);
@@ -259,9 +305,10 @@ static ech_status scan_floats(struct job *job)
         job->options->reverse && whole && (g.tail_from - g.whole_from) % granule;
     if (status == ECH_OK && !is_last(job))
         status = total_groups(job, echi_after(job->in, (g.whole_from - g.first) * job->in_bytes),
-                              g.tail_from - g.whole_from, granule, b.stage, b.mine + skipped);
+                              echi_after(job->out, (g.whole_from - g.first) * job->out_bytes),
+                              g.tail_from - g.whole_from, granule, b.mine + skipped);
     if (status == ECH_OK)
-        status = total_groups(job, b.tail, n_tail, granule, b.stage, b.mine + whole);
+        status = total_groups(job, b.tail, b.tail_out, n_tail, granule, b.mine + whole);
     TRY(echi_comm_agree(d->ctx, d->comm, status, NULL, 0));
     TRY(echi_comm_allgather(d->ctx, d->comm, b.mine, b.all, most * sizeof *b.mine));
     status = scan_groups(job, g, b.tail, b.tail_out,

@@ -17,9 +17,15 @@
 #include "echelon/dist.h"
 #include "echelon/merge.h"
 #include "echelon/search.h"
+#include "sort/divide.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+/* From this many keys on all ranks together on, they are divided first, if all ranks can do so.
+ * With values, runs are faster: the stable sort by windows and the copies cost more than a
+ * merge. */
+enum { PARTITION_LEAST = 1 << 24 };
 
 /* ---- Workspace ---- */
 
@@ -51,22 +57,88 @@ static ech_status plan_inner(const struct echi_dist_sort *s, const char *device,
     return status;
 }
 
+/* What gather.c needs in addition. */
+static ech_status plan_gather(struct echi_dist_sort *s, const char *device, int ranks)
+{
+    const ech_sort_options options = { .size = sizeof options, .algorithm = s->algorithm };
+    const struct echi_backend *backend = NULL;
+    size_t need = 0;
+    ech_status status = echi_backend_ask(device, &backend);
+    if (status != ECH_OK || ranks == 1) return status;
+    size_t most = echi_gather_most(backend);
+    if (s->top) most = (size_t)echi_gather_room(backend, ranks, s->n, s->n_out);
+    status = ech_sort_workspace(device, most, s->dtype, s->value_bytes, &options, &need);
+    raise(&s->inner_bytes, need);
+    s->most = most;
+    return status;
+}
+
+/* Elements of shared bins, in the part of the workspace that the buckets use later. */
+static void lay_out_shared(struct echi_dist_sort *s, struct echi_layout *layout)
+{
+    const size_t in = echi_partition_shared(s->n), out = echi_partition_shared(s->n_out);
+    const size_t key_bytes = ech_dtype_bytes(s->dtype);
+    s->shared_in = echi_part(layout, s->value_bytes ? in : 0, key_bytes);
+    s->shared_values_in = echi_part(layout, in, s->value_bytes);
+    s->shared_out = echi_part(layout, out, key_bytes);
+    s->shared_values_out = echi_part(layout, out, s->value_bytes);
+    s->shared_work = echi_part(layout, s->shared_bytes, 1);
+}
+
+/* What partition.c needs in addition. */
+static ech_status plan_partition(struct echi_dist_sort *s, const char *device, int ranks)
+{
+    const struct echi_backend *backend = NULL;
+    struct echi_layout layout = { .base = NULL };
+    struct echi_dist_sort shared = { .dtype = s->dtype,
+                                     .value_bytes = s->value_bytes,
+                                     .n = echi_partition_shared(s->n),
+                                     .n_out = echi_partition_shared(s->n_out),
+                                     .gathers = true };
+    size_t need = 0;
+    ech_status status = echi_backend_ask(device, &backend);
+    if (status != ECH_OK || ranks == 1 || !echi_partition_can(s, backend)) return status;
+    if ((!backend->divide || s->value_bytes) && s->method != ECHI_DIST_PARTITION) return status;
+    status = echi_partition_work(s, device, backend, &need);
+    raise(&s->inner_bytes, need);
+    if (status == ECH_OK) status = echi_dist_sort_plan(&shared, device, ranks, &layout);
+    s->shared_bytes = layout.bytes;
+    layout = (struct echi_layout){ .base = NULL };
+    lay_out_shared(s, &layout);
+    raise(&s->inner_bytes, layout.bytes);
+    s->divide_bytes = backend->divide ? backend->divide->work_bytes : 0;
+    s->divides = true;
+    return status;
+}
+
 ech_status echi_dist_sort_plan(struct echi_dist_sort *s, const char *device, int ranks,
                                struct echi_layout *layout)
 {
     const size_t key_bytes = ech_dtype_bytes(s->dtype);
     if (!layout->base && device) {
-        const ech_status status = plan_inner(s, device, ranks, &s->inner_bytes);
+        ech_status status = plan_inner(s, device, ranks, &s->inner_bytes);
+        if (status == ECH_OK && (s->top || s->gathers)) status = plan_gather(s, device, ranks);
+        if (status == ECH_OK && s->top) status = plan_partition(s, device, ranks);
         if (status != ECH_OK) return status;
     }
+    s->got_keys = echi_part(layout, s->n_out, key_bytes); /* before keys: partition.c */
     s->keys = echi_part(layout, s->n, key_bytes);
-    s->got_keys = echi_part(layout, s->n_out, key_bytes);
     s->values = echi_part(layout, s->n, s->value_bytes);
     s->got_values = echi_part(layout, s->n_out, s->value_bytes);
     s->numbers = echi_part(layout, s->positions ? s->n : 0, s->value_bytes);
     s->merged = echi_part(layout, s->positions ? s->n_out : 0, key_bytes);
     s->inner = echi_part(layout, s->inner_bytes, 1);
     if (s->inner_bytes == 0) s->inner = NULL;
+    s->all_keys = echi_part(layout, s->most, key_bytes);
+    s->sorted_keys = echi_part(layout, s->most, key_bytes);
+    s->all_values = echi_part(layout, s->most, s->value_bytes);
+    s->sorted_values = echi_part(layout, s->most, s->value_bytes);
+    if (s->divides) {
+        struct echi_layout inner = { .base = s->inner };
+        s->divide = echi_part(layout, s->divide_bytes, 1);
+        s->offsets = echi_part(layout, ECHI_PARTITION_OFFSETS, sizeof(uint64_t));
+        if (layout->base) lay_out_shared(s, &inner);
+    }
     if (layout->overflow)
         return echi_fail(NULL, ECH_ERR_MEMORY,
                          "the workspace of a distributed sort overflows "
@@ -92,16 +164,21 @@ static bool may_wrap(const struct echi_dist_sort *s)
     return s->value_bytes == 0 && echi_dtype_is_float(s->dtype) && s->order == ECH_ORDER_NAN_LAST;
 }
 
+ech_status echi_dist_sort_positions(struct echi_dist *d, const struct echi_dist_sort *s)
+{
+    const uint64_t first = d->in_first[d->rank];
+    uint64_t start = 0;
+    memcpy(&start, &first, s->value_bytes); /* little-endian, modulo 2^bits */
+    return ech_iota(d->ctx, s->numbers, s->n, s->index_dtype, &start, NULL);
+}
+
 static ech_status sort_part(struct echi_dist *d, const struct echi_dist_sort *s)
 {
     const ech_sort_options options = local_options(s);
     const void *values = s->values_in;
     if (s->value_bytes == 0) return ech_sort(d->ctx, s->keys_in, s->keys, s->n, s->dtype, &options);
     if (s->positions) {
-        const uint64_t first = d->in_first[d->rank];
-        uint64_t start = 0;
-        memcpy(&start, &first, s->value_bytes); /* little-endian, modulo 2^bits */
-        const ech_status status = ech_iota(d->ctx, s->numbers, s->n, s->index_dtype, &start, NULL);
+        const ech_status status = echi_dist_sort_positions(d, s);
         if (status != ECH_OK) return status;
         values = s->numbers;
     }
@@ -187,10 +264,9 @@ static ech_status merge(struct echi_dist *d, const struct echi_dist_sort *s,
     return ech_sort(d->ctx, s->got_keys, s->keys_out, s->n_out, s->dtype, &sort);
 }
 
-ech_status echi_dist_sort_run(struct echi_dist *d, struct echi_dist_sort *s, ech_status status)
+ech_status echi_dist_sort_merge(struct echi_dist *d, struct echi_dist_sort *s, ech_status status)
 {
     const size_t ranks = (size_t)d->ranks;
-    if (ranks == 1) return status == ECH_OK ? sort_without_exchange(d, s) : status;
     uint64_t *cuts = calloc((ranks + 1) * ranks + 2 * (ranks + 1), sizeof *cuts);
     uint64_t *sends = cuts ? cuts + (ranks + 1) * ranks : NULL;
     uint64_t *offsets = cuts ? sends + ranks + 1 : NULL;
@@ -220,6 +296,22 @@ ech_status echi_dist_sort_run(struct echi_dist *d, struct echi_dist_sort *s, ech
 done:
     free(cuts);
     return status;
+}
+
+ech_status echi_dist_sort_run(struct echi_dist *d, struct echi_dist_sort *s, ech_status status)
+{
+    const bool chosen = s->method == ECHI_DIST_AUTO;
+    const bool divide = s->method == ECHI_DIST_PARTITION ||
+                        (chosen && s->value_bytes == 0 && d->total >= PARTITION_LEAST);
+    bool done = false;
+    if (d->ranks == 1) return status == ECH_OK ? sort_without_exchange(d, s) : status;
+    if (s->top && (chosen || s->method == ECHI_DIST_GATHER) && echi_dist_can_gather(d))
+        return echi_dist_sort_gather(d, s, status);
+    if (divide && s->top && d->total) {
+        status = echi_dist_sort_partition(d, s, status, &done);
+        if (done || status != ECH_OK) return status;
+    }
+    return echi_dist_sort_merge(d, s, status);
 }
 
 /* ---- The calls ---- */
@@ -272,13 +364,29 @@ static ech_status prepare(struct echi_dist *d, struct echi_dist_sort *s,
     return echi_dist_sort_plan(s, NULL, d->ranks, &layout);
 }
 
+/* Names of options->algorithm that are not algorithms of the sort of a part. */
+static void set_method(struct echi_dist_sort *s)
+{
+    static const char *const names[] = {
+        [ECHI_DIST_MERGE] = "runs",
+        [ECHI_DIST_PARTITION] = "partition",
+        [ECHI_DIST_GATHER] = "gather",
+    };
+    for (int i = ECHI_DIST_MERGE; s->algorithm && i < ECHI_DIST_METHODS; i++)
+        if (strcmp(s->algorithm, names[i]) == 0) {
+            s->method = (enum echi_dist_method)i;
+            s->algorithm = NULL;
+        }
+}
+
 /* All three calls.  options: those of the caller, as given. */
 static ech_status run(ech_ctx *ctx, ech_comm *comm, const char *name, struct echi_dist_sort *s,
                       size_t n_out, const ech_sort_options *given)
 {
-    static const char *const names[] = { "dtype",     "value_bytes",         "index_dtype",
-                                         "positions", "options->descending", "options->order",
-                                         NULL };
+    static const char *const names[] = {
+        "dtype",          "value_bytes",        "index_dtype", "positions", "options->descending",
+        "options->order", "options->algorithm", NULL
+    };
     ech_sort_options options = { .size = sizeof options };
     ech_status status = echi_read_options(ctx, "ech_sort_options", given, &options, sizeof options,
                                           offsetof(ech_sort_options, work));
@@ -286,11 +394,15 @@ static ech_status run(ech_ctx *ctx, ech_comm *comm, const char *name, struct ech
     s->descending = options.descending;
     s->order = options.order;
     s->algorithm = options.algorithm;
+    s->top = true;
+    set_method(s);
     struct echi_comm_call call = {
         .option = { (uint64_t)s->dtype, s->value_bytes, s->positions ? (uint64_t)s->index_dtype : 0,
-                    s->positions, (uint64_t)s->descending, (uint64_t)s->order },
+                    s->positions, (uint64_t)s->descending, (uint64_t)s->order,
+                    (uint64_t)s->method },
         .n = s->n,
-        .n_out = n_out
+        .n_out = n_out,
+        .room = ctx ? echi_gather_room(ctx->backend, ech_comm_size(comm), s->n, n_out) : 0
     };
     memcpy(call.name, name, strlen(name));
     struct echi_dist d;
@@ -349,7 +461,9 @@ ech_status ech_dist_sort_workspace(const char *device, int ranks, size_t n, size
                                 .n_out = n_out,
                                 .value_bytes = value_bytes,
                                 .positions = argsort,
-                                .algorithm = options->algorithm };
+                                .algorithm = options->algorithm,
+                                .top = true };
+    set_method(&s);
     struct echi_layout layout = { .base = NULL };
     ech_status status;
     if (!bytes) return echi_fail(NULL, ECH_ERR_ARG, "bytes is NULL");

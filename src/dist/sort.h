@@ -8,6 +8,16 @@
 
 #include "dist/dist.h"
 #include "echelon/sort.h"
+#include "sort/divide_sizes.h"
+
+/* How a sort proceeds: the fastest, or one by name. */
+enum echi_dist_method {
+    ECHI_DIST_AUTO,
+    ECHI_DIST_MERGE,
+    ECHI_DIST_PARTITION,
+    ECHI_DIST_GATHER,
+    ECHI_DIST_METHODS
+};
 
 struct echi_dist_sort {
     ech_dtype dtype;
@@ -25,6 +35,15 @@ struct echi_dist_sort {
     /* parts of the workspace */
     void *keys, *values, *numbers, *got_keys, *got_values, *merged, *inner;
     size_t inner_bytes;
+    bool gathers; /* the sort of shared bins within another one, which may use gather.c */
+    bool top;     /* not that sort */
+    enum echi_dist_method method;
+    void *all_keys, *all_values, *sorted_keys, *sorted_values; /* of gather.c */
+    size_t most;            /* elements for which there is room in these */
+    void *divide, *offsets; /* of partition.c */
+    void *shared_in, *shared_values_in, *shared_out, *shared_values_out, *shared_work;
+    size_t divide_bytes, shared_bytes; /* of divide and of shared_work */
+    bool divides;                      /* there is room for these */
 };
 
 /* Lays out the workspace; if layout->base is NULL, only its size. */
@@ -34,5 +53,47 @@ ech_status echi_dist_sort_plan(struct echi_dist_sort *s, const char *device, int
 /* Sorts from parts at d->in_first to parts at d->out_first.  status: that of this rank so far.
  * Returns the status of this rank. */
 ech_status echi_dist_sort_run(struct echi_dist *d, struct echi_dist_sort *s, ech_status status);
+
+/* The same by sorting the part of each rank first. */
+ech_status echi_dist_sort_merge(struct echi_dist *d, struct echi_dist_sort *s, ech_status status);
+
+/* Writes the positions of this rank's keys to s->numbers. */
+ech_status echi_dist_sort_positions(struct echi_dist *d, const struct echi_dist_sort *s);
+
+/* ---- gather.c ---- */
+
+/* For how many elements on all ranks together a rank with this backend has room, if they are those
+ * of shared bins, or of a call. */
+size_t echi_gather_most(const struct echi_backend *backend);
+uint64_t echi_gather_room(const struct echi_backend *backend, int ranks, size_t n, size_t n_out);
+
+/* Whether all ranks have room for all elements. */
+bool echi_dist_can_gather(const struct echi_dist *d);
+
+/* The same for few elements: each rank sorts all. */
+ech_status echi_dist_sort_gather(struct echi_dist *d, const struct echi_dist_sort *s,
+                                 ech_status status);
+
+/* ---- partition.c ---- */
+
+enum {
+    ECHI_PARTITION_GROUPS = 16,
+    ECHI_PARTITION_OFFSETS = ECHI_DIVIDE_BUCKETS + ECHI_PARTITION_GROUPS
+};
+
+/* Whether a backend can divide the keys of this rank. */
+bool echi_partition_can(const struct echi_dist_sort *s, const struct echi_backend *backend);
+
+/* How many keys of shared bins a rank with n keys can have. */
+size_t echi_partition_shared(size_t n);
+
+/* The workspace of the sorts of windows and of buckets. */
+ech_status echi_partition_work(const struct echi_dist_sort *s, const char *device,
+                               const struct echi_backend *backend, size_t *bytes);
+
+/* The same by dividing the keys first; *done: whether it was possible, which is the same on all
+ * ranks. */
+ech_status echi_dist_sort_partition(struct echi_dist *d, struct echi_dist_sort *s,
+                                    ech_status status, bool *done);
 
 #endif

@@ -84,6 +84,39 @@ static ech_status count_below(const struct search *s, const uint64_t *e, size_t 
     return status;
 }
 
+static bool search_begin(struct search *s, struct echi_dist *d, const struct echi_sorted *sorted,
+                         size_t needles)
+{
+    *s = (struct search){ .d = d,
+                          .sorted = sorted,
+                          .order = echi_sorted_order(sorted),
+                          .bytes = (int)ech_dtype_bytes(sorted->dtype) };
+    s->ones = ~(uint64_t)0 >> (64 - 8 * s->bytes);
+    s->needles = malloc(needles * (size_t)s->bytes);
+    s->below = calloc(2 * needles, sizeof *s->below);
+    s->more = calloc(needles, sizeof *s->more);
+    return s->needles && s->below && s->more;
+}
+
+static void search_end(struct search *s)
+{
+    free(s->needles);
+    free(s->below);
+    free(s->more);
+}
+
+ech_status echi_dist_count_below(struct echi_dist *d, const struct echi_sorted *sorted,
+                                 const uint64_t *e, size_t m, uint64_t *below)
+{
+    struct search s;
+    ech_status status = ECH_OK;
+    if (!search_begin(&s, d, sorted, m))
+        status = echi_fail(d->ctx, ECH_ERR_MEMORY, "out of memory: %zu searches", m);
+    if (status == ECH_OK) status = count_below(&s, e, m, below);
+    search_end(&s);
+    return status;
+}
+
 /* ---- Rounds ---- */
 
 /* Refines the keys at some positions by one digit. */
@@ -167,16 +200,9 @@ static ech_status split_batch(const struct search *s, ech_status status, const u
 ech_status echi_dist_split(struct echi_dist *d, ech_status status, const struct echi_sorted *sorted,
                            const uint64_t *positions, size_t count, uint64_t *cuts, uint64_t *keys)
 {
-    struct search s = { .d = d,
-                        .sorted = sorted,
-                        .order = echi_sorted_order(sorted),
-                        .bytes = (int)ech_dtype_bytes(sorted->dtype) };
+    struct search s;
     const size_t ranks = (size_t)d->ranks;
-    s.ones = ~(uint64_t)0 >> (64 - 8 * s.bytes);
-    s.needles = malloc(ECHI_SPLIT_NEEDLES * (size_t)s.bytes);
-    s.below = calloc(2 * ECHI_SPLIT_NEEDLES, sizeof *s.below);
-    s.more = calloc(ECHI_SPLIT_NEEDLES, sizeof *s.more);
-    if (status == ECH_OK && (!s.needles || !s.below || !s.more))
+    if (!search_begin(&s, d, sorted, ECHI_SPLIT_NEEDLES) && status == ECH_OK)
         status = echi_fail(d->ctx, ECH_ERR_MEMORY, "out of memory for splitters");
     TRY(echi_comm_agree(d->ctx, d->comm, status, NULL, 0));
     for (size_t i = 0; i < count;) {
@@ -194,8 +220,6 @@ ech_status echi_dist_split(struct echi_dist *d, ech_status status, const struct 
         i += here;
     }
 done:
-    free(s.needles);
-    free(s.below);
-    free(s.more);
+    search_end(&s);
     return status;
 }

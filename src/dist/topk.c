@@ -119,14 +119,55 @@ static int compare_positions(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+/* Whether candidate a precedes b, which has a higher position. */
+static bool is_first(const struct job *job, const struct echi_order *order, size_t a, size_t b)
+{
+    uint64_t x = 0, y = 0;
+    memcpy(&x, job->all + a * job->bytes, job->bytes);
+    memcpy(&y, job->all + b * job->bytes, job->bytes);
+    return echi_order_encode(order, (int)job->bytes, x) <=
+           echi_order_encode(order, (int)job->bytes, y);
+}
+
+/* Few candidates are merged here, because a GPU needs longer to receive them.  next [ranks]. */
+static void merge_ranks(struct job *job, size_t *next)
+{
+    const struct echi_dist *d = &job->d;
+    const struct echi_order order =
+        echi_order_make(job->dtype, job->options.order, !job->options.smallest, true);
+    size_t at = 0;
+    for (int r = 0; r < d->ranks; r++) {
+        const uint64_t n = d->in_first[r + 1] - d->in_first[r];
+        next[r] = at;
+        at += n < job->k ? (size_t)n : job->k;
+        next[d->ranks + r] = at; /* their end */
+    }
+    for (size_t i = 0; i < job->k; i++) {
+        int best = -1;
+        for (int r = 0; r < d->ranks; r++)
+            if (next[r] < next[d->ranks + r] &&
+                (best < 0 || !is_first(job, &order, next[best], next[r])))
+                best = r;
+        job->chosen[i] = next[best]++;
+    }
+}
+
 /* The k best of the candidates, in the order of the result. */
 static ech_status select_all(struct job *job)
 {
+    enum { FEW = 1 << 14 };
+    size_t *next = NULL;
+    if (job->k * (size_t)job->d.ranks <= FEW) next = calloc(2 * (size_t)job->d.ranks, sizeof *next);
     const ech_topk_options options = { .size = sizeof options,
                                        .smallest = job->options.smallest,
                                        .order = job->options.order };
-    const ech_status status = ech_topk(job->d.ctx, job->all, NULL, job->chosen, job->count, job->k,
-                                       job->dtype, ECH_U64, &options);
+    ech_status status = ECH_OK;
+    if (next)
+        merge_ranks(job, next);
+    else
+        status = ech_topk(job->d.ctx, job->all, NULL, job->chosen, job->count, job->k, job->dtype,
+                          ECH_U64, &options);
+    free(next);
     if (status != ECH_OK) return status;
     for (size_t i = 0; i < job->k; i++)
         job->choices[i] = (struct choice){ job->all_at[job->chosen[i]], job->chosen[i] };

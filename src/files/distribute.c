@@ -104,8 +104,8 @@ io_status files_reader_end(struct files_reader *reader, size_t *bytes, size_t *w
     if (*whole) return IO_OK;
     return io_fail(run->error, IO_FAIL, reader->name,
                    "a record is longer than %zu bytes, the size of a block for this memory "
-                   "budget; give a larger budget with --memory",
-                   reader->room);
+                   "budget%s; give a larger budget with --memory",
+                   reader->room, kind->valid ? ", or a quote is not closed" : "");
 }
 
 /* ---- The index ---- */
@@ -232,6 +232,18 @@ static io_status go_on(struct pass *pass)
     return status;
 }
 
+static io_status check_valid(const struct pass *pass, size_t bytes, int which)
+{
+    struct files_run *run = pass->run;
+    const struct files_reader *reader = &pass->reader;
+    const bool last = reader->extent == reader->extents->count;
+    char message[LINES_ERROR];
+    if (!pass->at_top || !run->kind->valid ||
+        run->kind->valid(run->kind, pass->in[which], bytes, last, message))
+        return IO_OK;
+    return io_fail(run->error, IO_FAIL, reader->name, "%s", message);
+}
+
 static io_status put_all(struct pass *pass)
 {
     const size_t room = (size_t)pass->plan->block_bytes;
@@ -239,6 +251,7 @@ static io_status put_all(struct pass *pass)
     files_reader_begin(&pass->reader, pass->in[0], room, 0);
     for (int which = 0;; which = !which) {
         io_status status = files_reader_end(&pass->reader, &bytes, &whole);
+        if (status == IO_OK && bytes) status = check_valid(pass, bytes, which);
         if (status != IO_OK || !bytes) return status;
         memcpy(pass->in[!which], pass->in[which] + whole, bytes - whole);
         files_reader_begin(&pass->reader, pass->in[!which], room, bytes - whole);

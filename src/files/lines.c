@@ -53,9 +53,21 @@ static size_t boundary(const struct files_kind *kind, const unsigned char *bytes
 static size_t cut(const struct files_kind *kind, const unsigned char *bytes, size_t n)
 {
     const struct files_lines *lines = lines_of(kind);
-    if (lines->quoted) return lines_complete(lines->order, (const char *)bytes, n, lines->threads);
+    if (lines->quoted)
+        return lines_complete(lines->order, (const char *)bytes, n, lines->threads, lines->fault);
     const unsigned char *end = memrchr(bytes, kind->terminator, n);
     return end ? (size_t)(end - bytes) + 1 : 0;
+}
+
+/* Bins of equal keys are not sorted, so that lines_sort() does not check their quotes. */
+static bool valid(const struct files_kind *kind, const unsigned char *bytes, size_t n, bool last,
+                  char error[LINES_ERROR])
+{
+    const struct files_lines *lines = lines_of(kind);
+    const char *text = (const char *)bytes;
+    const size_t at = last ? lines_misplaced(lines->order, text, n, lines->threads) : *lines->fault;
+    if (at != SIZE_MAX) lines_quote_error(text, n, at, error);
+    return at == SIZE_MAX;
 }
 
 static uint64_t count(const struct files_kind *kind, const unsigned char *bytes, size_t n)
@@ -95,7 +107,11 @@ static io_status sort(const struct files_kind *kind, ech_ctx *ctx, struct files_
 void files_lines_init(struct files_lines *lines, const struct lines_order *order, bool quoted,
                       int threads)
 {
-    *lines = (struct files_lines){ .order = order, .quoted = quoted, .threads = threads };
+    *lines = (struct files_lines){ .order = order,
+                                   .quoted = quoted,
+                                   .threads = threads,
+                                   .misplaced = SIZE_MAX,
+                                   .fault = &lines->misplaced };
     lines->kind = (struct files_kind){ .name = "lines",
                                        .terminator = (unsigned char)lines_terminator(order),
                                        .state = lines,
@@ -104,6 +120,7 @@ void files_lines_init(struct files_lines *lines, const struct lines_order *order
                                        .boundary = boundary,
                                        .cut = cut,
                                        .count = count,
+                                       .valid = quoted ? valid : NULL,
                                        .work_bytes = work_bytes,
                                        .sort = sort };
 }

@@ -2,7 +2,8 @@
  * files/numbers.c - numbers of a dtype as records of the external sort.
  *
  * An argsort extends each number to a record: its rank as an unsigned integer of the same width,
- * and its position as u64.
+ * and its position as u64.  If an algorithm is given, ranks and positions are sorted as keys and
+ * values, because records have other algorithms.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -201,6 +202,56 @@ static io_status sort_positions(const struct files_kind *kind, ech_ctx *ctx,
     return status == ECH_OK ? IO_OK : fail(ctx, status, block, error);
 }
 
+/* Where the arrays of keys and values are in the workspace. */
+static size_t values_at(const struct files_kind *kind, size_t records)
+{
+    return (size_t)files_round_up(records * kind->input_bytes, 256);
+}
+
+static size_t pairs_at(const struct files_kind *kind, size_t records)
+{
+    return values_at(kind, records) + (size_t)files_round_up(records * sizeof(uint64_t), 256);
+}
+
+static size_t pairs_work(const struct files_kind *kind, size_t bytes, size_t records)
+{
+    const struct files_numbers *numbers = numbers_of(kind);
+    const ech_sort_options options = { .size = sizeof options,
+                                       .algorithm = numbers->options.algorithm };
+    ech_record_key key;
+    size_t work = bytes + ((size_t)64 << 10); /* of a GPU */
+    rank_key(numbers, &key);
+    if (numbers->on_cpu)
+        ech_sort_workspace("cpu", records, key.dtype, sizeof(uint64_t), &options, &work);
+    return pairs_at(kind, records) + work + 256;
+}
+
+static io_status sort_pairs(const struct files_kind *kind, ech_ctx *ctx, struct files_block *block,
+                            struct io_error *error)
+{
+    const struct files_numbers *numbers = numbers_of(kind);
+    const size_t n = block->records, bytes = kind->input_bytes, each = kind->record_bytes;
+    unsigned char *keys = block->work, *values = keys + values_at(kind, n);
+    ech_sort_options options = { .size = sizeof options, .algorithm = numbers->options.algorithm };
+    ech_record_key key;
+    if (numbers->on_cpu) {
+        options.work = keys + pairs_at(kind, n);
+        options.work_bytes = block->work_bytes - pairs_at(kind, n);
+    }
+    for (size_t i = 0; i < n; i++) {
+        memcpy(keys + bytes * i, block->in + each * i, bytes);
+        memcpy(values + sizeof(uint64_t) * i, block->in + each * i + bytes, sizeof(uint64_t));
+    }
+    const ech_status status =
+        ech_sort_pairs(ctx, keys, values, keys, values, n, rank_key(numbers, &key)->dtype,
+                       sizeof(uint64_t), &options);
+    for (size_t i = 0; i < n; i++) {
+        memcpy(block->out + each * i, keys + bytes * i, bytes);
+        memcpy(block->out + each * i + bytes, values + sizeof(uint64_t) * i, sizeof(uint64_t));
+    }
+    return status == ECH_OK ? IO_OK : fail(ctx, status, block, error);
+}
+
 void files_numbers_init(struct files_numbers *numbers, ech_dtype dtype,
                         const ech_sort_options *options, bool argsort, bool swap,
                         const char *device)
@@ -229,7 +280,7 @@ void files_numbers_init(struct files_numbers *numbers, ech_dtype dtype,
                                          .sort = sort,
                                          .prepare = swap ? swap_in : NULL,
                                          .finish = swap ? swap_out : NULL };
-    if (bytes <= 2 && !part) numbers->kind.rank = &numbers->rank;
+    if (bytes <= 2 && !part && !o->algorithm) numbers->kind.rank = &numbers->rank;
     if (!argsort) return;
     struct files_kind *kind = &numbers->kind;
     kind->record_bytes = bytes + sizeof(uint64_t);
@@ -238,8 +289,8 @@ void files_numbers_init(struct files_numbers *numbers, ech_dtype dtype,
     kind->scan = scan_positions;
     kind->same = NULL;
     kind->rank = NULL;
-    kind->work_bytes = positions_work;
-    kind->sort = sort_positions;
+    kind->work_bytes = o->algorithm ? pairs_work : positions_work;
+    kind->sort = o->algorithm ? sort_pairs : sort_positions;
     kind->prepare = swap ? prepare_swapped : prepare;
     kind->finish = keep_positions;
 }

@@ -56,7 +56,7 @@ static void none(struct echi_bins *b, uint64_t slot)
 static ech_status whole(ech_ctx *ctx, struct echi_bins *b, ech_dtype dtype, wide lower, wide upper,
                         bool closed)
 {
-    int width = 8 * (int)ech_dtype_bytes(dtype);
+    int width = 8 * (int)echi_dtype_bytes(dtype);
     wide least = echi_dtype_is_signed(dtype) ? -((wide)1 << (width - 1)) : 0;
     wide most = least + (((wide)1 << width) - 1);
     wide last = closed ? upper : upper - 1;
@@ -103,7 +103,7 @@ static ech_status even_integers(ech_ctx *ctx, struct echi_bins *b, ech_dtype dty
                              ends[i].name, value);
         if ((double)(wide)value < value || (double)(wide)value > value)
             return echi_fail(ctx, ECH_ERR_ARG, "%s is %g: it must be an integer for elements of %s",
-                             ends[i].name, value, ech_dtype_name(dtype));
+                             ends[i].name, value, echi_dtype_name(dtype));
     }
     if ((wide)upper - (wide)lower > (wide)1 << 64)
         return echi_fail(ctx, ECH_ERR_ARG,
@@ -157,7 +157,20 @@ ech_status echi_bins_even(ech_ctx *ctx, struct echi_bins *b, ech_dtype dtype, do
 
 ech_status echi_bins_count(ech_ctx *ctx, struct echi_bins *b, ech_dtype dtype)
 {
-    return whole(ctx, b, dtype, 0, (wide)b->bins, false);
+    if (b->bins >> 32) return whole(ctx, b, dtype, 0, (wide)b->bins, false);
+    /* The same without divisions: a bin per integer. */
+    const uint64_t top = (uint64_t)1 << (8 * echi_dtype_bytes(dtype) - 1);
+    const bool is_signed = echi_dtype_is_signed(dtype);
+    const uint64_t most = is_signed ? top - 1 : top | (top - 1), last = b->bins - 1;
+    b->order = echi_order_make(dtype, ECH_ORDER_NAN_LAST, false, true);
+    b->kind = ECHI_BINS_SHIFT;
+    b->first = is_signed ? top : 0;
+    b->span = last < most ? last : most;
+    b->offset = b->rest = 0;
+    b->each = 1;
+    b->range = b->bins;
+    b->shift = 0;
+    return ECH_OK;
 }
 
 void echi_bins_edges(struct echi_bins *b, ech_dtype dtype, bool closed)

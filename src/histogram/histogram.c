@@ -21,11 +21,11 @@ static ech_status check_weights(ech_ctx *ctx, const ech_histogram_options *optio
     if (!known)
         return echi_fail(ctx, ECH_ERR_ARG,
                          "options->weights_dtype is %s: it must be i32, u32, i64, u64, f32 or f64",
-                         ech_dtype_name(t));
+                         echi_dtype_name(t));
     if (echi_dtype_is_float(t) && (uint64_t)n > (uint64_t)1 << ECHI_EXACT_LOG2_N)
         return echi_fail(ctx, ECH_ERR_ARG, "n is %zu: at most 2^%d is supported with float weights",
                          n, ECHI_EXACT_LOG2_N);
-    return echi_check_count(ctx, "n", n, ech_dtype_bytes(t));
+    return echi_check_count(ctx, "n", n, echi_dtype_bytes(t));
 }
 
 /* The counters of values outside the bins: below, above and NaN have counters after the bins, or
@@ -73,7 +73,7 @@ static ech_status check_shape(ech_ctx *ctx, struct echi_histogram *h, size_t bin
     if (o->dimensions && (o->dimensions == 2) != h->pairs)
         FAIL(ctx, ECH_ERR_ARG, "options->dimensions is %d, but this histogram has %d dimension%s",
              o->dimensions, h->pairs ? 2 : 1, h->pairs ? "s" : "");
-    h->key_bytes = (int)ech_dtype_bytes(h->dtype);
+    h->key_bytes = (int)echi_dtype_bytes(h->dtype);
     TRY(echi_check_count(ctx, "n", h->n, (size_t)h->key_bytes));
     if (bins == 0) FAIL(ctx, ECH_ERR_ARG, "bins is 0");
     h->channels = o->channels ? (size_t)o->channels : 1;
@@ -104,17 +104,15 @@ static ech_status run(ech_ctx *ctx, struct echi_histogram *h, const char *name,
 {
     size_t bytes = h->n * (size_t)h->key_bytes, align = (size_t)h->key_bytes;
     if (!ctx) return echi_fail(NULL, ECH_ERR_ARG, "ctx is NULL");
-    struct echi_call call = { .what = "a histogram",
-                              .operation = ctx->backend->operations[ECHI_OP_histogram],
-                              .request = h,
-                              .work = options->work,
-                              .work_bytes = options->work_bytes };
+    struct echi_call call;
+    echi_call_begin(&call, "a histogram", ctx->backend->operations[ECHI_OP_histogram], h,
+                    options->work, options->work_bytes);
     echi_call_add(&call, name, &h->in, bytes, align, ECHI_IN);
     if (h->pairs) echi_call_add(&call, "y", &h->in_y, bytes, align, ECHI_IN);
     if (h->x.kind == ECHI_BINS_EDGES)
         echi_call_add(&call, "edges", &h->edges, (h->x.bins + 1) * align, align, ECHI_IN);
     if (h->weighted) {
-        size_t weight_bytes = ech_dtype_bytes(h->weights_dtype);
+        size_t weight_bytes = echi_dtype_bytes(h->weights_dtype);
         echi_call_add(&call, "options->weights", &h->weights, h->n * weight_bytes, weight_bytes,
                       ECHI_IN);
     }
@@ -165,7 +163,7 @@ ech_status ech_bincount(ech_ctx *ctx, const void *in, void *counts, size_t n, ec
     TRY(check_shape(ctx, &h, bins, options));
     if (echi_dtype_is_float(dtype))
         FAIL(ctx, ECH_ERR_ARG, "dtype is %s, but only integers count by value",
-             ech_dtype_name(dtype));
+             echi_dtype_name(dtype));
     TRY(echi_bins_count(ctx, &h.x, dtype));
     TRY(run(ctx, &h, "in", options));
 done:

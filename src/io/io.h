@@ -399,6 +399,8 @@ io_status io_create(struct io_output *output, const char *path, struct io_error 
 io_status io_write(struct io_output *output, const void *bytes, size_t n, struct io_error *error);
 /* Flushes the buffer and renames the temporary file. */
 io_status io_commit(struct io_output *output, struct io_error *error);
+/* Gives the temporary file the name output->temporary, so that other processes can open it. */
+io_status io_name_temporary(struct io_output *output, struct io_error *error);
 /* Gives up what was not committed; harmless after io_commit(). */
 void io_discard(struct io_output *output);
 

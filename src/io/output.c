@@ -296,6 +296,25 @@ static int link_unnamed(const struct io_output *output, const char *to)
     return linkat(AT_FDCWD, from, AT_FDCWD, to, AT_SYMLINK_FOLLOW);
 }
 
+io_status io_name_temporary(struct io_output *output, struct io_error *error)
+{
+    if (output->temporary) return IO_OK;
+    output->temporary = temporary_name(output->path);
+    if (!output->temporary)
+        return io_no_memory(error, output->name, strlen(output->path), "its name");
+    const int fd = io_temporary_make(output->temporary);
+    if (fd >= 0) {
+        close(fd);
+        output->unnamed = false;
+        if (io_temporary_link(output->fd, output->temporary) == 0) return IO_OK;
+    } else {
+        free(output->temporary);
+        output->temporary = NULL;
+    }
+    return io_fail(error, IO_FAIL, output->name, "cannot create a file in its directory: %s",
+                   strerror(errno));
+}
+
 /* Gives the file without a name its name.  If another program has created the output since, links
  * the file to a temporary name, so that rename() can replace the output. */
 static io_status name_unnamed(struct io_output *output, struct io_error *error)
@@ -305,19 +324,7 @@ static io_status name_unnamed(struct io_output *output, struct io_error *error)
         sync_directory(output->path);
         return IO_OK;
     }
-    if (errno == EEXIST) {
-        output->temporary = temporary_name(output->path);
-        if (!output->temporary)
-            return io_no_memory(error, output->name, strlen(output->path), "its name");
-        int fd = io_temporary_make(output->temporary);
-        if (fd >= 0) {
-            close(fd);
-            if (io_temporary_link(output->fd, output->temporary) == 0) return IO_OK;
-        } else {
-            free(output->temporary);
-            output->temporary = NULL;
-        }
-    }
+    if (errno == EEXIST) return io_name_temporary(output, error);
     return io_fail(error, IO_FAIL, output->name, "cannot create: %s", strerror(errno));
 }
 

@@ -78,8 +78,8 @@ struct io_text_scan {
 void io_text_scan_begin(struct io_text_scan *scan, const struct io_column *begin,
                         const struct io_cut *cut, const struct io_hints *hints, const char *name);
 /* Checks the whole records of a block, and returns their bytes.  At the end of the text, the block
- * ends in a newline. */
-size_t io_text_scan(struct io_text_scan *scan, char *text, size_t bytes, bool at_end);
+ * ends in a newline.  threads 0: all. */
+size_t io_text_scan(struct io_text_scan *scan, char *text, size_t bytes, bool at_end, int threads);
 /* The type of the column, or the error that io_text_parse() reports for the whole text. */
 io_status io_text_scan_end(struct io_text_scan *scan, ech_dtype *dtype, struct io_error *error);
 

@@ -3,12 +3,15 @@
  * block, and chooses its type.
  *
  * The result is that of io_text_parse() for the whole text.  As the type is known only at the end,
- * places that may be needed for a message are noted as text.
+ * places that may be needed for a message are noted as text.  All threads check parts of a block;
+ * if one finds something to note, the block is checked again, one record after the other.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "io/text.h"
+#include "io/threads.h"
 
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -81,15 +84,73 @@ static io_status check_record(struct io_text_scan *scan, const char *at, const c
     return IO_OK;
 }
 
-size_t io_text_scan(struct io_text_scan *scan, char *text, size_t bytes, bool at_end)
+/* ---- A block by all threads ---- */
+
+enum { PART_BYTES = 1 << 16 };
+
+struct parts {
+    const struct io_text_scan *scan;
+    const char *text;
+    size_t bytes;      /* whole lines */
+    atomic_bool other; /* something must be noted */
+    atomic_uint_fast64_t records;
+};
+
+/* The lines that begin in a part. */
+static void check_part(void *arg, int i)
+{
+    struct parts *p = arg;
+    struct io_text_scan own = *p->scan;
+    const char *end = p->text + p->bytes, *at = p->text + (size_t)i * PART_BYTES;
+    const char *stop = end - at < PART_BYTES ? end : at + PART_BYTES;
+    struct io_column block = own.block;
+    bool other = memchr(at, '"', (size_t)(stop - at)) != NULL;
+    own.parser.column = &block;
+    own.parser.error = &own.error;
+    if (i && at[-1] != '\n') at = (const char *)memchr(at, '\n', (size_t)(end - at)) + 1;
+    const uint64_t before = own.records;
+    while (at < stop && !other && !atomic_load_explicit(&p->other, memory_order_relaxed)) {
+        const char *newline = memchr(at, '\n', (size_t)(end - at));
+        other = check_record(&own, at, newline) != IO_OK;
+        own.records++;
+        at = newline + 1;
+    }
+    const struct io_text_scan *scan = p->scan;
+    if (other || own.integers != scan->integers || own.below != scan->below ||
+        own.above != scan->above || own.rounded.found != scan->rounded.found)
+        atomic_store(&p->other, true);
+    atomic_fetch_add(&p->records, own.records - before);
+}
+
+/* Returns whether nothing had to be noted. */
+static bool check_parts(struct io_text_scan *scan, const char *text, size_t bytes, int threads)
+{
+    struct parts p = { .scan = scan, .text = text, .bytes = bytes };
+    if (bytes < 2 * (size_t)PART_BYTES || threads == 1 || scan->failed) return false;
+    io_for_each_by(threads, (int)((bytes + PART_BYTES - 1) / PART_BYTES), check_part, &p);
+    if (p.other) return false;
+    scan->records += p.records;
+    scan->block.lines_before += p.records;
+    return true;
+}
+
+static size_t whole_lines(const char *text, size_t bytes)
+{
+    while (bytes && text[bytes - 1] != '\n') bytes--;
+    return bytes;
+}
+
+size_t io_text_scan(struct io_text_scan *scan, char *text, size_t bytes, bool at_end, int threads)
 {
     struct io_column *block = &scan->block;
     const char *at = text, *end = text + bytes, *open = NULL;
+    const size_t lines = whole_lines(text, bytes);
     block->text = text;
     block->text_bytes = bytes;
     block->n = 2; /* records; a message about the first one asks whether it is the only one */
     scan->parser.column = block;
     scan->parser.error = &scan->error;
+    if (check_parts(scan, text, lines, threads)) return lines;
     while (at < end) {
         const char *newline = block->delimiter ? io_record_end(at, end, block->delimiter, &open)
                                                : memchr(at, '\n', (size_t)(end - at));

@@ -28,7 +28,7 @@ static ech_status start(ech_ctx *ctx, size_t n, ech_dtype dtype,
     TRY(check_options(ctx, options));
     *s = (struct echi_is_sorted){ .n = n,
                                   .dtype = dtype,
-                                  .key_bytes = ech_dtype_bytes(dtype),
+                                  .key_bytes = echi_dtype_bytes(dtype),
                                   .strict = options->strict != 0,
                                   .order = echi_order_make(dtype, options->order,
                                                            options->descending != 0, true) };
@@ -52,13 +52,11 @@ ech_status ech_is_sorted(ech_ctx *ctx, const void *in, uint64_t *position, size_
     if (status != ECH_OK) return status;
     s.in = in;
     s.position = position;
-    struct echi_call call = { .what = "a check of the order",
-                              .operation = find(ctx->backend),
-                              .request = &s,
-                              .work = options->work,
-                              .work_bytes = options->work_bytes };
+    struct echi_call call;
+    echi_call_begin(&call, "a check of the order", find(ctx->backend), &s, options->work,
+                    options->work_bytes);
     echi_call_add(&call, "in", (void *)&s.in, n * s.key_bytes, s.key_bytes, ECHI_IN)->element =
-        ech_dtype_name(dtype);
+        echi_dtype_name(dtype);
     echi_call_add(&call, "position", (void *)&s.position, sizeof *position, sizeof *position,
                   ECHI_OUT)
         ->element = "u64";

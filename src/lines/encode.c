@@ -223,19 +223,6 @@ uint64_t lines_prefix(const struct lines_order *order, const char *record, size_
     return big_endian(prefix);
 }
 
-uint64_t lines_load_word(const unsigned char *at, size_t left)
-{
-    unsigned char window[8] = { 0 };
-    if (left >= WORD_MORE) {
-        memcpy(window, at, sizeof window);
-        window[WORD_BYTES] = WORD_MORE;
-    } else {
-        for (size_t i = 0; i < left && i < WORD_BYTES; i++) window[i] = at[i];
-        window[WORD_BYTES] = (unsigned char)left;
-    }
-    return big_endian(window);
-}
-
 uint64_t lines_word(const struct lines_order *order, const char *record, size_t bytes, size_t depth,
                     const char *limit)
 {
@@ -265,18 +252,20 @@ static uint64_t direct_words(const unsigned char *at, size_t n, uint64_t *next)
 }
 
 uint64_t lines_words(const struct lines_order *order, const char *record, size_t bytes,
-                     uint64_t *next, const char *limit)
+                     size_t depth, uint64_t *next, const char *limit)
 {
+    size_t n;
     if (order->direct) {
-        size_t n;
         const char *at = lines_direct(order, record, bytes, &n);
-        return direct_words((const unsigned char *)at, n, next);
+        const size_t skip = depth < n ? depth : n;
+        return direct_words((const unsigned char *)at + skip, n - skip, next);
     }
     enum { ROOM = 16 }; /* a multiple of the bytes that encoders append at once */
     unsigned char window[ROOM] = { 0 };
-    struct sink sink = { .to = window, .room = ROOM, .limit = limit };
+    struct sink sink = { .to = window, .skip = depth, .room = ROOM, .limit = limit };
     lines_encode(order, record, bytes, order->resort, &sink);
-    return direct_words(window, sink.n < ROOM ? sink.n : ROOM, next);
+    n = sink.n > depth ? sink.n - depth : 0;
+    return direct_words(window, n < ROOM ? n : ROOM, next);
 }
 
 const char *lines_direct(const struct lines_order *order, const char *record, size_t bytes,

@@ -89,8 +89,15 @@ bool lines_warning(const struct lines_order *order, int i, char *text, size_t ca
  * if it does not contain the end of the head, *whole is false. */
 size_t lines_head(const struct lines_order *order, const char *text, size_t bytes, bool *whole);
 /* The length of the complete records at the beginning of a block: up to and including its last
- * terminator; 0 if it has none. */
-size_t lines_complete(const struct lines_order *order, const char *text, size_t bytes, int threads);
+ * terminator; 0 if it has none.  *misplaced receives the offset of the first quote of CSV that is
+ * inside a value without quotes or does not end one; SIZE_MAX: none.  It may be NULL. */
+size_t lines_complete(const struct lines_order *order, const char *text, size_t bytes, int threads,
+                      size_t *misplaced);
+/* The offset of such a quote in whole records, or of one that is not closed; SIZE_MAX: none. */
+size_t lines_misplaced(const struct lines_order *order, const char *text, size_t bytes,
+                       int threads);
+/* Writes a message about the quote at at, with the text around it. */
+void lines_quote_error(const char *text, size_t bytes, size_t at, char error[LINES_ERROR]);
 /* The length of the next record with its terminator; bytes if there is no terminator. */
 size_t lines_next(const struct lines_order *order, const char *text, size_t bytes);
 /* The length of a record that lines_next() returned, without its terminator. */

@@ -160,11 +160,20 @@ void lines_encode(const struct lines_order *order, const char *record, size_t by
 uint64_t lines_word(const struct lines_order *order, const char *record, size_t bytes, size_t depth,
                     const char *limit);
 enum { WORD_BYTES = 7, WORD_MORE = 8 };
-/* The words at depth 0 and, in *next, at depth WORD_BYTES. */
+/* The words at depth and, in *next, at depth + WORD_BYTES. */
 uint64_t lines_words(const struct lines_order *order, const char *record, size_t bytes,
-                     uint64_t *next, const char *limit);
+                     size_t depth, uint64_t *next, const char *limit);
 /* The word of left bytes at at. */
-uint64_t lines_load_word(const unsigned char *at, size_t left);
+static inline uint64_t lines_load_word(const unsigned char *at, size_t left)
+{
+    uint64_t word = 0;
+    if (left >= WORD_MORE) {
+        for (size_t i = 0; i < 8; i++) word = word << 8 | at[i]; /* one load */
+        return (word & ~(uint64_t)0xff) | WORD_MORE;
+    }
+    for (size_t i = 0; i < left && i < WORD_BYTES; i++) word |= (uint64_t)at[i] << (56 - 8 * i);
+    return word | left;
+}
 
 /* ---- Records: record.c ---- */
 

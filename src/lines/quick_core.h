@@ -260,12 +260,12 @@ INLINE enum form form_of(const struct lines_order *order)
 }
 
 INLINE bool first_bytes(const struct lines_order *order, enum form form, const char *record,
-                        size_t bytes, bool resort, const char *limit, struct bytes *to)
+                        size_t bytes, size_t skip, bool resort, const char *limit, struct bytes *to)
 {
     *to = (struct bytes){ wide_of(0, 0), 0 };
     if (limit - record <= READ_BYTES + (ptrdiff_t)bytes) return false;
     if (form == FORM_WHOLE) {
-        append_plain(to, record, bytes);
+        append_plain(to, record + skip, bytes - skip);
         return true;
     }
     if (form == FORM_NUMBER) {
@@ -309,12 +309,13 @@ INLINE uint64_t make_words(const struct block *b, enum form form, uint64_t from,
 {
     const struct lines_order *order = b->order;
     const char *limit = b->text + b->bytes;
+    const size_t skip = b->skip;
     uint64_t *words = b->words + from, *next = b->next ? b->next + from : NULL, failed = 0;
     for (uint64_t i = 0; i < n; i++) {
         struct bytes key;
         size_t bytes;
         const char *record = block_record(b, from + i, &bytes);
-        const bool made = first_bytes(order, form, record, bytes, order->resort, limit, &key);
+        const bool made = first_bytes(order, form, record, bytes, skip, order->resort, limit, &key);
         failed |= (uint64_t)!made << i;
         if (!made) continue;
         words[i] = word_of(wide_word(key.first), key.n);
@@ -366,7 +367,7 @@ INLINE void store_prefixes(const struct lines_order *order, enum form form, cons
         const char *at = text;
         for (size_t i = from; i < from + some; text += lengths[i++]) {
             struct bytes key;
-            const bool made = first_bytes(order, form, text, lengths[i] - 1, false, limit, &key);
+            const bool made = first_bytes(order, form, text, lengths[i] - 1, 0, false, limit, &key);
             failed |= (uint64_t)!made << (i - from);
             if (made) prefixes[i] = wide_word(key.first);
         }

@@ -20,6 +20,7 @@
 #include "lines/quick.h"
 
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #ifdef __SSE2__
@@ -236,8 +237,10 @@ uint64_t lines_count(const struct lines_order *order, const char *text, size_t b
     return n;
 }
 
-size_t lines_complete(const struct lines_order *order, const char *text, size_t bytes, int threads)
+size_t lines_complete(const struct lines_order *order, const char *text, size_t bytes, int threads,
+                      size_t *misplaced)
 {
+    if (misplaced) *misplaced = SIZE_MAX;
     if (!order->csv) {
         while (bytes && text[bytes - 1] != order->terminator) bytes--;
         return bytes;
@@ -246,6 +249,7 @@ size_t lines_complete(const struct lines_order *order, const char *text, size_t 
     const bool counted = count_chunks(&s, threads) != UINT64_MAX;
     bool quoted = counted && s.chunks[s.n_chunks].quotes & 1;
     free(s.chunks);
+    if (misplaced) *misplaced = s.misplaced;
     if (counted && s.misplaced == SIZE_MAX) {
         for (; bytes; bytes--) { /* backwards, so that the state is that after text[bytes - 1] */
             if (text[bytes - 1] == '\n' && !quoted) break;
@@ -266,6 +270,26 @@ static size_t last_quote(const char *text, size_t bytes)
 {
     while (bytes && text[bytes - 1] != '"') bytes--;
     return bytes ? bytes - 1 : 0;
+}
+
+size_t lines_misplaced(const struct lines_order *order, const char *text, size_t bytes, int threads)
+{
+    struct split s = { .order = order, .text = text, .bytes = bytes, .misplaced = SIZE_MAX };
+    if (!order->csv || count_chunks(&s, threads) == UINT64_MAX) return SIZE_MAX;
+    const bool open = s.chunks[s.n_chunks].quotes & 1;
+    free(s.chunks);
+    return s.misplaced == SIZE_MAX && open ? last_quote(text, bytes) : s.misplaced;
+}
+
+void lines_quote_error(const char *text, size_t bytes, size_t at, char error[LINES_ERROR])
+{
+    enum { AROUND = 24 };
+    const size_t from = at < AROUND ? 0 : at - AROUND;
+    const size_t to = bytes - at < AROUND ? bytes : at + AROUND;
+    snprintf(error, LINES_ERROR,
+             "a quote is inside a field without quotes, does not end a field, or is not closed; "
+             "near: %.*s",
+             (int)(to - from), text + from);
 }
 
 uint64_t lines_split(const struct lines_order *order, const char *text, size_t bytes, int threads,

@@ -34,10 +34,12 @@ struct range {
 
 struct work {
     struct block block;
+    struct pool pool;
     struct range range;    /* that is being sorted */
     struct range *waiting; /* large ties */
     atomic_size_t n_waiting;
     atomic_size_t common;
+    bool first;         /* the range is the block, whose index is the order of the records */
     bool has_next;      /* ties of the range are sorted by block.next */
     atomic_bool failed; /* out of memory */
 };
@@ -85,14 +87,14 @@ static void make_words(void *arg, int i)
     const struct block *b = &w->block;
     uint64_t from, to;
     chunk_of(w, i, &from, &to);
-    if (w->range.depth == 0) { /* the index is in the order of the records */
+    if (w->first) {
         number_records(b, from, to);
-        if (b->order->common) {
+        if (b->order->common && (b->order->whole || !b->skip)) {
             lines_quick_words(b, from, to);
             return;
         }
         for (; from < to && b->next; from++) b->words[from] = block_words(b, from, &b->next[from]);
-        for (; from < to; from++) b->words[from] = block_word(b, from, 0);
+        for (; from < to; from++) b->words[from] = block_word(b, from, b->skip);
         return;
     }
     for (; from < to; from++) {
@@ -216,6 +218,80 @@ static void find_common(void *arg, int i)
     }
 }
 
+/* ---- The common prefix of all keys ---- */
+
+static const char *direct_key(const struct block *b, uint64_t record, size_t *n)
+{
+    size_t bytes;
+    const char *text = block_record(b, record, &bytes);
+    return lines_direct(b->order, text, bytes, n);
+}
+
+/* The first bytes, at most most, in which a key that is a part of the record agrees with first. */
+static size_t agree(const struct block *b, uint64_t record, const char *first, size_t most)
+{
+    size_t n, i = 0;
+    const char *key = direct_key(b, record, &n);
+    if (n < most) most = n;
+    if (memcmp(key, first, most) == 0) return most;
+    while (key[i] == first[i]) i++;
+    return i;
+}
+
+static void find_direct(void *arg, int i)
+{
+    struct work *w = arg;
+    size_t n, now = atomic_load(&w->common);
+    const char *first = direct_key(&w->block, 0, &n);
+    uint64_t from, to;
+    chunk_of(w, i, &from, &to);
+    for (; from < to && now; from++) {
+        const size_t common = agree(&w->block, from, first, now);
+        if (common == now) continue;
+        now = atomic_load(&w->common);
+        while (common < now && !atomic_compare_exchange_weak(&w->common, &now, common)) {
+        }
+        now = atomic_load(&w->common);
+    }
+}
+
+static void number_chunk(void *arg, int i)
+{
+    struct work *w = arg;
+    uint64_t from, to;
+    chunk_of(w, i, &from, &to);
+    number_records(&w->block, from, to);
+}
+
+/* Words of keys that begin as all others would be the same.  A sample shows in most cases that
+ * there is no such prefix, or that it is short. */
+static void skip_prefix(struct work *w)
+{
+    enum { SAMPLE = 64, SHORT = 3 };
+    struct block *b = &w->block;
+    const bool direct = b->order->direct;
+    size_t common;
+    if (direct) {
+        const char *first = direct_key(b, 0, &common);
+        for (uint64_t i = 1; i <= SAMPLE && common > SHORT; i++)
+            common = agree(b, b->n / (SAMPLE + 1) * i, first, common);
+    } else {
+        common = SIZE_MAX;
+        for (uint64_t i = 1; i <= SAMPLE && common >= WORD_BYTES; i++) {
+            const uint64_t record = b->n / (SAMPLE + 1) * i;
+            store_uint(b->index, b->index_bytes, 0, 0);
+            store_uint(b->index, b->index_bytes, 1, record);
+            const size_t one = lines_common(b, 0, 1, 2, 0);
+            if (one < common) common = one;
+        }
+    }
+    if (common < (direct ? SHORT + 1 : WORD_BYTES)) return;
+    each_chunk(w, number_chunk);
+    atomic_store(&w->common, direct ? common : SIZE_MAX);
+    each_chunk(w, direct ? find_direct : find_common);
+    b->skip = w->range.depth = w->common;
+}
+
 /* ---- The sort ---- */
 
 static ech_status sort_range(ech_ctx *ctx, struct work *w)
@@ -230,7 +306,7 @@ static ech_status sort_range(ech_ctx *ctx, struct work *w)
                        (size_t)r->n, ECH_U64, b->index_bytes, &options);
     if (status != ECH_OK) return status;
     each_chunk(w, mark_ties);
-    w->has_next = b->next && r->depth == 0;
+    w->has_next = b->next && w->first;
     each_chunk(w, sort_ties);
     return ECH_OK;
 }
@@ -243,8 +319,9 @@ static ech_status sort_all(ech_ctx *ctx, struct work *w, char error[LINES_ERROR]
         if (w->block.n > 1 && !lines_sort_tie(&w->block, 0, w->block.n, 0)) return ECH_ERR_MEMORY;
         return ECH_OK;
     }
-    for (bool first = true; first || w->n_waiting; first = false) {
-        if (!first) {
+    skip_prefix(w);
+    for (w->first = true; w->first || w->n_waiting; w->first = false) {
+        if (!w->first) {
             w->range = w->waiting[--w->n_waiting];
             atomic_store(&w->common, SIZE_MAX);
             each_chunk(w, find_common);
@@ -304,19 +381,6 @@ static bool allocate(struct work *w, struct lines_sorted *sorted)
            (b->drops || !b->order->unique);
 }
 
-/* Shows the text around a quote. */
-static ech_status fail_quote(const char *text, size_t bytes, size_t at, char error[LINES_ERROR])
-{
-    enum { AROUND = 24 };
-    const size_t from = at < AROUND ? 0 : at - AROUND;
-    const size_t to = bytes - at < AROUND ? bytes : at + AROUND;
-    snprintf(error, LINES_ERROR,
-             "a quote is inside a field without quotes, does not end a field, or is not closed; "
-             "near: %.*s",
-             (int)(to - from), text + from);
-    return ECH_ERR_ARG;
-}
-
 /* Sorts the records of a block: sets the index, and leaves the words for the spans. */
 static ech_status sort_block(ech_ctx *ctx, struct work *w, struct lines_sorted *sorted,
                              char error[LINES_ERROR])
@@ -324,7 +388,10 @@ static ech_status sort_block(ech_ctx *ctx, struct work *w, struct lines_sorted *
     struct block *b = &w->block;
     b->index_bytes = sorted->index_bytes = index_bytes_of(b->n);
     sorted->n = b->n;
+    b->pool = &w->pool;
+    w->pool.bytes = lines_tie_bytes(b->order, b->n < LARGE ? (size_t)b->n : LARGE);
     const ech_status status = allocate(w, sorted) ? sort_all(ctx, w, error) : ECH_ERR_MEMORY;
+    lines_free_pool(&w->pool);
     if (status == ECH_OK && b->drops) keep_unique(sorted, b->drops);
     sorted->spans = b->words;
     free(b->next);
@@ -417,7 +484,8 @@ ech_status lines_sort(ech_ctx *ctx, const struct lines_order *order, const char 
     if (b->n == UINT64_MAX) return ECH_ERR_MEMORY;
     if (misplaced != SIZE_MAX) {
         lines_free(sorted);
-        return fail_quote(text, bytes, misplaced, error);
+        lines_quote_error(text, bytes, misplaced, error);
+        return ECH_ERR_ARG;
     }
     b->begins = sorted->begins;
     b->begin_bytes = sorted->begin_bytes;

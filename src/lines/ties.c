@@ -27,7 +27,35 @@ struct tie {
     size_t base; /* depth of item.key */
 };
 
-enum { FEW = 16, ON_STACK = 64, WINDOW = 1024, KEY_BYTES = 64, MOST_RANKED = 24 };
+enum { ON_STACK = 64, WINDOW = 1024, KEY_BYTES = 64, MOST_RANKED = 24 };
+
+/* ---- Memory ---- */
+
+/* malloc() would return the pages to the system and clear them again for each tie. */
+static void *take_memory(const struct block *b, size_t bytes)
+{
+    if (bytes > b->pool->bytes) return malloc(bytes);
+    for (int i = 0; i < POOL_SLOTS; i++) {
+        if (!atomic_load_explicit(&b->pool->free[i], memory_order_relaxed)) continue;
+        void *memory = atomic_exchange(&b->pool->free[i], NULL);
+        if (memory) return memory;
+    }
+    return malloc(b->pool->bytes);
+}
+
+static void give_memory(const struct block *b, void *memory, size_t bytes)
+{
+    for (int i = 0; memory && bytes <= b->pool->bytes && i < POOL_SLOTS; i++) {
+        void *none = NULL;
+        if (atomic_compare_exchange_strong(&b->pool->free[i], &none, memory)) return;
+    }
+    free(memory);
+}
+
+void lines_free_pool(struct pool *pool)
+{
+    for (int i = 0; i < POOL_SLOTS; i++) free(atomic_exchange(&pool->free[i], NULL));
+}
 
 /* ---- Common prefixes ---- */
 
@@ -67,21 +95,26 @@ size_t lines_common(const struct block *b, uint64_t model, uint64_t from, uint64
 
 /* ---- Sort of items ---- */
 
-static void insert_few(struct item *items, size_t n)
+/* Moves each item to its rank: the number of items before it.  No branch depends on the words.
+ * temp has room for n items. */
+static void rank_items(struct item *items, struct item *temp, size_t n)
 {
-    for (size_t i = 1; i < n; i++) {
-        const struct item one = items[i];
-        size_t at = i;
-        for (; at && items[at - 1].word > one.word; at--) items[at] = items[at - 1];
-        items[at] = one;
+    uint64_t words[MOST_RANKED];
+    for (size_t i = 0; i < n; i++) words[i] = items[i].word;
+    for (size_t i = 0; i < n; i++) {
+        size_t rank = 0;
+        for (size_t j = 0; j < i; j++) rank += words[j] <= words[i];
+        for (size_t j = i + 1; j < n; j++) rank += words[j] < words[i];
+        temp[rank] = items[i];
     }
+    memcpy(items, temp, n * sizeof *items);
 }
 
 /* Sorts by word, stably; temp has room for n items. */
 static void merge_sort(struct item *items, struct item *temp, size_t n)
 {
-    if (n <= FEW) {
-        insert_few(items, n);
+    if (n <= MOST_RANKED) {
+        rank_items(items, temp, n);
         return;
     }
     const size_t half = n / 2;
@@ -90,8 +123,13 @@ static void merge_sort(struct item *items, struct item *temp, size_t n)
     if (items[half - 1].word <= items[half].word) return;
     memcpy(temp, items, half * sizeof *items);
     size_t left = 0, right = half, to = 0;
-    while (left < half && right < n)
-        items[to++] = items[right].word < temp[left].word ? items[right++] : temp[left++];
+    while (left < half && right < n) {
+        const bool later = items[right].word < temp[left].word;
+        const struct item *one = later ? &items[right] : &temp[left];
+        items[to++] = *one;
+        right += later;
+        left += !later;
+    }
     memcpy(items + to, temp + left, (half - left) * sizeof *items);
 }
 
@@ -210,11 +248,78 @@ static void rank_pairs(struct pair *pairs, struct pair *temp, size_t n)
     memcpy(pairs, temp, n * sizeof *pairs);
 }
 
+/* The highest bits in which words differ, moved together, so that they number buckets: of decimal
+ * digits, four bits of each. */
+enum { MOST_BITS = 12, RADIX = 256 /* pairs from which on buckets are faster than a merge */ };
+struct bits {
+    uint64_t masks[MOST_BITS]; /* of runs of adjacent bits */
+    int shifts[MOST_BITS];     /* to the right */
+    int runs, count;
+};
+
+static struct bits find_bits(uint64_t differ, int most)
+{
+    struct bits b = { .runs = 0 };
+    int lengths[MOST_BITS];
+    while (differ && b.count < most) {
+        const int high = 63 - __builtin_clzll(differ);
+        int n = 1;
+        while (n <= high && n < most - b.count && differ >> (high - n) & 1) n++;
+        const uint64_t mask = (((uint64_t)1 << n) - 1) << (high - n + 1);
+        b.masks[b.runs] = mask;
+        b.shifts[b.runs] = high - n + 1;
+        lengths[b.runs++] = n;
+        b.count += n;
+        differ &= ~mask;
+    }
+    for (int i = 0, below = b.count; i < b.runs; i++) {
+        below -= lengths[i];
+        b.shifts[i] -= below; /* negative: to the left */
+    }
+    return b;
+}
+
+static inline size_t bucket_of(const struct bits *b, uint64_t word)
+{
+    uint64_t bucket = 0;
+    for (int i = 0; i < b->runs; i++) {
+        const uint64_t part = word & b->masks[i];
+        bucket |= b->shifts[i] >= 0 ? part >> b->shifts[i] : part << -b->shifts[i];
+    }
+    return (size_t)bucket;
+}
+
+static void merge_pairs(struct pair *pairs, struct pair *temp, size_t n);
+
+/* Moves pairs to buckets, stably, and sorts each. */
+static void bucket_pairs(struct pair *pairs, struct pair *temp, size_t n)
+{
+    enum { FEW_PER_BUCKET = 3 }; /* binary logarithm */
+    uint32_t ends[(1 << MOST_BITS) + 1];
+    uint64_t differ = 0;
+    for (size_t i = 1; i < n; i++) differ |= pairs[i].word ^ pairs[0].word;
+    if (!differ) return;
+    const int wanted = 63 - __builtin_clzll(n) - FEW_PER_BUCKET;
+    const struct bits bits = find_bits(differ, wanted < MOST_BITS ? wanted : MOST_BITS);
+    const size_t buckets = (size_t)1 << bits.count;
+    memset(ends, 0, (buckets + 1) * sizeof *ends);
+    for (size_t i = 0; i < n; i++) ends[bucket_of(&bits, pairs[i].word) + 1]++;
+    for (size_t i = 1; i <= buckets; i++) ends[i] += ends[i - 1];
+    for (size_t i = 0; i < n; i++) temp[ends[bucket_of(&bits, pairs[i].word)]++] = pairs[i];
+    memcpy(pairs, temp, n * sizeof *pairs);
+    for (size_t i = 0, begin = 0; i < buckets; begin = ends[i++])
+        if (ends[i] - begin > 1) merge_pairs(pairs + begin, temp + begin, ends[i] - begin);
+}
+
 /* Sorts by word, stably; temp has room for n pairs. */
 static void merge_pairs(struct pair *pairs, struct pair *temp, size_t n)
 {
     if (n <= MOST_RANKED) {
         rank_pairs(pairs, temp, n);
+        return;
+    }
+    if (n >= RADIX) {
+        bucket_pairs(pairs, temp, n);
         return;
     }
     const size_t half = n / 2;
@@ -252,7 +357,7 @@ bool lines_are_same(const struct block *b, uint64_t from, uint64_t n)
 static bool finish_run(const struct block *b, uint64_t from, uint64_t n, uint64_t word)
 {
     if ((word & 0xff) >= WORD_MORE && !lines_are_same(b, from, n))
-        return lines_sort_tie(b, from, n, (size_t)2 * WORD_BYTES);
+        return lines_sort_tie(b, from, n, b->skip + (size_t)2 * WORD_BYTES);
     for (uint64_t i = 1; b->drops && i < n; i++)
         b->drops[load_uint(b->index, b->index_bytes, from + i)] = 1;
     return true;
@@ -262,7 +367,8 @@ bool lines_sort_next(const struct block *b, uint64_t from, uint64_t n)
 {
     struct pair few[2 * ON_STACK];
     const size_t count = (size_t)n;
-    struct pair *pairs = count <= ON_STACK ? few : malloc(2 * count * sizeof *pairs);
+    const size_t bytes = 2 * count * sizeof few[0];
+    struct pair *pairs = count <= ON_STACK ? few : take_memory(b, bytes);
     if (!pairs) return false;
     for (size_t i = 0; i < count; i++) {
         pairs[i].record = load_uint(b->index, b->index_bytes, from + i);
@@ -273,7 +379,7 @@ bool lines_sort_next(const struct block *b, uint64_t from, uint64_t n)
         store_uint(b->index, b->index_bytes, from + i, pairs[i].record);
         b->words[from + i] = pairs[i].word;
     }
-    if (pairs != few) free(pairs);
+    if (pairs != few) give_memory(b, pairs, bytes);
     bool done = true;
     for (uint64_t i = from, end; i < from + n && done; i = end) {
         const uint64_t word = b->words[i];
@@ -318,17 +424,23 @@ bool lines_sort_tie(const struct block *b, uint64_t from, uint64_t n, size_t dep
     unsigned char few_keys[ON_STACK * KEY_BYTES];
     const struct tie t = { .block = b, .base = depth };
     const size_t count = (size_t)n;
-    void *memory = count <= ON_STACK ? NULL : malloc(lines_tie_bytes(b->order, count));
+    const size_t bytes = lines_tie_bytes(b->order, count);
+    void *memory = count <= ON_STACK ? NULL : take_memory(b, bytes);
     if (count > ON_STACK && !memory) return false;
     struct item *items = memory ? memory : few;
     unsigned char *keys = memory ? (unsigned char *)(items + 2 * count) : few_keys;
+    /* The misses of the cache of all records overlap. */
     for (size_t i = 0; i < count; i++) {
         items[i].record = load_uint(b->index, b->index_bytes, from + i);
-        take_key(&t, &items[i], keys + i * KEY_BYTES);
+        __builtin_prefetch((const char *)b->begins + items[i].record * b->begin_bytes);
     }
+    for (size_t i = 0; i < count; i++)
+        __builtin_prefetch(b->text + load_uint(b->begins, b->begin_bytes, items[i].record) +
+                           (b->order->direct ? depth : 0));
+    for (size_t i = 0; i < count; i++) take_key(&t, &items[i], keys + i * KEY_BYTES);
     sort_items(&t, items, items + count, count, depth);
     for (size_t i = 0; i < count; i++)
         store_uint(b->index, b->index_bytes, from + i, items[i].record);
-    free(memory);
+    if (memory) give_memory(b, memory, bytes);
     return true;
 }

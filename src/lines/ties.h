@@ -8,6 +8,15 @@
 
 #include "lines/order.h"
 
+#include <stdatomic.h>
+
+/* Memory of ties, which is allocated once per thread. */
+enum { POOL_SLOTS = 64 };
+struct pool {
+    size_t bytes; /* of each */
+    _Atomic(void *) free[POOL_SLOTS];
+};
+
 enum { LONG_WINDOW = 1 << 17 }; /* bytes of a long key that are compared at a time */
 
 /* A block that is being sorted. */
@@ -18,11 +27,13 @@ struct block {
     const void *begins; /* [n + 1] */
     void *index;        /* [n] positions in begins */
     uint64_t *words;    /* [n] the word of index[i] at the depth that was sorted last */
-    uint64_t *next;     /* [n] the word of record i at depth WORD_BYTES; or NULL */
+    uint64_t *next;     /* [n] the word of record i at depth skip + WORD_BYTES; or NULL */
     uint64_t *ties;     /* a bit per position of index: its word differs from the one before */
     uint8_t *drops;     /* with unique, a bit per record that is dropped; otherwise NULL */
     uint64_t n;
     size_t begin_bytes, index_bytes;
+    size_t skip; /* first bytes of the full keys in which all agree */
+    struct pool *pool;
     int threads;
 };
 
@@ -40,12 +51,12 @@ static inline uint64_t block_word(const struct block *b, uint64_t record, size_t
     return lines_word(b->order, text, bytes, depth, b->text + b->bytes);
 }
 
-/* The words at depth 0 and WORD_BYTES. */
+/* The words at depth skip and skip + WORD_BYTES. */
 static inline uint64_t block_words(const struct block *b, uint64_t record, uint64_t *next)
 {
     size_t bytes;
     const char *text = block_record(b, record, &bytes);
-    return lines_words(b->order, text, bytes, next, b->text + b->bytes);
+    return lines_words(b->order, text, bytes, b->skip, next, b->text + b->bytes);
 }
 
 /* The number of first bytes, at least depth, in which the full keys of index[from .. to) agree with
@@ -60,6 +71,8 @@ bool lines_sort_tie(const struct block *b, uint64_t from, uint64_t n, size_t dep
 bool lines_sort_next(const struct block *b, uint64_t from, uint64_t n);
 /* Whether the records index[from .. from + n) have the same bytes. */
 bool lines_are_same(const struct block *b, uint64_t from, uint64_t n);
+/* Frees the memory of a pool that is not in use. */
+void lines_free_pool(struct pool *pool);
 /* The memory that one of these takes. */
 size_t lines_tie_bytes(const struct lines_order *order, size_t n);
 

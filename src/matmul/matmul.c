@@ -145,11 +145,9 @@ static void set_rows(struct echi_array *array, size_t rows, size_t cols, size_t 
 static ech_status run(ech_ctx *ctx, struct echi_matmul *p, const struct extents *bytes,
                       const ech_matmul_options *options)
 {
-    struct echi_call call = { .what = "a product",
-                              .operation = ctx->backend->operations[ECHI_OP_matmul],
-                              .request = p,
-                              .work = options->work,
-                              .work_bytes = options->work_bytes };
+    struct echi_call call;
+    echi_call_begin(&call, "a product", ctx->backend->operations[ECHI_OP_matmul], p, options->work,
+                    options->work_bytes);
     const size_t in = ech_dtype_bytes(p->dtype), out = ech_dtype_bytes(echi_matmul_c_dtype(p));
     const bool gaps = p->c_stride > p->n || (p->count > 1 && p->c_step > p->m * p->c_stride);
     struct echi_array *array;
@@ -282,11 +280,9 @@ done:
 
 static ech_status run_list(ech_ctx *ctx, struct echi_matmul *p, const ech_matmul_options *options)
 {
-    struct echi_call call = { .what = "a batch of products",
-                              .operation = ctx->backend->operations[ECHI_OP_matmul],
-                              .request = p,
-                              .work = options->work,
-                              .work_bytes = options->work_bytes };
+    struct echi_call call;
+    echi_call_begin(&call, "a batch of products", ctx->backend->operations[ECHI_OP_matmul], p,
+                    options->work, options->work_bytes);
     const size_t bytes = p->count * sizeof(void *), align = sizeof(void *);
     echi_call_add(&call, "a", &p->a, p->k ? bytes : 0, align, ECHI_IN);
     echi_call_add(&call, "b", &p->b, p->k ? bytes : 0, align, ECHI_IN);
@@ -440,11 +436,9 @@ ech_status ech_matvec(ech_ctx *ctx, size_t rows, size_t cols, double alpha, cons
     v.a_stride = a_stride;
     v.alpha = alpha;
     v.beta = beta;
-    struct echi_call call = { .what = "a matrix times a vector",
-                              .operation = matvec_of(ctx->backend),
-                              .request = &v,
-                              .work = options->work,
-                              .work_bytes = options->work_bytes };
+    struct echi_call call;
+    echi_call_begin(&call, "a matrix times a vector", matvec_of(ctx->backend), &v, options->work,
+                    options->work_bytes);
     struct echi_array *array =
         echi_call_add(&call, "a", &v.a, v.empty ? 0 : a_bytes, bytes, ECHI_IN);
     set_rows(array, rows, cols, a_stride, 1, 0);

@@ -112,11 +112,9 @@ static void add(struct echi_call *call, const char *name, void *pointer,
 static ech_status run(ech_ctx *ctx, struct echi_merge_many *m, const char *const names[4],
                       ech_dtype offsets_dtype, const ech_merge_options *options)
 {
-    struct echi_call call = { .what = "a merge of runs",
-                              .operation = find(ctx->backend),
-                              .request = m,
-                              .work = options->work,
-                              .work_bytes = options->work_bytes };
+    struct echi_call call;
+    echi_call_begin(&call, "a merge of runs", find(ctx->backend), m, options->work,
+                    options->work_bytes);
     ech_status status;
     TRY(echi_check_index(ctx, "offsets_dtype", offsets_dtype, "n", 0));
     m->index = echi_index_of(offsets_dtype);

@@ -37,7 +37,7 @@ static ech_status start(ech_ctx *ctx, size_t n_a, size_t n_b, ech_dtype dtype, s
              options->algorithm);
     *m = (struct echi_merge){ .n = { n_a, n_b },
                               .dtype = dtype,
-                              .key_bytes = ech_dtype_bytes(dtype),
+                              .key_bytes = echi_dtype_bytes(dtype),
                               .value_bytes = value_bytes,
                               .order = echi_order_make(dtype, options->order,
                                                        options->descending != 0, true) };
@@ -55,7 +55,7 @@ static void add_keys(struct echi_call *call, const char *name, void *pointer, si
                      const struct echi_merge *m, enum echi_use use)
 {
     echi_call_add(call, name, pointer, n * m->key_bytes, m->key_bytes, use)->element =
-        ech_dtype_name(m->dtype);
+        echi_dtype_name(m->dtype);
 }
 
 static void add_values(struct echi_call *call, const char *name, void *pointer, size_t n,
@@ -69,11 +69,8 @@ static void add_values(struct echi_call *call, const char *name, void *pointer, 
 static ech_status run(ech_ctx *ctx, struct echi_merge *m, const char *const names[6],
                       const ech_merge_options *options)
 {
-    struct echi_call call = { .what = "a merge",
-                              .operation = find(ctx->backend),
-                              .request = m,
-                              .work = options->work,
-                              .work_bytes = options->work_bytes };
+    struct echi_call call;
+    echi_call_begin(&call, "a merge", find(ctx->backend), m, options->work, options->work_bytes);
     const size_t n = m->n[0] + m->n[1];
     if (n == 0) return echi_call_check(ctx, &call);
     for (int i = 0; i < 2; i++) {

@@ -59,7 +59,7 @@ static ech_status check(ech_ctx *ctx, const ech_quantile_options *options, struc
     TRY(echi_check_count(ctx, "n", s->n, 16));
     s->ignore_nan = options->nan == ECH_NAN_IGNORE;
     s->algorithm = options->algorithm && *options->algorithm ? options->algorithm : NULL;
-    s->key_bytes = (int)ech_dtype_bytes(s->dtype);
+    s->key_bytes = (int)echi_dtype_bytes(s->dtype);
     s->order = echi_order_make(s->dtype, ECH_ORDER_NAN_LAST, false, true);
     s->out_dtype = s->dtype;
     if (s->call == ECH_QUANTILE_CALL_QUANTILES) {
@@ -107,7 +107,7 @@ static ech_status check_quantiles(ech_ctx *ctx, const struct echi_quantile *s)
     if (s->n == 0 && s->count && !echi_dtype_is_float(s->out_dtype))
         return echi_fail(ctx, ECH_ERR_ARG,
                          "n is 0: no quantile of type %s exists; other methods return NaN",
-                         ech_dtype_name(s->out_dtype));
+                         echi_dtype_name(s->out_dtype));
     return ECH_OK;
 }
 
@@ -121,33 +121,31 @@ static ech_status run(ech_ctx *ctx, const ech_quantile_options *options, struct 
     static const char *const outs[] = { "value", "out", "out" };
     const bool partition = s->call == ECH_QUANTILE_CALL_PARTITION;
     const size_t outputs = partition ? s->n : s->call == ECH_QUANTILE_CALL_NTH ? 1 : s->count;
-    struct echi_call call = { .what = whats[s->call],
-                              .operation = operation(ctx->backend),
-                              .request = s,
-                              .work = options->work,
-                              .work_bytes = options->work_bytes };
+    struct echi_call call;
+    echi_call_begin(&call, whats[s->call], operation(ctx->backend), s, options->work,
+                    options->work_bytes);
     ech_status status;
     s->has_out = s->out != NULL;
     s->has_index = s->index != NULL;
     if (s->index) {
         TRY(echi_check_index(ctx, "index_dtype", index_dtype, "n", s->n));
-        s->index_bytes = (int)ech_dtype_bytes(index_dtype);
+        s->index_bytes = (int)echi_dtype_bytes(index_dtype);
     }
     if (outputs == 0) return echi_call_check(ctx, &call);
     if (!s->out && !s->index && s->call != ECH_QUANTILE_CALL_QUANTILES)
         FAIL(ctx, ECH_ERR_ARG,
              partition ? "out and index_out are NULL" : "value and index are NULL");
-    const size_t bytes = (size_t)s->key_bytes, out = ech_dtype_bytes(s->out_dtype);
+    const size_t bytes = (size_t)s->key_bytes, out = echi_dtype_bytes(s->out_dtype);
     const size_t index = (size_t)s->index_bytes;
     echi_call_add(&call, "in", &s->in, s->n * bytes, bytes, ECHI_IN)->element =
-        ech_dtype_name(s->dtype);
+        echi_dtype_name(s->dtype);
     if (s->out || s->call == ECH_QUANTILE_CALL_QUANTILES)
         echi_call_add(&call, outs[s->call], &s->out, outputs * out, out, ECHI_OUT)->element =
-            ech_dtype_name(s->out_dtype);
+            echi_dtype_name(s->out_dtype);
     if (s->index)
         echi_call_add(&call, partition ? "index_out" : "index", &s->index, outputs * index, index,
                       ECHI_OUT)
-            ->element = ech_dtype_name(index_dtype);
+            ->element = echi_dtype_name(index_dtype);
     TRY(echi_call_run(ctx, &call));
 done:
     return status;

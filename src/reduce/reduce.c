@@ -226,10 +226,10 @@ static ech_status start(ech_ctx *ctx, struct echi_reduce *r, ech_op op, bool dot
     if (result < 0)
         return echi_fail(ctx, ECH_ERR_ARG,
                          "op works on bits, but dtype is %s; use an integer dtype",
-                         ech_dtype_name(dtype));
-    r->rule.bytes = (uint32_t)ech_dtype_bytes(dtype);
+                         echi_dtype_name(dtype));
+    r->rule.bytes = (uint32_t)echi_dtype_bytes(dtype);
     r->rule.out_bytes =
-        (uint32_t)ech_dtype_bytes((ech_dtype)result) * (op == ECH_OP_MINMAX ? 2 : 1);
+        (uint32_t)echi_dtype_bytes((ech_dtype)result) * (op == ECH_OP_MINMAX ? 2 : 1);
     r->rule.ignore = options->nan == ECH_NAN_IGNORE && echi_dtype_is_float(dtype);
     r->rule.ddof = (uint32_t)options->ddof;
     switch (op) {
@@ -357,7 +357,7 @@ ech_status ech_reduce_segments(ech_ctx *ctx, ech_op op, const void *in, const vo
     if (status == ECH_OK) status = echi_check_count(ctx, "segments", segments, 16);
     if (status == ECH_OK) status = echi_check_index(ctx, "offsets_dtype", offsets_dtype, "n", 0);
     if (status != ECH_OK) return status;
-    const size_t offset_bytes = ech_dtype_bytes(offsets_dtype);
+    const size_t offset_bytes = echi_dtype_bytes(offsets_dtype);
     r.shape = ECHI_REDUCE_SEGMENTS;
     r.in = in;
     r.out = out;
@@ -385,7 +385,7 @@ ech_status ech_reduce_by_key(ech_ctx *ctx, ech_op op, const void *keys, const vo
     if (status == ECH_OK) status = echi_check_dtype(ctx, "key_dtype", key_dtype);
     if (status == ECH_OK) status = echi_check_count(ctx, "n", n, 16);
     if (status != ECH_OK) return status;
-    size_t key_bytes = ech_dtype_bytes(key_dtype);
+    size_t key_bytes = echi_dtype_bytes(key_dtype);
     r.shape = ECHI_REDUCE_BY_KEY;
     r.key_dtype = key_dtype;
     r.keys = keys;

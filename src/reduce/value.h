@@ -20,6 +20,7 @@
 
 /* A chunk: ECHI_CHUNK_LINES lines of ECHI_LINE_BYTES. Part of the definition of the results:
  * docs/reduce.md. */
+enum { ECHI_RAW_WORDS = 5 };
 enum { ECHI_LINE_BYTES = 512, ECHI_CHUNK_LINES = 8, ECHI_CHUNK_BYTES = 512 * 8 };
 
 /* The conversion of a sum in f64 or of moments to a result. */
@@ -42,6 +43,8 @@ struct echi_reduce_rule {
     uint32_t finish;    /* enum echi_finish */
     uint32_t in_f64;    /* sums in f64 are not rounded to f32 at the end */
     uint32_t ddof;
+    uint32_t raw; /* sums in f64, variances: the result is the value before this conversion, as
+                     ECHI_RAW_WORDS words: src/dist */
     uint32_t quantified; /* count: 1: any; 2: all, which counts the elements that fail; 0: the
                             number itself */
     uint32_t bytes;      /* of an element */

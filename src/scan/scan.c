@@ -47,12 +47,12 @@ static uint64_t neutral_float(const struct echi_scan *s)
 
 static uint64_t encode(const struct echi_scan *s, uint64_t u)
 {
-    return echi_order_encode(&s->order, (int)ech_dtype_bytes(s->dtype), u);
+    return echi_order_encode(&s->order, (int)echi_dtype_bytes(s->dtype), u);
 }
 
 static uint64_t sign_bit(ech_dtype dtype)
 {
-    return (uint64_t)1 << (8 * ech_dtype_bytes(dtype) - 1);
+    return (uint64_t)1 << (8 * echi_dtype_bytes(dtype) - 1);
 }
 
 /* Whether init is used: a NaN is not, if NaN are ignored. */
@@ -61,13 +61,13 @@ static bool init_counts(const struct echi_scan *s, const ech_scan_options *optio
     if (!options->init) return false;
     if (!echi_dtype_is_float(s->dtype) || options->nan != ECH_NAN_IGNORE) return true;
     ech_dtype dtype = s->wide ? ECH_F64 : s->dtype;
-    uint64_t init = load_bits(options->init, ech_dtype_bytes(dtype));
+    uint64_t init = load_bits(options->init, echi_dtype_bytes(dtype));
     return (init & ~sign_bit(dtype)) <= echi_dtype_infinity(dtype);
 }
 
 static void prepare_order(struct echi_scan *s, ech_op op, bool ignore_nan)
 {
-    uint64_t ones = ~(uint64_t)0 >> (64 - 8 * ech_dtype_bytes(s->dtype));
+    uint64_t ones = ~(uint64_t)0 >> (64 - 8 * echi_dtype_bytes(s->dtype));
     s->clamp = ones;
     s->order = (struct echi_order){ .last = ones, .flip = op == ECH_OP_AND ? ones : 0 };
     if (op != ECH_OP_MIN && op != ECH_OP_MAX) return;
@@ -96,7 +96,7 @@ static void prepare_values(struct echi_scan *s, ech_op op, const ech_scan_option
     s->op = ops[op];
     s->is_float = arithmetic && echi_dtype_is_float(s->dtype);
     s->is_signed = echi_dtype_is_signed(s->dtype);
-    s->wide = options->accumulate_wide && arithmetic && ech_dtype_bytes(s->dtype) < 8;
+    s->wide = options->accumulate_wide && arithmetic && echi_dtype_bytes(s->dtype) < 8;
     s->exclusive = options->exclusive;
     s->backward = options->reverse;
     s->ignore_nan = s->is_float && ignore;
@@ -107,7 +107,7 @@ static void prepare_values(struct echi_scan *s, ech_op op, const ech_scan_option
         s->first = init ? computed_bits(s, options->init) : neutral_float(s);
     else if (init)
         s->first = s->wide ? load_bits(options->init, 8)
-                           : encode(s, load_bits(options->init, ech_dtype_bytes(s->dtype)));
+                           : encode(s, load_bits(options->init, echi_dtype_bytes(s->dtype)));
 }
 
 /* ---- Checks ---- */
@@ -128,7 +128,7 @@ static ech_status check_shape(ech_ctx *ctx, ech_op op, const ech_scan_options *o
     TRY(echi_check_dtype(ctx, "dtype", s->dtype));
     if (op >= ECH_OP_AND && echi_dtype_is_float(s->dtype))
         FAIL(ctx, ECH_ERR_ARG, "op works on bits, but dtype is %s; use an integer dtype",
-             ech_dtype_name(s->dtype));
+             echi_dtype_name(s->dtype));
     TRY(check_flag(ctx, "exclusive", options->exclusive));
     TRY(check_flag(ctx, "reverse", options->reverse));
     TRY(check_flag(ctx, "accumulate_wide", options->accumulate_wide));
@@ -149,7 +149,7 @@ static const struct echi_operation *operation(const struct echi_backend *backend
 static void begin(struct echi_call *call, ech_ctx *ctx, struct echi_scan *s,
                   const ech_scan_options *options)
 {
-    size_t bytes = ech_dtype_bytes(s->dtype), out_bytes = echi_scan_out_bytes(s);
+    size_t bytes = echi_dtype_bytes(s->dtype), out_bytes = echi_scan_out_bytes(s);
     echi_call_begin(call, "a scan", ctx ? operation(ctx->backend) : NULL, s, options->work,
                     options->work_bytes);
     bool part = s->shape == ECHI_SCAN_SEGMENTS;
@@ -181,7 +181,7 @@ static bool scan_at_once(ech_ctx *ctx, ech_op op, const void *in, void *out, siz
                            .columns = n,
                            .dtype = dtype };
     if (n > MOST || !n || !ctx || !echi_dtype_known(dtype)) return false;
-    const size_t bytes = ech_dtype_bytes(dtype);
+    const size_t bytes = echi_dtype_bytes(dtype);
     if (!echi_call_is_plain(ctx, in, n * bytes, out, n * bytes, bytes) ||
         check_shape(ctx, op, &none, &s) != ECH_OK)
         return false;
@@ -296,7 +296,7 @@ ech_status ech_scan_by_key(ech_ctx *ctx, ech_op op, const void *keys, const void
     s.key_order = echi_order_make(key_dtype, ECH_ORDER_NAN_LAST, false, true);
     struct echi_call call;
     begin(&call, ctx, &s, options);
-    size_t key_bytes = ech_dtype_bytes(key_dtype);
+    size_t key_bytes = echi_dtype_bytes(key_dtype);
     echi_call_add(&call, "keys", &s.keys, n * key_bytes, key_bytes, ECHI_IN);
     TRY(run(ctx, &s, &call));
 done:

@@ -47,7 +47,7 @@ struct echi_scan {
 /* The bytes of an element of out. */
 static inline size_t echi_scan_out_bytes(const struct echi_scan *s)
 {
-    return s->wide ? 8 : ech_dtype_bytes(s->dtype);
+    return s->wide ? 8 : echi_dtype_bytes(s->dtype);
 }
 
 /* ech_scan() with these bits in `first`, instead of options->init; for src/dist. */
@@ -57,5 +57,13 @@ ech_status echi_scan_from(ech_ctx *ctx, ech_op op, const void *in, void *out, si
 /* Checks the arguments of ech_scan() without arrays, and fills in the request. */
 ech_status echi_scan_request(ech_ctx *ctx, struct echi_scan *s, ech_op op, ech_dtype dtype,
                              const ech_scan_options *options);
+
+/* What the GPU offers for scans of floats on several ranks. */
+struct echi_scan_ops {
+    size_t tile_bytes; /* of in */
+    /* Runs a scan of several tiles, rows is 1, and sets the totals of its tiles in the order of the
+     * scan, as bits like s->first; in host memory. */
+    ech_status (*tile_totals)(ech_ctx *ctx, const struct echi_scan *s, uint64_t *totals);
+};
 
 #endif

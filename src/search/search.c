@@ -29,7 +29,7 @@ static ech_status start(ech_ctx *ctx, bool upper, size_t n, size_t m, ech_dtype 
         .n = n,
         .m = m,
         .dtype = dtype,
-        .key_bytes = ech_dtype_bytes(dtype),
+        .key_bytes = echi_dtype_bytes(dtype),
         .index_bytes = 8,
         .order = echi_order_make(dtype, options->order, options->descending != 0, true),
         .upper = upper,
@@ -54,19 +54,16 @@ static ech_status run(ech_ctx *ctx, bool upper, const void *sorted, const void *
     s.sorted = sorted;
     s.needles = needles;
     s.positions = positions;
-    s.index_bytes = ech_dtype_bytes(index_dtype);
-    struct echi_call call = { .what = "a search",
-                              .operation = find(ctx->backend),
-                              .request = &s,
-                              .work = options->work,
-                              .work_bytes = options->work_bytes };
+    s.index_bytes = echi_dtype_bytes(index_dtype);
+    struct echi_call call;
+    echi_call_begin(&call, "a search", find(ctx->backend), &s, options->work, options->work_bytes);
     if (m == 0) return echi_call_check(ctx, &call);
     echi_call_add(&call, "sorted", &s.sorted, n * s.key_bytes, s.key_bytes, ECHI_IN)->element =
-        ech_dtype_name(dtype);
+        echi_dtype_name(dtype);
     echi_call_add(&call, "needles", &s.needles, m * s.key_bytes, s.key_bytes, ECHI_IN)->element =
-        ech_dtype_name(dtype);
+        echi_dtype_name(dtype);
     echi_call_add(&call, "positions", &s.positions, m * s.index_bytes, s.index_bytes, ECHI_OUT)
-        ->element = ech_dtype_name(index_dtype);
+        ->element = echi_dtype_name(index_dtype);
     TRY(echi_call_run(ctx, &call));
 done:
     return status;

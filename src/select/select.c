@@ -38,15 +38,13 @@ static ech_status begin(ech_ctx *ctx, struct call *c, enum echi_select_what what
                         const ech_select_options *o, int takes)
 {
     ech_status status;
-    *c = (struct call){ .s = { .what = what, .by = by, .n = n, .element_bytes = element_bytes },
-                        .call = { .what = "a selection" } };
+    c->s = (struct echi_select){ .what = what, .by = by, .n = n, .element_bytes = element_bytes };
+    echi_call_begin(&c->call, "a selection", NULL, &c->s, o->work, o->work_bytes);
     TRY(check_options(ctx, o, n, takes));
     if (element_bytes == 0) FAIL(ctx, ECH_ERR_ARG, "element_bytes is 0");
     TRY(echi_check_count(ctx, "n", n, element_bytes > 8 ? element_bytes : 8));
     c->s.invert = o->invert != 0;
-    c->s.narrow = o->positions && ech_dtype_bytes(o->positions) == 4;
-    c->call.work = o->work;
-    c->call.work_bytes = o->work_bytes;
+    c->s.narrow = o->positions && echi_dtype_bytes(o->positions) == 4;
 done:
     return status;
 }
@@ -58,7 +56,7 @@ static ech_status begin_typed(ech_ctx *ctx, struct call *c, enum echi_select_wha
 {
     ech_status status = echi_check_dtype(ctx, "dtype", dtype);
     if (status != ECH_OK) return status;
-    status = begin(ctx, c, what, by, n, ech_dtype_bytes(dtype), o, takes);
+    status = begin(ctx, c, what, by, n, echi_dtype_bytes(dtype), o, takes);
     if (by == ECHI_BY_STARTS)
         c->s.test[0].order = echi_order_make(dtype, ECH_ORDER_NAN_LAST, false, true);
     return status;
@@ -116,7 +114,6 @@ static const struct echi_operation *find(const struct echi_backend *backend)
 static ech_status run(ech_ctx *ctx, struct call *c)
 {
     if (!ctx) return echi_fail(NULL, ECH_ERR_ARG, "ctx is NULL");
-    c->call.request = &c->s;
     c->call.operation = find(ctx->backend);
     return echi_call_run(ctx, &c->call);
 }
@@ -210,7 +207,7 @@ ech_status ech_partition_if(ech_ctx *ctx, ech_compare compare, const void *in, v
 /* low <= high, with the comparison of C. */
 static bool in_order(ech_dtype dtype, const void *low, const void *high)
 {
-    int bytes = (int)ech_dtype_bytes(dtype);
+    int bytes = (int)echi_dtype_bytes(dtype);
     struct echi_order order = echi_order_make(dtype, ECH_ORDER_NAN_LAST, false, true);
     uint64_t u[2] = { 0, 0 };
     memcpy(&u[0], low, (size_t)bytes); /* little-endian */

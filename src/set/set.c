@@ -51,7 +51,7 @@ static ech_status start(ech_ctx *ctx, size_t n_a, size_t n_b, ech_set operation,
                             .operation = operation,
                             .kept = operations[operation].kept,
                             .dtype = dtype,
-                            .key_bytes = ech_dtype_bytes(dtype),
+                            .key_bytes = echi_dtype_bytes(dtype),
                             .value_bytes = value_bytes,
                             .order = echi_order_make(dtype, options->order,
                                                      options->descending != 0, true) };
@@ -69,7 +69,7 @@ static void add_keys(struct echi_call *call, const char *name, void *pointer, si
                      const struct echi_set *s)
 {
     echi_call_add(call, name, pointer, n * s->key_bytes, s->key_bytes, ECHI_IN)->element =
-        ech_dtype_name(s->dtype);
+        echi_dtype_name(s->dtype);
 }
 
 static void add_values(struct echi_call *call, const char *name, void *pointer, size_t n,
@@ -83,11 +83,9 @@ static void add_values(struct echi_call *call, const char *name, void *pointer, 
 static ech_status run(ech_ctx *ctx, struct echi_set *s, const char *const names[6],
                       const ech_set_options *options)
 {
-    struct echi_call call = { .what = "a set operation",
-                              .operation = find(ctx->backend),
-                              .request = s,
-                              .work = options->work,
-                              .work_bytes = options->work_bytes };
+    struct echi_call call;
+    echi_call_begin(&call, "a set operation", find(ctx->backend), s, options->work,
+                    options->work_bytes);
     const size_t n = echi_set_capacity(s, s->n[0], s->n[1]);
     echi_call_add(&call, "count", &s->count, sizeof *s->count, sizeof *s->count, ECHI_OUT)
         ->element = "u64";
@@ -100,7 +98,7 @@ static ech_status run(ech_ctx *ctx, struct echi_set *s, const char *const names[
     }
     struct echi_array *out = echi_call_add(&call, names[4], (void *)&s->keys_out, n * s->key_bytes,
                                            s->key_bytes, ECHI_OUT);
-    out->element = ech_dtype_name(s->dtype);
+    out->element = echi_dtype_name(s->dtype);
     out->counted_by = 1;
     out->element_bytes = s->key_bytes;
     if (s->value_bytes) {

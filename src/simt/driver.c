@@ -14,20 +14,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct CUctx_st {
-    int uses;
-};
 struct CUstream_st {
     unsigned long long id;
 };
 struct CUevent_st {
     int unused;
 };
-struct CUmemPoolHandle_st {
-    int unused;
-};
 
-static struct CUctx_st primary;
 static struct CUstream_st default_stream;
 static pthread_mutex_t launches = PTHREAD_MUTEX_INITIALIZER; /* one at a time */
 static char first_finding[sizeof((struct simt_finding *)0)->text];
@@ -66,7 +59,7 @@ static const struct {
     { CUDA_ERROR_INVALID_VALUE, "CUDA_ERROR_INVALID_VALUE", "an argument is invalid" },
     { CUDA_ERROR_OUT_OF_MEMORY, "CUDA_ERROR_OUT_OF_MEMORY", "out of memory" },
     { CUDA_ERROR_NOT_INITIALIZED, "CUDA_ERROR_NOT_INITIALIZED", "cuInit() was not called" },
-    { CUDA_ERROR_INVALID_DEVICE, "CUDA_ERROR_INVALID_DEVICE", "there is one device, number 0" },
+    { CUDA_ERROR_INVALID_DEVICE, "CUDA_ERROR_INVALID_DEVICE", "there is no device of that number" },
     { CUDA_ERROR_INVALID_IMAGE, "CUDA_ERROR_INVALID_IMAGE",
       "the module was not built with this library and emulator; build all targets" },
     { CUDA_ERROR_NO_BINARY_FOR_GPU, "CUDA_ERROR_NO_BINARY_FOR_GPU",
@@ -93,18 +86,6 @@ static CUresult simt_cuGetErrorString(CUresult error, const char **text)
     if (error == CUDA_ERROR_INVALID_VALUE && *open_message) *text = open_message;
     if (error == CUDA_ERROR_INVALID_VALUE && *first_finding) *text = first_finding;
     return *text ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
-}
-
-static CUresult simt_cuDeviceGetCount(int *count)
-{
-    *count = 1;
-    return CUDA_SUCCESS;
-}
-
-static CUresult simt_cuDeviceGet(CUdevice *device, int ordinal)
-{
-    *device = 0;
-    return ordinal == 0 ? CUDA_SUCCESS : CUDA_ERROR_INVALID_DEVICE;
 }
 
 static CUresult simt_cuDeviceGetName(char *name, int bytes, CUdevice device)
@@ -159,31 +140,11 @@ static CUresult simt_cuDeviceGetAttribute(int *value, int attribute, CUdevice de
 
 /* ---- Contexts, streams, events: only what the library needs ---- */
 
-static CUresult simt_cuDevicePrimaryCtxRetain(CUcontext *context, CUdevice device)
-{
-    (void)device;
-    primary.uses++;
-    *context = &primary;
-    return CUDA_SUCCESS;
-}
-
 static CUresult simt_cuDevicePrimaryCtxRelease(CUdevice device)
 {
-    (void)device;
     pthread_mutex_lock(&launches);
-    if (--primary.uses == 0) simt_launch_close();
+    if (simt_release_context(device)) simt_launch_close();
     pthread_mutex_unlock(&launches);
-    return CUDA_SUCCESS;
-}
-
-static CUresult simt_cuCtxPushCurrent(CUcontext context)
-{
-    return context == &primary ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
-}
-
-static CUresult simt_cuCtxPopCurrent(CUcontext *context)
-{
-    *context = &primary;
     return CUDA_SUCCESS;
 }
 
@@ -279,31 +240,11 @@ static CUresult simt_cuMemGetInfo(size_t *free_bytes, size_t *total_bytes)
     return CUDA_SUCCESS;
 }
 
-static CUresult simt_cuMemAlloc(CUdeviceptr *pointer, size_t bytes)
-{
-    if (bytes == 0) return CUDA_ERROR_INVALID_VALUE;
-    *pointer = (CUdeviceptr)(uintptr_t)simt_memory_allocate(bytes, SIMT_MEMORY_DEVICE);
-    return *pointer ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
-}
-
 static CUresult simt_cuMemFree(CUdeviceptr pointer)
 {
     void *at = (void *)(uintptr_t)pointer;
     return !at || simt_memory_release(at, SIMT_MEMORY_DEVICE) ? CUDA_SUCCESS
                                                               : CUDA_ERROR_INVALID_VALUE;
-}
-
-static CUresult simt_cuMemPoolCreate(CUmemoryPool *pool, const CUmemPoolProps *properties)
-{
-    if (properties->location_type != CU_MEM_LOCATION_TYPE_DEVICE) return CUDA_ERROR_INVALID_VALUE;
-    *pool = malloc(sizeof **pool);
-    return *pool ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
-}
-
-static CUresult simt_cuMemPoolDestroy(CUmemoryPool pool)
-{
-    free(pool);
-    return CUDA_SUCCESS;
 }
 
 static CUresult simt_cuMemPoolSetAttribute(CUmemoryPool pool, int attribute, void *value)
@@ -317,13 +258,6 @@ static CUresult simt_cuMemPoolTrimTo(CUmemoryPool pool, size_t bytes)
 {
     (void)bytes;
     return pool ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
-}
-
-static CUresult simt_cuMemAllocFromPoolAsync(CUdeviceptr *pointer, size_t bytes, CUmemoryPool pool,
-                                             CUstream stream)
-{
-    (void)stream;
-    return pool ? simt_cuMemAlloc(pointer, bytes) : CUDA_ERROR_INVALID_VALUE;
 }
 
 static CUresult simt_cuMemFreeAsync(CUdeviceptr pointer, CUstream stream)
@@ -351,7 +285,8 @@ static CUresult simt_cuMemcpyAsync(CUdeviceptr to, CUdeviceptr from, size_t byte
     void *target = (void *)(uintptr_t)to;
     const void *source = (const void *)(uintptr_t)from;
     (void)stream;
-    if (!simt_memory_holds(target, bytes) || !simt_memory_holds(source, bytes))
+    if (!simt_memory_holds(target, bytes) || !simt_memory_holds(source, bytes) ||
+        !simt_may_access(target) || !simt_may_access(source))
         return CUDA_ERROR_INVALID_VALUE;
     memmove(target, source, bytes);
     simt_memory_written(target, bytes);

@@ -8,6 +8,8 @@
 
 #include "cuda/driver.h"
 
+#include <stdbool.h>
+
 enum {
     CUDA_ERROR_INVALID_VALUE = 1,
     CUDA_ERROR_NOT_INITIALIZED = 3,
@@ -30,9 +32,26 @@ enum {
     SIMT_MOST_CLUSTER = 16
 };
 
-/* peer.c */
+/* ---- devices.c ---- */
+
+CUresult simt_cuDeviceGetCount(int *count);
+CUresult simt_cuDeviceGet(CUdevice *device, int ordinal);
+CUresult simt_cuDevicePrimaryCtxRetain(CUcontext *context, CUdevice device);
+CUresult simt_cuCtxPushCurrent(CUcontext context);
+CUresult simt_cuCtxPopCurrent(CUcontext *context);
+CUresult simt_cuMemAlloc(CUdeviceptr *pointer, size_t bytes);
+CUresult simt_cuMemPoolCreate(CUmemoryPool *pool, const CUmemPoolProps *properties);
+CUresult simt_cuMemPoolDestroy(CUmemoryPool pool);
+CUresult simt_cuMemAllocFromPoolAsync(CUdeviceptr *pointer, size_t bytes, CUmemoryPool pool,
+                                      CUstream stream);
 CUresult simt_cuMemPoolSetAccess(CUmemoryPool pool, const CUmemAccessDesc *access, size_t count);
 CUresult simt_cuDeviceCanAccessPeer(int *can, CUdevice device, CUdevice peer);
 CUresult simt_cuCtxEnablePeerAccess(CUcontext peer, unsigned flags);
+
+/* Releases a context; whether it was the last one of all devices. */
+bool simt_release_context(CUdevice device);
+
+/* Whether copies of the current device may use this memory. */
+bool simt_may_access(const void *pointer);
 
 #endif

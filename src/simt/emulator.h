@@ -37,8 +37,10 @@ enum {
 
 /* ---- Options (options.c) ---- */
 
+enum { SIMT_MOST_DEVICES = 16 };
+
 extern struct simt_options {
-    uint64_t threads, seed, resident, memory_mib, sm, yield, weak;
+    uint64_t threads, seed, resident, memory_mib, sm, yield, weak, devices;
     bool profile, keep, check;
 } simt_options;
 
@@ -49,6 +51,14 @@ enum simt_memory_kind { SIMT_MEMORY_DEVICE, SIMT_MEMORY_PINNED };
 uint64_t simt_memory_total(void);
 uint64_t simt_memory_used(void);
 void *simt_memory_allocate(size_t bytes, enum simt_memory_kind kind);
+
+/* The device to which an allocation belongs, and whether a pool made it; false for other memory. */
+struct simt_owner {
+    int device;
+    bool pooled;
+};
+void simt_memory_set_owner(const void *pointer, struct simt_owner owner);
+bool simt_memory_owner(const void *pointer, struct simt_owner *owner);
 bool simt_memory_release(void *pointer, enum simt_memory_kind kind);
 /* The allocation that contains `pointer`, with its kind, or false. */
 bool simt_memory_find(const void *pointer, void **base, size_t *bytes, enum simt_memory_kind *kind);

@@ -26,6 +26,7 @@ struct simt_cells *simt_cells;
 struct allocation {
     uintptr_t begin;
     size_t bytes;
+    struct simt_owner owner;
 };
 struct list {
     struct allocation *of; /* sorted by address */
@@ -103,7 +104,7 @@ static bool insert(struct list *l, uintptr_t begin, size_t bytes)
     }
     size_t at = rank(l, begin);
     memmove(l->of + at + 1, l->of + at, (l->count - at) * sizeof *l->of);
-    l->of[at] = (struct allocation){ begin, bytes };
+    l->of[at] = (struct allocation){ .begin = begin, .bytes = bytes };
     l->count++;
     return true;
 }
@@ -260,4 +261,22 @@ bool simt_memory_holds(const void *pointer, size_t bytes)
     bool holds = a && bytes <= a->bytes - ((uintptr_t)pointer - a->begin);
     pthread_mutex_unlock(&lock);
     return holds;
+}
+
+void simt_memory_set_owner(const void *pointer, struct simt_owner owner)
+{
+    struct list *l = &lists[SIMT_MEMORY_DEVICE];
+    pthread_mutex_lock(&lock);
+    const size_t at = rank(l, (uintptr_t)pointer);
+    if (at) l->of[at - 1].owner = owner;
+    pthread_mutex_unlock(&lock);
+}
+
+bool simt_memory_owner(const void *pointer, struct simt_owner *owner)
+{
+    pthread_mutex_lock(&lock);
+    const struct allocation *a = holder(&lists[SIMT_MEMORY_DEVICE], (uintptr_t)pointer);
+    if (a) *owner = a->owner;
+    pthread_mutex_unlock(&lock);
+    return a != NULL;
 }

@@ -11,7 +11,7 @@
 #include <string.h>
 
 struct simt_options simt_options = {
-    .threads = 1, .check = true, .resident = 16, .memory_mib = 4096, .sm = 90
+    .threads = 1, .check = true, .resident = 16, .memory_mib = 4096, .sm = 90, .devices = 1
 };
 
 static const struct word {
@@ -26,6 +26,7 @@ static const struct word {
     { "weak", NULL, &simt_options.weak, 0, 1, false },
     { "resident", NULL, &simt_options.resident, 1, 4096, false },
     { "memory", NULL, &simt_options.memory_mib, 1, 1 << 20, false },
+    { "devices", NULL, &simt_options.devices, 1, SIMT_MOST_DEVICES, false },
     { "sm", NULL, &simt_options.sm, 75, 999, false },
     { "profile", &simt_options.profile, NULL, 0, 0, true },
     { "noprofile", &simt_options.profile, NULL, 0, 0, false },
@@ -70,7 +71,8 @@ SIMT_API bool simt_set_options(const char *text, char *message, size_t message_b
         if (length && !set_word(text, length)) {
             snprintf(message, message_bytes,
                      "\"%.*s\" is not an option of the SIMT emulator: threads=N, seed=N, yield=N, "
-                     "weak=0 or 1, resident=N, memory=MiB, sm=N, profile or noprofile, keep or "
+                     "weak=0 or 1, resident=N, memory=MiB, devices=N, sm=N, profile or noprofile, "
+                     "keep or "
                      "strict, check or nocheck",
                      (int)length, text);
             return false;

@@ -92,7 +92,7 @@ static void add_keys(struct echi_call *call, struct echi_sort_segments *s,
                      const struct names *names)
 {
     const size_t bytes = (size_t)s->sort.key_bytes;
-    const char *element = ech_dtype_name(s->sort.dtype);
+    const char *element = echi_dtype_name(s->sort.dtype);
     echi_call_add(call, names->keys_in, &s->sort.keys_in, bytes_of(s, &s->in, bytes), bytes,
                   ECHI_IN)
         ->element = element;
@@ -127,11 +127,9 @@ static ech_status run(ech_ctx *ctx, const ech_sort_options *options, struct echi
                       const struct names *names)
 {
     if (!ctx) return echi_fail(NULL, ECH_ERR_ARG, "ctx is NULL");
-    struct echi_call call = { .what = s->offsets ? "a sort of segments" : "a sort of rows",
-                              .operation = operation(ctx->backend),
-                              .request = s,
-                              .work = options->work,
-                              .work_bytes = options->work_bytes };
+    struct echi_call call;
+    echi_call_begin(&call, s->offsets ? "a sort of segments" : "a sort of rows",
+                    operation(ctx->backend), s, options->work, options->work_bytes);
     if (s->groups == 0 || (s->sort.n == 0 && !s->offsets)) return echi_call_check(ctx, &call);
     add_keys(&call, s, names);
     if (s->sort.value_bytes) add_values(&call, s, names);
@@ -185,8 +183,8 @@ static ech_status no_values(ech_ctx *ctx, const char *instead)
 static ech_status set_index(ech_ctx *ctx, struct echi_sort_segments *s, ech_dtype index_dtype,
                             const char *name, size_t count)
 {
-    s->sort.index_bytes = (int)ech_dtype_bytes(index_dtype);
-    s->sort.value_bytes = ech_dtype_bytes(index_dtype);
+    s->sort.index_bytes = (int)echi_dtype_bytes(index_dtype);
+    s->sort.value_bytes = echi_dtype_bytes(index_dtype);
     return echi_check_index(ctx, "index_dtype", index_dtype, name, count);
 }
 

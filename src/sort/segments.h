@@ -20,6 +20,9 @@ struct echi_sort_segments {
     const void *offsets;         /* of segments; NULL: rows */
     const void *ends;            /* NULL: a segment ends where the next one begins */
     struct echi_index offsets_index;
+    int top_bit;           /* GPU only, for keys of 4 and 8 bytes without values: the keys of
+                                    each segment agree in the bits from this one up, which is at
+                                    least 8; 0: unknown */
     const uint64_t *count; /* GPU only: NULL, or the number of segments, in device memory, at most
                               groups */
 };

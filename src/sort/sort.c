@@ -35,7 +35,7 @@ ech_status echi_sort_check(ech_ctx *ctx, const ech_sort_options *options, struct
 {
     ech_status status = echi_check_dtype(ctx, "dtype", s->dtype);
     if (status != ECH_OK) return status;
-    s->key_bytes = (int)ech_dtype_bytes(s->dtype);
+    s->key_bytes = (int)echi_dtype_bytes(s->dtype);
     status = check_options(ctx, options, 8 * s->key_bytes);
     if (status != ECH_OK) return status;
 
@@ -105,7 +105,7 @@ static ech_status run(ech_ctx *ctx, const ech_sort_options *options, struct echi
     call.workspace = "the workspace of a sort";
     if (s->n == 0) return echi_call_check(ctx, &call); /* rejects an unknown algorithm */
     size_t key_bytes = (size_t)s->key_bytes, bytes = s->n * key_bytes;
-    const char *element = ech_dtype_name(s->dtype);
+    const char *element = echi_dtype_name(s->dtype);
     echi_call_add(&call, names[0], &s->keys_in, bytes, key_bytes, ECHI_IN)->element = element;
     if (!s->index_bytes) {
         struct echi_array *out =
@@ -126,7 +126,7 @@ enum {
 static bool sort_at_once(ech_ctx *ctx, const void *in, void *out, size_t n, ech_dtype dtype)
 {
     if (n > AT_ONCE || !n || !echi_dtype_known(dtype)) return false;
-    const size_t bytes = ech_dtype_bytes(dtype);
+    const size_t bytes = echi_dtype_bytes(dtype);
     if (!echi_call_is_plain(ctx, in, n * bytes, out, n * bytes, bytes) || *ctx->algorithm)
         return false;
     const struct echi_sort s = { .keys_in = in,
@@ -154,7 +154,7 @@ static bool pairs_at_once(ech_ctx *ctx, struct echi_sort *s)
 {
     if (s->n > AT_ONCE || !s->n || !echi_dtype_known(s->dtype) || !ctx || *ctx->algorithm)
         return false;
-    const size_t bytes = ech_dtype_bytes(s->dtype), key = s->n * bytes;
+    const size_t bytes = echi_dtype_bytes(s->dtype), key = s->n * bytes;
     const size_t value = s->n * s->value_bytes;
     if (s->value_bytes > MOST_VALUE ||
         !echi_call_is_plain(ctx, s->keys_in, key, s->keys_out, key, bytes) ||
@@ -192,7 +192,7 @@ ech_status ech_sort_pairs(ech_ctx *ctx, const void *keys_in, const void *values_
 static ech_status argsort_shape(ech_ctx *ctx, size_t n, ech_dtype dtype, ech_dtype index_dtype,
                                 struct echi_sort *s)
 {
-    const int bytes = (int)ech_dtype_bytes(index_dtype);
+    const int bytes = (int)echi_dtype_bytes(index_dtype);
     *s = (struct echi_sort){
         .n = n, .dtype = dtype, .value_bytes = (size_t)bytes, .index_bytes = bytes
     };
@@ -206,7 +206,7 @@ static bool argsort_at_once(ech_ctx *ctx, const void *keys, void *index, size_t 
     struct echi_sort s;
     if (n > AT_ONCE || !n || !echi_dtype_known(dtype) || !ctx || *ctx->algorithm) return false;
     if (argsort_shape(ctx, n, dtype, index_dtype, &s) != ECH_OK) return false;
-    const size_t bytes = ech_dtype_bytes(dtype),
+    const size_t bytes = echi_dtype_bytes(dtype),
                  most = bytes > s.value_bytes ? bytes : s.value_bytes;
     if (!echi_call_is_plain(ctx, keys, n * bytes, index, n * s.value_bytes, most) || keys == index)
         return false;

@@ -110,11 +110,9 @@ static ech_status multiply(ech_ctx *ctx, struct echi_sparse *s, double alpha, do
     s->beta = s->a.dtype == ECH_F32 ? (double)(float)beta : beta;
     if (s->a.rows == 0 || s->n == 0) return ECH_OK;
     if (s->alpha == 0 || s->a.cols == 0) return scale(ctx, s, beta, y);
-    struct echi_call call = { .what = "a product with a sparse matrix",
-                              .operation = operation(ctx->backend),
-                              .request = s,
-                              .work = options->work,
-                              .work_bytes = options->work_bytes };
+    struct echi_call call;
+    echi_call_begin(&call, "a product with a sparse matrix", operation(ctx->backend), s,
+                    options->work, options->work_bytes);
     add_csr(&call, names_a, &s->a);
     add_rows(&call, x, &s->x, s->a.cols, s->n, s->x_stride, bytes, ECHI_IN);
     add_rows(&call, y, &s->y, s->a.rows, s->n, s->y_stride, bytes,
@@ -196,11 +194,9 @@ ech_status ech_csr_from_coo(ech_ctx *ctx, const void *rows, const void *cols, co
     TRY(check_bits(ctx, "out", &s.out, n));
     if (out->nnz < n) FAIL(ctx, ECH_ERR_ARG, "out->nnz is %zu, less than n, %zu", out->nnz, n);
     s.out.nnz = n; /* entries beyond n are not accessed */
-    struct echi_call call = { .what = "a matrix",
-                              .operation = operation(ctx->backend),
-                              .request = &s,
-                              .work = options->work,
-                              .work_bytes = options->work_bytes };
+    struct echi_call call;
+    echi_call_begin(&call, "a matrix", operation(ctx->backend), &s, options->work,
+                    options->work_bytes);
     const size_t index = ech_dtype_bytes(out->index_dtype), value = ech_dtype_bytes(out->dtype);
     echi_call_add(&call, "rows", &s.rows, n * index, index, ECHI_IN);
     echi_call_add(&call, "cols", &s.columns, n * index, index, ECHI_IN);
@@ -234,11 +230,9 @@ ech_status ech_csr_transpose(ech_ctx *ctx, const ech_csr *a, ech_csr *out,
              ech_dtype_name(out->index_dtype), ech_dtype_name(out->dtype),
              ech_dtype_name(a->index_dtype), ech_dtype_name(a->dtype));
     if (out->nnz != a->nnz) FAIL(ctx, ECH_ERR_ARG, "out->nnz is %zu, not %zu", out->nnz, a->nnz);
-    struct echi_call call = { .what = "a transpose",
-                              .operation = operation(ctx->backend),
-                              .request = &s,
-                              .work = options->work,
-                              .work_bytes = options->work_bytes };
+    struct echi_call call;
+    echi_call_begin(&call, "a transpose", operation(ctx->backend), &s, options->work,
+                    options->work_bytes);
     add_csr(&call, names_a, &s.a);
     add_out(&call, &s.out);
     TRY(echi_call_run(ctx, &call));
@@ -254,9 +248,8 @@ ech_status ech_csr_diagonal(ech_ctx *ctx, const ech_csr *a, void *diagonal)
     TRY(check_csr(ctx, "a", a, &s.a));
     s.n = a->rows < a->cols ? a->rows : a->cols;
     if (s.n == 0) return ECH_OK;
-    struct echi_call call = { .what = "a diagonal",
-                              .operation = operation(ctx->backend),
-                              .request = &s };
+    struct echi_call call;
+    echi_call_begin(&call, "a diagonal", operation(ctx->backend), &s, NULL, 0);
     const size_t bytes = ech_dtype_bytes(a->dtype);
     add_csr(&call, names_a, &s.a);
     echi_call_add(&call, "diagonal", &s.y, s.n * bytes, bytes, ECHI_OUT);
@@ -273,9 +266,8 @@ ech_status ech_csr_check(ech_ctx *ctx, const ech_csr *a, int in_order)
     TRY(check_csr(ctx, "a", a, &s.a));
     if (in_order != 0 && in_order != 1)
         FAIL(ctx, ECH_ERR_ARG, "in_order is %d, not 0 or 1", in_order);
-    struct echi_call call = { .what = "a check",
-                              .operation = operation(ctx->backend),
-                              .request = &s };
+    struct echi_call call;
+    echi_call_begin(&call, "a check", operation(ctx->backend), &s, NULL, 0);
     add_csr(&call, names_a, &s.a);
     call.count--; /* values may be anything */
     TRY(echi_call_run(ctx, &call));

@@ -91,11 +91,9 @@ ech_status ech_argsort_strings(ech_ctx *ctx, const void *offsets, const void *by
     struct echi_strings s;
     ech_status status;
     if (!ctx) return echi_fail(NULL, ECH_ERR_ARG, "ctx is NULL");
-    struct echi_call call = { .what = "a sort of strings",
-                              .operation = operation(ctx->backend),
-                              .request = &s,
-                              .work = options->work,
-                              .work_bytes = options->work_bytes };
+    struct echi_call call;
+    echi_call_begin(&call, "a sort of strings", operation(ctx->backend), &s, options->work,
+                    options->work_bytes);
     TRY(read_request(ctx, n, total_bytes, offsets_dtype, index_dtype, options, &s));
     if (n == 0) return echi_call_check(ctx, &call); /* rejects an unknown algorithm */
     s.array.offsets = offsets;

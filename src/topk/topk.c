@@ -70,7 +70,7 @@ static ech_status check_request(ech_ctx *ctx, const ech_topk_options *options, s
     ech_status status;
     TRY(echi_check_dtype(ctx, "dtype", t->dtype));
     TRY(check_options(ctx, options));
-    t->key_bytes = (int)ech_dtype_bytes(t->dtype);
+    t->key_bytes = (int)echi_dtype_bytes(t->dtype);
     t->order = echi_order_make(t->dtype, options->order, !options->smallest, true);
     t->sorted = !options->unsorted;
     t->algorithm = options->algorithm && *options->algorithm ? options->algorithm : NULL;
@@ -104,15 +104,13 @@ static ech_status run(ech_ctx *ctx, const ech_topk_options *options, struct echi
                       ech_dtype index_dtype)
 {
     if (!ctx) return echi_fail(NULL, ECH_ERR_ARG, "ctx is NULL");
-    struct echi_call call = { .what = "a top-k selection",
-                              .operation = operation(ctx->backend),
-                              .request = t,
-                              .work = options->work,
-                              .work_bytes = options->work_bytes };
+    struct echi_call call;
+    echi_call_begin(&call, "a top-k selection", operation(ctx->backend), t, options->work,
+                    options->work_bytes);
     ech_status status = ECH_OK;
     if (t->indices) {
         TRY(echi_check_index(ctx, "index_dtype", index_dtype, "n", echi_topk_longest(t)));
-        t->index_bytes = (int)ech_dtype_bytes(index_dtype);
+        t->index_bytes = (int)echi_dtype_bytes(index_dtype);
     }
     if (t->groups == 0 || t->k == 0) return echi_call_check(ctx, &call);
     if (!t->values && !t->indices) FAIL(ctx, ECH_ERR_ARG, "values and indices are NULL");
@@ -120,11 +118,11 @@ static ech_status run(ech_ctx *ctx, const ech_topk_options *options, struct echi
         t->offsets ? t->n : echi_rows_extent(t->groups, t->cols, &t->in_strides);
     const size_t bytes = (size_t)t->key_bytes, index = t->offsets_index.bytes;
     echi_call_add(&call, "in", &t->in, elements * bytes, bytes, ECHI_IN)->element =
-        ech_dtype_name(t->dtype);
-    if (t->values) add_output(&call, t, "values", &t->values, bytes, ech_dtype_name(t->dtype));
+        echi_dtype_name(t->dtype);
+    if (t->values) add_output(&call, t, "values", &t->values, bytes, echi_dtype_name(t->dtype));
     if (t->indices)
         add_output(&call, t, "indices", &t->indices, (size_t)t->index_bytes,
-                   ech_dtype_name(index_dtype));
+                   echi_dtype_name(index_dtype));
     if (t->offsets)
         echi_call_add(&call, "offsets", &t->offsets, (t->groups + !t->ends) * index, index,
                       ECHI_IN);

@@ -37,7 +37,7 @@ static ech_status check(ech_ctx *ctx, const ech_unique_options *options, struct 
         FAIL(ctx, ECH_ERR_ARG, "options->appearance is %d, not 0 or 1", options->appearance);
     TRY(echi_check_count(ctx, "n", u->n, 16));
     u->appearance = options->appearance && !u->mode;
-    u->key_bytes = (int)ech_dtype_bytes(u->dtype);
+    u->key_bytes = (int)echi_dtype_bytes(u->dtype);
     u->order = echi_order_make(u->dtype, ECH_ORDER_NAN_LAST, false, true);
 done:
     return status;
@@ -66,7 +66,7 @@ static void add_outputs(struct echi_call *call, struct echi_unique *u, ech_dtype
         if (!outputs[i].here) continue;
         struct echi_array *a = echi_call_add(call, outputs[i].name, outputs[i].pointer,
                                              elements * bytes, bytes, ECHI_OUT);
-        a->element = ech_dtype_name(outputs[i].dtype);
+        a->element = echi_dtype_name(outputs[i].dtype);
         a->counted_by = outputs[i].counted;
         a->element_bytes = outputs[i].counted ? bytes : 0;
     }
@@ -76,11 +76,9 @@ static ech_status run(ech_ctx *ctx, const ech_unique_options *options, struct ec
                       ech_dtype index_dtype)
 {
     if (!ctx) return echi_fail(NULL, ECH_ERR_ARG, "ctx is NULL");
-    struct echi_call call = { .what = u->mode ? "a mode" : "a search for distinct elements",
-                              .operation = operation(ctx->backend),
-                              .request = u,
-                              .work = options->work,
-                              .work_bytes = options->work_bytes };
+    struct echi_call call;
+    echi_call_begin(&call, u->mode ? "a mode" : "a search for distinct elements",
+                    operation(ctx->backend), u, options->work, options->work_bytes);
     ech_status status;
     u->has_values = u->values != NULL;
     u->has_first = u->first != NULL;
@@ -89,12 +87,12 @@ static ech_status run(ech_ctx *ctx, const ech_unique_options *options, struct ec
     TRY(check(ctx, options, u));
     if (u->first || u->inverse) {
         TRY(echi_check_index(ctx, "index_dtype", index_dtype, "n", u->n));
-        u->index_bytes = (int)ech_dtype_bytes(index_dtype);
+        u->index_bytes = (int)echi_dtype_bytes(index_dtype);
     }
     echi_call_add(&call, "count", &u->count, sizeof *u->count, sizeof *u->count, ECHI_OUT)
         ->element = "u64";
     echi_call_add(&call, "in", &u->in, u->n * (size_t)u->key_bytes, (size_t)u->key_bytes, ECHI_IN)
-        ->element = ech_dtype_name(u->dtype);
+        ->element = echi_dtype_name(u->dtype);
     add_outputs(&call, u, index_dtype);
     TRY(echi_call_run(ctx, &call));
 done:

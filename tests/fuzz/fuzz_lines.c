@@ -61,7 +61,7 @@ static size_t split(const struct lines_order *order, const char *text, size_t by
             records[n] = (struct record){ text + at, lines_body(order, text + at, next) };
     }
     FUZZ_CHECK(lines_count(order, text, bytes, 1) == n);
-    FUZZ_CHECK(lines_complete(order, text, bytes, 1) <= bytes);
+    FUZZ_CHECK(lines_complete(order, text, bytes, 1, NULL) <= bytes);
     return n;
 }
 

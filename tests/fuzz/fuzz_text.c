@@ -92,7 +92,8 @@ static void check_scan(const unsigned char *bytes, size_t n, const struct io_hin
         io_text_scan_begin(&scan, &c, &cut, hints, "fuzz");
         while (at < c.text_bytes) {
             have = c.text_bytes - at < have + step ? c.text_bytes - at : have + step;
-            const size_t done = io_text_scan(&scan, c.text + at, have, at + have == c.text_bytes);
+            const size_t done =
+                io_text_scan(&scan, c.text + at, have, at + have == c.text_bytes, 1);
             FUZZ_CHECK(done <= have);
             if (at + have == c.text_bytes) break;
             at += done;

@@ -31,6 +31,7 @@ static const struct {
     { "ptx_barrier", ptx_barrier },
     { "ptx_cluster", ptx_cluster },
     { "ptx_mma", ptx_mma },
+    { "ptx_tensor", ptx_tensor },
     { "ptx_matrix", ptx_matrix },
     { "ptx_wgmma", ptx_wgmma },
 };

@@ -189,7 +189,7 @@ extern "C" __global__ void __launch_bounds__(64)
     if (rank == 0) ptx_put(a, PTX_CLUSTER_REMOTE_ADD, sums[me]);
 }
 
-/* ---- Products of bit matrices ---- */
+/* ---- Products of matrices ---- */
 
 extern "C" __global__ void __launch_bounds__(96)
     ptx_mma(const __grid_constant__ struct intrinsics_args a)
@@ -206,6 +206,29 @@ extern "C" __global__ void __launch_bounds__(96)
         ptx_put(a, PTX_MMA_AND_0 + i, (uint32_t)both[i]);
         ptx_put(a, PTX_MMA_XOR_0 + i, (uint32_t)one[i]);
     }
+}
+
+template <int DEPTH>
+static __device__ inline void ptx_tensor_product(const struct intrinsics_args &args, int slot)
+{
+    const uint64_t *in = ptx_inputs(args);
+    double a[2 * DEPTH], b[DEPTH], c[4];
+#pragma unroll
+    for (int i = 0; i < 2 * DEPTH; i++) a[i] = PTX_TENSOR_VALUE(in, i);
+#pragma unroll
+    for (int i = 0; i < DEPTH; i++) b[i] = PTX_TENSOR_VALUE(in, 8 + i);
+#pragma unroll
+    for (int i = 0; i < 4; i++) c[i] = PTX_TENSOR_VALUE(in, 12 + i);
+    mma_f64<DEPTH>(c, a, b);
+    for (int i = 0; i < 4; i++) ptx_put(args, slot + i, (uint64_t)__double_as_longlong(c[i]));
+}
+
+extern "C" __global__ void __launch_bounds__(96)
+    ptx_tensor(const __grid_constant__ struct intrinsics_args a)
+{
+    ptx_tensor_product<1>(a, PTX_TENSOR_4_0);
+    ptx_tensor_product<2>(a, PTX_TENSOR_8_0);
+    ptx_tensor_product<4>(a, PTX_TENSOR_16_0);
 }
 
 extern "C" __global__ void __launch_bounds__(64)

@@ -19,6 +19,9 @@ enum { PTX_CLUSTER = 4, PTX_ROUNDS = 4, PTX_ROUND_BYTES = 1024, PTX_BARRIER_THRE
 #define PTX_CLUSTER_SLOTS(SLOT) SLOT(RANK) SLOT(BLOCKS) SLOT(REMOTE) SLOT(REMOTE_ADD)
 #define PTX_MMA_SLOTS(SLOT)                                                                        \
     SLOT(AND_0) SLOT(AND_1) SLOT(AND_2) SLOT(AND_3) SLOT(XOR_0) SLOT(XOR_1) SLOT(XOR_2) SLOT(XOR_3)
+#define PTX_TENSOR_SLOTS(SLOT)                                                                     \
+    SLOT(4_0) SLOT(4_1) SLOT(4_2) SLOT(4_3) SLOT(8_0) SLOT(8_1) SLOT(8_2) SLOT(8_3)                \
+    SLOT(16_0) SLOT(16_1) SLOT(16_2) SLOT(16_3)
 #define PTX_MATRIX_SLOTS(SLOT) SLOT(0) SLOT(1) SLOT(2) SLOT(3)
 #define PTX_WGMMA_SLOTS(SLOT)  SLOT(FIRST) SLOT(BOTH)
 /* clang-format on */
@@ -38,12 +41,22 @@ enum { PTX_CLUSTER_SLOTS(SLOT) PTX_CLUSTER_SLOT_COUNT };
 #define SLOT(name) PTX_MMA_##name,
 enum { PTX_MMA_SLOTS(SLOT) PTX_MMA_SLOT_COUNT };
 #undef SLOT
+#define SLOT(name) PTX_TENSOR_##name,
+enum { PTX_TENSOR_SLOTS(SLOT) PTX_TENSOR_SLOT_COUNT };
+#undef SLOT
 #define SLOT(name) PTX_MATRIX_##name,
 enum { PTX_MATRIX_SLOTS(SLOT) PTX_MATRIX_SLOT_COUNT };
 #undef SLOT
 #define SLOT(name) PTX_WGMMA_##name,
 enum { PTX_WGMMA_SLOTS(SLOT) PTX_WGMMA_SLOT_COUNT };
 #undef SLOT
+
+/* Number i of a thread's f64 operands: 0 to 7 for a, 8 to 11 for b, 12 to 15 for c.  Sums of
+ * products are rounded. */
+#define PTX_TENSOR_ROTATED(word, bits) ((word) << (bits) | (word) >> (64 - (bits)))
+#define PTX_TENSOR_OF(word)                                                                        \
+    ((double)(int32_t)(uint32_t)((word) >> 32) * (double)(1U << ((word)&15)))
+#define PTX_TENSOR_VALUE(in, i) PTX_TENSOR_OF(PTX_TENSOR_ROTATED((in)[(i) % 4], (i) / 4 * 13 + 1))
 
 /* The row that a lane selects, and the source of 16 bytes of the right operand. */
 #define PTX_MATRIX_ROW(lane) (((lane)*7 + 3) % 32)

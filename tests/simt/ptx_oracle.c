@@ -6,6 +6,7 @@
 #include "intrinsics_oracle.h"
 #include "ptx.h"
 
+#include <math.h>
 #include <stdbool.h>
 #include <string.h>
 
@@ -17,6 +18,7 @@ static const char *const copy_names[] = { PTX_COPY_SLOTS(SLOT) };
 static const char *const barrier_names[] = { PTX_BARRIER_SLOTS(SLOT) };
 static const char *const cluster_names[] = { PTX_CLUSTER_SLOTS(SLOT) };
 static const char *const mma_names[] = { PTX_MMA_SLOTS(SLOT) };
+static const char *const tensor_names[] = { PTX_TENSOR_SLOTS(SLOT) };
 static const char *const matrix_names[] = { PTX_MATRIX_SLOTS(SLOT) };
 static const char *const wgmma_names[] = { PTX_WGMMA_SLOTS(SLOT) };
 #undef SLOT
@@ -145,6 +147,32 @@ static void expect_mma(const struct intrinsics_case *c, uint32_t n, const uint64
     }
 }
 
+static double tensor_value(const uint64_t *in, uint32_t thread, uint32_t i)
+{
+    const uint64_t *mine = in + (size_t)thread * INTRINSICS_INPUTS;
+    return PTX_TENSOR_VALUE(mine, i);
+}
+
+static void expect_tensor(const struct intrinsics_case *c, uint32_t n, const uint64_t *in,
+                          uint64_t *out)
+{
+    (void)c;
+    for (uint32_t t = 0; t < n; t++) {
+        const uint32_t first = t / LANES * LANES, lane = t % LANES;
+        for (uint32_t slot = 0; slot < 12; slot++) {
+            const uint32_t i = slot % 4;
+            const uint32_t row = first + lane / 4 * 4, column = first + (lane % 4 * 2 + i % 2) * 4;
+            double sum = tensor_value(in, t, 12 + i);
+            for (uint32_t k = 0; k < 4U << slot / 4; k++)
+                sum = fma(tensor_value(in, row + k % 4, k / 4 * 2 + i / 2),
+                          tensor_value(in, column + k % 4, 8 + k / 4), sum);
+            uint64_t bits;
+            memcpy(&bits, &sum, sizeof bits);
+            out[(size_t)slot * n + t] = bits;
+        }
+    }
+}
+
 static uint32_t half_of(uint64_t low, uint64_t high, uint32_t word)
 {
     return (uint32_t)((word / 2 ? high : low) >> word % 2 * 32);
@@ -212,6 +240,7 @@ const struct intrinsics_case ptx_cases[] = {
     { "ptx_barrier", { 4, 1, 1 },  { PTX_BARRIER_THREADS, 1, 1 }, 0, 1, GROUP(barrier, BARRIER) },
     { "ptx_cluster", { 8, 1, 1 },  { 64, 1, 1 },        0, PTX_CLUSTER, GROUP(cluster, CLUSTER) },
     { "ptx_mma",     { 5, 1, 1 },  { 96, 1, 1 },                  0, 1, GROUP(mma, MMA) },
+    { "ptx_tensor",  { 2, 1, 1 },  { 96, 1, 1 },                  0, 1, GROUP(tensor, TENSOR) },
     { "ptx_matrix",  { 3, 1, 1 },  { 64, 1, 1 },                  0, 1, GROUP(matrix, MATRIX) },
     { "ptx_wgmma",   { 2, 1, 1 },  { 128, 1, 1 },                 0, 1, GROUP(wgmma, WGMMA) },
 };

@@ -39,9 +39,13 @@ class CanceledError(Error, RuntimeError):
     """The progress function ended the call."""
 
 
+class CommunicationError(Error, ConnectionError):
+    """Another rank of a communicator has ended, has aborted, or did not answer within the time limit."""
+
+
 # By ech_status.
 BY_STATUS = {1: ArgumentError, 2: UnsupportedError, 3: OutOfMemoryError, 4: NoDeviceError, 5: DeviceError,
-             6: CanceledError}
+             6: CanceledError, 7: CommunicationError}
 
 
 def from_status(status, message):

@@ -12,7 +12,11 @@
 
 #include <string.h>
 
-enum { ECHI_PART_BYTES = 1 << 18 }; /* the part that a thread processes at a time */
+enum {
+    ECHI_PART_BYTES = 1 << 18, /* the part that a thread processes at a time */
+    ECHI_AT_ONCE = 4096,       /* elements of at most this many bytes that one thread processes */
+    ECHI_AT_ONCE_BYTES = 16
+};
 
 /* A request for count items, which threads divide into parts [begin, end). */
 struct echi_arrange_job {

@@ -275,9 +275,8 @@ static ech_status cpu_workspace(const void *request, void *plan, size_t *bytes)
     return ECH_OK;
 }
 
-static ech_status cpu_run(ech_ctx *ctx, const void *request, const void *plan, void *work)
+static ech_status run_job(ech_ctx *ctx, struct echi_arrange_job *job)
 {
-    (void)plan;
     static void (*const runs[])(ech_ctx * ctx, struct echi_arrange_job * job) = {
         [ECHI_GATHER] = gather,
         [ECHI_SCATTER] = scatter,
@@ -290,13 +289,26 @@ static ech_status cpu_run(ech_ctx *ctx, const void *request, const void *plan, v
         [ECHI_SHUFFLE] = echi_cpu_shuffle,
         [ECHI_CONVERT_INDEX] = convert_index,
     };
+    if (job->request->n) runs[job->request->what](ctx, job);
+    return atomic_load_explicit(&job->first_bad, memory_order_relaxed) == UINT64_MAX ? ECH_OK
+                                                                                     : ECH_ERR_ARG;
+}
+
+static ech_status cpu_run(ech_ctx *ctx, const void *request, const void *plan, void *work)
+{
+    struct echi_arrange_job job = { .request = request, .first_bad = UINT64_MAX };
+    (void)plan;
+    (void)work;
+    if (run_job(ctx, &job) == ECH_OK) return ECH_OK;
+    return echi_report_error(ctx, ECHI_INDEX_TOO_LARGE, atomic_load(&job.first_bad));
+}
+
+static bool arrange_at_once(const void *request)
+{
     const struct echi_arrange *a = request;
     struct echi_arrange_job job = { .request = a, .first_bad = UINT64_MAX };
-    (void)work;
-    if (a->n == 0) return ECH_OK;
-    runs[a->what](ctx, &job);
-    const uint64_t bad = atomic_load(&job.first_bad);
-    return bad == UINT64_MAX ? ECH_OK : echi_report_error(ctx, ECHI_INDEX_TOO_LARGE, bad);
+    return a->n <= ECHI_AT_ONCE && a->element_bytes <= ECHI_AT_ONCE_BYTES &&
+           run_job(NULL, &job) == ECH_OK; /* a context is needed for threads only */
 }
 
 static ech_status cpu_explain(const void *request, struct echi_explain *e)
@@ -307,6 +319,6 @@ static ech_status cpu_explain(const void *request, struct echi_explain *e)
     return ECH_OK;
 }
 
-const struct echi_operation echi_cpu_arrange = { .plan = cpu_workspace,
-                                                 .explain = cpu_explain,
-                                                 .run = cpu_run };
+const struct echi_operation echi_cpu_arrange = {
+    .plan = cpu_workspace, .explain = cpu_explain, .run = cpu_run, .quick = arrange_at_once
+};

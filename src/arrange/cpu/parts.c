@@ -17,6 +17,10 @@ void echi_arrange_parts(ech_ctx *ctx, struct echi_arrange_job *job, size_t count
                         size_t thing_bytes)
 {
     if (count == 0) return;
+    if (job->request->n <= ECHI_AT_ONCE && job->request->element_bytes <= ECHI_AT_ONCE_BYTES) {
+        job->run(job, 0, count);
+        return;
+    }
     job->count = count;
     job->each = thing_bytes < ECHI_PART_BYTES ? ECHI_PART_BYTES / thing_bytes : 1;
     /* In place or not, about as many bytes are written as are read. */

@@ -11,6 +11,10 @@
 #include "arrange/cpu/common.h"
 #include "arrange/cpu/transpose.h"
 
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
+
 enum {
     LINE = 64,
     STREAM_BYTES = 16 << 20, /* size of results that do not stay in a cache */
@@ -54,6 +58,47 @@ INLINED void turn_square(uint64_t *words, size_t size)
         }
 }
 
+#ifdef __SSE2__
+/* The same for a square of elements with 16 bytes per row: in each step, rows of the upper half are
+ * interleaved with those of the lower half. */
+INLINED void turn_vectors(__m128i *rows, size_t size)
+{
+    const size_t each = 16 / size;
+    __m128i next[16];
+    for (size_t step = 1; step < each; step *= 2) {
+        for (size_t i = 0; i < each / 2; i++) {
+            const __m128i a = rows[i], b = rows[i + each / 2];
+            next[2 * i] = size == 1   ? _mm_unpacklo_epi8(a, b)
+                          : size == 2 ? _mm_unpacklo_epi16(a, b)
+                                      : _mm_unpacklo_epi32(a, b);
+            next[2 * i + 1] = size == 1   ? _mm_unpackhi_epi8(a, b)
+                              : size == 2 ? _mm_unpackhi_epi16(a, b)
+                                          : _mm_unpackhi_epi32(a, b);
+        }
+        for (size_t i = 0; i < each; i++) rows[i] = next[i];
+    }
+}
+
+INLINED struct extent vectors_sized(const char *block, char *out, size_t out_rows, size_t rows,
+                                    size_t columns, size_t size)
+{
+    const size_t each = 16 / size;
+    const struct extent done = { rows - rows % each, columns - columns % each };
+    __m128i square[16];
+    for (size_t c = 0; c < done.columns; c += each)
+        for (size_t r = 0; r < done.rows; r += each) {
+            for (size_t k = 0; k < each; k++)
+                square[k] = _mm_loadu_si128(
+                    (const __m128i *)(const void *)(block + ((r + k) * columns + c) * size));
+            turn_vectors(square, size);
+            for (size_t k = 0; k < each; k++)
+                _mm_storeu_si128((__m128i *)(void *)(out + ((c + k) * out_rows + r) * size),
+                                 square[k]);
+        }
+    return done;
+}
+#endif
+
 /* Transposes squares of 8 bytes across, for elements smaller than a word; returns how many rows and
  * columns they cover. The first element must be in the lowest bits of the word. */
 INLINED struct extent squares_sized(const char *block, char *out, size_t out_rows, size_t rows,
@@ -64,6 +109,10 @@ INLINED struct extent squares_sized(const char *block, char *out, size_t out_row
     const size_t each = 8 / size;
     uint64_t words[8];
     if (size != 1 && size != 2 && size != 4) return done;
+#ifdef __SSE2__
+    if (rows >= 16 / size && columns >= 16 / size)
+        return vectors_sized(block, out, out_rows, rows, columns, size);
+#endif
     done.rows = rows - rows % each;
     done.columns = columns - columns % each;
     for (size_t c = 0; c < done.columns; c += each)

@@ -17,6 +17,7 @@ struct echi_histogram_job {
     const struct echi_histogram *h;
     const void *edges; /* merged if raw is false */
     bool raw;
+    bool direct;          /* counts in the output; there are no tables */
     size_t parts, part_n; /* the elements, divided into parts of whole groups of channels */
     size_t copies;        /* copies of a table, used in turn */
     size_t table_words;   /* of all copies of a part's table */

@@ -144,6 +144,29 @@ static void count_part(void *arg, size_t part, int thread)
     }
 }
 
+/* Counts in the output itself, in one part. */
+static void count_directly(const struct echi_histogram_job *job)
+{
+    const struct echi_histogram *h = job->h;
+    uint64_t *counts = h->counts;
+    const uint32_t end = (uint32_t)h->counters; /* the slot of elements in no bin */
+    uint32_t slots[ECHI_SLOTS];
+    const echi_slots_u32 find = isa()->slots[width_of(h)];
+    if (!h->add) memset(counts, 0, h->counters * sizeof *counts);
+    for (size_t i = 0, n; i < h->n; i += n) {
+        n = echi_min(ECHI_SLOTS, h->n - i);
+        find(job, i, n, slots);
+        uint32_t outside = 0;
+        for (size_t k = 0; k < n; k++) outside += slots[k] == end;
+        if (outside)
+            for (size_t k = 0; k < n; k++) {
+                if (slots[k] < end) counts[slots[k]]++;
+            }
+        else
+            for (size_t k = 0; k < n; k++) counts[slots[k]]++;
+    }
+}
+
 /* The bytes at distance step; 32-bit counters, for at most 2^31 bytes. */
 static void count_apart(const uint8_t *in, size_t n, size_t step, uint32_t (*t)[256])
 {
@@ -362,7 +385,9 @@ static ech_status lay_out(const struct echi_histogram *h, int algorithm, void *w
     if (job->parts == 0) job->parts = 1;
     size_t groups = h->n / h->channels;
     job->part_n = (groups + job->parts - 1) / job->parts * h->channels;
-    if (algorithm != ATOMIC) {
+    job->direct = algorithm == PRIVATE && job->parts == 1 && !h->weighted && !many(h) &&
+                  (job->copies == 1 || h->n <= ECHI_SLOTS);
+    if (algorithm != ATOMIC && !job->direct) {
         size_t all = 0;
         layout.overflow =
             __builtin_mul_overflow(counters, words * job->copies, &job->table_words) ||
@@ -398,7 +423,9 @@ static ech_status histogram_explain(const void *request, struct echi_explain *e)
         if (i != algorithm && algorithms[i].applicable(h))
             echi_explain_algorithm(e, false, algorithms[i].name, "%s", algorithms[i].what);
     echi_explain_line(e, "threads", "at most %zu", job.parts);
-    if (algorithm != ATOMIC)
+    if (job.direct)
+        echi_explain_line(e, "tables", "none: elements are counted in the output");
+    else if (algorithm != ATOMIC)
         echi_explain_line(e, "tables", "%zu per thread, of %zu counters", job.copies, h->counters);
     return ECH_OK;
 }
@@ -447,6 +474,10 @@ static ech_status histogram_run(ech_ctx *ctx, const void *request, const void *p
         uint64_t magnitude = exact_magnitude(float_weight(h, i));
         if (magnitude > job.largest) job.largest = magnitude;
     }
+    if (job.direct) {
+        count_directly(&job);
+        goto done;
+    }
     size_t each = (size_t)h->key_bytes + (h->weighted ? 8 : 0);
     int threads = echi_parallel_for_bytes(ctx, h->n * each * 2);
     if (algorithm == ATOMIC) {
@@ -461,7 +492,17 @@ done:
     return status;
 }
 
+static bool histogram_at_once(const void *request)
+{
+    const struct echi_histogram *h = request;
+    const struct echi_histogram_job job = { .h = h };
+    if (h->n > ECHI_SLOTS || h->weighted || h->edges || h->algorithm || many(h)) return false;
+    count_directly(&job);
+    return true;
+}
+
 const struct echi_operation echi_cpu_histogram = { .plan = histogram_plan,
                                                    .plan_bytes = sizeof(int),
                                                    .explain = histogram_explain,
-                                                   .run = histogram_run };
+                                                   .run = histogram_run,
+                                                   .quick = histogram_at_once };

@@ -30,6 +30,30 @@ static void NAME(slots_edges)(const struct echi_histogram_job *job, const KEY *i
     for (size_t i = 0; i < n; i++) slots[i] = NAME(slot_after)(&b, edges, e[i], slots[i], false);
 }
 
+#if KEY_BITS == 64
+/* slot_f64() of bins_slot.h, computed in f64 as far as possible: vectors then have lanes of one
+ * width. Slots are exact as f64. */
+struct NAME(in_f64) {
+    double lower, last, factor, end, below, above, nan;
+};
+
+static inline double NAME(as_f64)(uint64_t slot)
+{
+    return slot == ECHI_NO_SLOT ? -1 : (double)slot;
+}
+
+static inline SLOT NAME(slot_in_f64)(const struct NAME(in_f64) * b, double x)
+{
+    double t = (x - b->lower) * b->factor, side = b->nan;
+    t = t > b->end ? b->end : t;
+    side = x < b->lower ? b->below : side;
+    side = x > b->last ? b->above : side;
+    t = x >= b->lower ? t : side;
+    t = x <= b->last ? t : side;
+    return sizeof(SLOT) == 4 ? (SLOT)(int32_t)t : (SLOT)(int64_t)t;
+}
+#endif
+
 static void NAME(slots_one)(const struct echi_histogram_job *job, const KEY *in, size_t n,
                             SLOT *restrict slots)
 {
@@ -54,9 +78,17 @@ static void NAME(slots_one)(const struct echi_histogram_job *job, const KEY *in,
         FOR(NAME(slot_f32)(&b, echi_f32_of_bits(u)))
         break;
 #elif KEY_BITS == 64
-    case ECHI_BINS_FLOAT:
-        FOR(NAME(slot_f64)(&b, bins_double(u)))
+    case ECHI_BINS_FLOAT: {
+        const struct NAME(in_f64) f = { b.lower,
+                                        b.last,
+                                        b.factor,
+                                        (double)(b.bins - 1),
+                                        NAME(as_f64)(b.below),
+                                        NAME(as_f64)(b.above),
+                                        NAME(as_f64)(b.nan) };
+        FOR(NAME(slot_in_f64)(&f, bins_double(u)))
         break;
+    }
 #endif
     case ECHI_BINS_EDGES:
         if (job->raw)

@@ -60,6 +60,17 @@ static ech_status run(ech_ctx *ctx, const void *request, const void *plan, void 
     return ECH_OK;
 }
 
+static bool is_sorted_at_once(const void *request)
+{
+    enum { AT_ONCE = 1024 };
+    const struct echi_is_sorted *s = request;
+    if (s->n > AT_ONCE) return false;
+    *s->position = s->n > 1
+                       ? isa_of_machine()->first[s->key_bytes](&s->order, s->strict, s->in, 1, s->n)
+                       : s->n;
+    return true;
+}
+
 static ech_status explain(const void *request, struct echi_explain *e)
 {
     const struct echi_is_sorted *s = request;
@@ -71,4 +82,6 @@ static ech_status explain(const void *request, struct echi_explain *e)
     return ECH_OK;
 }
 
-const struct echi_operation echi_cpu_is_sorted = { .explain = explain, .run = run };
+const struct echi_operation echi_cpu_is_sorted = { .explain = explain,
+                                                   .run = run,
+                                                   .quick = is_sorted_at_once };

@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 enum {
-    MATMUL_THREADS = 128,
+    MATMUL_THREADS = 128, /* of matmul_scale */
     MATMUL_BAND = 8, /* rows of tiles that blocks process as a band, so that they share loads */
     MATVEC_THREADS = 256,
     MATVEC_MANY = 4,   /* rows that a thread adds up at once if there are many rows */
@@ -19,18 +19,32 @@ enum {
     MATVEC_ROWS = 64
 };
 
-/* The tiles of c of the kernels matmul_large, matmul_medium and matmul_small, by size of the type
- * of computation; and the shared memory of a block. */
+/* The tiles of c of the kernels matmul_large, matmul_medium and matmul_small (size 0, 1, 2), by the
+ * size of the type of computation; the warps of a block; and its shared memory. */
 #define MATMUL_TILE_ROWS(size, real_bytes)                                                         \
     ((size) == 0 ? ((real_bytes) == 8 ? 64 : 128) : (size) == 1 ? 64 : 32)
-#define MATMUL_TILE_COLS(size, real_bytes) ((size) == 0 ? 128 : (size) == 1 ? 64 : 32)
-#define MATMUL_STEPS(real_bytes)           ((real_bytes) == 8 ? 8 : 16)
-enum { MATMUL_STAGES = 3 };
+#define MATMUL_TILE_COLS(size, real_bytes)                                                         \
+    ((size) == 0 ? 128 : (size) == 1 ? ((real_bytes) == 8 ? 64 : 128) : 32)
+#define MATMUL_WARP_ROWS(size, real_bytes) ((size) == 0 && (real_bytes) == 4 ? 4 : 2)
+#define MATMUL_TILE_THREADS(size, real_bytes)                                                      \
+    (32 * MATMUL_WARP_ROWS(size, real_bytes) * MATMUL_WARP_COLS)
+#define MATMUL_STEPS(real_bytes) ((real_bytes) == 8 ? 8 : 16)
+enum { MATMUL_STAGES = 3, MATMUL_WARP_COLS = 2 };
 #define MATMUL_SHARED_BYTES(size, real_bytes)                                                      \
     ((unsigned)(MATMUL_STAGES * MATMUL_STEPS(real_bytes)) *                                        \
      ((unsigned)(MATMUL_TILE_ROWS(size, real_bytes) + MATMUL_TILE_COLS(size, real_bytes)) *        \
           (unsigned)(real_bytes) +                                                                 \
       32))
+
+/* Tiles of matmul_tensor_large and so on, for FP64 tensor cores. */
+#define TENSOR_TILE_ROWS(size)    ((size) == 0 ? 128 : (size) == 1 ? 64 : 32)
+#define TENSOR_TILE_COLS(size)    TENSOR_TILE_ROWS(size)
+#define TENSOR_WARP_COLS(size)    ((size) == 0 ? 4 : 2)
+#define TENSOR_TILE_THREADS(size) (32 * TENSOR_WARP_ROWS * TENSOR_WARP_COLS(size))
+enum { TENSOR_STEPS = 16, TENSOR_STAGES = 4, TENSOR_WARP_ROWS = 2 };
+#define TENSOR_SHARED_BYTES(size)                                                                  \
+    ((unsigned)(TENSOR_STAGES * TENSOR_STEPS) *                                                    \
+     (unsigned)(TENSOR_TILE_ROWS(size) + TENSOR_TILE_COLS(size)) * 8U)
 
 /* The argument of every kernel of products. */
 struct matmul_args {

@@ -1,7 +1,9 @@
 /*
  * matmul/cuda/kernels.cu - products of matrices on the GPU, device code.
  *
- *     matmul_large, _medium, _small   c in tiles of 128 x 128 (f64: 64 x 128), 64 x 64, 32 x 32
+ *     matmul_large, _medium, _small   c in tiles of 128 x 128, 64 x 128 (f64: 64 x 128, 64 x 64),
+ *                                     32 x 32
+ *     matmul_tensor_large and so on   f64, on FP64 tensor cores: 128 x 128, 64 x 64, 32 x 32
  *     matmul_scale                    c = beta c
  *     matvec_rows, _rows_many         a level of a matrix-vector product, one row or several at a
  *                                     time
@@ -9,29 +11,61 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "matmul/cuda/tensor.cuh"
 #include "matmul/cuda/tile.cuh"
 #include "matmul/cuda/vector.cuh"
 
-#define TILE_ROWS(size) (MATMUL_TILE_ROWS(size, sizeof(real)) / (LANE_ROWS * WARP_ROWS))
-#define TILE_COLS(size) (MATMUL_TILE_COLS(size, sizeof(real)) / (LANE_COLS * WARP_COLS))
+/* Template arguments: elements of a lane and warps of a block; fragments of a warp and warps. */
+#define TILE_WARPS(size) MATMUL_WARP_ROWS(size, sizeof(real))
+#define TILE(size)                                                                                 \
+    MATMUL_TILE_ROWS(size, sizeof(real)) / (LANE_ROWS * TILE_WARPS(size)),                         \
+        MATMUL_TILE_COLS(size, sizeof(real)) / (LANE_COLS * MATMUL_WARP_COLS), TILE_WARPS(size),   \
+        MATMUL_WARP_COLS
+#define TILE_THREADS(size) MATMUL_TILE_THREADS(size, sizeof(real))
+#define TENSOR_TILE(size)                                                                          \
+    TENSOR_TILE_ROWS(size) / (16 * TENSOR_WARP_ROWS),                                              \
+        TENSOR_TILE_COLS(size) / (8 * TENSOR_WARP_COLS(size)), TENSOR_WARP_ROWS,                   \
+        TENSOR_WARP_COLS(size)
 
-extern "C" __global__ void __launch_bounds__(MATMUL_THREADS, 2)
+#if MATMUL_TENSOR
+extern "C" __global__ void __launch_bounds__(TENSOR_TILE_THREADS(0), 1)
+    matmul_tensor_large(const __grid_constant__ struct matmul_args args)
+{
+    tensor_tiles<TENSOR_TILE(0)>(args);
+}
+
+extern "C" __global__ void __launch_bounds__(TENSOR_TILE_THREADS(1), 3)
+    matmul_tensor_medium(const __grid_constant__ struct matmul_args args)
+{
+    tensor_tiles<TENSOR_TILE(1)>(args);
+}
+
+extern "C" __global__ void __launch_bounds__(TENSOR_TILE_THREADS(2), 4)
+    matmul_tensor_small(const __grid_constant__ struct matmul_args args)
+{
+    tensor_tiles<TENSOR_TILE(2)>(args);
+}
+#endif
+
+#if !MATMUL_TENSOR || !defined(__CUDA_ARCH__) /* the emulator has both */
+extern "C" __global__ void __launch_bounds__(TILE_THREADS(0), 2)
     matmul_large(const __grid_constant__ struct matmul_args args)
 {
-    matmul_tiles<TILE_ROWS(0), TILE_COLS(0)>(args);
+    matmul_tiles<TILE(0)>(args);
 }
 
-extern "C" __global__ void __launch_bounds__(MATMUL_THREADS, 4)
+extern "C" __global__ void __launch_bounds__(TILE_THREADS(1), 3)
     matmul_medium(const __grid_constant__ struct matmul_args args)
 {
-    matmul_tiles<TILE_ROWS(1), TILE_COLS(1)>(args);
+    matmul_tiles<TILE(1)>(args);
 }
 
-extern "C" __global__ void __launch_bounds__(MATMUL_THREADS, 6)
+extern "C" __global__ void __launch_bounds__(TILE_THREADS(2), 6)
     matmul_small(const __grid_constant__ struct matmul_args args)
 {
-    matmul_tiles<TILE_ROWS(2), TILE_COLS(2)>(args);
+    matmul_tiles<TILE(2)>(args);
 }
+#endif
 
 extern "C" __global__ void matmul_scale(const __grid_constant__ struct matmul_args args)
 {

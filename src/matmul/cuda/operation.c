@@ -3,8 +3,9 @@
  * strategies, and their steps.
  *
  *     "blas"    cuBLAS (cublas.h), if it is found; the workspace contains that of cuBLAS
- *     "tiled"   matmul_large or, if its tiles would leave multiprocessors idle, matmul_medium or
- *               matmul_small; no workspace
+ *     "tiled"   matmul_large, or matmul_medium or matmul_small if larger tiles would leave
+ *               multiprocessors idle; f64 on FP64 tensor cores: matmul_tensor_large and so on;
+ *               no workspace
  *
  *     module matmul_<dtype>
  *
@@ -108,7 +109,7 @@ static void steps_of_blas(const struct build *b)
                                                     .user = b->w });
 }
 
-static void launch(const struct build *b, const char *kernel, uint64_t blocks,
+static void launch(const struct build *b, const char *kernel, uint64_t blocks, unsigned threads,
                    unsigned shared_bytes)
 {
     echi_step_add(&b->w->steps, (struct echi_step){ .phase = ECHI_MOVE,
@@ -116,33 +117,75 @@ static void launch(const struct build *b, const char *kernel, uint64_t blocks,
                                                     .module = b->plan->module,
                                                     .name = kernel,
                                                     .blocks = grid(blocks),
-                                                    .threads = MATMUL_THREADS,
+                                                    .threads = threads,
                                                     .shared_bytes = shared_bytes,
                                                     .level = -1 });
 }
 
-/* Uses the largest tiles of which there are enough; smaller tiles do less work per load. */
+/* A kernel, its tiles of c, and its blocks. */
+struct tiling {
+    const char *kernel;
+    unsigned rows, cols, threads, shared_bytes;
+    unsigned weight; /* relative time per element of c */
+};
+
+/* Smaller tiles do less work per load.  H100, 2026-11-27. */
+#define WEIGHT(size) ((size) == 0 ? 16 : (size) == 1 ? 18 : 32)
+
+#define TILING(name, size, real_bytes)                                                             \
+    {                                                                                              \
+        name, MATMUL_TILE_ROWS(size, real_bytes), MATMUL_TILE_COLS(size, real_bytes),              \
+            MATMUL_TILE_THREADS(size, real_bytes), MATMUL_SHARED_BYTES(size, real_bytes),          \
+            WEIGHT(size)                                                                           \
+    }
+#define TENSOR_TILING(name, size)                                                                  \
+    {                                                                                              \
+        name, TENSOR_TILE_ROWS(size), TENSOR_TILE_COLS(size), TENSOR_TILE_THREADS(size),           \
+            TENSOR_SHARED_BYTES(size), WEIGHT(size)                                                \
+    }
+
+/* The estimated time: the multiprocessor with the most tiles, and the relative time per element. */
+static uint64_t cost_of(const struct tiling *t, const struct build *b)
+{
+    const struct echi_matmul *p = b->p;
+    const uint64_t tiles = parts_of(p->m, t->rows) * parts_of(p->n, t->cols) * p->count;
+    return parts_of(tiles, (uint64_t)b->gpu.multiprocessors) * t->rows * t->cols * t->weight;
+}
+
+static const struct tiling *tiling_of(const struct build *b)
+{
+    static const struct tiling all[][3] = {
+        { TILING("matmul_large", 0, 4), TILING("matmul_medium", 1, 4),
+          TILING("matmul_small", 2, 4) },
+        { TILING("matmul_large", 0, 8), TILING("matmul_medium", 1, 8),
+          TILING("matmul_small", 2, 8) },
+        { TENSOR_TILING("matmul_tensor_large", 0), TENSOR_TILING("matmul_tensor_medium", 1),
+          TENSOR_TILING("matmul_tensor_small", 2) },
+    };
+    const bool wide = b->p->dtype == ECH_F64;
+    const bool tensor = wide && b->gpu.architecture >= 80 &&
+                        echi_gpu_has(&b->gpu, b->plan->module, all[2][0].kernel);
+    const struct tiling *set = all[wide + tensor], *best = set;
+    for (int i = 1; i < 3; i++)
+        if (cost_of(set + i, b) < cost_of(best, b)) best = set + i;
+    return best;
+}
+
 static void steps_of_tiled(const struct build *b)
 {
-    static const char *const kernels[] = { "matmul_large", "matmul_medium", "matmul_small" };
     const struct echi_matmul *p = b->p;
     struct matmul_args *args = &b->w->args;
-    const unsigned real_bytes = p->dtype == ECH_F64 ? 8 : 4;
-    int size = 0;
     if (p->k == 0) { /* c = beta c */
         if (p->beta != 1)
-            launch(b, "matmul_scale", parts_of(p->m * p->n * p->count, MATMUL_THREADS), 0);
+            launch(b, "matmul_scale", parts_of(p->m * p->n * p->count, MATMUL_THREADS),
+                   MATMUL_THREADS, 0);
         return;
     }
-    for (;; size++) {
-        args->row_tiles = parts_of(p->m, (unsigned)MATMUL_TILE_ROWS(size, real_bytes));
-        args->column_tiles = parts_of(p->n, (unsigned)MATMUL_TILE_COLS(size, real_bytes));
-        if (size == 2 ||
-            args->row_tiles * args->column_tiles * p->count >= (uint64_t)b->gpu.multiprocessors)
-            break;
-    }
-    launch(b, kernels[size], args->row_tiles * args->column_tiles * p->count,
-           MATMUL_SHARED_BYTES(size, real_bytes));
+    const struct tiling *tiling = tiling_of(b);
+    args->row_tiles = parts_of(p->m, tiling->rows);
+    args->column_tiles = parts_of(p->n, tiling->cols);
+    launch(b, tiling->kernel, args->row_tiles * args->column_tiles * p->count, tiling->threads,
+           tiling->shared_bytes);
 }
 
 /* ---- The strategies ---- */

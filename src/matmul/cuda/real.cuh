@@ -14,6 +14,14 @@
 #ifndef MATMUL_TYPE
 #define MATMUL_TYPE 0
 #endif
+/* FP64 tensor cores; other GPUs with compute capability 8 and higher have the instruction, but no
+ * fast units. */
+#ifdef __CUDA_ARCH__
+#define MATMUL_TENSOR                                                                              \
+    (MATMUL_TYPE == 1 && (__CUDA_ARCH__ == 800 || __CUDA_ARCH__ == 900 || __CUDA_ARCH__ == 1000))
+#else
+#define MATMUL_TENSOR (MATMUL_TYPE == 1)
+#endif
 #include "core/half.h"
 
 #if MATMUL_TYPE == 1

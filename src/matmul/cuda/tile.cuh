@@ -1,78 +1,31 @@
 /*
- * matmul/cuda/tile.cuh - a block computes a tile of c: 4 warps of 4 x 8 lanes, each of which has
- * ROWS x COLS elements in registers.
+ * matmul/cuda/tile.cuh - a block computes a tile of c: WR x WC warps of 4 x 8 lanes, each of which
+ * has ROWS x COLS elements in registers.
  *
  *     stage of shared memory   a [STEPS][tile's rows], b [STEPS][tile's columns]
  *
- * Copies of later stages are in flight while one stage is multiplied.  Operands that are contiguous
- * along k are transposed while they are copied, element by element; operands that are contiguous
- * along rows or columns of c are copied by vectors if they are aligned.  A lane has its rows and
- * columns in vectors of 16 bytes, and the vectors of a warp are adjacent, so that a load of shared
- * memory is one or two wavefronts.
+ * Copies of later stages are in flight while one stage is multiplied, and the operands of the next
+ * step are loaded while those of one step are.  Operands that are contiguous along k are transposed
+ * while they are copied, element by element; others are copied by vectors if they are aligned.  A
+ * lane has its rows and columns in vectors of 16 bytes, and the vectors of a warp are adjacent, so
+ * that a load of shared memory is one or two wavefronts.
  *
- * Each element of c is one chain of fused multiply-adds in the order of k.
+ * Each element of c is one chain of fused multiply-adds in the order of k.  Steps beyond k are
+ * products of -0 and +0, which change no sum.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef ECHI_MATMUL_CUDA_TILE_CUH
 #define ECHI_MATMUL_CUDA_TILE_CUH
 
-#include "matmul/cuda/real.cuh"
-#include "cuda/device/ptx_async.cuh"
-
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
-#define MATMUL_ASYNC 0
-#else
-#define MATMUL_ASYNC (MATMUL_TYPE < 2)
-#endif
-
-extern __shared__ __align__(16) unsigned char shared_bytes[];
+#include "matmul/cuda/stage.cuh"
 
 enum {
     STEPS = MATMUL_STEPS(sizeof(real)),
     PAD = 16 / sizeof(real), /* so that steps begin in different banks */
     LANE_ROWS = 4,           /* of lanes in a warp */
-    LANE_COLS = 8,
-    WARP_ROWS = 2, /* of warps in a block */
-    WARP_COLS = 2
+    LANE_COLS = 8
 };
-
-/* Copies one element to shared memory; complete after the next wait. */
-static __device__ inline void copy_element(real *to, const element *from)
-{
-#if MATMUL_ASYNC && MATMUL_TYPE == 0
-    copy_async_4(to, from);
-#elif MATMUL_ASYNC
-    copy_async_8(to, from);
-#else
-    *to = real_of(*from);
-#endif
-}
-
-static __device__ inline void copy_vector(real *to, const element *from)
-{
-#if MATMUL_ASYNC
-    copy_async_16(to, from);
-#elif MATMUL_TYPE < 2
-    *(real_vector *)to = *(const real_vector *)from;
-#else
-    for (int i = 0; i < REAL_VECTOR; i++) to[i] = real_of(from[i]);
-#endif
-}
-
-static __device__ inline void wait_copies(void)
-{
-#if MATMUL_ASYNC
-    copy_wait<MATMUL_STAGES - 2>();
-#endif
-}
-
-static __device__ inline void end_stage(void)
-{
-#if MATMUL_ASYNC
-    copy_commit();
-#endif
-}
 
 /* One operand of a tile, as a thread copies it: its rows (for b: columns) and k.  The thread begins
  * at step `step` and row `row`, and advances by `jump` steps, or rows. */
@@ -85,7 +38,7 @@ struct operand {
     bool vectors;  /* otherwise: copied by full vectors */
 };
 
-template <int ROWS>
+template <int ROWS, int THREADS>
 static __device__ inline struct operand operand_of(const element *from, uint64_t stride,
                                                    bool along_k, uint64_t first, uint64_t all)
 {
@@ -98,65 +51,67 @@ static __device__ inline struct operand operand_of(const element *from, uint64_t
     const uint32_t width = x.vectors ? ROWS / REAL_VECTOR : ROWS; /* threads per step */
     x.step = along_k ? threadIdx.x % STEPS : threadIdx.x / width;
     x.row = along_k ? threadIdx.x / STEPS : threadIdx.x % width * (ROWS / width);
-    x.jump = (along_k ? MATMUL_THREADS / STEPS : MATMUL_THREADS / width) * stride;
+    x.jump = (along_k ? THREADS / STEPS : THREADS / width) * stride;
     x.advance = along_k ? (uint64_t)STEPS : STEPS * stride;
     x.at = from + (along_k ? (first + x.row) * stride + x.step : x.step * stride + first + x.row);
     return x;
 }
 
 /* All rows and steps are valid. */
-template <int ROWS> static __device__ inline void fetch_whole(const struct operand &x, real *stage)
+template <int ROWS, int THREADS>
+static __device__ inline void fetch_whole(const struct operand &x, real *stage)
 {
     enum { PITCH = ROWS + PAD, VECTORS = ROWS / REAL_VECTOR };
     const element *from = x.at;
     real *to = stage + x.step * PITCH + x.row;
     if (x.along_k) {
 #pragma unroll
-        for (int i = 0; i < ROWS * STEPS / MATMUL_THREADS; i++, from += x.jump)
-            copy_element(to + i * (MATMUL_THREADS / STEPS), from);
+        for (int i = 0; i < ROWS * STEPS / THREADS; i++, from += x.jump)
+            copy_element(to + i * (THREADS / STEPS), from);
     } else if (x.vectors) {
 #pragma unroll
-        for (int i = 0; i < VECTORS * STEPS / MATMUL_THREADS; i++, from += x.jump)
-            copy_vector(to + i * (MATMUL_THREADS / VECTORS) * PITCH, from);
+        for (int i = 0; i < VECTORS * STEPS / THREADS; i++, from += x.jump)
+            copy_vector(to + i * (THREADS / VECTORS) * PITCH, from);
     } else {
 #pragma unroll
-        for (int i = 0; i < ROWS * STEPS / MATMUL_THREADS; i++, from += x.jump)
-            copy_element(to + i * (MATMUL_THREADS / ROWS) * PITCH, from);
+        for (int i = 0; i < ROWS * STEPS / THREADS; i++, from += x.jump)
+            copy_element(to + i * (THREADS / ROWS) * PITCH, from);
     }
 }
 
-/* Invalid rows become 0, and invalid steps are skipped. */
-template <int ROWS>
-static __device__ inline void fetch_part(const struct operand &x, uint32_t steps, real *stage)
+/* Others become `fill`. */
+template <int ROWS, int THREADS>
+static __device__ inline void fetch_part(const struct operand &x, uint32_t steps, real fill,
+                                         real *stage)
 {
     enum { PITCH = ROWS + PAD };
     const uint32_t width = x.vectors && !x.along_k ? (uint32_t)REAL_VECTOR : 1;
-    const uint32_t more_steps = x.along_k ? (uint32_t)STEPS : MATMUL_THREADS * width / ROWS;
-    const uint32_t more_rows = x.along_k ? MATMUL_THREADS / STEPS : ROWS;
+    const uint32_t more_steps = x.along_k ? (uint32_t)STEPS : THREADS * width / ROWS;
+    const uint32_t more_rows = x.along_k ? THREADS / STEPS : ROWS;
     const uint64_t row_stride = x.along_k ? x.stride : 1, step_stride = x.along_k ? 1 : x.stride;
 #pragma unroll 1
     for (uint32_t row = x.row; row < ROWS; row += more_rows)
 #pragma unroll 1
-        for (uint32_t step = x.step; step < steps; step += more_steps)
+        for (uint32_t step = x.step; step < STEPS; step += more_steps)
 #pragma unroll 1
             for (uint32_t i = 0; i < width; i++) {
                 real *to = stage + step * PITCH + row + i;
-                if (row + i < x.rows)
+                if (row + i < x.rows && step < steps)
                     copy_element(to, x.at + (row - x.row) * row_stride +
                                          (step - x.step) * step_stride + i);
                 else
-                    *to = 0;
+                    *to = fill;
             }
 }
 
-/* Starts the copies of the next stage, with the remaining steps. */
-template <int ROWS>
-static __device__ inline void fetch(struct operand &x, uint64_t left, real *stage)
+/* Starts the copies of the next stage, which has `left` steps or more; `fill` replaces others. */
+template <int ROWS, int THREADS>
+static __device__ inline void fetch(struct operand &x, uint64_t left, real fill, real *stage)
 {
     if (left >= STEPS && x.rows == ROWS)
-        fetch_whole<ROWS>(x, stage);
+        fetch_whole<ROWS, THREADS>(x, stage);
     else
-        fetch_part<ROWS>(x, left < STEPS ? (uint32_t)left : (uint32_t)STEPS, stage);
+        fetch_part<ROWS, THREADS>(x, left < STEPS ? (uint32_t)left : (uint32_t)STEPS, fill, stage);
     x.at += x.advance;
 }
 
@@ -190,17 +145,32 @@ template <int ROWS, int COLS> struct lane {
     real s[ROWS][COLS];
 };
 
+/* The operands of one step. */
+template <int ROWS, int COLS> struct step {
+    real a[ROWS], b[COLS];
+};
+
+/* M and N: of a step of a and b in a stage. */
+template <int M, int N, int ROWS, int COLS>
+static __device__ inline void load_operands(const real *stage, int t,
+                                            const struct lane<ROWS, COLS> &l,
+                                            struct step<ROWS, COLS> &x)
+{
+    load_step<ROWS, LANE_ROWS>(stage + t * M + l.row, x.a);
+    load_step<COLS, LANE_COLS>(stage + STEPS * M + t * N + l.col, x.b);
+}
+
 template <int ROWS, int COLS>
-static __device__ inline void multiply_step(const real *a, const real *b,
+static __device__ inline void multiply_step(const struct step<ROWS, COLS> &x,
                                             struct lane<ROWS, COLS> &l)
 {
-    real x[ROWS], y[COLS];
-    load_step<ROWS, LANE_ROWS>(a + l.row, x);
-    load_step<COLS, LANE_COLS>(b + l.col, y);
 #pragma unroll
-    for (int i = 0; i < ROWS; i++)
+    for (int j = 0; j < COLS; j++)
 #pragma unroll
-        for (int j = 0; j < COLS; j++) l.s[i][j] = fused(x[i], y[j], l.s[i][j]);
+        for (int i = 0; i < ROWS; i++) { /* back and forth, so that operands remain in place */
+            const int r = j % 2 ? ROWS - 1 - i : i;
+            l.s[r][j] = fused(x.a[r], x.b[j], l.s[r][j]);
+        }
 }
 
 /* The offset of the lane's element i from its first. */
@@ -236,85 +206,93 @@ static __device__ inline void store_tile(const struct matmul_args &args, void *c
     }
 }
 
-static __device__ inline const void *matrix_at(const void *array, uint32_t list, uint64_t step,
-                                               uint32_t bytes, uint64_t i)
+/* Adds the product to l.s. */
+template <int ROWS, int COLS, int WR, int WC>
+static __device__ inline void add_product(struct operand &a, struct operand &b, uint64_t k,
+                                          struct lane<ROWS, COLS> &l)
 {
-    return list ? ((const void *const *)array)[i] : (const char *)array + i * step * bytes;
+    enum {
+        M = ROWS * LANE_ROWS * WR,
+        N = COLS * LANE_COLS * WC,
+        THREADS = 32 * WR * WC,
+        B = STEPS * (M + PAD), /* the beginning of b in a stage */
+        STAGE = B + STEPS * (N + PAD),
+        LEAD = STEPS * (MATMUL_STAGES - 1) /* steps between the copy of a stage and its use */
+    };
+    real *stages = (real *)shared_bytes;
+    struct step<ROWS, COLS> x[2];
+    uint32_t now = 0, next = 0;
+#pragma unroll 1
+    for (uint64_t at = 0; at < LEAD; at += STEPS, next++) {
+        if (at < k) {
+            fetch<M, THREADS>(a, k - at, (real)-0.0, stages + next * STAGE);
+            fetch<N, THREADS>(b, k - at, 0, stages + next * STAGE + B);
+        }
+        end_stage();
+    }
+    wait_copies();
+    __syncthreads(); /* the first stage is loaded for all threads */
+    load_operands<M + PAD, N + PAD>(stages, 0, l, x[0]);
+#pragma unroll 1
+    for (uint64_t at = 0; at < k; at += STEPS) {
+        const uint64_t ahead = at + LEAD;
+        const real *stage = stages + now * STAGE;
+        now = now + 1 == MATMUL_STAGES ? 0 : now + 1;
+#pragma unroll
+        for (int t = 0; t < STEPS; t++) {
+            if (t == 0 && ahead < k)
+                fetch<M, THREADS>(a, k - ahead, (real)-0.0, stages + next * STAGE);
+            if (t == STEPS / 2 && ahead < k)
+                fetch<N, THREADS>(b, k - ahead, 0, stages + next * STAGE + B);
+            if (t < STEPS - 1) {
+                load_operands<M + PAD, N + PAD>(stage, t + 1, l, x[(t + 1) % 2]);
+            } else {
+                end_stage();
+                wait_copies();
+                __syncthreads(); /* the next stage is loaded for all threads, and this one has been
+                                    read */
+                if (k - at > STEPS)
+                    load_operands<M + PAD, N + PAD>(stages + now * STAGE, 0, l, x[0]);
+            }
+            multiply_step(x[t % 2], l);
+        }
+        next = next + 1 == MATMUL_STAGES ? 0 : next + 1;
+    }
 }
 
-template <int ROWS, int COLS>
+template <int ROWS, int COLS, int WR, int WC>
 static __device__ inline void matmul_tile(const struct matmul_args &args, uint64_t which,
                                           uint64_t tile_row, uint64_t tile_col)
 {
-    enum {
-        M = ROWS * LANE_ROWS * WARP_ROWS,
-        N = COLS * LANE_COLS * WARP_COLS,
-        STAGE = STEPS * (M + N + 2 * PAD)
-    };
-    real *stages = (real *)shared_bytes;
+    enum { M = ROWS * LANE_ROWS * WR, N = COLS * LANE_COLS * WC, THREADS = 32 * WR * WC };
     const uint32_t warp = threadIdx.x / 32, in_warp = threadIdx.x % 32;
-    const uint64_t row = tile_row * M, col = tile_col * N, k = args.k;
-    struct operand a = operand_of<M>(
+    const uint64_t row = tile_row * M, col = tile_col * N;
+    struct operand a = operand_of<M, THREADS>(
         (const element *)matrix_at(args.a, args.list, args.a_step, sizeof(element), which),
         args.a_stride, !args.a_turned, row, args.m);
-    struct operand b = operand_of<N>(
+    struct operand b = operand_of<N, THREADS>(
         (const element *)matrix_at(args.b, args.list, args.b_step, sizeof(element), which),
         args.b_stride, args.b_turned, col, args.n);
     struct lane<ROWS, COLS> l;
-    l.row = warp / WARP_COLS * (ROWS * LANE_ROWS) + in_warp / LANE_COLS * runs<ROWS>::LENGTH;
-    l.col = warp % WARP_COLS * (COLS * LANE_COLS) + in_warp % LANE_COLS * runs<COLS>::LENGTH;
+    l.row = warp / WC * (ROWS * LANE_ROWS) + in_warp / LANE_COLS * runs<ROWS>::LENGTH;
+    l.col = warp % WC * (COLS * LANE_COLS) + in_warp % LANE_COLS * runs<COLS>::LENGTH;
 #pragma unroll
     for (int i = 0; i < ROWS; i++)
 #pragma unroll
         for (int j = 0; j < COLS; j++) l.s[i][j] = 0;
-    for (uint32_t s = 0; s < MATMUL_STAGES - 1; s++) {
-        const uint64_t begin = (uint64_t)s * STEPS;
-        if (begin < k) {
-            fetch<M>(a, k - begin, stages + s * STAGE);
-            fetch<N>(b, k - begin, stages + s * STAGE + STEPS * (M + PAD));
-        }
-        end_stage();
-    }
-    uint32_t now = 0, next = MATMUL_STAGES - 1;
-    for (uint64_t at = 0; at < k; at += STEPS) {
-        const uint64_t ahead = at + (MATMUL_STAGES - 1) * STEPS;
-        wait_copies();
-        __syncthreads(); /* this stage is loaded for all threads, and the previous one has been
-                            read */
-        if (ahead < k) {
-            fetch<M>(a, k - ahead, stages + next * STAGE);
-            fetch<N>(b, k - ahead, stages + next * STAGE + STEPS * (M + PAD));
-        }
-        end_stage();
-        const real *x = stages + now * STAGE, *y = x + STEPS * (M + PAD);
-        if (k - at >= STEPS) {
-#pragma unroll
-            for (int t = 0; t < STEPS; t++)
-                multiply_step<ROWS, COLS>(x + t * (M + PAD), y + t * (N + PAD), l);
-        } else {
-#pragma unroll 1
-            for (uint32_t t = 0; t < (uint32_t)(k - at); t++)
-                multiply_step<ROWS, COLS>(x + t * (M + PAD), y + t * (N + PAD), l);
-        }
-        now = now + 1 == MATMUL_STAGES ? 0 : now + 1;
-        next = next + 1 == MATMUL_STAGES ? 0 : next + 1;
-    }
+    add_product<ROWS, COLS, WR, WC>(a, b, args.k, l);
     const uint32_t c_bytes = args.wide ? sizeof(float) : sizeof(element);
     void *c = (void *)matrix_at(args.c, args.list, args.c_step, c_bytes, which);
     store_tile(args, c, row, col, l);
 }
 
-/* Blocks process tiles in bands of MATMUL_BAND rows of tiles, first down the rows of a band. */
-template <int ROWS, int COLS>
+template <int ROWS, int COLS, int WR, int WC>
 static __device__ inline void matmul_tiles(const struct matmul_args &args)
 {
     const uint64_t tiles = args.row_tiles * args.column_tiles;
-    const uint64_t band = MATMUL_BAND * args.column_tiles;
     for (uint64_t i = blockIdx.x; i < tiles * args.count; i += gridDim.x) {
-        const uint64_t tile = i % tiles, first = tile / band * MATMUL_BAND;
-        const uint64_t left = args.row_tiles - first;
-        const uint64_t rows = left < MATMUL_BAND ? left : (uint64_t)MATMUL_BAND;
-        matmul_tile<ROWS, COLS>(args, i / tiles, first + tile % band % rows, tile % band / rows);
+        const struct tile_place at = tile_place_of(args, i % tiles);
+        matmul_tile<ROWS, COLS, WR, WC>(args, i / tiles, at.row, at.column);
         __syncthreads(); /* the previous stages have been read before they are overwritten */
     }
 }

@@ -16,8 +16,10 @@
 #include "merge/cpu/common.h"
 
 enum {
-    MERGE_RUN = 32,  /* elements of one input that are copied together */
-    MERGE_STEPS = 64 /* between two tests for such a run, from both ends */
+    MERGE_RUN = 32,     /* elements of one input that are copied together */
+    MERGE_STEPS = 64,   /* between two tests for such a run, from both ends */
+    MERGE_HALVES = 128, /* elements; fewer are merged as a whole */
+    AT_ONCE = 4096
 };
 
 struct part {
@@ -129,6 +131,17 @@ static ech_status run(ech_ctx *ctx, const void *request, const void *plan, void 
     return ECH_OK;
 }
 
+static bool merge_at_once(const void *request)
+{
+    const struct echi_merge *m = request;
+    const struct part whole = { { 0, 0 }, { m->n[0], m->n[1] } };
+    unsigned char from_b[AT_ONCE];
+    if (m->n[0] > AT_ONCE || m->n[1] > AT_ONCE - m->n[0]) return false;
+    widths[m->key_bytes].part(m, &whole, m->value_bytes ? from_b : NULL);
+    if (m->value_bytes) move_values(m, &whole, from_b);
+    return true;
+}
+
 static ech_status explain(const void *request, struct echi_explain *e)
 {
     (void)request;
@@ -139,4 +152,6 @@ static ech_status explain(const void *request, struct echi_explain *e)
     return ECH_OK;
 }
 
-const struct echi_operation echi_cpu_merge = { .explain = explain, .run = run };
+const struct echi_operation echi_cpu_merge = { .explain = explain,
+                                               .run = run,
+                                               .quick = merge_at_once };

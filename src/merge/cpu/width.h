@@ -35,54 +35,112 @@ static size_t NAME(path)(const struct echi_merge *m, size_t diagonal)
     return NAME(merge_path)(&m->order, m->keys[0], m->n[0], m->keys[1], m->n[1], diagonal);
 }
 
-/* Merges a part of both inputs, from both ends: the two sequences of steps are independent, so that
- * the processor executes them at the same time. Sets from_b[k] to whether element k of the part is
- * from b; NULL: it is not needed. */
+/* What is left of a merge: the rest of both inputs, and of the output. from_b and its end: NULL, or
+ * receive whether an element is from b. */
+struct NAME(rest) {
+    const KEY *a, *a_end, *b, *b_end;
+    KEY *out, *out_end;
+    unsigned char *from_b, *from_b_end;
+};
+
+INLINE bool NAME(is_open)(const struct NAME(rest) * r)
+{
+    return r->a < r->a_end && r->b < r->b_end;
+}
+
+/* How many steps end neither input, wherever their elements are from. */
+INLINE size_t NAME(steps)(const struct NAME(rest) * r)
+{
+    return echi_min((size_t)(r->a_end - r->a), (size_t)(r->b_end - r->b));
+}
+
+/* Copies MERGE_RUN elements if the next ones are from one input. */
+INLINE bool NAME(copy_run)(const struct echi_order *o, struct NAME(rest) * r, bool is_float)
+{
+    const bool run_a =
+        r->a_end - r->a >= MERGE_RUN &&
+        NAME(form)(o, r->a[MERGE_RUN - 1], is_float) <= NAME(form)(o, *r->b, is_float);
+    const bool run_b =
+        !run_a && r->b_end - r->b >= MERGE_RUN &&
+        NAME(form)(o, r->b[MERGE_RUN - 1], is_float) < NAME(form)(o, *r->a, is_float);
+    if (!run_a && !run_b) return false;
+    memcpy(r->out, run_b ? r->b : r->a, MERGE_RUN * sizeof(KEY));
+    if (r->from_b) memset(r->from_b, run_b, MERGE_RUN);
+    r->out += MERGE_RUN;
+    r->a += run_b ? 0 : MERGE_RUN;
+    r->b += run_b ? MERGE_RUN : 0;
+    r->from_b += r->from_b ? MERGE_RUN : 0;
+    return true;
+}
+
+INLINE void NAME(first)(const struct echi_order *o, struct NAME(rest) * r, bool is_float)
+{
+    const KEY x = *r->a, y = *r->b;
+    const bool second = NAME(form)(o, y, is_float) < NAME(form)(o, x, is_float);
+    *r->out++ = NAME(either)(second, y, x);
+    r->a += !second;
+    r->b += second;
+    if (r->from_b) *r->from_b++ = second;
+}
+
+INLINE void NAME(last)(const struct echi_order *o, struct NAME(rest) * r, bool is_float)
+{
+    const KEY v = r->a_end[-1], w = r->b_end[-1];
+    const bool last = !(NAME(form)(o, w, is_float) < NAME(form)(o, v, is_float));
+    *--r->out_end = NAME(either)(last, w, v);
+    r->a_end -= !last;
+    r->b_end -= last;
+    if (r->from_b) *--r->from_b_end = last;
+}
+
+/* Merges from both ends: the sequences of steps are independent, so that the processor executes
+ * them at the same time. */
+INLINE void NAME(finish)(const struct echi_order *o, struct NAME(rest) r, bool is_float)
+{
+    while (NAME(is_open)(&r)) {
+        if (NAME(copy_run)(o, &r, is_float)) continue;
+        const size_t steps = echi_min(NAME(steps)(&r), MERGE_STEPS);
+        for (size_t s = steps - steps / 2; s; s--) {
+            NAME(first)(o, &r, is_float);
+            if (s <= steps / 2) NAME(last)(o, &r, is_float);
+        }
+    }
+    const size_t rest_a = (size_t)(r.a_end - r.a), rest_b = (size_t)(r.b_end - r.b);
+    if (rest_a) memcpy(r.out, r.a, rest_a * sizeof(KEY));
+    if (rest_b) memcpy(r.out, r.b, rest_b * sizeof(KEY));
+    if (r.from_b) memset(r.from_b, rest_b != 0, rest_a + rest_b);
+}
+
+/* Merges a part of both inputs, its halves at the same time. Sets from_b[k] to whether element k of
+ * the part is from b; NULL: it is not needed. */
 INLINE void NAME(merge)(const struct echi_merge *m, const struct part *p, unsigned char *from_b,
                         bool is_float)
 {
-    const KEY *a = (const KEY *)m->keys[0] + p->from[0], *a_end = a + p->n[0];
-    const KEY *b = (const KEY *)m->keys[1] + p->from[1], *b_end = b + p->n[1];
-    KEY *out = (KEY *)m->keys_out + p->from[0] + p->from[1], *out_end = out + p->n[0] + p->n[1];
-    unsigned char *from_b_end = from_b ? from_b + p->n[0] + p->n[1] : NULL;
+    const KEY *a = (const KEY *)m->keys[0] + p->from[0], *b = (const KEY *)m->keys[1] + p->from[1];
+    KEY *out = (KEY *)m->keys_out + p->from[0] + p->from[1];
     const struct echi_order o = m->order;
-    while (a < a_end && b < b_end) { /* neither input ends within so many steps at both ends */
-        size_t least = echi_min((size_t)(a_end - a), (size_t)(b_end - b));
-        if (least >= MERGE_RUN) {
-            const bool run_b =
-                NAME(form)(&o, b[MERGE_RUN - 1], is_float) < NAME(form)(&o, *a, is_float);
-            if (run_b ||
-                NAME(form)(&o, a[MERGE_RUN - 1], is_float) <= NAME(form)(&o, *b, is_float)) {
-                memcpy(out, run_b ? b : a, MERGE_RUN * sizeof(KEY));
-                if (from_b) memset(from_b, run_b, MERGE_RUN);
-                out += MERGE_RUN;
-                a += run_b ? 0 : MERGE_RUN;
-                b += run_b ? MERGE_RUN : 0;
-                from_b += from_b ? MERGE_RUN : 0;
-                continue;
-            }
-            least = echi_min(least, MERGE_STEPS);
-        }
-        for (size_t s = least - least / 2; s; s--) {
-            const KEY x = *a, y = *b;
-            const bool second = NAME(form)(&o, y, is_float) < NAME(form)(&o, x, is_float);
-            *out++ = NAME(either)(second, y, x);
-            a += !second;
-            b += second;
-            if (from_b) *from_b++ = second;
-            if (s > least / 2) continue;
-            const KEY v = a_end[-1], w = b_end[-1];
-            const bool last = !(NAME(form)(&o, w, is_float) < NAME(form)(&o, v, is_float));
-            *--out_end = NAME(either)(last, w, v);
-            a_end -= !last;
-            b_end -= last;
-            if (from_b) *--from_b_end = last;
+    const size_t n = p->n[0] + p->n[1], half = n < MERGE_HALVES ? n : n / 2;
+    const size_t i =
+        n < MERGE_HALVES ? p->n[0] : NAME(merge_path)(&m->order, a, p->n[0], b, p->n[1], half);
+    const size_t j = half - i;
+    unsigned char *middle = from_b ? from_b + half : NULL, *end = from_b ? from_b + n : NULL;
+    struct NAME(rest) low = { a, a + i, b, b + j, out, out + half, from_b, middle };
+    struct NAME(rest)
+        high = { a + i, a + p->n[0], b + j, b + p->n[1], out + half, out + n, middle, end };
+    while (NAME(is_open)(&low) && NAME(is_open)(&high)) {
+        if (NAME(copy_run)(&o, &low, is_float) || NAME(copy_run)(&o, &high, is_float)) continue;
+        const size_t steps =
+            echi_min(echi_min(NAME(steps)(&low), NAME(steps)(&high)), MERGE_STEPS) / 2;
+        if (!steps) break;
+        for (size_t s = steps; s; s--) {
+            NAME(first)(&o, &low, is_float);
+            NAME(first)(&o, &high, is_float);
+            NAME(last)(&o, &low, is_float);
+            NAME(last)(&o, &high, is_float);
         }
     }
-    const size_t rest_a = (size_t)(a_end - a), rest_b = (size_t)(b_end - b);
-    if (rest_a) memcpy(out, a, rest_a * sizeof(KEY));
-    if (rest_b) memcpy(out, b, rest_b * sizeof(KEY));
-    if (from_b) memset(from_b, rest_b != 0, rest_a + rest_b);
+    const struct NAME(rest) rests[2] = { low, high };
+    for (int k = 0; k < 2; k++) NAME(finish)(&o, rests[k], is_float); /* one copy of the code */
 }
 
 static void NAME(part)(const struct echi_merge *m, const struct part *p, unsigned char *from_b)

@@ -13,7 +13,9 @@
 enum {
     MERGE_THREADS = 256,
     MERGE_KEYS_BLOCKS = 6, /* per multiprocessor, at least */
-    MERGE_PAIRS_BLOCKS = 5
+    MERGE_PAIRS_BLOCKS = 5,
+    MERGE_ALONE = 6, /* tiles per multiprocessor, at most, whose boundaries their blocks find */
+    MERGE_WARP = 64  /* ... whose boundaries merge_split finds with a warp each */
 };
 
 /* Elements of a thread: an odd number, so that threads use different banks of shared memory. */
@@ -23,11 +25,12 @@ enum {
 struct merge_args {
     const void *keys[2], *values[2];
     void *keys_out, *values_out;
-    uint64_t *splits; /* [tiles + 1]: how many elements before each tile are from a */
+    uint64_t
+        *splits; /* [tiles + 1]: how many elements before each tile are from a; NULL: not known */
     uint64_t n_a, n_b, tiles;
     uint64_t words;      /* per value */
     uint32_t word_bytes; /* of a word of a value */
-    uint32_t unused;
+    uint32_t by_warp;    /* merge_split: a warp per boundary */
     struct echi_order order;
 };
 

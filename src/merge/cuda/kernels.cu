@@ -1,7 +1,8 @@
 /*
  * merge/cuda/kernels.cu - merges two sorted arrays on the GPU, or the sorted runs of one.
  *
- *     merge_split    one thread per boundary of tiles: how many elements before it are from a
+ *     merge_split    a thread or a warp per boundary of tiles: how many elements before it are
+ *                    from a; if there are few tiles, the blocks of the next kernels find it
  *     merge_keys     a block loads its part of a and of b, merges them and writes its tile
  *     merge_pairs    ... and moves the values
  *
@@ -26,11 +27,26 @@ enum {
     ROOM = MERGE_ROOM(MERGE_THREADS, ITEMS)
 };
 
+/* How many elements before a tile are from a; by a warp. */
+static __device__ inline uint64_t split_of(const struct merge_args &a, uint64_t tile)
+{
+    return merge_path_warp(a.order, (const ukey *)a.keys[0], a.n_a, (const ukey *)a.keys[1], a.n_b,
+                           tile < a.tiles ? tile * TILE : a.n_a + a.n_b);
+}
+
 extern "C" __global__ void __launch_bounds__(MERGE_THREADS)
     merge_split(const __grid_constant__ struct merge_args a)
 {
     const uint64_t step = (uint64_t)gridDim.x * MERGE_THREADS, n = a.n_a + a.n_b;
     wait_for_earlier();
+    if (a.by_warp) {
+        uint64_t t = (uint64_t)blockIdx.x * (MERGE_THREADS / 32) + warp_id();
+        for (; t <= a.tiles; t += step / 32) {
+            const uint64_t from = split_of(a, t);
+            if (lane_id() == 0) a.splits[t] = from;
+        }
+        return;
+    }
     for (uint64_t t = (uint64_t)blockIdx.x * MERGE_THREADS + threadIdx.x; t <= a.tiles; t += step)
         a.splits[t] = merge_path(a.order, (const ukey *)a.keys[0], a.n_a, (const ukey *)a.keys[1],
                                  a.n_b, t < a.tiles ? t * TILE : n);
@@ -102,12 +118,22 @@ static __device__ inline void move_values(const struct merge_args &a, const stru
 
 /* ---- The kernels ---- */
 
+/* The part of a tile; the block's threads have written the previous tile when it returns. */
 static __device__ inline void part_of_tile(const struct merge_args &a, uint64_t tile,
-                                           struct merge_part &part)
+                                           uint64_t (&found)[2], struct merge_part &part)
 {
     const uint64_t first = tile * TILE, left = a.n_a + a.n_b - first;
-    merge_part_make(part, first, left < TILE ? (uint32_t)left : (uint32_t)TILE, a.splits[tile],
-                    a.splits[tile + 1]);
+    const uint64_t *splits = found;
+    const uint32_t warp = warp_id();
+    if (a.splits) {
+        splits = a.splits + tile;
+    } else if (warp < 2) {
+        const uint64_t split = split_of(a, tile + warp);
+        if (lane_id() == 0) found[warp] = split;
+    }
+    __syncthreads(); /* both boundaries are known, and all threads have written the previous tile */
+    merge_part_make(part, first, left < TILE ? (uint32_t)left : (uint32_t)TILE, splits[0],
+                    splits[1]);
 }
 
 extern "C" __global__ void __launch_bounds__(MERGE_THREADS,
@@ -115,11 +141,11 @@ extern "C" __global__ void __launch_bounds__(MERGE_THREADS,
     merge_keys(const __grid_constant__ struct merge_args a)
 {
     __shared__ ukey keys[ROOM];
+    __shared__ uint64_t found[2];
     wait_for_earlier();
     for (uint64_t tile = blockIdx.x; tile < a.tiles; tile += gridDim.x) {
         struct merge_part part;
-        part_of_tile(a, tile, part);
-        __syncthreads(); /* all threads have written the previous tile */
+        part_of_tile(a, tile, found, part);
         merge_tile<false>(a, part, keys, NULL);
     }
 }
@@ -130,11 +156,11 @@ extern "C" __global__ void __launch_bounds__(MERGE_THREADS,
 {
     __shared__ ukey keys[ROOM];
     __shared__ uint16_t places[TILE];
+    __shared__ uint64_t found[2];
     wait_for_earlier();
     for (uint64_t tile = blockIdx.x; tile < a.tiles; tile += gridDim.x) {
         struct merge_part part;
-        part_of_tile(a, tile, part);
-        __syncthreads(); /* all threads have written the previous tile */
+        part_of_tile(a, tile, found, part);
         merge_tile<true>(a, part, keys, places);
         move_values(a, part, places);
     }

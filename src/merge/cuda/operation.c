@@ -1,8 +1,8 @@
 /*
  * merge/cuda/operation.c - ech_merge() on the GPU, host code: a launch that finds the boundaries of
- * tiles, and one that merges them.
+ * tiles if there are many, and one that merges them.
  *
- *     workspace   [ splits: tiles + 1 positions of 64 bits ]
+ *     workspace   [ splits: tiles + 1 positions of 64 bits ], or nothing
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -29,7 +29,7 @@ static ech_status make_plan(const void *request, void *plan, size_t *work_bytes)
     const uint64_t n = (uint64_t)m->n[0] + m->n[1], tile = MERGE_TILE(m->key_bytes);
     snprintf(p->module, sizeof p->module, "merge_k%u", 8 * (unsigned)m->key_bytes);
     p->tiles = n / tile + (n % tile != 0);
-    if (n) echi_part(&layout, (size_t)p->tiles + 1, sizeof(uint64_t));
+    if (p->tiles > MERGE_ALONE) echi_part(&layout, (size_t)p->tiles + 1, sizeof(uint64_t));
     *work_bytes = layout.bytes;
     return ECH_OK;
 }
@@ -50,19 +50,30 @@ static struct merge_args args_of(const struct echi_merge *m, const struct merge_
                                 .order = m->order };
 }
 
-static void make_steps(const struct echi_merge *m, const struct merge_plan *p,
-                       struct echi_steps *steps)
+/* Whether a launch of its own finds the boundaries of the tiles. */
+static bool has_split(const struct merge_plan *p, const struct echi_gpu *gpu)
 {
+    return p->tiles > MERGE_ALONE * (uint64_t)gpu->multiprocessors;
+}
+
+static void make_steps(const struct echi_merge *m, const struct merge_plan *p, struct echi_gpu gpu,
+                       struct merge_args *args, struct echi_steps *steps)
+{
+    args->by_warp = p->tiles <= MERGE_WARP * (uint64_t)gpu.multiprocessors;
+    const uint64_t each = args->by_warp ? MERGE_THREADS / 32 : MERGE_THREADS;
     steps->count = 0;
     if (p->tiles == 0) return;
-    echi_step_add(
-        steps, (struct echi_step){ .phase = ECHI_PLAN,
-                                   .kind = ECHI_LAUNCH_PDL,
-                                   .module = p->module,
-                                   .name = "merge_split",
-                                   .blocks = echi_cuda_least(p->tiles / MERGE_THREADS + 1, BLOCKS),
-                                   .threads = MERGE_THREADS,
-                                   .level = -1 });
+    if (has_split(p, &gpu))
+        echi_step_add(steps,
+                      (struct echi_step){ .phase = ECHI_PLAN,
+                                          .kind = ECHI_LAUNCH_PDL,
+                                          .module = p->module,
+                                          .name = "merge_split",
+                                          .blocks = echi_cuda_least(p->tiles / each + 1, BLOCKS),
+                                          .threads = MERGE_THREADS,
+                                          .level = -1 });
+    else
+        args->splits = NULL;
     echi_step_add(steps, (struct echi_step){ .phase = ECHI_MOVE,
                                              .kind = ECHI_LAUNCH_PDL,
                                              .module = p->module,
@@ -76,7 +87,7 @@ static ech_status run(ech_ctx *ctx, const void *request, const void *plan, void 
 {
     struct merge_args args = args_of(request, plan, work);
     struct echi_steps steps;
-    make_steps(request, plan, &steps);
+    make_steps(request, plan, echi_gpu_of(ctx), &args, &steps);
     return echi_cuda_enqueue(ctx, &steps, &args, NULL);
 }
 
@@ -88,7 +99,8 @@ static ech_status explain(const void *request, struct echi_explain *e)
     size_t bytes;
     const ech_status status = make_plan(request, &plan, &bytes);
     if (status != ECH_OK) return status;
-    make_steps(m, &plan, &steps);
+    struct merge_args args = args_of(m, &plan, NULL);
+    make_steps(m, &plan, echi_gpu_of(NULL), &args, &steps);
     echi_explain_algorithm(e, true, "merge_path",
                            "blocks merge tiles of %u elements in shared memory, whose boundaries a "
                            "binary search finds",

@@ -65,12 +65,10 @@ struct echi_quantile_job {
     const struct echi_quantile *request;
     const struct echi_quantile_width *width;
     const struct echi_topk_width *keys; /* kernels on encoded keys */
-    struct echi_quantile_bound bounds[ECHI_RANKS];
-    size_t part, parts; /* elements of a part; their number */
+    size_t part, parts;                 /* elements of a part; their number */
     int threads;
     bool ordered; /* the input is in order */
     /* "select": */
-    struct echi_quantile_target targets[ECHI_QUANTILE_TARGETS];
     size_t n_targets;
     void *sample; /* of encoded keys */
     size_t most;  /* capacity of the sample */
@@ -85,6 +83,9 @@ struct echi_quantile_job {
     void *sort_work;
     void *keys_out;     /* "sort" */
     const void *sorted; /* sorted keys, NULL if there are none */
+    /* Large arrays, which are not cleared: */
+    struct echi_quantile_bound bounds[ECHI_RANKS];
+    struct echi_quantile_target targets[ECHI_QUANTILE_TARGETS]; /* of "select" */
 };
 
 /* The loops for one key width, over n elements x of an order. */

@@ -13,11 +13,12 @@
 #include "quantile/method.h"
 #include "sort/cpu/common.h"
 
+#include <stddef.h>
 #include <string.h>
 
 enum {
     SELECT_RANKS = 8, /* the sort is faster for more ranks, and for fewer elements: */
-    SELECT_LEAST = 256,
+    SELECT_LEAST = 1024,
     SELECT_EACH = 512 /* per rank, if there are several */
 };
 
@@ -251,7 +252,7 @@ static void write_quantiles(struct echi_quantile_job *job)
 {
     const struct echi_quantile *s = job->request;
     const uint64_t nans = count_nan(job), n = s->n - nans;
-    const size_t bytes = ech_dtype_bytes(s->out_dtype);
+    const size_t bytes = echi_dtype_bytes(s->out_dtype);
     const bool is_nan = n == 0 || (nans && !s->ignore_nan);
     struct echi_quantile_found found[ECHI_QUANTILE_TARGETS];
     for (size_t i = 0; i < s->count; i++) {
@@ -295,7 +296,9 @@ static ech_status run(ech_ctx *ctx, const void *request, const void *no_plan, vo
 {
     const struct echi_quantile *s = request;
     struct echi_layout layout = { .base = work };
-    struct echi_quantile_job job = { .request = s };
+    struct echi_quantile_job job;
+    memset(&job, 0, offsetof(struct echi_quantile_job, bounds));
+    job.request = s;
     const int width = echi_bit_length((uint64_t)s->key_bytes) - 1;
     ech_status status;
     (void)no_plan;
@@ -323,6 +326,37 @@ done:
     return status;
 }
 
+/* An element or quantiles of few elements, which are sorted. */
+static bool quantile_at_once(const void *request)
+{
+    const struct echi_quantile *s = request;
+    char sorted[8 * SELECT_LEAST];
+    struct echi_quantile_job job;
+    if (!s->n || s->n > SELECT_LEAST || !s->count || s->algorithm || s->index ||
+        s->call == ECH_QUANTILE_CALL_PARTITION)
+        return false;
+    const struct echi_sort sort = { .keys_in = s->in,
+                                    .keys_out = sorted,
+                                    .n = s->n,
+                                    .dtype = s->dtype,
+                                    .key_bytes = s->key_bytes,
+                                    .order =
+                                        echi_order_make(s->dtype, ECH_ORDER_NAN_LAST, false, false),
+                                    .end_bit = 8 * s->key_bytes };
+    if (!echi_cpu_sort.quick(&sort)) return false;
+    job.request = s; /* the other fields are for input that is not sorted */
+    job.width = isa_of_machine()->widths[echi_bit_length((uint64_t)s->key_bytes) - 1];
+    job.sorted = sorted;
+    if (s->call == ECH_QUANTILE_CALL_QUANTILES) {
+        write_quantiles(&job);
+        return true;
+    }
+    const uint64_t key = job.width->key(&s->order, sorted, (size_t)s->ranks[0]);
+    if (is_ambiguous(s, key)) return false;
+    if (s->out) write_bits(s->out, (size_t)s->key_bytes, bits_of(s, key));
+    return true;
+}
+
 static ech_status explain(const void *request, struct echi_explain *e)
 {
     const struct echi_quantile *s = request;
@@ -337,4 +371,6 @@ static ech_status explain(const void *request, struct echi_explain *e)
     return ECH_OK;
 }
 
-const struct echi_operation echi_cpu_quantile = { .plan = plan, .explain = explain, .run = run };
+const struct echi_operation echi_cpu_quantile = {
+    .plan = plan, .explain = explain, .run = run, .quick = quantile_at_once
+};

@@ -12,12 +12,16 @@
 
 enum {
     QUANTILE_THREADS = 512,
-    QUANTILE_BLOCKS = 4,        /* per multiprocessor, of kernels that stride over the input */
-    QUANTILE_SEARCH_BLOCKS = 2, /* ... of quantile_search */
-    QUANTILE_WORDS_FIRST = 2,   /* before the tile status descriptors */
-    QUANTILE_BATCH = 128,       /* ranks or quantiles in the argument of a kernel, at most */
-    QUANTILE_SELECT = 16,       /* ... of the algorithm "select" */
-    QUANTILE_FEW = 4,           /* ranks; more take longer by "select" */
+    QUANTILE_FEW_THREADS = 1024,
+    QUANTILE_WHOLE = 1 << 24,     /* 16-bit keys that are searched without a sample, at most */
+    QUANTILE_FEW_KEYS = 1 << 15,  /* of quantile_few, at most */
+    QUANTILE_FEW_BYTES = 1 << 17, /* ... and at most so many bytes */
+    QUANTILE_BLOCKS = 4,          /* per multiprocessor, of kernels that stride over the input */
+    QUANTILE_SEARCH_BLOCKS = 2,   /* ... of quantile_search */
+    QUANTILE_WORDS_FIRST = 2,     /* before the tile status descriptors */
+    QUANTILE_BATCH = 128,         /* ranks or quantiles in the argument of a kernel, at most */
+    QUANTILE_SELECT = 16,         /* ... of the algorithm "select" */
+    QUANTILE_FEW = 4,             /* ranks; more take longer by "select" */
     QUANTILE_TARGETS = 2 * QUANTILE_SELECT, /* two elements of each quantile */
     QUANTILE_CLASSES = 4 * QUANTILE_SELECT + 1,
     QUANTILE_BUFFER = 64, /* candidates that a warp of quantile_filter collects */

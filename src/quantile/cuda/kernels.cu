@@ -1,7 +1,7 @@
 /*
  * quantile/cuda/kernels.cu - kernels that write the results, given sorted positions or keys, or the
- * bounds that select.cuh, search.cuh and find.cuh found.  place.cuh and place_parts.cuh have the
- * partitions in one pass.
+ * bounds that select.cuh, search.cuh and find.cuh found.  few.cuh has the elements of small arrays,
+ * place.cuh and place_parts.cuh the partitions in one pass.
  *
  *     quantile_bounds   the keys and positions of the ranks, from sorted positions
  *     quantile_element  one element
@@ -11,6 +11,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "quantile/cuda/few.cuh"
 #include "quantile/cuda/place_parts.cuh"
 
 /* ---- Elements ---- */

@@ -2,8 +2,9 @@
  * quantile/cuda/operation.c - elements of given ranks, partitions and quantiles on the GPU, host
  * code: the plan, the workspace, the operation.
  *
- * The elements of the ranks are found in one of two ways (select.cuh, or a sort), and an array is
- * partitioned around several ranks in one of two (place_parts.cuh, or a sort of part numbers).
+ * The elements of the ranks are found in one of three ways (select.cuh, few.cuh, or a sort), and an
+ * array is partitioned around several ranks in one of two (place_parts.cuh, or a sort of part
+ * numbers).
  *
  *     workspace    [ state, bins, words | bounds | sample | list, positions | ties | sorted
  *                    positions or keys | ids | workspace of sorts ]
@@ -20,12 +21,14 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Names that end in "ids" exist for partitions around several ranks only. */
+/* Names that end in "ids" exist for partitions around several ranks only,
+ * "block" for single elements. */
 static const struct algorithm {
     const char *name, *what;
     const char *when; /* when it is chosen, for the documentation */
     bool select;      /* otherwise the elements of the ranks are found by a sort */
     bool ids;         /* a partition by a sort of part numbers, otherwise in one pass */
+    bool few;         /* a block searches one element */
 } algorithms[] = {
     {
         .name = "select",
@@ -53,6 +56,12 @@ static const struct algorithm {
         .what = "sorts positions; partitions by a stable sort of part numbers",
         .when = "a partition is around more than 16 ranks, or around 15 or 16 if n is small",
         .ids = true,
+    },
+    {
+        .name = "block",
+        .what = "one block searches the element by digits",
+        .when = "one element of at most 32,768, or 16,384 of 64 bits",
+        .few = true,
     },
 };
 
@@ -112,6 +121,19 @@ static bool can_select(const struct echi_quantile *s)
     return s->count <= QUANTILE_SELECT;
 }
 
+/* Whether a sample narrows the search.  Keys of 8 bits are counted once without it; one of 16 bits
+ * is found in two passes over the input, unless the array is large. */
+static bool has_sample(const struct echi_quantile *s)
+{
+    return s->key_bytes > (s->call == ECH_QUANTILE_CALL_NTH && s->n <= QUANTILE_WHOLE ? 2 : 1);
+}
+
+static bool can_few(const struct echi_quantile *s)
+{
+    return s->call == ECH_QUANTILE_CALL_NTH && s->n <= QUANTILE_FEW_KEYS &&
+           s->n <= (size_t)QUANTILE_FEW_BYTES / (size_t)s->key_bytes;
+}
+
 static bool can_place(const struct echi_quantile *s)
 {
     return !has_parts(s) || s->count <= QUANTILE_PLACE_RANKS;
@@ -131,8 +153,9 @@ static const struct algorithm *choose(const struct echi_quantile *s)
     const struct algorithm *forced = s->algorithm ? named(s->algorithm) : NULL;
     const bool select = can_select(s) && (forced ? forced->select : s->n >= select_least(s));
     const bool ids = has_parts(s) && (!can_place(s) || (forced && forced->ids));
+    const bool few = can_few(s) && (!forced || forced->few);
     const struct algorithm *row = algorithms;
-    while (row->select != select || row->ids != ids) row++;
+    while (row->few != few || (!few && (row->select != select || row->ids != ids))) row++;
     return row;
 }
 
@@ -214,7 +237,7 @@ static ech_status lay_out_select(const struct echi_quantile *s, struct echi_layo
     size_t sample, room;
     ech_status status = ECH_OK;
     a->positions = needs_positions(s);
-    if (key > 1) {
+    if (has_sample(s)) {
         size_select(s, &sample, &room);
         a->sample = echi_part(layout, sample, key);
         a->sample_n = sample;
@@ -269,7 +292,7 @@ static ech_status lay_out(const struct echi_quantile *s, struct echi_layout *lay
     ech_status status = ECH_OK;
     *p = (struct quantile_parts){ .clear = NULL };
     *a = (struct quantile_args){ .tiles = n / tile + (n % tile + skew + tile - 1) / tile };
-    if (is_plain(s)) goto done;
+    if (is_plain(s) || chosen->few) goto done;
     lay_out_clear(s, chosen, layout, p, a);
     if (chosen->select) TRY(lay_out_select(s, layout, a, &most));
     a->bounds = echi_part(layout, QUANTILE_BATCH, sizeof *a->bounds);
@@ -301,7 +324,7 @@ static ech_status plan(const void *request, void *no_plan, size_t *work_bytes)
     if (s->algorithm && !named(s->algorithm))
         FAIL(NULL, ECH_ERR_ARG,
              "unknown algorithm \"%s\" for elements of given ranks on a GPU; available: select, "
-             "sort, select_ids, sort_ids",
+             "sort, select_ids, sort_ids, block",
              s->algorithm);
     TRY(lay_out(s, &layout, &parts, &args));
     if (layout.overflow)
@@ -375,14 +398,14 @@ static ech_status add_select(struct quantile_build *b)
 {
     const struct quantile_args *a = &b->args;
     ech_status status = ECH_OK;
-    if (b->s->key_bytes > 1) {
+    if (has_sample(b->s)) {
         struct echi_sort sample = keys_sort(b->s, (size_t)a->sample_n);
         launch(b, ECHI_LOOK, "quantile_sample", blocks_of(b, 16 * (size_t)a->sample_n),
                QUANTILE_THREADS);
         TRY(sort(b, &sample, a->sample, a->sample));
     }
     launch(b, ECHI_LOOK, "quantile_begin", 1, QUANTILE_TARGETS);
-    if (b->s->key_bytes > 1)
+    if (has_sample(b->s))
         launch(b, ECHI_MOVE, b->s->count == 1 ? "quantile_filter_one" : "quantile_filter",
                blocks_of(b, b->s->n), QUANTILE_THREADS);
     launch(b, ECHI_MOVE, "quantile_search",
@@ -455,6 +478,10 @@ static ech_status add_all(struct quantile_build *b)
     const struct echi_quantile *s = b->s;
     ech_status status = ECH_OK;
     if (b->parts.clear_bytes) clear(b);
+    if (!is_plain(s) && choose(s)->few) {
+        launch(b, ECHI_MOVE, "quantile_few", 1, QUANTILE_FEW_THREADS);
+        return flush(b);
+    }
     if (!is_plain(s)) TRY(choose(s)->select ? add_select(b) : add_sort(b));
     if (s->call == ECH_QUANTILE_CALL_QUANTILES) {
         TRY(add_quantiles(b));
@@ -539,7 +566,7 @@ static ech_status explain(const void *request, struct echi_explain *e)
     TRY(plan(s, NULL, &bytes));
     echi_explain_algorithm(e, true, chosen->name, "%s", chosen->what);
     for (const struct algorithm *row = algorithms; row < algorithms + ALGORITHMS; row++)
-        if (row != chosen && (!row->select || can_select(s)) &&
+        if (row != chosen && (!row->select || can_select(s)) && (!row->few || can_few(s)) &&
             (row->ids ? has_parts(s) : can_place(s)))
             echi_explain_algorithm(e, false, row->name, "%s", row->what);
     TRY(begin(s, NULL, NULL, &b));

@@ -16,8 +16,8 @@
 /*      key nth      partitions        quantiles */
 /*                   few      many     few      many */
 #define QUANTILE_TUNING(ROW)                                                                       \
-    ROW(1,  1 << 17, 1 << 21, NEVER,   NEVER,   NEVER)                                             \
-    ROW(2,  1 << 17, 1 << 21, 1 << 21, NEVER,   NEVER)                                             \
+    ROW(1,  1 << 15, 1 << 21, NEVER,   NEVER,   NEVER)                                             \
+    ROW(2,  1 << 15, 1 << 21, 1 << 21, NEVER,   NEVER)                                             \
     ROW(4,  1 << 17, 1 << 21, 1 << 21, 1 << 21, 1 << 23)                                           \
     ROW(8,  1 << 17, 1 << 20, 1 << 21, 1 << 21, 1 << 22)
 /* clang-format on */

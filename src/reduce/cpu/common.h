@@ -60,4 +60,7 @@ struct echi_value echi_reduce_merge(const struct echi_reduce *r, int spread, str
 void echi_reduce_result(const struct echi_reduce *r, struct echi_value v, size_t n, size_t index);
 int echi_reduce_spread(ech_dtype dtype);
 
+/* The value of a result with rule.raw. */
+struct echi_value echi_reduce_value(const struct echi_reduce *r, const uint64_t *raw);
+
 #endif

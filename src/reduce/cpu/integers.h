@@ -23,6 +23,7 @@
 INLINE uint64_t NAME(sum_of)(const ELEM *x, size_t n)
 {
     SHORT sum = 0;
+    SEVERAL_SUMS
     for (size_t i = 0; i < n; i++) sum += (SHORT)x[i];
     return (uint64_t)sum;
 }
@@ -34,7 +35,7 @@ static void NAME(isum)(const struct echi_reduce_rule *rule, const void *in, cons
     (void)rule;
     (void)b;
     for (size_t row = 0; row < rows; row++, x += n) {
-        prefetch_next(x, n * sizeof *x);
+        if (rows > 1) prefetch_next(x, n * sizeof *x);
         value[row].u = NAME(sum_of)(x, n);
     }
 }

@@ -17,6 +17,7 @@ enum { OF_SUM, OF_SQUARES, OF_PRODUCT, OF_DOT };
  * would delay their loads. */
 INLINE void prefetch_next(const void *x, size_t bytes)
 {
+    if (bytes > ECHI_CHUNK_BYTES) return; /* few of these follow each other */
     for (size_t i = 0; i < bytes; i += 64)
         __builtin_prefetch((const char *)x + ECHI_CHUNK_BYTES + i);
 }

@@ -23,9 +23,10 @@
 #include <stdatomic.h>
 
 enum {
-    GROUPS = 256,         /* maximum number of groups of a row */
-    TASK_BYTES = 1 << 18, /* approximate size of a task of complete rows */
-    LONG_CHUNKS = 256,    /* segments with more chunks are processed by all threads */
+    GROUPS = 256,                        /* maximum number of groups of a row */
+    TASK_BYTES = 1 << 18,                /* approximate size of a task of complete rows */
+    LONG_BYTES = 1 << 20,                /* longer segments are processed by all threads */
+    GROUP_BYTES = 16 * ECHI_CHUNK_BYTES, /* of a row, at least */
     SEGMENTS_AT_A_TIME = 1 << 10,
     BLOCKS = 256, /* blocks of keys whose runs are counted separately */
     TREE_LEVEL = 4,
@@ -133,10 +134,43 @@ static struct echi_value merge(const struct job *job, struct echi_value a, struc
     return echi_reduce_merge(job->r, job->spread, a, b);
 }
 
+/* As kernels write it: reduce/cuda/value.cuh. */
+static void store_raw(const struct echi_reduce *r, struct echi_value v, uint64_t *raw)
+{
+    const struct echi_moments m = v.moments;
+    if (r->kind == ECHI_REDUCE_VARIANCE) {
+        raw[0] = bits_of_f64(m.n);
+        raw[1] = bits_of_f64(m.offset);
+        raw[2] = bits_of_f64(m.m2);
+        raw[3] = m.center;
+        raw[4] = m.scale;
+    } else {
+        raw[0] = bits_of_f64(v.d.sum);
+        raw[1] = v.d.ignored;
+    }
+}
+
+struct echi_value echi_reduce_value(const struct echi_reduce *r, const uint64_t *raw)
+{
+    struct echi_value v = { .u = 0 };
+    if (r->kind == ECHI_REDUCE_VARIANCE) {
+        v.moments = (struct echi_moments){ f64_of_bits(raw[0]), f64_of_bits(raw[1]),
+                                           f64_of_bits(raw[2]), raw[3], (uint32_t)raw[4] };
+    } else {
+        v.d.sum = f64_of_bits(raw[0]);
+        v.d.ignored = raw[1];
+    }
+    return v;
+}
+
 void echi_reduce_result(const struct echi_reduce *r, struct echi_value v, size_t n, size_t index)
 {
     const struct echi_reduce_rule *rule = &r->rule;
     uint64_t bits[2];
+    if (rule->raw) {
+        store_raw(r, v, (uint64_t *)r->out + ECHI_RAW_WORDS * index);
+        return;
+    }
     switch (r->kind) {
     case ECHI_REDUCE_SUM:
     case ECHI_REDUCE_DOT:
@@ -209,11 +243,11 @@ static struct echi_value count_end(const struct job *job, const struct counter *
 {
     struct echi_value v = nothing(job);
     bool some = false;
-    for (int l = 0; l < 64; l++)
-        if (c->count >> l & 1) {
-            v = some ? merge(job, c->level[l], v) : c->level[l];
-            some = true;
-        }
+    for (size_t left = c->count; left; left &= left - 1) {
+        const int l = __builtin_ctzll(left);
+        v = some ? merge(job, c->level[l], v) : c->level[l];
+        some = true;
+    }
     return v;
 }
 
@@ -306,7 +340,7 @@ static void reduce_row(struct job *job, size_t begin, size_t n, size_t index)
     size_t chunks = (n + job->chunk_elements - 1) / job->chunk_elements;
     job->begin = begin;
     job->n = n;
-    job->group_chunks = 16;
+    job->group_chunks = GROUP_BYTES / (job->chunk_elements * job->r->rule.bytes);
     while ((chunks + job->group_chunks - 1) / job->group_chunks > GROUPS) job->group_chunks *= 2;
     size_t count = (chunks + job->group_chunks - 1) / job->group_chunks;
     if (job->threads <= 1) {
@@ -322,6 +356,33 @@ static void reduce_row(struct job *job, size_t begin, size_t n, size_t index)
 
 /* ---- Rows ---- */
 
+static inline void store_result(const struct job *job, const struct echi_value *value, size_t n,
+                                size_t index)
+{
+    if (job->r->kind == ECHI_REDUCE_ISUM)
+        ((uint64_t *)job->r->out)[index] = value->u;
+    else
+        result(job, *value, n, index);
+}
+
+static void store_results(const struct job *job, const struct echi_value *value, size_t count,
+                          size_t first)
+{
+    const struct echi_reduce *r = job->r;
+    switch (r->kind) {
+    case ECHI_REDUCE_ISUM:
+    case ECHI_REDUCE_IPRODUCT:
+        for (size_t j = 0; j < count; j++) ((uint64_t *)r->out)[first + j] = value[j].u;
+        break;
+    case ECHI_REDUCE_SUM:
+        for (size_t j = 0; j < count; j++)
+            ((uint32_t *)r->out)[first + j] = (uint32_t)f32_result(value[j].f + 0.0f);
+        break;
+    default:
+        for (size_t j = 0; j < count; j++) result(job, value[j], r->columns, first + j);
+    }
+}
+
 /* Rows of one chunk, a few at a time: `value` gets the unfinished results. */
 static void run_short_rows(const struct job *job, size_t from, size_t to)
 {
@@ -334,7 +395,7 @@ static void run_short_rows(const struct job *job, size_t from, size_t to)
         if (r->kind == ECHI_REDUCE_ARG)
             for (size_t j = 0; j < here; j++) value[j] = nothing(job);
         job->chunk(&r->rule, in, NULL, r->columns, here, value);
-        for (size_t j = 0; j < here; j++) result(job, value[j], r->columns, row + j);
+        store_results(job, value, here, row);
     }
 }
 
@@ -386,7 +447,8 @@ static bool is_segment(struct job *job, size_t s)
 
 static bool is_long(const struct job *job, size_t s)
 {
-    return job->split && offset(job, s + 1) - offset(job, s) > LONG_CHUNKS * job->chunk_elements;
+    const uint64_t n = offset(job, s + 1) - offset(job, s);
+    return job->split && n > LONG_BYTES / job->r->rule.bytes;
 }
 
 static void run_segments(void *arg, size_t i, int thread)
@@ -398,7 +460,13 @@ static void run_segments(void *arg, size_t i, int thread)
     for (size_t s = i * job->block; s < to; s++) {
         if (!is_segment(job, s) || is_long(job, s)) continue;
         const size_t begin = offset(job, s), n = offset(job, s + 1) - begin;
-        result(job, reduce_range(job, begin, 0, n), n, s);
+        if (n - 1 < job->chunk_elements && r->kind != ECHI_REDUCE_ARG) { /* one chunk */
+            struct echi_value value;
+            job->chunk(&r->rule, (const char *)r->in + begin * r->rule.bytes, NULL, n, 1, &value);
+            store_result(job, &value, n, s);
+        } else {
+            result(job, reduce_range(job, begin, 0, n), n, s);
+        }
     }
 }
 
@@ -423,7 +491,7 @@ static void count_runs(void *arg, size_t i, int thread)
 {
     struct job *job = arg;
     const struct echi_reduce *r = job->r;
-    size_t bytes = ech_dtype_bytes(r->key_dtype), from = i * job->block;
+    size_t bytes = echi_dtype_bytes(r->key_dtype), from = i * job->block;
     (void)thread;
     job->first_run[i + 1] =
         (from == 0) + job->isa->run_starts[bytes](&job->order, r->keys, from ? from : 1,
@@ -435,7 +503,7 @@ static void run_runs(void *arg, size_t i, int thread)
 {
     struct job *job = arg;
     const struct echi_reduce *r = job->r;
-    size_t bytes = ech_dtype_bytes(r->key_dtype), run = job->first_run[i];
+    size_t bytes = echi_dtype_bytes(r->key_dtype), run = job->first_run[i];
     size_t at = i * job->block, to = echi_min(r->n, at + job->block);
     size_t (*end_of)(const struct echi_order *, const void *, size_t, size_t) =
         job->isa->run_end[bytes];
@@ -482,6 +550,17 @@ const struct echi_reduce_isa *echi_reduce_isa_of_machine(void)
     return &echi_reduce_portable;
 }
 
+/* The size of a chunk: results of integers, and those without arithmetic, do not depend on it, and
+ * a large one needs fewer merges. */
+static size_t chunk_elements_of(const struct echi_reduce *r)
+{
+    enum { EXACT_BYTES = 1 << 15 }; /* their sum fits in the type SHORT of integers.h */
+    const bool exact =
+        (r->kind <= ECHI_REDUCE_IDOT || r->kind == ECHI_REDUCE_BITS || r->kind == ECHI_REDUCE_MAX ||
+         r->kind == ECHI_REDUCE_MINMAX || r->kind == ECHI_REDUCE_COUNT);
+    return (size_t)(exact ? EXACT_BYTES : ECHI_CHUNK_BYTES) / r->rule.bytes;
+}
+
 static ech_status workspace(const void *request, void *plan, size_t *bytes)
 {
     (void)plan;
@@ -496,7 +575,7 @@ static ech_status run(ech_ctx *ctx, const void *request, const void *plan, void 
     const struct echi_reduce *r = request;
     struct job job = { .r = r,
                        .isa = echi_reduce_isa_of_machine(),
-                       .chunk_elements = ECHI_CHUNK_BYTES / r->rule.bytes,
+                       .chunk_elements = chunk_elements_of(r),
                        .threads = echi_parallel_for_bytes(ctx, r->n * r->rule.bytes),
                        .spread = echi_reduce_spread(r->dtype) };
     (void)work;
@@ -513,13 +592,15 @@ static ech_status run(ech_ctx *ctx, const void *request, const void *plan, void 
 static bool reduce_at_once(const void *request)
 {
     const struct echi_reduce *r = request;
-    struct job job = { .r = r };
-    if (!r->n || r->n > ECHI_CHUNK_BYTES / r->rule.bytes) return false;
-    job.chunk = echi_reduce_isa_of_machine()->chunk[r->kind][r->dtype];
     struct echi_value value;
-    if (r->kind == ECHI_REDUCE_ARG) value = nothing(&job);
-    job.chunk(&r->rule, r->in, NULL, r->n, 1, &value);
-    result(&job, value, r->n, 0);
+    if (r->shape != ECHI_REDUCE_ROWS || r->rows != 1 || r->b || !r->n) return false;
+    if (r->n > chunk_elements_of(r)) return false;
+    if (r->kind == ECHI_REDUCE_ARG) {
+        const struct job job = { .r = r };
+        value = nothing(&job);
+    }
+    echi_reduce_isa_of_machine()->chunk[r->kind][r->dtype](&r->rule, r->in, NULL, r->n, 1, &value);
+    echi_reduce_result(r, value, r->n, 0);
     return true;
 }
 

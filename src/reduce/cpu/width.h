@@ -36,6 +36,7 @@ static void NAME(bits)(const struct echi_reduce_rule *rule, const void *in, cons
 INLINE KEY NAME(greatest)(const struct echi_order *o, const KEY *x, size_t n, bool plain)
 {
     KEY most = 0;
+    SEVERAL_SUMS
     for (size_t i = 0; i < n; i++) {
         KEY e = NAME(encoded)(o, x[i], plain);
         most = e > most ? e : most;

@@ -40,14 +40,16 @@ enum {
     REDUCE_LONG_CHUNKS = 32,    /* longer segments are shared by blocks */
     REDUCE_FEW_SEGMENTS = 8192, /* if there are at most so many segments, ... */
     REDUCE_FEW_CHUNKS = 2,      /* ... those longer than this are shared */
+    REDUCE_WARP_CHUNKS = 64,    /* arrays of at most so many chunks have no shared segments */
+    REDUCE_ALONE_CHUNKS = 8,    /* the same per multiprocessor, if a block reduces a segment */
     REDUCE_ITEM_CHUNKS = 32,    /* unit of a long segment that a block processes at a time */
     REDUCE_MOST_CHUNKS = 256    /* maximum of an item */
 };
 
 /* A part of a long segment, which one block reduces. */
 struct reduce_item {
-    uint64_t segment;
-    uint32_t group, groups; /* number of this item, and of the segment's items: consecutive */
+    uint64_t segment, begin, n; /* where it begins in the array; its length */
+    uint32_t group, groups;     /* number of this item, and of the segment's items: consecutive */
 };
 
 /* Counters of long segments; zero before and after. */
@@ -70,8 +72,10 @@ struct reduce_args {
     uint64_t segments, columns, n;
     uint32_t each;        /* segments that a warp loads as a unit: 1 ... 32 */
     uint32_t long_chunks; /* segments of more chunks are listed for reduce_long */
-    uint32_t row_lanes;   /* rows of full vectors, 32 per warp: threads per row; otherwise 0 */
+    uint32_t row_lanes;   /* rows of full vectors: threads per row; otherwise 0 */
+    uint32_t row_share;   /* ... log2 of the warps that share 32 rows */
     /* For reduce_long: */
+    uint32_t per_block; /* a block takes a segment; otherwise items are listed, or of rows */
     uint64_t row_items; /* items per row; 0: items are listed */
     uint32_t item;      /* chunks that a block processes at a time: a power of two */
     uint32_t warps;     /* of a block */

@@ -6,6 +6,8 @@
  *     partials   p0               p1               p2               folded by the block that
  *                                                                   finishes the row's last item
  *
+ * If the array is small, a block reduces a segment.
+ *
  * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef ECHI_REDUCE_CUDA_LONG_CUH
@@ -14,8 +16,8 @@
 #include "reduce/cuda/segments.cuh"
 
 struct long_shared {
-    struct value chunks[REDUCE_MOST_CHUNKS]; /* of the item */
-    struct value digits[REDUCE_WARPS][DIGITS];
+    struct value chunks[REDUCE_MOST_CHUNKS];              /* of the item */
+    struct value digits[REDUCE_WARPS][DIGITS];            /* also the values of a block's segment */
     __align__(16) struct reduce_item items[REDUCE_WARPS]; /* the item of each warp */
     uint32_t last;                                        /* this block finishes its row */
 };
@@ -75,10 +77,9 @@ static __device__ __noinline__ void scale_chunks(const struct reduce_args &a, st
     __syncwarp(WARP_ALL); /* the values are written */
 }
 
-/* Reduces the warp's share and stores the values in shared memory.  Returns the value of the last
- * chunk or, if the order does not matter, of all chunks. */
+/* Reduces the warp's share, chunk by chunk. */
 template <int KIND>
-static __device__ inline struct value reduce_share(const struct reduce_args &a,
+static __device__ inline struct value share_chunks(const struct reduce_args &a,
                                                    struct long_shared &s, const struct share &p)
 {
     struct value v = value_nothing<KIND>();
@@ -95,10 +96,21 @@ static __device__ inline struct value reduce_share(const struct reduce_args &a,
             if (lane_id() == 0) value_keep<KIND>(&s.chunks[p.place + chunk], v);
         }
     }
-    if (value_any_order<KIND>()) {
-        v = close_lanes<KIND, 0>(a, lanes, p.from, 0);
-        if (lane_id() == 0) value_keep<KIND>(&s.chunks[p.place + p.first], v);
-    }
+    return value_any_order<KIND>() ? close_lanes<KIND, 0>(a, lanes, p.from, 0) : v;
+}
+
+/* Reduces the warp's share and stores the values in shared memory.  Returns the value of the last
+ * chunk or, if the order does not matter, of all chunks. */
+template <int KIND>
+static __device__ inline struct value reduce_share(const struct reduce_args &a,
+                                                   struct long_shared &s, const struct share &p)
+{
+    const struct value v =
+        value_any_place<KIND>()
+            ? value_of_any<KIND>(a, (const ukey *)a.in + p.begin, p.n, p.first, p.step)
+            : share_chunks<KIND>(a, s, p);
+    if (value_any_order<KIND>() && lane_id() == 0)
+        value_keep<KIND>(&s.chunks[p.place + p.first], v);
     return v;
 }
 
@@ -155,8 +167,47 @@ static __device__ inline bool leave_partial(const struct reduce_args &a, struct 
     return s.last;
 }
 
+/* Reduces a part of a row: that of the block, or of the warp (per_warp). The result is valid in
+ * warp 0, or in the warp.  After the last part of a block's segment, folds the values of all. */
+template <int KIND>
+static __device__ inline struct value reduce_part(const struct reduce_args &a,
+                                                  struct long_shared &s, bool per_warp)
+{
+    const uint32_t warp = warp_id();
+    const struct reduce_item now = s.items[warp];
+    const uint64_t from = (uint64_t)now.group * a.item * CHUNK;
+    const struct value *at = s.digits[0];
+    struct value v = value_nothing<KIND>();
+    uint32_t values = now.group;
+    if (!a.per_block || now.group == 0 || from < now.n) {
+        const uint32_t most = (per_warp ? (uint32_t)REDUCE_LONG_CHUNKS : a.item) * CHUNK;
+        const uint64_t rest = now.n - from;
+        const struct share p = { now.begin + from,
+                                 from,
+                                 rest < most ? (uint32_t)rest : most,
+                                 per_warp ? 0 : warp,
+                                 per_warp ? 1 : a.warps,
+                                 per_warp ? warp * REDUCE_LONG_CHUNKS : 0 };
+        v = reduce_share<KIND>(a, s, p);
+        if (!per_warp)
+            __syncthreads(); /* the values are written */
+        else
+            __syncwarp(WARP_ALL); /* the values of lane 0 are written */
+        at = s.chunks + p.place;
+        values = !value_any_order<KIND>() ? (p.n + CHUNK - 1) / CHUNK : per_warp ? 1 : a.warps;
+        if (KIND == REDUCE_VARIANCE && REDUCE_F64 && (per_warp || warp == 0)) {
+            if (values > 1 || (values == 1 && needs_scale<KIND>(s.chunks[p.place])))
+                scale_chunks<KIND>(a, s.chunks + p.place, p.begin, p.n);
+            if (values == 1) v = value_kept<KIND>(&s.chunks[p.place]);
+        }
+    }
+    if (values != 1 && (per_warp || warp == 0)) v = fold_shared<KIND>(a, at, values);
+    return v;
+}
+
 /* An item of a row, by the block.  per_warp: one warp per row, for rows that are longer than a line
- * but not long; a row has at most as many chunks as a warp has places.
+ * but not long; a row has at most as many chunks as a warp has places.  per_block: an item is a
+ * segment, which the block reduces part by part.
  *
  * The loop over chunks has few variables, so that none is spilled: a load from local memory would
  * wait for the preceding loads of elements. */
@@ -165,50 +216,43 @@ static __device__ inline void reduce_item_of(const struct reduce_args &a, struct
                                              uint64_t item, bool per_warp)
 {
     const uint32_t warp = warp_id();
-    struct reduce_item now = { item, 0, 1 }; /* the same for all threads of the block, or of the
-                                                warp */
+    struct reduce_item now = { item, 0, 0, 0, 1 }; /* the same for all threads of the block, or of
+                                                      the warp */
     if (a.row_items) {
         now.segment = a.segments == 1 ? 0 : item / a.row_items;
         now.group = (uint32_t)(item - now.segment * a.row_items);
         now.groups = (uint32_t)a.row_items;
+    } else if (a.per_block) {
+        uint64_t first, end;
+        load_segment(a, item, true, &first, &end);
+        check_segment(a, item, threadIdx.x == 0, first, end, &now.begin, &now.n);
     } else if (!per_warp) {
         now = a.items[item];
     } else {
         now.segment = item * a.warps + warp;
         if (now.segment >= a.segments) return;
     }
-    if (lane_id() == 0) s.items[warp] = now;
-    const bool listed = !per_warp && !a.row_items;
-    const uint64_t begin = listed ? offset_of(a, now.segment) : now.segment * a.columns;
-    const uint64_t from = (uint64_t)now.group * a.item * CHUNK;
-    const uint64_t rest = (listed ? offset_of(a, now.segment + 1) - begin : a.columns) - from;
-    const uint32_t most = (per_warp ? (uint32_t)REDUCE_LONG_CHUNKS : a.item) * CHUNK;
-    const struct share p = { begin + from,
-                             from,
-                             rest < most ? (uint32_t)rest : most,
-                             per_warp ? 0 : warp,
-                             per_warp ? 1 : a.warps,
-                             per_warp ? warp * REDUCE_LONG_CHUNKS : 0 };
-    struct value v = reduce_share<KIND>(a, s, p);
-    if (!per_warp)
-        __syncthreads(); /* the values are written */
-    else
-        __syncwarp(WARP_ALL); /* the values of lane 0 are written */
-    const uint32_t values = !value_any_order<KIND>() ? (p.n + CHUNK - 1) / CHUNK
-                            : per_warp               ? 1
-                                                     : a.warps;
-    if (KIND == REDUCE_VARIANCE && REDUCE_F64 && (per_warp || warp == 0)) {
-        if (values > 1 || needs_scale<KIND>(s.chunks[p.place]))
-            scale_chunks<KIND>(a, s.chunks + p.place, p.begin, p.n);
-        if (values == 1) v = value_kept<KIND>(&s.chunks[p.place]);
+    if (!a.offsets) {
+        now.begin = now.segment * a.columns;
+        now.n = a.columns;
     }
-    if (values != 1 && (per_warp || warp == 0))
-        v = fold_shared<KIND>(a, s.chunks + p.place, values);
-    now = s.items[warp];
-    const uint64_t row = now.segment;
+    if (lane_id() == 0) s.items[warp] = now;
+    __syncwarp(WARP_ALL); /* the item is written */
+    struct value v;
+    for (;;) {
+        v = reduce_part<KIND>(a, s, per_warp);
+        now = s.items[warp];
+        if (!a.per_block || now.n <= (uint64_t)a.item * CHUNK ||
+            (uint64_t)now.group * a.item * CHUNK >= now.n)
+            break;
+        if (threadIdx.x == 0) value_keep<KIND>(&s.digits[0][now.group], v);
+        __syncthreads(); /* the value is written, and all warps have read those of the chunks */
+        if (lane_id() == 0) s.items[warp].group = now.group + 1;
+        __syncwarp(WARP_ALL); /* the item is written */
+    }
     uint32_t groups = now.groups;
     if (groups > 1) {
-        uint32_t *done = a.done + (a.row_items ? row : item - now.group);
+        uint32_t *done = a.done + (a.row_items ? now.segment : item - now.group);
         if (leave_partial<KIND>(a, s, item, done, groups, v)) {
             v = fold_partials<KIND>(a, s, item - now.group, groups);
             if (threadIdx.x == 0) *done = 0; /* reset for the next call */
@@ -216,11 +260,8 @@ static __device__ inline void reduce_item_of(const struct reduce_args &a, struct
             groups = 0; /* another block writes the result */
         }
     }
-    if (groups && lane_id() == 0 && (per_warp || warp == 0)) {
-        const uint64_t first = listed ? offset_of(a, row) : row * a.columns;
-        const uint64_t n = listed ? offset_of(a, row + 1) - first : a.columns;
-        value_result<KIND>(a, v, (const ukey *)a.in + first, n, row);
-    }
+    if (groups && lane_id() == 0 && (per_warp || warp == 0))
+        value_result<KIND>(a, v, (const ukey *)a.in + now.begin, now.n, now.segment);
     if (!per_warp)
         __syncthreads(); /* the shared memory may be overwritten */
     else
@@ -235,11 +276,13 @@ template <int KIND> static __device__ inline void reduce_long(const struct reduc
     uint64_t items = a.row_items * a.segments;
     if (per_warp)
         items = (a.segments + a.warps - 1) / a.warps;
+    else if (a.per_block)
+        items = a.segments;
     else if (!a.row_items)
         items = a.counts->items < a.capacity ? a.counts->items : a.capacity;
     for (uint64_t item = blockIdx.x; item < items; item += gridDim.x)
         reduce_item_of<KIND>(a, s, item, per_warp);
-    if (per_warp || a.row_items) return;
+    if (per_warp || a.row_items || a.per_block) return;
     /* The last block to finish empties the list. */
     __syncthreads(); /* all threads of the block have read its length */
     if (threadIdx.x) return;

@@ -23,6 +23,13 @@ enum {
     SHARED_ROWS = 1024,
     BLOCKS_EACH = 8,    /* per multiprocessor, minimum before items grow */
     BLOCKS_AT_ONCE = 3, /* ... and before small items grow */
+    /* Per multiprocessor: */
+    ROWS_AT_ONCE = 256, /* rows that warps share before they take 32 each */
+    SEGMENT_WARPS = 16, /* minimum before a warp loads more segments as a unit */
+    WARPS_AT_ONCE = 48, /* before the blocks of segments get fewer warps */
+    WARP_BYTES = 2048,  /* ... of which each has at most so much of a segment */
+    BLOCK_MEAN_BYTES = 2048,
+    BLOCK_PARTS = 256, /* of a block's segment at most: its values are in shared memory */
     MODULE_BYTES = 32
 };
 
@@ -151,7 +158,7 @@ static void launch(const struct build *b, enum echi_phase phase, const char *ker
 static void launch_segments(const struct build *b)
 {
     const struct reduce_args *args = &b->w->args;
-    uint64_t warps = args->segments / args->each + 1;
+    uint64_t warps = (args->segments << args->row_share) / args->each + 1;
     uint64_t most = args->offsets ? 16 * (uint64_t)b->gpu.multiprocessors : (uint64_t)1 << 24;
     launch(b, ECHI_MOVE, kinds[b->r->kind].segments,
            echi_cuda_least(warps / REDUCE_WARPS + 1, most), REDUCE_THREADS);
@@ -245,7 +252,10 @@ static void steps_of_rows(const struct build *b)
     args->capacity = 0;
     args->each = 32;
     if (bytes && ((uintptr_t)r->in | bytes) % 16 == 0)
-        args->row_lanes = bytes <= 32 ? 2 : bytes <= 128 ? 8 : 32;
+        args->row_lanes = bytes <= 32 ? 2 : bytes <= 128 ? 8 : bytes <= 256 ? 16 : 32;
+    while (8u << args->row_share < args->row_lanes &&
+           r->rows << args->row_share < ROWS_AT_ONCE * (uint64_t)b->gpu.multiprocessors)
+        args->row_share++;
     launch_segments(b);
 }
 
@@ -256,23 +266,56 @@ static bool can_segments(const struct echi_reduce *r)
     return r->shape == ECHI_REDUCE_SEGMENTS;
 }
 
-/* With longer segments on average, a warp loads fewer of them as a unit.  If there are few
- * segments, blocks reduce all but the short ones: a warp per segment would leave most of the GPU
- * idle. */
+/* Whether a block reduces a segment: not if they are short, or if one could be so long that several
+ * blocks must share it. */
+static bool per_block(const struct build *b, uint64_t mean_bytes)
+{
+    const uint64_t most = REDUCE_ALONE_CHUNKS * (uint64_t)b->gpu.multiprocessors;
+    return !b->w->args.segments_at && mean_bytes >= BLOCK_MEAN_BYTES &&
+           chunks_of(b->r, b->r->n) <= echi_cuda_least(most, REDUCE_ITEM_CHUNKS * BLOCK_PARTS);
+}
+
+/* Few warps per block if there are many segments, and if they are short. */
+static uint32_t warps_of_segment(const struct build *b, uint64_t mean_bytes)
+{
+    const uint64_t most = WARPS_AT_ONCE * (uint64_t)b->gpu.multiprocessors;
+    uint32_t warps = REDUCE_WARPS;
+    while (warps > 1 && b->w->args.segments * warps > most && mean_bytes < warps * WARP_BYTES)
+        warps /= 2;
+    return warps;
+}
+
+static void steps_of_blocks(const struct build *b, uint64_t mean_bytes)
+{
+    struct reduce_args *args = &b->w->args;
+    args->warps = warps_of_segment(b, mean_bytes);
+    args->item = REDUCE_ITEM_CHUNKS;
+    launch_long(b, ECHI_MOVE, args->segments);
+    b->w->steps.step[b->w->steps.count - 1].units = 1;
+}
+
+/* With longer segments on average, a warp loads fewer of them as a unit; also if there are few.
+ * Blocks then share all but the short ones: a warp per segment would leave most of the GPU idle. */
 static void steps_of_segments(const struct build *b)
 {
     const struct echi_reduce *r = b->r;
     struct reduce_args *args = &b->w->args;
-    const struct parts *parts = &b->w->parts;
-    uint64_t mean = r->n / args->segments * r->rule.bytes;
+    const uint64_t mean = r->n / args->segments * r->rule.bytes, chunks = chunks_of(r, r->n);
+    if (per_block(b, mean)) {
+        steps_of_blocks(b, mean);
+        return;
+    }
     args->each = args->segments_at             ? 8
                  : mean <= ECHI_LINE_BYTES     ? 32
                  : mean <= 8 * ECHI_LINE_BYTES ? 8
                                                : 1;
+    while (args->each > 4 &&
+           args->segments / args->each < SEGMENT_WARPS * (uint64_t)b->gpu.multiprocessors)
+        args->each /= 2;
     args->long_chunks =
         args->segments <= REDUCE_FEW_SEGMENTS ? REDUCE_FEW_CHUNKS : REDUCE_LONG_CHUNKS;
-    if (chunks_of(r, r->n) <= args->long_chunks) args->capacity = 0;
-    if (args->capacity) get_zeros(b, parts->counts, &args->counts, sizeof *parts->counts);
+    if (chunks <= REDUCE_WARP_CHUNKS) args->capacity = 0;
+    if (args->capacity) get_zeros(b, b->w->parts.counts, &args->counts, sizeof *b->w->parts.counts);
     launch_segments(b);
     if (!args->capacity) return;
     args->warps = REDUCE_WARPS;
@@ -344,7 +387,8 @@ static const struct strategy strategies[] = {
     },
     {
         .name = "segments",
-        .what = "a warp reduces 1, 8 or 32 segments and lists long ones, which blocks then share",
+        .what = "a warp reduces 1 to 32 segments and lists long ones, which blocks then share; a "
+                "block per segment if the array is small",
         .when = "segments",
         .can = can_segments,
         .steps = steps_of_segments,
@@ -410,11 +454,19 @@ static void make_steps(const struct echi_reduce *r, const struct plan *plan, str
     plan->strategy->steps(&b);
 }
 
+static void set_args(void *args, struct echi_step *step, uint64_t part)
+{
+    struct reduce_args *a = args;
+    (void)part;
+    a->per_block = step->units;
+    a->warps = step->threads / REDUCE_WARP;
+}
+
 static ech_status run_reduce(ech_ctx *ctx, const void *request, const void *plan, void *work)
 {
     struct whole w;
     make_steps(request, plan, echi_gpu_of(ctx), work, &w);
-    return echi_cuda_enqueue(ctx, &w.steps, &w.args, NULL);
+    return echi_cuda_enqueue(ctx, &w.steps, &w.args, set_args);
 }
 
 static ech_status explain_reduce(const void *request, struct echi_explain *e)

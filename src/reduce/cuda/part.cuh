@@ -5,9 +5,10 @@
  *     vectors     one thread's vectors of a part that is at most a line
  *
  * add_aligned() adds complete and aligned chunks of long parts, add_around() all other chunks.  For
- * sums of f32, add_common() adds all chunks.
+ * sums of f32 and f64, add_common() adds all chunks.  Kinds for which neither order nor position
+ * matters use value_of_any(), for parts of any length.
  *
- * All of them fold the same lanes in the same order, so a segment's result does not depend on which
+ * All others fold the same lanes in the same order, so a segment's result does not depend on which
  * one is used.
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -328,7 +329,7 @@ template <int KIND, int LONG>
 static __device__ inline void add_common(const struct reduce_args &a, struct lanes<KIND> &lanes,
                                          uint64_t begin, uint32_t n)
 {
-    enum { LINES = lines_at_a_time<KIND, LONG>() };
+    enum { LINES = lines_at_a_time<KIND, LONG>(), SHIFTED = 4 };
     struct place p = { (const ukey *)a.in + begin, (const ukey *)a.in + begin, 0, 0, 0, 0 };
     p.shift = (uint32_t)((uintptr_t)p.x & 15);
     p.at = lane_id() * VECTOR;
@@ -348,10 +349,20 @@ static __device__ inline void add_common(const struct reduce_args &a, struct lan
     } else {
         if (!lies_within(a, a.in, p.x, n)) lines = 0; /* a chunk at an end of the array */
         const char *x = (const char *)(p.x + p.at);
-#pragma unroll 2
-        for (uint32_t line = 0; line < lines; line++) {
-            const struct vector v = vector_anywhere(x + 512 * line, p.shift);
-            lanes_add<1>(a, lanes, v, v, VECTOR, p.at + line * LINE);
+#pragma unroll 1
+        for (uint32_t line = 0; line < lines; line += SHIFTED) {
+            struct raw<1, 1> raw[SHIFTED];
+#pragma unroll
+            for (int i = 0; i < SHIFTED; i++)
+                raw_load<1, 1>(x + 512 * (line + i) - p.shift, p.shift, line + i < lines ? 16 : 0,
+                               raw[i]);
+#pragma unroll
+            for (int i = 0; i < SHIFTED; i++) {
+                struct vector v[1];
+                raw_shift<1, 1>(raw[i], p.shift, v);
+                if (line + i < lines)
+                    lanes_add<1>(a, lanes, v[0], v[0], VECTOR, p.at + (line + i) * LINE);
+            }
         }
     }
 #pragma unroll 1
@@ -360,6 +371,48 @@ static __device__ inline void add_common(const struct reduce_args &a, struct lan
         const struct vector v = vector_some(p.x + at, here, lane_fill<KIND>());
         lanes_add<0>(a, lanes, v, v, here, at);
     }
+}
+
+/* The first or the last elements of a part, which are not a full aligned vector. */
+struct edge {
+    struct vector v;
+    uint32_t count, shift; /* elements; bytes before them in v */
+};
+
+static __device__ inline struct edge edge_load(const struct reduce_args &a, const ukey *x,
+                                               uint32_t count)
+{
+    const char *first = (const char *)a.in, *end = first + a.n * KEY_BYTES;
+    const char *at = (const char *)((uintptr_t)x & ~(uintptr_t)15);
+    struct edge e = { { { 0, 0, 0, 0 } }, count, (uint32_t)((uintptr_t)x & 15) };
+    if (count == 0) return e;
+    if (at >= first && at + 16 <= end) {
+        e.v = vector_at(at);
+    } else {
+        e.v = vector_at_end(x, count);
+        e.shift = 0;
+    }
+    return e;
+}
+
+template <int KIND>
+static __device__ inline void edge_add(const struct reduce_args &a, struct lanes<KIND> &lanes,
+                                       const struct edge &e)
+{
+    struct raw<1, 1> raw = {
+        {
+            e.v,
+            {
+                {
+                    0, 0, 0, 0
+                }
+            }
+        }
+    };
+    struct vector v[1];
+    if (e.count == 0) return;
+    raw_shift<1, 1>(raw, e.shift, v);
+    lanes_add<0>(a, lanes, v[0], v[0], e.count, 0);
 }
 
 /* The value of the warp's lanes, in every lane.  The range of the lanes begins `first` elements
@@ -378,6 +431,41 @@ close_lanes(const struct reduce_args &a, struct lanes<KIND> &lanes, uint64_t fir
         v = value_fold<KIND, 32, 0>(a, v);
     if (KIND == REDUCE_ARG && v.b != UINT64_MAX) v.b += first;
     return value_close<KIND>(v, get_center(lanes));
+}
+
+/* The value of n elements of any alignment, of which `warps` warps have lines in turn, and this one
+ * is number `warp`; in every lane.  A function call, because both kernels of a kind share it. */
+template <int KIND>
+static __device__ __noinline__ struct value value_of_any(const struct reduce_args &a, const ukey *x,
+                                                         uint32_t n, uint32_t warp, uint32_t warps)
+{
+    enum { LINES = 4 }; /* loaded before the first is added */
+    const uint32_t first = warp * 32 + lane_id(), step = warps * 32;
+    const uint32_t skew = (uint32_t)((uintptr_t)x & 15);
+    const uint32_t head = min(n, skew ? (16 - skew) / KEY_BYTES : 0);
+    const uint32_t vectors = (n - head) / VECTOR, tail = (n - head) % VECTOR;
+    const char *at = (const char *)(x + head);
+    const struct edge edge = edge_load(a, first ? x + (n - tail) : x,
+                                       first > 1 ? 0
+                                       : first   ? tail
+                                                 : head);
+    struct lanes<KIND> lanes;
+    lanes_start(lanes);
+#pragma unroll 1
+    for (uint32_t i = first; i < vectors; i += LINES * step) {
+        struct vector v[LINES];
+#pragma unroll
+        for (int j = 0; j < LINES; j++)
+            if (i + j * step < vectors) v[j] = vector_at(at + (uint64_t)(i + j * step) * 16);
+#pragma unroll(is_plain_sum <KIND>() ? (int)LINES : 1)
+        for (int j = 0; j < LINES; j++) {
+            if (i + j * step < vectors) lanes_add<1>(a, lanes, v[0], v[0], VECTOR, 0);
+#pragma unroll
+            for (int k = 1; k < LINES; k++) v[k - 1] = v[k];
+        }
+    }
+    edge_add(a, lanes, edge);
+    return close_lanes<KIND, 0>(a, lanes, 0, 0);
 }
 
 /* The value of the n elements of a chunk of any length and alignment, as a function call. */
@@ -400,7 +488,7 @@ static __device__ inline struct value reduce_chunk(const struct reduce_args &a, 
 {
     struct lanes<KIND> lanes;
     lanes_start(lanes);
-    if (is_common<KIND>()) {
+    if (is_common<KIND>() || (KIND == REDUCE_SUM64 && REDUCE_F64)) {
         add_common<KIND, LONG>(a, lanes, begin, n);
         return close_lanes<KIND, 0>(a, lanes, first, n);
     }

@@ -1,6 +1,6 @@
 /*
- * reduce/cuda/rows.cuh - rows of full vectors of 16 bytes, at most a line: a warp has 32 rows, and
- * 2, 8 or 32 threads load a row, one vector each.
+ * reduce/cuda/rows.cuh - rows of full vectors of 16 bytes, at most a line: a warp has 32 rows
+ * or, if there are few, a part of them, and 2, 8, 16 or 32 threads load a row, one vector each.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -9,20 +9,22 @@
 
 #include "reduce/cuda/part.cuh"
 
-/* 32 rows, or the rest from `first` on: `each` threads load a row, one vector each; the vectors of
+/* Of 32 rows the part of warp `warp`: `each` threads load a row, one vector each; the vectors of
  * ROUNDS rounds are loaded before the first is added.  Two rows' values are folded together: half
  * of the lanes continue with one row, half with the other, and so on; the remaining steps of a row
  * are folded by all lanes. */
 template <int KIND, int ROUNDS>
-static __device__ inline void reduce_rows(const struct reduce_args &a, uint64_t first,
-                                          uint32_t each)
+static __device__ inline void reduce_rows(const struct reduce_args &a, uint64_t warp, uint32_t each)
 {
+    const uint64_t first = warp >> a.row_share << 5;
+    const uint32_t rounds = each >> a.row_share; /* of this warp */
+    const uint32_t begin = ((uint32_t)warp & ((1u << a.row_share) - 1)) * rounds;
     const uint32_t n = (uint32_t)a.columns, mine = lane_id() & (each - 1), at = mine * VECTOR;
     const uint32_t groups = 32 / each, group = lane_id() / each;
     const ukey *in = (const ukey *)a.in;
     struct value result = value_nothing<KIND>();
 #pragma unroll 1
-    for (uint32_t round = 0; round < each; round += ROUNDS) {
+    for (uint32_t round = begin; round < begin + rounds; round += ROUNDS) {
         struct vector v[ROUNDS];
         struct value value[ROUNDS];
         const uint64_t row = first + round * groups + group;
@@ -55,7 +57,7 @@ static __device__ inline void reduce_rows(const struct reduce_args &a, uint64_t 
         if (mine / ROUNDS == round / ROUNDS) result = value[0];
     }
     const uint64_t row = first + mine * groups + group;
-    if (row >= a.segments) return;
+    if (row >= a.segments || mine - begin >= rounds) return;
     const ukey *x = in + row * n;
     result = value_close<KIND>(result, center_of<KIND>(a, x, n));
     const uint32_t scale = needs_scale<KIND>(result);

@@ -41,9 +41,9 @@ static __device__ inline struct value count_end(const struct reduce_args &a,
     return v;
 }
 
-/* n elements by the warp: at most REDUCE_LONG_CHUNKS chunks. */
+/* n elements by the warp, chunk by chunk. */
 template <int KIND>
-static __device__ inline struct value reduce_middle(const struct reduce_args &a, uint64_t begin,
+static __device__ inline struct value reduce_chunks(const struct reduce_args &a, uint64_t begin,
                                                     uint64_t n, struct value *digits)
 {
     uint64_t count = 0;
@@ -58,9 +58,19 @@ static __device__ inline struct value reduce_middle(const struct reduce_args &a,
     return lane_id() == 0 ? count_end<KIND>(a, digits, count) : value_nothing<KIND>();
 }
 
+/* n elements by the warp: at most REDUCE_WARP_CHUNKS chunks. */
+template <int KIND>
+static __device__ inline struct value reduce_middle(const struct reduce_args &a, uint64_t begin,
+                                                    uint64_t n, struct value *digits)
+{
+    return value_any_place<KIND>()
+               ? value_of_any<KIND>(a, (const ukey *)a.in + begin, (uint32_t)n, 0, 1)
+               : reduce_chunks<KIND>(a, begin, n, digits);
+}
+
 /* Puts a long segment on the list, as items of REDUCE_ITEM_CHUNKS chunks; by the warp. */
 static __device__ inline void list_segment(const struct reduce_args &a, uint64_t segment,
-                                           uint64_t n)
+                                           uint64_t begin, uint64_t n)
 {
     const uint32_t groups =
         (uint32_t)((n + (uint64_t)REDUCE_ITEM_CHUNKS * CHUNK - 1) / (REDUCE_ITEM_CHUNKS * CHUNK));
@@ -70,7 +80,7 @@ static __device__ inline void list_segment(const struct reduce_args &a, uint64_t
     first = __shfl_sync(WARP_ALL, first, 0);
     if (first + groups > a.capacity) return; /* segments overlap, which has been reported */
     for (uint32_t i = lane_id(); i < groups; i += 32) {
-        struct reduce_item item = { segment, i, groups };
+        struct reduce_item item = { segment, begin, n, i, groups };
         a.items[first + i] = item;
     }
     if (lane_id() == 0) a.done[first] = 0;
@@ -109,16 +119,16 @@ static __device__ inline void check_segment(const struct reduce_args &a, uint64_
     *begin = good ? from : 0;
     *n = good ? to - from : 0;
     if (!there || (good && s)) return;
-    if (s == 0 && from > a.offsets_limit) report_error(a.data_error, ECHI_OFFSETS_PAST_END, 0);
-    if (to > a.offsets_limit)
-        report_error(a.data_error, ECHI_OFFSETS_PAST_END, s + 1);
-    else if (to < from)
-        report_error(a.data_error, ECHI_OFFSETS_DECREASE, s + 1);
+    const bool first = s == 0 && from > a.offsets_limit;
+    if (first || to > a.offsets_limit || to < from)
+        report_error(a.data_error,
+                     first || to > a.offsets_limit ? ECHI_OFFSETS_PAST_END : ECHI_OFFSETS_DECREASE,
+                     first ? 0 : s + 1);
 }
 
 /* A warp's data of its segments in shared memory. */
 struct segments_shared {
-    struct value digits[8]; /* of a segment that is not long */
+    struct value digits[8]; /* of a segment that is not listed */
     uint8_t order[32];      /* the lanes whose segments are reduced side by side */
 };
 
@@ -297,7 +307,7 @@ static __device__ inline void reduce_some(const struct reduce_args &a, uint64_t 
         const uint64_t from = __shfl_sync(WARP_ALL, (unsigned long long)begin, who);
         const uint64_t count = __shfl_sync(WARP_ALL, (unsigned long long)n, who);
         if (count > (uint64_t)a.long_chunks * CHUNK && a.capacity) {
-            list_segment(a, first + who, count);
+            list_segment(a, first + who, from, count);
             continue;
         }
         struct value v = reduce_middle<KIND>(a, from, count, shared.digits);
@@ -313,11 +323,11 @@ template <int KIND> static __device__ inline void reduce_segments(const struct r
     const uint64_t warps = (uint64_t)gridDim.x * REDUCE_WARPS;
     uint64_t warp = (uint64_t)blockIdx.x * REDUCE_WARPS + warp_id();
     if (a.row_lanes) {
-        for (; warp * 32 < segments; warp += warps)
-            if (!is_common<KIND>() || a.row_lanes == 2)
-                reduce_rows<KIND, 2>(a, warp * 32, a.row_lanes);
+        for (; warp >> a.row_share << 5 < segments; warp += warps)
+            if (!is_plain_sum<KIND>() || a.row_lanes == 2)
+                reduce_rows<KIND, 2>(a, warp, a.row_lanes);
             else
-                reduce_rows<KIND, 8>(a, warp * 32, a.row_lanes);
+                reduce_rows<KIND, 8>(a, warp, a.row_lanes);
         return;
     }
     uint64_t s = warp * a.each + lane_id(), from, to;

@@ -112,6 +112,19 @@ template <int KIND> static __device__ inline constexpr bool value_any_order(void
     return KIND == REDUCE_ISUM || KIND == REDUCE_IDOT || KIND >= REDUCE_BITS;
 }
 
+/* ... and also not on the positions of the elements, so that the lanes may begin at an aligned
+ * address: value_of_any() in part.cuh. */
+template <int KIND> static __device__ inline constexpr bool value_any_place(void)
+{
+    return value_any_order<KIND>() && KIND != REDUCE_IDOT && KIND != REDUCE_ARG;
+}
+
+/* Sums without other data than the sum itself, of which many fit in registers. */
+template <int KIND> static __device__ inline constexpr bool is_plain_sum(void)
+{
+    return is_common<KIND>() || KIND == REDUCE_ISUM || (KIND == REDUCE_SUM64 && REDUCE_F64);
+}
+
 /* ---- Merging ---- */
 
 /* Divisions need much code and are in no loop over elements: functions that are called keep the
@@ -387,7 +400,15 @@ static __device__ __noinline__ void value_write(const struct reduce_args &args, 
                                                 const ukey *x, uint64_t n, uint64_t index)
 {
     const struct echi_reduce_rule &rule = args.rule;
-    if (KIND == REDUCE_MINMAX) {
+    if ((KIND == REDUCE_VARIANCE || KIND == REDUCE_SUM64) && rule.raw) {
+        uint64_t *raw = (uint64_t *)args.out + ECHI_RAW_WORDS * index;
+        const uint64_t scale = KIND == REDUCE_VARIANCE && REDUCE_F64 ? v.a & 3 : 0;
+        raw[0] = v.a ^ scale;
+        raw[1] = v.b;
+        raw[2] = v.c;
+        raw[3] = v.d;
+        raw[4] = scale;
+    } else if (KIND == REDUCE_MINMAX) {
         uint64_t ends[2];
         minmax_result(&rule, v.a, v.b, ends);
         result_store(args.out, 2 * index, rule.bytes, ends[0]);

@@ -48,7 +48,7 @@ static const struct scan_kernels *kernels_of(const struct echi_scan *s)
     if (isa == ECHI_AVX512) table = echi_scan_avx512;
     if (isa == ECHI_AVX2) table = echi_scan_avx2;
 #endif
-    size_t bytes = ech_dtype_bytes(s->dtype);
+    size_t bytes = echi_dtype_bytes(s->dtype);
     int f = (int)s->dtype - ECH_F16;
     if (s->is_float) return &table[s->wide ? wide_floats[f] : floats[f]];
     return &table[s->wide ? wide[bytes] : integers[bytes]];
@@ -134,7 +134,7 @@ static void flags_of_offsets(const struct echi_scan *s, uint8_t *flags, size_t a
 
 static void flags_of_keys(const struct echi_scan *s, uint8_t *flags, size_t at, size_t count)
 {
-    switch (ech_dtype_bytes(s->key_dtype)) {
+    switch (echi_dtype_bytes(s->key_dtype)) {
     case 1:
         flags_u8(s, flags, at, count);
         break;
@@ -172,7 +172,7 @@ struct room {
 
 static size_t tile_of(const struct echi_scan *s)
 {
-    return SCAN_TILE_BYTES / (s->is_float ? ech_dtype_bytes(s->dtype) : echi_scan_out_bytes(s));
+    return SCAN_TILE_BYTES / (s->is_float ? echi_dtype_bytes(s->dtype) : echi_scan_out_bytes(s));
 }
 
 /* Whether several threads stream the results, unless they replace the input. A single thread does
@@ -247,7 +247,7 @@ static struct scan_row row_of(const struct echi_scan *s, size_t i)
 {
     size_t at = i * s->columns;
     struct scan_row row = { .s = s,
-                            .in = (const char *)s->in + at * ech_dtype_bytes(s->dtype),
+                            .in = (const char *)s->in + at * echi_dtype_bytes(s->dtype),
                             .out = (char *)s->out + at * echi_scan_out_bytes(s),
                             .n = s->columns,
                             .end = s->columns };
@@ -280,7 +280,7 @@ static void scan_these_rows(const struct rows *r, size_t i, char *stage)
         struct scan_row row = row_of(r->s, j);
         scan_row(r->k, &row, &room);
     }
-    stream_end();
+    if (stage) stream_end();
 }
 
 static __attribute__((noinline)) void scan_rows_of_worker(const struct rows *r, size_t i)
@@ -301,7 +301,7 @@ static void scan_some_rows(void *arg, size_t i, int thread)
 static void scan_rows(const struct echi_scan *s, const struct scan_kernels *k, int threads,
                       char *stage)
 {
-    size_t row_bytes = s->columns * ech_dtype_bytes(s->dtype);
+    size_t row_bytes = s->columns * echi_dtype_bytes(s->dtype);
     struct rows rows = { s, k, (size_t)TASK_BYTES / row_bytes + 1, threads > 1 ? stage : NULL };
     echi_parallel(threads, (s->rows + rows.each - 1) / rows.each, scan_some_rows, &rows);
 }
@@ -352,7 +352,7 @@ static void run_parts(struct relay *r, char *stage)
         if (part * r->each >= r->tiles) break;
         run_part(r, &room, part);
     }
-    stream_end();
+    if (stage) stream_end();
 }
 
 static __attribute__((noinline)) void run_parts_of_worker(struct relay *r)
@@ -406,7 +406,7 @@ static ech_status run(ech_ctx *ctx, const void *request, const void *plan, void 
     if (status != ECH_OK || s->n == 0) return status;
     char *stage = streams(s) && s->in != s->out ? work : NULL;
     int threads =
-        echi_parallel_for_bytes(ctx, s->n * (ech_dtype_bytes(s->dtype) + echi_scan_out_bytes(s)));
+        echi_parallel_for_bytes(ctx, s->n * (echi_dtype_bytes(s->dtype) + echi_scan_out_bytes(s)));
     if (threads == 1 || s->rows >= (size_t)threads * 4) {
         scan_rows(s, k, threads, stage);
         return ECH_OK;
@@ -418,11 +418,16 @@ static ech_status run(ech_ctx *ctx, const void *request, const void *plan, void 
     return ECH_OK;
 }
 
+/* A scan of one tile. */
 static bool scan_at_once(const void *request)
 {
+    enum { AT_ONCE = 1024 };
     const struct echi_scan *s = request;
-    if (streams(s)) return false;
-    scan_rows(s, kernels_of(s), 1, NULL);
+    if (s->n > AT_ONCE || s->shape != ECHI_SCAN_WHOLE) return false;
+    const struct scan_row row = {
+        .s = s, .in = s->in, .out = s->out, .to = s->out, .n = s->n, .end = s->n
+    };
+    if (s->n) kernels_of(s)->scan(&row, 0, s->n, s->first);
     return true;
 }
 

@@ -19,6 +19,7 @@
 #include "scan/cuda/common.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 /* The plan, which depends on the request only. */
 struct plan {
@@ -417,6 +418,45 @@ static ech_status run_scan(ech_ctx *ctx, const void *request, const void *plan, 
     make_steps(request, plan, echi_gpu_of(ctx), work, &w);
     return echi_cuda_enqueue(ctx, &w.steps, &w, set_args);
 }
+
+/* The words of the descriptors are those of the workspace, and are kept. */
+static void keep_words(struct whole *w)
+{
+    for (int i = 0; i < w->steps.count; i++)
+        if (w->steps.step[i].kind == ECHI_ZEROS) w->steps.step[i].kind = ECHI_CLEAR;
+    w->args.counters = w->parts.words;
+}
+
+static ech_status tile_totals(ech_ctx *ctx, const struct echi_scan *s, uint64_t *totals)
+{
+    const struct plan plan = make_plan(s);
+    const uint64_t parts = s->wide || ech_dtype_bytes(s->dtype) == 8 ? 2 : 1;
+    const size_t bytes = (size_t)(parts * plan.tiles) * sizeof(uint64_t);
+    struct whole w;
+    struct parts places;
+    void *work = NULL;
+    const size_t work_bytes = lay_out(s, &plan, NULL, &places);
+    uint64_t *words = malloc(bytes);
+    ech_status status = echi_cuda_enter(ctx);
+    if (status == ECH_OK && !words)
+        status = echi_fail(ctx, ECH_ERR_MEMORY, "out of memory for the totals of a scan");
+    if (status == ECH_OK) status = echi_allocate(ctx, work_bytes, "a scan", &work);
+    if (status == ECH_OK) {
+        make_steps(s, &plan, echi_gpu_of(ctx), work, &w);
+        keep_words(&w);
+        status = echi_cuda_enqueue(ctx, &w.steps, &w, set_args);
+    }
+    if (status == ECH_OK) status = ech_copy(ctx, words, w.parts.words + SCAN_COUNTERS, bytes);
+    for (uint64_t i = 0; i < plan.tiles && status == ECH_OK; i++)
+        totals[i] = (uint32_t)words[parts * i] | (parts == 2 ? words[2 * i + 1] << 32 : 0);
+    echi_release(ctx, work, work_bytes);
+    free(words);
+    echi_cuda_leave(ctx);
+    return status;
+}
+
+const struct echi_scan_ops echi_cuda_scan_ops = { .tile_bytes = SCAN_TILE_BYTES,
+                                                  .tile_totals = tile_totals };
 
 static ech_status explain_scan(const void *request, struct echi_explain *e)
 {

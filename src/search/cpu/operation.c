@@ -16,8 +16,9 @@
 #include <string.h>
 
 enum {
-    LANES = 16, /* needles that are searched together */
-    BLOCK = 256 /* needles */
+    LANES = 16,    /* needles that are searched together */
+    FEW_LANES = 4, /* the same if there are fewer than LANES */
+    BLOCK = 256    /* needles */
 };
 
 #define FROM u8
@@ -94,6 +95,15 @@ static ech_status run(ech_ctx *ctx, const void *request, const void *algorithm, 
     return ECH_OK;
 }
 
+static bool search_at_once(const void *request)
+{
+    const struct echi_search *s = request;
+    struct job job = { s, s->needles_sorted };
+    if (s->m > BLOCK || s->algorithm) return false;
+    if (s->m) run_block(&job, 0, 0);
+    return true;
+}
+
 static ech_status explain(const void *request, struct echi_explain *e)
 {
     int chosen;
@@ -105,5 +115,5 @@ static ech_status explain(const void *request, struct echi_explain *e)
 }
 
 const struct echi_operation echi_cpu_search = {
-    .plan = plan, .plan_bytes = sizeof(int), .explain = explain, .run = run
+    .plan = plan, .plan_bytes = sizeof(int), .explain = explain, .run = run, .quick = search_at_once
 };

@@ -40,21 +40,21 @@ INLINE KEY NAME(limit)(const struct echi_order *o, KEY needle, bool is_float, bo
 }
 
 /* at[j] becomes how many of sorted[from ... from + n - 1] precede the needle j, or do not follow
- * it, if upper; count is at most LANES. */
-INLINE void NAME(lanes)(const struct echi_search *s, const KEY *needles, size_t count, size_t from,
-                        size_t n, size_t *at, bool is_float, bool upper)
+ * it, if upper; count is at most `lanes`, a constant that is at most LANES. */
+INLINE void NAME(some)(const struct echi_search *s, const KEY *needles, size_t count, size_t from,
+                       size_t n, size_t *at, bool is_float, bool upper, size_t lanes)
 {
     const struct echi_order o = s->order;
     const KEY *sorted = (const KEY *)s->sorted + from;
     KEY x[LANES];
     size_t low[LANES];
-    for (size_t j = 0; j < LANES; j++) {
+    for (size_t j = 0; j < lanes; j++) {
         x[j] = NAME(limit)(&o, needles[j < count ? j : 0], is_float, upper);
         low[j] = 0;
     }
     for (size_t left = n, half; left; left -= half) { /* the position is in low ... low + left */
         half = left - left / 2;
-        for (size_t j = 0; j < LANES; j++) {
+        for (size_t j = 0; j < lanes; j++) {
             const KEY e = NAME(form)(&o, sorted[low[j] + half - 1], is_float);
             const bool right = upper ? e <= x[j] : e < x[j];
             /* Compilers make a branch of ?: for floats. */
@@ -62,6 +62,18 @@ INLINE void NAME(lanes)(const struct echi_search *s, const KEY *needles, size_t 
         }
     }
     for (size_t j = 0; j < count; j++) at[j] = low[j];
+}
+
+INLINE void NAME(lanes)(const struct echi_search *s, const KEY *needles, size_t count, size_t from,
+                        size_t n, size_t *at, bool is_float, bool upper)
+{
+    size_t i = 0;
+    if (count == LANES) {
+        NAME(some)(s, needles, LANES, from, n, at, is_float, upper, LANES);
+        return;
+    }
+    for (; i < count; i += FEW_LANES) NAME(some)
+    (s, needles + i, echi_min(count - i, FEW_LANES), from, n, at + i, is_float, upper, FEW_LANES);
 }
 
 /* Whether the position is right: in order with the elements before and after it. */

@@ -45,6 +45,12 @@ struct echi_select_isa {
     void (*keep_positions32)(uint32_t *out, uint64_t at, const uint64_t *bits, size_t n);
 };
 
-extern const struct echi_select_isa echi_select_portable, echi_select_avx2, echi_select_avx512;
+extern const struct echi_select_isa echi_select_portable, echi_select_avx2, echi_select_avx512,
+    echi_select_vbmi2; /* the last one only for 8 and 16 bits */
+
+/* operation.c: the kernels for this machine; the second function: for elements of this size, NULL
+ * if there are none. */
+const struct echi_select_isa *echi_select_isa_of_machine(void);
+const struct echi_select_width *echi_select_width_of_machine(size_t bytes);
 
 #endif

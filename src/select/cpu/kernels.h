@@ -2,7 +2,8 @@
  * select/cpu/kernels.h - template: all kernels of selections in the instruction set that the
  * including file is compiled for, and the struct that names them.
  *
- *   ISA   the struct's name
+ *   ISA      the struct's name
+ *   NARROW   if it is defined, only widths of 8 and 16 bits exist
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -18,6 +19,8 @@ static inline void ahead_of(const void *now, size_t bytes)
     for (size_t k = 0; k < bytes; k += 64) __builtin_prefetch((const void *)(ahead + k));
 }
 
+#ifndef NARROW
+
 static size_t count(const uint64_t *bits, size_t n)
 {
     size_t sum = 0;
@@ -32,19 +35,39 @@ static void flags(const uint8_t *bytes, size_t n, uint64_t *bits)
 
 static void keep_positions(uint64_t *out, uint64_t at, const uint64_t *bits, size_t n)
 {
+    size_t rest = count(bits, n); /* positions that are not written yet */
     for (size_t i = 0; i < n; i += 64) {
-        positions_some(out, at + i, bits[i / 64]);
-        out += __builtin_popcountll(bits[i / 64]);
+        const uint64_t kept = bits[i / 64];
+        const size_t here = (size_t)__builtin_popcountll(kept);
+        if (here == 64)
+            for (size_t k = 0; k < 64; k++) out[k] = at + i + k;
+        else if (rest >= 128)
+            positions_whole(out, at + i, kept);
+        else
+            positions_some(out, at + i, kept);
+        out += here;
+        rest -= here;
     }
 }
 
 static void keep_positions32(uint32_t *out, uint64_t at, const uint64_t *bits, size_t n)
 {
+    size_t rest = count(bits, n);
     for (size_t i = 0; i < n; i += 64) {
-        positions32_some(out, at + i, bits[i / 64]);
-        out += __builtin_popcountll(bits[i / 64]);
+        const uint64_t kept = bits[i / 64];
+        const size_t here = (size_t)__builtin_popcountll(kept);
+        if (here == 64)
+            for (size_t k = 0; k < 64; k++) out[k] = (uint32_t)(at + i + k);
+        else if (rest >= 128)
+            positions32_whole(out, at + i, kept);
+        else
+            positions32_some(out, at + i, kept);
+        out += here;
+        rest -= here;
     }
 }
+
+#endif
 
 /* ---- Widths ---- */
 
@@ -53,18 +76,29 @@ static void keep_positions32(uint32_t *out, uint64_t at, const uint64_t *bits, s
 #else
 #define WHOLE(width) keep_some_##width
 #endif
+#ifdef __AVX512VBMI2__
+#define WHOLE_NARROW(width) keep_whole_##width
+#else
+#define WHOLE_NARROW(width) keep_some_##width
+#endif
 
 #define KEY        uint8_t
 #define NAME(x)    x##_u8
 #define KEEP_SOME  keep_some_u8
-#define KEEP_WHOLE keep_some_u8
+#define KEEP_WHOLE WHOLE_NARROW(u8)
 #include "select/cpu/width.h"
 
 #define KEY        uint16_t
 #define NAME(x)    x##_u16
 #define KEEP_SOME  keep_some_u16
-#define KEEP_WHOLE keep_some_u16
+#define KEEP_WHOLE WHOLE_NARROW(u16)
 #include "select/cpu/width.h"
+
+#ifdef NARROW
+
+const struct echi_select_isa ISA = { .widths = { &width_u8, &width_u16 } };
+
+#else
 
 #define KEY        uint32_t
 #define NAME(x)    x##_u32
@@ -85,3 +119,5 @@ const struct echi_select_isa ISA = {
     .keep_positions = keep_positions,
     .keep_positions32 = keep_positions32,
 };
+
+#endif

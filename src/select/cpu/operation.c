@@ -33,7 +33,7 @@ static size_t pieces_of(size_t n)
     return n / PIECE + (n % PIECE != 0);
 }
 
-static const struct echi_select_isa *isa_of(void)
+const struct echi_select_isa *echi_select_isa_of_machine(void)
 {
 #ifdef ECHI_CPU_X86
     enum echi_isa isa = echi_cpu_isa();
@@ -43,11 +43,15 @@ static const struct echi_select_isa *isa_of(void)
     return &echi_select_portable;
 }
 
-static const struct echi_select_width *width_of(const struct echi_select_isa *isa, size_t bytes)
+const struct echi_select_width *echi_select_width_of_machine(size_t bytes)
 {
-    return bytes == 1 || bytes == 2 || bytes == 4 || bytes == 8
-               ? isa->widths[echi_bit_length(bytes) - 1]
-               : NULL;
+    if (bytes != 1 && bytes != 2 && bytes != 4 && bytes != 8) return NULL;
+    const int width = echi_bit_length(bytes) - 1;
+#ifdef ECHI_CPU_X86
+    if (bytes < 4 && echi_cpu_isa() == ECHI_AVX512 && echi_cpu_has_vbmi2())
+        return echi_select_vbmi2.widths[width];
+#endif
+    return echi_select_isa_of_machine()->widths[width];
 }
 
 /* ---- Bits ---- */
@@ -144,45 +148,55 @@ static void subtract(uint64_t *starts, size_t count)
     for (size_t r = 0; r + 1 < count; r++) starts[r] = starts[r + 1] - starts[r];
 }
 
+/* Writes the n elements from i on; elements of each kind go to at[kind]. bits[0] are the selected
+ * ones, bits[1] those of the second kind; bits[2] receives the others. */
+static void write_block(const struct job *job, size_t i, size_t n,
+                        uint64_t bits[WAYS][ECHI_SELECT_WORDS], const uint64_t at[WAYS])
+{
+    const struct echi_select *s = job->s;
+    if (s->out) keep(job->width, s->out, at[0], s->in, i, bits[0], n, s->element_bytes);
+    if (s->values_out)
+        keep(job->value_width, s->values_out, at[0], s->values, i, bits[0], n, s->value_bytes);
+    if (s->starts && s->narrow)
+        job->isa->keep_positions32((uint32_t *)s->starts + at[0], i, bits[0], n);
+    else if (s->starts)
+        job->isa->keep_positions((uint64_t *)s->starts + at[0], i, bits[0], n);
+    if (s->lengths) job->isa->keep_positions(s->lengths + at[0], i, bits[0], n);
+    if (s->what == ECHI_KEEP) return;
+    const bool divide = s->what == ECHI_DIVIDE;
+    if (divide) keep(job->width, s->out, at[1], s->in, i, bits[1], n, s->element_bytes);
+    for (size_t w = 0; w * 64 < n; w++) bits[2][w] = ~(bits[0][w] | (divide ? bits[1][w] : 0));
+    clear_past(bits[2], n);
+    keep(job->width, s->out, at[2], s->in, i, bits[2], n, s->element_bytes);
+}
+
 /* Writes a piece; elements of each kind go to to[kind]. Returns how many it selects. */
 static size_t write_piece(const struct job *job, size_t piece, const uint64_t to[WAYS])
 {
     const struct echi_select *s = job->s;
     const size_t begin = piece * PIECE, end = echi_min(s->n, begin + PIECE);
     uint64_t at[WAYS] = { to[0], to[1], to[2] }, bits[WAYS][ECHI_SELECT_WORDS];
+    uint64_t starts = to[0]; /* from here on, lengths has starts of runs */
     for (size_t i = begin; i < end; i += ECHI_SELECT_BLOCK) {
-        size_t n = echi_min(ECHI_SELECT_BLOCK, end - i), kept;
-        find_kept(job, i, n, bits[0]);
-        kept = job->isa->count(bits[0], n);
-        if (s->out) keep(job->width, s->out, at[0], s->in, i, bits[0], n, s->element_bytes);
-        if (s->values_out)
-            keep(job->value_width, s->values_out, at[0], s->values, i, bits[0], n, s->value_bytes);
-        if (s->starts && s->narrow)
-            job->isa->keep_positions32((uint32_t *)s->starts + at[0], i, bits[0], n);
-        else if (s->starts)
-            job->isa->keep_positions((uint64_t *)s->starts + at[0], i, bits[0], n);
-        if (s->lengths) job->isa->keep_positions(s->lengths + at[0], i, bits[0], n);
-        at[0] += kept;
-        if (s->what == ECHI_KEEP) continue;
+        const size_t n = echi_min(ECHI_SELECT_BLOCK, end - i);
         size_t second = 0;
+        find_kept(job, i, n, bits[0]);
+        const size_t kept = job->isa->count(bits[0], n);
         if (s->what == ECHI_DIVIDE) {
             find_second(job, i, n, bits[0], bits[1]);
             second = job->isa->count(bits[1], n);
-            keep(job->width, s->out, at[1], s->in, i, bits[1], n, s->element_bytes);
-            at[1] += second;
-            for (size_t w = 0; w * 64 < n; w++) bits[0][w] |= bits[1][w];
         }
-        for (size_t w = 0; w * 64 < n; w++) bits[2][w] = ~bits[0][w];
-        clear_past(bits[2], n);
-        keep(job->width, s->out, at[2], s->in, i, bits[2], n, s->element_bytes);
+        write_block(job, i, n, bits, at);
+        const bool first = at[0] == to[0];
+        at[0] += kept;
+        at[1] += second;
         at[2] += n - kept - second;
+        if (!s->lengths || !kept) continue;
+        if (first) job->first[piece] = s->lengths[to[0]];
+        subtract(s->lengths + starts, at[0] - starts);
+        starts = at[0] - 1;
     }
-    size_t count = (size_t)(at[0] - to[0]);
-    if (s->lengths && count) {
-        job->first[piece] = s->lengths[to[0]];
-        subtract(s->lengths + to[0], count);
-    }
-    return count;
+    return (size_t)(at[0] - to[0]);
 }
 
 /* ---- Pieces ---- */
@@ -252,12 +266,12 @@ static ech_status select_run(ech_ctx *ctx, const void *request, const void *plan
     (void)plan;
     const struct echi_select *s = request;
     if (s->what == ECHI_DECODE) return echi_cpu_decode(ctx, s, work);
-    struct job job = { .s = s, .isa = isa_of() };
+    struct job job = { .s = s, .isa = echi_select_isa_of_machine() };
     const size_t pieces = pieces_of(s->n);
     int threads = echi_parallel_for_bytes(
         ctx, s->n > SIZE_MAX / moved_bytes(s) ? SIZE_MAX : s->n * moved_bytes(s));
-    job.width = width_of(job.isa, s->element_bytes);
-    job.value_width = width_of(job.isa, s->value_bytes);
+    job.width = echi_select_width_of_machine(s->element_bytes);
+    job.value_width = echi_select_width_of_machine(s->value_bytes);
     job.counts[0] = work;
     job.counts[1] = job.counts[0] + pieces;
     job.first = job.counts[1] + pieces;
@@ -277,6 +291,33 @@ static ech_status select_run(ech_ctx *ctx, const void *request, const void *plan
     s->count[0] = job.total[0];
     if (s->what == ECHI_DIVIDE) s->count[1] = job.total[1];
     return ECH_OK;
+}
+
+/* A selection of one block: the places of the elements of each kind are known before they are
+ * written. */
+static bool select_at_once(const void *request)
+{
+    const struct echi_select *s = request;
+    if (s->what == ECHI_DECODE) return echi_cpu_decode_at_once(s);
+    if (s->n > ECHI_SELECT_BLOCK || !s->n) return false;
+    uint64_t bits[WAYS][ECHI_SELECT_WORDS], lengths_first;
+    struct job job = { .s = s, .isa = echi_select_isa_of_machine(), .first = &lengths_first };
+    job.width = echi_select_width_of_machine(s->element_bytes);
+    if (s->values_out) job.value_width = echi_select_width_of_machine(s->value_bytes);
+    find_kept(&job, 0, s->n, bits[0]);
+    uint64_t at[WAYS] = { 0, job.isa->count(bits[0], s->n), 0 };
+    s->count[0] = at[2] = at[1];
+    if (s->what == ECHI_DIVIDE) {
+        find_second(&job, 0, s->n, bits[0], bits[1]);
+        s->count[1] = job.isa->count(bits[1], s->n);
+        at[2] += s->count[1];
+    }
+    write_block(&job, 0, s->n, bits, at);
+    if (s->lengths) {
+        subtract(s->lengths, at[1]);
+        s->lengths[at[1] - 1] = s->n - s->lengths[at[1] - 1];
+    }
+    return true;
 }
 
 static ech_status select_workspace(const void *request, void *plan, size_t *bytes)
@@ -305,6 +346,6 @@ static ech_status select_explain(const void *request, struct echi_explain *e)
     return ECH_OK;
 }
 
-const struct echi_operation echi_cpu_select = { .plan = select_workspace,
-                                                .explain = select_explain,
-                                                .run = select_run };
+const struct echi_operation echi_cpu_select = {
+    .plan = select_workspace, .explain = select_explain, .run = select_run, .quick = select_at_once
+};

@@ -354,8 +354,11 @@ static ech_status run_sort(ech_ctx *ctx, const void *request, const void *plan, 
 
 static bool sort_at_once(const void *request)
 {
+    enum { AT_ONCE = 1024 };
+    const struct echi_sort *s = request;
     struct plan plan;
     size_t bytes;
+    if (s->n > AT_ONCE || s->algorithm) return false;
     if (is_tiny(request)) {
         sort_tiny(request);
         return true;

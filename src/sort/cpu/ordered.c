@@ -108,12 +108,14 @@ static void copy_part(void *arg, size_t i, int thread)
     if (job->keep_keys) copy_array(c, job->out.keys, job->in.keys, first, n, job->key_bytes);
     if (bytes && job->in.values) copy_array(c, job->out.values, job->in.values, first, n, bytes);
     if (!bytes || job->in.values) return;
-    for (size_t j = 0; j < n; j++) {
-        uint64_t position = c->run == ECHI_ASCENDING ? first + j : job->sort->n - 1 - first - j;
-        uint32_t narrow = (uint32_t)position;
-        memcpy(job->out.values + (first + j) * bytes,
-               bytes == 4 ? (const void *)&narrow : (const void *)&position, bytes);
-    }
+    const bool up = c->run == ECHI_ASCENDING;
+    const uint64_t from = up ? first : job->sort->n - 1 - first, step = up ? 1 : ~(uint64_t)0;
+    uint64_t *wide = (uint64_t *)(void *)job->out.values;
+    uint32_t *narrow = (uint32_t *)(void *)job->out.values;
+    if (bytes == 4)
+        for (size_t j = 0; j < n; j++) narrow[first + j] = (uint32_t)(from + j * step);
+    else
+        for (size_t j = 0; j < n; j++) wide[first + j] = from + j * step;
 }
 
 bool echi_sort_ordered(const struct echi_sort_job *job)

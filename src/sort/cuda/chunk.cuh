@@ -20,7 +20,7 @@ static __device__ inline uint64_t chunk_length(const struct sort_groups &g, uint
     if (segment.n > (uint64_t)1 << 31) segment.error = ECHI_SEGMENT_TOO_LONG;
     if (!segment.error) return segment.n;
     report_error(g.data_error, (enum echi_data_error)segment.error, segment.where);
-    atomicOr(&g.state->bad, 1);
+    if (g.state) atomicOr(&g.state->bad, 1);
     return 0;
 }
 
@@ -33,7 +33,7 @@ static __device__ inline uint32_t chunk_class(uint64_t n)
 /* Puts a segment that is longer than a warp's words on its list. */
 static __device__ inline void chunk_add_long(const struct sort_groups &g, uint64_t s, uint32_t c)
 {
-    const uint32_t list = c > g.most_class ? (uint32_t)SORT_LONG : c - WORDS_LOG - 1;
+    const uint32_t list = c > g.most_class ? (uint32_t)SORT_LONG : COUNTED ? 0 : c - WORDS_LOG - 1;
     const uint32_t at = atomicAdd(&g.state->counts[list], 1);
     if (at < g.capacity[list]) g.lists[list][at] = (uint32_t)s; /* always, if offsets are valid */
 }

@@ -104,6 +104,7 @@ extern "C" __global__ void __launch_bounds__(SORT_GROUPS_THREADS)
     sort_groups_gather(const __grid_constant__ struct sort_gather_args a)
 {
     wait_for_earlier();
+    if (a.state && a.state->counts[SORT_LONG] == 0) return;
     switch (a.unit) {
     case 1:
         gather<uint8_t>(a);

@@ -395,8 +395,13 @@ ech_status echi_sort_msd_groups(const struct sort_build *b, uint64_t longest, bo
     if (msd->pairs) return echi_sort_pairs_groups(b, longest, even);
     uint64_t processors = (uint64_t)b->gpu.multiprocessors, resident = SORT_MSD_BLOCKS * processors;
     uint64_t full = SORT_LEAF_FULL(msd->leaf);
+    const bool large = b->one_level && longest > SORT_BINS * full &&
+                       b->gpu.shared_bytes >= SORT_LEAF_SHARED_BYTES(1) &&
+                       echi_gpu_has(&b->gpu, b->plan->module, "sort_msd_leaf_large");
+    const uint64_t known = args->common.n / msd->tile + 4 * SORT_BINS;
     int level = 0;
-    args->msd.leaf = (uint32_t)msd->leaf;
+    if (large) full *= 2;
+    args->msd.leaf = (uint32_t)msd->leaf * (large ? 2 : 1);
     args->lists.levels = msd->levels;
     for (uint64_t n = longest; level < 2 && (level ? n > full : n > msd->leaf);
          n >>= SORT_DIGIT_BITS, level++) {
@@ -406,8 +411,10 @@ ech_status echi_sort_msd_groups(const struct sort_build *b, uint64_t longest, bo
         pdl(b, ECHI_PLAN, "sort_msd_plan", echi_cuda_least(msd->segments, 8 * processors),
             SORT_BINS, 0, level);
         pdl(b, ECHI_MOVE, "sort_msd_scatter",
-            echi_cuda_least(msd->tiles, even ? UINT32_MAX : resident), SORT_MSD_THREADS,
-            SORT_MSD_SHARED_BYTES, level);
+            echi_cuda_least(msd->tiles, even                         ? UINT32_MAX
+                                        : b->one_level && level == 0 ? known
+                                                                     : resident),
+            SORT_MSD_THREADS, SORT_MSD_SHARED_BYTES, level);
     }
     if (longest > msd->leaf) {
         bool two = b->gpu.shared_bytes >=
@@ -416,11 +423,12 @@ ech_status echi_sort_msd_groups(const struct sort_build *b, uint64_t longest, bo
                          (two ? (unsigned)SORT_MSD_BLOCKS : 1) * (unsigned)processors,
                          SORT_MSD_THREADS, SORT_MSD_SHARED_BYTES, level, "there are more levels");
     }
-    pdl(b, ECHI_FINISH, "sort_msd_leaf", echi_sort_group_leaves(b, longest, even, msd->leaf),
-        SORT_LEAF_THREADS, SORT_LEAF_SHARED_BYTES(0), level);
-    pdl(b, ECHI_FINISH, "sort_msd_skewed_leaf",
+    pdl(b, ECHI_FINISH, large ? "sort_msd_leaf_large" : "sort_msd_leaf",
+        echi_sort_group_leaves(b, longest, even, msd->leaf), SORT_LEAF_THREADS,
+        SORT_LEAF_SHARED_BYTES(large), level);
+    pdl(b, ECHI_FINISH, large ? "sort_msd_skewed_leaf_large" : "sort_msd_skewed_leaf",
         echi_cuda_least(msd->leaves, SORT_SKEWED_LEAF_BLOCKS * processors),
-        SORT_SKEWED_LEAF_THREADS, SORT_SKEWED_LEAF_THREADS * 64, level);
+        SORT_SKEWED_LEAF_THREADS, SORT_SKEWED_LEAF_THREADS * (large ? 128 : 64), level);
     return ECH_OK;
 }
 

@@ -256,7 +256,7 @@ static ech_status make_steps(const struct echi_sort *s, const struct sort_plan *
     memset(&w->args, 0, sizeof w->args);
     w->args.common = common_of(s, plan);
     w->steps.count = 0;
-    w->build = (struct sort_build){ s, plan, gpu, &w->args, &w->steps, work };
+    w->build = (struct sort_build){ s, plan, gpu, &w->args, &w->steps, work, false };
     struct end_parts parts = lay_out(s, plan, &layout, &w->args);
     if (plan->end != SORT_AS_MOVED) w->args.common.values_out = parts.index;
     ech_status status = plan->strategy->steps(&w->build);

@@ -95,6 +95,7 @@ struct sort_build {
     struct sort_args *args; /* of all kernels whose step has no separate arguments */
     struct echi_steps *steps;
     void *work;
+    bool one_level; /* groups have known high bits, so that one level may make large leaves */
 };
 
 struct sort_strategy {

@@ -26,10 +26,10 @@
 
 /* Positions in the lists of msd.h have 32 bits. */
 #define PORTION ((uint64_t)1 << 31)
-enum { HUGE_ROW = 1 << 24 };
+enum { HUGE_ROW = 1 << 24, LONG_MEAN = 1 << 15 };
 
 static const struct groups_algorithm algorithms[] = {
-    { "classes", "networks for short groups, MSD radix sort for long ones", 1, 1 },
+    { "classes", "networks or counting for short groups, MSD radix sort for long ones", 1, 1 },
     { "network", "networks up to 16 times the words of a warp, then MSD radix sort", 4, 4 },
     { "msd", "MSD radix sort for all groups that do not fit in a warp", 0, 0 },
 };
@@ -51,12 +51,18 @@ static ech_status choose(const struct echi_sort *s, const struct groups_algorith
                      s->algorithm);
 }
 
-/* The classes beyond those of a warp that are short.  Longer groups of narrow keys are widened and
- * gathered by index, which takes longer than a network. */
-static uint32_t block_classes(const struct echi_sort *s, const struct groups_algorithm *algorithm)
+/* The classes beyond those of a warp that are short.  A block counts narrow keys: of rows and of
+ * segments that are long on average up to 16 times a warp's words, because several blocks sort
+ * longer ones faster; of other segments, long ones are exceptions, and up to this length a block
+ * takes less time than the launches of a sort of long segments, or little more. */
+static uint32_t block_classes(const struct echi_sort_segments *r, const struct groups_plan *p)
 {
-    if (s->stable) return (uint32_t)algorithm->positions;
-    return s->key_bytes < 4 && !s->algorithm ? SORT_BLOCK_CLASSES : (uint32_t)algorithm->keys;
+    const struct echi_sort *s = &r->sort;
+    if (s->stable) return (uint32_t)p->algorithm->positions;
+    if (!p->counted) return (uint32_t)p->algorithm->keys;
+    if (!r->offsets || s->n / LONG_MEAN >= r->groups) return SORT_BLOCK_CLASSES;
+    const uint32_t alone = s->key_bytes == 1 ? 20 : 18, most = s->key_bytes == 1 ? 18 : 17;
+    return (s->n <= (size_t)1 << alone ? alone : most) - p->words_log;
 }
 
 /* The sort of long groups: keys, native pairs, or keys with indices and a gather. */
@@ -103,8 +109,11 @@ static ech_status plan_shape(const struct echi_sort_segments *r, struct groups_p
     TRY(choose(s, &p->algorithm));
     p->positions = s->stable;
     p->words_log = SORT_SHORT_LOG(SORT_SHORT_WORD_BYTES(s->key_bytes, p->positions));
-    p->most_class = p->words_log + block_classes(s, p->algorithm);
+    p->counted = s->key_bytes < 4 && !p->positions && p->algorithm->keys;
+    p->most_class = p->words_log + block_classes(r, p);
     p->has_long = p->longest > (uint64_t)1 << p->most_class;
+    p->all = p->counted && r->offsets && !r->count && !p->has_long &&
+             s->n / (s->key_bytes == 1 ? 128 : 1024) >= r->groups;
     p->huge_rows = !r->offsets && p->longest >= HUGE_ROW;
     snprintf(p->short_module, sizeof p->short_module, "sort_short_k%d_v%d", 8 * s->key_bytes,
              p->positions ? 4 : 0);
@@ -144,7 +153,7 @@ uint64_t echi_sort_groups_capacity(const struct echi_sort_segments *r, const str
                                    uint32_t list)
 {
     const uint32_t below = list == SORT_LONG ? p->most_class : p->words_log + list;
-    if (below >= p->most_class && list != SORT_LONG) return 0;
+    if ((below >= p->most_class || (p->counted && list)) && list != SORT_LONG) return 0;
     const uint64_t most = r->sort.n >> below; /* of more than 2^below elements each */
     return most < r->groups ? most : r->groups;
 }
@@ -173,11 +182,13 @@ static ech_status lay_out(const struct echi_sort_segments *r, const struct group
         parts->row_work = echi_part(layout, parts->row_work_bytes, 1);
         return status;
     }
+    if (p->counted && key == 2 && (s->keys_in == s->keys_out || (p->pack && p->unpack)))
+        parts->keys_copy = echi_part(layout, s->n, key);
     if (!p->has_long) return ECH_OK;
     echi_sort_msd_lay_out(&p->rest, &p->plan, layout, &parts->args);
     if (p->widen) parts->wide = echi_part(layout, portion, sizeof *parts->wide);
     if (p->index) parts->index = echi_part(layout, portion, sizeof *parts->index);
-    if (p->gather_keys) parts->keys_copy = echi_part(layout, portion, key);
+    if (p->gather_keys && !parts->keys_copy) parts->keys_copy = echi_part(layout, portion, key);
     if (p->gather_values) parts->values_copy = echi_part(layout, portion, s->value_bytes);
     return ECH_OK;
 }
@@ -280,8 +291,8 @@ static ech_status explain_groups(const void *request, struct echi_explain *e)
         echi_explain_line(e, "rows", "one sort each, because they have at least %d elements",
                           HUGE_ROW);
     else
-        echi_explain_line(e, "networks", "groups of at most %llu elements",
-                          1ULL << plan.most_class);
+        echi_explain_line(e, plan.counted ? "counted" : "networks",
+                          "groups of at most %llu elements", 1ULL << plan.most_class);
     TRY(begin(r, &plan, echi_gpu_of(NULL), NULL, &b));
     if (plan.has_long && !plan.huge_rows)
         TRY(echi_sort_groups_long(&b, 0, plan.portion, plan.portion));

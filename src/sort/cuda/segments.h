@@ -9,6 +9,10 @@
  *     up to 16 times as many     sort_short_block: a block per group
  *     more                       long: the lists of msd.h
  *
+ * Keys of 8 and 16 bits without positions are counted by sort_short_block, which has no limit: for
+ * them, only groups that several blocks should share are long, and there is one list instead of
+ * SORT_BLOCK_CLASSES.
+ *
  * A word is a key, or a key and its position, which makes any sort stable.
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -31,8 +35,12 @@ enum {
     SORT_CHUNK_ELEMENTS = 1 << 13,  /* ... and about this many elements */
     SORT_SHORT_FAR_ROWS = 1 << 22,  /* rows at this distance or more are packed */
     SORT_SHORT_WARP_BYTES = 2048,   /* words of a warp */
+    SORT_COUNTED_BYTES = 1 << 16,   /* of counters of 16-bit keys, at most */
     SORT_PACK_TILE = 32             /* rows and columns */
 };
+
+/* Threads of sort_short_block if it counts. */
+#define SORT_COUNTED_THREADS(key_bytes) ((key_bytes) == 1 ? 256 : 512)
 
 /* log2 of the words of a warp: words have 4, 8 or 16 bytes. */
 #define SORT_SHORT_WORD_BYTES(key_bytes, positions)                                                \
@@ -42,7 +50,8 @@ enum {
 /* What sort_short_segments finds; zero before. */
 struct sort_groups_state {
     uint32_t counts[SORT_BLOCK_CLASSES + 1]; /* segments in each list */
-    uint32_t bad; /* 1: the offsets are invalid, and long segments are not sorted */
+    uint32_t bad;      /* 1: the offsets are invalid, and long segments are not sorted */
+    uint32_t finished; /* blocks of sort_short_block that have ended, if it resets the state */
 };
 
 /* Where the groups are. */
@@ -69,6 +78,9 @@ struct sort_short_args {
     uint32_t value_bytes, unit; /* values without an index: moved in units of 1 to 8 bytes */
     uint32_t index_bytes;       /* the values are positions in the group */
     uint32_t block_class;       /* of sort_short_block: one of those beyond a warp's, from 0 */
+    uint32_t window;            /* of sort_short_block that counts: bytes of counters */
+    uint32_t all;               /* ... all segments, which are not listed */
+    uint32_t reset;             /* ... and the state is zero afterwards */
     uint32_t gather;            /* keys are loaded again by position: their words do not contain all
                                    of their bits */
 };
@@ -87,14 +99,17 @@ struct sort_long_args {
                         the group */
 };
 
-/* sort_short_widen: keys of 8 and 16 bits to the top bits of 32, in the form that is compared. */
+/* sort_short_widen: keys of 8 and 16 bits to the top bits of 32, in the form that is compared; the
+ * index of each becomes 0. */
 struct sort_widen_args {
     struct sort_common common;
-    uint32_t *wide;
+    const struct sort_groups_state *state; /* without long segments nothing is done; NULL: rows */
+    uint32_t *wide, *index;
 };
 
 /* sort_groups_gather: to[p] = from[index[p] - 1], unless index[p] is 0. */
 struct sort_gather_args {
+    const struct sort_groups_state *state; /* as before */
     const void *from;
     void *to;
     const uint32_t *index;

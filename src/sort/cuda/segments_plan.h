@@ -23,6 +23,7 @@ struct groups_plan {
     uint64_t portion; /* elements that the lists of long groups refer to, at most */
     uint32_t words_log, most_class;
     bool positions, has_long, huge_rows, pack, unpack;
+    bool counted, all; /* sort_short_block counts keys; it takes all segments */
     /* Long groups: keys become 32 bits wide; what is gathered by index; whether indices of 32 bits
      * in the workspace are sorted with the keys. */
     bool widen, gather_keys, gather_values, index;
@@ -40,7 +41,7 @@ struct groups_parts {
     size_t row_work_bytes;
     struct sort_args args;
     uint32_t *wide, *index;
-    void *keys_copy, *values_copy;
+    void *keys_copy, *values_copy; /* keys also of groups that are counted in place */
 };
 
 /* The steps, and the arguments of their kernels. */

@@ -113,10 +113,45 @@ static void set_groups(struct groups_build *b)
         b->groups.lists[k] = b->parts.lists[k];
         b->groups.capacity[k] = echi_sort_groups_capacity(r, p, k);
     }
-    b->groups.chunk = SORT_CHUNK; /* about SORT_CHUNK_ELEMENTS */
-    while (b->groups.chunk > 32 && r->sort.n / r->groups * b->groups.chunk > SORT_CHUNK_ELEMENTS)
+    b->groups.chunk = SORT_CHUNK; /* about SORT_CHUNK_ELEMENTS; less if there are few segments */
+    while (b->groups.chunk > 32 &&
+           (r->sort.n / r->groups * b->groups.chunk > SORT_CHUNK_ELEMENTS ||
+            r->groups / b->groups.chunk < 2 * (uint64_t)b->gpu.multiprocessors))
         b->groups.chunk /= 2;
     if (r->offsets && b->gpu.ctx) b->groups.data_error = echi_cuda_error_word(b->gpu.ctx);
+}
+
+/* Zeros that the last kernel leaves again. */
+static void zeros(struct groups_build *b, struct sort_groups_state **state)
+{
+    echi_step_add(&b->steps, (struct echi_step){ .phase = ECHI_LOOK,
+                                                 .kind = ECHI_ZEROS,
+                                                 .level = -1,
+                                                 .to = b->parts.state,
+                                                 .slot = state,
+                                                 .bytes = sizeof **state });
+}
+
+/* The groups that a block counts: rows of this class, listed segments, or all. */
+static void add_counted(struct groups_build *b)
+{
+    const struct echi_sort_segments *r = b->r;
+    const struct groups_plan *p = b->plan;
+    struct sort_short_args *args = &b->blocks[0];
+    const uint64_t most = r->offsets && !p->all ? echi_sort_groups_capacity(r, p, 0) : r->groups;
+    const unsigned threads = SORT_COUNTED_THREADS(b->s.key_bytes);
+    unsigned bytes = SORT_COUNTED_BYTES;
+    while (bytes > b->gpu.shared_bytes - 2 * ECHI_BLOCK_RESERVED_BYTES) bytes /= 2;
+    *args = b->shorts;
+    args->common.keys_tmp = b->s.keys_in == b->s.keys_out ? b->parts.keys_copy : NULL;
+    args->all = p->all;
+    args->reset = r->offsets && !p->all && !p->has_long;
+    args->window = b->s.key_bytes == 1 ? 4 << 8 : bytes;
+    if (p->all) args->groups.state = NULL;
+    if (args->reset) zeros(b, &args->groups.state);
+    pdl(b, ECHI_MOVE, p->short_module, "sort_short_block",
+        echi_gpu_blocks(&b->gpu, most, 1, 2048 / threads), threads, args);
+    b->steps.step[b->steps.count - 1].shared_bytes = b->s.key_bytes == 1 ? 8 * threads : bytes;
 }
 
 static void add_short(struct groups_build *b)
@@ -125,6 +160,7 @@ static void add_short(struct groups_build *b)
     const struct groups_plan *p = b->plan;
     const uint64_t n = b->s.n, words = (uint64_t)1 << p->words_log;
     const uint32_t c = r->offsets ? class_of(p->longest) : b->groups.row_class;
+    const bool counted = p->counted && c > p->words_log && (r->offsets || c <= p->most_class);
     b->shorts = (struct sort_short_args){ .common = echi_sort_common(&b->s),
                                           .groups = b->groups,
                                           .index_bytes = (uint32_t)b->s.index_bytes };
@@ -132,18 +168,22 @@ static void add_short(struct groups_build *b)
     if (b->shorts.value_bytes)
         b->shorts.unit = echi_cuda_least(unit_of(b->s.value_bytes), 8); /* for registers */
     b->shorts.gather = p->positions && !b->shorts.common.plain;
-    if (r->offsets) {
-        clear(b, b->parts.state, sizeof *b->parts.state);
+    if (r->offsets && !p->all) {
+        if (counted && !p->has_long)
+            zeros(b, &b->shorts.groups.state);
+        else
+            clear(b, b->parts.state, sizeof *b->parts.state);
         pdl(b, ECHI_MOVE, p->short_module, "sort_short_segments",
             echi_gpu_blocks(&b->gpu, r->groups, b->groups.chunk, SORT_SHORT_BLOCKS * 4),
             SORT_SHORT_THREADS, &b->shorts);
-    } else if (c <= p->words_log) {
+    } else if (!r->offsets && c <= p->words_log) {
         pdl(b, ECHI_MOVE, p->short_module, "sort_short_rows",
             echi_gpu_blocks(&b->gpu, r->groups << c, words * (SORT_SHORT_THREADS / 32),
                             SORT_SHORT_BLOCKS * 4),
             SORT_SHORT_THREADS, &b->shorts);
     }
-    for (uint32_t k = 0; k < p->most_class - p->words_log; k++) {
+    if (counted) add_counted(b);
+    for (uint32_t k = 0; !p->counted && k < p->most_class - p->words_log; k++) {
         const uint32_t class = p->words_log + 1 + k;
         if (r->offsets ? class > c : class != c) continue;
         const unsigned threads = 64u << k, resident = 2048 / threads;
@@ -202,9 +242,12 @@ static void add_gather(struct groups_build *b, struct sort_gather_args *args, co
                                                      .bytes = (size_t)n * bytes });
         from = copy;
     }
-    *args = (struct sort_gather_args){
-        .from = from, .to = to, .index = b->parts.index, .n = n, .unit = unit_of(bytes)
-    };
+    *args = (struct sort_gather_args){ .state = b->parts.state,
+                                       .from = from,
+                                       .to = to,
+                                       .index = b->parts.index,
+                                       .n = n,
+                                       .unit = unit_of(bytes) };
     args->units = (uint32_t)(bytes / args->unit);
     pdl(b, ECHI_FINISH, "sort_groups_all", "sort_groups_gather",
         echi_gpu_blocks(&b->gpu, n, 1024, 8), SORT_GROUPS_THREADS, args);
@@ -216,12 +259,14 @@ ech_status echi_sort_groups_long(struct groups_build *b, uint64_t base, uint64_t
     const struct groups_plan *p = b->plan;
     const struct echi_sort *s = &b->s;
     struct groups_parts *parts = &b->parts;
-    struct sort_build build = { &b->rest, &p->plan, b->gpu, &parts->args, &b->steps, NULL };
+    struct sort_build build = { &b->rest,  &p->plan, b->gpu,         &parts->args,
+                                &b->steps, NULL,     r->top_bit != 0 };
     set_portion(b, base, n);
     clear(b, parts->args.lists.msd, sizeof *parts->args.lists.msd);
-    if (p->index) clear(b, parts->index, (size_t)n * sizeof *parts->index);
+    if (p->index && !p->widen) clear(b, parts->index, (size_t)n * sizeof *parts->index);
     if (p->widen) {
-        b->widen = (struct sort_widen_args){ b->shorts.common, parts->wide };
+        b->widen = (struct sort_widen_args){ b->shorts.common, parts->state, parts->wide,
+                                             p->index ? parts->index : NULL };
         b->widen.common.keys_in = echi_sort_groups_at(s->keys_in, base, (size_t)s->key_bytes);
         b->widen.common.n = n;
         b->widen.common.plain = echi_sort_compared_plainly(s);
@@ -229,20 +274,21 @@ ech_status echi_sort_groups_long(struct groups_build *b, uint64_t base, uint64_t
             "sort_short_widen", echi_gpu_blocks(&b->gpu, n, 2048, 8), SORT_GROUPS_THREADS,
             &b->widen);
     }
-    b->longs =
-        (struct sort_long_args){ .groups = b->groups,
-                                 .base = base,
-                                 .end = base + step,
-                                 .first_row = r->offsets ? 0 : base / r->cols,
-                                 .rows = r->offsets ? 0 : n / r->cols,
-                                 .lists = parts->args.lists,
-                                 .segments = p->plan.msd.segments,
-                                 .tiles = p->plan.msd.tiles,
-                                 .leaves = p->plan.msd.leaves,
-                                 .tile = (uint32_t)p->plan.msd.tile,
-                                 .leaf = echi_sort_msd_leaf(&p->plan),
-                                 .shift = (uint32_t)(8 * b->rest.key_bytes) - SORT_DIGIT_BITS,
-                                 .global = p->index };
+    b->longs = (struct sort_long_args){
+        .groups = b->groups,
+        .base = base,
+        .end = base + step,
+        .first_row = r->offsets ? 0 : base / r->cols,
+        .rows = r->offsets ? 0 : n / r->cols,
+        .lists = parts->args.lists,
+        .segments = p->plan.msd.segments,
+        .tiles = p->plan.msd.tiles,
+        .leaves = p->plan.msd.leaves,
+        .tile = (uint32_t)p->plan.msd.tile,
+        .leaf = echi_sort_msd_leaf(&p->plan),
+        .shift = (uint32_t)(r->top_bit ? r->top_bit : 8 * b->rest.key_bytes) - SORT_DIGIT_BITS,
+        .global = p->index
+    };
     const uint64_t most = r->offsets ? n >> p->most_class : n / r->cols;
     pdl(b, ECHI_PLAN, "sort_groups_all", "sort_groups_long",
         echi_gpu_blocks(&b->gpu, most + 1, SORT_GROUPS_THREADS, 8), SORT_GROUPS_THREADS, &b->longs);

@@ -12,11 +12,13 @@
  *
  *         words of a warp   | group 0 | group 1 | ... |    1 to 512 groups; a block: one group
  *
+ * A block sorts 8-bit and 16-bit keys without positions by counting (counted.cuh).
+ *
  * All elements of a group are read before the first is written, so sorts in place need no copy.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "sort/cuda/chunk.cuh"
+#include "sort/cuda/counted.cuh"
 
 /* Sorts what a warp's words hold. */
 template <int WHERE>
@@ -82,6 +84,13 @@ extern "C" __global__ void __launch_bounds__(SORT_SHORT_THREADS, SORT_SHORT_BLOC
     }
 }
 
+extern __shared__ __align__(16) unsigned char shared_bytes[];
+
+#if !POSITIONS && KEY_BITS <= 16
+enum { BLOCK_MOST = COUNTED_THREADS, BLOCK_RESIDENT = RESIDENT_BLOCKS(3, COUNTED_THREADS) };
+#else
+enum { BLOCK_MOST = SORT_SHORT_BLOCK_THREADS, BLOCK_RESIDENT = 1 };
+
 /* Groups of one class, with as many threads as this takes. */
 template <int WHERE>
 static __device__ inline void sort_blocks(const struct sort_short_args &a, word *words)
@@ -99,17 +108,20 @@ static __device__ inline void sort_blocks(const struct sort_short_args &a, word 
         __syncthreads(); /* all threads have read */
     }
 }
+#endif
 
-extern __shared__ __align__(16) unsigned char shared_bytes[];
-
-extern "C" __global__ void __launch_bounds__(SORT_SHORT_BLOCK_THREADS)
+extern "C" __global__ void __launch_bounds__(BLOCK_MOST, BLOCK_RESIDENT)
     sort_short_block(const __grid_constant__ struct sort_short_args a)
 {
     wait_for_earlier();
+#if !POSITIONS && KEY_BITS <= 16
+    counted_groups(a, (uint32_t *)shared_bytes);
+#else
     if (a.groups.offsets)
         sort_blocks<SEGMENT>(a, (word *)shared_bytes);
     else
         sort_blocks<ROWS>(a, (word *)shared_bytes);
+#endif
 }
 
 #if POSITIONS && KEY_BITS <= 16
@@ -119,8 +131,11 @@ extern "C" __global__ void __launch_bounds__(SORT_GROUPS_THREADS)
     const ukey *in = (const ukey *)a.common.keys_in;
     const uint64_t step = (uint64_t)gridDim.x * SORT_GROUPS_THREADS;
     wait_for_earlier();
+    if (a.state && a.state->counts[SORT_LONG] == 0) return;
     for (uint64_t p = (uint64_t)blockIdx.x * SORT_GROUPS_THREADS + threadIdx.x; p < a.common.n;
-         p += step)
+         p += step) {
         a.wide[p] = (uint32_t)compared(a.common, in[p]) << (32 - KEY_BITS);
+        if (a.index) a.index[p] = 0;
+    }
 }
 #endif

@@ -33,6 +33,7 @@ enum { POSITION_BITS = 32 };
 #endif
 
 enum {
+    COUNTED = !POSITIONS && KEY_BITS <= 16, /* by sort_short_block */
     WORDS_LOG = SORT_SHORT_LOG(SORT_SHORT_WORD_BYTES(KEY_BYTES, POSITIONS)),
     WORDS = 1 << WORDS_LOG, /* of a warp */
     LANE_LOG = network_window<word>::LOG,

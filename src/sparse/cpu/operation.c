@@ -84,7 +84,8 @@ static bool is_vector(const struct echi_sparse *s)
 static void run_multiply(ech_ctx *ctx, const struct echi_sparse *s, void *work)
 {
     const struct echi_sparse_isa *isa = isa_of_machine();
-    struct job job = { .product = { .s = s, .width = 1 } };
+    struct job job; /* multiply() sets the other fields */
+    job.product = (struct echi_sparse_product){ .s = s, .width = 1 };
     double partials[ECHI_SPARSE_SLOTS];
     const int threads = echi_parallel_for_bytes(ctx, bytes_read(s));
     if (is_vector(s)) {

@@ -23,6 +23,9 @@ enum {
     SPARSE_MAKE_THREADS = 256 /* of conversions, transposes and checks */
 };
 
+/* Columns of a thread of it: 16 bytes. */
+#define SPARSE_WIDE_EACH(real_bytes) (16 / (unsigned)(real_bytes))
+
 /* A position before an entry of a row, at which a tile begins.  Read and written as a unit. */
 struct sparse_place {
     uint64_t row;
@@ -38,15 +41,15 @@ struct sparse_args {
     uint64_t tiles;
     uint32_t tile_bits;          /* rows and entries of a tile, as a power of two */
     uint32_t whole;              /* rows of at most this many entries belong to one tile */
-    uint32_t width, lanes;       /* of a product with a matrix: columns of x and y, and the smallest
-                                    power of two that is at least as large */
+    uint32_t width, lanes;       /* of a product with a matrix: columns of x and y; threads for
+                                    them, a power of two */
     uint64_t x_stride, y_stride; /* ... and their row strides */
     struct sparse_place *places; /* [tiles + 1]; NULL: each block searches its own */
     void *partials;              /* [][width] sums of groups of rows that tiles share */
     uint32_t *done; /* [2 tiles + 1], zero before and after: for the part of a row that begins in
                        that tile and ends in a later one, the number of tiles that have finished;
                        and the number of finished parts of the row.  The last, without places: the
-                       number of finished tiles */
+                       number of finished tiles.  NULL: tiles share no row */
 };
 
 /* The arguments of conversions, transposes and checks; unused fields are 0. */

@@ -96,13 +96,24 @@ static bool has_places(const struct plan *plan)
     return plan->tiles > plan->strategy->few_tiles;
 }
 
+/* Otherwise, no row has parts in several tiles, and nothing is counted. */
+static bool shares_rows(const struct echi_sparse *s, const struct plan *plan)
+{
+    return s->a.nnz > plan->strategy->whole;
+}
+
 /* Lays out its parts of the workspace, as pointers in args. */
 static void lay_out(const struct echi_sparse *s, const struct plan *plan,
                     struct echi_layout *layout, struct sparse_args *args)
 {
     const uint64_t items = echi_sparse_items(&s->a);
     args->places = NULL;
-    if (has_places(plan)) args->places = echi_part(layout, plan->tiles + 1, sizeof *args->places);
+    args->done = NULL;
+    args->partials = NULL;
+    if (has_places(plan))
+        args->places = echi_part(layout, plan->tiles + 1, sizeof *args->places);
+    else if (!shares_rows(s, plan))
+        return;
     args->done = echi_part(layout, done_words(plan->tiles), sizeof *args->done);
     args->partials = echi_part(layout, 2 * (items / SPARSE_GROUP + 1) * plan->strategy->width,
                                ech_dtype_bytes(s->a.dtype));
@@ -148,7 +159,8 @@ static void set_args(void *args, struct echi_step *step, uint64_t part)
     w->args.x = (const char *)s->x + at * bytes;
     w->args.y = (char *)s->y + at * bytes;
     w->args.width = s->n - at < SPARSE_STRIP ? (uint32_t)(s->n - at) : SPARSE_STRIP;
-    for (w->args.lanes = 1; w->args.lanes < w->args.width;) w->args.lanes *= 2;
+    for (w->args.lanes = 1; w->args.lanes * SPARSE_WIDE_EACH(bytes) < w->args.width;)
+        w->args.lanes *= 2;
 }
 
 /* ---- The strategies ---- */
@@ -226,7 +238,7 @@ static void make_steps(const struct echi_sparse *s, const struct plan *plan, voi
                                                          plan->tiles + 1, SPARSE_PLACE_THREADS),
                                                      .threads = SPARSE_PLACE_THREADS,
                                                      .level = -1 });
-    else
+    else if (shares_rows(s, plan))
         echi_step_add(&w->steps, (struct echi_step){ .phase = ECHI_PLAN,
                                                      .kind = ECHI_ZEROS,
                                                      .level = -1,

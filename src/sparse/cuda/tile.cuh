@@ -234,7 +234,7 @@ static __device__ inline void leave(const struct sparse_args &a, bool shared, ui
 {
     const uint32_t ours = shared ? LEAVE_SHARED + 1 : 1;
     uint32_t *done = a.done + 2 * a.tiles, before = 0;
-    if (a.places) return;
+    if (a.places || !a.done) return;
     if (lane_id() == 0) before = shared ? add_acq_rel(done, ours) : atomicAdd(done, ours);
     if (threads > 1) before = __shfl_sync(WARP_ALL, before, 0);
     if (before % LEAVE_SHARED + 1 != a.tiles) return;

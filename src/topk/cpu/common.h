@@ -124,6 +124,10 @@ size_t echi_topk_pieces(size_t n, size_t k, size_t threads);
 void echi_topk_lay_out_sort(const struct echi_topk *t, size_t parts, struct echi_layout *layout,
                             struct echi_topk_memory *m);
 
+/* Writes the elements at k positions of a group, and these positions, to row g of the output. */
+void echi_topk_write_at(const struct echi_topk *t, const char *in, const uint64_t *positions,
+                        size_t k, size_t g);
+
 /* Sorts the candidates, if required, and writes k of them to row g of the output. */
 void echi_topk_write(const struct echi_topk_group *group, size_t candidates, size_t g);
 

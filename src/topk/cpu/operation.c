@@ -12,6 +12,7 @@
 #include "core/backend.h"
 #include "core/call.h"
 #include "core/data_error.h"
+#include "sort/sort.h"
 #include "topk/cpu/common.h"
 
 #include <string.h>
@@ -168,6 +169,34 @@ static ech_status run(ech_ctx *ctx, const void *request, const void *no_plan, vo
     return ECH_OK;
 }
 
+/* A result in order of few elements: the beginning of an argsort. */
+static bool topk_at_once(const void *request)
+{
+    enum {
+        FEW = 128,     /* elements that are sorted in any case, if there are vectors */
+        AT_ONCE = 1024 /* elements that are sorted for large k */
+    };
+    const struct echi_topk *t = request;
+    uint64_t positions[AT_ONCE];
+    const bool few = t->cols <= FEW && echi_cpu_isa() != ECHI_PORTABLE;
+    if (t->groups != 1 || t->offsets || t->counts || !t->sorted || t->algorithm || !t->k ||
+        t->cols > AT_ONCE || (!few && t->k < t->cols / 4) || t->in_strides.element != 1)
+        return false;
+    const struct echi_sort sort = { .keys_in = t->in,
+                                    .values_out = positions,
+                                    .value_bytes = sizeof *positions,
+                                    .index_bytes = sizeof *positions,
+                                    .n = t->cols,
+                                    .dtype = t->dtype,
+                                    .key_bytes = t->key_bytes,
+                                    .order = t->order,
+                                    .end_bit = 8 * t->key_bytes,
+                                    .stable = true };
+    if (!echi_cpu_sort.quick(&sort)) return false;
+    echi_topk_write_at(t, t->in, positions, t->k, 0);
+    return true;
+}
+
 static ech_status explain(const void *request, struct echi_explain *e)
 {
     const struct echi_topk *t = request;
@@ -184,4 +213,6 @@ static ech_status explain(const void *request, struct echi_explain *e)
     return ECH_OK;
 }
 
-const struct echi_operation echi_cpu_topk = { .plan = plan, .explain = explain, .run = run };
+const struct echi_operation echi_cpu_topk = {
+    .plan = plan, .explain = explain, .run = run, .quick = topk_at_once
+};

@@ -97,10 +97,21 @@ static void write_positions(char *to, size_t step, const uint64_t *positions, si
     }
 }
 
+void echi_topk_write_at(const struct echi_topk *t, const char *in, const uint64_t *positions,
+                        size_t k, size_t g)
+{
+    const size_t bytes = (size_t)t->key_bytes, at = g * t->out_strides.row;
+    if (t->values)
+        gather((char *)t->values + at * bytes, t->out_strides.element, in, t->in_strides.element,
+               positions, k, bytes);
+    if (t->indices)
+        write_positions((char *)t->indices + at * (size_t)t->index_bytes, t->out_strides.element,
+                        positions, k, t->index_bytes);
+}
+
 void echi_topk_write(const struct echi_topk_group *group, size_t candidates, size_t g)
 {
     const struct echi_topk *t = group->job->request;
-    const size_t bytes = (size_t)t->key_bytes, at = g * t->out_strides.row;
     const uint64_t *positions = group->positions;
     uint64_t few[ECHI_TOPK_FEW];
     if (t->sorted && group->k <= ECHI_TOPK_FEW) {
@@ -109,10 +120,5 @@ void echi_topk_write(const struct echi_topk_group *group, size_t candidates, siz
     } else if (t->sorted) {
         positions = sort_many(group);
     }
-    if (t->values)
-        gather((char *)t->values + at * bytes, t->out_strides.element, group->in,
-               t->in_strides.element, positions, group->k, bytes);
-    if (t->indices)
-        write_positions((char *)t->indices + at * (size_t)t->index_bytes, t->out_strides.element,
-                        positions, group->k, t->index_bytes);
+    echi_topk_write_at(t, group->in, positions, group->k, g);
 }

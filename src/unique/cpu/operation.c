@@ -161,15 +161,6 @@ done:
 
 /* ---- Only values and counts ---- */
 
-static const struct echi_select_isa *select_isa(void)
-{
-#ifdef ECHI_CPU_X86
-    if (echi_cpu_isa() == ECHI_AVX512) return &echi_select_avx512;
-    if (echi_cpu_isa() == ECHI_AVX2) return &echi_select_avx2;
-#endif
-    return &echi_select_portable;
-}
-
 static const char *key_at(const struct unique_job *job, size_t i)
 {
     return (const char *)job->keys + i * (size_t)job->u->key_bytes;
@@ -189,9 +180,9 @@ static size_t count_heads(const struct unique_job *job, size_t from, size_t to)
 }
 
 /* Writes the values and counts of the runs that begin in a part, from rank part->runs on. The last
- * count is the position of its head: end_counts() replaces it. */
-static void pack_heads(const struct unique_job *job, struct unique_part *part, size_t from,
-                       size_t to)
+ * count is the position of its head: end_counts() replaces it. Returns the rank after the last. */
+static size_t pack_heads(const struct unique_job *job, struct unique_part *part, size_t from,
+                         size_t to)
 {
     const struct echi_unique *u = job->u;
     const size_t bytes = (size_t)u->key_bytes, begin = part->runs;
@@ -215,6 +206,7 @@ static void pack_heads(const struct unique_job *job, struct unique_part *part, s
         if (before == begin && rank > begin) part->first = u->counts[begin];
         for (; done + 1 < rank; done++) u->counts[done] = u->counts[done + 1] - u->counts[done];
     }
+    return rank;
 }
 
 /* Replaces the last head of each part by its count. */
@@ -367,8 +359,8 @@ static ech_status sort_keys(ech_ctx *ctx, struct unique_job *job, int threads)
     const size_t bytes = (size_t)u->key_bytes;
     struct echi_sort sort = echi_unique_sort(u);
     if (!u->mode && !echi_unique_pairs(u)) {
-        job->isa = select_isa();
-        job->select = job->isa->widths[echi_bit_length(bytes) - 1];
+        job->isa = echi_select_isa_of_machine();
+        job->select = echi_select_width_of_machine(bytes);
         job->keys = u->in;
         if (echi_sort_is_ascending(&u->order, u->in, u->n, bytes, threads)) return ECH_OK;
     }
@@ -412,6 +404,33 @@ done:
     return status;
 }
 
+/* Values and counts of few elements. */
+static bool unique_at_once(const void *request)
+{
+    enum { AT_ONCE_BYTES = 4096 };
+    const struct echi_unique *u = request;
+    const size_t bytes = (size_t)u->key_bytes;
+    char sorted[AT_ONCE_BYTES];
+    struct unique_part part = { .runs = 0 };
+    struct unique_job job = {
+        .u = u, .parts = &part, .keys = u->in, .isa = echi_select_isa_of_machine()
+    };
+    if (u->mode || echi_unique_pairs(u) || echi_unique_repairs(u) || !u->n ||
+        u->n > AT_ONCE_BYTES / bytes)
+        return false;
+    job.select = echi_select_width_of_machine(bytes);
+    if (!echi_sort_is_ascending(&u->order, u->in, u->n, bytes, 1)) {
+        struct echi_sort sort = echi_unique_sort(u);
+        sort.keys_in = u->in;
+        sort.keys_out = sorted;
+        job.keys = sorted;
+        if (!echi_cpu_sort.quick(&sort)) return false;
+    }
+    *u->count = pack_heads(&job, &part, 0, u->n);
+    if (u->counts) end_counts(&job, 1);
+    return true;
+}
+
 static ech_status explain(const void *request, struct echi_explain *e)
 {
     const struct echi_unique *u = request;
@@ -420,4 +439,6 @@ static ech_status explain(const void *request, struct echi_explain *e)
     return ECH_OK;
 }
 
-const struct echi_operation echi_cpu_unique = { .plan = plan, .explain = explain, .run = run };
+const struct echi_operation echi_cpu_unique = {
+    .plan = plan, .explain = explain, .run = run, .quick = unique_at_once
+};

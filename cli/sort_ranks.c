@@ -1,0 +1,298 @@
+/*
+ * sort_ranks.c - what the ranks of a distributed sort agree on: failures, the plan that rank 0
+ * makes from the input, the output with its final size, and the report.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#define _GNU_SOURCE /* fallocate() */
+#include "sort_distributed.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+/* ---- Agreements ---- */
+
+void part_fail(struct part *p, int code, const char *format, ...)
+{
+    va_list arguments;
+    if (p->code != EXIT_DONE) return;
+    p->code = code;
+    va_start(arguments, format);
+    vsnprintf(p->text, sizeof p->text, format, arguments);
+    va_end(arguments);
+}
+
+int part_code(ech_status status)
+{
+    if (status == ECH_ERR_MEMORY) return EXIT_MEMORY;
+    return status == ECH_ERR_ARG || status == ECH_ERR_UNSUPPORTED ? EXIT_BAD : EXIT_DEVICE;
+}
+
+/* A call of the communicator has failed, on all ranks that are left. */
+static int fail_call(struct part *p, ech_status status, const ech_ctx *ctx)
+{
+    const bool lost = status == ECH_ERR_COMM;
+    p->code = part_code(status);
+    if (lost && p->alone) return cli_fail(p->code, "rank %d: %s", p->rank, ech_error(ctx));
+    if (p->rank == 0) cli_fail(p->code, "%s: %s", p->input, ech_error(ctx));
+    return p->code;
+}
+
+int part_check(struct part *p, ech_status status)
+{
+    return status == ECH_OK ? EXIT_DONE : fail_call(p, status, p->ctx);
+}
+
+int part_check_host(struct part *p, ech_status status)
+{
+    return status == ECH_OK ? EXIT_DONE : fail_call(p, status, p->host);
+}
+
+int part_agree(struct part *p)
+{
+    uint64_t mine = UINT64_MAX, first;
+    if (p->code != EXIT_DONE) mine = (uint64_t)p->rank << 8 | (unsigned)p->code;
+    const ech_status status =
+        ech_dist_reduce(p->host, p->comm, ECH_OP_MIN, &mine, &first, 1, ECH_U64, NULL);
+    if (status != ECH_OK) return fail_call(p, status, p->host);
+    if (first == UINT64_MAX) return EXIT_DONE;
+    if (p->code != EXIT_DONE && first >> 8 == (uint64_t)p->rank && p->text[0])
+        cli_fail(p->code, "%s", p->text);
+    return p->code = (int)(first & 0xff);
+}
+
+/* Copies the plan of rank 0 to all ranks: the "best" bytes in their order are all bytes. */
+int part_broadcast_plan(struct part *p)
+{
+    const ech_topk_options options = { .size = sizeof options, .unsorted = 1 };
+    const size_t bytes = sizeof p->plan;
+    struct part_plan plan;
+    const ech_status status =
+        ech_dist_topk(p->host, p->comm, &p->plan, &plan, NULL, p->rank == 0 ? bytes : 0, bytes,
+                      ECH_U8, ECH_U64, &options);
+    if (status != ECH_OK) return fail_call(p, status, p->host);
+    p->plan = plan;
+    return plan.code;
+}
+
+/* ---- The plan ---- */
+
+/* Whether the elements of a .npy input are big-endian. */
+static int read_order(const struct sort_files *files, struct part_plan *plan)
+{
+    const struct files_input *input = &files->inputs[0];
+    const struct io_hints hints = { .format = IO_NPY, .dtype = -1, .dimensions = 1 };
+    const size_t bytes = (size_t)input->offset;
+    struct io_error error;
+    struct io_npy npy;
+    unsigned char *header = malloc(bytes);
+    if (!header) return job_no_memory(&files->job->base, bytes, "its header");
+    io_status status = IO_FAIL;
+    if (pread(input->fd, header, bytes, 0) == (ssize_t)bytes)
+        status = io_npy_parse(header, bytes, input->name, &hints, &npy, &error);
+    else
+        io_fail(&error, IO_FAIL, input->name, "cannot read its header again");
+    free(header);
+    if (status != IO_OK) return cli_fail_io(status, &error);
+    plan->swap_bytes = npy.big_endian ? ech_dtype_bytes(npy.dtype) : 0;
+    return EXIT_DONE;
+}
+
+/* Fills the plan from what the external sort has found out. */
+static int take_kind(const struct sort_files *files, struct part_plan *plan)
+{
+    const struct files_input *input = &files->inputs[0];
+    const struct job *base = &files->job->base;
+    const bool numbers = files->sort.kind == &files->numbers.kind;
+    const bool text = files->sort.kind == &files->text_lines.kind;
+    int code = EXIT_DONE;
+    plan->argsort = files->job->argsort;
+    plan->offset = input->offset;
+    plan->head_bytes = files->head_bytes;
+    if (numbers) {
+        plan->dtype = files->numbers.dtype;
+        plan->row_bytes = ech_dtype_bytes(plan->dtype);
+        if (base->column.format == IO_NPY) code = read_order(files, plan);
+    } else if (text) {
+        plan->row_bytes = 1;
+    } else {
+        plan->row_bytes = base->record_bytes;
+        plan->swap_bytes = files->records.swap_bytes;
+        plan->key_count = files->records.key_count;
+        memcpy(plan->keys, files->records.keys, sizeof plan->keys);
+    }
+    plan->swap_back = plan->swap_bytes && base->out_format == IO_NPY;
+    plan->out_bytes = plan->argsort ? sizeof(uint64_t) : plan->row_bytes;
+    plan->n = input->bytes / plan->row_bytes;
+    if (code == EXIT_DONE && input->bytes % plan->row_bytes)
+        code = cli_fail(EXIT_BAD,
+                        "%s: has %llu bytes, which is not a multiple of %llu, the size of a "
+                        "record",
+                        input->name, (unsigned long long)input->bytes,
+                        (unsigned long long)plan->row_bytes);
+    return code;
+}
+
+/* Whether an input of an unknown format begins as a .npy file. */
+static bool is_npy(const char *name)
+{
+    char begin[6];
+    const int fd = io_open_file(name, O_RDONLY);
+    const bool found = fd >= 0 && pread(fd, begin, sizeof begin, 0) == (ssize_t)sizeof begin &&
+                       memcmp(begin, "\x93NUMPY", sizeof begin) == 0;
+    if (fd >= 0) close(fd);
+    return found;
+}
+
+/* Whether the options and the name mean numbers, or records; otherwise the input is text. */
+static bool is_fixed(const struct sort_files *files)
+{
+    const struct job_words *words = &files->set->words.job;
+    const char *name = files->text->names[0];
+    const int said = io_format_from_extension(name);
+    if (files->set->files.records) return true;
+    if (words->format) return strcmp(words->format, "text") != 0;
+    return said == IO_NPY || said == IO_RAW || (said < 0 && (words->type || is_npy(name)));
+}
+
+static int refuse_kind(const char *name)
+{
+    return cli_fail(EXIT_BAD,
+                    "%s: several ranks sort raw and .npy arrays of one dimension, and records, to "
+                    "a file of that kind, and text with an option for lines, such as --string or "
+                    "--numeric-sort; raw input needs --type",
+                    name);
+}
+
+int part_make_plan(struct sort_files *files, const struct io_output *output, struct part_plan *plan)
+{
+    bool usable;
+    const char *name = files->text->names[0];
+    if (access(name, R_OK) == 0 && !files->lines && !is_fixed(files)) return refuse_kind(name);
+    int code = sort_files_open(files, output, &usable);
+    if (code != EXIT_DONE) return code;
+    const struct files_kind *kind = files->sort.kind;
+    const bool fixed = kind == &files->numbers.kind || kind == &files->records.kind;
+    const bool text = files->lines && kind == &files->text_lines.kind;
+    if (!usable || !(text || fixed) || text != (files->job->base.out_format == IO_TEXT))
+        return refuse_kind(name);
+    if (files->inputs[0].fd < 0)
+        return cli_fail(EXIT_BAD,
+                        "%s: must be a file that is not compressed, of which each rank reads a "
+                        "part",
+                        name);
+    return take_kind(files, plan);
+}
+
+/* Reserves the space of the output, so that a full disk is reported before the sort; 0 or an errno.
+ * A file in memory is not reserved: one thread would have to write zeros. */
+static int reserve(int fd, uint64_t bytes)
+{
+    struct statfs about;
+    const bool memory = fstatfs(fd, &about) == 0 && about.f_type == TMPFS_MAGIC;
+    if (!bytes || (!memory && fallocate(fd, 0, 0, (off_t)bytes) == 0)) return 0;
+    if (!memory && (errno == ENOSPC || errno == EFBIG || errno == EDQUOT)) return errno;
+    return ftruncate(fd, (off_t)bytes) == 0 ? 0 : errno;
+}
+
+/* Gives the output its size and its head. */
+int part_prepare_output(const struct sort_files *files, struct io_output *output,
+                        struct part_plan *plan, bool named)
+{
+    struct io_error error;
+    const uint64_t bytes = plan->head_bytes + plan->n * plan->out_bytes;
+    if ((!output->temporary && !output->unnamed) || output->codec)
+        return cli_fail(EXIT_BAD,
+                        "%s: must be a file that is not compressed, to which each rank "
+                        "writes a part",
+                        output->name);
+    const int full = reserve(output->fd, bytes);
+    if (full)
+        return cli_fail(EXIT_BAD, "%s: cannot write %llu bytes: %s", output->name,
+                        (unsigned long long)bytes, strerror(full));
+    io_status status = io_write(output, files->head, files->head_bytes, &error);
+    if (status == IO_OK && named) status = io_name_temporary(output, &error);
+    if (status != IO_OK) return cli_fail_io(status, &error);
+    if (!named) return EXIT_DONE;
+    if (strlen(output->temporary) >= sizeof plan->output)
+        return cli_fail(EXIT_BAD, "%s: its name is too long", output->name);
+    memcpy(plan->output, output->temporary, strlen(output->temporary) + 1);
+    return EXIT_DONE;
+}
+
+/* ---- The report ---- */
+
+static const char *const stage_names[] = { "read", "sort", "write" };
+
+/* What was sorted, and how many. */
+static const char *kind_of(const struct part *p, uint64_t *n)
+{
+    *n = p->order ? p->plan.lines : p->plan.n;
+    return p->order ? "lines" : p->plan.key_count ? "records" : ech_dtype_name(p->plan.dtype);
+}
+
+static void report_json(const struct part *p, const struct sort_job *job, const char *devices,
+                        const uint64_t *bytes)
+{
+    struct json json = { .to = stdout };
+    uint64_t n;
+    const char *kind = kind_of(p, &n);
+    json_open(&json, NULL, '{');
+    json_text(&json, "command", job->base.command);
+    json_text(&json, "version", ech_version());
+    json_text(&json, "input", p->input);
+    json_text(&json, "output", p->set->words.job.output);
+    json_text(&json, "type", kind);
+    if (p->plan.key_count) json_count(&json, "record_bytes", p->plan.row_bytes);
+    json_count(&json, "n", n);
+    json_count(&json, "ranks", (uint64_t)p->ranks);
+    json_text(&json, "device", devices);
+    json_open(&json, "stages", '[');
+    for (int i = 0; i < PART_STAGES; i++) {
+        json_open(&json, NULL, '{');
+        json_text(&json, "name", stage_names[i]);
+        json_number(&json, "seconds", p->seconds[i]);
+        json_count(&json, "bytes", bytes[i]);
+        json_close(&json, '}');
+    }
+    json_close(&json, ']');
+    json_number(&json, "seconds", p->total_seconds);
+    json_close(&json, '}');
+    putchar('\n');
+}
+
+void part_report(const struct part *p, const struct sort_job *job, const char *devices)
+{
+    const struct part_plan *plan = &p->plan;
+    const uint64_t in = plan->n * plan->row_bytes;
+    const uint64_t bytes[] = { in, in, p->order ? plan->text_bytes : plan->n * plan->out_bytes };
+    uint64_t n;
+    const char *kind = kind_of(p, &n);
+    if (p->set->words.job.json) report_json(p, job, devices, bytes);
+    if (!p->set->words.job.timing) return;
+    cli_print_name(stderr, p->input);
+    fprintf(stderr, ": %llu %s on %d ranks, %s\n", (unsigned long long)n, kind, p->ranks, devices);
+    for (int i = 0; i < PART_STAGES; i++)
+        fprintf(stderr, "  %-9s %10.3f ms %9.3f GB/s\n", stage_names[i], 1e3 * p->seconds[i],
+                p->seconds[i] > 0 ? 1e-9 * (double)bytes[i] / p->seconds[i] : 0);
+    fprintf(stderr, "  %-9s %10.3f ms\n", "total", 1e3 * p->total_seconds);
+}
+
+/* The maximum of all ranks for each stage. */
+int part_gather_seconds(struct part *p)
+{
+    double longest;
+    for (int i = 0; i < PART_STAGES; i++) {
+        const ech_status status = ech_dist_reduce(p->host, p->comm, ECH_OP_MAX, &p->seconds[i],
+                                                  &longest, 1, ECH_F64, NULL);
+        if (status != ECH_OK) return fail_call(p, status, p->host);
+        p->seconds[i] = longest;
+    }
+    return EXIT_DONE;
+}

@@ -1,0 +1,4 @@
+"""What echelon.dask needs on the workers.
+
+SPDX-License-Identifier: Apache-2.0
+"""

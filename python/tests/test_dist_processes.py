@@ -1,0 +1,86 @@
+"""echelon.dist with processes as ranks: mpi4py, started by mpiexec, and torch.distributed with gloo.
+
+SPDX-License-Identifier: Apache-2.0
+"""
+import importlib.util
+import os
+import shutil
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from echelon._runtime import native
+
+PROGRAM = str(Path(__file__).parent / "dist_process.py")
+LONG = pytest.mark.skipif(not os.environ.get("ECHELON_TEST_LONG"), reason="a long test: set ECHELON_TEST_LONG")
+MODES = ["operations", pytest.param("abort", marks=LONG), pytest.param("slow", marks=LONG)]
+RANKS = 2
+
+
+def outputs(commands, environment=None):
+    """The outputs of processes that run at the same time."""
+    running = [subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                                env={**os.environ, **(environment or {})}) for command in commands]
+    found = [process.communicate(timeout=120) for process in running]
+    return [out for out, _ in found], "".join(err for _, err in found)
+
+
+def launcher():
+    """mpiexec of the MPI library that mpi4py uses."""
+    if importlib.util.find_spec("mpi4py") is None:
+        pytest.skip("there is no module mpi4py")
+    beside = Path(sys.executable).with_name("mpiexec")
+    found = str(beside) if beside.exists() else shutil.which("mpiexec")
+    if found is None:
+        pytest.skip("there is no mpiexec")
+    probe = "from mpi4py import MPI; print(MPI.COMM_WORLD.Get_size())"
+    found = [found, "--oversubscribe"] if "Open MPI" in subprocess.run(
+        [found, "--version"], capture_output=True, text=True).stdout else [found]
+    run = subprocess.run([*found, "-n", "2", sys.executable, "-c", probe], capture_output=True, text=True,
+                         env={**os.environ, **ROOT})
+    if "".join(run.stdout.split()) != "22":
+        pytest.skip(f"mpi4py does not belong to {found[0]}: {(run.stderr.splitlines() or [run.stdout])[-1]}")
+    return found
+
+
+ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+
+
+@pytest.fixture(scope="module")
+def mpiexec():
+    return launcher()
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_mpi4py(mpiexec, mode):
+    (out,), errors = outputs([[*mpiexec, "-n", str(RANKS), sys.executable, PROGRAM, "mpi4py", mode]], ROOT)
+    assert "".join(out.split()) == "ok" * RANKS, errors
+
+
+@LONG
+@pytest.mark.parametrize("mode", ["operations", "abort", "slow"])
+def test_library(mpiexec, mode, tmp_path):
+    compiler = Path(mpiexec[0]).with_name("mpicc_abi")
+    if not compiler.exists():
+        pytest.skip(f"there is no {compiler}")
+    source, library = Path(__file__).parents[2], tmp_path / "libechelon_mpi.so"
+    own = Path(native.path).resolve()
+    subprocess.run([str(compiler), "-shared", "-fPIC", "-Wl,-z,nodelete", f"-Wl,-rpath,{own.parent}", "-o",
+                    str(library), f"-I{source / 'include'}", str(source / "src/comm/mpi/mpi.c"), str(own)], check=True)
+    (out,), errors = outputs([[*mpiexec, "-n", str(RANKS), sys.executable, PROGRAM, "library", mode]],
+                             {**ROOT, "ECHELON_COMM": str(library)})
+    assert "".join(out.split()) == "ok" * RANKS, errors
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_torch(mode):
+    if importlib.util.find_spec("torch") is None:
+        pytest.skip("there is no module torch")
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    found, errors = outputs([[sys.executable, PROGRAM, "torch", mode, f"tcp://127.0.0.1:{port}", str(rank), str(RANKS)]
+                             for rank in range(RANKS)])
+    assert [out.split() for out in found] == [["ok"]] * RANKS, errors

@@ -1,0 +1,256 @@
+/*
+ * dist/partition.c - the sort that divides elements among the ranks before the exchange.
+ *
+ *     range      of samples of all ranks
+ *     count      elements in each bin of the range; every rank gathers the counts of all ranks, and
+ *                chooses the same buckets (buckets.c)
+ *     move       keys of this rank to their place in `got`, the others to `keys`, by buckets
+ *     exchange   the buckets of this rank, in groups; where ranks read each other's memory, copies
+ *                of a group overlap with the sort of the one before
+ *     sort       the buckets of a group
+ *
+ *     keys   | shared bins | buckets of rank 0 | of rank 2 | ...      of this rank, rank 1
+ *     got    | own, from 0, 1, 2 | own, from 0, 1, 2 | ...            its buckets
+ *     out    | low | own buckets, sorted                     | high |
+ *
+ * Elements with values are moved to `keys` and counted by a stable sort by the bits of a few bins,
+ * before buckets are chosen.  In a bucket they lie in the order of ranks, then of positions.
+ *
+ * Elements of bins that several ranks share are few.  They are sorted by the method for all
+ * elements, which divides equal keys exactly: low and high.  If they are not few, all elements are
+ * sorted by that method.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "dist/partition.h"
+#include "core/call.h"
+#include "echelon/arrange.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    BINS = ECHI_DIVIDE_BINS,
+    WINDOW_BITS = 8, /* elements with values: only every 2^(14 - 8)-th bin is used */
+    WINDOWS = 1 << WINDOW_BITS,
+    NAMED_GATHERS = 100,   /* if the method is named, for tests: more are not gathered */
+    SHARED_LEAST = 1 << 14 /* elements of shared bins for which a rank has room, at least */
+};
+
+/* Buckets of this many keys or fewer are sorted in one level and leaves: sort/cuda/tuning.h. */
+static uint64_t bucket_keys(size_t key_bytes)
+{
+    return (uint64_t)17280 * 256 * 4 / key_bytes;
+}
+
+size_t echi_partition_shared(size_t n)
+{
+    return n < SHARED_LEAST ? n : SHARED_LEAST + (n - SHARED_LEAST) / 8;
+}
+
+bool echi_partition_can(const struct echi_dist_sort *s, const struct echi_backend *backend)
+{
+    const size_t key_bytes = ech_dtype_bytes(s->dtype);
+    if (s->n >= UINT32_MAX - s->n_out - 1024) return false;
+    return s->value_bytes || (backend->divide && key_bytes >= 4);
+}
+
+/* ---- Range ---- */
+
+struct range {
+    uint64_t low, high;
+    uint64_t gathers;    /* elements of shared bins on all ranks that this rank can gather */
+    int32_t can, direct; /* direct: the other ranks can read this rank's memory */
+};
+
+static bool on_device(struct echi_partition_run *run, const void *array, size_t n)
+{
+    ech_ctx *ctx = run->d->ctx;
+    enum echi_side side;
+    if (n == 0 || !array) return true;
+    return ctx->backend->side(ctx, array, &side, NULL) == ECH_OK && side == ECHI_DEVICE;
+}
+
+static bool can_run(struct echi_partition_run *run)
+{
+    const struct echi_dist_sort *s = run->s;
+    ech_ctx *ctx = run->d->ctx;
+    if (!echi_partition_can(s, ctx->backend)) return false;
+    if (run->ops && (run->key_bytes < 4 || !run->ops->can(ctx))) run->ops = NULL;
+    return (s->value_bytes || run->ops) && on_device(run, s->keys_in, s->n) &&
+           on_device(run, s->values_in, s->n) && on_device(run, s->keys_out, s->n_out) &&
+           on_device(run, s->values_out, s->n_out);
+}
+
+static uint64_t last_of(uint64_t low, uint32_t bits)
+{
+    return bits == 64 ? ~(uint64_t)0 : low + ((uint64_t)1 << bits) - 1;
+}
+
+/* The range of this rank's sample; without a kernel for samples, of all keys. */
+static ech_status own_range(struct echi_partition_run *run, struct range *range)
+{
+    struct echi_dist_sort *s = run->s;
+    ech_ctx *ctx = run->d->ctx;
+    struct echi_divide *divide = &run->divide;
+    ech_status status = ECH_OK;
+    *range = (struct range){ .low = ~(uint64_t)0 };
+    run->ops = ctx->backend->divide;
+    if (!can_run(run)) return ECH_OK;
+    if (!s->divides) return ECH_OK; /* the workspace has no room */
+    range->can = 1;
+    range->gathers = echi_gather_most(ctx->backend);
+    if (s->method == ECHI_DIST_PARTITION) range->gathers = NAMED_GATHERS;
+    range->direct = ctx->backend->copy_beside && echi_comm_direct(run->d->comm);
+    *divide = (struct echi_divide){ .keys = s->keys_in,
+                                    .n = s->n,
+                                    .key_bytes = (int)run->key_bytes,
+                                    .order = echi_order_make(s->dtype, s->order, s->descending,
+                                                             s->value_bytes != 0),
+                                    .bits = (uint32_t)(8 * run->key_bytes),
+                                    .work = s->divide };
+    if (s->n == 0) return ECH_OK;
+    if (run->ops) status = run->ops->range(ctx, divide);
+    range->low = divide->low;
+    range->high = last_of(divide->low, divide->bits);
+    return status;
+}
+
+/* The range of all samples; false if a rank cannot divide its elements. */
+static bool common_range(struct echi_partition_run *run)
+{
+    struct range all = { .low = ~(uint64_t)0, .gathers = UINT64_MAX, .direct = 1 };
+    for (int r = 0; r < run->d->ranks; r++) {
+        struct range of;
+        memcpy(&of, run->d->comm->notes[r].note, sizeof of);
+        if (!of.can) return false;
+        if (of.low < all.low) all.low = of.low;
+        if (of.high > all.high) all.high = of.high;
+        all.direct = all.direct && of.direct;
+        if (of.gathers < all.gathers) all.gathers = of.gathers;
+    }
+    uint32_t bits = echi_partition_has_values(run) ? WINDOW_BITS : ECHI_DIVIDE_BIN_BITS;
+    while (bits < 8 * run->key_bytes && all.low >> bits != all.high >> bits) bits++;
+    run->divide.bits = bits;
+    run->divide.low = bits == 64 ? 0 : all.low >> bits << bits;
+    run->direct = all.direct;
+    run->gathers = all.gathers;
+    return true;
+}
+
+/* ---- Elements with values: sorted by windows ---- */
+
+static ech_status sort_windows(struct echi_partition_run *run)
+{
+    struct echi_dist_sort *s = run->s;
+    const uint32_t shift = run->divide.bits - WINDOW_BITS;
+    const ech_sort_options options = { .size = sizeof options,
+                                       .descending = s->descending,
+                                       .order = s->order,
+                                       .begin_bit = (int)shift,
+                                       .work = s->inner,
+                                       .work_bytes = s->inner_bytes };
+    const void *values = s->values_in;
+    if (s->positions) {
+        const ech_status status = echi_dist_sort_positions(run->d, s);
+        if (status != ECH_OK) return status;
+        values = s->numbers;
+    }
+    return ech_sort_pairs(run->d->ctx, s->keys_in, values, s->keys, s->values, s->n, s->dtype,
+                          s->value_bytes, &options);
+}
+
+/* counts [BINS] */
+static ech_status count_windows(struct echi_partition_run *run, uint32_t *counts)
+{
+    struct echi_dist_sort *s = run->s;
+    const struct echi_sorted sorted = { .keys = s->keys,
+                                        .n = s->n,
+                                        .dtype = s->dtype,
+                                        .order = s->order,
+                                        .descending = s->descending,
+                                        .work = s->inner,
+                                        .work_bytes = s->inner_bytes };
+    const uint32_t shift = run->divide.bits - WINDOW_BITS;
+    uint64_t first[WINDOWS], below[WINDOWS + 1];
+    for (uint32_t w = 0; w < WINDOWS; w++) first[w] = run->divide.low + ((uint64_t)w << shift);
+    const ech_status status = echi_dist_count_below(run->d, &sorted, first, WINDOWS, below);
+    below[0] = 0;
+    below[WINDOWS] = s->n;
+    for (uint32_t w = 0; w < WINDOWS && status == ECH_OK; w++)
+        counts[w * (BINS / WINDOWS)] = (uint32_t)(below[w + 1] - below[w]);
+    return status;
+}
+
+/* counts [BINS] */
+static ech_status count(struct echi_partition_run *run, uint32_t *counts)
+{
+    ech_status status = ECH_OK;
+    if (!echi_partition_has_values(run))
+        return run->ops->count(run->d->ctx, &run->divide, counts, &run->outside);
+    run->outside = run->divide.bits < 8 * run->key_bytes;
+    if (run->s->n == 0) return ECH_OK;
+    status = sort_windows(run);
+    return status == ECH_OK ? count_windows(run, counts) : status;
+}
+
+/* ---- The sort ---- */
+
+/* Whether every rank has room for the elements of shared bins. */
+static bool few_shared(const struct echi_partition_run *run)
+{
+    const struct echi_dist *d = run->d;
+    for (int r = 0; r < d->ranks; r++) {
+        const struct echi_share *share = &run->p.shares[r];
+        const uint64_t n = d->in_first[r + 1] - d->in_first[r];
+        const uint64_t n_out = d->out_first[r + 1] - d->out_first[r];
+        if (share->shared > echi_partition_shared((size_t)n) ||
+            share->low + share->high > echi_partition_shared((size_t)n_out))
+            return false;
+    }
+    return true;
+}
+
+/* The maximum size of a bucket: each rank should have enough of them to fill a GPU. */
+static uint64_t most_keys(const struct echi_partition_run *run)
+{
+    const uint64_t each = run->d->total / (uint64_t)run->d->ranks / 64;
+    const uint64_t one_level = bucket_keys(run->key_bytes);
+    return each < one_level ? each : one_level;
+}
+
+ech_status echi_dist_sort_partition(struct echi_dist *d, struct echi_dist_sort *s,
+                                    ech_status status, bool *done)
+{
+    struct echi_partition_run run = { .d = d, .s = s, .key_bytes = ech_dtype_bytes(s->dtype) };
+    struct range range = { 0 };
+    uint32_t *counts = calloc(BINS, sizeof *counts);
+    const void *const sent[] = { s->keys, s->values };
+    uint64_t outside = 0;
+    run.sent = calloc((size_t)d->ranks, sizeof sent);
+    *done = false;
+    if ((!echi_partition_allocate(&run.p, d) || !counts || !run.sent) && status == ECH_OK)
+        status = echi_fail(d->ctx, ECH_ERR_MEMORY, "out of memory for %d ranks", d->ranks);
+    run.p.in_order = s->value_bytes != 0;
+    if (status == ECH_OK) status = own_range(&run, &range);
+    TRY(echi_comm_agree(d->ctx, d->comm, status, &range, sizeof range));
+    if (!common_range(&run)) goto done;
+    status = count(&run, counts);
+    outside = run.outside;
+    TRY(echi_comm_agree(d->ctx, d->comm, status, &outside, sizeof outside));
+    for (int r = 0; r < d->ranks; r++) run.outside |= d->comm->notes[r].note[0] != 0;
+    TRY(echi_comm_allgather(d->ctx, d->comm, counts, run.p.counts, BINS * sizeof *counts));
+    if (!echi_partition_plan(&run.p, most_keys(&run)) || !few_shared(&run)) goto done;
+    *done = true;
+    status = echi_partition_move(&run);
+    if (status == ECH_OK) status = ech_sync(d->ctx); /* other ranks read what has been moved */
+    TRY(echi_comm_agree(d->ctx, d->comm, status, sent, sizeof sent));
+    for (int r = 0; r < d->ranks; r++)
+        memcpy(run.sent + 2 * r, d->comm->notes[r].note, sizeof sent);
+    status = echi_partition_finish(&run);
+done:
+    free(counts);
+    free(run.sent);
+    echi_partition_free(&run.p);
+    return status;
+}

@@ -1,0 +1,328 @@
+/*
+ * sort/cuda/counted.cuh - device code of short.cu: a block sorts a group of 8-bit or 16-bit keys of
+ * any length, by counting them.
+ *
+ *     range     16 bits: the lowest and the highest key
+ *     window    keys from, ..., from + bins - 1: how often each occurs, in shared memory; 16 bits
+ *               per counter if the group has fewer than 2^16 keys
+ *     few bins  the numbers of keys up to each; a thread finds the key of each place
+ *     many      a warp has adjacent bins, and a lane writes the keys of its bins
+ *
+ * Keys without values are equal in all bits if they are equal, so nothing is moved.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef ECHI_SORT_CUDA_COUNTED_CUH
+#define ECHI_SORT_CUDA_COUNTED_CUH
+
+#include "sort/cuda/chunk.cuh"
+
+#if !POSITIONS && KEY_BITS <= 16
+enum {
+    COUNTED_THREADS = SORT_COUNTED_THREADS(KEY_BYTES),
+    COUNTED_WARPS = COUNTED_THREADS / 32,
+    COUNTED_EACH = 8, /* keys whose loads are in flight together */
+    COUNTED_RUN = 16  /* equal keys that a lane writes */
+};
+
+struct counted_shared {
+    uint32_t sums[COUNTED_WARPS], lowest[COUNTED_WARPS], highest[COUNTED_WARPS];
+    struct group one;
+};
+
+/* A group, and the interval of encoded keys that is counted. */
+struct counted {
+    const ukey *in;
+    ukey *out;
+    uint32_t n, from, width;
+    uint32_t half; /* 1: counters of 16 bits, two per word */
+};
+
+struct counted_range {
+    uint32_t lowest, highest;
+};
+
+static __device__ inline void counted_add(const struct counted &c, uint32_t *words, uint32_t bin,
+                                          uint32_t n)
+{
+    atomicAdd(&words[bin >> c.half], n << (bin & c.half) * 16);
+}
+
+/* Counts the keys of the window, or returns the range of the thread's keys if words is NULL.  Loads
+ * of several keys are in flight together; the count of equal successive keys is added at once. */
+static __device__ __noinline__ struct counted_range
+counted_pass(const struct echi_order &o, const struct counted c, uint32_t *words)
+{
+    enum { ALL = COUNTED_EACH * COUNTED_THREADS };
+    struct counted_range range = { ~0u, 0 };
+    uint32_t bin = 0, run = 0;
+    for (uint32_t from = threadIdx.x; from < c.n; from += ALL) {
+        ukey u[COUNTED_EACH];
+#pragma unroll
+        for (int j = 0; j < COUNTED_EACH; j++) {
+            const uint32_t i = from + j * COUNTED_THREADS;
+            u[j] = i < c.n ? c.in[i] : (ukey)0;
+        }
+#pragma unroll 1
+        for (uint32_t i = from; i < min(c.n, from + ALL); i += COUNTED_THREADS) {
+            const uint32_t e = order_encode(o, u[0]), b = e - c.from;
+#pragma unroll
+            for (int j = 1; j < COUNTED_EACH; j++) u[j - 1] = u[j];
+            if (!words) {
+                range.lowest = min(range.lowest, e);
+                range.highest = max(range.highest, e);
+            } else if (b < c.width) {
+                if (b != bin && run) {
+                    counted_add(c, words, bin, run);
+                    run = 0;
+                }
+                bin = b;
+                run++;
+            }
+        }
+    }
+    if (run) counted_add(c, words, bin, run);
+    return range;
+}
+
+/* The sum over the threads before this one in the block; total: of all. */
+static __device__ inline uint32_t counted_before(struct counted_shared &s, uint32_t own,
+                                                 uint32_t &total)
+{
+    const uint32_t through = warp_scan(own);
+    __syncthreads(); /* all threads have read the last sums */
+    if (lane_id() == 31) s.sums[threadIdx.x / 32] = through;
+    __syncthreads(); /* the sums are written */
+    uint32_t before = through - own;
+    total = 0;
+    for (uint32_t w = 0; w < COUNTED_WARPS; w++) {
+        if (w < threadIdx.x / 32) before += s.sums[w];
+        total += s.sums[w];
+    }
+    return before;
+}
+
+/* ---- Range ---- */
+
+static __device__ inline void counted_fold(struct counted_range &r)
+{
+#pragma unroll
+    for (int step = 16; step; step /= 2) {
+        r.lowest = min(r.lowest, __shfl_xor_sync(WARP_ALL, r.lowest, step));
+        r.highest = max(r.highest, __shfl_xor_sync(WARP_ALL, r.highest, step));
+    }
+}
+
+/* The range of all keys of the group. */
+static __device__ inline struct counted_range
+counted_range_of(const struct echi_order &o, const struct counted &c, struct counted_shared &s)
+{
+    struct counted_range r = counted_pass(o, c, NULL);
+    counted_fold(r);
+    if (lane_id() == 0) {
+        s.lowest[threadIdx.x / 32] = r.lowest;
+        s.highest[threadIdx.x / 32] = r.highest;
+    }
+    __syncthreads(); /* the ranges of the warps are written */
+    r.lowest = s.lowest[lane_id() % COUNTED_WARPS];
+    r.highest = s.highest[lane_id() % COUNTED_WARPS];
+    counted_fold(r);
+    return r;
+}
+
+/* ---- Few bins, at most one per thread ---- */
+
+static __device__ inline uint32_t counted_of(const struct counted &c, const uint32_t *words,
+                                             uint32_t bin)
+{
+    const uint32_t word = words[bin >> c.half] >> (bin & c.half) * 16;
+    return c.half ? word & 0xffff : word;
+}
+
+/* Writes the keys of the window; returns how many. The counters are zero again. */
+static __device__ inline uint32_t counted_write_few(const struct echi_order &o,
+                                                    const struct counted &c,
+                                                    struct counted_shared &s, uint32_t *words)
+{
+    enum { VECTOR = 16 / KEY_BYTES };
+    const uint32_t me = threadIdx.x, own = me < c.width ? counted_of(c, words, me) : 0;
+    uint32_t *ends = words + COUNTED_THREADS; /* keys up to each bin */
+    uint32_t total, top = 1;
+    const uint32_t before = counted_before(s, own, total);
+    while (2 * top < c.width) top *= 2;
+    if (me < c.width) {
+        ends[me] = before + own;
+        words[me] = 0; /* all counters are read */
+    }
+    __syncthreads(); /* the ends are known */
+    const uint32_t skew = (uint32_t)((uintptr_t)c.out / KEY_BYTES) % VECTOR;
+    for (uint32_t at = me * VECTOR; at < total + skew; at += COUNTED_THREADS * VECTOR) {
+        const uint32_t first = at < skew ? 0 : at - skew, end = min(at + VECTOR - skew, total);
+        uint32_t bin = 0; /* the first one whose end is beyond the place */
+        for (uint32_t step = top; step; step /= 2)
+            if (bin + step <= c.width && ends[bin + step - 1] <= first) bin += step;
+        uint32_t until = ends[bin];
+        if (end - first == VECTOR) {
+            union {
+                uint4 vector;
+                ukey key[VECTOR];
+            } v;
+#pragma unroll
+            for (int j = 0; j < VECTOR; j++) {
+                while (first + j >= until) until = ends[++bin];
+                v.key[j] = order_decode(o, (ukey)(c.from + bin));
+            }
+            *(uint4 *)(c.out + first) = v.vector;
+        } else {
+#pragma unroll 1
+            for (uint32_t p = first; p < end; p++) {
+                while (p >= until) until = ends[++bin];
+                c.out[p] = order_decode(o, (ukey)(c.from + bin));
+            }
+        }
+    }
+    __syncthreads(); /* all threads have read the ends */
+    if (me < c.width) ends[me] = 0;
+    __syncthreads(); /* all counters are zero */
+    return total;
+}
+
+/* ---- Many bins ---- */
+
+static __device__ inline uint32_t counted_sum(const struct counted &c, const uint4 &b)
+{
+    if (!c.half) return b.x + b.y + b.z + b.w;
+    return (b.x & 0xffff) + (b.x >> 16) + (b.y & 0xffff) + (b.y >> 16) + (b.z & 0xffff) +
+           (b.z >> 16) + (b.w & 0xffff) + (b.w >> 16);
+}
+
+/* Writes the keys of a warp's adjacent bins, the lane's from `first` and from place `to` on.  The
+ * warp writes a run of more than COUNTED_RUN keys. */
+static __device__ inline void counted_write_bins(const struct echi_order &o,
+                                                 const struct counted &c, uint4 b, uint32_t first,
+                                                 uint32_t to)
+{
+#pragma unroll 1
+    for (uint32_t j = 0; j < 4u << c.half; j++) {
+        const uint32_t n = c.half ? b.x & 0xffff : b.x;
+        const ukey key = order_decode(o, (ukey)(c.from + first + j));
+        if (!c.half || j % 2) {
+            b.x = b.y;
+            b.y = b.z;
+            b.z = b.w;
+        } else {
+            b.x >>= 16;
+        }
+        if (n <= COUNTED_RUN)
+#pragma unroll 1
+            for (uint32_t k = 0; k < n; k++) c.out[to + k] = key;
+        uint32_t lanes = __ballot_sync(WARP_ALL, n > COUNTED_RUN);
+        for (; lanes; lanes &= lanes - 1) {
+            const int lane = __ffs((int)lanes) - 1;
+            const uint32_t end = __shfl_sync(WARP_ALL, to + n, lane);
+            const ukey there = (ukey)__shfl_sync(WARP_ALL, (uint32_t)key, lane);
+            for (uint32_t k = __shfl_sync(WARP_ALL, to, lane) + lane_id(); k < end; k += 32)
+                c.out[k] = there;
+        }
+        to += n;
+    }
+}
+
+static __device__ inline uint32_t counted_write_many(const struct echi_order &o,
+                                                     const struct counted &c,
+                                                     struct counted_shared &s, uint32_t *words)
+{
+    const uint32_t bins = 4u << c.half; /* of a lane */
+    const uint32_t rounds = (c.width + 32 * bins - 1) / (32 * bins), warp = warp_id();
+    const uint32_t begin = rounds * warp / COUNTED_WARPS;
+    const uint32_t end = rounds * (warp + 1) / COUNTED_WARPS;
+    uint4 *vectors = (uint4 *)words;
+    uint32_t sum = 0, total;
+#pragma unroll 4
+    for (uint32_t r = begin; r < end; r++) sum += counted_sum(c, vectors[r * 32 + lane_id()]);
+    uint32_t to = __shfl_sync(WARP_ALL, counted_before(s, sum, total), 0); /* of the warp */
+#pragma unroll 1
+    for (uint32_t r = begin; r < end; r++) {
+        const uint32_t i = r * 32 + lane_id();
+        const uint4 b = vectors[i];
+        const uint32_t own = counted_sum(c, b);
+        if (!__any_sync(WARP_ALL, own != 0)) continue;
+        if (own) vectors[i] = make_uint4(0, 0, 0, 0);
+        const uint32_t through = warp_scan(own);
+        counted_write_bins(o, c, b, i * bins, to + through - own);
+        to += __shfl_sync(WARP_ALL, through, 31);
+    }
+    __syncthreads(); /* the counters are zero */
+    return total;
+}
+
+/* ---- A group ---- */
+
+/* Copies the keys of a group that is sorted in place, because windows read them again. */
+static __device__ inline const ukey *counted_copy(const ukey *in, ukey *to, uint32_t n)
+{
+    for (uint32_t i = threadIdx.x; i < n; i += COUNTED_THREADS) to[i] = in[i];
+    __syncthreads(); /* the copy can be read */
+    return to;
+}
+
+static __device__ inline void counted_sort(const struct sort_short_args &a, const struct group &g,
+                                           struct counted_shared &s, uint32_t *words)
+{
+    const struct echi_order &o = a.common.order;
+    struct counted c = { (const ukey *)a.common.keys_in + g.in,
+                         (ukey *)a.common.keys_out + g.out,
+                         (uint32_t)g.n,
+                         0,
+                         0,
+                         g.n < 1u << 16 };
+    struct counted_range r = { 0, (1u << (KEY_BITS - 1)) * 2 - 1 };
+    if (c.n == 0) return;
+    if (KEY_BITS == 16) {
+        if (a.common.keys_tmp) c.in = counted_copy(c.in, (ukey *)a.common.keys_tmp + g.in, c.n);
+        r = counted_range_of(o, c, s);
+    }
+    const uint32_t most = a.window / 4 << c.half;
+    for (c.from = r.lowest; c.from <= r.highest; c.from += most) {
+        c.width = min(most, r.highest - c.from + 1);
+        counted_pass(o, c, words);
+        __syncthreads(); /* all keys are counted */
+        c.out += KEY_BITS == 8 || c.width <= COUNTED_THREADS ? counted_write_few(o, c, s, words)
+                                                             : counted_write_many(o, c, s, words);
+    }
+}
+
+/* The last block to finish leaves zeros for the next call. */
+static __device__ inline void counted_reset(struct sort_groups_state &state)
+{
+    __syncthreads(); /* all threads have read the state */
+    if (threadIdx.x) return;
+    __threadfence(); /* the reads precede the increment */
+    if (atomicAdd(&state.finished, 1) != gridDim.x - 1) return;
+    __threadfence(); /* the writes follow the increments of all blocks */
+    state = sort_groups_state{};
+}
+
+static __device__ inline void counted_groups(const struct sort_short_args &a, uint32_t *words)
+{
+    __shared__ struct counted_shared s;
+    const uint64_t count = a.all ? a.groups.groups : list_count(a.groups, 0);
+    const uint32_t clear = blockIdx.x < count ? a.window / 4 : 0;
+    for (uint32_t i = threadIdx.x; i < clear; i += COUNTED_THREADS) words[i] = 0;
+    __syncthreads(); /* the counters are zero */
+    for (uint64_t i = blockIdx.x; i < count; i += gridDim.x) {
+        if (threadIdx.x == 0) {
+            s.one = group_at(a.groups, a.all || !a.groups.state ? i : a.groups.lists[0][i]);
+            if (a.all) s.one.n = chunk_length(a.groups, i, s.one.in); /* checks it */
+        }
+        __syncthreads(); /* the group is known */
+        const struct group g = s.one;
+        counted_sort(a, g, s, words);
+        __syncthreads(); /* all threads have read the group */
+    }
+    if (a.reset) counted_reset(*a.groups.state);
+}
+
+#endif
+
+#endif

@@ -1,0 +1,148 @@
+/*
+ * sort/cuda/divide.c - the division of keys among ranks (sort/divide.h) on a GPU.
+ *
+ * The range and the counts are those of the strategy "buckets" (msd_buckets.cuh); the keys are
+ * moved by divide.cu.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "cuda/steps.h"
+#include "sort/cuda/divide.h"
+#include "sort/cuda/plan.h"
+#include "sort/divide.h"
+
+/* What the kernels of msd_buckets.cuh use, and the tables of divide.cu. */
+struct parts {
+    struct sort_msd msd;
+    struct sort_buckets buckets;
+    uint32_t counts[SORT_MSD_ROW];
+    uint32_t bins[ECHI_DIVIDE_BINS];
+    uint32_t next[ECHI_DIVIDE_BUCKETS];
+    uint16_t bucket_of[ECHI_DIVIDE_BINS];
+    uint8_t bin_bucket[ECHI_DIVIDE_BINS];
+};
+
+static const char *msd_module(int key_bytes)
+{
+    return key_bytes == 8 ? "sort_msd_k64" : "sort_msd_k32";
+}
+
+static const char *divide_module(int key_bytes)
+{
+    return key_bytes == 8 ? "sort_divide_k64" : "sort_divide_k32";
+}
+
+static bool can_divide(ech_ctx *ctx)
+{
+    const struct echi_gpu gpu = echi_gpu_of(ctx);
+    return gpu.shared_bytes >= SORT_DIVIDE_SHARED_BYTES(4) + ECHI_BLOCK_RESERVED_BYTES;
+}
+
+static CUdeviceptr address(const void *pointer)
+{
+    return (CUdeviceptr)(uintptr_t)pointer;
+}
+
+static struct sort_msd_args args_of(const struct echi_divide *d)
+{
+    struct parts *parts = d->work;
+    struct sort_msd_args args = { .common = { .keys_in = d->keys, .n = d->n, .order = d->order },
+                                  .lists = { .msd = &parts->msd },
+                                  .buckets = &parts->buckets,
+                                  .bins = parts->bins,
+                                  .bin_bucket = parts->bin_bucket,
+                                  .bin_bits = ECHI_DIVIDE_BIN_BITS };
+    args.lists.counts[0] = parts->counts;
+    return args;
+}
+
+static ech_status range_of(ech_ctx *ctx, struct echi_divide *d)
+{
+    const struct echi_driver *driver = ((const struct echi_cuda *)ctx->state)->driver;
+    const struct sort_msd_args args = args_of(d);
+    struct parts *parts = d->work;
+    struct sort_buckets found;
+    ech_status status = echi_cuda_enter(ctx);
+    if (status != ECH_OK) return status;
+    TRY(echi_cuda_launch(ctx, msd_module(d->key_bytes), "sort_buckets_begin", 1,
+                         SORT_BUCKETS_THREADS, 0, &args));
+    CU(cuMemcpyAsync, address(&found), address(&parts->buckets), sizeof found,
+       echi_cuda_stream(ctx));
+    CU(cuStreamSynchronize, echi_cuda_stream(ctx));
+    d->low = found.low;
+    d->bits = found.bits;
+done:
+    echi_cuda_leave(ctx);
+    return status;
+}
+
+static ech_status count_bins(ech_ctx *ctx, const struct echi_divide *d, uint32_t *counts,
+                             bool *outside)
+{
+    const struct echi_gpu gpu = echi_gpu_of(ctx);
+    const struct echi_driver *driver = ((const struct echi_cuda *)ctx->state)->driver;
+    const struct sort_msd_args args = args_of(d);
+    struct parts *parts = d->work;
+    const struct sort_buckets range = { .low = d->low,
+                                        .bits = d->bits,
+                                        .shift = d->bits - ECHI_DIVIDE_BIN_BITS,
+                                        .least = ~(uint64_t)0 };
+    struct sort_buckets found;
+    ech_status status = echi_cuda_enter(ctx);
+    if (status != ECH_OK) return status;
+    CU(cuMemsetD8Async, address(&parts->msd), 0, sizeof parts->msd, echi_cuda_stream(ctx));
+    CU(cuMemsetD8Async, address(parts->bins), 0, sizeof parts->bins, echi_cuda_stream(ctx));
+    CU(cuMemcpyAsync, address(&parts->buckets), address(&range), sizeof range,
+       echi_cuda_stream(ctx));
+    if (d->n)
+        TRY(echi_cuda_launch(ctx, msd_module(d->key_bytes), "sort_buckets_count",
+                             echi_gpu_blocks(&gpu, d->n, SORT_BUCKETS_THREADS * 64, 1),
+                             SORT_BUCKETS_THREADS, sizeof parts->bins, &args));
+    CU(cuMemcpyAsync, address(&found), address(&parts->buckets), sizeof found,
+       echi_cuda_stream(ctx));
+    CU(cuMemcpyAsync, address(counts), address(parts->bins), sizeof parts->bins,
+       echi_cuda_stream(ctx));
+    CU(cuStreamSynchronize, echi_cuda_stream(ctx));
+    *outside = found.least != ~(uint64_t)0 || found.most != 0;
+done:
+    echi_cuda_leave(ctx);
+    return status;
+}
+
+static ech_status move_keys(ech_ctx *ctx, const struct echi_divide *d, const uint16_t *bucket_of,
+                            const uint32_t *next, void *out)
+{
+    const struct echi_gpu gpu = echi_gpu_of(ctx);
+    const struct echi_driver *driver = ((const struct echi_cuda *)ctx->state)->driver;
+    struct parts *parts = d->work;
+    const struct sort_divide_args args = { .keys_in = d->keys,
+                                           .out = out,
+                                           .n = d->n,
+                                           .order = d->order,
+                                           .low = d->low,
+                                           .span = d->bits == 64 ? ~(uint64_t)0
+                                                                 : ((uint64_t)1 << d->bits) - 1,
+                                           .shift = d->bits - ECHI_DIVIDE_BIN_BITS,
+                                           .bucket_of = parts->bucket_of,
+                                           .next = parts->next };
+    ech_status status = echi_cuda_enter(ctx);
+    if (status != ECH_OK) return status;
+    if (d->n == 0) goto done;
+    CU(cuMemcpyAsync, address(parts->bucket_of), address(bucket_of), sizeof parts->bucket_of,
+       echi_cuda_stream(ctx));
+    CU(cuMemcpyAsync, address(parts->next), address(next), sizeof parts->next,
+       echi_cuda_stream(ctx));
+    TRY(echi_cuda_launch(
+        ctx, divide_module(d->key_bytes), "sort_divide",
+        echi_gpu_blocks(&gpu, d->n, SORT_MSD_TILE((unsigned)d->key_bytes), SORT_DIVIDE_BLOCKS),
+        SORT_MSD_THREADS, SORT_DIVIDE_SHARED_BYTES((unsigned)d->key_bytes), &args));
+done:
+    echi_cuda_leave(ctx);
+    return status;
+}
+
+const struct echi_divide_ops echi_cuda_divide = { .work_bytes = sizeof(struct parts),
+                                                  .can = can_divide,
+                                                  .range = range_of,
+                                                  .count = count_bins,
+                                                  .move = move_keys };

@@ -1,0 +1,45 @@
+/*
+ * sort/divide.h - the first step of a distributed sort on a GPU: counts keys by ranges, and moves
+ * them to buckets.
+ *
+ *     range    the range of a sample of the keys
+ *     count    keys in each of ECHI_DIVIDE_BINS equal parts of a range: one read
+ *     move     keys by bins to buckets, at any position and in any order in a bucket: one read and
+ *              one write
+ *
+ * Bins are ranges of encoded keys (core/order.h).  The first and the last bin include the keys
+ * outside the range.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef ECHI_SORT_DIVIDE_H
+#define ECHI_SORT_DIVIDE_H
+
+#include "core/internal.h"
+#include "sort/divide_sizes.h"
+
+struct echi_divide {
+    const void *keys; /* [n], in memory of the device */
+    size_t n;         /* less than 2^32 */
+    int key_bytes;    /* 4 or 8 */
+    struct echi_order order;
+    uint64_t low;  /* the first key of the range, a multiple of 2^bits */
+    uint32_t bits; /* it has 2^bits keys; at least ECHI_DIVIDE_BIN_BITS */
+    void *work;    /* [echi_divide_ops.work_bytes] */
+};
+
+struct echi_divide_ops {
+    size_t work_bytes;
+    /* Whether the context's device has the kernels and the memory that they need. */
+    bool (*can)(ech_ctx *ctx);
+    /* Sets low and bits to those of a sample.  n is not 0. */
+    ech_status (*range)(ech_ctx *ctx, struct echi_divide *d);
+    /* counts [ECHI_DIVIDE_BINS], in host memory; outside: whether keys are outside the range */
+    ech_status (*count)(ech_ctx *ctx, const struct echi_divide *d, uint32_t *counts, bool *outside);
+    /* bucket_of [ECHI_DIVIDE_BINS]; next [ECHI_DIVIDE_BUCKETS]: where the keys of each bucket go in
+     * out.  Only queues the work; both may then be changed. */
+    ech_status (*move)(ech_ctx *ctx, const struct echi_divide *d, const uint16_t *bucket_of,
+                       const uint32_t *next, void *out);
+};
+
+#endif
