@@ -62,6 +62,7 @@
 #include <echelon/solve.h>
 #include <echelon/comm.h>
 #include <echelon/dist.h>
+#include <echelon/dist_linear.h>
 /* clang-format on */
 
 #endif /* ECHELON_H */

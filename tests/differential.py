@@ -45,7 +45,7 @@ EXCEPTIONS = {
     "ech_record_event": "needs an event of CUDA; test_stream tests it",
     "ech_wait_event": "needs an event of CUDA; test_stream tests it",
     "ech_comm_": "needs several ranks; test_comm tests it",
-    "ech_dist_": "needs several ranks; test_dist and test_dist_select compare it with one device",
+    "ech_dist_": "needs several ranks; test_dist, _select, _linear and _gf2 compare it with one device",
     "ech_solve_sparse": "uses optional libraries; test_sparse_direct tests each of them",
     "ech_solve_sparse_explain": "the text depends on the installed libraries; tests/cli/solve_sparse tests it",
     "ech_sparse_factor_": "uses optional libraries; test_sparse_direct tests each of them",

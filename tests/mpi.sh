@@ -35,6 +35,8 @@ try() {
     ECHELON_COMM=$work/$name.so
     export ECHELON_COMM
     check "$name: distributed operations" "$launcher" -n 3 "$build/tests/test_dist" --every 40
+    check "$name: sparse matrices" "$launcher" -n 3 "$build/tests/test_dist_linear" --every 60
+    check "$name: matrices over GF(2)" "$launcher" -n 3 "$build/tests/test_dist_gf2" --every 60
     rm -f "$work"/result.*
     "$launcher" -n 3 "$work/faults" "$work/result" >"$work/output" 2>&1
     cat "$work"/result.* >"$work/log"

@@ -61,9 +61,10 @@ ech_status echi_solve_lay_out(const struct echi_solve *call, void *base,
     const size_t n = call->a.n, element = ech_dtype_bytes(call->a.dtype);
     const size_t m = (size_t)call->options.restart;
     ech_status status = ECH_OK;
-    *parts = (struct echi_solve_parts){ .vector_bytes = (n * element + ECHI_ALIGN - 1) /
+    const size_t vector_bytes = (n + call->beyond) * element;
+    *parts = (struct echi_solve_parts){ .vector_bytes = (vector_bytes + ECHI_ALIGN - 1) /
                                                         ECHI_ALIGN * ECHI_ALIGN };
-    if (call->a.csr)
+    if (call->a.csr && !call->beyond)
         TRY(ech_csr_workspace(call->backend->name, ECH_CSR_CALL_SPMV, &call->csr, 1, NULL,
                               &parts->product_bytes));
     parts->scalars = echi_part(&layout, ECHI_S_MORE + (m + ECHI_GM_LISTS) * (m + 1), 8);

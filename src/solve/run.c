@@ -47,6 +47,7 @@ void echi_dot(struct echi_solve_step *step, enum echi_solve_operand left,
 ech_status echi_do(const struct echi_run *run, const struct echi_solve_step *step)
 {
     const struct echi_backend *backend = run->ctx->backend;
+    if (run->spread) return run->spread->step(run, step);
     return echi_operation_run(run->ctx, backend->operations[ECHI_OP_solve], step, NULL);
 }
 
@@ -76,6 +77,7 @@ ech_status echi_apply(struct echi_run *run, const void *x, void *y)
     const ech_operator *a = &run->call->a;
     ech_ctx *ctx = run->ctx;
     run->report->applications++;
+    if (run->spread) return run->spread->apply(run, x, y);
     if (a->csr) {
         const ech_csr_options options = { .size = sizeof options,
                                           .work = run->parts.product,
@@ -94,11 +96,13 @@ ech_status echi_apply(struct echi_run *run, const void *x, void *y)
 
 ech_status echi_fetch(struct echi_run *run)
 {
+    if (run->spread) return run->spread->fetch(run);
     return run->ctx->backend->copy(run->ctx, run->head, run->parts.scalars, sizeof run->head);
 }
 
 ech_status echi_put(struct echi_run *run)
 {
+    if (run->spread) return run->spread->put(run);
     return run->ctx->backend->copy(run->ctx, run->parts.scalars, run->head, sizeof run->head);
 }
 
@@ -192,7 +196,7 @@ static void converged(struct echi_run *run, double residual)
 static void set_head(struct echi_run *run, double first, double target)
 {
     const ech_solve_options *options = &run->call->options;
-    const size_t n = run->call->a.n;
+    const size_t n = run->spread ? run->spread->total : run->call->a.n;
     const double scale = first > run->report->b_norm ? first : run->report->b_norm;
     memset(run->head, 0, sizeof run->head);
     run->head[ECHI_S_TARGET] = target;

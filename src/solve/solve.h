@@ -25,6 +25,7 @@ struct echi_solve {
     ech_operator a;
     ech_csr csr; /* the target of a.csr: its arrays may have been staged */
     size_t count, b_step, x_step;
+    size_t beyond; /* elements after each vector, which belong to other ranks; 0 without ranks */
     const void *b;
     void *x;
     ech_solve_options options;
@@ -49,8 +50,21 @@ struct echi_triangle {
     uint64_t count;
 };
 
+struct echi_run;
+
+/* A run whose vectors are divided among ranks (dist/linear): its functions replace those of run.c.
+ * call->a.n is then the number of rows of this rank. */
+struct echi_spread {
+    size_t total; /* rows of all ranks */
+    ech_status (*apply)(struct echi_run *run, const void *x, void *y);
+    ech_status (*step)(const struct echi_run *run, const struct echi_solve_step *step);
+    ech_status (*fetch)(struct echi_run *run);
+    ech_status (*put)(struct echi_run *run);
+};
+
 struct echi_run {
     ech_ctx *ctx;
+    struct echi_spread *spread; /* NULL: the vectors are on one device */
     const struct echi_solve *call;
     const struct echi_method *method;
     struct echi_solve_parts parts;

@@ -1,0 +1,255 @@
+/*
+ * bench_dist_gf2.c - measures ranks, echelon forms and products over GF(2) whose columns are
+ * distributed (echelon/dist_linear.h): a thread per rank, each with a GPU or with one CPU thread.
+ *
+ *     bench_dist_gf2 [--device cuda|cpu] [--ranks R] [--log2 N] [--block COLS] [--local 1]
+ *
+ * The matrices have 2^N rows and columns of random bits.  A CSV line has the call, the ranks, the
+ * rows, the milliseconds of the slowest rank (the best of three) and the rank of the matrix, or the
+ * number of ones of a product, which must not depend on the number of ranks.  --local 1: one rank
+ * also measures the calls of one device.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#define _POSIX_C_SOURCE 200809L
+#include <echelon.h>
+
+#include <math.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { MOST_RANKS = 64, REPEATS = 3 };
+
+static const char *device = "cuda";
+static int ranks, log2_n = 15, block = ECH_DIST_GF2_BLOCK, local;
+static size_t n;
+static ech_comm *comms[MOST_RANKS];
+static ech_ctx *contexts[MOST_RANKS];
+static double times[MOST_RANKS];
+static uint64_t ones[MOST_RANKS];
+
+static _Noreturn void stop(const char *message)
+{
+    fprintf(stderr, "bench_dist_gf2: %s\n", message);
+    exit(1);
+}
+
+static void must(ech_status status, const ech_ctx *ctx)
+{
+    if (status != ECH_OK) stop(ech_error(ctx)[0] ? ech_error(ctx) : ech_error(NULL));
+}
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
+}
+
+struct rank {
+    int number;
+    ech_ctx *ctx;
+    ech_comm *comm;
+    ech_gf2 a, b, out; /* the columns of this rank */
+};
+
+static ech_gf2 matrix(const struct rank *r, size_t cols)
+{
+    ech_gf2 m = { .size = sizeof m, .rows = n, .cols = cols, .stride = ech_gf2_stride(cols) };
+    void *words = NULL;
+    must(ech_malloc(r->ctx, &words, m.rows * m.stride * 8 + 8), r->ctx);
+    m.words = words;
+    return m;
+}
+
+static void matrix_free(const struct rank *r, ech_gf2 *m)
+{
+    ech_free(r->ctx, m->words, m->rows * m->stride * 8 + 8);
+}
+
+/* Random bits, the same for every number of ranks: each block has a seed of its own. */
+static void fill(const struct rank *r, ech_gf2 *m, uint64_t seed)
+{
+    for (size_t col = 0, i = 0; col < m->cols; col += (size_t)block, i++) {
+        ech_gf2 view = { .size = sizeof view };
+        const size_t cols = m->cols - col < (size_t)block ? m->cols - col : (size_t)block;
+        must(ech_gf2_view(m, 0, col, n, cols, &view), NULL);
+        must(ech_gf2_random(r->ctx, &view, 0.5, seed + i * (uint64_t)ranks + (uint64_t)r->number),
+             r->ctx);
+    }
+}
+
+/* ---- Calls ---- */
+
+static uint64_t rank_dist(struct rank *r)
+{
+    uint32_t rank = 0;
+    must(ech_dist_gf2_rank(r->ctx, r->comm, &r->a, &rank, n, (size_t)block, NULL), r->ctx);
+    return rank;
+}
+
+static uint64_t echelon_dist(struct rank *r)
+{
+    uint32_t rank = 0;
+    must(ech_dist_gf2_echelon(r->ctx, r->comm, &r->out, &rank, NULL, n, (size_t)block, NULL),
+         r->ctx);
+    return rank;
+}
+
+static uint64_t mul_dist(struct rank *r)
+{
+    must(ech_dist_gf2_mul(r->ctx, r->comm, &r->a, &r->b, &r->out, n, n, (size_t)block, NULL),
+         r->ctx);
+    return 0;
+}
+
+static uint64_t rank_local(struct rank *r)
+{
+    uint32_t rank = 0;
+    must(ech_gf2_rank(r->ctx, &r->a, &rank, NULL), r->ctx);
+    return rank;
+}
+
+static uint64_t echelon_local(struct rank *r)
+{
+    uint32_t rank = 0;
+    must(ech_gf2_echelon(r->ctx, &r->out, &rank, NULL, NULL), r->ctx);
+    return rank;
+}
+
+static uint64_t mul_local(struct rank *r)
+{
+    must(ech_gf2_mul(r->ctx, &r->a, &r->b, &r->out, NULL), r->ctx);
+    return 0;
+}
+
+static const struct row {
+    const char *name;
+    bool local, copies, product; /* copies: a is copied to out before each repetition */
+    uint64_t (*run)(struct rank *r);
+} rows[] = {
+    { "ech_dist_gf2_rank", false, false, false, rank_dist },
+    { "ech_gf2_rank", true, false, false, rank_local },
+    { "ech_dist_gf2_echelon", false, true, false, echelon_dist },
+    { "ech_gf2_echelon", true, true, false, echelon_local },
+    { "ech_dist_gf2_mul", false, false, true, mul_dist },
+    { "ech_gf2_mul", true, false, true, mul_local },
+};
+
+static uint64_t count(struct rank *r)
+{
+    must(ech_gf2_count(r->ctx, &r->out, &ones[r->number]), r->ctx);
+    must(ech_sync(r->ctx), r->ctx);
+    must(ech_comm_barrier(r->comm), r->ctx);
+    uint64_t sum = 0;
+    for (int k = 0; k < ranks; k++) sum += ones[k];
+    return sum;
+}
+
+static void measure(struct rank *r, const struct row *row)
+{
+    double best = HUGE_VAL;
+    uint64_t result = 0;
+    for (int i = 0; i < REPEATS; i++) {
+        if (row->copies)
+            must(ech_gf2_copy(r->ctx, &r->a, 0, 0, &r->out, 0, 0, n, r->a.cols), r->ctx);
+        must(ech_sync(r->ctx), r->ctx);
+        must(ech_comm_barrier(r->comm), r->ctx);
+        const double start = now();
+        result = row->run(r);
+        must(ech_sync(r->ctx), r->ctx);
+        times[r->number] = now() - start;
+        must(ech_comm_barrier(r->comm), r->ctx);
+        double slowest = 0;
+        for (int k = 0; k < ranks; k++) slowest = times[k] > slowest ? times[k] : slowest;
+        if (slowest < best) best = slowest;
+        must(ech_comm_barrier(r->comm), r->ctx); /* times may be written again */
+    }
+    if (row->product) result = count(r);
+    if (r->number) return;
+    printf("%s,%d,%zu,%.3f,%llu\n", row->name, ranks, n, best, (unsigned long long)result);
+    fflush(stdout);
+}
+
+static void *run_rank(void *number)
+{
+    struct rank r = { .number = (int)(intptr_t)number };
+    r.ctx = contexts[r.number];
+    r.comm = comms[r.number];
+    const size_t cols = ech_dist_gf2_cols(n, (size_t)block, r.number, ranks);
+    r.a = matrix(&r, cols);
+    r.b = matrix(&r, cols);
+    r.out = matrix(&r, cols);
+    fill(&r, &r.a, 1);
+    fill(&r, &r.b, 1000000);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (!rows[i].local || (local && ranks == 1)) measure(&r, &rows[i]);
+    matrix_free(&r, &r.a);
+    matrix_free(&r, &r.b);
+    matrix_free(&r, &r.out);
+    return NULL;
+}
+
+/* ---- Options ---- */
+
+static int number_of(const char *option, const char *text, int least, int most)
+{
+    char *end = NULL;
+    const long value = text ? strtol(text, &end, 10) : 0;
+    if (text && end != text && !*end && value >= least && value <= most) return (int)value;
+    fprintf(stderr, "bench_dist_gf2: %s needs a number of %d to %d\n", option, least, most);
+    exit(2);
+}
+
+static void read_options(int argc, char **argv)
+{
+    for (int i = 1; i < argc; i += 2) {
+        const char *value = argv[i + 1];
+        if (strcmp(argv[i], "--device") == 0 && value)
+            device = value;
+        else if (strcmp(argv[i], "--ranks") == 0)
+            ranks = number_of(argv[i], value, 1, MOST_RANKS);
+        else if (strcmp(argv[i], "--log2") == 0)
+            log2_n = number_of(argv[i], value, 6, 20);
+        else if (strcmp(argv[i], "--block") == 0)
+            block = number_of(argv[i], value, 64, 65536);
+        else if (strcmp(argv[i], "--local") == 0)
+            local = number_of(argv[i], value, 0, 1);
+        else {
+            fprintf(stderr, "usage: bench_dist_gf2 [--device cuda|cpu] [--ranks R] [--log2 N] "
+                            "[--block COLS] [--local 1]\n");
+            exit(2);
+        }
+    }
+}
+
+int main(int argc, char **argv)
+{
+    pthread_t threads[MOST_RANKS];
+    read_options(argc, argv);
+    const bool cpu = strcmp(device, "cpu") == 0;
+    if (!ranks) ranks = cpu ? 2 : ech_device_count() - 1;
+    if (ranks < 1) stop("there is no GPU");
+    n = (size_t)1 << log2_n;
+    for (int r = 0; r < ranks; r++) {
+        char name[32];
+        snprintf(name, sizeof name, cpu ? "cpu" : "cuda:%d", r);
+        must(ech_open(&contexts[r], name), NULL);
+        if (cpu) must(ech_set_threads(contexts[r], 1), contexts[r]);
+    }
+    must(ech_comm_threads(comms, cpu ? NULL : contexts, ranks, NULL), NULL);
+    printf("# %s; %s; %d ranks; blocks of %d columns\ncall,ranks,rows,ms,result\n", ech_version(),
+           ech_device_name(contexts[0]), ranks, block);
+    for (int r = 0; r < ranks; r++)
+        if (pthread_create(&threads[r], NULL, run_rank, (void *)(intptr_t)r)) stop("no thread");
+    for (int r = 0; r < ranks; r++) pthread_join(threads[r], NULL);
+    for (int r = 0; r < ranks; r++) {
+        ech_comm_close(comms[r]);
+        ech_close(contexts[r]);
+    }
+    return 0;
+}
