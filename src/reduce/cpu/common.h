@@ -50,7 +50,12 @@ extern const struct echi_reduce_isa echi_reduce_portable, echi_reduce_avx2, echi
 /* The kernels that a call uses, and the enum echi_spread of a type: also for src/dist. */
 const struct echi_reduce_isa *echi_reduce_isa_of_machine(void);
 
-/* ---- operation.c ---- */
+int echi_reduce_spread(ech_dtype dtype); /* enum echi_spread */
+
+/* ---- values.c ---- */
+
+/* The value of no elements. */
+struct echi_value echi_reduce_nothing(const struct echi_reduce *r);
 
 /* Merges the values of adjacent ranges; a precedes b. */
 struct echi_value echi_reduce_merge(const struct echi_reduce *r, int spread, struct echi_value a,
@@ -58,7 +63,6 @@ struct echi_value echi_reduce_merge(const struct echi_reduce *r, int spread, str
 
 /* Writes result number `index` to r->out, of n elements. */
 void echi_reduce_result(const struct echi_reduce *r, struct echi_value v, size_t n, size_t index);
-int echi_reduce_spread(ech_dtype dtype);
 
 /* The value of a result with rule.raw. */
 struct echi_value echi_reduce_value(const struct echi_reduce *r, const uint64_t *raw);
