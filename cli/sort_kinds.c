@@ -154,7 +154,7 @@ static int read_headers(struct sort_files *files, const struct io_hints *hints, 
     struct io_npy other;
     for (int i = 0; i < files->count; i++) {
         const char *name = files->inputs[i].name, *first = files->inputs[0].name;
-        if (!is_array(&files->sources[i]))
+        if (i && !is_array(&files->sources[i]))
             return cli_fail(EXIT_BAD, "%s: is not a .npy array, but %s is", name, first);
         const int code = read_header(files, i, hints, &other, usable);
         if (code != EXIT_DONE || !*usable) return code;
