@@ -72,7 +72,7 @@ static void sort_case(ech_dtype dtype, enum dist_data data, int ranks, int kind)
 {
     static const char *const kinds[] = { "sort", "sort_pairs", "argsort" };
     static const ech_dtype index_dtypes[] = { ECH_I32, ECH_U32, ECH_I64, ECH_U64 };
-    struct rng rng = dist_seed(kinds[kind], dtype, data, ranks);
+    struct rng rng = dist_seed(kinds[kind], dtype, (int)data, ranks);
     const enum dist_division division = (enum dist_division)rng_below(&rng, DIST_DIVISIONS);
     const size_t total = (size_t)rng_below(&rng, rng_below(&rng, 4) ? 3000 : 20);
     const int descending = (int)rng_below(&rng, 2);
