@@ -67,6 +67,7 @@ static struct report *report; /* shared */
 
 /* How many sorts were continued: in each pass, and with bins that are distributed again. */
 static int continued, continued_output, continued_deep;
+static int rejected; /* sorts whose files were damaged */
 
 /* ---- Data ---- */
 
@@ -437,7 +438,8 @@ static void damage_case(const struct setting *s, int number, int trials)
             discard();
         }
     }
-    CHECK(errors > 0);
+    rejected += errors;
+    CHECK(errors > 0 || trials < 20); /* most damages are repaired */
     free_remains(&r);
     free(want);
     test_end();
@@ -558,6 +560,7 @@ int main(int argc, char **argv)
         printf("%d sorts were continued, %d of them in the second pass, %d with deep bins\n",
                continued, continued_output, continued_deep);
         CHECK(test_options.n_ids > 0 || (continued_deep > 0 && continued > continued_output));
+        CHECK(test_options.n_ids > 0 || rejected > 0);
         test_end();
     }
     for (int i = 0; i < 2; i++) remove(input_path[i]);
