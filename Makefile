@@ -45,8 +45,8 @@ ladder: ## build the GPU course for a machine without a GPU, and run its first l
 
 check: ## build everything and run the tests; the last line is the totals
 	@$(install_deps) --tests
-	@cmake --preset default
-	@cmake --build --preset check
+	@cmake --preset default -DECHELON_BUILD_STATIC=ON
+	@scripts/install_packages.sh build/packages & cmake --build --preset check; status=$$?; wait; exit $$status
 	@scripts/check.sh build -LE long
 
 check-all: deps ## build everything and run all tests, including long ones, and again under every sanitizer

@@ -3,8 +3,8 @@
 # also xz and its library. If none is missing, it does nothing and needs no network. The libraries of compressed files
 # are optional: it installs them if that is possible.
 #
-#   --tests        also Python with NumPy, pytest, hypothesis and SciPy, if that is possible, and MPICH, mpi4py and Dask
-#                  from PyPI in the virtual environment build/packages: without them make check skips some tests
+#   --tests        also Python with NumPy, pytest, hypothesis and SciPy, if that is possible: without them make check skips
+#                  some tests (install_packages.sh installs more)
 #   NO_INSTALL=1   installs nothing: reports the missing tools and the command that installs them, and fails
 #
 # make demo, make ladder and make check install; all other targets of the Makefile set NO_INSTALL.
@@ -96,20 +96,6 @@ if [ "${1:-}" = --tests ] && ! python_has "numpy, pytest, hypothesis, scipy"; th
         python_has "numpy, pytest, $module" ||
             echo "Python has no $module (python3-$module): some tests of the Python package are skipped."
     done
-fi
-
-# MPI and what the tests with processes as ranks need, which no other file of the system must change for.
-packages=build/packages
-if [ "${1:-}" = --tests ] && ! [ -x $packages/bin/mpiexec ]; then
-    if [ "${NO_INSTALL:-0}" = 0 ]; then
-        python=python3
-        $python -c "import numpy, pytest" 2>/dev/null || python=/usr/bin/python3
-        { mkdir -p build && $python -m venv --system-site-packages $packages &&
-            $packages/bin/python -m pip install -q --disable-pip-version-check --retries 1 --timeout 10 \
-                --only-binary :all: mpich mpi4py dask distributed; } >/dev/null 2>&1 || rm -rf $packages
-    fi
-    [ -x $packages/bin/mpiexec ] ||
-        echo "$packages has no MPICH, mpi4py and Dask (from PyPI): tests with processes as ranks are skipped."
 fi
 
 version=$(cmake --version | sed -n 's/^cmake version \([0-9]*\)\.\([0-9]*\).*/\1 \2/p')
