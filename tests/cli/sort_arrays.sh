@@ -44,7 +44,9 @@ for inputs in 'a.u32 b.f32' 'a.u32 t.txt' 'a.u32 d.npy' 'd.npy a.u32' 'a.u32 b' 
 done
 code echelon sort a.u32 b.u32 -o x.txt
 code echelon sort a.u32 b.u32 -o x.f32
-code echelon sort -u d.npy d.npy | cat
+code echelon sort -u d.npy d.npy | cat >piped.npy # its exit status is written past the pipe
+cat piped.npy
+rm piped.npy
 for option in '--rows 2' '--axis 0' '--column 1' '--algorithm msd' '--format text'; do
     # shellcheck disable=SC2086  # words
     code echelon sort $option a.u32 b.u32 -o x.u32
