@@ -226,9 +226,9 @@ static uint64_t chunk_of(const struct part_plan *plan, const unsigned char *reco
         const uint64_t rank = number && before + width > begin ? io_rank(&order, at) : 0;
         for (size_t i = begin > before ? begin - before : 0; i < width && used < sizeof value;
              i++) {
-            const unsigned char byte =
-                number ? (unsigned char)(rank >> (8 * (width - 1 - i) & 63)) : byte_of(key, at, i);
-            value = value << 8 | byte;
+            const uint64_t bits =
+                number ? rank >> (8 * (width - 1 - i) & 63) & 0xff : byte_of(key, at, i);
+            value = value << 8 | bits;
             used++;
         }
         before += width;

@@ -472,7 +472,7 @@ static void column_case(int which, size_t n, int way_number)
     if (CHECK(data && want)) {
         size_t kept = 0;
         for (size_t i = 0; i < n; i++)
-            snprintf(data + i * ROW_BYTES, ROW_BYTES + 1, "%07zu,%21lld\n", i,
+            snprintf(data + i * ROW_BYTES, ROW_BYTES + 1, "%07zu,%21lld\n", i % 10000000,
                      (long long)(int64_t)shape(which, &rng, i, n));
         memcpy(want, data, n * ROW_BYTES);
         qsort(want, n, ROW_BYTES, compare_rows);
