@@ -257,7 +257,7 @@ static void write_quantiles(struct echi_quantile_job *job)
     struct echi_quantile_found found[ECHI_QUANTILE_TARGETS];
     for (size_t i = 0; i < s->count; i++) {
         const size_t k = i % ECHI_QUANTILE_TARGETS;
-        uint64_t result = echi_dtype_nan(s->out_dtype);
+        uint64_t result = is_nan ? echi_dtype_nan(s->out_dtype) : 0;
         if (k == 0 && !is_nan && !job->sorted) {
             const size_t to = echi_min(s->count, i + ECHI_QUANTILE_TARGETS);
             if (i > 0 || nans) select_places(job, i, to, n);

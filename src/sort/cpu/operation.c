@@ -199,7 +199,7 @@ struct plan {
 static bool is_small(const struct echi_sort *s)
 {
     const size_t bytes = ECHI_SCRATCH_BYTES + (size_t)s->key_bytes + s->value_bytes;
-    return !s->algorithm && s->stable && s->n <= (ECHI_STACK_BYTES - 8) / bytes;
+    return !s->algorithm && s->stable && s->n <= (ECHI_STACK_BYTES - 16) / bytes;
 }
 
 static bool is_tiny(const struct echi_sort *s)
@@ -297,7 +297,7 @@ static void sort_small(const struct echi_sort *s)
         width->sort_packed(&window, keys, values, n, s->value_bytes, s->keys_out, s->values_out);
         return;
     }
-    char *at = stack + n * s->value_bytes;
+    char *at = stack + (n * s->value_bytes + 7) / 8 * 8;
     if (keys == s->keys_out) keys = memcpy(at, keys, n * key_bytes);
     struct echi_sort_job job = { .sort = s,
                                  .isa = isa,
@@ -309,7 +309,7 @@ static void sort_small(const struct echi_sort *s)
                                  .keep_keys = s->keys_out != NULL };
     memcpy(&job.in.keys, &keys, sizeof keys); /* only read */
     memcpy(&job.in.values, &values, sizeof values);
-    at = stack + (n * (s->value_bytes + key_bytes) + 7) / 8 * 8;
+    at += (n * key_bytes + 7) / 8 * 8;
     echi_sort_block(&job, job.in, 0, n, at);
 }
 
