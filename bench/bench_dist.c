@@ -14,47 +14,24 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#define _POSIX_C_SOURCE 200809L
-#include <echelon.h>
+#include "bench_ranks.h"
 
-#include <pthread.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
-enum { MOST_RANKS = 64, MOST_REPEATS = 100, K = 100 };
+enum { MOST_REPEATS = 100, K = 100 };
 
-static const char *device = "cuda", *only; /* such as sort,u32; NULL: all */
-static int ranks, repeats = 5, log2_n = 28;
+static const char *only; /* such as sort,u32; NULL: all */
+static int repeats = 5, log2_n = 28;
 static enum data { RANDOM, SORTED, SKEWED, EQUAL, DATA } data;
 static const char *const data_names[DATA] = { "random", "sorted", "skewed", "equal" };
-static ech_comm *comms[MOST_RANKS];
-static ech_ctx *contexts[MOST_RANKS];
-static double times[MOST_RANKS];
 
-static _Noreturn void stop(const char *message)
-{
-    fprintf(stderr, "bench_dist: %s\n", message);
-    exit(1);
-}
-
-static void must(ech_status status, const ech_ctx *ctx)
-{
-    if (status != ECH_OK) stop(ech_error(ctx)[0] ? ech_error(ctx) : ech_error(NULL));
-}
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
-}
+const char *bench_program = "bench_dist";
 
 /* A rank: its arrays, of n elements of 8 bytes. */
 struct rank {
-    int number;
+    const struct bench_rank *rank;
     ech_ctx *ctx;
     ech_comm *comm;
     size_t n, bytes;
@@ -64,7 +41,7 @@ struct rank {
 static void *memory(const struct rank *r, size_t bytes)
 {
     void *p = NULL;
-    must(ech_malloc(r->ctx, &p, bytes), r->ctx);
+    bench_must(ech_malloc(r->ctx, &p, bytes), r->ctx);
     return p;
 }
 
@@ -78,9 +55,9 @@ static uint64_t mix(uint64_t x)
 /* Two u32, or a u64. */
 static uint64_t word(const struct rank *r, size_t i)
 {
-    const uint64_t x = mix(((uint64_t)r->number << 40) + i + 1);
-    const uint64_t position = (uint64_t)r->number * (r->bytes / 8) + i; /* of the word */
-    const uint64_t words = (uint64_t)ranks * (r->bytes / 8);
+    const uint64_t x = mix(((uint64_t)r->rank->number << 40) + i + 1);
+    const uint64_t position = (uint64_t)r->rank->number * (r->bytes / 8) + i; /* of the word */
+    const uint64_t words = (uint64_t)bench_ranks * (r->bytes / 8);
     switch (data) {
     case SORTED: /* both halves ascend */
         return (uint64_t)((double)position / (double)words * 0x1p32) * 0x100000001u;
@@ -98,11 +75,11 @@ static void fill(const struct rank *r)
     enum { BLOCK = 1 << 20 };
     const size_t words = r->bytes / 8;
     uint64_t *block = malloc(BLOCK * sizeof *block);
-    if (!block) stop("out of memory");
+    if (!block) bench_stop("out of memory");
     for (size_t from = 0; from < words; from += BLOCK) {
         const size_t count = words - from < BLOCK ? words - from : BLOCK;
         for (size_t i = 0; i < count; i++) block[i] = word(r, from + i);
-        must(ech_copy(r->ctx, (char *)r->in + from * 8, block, count * 8), r->ctx);
+        bench_must(ech_copy(r->ctx, (char *)r->in + from * 8, block, count * 8), r->ctx);
     }
     free(block);
 }
@@ -155,8 +132,8 @@ static const struct row {
 static uint64_t checksum(const struct rank *r, const void *array, ech_dtype dtype)
 {
     uint64_t *sum = memory(r, sizeof *sum), result = 0;
-    must(ech_dist_reduce(r->ctx, r->comm, ECH_OP_SUM, array, sum, r->n, dtype, NULL), r->ctx);
-    must(ech_copy(r->ctx, &result, sum, ech_dtype_bytes(dtype)), r->ctx);
+    bench_must(ech_dist_reduce(r->ctx, r->comm, ECH_OP_SUM, array, sum, r->n, dtype, NULL), r->ctx);
+    bench_must(ech_copy(r->ctx, &result, sum, ech_dtype_bytes(dtype)), r->ctx);
     ech_free(r->ctx, sum, sizeof *sum);
     return result;
 }
@@ -164,11 +141,11 @@ static uint64_t checksum(const struct rank *r, const void *array, ech_dtype dtyp
 static void check_sorted(const struct rank *r, ech_dtype dtype)
 {
     uint64_t *position = memory(r, sizeof *position), where = 0;
-    must(ech_is_sorted(r->ctx, r->out, position, r->n, dtype, NULL), r->ctx);
-    must(ech_copy(r->ctx, &where, position, sizeof where), r->ctx);
+    bench_must(ech_is_sorted(r->ctx, r->out, position, r->n, dtype, NULL), r->ctx);
+    bench_must(ech_copy(r->ctx, &where, position, sizeof where), r->ctx);
     ech_free(r->ctx, position, sizeof *position);
-    if (where != r->n) stop("a share is not in order");
-    if (checksum(r, r->in, dtype) != checksum(r, r->out, dtype)) stop("elements are missing");
+    if (where != r->n) bench_stop("a share is not in order");
+    if (checksum(r, r->in, dtype) != checksum(r, r->out, dtype)) bench_stop("elements are missing");
 }
 
 static int compare(const void *a, const void *b)
@@ -189,105 +166,72 @@ static void measure(const struct rank *r, const struct row *row)
 {
     double of[MOST_REPEATS];
     for (int i = 0; i <= repeats; i++) {
-        must(ech_sync(r->ctx), r->ctx);
-        must(ech_comm_barrier(r->comm), r->ctx);
-        const double begin = now();
-        must(row->run(r), r->ctx);
-        must(ech_sync(r->ctx), r->ctx);
-        times[r->number] = now() - begin;
-        must(ech_comm_barrier(r->comm), r->ctx);
-        double slowest = 0;
-        for (int k = 0; k < ranks; k++) slowest = times[k] > slowest ? times[k] : slowest;
+        bench_must(ech_sync(r->ctx), r->ctx);
+        bench_must(ech_comm_barrier(r->comm), r->ctx);
+        const double begin = bench_now();
+        bench_must(row->run(r), r->ctx);
+        bench_must(ech_sync(r->ctx), r->ctx);
+        const double slowest = bench_slowest(r->rank, bench_now() - begin);
         if (i) of[i - 1] = slowest;
-        must(ech_comm_barrier(r->comm), r->ctx); /* times may be written again */
     }
     if (row->sorts) check_sorted(r, row->dtype);
-    if (r->number) return;
+    if (r->rank->number) return;
     qsort(of, (size_t)repeats, sizeof *of, compare);
-    const double total = (double)r->n * ranks, median = of[repeats / 2];
-    printf("%s,%s,%d,%.0f,%.3f,%.2f,%s\n", row->name, ech_dtype_name(row->dtype), ranks, total,
-           median, total / median * 1e-6, data_names[data]);
+    const double total = (double)r->n * bench_ranks, median = of[repeats / 2];
+    printf("%s,%s,%d,%.0f,%.3f,%.2f,%s\n", row->name, ech_dtype_name(row->dtype), bench_ranks,
+           total, median, total / median * 1e-6, data_names[data]);
     fflush(stdout);
 }
 
-static void *run_rank(void *number)
+static void run_rank(const struct bench_rank *rank)
 {
-    struct rank r = { .number = (int)(intptr_t)number, .n = (size_t)1 << log2_n };
-    r.ctx = contexts[r.number];
-    r.comm = comms[r.number];
+    struct rank r = {
+        .rank = rank, .ctx = rank->ctx, .comm = rank->comm, .n = (size_t)1 << log2_n
+    };
     r.bytes = r.n * (only && strstr(only, "32") && !strstr(only, "pairs") ? 4 : 8);
     r.in = memory(&r, r.bytes);
     r.out = memory(&r, r.bytes);
     r.values_in = memory(&r, r.bytes / 2);
     r.values_out = memory(&r, r.bytes / 2);
     fill(&r);
-    must(ech_copy(r.ctx, r.values_in, r.in, r.bytes / 2), r.ctx);
+    bench_must(ech_copy(r.ctx, r.values_in, r.in, r.bytes / 2), r.ctx);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         if (is_wanted(&rows[i])) measure(&r, &rows[i]);
     ech_free(r.ctx, r.in, r.bytes);
     ech_free(r.ctx, r.out, r.bytes);
     ech_free(r.ctx, r.values_in, r.bytes / 2);
     ech_free(r.ctx, r.values_out, r.bytes / 2);
-    return NULL;
-}
-
-static int number_of(const char *option, const char *text, int least, int most)
-{
-    char *end = NULL;
-    const long value = text ? strtol(text, &end, 10) : 0;
-    if (text && end != text && !*end && value >= least && value <= most) return (int)value;
-    fprintf(stderr, "bench_dist: %s needs a number of %d to %d\n", option, least, most);
-    exit(2);
 }
 
 static enum data data_of(const char *name)
 {
     for (int i = 0; i < DATA; i++)
         if (strcmp(name, data_names[i]) == 0) return (enum data)i;
-    stop("--data needs random, sorted, skewed or equal");
+    bench_stop("--data needs random, sorted, skewed or equal");
     return RANDOM;
 }
 
 int main(int argc, char **argv)
 {
-    pthread_t threads[MOST_RANKS];
     for (int i = 1; i < argc; i += 2) {
         const char *value = argv[i + 1];
-        if (strcmp(argv[i], "--device") == 0 && value)
-            device = value;
-        else if (strcmp(argv[i], "--data") == 0 && value)
+        if (bench_rank_option(argv[i], value)) continue;
+        if (strcmp(argv[i], "--data") == 0 && value)
             data = data_of(value);
         else if (strcmp(argv[i], "--only") == 0 && value)
             only = value;
-        else if (strcmp(argv[i], "--ranks") == 0)
-            ranks = number_of(argv[i], value, 1, MOST_RANKS);
         else if (strcmp(argv[i], "--log2") == 0)
-            log2_n = number_of(argv[i], value, 8, 34);
+            log2_n = bench_number(argv[i], value, 8, 34);
         else if (strcmp(argv[i], "--repeat") == 0)
-            repeats = number_of(argv[i], value, 1, MOST_REPEATS);
+            repeats = bench_number(argv[i], value, 1, MOST_REPEATS);
         else
             return fprintf(stderr, "usage: bench_dist [--device cuda|cpu] [--ranks R] [--log2 N] "
                                    "[--repeat K] [--only OP,TYPE] [--data NAME]\n"),
                    2;
     }
-    const bool cpu = strcmp(device, "cpu") == 0;
-    if (!ranks) ranks = cpu ? 2 : ech_device_count();
-    if (ranks < 1) stop("there is no GPU");
-    for (int r = 0; r < ranks; r++) {
-        char name[32];
-        snprintf(name, sizeof name, cpu ? "cpu" : "cuda:%d", r);
-        must(ech_open(&contexts[r], name), NULL);
-        if (cpu) must(ech_set_threads(contexts[r], 1), contexts[r]);
-    }
-    must(ech_comm_threads(comms, cpu ? NULL : contexts, ranks, NULL), NULL);
+    bench_open_ranks();
     printf("# %s; %s; %d ranks\nop,dtype,ranks,elements,ms,g_per_s,data\n", ech_version(),
-           ech_device_name(contexts[0]), ranks);
-    for (int r = 0; r < ranks; r++)
-        if (pthread_create(&threads[r], NULL, run_rank, (void *)(intptr_t)r)) stop("no thread");
-    for (int r = 0; r < ranks; r++) pthread_join(threads[r], NULL);
-    for (int r = 0; r < ranks; r++) {
-        ech_comm_close(comms[r]);
-        ech_close(contexts[r]);
-    }
+           bench_device_name(), bench_ranks);
+    bench_run_ranks(run_rank);
     return 0;
 }

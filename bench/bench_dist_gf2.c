@@ -11,47 +11,23 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#define _POSIX_C_SOURCE 200809L
-#include <echelon.h>
+#include "bench_ranks.h"
 
 #include <math.h>
-#include <pthread.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
-enum { MOST_RANKS = 64, REPEATS = 3 };
+enum { REPEATS = 3 };
 
-static const char *device = "cuda";
-static int ranks, log2_n = 15, block = ECH_DIST_GF2_BLOCK, local;
+static int log2_n = 15, block = ECH_DIST_GF2_BLOCK, local;
 static size_t n;
-static ech_comm *comms[MOST_RANKS];
-static ech_ctx *contexts[MOST_RANKS];
-static double times[MOST_RANKS];
-static uint64_t ones[MOST_RANKS];
+static uint64_t ones[BENCH_MOST_RANKS];
 
-static _Noreturn void stop(const char *message)
-{
-    fprintf(stderr, "bench_dist_gf2: %s\n", message);
-    exit(1);
-}
-
-static void must(ech_status status, const ech_ctx *ctx)
-{
-    if (status != ECH_OK) stop(ech_error(ctx)[0] ? ech_error(ctx) : ech_error(NULL));
-}
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
-}
+const char *bench_program = "bench_dist_gf2";
 
 struct rank {
-    int number;
+    const struct bench_rank *rank;
     ech_ctx *ctx;
     ech_comm *comm;
     ech_gf2 a, b, out; /* the columns of this rank */
@@ -61,7 +37,7 @@ static ech_gf2 matrix(const struct rank *r, size_t cols)
 {
     ech_gf2 m = { .size = sizeof m, .rows = n, .cols = cols, .stride = ech_gf2_stride(cols) };
     void *words = NULL;
-    must(ech_malloc(r->ctx, &words, m.rows * m.stride * 8 + 8), r->ctx);
+    bench_must(ech_malloc(r->ctx, &words, m.rows * m.stride * 8 + 8), r->ctx);
     m.words = words;
     return m;
 }
@@ -77,9 +53,10 @@ static void fill(const struct rank *r, ech_gf2 *m, uint64_t seed)
     for (size_t col = 0, i = 0; col < m->cols; col += (size_t)block, i++) {
         ech_gf2 view = { .size = sizeof view };
         const size_t cols = m->cols - col < (size_t)block ? m->cols - col : (size_t)block;
-        must(ech_gf2_view(m, 0, col, n, cols, &view), NULL);
-        must(ech_gf2_random(r->ctx, &view, 0.5, seed + i * (uint64_t)ranks + (uint64_t)r->number),
-             r->ctx);
+        bench_must(ech_gf2_view(m, 0, col, n, cols, &view), NULL);
+        bench_must(ech_gf2_random(r->ctx, &view, 0.5,
+                                  seed + i * (uint64_t)bench_ranks + (uint64_t)r->rank->number),
+                   r->ctx);
     }
 }
 
@@ -88,42 +65,42 @@ static void fill(const struct rank *r, ech_gf2 *m, uint64_t seed)
 static uint64_t rank_dist(struct rank *r)
 {
     uint32_t rank = 0;
-    must(ech_dist_gf2_rank(r->ctx, r->comm, &r->a, &rank, n, (size_t)block, NULL), r->ctx);
+    bench_must(ech_dist_gf2_rank(r->ctx, r->comm, &r->a, &rank, n, (size_t)block, NULL), r->ctx);
     return rank;
 }
 
 static uint64_t echelon_dist(struct rank *r)
 {
     uint32_t rank = 0;
-    must(ech_dist_gf2_echelon(r->ctx, r->comm, &r->out, &rank, NULL, n, (size_t)block, NULL),
-         r->ctx);
+    bench_must(ech_dist_gf2_echelon(r->ctx, r->comm, &r->out, &rank, NULL, n, (size_t)block, NULL),
+               r->ctx);
     return rank;
 }
 
 static uint64_t mul_dist(struct rank *r)
 {
-    must(ech_dist_gf2_mul(r->ctx, r->comm, &r->a, &r->b, &r->out, n, n, (size_t)block, NULL),
-         r->ctx);
+    bench_must(ech_dist_gf2_mul(r->ctx, r->comm, &r->a, &r->b, &r->out, n, n, (size_t)block, NULL),
+               r->ctx);
     return 0;
 }
 
 static uint64_t rank_local(struct rank *r)
 {
     uint32_t rank = 0;
-    must(ech_gf2_rank(r->ctx, &r->a, &rank, NULL), r->ctx);
+    bench_must(ech_gf2_rank(r->ctx, &r->a, &rank, NULL), r->ctx);
     return rank;
 }
 
 static uint64_t echelon_local(struct rank *r)
 {
     uint32_t rank = 0;
-    must(ech_gf2_echelon(r->ctx, &r->out, &rank, NULL, NULL), r->ctx);
+    bench_must(ech_gf2_echelon(r->ctx, &r->out, &rank, NULL, NULL), r->ctx);
     return rank;
 }
 
 static uint64_t mul_local(struct rank *r)
 {
-    must(ech_gf2_mul(r->ctx, &r->a, &r->b, &r->out, NULL), r->ctx);
+    bench_must(ech_gf2_mul(r->ctx, &r->a, &r->b, &r->out, NULL), r->ctx);
     return 0;
 }
 
@@ -142,11 +119,11 @@ static const struct row {
 
 static uint64_t count(struct rank *r)
 {
-    must(ech_gf2_count(r->ctx, &r->out, &ones[r->number]), r->ctx);
-    must(ech_sync(r->ctx), r->ctx);
-    must(ech_comm_barrier(r->comm), r->ctx);
+    bench_must(ech_gf2_count(r->ctx, &r->out, &ones[r->rank->number]), r->ctx);
+    bench_must(ech_sync(r->ctx), r->ctx);
+    bench_must(ech_comm_barrier(r->comm), r->ctx);
     uint64_t sum = 0;
-    for (int k = 0; k < ranks; k++) sum += ones[k];
+    for (int k = 0; k < bench_ranks; k++) sum += ones[k];
     return sum;
 }
 
@@ -156,69 +133,50 @@ static void measure(struct rank *r, const struct row *row)
     uint64_t result = 0;
     for (int i = 0; i < REPEATS; i++) {
         if (row->copies)
-            must(ech_gf2_copy(r->ctx, &r->a, 0, 0, &r->out, 0, 0, n, r->a.cols), r->ctx);
-        must(ech_sync(r->ctx), r->ctx);
-        must(ech_comm_barrier(r->comm), r->ctx);
-        const double start = now();
+            bench_must(ech_gf2_copy(r->ctx, &r->a, 0, 0, &r->out, 0, 0, n, r->a.cols), r->ctx);
+        bench_must(ech_sync(r->ctx), r->ctx);
+        bench_must(ech_comm_barrier(r->comm), r->ctx);
+        const double start = bench_now();
         result = row->run(r);
-        must(ech_sync(r->ctx), r->ctx);
-        times[r->number] = now() - start;
-        must(ech_comm_barrier(r->comm), r->ctx);
-        double slowest = 0;
-        for (int k = 0; k < ranks; k++) slowest = times[k] > slowest ? times[k] : slowest;
+        bench_must(ech_sync(r->ctx), r->ctx);
+        const double slowest = bench_slowest(r->rank, bench_now() - start);
         if (slowest < best) best = slowest;
-        must(ech_comm_barrier(r->comm), r->ctx); /* times may be written again */
     }
     if (row->product) result = count(r);
-    if (r->number) return;
-    printf("%s,%d,%zu,%.3f,%llu\n", row->name, ranks, n, best, (unsigned long long)result);
+    if (r->rank->number) return;
+    printf("%s,%d,%zu,%.3f,%llu\n", row->name, bench_ranks, n, best, (unsigned long long)result);
     fflush(stdout);
 }
 
-static void *run_rank(void *number)
+static void run_rank(const struct bench_rank *rank)
 {
-    struct rank r = { .number = (int)(intptr_t)number };
-    r.ctx = contexts[r.number];
-    r.comm = comms[r.number];
-    const size_t cols = ech_dist_gf2_cols(n, (size_t)block, r.number, ranks);
+    struct rank r = { .rank = rank, .ctx = rank->ctx, .comm = rank->comm };
+    const size_t cols = ech_dist_gf2_cols(n, (size_t)block, rank->number, bench_ranks);
     r.a = matrix(&r, cols);
     r.b = matrix(&r, cols);
     r.out = matrix(&r, cols);
     fill(&r, &r.a, 1);
     fill(&r, &r.b, 1000000);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        if (!rows[i].local || (local && ranks == 1)) measure(&r, &rows[i]);
+        if (!rows[i].local || (local && bench_ranks == 1)) measure(&r, &rows[i]);
     matrix_free(&r, &r.a);
     matrix_free(&r, &r.b);
     matrix_free(&r, &r.out);
-    return NULL;
 }
 
 /* ---- Options ---- */
-
-static int number_of(const char *option, const char *text, int least, int most)
-{
-    char *end = NULL;
-    const long value = text ? strtol(text, &end, 10) : 0;
-    if (text && end != text && !*end && value >= least && value <= most) return (int)value;
-    fprintf(stderr, "bench_dist_gf2: %s needs a number of %d to %d\n", option, least, most);
-    exit(2);
-}
 
 static void read_options(int argc, char **argv)
 {
     for (int i = 1; i < argc; i += 2) {
         const char *value = argv[i + 1];
-        if (strcmp(argv[i], "--device") == 0 && value)
-            device = value;
-        else if (strcmp(argv[i], "--ranks") == 0)
-            ranks = number_of(argv[i], value, 1, MOST_RANKS);
-        else if (strcmp(argv[i], "--log2") == 0)
-            log2_n = number_of(argv[i], value, 6, 20);
+        if (bench_rank_option(argv[i], value)) continue;
+        if (strcmp(argv[i], "--log2") == 0)
+            log2_n = bench_number(argv[i], value, 6, 20);
         else if (strcmp(argv[i], "--block") == 0)
-            block = number_of(argv[i], value, 64, 65536);
+            block = bench_number(argv[i], value, 64, 65536);
         else if (strcmp(argv[i], "--local") == 0)
-            local = number_of(argv[i], value, 0, 1);
+            local = bench_number(argv[i], value, 0, 1);
         else {
             fprintf(stderr, "usage: bench_dist_gf2 [--device cuda|cpu] [--ranks R] [--log2 N] "
                             "[--block COLS] [--local 1]\n");
@@ -229,27 +187,11 @@ static void read_options(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-    pthread_t threads[MOST_RANKS];
     read_options(argc, argv);
-    const bool cpu = strcmp(device, "cpu") == 0;
-    if (!ranks) ranks = cpu ? 2 : ech_device_count() - 1;
-    if (ranks < 1) stop("there is no GPU");
     n = (size_t)1 << log2_n;
-    for (int r = 0; r < ranks; r++) {
-        char name[32];
-        snprintf(name, sizeof name, cpu ? "cpu" : "cuda:%d", r);
-        must(ech_open(&contexts[r], name), NULL);
-        if (cpu) must(ech_set_threads(contexts[r], 1), contexts[r]);
-    }
-    must(ech_comm_threads(comms, cpu ? NULL : contexts, ranks, NULL), NULL);
+    bench_open_ranks();
     printf("# %s; %s; %d ranks; blocks of %d columns\ncall,ranks,rows,ms,result\n", ech_version(),
-           ech_device_name(contexts[0]), ranks, block);
-    for (int r = 0; r < ranks; r++)
-        if (pthread_create(&threads[r], NULL, run_rank, (void *)(intptr_t)r)) stop("no thread");
-    for (int r = 0; r < ranks; r++) pthread_join(threads[r], NULL);
-    for (int r = 0; r < ranks; r++) {
-        ech_comm_close(comms[r]);
-        ech_close(contexts[r]);
-    }
+           bench_device_name(), bench_ranks, block);
+    bench_run_ranks(run_rank);
     return 0;
 }

@@ -14,55 +14,31 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#define _POSIX_C_SOURCE 200809L
-#include <echelon.h>
+#include "bench_ranks.h"
 
 #include <math.h>
-#include <pthread.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
-enum { MOST_RANKS = 64, REPEATS = 3 };
+enum { REPEATS = 3 };
 
-static const char *device = "cuda";
-static int ranks, log2_n = 24, dim = 3, iterations = 50, local;
+static int log2_n = 24, dim = 3, iterations = 50, local;
 static size_t side, total; /* of the grid; unknowns */
-static ech_comm *comms[MOST_RANKS];
-static ech_ctx *contexts[MOST_RANKS];
-static double times[MOST_RANKS];
 
-static _Noreturn void stop(const char *message)
-{
-    fprintf(stderr, "bench_dist_solve: %s\n", message);
-    exit(1);
-}
-
-static void must(ech_status status, const ech_ctx *ctx)
-{
-    if (status != ECH_OK) stop(ech_error(ctx)[0] ? ech_error(ctx) : ech_error(NULL));
-}
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
-}
+const char *bench_program = "bench_dist_solve";
 
 static void *memory(size_t bytes)
 {
     void *p = malloc(bytes ? bytes : 1);
-    if (!p) stop("out of memory");
+    if (!p) bench_stop("out of memory");
     return p;
 }
 
 /* ---- The matrix ---- */
 
 struct rank {
-    int number;
+    const struct bench_rank *rank;
     ech_ctx *ctx;
     ech_comm *comm;
     size_t n, first;
@@ -126,20 +102,10 @@ static ech_solve_options options(void)
 
 static void print(const char *name, double made, double best, const ech_solve_report *report)
 {
-    printf("%s,%d,%zu,%llu,%.2f,%.4f,%.17g\n", name, ranks, total,
+    printf("%s,%d,%zu,%llu,%.2f,%.4f,%.17g\n", name, bench_ranks, total,
            (unsigned long long)report->iterations, made * 1e-3, best / iterations,
            report->residual);
     fflush(stdout);
-}
-
-static double slowest(const struct rank *r, double mine)
-{
-    double most = 0;
-    times[r->number] = mine;
-    must(ech_comm_barrier(r->comm), r->ctx);
-    for (int k = 0; k < ranks; k++) most = times[k] > most ? times[k] : most;
-    must(ech_comm_barrier(r->comm), r->ctx); /* times may be written again */
-    return most;
 }
 
 static void measure_dist(const struct rank *r, const ech_csr *rows)
@@ -147,25 +113,25 @@ static void measure_dist(const struct rank *r, const ech_csr *rows)
     const ech_solve_options o = options();
     ech_solve_report report = { .size = sizeof report };
     ech_dist_csr *a;
-    double best = HUGE_VAL, begin = now();
-    must(ech_dist_csr_create(r->ctx, r->comm, rows, &a), r->ctx);
-    const double made = slowest(r, now() - begin);
+    double best = HUGE_VAL, begin = bench_now();
+    bench_must(ech_dist_csr_create(r->ctx, r->comm, rows, &a), r->ctx);
+    const double made = bench_slowest(r->rank, bench_now() - begin);
     for (int i = 0; i < REPEATS; i++) {
-        must(ech_comm_barrier(r->comm), r->ctx);
-        begin = now();
-        must(ech_dist_solve(r->ctx, r->comm, a, r->b, r->x, &o, &report), r->ctx);
-        const double t = slowest(r, now() - begin);
+        bench_must(ech_comm_barrier(r->comm), r->ctx);
+        begin = bench_now();
+        bench_must(ech_dist_solve(r->ctx, r->comm, a, r->b, r->x, &o, &report), r->ctx);
+        const double t = bench_slowest(r->rank, bench_now() - begin);
         if (t < best) best = t;
     }
     ech_dist_csr_free(a);
-    if (r->number == 0) print("ech_dist_solve", made, best, &report);
+    if (r->rank->number == 0) print("ech_dist_solve", made, best, &report);
 }
 
 static void *to_device(const struct rank *r, const void *from, size_t bytes)
 {
     void *p;
-    must(ech_malloc(r->ctx, &p, bytes), r->ctx);
-    must(ech_copy(r->ctx, p, from, bytes), r->ctx);
+    bench_must(ech_malloc(r->ctx, &p, bytes), r->ctx);
+    bench_must(ech_copy(r->ctx, p, from, bytes), r->ctx);
     return p;
 }
 
@@ -175,16 +141,16 @@ static void measure_local(const struct rank *r, const ech_csr *rows)
     ech_solve_report report = { .size = sizeof report };
     ech_csr csr = *rows;
     const size_t bytes[] = { (csr.rows + 1) * 4, csr.nnz * 4, csr.nnz * 8 };
-    double best = HUGE_VAL, begin = now();
+    double best = HUGE_VAL, begin = bench_now();
     csr.row_offsets = to_device(r, rows->row_offsets, bytes[0]);
     csr.col_indices = to_device(r, rows->col_indices, bytes[1]);
     csr.values = to_device(r, rows->values, bytes[2]);
-    const double made = now() - begin;
+    const double made = bench_now() - begin;
     const ech_operator a = { .size = sizeof a, .n = r->n, .dtype = ECH_F64, .csr = &csr };
     for (int i = 0; i < REPEATS; i++) {
-        begin = now();
-        must(ech_solve(r->ctx, &a, 1, r->b, r->n, r->x, r->n, &o, &report), r->ctx);
-        const double t = now() - begin;
+        begin = bench_now();
+        bench_must(ech_solve(r->ctx, &a, 1, r->b, r->n, r->x, r->n, &o, &report), r->ctx);
+        const double t = bench_now() - begin;
         if (t < best) best = t;
     }
     ech_free(r->ctx, csr.row_offsets, bytes[0]);
@@ -193,55 +159,41 @@ static void measure_local(const struct rank *r, const ech_csr *rows)
     print("ech_solve", made, best, &report);
 }
 
-static void *run_rank(void *number)
+static void run_rank(const struct bench_rank *rank)
 {
-    struct rank r = { .number = (int)(intptr_t)number };
-    r.ctx = contexts[r.number];
-    r.comm = comms[r.number];
-    r.n = (size_t)ech_dist_even_share(total, r.number, ranks);
-    for (int k = 0; k < r.number; k++) r.first += (size_t)ech_dist_even_share(total, k, ranks);
-    must(ech_malloc(r.ctx, &r.b, r.n * 8), r.ctx);
-    must(ech_malloc(r.ctx, &r.x, r.n * 8), r.ctx);
+    struct rank r = { .rank = rank, .ctx = rank->ctx, .comm = rank->comm };
+    r.n = (size_t)ech_dist_even_share(total, rank->number, bench_ranks);
+    for (int k = 0; k < rank->number; k++)
+        r.first += (size_t)ech_dist_even_share(total, k, bench_ranks);
+    bench_must(ech_malloc(r.ctx, &r.b, r.n * 8), r.ctx);
+    bench_must(ech_malloc(r.ctx, &r.x, r.n * 8), r.ctx);
     const double value = 1;
-    must(ech_fill(r.ctx, r.b, r.n, sizeof value, &value), r.ctx);
+    bench_must(ech_fill(r.ctx, r.b, r.n, sizeof value, &value), r.ctx);
     ech_csr rows = make_rows(r.first, r.n);
     measure_dist(&r, &rows);
-    if (local && ranks == 1) measure_local(&r, &rows);
+    if (local && bench_ranks == 1) measure_local(&r, &rows);
     free_rows(&rows);
     ech_free(r.ctx, r.b, r.n * 8);
     ech_free(r.ctx, r.x, r.n * 8);
-    return NULL;
 }
 
 /* ---- Options ---- */
-
-static int number_of(const char *option, const char *text, int least, int most)
-{
-    char *end = NULL;
-    const long value = text ? strtol(text, &end, 10) : 0;
-    if (text && end != text && !*end && value >= least && value <= most) return (int)value;
-    fprintf(stderr, "bench_dist_solve: %s needs a number of %d to %d\n", option, least, most);
-    exit(2);
-}
 
 static void read_options(int argc, char **argv)
 {
     for (int i = 1; i < argc; i += 2) {
         const char *value = argv[i + 1];
-        if (strcmp(argv[i], "--device") == 0 && value)
-            device = value;
-        else if (strcmp(argv[i], "--ranks") == 0)
-            ranks = number_of(argv[i], value, 1, MOST_RANKS);
-        else if (strcmp(argv[i], "--log2") == 0)
-            log2_n = number_of(argv[i], value, 4, 28);
+        if (bench_rank_option(argv[i], value)) continue;
+        if (strcmp(argv[i], "--log2") == 0)
+            log2_n = bench_number(argv[i], value, 4, 28);
         else if (strcmp(argv[i], "--dim") == 0)
-            dim = number_of(argv[i], value, 2, 3);
+            dim = bench_number(argv[i], value, 2, 3);
         else if (strcmp(argv[i], "--iterations") == 0)
-            iterations = number_of(argv[i], value, 1, 100000);
+            iterations = bench_number(argv[i], value, 1, 100000);
         else if (strcmp(argv[i], "--side") == 0)
-            side = (size_t)number_of(argv[i], value, 2, 30000);
+            side = (size_t)bench_number(argv[i], value, 2, 30000);
         else if (strcmp(argv[i], "--local") == 0)
-            local = number_of(argv[i], value, 0, 1);
+            local = bench_number(argv[i], value, 0, 1);
         else {
             fprintf(stderr, "usage: bench_dist_solve [--device cuda|cpu] [--ranks R] [--log2 N] "
                             "[--dim 2|3] [--iterations K] [--local 1] [--side S]\n");
@@ -252,30 +204,15 @@ static void read_options(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-    pthread_t threads[MOST_RANKS];
     read_options(argc, argv);
-    const bool cpu = strcmp(device, "cpu") == 0;
-    if (!ranks) ranks = cpu ? 2 : ech_device_count() - 1;
-    if (ranks < 1) stop("there is no GPU");
+    bench_open_ranks();
     if (!side) side = (size_t)lround(pow(2, (double)log2_n / dim));
     total = dim == 2 ? side * side : side * side * side;
-    if ((double)total * (2 * dim + 1) / ranks > 2147483647.0) stop("too many unknowns per rank");
-    for (int r = 0; r < ranks; r++) {
-        char name[32];
-        snprintf(name, sizeof name, cpu ? "cpu" : "cuda:%d", r);
-        must(ech_open(&contexts[r], name), NULL);
-        if (cpu) must(ech_set_threads(contexts[r], 1), contexts[r]);
-    }
-    must(ech_comm_threads(comms, cpu ? NULL : contexts, ranks, NULL), NULL);
+    if ((double)total * (2 * dim + 1) / bench_ranks > 2147483647.0)
+        bench_stop("too many unknowns per rank");
     printf("# %s; %s; %d ranks; %d-point Poisson matrix\n"
            "call,ranks,unknowns,iterations,make_s,ms_per_iteration,residual\n",
-           ech_version(), ech_device_name(contexts[0]), ranks, 2 * dim + 1);
-    for (int r = 0; r < ranks; r++)
-        if (pthread_create(&threads[r], NULL, run_rank, (void *)(intptr_t)r)) stop("no thread");
-    for (int r = 0; r < ranks; r++) pthread_join(threads[r], NULL);
-    for (int r = 0; r < ranks; r++) {
-        ech_comm_close(comms[r]);
-        ech_close(contexts[r]);
-    }
+           ech_version(), bench_device_name(), bench_ranks, 2 * dim + 1);
+    bench_run_ranks(run_rank);
     return 0;
 }
