@@ -460,7 +460,9 @@ static int run_process(struct sort_files *files, double started)
 {
     static struct part part; /* the plan is large */
     struct part *p = &part;
-    *p = (struct part){ .set = files->set, .job = files->job, .alone = true, .in = -1, .out = -1 };
+    *p = (struct part){
+        .set = files->set, .job = files->job, .own_process = true, .in = -1, .out = -1
+    };
     p->input = files->text->names[0];
     p->order = files->lines ? files->text->order : NULL;
     p->budget_bytes = sort_files_memory(files->set);

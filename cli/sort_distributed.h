@@ -40,7 +40,7 @@ struct part {
     ech_comm *comm;
     int rank, ranks, threads;
     uint64_t budget_bytes; /* of memory */
-    bool alone;            /* the only rank of its process, which may report a lost rank */
+    bool own_process;      /* the only rank of its process, which may report a lost rank */
     struct part_plan plan;
     int in, out;       /* descriptors; -1: none */
     uint64_t first, n; /* the records of this rank, in the input and in the output */

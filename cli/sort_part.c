@@ -105,7 +105,7 @@ void part_write(struct part *p, const unsigned char *from, uint64_t bytes, uint6
     const struct place place = { p->out, true, (unsigned char *)(uintptr_t)from, offset };
     const int error = divide(p, bytes, IO_BLOCK, transfer, &place);
     if (error) part_fail(p, EXIT_BAD, "%s: cannot write: %s", name, strerror(error));
-    if (!error && p->alone && fsync(p->out) != 0 && errno != EINVAL)
+    if (!error && p->own_process && fsync(p->out) != 0 && errno != EINVAL)
         part_fail(p, EXIT_BAD, "%s: cannot write: %s", name, strerror(errno));
 }
 

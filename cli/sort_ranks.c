@@ -39,7 +39,7 @@ static int fail_call(struct part *p, ech_status status, const ech_ctx *ctx)
 {
     const bool lost = status == ECH_ERR_COMM;
     p->code = part_code(status);
-    if (lost && p->alone) return cli_fail(p->code, "rank %d: %s", p->rank, ech_error(ctx));
+    if (lost && p->own_process) return cli_fail(p->code, "rank %d: %s", p->rank, ech_error(ctx));
     if (p->rank == 0) cli_fail(p->code, "%s: %s", p->input, ech_error(ctx));
     return p->code;
 }
