@@ -37,12 +37,12 @@ double bench_now(void)
     return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
 }
 
-int bench_number(const char *option, const char *text, int least, int most)
+int bench_number(const char *option, const char *text, int low, int high)
 {
     char *end = NULL;
     const long value = text ? strtol(text, &end, 10) : 0;
-    if (text && end != text && !*end && value >= least && value <= most) return (int)value;
-    fprintf(stderr, "%s: %s needs a number of %d to %d\n", bench_program, option, least, most);
+    if (text && end != text && !*end && value >= low && value <= high) return (int)value;
+    fprintf(stderr, "%s: %s needs a number of %d to %d\n", bench_program, option, low, high);
     exit(2);
 }
 

@@ -31,8 +31,8 @@ void bench_must(ech_status status, const ech_ctx *ctx);
 /* Milliseconds. */
 double bench_now(void);
 
-/* The value of an option, which must be a number from least to most. */
-int bench_number(const char *option, const char *text, int least, int most);
+/* The value of an option, which must be a number from low to high. */
+int bench_number(const char *option, const char *text, int low, int high);
 
 /* Reads --device and --ranks; returns false if it is another option, or lacks a value. */
 bool bench_rank_option(const char *option, const char *value);
