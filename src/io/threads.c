@@ -1,8 +1,8 @@
 /*
  * io/threads.c - a loop by several threads.
  *
- * The threads of the first loops wait for later ones: a sort of a block of text has ten loops of
- * about a millisecond each, and to create 16 threads takes half of one.  A thread that has finished
+ * The threads of the first loops wait for later ones, because a sort of a block of text has about
+ * ten short loops, each of which would create and end its threads.  A thread that has finished
  * looks for another loop for some microseconds and then sleeps.  A loop that begins while another
  * one runs has threads of its own, which live no longer than the loop.
  *
