@@ -22,7 +22,12 @@
 #include "files/files.h"
 #include "files/transfer.h"
 
-enum { FILES_MOST_BINS = 4096, FILES_MOST_DIRECTORIES = 16, FILES_MOST_THREADS = 64 };
+enum {
+    FILES_MOST_BINS = 4096,
+    FILES_MOST_DIRECTORIES = 16,
+    FILES_MOST_THREADS = 64,
+    FILES_MOST_WRITES = 2 /* of the output, at the same time */
+};
 
 /* ---- Ranks: numbers.c ---- */
 
@@ -130,7 +135,9 @@ struct files_run {
     size_t last_bytes, last_room;
     bool has_last;
     uint64_t emitted_bytes;
-    struct files_batch writing;
+    struct files_batch writing[FILES_MOST_WRITES]; /* in turn */
+    uint64_t writes_begun, writes_ended;
+    int most_writes; /* at the same time; 0: one */
     const unsigned char *writing_at;
     size_t writing_bytes;
     struct io_error writing_error;
@@ -345,9 +352,12 @@ void files_check(struct files_run *run, const unsigned char *bytes, size_t n, bo
 /* Adds the records to a sum. */
 void files_add_sum(struct files_run *run, struct files_sum *sum, const unsigned char *bytes,
                    size_t n);
-/* Writes sorted records while the caller goes on; the memory may change until files_emit_wait(). */
+/* Writes sorted records while the caller goes on; the memory may change and is in use until
+ * files_emit_wait(), or, unless most_writes is larger, until files_emit() returns again. */
 io_status files_emit(struct files_run *run, unsigned char *bytes, size_t n);
 io_status files_emit_wait(struct files_run *run);
+/* Waits for the oldest write. */
+io_status files_emit_wait_one(struct files_run *run);
 /* Keeps a copy of the last record. */
 io_status files_keep_last(struct files_run *run, const unsigned char *last, size_t bytes);
 
@@ -359,6 +369,11 @@ void files_direct_close(struct files_run *run);
 static inline size_t files_direct_shift(const struct files_run *run)
 {
     return run->direct.fd >= 0 ? run->direct.kept : 0;
+}
+/* The batch of the next write. */
+static inline struct files_batch *files_emit_begin(struct files_run *run)
+{
+    return &run->writing[run->writes_begun++ % FILES_MOST_WRITES];
 }
 /* Begins to write records; files_emit_wait() waits. */
 io_status files_direct_write(struct files_run *run, unsigned char *bytes, size_t n);
