@@ -6,7 +6,7 @@
  *     space.c       temporary files
  *     cuts.c        the sample and the bins
  *     partition.c   a block in memory by bins
- *     distribute.c  the first pass
+ *     distribute.c  the first pass; reader.c reads its blocks
  *     spool.c       the first pass of a stream
  *     collect.c     the second pass
  *     resume.h      a sort that can be continued: manifest.c, resume.c, journal.c
@@ -26,7 +26,8 @@ enum {
     FILES_MOST_BINS = 4096,
     FILES_MOST_DIRECTORIES = 16,
     FILES_MOST_THREADS = 64,
-    FILES_MOST_WRITES = 2 /* of the output, at the same time */
+    FILES_MOST_WRITES = 2, /* of the output, at the same time */
+    FILES_MOST_CARRY = 64 << 10
 };
 
 /* ---- Ranks: numbers.c ---- */
@@ -214,7 +215,7 @@ void files_classify(const struct files_kind *kind, const struct files_cuts *cuts
                     const unsigned char *records, const uint32_t *lengths, const uint64_t *prefixes,
                     size_t n, uint16_t *ids);
 
-/* ---- The first pass: partition.c, distribute.c, spool.c ---- */
+/* ---- The first pass: reader.c, partition.c, distribute.c, spool.c ---- */
 
 /* Where the bins of each block begin. */
 struct files_index {
@@ -249,28 +250,43 @@ void files_partition(struct files_run *run, const struct files_cuts *cuts, const
                      size_t bytes, unsigned char *out, const struct files_scratch *scratch,
                      uint32_t *starts, uint64_t *records);
 
-/* Reads extents, one block of whole records after the other. */
+/* Bytes before the input of a block, for the begin of a record that the block before it cut. */
+static inline size_t files_carry(const struct files_kind *kind, uint64_t block_bytes)
+{
+    const size_t part = (size_t)(block_bytes / 16);
+    return kind->record_bytes ? 0 : part < FILES_MOST_CARRY ? part : (size_t)FILES_MOST_CARRY;
+}
+/* A place in extents: in this one, at this offset. */
+struct files_place {
+    size_t extent;
+    uint64_t offset;
+};
+/* Reads extents, one block after the other. */
 struct files_reader {
     struct files_run *run;
     const struct files_extents *extents;
-    size_t extent;   /* the current one */
-    uint64_t offset; /* in it */
+    struct files_place at; /* the next bytes to be requested */
+};
+/* A block that is being read. */
+struct files_fill {
+    struct files_place from; /* where the reader was */
     struct files_batch batch;
-    unsigned char *buffer; /* being filled */
-    size_t have, room;     /* what is there or requested */
-    size_t kept;           /* what was there before */
-    size_t input_at;       /* where the input begins, of records that are extended */
-    const char *name;      /* of what is read */
+    unsigned char *buffer;
+    size_t have, room; /* what is there or requested */
+    size_t kept;       /* what was there before */
+    size_t input_at;   /* where the input begins, of records that are extended */
+    bool at_end;       /* nothing is left to be read after it */
+    const char *name;  /* of what is read */
 };
 void files_reader_open(struct files_reader *reader, struct files_run *run,
                        const struct files_extents *extents);
 /* Begins to fill buffer, which already contains have bytes. */
-void files_reader_begin(struct files_reader *reader, unsigned char *buffer, size_t room,
-                        size_t have);
+void files_reader_begin(struct files_reader *reader, struct files_fill *fill, unsigned char *buffer,
+                        size_t room, size_t have);
 /* Begins behind the first bytes, which are whole records. */
 void files_reader_skip(struct files_reader *reader, uint64_t bytes);
-/* Waits.  *bytes receives the bytes in the buffer, *whole those of whole records; 0: the end. */
-io_status files_reader_end(struct files_reader *reader, size_t *bytes, size_t *whole);
+/* Waits.  *bytes receives the bytes in the buffer; 0: the end. */
+io_status files_reader_end(struct files_reader *reader, struct files_fill *fill, size_t *bytes);
 
 io_status files_distribute(struct files_run *run, const struct files_plan *plan,
                            const struct files_extents *extents, const struct files_cuts *cuts,
