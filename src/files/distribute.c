@@ -167,8 +167,8 @@ static void read_ahead(struct pass *pass, int which)
 {
     const size_t room = (size_t)pass->plan->block_bytes;
     const size_t carry = files_carry(pass->run->kind, room);
-    files_reader_begin(&pass->reader, &pass->fills[which], pass->in[which] + carry, room - carry,
-                       0);
+    const size_t from = carry + files_reader_shift(&pass->reader, pass->in[which] + carry, room);
+    files_reader_begin(&pass->reader, &pass->fills[which], pass->in[which] + from, room - from, 0);
 }
 
 /* Moves the begin of a record to the next block.  *before receives its bytes if they are before

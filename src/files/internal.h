@@ -27,7 +27,8 @@ enum {
     FILES_MOST_DIRECTORIES = 16,
     FILES_MOST_THREADS = 64,
     FILES_MOST_WRITES = 2, /* of the output, at the same time */
-    FILES_MOST_CARRY = 64 << 10
+    FILES_MOST_CARRY = 64 << 10,
+    FILES_LEAST_SHIFTED = 32 << 10 /* smaller blocks have no room for a shift of a page */
 };
 
 /* ---- Ranks: numbers.c ---- */
@@ -103,11 +104,12 @@ struct files_extent {
     const char *name;
     uint64_t offset, bytes;
     bool open_end; /* the terminator of the last record is missing */
+    int direct_fd; /* of the same file, for direct reads; 0: none */
 };
 
 /* What is sorted at one level. */
 struct files_extents {
-    const struct files_extent *at;
+    struct files_extent *at;
     size_t count;
     uint64_t bytes; /* of all */
     bool extend;    /* the records must be extended by prepare() */
@@ -267,6 +269,9 @@ struct files_reader {
     const struct files_extents *extents;
     struct files_place at; /* the next bytes to be requested */
 };
+/* Opens the files of extents for direct reads, as far as that works, and closes them. */
+void files_reader_use_direct(const struct files_sort *sort, struct files_extents *extents);
+void files_reader_close_direct(const struct files_extents *extents);
 /* A block that is being read. */
 struct files_fill {
     struct files_place from; /* where the reader was */
@@ -283,6 +288,9 @@ void files_reader_open(struct files_reader *reader, struct files_run *run,
 /* Begins to fill buffer, which already contains have bytes. */
 void files_reader_begin(struct files_reader *reader, struct files_fill *fill, unsigned char *buffer,
                         size_t room, size_t have);
+/* Where to begin in a buffer, so that the pages of the input are pages in memory. */
+size_t files_reader_shift(const struct files_reader *reader, const unsigned char *buffer,
+                          size_t room);
 /* Begins behind the first bytes, which are whole records. */
 void files_reader_skip(struct files_reader *reader, uint64_t bytes);
 /* Waits.  *bytes receives the bytes in the buffer; 0: the end. */

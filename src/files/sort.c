@@ -58,7 +58,7 @@ static io_status make_extents(const struct files_sort *sort, struct files_extent
                            (unsigned long long)input->bytes, kind->input_bytes);
         struct files_extent *extent = &list[extents->count++];
         *extent =
-            (struct files_extent){ input->fd, input->name, input->offset, input->bytes, false };
+            (struct files_extent){ input->fd, input->name, input->offset, input->bytes, false, 0 };
         extents->bytes += input->bytes;
         if (kind->terminator < 0) continue;
         const io_status status = read_at(input, input->bytes - 1, &last, 1, error);
@@ -322,6 +322,7 @@ io_status files_sort(struct files_sort *sort, struct io_error *error)
     if (status == IO_OK) status = begin_resume(sort, error);
     if (status == IO_OK) status = files_journal_open(&run);
     if (status == IO_OK) status = open_run(&run);
+    if (status == IO_OK) files_reader_use_direct(sort, &extents);
     if (status == IO_OK && !sort->plan.stream)
         sort->output_bytes =
             sort->head_bytes + (sort->kind->record_bytes ? extents.bytes / sort->kind->input_bytes *
@@ -330,6 +331,7 @@ io_status files_sort(struct files_sort *sort, struct io_error *error)
     if (status == IO_OK) status = run_sort(&run, &extents);
     sort->used_transfers = run.queue ? files_queue_name(run.queue) : NULL;
     files_journal_close(&run);
+    files_reader_close_direct(&extents);
     files_queue_close(run.queue);
     files_unmap(run.arena, run.arena_bytes);
     files_direct_close(&run);
