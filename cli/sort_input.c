@@ -323,6 +323,15 @@ static int take_head(struct sort_text *text, const char *name, size_t begin, boo
     return code;
 }
 
+/* Checks the quotes of CSV in the input from begin on: the next input must not close them. */
+static int check_quotes(const struct sort_text *text, const char *name, size_t begin)
+{
+    const size_t from = begin ? begin : text->head, bytes = text->bytes - from;
+    const char *at = text->text + from;
+    const size_t quote = bytes ? lines_misplaced(text->order, at, bytes, 0) : SIZE_MAX;
+    return quote == SIZE_MAX ? EXIT_DONE : sort_bad_quote(name, at, bytes, quote);
+}
+
 int sort_open_text(struct io_source *source, const char *name)
 {
     struct io_error error;
@@ -362,6 +371,7 @@ static int read_from(struct sort_job *job, struct sort_text *text, int first)
         code = read_source(job, &source, text);
         io_close(&source);
         if (code == EXIT_DONE) code = take_head(text, source.name, begin, begin == 0);
+        if (code == EXIT_DONE && text->n_names > 1) code = check_quotes(text, source.name, begin);
         if (code != EXIT_DONE) return code;
     }
     return sort_bind(text, text->text, text->head);

@@ -150,16 +150,13 @@ static io_status cut_block(const struct pass *pass, const struct files_fill *fil
     struct files_run *run = pass->run;
     const struct files_kind *kind = run->kind;
     const bool last = kind->record_bytes || fill->at_end;
-    char message[LINES_ERROR];
     *whole = last ? bytes : kind->cut(kind, block, bytes);
     if (!*whole && !pass->ahead)
         return io_fail(run->error, IO_FAIL, fill->name,
                        "a record is longer than %zu bytes, the size of a block for this memory "
                        "budget%s; give a larger budget with --memory",
-                       fill->room, kind->valid ? ", or a quote is not closed" : "");
-    if (!pass->at_top || !kind->valid || kind->valid(kind, block, bytes, last, message))
-        return IO_OK;
-    return io_fail(run->error, IO_FAIL, fill->name, "%s", message);
+                       fill->room, kind->misplaced ? ", or a quote is not closed" : "");
+    return pass->at_top ? files_reader_quotes(&pass->reader, fill, block, bytes, last) : IO_OK;
 }
 
 /* Begins to read a block, without knowing what the block before it leaves. */

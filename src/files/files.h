@@ -72,10 +72,10 @@ struct files_kind {
                        size_t from, size_t at);
     size_t (*cut)(const struct files_kind *kind, const unsigned char *bytes, size_t n);
     uint64_t (*count)(const struct files_kind *kind, const unsigned char *bytes, size_t n);
-    /* Whether what was read is valid; otherwise writes a message.  last: these are whole records;
-     * otherwise cut() was called for them.  NULL: it is not checked, or sort() does that. */
-    bool (*valid)(const struct files_kind *kind, const unsigned char *bytes, size_t n, bool last,
-                  char error[LINES_ERROR]);
+    /* The offset of a quote of CSV in a wrong place; SIZE_MAX: none.  last: these are whole records;
+     * otherwise cut() was called for them.  NULL: quotes have no meaning, or sort() checks them. */
+    size_t (*misplaced)(const struct files_kind *kind, const unsigned char *bytes, size_t n,
+                        bool last);
 
     /* Memory that sort() needs besides in and out. */
     size_t (*work_bytes)(const struct files_kind *kind, size_t bytes, size_t records);

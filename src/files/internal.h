@@ -288,6 +288,10 @@ void files_reader_open(struct files_reader *reader, struct files_run *run,
 /* Begins to fill buffer, which already contains have bytes. */
 void files_reader_begin(struct files_reader *reader, struct files_fill *fill, unsigned char *buffer,
                         size_t room, size_t have);
+/* Checks the quotes of CSV in a block, which begins at or before the fill and ends with it.  last:
+ * it has whole records; otherwise cut() was called for it. */
+io_status files_reader_quotes(const struct files_reader *reader, const struct files_fill *fill,
+                              const unsigned char *block, size_t bytes, bool last);
 /* Where to begin in a buffer, so that the pages of the input are pages in memory. */
 size_t files_reader_shift(const struct files_reader *reader, const unsigned char *buffer,
                           size_t room);
@@ -310,6 +314,7 @@ struct files_stream {
     unsigned char last; /* its last byte */
     unsigned char *to;  /* being filled */
     size_t have, want, got;
+    size_t begin; /* of the input, or of a record in it, in to */
     struct files_batch batch;
     struct io_error error;
 };

@@ -180,3 +180,50 @@ io_status files_reader_end(struct files_reader *reader, struct files_fill *fill,
     *bytes = n * kind->record_bytes;
     return IO_OK;
 }
+
+/* ---- Quotes of CSV ---- */
+
+static io_status bad_quote(const struct files_reader *reader, const char *name,
+                           const unsigned char *bytes, size_t n, size_t at)
+{
+    char message[LINES_ERROR];
+    lines_quote_error((const char *)bytes, n, at, message);
+    return io_fail(reader->run->error, IO_FAIL, name, "%s", message);
+}
+
+/* Each input must close its quotes, so that the next one does not.  *name receives the name of the
+ * input that contains byte at of the block, if it is not SIZE_MAX. */
+static io_status check_ends(const struct files_reader *reader, const struct files_fill *fill,
+                            const unsigned char *block, size_t at, const char **name)
+{
+    const unsigned char *begin = block, *end = fill->buffer + fill->kept;
+    const unsigned char *const limit = fill->buffer + fill->have;
+    for (struct files_place p = fill->from; p.extent < reader->extents->count; p.extent++) {
+        const struct files_extent *extent = &reader->extents->at[p.extent];
+        const uint64_t left = extent->bytes - p.offset + extent->open_end;
+        *name = extent->name;
+        if (left > (uint64_t)(limit - end)) break;
+        end += left;
+        const size_t n = (size_t)(end - begin);
+        const size_t open = lines_open_quote((const char *)begin, n);
+        if (open != SIZE_MAX) return bad_quote(reader, extent->name, begin, n, open);
+        if (at < (size_t)(end - block)) break;
+        begin = end;
+        p.offset = 0;
+    }
+    return IO_OK;
+}
+
+io_status files_reader_quotes(const struct files_reader *reader, const struct files_fill *fill,
+                              const unsigned char *block, size_t bytes, bool last)
+{
+    const struct files_kind *kind = reader->run->kind;
+    const char *name = fill->name;
+    if (!kind->misplaced) return IO_OK;
+    const size_t at = kind->misplaced(kind, block, bytes, last);
+    if (reader->extents->count > 1) {
+        const io_status status = check_ends(reader, fill, block, at, &name);
+        if (status != IO_OK) return status;
+    }
+    return at == SIZE_MAX ? IO_OK : bad_quote(reader, name, block, bytes, at);
+}

@@ -69,6 +69,12 @@ io_status files_sort_single(struct files_run *run, const struct files_extents *e
         run->done_bytes -= bytes;
         return IO_OK;
     }
+    /* The sort checks the quotes of one input. */
+    if (run->depth == 0 && extents->count > 1) {
+        const io_status valid =
+            files_reader_quotes(&reader, &fill, (unsigned char *)run->arena, bytes, true);
+        if (valid != IO_OK) return valid;
+    }
     run->sort->records += run->depth ? 0 : records;
     if (run->sort->verify && run->depth == 0)
         files_add_sum(run, &run->read, (unsigned char *)run->arena, bytes);

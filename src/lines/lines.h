@@ -96,6 +96,9 @@ size_t lines_complete(const struct lines_order *order, const char *text, size_t 
 /* The offset of such a quote in whole records, or of one that is not closed; SIZE_MAX: none. */
 size_t lines_misplaced(const struct lines_order *order, const char *text, size_t bytes,
                        int threads);
+/* The offset of a quote that is not closed in records whose other quotes are in their places;
+ * SIZE_MAX: all are closed. */
+size_t lines_open_quote(const char *text, size_t bytes);
 /* Writes a message about the quote at at, with the text around it. */
 void lines_quote_error(const char *text, size_t bytes, size_t at, char error[LINES_ERROR]);
 /* The length of the next record with its terminator; bytes if there is no terminator. */
