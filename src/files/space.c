@@ -177,17 +177,24 @@ void files_space_close(struct files_space *space)
 
 enum { MEASURED = 256 << 20, MEASURED_AT_ONCE = 32 << 20 };
 
+/* There is always a request: another part begins before one ends. */
 static double move_all(struct files_run *run, int fd, uint64_t bytes, size_t at_once, bool write)
 {
-    struct files_batch batch = { 0 };
+    struct files_batch batches[2] = { { 0 } };
     const double start = files_seconds();
-    int why = 0;
-    for (uint64_t at = 0; at < bytes && !why; at += at_once) {
+    int which = 0, why = 0;
+    for (uint64_t at = 0; at < bytes && !why; at += at_once, which = !which) {
+        char *memory = run->arena + (size_t)which * at_once;
+        why = files_wait(run->queue, &batches[which]);
+        if (why) break;
         if (write)
-            files_write(run->queue, &batch, fd, run->arena, at_once, at);
+            files_write(run->queue, &batches[which], fd, memory, at_once, at);
         else
-            files_read(run->queue, &batch, fd, run->arena, at_once, at);
-        why = files_wait(run->queue, &batch);
+            files_read(run->queue, &batches[which], fd, memory, at_once, at);
+    }
+    for (int i = 0; i < 2; i++) {
+        const int last = files_wait(run->queue, &batches[i]);
+        if (!why) why = last;
     }
     /* What the disk keeps in a cache of its own is not written yet. */
     if (write && !why && fdatasync(fd) != 0) why = errno;
@@ -200,7 +207,8 @@ void files_measure(struct files_run *run, const struct files_space *space,
                    const struct files_plan *plan)
 {
     size_t at_once = MEASURED_AT_ONCE;
-    if (at_once > run->arena_bytes) at_once = run->arena_bytes / FILES_ALIGN * FILES_ALIGN;
+    const size_t half = run->arena_bytes / 2 / FILES_ALIGN * FILES_ALIGN;
+    if (at_once > half) at_once = half;
     uint64_t bytes = plan->temporary_bytes / (uint64_t)space->count;
     if (bytes > MEASURED) bytes = MEASURED;
     bytes -= bytes % at_once;
@@ -209,7 +217,7 @@ void files_measure(struct files_run *run, const struct files_space *space,
     if (fd < 0) return;
     if (bytes) {
         /* Memory that was never written may be the page of zeros, which the disk may skip. */
-        memset(run->arena, 0x5a, at_once);
+        memset(run->arena, 0x5a, 2 * at_once);
         run->sort->times.disk_write = move_all(run, fd, bytes, at_once, true);
         run->sort->times.disk_read = move_all(run, fd, bytes, at_once, false);
     }
