@@ -350,10 +350,12 @@ int sort_open_text(struct io_source *source, const char *name)
 int sort_bind(struct sort_text *text, const char *head, size_t bytes)
 {
     char error[LINES_ERROR];
-    if (!lines_has_names(text->order)) return EXIT_DONE;
+    const char *name = lines_first_name(text->order);
+    if (!name) return EXIT_DONE;
     if (!bytes)
-        return cli_fail(EXIT_BAD, "%s: has no header, in which --key would be the name of a column",
-                        sort_name(text, 0));
+        return cli_fail(EXIT_BAD,
+                        "%s: is empty and has no header, but --key \"%s\" is the name of a column",
+                        sort_name(text, 0), name);
     const size_t mark = mark_of(head, bytes);
     const size_t body = lines_body(text->order, head + mark, bytes - mark);
     if (lines_bind(text->order, head + mark, body, error)) return EXIT_DONE;

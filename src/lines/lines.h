@@ -59,8 +59,9 @@ struct lines_order;
 struct lines_order *lines_order_new(const struct lines_words *words, char error[LINES_ERROR]);
 void lines_order_free(struct lines_order *order);
 
-/* Whether keys are columns by name, so that lines_bind() must be called before any key is made. */
-bool lines_has_names(const struct lines_order *order);
+/* The first key that is a column by name, so that lines_bind() must be called before any key is
+ * made; NULL: none. */
+const char *lines_first_name(const struct lines_order *order);
 /* Finds the columns in a header record (without terminator).  Returns false after a message. */
 bool lines_bind(struct lines_order *order, const char *header, size_t bytes,
                 char error[LINES_ERROR]);
