@@ -169,8 +169,7 @@ static void reclaim(struct pass *pass)
     const int ended = pass->written_count > left ? pass->written_count - left : 0;
     for (int i = 0; i < ended; i++) release(pass, pass->written[i]);
     pass->written_count -= ended;
-    memmove(pass->written, pass->written + ended,
-            (size_t)pass->written_count * sizeof *pass->written);
+    for (int i = 0; i < pass->written_count; i++) pass->written[i] = pass->written[i + ended];
 }
 
 static io_status wait_written(struct pass *pass, bool all)
