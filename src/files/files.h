@@ -72,8 +72,9 @@ struct files_kind {
                        size_t from, size_t at);
     size_t (*cut)(const struct files_kind *kind, const unsigned char *bytes, size_t n);
     uint64_t (*count)(const struct files_kind *kind, const unsigned char *bytes, size_t n);
-    /* The offset of a quote of CSV in a wrong place; SIZE_MAX: none.  last: these are whole records;
-     * otherwise cut() was called for them.  NULL: quotes have no meaning, or sort() checks them. */
+    /* The offset of a quote of CSV in a wrong place; SIZE_MAX: none.  last: these are whole
+     * records; otherwise cut() was called for them.  NULL: quotes have no meaning, or sort() checks
+     * them. */
     size_t (*misplaced)(const struct files_kind *kind, const unsigned char *bytes, size_t n,
                         bool last);
 
