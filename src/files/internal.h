@@ -270,7 +270,7 @@ struct files_reader {
     struct files_place at; /* the next bytes to be requested */
 };
 /* Opens the files of extents for direct reads, as far as that works, and closes them. */
-void files_reader_use_direct(const struct files_sort *sort, struct files_extents *extents);
+void files_reader_use_direct(struct files_run *run, struct files_extents *extents);
 void files_reader_close_direct(const struct files_extents *extents);
 /* A block that is being read. */
 struct files_fill {

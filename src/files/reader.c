@@ -7,7 +7,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#define _GNU_SOURCE /* O_DIRECT, mincore() */
+#define _GNU_SOURCE /* O_DIRECT, mincore(), pread() */
 #include "files/internal.h"
 
 #include <fcntl.h>
@@ -42,17 +42,26 @@ void files_reader_skip(struct files_reader *reader, uint64_t bytes)
 
 /* ---- Reads past the page cache ---- */
 
-void files_reader_use_direct(const struct files_sort *sort, struct files_extents *extents)
+/* 0 if the file cannot be opened or read so; some file systems need a larger alignment. */
+static int open_direct(struct files_run *run, int fd)
 {
     char name[32];
+    snprintf(name, sizeof name, "/proc/self/fd/%d", fd);
+    const int direct = io_open_file(name, O_RDONLY | O_DIRECT);
+    if (direct > 0 && pread(direct, run->arena, FILES_ALIGN, FILES_ALIGN) == FILES_ALIGN)
+        return direct;
+    if (direct >= 0) close(direct);
+    return 0;
+}
+
+void files_reader_use_direct(struct files_run *run, struct files_extents *extents)
+{
     int opened = 0;
-    for (size_t i = 0; i < extents->count && sort->plan.direct && opened < MOST_OPENED; i++) {
+    for (size_t i = 0; i < extents->count && run->sort->plan.direct && opened < MOST_OPENED; i++) {
         struct files_extent *extent = &extents->at[i];
         if (extent->bytes < LEAST_OPENED) continue;
-        snprintf(name, sizeof name, "/proc/self/fd/%d", extent->fd);
-        const int fd = io_open_file(name, O_RDONLY | O_DIRECT);
-        extent->direct_fd = fd > 0 ? fd : 0;
-        opened += fd > 0;
+        extent->direct_fd = open_direct(run, extent->fd);
+        opened += extent->direct_fd > 0;
     }
 }
 

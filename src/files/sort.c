@@ -322,7 +322,7 @@ io_status files_sort(struct files_sort *sort, struct io_error *error)
     if (status == IO_OK) status = begin_resume(sort, error);
     if (status == IO_OK) status = files_journal_open(&run);
     if (status == IO_OK) status = open_run(&run);
-    if (status == IO_OK) files_reader_use_direct(sort, &extents);
+    if (status == IO_OK) files_reader_use_direct(&run, &extents);
     if (status == IO_OK && !sort->plan.stream)
         sort->output_bytes =
             sort->head_bytes + (sort->kind->record_bytes ? extents.bytes / sort->kind->input_bytes *
