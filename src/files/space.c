@@ -206,9 +206,9 @@ static double move_all(struct files_run *run, int fd, uint64_t bytes, size_t at_
 void files_measure(struct files_run *run, const struct files_space *space,
                    const struct files_plan *plan)
 {
+    /* The memory of the first pass, which has more than two blocks. */
     size_t at_once = MEASURED_AT_ONCE;
-    const size_t half = run->arena_bytes / 2 / FILES_ALIGN * FILES_ALIGN;
-    if (at_once > half) at_once = half;
+    if (at_once > plan->block_bytes) at_once = (size_t)plan->block_bytes;
     uint64_t bytes = plan->temporary_bytes / (uint64_t)space->count;
     if (bytes > MEASURED) bytes = MEASURED;
     bytes -= bytes % at_once;

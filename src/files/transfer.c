@@ -103,8 +103,7 @@ static void *work(void *argument)
     return NULL;
 }
 
-/* The threads block signals, so that the main thread handles them. A write to a pipe without a
- * reader ends the process, as if the main thread had written. */
+/* The threads block signals, so that the main thread handles them. */
 static void start_threads(struct files_queue *queue, int count)
 {
     pthread_attr_t attributes;
@@ -112,7 +111,6 @@ static void start_threads(struct files_queue *queue, int count)
     if (pthread_attr_init(&attributes) != 0) return;
     pthread_attr_setstacksize(&attributes, STACK);
     sigfillset(&all);
-    sigdelset(&all, SIGPIPE);
     pthread_sigmask(SIG_BLOCK, &all, &before);
     while (queue->started < count &&
            pthread_create(&queue->threads[queue->started], &attributes, work, queue) == 0)
