@@ -5,10 +5,11 @@
 #
 # DIRECTORY is on the disk to be measured, with room for five times GIGABYTES (default 2); all files in it are removed.
 # BUDGET (default 10 % of the data) is that of --memory, and of sort -S. Runs each case ROUNDS times (default 3), in
-# alternation, and drops the page cache before each run if the user may do so. Prints one line per run: the elapsed time,
-# the processor time, the peak memory and the speed of the disk, which the run itself measures, in a time that is
-# subtracted. At the end: the medians, and the ratio of the elapsed time to that of two reads and two writes at the
-# median of all measured speeds, because the speed of a disk changes from run to run.
+# alternation, and drops the page cache before each run if the user may do so. Prints one line per run: the elapsed
+# time, the processor time, the peak memory, and the speed of the disk (reads of the input and of temporary files,
+# writes), which the run itself measures, in a time that is subtracted. At the end: the medians, and the ratio of the
+# elapsed time to that of two reads and two writes at the medians of all measured speeds, because the speed of a disk
+# changes from run to run.
 #
 # SPDX-License-Identifier: Apache-2.0
 set -eu
@@ -35,15 +36,17 @@ run() {
     shift
     drop_cache
     /usr/bin/time -o time.txt -f '%e %U %S %M' "$@" 2>log.txt || { cat log.txt; exit 1; }
-    disk=$(sed -n 's/^disk  *\([0-9.]*\) GB.s read, \([0-9.]*\) GB.s written: \([0-9.]*\) s .*in \([0-9.]*\) s)$/\1 \2 \3 \4/p' \
-        log.txt)
-    echo "$(tail -n 1 time.txt) ${disk:-0 0 0 0}" | awk -v name="$name" -v bytes="$size" '{
-        wall = $1 - $8
-        work = $7 ? $7 / (2 / $5 + 2 / $6) : 0 # GB that are read twice and written twice
-        printf "%s\t%.2f\t%.2f\t%.1f\t%.3f\t%.3f\t%.3f\t%.0f\n", name, wall, $2 + $3, $4 / 1000, $5, $6, work, bytes
+    # The speeds of the input, of temporary files and of writes; the time of two reads and two writes; that to measure.
+    disk=$(grep '^disk ' log.txt | sed 's/[^0-9. ]//g' | awk '{ print $1, $2, $3, $4, $NF }')
+    echo "$(tail -n 1 time.txt) ${disk:-0 0 0 0 0}" | awk -v name="$name" -v bytes="$size" '{
+        wall = $1 - $9
+        work = $8 ? $8 / (1 / $5 + 1 / $6 + 2 / $7) : 0 # GB that are read twice and written twice
+        printf "%s\t%.2f\t%.2f\t%.1f\t", name, wall, $2 + $3, $4 / 1000
+        printf "%.3f\t%.3f\t%.3f\t%.3f\t%.0f\n", $5, $6, $7, work, bytes
     }' >>all.txt
     tail -n 1 all.txt | awk -F '\t' '{
-        printf "%-28s %8.2f s %8.2f s CPU %8.1f MB   disk: %s read, %s GB/s written\n", $1, $2, $3, $4, $5, $6
+        printf "%-28s %8.2f s %8.2f s CPU %8.1f MB   ", $1, $2, $3, $4
+        printf "disk: %s and %s read, %s GB/s written\n", $5, $6, $7
     }'
 }
 
@@ -55,17 +58,23 @@ median() {
     sort -n | awk '{ x[NR] = $1 } END { print NR % 2 ? x[(NR + 1) / 2] : (x[NR / 2] + x[NR / 2 + 1]) / 2 }'
 }
 
+range() {
+    sort -n | sed -n '1p;$p' | tr '\n' ' '
+}
+
 summary() {
-    read=$(column 5 '' | median)
-    write=$(column 6 '' | median)
-    echo "medians; the disk: $read GB/s read ($(column 5 '' | sort -n | sed -n '1p;$p' | tr '\n' ' ')), $write GB/s" \
-        "written ($(column 6 '' | sort -n | sed -n '1p;$p' | tr '\n' ' '))"
+    input=$(column 5 '' | median)
+    temporary=$(column 6 '' | median)
+    write=$(column 7 '' | median)
+    echo "medians; the disk in GB/s: $input read from inputs ($(column 5 '' | range)), $temporary from temporary files" \
+        "($(column 6 '' | range)), $write written ($(column 7 '' | range))"
     cut -f 1 all.txt | awk '!seen[$0]++' | while read -r name; do
         echo "$(column 2 "$name" | median) $(column 3 "$name" | median) $(column 4 "$name" | median)" \
-            "$(column 7 "$name" | median) $(column 8 "$name" | median)" |
-            awk -v name="$name" -v read="$read" -v write="$write" '{
-                ratio = $4 > 0 ? sprintf("%.2f", $1 / (2 * $4 / read + 2 * $4 / write)) : "-"
-                printf "%-28s %8.2f s %8.2f s CPU %8.1f MB %8.3f GB/s   ratio %s\n", name, $1, $2, $3, $5 / $1 / 1e9, ratio
+            "$(column 8 "$name" | median) $(column 9 "$name" | median)" |
+            awk -v name="$name" -v input="$input" -v temporary="$temporary" -v write="$write" '{
+                ratio = $4 > 0 ? sprintf("%.2f", $1 / ($4 / input + $4 / temporary + 2 * $4 / write)) : "-"
+                printf "%-28s %8.2f s %8.2f s CPU %8.1f MB ", name, $1, $2, $3
+                printf "%8.3f GB/s   ratio %s\n", $5 / $1 / 1e9, ratio
             }'
     done
 }

@@ -191,8 +191,10 @@ struct files_plan {
 
 struct files_times {
     double sample, read, partition, spool, collect, sort, write, check, sync;
-    double disk_read, disk_write; /* bytes per second of a short measurement; 0: not measured */
-    double measure;               /* seconds that it took, which are not part of the sort */
+    /* Bytes per second of a short measurement, of temporary files and of the input; 0: not
+     * measured. */
+    double disk_read, disk_write, disk_input;
+    double measure;                       /* seconds that it took, which are not part of the sort */
     uint64_t read_bytes, temporary_bytes; /* read; written to and read from temporary files */
 };
 

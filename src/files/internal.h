@@ -92,9 +92,10 @@ io_status files_reserve_output(const struct files_sort *sort, uint64_t bytes,
                                struct io_error *error);
 
 struct files_run;
-/* Measures the speed of the disk in reserved space: sets times.disk_read and disk_write. */
+struct files_extents;
+/* Measures the speed of the disk in reserved space and in the input: sets times.disk_... */
 void files_measure(struct files_run *run, const struct files_space *space,
-                   const struct files_plan *plan);
+                   const struct files_plan *plan, const struct files_extents *extents);
 
 /* ---- A run ---- */
 

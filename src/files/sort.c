@@ -166,7 +166,7 @@ static io_status run_level(struct files_run *run, const struct files_plan *plan,
     if (status == IO_OK && depth == 0)
         status = files_reserve_output(sort, sort->output_bytes, run->error);
     const bool measure = depth == 0 && sort->measure && !(resume && resume->blocks_before);
-    if (status == IO_OK && measure) files_measure(run, &space, plan);
+    if (status == IO_OK && measure) files_measure(run, &space, plan, extents);
     if (status == IO_OK) status = files_take_sample(run, extents, plan->bins, arena, &sample);
     if (status == IO_OK) status = files_make_cuts(run, &sample, plan->bins, &cuts);
     if (status == IO_OK && depth == 0) status = files_journal_cuts(run, &cuts);

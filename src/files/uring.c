@@ -25,7 +25,7 @@
 
 #ifdef HAS_URING
 
-enum { SLOTS = 256, STALLS = 16 };
+enum { SLOTS = 64, STALLS = 16 };
 
 struct slot {
     struct files_batch *batch;
