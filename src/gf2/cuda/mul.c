@@ -290,7 +290,8 @@ static ech_status add_product(struct whole *w, unsigned outer, unsigned inner)
         w->written |= bit;
     }
     const uint64_t blocks = plan->row_blocks * plan->column_chunks;
-    const uint64_t staying = (uint64_t)w->gpu.multiprocessors;
+    uint64_t staying = (uint64_t)w->gpu.multiprocessors;
+    if (m->tiles && blocks / m->tiles > staying) staying = blocks / m->tiles;
     if (w->gpu.architecture / 10 == 9 && echi_gpu_has(&w->gpu, module, "gf2_mul"))
         TRY(launch(w, ECHI_MOVE, "gf2_mul", blocks < staying ? blocks : staying,
                    GF2_MUL_THREADS + 32, GF2_MUL_STAGES * GF2_MUL_STAGE_BYTES, args));
