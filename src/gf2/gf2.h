@@ -69,9 +69,10 @@ struct echi_gf2 {
 struct echi_gf2_mul {
     ech_gf2 a, b, out;
     bool add;
-    bool transposed; /* b is given transposed: out = a b^T */
-    unsigned tiles;  /* most tiles of the result per thread block, so that kernels of a stream with
-                       a higher priority can start soon; 0: blocks stay until the end */
+    bool transposed;       /* b is given transposed: out = a b^T */
+    unsigned tiles, spare; /* to let kernels of another stream run at the same time: tiles of the
+                              result per thread block and launch, and multiprocessors that are left
+                              free; tiles 0: one launch, on all */
     const char *algorithm;
 };
 

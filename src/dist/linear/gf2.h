@@ -43,7 +43,7 @@ struct echi_gf2_panel {
 struct echi_gf2_lane {
     ech_ctx *ctx;
     uint64_t *top, *moved; /* [block][words]: pivot rows, and rows that move */
-    unsigned tiles;        /* as in struct echi_gf2_mul */
+    unsigned tiles, spare; /* as in struct echi_gf2_mul */
 };
 
 struct echi_gf2_dist {
