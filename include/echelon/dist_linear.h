@@ -81,7 +81,8 @@ ECH_API void ech_dist_csr_free(ech_dist_csr *a);
  *         y is read only if beta is not 0
  *
  * alpha and beta are the same on all ranks.  Rows that need no halo are computed while the halo is
- * exchanged, if they have at least 2^18 entries on this rank.
+ * exchanged, if they have at least 2^18 entries on this rank; on the CPU, if the context may use
+ * more than one thread.
  */
 ECH_API ech_status ech_dist_spmv(ech_ctx *ctx, ech_comm *comm, double alpha, ech_dist_csr *a,
                                  const void *x, double beta, void *y);

@@ -23,7 +23,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of products of `rest`: a launch takes about 0.3 ms on an H200; the kernels that search pivots are
+/* Products of `rest` in launches of about 0.3 ms on an H200; the kernels that search pivots are
  * small. */
 enum { TILES = 80, SPARE = 12 };
 
