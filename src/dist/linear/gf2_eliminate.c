@@ -12,8 +12,8 @@
  *     ahead   | apply 0 to block 1 | factor 1 | apply 1 to block 2 | factor 2 | ...
  *     rest    | apply 0 to block 2 | apply 0 to the others  | apply 1 to block 3 | apply 1 ...
  *
- * `rest` may be ECHI_GF2_PANELS blocks behind.  Kernels of `ahead` have a higher priority, and
- * thread blocks of `rest` are short, so that they start soon.
+ * `rest` may be ECHI_GF2_PANELS blocks behind.  Kernels of `ahead` have a higher priority; products
+ * of `rest` are divided into short launches, which leave some multiprocessors free.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
