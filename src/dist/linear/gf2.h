@@ -17,7 +17,7 @@
 
 enum {
     ECHI_GF2_ARRAYS = 32,
-    ECHI_GF2_PANELS = 3,     /* panels in memory: the update may be that many blocks behind */
+    ECHI_GF2_PANELS = 4,     /* panels in memory: the update may be that many blocks behind */
     ECHI_GF2_MORE_ROWS = 256 /* searched first, beyond the columns of a block */
 };
 
