@@ -385,8 +385,10 @@ static int run_text(struct run *run)
     if (code == EXIT_DONE) code = sort_parse_rows(&set);
     if (code == EXIT_DONE && !number && !set.files.records)
         code = sort_make_order(&set, &run->text);
-    if (code != EXIT_DONE) return code;
-    if (sort_is_distributed(&set)) return sort_distributed(&set, &run->job, &run->text, line);
+    bool done = false;
+    if (code == EXIT_DONE && sort_is_distributed(&set))
+        code = sort_distributed(&set, &run->job, &run->text, line, &done);
+    if (code != EXIT_DONE || done) return code;
     set.line_option = line != NULL;
     run->lines = line || (run->text.n_names > 1 && !are_arrays(&run->text, number));
     base->input = sort_name(&run->text, 0);

@@ -177,9 +177,10 @@ int sort_rows(const struct sort_set *set, struct sort_job *job, struct sort_text
 /* ---- Several ranks: sort_distributed.c ---- */
 
 bool sort_is_distributed(const struct sort_set *set);
-/* Sorts the input on several processes or devices.  line: an option that is only for lines. */
-int sort_distributed(const struct sort_set *set, struct sort_job *job, struct sort_text *text,
-                     const char *line);
+/* Sorts the input on several processes or devices.  line: an option that is only for lines.  *done
+ * is false if one device of "cuda:all" is to sort it, which set then names. */
+int sort_distributed(struct sort_set *set, struct sort_job *job, struct sort_text *text,
+                     const char *line, bool *done);
 
 /* ---- Calls of the library: sort_stages.c ---- */
 

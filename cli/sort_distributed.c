@@ -20,6 +20,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum { MOST_DEVICES = 64 };
@@ -42,7 +43,7 @@ bool sort_is_distributed(const struct sort_set *set)
 }
 
 /* The first option that has no meaning for several ranks; NULL: none. */
-static const char *other_option(const struct sort_set *set, const char *line)
+static const char *other_option(const struct sort_set *set)
 {
     const struct sort_files_words *f = &set->files;
     const struct {
@@ -51,15 +52,11 @@ static const char *other_option(const struct sort_set *set, const char *line)
     } list[] = {
         { set->text.merge, "merge" },
         { set->text.debug, "debug" },
-        { set->text.csv, "csv" },
         { set->check, "check" },
         { set->text.check_quiet, "check-quiet" },
-        { set->unique && !line, "unique" },
         { set->words.job.column != NULL, "column" },
         { set->rows != NULL, "rows" },
         { set->axis != NULL, "axis" },
-        { set->words.bits != NULL, "bits" },
-        { f->records && set->words.algorithm, "algorithm" },
         { f->dry_run, "dry-run" },
         { f->verify, "verify" },
         { f->consume, "consume" },
@@ -79,35 +76,57 @@ static bool is_random(const struct lines_order *order)
     return strstr(text, "random order") != NULL;
 }
 
-/* Whether the options are wrong; reason describes it. */
+/* Whether the options of --distributed are wrong; reason describes it. */
 static bool is_refused(const struct sort_set *set, const struct sort_text *text, const char *line,
-                       char reason[512])
+                       char *reason)
 {
-    const char *all = all_devices(set), *other = other_option(set, line);
-    const char *output = set->words.job.output;
-    char what[32] = "--distributed";
-    const size_t room = 512;
+    const char *other = other_option(set), *output = set->words.job.output;
     reason[0] = 0;
-    if (all) snprintf(what, sizeof what, "--device %s", all);
-    if (set->distributed && line && is_random(text->order) && !set->text.random_source)
-        snprintf(reason, room,
-                 "--distributed needs --random-source FILE for a random order, which "
-                 "is that of all ranks");
-    else if (all && set->distributed)
-        snprintf(reason, room,
-                 "--distributed has one device for each rank, and cannot be combined "
-                 "with --device %s",
-                 all);
+    if (line && is_random(text->order) && !set->text.random_source)
+        snprintf(reason, PART_REASON,
+                 "--distributed needs --random-source FILE for a random order, which is that of "
+                 "all ranks");
+    else if (all_devices(set))
+        snprintf(reason, PART_REASON,
+                 "--distributed has one device for each rank, and cannot be combined with "
+                 "--device %s",
+                 all_devices(set));
     else if (other)
-        snprintf(reason, room, "%s cannot be combined with --%s", what, other);
+        snprintf(reason, PART_REASON, "--distributed cannot be combined with --%s", other);
     else if (text->n_names > 1)
-        snprintf(reason, room, "%s sorts one INPUT, but there are \"%.150s\" and \"%.150s\"", what,
+        snprintf(reason, PART_REASON,
+                 "--distributed sorts one INPUT, but there are \"%.150s\" and \"%.150s\"",
                  text->names[0], text->names[1]);
     else if (strcmp(text->names[0], "-") == 0)
-        snprintf(reason, room, "%s needs a file, of which each rank reads a part", what);
+        snprintf(reason, PART_REASON,
+                 "--distributed needs a file: not all launchers pass standard input on");
     else if (!output || strcmp(output, "-") == 0)
-        snprintf(reason, room, "%s needs --output FILE, to which each rank writes a part", what);
+        snprintf(reason, PART_REASON,
+                 "--distributed needs --output FILE, to which each rank writes a part");
     return reason[0];
+}
+
+static bool is_file(const char *name)
+{
+    struct stat about;
+    return strcmp(name, "-") != 0 && stat(name, &about) == 0 && S_ISREG(about.st_mode);
+}
+
+/* Why one device of "cuda:all" sorts the input; NULL: several can. */
+static const char *one_device_reason(const struct sort_set *set, const struct sort_text *text,
+                                     const char *line, char *reason)
+{
+    const char *other = other_option(set), *output = set->words.job.output;
+    if (other) {
+        snprintf(reason, PART_REASON, "--%s is given", other);
+        return reason;
+    }
+    if (text->n_names > 1) return "there are several inputs";
+    if (!is_file(text->names[0]) || !output || strcmp(output, "-") == 0)
+        return "several ones need an input and an output that are files";
+    /* Two ranks on the emulator test what processes do. */
+    if (strcmp(all_devices(set), "simt:all") == 0) return NULL;
+    return line || set->files.records ? "it is faster for records and lines" : NULL;
 }
 
 /* A number that the launcher passes in one of these variables; -1: none. */
@@ -179,7 +198,7 @@ static void *open_device(void *argument)
     struct part *p = argument;
     const struct sort_set *set = p->set;
     p->code = cli_open(&p->ctx, p->device, p->threads);
-    if (p->code == EXIT_DONE) p->code = cli_open(&p->host, "cpu", p->threads);
+    if (p->code == EXIT_DONE && !p->host) p->code = cli_open(&p->host, "cpu", p->threads);
     if (p->code == EXIT_DONE && set->words.job.memory)
         ech_set_memory_limit(p->ctx, set->files.budget);
     return NULL;
@@ -210,7 +229,9 @@ static int connect_threads(const struct sort_set *set, const char *all, struct p
         code = cli_fail(EXIT_DEVICE, "--device is \"%s\", but no GPU can be used", all);
     if (code != EXIT_DONE) return code;
     for (int r = 0; r < count; r++) {
-        parts[r] = (struct part){ .set = set, .rank = r, .ranks = count };
+        parts[r] = (struct part){
+            .set = set, .rank = r, .ranks = count, .host = r ? NULL : parts[0].host
+        };
         parts[r].device = names[r];
         parts[r].threads = (threads ? threads : io_threads() + count - 1) / count;
         if (parts[r].threads < 1) parts[r].threads = 1;
@@ -237,58 +258,76 @@ static void close_part(struct part *p)
     ech_close(p->host);
 }
 
-/* Sets the size of the output: that of lines is not known before. */
-static int trim_lines(const struct part *p, const struct io_output *output)
+/* Sets the size of the output, which may not have been known before. */
+static int trim(const struct part *p, const struct io_output *output)
 {
-    const uint64_t bytes = p->plan.head_bytes + p->plan.text_bytes;
-    if (!p->order || ftruncate(output->fd, (off_t)bytes) == 0) return EXIT_DONE;
+    if (ftruncate(output->fd, (off_t)p->plan.file_bytes) == 0) return EXIT_DONE;
     return cli_fail(EXIT_BAD, "%s: cannot write: %s", output->name, strerror(errno));
 }
 
-static int sort_threads(struct sort_files *files, struct io_output *output, struct part *parts,
-                        int ranks, double started)
+static int sort_threads(struct sort_files *files, struct part *parts, int ranks, double started)
 {
-    struct part_plan plan = { .code = EXIT_DONE };
     struct io_error error;
-    int code = part_make_plan(files, output, &plan);
-    if (code == EXIT_DONE) code = part_prepare_output(files, output, &plan, false);
-    if (code != EXIT_DONE) return code;
+    struct io_output output;
+    io_status status = io_create(&output, files->set->words.job.output, &error);
+    if (status != IO_OK) return cli_fail_io(status, &error);
+    int code = part_prepare_output(&output, &parts[0].plan, false);
     for (int r = 0; r < ranks; r++) {
+        parts[r].plan.packed = parts[0].plan.packed;
+        parts[r].out = output.fd;
+    }
+    if (code == EXIT_DONE) code = run_threads(parts, ranks);
+    if (code == EXIT_DONE) code = trim(&parts[0], &output);
+    if (code == EXIT_DONE) {
+        status = io_commit(&output, &error);
+        if (status != IO_OK) code = cli_fail_io(status, &error);
+    } else {
+        io_discard(&output);
+    }
+    parts[0].total_seconds = cli_seconds() - started;
+    if (code == EXIT_DONE && is_reported(files->set))
+        part_report(&parts[0], files->job, all_devices(files->set));
+    return code;
+}
+
+/* Opens the devices, unless one is to be used. */
+static int open_all_devices(struct sort_files *files, const struct part_plan *plan,
+                            struct part *parts, int *ranks, char *reason)
+{
+    const char *all = all_devices(files->set);
+    const int code = connect_threads(files->set, all, parts, ranks);
+    for (int r = 0; r < *ranks; r++) {
         parts[r].job = files->job;
         parts[r].input = files->inputs[0].name;
         parts[r].order = files->lines ? files->text->order : NULL;
-        parts[r].plan = plan;
+        parts[r].files = r ? NULL : files;
+        parts[r].plan = *plan;
         parts[r].in = files->inputs[0].fd;
-        parts[r].out = output->fd;
-        parts[r].budget_bytes = sort_files_memory(files->set) / (uint64_t)ranks;
+        parts[r].budget_bytes = sort_files_memory(files->set) / (uint64_t)*ranks;
     }
-    code = run_threads(parts, ranks);
-    if (code == EXIT_DONE) code = trim_lines(&parts[0], output);
-    if (code != EXIT_DONE) return code;
-    const io_status status = io_commit(output, &error);
-    if (status != IO_OK) return cli_fail_io(status, &error);
-    parts[0].total_seconds = cli_seconds() - started;
-    if (is_reported(files->set)) part_report(&parts[0], files->job, all_devices(files->set));
-    return EXIT_DONE;
+    const struct part *p = &parts[0];
+    const uint64_t most = code == EXIT_DONE ? ech_dist_even_share(plan->n, 0, *ranks) : 0;
+    if (code != EXIT_DONE || plan->blocks || part_needed_bytes(p, most) <= p->budget_bytes)
+        return code;
+    snprintf(reason, PART_REASON, "the memory is not sufficient for several ones");
+    return PART_REFUSED;
 }
 
-static int run_all_devices(struct sort_files *files, double started)
+/* PART_REFUSED: several devices cannot sort the input, or one is faster. */
+static int run_all_devices(struct sort_files *files, double started, char *reason)
 {
     static struct part parts[MOST_DEVICES];
-    struct io_output output;
-    struct io_error error;
-    int ranks = 0, code = connect_threads(files->set, all_devices(files->set), parts, &ranks);
-    if (code == EXIT_DONE) {
-        files->job->base.ctx = parts[0].host;
-        const io_status status = io_create(&output, files->set->words.job.output, &error);
-        if (status == IO_OK) {
-            code = sort_threads(files, &output, parts, ranks, started);
-            io_discard(&output);
-        } else {
-            code = cli_fail_io(status, &error);
-        }
+    struct part_plan plan = { .code = EXIT_DONE };
+    int ranks = 0, code = cli_open(&parts[0].host, "cpu", 0);
+    files->job->base.ctx = parts[0].host;
+    if (code == EXIT_DONE) code = part_make_plan(files, NULL, &plan, reason);
+    if (code == EXIT_DONE && plan.blocks && strcmp(all_devices(files->set), "cuda:all") == 0) {
+        snprintf(reason, PART_REASON, "several ones have no --unique and no --bits");
+        code = PART_REFUSED;
     }
-    for (int r = 0; r < ranks; r++) close_part(&parts[r]);
+    if (code == EXIT_DONE) code = open_all_devices(files, &plan, parts, &ranks, reason);
+    if (code == EXIT_DONE) code = sort_threads(files, parts, ranks, started);
+    for (int r = 0; r < ranks || r == 0; r++) close_part(&parts[r]);
     return code;
 }
 
@@ -340,6 +379,11 @@ static int open_communicator(struct part *p)
         "ECHELON_COMM to its path (docs/guide/distributed.md)",
         ech_error(NULL));
 }
+
+/* Files of rank 0. */
+struct process_files {
+    struct io_output output, copy; /* copy: of an input that is a stream */
+};
 
 /* The GPU of this rank: ranks of one machine use different ones. */
 static const char *device_of(const struct sort_set *set, char name[32])
@@ -393,24 +437,31 @@ static void bind_names(struct part *p, struct sort_text *text)
 }
 
 /* The plan and the output of rank 0, for all ranks. */
-static int begin_process(struct part *p, struct sort_files *files, struct io_output *output)
+static int make_plan(struct part *p, struct sort_files *files, struct process_files *own)
 {
     struct io_error error;
+    char reason[PART_REASON];
+    const io_status status = io_create(&own->output, files->set->words.job.output, &error);
+    int code = status == IO_OK ? EXIT_DONE : cli_fail_io(status, &error);
+    if (code == EXIT_DONE) code = part_make_plan(files, &own->copy, &p->plan, reason);
+    if (code == PART_REFUSED) code = cli_fail(EXIT_BAD, "%s", reason);
+    if (code == EXIT_DONE) code = part_prepare_output(&own->output, &p->plan, true);
+    p->files = files;
+    p->in = files->inputs ? files->inputs[0].fd : -1;
+    p->out = own->output.fd;
+    return code;
+}
+
+static int begin_process(struct part *p, struct sort_files *files, struct process_files *own)
+{
     struct part_plan *plan = &p->plan;
-    if (p->rank == 0) {
-        const io_status status = io_create(output, files->set->words.job.output, &error);
-        plan->code = status == IO_OK ? EXIT_DONE : cli_fail_io(status, &error);
-        if (plan->code == EXIT_DONE) plan->code = part_make_plan(files, output, plan);
-        if (plan->code == EXIT_DONE) plan->code = part_prepare_output(files, output, plan, true);
-        if (files->inputs) p->in = files->inputs[0].fd;
-        p->out = output->fd;
-    }
+    if (p->rank == 0) plan->code = make_plan(p, files, own);
     const int code = part_broadcast_plan(p);
     if (code != EXIT_DONE || p->rank == 0) return code;
-    p->in = io_open_file(p->input, O_RDONLY);
+    const char *input = plan->input[0] ? plan->input : p->input;
+    p->in = io_open_file(input, O_RDONLY);
     if (p->in < 0)
-        part_fail(p, EXIT_BAD, "%s: rank %d cannot open it: %s", p->input, p->rank,
-                  strerror(errno));
+        part_fail(p, EXIT_BAD, "%s: rank %d cannot open it: %s", input, p->rank, strerror(errno));
     else if (p->order)
         bind_names(p, files->text);
     p->out = io_open_file(plan->output, O_WRONLY);
@@ -423,7 +474,7 @@ static int begin_process(struct part *p, struct sort_files *files, struct io_out
 static int end_process(struct part *p, struct io_output *output)
 {
     struct io_error error;
-    if (p->rank == 0) p->code = trim_lines(p, output); /* it prints its message */
+    if (p->rank == 0) p->code = trim(p, output); /* it prints its message */
     if (p->rank == 0 && p->code == EXIT_DONE) {
         const io_status status = io_commit(output, &error);
         if (status != IO_OK) part_fail(p, EXIT_BAD, "%s", error.text);
@@ -436,19 +487,21 @@ static int end_process(struct part *p, struct io_output *output)
 static int sort_process(struct part *p, struct sort_files *files, double started)
 {
     char devices[64];
-    struct io_output output = { .fd = -1 };
+    struct process_files own = { .output.fd = -1, .copy.fd = -1 };
     open_devices(p);
     int code = part_agree(p);
-    if (code == EXIT_DONE) code = begin_process(p, files, &output);
+    if (code == EXIT_DONE) code = begin_process(p, files, &own);
     if (code == EXIT_DONE) code = part_agree(p);
     if (code == EXIT_DONE) code = part_run(p);
-    if (code == EXIT_DONE) code = end_process(p, &output);
+    if (code == EXIT_DONE) code = end_process(p, &own.output);
     p->total_seconds = cli_seconds() - started;
     snprintf(devices, sizeof devices, "%s", p->ctx ? ech_device_name(p->ctx) : "");
     if (code == EXIT_DONE && p->rank == 0 && is_reported(p->set))
         part_report(p, files->job, devices);
     if (p->rank == 0) {
-        io_discard(&output);
+        io_discard(&own.output);
+        if (p->plan.input[0] && p->in >= 0) close(p->in);
+        io_discard(&own.copy);
     } else {
         if (p->in >= 0) close(p->in);
         if (p->out >= 0) close(p->out);
@@ -483,19 +536,47 @@ static int run_process(struct sort_files *files, double started)
 
 /* ---- The sort ---- */
 
-int sort_distributed(const struct sort_set *set, struct sort_job *job, struct sort_text *text,
-                     const char *line)
+static int sort_processes(struct sort_files *files, const char *line, double started)
+{
+    char reason[PART_REASON];
+    if (!is_refused(files->set, files->text, line, reason)) return run_process(files, started);
+    return is_silent(files->set) ? EXIT_BAD : cli_fail(EXIT_BAD, "%s", reason);
+}
+
+/* One device of "cuda:all" sorts the input. */
+static void use_one_device(struct sort_set *set, struct sort_job *job, const char *reason)
+{
+    static char note[PART_REASON + 64];
+    const char *all = all_devices(set);
+    snprintf(note, sizeof note, "one device of %s is used: %s", all, reason);
+    set->words.job.device = strcmp(all, "simt:all") == 0 ? "simt" : "cuda";
+    job->base.device_note = note;
+}
+
+int sort_distributed(struct sort_set *set, struct sort_job *job, struct sort_text *text,
+                     const char *line, bool *done)
 {
     static struct sort_files files;
+    static char reason[PART_REASON];
     const double started = cli_seconds();
-    char reason[512];
-    if (is_refused(set, text, line, reason))
-        return is_silent(set) ? EXIT_BAD : cli_fail(EXIT_BAD, "%s", reason);
-    files = (struct sort_files){
-        .set = set, .job = job, .text = text, .is_file = true, .lines = line != NULL
-    };
-    const int code =
-        set->distributed ? run_process(&files, started) : run_all_devices(&files, started);
+    const struct sort_job before = *job;
+    files = (struct sort_files){ .set = set,
+                                 .job = job,
+                                 .text = text,
+                                 .is_file = true,
+                                 .lines = line != NULL,
+                                 .spool.fd = -1,
+                                 .elements.fd = -1 };
+    int code = PART_REFUSED;
+    const char *why = set->distributed ? NULL : one_device_reason(set, text, line, reason);
+    if (set->distributed)
+        code = sort_processes(&files, line, started);
+    else if (!why)
+        code = run_all_devices(&files, started, reason);
     sort_files_close(&files);
-    return code;
+    *done = code != PART_REFUSED;
+    if (*done) return code;
+    *job = before;
+    use_one_device(set, job, why ? why : reason);
+    return EXIT_DONE;
 }

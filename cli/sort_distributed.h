@@ -1,7 +1,7 @@
 /*
  * sort_distributed.h - shared by the files of a sort on several ranks: sort_distributed.c connects
- * the ranks, sort_ranks.c contains what they agree on, and
- * sort_part.c and sort_part_lines.c what each rank does.
+ * the ranks, sort_ranks.c contains what they agree on, sort_part.c what each rank does with
+ * numbers, sort_part_blocks.c with records and lines.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -14,21 +14,31 @@
 struct part_plan {
     int code;                      /* other than EXIT_DONE: rank 0 has printed a message */
     char output[4096];             /* the temporary file */
+    char input[4096];              /* a copy of a stream that rank 0 has read; empty: none */
     uint64_t n, offset;            /* the number of records, and where they begin in the input */
     uint64_t head_bytes;           /* that precede the records in the output */
     uint64_t row_bytes, out_bytes; /* of a record of the input, and of the output */
     ech_dtype dtype;               /* of numbers */
+    int begin_bit, end_bit;        /* of --bits; end_bit 0: all bits */
     size_t key_count;              /* of records; 0: numbers */
     ech_record_key keys[FILES_MOST_KEYS];
     size_t swap_bytes; /* the size of an element of the input in the other byte order; 0: none */
     bool swap_back;    /* the output has that order, too */
     bool argsort;      /* the output is positions, as u64 */
-    /* Lines of text: n counts bytes, of which row_bytes is 1. */
-    uint64_t lines,
-        text_bytes; /* the number of lines, and of bytes of the output; set at the end */
+    bool blocks;       /* sort_part_blocks.c.  Of lines of text, n counts bytes */
+    bool packed;       /* the output is compressed */
+    /* Set at the end: the number of records that were read and written, and of bytes of the output
+     * without its head and before it is compressed, and of the file. */
+    uint64_t lines, n_out, out_total, file_bytes;
 };
 
 enum part_stage { PART_READ, PART_SORT, PART_WRITE, PART_STAGES };
+
+/* Records in memory. */
+struct block {
+    unsigned char *at;
+    uint64_t bytes, records;
+};
 
 /* A rank: a process, or a thread. */
 struct part {
@@ -45,10 +55,13 @@ struct part {
     int in, out;       /* descriptors; -1: none */
     uint64_t first, n; /* the records of this rank, in the input and in the output */
     unsigned char *data, *sorted;
-    uint64_t *keys, *sorted_keys;    /* of records: 8 bytes of their keys */
     const struct lines_order *order; /* of lines of text; NULL: numbers or records */
-    uint64_t lines;                  /* of this rank */
-    int code;                        /* the first failure of this rank, and its message */
+    struct sort_files *files;        /* on rank 0: the head of the output; otherwise NULL */
+    const struct files_kind *kind;   /* of sort_part_blocks.c: one of the next three */
+    struct files_numbers numbers;
+    struct files_records records;
+    struct files_lines text_lines;
+    int code; /* the first failure of this rank, and its message */
     char text[1024];
     double seconds[PART_STAGES], total_seconds;
 };
@@ -74,12 +87,14 @@ int part_gather_seconds(struct part *p);
 
 /* ---- Before and after, on one rank: sort_ranks.c ---- */
 
-/* Opens the input, and fills the plan. */
-int part_make_plan(struct sort_files *files, const struct io_output *output,
-                   struct part_plan *plan);
-/* Gives the output its size and its head, and its temporary file a name if it is named. */
-int part_prepare_output(const struct sort_files *files, struct io_output *output,
-                        struct part_plan *plan, bool named);
+/* Opens the input, and fills the plan.  Returns EXIT_DONE, an exit code after a message, or
+ * PART_REFUSED if several ranks cannot sort it, with a reason of at most PART_REASON bytes.  copy
+ * becomes a copy of a stream that all ranks can read; NULL: streams are refused. */
+enum { PART_REASON = 1024, PART_REFUSED = -1 };
+int part_make_plan(struct sort_files *files, struct io_output *copy, struct part_plan *plan,
+                   char *reason);
+/* Gives the output its size, and its temporary file a name if it is named. */
+int part_prepare_output(struct io_output *output, struct part_plan *plan, bool named);
 /* Prints what --timing and --json require. */
 void part_report(const struct part *p, const struct sort_job *job, const char *devices);
 
@@ -87,12 +102,32 @@ void part_report(const struct part *p, const struct sort_job *job, const char *d
 
 /* Reads the records of this rank, sorts, and writes its share to p->out. */
 int part_run(struct part *p);
-/* The same for lines of text: sort_part_lines.c. */
-int part_run_lines(struct part *p);
+/* The memory of a rank with n numbers. */
+uint64_t part_needed_bytes(const struct part *p, uint64_t n);
+/* NULL: this rank has failed. */
+void *part_allocate(struct part *p, uint64_t bytes);
+/* Fails because the budget of memory is less. */
+void part_no_room(struct part *p, uint64_t need);
 /* Transfers bytes of the input or the output with all threads of this rank. */
 void part_read(struct part *p, unsigned char *to, uint64_t bytes, uint64_t offset);
 void part_write(struct part *p, const unsigned char *from, uint64_t bytes, uint64_t offset);
 /* Releases the memory of a rank. */
 void part_close(struct part *p);
+
+/* ---- Records and lines ---- */
+
+/* The same as part_run(): sort_part_blocks.c. */
+int part_run_blocks(struct part *p);
+/* Reads the lines that begin in the part of this rank: sort_part_read.c. */
+int part_read_lines(struct part *p, struct block *block);
+/* Finds where the lines of each rank begin in a sorted block, in bytes, [ranks + 1]:
+ * sort_part_cuts.c. */
+int part_find_cuts(struct part *p, const struct block *block, uint64_t *begins);
+/* Writes the first bytes of the key of a record, which memcmp() compares correctly (a prefix is
+ * smaller), and returns its whole length: that of records and numbers is at most PART_KEY. */
+enum { PART_KEY = 520 };
+size_t part_key(const struct part *p, const unsigned char *record, size_t bytes, unsigned char *to);
+/* Writes a share behind those of lower ranks: sort_part_write.c. */
+int part_write_share(struct part *p, const struct block *block);
 
 #endif
