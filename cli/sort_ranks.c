@@ -183,13 +183,18 @@ static int copy_stream(struct sort_files *files, struct io_output *copy, struct 
     return EXIT_DONE;
 }
 
-static int refuse_kind(const char *name, char *reason)
+static int refuse_kind(const char *name, bool threads, char *reason)
 {
-    snprintf(reason, PART_REASON,
-             "%s: several ranks sort raw and .npy arrays of one dimension, and records, to a file "
-             "of that kind, and text with an option for lines, such as --string or "
-             "--numeric-sort; raw input needs --type",
-             name);
+    if (threads)
+        snprintf(reason, PART_REASON,
+                 "several ones sort raw and .npy arrays of one dimension, to a file of that kind");
+    else
+        snprintf(
+            reason, PART_REASON,
+            "%s: several ranks sort raw and .npy arrays of one dimension, and records, to a file "
+            "of that kind, and text with an option for lines, such as --string or "
+            "--numeric-sort; raw input needs --type",
+            name);
     return PART_REFUSED;
 }
 
@@ -200,14 +205,14 @@ int part_make_plan(struct sort_files *files, struct io_output *copy, struct part
     bool usable;
     const char *name = files->text->names[0];
     if (access(name, R_OK) == 0 && !files->lines && !is_fixed(files))
-        return refuse_kind(name, reason);
+        return refuse_kind(name, !copy, reason);
     int code = sort_files_open(files, &output, &usable);
     if (code != EXIT_DONE) return code;
     const struct files_kind *kind = files->sort.kind;
     const bool fixed = kind == &files->numbers.kind || kind == &files->records.kind;
     const bool text = files->lines && kind == &files->text_lines.kind;
     if (!usable || !(text || fixed) || text != (files->job->base.out_format == IO_TEXT))
-        return refuse_kind(name, reason);
+        return refuse_kind(name, !copy, reason);
     if (files->inputs[0].fd < 0 && !copy) {
         snprintf(reason, PART_REASON, "%s: is not a file that can be read in parts", name);
         return PART_REFUSED;
