@@ -2,21 +2,17 @@
  * sort_distributed.c - "echelon sort" on several ranks: --distributed, with processes of MPI, and
  * --device cuda:all, with a thread for each GPU.
  *
- *     processes  open the communicator | rank 0: plan | broadcast | part_run() | rank 0: commit
+ *     processes  sort_processes.c
  *     threads    plan | a thread for each device: part_run() | commit
  *
- * The output has its final size before the ranks write their shares at their places.  Rank 0
- * renames it when all shares are on the disk.
+ * The ranks write their shares at their places.  The output is renamed when all shares are on the
+ * disk.  "cuda:all" uses one device where several ones are not faster or cannot do it.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#define _GNU_SOURCE /* dladdr() */
 #include "io/threads.h"
 #include "sort_distributed.h"
 
-#include <dlfcn.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,8 +21,7 @@
 
 enum { MOST_DEVICES = 64 };
 
-/* A rank may read for hours before the next step.  The launcher detects processes that end. */
-static const ech_comm_options patient = { .size = sizeof patient, .time_limit_s = 86400 };
+const ech_comm_options part_patience = { .size = sizeof part_patience, .time_limit_s = 86400 };
 
 /* ---- Options ---- */
 
@@ -129,36 +124,13 @@ static const char *one_device_reason(const struct sort_set *set, const struct so
     return line || set->files.records ? "it is faster for records and lines" : NULL;
 }
 
-/* A number that the launcher passes in one of these variables; -1: none. */
-static int launcher_number(const char *const *variables)
-{
-    for (; *variables; variables++) {
-        const char *text = getenv(*variables);
-        if (text && *text && strspn(text, "0123456789") == strlen(text)) return atoi(text);
-    }
-    return -1;
-}
-
-/* Without a communicator, rank 0 prints the message of all ranks. */
-static bool is_silent(const struct sort_set *set)
-{
-    static const char *const variables[] = { "OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK",
-                                             "SLURM_PROCID", NULL };
-    return set->distributed && launcher_number(variables) > 0;
-}
-
 /* ---- Threads ---- */
-
-static bool is_reported(const struct sort_set *set)
-{
-    return set->words.job.timing || set->words.job.json;
-}
 
 static void *run_thread(void *argument)
 {
     struct part *p = argument;
     const int code = part_run(p);
-    if (code == EXIT_DONE && is_reported(p->set)) part_gather_seconds(p);
+    if (code == EXIT_DONE && part_is_reported(p->set)) part_gather_seconds(p);
     if (p->code == EXIT_DONE) p->code = code;
     return NULL;
 }
@@ -244,25 +216,10 @@ static int connect_threads(const struct sort_set *set, const char *all, struct p
         parts[r].device = NULL; /* names ends here */
         if (parts[r].code != EXIT_DONE) return parts[r].code;
     }
-    const ech_status status = ech_comm_threads(comms, contexts, count, &patient);
+    const ech_status status = ech_comm_threads(comms, contexts, count, &part_patience);
     if (status != ECH_OK) return cli_fail_ech(status, NULL);
     for (int r = 0; r < count; r++) parts[r].comm = comms[r];
     return EXIT_DONE;
-}
-
-static void close_part(struct part *p)
-{
-    part_close(p);
-    ech_comm_close(p->comm);
-    ech_close(p->ctx);
-    ech_close(p->host);
-}
-
-/* Sets the size of the output, which may not have been known before. */
-static int trim(const struct part *p, const struct io_output *output)
-{
-    if (ftruncate(output->fd, (off_t)p->plan.file_bytes) == 0) return EXIT_DONE;
-    return cli_fail(EXIT_BAD, "%s: cannot write: %s", output->name, strerror(errno));
 }
 
 static int sort_threads(struct sort_files *files, struct part *parts, int ranks, double started)
@@ -271,13 +228,13 @@ static int sort_threads(struct sort_files *files, struct part *parts, int ranks,
     struct io_output output;
     io_status status = io_create(&output, files->set->words.job.output, &error);
     if (status != IO_OK) return cli_fail_io(status, &error);
-    int code = part_prepare_output(&output, &parts[0].plan, false);
+    int code = part_prepare_output(&output, &parts[0].plan);
     for (int r = 0; r < ranks; r++) {
         parts[r].plan.packed = parts[0].plan.packed;
         parts[r].out = output.fd;
     }
     if (code == EXIT_DONE) code = run_threads(parts, ranks);
-    if (code == EXIT_DONE) code = trim(&parts[0], &output);
+    if (code == EXIT_DONE) code = part_trim(&parts[0], &output);
     if (code == EXIT_DONE) {
         status = io_commit(&output, &error);
         if (status != IO_OK) code = cli_fail_io(status, &error);
@@ -285,7 +242,7 @@ static int sort_threads(struct sort_files *files, struct part *parts, int ranks,
         io_discard(&output);
     }
     parts[0].total_seconds = cli_seconds() - started;
-    if (code == EXIT_DONE && is_reported(files->set))
+    if (code == EXIT_DONE && part_is_reported(files->set))
         part_report(&parts[0], files->job, all_devices(files->set));
     return code;
 }
@@ -327,210 +284,7 @@ static int run_all_devices(struct sort_files *files, double started, char *reaso
     }
     if (code == EXIT_DONE) code = open_all_devices(files, &plan, parts, &ranks, reason);
     if (code == EXIT_DONE) code = sort_threads(files, parts, ranks, started);
-    for (int r = 0; r < ranks || r == 0; r++) close_part(&parts[r]);
-    return code;
-}
-
-/* ---- Processes ---- */
-
-static int local_rank(void)
-{
-    static const char *const variables[] = { "OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID",
-                                             "SLURM_LOCALID", NULL };
-    const int number = launcher_number(variables);
-    return number < 0 ? 0 : number;
-}
-
-static int local_ranks(void)
-{
-    static const char *const variables[] = { "OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS",
-                                             NULL };
-    const int number = launcher_number(variables);
-    return number < 1 ? 1 : number;
-}
-
-/* libechelon_mpi.so in the folder of the library, if that folder has it. */
-static const char *default_library(char path[4096])
-{
-    static const char name[] = "libechelon_mpi.so";
-    Dl_info about;
-    void *symbol = NULL;
-    const char *(*const version)(void) = ech_version;
-    memcpy(&symbol, &version, sizeof symbol);
-    const char *slash = dladdr(symbol, &about) ? strrchr(about.dli_fname, '/') : NULL;
-    if (!slash) return name;
-    snprintf(path, 4096, "%.*s/%s", (int)(slash - about.dli_fname), about.dli_fname, name);
-    return access(path, R_OK) == 0 ? path : name;
-}
-
-static int open_communicator(struct part *p)
-{
-    char path[4096];
-    const char *named = getenv("ECHELON_COMM");
-    const bool given = named && *named;
-    const ech_status status =
-        ech_comm_open(&p->comm, given ? NULL : default_library(path), &patient);
-    if (status == ECH_OK) return EXIT_DONE;
-    if (is_silent(p->set)) return EXIT_BAD;
-    if (given) return cli_fail(EXIT_BAD, "--distributed: %s", ech_error(NULL));
-    return cli_fail(
-        EXIT_BAD,
-        "--distributed: %s; build libechelon_mpi.so with the mpicc of your MPI, and set "
-        "ECHELON_COMM to its path (docs/guide/distributed.md)",
-        ech_error(NULL));
-}
-
-/* Files of rank 0. */
-struct process_files {
-    struct io_output output, copy; /* copy: of an input that is a stream */
-};
-
-/* The GPU of this rank: ranks of one machine use different ones. */
-static const char *device_of(const struct sort_set *set, char name[32])
-{
-    const char *device = set->words.job.device;
-    const int gpus = ech_device_count() - 1; /* the last device is the CPU */
-    const bool chosen = device && strcmp(device, "cuda") != 0;
-    if (chosen || (!device && getenv("ECHELON_DEVICE")) || gpus < 1) return device;
-    snprintf(name, 32, "cuda:%d", local_rank() % gpus);
-    return name;
-}
-
-/* How many threads a rank uses: those of the machine, if the launcher has not bound the rank. */
-static int threads_of(int given)
-{
-    const long online = sysconf(_SC_NPROCESSORS_ONLN);
-    const int usable = io_threads();
-    if (given) return given;
-    const int each = usable < online ? usable : usable / local_ranks();
-    return each < 1 ? 1 : each;
-}
-
-/* Opens the device of this process, and that for agreements. */
-static void open_devices(struct part *p)
-{
-    char name[32];
-    int given = 0;
-    const char *device = device_of(p->set, name);
-    if (p->code == EXIT_DONE) p->code = cli_parse_threads(p->set->words.job.threads, &given);
-    p->threads = threads_of(given);
-    if (p->code != EXIT_DONE) return;
-    ech_status status = ech_open(&p->ctx, device);
-    if (status == ECH_OK) status = ech_set_threads(p->ctx, p->threads);
-    if (status == ECH_OK && p->set->words.job.memory)
-        status = ech_set_memory_limit(p->ctx, p->set->files.budget);
-    if (status != ECH_OK) part_fail(p, EXIT_DEVICE, "rank %d: %s", p->rank, ech_error(p->ctx));
-}
-
-/* Finds the columns of keys by name in the header, as rank 0 has done. */
-static void bind_names(struct part *p, struct sort_text *text)
-{
-    const size_t bytes = (size_t)p->plan.offset;
-    char *head = malloc(bytes + 1);
-    if (!head)
-        part_fail(p, EXIT_MEMORY, "%s: out of memory for its header", p->input);
-    else if (pread(p->in, head, bytes, 0) != (ssize_t)bytes)
-        part_fail(p, EXIT_BAD, "%s: rank %d cannot read its header", p->input, p->rank);
-    else
-        p->code = sort_bind(text, head, bytes);
-    free(head);
-}
-
-/* The plan and the output of rank 0, for all ranks. */
-static int make_plan(struct part *p, struct sort_files *files, struct process_files *own)
-{
-    struct io_error error;
-    char reason[PART_REASON];
-    const io_status status = io_create(&own->output, files->set->words.job.output, &error);
-    int code = status == IO_OK ? EXIT_DONE : cli_fail_io(status, &error);
-    if (code == EXIT_DONE) code = part_make_plan(files, &own->copy, &p->plan, reason);
-    if (code == PART_REFUSED) code = cli_fail(EXIT_BAD, "%s", reason);
-    if (code == EXIT_DONE) code = part_prepare_output(&own->output, &p->plan, true);
-    p->files = files;
-    p->in = files->inputs ? files->inputs[0].fd : -1;
-    p->out = own->output.fd;
-    return code;
-}
-
-static int begin_process(struct part *p, struct sort_files *files, struct process_files *own)
-{
-    struct part_plan *plan = &p->plan;
-    if (p->rank == 0) plan->code = make_plan(p, files, own);
-    const int code = part_broadcast_plan(p);
-    if (code != EXIT_DONE || p->rank == 0) return code;
-    const char *input = plan->input[0] ? plan->input : p->input;
-    p->in = io_open_file(input, O_RDONLY);
-    if (p->in < 0)
-        part_fail(p, EXIT_BAD, "%s: rank %d cannot open it: %s", input, p->rank, strerror(errno));
-    else if (p->order)
-        bind_names(p, files->text);
-    p->out = io_open_file(plan->output, O_WRONLY);
-    if (p->out < 0)
-        part_fail(p, EXIT_BAD, "%s: rank %d cannot open it: %s", plan->output, p->rank,
-                  strerror(errno));
-    return EXIT_DONE;
-}
-
-static int end_process(struct part *p, struct io_output *output)
-{
-    struct io_error error;
-    if (p->rank == 0) p->code = trim(p, output); /* it prints its message */
-    if (p->rank == 0 && p->code == EXIT_DONE) {
-        const io_status status = io_commit(output, &error);
-        if (status != IO_OK) part_fail(p, EXIT_BAD, "%s", error.text);
-    }
-    int code = part_agree(p);
-    if (code == EXIT_DONE && is_reported(p->set)) code = part_gather_seconds(p);
-    return code;
-}
-
-static int sort_process(struct part *p, struct sort_files *files, double started)
-{
-    char devices[64];
-    struct process_files own = { .output.fd = -1, .copy.fd = -1 };
-    open_devices(p);
-    int code = part_agree(p);
-    if (code == EXIT_DONE) code = begin_process(p, files, &own);
-    if (code == EXIT_DONE) code = part_agree(p);
-    if (code == EXIT_DONE) code = part_run(p);
-    if (code == EXIT_DONE) code = end_process(p, &own.output);
-    p->total_seconds = cli_seconds() - started;
-    snprintf(devices, sizeof devices, "%s", p->ctx ? ech_device_name(p->ctx) : "");
-    if (code == EXIT_DONE && p->rank == 0 && is_reported(p->set))
-        part_report(p, files->job, devices);
-    if (p->rank == 0) {
-        io_discard(&own.output);
-        if (p->plan.input[0] && p->in >= 0) close(p->in);
-        io_discard(&own.copy);
-    } else {
-        if (p->in >= 0) close(p->in);
-        if (p->out >= 0) close(p->out);
-    }
-    return code;
-}
-
-static int run_process(struct sort_files *files, double started)
-{
-    static struct part part; /* the plan is large */
-    struct part *p = &part;
-    *p = (struct part){
-        .set = files->set, .job = files->job, .own_process = true, .in = -1, .out = -1
-    };
-    p->input = files->text->names[0];
-    p->order = files->lines ? files->text->order : NULL;
-    p->budget_bytes = sort_files_memory(files->set);
-    if (!files->set->words.job.memory) p->budget_bytes /= (uint64_t)local_ranks();
-    int code = open_communicator(p);
-    if (code != EXIT_DONE) return code;
-    p->rank = ech_comm_rank(p->comm);
-    p->ranks = ech_comm_size(p->comm);
-    code = cli_open(&p->host, "cpu", 0);
-    files->job->base.ctx = p->host;
-    if (code == EXIT_DONE)
-        code = sort_process(p, files, started);
-    else
-        ech_comm_abort(p->comm, "a rank cannot open the CPU");
-    close_part(p);
+    for (int r = 0; r < ranks || r == 0; r++) part_end(&parts[r]);
     return code;
 }
 
@@ -539,8 +293,8 @@ static int run_process(struct sort_files *files, double started)
 static int sort_processes(struct sort_files *files, const char *line, double started)
 {
     char reason[PART_REASON];
-    if (!is_refused(files->set, files->text, line, reason)) return run_process(files, started);
-    return is_silent(files->set) ? EXIT_BAD : cli_fail(EXIT_BAD, "%s", reason);
+    if (!is_refused(files->set, files->text, line, reason)) return part_run_process(files, started);
+    return part_is_silent() ? EXIT_BAD : cli_fail(EXIT_BAD, "%s", reason);
 }
 
 /* One device of "cuda:all" sorts the input. */

@@ -10,17 +10,23 @@
 
 #include "sort_files.h"
 
+/* A file of rank 0 for the other ranks. */
+struct part_offer {
+    bool given;
+    char path[4096];
+    uint64_t device, inode;
+};
+
 /* What rank 0 finds out, for all ranks. */
 struct part_plan {
-    int code;                      /* other than EXIT_DONE: rank 0 has printed a message */
-    char output[4096];             /* the temporary file */
-    char input[4096];              /* a copy of a stream that rank 0 has read; empty: none */
-    uint64_t n, offset;            /* the number of records, and where they begin in the input */
-    uint64_t head_bytes;           /* that precede the records in the output */
-    uint64_t row_bytes, out_bytes; /* of a record of the input, and of the output */
-    ech_dtype dtype;               /* of numbers */
-    int begin_bit, end_bit;        /* of --bits; end_bit 0: all bits */
-    size_t key_count;              /* of records; 0: numbers */
+    int code;                        /* other than EXIT_DONE: rank 0 has printed a message */
+    struct part_offer output, input; /* input: a copy of a stream that rank 0 has read */
+    uint64_t n, offset;              /* the number of records, and where they begin in the input */
+    uint64_t head_bytes;             /* that precede the records in the output */
+    uint64_t row_bytes, out_bytes;   /* of a record of the input, and of the output */
+    ech_dtype dtype;                 /* of numbers */
+    int begin_bit, end_bit;          /* of --bits; end_bit 0: all bits */
+    size_t key_count;                /* of records; 0: numbers */
     ech_record_key keys[FILES_MOST_KEYS];
     size_t swap_bytes; /* the size of an element of the input in the other byte order; 0: none */
     bool swap_back;    /* the output has that order, too */
@@ -49,8 +55,9 @@ struct part {
     ech_ctx *ctx, *host; /* of the device; of the CPU, for agreements */
     ech_comm *comm;
     int rank, ranks, threads;
-    uint64_t budget_bytes; /* of memory */
-    bool own_process;      /* the only rank of its process, which may report a lost rank */
+    int local_rank, local_ranks; /* of a process: on its machine */
+    uint64_t budget_bytes;       /* of memory */
+    bool own_process;            /* the only rank of its process, which may report a lost rank */
     struct part_plan plan;
     int in, out;       /* descriptors; -1: none */
     uint64_t first, n; /* the records of this rank, in the input and in the output */
@@ -93,10 +100,24 @@ int part_gather_seconds(struct part *p);
 enum { PART_REASON = 1024, PART_REFUSED = -1 };
 int part_make_plan(struct sort_files *files, struct io_output *copy, struct part_plan *plan,
                    char *reason);
-/* Gives the output its size, and its temporary file a name if it is named. */
-int part_prepare_output(struct io_output *output, struct part_plan *plan, bool named);
+/* Gives the output its size. */
+int part_prepare_output(struct io_output *output, struct part_plan *plan);
 /* Prints what --timing and --json require. */
 void part_report(const struct part *p, const struct sort_job *job, const char *devices);
+
+bool part_is_reported(const struct sort_set *set);
+/* Sets the size of the output, which may not have been known before. */
+int part_trim(const struct part *p, const struct io_output *output);
+/* Releases a rank. */
+void part_end(struct part *p);
+
+/* ---- Processes: sort_processes.c ---- */
+
+int part_run_process(struct sort_files *files, double started);
+/* Without a communicator, rank 0 prints the message of all ranks. */
+bool part_is_silent(void);
+/* A rank may read for hours before the next step.  The launcher detects processes that end. */
+extern const ech_comm_options part_patience;
 
 /* ---- The work of a rank: sort_part.c ---- */
 

@@ -151,7 +151,7 @@ static bool append(int fd, const char *bytes, size_t n)
 }
 
 /* Copies a stream to a temporary file in the folder of the output, which all ranks can read. */
-static int copy_stream(struct sort_files *files, struct io_output *copy, struct part_plan *plan)
+static int copy_stream(struct sort_files *files, struct io_output *copy)
 {
     struct files_input *input = &files->inputs[0];
     struct io_error error;
@@ -160,7 +160,6 @@ static int copy_stream(struct sort_files *files, struct io_output *copy, struct 
     char *block = malloc(IO_BUFFER);
     if (!block) return job_no_memory(&files->job->base, IO_BUFFER, "a block");
     io_status status = io_create(copy, files->set->words.job.output, &error);
-    if (status == IO_OK) status = io_name_temporary(copy, &error);
     int code = status == IO_OK ? EXIT_DONE : cli_fail_io(status, &error);
     bool good = code == EXIT_DONE && append(copy->fd, files->head, files->head_bytes);
     while (code == EXIT_DONE && good && got == IO_BUFFER) {
@@ -176,9 +175,12 @@ static int copy_stream(struct sort_files *files, struct io_output *copy, struct 
     if (input->expects && bytes != input->expected)
         return cli_fail(EXIT_BAD, "%s: %s, but %s follow", input->name, input->expects,
                         bytes < input->expected ? "fewer" : "more");
-    snprintf(plan->input, sizeof plan->input, "%s", copy->temporary);
-    const int fd = io_open_file(plan->input, O_RDONLY);
-    if (fd < 0) return cli_fail(EXIT_BAD, "%s: cannot read: %s", plan->input, strerror(errno));
+    char path[64];
+    snprintf(path, sizeof path, "/proc/self/fd/%d", copy->fd);
+    const int fd = io_open_file(copy->temporary ? copy->temporary : path, O_RDONLY);
+    if (fd < 0)
+        return cli_fail(EXIT_BAD, "%s: cannot read a copy of %s: %s", copy->name, input->name,
+                        strerror(errno));
     *input = (struct files_input){ input->name, fd, files->head_bytes, bytes, NULL, 0, NULL };
     return EXIT_DONE;
 }
@@ -217,7 +219,7 @@ int part_make_plan(struct sort_files *files, struct io_output *copy, struct part
         snprintf(reason, PART_REASON, "%s: is not a file that can be read in parts", name);
         return PART_REFUSED;
     }
-    if (files->inputs[0].fd < 0) code = copy_stream(files, copy, plan);
+    if (files->inputs[0].fd < 0) code = copy_stream(files, copy);
     return code == EXIT_DONE ? take_kind(files, plan) : code;
 }
 
@@ -232,9 +234,8 @@ static int reserve(int fd, uint64_t bytes)
     return ftruncate(fd, (off_t)bytes) == 0 ? 0 : errno;
 }
 
-int part_prepare_output(struct io_output *output, struct part_plan *plan, bool named)
+int part_prepare_output(struct io_output *output, struct part_plan *plan)
 {
-    struct io_error error;
     const uint64_t bytes = plan->head_bytes + plan->n * plan->out_bytes;
     if (!output->temporary && !output->unnamed)
         return cli_fail(EXIT_BAD, "%s: must be a regular file, to which each rank writes a part",
@@ -245,16 +246,21 @@ int part_prepare_output(struct io_output *output, struct part_plan *plan, bool n
     if (full)
         return cli_fail(EXIT_BAD, "%s: cannot write %llu bytes: %s", output->name,
                         (unsigned long long)bytes, strerror(full));
-    if (!named) return EXIT_DONE;
-    const io_status status = io_name_temporary(output, &error);
-    if (status != IO_OK) return cli_fail_io(status, &error);
-    if (strlen(output->temporary) >= sizeof plan->output)
-        return cli_fail(EXIT_BAD, "%s: its name is too long", output->name);
-    memcpy(plan->output, output->temporary, strlen(output->temporary) + 1);
     return EXIT_DONE;
 }
 
+int part_trim(const struct part *p, const struct io_output *output)
+{
+    if (ftruncate(output->fd, (off_t)p->plan.file_bytes) == 0) return EXIT_DONE;
+    return cli_fail(EXIT_BAD, "%s: cannot write: %s", output->name, strerror(errno));
+}
+
 /* ---- The report ---- */
+
+bool part_is_reported(const struct sort_set *set)
+{
+    return set->words.job.timing || set->words.job.json;
+}
 
 static const char *const stage_names[] = { "read", "sort", "write" };
 
@@ -324,4 +330,14 @@ int part_gather_seconds(struct part *p)
         p->seconds[i] = longest;
     }
     return EXIT_DONE;
+}
+
+/* ---- The end ---- */
+
+void part_end(struct part *p)
+{
+    part_close(p);
+    ech_comm_close(p->comm);
+    ech_close(p->ctx);
+    ech_close(p->host);
 }
