@@ -55,7 +55,8 @@ static int pack(struct part *p, const struct block *block)
     if (status == IO_OK) status = io_pack_finish(pack, &error);
     io_pack_close(pack);
     if (status != IO_OK)
-        part_fail(p, status == IO_MEMORY ? EXIT_MEMORY : EXIT_BAD, "%s", error.text);
+        part_fail(p, status == IO_MEMORY ? EXIT_MEMORY : EXIT_BAD, "rank %d: %s", p->rank,
+                  error.text);
     return fd;
 }
 

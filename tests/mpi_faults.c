@@ -59,7 +59,7 @@ static void die_later(void)
 {
     const pid_t self = getpid();
     if (fork() == 0) {
-        sleep_s(1.2);
+        sleep_s(0.7);
         kill(self, SIGKILL);
         _exit(0);
     }
@@ -90,14 +90,14 @@ int main(int argc, char **argv)
     if (rank == 1) ech_comm_abort(comm, "a test");
     report("an abort", sort(), ECH_ERR_COMM, "rank 1 has aborted it: a test");
 
-    reopen(0.3);
-    if (rank == 1) sleep_s(0.8);
-    report("a slow rank", sort(), ECH_ERR_COMM, rank == 1 ? "" : "waited 0.3 s");
+    reopen(0.2);
+    if (rank == 1) sleep_s(0.4);
+    report("a slow rank", sort(), ECH_ERR_COMM, rank == 1 ? "" : "waited 0.2 s");
 
-    reopen(0.3);
+    reopen(0.2);
     if (rank == 1) die_later();
-    report("a dead rank", sort(), ECH_ERR_COMM, "waited 0.3 s");
+    report("a dead rank", sort(), ECH_ERR_COMM, "waited 0.2 s");
     fflush(results);
-    sleep_s(0.5); /* the launcher may end all ranks after the first one */
+    sleep_s(0.2); /* the launcher may end all ranks after the first one */
     _Exit(0);     /* without MPI_Finalize(), which would wait */
 }
