@@ -457,8 +457,11 @@ const struct command command_sort = {
         "that all\n"
         "ranks can read: .npy, raw, records, or text with an option for lines; each rank reads "
         "and\n"
-        "writes its part.  \"--device cuda:all\" does the same with all GPUs of one process, and\n"
-        "\"simt:all\" with two ranks on the emulator.  docs/cli.md describes both.\n\n"
+        "writes its part.  \"--device cuda:all\" sorts numbers of a file with all GPUs of one "
+        "process,\n"
+        "and anything else with one of them.  \"simt:all\" is two ranks on the emulator.  "
+        "docs/cli.md\n"
+        "describes both.\n\n"
         "Exit status: 0 success; 1 not sorted (--check); 2 usage error, invalid input, or a file\n"
         "that cannot be read or written; 3 device not available or failed; 4 out of memory.\n",
     .options = options,

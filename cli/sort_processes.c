@@ -21,18 +21,39 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+/* A number that the launcher passes in one of these variables; 0: none. */
+static int launcher_number(const char *const *variables)
+{
+    for (; *variables; variables++) {
+        const char *text = getenv(*variables);
+        if (text && *text && strspn(text, "0123456789") == strlen(text)) return atoi(text);
+    }
+    return 0;
+}
+
 bool part_is_silent(void)
 {
     static const char *const variables[] = { "OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK",
-                                             "SLURM_PROCID" };
-    for (size_t i = 0; i < sizeof variables / sizeof *variables; i++) {
-        const char *text = getenv(variables[i]);
-        if (text && *text && strspn(text, "0123456789") == strlen(text)) return atoi(text) > 0;
-    }
-    return false;
+                                             "SLURM_PROCID", NULL };
+    return launcher_number(variables) > 0;
 }
 
 /* ---- The communicator ---- */
+
+/* An MPI that does not know the launcher connects each process only with itself. */
+static int check_ranks(const struct part *p)
+{
+    static const char *const variables[] = { "OMPI_COMM_WORLD_SIZE", "PMI_SIZE",
+                                             "SLURM_STEP_NUM_TASKS", NULL };
+    const int started = launcher_number(variables);
+    if (p->ranks > 1 || started < 2) return EXIT_DONE;
+    if (part_is_silent()) return EXIT_BAD;
+    return cli_fail(EXIT_BAD,
+                    "--distributed: the launcher has started %d processes, but MPI has connected "
+                    "none of them: set ECHELON_COMM to a libechelon_mpi.so that was built with the "
+                    "mpicc of this launcher; with srun, see \"srun --mpi=list\"",
+                    started);
+}
 
 /* libechelon_mpi.so in the folder of the library, if that folder has it. */
 static const char *default_library(char path[4096])
@@ -349,6 +370,11 @@ int part_run_process(struct sort_files *files, double started)
     if (code != EXIT_DONE) return code;
     p->rank = ech_comm_rank(p->comm);
     p->ranks = ech_comm_size(p->comm);
+    code = check_ranks(p);
+    if (code != EXIT_DONE) {
+        part_end(p);
+        return code;
+    }
     code = cli_open(&p->host, "cpu", 0);
     files->job->base.ctx = p->host;
     if (code == EXIT_DONE)
