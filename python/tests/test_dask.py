@@ -53,7 +53,9 @@ def test_frame(client, rng, partitions):
     pandas.testing.assert_series_equal(echelon.dask.sort(collection["key"], descending=True).compute(), expected)
     with pytest.raises(echelon.ArgumentError, match="by is 'price', but the columns are 'key', 'name', 'time'"):
         echelon.dask.sort(collection, by="price")
-    with pytest.raises(echelon.DTypeError):
+    with pytest.raises(echelon.ArgumentError, match=r"by is \['key'\], but"):
+        echelon.dask.sort(collection, by=["key"])
+    with pytest.raises(echelon.DTypeError, match="column 'name' has dtype"):
         echelon.dask.sort(collection, by="name")
 
 
