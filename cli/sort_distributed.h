@@ -31,7 +31,7 @@ struct part_plan {
     size_t swap_bytes; /* the size of an element of the input in the other byte order; 0: none */
     bool swap_back;    /* the output has that order, too */
     bool argsort;      /* the output is positions, as u64 */
-    bool blocks;       /* sort_part_blocks.c.  Of lines of text, n counts bytes */
+    bool blocks;       /* sort_part_blocks.c; n counts bytes of lines */
     bool packed;       /* the output is compressed */
     /* Set at the end: the number of records that were read and written, and of bytes of the output
      * without its head and before it is compressed, and of the file. */
@@ -148,6 +148,8 @@ int part_find_cuts(struct part *p, const struct block *block, uint64_t *begins);
  * smaller), and returns its whole length: that of records and numbers is at most PART_KEY. */
 enum { PART_KEY = 520 };
 size_t part_key(const struct part *p, const unsigned char *record, size_t bytes, unsigned char *to);
+/* The order of numbers; with --unique, that in which numbers are equal. */
+struct io_order part_order(const struct part *p);
 /* Writes a share behind those of lower ranks: sort_part_write.c. */
 int part_write_share(struct part *p, const struct block *block);
 

@@ -81,14 +81,13 @@ static void read_records(struct part *p, struct block *block)
 
 /* ---- Sort ---- */
 
-/* Keeps the first of records with equal keys.  The sort of lines does that itself. */
-static void drop_equal(struct part *p, struct block *block)
+/* Moves the first of records with equal keys to the front; returns their number. */
+static uint64_t keep_first(const struct part *p, struct block *block)
 {
     const size_t each = p->kind->record_bytes;
     unsigned char keys[2][PART_KEY];
     size_t lengths[2] = { 0 };
     uint64_t kept = 0;
-    if (!p->set->unique || p->order || !block->records) return;
     for (uint64_t i = 0; i < block->records; i++) {
         const unsigned char *record = block->at + i * each;
         const int now = (int)(kept & 1), last = 1 - now;
@@ -99,8 +98,20 @@ static void drop_equal(struct part *p, struct block *block)
         if (kept != i) memcpy(block->at + kept * each, record, each);
         kept++;
     }
-    block->records = kept;
-    block->bytes = kept * each;
+    return kept;
+}
+
+/* Keeps the first of records with equal keys.  The sort of lines does that itself. */
+static void drop_equal(struct part *p, struct block *block)
+{
+    if (!p->set->unique || p->order) return;
+    if (p->plan.key_count || p->plan.argsort) {
+        block->records = keep_first(p, block);
+    } else {
+        const struct io_order order = part_order(p);
+        block->records = io_unique(&order, block->at, NULL, block->records);
+    }
+    block->bytes = block->records * p->kind->record_bytes;
 }
 
 /* Sorts a block, whose memory is replaced unless the kind sorts in place. */
@@ -134,7 +145,7 @@ static void sort_block(struct part *p, struct block *block)
 
 /* ---- Exchange ---- */
 
-/* Tells each rank how many bytes it receives from each other one: rank 0 transposes the matrix. */
+/* How many bytes each rank receives from each other one: rank 0 transposes the matrix of all. */
 static int share_counts(struct part *p, const uint64_t *mine, uint64_t *from)
 {
     const size_t ranks = (size_t)p->ranks, all = p->rank == 0 ? ranks * ranks : 0;

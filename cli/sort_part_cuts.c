@@ -59,18 +59,24 @@ static unsigned char *add_key(const ech_record_key *key, const unsigned char *re
     return to;
 }
 
-/* A number, or the number of a record with a position, which is its rank already. */
-static size_t number_key(const struct part *p, const unsigned char *record, unsigned char *to)
+struct io_order part_order(const struct part *p)
 {
     const ech_sort_options *options = &p->numbers.options;
+    const int width = options->end_bit - options->begin_bit;
+    const bool part = options->end_bit && width < 8 * (int)p->kind->input_bytes;
+    return (struct io_order){ .dtype = p->plan.dtype,
+                              .order = options->order,
+                              .descending = options->descending != 0,
+                              .merged = p->set->unique && !part,
+                              .begin_bit = options->begin_bit,
+                              .end_bit = options->end_bit };
+}
+
+/* A number, or that of a record with a position, which is its rank already. */
+static size_t number_key(const struct part *p, const unsigned char *record, unsigned char *to)
+{
     const size_t bytes = p->kind->input_bytes;
-    const bool part = options->end_bit && options->end_bit - options->begin_bit < 8 * (int)bytes;
-    const struct io_order order = { .dtype = p->plan.dtype,
-                                    .order = options->order,
-                                    .descending = options->descending != 0,
-                                    .merged = p->set->unique && !part,
-                                    .begin_bit = options->begin_bit,
-                                    .end_bit = options->end_bit };
+    const struct io_order order = part_order(p);
     const uint64_t rank = p->plan.argsort ? io_load(record, bytes) : io_rank(&order, record);
     for (size_t i = 0; i < bytes; i++) to[i] = (unsigned char)(rank >> 8 * (bytes - 1 - i));
     return bytes;

@@ -216,7 +216,7 @@ int part_make_plan(struct sort_files *files, struct io_output *copy, struct part
     if (!usable || !(text || fixed) || text != (files->job->base.out_format == IO_TEXT))
         return refuse_kind(name, !copy, reason);
     if (files->inputs[0].fd < 0 && !copy) {
-        snprintf(reason, PART_REASON, "%s: is not a file that can be read in parts", name);
+        snprintf(reason, PART_REASON, "%s: is compressed, or not a file", name);
         return PART_REFUSED;
     }
     if (files->inputs[0].fd < 0) code = copy_stream(files, copy);
