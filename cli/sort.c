@@ -401,6 +401,7 @@ static int run_text(struct run *run)
 static int run(int count, char **operands)
 {
     struct run all = { .job.staged = set.words.job.timing || set.words.job.json };
+    cli_silent = set.distributed && sort_is_silent();
     int code = parse_check();
     if (code == EXIT_DONE) code = sort_find_inputs(&set, &all.text, count, operands);
     if (code == EXIT_DONE) code = run_text(&all);

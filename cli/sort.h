@@ -177,6 +177,9 @@ int sort_rows(const struct sort_set *set, struct sort_job *job, struct sort_text
 /* ---- Several ranks: sort_distributed.c ---- */
 
 bool sort_is_distributed(const struct sort_set *set);
+/* Whether this process is not rank 0, which prints the messages before the ranks are connected:
+ * sort_processes.c. */
+bool sort_is_silent(void);
 /* Sorts the input on several processes or devices.  line: an option that is only for lines.  *done
  * is false if one device of "cuda:all" is to sort it, which set then names. */
 int sort_distributed(struct sort_set *set, struct sort_job *job, struct sort_text *text,

@@ -294,7 +294,7 @@ static int sort_processes(struct sort_files *files, const char *line, double sta
 {
     char reason[PART_REASON];
     if (!is_refused(files->set, files->text, line, reason)) return part_run_process(files, started);
-    return part_is_silent() ? EXIT_BAD : cli_fail(EXIT_BAD, "%s", reason);
+    return cli_fail(EXIT_BAD, "%s", reason);
 }
 
 /* One device of "cuda:all" sorts the input. */

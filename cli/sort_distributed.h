@@ -114,8 +114,6 @@ void part_end(struct part *p);
 /* ---- Processes: sort_processes.c ---- */
 
 int part_run_process(struct sort_files *files, double started);
-/* Without a communicator, rank 0 prints the message of all ranks. */
-bool part_is_silent(void);
 /* A rank may read for hours before the next step.  The launcher detects processes that end. */
 extern const ech_comm_options part_patience;
 

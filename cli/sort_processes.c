@@ -31,7 +31,7 @@ static int launcher_number(const char *const *variables)
     return 0;
 }
 
-bool part_is_silent(void)
+bool sort_is_silent(void)
 {
     static const char *const variables[] = { "OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK",
                                              "SLURM_PROCID", NULL };
@@ -47,7 +47,6 @@ static int check_ranks(const struct part *p)
                                              "SLURM_STEP_NUM_TASKS", NULL };
     const int started = launcher_number(variables);
     if (p->ranks > 1 || started < 2) return EXIT_DONE;
-    if (part_is_silent()) return EXIT_BAD;
     return cli_fail(EXIT_BAD,
                     "--distributed: the launcher has started %d processes, but MPI has connected "
                     "none of them: set ECHELON_COMM to a libechelon_mpi.so that was built with the "
@@ -77,7 +76,6 @@ static int open_communicator(struct part *p)
     const ech_status status =
         ech_comm_open(&p->comm, given ? NULL : default_library(path), &part_patience);
     if (status == ECH_OK) return EXIT_DONE;
-    if (part_is_silent()) return EXIT_BAD;
     if (given) return cli_fail(EXIT_BAD, "--distributed: %s", ech_error(NULL));
     return cli_fail(
         EXIT_BAD,
@@ -375,6 +373,7 @@ int part_run_process(struct sort_files *files, double started)
         part_end(p);
         return code;
     }
+    cli_silent = false;
     code = cli_open(&p->host, "cpu", 0);
     files->job->base.ctx = p->host;
     if (code == EXIT_DONE)

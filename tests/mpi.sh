@@ -99,11 +99,11 @@ sort_fails() {
 
 sort_faults() {
     sort_fails "a missing file" 2 "rank 1 cannot open it" cd ../elsewhere
-    export more=--verify
+    export more=--merge
     # No rank connects to another one, as with a library for another MPI than that of the launcher.
     check "$name: another launcher" sh -c "cd '$work/files' && ! OMPI_COMM_WORLD_SIZE=3 PMI_SIZE=1 '$echelon' sort \
         --distributed --type u32 in.raw -o lost >'$work/output' 2>&1 && grep -q 'has started 3' '$work/output'"
-    sort_fails "one message" 2 "cannot be combined with --verify" :
+    sort_fails "one message" 2 "cannot be combined with --type" :
     unset more
     printf '%s\n' '#include <errno.h>' '#include <sys/types.h>' 'ssize_t pwrite64(void) { errno = ENOSPC; return -1; }' \
         'ssize_t pwrite(void) { return pwrite64(); }' >"$work/full.c"
