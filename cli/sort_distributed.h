@@ -139,9 +139,29 @@ void part_close(struct part *p);
 int part_run_blocks(struct part *p);
 /* Reads the lines that begin in the part of this rank: sort_part_read.c. */
 int part_read_lines(struct part *p, struct block *block);
-/* Finds where the lines of each rank begin in a sorted block, in bytes, [ranks + 1]:
- * sort_part_cuts.c. */
-int part_find_cuts(struct part *p, const struct block *block, uint64_t *begins);
+/* A cut between the shares of two ranks: sort_part_cuts.c. */
+enum { PART_CUT_KEY = 224 };
+struct part_cut {
+    uint64_t prefix, bytes, rank, at; /* bytes: of the key, which may be truncated */
+    unsigned char key[PART_CUT_KEY];
+};
+
+/* Finds the cuts, [ranks - 1]. */
+int part_find_cuts(struct part *p, const struct block *block, struct part_cut *cuts);
+/* Whether a record, which is at a place of the part of this rank, is below a cut. */
+bool part_is_below(const struct part *p, const unsigned char *record, size_t bytes, uint64_t at,
+                   const struct part_cut *cut);
+/* As the function of a kind: the lengths of up to most records, and, unless it is NULL, prefixes of
+ * their keys, which decide if they differ. */
+size_t part_scan(const struct part *p, const unsigned char *records, size_t bytes, size_t most,
+                 uint32_t *lengths, uint64_t *prefixes);
+/* Where the first record is that begins at or after a place; a record begins at from. */
+uint64_t part_record_at(const struct part *p, const struct block *block, uint64_t from,
+                        uint64_t place);
+/* Moves the records of each rank together, in their order: sort_part_divide.c.  begins receives
+ * where they begin, in bytes, [ranks + 1]. */
+void part_divide(struct part *p, struct block *block, const struct part_cut *cuts,
+                 uint64_t *begins);
 /* Writes the first bytes of the key of a record, which memcmp() compares correctly (a prefix is
  * smaller), and returns its whole length: that of records and numbers is at most PART_KEY. */
 enum { PART_KEY = 520 };

@@ -1,13 +1,13 @@
 /*
  * sort_part_blocks.c - what each rank of a distributed sort does with records, lines of text, and
- * numbers with --unique or --bits: it sorts its part, exchanges the records between the ranks once,
+ * numbers with --unique or --bits: it divides its part by the ranks, exchanges the records once,
  * and sorts what it receives.
  *
- *     part_run_blocks()  read | sort, cuts | exchange | sort | write
+ *     part_run_blocks()  read | cuts | divide | exchange | sort | write
  *
  * The kinds of records are those of the external sort (files/files.h): only a kind knows how its
  * records are compared and sorted.  The device sorts prefixes of keys, and the processor settles
- * ties.  The records of lower ranks precede those of higher ones in what a rank receives, and each
+ * ties.  The records of lower ranks precede those of higher ones in what a rank receives, and the
  * sort is stable.
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -186,7 +186,7 @@ static int send_shifted(struct part *p, int shift, const struct span *to, const 
     return code;
 }
 
-/* Sends the records between two cuts to their rank. */
+/* Sends the records of each rank to it. */
 static int exchange(struct part *p, struct block *block, uint64_t *begins, uint64_t *from)
 {
     struct block got = { NULL, 0, 0 };
@@ -217,11 +217,18 @@ static int distribute(struct part *p, struct block *block)
 {
     const size_t ranks = (size_t)p->ranks;
     uint64_t *begins = calloc(3 * ranks + 1, sizeof *begins);
-    if (!begins) part_fail(p, EXIT_MEMORY, "%s: out of memory on rank %d", p->input, p->rank);
+    struct part_cut *cuts = calloc(ranks, sizeof *cuts);
+    if (!begins || !cuts)
+        part_fail(p, EXIT_MEMORY, "%s: out of memory on rank %d", p->input, p->rank);
     int code = part_agree(p);
-    if (code == EXIT_DONE) code = part_find_cuts(p, block, begins);
+    if (code == EXIT_DONE) code = part_find_cuts(p, block, cuts);
+    if (code == EXIT_DONE) {
+        part_divide(p, block, cuts, begins);
+        code = part_agree(p);
+    }
     if (code == EXIT_DONE) code = exchange(p, block, begins, begins + ranks + 1);
     free(begins);
+    free(cuts);
     if (code == EXIT_DONE && p->order)
         block->records = p->kind->count(p->kind, block->at, (size_t)block->bytes);
     else if (code == EXIT_DONE)
@@ -256,12 +263,10 @@ int part_run_blocks(struct part *p)
     if (code == EXIT_DONE) code = part_agree(p);
     const double read = cli_seconds();
     p->plan.lines = block.records;
-    if (code == EXIT_DONE) sort_block(p, &block);
-    if (code == EXIT_DONE) code = part_agree(p);
-    if (code == EXIT_DONE && p->ranks > 1) {
-        code = distribute(p, &block);
-        if (code == EXIT_DONE) sort_block(p, &block);
-        if (code == EXIT_DONE) code = part_agree(p);
+    if (code == EXIT_DONE && p->ranks > 1) code = distribute(p, &block);
+    if (code == EXIT_DONE) {
+        sort_block(p, &block);
+        code = part_agree(p);
     }
     const double sorted = cli_seconds();
     if (code == EXIT_DONE) {

@@ -1,13 +1,13 @@
 /*
- * sort_part_cuts.c - where the sorted records of each rank of a distributed sort are cut, so that
- * each rank receives a nearly equal share.
+ * sort_part_cuts.c - the keys between the shares of the ranks of a distributed sort, so that the
+ * shares are nearly equal.
  *
- *     part_find_cuts()  samples of all ranks -> rank 0: cuts -> all ranks -> where they are
+ *     part_find_cuts()  samples of all ranks -> rank 0: cuts -> all ranks
  *
- * A cut is a key with a rank and a place in its sorted records.  Records with this key on lower
- * ranks, and before the place, are below it: so records with equal keys are divided, too, except
- * with --unique.  A long key of a cut is truncated, which moves the cut, but orders all records in
- * the same way.
+ * A cut is a key with a rank and a place in its part.  Records with this key on lower ranks, and
+ * before the place, are below it: so records with equal keys are divided, too, except with
+ * --unique.  A long key of a cut is truncated, which moves the cut, but orders all records in the
+ * same way.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -17,15 +17,8 @@
 #include <string.h>
 
 enum {
-    CUT_KEY = 232,       /* bytes of a key that a cut has */
-    STEP = 16,           /* records between two fences */
-    SAMPLES = 32,        /* for each rank, on each rank */
+    SAMPLES = 256,       /* for each rank, on each rank */
     MOST_SAMPLES = 1024, /* on each rank */
-};
-
-struct cut {
-    uint64_t bytes, rank, at; /* bytes: of the key */
-    unsigned char key[CUT_KEY];
 };
 
 /* ---- Keys ---- */
@@ -95,7 +88,7 @@ size_t part_key(const struct part *p, const unsigned char *record, size_t bytes,
 
 /* The order of a record and of the key of a cut. */
 static int compare(const struct part *p, const unsigned char *record, size_t bytes,
-                   const struct cut *cut)
+                   const struct part_cut *cut)
 {
     unsigned char key[PART_KEY];
     const size_t length = part_key(p, record, bytes, key);
@@ -105,94 +98,77 @@ static int compare(const struct part *p, const unsigned char *record, size_t byt
     return (length > cut->bytes) - (length < cut->bytes);
 }
 
-/* ---- Fences: where every 16th record begins ---- */
-
-struct fences {
-    const struct part *p;
-    const struct block *block;
-    uint64_t *at; /* [n] of lines; NULL: the records have a fixed size */
-    uint64_t n;
-};
-
-static size_t length_at(const struct fences *f, uint64_t at)
+bool part_is_below(const struct part *p, const unsigned char *record, size_t bytes, uint64_t at,
+                   const struct part_cut *cut)
 {
-    if (!f->p->order) return f->p->kind->record_bytes;
-    return lines_next(f->p->order, (const char *)f->block->at + at, (size_t)(f->block->bytes - at));
+    const int order = compare(p, record, bytes, cut);
+    if (order || p->set->unique) return order < 0;
+    return (uint64_t)p->rank < cut->rank || ((uint64_t)p->rank == cut->rank && at < cut->at);
 }
 
-static uint64_t fence_at(const struct fences *f, uint64_t i)
+/* ---- Prefixes ---- */
+
+/* The first bytes of a key as a number: with --unique, equal numbers may have different bits. */
+static uint64_t number_prefix(const struct part *p, const unsigned char *record)
 {
-    if (i >= f->n) return f->block->bytes;
-    return f->at ? f->at[i] : i * STEP * f->p->kind->record_bytes;
+    unsigned char key[PART_KEY];
+    uint64_t prefix = 0;
+    const size_t bytes = number_key(p, record, key);
+    for (size_t i = 0; i < bytes; i++) prefix = prefix << 8 | key[i];
+    return prefix;
 }
 
-static void find_fences(struct part *p, struct fences *f)
+size_t part_scan(const struct part *p, const unsigned char *records, size_t bytes, size_t most,
+                 uint32_t *lengths, uint64_t *prefixes)
 {
-    const uint64_t most = f->block->records / STEP + 1;
-    f->n = (f->block->records + STEP - 1) / STEP;
-    if (!p->order || !f->n) return;
-    f->at = malloc(most * sizeof *f->at);
-    if (!f->at) part_fail(p, EXIT_MEMORY, "%s: out of memory on rank %d", p->input, p->rank);
-    uint64_t i = 0;
-    for (uint64_t at = 0; f->at && at < f->block->bytes; at += length_at(f, at), i++)
-        if (i % STEP == 0) f->at[i / STEP] = at;
-    f->n = (i + STEP - 1) / STEP; /* --unique has dropped some */
-}
-
-/* Where the first record is that is not below the key of a cut, or, if strict, above it. */
-static uint64_t bound(const struct fences *f, const struct cut *cut, bool strict)
-{
-    uint64_t low = 0, high = f->n;
-    while (low < high) {
-        const uint64_t middle = low + (high - low) / 2, at = fence_at(f, middle);
-        if (compare(f->p, f->block->at + at, length_at(f, at), cut) < (strict ? 1 : 0))
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    uint64_t at = low ? fence_at(f, low - 1) : 0;
-    const uint64_t end = fence_at(f, low);
-    while (at < end && compare(f->p, f->block->at + at, length_at(f, at), cut) < (strict ? 1 : 0))
-        at += length_at(f, at);
-    return at;
-}
-
-static uint64_t begin_of(const struct fences *f, const struct cut *cut)
-{
-    const uint64_t rank = (uint64_t)f->p->rank, low = bound(f, cut, false);
-    if (f->p->set->unique || rank > cut->rank) return low;
-    const uint64_t high = bound(f, cut, true);
-    if (rank < cut->rank || cut->at > high) return high;
-    return cut->at < low ? low : cut->at;
+    const struct files_kind *kind = p->kind;
+    const bool numbers = kind == &p->numbers.kind;
+    const size_t n = kind->scan(kind, records, bytes, most, lengths, numbers ? NULL : prefixes);
+    for (size_t i = 0; i < n && kind->record_bytes; i++) lengths[i] = (uint32_t)kind->record_bytes;
+    for (size_t i = 0; i < n && numbers && prefixes; i++)
+        prefixes[i] = number_prefix(p, records + i * kind->record_bytes);
+    return n;
 }
 
 /* ---- Samples ---- */
 
+uint64_t part_record_at(const struct part *p, const struct block *block, uint64_t from,
+                        uint64_t place)
+{
+    const size_t each = p->kind->record_bytes;
+    if (each) return (place + each - 1) / each * each;
+    return p->kind->boundary(p->kind, block->at, (size_t)block->bytes, (size_t)from, (size_t)place);
+}
+
 /* Records at equal distances in bytes. */
-static struct cut *take_samples(struct part *p, const struct fences *f, size_t *n)
+static struct part_cut *take_samples(struct part *p, const struct block *block, size_t *n)
 {
     const size_t wanted = SAMPLES * (size_t)p->ranks;
     const size_t count = wanted < MOST_SAMPLES ? wanted : MOST_SAMPLES;
-    struct cut *samples = calloc(count, sizeof *samples);
-    uint64_t fence = 0;
+    struct part_cut *samples = calloc(count, sizeof *samples);
+    uint64_t at = 0;
     *n = 0;
     if (!samples) part_fail(p, EXIT_MEMORY, "%s: out of memory on rank %d", p->input, p->rank);
-    for (size_t i = 0; samples && i < count && f->n; i++) {
-        const double place = ((double)i + 0.5) / (double)count * (double)f->block->bytes;
+    for (size_t i = 0; samples && i < count && block->bytes; i++) {
+        const double place = ((double)i + 0.5) / (double)count * (double)block->bytes;
         unsigned char key[PART_KEY];
-        while (fence + 1 < f->n && fence_at(f, fence + 1) <= (uint64_t)place) fence++;
-        const uint64_t at = fence_at(f, fence);
-        const size_t bytes = part_key(p, f->block->at + at, length_at(f, at), key);
-        struct cut *cut = &samples[(*n)++];
-        *cut = (struct cut){ bytes < CUT_KEY ? bytes : CUT_KEY, (uint64_t)p->rank, at, { 0 } };
-        memcpy(cut->key, key, (size_t)cut->bytes);
+        uint32_t length;
+        struct part_cut cut = { .rank = (uint64_t)p->rank };
+        at = part_record_at(p, block, at, (uint64_t)place);
+        if (at >= block->bytes) break;
+        part_scan(p, block->at + at, (size_t)(block->bytes - at), 1, &length, &cut.prefix);
+        const size_t bytes = part_key(p, block->at + at, length, key);
+        cut.at = at;
+        cut.bytes = bytes < PART_CUT_KEY ? bytes : PART_CUT_KEY;
+        memcpy(cut.key, key, (size_t)cut.bytes);
+        samples[(*n)++] = cut;
     }
     return samples;
 }
 
 static int order_of(const void *a, const void *b)
 {
-    const struct cut *x = *(struct cut *const *)a, *y = *(struct cut *const *)b;
+    const struct part_cut *x = *(struct part_cut *const *)a, *y = *(struct part_cut *const *)b;
     const int order = memcmp(x->key, y->key, (size_t)(x->bytes < y->bytes ? x->bytes : y->bytes));
     if (order) return order;
     if (x->bytes != y->bytes) return x->bytes < y->bytes ? -1 : 1;
@@ -201,9 +177,9 @@ static int order_of(const void *a, const void *b)
 }
 
 /* Chooses a cut before each rank except the first one; without samples there are no records. */
-static void choose(struct part *p, struct cut *samples, size_t n, struct cut *cuts)
+static void choose(struct part *p, struct part_cut *samples, size_t n, struct part_cut *cuts)
 {
-    struct cut **sorted = malloc((n + 1) * sizeof *sorted);
+    struct part_cut **sorted = malloc((n + 1) * sizeof *sorted);
     if (!sorted) {
         part_fail(p, EXIT_MEMORY, "%s: out of memory on rank %d", p->input, p->rank);
         return;
@@ -215,7 +191,8 @@ static void choose(struct part *p, struct cut *samples, size_t n, struct cut *cu
 }
 
 /* Gathers the samples on rank 0, and copies its cuts to all ranks. */
-static int agree_on_cuts(struct part *p, const struct cut *samples, size_t n, struct cut *cuts)
+static int agree_on_cuts(struct part *p, const struct part_cut *samples, size_t n,
+                         struct part_cut *cuts)
 {
     const ech_topk_options options = { .size = sizeof options, .unsorted = 1 };
     const size_t bytes = (size_t)(p->ranks - 1) * sizeof *cuts;
@@ -223,8 +200,8 @@ static int agree_on_cuts(struct part *p, const struct cut *samples, size_t n, st
     int code = part_check_host(p, ech_dist_share(p->comm, n, &layout));
     if (code != EXIT_DONE) return code;
     const size_t all = p->rank == 0 ? (size_t)layout.total : 0;
-    struct cut *gathered = calloc(all + 1, sizeof *gathered);
-    struct cut *chosen = calloc((size_t)p->ranks, sizeof *chosen);
+    struct part_cut *gathered = calloc(all + 1, sizeof *gathered);
+    struct part_cut *chosen = calloc((size_t)p->ranks, sizeof *chosen);
     if (!gathered || !chosen)
         part_fail(p, EXIT_MEMORY, "%s: out of memory on rank %d", p->input, p->rank);
     code = part_agree(p);
@@ -244,23 +221,13 @@ static int agree_on_cuts(struct part *p, const struct cut *samples, size_t n, st
     return code;
 }
 
-int part_find_cuts(struct part *p, const struct block *block, uint64_t *begins)
+int part_find_cuts(struct part *p, const struct block *block, struct part_cut *cuts)
 {
-    struct fences fences = { p, block, NULL, 0 };
-    struct cut *cuts = calloc((size_t)p->ranks, sizeof *cuts), *samples = NULL;
+    struct part_cut *samples = NULL;
     size_t n = 0;
-    if (!cuts) part_fail(p, EXIT_MEMORY, "%s: out of memory on rank %d", p->input, p->rank);
-    if (p->code == EXIT_DONE) find_fences(p, &fences);
-    if (p->code == EXIT_DONE) samples = take_samples(p, &fences, &n);
+    if (p->code == EXIT_DONE) samples = take_samples(p, block, &n);
     int code = part_agree(p);
     if (code == EXIT_DONE) code = agree_on_cuts(p, samples, n, cuts);
-    if (code == EXIT_DONE) {
-        begins[0] = 0;
-        for (int r = 1; r < p->ranks; r++) begins[r] = begin_of(&fences, &cuts[r - 1]);
-        begins[p->ranks] = block->bytes;
-    }
     free(samples);
-    free(cuts);
-    free(fences.at);
     return code;
 }

@@ -99,6 +99,24 @@ static void keep_own(struct part *p, struct block *block, uint64_t before, bool 
         read_on(p, block, open);
 }
 
+/* Ends the last line of the file, and checks the quotes. */
+static void check_end(struct part *p, struct block *block)
+{
+    char error[LINES_ERROR];
+    const unsigned char terminator = (unsigned char)lines_terminator(p->order);
+    const bool bad =
+        p->kind->valid && !p->kind->valid(p->kind, block->at, (size_t)block->bytes, true, error);
+    if (bad) part_fail(p, EXIT_BAD, "%s: %s", p->input, error);
+    if (!block->bytes || block->at[block->bytes - 1] == terminator) return;
+    unsigned char *larger = realloc(block->at, block->bytes + 1);
+    if (!larger) {
+        part_fail(p, EXIT_MEMORY, "%s: out of memory for a line on rank %d", p->input, p->rank);
+        return;
+    }
+    block->at = larger;
+    block->at[block->bytes++] = terminator;
+}
+
 int part_read_lines(struct part *p, struct block *block)
 {
     const uint64_t before = p->first ? 1 : 0;
@@ -109,6 +127,7 @@ int part_read_lines(struct part *p, struct block *block)
     if (code == EXIT_DONE && p->set->text.csv) code = find_quoted(p, block->at + before, &quoted);
     if (code != EXIT_DONE) return code;
     keep_own(p, block, before, quoted);
+    if (p->code == EXIT_DONE) check_end(p, block);
     if (p->code == EXIT_DONE)
         block->records = p->kind->count(p->kind, block->at, (size_t)block->bytes);
     return EXIT_DONE;
