@@ -5,6 +5,8 @@
  *
  *     part_run_blocks()  read | cuts | divide | exchange | sort | write
  *
+ * With --unique, a rank keeps the first of equal records of its part, too, before the cuts.
+ *
  * The kinds of records are those of the external sort (files/files.h): only a kind knows how its
  * records are compared and sorted.  The device sorts prefixes of keys, and the processor settles
  * ties.  The records of lower ranks precede those of higher ones in what a rank receives, and the
@@ -263,6 +265,10 @@ int part_run_blocks(struct part *p)
     if (code == EXIT_DONE) code = part_agree(p);
     const double read = cli_seconds();
     p->plan.lines = block.records;
+    if (code == EXIT_DONE && p->ranks > 1 && p->set->unique) {
+        sort_block(p, &block); /* fewer records are exchanged: equal ones may be very many */
+        code = part_agree(p);
+    }
     if (code == EXIT_DONE && p->ranks > 1) code = distribute(p, &block);
     if (code == EXIT_DONE) {
         sort_block(p, &block);
