@@ -106,7 +106,7 @@ static uint64_t keep_first(const struct part *p, struct block *block)
 /* Keeps the first of records with equal keys.  The sort of lines does that itself. */
 static void drop_equal(struct part *p, struct block *block)
 {
-    if (!p->set->unique || p->order) return;
+    if (!p->set->unique || p->order || !block->at) return;
     if (p->plan.key_count || p->plan.argsort) {
         block->records = keep_first(p, block);
     } else {
@@ -158,7 +158,7 @@ static int share_counts(struct part *p, const uint64_t *mine, uint64_t *from)
     if (code == EXIT_DONE)
         code = part_check_host(
             p, ech_dist_rebalance(p->host, p->comm, mine, matrix, ranks, all, each));
-    for (size_t i = 0; i < all && code == EXIT_DONE; i++)
+    for (size_t i = 0; columns && i < all && code == EXIT_DONE; i++)
         columns[i] = matrix[i % ranks * ranks + i / ranks];
     if (code == EXIT_DONE)
         code = part_check_host(

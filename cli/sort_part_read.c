@@ -124,7 +124,8 @@ int part_read_lines(struct part *p, struct block *block)
     block->at = part_allocate(p, p->n + before + 1);
     if (block->at) part_read(p, block->at, p->n + before, p->plan.offset + p->first - before);
     int code = part_agree(p);
-    if (code == EXIT_DONE && p->set->text.csv) code = find_quoted(p, block->at + before, &quoted);
+    if (code != EXIT_DONE || !block->at) return code;
+    if (p->set->text.csv) code = find_quoted(p, block->at + before, &quoted);
     if (code != EXIT_DONE) return code;
     keep_own(p, block, before, quoted);
     if (p->code == EXIT_DONE) check_end(p, block);

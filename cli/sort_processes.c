@@ -114,8 +114,9 @@ static int find_local_ranks(struct part *p)
     if (!hosts) part_fail(p, EXIT_MEMORY, "out of memory on rank %d", p->rank);
     int code = part_agree(p);
     if (code == EXIT_DONE) code = gather(p, host, hosts, HOST);
-    p->local_rank = p->local_ranks = 0;
-    for (int r = 0; r < p->ranks && code == EXIT_DONE; r++) {
+    p->local_rank = 0;
+    p->local_ranks = 0;
+    for (int r = 0; hosts && r < p->ranks && code == EXIT_DONE; r++) {
         if (memcmp(hosts + (size_t)r * HOST, host, HOST) != 0) continue;
         if (r < p->rank) p->local_rank++;
         p->local_ranks++;
@@ -152,7 +153,8 @@ static int threads_of(const struct part *p, int given)
     const long online = sysconf(_SC_NPROCESSORS_ONLN);
     const int usable = io_threads();
     if (given) return given;
-    const int each = usable < online ? usable : usable / p->local_ranks;
+    const int ranks = p->local_ranks > 0 ? p->local_ranks : 1;
+    const int each = usable < online ? usable : usable / ranks;
     return each < 1 ? 1 : each;
 }
 
@@ -164,7 +166,8 @@ static void open_device(struct part *p)
     const char *device = device_of(p, name);
     p->code = cli_parse_threads(p->set->words.job.threads, &given);
     p->threads = threads_of(p, given);
-    if (!p->set->words.job.memory) p->budget_bytes /= (uint64_t)p->local_ranks;
+    if (!p->set->words.job.memory && p->local_ranks > 1)
+        p->budget_bytes /= (uint64_t)p->local_ranks;
     if (p->code != EXIT_DONE) return;
     ech_status status = ech_open(&p->ctx, device);
     if (status == ECH_OK) status = ech_set_threads(p->ctx, p->threads);
@@ -184,7 +187,7 @@ static int list_devices(struct part *p, char *list, size_t room)
     int code = part_agree(p);
     if (code == EXIT_DONE) code = gather(p, name, names, NAME);
     list[0] = 0;
-    for (int r = 0; r < p->ranks && code == EXIT_DONE; r++) {
+    for (int r = 0; names && r < p->ranks && code == EXIT_DONE; r++) {
         int first = 0;
         while (memcmp(names + first * NAME, names + r * NAME, NAME) != 0) first++;
         const size_t used = strlen(list);

@@ -111,8 +111,8 @@ static int take_kind(const struct sort_files *files, struct part_plan *plan)
     }
     plan->swap_back = plan->swap_bytes && base->out_format == IO_NPY;
     plan->out_bytes = plan->argsort ? sizeof(uint64_t) : plan->row_bytes;
-    plan->n = input->bytes / plan->row_bytes;
-    if (input->bytes % plan->row_bytes == 0) return EXIT_DONE;
+    plan->n = plan->row_bytes ? input->bytes / plan->row_bytes : 0;
+    if (input->bytes == plan->n * plan->row_bytes) return EXIT_DONE;
     return cli_fail(
         EXIT_BAD, "%s: has %llu bytes, which is not a multiple of %llu, the size of a record",
         input->name, (unsigned long long)input->bytes, (unsigned long long)plan->row_bytes);
