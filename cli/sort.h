@@ -8,7 +8,7 @@
  *                     inputs, sort_debug.c underlines keys
  *     sort_files.c    files of any size (sort_files.h); sort_rows.c rows and columns of a matrix;
  *                     sort_check_numbers.c the check of such files
- *     sort_distributed.c  several processes or GPUs; sort_ranks.c, sort_part*.c
+ *     sort_distributed.c  several processes or GPUs; sort_processes.c, sort_ranks.c, sort_part*.c
  *
  * "echelon profile" uses sort_numbers.c and sort_stages.c.
  *

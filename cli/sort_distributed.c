@@ -101,40 +101,6 @@ static bool is_refused(const struct sort_set *set, const struct sort_text *text,
     return reason[0];
 }
 
-static bool is_file(const char *name)
-{
-    struct stat about;
-    return strcmp(name, "-") != 0 && stat(name, &about) == 0 && S_ISREG(about.st_mode);
-}
-
-/* Why one device of "cuda:all" sorts the input; NULL: several can. */
-static const char *one_device_reason(const struct sort_set *set, const struct sort_text *text,
-                                     const char *line, char *reason)
-{
-    const char *other = other_option(set), *output = set->words.job.output;
-    if (other) {
-        snprintf(reason, PART_REASON, "--%s is given", other);
-        return reason;
-    }
-    if (text->n_names > 1) return "there are several inputs";
-    if (!is_file(text->names[0]) || !output || strcmp(output, "-") == 0)
-        return "several ones need an input and an output that are files";
-    /* Two ranks on the emulator test what processes do. */
-    if (strcmp(all_devices(set), "simt:all") == 0) return NULL;
-    return line || set->files.records ? "it is faster for records and lines" : NULL;
-}
-
-/* ---- Threads ---- */
-
-static void *run_thread(void *argument)
-{
-    struct part *p = argument;
-    const int code = part_run(p);
-    if (code == EXIT_DONE && part_is_reported(p->set)) part_gather_seconds(p);
-    if (p->code == EXIT_DONE) p->code = code;
-    return NULL;
-}
-
 /* The names of the devices; returns their number. */
 static int list_devices(const char *all, char names[MOST_DEVICES][16])
 {
@@ -149,6 +115,42 @@ static int list_devices(const char *all, char names[MOST_DEVICES][16])
             snprintf(names[count++], sizeof names[count], "%.15s", device.name);
     }
     return count;
+}
+
+static bool is_file(const char *name)
+{
+    struct stat about;
+    return strcmp(name, "-") != 0 && stat(name, &about) == 0 && S_ISREG(about.st_mode);
+}
+
+/* Why one device of "cuda:all" sorts the input; NULL: several can. */
+static const char *one_device_reason(const struct sort_set *set, const struct sort_text *text,
+                                     const char *line, char *reason)
+{
+    const char *other = other_option(set), *output = set->words.job.output;
+    char names[MOST_DEVICES][16];
+    if (other) {
+        snprintf(reason, PART_REASON, "--%s is given", other);
+        return reason;
+    }
+    if (text->n_names > 1) return "there are several inputs";
+    if (!is_file(text->names[0]) || !output || strcmp(output, "-") == 0)
+        return "several ones need an input and an output that are files";
+    /* Two ranks on the emulator test what processes do. */
+    if (strcmp(all_devices(set), "simt:all") == 0) return NULL;
+    if (line || set->files.records) return "it is faster for records and lines";
+    return list_devices("cuda:all", names) < 2 ? "there is no second one" : NULL;
+}
+
+/* ---- Threads ---- */
+
+static void *run_thread(void *argument)
+{
+    struct part *p = argument;
+    const int code = part_run(p);
+    if (code == EXIT_DONE && part_is_reported(p->set)) part_gather_seconds(p);
+    if (p->code == EXIT_DONE) p->code = code;
+    return NULL;
 }
 
 /* Starts the threads, and waits for them. */
