@@ -135,13 +135,15 @@ static int count_gpus(void)
     return count;
 }
 
-/* The GPU of this rank: ranks of one machine use different ones. */
+/* The GPU of this rank: ranks of one machine use different ones.  Records and lines are sorted
+ * faster without one: only prefixes of their keys are sorted there (docs/performance/scale.md). */
 static const char *device_of(const struct part *p, char name[32])
 {
     const char *device = p->set->words.job.device, *word = device;
     if (!word) word = getenv("ECHELON_DEVICE");
-    const bool chosen = word && *word && strcmp(word, "cuda") != 0 && strcmp(word, "auto") != 0;
-    const int gpus = chosen ? 0 : count_gpus();
+    const bool automatic = !word || !*word || strcmp(word, "auto") == 0;
+    if (automatic && (p->order || p->set->files.records)) return "cpu";
+    const int gpus = automatic || strcmp(word, "cuda") == 0 ? count_gpus() : 0;
     if (gpus < 1) return device;
     snprintf(name, 32, "cuda:%d", p->local_rank % gpus);
     return name;
