@@ -46,6 +46,9 @@ static int check_ranks(const struct part *p)
     static const char *const variables[] = { "OMPI_COMM_WORLD_SIZE", "PMI_SIZE",
                                              "SLURM_STEP_NUM_TASKS", NULL };
     const int started = launcher_number(variables);
+    if (p->ranks > UINT16_MAX) /* sort_part_divide.c */
+        return cli_fail(EXIT_BAD, "--distributed: %d ranks; the maximum is %d", p->ranks,
+                        UINT16_MAX);
     if (p->ranks > 1 || started < 2) return EXIT_DONE;
     return cli_fail(EXIT_BAD,
                     "--distributed: the launcher has started %d processes, but MPI has connected "

@@ -45,7 +45,8 @@ def sort(x, /, *, by=None, descending=False, client=None, time_limit=None):
                "limit": _LIMIT if time_limit is None else time_limit}
     client = client or _current()
     if client.asynchronous:
-        raise ArgumentError("the client is asynchronous, but sort() waits: call it in a thread, with a synchronous client")
+        raise ArgumentError("the client is asynchronous, but sort() waits: call it in a thread, with a synchronous "
+                            "client")
     if isinstance(x, dask.array.Array):
         return _sort_array(client, x, by, options)
     kind = type(x).__name__
