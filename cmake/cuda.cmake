@@ -133,8 +133,8 @@ function(cuda_ptx name source archs definitions variable)
     list(APPEND rows ${name} compute_${arch} ${ptx})
   endforeach()
   set(${variable} "${rows}" PARENT_SCOPE)
-  # Only checks that nvcc accepts the source, in a fraction of the time: for make check, which runs no PTX. Of the
-  # instances of a source every third is compiled, from the first one; the emulator compiles all of them.
+  # Only checks that nvcc accepts the source, in a fraction of the time: for make check, which runs no PTX. nvcc compiles
+  # every third instance of a source, from the first one; the emulator compiles all of them.
   get_property(instances GLOBAL PROPERTY ECHELON_INSTANCES_OF_${source})
   set_property(GLOBAL APPEND PROPERTY ECHELON_INSTANCES_OF_${source} ${name})
   list(LENGTH instances before)
