@@ -63,6 +63,7 @@ struct select_args {
     uint32_t *first; /* [tiles], with lengths: the start of each tile's first run */
     uint64_t n, tiles;
     uint64_t group;       /* tiles that share a word, stored after those of the tiles; 0: none */
+    uint64_t counting;    /* of a partition: the first so many blocks count a tile each */
     uint64_t value_words; /* a value consists of this many words of value_word_bytes */
     uint32_t value_word_bytes;
     uint32_t skew; /* elements by which the first vector of tile 0 begins before the array */

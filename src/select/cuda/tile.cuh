@@ -123,6 +123,16 @@ static __device__ inline uint64_t placed_before(const uint64_t *words, uint64_t 
     return tile ? words[tile - 1] & COUNT_MASK : 0;
 }
 
+/* The exclusive prefix of `tile`, for which it waits. */
+static __device__ inline uint64_t await_placed(const uint64_t *words, uint64_t tile)
+{
+    uint64_t word = STATE_ALL;
+    if (tile) do
+            word = load_relaxed_u64(words + tile - 1);
+        while (word < STATE_ALL);
+    return word & COUNT_MASK;
+}
+
 /* This warp's part of the exclusive prefix of `tile`, if each tile's word is its count, followed by
  * a word for each group of `group` tiles. */
 static __device__ inline uint64_t sum_before(const uint64_t *words, uint64_t tiles, uint64_t group,
