@@ -195,11 +195,9 @@ static __device__ inline void await_counts(const struct select_args &a, struct t
 
 /* own: how many elements of each kind the tile has. */
 template <int WAYS>
-static __device__ inline struct places<WAYS> find_places(const struct select_args &a,
-                                                         const struct tile_shared &s,
-                                                         const struct span &t, uint64_t tile,
-                                                         const uint32_t (&own)[WAYS])
-{
+static __device__ inline struct places<WAYS>
+find_places(const struct select_args &a, const struct tile_shared &s, const struct span &t,
+            uint64_t tile, const uint32_t (&own)[WAYS]) {
     struct places<WAYS> p;
     uint64_t rest = t.base + t.first, begin = 0; /* elements before; elements of the kinds before */
 #pragma unroll
@@ -266,7 +264,7 @@ order_keys(union tile_data &data, const struct span &t, const union vector (&v)[
 
 template <int WAYS>
 static __device__ inline void move_tile(const struct select_args &a, struct tile_shared &s,
-                                            uint64_t tile)
+                                        uint64_t tile)
 {
     const struct span t = span_of(a, tile);
     const uint32_t warp = threadIdx.x / 32;
@@ -299,8 +297,7 @@ static __device__ inline void move_tile(const struct select_args &a, struct tile
     order_keys<WAYS>(s.data, t, v, bits, start, own[0], begin);
     await_counts<WAYS>(a, s, tile);
     __syncthreads(); /* the tile is ordered by kind and rank, and its destination is known */
-    if (a.clear && warp == 0)
-        leave_words(a.words, (a.group ? 2 : WAYS - 1) * a.tiles, gridDim.x);
+    if (a.clear && warp == 0) leave_words(a.words, (a.group ? 2 : WAYS - 1) * a.tiles, gridDim.x);
     const struct places<WAYS> p = find_places<WAYS>(a, s, t, tile, own);
     begin = 0;
 #pragma unroll
