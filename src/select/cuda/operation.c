@@ -25,7 +25,6 @@
 #include "core/backend.h"
 #include "select/select.h"
 #include "cuda/steps.h"
-#include "select/cuda/runs.h"
 #include "select/cuda/common.h"
 
 #include <stdio.h>
@@ -580,29 +579,3 @@ static ech_status select_explain(const void *request, struct echi_explain *e)
 const struct echi_operation echi_cuda_select = { .plan = select_workspace,
                                                  .explain = select_explain,
                                                  .run = select_run };
-
-/* ---- Runs of equal keys, for other operations ---- */
-
-size_t echi_cuda_runs_workspace(size_t n)
-{
-    struct parts parts;
-    bool overflow;
-    size_t bytes = lay_out(n, NULL, &overflow, &parts);
-    return overflow ? SIZE_MAX : bytes;
-}
-
-ech_status echi_cuda_runs(ech_ctx *ctx, const void *keys, ech_dtype key_dtype, size_t n,
-                          void *keys_out, uint64_t *starts, uint64_t *count, void *work)
-{
-    struct echi_select s = { .what = ECHI_KEEP,
-                             .by = ECHI_BY_STARTS,
-                             .in = keys,
-                             .out = keys_out,
-                             .starts = starts,
-                             .close = true,
-                             .count = count,
-                             .n = n,
-                             .element_bytes = ech_dtype_bytes(key_dtype) };
-    s.test[0].order = echi_order_make(key_dtype, ECH_ORDER_NAN_LAST, false, true);
-    return select_run(ctx, &s, NULL, work);
-}

@@ -141,7 +141,7 @@ extern "C" __global__ void __launch_bounds__(SORT_HISTOGRAM_THREADS)
     if (threadIdx.x == 0) {
         __threadfence(); /* orders what the block has added before its atomic */
         s.last = atomicAdd((unsigned long long *)&a.counts->finished, 1ull) == gridDim.x - 1;
-        __threadfence(); /* ... and what other blocks added before theirs */
+        __threadfence(); /* ... and what other blocks added before */
     }
     __syncthreads(); /* it is known whether the block is the last */
     if (!s.last) return;

@@ -90,7 +90,7 @@ static __device__ inline void repair(const struct unique_args &a)
     }
     keep_first(&f->zero, zero);
     keep_first(&f->nan, nan);
-    __syncthreads(); /* all warps have kept theirs */
+    __syncthreads(); /* all warps have kept the first ones */
     if (threadIdx.x || a.longest) return;
     __threadfence(); /* orders them before the block's atomic */
     if (atomicAdd((unsigned long long *)&f->finished, 1ull) != gridDim.x - 1) return;

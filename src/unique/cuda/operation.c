@@ -61,7 +61,7 @@ static bool has_firsts(const struct echi_unique *u)
     return by_bits(u) || echi_unique_repairs(u);
 }
 
-/* Memory that is zero before the first kernel: a word per tile; first positions; a bit per value. */
+/* Memory that is zero before the first kernel: a word per tile, first positions, bits. */
 static void lay_out_zeros(const struct echi_unique *u, uint64_t tiles, struct echi_layout *layout,
                           struct unique_parts *parts)
 {

@@ -8,7 +8,7 @@
  *     bit u   is that of the key with the bits u.  The order is that of f = u ^ (sign | (negative
  *             float ? ~0 : 0)): a word of bits by f is a word of bits by u, or is reversed.
  *
- * Of floats, the first positions of zero and of NaN are found too, because the first of equal keys
+ * For floats, the first positions of zero and of NaN are found too, because the first of equal keys
  * is written.
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -132,7 +132,7 @@ static __device__ inline bool merge(const struct unique_args &a, struct present_
     if (threadIdx.x == 0) {
         __threadfence(); /* orders what the block has added before its atomic */
         s.last = atomicAdd((unsigned long long *)a.words, 1ull) == gridDim.x - 1;
-        __threadfence(); /* ... and what other blocks added before theirs */
+        __threadfence(); /* ... and what other blocks added before */
     }
     __syncthreads(); /* it is known whether the block is the last */
     if (!s.last) return false;
