@@ -30,6 +30,7 @@ enum {
     SELECT_TILE_FLAGS = 1 << 14, /* flags of a block: 2 vectors of 16 per thread */
     SELECT_TILE_RUNS = 1 << 12,  /* lengths of a block: 8 per thread */
     SELECT_DECODE_BLOCKS = 3,    /* per multiprocessor, of decode_write */
+    SELECT_LENGTH_TILES = 64,    /* maximum for the end of runs in the same launch */
     SELECT_TILE_MIN = 1 << 12,   /* minimum number of elements of a tile */
     SELECT_WORDS_FIRST =
         2 /* words before the tile status descriptors: the finished blocks, and a gap */

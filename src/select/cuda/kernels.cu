@@ -80,6 +80,24 @@ static __device__ inline void store_positions(const struct select_args &a,
               a.value_word_bytes);
 }
 
+/* The last block to finish computes the lengths of runs that continue past their tile. */
+static __device__ inline void finish_lengths(const struct select_args &a, struct tile_shared &s)
+{
+    __syncthreads(); /* the block has written its lengths */
+    if (threadIdx.x == 0) {
+        __threadfence(); /* orders them before the block's atomic */
+        s.before = atomicAdd((unsigned long long *)a.words, 1ull) == a.tiles - 1;
+        __threadfence(); /* ... and those of blocks that counted themselves earlier */
+    }
+    __syncthreads(); /* it is known whether the block is the last */
+    if (!s.before) return;
+    end_lengths(a, threadIdx.x, SELECT_THREADS);
+    __syncthreads(); /* no thread uses the words */
+    for (uint32_t i = threadIdx.x; a.clear && i < SELECT_WORDS_FIRST + (uint32_t)a.tiles;
+         i += SELECT_THREADS)
+        a.words[i] = 0;
+}
+
 /* ---- One pass ---- */
 
 /* ALONG: positions, lengths or values are written, too. */
@@ -110,7 +128,8 @@ static __device__ inline void keep_tile(const struct select_args &a, struct tile
     }
     __syncthreads(); /* the tile is ordered by rank, and its destination is known */
     const uint64_t before = s.before;
-    if (a.clear && warp == 0) leave_words(a.words, a.tiles, a.tiles);
+    const bool lengths = ALONG && a.lengths && a.tiles > 1 && a.tiles <= SELECT_LENGTH_TILES;
+    if (a.clear && !lengths && warp == 0) leave_words(a.words, a.tiles, a.tiles);
     if (!ALONG || a.out) store_keys(s.data, (ukey *)a.out + before, 0, total);
     if (ALONG)
         for (uint32_t begin = 0; begin < total; begin += LOCAL) {
@@ -123,6 +142,7 @@ static __device__ inline void keep_tile(const struct select_args &a, struct tile
         *a.count = before + total;
         if (ALONG && a.close) store_position(a, before + total, a.n);
     }
+    if (lengths) finish_lengths(a, s);
 }
 
 extern "C" __global__ void __launch_bounds__(SELECT_THREADS, RESIDENT)

@@ -272,7 +272,7 @@ static ech_status steps_of_tiles(const struct build *b)
     if (a->tiles > 1) get_words(b, ways * a->tiles);
     if (s->what == ECHI_KEEP) {
         const bool along = !is_by_flags(s) && (a->starts || a->lengths || a->values);
-        const bool lengths_after = a->lengths && a->tiles > 1;
+        const bool lengths_after = a->lengths && a->tiles > SELECT_LENGTH_TILES;
         launch(b, ECHI_MOVE, module, along ? "select_pass_along" : "select_pass", blocks,
                SELECT_THREADS, 0, lengths_after ? 0 : CLEARS);
         if (lengths_after)
