@@ -200,6 +200,8 @@ static void many_tiles(run_function run)
         }
     run(&(struct select_case){
         .call = CALL_UNIQUE, .dtype = ECH_I16, .n = 1190003, .always = true, .dist = "len10" });
+    run(&(struct select_case){
+        .call = CALL_ENCODE, .dtype = ECH_I16, .n = 1190003, .always = true, .dist = "len10" });
 }
 
 /* Five blocks of each kernel that takes one tile per block (simt_tiles.py). */
