@@ -25,6 +25,9 @@ enum {
 #define UNIQUE_EACH(key_bytes) ((key_bytes) == 8 ? 8 : 16)
 #define UNIQUE_TILE(key_bytes) (UNIQUE_THREADS * UNIQUE_EACH(key_bytes))
 
+/* Shared memory of unique_present: a byte for each value. */
+#define UNIQUE_PRESENT_SHARED(key_bytes) ((key_bytes) == 2 ? 1 << 16 : 1 << 8)
+
 /* The complements of the first positions of zero and of NaN in the input; 0: none, or not needed.
  * They are needed if equal keys with different bits occur: then zero_run and nan_run are the ranks
  * of their runs, plus 1. */
@@ -56,8 +59,7 @@ struct unique_args {
     struct echi_order order;
     uint32_t position_bytes, index_bytes;
     uint32_t longest_blocks;
-    uint32_t infinity; /* of floats of 16 bits: its bits */
-    uint32_t clear;    /* the last block to use them sets words, firsts and bits to zero */
+    uint32_t clear; /* the last block to use them sets words, firsts and bits to zero */
 };
 
 #endif

@@ -324,7 +324,6 @@ extern "C" __global__ void __launch_bounds__(UNIQUE_THREADS)
 extern "C" __global__ void __launch_bounds__(UNIQUE_THREADS, UNIQUE_PRESENT_BLOCKS)
     unique_present(const __grid_constant__ struct unique_args a)
 {
-    __shared__ struct present_shared s;
-    find_present(a, s);
+    find_present(a);
 }
 #endif

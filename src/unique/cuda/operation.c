@@ -56,11 +56,6 @@ static bool by_bits(const struct echi_unique *u)
     return u->key_bytes <= 2 && !echi_unique_pairs(u) && !u->has_counts && !u->mode;
 }
 
-static bool has_firsts(const struct echi_unique *u)
-{
-    return by_bits(u) || echi_unique_repairs(u);
-}
-
 /* Memory that is zero before the first kernel: a word per tile, first positions, bits. */
 static void lay_out_zeros(const struct echi_unique *u, uint64_t tiles, struct echi_layout *layout,
                           struct unique_parts *parts)
@@ -68,7 +63,7 @@ static void lay_out_zeros(const struct echi_unique *u, uint64_t tiles, struct ec
     struct echi_layout zeros = { 0 };
     echi_part(&zeros, (size_t)tiles + UNIQUE_WORDS_FIRST, sizeof(uint64_t));
     parts->firsts_at = zeros.bytes;
-    if (has_firsts(u)) echi_part(&zeros, 1, sizeof(struct unique_firsts));
+    if (echi_unique_repairs(u) && !by_bits(u)) echi_part(&zeros, 1, sizeof(struct unique_firsts));
     parts->bits_at = zeros.bytes;
     if (by_bits(u)) echi_part(&zeros, UNIQUE_PRESENT_WORDS, sizeof(uint32_t));
     parts->zeros_bytes = zeros.bytes;
@@ -141,7 +136,7 @@ done:
 /* ---- Steps ---- */
 
 static void launch(struct unique_build *b, enum echi_phase phase, const char *kernel,
-                   unsigned blocks)
+                   unsigned blocks, unsigned shared_bytes)
 {
     echi_step_add(&b->steps, (struct echi_step){ .phase = phase,
                                                  .kind = ECHI_LAUNCH_PDL,
@@ -149,6 +144,7 @@ static void launch(struct unique_build *b, enum echi_phase phase, const char *ke
                                                  .name = kernel,
                                                  .blocks = blocks,
                                                  .threads = UNIQUE_THREADS,
+                                                 .shared_bytes = shared_bytes,
                                                  .level = -1 });
 }
 
@@ -174,7 +170,6 @@ static void set_args(struct unique_build *b)
     a->order = u->order;
     a->position_bytes = (uint32_t)echi_unique_position_bytes(u);
     a->index_bytes = (uint32_t)u->index_bytes;
-    if (echi_dtype_is_float(u->dtype)) a->infinity = (uint32_t)echi_dtype_infinity(u->dtype);
 }
 
 /* Sets the addresses in the memory that is zero, before each launch. */
@@ -186,7 +181,7 @@ static void set_zeros(void *args, struct echi_step *step, uint64_t part)
     (void)part;
     b->args.clear = zeros != b->parts.zeros;
     b->args.words = (uint64_t *)(void *)zeros;
-    if (has_firsts(b->u)) b->args.firsts = (void *)(zeros + b->parts.firsts_at);
+    if (echi_unique_repairs(b->u)) b->args.firsts = (void *)(zeros + b->parts.firsts_at);
     if (by_bits(b->u)) b->args.bits = (void *)(zeros + b->parts.bits_at);
 }
 
@@ -212,21 +207,23 @@ static void add_steps(struct unique_build *b)
     if (by_bits(u)) {
         launch(b, ECHI_MOVE, "unique_present",
                echi_gpu_blocks(&b->gpu, u->n, UNIQUE_PRESENT_BYTES / (unsigned)u->key_bytes,
-                               UNIQUE_PRESENT_BLOCKS));
+                               UNIQUE_PRESENT_BLOCKS),
+               UNIQUE_PRESENT_SHARED(u->key_bytes));
         return;
     }
     if (u->appearance) clear(b, b->parts.clear, b->parts.clear_bytes);
-    launch(b, ECHI_MOVE, "unique_heads", (unsigned)b->args.tiles);
-    if (echi_unique_repairs(u) && b->args.tiles > 1) launch(b, ECHI_FINISH, "unique_firsts", most);
+    launch(b, ECHI_MOVE, "unique_heads", (unsigned)b->args.tiles, 0);
+    if (echi_unique_repairs(u) && b->args.tiles > 1)
+        launch(b, ECHI_FINISH, "unique_firsts", most, 0);
     if (u->mode) {
         b->args.longest_blocks = echi_cuda_least(most, UNIQUE_LONGEST_BLOCKS);
-        launch(b, ECHI_FINISH, "unique_longest", b->args.longest_blocks);
-        launch(b, ECHI_FINISH, "unique_mode", 1);
+        launch(b, ECHI_FINISH, "unique_longest", b->args.longest_blocks, 0);
+        launch(b, ECHI_FINISH, "unique_mode", 1, 0);
     } else if (u->appearance) {
-        launch(b, ECHI_MOVE, "unique_appear", (unsigned)tiles_of(u->n, UNIQUE_POSITIONS));
-        if (u->has_inverse) launch(b, ECHI_FINISH, "unique_inverse", most);
+        launch(b, ECHI_MOVE, "unique_appear", (unsigned)tiles_of(u->n, UNIQUE_POSITIONS), 0);
+        if (u->has_inverse) launch(b, ECHI_FINISH, "unique_inverse", most, 0);
     } else if (u->has_counts) {
-        launch(b, ECHI_FINISH, "unique_counts", most);
+        launch(b, ECHI_FINISH, "unique_counts", most, 0);
     }
 }
 
