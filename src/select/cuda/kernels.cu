@@ -5,8 +5,9 @@
  *     select_pass              selects: reads each element once, writes each selected one once
  *     select_pass_along        ... and also writes positions, lengths of runs or values
  *     select_partition         counts the elements that come first, then moves each element to its
- *                              place, two-way
- *     select_partition_three   ... or three-way
+ *                              place, two-way, by a test
+ *     select_partition_flags   ... by flags
+ *     select_partition_three   ... three-way, by two tests
  *
  *     load      a tile as vectors of 16 bytes, in registers
  *     test      one bit per element
@@ -29,6 +30,9 @@ enum { RESIDENT = 3 };
 
 /* There are many bytes per vector; their bits and the look-back's sum need more registers. */
 enum { PLACE_RESIDENT = KEY_BITS == 8 ? 2 : RESIDENT };
+
+/* Tests need registers, flags do not. */
+enum { FLAGS_RESIDENT = RESIDENT_BLOCKS(3, SELECT_THREADS) };
 
 struct tile_shared {
     union tile_data data;
@@ -163,8 +167,10 @@ extern "C" __global__ void __launch_bounds__(SELECT_THREADS, RESIDENT)
 
 /* ---- Partition: count, then place ---- */
 
+/* WAYS: kinds of elements, 2 or 3. FLAGS: flags select the first kind, not a test. */
+
 /* The number of elements that a partition puts first: of this tile, and in all tiles before. */
-template <int WAYS>
+template <int WAYS, int FLAGS>
 static __device__ inline void count_tile(const struct select_args &a, struct tile_shared &s,
                                          uint64_t tile)
 {
@@ -172,9 +178,8 @@ static __device__ inline void count_tile(const struct select_args &a, struct til
     const uint32_t warp = threadIdx.x / 32;
     union vector v[LOADS];
     uint32_t bits[LOADS];
-    const bool tests = !is_by_flags(a);
-    if (tests) load_tile(a, t, v);
-    find_first(a, t, v, bits);
+    if (!FLAGS) load_tile(a, t, v);
+    find_first<FLAGS>(a, t, v, bits);
     uint32_t own = count_bits(bits), total;
     if (lane_id() == 0) s.sums[0][warp] = own;
     if (WAYS == 3) {
@@ -282,7 +287,7 @@ order_keys(union tile_data &data, const struct span &t, const union vector (&v)[
     }
 }
 
-template <int WAYS>
+template <int WAYS, int FLAGS>
 static __device__ inline void move_tile(const struct select_args &a, struct tile_shared &s,
                                         uint64_t tile)
 {
@@ -296,7 +301,7 @@ static __device__ inline void move_tile(const struct select_args &a, struct tile
         if (lane_id() == 0) s.parts[warp] = part;
         if (threadIdx.x == 0) s.before = a.words[SELECT_WORDS_FIRST - 1];
     }
-    find_first(a, t, v, bits[0]);
+    find_first<FLAGS>(a, t, v, bits[0]);
     if (WAYS == 3) find_second(a, t, v, bits[0], bits[WAYS - 2]);
 #pragma unroll
     for (int w = 0; w < WAYS - 1; w++) {
@@ -329,13 +334,13 @@ static __device__ inline void move_tile(const struct select_args &a, struct tile
 
 /* The first blocks count a tile each, unless another launch has counted. The others place a tile
  * each, and wait for the counts. They begin at the array's end, which is still in the L2 cache. */
-template <int WAYS>
+template <int WAYS, int FLAGS>
 static __device__ inline void partition_tile(const struct select_args &a, struct tile_shared &s)
 {
     if (blockIdx.x < a.counting)
-        count_tile<WAYS>(a, s, blockIdx.x);
+        count_tile<WAYS, FLAGS>(a, s, blockIdx.x);
     else
-        move_tile<WAYS>(a, s, gridDim.x - 1 - blockIdx.x);
+        move_tile<WAYS, FLAGS>(a, s, gridDim.x - 1 - blockIdx.x);
 }
 
 extern "C" __global__ void __launch_bounds__(SELECT_THREADS, PLACE_RESIDENT)
@@ -343,7 +348,15 @@ extern "C" __global__ void __launch_bounds__(SELECT_THREADS, PLACE_RESIDENT)
 {
     __shared__ struct tile_shared s;
     wait_for_earlier();
-    partition_tile<2>(a, s);
+    partition_tile<2, 0>(a, s);
+}
+
+extern "C" __global__ void __launch_bounds__(SELECT_THREADS, FLAGS_RESIDENT)
+    select_partition_flags(const __grid_constant__ struct select_args a)
+{
+    __shared__ struct tile_shared s;
+    wait_for_earlier();
+    partition_tile<2, 1>(a, s);
 }
 
 extern "C" __global__ void __launch_bounds__(SELECT_THREADS, 2)
@@ -351,5 +364,5 @@ extern "C" __global__ void __launch_bounds__(SELECT_THREADS, 2)
 {
     __shared__ struct tile_shared s;
     wait_for_earlier();
-    partition_tile<3>(a, s);
+    partition_tile<3, 0>(a, s);
 }

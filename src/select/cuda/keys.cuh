@@ -132,11 +132,6 @@ static __device__ inline void find_second(const struct select_args &a, const str
 
 /* ---- Flags ---- */
 
-static __device__ inline bool is_by_flags(const struct select_args &a)
-{
-    return a.source == SELECT_BYTES || a.source == SELECT_BITS;
-}
-
 /* The flags of VECTOR elements from p on, which exist. The host ensures that they are aligned to
  * VECTOR flags. */
 static __device__ inline uint32_t flags_at(const struct select_args &a, const struct span &t,
@@ -190,10 +185,11 @@ static __device__ inline void find_flags(const struct select_args &a, const stru
 }
 
 /* The elements that a partition puts first; v is used only by a test. */
+template <int FLAGS>
 static __device__ inline void find_first(const struct select_args &a, const struct span &t,
                                          const union vector (&v)[LOADS], uint32_t (&bits)[LOADS])
 {
-    if (is_by_flags(a))
+    if (FLAGS)
         find_flags(a, t, bits);
     else
         find_bits(a, t, v, 0, bits);

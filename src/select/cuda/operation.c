@@ -4,9 +4,9 @@
  *
  *     selection by                module          kernels
  *     the elements themselves     select_k<bits>  select_pass, or with positions, lengths or values
- *                                                 select_pass_along; select_partition, also by
- *                                                 flags
+ *                                                 select_pass_along; select_partition
  *     flags                       select_flags_a  select_pass, select_partition
+ *                                 select_k<bits>  select_partition_flags
  *     any, large arrays           select_bulk_k<bits>   select_bulk_test, _starts, _flags, _runs or
  *                                                       _values<bytes>; or select_bulk_count, then
  *                                                       select_bulk_place, or both by _flags
@@ -282,7 +282,10 @@ static ech_status steps_of_tiles(const struct build *b)
         return ECH_OK;
     }
     a->counting = a->tiles > 1 ? a->tiles : 0;
-    launch(b, ECHI_MOVE, module, ways == 2 ? "select_partition_three" : "select_partition",
+    launch(b, ECHI_MOVE, module,
+           ways == 2               ? "select_partition_three"
+           : partitions_vectors(s) ? "select_partition_flags"
+                                   : "select_partition",
            (unsigned)(a->counting + a->tiles), SELECT_THREADS, 0, CLEARS);
 done:
     return status;

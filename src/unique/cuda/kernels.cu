@@ -321,7 +321,8 @@ extern "C" __global__ void __launch_bounds__(UNIQUE_THREADS)
 /* ---- Keys of 8 and 16 bits ---- */
 
 #if KEY_BITS <= 16
-extern "C" __global__ void __launch_bounds__(UNIQUE_THREADS, UNIQUE_PRESENT_BLOCKS)
+extern "C" __global__ void __launch_bounds__(UNIQUE_THREADS,
+                                             RESIDENT_BLOCKS(UNIQUE_PRESENT_BLOCKS, UNIQUE_THREADS))
     unique_present(const __grid_constant__ struct unique_args a)
 {
     find_present(a);
