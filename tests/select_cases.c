@@ -212,9 +212,9 @@ static void several_blocks(run_function run)
                                               CALL_THREE,     CALL_UNIQUE,    CALL_ENCODE };
     run(&(struct select_case){
         .call = CALL_DECODE, .n = 25013, .element_bytes = 4, .always = true, .dist = "len10" });
-    for (size_t i = 0; i < 16; i++) /* at some alignment, elements are read as vectors */
+    for (size_t i = 0; i < 12; i++) /* at some alignment, elements are read as vectors */
         run(&(struct select_case){ .call = CALL_PARTITION_FLAGS,
-                                   .n = 5 * ((size_t)32768 >> i % 4) + 77 + i,
+                                   .n = 5 * ((size_t)32768 >> i % 4) + 79 + i,
                                    .element_bytes = (size_t)1 << i % 4,
                                    .packed = i / 4 % 2,
                                    .percent = 50,
