@@ -161,8 +161,8 @@ static __device__ inline void leave_words(uint64_t *words, uint64_t count, uint6
     for (uint32_t i = lane_id(); i < SELECT_WORDS_FIRST + (uint32_t)count; i += 32) words[i] = 0;
 }
 
-/* A run that continues past its tile has its start in place of its length: the next tile that begins
- * a run replaces it by the length.  By threads that are `step` apart. */
+/* A run that continues past its tile has its start in place of its length: the next tile that
+ * begins a run replaces it by the length.  By threads that are `step` apart. */
 static __device__ inline void end_lengths(const struct select_args &a, uint64_t thread,
                                           uint64_t step)
 {
