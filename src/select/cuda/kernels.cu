@@ -169,26 +169,14 @@ extern "C" __global__ void __launch_bounds__(SELECT_THREADS, RESIDENT)
 
 /* WAYS: kinds of elements, 2 or 3. FLAGS: flags select the first kind, not a test. */
 
-/* The number of elements that a partition puts first: of this tile, and in all tiles before. */
-template <int WAYS, int FLAGS>
-static __device__ inline void count_tile(const struct select_args &a, struct tile_shared &s,
-                                         uint64_t tile)
+/* Publishes how many elements of each kind but the last the tile has; s.sums has those of the
+ * warps. */
+template <int WAYS>
+static __device__ inline void publish_counts(const struct select_args &a,
+                                             const struct tile_shared &s, uint64_t tile)
 {
-    const struct span t = span_of(a, tile);
     const uint32_t warp = threadIdx.x / 32;
-    union vector v[LOADS];
-    uint32_t bits[LOADS];
-    if (!FLAGS) load_tile(a, t, v);
-    find_first<FLAGS>(a, t, v, bits);
-    uint32_t own = count_bits(bits), total;
-    if (lane_id() == 0) s.sums[0][warp] = own;
-    if (WAYS == 3) {
-        uint32_t second[LOADS];
-        find_second(a, t, v, bits, second);
-        own = count_bits(second);
-        if (lane_id() == 0) s.sums[1][warp] = own;
-    }
-    __syncthreads(); /* every warp has counted */
+    uint32_t total;
     if (warp < WAYS - 1) {
         uint64_t *words = a.words + SELECT_WORDS_FIRST + warp * a.tiles;
         warps_before(s.sums[warp], &total);
@@ -287,16 +275,19 @@ order_keys(union tile_data &data, const struct span &t, const union vector (&v)[
     }
 }
 
+/* The first blocks count a tile each, unless another launch has counted. The others place a tile
+ * each, and wait for the counts. They begin at the array's end, which is still in the L2 cache. */
 template <int WAYS, int FLAGS>
-static __device__ inline void move_tile(const struct select_args &a, struct tile_shared &s,
-                                        uint64_t tile)
+static __device__ inline void partition_tile(const struct select_args &a, struct tile_shared &s)
 {
+    const bool counting = blockIdx.x < a.counting;
+    const uint64_t tile = counting ? blockIdx.x : gridDim.x - 1 - blockIdx.x;
     const struct span t = span_of(a, tile);
     const uint32_t warp = threadIdx.x / 32;
     union vector v[LOADS];
     uint32_t bits[WAYS - 1][LOADS], start[WAYS - 1][LOADS], own[WAYS];
-    load_tile(a, t, v);
-    if (WAYS == 2 && a.group) {
+    if (!FLAGS || !counting) load_tile(a, t, v);
+    if (WAYS == 2 && !FLAGS && a.group) {
         uint64_t part = sum_before(a.words + SELECT_WORDS_FIRST, a.tiles, a.group, tile);
         if (lane_id() == 0) s.parts[warp] = part;
         if (threadIdx.x == 0) s.before = a.words[SELECT_WORDS_FIRST - 1];
@@ -308,7 +299,11 @@ static __device__ inline void move_tile(const struct select_args &a, struct tile
         uint32_t sum = warp_ranks<LOADS, VECTOR>(bits[w], start[w]);
         if (lane_id() == 0) s.sums[w][warp] = sum;
     }
-    __syncthreads();    /* every warp has counted */
+    __syncthreads(); /* every warp has counted */
+    if (counting) {
+        publish_counts<WAYS>(a, s, tile);
+        return;
+    }
     uint32_t begin = 0; /* slot of the kind's first element */
     own[WAYS - 1] = t.end - t.first;
 #pragma unroll
@@ -330,17 +325,6 @@ static __device__ inline void move_tile(const struct select_args &a, struct tile
         store_keys(s.data, (ukey *)a.out + p.base[w], begin, p.own[w]);
         begin += p.own[w];
     }
-}
-
-/* The first blocks count a tile each, unless another launch has counted. The others place a tile
- * each, and wait for the counts. They begin at the array's end, which is still in the L2 cache. */
-template <int WAYS, int FLAGS>
-static __device__ inline void partition_tile(const struct select_args &a, struct tile_shared &s)
-{
-    if (blockIdx.x < a.counting)
-        count_tile<WAYS, FLAGS>(a, s, blockIdx.x);
-    else
-        move_tile<WAYS, FLAGS>(a, s, gridDim.x - 1 - blockIdx.x);
 }
 
 extern "C" __global__ void __launch_bounds__(SELECT_THREADS, PLACE_RESIDENT)
