@@ -46,7 +46,11 @@ _Static_assert(offsetof(struct sort_state, counts) == 0, "the counts are at the 
 void echi_sort_histogram_steps(const struct sort_build *b, uint64_t tiles)
 {
     struct sort_passes_args *args = &b->args->passes;
-    args->status_words = args->status ? tiles * SORT_BINS : 0;
+    if (args->status) { /* also the lists of pages, which are before it */
+        args->clear = args->pages.state ? (void *)args->pages.state : args->status;
+        args->clear_bytes =
+            (uint64_t)((char *)(args->status + tiles * SORT_BINS) - (char *)args->clear);
+    }
     echi_step_add(b->steps, (struct echi_step){ .phase = ECHI_COUNT,
                                                 .kind = ECHI_ZEROS,
                                                 .level = -1,

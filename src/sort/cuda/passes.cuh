@@ -124,8 +124,8 @@ static __device__ inline void clear_passes(const struct sort_passes_args &a)
 {
     const uint64_t step = (uint64_t)gridDim.x * blockDim.x;
     const uint64_t thread = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x;
-    for (uint64_t i = thread; i < a.status_words / 4; i += step)
-        ((uint4 *)a.status)[i] = make_uint4(0, 0, 0, 0);
+    for (uint64_t i = thread; i < a.clear_bytes / 16; i += step)
+        ((uint4 *)a.clear)[i] = make_uint4(0, 0, 0, 0);
     if (thread < SORT_PASSES) a.state->tiles_taken[thread] = 0;
 }
 

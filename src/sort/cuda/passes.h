@@ -87,7 +87,8 @@ struct sort_passes_args {
     struct sort_state *state;
     struct sort_counts *counts; /* the context's zeros, or those of state */
     uint32_t *status;           /* [tiles][SORT_BINS], for the look-back */
-    uint64_t status_words;      /* cleared by sort_histogram */
+    void *clear;                /* cleared by sort_histogram: status, and parts before it */
+    uint64_t clear_bytes;
     struct sort_pages_args pages;
 };
 
