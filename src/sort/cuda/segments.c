@@ -67,7 +67,8 @@ static uint32_t block_classes(const struct echi_sort_segments *r, const struct g
 }
 
 /* Whether blocks sort groups by bins: keys without positions, if the array is small, or if groups
- * of more than a warp's words are exceptions.  Networks are faster for rows of twice these words. */
+ * of more than a warp's words are exceptions.  Networks are faster for rows of up to twice these
+ * words. */
 static bool can_bins(const struct echi_sort_segments *r, const struct groups_plan *p)
 {
     const uint64_t words = (uint64_t)1 << p->words_log, n = r->sort.n;
