@@ -45,6 +45,9 @@ enum {
     REDUCE_MOST_CHUNKS = 256    /* maximum of an item */
 };
 
+/* Whether blocks of segments list long ones: sums only, because this makes a kernel larger. */
+#define REDUCE_LISTS(kind) ((kind) == REDUCE_ISUM || (kind) == REDUCE_SUM || (kind) == REDUCE_SUM64)
+
 /* A part of a long segment, which one block reduces. */
 struct reduce_item {
     uint64_t segment, begin, n; /* where it begins in the array; its length */

@@ -233,7 +233,7 @@ static __device__ inline void reduce_item_of(const struct reduce_args &a, struct
         uint64_t first, end;
         load_segment(a, item, true, &first, &end);
         check_segment(a, item, threadIdx.x == 0, first, end, &now.begin, &now.n);
-        if (is_shared(a, now.n)) return;
+        if (REDUCE_LISTS(KIND) && is_shared(a, now.n)) return;
     } else if (!per_warp) {
         now = a.items[item];
     } else {
@@ -332,7 +332,7 @@ template <int KIND> static __device__ inline void reduce_long(const struct reduc
         items = a.segments;
     else if (!a.row_items)
         items = a.counts->items < a.capacity ? a.counts->items : a.capacity;
-    const bool listing = a.per_block && a.capacity;
+    const bool listing = REDUCE_LISTS(KIND) && a.per_block && a.capacity;
     if (listing && warp_id() == 0) list_segments(a);
     bool per_block = a.per_block;
     uint64_t item = blockIdx.x;

@@ -293,7 +293,7 @@ static uint64_t mean_bytes(const struct echi_reduce *r)
 static bool per_block(const struct echi_reduce *r)
 {
     const bool small = chunks_of(r, r->n) <= SMALL_CHUNKS;
-    return r->shape == ECHI_REDUCE_SEGMENTS &&
+    return r->shape == ECHI_REDUCE_SEGMENTS && (small || REDUCE_LISTS((int)r->kind)) &&
            mean_bytes(r) >= (small ? BLOCK_MEAN_BYTES : BLOCK_MEAN_BYTES_LARGE);
 }
 
@@ -329,6 +329,7 @@ static void steps_of_blocks(const struct build *b)
     args->warps = warps_of_segment(b);
     args->item = REDUCE_ITEM_CHUNKS;
     args->long_chunks = REDUCE_LONG_CHUNKS;
+    if (!REDUCE_LISTS((int)b->r->kind)) args->capacity = 0; /* the array is small */
     if (args->capacity) get_zeros(b, b->w->parts.counts, &args->counts, sizeof *b->w->parts.counts);
     uint64_t most = args->segments;
     if (args->capacity)
