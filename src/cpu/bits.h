@@ -7,6 +7,8 @@
 #ifndef ECHI_CPU_BITS_H
 #define ECHI_CPU_BITS_H
 
+#include "cpu/places.h"
+
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
@@ -123,6 +125,22 @@ static inline uint64_t at_most_u64(const uint64_t *e, uint64_t v)
  * writes at + the number of each bit.
  */
 
+#ifdef __AVX2__
+
+/* By whole vectors, which write up to 64 bytes past the kept elements: from memory, masked stores
+ * take longer. */
+static inline void keep_whole_u32(char *to, const char *from, uint64_t kept)
+{
+    for (int v = 0; v < 8; v++) {
+        const __m256i x = _mm256_loadu_si256((const __m256i *)(const void *)(from + 32 * v));
+        char *own = to + 4 * __builtin_popcountll(kept & low_bits(8 * (size_t)v));
+        _mm256_storeu_si256((__m256i *)(void *)own,
+                            _mm256_permutevar8x32_epi32(x, places_32(kept >> 8 * v)));
+    }
+}
+
+#endif
+
 #ifdef __AVX512BW__
 
 /* A masked store of the lanes below a count, because a compressing store to memory takes ten times
@@ -134,11 +152,12 @@ static inline __mmask16 lanes_below(int count)
 
 static inline void keep_some_u32(char *to, const char *from, uint64_t kept)
 {
-    for (int v = 0; v < 4; v++, kept >>= 16) {
-        __mmask16 own = (__mmask16)kept;
-        int count = __builtin_popcount(own);
-        __m512i x = _mm512_maskz_loadu_epi32(own, from + 64 * v);
-        _mm512_mask_storeu_epi32(to, lanes_below(count), _mm512_maskz_compress_epi32(own, x));
+    for (int v = 0; v < 8; v++, kept >>= 8) {
+        const __mmask8 own = (__mmask8)kept;
+        const int count = __builtin_popcount(own);
+        const __m256i x = _mm256_maskz_loadu_epi32(own, from + 32 * v);
+        _mm256_mask_storeu_epi32(to, (__mmask8)lanes_below(count),
+                                 _mm256_permutevar8x32_epi32(x, places_32(kept)));
         to += 4 * count;
     }
 }
@@ -146,32 +165,21 @@ static inline void keep_some_u32(char *to, const char *from, uint64_t kept)
 static inline void keep_some_u64(char *to, const char *from, uint64_t kept)
 {
     for (int v = 0; v < 8; v++, kept >>= 8) {
-        __mmask8 own = (__mmask8)kept;
-        int count = __builtin_popcount(own);
-        __m512i x = _mm512_maskz_loadu_epi64(own, from + 64 * v);
+        const __mmask8 own = (__mmask8)kept;
+        const int count = __builtin_popcount(own);
+        const __m512i x = _mm512_maskz_loadu_epi64(own, from + 64 * v);
         _mm512_mask_storeu_epi64(to, (__mmask8)lanes_below(count),
-                                 _mm512_maskz_compress_epi64(own, x));
+                                 _mm512_permutexvar_epi64(places_64(kept), x));
         to += 8 * count;
-    }
-}
-
-/* The same with whole vectors, which write up to 64 bytes past the kept elements: from memory,
- * masked stores take longer. */
-static inline void keep_whole_u32(char *to, const char *from, uint64_t kept)
-{
-    for (int v = 0; v < 4; v++, kept >>= 16) {
-        const __m512i x = _mm512_loadu_si512(from + 64 * v);
-        _mm512_storeu_si512(to, _mm512_maskz_compress_epi32((__mmask16)kept, x));
-        to += 4 * __builtin_popcount((__mmask16)kept);
     }
 }
 
 static inline void keep_whole_u64(char *to, const char *from, uint64_t kept)
 {
-    for (int v = 0; v < 8; v++, kept >>= 8) {
+    for (int v = 0; v < 8; v++) {
         const __m512i x = _mm512_loadu_si512(from + 64 * v);
-        _mm512_storeu_si512(to, _mm512_maskz_compress_epi64((__mmask8)kept, x));
-        to += 8 * __builtin_popcount((__mmask8)kept);
+        char *own = to + 8 * __builtin_popcountll(kept & low_bits(8 * (size_t)v));
+        _mm512_storeu_si512(own, _mm512_permutexvar_epi64(places_64(kept >> 8 * v), x));
     }
 }
 
@@ -240,30 +248,25 @@ static inline void keep_some_u16(char *to, const char *from, uint64_t kept)
 
 #endif
 
-/* whole: by whole vectors, which write up to 56 bytes past the positions. */
+/* whole: by whole vectors, which write up to 64 bytes past the positions. */
 static inline void positions_by(uint64_t *to, uint64_t at, uint64_t kept, int whole)
 {
-    __m512i x = _mm512_add_epi64(_mm512_set1_epi64((long long)at),
-                                 _mm512_setr_epi64(0, 1, 2, 3, 4, 5, 6, 7));
-    for (; kept; kept >>= 8, x = _mm512_add_epi64(x, _mm512_set1_epi64(8))) {
-        const __mmask8 own = (__mmask8)kept;
-        const int count = __builtin_popcount(own);
-        const __m512i packed = _mm512_maskz_compress_epi64(own, x);
-        _mm512_mask_storeu_epi64(to, whole ? (__mmask8)0xff : (__mmask8)lanes_below(count), packed);
+    __m512i first = _mm512_set1_epi64((long long)at);
+    for (; kept; kept >>= 8, first = _mm512_add_epi64(first, _mm512_set1_epi64(8))) {
+        const int count = __builtin_popcount((uint8_t)kept);
+        _mm512_mask_storeu_epi64(to, whole ? (__mmask8)0xff : (__mmask8)lanes_below(count),
+                                 _mm512_add_epi64(first, places_64(kept)));
         to += count;
     }
 }
 
 static inline void positions32_by(uint32_t *to, uint64_t at, uint64_t kept, int whole)
 {
-    __m512i x =
-        _mm512_add_epi32(_mm512_set1_epi32((int)(uint32_t)at),
-                         _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15));
-    for (; kept; kept >>= 16, x = _mm512_add_epi32(x, _mm512_set1_epi32(16))) {
-        const __mmask16 own = (__mmask16)kept;
-        const int count = __builtin_popcount(own);
-        const __m512i packed = _mm512_maskz_compress_epi32(own, x);
-        _mm512_mask_storeu_epi32(to, whole ? (__mmask16)0xffff : lanes_below(count), packed);
+    __m256i first = _mm256_set1_epi32((int)(uint32_t)at);
+    for (; kept; kept >>= 8, first = _mm256_add_epi32(first, _mm256_set1_epi32(8))) {
+        const int count = __builtin_popcount((uint8_t)kept);
+        _mm256_mask_storeu_epi32(to, whole ? (__mmask8)0xff : (__mmask8)lanes_below(count),
+                                 _mm256_add_epi32(first, places_32(kept)));
         to += count;
     }
 }
@@ -289,6 +292,20 @@ static inline void positions32_whole(uint32_t *to, uint64_t at, uint64_t kept)
 }
 
 #else
+
+#ifdef __AVX2__
+
+static inline void keep_whole_u64(char *to, const char *from, uint64_t kept)
+{
+    for (int v = 0; v < 16; v++) {
+        const __m256i x = _mm256_loadu_si256((const __m256i *)(const void *)(from + 32 * v));
+        char *own = to + 8 * __builtin_popcountll(kept & low_bits(4 * (size_t)v));
+        _mm256_storeu_si256((__m256i *)(void *)own,
+                            _mm256_permutevar8x32_epi32(x, places_64_in_halves(kept >> 4 * v)));
+    }
+}
+
+#endif
 
 static inline void keep_some(char *to, const char *from, uint64_t kept, size_t bytes)
 {

@@ -71,7 +71,7 @@ static void keep_positions32(uint32_t *out, uint64_t at, const uint64_t *bits, s
 
 /* ---- Widths ---- */
 
-#ifdef __AVX512BW__
+#ifdef __AVX2__
 #define WHOLE(width) keep_whole_##width
 #else
 #define WHOLE(width) keep_some_##width
