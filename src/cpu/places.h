@@ -11,7 +11,7 @@
 #include <immintrin.h>
 #endif
 
-/* Byte i of entry m is the place of the i-th set bit of m; the other bytes are 0. */
+/* Entry m has a byte for each bit of m: the places of the set bits, then those of the others. */
 extern const uint64_t echi_cpu_places[256];
 
 #ifdef __AVX2__
