@@ -118,6 +118,88 @@ static inline uint64_t at_most_u64(const uint64_t *e, uint64_t v)
 
 #endif
 
+/* ---- Which of 64 keys differ from the key before, and which may be a float 0 or NaN ---- */
+
+#ifdef __AVX512BW__
+
+static inline uint64_t differing_u8(const uint8_t *e)
+{
+    return _mm512_cmpneq_epu8_mask(_mm512_loadu_si512(e), _mm512_loadu_si512(e - 1));
+}
+
+static inline uint64_t differing_u16(const uint16_t *e)
+{
+    uint64_t bits = 0;
+    for (int i = 0; i < 64; i += 32)
+        bits |= (uint64_t)_mm512_cmpneq_epu16_mask(_mm512_loadu_si512(e + i),
+                                                   _mm512_loadu_si512(e + i - 1))
+                << i;
+    return bits;
+}
+
+static inline uint64_t differing_u32(const uint32_t *e)
+{
+    uint64_t bits = 0;
+    for (int i = 0; i < 64; i += 16)
+        bits |= (uint64_t)_mm512_cmpneq_epu32_mask(_mm512_loadu_si512(e + i),
+                                                   _mm512_loadu_si512(e + i - 1))
+                << i;
+    return bits;
+}
+
+static inline uint64_t differing_u64(const uint64_t *e)
+{
+    uint64_t bits = 0;
+    for (int i = 0; i < 64; i += 8)
+        bits |= (uint64_t)_mm512_cmpneq_epu64_mask(_mm512_loadu_si512(e + i),
+                                                   _mm512_loadu_si512(e + i - 1))
+                << i;
+    return bits;
+}
+
+/* Without the sign, a NaN is above infinity, and 0 minus 1 is the largest integer. */
+static inline uint64_t zeros_and_nans_u8(const uint8_t *e) /* floats have 16 bits or more */
+{
+    (void)e;
+    return 0;
+}
+
+static inline uint64_t zeros_and_nans_u16(const uint16_t *e) /* f16 or bf16 */
+{
+    const __m512i one = _mm512_set1_epi16(1), from = _mm512_set1_epi16((short)0xf800);
+    uint64_t bits = 0;
+    for (int i = 0; i < 64; i += 32) {
+        const __m512i x = _mm512_slli_epi16(_mm512_loadu_si512(e + i), 1);
+        bits |= (uint64_t)_mm512_cmpge_epu16_mask(_mm512_sub_epi16(x, one), from) << i;
+    }
+    return bits;
+}
+
+static inline uint64_t zeros_and_nans_u32(const uint32_t *e)
+{
+    const __m512i one = _mm512_set1_epi32(1), from = _mm512_set1_epi32((int)0xff000000);
+    uint64_t bits = 0;
+    for (int i = 0; i < 64; i += 16) {
+        const __m512i x = _mm512_slli_epi32(_mm512_loadu_si512(e + i), 1);
+        bits |= (uint64_t)_mm512_cmpge_epu32_mask(_mm512_sub_epi32(x, one), from) << i;
+    }
+    return bits;
+}
+
+static inline uint64_t zeros_and_nans_u64(const uint64_t *e)
+{
+    const __m512i one = _mm512_set1_epi64(1);
+    const __m512i from = _mm512_set1_epi64((long long)0xffe0000000000000);
+    uint64_t bits = 0;
+    for (int i = 0; i < 64; i += 8) {
+        const __m512i x = _mm512_slli_epi64(_mm512_loadu_si512(e + i), 1);
+        bits |= (uint64_t)_mm512_cmpge_epu64_mask(_mm512_sub_epi64(x, one), from) << i;
+    }
+    return bits;
+}
+
+#endif
+
 /* ---- Packing, one by one or by vectors ----
  *
  * keep_some_u32(to, from, kept) writes the elements of from[64] whose bits are set, one after
@@ -271,6 +353,33 @@ static inline void positions32_by(uint32_t *to, uint64_t at, uint64_t kept, int 
     }
 }
 
+/* The distances of the positions; `before` precedes the first. */
+static inline void distances_by(uint64_t *to, uint64_t before, uint64_t at, uint64_t kept,
+                                int whole)
+{
+    __m512i first = _mm512_set1_epi64((long long)at), last = _mm512_set1_epi64((long long)before);
+    for (; kept; kept >>= 8, first = _mm512_add_epi64(first, _mm512_set1_epi64(8))) {
+        const __mmask8 own = (__mmask8)kept;
+        const int count = __builtin_popcount(own);
+        const __m512i x = _mm512_add_epi64(first, places_64(kept));
+        const __m512i distances = _mm512_sub_epi64(x, _mm512_alignr_epi64(x, last, 7));
+        _mm512_mask_storeu_epi64(to, whole ? (__mmask8)0xff : (__mmask8)lanes_below(count),
+                                 distances);
+        if (own) last = _mm512_permutexvar_epi64(_mm512_set1_epi64(count - 1), x);
+        to += count;
+    }
+}
+
+static inline void distances_some(uint64_t *to, uint64_t before, uint64_t at, uint64_t kept)
+{
+    distances_by(to, before, at, kept, 0);
+}
+
+static inline void distances_whole(uint64_t *to, uint64_t before, uint64_t at, uint64_t kept)
+{
+    distances_by(to, before, at, kept, 1);
+}
+
 static inline void positions_some(uint64_t *to, uint64_t at, uint64_t kept)
 {
     positions_by(to, at, kept, 0);
@@ -326,6 +435,20 @@ static inline void positions32_some(uint32_t *to, uint64_t at, uint64_t kept)
 static inline void positions_whole(uint64_t *to, uint64_t at, uint64_t kept)
 {
     positions_some(to, at, kept);
+}
+
+static inline void distances_some(uint64_t *to, uint64_t before, uint64_t at, uint64_t kept)
+{
+    for (; kept; kept &= kept - 1) {
+        const uint64_t own = at + (uint64_t)__builtin_ctzll(kept);
+        *to++ = own - before;
+        before = own;
+    }
+}
+
+static inline void distances_whole(uint64_t *to, uint64_t before, uint64_t at, uint64_t kept)
+{
+    distances_some(to, before, at, kept);
 }
 
 static inline void positions32_whole(uint32_t *to, uint64_t at, uint64_t kept)
