@@ -207,6 +207,10 @@ static struct echi_moments scaled_moments(const double *x, size_t n, double k, u
 
 /* ---- By width ---- */
 
+#ifdef __AVX512F__
+#include "reduce/cpu/max_avx512.h"
+#endif
+
 #define FROM u8
 #include "reduce/cpu/width.h"
 #define FROM u16
