@@ -55,10 +55,18 @@ INLINE uint64_t NAME(few_sum)(const ELEM *x, size_t n, bool varies)
 }
 #endif
 
+INLINE uint64_t NAME(short_sum)(const ELEM *x, size_t n)
+{
+    SHORT sum = 0;
+    SEVERAL_SUMS
+    for (size_t i = 0; i < n; i++) sum += (SHORT)x[i];
+    return (uint64_t)sum;
+}
+
 #ifdef BIAS
 /* Elements plus BIAS are not negative, so the sum of two is a 64-bit word minus 2^32 times its upper
  * half, plus this half. */
-INLINE uint64_t NAME(sum_of)(const ELEM *x, size_t n)
+__attribute__((noinline)) static uint64_t NAME(long_sum)(const ELEM *x, size_t n)
 {
     enum { W = VECTOR_BYTES / sizeof(ELEM) };
     const uint64_t bias = (uint64_t)BIAS << 32 | BIAS;
@@ -78,19 +86,17 @@ INLINE uint64_t NAME(sum_of)(const ELEM *x, size_t n)
     high[0] += high[1] + (high[2] + high[3]);
     words[0] += high[0] - (high[0] << 32);
     UNROLLED(j, VECTOR_BYTES / 8) sum += words[0][j];
-    sum -= (uint64_t)BIAS * i;
-    for (; i < n; i++) sum += (uint64_t)x[i];
-    return sum;
-}
-#else
-INLINE uint64_t NAME(sum_of)(const ELEM *x, size_t n)
-{
-    SHORT sum = 0;
-    SEVERAL_SUMS
-    for (size_t i = 0; i < n; i++) sum += (SHORT)x[i];
-    return (uint64_t)sum;
+    return sum - (uint64_t)BIAS * i + NAME(short_sum)(x + i, n - i);
 }
 #endif
+
+INLINE uint64_t NAME(sum_of)(const ELEM *x, size_t n)
+{
+#ifdef BIAS
+    if (n >= 16 * VECTOR_BYTES / sizeof(ELEM)) return NAME(long_sum)(x, n);
+#endif
+    return NAME(short_sum)(x, n);
+}
 
 static void NAME(isum)(const struct echi_reduce_rule *rule, const void *in, const void *b, size_t n,
                        size_t rows, struct echi_value *value)
