@@ -22,7 +22,7 @@ static inline __m256i places_32(uint64_t bits)
     return _mm256_cvtepu8_epi32(_mm_loadl_epi64((const __m128i *)at));
 }
 
-/* Of four elements of 64 bits, as places of halves. */
+/* The places of four elements of 64 bits, as places of halves. */
 static inline __m256i places_64_in_halves(uint64_t bits)
 {
     const __m128i place = _mm_cvtsi64_si128((long long)echi_cpu_places[bits & 15]);

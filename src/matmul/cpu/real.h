@@ -5,7 +5,8 @@
  *     T(vector), LANES      a vector; ZERO, LOAD, STORE, ALL, ADD, VFMA on vectors, FMA on one
  *                           element
  *     T(load_first)(p, n, x)  min(n, LANES) elements; x fills the other lanes
- *     T(add_lanes)(v)         the sum: the upper half of the lanes is added to the lower, repeatedly
+ *     T(add_lanes)(v)         the sum: the upper half of the lanes is added to the lower,
+ *                             repeatedly
  *     TILE_ROWS             the number of rows that fit in registers, with two vectors each
  *     ROW_REGISTERS         the number of registers for the sums of a product with a vector
  *

@@ -64,8 +64,8 @@ INLINE uint64_t NAME(short_sum)(const ELEM *x, size_t n)
 }
 
 #ifdef BIAS
-/* Elements plus BIAS are not negative, so the sum of two is a 64-bit word minus 2^32 times its upper
- * half, plus this half. */
+/* Elements plus BIAS are not negative, so the sum of two is a 64-bit word minus 2^32 times its
+ * upper half, plus this half. */
 __attribute__((noinline)) static uint64_t NAME(long_sum)(const ELEM *x, size_t n)
 {
     enum { W = VECTOR_BYTES / sizeof(ELEM) };

@@ -1,5 +1,6 @@
 /*
- * reduce/cpu/max_avx512.h - operations on vectors of unsigned keys of each width, for maxima with AVX-512.
+ * reduce/cpu/max_avx512.h - operations on vectors of unsigned keys of each width, for maxima with
+ * AVX-512.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
