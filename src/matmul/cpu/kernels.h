@@ -55,6 +55,7 @@ typedef __m512 f32_vector;
 #define LANES         16
 #define TILE_ROWS     14
 #define ROW_REGISTERS 16
+#define UNROLL_PARTS  _Pragma("GCC unroll 16")
 #define ZERO()        _mm512_setzero_ps()
 #define ADD(x, y)     _mm512_add_ps(x, y)
 #define LOAD(p)       _mm512_loadu_ps(p)
@@ -77,6 +78,7 @@ typedef __m256 f32_vector;
 #define LANES         8
 #define TILE_ROWS     6
 #define ROW_REGISTERS 12
+#define UNROLL_PARTS  _Pragma("GCC unroll 16")
 #define ZERO()        _mm256_setzero_ps()
 #define ADD(x, y)     _mm256_add_ps(x, y)
 #define LOAD(p)       _mm256_loadu_ps(p)
@@ -111,6 +113,7 @@ typedef __m512d f64_vector;
 #define LANES         8
 #define TILE_ROWS     14
 #define ROW_REGISTERS 16
+#define UNROLL_PARTS  _Pragma("GCC unroll 16")
 #define ZERO()        _mm512_setzero_pd()
 #define ADD(x, y)     _mm512_add_pd(x, y)
 #define LOAD(p)       _mm512_loadu_pd(p)
@@ -133,6 +136,7 @@ typedef __m256d f64_vector;
 #define LANES         4
 #define TILE_ROWS     6
 #define ROW_REGISTERS 12
+#define UNROLL_PARTS  _Pragma("GCC unroll 16")
 #define ZERO()        _mm256_setzero_pd()
 #define ADD(x, y)     _mm256_add_pd(x, y)
 #define LOAD(p)       _mm256_loadu_pd(p)

@@ -7,6 +7,7 @@
 #define LANES         4
 #define TILE_ROWS     4
 #define ROW_REGISTERS 16
+#define UNROLL_PARTS  _Pragma("GCC unroll 1")
 
 typedef struct {
     REAL lane[LANES];
@@ -43,12 +44,17 @@ INLINE T(vector) T(add)(T(vector) x, T(vector) y)
     return x;
 }
 
-INLINE T(vector) T(load_first)(const REAL *at, size_t n, REAL fill)
+/* Not inlined: short rows have many of these. */
+__attribute__((noinline)) static T(vector) T(load_some)(const REAL *at, size_t n, REAL fill)
 {
     T(vector) v = T(all)(fill);
-    if (n >= LANES) return T(load)(at);
-    memcpy(&v, at, n * sizeof *at);
+    for (size_t i = 0; i < n; i++) v.lane[i] = at[i];
     return v;
+}
+
+INLINE T(vector) T(load_first)(const REAL *at, size_t n, REAL fill)
+{
+    return n >= LANES ? T(load)(at) : T(load_some)(at, n, fill);
 }
 
 INLINE REAL T(add_lanes)(T(vector) v)

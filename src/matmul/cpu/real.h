@@ -8,6 +8,7 @@
  *     T(add_lanes)(v)         the sum: the upper half of the lanes is added to the lower,
  *                             repeatedly
  *     TILE_ROWS             the number of rows that fit in registers, with two vectors each
+ *     UNROLL_PARTS          unrolls loops over vectors that may be partial, or not
  *     ROW_REGISTERS         the number of registers for the sums of a product with a vector
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -234,7 +235,7 @@ INLINE void T(long_rows)(const int rows, const REAL *a, size_t stride, const REA
             for (int r = 0; r < rows; r++)
                 s[r][v] = VFMA(LOAD(a + (size_t)r * stride + at), y, s[r][v]);
         }
-#pragma GCC unroll 16
+    UNROLL_PARTS
     for (int v = 0; v < T(ROW_VECTORS); v++) {
         const size_t at = j + (size_t)v * LANES;
         if (at >= n) break;
@@ -254,13 +255,13 @@ INLINE void T(short_rows)(const int vectors, const REAL *a, size_t stride, const
                           size_t rows, REAL *sums, size_t sums_stride, bool ones)
 {
     T(vector) s[T(ROW_VECTORS)], y[T(ROW_VECTORS)];
-#pragma GCC unroll 16
+    UNROLL_PARTS
     for (int v = 0; v < vectors; v++) {
         const size_t at = (size_t)v * LANES, left = n > at ? n - at : 0;
         y[v] = ones ? ALL(1) : T(load_first)(x + at, left, 0);
     }
     for (size_t r = 0; r < rows; r++, a += stride) {
-#pragma GCC unroll 16
+        UNROLL_PARTS
         for (int v = 0; v < vectors; v++) {
             const size_t at = (size_t)v * LANES, left = n > at ? n - at : 0;
             s[v] = VFMA(T(load_first)(a + at, left, -(REAL)0), y[v], ZERO());
@@ -357,6 +358,7 @@ static const struct echi_matmul_real T(kernels) = { .rows = TILE_ROWS,
 #undef LANES
 #undef TILE_ROWS
 #undef ROW_REGISTERS
+#undef UNROLL_PARTS
 #undef ZERO
 #undef LOAD
 #undef ADD
