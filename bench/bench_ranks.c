@@ -12,10 +12,13 @@
 #include <string.h>
 #include <time.h>
 
+enum { LIMIT_S = 60 }; /* of a step: a rank that stops must not cost more */
+
 int bench_ranks;
 
-static const char *device = "cuda";
+static const char *device = "cuda", *comm_name = "threads";
 static struct bench_rank ranks[BENCH_MOST_RANKS];
+static ech_comm *threads_comm[BENCH_MOST_RANKS]; /* over which NCCL is opened */
 static double times[BENCH_MOST_RANKS];
 static void (*work)(const struct bench_rank *rank);
 
@@ -52,6 +55,8 @@ bool bench_rank_option(const char *option, const char *value)
         device = value;
     else if (strcmp(option, "--ranks") == 0)
         bench_ranks = bench_number(option, value, 1, BENCH_MOST_RANKS);
+    else if (strcmp(option, "--comm") == 0 && value)
+        comm_name = value;
     else
         return false;
     return true;
@@ -59,21 +64,29 @@ bool bench_rank_option(const char *option, const char *value)
 
 void bench_open_ranks(void)
 {
+    const ech_comm_options options = { .size = sizeof options, .time_limit_s = LIMIT_S };
     ech_ctx *contexts[BENCH_MOST_RANKS];
-    ech_comm *comms[BENCH_MOST_RANKS];
-    const bool cpu = strcmp(device, "cpu") == 0;
-    if (!cpu && strcmp(device, "cuda") != 0) bench_stop("--device needs cuda or cpu");
-    if (!bench_ranks) bench_ranks = cpu ? 2 : ech_device_count() - 1; /* the last one is the CPU */
+    const bool cpu = strcmp(device, "cpu") == 0, simt = strcmp(device, "simt") == 0;
+    if (!cpu && !simt && strcmp(device, "cuda") != 0)
+        bench_stop("--device needs cuda, cpu or simt");
+    if (strcmp(comm_name, "threads") != 0 && strcmp(comm_name, "nccl") != 0)
+        bench_stop("--comm needs threads or nccl");
+    if (!bench_ranks) bench_ranks = cpu || simt ? 2 : ech_device_count() - 1; /* without the CPU */
     if (bench_ranks < 1) bench_stop("there is no GPU");
+    if (simt) {
+        char devices[32];
+        snprintf(devices, sizeof devices, "devices=%d", bench_ranks);
+        setenv("ECHELON_SIMT", devices, 0);
+    }
     for (int r = 0; r < bench_ranks; r++) {
         char name[32];
-        snprintf(name, sizeof name, cpu ? "cpu" : "cuda:%d", r);
+        snprintf(name, sizeof name, cpu ? "cpu" : "%s:%d", device, r);
         bench_must(ech_open(&contexts[r], name), NULL);
         if (cpu) bench_must(ech_set_threads(contexts[r], 1), contexts[r]);
     }
-    bench_must(ech_comm_threads(comms, cpu ? NULL : contexts, bench_ranks, NULL), NULL);
+    bench_must(ech_comm_threads(threads_comm, cpu ? NULL : contexts, bench_ranks, &options), NULL);
     for (int r = 0; r < bench_ranks; r++)
-        ranks[r] = (struct bench_rank){ r, contexts[r], comms[r] };
+        ranks[r] = (struct bench_rank){ r, contexts[r], threads_comm[r] };
 }
 
 const char *bench_device_name(void)
@@ -81,9 +94,21 @@ const char *bench_device_name(void)
     return ech_device_name(ranks[0].ctx);
 }
 
-static void *run_rank(void *rank)
+const char *bench_comm_name(void)
 {
+    return comm_name;
+}
+
+static void *run_rank(void *argument)
+{
+    const ech_comm_options options = { .size = sizeof options, .time_limit_s = LIMIT_S };
+    struct bench_rank *rank = argument;
+    const bool nccl = strcmp(comm_name, "nccl") == 0;
+    if (nccl)
+        bench_must(ech_comm_nccl_over(&rank->comm, rank->ctx, threads_comm[rank->number], &options),
+                   NULL);
     work(rank);
+    if (nccl) ech_comm_close(rank->comm);
     return NULL;
 }
 
@@ -95,7 +120,7 @@ void bench_run_ranks(void (*run)(const struct bench_rank *rank))
         if (pthread_create(&threads[r], NULL, run_rank, &ranks[r])) bench_stop("no thread");
     for (int r = 0; r < bench_ranks; r++) pthread_join(threads[r], NULL);
     for (int r = 0; r < bench_ranks; r++) {
-        ech_comm_close(ranks[r].comm);
+        ech_comm_close(threads_comm[r]);
         ech_close(ranks[r].ctx);
     }
 }

@@ -1,6 +1,10 @@
 /*
  * bench_ranks.h - what the benchmarks of several ranks share: a thread per rank, each with a GPU or
- * with one thread of the CPU.
+ * with one thread of the CPU, and options for them.
+ *
+ *     --device cuda|cpu|simt  rank r uses GPU r; simt: the emulator, for tests
+ *     --ranks R               the number of ranks; without it, all GPUs
+ *     --comm threads|nccl     GPUs copy directly from each other, or by NCCL
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -34,14 +38,15 @@ double bench_now(void);
 /* The value of an option, which must be a number from low to high. */
 int bench_number(const char *option, const char *text, int low, int high);
 
-/* Reads --device and --ranks; returns false if it is another option, or lacks a value. */
+/* Reads --device, --ranks and --comm; returns false if it is another option, or lacks a value. */
 bool bench_rank_option(const char *option, const char *value);
 
 /* Opens a context and a communicator for each rank. */
 void bench_open_ranks(void);
 
-/* The name of the device of rank 0. */
+/* The name of the device of rank 0, and of the communicator. */
 const char *bench_device_name(void);
+const char *bench_comm_name(void);
 
 /* Calls run in a thread for each rank, and closes what bench_open_ranks() opened. */
 void bench_run_ranks(void (*run)(const struct bench_rank *rank));
