@@ -78,19 +78,19 @@ append() {
     exec 9>&-
 }
 
-# spread LEAST LIMIT FILE PROGRAM OPTION...: runs with 1, 2, 4, 8 ranks, LEAST at least.
+# spread MINIMUM LIMIT FILE PROGRAM OPTION...: runs with 1, 2, 4, 8 ranks, at least MINIMUM.
 spread() {
-    least=$1
+    minimum=$1
     shift
     jobs=
     for r in 1 2 4; do
-        if [ "$r" -ge "$least" ] && [ "$r" -lt "$gpus" ]; then
+        if [ "$r" -ge "$minimum" ] && [ "$r" -lt "$gpus" ]; then
             (run_with "$r" "$@") &
             jobs="$jobs $!"
         fi
     done
     for job in $jobs; do wait "$job" || failures=$((failures + 1)); done
-    [ "$gpus" -lt "$least" ] || (run_with "$gpus" "$@") || failures=$((failures + 1))
+    [ "$gpus" -lt "$minimum" ] || (run_with "$gpus" "$@") || failures=$((failures + 1))
 }
 
 # run_with RANKS LIMIT FILE PROGRAM OPTION...: "@" in an option is replaced by the size for this number of ranks.
