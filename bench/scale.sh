@@ -54,7 +54,7 @@ run() {
         export CUDA_VISIBLE_DEVICES
     fi
     part=$out/.$file.$ranks.$$
-    timeout -k 2 "$limit" "$build/bench/$program" --device "$device" --ranks "$ranks" "$@" \
+    timeout --foreground -k 2 "$limit" "$build/bench/$program" --device "$device" --ranks "$ranks" "$@" \
         >"$part" 2>>"$out/$file.log"
     status=$?
     if [ $status -ne 0 ]; then
