@@ -22,6 +22,8 @@ static ech_status run_sort(struct dist_rank *r)
     const size_t n = dist_part(t->first, r), n_out = dist_part(t->out_first, r), v = t->value_bytes;
     const size_t asked = t->even ? ECH_DIST_EVEN : n_out;
     const uint64_t from = t->first[r->rank], out_from = t->out_first[r->rank];
+    const bool host = t->hosts >> r->rank & 1;
+    r->host = host;
     const void *in = dist_array(r, t->in + from * t->bytes, n * t->bytes);
     void *out = dist_array(r, NULL, n_out * t->bytes), *values_out = NULL;
     ech_sort_options options = t->sort;
@@ -30,8 +32,10 @@ static ech_status run_sort(struct dist_rank *r)
                                                 t->dtype, v, t->argsort, &options, &work_bytes);
     if (status != ECH_OK) return status;
     if (t->k) { /* the workspace of the caller */
+        r->host = false;
         options.work = dist_array(r, NULL, work_bytes);
         options.work_bytes = options.work ? work_bytes : 0;
+        r->host = host;
     }
     if (v) values_out = dist_array(r, NULL, n_out * v);
     uint64_t held, peak;
@@ -94,6 +98,9 @@ static void sort_case(ech_dtype dtype, enum dist_data data, int ranks, int kind)
                     : kind == 2 ? ech_dtype_bytes(t.index_dtype)
                                 : 0;
     t.k = (size_t)rng_below(&rng, 2);
+    t.hosts = rng_below(&rng, 2)   ? 0
+              : rng_below(&rng, 2) ? ~0u
+                                   : (unsigned)rng_below(&rng, 1 << 16);
     t.values = dist_allocate(total * t.value_bytes);
     dist_fill(t.values, total * t.value_bytes, ECH_U8, DIST_BITS, &rng);
     if (CHECK_STATUS(expect_sorted(&t), ECH_OK)) dist_run(ranks, 0, run_sort, &t, ECH_OK, NULL);

@@ -411,7 +411,7 @@ static ech_status run(ech_ctx *ctx, ech_comm *comm, const char *name, struct ech
     if (s->positions)
         status = echi_check_index(ctx, "index_dtype", s->index_dtype, "the total n", d.total);
     if (status == ECH_OK) status = prepare(&d, s, &options);
-    return echi_dist_end(&d, echi_dist_sort_run(&d, s, status));
+    return echi_dist_end(&d, echi_dist_sort_host(&d, s, status));
 }
 
 ech_status ech_dist_sort(ech_ctx *ctx, ech_comm *comm, const void *in, void *out, size_t n,
