@@ -2,12 +2,13 @@
  * bench_dist.c - measures distributed operations (echelon/dist.h): a thread per rank, each with a
  * GPU or with one thread of the CPU.
  *
- *     bench_dist [--device cuda|cpu|simt] [--ranks R] [--comm threads|nccl] [--log2 N] [--repeat K]
- *                [--only OP,TYPE] ... [--data NAME] ... [--memory device|host] [--check 1]
+ *     bench_dist [--device cuda|cpu|simt] [--ranks R] [--comm threads|nccl] [--log2 N] ...
+ *                [--repeat K] [--only OP,TYPE] ... [--data NAME] ... [--memory device|host]
+ *                [--check 1]
  *
  * Every rank has 2^N elements (a shuffle 2^24 at most).  --data: random bits; sorted: numbers that
  * ascend over all ranks; skewed: random numbers of random lengths; or equal ones.  The options
- * --only and --data may be repeated.  --memory host: arrays are in pageable host memory.
+ * --log2, --only and --data may be repeated.  --memory host: arrays are in pageable host memory.
  *
  * A CSV line has the operation, the type, the ranks, the elements of all ranks, the milliseconds of
  * the slowest rank (the median of K repetitions, 5), 10^9 elements per second, the data, the
@@ -24,10 +25,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_REPEATS = 100, MOST_NAMES = 16, SHUFFLE_LOG2 = 24 };
+enum { MOST_REPEATS = 100, MOST_NAMES = 16, SHUFFLE_MOST = 1 << 24 };
 
-static const char *only[MOST_NAMES]; /* such as sort,u32; none: all */
-static int n_only, repeats = 5, log2_n = 28, check;
+static const char *only[MOST_NAMES];   /* such as sort,u32; none: all */
+static int sizes[MOST_NAMES], n_sizes; /* log2 */
+static int n_only, repeats = 5, check;
 static bool wanted_data[BENCH_DATA];
 static bool on_host;
 
@@ -66,9 +68,9 @@ static bool is_wanted(const struct bench_row *row)
     return n_only == 0;
 }
 
-static struct bench_arrays allocate(const struct bench_rank *rank)
+static struct bench_arrays allocate(const struct bench_rank *rank, size_t n)
 {
-    struct bench_arrays a = { .n = (size_t)1 << log2_n };
+    struct bench_arrays a = { .n = n };
     for (int i = 0; i < bench_n_rows; i++) {
         const struct bench_row *row = &bench_rows[i];
         const size_t bytes = ech_dtype_bytes(row->dtype) * a.n;
@@ -214,7 +216,7 @@ static void measure(const struct bench_rank *r, struct bench_arrays a, const str
                     enum bench_data data)
 {
     double of[MOST_REPEATS];
-    if (row->slow && log2_n > SHUFFLE_LOG2) a.n = (size_t)1 << SHUFFLE_LOG2;
+    if (row->slow && a.n > SHUFFLE_MOST) a.n = SHUFFLE_MOST;
     for (int i = 0; i <= repeats; i++) {
         bench_must(ech_sync(r->ctx), r->ctx);
         bench_must(ech_comm_barrier(r->comm), r->ctx);
@@ -235,9 +237,9 @@ static void measure(const struct bench_rank *r, struct bench_arrays a, const str
     fflush(stdout);
 }
 
-static void run_rank(const struct bench_rank *rank)
+static void measure_all(const struct bench_rank *rank, size_t n)
 {
-    struct bench_arrays a = allocate(rank);
+    struct bench_arrays a = allocate(rank, n);
     for (int data = 0; data < BENCH_DATA; data++) {
         if (!wanted_data[data]) continue;
         bench_fill(rank, &a, (enum bench_data)data);
@@ -245,6 +247,11 @@ static void run_rank(const struct bench_rank *rank)
             if (is_wanted(&bench_rows[i])) measure(rank, a, &bench_rows[i], (enum bench_data)data);
     }
     release(rank, &a);
+}
+
+static void run_rank(const struct bench_rank *rank)
+{
+    for (int i = 0; i < n_sizes; i++) measure_all(rank, (size_t)1 << sizes[i]);
 }
 
 /* ---- Options ---- */
@@ -281,7 +288,7 @@ static bool read_option(const char *option, const char *value)
     else if (strcmp(option, "--memory") == 0 && value)
         on_host = memory_of(value);
     else if (strcmp(option, "--log2") == 0)
-        log2_n = bench_number(option, value, 10, 34);
+        sizes[n_sizes < MOST_NAMES ? n_sizes++ : 0] = bench_number(option, value, 10, 34);
     else if (strcmp(option, "--repeat") == 0)
         repeats = bench_number(option, value, 1, MOST_REPEATS);
     else if (strcmp(option, "--check") == 0)
@@ -303,6 +310,7 @@ int main(int argc, char **argv)
                    2;
     for (int i = 0; i < BENCH_DATA; i++) any |= wanted_data[i];
     if (!any) wanted_data[BENCH_RANDOM] = true;
+    if (n_sizes == 0) sizes[n_sizes++] = 28;
     bench_open_ranks();
     printf("# %s; %s; %d ranks\nop,dtype,ranks,elements,ms,g_per_s,data,comm,memory%s\n",
            ech_version(), bench_device_name(), bench_ranks, check ? ",check" : "");

@@ -5,12 +5,14 @@
 #
 # BUILD has the benchmarks (targets bench_dist, bench_dist_solve, bench_dist_gf2); OUT receives the files and messages.
 # Parts, all of them without PART:
-#     ops    sorts of random, ascending, skewed and equal keys, and the other operations, with 2^30 elements per GPU
+#     ops    sorts of random, ascending, skewed and equal keys, and the other operations, with 2^30 elements per GPU and
+#            fewer
 #     nccl   sorts and scans of the same arrays with NCCL instead of copies between GPUs
 #     check  2^30 elements in total: every result is compared bit by bit with that of one GPU
 #     host   sorts of 2^32 keys in host memory
 #     solve  conjugate gradients with 2 x 10^8 unknowns on 1 and 2 GPUs, 4 x 10^8 on 4 and 8
 #     gf2    matrices over GF(2) with 2^18 rows, and with 2^20 rows on 8 GPUs
+#     cpu    sorts of 2^22 keys per rank, with 1 to 16 ranks of one CPU thread each
 # Runs with fewer than all GPUs use different GPUs at the same time, except for host.  A run that exceeds its time limit
 # is ended.  SCALE_DEVICE=simt or cpu, SCALE_RANKS and SCALE_SMALL=1 (small arrays) check this script without GPUs.
 #
@@ -19,7 +21,7 @@ set -u
 [ $# -ge 2 ] || { echo "usage: bench/scale.sh BUILD OUT [PART ...]" >&2; exit 2; }
 build=$(realpath "$1") out=$2
 shift 2
-[ $# -gt 0 ] || set -- ops nccl check host solve gf2
+[ $# -gt 0 ] || set -- ops nccl check host solve gf2 cpu
 mkdir -p "$out"
 out=$(realpath "$out")
 device=${SCALE_DEVICE-cuda} small=${SCALE_SMALL-0} failures=0
@@ -110,13 +112,13 @@ run_with() {
 }
 
 ops() {
-    spread 1 45 dist bench_dist --log2 "$(size 30 12)" --repeat 3
+    spread 1 45 dist bench_dist --log2 "$(size 30 12)" --log2 "$(size 26 11)" --log2 "$(size 22 10)" --repeat 3
     spread 1 30 dist bench_dist --log2 "$(size 30 12)" --repeat 3 --only sort,u32 --only sort_pairs,u32 \
         --data sorted --data skewed --data equal
 }
 
 nccl() {
-    spread 2 30 dist_nccl bench_dist --comm nccl --log2 "$(size 30 12)" --repeat 3 \
+    spread 2 30 dist_nccl bench_dist --comm nccl --log2 "$(size 30 12)" --log2 "$(size 26 11)" --repeat 3 \
         --only sort,u32 --only sort,u64 --only sort_pairs,u32 --only scan,u32
 }
 
@@ -148,6 +150,14 @@ gf2() {
     done
 }
 
+cpu() {
+    for ranks in 1 2 4 8 16; do
+        [ "$ranks" -le "$(nproc)" ] || continue
+        (device=cpu gpus=$ranks run 30 dist_cpu "$ranks" bench_dist --log2 "$(size 22 12)" --log2 10 --repeat 5 \
+            --only sort,u32 --only sort,u64 --only sort_pairs,u32 --only sum,u32) || failures=$((failures + 1))
+    done
+}
+
 # The time of each case by the number of ranks.
 summary() {
     for file in "$out"/dist*.csv; do
@@ -159,19 +169,20 @@ summary() {
             {
                 time = "ms" in column ? $column["ms"] : $column["ms_per_iteration"]
                 key = "op" in column ? $column["op"] " " $column["dtype"] " " $column["data"] : $column["call"]
+                if ("elements" in column) key = key " " $column["elements"] / $column["ranks"]
                 if ("unknowns" in column) key = key " " $column["unknowns"]
                 if ("rows" in column) key = key " " $column["rows"]
                 if (!(key in seen)) { seen[key] = 1; order[n++] = key }
                 of[key] = of[key] sprintf("  %s: %s", $column["ranks"], time)
             }
-            END { for (i = 0; i < n; i++) printf "  %-40s%s\n", order[i], of[order[i]] }' "$file"
+            END { for (i = 0; i < n; i++) printf "  %-44s%s\n", order[i], of[order[i]] }' "$file"
     done
 }
 
 echo "$(machine); $(nproc) processors"
 for part; do
     case $part in
-        ops | nccl | check | host | solve | gf2) ;;
+        ops | nccl | check | host | solve | gf2 | cpu) ;;
         *) echo "scale.sh: there is no part $part" >&2; exit 2 ;;
     esac
     $part
