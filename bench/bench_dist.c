@@ -2,7 +2,7 @@
  * bench_dist.c - measures distributed operations (echelon/dist.h): a thread per rank, each with a
  * GPU or with one thread of the CPU.
  *
- *     bench_dist [--device cuda|cpu|simt] [--ranks R] [--comm threads|nccl] [--log2 N] ...
+ *     bench_dist [--device cuda|cpu|simt] [--ranks R] [--comm NAME] [--log2 N] ...
  *                [--repeat K] [--only OP,TYPE] ... [--data NAME] ... [--memory device|host]
  *                [--check 1]
  *
@@ -106,15 +106,14 @@ static uint64_t checksum(const struct bench_rank *r, const void *array, size_t n
 /* The last key of each rank is at most the first one of the next. */
 static void check_ends(const struct bench_rank *r, const struct bench_arrays *a, ech_dtype dtype)
 {
-    static uint64_t ends[BENCH_MOST_RANKS][2];
-    const size_t bytes = ech_dtype_bytes(dtype);
-    uint64_t *own = ends[r->number];
-    own[0] = own[1] = 0; /* unsigned little-endian keys */
-    bench_must(ech_copy(r->ctx, &own[0], a->out, bytes), r->ctx);
-    bench_must(ech_copy(r->ctx, &own[1], (char *)a->out + (a->n - 1) * bytes, bytes), r->ctx);
-    bench_must(ech_comm_barrier(r->comm), r->ctx);
-    if (r->number && ends[r->number - 1][1] > own[0]) bench_stop("shares overlap");
-    bench_must(ech_comm_barrier(r->comm), r->ctx);
+    static uint64_t all[2 * BENCH_MOST_RANKS]; /* of rank 0 */
+    const size_t bytes = ech_dtype_bytes(dtype), n_out = r->number ? 0 : 2 * (size_t)bench_ranks;
+    uint64_t ends[2] = { 0, 0 }; /* unsigned little-endian keys */
+    bench_must(ech_copy(r->ctx, &ends[0], a->out, bytes), r->ctx);
+    bench_must(ech_copy(r->ctx, &ends[1], (char *)a->out + (a->n - 1) * bytes, bytes), r->ctx);
+    bench_must(ech_dist_rebalance(r->ctx, r->comm, ends, n_out ? all : NULL, 2, n_out, 8), r->ctx);
+    for (size_t i = 1; i < n_out; i++)
+        if (all[i - 1] > all[i]) bench_stop("shares overlap");
 }
 
 static void check_sorted(const struct bench_rank *r, const struct bench_arrays *a,
@@ -304,16 +303,16 @@ int main(int argc, char **argv)
     for (int i = 1; i < argc; i += 2)
         if (!bench_rank_option(argv[i], argv[i + 1]) && !read_option(argv[i], argv[i + 1]))
             return fprintf(stderr, "usage: bench_dist [--device cuda|cpu|simt] [--ranks R] "
-                                   "[--comm threads|nccl] [--log2 N] [--repeat K] "
+                                   "[--comm NAME] [--log2 N] [--repeat K] "
                                    "[--only OP,TYPE] [--data NAME] [--memory device|host] "
                                    "[--check 1]\n"),
                    2;
     for (int i = 0; i < BENCH_DATA; i++) any |= wanted_data[i];
     if (!any) wanted_data[BENCH_RANDOM] = true;
     if (n_sizes == 0) sizes[n_sizes++] = 28;
-    bench_open_ranks();
-    printf("# %s; %s; %d ranks\nop,dtype,ranks,elements,ms,g_per_s,data,comm,memory%s\n",
-           ech_version(), bench_device_name(), bench_ranks, check ? ",check" : "");
+    if (bench_open_ranks())
+        printf("# %s; %s; %d ranks\nop,dtype,ranks,elements,ms,g_per_s,data,comm,memory%s\n",
+               ech_version(), bench_device_name(), bench_ranks, check ? ",check" : "");
     bench_run_ranks(run_rank);
     return 0;
 }

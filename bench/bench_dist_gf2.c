@@ -2,7 +2,7 @@
  * bench_dist_gf2.c - measures ranks, echelon forms and products over GF(2) whose columns are
  * distributed (echelon/dist_linear.h): a thread per rank, each with a GPU or with one CPU thread.
  *
- *     bench_dist_gf2 [--device cuda|cpu|simt] [--ranks R] [--comm threads|nccl] [--log2 N]
+ *     bench_dist_gf2 [--device cuda|cpu|simt] [--ranks R] [--comm NAME] [--log2 N]
  *                    [--block COLS] [--local 1] [--repeat K] [--only rank|echelon|mul] ...
  *
  * The matrices have 2^N rows and columns of random bits, which each rank makes in the memory of its
@@ -26,7 +26,6 @@ enum { MOST_REPEATS = 100, RANK = 1, ECHELON = 2, MUL = 4, ALL = 7 };
 static int log2_n = 15, block = ECH_DIST_GF2_BLOCK, local, repeats = 3;
 static unsigned calls; /* RANK ...; 0: all */
 static size_t n;
-static uint64_t ones[BENCH_MOST_RANKS];
 
 const char *bench_program = "bench_dist_gf2";
 
@@ -124,12 +123,10 @@ static const struct row {
 
 static uint64_t count(struct rank *r)
 {
-    bench_must(ech_gf2_count(r->ctx, &r->out, &ones[r->rank->number]), r->ctx);
+    uint64_t ones = 0;
+    bench_must(ech_gf2_count(r->ctx, &r->out, &ones), r->ctx);
     bench_must(ech_sync(r->ctx), r->ctx);
-    bench_must(ech_comm_barrier(r->comm), r->ctx);
-    uint64_t sum = 0;
-    for (int k = 0; k < bench_ranks; k++) sum += ones[k];
-    return sum;
+    return bench_sum(r->rank, ones);
 }
 
 static void measure(struct rank *r, const struct row *row)
@@ -200,7 +197,7 @@ static void read_options(int argc, char **argv)
             calls |= call_of(value);
         else {
             fprintf(stderr, "usage: bench_dist_gf2 [--device cuda|cpu|simt] [--ranks R] "
-                            "[--comm threads|nccl] [--log2 N] [--block COLS] [--local 1] "
+                            "[--comm NAME] [--log2 N] [--block COLS] [--local 1] "
                             "[--repeat K] [--only rank|echelon|mul]\n");
             exit(2);
         }
@@ -212,9 +209,10 @@ int main(int argc, char **argv)
     read_options(argc, argv);
     if (!calls) calls = ALL;
     n = (size_t)1 << log2_n;
-    bench_open_ranks();
-    printf("# %s; %s; %d ranks; %s; blocks of %d columns\ncall,ranks,rows,ms,result\n",
-           ech_version(), bench_device_name(), bench_ranks, bench_comm_name(), block);
+    const bool prints = bench_open_ranks();
+    if (prints)
+        printf("# %s; %s; %d ranks; %s; blocks of %d columns\ncall,ranks,rows,ms,result\n",
+               ech_version(), bench_device_name(), bench_ranks, bench_comm_name(), block);
     bench_run_ranks(run_rank);
     return 0;
 }

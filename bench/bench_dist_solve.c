@@ -2,7 +2,7 @@
  * bench_dist_solve.c - measures conjugate gradients on distributed matrices
  * (echelon/dist_linear.h): a thread per rank, each with a GPU or with one thread of the CPU.
  *
- *     bench_dist_solve [--device cuda|cpu|simt] [--ranks R] [--comm threads|nccl] [--log2 N]
+ *     bench_dist_solve [--device cuda|cpu|simt] [--ranks R] [--comm NAME] [--log2 N]
  *                      [--dim 2|3] [--iterations K] [--local 1] [--side S] [--repeat K]
  *
  * The matrix is that of Poisson's equation on a square or cubic grid with about 2^N unknowns, or
@@ -196,7 +196,7 @@ static void read_options(int argc, char **argv)
             repeats = bench_number(argv[i], value, 1, 100);
         else {
             fprintf(stderr, "usage: bench_dist_solve [--device cuda|cpu|simt] [--ranks R] "
-                            "[--comm threads|nccl] [--log2 N] [--dim 2|3] [--iterations K] "
+                            "[--comm NAME] [--log2 N] [--dim 2|3] [--iterations K] "
                             "[--local 1] [--side S] [--repeat K]\n");
             exit(2);
         }
@@ -206,14 +206,15 @@ static void read_options(int argc, char **argv)
 int main(int argc, char **argv)
 {
     read_options(argc, argv);
-    bench_open_ranks();
+    const bool prints = bench_open_ranks();
     if (!side) side = (size_t)lround(pow(2, (double)log2_n / dim));
     total = dim == 2 ? side * side : side * side * side;
     if ((double)total * (2 * dim + 1) / bench_ranks > 2147483647.0)
         bench_stop("too many unknowns per rank");
-    printf("# %s; %s; %d ranks; %s; %d-point Poisson matrix\n"
-           "call,ranks,unknowns,iterations,make_s,ms_per_iteration,residual\n",
-           ech_version(), bench_device_name(), bench_ranks, bench_comm_name(), 2 * dim + 1);
+    if (prints)
+        printf("# %s; %s; %d ranks; %s; %d-point Poisson matrix\n"
+               "call,ranks,unknowns,iterations,make_s,ms_per_iteration,residual\n",
+               ech_version(), bench_device_name(), bench_ranks, bench_comm_name(), 2 * dim + 1);
     bench_run_ranks(run_rank);
     return 0;
 }

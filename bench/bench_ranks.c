@@ -18,8 +18,8 @@ int bench_ranks;
 
 static const char *device = "cuda", *comm_name = "threads";
 static struct bench_rank ranks[BENCH_MOST_RANKS];
-static ech_comm *threads_comm[BENCH_MOST_RANKS]; /* over which NCCL is opened */
-static double times[BENCH_MOST_RANKS];
+static ech_comm *outer[BENCH_MOST_RANKS]; /* over which NCCL is opened */
+static int own_ranks;                     /* of this process */
 static void (*work)(const struct bench_rank *rank);
 
 _Noreturn void bench_stop(const char *message)
@@ -62,15 +62,31 @@ bool bench_rank_option(const char *option, const char *value)
     return true;
 }
 
-void bench_open_ranks(void)
+static ech_ctx *open_device(int rank, int count)
 {
-    const ech_comm_options options = { .size = sizeof options, .time_limit_s = LIMIT_S };
-    ech_ctx *contexts[BENCH_MOST_RANKS];
+    const bool cpu = strcmp(device, "cpu") == 0;
+    ech_ctx *ctx = NULL;
+    char name[32];
+    snprintf(name, sizeof name, cpu ? "cpu" : "%s:%d", device, count > 0 ? rank % count : rank);
+    bench_must(ech_open(&ctx, name), NULL);
+    if (cpu) bench_must(ech_set_threads(ctx, 1), ctx);
+    return ctx;
+}
+
+/* This process is one rank; a machine has fewer GPUs than there are ranks on all machines. */
+static void open_process(const ech_comm_options *options)
+{
+    bench_must(ech_comm_open(&outer[0], NULL, options), NULL);
+    const int rank = ech_comm_rank(outer[0]);
+    own_ranks = 1;
+    bench_ranks = ech_comm_size(outer[0]);
+    ranks[0] = (struct bench_rank){ rank, open_device(rank, ech_device_count() - 1), outer[0] };
+}
+
+static void open_threads(const ech_comm_options *options)
+{
     const bool cpu = strcmp(device, "cpu") == 0, simt = strcmp(device, "simt") == 0;
-    if (!cpu && !simt && strcmp(device, "cuda") != 0)
-        bench_stop("--device needs cuda, cpu or simt");
-    if (strcmp(comm_name, "threads") != 0 && strcmp(comm_name, "nccl") != 0)
-        bench_stop("--comm needs threads or nccl");
+    ech_ctx *contexts[BENCH_MOST_RANKS];
     if (!bench_ranks) bench_ranks = cpu || simt ? 2 : ech_device_count() - 1; /* without the CPU */
     if (bench_ranks < 1) bench_stop("there is no GPU");
     if (simt) {
@@ -78,15 +94,28 @@ void bench_open_ranks(void)
         snprintf(devices, sizeof devices, "devices=%d", bench_ranks);
         setenv("ECHELON_SIMT", devices, 0);
     }
-    for (int r = 0; r < bench_ranks; r++) {
-        char name[32];
-        snprintf(name, sizeof name, cpu ? "cpu" : "%s:%d", device, r);
-        bench_must(ech_open(&contexts[r], name), NULL);
-        if (cpu) bench_must(ech_set_threads(contexts[r], 1), contexts[r]);
-    }
-    bench_must(ech_comm_threads(threads_comm, cpu ? NULL : contexts, bench_ranks, &options), NULL);
-    for (int r = 0; r < bench_ranks; r++)
-        ranks[r] = (struct bench_rank){ r, contexts[r], threads_comm[r] };
+    own_ranks = bench_ranks;
+    for (int r = 0; r < own_ranks; r++) contexts[r] = open_device(r, 0);
+    bench_must(ech_comm_threads(outer, cpu ? NULL : contexts, bench_ranks, options), NULL);
+    for (int r = 0; r < own_ranks; r++) ranks[r] = (struct bench_rank){ r, contexts[r], outer[r] };
+}
+
+bool bench_open_ranks(void)
+{
+    static const char *const devices[] = { "cuda", "cpu", "simt" };
+    static const char *const comms[] = { "threads", "nccl", "processes", "processes+nccl" };
+    const ech_comm_options options = { .size = sizeof options, .time_limit_s = LIMIT_S };
+    bool known = false;
+    for (int i = 0; i < 3; i++) known |= strcmp(device, devices[i]) == 0;
+    if (!known) bench_stop("--device needs cuda, cpu or simt");
+    known = false;
+    for (int i = 0; i < 4; i++) known |= strcmp(comm_name, comms[i]) == 0;
+    if (!known) bench_stop("--comm needs threads, nccl, processes or processes+nccl");
+    if (strncmp(comm_name, "processes", 9) == 0)
+        open_process(&options);
+    else
+        open_threads(&options);
+    return ranks[0].number == 0;
 }
 
 const char *bench_device_name(void)
@@ -103,10 +132,9 @@ static void *run_rank(void *argument)
 {
     const ech_comm_options options = { .size = sizeof options, .time_limit_s = LIMIT_S };
     struct bench_rank *rank = argument;
-    const bool nccl = strcmp(comm_name, "nccl") == 0;
-    if (nccl)
-        bench_must(ech_comm_nccl_over(&rank->comm, rank->ctx, threads_comm[rank->number], &options),
-                   NULL);
+    ech_comm *over = rank->comm;
+    const bool nccl = strstr(comm_name, "nccl") != NULL;
+    if (nccl) bench_must(ech_comm_nccl_over(&rank->comm, rank->ctx, over, &options), NULL);
     work(rank);
     if (nccl) ech_comm_close(rank->comm);
     return NULL;
@@ -116,11 +144,12 @@ void bench_run_ranks(void (*run)(const struct bench_rank *rank))
 {
     pthread_t threads[BENCH_MOST_RANKS];
     work = run;
-    for (int r = 0; r < bench_ranks; r++)
+    for (int r = 1; r < own_ranks; r++)
         if (pthread_create(&threads[r], NULL, run_rank, &ranks[r])) bench_stop("no thread");
-    for (int r = 0; r < bench_ranks; r++) pthread_join(threads[r], NULL);
-    for (int r = 0; r < bench_ranks; r++) {
-        ech_comm_close(threads_comm[r]);
+    run_rank(&ranks[0]); /* a library of MPI may need the first thread */
+    for (int r = 1; r < own_ranks; r++) pthread_join(threads[r], NULL);
+    for (int r = 0; r < own_ranks; r++) {
+        ech_comm_close(outer[r]);
         ech_close(ranks[r].ctx);
     }
 }
@@ -128,9 +157,15 @@ void bench_run_ranks(void (*run)(const struct bench_rank *rank))
 double bench_slowest(const struct bench_rank *rank, double mine)
 {
     double most = 0;
-    times[rank->number] = mine;
-    bench_must(ech_comm_barrier(rank->comm), rank->ctx);
-    for (int r = 0; r < bench_ranks; r++) most = times[r] > most ? times[r] : most;
-    bench_must(ech_comm_barrier(rank->comm), rank->ctx); /* times may be written again */
+    bench_must(ech_dist_reduce(rank->ctx, rank->comm, ECH_OP_MAX, &mine, &most, 1, ECH_F64, NULL),
+               rank->ctx);
     return most;
+}
+
+uint64_t bench_sum(const struct bench_rank *rank, uint64_t mine)
+{
+    uint64_t sum = 0;
+    bench_must(ech_dist_reduce(rank->ctx, rank->comm, ECH_OP_SUM, &mine, &sum, 1, ECH_U64, NULL),
+               rank->ctx);
+    return sum;
 }

@@ -12,7 +12,9 @@
 #     host   sorts of 2^32 keys in host memory
 #     solve  conjugate gradients with 2 x 10^8 unknowns on 1 and 2 GPUs, 4 x 10^8 on 4 and 8
 #     gf2    matrices over GF(2) with 2^18 rows, and with 2^20 rows on 8 GPUs
-#     cpu    sorts of 2^22 keys per rank, with 1 to 16 ranks of one CPU thread each
+#     cpu    sorts of 2^22 and 2^10 keys per rank, with 1 to 16 ranks of one CPU thread each
+#     mpi    the same with MPI processes, and a process per GPU, with NCCL; ECHELON_COMM is libechelon_mpi.so, and
+#            SCALE_MPIRUN the launcher with its options (mpirun)
 # Runs with fewer than all GPUs use different GPUs at the same time, except for host.  A run that exceeds its time limit
 # is ended.  SCALE_DEVICE=simt or cpu, SCALE_RANKS and SCALE_SMALL=1 (small arrays) check this script without GPUs.
 #
@@ -21,10 +23,10 @@ set -u
 [ $# -ge 2 ] || { echo "usage: bench/scale.sh BUILD OUT [PART ...]" >&2; exit 2; }
 build=$(realpath "$1") out=$2
 shift 2
-[ $# -gt 0 ] || set -- ops nccl check host solve gf2 cpu
+[ $# -gt 0 ] || set -- ops nccl check host solve gf2 cpu mpi
 mkdir -p "$out"
 out=$(realpath "$out")
-device=${SCALE_DEVICE-cuda} small=${SCALE_SMALL-0} failures=0
+device=${SCALE_DEVICE-cuda} small=${SCALE_SMALL-0} failures=0 launcher=''
 export NCCL_NVLS_ENABLE=0
 begin=$(date +%s)
 
@@ -56,7 +58,8 @@ run() {
         export CUDA_VISIBLE_DEVICES
     fi
     part=$out/.$file.$ranks.$$
-    timeout --foreground -k 2 "$limit" "$build/bench/$program" --device "$device" --ranks "$ranks" "$@" \
+    # shellcheck disable=SC2086  # the launcher has options
+    timeout --foreground -k 2 "$limit" $launcher "$build/bench/$program" --device "$device" --ranks "$ranks" "$@" \
         >"$part" 2>>"$out/$file.log"
     status=$?
     if [ $status -ne 0 ]; then
@@ -158,6 +161,23 @@ cpu() {
     done
 }
 
+mpi() {
+    [ -n "${ECHELON_COMM-}" ] || { echo "mpi: skipped: ECHELON_COMM is not set"; return 0; }
+    for ranks in 2 4 8; do
+        if [ "$device" = cuda ] && [ "$ranks" -le "$gpus" ]; then
+            (launcher="${SCALE_MPIRUN-mpirun} -n $ranks" gpus=$ranks run 40 dist_mpi "$ranks" bench_dist \
+                --comm processes+nccl --log2 30 --log2 26 --repeat 3 --only sort,u32 --only sort,u64 --only sum,u32) ||
+                failures=$((failures + 1))
+        fi
+    done
+    for ranks in 1 2 4 8 16; do
+        [ "$ranks" -le "$(nproc)" ] || continue
+        (launcher="${SCALE_MPIRUN-mpirun} -n $ranks" device=cpu gpus=$ranks run 30 dist_mpi_cpu "$ranks" bench_dist \
+            --comm processes --log2 "$(size 22 12)" --log2 10 --repeat 5 --only sort,u32 --only sum,u32) ||
+            failures=$((failures + 1))
+    done
+}
+
 # The time of each case by the number of ranks.
 summary() {
     for file in "$out"/dist*.csv; do
@@ -182,7 +202,7 @@ summary() {
 echo "$(machine); $(nproc) processors"
 for part; do
     case $part in
-        ops | nccl | check | host | solve | gf2 | cpu) ;;
+        ops | nccl | check | host | solve | gf2 | cpu | mpi) ;;
         *) echo "scale.sh: there is no part $part" >&2; exit 2 ;;
     esac
     $part
