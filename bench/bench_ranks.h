@@ -51,7 +51,7 @@ bool bench_open_ranks(void);
 const char *bench_device_name(void);
 const char *bench_comm_name(void);
 
-/* Calls run in a thread for each rank of this process, and closes what bench_open_ranks() opened. */
+/* Calls run in a thread for each rank of this process; closes what bench_open_ranks() opened. */
 void bench_run_ranks(void (*run)(const struct bench_rank *rank));
 
 /* The largest of the times of all ranks. */
