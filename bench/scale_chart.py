@@ -12,6 +12,7 @@ from table import RESULTS, read
 COLORS = ("#2a6fbb", "#c0803a", "#4a9a5a", "#8a5ab0", "#c0503a", "#6a737c")
 TOP, WIDTH, HEIGHT = 130, 230, 280
 SIZE = 2**30
+MACHINE = "h100x8"
 # title, name and points of each line: (file, time, values of columns)
 PANELS = (
     ("sorts, 2^30 elements per GPU", (
@@ -67,7 +68,7 @@ def panel(left, title, lines):
     for ranks in (1, 2, 4, 8):
         out.append(f'<text x="{across(ranks):.1f}" y="{TOP + HEIGHT + 18}" text-anchor="middle">{ranks}</text>')
     for i, (name, line) in enumerate(lines):
-        color, x, y = COLORS[i], left + i % 2 * 125, 58 + i // 2 * 16
+        color, x, y = COLORS[i], left + i % 2 * 140, 58 + i // 2 * 16
         if max(len(name) for name, _ in lines) > 20:
             x, y = left, 58 + i * 16
         out.append(f'<rect x="{x}" y="{y}" width="10" height="10" fill="{color}"/>'
@@ -88,9 +89,9 @@ def load(machine):
     return tables, about
 
 
-def draw(machine, start, caption, draw_caption):
-    """The chart.  start, caption and draw_caption are those of chart.py."""
-    tables, about = load(machine)
+def draw(start, caption, draw_caption):
+    """The chart.  The functions are those of chart.py."""
+    tables, about = load(MACHINE)
     width = 3 * (WIDTH + 70) + 10
     about = caption(about + ["both axes are logarithmic"], width)
     out = start(width, TOP + HEIGHT + 44 + 13 * len(about))

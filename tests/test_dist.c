@@ -108,6 +108,42 @@ static void sort_case(ech_dtype dtype, enum dist_data data, int ranks, int kind)
     test_end();
 }
 
+/* Rank 1 has no room on its GPU for copies of both its arrays in host memory. */
+static ech_status run_tight(struct dist_rank *r)
+{
+    const struct dist_task *t = r->task;
+    const uint64_t from = t->first[r->rank], out_from = t->out_first[r->rank];
+    const size_t n = dist_part(t->first, r), n_out = dist_part(t->out_first, r);
+    size_t work_bytes = 0;
+    uint64_t held;
+    r->host = true;
+    const void *in = dist_array(r, t->in + from * t->bytes, n * t->bytes);
+    void *out = dist_array(r, NULL, n_out * t->bytes);
+    ech_status status = ech_dist_sort_workspace(ech_device_name(r->ctx), r->ranks, n, n_out,
+                                                t->dtype, 0, 0, &t->sort, &work_bytes);
+    ech_memory_usage(r->ctx, 1, &held, NULL);
+    if (status == ECH_OK && r->rank == 1)
+        status = ech_set_memory_limit(r->ctx, held + work_bytes + (n + n_out) * t->bytes / 4 * 3);
+    if (status == ECH_OK)
+        status = ech_dist_sort(r->ctx, r->comm, in, out, n, n_out, t->dtype, &t->sort);
+    if (status == ECH_OK)
+        dist_expect(r, "keys", out, t->out + out_from * t->bytes, n_out * t->bytes);
+    ech_set_memory_limit(r->ctx, 0);
+    return status;
+}
+
+static void tight_case(void)
+{
+    struct rng rng = dist_seed("tight", ECH_U32, DIST_BITS, 2);
+    if (!dist_can_run(2) || strcmp(device, "cpu") == 0) return;
+    if (!test_begin("arrays in host memory without room for copies on %s", device)) return;
+    struct dist_task t = dist_task_make(ECH_U32, 20000, DIST_BITS, 2, DIST_EVEN, &rng);
+    t.sort = (ech_sort_options){ .size = sizeof t.sort, .algorithm = "runs" };
+    if (CHECK_STATUS(expect_sorted(&t), ECH_OK)) dist_run(2, 0, run_tight, &t, ECH_OK, NULL);
+    dist_task_free(&t);
+    test_end();
+}
+
 /* ---- Rebalance ---- */
 
 static ech_status run_rebalance(struct dist_rank *r)
@@ -363,6 +399,7 @@ int main(int argc, char **argv)
     device = dist_open();
     if (ech_open(&one, device) != ECH_OK) return 1;
     other_device_case();
+    tight_case();
     for (size_t i = 0; i < sizeof rank_counts / sizeof *rank_counts; i++) {
         for (int division = 0; division < DIST_DIVISIONS; division++) {
             rebalance_case(rank_counts[i], (enum dist_division)division);
