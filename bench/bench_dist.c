@@ -4,9 +4,9 @@
  *
  *     bench_dist [--device cuda|cpu|simt] [--ranks R] [--comm NAME] [--log2 N] ...
  *                [--repeat K] [--only OP,TYPE] ... [--data NAME] ... [--memory device|host]
- *                [--check 1]
+ *                [--algorithm NAME] [--check 1]
  *
- * Every rank has 2^N elements (a shuffle 2^24 at most).  --data: random bits; sorted: numbers that
+ * Every rank has 2^N elements (a shuffle 2^24 at most, once).  --data: random bits; sorted: numbers that
  * ascend over all ranks; skewed: random numbers of random lengths; or equal ones.  The options
  * --log2, --only and --data may be repeated.  --memory host: arrays are in pageable host memory.
  *
@@ -216,7 +216,8 @@ static void measure(const struct bench_rank *r, struct bench_arrays a, const str
 {
     double of[MOST_REPEATS];
     if (row->slow && a.n > SHUFFLE_MOST) a.n = SHUFFLE_MOST;
-    for (int i = 0; i <= repeats; i++) {
+    const int count = row->slow ? 1 : repeats;
+    for (int i = row->slow ? 1 : 0; i <= count; i++) {
         bench_must(ech_sync(r->ctx), r->ctx);
         bench_must(ech_comm_barrier(r->comm), r->ctx);
         const double begin = bench_now();
@@ -228,8 +229,8 @@ static void measure(const struct bench_rank *r, struct bench_arrays a, const str
     if (row->sorts) check_sorted(r, &a, row);
     if (check) compare(r, &a, row);
     if (r->number) return;
-    qsort(of, (size_t)repeats, sizeof *of, compare_times);
-    const double total = (double)a.n * bench_ranks, median = of[repeats / 2];
+    qsort(of, (size_t)count, sizeof *of, compare_times);
+    const double total = (double)a.n * bench_ranks, median = of[count / 2];
     printf("%s,%s,%d,%.0f,%.3f,%.2f,%s,%s,%s%s\n", row->name, ech_dtype_name(row->dtype),
            bench_ranks, total, median, total / median * 1e-6, bench_data_names[data],
            bench_comm_name(), on_host ? "host" : "device", check ? ",equal" : "");
@@ -284,6 +285,8 @@ static bool read_option(const char *option, const char *value)
         wanted_data[data_of(value)] = true;
     else if (strcmp(option, "--only") == 0 && value)
         add_only(value);
+    else if (strcmp(option, "--algorithm") == 0 && value)
+        bench_algorithm = value;
     else if (strcmp(option, "--memory") == 0 && value)
         on_host = memory_of(value);
     else if (strcmp(option, "--log2") == 0)
@@ -305,7 +308,7 @@ int main(int argc, char **argv)
             return fprintf(stderr, "usage: bench_dist [--device cuda|cpu|simt] [--ranks R] "
                                    "[--comm NAME] [--log2 N] [--repeat K] "
                                    "[--only OP,TYPE] [--data NAME] [--memory device|host] "
-                                   "[--check 1]\n"),
+                                   "[--algorithm NAME] [--check 1]\n"),
                    2;
     for (int i = 0; i < BENCH_DATA; i++) any |= wanted_data[i];
     if (!any) wanted_data[BENCH_RANDOM] = true;

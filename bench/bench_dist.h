@@ -28,6 +28,8 @@ struct bench_row {
 extern const struct bench_row bench_rows[];
 extern const int bench_n_rows;
 
+extern const char *bench_algorithm; /* of sorts on several ranks; NULL: chosen */
+
 enum bench_data { BENCH_RANDOM, BENCH_SORTED, BENCH_SKEWED, BENCH_EQUAL, BENCH_DATA };
 extern const char *const bench_data_names[BENCH_DATA];
 

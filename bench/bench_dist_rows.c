@@ -13,12 +13,20 @@ enum { K = 100, BINS = 256, QUANTILES = 3, SEED = 7 };
 
 static const double quantiles[QUANTILES] = { 0.01, 0.5, 0.99 };
 
+const char *bench_algorithm;
+
 /* ---- Operations ---- */
+
+static ech_sort_options sort_options(void)
+{
+    return (ech_sort_options){ .size = sizeof(ech_sort_options), .algorithm = bench_algorithm };
+}
 
 static ech_status sort(const struct bench_rank *r, struct bench_arrays *a, ech_dtype dtype)
 {
+    const ech_sort_options options = sort_options();
     a->n_out = a->n;
-    return ech_dist_sort(r->ctx, r->comm, a->in, a->out, a->n, ECH_DIST_EVEN, dtype, NULL);
+    return ech_dist_sort(r->ctx, r->comm, a->in, a->out, a->n, ECH_DIST_EVEN, dtype, &options);
 }
 
 static ech_status sort_u32(const struct bench_rank *r, struct bench_arrays *a)
@@ -45,9 +53,10 @@ static ech_status one_sort_u64(ech_ctx *ctx, struct bench_arrays *a)
 
 static ech_status pairs(const struct bench_rank *r, struct bench_arrays *a)
 {
+    const ech_sort_options options = sort_options();
     a->n_out = a->n;
     return ech_dist_sort_pairs(r->ctx, r->comm, a->in, a->values_in, a->out, a->values_out, a->n,
-                               ECH_DIST_EVEN, ECH_U32, 4, NULL);
+                               ECH_DIST_EVEN, ECH_U32, 4, &options);
 }
 
 static ech_status one_pairs(ech_ctx *ctx, struct bench_arrays *a)

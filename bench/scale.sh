@@ -11,12 +11,13 @@
 #     check  2^30 elements in total: every result is compared bit by bit with that of one GPU
 #     host   sorts of 2^32 keys in host memory
 #     solve  conjugate gradients with 2 x 10^8 unknowns on 1 and 2 GPUs, 4 x 10^8 on 4 and 8
-#     gf2    matrices over GF(2) with 2^18 rows, and with 2^20 rows on 8 GPUs
+#     gf2    matrices over GF(2) with 2^18 rows, and 2^20 rows on all GPUs, if there is room
 #     cpu    sorts of 2^22 and 2^10 keys per rank, with 1 to 16 ranks of one CPU thread each
 #     mpi    the same with MPI processes, and a process per GPU, with NCCL; ECHELON_COMM is libechelon_mpi.so, and
 #            SCALE_MPIRUN the launcher with its options (mpirun)
 # Runs with fewer than all GPUs use different GPUs at the same time, except for host.  A run that exceeds its time limit
-# is ended.  SCALE_DEVICE=simt or cpu, SCALE_RANKS and SCALE_SMALL=1 (small arrays) check this script without GPUs.
+# is ended.  SCALE_FROM is the minimum number of GPUs (1).  SCALE_DEVICE=simt or cpu, SCALE_RANKS and SCALE_SMALL=1
+# (small arrays) check this script without GPUs.
 #
 # SPDX-License-Identifier: Apache-2.0
 set -u
@@ -30,8 +31,9 @@ device=${SCALE_DEVICE-cuda} small=${SCALE_SMALL-0} failures=0 launcher=''
 export NCCL_NVLS_ENABLE=0
 begin=$(date +%s)
 
-count_gpus() { nvidia-smi -L 2>/dev/null | wc -l; }
-gpus=${SCALE_RANKS-$(count_gpus)}
+# The numbers of the GPUs, and how many there are.
+visible=${CUDA_VISIBLE_DEVICES-$(nvidia-smi --query-gpu=index --format=csv,noheader 2>/dev/null | paste -s -d , -)}
+gpus=${SCALE_RANKS-$(echo "$visible" | tr , '\n' | grep -c .)}
 [ "$gpus" -gt 0 ] || { echo "scale.sh: there is no GPU" >&2; exit 1; }
 
 # size LARGE SMALL: one of them
@@ -54,7 +56,7 @@ run() {
     limit=$1 file=$2 ranks=$3 program=$4
     shift 4
     if [ "$device" = cuda ] && [ "$ranks" -lt "$gpus" ]; then
-        CUDA_VISIBLE_DEVICES=$(seq -s , "$ranks" $((2 * ranks - 1)))
+        CUDA_VISIBLE_DEVICES=$(echo "$visible" | cut -d , -f $((ranks + 1))-$((2 * ranks)))
         export CUDA_VISIBLE_DEVICES
     fi
     part=$out/.$file.$ranks.$$
@@ -86,6 +88,7 @@ append() {
 # spread MINIMUM LIMIT FILE PROGRAM OPTION...: runs with 1, 2, 4, 8 ranks, at least MINIMUM.
 spread() {
     minimum=$1
+    [ "$minimum" -ge "${SCALE_FROM-1}" ] || minimum=$SCALE_FROM
     shift
     jobs=
     for r in 1 2 4; do
@@ -134,6 +137,7 @@ check() {
 host() {
     for r in 1 2 4 8; do
         [ "$r" -le "$gpus" ] || continue
+        [ "$r" -ge "${SCALE_FROM-1}" ] || continue
         (run 40 dist_host "$r" bench_dist --memory host --log2 $(($(size 32 15) - $(log2 "$r"))) --repeat 2 \
             --only sort,u32) || failures=$((failures + 1))
     done
@@ -143,12 +147,20 @@ solve() {
     spread 1 60 dist_solve bench_dist_solve --side @ --iterations 20 --local 1 --repeat 2
 }
 
+# Whether the GPUs have room for a matrix of 2^40 bits, a copy and 8 GiB more.
+has_room() {
+    [ "$device" = cuda ] || return 0
+    mib=$(nvidia-smi --query-gpu=memory.total --format=csv,noheader,nounits | sort -n | head -1)
+    [ "$mib" -ge $((2 * 131072 / gpus + 8192)) ]
+}
+
 gf2() {
     spread 1 40 dist_gf2 bench_dist_gf2 --log2 "$(size 18 9)" --block "$(size 4096 64)" --only rank --only echelon \
         --repeat 2
-    [ "$gpus" -ge 8 ] || return 0
+    has_room || { echo "gf2: the memory of $gpus GPUs is too small for 2^20 rows"; return 0; }
     for call in echelon rank; do
-        (run 60 dist_gf2 "$gpus" bench_dist_gf2 --log2 "$(size 20 10)" --block "$(size 4096 64)" --repeat 1 \
+        [ "$gpus" -ge 8 ] || [ $call = echelon ] || continue
+        (run 75 dist_gf2 "$gpus" bench_dist_gf2 --log2 "$(size 20 10)" --block "$(size 4096 64)" --repeat 1 \
             --only $call) || failures=$((failures + 1))
     done
 }
