@@ -6,9 +6,10 @@
  *                [--repeat K] [--only OP,TYPE] ... [--data NAME] ... [--memory device|host]
  *                [--algorithm NAME] [--check 1]
  *
- * Every rank has 2^N elements (a shuffle 2^24 at most, once).  --data: random bits; sorted: numbers that
- * ascend over all ranks; skewed: random numbers of random lengths; or equal ones.  The options
+ * Every rank has 2^N elements (a shuffle 2^24 at most, once).  --data: random bits; sorted: numbers
+ * that ascend over all ranks; skewed: random numbers of random lengths; or equal ones.  The options
  * --log2, --only and --data may be repeated.  --memory host: arrays are in pageable host memory.
+ * --algorithm names the method of sorts on several ranks.
  *
  * A CSV line has the operation, the type, the ranks, the elements of all ranks, the milliseconds of
  * the slowest rank (the median of K repetitions, 5), 10^9 elements per second, the data, the
