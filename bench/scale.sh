@@ -124,8 +124,8 @@ ops() {
 }
 
 nccl() {
-    spread 2 30 dist_nccl bench_dist --comm nccl --log2 "$(size 30 12)" --log2 "$(size 26 11)" --repeat 3 \
-        --only sort,u32 --only sort,u64 --only sort_pairs,u32 --only scan,u32
+    spread 2 30 dist_nccl bench_dist --comm nccl --log2 "$(size 30 12)" --log2 "$(size 26 11)" \
+        --log2 "$(size 22 10)" --repeat 3 --only sort,u32 --only sort,u64 --only sort_pairs,u32 --only scan,u32
 }
 
 check() {

@@ -12,7 +12,7 @@ from table import RESULTS, read
 COLORS = ("#2a6fbb", "#c0803a", "#4a9a5a", "#8a5ab0", "#c0503a", "#6a737c")
 TOP, WIDTH, HEIGHT = 130, 230, 280
 SIZE = 2**30
-MACHINE = "h100x8"
+MACHINE = "h200x4"
 # title, name and points of each line: (file, time, values of columns)
 PANELS = (
     ("sorts, 2^30 elements per GPU", (
@@ -37,14 +37,14 @@ PANELS = (
 )
 
 
-def points(tables, file, time, wanted):
-    """(ranks, milliseconds), ascending."""
+def points(tables, file, time, wanted, size=SIZE):
+    """(ranks, milliseconds), ascending; of arrays with this many elements per rank."""
     found = {}
     for row in tables.get(file, ()):
         if any(row[key] != value for key, value in wanted.items()):
             continue
         ranks, ms = int(row["ranks"]), float(row[time])
-        if file in ("dist", "dist_nccl") and int(row["elements"]) != ranks * SIZE:
+        if "elements" in row and file != "dist_host" and int(row["elements"]) != ranks * size:
             continue
         found[ranks] = ms * 1e8 / int(row["unknowns"]) if "unknowns" in row else ms
     return sorted(found.items())
