@@ -58,14 +58,15 @@ def panel(left, title, lines):
     """Both axes are logarithmic."""
     times = [ms for _, line in lines for _, ms in line]
     low, high = math.floor(math.log10(min(times)) * 2) / 2, math.ceil(math.log10(max(times)) * 2) / 2
-    across = lambda ranks: left + WIDTH * math.log2(ranks) / 3
+    most = max(ranks for _, line in lines for ranks, _ in line)
+    across = lambda ranks: left + WIDTH * math.log2(ranks) / math.log2(max(most, 2))
     up = lambda ms: TOP + HEIGHT * (high - math.log10(ms)) / (high - low)
     out = [f'<text x="{left + WIDTH / 2}" y="44" text-anchor="middle">{escape(title)}</text>']
     for tick in (base * 10.0**power for power in range(-2, 7) for base in (1, 2, 5)):
         if 10**low <= tick <= 10**high:
             out.append(f'<path d="M{left} {up(tick):.1f}h{WIDTH}" stroke="#ddd"/>'
                        f'<text x="{left - 6}" y="{up(tick) + 4:.1f}" text-anchor="end">{time_name(tick)}</text>')
-    for ranks in (1, 2, 4, 8):
+    for ranks in (power for power in (1, 2, 4, 8) if power <= most):
         out.append(f'<text x="{across(ranks):.1f}" y="{TOP + HEIGHT + 18}" text-anchor="middle">{ranks}</text>')
     for i, (name, line) in enumerate(lines):
         color, x, y = COLORS[i], left + i % 2 * 140, 58 + i // 2 * 16
