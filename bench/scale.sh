@@ -11,7 +11,8 @@
 #     check  2^30 elements in total: every result is compared bit by bit with that of one GPU
 #     host   sorts of 2^32 keys in host memory
 #     solve  conjugate gradients with 2 x 10^8 unknowns on 1 and 2 GPUs, 4 x 10^8 on 4 and 8
-#     gf2    matrices over GF(2) with 2^18 rows, and 2^20 rows on all GPUs, if there is room
+#     gf2    matrices over GF(2) with 2^18 rows
+#     gf2large  with 2^20 rows on all GPUs, if there is room
 #     cpu    sorts of 2^22 and 2^10 keys per rank, with 1 to 16 ranks of one CPU thread each
 #     mpi    the same with MPI processes, and a process per GPU, with NCCL; ECHELON_COMM is libechelon_mpi.so, and
 #            SCALE_MPIRUN the launcher with its options (mpirun)
@@ -24,7 +25,7 @@ set -u
 [ $# -ge 2 ] || { echo "usage: bench/scale.sh BUILD OUT [PART ...]" >&2; exit 2; }
 build=$(realpath "$1") out=$2
 shift 2
-[ $# -gt 0 ] || set -- ops nccl check host solve gf2 cpu mpi
+[ $# -gt 0 ] || set -- ops nccl check host solve gf2 gf2large cpu mpi
 mkdir -p "$out"
 out=$(realpath "$out")
 device=${SCALE_DEVICE-cuda} small=${SCALE_SMALL-0} failures=0 launcher=''
@@ -157,7 +158,10 @@ has_room() {
 gf2() {
     spread 1 40 dist_gf2 bench_dist_gf2 --log2 "$(size 18 9)" --block "$(size 4096 64)" --only rank --only echelon \
         --repeat 2
-    has_room || { echo "gf2: the memory of $gpus GPUs is too small for 2^20 rows"; return 0; }
+}
+
+gf2large() {
+    has_room || { echo "gf2large: the memory of $gpus GPUs is too small for 2^20 rows"; return 0; }
     for call in echelon rank; do
         [ "$gpus" -ge 8 ] || [ $call = echelon ] || continue
         (run 75 dist_gf2 "$gpus" bench_dist_gf2 --log2 "$(size 20 10)" --block "$(size 4096 64)" --repeat 1 \
@@ -214,7 +218,7 @@ summary() {
 echo "$(machine); $(nproc) processors"
 for part; do
     case $part in
-        ops | nccl | check | host | solve | gf2 | cpu | mpi) ;;
+        ops | nccl | check | host | solve | gf2 | gf2large | cpu | mpi) ;;
         *) echo "scale.sh: there is no part $part" >&2; exit 2 ;;
     esac
     $part
