@@ -307,7 +307,8 @@ ech_status echi_dist_sort_run(struct echi_dist *d, struct echi_dist_sort *s, ech
     if (d->ranks == 1) return status == ECH_OK ? sort_without_exchange(d, s) : status;
     if (s->top && (chosen || s->method == ECHI_DIST_GATHER) && echi_dist_can_gather(d))
         return echi_dist_sort_gather(d, s, status);
-    if (divide && s->top && d->total) {
+    /* Without direct copies, a message per bucket costs more than a merge. */
+    if (divide && s->top && d->total && (!chosen || echi_comm_direct(d->comm))) {
         status = echi_dist_sort_partition(d, s, status, &done);
         if (done || status != ECH_OK) return status;
     }
