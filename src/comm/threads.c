@@ -299,12 +299,15 @@ static bool copy_message(struct member *m, const ech_comm_message *receive, size
     return false;
 }
 
+/* Each rank begins with the messages of the rank after it, so that the ranks read from different
+ * ones. */
 static bool copy_messages(struct member *m, const ech_comm_message *receives, size_t n,
                           char *reason)
 {
-    for (size_t i = 0; i < n; i++) {
+    for (size_t k = 0; k < 2 * n; k++) {
+        const size_t i = k % n;
         size_t skip = 0;
-        if (receives[i].bytes == 0) continue;
+        if (receives[i].bytes == 0 || (receives[i].rank > m->rank) != (k < n)) continue;
         for (size_t j = 0; j < i; j++)
             skip += receives[j].rank == receives[i].rank && receives[j].bytes;
         if (!copy_message(m, &receives[i], skip, reason)) return false;

@@ -22,6 +22,8 @@ enum echi_operation_id {
 
 enum { ECHI_PLAN_BYTES = 1024 }; /* the maximum size of a plan */
 
+enum { ECHI_LANES = 8 }; /* of copies beside the stream */
+
 /* The functions of one operation in a backend. request points to that operation's struct
  * (reduce/reduce.h, scan/scan.h, ...), already checked. */
 struct echi_operation {
@@ -103,8 +105,10 @@ struct echi_backend {
     ech_status (*reach)(ech_ctx *ctx, ech_ctx *other, bool *can);
 
     /* (optional) Queues a copy between memories of devices that does not wait for the work of the
-     * stream, and makes the stream wait for all such copies so far. */
-    ech_status (*copy_beside)(ech_ctx *ctx, void *to, const void *from, size_t bytes);
+     * stream, and makes the stream wait for all such copies so far.  Copies with the same lane, a
+     * number below ECHI_LANES, are made one after another; those of several lanes may overlap. */
+    ech_status (*copy_beside)(ech_ctx *ctx, unsigned lane, void *to, const void *from,
+                              size_t bytes);
     ech_status (*wait_beside)(ech_ctx *ctx);
 
     /* Reports in which memory pointer lies; always ECHI_DEVICE on the CPU, whose device memory is

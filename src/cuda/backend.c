@@ -166,16 +166,18 @@ done:
     return status;
 }
 
-/* The copies have a stream of their own. */
-static ech_status cuda_copy_beside(ech_ctx *ctx, void *to, const void *from, size_t bytes)
+/* Each lane has a stream of its own. */
+static ech_status cuda_copy_beside(ech_ctx *ctx, unsigned lane, void *to, const void *from,
+                                   size_t bytes)
 {
     struct echi_cuda *cuda = ctx->state;
     const struct echi_driver *driver = cuda->driver;
     ech_status status = echi_cuda_enter(ctx);
     if (status != ECH_OK) return status;
-    if (!cuda->link[0]) CU(cuStreamCreate, &cuda->link[0], CU_STREAM_NON_BLOCKING);
+    if (!cuda->lanes[lane]) CU(cuStreamCreate, &cuda->lanes[lane], CU_STREAM_NON_BLOCKING);
+    cuda->lane_used[lane] = true;
     CU(cuMemcpyAsync, (CUdeviceptr)(uintptr_t)to, (CUdeviceptr)(uintptr_t)from, bytes,
-       cuda->link[0]);
+       cuda->lanes[lane]);
 done:
     echi_cuda_leave(ctx);
     return status;
@@ -185,13 +187,15 @@ static ech_status cuda_wait_beside(ech_ctx *ctx)
 {
     struct echi_cuda *cuda = ctx->state;
     const struct echi_driver *driver = cuda->driver;
-    CUevent *event = &cuda->link_events[0][0];
     ech_status status = echi_cuda_enter(ctx);
     if (status != ECH_OK) return status;
-    if (!cuda->link[0]) goto done;
-    if (!*event) CU(cuEventCreate, event, CU_EVENT_DISABLE_TIMING);
-    CU(cuEventRecord, *event, cuda->link[0]);
-    CU(cuStreamWaitEvent, echi_cuda_stream(ctx), *event, 0);
+    for (int i = 0; i < ECHI_LANES; i++) {
+        if (!cuda->lane_used[i]) continue;
+        if (!cuda->lane_events[i]) CU(cuEventCreate, &cuda->lane_events[i], CU_EVENT_DISABLE_TIMING);
+        CU(cuEventRecord, cuda->lane_events[i], cuda->lanes[i]);
+        CU(cuStreamWaitEvent, echi_cuda_stream(ctx), cuda->lane_events[i], 0);
+        cuda->lane_used[i] = false;
+    }
 done:
     echi_cuda_leave(ctx);
     return status;

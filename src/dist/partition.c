@@ -228,8 +228,9 @@ ech_status echi_dist_sort_partition(struct echi_dist *d, struct echi_dist_sort *
     const void *const sent[] = { s->keys, s->values };
     uint64_t outside = 0;
     run.sent = calloc((size_t)d->ranks, sizeof sent);
+    run.table = calloc(1, sizeof *run.table);
     *done = false;
-    if ((!echi_partition_allocate(&run.p, d) || !counts || !run.sent) && status == ECH_OK)
+    if ((!echi_partition_allocate(&run.p, d) || !counts || !run.sent || !run.table) && status == ECH_OK)
         status = echi_fail(d->ctx, ECH_ERR_MEMORY, "out of memory for %d ranks", d->ranks);
     run.p.in_order = s->value_bytes != 0;
     if (status == ECH_OK) status = own_range(&run, &range);
@@ -251,6 +252,7 @@ ech_status echi_dist_sort_partition(struct echi_dist *d, struct echi_dist_sort *
 done:
     free(counts);
     free(run.sent);
+    free(run.table);
     echi_partition_free(&run.p);
     return status;
 }

@@ -62,6 +62,7 @@ struct echi_partition_run {
     struct echi_dist_sort *s;
     struct echi_partition p;
     struct echi_divide divide;
+    struct echi_divide_table *table;
     const struct echi_divide_ops *ops; /* NULL: none */
     size_t key_bytes;
     const char **sent; /* [ranks][2]: the addresses of `keys` and `values` of each rank */

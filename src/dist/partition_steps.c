@@ -44,15 +44,15 @@ ech_status echi_partition_move(run_t *run)
     const uint64_t keys =
         (uint64_t)((const char *)s->keys - (const char *)s->got_keys) / run->key_bytes;
     uint32_t next[ECHI_DIVIDE_BUCKETS] = { 0 };
-    uint16_t bucket_of[ECHI_DIVIDE_BINS] = { 0 };
     if (echi_partition_has_values(run)) return ECH_OK; /* they have been sorted by windows */
     for (uint32_t i = 0; i < p->n_buckets; i++) {
         const struct echi_bucket *bucket = &p->buckets[i];
-        for (uint32_t b = 0; b < 1u << bucket->log; b++) bucket_of[bucket->bin + b] = (uint16_t)i;
+        for (uint32_t b = 0; b < 1u << bucket->log; b++) run->table->entry[bucket->bin + b] = (uint16_t)i;
         next[i] = (uint32_t)(bucket->owner == run->d->rank ? got_at(run, i, me)
                                                            : keys + p->send_at[cell(run, i, me)]);
     }
-    return run->ops->move(run->d->ctx, &run->divide, bucket_of, next, s->got_keys);
+    run->table->entries = ECHI_DIVIDE_BINS;
+    return run->ops->move(run->d->ctx, &run->divide, run->table, run->outside, next, s->got_keys);
 }
 
 /* ---- Exchange ---- */
@@ -73,7 +73,7 @@ static ech_status pull_array(run_t *run, uint32_t from, uint32_t to, int array)
             const size_t r = (me + k) % ranks, have = (size_t)p->have[cell(run, i, r)] * bytes;
             if (have == 0) continue;
             status = ctx->backend->copy_beside(
-                ctx, got + got_at(run, i, r) * bytes,
+                ctx, (unsigned)(k % ECHI_LANES), got + got_at(run, i, r) * bytes,
                 run->sent[2 * r + (size_t)array] + p->send_at[cell(run, i, r)] * bytes, have);
         }
     return status;

@@ -9,34 +9,44 @@
  * A tile reserves the positions of its keys by atomic additions, so the order in a bucket is not
  * determined.  The keys are written as they were read.
  *
+ *     sort_divide          whole tiles; all keys are in the range of the bins, and no bin is divided
+ *     sort_divide_any      any tiles and keys
+ *     sort_divide_count    counts the keys of the bins into which some bins are divided
+ *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "sort/cuda/common.cuh"
-#include "sort/cuda/divide.h"
+#include "sort/cuda/divide.cuh"
+#include "sort/cuda/vectors.cuh"
 
 enum {
-    DIVIDE_ITEMS = SORT_MSD_THREAD_BYTES / KEY_BYTES,
+    DIVIDE_ITEMS = SORT_DIVIDE_THREAD_BYTES / KEY_BYTES,
     DIVIDE_TILE = SORT_MSD_THREADS * DIVIDE_ITEMS,
     DIVIDE_EACH = SORT_DIVIDE_EACH,
     DIVIDE_WARPS = SORT_MSD_THREADS / 32
 };
+static_assert(DIVIDE_ITEMS % 2 == 0, "the buckets of two keys are in one register");
 
 struct divide_shared {
     ukey keys[DIVIDE_TILE];               /* encoded, by bucket */
     uint32_t next[ECHI_DIVIDE_BUCKETS];   /* count of each bucket; then the place of its next key */
     uint32_t target[ECHI_DIVIDE_BUCKETS]; /* a key of this bucket and place p goes to target + p */
-    uint32_t sums[DIVIDE_WARPS];
-    uint16_t bucket_of[ECHI_DIVIDE_BINS];
+    uint32_t sums[DIVIDE_WARPS - 1];
+    uint32_t frequent; /* 1 + the most frequent bucket and, above it, its count if that is large */
+    uint16_t table[ECHI_DIVIDE_BINS];
 };
-static_assert(sizeof(struct divide_shared) <= SORT_DIVIDE_SHARED_BYTES(KEY_BYTES),
+static_assert(sizeof(struct divide_shared) <= SORT_DIVIDE_SHARED_BYTES,
               "the host gives less shared memory than the kernel uses");
 
+/* ANY: keys may be outside the range, and bins may be divided. */
+template <int ANY>
 static __device__ inline uint32_t divide_bucket(const struct sort_divide_args &a,
                                                 const struct divide_shared &sh, ukey e)
 {
-    const ukey low = (ukey)a.low, most = low + (ukey)a.span;
-    const ukey x = (e < low ? low : e > most ? most : e) - low;
-    return sh.bucket_of[(uint32_t)(x >> a.shift)];
+    const ukey x = ANY ? divide_offset(a, e) : (ukey)(e - (ukey)a.low);
+    uint32_t entry = sh.table[(uint32_t)(x >> a.shift)];
+    while (ANY && entry & ECHI_DIVIDE_IS_NODE)
+        entry = a.table[divide_slot(a, entry - ECHI_DIVIDE_IS_NODE, x)];
+    return entry;
 }
 
 /* Converts the counts to places and reserves the positions; all counts are complete. */
@@ -50,14 +60,16 @@ static __device__ inline void divide_plan(const struct sort_divide_args &a,
         count[j] = sh.next[first + j];
         room[j] = 0;
         if (count[j]) room[j] = atomicAdd(&a.next[first + j], count[j]);
+        if (count[j] > DIVIDE_TILE / 8)
+            atomicMax(&sh.frequent, count[j] * ECHI_DIVIDE_BUCKETS + first + j);
         sum += count[j];
     }
     const uint32_t inclusive = warp_scan(sum);
-    if (lane_id() == 31) sh.sums[warp] = inclusive;
+    if (lane_id() == 31 && warp < DIVIDE_WARPS - 1) sh.sums[warp] = inclusive;
     __syncthreads(); /* the sums of all warps are written */
     uint32_t place = inclusive - sum;
 #pragma unroll
-    for (uint32_t w = 0; w < DIVIDE_WARPS; w++)
+    for (uint32_t w = 0; w < DIVIDE_WARPS - 1; w++)
         if (w < warp) place += sh.sums[w];
 #pragma unroll
     for (int j = 0; j < DIVIDE_EACH; j++) {
@@ -68,66 +80,115 @@ static __device__ inline void divide_plan(const struct sort_divide_args &a,
 }
 
 /* Writes the keys in the order of their places, so that all lanes of a warp write. */
+template <int ANY>
 static __device__ inline void divide_write(const struct sort_divide_args &a,
                                            const struct divide_shared &sh, uint32_t here)
 {
     ukey *out = (ukey *)a.out;
-#pragma unroll
+    const bool plain = order_plain(a.order);
+#pragma unroll 4 /* of more, the registers do not suffice */
     for (int i = 0; i < DIVIDE_ITEMS; i++) {
         const uint32_t place = threadIdx.x + i * SORT_MSD_THREADS;
-        if (place < here) {
-            const ukey e = sh.keys[place];
-            out[sh.target[divide_bucket(a, sh, e)] + place] = order_decode(a.order, e);
-        }
+        if (ANY && place >= here) break;
+        const ukey e = sh.keys[place];
+        const uint32_t to = sh.target[divide_bucket<ANY>(a, sh, e)] + place;
+        out[to] = plain ? e : order_decode(a.order, e);
     }
 }
 
+template <int ANY>
 static __device__ inline void divide_load(const struct sort_divide_args &a, uint64_t at,
                                           ukey (&key)[DIVIDE_ITEMS])
 {
-    const ukey *in = (const ukey *)a.keys_in;
+    const ukey *in = (const ukey *)a.keys_in + at + threadIdx.x;
+    if (!ANY && at >= a.n) return;
+#pragma unroll
+    for (int i = 0; i < DIVIDE_ITEMS; i++)
+        if (!ANY || at + threadIdx.x + i * SORT_MSD_THREADS < a.n)
+            key[i] = in[i * SORT_MSD_THREADS];
+        else
+            key[i] = 0;
+}
+
+/* Places the keys by bucket.  Additions to one counter are serialised, so if a bucket is frequent,
+ * each warp adds its keys of that bucket in one operation. */
+template <int ANY, int FREQUENT>
+static __device__ inline void divide_spread(struct divide_shared &sh, uint32_t here,
+                                            const ukey (&key)[DIVIDE_ITEMS],
+                                            const uint32_t (&buckets)[DIVIDE_ITEMS / 2])
+{
+    const uint32_t me = threadIdx.x, frequent = sh.frequent % ECHI_DIVIDE_BUCKETS;
 #pragma unroll
     for (int i = 0; i < DIVIDE_ITEMS; i++) {
-        const uint64_t mine = at + threadIdx.x + i * SORT_MSD_THREADS;
-        key[i] = mine < a.n ? in[mine] : (ukey)0;
+        const bool exists = !ANY || me + i * SORT_MSD_THREADS < here;
+        const uint32_t bucket = i % 2 ? buckets[i / 2] >> 16 : buckets[i / 2] & 0xffff;
+        uint32_t place = 0;
+        if (FREQUENT) {
+            const bool in = exists && bucket == frequent;
+            const uint32_t peers = __ballot_sync(WARP_ALL, in);
+            const uint32_t before = __popc(peers & lanes_below());
+            if (in && before == 0) place = atomicAdd(&sh.next[frequent], (uint32_t)__popc(peers));
+            place = __shfl_sync(WARP_ALL, place, peers ? __ffs((int)peers) - 1 : 0) + before;
+            if (exists && !in) place = atomicAdd(&sh.next[bucket], 1);
+        } else if (exists) {
+            place = atomicAdd(&sh.next[bucket], 1);
+        }
+        if (exists) sh.keys[place] = key[i];
     }
 }
 
 /* Places a tile by bucket. */
+template <int ANY>
 static __device__ inline void divide_place(const struct sort_divide_args &a,
                                            struct divide_shared &sh, uint32_t here,
                                            ukey (&key)[DIVIDE_ITEMS])
 {
     const uint32_t me = threadIdx.x;
+    uint32_t buckets[DIVIDE_ITEMS / 2];
     rank_clear(sh.next, ECHI_DIVIDE_BUCKETS);
+    if (me == 0) sh.frequent = 0;
     if (!order_plain(a.order))
 #pragma unroll
         for (int i = 0; i < DIVIDE_ITEMS; i++) key[i] = order_encode(a.order, key[i]);
     __syncthreads(); /* the counters are clear, and the table is loaded */
 #pragma unroll
-    for (int i = 0; i < DIVIDE_ITEMS; i++)
-        if (me + i * SORT_MSD_THREADS < here) atomicAdd(&sh.next[divide_bucket(a, sh, key[i])], 1);
+    for (int i = 0; i < DIVIDE_ITEMS; i++) {
+        uint32_t bucket = 0;
+        if (!ANY || me + i * SORT_MSD_THREADS < here) {
+            bucket = divide_bucket<ANY>(a, sh, key[i]);
+            atomicAdd(&sh.next[bucket], 1);
+        }
+        if (i % 2) {
+            buckets[i / 2] |= bucket << 16;
+            keep_u32(buckets[i / 2]); /* in one register, not two */
+        } else {
+            buckets[i / 2] = bucket;
+        }
+    }
     __syncthreads(); /* every key is counted */
     divide_plan(a, sh);
     __syncthreads(); /* the places are written */
-#pragma unroll
-    for (int i = 0; i < DIVIDE_ITEMS; i++)
-        if (me + i * SORT_MSD_THREADS < here)
-            sh.keys[atomicAdd(&sh.next[divide_bucket(a, sh, key[i])], 1)] = key[i];
+    if (sh.frequent)
+        divide_spread<ANY, 1>(sh, here, key, buckets);
+    else
+        divide_spread<ANY, 0>(sh, here, key, buckets);
     __syncthreads(); /* the tile is sorted by bucket */
 }
 
 /* The next tile is read while one is written. */
+template <int ANY>
 static __device__ inline void divide_all(const struct sort_divide_args &a, struct divide_shared &sh)
 {
     const uint64_t step = (uint64_t)gridDim.x * DIVIDE_TILE;
     ukey key[DIVIDE_ITEMS];
-    divide_load(a, (uint64_t)blockIdx.x * DIVIDE_TILE, key);
+    for (uint32_t i = threadIdx.x; i < ECHI_DIVIDE_BINS; i += SORT_MSD_THREADS)
+        sh.table[i] = a.table[i];
+    divide_load<ANY>(a, (uint64_t)blockIdx.x * DIVIDE_TILE, key);
     for (uint64_t at = (uint64_t)blockIdx.x * DIVIDE_TILE; at < a.n; at += step) {
         const uint32_t here = (uint32_t)min(a.n - at, (uint64_t)DIVIDE_TILE);
-        divide_place(a, sh, here, key);
-        divide_load(a, at + step, key);
-        divide_write(a, sh, here);
+        divide_place<ANY>(a, sh, here, key);
+        divide_load<ANY>(a, at + step, key);
+        divide_write<ANY>(a, sh, here);
         __syncthreads(); /* all threads have read; the counters may be cleared */
     }
 }
@@ -135,8 +196,65 @@ static __device__ inline void divide_all(const struct sort_divide_args &a, struc
 extern "C" __global__ void __launch_bounds__(SORT_MSD_THREADS, SORT_MSD_BLOCKS)
     sort_divide(const __grid_constant__ struct sort_divide_args a)
 {
-    struct divide_shared &sh = *(struct divide_shared *)shared_bytes;
-    for (uint32_t i = threadIdx.x; i < ECHI_DIVIDE_BINS; i += SORT_MSD_THREADS)
-        sh.bucket_of[i] = a.bucket_of[i];
-    divide_all(a, sh);
+    divide_all<0>(a, *(struct divide_shared *)shared_bytes);
+}
+
+extern "C" __global__ void __launch_bounds__(SORT_MSD_THREADS, SORT_MSD_BLOCKS)
+    sort_divide_any(const __grid_constant__ struct sort_divide_args a)
+{
+    divide_all<1>(a, *(struct divide_shared *)shared_bytes);
+}
+
+/* ---- Counts of divided bins ---- */
+
+struct divide_counts {
+    uint32_t bins[ECHI_DIVIDE_BINS];
+    uint16_t table[ECHI_DIVIDE_BINS];
+};
+static_assert(sizeof(struct divide_counts) <= SORT_DIVIDE_COUNT_BYTES,
+              "the host gives less shared memory than the kernel uses");
+
+static __device__ inline void divide_count_key(const struct sort_divide_args &a,
+                                               struct divide_counts &sh, ukey u)
+{
+    const ukey x = divide_offset(a, order_encode(a.order, u));
+    uint32_t entry = sh.table[(uint32_t)(x >> a.shift)];
+    while (entry & ECHI_DIVIDE_IS_NODE) {
+        const uint32_t node = entry - ECHI_DIVIDE_IS_NODE, slot = divide_slot(a, node, x);
+        if (node >= a.new_nodes) {
+            atomicAdd(&sh.bins[slot - a.first], 1);
+            return;
+        }
+        entry = a.table[slot];
+    }
+}
+
+extern "C" __global__ void __launch_bounds__(SORT_DIVIDE_COUNT_THREADS)
+    sort_divide_count(const __grid_constant__ struct sort_divide_args a)
+{
+    enum { THREADS = SORT_DIVIDE_COUNT_THREADS };
+    struct divide_counts &sh = *(struct divide_counts *)shared_bytes;
+    const uint64_t each = a.n / gridDim.x + (a.n % gridDim.x != 0);
+    const uint64_t from = min(a.n, blockIdx.x * each), to = min(a.n, from + each);
+    const ukey *mine = (const ukey *)a.keys_in + from;
+    rank_clear(sh.bins, ECHI_DIVIDE_BINS);
+    for (uint32_t i = threadIdx.x; i < ECHI_DIVIDE_BINS; i += THREADS) sh.table[i] = a.table[i];
+    __syncthreads(); /* the counters are clear, and the table is loaded */
+    const struct key_vectors v = key_vectors_of(mine, to - from);
+    for (uint64_t i = threadIdx.x; i < v.count; i += VECTOR_LOADS * THREADS) {
+        union key_vector load[VECTOR_LOADS];
+        vectors_load<uint64_t>(v.body, v.count, i, THREADS, load);
+#pragma unroll
+        for (int j = 0; j < VECTOR_LOADS; j++)
+            if (i + j * THREADS < v.count)
+#pragma unroll
+                for (int k = 0; k < VECTOR_KEYS; k++) divide_count_key(a, sh, load[j].key[k]);
+    }
+    const uint64_t ends[] = { threadIdx.x, v.tail + threadIdx.x }, stops[] = { v.head, to - from };
+#pragma unroll
+    for (int k = 0; k < 2; k++)
+        if (ends[k] < stops[k]) divide_count_key(a, sh, mine[ends[k]]);
+    __syncthreads(); /* every key is counted */
+    for (uint32_t bin = threadIdx.x; bin < ECHI_DIVIDE_BINS; bin += THREADS)
+        if (sh.bins[bin]) atomicAdd(&a.next[bin], sh.bins[bin]);
 }
