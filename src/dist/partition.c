@@ -16,9 +16,11 @@
  * Elements with values are moved to `keys` and counted by a stable sort by the bits of a few bins,
  * before buckets are chosen.  In a bucket they lie in the order of ranks, then of positions.
  *
- * Elements of bins that several ranks share are few.  They are sorted by the method for all
- * elements, which divides equal keys exactly: low and high.  If they are not few, all elements are
- * sorted by that method.
+ * Keys of a bin that has too many elements are counted again, in parts of the bin, until no bin has
+ * too many or its keys are equal.  If several ranks share a bin of equal keys, each writes its own.
+ * Elements of other bins that several ranks share are few.  They are sorted by the method for all
+ * elements, which divides equal keys exactly: low and high.  If they are not few (elements with
+ * values), all elements are sorted by that method.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -187,14 +189,19 @@ static ech_status count(struct echi_partition_run *run, uint32_t *counts)
 {
     ech_status status = ECH_OK;
     if (!echi_partition_has_values(run))
-        return run->ops->count(run->d->ctx, &run->divide, counts, &run->outside);
-    run->outside = run->divide.bits < 8 * run->key_bytes;
+        return run->ops->count(run->d->ctx, &run->divide, counts, &run->p.outside);
+    run->p.outside = run->divide.bits < 8 * run->key_bytes;
     if (run->s->n == 0) return ECH_OK;
     status = sort_windows(run);
     return status == ECH_OK ? count_windows(run, counts) : status;
 }
 
 /* ---- The sort ---- */
+
+static uint64_t to_sort(const struct echi_end *end)
+{
+    return end->equal ? 0 : end->n;
+}
 
 /* Whether every rank has room for the elements of shared bins. */
 static bool few_shared(const struct echi_partition_run *run)
@@ -205,7 +212,7 @@ static bool few_shared(const struct echi_partition_run *run)
         const uint64_t n = d->in_first[r + 1] - d->in_first[r];
         const uint64_t n_out = d->out_first[r + 1] - d->out_first[r];
         if (share->shared > echi_partition_shared((size_t)n) ||
-            share->low + share->high > echi_partition_shared((size_t)n_out))
+            to_sort(&share->low) + to_sort(&share->high) > echi_partition_shared((size_t)n_out))
             return false;
     }
     return true;
@@ -214,9 +221,35 @@ static bool few_shared(const struct echi_partition_run *run)
 /* The maximum size of a bucket: each rank should have enough of them to fill a GPU. */
 static uint64_t most_keys(const struct echi_partition_run *run)
 {
-    const uint64_t each = run->d->total / (uint64_t)run->d->ranks / 64;
+    const uint64_t each = run->d->total / (uint64_t)run->d->ranks / 64 + 1;
     const uint64_t one_level = bucket_keys(run->key_bytes);
     return each < one_level ? each : one_level;
+}
+
+/* Counts the elements of all ranks in bins, until no bin has too many.  counts [BINS] */
+static ech_status count_all(struct echi_partition_run *run, uint32_t *counts)
+{
+    struct echi_dist *d = run->d;
+    struct echi_partition *p = &run->p;
+    ech_status status = count(run, counts);
+    uint64_t outside = p->outside;
+    uint32_t node = 0;
+    TRY(echi_comm_agree(d->ctx, d->comm, status, &outside, sizeof outside));
+    for (int r = 0; r < d->ranks; r++) p->outside |= d->comm->notes[r].note[0] != 0;
+    p->shift = run->divide.bits - ECHI_DIVIDE_BIN_BITS;
+    p->table->entries = BINS;
+    TRY(echi_comm_allgather(d->ctx, d->comm, counts, echi_partition_counts(p),
+                            BINS * sizeof *counts));
+    while (echi_partition_divide(p, echi_partition_has_values(run) ? d->total : most_keys(run),
+                                 &node)) {
+        status = run->ops->count_more(d->ctx, &run->divide, p->table, node,
+                                      p->table->entries - BINS, counts);
+        TRY(echi_comm_agree(d->ctx, d->comm, status, NULL, 0));
+        TRY(echi_comm_allgather(d->ctx, d->comm, counts, echi_partition_counts(p),
+                                BINS * sizeof *counts));
+    }
+done:
+    return status;
 }
 
 ech_status echi_dist_sort_partition(struct echi_dist *d, struct echi_dist_sort *s,
@@ -226,21 +259,15 @@ ech_status echi_dist_sort_partition(struct echi_dist *d, struct echi_dist_sort *
     struct range range = { 0 };
     uint32_t *counts = calloc(BINS, sizeof *counts);
     const void *const sent[] = { s->keys, s->values };
-    uint64_t outside = 0;
     run.sent = calloc((size_t)d->ranks, sizeof sent);
-    run.table = calloc(1, sizeof *run.table);
     *done = false;
-    if ((!echi_partition_allocate(&run.p, d) || !counts || !run.sent || !run.table) && status == ECH_OK)
+    if ((!echi_partition_allocate(&run.p, d) || !counts || !run.sent) && status == ECH_OK)
         status = echi_fail(d->ctx, ECH_ERR_MEMORY, "out of memory for %d ranks", d->ranks);
     run.p.in_order = s->value_bytes != 0;
     if (status == ECH_OK) status = own_range(&run, &range);
     TRY(echi_comm_agree(d->ctx, d->comm, status, &range, sizeof range));
     if (!common_range(&run)) goto done;
-    status = count(&run, counts);
-    outside = run.outside;
-    TRY(echi_comm_agree(d->ctx, d->comm, status, &outside, sizeof outside));
-    for (int r = 0; r < d->ranks; r++) run.outside |= d->comm->notes[r].note[0] != 0;
-    TRY(echi_comm_allgather(d->ctx, d->comm, counts, run.p.counts, BINS * sizeof *counts));
+    TRY(count_all(&run, counts));
     if (!echi_partition_plan(&run.p, most_keys(&run)) || !few_shared(&run)) goto done;
     *done = true;
     status = echi_partition_move(&run);
@@ -252,7 +279,6 @@ ech_status echi_dist_sort_partition(struct echi_dist *d, struct echi_dist_sort *
 done:
     free(counts);
     free(run.sent);
-    free(run.table);
     echi_partition_free(&run.p);
     return status;
 }

@@ -49,19 +49,21 @@ static __device__ inline uint32_t divide_bucket(const struct sort_divide_args &a
     return entry;
 }
 
-/* Converts the counts to places and reserves the positions; all counts are complete. */
+/* Converts the counts to places and reserves the positions; all counts are complete.  Adjacent
+ * threads have adjacent buckets, so that a warp reserves positions in one operation. */
 static __device__ inline void divide_plan(const struct sort_divide_args &a,
                                           struct divide_shared &sh)
 {
-    const uint32_t first = threadIdx.x * DIVIDE_EACH, warp = threadIdx.x / 32;
+    const uint32_t me = threadIdx.x, warp = me / 32;
     uint32_t count[DIVIDE_EACH], room[DIVIDE_EACH], sum = 0;
 #pragma unroll
     for (int j = 0; j < DIVIDE_EACH; j++) {
-        count[j] = sh.next[first + j];
+        const uint32_t bucket = me + j * SORT_MSD_THREADS;
+        count[j] = sh.next[bucket];
         room[j] = 0;
-        if (count[j]) room[j] = atomicAdd(&a.next[first + j], count[j]);
+        if (count[j]) room[j] = atomicAdd(&a.next[bucket], count[j]);
         if (count[j] > DIVIDE_TILE / 8)
-            atomicMax(&sh.frequent, count[j] * ECHI_DIVIDE_BUCKETS + first + j);
+            atomicMax(&sh.frequent, count[j] * ECHI_DIVIDE_BUCKETS + bucket);
         sum += count[j];
     }
     const uint32_t inclusive = warp_scan(sum);
@@ -73,8 +75,9 @@ static __device__ inline void divide_plan(const struct sort_divide_args &a,
         if (w < warp) place += sh.sums[w];
 #pragma unroll
     for (int j = 0; j < DIVIDE_EACH; j++) {
-        sh.next[first + j] = place;
-        sh.target[first + j] = room[j] - place;
+        const uint32_t bucket = me + j * SORT_MSD_THREADS;
+        sh.next[bucket] = place;
+        sh.target[bucket] = room[j] - place;
         place += count[j];
     }
 }
