@@ -166,9 +166,33 @@ done:
     return status;
 }
 
+/* At most BATCH copies. */
+enum { BATCH = 256 };
+static ech_status copy_batch(ech_ctx *ctx, CUstream stream, const struct echi_copy *copies,
+                             size_t n)
+{
+    const struct echi_driver *driver = ((const struct echi_cuda *)ctx->state)->driver;
+    CUmemcpyAttributes attributes = { .access_order = CU_MEMCPY_SRC_ACCESS_ORDER_STREAM };
+    CUdeviceptr to[BATCH], from[BATCH];
+    size_t bytes[BATCH], first = 0, failed = 0;
+    ech_status status = ECH_OK;
+    for (size_t i = 0; i < n; i++) {
+        to[i] = (CUdeviceptr)(uintptr_t)copies[i].to;
+        from[i] = (CUdeviceptr)(uintptr_t)copies[i].from;
+        bytes[i] = copies[i].bytes;
+    }
+    if (n > 1 && driver->cuMemcpyBatchAsync) {
+        CU(cuMemcpyBatchAsync, to, from, bytes, n, &attributes, &first, 1, &failed, stream);
+        goto done;
+    }
+    for (size_t i = 0; i < n; i++) CU(cuMemcpyAsync, to[i], from[i], bytes[i], stream);
+done:
+    return status;
+}
+
 /* Each lane has a stream of its own. */
-static ech_status cuda_copy_beside(ech_ctx *ctx, unsigned lane, void *to, const void *from,
-                                   size_t bytes)
+static ech_status cuda_copy_beside(ech_ctx *ctx, unsigned lane, const struct echi_copy *copies,
+                                   size_t n)
 {
     struct echi_cuda *cuda = ctx->state;
     const struct echi_driver *driver = cuda->driver;
@@ -176,8 +200,8 @@ static ech_status cuda_copy_beside(ech_ctx *ctx, unsigned lane, void *to, const 
     if (status != ECH_OK) return status;
     if (!cuda->lanes[lane]) CU(cuStreamCreate, &cuda->lanes[lane], CU_STREAM_NON_BLOCKING);
     cuda->lane_used[lane] = true;
-    CU(cuMemcpyAsync, (CUdeviceptr)(uintptr_t)to, (CUdeviceptr)(uintptr_t)from, bytes,
-       cuda->lanes[lane]);
+    for (size_t i = 0; i < n; i += BATCH)
+        TRY(copy_batch(ctx, cuda->lanes[lane], copies + i, n - i < BATCH ? n - i : BATCH));
 done:
     echi_cuda_leave(ctx);
     return status;

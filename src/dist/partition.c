@@ -260,8 +260,9 @@ ech_status echi_dist_sort_partition(struct echi_dist *d, struct echi_dist_sort *
     uint32_t *counts = calloc(BINS, sizeof *counts);
     const void *const sent[] = { s->keys, s->values };
     run.sent = calloc((size_t)d->ranks, sizeof sent);
+    run.copies = calloc(ECHI_DIVIDE_BUCKETS, sizeof *run.copies);
     *done = false;
-    if ((!echi_partition_allocate(&run.p, d) || !counts || !run.sent) && status == ECH_OK)
+    if ((!echi_partition_allocate(&run.p, d) || !counts || !run.sent || !run.copies) && status == ECH_OK)
         status = echi_fail(d->ctx, ECH_ERR_MEMORY, "out of memory for %d ranks", d->ranks);
     run.p.in_order = s->value_bytes != 0;
     if (status == ECH_OK) status = own_range(&run, &range);
@@ -279,6 +280,7 @@ ech_status echi_dist_sort_partition(struct echi_dist *d, struct echi_dist_sort *
 done:
     free(counts);
     free(run.sent);
+    free(run.copies);
     echi_partition_free(&run.p);
     return status;
 }

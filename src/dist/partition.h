@@ -101,6 +101,7 @@ struct echi_partition_run {
     struct echi_divide divide;
     const struct echi_divide_ops *ops; /* NULL: none */
     size_t key_bytes;
+    struct echi_copy *copies; /* [ECHI_DIVIDE_BUCKETS] */
     const char **sent; /* [ranks][2]: the addresses of `keys` and `values` of each rank */
     uint64_t gathers;  /* elements of shared bins that are gathered, at most */
     bool direct;       /* ranks can read each other's memory */

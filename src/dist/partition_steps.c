@@ -70,15 +70,19 @@ static ech_status pull_array(run_t *run, uint32_t from, uint32_t to, int array)
     char *got = array ? run->s->got_values : run->s->got_keys;
     ech_ctx *ctx = run->d->ctx;
     ech_status status = ECH_OK;
-    for (uint32_t i = from; i < to; i++)
-        for (size_t k = echi_partition_has_values(run) ? 0 : 1; k < ranks && status == ECH_OK;
-             k++) {
-            const size_t r = (me + k) % ranks, have = (size_t)p->have[cell(run, i, r)] * bytes;
-            if (have == 0) continue;
-            status = ctx->backend->copy_beside(
-                ctx, (unsigned)(k % ECHI_LANES), got + got_at(run, i, r) * bytes,
-                run->sent[2 * r + (size_t)array] + p->send_at[cell(run, i, r)] * bytes, have);
+    for (size_t k = echi_partition_has_values(run) ? 0 : 1; k < ranks && status == ECH_OK; k++) {
+        const size_t r = (me + k) % ranks;
+        size_t n = 0;
+        for (uint32_t i = from; i < to; i++) {
+            const size_t have = (size_t)p->have[cell(run, i, r)] * bytes;
+            if (have)
+                run->copies[n++] = (struct echi_copy){
+                    got + got_at(run, i, r) * bytes,
+                    run->sent[2 * r + (size_t)array] + p->send_at[cell(run, i, r)] * bytes, have
+                };
         }
+        status = ctx->backend->copy_beside(ctx, (unsigned)(k % ECHI_LANES), run->copies, n);
+    }
     return status;
 }
 

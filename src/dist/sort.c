@@ -22,10 +22,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* From this many keys on all ranks together on, they are divided first, if all ranks can do so.
- * With values, runs are faster: the stable sort by windows and the copies cost more than a
- * merge. */
-enum { PARTITION_LEAST = 1 << 24 };
+/* From this many keys, or pairs, on all ranks together on, they are divided first, if all ranks can
+ * do so. */
+enum { PARTITION_LEAST = 1 << 24, PARTITION_LEAST_PAIRS = 1 << 26 };
 
 /* ---- Workspace ---- */
 
@@ -98,7 +97,7 @@ static ech_status plan_partition(struct echi_dist_sort *s, const char *device, i
     size_t need = 0;
     ech_status status = echi_backend_ask(device, &backend);
     if (status != ECH_OK || ranks == 1 || !echi_partition_can(s, backend)) return status;
-    if ((!backend->divide || s->value_bytes) && s->method != ECHI_DIST_PARTITION) return status;
+    if (!backend->divide && s->method != ECHI_DIST_PARTITION) return status;
     status = echi_partition_work(s, device, backend, &need);
     raise(&s->inner_bytes, need);
     if (status == ECH_OK) status = echi_dist_sort_plan(&shared, device, ranks, &layout);
@@ -302,7 +301,8 @@ ech_status echi_dist_sort_run(struct echi_dist *d, struct echi_dist_sort *s, ech
 {
     const bool chosen = s->method == ECHI_DIST_AUTO;
     const bool divide = s->method == ECHI_DIST_PARTITION ||
-                        (chosen && s->value_bytes == 0 && d->total >= PARTITION_LEAST);
+                        (chosen && d->total >= (s->value_bytes ? (uint64_t)PARTITION_LEAST_PAIRS
+                                                               : (uint64_t)PARTITION_LEAST));
     bool done = false;
     if (d->ranks == 1) return status == ECH_OK ? sort_without_exchange(d, s) : status;
     if (s->top && (chosen || s->method == ECHI_DIST_GATHER) && echi_dist_can_gather(d))
