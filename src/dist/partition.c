@@ -2,6 +2,7 @@
  * dist/partition.c - the sort that divides elements among the ranks before the exchange.
  *
  *     range      of samples of all ranks
+ *     (order)    if the sample is in order, the keys may be: then only the shares are moved
  *     count      elements in each bin of the range; every rank gathers the counts of all ranks, and
  *                chooses the same buckets (buckets.c)
  *     move       keys of this rank to their place in `got`, the others to `keys`, by buckets
@@ -63,6 +64,7 @@ struct range {
     uint64_t low, high;
     uint64_t gathers;    /* elements of shared bins on all ranks that this rank can gather */
     int32_t can, direct; /* direct: the other ranks can read this rank's memory */
+    int32_t ordered;     /* the keys may be in order */
 };
 
 static bool on_device(struct echi_partition_run *run, const void *array, size_t n)
@@ -111,8 +113,12 @@ static ech_status own_range(struct echi_partition_run *run, struct range *range)
                                                              s->value_bytes != 0),
                                     .bits = (uint32_t)(8 * run->key_bytes),
                                     .work = s->divide };
+    /* Other bits of floats may be in order for ech_is_sorted(), but not for a sort. */
+    divide->ordered = true;
+    range->ordered = s->value_bytes == 0 && !echi_dtype_is_float(s->dtype);
     if (s->n == 0) return ECH_OK;
     if (run->ops) status = run->ops->range(ctx, divide);
+    range->ordered = range->ordered && divide->ordered;
     range->low = divide->low;
     range->high = last_of(divide->low, divide->bits);
     return status;
@@ -121,7 +127,9 @@ static ech_status own_range(struct echi_partition_run *run, struct range *range)
 /* The range of all samples; false if a rank cannot divide its elements. */
 static bool common_range(struct echi_partition_run *run)
 {
-    struct range all = { .low = ~(uint64_t)0, .gathers = UINT64_MAX, .direct = 1 };
+    struct range all = {
+        .low = ~(uint64_t)0, .gathers = UINT64_MAX, .direct = 1, .ordered = 1
+    };
     for (int r = 0; r < run->d->ranks; r++) {
         struct range of;
         memcpy(&of, run->d->comm->notes[r].note, sizeof of);
@@ -129,6 +137,7 @@ static bool common_range(struct echi_partition_run *run)
         if (of.low < all.low) all.low = of.low;
         if (of.high > all.high) all.high = of.high;
         all.direct = all.direct && of.direct;
+        all.ordered = all.ordered && of.ordered;
         if (of.gathers < all.gathers) all.gathers = of.gathers;
     }
     uint32_t bits = echi_partition_has_values(run) ? WINDOW_BITS : ECHI_DIVIDE_BIN_BITS;
@@ -136,8 +145,59 @@ static bool common_range(struct echi_partition_run *run)
     run->divide.bits = bits;
     run->divide.low = bits == 64 ? 0 : all.low >> bits << bits;
     run->direct = all.direct;
+    run->ordered = all.ordered;
     run->gathers = all.gathers;
     return true;
+}
+
+/* ---- Keys that are in order ---- */
+
+struct ends {
+    uint64_t n, ordered, first, last; /* of this rank: encoded keys */
+};
+
+static ech_status own_ends(struct echi_partition_run *run, struct ends *ends)
+{
+    const struct echi_dist_sort *s = run->s;
+    const ech_is_sorted_options options = { .size = sizeof options,
+                                            .descending = s->descending,
+                                            .order = s->order };
+    ech_ctx *ctx = run->d->ctx;
+    const size_t bytes = run->key_bytes;
+    uint64_t position = 0, first = 0, last = 0;
+    ech_status status;
+    *ends = (struct ends){ .n = s->n, .ordered = 1 };
+    if (s->n == 0) return ECH_OK;
+    status = ech_is_sorted(ctx, s->keys_in, &position, s->n, s->dtype, &options);
+    if (status == ECH_OK) status = ech_copy(ctx, &first, s->keys_in, bytes);
+    if (status == ECH_OK)
+        status = ech_copy(ctx, &last, (const char *)s->keys_in + (s->n - 1) * bytes, bytes);
+    ends->ordered = position == s->n;
+    ends->first = echi_order_encode(&run->divide.order, (int)bytes, first);
+    ends->last = echi_order_encode(&run->divide.order, (int)bytes, last);
+    return status;
+}
+
+/* Moves keys that are in order; *done: whether they are, which is the same on all ranks. */
+static ech_status move_ordered(struct echi_partition_run *run, bool *done)
+{
+    struct echi_dist *d = run->d;
+    struct ends ends, before = { 0 };
+    ech_status status = own_ends(run, &ends);
+    TRY(echi_comm_agree(d->ctx, d->comm, status, &ends, sizeof ends));
+    *done = true;
+    for (int r = 0; r < d->ranks; r++) {
+        struct ends of;
+        memcpy(&of, d->comm->notes[r].note, sizeof of);
+        if (of.n == 0) continue;
+        *done = *done && of.ordered && (before.n == 0 || before.last <= of.first);
+        before = of;
+    }
+    if (*done)
+        status = echi_dist_move(d, run->s->keys_in, d->in_first, run->s->keys_out, d->out_first,
+                                run->key_bytes);
+done:
+    return status;
 }
 
 /* ---- Elements with values: sorted by windows ---- */
@@ -268,6 +328,8 @@ ech_status echi_dist_sort_partition(struct echi_dist *d, struct echi_dist_sort *
     if (status == ECH_OK) status = own_range(&run, &range);
     TRY(echi_comm_agree(d->ctx, d->comm, status, &range, sizeof range));
     if (!common_range(&run)) goto done;
+    if (run.ordered) TRY(move_ordered(&run, done));
+    if (*done) goto done;
     TRY(count_all(&run, counts));
     if (!echi_partition_plan(&run.p, most_keys(&run)) || !few_shared(&run)) goto done;
     *done = true;

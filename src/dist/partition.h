@@ -105,6 +105,7 @@ struct echi_partition_run {
     const char **sent; /* [ranks][2]: the addresses of `keys` and `values` of each rank */
     uint64_t gathers;  /* elements of shared bins that are gathered, at most */
     bool direct;       /* ranks can read each other's memory */
+    bool ordered;      /* the keys may be in order */
 };
 
 /* Whether elements have values: they are then divided by a stable sort. */

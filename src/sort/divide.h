@@ -26,6 +26,7 @@ struct echi_divide {
     struct echi_order order;
     uint64_t low;  /* the first key of the range, a multiple of 2^bits */
     uint32_t bits; /* it has 2^bits keys; at least ECHI_DIVIDE_BIN_BITS */
+    bool ordered;  /* the sample is in order, or too small */
     void *work;    /* [echi_divide_ops.work_bytes] */
 };
 
@@ -41,7 +42,7 @@ struct echi_divide_ops {
     size_t work_bytes;
     /* Whether the context's device has the kernels and the memory that they need. */
     bool (*can)(ech_ctx *ctx);
-    /* Sets low and bits to those of a sample.  n is not 0. */
+    /* Sets low, bits and ordered to those of a sample.  n is not 0. */
     ech_status (*range)(ech_ctx *ctx, struct echi_divide *d);
     /* counts [ECHI_DIVIDE_BINS], in host memory; outside: whether keys are outside the range */
     ech_status (*count)(ech_ctx *ctx, const struct echi_divide *d, uint32_t *counts, bool *outside);

@@ -63,15 +63,19 @@ static ech_status range_of(ech_ctx *ctx, struct echi_divide *d)
     const struct sort_msd_args args = args_of(d);
     struct parts *parts = d->work;
     struct sort_buckets found;
+    uint32_t copies = 0;
     ech_status status = echi_cuda_enter(ctx);
     if (status != ECH_OK) return status;
     TRY(echi_cuda_launch(ctx, msd_module(d->key_bytes), "sort_buckets_begin", 1,
                          SORT_BUCKETS_THREADS, 0, &args));
     CU(cuMemcpyAsync, address(&found), address(&parts->buckets), sizeof found,
        echi_cuda_stream(ctx));
+    CU(cuMemcpyAsync, address(&copies), address(&parts->msd.copies), sizeof copies,
+       echi_cuda_stream(ctx));
     CU(cuStreamSynchronize, echi_cuda_stream(ctx));
     d->low = found.low;
     d->bits = found.bits;
+    d->ordered = copies == SORT_COPIES_FORWARD;
 done:
     echi_cuda_leave(ctx);
     return status;
