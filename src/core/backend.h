@@ -22,7 +22,7 @@ enum echi_operation_id {
 
 enum { ECHI_PLAN_BYTES = 1024 }; /* the maximum size of a plan */
 
-enum { ECHI_LANES = 8 }; /* of copies beside the stream */
+enum { ECHI_LANES = 8 }; /* of copies that do not wait for the stream */
 
 struct echi_copy {
     void *to;

@@ -215,7 +215,8 @@ static ech_status cuda_wait_beside(ech_ctx *ctx)
     if (status != ECH_OK) return status;
     for (int i = 0; i < ECHI_LANES; i++) {
         if (!cuda->lane_used[i]) continue;
-        if (!cuda->lane_events[i]) CU(cuEventCreate, &cuda->lane_events[i], CU_EVENT_DISABLE_TIMING);
+        if (!cuda->lane_events[i])
+            CU(cuEventCreate, &cuda->lane_events[i], CU_EVENT_DISABLE_TIMING);
         CU(cuEventRecord, cuda->lane_events[i], cuda->lanes[i]);
         CU(cuStreamWaitEvent, echi_cuda_stream(ctx), cuda->lane_events[i], 0);
         cuda->lane_used[i] = false;

@@ -47,7 +47,7 @@ typedef struct CUlaunchAttribute {
     } value;
 } CUlaunchAttribute;
 
-/* Of copies in a batch. */
+/* Attributes of copies in a batch. */
 typedef struct CUmemcpyAttributes {
     int access_order;
     int source_type, source_id, target_type, target_id; /* hints for managed memory */

@@ -187,13 +187,12 @@ static bool add_buckets(struct echi_partition *p, uint64_t most)
         if (count) {
             if (p->n_buckets == ECHI_DIVIDE_BUCKETS) return false;
             const int top = p->bins[bin].shift + (int)log;
-            const int owner =
-                !shared                ? echi_dist_owner(p->d, p->d->out_first, from)
-                : is_constant(p, bin) ? ECHI_PARTITION_EQUAL
-                                       : ECHI_PARTITION_SHARED;
-            p->buckets[p->n_buckets++] =
-                (struct echi_bucket){ bin,  log,   is_open(p, bin) || is_open(p, end - 1) ? -1 : top,
-                                      owner, from, count };
+            const int owner = !shared               ? echi_dist_owner(p->d, p->d->out_first, from)
+                              : is_constant(p, bin) ? ECHI_PARTITION_EQUAL
+                                                    : ECHI_PARTITION_SHARED;
+            p->buckets[p->n_buckets++] = (struct echi_bucket){
+                bin, log, is_open(p, bin) || is_open(p, end - 1) ? -1 : top, owner, from, count
+            };
         }
         bin = end;
     }

@@ -17,8 +17,8 @@
  * Elements with values are moved to `keys` and counted by a stable sort by the bits of a few bins,
  * before buckets are chosen.  In a bucket they lie in the order of ranks, then of positions.
  *
- * Keys of a bin that has too many elements are counted again, in parts of the bin, until no bin has
- * too many or its keys are equal.  If several ranks share a bin of equal keys, each writes its own.
+ * A bin that has too many elements is divided, and its keys are counted again, until no bin has too
+ * many or its keys are equal.  If several ranks share a bin of equal keys, each writes its own.
  * Elements of other bins that several ranks share are few.  They are sorted by the method for all
  * elements, which divides equal keys exactly: low and high.  If they are not few (elements with
  * values), all elements are sorted by that method.
@@ -127,9 +127,7 @@ static ech_status own_range(struct echi_partition_run *run, struct range *range)
 /* The range of all samples; false if a rank cannot divide its elements. */
 static bool common_range(struct echi_partition_run *run)
 {
-    struct range all = {
-        .low = ~(uint64_t)0, .gathers = UINT64_MAX, .direct = 1, .ordered = 1
-    };
+    struct range all = { .low = ~(uint64_t)0, .gathers = UINT64_MAX, .direct = 1, .ordered = 1 };
     for (int r = 0; r < run->d->ranks; r++) {
         struct range of;
         memcpy(&of, run->d->comm->notes[r].note, sizeof of);
@@ -322,7 +320,8 @@ ech_status echi_dist_sort_partition(struct echi_dist *d, struct echi_dist_sort *
     run.sent = calloc((size_t)d->ranks, sizeof sent);
     run.copies = calloc(ECHI_DIVIDE_BUCKETS, sizeof *run.copies);
     *done = false;
-    if ((!echi_partition_allocate(&run.p, d) || !counts || !run.sent || !run.copies) && status == ECH_OK)
+    if ((!echi_partition_allocate(&run.p, d) || !counts || !run.sent || !run.copies) &&
+        status == ECH_OK)
         status = echi_fail(d->ctx, ECH_ERR_MEMORY, "out of memory for %d ranks", d->ranks);
     run.p.in_order = s->value_bytes != 0;
     if (status == ECH_OK) status = own_range(&run, &range);

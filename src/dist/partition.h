@@ -63,9 +63,9 @@ struct echi_partition {
     bool outside;                    /* keys are outside the range, in the first or the last bin */
     uint32_t shift;                  /* the bins at first have 2^shift keys */
     struct echi_divide_table *table; /* from bins to buckets */
-    uint32_t *counts;            /* [ECHI_DIVIDE_SLOTS / ECHI_DIVIDE_BINS][ranks][ECHI_DIVIDE_BINS],
+    uint32_t *counts;      /* [ECHI_DIVIDE_SLOTS / ECHI_DIVIDE_BINS][ranks][ECHI_DIVIDE_BINS],
                                     of the entries of the table */
-    struct echi_bin *bins;       /* [ECHI_DIVIDE_SLOTS], in the order of keys */
+    struct echi_bin *bins; /* [ECHI_DIVIDE_SLOTS], in the order of keys */
     uint32_t n_bins;
     uint64_t *start;             /* [ECHI_DIVIDE_SLOTS + 1] */
     uint32_t *shared_before;     /* [ECHI_DIVIDE_SLOTS + 1]: number of shared bins before each */
@@ -102,10 +102,10 @@ struct echi_partition_run {
     const struct echi_divide_ops *ops; /* NULL: none */
     size_t key_bytes;
     struct echi_copy *copies; /* [ECHI_DIVIDE_BUCKETS] */
-    const char **sent; /* [ranks][2]: the addresses of `keys` and `values` of each rank */
-    uint64_t gathers;  /* elements of shared bins that are gathered, at most */
-    bool direct;       /* ranks can read each other's memory */
-    bool ordered;      /* the keys may be in order */
+    const char **sent;        /* [ranks][2]: the addresses of `keys` and `values` of each rank */
+    uint64_t gathers;         /* elements of shared bins that are gathered, at most */
+    bool direct;              /* ranks can read each other's memory */
+    bool ordered;             /* the keys may be in order */
 };
 
 /* Whether elements have values: they are then divided by a stable sort. */

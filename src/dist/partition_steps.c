@@ -76,10 +76,10 @@ static ech_status pull_array(run_t *run, uint32_t from, uint32_t to, int array)
         for (uint32_t i = from; i < to; i++) {
             const size_t have = (size_t)p->have[cell(run, i, r)] * bytes;
             if (have)
-                run->copies[n++] = (struct echi_copy){
-                    got + got_at(run, i, r) * bytes,
-                    run->sent[2 * r + (size_t)array] + p->send_at[cell(run, i, r)] * bytes, have
-                };
+                run->copies[n++] = (struct echi_copy){ got + got_at(run, i, r) * bytes,
+                                                       run->sent[2 * r + (size_t)array] +
+                                                           p->send_at[cell(run, i, r)] * bytes,
+                                                       have };
         }
         status = ctx->backend->copy_beside(ctx, (unsigned)(k % ECHI_LANES), run->copies, n);
     }
@@ -199,7 +199,8 @@ ech_status echi_partition_work(const struct echi_dist_sort *s, const char *devic
                                const struct echi_backend *backend, size_t *bytes)
 {
     static const uint64_t none;
-    struct echi_sort_segments request = request_of(s, s->n_out, ECHI_DIVIDE_BUCKETS, ECHI_PARTITION_LEAST_TOP);
+    struct echi_sort_segments request =
+        request_of(s, s->n_out, ECHI_DIVIDE_BUCKETS, ECHI_PARTITION_LEAST_TOP);
     ech_sort_options options = { .size = sizeof options };
     *bytes = 0;
     if (s->value_bytes == 0) {
@@ -331,8 +332,8 @@ static ech_status write_equal(run_t *run, const struct echi_end *end, uint64_t a
 {
     char *out = run->s->keys_out;
     if (!end->equal || end->n == 0) return ECH_OK;
-    const uint64_t key = echi_order_decode(&run->divide.order, (int)run->key_bytes,
-                                           run->divide.low + end->offset);
+    const uint64_t key =
+        echi_order_decode(&run->divide.order, (int)run->key_bytes, run->divide.low + end->offset);
     return ech_fill(run->d->ctx, out + at * run->key_bytes, end->n, run->key_bytes, &key);
 }
 

@@ -9,7 +9,7 @@
  * A tile reserves the positions of its keys by atomic additions, so the order in a bucket is not
  * determined.  The keys are written as they were read.
  *
- *     sort_divide          whole tiles; all keys are in the range of the bins, and no bin is divided
+ *     sort_divide          whole tiles; all keys are in the range, and no bin is divided
  *     sort_divide_any      any tiles and keys
  *     sort_divide_count    counts the keys of the bins into which some bins are divided
  *

@@ -37,7 +37,7 @@ struct sort_divide_args {
 #define SORT_DIVIDE_SHARED_BYTES                                                                   \
     (SORT_MSD_THREADS * SORT_DIVIDE_THREAD_BYTES + ECHI_DIVIDE_BUCKETS * 8u + 64u +                \
      ECHI_DIVIDE_BINS * 2u)
-#define SORT_DIVIDE_COUNT_BYTES    (ECHI_DIVIDE_BINS * 6u)
+#define SORT_DIVIDE_COUNT_BYTES     (ECHI_DIVIDE_BINS * 6u)
 #define SORT_DIVIDE_TILE(key_bytes) (SORT_MSD_THREADS * (SORT_DIVIDE_THREAD_BYTES / (key_bytes)))
 
 #endif
