@@ -65,6 +65,7 @@ struct range {
     uint64_t gathers;    /* elements of shared bins on all ranks that this rank can gather */
     int32_t can, direct; /* direct: the other ranks can read this rank's memory */
     int32_t ordered;     /* the keys may be in order */
+    int32_t counts;      /* elements with values can be counted before they are sorted */
 };
 
 static bool on_device(struct echi_partition_run *run, const void *array, size_t n)
@@ -103,6 +104,7 @@ static ech_status own_range(struct echi_partition_run *run, struct range *range)
     if (!can_run(run)) return ECH_OK;
     if (!s->divides) return ECH_OK; /* the workspace has no room */
     range->can = 1;
+    range->counts = run->ops != NULL;
     range->gathers = echi_gather_most(ctx->backend);
     if (s->method == ECHI_DIST_PARTITION) range->gathers = NAMED_GATHERS;
     range->direct = ctx->backend->copy_beside && echi_comm_direct(run->d->comm);
@@ -136,6 +138,7 @@ static bool common_range(struct echi_partition_run *run)
         if (of.high > all.high) all.high = of.high;
         all.direct = all.direct && of.direct;
         all.ordered = all.ordered && of.ordered;
+        all.counts = all.counts && of.counts;
         if (of.gathers < all.gathers) all.gathers = of.gathers;
     }
     uint32_t bits = echi_partition_has_values(run) ? WINDOW_BITS : ECHI_DIVIDE_BIN_BITS;
@@ -144,6 +147,7 @@ static bool common_range(struct echi_partition_run *run)
     run->divide.low = bits == 64 ? 0 : all.low >> bits << bits;
     run->direct = all.direct;
     run->ordered = all.ordered;
+    run->tries = all.counts;
     run->gathers = all.gathers;
     return true;
 }
@@ -242,6 +246,34 @@ static ech_status count_windows(struct echi_partition_run *run, uint32_t *counts
     return status;
 }
 
+/* Counts keys in bins before they are sorted by windows; *few: whether each window that several
+ * ranks share has few elements.  counts [BINS], zero before and after. */
+static ech_status try_windows(struct echi_partition_run *run, uint32_t *counts, bool *few)
+{
+    struct echi_dist *d = run->d;
+    const uint64_t most = echi_partition_shared((size_t)(d->total / (uint64_t)d->ranks));
+    ech_status status = ECH_OK;
+    uint64_t sum = 0;
+    bool outside = false;
+    int r = 1;
+    status = run->ops->count(d->ctx, &run->divide, counts, &outside);
+    TRY(echi_comm_agree(d->ctx, d->comm, status, NULL, 0));
+    TRY(echi_comm_allgather(d->ctx, d->comm, counts, run->p.counts, BINS * sizeof *counts));
+    *few = true;
+    for (uint32_t w = 0; w < WINDOWS; w++) {
+        uint64_t here = 0;
+        for (uint32_t i = 0; i < (uint32_t)d->ranks * (BINS / WINDOWS); i++)
+            here += run->p.counts[i / (BINS / WINDOWS) * BINS + w * (BINS / WINDOWS) +
+                                  i % (BINS / WINDOWS)];
+        while (r < d->ranks && d->out_first[r] <= sum) r++;
+        if (r < d->ranks && d->out_first[r] < sum + here && here > most) *few = false;
+        sum += here;
+    }
+    memset(counts, 0, BINS * sizeof *counts);
+done:
+    return status;
+}
+
 /* counts [BINS] */
 static ech_status count(struct echi_partition_run *run, uint32_t *counts)
 {
@@ -317,6 +349,7 @@ ech_status echi_dist_sort_partition(struct echi_dist *d, struct echi_dist_sort *
     struct range range = { 0 };
     uint32_t *counts = calloc(BINS, sizeof *counts);
     const void *const sent[] = { s->keys, s->values };
+    bool few = true;
     run.sent = calloc((size_t)d->ranks, sizeof sent);
     run.copies = calloc(ECHI_DIVIDE_BUCKETS, sizeof *run.copies);
     *done = false;
@@ -329,6 +362,10 @@ ech_status echi_dist_sort_partition(struct echi_dist *d, struct echi_dist_sort *
     if (!common_range(&run)) goto done;
     if (run.ordered) TRY(move_ordered(&run, done));
     if (*done) goto done;
+    if (echi_partition_has_values(&run) && run.tries && run.divide.bits >= ECHI_DIVIDE_BIN_BITS) {
+        TRY(try_windows(&run, counts, &few));
+        if (!few) goto done;
+    }
     TRY(count_all(&run, counts));
     if (!echi_partition_plan(&run.p, most_keys(&run)) || !few_shared(&run)) goto done;
     *done = true;

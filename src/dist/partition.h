@@ -106,6 +106,7 @@ struct echi_partition_run {
     uint64_t gathers;         /* elements of shared bins that are gathered, at most */
     bool direct;              /* ranks can read each other's memory */
     bool ordered;             /* the keys may be in order */
+    bool tries;               /* elements with values can be counted before they are sorted */
 };
 
 /* Whether elements have values: they are then divided by a stable sort. */

@@ -300,9 +300,11 @@ done:
 ech_status echi_dist_sort_run(struct echi_dist *d, struct echi_dist_sort *s, ech_status status)
 {
     const bool chosen = s->method == ECHI_DIST_AUTO;
+    const size_t values = s->value_bytes;
+    const bool wide = ech_dtype_bytes(s->dtype) >= 4 || !values; /* others need one pass */
     const bool divide = s->method == ECHI_DIST_PARTITION ||
-                        (chosen && d->total >= (s->value_bytes ? (uint64_t)PARTITION_LEAST_PAIRS
-                                                               : (uint64_t)PARTITION_LEAST));
+                        (chosen && wide &&
+                         d->total >= (uint64_t)(values ? PARTITION_LEAST_PAIRS : PARTITION_LEAST));
     bool done = false;
     if (d->ranks == 1) return status == ECH_OK ? sort_without_exchange(d, s) : status;
     if (s->top && (chosen || s->method == ECHI_DIST_GATHER) && echi_dist_can_gather(d))
