@@ -16,7 +16,6 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "sort/cuda/divide.cuh"
-#include "sort/cuda/vectors.cuh"
 
 enum {
     DIVIDE_ITEMS = SORT_DIVIDE_THREAD_BYTES / KEY_BYTES,
@@ -99,68 +98,58 @@ static __device__ inline void divide_write(const struct sort_divide_args &a,
     }
 }
 
+static __device__ inline ukey divide_key(const struct sort_divide_args &a, uint64_t i)
+{
+    return order_encode(a.order, ((const ukey *)a.keys_in)[i]);
+}
+
+/* Places a tile by bucket, and reads it again for this.  Additions to one counter are serialised,
+ * so if a bucket is frequent, each warp adds its keys of that bucket in one operation. */
 template <int ANY>
+static __device__ inline void divide_spread(const struct sort_divide_args &a,
+                                            struct divide_shared &sh, uint64_t at, uint32_t here)
+{
+    const uint32_t none = ECHI_DIVIDE_BUCKETS;
+    const uint32_t frequent = sh.frequent ? sh.frequent % none : none;
+#pragma unroll 2
+    for (uint32_t i = threadIdx.x; i < DIVIDE_TILE; i += SORT_MSD_THREADS) {
+        const bool exists = i < here;
+        const ukey e = exists ? divide_key(a, at + i) : (ukey)0;
+        const uint32_t bucket = exists ? divide_bucket<ANY>(a, sh, e) : 0;
+        const bool in = exists && bucket == frequent;
+        const uint32_t peers = __ballot_sync(WARP_ALL, in), before = __popc(peers & lanes_below());
+        uint32_t place = 0;
+        if (in && before == 0) place = atomicAdd(&sh.next[frequent], (uint32_t)__popc(peers));
+        place = __shfl_sync(WARP_ALL, place, peers ? __ffs((int)peers) - 1 : 0) + before;
+        if (exists && !in) place = atomicAdd(&sh.next[bucket], 1);
+        if (exists) sh.keys[place] = e;
+    }
+}
+
+/* ---- Whole tiles: the keys stay in registers ---- */
+
 static __device__ inline void divide_load(const struct sort_divide_args &a, uint64_t at,
                                           ukey (&key)[DIVIDE_ITEMS])
 {
     const ukey *in = (const ukey *)a.keys_in + at + threadIdx.x;
-    if (!ANY && at >= a.n) return;
+    if (at >= a.n) return;
 #pragma unroll
-    for (int i = 0; i < DIVIDE_ITEMS; i++)
-        if (!ANY || at + threadIdx.x + i * SORT_MSD_THREADS < a.n)
-            key[i] = in[i * SORT_MSD_THREADS];
-        else
-            key[i] = 0;
+    for (int i = 0; i < DIVIDE_ITEMS; i++) key[i] = in[i * SORT_MSD_THREADS];
 }
 
-/* Places the keys by bucket.  Additions to one counter are serialised, so if a bucket is frequent,
- * each warp adds its keys of that bucket in one operation. */
-template <int ANY, int FREQUENT>
-static __device__ inline void divide_spread(struct divide_shared &sh, uint32_t here,
-                                            const ukey (&key)[DIVIDE_ITEMS],
-                                            const uint32_t (&buckets)[DIVIDE_ITEMS / 2])
-{
-    const uint32_t me = threadIdx.x, frequent = sh.frequent % ECHI_DIVIDE_BUCKETS;
-#pragma unroll
-    for (int i = 0; i < DIVIDE_ITEMS; i++) {
-        const bool exists = !ANY || me + i * SORT_MSD_THREADS < here;
-        const uint32_t bucket = i % 2 ? buckets[i / 2] >> 16 : buckets[i / 2] & 0xffff;
-        uint32_t place = 0;
-        if (FREQUENT) {
-            const bool in = exists && bucket == frequent;
-            const uint32_t peers = __ballot_sync(WARP_ALL, in);
-            const uint32_t before = __popc(peers & lanes_below());
-            if (in && before == 0) place = atomicAdd(&sh.next[frequent], (uint32_t)__popc(peers));
-            place = __shfl_sync(WARP_ALL, place, peers ? __ffs((int)peers) - 1 : 0) + before;
-            if (exists && !in) place = atomicAdd(&sh.next[bucket], 1);
-        } else if (exists) {
-            place = atomicAdd(&sh.next[bucket], 1);
-        }
-        if (exists) sh.keys[place] = key[i];
-    }
-}
-
-/* Places a tile by bucket. */
-template <int ANY>
 static __device__ inline void divide_place(const struct sort_divide_args &a,
-                                           struct divide_shared &sh, uint32_t here,
+                                           struct divide_shared &sh, uint64_t at,
                                            ukey (&key)[DIVIDE_ITEMS])
 {
-    const uint32_t me = threadIdx.x;
     uint32_t buckets[DIVIDE_ITEMS / 2];
-    rank_clear(sh.next, ECHI_DIVIDE_BUCKETS);
-    if (me == 0) sh.frequent = 0;
     if (!order_plain(a.order))
 #pragma unroll
         for (int i = 0; i < DIVIDE_ITEMS; i++) key[i] = order_encode(a.order, key[i]);
     __syncthreads(); /* the counters are clear, and the table is loaded */
 #pragma unroll
     for (int i = 0; i < DIVIDE_ITEMS; i++) {
-        uint32_t bucket = 0;
-        if (!ANY || me + i * SORT_MSD_THREADS < here) {
-            bucket = divide_bucket<ANY>(a, sh, key[i]);
-            atomicAdd(&sh.next[bucket], 1);
-        }
+        const uint32_t bucket = divide_bucket<0>(a, sh, key[i]);
+        atomicAdd(&sh.next[bucket], 1);
         if (i % 2) {
             buckets[i / 2] |= bucket << 16;
             keep_u32(buckets[i / 2]); /* in one register, not two */
@@ -171,41 +160,72 @@ static __device__ inline void divide_place(const struct sort_divide_args &a,
     __syncthreads(); /* every key is counted */
     divide_plan(a, sh);
     __syncthreads(); /* the places are written */
-    if (sh.frequent)
-        divide_spread<ANY, 1>(sh, here, key, buckets);
-    else
-        divide_spread<ANY, 0>(sh, here, key, buckets);
+    if (sh.frequent) {
+        divide_spread<0>(a, sh, at, DIVIDE_TILE);
+    } else {
+#pragma unroll
+        for (int i = 0; i < DIVIDE_ITEMS; i++) {
+            const uint32_t two = buckets[i / 2], bucket = i % 2 ? two >> 16 : two & 0xffff;
+            sh.keys[atomicAdd(&sh.next[bucket], 1)] = key[i];
+        }
+    }
     __syncthreads(); /* the tile is sorted by bucket */
 }
 
-/* The next tile is read while one is written. */
-template <int ANY>
-static __device__ inline void divide_all(const struct sort_divide_args &a, struct divide_shared &sh)
+static __device__ inline void divide_begin(struct divide_shared &sh)
 {
-    const uint64_t step = (uint64_t)gridDim.x * DIVIDE_TILE;
-    ukey key[DIVIDE_ITEMS];
+    rank_clear(sh.next, ECHI_DIVIDE_BUCKETS);
+    if (threadIdx.x == 0) sh.frequent = 0;
+}
+
+static __device__ inline void divide_load_table(const struct sort_divide_args &a,
+                                                struct divide_shared &sh)
+{
     for (uint32_t i = threadIdx.x; i < ECHI_DIVIDE_BINS; i += SORT_MSD_THREADS)
         sh.table[i] = a.table[i];
-    divide_load<ANY>(a, (uint64_t)blockIdx.x * DIVIDE_TILE, key);
+}
+
+/* The next tile is read while one is written. */
+extern "C" __global__ void __launch_bounds__(SORT_MSD_THREADS, SORT_MSD_BLOCKS)
+    sort_divide(const __grid_constant__ struct sort_divide_args a)
+{
+    struct divide_shared &sh = *(struct divide_shared *)shared_bytes;
+    const uint64_t step = (uint64_t)gridDim.x * DIVIDE_TILE;
+    ukey key[DIVIDE_ITEMS];
+    divide_load_table(a, sh);
+    divide_load(a, (uint64_t)blockIdx.x * DIVIDE_TILE, key);
     for (uint64_t at = (uint64_t)blockIdx.x * DIVIDE_TILE; at < a.n; at += step) {
-        const uint32_t here = (uint32_t)min(a.n - at, (uint64_t)DIVIDE_TILE);
-        divide_place<ANY>(a, sh, here, key);
-        divide_load<ANY>(a, at + step, key);
-        divide_write<ANY>(a, sh, here);
+        divide_begin(sh);
+        divide_place(a, sh, at, key);
+        divide_load(a, at + step, key);
+        divide_write<0>(a, sh, DIVIDE_TILE);
         __syncthreads(); /* all threads have read; the counters may be cleared */
     }
 }
 
-extern "C" __global__ void __launch_bounds__(SORT_MSD_THREADS, SORT_MSD_BLOCKS)
-    sort_divide(const __grid_constant__ struct sort_divide_args a)
-{
-    divide_all<0>(a, *(struct divide_shared *)shared_bytes);
-}
+/* ---- Any tiles and keys ---- */
 
 extern "C" __global__ void __launch_bounds__(SORT_MSD_THREADS, SORT_MSD_BLOCKS)
     sort_divide_any(const __grid_constant__ struct sort_divide_args a)
 {
-    divide_all<1>(a, *(struct divide_shared *)shared_bytes);
+    struct divide_shared &sh = *(struct divide_shared *)shared_bytes;
+    const uint64_t step = (uint64_t)gridDim.x * DIVIDE_TILE;
+    divide_load_table(a, sh);
+    for (uint64_t at = (uint64_t)blockIdx.x * DIVIDE_TILE; at < a.n; at += step) {
+        const uint32_t here = (uint32_t)min(a.n - at, (uint64_t)DIVIDE_TILE);
+        divide_begin(sh);
+        __syncthreads(); /* the counters are clear, and the table is loaded */
+#pragma unroll 4
+        for (uint32_t i = threadIdx.x; i < here; i += SORT_MSD_THREADS)
+            atomicAdd(&sh.next[divide_bucket<1>(a, sh, divide_key(a, at + i))], 1);
+        __syncthreads(); /* every key is counted */
+        divide_plan(a, sh);
+        __syncthreads(); /* the places are written */
+        divide_spread<1>(a, sh, at, here);
+        __syncthreads(); /* the tile is sorted by bucket */
+        divide_write<1>(a, sh, here);
+        __syncthreads(); /* all threads have read; the counters may be cleared */
+    }
 }
 
 /* ---- Counts of divided bins ---- */
@@ -218,9 +238,9 @@ static_assert(sizeof(struct divide_counts) <= SORT_DIVIDE_COUNT_BYTES,
               "the host gives less shared memory than the kernel uses");
 
 static __device__ inline void divide_count_key(const struct sort_divide_args &a,
-                                               struct divide_counts &sh, ukey u)
+                                               struct divide_counts &sh, ukey e)
 {
-    const ukey x = divide_offset(a, order_encode(a.order, u));
+    const ukey x = divide_offset(a, e);
     uint32_t entry = sh.table[(uint32_t)(x >> a.shift)];
     while (entry & ECHI_DIVIDE_IS_NODE) {
         const uint32_t node = entry - ECHI_DIVIDE_IS_NODE, slot = divide_slot(a, node, x);
@@ -239,24 +259,12 @@ extern "C" __global__ void __launch_bounds__(SORT_DIVIDE_COUNT_THREADS)
     struct divide_counts &sh = *(struct divide_counts *)shared_bytes;
     const uint64_t each = a.n / gridDim.x + (a.n % gridDim.x != 0);
     const uint64_t from = min(a.n, blockIdx.x * each), to = min(a.n, from + each);
-    const ukey *mine = (const ukey *)a.keys_in + from;
     rank_clear(sh.bins, ECHI_DIVIDE_BINS);
     for (uint32_t i = threadIdx.x; i < ECHI_DIVIDE_BINS; i += THREADS) sh.table[i] = a.table[i];
     __syncthreads(); /* the counters are clear, and the table is loaded */
-    const struct key_vectors v = key_vectors_of(mine, to - from);
-    for (uint64_t i = threadIdx.x; i < v.count; i += VECTOR_LOADS * THREADS) {
-        union key_vector load[VECTOR_LOADS];
-        vectors_load<uint64_t>(v.body, v.count, i, THREADS, load);
-#pragma unroll
-        for (int j = 0; j < VECTOR_LOADS; j++)
-            if (i + j * THREADS < v.count)
-#pragma unroll
-                for (int k = 0; k < VECTOR_KEYS; k++) divide_count_key(a, sh, load[j].key[k]);
-    }
-    const uint64_t ends[] = { threadIdx.x, v.tail + threadIdx.x }, stops[] = { v.head, to - from };
-#pragma unroll
-    for (int k = 0; k < 2; k++)
-        if (ends[k] < stops[k]) divide_count_key(a, sh, mine[ends[k]]);
+#pragma unroll 4
+    for (uint64_t i = from + threadIdx.x; i < to; i += THREADS)
+        divide_count_key(a, sh, divide_key(a, i));
     __syncthreads(); /* every key is counted */
     for (uint32_t bin = threadIdx.x; bin < ECHI_DIVIDE_BINS; bin += THREADS)
         if (sh.bins[bin]) atomicAdd(&a.next[bin], sh.bins[bin]);
