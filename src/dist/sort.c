@@ -22,9 +22,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* From this many keys, or pairs, on all ranks together on, they are divided first, if all ranks can
- * do so. */
-enum { PARTITION_LEAST = 1 << 24, PARTITION_LEAST_PAIRS = 1 << 26 };
+/* From this many keys on all ranks together on, or pairs on each rank, they are divided first, if
+ * all ranks can do so.  H200, 2026-11-27. */
+enum { PARTITION_LEAST = 1 << 24, PARTITION_LEAST_PAIRS = 1 << 29 };
 
 /* ---- Workspace ---- */
 
@@ -300,11 +300,12 @@ done:
 ech_status echi_dist_sort_run(struct echi_dist *d, struct echi_dist_sort *s, ech_status status)
 {
     const bool chosen = s->method == ECHI_DIST_AUTO;
-    const size_t values = s->value_bytes;
-    const bool wide = ech_dtype_bytes(s->dtype) >= 4 || !values; /* others need one pass */
-    const bool divide = s->method == ECHI_DIST_PARTITION ||
-                        (chosen && wide &&
-                         d->total >= (uint64_t)(values ? PARTITION_LEAST_PAIRS : PARTITION_LEAST));
+    const uint64_t each = d->total / (uint64_t)d->ranks;
+    const bool many = s->value_bytes == 0
+                          ? d->total >= PARTITION_LEAST
+                          : ech_dtype_bytes(s->dtype) >= 4 && /* in several passes */
+                                each >= PARTITION_LEAST_PAIRS;
+    const bool divide = s->method == ECHI_DIST_PARTITION || (chosen && many);
     bool done = false;
     if (d->ranks == 1) return status == ECH_OK ? sort_without_exchange(d, s) : status;
     if (s->top && (chosen || s->method == ECHI_DIST_GATHER) && echi_dist_can_gather(d))
