@@ -83,12 +83,22 @@ static void add_bins(struct echi_partition *p, uint32_t first, uint32_t bits, ui
     }
 }
 
+static void add_lengths(struct echi_partition *p)
+{
+    const uint32_t m = p->lengths, last = p->shift + ECHI_DIVIDE_BIN_BITS - m;
+    add_bins(p, 0, m, 0, 0);
+    for (uint32_t e = 0; e < last; e++) add_bins(p, (e + 1) << m, m, e, (uint64_t)1 << (m + e));
+}
+
 /* Finds the first positions of the bins, and those that several ranks share. */
 static void find_bins(struct echi_partition *p)
 {
     const struct echi_dist *d = p->d;
     p->n_bins = 0;
-    add_bins(p, 0, ECHI_DIVIDE_BIN_BITS, p->shift, 0);
+    if (p->lengths)
+        add_lengths(p);
+    else
+        add_bins(p, 0, ECHI_DIVIDE_BIN_BITS, p->shift, 0);
     p->start[0] = 0;
     for (uint32_t b = 0; b < p->n_bins; b++) {
         uint64_t sum = p->start[b];
@@ -130,6 +140,17 @@ static bool is_crowded(const struct echi_partition *p, uint32_t bin, uint64_t mo
 {
     if (p->bins[bin].shift == 0 || p->start[bin + 1] - p->start[bin] <= most) return false;
     return is_shared(p, bin) || p->bins[bin].shift > ECHI_PARTITION_LEAST_TOP;
+}
+
+void echi_partition_lengths(struct echi_partition *p, uint64_t most, uint32_t *lengths)
+{
+    const uint32_t bits = p->shift + ECHI_DIVIDE_BIN_BITS;
+    uint64_t first = 0;
+    for (int r = 0; r < p->d->ranks; r++) first += count_of(p, (size_t)r, 0);
+    *lengths = 0;
+    if (first <= most || p->shift == 0) return;
+    while (ECHI_DIVIDE_LENGTH_BINS(p->lengths + 1, bits) <= BINS) p->lengths++;
+    *lengths = p->lengths;
 }
 
 bool echi_partition_divide(struct echi_partition *p, uint64_t most, uint32_t *first_node)

@@ -316,6 +316,20 @@ static uint64_t most_keys(const struct echi_partition_run *run)
     return each < one_level ? each : one_level;
 }
 
+/* Counts the last ECHI_DIVIDE_BINS entries of the table. */
+static ech_status count_more(struct echi_partition_run *run, uint32_t node, uint32_t *counts)
+{
+    struct echi_dist *d = run->d;
+    struct echi_partition *p = &run->p;
+    ech_status status = run->ops->count_more(d->ctx, &run->divide, p->table, node,
+                                             p->table->entries - BINS, counts);
+    TRY(echi_comm_agree(d->ctx, d->comm, status, NULL, 0));
+    TRY(echi_comm_allgather(d->ctx, d->comm, counts, echi_partition_counts(p),
+                            BINS * sizeof *counts));
+done:
+    return status;
+}
+
 /* Counts the elements of all ranks in bins, until no bin has too many.  counts [BINS] */
 static ech_status count_all(struct echi_partition_run *run, uint32_t *counts)
 {
@@ -330,14 +344,12 @@ static ech_status count_all(struct echi_partition_run *run, uint32_t *counts)
     p->table->entries = BINS;
     TRY(echi_comm_allgather(d->ctx, d->comm, counts, echi_partition_counts(p),
                             BINS * sizeof *counts));
-    while (echi_partition_divide(p, echi_partition_has_values(run) ? d->total : most_keys(run),
-                                 &node)) {
-        status = run->ops->count_more(d->ctx, &run->divide, p->table, node,
-                                      p->table->entries - BINS, counts);
-        TRY(echi_comm_agree(d->ctx, d->comm, status, NULL, 0));
-        TRY(echi_comm_allgather(d->ctx, d->comm, counts, echi_partition_counts(p),
-                                BINS * sizeof *counts));
-    }
+    if (!echi_partition_has_values(run))
+        echi_partition_lengths(p, most_keys(run), &run->divide.lengths);
+    if (p->lengths) TRY(count_more(run, 0, counts));
+    while (!echi_partition_has_values(run) && echi_partition_divide(p, most_keys(run), &node))
+        TRY(count_more(run, node, counts));
+    if (echi_partition_has_values(run)) echi_partition_divide(p, d->total, &node);
 done:
     return status;
 }

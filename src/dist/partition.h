@@ -61,6 +61,7 @@ struct echi_partition {
     const struct echi_dist *d;
     bool in_order;                   /* each rank has its elements in the order of bins */
     bool outside;                    /* keys are outside the range, in the first or the last bin */
+    uint32_t lengths;                /* 0, or bins by lengths: sort/divide_sizes.h */
     uint32_t shift;                  /* the bins at first have 2^shift keys */
     struct echi_divide_table *table; /* from bins to buckets */
     uint32_t *counts;      /* [ECHI_DIVIDE_SLOTS / ECHI_DIVIDE_BINS][ranks][ECHI_DIVIDE_BINS],
@@ -83,6 +84,9 @@ void echi_partition_free(struct echi_partition *p);
 
 /* Where the counts of the last ECHI_DIVIDE_BINS entries are: [ranks][ECHI_DIVIDE_BINS]. */
 uint32_t *echi_partition_counts(const struct echi_partition *p);
+
+/* Chooses bins by lengths if the first bin has more than `most` elements: *lengths. */
+void echi_partition_lengths(struct echi_partition *p, uint64_t most, uint32_t *lengths);
 
 /* Divides the bins that have more than `most` elements, if there are some: p->table has
  * ECHI_DIVIDE_BINS more entries, of the nodes from *first_node on.  All counts are set. */

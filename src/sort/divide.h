@@ -24,10 +24,11 @@ struct echi_divide {
     size_t n;         /* less than 2^32 */
     int key_bytes;    /* 4 or 8 */
     struct echi_order order;
-    uint64_t low;  /* the first key of the range, a multiple of 2^bits */
-    uint32_t bits; /* it has 2^bits keys; at least ECHI_DIVIDE_BIN_BITS */
-    bool ordered;  /* the sample is in order, or too small */
-    void *work;    /* [echi_divide_ops.work_bytes] */
+    uint64_t low;     /* the first key of the range, a multiple of 2^bits */
+    uint32_t bits;    /* it has 2^bits keys; at least ECHI_DIVIDE_BIN_BITS */
+    uint32_t lengths; /* 0, or bins by lengths: divide_sizes.h */
+    bool ordered;     /* the sample is in order, or too small */
+    void *work;       /* [echi_divide_ops.work_bytes] */
 };
 
 /* From bins to buckets.  An entry is a bucket, or ECHI_DIVIDE_IS_NODE + a node: a bin that is
@@ -47,7 +48,7 @@ struct echi_divide_ops {
     /* counts [ECHI_DIVIDE_BINS], in host memory; outside: whether keys are outside the range */
     ech_status (*count)(ech_ctx *ctx, const struct echi_divide *d, uint32_t *counts, bool *outside);
     /* counts [ECHI_DIVIDE_BINS], in host memory: of the entries from `first` on, which are bins of
-     * the nodes from `nodes` on */
+     * the nodes from `nodes` on; first 0: of the bins at first */
     ech_status (*count_more)(ech_ctx *ctx, const struct echi_divide *d,
                              const struct echi_divide_table *table, uint32_t nodes, uint32_t first,
                              uint32_t *counts);

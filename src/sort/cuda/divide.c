@@ -128,6 +128,7 @@ static ech_status copy_table(ech_ctx *ctx, const struct echi_divide *d,
                                        .span = d->bits == 64 ? ~(uint64_t)0
                                                              : ((uint64_t)1 << d->bits) - 1,
                                        .shift = d->bits - ECHI_DIVIDE_BIN_BITS,
+                                       .lengths = d->lengths,
                                        .table = parts->table,
                                        .nodes = parts->nodes };
     CU(cuMemcpyAsync, address(parts->table), address(table->entry),
@@ -174,6 +175,7 @@ static ech_status move_keys(ech_ctx *ctx, const struct echi_divide *d,
     const struct echi_driver *driver = ((const struct echi_cuda *)ctx->state)->driver;
     const uint32_t tile = SORT_DIVIDE_TILE((unsigned)d->key_bytes);
     const uint64_t whole = outside || table->nodes ? 0 : d->n / tile * tile;
+    const char *kernel = d->lengths ? "sort_divide_lengths" : "sort_divide";
     struct parts *parts = d->work;
     struct sort_divide_args args;
     ech_status status = echi_cuda_enter(ctx);
@@ -186,7 +188,7 @@ static ech_status move_keys(ech_ctx *ctx, const struct echi_divide *d,
     args.next = parts->next;
     args.n = whole;
     if (whole)
-        TRY(echi_cuda_launch(ctx, divide_module(d->key_bytes), "sort_divide",
+        TRY(echi_cuda_launch(ctx, divide_module(d->key_bytes), kernel,
                              echi_gpu_blocks(&gpu, whole, tile, SORT_DIVIDE_BLOCKS),
                              SORT_MSD_THREADS, SORT_DIVIDE_SHARED_BYTES, &args));
     args.keys_in = (const char *)d->keys + whole * (unsigned)d->key_bytes;

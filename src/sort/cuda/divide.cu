@@ -10,8 +10,10 @@
  * determined.  The keys are written as they were read.
  *
  *     sort_divide          whole tiles; all keys are in the range, and no bin is divided
+ *     sort_divide_lengths  the same for bins by lengths
  *     sort_divide_any      any tiles and keys
- *     sort_divide_count    counts the keys of the bins into which some bins are divided
+ *     sort_divide_count    counts the keys of bins by lengths, or of those into which some are
+ *                          divided
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -36,14 +38,16 @@ struct divide_shared {
 static_assert(sizeof(struct divide_shared) <= SORT_DIVIDE_SHARED_BYTES,
               "the host gives less shared memory than the kernel uses");
 
-/* ANY: keys may be outside the range, and bins may be divided. */
-template <int ANY>
+/* How keys are mapped to bins: equal ones, or by lengths; or keys may also be outside the range,
+ * and bins may be divided. */
+enum { EQUAL, LENGTHS, ANY };
+template <int KIND>
 static __device__ inline uint32_t divide_bucket(const struct sort_divide_args &a,
                                                 const struct divide_shared &sh, ukey e)
 {
-    const ukey x = ANY ? divide_offset(a, e) : (ukey)(e - (ukey)a.low);
-    uint32_t entry = sh.table[(uint32_t)(x >> a.shift)];
-    while (ANY && entry & ECHI_DIVIDE_IS_NODE)
+    const ukey x = KIND == ANY ? divide_offset(a, e) : (ukey)(e - (ukey)a.low);
+    uint32_t entry = sh.table[KIND == ANY ? divide_any_bin(a, x) : divide_bin<KIND>(a, x)];
+    while (KIND == ANY && entry & ECHI_DIVIDE_IS_NODE)
         entry = a.table[divide_slot(a, entry - ECHI_DIVIDE_IS_NODE, x)];
     return entry;
 }
@@ -82,7 +86,7 @@ static __device__ inline void divide_plan(const struct sort_divide_args &a,
 }
 
 /* Writes the keys in the order of their places, so that all lanes of a warp write. */
-template <int ANY>
+template <int KIND>
 static __device__ inline void divide_write(const struct sort_divide_args &a,
                                            const struct divide_shared &sh, uint32_t here)
 {
@@ -91,9 +95,9 @@ static __device__ inline void divide_write(const struct sort_divide_args &a,
 #pragma unroll 4 /* of more, the registers do not suffice */
     for (int i = 0; i < DIVIDE_ITEMS; i++) {
         const uint32_t place = threadIdx.x + i * SORT_MSD_THREADS;
-        if (ANY && place >= here) break;
+        if (KIND == ANY && place >= here) break;
         const ukey e = sh.keys[place];
-        const uint32_t to = sh.target[divide_bucket<ANY>(a, sh, e)] + place;
+        const uint32_t to = sh.target[divide_bucket<KIND>(a, sh, e)] + place;
         out[to] = plain ? e : order_decode(a.order, e);
     }
 }
@@ -105,7 +109,7 @@ static __device__ inline ukey divide_key(const struct sort_divide_args &a, uint6
 
 /* Places a tile by bucket, and reads it again for this.  Additions to one counter are serialised,
  * so if a bucket is frequent, each warp adds its keys of that bucket in one operation. */
-template <int ANY>
+template <int KIND>
 static __device__ inline void divide_spread(const struct sort_divide_args &a,
                                             struct divide_shared &sh, uint64_t at, uint32_t here)
 {
@@ -115,7 +119,7 @@ static __device__ inline void divide_spread(const struct sort_divide_args &a,
     for (uint32_t i = threadIdx.x; i < DIVIDE_TILE; i += SORT_MSD_THREADS) {
         const bool exists = i < here;
         const ukey e = exists ? divide_key(a, at + i) : (ukey)0;
-        const uint32_t bucket = exists ? divide_bucket<ANY>(a, sh, e) : 0;
+        const uint32_t bucket = exists ? divide_bucket<KIND>(a, sh, e) : 0;
         const bool in = exists && bucket == frequent;
         const uint32_t peers = __ballot_sync(WARP_ALL, in), before = __popc(peers & lanes_below());
         uint32_t place = 0;
@@ -137,6 +141,7 @@ static __device__ inline void divide_load(const struct sort_divide_args &a, uint
     for (int i = 0; i < DIVIDE_ITEMS; i++) key[i] = in[i * SORT_MSD_THREADS];
 }
 
+template <int KIND>
 static __device__ inline void divide_place(const struct sort_divide_args &a,
                                            struct divide_shared &sh, uint64_t at,
                                            ukey (&key)[DIVIDE_ITEMS])
@@ -148,7 +153,7 @@ static __device__ inline void divide_place(const struct sort_divide_args &a,
     __syncthreads(); /* the counters are clear, and the table is loaded */
 #pragma unroll
     for (int i = 0; i < DIVIDE_ITEMS; i++) {
-        const uint32_t bucket = divide_bucket<0>(a, sh, key[i]);
+        const uint32_t bucket = divide_bucket<KIND>(a, sh, key[i]);
         atomicAdd(&sh.next[bucket], 1);
         if (i % 2) {
             buckets[i / 2] |= bucket << 16;
@@ -161,7 +166,7 @@ static __device__ inline void divide_place(const struct sort_divide_args &a,
     divide_plan(a, sh);
     __syncthreads(); /* the places are written */
     if (sh.frequent) {
-        divide_spread<0>(a, sh, at, DIVIDE_TILE);
+        divide_spread<KIND>(a, sh, at, DIVIDE_TILE);
     } else {
 #pragma unroll
         for (int i = 0; i < DIVIDE_ITEMS; i++) {
@@ -186,21 +191,33 @@ static __device__ inline void divide_load_table(const struct sort_divide_args &a
 }
 
 /* The next tile is read while one is written. */
-extern "C" __global__ void __launch_bounds__(SORT_MSD_THREADS, SORT_MSD_BLOCKS)
-    sort_divide(const __grid_constant__ struct sort_divide_args a)
+template <int KIND>
+static __device__ inline void divide_whole(const struct sort_divide_args &a,
+                                           struct divide_shared &sh)
 {
-    struct divide_shared &sh = *(struct divide_shared *)shared_bytes;
     const uint64_t step = (uint64_t)gridDim.x * DIVIDE_TILE;
     ukey key[DIVIDE_ITEMS];
     divide_load_table(a, sh);
     divide_load(a, (uint64_t)blockIdx.x * DIVIDE_TILE, key);
     for (uint64_t at = (uint64_t)blockIdx.x * DIVIDE_TILE; at < a.n; at += step) {
         divide_begin(sh);
-        divide_place(a, sh, at, key);
+        divide_place<KIND>(a, sh, at, key);
         divide_load(a, at + step, key);
-        divide_write<0>(a, sh, DIVIDE_TILE);
+        divide_write<KIND>(a, sh, DIVIDE_TILE);
         __syncthreads(); /* all threads have read; the counters may be cleared */
     }
+}
+
+extern "C" __global__ void __launch_bounds__(SORT_MSD_THREADS, SORT_MSD_BLOCKS)
+    sort_divide(const __grid_constant__ struct sort_divide_args a)
+{
+    divide_whole<EQUAL>(a, *(struct divide_shared *)shared_bytes);
+}
+
+extern "C" __global__ void __launch_bounds__(SORT_MSD_THREADS, SORT_MSD_BLOCKS)
+    sort_divide_lengths(const __grid_constant__ struct sort_divide_args a)
+{
+    divide_whole<LENGTHS>(a, *(struct divide_shared *)shared_bytes);
 }
 
 /* ---- Any tiles and keys ---- */
@@ -217,13 +234,13 @@ extern "C" __global__ void __launch_bounds__(SORT_MSD_THREADS, SORT_MSD_BLOCKS)
         __syncthreads(); /* the counters are clear, and the table is loaded */
 #pragma unroll 4
         for (uint32_t i = threadIdx.x; i < here; i += SORT_MSD_THREADS)
-            atomicAdd(&sh.next[divide_bucket<1>(a, sh, divide_key(a, at + i))], 1);
+            atomicAdd(&sh.next[divide_bucket<ANY>(a, sh, divide_key(a, at + i))], 1);
         __syncthreads(); /* every key is counted */
         divide_plan(a, sh);
         __syncthreads(); /* the places are written */
-        divide_spread<1>(a, sh, at, here);
+        divide_spread<ANY>(a, sh, at, here);
         __syncthreads(); /* the tile is sorted by bucket */
-        divide_write<1>(a, sh, here);
+        divide_write<ANY>(a, sh, here);
         __syncthreads(); /* all threads have read; the counters may be cleared */
     }
 }
@@ -241,7 +258,12 @@ static __device__ inline void divide_count_key(const struct sort_divide_args &a,
                                                struct divide_counts &sh, ukey e)
 {
     const ukey x = divide_offset(a, e);
-    uint32_t entry = sh.table[(uint32_t)(x >> a.shift)];
+    const uint32_t bin = divide_any_bin(a, x);
+    if (a.first == 0) {
+        atomicAdd(&sh.bins[bin], 1);
+        return;
+    }
+    uint32_t entry = sh.table[bin];
     while (entry & ECHI_DIVIDE_IS_NODE) {
         const uint32_t node = entry - ECHI_DIVIDE_IS_NODE, slot = divide_slot(a, node, x);
         if (node >= a.new_nodes) {

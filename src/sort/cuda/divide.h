@@ -24,6 +24,7 @@ struct sort_divide_args {
     struct echi_order order;
     uint64_t low, span; /* the bins cover the encoded keys low + [0, span] */
     uint32_t shift;     /* a bin has 2^shift keys */
+    uint32_t lengths;   /* 0, or bins by lengths */
     uint32_t new_nodes; /* sort_divide_count: nodes from this one on, whose slots begin at first */
     uint32_t first;
     const uint16_t *table; /* [slots]: buckets, and nodes */
