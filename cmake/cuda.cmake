@@ -2,7 +2,8 @@
 #
 #   cuda_code(NAME SOURCE "DEFINITIONS" ROWS)             machine code for ECHELON_CUDA_ARCHS
 #   cuda_ptx(NAME SOURCE "ARCHS" "DEFINITIONS" ROWS [FLAG...])    PTX for the compute capabilities ARCHS;
-#                                                         target accepted_NAME compiles it unoptimised
+#                                                         target accepted_NAME compiles it unoptimised, for
+#                                                         every third instance of a source
 #   pack_stream(NAME "ROWS" STREAM [FILTER])              files that are compressed together, such as an operation's code
 #   pack_file(NAME SYMBOL OBJECTS STREAM...)              echelon/NAME.pack, which contains these streams; target ptx_NAME
 #   pack_object(NAME SYMBOL ID OBJECTS STREAM...)         the same as part of a program: SYMBOL_begin, SYMBOL_bytes
@@ -132,7 +133,15 @@ function(cuda_ptx name source archs definitions variable)
     list(APPEND rows ${name} compute_${arch} ${ptx})
   endforeach()
   set(${variable} "${rows}" PARENT_SCOPE)
-  # Only checks that nvcc accepts the source, in a fraction of the time: for make check, which runs no PTX.
+  # Only checks that nvcc accepts the source, in a fraction of the time: for make check, which runs no PTX. nvcc compiles
+  # every third instance of a source, from the first one; the emulator compiles all of them.
+  get_property(instances GLOBAL PROPERTY ECHELON_INSTANCES_OF_${source})
+  set_property(GLOBAL APPEND PROPERTY ECHELON_INSTANCES_OF_${source} ${name})
+  list(LENGTH instances before)
+  math(EXPR rest "${before} % 3")
+  if(rest GREATER 0)
+    return()
+  endif()
   set(gencode "")
   foreach(arch IN LISTS archs)
     list(APPEND gencode -gencode arch=compute_${arch},code=compute_${arch})

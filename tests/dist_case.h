@@ -22,6 +22,7 @@ struct dist_rank {
     void *task; /* of the case, shared by all ranks */
     struct buffer arrays[DIST_ARRAYS];
     int n_arrays;
+    uint64_t held, allowed; /* bytes: before a call, and what it may allocate */
     ech_status status;
     char message[512]; /* of the context, if the status is not ECH_OK */
     char problem[256]; /* what is wrong with a result, or "" */
@@ -45,6 +46,11 @@ void dist_run(int ranks, double limit_s, dist_function *run, void *task, ech_sta
 /* An array of this rank with these contents (NULL: uninitialised), in memory of the device, or in
  * host memory; NULL if there is no memory.  dist_run() releases it and checks its guard zones. */
 void *dist_array(struct dist_rank *rank, const void *contents, size_t bytes);
+
+/* Every other rank gives a call a workspace of exactly `bytes` bytes; the call of such a rank must
+ * allocate nothing, and that of another one at most `bytes` bytes, which dist_work_end() checks. */
+void dist_work_begin(struct dist_rank *rank, size_t bytes, void **work, size_t *work_bytes);
+void dist_work_end(struct dist_rank *rank);
 
 /* Compares an array of this rank with its expected contents. */
 void dist_expect(struct dist_rank *rank, const char *name, const void *array, const void *expected,

@@ -144,6 +144,26 @@ void *dist_array(struct dist_rank *rank, const void *contents, size_t bytes)
     return buffer->data;
 }
 
+void dist_work_begin(struct dist_rank *rank, size_t bytes, void **work, size_t *work_bytes)
+{
+    rank->allowed = bytes;
+    if (bytes && (rank->rank + rank->ranks) % 2) {
+        *work = dist_array(rank, NULL, bytes);
+        *work_bytes = *work ? bytes : 0;
+        if (*work) rank->allowed = 0;
+    }
+    ech_memory_usage(rank->ctx, 1, &rank->held, NULL);
+}
+
+void dist_work_end(struct dist_rank *rank)
+{
+    uint64_t peak = 0;
+    ech_memory_usage(rank->ctx, 0, NULL, &peak);
+    if (peak - rank->held > rank->allowed && !rank->problem[0])
+        snprintf(rank->problem, sizeof rank->problem, "allocates %llu bytes, not at most %llu",
+                 (unsigned long long)(peak - rank->held), (unsigned long long)rank->allowed);
+}
+
 void dist_expect(struct dist_rank *rank, const char *name, const void *array, const void *expected,
                  size_t bytes)
 {

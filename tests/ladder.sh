@@ -30,8 +30,8 @@ sort "$modules" >"$work/built"
 check "no module of $name was loaded" grep -q "^ladder_${name}_" "$work/loaded"
 missing=$(comm -23 "$work/loaded" "$work/built" | tr '\n' ' ')
 check "make ladder does not build $missing(ladder/CMakeLists.txt)" test -z "$missing"
-# The sources of the first and the last rung as kernels of the reader: the same results and counts, except of branches,
-# which depend on the flags of the compiler.
+# The source of the last rung as kernels of the reader: the same results and counts, except of branches, which depend on
+# the flags of the compiler.
 compare() {
     sed 's/"[^"]*"//' | awk -F, '$4 == "idea" || $4 == "claim" || /^#/ { next }
         { key = $3 "," $7; row = $8 "," $9 "," $15 "," $16 "," $17 "," $20 "," $21 "," $22 }
@@ -40,13 +40,11 @@ compare() {
         END { exit bad || !tried }'
 }
 if command -v c++ >/dev/null || command -v g++ >/dev/null || command -v clang++ >/dev/null; then
-    rungs=$(ls "$(dirname "$0")/../ladder/$name"/[0-9]*.cu)
-    for file in $(echo "$rungs" | sed -n '1p;$p' | uniq); do
-        rung=$(basename "$file" | sed 's/_.*//')
-        "$echelon" ladder "$name" --rung "$rung" --try "$file" -N 100 --csv >"$work/try"
-        check "--try $file" test $? -eq 0
-        check "--try $file has other counts" compare <"$work/try"
-    done
+    file=$(ls "$(dirname "$0")/../ladder/$name"/[0-9]*.cu | tail -1)
+    rung=$(basename "$file" | sed 's/_.*//')
+    "$echelon" ladder "$name" --rung "$rung" --try "$file" -N 100 --csv >"$work/try"
+    check "--try $file" test $? -eq 0
+    check "--try $file has other counts" compare <"$work/try"
 else
     skip "echelon ladder --try: no C++ compiler"
 fi

@@ -1,7 +1,7 @@
 /*
  * mpi_faults.c - failures of MPI processes: calls that differ, a rank without memory, a rank that
- * aborts, is slow, or is dead.  tests/mpi.sh runs it with the
- * beginning of the names of result files, and counts the lines that end in "ok".
+ * aborts, is slow, or dies in an iteration of a solver.  tests/mpi.sh runs it with the beginning of
+ * the names of result files, and counts the lines that end in "ok".
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -15,7 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { N = 1000 };
+enum { N = 1000, ROWS = 20000 };
 
 static ech_ctx *ctx;
 static ech_comm *comm;
@@ -54,16 +54,54 @@ static void sleep_s(double s)
               NULL);
 }
 
-/* Stops this process, which another one then kills: at once, the launcher would end all ranks. */
-static void die_later(void)
+/* Another process stops this one during an iteration, and kills it later: at once, the launcher
+ * would end all ranks. */
+static void die_soon(void)
 {
     const pid_t self = getpid();
-    if (fork() == 0) {
-        sleep_s(1.2);
-        kill(self, SIGKILL);
-        _exit(0);
+    if (fork() != 0) return;
+    sleep_s(0.2);
+    kill(self, SIGSTOP);
+    sleep_s(1.2);
+    kill(self, SIGKILL);
+    _exit(0);
+}
+
+/* Solves a system that needs many iterations; `dies`: this rank does. */
+static ech_status solve(int dies)
+{
+    static int32_t offsets[ROWS + 1], columns[3 * ROWS];
+    static double values[3 * ROWS], b[ROWS], x[ROWS];
+    const int ranks = ech_comm_size(comm), all = ranks * ROWS;
+    const ech_solve_options options = {
+        .size = sizeof options, .method = ECH_METHOD_CG, .rtol = 1e-12, .max_iterations = 1000000
+    };
+    ech_solve_report done = { .size = sizeof done };
+    ech_dist_csr *a = NULL;
+    int32_t nnz = 0;
+    for (int i = 0; i < ROWS; i++) {
+        b[i] = i % 7 - 3;
+        for (int column = rank * ROWS + i - 1; column <= rank * ROWS + i + 1; column++) {
+            if (column < 0 || column >= all) continue;
+            columns[nnz] = column;
+            values[nnz++] = column == rank * ROWS + i ? 2 : -1;
+        }
+        offsets[i + 1] = nnz;
     }
-    raise(SIGSTOP);
+    const ech_csr rows = { .size = sizeof rows,
+                           .rows = ROWS,
+                           .cols = (size_t)all,
+                           .nnz = (size_t)nnz,
+                           .row_offsets = offsets,
+                           .col_indices = columns,
+                           .values = values,
+                           .index_dtype = ECH_I32,
+                           .dtype = ECH_F64 };
+    ech_status status = ech_dist_csr_create(ctx, comm, &rows, &a);
+    if (dies) die_soon();
+    if (status == ECH_OK) status = ech_dist_solve(ctx, comm, a, b, x, &options, &done);
+    ech_dist_csr_free(a);
+    return status;
 }
 
 int main(int argc, char **argv)
@@ -95,8 +133,7 @@ int main(int argc, char **argv)
     report("a slow rank", sort(), ECH_ERR_COMM, rank == 1 ? "" : "waited 0.3 s");
 
     reopen(0.3);
-    if (rank == 1) die_later();
-    report("a dead rank", sort(), ECH_ERR_COMM, "waited 0.3 s");
+    report("a dead rank", solve(rank == 1), ECH_ERR_COMM, "waited 0.3 s");
     fflush(results);
     sleep_s(0.5); /* the launcher may end all ranks after the first one */
     _Exit(0);     /* without MPI_Finalize(), which would wait */

@@ -191,8 +191,15 @@ static ech_status run_shuffle(struct dist_rank *r)
     const size_t n = dist_part(t->first, r), n_out = dist_part(t->out_first, r);
     const void *in = dist_array(r, t->in + t->first[r->rank] * t->bytes, n * t->bytes);
     void *out = dist_array(r, NULL, n_out * t->bytes);
-    const ech_status status = ech_dist_shuffle(r->ctx, r->comm, in, out, n,
-                                               t->even ? ECH_DIST_EVEN : n_out, t->bytes, t->k);
+    size_t bytes = 0;
+    ech_status status =
+        ech_dist_shuffle_workspace(ech_device_name(r->ctx), n, n_out, t->bytes, &bytes);
+    if (status != ECH_OK) return status;
+    r->allowed = bytes;
+    ech_memory_usage(r->ctx, 1, &r->held, NULL);
+    status = ech_dist_shuffle(r->ctx, r->comm, in, out, n, t->even ? ECH_DIST_EVEN : n_out,
+                              t->bytes, t->k);
+    dist_work_end(r);
     if (status == ECH_OK)
         dist_expect(r, "out", out, t->out + t->out_first[r->rank] * t->bytes, n_out * t->bytes);
     return status;
@@ -259,8 +266,14 @@ static ech_status run_reduce(struct dist_rank *r)
     const size_t n = dist_part(t->first, r);
     const void *in = dist_array(r, t->in + t->first[r->rank] * t->bytes, n * t->bytes);
     void *out = dist_array(r, NULL, t->result_bytes);
-    const ech_status status =
-        ech_dist_reduce(r->ctx, r->comm, t->op, in, out, n, t->dtype, &t->reduce);
+    ech_reduce_options options = t->reduce;
+    size_t bytes = 0;
+    ech_status status = ech_dist_reduce_workspace(ech_device_name(r->ctx), r->ranks, t->op, n,
+                                                  t->dtype, &options, &bytes);
+    if (status != ECH_OK) return status;
+    dist_work_begin(r, bytes, &options.work, &options.work_bytes);
+    status = ech_dist_reduce(r->ctx, r->comm, t->op, in, out, n, t->dtype, &options);
+    dist_work_end(r);
     if (status == ECH_OK) dist_expect(r, "the result", out, t->out, t->result_bytes);
     return status;
 }
@@ -303,7 +316,14 @@ static ech_status run_scan(struct dist_rank *r)
     const size_t n = dist_part(t->first, r), bytes = t->result_bytes;
     const void *in = dist_array(r, t->in + t->first[r->rank] * t->bytes, n * t->bytes);
     void *out = dist_array(r, NULL, n * bytes);
-    const ech_status status = ech_dist_scan(r->ctx, r->comm, t->op, in, out, n, t->dtype, &t->scan);
+    ech_scan_options options = t->scan;
+    size_t work_bytes = 0;
+    ech_status status = ech_dist_scan_workspace(ech_device_name(r->ctx), r->ranks, t->op, n,
+                                                t->dtype, &options, &work_bytes);
+    if (status != ECH_OK) return status;
+    dist_work_begin(r, work_bytes, &options.work, &options.work_bytes);
+    status = ech_dist_scan(r->ctx, r->comm, t->op, in, out, n, t->dtype, &options);
+    dist_work_end(r);
     if (status == ECH_OK) dist_expect(r, "out", out, t->out + t->first[r->rank] * bytes, n * bytes);
     return status;
 }

@@ -143,7 +143,9 @@ static ech_status run_echelon(struct dist_rank *r)
     ech_gf2 a = part(r, p, &p->a, true);
     void *pivots = dist_array(r, NULL, most * bytes);
     uint32_t rank = UINT32_MAX, again = UINT32_MAX;
+    if (p->fault == 4 && r->rank == 1) ech_set_memory_limit(r->ctx, 1);
     ech_status status = ech_dist_gf2_rank(r->ctx, r->comm, &a, &again, p->k, p->block, NULL);
+    if (p->fault == 4 && r->rank == 1) ech_set_memory_limit(r->ctx, 0);
     if (status == ECH_OK) expect(r, p, "a after rank", &a, &p->a);
     if (status == ECH_OK)
         status = ech_dist_gf2_echelon(r->ctx, r->comm, &a, &rank, pivots, p->k, p->block, &options);
@@ -226,8 +228,8 @@ static void fault_case(int fault, ech_status status, const char *message)
     p.b = matrix(p.k, p.n);
     p.out = matrix(p.rows, p.n);
     fill(&p.a, p.rows, &rng);
-    if (fault == 3) memcpy(p.out.words, p.a.words, p.rows * p.out.stride * 8);
-    dist_run(3, 0, fault == 3 ? run_echelon : run_mul, &p, status, message);
+    if (fault >= 3) memcpy(p.out.words, p.a.words, p.rows * p.out.stride * 8);
+    dist_run(3, 0, fault >= 3 ? run_echelon : run_mul, &p, status, message);
     problem_free(&p);
     test_end();
 }
@@ -261,6 +263,7 @@ int main(int argc, char **argv)
     fault_case(1, ECH_ERR_ARG, "rank 1: a is 100 x 108, not 100 x 109");
     fault_case(2, ECH_ERR_ARG, "rank 1: block_cols is 63");
     fault_case(3, ECH_ERR_UNSUPPORTED, "options->max_rank");
+    fault_case(4, ECH_ERR_MEMORY, "rank 1: out of memory");
     ech_close(one);
     dist_close();
     return test_finish();

@@ -4,12 +4,16 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#define _POSIX_C_SOURCE 200809L /* nanosleep() */
+#include "comm/comm.h"
 #include "dist_case.h"
 
 #include <math.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 enum { MOST_HISTORY = 200 };
 
@@ -368,7 +372,39 @@ static void fault_case(size_t i)
     test_end();
 }
 
-/* Rank 1 ends after the matrix has been made. */
+/* ---- A rank that dies ---- */
+
+/* Rank 1 no longer answers, from its step `last` on: in an iteration of a solver.  To the others,
+ * this is as if it were dead. */
+static struct {
+    ech_comm_table table; /* that of the communicator */
+    int steps, last;
+    atomic_int left; /* other ranks that have not returned */
+} dead;
+
+static bool is_dead(void)
+{
+    if (++dead.steps < dead.last) return false;
+    for (int i = 0; i < 1000 && dead.left > 0; i++)
+        nanosleep(&(struct timespec){ .tv_nsec = 10 * 1000 * 1000 }, NULL);
+    return true;
+}
+
+static ech_status dead_allgather(void *state, const void *in, void *out, uint64_t bytes,
+                                 double limit_s)
+{
+    return is_dead() ? ECH_ERR_COMM : dead.table.allgather(state, in, out, bytes, limit_s);
+}
+
+static ech_status dead_exchange(void *state, const ech_comm_message *sends, size_t n_sends,
+                                const ech_comm_message *receives, size_t n_receives, void *stream,
+                                double limit_s)
+{
+    return is_dead()
+               ? ECH_ERR_COMM
+               : dead.table.exchange(state, sends, n_sends, receives, n_receives, stream, limit_s);
+}
+
 static ech_status run_dead(struct dist_rank *r)
 {
     const struct system *s = r->task;
@@ -379,24 +415,32 @@ static ech_status run_dead(struct dist_rank *r)
     const void *b = dist_array(r, s->b + at, n * s->bytes);
     void *x = dist_array(r, s->x + at, n * s->bytes);
     if (r->rank == 1) {
-        ech_comm_abort(r->comm, "the test ends this rank");
-        status = ECH_ERR_COMM;
-    } else if (status == ECH_OK) {
-        status = ech_dist_solve(r->ctx, r->comm, a, b, x, &s->options, &report);
+        dead.table = r->comm->table;
+        r->comm->table.allgather = dead_allgather;
+        r->comm->table.exchange = dead_exchange;
     }
+    if (status == ECH_OK) status = ech_dist_solve(r->ctx, r->comm, a, b, x, &s->options, &report);
+    if (r->rank != 1) dead.left--;
+    if (dead.steps < dead.last && r->rank == 1)
+        snprintf(r->problem, sizeof r->problem, "the solver has only %d steps", dead.steps);
     ech_dist_csr_free(a);
     return status;
 }
 
-static void dead_case(void)
+/* last: a step after which the solver still has iterations to make. */
+static void dead_case(ech_method method, int last)
 {
-    struct rng rng = dist_seed("dead", ECH_F64, 0, 3);
+    struct rng rng = dist_seed("dead", ECH_F64, last, 3);
     if (!dist_can_run(3) || getenv("ECHELON_COMM")) return;
-    if (!test_begin("a rank ends on %s", device)) return;
+    if (!test_begin("dead(%s,step=%d) on %s", ech_method_name(method), last, device)) return;
     struct system s = system_make(ECH_F64, ECH_I64, 2000, true, 0, &rng);
-    s.options = (ech_solve_options){ .size = sizeof s.options, .method = ECH_METHOD_CG };
+    s.options = (ech_solve_options){ .size = sizeof s.options, .method = method, .rtol = 1e-13 };
     dist_divide(s.first, s.n, 3, DIST_EVEN, &rng);
-    dist_run(3, 5, run_dead, &s, ECH_ERR_COMM, NULL);
+    dead.steps = 0;
+    dead.last = last;
+    dead.left = 2;
+    dist_run(3, 0.2, run_dead, &s, ECH_ERR_COMM, NULL);
+    if (dead.left) test_fail(__FILE__, __LINE__, "a rank waits longer than the time limit");
     system_free(&s);
     test_end();
 }
@@ -456,7 +500,9 @@ int main(int argc, char **argv)
         if (!strstr(device, "simt")) large(rank_counts[i]);
     }
     for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) fault_case(i);
-    dead_case();
+    dead_case(ECH_METHOD_CG, 20);
+    dead_case(ECH_METHOD_GMRES, 21);
+    dead_case(ECH_METHOD_BICGSTAB, 25);
     ech_close(one);
     dist_close();
     return test_finish();

@@ -70,8 +70,14 @@ static ech_status run_histogram(struct dist_rank *r)
     uint64_t *counts = dist_array(r, before, t->result_bytes);
     free(before);
     if (options.weights) options.weights = dist_array(r, t->values + t->first[r->rank] * 4, n * 4);
-    const ech_status status =
-        histogram(r->ctx, r->comm, t, part_of_input(r, t), counts, n, &options);
+    const void *in = part_of_input(r, t);
+    size_t bytes = 0;
+    ech_status status =
+        ech_dist_histogram_workspace(ech_device_name(r->ctx), n, t->dtype, t->k, &options, &bytes);
+    if (status != ECH_OK) return status;
+    dist_work_begin(r, bytes, &options.work, &options.work_bytes);
+    status = histogram(r->ctx, r->comm, t, in, counts, n, &options);
+    dist_work_end(r);
     if (status == ECH_OK) dist_expect(r, "counts", counts, t->more, t->result_bytes);
     return status;
 }
@@ -115,9 +121,17 @@ static ech_status run_topk(struct dist_rank *r)
     const size_t index_bytes = ech_dtype_bytes(t->index_dtype);
     void *values = t->out ? dist_array(r, NULL, t->k * t->bytes) : NULL;
     void *indices = t->out_values ? dist_array(r, NULL, t->k * index_bytes) : NULL;
-    const ech_status status =
-        ech_dist_topk(r->ctx, r->comm, part_of_input(r, t), values, indices, dist_part(t->first, r),
-                      t->k, t->dtype, t->index_dtype, &t->topk);
+    const size_t n = dist_part(t->first, r);
+    const void *in = part_of_input(r, t);
+    ech_topk_options options = t->topk;
+    size_t bytes = 0;
+    ech_status status = ech_dist_topk_workspace(ech_device_name(r->ctx), r->ranks, n, t->k,
+                                                t->dtype, &options, &bytes);
+    if (status != ECH_OK) return status;
+    dist_work_begin(r, bytes, &options.work, &options.work_bytes);
+    status = ech_dist_topk(r->ctx, r->comm, in, values, indices, n, t->k, t->dtype, t->index_dtype,
+                           &options);
+    dist_work_end(r);
     if (status != ECH_OK) return status;
     if (values) dist_expect(r, "values", values, t->out, t->k * t->bytes);
     if (indices) dist_expect(r, "indices", indices, t->out_values, t->k * index_bytes);
@@ -159,8 +173,17 @@ static ech_status run_unique(struct dist_rank *r)
     void *values = dist_array(r, NULL, capacity * t->bytes);
     uint64_t *first = t->argsort ? dist_array(r, NULL, capacity * 8) : NULL;
     uint64_t *counts = dist_array(r, NULL, capacity * 8);
-    const ech_status status = ech_dist_unique(r->ctx, r->comm, part_of_input(r, t), values, first,
-                                              counts, n, capacity, t->dtype, NULL, &layout);
+    const void *in = part_of_input(r, t);
+    ech_unique_options options = { .size = sizeof options };
+    size_t bytes = 0;
+    ech_status status = ech_dist_unique_workspace(
+        ech_device_name(r->ctx), r->ranks, n,
+        (size_t)ech_dist_even_share(t->total, r->rank, r->ranks), t->dtype, t->argsort, &bytes);
+    if (status != ECH_OK) return status;
+    dist_work_begin(r, bytes, &options.work, &options.work_bytes);
+    status = ech_dist_unique(r->ctx, r->comm, in, values, first, counts, n, capacity, t->dtype,
+                             &options, &layout);
+    dist_work_end(r);
     if (status != ECH_OK) return status;
     if (layout.total != t->k || layout.n_out != share) {
         snprintf(r->problem, sizeof r->problem, "%llu distinct elements, not %zu",
@@ -200,9 +223,17 @@ static ech_status run_quantiles(struct dist_rank *r)
 {
     const struct dist_task *t = r->task;
     void *out = dist_array(r, NULL, t->result_bytes);
-    const ech_status status =
-        ech_dist_quantiles(r->ctx, r->comm, part_of_input(r, t), out, t->q, dist_part(t->first, r),
-                           t->k, t->dtype, t->method, &t->quantile);
+    const size_t n = dist_part(t->first, r);
+    const void *in = part_of_input(r, t);
+    ech_quantile_options options = t->quantile;
+    size_t bytes = 0;
+    ech_status status =
+        ech_dist_quantiles_workspace(ech_device_name(r->ctx), n, t->k, t->dtype, &options, &bytes);
+    if (status != ECH_OK) return status;
+    dist_work_begin(r, bytes, &options.work, &options.work_bytes);
+    status =
+        ech_dist_quantiles(r->ctx, r->comm, in, out, t->q, n, t->k, t->dtype, t->method, &options);
+    dist_work_end(r);
     if (status == ECH_OK) dist_expect(r, "quantiles", out, t->out, t->result_bytes);
     return status;
 }
@@ -226,6 +257,49 @@ static void quantile_case(ech_dtype dtype, enum dist_data data, int ranks)
     end(&t);
 }
 
+/* ---- A workspace that is too small on one rank ---- */
+
+enum { SMALL = 2 }; /* the rank */
+
+static ech_status run_small(struct dist_rank *r)
+{
+    const struct dist_task *t = r->task;
+    const size_t n = dist_part(t->first, r);
+    const void *in = part_of_input(r, t);
+    void *out = dist_array(r, NULL, 8 * t->k);
+    const double q[2] = { 0.25, 0.5 };
+    ech_dist_layout layout = { .size = sizeof layout };
+    ech_reduce_options reduce = { .size = sizeof reduce };
+    ech_topk_options topk = { .size = sizeof topk };
+    ech_unique_options unique = { .size = sizeof unique };
+    ech_quantile_options quantile = { .size = sizeof quantile };
+    void *work = dist_array(r, NULL, 256);
+    if (r->rank == SMALL) {
+        reduce.work = topk.work = unique.work = quantile.work = work;
+        reduce.work_bytes = topk.work_bytes = unique.work_bytes = quantile.work_bytes = 256;
+    }
+    if (t->op == 0)
+        return ech_dist_reduce(r->ctx, r->comm, ECH_OP_SUM, in, out, n, t->dtype, &reduce);
+    if (t->op == 1)
+        return ech_dist_topk(r->ctx, r->comm, in, out, NULL, n, t->k, t->dtype, ECH_U32, &topk);
+    if (t->op == 2)
+        return ech_dist_unique(r->ctx, r->comm, in, out, NULL, NULL, n, t->k, t->dtype, &unique,
+                               &layout);
+    return ech_dist_quantiles(r->ctx, r->comm, in, out, q, n, 2, t->dtype, ECH_QUANTILE_LINEAR,
+                              &quantile);
+}
+
+static void small_case(int what)
+{
+    struct rng rng = dist_seed("small", ECH_F32, what, 3);
+    if (!dist_can_run(3) || !test_begin("work(%d) on %s", what, device)) return;
+    struct dist_task t = dist_task_make(ECH_F32, 2000, DIST_NUMBERS, 3, DIST_EVEN, &rng);
+    t.op = (ech_op)what;
+    t.k = 2000;
+    dist_run(3, 0, run_small, &t, ECH_ERR_MEMORY, "rank 2: options->work_bytes is 256");
+    end(&t);
+}
+
 /* ---- All cases ---- */
 
 int main(int argc, char **argv)
@@ -243,6 +317,7 @@ int main(int argc, char **argv)
                 quantile_case((ech_dtype)dtype, (enum dist_data)data, rank_counts[i]);
             }
         }
+    for (int what = 0; what < 4; what++) small_case(what);
     ech_close(one);
     dist_close();
     return test_finish();

@@ -35,9 +35,15 @@ extern "C" {
  *                  result; otherwise the call fails with ECH_ERR_ARG on every rank.
  *   - Memory.      As for other operations: arrays may be in host memory or in memory of the
  *                  context's GPU.  Outputs must not overlap inputs.  Every call returns when its
- *                  results have been written.  Sorts accept a workspace of the caller; the other
- *                  calls allocate what they need, and fail with ECH_ERR_UNSUPPORTED if
- *                  options->work is given.
+ *                  results have been written.
+ *   - Workspace.   Calls with options accept a workspace of the caller in options->work, in memory
+ *                  of the context's device.  With as many bytes as the function with the suffix
+ *                  _workspace returns, the call allocates no memory of the device, except for
+ *                  copies of arrays that are in host memory.  With fewer, it fails with
+ *                  ECH_ERR_MEMORY on every rank.  These functions need no device and no
+ *                  communicator, and are not collective; device is as for ech_open(), ranks the
+ *                  number of ranks, n that of this rank, and bytes [1] receives the size.
+ *                  ech_dist_rebalance() needs no workspace.
  *   - Calls.       All calls are collective (echelon/comm.h).  comm connects the ranks.  ctx is the
  *                  context of this rank.  If a call fails on one rank, it fails on every rank.
  *                  Exceptions are calls with ctx or comm NULL, which fail at once and only on this
@@ -93,6 +99,11 @@ ECH_API ech_status ech_dist_rebalance(ech_ctx *ctx, ech_comm *comm, const void *
  */
 ECH_API ech_status ech_dist_shuffle(ech_ctx *ctx, ech_comm *comm, const void *in, void *out,
                                     size_t n, size_t n_out, size_t element_bytes, uint64_t seed);
+
+/* ech_dist_shuffle_workspace() returns how many bytes ech_dist_shuffle() allocates at most.  The
+ * allocator of ech_set_allocator() can supply them.  n_out is not ECH_DIST_EVEN. */
+ECH_API ech_status ech_dist_shuffle_workspace(const char *device, size_t n, size_t n_out,
+                                              size_t element_bytes, size_t *bytes);
 
 /* ---- Sort ------------------------------------------------------------------------------------ */
 
@@ -161,6 +172,9 @@ ECH_API ech_status ech_dist_sort_workspace(const char *device, int ranks, size_t
 ECH_API ech_status ech_dist_reduce(ech_ctx *ctx, ech_comm *comm, ech_op op, const void *in,
                                    void *out, size_t n, ech_dtype dtype,
                                    const ech_reduce_options *options);
+ECH_API ech_status ech_dist_reduce_workspace(const char *device, int ranks, ech_op op, size_t n,
+                                             ech_dtype dtype, const ech_reduce_options *options,
+                                             size_t *bytes);
 
 /*
  * ech_dist_scan() scans the array as ech_scan() does.
@@ -174,6 +188,9 @@ ECH_API ech_status ech_dist_reduce(ech_ctx *ctx, ech_comm *comm, ech_op op, cons
  */
 ECH_API ech_status ech_dist_scan(ech_ctx *ctx, ech_comm *comm, ech_op op, const void *in, void *out,
                                  size_t n, ech_dtype dtype, const ech_scan_options *options);
+ECH_API ech_status ech_dist_scan_workspace(const char *device, int ranks, ech_op op, size_t n,
+                                           ech_dtype dtype, const ech_scan_options *options,
+                                           size_t *bytes);
 
 /* ---- Histograms ------------------------------------------------------------------------------ */
 
@@ -199,6 +216,11 @@ ECH_API ech_status ech_dist_bincount(ech_ctx *ctx, ech_comm *comm, const void *i
                                      size_t n, ech_dtype dtype, size_t bins,
                                      const ech_histogram_options *options);
 
+/* One size is enough for all three.  bins: as for these calls, of one channel. */
+ECH_API ech_status ech_dist_histogram_workspace(const char *device, size_t n, ech_dtype dtype,
+                                                size_t bins, const ech_histogram_options *options,
+                                                size_t *bytes);
+
 /* ---- Selection ------------------------------------------------------------------------------- */
 
 /*
@@ -216,6 +238,9 @@ ECH_API ech_status ech_dist_bincount(ech_ctx *ctx, ech_comm *comm, const void *i
 ECH_API ech_status ech_dist_topk(ech_ctx *ctx, ech_comm *comm, const void *in, void *values,
                                  void *indices, size_t n, size_t k, ech_dtype dtype,
                                  ech_dtype index_dtype, const ech_topk_options *options);
+ECH_API ech_status ech_dist_topk_workspace(const char *device, int ranks, size_t n, size_t k,
+                                           ech_dtype dtype, const ech_topk_options *options,
+                                           size_t *bytes);
 
 /*
  * ech_dist_unique() finds the distinct elements of the array as ech_unique_all() does, in ascending
@@ -238,6 +263,11 @@ ECH_API ech_status ech_dist_unique(ech_ctx *ctx, ech_comm *comm, const void *in,
                                    ech_dtype dtype, const ech_unique_options *options,
                                    ech_dist_layout *layout);
 
+/* n_out: the even share of this rank in all elements, as ech_dist_share() reports it.  first: 1 if
+ * first is given, otherwise 0. */
+ECH_API ech_status ech_dist_unique_workspace(const char *device, int ranks, size_t n, size_t n_out,
+                                             ech_dtype dtype, int first, size_t *bytes);
+
 /*
  * ech_dist_quantiles() computes quantiles of the array as ech_quantiles() does.  Every rank
  * receives all of them.
@@ -250,6 +280,9 @@ ECH_API ech_status ech_dist_quantiles(ech_ctx *ctx, ech_comm *comm, const void *
                                       const double *q, size_t n, size_t n_q, ech_dtype dtype,
                                       ech_quantile_method method,
                                       const ech_quantile_options *options);
+ECH_API ech_status ech_dist_quantiles_workspace(const char *device, size_t n, size_t n_q,
+                                                ech_dtype dtype,
+                                                const ech_quantile_options *options, size_t *bytes);
 
 #ifdef __cplusplus
 }

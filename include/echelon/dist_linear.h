@@ -81,7 +81,8 @@ ECH_API void ech_dist_csr_free(ech_dist_csr *a);
  *         y is read only if beta is not 0
  *
  * alpha and beta are the same on all ranks.  Rows that need no halo are computed while the halo is
- * exchanged, if they have at least 2^18 entries on this rank.
+ * exchanged, if they have at least 2^18 entries on this rank; on the CPU, if the context may use
+ * more than one thread.
  */
 ECH_API ech_status ech_dist_spmv(ech_ctx *ctx, ech_comm *comm, double alpha, ech_dist_csr *a,
                                  const void *x, double beta, void *y);
@@ -95,7 +96,8 @@ ECH_API ech_status ech_dist_spmv(ech_ctx *ctx, ech_comm *comm, double alpha, ech
  *   x        the same; read only with options->use_initial_guess
  *   options  method must be ECH_METHOD_CG, ECH_METHOD_MINRES, ECH_METHOD_BICGSTAB or
  *            ECH_METHOD_GMRES, and precond ECH_PRECOND_NONE, ECH_PRECOND_JACOBI or
- *            ECH_PRECOND_BLOCK_JACOBI, with a block of 1, 2, 4, 8, 16 or 32 rows.  Others, and
+ *            ECH_PRECOND_BLOCK_JACOBI, with a block of 1, 2, 4, 8, 16 or 32 rows, which begins at a
+ *            multiple of its size in the whole matrix, on any number of ranks.  Others, and
  *            monitor, precondition and work, fail with ECH_ERR_UNSUPPORTED.  check_every is 1,
  *            because the host has the residual after every iteration
  *   report   [1] in host memory, the same on all ranks; the caller must set report->size
@@ -150,8 +152,8 @@ ECH_API ech_status ech_dist_gf2_mul(ech_ctx *ctx, ech_comm *comm, const ech_gf2 
  *   options  form, index_dtype and algorithm; others fail with ECH_ERR_UNSUPPORTED
  *
  * Both need memory for a copy of a.  The owner of a block of columns eliminates a copy of it, and
- * sends the order of the rows and the factor of the other columns; each rank multiplies the factor
- * by the pivot rows of its columns.
+ * sends the pivots, the rows that move and the factor of the other columns; each rank multiplies
+ * the factor by the pivot rows of its columns.  On a GPU the next block is factored meanwhile.
  */
 ECH_API ech_status ech_dist_gf2_echelon(ech_ctx *ctx, ech_comm *comm, ech_gf2 *a, uint32_t *rank,
                                         void *pivots, size_t cols, size_t block_cols,

@@ -92,6 +92,12 @@ struct echi_backend {
     ech_status (*record_event)(ech_ctx *ctx, void *event);
     ech_status (*wait_event)(ech_ctx *ctx, void *event);
 
+    /* (with streams) Makes an event; frees one, or NULL.  Replaces the context's own stream by one
+     * whose kernels start before those of other streams. */
+    ech_status (*make_event)(ech_ctx *ctx, void **event);
+    void (*free_event)(ech_ctx *ctx, void *event);
+    ech_status (*raise_priority)(ech_ctx *ctx);
+
     /* The stream that calls use now, as passed to an allocator hook. */
     void *(*stream)(ech_ctx *ctx);
 

@@ -49,6 +49,7 @@ struct ech_ctx {
     size_t spare_bytes;
     void *lent; /* the workspace in use by the outermost of nested calls */
     size_t lent_bytes;
+    struct echi_arena *arena; /* serves allocations first; NULL: none */
     ech_log_level log_level;
     ech_log_function log;
     void *log_user;
@@ -175,6 +176,19 @@ struct echi_layout {
     bool overflow; /* a size exceeds SIZE_MAX */
 };
 void *echi_part(struct echi_layout *layout, size_t count, size_t element_bytes);
+
+/* Memory of the caller that serves the allocations of one call (ctx->arena): blocks in ascending
+ * order, of which each is placed in the first gap that is large enough.  If none is, or there are
+ * too many blocks, the context allocates as usual. */
+enum { ECHI_ARENA_BLOCKS = 32 };
+struct echi_arena {
+    char *base;
+    size_t bytes;
+    int blocks;
+    struct {
+        size_t at, bytes;
+    } block[ECHI_ARENA_BLOCKS];
+};
 
 /* Text that is appended until its capacity is reached. */
 struct echi_text {

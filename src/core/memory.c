@@ -12,6 +12,36 @@ static bool within_limit(const ech_ctx *ctx, size_t bytes)
            (ctx->held_bytes <= ctx->limit_bytes && bytes <= ctx->limit_bytes - ctx->held_bytes);
 }
 
+/* ---- Memory of the caller ---- */
+
+static void *take(struct echi_arena *arena, size_t bytes)
+{
+    size_t at = 0, size;
+    int i = 0;
+    if (__builtin_add_overflow(bytes, (size_t)ECHI_ALIGN - 1, &size)) return NULL;
+    size &= ~(size_t)(ECHI_ALIGN - 1);
+    for (; i < arena->blocks && arena->block[i].at - at < size; i++)
+        at = arena->block[i].at + arena->block[i].bytes;
+    if (arena->blocks == ECHI_ARENA_BLOCKS || arena->bytes - at < size) return NULL;
+    for (int j = arena->blocks++; j > i; j--) arena->block[j] = arena->block[j - 1];
+    arena->block[i].at = at;
+    arena->block[i].bytes = size;
+    return arena->base + at;
+}
+
+static bool give(struct echi_arena *arena, const void *pointer)
+{
+    for (int i = 0; i < arena->blocks; i++) {
+        if (arena->base + arena->block[i].at != pointer) continue;
+        arena->blocks--;
+        for (; i < arena->blocks; i++) arena->block[i] = arena->block[i + 1];
+        return true;
+    }
+    return false;
+}
+
+/* ---- Allocation ---- */
+
 ech_status echi_try_allocate(ech_ctx *ctx, size_t bytes, const char *what, void **pointer)
 {
     ech_status status = ECH_OK;
@@ -19,6 +49,7 @@ ech_status echi_try_allocate(ech_ctx *ctx, size_t bytes, const char *what, void 
     if (bytes == 0) return ECH_OK;
     const struct echi_backend *backend = ctx->backend;
     const ech_allocator *own = &ctx->allocator;
+    if (ctx->arena && (*pointer = take(ctx->arena, bytes)) != NULL) return ECH_OK;
     if (!within_limit(ctx, bytes)) return ECH_ERR_MEMORY;
     if (own->allocate)
         *pointer = own->allocate(own->user, bytes, backend->stream(ctx));
@@ -47,7 +78,7 @@ ech_status echi_allocate(ech_ctx *ctx, size_t bytes, const char *what, void **po
 
 void echi_release(ech_ctx *ctx, void *pointer, size_t bytes)
 {
-    if (!pointer) return;
+    if (!pointer || (ctx->arena && give(ctx->arena, pointer))) return;
     if (ctx->allocator.release)
         ctx->allocator.release(ctx->allocator.user, pointer, bytes, ctx->backend->stream(ctx));
     else
@@ -57,7 +88,7 @@ void echi_release(ech_ctx *ctx, void *pointer, size_t bytes)
 
 ech_status echi_borrow(ech_ctx *ctx, size_t bytes, const char *what, void **pointer)
 {
-    if (ctx->allocator.allocate || ctx->backend->pooled || bytes == 0 || ctx->lent)
+    if (ctx->allocator.allocate || ctx->backend->pooled || bytes == 0 || ctx->lent || ctx->arena)
         return echi_allocate(ctx, bytes, what, pointer);
     if (ctx->spare_bytes < bytes || !within_limit(ctx, bytes)) {
         ech_status status = echi_allocate(ctx, bytes, what, pointer);

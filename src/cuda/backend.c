@@ -62,6 +62,45 @@ done:
     return status;
 }
 
+static ech_status cuda_make_event(ech_ctx *ctx, void **event)
+{
+    const struct echi_cuda *cuda = ctx->state;
+    const struct echi_driver *driver = cuda->driver;
+    CUevent made = NULL;
+    ech_status status = echi_cuda_enter(ctx);
+    if (status != ECH_OK) return status;
+    CU(cuEventCreate, &made, CU_EVENT_DISABLE_TIMING);
+    *event = made;
+done:
+    echi_cuda_leave(ctx);
+    return status;
+}
+
+static void cuda_free_event(ech_ctx *ctx, void *event)
+{
+    const struct echi_cuda *cuda = ctx->state;
+    if (!event) return;
+    const bool entered = echi_cuda_enter(ctx) == ECH_OK;
+    cuda->driver->cuEventDestroy((CUevent)event);
+    if (entered) echi_cuda_leave(ctx);
+}
+
+static ech_status cuda_raise_priority(ech_ctx *ctx)
+{
+    enum { HIGHEST = -1000 }; /* the driver uses the highest that there is */
+    struct echi_cuda *cuda = ctx->state;
+    const struct echi_driver *driver = cuda->driver;
+    CUstream stream = NULL;
+    ech_status status = echi_cuda_enter(ctx);
+    if (status != ECH_OK) return status;
+    CU(cuStreamCreateWithPriority, &stream, CU_STREAM_NON_BLOCKING, HIGHEST);
+    driver->cuStreamDestroy(cuda->own_stream);
+    cuda->own_stream = stream;
+done:
+    echi_cuda_leave(ctx);
+    return status;
+}
+
 /* ---- Memory ---- */
 
 static void *cuda_stream(ech_ctx *ctx)
@@ -238,9 +277,10 @@ extern const struct echi_scan_ops echi_cuda_scan_ops;
     .release = cuda_release, .trim = cuda_trim, .pooled = true, .copy = cuda_copy,                 \
     .copy_async = cuda_copy_async, .reach = cuda_reach, .poll = cuda_poll,                         \
     .record_event = cuda_record_event, .wait_event = cuda_wait_event, .side = cuda_side,           \
-    .copy_beside = cuda_copy_beside, .wait_beside = cuda_wait_beside, .divide = &echi_cuda_divide, \
-    .scan_ops = &echi_cuda_scan_ops, .enter = echi_cuda_enter, .leave = echi_cuda_leave,           \
-    .direct_vendor_name = "cusolver"
+    .make_event = cuda_make_event, .free_event = cuda_free_event,                                  \
+    .raise_priority = cuda_raise_priority, .copy_beside = cuda_copy_beside,                        \
+    .wait_beside = cuda_wait_beside, .divide = &echi_cuda_divide, .scan_ops = &echi_cuda_scan_ops, \
+    .enter = echi_cuda_enter, .leave = echi_cuda_leave, .direct_vendor_name = "cusolver"
 
 #ifdef ECHELON_CUDA
 static const struct echi_provider gpu = { .device = "cuda",

@@ -121,9 +121,24 @@ ech_status echi_dist_no_work(ech_ctx *ctx, const void *work)
                      "options->work is given, but this call allocates its workspace");
 }
 
+ech_status echi_dist_check_work(ech_ctx *ctx, const char *what, size_t bytes, size_t work_bytes)
+{
+    if (work_bytes == 0 || work_bytes >= bytes) return ECH_OK;
+    return echi_fail(ctx, ECH_ERR_MEMORY, "options->work_bytes is %zu, but %s needs %zu bytes",
+                     work_bytes, what, bytes);
+}
+
+void echi_dist_lend(struct echi_dist *d, void *work, size_t work_bytes)
+{
+    if (work_bytes == 0) return;
+    d->arena = (struct echi_arena){ .base = work, .bytes = work_bytes };
+    d->ctx->arena = &d->arena;
+}
+
 void echi_dist_release(struct echi_dist *d)
 {
     if (d->borrowed) echi_release(d->ctx, d->work, d->work_bytes);
+    if (d->ctx->arena == &d->arena) d->ctx->arena = NULL;
     d->borrowed = false;
     free(d->in_first);
     free(d->out_first);
@@ -138,6 +153,52 @@ ech_status echi_dist_end(struct echi_dist *d, ech_status status)
     status = echi_comm_agree(d->ctx, d->comm, status, NULL, 0);
     echi_dist_release(d);
     return status;
+}
+
+/* ---- The size of a workspace ---- */
+
+struct echi_need echi_need_begin(const char *device, int ranks, ech_status status, size_t *bytes)
+{
+    const struct echi_backend *backend = NULL;
+    struct echi_need need = { .device = device, .status = status };
+    if (status != ECH_OK) return need;
+    if (!bytes)
+        need.status = echi_fail(NULL, ECH_ERR_ARG, "bytes is NULL");
+    else if (ranks < 1)
+        need.status = echi_fail(NULL, ECH_ERR_ARG, "ranks is %d, less than 1", ranks);
+    else
+        need.status = echi_backend_ask(device, &backend);
+    if (bytes) *bytes = 0;
+    need.copies = backend != &echi_cpu;
+    return need;
+}
+
+size_t echi_need_product(size_t count, size_t bytes)
+{
+    size_t all;
+    return __builtin_mul_overflow(count, bytes, &all) ? SIZE_MAX : all;
+}
+
+void echi_need_step(struct echi_need *need, size_t work, size_t copy, size_t second)
+{
+    struct echi_layout step = { .base = NULL };
+    echi_part(&step, work, 1);
+    if (need->copies) {
+        echi_part(&step, copy, 1);
+        echi_part(&step, second, 1);
+    }
+    if (step.bytes > need->largest.bytes) need->largest.bytes = step.bytes;
+    need->largest.overflow |= step.overflow;
+}
+
+ech_status echi_need_end(struct echi_need *need, size_t *bytes)
+{
+    if (need->status != ECH_OK) return need->status;
+    echi_part(&need->kept, need->largest.bytes, 1);
+    if (need->kept.overflow || need->largest.overflow)
+        return echi_fail(NULL, ECH_ERR_MEMORY, "the workspace exceeds SIZE_MAX bytes");
+    *bytes = need->kept.bytes;
+    return ECH_OK;
 }
 
 /* ---- The layout of an array ---- */

@@ -24,6 +24,7 @@ struct echi_dist {
     size_t work_bytes;          /* of work; 0: none was borrowed */
     void *work;                 /* the workspace of echi_dist_work() */
     bool borrowed;
+    struct echi_arena arena; /* the workspace of the caller: echi_dist_lend() */
 };
 
 /* ---- A call: call.c ---- */
@@ -46,6 +47,29 @@ ech_status echi_dist_work(struct echi_dist *d, const char *what, size_t bytes, v
 
 /* Fails if the caller gives a workspace to a call that allocates its own. */
 ech_status echi_dist_no_work(ech_ctx *ctx, const void *work);
+
+/* The other way to use a workspace of the caller, for calls that make several calls of the library:
+ * echi_dist_check_work() fails if it has fewer than `bytes` bytes; after echi_dist_lend() all
+ * allocations are made in it, until the end of the call.  work_bytes 0: none is given. */
+ech_status echi_dist_check_work(ech_ctx *ctx, const char *what, size_t bytes, size_t work_bytes);
+void echi_dist_lend(struct echi_dist *d, void *work, size_t work_bytes);
+
+/* The size of such a workspace. */
+struct echi_need {
+    const char *device;
+    bool copies;                /* calls of the library copy arrays in host memory */
+    struct echi_layout kept;    /* arrays that live as long as the call */
+    struct echi_layout largest; /* what a call of the library needs, at most */
+    ech_status status;
+};
+/* status: that of the checks of the caller.  *bytes receives 0. */
+struct echi_need echi_need_begin(const char *device, int ranks, ech_status status, size_t *bytes);
+/* A call of the library needs `work` bytes of workspace, and copies of two arrays with these
+ * numbers of bytes, if these are in host memory. */
+void echi_need_step(struct echi_need *need, size_t work, size_t copy, size_t second);
+ech_status echi_need_end(struct echi_need *need, size_t *bytes);
+/* count * bytes, or SIZE_MAX. */
+size_t echi_need_product(size_t count, size_t bytes);
 
 /* Positions of even shares: first [ranks + 1]. */
 void echi_dist_even(uint64_t total, int ranks, uint64_t *first);

@@ -43,8 +43,26 @@ static ech_status count_cells(ech_ctx *ctx, struct job *job)
     return ECH_OK;
 }
 
+ech_status ech_dist_histogram_workspace(const char *device, size_t n, ech_dtype dtype, size_t bins,
+                                        const ech_histogram_options *options, size_t *bytes)
+{
+    READ_OPTIONS(NULL, ech_histogram_options, options);
+    struct echi_need need = echi_need_begin(device, 1, ECH_OK, bytes);
+    struct job job = { .bins = bins, .options = *options };
+    size_t work = 0, all = 0;
+    if (need.status == ECH_OK) need.status = count_cells(NULL, &job);
+    if (need.status == ECH_OK) {
+        all = options->channels > 1 ? echi_need_product(bins, (size_t)options->channels) : bins;
+        need.status = ech_histogram_workspace(device, n, dtype, all, options, &work);
+    }
+    echi_need_step(&need, work, echi_need_product(job.cells, 8),
+                   bins < SIZE_MAX ? echi_need_product(bins + 1, 8) : SIZE_MAX);
+    return echi_need_end(&need, bytes);
+}
+
 static ech_status check(ech_ctx *ctx, struct job *job)
 {
+    size_t bytes = 0;
     const ech_histogram_options *o = &job->options;
     ech_status status;
     TRY(echi_check_dtype(ctx, "dtype", job->dtype));
@@ -52,7 +70,11 @@ static ech_status check(ech_ctx *ctx, struct job *job)
     if (o->channels < 0) FAIL(ctx, ECH_ERR_ARG, "options->channels is %d", o->channels);
     if (o->accumulate != 0 && o->accumulate != 1)
         FAIL(ctx, ECH_ERR_ARG, "options->accumulate is %d, not 0 or 1", o->accumulate);
-    TRY(echi_dist_no_work(ctx, o->work));
+    if (o->work_bytes) {
+        TRY(ech_dist_histogram_workspace(ech_device_name(ctx), job->n, job->dtype, job->bins, o,
+                                         &bytes));
+        TRY(echi_dist_check_work(ctx, "a distributed histogram", bytes, o->work_bytes));
+    }
     if (!job->counts) FAIL(ctx, ECH_ERR_ARG, "counts is NULL");
     if (o->weights && echi_dtype_known(o->weights_dtype) && echi_dtype_is_float(o->weights_dtype))
         FAIL(ctx, ECH_ERR_UNSUPPORTED,
@@ -68,6 +90,8 @@ static ech_status count(struct job *job, uint64_t *counts)
     ech_ctx *ctx = job->d.ctx;
     ech_histogram_options local = job->options;
     local.accumulate = 0;
+    local.work = NULL;
+    local.work_bytes = 0;
     switch (job->kind) {
     case EQUAL_BINS:
         return ech_histogram(ctx, job->in, counts, job->n, job->dtype, job->bins, job->lower,
@@ -130,6 +154,7 @@ static ech_status call(ech_ctx *ctx, ech_comm *comm, const char *name, struct jo
     memcpy(call.name, name, strlen(name));
     status = echi_dist_begin(&job->d, ctx, comm, &call, names, status, false);
     if (status != ECH_OK) return status;
+    echi_dist_lend(&job->d, o->work, o->work_bytes);
     return echi_dist_end(&job->d, run(job));
 }
 

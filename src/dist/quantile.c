@@ -27,8 +27,45 @@ struct job {
     size_t inner_bytes;
 };
 
+/* The sizes of the parts that prepare() makes. */
+static ech_status plan_inner(const char *device, size_t n, ech_dtype dtype, size_t *bytes)
+{
+    size_t search = 0;
+    ech_status status = ech_sort_workspace(device, n, dtype, 0, NULL, bytes);
+    if (status == ECH_OK)
+        status = ech_search_workspace(device, ECH_SEARCH_CALL_LOWER, n, ECHI_SPLIT_NEEDLES, dtype,
+                                      NULL, &search);
+    if (search > *bytes) *bytes = search;
+    return status;
+}
+
+ech_status ech_dist_quantiles_workspace(const char *device, size_t n, size_t n_q, ech_dtype dtype,
+                                        const ech_quantile_options *options, size_t *bytes)
+{
+    READ_OPTIONS(NULL, ech_quantile_options, options);
+    const ech_reduce_options count = { .size = sizeof count, .compare = ECH_COMPARE_IS_NAN };
+    struct echi_need need = echi_need_begin(device, 1, ECH_OK, bytes);
+    struct echi_layout layout = { .base = NULL };
+    const size_t needles = n_q < ECHI_SPLIT_NEEDLES / 512 ? n_q * 512 : ECHI_SPLIT_NEEDLES;
+    size_t inner = 0, work = 0;
+    if (need.status == ECH_OK) need.status = echi_check_dtype(NULL, "dtype", dtype);
+    if (need.status == ECH_OK) need.status = plan_inner(device, n, dtype, &inner);
+    if (need.status != ECH_OK) return need.status;
+    echi_part(&layout, n, ech_dtype_bytes(dtype));
+    echi_part(&layout, inner, 1);
+    echi_part(&need.kept, layout.overflow ? SIZE_MAX : layout.bytes, 1);
+    if (echi_dtype_is_float(dtype))
+        need.status = ech_reduce_workspace(device, ECH_REDUCE_CALL_ROWS, ECH_OP_COUNT, n, 0, dtype,
+                                           &count, &work);
+    echi_need_step(&need, work, 8, 0);
+    echi_need_step(&need, 0, echi_need_product(n_q, 8), echi_need_product(n_q, 8));
+    echi_need_step(&need, 0, needles * ech_dtype_bytes(dtype), needles * sizeof(uint64_t));
+    return echi_need_end(&need, bytes);
+}
+
 static ech_status check(ech_ctx *ctx, struct job *job)
 {
+    size_t bytes = 0;
     ech_status status;
     TRY(echi_check_dtype(ctx, "dtype", job->dtype));
     TRY(echi_check_count(ctx, "n", job->n, ech_dtype_bytes(job->dtype)));
@@ -41,7 +78,11 @@ static ech_status check(ech_ctx *ctx, struct job *job)
         FAIL(ctx, ECH_ERR_ARG, "options->nan is %d, not an ech_nan", (int)job->options.nan);
     if (job->options.algorithm)
         FAIL(ctx, ECH_ERR_UNSUPPORTED, "options->algorithm is given; this call has only one");
-    TRY(echi_dist_no_work(ctx, job->options.work));
+    if (job->options.work_bytes) {
+        TRY(ech_dist_quantiles_workspace(ech_device_name(ctx), job->n, job->n_q, job->dtype,
+                                         &job->options, &bytes));
+        TRY(echi_dist_check_work(ctx, "distributed quantiles", bytes, job->options.work_bytes));
+    }
     if (job->n && !job->in) FAIL(ctx, ECH_ERR_ARG, "in is NULL");
     if (job->n_q && (!job->q || !job->out))
         FAIL(ctx, ECH_ERR_ARG, "%s is NULL", job->q ? "out" : "q");
@@ -68,13 +109,8 @@ static ech_status prepare(struct job *job)
     ech_ctx *ctx = job->d.ctx;
     const char *device = ech_device_name(ctx);
     struct echi_layout layout = { .base = NULL };
-    size_t search = 0;
-    ech_status status = ech_sort_workspace(device, job->n, job->dtype, 0, NULL, &job->inner_bytes);
-    if (status == ECH_OK)
-        status = ech_search_workspace(device, ECH_SEARCH_CALL_LOWER, job->n, ECHI_SPLIT_NEEDLES,
-                                      job->dtype, NULL, &search);
+    ech_status status = plan_inner(device, job->n, job->dtype, &job->inner_bytes);
     if (status != ECH_OK) return echi_fail(ctx, status, "%s", ech_error(NULL));
-    if (search > job->inner_bytes) job->inner_bytes = search;
     for (int pass = 0; pass < 2; pass++) {
         job->keys = echi_part(&layout, job->n, ech_dtype_bytes(job->dtype));
         job->inner = echi_part(&layout, job->inner_bytes, 1);
@@ -193,6 +229,9 @@ ech_status ech_dist_quantiles(ech_ctx *ctx, ech_comm *comm, const void *in, void
                                    .n = n };
     status = echi_dist_begin(&job.d, ctx, comm, &call, names, status, false);
     if (status != ECH_OK) return status;
+    echi_dist_lend(&job.d, job.options.work, job.options.work_bytes);
+    job.options.work = NULL;
+    job.options.work_bytes = 0;
     if (job.d.total == 0) /* as without ranks */
         status = ech_quantiles(ctx, NULL, out, q, 0, n_q, dtype, method, &job.options);
     else

@@ -46,7 +46,7 @@ struct job {
     struct echi_reduce r;
     ech_op op;
     ech_dtype dtype, out_dtype;
-    const ech_reduce_options *options;
+    ech_reduce_options *options; /* without the workspace */
     size_t n, element_bytes, chunk_elements;
     const char *in;
     echi_chunk_function *chunk;
@@ -108,11 +108,9 @@ static bool is_plain(const struct job *job)
 
 static ech_status plain_subtree(struct job *job, const char *in, size_t n, struct echi_value *v)
 {
-    ech_reduce_options options = *job->options;
     uint64_t bits = 0;
-    options.work = NULL;
-    options.work_bytes = 0;
-    const ech_status status = ech_reduce(job->d->ctx, job->op, in, &bits, n, job->dtype, &options);
+    const ech_status status =
+        ech_reduce(job->d->ctx, job->op, in, &bits, n, job->dtype, job->options);
     memset(v, 0, sizeof *v);
     if (job->r.kind == ECHI_REDUCE_SUM || job->r.kind == ECHI_REDUCE_PRODUCT)
         memcpy(&v->f, &bits, sizeof v->f);
@@ -367,12 +365,36 @@ static bool needs_order(const struct job *job)
     }
 }
 
-static ech_status check(ech_ctx *ctx, struct job *job, const void *out)
+ech_status ech_dist_reduce_workspace(const char *device, int ranks, ech_op op, size_t n,
+                                     ech_dtype dtype, const ech_reduce_options *options,
+                                     size_t *bytes)
 {
+    enum { RAW_BYTES = ECHI_RAW_WORDS * 8 };
+    struct echi_need need = echi_need_begin(device, ranks, ECH_OK, bytes);
+    size_t work = 0, few = 0;
+    if (need.status == ECH_OK)
+        need.status =
+            ech_reduce_workspace(device, ECH_REDUCE_CALL_ROWS, op, n, 0, dtype, options, &work);
+    if (need.status == ECH_OK) /* of the results of the ranks, which have 8 bytes at most */
+        need.status = ech_reduce_workspace(device, ECH_REDUCE_CALL_ROWS, ECH_OP_SUM, (size_t)ranks,
+                                           0, ECH_U64, NULL, &few);
+    echi_part(&need.kept, ECHI_CHUNK_BYTES, 1); /* a chunk of several ranks */
+    echi_need_step(&need, work, RAW_BYTES, 0);
+    if (ranks > 0) echi_need_step(&need, few, 8 * (size_t)ranks, RESULT_BYTES);
+    return echi_need_end(&need, bytes);
+}
+
+static ech_status check(ech_ctx *ctx, const ech_comm *comm, struct job *job, const void *out)
+{
+    size_t bytes = 0;
     ech_status status;
     TRY(echi_reduce_request(ctx, &job->r, job->op, job->dtype, job->options));
     TRY(echi_check_count(ctx, "n", job->n, ech_dtype_bytes(job->dtype)));
-    TRY(echi_dist_no_work(ctx, job->options->work));
+    if (job->options->work_bytes && comm) {
+        TRY(ech_dist_reduce_workspace(ech_device_name(ctx), ech_comm_size(comm), job->op, job->n,
+                                      job->dtype, job->options, &bytes));
+        TRY(echi_dist_check_work(ctx, "a distributed reduction", bytes, job->options->work_bytes));
+    }
     if (job->n && !job->in) FAIL(ctx, ECH_ERR_ARG, "in is NULL");
     if (!out) FAIL(ctx, ECH_ERR_ARG, "out is NULL");
     job->out_dtype =
@@ -402,7 +424,7 @@ ech_status ech_dist_reduce(ech_ctx *ctx, ech_comm *comm, ech_op op, const void *
     uint64_t value = 0;
     ech_status status = echi_read_options(ctx, "ech_reduce_options", given, &options,
                                           sizeof options, offsetof(ech_reduce_options, work));
-    if (status == ECH_OK) status = check(ctx, &job, out);
+    if (status == ECH_OK) status = check(ctx, comm, &job, out);
     if (status == ECH_OK && options.value) memcpy(&value, options.value, ech_dtype_bytes(dtype));
     struct echi_comm_call call = { .name = "ech_dist_reduce",
                                    .option = { (uint64_t)op, (uint64_t)dtype, (uint64_t)options.nan,
@@ -412,6 +434,9 @@ ech_status ech_dist_reduce(ech_ctx *ctx, ech_comm *comm, ech_op op, const void *
                                    .n = n };
     status = echi_dist_begin(&d, ctx, comm, &call, names, status, false);
     if (status != ECH_OK) return status;
+    echi_dist_lend(&d, options.work, options.work_bytes);
+    options.work = NULL;
+    options.work_bytes = 0;
     if (!needs_order(&job))
         status = reduce_any_order(&job);
     else if (d.total == 0) /* as without ranks */

@@ -323,12 +323,49 @@ done:
 
 /* ---- The call ---- */
 
-static ech_status check(ech_ctx *ctx, struct job *job)
+ech_status ech_dist_scan_workspace(const char *device, int ranks, ech_op op, size_t n,
+                                   ech_dtype dtype, const ech_scan_options *options, size_t *bytes)
 {
+    READ_OPTIONS(NULL, ech_scan_options, options);
+    struct echi_need need = echi_need_begin(device, ranks, ECH_OK, bytes);
+    const size_t many = ranks > 0 ? (size_t)ranks + 1 : 0, sizes[] = { n, 0, many };
+    ech_scan_options plain = *options;
+    size_t work = 0;
+    struct echi_scan s;
+    plain.work = NULL;
+    plain.work_bytes = 0;
+    if (need.status == ECH_OK) need.status = echi_scan_request(NULL, &s, op, dtype, &plain);
+    if (need.status != ECH_OK) return need.status;
+    const uint64_t group = echi_scan_group(ech_dtype_bytes(dtype));
+    if (s.is_float) { /* a group that several ranks have, and its results */
+        echi_part(&need.kept, (size_t)group, ech_dtype_bytes(dtype));
+        echi_part(&need.kept, (size_t)group, echi_scan_out_bytes(&s));
+    }
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes && need.status == ECH_OK; i++) {
+        const size_t count = i == 1 ? (size_t)group : sizes[i];
+        need.status =
+            ech_scan_workspace(device, ECH_SCAN_CALL_ROWS, op, count, 0, dtype, &plain, &work);
+        echi_need_step(&need, work, i == 2 ? echi_need_product(count, 8) : 0, 0);
+    }
+    if (need.status == ECH_OK && !echi_dtype_is_float(dtype)) { /* the sum of a part */
+        need.status =
+            ech_reduce_workspace(device, ECH_REDUCE_CALL_ROWS, op, n, 0, dtype, NULL, &work);
+        echi_need_step(&need, work, 8, 0);
+    }
+    return echi_need_end(&need, bytes);
+}
+
+static ech_status check(ech_ctx *ctx, const ech_comm *comm, struct job *job)
+{
+    size_t bytes = 0;
     ech_status status;
     TRY(echi_scan_request(ctx, &job->s, job->op, job->dtype, job->options));
     TRY(echi_check_count(ctx, "n", job->n, 8));
-    TRY(echi_dist_no_work(ctx, job->options->work));
+    if (job->options->work_bytes && comm) {
+        TRY(ech_dist_scan_workspace(ech_device_name(ctx), ech_comm_size(comm), job->op, job->n,
+                                    job->dtype, job->options, &bytes));
+        TRY(echi_dist_check_work(ctx, "a distributed scan", bytes, job->options->work_bytes));
+    }
     if (job->n && !job->in) FAIL(ctx, ECH_ERR_ARG, "in is NULL");
     if (job->n && !job->out) FAIL(ctx, ECH_ERR_ARG, "out is NULL");
     job->in_bytes = ech_dtype_bytes(job->dtype);
@@ -365,7 +402,7 @@ ech_status ech_dist_scan(ech_ctx *ctx, ech_comm *comm, ech_op op, const void *in
     uint64_t init = 0;
     ech_status status = echi_read_options(ctx, "ech_scan_options", given, &options, sizeof options,
                                           offsetof(ech_scan_options, work));
-    if (status == ECH_OK) status = check(ctx, &job);
+    if (status == ECH_OK) status = check(ctx, comm, &job);
     if (status == ECH_OK && options.init) memcpy(&init, options.init, job.out_bytes);
     struct echi_comm_call call = {
         .name = "ech_dist_scan",
@@ -376,6 +413,7 @@ ech_status ech_dist_scan(ech_ctx *ctx, ech_comm *comm, ech_op op, const void *in
     };
     status = echi_dist_begin(&d, ctx, comm, &call, names, status, false);
     if (status != ECH_OK) return status;
+    echi_dist_lend(&d, options.work, options.work_bytes);
     if (d.total > 0) status = job.s.is_float ? scan_floats(&job) : scan_any_order(&job);
     return echi_dist_end(&d, status);
 }

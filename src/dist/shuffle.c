@@ -99,6 +99,18 @@ static ech_status exchange(struct job *job, const void *out, void *in, size_t by
                 : echi_comm_exchange(d->ctx, d->comm, mine, ranks, theirs, ranks);
 }
 
+ech_status ech_dist_shuffle_workspace(const char *device, size_t n, size_t n_out,
+                                      size_t element_bytes, size_t *bytes)
+{
+    struct echi_need need = echi_need_begin(device, 1, ECH_OK, bytes);
+    if (need.status == ECH_OK && element_bytes == 0)
+        need.status = echi_fail(NULL, ECH_ERR_ARG, "element_bytes is 0");
+    echi_part(&need.kept, n, element_bytes);
+    echi_part(&need.kept, n_out, element_bytes);
+    echi_need_step(&need, 0, echi_need_product(n > n_out ? n : n_out, sizeof(uint64_t)), 0);
+    return echi_need_end(&need, bytes);
+}
+
 static ech_status run(struct job *job)
 {
     struct echi_dist *d = &job->d;

@@ -35,9 +35,60 @@ struct job {
     char *result; /* [k] of the larger of both types */
 };
 
-static ech_status check(ech_ctx *ctx, const struct job *job)
+/* Up to this many candidates are merged on the processor. */
+enum { FEW = 1 << 14 };
+
+/* What the selection from `count` candidates needs. */
+static ech_status plan_last(struct echi_need *need, const char *device, size_t count, size_t k,
+                            ech_dtype dtype, const ech_topk_options *options)
+{
+    const ech_topk_options plain = { .size = sizeof plain,
+                                     .smallest = options->smallest,
+                                     .order = options->order };
+    size_t work = 0;
+    const ech_status status =
+        ech_topk_workspace(device, ECH_TOPK_CALL_ARRAY, count, 1, k, dtype, &plain, &work);
+    echi_need_step(need, work, echi_need_product(count, ech_dtype_bytes(dtype)),
+                   echi_need_product(k, 8));
+    return status;
+}
+
+ech_status ech_dist_topk_workspace(const char *device, int ranks, size_t n, size_t k,
+                                   ech_dtype dtype, const ech_topk_options *options, size_t *bytes)
+{
+    READ_OPTIONS(NULL, ech_topk_options, options);
+    struct echi_need need = echi_need_begin(device, ranks, ECH_OK, bytes);
+    const size_t own = n < k ? n : k, all = ranks > 0 ? echi_need_product(k, (size_t)ranks) : 0;
+    ech_topk_options local = *options;
+    size_t work = 0;
+    local.unsorted = 0; /* of the selection of a rank: select_own() */
+    if (need.status == ECH_OK) need.status = echi_check_dtype(NULL, "dtype", dtype);
+    if (need.status != ECH_OK) return need.status;
+    need.status = ech_topk_workspace(device, ECH_TOPK_CALL_ARRAY, n, 1, own, dtype, &local, &work);
+    echi_need_step(&need, work, echi_need_product(own, ech_dtype_bytes(dtype)),
+                   echi_need_product(own, 8));
+    if (need.status == ECH_OK && all > FEW)
+        need.status = plan_last(&need, device, all, k, dtype, options);
+    return echi_need_end(&need, bytes);
+}
+
+/* Whether the workspace is enough for the last selection: that of fewer candidates may be
+ * larger. */
+static bool is_enough(const struct job *job)
+{
+    const char *device = ech_device_name(job->d.ctx);
+    size_t bytes = 0, need_bytes = 0;
+    struct echi_need need = echi_need_begin(device, 1, ECH_OK, &need_bytes);
+    return ech_dist_topk_workspace(device, job->d.ranks, job->n, job->k, job->dtype, &job->options,
+                                   &bytes) == ECH_OK &&
+           plan_last(&need, device, job->count, job->k, job->dtype, &job->options) == ECH_OK &&
+           echi_need_end(&need, &need_bytes) == ECH_OK && need_bytes <= bytes;
+}
+
+static ech_status check(ech_ctx *ctx, const ech_comm *comm, const struct job *job)
 {
     const ech_topk_options *o = &job->options;
+    size_t bytes = 0;
     ech_status status;
     TRY(echi_check_dtype(ctx, "dtype", job->dtype));
     TRY(echi_check_count(ctx, "n", job->n, job->bytes));
@@ -45,7 +96,11 @@ static ech_status check(ech_ctx *ctx, const struct job *job)
     if (o->counts) FAIL(ctx, ECH_ERR_ARG, "options->counts is given, but this call has no rows");
     if (o->row_stride || o->element_stride || o->out_row_stride || o->out_element_stride)
         FAIL(ctx, ECH_ERR_ARG, "options has strides, but this call has no rows");
-    TRY(echi_dist_no_work(ctx, o->work));
+    if (o->work_bytes && comm) {
+        TRY(ech_dist_topk_workspace(ech_device_name(ctx), ech_comm_size(comm), job->n, job->k,
+                                    job->dtype, o, &bytes));
+        TRY(echi_dist_check_work(ctx, "a distributed top-k", bytes, o->work_bytes));
+    }
     if (job->k && !job->values && !job->indices)
         FAIL(ctx, ECH_ERR_ARG, "values and indices are both NULL");
     if (job->n && !job->in) FAIL(ctx, ECH_ERR_ARG, "in is NULL");
@@ -93,6 +148,8 @@ static ech_status select_own(struct job *job)
     const size_t k = job->n < job->k ? job->n : job->k;
     ech_topk_options local = job->options;
     local.unsorted = 0;
+    local.work = NULL;
+    local.work_bytes = 0;
     const ech_status status =
         ech_topk(d->ctx, job->in, job->mine, job->mine_at, job->n, k, job->dtype, ECH_U64, &local);
     for (size_t i = 0; i < k; i++) job->mine_at[i] += d->in_first[d->rank];
@@ -155,9 +212,9 @@ static void merge_ranks(struct job *job, size_t *next)
 /* The k best of the candidates, in the order of the result. */
 static ech_status select_all(struct job *job)
 {
-    enum { FEW = 1 << 14 };
     size_t *next = NULL;
-    if (job->k * (size_t)job->d.ranks <= FEW) next = calloc(2 * (size_t)job->d.ranks, sizeof *next);
+    if (job->k * (size_t)job->d.ranks <= FEW || !is_enough(job))
+        next = calloc(2 * (size_t)job->d.ranks, sizeof *next);
     const ech_topk_options options = { .size = sizeof options,
                                        .smallest = job->options.smallest,
                                        .order = job->options.order };
@@ -236,7 +293,7 @@ ech_status ech_dist_topk(ech_ctx *ctx, ech_comm *comm, const void *in, void *val
     ech_status status = echi_read_options(ctx, "ech_topk_options", given, &job.options,
                                           sizeof job.options, offsetof(ech_topk_options, work));
     const ech_topk_options *o = &job.options;
-    if (status == ECH_OK) status = check(ctx, &job);
+    if (status == ECH_OK) status = check(ctx, comm, &job);
     struct echi_comm_call call = {
         .name = "ech_dist_topk",
         .option = { k, (uint64_t)dtype, indices ? (uint64_t)index_dtype : 0, (uint64_t)o->smallest,
@@ -245,5 +302,6 @@ ech_status ech_dist_topk(ech_ctx *ctx, ech_comm *comm, const void *in, void *val
     };
     status = echi_dist_begin(&job.d, ctx, comm, &call, names, status, false);
     if (status != ECH_OK) return status;
+    echi_dist_lend(&job.d, o->work, o->work_bytes);
     return echi_dist_end(&job.d, run(&job));
 }

@@ -29,6 +29,8 @@ struct job {
     void *values;
     uint64_t *first, *counts;
     size_t n, capacity, bytes; /* bytes: of an element */
+    void *work;                /* of the caller */
+    size_t work_bytes;
     ech_dtype dtype;
     ech_dist_layout *layout;
     struct ends *ends; /* [ranks] */
@@ -47,7 +49,6 @@ static ech_status check(ech_ctx *ctx, const struct job *job, const ech_unique_op
     if (options->appearance)
         FAIL(ctx, ECH_ERR_UNSUPPORTED,
              "options->appearance is %d; distributed calls support only 0", options->appearance);
-    TRY(echi_dist_no_work(ctx, options->work));
     if (job->n && !job->in) FAIL(ctx, ECH_ERR_ARG, "in is NULL");
     if (job->capacity && !job->values) FAIL(ctx, ECH_ERR_ARG, "values is NULL");
 done:
@@ -67,19 +68,72 @@ static ech_status lay_out(struct job *job, const char *device, struct echi_layou
     return status;
 }
 
+/* The sort of a call that writes positions, or does not. */
+static struct echi_dist_sort sort_of(const void *in, size_t n, size_t n_out, ech_dtype dtype,
+                                     bool first)
+{
+    /* the first of equal elements counts: floats need a stable sort, for -0 and NaN */
+    const bool positions = first || echi_dtype_is_float(dtype);
+    return (struct echi_dist_sort){ .dtype = dtype,
+                                    .n = n,
+                                    .n_out = n_out,
+                                    .value_bytes = positions ? sizeof(uint64_t) : 0,
+                                    .positions = positions,
+                                    .index_dtype = ECH_U64,
+                                    .keys_in = in };
+}
+
+ech_status ech_dist_unique_workspace(const char *device, int ranks, size_t n, size_t n_out,
+                                     ech_dtype dtype, int first, size_t *bytes)
+{
+    struct echi_need need = echi_need_begin(device, ranks, ECH_OK, bytes);
+    struct echi_layout layout = { .base = NULL };
+    uint64_t none = 0;
+    size_t work = 0;
+    if (need.status == ECH_OK) need.status = echi_check_dtype(NULL, "dtype", dtype);
+    if (need.status == ECH_OK && first != 0 && first != 1)
+        need.status = echi_fail(NULL, ECH_ERR_ARG, "first is %d, not 0 or 1", first);
+    if (need.status != ECH_OK) return need.status;
+    struct job job = { .d = { .ranks = ranks },
+                       .sort = sort_of(NULL, n, n_out, dtype, first),
+                       .bytes = ech_dtype_bytes(dtype),
+                       .first = first ? &none : NULL };
+    need.status = lay_out(&job, device, &layout);
+    echi_part(&need.kept, layout.overflow ? SIZE_MAX : layout.bytes, 1);
+    echi_need_step(&need, 0, ECHI_SPLIT_NEEDLES * job.bytes, ECHI_SPLIT_NEEDLES * sizeof none);
+    if (need.status == ECH_OK) /* keys that wrap are counted */
+        need.status = ech_reduce_workspace(device, ECH_REDUCE_CALL_ROWS, ECH_OP_COUNT, n, 0, dtype,
+                                           NULL, &work);
+    echi_need_step(&need, work, sizeof(uint64_t), 0);
+    if (need.status == ECH_OK)
+        need.status = ech_select_workspace(device, ECH_SELECT_CALL_RLE_ENCODE, n_out, job.bytes, 0,
+                                           NULL, &work);
+    echi_need_step(&need, work, sizeof(uint64_t), 0);
+    if (need.status == ECH_OK && first)
+        need.status = ech_select_workspace(device, ECH_SELECT_CALL_UNIQUE_BY_KEY, n_out, job.bytes,
+                                           sizeof(uint64_t), NULL, &work);
+    echi_need_step(&need, work, sizeof(uint64_t), 0);
+    return echi_need_end(&need, bytes);
+}
+
 static ech_status prepare(struct job *job)
 {
     struct echi_dist *d = &job->d;
     struct echi_layout layout = { .base = NULL };
-    /* the first of equal elements counts: floats need a stable sort, for -0 and NaN */
-    const bool positions = job->first || echi_dtype_is_float(job->dtype);
-    job->sort = (struct echi_dist_sort){ .dtype = job->dtype,
-                                         .n = job->n,
-                                         .n_out = echi_dist_n_out(d),
-                                         .value_bytes = positions ? sizeof(uint64_t) : 0,
-                                         .positions = positions,
-                                         .index_dtype = ECH_U64,
-                                         .keys_in = job->in };
+    const size_t n_out = echi_dist_n_out(d);
+    size_t bytes = 0;
+    job->sort = sort_of(job->in, job->n, n_out, job->dtype, job->first);
+    const bool positions = job->sort.positions;
+    if (job->work_bytes) {
+        const ech_status status =
+            ech_dist_unique_workspace(ech_device_name(d->ctx), d->ranks, job->n, n_out, job->dtype,
+                                      job->first != NULL, &bytes);
+        if (status != ECH_OK) return echi_fail(d->ctx, status, "%s", ech_error(NULL));
+        if (echi_dist_check_work(d->ctx, "a search for distinct elements", bytes,
+                                 job->work_bytes) != ECH_OK)
+            return ECH_ERR_MEMORY;
+        echi_dist_lend(d, job->work, job->work_bytes);
+    }
     ech_status status = lay_out(job, ech_device_name(d->ctx), &layout);
     if (status != ECH_OK) return echi_fail(d->ctx, status, "%s", ech_error(NULL));
     status = echi_dist_work(d, "distributed unique elements", layout.bytes, NULL, 0);
@@ -232,6 +286,8 @@ ech_status ech_dist_unique(ech_ctx *ctx, ech_comm *comm, const void *in, void *v
     ech_status status = echi_read_options(ctx, "ech_unique_options", given, &options,
                                           sizeof options, offsetof(ech_unique_options, work));
     if (status == ECH_OK) status = check(ctx, &job, &options);
+    job.work = options.work;
+    job.work_bytes = options.work_bytes;
     struct echi_comm_call call = {
         .name = "ech_dist_unique",
         .option = { (uint64_t)dtype, first != NULL, counts != NULL },

@@ -37,6 +37,7 @@ enum echi_gf2_what {
                         *rank pivots */
     ECHI_GF2_MAP,    /* positions[i] = order[positions[i]] for i < *rank */
     ECHI_GF2_SPREAD_ROWS, /* row positions[i] of out = row i of a for i < *rank; the other rows 0 */
+    ECHI_GF2_PUT_ROWS,    /* the same, but the other rows keep their values */
     ECHI_GF2_KERNEL,   /* the basis of ech_gf2_nullspace() in out, its dimension in *dim, from a in
                           reduced form with the pivots positions[0 ... *rank - 1], ascending */
     ECHI_GF2_SOLVABLE, /* bytes[j] = no row i >= *rank of a has bit j */
@@ -68,7 +69,10 @@ struct echi_gf2 {
 struct echi_gf2_mul {
     ech_gf2 a, b, out;
     bool add;
-    bool transposed; /* b is given transposed: out = a b^T */
+    bool transposed;       /* b is given transposed: out = a b^T */
+    unsigned tiles, spare; /* to let kernels of another stream run at the same time: tiles of the
+                              result per thread block and launch, and multiprocessors that are left
+                              free; tiles 0: one launch, on all */
     const char *algorithm;
 };
 

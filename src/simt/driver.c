@@ -158,6 +158,12 @@ static CUresult simt_cuStreamCreate(CUstream *stream, unsigned flags)
     return CUDA_SUCCESS;
 }
 
+static CUresult simt_cuStreamCreateWithPriority(CUstream *stream, unsigned flags, int priority)
+{
+    (void)priority; /* a launch ends before the call returns */
+    return simt_cuStreamCreate(stream, flags);
+}
+
 static CUresult simt_cuStreamGetId(CUstream stream, unsigned long long *id)
 {
     *id = stream ? stream->id : 0;

@@ -66,16 +66,21 @@ struct request {
     const struct entry *of[SIMT_LANES];
 };
 
-static int compare(const void *a, const void *b)
+/* Insertion sort: at most 128 values, which are mostly ascending already. */
+static void sort(uintptr_t *values, unsigned count)
 {
-    uintptr_t x = *(const uintptr_t *)a, y = *(const uintptr_t *)b;
-    return (x > y) - (x < y);
+    for (unsigned i = 1; i < count; i++) {
+        uintptr_t value = values[i];
+        unsigned to = i;
+        for (; to && values[to - 1] > value; to--) values[to] = values[to - 1];
+        values[to] = value;
+    }
 }
 
 static unsigned distinct(uintptr_t *values, unsigned count)
 {
     unsigned different = count > 0;
-    qsort(values, count, sizeof *values, compare);
+    sort(values, count);
     for (unsigned i = 1; i < count; i++) different += values[i] != values[i - 1];
     return different;
 }
@@ -104,7 +109,7 @@ static unsigned passes(const struct request *r, uint32_t lanes, bool share)
         const struct entry *e = r->of[lane];
         for (uintptr_t w = e->at / 4; w <= (e->at + e->bytes - 1) / 4; w++) words[count++] = w;
     }
-    qsort(words, count, sizeof *words, compare);
+    sort(words, count);
     for (unsigned i = 0; i < count; i++) {
         if (share && i && words[i] == words[i - 1]) continue;
         unsigned load = ++in_bank[words[i] % BANKS];
@@ -155,7 +160,7 @@ static unsigned first_conflicts(const struct request *r, unsigned bytes)
             unsigned count = 0, most = 1, in_bank[FIRST_BANKS] = { 0 };
             for (uint32_t lane = first; lane < first + 16; lane++)
                 if (r->lanes >> lane & 1) list[count++] = r->of[lane]->at + part;
-            qsort(list, count, sizeof *list, compare);
+            sort(list, count);
             for (unsigned i = 0; i < count; i++) {
                 if (i && list[i] == list[i - 1]) continue;
                 unsigned load = ++in_bank[list[i] / 4 % FIRST_BANKS];
@@ -196,7 +201,7 @@ static unsigned atomic_sectors(const struct request *r)
     unsigned count = 0, sum = 0, most = 0, same = 0;
     for (uint32_t lane = 0; lane < SIMT_LANES; lane++)
         if (r->lanes >> lane & 1) words[count++] = r->of[lane]->at;
-    qsort(words, count, sizeof *words, compare);
+    sort(words, count);
     for (unsigned i = 0; i < count; i++) {
         bool new_sector = i && words[i] / SECTOR_BYTES != words[i - 1] / SECTOR_BYTES;
         if (new_sector) sum += most;
@@ -316,7 +321,8 @@ static struct execution *new_execution(struct simt_profile_table *p)
         p->execution_capacity = capacity;
     }
     struct execution *e = &p->executions[p->execution_count++];
-    memset(e, 0, sizeof *e);
+    e->next = 0;
+    e->request.lanes = 0; /* which of `of` are set */
     return e;
 }
 

@@ -5,6 +5,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "core/call.h"
+#include "cpu/cpu.h"
 #include "dist/linear/linear.h"
 #include "solve/step.h"
 
@@ -307,6 +308,8 @@ static ech_status open_side(ech_dist_csr *a)
     const size_t elements = (size_t)a->send_first[a->ranks] + a->halo;
     ech_status status = ECH_OK;
     if (!elements || a->part[1].csr.nnz < ECHI_LINEAR_OVERLAP) return ECH_OK;
+    /* one thread: a second one would compete with the exchange, which waits actively */
+    if (on_cpu(a) && echi_threads(a->ctx) == 1) return ECH_OK;
     if (ech_open(&a->side, ech_device_name(a->ctx)) != ECH_OK)
         FAIL(a->ctx, ECH_ERR_MEMORY, "a second context: %s", ech_error(NULL));
     if (!on_cpu(a) && (status = ech_set_private_stream(a->side)) != ECH_OK)

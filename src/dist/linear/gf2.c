@@ -95,21 +95,6 @@ static ech_status write_rank(struct echi_gf2_dist *g, uint32_t *rank)
     return ech_copy(g->d.ctx, rank, &g->rank, sizeof *rank);
 }
 
-/* A request of the operation "gf2", whose arrays are in memory of the device. */
-static ech_status run_gf2(ech_ctx *ctx, const struct echi_gf2 *request)
-{
-    const struct echi_operation *operation = ctx->backend->operations[ECHI_OP_gf2];
-    void *work = NULL;
-    size_t bytes = 0;
-    ech_status status;
-    TRY(echi_operation_workspace(operation, request, &bytes));
-    TRY(echi_allocate(ctx, bytes, "a step", &work));
-    TRY(echi_operation_run(ctx, operation, request, work));
-done:
-    echi_release(ctx, work, bytes);
-    return status;
-}
-
 /* ---- Elimination ---- */
 
 static const char *const names[] = { "cols",
@@ -206,18 +191,19 @@ static ech_status write_solutions(struct echi_gf2_dist *g, ech_gf2 *x, uint8_t *
     if (g->rows == 0) /* a row of zeros */
         b = echi_gf2_matrix(words + x->rows * echi_gf2_words(g->more), 1, g->more);
     if (x->rows) {
-        TRY(run_gf2(ctx, &(struct echi_gf2){ .what = ECHI_GF2_SPREAD_ROWS,
-                                             .a = b,
-                                             .out = out,
-                                             .positions = positions,
-                                             .rank = rank }));
-        TRY(run_gf2(
+        TRY(echi_gf2_dist_run(ctx, &(struct echi_gf2){ .what = ECHI_GF2_SPREAD_ROWS,
+                                                       .a = b,
+                                                       .out = out,
+                                                       .positions = positions,
+                                                       .rank = rank }));
+        TRY(echi_gf2_dist_run(
             ctx, &(struct echi_gf2){ .what = ECHI_GF2_CLEAR, .a = b, .out = out, .rank = rank }));
         TRY(ech_gf2_copy(ctx, &out, 0, 0, x, 0, 0, x->rows, g->more));
     }
     if (solvable) {
-        TRY(run_gf2(ctx, &(struct echi_gf2){
-                             .what = ECHI_GF2_SOLVABLE, .a = b, .rank = rank, .bytes = bytes }));
+        TRY(echi_gf2_dist_run(
+            ctx,
+            &(struct echi_gf2){ .what = ECHI_GF2_SOLVABLE, .a = b, .rank = rank, .bytes = bytes }));
         TRY(ech_copy(ctx, solvable, bytes, g->more));
     }
 done:

@@ -2,14 +2,18 @@
  * dist/linear/gf2_eliminate.c - elimination over GF(2) by blocks of columns, with one broadcast per
  * block.
  *
- *     factor    the owner of a block eliminates a copy of it, which gives the order of the rows and
- *               the pivots, and computes the factor of the other columns from the pivot columns
- *     publish   one agreement and one exchange: order, pivots, factor
- *     permute   every rank moves rows
- *     apply     every rank multiplies the factor by the pivot rows
+ *     publish   one agreement and one exchange: pivots, rows that move, factor
+ *     apply     every rank moves rows, and multiplies the factor by the pivot rows
+ *     factor    the owner of the next block: gf2_factor.c
  *
- * The columns of the next block come first, so that its owner factors it on a second stream while
- * the first one applies the factor to the rest.
+ * The chain of publish, apply to the next block, factor is the longest if there are many ranks.  On
+ * a GPU a second context runs it, and does not wait for the updates of the other columns:
+ *
+ *     ahead   | apply 0 to block 1 | factor 1 | apply 1 to block 2 | factor 2 | ...
+ *     rest    | apply 0 to block 2 | apply 0 to the others  | apply 1 to block 3 | apply 1 ...
+ *
+ * `rest` may be ECHI_GF2_PANELS blocks behind.  Kernels of `ahead` have a higher priority; products
+ * of `rest` are divided into short launches, which leave some multiprocessors free.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -18,6 +22,10 @@
 
 #include <stdlib.h>
 #include <string.h>
+
+/* Products of `rest` in launches of about 0.3 ms on an H200; the kernels that search pivots are
+ * small. */
+enum { TILES = 80, SPARE = 12 };
 
 /* ---- Memory ---- */
 
@@ -38,43 +46,82 @@ ech_status echi_gf2_dist_allocate(struct echi_gf2_dist *g, size_t count, size_t 
     return status;
 }
 
+static ech_status allocate_panel(struct echi_gf2_dist *g, struct echi_gf2_panel *p)
+{
+    const size_t block = g->block;
+    ech_status status;
+    TRY(echi_gf2_dist_allocate(g, g->rows * (block / 64), 8, &p->factor));
+    TRY(echi_gf2_dist_allocate(g, 4 * block + 1, 4, &p->pivots));
+    p->rows = p->pivots + block;
+    p->from = p->rows + block;
+    p->to = p->from + block;
+    p->count = p->to + block;
+done:
+    return status;
+}
+
+static ech_status allocate_lane(struct echi_gf2_dist *g, struct echi_gf2_lane *lane, size_t words)
+{
+    ech_status status;
+    TRY(echi_gf2_dist_allocate(g, g->block * words, 8, &lane->top));
+    TRY(echi_gf2_dist_allocate(g, g->block * words, 8, &lane->moved));
+done:
+    return status;
+}
+
+/* The context that factors blocks. */
+static ech_status open_side(struct echi_gf2_dist *g)
+{
+    const struct echi_backend *backend = g->d.ctx->backend;
+    ech_status status = ECH_OK;
+    if (ech_open(&g->side, ech_device_name(g->d.ctx)) != ECH_OK)
+        FAIL(g->d.ctx, ECH_ERR_MEMORY, "a second context: %s", ech_error(NULL));
+    TRY(backend->raise_priority(g->side));
+    TRY(ech_set_private_stream(g->side));
+    for (int i = 0; i < ECHI_GF2_PANELS; i++) TRY(backend->make_event(g->d.ctx, &g->applied[i]));
+    for (int i = 0; i < 2; i++) TRY(backend->make_event(g->d.ctx, &g->current[i]));
+    g->direct = echi_comm_direct(g->d.comm);
+done:
+    if (status != ECH_OK && g->side && ech_error(g->side)[0])
+        return echi_fail(g->d.ctx, status, "a second context: %s", ech_error(g->side));
+    return status;
+}
+
 ech_status echi_gf2_dist_begin(struct echi_gf2_dist *g, const ech_gf2 *a, const ech_gf2 *b)
 {
     const size_t rows = g->rows, block = g->block, block_words = block / 64;
-    const size_t most = rows < g->cols ? rows : g->cols;
+    const size_t most = rows < g->cols ? rows : g->cols, few = echi_gf2_dist_few(g);
+    const bool overlaps = g->d.ctx->backend->make_event != NULL;
     ech_gf2 to;
     ech_status status;
     g->a_words = echi_gf2_words(g->own);
     g->words = g->a_words + echi_gf2_words(g->more);
     g->pivots = malloc((most + 1) * sizeof *g->pivots);
-    g->host = malloc((3 * rows + 1) * sizeof *g->host);
+    g->host = calloc(rows + 3 * block + 1, sizeof *g->host);
     if (!g->pivots || !g->host)
         FAIL(g->d.ctx, ECH_ERR_MEMORY, "out of memory for an elimination of %zu rows", rows);
     TRY(echi_gf2_dist_allocate(g, rows * g->words, 8, &g->m));
-    for (int i = 0; i < 2; i++) {
-        TRY(echi_gf2_dist_allocate(g, rows * block_words, 8, &g->panel[i].factor));
-        TRY(echi_gf2_dist_allocate(g, rows, 4, &g->panel[i].order));
-        TRY(echi_gf2_dist_allocate(g, block, 4, &g->panel[i].pivots));
-    }
+    for (int i = 0; i < (overlaps ? ECHI_GF2_PANELS : 1); i++) TRY(allocate_panel(g, &g->panel[i]));
+    TRY(allocate_lane(g, &g->rest, g->words));
     TRY(echi_gf2_dist_allocate(g, rows * block_words, 8, &g->strip));
-    TRY(echi_gf2_dist_allocate(g, (rows > 4 * block ? rows : 4 * block) * block_words, 8,
-                               &g->left));
+    TRY(echi_gf2_dist_allocate(g, few * echi_gf2_words(few), 8, &g->left));
     TRY(echi_gf2_dist_allocate(g, block * block_words, 8, &g->right));
     TRY(echi_gf2_dist_allocate(g, block * block_words, 8, &g->inverse));
-    TRY(echi_gf2_dist_allocate(g, block * g->words, 8, &g->top));
-    TRY(echi_gf2_dist_allocate(g, 2 * block * g->words, 8, &g->moved));
-    TRY(echi_gf2_dist_allocate(g, 2 * block, 4, &g->from));
-    TRY(echi_gf2_dist_allocate(g, 2 * block, 4, &g->to));
+    TRY(echi_gf2_dist_allocate(g, rows, 4, &g->order));
     if (rows && g->words) {
         to = echi_gf2_dist_view(g, 0, 0, rows, g->words * 64);
         TRY(ech_gf2_copy(g->d.ctx, a, 0, 0, &to, 0, 0, rows, g->own));
         if (b) TRY(ech_gf2_copy(g->d.ctx, b, 0, 0, &to, 0, g->a_words * 64, rows, g->more));
     }
-    if (g->d.ctx->backend != &echi_cpu) {
-        if (ech_open(&g->side, ech_device_name(g->d.ctx)) != ECH_OK)
-            FAIL(g->d.ctx, ECH_ERR_MEMORY, "a second context: %s", ech_error(NULL));
-        if (ech_set_private_stream(g->side) != ECH_OK)
-            FAIL(g->d.ctx, ECH_ERR_MEMORY, "a second context: %s", ech_error(g->side));
+    g->rest.ctx = g->d.ctx;
+    if (overlaps) {
+        TRY(allocate_lane(g, &g->ahead, block_words));
+        TRY(open_side(g));
+        g->rest.tiles = TILES;
+        g->rest.spare = SPARE;
+        g->ahead.ctx = g->side;
+    } else {
+        g->ahead = g->rest;
     }
 done:
     return status;
@@ -82,6 +129,12 @@ done:
 
 void echi_gf2_dist_end(struct echi_gf2_dist *g)
 {
+    if (g->side) {
+        ech_sync(g->side); /* after a failure, kernels may still use the memory */
+        for (int i = 0; i < ECHI_GF2_PANELS; i++)
+            g->side->backend->free_event(g->side, g->applied[i]);
+        for (int i = 0; i < 2; i++) g->side->backend->free_event(g->side, g->current[i]);
+    }
     ech_close(g->side);
     for (int i = 0; i < g->arrays; i++)
         echi_release(g->d.ctx, g->array[i].pointer, g->array[i].bytes);
@@ -89,274 +142,222 @@ void echi_gf2_dist_end(struct echi_gf2_dist *g)
     free(g->host);
 }
 
-/* ---- Blocks ---- */
-
-static size_t blocks_of(const struct echi_gf2_dist *g)
+static struct echi_gf2_panel *panel_of(struct echi_gf2_dist *g, size_t j)
 {
-    return g->cols / g->block + (g->cols % g->block != 0);
+    return &g->panel[g->side ? j % ECHI_GF2_PANELS : 0];
 }
 
-static int owner_of(const struct echi_gf2_dist *g, size_t j)
+/* ---- Steps on a lane ---- */
+
+ech_status echi_gf2_dist_run(ech_ctx *ctx, const struct echi_gf2 *request)
 {
-    return (int)(j % (size_t)g->d.ranks);
+    const struct echi_operation *operation = ctx->backend->operations[ECHI_OP_gf2];
+    void *work = NULL;
+    size_t bytes = 0;
+    ech_status status;
+    TRY(echi_operation_workspace(operation, request, &bytes));
+    TRY(echi_allocate(ctx, bytes, "a step", &work));
+    TRY(echi_operation_run(ctx, operation, request, work));
+done:
+    echi_release(ctx, work, bytes);
+    return status;
 }
 
-static size_t width_of(const struct echi_gf2_dist *g, size_t j)
+ech_status echi_gf2_dist_product(const struct echi_gf2_lane *lane, const ech_gf2 *a,
+                                 const ech_gf2 *b, const ech_gf2 *out, bool add)
 {
-    const size_t left = g->cols - j * g->block;
-    return left < g->block ? left : g->block;
-}
-
-/* The first word of this rank's columns of block j or of the blocks after it. */
-static size_t word_of(const struct echi_gf2_dist *g, size_t j)
-{
-    const size_t ranks = (size_t)g->d.ranks, rank = (size_t)g->d.rank;
-    const size_t number = j > rank ? (j - rank + ranks - 1) / ranks : 0;
-    const size_t word = number * (g->block / 64);
-    return word < g->a_words ? word : g->a_words;
-}
-
-/* ---- Factor ---- */
-
-/* The products of the factor, from the pivot columns: columns [rows - rank][r], in the new order,
- * whose first r rows are B.  Below: columns B^-1.  The pivot rows: B^-1, or for the echelon form
- * the transform of B to it.  Above: pivot columns B^-1. */
-static ech_status make_factor(struct echi_gf2_dist *g, ech_ctx *ctx, struct echi_gf2_panel *p,
-                              const ech_gf2 *columns, const ech_gf2 *block)
-{
-    const size_t r = p->r, below = columns->rows - r, first = g->reduced ? 0 : g->rank;
-    const size_t stride = echi_gf2_words(r);
-    const ech_gf2 inverse = echi_gf2_matrix(g->inverse, r, r);
-    ech_gf2 b = echi_gf2_matrix(g->right, r, r);
-    ech_gf2 middle = echi_gf2_matrix(p->factor + (g->rank - first) * stride, r, r);
-    ech_gf2 lower = echi_gf2_matrix(middle.words + r * stride, below, r);
-    const ech_gf2 rest = echi_gf2_matrix(columns->words + r * stride, below, r);
-    uint32_t full = 0;
+    ech_ctx *ctx = lane->ctx;
+    const struct echi_operation *operation = ctx->backend->operations[ECHI_OP_gf2_mul];
+    const struct echi_gf2_mul request = {
+        .a = *a, .b = *b, .out = *out, .add = add, .tiles = lane->tiles, .spare = lane->spare
+    };
+    void *work = NULL;
+    size_t bytes = 0;
     ech_status status = ECH_OK;
-    if (below) TRY(ech_gf2_mul(ctx, &rest, &inverse, &lower, NULL));
-    if (g->reduced) {
-        TRY(ech_gf2_copy(ctx, &inverse, 0, 0, &middle, 0, 0, r, r));
-    } else if (!g->rank_only) {
-        const ech_gf2_echelon_options options = { .size = sizeof options,
-                                                  .form = ECH_GF2_FORM_ECHELON,
-                                                  .transform = &middle };
-        TRY(ech_gf2_copy(ctx, columns, 0, 0, &b, 0, 0, r, r));
-        TRY(ech_gf2_echelon(ctx, &b, &full, NULL, &options));
-    }
-    if (g->reduced && g->rank) {
-        ech_gf2 above = echi_gf2_matrix(g->strip, g->rank, r);
-        ech_gf2 upper = echi_gf2_matrix(p->factor, g->rank, r);
-        const ech_gf2 view = { .size = sizeof view,
-                               .words = block->words - g->rank * block->stride,
-                               .rows = g->rank,
-                               .cols = block->cols,
-                               .stride = block->stride };
-        TRY(ech_gf2_gather_cols(ctx, &view, p->pivots, &above, ECH_U32));
-        TRY(ech_gf2_mul(ctx, &above, &inverse, &upper, NULL));
-    }
+    if (out->rows == 0 || out->cols == 0) return ECH_OK;
+    TRY(echi_operation_workspace(operation, &request, &bytes));
+    TRY(echi_allocate(ctx, bytes, "a product", &work));
+    TRY(echi_operation_run(ctx, operation, &request, work));
+done:
+    echi_release(ctx, work, bytes);
+    return status;
+}
+
+ech_status echi_gf2_dist_move_rows(const struct echi_gf2_lane *lane, const struct echi_gf2_panel *p,
+                                   ech_gf2 *rows, uint64_t *moved)
+{
+    ech_gf2 copy = echi_gf2_matrix(moved, p->moves, rows->cols);
+    ech_status status = ECH_OK;
+    if (p->moves == 0) return ECH_OK;
+    TRY(ech_gf2_gather_rows(lane->ctx, rows, p->from, &copy, ECH_U32));
+    TRY(echi_gf2_dist_run(lane->ctx, &(struct echi_gf2){ .what = ECHI_GF2_PUT_ROWS,
+                                                         .a = copy,
+                                                         .out = *rows,
+                                                         .positions = p->to,
+                                                         .rank = p->count }));
 done:
     return status;
 }
 
-/* Finds the pivots in the first `rows` rows of a block: order, pivots and r, and B^-1 from the
- * transform to the reduced form. */
-static ech_status find_pivots(struct echi_gf2_dist *g, ech_ctx *ctx, const ech_gf2 *block,
-                              size_t rows, struct echi_gf2_panel *p)
+/* Applies a panel to words word ... end - 1. */
+static ech_status apply(struct echi_gf2_dist *g, const struct echi_gf2_lane *lane,
+                        const struct echi_gf2_panel *p, size_t word, size_t end)
 {
-    ech_gf2 copy = echi_gf2_matrix(g->strip, rows, block->cols);
-    ech_gf2 transform = echi_gf2_matrix(g->left, rows, rows);
-    const bool small = rows <= 2 * g->block;
-    const ech_gf2_echelon_options options = { .size = sizeof options,
-                                              .form = small ? ECH_GF2_FORM_REDUCED
-                                                            : ECH_GF2_FORM_ECHELON,
-                                              .transform = small ? &transform : NULL,
-                                              .rows_from = p->order,
-                                              .algorithm = g->algorithm };
-    ech_status status;
-    p->span = (uint32_t)rows;
-    TRY(ech_gf2_copy(ctx, block, 0, 0, &copy, 0, 0, rows, block->cols));
-    TRY(ech_gf2_echelon(ctx, &copy, &p->r, p->pivots, &options));
-    if (p->r && small) { /* only pivot rows are in the first r rows of the transform */
-        ech_gf2 top = transform, inverse = echi_gf2_matrix(g->inverse, p->r, p->r);
-        top.rows = p->r;
-        TRY(ech_gf2_gather_cols(ctx, &top, p->order, &inverse, ECH_U32));
-    }
-done:
-    return status;
-}
-
-/* B^-1 from B. */
-static ech_status invert(struct echi_gf2_dist *g, ech_ctx *ctx, const ech_gf2 *columns, size_t r)
-{
-    ech_gf2 b = echi_gf2_matrix(g->right, r, r), inverse = echi_gf2_matrix(g->inverse, r, r);
-    uint32_t full = 0;
-    const ech_status status = ech_gf2_copy(ctx, columns, 0, 0, &b, 0, 0, r, r);
-    return status == ECH_OK ? ech_gf2_inverse(ctx, &b, &inverse, &full, NULL) : status;
-}
-
-/*
- * Factors block j, from row `rank` on.  A pivot is in the first row that can have one, so if the
- * first 2 * block rows have a pivot for every column of the block, the other rows need not be
- * searched.  This is nearly always so for a matrix of random bits.
- */
-static ech_status factor(struct echi_gf2_dist *g, ech_ctx *ctx, size_t j, struct echi_gf2_panel *p)
-{
-    const size_t rows = g->rows - g->rank, width = width_of(g, j), few = 2 * g->block;
-    const ech_gf2 block = echi_gf2_dist_view(g, g->rank, word_of(g, j), rows, width);
-    size_t searched = rows < few ? rows : few;
-    ech_status status;
-    TRY(find_pivots(g, ctx, &block, searched, p));
-    if (p->r < width && searched < rows) {
-        searched = rows;
-        TRY(find_pivots(g, ctx, &block, searched, p));
-    }
-    if (p->r == 0) return ECH_OK;
-    const ech_gf2 gathered = echi_gf2_matrix(g->strip, rows, p->r);
-    const ech_gf2 columns = echi_gf2_matrix(g->left, rows, p->r);
-    ech_gf2 from = gathered, to = columns;
-    TRY(ech_gf2_gather_cols(ctx, &block, p->pivots, &from, ECH_U32));
-    TRY(ech_gf2_copy(ctx, &gathered, searched, 0, &to, searched, 0, rows - searched, p->r));
-    from.rows = to.rows = searched;
-    TRY(ech_gf2_gather_rows(ctx, &from, p->order, &to, ECH_U32));
-    if (searched > few) TRY(invert(g, ctx, &columns, p->r));
-    TRY(make_factor(g, ctx, p, &columns, &block));
-    TRY(ech_sync(ctx));
+    const size_t r = p->r, stride = echi_gf2_words(r), cols = end > word ? (end - word) * 64 : 0;
+    const size_t first = g->reduced ? 0 : g->rank, after = g->rank + r;
+    const ech_gf2 middle = echi_gf2_matrix(p->factor + (g->rank - first) * stride, r, r);
+    const ech_gf2 lower = echi_gf2_matrix(middle.words + r * stride, g->rows - after, r);
+    const ech_gf2 upper = echi_gf2_matrix(p->factor, g->rank, r);
+    ech_gf2 rows = echi_gf2_dist_view(g, g->rank, word, g->rows - g->rank, cols);
+    ech_gf2 top = echi_gf2_matrix(lane->top, r, cols);
+    const ech_gf2 pivot_rows = echi_gf2_dist_view(g, g->rank, word, r, cols);
+    const ech_gf2 below = echi_gf2_dist_view(g, after, word, g->rows - after, cols);
+    const ech_gf2 above = echi_gf2_dist_view(g, 0, word, g->rank, cols);
+    ech_status status = ECH_OK;
+    if (r == 0 || cols == 0) return ECH_OK;
+    TRY(ech_gf2_gather_rows(lane->ctx, &rows, p->rows, &top, ECH_U32));
+    TRY(echi_gf2_dist_move_rows(lane, p, &rows, lane->moved));
+    if (!g->rank_only) TRY(echi_gf2_dist_product(lane, &middle, &top, &pivot_rows, false));
+    TRY(echi_gf2_dist_product(lane, &lower, &top, &below, true));
+    if (g->reduced) TRY(echi_gf2_dist_product(lane, &upper, &top, &above, true));
 done:
     return status;
 }
 
 /* ---- Publish ---- */
 
+struct note {
+    uint32_t r, moves;
+    uint64_t factor, pivots; /* addresses on the owner */
+};
+
+static size_t list_bytes(const struct echi_gf2_dist *g)
+{
+    return (4 * g->block + 1) * sizeof(uint32_t);
+}
+
+static size_t factor_bytes(const struct echi_gf2_dist *g, const struct echi_gf2_panel *p)
+{
+    const size_t rows = g->reduced ? g->rows : g->rows - g->rank;
+    return rows * echi_gf2_words(p->r) * sizeof *p->factor;
+}
+
 static ech_status send_all(struct echi_gf2_dist *g, size_t j, struct echi_gf2_panel *p)
 {
     struct echi_dist *d = &g->d;
-    const int owner = owner_of(g, j);
-    const size_t rows = g->reduced ? g->rows : g->rows - g->rank;
-    const ech_comm_message parts[] = { { p->order, (g->rows - g->rank) * sizeof *p->order, owner },
-                                       { p->pivots, p->r * sizeof *p->pivots, owner },
-                                       { p->factor, rows * echi_gf2_words(p->r) * sizeof *p->factor,
-                                         owner } };
-    if (d->ranks == 1) return ECH_OK;
-    if (d->rank != owner) return echi_comm_exchange(d->ctx, d->comm, NULL, 0, parts, 3);
-    ech_comm_message *sends = calloc(3 * (size_t)d->ranks, sizeof *sends);
+    const int owner = echi_gf2_dist_owner(g, j);
+    const ech_comm_message parts[] = { { p->pivots, list_bytes(g), owner },
+                                       { p->factor, factor_bytes(g, p), owner } };
+    ech_ctx *ctx = g->ahead.ctx;
+    if (d->rank != owner) return echi_comm_exchange(ctx, d->comm, NULL, 0, parts, 2);
+    ech_comm_message *sends = calloc(2 * (size_t)d->ranks, sizeof *sends);
     size_t n = 0;
     if (!sends) {
         ech_comm_abort(d->comm, "out of memory for messages");
         return echi_fail(d->ctx, ECH_ERR_COMM, "out of memory for messages");
     }
     for (int r = 0; r < d->ranks; r++)
-        for (int i = 0; i < 3 && r != owner; i++) {
+        for (int i = 0; i < 2 && r != owner; i++) {
             sends[n] = parts[i];
             sends[n++].rank = r;
         }
-    const ech_status status = echi_comm_exchange(d->ctx, d->comm, sends, n, NULL, 0);
+    const ech_status status = echi_comm_exchange(ctx, d->comm, sends, n, NULL, 0);
     free(sends);
     return status;
 }
 
-/* status: that of this rank. */
-static ech_status publish(struct echi_gf2_dist *g, ech_status status, size_t j,
-                          struct echi_gf2_panel *p)
+/* The panel of block j is no longer used. */
+static ech_status await_panel(struct echi_gf2_dist *g, size_t j)
+{
+    if (!g->side || j < ECHI_GF2_PANELS) return ECH_OK;
+    return g->side->backend->wait_event(g->side, g->applied[j % ECHI_GF2_PANELS]);
+}
+
+/* status: that of this rank.  *note: that of the owner. */
+static ech_status publish(struct echi_gf2_dist *g, ech_status status, size_t j, struct note *note)
 {
     struct echi_dist *d = &g->d;
-    uint32_t note[2] = { p->r, p->span };
-    TRY(echi_comm_agree(d->ctx, d->comm, status, note, sizeof note));
-    memcpy(note, d->comm->notes[owner_of(g, j)].note, sizeof note);
-    p->r = note[0];
-    p->span = note[1];
-    if (p->r) TRY(send_all(g, j, p));
-done:
-    return status;
-}
-
-/* ---- Permute and apply ---- */
-
-/* Moves the rows that the factorization has swapped: at most two per pivot. */
-static ech_status permute(struct echi_gf2_dist *g, const struct echi_gf2_panel *p)
-{
-    ech_ctx *ctx = g->d.ctx;
-    const size_t rows = p->span, bytes = g->words * 8;
-    uint32_t *order = g->host, *from = order + g->rows, *to = from + g->rows;
-    void *first = g->m + g->rank * g->words;
-    size_t n = 0;
-    ech_status status;
-    if (g->words == 0) return ECH_OK;
-    TRY(ech_copy(ctx, order, p->order, rows * sizeof *order));
-    for (size_t i = 0; i < rows; i++)
-        if (order[i] != i) {
-            from[n] = order[i];
-            to[n++] = (uint32_t)i;
+    struct echi_gf2_panel *p = panel_of(g, j);
+    *note = (struct note){ p->r, p->moves, (uintptr_t)p->factor, (uintptr_t)p->pivots };
+    TRY(echi_comm_agree(d->ctx, d->comm, status, note, sizeof *note));
+    memcpy(note, d->comm->notes[echi_gf2_dist_owner(g, j)].note, sizeof *note);
+    p->r = note->r;
+    p->moves = note->moves;
+    if (p->r == 0 || d->ranks == 1 || g->direct) return ECH_OK;
+    if (g->side && d->rank != echi_gf2_dist_owner(g, j)) {
+        const ech_status free_status = await_panel(g, j);
+        if (free_status != ECH_OK) {
+            ech_comm_abort(d->comm, "a stream has failed");
+            return echi_fail(d->ctx, ECH_ERR_COMM, "%s", ech_error(g->side));
         }
-    if (n == 0) return ECH_OK;
-    TRY(ech_copy(ctx, g->from, from, n * sizeof *from));
-    TRY(ech_copy(ctx, g->to, to, n * sizeof *to));
-    TRY(ech_gather(ctx, first, g->from, g->moved, n, rows, ECH_U32, bytes));
-    TRY(ech_scatter(ctx, g->moved, g->to, first, n, rows, ECH_U32, bytes));
+    }
+    TRY(send_all(g, j, p));
 done:
     return status;
 }
 
-/* Applies the factor to words word ... end - 1. */
-static ech_status apply(struct echi_gf2_dist *g, struct echi_gf2_panel *p, size_t word, size_t end)
+/* Copies the panel of block j from the owner's memory, and keeps its pivots. */
+static ech_status receive(struct echi_gf2_dist *g, size_t j, const struct note *note)
 {
-    ech_ctx *ctx = g->d.ctx;
-    const size_t r = p->r, stride = echi_gf2_words(r), cols = end > word ? (end - word) * 64 : 0;
-    const size_t first = g->reduced ? 0 : g->rank, after = g->rank + r;
-    const ech_gf2 middle = echi_gf2_matrix(p->factor + (g->rank - first) * stride, r, r);
-    const ech_gf2 lower = echi_gf2_matrix(middle.words + r * stride, g->rows - after, r);
-    const ech_gf2 upper = echi_gf2_matrix(p->factor, g->rank, r);
-    ech_gf2 top = echi_gf2_matrix(g->top, r, cols);
-    ech_gf2 pivot_rows = echi_gf2_dist_view(g, g->rank, word, r, cols);
-    ech_gf2 below = echi_gf2_dist_view(g, after, word, g->rows - after, cols);
-    ech_gf2 above = echi_gf2_dist_view(g, 0, word, g->rank, cols);
-    ech_status status;
-    if (cols == 0) return ECH_OK;
-    TRY(ech_gf2_copy(ctx, &pivot_rows, 0, 0, &top, 0, 0, r, cols));
-    if (!g->rank_only) TRY(ech_gf2_mul(ctx, &middle, &top, &pivot_rows, NULL));
-    if (below.rows) TRY(ech_gf2_addmul(ctx, &lower, &top, &below, NULL));
-    if (g->reduced && g->rank) TRY(ech_gf2_addmul(ctx, &upper, &top, &above, NULL));
-done:
-    return status;
-}
-
-static ech_status keep_pivots(struct echi_gf2_dist *g, size_t j, const struct echi_gf2_panel *p)
-{
+    struct echi_gf2_panel *p = panel_of(g, j);
     uint32_t *to = g->pivots + g->rank;
-    const ech_status status = ech_copy(g->d.ctx, to, p->pivots, p->r * sizeof *to);
-    for (uint32_t i = 0; i < p->r && status == ECH_OK; i++) to[i] += (uint32_t)(j * g->block);
+    ech_ctx *ctx = g->ahead.ctx;
+    ech_status status = ECH_OK;
+    if (g->direct && echi_gf2_dist_owner(g, j) != g->d.rank) {
+        const void *factor = (const void *)(uintptr_t)note->factor;
+        const void *pivots = (const void *)(uintptr_t)note->pivots;
+        TRY(await_panel(g, j));
+        TRY(ech_copy_async(ctx, p->pivots, pivots, list_bytes(g)));
+        TRY(ech_copy_async(ctx, p->factor, factor, factor_bytes(g, p)));
+    }
+    TRY(ech_copy(ctx, to, p->pivots, p->r * sizeof *to)); /* the end of the copies */
+    for (uint32_t i = 0; i < p->r; i++) to[i] += (uint32_t)(j * g->block);
+done:
     return status;
 }
 
 /* ---- All blocks ---- */
 
-/* Applies block j to this rank's columns; the owner of block j + 1 factors it. */
-static ech_status advance(struct echi_gf2_dist *g, size_t j, struct echi_gf2_panel *p,
-                          struct echi_gf2_panel *next)
+/* Applies block j to the columns that `rest` has: the block after the next first. */
+static ech_status apply_rest(struct echi_gf2_dist *g, size_t j)
 {
-    const bool mine = owner_of(g, j) == g->d.rank;
-    const bool factors = j + 1 < blocks_of(g) && owner_of(g, j + 1) == g->d.rank;
-    const size_t own = word_of(g, j), after = word_of(g, j + 1), rank = g->rank;
-    size_t rest = after;
+    const struct echi_gf2_panel *p = panel_of(g, j);
+    const struct echi_backend *backend = g->d.ctx->backend;
+    const bool mine = echi_gf2_dist_owner(g, j) == g->d.rank;
+    const size_t own = echi_gf2_dist_word(g, j), after = echi_gf2_dist_word(g, j + 1);
+    const size_t from = echi_gf2_dist_word(g, j + 2), to = echi_gf2_dist_word(g, j + 3);
     ech_status status = ECH_OK;
-    if (p->r) {
-        TRY(keep_pivots(g, j, p));
-        TRY(permute(g, p));
-        if (factors) {
-            rest = after + g->block / 64 < g->a_words ? after + g->block / 64 : g->a_words;
-            TRY(apply(g, p, after, rest));
-        }
+    TRY(apply(g, &g->rest, p, from, to));
+    if (g->side) TRY(backend->record_event(g->d.ctx, g->current[j % 2]));
+    if (mine && !g->rank_only) TRY(apply(g, &g->rest, p, own, after));
+    TRY(apply(g, &g->rest, p, to, g->words));
+    if (g->side) TRY(backend->record_event(g->d.ctx, g->applied[j % ECHI_GF2_PANELS]));
+done:
+    return status;
+}
+
+/* Applies block j to this rank's columns; the owner of block j + 1 factors it. */
+static ech_status advance(struct echi_gf2_dist *g, size_t j, const struct note *note)
+{
+    const struct echi_gf2_panel *p = panel_of(g, j);
+    const struct echi_backend *backend = g->d.ctx->backend;
+    const bool factors =
+        j + 1 < echi_gf2_dist_blocks(g) && echi_gf2_dist_owner(g, j + 1) == g->d.rank;
+    const uint32_t rank = g->rank, r = p->r;
+    ech_status status = ECH_OK;
+    if (r) TRY(receive(g, j, note));
+    if (factors) {
+        if (g->side && j) TRY(backend->wait_event(g->side, g->current[(j + 1) % 2]));
+        TRY(apply(g, &g->ahead, p, echi_gf2_dist_word(g, j + 1), echi_gf2_dist_word(g, j + 2)));
     }
-    if (factors && g->side) TRY(ech_sync(g->d.ctx)); /* the second stream may read these columns */
-    if (p->r) {
-        if (mine && !g->rank_only) TRY(apply(g, p, own, after));
-        TRY(apply(g, p, rest, g->words));
-    }
-    g->rank += p->r;
+    TRY(apply_rest(g, j));
+    g->rank += r;
     if (factors && g->rank < g->rows) {
-        TRY(factor(g, g->side ? g->side : g->d.ctx, j + 1, next));
+        TRY(await_panel(g, j + 1));
+        TRY(echi_gf2_dist_factor(g, &g->ahead, j + 1, panel_of(g, j + 1)));
     }
 done:
-    g->rank = (uint32_t)rank + p->r;
+    g->rank = rank + r;
     if (status != ECH_OK && g->side && ech_error(g->side)[0])
         echi_fail(g->d.ctx, status, "%s", ech_error(g->side));
     return status;
@@ -364,17 +365,17 @@ done:
 
 ech_status echi_gf2_dist_eliminate(struct echi_gf2_dist *g)
 {
-    const size_t blocks = blocks_of(g);
+    const size_t blocks = echi_gf2_dist_blocks(g);
     ech_status status = ECH_OK;
+    struct note note;
     if (g->rows == 0 || blocks == 0) return ECH_OK;
     if (g->side) TRY(ech_sync(g->d.ctx));
-    if (owner_of(g, 0) == g->d.rank)
-        status = factor(g, g->side ? g->side : g->d.ctx, 0, &g->panel[0]);
+    if (echi_gf2_dist_owner(g, 0) == g->d.rank)
+        status = echi_gf2_dist_factor(g, &g->ahead, 0, panel_of(g, 0));
     for (size_t j = 0; j < blocks && g->rank < g->rows; j++) {
-        struct echi_gf2_panel *p = &g->panel[j % 2], *next = &g->panel[(j + 1) % 2];
-        TRY(publish(g, status, j, p));
-        next->r = 0;
-        status = advance(g, j, p, next);
+        TRY(publish(g, status, j, &note));
+        if (j + 1 < blocks && g->side) panel_of(g, j + 1)->r = 0;
+        status = advance(g, j, &note);
     }
     TRY(echi_comm_agree(g->d.ctx, g->d.comm, status, NULL, 0));
 done:

@@ -38,7 +38,7 @@ ech_status echi_cpu_gf2_map(const struct echi_gf2 *g)
 
 ech_status echi_cpu_gf2_spread(const struct echi_gf2 *g)
 {
-    gf2_clear(&g->out, 0, g->out.rows);
+    if (g->what == ECHI_GF2_SPREAD_ROWS) gf2_clear(&g->out, 0, g->out.rows);
     for (uint32_t i = 0; i < *g->rank; i++)
         gf2_copy_row(gf2_row(&g->out, g->positions[i]), gf2_row(&g->a, i), g->out.cols);
     return ECH_OK;

@@ -254,6 +254,7 @@ static ech_status small_run(ech_ctx *ctx, const void *request, const void *plan,
     case ECHI_GF2_MAP:
         return echi_cpu_gf2_map(g);
     case ECHI_GF2_SPREAD_ROWS:
+    case ECHI_GF2_PUT_ROWS:
         return echi_cpu_gf2_spread(g);
     case ECHI_GF2_KERNEL:
         return echi_cpu_gf2_kernel(ctx, g);

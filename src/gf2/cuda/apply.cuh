@@ -132,6 +132,7 @@ static __device__ inline void apply_tile(const struct gf2_echelon_args &a, uint3
 extern "C" __global__ void __launch_bounds__(GF2_THREADS, 2)
     gf2_apply(const __grid_constant__ struct gf2_echelon_args a)
 {
+    wait_for_earlier();
 #if GF2_MMA
     const uint32_t used = used_slots(a), first = first_row(a);
     const uint64_t begin = a.panel / GF2_SLOTS * 2; /* the first group of four words */
@@ -158,6 +159,7 @@ extern "C" __global__ void __launch_bounds__(GF2_THREADS)
     gf2_apply_tables(const __grid_constant__ struct gf2_echelon_args a)
 {
     __shared__ struct tables_shared s;
+    wait_for_earlier();
     const uint64_t begin = a.panel / GF2_SLOTS * GF2_SLOTS;
     const uint32_t strips = (uint32_t)((a.words - begin + TABLES_WORDS - 1) / TABLES_WORDS);
     const uint64_t word = blockIdx.x % strips * (uint64_t)TABLES_WORDS;

@@ -101,15 +101,17 @@ static ech_status apply(ech_ctx *ctx, struct gf2_echelon_args *a)
         strips = blocks_for(words, GF2_APPLY_WORDS);
         a->apply_rows = rows_of_apply(ctx, a, strips);
         blocks = strips * blocks_for(a->rows, a->apply_rows);
-        return echi_cuda_launch(ctx, module, "gf2_apply", (unsigned)blocks, GF2_THREADS,
-                                GF2_APPLY_BYTES, a);
+        return echi_cuda_launch_pdl(ctx, module, "gf2_apply", (unsigned)blocks, GF2_THREADS,
+                                    GF2_APPLY_BYTES, a);
     }
     strips = blocks_for(words, GF2_TABLE_WORDS);
     blocks = strips * blocks_for(a->rows, GF2_TABLE_ROWS);
-    return echi_cuda_launch(ctx, module, "gf2_apply_tables", (unsigned)blocks, GF2_THREADS, 0, a);
+    return echi_cuda_launch_pdl(ctx, module, "gf2_apply_tables", (unsigned)blocks, GF2_THREADS, 0,
+                                a);
 }
 
-/* The number of launches depends on the matrix, so they do not fit in a list of steps. */
+/* The number of launches depends on the matrix, so they do not fit in a list of steps.  They are
+ * short, so that blocks which are set up early save time. */
 static ech_status run_panels(ech_ctx *ctx, void *args)
 {
     struct gf2_echelon_args *a = args;
@@ -119,19 +121,20 @@ static ech_status run_panels(ech_ctx *ctx, void *args)
     for (uint32_t panel = 0; panel < panels; panel++) {
         const uint32_t slot = panel % GF2_SLOTS;
         a->panel = panel;
-        TRY(echi_cuda_launch(ctx, module, "gf2_strip", strips, GF2_THREADS, 0, a));
+        TRY(echi_cuda_launch_pdl(ctx, module, "gf2_strip", strips, GF2_THREADS, 0, a));
         if (panel && slot == 0) {
             a->panel = panel - 1;
             TRY(apply(ctx, a));
             a->panel = panel;
         }
-        TRY(echi_cuda_launch(ctx, module, "gf2_panel", 1, GF2_PANEL_THREADS, 0, a));
-        TRY(echi_cuda_launch(ctx, module, "gf2_rows", a->words - panel + slot, GF2_THREADS, 0, a));
+        TRY(echi_cuda_launch_pdl(ctx, module, "gf2_panel", 1, GF2_PANEL_THREADS, 0, a));
+        TRY(echi_cuda_launch_pdl(ctx, module, "gf2_rows", a->words - panel + slot, GF2_THREADS, 0,
+                                 a));
     }
     if (panels) {
         a->panel = panels;
         a->last = 1;
-        TRY(echi_cuda_launch(ctx, module, "gf2_strip", strips, GF2_THREADS, 0, a));
+        TRY(echi_cuda_launch_pdl(ctx, module, "gf2_strip", strips, GF2_THREADS, 0, a));
         a->panel = panels - 1;
         TRY(apply(ctx, a));
     }

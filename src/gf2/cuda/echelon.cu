@@ -73,6 +73,7 @@ extern "C" __global__ void __launch_bounds__(GF2_THREADS)
 {
     __shared__ uint64_t rows[GF2_DEPTH], tables[GF2_SLOTS * SLOT_TABLE];
     __shared__ unsigned long long rest;
+    wait_for_earlier();
     struct gf2_state &state = *a.state;
     const uint32_t slots = a.panel ? (a.panel - 1) % GF2_SLOTS + 1 : 0, rank = state.rank;
     const uint64_t row = blockIdx.x * (uint64_t)GF2_THREADS + threadIdx.x;
@@ -134,6 +135,7 @@ extern "C" __global__ void __launch_bounds__(GF2_THREADS)
     gf2_rows(const __grid_constant__ struct gf2_echelon_args a)
 {
     __shared__ uint64_t rows[GF2_DEPTH + 64], tables[(GF2_SLOTS + 1) * SLOT_TABLE], made[64];
+    wait_for_earlier();
     const struct gf2_state &state = *a.state;
     const uint32_t count = state.count, moves = state.moves, slot = a.panel % GF2_SLOTS;
     const uint32_t thread = threadIdx.x, i = thread % 64;

@@ -241,6 +241,34 @@ static struct gf2_operand operand_of(const ech_gf2 *x, const struct places *plac
     return args;
 }
 
+/* The product of packed operands in pieces of columns, one launch each, so that kernels of another
+ * stream start between them, or on the multiprocessors that are left free. */
+static ech_status run_pieces(ech_ctx *ctx, void *user)
+{
+    const struct whole *w = user;
+    const struct gf2_mul_args *all = &w->args.product.mul;
+    const uint64_t free_most = (uint64_t)w->gpu.multiprocessors / 2;
+    const uint64_t left_free = w->m->spare < free_most ? w->m->spare : free_most;
+    const uint64_t staying = (uint64_t)w->gpu.multiprocessors - left_free;
+    const uint64_t wanted = w->m->tiles * staying / all->row_blocks;
+    const uint32_t most = wanted > UINT32_MAX ? UINT32_MAX : wanted ? (uint32_t)wanted : 1;
+    ech_status status = ECH_OK;
+    for (uint32_t at = 0; at < all->column_blocks && status == ECH_OK;) {
+        const uint32_t left = all->column_blocks - at, here = left < most ? left : most;
+        const uint64_t blocks = (uint64_t)here * all->row_blocks;
+        struct gf2_mul_args piece = *all;
+        piece.b += (uint64_t)at * (GF2_MUL_COLUMNS * 8);
+        piece.column_blocks = here;
+        piece.target[0].words += (uint64_t)at * (GF2_MUL_COLUMNS / 64);
+        piece.target[0].cols -= (uint64_t)at * GF2_MUL_COLUMNS;
+        status = echi_cuda_launch_pdl(
+            ctx, module, "gf2_mul", (unsigned)(blocks < staying ? blocks : staying),
+            GF2_MUL_THREADS + 32, GF2_MUL_STAGES * GF2_MUL_STAGE_BYTES, &piece);
+        at += here;
+    }
+    return status;
+}
+
 /* The two steps of a product of sums of parts. */
 static ech_status add_product(struct whole *w, unsigned outer, unsigned inner)
 {
@@ -291,7 +319,15 @@ static ech_status add_product(struct whole *w, unsigned outer, unsigned inner)
     }
     const uint64_t blocks = plan->row_blocks * plan->column_chunks;
     const uint64_t staying = (uint64_t)w->gpu.multiprocessors;
-    if (w->gpu.architecture / 10 == 9 && echi_gpu_has(&w->gpu, module, "gf2_mul"))
+    const bool groups = w->gpu.architecture / 10 == 9 && echi_gpu_has(&w->gpu, module, "gf2_mul");
+    if (groups && m->tiles)
+        echi_step_add(&w->steps, (struct echi_step){ .phase = ECHI_MOVE,
+                                                     .kind = ECHI_CALL,
+                                                     .level = -1,
+                                                     .name = "gf2_mul for pieces of the columns",
+                                                     .call = run_pieces,
+                                                     .user = w });
+    else if (groups)
         TRY(launch(w, ECHI_MOVE, "gf2_mul", blocks < staying ? blocks : staying,
                    GF2_MUL_THREADS + 32, GF2_MUL_STAGES * GF2_MUL_STAGE_BYTES, args));
     else

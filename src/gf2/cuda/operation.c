@@ -238,10 +238,10 @@ static ech_status order(ech_ctx *ctx, struct gf2_args *args)
     return echi_cuda_launch(ctx, IMAGE, "gf2_order", 1, GF2_ORDER_THREADS, 0, args);
 }
 
-static ech_status spread(ech_ctx *ctx, struct gf2_args *args)
+static ech_status spread(ech_ctx *ctx, struct gf2_args *args, bool clear)
 {
     ech_status status = ECH_OK;
-    TRY(map_words(ctx, "gf2_zero", args));
+    if (clear) TRY(map_words(ctx, "gf2_zero", args));
     TRY(map_units(ctx, "gf2_spread", args, args->a.rows, echi_gf2_words(args->out.cols)));
 done:
     return status;
@@ -344,7 +344,8 @@ static ech_status run(ech_ctx *ctx, const void *request, const void *plan, void 
     case ECHI_GF2_MAP:
         return launch(ctx, "gf2_map", SOME_BLOCKS, &args);
     case ECHI_GF2_SPREAD_ROWS:
-        return spread(ctx, &args);
+    case ECHI_GF2_PUT_ROWS:
+        return spread(ctx, &args, g->what == ECHI_GF2_SPREAD_ROWS);
     case ECHI_GF2_KERNEL:
         return kernel(ctx, &args);
     case ECHI_GF2_SOLVABLE:

@@ -389,6 +389,7 @@ extern "C" __global__ void __launch_bounds__(GF2_PANEL_THREADS)
 {
     __shared__ struct panel_shared s;
     struct panel_rows r;
+    wait_for_earlier();
     struct gf2_state &state = *a.state;
     const uint32_t rank = state.rank, slot = a.panel % GF2_SLOTS;
     const uint64_t left = a.columns - 64 * (uint64_t)a.panel;

@@ -1,0 +1,144 @@
+/*
+ * dist/linear/gf2_factor.c - the owner of a block of columns finds its pivots and computes the
+ * factor of the other columns.
+ *
+ *     find    eliminates a copy of the first rows: order of the rows, pivots, B^-1
+ *     list    which rows become pivot rows, and which others move to make room for them
+ *     make    the pivot columns of all rows, times B^-1
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "core/call.h"
+#include "dist/linear/gf2.h"
+
+/* The factor, from the pivot columns of the rows from `rank` on, [rows - rank][r] in the new order,
+ * of which the first r rows are not defined.  Below: columns B^-1.  The pivot rows: B^-1, or for
+ * the echelon form the transform of B to it.  Above: pivot columns B^-1. */
+static ech_status make_factor(struct echi_gf2_dist *g, const struct echi_gf2_lane *lane,
+                              struct echi_gf2_panel *p, const ech_gf2 *columns,
+                              const ech_gf2 *block)
+{
+    ech_ctx *ctx = lane->ctx;
+    const size_t r = p->r, below = columns->rows - r, first = g->reduced ? 0 : g->rank;
+    const size_t stride = echi_gf2_words(r);
+    const ech_gf2 inverse = echi_gf2_matrix(g->inverse, r, r);
+    ech_gf2 b = echi_gf2_matrix(g->right, r, r);
+    ech_gf2 middle = echi_gf2_matrix(p->factor + (g->rank - first) * stride, r, r);
+    const ech_gf2 lower = echi_gf2_matrix(middle.words + r * stride, below, r);
+    const ech_gf2 rest = echi_gf2_matrix(columns->words + r * stride, below, r);
+    uint32_t full = 0;
+    ech_status status = ECH_OK;
+    TRY(echi_gf2_dist_product(lane, &rest, &inverse, &lower, false));
+    if (g->reduced) {
+        TRY(ech_gf2_copy(ctx, &inverse, 0, 0, &middle, 0, 0, r, r));
+    } else if (!g->rank_only) {
+        const ech_gf2_echelon_options options = { .size = sizeof options,
+                                                  .form = ECH_GF2_FORM_ECHELON,
+                                                  .transform = &middle };
+        TRY(ech_gf2_echelon(ctx, &b, &full, NULL, &options));
+    }
+    if (g->reduced && g->rank) {
+        ech_gf2 above = echi_gf2_matrix(g->strip, g->rank, r);
+        const ech_gf2 upper = echi_gf2_matrix(p->factor, g->rank, r);
+        const ech_gf2 view = { .size = sizeof view,
+                               .words = block->words - g->rank * block->stride,
+                               .rows = g->rank,
+                               .cols = block->cols,
+                               .stride = block->stride };
+        TRY(ech_gf2_gather_cols(ctx, &view, p->pivots, &above, ECH_U32));
+        TRY(echi_gf2_dist_product(lane, &above, &inverse, &upper, false));
+    }
+done:
+    return status;
+}
+
+/* Finds the pivots in the first `rows` rows of a block: g->order, pivots and r.  If they are few,
+ * also B^-1, from the transform to the reduced form. */
+static ech_status find_pivots(struct echi_gf2_dist *g, ech_ctx *ctx, const ech_gf2 *block,
+                              size_t rows, struct echi_gf2_panel *p)
+{
+    ech_gf2 copy = echi_gf2_matrix(g->strip, rows, block->cols);
+    ech_gf2 transform = echi_gf2_matrix(g->left, rows, rows);
+    const bool small = rows <= echi_gf2_dist_few(g);
+    const ech_gf2_echelon_options options = { .size = sizeof options,
+                                              .form = small ? ECH_GF2_FORM_REDUCED
+                                                            : ECH_GF2_FORM_ECHELON,
+                                              .transform = small ? &transform : NULL,
+                                              .rows_from = g->order,
+                                              .algorithm = g->algorithm };
+    ech_status status;
+    TRY(ech_gf2_copy(ctx, block, 0, 0, &copy, 0, 0, rows, block->cols));
+    TRY(ech_gf2_echelon(ctx, &copy, &p->r, p->pivots, &options));
+    if (p->r && small) { /* only pivot rows are in the first r rows of the transform */
+        ech_gf2 top = transform, inverse = echi_gf2_matrix(g->inverse, p->r, p->r);
+        top.rows = p->r;
+        TRY(ech_gf2_gather_cols(ctx, &top, g->order, &inverse, ECH_U32));
+    }
+done:
+    return status;
+}
+
+/* The lists of a panel, from the order of the searched rows: the first r become pivot rows, and as
+ * many others have moved as pivot rows came from below the first r. */
+static ech_status list_rows(struct echi_gf2_dist *g, ech_ctx *ctx, size_t searched,
+                            struct echi_gf2_panel *p)
+{
+    const size_t block = g->block, r = p->r;
+    uint32_t *order = g->host, *rows = order + g->rows, *from = rows + block, *to = from + block;
+    uint32_t n = 0;
+    ech_status status;
+    TRY(ech_copy(ctx, order, g->order, searched * sizeof *order));
+    for (size_t i = 0; i < r; i++) rows[i] = order[i];
+    for (size_t i = r; i < searched; i++)
+        if (order[i] != i) {
+            from[n] = order[i];
+            to[n++] = (uint32_t)i;
+        }
+    to[block] = p->moves = n;
+    TRY(ech_copy(ctx, p->rows, rows, (3 * block + 1) * sizeof *rows));
+done:
+    return status;
+}
+
+/* B^-1 from B, which is in g->right. */
+static ech_status invert(struct echi_gf2_dist *g, ech_ctx *ctx, size_t r)
+{
+    const ech_gf2 b = echi_gf2_matrix(g->right, r, r);
+    ech_gf2 inverse = echi_gf2_matrix(g->inverse, r, r);
+    uint32_t full = 0;
+    return ech_gf2_inverse(ctx, &b, &inverse, &full, NULL);
+}
+
+/*
+ * A pivot is in the first row that can have one, so if the first rows have a pivot for every column
+ * of the block, the other rows need not be searched.  This is nearly always so for a matrix of
+ * random bits.
+ */
+ech_status echi_gf2_dist_factor(struct echi_gf2_dist *g, const struct echi_gf2_lane *lane, size_t j,
+                                struct echi_gf2_panel *p)
+{
+    ech_ctx *ctx = lane->ctx;
+    const size_t rows = g->rows - g->rank, width = echi_gf2_dist_width(g, j);
+    const size_t few = echi_gf2_dist_few(g);
+    const ech_gf2 block = echi_gf2_dist_view(g, g->rank, echi_gf2_dist_word(g, j), rows, width);
+    size_t searched = rows < few ? rows : few;
+    ech_status status;
+    TRY(find_pivots(g, ctx, &block, searched, p));
+    if (p->r < width && searched < rows) {
+        searched = rows;
+        TRY(find_pivots(g, ctx, &block, searched, p));
+    }
+    if (p->r == 0) return ECH_OK;
+    ech_gf2 columns = echi_gf2_matrix(g->strip, rows, p->r);
+    ech_gf2 b = echi_gf2_matrix(g->right, p->r, p->r);
+    TRY(list_rows(g, ctx, searched, p));
+    TRY(ech_gf2_gather_cols(ctx, &block, p->pivots, &columns, ECH_U32));
+    if (searched > few || (!g->reduced && !g->rank_only))
+        TRY(ech_gf2_gather_rows(ctx, &columns, p->rows, &b, ECH_U32));
+    TRY(echi_gf2_dist_move_rows(lane, p, &columns, g->left));
+    if (searched > few) TRY(invert(g, ctx, p->r));
+    TRY(make_factor(g, lane, p, &columns, &block));
+    TRY(ech_sync(ctx)); /* other ranks copy it */
+done:
+    return status;
+}
