@@ -144,6 +144,54 @@ static void tight_case(void)
     test_end();
 }
 
+/* ---- Keys that are not evenly distributed, or in order ---- */
+
+enum uneven { LENGTHS, CLUSTERS, HALF_EQUAL, RISING, FALLING, UNEVEN };
+static const char *const uneven_names[] = { "lengths", "clusters", "half equal", "rising",
+                                            "falling" };
+
+static uint64_t uneven_key(enum uneven kind, size_t i, size_t n, int bits, struct rng *rng)
+{
+    const uint64_t x = rng_next(rng), step = ~(uint64_t)0 / (n + 1);
+    switch (kind) {
+    case LENGTHS:
+        return x >> (64 - bits) >> rng_below(rng, (uint64_t)bits);
+    case CLUSTERS: /* narrow ranges, and few other keys */
+        if (x % 64 == 0) return x >> (64 - bits);
+        return (x % 3 + 1) * ((uint64_t)1 << (bits - 3)) + x / 3 % 3000;
+    case HALF_EQUAL:
+        return x & 1 ? (uint64_t)5 << (bits - 4) : x >> (64 - bits);
+    case RISING:
+        return i * step >> (64 - bits);
+    default:
+        return (n - i) * step >> (64 - bits);
+    }
+}
+
+static void uneven_case(ech_dtype dtype, enum uneven kind, int ranks)
+{
+    struct rng rng = dist_seed("uneven", dtype, (int)kind, ranks);
+    const size_t total = 10000 + (size_t)rng_below(&rng, 20000), bytes = ech_dtype_bytes(dtype);
+    const enum dist_division division = (enum dist_division)rng_below(&rng, DIST_DIVISIONS);
+    const int descending = (int)rng_below(&rng, 3) == 0;
+    if (!test_drawn(case_number++, false) || !dist_can_run(ranks)) return;
+    if (!test_begin("sort(%s,n=%zu,%s,ranks=%d,division=%s%s,partition) on %s",
+                    ech_dtype_name(dtype), total, uneven_names[kind], ranks,
+                    dist_division_names[division], descending ? ",desc" : "", device))
+        return;
+    struct dist_task t = dist_task_make(dtype, total, DIST_BITS, ranks, division, &rng);
+    for (size_t i = 0; i < total; i++) {
+        const uint64_t key = uneven_key(kind, i, total, (int)(8 * bytes), &rng);
+        memcpy(t.in + i * bytes, &key, bytes);
+    }
+    t.sort = (ech_sort_options){ .size = sizeof t.sort,
+                                 .descending = descending,
+                                 .algorithm = "partition" };
+    if (CHECK_STATUS(expect_sorted(&t), ECH_OK)) dist_run(ranks, 0, run_sort, &t, ECH_OK, NULL);
+    dist_task_free(&t);
+    test_end();
+}
+
 /* ---- Rebalance ---- */
 
 static ech_status run_rebalance(struct dist_rank *r)
@@ -394,6 +442,13 @@ static void sorts(int ranks)
                 sort_case((ech_dtype)dtype, (enum dist_data)data, ranks, kind);
 }
 
+static void uneven_sorts(int ranks)
+{
+    static const ech_dtype dtypes[] = { ECH_U32, ECH_I32, ECH_F32, ECH_U64, ECH_I64, ECH_F64 };
+    for (size_t i = 0; i < sizeof dtypes / sizeof *dtypes; i++)
+        for (int kind = 0; kind < UNEVEN; kind++) uneven_case(dtypes[i], (enum uneven)kind, ranks);
+}
+
 static void reductions(int ranks)
 {
     for (int op = 0; op <= ECH_OP_STDDEV; op++)
@@ -426,6 +481,7 @@ int main(int argc, char **argv)
             shuffle_case(rank_counts[i], (enum dist_division)division);
         }
         sorts(rank_counts[i]);
+        uneven_sorts(rank_counts[i]);
         reductions(rank_counts[i]);
         scans(rank_counts[i]);
     }

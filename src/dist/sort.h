@@ -80,7 +80,7 @@ ech_status echi_dist_sort_gather(struct echi_dist *d, const struct echi_dist_sor
 /* ---- partition.c ---- */
 
 enum {
-    ECHI_PARTITION_GROUPS = 16,
+    ECHI_PARTITION_GROUPS = 12,
     ECHI_PARTITION_OFFSETS = ECHI_DIVIDE_BUCKETS + ECHI_PARTITION_GROUPS
 };
 
