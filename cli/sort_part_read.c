@@ -104,9 +104,13 @@ static void check_end(struct part *p, struct block *block)
 {
     char error[LINES_ERROR];
     const unsigned char terminator = (unsigned char)lines_terminator(p->order);
-    const bool bad =
-        p->kind->valid && !p->kind->valid(p->kind, block->at, (size_t)block->bytes, true, error);
-    if (bad) part_fail(p, EXIT_BAD, "%s: %s", p->input, error);
+    const size_t n = (size_t)block->bytes;
+    const size_t quote =
+        p->kind->misplaced ? p->kind->misplaced(p->kind, block->at, n, true) : SIZE_MAX;
+    if (quote != SIZE_MAX) {
+        lines_quote_error((const char *)block->at, n, quote, error);
+        part_fail(p, EXIT_BAD, "%s: %s", p->input, error);
+    }
     if (!block->bytes || block->at[block->bytes - 1] == terminator) return;
     unsigned char *larger = realloc(block->at, block->bytes + 1);
     if (!larger) {
