@@ -102,6 +102,7 @@ struct command {
 
 extern const struct command *const cli_commands[]; /* main.c; NULL ends it */
 extern const char *cli_command; /* name of the running subcommand, for messages */
+extern bool cli_silent;         /* another process prints the same messages */
 
 extern const struct option cli_common_options[]; /* of all subcommands: --help and so on */
 struct cli_common {

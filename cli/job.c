@@ -217,6 +217,7 @@ static void report_text(const struct job *job, const char *plan, uint64_t peak, 
     fprintf(to, "\n%s", plan);
     if (io_has_header(c)) fputs("the first line is a header\n", to);
     if (job->note) fprintf(to, "%s\n", job->note);
+    if (job->device_note) fprintf(to, "%s\n", job->device_note);
     for (int i = 0; i < STAGES; i++) {
         const struct stage_time *stage = &job->stages[i];
         if (!stage->ran) continue;
@@ -252,6 +253,7 @@ static void report_json(const struct job *job, const char *plan, uint64_t peak, 
     json_count(&json, "threads", (uint64_t)job->threads);
     if (*plan) json_text(&json, "plan", plan);
     if (job->note) json_text(&json, "note", job->note);
+    if (job->device_note) json_text(&json, "device_note", job->device_note);
     json_open(&json, "stages", '[');
     for (int i = 0; i < STAGES; i++) {
         const struct stage_time *stage = &job->stages[i];

@@ -94,6 +94,7 @@ struct job {
     const char *command;        /* for the report: "argsort" */
     const char *work, *working; /* names of STAGE_WORK: "sort", "sorting" */
     const char *note;           /* a line for the report; NULL: none */
+    const char *device_note;    /* another one, about the device */
     bool own_json;              /* --json is the format of the result; body writes it */
     ech_ctx *ctx;
     struct io_column column;

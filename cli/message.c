@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 const char *cli_command;
+bool cli_silent;
 
 void cli_print_name(FILE *to, const char *text)
 {
@@ -29,6 +30,7 @@ void cli_print_name(FILE *to, const char *text)
 #undef cli_fail /* cli.h */
 int cli_fail(int code, const char *format, ...)
 {
+    if (cli_silent) return code;
     fprintf(stderr, "%sechelon%s%s:%s ", cli_style(stderr, CLI_ERROR), cli_command ? " " : "",
             cli_command ? cli_command : "", cli_style(stderr, CLI_PLAIN));
     va_list arguments;

@@ -385,8 +385,10 @@ static int run_text(struct run *run)
     if (code == EXIT_DONE) code = sort_parse_rows(&set);
     if (code == EXIT_DONE && !number && !set.files.records)
         code = sort_make_order(&set, &run->text);
-    if (code != EXIT_DONE) return code;
-    if (sort_is_distributed(&set)) return sort_distributed(&set, &run->job, &run->text, line);
+    bool done = false;
+    if (code == EXIT_DONE && sort_is_distributed(&set))
+        code = sort_distributed(&set, &run->job, &run->text, line, &done);
+    if (code != EXIT_DONE || done) return code;
     set.line_option = line != NULL;
     run->lines = line || (run->text.n_names > 1 && !are_arrays(&run->text, number));
     base->input = sort_name(&run->text, 0);
@@ -399,6 +401,7 @@ static int run_text(struct run *run)
 static int run(int count, char **operands)
 {
     struct run all = { .job.staged = set.words.job.timing || set.words.job.json };
+    cli_silent = set.distributed && sort_is_silent();
     int code = parse_check();
     if (code == EXIT_DONE) code = sort_find_inputs(&set, &all.text, count, operands);
     if (code == EXIT_DONE) code = run_text(&all);
@@ -455,8 +458,11 @@ const struct command command_sort = {
         "that all\n"
         "ranks can read: .npy, raw, records, or text with an option for lines; each rank reads "
         "and\n"
-        "writes its part.  \"--device cuda:all\" does the same with all GPUs of one process, and\n"
-        "\"simt:all\" with two ranks on the emulator.  docs/cli.md describes both.\n\n"
+        "writes its part.  \"--device cuda:all\" sorts numbers of a file with all GPUs of one "
+        "process,\n"
+        "and anything else with one of them.  \"simt:all\" is two ranks on the emulator.  "
+        "docs/cli.md\n"
+        "describes both.\n\n"
         "Exit status: 0 success; 1 not sorted (--check); 2 usage error, invalid input, or a file\n"
         "that cannot be read or written; 3 device not available or failed; 4 out of memory.\n",
     .options = options,

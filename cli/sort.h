@@ -8,7 +8,7 @@
  *                     inputs, sort_debug.c underlines keys
  *     sort_files.c    files of any size (sort_files.h); sort_rows.c rows and columns of a matrix;
  *                     sort_check_numbers.c the check of such files
- *     sort_distributed.c  several processes or GPUs; sort_ranks.c, sort_part*.c
+ *     sort_distributed.c  several processes or GPUs; sort_processes.c, sort_ranks.c, sort_part*.c
  *
  * "echelon profile" uses sort_numbers.c and sort_stages.c.
  *
@@ -177,9 +177,13 @@ int sort_rows(const struct sort_set *set, struct sort_job *job, struct sort_text
 /* ---- Several ranks: sort_distributed.c ---- */
 
 bool sort_is_distributed(const struct sort_set *set);
-/* Sorts the input on several processes or devices.  line: an option that is only for lines. */
-int sort_distributed(const struct sort_set *set, struct sort_job *job, struct sort_text *text,
-                     const char *line);
+/* Whether this process is not rank 0, which prints the messages before the ranks are connected:
+ * sort_processes.c. */
+bool sort_is_silent(void);
+/* Sorts the input on several processes or devices.  line: an option that is only for lines.  *done
+ * is false if one device of "cuda:all" is to sort it, which set then names. */
+int sort_distributed(struct sort_set *set, struct sort_job *job, struct sort_text *text,
+                     const char *line, bool *done);
 
 /* ---- Calls of the library: sort_stages.c ---- */
 

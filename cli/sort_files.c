@@ -217,11 +217,12 @@ static void add_times(char *text, size_t bytes, const struct files_sort *sort)
     if (used < bytes) used += (size_t)snprintf(text + used, bytes - used, "\n");
     if (t->disk_read <= 0 || t->disk_write <= 0 || used >= bytes) return;
     const double n = (double)sort->plan.input_bytes;
+    const double first = t->disk_input > 0 ? t->disk_input : t->disk_read;
     snprintf(text + used, bytes - used,
-             "%-12s %.3f GB/s read, %.3f GB/s written: %.3f s for two reads and two writes "
-             "(measured in %.3f s)\n",
-             "disk", 1e-9 * t->disk_read, 1e-9 * t->disk_write,
-             2 * n / t->disk_read + 2 * n / t->disk_write, t->measure);
+             "%-12s %.3f GB/s read, %.3f GB/s read from temporary files, %.3f GB/s written: %.3f s "
+             "for two reads and two writes (measured in %.3f s)\n",
+             "disk", 1e-9 * first, 1e-9 * t->disk_read, 1e-9 * t->disk_write,
+             n / first + n / t->disk_read + 2 * n / t->disk_write, t->measure);
 }
 
 static void report_plan(const struct job *job, char *text, size_t bytes)

@@ -323,6 +323,15 @@ static int take_head(struct sort_text *text, const char *name, size_t begin, boo
     return code;
 }
 
+/* Checks the quotes of CSV in the input from begin on: the next input must not close them. */
+static int check_quotes(const struct sort_text *text, const char *name, size_t begin)
+{
+    const size_t from = begin ? begin : text->head, bytes = text->bytes - from;
+    const char *at = text->text + from;
+    const size_t quote = bytes ? lines_misplaced(text->order, at, bytes, 0) : SIZE_MAX;
+    return quote == SIZE_MAX ? EXIT_DONE : sort_bad_quote(name, at, bytes, quote);
+}
+
 int sort_open_text(struct io_source *source, const char *name)
 {
     struct io_error error;
@@ -341,10 +350,12 @@ int sort_open_text(struct io_source *source, const char *name)
 int sort_bind(struct sort_text *text, const char *head, size_t bytes)
 {
     char error[LINES_ERROR];
-    if (!lines_has_names(text->order)) return EXIT_DONE;
+    const char *name = lines_first_name(text->order);
+    if (!name) return EXIT_DONE;
     if (!bytes)
-        return cli_fail(EXIT_BAD, "%s: has no header, in which --key would be the name of a column",
-                        sort_name(text, 0));
+        return cli_fail(EXIT_BAD,
+                        "%s: is empty and has no header, but --key \"%s\" is the name of a column",
+                        sort_name(text, 0), name);
     const size_t mark = mark_of(head, bytes);
     const size_t body = lines_body(text->order, head + mark, bytes - mark);
     if (lines_bind(text->order, head + mark, body, error)) return EXIT_DONE;
@@ -362,6 +373,7 @@ static int read_from(struct sort_job *job, struct sort_text *text, int first)
         code = read_source(job, &source, text);
         io_close(&source);
         if (code == EXIT_DONE) code = take_head(text, source.name, begin, begin == 0);
+        if (code == EXIT_DONE && text->n_names > 1) code = check_quotes(text, source.name, begin);
         if (code != EXIT_DONE) return code;
     }
     return sort_bind(text, text->text, text->head);

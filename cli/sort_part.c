@@ -1,12 +1,11 @@
 /*
- * sort_part.c - what each rank of a distributed sort does: it reads its part of the input, sorts it
- * with the other ranks, and writes its share of the output.
+ * sort_part.c - what each rank of a distributed sort of numbers does: it reads its part of the
+ * input, sorts it with the other ranks, and writes its share of the output.
  *
  *     part_run()  reserve memory | read | ech_dist_sort() | write
  *                              agree  agree                 agree
  *
- * Records are sorted by 8 bytes of their encoded keys at a time, from the last ones to the first
- * ones: each sort is stable.
+ * Records and lines follow sort_part_blocks.c.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -96,7 +95,8 @@ void part_read(struct part *p, unsigned char *to, uint64_t bytes, uint64_t offse
     if (error == -1)
         part_fail(p, EXIT_BAD, "%s: has become shorter while it was read", p->input);
     else if (error)
-        part_fail(p, EXIT_BAD, "%s: cannot read: %s", p->input, strerror(error));
+        part_fail(p, EXIT_BAD, "%s: rank %d cannot read it: %s", p->input, p->rank,
+                  strerror(error));
 }
 
 void part_write(struct part *p, const unsigned char *from, uint64_t bytes, uint64_t offset)
@@ -104,9 +104,8 @@ void part_write(struct part *p, const unsigned char *from, uint64_t bytes, uint6
     const char *name = p->set->words.job.output;
     const struct place place = { p->out, true, (unsigned char *)(uintptr_t)from, offset };
     const int error = divide(p, bytes, IO_BLOCK, transfer, &place);
-    if (error) part_fail(p, EXIT_BAD, "%s: cannot write: %s", name, strerror(error));
-    if (!error && p->own_process && fsync(p->out) != 0 && errno != EINVAL)
-        part_fail(p, EXIT_BAD, "%s: cannot write: %s", name, strerror(errno));
+    if (error)
+        part_fail(p, EXIT_BAD, "%s: rank %d cannot write it: %s", name, p->rank, strerror(error));
 }
 
 static void read_part(struct part *p)
@@ -117,17 +116,18 @@ static void read_part(struct part *p)
         io_swap(p->data, p->n * plan->row_bytes / plan->swap_bytes, plan->swap_bytes);
 }
 
-static void write_part(struct part *p)
+static int write_part(struct part *p)
 {
     const struct part_plan *plan = &p->plan;
+    const struct block share = { p->sorted, p->n * plan->out_bytes, p->n };
     if (plan->swap_back && !plan->argsort)
         io_swap(p->sorted, p->n * plan->out_bytes / plan->swap_bytes, plan->swap_bytes);
-    part_write(p, p->sorted, p->n * plan->out_bytes, plan->head_bytes + p->first * plan->out_bytes);
+    return part_write_share(p, &share);
 }
 
 /* ---- Memory ---- */
 
-static void *grab(struct part *p, uint64_t bytes)
+void *part_allocate(struct part *p, uint64_t bytes)
 {
     void *memory = lines_allocate((size_t)bytes + 1); /* in large pages */
     if (!memory)
@@ -136,155 +136,42 @@ static void *grab(struct part *p, uint64_t bytes)
     return memory;
 }
 
-/* The bytes of a record with its position, if the output is positions. */
-static uint64_t carried_bytes(const struct part *p)
+void part_no_room(struct part *p, uint64_t need)
 {
-    return p->plan.row_bytes + (p->plan.argsort && p->plan.key_count ? sizeof(uint64_t) : 0);
+    part_fail(p, EXIT_MEMORY,
+              "%s: the sort needs %llu bytes of memory on rank %d, whose budget is %llu; use more "
+              "ranks, give a larger --memory, or sort in one process, which uses temporary files",
+              p->input, (unsigned long long)need, p->rank, (unsigned long long)p->budget_bytes);
 }
 
 /* All memory of this rank, without that of the file system. */
-static uint64_t needed_bytes(const struct part *p)
+uint64_t part_needed_bytes(const struct part *p, uint64_t n)
 {
     const struct part_plan *plan = &p->plan;
-    const bool records = plan->key_count > 0, positions = plan->argsort && !records;
-    const uint64_t row = carried_bytes(p), out = positions ? sizeof(uint64_t) : row;
+    const char *device = ech_device_name(p->ctx);
     size_t work = 0;
-    ech_dist_sort_workspace(ech_device_name(p->ctx), p->ranks, (size_t)p->n, (size_t)p->n,
-                            records ? ECH_U64 : plan->dtype,
-                            records     ? row
-                            : positions ? sizeof(uint64_t)
-                                        : 0,
-                            positions, NULL, &work);
-    return p->n * (row + out + (records ? 2 * sizeof(uint64_t) : 0)) +
-           (strcmp(ech_device_name(p->ctx), "cpu") == 0 ? work : 0);
+    ech_dist_sort_workspace(device, p->ranks, (size_t)n, (size_t)n, plan->dtype,
+                            plan->argsort ? sizeof(uint64_t) : 0, plan->argsort, NULL, &work);
+    return n * (plan->row_bytes + plan->out_bytes) + (strcmp(device, "cpu") == 0 ? work : 0);
 }
 
 static void reserve(struct part *p)
 {
-    const bool records = p->plan.key_count > 0;
-    const uint64_t need = needed_bytes(p), row = carried_bytes(p);
+    const struct part_plan *plan = &p->plan;
+    const uint64_t need = part_needed_bytes(p, p->n);
     if (need > p->budget_bytes) {
-        part_fail(p, EXIT_MEMORY,
-                  "%s: the sort needs %llu bytes of memory on rank %d, whose budget is %llu; use "
-                  "more ranks, give a larger --memory, or sort in one process, which uses "
-                  "temporary files",
-                  p->input, (unsigned long long)need, p->rank, (unsigned long long)p->budget_bytes);
+        part_no_room(p, need);
         return;
     }
-    p->data = grab(p, p->n * row);
-    p->sorted = grab(p, p->n * (row > p->plan.out_bytes ? row : p->plan.out_bytes));
-    if (records) p->keys = grab(p, p->n * sizeof *p->keys);
-    if (records) p->sorted_keys = grab(p, p->n * sizeof *p->keys);
+    p->data = part_allocate(p, p->n * plan->row_bytes);
+    p->sorted = part_allocate(p, p->n * plan->out_bytes);
 }
 
 void part_close(struct part *p)
 {
     free(p->data);
     free(p->sorted);
-    free(p->keys);
-    free(p->sorted_keys);
     p->data = p->sorted = NULL;
-    p->keys = p->sorted_keys = NULL;
-}
-
-/* ---- Keys of records ---- */
-
-static size_t width_of(const ech_record_key *key)
-{
-    return key->kind == ECH_KEY_DTYPE ? ech_dtype_bytes(key->dtype) : key->width_bytes;
-}
-
-static size_t keys_bytes(const struct part *p)
-{
-    size_t bytes = 0;
-    for (size_t k = 0; k < p->plan.key_count; k++) bytes += width_of(&p->plan.keys[k]);
-    return bytes;
-}
-
-/* Byte i of a key that is not of a dtype, in the order of keys. */
-static unsigned char byte_of(const ech_record_key *key, const unsigned char *at, size_t i)
-{
-    unsigned char byte = at[key->kind == ECH_KEY_BYTES ? i : key->width_bytes - 1 - i];
-    if (key->kind == ECH_KEY_SIGNED && i == 0) byte ^= 0x80;
-    return key->descending ? (unsigned char)~byte : byte;
-}
-
-/* Up to 8 bytes of the keys of a record, from byte `begin`, as a number in their order. */
-static uint64_t chunk_of(const struct part_plan *plan, const unsigned char *record, size_t begin)
-{
-    uint64_t value = 0;
-    size_t before = 0, used = 0;
-    for (size_t k = 0; k < plan->key_count && used < sizeof value; k++) {
-        const ech_record_key *key = &plan->keys[k];
-        const size_t width = width_of(key);
-        const unsigned char *at = record + key->offset_bytes;
-        const bool number = key->kind == ECH_KEY_DTYPE;
-        const struct io_order order = { .dtype = key->dtype,
-                                        .order = key->order,
-                                        .descending = key->descending != 0,
-                                        .merged = true };
-        const uint64_t rank = number && before + width > begin ? io_rank(&order, at) : 0;
-        for (size_t i = begin > before ? begin - before : 0; i < width && used < sizeof value;
-             i++) {
-            const uint64_t bits =
-                number ? rank >> (8 * (width - 1 - i) & 63) & 0xff : byte_of(key, at, i);
-            value = value << 8 | bits;
-            used++;
-        }
-        before += width;
-    }
-    return value;
-}
-
-static void *encode(void *argument)
-{
-    struct span *s = argument;
-    const struct part *p = s->part;
-    const size_t begin = *(const size_t *)s->user;
-    const uint64_t row = carried_bytes(p);
-    for (uint64_t i = s->begin; i < s->end; i++)
-        p->keys[i] = chunk_of(&p->plan, p->data + i * row, begin);
-    return NULL;
-}
-
-/* Appends its position to each record, from the last record to the first one. */
-static void add_positions(struct part *p)
-{
-    const uint64_t row = p->plan.row_bytes, wide = carried_bytes(p);
-    for (uint64_t i = p->n; i-- > 0;) {
-        const uint64_t position = p->first + i;
-        memmove(p->data + i * wide, p->data + i * row, row);
-        memcpy(p->data + i * wide + row, &position, sizeof position);
-    }
-}
-
-static void keep_positions(struct part *p)
-{
-    const uint64_t row = p->plan.row_bytes, wide = carried_bytes(p);
-    for (uint64_t i = 0; i < p->n; i++)
-        memmove(p->sorted + i * sizeof(uint64_t), p->sorted + i * wide + row, sizeof(uint64_t));
-}
-
-static int sort_records(struct part *p)
-{
-    const size_t chunks = (keys_bytes(p) + sizeof(uint64_t) - 1) / sizeof(uint64_t);
-    const ech_sort_options options = { .size = sizeof options };
-    if (p->plan.argsort) add_positions(p);
-    for (size_t chunk = chunks; chunk-- > 0;) {
-        const size_t begin = chunk * sizeof(uint64_t);
-        divide(p, p->n, 1 << 16, encode, &begin);
-        const int code =
-            part_check(p, ech_dist_sort_pairs(p->ctx, p->comm, p->keys, p->data, p->sorted_keys,
-                                              p->sorted, (size_t)p->n, ECH_DIST_EVEN, ECH_U64,
-                                              (size_t)carried_bytes(p), &options));
-        if (code != EXIT_DONE) return code;
-        if (chunk == 0) break;
-        unsigned char *swap = p->data; /* the next sort continues with the result */
-        p->data = p->sorted;
-        p->sorted = swap;
-    }
-    if (p->plan.argsort) keep_positions(p);
-    return EXIT_DONE;
 }
 
 /* ---- Numbers ---- */
@@ -364,17 +251,16 @@ int part_run(struct part *p)
     const double begin = cli_seconds();
     p->first = share_begin(p);
     p->n = ech_dist_even_share(p->plan.n, p->rank, p->ranks);
-    if (p->order) return part_run_lines(p);
+    if (p->plan.blocks) return part_run_blocks(p);
+    p->plan.lines = p->n;
     reserve(p);
     if (p->code == EXIT_DONE) read_part(p);
     int code = part_agree(p);
     const double read = cli_seconds();
-    if (code == EXIT_DONE) code = p->plan.key_count ? sort_records(p) : sort_numbers_of_part(p);
+    if (code == EXIT_DONE) code = sort_numbers_of_part(p);
     const double sorted = cli_seconds();
-    if (code == EXIT_DONE) {
-        if (p->code == EXIT_DONE) write_part(p);
-        code = part_agree(p);
-    }
+    if (code == EXIT_DONE) code = part_agree(p); /* a copy from the GPU may have failed */
+    if (code == EXIT_DONE) code = write_part(p);
     p->seconds[PART_READ] = read - begin;
     p->seconds[PART_SORT] = sorted - read;
     p->seconds[PART_WRITE] = cli_seconds() - sorted;

@@ -83,42 +83,24 @@ int part_broadcast_plan(struct part *p)
 
 /* ---- The plan ---- */
 
-/* Whether the elements of a .npy input are big-endian. */
-static int read_order(const struct sort_files *files, struct part_plan *plan)
-{
-    const struct files_input *input = &files->inputs[0];
-    const struct io_hints hints = { .format = IO_NPY, .dtype = -1, .dimensions = 1 };
-    const size_t bytes = (size_t)input->offset;
-    struct io_error error;
-    struct io_npy npy;
-    unsigned char *header = malloc(bytes);
-    if (!header) return job_no_memory(&files->job->base, bytes, "its header");
-    io_status status = IO_FAIL;
-    if (pread(input->fd, header, bytes, 0) == (ssize_t)bytes)
-        status = io_npy_parse(header, bytes, input->name, &hints, &npy, &error);
-    else
-        io_fail(&error, IO_FAIL, input->name, "cannot read its header again");
-    free(header);
-    if (status != IO_OK) return cli_fail_io(status, &error);
-    plan->swap_bytes = npy.big_endian ? ech_dtype_bytes(npy.dtype) : 0;
-    return EXIT_DONE;
-}
-
 /* Fills the plan from what the external sort has found out. */
 static int take_kind(const struct sort_files *files, struct part_plan *plan)
 {
     const struct files_input *input = &files->inputs[0];
+    const struct sort_set *set = files->set;
     const struct job *base = &files->job->base;
     const bool numbers = files->sort.kind == &files->numbers.kind;
     const bool text = files->sort.kind == &files->text_lines.kind;
-    int code = EXIT_DONE;
+    plan->blocks = !numbers || set->unique || set->words.bits;
     plan->argsort = files->job->argsort;
     plan->offset = input->offset;
     plan->head_bytes = files->head_bytes;
     if (numbers) {
         plan->dtype = files->numbers.dtype;
+        plan->begin_bit = files->job->options.begin_bit;
+        plan->end_bit = files->job->options.end_bit;
         plan->row_bytes = ech_dtype_bytes(plan->dtype);
-        if (base->column.format == IO_NPY) code = read_order(files, plan);
+        if (base->column.npy.big_endian) plan->swap_bytes = (size_t)plan->row_bytes;
     } else if (text) {
         plan->row_bytes = 1;
     } else {
@@ -129,14 +111,11 @@ static int take_kind(const struct sort_files *files, struct part_plan *plan)
     }
     plan->swap_back = plan->swap_bytes && base->out_format == IO_NPY;
     plan->out_bytes = plan->argsort ? sizeof(uint64_t) : plan->row_bytes;
-    plan->n = input->bytes / plan->row_bytes;
-    if (code == EXIT_DONE && input->bytes % plan->row_bytes)
-        code = cli_fail(EXIT_BAD,
-                        "%s: has %llu bytes, which is not a multiple of %llu, the size of a "
-                        "record",
-                        input->name, (unsigned long long)input->bytes,
-                        (unsigned long long)plan->row_bytes);
-    return code;
+    plan->n = plan->row_bytes ? input->bytes / plan->row_bytes : 0;
+    if (input->bytes == plan->n * plan->row_bytes) return EXIT_DONE;
+    return cli_fail(
+        EXIT_BAD, "%s: has %llu bytes, which is not a multiple of %llu, the size of a record",
+        input->name, (unsigned long long)input->bytes, (unsigned long long)plan->row_bytes);
 }
 
 /* Whether an input of an unknown format begins as a .npy file. */
@@ -161,33 +140,87 @@ static bool is_fixed(const struct sort_files *files)
     return said == IO_NPY || said == IO_RAW || (said < 0 && (words->type || is_npy(name)));
 }
 
-static int refuse_kind(const char *name)
+static bool append(int fd, const char *bytes, size_t n)
 {
-    return cli_fail(EXIT_BAD,
-                    "%s: several ranks sort raw and .npy arrays of one dimension, and records, to "
-                    "a file of that kind, and text with an option for lines, such as --string or "
-                    "--numeric-sort; raw input needs --type",
-                    name);
+    for (size_t done = 0; done < n;) {
+        const ssize_t some = write(fd, bytes + done, n - done);
+        if (some < 0 && errno != EINTR) return false;
+        if (some > 0) done += (size_t)some;
+    }
+    return true;
 }
 
-int part_make_plan(struct sort_files *files, const struct io_output *output, struct part_plan *plan)
+/* Copies a stream to a temporary file in the folder of the output, which all ranks can read. */
+static int copy_stream(struct sort_files *files, struct io_output *copy)
 {
+    struct files_input *input = &files->inputs[0];
+    struct io_error error;
+    size_t got = IO_BUFFER;
+    uint64_t bytes = 0;
+    char *block = malloc(IO_BUFFER);
+    if (!block) return job_no_memory(&files->job->base, IO_BUFFER, "a block");
+    io_status status = io_create(copy, files->set->words.job.output, &error);
+    int code = status == IO_OK ? EXIT_DONE : cli_fail_io(status, &error);
+    bool good = code == EXIT_DONE && append(copy->fd, files->head, files->head_bytes);
+    while (code == EXIT_DONE && good && got == IO_BUFFER) {
+        code = sort_files_read(files, 0, block, 0, IO_BUFFER, &got);
+        if (code == EXIT_DONE) good = append(copy->fd, block, got);
+        bytes += got;
+    }
+    if (code == EXIT_DONE && !good)
+        code = cli_fail(EXIT_BAD, "%s: cannot write a copy of %s: %s", copy->name, input->name,
+                        strerror(errno));
+    free(block);
+    if (code != EXIT_DONE) return code;
+    if (input->expects && bytes != input->expected)
+        return cli_fail(EXIT_BAD, "%s: %s, but %s follow", input->name, input->expects,
+                        bytes < input->expected ? "fewer" : "more");
+    char path[64];
+    snprintf(path, sizeof path, "/proc/self/fd/%d", copy->fd);
+    const int fd = io_open_file(copy->temporary ? copy->temporary : path, O_RDONLY);
+    if (fd < 0)
+        return cli_fail(EXIT_BAD, "%s: cannot read a copy of %s: %s", copy->name, input->name,
+                        strerror(errno));
+    *input = (struct files_input){ input->name, fd, files->head_bytes, bytes, NULL, 0, NULL };
+    return EXIT_DONE;
+}
+
+static int refuse_kind(const char *name, bool threads, char *reason)
+{
+    if (threads)
+        snprintf(reason, PART_REASON,
+                 "several ones sort raw and .npy arrays of one dimension, to a file of that kind");
+    else
+        snprintf(
+            reason, PART_REASON,
+            "%s: several ranks sort raw and .npy arrays of one dimension, and records, to a file "
+            "of that kind, and text with an option for lines, such as --string or "
+            "--numeric-sort; raw input needs --type",
+            name);
+    return PART_REFUSED;
+}
+
+int part_make_plan(struct sort_files *files, struct io_output *copy, struct part_plan *plan,
+                   char *reason)
+{
+    const struct io_output output = { .fd = -1 }; /* not a terminal */
     bool usable;
     const char *name = files->text->names[0];
-    if (access(name, R_OK) == 0 && !files->lines && !is_fixed(files)) return refuse_kind(name);
-    int code = sort_files_open(files, output, &usable);
+    if (access(name, R_OK) == 0 && !files->lines && !is_fixed(files))
+        return refuse_kind(name, !copy, reason);
+    int code = sort_files_open(files, &output, &usable);
     if (code != EXIT_DONE) return code;
     const struct files_kind *kind = files->sort.kind;
     const bool fixed = kind == &files->numbers.kind || kind == &files->records.kind;
     const bool text = files->lines && kind == &files->text_lines.kind;
     if (!usable || !(text || fixed) || text != (files->job->base.out_format == IO_TEXT))
-        return refuse_kind(name);
-    if (files->inputs[0].fd < 0)
-        return cli_fail(EXIT_BAD,
-                        "%s: must be a file that is not compressed, of which each rank reads a "
-                        "part",
-                        name);
-    return take_kind(files, plan);
+        return refuse_kind(name, !copy, reason);
+    if (files->inputs[0].fd < 0 && !copy) {
+        snprintf(reason, PART_REASON, "%s: is compressed, or not a file", name);
+        return PART_REFUSED;
+    }
+    if (files->inputs[0].fd < 0) code = copy_stream(files, copy);
+    return code == EXIT_DONE ? take_kind(files, plan) : code;
 }
 
 /* Reserves the space of the output, so that a full disk is reported before the sort; 0 or an errno.
@@ -201,39 +234,40 @@ static int reserve(int fd, uint64_t bytes)
     return ftruncate(fd, (off_t)bytes) == 0 ? 0 : errno;
 }
 
-/* Gives the output its size and its head. */
-int part_prepare_output(const struct sort_files *files, struct io_output *output,
-                        struct part_plan *plan, bool named)
+int part_prepare_output(struct io_output *output, struct part_plan *plan)
 {
-    struct io_error error;
     const uint64_t bytes = plan->head_bytes + plan->n * plan->out_bytes;
-    if ((!output->temporary && !output->unnamed) || output->codec)
-        return cli_fail(EXIT_BAD,
-                        "%s: must be a file that is not compressed, to which each rank "
-                        "writes a part",
+    if (!output->temporary && !output->unnamed)
+        return cli_fail(EXIT_BAD, "%s: must be a regular file, to which each rank writes a part",
                         output->name);
-    const int full = reserve(output->fd, bytes);
+    plan->packed = output->codec != NULL;
+    output->codec = NULL; /* each rank compresses its share */
+    const int full = plan->packed ? 0 : reserve(output->fd, bytes);
     if (full)
         return cli_fail(EXIT_BAD, "%s: cannot write %llu bytes: %s", output->name,
                         (unsigned long long)bytes, strerror(full));
-    io_status status = io_write(output, files->head, files->head_bytes, &error);
-    if (status == IO_OK && named) status = io_name_temporary(output, &error);
-    if (status != IO_OK) return cli_fail_io(status, &error);
-    if (!named) return EXIT_DONE;
-    if (strlen(output->temporary) >= sizeof plan->output)
-        return cli_fail(EXIT_BAD, "%s: its name is too long", output->name);
-    memcpy(plan->output, output->temporary, strlen(output->temporary) + 1);
     return EXIT_DONE;
 }
 
+int part_trim(const struct part *p, const struct io_output *output)
+{
+    if (ftruncate(output->fd, (off_t)p->plan.file_bytes) == 0) return EXIT_DONE;
+    return cli_fail(EXIT_BAD, "%s: cannot write: %s", output->name, strerror(errno));
+}
+
 /* ---- The report ---- */
+
+bool part_is_reported(const struct sort_set *set)
+{
+    return set->words.job.timing || set->words.job.json;
+}
 
 static const char *const stage_names[] = { "read", "sort", "write" };
 
 /* What was sorted, and how many. */
 static const char *kind_of(const struct part *p, uint64_t *n)
 {
-    *n = p->order ? p->plan.lines : p->plan.n;
+    *n = p->plan.lines;
     return p->order ? "lines" : p->plan.key_count ? "records" : ech_dtype_name(p->plan.dtype);
 }
 
@@ -251,6 +285,7 @@ static void report_json(const struct part *p, const struct sort_job *job, const 
     json_text(&json, "type", kind);
     if (p->plan.key_count) json_count(&json, "record_bytes", p->plan.row_bytes);
     json_count(&json, "n", n);
+    json_count(&json, "n_out", p->plan.n_out);
     json_count(&json, "ranks", (uint64_t)p->ranks);
     json_text(&json, "device", devices);
     json_open(&json, "stages", '[');
@@ -271,7 +306,7 @@ void part_report(const struct part *p, const struct sort_job *job, const char *d
 {
     const struct part_plan *plan = &p->plan;
     const uint64_t in = plan->n * plan->row_bytes;
-    const uint64_t bytes[] = { in, in, p->order ? plan->text_bytes : plan->n * plan->out_bytes };
+    const uint64_t bytes[] = { in, in, plan->out_total };
     uint64_t n;
     const char *kind = kind_of(p, &n);
     if (p->set->words.job.json) report_json(p, job, devices, bytes);
@@ -295,4 +330,14 @@ int part_gather_seconds(struct part *p)
         p->seconds[i] = longest;
     }
     return EXIT_DONE;
+}
+
+/* ---- The end ---- */
+
+void part_end(struct part *p)
+{
+    part_close(p);
+    ech_comm_close(p->comm);
+    ech_close(p->ctx);
+    ech_close(p->host);
 }

@@ -3,7 +3,8 @@
 # failures, with MPI processes as ranks.
 #
 # Looks for mpicc_abi (MPICH 5, for example from "pip install mpich"), mpicc.mpich and mpicc.openmpi (Debian) in PATH,
-# and for that in BUILD/packages, which make check installs; ECHELON_MPICC names another one. The launcher, mpiexec, is in the folder of the compiler.
+# and for mpicc_abi in BUILD/packages, which make check installs; ECHELON_MPICC names another one. The launcher, mpiexec,
+# is in the folder of the compiler.
 # SPDX-License-Identifier: Apache-2.0
 set -u
 source=$1 build=$2 cc=$3
@@ -25,6 +26,7 @@ warnings="-Wall -Wextra -Wpedantic -Wshadow -Wconversion -Werror"
 check "mpi_faults.c compiles" "$cc" -std=c11 $warnings -I"$source/include" "$source/tests/mpi_faults.c" \
     -L"$build/src" -lechelon -o "$work/faults"
 
+found=no kinds=
 # try MPICC LAUNCHER: builds and tests.
 try() {
     mpicc=$1 launcher=$2
@@ -35,8 +37,10 @@ try() {
     ECHELON_COMM=$work/$name.so
     export ECHELON_COMM
     check "$name: distributed operations" "$launcher" -n 3 "$build/tests/test_dist" --every 40
-    check "$name: sparse matrices" "$launcher" -n 3 "$build/tests/test_dist_linear" --every 60
-    check "$name: matrices over GF(2)" "$launcher" -n 3 "$build/tests/test_dist_gf2" --every 60
+    if [ $found = no ]; then # the calls of MPI are the same
+        check "$name: sparse matrices" "$launcher" -n 3 "$build/tests/test_dist_linear" --every 60
+        check "$name: matrices over GF(2)" "$launcher" -n 3 "$build/tests/test_dist_gf2" --every 60
+    fi
     rm -f "$work"/result.*
     "$launcher" -n 3 "$work/faults" "$work/result" >"$work/output" 2>&1
     cat "$work"/result.* >"$work/log"
@@ -48,37 +52,83 @@ try() {
         sh -c "test \$(grep -c '^a dead rank on rank [02]: .* ok\$' '$work/log') -eq 2"
 }
 
-# Sorts files with three processes as ranks. Errors: the file of one rank is missing; options of all ranks are wrong.
+# Sorts files with three processes as ranks.
 sort_files() {
     mpicc=$1 launcher=$2 echelon=$build/cli/echelon
-    name=$(basename "$mpicc")
+    name=$(basename "$mpicc") simt=$build/src/libechelon_simt.so
     LD_LIBRARY_PATH=$build/src ECHELON_COMM=$work/$name.so
     export ECHELON_COMM
     mkdir -p "$work/files" "$work/elsewhere"
+    "$echelon" gen uniform -N 10005 --type u32 -o "$work/files/in.raw"
     for options in "--type u32 -r" "--record 20 --key 3:bytes10 --key 16:f32:desc"; do
         # shellcheck disable=SC2086  # a list of options
         check "$name: echelon sort --distributed $options" sh -c "cd '$work/files' &&
-            '$echelon' gen uniform -N 10005 --type u32 -o in.raw && '$echelon' sort $options in.raw -o want &&
+            '$echelon' sort $options in.raw -o want &&
             '$launcher' -n 3 '$echelon' sort --distributed $options in.raw -o got && cmp want got"
     done
-    check "$name: echelon sort --distributed --header -k v:nr" sh -c "cd '$work/files' && { echo 'v w' &&
-        '$echelon' gen uniform -N 5000 --type u16; } >in.txt && '$echelon' sort --header -k v:nr in.txt -o want.txt &&
-        '$launcher' -n 3 '$echelon' sort --distributed --header -k v:nr in.txt -o got.txt && cmp want.txt got.txt"
-    # OMPI_COMM_WORLD_RANK, PMI_RANK: the number of the rank.
-    ( cd "$work/files" && "$launcher" -n 3 sh -c "[ \"\${OMPI_COMM_WORLD_RANK-\$PMI_RANK}\" = 1 ] && cd ../elsewhere
-        exec '$echelon' sort --distributed --type u32 in.raw -o lost" ) >"$work/output" 2>&1
-    check "$name: a missing file: $(grep '^echelon' "$work/output")" sh -c "! [ -e '$work/files/lost' ] &&
-        [ \$(grep -c '^echelon' '$work/output') = 1 ] && grep -q 'rank 1 cannot open it' '$work/output' &&
-        [ \$(find '$work/files' | wc -l) = 7 ]"
-    ( cd "$work/files" && "$launcher" -n 3 "$echelon" sort --distributed --unique in.raw -o lost ) >"$work/output" 2>&1
-    check "$name: one message" sh -c "[ \$(grep -c '^echelon' '$work/output') = 1 ]"
-    rm -rf "$work/files"
+    check "$name: echelon sort --distributed --csv --unique, compressed" sh -c "cd '$work/files' &&
+        { echo '\"v \"\"x\",w' && '$echelon' gen uniform -N 3000 --type u8 | sed 's/.*/&,\"a\n&\"/'; } >in.csv &&
+        '$echelon' sort --csv --header -u -k w:r in.csv -o want.csv && gzip in.csv &&
+        '$launcher' -n 3 '$echelon' sort --distributed --csv --header -u -k w:r in.csv.gz -o got.csv.gz &&
+        gzip -d <got.csv.gz | cmp - want.csv"
+    if [ -e "$simt" ]; then # the emulator as a driver with two GPUs, which without elements need no kernels
+        check "$name: ranks of a machine use different GPUs" sh -c "cd '$work/files' && : >none.u32 &&
+            ECHELON_LIBCUDA='$simt' ECHELON_SIMT=devices=2 '$launcher' -n 3 '$echelon' sort --distributed --json \
+                none.u32 -o got | grep -q '\"device\": \"cuda:0, cuda:1\"'"
+    else
+        skip "$name: GPUs of ranks: no emulator"
+    fi
+    rm -f "$work"/files/got* "$work"/files/want* "$work"/files/none.u32
 }
 
-found=no
+# sort_fails WHAT STATUS MESSAGE WORDS...: sorts in.raw on three ranks, on which rank 1 runs "WORDS..." first.  Status ""
+# is any but 0. There must be one message, if any, and no output.
+sort_fails() {
+    what=$1 wanted=$2 message=$3
+    shift 3
+    # OMPI_COMM_WORLD_RANK, PMI_RANK: the number of the rank.
+    ( cd "$work/files" && timeout 30 "$launcher" -n 3 sh -c "rank=\${OMPI_COMM_WORLD_RANK-\$PMI_RANK}
+        [ \$rank = 1 ] && { $*; }
+        exec '$echelon' sort --distributed --type u32 \${input-in.raw} \$more -o lost" ) >"$work/output" 2>&1
+    status=$?
+    check "$name: $what: status $status, $(grep '^echelon' "$work/output")" sh -c "! [ -e '$work/files/lost' ] &&
+        if [ '$wanted' ]; then [ '$wanted' = $status ]; else [ $status != 0 ]; fi &&
+        [ \$(grep -c '^echelon' '$work/output') = \$([ '$message' ] && echo 1 || echo 0) ] &&
+        grep -q '$message' '$work/output' && [ \$(find '$work/files' | wc -l) = 3 ]"
+}
+
+sort_faults() {
+    sort_fails "a missing file" 2 "rank 1 cannot open it" cd ../elsewhere
+    export more=--merge
+    # No rank connects to another one, as with a library for another MPI than that of the launcher.
+    check "$name: another launcher" sh -c "cd '$work/files' && ! OMPI_COMM_WORLD_SIZE=3 PMI_SIZE=1 '$echelon' sort \
+        --distributed --type u32 in.raw -o lost >'$work/output' 2>&1 && grep -q 'has started 3' '$work/output'"
+    sort_fails "one message" 2 "cannot be combined with --type" :
+    unset more
+    printf '%s\n' '#include <errno.h>' '#include <sys/types.h>' 'ssize_t pwrite64(void) { errno = ENOSPC; return -1; }' \
+        'ssize_t pwrite(void) { return pwrite64(); }' >"$work/full.c"
+    check "full.c compiles" "$cc" -fPIC -shared -fno-builtin -o "$work/full.so" "$work/full.c"
+    sort_fails "a full disk" 2 "rank 1 cannot write it: No space left" export LD_PRELOAD="$work/full.so"
+    # All ranks wait for an input that does not come, until rank 1 is killed.
+    mkfifo "$work/pipe"
+    exec 7<>"$work/pipe"
+    ( i=0
+        while [ ! -s "$work/pid" ] && [ $((i += 1)) -lt 100 ]; do sleep 0.05; done
+        sleep 0.3
+        kill -9 "$(cat "$work/pid")" ) &
+    export input=../pipe
+    sort_fails "a killed rank" "" "" "echo \$\$ >'$work/pid'"
+    wait
+    exec 7>&-
+    unset input
+}
+
 for mpicc in ${ECHELON_MPICC:-} mpicc_abi mpicc.mpich mpicc.openmpi \
     "$build/packages/bin/mpicc_abi"; do
     path=$(command -v "$mpicc") || continue
+    # One of each kind: the same MPICH may be in PATH, too.
+    case " $kinds " in *" ${path##*/} "*) continue ;; esac
+    kinds="$kinds ${path##*/}"
     folder=$(dirname "$path")
     case $mpicc in
     *.openmpi) launcher=$folder/mpiexec.openmpi ;;
@@ -87,7 +137,10 @@ for mpicc in ${ECHELON_MPICC:-} mpicc_abi mpicc.mpich mpicc.openmpi \
     *) launcher=$folder/mpiexec ;;
     esac
     try "$path" "$launcher"
-    if [ $found = no ] && [ -x "$build/cli/echelon" ]; then sort_files "$path" "$launcher"; fi
+    if [ $found = no ] && [ -x "$build/cli/echelon" ]; then
+        sort_files "$path" "$launcher"
+        sort_faults
+    fi
     found=yes
 done
 [ $found = yes ] || skip "MPI: there is no mpicc_abi, mpicc.mpich or mpicc.openmpi (pip install mpich)"

@@ -62,7 +62,7 @@ static void die_soon(void)
     if (fork() != 0) return;
     sleep_s(0.2);
     kill(self, SIGSTOP);
-    sleep_s(1.2);
+    sleep_s(1.0);
     kill(self, SIGKILL);
     _exit(0);
 }
@@ -128,13 +128,13 @@ int main(int argc, char **argv)
     if (rank == 1) ech_comm_abort(comm, "a test");
     report("an abort", sort(), ECH_ERR_COMM, "rank 1 has aborted it: a test");
 
-    reopen(0.3);
-    if (rank == 1) sleep_s(0.8);
-    report("a slow rank", sort(), ECH_ERR_COMM, rank == 1 ? "" : "waited 0.3 s");
+    reopen(0.2);
+    if (rank == 1) sleep_s(0.4);
+    report("a slow rank", sort(), ECH_ERR_COMM, rank == 1 ? "" : "waited 0.2 s");
 
     reopen(0.3);
     report("a dead rank", solve(rank == 1), ECH_ERR_COMM, "waited 0.3 s");
     fflush(results);
-    sleep_s(0.5); /* the launcher may end all ranks after the first one */
+    sleep_s(0.3); /* the launcher may end all ranks after the first one */
     _Exit(0);     /* without MPI_Finalize(), which would wait */
 }

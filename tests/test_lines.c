@@ -332,7 +332,7 @@ static void heads(void)
         CHECK_INT(lines_head(order, text, sizeof text - 1, &whole), 12);
         CHECK(whole);
         CHECK_INT(lines_head(order, text, 9, &whole), 9);
-        CHECK(!whole && lines_has_names(order));
+        CHECK(!whole && lines_first_name(order));
         CHECK(lines_bind(order, text + 3, 8, error));
         CHECK(lines_compare(order, "1,10", 4, "2,9", 3) > 0);
         CHECK(!lines_bind(order, "id,b", 4, error));

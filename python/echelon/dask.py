@@ -6,6 +6,7 @@ than for its part and its share of the result.
 SPDX-License-Identifier: Apache-2.0
 """
 import uuid
+from collections.abc import Hashable
 
 import dask.array
 import distributed
@@ -16,6 +17,7 @@ from ._dask.transport import Transport, install
 from ._runtime.arguments import flag
 from ._runtime.errors import ArgumentError, CommunicationError, DTypeError
 from ._runtime.public import publish
+from .dist._call import view_of
 
 __all__ = ["sort"]
 _LIMIT = 300.0
@@ -42,6 +44,9 @@ def sort(x, /, *, by=None, descending=False, client=None, time_limit=None):
     options = {"descending": bool(flag(descending, "descending")),
                "limit": _LIMIT if time_limit is None else time_limit}
     client = client or _current()
+    if client.asynchronous:
+        raise ArgumentError("the client is asynchronous, but sort() waits: call it in a thread, with a synchronous "
+                            "client")
     if isinstance(x, dask.array.Array):
         return _sort_array(client, x, by, options)
     kind = type(x).__name__
@@ -62,6 +67,7 @@ def _sort_array(client, x, by, options):
         raise ArgumentError(f"by is {by!r}, but an array has no columns")
     if x.ndim != 1:
         raise ArgumentError(f"x has {x.ndim} dimensions, but must have one")
+    view_of(np.empty(0, x.dtype))  # raises the exception here, and not on every worker
     futures = _on_workers(client, x.to_delayed().ravel().tolist(), _sort_arrays, x.dtype, options)
     lengths = client.gather(client.map(len, futures, pure=False))
     return dask.array.concatenate([dask.array.from_delayed(dask.delayed(future), (n,), x.dtype)
@@ -75,10 +81,20 @@ def _sort_frame(client, x, by, options):
     if frame.ndim == 1:
         if by is not None:
             raise ArgumentError(f"by is {by!r}, but a Series has no columns")
-    elif by not in frame.columns:
+    elif not isinstance(by, Hashable) or by not in frame.columns:
         raise ArgumentError(f"by is {by!r}, but the columns are {', '.join(map(repr, frame.columns))}")
+    _check_column(frame if frame.ndim == 1 else frame[by])
     futures = _on_workers(client, x.to_delayed(), _sort_rows, frame, by, options)
     return dask.dataframe.from_delayed(futures, meta=frame)
+
+
+def _check_column(column):
+    from pandas.api import types
+
+    if not (types.is_numeric_dtype(column) or types.is_datetime64_any_dtype(column)
+            or types.is_timedelta64_dtype(column)):
+        raise DTypeError(f"column {column.name!r} has dtype {column.dtype}, but must have numbers, times or durations; "
+                         "sort_values() of Dask sorts text")
 
 
 def _on_workers(client, parts, function, *arguments):

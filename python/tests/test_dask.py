@@ -3,6 +3,7 @@
 SPDX-License-Identifier: Apache-2.0
 """
 import os
+import types
 
 import echelon
 import numpy as np
@@ -53,7 +54,9 @@ def test_frame(client, rng, partitions):
     pandas.testing.assert_series_equal(echelon.dask.sort(collection["key"], descending=True).compute(), expected)
     with pytest.raises(echelon.ArgumentError, match="by is 'price', but the columns are 'key', 'name', 'time'"):
         echelon.dask.sort(collection, by="price")
-    with pytest.raises(echelon.DTypeError):
+    with pytest.raises(echelon.ArgumentError, match=r"by is \['key'\], but"):
+        echelon.dask.sort(collection, by=["key"])
+    with pytest.raises(echelon.DTypeError, match="column 'name' has dtype"):
         echelon.dask.sort(collection, by="name")
 
 
@@ -68,6 +71,8 @@ def test_failures(client):
     for x, words in ((dask_array.zeros((2, 2)), {}), (dask_array.zeros(2), {"by": "key"})):
         with pytest.raises(echelon.ArgumentError):
             echelon.dask.sort(x, **words)
+    with pytest.raises(echelon.ArgumentError, match="the client is asynchronous"):
+        echelon.dask.sort(dask_array.zeros(2), client=types.SimpleNamespace(asynchronous=True))
     with pytest.raises(echelon.DTypeError, match="x is list, but"):
         echelon.dask.sort([1])
     assert echelon.dask.sort(dask_array.arange(4, chunks=2)).compute().tolist() == [0, 1, 2, 3]

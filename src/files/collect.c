@@ -1,10 +1,14 @@
 /*
  * files/collect.c - the second pass: reads the bins in order, sorts each and writes it.
  *
- *     read unit i + 1  |  sort unit i  |  write unit i - 1
+ *     read units i + 1, i + 2  |  sort unit i  |  write units i - 1, i - 2
  *
  * A unit is several small bins, one bin, or a part of a large bin of equal records, which needs no
  * sort.  A bin that is too large becomes the input of another level.
+ *
+ * A buffer is read as soon as it is free, also while the unit before is still being read, and a
+ * write begins before the one before it ended.  So the disk always has requests: it is slower if
+ * they run out between two units.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -17,6 +21,7 @@
 
 enum {
     MOST_BUFFERS = 4,
+    MOST_LOADS = 2,
     JOINED = 64 /* pieces that are copied together at a time */
 };
 enum unit_kind { SORT, COPY, DEEP };
@@ -30,6 +35,13 @@ struct unit {
     size_t shift; /* where the records begin in the buffer */
 };
 
+/* A unit that is being read. */
+struct load {
+    struct unit unit;
+    unsigned char *buffer;
+    struct files_batch batch;
+};
+
 struct pass {
     struct files_run *run;
     const struct files_plan *plan;
@@ -37,14 +49,18 @@ struct pass {
     const struct files_space *space;
     const struct files_index *index;
     bool direct;
-    uint32_t bin; /* of the next unit */
+    uint32_t bin; /* of the unit after the next one */
     uint64_t block;
     uint64_t copied; /* with a journal: the hash of the parts of a bin that are copied */
-    struct files_journal *journal;        /* only at the top */
-    unsigned char *buffers[MOST_BUFFERS]; /* read, sorted, written, output of the sort */
-    int buffer_count;
+    struct files_journal *journal; /* only at the top */
+    /* Each buffer is unused, read, written, or has the unit that is sorted, or its output. */
+    unsigned char *unused[MOST_BUFFERS], *written[MOST_BUFFERS];
+    int unused_count, written_count; /* written: the oldest first */
+    struct load loads[MOST_LOADS];   /* loading of them, from first_load */
+    int first_load, loading;
+    struct unit next; /* which is not being read yet; more: there is one */
+    bool more;
     void *work;
-    struct files_batch batch;
 };
 
 /* ---- Units ---- */
@@ -129,11 +145,46 @@ static bool next_unit(struct pass *pass, struct unit *unit)
     return true;
 }
 
-static void swap(struct pass *pass, int a, int b)
+/* ---- Buffers ---- */
+
+static void divide(struct pass *pass)
 {
-    unsigned char *buffer = pass->buffers[a];
-    pass->buffers[a] = pass->buffers[b];
-    pass->buffers[b] = buffer;
+    const size_t bin = (size_t)pass->plan->bin_bytes;
+    unsigned char *at = (unsigned char *)pass->run->arena;
+    pass->unused_count = pass->run->kind->in_place ? 3 : 4;
+    for (int i = 0; i < pass->unused_count; i++, at += bin) pass->unused[i] = at;
+    pass->work = at;
+}
+
+static void release(struct pass *pass, unsigned char *buffer)
+{
+    pass->unused[pass->unused_count++] = buffer;
+}
+
+/* Releases the buffers whose writes ended. */
+static void reclaim(struct pass *pass)
+{
+    const struct files_run *run = pass->run;
+    const int left = (int)(run->writes_begun - run->writes_ended);
+    const int ended = pass->written_count > left ? pass->written_count - left : 0;
+    for (int i = 0; i < ended; i++) release(pass, pass->written[i]);
+    pass->written_count -= ended;
+    for (int i = 0; i < pass->written_count; i++) pass->written[i] = pass->written[i + ended];
+}
+
+static io_status wait_written(struct pass *pass, bool all)
+{
+    const io_status status = all ? files_emit_wait(pass->run) : files_emit_wait_one(pass->run);
+    reclaim(pass);
+    return status;
+}
+
+/* An unused buffer.  Waits for a write if there is none: at most MOST_LOADS are read. */
+static io_status take(struct pass *pass, unsigned char **buffer)
+{
+    const io_status status = pass->unused_count ? IO_OK : wait_written(pass, false);
+    *buffer = status == IO_OK ? pass->unused[--pass->unused_count] : NULL;
+    return status;
 }
 
 /* ---- Reading ---- */
@@ -163,14 +214,28 @@ static struct piece find_piece(const struct pass *pass, const struct unit *unit,
     return piece;
 }
 
-static void begin_read(struct pass *pass, const struct unit *unit)
+static void begin_read(struct pass *pass, struct load *load)
 {
-    unsigned char *to = pass->buffers[0] + (pass->direct ? FILES_ALIGN : 0);
+    const struct unit *unit = &load->unit;
+    unsigned char *to = load->buffer + (pass->direct ? FILES_ALIGN : 0);
     for (uint64_t block = unit->begin; block < unit->end; block++) {
         const struct piece piece = find_piece(pass, unit, block);
         if (!piece.use) continue;
-        files_read(pass->run->queue, &pass->batch, piece.fd, to, piece.bytes, piece.offset);
+        files_read(pass->run->queue, &load->batch, piece.fd, to, piece.bytes, piece.offset);
         to += piece.bytes;
+    }
+}
+
+/* Begins to read the next units, as far as there are buffers. */
+static void load_more(struct pass *pass)
+{
+    while (pass->loading < MOST_LOADS && pass->unused_count && pass->more &&
+           pass->next.kind != DEEP) {
+        struct load *load = &pass->loads[(pass->first_load + pass->loading++) % MOST_LOADS];
+        load->unit = pass->next;
+        load->buffer = pass->unused[--pass->unused_count];
+        begin_read(pass, load);
+        pass->more = next_unit(pass, &pass->next);
     }
 }
 
@@ -202,12 +267,18 @@ static io_status check_unit(struct pass *pass, const struct unit *unit, const un
     return hash ? files_journal_damaged(pass->run, pass->space->files[0].directory) : IO_OK;
 }
 
-static io_status end_read(struct pass *pass, const struct unit *unit)
+/* Waits for the oldest load. */
+static io_status end_read(struct pass *pass, struct unit *unit, unsigned char **buffer)
 {
     struct files_run *run = pass->run;
+    struct load *load = &pass->loads[pass->first_load];
     const double start = files_seconds();
-    const int why = files_wait(run->queue, &pass->batch);
+    const int why = files_wait(run->queue, &load->batch);
     if (why) return cannot_read(pass, why);
+    *unit = load->unit;
+    *buffer = load->buffer;
+    pass->first_load = (pass->first_load + 1) % MOST_LOADS;
+    pass->loading--;
     run->sort->times.collect += files_seconds() - start;
     run->sort->times.temporary_bytes += unit->bytes;
     return IO_OK;
@@ -228,13 +299,12 @@ static void join_one(void *arg, int i)
     memcpy(piece->to, piece->from, piece->bytes);
 }
 
-/* Copies the pieces in buffer 1 together, by all threads, to the buffer of the sort's output, which
- * is free until the sort.  Exchanges the buffers. */
-static void copy_pieces(struct pass *pass, const struct unit *unit)
+/* Copies the pieces in a buffer together, by all threads, to another one. */
+static void copy_pieces(struct pass *pass, const struct unit *unit, const unsigned char *buffer,
+                        unsigned char *to)
 {
     struct join join;
-    const unsigned char *from = pass->buffers[1] + FILES_ALIGN;
-    unsigned char *to = pass->buffers[3];
+    const unsigned char *from = buffer + FILES_ALIGN;
     int count = 0;
     for (uint64_t block = unit->begin; block < unit->end; block++) {
         const struct piece piece = find_piece(pass, unit, block);
@@ -247,18 +317,24 @@ static void copy_pieces(struct pass *pass, const struct unit *unit)
         count = 0;
     }
     io_for_each_by(pass->run->threads, count, join_one, &join);
-    swap(pass, 1, 3);
 }
 
-/* Moves the pieces in buffer 1 together, to the place from which they can be written, while the
- * next unit is read. */
-static io_status join_pieces(struct pass *pass, struct unit *unit)
+/* Moves the pieces in *buffer together, to the place from which they can be written, while other
+ * units are read.  Unless the sort is in place, they move to *other, the buffer of its output, and
+ * the buffers are exchanged. */
+static io_status join_pieces(struct pass *pass, struct unit *unit, unsigned char **in,
+                             unsigned char **other)
 {
     struct files_run *run = pass->run;
     const bool in_place = sorts_in_place(pass, unit);
     unit->shift = in_place ? files_direct_shift(run) : 0;
-    if (pass->direct && !in_place) copy_pieces(pass, unit);
-    unsigned char *buffer = pass->buffers[1], *from = buffer + FILES_ALIGN;
+    if (pass->direct && !in_place) {
+        unsigned char *joined = *other;
+        copy_pieces(pass, unit, *in, joined);
+        *other = *in;
+        *in = joined;
+    }
+    unsigned char *buffer = *in, *from = buffer + FILES_ALIGN;
     unsigned char *to = buffer + unit->shift;
     if (!pass->direct && unit->shift) memmove(to, buffer, unit->bytes);
     for (uint64_t block = unit->begin; pass->direct && in_place && block < unit->end; block++) {
@@ -277,17 +353,18 @@ static io_status join_pieces(struct pass *pass, struct unit *unit)
 static io_status check_deep(struct pass *pass, const struct unit *unit)
 {
     struct files_run *run = pass->run;
+    struct files_batch batch = { 0 };
     uint64_t hash = 0;
     for (uint64_t block = 0; block < pass->index->blocks; block++) {
         const int file = files_space_file(pass->space, block);
         const uint64_t begin = files_index_row(pass->index, block)[unit->first];
-        files_read(run->queue, &pass->batch, pass->space->files[file].plain_fd, pass->buffers[0],
+        files_read(run->queue, &batch, pass->space->files[file].plain_fd, pass->unused[0],
                    (size_t)piece_bytes(pass, unit, block),
                    files_space_offset(pass->space, block) + begin);
-        const int why = files_wait(run->queue, &pass->batch);
+        const int why = files_wait(run->queue, &batch);
         if (why) return cannot_read(pass, why);
         hash += files_hash_bins(run, pass->index, unit->first, unit->last, block, block + 1,
-                                pass->buffers[0]);
+                                pass->unused[0]);
     }
     if (hash == pass->index->hashes[unit->first]) return IO_OK;
     return files_journal_damaged(run, pass->space->files[0].directory);
@@ -326,22 +403,13 @@ static io_status sort_deep(struct pass *pass, const struct unit *unit, uint64_t 
 
 /* ---- The pass ---- */
 
-static void divide(struct pass *pass)
-{
-    const size_t bin = (size_t)pass->plan->bin_bytes;
-    unsigned char *at = (unsigned char *)pass->run->arena;
-    pass->buffer_count = pass->run->kind->in_place ? 3 : 4;
-    for (int i = 0; i < pass->buffer_count; i++, at += bin) pass->buffers[i] = at;
-    pass->work = at;
-}
-
-/* Sorts what was read, in buffer 1, while buffer 0 is read and buffer 2 is written. */
-static io_status sort_unit(struct pass *pass, const struct unit *unit)
+/* Sorts what was read, and begins to write it. */
+static io_status sort_unit(struct pass *pass, const struct unit *unit, unsigned char *in,
+                           unsigned char *other)
 {
     struct files_run *run = pass->run;
-    unsigned char *out = run->kind->in_place ? NULL : pass->buffers[3] + files_direct_shift(run);
-    struct files_block block = { .in = pass->buffers[1] + unit->shift,
-                                 .out = out,
+    struct files_block block = { .in = in + unit->shift,
+                                 .out = other ? other + files_direct_shift(run) : NULL,
                                  .bytes = unit->bytes,
                                  .records = unit->records,
                                  .work = pass->work,
@@ -350,45 +418,71 @@ static io_status sort_unit(struct pass *pass, const struct unit *unit)
     const bool in_place = sorts_in_place(pass, unit);
     block.out_bytes = block.bytes;
     if (unit->kind == SORT) status = files_sort_block(run, &block);
+    const uint64_t begun = run->writes_begun;
     if (status == IO_OK) status = files_emit(run, in_place ? block.in : block.out, block.out_bytes);
-    /* The buffer that was written before is free now. */
-    swap(pass, 2, in_place ? 1 : 3);
+    unsigned char *const sorted = in_place ? in : other;
+    if (run->writes_begun > begun)
+        pass->written[pass->written_count++] = sorted;
+    else
+        release(pass, sorted); /* nothing was left to be written */
+    if (other) release(pass, in_place ? other : in);
+    reclaim(pass);
     files_progress(run, unit->bytes);
     return status;
 }
 
+/* Reads and sorts the oldest unit that is being read. */
+static io_status run_unit(struct pass *pass)
+{
+    struct unit unit = { 0 };
+    unsigned char *in = NULL, *other = NULL;
+    io_status status = end_read(pass, &unit, &in);
+    if (status == IO_OK && !sorts_in_place(pass, &unit)) status = take(pass, &other);
+    if (status != IO_OK) return status;
+    load_more(pass);
+    status = join_pieces(pass, &unit, &in, &other);
+    if (status != IO_OK) return status;
+    pass->run->sort->bins++;
+    return sort_unit(pass, &unit, in, other);
+}
+
+static io_status run_deep(struct pass *pass, uint64_t budget, int depth)
+{
+    const struct unit unit = pass->next;
+    io_status status = wait_written(pass, true);
+    if (status == IO_OK) status = sort_deep(pass, &unit, budget, depth);
+    pass->more = next_unit(pass, &pass->next);
+    return status;
+}
+
+/* Records which unit is the next one to be sorted. */
+static void record_unit(struct pass *pass)
+{
+    const struct unit *next = pass->loading ? &pass->loads[pass->first_load].unit
+                              : pass->more  ? &pass->next
+                                            : NULL;
+    files_journal_unit(
+        pass->run, &(struct files_position){ .bin = next ? next->first : pass->index->bins,
+                                             .block = next && next->kind == COPY ? next->begin : 0,
+                                             .copied = pass->copied });
+}
+
 static io_status run_units(struct pass *pass, uint64_t budget, int depth)
 {
-    struct files_run *run = pass->run;
-    struct unit unit, next;
-    bool loading = false;
-    for (bool more = next_unit(pass, &unit); more; unit = next) {
+    pass->more = next_unit(pass, &pass->next);
+    for (;;) {
         io_status status = IO_OK;
-        if (unit.kind == DEEP) {
-            status = files_emit_wait(run);
-            if (status == IO_OK) status = sort_deep(pass, &unit, budget, depth);
-            more = next_unit(pass, &next);
-        } else {
-            if (!loading) begin_read(pass, &unit);
-            status = end_read(pass, &unit);
-            if (status != IO_OK) return status;
-            swap(pass, 0, 1);
-            more = next_unit(pass, &next);
-            loading = more && next.kind != DEEP;
-            if (loading) begin_read(pass, &next);
-            status = join_pieces(pass, &unit);
-            if (status != IO_OK) return status;
-            status = sort_unit(pass, &unit);
-            run->sort->bins++;
+        load_more(pass);
+        /* If only one unit is read, reading would pause when that ends. */
+        if (pass->loading == 1 && pass->more && pass->next.kind != DEEP) {
+            status = wait_written(pass, false);
+            load_more(pass);
         }
+        if (status != IO_OK || (!pass->loading && !pass->more)) return status;
+        status = pass->loading ? run_unit(pass) : run_deep(pass, budget, depth);
         if (status != IO_OK) return status;
-        if (!pass->journal) continue;
-        files_journal_unit(
-            run, &(struct files_position){ .bin = more ? next.first : pass->index->bins,
-                                           .block = more && next.kind == COPY ? next.begin : 0,
-                                           .copied = pass->copied });
+        if (pass->journal) record_unit(pass);
     }
-    return IO_OK;
 }
 
 io_status files_collect(struct files_run *run, const struct files_plan *plan,
@@ -400,6 +494,7 @@ io_status files_collect(struct files_run *run, const struct files_plan *plan,
     pass.direct =
         space->direct && index->blocks * 2 * FILES_ALIGN + FILES_ALIGN <= plan->bin_bytes / 8;
     divide(&pass);
+    run->most_writes = run->direct.fd >= 0 && !run->journal ? FILES_MOST_WRITES : 1;
     if (depth == 0 && run->journal) {
         struct files_position position;
         const io_status loaded = files_journal_load_output(run, &position);
@@ -416,6 +511,7 @@ io_status files_collect(struct files_run *run, const struct files_plan *plan,
     io_status written = files_emit_wait(run);
     if (status == IO_OK && written == IO_OK && pass.journal)
         written = files_journal_checkpoint(run, true);
-    files_wait(run->queue, &pass.batch); /* after an error */
+    /* After an error. */
+    for (int i = 0; i < MOST_LOADS; i++) files_wait(run->queue, &pass.loads[i].batch);
     return status == IO_OK ? written : status;
 }

@@ -41,14 +41,18 @@ static void count(struct counting *c, const unsigned char *numbers, size_t bytes
 static io_status read_files(struct counting *c, const struct files_extents *extents)
 {
     struct files_reader reader;
+    struct files_fill fills[2];
     files_reader_open(&reader, c->run, extents);
-    files_reader_begin(&reader, c->buffers[0], c->room, 0);
+    for (int i = 0; i < 2; i++) files_reader_begin(&reader, &fills[i], c->buffers[i], c->room, 0);
     for (int which = 0;; which = !which) {
-        size_t bytes, whole;
-        const io_status status = files_reader_end(&reader, &bytes, &whole);
-        if (status != IO_OK || !bytes) return status;
-        files_reader_begin(&reader, c->buffers[!which], c->room, 0);
+        size_t bytes;
+        const io_status status = files_reader_end(&reader, &fills[which], &bytes);
+        if (status != IO_OK || !bytes) {
+            files_wait(c->run->queue, &fills[!which].batch);
+            return status;
+        }
         count(c, c->buffers[which], bytes);
+        files_reader_begin(&reader, &fills[which], c->buffers[which], c->room, 0);
     }
 }
 

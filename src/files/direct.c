@@ -78,9 +78,11 @@ io_status files_direct_write(struct files_run *run, unsigned char *bytes, size_t
     if ((uintptr_t)bytes % FILES_ALIGN == kept && kept + n >= FILES_ALIGN) {
         memcpy(bytes - kept, direct->page, kept);
         keep(direct, bytes, n);
-        files_write(run->queue, &run->writing, direct->fd, bytes - kept, whole, offset);
+        files_write(run->queue, files_emit_begin(run), direct->fd, bytes - kept, whole, offset);
         return IO_OK;
     }
+    const io_status before = files_emit_wait(run); /* only one write_plain() at a time */
+    if (before != IO_OK) return before;
     /* The page that is kept is written again later, when it is full. */
     run->writing_at = bytes;
     run->writing_bytes = n;
@@ -88,7 +90,7 @@ io_status files_direct_write(struct files_run *run, unsigned char *bytes, size_t
     const int why = files_write_at(run->sort->output->fd, direct->page, kept, offset);
     if (why) return files_failed(run->error, run->sort->output->name, why, true);
     keep(direct, bytes, n);
-    files_call(run->queue, &run->writing, write_plain, run);
+    files_call(run->queue, files_emit_begin(run), write_plain, run);
     return IO_OK;
 }
 

@@ -1,10 +1,13 @@
 /*
  * files/distribute.c - the first pass: reads blocks, partitions each by bins and writes it.
  *
- *     read block i + 1  |  partition block i  |  write block i - 1
+ *     read blocks i + 1, i + 2  |  partition block i  |  write blocks i - 1, i - 2
  *
- * A record that the end of a block cuts moves to the begin of the next block, so each block has
- * whole records only.
+ * A buffer is read again as soon as its block is partitioned, also while the next block is still
+ * being read, so that the disk always has requests.  A record that the end of a block cuts moves to
+ * the place before the next block, so each block has whole records only.  If it is too long for
+ * this place, the next block is read again, behind it; from then on, a block is read only after the
+ * one before it.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -13,100 +16,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-
-/* ---- The reader ---- */
-
-void files_reader_open(struct files_reader *reader, struct files_run *run,
-                       const struct files_extents *extents)
-{
-    *reader = (struct files_reader){ .run = run, .extents = extents };
-    reader->name = extents->count ? extents->at[0].name : run->sort->inputs[0].name;
-}
-
-void files_reader_skip(struct files_reader *reader, uint64_t bytes)
-{
-    while (bytes && reader->extent < reader->extents->count) {
-        const struct files_extent *extent = &reader->extents->at[reader->extent];
-        const uint64_t all = extent->bytes + extent->open_end;
-        reader->offset = bytes < all ? bytes : 0;
-        if (bytes < all) return;
-        bytes -= all;
-        reader->extent++;
-    }
-}
-
-/* Requests the next part of the current extent: at most room bytes to to.  Returns its bytes, with
- * those of a terminator. */
-static size_t request(struct files_reader *reader, unsigned char *to, size_t room)
-{
-    const struct files_extent *extent = &reader->extents->at[reader->extent];
-    const uint64_t left = extent->bytes - reader->offset;
-    size_t n = left < room ? (size_t)left : room;
-    /* The terminator must fit behind the last byte. */
-    if (n == left && extent->open_end && n == room) n--;
-    if (n) {
-        files_read(reader->run->queue, &reader->batch, extent->fd, to, n,
-                   extent->offset + reader->offset);
-        reader->name = extent->name;
-    }
-    reader->offset += n;
-    if (reader->offset < extent->bytes) return n;
-    reader->extent++;
-    reader->offset = 0;
-    if (!extent->open_end) return n;
-    to[n] = (unsigned char)reader->run->kind->terminator;
-    return n + 1;
-}
-
-void files_reader_begin(struct files_reader *reader, unsigned char *buffer, size_t room,
-                        size_t have)
-{
-    const struct files_kind *kind = reader->run->kind;
-    reader->buffer = buffer;
-    reader->have = have;
-    reader->room = room;
-    reader->input_at = 0;
-    reader->kept = have;
-    if (reader->extents->extend) {
-        const size_t n = room / kind->record_bytes;
-        reader->room = n * kind->record_bytes;
-        reader->have = reader->kept = reader->input_at =
-            n * (kind->record_bytes - kind->input_bytes);
-    } else if (kind->record_bytes) {
-        reader->room -= room % kind->record_bytes;
-    }
-    while (reader->have < reader->room && reader->extent < reader->extents->count) {
-        const size_t n = request(reader, buffer + reader->have, reader->room - reader->have);
-        if (!n) break; /* the last byte and the terminator are for the next block */
-        reader->have += n;
-    }
-}
-
-io_status files_reader_end(struct files_reader *reader, size_t *bytes, size_t *whole)
-{
-    struct files_run *run = reader->run;
-    const struct files_kind *kind = run->kind;
-    const double start = files_seconds();
-    const int why = files_wait(run->queue, &reader->batch);
-    run->sort->times.read += files_seconds() - start;
-    *bytes = *whole = 0;
-    if (why) return files_failed(run->error, reader->name, why, false);
-    run->sort->times.read_bytes += reader->have - reader->kept;
-    *bytes = *whole = reader->have;
-    if (reader->extents->extend) {
-        const size_t n = (reader->have - reader->input_at) / kind->input_bytes;
-        kind->prepare(kind, reader->buffer + reader->input_at, reader->buffer, n, run->position);
-        run->position += n;
-        *bytes = *whole = n * kind->record_bytes;
-    }
-    if (kind->record_bytes || reader->extent == reader->extents->count || !*bytes) return IO_OK;
-    *whole = kind->cut(kind, reader->buffer, *bytes);
-    if (*whole) return IO_OK;
-    return io_fail(run->error, IO_FAIL, reader->name,
-                   "a record is longer than %zu bytes, the size of a block for this memory "
-                   "budget%s; give a larger budget with --memory",
-                   reader->room, kind->valid ? ", or a quote is not closed" : "");
-}
 
 /* ---- The index ---- */
 
@@ -157,6 +66,8 @@ struct pass {
     struct files_space *space;
     struct files_index *index;
     struct files_reader reader;
+    struct files_fill fills[2];
+    bool ahead; /* a block is read before the one before it is complete */
     struct files_scratch scratch;
     unsigned char *in[2], *out[2];
     struct files_batch writing[2];
@@ -232,31 +143,70 @@ static io_status go_on(struct pass *pass)
     return status;
 }
 
-static io_status check_valid(const struct pass *pass, size_t bytes, int which)
+/* Finds the end of the last whole record of a block, which is not empty. */
+static io_status cut_block(const struct pass *pass, const struct files_fill *fill,
+                           const unsigned char *block, size_t bytes, size_t *whole)
 {
     struct files_run *run = pass->run;
-    const struct files_reader *reader = &pass->reader;
-    const bool last = reader->extent == reader->extents->count;
-    char message[LINES_ERROR];
-    if (!pass->at_top || !run->kind->valid ||
-        run->kind->valid(run->kind, pass->in[which], bytes, last, message))
-        return IO_OK;
-    return io_fail(run->error, IO_FAIL, reader->name, "%s", message);
+    const struct files_kind *kind = run->kind;
+    const bool last = kind->record_bytes || fill->at_end;
+    *whole = last ? bytes : kind->cut(kind, block, bytes);
+    if (!*whole && !pass->ahead)
+        return io_fail(run->error, IO_FAIL, fill->name,
+                       "a record is longer than %zu bytes, the size of a block for this memory "
+                       "budget%s; give a larger budget with --memory",
+                       fill->room, kind->misplaced ? ", or a quote is not closed" : "");
+    return pass->at_top ? files_reader_quotes(&pass->reader, fill, block, bytes, last) : IO_OK;
+}
+
+/* Begins to read a block, without knowing what the block before it leaves. */
+static void read_ahead(struct pass *pass, int which)
+{
+    const size_t room = (size_t)pass->plan->block_bytes;
+    const size_t carry = files_carry(pass->run->kind, room);
+    const size_t from = carry + files_reader_shift(&pass->reader, pass->in[which] + carry, room);
+    files_reader_begin(&pass->reader, &pass->fills[which], pass->in[which] + from, room - from, 0);
+}
+
+/* Moves the begin of a record to the next block.  *before receives its bytes if they are before
+ * what is read, otherwise 0. */
+static void move_rest(struct pass *pass, int next, const unsigned char *rest, size_t bytes,
+                      size_t *before)
+{
+    struct files_fill *fill = &pass->fills[next];
+    const size_t room = (size_t)pass->plan->block_bytes;
+    *before = 0;
+    if (pass->ahead && bytes > files_carry(pass->run->kind, room)) {
+        files_wait(pass->run->queue, &fill->batch); /* it is read again */
+        pass->reader.at = fill->from;
+        pass->ahead = false;
+    }
+    if (pass->ahead) {
+        memcpy(fill->buffer - bytes, rest, bytes);
+        *before = bytes;
+        return;
+    }
+    memcpy(pass->in[next], rest, bytes);
+    files_reader_begin(&pass->reader, fill, pass->in[next], room, bytes);
 }
 
 static io_status put_all(struct pass *pass)
 {
-    const size_t room = (size_t)pass->plan->block_bytes;
-    size_t bytes, whole;
-    files_reader_begin(&pass->reader, pass->in[0], room, 0);
+    size_t before = 0;
+    pass->ahead = true;
+    for (int i = 0; i < 2; i++) read_ahead(pass, i);
     for (int which = 0;; which = !which) {
-        io_status status = files_reader_end(&pass->reader, &bytes, &whole);
-        if (status == IO_OK && bytes) status = check_valid(pass, bytes, which);
+        struct files_fill *fill = &pass->fills[which];
+        size_t bytes, whole = 0;
+        io_status status = files_reader_end(&pass->reader, fill, &bytes);
+        const unsigned char *block = fill->buffer - before;
+        bytes += before;
+        if (status == IO_OK && bytes) status = cut_block(pass, fill, block, bytes, &whole);
         if (status != IO_OK || !bytes) return status;
-        memcpy(pass->in[!which], pass->in[which] + whole, bytes - whole);
-        files_reader_begin(&pass->reader, pass->in[!which], room, bytes - whole);
-        status = put(pass, pass->in[which], whole);
+        move_rest(pass, !which, block + whole, bytes - whole, &before);
+        if (whole) status = put(pass, block, whole);
         if (status != IO_OK) return status;
+        if (pass->ahead) read_ahead(pass, which);
     }
 }
 
@@ -285,7 +235,7 @@ io_status files_distribute(struct files_run *run, const struct files_plan *plan,
         if (status == IO_OK) status = written;
     }
     if (status == IO_OK && pass.journal) status = files_journal_end_blocks(run);
-    files_wait(run->queue, &pass.reader.batch); /* after an error */
+    for (int i = 0; i < 2; i++) files_wait(run->queue, &pass.fills[i].batch); /* after an error */
     free(pass.scratch.counts);
     return status;
 }

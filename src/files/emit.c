@@ -144,15 +144,33 @@ static int write_out(void *arg)
     return 0;
 }
 
-io_status files_emit_wait(struct files_run *run)
+io_status files_emit_wait_one(struct files_run *run)
 {
+    if (run->writes_ended == run->writes_begun) return IO_OK;
     const double start = files_seconds();
-    const int why = files_wait(run->queue, &run->writing);
+    const int why = files_wait(run->queue, &run->writing[run->writes_ended % FILES_MOST_WRITES]);
+    run->writes_ended++;
     run->sort->times.write += files_seconds() - start;
     if (!why) return IO_OK;
     if (run->direct.fd >= 0) return files_failed(run->error, run->sort->output->name, why, true);
     *run->error = run->writing_error;
     return IO_FAIL;
+}
+
+/* Waits until at most this many writes run. */
+static io_status wait_until(struct files_run *run, uint64_t most)
+{
+    io_status status = IO_OK;
+    while (run->writes_begun - run->writes_ended > most) {
+        const io_status one = files_emit_wait_one(run);
+        if (status == IO_OK) status = one;
+    }
+    return status;
+}
+
+io_status files_emit_wait(struct files_run *run)
+{
+    return wait_until(run, 0);
 }
 
 io_status files_emit(struct files_run *run, unsigned char *bytes, size_t n)
@@ -168,7 +186,7 @@ io_status files_emit(struct files_run *run, unsigned char *bytes, size_t n)
         n = (size_t)count * kind->output_bytes;
     }
     const uint64_t hash = run->journal ? files_hash_output(run, bytes, n) : 0;
-    const io_status before = files_emit_wait(run);
+    const io_status before = wait_until(run, run->most_writes ? (uint64_t)run->most_writes - 1 : 0);
     if (status != IO_OK || before != IO_OK) return status != IO_OK ? status : before;
     if (run->journal) status = files_journal_checkpoint(run, false);
     if (status != IO_OK) return status;
@@ -176,8 +194,9 @@ io_status files_emit(struct files_run *run, unsigned char *bytes, size_t n)
     sort->written += count;
     run->emitted_bytes += n;
     if (n && run->direct.fd >= 0) return files_direct_write(run, bytes, n);
+    if (!n) return IO_OK;
     run->writing_at = bytes;
     run->writing_bytes = n;
-    if (n) files_call(run->queue, &run->writing, write_out, run);
+    files_call(run->queue, files_emit_begin(run), write_out, run);
     return IO_OK;
 }

@@ -72,10 +72,11 @@ struct files_kind {
                        size_t from, size_t at);
     size_t (*cut)(const struct files_kind *kind, const unsigned char *bytes, size_t n);
     uint64_t (*count)(const struct files_kind *kind, const unsigned char *bytes, size_t n);
-    /* Whether what was read is valid; otherwise writes a message.  last: these are whole records;
-     * otherwise cut() was called for them.  NULL: it is not checked, or sort() does that. */
-    bool (*valid)(const struct files_kind *kind, const unsigned char *bytes, size_t n, bool last,
-                  char error[LINES_ERROR]);
+    /* The offset of a quote of CSV in a wrong place; SIZE_MAX: none.  last: these are whole
+     * records; otherwise cut() was called for them.  NULL: quotes have no meaning, or sort() checks
+     * them. */
+    size_t (*misplaced)(const struct files_kind *kind, const unsigned char *bytes, size_t n,
+                        bool last);
 
     /* Memory that sort() needs besides in and out. */
     size_t (*work_bytes)(const struct files_kind *kind, size_t bytes, size_t records);
@@ -190,8 +191,10 @@ struct files_plan {
 
 struct files_times {
     double sample, read, partition, spool, collect, sort, write, check, sync;
-    double disk_read, disk_write; /* bytes per second of a short measurement; 0: not measured */
-    double measure;               /* seconds that it took, which are not part of the sort */
+    /* Bytes per second of a short measurement, of temporary files and of the input; 0: not
+     * measured. */
+    double disk_read, disk_write, disk_input;
+    double measure;                       /* seconds that it took, which are not part of the sort */
     uint64_t read_bytes, temporary_bytes; /* read; written to and read from temporary files */
 };
 

@@ -6,7 +6,7 @@
  *     space.c       temporary files
  *     cuts.c        the sample and the bins
  *     partition.c   a block in memory by bins
- *     distribute.c  the first pass
+ *     distribute.c  the first pass; reader.c reads its blocks
  *     spool.c       the first pass of a stream
  *     collect.c     the second pass
  *     resume.h      a sort that can be continued: manifest.c, resume.c, journal.c
@@ -22,7 +22,14 @@
 #include "files/files.h"
 #include "files/transfer.h"
 
-enum { FILES_MOST_BINS = 4096, FILES_MOST_DIRECTORIES = 16, FILES_MOST_THREADS = 64 };
+enum {
+    FILES_MOST_BINS = 4096,
+    FILES_MOST_DIRECTORIES = 16,
+    FILES_MOST_THREADS = 64,
+    FILES_MOST_WRITES = 2, /* of the output, at the same time */
+    FILES_MOST_CARRY = 64 << 10,
+    FILES_LEAST_SHIFTED = 32 << 10 /* smaller blocks have no room for a shift of a page */
+};
 
 /* ---- Ranks: numbers.c ---- */
 
@@ -85,9 +92,10 @@ io_status files_reserve_output(const struct files_sort *sort, uint64_t bytes,
                                struct io_error *error);
 
 struct files_run;
-/* Measures the speed of the disk in reserved space: sets times.disk_read and disk_write. */
+struct files_extents;
+/* Measures the speed of the disk in reserved space and in the input: sets times.disk_... */
 void files_measure(struct files_run *run, const struct files_space *space,
-                   const struct files_plan *plan);
+                   const struct files_plan *plan, const struct files_extents *extents);
 
 /* ---- A run ---- */
 
@@ -97,11 +105,12 @@ struct files_extent {
     const char *name;
     uint64_t offset, bytes;
     bool open_end; /* the terminator of the last record is missing */
+    int direct_fd; /* of the same file, for direct reads; 0: none */
 };
 
 /* What is sorted at one level. */
 struct files_extents {
-    const struct files_extent *at;
+    struct files_extent *at;
     size_t count;
     uint64_t bytes; /* of all */
     bool extend;    /* the records must be extended by prepare() */
@@ -130,7 +139,9 @@ struct files_run {
     size_t last_bytes, last_room;
     bool has_last;
     uint64_t emitted_bytes;
-    struct files_batch writing;
+    struct files_batch writing[FILES_MOST_WRITES]; /* in turn */
+    uint64_t writes_begun, writes_ended;
+    int most_writes; /* at the same time; 0: one */
     const unsigned char *writing_at;
     size_t writing_bytes;
     struct io_error writing_error;
@@ -207,7 +218,7 @@ void files_classify(const struct files_kind *kind, const struct files_cuts *cuts
                     const unsigned char *records, const uint32_t *lengths, const uint64_t *prefixes,
                     size_t n, uint16_t *ids);
 
-/* ---- The first pass: partition.c, distribute.c, spool.c ---- */
+/* ---- The first pass: reader.c, partition.c, distribute.c, spool.c ---- */
 
 /* Where the bins of each block begin. */
 struct files_index {
@@ -242,28 +253,53 @@ void files_partition(struct files_run *run, const struct files_cuts *cuts, const
                      size_t bytes, unsigned char *out, const struct files_scratch *scratch,
                      uint32_t *starts, uint64_t *records);
 
-/* Reads extents, one block of whole records after the other. */
+/* Bytes before the input of a block, for the begin of a record that the block before it cut. */
+static inline size_t files_carry(const struct files_kind *kind, uint64_t block_bytes)
+{
+    const size_t part = (size_t)(block_bytes / 16);
+    return kind->record_bytes ? 0 : part < FILES_MOST_CARRY ? part : (size_t)FILES_MOST_CARRY;
+}
+/* A place in extents: in this one, at this offset. */
+struct files_place {
+    size_t extent;
+    uint64_t offset;
+};
+/* Reads extents, one block after the other. */
 struct files_reader {
     struct files_run *run;
     const struct files_extents *extents;
-    size_t extent;   /* the current one */
-    uint64_t offset; /* in it */
+    struct files_place at; /* the next bytes to be requested */
+};
+/* Opens the files of extents for direct reads, as far as that works, and closes them. */
+void files_reader_use_direct(struct files_run *run, struct files_extents *extents);
+void files_reader_close_direct(const struct files_extents *extents);
+/* A block that is being read. */
+struct files_fill {
+    struct files_place from; /* where the reader was */
     struct files_batch batch;
-    unsigned char *buffer; /* being filled */
-    size_t have, room;     /* what is there or requested */
-    size_t kept;           /* what was there before */
-    size_t input_at;       /* where the input begins, of records that are extended */
-    const char *name;      /* of what is read */
+    unsigned char *buffer;
+    size_t have, room; /* what is there or requested */
+    size_t kept;       /* what was there before */
+    size_t input_at;   /* where the input begins, of records that are extended */
+    bool at_end;       /* nothing is left to be read after it */
+    const char *name;  /* of what is read */
 };
 void files_reader_open(struct files_reader *reader, struct files_run *run,
                        const struct files_extents *extents);
 /* Begins to fill buffer, which already contains have bytes. */
-void files_reader_begin(struct files_reader *reader, unsigned char *buffer, size_t room,
-                        size_t have);
+void files_reader_begin(struct files_reader *reader, struct files_fill *fill, unsigned char *buffer,
+                        size_t room, size_t have);
+/* Checks the quotes of CSV in a block, which begins at or before the fill and ends with it.  last:
+ * it has whole records; otherwise cut() was called for it. */
+io_status files_reader_quotes(const struct files_reader *reader, const struct files_fill *fill,
+                              const unsigned char *block, size_t bytes, bool last);
+/* Where to begin in a buffer, so that the pages of the input are pages in memory. */
+size_t files_reader_shift(const struct files_reader *reader, const unsigned char *buffer,
+                          size_t room);
 /* Begins behind the first bytes, which are whole records. */
 void files_reader_skip(struct files_reader *reader, uint64_t bytes);
-/* Waits.  *bytes receives the bytes in the buffer, *whole those of whole records; 0: the end. */
-io_status files_reader_end(struct files_reader *reader, size_t *bytes, size_t *whole);
+/* Waits.  *bytes receives the bytes in the buffer; 0: the end. */
+io_status files_reader_end(struct files_reader *reader, struct files_fill *fill, size_t *bytes);
 
 io_status files_distribute(struct files_run *run, const struct files_plan *plan,
                            const struct files_extents *extents, const struct files_cuts *cuts,
@@ -279,6 +315,7 @@ struct files_stream {
     unsigned char last; /* its last byte */
     unsigned char *to;  /* being filled */
     size_t have, want, got;
+    size_t begin; /* of the input, or of a record in it, in to */
     struct files_batch batch;
     struct io_error error;
 };
@@ -345,9 +382,12 @@ void files_check(struct files_run *run, const unsigned char *bytes, size_t n, bo
 /* Adds the records to a sum. */
 void files_add_sum(struct files_run *run, struct files_sum *sum, const unsigned char *bytes,
                    size_t n);
-/* Writes sorted records while the caller goes on; the memory may change until files_emit_wait(). */
+/* Writes sorted records while the caller goes on; the memory may change and is in use until
+ * files_emit_wait(), or, unless most_writes is larger, until files_emit() returns again. */
 io_status files_emit(struct files_run *run, unsigned char *bytes, size_t n);
 io_status files_emit_wait(struct files_run *run);
+/* Waits for the oldest write. */
+io_status files_emit_wait_one(struct files_run *run);
 /* Keeps a copy of the last record. */
 io_status files_keep_last(struct files_run *run, const unsigned char *last, size_t bytes);
 
@@ -359,6 +399,11 @@ void files_direct_close(struct files_run *run);
 static inline size_t files_direct_shift(const struct files_run *run)
 {
     return run->direct.fd >= 0 ? run->direct.kept : 0;
+}
+/* The batch of the next write. */
+static inline struct files_batch *files_emit_begin(struct files_run *run)
+{
+    return &run->writing[run->writes_begun++ % FILES_MOST_WRITES];
 }
 /* Begins to write records; files_emit_wait() waits. */
 io_status files_direct_write(struct files_run *run, unsigned char *bytes, size_t n);

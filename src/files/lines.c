@@ -60,14 +60,12 @@ static size_t cut(const struct files_kind *kind, const unsigned char *bytes, siz
 }
 
 /* Bins of equal keys are not sorted, so that lines_sort() does not check their quotes. */
-static bool valid(const struct files_kind *kind, const unsigned char *bytes, size_t n, bool last,
-                  char error[LINES_ERROR])
+static size_t misplaced(const struct files_kind *kind, const unsigned char *bytes, size_t n,
+                        bool last)
 {
     const struct files_lines *lines = lines_of(kind);
-    const char *text = (const char *)bytes;
-    const size_t at = last ? lines_misplaced(lines->order, text, n, lines->threads) : *lines->fault;
-    if (at != SIZE_MAX) lines_quote_error(text, n, at, error);
-    return at == SIZE_MAX;
+    return last ? lines_misplaced(lines->order, (const char *)bytes, n, lines->threads)
+                : *lines->fault;
 }
 
 static uint64_t count(const struct files_kind *kind, const unsigned char *bytes, size_t n)
@@ -120,7 +118,7 @@ void files_lines_init(struct files_lines *lines, const struct lines_order *order
                                        .boundary = boundary,
                                        .cut = cut,
                                        .count = count,
-                                       .valid = quoted ? valid : NULL,
+                                       .misplaced = quoted ? misplaced : NULL,
                                        .work_bytes = work_bytes,
                                        .sort = sort };
 }

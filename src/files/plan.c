@@ -76,8 +76,10 @@ static void plan_blocks(const struct files_sort *sort, struct files_plan *plan, 
     if (block > part) block = part;
     plan->block_bytes = block;
     plan->ids_bytes = (uint64_t)(share * (double)block) + 64;
-    const uint64_t used =
-        kind->record_bytes ? block / kind->record_bytes * kind->record_bytes : block;
+    const uint64_t shift = block < FILES_LEAST_SHIFTED ? 0 : FILES_ALIGN;
+    const uint64_t used = kind->record_bytes
+                              ? (block - shift) / kind->record_bytes * kind->record_bytes
+                              : block - shift - files_carry(kind, block);
     plan->blocks = used ? (plan->input_bytes + used - 1) / used : 0;
     /* What is kept of a bin: its begin in each block, its size, its cuts, and counts.  There may be
      * twice as many bins as wanted. */

@@ -50,15 +50,16 @@ io_status files_sort_single(struct files_run *run, const struct files_extents *e
                             uint64_t budget_bytes, bool *done)
 {
     struct files_reader reader;
-    size_t bytes, whole;
+    struct files_fill fill;
+    size_t bytes;
     *done = true;
     if (!extents->bytes) return IO_OK;
     size_t room = (size_t)extents->bytes;
     if (extents->extend) room = room / run->kind->input_bytes * run->kind->record_bytes;
     const uint64_t position = run->position;
     files_reader_open(&reader, run, extents);
-    files_reader_begin(&reader, (unsigned char *)run->arena, room, 0);
-    const io_status status = files_reader_end(&reader, &bytes, &whole);
+    files_reader_begin(&reader, &fill, (unsigned char *)run->arena, room, 0);
+    const io_status status = files_reader_end(&reader, &fill, &bytes);
     if (status != IO_OK) return status;
     files_progress(run, bytes);
     const size_t records = (size_t)files_count(run, (unsigned char *)run->arena, bytes);
@@ -67,6 +68,12 @@ io_status files_sort_single(struct files_run *run, const struct files_extents *e
     if (!*done) {
         run->done_bytes -= bytes;
         return IO_OK;
+    }
+    /* The sort checks the quotes of one input. */
+    if (run->depth == 0 && extents->count > 1) {
+        const io_status valid =
+            files_reader_quotes(&reader, &fill, (unsigned char *)run->arena, bytes, true);
+        if (valid != IO_OK) return valid;
     }
     run->sort->records += run->depth ? 0 : records;
     if (run->sort->verify && run->depth == 0)

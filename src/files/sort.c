@@ -58,7 +58,7 @@ static io_status make_extents(const struct files_sort *sort, struct files_extent
                            (unsigned long long)input->bytes, kind->input_bytes);
         struct files_extent *extent = &list[extents->count++];
         *extent =
-            (struct files_extent){ input->fd, input->name, input->offset, input->bytes, false };
+            (struct files_extent){ input->fd, input->name, input->offset, input->bytes, false, 0 };
         extents->bytes += input->bytes;
         if (kind->terminator < 0) continue;
         const io_status status = read_at(input, input->bytes - 1, &last, 1, error);
@@ -166,7 +166,7 @@ static io_status run_level(struct files_run *run, const struct files_plan *plan,
     if (status == IO_OK && depth == 0)
         status = files_reserve_output(sort, sort->output_bytes, run->error);
     const bool measure = depth == 0 && sort->measure && !(resume && resume->blocks_before);
-    if (status == IO_OK && measure) files_measure(run, &space, plan);
+    if (status == IO_OK && measure) files_measure(run, &space, plan, extents);
     if (status == IO_OK) status = files_take_sample(run, extents, plan->bins, arena, &sample);
     if (status == IO_OK) status = files_make_cuts(run, &sample, plan->bins, &cuts);
     if (status == IO_OK && depth == 0) status = files_journal_cuts(run, &cuts);
@@ -322,6 +322,7 @@ io_status files_sort(struct files_sort *sort, struct io_error *error)
     if (status == IO_OK) status = begin_resume(sort, error);
     if (status == IO_OK) status = files_journal_open(&run);
     if (status == IO_OK) status = open_run(&run);
+    if (status == IO_OK) files_reader_use_direct(&run, &extents);
     if (status == IO_OK && !sort->plan.stream)
         sort->output_bytes =
             sort->head_bytes + (sort->kind->record_bytes ? extents.bytes / sort->kind->input_bytes *
@@ -330,6 +331,7 @@ io_status files_sort(struct files_sort *sort, struct io_error *error)
     if (status == IO_OK) status = run_sort(&run, &extents);
     sort->used_transfers = run.queue ? files_queue_name(run.queue) : NULL;
     files_journal_close(&run);
+    files_reader_close_direct(&extents);
     files_queue_close(run.queue);
     files_unmap(run.arena, run.arena_bytes);
     files_direct_close(&run);

@@ -177,42 +177,80 @@ void files_space_close(struct files_space *space)
 
 enum { MEASURED = 256 << 20, MEASURED_AT_ONCE = 32 << 20 };
 
-static double move_all(struct files_run *run, int fd, uint64_t bytes, size_t at_once, bool write)
+/* Transfers of at_once bytes each, at from, from + step and so on. */
+struct moves {
+    int fd;
+    uint64_t from, step, count;
+    size_t at_once;
+    bool write;
+};
+
+/* Bytes per second.  There is always a request: another part begins before one ends. */
+static double move_all(struct files_run *run, const struct moves *m)
 {
-    struct files_batch batch = { 0 };
+    struct files_batch batches[2] = { { 0 } };
     const double start = files_seconds();
     int why = 0;
-    for (uint64_t at = 0; at < bytes && !why; at += at_once) {
-        if (write)
-            files_write(run->queue, &batch, fd, run->arena, at_once, at);
+    for (uint64_t i = 0; i < m->count; i++) {
+        char *memory = run->arena + i % 2 * m->at_once;
+        const uint64_t at = m->from + i * m->step;
+        why = files_wait(run->queue, &batches[i % 2]);
+        if (why) break;
+        if (m->write)
+            files_write(run->queue, &batches[i % 2], m->fd, memory, m->at_once, at);
         else
-            files_read(run->queue, &batch, fd, run->arena, at_once, at);
-        why = files_wait(run->queue, &batch);
+            files_read(run->queue, &batches[i % 2], m->fd, memory, m->at_once, at);
+    }
+    for (int i = 0; i < 2; i++) {
+        const int last = files_wait(run->queue, &batches[i]);
+        if (!why) why = last;
     }
     /* What the disk keeps in a cache of its own is not written yet. */
-    if (write && !why && fdatasync(fd) != 0) why = errno;
+    if (m->write && !why && fdatasync(m->fd) != 0) why = errno;
     const double seconds = files_seconds() - start;
-    return why || seconds <= 0 ? 0 : (double)bytes / seconds;
+    return why || seconds <= 0 ? 0 : (double)(m->count * m->at_once) / seconds;
 }
 
-/* Past the page cache, or not at all. */
-void files_measure(struct files_run *run, const struct files_space *space,
-                   const struct files_plan *plan)
+/* Reads places of an input that is read past the page cache. */
+static double read_input(struct files_run *run, const struct files_extents *extents,
+                         struct moves moves)
 {
-    size_t at_once = MEASURED_AT_ONCE;
-    if (at_once > run->arena_bytes) at_once = run->arena_bytes / FILES_ALIGN * FILES_ALIGN;
+    size_t e = 0;
+    while (e < extents->count && (!extents->at[e].direct_fd || extents->at[e].bytes < MEASURED))
+        e++;
+    if (e == extents->count) return 0;
+    const struct files_extent *extent = &extents->at[e];
+    moves.fd = extent->direct_fd;
+    moves.from = files_round_up(extent->offset, FILES_ALIGN);
+    moves.step = extent->bytes / (moves.count + 1) / FILES_ALIGN * FILES_ALIGN;
+    return move_all(run, &moves);
+}
+
+/* Past the page cache, or not at all.  A disk may have a cache of its own, or that of the host of a
+ * virtual machine, with what was written lately: temporary files are read faster than the input. */
+void files_measure(struct files_run *run, const struct files_space *space,
+                   const struct files_plan *plan, const struct files_extents *extents)
+{
+    struct files_times *times = &run->sort->times;
+    struct moves moves = { .at_once = MEASURED_AT_ONCE };
+    /* The memory of the first pass, which has more than two blocks. */
+    if (moves.at_once > plan->block_bytes) moves.at_once = (size_t)plan->block_bytes;
     uint64_t bytes = plan->temporary_bytes / (uint64_t)space->count;
     if (bytes > MEASURED) bytes = MEASURED;
-    bytes -= bytes % at_once;
+    moves.count = bytes / moves.at_once;
+    moves.step = moves.at_once;
     const double start = files_seconds();
-    const int fd = space->direct ? space->files[0].fd : open_direct(space->files[0].plain_fd);
-    if (fd < 0) return;
-    if (bytes) {
+    moves.fd = space->direct ? space->files[0].fd : open_direct(space->files[0].plain_fd);
+    if (moves.fd < 0) return;
+    if (moves.count) {
         /* Memory that was never written may be the page of zeros, which the disk may skip. */
-        memset(run->arena, 0x5a, at_once);
-        run->sort->times.disk_write = move_all(run, fd, bytes, at_once, true);
-        run->sort->times.disk_read = move_all(run, fd, bytes, at_once, false);
+        memset(run->arena, 0x5a, 2 * moves.at_once);
+        moves.write = true;
+        times->disk_write = move_all(run, &moves);
+        moves.write = false;
+        times->disk_read = move_all(run, &moves);
+        times->disk_input = read_input(run, extents, moves);
     }
-    if (!space->direct) close(fd);
-    run->sort->times.measure = files_seconds() - start;
+    if (!space->direct) close(moves.fd);
+    times->measure = files_seconds() - start;
 }

@@ -60,7 +60,7 @@ static io_status whole_records(const struct spool *spool, const unsigned char *b
     return io_fail(run->error, IO_FAIL, run->sort->inputs[0].name,
                    "a record is longer than %zu bytes, the size of a block for this memory "
                    "budget%s; give a larger budget with --memory",
-                   spool->room, run->kind->valid ? ", or a quote is not closed" : "");
+                   spool->room, run->kind->misplaced ? ", or a quote is not closed" : "");
 }
 
 static io_status wait_written(struct spool *spool)

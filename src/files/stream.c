@@ -28,6 +28,20 @@ static io_status read_input(struct files_stream *stream, const struct files_inpu
     return IO_OK;
 }
 
+/* The next input must not close a quote of CSV that this one has opened. */
+static io_status check_quotes(struct files_stream *stream, const struct files_input *input)
+{
+    const char *text = (const char *)stream->to + stream->begin;
+    const size_t bytes = stream->got - stream->begin;
+    char message[LINES_ERROR];
+    stream->begin = stream->got;
+    if (!stream->run->kind->misplaced) return IO_OK;
+    const size_t quote = lines_open_quote(text, bytes);
+    if (quote == SIZE_MAX) return IO_OK;
+    lines_quote_error(text, bytes, quote, message);
+    return io_fail(&stream->error, IO_FAIL, input->name, "%s", message);
+}
+
 /* At the end of an input: adds a missing terminator, or checks the size of records. */
 static io_status end_input(struct files_stream *stream, const struct files_input *input)
 {
@@ -35,6 +49,7 @@ static io_status end_input(struct files_stream *stream, const struct files_input
     const bool open_end =
         stream->done && kind->terminator >= 0 && stream->last != (unsigned char)kind->terminator;
     if (open_end) stream->to[stream->got++] = (unsigned char)kind->terminator;
+    if (check_quotes(stream, input) != IO_OK) return IO_FAIL;
     if (input->fd < 0 && input->expects && stream->done != input->expected)
         return io_fail(&stream->error, IO_FAIL, input->name, "%s, but %s follow", input->expects,
                        stream->done < input->expected ? "fewer" : "more");
@@ -73,6 +88,7 @@ void files_stream_begin(struct files_stream *stream, unsigned char *to, size_t h
 {
     stream->to = to;
     stream->have = have;
+    stream->begin = 0;
     stream->want = want;
     files_call(stream->run->queue, &stream->batch, fill, stream);
 }

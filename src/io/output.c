@@ -21,6 +21,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -238,6 +239,16 @@ static io_status write_packed(struct io_output *output, const char *bytes, size_
     return status;
 }
 
+/* A pipe without a reader ends the program, as SIGPIPE does, also if this thread blocks signals. If
+ * the program ignores the signal, nothing happens. */
+static void end_by_signal(void)
+{
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, SIGPIPE);
+    pthread_sigmask(SIG_UNBLOCK, &set, NULL);
+}
+
 static io_status write_through(struct io_output *output, const char *bytes, size_t n,
                                struct io_error *error)
 {
@@ -245,8 +256,11 @@ static io_status write_through(struct io_output *output, const char *bytes, size
     while (n) {
         ssize_t done = write(output->fd, bytes, n < IO_BLOCK ? n : IO_BLOCK);
         if (done < 0 && errno == EINTR) continue;
-        if (done < 0)
-            return io_fail(error, IO_FAIL, output->name, "cannot write: %s", strerror(errno));
+        if (done < 0) {
+            const int why = errno;
+            if (why == EPIPE) end_by_signal();
+            return io_fail(error, IO_FAIL, output->name, "cannot write: %s", strerror(why));
+        }
         bytes += done;
         n -= (size_t)done;
         count_written(output, (size_t)done);

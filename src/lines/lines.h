@@ -59,8 +59,9 @@ struct lines_order;
 struct lines_order *lines_order_new(const struct lines_words *words, char error[LINES_ERROR]);
 void lines_order_free(struct lines_order *order);
 
-/* Whether keys are columns by name, so that lines_bind() must be called before any key is made. */
-bool lines_has_names(const struct lines_order *order);
+/* The first key that is a column by name, so that lines_bind() must be called before any key is
+ * made; NULL: none. */
+const char *lines_first_name(const struct lines_order *order);
 /* Finds the columns in a header record (without terminator).  Returns false after a message. */
 bool lines_bind(struct lines_order *order, const char *header, size_t bytes,
                 char error[LINES_ERROR]);
@@ -96,6 +97,9 @@ size_t lines_complete(const struct lines_order *order, const char *text, size_t 
 /* The offset of such a quote in whole records, or of one that is not closed; SIZE_MAX: none. */
 size_t lines_misplaced(const struct lines_order *order, const char *text, size_t bytes,
                        int threads);
+/* The offset of a quote that is not closed in records whose other quotes are in their places;
+ * SIZE_MAX: all are closed. */
+size_t lines_open_quote(const char *text, size_t bytes);
 /* Writes a message about the quote at at, with the text around it. */
 void lines_quote_error(const char *text, size_t bytes, size_t at, char error[LINES_ERROR]);
 /* The length of the next record with its terminator; bytes if there is no terminator. */

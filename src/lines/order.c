@@ -142,11 +142,11 @@ void lines_order_free(struct lines_order *order)
 
 /* ---- Columns by name ---- */
 
-bool lines_has_names(const struct lines_order *order)
+const char *lines_first_name(const struct lines_order *order)
 {
     for (int i = 0; i < order->n_keys; i++)
-        if (order->keys[i].name) return true;
-    return false;
+        if (order->keys[i].name) return order->keys[i].name;
+    return NULL;
 }
 
 /* Whether the value of a field is the name. */

@@ -272,6 +272,11 @@ static size_t last_quote(const char *text, size_t bytes)
     return bytes ? bytes - 1 : 0;
 }
 
+size_t lines_open_quote(const char *text, size_t bytes)
+{
+    return count_byte(text, bytes, '"') & 1 ? last_quote(text, bytes) : SIZE_MAX;
+}
+
 size_t lines_misplaced(const struct lines_order *order, const char *text, size_t bytes, int threads)
 {
     struct split s = { .order = order, .text = text, .bytes = bytes, .misplaced = SIZE_MAX };

@@ -79,3 +79,14 @@ PY
 python3 make.py
 code echelon sort --column 1 many.csv | cmp - want.csv && echo same
 files
+echo "a quote that one input opens and another one closes: in memory, and with a budget below the size of the inputs"
+printf '2,"a\n' >opens.csv
+printf '1,b"\n3,c\n' >closes.csv
+printf '1,b\n' >plain.csv
+seq 600000 | cat - opens.csv >large.csv
+code echelon sort --csv -k1,1n opens.csv closes.csv
+code echelon sort --csv -k1,1n --debug plain.csv opens.csv closes.csv
+code echelon sort --csv -k1,1n - closes.csv <opens.csv
+code echelon sort --csv -k1,1n -S 16M plain.csv large.csv closes.csv -o out.csv
+code echelon sort --csv -k1,1n -S 16M - closes.csv <large.csv
+code echelon sort --csv -k1,1n plain.csv closes.csv opens.csv

@@ -75,6 +75,13 @@ echelon sort -S 16Mi -u - <a.npy | cmp - b.npy && echo "a .npy pipe"
 echelon sort -S 16Mi --format raw --type u8 --rows 1000 - <a.u8 -o b.npy
 echelon sort --rows 1000 a.u8 | cmp - <(tail -c +129 b.npy) && echo "rows of a pipe"
 
+echo "what is freed goes back to the system: blocks of more than 1 MB, each of another size"
+seq 4000000 >many.txt
+echelon sort -S 64Mi -f --timing many.txt -o many.sorted 2>report
+megabytes=$(sed -n 's/.*peak memory: process \([0-9]*\).*/\1/p' report)
+[ "$megabytes" -lt 72 ] && echo "  within the budget" || echo "  $megabytes MB"
+rm many.txt many.sorted
+
 echo "check"
 sorted() { # NAME OPTION...: the message for a file and for a pipe
     code echelon sort -S 16Mi -c "$@"

@@ -5,9 +5,7 @@ code env ECHELON_COMM=/nonexistent.so echelon sort --distributed a.u32 -o b.u32
 code echelon sort --distributed a.u32
 code echelon sort --distributed - -o b.u32
 code echelon sort --distributed a.u32 a.u32 -o b.u32
-code echelon sort --distributed --unique a.u32 -o b.u32
-code echelon sort --device cuda:all -c a.u32
-code echelon sort --device cuda:all --csv a.u32 -o b.u32
+code echelon sort --distributed --resume a.u32 -o b.u32
 code echelon sort --distributed -R a.u32 -o b.u32
 code echelon sort --device simt:all --distributed a.u32 -o b.u32
 files
@@ -34,9 +32,11 @@ sorts u64 --record 28 --key 3:signed9 --format raw --argsort a.u32
     printf '\0\0\x80\x3fxyz\0\0\0\x40abc\0\0\0\0abc'
 } >s.npy
 sorts npy --key b --key a:desc s.npy
+sorts npy --unique big.npy
+sorts raw --record 4 --key 1:1 --unique --format raw a.u32
+sorts u64 --argsort --unique --bits 4:9 a.u32
 echelon sort --device simt:all --json a.u32 -o got.u32 |
     sed 's/"seconds": [^,}]*/"seconds": T/g;s/"version": "[^"]*", //'
-code echelon sort --device simt:all a.u32 -o got.txt
 code echelon sort --device simt:all a.u32 -o missing/got.u32
 
 echo "lines"
@@ -46,11 +46,24 @@ sorts txt -k 2,2n -k 1,1r -s a.txt
 sorts txt -u -k 1,1 a.txt
 { echo "name;v" && seq -f 'n%g;7' 300 && echo "n5;1"; } >h.txt
 sorts txt --header -t ';' -k v:n h.txt
+{ echo "name,v" && seq -f '"n ""%g""
+,",7' 300 && echo 'n5,"1"'; } >quotes.csv
+sorts csv --csv --header -k v:n -k name:r quotes.csv
+sorts csv --csv -u -k 2,2 quotes.csv
+printf '"a\n"b' >bad.csv
+code echelon sort --device simt:all --csv bad.csv -o got.csv
 : >none.txt
 sorts txt -n none.txt
 code echelon sort --device simt:all --string a.txt -o got.npy
-code echelon sort --device simt:all a.txt -o got.txt
+one() { echelon sort --device simt:all --timing "$@" 2>&1 >/dev/null | grep '^one'; }
+one h.txt -o got.txt
+one -r a.u32
+one --rows 7 a.u32 -o got.u32
+one -o got.u32 a.u32 a.u32
 head -c 5 a.u32 >odd.u32
 code echelon sort --device simt:all odd.u32 -o got.u32
-code echelon sort --device simt:all -S 16Mi --type u32 /dev/zero -o got.u32
+if (needs_packing gz gzip) 2>/dev/null; then
+    echelon sort --device simt:all -u big.npy -o got.npy.gz && gzip -d <got.npy.gz | cmp - want.npy
+    gzip <a.u32 >a.u32.gz && one -r --type u32 a.u32.gz -o got.u32 && cmp want.u32 got.u32
+fi
 files

@@ -49,3 +49,8 @@ printf 'b 2\na 10\n' | code echelon sort --verify --column 2
 cat b.csv | code echelon sort -S 16Mi --column 2 -r --json 2>&1 >/dev/null | grep -o '"\(type\|n\|header\)": [^,]*'
 head -c 9000000 /dev/zero | tr '\0' 1 | code echelon sort -S 16Mi --type f64
 printf '1\n2\n' | code echelon sort --verify --argsort --format text
+echo "a reader that ends early ends the sort without a message, also if a thread writes"
+for memory in 4G 16Mi; do
+    echelon sort -S $memory --string a.txt | head -n 1 | tr -d ' '
+    echo "status ${PIPESTATUS[0]}"
+done
