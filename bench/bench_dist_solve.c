@@ -2,13 +2,13 @@
  * bench_dist_solve.c - measures conjugate gradients on distributed matrices
  * (echelon/dist_linear.h): a thread per rank, each with a GPU or with one thread of the CPU.
  *
- *     bench_dist_solve [--device cuda|cpu] [--ranks R] [--log2 N] [--dim 2|3] [--iterations K]
- *                      [--local 1] [--side S]
+ *     bench_dist_solve [--device cuda|cpu|simt] [--ranks R] [--comm NAME] [--log2 N]
+ *                      [--dim 2|3] [--iterations K] [--local 1] [--side S] [--repeat K]
  *
  * The matrix is that of Poisson's equation on a square or cubic grid with about 2^N unknowns, or
  * with S points per side, f64.
  * Each rank generates its rows.  A CSV line has the call, the ranks, the unknowns, the iterations,
- * the seconds to make the matrix, the milliseconds per iteration (the best of three solves) and the
+ * the seconds to make the matrix, the milliseconds per iteration (the best of K solves, 3) and the
  * residual, whose digits must not depend on the number of ranks.  --local 1: one rank also measures
  * ech_solve() with the same matrix.
  *
@@ -21,9 +21,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { REPEATS = 3 };
-
-static int log2_n = 24, dim = 3, iterations = 50, local;
+static int log2_n = 24, dim = 3, iterations = 50, local, repeats = 3;
 static size_t side, total; /* of the grid; unknowns */
 
 const char *bench_program = "bench_dist_solve";
@@ -116,7 +114,7 @@ static void measure_dist(const struct rank *r, const ech_csr *rows)
     double best = HUGE_VAL, begin = bench_now();
     bench_must(ech_dist_csr_create(r->ctx, r->comm, rows, &a), r->ctx);
     const double made = bench_slowest(r->rank, bench_now() - begin);
-    for (int i = 0; i < REPEATS; i++) {
+    for (int i = 0; i < repeats; i++) {
         bench_must(ech_comm_barrier(r->comm), r->ctx);
         begin = bench_now();
         bench_must(ech_dist_solve(r->ctx, r->comm, a, r->b, r->x, &o, &report), r->ctx);
@@ -147,7 +145,7 @@ static void measure_local(const struct rank *r, const ech_csr *rows)
     csr.values = to_device(r, rows->values, bytes[2]);
     const double made = bench_now() - begin;
     const ech_operator a = { .size = sizeof a, .n = r->n, .dtype = ECH_F64, .csr = &csr };
-    for (int i = 0; i < REPEATS; i++) {
+    for (int i = 0; i < repeats; i++) {
         begin = bench_now();
         bench_must(ech_solve(r->ctx, &a, 1, r->b, r->n, r->x, r->n, &o, &report), r->ctx);
         const double t = bench_now() - begin;
@@ -194,9 +192,12 @@ static void read_options(int argc, char **argv)
             side = (size_t)bench_number(argv[i], value, 2, 30000);
         else if (strcmp(argv[i], "--local") == 0)
             local = bench_number(argv[i], value, 0, 1);
+        else if (strcmp(argv[i], "--repeat") == 0)
+            repeats = bench_number(argv[i], value, 1, 100);
         else {
-            fprintf(stderr, "usage: bench_dist_solve [--device cuda|cpu] [--ranks R] [--log2 N] "
-                            "[--dim 2|3] [--iterations K] [--local 1] [--side S]\n");
+            fprintf(stderr, "usage: bench_dist_solve [--device cuda|cpu|simt] [--ranks R] "
+                            "[--comm NAME] [--log2 N] [--dim 2|3] [--iterations K] "
+                            "[--local 1] [--side S] [--repeat K]\n");
             exit(2);
         }
     }
@@ -205,14 +206,15 @@ static void read_options(int argc, char **argv)
 int main(int argc, char **argv)
 {
     read_options(argc, argv);
-    bench_open_ranks();
+    const bool prints = bench_open_ranks();
     if (!side) side = (size_t)lround(pow(2, (double)log2_n / dim));
     total = dim == 2 ? side * side : side * side * side;
     if ((double)total * (2 * dim + 1) / bench_ranks > 2147483647.0)
         bench_stop("too many unknowns per rank");
-    printf("# %s; %s; %d ranks; %d-point Poisson matrix\n"
-           "call,ranks,unknowns,iterations,make_s,ms_per_iteration,residual\n",
-           ech_version(), bench_device_name(), bench_ranks, 2 * dim + 1);
+    if (prints)
+        printf("# %s; %s; %d ranks; %s; %d-point Poisson matrix\n"
+               "call,ranks,unknowns,iterations,make_s,ms_per_iteration,residual\n",
+               ech_version(), bench_device_name(), bench_ranks, bench_comm_name(), 2 * dim + 1);
     bench_run_ranks(run_rank);
     return 0;
 }

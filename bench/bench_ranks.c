@@ -12,11 +12,14 @@
 #include <string.h>
 #include <time.h>
 
+enum { LIMIT_S = 60 }; /* of a step: a rank that stops must not cost more */
+
 int bench_ranks;
 
-static const char *device = "cuda";
+static const char *device = "cuda", *comm_name = "threads";
 static struct bench_rank ranks[BENCH_MOST_RANKS];
-static double times[BENCH_MOST_RANKS];
+static ech_comm *outer[BENCH_MOST_RANKS]; /* over which NCCL is opened */
+static int own_ranks;                     /* of this process */
 static void (*work)(const struct bench_rank *rank);
 
 _Noreturn void bench_stop(const char *message)
@@ -52,28 +55,67 @@ bool bench_rank_option(const char *option, const char *value)
         device = value;
     else if (strcmp(option, "--ranks") == 0)
         bench_ranks = bench_number(option, value, 1, BENCH_MOST_RANKS);
+    else if (strcmp(option, "--comm") == 0 && value)
+        comm_name = value;
     else
         return false;
     return true;
 }
 
-void bench_open_ranks(void)
+static ech_ctx *open_device(int rank, int count)
 {
-    ech_ctx *contexts[BENCH_MOST_RANKS];
-    ech_comm *comms[BENCH_MOST_RANKS];
     const bool cpu = strcmp(device, "cpu") == 0;
-    if (!cpu && strcmp(device, "cuda") != 0) bench_stop("--device needs cuda or cpu");
-    if (!bench_ranks) bench_ranks = cpu ? 2 : ech_device_count() - 1; /* the last one is the CPU */
+    ech_ctx *ctx = NULL;
+    char name[32];
+    snprintf(name, sizeof name, cpu ? "cpu" : "%s:%d", device, count > 0 ? rank % count : rank);
+    bench_must(ech_open(&ctx, name), NULL);
+    if (cpu) bench_must(ech_set_threads(ctx, 1), ctx);
+    return ctx;
+}
+
+/* This process is one rank; a machine has fewer GPUs than there are ranks on all machines. */
+static void open_process(const ech_comm_options *options)
+{
+    bench_must(ech_comm_open(&outer[0], NULL, options), NULL);
+    const int rank = ech_comm_rank(outer[0]);
+    own_ranks = 1;
+    bench_ranks = ech_comm_size(outer[0]);
+    ranks[0] = (struct bench_rank){ rank, open_device(rank, ech_device_count() - 1), outer[0] };
+}
+
+static void open_threads(const ech_comm_options *options)
+{
+    const bool cpu = strcmp(device, "cpu") == 0, simt = strcmp(device, "simt") == 0;
+    ech_ctx *contexts[BENCH_MOST_RANKS];
+    if (!bench_ranks) bench_ranks = cpu || simt ? 2 : ech_device_count() - 1; /* without the CPU */
     if (bench_ranks < 1) bench_stop("there is no GPU");
-    for (int r = 0; r < bench_ranks; r++) {
-        char name[32];
-        snprintf(name, sizeof name, cpu ? "cpu" : "cuda:%d", r);
-        bench_must(ech_open(&contexts[r], name), NULL);
-        if (cpu) bench_must(ech_set_threads(contexts[r], 1), contexts[r]);
+    if (simt) {
+        char devices[32];
+        snprintf(devices, sizeof devices, "devices=%d", bench_ranks);
+        setenv("ECHELON_SIMT", devices, 0);
     }
-    bench_must(ech_comm_threads(comms, cpu ? NULL : contexts, bench_ranks, NULL), NULL);
-    for (int r = 0; r < bench_ranks; r++)
-        ranks[r] = (struct bench_rank){ r, contexts[r], comms[r] };
+    own_ranks = bench_ranks;
+    for (int r = 0; r < own_ranks; r++) contexts[r] = open_device(r, 0);
+    bench_must(ech_comm_threads(outer, cpu ? NULL : contexts, bench_ranks, options), NULL);
+    for (int r = 0; r < own_ranks; r++) ranks[r] = (struct bench_rank){ r, contexts[r], outer[r] };
+}
+
+bool bench_open_ranks(void)
+{
+    static const char *const devices[] = { "cuda", "cpu", "simt" };
+    static const char *const comms[] = { "threads", "nccl", "processes", "processes+nccl" };
+    const ech_comm_options options = { .size = sizeof options, .time_limit_s = LIMIT_S };
+    bool known = false;
+    for (int i = 0; i < 3; i++) known |= strcmp(device, devices[i]) == 0;
+    if (!known) bench_stop("--device needs cuda, cpu or simt");
+    known = false;
+    for (int i = 0; i < 4; i++) known |= strcmp(comm_name, comms[i]) == 0;
+    if (!known) bench_stop("--comm needs threads, nccl, processes or processes+nccl");
+    if (strncmp(comm_name, "processes", 9) == 0)
+        open_process(&options);
+    else
+        open_threads(&options);
+    return ranks[0].number == 0;
 }
 
 const char *bench_device_name(void)
@@ -81,9 +123,20 @@ const char *bench_device_name(void)
     return ech_device_name(ranks[0].ctx);
 }
 
-static void *run_rank(void *rank)
+const char *bench_comm_name(void)
 {
+    return comm_name;
+}
+
+static void *run_rank(void *argument)
+{
+    const ech_comm_options options = { .size = sizeof options, .time_limit_s = LIMIT_S };
+    struct bench_rank *rank = argument;
+    ech_comm *over = rank->comm;
+    const bool nccl = strstr(comm_name, "nccl") != NULL;
+    if (nccl) bench_must(ech_comm_nccl_over(&rank->comm, rank->ctx, over, &options), NULL);
     work(rank);
+    if (nccl) ech_comm_close(rank->comm);
     return NULL;
 }
 
@@ -91,11 +144,12 @@ void bench_run_ranks(void (*run)(const struct bench_rank *rank))
 {
     pthread_t threads[BENCH_MOST_RANKS];
     work = run;
-    for (int r = 0; r < bench_ranks; r++)
+    for (int r = 1; r < own_ranks; r++)
         if (pthread_create(&threads[r], NULL, run_rank, &ranks[r])) bench_stop("no thread");
-    for (int r = 0; r < bench_ranks; r++) pthread_join(threads[r], NULL);
-    for (int r = 0; r < bench_ranks; r++) {
-        ech_comm_close(ranks[r].comm);
+    run_rank(&ranks[0]); /* a library of MPI may need the first thread */
+    for (int r = 1; r < own_ranks; r++) pthread_join(threads[r], NULL);
+    for (int r = 0; r < own_ranks; r++) {
+        ech_comm_close(outer[r]);
         ech_close(ranks[r].ctx);
     }
 }
@@ -103,9 +157,15 @@ void bench_run_ranks(void (*run)(const struct bench_rank *rank))
 double bench_slowest(const struct bench_rank *rank, double mine)
 {
     double most = 0;
-    times[rank->number] = mine;
-    bench_must(ech_comm_barrier(rank->comm), rank->ctx);
-    for (int r = 0; r < bench_ranks; r++) most = times[r] > most ? times[r] : most;
-    bench_must(ech_comm_barrier(rank->comm), rank->ctx); /* times may be written again */
+    bench_must(ech_dist_reduce(rank->ctx, rank->comm, ECH_OP_MAX, &mine, &most, 1, ECH_F64, NULL),
+               rank->ctx);
     return most;
+}
+
+uint64_t bench_sum(const struct bench_rank *rank, uint64_t mine)
+{
+    uint64_t sum = 0;
+    bench_must(ech_dist_reduce(rank->ctx, rank->comm, ECH_OP_SUM, &mine, &sum, 1, ECH_U64, NULL),
+               rank->ctx);
+    return sum;
 }

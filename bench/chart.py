@@ -11,6 +11,7 @@ gf2: time versus size of products and eliminations over GF(2), on a GPU and on o
 sort: Gkeys/s versus n for uniform keys, compared with CUB.
 family: speedup of sorts and related operations over their fastest competitor.  Each dot is one case of
 bench/results/h200_*_OP.csv, selected by FAMILY.
+scale: time versus number of GPUs (scale_chart.py).
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -22,6 +23,7 @@ import sys
 import textwrap
 from xml.sax.saxutils import escape
 
+import scale_chart
 from table import CASE, RESULTS, is_ours, read
 
 # label, operation of the file, and the column values that select the row
@@ -297,7 +299,11 @@ def draw_sort():
     return "\n".join(out) + "\n"
 
 
-CHARTS = {"h200": draw, "gf2": draw_gf2, "sort": draw_sort, "family": draw_family}
+def draw_scale():
+    return scale_chart.draw(start, caption, draw_caption)
+
+
+CHARTS = {"h200": draw, "gf2": draw_gf2, "sort": draw_sort, "family": draw_family, "scale": draw_scale}
 
 
 def main():

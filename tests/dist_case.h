@@ -20,6 +20,7 @@ struct dist_rank {
     ech_comm *comm;
     ech_ctx *ctx;
     void *task; /* of the case, shared by all ranks */
+    bool host;  /* dist_array() allocates host memory, also if the device is a GPU */
     struct buffer arrays[DIST_ARRAYS];
     int n_arrays;
     uint64_t held, allowed; /* bytes: before a call, and what it may allocate */
@@ -44,7 +45,8 @@ void dist_run(int ranks, double limit_s, dist_function *run, void *task, ech_sta
               const char *part);
 
 /* An array of this rank with these contents (NULL: uninitialised), in memory of the device, or in
- * host memory; NULL if there is no memory.  dist_run() releases it and checks its guard zones. */
+ * host memory if rank->host is set; NULL if there is no memory.  dist_run() releases it and checks
+ * its guard zones. */
 void *dist_array(struct dist_rank *rank, const void *contents, size_t bytes);
 
 /* Every other rank gives a call a workspace of exactly `bytes` bytes; the call of such a rank must
@@ -92,6 +94,7 @@ struct dist_task {
     uint64_t first[DIST_MAX_RANKS + 1], out_first[DIST_MAX_RANKS + 1];
     bool even; /* n_out is ECH_DIST_EVEN */
     bool argsort;
+    unsigned hosts; /* bit r: rank r has its arrays in host memory */
     ech_op op;
     ech_sort_options sort;
     ech_reduce_options reduce;

@@ -138,7 +138,7 @@ void dist_run(int ranks, double limit_s, dist_function *run, void *task, ech_sta
 void *dist_array(struct dist_rank *rank, const void *contents, size_t bytes)
 {
     struct buffer *buffer = &rank->arrays[rank->n_arrays];
-    if (!buffer_make(buffer, on_cpu ? NULL : rank->ctx, bytes, 0)) return NULL;
+    if (!buffer_make(buffer, on_cpu || rank->host ? NULL : rank->ctx, bytes, 0)) return NULL;
     rank->n_arrays++;
     if (contents && bytes) buffer_set(buffer, contents);
     return buffer->data;

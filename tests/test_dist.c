@@ -22,6 +22,8 @@ static ech_status run_sort(struct dist_rank *r)
     const size_t n = dist_part(t->first, r), n_out = dist_part(t->out_first, r), v = t->value_bytes;
     const size_t asked = t->even ? ECH_DIST_EVEN : n_out;
     const uint64_t from = t->first[r->rank], out_from = t->out_first[r->rank];
+    const bool host = t->hosts >> r->rank & 1;
+    r->host = host;
     const void *in = dist_array(r, t->in + from * t->bytes, n * t->bytes);
     void *out = dist_array(r, NULL, n_out * t->bytes), *values_out = NULL;
     ech_sort_options options = t->sort;
@@ -30,8 +32,10 @@ static ech_status run_sort(struct dist_rank *r)
                                                 t->dtype, v, t->argsort, &options, &work_bytes);
     if (status != ECH_OK) return status;
     if (t->k) { /* the workspace of the caller */
+        r->host = false;
         options.work = dist_array(r, NULL, work_bytes);
         options.work_bytes = options.work ? work_bytes : 0;
+        r->host = host;
     }
     if (v) values_out = dist_array(r, NULL, n_out * v);
     uint64_t held, peak;
@@ -94,8 +98,95 @@ static void sort_case(ech_dtype dtype, enum dist_data data, int ranks, int kind)
                     : kind == 2 ? ech_dtype_bytes(t.index_dtype)
                                 : 0;
     t.k = (size_t)rng_below(&rng, 2);
+    t.hosts = rng_below(&rng, 2)   ? 0
+              : rng_below(&rng, 2) ? ~0u
+                                   : (unsigned)rng_below(&rng, 1 << 16);
     t.values = dist_allocate(total * t.value_bytes);
     dist_fill(t.values, total * t.value_bytes, ECH_U8, DIST_BITS, &rng);
+    if (CHECK_STATUS(expect_sorted(&t), ECH_OK)) dist_run(ranks, 0, run_sort, &t, ECH_OK, NULL);
+    dist_task_free(&t);
+    test_end();
+}
+
+/* Rank 1 has no room on its GPU for copies of both its arrays in host memory. */
+static ech_status run_tight(struct dist_rank *r)
+{
+    const struct dist_task *t = r->task;
+    const uint64_t from = t->first[r->rank], out_from = t->out_first[r->rank];
+    const size_t n = dist_part(t->first, r), n_out = dist_part(t->out_first, r);
+    size_t work_bytes = 0;
+    uint64_t held;
+    r->host = true;
+    const void *in = dist_array(r, t->in + from * t->bytes, n * t->bytes);
+    void *out = dist_array(r, NULL, n_out * t->bytes);
+    ech_status status = ech_dist_sort_workspace(ech_device_name(r->ctx), r->ranks, n, n_out,
+                                                t->dtype, 0, 0, &t->sort, &work_bytes);
+    ech_memory_usage(r->ctx, 1, &held, NULL);
+    if (status == ECH_OK && r->rank == 1)
+        status = ech_set_memory_limit(r->ctx, held + work_bytes + (n + n_out) * t->bytes / 4 * 3);
+    if (status == ECH_OK)
+        status = ech_dist_sort(r->ctx, r->comm, in, out, n, n_out, t->dtype, &t->sort);
+    if (status == ECH_OK)
+        dist_expect(r, "keys", out, t->out + out_from * t->bytes, n_out * t->bytes);
+    ech_set_memory_limit(r->ctx, 0);
+    return status;
+}
+
+static void tight_case(void)
+{
+    struct rng rng = dist_seed("tight", ECH_U32, DIST_BITS, 2);
+    if (!dist_can_run(2) || strcmp(device, "cpu") == 0) return;
+    if (!test_begin("arrays in host memory without room for copies on %s", device)) return;
+    struct dist_task t = dist_task_make(ECH_U32, 20000, DIST_BITS, 2, DIST_EVEN, &rng);
+    t.sort = (ech_sort_options){ .size = sizeof t.sort, .algorithm = "runs" };
+    if (CHECK_STATUS(expect_sorted(&t), ECH_OK)) dist_run(2, 0, run_tight, &t, ECH_OK, NULL);
+    dist_task_free(&t);
+    test_end();
+}
+
+/* ---- Keys that are not evenly distributed, or in order ---- */
+
+enum uneven { LENGTHS, CLUSTERS, HALF_EQUAL, RISING, FALLING, UNEVEN };
+static const char *const uneven_names[] = { "lengths", "clusters", "half equal", "rising",
+                                            "falling" };
+
+static uint64_t uneven_key(enum uneven kind, size_t i, size_t n, int bits, struct rng *rng)
+{
+    const uint64_t x = rng_next(rng), step = ~(uint64_t)0 / (n + 1);
+    switch (kind) {
+    case LENGTHS:
+        return x >> (64 - bits) >> rng_below(rng, (uint64_t)bits);
+    case CLUSTERS: /* narrow ranges, and few other keys */
+        if (x % 64 == 0) return x >> (64 - bits);
+        return (x % 3 + 1) * ((uint64_t)1 << (bits - 3)) + x / 3 % 3000;
+    case HALF_EQUAL:
+        return x & 1 ? (uint64_t)5 << (bits - 4) : x >> (64 - bits);
+    case RISING:
+        return i * step >> (64 - bits);
+    default:
+        return (n - i) * step >> (64 - bits);
+    }
+}
+
+static void uneven_case(ech_dtype dtype, enum uneven kind, int ranks)
+{
+    struct rng rng = dist_seed("uneven", dtype, (int)kind, ranks);
+    const size_t total = 10000 + (size_t)rng_below(&rng, 20000), bytes = ech_dtype_bytes(dtype);
+    const enum dist_division division = (enum dist_division)rng_below(&rng, DIST_DIVISIONS);
+    const int descending = (int)rng_below(&rng, 3) == 0;
+    if (!test_drawn(case_number++, false) || !dist_can_run(ranks)) return;
+    if (!test_begin("sort(%s,n=%zu,%s,ranks=%d,division=%s%s,partition) on %s",
+                    ech_dtype_name(dtype), total, uneven_names[kind], ranks,
+                    dist_division_names[division], descending ? ",desc" : "", device))
+        return;
+    struct dist_task t = dist_task_make(dtype, total, DIST_BITS, ranks, division, &rng);
+    for (size_t i = 0; i < total; i++) {
+        const uint64_t key = uneven_key(kind, i, total, (int)(8 * bytes), &rng);
+        memcpy(t.in + i * bytes, &key, bytes);
+    }
+    t.sort = (ech_sort_options){ .size = sizeof t.sort,
+                                 .descending = descending,
+                                 .algorithm = "partition" };
     if (CHECK_STATUS(expect_sorted(&t), ECH_OK)) dist_run(ranks, 0, run_sort, &t, ECH_OK, NULL);
     dist_task_free(&t);
     test_end();
@@ -351,6 +442,13 @@ static void sorts(int ranks)
                 sort_case((ech_dtype)dtype, (enum dist_data)data, ranks, kind);
 }
 
+static void uneven_sorts(int ranks)
+{
+    static const ech_dtype dtypes[] = { ECH_U32, ECH_I32, ECH_F32, ECH_U64, ECH_I64, ECH_F64 };
+    for (size_t i = 0; i < sizeof dtypes / sizeof *dtypes; i++)
+        for (int kind = 0; kind < UNEVEN; kind++) uneven_case(dtypes[i], (enum uneven)kind, ranks);
+}
+
 static void reductions(int ranks)
 {
     for (int op = 0; op <= ECH_OP_STDDEV; op++)
@@ -376,12 +474,14 @@ int main(int argc, char **argv)
     device = dist_open();
     if (ech_open(&one, device) != ECH_OK) return 1;
     other_device_case();
+    tight_case();
     for (size_t i = 0; i < sizeof rank_counts / sizeof *rank_counts; i++) {
         for (int division = 0; division < DIST_DIVISIONS; division++) {
             rebalance_case(rank_counts[i], (enum dist_division)division);
             shuffle_case(rank_counts[i], (enum dist_division)division);
         }
         sorts(rank_counts[i]);
+        uneven_sorts(rank_counts[i]);
         reductions(rank_counts[i]);
         scans(rank_counts[i]);
     }

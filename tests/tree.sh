@@ -183,7 +183,9 @@ if command -v python3 >/dev/null; then
         --red bench/results/grid_cpu_red.csv
     check "the charts are those of bench/results" python3 bench/chart.py --check \
         docs/performance/h200.svg docs/performance/gf2.svg docs/performance/sort.svg \
-        docs/performance/family.svg
+        docs/performance/family.svg docs/performance/scale.svg
+    check "the tables of several GPUs are those of bench/results" \
+        python3 bench/scale_tables.py --check docs/performance/scale.md
     # shellcheck disable=SC2046
     check "the tables of strategies are those of the source" python3 scripts/strategies.py --check \
         $(for operation in sort histogram select scan reduce matmul gf2 sparse quantile; do

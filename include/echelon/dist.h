@@ -124,9 +124,10 @@ ECH_API ech_status ech_dist_shuffle_workspace(const char *device, size_t n, size
  * The ranks are balanced exactly, also if many keys are equal: equal keys are divided by rank and
  * position.  The library chooses one of three methods, which have the same result:
  *
- *   partition  on GPUs, many keys without values: the ranks count the keys of ranges, divide their
- *              keys by these ranges, exchange them, and sort what they receive.  If very many keys
- *              are equal, as runs
+ *   partition  on GPUs, many keys or pairs: the ranks count the keys of ranges, divide their
+ *              elements by these ranges, exchange them, and sort what they receive.  Keys that are
+ *              in order on all ranks are only moved.  Pairs of which very many keys are close
+ *              together are sorted as by runs
  *   runs       each rank sorts its part; the ranks find the exact splitters by histograms of key
  *              digits, exchange the elements, and merge what they receive
  *   gather     few elements: each rank receives and sorts all of them

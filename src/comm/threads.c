@@ -274,6 +274,24 @@ static const ech_comm_message *find_message(const struct post *from, int to, siz
     return NULL;
 }
 
+/* The copies of messages of different ranks may overlap. */
+static ech_status copy_device(struct member *m, const struct echi_copy *copy, int64_t rank)
+{
+    const struct echi_backend *backend = m->ctx->backend;
+    const int64_t distance = (rank - m->rank + m->group->ranks) % m->group->ranks;
+    if (!backend->copy_beside) return ech_copy_async(m->ctx, copy->to, copy->from, copy->bytes);
+    return backend->copy_beside(m->ctx, (unsigned)distance % ECHI_LANES, copy, 1);
+}
+
+/* Waits for all copies, so that what is sent may be changed. */
+static ech_status wait_device(struct member *m)
+{
+    const struct echi_backend *backend = m->ctx->backend;
+    const ech_status status = backend->wait_beside ? backend->wait_beside(m->ctx) : ECH_OK;
+    const ech_status synced = ech_sync(m->ctx);
+    return status == ECH_OK ? synced : status;
+}
+
 /* Copies one message; false: reason describes the failure. */
 static bool copy_message(struct member *m, const ech_comm_message *receive, size_t skip,
                          char *reason)
@@ -293,23 +311,29 @@ static bool copy_message(struct member *m, const ech_comm_message *receive, size
         memcpy(receive->data, send->data, receive->bytes);
         return true;
     }
-    if (ech_copy_async(m->ctx, receive->data, send->data, receive->bytes) == ECH_OK) return true;
+    const struct echi_copy copy = { receive->data, send->data, receive->bytes };
+    if (copy_device(m, &copy, receive->rank) == ECH_OK) return true;
     snprintf(reason, ECHI_COMM_TEXT, "rank %d cannot copy from rank %lld: %.150s", m->rank,
              (long long)receive->rank, ech_error(m->ctx));
     return false;
 }
 
+/* Each rank begins with the messages of the rank after it, so that the ranks read from different
+ * ones. */
 static bool copy_messages(struct member *m, const ech_comm_message *receives, size_t n,
                           char *reason)
 {
-    for (size_t i = 0; i < n; i++) {
+    for (size_t k = 0; k < 2 * n; k++) {
+        const size_t i = k % n;
         size_t skip = 0;
-        if (receives[i].bytes == 0) continue;
+        if (receives[i].bytes == 0 || (receives[i].rank > m->rank) != (k < n)) continue;
         for (size_t j = 0; j < i; j++)
             skip += receives[j].rank == receives[i].rank && receives[j].bytes;
-        if (!copy_message(m, &receives[i], skip, reason)) return false;
+        if (copy_message(m, &receives[i], skip, reason)) continue;
+        if (m->ctx) wait_device(m); /* no copy continues */
+        return false;
     }
-    if (!m->ctx || ech_sync(m->ctx) == ECH_OK) return true; /* what is sent may be changed */
+    if (!m->ctx || wait_device(m) == ECH_OK) return true;
     snprintf(reason, ECHI_COMM_TEXT, "rank %d: %.200s", m->rank, ech_error(m->ctx));
     return false;
 }

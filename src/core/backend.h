@@ -22,6 +22,14 @@ enum echi_operation_id {
 
 enum { ECHI_PLAN_BYTES = 1024 }; /* the maximum size of a plan */
 
+enum { ECHI_LANES = 8 }; /* of copies that do not wait for the stream */
+
+struct echi_copy {
+    void *to;
+    const void *from;
+    size_t bytes; /* not 0 */
+};
+
 /* The functions of one operation in a backend. request points to that operation's struct
  * (reduce/reduce.h, scan/scan.h, ...), already checked. */
 struct echi_operation {
@@ -108,9 +116,11 @@ struct echi_backend {
      * backend, and permits them. */
     ech_status (*reach)(ech_ctx *ctx, ech_ctx *other, bool *can);
 
-    /* (optional) Queues a copy between memories of devices that does not wait for the work of the
-     * stream, and makes the stream wait for all such copies so far. */
-    ech_status (*copy_beside)(ech_ctx *ctx, void *to, const void *from, size_t bytes);
+    /* (optional) Queues copies between memories of devices that do not wait for the work of the
+     * stream, and makes the stream wait for all such copies so far.  Copies with the same lane, a
+     * number below ECHI_LANES, are made one after another; those of several lanes may overlap. */
+    ech_status (*copy_beside)(ech_ctx *ctx, unsigned lane, const struct echi_copy *copies,
+                              size_t n);
     ech_status (*wait_beside)(ech_ctx *ctx);
 
     /* Reports in which memory pointer lies; always ECHI_DEVICE on the CPU, whose device memory is

@@ -144,6 +144,8 @@ uint64_t echi_dtype_one(ech_dtype dtype);
 
 /* The map of order.h for the bits of one key. */
 uint64_t echi_order_encode(const struct echi_order *order, int bytes, uint64_t u);
+/* The inverse, if order->merge is 0 and all NaN differ. */
+uint64_t echi_order_decode(const struct echi_order *order, int bytes, uint64_t e);
 
 /* ---- Tests of elements: predicate.c ---- */
 

@@ -18,6 +18,14 @@ uint64_t echi_order_encode(const struct echi_order *o, int bytes, uint64_t u)
     return e ^ o->flip;
 }
 
+uint64_t echi_order_decode(const struct echi_order *o, int bytes, uint64_t e)
+{
+    int width = 8 * bytes;
+    uint64_t ones = ~(uint64_t)0 >> (64 - width), top = (uint64_t)1 << (width - 1);
+    uint64_t u = ((e ^ o->flip) + o->shift) & ones;
+    return (u ^ (o->sign | (u & top ? 0 : o->float_mask))) & ones;
+}
+
 static uint64_t load(const void *value, int bytes)
 {
     uint8_t u1;

@@ -205,16 +205,42 @@ done:
     return status;
 }
 
-/* The copies have a stream of their own. */
-static ech_status cuda_copy_beside(ech_ctx *ctx, void *to, const void *from, size_t bytes)
+/* At most BATCH copies. */
+enum { BATCH = 256 };
+static ech_status copy_batch(ech_ctx *ctx, CUstream stream, const struct echi_copy *copies,
+                             size_t n)
+{
+    const struct echi_driver *driver = ((const struct echi_cuda *)ctx->state)->driver;
+    CUmemcpyAttributes attributes = { .access_order = CU_MEMCPY_SRC_ACCESS_ORDER_STREAM };
+    CUdeviceptr to[BATCH], from[BATCH];
+    size_t bytes[BATCH], first = 0, failed = 0;
+    ech_status status = ECH_OK;
+    for (size_t i = 0; i < n; i++) {
+        to[i] = (CUdeviceptr)(uintptr_t)copies[i].to;
+        from[i] = (CUdeviceptr)(uintptr_t)copies[i].from;
+        bytes[i] = copies[i].bytes;
+    }
+    if (n > 1 && driver->cuMemcpyBatchAsync) {
+        CU(cuMemcpyBatchAsync, to, from, bytes, n, &attributes, &first, 1, &failed, stream);
+        goto done;
+    }
+    for (size_t i = 0; i < n; i++) CU(cuMemcpyAsync, to[i], from[i], bytes[i], stream);
+done:
+    return status;
+}
+
+/* Each lane has a stream of its own. */
+static ech_status cuda_copy_beside(ech_ctx *ctx, unsigned lane, const struct echi_copy *copies,
+                                   size_t n)
 {
     struct echi_cuda *cuda = ctx->state;
     const struct echi_driver *driver = cuda->driver;
     ech_status status = echi_cuda_enter(ctx);
     if (status != ECH_OK) return status;
-    if (!cuda->link[0]) CU(cuStreamCreate, &cuda->link[0], CU_STREAM_NON_BLOCKING);
-    CU(cuMemcpyAsync, (CUdeviceptr)(uintptr_t)to, (CUdeviceptr)(uintptr_t)from, bytes,
-       cuda->link[0]);
+    if (!cuda->lanes[lane]) CU(cuStreamCreate, &cuda->lanes[lane], CU_STREAM_NON_BLOCKING);
+    cuda->lane_used[lane] = true;
+    for (size_t i = 0; i < n; i += BATCH)
+        TRY(copy_batch(ctx, cuda->lanes[lane], copies + i, n - i < BATCH ? n - i : BATCH));
 done:
     echi_cuda_leave(ctx);
     return status;
@@ -224,13 +250,16 @@ static ech_status cuda_wait_beside(ech_ctx *ctx)
 {
     struct echi_cuda *cuda = ctx->state;
     const struct echi_driver *driver = cuda->driver;
-    CUevent *event = &cuda->link_events[0][0];
     ech_status status = echi_cuda_enter(ctx);
     if (status != ECH_OK) return status;
-    if (!cuda->link[0]) goto done;
-    if (!*event) CU(cuEventCreate, event, CU_EVENT_DISABLE_TIMING);
-    CU(cuEventRecord, *event, cuda->link[0]);
-    CU(cuStreamWaitEvent, echi_cuda_stream(ctx), *event, 0);
+    for (int i = 0; i < ECHI_LANES; i++) {
+        if (!cuda->lane_used[i]) continue;
+        if (!cuda->lane_events[i])
+            CU(cuEventCreate, &cuda->lane_events[i], CU_EVENT_DISABLE_TIMING);
+        CU(cuEventRecord, cuda->lane_events[i], cuda->lanes[i]);
+        CU(cuStreamWaitEvent, echi_cuda_stream(ctx), cuda->lane_events[i], 0);
+        cuda->lane_used[i] = false;
+    }
 done:
     echi_cuda_leave(ctx);
     return status;

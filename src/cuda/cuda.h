@@ -69,6 +69,10 @@ struct echi_cuda {
     /* sort/cuda/host.c: for copies up and down that overlap with the stream; NULL: not yet
      * created */
     CUstream link[2];
+    /* Copies from other devices, created on first use; and whether some are not waited for. */
+    CUstream lanes[ECHI_LANES];
+    CUevent lane_events[ECHI_LANES];
+    bool lane_used[ECHI_LANES];
     /* sort/cuda/host.c: host memory, mapped and kept for the next sort; NULL: none */
     void *runs;
     size_t runs_bytes;

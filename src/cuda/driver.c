@@ -65,6 +65,9 @@ static bool fill_table(struct echi_driver_file *p, get_proc_function get_proc)
     }
 #include "cuda/driver.def"
 #undef DRIVER
+    slot.field = &p->driver.cuMemcpyBatchAsync;
+    if (get_proc("cuMemcpyBatchAsync", slot.object, ECHI_BATCH_VERSION, 0, NULL) != CUDA_SUCCESS)
+        p->driver.cuMemcpyBatchAsync = NULL;
     return true;
 }
 

@@ -47,6 +47,13 @@ typedef struct CUlaunchAttribute {
     } value;
 } CUlaunchAttribute;
 
+/* Attributes of copies in a batch. */
+typedef struct CUmemcpyAttributes {
+    int access_order;
+    int source_type, source_id, target_type, target_id; /* hints for managed memory */
+    unsigned flags;
+} CUmemcpyAttributes;
+
 typedef struct CUlaunchConfig {
     unsigned grid_x, grid_y, grid_z, block_x, block_y, block_z, shared_bytes;
     CUstream stream;
@@ -82,6 +89,8 @@ enum {
     CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT = 9,
     CU_LAUNCH_ATTRIBUTE_COOPERATIVE = 2,
     CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION = 6,
+    CU_MEMCPY_SRC_ACCESS_ORDER_STREAM = 1,
+    ECHI_BATCH_VERSION = 12080, /* of the signature of cuMemcpyBatchAsync() */
     ECHI_DRIVER_VERSION =
         12000 /* version of the signatures in driver.def, and the oldest supported driver */
 };
@@ -90,6 +99,10 @@ struct echi_driver {
 #define DRIVER(name, parameters) CUresult(*name) parameters;
 #include "cuda/driver.def"
 #undef DRIVER
+    /* Many copies in one call, each of which then takes less time; NULL: the driver is older. */
+    CUresult (*cuMemcpyBatchAsync)(CUdeviceptr *to, CUdeviceptr *from, size_t *bytes, size_t count,
+                                   CUmemcpyAttributes *attributes, size_t *first,
+                                   size_t attribute_count, size_t *failed, CUstream stream);
     int version; /* 13000 for 13.0 */
     int devices; /* at least 1 */
 };

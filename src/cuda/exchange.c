@@ -209,6 +209,10 @@ void echi_cuda_close_slots(struct echi_cuda *cuda)
             if (cuda->link_events[i][b]) cuda->driver->cuEventDestroy(cuda->link_events[i][b]);
     for (int i = 0; i < 2; i++)
         if (cuda->link[i]) cuda->driver->cuStreamDestroy(cuda->link[i]);
+    for (int i = 0; i < ECHI_LANES; i++) {
+        if (cuda->lanes[i]) cuda->driver->cuStreamDestroy(cuda->lanes[i]);
+        if (cuda->lane_events[i]) cuda->driver->cuEventDestroy(cuda->lane_events[i]);
+    }
 }
 
 /* Writes host memory that is not read again soon, with non-temporal stores: the caches keep their

@@ -7,40 +7,56 @@
 
 #include <stdlib.h>
 
-enum { BINS = ECHI_DIVIDE_BINS };
+enum { BINS = ECHI_DIVIDE_BINS, LEAST_BITS = 7 /* of a divided bin */ };
 
 bool echi_partition_allocate(struct echi_partition *p, const struct echi_dist *d)
 {
     const size_t ranks = (size_t)d->ranks, cells = ECHI_DIVIDE_BUCKETS * ranks;
     *p = (struct echi_partition){ .d = d };
-    p->counts = calloc(ranks * BINS, sizeof *p->counts);
-    p->start = calloc(BINS + 1, sizeof *p->start);
-    p->shared_before = calloc(BINS + 1, sizeof *p->shared_before);
+    p->counts = calloc(ranks * ECHI_DIVIDE_SLOTS, sizeof *p->counts);
+    p->bins = calloc(ECHI_DIVIDE_SLOTS, sizeof *p->bins);
+    p->start = calloc(ECHI_DIVIDE_SLOTS + 1, sizeof *p->start);
+    p->shared_before = calloc(ECHI_DIVIDE_SLOTS + 1, sizeof *p->shared_before);
     p->buckets = calloc(ECHI_DIVIDE_BUCKETS, sizeof *p->buckets);
     p->have = calloc(cells, sizeof *p->have);
     p->send_at = calloc(cells, sizeof *p->send_at);
     p->shares = calloc(ranks, sizeof *p->shares);
-    return p->counts && p->start && p->shared_before && p->buckets && p->have && p->send_at &&
-           p->shares;
+    p->table = calloc(1, sizeof *p->table);
+    return p->counts && p->bins && p->start && p->shared_before && p->buckets && p->have &&
+           p->send_at && p->shares && p->table;
 }
 
 void echi_partition_free(struct echi_partition *p)
 {
     free(p->counts);
+    free(p->bins);
     free(p->start);
     free(p->shared_before);
     free(p->buckets);
     free(p->have);
     free(p->send_at);
     free(p->shares);
+    free(p->table);
 }
 
 /* ---- Bins ---- */
 
+uint32_t *echi_partition_counts(const struct echi_partition *p)
+{
+    return p->counts + (size_t)(p->table->entries / BINS - 1) * (size_t)p->d->ranks * BINS;
+}
+
+/* The elements of a rank in the bin of an entry. */
+static uint32_t count_of(const struct echi_partition *p, size_t rank, uint32_t entry)
+{
+    const size_t round = entry / BINS;
+    return p->counts[(round * (size_t)p->d->ranks + rank) * BINS + entry % BINS];
+}
+
 /* The bin with this position, which is less than total. */
 static uint32_t bin_of(const struct echi_partition *p, uint64_t position)
 {
-    uint32_t low = 0, high = BINS; /* start[low] <= position < start[high] */
+    uint32_t low = 0, high = p->n_bins; /* start[low] <= position < start[high] */
     while (high - low > 1) {
         const uint32_t middle = low + (high - low) / 2;
         if (p->start[middle] <= position)
@@ -51,15 +67,43 @@ static uint32_t bin_of(const struct echi_partition *p, uint64_t position)
     return low;
 }
 
+/* Adds the bins of 2^bits entries, of 2^shift keys each, that begin at an offset in the range. */
+static void add_bins(struct echi_partition *p, uint32_t first, uint32_t bits, uint32_t shift,
+                     uint64_t offset)
+{
+    for (uint32_t i = 0; i < 1u << bits; i++) {
+        const uint32_t entry = first + i, node = p->table->entry[entry];
+        const uint64_t at = offset + ((uint64_t)i << shift);
+        if (node & ECHI_DIVIDE_IS_NODE) {
+            const struct echi_divide_node *n = &p->table->node[node - ECHI_DIVIDE_IS_NODE];
+            add_bins(p, n->first, n->bits, n->shift, at);
+        } else {
+            p->bins[p->n_bins++] = (struct echi_bin){ at, entry, (uint8_t)bits, (uint8_t)shift };
+        }
+    }
+}
+
+static void add_lengths(struct echi_partition *p)
+{
+    const uint32_t m = p->lengths, last = p->shift + ECHI_DIVIDE_BIN_BITS - m;
+    add_bins(p, 0, m, 0, 0);
+    for (uint32_t e = 0; e < last; e++) add_bins(p, (e + 1) << m, m, e, (uint64_t)1 << (m + e));
+}
+
 /* Finds the first positions of the bins, and those that several ranks share. */
-static void add_bins(struct echi_partition *p)
+static void find_bins(struct echi_partition *p)
 {
     const struct echi_dist *d = p->d;
-    for (uint32_t b = 0; b < BINS; b++) p->start[b + 1] = 0;
-    for (int r = 0; r < d->ranks; r++)
-        for (uint32_t b = 0; b < BINS; b++) p->start[b + 1] += p->counts[(size_t)r * BINS + b];
-    for (uint32_t b = 0; b < BINS; b++) {
-        p->start[b + 1] += p->start[b];
+    p->n_bins = 0;
+    if (p->lengths)
+        add_lengths(p);
+    else
+        add_bins(p, 0, ECHI_DIVIDE_BIN_BITS, p->shift, 0);
+    p->start[0] = 0;
+    for (uint32_t b = 0; b < p->n_bins; b++) {
+        uint64_t sum = p->start[b];
+        for (int r = 0; r < d->ranks; r++) sum += count_of(p, (size_t)r, p->bins[b].entry);
+        p->start[b + 1] = sum;
         p->shared_before[b + 1] = 0;
     }
     for (int r = 1; r < d->ranks; r++) {
@@ -68,7 +112,7 @@ static void add_bins(struct echi_partition *p)
         const uint32_t b = bin_of(p, at);
         if (p->start[b] < at) p->shared_before[b + 1] = 1;
     }
-    for (uint32_t b = 0; b < BINS; b++) p->shared_before[b + 1] += p->shared_before[b];
+    for (uint32_t b = 0; b < p->n_bins; b++) p->shared_before[b + 1] += p->shared_before[b];
 }
 
 static bool is_shared(const struct echi_partition *p, uint32_t bin)
@@ -76,13 +120,75 @@ static bool is_shared(const struct echi_partition *p, uint32_t bin)
     return p->shared_before[bin + 1] != p->shared_before[bin];
 }
 
+/* Whether a bin has keys outside the range. */
+static bool is_open(const struct echi_partition *p, uint32_t bin)
+{
+    return p->outside && (bin == 0 || bin == p->n_bins - 1);
+}
+
+/* Whether all keys of a bin are equal. */
+static bool is_constant(const struct echi_partition *p, uint32_t bin)
+{
+    return !p->in_order && p->bins[bin].shift == 0 && !is_open(p, bin);
+}
+
+/* ---- Bins with many elements ---- */
+
+/* Whether a bin has too many elements: shared elements are sorted by all ranks, and buckets should
+ * have about equally many.  The keys of the others differ in few bits. */
+static bool is_crowded(const struct echi_partition *p, uint32_t bin, uint64_t most)
+{
+    if (p->bins[bin].shift == 0 || p->start[bin + 1] - p->start[bin] <= most) return false;
+    return is_shared(p, bin) || p->bins[bin].shift > ECHI_PARTITION_LEAST_TOP;
+}
+
+void echi_partition_lengths(struct echi_partition *p, uint64_t most, uint32_t *lengths)
+{
+    const uint32_t bits = p->shift + ECHI_DIVIDE_BIN_BITS;
+    uint64_t first = 0;
+    for (int r = 0; r < p->d->ranks; r++) first += count_of(p, (size_t)r, 0);
+    *lengths = 0;
+    if (first <= most || p->shift == 0) return;
+    while (ECHI_DIVIDE_LENGTH_BINS(p->lengths + 1, bits) <= BINS) p->lengths++;
+    *lengths = p->lengths;
+}
+
+bool echi_partition_divide(struct echi_partition *p, uint64_t most, uint32_t *first_node)
+{
+    struct echi_divide_table *table = p->table;
+    uint32_t count, bits = ECHI_DIVIDE_BIN_BITS, at = table->entries;
+    find_bins(p);
+    *first_node = table->nodes;
+    if (table->entries == ECHI_DIVIDE_SLOTS) return false;
+    for (count = ECHI_DIVIDE_NEW + 1; count > ECHI_DIVIDE_NEW; most *= 2) {
+        count = 0;
+        for (uint32_t b = 0; b < p->n_bins; b++) count += is_crowded(p, b, most);
+        if (count <= ECHI_DIVIDE_NEW) break;
+    }
+    if (count == 0) return false;
+    while (bits > LEAST_BITS && count << bits > BINS) bits--;
+    for (uint32_t b = 0; b < p->n_bins; b++) {
+        const struct echi_bin *bin = &p->bins[b];
+        if (!is_crowded(p, b, most)) continue;
+        struct echi_divide_node *node = &table->node[table->nodes];
+        node->first = at;
+        node->bits = (uint16_t)(bin->shift < bits ? bin->shift : bits);
+        node->shift = (uint16_t)(bin->shift - node->bits);
+        table->entry[bin->entry] = (uint16_t)(ECHI_DIVIDE_IS_NODE + table->nodes++);
+        at += 1u << bits;
+    }
+    table->entries += BINS;
+    return true;
+}
+
 /* ---- Buckets ---- */
 
-/* Whether 2^log bins can be one bucket. */
+/* Whether 2^log bins can be one bucket: those of a part of the table, which is aligned. */
 static bool can_join(const struct echi_partition *p, uint32_t bin, uint32_t log, uint64_t most)
 {
-    const uint32_t end = bin + (1u << log);
-    if (bin % (1u << log) || end > BINS) return false;
+    const uint32_t end = bin + (1u << log), entry = p->bins[bin].entry;
+    if (log > p->bins[bin].bits || entry % (1u << log) || end > p->n_bins) return false;
+    if (p->bins[end - 1].entry != entry + (1u << log) - 1) return false; /* some are divided */
     if (p->shared_before[end] != p->shared_before[bin]) return false;
     const uint64_t from = p->start[bin], to = p->start[end];
     if (from == to) return true;
@@ -93,18 +199,23 @@ static bool can_join(const struct echi_partition *p, uint32_t bin, uint32_t log,
 static bool add_buckets(struct echi_partition *p, uint64_t most)
 {
     p->n_buckets = 0;
-    for (uint32_t bin = 0; bin < BINS;) {
+    for (uint32_t bin = 0; bin < p->n_bins;) {
         const bool shared = is_shared(p, bin);
         uint32_t log = 0;
         while (!shared && can_join(p, bin, log + 1, most)) log++;
-        const uint64_t from = p->start[bin], count = p->start[bin + (1u << log)] - from;
+        const uint32_t end = bin + (1u << log);
+        const uint64_t from = p->start[bin], count = p->start[end] - from;
         if (count) {
             if (p->n_buckets == ECHI_DIVIDE_BUCKETS) return false;
+            const int top = p->bins[bin].shift + (int)log;
+            const int owner = !shared               ? echi_dist_owner(p->d, p->d->out_first, from)
+                              : is_constant(p, bin) ? ECHI_PARTITION_EQUAL
+                                                    : ECHI_PARTITION_SHARED;
             p->buckets[p->n_buckets++] = (struct echi_bucket){
-                bin, log, shared ? -1 : echi_dist_owner(p->d, p->d->out_first, from), from, count
+                bin, log, is_open(p, bin) || is_open(p, end - 1) ? -1 : top, owner, from, count
             };
         }
-        bin += 1u << log;
+        bin = end;
     }
     return true;
 }
@@ -117,7 +228,7 @@ static void count_parts(struct echi_partition *p)
         for (size_t r = 0; r < ranks; r++) {
             uint64_t have = 0;
             for (uint32_t b = 0; b < 1u << bucket->log; b++)
-                have += p->counts[r * BINS + bucket->bin + b];
+                have += count_of(p, r, p->bins[bucket->bin + b].entry);
             p->have[i * ranks + r] = have;
         }
     }
@@ -138,22 +249,34 @@ static void place_in_order(struct echi_partition *p)
     }
 }
 
-/* A rank sends its keys of shared bins, then those of the buckets of other ranks. */
+/* A rank sends its keys of shared bins, then those of the buckets of other ranks.  At the end are
+ * those that no rank reads. */
 static void place_sends(struct echi_partition *p)
 {
     const size_t ranks = (size_t)p->d->ranks;
     for (size_t r = 0; r < ranks; r++) {
         uint64_t at = 0;
-        for (int pass = 0; pass < 2; pass++) {
+        for (int pass = 0; pass < 3; pass++) {
             for (uint32_t i = 0; i < p->n_buckets; i++) {
                 const int owner = p->buckets[i].owner;
-                if (pass == 0 ? owner >= 0 : owner < 0 || owner == (int)r) continue;
+                const int when = owner == ECHI_PARTITION_SHARED ? 0 : owner < 0 ? 2 : 1;
+                if (pass != when || owner == (int)r) continue;
                 p->send_at[i * ranks + r] = at;
                 at += p->have[i * ranks + r];
             }
             if (pass == 0) p->shares[r].shared = at;
+            if (pass == 1) p->shares[r].needed = at;
         }
     }
+}
+
+/* The part of a shared bin that a rank has: the elements of [first, end). */
+static struct echi_end end_of(const struct echi_partition *p, uint32_t bin, uint64_t first,
+                              uint64_t end)
+{
+    const uint64_t from = p->start[bin] > first ? p->start[bin] : first;
+    const uint64_t to = p->start[bin + 1] < end ? p->start[bin + 1] : end;
+    return (struct echi_end){ to - from, p->bins[bin].offset, is_constant(p, bin) };
 }
 
 static void add_shares(struct echi_partition *p)
@@ -162,24 +285,23 @@ static void add_shares(struct echi_partition *p)
     for (int r = 0; r < d->ranks; r++) {
         const uint64_t first = d->out_first[r], end = d->out_first[r + 1];
         struct echi_share *share = &p->shares[r];
-        uint64_t start = first, stop = end; /* of its own buckets */
-        if (first < end && is_shared(p, bin_of(p, first)) && p->start[bin_of(p, first)] < first)
-            start = p->start[bin_of(p, first) + 1];
-        if (first < end && end < d->total && is_shared(p, bin_of(p, end)) &&
-            p->start[bin_of(p, end)] < end)
-            stop = p->start[bin_of(p, end)];
-        if (start > end) start = stop = end; /* all in one shared bin */
-        if (stop < start) stop = start;
-        share->start = start;
-        share->low = start - first;
-        share->middle = stop - start;
-        share->high = end - stop;
+        share->low = share->high = (struct echi_end){ 0 };
+        if (first < end) {
+            const uint32_t low = bin_of(p, first);
+            if (is_shared(p, low) && p->start[low] < first) share->low = end_of(p, low, first, end);
+        }
+        if (first + share->low.n < end && end < d->total) {
+            const uint32_t high = bin_of(p, end);
+            if (is_shared(p, high) && p->start[high] < end)
+                share->high = end_of(p, high, first + share->low.n, end);
+        }
+        share->start = first + share->low.n;
+        share->middle = end - share->high.n - share->start;
     }
 }
 
 bool echi_partition_plan(struct echi_partition *p, uint64_t most)
 {
-    add_bins(p);
     while (!add_buckets(p, most)) {
         if (most >= p->d->total) return false;
         most *= 2;

@@ -2,6 +2,7 @@
  * dist/partition.c - the sort that divides elements among the ranks before the exchange.
  *
  *     range      of samples of all ranks
+ *     (order)    if the sample is in order, the keys may be: then only the shares are moved
  *     count      elements in each bin of the range; every rank gathers the counts of all ranks, and
  *                chooses the same buckets (buckets.c)
  *     move       keys of this rank to their place in `got`, the others to `keys`, by buckets
@@ -16,9 +17,11 @@
  * Elements with values are moved to `keys` and counted by a stable sort by the bits of a few bins,
  * before buckets are chosen.  In a bucket they lie in the order of ranks, then of positions.
  *
- * Elements of bins that several ranks share are few.  They are sorted by the method for all
- * elements, which divides equal keys exactly: low and high.  If they are not few, all elements are
- * sorted by that method.
+ * A bin that has too many elements is divided, and its keys are counted again, until no bin has too
+ * many or its keys are equal.  If several ranks share a bin of equal keys, each writes its own.
+ * Elements of other bins that several ranks share are few.  They are sorted by the method for all
+ * elements, which divides equal keys exactly: low and high.  If they are not few (elements with
+ * values), all elements are sorted by that method.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -61,6 +64,8 @@ struct range {
     uint64_t low, high;
     uint64_t gathers;    /* elements of shared bins on all ranks that this rank can gather */
     int32_t can, direct; /* direct: the other ranks can read this rank's memory */
+    int32_t ordered;     /* the keys may be in order */
+    int32_t counts;      /* elements with values can be counted before they are sorted */
 };
 
 static bool on_device(struct echi_partition_run *run, const void *array, size_t n)
@@ -99,6 +104,7 @@ static ech_status own_range(struct echi_partition_run *run, struct range *range)
     if (!can_run(run)) return ECH_OK;
     if (!s->divides) return ECH_OK; /* the workspace has no room */
     range->can = 1;
+    range->counts = run->ops != NULL;
     range->gathers = echi_gather_most(ctx->backend);
     if (s->method == ECHI_DIST_PARTITION) range->gathers = NAMED_GATHERS;
     range->direct = ctx->backend->copy_beside && echi_comm_direct(run->d->comm);
@@ -109,8 +115,12 @@ static ech_status own_range(struct echi_partition_run *run, struct range *range)
                                                              s->value_bytes != 0),
                                     .bits = (uint32_t)(8 * run->key_bytes),
                                     .work = s->divide };
+    /* Other bits of floats may be in order for ech_is_sorted(), but not for a sort. */
+    divide->ordered = true;
+    range->ordered = s->value_bytes == 0 && !echi_dtype_is_float(s->dtype);
     if (s->n == 0) return ECH_OK;
     if (run->ops) status = run->ops->range(ctx, divide);
+    range->ordered = range->ordered && divide->ordered;
     range->low = divide->low;
     range->high = last_of(divide->low, divide->bits);
     return status;
@@ -119,7 +129,7 @@ static ech_status own_range(struct echi_partition_run *run, struct range *range)
 /* The range of all samples; false if a rank cannot divide its elements. */
 static bool common_range(struct echi_partition_run *run)
 {
-    struct range all = { .low = ~(uint64_t)0, .gathers = UINT64_MAX, .direct = 1 };
+    struct range all = { .low = ~(uint64_t)0, .gathers = UINT64_MAX, .direct = 1, .ordered = 1 };
     for (int r = 0; r < run->d->ranks; r++) {
         struct range of;
         memcpy(&of, run->d->comm->notes[r].note, sizeof of);
@@ -127,6 +137,8 @@ static bool common_range(struct echi_partition_run *run)
         if (of.low < all.low) all.low = of.low;
         if (of.high > all.high) all.high = of.high;
         all.direct = all.direct && of.direct;
+        all.ordered = all.ordered && of.ordered;
+        all.counts = all.counts && of.counts;
         if (of.gathers < all.gathers) all.gathers = of.gathers;
     }
     uint32_t bits = echi_partition_has_values(run) ? WINDOW_BITS : ECHI_DIVIDE_BIN_BITS;
@@ -134,8 +146,60 @@ static bool common_range(struct echi_partition_run *run)
     run->divide.bits = bits;
     run->divide.low = bits == 64 ? 0 : all.low >> bits << bits;
     run->direct = all.direct;
+    run->ordered = all.ordered;
+    run->tries = all.counts;
     run->gathers = all.gathers;
     return true;
+}
+
+/* ---- Keys that are in order ---- */
+
+struct ends {
+    uint64_t n, ordered, first, last; /* of this rank: encoded keys */
+};
+
+static ech_status own_ends(struct echi_partition_run *run, struct ends *ends)
+{
+    const struct echi_dist_sort *s = run->s;
+    const ech_is_sorted_options options = { .size = sizeof options,
+                                            .descending = s->descending,
+                                            .order = s->order };
+    ech_ctx *ctx = run->d->ctx;
+    const size_t bytes = run->key_bytes;
+    uint64_t position = 0, first = 0, last = 0;
+    ech_status status;
+    *ends = (struct ends){ .n = s->n, .ordered = 1 };
+    if (s->n == 0) return ECH_OK;
+    status = ech_is_sorted(ctx, s->keys_in, &position, s->n, s->dtype, &options);
+    if (status == ECH_OK) status = ech_copy(ctx, &first, s->keys_in, bytes);
+    if (status == ECH_OK)
+        status = ech_copy(ctx, &last, (const char *)s->keys_in + (s->n - 1) * bytes, bytes);
+    ends->ordered = position == s->n;
+    ends->first = echi_order_encode(&run->divide.order, (int)bytes, first);
+    ends->last = echi_order_encode(&run->divide.order, (int)bytes, last);
+    return status;
+}
+
+/* Moves keys that are in order; *done: whether they are, which is the same on all ranks. */
+static ech_status move_ordered(struct echi_partition_run *run, bool *done)
+{
+    struct echi_dist *d = run->d;
+    struct ends ends, before = { 0 };
+    ech_status status = own_ends(run, &ends);
+    TRY(echi_comm_agree(d->ctx, d->comm, status, &ends, sizeof ends));
+    *done = true;
+    for (int r = 0; r < d->ranks; r++) {
+        struct ends of;
+        memcpy(&of, d->comm->notes[r].note, sizeof of);
+        if (of.n == 0) continue;
+        *done = *done && of.ordered && (before.n == 0 || before.last <= of.first);
+        before = of;
+    }
+    if (*done)
+        status = echi_dist_move(d, run->s->keys_in, d->in_first, run->s->keys_out, d->out_first,
+                                run->key_bytes);
+done:
+    return status;
 }
 
 /* ---- Elements with values: sorted by windows ---- */
@@ -182,19 +246,52 @@ static ech_status count_windows(struct echi_partition_run *run, uint32_t *counts
     return status;
 }
 
+/* Counts keys in bins before they are sorted by windows; *few: whether each window that several
+ * ranks share has few elements.  counts [BINS], zero before and after. */
+static ech_status try_windows(struct echi_partition_run *run, uint32_t *counts, bool *few)
+{
+    struct echi_dist *d = run->d;
+    const uint64_t most = echi_partition_shared((size_t)(d->total / (uint64_t)d->ranks));
+    ech_status status = ECH_OK;
+    uint64_t sum = 0;
+    bool outside = false;
+    int r = 1;
+    status = run->ops->count(d->ctx, &run->divide, counts, &outside);
+    TRY(echi_comm_agree(d->ctx, d->comm, status, NULL, 0));
+    TRY(echi_comm_allgather(d->ctx, d->comm, counts, run->p.counts, BINS * sizeof *counts));
+    *few = true;
+    for (uint32_t w = 0; w < WINDOWS; w++) {
+        uint64_t here = 0;
+        for (uint32_t i = 0; i < (uint32_t)d->ranks * (BINS / WINDOWS); i++)
+            here += run->p.counts[i / (BINS / WINDOWS) * BINS + w * (BINS / WINDOWS) +
+                                  i % (BINS / WINDOWS)];
+        while (r < d->ranks && d->out_first[r] <= sum) r++;
+        if (r < d->ranks && d->out_first[r] < sum + here && here > most) *few = false;
+        sum += here;
+    }
+    memset(counts, 0, BINS * sizeof *counts);
+done:
+    return status;
+}
+
 /* counts [BINS] */
 static ech_status count(struct echi_partition_run *run, uint32_t *counts)
 {
     ech_status status = ECH_OK;
     if (!echi_partition_has_values(run))
-        return run->ops->count(run->d->ctx, &run->divide, counts, &run->outside);
-    run->outside = run->divide.bits < 8 * run->key_bytes;
+        return run->ops->count(run->d->ctx, &run->divide, counts, &run->p.outside);
+    run->p.outside = run->divide.bits < 8 * run->key_bytes;
     if (run->s->n == 0) return ECH_OK;
     status = sort_windows(run);
     return status == ECH_OK ? count_windows(run, counts) : status;
 }
 
 /* ---- The sort ---- */
+
+static uint64_t to_sort(const struct echi_end *end)
+{
+    return end->equal ? 0 : end->n;
+}
 
 /* Whether every rank has room for the elements of shared bins. */
 static bool few_shared(const struct echi_partition_run *run)
@@ -205,7 +302,7 @@ static bool few_shared(const struct echi_partition_run *run)
         const uint64_t n = d->in_first[r + 1] - d->in_first[r];
         const uint64_t n_out = d->out_first[r + 1] - d->out_first[r];
         if (share->shared > echi_partition_shared((size_t)n) ||
-            share->low + share->high > echi_partition_shared((size_t)n_out))
+            to_sort(&share->low) + to_sort(&share->high) > echi_partition_shared((size_t)n_out))
             return false;
     }
     return true;
@@ -214,9 +311,47 @@ static bool few_shared(const struct echi_partition_run *run)
 /* The maximum size of a bucket: each rank should have enough of them to fill a GPU. */
 static uint64_t most_keys(const struct echi_partition_run *run)
 {
-    const uint64_t each = run->d->total / (uint64_t)run->d->ranks / 64;
+    const uint64_t each = run->d->total / (uint64_t)run->d->ranks / 64 + 1;
     const uint64_t one_level = bucket_keys(run->key_bytes);
     return each < one_level ? each : one_level;
+}
+
+/* Counts the last ECHI_DIVIDE_BINS entries of the table. */
+static ech_status count_more(struct echi_partition_run *run, uint32_t node, uint32_t *counts)
+{
+    struct echi_dist *d = run->d;
+    struct echi_partition *p = &run->p;
+    ech_status status = run->ops->count_more(d->ctx, &run->divide, p->table, node,
+                                             p->table->entries - BINS, counts);
+    TRY(echi_comm_agree(d->ctx, d->comm, status, NULL, 0));
+    TRY(echi_comm_allgather(d->ctx, d->comm, counts, echi_partition_counts(p),
+                            BINS * sizeof *counts));
+done:
+    return status;
+}
+
+/* Counts the elements of all ranks in bins, until no bin has too many.  counts [BINS] */
+static ech_status count_all(struct echi_partition_run *run, uint32_t *counts)
+{
+    struct echi_dist *d = run->d;
+    struct echi_partition *p = &run->p;
+    ech_status status = count(run, counts);
+    uint64_t outside = p->outside;
+    uint32_t node = 0;
+    TRY(echi_comm_agree(d->ctx, d->comm, status, &outside, sizeof outside));
+    for (int r = 0; r < d->ranks; r++) p->outside |= d->comm->notes[r].note[0] != 0;
+    p->shift = run->divide.bits - ECHI_DIVIDE_BIN_BITS;
+    p->table->entries = BINS;
+    TRY(echi_comm_allgather(d->ctx, d->comm, counts, echi_partition_counts(p),
+                            BINS * sizeof *counts));
+    if (!echi_partition_has_values(run))
+        echi_partition_lengths(p, most_keys(run), &run->divide.lengths);
+    if (p->lengths) TRY(count_more(run, 0, counts));
+    while (!echi_partition_has_values(run) && echi_partition_divide(p, most_keys(run), &node))
+        TRY(count_more(run, node, counts));
+    if (echi_partition_has_values(run)) echi_partition_divide(p, d->total, &node);
+done:
+    return status;
 }
 
 ech_status echi_dist_sort_partition(struct echi_dist *d, struct echi_dist_sort *s,
@@ -226,20 +361,24 @@ ech_status echi_dist_sort_partition(struct echi_dist *d, struct echi_dist_sort *
     struct range range = { 0 };
     uint32_t *counts = calloc(BINS, sizeof *counts);
     const void *const sent[] = { s->keys, s->values };
-    uint64_t outside = 0;
+    bool few = true;
     run.sent = calloc((size_t)d->ranks, sizeof sent);
+    run.copies = calloc(ECHI_DIVIDE_BUCKETS, sizeof *run.copies);
     *done = false;
-    if ((!echi_partition_allocate(&run.p, d) || !counts || !run.sent) && status == ECH_OK)
+    if ((!echi_partition_allocate(&run.p, d) || !counts || !run.sent || !run.copies) &&
+        status == ECH_OK)
         status = echi_fail(d->ctx, ECH_ERR_MEMORY, "out of memory for %d ranks", d->ranks);
     run.p.in_order = s->value_bytes != 0;
     if (status == ECH_OK) status = own_range(&run, &range);
     TRY(echi_comm_agree(d->ctx, d->comm, status, &range, sizeof range));
     if (!common_range(&run)) goto done;
-    status = count(&run, counts);
-    outside = run.outside;
-    TRY(echi_comm_agree(d->ctx, d->comm, status, &outside, sizeof outside));
-    for (int r = 0; r < d->ranks; r++) run.outside |= d->comm->notes[r].note[0] != 0;
-    TRY(echi_comm_allgather(d->ctx, d->comm, counts, run.p.counts, BINS * sizeof *counts));
+    if (run.ordered) TRY(move_ordered(&run, done));
+    if (*done) goto done;
+    if (echi_partition_has_values(&run) && run.tries && run.divide.bits >= ECHI_DIVIDE_BIN_BITS) {
+        TRY(try_windows(&run, counts, &few));
+        if (!few) goto done;
+    }
+    TRY(count_all(&run, counts));
     if (!echi_partition_plan(&run.p, most_keys(&run)) || !few_shared(&run)) goto done;
     *done = true;
     status = echi_partition_move(&run);
@@ -251,6 +390,7 @@ ech_status echi_dist_sort_partition(struct echi_dist *d, struct echi_dist_sort *
 done:
     free(counts);
     free(run.sent);
+    free(run.copies);
     echi_partition_free(&run.p);
     return status;
 }

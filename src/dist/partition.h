@@ -2,7 +2,8 @@
  * dist/partition.h - a sort that divides elements among ranks before the exchange: its buckets, and
  * its steps.
  *
- *     bins        ranges of equally many keys; how many elements of each rank they have is known
+ *     bins        ranges of keys; how many elements of each rank they have is known.  At first they
+ *                 are equally large; those with many elements are then divided, as often as needed
  *     bucket      an aligned power of two of bins, whose elements all belong to one rank; or one
  *                 bin that several ranks share
  *
@@ -18,27 +19,57 @@
 #include "dist/sort.h"
 #include "sort/divide.h"
 
+enum {
+    ECHI_PARTITION_LEAST_TOP = 8, /* bits of a digit of the sort of keys */
+    /* Instead of the rank that has the elements of a bucket: several ranks; several, but the keys
+     * are equal, so that each rank writes its own. */
+    ECHI_PARTITION_SHARED = -1,
+    ECHI_PARTITION_EQUAL = -2
+};
+
+struct echi_bin {
+    uint64_t offset;     /* its first key, from that of the range on */
+    uint32_t entry;      /* of the table */
+    uint8_t bits, shift; /* it is one of 2^bits bins next to each other, of 2^shift keys */
+};
+
 struct echi_bucket {
     uint32_t bin, log;     /* 2^log bins from this one on */
-    int owner;             /* the rank of its elements; -1: several */
+    int top;               /* its keys agree from this bit on; -1: not at all */
+    int owner;             /* the rank of its elements, or one of the numbers above */
     uint64_t start, count; /* position of the first one in the sorted array; their number on all
                               ranks */
 };
 
+/* The elements of a shared bin that are at one end of a share. */
+struct echi_end {
+    uint64_t n;
+    uint64_t offset; /* of the first key of the bin */
+    bool equal;      /* it is the only key */
+};
+
 /* What a rank receives. */
 struct echi_share {
-    uint64_t low, middle, high; /* elements of the shared bin before, of its own buckets, of the
-                                   shared bin after them */
-    uint64_t start;             /* position of the first element of its own buckets */
-    uint64_t shared;            /* elements that it has in shared bins */
+    struct echi_end low, high; /* before and after its own buckets */
+    uint64_t middle;           /* elements of these */
+    uint64_t start;            /* position of the first one */
+    uint64_t shared;           /* elements that it has in shared bins, whose keys are not equal */
+    uint64_t needed;           /* these, and those of the buckets of other ranks */
 };
 
 struct echi_partition {
     const struct echi_dist *d;
-    bool in_order;               /* each rank has its elements in the order of bins */
-    uint32_t *counts;            /* [ranks][ECHI_DIVIDE_BINS] */
-    uint64_t *start;             /* [ECHI_DIVIDE_BINS + 1] */
-    uint32_t *shared_before;     /* [ECHI_DIVIDE_BINS + 1]: number of shared bins before each */
+    bool in_order;                   /* each rank has its elements in the order of bins */
+    bool outside;                    /* keys are outside the range, in the first or the last bin */
+    uint32_t lengths;                /* 0, or bins by lengths: sort/divide_sizes.h */
+    uint32_t shift;                  /* the bins at first have 2^shift keys */
+    struct echi_divide_table *table; /* from bins to buckets */
+    uint32_t *counts;      /* [ECHI_DIVIDE_SLOTS / ECHI_DIVIDE_BINS][ranks][ECHI_DIVIDE_BINS],
+                                    of the entries of the table */
+    struct echi_bin *bins; /* [ECHI_DIVIDE_SLOTS], in the order of keys */
+    uint32_t n_bins;
+    uint64_t *start;             /* [ECHI_DIVIDE_SLOTS + 1] */
+    uint32_t *shared_before;     /* [ECHI_DIVIDE_SLOTS + 1]: number of shared bins before each */
     struct echi_bucket *buckets; /* [ECHI_DIVIDE_BUCKETS] */
     uint32_t n_buckets;
     uint64_t *have;    /* [ECHI_DIVIDE_BUCKETS][ranks]: elements of each bucket on each rank */
@@ -51,8 +82,18 @@ struct echi_partition {
 bool echi_partition_allocate(struct echi_partition *p, const struct echi_dist *d);
 void echi_partition_free(struct echi_partition *p);
 
-/* Chooses buckets of at most `most` elements, or one bin; false if there are too many.  p->counts
- * is set. */
+/* Where the counts of the last ECHI_DIVIDE_BINS entries are: [ranks][ECHI_DIVIDE_BINS]. */
+uint32_t *echi_partition_counts(const struct echi_partition *p);
+
+/* Chooses bins by lengths if the first bin has more than `most` elements: *lengths. */
+void echi_partition_lengths(struct echi_partition *p, uint64_t most, uint32_t *lengths);
+
+/* Divides the bins that have more than `most` elements, if there are some: p->table has
+ * ECHI_DIVIDE_BINS more entries, of the nodes from *first_node on.  All counts are set. */
+bool echi_partition_divide(struct echi_partition *p, uint64_t most, uint32_t *first_node);
+
+/* Chooses buckets of at most `most` elements, or one bin; false if there are too many.
+ * echi_partition_divide() has found nothing to divide. */
 bool echi_partition_plan(struct echi_partition *p, uint64_t most);
 
 /* ---- partition_steps.c ---- */
@@ -64,10 +105,12 @@ struct echi_partition_run {
     struct echi_divide divide;
     const struct echi_divide_ops *ops; /* NULL: none */
     size_t key_bytes;
-    const char **sent; /* [ranks][2]: the addresses of `keys` and `values` of each rank */
-    uint64_t gathers;  /* elements of shared bins that are gathered, at most */
-    bool direct;       /* ranks can read each other's memory */
-    bool outside;      /* keys are outside the range of the samples */
+    struct echi_copy *copies; /* [ECHI_DIVIDE_BUCKETS] */
+    const char **sent;        /* [ranks][2]: the addresses of `keys` and `values` of each rank */
+    uint64_t gathers;         /* elements of shared bins that are gathered, at most */
+    bool direct;              /* ranks can read each other's memory */
+    bool ordered;             /* the keys may be in order */
+    bool tries;               /* elements with values can be counted before they are sorted */
 };
 
 /* Whether elements have values: they are then divided by a stable sort. */

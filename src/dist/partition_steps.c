@@ -6,6 +6,7 @@
  */
 #include "core/call.h"
 #include "dist/partition.h"
+#include "echelon/arrange.h"
 #include "sort/segments.h"
 
 #include <stdlib.h>
@@ -13,8 +14,8 @@
 
 enum {
     GROUPS = ECHI_PARTITION_GROUPS, /* maximum number of groups */
-    GROUP_BYTES = 1 << 26,          /* minimum size of one */
-    LEAST_TOP = 8                   /* bits of a digit of the sort of keys */
+    PARTS = 8,                      /* of a share, each a group: of 4 to 32, the fastest; H200 */
+    GROUP_BYTES = 1 << 26           /* minimum size of one */
 };
 
 typedef struct echi_partition_run run_t;
@@ -41,18 +42,21 @@ ech_status echi_partition_move(run_t *run)
     const struct echi_partition *p = &run->p;
     const struct echi_dist_sort *s = run->s;
     const size_t me = (size_t)run->d->rank;
+    uint64_t moved = p->shares[me].needed;
     const uint64_t keys =
         (uint64_t)((const char *)s->keys - (const char *)s->got_keys) / run->key_bytes;
     uint32_t next[ECHI_DIVIDE_BUCKETS] = { 0 };
-    uint16_t bucket_of[ECHI_DIVIDE_BINS] = { 0 };
     if (echi_partition_has_values(run)) return ECH_OK; /* they have been sorted by windows */
     for (uint32_t i = 0; i < p->n_buckets; i++) {
         const struct echi_bucket *bucket = &p->buckets[i];
-        for (uint32_t b = 0; b < 1u << bucket->log; b++) bucket_of[bucket->bin + b] = (uint16_t)i;
+        for (uint32_t b = 0; b < 1u << bucket->log; b++)
+            p->table->entry[p->bins[bucket->bin + b].entry] = (uint16_t)i;
+        if (bucket->owner == run->d->rank) moved += p->have[cell(run, i, me)];
         next[i] = (uint32_t)(bucket->owner == run->d->rank ? got_at(run, i, me)
                                                            : keys + p->send_at[cell(run, i, me)]);
     }
-    return run->ops->move(run->d->ctx, &run->divide, bucket_of, next, s->got_keys);
+    if (moved == 0) return ECH_OK;
+    return run->ops->move(run->d->ctx, &run->divide, p->table, p->outside, next, s->got_keys);
 }
 
 /* ---- Exchange ---- */
@@ -67,15 +71,19 @@ static ech_status pull_array(run_t *run, uint32_t from, uint32_t to, int array)
     char *got = array ? run->s->got_values : run->s->got_keys;
     ech_ctx *ctx = run->d->ctx;
     ech_status status = ECH_OK;
-    for (uint32_t i = from; i < to; i++)
-        for (size_t k = echi_partition_has_values(run) ? 0 : 1; k < ranks && status == ECH_OK;
-             k++) {
-            const size_t r = (me + k) % ranks, have = (size_t)p->have[cell(run, i, r)] * bytes;
-            if (have == 0) continue;
-            status = ctx->backend->copy_beside(
-                ctx, got + got_at(run, i, r) * bytes,
-                run->sent[2 * r + (size_t)array] + p->send_at[cell(run, i, r)] * bytes, have);
+    for (size_t k = echi_partition_has_values(run) ? 0 : 1; k < ranks && status == ECH_OK; k++) {
+        const size_t r = (me + k) % ranks;
+        size_t n = 0;
+        for (uint32_t i = from; i < to; i++) {
+            const size_t have = (size_t)p->have[cell(run, i, r)] * bytes;
+            if (have)
+                run->copies[n++] = (struct echi_copy){ got + got_at(run, i, r) * bytes,
+                                                       run->sent[2 * r + (size_t)array] +
+                                                           p->send_at[cell(run, i, r)] * bytes,
+                                                       have };
         }
+        status = ctx->backend->copy_beside(ctx, (unsigned)(k % ECHI_LANES), run->copies, n);
+    }
     return status;
 }
 
@@ -138,19 +146,22 @@ struct groups {
     uint64_t offsets[ECHI_PARTITION_OFFSETS]; /* of group g, from from[g] - from[0] + g on */
 };
 
+/* Before the first group has arrived, nothing is sorted: the first ones are smaller. */
 static void make_groups(const run_t *run, struct groups *g)
 {
     const struct echi_partition *p = &run->p;
     const int me = run->d->rank;
     const bool named = run->s->method == ECHI_DIST_PARTITION; /* for tests */
     const uint64_t least = named ? 1 : GROUP_BYTES / (run->key_bytes + run->s->value_bytes);
-    const uint64_t part = p->shares[me].middle / GROUPS + 1;
-    const uint64_t each = !run->direct ? UINT64_MAX : part > least ? part : least;
+    const uint64_t part = p->shares[me].middle / PARTS + 1;
+    uint64_t done = 0;
     uint32_t i = 0, at = 0;
     while (i < p->n_buckets && p->buckets[i].owner != me) i++;
     g->count = 0;
     g->from[0] = i;
     while (i < p->n_buckets && p->buckets[i].owner == me) {
+        const uint64_t most = done < part / 4 ? part / 4 : done < part ? part / 2 : part;
+        const uint64_t each = !run->direct ? UINT64_MAX : most > least ? most : least;
         uint64_t elements = 0;
         g->count++;
         g->offsets[at++] = 0;
@@ -161,17 +172,15 @@ static void make_groups(const run_t *run, struct groups *g)
             g->offsets[at++] = elements;
         }
         g->from[g->count] = i;
+        done += elements;
     }
 }
 
 /* The bit from which on the keys of a bucket agree. */
 static int top_of(const run_t *run, uint32_t i)
 {
-    const struct echi_bucket *bucket = &run->p.buckets[i];
-    const int all = (int)(8 * run->key_bytes);
-    const int top = (int)(run->divide.bits - ECHI_DIVIDE_BIN_BITS + bucket->log);
-    const bool end = bucket->bin == 0 || bucket->bin + (1u << bucket->log) == ECHI_DIVIDE_BINS;
-    return (end && run->outside) || top > all ? all : top;
+    const int all = (int)(8 * run->key_bytes), top = run->p.buckets[i].top;
+    return top < 0 || top > all ? all : top;
 }
 
 static struct echi_sort_segments request_of(const struct echi_dist_sort *s, size_t n, size_t groups,
@@ -195,7 +204,8 @@ ech_status echi_partition_work(const struct echi_dist_sort *s, const char *devic
                                const struct echi_backend *backend, size_t *bytes)
 {
     static const uint64_t none;
-    struct echi_sort_segments request = request_of(s, s->n_out, ECHI_DIVIDE_BUCKETS, LEAST_TOP);
+    struct echi_sort_segments request =
+        request_of(s, s->n_out, ECHI_DIVIDE_BUCKETS, ECHI_PARTITION_LEAST_TOP);
     ech_sort_options options = { .size = sizeof options };
     *bytes = 0;
     if (s->value_bytes == 0) {
@@ -227,9 +237,9 @@ static struct part part_of(const run_t *run, const struct groups *g, uint32_t gr
     const uint64_t first = run->p.buckets[part.from].start - share->start;
     char *keys_out = s->keys_out ? s->keys_out : s->merged;
     part.keys = (char *)s->got_keys + first * run->key_bytes;
-    part.keys_out = keys_out + (share->low + first) * run->key_bytes;
+    part.keys_out = keys_out + (share->low.n + first) * run->key_bytes;
     part.values = echi_after(s->got_values, first * s->value_bytes);
-    part.values_out = echi_after(s->values_out, (share->low + first) * s->value_bytes);
+    part.values_out = echi_after(s->values_out, (share->low.n + first) * s->value_bytes);
     part.offsets = (const uint64_t *)s->offsets + skip;
     part.n = (size_t)g->offsets[skip + part.to - part.from];
     return part;
@@ -239,7 +249,7 @@ static ech_status sort_keys(run_t *run, const struct part *part)
 {
     ech_ctx *ctx = run->d->ctx;
     const struct echi_operation *operation = ctx->backend->operations[ECHI_OP_sort_segments];
-    int top = LEAST_TOP;
+    int top = ECHI_PARTITION_LEAST_TOP;
     void *owned = NULL;
     size_t need = 0;
     for (uint32_t i = part->from; i < part->to; i++)
@@ -292,7 +302,7 @@ static ech_status collect_shared(run_t *run)
     uint64_t at = 0;
     for (uint32_t i = 0; i < p->n_buckets && status == ECH_OK; i++) {
         const uint64_t from = p->send_at[cell(run, i, me)], n = p->have[cell(run, i, me)];
-        if (p->buckets[i].owner >= 0 || n == 0) continue;
+        if (p->buckets[i].owner != ECHI_PARTITION_SHARED || n == 0) continue;
         status = ech_copy_async(ctx, (char *)s->shared_in + at * run->key_bytes,
                                 (char *)s->keys + from * run->key_bytes, n * run->key_bytes);
         if (status == ECH_OK)
@@ -303,16 +313,33 @@ static ech_status collect_shared(run_t *run)
     return status;
 }
 
+/* The elements of an end of a share that are sorted: its keys differ. */
+static uint64_t to_sort(const struct echi_end *end)
+{
+    return end->equal ? 0 : end->n;
+}
+
 /* Copies the sorted elements of shared bins before and after those of the own buckets. */
 static ech_status write_ends(run_t *run, void *out, const void *from, size_t bytes)
 {
     const struct echi_share *own = &run->p.shares[run->d->rank];
+    const uint64_t low = to_sort(&own->low), high = to_sort(&own->high);
     ech_status status = ECH_OK;
-    if (own->low && bytes && out) status = ech_copy_async(run->d->ctx, out, from, own->low * bytes);
-    if (own->high && bytes && out && status == ECH_OK)
-        status = ech_copy_async(run->d->ctx, (char *)out + (own->low + own->middle) * bytes,
-                                (const char *)from + own->low * bytes, own->high * bytes);
+    if (low && bytes && out) status = ech_copy_async(run->d->ctx, out, from, low * bytes);
+    if (high && bytes && out && status == ECH_OK)
+        status = ech_copy_async(run->d->ctx, (char *)out + (own->low.n + own->middle) * bytes,
+                                (const char *)from + low * bytes, high * bytes);
     return status;
+}
+
+/* Writes the keys of an end of a share that are equal, from position `at` of the share on. */
+static ech_status write_equal(run_t *run, const struct echi_end *end, uint64_t at)
+{
+    char *out = run->s->keys_out;
+    if (!end->equal || end->n == 0) return ECH_OK;
+    const uint64_t key =
+        echi_order_decode(&run->divide.order, (int)run->key_bytes, run->divide.low + end->offset);
+    return ech_fill(run->d->ctx, out + at * run->key_bytes, end->n, run->key_bytes, &key);
 }
 
 /* A call for the elements of shared bins; positions: [2][ranks + 1]. */
@@ -326,7 +353,7 @@ static struct echi_dist shared_call(const run_t *run, uint64_t *positions)
     for (size_t r = 0; r < ranks; r++) {
         const struct echi_share *share = &run->p.shares[r];
         d.in_first[r + 1] = d.in_first[r] + share->shared;
-        d.out_first[r + 1] = d.out_first[r] + share->low + share->high;
+        d.out_first[r + 1] = d.out_first[r] + to_sort(&share->low) + to_sort(&share->high);
     }
     d.total = d.in_first[ranks];
     return d;
@@ -341,7 +368,7 @@ static ech_status sort_shared(run_t *run, ech_status status)
     struct echi_dist d = shared_call(run, run->p.start); /* which is no longer needed */
     struct echi_dist_sort sort = { .dtype = s->dtype,
                                    .n = (size_t)own->shared,
-                                   .n_out = (size_t)(own->low + own->high),
+                                   .n_out = (size_t)(to_sort(&own->low) + to_sort(&own->high)),
                                    .value_bytes = s->value_bytes,
                                    .descending = s->descending,
                                    .order = s->order,
@@ -381,6 +408,7 @@ ech_status echi_partition_finish(run_t *run)
 {
     ech_ctx *ctx = run->d->ctx;
     struct groups *g = calloc(1, sizeof *g);
+    const struct echi_share *own = &run->p.shares[run->d->rank];
     ech_status status = ECH_OK;
     if (g)
         make_groups(run, g);
@@ -394,6 +422,8 @@ ech_status echi_partition_finish(run_t *run)
     else if (status == ECH_OK && g->count)
         status = pull(run, g->from[0], g->from[1]);
     status = sort_shared(run, status);
+    if (status == ECH_OK) status = write_equal(run, &own->low, 0);
+    if (status == ECH_OK) status = write_equal(run, &own->high, own->low.n + own->middle);
     for (uint32_t i = 0; g && i < g->count && status == ECH_OK; i++) {
         if (run->direct) status = ctx->backend->wait_beside(ctx);
         if (status == ECH_OK) status = sort_group(run, g, i);

@@ -22,10 +22,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* From this many keys on all ranks together on, they are divided first, if all ranks can do so.
- * With values, runs are faster: the stable sort by windows and the copies cost more than a
- * merge. */
-enum { PARTITION_LEAST = 1 << 24 };
+/* From this many keys on all ranks together on, or pairs on each rank, they are divided first, if
+ * all ranks can do so.  H200, 2026-11-27. */
+enum { PARTITION_LEAST = 1 << 24, PARTITION_LEAST_PAIRS = 1 << 29 };
 
 /* ---- Workspace ---- */
 
@@ -98,7 +97,7 @@ static ech_status plan_partition(struct echi_dist_sort *s, const char *device, i
     size_t need = 0;
     ech_status status = echi_backend_ask(device, &backend);
     if (status != ECH_OK || ranks == 1 || !echi_partition_can(s, backend)) return status;
-    if ((!backend->divide || s->value_bytes) && s->method != ECHI_DIST_PARTITION) return status;
+    if (!backend->divide && s->method != ECHI_DIST_PARTITION) return status;
     status = echi_partition_work(s, device, backend, &need);
     raise(&s->inner_bytes, need);
     if (status == ECH_OK) status = echi_dist_sort_plan(&shared, device, ranks, &layout);
@@ -301,13 +300,18 @@ done:
 ech_status echi_dist_sort_run(struct echi_dist *d, struct echi_dist_sort *s, ech_status status)
 {
     const bool chosen = s->method == ECHI_DIST_AUTO;
-    const bool divide = s->method == ECHI_DIST_PARTITION ||
-                        (chosen && s->value_bytes == 0 && d->total >= PARTITION_LEAST);
+    const uint64_t each = d->total / (uint64_t)d->ranks;
+    const bool many = s->value_bytes == 0
+                          ? d->total >= PARTITION_LEAST
+                          : ech_dtype_bytes(s->dtype) >= 4 && /* in several passes */
+                                each >= PARTITION_LEAST_PAIRS;
+    const bool divide = s->method == ECHI_DIST_PARTITION || (chosen && many);
     bool done = false;
     if (d->ranks == 1) return status == ECH_OK ? sort_without_exchange(d, s) : status;
     if (s->top && (chosen || s->method == ECHI_DIST_GATHER) && echi_dist_can_gather(d))
         return echi_dist_sort_gather(d, s, status);
-    if (divide && s->top && d->total) {
+    /* Without direct copies, a message per bucket costs more than a merge. */
+    if (divide && s->top && d->total && (!chosen || echi_comm_direct(d->comm))) {
         status = echi_dist_sort_partition(d, s, status, &done);
         if (done || status != ECH_OK) return status;
     }
@@ -411,7 +415,7 @@ static ech_status run(ech_ctx *ctx, ech_comm *comm, const char *name, struct ech
     if (s->positions)
         status = echi_check_index(ctx, "index_dtype", s->index_dtype, "the total n", d.total);
     if (status == ECH_OK) status = prepare(&d, s, &options);
-    return echi_dist_end(&d, echi_dist_sort_run(&d, s, status));
+    return echi_dist_end(&d, echi_dist_sort_host(&d, s, status));
 }
 
 ech_status ech_dist_sort(ech_ctx *ctx, ech_comm *comm, const void *in, void *out, size_t n,

@@ -54,6 +54,9 @@ ech_status echi_dist_sort_plan(struct echi_dist_sort *s, const char *device, int
  * Returns the status of this rank. */
 ech_status echi_dist_sort_run(struct echi_dist *d, struct echi_dist_sort *s, ech_status status);
 
+/* The same with arrays in host memory, which are copied to the GPU and back: host.c. */
+ech_status echi_dist_sort_host(struct echi_dist *d, struct echi_dist_sort *s, ech_status status);
+
 /* The same by sorting the part of each rank first. */
 ech_status echi_dist_sort_merge(struct echi_dist *d, struct echi_dist_sort *s, ech_status status);
 
@@ -77,7 +80,7 @@ ech_status echi_dist_sort_gather(struct echi_dist *d, const struct echi_dist_sor
 /* ---- partition.c ---- */
 
 enum {
-    ECHI_PARTITION_GROUPS = 16,
+    ECHI_PARTITION_GROUPS = 12,
     ECHI_PARTITION_OFFSETS = ECHI_DIVIDE_BUCKETS + ECHI_PARTITION_GROUPS
 };
 

@@ -299,6 +299,21 @@ static CUresult simt_cuMemcpyAsync(CUdeviceptr to, CUdeviceptr from, size_t byte
     return CUDA_SUCCESS;
 }
 
+static CUresult simt_cuMemcpyBatchAsync(CUdeviceptr *to, CUdeviceptr *from, size_t *bytes,
+                                        size_t count, CUmemcpyAttributes *attributes, size_t *first,
+                                        size_t attribute_count, size_t *failed, CUstream stream)
+{
+    (void)attributes, (void)first;
+    if (attribute_count != 1 || count == 0) return CUDA_ERROR_INVALID_VALUE;
+    for (size_t i = 0; i < count; i++) {
+        const CUresult result = simt_cuMemcpyAsync(to[i], from[i], bytes[i], stream);
+        if (result == CUDA_SUCCESS) continue;
+        *failed = i;
+        return result;
+    }
+    return CUDA_SUCCESS;
+}
+
 static CUresult simt_cuMemsetD8Async(CUdeviceptr to, unsigned char value, size_t bytes,
                                      CUstream stream)
 {
@@ -528,6 +543,7 @@ SIMT_API CUresult cuGetProcAddress_v2(const char *name, void **function, int ver
 #include "cuda/driver.def"
 #include "simt/more.def"
 #undef DRIVER
+        { "cuMemcpyBatchAsync", (void (*)(void))simt_cuMemcpyBatchAsync },
     };
     (void)version, (void)flags;
     for (size_t i = 0; i < sizeof table / sizeof *table; i++)

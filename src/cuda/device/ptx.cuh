@@ -12,6 +12,16 @@
 
 #include <stdint.h>
 
+/* Hides from the compiler how a value was computed, so that it keeps the value in a register. */
+static __device__ inline void keep_u32(uint32_t &value)
+{
+#ifdef __CUDACC__
+    asm volatile("" : "+r"(value));
+#else
+    (void)value;
+#endif
+}
+
 /* ---- Memory that other blocks of the grid see (PTX ISA, "Memory Consistency Model") ---- */
 
 /* A load or store that is one access and does not order other accesses: relaxed, gpu scope. */

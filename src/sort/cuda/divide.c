@@ -18,7 +18,8 @@ struct parts {
     uint32_t counts[SORT_MSD_ROW];
     uint32_t bins[ECHI_DIVIDE_BINS];
     uint32_t next[ECHI_DIVIDE_BUCKETS];
-    uint16_t bucket_of[ECHI_DIVIDE_BINS];
+    uint16_t table[ECHI_DIVIDE_SLOTS];
+    struct echi_divide_node nodes[ECHI_DIVIDE_NODES];
     uint8_t bin_bucket[ECHI_DIVIDE_BINS];
 };
 
@@ -35,7 +36,7 @@ static const char *divide_module(int key_bytes)
 static bool can_divide(ech_ctx *ctx)
 {
     const struct echi_gpu gpu = echi_gpu_of(ctx);
-    return gpu.shared_bytes >= SORT_DIVIDE_SHARED_BYTES(4) + ECHI_BLOCK_RESERVED_BYTES;
+    return gpu.shared_bytes >= SORT_DIVIDE_SHARED_BYTES + ECHI_BLOCK_RESERVED_BYTES;
 }
 
 static CUdeviceptr address(const void *pointer)
@@ -62,15 +63,19 @@ static ech_status range_of(ech_ctx *ctx, struct echi_divide *d)
     const struct sort_msd_args args = args_of(d);
     struct parts *parts = d->work;
     struct sort_buckets found;
+    uint32_t copies = 0;
     ech_status status = echi_cuda_enter(ctx);
     if (status != ECH_OK) return status;
     TRY(echi_cuda_launch(ctx, msd_module(d->key_bytes), "sort_buckets_begin", 1,
                          SORT_BUCKETS_THREADS, 0, &args));
     CU(cuMemcpyAsync, address(&found), address(&parts->buckets), sizeof found,
        echi_cuda_stream(ctx));
+    CU(cuMemcpyAsync, address(&copies), address(&parts->msd.copies), sizeof copies,
+       echi_cuda_stream(ctx));
     CU(cuStreamSynchronize, echi_cuda_stream(ctx));
     d->low = found.low;
     d->bits = found.bits;
+    d->ordered = copies == SORT_COPIES_FORWARD;
 done:
     echi_cuda_leave(ctx);
     return status;
@@ -109,33 +114,89 @@ done:
     return status;
 }
 
-static ech_status move_keys(ech_ctx *ctx, const struct echi_divide *d, const uint16_t *bucket_of,
-                            const uint32_t *next, void *out)
+/* Arguments for the table, which is copied. */
+static ech_status copy_table(ech_ctx *ctx, const struct echi_divide *d,
+                             const struct echi_divide_table *table, struct sort_divide_args *args)
+{
+    const struct echi_driver *driver = ((const struct echi_cuda *)ctx->state)->driver;
+    struct parts *parts = d->work;
+    ech_status status = ECH_OK;
+    *args = (struct sort_divide_args){ .keys_in = d->keys,
+                                       .n = d->n,
+                                       .order = d->order,
+                                       .low = d->low,
+                                       .span = d->bits == 64 ? ~(uint64_t)0
+                                                             : ((uint64_t)1 << d->bits) - 1,
+                                       .shift = d->bits - ECHI_DIVIDE_BIN_BITS,
+                                       .lengths = d->lengths,
+                                       .table = parts->table,
+                                       .nodes = parts->nodes };
+    CU(cuMemcpyAsync, address(parts->table), address(table->entry),
+       table->entries * sizeof *table->entry, echi_cuda_stream(ctx));
+    if (table->nodes)
+        CU(cuMemcpyAsync, address(parts->nodes), address(table->node),
+           table->nodes * sizeof *table->node, echi_cuda_stream(ctx));
+done:
+    return status;
+}
+
+static ech_status count_more(ech_ctx *ctx, const struct echi_divide *d,
+                             const struct echi_divide_table *table, uint32_t nodes, uint32_t first,
+                             uint32_t *counts)
 {
     const struct echi_gpu gpu = echi_gpu_of(ctx);
     const struct echi_driver *driver = ((const struct echi_cuda *)ctx->state)->driver;
     struct parts *parts = d->work;
-    const struct sort_divide_args args = { .keys_in = d->keys,
-                                           .out = out,
-                                           .n = d->n,
-                                           .order = d->order,
-                                           .low = d->low,
-                                           .span = d->bits == 64 ? ~(uint64_t)0
-                                                                 : ((uint64_t)1 << d->bits) - 1,
-                                           .shift = d->bits - ECHI_DIVIDE_BIN_BITS,
-                                           .bucket_of = parts->bucket_of,
-                                           .next = parts->next };
+    struct sort_divide_args args;
+    ech_status status = echi_cuda_enter(ctx);
+    if (status != ECH_OK) return status;
+    TRY(copy_table(ctx, d, table, &args));
+    args.new_nodes = nodes;
+    args.first = first;
+    args.next = parts->bins;
+    CU(cuMemsetD8Async, address(parts->bins), 0, sizeof parts->bins, echi_cuda_stream(ctx));
+    if (d->n)
+        TRY(echi_cuda_launch(ctx, divide_module(d->key_bytes), "sort_divide_count",
+                             echi_gpu_blocks(&gpu, d->n, SORT_DIVIDE_COUNT_THREADS * 64, 2),
+                             SORT_DIVIDE_COUNT_THREADS, SORT_DIVIDE_COUNT_BYTES, &args));
+    CU(cuMemcpyAsync, address(counts), address(parts->bins), sizeof parts->bins,
+       echi_cuda_stream(ctx));
+    CU(cuStreamSynchronize, echi_cuda_stream(ctx));
+done:
+    echi_cuda_leave(ctx);
+    return status;
+}
+
+static ech_status move_keys(ech_ctx *ctx, const struct echi_divide *d,
+                            const struct echi_divide_table *table, bool outside,
+                            const uint32_t *next, void *out)
+{
+    const struct echi_gpu gpu = echi_gpu_of(ctx);
+    const struct echi_driver *driver = ((const struct echi_cuda *)ctx->state)->driver;
+    const uint32_t tile = SORT_DIVIDE_TILE((unsigned)d->key_bytes);
+    const uint64_t whole = outside || table->nodes ? 0 : d->n / tile * tile;
+    const char *kernel = d->lengths ? "sort_divide_lengths" : "sort_divide";
+    struct parts *parts = d->work;
+    struct sort_divide_args args;
     ech_status status = echi_cuda_enter(ctx);
     if (status != ECH_OK) return status;
     if (d->n == 0) goto done;
-    CU(cuMemcpyAsync, address(parts->bucket_of), address(bucket_of), sizeof parts->bucket_of,
-       echi_cuda_stream(ctx));
+    TRY(copy_table(ctx, d, table, &args));
     CU(cuMemcpyAsync, address(parts->next), address(next), sizeof parts->next,
        echi_cuda_stream(ctx));
-    TRY(echi_cuda_launch(
-        ctx, divide_module(d->key_bytes), "sort_divide",
-        echi_gpu_blocks(&gpu, d->n, SORT_MSD_TILE((unsigned)d->key_bytes), SORT_DIVIDE_BLOCKS),
-        SORT_MSD_THREADS, SORT_DIVIDE_SHARED_BYTES((unsigned)d->key_bytes), &args));
+    args.out = out;
+    args.next = parts->next;
+    args.n = whole;
+    if (whole)
+        TRY(echi_cuda_launch(ctx, divide_module(d->key_bytes), kernel,
+                             echi_gpu_blocks(&gpu, whole, tile, SORT_DIVIDE_BLOCKS),
+                             SORT_MSD_THREADS, SORT_DIVIDE_SHARED_BYTES, &args));
+    args.keys_in = (const char *)d->keys + whole * (unsigned)d->key_bytes;
+    args.n = d->n - whole;
+    if (args.n)
+        TRY(echi_cuda_launch(ctx, divide_module(d->key_bytes), "sort_divide_any",
+                             echi_gpu_blocks(&gpu, args.n, tile, SORT_DIVIDE_BLOCKS),
+                             SORT_MSD_THREADS, SORT_DIVIDE_SHARED_BYTES, &args));
 done:
     echi_cuda_leave(ctx);
     return status;
@@ -145,4 +206,5 @@ const struct echi_divide_ops echi_cuda_divide = { .work_bytes = sizeof(struct pa
                                                   .can = can_divide,
                                                   .range = range_of,
                                                   .count = count_bins,
+                                                  .count_more = count_more,
                                                   .move = move_keys };

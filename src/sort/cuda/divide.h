@@ -10,7 +10,9 @@
 #include "sort/divide_sizes.h"
 
 enum {
+    SORT_DIVIDE_THREAD_BYTES = 112,
     SORT_DIVIDE_EACH = ECHI_DIVIDE_BUCKETS / SORT_MSD_THREADS, /* buckets of a thread */
+    SORT_DIVIDE_COUNT_THREADS = 1024,
     SORT_DIVIDE_BLOCKS =
         64 /* per multiprocessor; 10 % faster than resident ones: H200, 2026-11-27 */
 };
@@ -20,16 +22,23 @@ struct sort_divide_args {
     void *out;
     uint64_t n;
     struct echi_order order;
-    uint64_t low, span;        /* the bins cover the encoded keys low + [0, span] */
-    uint32_t shift;            /* a bin has 2^shift keys */
-    const uint16_t *bucket_of; /* [ECHI_DIVIDE_BINS] */
-    uint32_t *next;            /* [ECHI_DIVIDE_BUCKETS]: where the next key of each goes */
+    uint64_t low, span; /* the bins cover the encoded keys low + [0, span] */
+    uint32_t shift;     /* a bin has 2^shift keys */
+    uint32_t lengths;   /* 0, or bins by lengths */
+    uint32_t new_nodes; /* sort_divide_count: nodes from this one on, whose slots begin at first */
+    uint32_t first;
+    const uint16_t *table; /* [slots]: buckets, and nodes */
+    const struct echi_divide_node *nodes;
+    uint32_t *next; /* [ECHI_DIVIDE_BUCKETS]: where the next key of each goes; of
+                       sort_divide_count: [ECHI_DIVIDE_BINS], the counts */
 };
 
-/* Dynamic shared memory of sort_divide: a tile, two counters per bucket, sums, and the
- * table. */
-#define SORT_DIVIDE_SHARED_BYTES(key_bytes)                                                        \
-    (SORT_MSD_TILE(key_bytes) * (key_bytes) + ECHI_DIVIDE_BUCKETS * 8u + 64u +                     \
+/* Dynamic shared memory of sort_divide: a tile, two counters per bucket, sums, and the table of the
+ * first bins; of sort_divide_count: counters and this table. */
+#define SORT_DIVIDE_SHARED_BYTES                                                                   \
+    (SORT_MSD_THREADS * SORT_DIVIDE_THREAD_BYTES + ECHI_DIVIDE_BUCKETS * 8u + 64u +                \
      ECHI_DIVIDE_BINS * 2u)
+#define SORT_DIVIDE_COUNT_BYTES     (ECHI_DIVIDE_BINS * 6u)
+#define SORT_DIVIDE_TILE(key_bytes) (SORT_MSD_THREADS * (SORT_DIVIDE_THREAD_BYTES / (key_bytes)))
 
 #endif
