@@ -200,6 +200,8 @@ static void many_tiles(run_function run)
         }
     run(&(struct select_case){
         .call = CALL_UNIQUE, .dtype = ECH_I16, .n = 1190003, .always = true, .dist = "len10" });
+    run(&(struct select_case){
+        .call = CALL_ENCODE, .dtype = ECH_I16, .n = 1190003, .always = true, .dist = "len10" });
 }
 
 /* Five blocks of each kernel that takes one tile per block (simt_tiles.py). */
@@ -210,6 +212,13 @@ static void several_blocks(run_function run)
                                               CALL_THREE,     CALL_UNIQUE,    CALL_ENCODE };
     run(&(struct select_case){
         .call = CALL_DECODE, .n = 25013, .element_bytes = 4, .always = true, .dist = "len10" });
+    for (size_t i = 0; i < 12; i++) /* at some alignment, elements are read as vectors */
+        run(&(struct select_case){ .call = CALL_PARTITION_FLAGS,
+                                   .n = 5 * ((size_t)32768 >> i % 4) + 79 + i,
+                                   .element_bytes = (size_t)1 << i % 4,
+                                   .packed = i / 4 % 2,
+                                   .percent = 50,
+                                   .always = true });
     for (size_t t = 0; t < LENGTH(dtypes); t++)
         for (unsigned k = 0; k < LENGTH(calls); k++)
             run(&(struct select_case){ .call = calls[k],

@@ -25,8 +25,8 @@ static u64 part(u64 bytes)
 /* Keys per tile of onesweep, for keys of k bytes with a payload of m bytes. */
 static u64 tile_of(u64 k, u64 m)
 {
-    static const u64 tiles[4][4] = { { 8448, 10240, 7680, 3840 },
-                                     { 9216, 10240, 7680, 3840 },
+    static const u64 tiles[4][4] = { { 8448, 7680, 7680, 3840 },
+                                     { 9216, 7680, 7680, 3840 },
                                      { 8448, 10240, 7680, 3840 },
                                      { 7680, 7680, 6144, 3840 } };
     return tiles[k == 8   ? 3

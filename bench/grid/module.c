@@ -13,7 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { COPIES_MAX = 4096 };
+enum { COPIES_MAX = 4096, COPIES_BYTES = 1 << 20 };
 
 static ech_ctx *ctx;
 static struct grid_case current;
@@ -174,8 +174,9 @@ const char *grid_begin(const struct grid_row *row)
     c->ctx = ctx;
     c->copies = 1;
     if (!grid_plan(c)) return "unsupported";
-    /* On a CPU, calls with few elements use different inputs in turn: branch predictors learn one.
-     * */
+    /* On a CPU, calls with few elements use different inputs in turn, because branch predictors
+     * learn one.  Zen 5 learns the branches of 16,000 elements: with five inputs of 4,096 u64,
+     * std::merge takes a tenth of the time that it takes with 64. */
     switch (grid_stream() ? GRID_OPS : row->op) {
     case GRID_SORT:
     case GRID_PAIRS:
@@ -188,7 +189,7 @@ const char *grid_begin(const struct grid_row *row)
     case GRID_MERGE:
     case GRID_MEDIAN:
     case GRID_QUANTILE:
-        c->copies = ((size_t)1 << 17) / (c->row.n * c->bytes) + 1;
+        c->copies = COPIES_BYTES / (c->row.n * c->bytes) + 1;
         if (c->copies > COPIES_MAX) c->copies = COPIES_MAX;
         break;
     default:

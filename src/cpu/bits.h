@@ -7,6 +7,8 @@
 #ifndef ECHI_CPU_BITS_H
 #define ECHI_CPU_BITS_H
 
+#include "cpu/places.h"
+
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
@@ -116,12 +118,110 @@ static inline uint64_t at_most_u64(const uint64_t *e, uint64_t v)
 
 #endif
 
+/* ---- Which of 64 keys differ from the key before, and which may be a float 0 or NaN ---- */
+
+#ifdef __AVX512BW__
+
+static inline uint64_t differing_u8(const uint8_t *e)
+{
+    return _mm512_cmpneq_epu8_mask(_mm512_loadu_si512(e), _mm512_loadu_si512(e - 1));
+}
+
+static inline uint64_t differing_u16(const uint16_t *e)
+{
+    uint64_t bits = 0;
+    for (int i = 0; i < 64; i += 32)
+        bits |= (uint64_t)_mm512_cmpneq_epu16_mask(_mm512_loadu_si512(e + i),
+                                                   _mm512_loadu_si512(e + i - 1))
+                << i;
+    return bits;
+}
+
+static inline uint64_t differing_u32(const uint32_t *e)
+{
+    uint64_t bits = 0;
+    for (int i = 0; i < 64; i += 16)
+        bits |= (uint64_t)_mm512_cmpneq_epu32_mask(_mm512_loadu_si512(e + i),
+                                                   _mm512_loadu_si512(e + i - 1))
+                << i;
+    return bits;
+}
+
+static inline uint64_t differing_u64(const uint64_t *e)
+{
+    uint64_t bits = 0;
+    for (int i = 0; i < 64; i += 8)
+        bits |= (uint64_t)_mm512_cmpneq_epu64_mask(_mm512_loadu_si512(e + i),
+                                                   _mm512_loadu_si512(e + i - 1))
+                << i;
+    return bits;
+}
+
+/* Without the sign, a NaN is above infinity, and 0 minus 1 is the largest integer. */
+static inline uint64_t zeros_and_nans_u8(const uint8_t *e) /* floats have 16 bits or more */
+{
+    (void)e;
+    return 0;
+}
+
+static inline uint64_t zeros_and_nans_u16(const uint16_t *e) /* f16 or bf16 */
+{
+    const __m512i one = _mm512_set1_epi16(1), from = _mm512_set1_epi16((short)0xf800);
+    uint64_t bits = 0;
+    for (int i = 0; i < 64; i += 32) {
+        const __m512i x = _mm512_slli_epi16(_mm512_loadu_si512(e + i), 1);
+        bits |= (uint64_t)_mm512_cmpge_epu16_mask(_mm512_sub_epi16(x, one), from) << i;
+    }
+    return bits;
+}
+
+static inline uint64_t zeros_and_nans_u32(const uint32_t *e)
+{
+    const __m512i one = _mm512_set1_epi32(1), from = _mm512_set1_epi32((int)0xff000000);
+    uint64_t bits = 0;
+    for (int i = 0; i < 64; i += 16) {
+        const __m512i x = _mm512_slli_epi32(_mm512_loadu_si512(e + i), 1);
+        bits |= (uint64_t)_mm512_cmpge_epu32_mask(_mm512_sub_epi32(x, one), from) << i;
+    }
+    return bits;
+}
+
+static inline uint64_t zeros_and_nans_u64(const uint64_t *e)
+{
+    const __m512i one = _mm512_set1_epi64(1);
+    const __m512i from = _mm512_set1_epi64((long long)0xffe0000000000000);
+    uint64_t bits = 0;
+    for (int i = 0; i < 64; i += 8) {
+        const __m512i x = _mm512_slli_epi64(_mm512_loadu_si512(e + i), 1);
+        bits |= (uint64_t)_mm512_cmpge_epu64_mask(_mm512_sub_epi64(x, one), from) << i;
+    }
+    return bits;
+}
+
+#endif
+
 /* ---- Packing, one by one or by vectors ----
  *
  * keep_some_u32(to, from, kept) writes the elements of from[64] whose bits are set, one after
  * another, and nothing else.  `to` may be `from`, or begin before it.  positions_some(to, at, kept)
  * writes at + the number of each bit.
  */
+
+#ifdef __AVX2__
+
+/* By whole vectors, which write up to 64 bytes past the kept elements: from memory, masked stores
+ * take longer. */
+static inline void keep_whole_u32(char *to, const char *from, uint64_t kept)
+{
+    for (int v = 0; v < 8; v++) {
+        const __m256i x = _mm256_loadu_si256((const __m256i *)(const void *)(from + 32 * v));
+        char *own = to + 4 * __builtin_popcountll(kept & low_bits(8 * (size_t)v));
+        _mm256_storeu_si256((__m256i *)(void *)own,
+                            _mm256_permutevar8x32_epi32(x, places_32(kept >> 8 * v)));
+    }
+}
+
+#endif
 
 #ifdef __AVX512BW__
 
@@ -134,11 +234,12 @@ static inline __mmask16 lanes_below(int count)
 
 static inline void keep_some_u32(char *to, const char *from, uint64_t kept)
 {
-    for (int v = 0; v < 4; v++, kept >>= 16) {
-        __mmask16 own = (__mmask16)kept;
-        int count = __builtin_popcount(own);
-        __m512i x = _mm512_maskz_loadu_epi32(own, from + 64 * v);
-        _mm512_mask_storeu_epi32(to, lanes_below(count), _mm512_maskz_compress_epi32(own, x));
+    for (int v = 0; v < 8; v++, kept >>= 8) {
+        const __mmask8 own = (__mmask8)kept;
+        const int count = __builtin_popcount(own);
+        const __m256i x = _mm256_maskz_loadu_epi32(own, from + 32 * v);
+        _mm256_mask_storeu_epi32(to, (__mmask8)lanes_below(count),
+                                 _mm256_permutevar8x32_epi32(x, places_32(kept)));
         to += 4 * count;
     }
 }
@@ -146,32 +247,21 @@ static inline void keep_some_u32(char *to, const char *from, uint64_t kept)
 static inline void keep_some_u64(char *to, const char *from, uint64_t kept)
 {
     for (int v = 0; v < 8; v++, kept >>= 8) {
-        __mmask8 own = (__mmask8)kept;
-        int count = __builtin_popcount(own);
-        __m512i x = _mm512_maskz_loadu_epi64(own, from + 64 * v);
+        const __mmask8 own = (__mmask8)kept;
+        const int count = __builtin_popcount(own);
+        const __m512i x = _mm512_maskz_loadu_epi64(own, from + 64 * v);
         _mm512_mask_storeu_epi64(to, (__mmask8)lanes_below(count),
-                                 _mm512_maskz_compress_epi64(own, x));
+                                 _mm512_permutexvar_epi64(places_64(kept), x));
         to += 8 * count;
-    }
-}
-
-/* The same with whole vectors, which write up to 64 bytes past the kept elements: from memory,
- * masked stores take longer. */
-static inline void keep_whole_u32(char *to, const char *from, uint64_t kept)
-{
-    for (int v = 0; v < 4; v++, kept >>= 16) {
-        const __m512i x = _mm512_loadu_si512(from + 64 * v);
-        _mm512_storeu_si512(to, _mm512_maskz_compress_epi32((__mmask16)kept, x));
-        to += 4 * __builtin_popcount((__mmask16)kept);
     }
 }
 
 static inline void keep_whole_u64(char *to, const char *from, uint64_t kept)
 {
-    for (int v = 0; v < 8; v++, kept >>= 8) {
+    for (int v = 0; v < 8; v++) {
         const __m512i x = _mm512_loadu_si512(from + 64 * v);
-        _mm512_storeu_si512(to, _mm512_maskz_compress_epi64((__mmask8)kept, x));
-        to += 8 * __builtin_popcount((__mmask8)kept);
+        char *own = to + 8 * __builtin_popcountll(kept & low_bits(8 * (size_t)v));
+        _mm512_storeu_si512(own, _mm512_permutexvar_epi64(places_64(kept >> 8 * v), x));
     }
 }
 
@@ -240,32 +330,54 @@ static inline void keep_some_u16(char *to, const char *from, uint64_t kept)
 
 #endif
 
-/* whole: by whole vectors, which write up to 56 bytes past the positions. */
+/* whole: by whole vectors, which write up to 64 bytes past the positions. */
 static inline void positions_by(uint64_t *to, uint64_t at, uint64_t kept, int whole)
 {
-    __m512i x = _mm512_add_epi64(_mm512_set1_epi64((long long)at),
-                                 _mm512_setr_epi64(0, 1, 2, 3, 4, 5, 6, 7));
-    for (; kept; kept >>= 8, x = _mm512_add_epi64(x, _mm512_set1_epi64(8))) {
-        const __mmask8 own = (__mmask8)kept;
-        const int count = __builtin_popcount(own);
-        const __m512i packed = _mm512_maskz_compress_epi64(own, x);
-        _mm512_mask_storeu_epi64(to, whole ? (__mmask8)0xff : (__mmask8)lanes_below(count), packed);
+    __m512i first = _mm512_set1_epi64((long long)at);
+    for (; kept; kept >>= 8, first = _mm512_add_epi64(first, _mm512_set1_epi64(8))) {
+        const int count = __builtin_popcount((uint8_t)kept);
+        _mm512_mask_storeu_epi64(to, whole ? (__mmask8)0xff : (__mmask8)lanes_below(count),
+                                 _mm512_add_epi64(first, places_64(kept)));
         to += count;
     }
 }
 
 static inline void positions32_by(uint32_t *to, uint64_t at, uint64_t kept, int whole)
 {
-    __m512i x =
-        _mm512_add_epi32(_mm512_set1_epi32((int)(uint32_t)at),
-                         _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15));
-    for (; kept; kept >>= 16, x = _mm512_add_epi32(x, _mm512_set1_epi32(16))) {
-        const __mmask16 own = (__mmask16)kept;
-        const int count = __builtin_popcount(own);
-        const __m512i packed = _mm512_maskz_compress_epi32(own, x);
-        _mm512_mask_storeu_epi32(to, whole ? (__mmask16)0xffff : lanes_below(count), packed);
+    __m256i first = _mm256_set1_epi32((int)(uint32_t)at);
+    for (; kept; kept >>= 8, first = _mm256_add_epi32(first, _mm256_set1_epi32(8))) {
+        const int count = __builtin_popcount((uint8_t)kept);
+        _mm256_mask_storeu_epi32(to, whole ? (__mmask8)0xff : (__mmask8)lanes_below(count),
+                                 _mm256_add_epi32(first, places_32(kept)));
         to += count;
     }
+}
+
+/* The distances of the positions; `before` precedes the first. */
+static inline void distances_by(uint64_t *to, uint64_t before, uint64_t at, uint64_t kept,
+                                int whole)
+{
+    __m512i first = _mm512_set1_epi64((long long)at), last = _mm512_set1_epi64((long long)before);
+    for (; kept; kept >>= 8, first = _mm512_add_epi64(first, _mm512_set1_epi64(8))) {
+        const __mmask8 own = (__mmask8)kept;
+        const int count = __builtin_popcount(own);
+        const __m512i x = _mm512_add_epi64(first, places_64(kept));
+        const __m512i distances = _mm512_sub_epi64(x, _mm512_alignr_epi64(x, last, 7));
+        _mm512_mask_storeu_epi64(to, whole ? (__mmask8)0xff : (__mmask8)lanes_below(count),
+                                 distances);
+        if (own) last = _mm512_permutexvar_epi64(_mm512_set1_epi64(count - 1), x);
+        to += count;
+    }
+}
+
+static inline void distances_some(uint64_t *to, uint64_t before, uint64_t at, uint64_t kept)
+{
+    distances_by(to, before, at, kept, 0);
+}
+
+static inline void distances_whole(uint64_t *to, uint64_t before, uint64_t at, uint64_t kept)
+{
+    distances_by(to, before, at, kept, 1);
 }
 
 static inline void positions_some(uint64_t *to, uint64_t at, uint64_t kept)
@@ -290,6 +402,20 @@ static inline void positions32_whole(uint32_t *to, uint64_t at, uint64_t kept)
 
 #else
 
+#ifdef __AVX2__
+
+static inline void keep_whole_u64(char *to, const char *from, uint64_t kept)
+{
+    for (int v = 0; v < 16; v++) {
+        const __m256i x = _mm256_loadu_si256((const __m256i *)(const void *)(from + 32 * v));
+        char *own = to + 8 * __builtin_popcountll(kept & low_bits(4 * (size_t)v));
+        _mm256_storeu_si256((__m256i *)(void *)own,
+                            _mm256_permutevar8x32_epi32(x, places_64_in_halves(kept >> 4 * v)));
+    }
+}
+
+#endif
+
 static inline void keep_some(char *to, const char *from, uint64_t kept, size_t bytes)
 {
     for (; kept; kept &= kept - 1, to += bytes)
@@ -309,6 +435,20 @@ static inline void positions32_some(uint32_t *to, uint64_t at, uint64_t kept)
 static inline void positions_whole(uint64_t *to, uint64_t at, uint64_t kept)
 {
     positions_some(to, at, kept);
+}
+
+static inline void distances_some(uint64_t *to, uint64_t before, uint64_t at, uint64_t kept)
+{
+    for (; kept; kept &= kept - 1) {
+        const uint64_t own = at + (uint64_t)__builtin_ctzll(kept);
+        *to++ = own - before;
+        before = own;
+    }
+}
+
+static inline void distances_whole(uint64_t *to, uint64_t before, uint64_t at, uint64_t kept)
+{
+    distances_some(to, before, at, kept);
 }
 
 static inline void positions32_whole(uint32_t *to, uint64_t at, uint64_t kept)

@@ -147,6 +147,44 @@ INLINE i64_vector twice_i32(i64_vector v)
     return (low >> 32) * (v >> 32);
 }
 
+/* ---- Sums of adjacent lanes in integers twice as wide ---- */
+
+INLINE i64_vector both_u8(i64_vector v)
+{
+    u16_vector w = (u16_vector)v;
+    return (i64_vector)((w & 0xff) + (w >> 8));
+}
+
+INLINE i64_vector both_i8(i64_vector v)
+{
+    i16_vector low = (i16_vector)((u16_vector)v << 8);
+    return (i64_vector)((low >> 8) + ((i16_vector)v >> 8));
+}
+
+INLINE i64_vector both_u16(i64_vector v)
+{
+    u32_vector w = (u32_vector)v;
+    return (i64_vector)((w & 0xffff) + (w >> 16));
+}
+
+INLINE i64_vector both_i16(i64_vector v)
+{
+    i32_vector low = (i32_vector)((u32_vector)v << 16);
+    return (i64_vector)((low >> 16) + ((i32_vector)v >> 16));
+}
+
+INLINE i64_vector both_u32(i64_vector v)
+{
+    u64_vector w = (u64_vector)v;
+    return (i64_vector)((w & 0xffffffff) + (w >> 32));
+}
+
+INLINE i64_vector both_i32(i64_vector v)
+{
+    i64_vector low = (i64_vector)((u64_vector)v << 32);
+    return (low >> 32) + (v >> 32);
+}
+
 /* ---- Selection by lane ---- */
 
 /* v in the lanes where `there` is true, otherwise `other`. */
@@ -184,6 +222,21 @@ INLINE void copy_some(void *to, const void *from, size_t bytes)
     memcpy(to, from, bytes);
 #endif
 }
+
+#ifdef __AVX512F__
+/* The first n elements, or all, then -0. */
+INLINE f32_vector load_first_f32(const float *x, size_t n)
+{
+    const __mmask16 some = (__mmask16)_bzhi_u32(0xffff, n < 16 ? (unsigned)n : 16);
+    return (f32_vector)_mm512_mask_loadu_ps(_mm512_set1_ps(-0.0f), some, x);
+}
+
+INLINE f64_vector load_first_f64(const double *x, size_t n)
+{
+    const __mmask8 some = (__mmask8)_bzhi_u32(0xff, n < 8 ? (unsigned)n : 8);
+    return (f64_vector)_mm512_mask_loadu_pd(_mm512_set1_pd(-0.0), some, x);
+}
+#endif
 
 INLINE f32_vector load_f32_f32(const float *x)
 {

@@ -33,6 +33,38 @@ static void report_error(struct echi_arrange_job *job, uint64_t where)
     }
 }
 
+enum { SEVERAL = 8 };
+
+/* Fewer and larger stores: memory operations limit a gather from a cache. */
+INLINED void gather_several(const char *in, const uint64_t from[SEVERAL], char *out, size_t size)
+{
+    typedef uint64_t two_words __attribute__((vector_size(16)));
+    if (size == 8) {
+#pragma GCC unroll 4
+        for (size_t j = 0; j < SEVERAL; j += 2) {
+            uint64_t low, high;
+            memcpy(&low, in + from[j] * 8, 8);
+            memcpy(&high, in + from[j + 1] * 8, 8);
+            const two_words both = { low, high };
+            memcpy(out + j * 8, &both, 16);
+        }
+        return;
+    }
+    if (size == 4) {
+#pragma GCC unroll 4
+        for (size_t j = 0; j < SEVERAL; j += 2) {
+            uint32_t low, high;
+            memcpy(&low, in + from[j] * 4, 4);
+            memcpy(&high, in + from[j + 1] * 4, 4);
+            const uint64_t both = (uint64_t)high << 32 | low;
+            memcpy(out + j * 4, &both, 8);
+        }
+        return;
+    }
+#pragma GCC unroll 8
+    for (size_t j = 0; j < SEVERAL; j++) memcpy(out + j * size, in + from[j] * size, size);
+}
+
 /* Each part stops at its first index that is too large. */
 INLINED void gather_sized(struct echi_arrange_job *job, size_t begin, size_t end, int index_bytes,
                           size_t size)
@@ -41,7 +73,19 @@ INLINED void gather_sized(struct echi_arrange_job *job, size_t begin, size_t end
     const char *in = a->in, *index = a->index;
     char *out = a->out;
     const uint64_t limit = a->limit;
-    for (size_t i = begin; i < end; i++) {
+    size_t i = begin;
+    for (; end - i >= SEVERAL; i += SEVERAL) {
+        uint64_t from[SEVERAL];
+        bool valid = true;
+#pragma GCC unroll 8
+        for (size_t j = 0; j < SEVERAL; j++) {
+            from[j] = index_at(index, i + j, index_bytes);
+            if (from[j] >= limit) valid = false;
+        }
+        if (!valid) break;
+        gather_several(in, from, out + i * size, size);
+    }
+    for (; i < end; i++) {
         const uint64_t from = index_at(index, i, index_bytes);
         if (from >= limit) {
             report_error(job, i);

@@ -11,24 +11,28 @@
 extern "C" __global__ void __launch_bounds__(ARRANGE_THREADS)
     arrange_move(const __grid_constant__ struct arrange_move_args a)
 {
+    wait_for_earlier();
     move_words(a);
 }
 
 extern "C" __global__ void __launch_bounds__(ARRANGE_THREADS)
     arrange_move_wide(const __grid_constant__ struct arrange_move_args a)
 {
+    wait_for_earlier();
     move_wide(a);
 }
 
 extern "C" __global__ void __launch_bounds__(ARRANGE_THREADS)
     arrange_swap(const __grid_constant__ struct arrange_move_args a)
 {
+    wait_for_earlier();
     swap_wide(a);
 }
 
 extern "C" __global__ void __launch_bounds__(ARRANGE_THREADS)
     arrange_transpose(const __grid_constant__ struct arrange_transpose_args a)
 {
+    wait_for_earlier();
     transpose_tiles(a);
 }
 
@@ -36,6 +40,7 @@ extern "C" __global__ void __launch_bounds__(ARRANGE_THREADS)
 extern "C" __global__ void __launch_bounds__(ARRANGE_THREADS)
     arrange_transpose_narrow(const __grid_constant__ struct arrange_transpose_args a)
 {
+    wait_for_earlier();
     transpose_narrow(a);
 }
 #endif
@@ -43,5 +48,6 @@ extern "C" __global__ void __launch_bounds__(ARRANGE_THREADS)
 extern "C" __global__ void __launch_bounds__(ARRANGE_THREADS)
     arrange_reverse(const __grid_constant__ struct arrange_reverse_args a)
 {
+    wait_for_earlier();
     reverse_tiles(a);
 }

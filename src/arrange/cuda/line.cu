@@ -10,6 +10,7 @@
 #include <stdint.h>
 #include "arrange/cuda/common.h"
 #include "arrange/cuda/shuffle.cuh"
+#include "cuda/device/ptx.cuh"
 
 /* ---- Copy ---- */
 
@@ -75,6 +76,7 @@ static __device__ inline void copy_piece(const struct arrange_piece &p, uint32_t
 extern "C" __global__ void __launch_bounds__(ARRANGE_THREADS)
     arrange_copy(const __grid_constant__ struct arrange_copy_args a)
 {
+    wait_for_earlier();
     if (blockIdx.x < a.blocks[0])
         copy_piece(a.pieces[0], blockIdx.x, a.blocks[0]);
     else
@@ -87,6 +89,7 @@ extern "C" __global__ void __launch_bounds__(ARRANGE_THREADS)
 extern "C" __global__ void __launch_bounds__(ARRANGE_THREADS)
     arrange_fill(const __grid_constant__ struct arrange_fill_args a)
 {
+    wait_for_earlier();
     unsigned char *out = (unsigned char *)a.out;
     const uint32_t before = (uint32_t)(0 - (uintptr_t)out) & 15;
     const uint32_t head = before < a.bytes ? before : (uint32_t)a.bytes;
@@ -115,6 +118,7 @@ extern "C" __global__ void __launch_bounds__(ARRANGE_THREADS)
 extern "C" __global__ void __launch_bounds__(ARRANGE_THREADS)
     arrange_put(const __grid_constant__ struct arrange_put_args a)
 {
+    wait_for_earlier();
     unsigned char *out = (unsigned char *)a.out;
     for (uint32_t j = threadIdx.x; j < a.bytes; j += ARRANGE_THREADS) out[j] = a.from[j];
 }
@@ -211,6 +215,7 @@ static __device__ inline void make_iota(const struct arrange_iota_args &a)
 extern "C" __global__ void __launch_bounds__(ARRANGE_THREADS)
     arrange_iota(const __grid_constant__ struct arrange_iota_args a)
 {
+    wait_for_earlier();
     switch (a.kind) {
     case ARRANGE_U8:
         make_iota<uint8_t, ARRANGE_U8>(a);
@@ -244,6 +249,7 @@ extern "C" __global__ void __launch_bounds__(ARRANGE_THREADS)
 extern "C" __global__ void __launch_bounds__(ARRANGE_THREADS)
     arrange_permutation(const __grid_constant__ struct arrange_permutation_args a)
 {
+    wait_for_earlier();
     const uint64_t step = (uint64_t)gridDim.x * ARRANGE_THREADS;
     for (uint64_t i = (uint64_t)blockIdx.x * ARRANGE_THREADS + threadIdx.x; i < a.n; i += step) {
         const uint64_t from = shuffle_at(a.map, i);
@@ -259,6 +265,7 @@ extern "C" __global__ void __launch_bounds__(ARRANGE_THREADS)
 extern "C" __global__ void __launch_bounds__(ARRANGE_THREADS)
     arrange_convert(const __grid_constant__ struct arrange_convert_args a)
 {
+    wait_for_earlier();
     const uint64_t step = (uint64_t)gridDim.x * ARRANGE_THREADS;
     for (uint64_t i = (uint64_t)blockIdx.x * ARRANGE_THREADS + threadIdx.x; i < a.n; i += step) {
         if (a.narrow) {

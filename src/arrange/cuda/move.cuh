@@ -12,6 +12,7 @@
 
 #include "arrange/cuda/word.cuh"
 #include "cuda/device/data_error.cuh"
+#include "cuda/device/ptx.cuh"
 #include "arrange/cuda/shuffle.cuh"
 
 #define NOWHERE (~(uint64_t)0)

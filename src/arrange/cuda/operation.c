@@ -65,10 +65,10 @@ static ech_status launch(const struct target *t, const char *module, const char 
                          unsigned blocks, unsigned shared_bytes, const void *args)
 {
     if (!t->steps)
-        return echi_cuda_launch(t->gpu.ctx, module, kernel, blocks, ARRANGE_THREADS, shared_bytes,
-                                args);
+        return echi_cuda_launch_pdl(t->gpu.ctx, module, kernel, blocks, ARRANGE_THREADS,
+                                    shared_bytes, args);
     echi_step_add(t->steps, (struct echi_step){ .phase = ECHI_MOVE,
-                                                .kind = ECHI_LAUNCH,
+                                                .kind = ECHI_LAUNCH_PDL,
                                                 .name = kernel,
                                                 .blocks = blocks,
                                                 .threads = ARRANGE_THREADS,

@@ -118,6 +118,18 @@ static __device__ inline void store_shared(uint32_t *at, uint32_t value)
 #endif
 }
 
+static __device__ inline void store_shared_u8(uint8_t *at, uint8_t value)
+{
+#ifdef __CUDACC__
+    asm volatile("st.relaxed.cta.shared.u8 [%0], %1;"
+                 :
+                 : "r"((uint32_t)__cvta_generic_to_shared(at)), "r"((uint32_t)value)
+                 : "memory");
+#else
+    __atomic_store_n(at, value, __ATOMIC_RELAXED);
+#endif
+}
+
 /* ... ordered: an acquire load that reads a released value also sees all earlier writes of its
  * thread. */
 static __device__ inline uint32_t load_acquire(const uint32_t *at)

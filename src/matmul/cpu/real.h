@@ -2,8 +2,14 @@
  * matmul/cpu/real.h - template: the kernels of common.h that compute in one type.
  *
  *     REAL, T(name)         the type, and a name with its suffix
- *     T(vector), LANES      a vector; ZERO, LOAD, STORE, ALL, VFMA on vectors, FMA on one element
+ *     T(vector), LANES      a vector; ZERO, LOAD, STORE, ALL, ADD, VFMA on vectors, FMA on one
+ *                           element
+ *     T(load_first)(p, n, x)  min(n, LANES) elements; x fills the other lanes
+ *     T(add_lanes)(v)         the sum: the upper half of the lanes is added to the lower,
+ *                             repeatedly
  *     TILE_ROWS             the number of rows that fit in registers, with two vectors each
+ *     UNROLL_PARTS          unrolls loops over vectors that may be partial, or not
+ *     ROW_REGISTERS         the number of registers for the sums of a product with a vector
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -194,53 +200,104 @@ static void T(scale)(ech_dtype dtype, double beta, void *x, size_t n)
 
 /* ---- A matrix times a vector ---- */
 
-enum { T(ROW_VECTORS) = ECHI_MATVEC_LANES / LANES };
+enum {
+    T(ROW_VECTORS) = ECHI_MATVEC_LANES / LANES,
+    T(ROWS_AT_ONCE) = T(ROW_VECTORS) < ROW_REGISTERS ? ROW_REGISTERS / T(ROW_VECTORS) : 1
+};
 
-/* Adds the upper half of the lanes to the lower, repeatedly.  Only the first n are used; the others
- * would add +0, which turns -0 into +0. */
-INLINE REAL T(add_lanes)(REAL *lane, size_t n)
+/* Adds the upper half of the lanes to the lower, repeatedly. */
+INLINE REAL T(add_vectors)(T(vector) * s, const int vectors)
 {
-    size_t half = ECHI_MATVEC_LANES / 2;
-    if (n <= half) {
-        while (half / 2 >= n && half) half /= 2;
-        for (size_t l = n; l < half; l++) lane[l] = 0;
-        for (size_t l = 0; l < half; l++) lane[l] += 0;
-        half /= 2;
-    } else {
-        for (size_t l = n; l < ECHI_MATVEC_LANES; l++) lane[l] = 0;
-    }
-    for (; half; half /= 2)
-        for (size_t l = 0; l < half; l++) lane[l] += lane[l + half];
-    return lane[0];
+#pragma GCC unroll 4
+    for (int half = vectors / 2; half; half /= 2)
+#pragma GCC unroll 8
+        for (int v = 0; v < half; v++) s[v] = ADD(s[v], s[v + half]);
+    return T(add_lanes)(s[0]);
 }
 
-/* Lane l has the elements l, l + 64, ... */
-INLINE REAL T(row_of)(const REAL *a, const REAL *x, size_t n, bool ones)
+/* The sums of `rows` rows of at least as many elements as lanes: lane l has the elements l, l + 64,
+ * ...  A product of -0 and 0 does not change a sum. */
+INLINE void T(long_rows)(const int rows, const REAL *a, size_t stride, const REAL *x, size_t n,
+                         REAL *sums, size_t sums_stride, bool ones)
 {
-    REAL lane[ECHI_MATVEC_LANES];
-    T(vector) s[T(ROW_VECTORS)];
-    size_t j;
-    if (n < ECHI_MATVEC_LANES) {
-        for (size_t l = 0; l < n; l++) lane[l] = FMA(a[l], ones ? 1 : x[l], 0);
-        return T(add_lanes)(lane, n);
-    }
+    T(vector) s[T(ROWS_AT_ONCE)][T(ROW_VECTORS)];
+    size_t j = 0;
+#pragma GCC unroll 8
+    for (int r = 0; r < rows; r++)
 #pragma GCC unroll 16
-    for (int v = 0; v < T(ROW_VECTORS); v++) s[v] = ZERO();
-    for (j = 0; j + ECHI_MATVEC_LANES <= n; j += ECHI_MATVEC_LANES)
+        for (int v = 0; v < T(ROW_VECTORS); v++) s[r][v] = ZERO();
+    for (; j + ECHI_MATVEC_LANES <= n; j += ECHI_MATVEC_LANES)
 #pragma GCC unroll 16
         for (int v = 0; v < T(ROW_VECTORS); v++) {
             const size_t at = j + (size_t)v * LANES;
-            s[v] = VFMA(LOAD(a + at), ones ? ALL(1) : LOAD(x + at), s[v]);
+            const T(vector) y = ones ? ALL(1) : LOAD(x + at);
+#pragma GCC unroll 8
+            for (int r = 0; r < rows; r++)
+                s[r][v] = VFMA(LOAD(a + (size_t)r * stride + at), y, s[r][v]);
         }
-#pragma GCC unroll 16
-    for (int v = 0; v < T(ROW_VECTORS); v++) STORE(lane + v * LANES, s[v]);
-    for (size_t l = 0; j + l < n; l++) lane[l] = FMA(a[j + l], ones ? 1 : x[j + l], lane[l]);
-    return T(add_lanes)(lane, ECHI_MATVEC_LANES);
+    UNROLL_PARTS
+    for (int v = 0; v < T(ROW_VECTORS); v++) {
+        const size_t at = j + (size_t)v * LANES;
+        if (at >= n) break;
+        const T(vector) y = ones ? ALL(1) : T(load_first)(x + at, n - at, 0);
+#pragma GCC unroll 8
+        for (int r = 0; r < rows; r++)
+            s[r][v] =
+                VFMA(T(load_first)(a + (size_t)r * stride + at, n - at, -(REAL)0), y, s[r][v]);
+    }
+#pragma GCC unroll 8
+    for (int r = 0; r < rows; r++)
+        sums[(size_t)r * sums_stride] = T(add_vectors)(s[r], T(ROW_VECTORS));
 }
 
-static void T(row)(const void *a, const void *x, size_t n, void *sum)
+/* The sums of rows with fewer elements than lanes, which fit in `vectors` vectors. */
+INLINE void T(short_rows)(const int vectors, const REAL *a, size_t stride, const REAL *x, size_t n,
+                          size_t rows, REAL *sums, size_t sums_stride, bool ones)
 {
-    *(REAL *)sum = x ? T(row_of)(a, x, n, false) : T(row_of)(a, NULL, n, true);
+    T(vector) s[T(ROW_VECTORS)], y[T(ROW_VECTORS)];
+    UNROLL_PARTS
+    for (int v = 0; v < vectors; v++) {
+        const size_t at = (size_t)v * LANES, left = n > at ? n - at : 0;
+        y[v] = ones ? ALL(1) : T(load_first)(x + at, left, 0);
+    }
+    for (size_t r = 0; r < rows; r++, a += stride) {
+        UNROLL_PARTS
+        for (int v = 0; v < vectors; v++) {
+            const size_t at = (size_t)v * LANES, left = n > at ? n - at : 0;
+            s[v] = VFMA(T(load_first)(a + at, left, -(REAL)0), y[v], ZERO());
+        }
+        /* 0 is the sum of the other lanes, and turns -0 into +0 */
+        sums[r * sums_stride] = T(add_vectors)(s, vectors) + 0;
+    }
+}
+
+INLINE void T(rows_of)(const REAL *a, size_t stride, const REAL *x, size_t n, size_t rows,
+                       REAL *sums, size_t sums_stride, bool ones)
+{
+    enum { MANY = T(ROWS_AT_ONCE) };
+    if (n >= ECHI_MATVEC_LANES) {
+        for (; rows >= MANY; rows -= MANY, a += MANY * stride, sums += MANY * sums_stride)
+            T(long_rows)(MANY, a, stride, x, n, sums, sums_stride, ones);
+        for (; rows; rows--, a += stride, sums += sums_stride)
+            T(long_rows)(1, a, stride, x, n, sums, sums_stride, ones);
+    } else if (n <= LANES) {
+        T(short_rows)(1, a, stride, x, n, rows, sums, sums_stride, ones);
+    } else if (n <= 2 * LANES) {
+        T(short_rows)(2, a, stride, x, n, rows, sums, sums_stride, ones);
+    } else if (n <= 4 * LANES) {
+        T(short_rows)(4, a, stride, x, n, rows, sums, sums_stride, ones);
+    } else {
+        T(short_rows)(T(ROW_VECTORS), a, stride, x, n, rows, sums, sums_stride, ones);
+    }
+}
+
+static void T(rows)(const void *a, size_t stride, const void *x, size_t n, size_t rows, void *sums,
+                    size_t sums_stride)
+{
+    if (x)
+        T(rows_of)(a, stride, x, n, rows, sums, sums_stride, false);
+    else
+        T(rows_of)(a, stride, NULL, n, rows, sums, sums_stride, true);
 }
 
 /* Columns in strips that fit in registers. */
@@ -291,7 +348,7 @@ static const struct echi_matmul_real T(kernels) = { .rows = TILE_ROWS,
                                                     .pack_b = T(pack_b),
                                                     .end = T(end),
                                                     .scale = T(scale),
-                                                    .row = T(row),
+                                                    .sum_rows = T(rows),
                                                     .columns = T(columns) };
 
 #undef REAL
@@ -300,8 +357,11 @@ static const struct echi_matmul_real T(kernels) = { .rows = TILE_ROWS,
 #undef QUIET_NAN
 #undef LANES
 #undef TILE_ROWS
+#undef ROW_REGISTERS
+#undef UNROLL_PARTS
 #undef ZERO
 #undef LOAD
+#undef ADD
 #undef STORE
 #undef ALL
 #undef VFMA

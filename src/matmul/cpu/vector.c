@@ -16,9 +16,10 @@
 #include <string.h>
 
 enum {
-    ROWS_AT_ONCE = 64,     /* whose sums are buffered before they are written to y */
-    STRIP_BYTES = 4 << 10, /* of a row, of a transposed matrix */
-    TASK_BYTES = 256 << 10 /* that a thread reads at a time, approximately */
+    ROWS_AT_ONCE = 64,      /* whose sums are buffered before they are written to y */
+    STRIP_BYTES = 4 << 10,  /* of a row, of a transposed matrix */
+    TASK_BYTES = 256 << 10, /* that a thread reads at a time, approximately */
+    QUICK_BYTES = 64 << 10  /* of a matrix that needs no plan, maximum */
 };
 
 static size_t parts_of(size_t n, size_t part)
@@ -88,13 +89,15 @@ static void add_rows(void *arg, size_t task, int thread)
     const char *x = l->x ? l->x + from * l->bytes : NULL;
     double few[ROWS_AT_ONCE];
     (void)thread;
-    for (size_t i = begin; i < end; i++) {
-        char *to = l->sums ? l->sums + (i * l->chunks + chunk) * l->bytes
-                           : (char *)few + (i - begin) % ROWS_AT_ONCE * l->bytes;
-        l->real->row(l->a + (i * l->stride + from) * l->bytes, x, n, to);
-        const size_t kept = (i - begin) % ROWS_AT_ONCE + 1;
-        if (!l->sums && (kept == ROWS_AT_ONCE || i + 1 == end))
-            l->real->end(&l->end, few, 1, kept, l->y + (i + 1 - kept) * l->bytes, kept);
+    if (l->sums) {
+        l->real->sum_rows(l->a + (begin * l->stride + from) * l->bytes, l->stride, x, n,
+                          end - begin, l->sums + (begin * l->chunks + chunk) * l->bytes, l->chunks);
+        return;
+    }
+    for (size_t i = begin, rows; i < end; i += rows) {
+        rows = echi_min(end - i, ROWS_AT_ONCE);
+        l->real->sum_rows(l->a + i * l->stride * l->bytes, l->stride, x, n, rows, few, 1);
+        l->real->end(&l->end, few, 1, rows, l->y + i * l->bytes, rows);
     }
 }
 
@@ -133,20 +136,41 @@ static void add_level(const ech_ctx *ctx, bool turned, struct level *l)
     }
 }
 
+static struct level first_level(const struct echi_matvec *v)
+{
+    const struct echi_matmul_isa *isa = echi_matmul_isa();
+    return (struct level){ .real = v->dtype == ECH_F64 ? isa->f64 : isa->f32,
+                           .bytes = v->dtype == ECH_F64 ? 8 : 4,
+                           .a = v->a,
+                           .stride = v->a_stride,
+                           .rows = v->rows,
+                           .cols = v->cols,
+                           .x = v->x,
+                           .y = v->y,
+                           .end = { v->alpha, v->beta, v->dtype },
+                           .chunks = chunks_of(v, v->rows, v->cols) };
+}
+
+/* One level without workspace and threads. */
+static bool matvec_at_once(const void *request)
+{
+    const struct echi_matvec *v = request;
+    if (v->empty || (v->turned ? v->rows > ECHI_MATVEC_ROWS : v->cols > ECHI_MATVEC_CHUNK))
+        return false;
+    struct level l = first_level(v);
+    if (l.rows * l.cols * l.bytes > QUICK_BYTES) return false;
+    l.each = v->turned ? 1 : l.rows;
+    l.strips = v->turned ? parts_of(l.cols, STRIP_BYTES / l.bytes) : 1;
+    for (size_t task = 0; task < l.strips; task++)
+        (v->turned ? add_columns : add_rows)(&l, task, 0);
+    return true;
+}
+
 static ech_status run(ech_ctx *ctx, const void *request, const void *plan, void *work)
 {
     (void)plan;
     const struct echi_matvec *v = request;
-    const struct echi_matmul_isa *isa = echi_matmul_isa();
-    struct level l = { .real = v->dtype == ECH_F64 ? isa->f64 : isa->f32,
-                       .bytes = ech_dtype_bytes(v->dtype),
-                       .a = v->a,
-                       .stride = v->a_stride,
-                       .rows = v->rows,
-                       .cols = v->cols,
-                       .x = v->x,
-                       .y = v->y,
-                       .end = { v->alpha, v->beta, v->dtype } };
+    struct level l = first_level(v);
     const size_t n = v->turned ? v->cols : v->rows;
     char *sums[2];
     size_t bytes;
@@ -159,7 +183,6 @@ static ech_status run(ech_ctx *ctx, const void *request, const void *plan, void 
         return ECH_OK;
     }
     for (int i = 0;; i ^= 1) {
-        l.chunks = chunks_of(v, l.rows, l.cols);
         l.sums = l.chunks > 1 ? sums[i] : NULL;
         add_level(ctx, v->turned, &l);
         if (l.chunks == 1) return ECH_OK;
@@ -167,6 +190,7 @@ static ech_status run(ech_ctx *ctx, const void *request, const void *plan, void 
         l.a = l.sums;
         l.stride = l.cols;
         l.x = NULL;
+        l.chunks = chunks_of(v, l.rows, l.cols);
     }
 }
 
@@ -180,4 +204,6 @@ static ech_status explain(const void *request, struct echi_explain *e)
     return ECH_OK;
 }
 
-const struct echi_operation echi_cpu_matvec = { .plan = workspace, .explain = explain, .run = run };
+const struct echi_operation echi_cpu_matvec = {
+    .plan = workspace, .explain = explain, .run = run, .quick = matvec_at_once
+};

@@ -11,6 +11,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "cuda/device/ptx.cuh"
 #include "matmul/cuda/tensor.cuh"
 #include "matmul/cuda/tile.cuh"
 #include "matmul/cuda/vector.cuh"
@@ -69,6 +70,7 @@ extern "C" __global__ void __launch_bounds__(TILE_THREADS(2), 6)
 
 extern "C" __global__ void matmul_scale(const __grid_constant__ struct matmul_args args)
 {
+    wait_for_earlier();
     const real beta = (real)args.beta;
     const uint64_t each = args.m * args.n, step = (uint64_t)gridDim.x * blockDim.x;
     const uint32_t c_bytes = args.wide ? sizeof(float) : sizeof(element);
@@ -87,24 +89,28 @@ extern "C" __global__ void matmul_scale(const __grid_constant__ struct matmul_ar
 extern "C" __global__ void __launch_bounds__(MATVEC_THREADS)
     matvec_rows(const __grid_constant__ struct matvec_args args)
 {
+    wait_for_earlier();
     matvec_row_chunks<1>(args);
 }
 
 extern "C" __global__ void __launch_bounds__(MATVEC_THREADS, 2)
     matvec_rows_many(const __grid_constant__ struct matvec_args args)
 {
+    wait_for_earlier();
     matvec_row_chunks<MATVEC_MANY>(args);
 }
 
 extern "C" __global__ void __launch_bounds__(MATVEC_THREADS)
     matvec_columns(const __grid_constant__ struct matvec_args args)
 {
+    wait_for_earlier();
     matvec_column_chunks<1>(args);
 }
 
 extern "C" __global__ void __launch_bounds__(MATVEC_THREADS)
     matvec_columns_wide(const __grid_constant__ struct matvec_args args)
 {
+    wait_for_earlier();
     matvec_column_chunks<REAL_VECTOR>(args);
 }
 #endif

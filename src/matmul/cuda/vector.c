@@ -169,7 +169,7 @@ static void launch(struct whole *w, const struct echi_matvec *v, const char *ker
 {
     echi_step_add(&w->steps,
                   (struct echi_step){ .phase = ECHI_MOVE,
-                                      .kind = ECHI_LAUNCH,
+                                      .kind = ECHI_LAUNCH_PDL,
                                       .module = v->dtype == ECH_F64 ? "matmul_f64" : "matmul_f32",
                                       .name = kernel,
                                       .blocks = blocks,

@@ -12,15 +12,21 @@
 
 enum {
     MERGE_THREADS = 256,
-    MERGE_KEYS_BLOCKS = 6, /* per multiprocessor, at least */
+    MERGE_RUNS_BLOCKS = 6, /* per multiprocessor, at least: of merges of runs without values */
     MERGE_PAIRS_BLOCKS = 5,
+    MERGE_NARROW_BLOCKS = 5, /* of merge_narrow */
     MERGE_ALONE = 6, /* tiles per multiprocessor, at most, whose boundaries their blocks find */
     MERGE_WARP = 64  /* ... whose boundaries merge_split finds with a warp each */
 };
 
-/* Elements of a thread: an odd number, so that threads use different banks of shared memory. */
-#define MERGE_ITEMS(key_bytes) ((key_bytes) == 8 ? 11 : 17)
-#define MERGE_TILE(key_bytes)  (MERGE_THREADS * MERGE_ITEMS(key_bytes))
+/* Elements of a thread: an odd number, so that threads use different banks of shared memory.
+ * merge_narrow, and merge_keys for keys of 64 bits, have more than merges with values and of
+ * runs. */
+#define MERGE_ITEMS(key_bytes)       ((key_bytes) == 8 ? 11 : 17)
+#define MERGE_TILE(key_bytes)        (MERGE_THREADS * MERGE_ITEMS(key_bytes))
+#define MERGE_KEYS_ITEMS(key_bytes)  ((key_bytes) == 8 ? 15 : 17)
+#define MERGE_KEYS_BLOCKS(key_bytes) ((key_bytes) == 8 ? 4 : 6)
+#define MERGE_NARROW_ITEMS           25
 
 struct merge_args {
     const void *keys[2], *values[2];
@@ -31,6 +37,7 @@ struct merge_args {
     uint64_t words;      /* per value */
     uint32_t word_bytes; /* of a word of a value */
     uint32_t by_warp;    /* merge_split: a warp per boundary */
+    uint32_t tile;       /* elements */
     struct echi_order order;
 };
 

@@ -4,6 +4,7 @@
  *     merge_split    a thread or a warp per boundary of tiles: how many elements before it are
  *                    from a; if there are few tiles, the blocks of the next kernels find it
  *     merge_keys     a block loads its part of a and of b, merges them and writes its tile
+ *     merge_narrow   the same for integers of 8 and 16 bits (narrow.cuh)
  *     merge_pairs    ... and moves the values
  *
  *     merge_runs_check, merge_runs_split, merge_runs_keys, merge_runs_pairs
@@ -20,9 +21,14 @@
 #include "cuda/device/merge_tile.cuh"
 #include "cuda/device/warp.cuh"
 #include "merge/cuda/common.h"
+#if KEY_BYTES <= 2
+#include "merge/cuda/narrow.cuh"
+#endif
 
 enum {
-    ITEMS = MERGE_ITEMS(KEY_BYTES),
+    KEYS_ITEMS = MERGE_KEYS_ITEMS(KEY_BYTES),
+    KEYS_ROOM = MERGE_ROOM(MERGE_THREADS, KEYS_ITEMS),
+    ITEMS = MERGE_ITEMS(KEY_BYTES), /* of other kernels */
     TILE = MERGE_TILE(KEY_BYTES),
     ROOM = MERGE_ROOM(MERGE_THREADS, ITEMS)
 };
@@ -31,7 +37,7 @@ enum {
 static __device__ inline uint64_t split_of(const struct merge_args &a, uint64_t tile)
 {
     return merge_path_warp(a.order, (const ukey *)a.keys[0], a.n_a, (const ukey *)a.keys[1], a.n_b,
-                           tile < a.tiles ? tile * TILE : a.n_a + a.n_b);
+                           tile < a.tiles ? tile * a.tile : a.n_a + a.n_b);
 }
 
 extern "C" __global__ void __launch_bounds__(MERGE_THREADS)
@@ -49,14 +55,14 @@ extern "C" __global__ void __launch_bounds__(MERGE_THREADS)
     }
     for (uint64_t t = (uint64_t)blockIdx.x * MERGE_THREADS + threadIdx.x; t <= a.tiles; t += step)
         a.splits[t] = merge_path(a.order, (const ukey *)a.keys[0], a.n_a, (const ukey *)a.keys[1],
-                                 a.n_b, t < a.tiles ? t * TILE : n);
+                                 a.n_b, t < a.tiles ? t * a.tile : n);
 }
 
 /* ---- Keys ---- */
 
 /* The elements of this thread, and their places in shared memory.  After the end of a part, the
  * keys that are loaded are not used. */
-template <bool PLACES, bool MERGED>
+template <bool PLACES, bool MERGED, int ITEMS>
 static __device__ inline void merge_items(const struct echi_order &o, const ukey *keys,
                                           uint32_t n_a, uint32_t n, ukey (&item)[ITEMS],
                                           uint16_t (&place)[ITEMS])
@@ -80,7 +86,7 @@ static __device__ inline void merge_items(const struct echi_order &o, const ukey
 
 /* Merges a tile in shared memory and writes its keys. PLACES: places[k] becomes the place that
  * element k of the tile had in the two parts. */
-template <bool PLACES>
+template <bool PLACES, int ITEMS>
 static __device__ inline void merge_tile(const struct merge_args &a, const struct merge_part &part,
                                          ukey *keys, uint16_t *places)
 {
@@ -89,9 +95,9 @@ static __device__ inline void merge_tile(const struct merge_args &a, const struc
     ukey item[ITEMS];
     uint16_t place[ITEMS];
     if (merge_load<MERGE_THREADS, ITEMS>(a.order, a.keys, part, keys))
-        merge_items<PLACES, true>(a.order, keys, part.n_a, n, item, place);
+        merge_items<PLACES, true, ITEMS>(a.order, keys, part.n_a, n, item, place);
     else
-        merge_items<PLACES, false>(a.order, keys, part.n_a, n, item, place);
+        merge_items<PLACES, false, ITEMS>(a.order, keys, part.n_a, n, item, place);
     __syncthreads(); /* all threads have read the parts */
 #pragma unroll
     for (int k = 0; k < ITEMS; k++) {
@@ -122,7 +128,7 @@ static __device__ inline void move_values(const struct merge_args &a, const stru
 static __device__ inline void part_of_tile(const struct merge_args &a, uint64_t tile,
                                            uint64_t (&found)[2], struct merge_part &part)
 {
-    const uint64_t first = tile * TILE, left = a.n_a + a.n_b - first;
+    const uint64_t first = tile * a.tile, left = a.n_a + a.n_b - first;
     const uint64_t *splits = found;
     const uint32_t warp = warp_id();
     if (a.splits) {
@@ -132,23 +138,40 @@ static __device__ inline void part_of_tile(const struct merge_args &a, uint64_t 
         if (lane_id() == 0) found[warp] = split;
     }
     __syncthreads(); /* both boundaries are known, and all threads have written the previous tile */
-    merge_part_make(part, first, left < TILE ? (uint32_t)left : (uint32_t)TILE, splits[0],
-                    splits[1]);
+    merge_part_make(part, first, left < a.tile ? (uint32_t)left : a.tile, splits[0], splits[1]);
 }
 
-extern "C" __global__ void __launch_bounds__(MERGE_THREADS,
-                                             RESIDENT_BLOCKS(MERGE_KEYS_BLOCKS, MERGE_THREADS))
+#if KEY_BYTES > 1
+extern "C" __global__ void
+__launch_bounds__(MERGE_THREADS, RESIDENT_BLOCKS(MERGE_KEYS_BLOCKS(KEY_BYTES), MERGE_THREADS))
     merge_keys(const __grid_constant__ struct merge_args a)
 {
-    __shared__ ukey keys[ROOM];
+    __shared__ ukey keys[KEYS_ROOM];
     __shared__ uint64_t found[2];
     wait_for_earlier();
     for (uint64_t tile = blockIdx.x; tile < a.tiles; tile += gridDim.x) {
         struct merge_part part;
         part_of_tile(a, tile, found, part);
-        merge_tile<false>(a, part, keys, NULL);
+        merge_tile<false, KEYS_ITEMS>(a, part, keys, NULL);
     }
 }
+#endif
+
+#if KEY_BYTES <= 2
+extern "C" __global__ void __launch_bounds__(MERGE_THREADS,
+                                             RESIDENT_BLOCKS(MERGE_NARROW_BLOCKS, MERGE_THREADS))
+    merge_narrow(const __grid_constant__ struct merge_args a)
+{
+    __shared__ __align__(16) uint32_t words[NARROW_ROOM];
+    __shared__ uint64_t found[2];
+    wait_for_earlier();
+    for (uint64_t tile = blockIdx.x; tile < a.tiles; tile += gridDim.x) {
+        struct merge_part part;
+        part_of_tile(a, tile, found, part);
+        narrow_tile(a, part, words);
+    }
+}
+#endif
 
 extern "C" __global__ void __launch_bounds__(MERGE_THREADS,
                                              RESIDENT_BLOCKS(MERGE_PAIRS_BLOCKS, MERGE_THREADS))
@@ -161,7 +184,7 @@ extern "C" __global__ void __launch_bounds__(MERGE_THREADS,
     for (uint64_t tile = blockIdx.x; tile < a.tiles; tile += gridDim.x) {
         struct merge_part part;
         part_of_tile(a, tile, found, part);
-        merge_tile<true>(a, part, keys, places);
+        merge_tile<true, ITEMS>(a, part, keys, places);
         move_values(a, part, places);
     }
 }
@@ -250,7 +273,7 @@ args_of_tile(const struct merge_args &a, const struct merge_run_tile &tile, stru
 }
 
 extern "C" __global__ void __launch_bounds__(MERGE_THREADS,
-                                             RESIDENT_BLOCKS(MERGE_KEYS_BLOCKS, MERGE_THREADS))
+                                             RESIDENT_BLOCKS(MERGE_RUNS_BLOCKS, MERGE_THREADS))
     merge_runs_keys(const __grid_constant__ struct merge_runs_args a)
 {
     __shared__ ukey keys[ROOM];
@@ -262,7 +285,7 @@ extern "C" __global__ void __launch_bounds__(MERGE_THREADS,
         if (tile.n_a + tile.n_b == 0) continue;
         const struct merge_args m = args_of_tile(a.common, tile, part);
         __syncthreads(); /* all threads have written the previous tile */
-        merge_tile<false>(m, part, keys, NULL);
+        merge_tile<false, ITEMS>(m, part, keys, NULL);
     }
 }
 
@@ -280,7 +303,7 @@ extern "C" __global__ void __launch_bounds__(MERGE_THREADS,
         if (tile.n_a + tile.n_b == 0) continue;
         const struct merge_args m = args_of_tile(a.common, tile, part);
         __syncthreads(); /* all threads have written the previous tile */
-        merge_tile<true>(m, part, keys, places);
+        merge_tile<true, ITEMS>(m, part, keys, places);
         move_values(m, part, places);
     }
 }

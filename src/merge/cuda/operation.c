@@ -18,17 +18,35 @@ enum { BLOCKS = 1 << 30 }; /* maximum per launch */
 /* The part of the plan that depends only on the request. */
 struct merge_plan {
     char module[16];
+    const char *kernel;
+    uint32_t tile; /* elements */
     uint64_t tiles;
 };
+
+/* Integers of 8 and 16 bits without values have a kernel of their own (narrow.cuh). */
+static void choose_kernel(const struct echi_merge *m, struct merge_plan *p)
+{
+    unsigned items = MERGE_ITEMS(m->key_bytes);
+    p->kernel = "merge_pairs";
+    if (!m->value_bytes && m->key_bytes <= 2 && !m->order.float_mask) {
+        p->kernel = "merge_narrow";
+        items = MERGE_NARROW_ITEMS;
+    } else if (!m->value_bytes) {
+        p->kernel = "merge_keys";
+        items = MERGE_KEYS_ITEMS(m->key_bytes);
+    }
+    p->tile = MERGE_THREADS * items;
+}
 
 static ech_status make_plan(const void *request, void *plan, size_t *work_bytes)
 {
     const struct echi_merge *m = request;
     struct merge_plan *p = plan;
     struct echi_layout layout = { .base = NULL };
-    const uint64_t n = (uint64_t)m->n[0] + m->n[1], tile = MERGE_TILE(m->key_bytes);
+    const uint64_t n = (uint64_t)m->n[0] + m->n[1];
     snprintf(p->module, sizeof p->module, "merge_k%u", 8 * (unsigned)m->key_bytes);
-    p->tiles = n / tile + (n % tile != 0);
+    choose_kernel(m, p);
+    p->tiles = n / p->tile + (n % p->tile != 0);
     if (p->tiles > MERGE_ALONE) echi_part(&layout, (size_t)p->tiles + 1, sizeof(uint64_t));
     *work_bytes = layout.bytes;
     return ECH_OK;
@@ -45,6 +63,7 @@ static struct merge_args args_of(const struct echi_merge *m, const struct merge_
                                 .n_a = m->n[0],
                                 .n_b = m->n[1],
                                 .tiles = p->tiles,
+                                .tile = p->tile,
                                 .words = m->value_bytes / word,
                                 .word_bytes = (uint32_t)word,
                                 .order = m->order };
@@ -56,8 +75,8 @@ static bool has_split(const struct merge_plan *p, const struct echi_gpu *gpu)
     return p->tiles > MERGE_ALONE * (uint64_t)gpu->multiprocessors;
 }
 
-static void make_steps(const struct echi_merge *m, const struct merge_plan *p, struct echi_gpu gpu,
-                       struct merge_args *args, struct echi_steps *steps)
+static void make_steps(const struct merge_plan *p, struct echi_gpu gpu, struct merge_args *args,
+                       struct echi_steps *steps)
 {
     args->by_warp = p->tiles <= MERGE_WARP * (uint64_t)gpu.multiprocessors;
     const uint64_t each = args->by_warp ? MERGE_THREADS / 32 : MERGE_THREADS;
@@ -77,7 +96,7 @@ static void make_steps(const struct echi_merge *m, const struct merge_plan *p, s
     echi_step_add(steps, (struct echi_step){ .phase = ECHI_MOVE,
                                              .kind = ECHI_LAUNCH_PDL,
                                              .module = p->module,
-                                             .name = m->value_bytes ? "merge_pairs" : "merge_keys",
+                                             .name = p->kernel,
                                              .blocks = echi_cuda_least(p->tiles, BLOCKS),
                                              .threads = MERGE_THREADS,
                                              .level = -1 });
@@ -87,7 +106,7 @@ static ech_status run(ech_ctx *ctx, const void *request, const void *plan, void 
 {
     struct merge_args args = args_of(request, plan, work);
     struct echi_steps steps;
-    make_steps(request, plan, echi_gpu_of(ctx), &args, &steps);
+    make_steps(plan, echi_gpu_of(ctx), &args, &steps);
     return echi_cuda_enqueue(ctx, &steps, &args, NULL);
 }
 
@@ -100,11 +119,11 @@ static ech_status explain(const void *request, struct echi_explain *e)
     const ech_status status = make_plan(request, &plan, &bytes);
     if (status != ECH_OK) return status;
     struct merge_args args = args_of(m, &plan, NULL);
-    make_steps(m, &plan, echi_gpu_of(NULL), &args, &steps);
+    make_steps(&plan, echi_gpu_of(NULL), &args, &steps);
     echi_explain_algorithm(e, true, "merge_path",
                            "blocks merge tiles of %u elements in shared memory, whose boundaries a "
                            "binary search finds",
-                           (unsigned)MERGE_TILE(m->key_bytes));
+                           (unsigned)plan.tile);
     echi_explain_line(e, "module", "%s", plan.module);
     echi_explain_steps(e, &steps);
     return ECH_OK;

@@ -15,7 +15,7 @@
 
 #include "quantile/cuda/find.cuh"
 
-enum { FEW_WARPS = QUANTILE_FEW_THREADS / 32, FEW_EACH = 8, FEW_LIST = 512 };
+enum { FEW_WARPS = QUANTILE_FEW_THREADS / 32, FEW_EACH = 8, FEW_LIST = 64 };
 
 struct few_shared {
     uint32_t bins[QUANTILE_BINS];

@@ -3,7 +3,10 @@
  *
  *   FROM         i8 ... u64
  *   SHORT        a type that holds the sum of a chunk
- *   PRODUCTS(v)  on a vector of elements: 64-bit words with the sums of the products in each word
+ *   PRODUCTS(v)  on a vector of elements: 64-bit words with the products of the elements of a word
+ *   SUMS(v)      the same with their sums
+ *
+ *   BIAS         for elements of 32 bits: 2^31 if they are signed, otherwise 0
  *
  * And for elements so small that no sum of a chunk is rounded in f64: mean, norm, variance.
  *
@@ -20,12 +23,79 @@
 #define NAME_F64(x) JOINED(JOINED(x##_, FROM), _f64)
 #define ELEM        JOINED(FROM, _element)
 
-INLINE uint64_t NAME(sum_of)(const ELEM *x, size_t n)
+#ifdef __AVX512F__
+INLINE i64_vector NAME(sums_of)(const ELEM *x, size_t n) /* the first n, or a vector */
+{
+    const size_t bytes = n < VECTOR_BYTES / sizeof(ELEM) ? n * sizeof(ELEM) : VECTOR_BYTES;
+    const __mmask64 some = _bzhi_u64(~(uint64_t)0, (unsigned)bytes);
+    return SUMS((i64_vector)_mm512_maskz_loadu_epi8(some, x));
+}
+
+/* The sum of up to 64 elements.  varies: the lengths of segments and the branches that depend on
+ * them are not predictable, so the instructions are always the same. */
+INLINE uint64_t NAME(few_sum)(const ELEM *x, size_t n, bool varies)
+{
+    enum { W = VECTOR_BYTES / sizeof(ELEM), VECTORS = 64 / W };
+    u64_vector sum = { 0 };
+    size_t i = 0;
+    if (varies) UNROLLED(j, VECTORS)
+        {
+            const size_t at = (size_t)j * W;
+            sum += (u64_vector)NAME(sums_of)(x + at, n > at ? n - at : 0);
+        }
+    else {
+        for (; i + W <= n; i += W) {
+            i64_vector v;
+            memcpy(&v, x + i, sizeof v);
+            sum += (u64_vector)SUMS(v);
+        }
+        if (i < n) sum += (u64_vector)NAME(sums_of)(x + i, n - i);
+    }
+    return (uint64_t)_mm512_reduce_add_epi64((__m512i)sum);
+}
+#endif
+
+INLINE uint64_t NAME(short_sum)(const ELEM *x, size_t n)
 {
     SHORT sum = 0;
     SEVERAL_SUMS
     for (size_t i = 0; i < n; i++) sum += (SHORT)x[i];
     return (uint64_t)sum;
+}
+
+#ifdef BIAS
+/* Elements plus BIAS are not negative, so the sum of two is a 64-bit word minus 2^32 times its
+ * upper half, plus this half. */
+__attribute__((noinline)) static uint64_t NAME(long_sum)(const ELEM *x, size_t n)
+{
+    enum { W = VECTOR_BYTES / sizeof(ELEM) };
+    const uint64_t bias = (uint64_t)BIAS << 32 | BIAS;
+    u64_vector words[4], high[4];
+    uint64_t sum = 0;
+    size_t i = 0;
+    UNROLLED(j, 4) words[j] = high[j] = (u64_vector){ 0 };
+    for (; i + 4 * W <= n; i += 4 * W) UNROLLED(j, 4)
+        {
+            u64_vector v;
+            memcpy(&v, x + i + j * W, sizeof v);
+            v ^= bias;
+            words[j] += v;
+            high[j] += v >> 32;
+        }
+    words[0] += words[1] + (words[2] + words[3]);
+    high[0] += high[1] + (high[2] + high[3]);
+    words[0] += high[0] - (high[0] << 32);
+    UNROLLED(j, VECTOR_BYTES / 8) sum += words[0][j];
+    return sum - (uint64_t)BIAS * i + NAME(short_sum)(x + i, n - i);
+}
+#endif
+
+INLINE uint64_t NAME(sum_of)(const ELEM *x, size_t n)
+{
+#ifdef BIAS
+    if (n >= 16 * VECTOR_BYTES / sizeof(ELEM)) return NAME(long_sum)(x, n);
+#endif
+    return NAME(short_sum)(x, n);
 }
 
 static void NAME(isum)(const struct echi_reduce_rule *rule, const void *in, const void *b, size_t n,
@@ -34,6 +104,16 @@ static void NAME(isum)(const struct echi_reduce_rule *rule, const void *in, cons
     const ELEM *x = (const ELEM *)in;
     (void)rule;
     (void)b;
+#ifdef __AVX512F__
+    if (n <= 64 && rows == 1) {
+        value->u = NAME(few_sum)(x, n, true);
+        return;
+    }
+    for (; n <= 64 && rows; rows--, x += n) {
+        prefetch_next(x, n * sizeof *x);
+        (value++)->u = NAME(few_sum)(x, n, false);
+    }
+#endif
     for (size_t row = 0; row < rows; row++, x += n) {
         if (rows > 1) prefetch_next(x, n * sizeof *x);
         value[row].u = NAME(sum_of)(x, n);
@@ -121,6 +201,8 @@ static void NAME_F64(variance)(const struct echi_reduce_rule *rule, const void *
 #undef FROM
 #undef SHORT
 #undef PRODUCTS
+#undef SUMS
+#undef BIAS
 #undef DISTANCE
 #undef SQUARE
 #undef SQUARES

@@ -87,13 +87,18 @@ static struct echi_moments scaled_moments(const double *x, size_t n, double k, u
 #define IS_WHOLE 0
 #define IN_F64   0
 #define IN       f32
+#define IS_SAME  0
 #define FROM     f16
 #include "reduce/cpu/lanes.h"
 #define FROM bf16
 #include "reduce/cpu/lanes.h"
-#define FROM f32
+#undef IS_SAME
+#define IS_SAME 1
+#define FROM    f32
 #include "reduce/cpu/lanes.h"
 
+#undef IS_SAME
+#define IS_SAME 0
 #undef IN_F64
 #undef IN
 #define IN_F64 1
@@ -105,11 +110,15 @@ static struct echi_moments scaled_moments(const double *x, size_t n, double k, u
 #define FROM f32
 #include "reduce/cpu/lanes.h"
 #undef IS_F64
-#define IS_F64 1
-#define FROM   f64
+#undef IS_SAME
+#define IS_F64  1
+#define IS_SAME 1
+#define FROM    f64
 #include "reduce/cpu/lanes.h"
 
 #undef IS_F64
+#undef IS_SAME
+#define IS_SAME 0
 #undef IS_FLOAT
 #define IS_F64   0
 #define IS_FLOAT 0
@@ -128,6 +137,7 @@ static struct echi_moments scaled_moments(const double *x, size_t n, double k, u
 #undef IS_FLOAT
 #undef IS_F64
 #undef IS_WHOLE
+#undef IS_SAME
 #undef IN_F64
 #undef IN
 
@@ -136,6 +146,7 @@ static struct echi_moments scaled_moments(const double *x, size_t n, double k, u
 #define FROM        i8
 #define SHORT       int32_t
 #define PRODUCTS(v) twice_i32(twice_i16(twice_i8(v)))
+#define SUMS(v)     both_i32(both_i16(both_i8(v)))
 #define DISTANCE    int16_t
 #define SQUARE      int32_t
 #define SQUARES     int32_t
@@ -144,6 +155,7 @@ static struct echi_moments scaled_moments(const double *x, size_t n, double k, u
 #define FROM        i16
 #define SHORT       int32_t
 #define PRODUCTS(v) twice_i32(twice_i16(v))
+#define SUMS(v)     both_i32(both_i16(v))
 #define DISTANCE    int32_t
 #define SQUARE      uint32_t
 #define SQUARES     uint64_t
@@ -152,16 +164,20 @@ static struct echi_moments scaled_moments(const double *x, size_t n, double k, u
 #define FROM        i32
 #define SHORT       int64_t
 #define PRODUCTS(v) twice_i32(v)
+#define SUMS(v)     both_i32(v)
+#define BIAS        0x80000000u
 #include "reduce/cpu/integers.h"
 
 #define FROM        i64
 #define SHORT       uint64_t
 #define PRODUCTS(v) (v)
+#define SUMS(v)     (v)
 #include "reduce/cpu/integers.h"
 
 #define FROM        u8
 #define SHORT       uint32_t
 #define PRODUCTS(v) twice_u32(twice_u16(twice_u8(v)))
+#define SUMS(v)     both_u32(both_u16(both_u8(v)))
 #define DISTANCE    int16_t
 #define SQUARE      int32_t
 #define SQUARES     int32_t
@@ -170,6 +186,7 @@ static struct echi_moments scaled_moments(const double *x, size_t n, double k, u
 #define FROM        u16
 #define SHORT       uint32_t
 #define PRODUCTS(v) twice_u32(twice_u16(v))
+#define SUMS(v)     both_u32(both_u16(v))
 #define DISTANCE    int32_t
 #define SQUARE      uint32_t
 #define SQUARES     uint64_t
@@ -178,14 +195,21 @@ static struct echi_moments scaled_moments(const double *x, size_t n, double k, u
 #define FROM        u32
 #define SHORT       uint64_t
 #define PRODUCTS(v) twice_u32(v)
+#define SUMS(v)     both_u32(v)
+#define BIAS        0u
 #include "reduce/cpu/integers.h"
 
 #define FROM        u64
 #define SHORT       uint64_t
 #define PRODUCTS(v) (v)
+#define SUMS(v)     (v)
 #include "reduce/cpu/integers.h"
 
 /* ---- By width ---- */
+
+#ifdef __AVX512F__
+#include "reduce/cpu/max_avx512.h"
+#endif
 
 #define FROM u8
 #include "reduce/cpu/width.h"

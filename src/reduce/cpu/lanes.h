@@ -4,6 +4,7 @@
  *   FROM       f16 ... u64: the type of the elements (undefined at the end)
  *   IN         f32 or f64: the type of the computation; IN_F64: 1 for the latter
  *   IS_FLOAT   1 if FROM is a float: includes products and dot products
+ *   IS_SAME    1 if FROM is IN
  *   IS_F64     1 if FROM is f64, IS_WHOLE: 1 if it is i64 or u64: their variances are computed with
  *              scales and with integers (docs/reduce.md)
  *
@@ -117,12 +118,47 @@ INLINE ACC NAME(few)(const ELEM *x, const ELEM *y, size_t n, int how, bool ignor
     return NAME(fold)(lane, (int)width, how == OF_PRODUCT);
 }
 
-INLINE ACC NAME(lanes)(const ELEM *x, const ELEM *other, size_t n, int how, bool ignore)
+#ifdef __AVX512F__
+/* Sums of up to FEW elements: always the same instructions, because the lengths of segments and the
+ * branches that depend on them are not predictable.  Adding -0 does not change a sum. */
+enum { NAME(FEW) = 64 };
+
+INLINE ACC NAME(few_sum)(const ELEM *x, size_t n, const int vectors)
+{
+    enum { W = NAME(WIDTH) };
+    VEC lane[8];
+    UNROLLED(i, vectors)
+    {
+        const size_t at = (size_t)i * W, left = n > at ? n - at : 0;
+#if IS_SAME
+        lane[i] = JOINED(load_first_, IN)(x + at, left);
+#else
+        lane[i] = NAME(some)(x + at, x + at, left < W ? left : W, OF_SUM, false);
+#endif
+    }
+    if (vectors == 8) UNROLLED(i, 4) lane[i] = PAIRS(lane[2 * i], lane[2 * i + 1], 0);
+    if (vectors >= 4) UNROLLED(i, 2) lane[i] = PAIRS(lane[2 * i], lane[2 * i + 1], 0);
+    if (vectors >= 2) lane[0] = PAIRS(lane[0], lane[1], 0);
+    for (int w = NAME(WIDTH); w > 1; w /= 2) lane[0] = PAIRS(lane[0], lane[0], 0);
+    return lane[0][0];
+}
+#endif
+
+/* same: n does not change from call to call, so that branches are predicted. */
+INLINE ACC NAME(lanes)(const ELEM *x, const ELEM *other, size_t n, int how, bool ignore, bool same)
 {
     enum { STEP = 8 * NAME(WIDTH), STEPS = NAME(VECTORS) / 8 };
     const ELEM *y = how == OF_DOT ? other : x;
     const size_t lines = n / NAME(LINE), rest = n % NAME(LINE);
     VEC left[STEPS];
+    (void)same;
+#ifdef __AVX512F__
+    if (n <= NAME(FEW) && how == OF_SUM && !ignore) {
+        if (n <= 16) return NAME(few_sum)(x, n, 16 / NAME(WIDTH));
+        if (same && n <= 32) return NAME(few_sum)(x, n, 32 / NAME(WIDTH));
+        return NAME(few_sum)(x, n, NAME(FEW) / NAME(WIDTH));
+    }
+#endif
     if (lines == 0) return NAME(few)(x, y, n, how, ignore);
     for (size_t i = 0; i < STEPS; i++) {
         size_t here = rest > i * STEP ? rest - i * STEP : 0;
@@ -153,7 +189,8 @@ static inline uint64_t NAME(nans)(const ELEM *x, size_t n)
 
 /* ignore is a constant in either call, so the test is outside of all loops. */
 #define LANES(x, y, n, how, ignore)                                                                \
-    ((ignore) ? NAME(lanes)(x, y, n, how, true) : NAME(lanes)(x, y, n, how, false))
+    ((ignore) ? NAME(lanes)(x, y, n, how, true, rows > 1)                                          \
+              : NAME(lanes)(x, y, n, how, false, rows > 1))
 
 static void NAME(sum)(const struct echi_reduce_rule *rule, const void *in, const void *b, size_t n,
                       size_t rows, struct echi_value *value)
@@ -161,6 +198,7 @@ static void NAME(sum)(const struct echi_reduce_rule *rule, const void *in, const
     const ELEM *x = (const ELEM *)in;
     (void)b;
     for (size_t row = 0; row < rows; row++, x += n) {
+        if (rows > 1 && n <= NAME(LINE)) prefetch_next(x, n * sizeof *x);
 #if IN_F64
         if (rule->finish == ECHI_FINISH_NORM)
             value[row].d.sum = LANES(x, NULL, n, OF_SQUARES, rule->ignore);

@@ -28,7 +28,8 @@ enum {
     LONG_BYTES = 1 << 20,                /* longer segments are processed by all threads */
     GROUP_BYTES = 16 * ECHI_CHUNK_BYTES, /* of a row, at least */
     SEGMENTS_AT_A_TIME = 1 << 10,
-    BLOCKS = 256, /* blocks of keys whose runs are counted separately */
+    AHEAD_BYTES = 1 << 12, /* that are prefetched: masked loads do not start prefetchers */
+    BLOCKS = 256,          /* blocks of keys whose runs are counted separately */
     TREE_LEVEL = 4,
     TREE_CHUNKS = 1 << TREE_LEVEL /* chunks that are merged at once */
 };
@@ -126,10 +127,10 @@ static void merge_pairs(const struct job *job, struct echi_value *v, size_t n)
     }
 }
 
-/* Counts as many subtrees of TREE_CHUNKS chunks as n elements have; returns the number of
- * elements. */
-static size_t count_trees(const struct job *job, struct counter *counter, const char *in,
-                          const char *b, size_t n)
+/* Counts the whole chunks that n elements have, in subtrees of TREE_CHUNKS chunks as far as
+ * possible; returns the number of their elements. */
+static size_t count_chunks(const struct job *job, struct counter *counter, const char *in,
+                           const char *b, size_t n)
 {
     const struct echi_reduce *r = job->r;
     const size_t elements = TREE_CHUNKS * job->chunk_elements, bytes = r->rule.bytes;
@@ -141,7 +142,11 @@ static size_t count_trees(const struct job *job, struct counter *counter, const 
         for (size_t count = TREE_CHUNKS; count > 1; count /= 2) merge_pairs(job, v, count);
         count_subtree(job, counter, v[0], TREE_LEVEL);
     }
-    return i;
+    const size_t rest = (n - i) / job->chunk_elements;
+    if (!rest) return i;
+    job->chunk(&r->rule, in + i * bytes, b ? b + i * bytes : NULL, job->chunk_elements, rest, v);
+    for (size_t c = 0; c < rest; c++) count_up(job, counter, v[c]);
+    return i + rest * job->chunk_elements;
 }
 
 /* Elements [from, to) of a row that begins at `begin`. */
@@ -154,9 +159,9 @@ static struct echi_value reduce_range(const struct job *job, size_t begin, size_
     struct counter counter;
     counter.count = 0;
     struct echi_value v = nothing(job);
-    if (!arg)
-        from += count_trees(job, &counter, in + from * r->rule.bytes,
-                            b ? b + from * r->rule.bytes : NULL, to - from);
+    if (!arg && to - from >= 2 * job->chunk_elements)
+        from += count_chunks(job, &counter, in + from * r->rule.bytes,
+                             b ? b + from * r->rule.bytes : NULL, to - from);
     for (size_t i = from; i < to; i += job->chunk_elements) {
         size_t here = echi_min(job->chunk_elements, to - i);
         uint64_t before = v.best.at;
@@ -206,19 +211,22 @@ static void reduce_row(struct job *job, size_t begin, size_t n, size_t index)
 
 /* ---- Rows ---- */
 
-static inline void store_result(const struct job *job, const struct echi_value *value, size_t n,
-                                size_t index)
+/* Whether results are sums in f64 without a further operation. */
+static inline bool is_plain_sum64(const struct echi_reduce *r)
 {
-    if (job->r->kind == ECHI_REDUCE_ISUM)
-        ((uint64_t *)job->r->out)[index] = value->u;
-    else
-        result(job, *value, n, index);
+    return r->kind == ECHI_REDUCE_SUM64 && r->rule.finish == ECHI_FINISH_SUM && r->rule.in_f64 &&
+           !r->rule.raw;
 }
 
 static void store_results(const struct job *job, const struct echi_value *value, size_t count,
                           size_t first)
 {
     const struct echi_reduce *r = job->r;
+    if (is_plain_sum64(r)) {
+        for (size_t j = 0; j < count; j++)
+            ((uint64_t *)r->out)[first + j] = f64_result(value[j].d.sum + 0.0);
+        return;
+    }
     switch (r->kind) {
     case ECHI_REDUCE_ISUM:
     case ECHI_REDUCE_IPRODUCT:
@@ -283,16 +291,16 @@ static uint64_t offset(const struct job *job, size_t i)
     return echi_index_at(job->r->offsets, job->r->offsets_index, i);
 }
 
-/* Checks that segment s is valid; the first segment also checks the start of the offsets. */
-static bool is_segment(struct job *job, size_t s)
+/* Notes errors of segment s, which ends at end; the first one also checks the start of the
+ * offsets. */
+static void check_segment(struct job *job, size_t s, uint64_t begin, uint64_t end)
 {
-    uint64_t n = job->r->n, begin = offset(job, s), end = offset(job, s + 1);
+    const uint64_t n = job->r->n;
     if (s == 0 && begin > n) echi_note_error(&job->data_error, ECHI_OFFSETS_PAST_END, 0);
     if (end > n)
         echi_note_error(&job->data_error, ECHI_OFFSETS_PAST_END, s + 1);
     else if (end < begin)
         echi_note_error(&job->data_error, ECHI_OFFSETS_DECREASE, s + 1);
-    return begin <= end && end <= n;
 }
 
 static bool is_long(const struct job *job, size_t s)
@@ -301,22 +309,45 @@ static bool is_long(const struct job *job, size_t s)
     return job->split && n > LONG_BYTES / job->r->rule.bytes;
 }
 
+/* The cache lines of a mean segment, unless kernels prefetch such segments. */
+static int lines_ahead(const struct echi_reduce *r)
+{
+    const size_t lines = r->n / r->segments * r->rule.bytes / 64 + 1;
+    return lines < ECHI_LINE_BYTES / 64 ? (int)lines : 0;
+}
+
 static void run_segments(void *arg, size_t i, int thread)
 {
     struct job *job = arg;
     const struct echi_reduce *r = job->r;
-    size_t to = echi_min(r->segments, (i + 1) * job->block);
+    const size_t to = echi_min(r->segments, (i + 1) * job->block), bytes = r->rule.bytes;
+    const bool plain = is_plain_sum64(r), one_chunk = r->kind != ECHI_REDUCE_ARG;
+    const int ahead = lines_ahead(r); /* constant, so that the loop is predicted */
+    uint64_t begin, end = offset(job, i * job->block);
     (void)thread;
     for (size_t s = i * job->block; s < to; s++) {
-        if (!is_segment(job, s) || is_long(job, s)) continue;
-        const size_t begin = offset(job, s), n = offset(job, s + 1) - begin;
-        if (n - 1 < job->chunk_elements && r->kind != ECHI_REDUCE_ARG) { /* one chunk */
-            struct echi_value value;
-            job->chunk(&r->rule, (const char *)r->in + begin * r->rule.bytes, NULL, n, 1, &value);
-            store_result(job, &value, n, s);
-        } else {
-            result(job, reduce_range(job, begin, 0, n), n, s);
+        begin = end;
+        end = offset(job, s + 1);
+        if (end > r->n || end < begin) {
+            check_segment(job, s, begin, end);
+            continue;
         }
+        if (job->split && is_long(job, s)) continue;
+        const size_t n = (size_t)(end - begin);
+        if (n - 1 >= job->chunk_elements || !one_chunk) {
+            result(job, reduce_range(job, (size_t)begin, 0, n), n, s);
+            continue;
+        }
+        const char *in = (const char *)r->in + begin * bytes;
+        struct echi_value value;
+        for (int l = 0; l < ahead; l++) __builtin_prefetch(in + AHEAD_BYTES + 64 * l);
+        job->chunk(&r->rule, in, NULL, n, 1, &value);
+        if (plain)
+            ((uint64_t *)r->out)[s] = f64_result(value.d.sum + 0.0);
+        else if (r->kind == ECHI_REDUCE_ISUM)
+            ((uint64_t *)r->out)[s] = value.u;
+        else
+            result(job, value, n, s);
     }
 }
 

@@ -44,6 +44,44 @@ INLINE KEY NAME(greatest)(const struct echi_order *o, const KEY *x, size_t n, bo
     return most;
 }
 
+#ifdef __AVX512F__
+INLINE __m512i NAME(encoded_vector)(const struct echi_order *o, const KEY *x, bool plain)
+{
+    const __m512i sign = JOINED(all_, FROM)((KEY)o->sign), flip = JOINED(all_, FROM)((KEY)o->flip);
+    const __m512i v = _mm512_loadu_si512(x);
+    if (plain) return _mm512_xor_si512(v, _mm512_xor_si512(sign, flip));
+    const __m512i turned = _mm512_or_si512(JOINED(negative_, FROM)(v), sign);
+    const __m512i e = _mm512_xor_si512(v, turned), shift = JOINED(all_, FROM)((KEY)o->shift);
+    return _mm512_xor_si512(JOINED(minus_, FROM)(e, shift), flip);
+}
+
+/* The maximum of at least a vector of keys.  The last vector may overlap. */
+INLINE KEY NAME(greatest_lane)(const struct echi_order *o, const KEY *x, size_t n, bool plain)
+{
+    enum { W = VECTOR_BYTES / sizeof(KEY) };
+    __m512i most[4];
+    size_t i = 0;
+    UNROLLED(j, 4) most[j] = _mm512_setzero_si512();
+    for (; i + 4 * W <= n; i += 4 * W) UNROLLED(j, 4)
+    most[j] = JOINED(higher_, FROM)(most[j], NAME(encoded_vector)(o, x + i + j * W, plain));
+    for (; i < n; i += W) {
+        const size_t at = i + W <= n ? i : n - W;
+        most[0] = JOINED(higher_, FROM)(most[0], NAME(encoded_vector)(o, x + at, plain));
+    }
+    most[0] = JOINED(higher_, FROM)(most[0], most[1]);
+    most[2] = JOINED(higher_, FROM)(most[2], most[3]);
+    return JOINED(highest_, FROM)(JOINED(higher_, FROM)(most[0], most[2]));
+}
+#endif
+
+INLINE KEY NAME(greatest_of)(const struct echi_order *o, const KEY *x, size_t n, bool plain)
+{
+#ifdef __AVX512F__
+    if (n >= VECTOR_BYTES / sizeof(KEY)) return NAME(greatest_lane)(o, x, n, plain);
+#endif
+    return NAME(greatest)(o, x, n, plain);
+}
+
 static void NAME(max)(const struct echi_reduce_rule *rule, const void *in, const void *b, size_t n,
                       size_t rows, struct echi_value *value)
 {
@@ -52,7 +90,7 @@ static void NAME(max)(const struct echi_reduce_rule *rule, const void *in, const
     (void)b;
     for (size_t row = 0; row < rows; row++, x += n)
         value[row].u =
-            o.float_mask ? NAME(greatest)(&o, x, n, false) : NAME(greatest)(&o, x, n, true);
+            o.float_mask ? NAME(greatest_of)(&o, x, n, false) : NAME(greatest_of)(&o, x, n, true);
 }
 
 /* If NaN are ignored, replacing one by 0 does not change the maximum. */

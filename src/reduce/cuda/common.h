@@ -40,11 +40,13 @@ enum {
     REDUCE_LONG_CHUNKS = 32,    /* longer segments are shared by blocks */
     REDUCE_FEW_SEGMENTS = 8192, /* if there are at most so many segments, ... */
     REDUCE_FEW_CHUNKS = 2,      /* ... those longer than this are shared */
-    REDUCE_WARP_CHUNKS = 64,    /* arrays of at most so many chunks have no shared segments */
-    REDUCE_ALONE_CHUNKS = 8,    /* the same per multiprocessor, if a block reduces a segment */
+    REDUCE_ALONE_CHUNKS = 64,   /* arrays of at most so many chunks have no shared segments */
     REDUCE_ITEM_CHUNKS = 32,    /* unit of a long segment that a block processes at a time */
     REDUCE_MOST_CHUNKS = 256    /* maximum of an item */
 };
+
+/* Whether blocks of segments list long ones: sums only, because this makes a kernel larger. */
+#define REDUCE_LISTS(kind) ((kind) == REDUCE_ISUM || (kind) == REDUCE_SUM || (kind) == REDUCE_SUM64)
 
 /* A part of a long segment, which one block reduces. */
 struct reduce_item {
@@ -54,8 +56,10 @@ struct reduce_item {
 
 /* Counters of long segments; zero before and after. */
 struct reduce_counts {
-    uint64_t items;  /* in the list */
-    uint32_t blocks; /* blocks of reduce_long that have finished */
+    uint64_t items;     /* in the list, or reserved in it */
+    uint32_t published; /* items that blocks may take while others are listed */
+    uint32_t next;      /* ... that they have taken */
+    uint32_t blocks;    /* blocks of reduce_long that have finished */
     uint32_t unused;
 };
 
@@ -75,7 +79,8 @@ struct reduce_args {
     uint32_t row_lanes;   /* rows of full vectors: threads per row; otherwise 0 */
     uint32_t row_share;   /* ... log2 of the warps that share 32 rows */
     /* For reduce_long: */
-    uint32_t per_block; /* a block takes a segment; otherwise items are listed, or of rows */
+    uint32_t per_block; /* a block takes a segment, and lists long ones; otherwise items are listed,
+                           or of rows */
     uint64_t row_items; /* items per row; 0: items are listed */
     uint32_t item;      /* chunks that a block processes at a time: a power of two */
     uint32_t warps;     /* of a block */

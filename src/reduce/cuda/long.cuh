@@ -6,7 +6,8 @@
  *     partials   p0               p1               p2               folded by the block that
  *                                                                   finishes the row's last item
  *
- * If the array is small, a block reduces a segment.
+ * Or a block reduces a segment.  Blocks first list their long segments, and at the end share the
+ * items of all of them; a block that lists items takes them itself if no other one does.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -170,8 +171,8 @@ static __device__ inline bool leave_partial(const struct reduce_args &a, struct 
 /* Reduces a part of a row: that of the block, or of the warp (per_warp). The result is valid in
  * warp 0, or in the warp.  After the last part of a block's segment, folds the values of all. */
 template <int KIND>
-static __device__ inline struct value reduce_part(const struct reduce_args &a,
-                                                  struct long_shared &s, bool per_warp)
+static __device__ inline struct value
+reduce_part(const struct reduce_args &a, struct long_shared &s, bool per_warp, bool per_block)
 {
     const uint32_t warp = warp_id();
     const struct reduce_item now = s.items[warp];
@@ -179,7 +180,7 @@ static __device__ inline struct value reduce_part(const struct reduce_args &a,
     const struct value *at = s.digits[0];
     struct value v = value_nothing<KIND>();
     uint32_t values = now.group;
-    if (!a.per_block || now.group == 0 || from < now.n) {
+    if (!per_block || now.group == 0 || from < now.n) {
         const uint32_t most = (per_warp ? (uint32_t)REDUCE_LONG_CHUNKS : a.item) * CHUNK;
         const uint64_t rest = now.n - from;
         const struct share p = { now.begin + from,
@@ -205,6 +206,12 @@ static __device__ inline struct value reduce_part(const struct reduce_args &a,
     return v;
 }
 
+/* Whether blocks share a segment of n elements. */
+static __device__ inline bool is_shared(const struct reduce_args &a, uint64_t n)
+{
+    return a.capacity && n > (uint64_t)a.long_chunks * CHUNK;
+}
+
 /* An item of a row, by the block.  per_warp: one warp per row, for rows that are longer than a line
  * but not long; a row has at most as many chunks as a warp has places.  per_block: an item is a
  * segment, which the block reduces part by part.
@@ -213,7 +220,7 @@ static __device__ inline struct value reduce_part(const struct reduce_args &a,
  * wait for the preceding loads of elements. */
 template <int KIND>
 static __device__ inline void reduce_item_of(const struct reduce_args &a, struct long_shared &s,
-                                             uint64_t item, bool per_warp)
+                                             uint64_t item, bool per_warp, bool per_block)
 {
     const uint32_t warp = warp_id();
     struct reduce_item now = { item, 0, 0, 0, 1 }; /* the same for all threads of the block, or of
@@ -222,10 +229,11 @@ static __device__ inline void reduce_item_of(const struct reduce_args &a, struct
         now.segment = a.segments == 1 ? 0 : item / a.row_items;
         now.group = (uint32_t)(item - now.segment * a.row_items);
         now.groups = (uint32_t)a.row_items;
-    } else if (a.per_block) {
+    } else if (per_block) {
         uint64_t first, end;
         load_segment(a, item, true, &first, &end);
         check_segment(a, item, threadIdx.x == 0, first, end, &now.begin, &now.n);
+        if (REDUCE_LISTS(KIND) && is_shared(a, now.n)) return;
     } else if (!per_warp) {
         now = a.items[item];
     } else {
@@ -240,9 +248,9 @@ static __device__ inline void reduce_item_of(const struct reduce_args &a, struct
     __syncwarp(WARP_ALL); /* the item is written */
     struct value v;
     for (;;) {
-        v = reduce_part<KIND>(a, s, per_warp);
+        v = reduce_part<KIND>(a, s, per_warp, per_block);
         now = s.items[warp];
-        if (!a.per_block || now.n <= (uint64_t)a.item * CHUNK ||
+        if (!per_block || now.n <= (uint64_t)a.item * CHUNK ||
             (uint64_t)now.group * a.item * CHUNK >= now.n)
             break;
         if (threadIdx.x == 0) value_keep<KIND>(&s.digits[0][now.group], v);
@@ -268,6 +276,50 @@ static __device__ inline void reduce_item_of(const struct reduce_args &a, struct
         __syncwarp(WARP_ALL); /* the warp's places may be overwritten */
 }
 
+/* Lists the shared ones of the block's segments; by warp 0. */
+static __device__ __noinline__ void list_segments(const struct reduce_args &a)
+{
+    for (uint64_t from = blockIdx.x; from < a.segments; from += 32 * (uint64_t)gridDim.x) {
+        const uint64_t segment = from + lane_id() * (uint64_t)gridDim.x;
+        uint64_t first, end, begin, n;
+        load_segment(a, segment, segment < a.segments, &first, &end);
+        check_segment(a, segment, false, first, end, &begin, &n);
+        uint32_t which = __ballot_sync(WARP_ALL, is_shared(a, n));
+        for (; which; which &= which - 1) {
+            const int lane = __ffs((int)which) - 1;
+            const uint64_t count = __shfl_sync(WARP_ALL, (unsigned long long)n, lane);
+            const uint64_t at =
+                list_segment(a, from + (uint64_t)lane * gridDim.x,
+                             __shfl_sync(WARP_ALL, (unsigned long long)begin, lane), count);
+            if (at == a.capacity) continue;
+            __syncwarp(WARP_ALL); /* the items are written */
+            if (lane_id() == 0) {
+                wait_acquire(&a.counts->published, (uint32_t)at); /* by running blocks */
+                add_acq_rel(&a.counts->published, items_of(count));
+            }
+        }
+    }
+}
+
+/* Takes a published item; ~0 if there is none.  For all threads of the block. */
+static __device__ inline uint32_t take_item(const struct reduce_args &a, struct long_shared &s)
+{
+    if (threadIdx.x == 0) {
+        uint32_t item = load_relaxed(&a.counts->next), seen;
+        for (;; item = seen) {
+            s.last = ~0u;
+            if (item >= load_acquire(&a.counts->published)) break;
+            s.last = item;
+            seen = atomicCAS(&a.counts->next, item, item + 1);
+            if (seen == item) break;
+        }
+    }
+    __syncthreads(); /* the item is known */
+    const uint32_t item = s.last;
+    __syncthreads(); /* all threads have read it */
+    return item;
+}
+
 template <int KIND> static __device__ inline void reduce_long(const struct reduce_args &a)
 {
     __shared__ struct long_shared s;
@@ -280,17 +332,28 @@ template <int KIND> static __device__ inline void reduce_long(const struct reduc
         items = a.segments;
     else if (!a.row_items)
         items = a.counts->items < a.capacity ? a.counts->items : a.capacity;
-    for (uint64_t item = blockIdx.x; item < items; item += gridDim.x)
-        reduce_item_of<KIND>(a, s, item, per_warp);
-    if (per_warp || a.row_items || a.per_block) return;
+    const bool listing = REDUCE_LISTS(KIND) && a.per_block && a.capacity;
+    if (listing && warp_id() == 0) list_segments(a);
+    bool per_block = a.per_block;
+    uint64_t item = blockIdx.x;
+    for (;; item += gridDim.x) {
+        if (listing && (!per_block || item >= items)) {
+            per_block = false;
+            item = take_item(a, s);
+            if (item == ~0u) break;
+        } else if (item >= items) {
+            break;
+        }
+        reduce_item_of<KIND>(a, s, item, per_warp, per_block);
+    }
+    if (per_warp || a.row_items || (a.per_block && !listing)) return;
     /* The last block to finish empties the list. */
     __syncthreads(); /* all threads of the block have read its length */
     if (threadIdx.x) return;
     __threadfence(); /* the reads precede the increment */
     if (atomicAdd(&a.counts->blocks, 1) == gridDim.x - 1) {
         __threadfence();
-        a.counts->items = 0;
-        a.counts->blocks = 0;
+        *a.counts = reduce_counts{};
     }
 }
 

@@ -5,7 +5,8 @@
  *     rows, and entire arrays       more than REDUCE_LONG_CHUNKS chunks, or few rows of several
  *                                  chunks: only reduce_KIND_long; also rows longer than a line,
  *                                  one per warp; otherwise only reduce_KIND_segments
- *     segments                     both: the first lists the long segments for the second
+ *     segments                     reduce_KIND_long with a block per segment, or both: the first
+ *                                  lists the long segments for the second
  *     runs of keys                 first the starts of the runs (select/cuda/operation.c), then
  *                                  like segments
  *
@@ -27,9 +28,12 @@ enum {
     ROWS_AT_ONCE = 256, /* rows that warps share before they take 32 each */
     SEGMENT_WARPS = 16, /* minimum before a warp loads more segments as a unit */
     WARPS_AT_ONCE = 48, /* before the blocks of segments get fewer warps */
-    WARP_BYTES = 2048,  /* ... of which each has at most so much of a segment */
-    BLOCK_MEAN_BYTES = 2048,
-    BLOCK_PARTS = 256, /* of a block's segment at most: its values are in shared memory */
+    WARP_BYTES = 4096,  /* ... of which each has at most so much of a segment */
+    SHARED_WARPS = 32,  /* of blocks that list long segments, and are resident together */
+    /* Mean length of segments that blocks reduce, at least: in small arrays, and in others. */
+    BLOCK_MEAN_BYTES = 2 << 10,
+    BLOCK_MEAN_BYTES_LARGE = 16 << 10,
+    SMALL_CHUNKS = 1024,
     MODULE_BYTES = 32
 };
 
@@ -96,6 +100,7 @@ struct strategy {
     const char *name, *what;
     const char *when; /* when it is chosen, for the documentation */
     bool (*can)(const struct echi_reduce *r);
+    bool (*shares)(const struct echi_reduce *r); /* several blocks share rows or segments */
     void (*steps)(const struct build *b);
 };
 
@@ -178,6 +183,18 @@ static void get_zeros(const struct build *b, void *part, void *slot, size_t byte
                                                     .to = part,
                                                     .slot = slot,
                                                     .bytes = bytes });
+}
+
+static bool never(const struct echi_reduce *r)
+{
+    (void)r;
+    return false;
+}
+
+static bool always(const struct echi_reduce *r)
+{
+    (void)r;
+    return true;
 }
 
 /* ---- Strategies: nothing to reduce ---- */
@@ -266,31 +283,58 @@ static bool can_segments(const struct echi_reduce *r)
     return r->shape == ECHI_REDUCE_SEGMENTS;
 }
 
-/* Whether a block reduces a segment: not if they are short, or if one could be so long that several
- * blocks must share it. */
-static bool per_block(const struct build *b, uint64_t mean_bytes)
+static uint64_t mean_bytes(const struct echi_reduce *r)
 {
-    const uint64_t most = REDUCE_ALONE_CHUNKS * (uint64_t)b->gpu.multiprocessors;
-    return !b->w->args.segments_at && mean_bytes >= BLOCK_MEAN_BYTES &&
-           chunks_of(b->r, b->r->n) <= echi_cuda_least(most, REDUCE_ITEM_CHUNKS * BLOCK_PARTS);
+    return r->n / r->segments * r->rule.bytes;
+}
+
+/* Whether a block reduces a segment: not if they are short.  In a small array, a warp per segment
+ * would leave most of the GPU idle. */
+static bool per_block(const struct echi_reduce *r)
+{
+    const bool small = chunks_of(r, r->n) <= SMALL_CHUNKS;
+    return r->shape == ECHI_REDUCE_SEGMENTS && (small || REDUCE_LISTS((int)r->kind)) &&
+           mean_bytes(r) >= (small ? BLOCK_MEAN_BYTES : BLOCK_MEAN_BYTES_LARGE);
+}
+
+/* Whether one could be so long that several blocks must share it. */
+static bool some_shared(const struct echi_reduce *r)
+{
+    return chunks_of(r, r->n) > REDUCE_ALONE_CHUNKS;
 }
 
 /* Few warps per block if there are many segments, and if they are short. */
-static uint32_t warps_of_segment(const struct build *b, uint64_t mean_bytes)
+static uint32_t warps_of_segment(const struct build *b)
 {
     const uint64_t most = WARPS_AT_ONCE * (uint64_t)b->gpu.multiprocessors;
+    const uint64_t bytes = mean_bytes(b->r);
     uint32_t warps = REDUCE_WARPS;
-    while (warps > 1 && b->w->args.segments * warps > most && mean_bytes < warps * WARP_BYTES)
+    while (warps > 1 && b->w->args.segments * warps > most && bytes < warps * WARP_BYTES)
         warps /= 2;
     return warps;
 }
 
-static void steps_of_blocks(const struct build *b, uint64_t mean_bytes)
+/* The segments that the step before has listed. */
+static void launch_listed(const struct build *b)
 {
     struct reduce_args *args = &b->w->args;
-    args->warps = warps_of_segment(b, mean_bytes);
+    args->warps = REDUCE_WARPS;
+    launch_long(b, ECHI_FINISH,
+                echi_cuda_least(args->capacity, 3 * (uint64_t)b->gpu.multiprocessors));
+}
+
+static void steps_of_blocks(const struct build *b)
+{
+    struct reduce_args *args = &b->w->args;
+    args->warps = warps_of_segment(b);
     args->item = REDUCE_ITEM_CHUNKS;
-    launch_long(b, ECHI_MOVE, args->segments);
+    args->long_chunks = REDUCE_LONG_CHUNKS;
+    if (!REDUCE_LISTS((int)b->r->kind)) args->capacity = 0; /* the array is small */
+    if (args->capacity) get_zeros(b, b->w->parts.counts, &args->counts, sizeof *b->w->parts.counts);
+    uint64_t most = args->segments;
+    if (args->capacity)
+        most = echi_cuda_least(most, SHARED_WARPS / args->warps * (uint64_t)b->gpu.multiprocessors);
+    launch_long(b, ECHI_MOVE, most);
     b->w->steps.step[b->w->steps.count - 1].units = 1;
 }
 
@@ -300,9 +344,9 @@ static void steps_of_segments(const struct build *b)
 {
     const struct echi_reduce *r = b->r;
     struct reduce_args *args = &b->w->args;
-    const uint64_t mean = r->n / args->segments * r->rule.bytes, chunks = chunks_of(r, r->n);
-    if (per_block(b, mean)) {
-        steps_of_blocks(b, mean);
+    const uint64_t mean = r->n / args->segments * r->rule.bytes;
+    if (per_block(r)) {
+        steps_of_blocks(b);
         return;
     }
     args->each = args->segments_at             ? 8
@@ -314,14 +358,10 @@ static void steps_of_segments(const struct build *b)
         args->each /= 2;
     args->long_chunks =
         args->segments <= REDUCE_FEW_SEGMENTS ? REDUCE_FEW_CHUNKS : REDUCE_LONG_CHUNKS;
-    if (chunks <= REDUCE_WARP_CHUNKS) args->capacity = 0;
     if (args->capacity) get_zeros(b, b->w->parts.counts, &args->counts, sizeof *b->w->parts.counts);
     launch_segments(b);
-    if (!args->capacity) return;
-    args->warps = REDUCE_WARPS;
     args->item = REDUCE_ITEM_CHUNKS;
-    launch_long(b, ECHI_FINISH,
-                echi_cuda_least(args->capacity, 3 * (uint64_t)b->gpu.multiprocessors));
+    if (args->capacity) launch_listed(b);
 }
 
 static bool can_runs(const struct echi_reduce *r)
@@ -361,6 +401,7 @@ static const struct strategy strategies[] = {
         .what = "writes only a count of zero runs",
         .when = "there are no rows, segments or keys",
         .can = is_empty,
+        .shares = never,
         .steps = steps_of_nothing,
     },
     {
@@ -369,6 +410,7 @@ static const struct strategy strategies[] = {
         .when = "rows of more than 128 KiB, fewer than 1,024 rows of more than 4 KiB, and dot "
                 "products",
         .can = can_share,
+        .shares = always,
         .steps = steps_of_shared,
     },
     {
@@ -376,6 +418,7 @@ static const struct strategy strategies[] = {
         .what = "one warp per row",
         .when = "other rows longer than a line of 512 bytes",
         .can = can_lines,
+        .shares = never,
         .steps = steps_of_lines,
     },
     {
@@ -383,14 +426,16 @@ static const struct strategy strategies[] = {
         .what = "a warp reduces 32 rows, with 2, 8 or 32 lanes per row",
         .when = "all other rows",
         .can = can_rows,
+        .shares = never,
         .steps = steps_of_rows,
     },
     {
         .name = "segments",
-        .what = "a warp reduces 1 to 32 segments and lists long ones, which blocks then share; a "
-                "block per segment if the array is small",
+        .what = "a warp reduces 1 to 32 segments, or a block one; long ones are listed, and blocks "
+                "share them",
         .when = "segments",
         .can = can_segments,
+        .shares = some_shared,
         .steps = steps_of_segments,
     },
     {
@@ -398,6 +443,7 @@ static const struct strategy strategies[] = {
         .what = "a selection finds the starts of runs of equal keys, then like segments",
         .when = "reductions by key",
         .can = can_runs,
+        .shares = always,
         .steps = steps_of_runs,
     },
 };
@@ -408,8 +454,9 @@ static ech_status plan_reduce(const void *request, void *place, size_t *work_byt
     struct plan *plan = place;
     struct echi_layout layout = { 0 };
     struct parts parts;
-    *plan = (struct plan){ strategies, "", most_items(chunks_of(r, r->n)) };
+    *plan = (struct plan){ .strategy = strategies };
     while (!plan->strategy->can(r)) plan->strategy++;
+    if (plan->strategy->shares(r)) plan->capacity = most_items(chunks_of(r, r->n));
     module_of(r, plan->module);
     lay_out(r, plan, &layout, &parts);
     *work_bytes = layout.bytes;

@@ -439,7 +439,10 @@ template <int KIND>
 static __device__ __noinline__ struct value value_of_any(const struct reduce_args &a, const ukey *x,
                                                          uint32_t n, uint32_t warp, uint32_t warps)
 {
-    enum { LINES = 4 }; /* loaded before the first is added */
+    enum {
+        LINES = is_plain_sum<KIND>() && KEY_BITS >= 32 ? 8 : 4
+    }; /* loaded before the first is
+                                                                        added */
     const uint32_t first = warp * 32 + lane_id(), step = warps * 32;
     const uint32_t skew = (uint32_t)((uintptr_t)x & 15);
     const uint32_t head = min(n, skew ? (16 - skew) / KEY_BYTES : 0);

@@ -58,7 +58,7 @@ static __device__ inline struct value reduce_chunks(const struct reduce_args &a,
     return lane_id() == 0 ? count_end<KIND>(a, digits, count) : value_nothing<KIND>();
 }
 
-/* n elements by the warp: at most REDUCE_WARP_CHUNKS chunks. */
+/* n elements by the warp: at most REDUCE_ALONE_CHUNKS chunks, unless they are listed. */
 template <int KIND>
 static __device__ inline struct value reduce_middle(const struct reduce_args &a, uint64_t begin,
                                                     uint64_t n, struct value *digits)
@@ -68,22 +68,29 @@ static __device__ inline struct value reduce_middle(const struct reduce_args &a,
                : reduce_chunks<KIND>(a, begin, n, digits);
 }
 
-/* Puts a long segment on the list, as items of REDUCE_ITEM_CHUNKS chunks; by the warp. */
-static __device__ inline void list_segment(const struct reduce_args &a, uint64_t segment,
-                                           uint64_t begin, uint64_t n)
+static __device__ inline uint32_t items_of(uint64_t n)
 {
-    const uint32_t groups =
-        (uint32_t)((n + (uint64_t)REDUCE_ITEM_CHUNKS * CHUNK - 1) / (REDUCE_ITEM_CHUNKS * CHUNK));
+    return (uint32_t)((n + (uint64_t)REDUCE_ITEM_CHUNKS * CHUNK - 1) /
+                      (REDUCE_ITEM_CHUNKS * CHUNK));
+}
+
+/* Puts a long segment on the list, as items of REDUCE_ITEM_CHUNKS chunks; by the warp.  Returns the
+ * number of the first, or capacity if there is no room. */
+static __device__ inline uint64_t list_segment(const struct reduce_args &a, uint64_t segment,
+                                               uint64_t begin, uint64_t n)
+{
+    const uint32_t groups = items_of(n);
     unsigned long long first = 0;
     if (lane_id() == 0)
         first = atomicAdd((unsigned long long *)&a.counts->items, (unsigned long long)groups);
     first = __shfl_sync(WARP_ALL, first, 0);
-    if (first + groups > a.capacity) return; /* segments overlap, which has been reported */
+    if (first + groups > a.capacity) return a.capacity; /* segments overlap: has been reported */
     for (uint32_t i = lane_id(); i < groups; i += 32) {
         struct reduce_item item = { segment, begin, n, i, groups };
         a.items[first + i] = item;
     }
     if (lane_id() == 0) a.done[first] = 0;
+    return first;
 }
 
 static __device__ inline uint64_t offset_of(const struct reduce_args &a, uint64_t i)

@@ -43,6 +43,11 @@ struct echi_select_isa {
     /* Packs the positions of the selected elements, counted from `at`. */
     void (*keep_positions)(uint64_t *out, uint64_t at, const uint64_t *bits, size_t n);
     void (*keep_positions32)(uint32_t *out, uint64_t at, const uint64_t *bits, size_t n);
+
+    /* Writes the distance of each of these positions from the one before; *before precedes the
+     * first, and becomes the last.  Returns the end of the distances. */
+    uint64_t *(*keep_lengths)(uint64_t *out, uint64_t *before, uint64_t at, const uint64_t *bits,
+                              size_t n);
 };
 
 extern const struct echi_select_isa echi_select_portable, echi_select_avx2, echi_select_avx512,

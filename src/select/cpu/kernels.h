@@ -41,7 +41,7 @@ static void keep_positions(uint64_t *out, uint64_t at, const uint64_t *bits, siz
         const size_t here = (size_t)__builtin_popcountll(kept);
         if (here == 64)
             for (size_t k = 0; k < 64; k++) out[k] = at + i + k;
-        else if (rest >= 128)
+        else if (rest - here >= 8)
             positions_whole(out, at + i, kept);
         else
             positions_some(out, at + i, kept);
@@ -58,7 +58,7 @@ static void keep_positions32(uint32_t *out, uint64_t at, const uint64_t *bits, s
         const size_t here = (size_t)__builtin_popcountll(kept);
         if (here == 64)
             for (size_t k = 0; k < 64; k++) out[k] = (uint32_t)(at + i + k);
-        else if (rest >= 128)
+        else if (rest - here >= 8)
             positions32_whole(out, at + i, kept);
         else
             positions32_some(out, at + i, kept);
@@ -67,11 +67,34 @@ static void keep_positions32(uint32_t *out, uint64_t at, const uint64_t *bits, s
     }
 }
 
+static uint64_t *keep_lengths(uint64_t *out, uint64_t *before, uint64_t at, const uint64_t *bits,
+                              size_t n)
+{
+    size_t rest = count(bits, n);
+    for (size_t i = 0; i < n; i += 64) {
+        const uint64_t kept = bits[i / 64];
+        const size_t here = (size_t)__builtin_popcountll(kept);
+        if (!kept) continue;
+        if (here == 64) {
+            out[0] = at + i - *before;
+            for (size_t k = 1; k < 64; k++) out[k] = 1;
+        } else if (rest - here >= 8) {
+            distances_whole(out, *before, at + i, kept);
+        } else {
+            distances_some(out, *before, at + i, kept);
+        }
+        *before = at + i + 63 - (size_t)__builtin_clzll(kept);
+        out += here;
+        rest -= here;
+    }
+    return out;
+}
+
 #endif
 
 /* ---- Widths ---- */
 
-#ifdef __AVX512BW__
+#ifdef __AVX2__
 #define WHOLE(width) keep_whole_##width
 #else
 #define WHOLE(width) keep_some_##width
@@ -118,6 +141,7 @@ const struct echi_select_isa ISA = {
     .flags = flags,
     .keep_positions = keep_positions,
     .keep_positions32 = keep_positions32,
+    .keep_lengths = keep_lengths,
 };
 
 #endif

@@ -83,7 +83,9 @@ static void find_bits(const struct job *job, size_t at, size_t n, uint64_t *bits
             _Alignas(8) char block[65 * 8];
             memcpy(block, in, s->element_bytes);
             memcpy(block + s->element_bytes, in, head * s->element_bytes);
-            job->width->starts(&s->test[0].order, block + s->element_bytes, head, bits);
+            if (head < 64) /* the kernel is faster on 64 elements; the caller clears further bits */
+                memset(block + (1 + head) * s->element_bytes, 0, (64 - head) * s->element_bytes);
+            job->width->starts(&s->test[0].order, block + s->element_bytes, 64, bits);
             bits[0] |= 1;
             if (n == head) break;
             in += head * s->element_bytes;
@@ -141,11 +143,27 @@ static void keep(const struct echi_select_width *width, void *out, uint64_t to, 
         keep_any(target, source, bits, n, bytes);
 }
 
-/* Sets the lengths of the runs that begin at starts[0 ... count - 1]; the last one keeps its
- * start. */
-static void subtract(uint64_t *starts, size_t count)
+/* The lengths of runs of a piece.  That of the last run is known only when the next one begins. */
+struct lengths {
+    uint64_t *next; /* the length of the current run */
+    uint64_t first; /* the start of the piece's first run, if there is one */
+    uint64_t begin; /* the start of the current run */
+    bool any;
+};
+
+/* Writes the lengths of the runs that end where the runs in bits begin, and changes bits. */
+static void add_lengths(const struct job *job, struct lengths *l, size_t at, size_t n,
+                        uint64_t *bits)
 {
-    for (size_t r = 0; r + 1 < count; r++) starts[r] = starts[r + 1] - starts[r];
+    if (!l->any) {
+        size_t w = 0;
+        while (w * 64 < n && !bits[w]) w++;
+        if (w * 64 >= n) return;
+        l->any = true;
+        l->first = l->begin = at + w * 64 + (size_t)__builtin_ctzll(bits[w]);
+        bits[w] &= bits[w] - 1;
+    }
+    l->next = job->isa->keep_lengths(l->next, &l->begin, at, bits, n);
 }
 
 /* Writes the n elements from i on; elements of each kind go to at[kind]. bits[0] are the selected
@@ -161,7 +179,6 @@ static void write_block(const struct job *job, size_t i, size_t n,
         job->isa->keep_positions32((uint32_t *)s->starts + at[0], i, bits[0], n);
     else if (s->starts)
         job->isa->keep_positions((uint64_t *)s->starts + at[0], i, bits[0], n);
-    if (s->lengths) job->isa->keep_positions(s->lengths + at[0], i, bits[0], n);
     if (s->what == ECHI_KEEP) return;
     const bool divide = s->what == ECHI_DIVIDE;
     if (divide) keep(job->width, s->out, at[1], s->in, i, bits[1], n, s->element_bytes);
@@ -176,7 +193,8 @@ static size_t write_piece(const struct job *job, size_t piece, const uint64_t to
     const struct echi_select *s = job->s;
     const size_t begin = piece * PIECE, end = echi_min(s->n, begin + PIECE);
     uint64_t at[WAYS] = { to[0], to[1], to[2] }, bits[WAYS][ECHI_SELECT_WORDS];
-    uint64_t starts = to[0]; /* from here on, lengths has starts of runs */
+    struct lengths lengths = { .any = false };
+    if (s->lengths) lengths.next = s->lengths + to[0];
     for (size_t i = begin; i < end; i += ECHI_SELECT_BLOCK) {
         const size_t n = echi_min(ECHI_SELECT_BLOCK, end - i);
         size_t second = 0;
@@ -187,14 +205,14 @@ static size_t write_piece(const struct job *job, size_t piece, const uint64_t to
             second = job->isa->count(bits[1], n);
         }
         write_block(job, i, n, bits, at);
-        const bool first = at[0] == to[0];
+        if (s->lengths) add_lengths(job, &lengths, i, n, bits[0]);
         at[0] += kept;
         at[1] += second;
         at[2] += n - kept - second;
-        if (!s->lengths || !kept) continue;
-        if (first) job->first[piece] = s->lengths[to[0]];
-        subtract(s->lengths + starts, at[0] - starts);
-        starts = at[0] - 1;
+    }
+    if (lengths.any) { /* end_runs() replaces the start of the last run */
+        *lengths.next = lengths.begin;
+        job->first[piece] = lengths.first;
     }
     return (size_t)(at[0] - to[0]);
 }
@@ -300,8 +318,8 @@ static bool select_at_once(const void *request)
     const struct echi_select *s = request;
     if (s->what == ECHI_DECODE) return echi_cpu_decode_at_once(s);
     if (s->n > ECHI_SELECT_BLOCK || !s->n) return false;
-    uint64_t bits[WAYS][ECHI_SELECT_WORDS], lengths_first;
-    struct job job = { .s = s, .isa = echi_select_isa_of_machine(), .first = &lengths_first };
+    uint64_t bits[WAYS][ECHI_SELECT_WORDS];
+    struct job job = { .s = s, .isa = echi_select_isa_of_machine() };
     job.width = echi_select_width_of_machine(s->element_bytes);
     if (s->values_out) job.value_width = echi_select_width_of_machine(s->value_bytes);
     find_kept(&job, 0, s->n, bits[0]);
@@ -314,8 +332,9 @@ static bool select_at_once(const void *request)
     }
     write_block(&job, 0, s->n, bits, at);
     if (s->lengths) {
-        subtract(s->lengths, at[1]);
-        s->lengths[at[1] - 1] = s->n - s->lengths[at[1] - 1];
+        struct lengths lengths = { .next = s->lengths };
+        add_lengths(&job, &lengths, 0, s->n, bits[0]);
+        *lengths.next = s->n - lengths.begin;
     }
     return true;
 }

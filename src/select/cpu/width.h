@@ -34,6 +34,24 @@ static void NAME(test)(const struct echi_predicate *p, const void *in, size_t n,
     }
 }
 
+/* Computes which of 64 elements differ from the previous one, and returns true, if the instruction
+ * set has a faster way than bytes, and only bits decide: two adjacent floats that differ are not
+ * both 0 or NaN. */
+static inline bool NAME(start_bits)(const struct echi_order *order, const KEY *own, uint64_t *bits)
+{
+#ifdef __AVX512BW__
+    *bits = NAME(differing)(own);
+    if (!order->float_mask) return true;
+    const uint64_t special = NAME(zeros_and_nans)(own); /* or infinity */
+    return (*bits & special & (special << 1 | 1)) == 0;
+#else
+    (void)order;
+    (void)own;
+    (void)bits;
+    return false;
+#endif
+}
+
 static void NAME(starts)(const struct echi_order *o, const void *in, size_t n, uint64_t *bits)
 {
     const struct echi_order order = *o;
@@ -42,6 +60,8 @@ static void NAME(starts)(const struct echi_order *o, const void *in, size_t n, u
     for (size_t i = 0; i < n; i += 64) {
         size_t here = echi_min(64, n - i);
         const KEY *before = x + i - 1, *own = x + i;
+        ahead_of(own, 64 * sizeof(KEY));
+        if (here == 64 && NAME(start_bits)(&order, own, &bits[i / 64])) continue;
         if (order.float_mask)
             for (size_t k = 0; k < here; k++)
                 differs[k] = NAME(merged)(&order, own[k]) != NAME(merged)(&order, before[k]);
@@ -60,16 +80,17 @@ static void NAME(keep)(void *out, const void *in, const uint64_t *bits, size_t n
     size_t rest = 0; /* elements that are not written yet */
     for (size_t i = 0; i < n; i += 64) rest += (size_t)__builtin_popcountll(bits[i / 64]);
     for (size_t i = 0; i < n; i += 64, from += 64 * sizeof(KEY)) {
-        uint64_t kept = bits[i / 64];
+        const uint64_t kept = bits[i / 64];
+        const size_t here = (size_t)__builtin_popcountll(kept);
         ahead_of(from, 64 * sizeof(KEY));
+        rest -= here;
         if (kept == ~(uint64_t)0)
             memcpy(to, from, 64 * sizeof(KEY));
-        else if (rest >= 128)
+        else if (rest >= 64 / sizeof(KEY))
             KEEP_WHOLE(to, from, kept);
         else if (kept)
             KEEP_SOME(to, from, kept);
-        to += (size_t)__builtin_popcountll(kept) * sizeof(KEY);
-        rest -= (size_t)__builtin_popcountll(kept);
+        to += here * sizeof(KEY);
     }
 }
 

@@ -30,6 +30,7 @@ enum {
     SELECT_TILE_FLAGS = 1 << 14, /* flags of a block: 2 vectors of 16 per thread */
     SELECT_TILE_RUNS = 1 << 12,  /* lengths of a block: 8 per thread */
     SELECT_DECODE_BLOCKS = 3,    /* per multiprocessor, of decode_write */
+    SELECT_LENGTH_TILES = 64,    /* maximum for the end of runs in the same launch */
     SELECT_TILE_MIN = 1 << 12,   /* minimum number of elements of a tile */
     SELECT_WORDS_FIRST =
         2 /* words before the tile status descriptors: the finished blocks, and a gap */
@@ -63,6 +64,7 @@ struct select_args {
     uint32_t *first; /* [tiles], with lengths: the start of each tile's first run */
     uint64_t n, tiles;
     uint64_t group;       /* tiles that share a word, stored after those of the tiles; 0: none */
+    uint64_t counting;    /* of a partition: the first so many blocks count a tile each */
     uint64_t value_words; /* a value consists of this many words of value_word_bytes */
     uint32_t value_word_bytes;
     uint32_t skew; /* elements by which the first vector of tile 0 begins before the array */

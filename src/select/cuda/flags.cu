@@ -1,9 +1,8 @@
 /*
  * select/cuda/flags.cu - flags select elements of any size.
  *
- *     select_pass    selects: reads flags once, and only the selected elements
- *     select_count   counts the elements that a partition puts first; leaves the words
- *     select_place   then moves each element to its place
+ *     select_pass        selects: reads flags once, and only the selected elements
+ *     select_partition   counts the elements that come first, then moves each element to its place
  *
  * A block takes a tile of flags, 32 per thread, ranks them as kernels.cu does with elements, and
  * stores the selected positions in shared memory, by rank; then it loads those elements.
@@ -27,7 +26,7 @@ enum { RESIDENT = 3 };
 struct tile_shared {
     uint16_t local[TILE]; /* positions in the tile, by rank */
     uint32_t sums[WARPS];
-    uint64_t before;
+    uint64_t before, all; /* selected elements in the tiles before; of a partition: in all */
 };
 
 /* The positions of a tile: position p is element base + p, modulo 2^64, and exists for first <= p <
@@ -158,12 +157,10 @@ extern "C" __global__ void __launch_bounds__(SELECT_THREADS, RESIDENT)
 
 /* ---- Partition: count, then place ---- */
 
-extern "C" __global__ void __launch_bounds__(SELECT_THREADS, RESIDENT)
-    select_count(const __grid_constant__ struct select_args a)
+/* The number of elements that come first: of this tile, and in all tiles before. */
+static __device__ inline void count_tile(const struct select_args &a, struct tile_shared &s,
+                                         uint64_t tile)
 {
-    __shared__ uint32_t sums[WARPS];
-    wait_for_earlier();
-    const uint64_t tile = blockIdx.x;
     const struct span t = span_of(a, tile);
     uint64_t *words = a.words + SELECT_WORDS_FIRST;
     uint32_t bits[LOADS], own = 0, total;
@@ -172,21 +169,20 @@ extern "C" __global__ void __launch_bounds__(SELECT_THREADS, RESIDENT)
     for (int j = 0; j < LOADS; j++) own += __popc(bits[j]);
 #pragma unroll
     for (int step = 16; step; step /= 2) own += __shfl_xor_sync(WARP_ALL, own, step);
-    if (lane_id() == 0) sums[threadIdx.x / 32] = own;
+    if (lane_id() == 0) s.sums[threadIdx.x / 32] = own;
     __syncthreads(); /* every warp has counted */
     if (threadIdx.x >= 32) return;
-    warps_before(sums, &total);
+    warps_before(s.sums, &total);
     if (lane_id() == 0) publish_tile(words, tile, total);
     uint64_t before = place_tile(words, tile, total, COUNT_MASK);
     if (tile == a.tiles - 1 && lane_id() == 0) *a.count = before + total;
+    if (a.clear) leave_words(a.words, a.tiles, gridDim.x);
 }
 
-extern "C" __global__ void __launch_bounds__(SELECT_THREADS, RESIDENT)
-    select_place(const __grid_constant__ struct select_args a)
+static __device__ inline void move_tile(const struct select_args &a, struct tile_shared &s,
+                                        uint64_t tile)
 {
-    __shared__ struct tile_shared s;
-    wait_for_earlier();
-    const uint64_t tile = blockIdx.x, value_bytes = a.value_words * a.value_word_bytes;
+    const uint64_t value_bytes = a.value_words * a.value_word_bytes;
     const struct span t = span_of(a, tile);
     const uint64_t *words = a.words + SELECT_WORDS_FIRST;
     uint32_t bits[LOADS], start[LOADS], total;
@@ -205,15 +201,31 @@ extern "C" __global__ void __launch_bounds__(SELECT_THREADS, RESIDENT)
             r += kept;
         }
     }
-    const uint64_t before = a.tiles > 1 ? placed_before(words, tile) : 0;
-    const uint64_t all = a.tiles > 1 ? placed_before(words, a.tiles) : total;
-    const uint64_t rest = all + (t.base + t.first - before);
-    if (a.tiles == 1 && threadIdx.x == 0) *a.count = total;
-    __syncthreads(); /* the positions are ordered, and all threads have read the words */
-    if (a.clear && threadIdx.x < 32) leave_words(a.words, a.tiles, a.tiles);
+    if (a.tiles > 1 && threadIdx.x == 0) s.before = await_placed(words, tile);
+    if (a.tiles > 1 && threadIdx.x == 1) s.all = await_placed(words, a.tiles);
+    if (a.tiles == 1 && threadIdx.x == 0) {
+        s.before = 0;
+        *a.count = s.all = total;
+    }
+    __syncthreads(); /* the positions are ordered, and their destinations are known */
+    const uint64_t before = s.before, rest = s.all + (t.base + t.first - before);
+    if (a.clear && threadIdx.x < 32) leave_words(a.words, a.tiles, gridDim.x);
     const char *values = (const char *)a.values + t.base * value_bytes;
     fetch((char *)a.values_out + before * value_bytes, values, s.local, total, a.value_words,
           a.value_word_bytes);
     fetch((char *)a.values_out + rest * value_bytes, values, s.local + total,
           t.end - t.first - total, a.value_words, a.value_word_bytes);
+}
+
+/* The first blocks count a tile each. The others place a tile each, and wait for the counts. They
+ * begin at the array's end, which is still in the L2 cache. */
+extern "C" __global__ void __launch_bounds__(SELECT_THREADS, RESIDENT)
+    select_partition(const __grid_constant__ struct select_args a)
+{
+    __shared__ struct tile_shared s;
+    wait_for_earlier();
+    if (blockIdx.x < a.counting)
+        count_tile(a, s, blockIdx.x);
+    else
+        move_tile(a, s, gridDim.x - 1 - blockIdx.x);
 }

@@ -1,12 +1,13 @@
 /*
  * select/cuda/kernels.cu - selection by the elements themselves: by a test, or by whether they
- * begin a run.
+ * begin a run; and partitions, also by flags.
  *
- *     select_pass          selects: reads each element once and writes each selected one once
- *     select_pass_along    ... and also writes positions, lengths of runs or values
- *     select_count         counts the elements that a partition puts first; leaves the words
- *     select_place         then moves each element to its place, two-way
- *     select_place_three   ... or three-way
+ *     select_pass              selects: reads each element once, writes each selected one once
+ *     select_pass_along        ... and also writes positions, lengths of runs or values
+ *     select_partition         counts the elements that come first, then moves each element to its
+ *                              place, two-way, by a test
+ *     select_partition_flags   ... by flags
+ *     select_partition_three   ... three-way, by two tests
  *
  *     load      a tile as vectors of 16 bytes, in registers
  *     test      one bit per element
@@ -30,11 +31,14 @@ enum { RESIDENT = 3 };
 /* There are many bytes per vector; their bits and the look-back's sum need more registers. */
 enum { PLACE_RESIDENT = KEY_BITS == 8 ? 2 : RESIDENT };
 
+/* Tests need registers, flags do not. */
+enum { FLAGS_RESIDENT = RESIDENT_BLOCKS(3, SELECT_THREADS) };
+
 struct tile_shared {
     union tile_data data;
     uint32_t sums[2][WARPS];
-    uint64_t before;
-    uint64_t parts[WARPS]; /* partial sums of the tiles before, per warp */
+    uint64_t before;       /* the tile; of a partition after another launch has counted: all */
+    uint64_t parts[WARPS]; /* partial sums of the tiles before, per warp; or before and in all */
 };
 
 /* ---- Positions ---- */
@@ -80,6 +84,24 @@ static __device__ inline void store_positions(const struct select_args &a,
               a.value_word_bytes);
 }
 
+/* The last block to finish computes the lengths of runs that continue past their tile. */
+static __device__ inline void finish_lengths(const struct select_args &a, struct tile_shared &s)
+{
+    __syncthreads(); /* the block has written its lengths */
+    if (threadIdx.x == 0) {
+        __threadfence(); /* orders them before the block's atomic */
+        s.before = atomicAdd((unsigned long long *)a.words, 1ull) == a.tiles - 1;
+        __threadfence(); /* ... and those of blocks that counted themselves earlier */
+    }
+    __syncthreads(); /* it is known whether the block is the last */
+    if (!s.before) return;
+    end_lengths(a, threadIdx.x, SELECT_THREADS);
+    __syncthreads(); /* no thread uses the words */
+    for (uint32_t i = threadIdx.x; a.clear && i < SELECT_WORDS_FIRST + (uint32_t)a.tiles;
+         i += SELECT_THREADS)
+        a.words[i] = 0;
+}
+
 /* ---- One pass ---- */
 
 /* ALONG: positions, lengths or values are written, too. */
@@ -110,7 +132,8 @@ static __device__ inline void keep_tile(const struct select_args &a, struct tile
     }
     __syncthreads(); /* the tile is ordered by rank, and its destination is known */
     const uint64_t before = s.before;
-    if (a.clear && warp == 0) leave_words(a.words, a.tiles, a.tiles);
+    const bool lengths = ALONG && a.lengths && a.tiles > 1 && a.tiles <= SELECT_LENGTH_TILES;
+    if (a.clear && !lengths && warp == 0) leave_words(a.words, a.tiles, a.tiles);
     if (!ALONG || a.out) store_keys(s.data, (ukey *)a.out + before, 0, total);
     if (ALONG)
         for (uint32_t begin = 0; begin < total; begin += LOCAL) {
@@ -123,6 +146,7 @@ static __device__ inline void keep_tile(const struct select_args &a, struct tile
         *a.count = before + total;
         if (ALONG && a.close) store_position(a, before + total, a.n);
     }
+    if (lengths) finish_lengths(a, s);
 }
 
 extern "C" __global__ void __launch_bounds__(SELECT_THREADS, RESIDENT)
@@ -143,32 +167,25 @@ extern "C" __global__ void __launch_bounds__(SELECT_THREADS, RESIDENT)
 
 /* ---- Partition: count, then place ---- */
 
-extern "C" __global__ void __launch_bounds__(SELECT_THREADS, RESIDENT)
-    select_count(const __grid_constant__ struct select_args a)
+/* WAYS: kinds of elements, 2 or 3. FLAGS: flags select the first kind, not a test. */
+
+/* Publishes how many elements of each kind but the last the tile has; s.sums has those of the
+ * warps. */
+template <int WAYS>
+static __device__ inline void publish_counts(const struct select_args &a,
+                                             const struct tile_shared &s, uint64_t tile)
 {
-    __shared__ uint32_t sums[2][WARPS];
-    wait_for_earlier();
-    const uint64_t tile = blockIdx.x;
-    const struct span t = span_of(a, tile);
-    const uint32_t warp = threadIdx.x / 32, ways = a.source == SELECT_THREE ? 2 : 1;
-    union vector v[LOADS];
-    uint32_t bits[LOADS], second[LOADS], total;
-    load_tile(a, t, v);
-    find_bits(a, t, v, load_edge(a, t), bits);
-    uint32_t own = count_bits(bits);
-    if (lane_id() == 0) sums[0][warp] = own;
-    if (ways == 2) {
-        find_second(a, t, v, bits, second);
-        own = count_bits(second);
-        if (lane_id() == 0) sums[1][warp] = own;
+    const uint32_t warp = threadIdx.x / 32;
+    uint32_t total;
+    if (warp < WAYS - 1) {
+        uint64_t *words = a.words + SELECT_WORDS_FIRST + warp * a.tiles;
+        warps_before(s.sums[warp], &total);
+        if (lane_id() == 0) publish_tile(words, tile, total);
+        uint64_t before = place_tile(words, tile, total, COUNT_MASK);
+        if (tile == a.tiles - 1 && lane_id() == 0) a.count[warp] = before + total;
     }
-    __syncthreads(); /* every warp has counted */
-    if (warp >= ways) return;
-    uint64_t *words = a.words + SELECT_WORDS_FIRST + warp * a.tiles;
-    warps_before(sums[warp], &total);
-    if (lane_id() == 0) publish_tile(words, tile, total);
-    uint64_t before = place_tile(words, tile, total, COUNT_MASK);
-    if (tile == a.tiles - 1 && lane_id() == 0) a.count[warp] = before + total;
+    if (WAYS == 3) __syncthreads(); /* both warps no longer use the words */
+    if (a.clear && warp == 0) leave_words(a.words, (WAYS - 1) * a.tiles, gridDim.x);
 }
 
 /* The destinations of the tile's elements of each kind: base[kind] + rank within the kind. */
@@ -177,24 +194,34 @@ template <int WAYS> struct places {
     uint64_t base[WAYS]; /* their destinations */
 };
 
-/* parts: partial sums of sum_before() per warp, if the tiles are in groups. */
+/* By the first warps: waits until the elements of each kind are counted: before the tile, and in
+ * all. */
+template <int WAYS>
+static __device__ inline void await_counts(const struct select_args &a, struct tile_shared &s,
+                                           uint64_t tile)
+{
+    const uint32_t warp = threadIdx.x / 32;
+    if (a.tiles == 1 || a.group || warp >= WAYS - 1 || lane_id() > 1) return;
+    const uint64_t *words = a.words + SELECT_WORDS_FIRST + warp * a.tiles;
+    s.parts[2 * warp + lane_id()] = await_placed(words, lane_id() ? a.tiles : tile);
+}
+
+/* own: how many elements of each kind the tile has. */
 template <int WAYS>
 static __device__ inline struct places<WAYS>
-find_places(const struct select_args &a, const struct span &t, const uint32_t (&own)[WAYS],
-            const uint64_t (&parts)[WARPS]) {
+find_places(const struct select_args &a, const struct tile_shared &s, const struct span &t,
+            uint64_t tile, const uint32_t (&own)[WAYS]) {
     struct places<WAYS> p;
-    const uint64_t tile = blockIdx.x;
     uint64_t rest = t.base + t.first, begin = 0; /* elements before; elements of the kinds before */
 #pragma unroll
     for (int w = 0; w < WAYS - 1; w++) {
-        const uint64_t *words = a.words + SELECT_WORDS_FIRST + w * a.tiles;
         uint64_t before = 0, all = own[w];
         if (WAYS == 2 && a.group) {
-            before = warp_sum_u64(lane_id() < WARPS ? parts[lane_id()] : 0);
-            all = words[-1];
+            before = warp_sum_u64(lane_id() < WARPS ? s.parts[lane_id()] : 0);
+            all = s.before;
         } else if (a.tiles > 1) {
-            before = placed_before(words, tile);
-            all = placed_before(words, a.tiles);
+            before = s.parts[2 * w];
+            all = s.parts[2 * w + 1];
         }
         p.base[w] = begin + before;
         begin += all;
@@ -248,26 +275,35 @@ order_keys(union tile_data &data, const struct span &t, const union vector (&v)[
     }
 }
 
-template <int WAYS>
-static __device__ inline void place_keys(const struct select_args &a, struct tile_shared &s)
+/* The first blocks count a tile each, unless another launch has counted. The others place a tile
+ * each, and wait for the counts. They begin at the array's end, which is still in the L2 cache. */
+template <int WAYS, int FLAGS>
+static __device__ inline void partition_tile(const struct select_args &a, struct tile_shared &s)
 {
-    const struct span t = span_of(a, blockIdx.x);
+    const bool counting = blockIdx.x < a.counting;
+    const uint64_t tile = counting ? blockIdx.x : gridDim.x - 1 - blockIdx.x;
+    const struct span t = span_of(a, tile);
     const uint32_t warp = threadIdx.x / 32;
     union vector v[LOADS];
     uint32_t bits[WAYS - 1][LOADS], start[WAYS - 1][LOADS], own[WAYS];
-    load_tile(a, t, v);
-    if (WAYS == 2 && a.group) {
-        uint64_t part = sum_before(a.words + SELECT_WORDS_FIRST, a.tiles, a.group, blockIdx.x);
+    if (!FLAGS || !counting) load_tile(a, t, v);
+    if (WAYS == 2 && !FLAGS && a.group) {
+        uint64_t part = sum_before(a.words + SELECT_WORDS_FIRST, a.tiles, a.group, tile);
         if (lane_id() == 0) s.parts[warp] = part;
+        if (threadIdx.x == 0) s.before = a.words[SELECT_WORDS_FIRST - 1];
     }
-    find_bits(a, t, v, load_edge(a, t), bits[0]);
+    find_first<FLAGS>(a, t, v, bits[0]);
     if (WAYS == 3) find_second(a, t, v, bits[0], bits[WAYS - 2]);
 #pragma unroll
     for (int w = 0; w < WAYS - 1; w++) {
         uint32_t sum = warp_ranks<LOADS, VECTOR>(bits[w], start[w]);
         if (lane_id() == 0) s.sums[w][warp] = sum;
     }
-    __syncthreads();    /* every warp has counted */
+    __syncthreads(); /* every warp has counted */
+    if (counting) {
+        publish_counts<WAYS>(a, s, tile);
+        return;
+    }
     uint32_t begin = 0; /* slot of the kind's first element */
     own[WAYS - 1] = t.end - t.first;
 #pragma unroll
@@ -279,9 +315,10 @@ static __device__ inline void place_keys(const struct select_args &a, struct til
         own[WAYS - 1] -= own[w];
     }
     order_keys<WAYS>(s.data, t, v, bits, start, own[0], begin);
-    const struct places<WAYS> p = find_places<WAYS>(a, t, own, s.parts);
-    __syncthreads(); /* the tile is ordered by kind and rank, and all threads have read the words */
-    if (a.clear && warp == 0) leave_words(a.words, (a.group ? 2 : WAYS - 1) * a.tiles, a.tiles);
+    await_counts<WAYS>(a, s, tile);
+    __syncthreads(); /* the tile is ordered by kind and rank, and its destination is known */
+    if (a.clear && warp == 0) leave_words(a.words, (a.group ? 2 : WAYS - 1) * a.tiles, gridDim.x);
+    const struct places<WAYS> p = find_places<WAYS>(a, s, t, tile, own);
     begin = 0;
 #pragma unroll
     for (int w = 0; w < WAYS; w++) {
@@ -291,17 +328,25 @@ static __device__ inline void place_keys(const struct select_args &a, struct til
 }
 
 extern "C" __global__ void __launch_bounds__(SELECT_THREADS, PLACE_RESIDENT)
-    select_place(const __grid_constant__ struct select_args a)
+    select_partition(const __grid_constant__ struct select_args a)
 {
     __shared__ struct tile_shared s;
     wait_for_earlier();
-    place_keys<2>(a, s);
+    partition_tile<2, 0>(a, s);
+}
+
+extern "C" __global__ void __launch_bounds__(SELECT_THREADS, FLAGS_RESIDENT)
+    select_partition_flags(const __grid_constant__ struct select_args a)
+{
+    __shared__ struct tile_shared s;
+    wait_for_earlier();
+    partition_tile<2, 1>(a, s);
 }
 
 extern "C" __global__ void __launch_bounds__(SELECT_THREADS, 2)
-    select_place_three(const __grid_constant__ struct select_args a)
+    select_partition_three(const __grid_constant__ struct select_args a)
 {
     __shared__ struct tile_shared s;
     wait_for_earlier();
-    place_keys<3>(a, s);
+    partition_tile<3, 0>(a, s);
 }

@@ -130,6 +130,71 @@ static __device__ inline void find_second(const struct select_args &a, const str
             test_vector(a, 1, v[j]) & ~bits[j] & bits_between<VECTOR>(position(j), t.first, t.end);
 }
 
+/* ---- Flags ---- */
+
+/* The flags of VECTOR elements from p on, which exist. The host ensures that they are aligned to
+ * VECTOR flags. */
+static __device__ inline uint32_t flags_at(const struct select_args &a, const struct span &t,
+                                           uint32_t p)
+{
+    if (a.source == SELECT_BITS) { /* the skew is zero */
+        const uint8_t *flags = a.flags + (t.base + p) / 8;
+        if (VECTOR == 16) return *(const uint16_t *)flags;
+        return *flags >> p % 8 & ((1u << VECTOR) - 1);
+    }
+    const uint8_t *flags = a.flags + t.base + p;
+#if KEY_BITS == 8
+    const uint4 x = __ldcs((const uint4 *)flags);
+    return nonzero_bytes(x.x) | nonzero_bytes(x.y) << 4 | nonzero_bytes(x.z) << 8 |
+           nonzero_bytes(x.w) << 12;
+#elif KEY_BITS == 16
+    const uint2 x = __ldcs((const uint2 *)flags);
+    return nonzero_bytes(x.x) | nonzero_bytes(x.y) << 4;
+#elif KEY_BITS == 32
+    return nonzero_bytes(__ldcs((const uint32_t *)flags));
+#else
+    return nonzero_bytes(__ldcs((const uint16_t *)flags));
+#endif
+}
+
+/* ... of those of them that exist, one by one. */
+static __device__ inline uint32_t flags_between(const struct select_args &a, const struct span &t,
+                                                uint32_t p)
+{
+    uint32_t bits = 0;
+    for (uint32_t k = 0; k < VECTOR; k++) {
+        const uint64_t i = t.base + p + k;
+        if (p + k < t.first || p + k >= t.end) continue;
+        bits |= (uint32_t)(a.source == SELECT_BITS ? a.flags[i / 8] >> i % 8 & 1 : a.flags[i] != 0)
+                << k;
+    }
+    return bits;
+}
+
+static __device__ inline void find_flags(const struct select_args &a, const struct span &t,
+                                         uint32_t (&bits)[LOADS])
+{
+    const bool whole = t.first == 0 && t.end == TILE;
+#pragma unroll
+    for (int j = 0; j < LOADS; j++) {
+        const uint32_t p = position(j);
+        bits[j] = whole ? flags_at(a, t, p) : flags_between(a, t, p);
+        if (a.invert) bits[j] = ~bits[j];
+        bits[j] &= bits_between<VECTOR>(p, t.first, t.end);
+    }
+}
+
+/* The elements that a partition puts first; v is used only by a test. */
+template <int FLAGS>
+static __device__ inline void find_first(const struct select_args &a, const struct span &t,
+                                         const union vector (&v)[LOADS], uint32_t (&bits)[LOADS])
+{
+    if (FLAGS)
+        find_flags(a, t, bits);
+    else
+        find_bits(a, t, v, 0, bits);
+}
+
 /* ---- Exchange and store ---- */
 
 static __device__ inline void gather_keys(union tile_data &data, const union vector (&v)[LOADS],

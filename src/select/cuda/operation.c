@@ -4,13 +4,14 @@
  *
  *     selection by                module          kernels
  *     the elements themselves     select_k<bits>  select_pass, or with positions, lengths or values
- *                                                 select_pass_along; select_count and select_place
- *     flags                       select_flags_a  the same, by the same names
+ *                                                 select_pass_along; select_partition
+ *     flags                       select_flags_a  select_pass, select_partition
+ *                                 select_k<bits>  select_partition_flags
  *     any, large arrays           select_bulk_k<bits>   select_bulk_test, _starts, _flags, _runs or
  *                                                       _values<bytes>; or select_bulk_count, then
  *                                                       select_bulk_place, or both by _flags
  *                                 select_ring_k<bits>   select_ring; or select_ring_count, and then
- *                                                       select_place of select_k<bits>
+ *                                                       select_partition of select_k<bits>
  *     runs                        select_k<bits>  the same, and select_lengths of select_runs_a
  *     lengths                     select_runs_a   decode_sums, then decode_write
  *
@@ -24,7 +25,6 @@
 #include "core/backend.h"
 #include "select/select.h"
 #include "cuda/steps.h"
-#include "select/cuda/runs.h"
 #include "select/cuda/common.h"
 
 #include <stdio.h>
@@ -96,17 +96,41 @@ static bool is_by_flags(const struct echi_select *s)
     return s->by == ECHI_BY_BYTES || s->by == ECHI_BY_BITS;
 }
 
+static uint32_t element_skew(const struct echi_select *s)
+{
+    return (uint32_t)((uintptr_t)s->in % 16 / s->element_bytes);
+}
+
+/* Whether the kernels of select_k<bits> partition by flags, which must be aligned to the elements
+ * of a vector. They read elements as vectors; select_flags_a reads them by position. */
+static bool partitions_vectors(const struct echi_select *s)
+{
+    const size_t bytes = s->element_bytes;
+    if (s->what != ECHI_PARTITION || !is_by_flags(s) || bytes > 8 || (bytes & (bytes - 1)))
+        return false;
+    if (((uintptr_t)s->in | (uintptr_t)s->out) % bytes) return false;
+    const uint32_t skew = element_skew(s);
+    if (s->by == ECHI_BY_BITS) return skew == 0 && (uintptr_t)s->flags % 2 == 0;
+    return ((uintptr_t)s->flags - skew) % (16 / bytes) == 0;
+}
+
+/* Whether elements are moved by select_flags_a. */
+static bool is_by_position(const struct echi_select *s)
+{
+    return is_by_flags(s) && !partitions_vectors(s);
+}
+
 /* The elements by which the first tile begins before the array, so that its vectors are aligned. */
 static uint32_t skew_of(const struct echi_select *s)
 {
+    if (!is_by_position(s)) return element_skew(s);
     if (s->by == ECHI_BY_BYTES) return (uint32_t)((uintptr_t)s->flags % 16);
-    if (s->by == ECHI_BY_BITS) return (uint32_t)((uintptr_t)s->flags % 2 * 8);
-    return (uint32_t)((uintptr_t)s->in % 16 / s->element_bytes);
+    return (uint32_t)((uintptr_t)s->flags % 2 * 8);
 }
 
 static uint32_t tile_of(const struct echi_select *s)
 {
-    if (is_by_flags(s)) return SELECT_TILE_FLAGS;
+    if (is_by_position(s)) return SELECT_TILE_FLAGS;
     return SELECT_TILE_BYTES / (uint32_t)s->element_bytes;
 }
 
@@ -210,15 +234,15 @@ static struct select_args args_of(const struct echi_select *s)
                                         [ECHI_BY_TEST] = SELECT_TEST,
                                         [ECHI_BY_STARTS] = SELECT_STARTS };
     a.source = s->what == ECHI_DIVIDE ? SELECT_THREE : sources[s->by];
-    const bool by_flags = is_by_flags(s);
-    if (by_flags && s->out) { /* elements of any size are moved like values */
+    const bool by_position = is_by_position(s);
+    if (by_position && s->out) { /* elements of any size are moved like values */
         a.values = s->in;
         a.values_out = s->out;
         a.out = NULL;
     }
     for (int t = 0; t < 2 && s->by == ECHI_BY_TEST; t++)
         a.quick[t] = quick_of(&s->test[t], s->element_bytes);
-    size_t bytes = by_flags ? s->element_bytes : s->value_bytes;
+    size_t bytes = by_position ? s->element_bytes : s->value_bytes;
     if (bytes) split(bytes, &a.value_words, &a.value_word_bytes);
     a.tiles = ((uint64_t)s->n + a.skew + a.tile_n - 1) / a.tile_n;
     return a;
@@ -240,15 +264,15 @@ static bool is_along(const struct echi_select *s)
 static ech_status steps_of_tiles(const struct build *b)
 {
     const struct echi_select *s = b->s;
-    const struct select_args *a = &b->w->args.select;
+    struct select_args *a = &b->w->args.select;
     const char *module = b->w->module;
     const unsigned blocks = (unsigned)a->tiles, ways = s->what == ECHI_DIVIDE ? 2 : 1;
     ech_status status;
-    TRY(check_tiles(b->ctx, s, a->tiles));
+    TRY(check_tiles(b->ctx, s, s->what == ECHI_KEEP ? a->tiles : 2 * a->tiles));
     if (a->tiles > 1) get_words(b, ways * a->tiles);
     if (s->what == ECHI_KEEP) {
         const bool along = !is_by_flags(s) && (a->starts || a->lengths || a->values);
-        const bool lengths_after = a->lengths && a->tiles > 1;
+        const bool lengths_after = a->lengths && a->tiles > SELECT_LENGTH_TILES;
         launch(b, ECHI_MOVE, module, along ? "select_pass_along" : "select_pass", blocks,
                SELECT_THREADS, 0, lengths_after ? 0 : CLEARS);
         if (lengths_after)
@@ -257,10 +281,12 @@ static ech_status steps_of_tiles(const struct build *b)
                    CLEARS_BY_ONE_BLOCK);
         return ECH_OK;
     }
-    if (a->tiles > 1)
-        launch(b, ECHI_COUNT, module, "select_count", blocks, SELECT_THREADS, 0, CLEARS);
-    launch(b, ECHI_MOVE, module, ways == 2 ? "select_place_three" : "select_place", blocks,
-           SELECT_THREADS, 0, CLEARS);
+    a->counting = a->tiles > 1 ? a->tiles : 0;
+    launch(b, ECHI_MOVE, module,
+           ways == 2               ? "select_partition_three"
+           : partitions_vectors(s) ? "select_partition_flags"
+                                   : "select_partition",
+           (unsigned)(a->counting + a->tiles), SELECT_THREADS, 0, CLEARS);
 done:
     return status;
 }
@@ -297,7 +323,7 @@ static ech_status steps_of_ring(const struct build *b)
            keep ? "select_ring" : "select_ring_count", blocks, SELECT_RING_THREADS,
            SELECT_SLOTS * SELECT_SLOT_BYTES, CLEARS);
     if (!keep)
-        launch(b, ECHI_MOVE, w->module, "select_place", (unsigned)a->tiles, SELECT_THREADS, 0,
+        launch(b, ECHI_MOVE, w->module, "select_partition", (unsigned)a->tiles, SELECT_THREADS, 0,
                CLEARS);
 done:
     return status;
@@ -333,11 +359,6 @@ static uint32_t most_workers(const struct echi_gpu *gpu, const struct echi_selec
     return room < most ? room : most;
 }
 
-static uint32_t bulk_skew(const struct echi_select *s)
-{
-    return (uint32_t)((uintptr_t)s->in % 16 / s->element_bytes);
-}
-
 /* For runs: whether positions, lengths or values are supported; values must be one word. */
 static bool along_to_bulk(const struct echi_select *s)
 {
@@ -356,7 +377,7 @@ static uint32_t bulk_tile(const struct build *b)
     if (b->gpu.architecture < 90 || s->what == ECHI_DIVIDE) return 0;
     if (s->element_bytes != 4 && s->element_bytes != 8) return 0;
     if (is_along(s) && !along_to_bulk(s)) return 0;
-    const uint32_t skew = bulk_skew(s);
+    const uint32_t skew = element_skew(s);
     const uint64_t part_n = SELECT_PART_BYTES / s->element_bytes;
     const uint64_t share = ((s->n + skew + part_n - 1) / part_n + blocks - 1) / blocks;
     const uint32_t most = most_workers(&b->gpu, s);
@@ -388,7 +409,7 @@ static ech_status steps_of_bulk(const struct build *b)
     struct select_args *a = &w->args.select;
     const bool flags = is_by_flags(s);
     ech_status status;
-    a->skew = bulk_skew(s);
+    a->skew = element_skew(s);
     a->out = s->out;
     if (flags) a->values = NULL;
     a->tile_n = bulk_tile(b);
@@ -510,8 +531,8 @@ static const struct strategy strategies[] = {
     },
     {
         .name = "tiles",
-        .what = "one tile per block: one pass with decoupled look-back, or a count and then a "
-                "placement",
+        .what = "one tile per block: one pass with decoupled look-back; for a partition, blocks "
+                "that count, then blocks that place",
         .when = "all other calls",
         .can = always,
         .steps = steps_of_tiles,
@@ -529,7 +550,7 @@ static ech_status make_steps(ech_ctx *ctx, const struct echi_select *s, void *wo
     w->args.select.first = w->parts.first;
     w->words = &w->args.select.words;
     w->clear = &w->args.select.clear;
-    if (is_by_flags(s))
+    if (is_by_position(s))
         snprintf(w->module, sizeof w->module, "select_flags_a");
     else
         snprintf(w->module, sizeof w->module, "select_k%d", 8 * (int)s->element_bytes);
@@ -561,29 +582,3 @@ static ech_status select_explain(const void *request, struct echi_explain *e)
 const struct echi_operation echi_cuda_select = { .plan = select_workspace,
                                                  .explain = select_explain,
                                                  .run = select_run };
-
-/* ---- Runs of equal keys, for other operations ---- */
-
-size_t echi_cuda_runs_workspace(size_t n)
-{
-    struct parts parts;
-    bool overflow;
-    size_t bytes = lay_out(n, NULL, &overflow, &parts);
-    return overflow ? SIZE_MAX : bytes;
-}
-
-ech_status echi_cuda_runs(ech_ctx *ctx, const void *keys, ech_dtype key_dtype, size_t n,
-                          void *keys_out, uint64_t *starts, uint64_t *count, void *work)
-{
-    struct echi_select s = { .what = ECHI_KEEP,
-                             .by = ECHI_BY_STARTS,
-                             .in = keys,
-                             .out = keys_out,
-                             .starts = starts,
-                             .close = true,
-                             .count = count,
-                             .n = n,
-                             .element_bytes = ech_dtype_bytes(key_dtype) };
-    s.test[0].order = echi_order_make(key_dtype, ECH_ORDER_NAN_LAST, false, true);
-    return select_run(ctx, &s, NULL, work);
-}

@@ -1,8 +1,7 @@
 /*
  * select/cuda/runs.cu - lengths of runs: lengths that cross tiles, and run-length decoding.
  *
- *     select_lengths   a run that continues past its tile has its start in place of its length; the
- *                      next tile that begins a run replaces it by the length
+ *     select_lengths   after many tiles: lengths of runs that continue past their tile
  *     decode_sums      inclusive prefix sums of the lengths per tile of runs
  *     decode_write     a block takes a share of the outputs, finds the tile of runs of its first
  *                      output, and writes run by run, one tile of runs at a time
@@ -17,14 +16,8 @@ extern "C" __global__ void __launch_bounds__(SELECT_THREADS)
     select_lengths(const __grid_constant__ struct select_args a)
 {
     wait_for_earlier();
-    const uint64_t *words = a.words + SELECT_WORDS_FIRST;
-    const uint64_t step = (uint64_t)gridDim.x * blockDim.x;
-    for (uint64_t t = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x; t < a.tiles; t += step) {
-        uint64_t before = placed_before(words, t), through = placed_before(words, t + 1);
-        if (before && through != before) /* the tile ends a run that began before it */
-            a.lengths[before - 1] = t * a.tile_n - a.skew + a.first[t] - a.lengths[before - 1];
-        if (t == a.tiles - 1) a.lengths[through - 1] = a.n - a.lengths[through - 1];
-    }
+    end_lengths(a, (uint64_t)blockIdx.x * blockDim.x + threadIdx.x,
+                (uint64_t)gridDim.x * blockDim.x);
     __syncthreads(); /* the block no longer uses the words */
     if (a.clear && threadIdx.x < 32) leave_words(a.words, a.tiles, gridDim.x);
 }

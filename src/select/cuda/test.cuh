@@ -140,7 +140,7 @@ static __device__ inline bool is_special(const struct echi_order &o, ukey u)
     return top - 1 >= ((uint32_t)(infinity >> (KEY_BITS - width)) << 1) - 1;
 }
 
-/* The starts of runs in a vector with special floats. */
+/* The starts of runs in a vector in which different special floats are adjacent. */
 static __device__ CALLED uint32_t starts_by_form(const struct echi_order &o, uint4 v, uform before)
 {
     uint32_t bits = 0;
@@ -162,14 +162,16 @@ static __device__ inline uint32_t starts_of(const struct echi_order &o, const un
 {
     uint32_t bits = 0;
     ukey last = (ukey)before;
-    bool special = FLOAT && is_special(o, last);
+    bool special = FLOAT && is_special(o, last), differ = false;
 #pragma unroll
     for (int k = 0; k < VECTOR; k++) {
-        if (v.key[k] != last) bits |= 1u << k;
+        const bool other = v.key[k] != last, both = special;
+        if (other) bits |= 1u << k;
         last = v.key[k];
-        if (FLOAT) special |= is_special(o, last);
+        if (FLOAT) special = is_special(o, last);
+        if (FLOAT) differ |= other && both && special;
     }
-    return FLOAT && special ? starts_by_form(o, v.v, before) : bits;
+    return FLOAT && differ ? starts_by_form(o, v.v, before) : bits;
 }
 #endif
 

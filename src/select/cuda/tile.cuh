@@ -123,6 +123,16 @@ static __device__ inline uint64_t placed_before(const uint64_t *words, uint64_t 
     return tile ? words[tile - 1] & COUNT_MASK : 0;
 }
 
+/* The exclusive prefix of `tile`, for which it waits. */
+static __device__ inline uint64_t await_placed(const uint64_t *words, uint64_t tile)
+{
+    uint64_t word = STATE_ALL;
+    if (tile) do
+            word = load_relaxed_u64(words + tile - 1);
+        while (word < STATE_ALL);
+    return word & COUNT_MASK;
+}
+
 /* This warp's part of the exclusive prefix of `tile`, if each tile's word is its count, followed by
  * a word for each group of `group` tiles. */
 static __device__ inline uint64_t sum_before(const uint64_t *words, uint64_t tiles, uint64_t group,
@@ -149,6 +159,20 @@ static __device__ inline void leave_words(uint64_t *words, uint64_t count, uint6
     __syncwarp(); /* extends this order to every lane */
     if (!last) return;
     for (uint32_t i = lane_id(); i < SELECT_WORDS_FIRST + (uint32_t)count; i += 32) words[i] = 0;
+}
+
+/* A run that continues past its tile has its start in place of its length: the next tile that
+ * begins a run replaces it by the length.  By threads that are `step` apart. */
+static __device__ inline void end_lengths(const struct select_args &a, uint64_t thread,
+                                          uint64_t step)
+{
+    const uint64_t *words = a.words + SELECT_WORDS_FIRST;
+    for (uint64_t t = thread; t < a.tiles; t += step) {
+        uint64_t before = placed_before(words, t), through = placed_before(words, t + 1);
+        if (before && through != before) /* the tile ends a run that began before it */
+            a.lengths[before - 1] = t * a.tile_n - a.skew + a.first[t] - a.lengths[before - 1];
+        if (t == a.tiles - 1) a.lengths[through - 1] = a.n - a.lengths[through - 1];
+    }
 }
 
 /* ---- Ranks in a tile ----

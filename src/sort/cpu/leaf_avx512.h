@@ -152,16 +152,14 @@ enum {
     NAME(HELD) = 2 * NAME(BLOCK)   /* keys buffered, so that there is room for a block's */
 };
 
-/* Writes a vector's lanes in less at *left and the others before *right.  Whole vectors are
- * written: there is room for two vectors between the pointers, or for exactly this one if it is the
- * last. */
-INLINE void NAME(divide)(vec v, uint32_t less, KEY **left, KEY **right)
+/* Writes a vector's lanes in less at *left and the others before *right.  Each side has room for a
+ * whole vector: a block was read from the side with less room. */
+INLINE void NAME(divide_vector)(vec v, uint32_t less, KEY **left, KEY **right)
 {
-    size_t count = (size_t)__builtin_popcount(less), rest = NAME(LANES) - count;
-    _mm512_storeu_si512(*left, NAME(compress)(less, v));
+    const size_t count = (size_t)__builtin_popcount(less);
+    NAME(divide)(v, less, *left, *right);
     *left += count;
-    *right -= rest;
-    NAME(store_some)(*right, (NAME(mask))((1u << rest) - 1), NAME(compress)(~less, v));
+    *right -= NAME(LANES) - count;
 }
 
 INLINE void NAME(divide_some)(vec v, uint32_t less, uint32_t lanes, KEY **left, KEY **right)
@@ -203,7 +201,7 @@ INLINE size_t NAME(divide_all)(const KEY *from, KEY *x, size_t n, vec p, bool eq
             if (coding) v[k] = NAME(encode_vec)(coding, v[k]);
         }
         UNROLL for (int k = 0; k < 8; k++)
-            NAME(divide)(v[k], NAME(below)(v[k], p, equal_is_less), &left, &right);
+            NAME(divide_vector)(v[k], NAME(below)(v[k], p, equal_is_less), &left, &right);
     }
     for (size_t k = 0; k < some + NAME(HELD); k += NAME(LANES)) {
         NAME(mask) lanes = NAME(row_lanes)(some + NAME(HELD) - k, 0);

@@ -7,6 +7,8 @@
 #ifndef ECHI_SORT_CPU_VECTOR_AVX512_H
 #define ECHI_SORT_CPU_VECTOR_AVX512_H
 
+#include "cpu/places.h"
+
 #include <immintrin.h>
 #include <stdint.h>
 
@@ -209,6 +211,21 @@ INLINE vec compress_u32(uint32_t lanes, vec v)
     return _mm512_maskz_compress_epi32((__mmask16)lanes, v);
 }
 
+/* Writes the lanes of a vector that are in less from left on, and the others before right, in two
+ * halves.  Whole halves are written: there is room for a vector at left and before right.  One
+ * permutation puts the lanes in less before the others. */
+INLINE void divide_u32(vec v, uint32_t less, uint32_t *left, uint32_t *right)
+{
+    const __m256i low = _mm256_permutevar8x32_epi32(_mm512_castsi512_si256(v), places_32(less));
+    const __m256i high =
+        _mm256_permutevar8x32_epi32(_mm512_extracti64x4_epi64(v, 1), places_32(less >> 8));
+    const int count = __builtin_popcount((uint8_t)less);
+    _mm256_storeu_si256((__m256i *)left, low);
+    _mm256_storeu_si256((__m256i *)(left + count), high);
+    _mm256_storeu_si256((__m256i *)(right - 8), low);
+    _mm256_storeu_si256((__m256i *)(right - 16 + count), high);
+}
+
 /* All ones in lanes whose top bit is set. */
 INLINE vec sign_bits_u32(vec v)
 {
@@ -314,7 +331,14 @@ INLINE uint32_t less_equal_u64(vec a, vec b)
 
 INLINE vec compress_u64(uint32_t lanes, vec v)
 {
-    return _mm512_maskz_compress_epi64((__mmask8)lanes, v);
+    return _mm512_permutexvar_epi64(places_64(lanes), v);
+}
+
+INLINE void divide_u64(vec v, uint32_t less, uint64_t *left, uint64_t *right)
+{
+    const vec both = compress_u64(less, v);
+    store(left, both);
+    store(right - LANES_u64, both);
 }
 
 /* All ones in lanes whose top bit is set. */

@@ -326,7 +326,7 @@ static __device__ inline bool bins_rank(const struct sort_common &a,
 {
     enum { BINS_LOG = WARPS == 32 ? 13 : WARPS == 16 ? 12 : 11 };
     static_assert((int)bins_shared<WARPS, ITEMS>::BINS == 1 << BINS_LOG, "8, 16 or 32 warps");
-    static_assert(!OVERFULL || ITEMS <= SORT_BINS_EACH / 2,
+    static_assert(!OVERFULL || !SORT_ORIGINS || ITEMS <= SORT_BINS_EACH / 2,
                   "there are two bins a key, a word each");
     const uint32_t range_bits = 64 - __clzll((long long)(uint64_t)(ukey)(high - low));
     const uint32_t shift = range_bits > BINS_LOG ? range_bits - BINS_LOG : 0;

@@ -6,23 +6,7 @@
 #ifndef ECHI_SORT_CUDA_CHUNK_CUH
 #define ECHI_SORT_CUDA_CHUNK_CUH
 
-#include "cuda/device/data_error.cuh"
-#include "cuda/device/segments.cuh"
 #include "sort/cuda/short.cuh"
-
-/* The length of segment s, which begins at `in`; 0 if it is invalid, which is reported. */
-static __device__ inline uint64_t chunk_length(const struct sort_groups &g, uint64_t s,
-                                               uint64_t &in)
-{
-    const struct segments segments = { g.offsets, g.ends, g.index, g.n };
-    struct segment segment = segment_at(segments, s);
-    in = segment.begin;
-    if (segment.n > (uint64_t)1 << 31) segment.error = ECHI_SEGMENT_TOO_LONG;
-    if (!segment.error) return segment.n;
-    report_error(g.data_error, (enum echi_data_error)segment.error, segment.where);
-    if (g.state) atomicOr(&g.state->bad, 1);
-    return 0;
-}
 
 /* The class of n > 0 elements. */
 static __device__ inline uint32_t chunk_class(uint64_t n)
@@ -59,7 +43,7 @@ static __device__ inline void chunk_classify(const struct sort_short_args &a,
         uint64_t in = 0, n = 0;
         c[i] = NONE;
         rank[i] = 0;
-        if (k < all) n = chunk_length(g, from + k, in);
+        if (k < all) n = group_length(g, from + k, in);
         if (n == 0) continue;
         const uint32_t class_of_n = chunk_class(n);
         if (class_of_n > WORDS_LOG) {

@@ -41,11 +41,11 @@ static void steps_of_16_bits(const struct sort_build *b)
                                                 .level = -1,
                                                 .to = args->begins,
                                                 .bytes = SORT_VALUES * sizeof *args->begins });
-    echi_sort_launch(b, ECHI_COUNT, ECHI_LAUNCH, "sort_count", groups * args->parts,
+    echi_sort_launch(b, ECHI_COUNT, ECHI_LAUNCH_PDL, "sort_count", groups * args->parts,
                      SORT_COUNT_THREADS, SORT_COUNT_SHARED_BYTES(args->parts), -1, NULL);
-    echi_sort_launch(b, ECHI_PLAN, ECHI_LAUNCH, "sort_count_plan", 1, SORT_COUNT_THREADS, 0, -1,
+    echi_sort_launch(b, ECHI_PLAN, ECHI_LAUNCH_PDL, "sort_count_plan", 1, SORT_COUNT_THREADS, 0, -1,
                      NULL);
-    echi_sort_launch(b, ECHI_MOVE, ECHI_LAUNCH, "sort_count_fill",
+    echi_sort_launch(b, ECHI_MOVE, ECHI_LAUNCH_PDL, "sort_count_fill",
                      echi_sort_move_blocks(b, args->common.n, 32), SORT_MOVE_THREADS, 0, -1, NULL);
 }
 
@@ -56,7 +56,7 @@ static ech_status steps_of_count(const struct sort_build *b)
         return ECH_OK;
     }
     echi_sort_histogram_steps(b, 0);
-    echi_sort_launch(b, ECHI_MOVE, ECHI_LAUNCH, "sort_fill",
+    echi_sort_launch(b, ECHI_MOVE, ECHI_LAUNCH_PDL, "sort_fill",
                      echi_sort_move_blocks(b, b->args->common.n, 16), SORT_MOVE_THREADS, 0, -1,
                      NULL);
     return ECH_OK;

@@ -38,6 +38,7 @@ extern "C" __global__ void __launch_bounds__(SORT_MOVE_THREADS)
 {
     enum { VECTOR = 16 };
     __shared__ uint64_t begin[SORT_BINS + 1];
+    wait_for_earlier();
     for (int bin = threadIdx.x; bin < SORT_BINS; bin += blockDim.x)
         begin[bin] = a.state->base[0][0][bin];
     if (threadIdx.x == 0) begin[SORT_BINS] = a.common.n;
@@ -115,6 +116,7 @@ extern "C" __global__ void __launch_bounds__(SORT_COUNT_THREADS)
     p.first = blockIdx.x % parts * p.values;
     rank_clear(p.bins, p.values / 2);
     __syncthreads(); /* the counters are clear */
+    wait_for_earlier();
 
     /* The next vectors are loaded while these are counted. */
     const ukey *keys = (const ukey *)a.common.keys_in;
@@ -149,6 +151,7 @@ extern "C" __global__ void __launch_bounds__(SORT_COUNT_THREADS)
     enum { WARPS_ALL = SORT_COUNT_THREADS / 32, STEPS = SORT_VALUES / SORT_COUNT_THREADS };
     __shared__ uint64_t sums[WARPS_ALL];
     const uint32_t warp = threadIdx.x / 32, lane = lane_id();
+    wait_for_earlier();
     uint64_t *mine = a.begins + warp * (STEPS * 32) + lane, sum = 0;
 #pragma unroll 16
     for (int j = 0; j < STEPS; j++) sum += mine[j * 32];
@@ -221,6 +224,7 @@ extern "C" __global__ void __launch_bounds__(SORT_MOVE_THREADS)
 {
     enum { EACH = 32 * VECTOR_LOADS * VECTOR_KEYS };
     __shared__ uint64_t coarse[SORT_VALUES / COUNT_COARSE];
+    wait_for_earlier();
     for (uint32_t i = threadIdx.x; i < SORT_VALUES / COUNT_COARSE; i += blockDim.x)
         coarse[i] = a.begins[i * COUNT_COARSE];
     __syncthreads(); /* the starts of some values are in shared memory */

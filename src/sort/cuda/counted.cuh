@@ -8,6 +8,8 @@
  *     few bins  the numbers of keys up to each; a thread finds the key of each place
  *     many      a warp has adjacent bins, and a lane writes the keys of its bins
  *
+ * Few keys of 16 bits are sorted by two passes of a radix sort (small.cuh) instead.
+ *
  * Keys without values are equal in all bits if they are equal, so nothing is moved.
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -16,6 +18,9 @@
 #define ECHI_SORT_CUDA_COUNTED_CUH
 
 #include "sort/cuda/chunk.cuh"
+#if KEY_BITS == 16
+#include "sort/cuda/small.cuh"
+#endif
 
 #if !POSITIONS && KEY_BITS <= 16
 enum {
@@ -266,6 +271,21 @@ static __device__ inline const ukey *counted_copy(const ukey *in, ukey *to, uint
     return to;
 }
 
+#if KEY_BITS == 16
+enum { DIGITS_ITEMS = 16, DIGITS_TILE = COUNTED_THREADS * DIGITS_ITEMS };
+
+/* Sorts few keys digit by digit. */
+static __device__ inline void digits_sort(const struct sort_short_args &a, const struct group &g)
+{
+    struct sort_common one = a.common;
+    one.keys_in = (const ukey *)a.common.keys_in + g.in;
+    one.keys_out = (ukey *)a.common.keys_out + g.out;
+    one.n = g.n;
+    one.passes = KEY_BITS / SORT_DIGIT_BITS;
+    small_digits<COUNTED_WARPS, DIGITS_ITEMS>(one);
+}
+#endif
+
 static __device__ inline void counted_sort(const struct sort_short_args &a, const struct group &g,
                                            struct counted_shared &s, uint32_t *words)
 {
@@ -292,35 +312,34 @@ static __device__ inline void counted_sort(const struct sort_short_args &a, cons
     }
 }
 
-/* The last block to finish leaves zeros for the next call. */
-static __device__ inline void counted_reset(struct sort_groups_state &state)
-{
-    __syncthreads(); /* all threads have read the state */
-    if (threadIdx.x) return;
-    __threadfence(); /* the reads precede the increment */
-    if (atomicAdd(&state.finished, 1) != gridDim.x - 1) return;
-    __threadfence(); /* the writes follow the increments of all blocks */
-    state = sort_groups_state{};
-}
-
 static __device__ inline void counted_groups(const struct sort_short_args &a, uint32_t *words)
 {
     __shared__ struct counted_shared s;
     const uint64_t count = a.all ? a.groups.groups : list_count(a.groups, 0);
-    const uint32_t clear = blockIdx.x < count ? a.window / 4 : 0;
-    for (uint32_t i = threadIdx.x; i < clear; i += COUNTED_THREADS) words[i] = 0;
-    __syncthreads(); /* the counters are zero */
+    bool clear = false; /* the counters are zero */
     for (uint64_t i = blockIdx.x; i < count; i += gridDim.x) {
         if (threadIdx.x == 0) {
             s.one = group_at(a.groups, a.all || !a.groups.state ? i : a.groups.lists[0][i]);
-            if (a.all) s.one.n = chunk_length(a.groups, i, s.one.in); /* checks it */
+            if (a.all) s.one.n = group_length(a.groups, i, s.one.in); /* checks it */
         }
         __syncthreads(); /* the group is known */
         const struct group g = s.one;
+#if KEY_BITS == 16
+        if (g.n <= DIGITS_TILE) {
+            if (g.n) digits_sort(a, g);
+            clear = false;
+            __syncthreads(); /* all threads have read the group and the shared memory */
+            continue;
+        }
+#endif
+        if (!clear)
+            for (uint32_t b = threadIdx.x; b < a.window / 4; b += COUNTED_THREADS) words[b] = 0;
+        clear = true;
+        __syncthreads(); /* the counters are zero */
         counted_sort(a, g, s, words);
         __syncthreads(); /* all threads have read the group */
     }
-    if (a.reset) counted_reset(*a.groups.state);
+    if (a.reset) groups_reset(*a.groups.state);
 }
 
 #endif

@@ -15,75 +15,23 @@
 
 /* ---- Long groups ---- */
 
-static __device__ inline uint32_t tiles_of(const struct sort_long_args &a, uint32_t n)
-{
-    return n / a.tile + (n % a.tile != 0);
-}
-
-/* A group that fits in a block. */
-static __device__ inline void add_leaf(const struct sort_long_args &a, const struct group &group)
-{
-    const uint32_t at = atomicAdd(&a.lists.msd->leaves, 1);
-    struct sort_leaf leaf = {};
-    leaf.begin = (uint32_t)(group.in - a.base);
-    leaf.count = (uint32_t)group.n;
-    leaf.source = SORT_IN;
-    leaf.bits = SORT_LEAF_UNEVEN;
-    leaf.low = a.global ? ~0u : leaf.begin;
-    if (at < a.leaves) a.lists.leaves[at] = leaf;
-}
-
-/* A group that the first level divides: its number, and that of its first tile. */
-static __device__ inline uint2 add_segment(const struct sort_long_args &a,
-                                           const struct group &group)
-{
-    const uint32_t at = atomicAdd(&a.lists.msd->segments[0], 1);
-    struct sort_segment s = {};
-    s.begin = (uint32_t)(group.in - a.base);
-    s.prefix = a.global ? ~0u : s.begin;
-    s.count = (uint32_t)group.n;
-    s.first_tile = atomicAdd(&a.lists.msd->tiles[0], tiles_of(a, s.count));
-    s.source = SORT_IN;
-    s.shift = a.shift;
-    s.bits = SORT_DIGIT_BITS;
-    if (at < a.segments) a.lists.segments[0][at] = s;
-    return make_uint2(at, s.first_tile);
-}
-
-/* A thread per group; then the warp clears the counts of its segments and writes the map of their
- * tiles. */
+/* A thread per group. */
 extern "C" __global__ void __launch_bounds__(SORT_GROUPS_THREADS)
     sort_groups_long(const __grid_constant__ struct sort_long_args a)
 {
     const uint64_t step = (uint64_t)gridDim.x * SORT_GROUPS_THREADS;
     wait_for_earlier();
     const uint64_t count = a.groups.state ? list_count(a.groups, SORT_LONG) : a.rows;
-    if (blockIdx.x == 0 && threadIdx.x == 0) a.lists.msd->seen = SORT_SEEN_BOTH;
+    if (blockIdx.x == 0 && threadIdx.x == 0) a.to.lists.msd->seen = SORT_SEEN_BOTH;
     if (a.groups.state && a.groups.state->bad) return;
     for (uint64_t warp = (uint64_t)blockIdx.x * SORT_GROUPS_THREADS + threadIdx.x / 32 * 32;
          warp < count; warp += step) {
         const uint64_t i = warp + lane_id();
         struct group group = { 0, 0, 0 };
-        uint2 segment = make_uint2(0, 0);
         if (i < count)
             group = a.groups.state ? list_group(a.groups, SORT_LONG, i)
                                    : group_at(a.groups, a.first_row + i);
-        const bool here = i < count && group.in >= a.base && group.in < a.end;
-        const bool divided = here && group.n > a.leaf;
-        if (divided)
-            segment = add_segment(a, group);
-        else if (here)
-            add_leaf(a, group);
-        for (uint32_t left = __ballot_sync(WARP_ALL, divided); left; left &= left - 1) {
-            const int lane = __ffs((int)left) - 1;
-            const uint32_t at = __shfl_sync(WARP_ALL, segment.x, lane);
-            const uint32_t tile = __shfl_sync(WARP_ALL, segment.y, lane);
-            const uint32_t tiles = tiles_of(a, __shfl_sync(WARP_ALL, (uint32_t)group.n, lane));
-            if (at >= a.segments || tile + tiles > a.tiles) continue; /* not with valid offsets */
-            for (uint32_t b = lane_id(); b < SORT_MSD_ROW; b += 32)
-                a.lists.counts[0][(uint64_t)at * SORT_MSD_ROW + b] = 0;
-            for (uint32_t t = lane_id(); t < tiles; t += 32) a.lists.tile_of[0][tile + t] = at;
-        }
+        long_add(a.to, group, i < count && group.in >= a.to.base && group.in < a.to.end);
     }
 }
 

@@ -5,8 +5,8 @@
  * "onesweep" of Adinets and Merrill, arXiv 2206.01784, with the decoupled look-back of Merrill and
  * Garland 2016):
  *
- *     sort_histogram   reads the keys once and counts every digit of every pass
- *     sort_plan        the start of each bin; which passes can be skipped
+ *     sort_histogram   reads the keys once and counts every digit of every pass; the start of each
+ *                      bin; which passes can be skipped
  *     sort_onesweep    one pass, launched once per digit: in onesweep.cuh
  *     sort_finish      copies, if the remaining passes do not end in the output
  *     sort_lsd         all of these in one launch, if keys are skewed: in lsd.cuh

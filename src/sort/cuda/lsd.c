@@ -33,6 +33,7 @@ void echi_sort_lsd_steps(const struct sort_build *b)
     unsigned passing =
         echi_gpu_resident(&b->gpu, plan->blocks, plan->threads, plan->shared_bytes + STATIC_BYTES);
     b->args->lsd.passes.common = *args;
+    b->args->lsd.passes.counts = (struct sort_counts *)b->args->lsd.passes.state;
     b->args->lsd.msd = b->args->lists.msd;
     uint64_t parts = args->n / (SORT_HISTOGRAM_THREADS * 16) + 1;
     add(b, ECHI_COUNT, ECHI_LAUNCH_COOPERATIVE, "sort_lsd_begin",

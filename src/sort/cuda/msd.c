@@ -14,6 +14,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "sort/cuda/plan.h"
+#include "sort/cuda/segments.h"
 
 #include <stdio.h>
 
@@ -387,7 +388,8 @@ unsigned echi_sort_group_leaves(const struct sort_build *b, uint64_t longest, bo
 }
 
 /* Like run_levels(), for the groups in the lists.  Blocks loop if it is not known how many tiles
- * there are. */
+ * there are.  In a small array of segments, one launch does all levels, because often no segment is
+ * long. */
 ech_status echi_sort_msd_groups(const struct sort_build *b, uint64_t longest, bool even)
 {
     const struct msd_plan *msd = &b->plan->msd;
@@ -399,11 +401,12 @@ ech_status echi_sort_msd_groups(const struct sort_build *b, uint64_t longest, bo
                        b->gpu.shared_bytes >= SORT_LEAF_SHARED_BYTES(1) &&
                        echi_gpu_has(&b->gpu, b->plan->module, "sort_msd_leaf_large");
     const uint64_t known = args->common.n / msd->tile + 4 * SORT_BINS;
+    const int launched = even || args->common.n > SORT_GROUP_LISTED_MOST ? 2 : 0;
     int level = 0;
     if (large) full *= 2;
     args->msd.leaf = (uint32_t)msd->leaf * (large ? 2 : 1);
     args->lists.levels = msd->levels;
-    for (uint64_t n = longest; level < 2 && (level ? n > full : n > msd->leaf);
+    for (uint64_t n = longest; level < launched && (level ? n > full : n > msd->leaf);
          n >>= SORT_DIGIT_BITS, level++) {
         uint64_t most = SORT_MSD_COUNT_BLOCKS * processors;
         pdl(b, ECHI_COUNT, "sort_msd_count", echi_cuda_least(msd->tiles, most),

@@ -108,6 +108,7 @@ static __device__ inline void msd_count_part(const msd_args &a, const struct sor
     if (threadIdx.x == 0) sh.differ = sh.seen = 0;
     __syncthreads(); /* the counters are clear */
     struct msd_found found = { 0, seen ? load_relaxed(seen) : (uint32_t)SORT_SEEN_BOTH };
+    const uint32_t known = found.seen;
     if (BY_VALUE && s.known & SORT_BY_VALUE)
         msd_count_range<OF_VALUES>(a.common, s, value_map_of(a), from, to, sh.bins, found);
     else
@@ -119,7 +120,7 @@ static __device__ inline void msd_count_part(const msd_args &a, const struct sor
         if (sh.bins[bin]) atomicAdd(&counts[bin], sh.bins[bin]);
     if (threadIdx.x == 0 && sh.differ)
         atomicOr((unsigned long long *)(counts + SORT_BINS), sh.differ);
-    if (threadIdx.x == 0 && seen && sh.seen) atomicOr(seen, sh.seen);
+    if (threadIdx.x == 0 && seen && sh.seen & ~known) atomicOr(seen, sh.seen);
     __syncthreads(); /* the counters may be cleared */
 }
 

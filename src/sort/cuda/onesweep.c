@@ -8,6 +8,8 @@
  */
 #include "sort/cuda/plan.h"
 
+#include <stddef.h>
+
 static const struct passes_tuning tunings[] = {
 #define ROW(key, value, threads, items, blocks, large)                                             \
     { key, value, threads, items, blocks, large },
@@ -39,26 +41,30 @@ unsigned echi_sort_move_blocks(const struct sort_build *b, uint64_t n, unsigned 
                            32 * (uint64_t)b->gpu.multiprocessors);
 }
 
+_Static_assert(offsetof(struct sort_state, counts) == 0, "the counts are at the beginning");
+
 void echi_sort_histogram_steps(const struct sort_build *b, uint64_t tiles)
 {
-    const struct sort_passes_args *args = &b->args->passes;
-    size_t clear_bytes = sizeof *args->state;
-    if (args->status)
-        clear_bytes = (size_t)((char *)(args->status + tiles * SORT_BINS) - (char *)args->state);
+    struct sort_passes_args *args = &b->args->passes;
+    if (args->status) { /* also the lists of pages, which are before it */
+        args->clear = args->pages.state ? (void *)args->pages.state : args->status;
+        args->clear_bytes =
+            (uint64_t)((char *)(args->status + tiles * SORT_BINS) - (char *)args->clear);
+    }
     echi_step_add(b->steps, (struct echi_step){ .phase = ECHI_COUNT,
-                                                .kind = ECHI_CLEAR,
+                                                .kind = ECHI_ZEROS,
                                                 .level = -1,
                                                 .to = args->state,
-                                                .bytes = clear_bytes });
+                                                .slot = &args->counts,
+                                                .bytes = sizeof *args->counts });
     /* A block counts in 32 bits, so for very large n the grid grows beyond the size that fills the
      * GPU. */
     uint64_t fill = SORT_HISTOGRAM_BLOCKS * (uint64_t)b->gpu.multiprocessors;
     uint64_t needed = args->common.n >> 31,
              work = args->common.n / (SORT_HISTOGRAM_THREADS * 16) + 1;
     unsigned blocks = echi_cuda_least(work, fill > needed ? fill : needed);
-    echi_sort_launch(b, ECHI_COUNT, ECHI_LAUNCH, "sort_histogram", blocks, SORT_HISTOGRAM_THREADS,
-                     0, -1, NULL);
-    echi_sort_launch(b, ECHI_PLAN, ECHI_LAUNCH, "sort_plan", 1, SORT_BINS, 0, -1, NULL);
+    echi_sort_launch(b, ECHI_COUNT, ECHI_LAUNCH_PDL, "sort_histogram", blocks,
+                     SORT_HISTOGRAM_THREADS, 0, -1, NULL);
 }
 
 /* ---- The strategy ---- */
@@ -106,7 +112,7 @@ ech_status echi_sort_onesweep_steps(const struct sort_build *b)
         echi_step_add(b->steps,
                       (struct echi_step){
                           .phase = ECHI_MOVE,
-                          .kind = ECHI_LAUNCH,
+                          .kind = ECHI_LAUNCH_PDL,
                           .module = b->plan->module,
                           .name = paged ? "sort_onesweep_pages" : "sort_onesweep",
                           .when = "the digit differs between keys",
@@ -122,9 +128,10 @@ ech_status echi_sort_onesweep_steps(const struct sort_build *b)
                   echi_cuda_least(pages->pool / (SORT_PAGES_THREADS / SORT_WARP) + 1,
                                   SORT_PAGES_BLOCKS * processors),
                   SORT_PAGES_THREADS, b->plan->passes);
-    echi_sort_launch(b, ECHI_FINISH, ECHI_LAUNCH, "sort_finish",
-                     echi_sort_move_blocks(b, b->args->common.n, 1), SORT_MOVE_THREADS, 0,
-                     b->plan->passes, NULL);
+    if (paged || b->args->common.in_place || b->plan->passes == 0)
+        echi_sort_launch(b, ECHI_FINISH, ECHI_LAUNCH_PDL, "sort_finish",
+                         echi_sort_move_blocks(b, b->args->common.n, 4), SORT_MOVE_THREADS, 0,
+                         b->plan->passes, NULL);
     return ECH_OK;
 }
 

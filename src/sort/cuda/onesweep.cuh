@@ -17,6 +17,7 @@
 
 #include "sort/cuda/common.cuh"
 #include "sort/cuda/pages.cuh"
+#include "sort/cuda/passes.cuh"
 
 /* The number of keys of the bin in the preceding tiles (exclusive prefix). status is this tile's
  * descriptor for the bin; those of preceding tiles are at decreasing addresses, SORT_BINS apart;
@@ -518,17 +519,28 @@ static_assert(sizeof(struct pass_shared) <=
                                              KEY_BYTES > VAL_BYTES ? KEY_BYTES : VAL_BYTES),
               "the host gives less shared memory than the kernel uses");
 
+/* Whether the last pass copies instead of sort_finish: out of place, the last pass ends in the
+ * output if it is active. */
+static __device__ inline bool ends_output(const struct sort_passes_args &a)
+{
+    return a.common.level == a.common.passes - 1 && a.common.part == 0 && !a.common.in_place;
+}
+
 /* Tiles are numbered in the order in which blocks begin, so that all preceding tiles are in
  * progress. */
 template <int PAGES> static __device__ inline void sweep_tile(const struct sort_passes_args &a)
 {
     struct pass_shared &s = *(struct pass_shared *)shared_bytes;
+    wait_for_earlier();
     if (threadIdx.x == 0) s.tile = atomicAdd(&a.state->tiles_taken[a.common.level], 1);
     if (threadIdx.x == 0) s.zero = 0;
     if (PAGES && threadIdx.x == 0) s.fresh = 0;
     const struct sweep w = { a.state->pass[a.common.level], a.common.level,
                              (uint32_t)a.common.part };
-    if (!w.p.active) return;
+    if (!w.p.active) {
+        if (!PAGES && ends_output(a)) copy_to_output(a);
+        return;
+    }
     rank_clear(s.counts, WARPS * SORT_BINS);
     __syncthreads(); /* the tile is known and the counters are clear */
     const uint64_t at = (uint64_t)s.tile * TILE;

@@ -1,8 +1,8 @@
 /*
  * sort/cuda/passes.cuh - the steps before and after the passes of an LSD radix sort.
  *
- *     sort_histogram   reads the keys once and counts every digit of every pass
- *     sort_plan        the start of each bin; which passes can be skipped
+ *     sort_histogram   reads the keys once and counts every digit of every pass; its last block
+ *                      finds the start of each bin, and which passes can be skipped
  *     sort_finish      copies, if the remaining passes do not end in the output
  *
  * lsd.cuh uses the same functions in persistent blocks.
@@ -55,15 +55,8 @@ static __device__ inline void count_digits(const struct sort_passes_args &a,
 
     for (int i = threadIdx.x; i < a.common.passes * SORT_BINS; i += blockDim.x) {
         uint32_t count = bins[i / SORT_BINS][i % SORT_BINS];
-        if (count) atomicAdd((unsigned long long *)&a.state->histogram[0][0] + i, count);
+        if (count) atomicAdd((unsigned long long *)&a.counts->histogram[0][0] + i, count);
     }
-}
-
-extern "C" __global__ void __launch_bounds__(SORT_HISTOGRAM_THREADS)
-    sort_histogram(const __grid_constant__ struct sort_passes_args a)
-{
-    __shared__ uint32_t bins[KEY_BYTES][SORT_BINS];
-    count_digits(a, bins);
 }
 
 /* ---- The starts of the bins, and the active passes ---- */
@@ -78,8 +71,9 @@ static __device__ inline void plan_passes(const struct sort_passes_args &a, cons
 #pragma unroll 1
     for (int pass = 0; pass < a.common.passes; pass++) {
         struct sort_pass *p = &state->pass[pass];
-        p->active = active[pass];
+        *p = {};
         if (!active[pass]) continue;
+        p->active = 1;
         /* Out of place, the last pass ends in the output and the previous ones alternate.  In
          * place, the first pass cannot write to its input, and the last ends in the output only if
          * the number of passes is even. */
@@ -99,6 +93,7 @@ static __device__ inline void plan_passes(const struct sort_passes_args &a, cons
 struct passes_plan_shared {
     uint64_t sums[SORT_BINS / 32];
     uint32_t active[SORT_PASSES];
+    uint32_t last; /* whether the block is the last one of sort_histogram */
 };
 
 /* By one block of at least SORT_BINS threads. */
@@ -108,7 +103,8 @@ static __device__ inline void plan_digits(const struct sort_passes_args &a,
     const uint32_t bin = threadIdx.x, warp = bin / 32;
 #pragma unroll 1
     for (int pass = 0; pass < a.common.passes; pass++) {
-        uint64_t count = bin < SORT_BINS ? a.state->histogram[pass][bin] : 0;
+        uint64_t count = bin < SORT_BINS ? load_relaxed_u64(&a.counts->histogram[pass][bin]) : 0;
+        if (bin < SORT_BINS) a.counts->histogram[pass][bin] = 0;
         uint64_t inclusive = warp_scan_u64(count);
         if (bin < SORT_BINS && lane_id() == 31) s.sums[warp] = inclusive;
         int constant =
@@ -123,11 +119,34 @@ static __device__ inline void plan_digits(const struct sort_passes_args &a,
     if (bin == 0) plan_passes(a, s.active);
 }
 
-extern "C" __global__ void __launch_bounds__(SORT_BINS)
-    sort_plan(const __grid_constant__ struct sort_passes_args a)
+/* Clears what the passes need. */
+static __device__ inline void clear_passes(const struct sort_passes_args &a)
 {
+    const uint64_t step = (uint64_t)gridDim.x * blockDim.x;
+    const uint64_t thread = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x;
+    for (uint64_t i = thread; i < a.clear_bytes / 16; i += step)
+        ((uint4 *)a.clear)[i] = make_uint4(0, 0, 0, 0);
+    if (thread < SORT_PASSES) a.state->tiles_taken[thread] = 0;
+}
+
+extern "C" __global__ void __launch_bounds__(SORT_HISTOGRAM_THREADS)
+    sort_histogram(const __grid_constant__ struct sort_passes_args a)
+{
+    __shared__ uint32_t bins[KEY_BYTES][SORT_BINS];
     __shared__ struct passes_plan_shared s;
+    wait_for_earlier();
+    clear_passes(a);
+    count_digits(a, bins);
+    __syncthreads(); /* every thread has added its counters */
+    if (threadIdx.x == 0) {
+        __threadfence(); /* orders what the block has added before its atomic */
+        s.last = atomicAdd((unsigned long long *)&a.counts->finished, 1ull) == gridDim.x - 1;
+        __threadfence(); /* ... and what other blocks added before */
+    }
+    __syncthreads(); /* it is known whether the block is the last */
+    if (!s.last) return;
     plan_digits(a, s);
+    if (threadIdx.x == 0) a.counts->finished = 0;
 }
 
 /* ---- If the passes do not end in the output ---- */
@@ -157,6 +176,7 @@ static __device__ inline void copy_to_output(const struct sort_passes_args &a)
 extern "C" __global__ void __launch_bounds__(SORT_MOVE_THREADS)
     sort_finish(const __grid_constant__ struct sort_passes_args a)
 {
+    wait_for_earlier();
     copy_to_output(a);
 }
 

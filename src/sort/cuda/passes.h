@@ -30,7 +30,7 @@ enum {
 #define SORT_ONESWEEP_SHARED_BYTES(threads, items, widest)                                         \
     (SORT_SHARED_BYTES(threads, items, widest) + SORT_BINS * 6 + (threads) / SORT_WARP * 8)
 
-/* What the passes do, decided on the device when the histograms are known; written by sort_plan. */
+/* What the passes do, decided on the device when the histograms are known. */
 struct sort_pass {
     uint32_t active;         /* 0: every key has the same digit; the pass does nothing */
     uint32_t first, last;    /* of the active passes */
@@ -38,8 +38,14 @@ struct sort_pass {
     uint32_t epoch;          /* number of preceding active passes */
 };
 
-struct sort_state {
+/* Zero before the first kernel and after the last. */
+struct sort_counts {
     uint64_t histogram[SORT_PASSES][SORT_BINS];
+    uint64_t finished; /* blocks of sort_histogram */
+};
+
+struct sort_state {
+    struct sort_counts counts; /* if the context has no zeros */
     uint64_t base[SORT_PASSES][2]
                  [SORT_BINS]; /* output position of each bin's next key, by parity of the portion */
     uint32_t tiles_taken[SORT_PASSES];
@@ -79,7 +85,10 @@ struct sort_pages_args {
 struct sort_passes_args {
     struct sort_common common; /* level: the pass; part: which SORT_PORTION / tile tiles */
     struct sort_state *state;
-    uint32_t *status; /* [tiles][SORT_BINS], for the look-back */
+    struct sort_counts *counts; /* the context's zeros, or those of state */
+    uint32_t *status;           /* [tiles][SORT_BINS], for the look-back */
+    void *clear;                /* cleared by sort_histogram: status, and parts before it */
+    uint64_t clear_bytes;
     struct sort_pages_args pages;
 };
 

@@ -29,9 +29,10 @@
 enum { HUGE_ROW = 1 << 24, LONG_MEAN = 1 << 15 };
 
 static const struct groups_algorithm algorithms[] = {
-    { "classes", "networks or counting for short groups, MSD radix sort for long ones", 1, 1 },
-    { "network", "networks up to 16 times the words of a warp, then MSD radix sort", 4, 4 },
-    { "msd", "MSD radix sort for all groups that do not fit in a warp", 0, 0 },
+    { "classes", "networks, bins or counting for short groups, MSD radix sort for long ones", 1, 1,
+      true },
+    { "network", "networks up to 16 times the words of a warp, then MSD radix sort", 4, 4, false },
+    { "msd", "MSD radix sort for all groups that do not fit in a warp", 0, 0, false },
 };
 enum { ALGORITHMS = sizeof algorithms / sizeof *algorithms };
 
@@ -61,8 +62,30 @@ static uint32_t block_classes(const struct echi_sort_segments *r, const struct g
     if (s->stable) return (uint32_t)p->algorithm->positions;
     if (!p->counted) return (uint32_t)p->algorithm->keys;
     if (!r->offsets || s->n / LONG_MEAN >= r->groups) return SORT_BLOCK_CLASSES;
-    const uint32_t alone = s->key_bytes == 1 ? 20 : 18, most = s->key_bytes == 1 ? 18 : 17;
+    const uint32_t alone = s->key_bytes == 1 ? 21 : 18, most = s->key_bytes == 1 ? 18 : 17;
     return (s->n <= (size_t)1 << alone ? alone : most) - p->words_log;
+}
+
+/* Whether blocks sort groups by bins: keys without positions, if the array is small, or if groups
+ * of more than a warp's words are exceptions.  Networks are faster for rows of up to twice these
+ * words. */
+static bool can_bins(const struct echi_sort_segments *r, const struct groups_plan *p)
+{
+    const uint64_t words = (uint64_t)1 << p->words_log, n = r->sort.n;
+    if (!p->algorithm->bins || p->positions || p->counted) return false;
+    if (!r->offsets)
+        return n <= SORT_GROUP_BINS_MOST && r->cols > 2 * words &&
+               r->cols <= words << SORT_BLOCK_CLASSES;
+    return n <= SORT_GROUP_BINS_MOST ||
+           (n <= SORT_GROUP_LISTED_MOST && n / SORT_GROUP_LISTED_MEAN < r->groups);
+}
+
+/* The tiles of a group that a block sorts at most: several only if such groups are exceptions. */
+static uint64_t tiles_of(const struct echi_sort_segments *r, const struct groups_plan *p)
+{
+    return p->bins && r->offsets && r->sort.n >> (p->most_class - 1) <= r->groups
+               ? SORT_GROUP_BINS_TILES
+               : 1;
 }
 
 /* The sort of long groups: keys, native pairs, or keys with indices and a gather. */
@@ -110,10 +133,13 @@ static ech_status plan_shape(const struct echi_sort_segments *r, struct groups_p
     p->positions = s->stable;
     p->words_log = SORT_SHORT_LOG(SORT_SHORT_WORD_BYTES(s->key_bytes, p->positions));
     p->counted = s->key_bytes < 4 && !p->positions && p->algorithm->keys;
-    p->most_class = p->words_log + block_classes(r, p);
-    p->has_long = p->longest > (uint64_t)1 << p->most_class;
-    p->all = p->counted && r->offsets && !r->count && !p->has_long &&
-             s->n / (s->key_bytes == 1 ? 128 : 1024) >= r->groups;
+    p->bins = can_bins(r, p);
+    p->most_class = p->words_log + (p->bins ? SORT_BLOCK_CLASSES : block_classes(r, p));
+    p->has_long = p->longest > tiles_of(r, p) << p->most_class;
+    p->all = p->counted ? r->offsets && !r->count && !p->has_long &&
+                              s->n / (s->key_bytes == 1 ? 128 : 1024) >= r->groups
+                        : p->bins && !r->count && p->longest > (uint64_t)1 << p->words_log &&
+                              (!r->offsets || s->n / SORT_GROUP_BINS_MEAN >= r->groups);
     p->huge_rows = !r->offsets && p->longest >= HUGE_ROW;
     snprintf(p->short_module, sizeof p->short_module, "sort_short_k%d_v%d", 8 * s->key_bytes,
              p->positions ? 4 : 0);
@@ -154,6 +180,7 @@ uint64_t echi_sort_groups_capacity(const struct echi_sort_segments *r, const str
 {
     const uint32_t below = list == SORT_LONG ? p->most_class : p->words_log + list;
     if ((below >= p->most_class || (p->counted && list)) && list != SORT_LONG) return 0;
+    if (p->all) return 0;
     const uint64_t most = r->sort.n >> below; /* of more than 2^below elements each */
     return most < r->groups ? most : r->groups;
 }
@@ -173,7 +200,7 @@ static ech_status lay_out(const struct echi_sort_segments *r, const struct group
             if (echi_sort_groups_capacity(r, p, k))
                 parts->lists[k] = echi_part(layout, (size_t)echi_sort_groups_capacity(r, p, k),
                                             sizeof *parts->lists[k]);
-        parts->state = echi_part(layout, 1, sizeof *parts->state);
+        if (!p->all || p->has_long) parts->state = echi_part(layout, 1, sizeof *parts->state);
     }
     if (p->huge_rows) {
         const struct echi_sort row = row_sort(r);
@@ -182,7 +209,8 @@ static ech_status lay_out(const struct echi_sort_segments *r, const struct group
         parts->row_work = echi_part(layout, parts->row_work_bytes, 1);
         return status;
     }
-    if (p->counted && key == 2 && (s->keys_in == s->keys_out || (p->pack && p->unpack)))
+    if ((p->counted && key == 2 && (s->keys_in == s->keys_out || (p->pack && p->unpack))) ||
+        (p->bins && !p->has_long && p->longest > (uint64_t)1 << p->most_class))
         parts->keys_copy = echi_part(layout, s->n, key);
     if (!p->has_long) return ECH_OK;
     echi_sort_msd_lay_out(&p->rest, &p->plan, layout, &parts->args);

@@ -36,8 +36,18 @@ enum {
     SORT_SHORT_FAR_ROWS = 1 << 22,  /* rows at this distance or more are packed */
     SORT_SHORT_WARP_BYTES = 2048,   /* words of a warp */
     SORT_COUNTED_BYTES = 1 << 16,   /* of counters of 16-bit keys, at most */
-    SORT_PACK_TILE = 32             /* rows and columns */
+    SORT_GROUP_BINS_TILES = 3,      /* of a segment that sort_group_bins sorts, if the array is not
+                                       longer */
+    SORT_GROUP_BINS_MOST = 5 << 18, /* elements of an array that it sorts, at most; ... */
+    SORT_GROUP_LISTED_MOST = 1 << 22, /* if segments of this class are exceptions */
+    SORT_GROUP_LISTED_MEAN = 128,
+    SORT_GROUP_BINS_MEAN = 512, /* ... whose segments are not listed, at least */
+    SORT_PACK_TILE = 32         /* rows and columns */
 };
+
+/* A tile of sort_group_bins, which has 16 times the words of a warp: threads, bytes of a thread. */
+#define SORT_GROUP_BINS_THREADS 1024
+#define SORT_GROUP_BINS_BYTES   (16 * SORT_SHORT_WARP_BYTES / SORT_GROUP_BINS_THREADS)
 
 /* Threads of sort_short_block if it counts. */
 #define SORT_COUNTED_THREADS(key_bytes) ((key_bytes) == 1 ? 256 : 512)
@@ -51,7 +61,8 @@ enum {
 struct sort_groups_state {
     uint32_t counts[SORT_BLOCK_CLASSES + 1]; /* segments in each list */
     uint32_t bad;      /* 1: the offsets are invalid, and long segments are not sorted */
-    uint32_t finished; /* blocks of sort_short_block that have ended, if it resets the state */
+    uint32_t finished; /* blocks that have ended, of the kernel that resets the state */
+    uint64_t longest;  /* elements of the segments that sort_group_bins leaves to other kernels */
 };
 
 /* Where the groups are. */
@@ -71,7 +82,19 @@ struct sort_groups {
     uint64_t *data_error;
 };
 
-/* sort_short_...: words. */
+/* The first lists of msd.h, for long groups in a part of the array.  Positions in the lists are
+ * relative to base. */
+struct sort_long {
+    uint64_t base, end; /* groups that begin in [base, end) */
+    struct sort_lists lists;
+    uint64_t segments, tiles, leaves; /* capacity of the lists */
+    uint32_t tile, leaf;
+    uint32_t shift;  /* of the first digit */
+    uint32_t global; /* generated indices are 1 + the position relative to base, not the position in
+                        the group */
+};
+
+/* sort_short_...: words; sort_group_bins. */
 struct sort_short_args {
     struct sort_common common; /* n is not used */
     struct sort_groups groups;
@@ -79,24 +102,19 @@ struct sort_short_args {
     uint32_t index_bytes;       /* the values are positions in the group */
     uint32_t block_class;       /* of sort_short_block: one of those beyond a warp's, from 0 */
     uint32_t window;            /* of sort_short_block that counts: bytes of counters */
-    uint32_t all;               /* ... all segments, which are not listed */
+    uint32_t all;               /* one group per block: all, which are not listed */
     uint32_t reset;             /* ... and the state is zero afterwards */
     uint32_t gather;            /* keys are loaded again by position: their words do not contain all
                                    of their bits */
+    struct sort_msd *clear;     /* sort_short_segments: becomes zero; or NULL */
+    struct sort_long to;        /* sort_group_bins: long segments, unless lists.msd is NULL */
 };
 
-/* sort_groups_long: the first lists of msd.h, for the long groups in a part of the array.
- * Positions in the lists are relative to base. */
+/* sort_groups_long: the long groups. */
 struct sort_long_args {
     struct sort_groups groups;
-    uint64_t base, end;       /* groups that begin in [base, end) */
     uint64_t first_row, rows; /* of rows: these */
-    struct sort_lists lists;
-    uint64_t segments, tiles, leaves; /* capacity of the lists */
-    uint32_t tile, leaf;
-    uint32_t shift;  /* of the first digit */
-    uint32_t global; /* generated indices are 1 + the position relative to base, not the position in
-                        the group */
+    struct sort_long to;
 };
 
 /* sort_short_widen: keys of 8 and 16 bits to the top bits of 32, in the form that is compared; the

@@ -15,6 +15,7 @@
 struct groups_algorithm {
     const char *name, *what;
     int keys, positions; /* classes beyond those of a warp that are short, at most 4 */
+    bool bins;           /* blocks sort keys of 32 and 64 bits by bins, in small arrays */
 };
 
 struct groups_plan {
@@ -23,7 +24,8 @@ struct groups_plan {
     uint64_t portion; /* elements that the lists of long groups refer to, at most */
     uint32_t words_log, most_class;
     bool positions, has_long, huge_rows, pack, unpack;
-    bool counted, all; /* sort_short_block counts keys; it takes all segments */
+    bool counted, bins; /* sort_short_block counts keys; sort_group_bins sorts them by bins */
+    bool all;           /* ... all groups, which are not listed */
     /* Long groups: keys become 32 bits wide; what is gathered by index; whether indices of 32 bits
      * in the workspace are sorted with the keys. */
     bool widen, gather_keys, gather_values, index;
@@ -41,7 +43,7 @@ struct groups_parts {
     size_t row_work_bytes;
     struct sort_args args;
     uint32_t *wide, *index;
-    void *keys_copy, *values_copy; /* keys also of groups that are counted in place */
+    void *keys_copy, *values_copy; /* keys also of groups that are counted in place, or in tiles */
 };
 
 /* The steps, and the arguments of their kernels. */
@@ -53,7 +55,8 @@ struct groups_build {
     struct echi_steps steps;
     struct echi_sort s; /* with the arrays in which elements are adjacent */
     struct sort_groups groups;
-    struct sort_short_args shorts, blocks[SORT_BLOCK_CLASSES];
+    struct sort_short_args shorts; /* also of sort_group_bins, and of blocks that count */
+    struct sort_short_args blocks[SORT_BLOCK_CLASSES];
     struct sort_long_args longs;
     struct sort_widen_args widen;
     struct sort_gather_args gather[2];

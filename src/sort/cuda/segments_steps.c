@@ -137,21 +137,64 @@ static void add_counted(struct groups_build *b)
 {
     const struct echi_sort_segments *r = b->r;
     const struct groups_plan *p = b->plan;
-    struct sort_short_args *args = &b->blocks[0];
+    struct sort_short_args *args = &b->shorts;
     const uint64_t most = r->offsets && !p->all ? echi_sort_groups_capacity(r, p, 0) : r->groups;
     const unsigned threads = SORT_COUNTED_THREADS(b->s.key_bytes);
     unsigned bytes = SORT_COUNTED_BYTES;
     while (bytes > b->gpu.shared_bytes - 2 * ECHI_BLOCK_RESERVED_BYTES) bytes /= 2;
-    *args = b->shorts;
     args->common.keys_tmp = b->s.keys_in == b->s.keys_out ? b->parts.keys_copy : NULL;
     args->all = p->all;
     args->reset = r->offsets && !p->all && !p->has_long;
     args->window = b->s.key_bytes == 1 ? 4 << 8 : bytes;
     if (p->all) args->groups.state = NULL;
-    if (args->reset) zeros(b, &args->groups.state);
     pdl(b, ECHI_MOVE, p->short_module, "sort_short_block",
         echi_gpu_blocks(&b->gpu, most, 1, 2048 / threads), threads, args);
     b->steps.step[b->steps.count - 1].shared_bytes = b->s.key_bytes == 1 ? 8 * threads : bytes;
+}
+
+/* The lists that the long groups of a portion make, which begins at `base`. */
+static struct sort_long long_lists(const struct groups_build *b, uint64_t base, uint64_t step)
+{
+    const struct groups_plan *p = b->plan;
+    const uint32_t top_bit = (uint32_t)b->r->top_bit;
+    return (struct sort_long){ .base = base,
+                               .end = base + step,
+                               .lists = b->parts.args.lists,
+                               .segments = p->plan.msd.segments,
+                               .tiles = p->plan.msd.tiles,
+                               .leaves = p->plan.msd.leaves,
+                               .tile = (uint32_t)p->plan.msd.tile,
+                               .leaf = echi_sort_msd_leaf(&p->plan),
+                               .shift = (top_bit ? top_bit : 8 * (uint32_t)p->rest.key_bytes) -
+                                        SORT_DIGIT_BITS,
+                               .global = p->index };
+}
+
+/* The groups that a block sorts by bins: rows, listed segments, or all. */
+static void add_bins(struct groups_build *b)
+{
+    const struct echi_sort_segments *r = b->r;
+    const struct groups_plan *p = b->plan;
+    struct sort_short_args *args = &b->shorts;
+    const uint64_t listed = r->sort.n >> p->words_log;
+    args->common.passes = 1; /* all bits are compared */
+    args->common.keys_tmp = b->parts.keys_copy;
+    args->all = p->all;
+    args->reset = r->offsets && (!p->all || p->has_long);
+    if (p->has_long) {
+        args->to = long_lists(b, 0, r->sort.n);
+        if (p->all)
+            clear(b, args->to.lists.msd, sizeof *args->to.lists.msd);
+        else
+            args->clear = args->to.lists.msd;
+    }
+    pdl(b, ECHI_MOVE, b->s.key_bytes == 4 ? "sort_group_bins_k32" : "sort_group_bins_k64",
+        "sort_group_bins",
+        echi_gpu_blocks(&b->gpu, p->all || listed > r->groups ? r->groups : listed, 1, 1),
+        SORT_GROUP_BINS_THREADS, args);
+    b->steps.step[b->steps.count - 1].shared_bytes = SORT_BINS_SHARED_BYTES(
+        SORT_GROUP_BINS_THREADS, SORT_GROUP_BINS_BYTES / (unsigned)b->s.key_bytes,
+        (unsigned)b->s.key_bytes, 0u);
 }
 
 static void add_short(struct groups_build *b)
@@ -161,6 +204,7 @@ static void add_short(struct groups_build *b)
     const uint64_t n = b->s.n, words = (uint64_t)1 << p->words_log;
     const uint32_t c = r->offsets ? class_of(p->longest) : b->groups.row_class;
     const bool counted = p->counted && c > p->words_log && (r->offsets || c <= p->most_class);
+    const bool bins = p->bins && c > p->words_log;
     b->shorts = (struct sort_short_args){ .common = echi_sort_common(&b->s),
                                           .groups = b->groups,
                                           .index_bytes = (uint32_t)b->s.index_bytes };
@@ -169,7 +213,7 @@ static void add_short(struct groups_build *b)
         b->shorts.unit = echi_cuda_least(unit_of(b->s.value_bytes), 8); /* for registers */
     b->shorts.gather = p->positions && !b->shorts.common.plain;
     if (r->offsets && !p->all) {
-        if (counted && !p->has_long)
+        if (bins || (counted && !p->has_long))
             zeros(b, &b->shorts.groups.state);
         else
             clear(b, b->parts.state, sizeof *b->parts.state);
@@ -183,7 +227,11 @@ static void add_short(struct groups_build *b)
             SORT_SHORT_THREADS, &b->shorts);
     }
     if (counted) add_counted(b);
-    for (uint32_t k = 0; !p->counted && k < p->most_class - p->words_log; k++) {
+    if (bins) {
+        if (p->all && p->has_long) zeros(b, &b->shorts.groups.state);
+        add_bins(b);
+    }
+    for (uint32_t k = 0; !p->counted && !p->bins && k < p->most_class - p->words_log; k++) {
         const uint32_t class = p->words_log + 1 + k;
         if (r->offsets ? class > c : class != c) continue;
         const unsigned threads = 64u << k, resident = 2048 / threads;
@@ -253,15 +301,13 @@ static void add_gather(struct groups_build *b, struct sort_gather_args *args, co
         echi_gpu_blocks(&b->gpu, n, 1024, 8), SORT_GROUPS_THREADS, args);
 }
 
-ech_status echi_sort_groups_long(struct groups_build *b, uint64_t base, uint64_t step, uint64_t n)
+/* Queues the steps that list the long groups of a portion. */
+static void add_lists(struct groups_build *b, uint64_t base, uint64_t step, uint64_t n)
 {
     const struct echi_sort_segments *r = b->r;
     const struct groups_plan *p = b->plan;
     const struct echi_sort *s = &b->s;
     struct groups_parts *parts = &b->parts;
-    struct sort_build build = { &b->rest,  &p->plan, b->gpu,         &parts->args,
-                                &b->steps, NULL,     r->top_bit != 0 };
-    set_portion(b, base, n);
     clear(b, parts->args.lists.msd, sizeof *parts->args.lists.msd);
     if (p->index && !p->widen) clear(b, parts->index, (size_t)n * sizeof *parts->index);
     if (p->widen) {
@@ -274,24 +320,25 @@ ech_status echi_sort_groups_long(struct groups_build *b, uint64_t base, uint64_t
             "sort_short_widen", echi_gpu_blocks(&b->gpu, n, 2048, 8), SORT_GROUPS_THREADS,
             &b->widen);
     }
-    b->longs = (struct sort_long_args){
-        .groups = b->groups,
-        .base = base,
-        .end = base + step,
-        .first_row = r->offsets ? 0 : base / r->cols,
-        .rows = r->offsets ? 0 : n / r->cols,
-        .lists = parts->args.lists,
-        .segments = p->plan.msd.segments,
-        .tiles = p->plan.msd.tiles,
-        .leaves = p->plan.msd.leaves,
-        .tile = (uint32_t)p->plan.msd.tile,
-        .leaf = echi_sort_msd_leaf(&p->plan),
-        .shift = (uint32_t)(r->top_bit ? r->top_bit : 8 * b->rest.key_bytes) - SORT_DIGIT_BITS,
-        .global = p->index
-    };
+    b->longs = (struct sort_long_args){ .groups = b->groups,
+                                        .first_row = r->offsets ? 0 : base / r->cols,
+                                        .rows = r->offsets ? 0 : n / r->cols,
+                                        .to = long_lists(b, base, step) };
     const uint64_t most = r->offsets ? n >> p->most_class : n / r->cols;
     pdl(b, ECHI_PLAN, "sort_groups_all", "sort_groups_long",
         echi_gpu_blocks(&b->gpu, most + 1, SORT_GROUPS_THREADS, 8), SORT_GROUPS_THREADS, &b->longs);
+}
+
+ech_status echi_sort_groups_long(struct groups_build *b, uint64_t base, uint64_t step, uint64_t n)
+{
+    const struct echi_sort_segments *r = b->r;
+    const struct groups_plan *p = b->plan;
+    const struct echi_sort *s = &b->s;
+    struct groups_parts *parts = &b->parts;
+    struct sort_build build = { &b->rest,  &p->plan, b->gpu,         &parts->args,
+                                &b->steps, NULL,     r->top_bit != 0 };
+    set_portion(b, base, n);
+    if (!p->bins) add_lists(b, base, step, n); /* otherwise sort_group_bins has made the lists */
     const ech_status status =
         echi_sort_msd_groups(&build, p->longest < n ? p->longest : n, !r->offsets);
     if (p->gather_keys)

@@ -12,7 +12,8 @@
  *
  *         words of a warp   | group 0 | group 1 | ... |    1 to 512 groups; a block: one group
  *
- * A block sorts 8-bit and 16-bit keys without positions by counting (counted.cuh).
+ * A block sorts 8-bit and 16-bit keys without positions by counting, or few keys of 16 bits by
+ * digits (counted.cuh).
  *
  * All elements of a group are read before the first is written, so sorts in place need no copy.
  *
@@ -58,6 +59,9 @@ extern "C" __global__ void __launch_bounds__(SORT_SHORT_THREADS, SORT_SHORT_BLOC
     uint64_t segments = a.groups.groups;
     uint32_t most = a.groups.chunk;
     wait_for_earlier();
+    if (a.clear && blockIdx.x == 0)
+        for (uint32_t i = threadIdx.x; i < sizeof *a.clear / 4; i += SORT_SHORT_THREADS)
+            ((uint32_t *)a.clear)[i] = 0;
     if (a.groups.count) { /* a part for each block, but not too small */
         segments = min(segments, *a.groups.count);
         const uint64_t share = (segments + gridDim.x - 1) / gridDim.x;
@@ -87,7 +91,10 @@ extern "C" __global__ void __launch_bounds__(SORT_SHORT_THREADS, SORT_SHORT_BLOC
 extern __shared__ __align__(16) unsigned char shared_bytes[];
 
 #if !POSITIONS && KEY_BITS <= 16
-enum { BLOCK_MOST = COUNTED_THREADS, BLOCK_RESIDENT = RESIDENT_BLOCKS(3, COUNTED_THREADS) };
+enum {
+    BLOCK_MOST = COUNTED_THREADS,
+    BLOCK_RESIDENT = RESIDENT_BLOCKS(KEY_BITS == 8 ? 3 : 2, COUNTED_THREADS)
+};
 #else
 enum { BLOCK_MOST = SORT_SHORT_BLOCK_THREADS, BLOCK_RESIDENT = 1 };
 

@@ -37,7 +37,7 @@ enum {
     WORDS_LOG = SORT_SHORT_LOG(SORT_SHORT_WORD_BYTES(KEY_BYTES, POSITIONS)),
     WORDS = 1 << WORDS_LOG, /* of a warp */
     LANE_LOG = network_window<word>::LOG,
-    ITEMS = WORDS / 32
+    SHORT_ITEMS = WORDS / 32
 };
 static_assert(sizeof(word) == SORT_SHORT_WORD_BYTES(KEY_BYTES, POSITIONS) &&
                   sizeof(word) * WORDS == SORT_SHORT_WARP_BYTES,
@@ -124,11 +124,11 @@ static __device__ inline void short_load(const struct sort_short_args &a, word *
                                          const struct short_groups &s)
 {
     const ukey *in = (const ukey *)a.common.keys_in;
-    word loaded[ITEMS];
+    word loaded[SHORT_ITEMS];
     uint32_t here = 0, position;
     uint64_t at;
 #pragma unroll
-    for (int i = 0; i < ITEMS; i++) {
+    for (int i = 0; i < SHORT_ITEMS; i++) {
         loaded[i] = 0;
         if (short_at<BLOCK, WHERE>(a, s, short_slot<BLOCK>(i), a.groups.in_row, at, position)) {
             loaded[i] = (word)in[at] << POSITION_BITS | (POSITIONS ? position : 0);
@@ -137,12 +137,12 @@ static __device__ inline void short_load(const struct sort_short_args &a, word *
     }
     if (!a.common.same || !a.common.plain)
 #pragma unroll
-        for (int i = 0; i < ITEMS; i++)
+        for (int i = 0; i < SHORT_ITEMS; i++)
             loaded[i] = (word)compared(a.common, (ukey)(loaded[i] >> POSITION_BITS))
                             << POSITION_BITS |
                         position_of(loaded[i]);
 #pragma unroll
-    for (int i = 0; i < ITEMS; i++)
+    for (int i = 0; i < SHORT_ITEMS; i++)
         words[network_place<word>(short_slot<BLOCK>(i))] = here >> i & 1 ? loaded[i] : last_word();
 }
 
@@ -206,11 +206,11 @@ static __device__ inline void short_move(const struct sort_short_args &a, const 
     const unit *in = (const unit *)from;
     unit *out = (unit *)to;
     for (uint32_t u = 0; u < units; u++) {
-        unit moved[ITEMS];
+        unit moved[SHORT_ITEMS];
         uint64_t at;
         uint32_t position;
 #pragma unroll
-        for (int i = 0; i < ITEMS; i++) {
+        for (int i = 0; i < SHORT_ITEMS; i++) {
             const uint32_t slot = short_slot<BLOCK>(i);
             if (short_at<BLOCK, WHERE>(a, s, slot, a.groups.in_row, at, position))
                 moved[i] =
@@ -218,7 +218,7 @@ static __device__ inline void short_move(const struct sort_short_args &a, const 
         }
         short_wait<BLOCK>();
 #pragma unroll
-        for (int i = 0; i < ITEMS; i++)
+        for (int i = 0; i < SHORT_ITEMS; i++)
             if (short_at<BLOCK, WHERE>(a, s, short_slot<BLOCK>(i), a.groups.out_row, at, position))
                 out[at * units + u] = moved[i];
     }
@@ -247,7 +247,7 @@ static __device__ inline void short_write_positions(const struct sort_short_args
 {
     index *out = (index *)a.common.values_out;
 #pragma unroll
-    for (int i = 0; i < ITEMS; i++) {
+    for (int i = 0; i < SHORT_ITEMS; i++) {
         const uint32_t slot = short_slot<BLOCK>(i);
         uint64_t at;
         uint32_t position;
@@ -263,15 +263,15 @@ static __device__ inline void short_write_keys(const struct sort_short_args &a, 
                                                const struct short_groups &s)
 {
     ukey *out = (ukey *)a.common.keys_out;
-    ukey key[ITEMS];
+    ukey key[SHORT_ITEMS];
 #pragma unroll
-    for (int i = 0; i < ITEMS; i++)
+    for (int i = 0; i < SHORT_ITEMS; i++)
         key[i] = (ukey)(words[network_place<word>(short_slot<BLOCK>(i))] >> POSITION_BITS);
     if (!a.common.same)
 #pragma unroll
-        for (int i = 0; i < ITEMS; i++) key[i] = order_decode(a.common.order, key[i]);
+        for (int i = 0; i < SHORT_ITEMS; i++) key[i] = order_decode(a.common.order, key[i]);
 #pragma unroll
-    for (int i = 0; i < ITEMS; i++) {
+    for (int i = 0; i < SHORT_ITEMS; i++) {
         uint64_t at;
         uint32_t position;
         if (short_at<BLOCK, WHERE>(a, s, short_slot<BLOCK>(i), a.groups.out_row, at, position))

@@ -8,26 +8,43 @@
 
 #include <math.h>
 #include <string.h>
+#ifdef __AVX512F__
+#include "sparse/cpu/eight_avx512.h"
+#endif
 
 #define INDEX   uint32_t
 #define REAL    float
+#define V(x)    x##_f32
+#define GATHER  GATHER_F32
 #define NAME(x) x##_i32_f32
 #include "sparse/cpu/width.h"
 #undef REAL
+#undef V
+#undef GATHER
 #undef NAME
 #define REAL    double
+#define V(x)    x##_f64
+#define GATHER  GATHER_F64
 #define NAME(x) x##_i32_f64
 #include "sparse/cpu/width.h"
 #undef INDEX
 #undef REAL
+#undef V
+#undef GATHER
 #undef NAME
 #define INDEX   uint64_t
 #define REAL    float
+#define V(x)    x##_f32
+#define GATHER  GATHER_F32
 #define NAME(x) x##_i64_f32
 #include "sparse/cpu/width.h"
 #undef REAL
+#undef V
+#undef GATHER
 #undef NAME
 #define REAL    double
+#define V(x)    x##_f64
+#define GATHER  GATHER_F64
 #define NAME(x) x##_i64_f64
 #include "sparse/cpu/width.h"
 

@@ -129,6 +129,17 @@ static void NAME(part)(const struct echi_sparse_product *p, size_t row, size_t b
     }
 }
 
+#ifdef __AVX512F__
+#include "sparse/cpu/rows_avx512.h"
+#else
+static inline size_t NAME(blocks)(const struct echi_sparse *s, size_t row, size_t last)
+{
+    (void)s;
+    (void)last;
+    return row;
+}
+#endif
+
 /* Rows from `row` on as long as they are short and precede `last`: most matrices have only such
  * rows. */
 static size_t NAME(short_rows)(const struct echi_sparse *s, size_t row, size_t last)
@@ -138,6 +149,7 @@ static size_t NAME(short_rows)(const struct echi_sparse *s, size_t row, size_t l
     const REAL alpha = (REAL)s->alpha, beta = (REAL)s->beta;
     const size_t cols = s->a.cols, entries = s->a.nnz;
     REAL *restrict y = s->y;
+    row = NAME(blocks)(s, row, last);
     for (size_t begin = echi_min(offsets[row], entries); row < last; row++) {
         const size_t end = echi_min(offsets[row + 1], entries);
         if (end > begin + ECHI_SPARSE_CHUNK) break;

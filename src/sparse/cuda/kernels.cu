@@ -346,6 +346,7 @@ extern "C" __global__ void __launch_bounds__(SPARSE_THREADS, BLOCKS)
     sparse_multiply(const __grid_constant__ struct sparse_args a)
 {
     __shared__ struct warp_shared shared[WARPS];
+    wait_for_earlier();
     const uint64_t number = (uint64_t)blockIdx.x * WARPS + threadIdx.x / 32;
     struct sparse_place from, to;
     if (number >= a.tiles) return;
@@ -367,6 +368,7 @@ extern "C" __global__ void __launch_bounds__(SPARSE_THREADS, BLOCKS)
 extern "C" __global__ void __launch_bounds__(SPARSE_PLACE_THREADS)
     sparse_places(const __grid_constant__ struct sparse_args a)
 {
+    wait_for_earlier();
     const uint64_t i = (uint64_t)blockIdx.x * SPARSE_PLACE_THREADS + threadIdx.x;
     if (i <= a.tiles) a.places[i] = find_place(a, i << a.tile_bits);
     if (i < a.tiles) a.done[2 * i] = a.done[2 * i + 1] = 0;

@@ -124,7 +124,7 @@ static void lay_out(const struct echi_sparse *s, const struct plan *plan,
 static void steps_of_vector(struct whole *w)
 {
     echi_step_add(&w->steps, (struct echi_step){ .phase = ECHI_MOVE,
-                                                 .kind = ECHI_LAUNCH,
+                                                 .kind = ECHI_LAUNCH_PDL,
                                                  .module = w->module,
                                                  .name = "sparse_multiply",
                                                  .blocks = (unsigned)quotient_up(
@@ -139,7 +139,7 @@ static void steps_of_strips(struct whole *w)
 {
     if (w->s->n == 0) return;
     echi_step_add(&w->steps, (struct echi_step){ .phase = ECHI_MOVE,
-                                                 .kind = ECHI_LAUNCH,
+                                                 .kind = ECHI_LAUNCH_PDL,
                                                  .module = w->module,
                                                  .name = "sparse_multiply_wide",
                                                  .blocks = (unsigned)w->args.tiles,
@@ -231,7 +231,7 @@ static void make_steps(const struct echi_sparse *s, const struct plan *plan, voi
     echi_cuda_sparse_image(&s->a, w->module);
     if (has_places(plan))
         echi_step_add(&w->steps, (struct echi_step){ .phase = ECHI_PLAN,
-                                                     .kind = ECHI_LAUNCH,
+                                                     .kind = ECHI_LAUNCH_PDL,
                                                      .module = w->module,
                                                      .name = "sparse_places",
                                                      .blocks = (unsigned)quotient_up(

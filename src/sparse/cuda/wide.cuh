@@ -310,6 +310,7 @@ extern "C" __global__ void __launch_bounds__(SPARSE_WIDE_THREADS, 8)
     sparse_multiply_wide(const __grid_constant__ struct sparse_args a)
 {
     __shared__ struct wide_shared s;
+    wait_for_earlier();
     const struct wide_thread me = wide_thread_of(a);
     if (threadIdx.x == 0) s.list.tasks = s.list.long_rows = 0;
     if (!a.places) {

@@ -1,17 +1,19 @@
 /*
- * unique/cuda/kernels.cu - distinct elements and the mode, from sorted keys.
+ * unique/cuda/kernels.cu - distinct elements and the mode, from sorted keys; keys of 8 and 16 bits
+ * also without a sort (present.cuh).
  *
- *     unique_firsts   the first -0 or +0 and the first NaN of the input, for keys sorted without
- *                     their positions
  *     unique_heads    one tile per block: marks the first key of each run (head), ranks the heads
  *                     by decoupled look-back, writes what depends on one run, and the ranks of all
  *                     elements at their positions
+ *     unique_firsts   if the first of equal keys must be written, and their bits differ: finds the
+ *                     first -0 or +0, and the first NaN, of the input
  *     unique_counts   the lengths of the runs, from their starts
  *     unique_appear   one tile of positions per block: ranks the runs in order of appearance, and
  *                     writes them
  *     unique_inverse  converts ranks in ascending order to ranks in order of appearance
  *     unique_longest  the longest run of each block's share of the runs
  *     unique_mode     the longest of these
+ *     unique_present  distinct keys of 8 or 16 bits, from a bit per value
  *
  *     keys        2 2 2 5 | 5 7 7 7         a warp holds EACH rows of 32 adjacent keys; the
  *     heads       x . . x | . x . .         key before each comes from the lane below
@@ -23,6 +25,9 @@
 #include "unique/cuda/common.h"
 #include "cuda/device/order.cuh"
 #include "select/cuda/tile.cuh"
+#if KEY_BITS <= 16
+#include "unique/cuda/present.cuh"
+#endif
 
 static __device__ inline uint64_t number_at(const void *array, uint32_t bytes, uint64_t i)
 {
@@ -52,14 +57,9 @@ static __device__ inline uint64_t grid_step(void)
     return (uint64_t)gridDim.x * blockDim.x;
 }
 
-/* The key as it is written: equal keys may have different bits, and the first one is written. */
-static __device__ inline ukey value_of(const struct unique_args &a, ukey u)
+static __device__ inline bool is_zero(const struct unique_args &a, ukey u)
 {
-    if (!a.firsts) return u;
-    const ukey e = merged(a, u);
-    if (e == (ukey)(a.order.zero + 1)) return ((const ukey *)a.in)[~a.firsts->zero];
-    if (e == (ukey)a.order.last) return ((const ukey *)a.in)[~a.firsts->nan];
-    return u;
+    return merged(a, u) == (ukey)(a.order.zero + 1);
 }
 
 /* ---- First positions of zero and NaN ---- */
@@ -74,44 +74,70 @@ static __device__ inline void keep_first(uint64_t *word, uint64_t complement)
         atomicMax((unsigned long long *)word, (unsigned long long)complement);
 }
 
-extern "C" __global__ void __launch_bounds__(UNIQUE_THREADS)
-    unique_firsts(const __grid_constant__ struct unique_args a)
+/* If zeros or NaN with different bits occur: finds the first ones, and writes them to the values of
+ * their runs. */
+static __device__ inline void repair(const struct unique_args &a)
 {
-    wait_for_earlier();
+    struct unique_firsts *f = a.firsts;
+    const uint64_t zero_run = load_relaxed_u64(&f->zero_run),
+                   nan_run = load_relaxed_u64(&f->nan_run);
+    if (!zero_run && !nan_run) return;
     uint64_t zero = 0, nan = 0;
     for (uint64_t i = grid_first(); i < a.n; i += grid_step()) {
         const ukey e = merged(a, ((const ukey *)a.in)[i]);
         if (e == (ukey)(a.order.zero + 1)) zero = max(zero, ~i);
         if (e == (ukey)a.order.last) nan = max(nan, ~i);
     }
-    keep_first(&a.firsts->zero, zero);
-    keep_first(&a.firsts->nan, nan);
+    keep_first(&f->zero, zero);
+    keep_first(&f->nan, nan);
+    __syncthreads(); /* all warps have kept the first ones */
+    if (threadIdx.x || a.longest) return;
+    __threadfence(); /* orders them before the block's atomic */
+    if (atomicAdd((unsigned long long *)&f->finished, 1ull) != gridDim.x - 1) return;
+    __threadfence(); /* ... and those of blocks that counted themselves earlier */
+    ukey *values = (ukey *)a.values;
+    const ukey *in = (const ukey *)a.in;
+    if (zero_run) values[zero_run - 1] = in[~load_relaxed_u64(&f->zero)];
+    if (nan_run) values[nan_run - 1] = in[~load_relaxed_u64(&f->nan)];
+    if (a.clear) *f = {};
+}
+
+extern "C" __global__ void __launch_bounds__(UNIQUE_THREADS)
+    unique_firsts(const __grid_constant__ struct unique_args a)
+{
+    wait_for_earlier();
+    repair(a);
 }
 
 /* ---- Heads ---- */
 
 enum { EACH = UNIQUE_EACH(KEY_BYTES) };
 
-/* The heads of a warp's keys from `begin` on: bit k of heads[j] is that of key 32 * j + k. */
-static __device__ inline void find_heads(const struct unique_args &a, uint64_t begin,
-                                         ukey (&key)[EACH], uint32_t (&heads)[EACH])
+/* The heads of a warp's keys from `begin` on: bit k of heads[j] is that of key 32 * j + k. Returns
+ * a bit per row: whether this lane's key equals the key before, but has other bits. */
+static __device__ inline uint32_t find_heads(const struct unique_args &a, uint64_t begin,
+                                             ukey (&key)[EACH], uint32_t (&heads)[EACH])
 {
+    uint32_t differ = 0;
     const ukey *keys = (const ukey *)a.keys;
 #pragma unroll
     for (int j = 0; j < EACH; j++) {
         const uint64_t i = begin + 32 * j + lane_id();
         key[j] = i < a.n ? keys[i] : (ukey)0;
     }
-    ukey last = begin && begin < a.n ? merged(a, keys[begin - 1]) : (ukey)0;
+    ukey last = begin && begin < a.n ? keys[begin - 1] : (ukey)0;
 #pragma unroll
     for (int j = 0; j < EACH; j++) {
         const uint64_t i = begin + 32 * j + lane_id();
-        const ukey e = merged(a, key[j]);
-        ukey previous = (ukey)__shfl_up_sync(WARP_ALL, (unsigned long long)e, 1);
+        ukey previous = (ukey)__shfl_up_sync(WARP_ALL, (unsigned long long)key[j], 1);
         if (lane_id() == 0) previous = last;
-        last = (ukey)__shfl_sync(WARP_ALL, (unsigned long long)e, 31);
-        heads[j] = __ballot_sync(WARP_ALL, i < a.n && (i == 0 || e != previous));
+        last = (ukey)__shfl_sync(WARP_ALL, (unsigned long long)key[j], 31);
+        const bool other = i < a.n && (i == 0 || key[j] != previous);
+        const bool head = other && (i == 0 || merged(a, key[j]) != merged(a, previous));
+        heads[j] = __ballot_sync(WARP_ALL, head);
+        differ |= (uint32_t)(other && !head) << j;
     }
+    return differ;
 }
 
 /* Writes what the head at i, of the run `rank`, determines. */
@@ -124,7 +150,7 @@ static __device__ inline void write_head(const struct unique_args &a, uint64_t i
         return;
     }
     if (a.longest) return;
-    if (a.values) ((ukey *)a.values)[rank] = value_of(a, key);
+    if (a.values) ((ukey *)a.values)[rank] = key;
     if (a.first) store_number(a.first, a.index_bytes, rank, position);
 }
 
@@ -138,7 +164,7 @@ extern "C" __global__ void __launch_bounds__(UNIQUE_THREADS)
     const uint64_t tile = blockIdx.x, w = threadIdx.x / 32;
     const uint64_t begin = tile * UNIQUE_TILE(KEY_BYTES) + w * 32 * EACH;
     uint64_t *words = a.words + UNIQUE_WORDS_FIRST;
-    find_heads(a, begin, key, heads);
+    const uint32_t differ = find_heads(a, begin, key, heads);
 #pragma unroll
     for (int j = 0; j < EACH; j++) own += __popc(heads[j]);
     const uint64_t before = rank_tile(s, words, own, &total, a.n);
@@ -155,14 +181,22 @@ extern "C" __global__ void __launch_bounds__(UNIQUE_THREADS)
         if (a.positions && (head || scatters))
             position = number_at(a.positions, a.position_bytes, i);
         if (head) write_head(a, i, mine, key[j], position);
+        if (a.firsts && differ >> j & 1)
+            store_relaxed_u64(is_zero(a, key[j]) ? &a.firsts->zero_run : &a.firsts->nan_run,
+                              mine + 1);
         if (a.ranks)
             store_number(a.ranks, a.position_bytes, position, mine);
         else if (a.inverse)
             store_number(a.inverse, a.index_bytes, position, mine);
     }
-    if (tile != a.tiles - 1 || threadIdx.x) return;
-    *a.count = s.before + total;
-    if (a.starts) store_number(a.starts, a.position_bytes, s.before + total, a.n);
+    if (tile == a.tiles - 1 && threadIdx.x == 0) {
+        *a.count = s.before + total;
+        if (a.starts) store_number(a.starts, a.position_bytes, s.before + total, a.n);
+    }
+    if (a.clear && w == 0) leave_words(a.words, a.tiles, a.tiles);
+    if (!a.firsts || a.tiles > 1) return;
+    __syncthreads(); /* all values are written, and it is known whether some need a repair */
+    repair(a);
 }
 
 static __device__ inline uint64_t length_at(const struct unique_args &a, uint64_t rank)
@@ -274,7 +308,23 @@ extern "C" __global__ void __launch_bounds__(UNIQUE_THREADS)
     best = block_longest(best);
     if (threadIdx.x) return;
     *a.count = best.length;
-    if (!a.values) return;
-    const uint64_t start = number_at(a.starts, a.position_bytes, best.rank);
-    *(ukey *)a.values = value_of(a, ((const ukey *)a.keys)[start]);
+    if (a.values)
+        *(ukey *)a.values =
+            ((const ukey *)a.keys)[number_at(a.starts, a.position_bytes, best.rank)];
+    if (!a.firsts) return;
+    const uint64_t zero = load_relaxed_u64(&a.firsts->zero), nan = load_relaxed_u64(&a.firsts->nan);
+    if (best.rank + 1 == a.firsts->zero_run) *(ukey *)a.values = ((const ukey *)a.in)[~zero];
+    if (best.rank + 1 == a.firsts->nan_run) *(ukey *)a.values = ((const ukey *)a.in)[~nan];
+    if (a.clear) *a.firsts = {};
 }
+
+/* ---- Keys of 8 and 16 bits ---- */
+
+#if KEY_BITS <= 16
+extern "C" __global__ void __launch_bounds__(UNIQUE_THREADS,
+                                             RESIDENT_BLOCKS(UNIQUE_PRESENT_BLOCKS, UNIQUE_THREADS))
+    unique_present(const __grid_constant__ struct unique_args a)
+{
+    find_present(a);
+}
+#endif

@@ -1,0 +1,123 @@
+/*
+ * reduce/cpu/max_avx512.h - operations on vectors of unsigned keys of each width, for maxima with
+ * AVX-512.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* ---- All lanes equal ---- */
+
+INLINE __m512i all_u8(uint8_t x)
+{
+    return _mm512_set1_epi8((char)x);
+}
+
+INLINE __m512i all_u16(uint16_t x)
+{
+    return _mm512_set1_epi16((short)x);
+}
+
+INLINE __m512i all_u32(uint32_t x)
+{
+    return _mm512_set1_epi32((int)x);
+}
+
+INLINE __m512i all_u64(uint64_t x)
+{
+    return _mm512_set1_epi64((long long)x);
+}
+
+/* ---- The maxima of two vectors ---- */
+
+INLINE __m512i higher_u8(__m512i a, __m512i b)
+{
+    return _mm512_max_epu8(a, b);
+}
+
+INLINE __m512i higher_u16(__m512i a, __m512i b)
+{
+    return _mm512_max_epu16(a, b);
+}
+
+INLINE __m512i higher_u32(__m512i a, __m512i b)
+{
+    return _mm512_max_epu32(a, b);
+}
+
+INLINE __m512i higher_u64(__m512i a, __m512i b)
+{
+    return _mm512_max_epu64(a, b);
+}
+
+/* ---- Ones in lanes whose top bit is set, of floats; differences ---- */
+
+INLINE __m512i negative_u8(__m512i v) /* floats have 16 bits or more */
+{
+    (void)v;
+    return _mm512_setzero_si512();
+}
+
+INLINE __m512i negative_u16(__m512i v)
+{
+    return _mm512_srai_epi16(v, 15);
+}
+
+INLINE __m512i negative_u32(__m512i v)
+{
+    return _mm512_srai_epi32(v, 31);
+}
+
+INLINE __m512i negative_u64(__m512i v)
+{
+    return _mm512_srai_epi64(v, 63);
+}
+
+INLINE __m512i minus_u8(__m512i a, __m512i b)
+{
+    return _mm512_sub_epi8(a, b);
+}
+
+INLINE __m512i minus_u16(__m512i a, __m512i b)
+{
+    return _mm512_sub_epi16(a, b);
+}
+
+INLINE __m512i minus_u32(__m512i a, __m512i b)
+{
+    return _mm512_sub_epi32(a, b);
+}
+
+INLINE __m512i minus_u64(__m512i a, __m512i b)
+{
+    return _mm512_sub_epi64(a, b);
+}
+
+/* ---- The maximum of the lanes ---- */
+
+INLINE uint64_t highest_u64(__m512i v)
+{
+    return _mm512_reduce_max_epu64(v);
+}
+
+INLINE uint32_t highest_u32(__m512i v)
+{
+    return _mm512_reduce_max_epu32(v);
+}
+
+/* The instruction for the minimum of eight lanes takes the complements. */
+INLINE uint16_t highest_u16(__m512i v)
+{
+    const __m256i half =
+        _mm256_max_epu16(_mm512_castsi512_si256(v), _mm512_extracti64x4_epi64(v, 1));
+    const __m128i eight =
+        _mm_max_epu16(_mm256_castsi256_si128(half), _mm256_extracti128_si256(half, 1));
+    const __m128i least = _mm_minpos_epu16(_mm_xor_si128(eight, _mm_set1_epi16(-1)));
+    return (uint16_t)~_mm_extract_epi16(least, 0);
+}
+
+INLINE uint8_t highest_u8(__m512i v)
+{
+    const __m512i low = _mm512_and_si512(v, _mm512_set1_epi16(0xff)),
+                  high = _mm512_srli_epi16(v, 8);
+    return (uint8_t)highest_u16(_mm512_max_epu16(low, high));
+}
