@@ -24,7 +24,7 @@
 
 /* From this many keys on all ranks together on, or pairs on each rank, they are divided first, if
  * all ranks can do so.  H200, 2026-11-27. */
-enum { PARTITION_LEAST = 1 << 24, PARTITION_LEAST_PAIRS = 1 << 29 };
+enum { PARTITION_LEAST = 1 << 24, PARTITION_LEAST_PAIRS = 1 << 30 };
 
 /* ---- Workspace ---- */
 
