@@ -27,6 +27,7 @@
 
 enum {
     KEYS_ITEMS = MERGE_KEYS_ITEMS(KEY_BYTES),
+    KEYS_BLOCKS = MERGE_KEYS_BLOCKS(KEY_BYTES),
     KEYS_ROOM = MERGE_ROOM(MERGE_THREADS, KEYS_ITEMS),
     ITEMS = MERGE_ITEMS(KEY_BYTES), /* of other kernels */
     TILE = MERGE_TILE(KEY_BYTES),
@@ -142,8 +143,8 @@ static __device__ inline void part_of_tile(const struct merge_args &a, uint64_t 
 }
 
 #if KEY_BYTES > 1
-extern "C" __global__ void
-__launch_bounds__(MERGE_THREADS, RESIDENT_BLOCKS(MERGE_KEYS_BLOCKS(KEY_BYTES), MERGE_THREADS))
+extern "C" __global__ void __launch_bounds__(MERGE_THREADS,
+                                             RESIDENT_BLOCKS(KEYS_BLOCKS, MERGE_THREADS))
     merge_keys(const __grid_constant__ struct merge_args a)
 {
     __shared__ ukey keys[KEYS_ROOM];
