@@ -331,7 +331,7 @@ ech_status ech_dist_scan_workspace(const char *device, int ranks, ech_op op, siz
     const size_t many = ranks > 0 ? (size_t)ranks + 1 : 0, sizes[] = { n, 0, many };
     ech_scan_options plain = *options;
     size_t work = 0;
-    struct echi_scan s;
+    struct echi_scan s = { .n = n };
     plain.work = NULL;
     plain.work_bytes = 0;
     if (need.status == ECH_OK) need.status = echi_scan_request(NULL, &s, op, dtype, &plain);
