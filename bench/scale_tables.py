@@ -134,9 +134,10 @@ def nodes():
     lines = ["| keys | machines with 8 GPUs | keys in total | GPU | network | messages | steps | sum, ms "
              "| 10^9 keys/s |",
              "|---|---:|---:|---:|---:|---:|---:|---:|---:|"]
-    for name, key_bytes, _ in scale_model.SORTS:
+    for name, key_bytes, wanted in scale_model.SORTS:
+        single = find("dist", **wanted)[1] / 1e3
         for count in scale_model.NODES:
-            parts = scale_model.on_nodes(count, scale_model.N * key_bytes)
+            parts = scale_model.on_nodes(count, scale_model.N * key_bytes, key_bytes, single)
             total, time = count * scale_model.GPUS_PER_NODE * scale_model.N, sum(parts.values())
             cells = [number(seconds * 1e3) for seconds in (*parts.values(), time)]
             cells += [f"{total / time / 1e9:.0f}"]
