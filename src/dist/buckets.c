@@ -68,26 +68,27 @@ static uint32_t bin_of(const struct echi_partition *p, uint64_t position)
 }
 
 /* Adds the bins of 2^bits entries, of 2^shift keys each, that begin at an offset in the range. */
-static void add_bins(struct echi_partition *p, uint32_t first, uint32_t bits, uint32_t shift,
+static void add_bins(struct echi_partition *p, uint32_t first, uint32_t bits, int shift,
                      uint64_t offset)
 {
     for (uint32_t i = 0; i < 1u << bits; i++) {
         const uint32_t entry = first + i, node = p->table->entry[entry];
-        const uint64_t at = offset + ((uint64_t)i << shift);
+        const uint64_t at = offset + (shift < 0 ? (uint64_t)i >> -shift : (uint64_t)i << shift);
         if (node & ECHI_DIVIDE_IS_NODE) {
             const struct echi_divide_node *n = &p->table->node[node - ECHI_DIVIDE_IS_NODE];
             add_bins(p, n->first, n->bits, n->shift, at);
         } else {
-            p->bins[p->n_bins++] = (struct echi_bin){ at, entry, (uint8_t)bits, (uint8_t)shift };
+            p->bins[p->n_bins++] = (struct echi_bin){ at, entry, (uint8_t)bits, (int8_t)shift };
         }
     }
 }
 
 static void add_lengths(struct echi_partition *p)
 {
-    const uint32_t m = p->lengths, last = p->shift + ECHI_DIVIDE_BIN_BITS - m;
+    const uint32_t m = p->lengths, last = (uint32_t)(p->shift + ECHI_DIVIDE_BIN_BITS) - m;
     add_bins(p, 0, m, 0, 0);
-    for (uint32_t e = 0; e < last; e++) add_bins(p, (e + 1) << m, m, e, (uint64_t)1 << (m + e));
+    for (uint32_t e = 0; e < last; e++)
+        add_bins(p, (e + 1) << m, m, (int)e, (uint64_t)1 << (m + e));
 }
 
 /* Finds the first positions of the bins, and those that several ranks share. */
@@ -144,7 +145,7 @@ static bool is_crowded(const struct echi_partition *p, uint32_t bin, uint64_t mo
 
 void echi_partition_lengths(struct echi_partition *p, uint64_t most, uint32_t *lengths)
 {
-    const uint32_t bits = p->shift + ECHI_DIVIDE_BIN_BITS;
+    const uint32_t bits = (uint32_t)(p->shift + ECHI_DIVIDE_BIN_BITS);
     uint64_t first = 0;
     for (int r = 0; r < p->d->ranks; r++) first += count_of(p, (size_t)r, 0);
     *lengths = 0;
@@ -172,7 +173,7 @@ bool echi_partition_divide(struct echi_partition *p, uint64_t most, uint32_t *fi
         if (!is_crowded(p, b, most)) continue;
         struct echi_divide_node *node = &table->node[table->nodes];
         node->first = at;
-        node->bits = (uint16_t)(bin->shift < bits ? bin->shift : bits);
+        node->bits = (uint16_t)(bin->shift < (int)bits ? bin->shift : (int)bits);
         node->shift = (uint16_t)(bin->shift - node->bits);
         table->entry[bin->entry] = (uint16_t)(ECHI_DIVIDE_IS_NODE + table->nodes++);
         at += 1u << bits;
@@ -207,7 +208,7 @@ static bool add_buckets(struct echi_partition *p, uint64_t most)
         const uint64_t from = p->start[bin], count = p->start[end] - from;
         if (count) {
             if (p->n_buckets == ECHI_DIVIDE_BUCKETS) return false;
-            const int top = p->bins[bin].shift + (int)log;
+            const int keys = p->bins[bin].shift + (int)log, top = keys > 0 ? keys : 0;
             const int owner = !shared               ? echi_dist_owner(p->d, p->d->out_first, from)
                               : is_constant(p, bin) ? ECHI_PARTITION_EQUAL
                                                     : ECHI_PARTITION_SHARED;

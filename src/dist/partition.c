@@ -340,7 +340,7 @@ static ech_status count_all(struct echi_partition_run *run, uint32_t *counts)
     uint32_t node = 0;
     TRY(echi_comm_agree(d->ctx, d->comm, status, &outside, sizeof outside));
     for (int r = 0; r < d->ranks; r++) p->outside |= d->comm->notes[r].note[0] != 0;
-    p->shift = run->divide.bits - ECHI_DIVIDE_BIN_BITS;
+    p->shift = (int)run->divide.bits - ECHI_DIVIDE_BIN_BITS;
     p->table->entries = BINS;
     TRY(echi_comm_allgather(d->ctx, d->comm, counts, echi_partition_counts(p),
                             BINS * sizeof *counts));

@@ -28,9 +28,11 @@ enum {
 };
 
 struct echi_bin {
-    uint64_t offset;     /* its first key, from that of the range on */
-    uint32_t entry;      /* of the table */
-    uint8_t bits, shift; /* it is one of 2^bits bins next to each other, of 2^shift keys */
+    uint64_t offset; /* its first key, from that of the range on */
+    uint32_t entry;  /* of the table */
+    uint8_t
+        bits; /* it is one of 2^bits bins next to each other, of 2^shift keys; if the range has */
+    int8_t shift; /* fewer keys than bins, shift is negative, and 2^-shift bins have one key */
 };
 
 struct echi_bucket {
@@ -62,7 +64,7 @@ struct echi_partition {
     bool in_order;                   /* each rank has its elements in the order of bins */
     bool outside;                    /* keys are outside the range, in the first or the last bin */
     uint32_t lengths;                /* 0, or bins by lengths: sort/divide_sizes.h */
-    uint32_t shift;                  /* the bins at first have 2^shift keys */
+    int shift;                       /* the bins at first have 2^shift keys */
     struct echi_divide_table *table; /* from bins to buckets */
     uint32_t *counts;      /* [ECHI_DIVIDE_SLOTS / ECHI_DIVIDE_BINS][ranks][ECHI_DIVIDE_BINS],
                                     of the entries of the table */

@@ -51,7 +51,9 @@ INLINE uint64_t NAME(few_sum)(const ELEM *x, size_t n, bool varies)
         }
         if (i < n) sum += (u64_vector)NAME(sums_of)(x + i, n - i);
     }
-    return (uint64_t)_mm512_reduce_add_epi64((__m512i)sum);
+    uint64_t total = 0;
+    UNROLLED(j, VECTOR_BYTES / 8) total += sum[j];
+    return total;
 }
 #endif
 
