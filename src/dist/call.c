@@ -157,11 +157,10 @@ ech_status echi_dist_end(struct echi_dist *d, ech_status status)
 
 /* ---- The size of a workspace ---- */
 
-struct echi_need echi_need_begin(const char *device, int ranks, ech_status status, size_t *bytes)
+struct echi_need echi_need_begin(const char *device, int ranks, size_t *bytes)
 {
     const struct echi_backend *backend = NULL;
-    struct echi_need need = { .device = device, .status = status };
-    if (status != ECH_OK) return need;
+    struct echi_need need = { .device = device, .status = ECH_OK };
     if (!bytes)
         need.status = echi_fail(NULL, ECH_ERR_ARG, "bytes is NULL");
     else if (ranks < 1)

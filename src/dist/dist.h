@@ -62,8 +62,8 @@ struct echi_need {
     struct echi_layout largest; /* what a call of the library needs, at most */
     ech_status status;
 };
-/* status: that of the checks of the caller.  *bytes receives 0. */
-struct echi_need echi_need_begin(const char *device, int ranks, ech_status status, size_t *bytes);
+/* Checks the arguments; *bytes receives 0. */
+struct echi_need echi_need_begin(const char *device, int ranks, size_t *bytes);
 /* A call of the library needs `work` bytes of workspace, and copies of two arrays with these
  * numbers of bytes, if these are in host memory. */
 void echi_need_step(struct echi_need *need, size_t work, size_t copy, size_t second);

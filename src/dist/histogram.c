@@ -47,7 +47,7 @@ ech_status ech_dist_histogram_workspace(const char *device, size_t n, ech_dtype 
                                         const ech_histogram_options *options, size_t *bytes)
 {
     READ_OPTIONS(NULL, ech_histogram_options, options);
-    struct echi_need need = echi_need_begin(device, 1, ECH_OK, bytes);
+    struct echi_need need = echi_need_begin(device, 1, bytes);
     struct job job = { .bins = bins, .options = *options };
     size_t work = 0, all = 0;
     if (need.status == ECH_OK) need.status = count_cells(NULL, &job);

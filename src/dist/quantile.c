@@ -44,7 +44,7 @@ ech_status ech_dist_quantiles_workspace(const char *device, size_t n, size_t n_q
 {
     READ_OPTIONS(NULL, ech_quantile_options, options);
     const ech_reduce_options count = { .size = sizeof count, .compare = ECH_COMPARE_IS_NAN };
-    struct echi_need need = echi_need_begin(device, 1, ECH_OK, bytes);
+    struct echi_need need = echi_need_begin(device, 1, bytes);
     struct echi_layout layout = { .base = NULL };
     const size_t needles = n_q < ECHI_SPLIT_NEEDLES / 512 ? n_q * 512 : ECHI_SPLIT_NEEDLES;
     size_t inner = 0, work = 0;

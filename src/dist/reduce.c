@@ -370,7 +370,7 @@ ech_status ech_dist_reduce_workspace(const char *device, int ranks, ech_op op, s
                                      size_t *bytes)
 {
     enum { RAW_BYTES = ECHI_RAW_WORDS * 8 };
-    struct echi_need need = echi_need_begin(device, ranks, ECH_OK, bytes);
+    struct echi_need need = echi_need_begin(device, ranks, bytes);
     size_t work = 0, few = 0;
     if (need.status == ECH_OK)
         need.status =

@@ -327,7 +327,7 @@ ech_status ech_dist_scan_workspace(const char *device, int ranks, ech_op op, siz
                                    ech_dtype dtype, const ech_scan_options *options, size_t *bytes)
 {
     READ_OPTIONS(NULL, ech_scan_options, options);
-    struct echi_need need = echi_need_begin(device, ranks, ECH_OK, bytes);
+    struct echi_need need = echi_need_begin(device, ranks, bytes);
     const size_t many = ranks > 0 ? (size_t)ranks + 1 : 0, sizes[] = { n, 0, many };
     ech_scan_options plain = *options;
     size_t work = 0;

@@ -102,7 +102,7 @@ static ech_status exchange(struct job *job, const void *out, void *in, size_t by
 ech_status ech_dist_shuffle_workspace(const char *device, size_t n, size_t n_out,
                                       size_t element_bytes, size_t *bytes)
 {
-    struct echi_need need = echi_need_begin(device, 1, ECH_OK, bytes);
+    struct echi_need need = echi_need_begin(device, 1, bytes);
     if (need.status == ECH_OK && element_bytes == 0)
         need.status = echi_fail(NULL, ECH_ERR_ARG, "element_bytes is 0");
     echi_part(&need.kept, n, element_bytes);

@@ -57,7 +57,7 @@ ech_status ech_dist_topk_workspace(const char *device, int ranks, size_t n, size
                                    ech_dtype dtype, const ech_topk_options *options, size_t *bytes)
 {
     READ_OPTIONS(NULL, ech_topk_options, options);
-    struct echi_need need = echi_need_begin(device, ranks, ECH_OK, bytes);
+    struct echi_need need = echi_need_begin(device, ranks, bytes);
     const size_t own = n < k ? n : k, all = ranks > 0 ? echi_need_product(k, (size_t)ranks) : 0;
     ech_topk_options local = *options;
     size_t work = 0;
@@ -78,7 +78,7 @@ static bool is_enough(const struct job *job)
 {
     const char *device = ech_device_name(job->d.ctx);
     size_t bytes = 0, need_bytes = 0;
-    struct echi_need need = echi_need_begin(device, 1, ECH_OK, &need_bytes);
+    struct echi_need need = echi_need_begin(device, 1, &need_bytes);
     return ech_dist_topk_workspace(device, job->d.ranks, job->n, job->k, job->dtype, &job->options,
                                    &bytes) == ECH_OK &&
            plan_last(&need, device, job->count, job->k, job->dtype, &job->options) == ECH_OK &&

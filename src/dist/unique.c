@@ -86,7 +86,7 @@ static struct echi_dist_sort sort_of(const void *in, size_t n, size_t n_out, ech
 ech_status ech_dist_unique_workspace(const char *device, int ranks, size_t n, size_t n_out,
                                      ech_dtype dtype, int first, size_t *bytes)
 {
-    struct echi_need need = echi_need_begin(device, ranks, ECH_OK, bytes);
+    struct echi_need need = echi_need_begin(device, ranks, bytes);
     struct echi_layout layout = { .base = NULL };
     uint64_t none = 0;
     size_t work = 0;

@@ -149,9 +149,9 @@ static struct echi_gf2_panel *panel_of(struct echi_gf2_dist *g, size_t j)
 
 /* ---- Steps on a lane ---- */
 
-ech_status echi_gf2_dist_run(ech_ctx *ctx, const struct echi_gf2 *request)
+static ech_status run_step(ech_ctx *ctx, const struct echi_operation *operation,
+                           const void *request)
 {
-    const struct echi_operation *operation = ctx->backend->operations[ECHI_OP_gf2];
     void *work = NULL;
     size_t bytes = 0;
     ech_status status;
@@ -163,24 +163,19 @@ done:
     return status;
 }
 
+ech_status echi_gf2_dist_run(ech_ctx *ctx, const struct echi_gf2 *request)
+{
+    return run_step(ctx, ctx->backend->operations[ECHI_OP_gf2], request);
+}
+
 ech_status echi_gf2_dist_product(const struct echi_gf2_lane *lane, const ech_gf2 *a,
                                  const ech_gf2 *b, const ech_gf2 *out, bool add)
 {
-    ech_ctx *ctx = lane->ctx;
-    const struct echi_operation *operation = ctx->backend->operations[ECHI_OP_gf2_mul];
     const struct echi_gf2_mul request = {
         .a = *a, .b = *b, .out = *out, .add = add, .tiles = lane->tiles, .spare = lane->spare
     };
-    void *work = NULL;
-    size_t bytes = 0;
-    ech_status status = ECH_OK;
     if (out->rows == 0 || out->cols == 0) return ECH_OK;
-    TRY(echi_operation_workspace(operation, &request, &bytes));
-    TRY(echi_allocate(ctx, bytes, "a product", &work));
-    TRY(echi_operation_run(ctx, operation, &request, work));
-done:
-    echi_release(ctx, work, bytes);
-    return status;
+    return run_step(lane->ctx, lane->ctx->backend->operations[ECHI_OP_gf2_mul], &request);
 }
 
 ech_status echi_gf2_dist_move_rows(const struct echi_gf2_lane *lane, const struct echi_gf2_panel *p,
