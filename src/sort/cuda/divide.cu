@@ -9,6 +9,7 @@
  * A tile reserves the positions of its keys by atomic additions, so the order in a bucket is not
  * determined.  The keys are written as they were read.
  *
+ *     sort_divide_sample   the range of a sample, and whether it is in order
  *     sort_divide          whole tiles; all keys are in the range, and no bin is divided
  *     sort_divide_lengths  the same for bins by lengths
  *     sort_divide_any      any tiles and keys
@@ -17,6 +18,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "cuda/device/block_range.cuh"
 #include "sort/cuda/divide.cuh"
 
 enum {
@@ -128,6 +130,26 @@ static __device__ inline void divide_spread(const struct sort_divide_args &a,
         if (exists && !in) place = atomicAdd(&sh.next[bucket], 1);
         if (exists) sh.keys[place] = e;
     }
+}
+
+/* ---- The range of a sample ---- */
+
+extern "C" __global__ void __launch_bounds__(SORT_DIVIDE_SAMPLE_THREADS)
+    sort_divide_sample(const __grid_constant__ struct sort_divide_args a)
+{
+    static_assert(SORT_DIVIDE_SAMPLE_THREADS == 32, "a block is a warp");
+    const uint32_t samples = gridDim.x * SORT_DIVIDE_SAMPLE_THREADS, n = (uint32_t)a.n;
+    const uint32_t t = blockIdx.x * SORT_DIVIDE_SAMPLE_THREADS + threadIdx.x;
+    const uint32_t part = max(n / samples, 1u), after = min(t + 1, samples - 1);
+    const ukey e = divide_key(a, min(sample_position(t, part), n - 1));
+    const ukey next = divide_key(a, min(sample_position(after, part), n - 1));
+    const bool falls = __ballot_sync(WARP_ALL, e > next) != 0;
+    ukey low = e, high = e;
+    warp_range(low, high);
+    if (threadIdx.x != 0) return;
+    atomicMin((unsigned long long *)&a.sample->least, (unsigned long long)low);
+    atomicMin((unsigned long long *)&a.sample->rest, ~(unsigned long long)high);
+    if (falls) atomicMin(&a.sample->ordered, 0u);
 }
 
 /* ---- Whole tiles: the keys stay in registers ---- */

@@ -13,8 +13,16 @@ enum {
     SORT_DIVIDE_THREAD_BYTES = 112,
     SORT_DIVIDE_EACH = ECHI_DIVIDE_BUCKETS / SORT_MSD_THREADS, /* buckets of a thread */
     SORT_DIVIDE_COUNT_THREADS = 1024,
+    SORT_DIVIDE_SAMPLE_THREADS = 32,
+    SORT_DIVIDE_SAMPLE_BLOCKS = 128, /* many, because each key is in a page of its own */
     SORT_DIVIDE_BLOCKS =
         64 /* per multiprocessor; 10 % faster than resident ones: H200, 2026-11-27 */
+};
+
+/* A sample; each field is all ones before. */
+struct sort_divide_sample {
+    uint64_t least, rest; /* the minimum encoded key, and of the complements */
+    uint32_t ordered;     /* 0: not in order */
 };
 
 struct sort_divide_args {
@@ -31,6 +39,7 @@ struct sort_divide_args {
     const struct echi_divide_node *nodes;
     uint32_t *next; /* [ECHI_DIVIDE_BUCKETS]: where the next key of each goes; of
                        sort_divide_count: [ECHI_DIVIDE_BINS], the counts */
+    struct sort_divide_sample *sample;
 };
 
 /* Dynamic shared memory of sort_divide: a tile, two counters per bucket, sums, and the table of the
