@@ -13,11 +13,17 @@
 #include <stdlib.h>
 
 /* Elements on all ranks together, at most.  A GPU sorts more of them in the time of a round. */
-enum { MOST_CPU = 1 << 14, MOST_GPU = 1 << 22, SHARED_GPU = 1 << 18 };
+enum {
+    MOST_CPU = 1 << 14,
+    MOST_GPU = 1 << 22,
+    SHARED_GPU = 1 << 18, /* of shared bins; or an eighth of the elements, and at most: */
+    SHARED_MOST = 1 << 23
+};
 
-size_t echi_gather_most(const struct echi_backend *backend)
+size_t echi_gather_most(const struct echi_backend *backend, size_t n)
 {
-    return backend == &echi_cpu ? MOST_CPU : SHARED_GPU;
+    if (backend == &echi_cpu) return MOST_CPU;
+    return n / 8 < SHARED_GPU ? SHARED_GPU : n / 8 < SHARED_MOST ? n / 8 : SHARED_MOST;
 }
 
 uint64_t echi_gather_room(const struct echi_backend *backend, int ranks, size_t n, size_t n_out)

@@ -64,7 +64,7 @@ static ech_status plan_gather(struct echi_dist_sort *s, const char *device, int 
     size_t need = 0;
     ech_status status = echi_backend_ask(device, &backend);
     if (status != ECH_OK || ranks == 1) return status;
-    size_t most = echi_gather_most(backend);
+    size_t most = s->most ? s->most : echi_gather_most(backend, s->n);
     if (s->top) most = (size_t)echi_gather_room(backend, ranks, s->n, s->n_out);
     status = ech_sort_workspace(device, most, s->dtype, s->value_bytes, &options, &need);
     raise(&s->inner_bytes, need);
