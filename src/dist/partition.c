@@ -167,10 +167,13 @@ static ech_status own_ends(struct echi_partition_run *run, struct ends *ends)
     ech_ctx *ctx = run->d->ctx;
     const size_t bytes = run->key_bytes;
     uint64_t position = 0, first = 0, last = 0;
+    struct echi_lent lent;
     ech_status status;
     *ends = (struct ends){ .n = s->n, .ordered = 1 };
     if (s->n == 0) return ECH_OK;
+    echi_lend(&lent, ctx, s->inner, s->inner_bytes);
     status = ech_is_sorted(ctx, s->keys_in, &position, s->n, s->dtype, &options);
+    echi_lent_end(&lent);
     if (status == ECH_OK) status = ech_copy(ctx, &first, s->keys_in, bytes);
     if (status == ECH_OK)
         status = ech_copy(ctx, &last, (const char *)s->keys_in + (s->n - 1) * bytes, bytes);
