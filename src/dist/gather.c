@@ -29,6 +29,7 @@ size_t echi_gather_most(const struct echi_backend *backend, size_t n)
 uint64_t echi_gather_room(const struct echi_backend *backend, int ranks, size_t n, size_t n_out)
 {
     const size_t most = backend == &echi_cpu ? MOST_CPU : MOST_GPU, each = n > n_out ? n : n_out;
+    if (n > most || (n_out > most && n_out != ECH_DIST_EVEN)) return 0;
     if (each >= most / (size_t)ranks) return most; /* also if n_out is ECH_DIST_EVEN */
     return (each + 1) * (size_t)ranks;
 }
