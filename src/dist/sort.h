@@ -19,6 +19,18 @@ enum echi_dist_method {
     ECHI_DIST_METHODS
 };
 
+enum {
+    ECHI_PARTITION_GROUPS = 12,
+    ECHI_PARTITION_OFFSETS = ECHI_DIVIDE_BUCKETS + ECHI_PARTITION_GROUPS
+};
+
+/* The parts of the output that partition.c completes one after another. */
+struct echi_dist_slices {
+    int count;
+    size_t end[ECHI_PARTITION_GROUPS];  /* in elements */
+    void *event[ECHI_PARTITION_GROUPS]; /* recorded when all work on the slice is queued */
+};
+
 struct echi_dist_sort {
     ech_dtype dtype;
     size_t n, n_out;    /* of this rank */
@@ -44,6 +56,7 @@ struct echi_dist_sort {
     void *shared_in, *shared_values_in, *shared_out, *shared_values_out, *shared_work;
     size_t divide_bytes, shared_bytes; /* of divide and of shared_work */
     bool divides;                      /* there is room for these */
+    struct echi_dist_slices *slices;   /* NULL: not needed */
 };
 
 /* Lays out the workspace; if layout->base is NULL, only its size. */
@@ -78,11 +91,6 @@ ech_status echi_dist_sort_gather(struct echi_dist *d, const struct echi_dist_sor
                                  ech_status status);
 
 /* ---- partition.c ---- */
-
-enum {
-    ECHI_PARTITION_GROUPS = 12,
-    ECHI_PARTITION_OFFSETS = ECHI_DIVIDE_BUCKETS + ECHI_PARTITION_GROUPS
-};
 
 /* Whether a backend can divide the keys of this rank. */
 bool echi_partition_can(const struct echi_dist_sort *s, const struct echi_backend *backend);
