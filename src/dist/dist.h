@@ -154,8 +154,8 @@ struct echi_sorted {
 /* The number of needles of one search. */
 enum { ECHI_SPLIT_NEEDLES = 64 * 256 };
 
-/* What echi_dist_split() and echi_dist_count_below() need for n keys of a rank and a splitter, or 256
- * needles, per rank. */
+/* Adds what echi_dist_split() and echi_dist_count_below() need for n keys of a rank and a splitter,
+ * or 256 needles, per rank. */
 void echi_need_split(struct echi_need *need, int ranks, size_t n, ech_dtype dtype);
 
 /* The order in which echi_dist_split() encodes keys. */
