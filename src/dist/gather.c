@@ -15,7 +15,7 @@
 /* Elements on all ranks together, at most.  A GPU sorts more of them in the time of a round. */
 enum {
     MOST_CPU = 1 << 14,
-    MOST_GPU = 1 << 22,
+    MOST_GPU = 1 << 24,
     SHARED_GPU = 1 << 18, /* of shared bins; or an eighth of the elements, and at most: */
     SHARED_MOST = 1 << 23
 };

@@ -36,7 +36,9 @@ enum {
     BINS = ECHI_DIVIDE_BINS,
     WINDOW_BITS = 8, /* elements with values: only every 2^(14 - 8)-th bin is used */
     WINDOWS = 1 << WINDOW_BITS,
-    NAMED_GATHERS = 100,   /* if the method is named, for tests: more are not gathered */
+    COUNT_ALL = 1 << 24, /* elements of a rank that are counted before they are sorted by windows */
+    COUNT_SHARE = 16,    /* of more elements, one in this many */
+    NAMED_GATHERS = 100, /* if the method is named, for tests: more are not gathered */
     SHARED_LEAST = 1 << 14 /* elements of shared bins for which a rank has room, at least */
 };
 
@@ -129,7 +131,9 @@ static ech_status own_range(struct echi_partition_run *run, struct range *range)
 /* The range of all samples; false if a rank cannot divide its elements. */
 static bool common_range(struct echi_partition_run *run)
 {
-    struct range all = { .low = ~(uint64_t)0, .gathers = UINT64_MAX, .direct = 1, .ordered = 1 };
+    struct range all = {
+        .low = ~(uint64_t)0, .gathers = UINT64_MAX, .direct = 1, .ordered = 1, .counts = 1
+    };
     for (int r = 0; r < run->d->ranks; r++) {
         struct range of;
         memcpy(&of, run->d->comm->notes[r].note, sizeof of);
@@ -278,8 +282,15 @@ static uint32_t window_of(const struct echi_divide *bins, const struct echi_divi
     return window < WINDOWS ? (uint32_t)window : WINDOWS - 1;
 }
 
-/* Counts keys in bins before they are sorted by windows; *few: whether each window that several
- * ranks share has few elements.  counts [BINS], zero before and after. */
+/* Of how many elements one is counted by try_windows(), if a rank has n. */
+static uint64_t window_share(uint64_t n)
+{
+    return n > COUNT_ALL ? COUNT_SHARE : 1;
+}
+
+/* Counts the first keys, or all, in bins before they are sorted by windows; *few: whether each
+ * window that several ranks share probably has few elements.  counts [BINS], zero before and
+ * after. */
 static ech_status try_windows(struct echi_partition_run *run, uint32_t *counts, bool *few)
 {
     struct echi_dist *d = run->d;
@@ -293,11 +304,13 @@ static ech_status try_windows(struct echi_partition_run *run, uint32_t *counts, 
         bins.bits = ECHI_DIVIDE_BIN_BITS;
         bins.low = bins.low >> bins.bits << bins.bits;
     }
+    bins.n = (size_t)(bins.n / window_share(bins.n));
     status = run->ops->count(d->ctx, &bins, counts, &outside);
     TRY(echi_comm_agree(d->ctx, d->comm, status, NULL, 0));
     TRY(echi_comm_allgather(d->ctx, d->comm, counts, run->p.counts, BINS * sizeof *counts));
     for (uint32_t i = 0; i < (uint32_t)d->ranks * BINS; i++)
-        here[window_of(&bins, &run->divide, i % BINS)] += run->p.counts[i];
+        here[window_of(&bins, &run->divide, i % BINS)] +=
+            run->p.counts[i] * window_share(d->in_first[i / BINS + 1] - d->in_first[i / BINS]);
     *few = true;
     for (uint32_t w = 0; w < WINDOWS; w++) {
         while (r < d->ranks && d->out_first[r] <= sum) r++;
@@ -426,6 +439,5 @@ done:
     free(counts);
     free(run.sent);
     free(run.copies);
-    echi_partition_free(&run.p);
     return status;
 }

@@ -56,6 +56,7 @@ ech_status echi_partition_move(run_t *run)
                                                            : keys + p->send_at[cell(run, i, me)]);
     }
     if (moved == 0) return ECH_OK;
+    run->divide.buckets = p->n_buckets;
     return run->ops->move(run->d->ctx, &run->divide, p->table, p->outside, next, s->got_keys);
 }
 

@@ -37,7 +37,7 @@ static const char *divide_module(int key_bytes)
 static bool can_divide(ech_ctx *ctx)
 {
     const struct echi_gpu gpu = echi_gpu_of(ctx);
-    return gpu.shared_bytes >= SORT_DIVIDE_SHARED_BYTES + ECHI_BLOCK_RESERVED_BYTES;
+    return gpu.shared_bytes >= SORT_DIVIDE_SHARED_BYTES(8) + ECHI_BLOCK_RESERVED_BYTES;
 }
 
 static CUdeviceptr address(const void *pointer)
@@ -176,6 +176,7 @@ static ech_status move_keys(ech_ctx *ctx, const struct echi_divide *d,
     const struct echi_gpu gpu = echi_gpu_of(ctx);
     const struct echi_driver *driver = ((const struct echi_cuda *)ctx->state)->driver;
     const uint32_t tile = SORT_DIVIDE_TILE((unsigned)d->key_bytes);
+    const unsigned shared_bytes = SORT_DIVIDE_SHARED_BYTES((unsigned)d->key_bytes);
     const uint64_t whole = outside || table->nodes ? 0 : d->n / tile * tile;
     const char *kernel = d->lengths ? "sort_divide_lengths" : "sort_divide";
     struct parts *parts = d->work;
@@ -188,17 +189,18 @@ static ech_status move_keys(ech_ctx *ctx, const struct echi_divide *d,
        echi_cuda_stream(ctx));
     args.out = out;
     args.next = parts->next;
+    args.buckets = (d->buckets + SORT_MSD_THREADS - 1) / SORT_MSD_THREADS * SORT_MSD_THREADS;
     args.n = whole;
     if (whole)
         TRY(echi_cuda_launch(ctx, divide_module(d->key_bytes), kernel,
                              echi_gpu_blocks(&gpu, whole, tile, SORT_DIVIDE_BLOCKS),
-                             SORT_MSD_THREADS, SORT_DIVIDE_SHARED_BYTES, &args));
+                             SORT_MSD_THREADS, shared_bytes, &args));
     args.keys_in = (const char *)d->keys + whole * (unsigned)d->key_bytes;
     args.n = d->n - whole;
     if (args.n)
         TRY(echi_cuda_launch(ctx, divide_module(d->key_bytes), "sort_divide_any",
                              echi_gpu_blocks(&gpu, args.n, tile, SORT_DIVIDE_BLOCKS),
-                             SORT_MSD_THREADS, SORT_DIVIDE_SHARED_BYTES, &args));
+                             SORT_MSD_THREADS, shared_bytes, &args));
 done:
     echi_cuda_leave(ctx);
     return status;
