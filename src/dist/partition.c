@@ -282,7 +282,7 @@ static uint32_t window_of(const struct echi_divide *bins, const struct echi_divi
     return window < WINDOWS ? (uint32_t)window : WINDOWS - 1;
 }
 
-/* Of how many elements one is counted by try_windows(), if a rank has n. */
+/* try_windows() counts one of this many elements if a rank has n. */
 static uint64_t window_share(uint64_t n)
 {
     return n > COUNT_ALL ? COUNT_SHARE : 1;

@@ -67,8 +67,7 @@ static __device__ inline void divide_plan(const struct sort_divide_args &a,
         const uint32_t bucket = me + j * SORT_MSD_THREADS;
         const uint32_t count = bucket < a.buckets ? sh.next[bucket] : 0;
         if (count) room[j] = atomicAdd(&a.next[bucket], count);
-        if (count > DIVIDE_TILE / 8)
-            atomicMax(&sh.frequent, count * ECHI_DIVIDE_BUCKETS + bucket);
+        if (count > DIVIDE_TILE / 8) atomicMax(&sh.frequent, count * ECHI_DIVIDE_BUCKETS + bucket);
         sum += count;
     }
     const uint32_t inclusive = warp_scan(sum);
