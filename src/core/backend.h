@@ -123,10 +123,6 @@ struct echi_backend {
                               size_t n);
     ech_status (*wait_beside)(ech_ctx *ctx);
 
-    /* (optional) The same as copy(), but waits for an event instead of the stream: work that was
-     * queued after it continues at the same time. */
-    ech_status (*copy_after)(ech_ctx *ctx, void *event, void *to, const void *from, size_t bytes);
-
     /* Reports in which memory pointer lies; always ECHI_DEVICE on the CPU, whose device memory is
      * host memory. pinned, which may be NULL, reports whether it is host memory that the device can
      * copy without a buffer. */

@@ -230,23 +230,14 @@ done:
 }
 
 /* Each lane has a stream of its own. */
-static ech_status open_lane(ech_ctx *ctx, unsigned lane)
-{
-    struct echi_cuda *cuda = ctx->state;
-    const struct echi_driver *driver = cuda->driver;
-    ech_status status = ECH_OK;
-    if (!cuda->lanes[lane]) CU(cuStreamCreate, &cuda->lanes[lane], CU_STREAM_NON_BLOCKING);
-done:
-    return status;
-}
-
 static ech_status cuda_copy_beside(ech_ctx *ctx, unsigned lane, const struct echi_copy *copies,
                                    size_t n)
 {
     struct echi_cuda *cuda = ctx->state;
+    const struct echi_driver *driver = cuda->driver;
     ech_status status = echi_cuda_enter(ctx);
     if (status != ECH_OK) return status;
-    TRY(open_lane(ctx, lane));
+    if (!cuda->lanes[lane]) CU(cuStreamCreate, &cuda->lanes[lane], CU_STREAM_NON_BLOCKING);
     cuda->lane_used[lane] = true;
     for (size_t i = 0; i < n; i += BATCH)
         TRY(copy_batch(ctx, cuda->lanes[lane], copies + i, n - i < BATCH ? n - i : BATCH));
@@ -274,29 +265,6 @@ done:
     return status;
 }
 
-/* The stream of the last lane is that of the context during the copy. */
-static ech_status cuda_copy_after(ech_ctx *ctx, void *event, void *to, const void *from,
-                                  size_t bytes)
-{
-    struct echi_cuda *cuda = ctx->state;
-    const struct echi_driver *driver = cuda->driver;
-    const bool private_stream = ctx->private_stream;
-    void *const stream = ctx->stream;
-    ech_status status = echi_cuda_enter(ctx);
-    if (status != ECH_OK) return status;
-    TRY(open_lane(ctx, ECHI_LANES - 1));
-    ctx->private_stream = false;
-    ctx->stream = cuda->lanes[ECHI_LANES - 1];
-    CU(cuStreamWaitEvent, echi_cuda_stream(ctx), (CUevent)event, 0);
-    TRY(echi_cuda_copy(ctx, to, from, bytes));
-    CU(cuStreamSynchronize, echi_cuda_stream(ctx));
-done:
-    ctx->private_stream = private_stream;
-    ctx->stream = stream;
-    echi_cuda_leave(ctx);
-    return status;
-}
-
 extern const struct echi_divide_ops echi_cuda_divide;
 extern const struct echi_scan_ops echi_cuda_scan_ops;
 
@@ -311,9 +279,8 @@ extern const struct echi_scan_ops echi_cuda_scan_ops;
     .record_event = cuda_record_event, .wait_event = cuda_wait_event, .side = cuda_side,           \
     .make_event = cuda_make_event, .free_event = cuda_free_event,                                  \
     .raise_priority = cuda_raise_priority, .copy_beside = cuda_copy_beside,                        \
-    .wait_beside = cuda_wait_beside, .copy_after = cuda_copy_after, .divide = &echi_cuda_divide,   \
-    .scan_ops = &echi_cuda_scan_ops, .enter = echi_cuda_enter, .leave = echi_cuda_leave,           \
-    .direct_vendor_name = "cusolver"
+    .wait_beside = cuda_wait_beside, .divide = &echi_cuda_divide, .scan_ops = &echi_cuda_scan_ops, \
+    .enter = echi_cuda_enter, .leave = echi_cuda_leave, .direct_vendor_name = "cusolver"
 
 #ifdef ECHELON_CUDA
 static const struct echi_provider gpu = { .device = "cuda",

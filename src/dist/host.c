@@ -3,8 +3,7 @@
  *
  *     copy in    each rank copies its part to its GPU, over the link of this GPU
  *     sort       the GPUs exchange and sort, as for arrays in their memory
- *     copy out   each rank copies its share of the result to host memory; parts of it while the
- *                others are sorted
+ *     copy out   each rank copies its share of the result to host memory
  *
  * Without room for the copies, the calls of the library that sort parts and merge runs copy the
  * arrays themselves.  Ranks decide this independently.
@@ -76,45 +75,6 @@ done:
     return status;
 }
 
-/* ---- Copies to host memory ---- */
-
-static void free_slices(struct echi_dist *d, struct echi_dist_slices *slices)
-{
-    for (int i = 0; i < ECHI_PARTITION_GROUPS; i++)
-        if (slices->event[i]) d->ctx->backend->free_event(d->ctx, slices->event[i]);
-}
-
-static ech_status make_slices(struct echi_dist *d, struct echi_dist_slices *slices)
-{
-    ech_status status = ECH_OK;
-    for (int i = 0; i < ECHI_PARTITION_GROUPS && status == ECH_OK; i++)
-        status = d->ctx->backend->make_event(d->ctx, &slices->event[i]);
-    return status;
-}
-
-/* Each slice when it is complete, then the rest. */
-static ech_status copy_out(struct echi_dist *d, const struct echi_dist_slices *slices,
-                           const struct staged *staged, size_t n)
-{
-    const size_t bytes = n ? staged->bytes / n : 0; /* of an element */
-    char *host = staged->host;
-    const char *device = staged->device;
-    size_t done = 0;
-    ech_status status = ECH_OK;
-    if (!host) return ECH_OK;
-    for (int i = 0; i < slices->count && status == ECH_OK; i++) {
-        const size_t end = slices->end[i] * bytes;
-        if (end == done) continue;
-        status = d->ctx->backend->copy_after(d->ctx, slices->event[i], host + done, device + done,
-                                             end - done);
-        done = end;
-    }
-    return status == ECH_OK ? ech_copy(d->ctx, host + done, device + done, staged->bytes - done)
-                            : status;
-}
-
-/* ---- The sort ---- */
-
 /* Few elements are copied by gather.c. */
 static bool gathers(const struct echi_dist *d, const struct echi_dist_sort *s)
 {
@@ -125,20 +85,14 @@ static bool gathers(const struct echi_dist *d, const struct echi_dist_sort *s)
 ech_status echi_dist_sort_host(struct echi_dist *d, struct echi_dist_sort *s, ech_status status)
 {
     struct staged staged[ARRAYS] = { { NULL, NULL, 0 } };
-    struct echi_dist_slices slices = { .count = 0 };
     if (d->ranks > 1 && status == ECH_OK && !gathers(d, s)) {
         status = allocate_all(d, s, staged);
         if (status == ECH_OK) status = copy_in(d, s, staged);
-        if (status == ECH_OK && (staged[KEYS_OUT].host || staged[VALUES_OUT].host) &&
-            d->ctx->backend->copy_after) {
-            status = make_slices(d, &slices);
-            if (status == ECH_OK) s->slices = &slices;
-        }
     }
     status = echi_dist_sort_run(d, s, status);
     for (int i = KEYS_OUT; i <= VALUES_OUT && status == ECH_OK; i++)
-        status = copy_out(d, &slices, &staged[i], s->n_out);
-    free_slices(d, &slices);
+        if (staged[i].host)
+            status = ech_copy(d->ctx, staged[i].host, staged[i].device, staged[i].bytes);
     release(d, staged);
     return status;
 }

@@ -400,23 +400,10 @@ static ech_status sort_shared(run_t *run, ech_status status)
 
 /* ---- All steps ---- */
 
-/* The work on the output up to the end of a group has been queued. */
-static ech_status end_slice(run_t *run, const struct part *part, bool last)
-{
-    struct echi_dist_slices *slices = run->s->slices;
-    const struct echi_share *own = &run->p.shares[run->d->rank];
-    const size_t first = (size_t)(run->p.buckets[part->from].start - own->start);
-    if (!slices) return ECH_OK;
-    slices->end[slices->count] = last ? run->s->n_out : (size_t)own->low.n + first + part->n;
-    return run->d->ctx->backend->record_event(run->d->ctx, slices->event[slices->count++]);
-}
-
 static ech_status sort_group(run_t *run, const struct groups *g, uint32_t group)
 {
     const struct part part = part_of(run, g, group);
-    const ech_status status =
-        echi_partition_has_values(run) ? sort_pairs(run, &part) : sort_keys(run, &part);
-    return status == ECH_OK ? end_slice(run, &part, group + 1 == g->count) : status;
+    return echi_partition_has_values(run) ? sort_pairs(run, &part) : sort_keys(run, &part);
 }
 
 ech_status echi_partition_finish(run_t *run)

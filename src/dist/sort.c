@@ -67,6 +67,11 @@ done:
     return status;
 }
 
+static size_t element_bytes(const struct echi_dist_sort *s)
+{
+    return ech_dtype_bytes(s->dtype) + s->value_bytes;
+}
+
 /* What gather.c needs in addition. */
 static ech_status plan_gather(struct echi_dist_sort *s, const char *device, int ranks)
 {
@@ -76,7 +81,7 @@ static ech_status plan_gather(struct echi_dist_sort *s, const char *device, int 
     ech_status status = echi_backend_ask(device, &backend);
     if (status != ECH_OK || ranks == 1) return status;
     size_t most = s->most ? s->most : echi_gather_most(backend, s->n);
-    if (s->top) most = (size_t)echi_gather_room(backend, ranks, s->n, s->n_out);
+    if (s->top) most = (size_t)echi_gather_room(backend, ranks, s->n, s->n_out, element_bytes(s));
     status = ech_sort_workspace(device, most, s->dtype, s->value_bytes, &options, &need);
     raise(&s->inner_bytes, need);
     s->most = most;
@@ -418,14 +423,15 @@ static ech_status run(ech_ctx *ctx, ech_comm *comm, const char *name, struct ech
     s->algorithm = options.algorithm;
     s->top = true;
     set_method(s);
-    struct echi_comm_call call = {
-        .option = { (uint64_t)s->dtype, s->value_bytes, s->positions ? (uint64_t)s->index_dtype : 0,
-                    s->positions, (uint64_t)s->descending, (uint64_t)s->order,
-                    (uint64_t)s->method },
-        .n = s->n,
-        .n_out = n_out,
-        .room = ctx ? echi_gather_room(ctx->backend, ech_comm_size(comm), s->n, n_out) : 0
-    };
+    struct echi_comm_call call = { .option = { (uint64_t)s->dtype, s->value_bytes,
+                                               s->positions ? (uint64_t)s->index_dtype : 0,
+                                               s->positions, (uint64_t)s->descending,
+                                               (uint64_t)s->order, (uint64_t)s->method },
+                                   .n = s->n,
+                                   .n_out = n_out,
+                                   .room = ctx ? echi_gather_room(ctx->backend, ech_comm_size(comm),
+                                                                  s->n, n_out, element_bytes(s))
+                                               : 0 };
     memcpy(call.name, name, strlen(name));
     struct echi_dist d;
     status = echi_dist_begin(&d, ctx, comm, &call, names, status, true);

@@ -19,18 +19,6 @@ enum echi_dist_method {
     ECHI_DIST_METHODS
 };
 
-enum {
-    ECHI_PARTITION_GROUPS = 12,
-    ECHI_PARTITION_OFFSETS = ECHI_DIVIDE_BUCKETS + ECHI_PARTITION_GROUPS
-};
-
-/* The parts of the output that partition.c completes one after another. */
-struct echi_dist_slices {
-    int count;
-    size_t end[ECHI_PARTITION_GROUPS];  /* in elements */
-    void *event[ECHI_PARTITION_GROUPS]; /* recorded when all work on the slice is queued */
-};
-
 struct echi_dist_sort {
     ech_dtype dtype;
     size_t n, n_out;    /* of this rank */
@@ -56,7 +44,6 @@ struct echi_dist_sort {
     void *shared_in, *shared_values_in, *shared_out, *shared_values_out, *shared_work;
     size_t divide_bytes, shared_bytes; /* of divide and of shared_work */
     bool divides;                      /* there is room for these */
-    struct echi_dist_slices *slices;   /* NULL: not needed */
 };
 
 /* Lays out the workspace; if layout->base is NULL, only its size. */
@@ -81,7 +68,8 @@ ech_status echi_dist_sort_positions(struct echi_dist *d, const struct echi_dist_
 /* For how many elements on all ranks together a rank with this backend has room, if they are those
  * of shared bins, of which it has room for n, or of a call. */
 size_t echi_gather_most(const struct echi_backend *backend, size_t n);
-uint64_t echi_gather_room(const struct echi_backend *backend, int ranks, size_t n, size_t n_out);
+uint64_t echi_gather_room(const struct echi_backend *backend, int ranks, size_t n, size_t n_out,
+                          size_t element_bytes);
 
 /* Whether all ranks have room for all elements. */
 bool echi_dist_can_gather(const struct echi_dist *d);
@@ -91,6 +79,11 @@ ech_status echi_dist_sort_gather(struct echi_dist *d, const struct echi_dist_sor
                                  ech_status status);
 
 /* ---- partition.c ---- */
+
+enum {
+    ECHI_PARTITION_GROUPS = 12,
+    ECHI_PARTITION_OFFSETS = ECHI_DIVIDE_BUCKETS + ECHI_PARTITION_GROUPS
+};
 
 /* Whether a backend can divide the keys of this rank. */
 bool echi_partition_can(const struct echi_dist_sort *s, const struct echi_backend *backend);
