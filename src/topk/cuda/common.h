@@ -27,6 +27,8 @@ enum {
     TOPK_SEGMENT_THREADS = 512, /* of topk_block for segments */
     TOPK_EACH = 8,              /* elements of a thread of topk_block; 16 of topk_block_16 */
     TOPK_BLOCKS = 16,           /* of topk_block per multiprocessor, at most */
+    TOPK_COUNT_GROUPS = 64,     /* up to this number of rows topk_count selects from longer ones */
+    TOPK_COUNT_MOST = 1 << 17,  /* ... of so many bytes */
     TOPK_BINS_LOG = 11,
     TOPK_FILTER_THREADS = 512,
     TOPK_CHUNK_MOST = 1 << 15,  /* elements of a chunk of topk_filter, at most; it is halved ... */
@@ -53,6 +55,16 @@ ECHI_BOTH uint32_t topk_room_words(uint64_t k)
 {
     const uint32_t room = topk_room(k);
     return room > TOPK_FEW && room < 256 ? 256 : room;
+}
+
+/* The number of candidates that ends the narrowing of the interval in topk_count, and the words of
+ * shared memory that they need. */
+ECHI_BOTH uint32_t topk_count_room(uint64_t k)
+{
+    uint32_t room = 512; /* words of a warp in block_network() */
+    if (k <= TOPK_FEW) return TOPK_FEW;
+    while (room < k) room *= 2;
+    return room;
 }
 
 /* ---- Long groups: a sample, then a filter ---- */

@@ -225,10 +225,11 @@ static __device__ inline void write_some(const struct topk_args &a, const struct
 }
 
 /* Sorts 2^log words, of which `count` are used. */
-static __device__ inline void sort_words(word *words, uint32_t count, uint32_t log)
+template <typename number>
+static __device__ inline void sort_words(number *words, uint32_t count, uint32_t log)
 {
     for (uint32_t i = count + threadIdx.x; i < 1u << log; i += blockDim.x)
-        words[network_place<word>(i)] = ~(word)0;
+        words[network_place<number>(i)] = ~(number)0;
     block_network(words, log, ~0u);
 }
 

@@ -5,7 +5,7 @@
  *     algorithm   groups                             steps
  *     select      up to 64 elements                  topk_lanes_...
  *                 k <= 192, and many or short rows   topk_warp_...
- *                 up to 16,384 elements              topk_block
+ *                 up to 16,384 elements              topk_block, topk_count
  *                 longer                             topk_sample, _filter, _ties, _repair, _finish
  *                 one array, k > 2,048               the same with a sort of the candidates
  *     sort        any                                an argsort, then topk_write
@@ -47,12 +47,21 @@ static bool can_large(const struct echi_topk *t, const struct topk_plan *p)
     return !t->offsets && t->groups == 1 && t->n > p->chip && t->k <= t->n / LARGE_OF;
 }
 
+/* Whether topk_count selects from rows of keys of 8 and 16 bits that are longer than others of one
+ * block. */
+static bool has_count(const struct echi_topk *t)
+{
+    return t->key_bytes <= 2 && !t->offsets && t->groups <= TOPK_COUNT_GROUPS &&
+           echi_topk_most(t) <= TOPK_MOST;
+}
+
 static ech_status choose(const struct echi_topk *t, struct topk_plan *p)
 {
     const size_t longest = echi_topk_longest(t), most = echi_topk_most(t);
     const bool can = longest <= UINT32_MAX - 1 && t->groups <= UINT32_MAX - 1 &&
                      (most <= TOPK_MOST || can_large(t, p));
-    const bool many = !t->offsets && most >= SORT_LEAST && most > longest / SORT_OF;
+    const bool many = !t->offsets && most >= SORT_LEAST && most > longest / SORT_OF &&
+                      !(has_count(t) && longest <= p->chip);
     p->algorithm = can && !many ? SELECT : SORT;
     if (!t->algorithm) return ECH_OK;
     for (p->algorithm = 0; p->algorithm < ALGORITHMS; p->algorithm++)
@@ -138,6 +147,7 @@ static ech_status plan_shape(const struct echi_topk *t, struct topk_plan *p)
                              .word_bytes = 2 * key,
                              .position_bytes = longest <= UINT32_MAX ? 4 : 8 };
     p->chip = TOPK_EACH * (t->offsets ? TOPK_SEGMENT_THREADS : 2 * TOPK_THREADS);
+    if (has_count(t)) p->chip = TOPK_COUNT_MOST / (uint32_t)t->key_bytes;
     while (p->chunk > TOPK_CHUNK_LEAST && t->n / p->chunk < TOPK_CHUNKS) p->chunk /= 2;
     p->pack = !t->offsets && t->cols > 1 && t->in_strides.element != 1;
     const int module_bits = t->key_bytes == 1 ? 16 : 8 * t->key_bytes;

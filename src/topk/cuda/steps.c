@@ -130,11 +130,27 @@ static unsigned block_threads(const struct echi_topk *t, const struct topk_plan 
     return threads;
 }
 
+/* Threads with a vector of 16 bytes each, or with several. */
+static unsigned count_threads(const struct echi_topk *t, const struct topk_plan *p)
+{
+    unsigned threads = 256;
+    if (t->offsets) return threads;
+    while (threads < TOPK_THREADS && threads * 16 < p->chip * (size_t)t->key_bytes) threads *= 2;
+    return threads;
+}
+
 static void add_block(struct topk_build *b)
 {
     const struct echi_topk *t = b->t;
     const struct topk_plan *p = b->p;
     if (!p->has_block) return;
+    if (t->key_bytes <= 2) {
+        launch(b, ECHI_MOVE, p->module, t->key_bytes == 1 ? "topk_count_8" : "topk_count",
+               echi_gpu_blocks(&b->gpu, t->offsets ? p->chip_room : t->groups, 1, TOPK_BLOCKS),
+               count_threads(t, p), topk_count_room(echi_topk_most(t)) * sizeof(uint32_t),
+               &b->args);
+        return;
+    }
     launch(b, ECHI_MOVE, p->module,
            p->chip > TOPK_THREADS * TOPK_EACH ? "topk_block_16" : "topk_block",
            echi_gpu_blocks(&b->gpu, t->offsets ? p->chip_room : t->groups, 1, TOPK_BLOCKS),

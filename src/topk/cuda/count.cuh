@@ -1,0 +1,220 @@
+/*
+ * topk/cuda/count.cuh - device code: a block selects from keys of 8 or 16 bits by counting them.
+ *
+ *     count     bins of the leading bits, then of the other bits of one bin: the key of rank k
+ *     collect   elements with a lower key, in any order; of those with this key, the first ones
+ *     sort      words of 32 bits: a key, then its position
+ *
+ * Counters in shared memory take 26 keys per cycle, whatever the distribution is, and the second
+ * and the third read of the keys are served by the L1 cache.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef ECHI_TOPK_CUDA_COUNT_CUH
+#define ECHI_TOPK_CUDA_COUNT_CUH
+
+#include "cuda/device/vectors.cuh"
+#include "topk/cuda/narrow.cuh"
+
+/* Adjacent keys in aligned vectors, the first and the last of which may be incomplete. */
+template <typename key> struct count_keys {
+    enum { KEYS = vector_of<key>::KEYS, AT_ONCE = 4 };
+    const struct topk_args &a;
+    const key *from;  /* of the first vector */
+    uint32_t skip, n; /* keys before the first one; keys */
+
+    __device__ inline uint32_t vectors(void) const
+    {
+        return (skip + n + KEYS - 1) / KEYS;
+    }
+    /* Loads vector v; the result has a bit for each of its keys. */
+    __device__ inline uint32_t load(uint32_t v, vector_of<key> &x) const
+    {
+        const int32_t at = (int32_t)(v * KEYS) - (int32_t)skip, end = (int32_t)n;
+        uint32_t here = 0;
+        if (at >= 0 && at + KEYS <= end) {
+            x.vector = ((const uint4 *)from)[v];
+            return (1u << KEYS) - 1;
+        }
+#pragma unroll
+        for (int j = 0; j < KEYS; j++) {
+            const bool in = at + j >= 0 && at + j < end;
+            x.of[j] = in ? from[v * KEYS + (uint32_t)j] : (key)0;
+            here |= (uint32_t)in << j;
+        }
+        return here;
+    }
+    /* Calls f with each key. */
+    template <typename call> __device__ inline void each(const call &f) const
+    {
+        for (uint32_t first = threadIdx.x; first < vectors(); first += AT_ONCE * blockDim.x) {
+            vector_of<key> x[AT_ONCE];
+            uint32_t here[AT_ONCE];
+#pragma unroll
+            for (uint32_t u = 0; u < AT_ONCE; u++)
+                here[u] =
+                    first + u * blockDim.x < vectors() ? load(first + u * blockDim.x, x[u]) : 0;
+#pragma unroll
+            for (uint32_t u = 0; u < AT_ONCE; u++)
+#pragma unroll
+                for (int j = 0; j < KEYS; j++)
+                    if (here[u] >> j & 1) f(key_of(a, x[u].of[j]));
+        }
+    }
+};
+
+template <typename key>
+static __device__ inline count_keys<key> count_keys_of(const struct topk_args &a, uint64_t first,
+                                                       uint32_t n)
+{
+    const key *in = (const key *)a.in + first;
+    const uint32_t skip = (uint32_t)((uintptr_t)in / sizeof(key)) % count_keys<key>::KEYS;
+    return { a, in - skip, skip, n };
+}
+
+/* Where the elements of a vector begin that have this bit, in all threads of the block; total
+ * becomes their number. */
+static __device__ inline uint32_t block_places(uint32_t bits, uint32_t *sums, uint32_t &total)
+{
+    const uint32_t mine = __popc(bits), sum = warp_scan(mine);
+    uint32_t at = sum - mine;
+    total = 0;
+    if (lane_id() == 31) sums[threadIdx.x / 32] = sum;
+    __syncthreads(); /* the sums of warps are written */
+    for (uint32_t w = 0; w < blockDim.x / 32; w++) {
+        if (w == threadIdx.x / 32) at += total;
+        total += sums[w];
+    }
+    __syncthreads(); /* all threads have read */
+    return at;
+}
+
+/* Passes to put(place, key, i) the keys less than `end`, with the places that *slots counts, and the
+ * first `need` keys that are equal to `tie`, with the places from ties_at on.  *slots is visible to
+ * all threads, which all call this. */
+template <typename key, typename call>
+static __device__ inline void count_collect(const count_keys<key> &from, ekey end, ekey tie,
+                                            uint32_t need, uint32_t *slots, uint32_t ties_at,
+                                            uint32_t *sums, const call &put)
+{
+    enum { KEYS = vector_of<key>::KEYS };
+    const uint32_t vectors = from.vectors();
+    for (uint32_t first = 0; first < vectors; first += blockDim.x) {
+        const uint32_t v = first + threadIdx.x;
+        vector_of<key> x;
+        const uint32_t here = v < vectors ? from.load(v, x) : 0;
+        uint32_t less = 0, equal = 0, total;
+#pragma unroll
+        for (int j = 0; j < KEYS; j++) {
+            const ekey e = here >> j & 1 ? key_of(from.a, x.of[j]) : WORST;
+            less |= (uint32_t)(e < end) << j;
+            equal |= (uint32_t)(e == tie) << j;
+        }
+        if (__any_sync(WARP_ALL, less != 0)) {
+            const uint32_t sum = warp_scan(__popc(less));
+            uint32_t at = lane_id() == 31 ? atomicAdd(slots, sum) : 0;
+            at = __shfl_sync(WARP_ALL, at, 31) + sum - __popc(less);
+#pragma unroll
+            for (int j = 0; j < KEYS; j++)
+                if (less >> j & 1)
+                    put(at++, key_of(from.a, x.of[j]), v * KEYS + (uint32_t)j - from.skip);
+        }
+        if (need == 0) continue; /* the same in all threads */
+        uint32_t at = block_places(equal, sums, total);
+#pragma unroll
+        for (int j = 0; j < KEYS; j++)
+            if (equal >> j & 1 && at++ < need)
+                put(ties_at + at - 1, tie, v * KEYS + (uint32_t)j - from.skip);
+        ties_at += min(total, need);
+        need -= min(total, need);
+    }
+}
+
+/* ---- A group of a block ---- */
+
+/* Words of 32 bits: positions have the bits below the key. */
+template <typename key> struct count_word {
+    enum { BITS = 32 - 8 * sizeof(key) };
+    static __device__ inline uint32_t of(ekey e, uint32_t position)
+    {
+        return e << BITS | position;
+    }
+    static __device__ inline uint32_t position(uint32_t w)
+    {
+        return w & ((1u << BITS) - 1);
+    }
+};
+
+/* Writes the k best of up to TOPK_FEW words; by the first warp. */
+template <typename key>
+static __device__ inline void count_write_some(const struct topk_args &a, const struct group &group,
+                                               const uint32_t *words, uint32_t count)
+{
+    few<uint32_t, 2> w;
+    few<word, 2> best;
+    if (threadIdx.x >= 32) return;
+#pragma unroll
+    for (uint32_t j = 0; j < 2; j++) {
+        const uint32_t i = 2 * lane_id() + j;
+        w.of[j] = i < count ? words[network_place<uint32_t>(i)] : ~0u;
+    }
+    few_sort<32>(w);
+#pragma unroll
+    for (int j = 0; j < 2; j++) best.of[j] = count_word<key>::position(w.of[j]);
+    write_few<32>(a, group, best);
+}
+
+template <typename key>
+static __device__ inline void count_write(const struct topk_args &a, const struct group &group,
+                                          uint32_t *words, uint32_t count)
+{
+    const uint32_t k = (uint32_t)group.k, least = network_window<uint32_t>::RUN_LOG;
+    if (count <= TOPK_FEW) {
+        count_write_some<key>(a, group, words, count);
+        return;
+    }
+    sort_words(words, count, max(bit_length(count - 1), least));
+    if (!a.sorted) {
+        for (uint32_t i = threadIdx.x; i < k; i += blockDim.x) {
+            uint32_t *w = words + network_place<uint32_t>(i);
+            *w = count_word<key>::position(*w);
+        }
+        sort_words(words, k, max(bit_length(k - 1), least));
+    }
+    for (uint32_t i = threadIdx.x; i < k; i += blockDim.x)
+        write_result(a, group, i, count_word<key>::position(words[network_place<uint32_t>(i)]));
+}
+
+template <typename key>
+static __device__ inline void count_select(const struct topk_args &a, struct narrow_shared &s,
+                                           const struct group &group)
+{
+    const uint32_t k = (uint32_t)group.k, room = topk_count_room(k);
+    const count_keys<key> keys = count_keys_of<key>(a, group.begin, (uint32_t)group.n);
+    uint32_t *words = (uint32_t *)shared_bytes;
+    if (threadIdx.x == 0) s.slots = 0;
+    const interval<ekey> found =
+        block_narrow(s, keys, (ekey)0, (ekey)(key) ~(key)0, k, room, a.bins_log);
+    const bool ties = found.below + found.within > room; /* then the interval is one key */
+    const uint32_t count = ties ? k : found.below + found.within;
+    count_collect(keys, ties ? found.low : found.high + 1, found.low, ties ? k - found.below : 0,
+                  &s.slots, found.below, s.sums, [&](uint32_t at, ekey e, uint32_t i) {
+                      words[network_place<uint32_t>(at)] = count_word<key>::of(e, i);
+                  });
+    __syncthreads(); /* all words are written */
+    count_write<key>(a, group, words, count);
+    __syncthreads(); /* all threads have read the words */
+}
+
+template <typename key> static __device__ inline void count_groups(const struct topk_args &a)
+{
+    __shared__ struct narrow_shared s;
+    wait_for_earlier();
+    const uint64_t count = chip_groups(a);
+    for (uint64_t i = blockIdx.x; i < count; i += gridDim.x) {
+        const struct group group = chip_group(a, i);
+        if (group.k) count_select<key>(a, s, group);
+    }
+}
+
+#endif
