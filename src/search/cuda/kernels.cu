@@ -1,10 +1,13 @@
 /*
- * search/cuda/kernels.cu - searches on the GPU: kernels of four algorithms.
+ * search/cuda/kernels.cu - searches on the GPU: kernels of five algorithms.
  *
  *     search_warp      a warp per needle: 32 keys divide the range into 33 parts
  *     search_binary    a thread per needle: a binary search
  *     search_build     the levels of the tree
  *     search_tree      a thread has four needles: top level in shared memory, then a node per level
+ *     search_codes, search_table
+ *                      8 and 16 bits: the position of each possible needle; of each needle
+ *                      (table.cuh)
  *     search_split     a thread per tile of needles: the position of its first needle
  *     search_sorted    a block per tile: the range of the array between two such positions
  *
@@ -73,6 +76,10 @@ extern "C" __global__ void __launch_bounds__(SEARCH_THREADS)
         if (lane_id() == 0) store_position(a, i, at);
     }
 }
+
+#if KEY_BYTES <= 2
+#include "search/cuda/table.cuh"
+#endif
 
 /* ---- Sorted needles ---- */
 

@@ -30,12 +30,17 @@ struct needle {
     bool after_all;
 };
 
-static __device__ inline struct needle needle_at(const struct search_args &a, uint64_t i)
+static __device__ inline struct needle needle_of(const struct search_args &a, ukey key)
 {
-    const ukey code = merge_form(a.order, __ldcs((const ukey *)a.needles + i));
+    const ukey code = merge_form(a.order, key);
     struct needle x = { (ukey)(code + (a.upper ? 1 : 0)), false };
     x.after_all = a.upper && x.code == 0;
     return x;
+}
+
+static __device__ inline struct needle needle_at(const struct search_args &a, uint64_t i)
+{
+    return needle_of(a, __ldcs((const ukey *)a.needles + i));
 }
 
 static __device__ inline void store_position(const struct search_args &a, uint64_t i, uint64_t at)

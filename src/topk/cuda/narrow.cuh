@@ -207,6 +207,22 @@ static __device__ inline uint32_t block_collect(struct narrow_shared &s, const w
     return count;
 }
 
+/* The sum of counts[first ... end - 1], or a number that is at least `need`. */
+static __device__ inline uint64_t count_before(const uint32_t *counts, uint64_t first, uint64_t end,
+                                               uint64_t need, uint64_t *sums)
+{
+    uint64_t all = 0;
+    for (; first < end && all < need; first += blockDim.x) {
+        const uint64_t i = first + threadIdx.x;
+        const uint64_t sum = warp_scan_u64(i < end ? (uint64_t)counts[i] : 0);
+        if (lane_id() == 31) sums[threadIdx.x / 32] = sum;
+        __syncthreads(); /* the sums are written */
+        for (uint32_t w = 0; w < blockDim.x / 32; w++) all += sums[w];
+        __syncthreads(); /* all threads have read */
+    }
+    return all;
+}
+
 /* ---- The result ---- */
 
 /* Few candidates: by the first warp. */

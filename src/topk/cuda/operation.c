@@ -84,12 +84,15 @@ static ech_status choose(const struct echi_topk *t, struct topk_plan *p)
 static void plan_long(const struct echi_topk *t, struct topk_plan *p)
 {
     const uint64_t n = t->n, k = echi_topk_most(t);
+    p->bytes = t->key_bytes == 1 && !t->offsets && t->groups == 1;
+    while (p->bytes && n / p->chunk > TOPK_CHUNKS) p->chunk *= 2; /* counters per chunk */
     if (!t->offsets) {
         p->longs = t->groups;
         p->gathers = p->longs <= TOPK_SAMPLE_APART;
         p->chunks = t->groups * ((t->cols + p->chunk - 1) / p->chunk);
         p->row_room = topk_candidate_room(t->cols, k);
         p->row_rank = topk_pivot_rank(t->cols, k);
+        if (p->bytes) p->row_room = k;
         p->candidates = t->groups * p->row_room;
         return;
     }
@@ -256,8 +259,15 @@ static ech_status lay_out(const struct echi_topk *t, const struct topk_plan *p,
         parts->chip_list = echi_part(layout, (size_t)p->chip_room, sizeof *parts->chip_list);
     }
     if (p->has_long) {
-        parts->longs = echi_part(layout, (size_t)p->longs, sizeof *parts->longs);
-        parts->chunk_equal = echi_part(layout, (size_t)p->chunks, sizeof *parts->chunk_equal);
+        if (p->bytes) {
+            parts->totals = echi_part(layout, 1, sizeof *parts->totals);
+            parts->longs = parts->totals ? &parts->totals->all : NULL;
+            parts->chunk_bins =
+                echi_part(layout, TOPK_BYTES * (size_t)p->chunks, sizeof *parts->chunk_bins);
+        } else {
+            parts->longs = echi_part(layout, (size_t)p->longs, sizeof *parts->longs);
+            parts->chunk_equal = echi_part(layout, (size_t)p->chunks, sizeof *parts->chunk_equal);
+        }
         if (p->lists)
             parts->chunk_of = echi_part(layout, (size_t)p->chunks, sizeof *parts->chunk_of);
         parts->candidates = echi_part(layout, (size_t)p->candidates, p->word_bytes);
@@ -265,7 +275,7 @@ static ech_status lay_out(const struct echi_topk *t, const struct topk_plan *p,
             parts->split_keys = echi_part(layout, (size_t)p->row_room, 8);
             parts->split_positions = echi_part(layout, (size_t)p->row_room, 4);
         }
-        if (p->gathers)
+        if (p->gathers && !p->bytes)
             parts->samples = echi_part(layout, (size_t)(p->longs * topk_sample_size(t->cols)),
                                        p->word_bytes / 2);
     }
