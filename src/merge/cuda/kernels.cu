@@ -4,23 +4,18 @@
  *     merge_split    a thread or a warp per boundary of tiles: how many elements before it are
  *                    from a; if there are few tiles, the blocks of the next kernels find it
  *     merge_keys     a block loads its part of a and of b, merges them and writes its tile
- *     merge_narrow   the same for integers of 8 and 16 bits (narrow.cuh)
+ *                    (tile.cuh)
+ *     merge_narrow   the same for keys of 8 and 16 bits (narrow.cuh)
  *     merge_pairs    ... and moves the values
  *
  *     merge_runs_check, merge_runs_split, merge_runs_keys, merge_runs_pairs
  *                    the same for all pairs of neighbouring runs of one array
  *
- *         shared memory   | part of a | part of b |
- *         thread t        finds where elements 17 t ... 17 t + 16 of the tile begin in both parts,
- *                         and merges them to registers
- *         shared memory   | tile, in order |           then written by adjacent threads
- *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "cuda/device/data_error.cuh"
-#include "cuda/device/merge_tile.cuh"
 #include "cuda/device/warp.cuh"
-#include "merge/cuda/common.h"
+#include "merge/cuda/tile.cuh"
 #if KEY_BYTES <= 2
 #include "merge/cuda/narrow.cuh"
 #endif
@@ -59,61 +54,6 @@ extern "C" __global__ void __launch_bounds__(MERGE_THREADS)
                                  a.n_b, t < a.tiles ? t * a.tile : n);
 }
 
-/* ---- Keys ---- */
-
-/* The elements of this thread, and their places in shared memory.  After the end of a part, the
- * keys that are loaded are not used. */
-template <bool PLACES, bool MERGED, int ITEMS>
-static __device__ inline void merge_items(const struct echi_order &o, const ukey *keys,
-                                          uint32_t n_a, uint32_t n, ukey (&item)[ITEMS],
-                                          uint16_t (&place)[ITEMS])
-{
-    const uint32_t first = min(threadIdx.x * ITEMS, n);
-    uint32_t i = merge_path_shared<MERGED>(o, keys, n_a, keys + n_a, n - n_a, first);
-    uint32_t j = n_a + first - i;
-    ukey x = keys[i], y = keys[j];
-#pragma unroll
-    for (int k = 0; k < ITEMS; k++) {
-        const bool take =
-            j >= n || (i < n_a && merge_stored<MERGED>(o, x) <= merge_stored<MERGED>(o, y));
-        item[k] = take ? x : y;
-        if (PLACES) place[k] = (uint16_t)(take ? i : j);
-        if (take)
-            x = keys[++i];
-        else
-            y = keys[++j];
-    }
-}
-
-/* Merges a tile in shared memory and writes its keys. PLACES: places[k] becomes the place that
- * element k of the tile had in the two parts. */
-template <bool PLACES, int ITEMS>
-static __device__ inline void merge_tile(const struct merge_args &a, const struct merge_part &part,
-                                         ukey *keys, uint16_t *places)
-{
-    const uint32_t n = part.n_a + part.n_b, first = threadIdx.x * ITEMS;
-    ukey *out = (ukey *)a.keys_out + part.a + part.b;
-    ukey item[ITEMS];
-    uint16_t place[ITEMS];
-    if (merge_load<MERGE_THREADS, ITEMS>(a.order, a.keys, part, keys))
-        merge_items<PLACES, true, ITEMS>(a.order, keys, part.n_a, n, item, place);
-    else
-        merge_items<PLACES, false, ITEMS>(a.order, keys, part.n_a, n, item, place);
-    __syncthreads(); /* all threads have read the parts */
-#pragma unroll
-    for (int k = 0; k < ITEMS; k++) {
-        if (first + k >= n) continue;
-        keys[first + k] = item[k];
-        if (PLACES) places[first + k] = place[k];
-    }
-    __syncthreads(); /* the tile is complete */
-#pragma unroll
-    for (int k = 0; k < ITEMS; k++) {
-        const uint32_t i = threadIdx.x + k * MERGE_THREADS;
-        if (i < n) __stcs(out + i, order_decode(a.order, keys[i]));
-    }
-}
-
 /* ---- Values ---- */
 
 static __device__ inline void move_values(const struct merge_args &a, const struct merge_part &part,
@@ -142,7 +82,7 @@ static __device__ inline void part_of_tile(const struct merge_args &a, uint64_t 
     merge_part_make(part, first, left < a.tile ? (uint32_t)left : a.tile, splits[0], splits[1]);
 }
 
-#if KEY_BYTES > 1
+#if KEY_BYTES > 2
 extern "C" __global__ void __launch_bounds__(MERGE_THREADS,
                                              RESIDENT_BLOCKS(KEYS_BLOCKS, MERGE_THREADS))
     merge_keys(const __grid_constant__ struct merge_args a)
