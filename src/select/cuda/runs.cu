@@ -120,8 +120,8 @@ static __device__ inline void find_ends(const struct decode_args &a, struct writ
     __syncthreads(); /* the ends are complete, and the sums may be overwritten */
 }
 
-/* s.runs becomes the run of each of the outputs [base, base + OUTPUTS), where output p of the tile is
- * p + skew: each run marks its first output, and the maximum of the marks up to an output is its
+/* s.runs becomes the run of each of the outputs [base, base + OUTPUTS), where output p of the tile
+ * is p + skew: each run marks its first output, and the maximum of the marks up to an output is its
  * run. */
 static __device__ inline void find_runs(struct write_shared &s, uint32_t skew, uint32_t base)
 {

@@ -2,8 +2,8 @@
  * topk/cuda/bytes.cuh - kernels of top-k selections from one long array of keys of 8 bits.
  *
  *     topk_bins_8   counts the elements of each key in each chunk, and in the array
- *     topk_list_8   the key of rank k is known exactly: lists the elements with a lower key, and the
- *                   first ones with this key; a chunk that has none of them is not read again
+ *     topk_list_8   the key of rank k is known exactly: lists the elements with a lower key, and
+ *                   the first ones with this key; a chunk that has none of them is not read again
  *
  * SPDX-License-Identifier: Apache-2.0
  */

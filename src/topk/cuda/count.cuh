@@ -89,7 +89,7 @@ static __device__ inline uint32_t block_places(uint32_t bits, uint32_t *sums, ui
     return at;
 }
 
-/* Passes to put(place, key, i) the keys less than `end`, with the places that *slots counts, and the
+/* Passes to put(place, key, i) the keys less than `end`, with places counted by *slots, and the
  * first `need` keys that are equal to `tie`, with the places from ties_at on.  *slots is visible to
  * all threads, which all call this. */
 template <typename key, typename call>

@@ -10,7 +10,7 @@
  *     topk_warp_16, _32, _96, _192
  *                             the same for k up to this number, by a warp, for any length
  *     topk_block, _block_16   groups of up to 8 and 16 elements per thread of a block
- *     topk_count, _count_8    instead of these for keys of 16 and 8 bits: counts of keys (count.cuh)
+ *     topk_count, _count_8    instead of these for keys of 16 and 8 bits (count.cuh)
  *     topk_pick, topk_write   the first k of sorted positions: to another array, or as the result
  *
  * SPDX-License-Identifier: Apache-2.0
