@@ -262,8 +262,8 @@ static void run_case(const struct search_case *c)
         if (CHECK(good)) {
             const ech_dtype dtype = c->sort.dtype;
             const int count = find_algorithms(ech_device_name(contexts[i]), dtype, names);
-            const int table = ech_dtype_bytes(dtype) <= 2;
-            CHECK_INT(count, test_is_cpu(contexts[i]) ? 3 : 5 + table);
+            const int gpu = ech_dtype_bytes(dtype) == 1 ? 4 : 5;
+            CHECK_INT(count, test_is_cpu(contexts[i]) ? 3 : gpu);
             for (int a = 0; a < count; a++)
                 run_on(contexts[i], &d, ((seed >> 5) + (uint64_t)a) % 2, names[a],
                        (seed >> 8) + 977 * (uint64_t)a);

@@ -50,14 +50,19 @@ enum { WARP, BINARY, TREE, TABLE, SORTED, ALGORITHMS };
 
 static const struct {
     const char *name, *what;
+    size_t least_bytes, most_bytes; /* of a key */
 } algorithms[] = {
-    [WARP] = { "warp", "a warp per needle divides the range by 32 keys at a time" },
-    [BINARY] = { "binary", "a thread per needle does a binary search" },
-    [TREE] = { "tree", "a tree of samples whose top level is in shared memory; then one sector per "
-                       "level and needle" },
-    [TABLE] = { "table", "keys of 8 and 16 bits: a table of the position of each possible needle" },
-    [SORTED] = { "sorted", "a block per tile of needles loads the range of the array between the "
-                           "positions of the first needles of two tiles" },
+    [WARP] = { "warp", "a warp per needle divides the range by 32 keys at a time", 1, 8 },
+    [BINARY] = { "binary", "a thread per needle does a binary search", 1, 8 },
+    [TREE] = { "tree",
+               "a tree of samples whose top level is in shared memory; then one sector per "
+               "level and needle",
+               2, 8 },
+    [TABLE] = { "table", "a table of the position of each possible needle", 1, 2 },
+    [SORTED] = { "sorted",
+                 "a block per tile of needles loads the range of the array between the "
+                 "positions of the first needles of two tiles",
+                 4, 8 },
 };
 
 /* The part of the plan that depends only on the request. */
@@ -69,6 +74,12 @@ struct search_plan {
     uint64_t count[SEARCH_LEVELS + 1];
     size_t offset[SEARCH_LEVELS + 1]; /* of a level, in the workspace */
 };
+
+static bool supports(const struct echi_search *s, int algorithm)
+{
+    return s->key_bytes >= algorithms[algorithm].least_bytes &&
+           s->key_bytes <= algorithms[algorithm].most_bytes;
+}
 
 static bool needs_table(const struct echi_search *s)
 {
@@ -92,10 +103,10 @@ static ech_status choose(const struct echi_search *s, int *algorithm)
                          "unknown algorithm \"%s\" for searches on the GPU; available: warp, "
                          "binary, tree, table, sorted",
                          s->algorithm);
-    if (*algorithm == TABLE && s->key_bytes > 2)
+    if (!supports(s, *algorithm))
         return echi_fail(NULL, ECH_ERR_UNSUPPORTED,
-                         "algorithm \"table\" does not support keys of %zu bits; \"tree\" does",
-                         8 * (size_t)s->key_bytes);
+                         "algorithm \"%s\" does not support keys of %zu bits; \"binary\" does",
+                         s->algorithm, 8 * s->key_bytes);
     return ECH_OK;
 }
 
@@ -233,7 +244,7 @@ static ech_status explain(const void *request, struct echi_explain *e)
     echi_explain_algorithm(e, true, algorithms[plan.algorithm].name, "%s",
                            algorithms[plan.algorithm].what);
     for (int i = 0; i < ALGORITHMS; i++)
-        if (i != plan.algorithm)
+        if (i != plan.algorithm && supports(request, i))
             echi_explain_algorithm(e, false, algorithms[i].name, "%s", algorithms[i].what);
     echi_explain_line(e, "module", "%s", plan.module);
     if (plan.algorithm == TREE) echi_explain_count(e, "levels", plan.levels);

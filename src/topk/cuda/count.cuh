@@ -114,17 +114,15 @@ static __device__ inline void count_collect(const count_keys<key> &from, ekey en
             const uint32_t sum = warp_scan(__popc(less));
             uint32_t at = lane_id() == 31 ? atomicAdd(slots, sum) : 0;
             at = __shfl_sync(WARP_ALL, at, 31) + sum - __popc(less);
-#pragma unroll
-            for (int j = 0; j < KEYS; j++)
-                if (less >> j & 1)
-                    put(at++, key_of(from.a, x.of[j]), v * KEYS + (uint32_t)j - from.skip);
+            for (; less; less &= less - 1) {
+                const uint32_t i = v * KEYS + (uint32_t)__ffs((int)less) - 1;
+                put(at++, key_of(from.a, from.from[i]), i - from.skip);
+            }
         }
         if (need == 0) continue; /* the same in all threads */
         uint32_t at = block_places(equal, sums, total);
-#pragma unroll
-        for (int j = 0; j < KEYS; j++)
-            if (equal >> j & 1 && at++ < need)
-                put(ties_at + at - 1, tie, v * KEYS + (uint32_t)j - from.skip);
+        for (; equal && at < need; equal &= equal - 1)
+            put(ties_at + at++, tie, v * KEYS + (uint32_t)__ffs((int)equal) - 1 - from.skip);
         ties_at += min(total, need);
         need -= min(total, need);
     }
