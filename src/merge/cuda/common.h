@@ -14,23 +14,21 @@ enum {
     MERGE_THREADS = 256,
     MERGE_RUNS_BLOCKS = 6, /* per multiprocessor, at least: of merges of runs without values */
     MERGE_PAIRS_BLOCKS = 5,
-    MERGE_NARROW_BLOCKS = 4, /* of merge_narrow */
+    MERGE_NARROW_BLOCKS = 5, /* of merge_narrow */
     MERGE_ALONE = 6, /* tiles per multiprocessor, at most, whose boundaries their blocks find */
     MERGE_WARP = 64  /* ... whose boundaries merge_split finds with a warp each */
 };
 
 /* Elements of a thread: an odd number, so that threads use different banks of shared memory.
  * merge_keys for keys of 64 bits has more than merges with values and of runs. */
-#define MERGE_ITEMS(key_bytes)       ((key_bytes) == 8 ? 11 : 17)
-#define MERGE_TILE(key_bytes)        (MERGE_THREADS * MERGE_ITEMS(key_bytes))
-#define MERGE_KEYS_ITEMS(key_bytes)  ((key_bytes) == 8 ? 15 : 17)
-#define MERGE_KEYS_BLOCKS(key_bytes) ((key_bytes) == 8 ? 4 : 6)
+#define MERGE_ITEMS(key_bytes)          ((key_bytes) == 8 ? 11 : 17)
+#define MERGE_TILE(key_bytes)           (MERGE_THREADS * MERGE_ITEMS(key_bytes))
+#define MERGE_KEYS_ITEMS(key_bytes)     ((key_bytes) == 8 ? 15 : 17)
+#define MERGE_KEYS_BLOCKS(key_bytes)    ((key_bytes) == 8 ? 4 : 6)
+#define MERGE_KEYS_ROOM(threads, items) ((threads) * (items) + 2 * ((items) + 1)) /* keys.cuh */
 
-/* merge_narrow: words of 4 bytes per thread for up to so many keys; an odd number for the same
- * reason. */
-#define MERGE_NARROW_WORDS 25
-#define MERGE_NARROW_FEW   5  /* up to 2^18 bytes */
-#define MERGE_NARROW_SOME  13 /* up to 2^24 bytes */
+/* Words of 4 bytes of a thread of merge_narrow: an odd number for the same reason. */
+#define MERGE_NARROW_WORDS(key_bytes) ((key_bytes) == 1 ? 9 : 17)
 
 struct merge_args {
     const void *keys[2], *values[2];

@@ -4,18 +4,22 @@
  *     merge_split    a thread or a warp per boundary of tiles: how many elements before it are
  *                    from a; if there are few tiles, the blocks of the next kernels find it
  *     merge_keys     a block loads its part of a and of b, merges them and writes its tile
- *                    (tile.cuh)
- *     merge_narrow   the same for keys of 8 and 16 bits (narrow.cuh)
+ *     merge_narrow   the same for integers of 8 and 16 bits (narrow.cuh)
  *     merge_pairs    ... and moves the values
  *
  *     merge_runs_check, merge_runs_split, merge_runs_keys, merge_runs_pairs
  *                    the same for all pairs of neighbouring runs of one array
  *
+ *         shared memory   | part of a | part of b |
+ *         thread t        finds where elements 17 t ... 17 t + 16 of the tile begin in both parts,
+ *                         and merges them to registers
+ *         shared memory   | tile, in order |           then written by adjacent threads
+ *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "cuda/device/data_error.cuh"
 #include "cuda/device/warp.cuh"
-#include "merge/cuda/tile.cuh"
+#include "merge/cuda/keys.cuh"
 #if KEY_BYTES <= 2
 #include "merge/cuda/narrow.cuh"
 #endif
@@ -23,7 +27,8 @@
 enum {
     KEYS_ITEMS = MERGE_KEYS_ITEMS(KEY_BYTES),
     KEYS_BLOCKS = MERGE_KEYS_BLOCKS(KEY_BYTES),
-    KEYS_ROOM = MERGE_ROOM(MERGE_THREADS, KEYS_ITEMS),
+    KEYS_ROOM = MERGE_KEYS_ROOM(MERGE_THREADS, KEYS_ITEMS),
+    RUNS_ROOM = MERGE_KEYS_ROOM(MERGE_THREADS, MERGE_ITEMS(KEY_BYTES)),
     ITEMS = MERGE_ITEMS(KEY_BYTES), /* of other kernels */
     TILE = MERGE_TILE(KEY_BYTES),
     ROOM = MERGE_ROOM(MERGE_THREADS, ITEMS)
@@ -52,6 +57,61 @@ extern "C" __global__ void __launch_bounds__(MERGE_THREADS)
     for (uint64_t t = (uint64_t)blockIdx.x * MERGE_THREADS + threadIdx.x; t <= a.tiles; t += step)
         a.splits[t] = merge_path(a.order, (const ukey *)a.keys[0], a.n_a, (const ukey *)a.keys[1],
                                  a.n_b, t < a.tiles ? t * a.tile : n);
+}
+
+/* ---- Keys with values ---- */
+
+/* The elements of this thread, and their places in shared memory.  After the end of a part, the
+ * keys that are loaded are not used. */
+template <bool MERGED, int ITEMS>
+static __device__ inline void merge_items(const struct echi_order &o, const ukey *keys,
+                                          uint32_t n_a, uint32_t n, ukey (&item)[ITEMS],
+                                          uint16_t (&place)[ITEMS])
+{
+    const uint32_t first = min(threadIdx.x * ITEMS, n);
+    uint32_t i = merge_path_shared<MERGED>(o, keys, n_a, keys + n_a, n - n_a, first);
+    uint32_t j = n_a + first - i;
+    ukey x = keys[i], y = keys[j];
+#pragma unroll
+    for (int k = 0; k < ITEMS; k++) {
+        const bool take =
+            j >= n || (i < n_a && merge_stored<MERGED>(o, x) <= merge_stored<MERGED>(o, y));
+        item[k] = take ? x : y;
+        place[k] = (uint16_t)(take ? i : j);
+        if (take)
+            x = keys[++i];
+        else
+            y = keys[++j];
+    }
+}
+
+/* Merges a tile in shared memory and writes its keys. places[k] becomes the place that element k of
+ * the tile had in the two parts. */
+template <int ITEMS>
+static __device__ inline void merge_tile(const struct merge_args &a, const struct merge_part &part,
+                                         ukey *keys, uint16_t *places)
+{
+    const uint32_t n = part.n_a + part.n_b, first = threadIdx.x * ITEMS;
+    ukey *out = (ukey *)a.keys_out + part.a + part.b;
+    ukey item[ITEMS];
+    uint16_t place[ITEMS];
+    if (merge_load<MERGE_THREADS, ITEMS>(a.order, a.keys, part, keys))
+        merge_items<true, ITEMS>(a.order, keys, part.n_a, n, item, place);
+    else
+        merge_items<false, ITEMS>(a.order, keys, part.n_a, n, item, place);
+    __syncthreads(); /* all threads have read the parts */
+#pragma unroll
+    for (int k = 0; k < ITEMS; k++) {
+        if (first + k >= n) continue;
+        keys[first + k] = item[k];
+        places[first + k] = place[k];
+    }
+    __syncthreads(); /* the tile is complete */
+#pragma unroll
+    for (int k = 0; k < ITEMS; k++) {
+        const uint32_t i = threadIdx.x + k * MERGE_THREADS;
+        if (i < n) __stcs(out + i, order_decode(a.order, keys[i]));
+    }
 }
 
 /* ---- Values ---- */
@@ -93,7 +153,7 @@ extern "C" __global__ void __launch_bounds__(MERGE_THREADS,
     for (uint64_t tile = blockIdx.x; tile < a.tiles; tile += gridDim.x) {
         struct merge_part part;
         part_of_tile(a, tile, found, part);
-        merge_tile<false, KEYS_ITEMS>(a, part, keys, NULL);
+        keys_tile<KEYS_ITEMS>(a, part, keys);
     }
 }
 #endif
@@ -125,7 +185,7 @@ extern "C" __global__ void __launch_bounds__(MERGE_THREADS,
     for (uint64_t tile = blockIdx.x; tile < a.tiles; tile += gridDim.x) {
         struct merge_part part;
         part_of_tile(a, tile, found, part);
-        merge_tile<true, ITEMS>(a, part, keys, places);
+        merge_tile<ITEMS>(a, part, keys, places);
         move_values(a, part, places);
     }
 }
@@ -217,7 +277,7 @@ extern "C" __global__ void __launch_bounds__(MERGE_THREADS,
                                              RESIDENT_BLOCKS(MERGE_RUNS_BLOCKS, MERGE_THREADS))
     merge_runs_keys(const __grid_constant__ struct merge_runs_args a)
 {
-    __shared__ ukey keys[ROOM];
+    __shared__ ukey keys[RUNS_ROOM];
     wait_for_earlier();
     if (*a.invalid) return;
     for (uint64_t t = blockIdx.x; t < a.common.tiles; t += gridDim.x) {
@@ -226,7 +286,7 @@ extern "C" __global__ void __launch_bounds__(MERGE_THREADS,
         if (tile.n_a + tile.n_b == 0) continue;
         const struct merge_args m = args_of_tile(a.common, tile, part);
         __syncthreads(); /* all threads have written the previous tile */
-        merge_tile<false, ITEMS>(m, part, keys, NULL);
+        keys_tile<ITEMS>(m, part, keys);
     }
 }
 
@@ -244,7 +304,7 @@ extern "C" __global__ void __launch_bounds__(MERGE_THREADS,
         if (tile.n_a + tile.n_b == 0) continue;
         const struct merge_args m = args_of_tile(a.common, tile, part);
         __syncthreads(); /* all threads have written the previous tile */
-        merge_tile<true, ITEMS>(m, part, keys, places);
+        merge_tile<ITEMS>(m, part, keys, places);
         move_values(m, part, places);
     }
 }

@@ -2,25 +2,27 @@
  * merge/cuda/narrow.cuh - merges a tile of keys of 8 and 16 bits without values: loads words of 4
  * bytes, converts all keys of a word together, and writes vectors of 16 bytes.
  *
- *     memory          ..|a a a a|a a a a|..      ..|. b b b|b b . .|..
- *     shared memory     |a a a a|a a a a|. b b b|b b . .|     each part as far behind a word
- *     thread t          merges an odd number of words to registers, then stores them as words
+ *     memory          ..|a a a a|a a a a|..       ..|. b b b|b b . .|..
+ *     shared memory     |a a a a|a a a a|1 1 1 1|. b b b|b b 1 1|1 1 1 1|
  *
- * Most of the time of a merge of narrow keys is that of accesses to shared memory and of loads and
- * stores, whose number does not depend on their width.
+ * Each part is as far behind a word as in global memory, and is followed by codes of all ones
+ * (keys.cuh). Most of the time of a merge of narrow keys is that of instructions and of accesses to
+ * shared memory, whose number does not depend on their width.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef ECHI_MERGE_CUDA_NARROW_CUH
 #define ECHI_MERGE_CUDA_NARROW_CUH
 
-#include "cuda/device/merge_tile.cuh"
-#include "merge/cuda/common.h"
+#include "merge/cuda/keys.cuh"
 
 enum {
-    PER = 4 / KEY_BYTES,                              /* keys of a word */
-    NARROW_WORDS = MERGE_NARROW_WORDS,                /* of a thread, at most */
-    NARROW_ROOM = (NARROW_WORDS + 1) * MERGE_THREADS, /* words of a block */
+    PER = 4 / KEY_BYTES, /* keys of a word */
+    NARROW_WORDS = MERGE_NARROW_WORDS(KEY_BYTES),
+    NARROW_ITEMS = NARROW_WORDS * PER,
+    NARROW_ONES = NARROW_WORDS + 1,  /* words of ones after a part */
+    NARROW_LOADS = NARROW_WORDS + 1, /* words of a thread of both parts, at most */
+    NARROW_ROOM = NARROW_WORDS * MERGE_THREADS + 2 * NARROW_ONES + 4, /* words of a block */
     NARROW_VECTOR = 16 / KEY_BYTES
 };
 
@@ -58,26 +60,21 @@ static __device__ inline uint32_t narrow_subtract(uint32_t x, uint32_t y)
 {
     return ((x | NARROW_TOP) - (y & ~NARROW_TOP)) ^ ((x ^ ~y) & NARROW_TOP);
 }
-#endif
 
-/* order_encode() of all keys.  changes: becomes other than 0 if order_merge() changes one. */
-static __device__ inline uint32_t narrow_encode(const struct echi_order &o, uint32_t x,
+/* order_encode() of both keys.  changes: becomes other than 0 if order_merge() changes one. */
+static __device__ inline uint32_t narrow_floats(const struct echi_order &o, uint32_t x,
                                                 uint32_t &changes)
 {
-#if KEY_BYTES == 2
-    if (o.float_mask) {
-        const uint32_t sign = narrow_copies((ukey)o.sign), last = narrow_copies((ukey)o.last);
-        const uint32_t e =
-            narrow_subtract(x ^ (narrow_negative(x) | sign), narrow_copies((ukey)o.shift));
-        const uint32_t zero = e ^ narrow_copies((ukey)o.zero); /* 0 in a half: -0 */
-        if (o.merge) changes |= (zero - 0x00010001u) & ~zero & NARROW_TOP;
-        /* A code above the last one, whose top bit is set: a NaN. */
-        changes |= ((e & ~NARROW_TOP) + (~last & ~NARROW_TOP)) & e & NARROW_TOP;
-        return e ^ narrow_copies((ukey)o.flip);
-    }
-#endif
-    return x ^ narrow_copies((ukey)(o.sign ^ o.flip));
+    const uint32_t sign = narrow_copies((ukey)o.sign), last = narrow_copies((ukey)o.last);
+    const uint32_t e =
+        narrow_subtract(x ^ (narrow_negative(x) | sign), narrow_copies((ukey)o.shift));
+    const uint32_t zero = e ^ narrow_copies((ukey)o.zero); /* 0 in a half: -0 */
+    if (o.merge) changes |= (zero - 0x00010001u) & ~zero & NARROW_TOP;
+    /* A code above the last one, whose top bit is set: a NaN. */
+    changes |= ((e & ~NARROW_TOP) + (~last & ~NARROW_TOP)) & e & NARROW_TOP;
+    return e ^ narrow_copies((ukey)o.flip);
 }
+#endif
 
 static __device__ inline uint32_t narrow_decode(const struct echi_order &o, uint32_t e)
 {
@@ -97,7 +94,7 @@ static __device__ inline uint32_t narrow_decode(const struct echi_order &o, uint
 struct narrow_places {
     const ukey *a, *b;       /* in global memory */
     uint32_t a_skip, b_skip; /* keys before them in their first word */
-    uint32_t a_words, words;
+    uint32_t a_words, b_words;
 };
 
 static __device__ inline struct narrow_places narrow_places_of(const struct merge_args &a,
@@ -109,7 +106,7 @@ static __device__ inline struct narrow_places narrow_places_of(const struct merg
     p.a_skip = (uint32_t)((uintptr_t)p.a / KEY_BYTES) % PER;
     p.b_skip = (uint32_t)((uintptr_t)p.b / KEY_BYTES) % PER;
     p.a_words = part.n_a ? (p.a_skip + part.n_a + PER - 1) / PER : 0;
-    p.words = p.a_words + (part.n_b ? (p.b_skip + part.n_b + PER - 1) / PER : 0);
+    p.b_words = part.n_b ? (p.b_skip + part.n_b + PER - 1) / PER : 0;
     return p;
 }
 
@@ -123,82 +120,87 @@ static __device__ inline uint32_t narrow_load(const ukey *part, int32_t at, int3
     return w.word;
 }
 
+/* The ones after a part of n keys whose first word is words[0]. */
+static __device__ inline void narrow_end(uint32_t *words, uint32_t skip, uint32_t n, uint32_t count)
+{
+    if (threadIdx.x < NARROW_ONES) words[count + threadIdx.x] = ~0u;
+    if (threadIdx.x < PER && skip + n + threadIdx.x < count * PER)
+        ((ukey *)words)[skip + n + threadIdx.x] = (ukey) ~(ukey)0;
+}
+
 /* Loads and encodes both parts; all loads of a thread are in flight together.  Returns, in every
  * thread, whether order_merge() changes a key. */
 static __device__ inline bool narrow_fill(const struct echi_order &o, const struct narrow_places &p,
-                                          const struct merge_part &part, uint32_t count,
-                                          uint32_t *words)
+                                          const struct merge_part &part, uint32_t *words)
 {
-    const uint32_t end = p.words + count + 1; /* a thread reads so far after the end */
-    uint32_t x[NARROW_WORDS + 1], changes = 0;
+    uint32_t x[NARROW_LOADS], changes = 0;
 #pragma unroll
-    for (int k = 0; k < NARROW_WORDS + 1; k++) {
+    for (int k = 0; k < NARROW_LOADS; k++) {
         const uint32_t i = threadIdx.x + k * MERGE_THREADS;
-        if (k * MERGE_THREADS >= end) break; /* in all threads */
         x[k] = 0;
         if (i < p.a_words)
             x[k] = narrow_load(p.a, (int32_t)(i * PER) - (int32_t)p.a_skip, (int32_t)part.n_a);
-        else if (i < p.words)
+        else if (i < p.a_words + p.b_words)
             x[k] = narrow_load(p.b, (int32_t)((i - p.a_words) * PER) - (int32_t)p.b_skip,
                                (int32_t)part.n_b);
     }
+#if KEY_BYTES == 2
+    if (o.float_mask) {
 #pragma unroll
-    for (int k = 0; k < NARROW_WORDS + 1; k++) {
-        if (k * MERGE_THREADS >= end) break;
-        words[threadIdx.x + k * MERGE_THREADS] = narrow_encode(o, x[k], changes);
+        for (int k = 0; k < NARROW_LOADS; k++) x[k] = narrow_floats(o, x[k], changes);
+    } else
+#endif
+    {
+        const uint32_t change = narrow_copies((ukey)(o.sign ^ o.flip));
+#pragma unroll
+        for (int k = 0; k < NARROW_LOADS; k++) x[k] ^= change;
     }
-    return __syncthreads_or(changes != 0); /* both parts are loaded */
+#pragma unroll
+    for (int k = 0; k < NARROW_LOADS; k++) {
+        const uint32_t i = threadIdx.x + k * MERGE_THREADS;
+        if (i < p.a_words + p.b_words) words[i < p.a_words ? i : i + NARROW_ONES] = x[k];
+    }
+    __syncthreads(); /* both parts are loaded */
+    narrow_end(words, p.a_skip, part.n_a, p.a_words);
+    narrow_end(words + p.a_words + NARROW_ONES, p.b_skip, part.n_b, p.b_words);
+    return __syncthreads_or(changes != 0); /* and the ones after them */
 }
 
 /* ---- The merge ---- */
 
-/* The words of this thread.  After the end of a part, the keys that are loaded are not used. */
+/* The words of this thread. */
 template <bool MERGED>
 static __device__ inline void
 narrow_items(const struct echi_order &o, const ukey *keys, const struct narrow_places &p,
-             const struct merge_part &part, uint32_t count, uint32_t (&items)[NARROW_WORDS])
+             const struct merge_part &part, uint32_t (&items)[NARROW_WORDS])
 {
-    const uint32_t first = min(threadIdx.x * count * PER, part.n_a + part.n_b);
-    const uint32_t a = p.a_skip, b = p.a_words * PER + p.b_skip;
-    uint32_t i = merge_path_shared<MERGED>(o, keys + a, part.n_a, keys + b, part.n_b, first);
-    uint32_t j = b + first - i;
-    i += a;
-    const uint32_t a_end = a + part.n_a, b_end = b + part.n_b;
-    ukey x = keys[i], y = keys[j];
-#pragma unroll
-    for (int w = 0; w < NARROW_WORDS; w++) {
-        if (w >= (int)count) break; /* in all threads */
-        uint32_t all = 0;
-#pragma unroll
-        for (int k = 0; k < PER; k++) {
-            const bool take = j >= b_end || (i < a_end && merge_stored<MERGED>(o, x) <=
-                                                              merge_stored<MERGED>(o, y));
-            all |= (uint32_t)(take ? x : y) << (KEY_BITS * k);
-            const uint32_t at = take ? ++i : ++j;
-            const ukey next = keys[at];
-            x = take ? next : x;
-            y = take ? y : next;
-        }
-        items[w] = all;
-    }
+    const uint32_t first = min(threadIdx.x * NARROW_ITEMS, part.n_a + part.n_b);
+    const uint32_t a = p.a_skip, b = (p.a_words + NARROW_ONES) * PER + p.b_skip;
+    const uint32_t i = merge_path_shared<MERGED>(o, keys + a, part.n_a, keys + b, part.n_b, first);
+    const auto put = [&](int k, ukey key) {
+        items[k / PER] = (k % PER ? items[k / PER] : 0) | (uint32_t)key << (KEY_BITS * (k % PER));
+    };
+    if (MERGED)
+        merged_steps<NARROW_ITEMS>(o, keys, a + i, a + part.n_a, b + first - i, b + part.n_b, put);
+    else
+        merge_steps<NARROW_ITEMS>(keys, a + i, b + first - i, put);
 }
 
 /* Merges a tile and writes its keys. */
 static __device__ inline void narrow_tile(const struct merge_args &a, const struct merge_part &part,
                                           uint32_t *words)
 {
-    const uint32_t n = part.n_a + part.n_b, count = a.tile / (MERGE_THREADS * PER);
+    const uint32_t n = part.n_a + part.n_b;
     const struct narrow_places p = narrow_places_of(a, part);
     ukey *out = (ukey *)a.keys_out + part.a + part.b, *keys = (ukey *)words;
     uint32_t items[NARROW_WORDS];
-    if (narrow_fill(a.order, p, part, count, words))
-        narrow_items<true>(a.order, keys, p, part, count, items);
+    if (narrow_fill(a.order, p, part, words))
+        narrow_items<true>(a.order, keys, p, part, items);
     else
-        narrow_items<false>(a.order, keys, p, part, count, items);
+        narrow_items<false>(a.order, keys, p, part, items);
     __syncthreads(); /* all threads have read the parts */
 #pragma unroll
-    for (int w = 0; w < NARROW_WORDS; w++)
-        if (w < (int)count) words[threadIdx.x * count + w] = items[w];
+    for (int w = 0; w < NARROW_WORDS; w++) words[threadIdx.x * NARROW_WORDS + w] = items[w];
     __syncthreads(); /* the tile is complete */
     const uint32_t vectors = (uintptr_t)out % 16 ? 0 : n / NARROW_VECTOR;
     for (uint32_t i = threadIdx.x; i < vectors; i += MERGE_THREADS) {

@@ -23,15 +23,6 @@ struct merge_plan {
     uint64_t tiles;
 };
 
-/* Words of a thread of merge_narrow: few if there would be few blocks, many because the search for
- * the first one takes as long as the merge of some. */
-static unsigned narrow_words(uint64_t bytes)
-{
-    return bytes <= (uint64_t)1 << 18   ? MERGE_NARROW_FEW
-           : bytes <= (uint64_t)1 << 24 ? MERGE_NARROW_SOME
-                                        : MERGE_NARROW_WORDS;
-}
-
 /* Keys of 8 and 16 bits without values have a kernel of their own (narrow.cuh). */
 static void choose_kernel(const struct echi_merge *m, struct merge_plan *p)
 {
@@ -40,7 +31,7 @@ static void choose_kernel(const struct echi_merge *m, struct merge_plan *p)
     p->kernel = "merge_pairs";
     if (!m->value_bytes && bytes <= 2) {
         p->kernel = "merge_narrow";
-        items = narrow_words(((uint64_t)m->n[0] + m->n[1]) * bytes) * (4 / bytes);
+        items = MERGE_NARROW_WORDS(bytes) * (4 / bytes);
     } else if (!m->value_bytes) {
         p->kernel = "merge_keys";
         items = MERGE_KEYS_ITEMS(bytes);

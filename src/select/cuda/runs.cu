@@ -59,16 +59,8 @@ enum { DECODE_RESIDENT = 2 };
 enum { DECODE_RESIDENT = SELECT_DECODE_BLOCKS };
 #endif
 
-enum {
-    SPAN = 16, /* outputs of a window per thread */
-    OUTPUTS = SPAN * SELECT_THREADS,
-    LONG_RUNS = 128 /* outputs per run from which a search per vector is faster */
-};
-
 struct write_shared {
     uint32_t ends[RUNS]; /* of the tile's runs, relative to the first output of this step */
-    __align__(16) uint16_t runs[OUTPUTS]; /* of the outputs of a window */
-    uint32_t last[WARPS];                 /* of them, the last one of each warp */
     uint64_t sums[WARPS];
     uint64_t tile;
 };
@@ -94,17 +86,8 @@ static __device__ inline void find_ends(const struct decode_args &a, struct writ
 {
     const uint64_t first = tile * RUNS + threadIdx.x * OWN;
     uint64_t end[OWN], sum = 0;
-    if (first + OWN <= a.runs && (uintptr_t)a.lengths % 16 == 0) {
 #pragma unroll
-        for (int i = 0; i < OWN; i += 2) {
-            const ulonglong2 two = *(const ulonglong2 *)(a.lengths + first + i);
-            end[i] = two.x;
-            end[i + 1] = two.y;
-        }
-    } else {
-#pragma unroll
-        for (int i = 0; i < OWN; i++) end[i] = first + i < a.runs ? a.lengths[first + i] : 0;
-    }
+    for (int i = 0; i < OWN; i++) end[i] = first + i < a.runs ? a.lengths[first + i] : 0;
 #pragma unroll
     for (int i = 0; i < OWN; i++) end[i] = sum += end[i];
     uint64_t through = warp_scan_u64(sum);
@@ -118,87 +101,6 @@ static __device__ inline void find_ends(const struct decode_args &a, struct writ
         s.ends[threadIdx.x * OWN + i] = at <= begin ? 0 : (uint32_t)min(at - begin, count);
     }
     __syncthreads(); /* the ends are complete, and the sums may be overwritten */
-}
-
-/* s.runs becomes the run of each of the outputs [base, base + OUTPUTS), where output p of the tile
- * is p + skew: each run marks its first output, and the maximum of the marks up to an output is its
- * run. */
-static __device__ inline void find_runs(struct write_shared &s, uint32_t skew, uint32_t base)
-{
-    union {
-        uint4 vector[SPAN / 8];
-        uint16_t of[SPAN];
-    } x = {};
-    uint4 *mine = (uint4 *)(s.runs + threadIdx.x * SPAN);
-    __syncthreads(); /* the outputs of the previous window are written */
-#pragma unroll
-    for (int i = 0; i < SPAN / 8; i++) mine[i] = x.vector[i];
-    __syncthreads(); /* there are no marks */
-#pragma unroll
-    for (int i = 0; i < OWN; i++) {
-        const uint32_t run = i * SELECT_THREADS + threadIdx.x, end = s.ends[run] + skew;
-        const uint32_t begin = (run ? s.ends[run - 1] : 0) + skew;
-        if (begin < end && end > base && begin < base + OUTPUTS)
-            s.runs[max(begin, base) - base] = (uint16_t)run;
-    }
-    __syncthreads(); /* all runs are marked */
-#pragma unroll
-    for (int i = 0; i < SPAN / 8; i++) x.vector[i] = mine[i];
-#pragma unroll
-    for (int k = 1; k < SPAN; k++) x.of[k] = max(x.of[k], x.of[k - 1]);
-    uint32_t through = x.of[SPAN - 1];
-#pragma unroll
-    for (uint32_t step = 1; step < 32; step *= 2) {
-        const uint32_t other = __shfl_up_sync(WARP_ALL, through, step);
-        if (lane_id() >= step) through = max(through, other);
-    }
-    if (lane_id() == 31) s.last[threadIdx.x / 32] = through;
-    uint32_t before = __shfl_up_sync(WARP_ALL, through, 1);
-    if (lane_id() == 0) before = 0;
-    __syncthreads(); /* every warp has its last run */
-    for (uint32_t w = 0; w < threadIdx.x / 32; w++) before = max(before, s.last[w]);
-#pragma unroll
-    for (int k = 0; k < SPAN; k++) x.of[k] = (uint16_t)max((uint32_t)x.of[k], before);
-#pragma unroll
-    for (int i = 0; i < SPAN / 8; i++) mine[i] = x.vector[i];
-    __syncthreads(); /* all runs are known */
-}
-
-/* Writes count outputs of one word each from out on, window by window, as aligned vectors of 16
- * bytes. */
-template <int BYTES>
-static __device__ inline void write_windows(const void *in, void *out, struct write_shared &s,
-                                            uint32_t count)
-{
-    enum { VECTOR = 16 / BYTES };
-    struct __align__(VECTOR < 8 ? 2 * VECTOR : 16) some
-    {
-        uint16_t run[VECTOR];
-    };
-    const struct word<BYTES> *source = (const struct word<BYTES> *)in;
-    const uint32_t skew = (uint32_t)((uintptr_t)out % 16) / BYTES;
-    struct word<BYTES> *target = (struct word<BYTES> *)out - skew;
-    for (uint64_t base = 0; base < count + skew; base += OUTPUTS) {
-        find_runs(s, skew, (uint32_t)base);
-#pragma unroll
-        for (uint32_t i = 0; i < SPAN / VECTOR; i++) {
-            const uint32_t q = (i * SELECT_THREADS + threadIdx.x) * VECTOR;
-            const uint64_t first = base + q, end = count + (uint64_t)skew;
-            const struct some from = *(const struct some *)(s.runs + q);
-            union {
-                uint4 v;
-                struct word<BYTES> part[VECTOR];
-            } x;
-            if (first >= skew && first + VECTOR <= end) {
-#pragma unroll
-                for (int k = 0; k < VECTOR; k++) x.part[k] = source[from.run[k]];
-                *(uint4 *)(target + first) = x.v;
-                continue;
-            }
-            for (int k = 0; k < VECTOR; k++)
-                if (first + k >= skew && first + k < end) target[first + k] = source[s.runs[q + k]];
-        }
-    }
 }
 
 /* The run that contains output p: the first with an end greater than p. */
@@ -265,18 +167,16 @@ static __device__ inline void write_elements(const void *in, void *out, const ui
 }
 
 template <int BYTES>
-static __device__ inline void write_some(const void *in, void *out, struct write_shared &s,
+static __device__ inline void write_some(const void *in, void *out, const uint32_t *ends,
                                          uint32_t count, uint64_t words)
 {
-    if (words > 1)
-        write_elements<BYTES>(in, out, s.ends, count, words);
-    else if (count < LONG_RUNS * RUNS)
-        write_windows<BYTES>(in, out, s, count);
+    if (words == 1)
+        write_words<BYTES>(in, out, ends, count);
     else
-        write_words<BYTES>(in, out, s.ends, count);
+        write_elements<BYTES>(in, out, ends, count, words);
 }
 
-static __device__ inline void write_tile(const struct decode_args &a, struct write_shared &s,
+static __device__ inline void write_tile(const struct decode_args &a, const struct write_shared &s,
                                          uint64_t tile, uint64_t begin, uint32_t count)
 {
     const uint64_t bytes = a.element_words * a.word_bytes;
@@ -284,19 +184,19 @@ static __device__ inline void write_tile(const struct decode_args &a, struct wri
     void *out = (char *)a.out + begin * bytes;
     switch (a.word_bytes) {
     case 1:
-        write_some<1>(in, out, s, count, a.element_words);
+        write_some<1>(in, out, s.ends, count, a.element_words);
         break;
     case 2:
-        write_some<2>(in, out, s, count, a.element_words);
+        write_some<2>(in, out, s.ends, count, a.element_words);
         break;
     case 4:
-        write_some<4>(in, out, s, count, a.element_words);
+        write_some<4>(in, out, s.ends, count, a.element_words);
         break;
     case 8:
-        write_some<8>(in, out, s, count, a.element_words);
+        write_some<8>(in, out, s.ends, count, a.element_words);
         break;
     default:
-        write_some<16>(in, out, s, count, a.element_words);
+        write_some<16>(in, out, s.ends, count, a.element_words);
         break;
     }
 }
