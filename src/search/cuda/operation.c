@@ -41,7 +41,7 @@ enum {
     TREE_KEYS = 64,             /* at most so many keys per needle: the tree is worth making */
     TREE_KEYS_SORTED = 32,      /* ... if the needles are sorted */
     TABLE_NEEDLES_8 = 1 << 17,  /* at least so many of 8 bits */
-    TABLE_NEEDLES_16 = 1 << 21, /* ... of 16 bits */
+    TABLE_NEEDLES_16 = 1 << 18, /* ... of 16 bits */
     SORTED_NEEDLES = 1 << 21,   /* at least so many, and */
     SORTED_KEYS = 2             /* at most so many keys per needle: a range fits in shared memory */
 };

@@ -28,7 +28,7 @@ enum {
     TOPK_EACH = 8,              /* elements of a thread of topk_block; 16 of topk_block_16 */
     TOPK_BLOCKS = 16,           /* of topk_block per multiprocessor, at most */
     TOPK_COUNT_GROUPS = 64, /* at most this number of rows: topk_count selects from longer ones */
-    TOPK_COUNT_MOST = 1 << 17, /* ... of at most this number of bytes */
+    TOPK_COUNT_MOST = 1 << 15, /* ... of at most this number of bytes */
     TOPK_BINS_LOG = 11,
     TOPK_FILTER_THREADS = 512,
     TOPK_CHUNK_MOST = 1 << 15,  /* elements of a chunk of topk_filter, at most; it is halved ... */
@@ -66,7 +66,7 @@ ECHI_BOTH uint32_t topk_room_words(uint64_t k)
  * shared memory that they need. */
 ECHI_BOTH uint32_t topk_count_room(uint64_t k)
 {
-    uint32_t room = 512; /* words of a warp in block_network() */
+    uint32_t room = 128; /* words of a warp in count_sort() */
     if (k <= TOPK_FEW) return TOPK_FEW;
     while (room < k) room *= 2;
     return room;

@@ -143,6 +143,51 @@ template <typename key> struct count_word {
     }
 };
 
+/* Sorts 2^log words, at least 128; a thread has four. Runs of a warp are merged as in
+ * block_network(): the first step compares the words of two runs in opposite directions. */
+static __device__ inline void count_sort(uint32_t *words, uint32_t log)
+{
+    union four {
+        uint4 vector;
+        few<uint32_t, 4> some;
+    } x, y;
+    const uint32_t me = threadIdx.x, all = (1u << log) / 4;
+    const bool works = me < all; /* whole warps */
+    uint4 *vectors = (uint4 *)words;
+    __syncthreads(); /* all words are written */
+    if (works) {
+        x.vector = vectors[me];
+        few_sort<32>(x.some);
+    }
+    for (uint32_t run = 64; run <= all; run *= 2) {
+        for (uint32_t step = run / 2; step >= 32; step /= 2) {
+            const bool first = step == run / 2, upper = me & step;
+            __syncthreads(); /* all threads have read */
+            if (works) vectors[me] = x.vector;
+            __syncthreads(); /* all threads have written */
+            if (!works) continue;
+            y.vector = vectors[first ? me ^ (run - 1) : me ^ step];
+#pragma unroll
+            for (int j = 0; j < 4; j++) {
+                const uint32_t other = first ? y.some.of[3 - j] : y.some.of[j];
+                x.some.of[j] = upper ? max(x.some.of[j], other) : min(x.some.of[j], other);
+            }
+        }
+        if (works) few_run<64, 0>::sort(x.some, lane_id());
+    }
+    __syncthreads(); /* all threads have read */
+    if (works) vectors[me] = x.vector;
+    __syncthreads(); /* the words are sorted */
+}
+
+/* Sorts `count` words; room for as many as a power of two, at least 128. */
+static __device__ inline void count_sort_words(uint32_t *words, uint32_t count)
+{
+    const uint32_t log = max(bit_length(count - 1), (uint32_t)7);
+    for (uint32_t i = count + threadIdx.x; i < 1u << log; i += blockDim.x) words[i] = ~0u;
+    count_sort(words, log);
+}
+
 /* Writes the k best of up to TOPK_FEW words; by the first warp. */
 template <typename key>
 static __device__ inline void count_write_some(const struct topk_args &a, const struct group &group,
@@ -154,7 +199,7 @@ static __device__ inline void count_write_some(const struct topk_args &a, const 
 #pragma unroll
     for (uint32_t j = 0; j < 2; j++) {
         const uint32_t i = 2 * lane_id() + j;
-        w.of[j] = i < count ? words[network_place<uint32_t>(i)] : ~0u;
+        w.of[j] = i < count ? words[i] : ~0u;
     }
     few_sort<32>(w);
 #pragma unroll
@@ -166,21 +211,19 @@ template <typename key>
 static __device__ inline void count_write(const struct topk_args &a, const struct group &group,
                                           uint32_t *words, uint32_t count)
 {
-    const uint32_t k = (uint32_t)group.k, least = network_window<uint32_t>::RUN_LOG;
+    const uint32_t k = (uint32_t)group.k;
     if (count <= TOPK_FEW) {
         count_write_some<key>(a, group, words, count);
         return;
     }
-    sort_words(words, count, max(bit_length(count - 1), least));
+    count_sort_words(words, count);
     if (!a.sorted) {
-        for (uint32_t i = threadIdx.x; i < k; i += blockDim.x) {
-            uint32_t *w = words + network_place<uint32_t>(i);
-            *w = count_word<key>::position(*w);
-        }
-        sort_words(words, k, max(bit_length(k - 1), least));
+        for (uint32_t i = threadIdx.x; i < k; i += blockDim.x)
+            words[i] = count_word<key>::position(words[i]);
+        count_sort_words(words, k);
     }
     for (uint32_t i = threadIdx.x; i < k; i += blockDim.x)
-        write_result(a, group, i, count_word<key>::position(words[network_place<uint32_t>(i)]));
+        write_result(a, group, i, count_word<key>::position(words[i]));
 }
 
 template <typename key>
@@ -191,14 +234,16 @@ static __device__ inline void count_select(const struct topk_args &a, struct nar
     const count_keys<key> keys = count_keys_of<key>(a, group.begin, (uint32_t)group.n);
     uint32_t *words = (uint32_t *)shared_bytes;
     if (threadIdx.x == 0) s.slots = 0;
-    const interval<ekey> found =
-        block_narrow(s, keys, (ekey)0, (ekey)(key) ~(key)0, k, room, a.bins_log);
+    interval<ekey> found = { 0, (ekey)(key) ~(key)0, 0, (uint32_t)group.n };
+    if (group.n > room)
+        found = block_narrow(s, keys, found.low, found.high, k, room, a.bins_log);
+    else
+        __syncthreads();                                 /* the counter is zero */
     const bool ties = found.below + found.within > room; /* then the interval is one key */
     const uint32_t count = ties ? k : found.below + found.within;
     count_collect(keys, ties ? found.low : found.high + 1, found.low, ties ? k - found.below : 0,
-                  &s.slots, found.below, s.sums, [&](uint32_t at, ekey e, uint32_t i) {
-                      words[network_place<uint32_t>(at)] = count_word<key>::of(e, i);
-                  });
+                  &s.slots, found.below, s.sums,
+                  [&](uint32_t at, ekey e, uint32_t i) { words[at] = count_word<key>::of(e, i); });
     __syncthreads(); /* all words are written */
     count_write<key>(a, group, words, count);
     __syncthreads(); /* all threads have read the words */

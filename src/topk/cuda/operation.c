@@ -126,13 +126,14 @@ static const char *warp_kernel(const struct echi_topk *t, size_t longest, size_t
 static void plan_select(const struct echi_topk *t, struct topk_plan *p)
 {
     const size_t longest = echi_topk_longest(t), k = echi_topk_most(t);
-    p->warp = warp_kernel(t, longest, k);
+    p->warp =
+        has_count(t) && k > 16 && longest > TOPK_LANES_MOST ? NULL : warp_kernel(t, longest, k);
     p->has_lanes = t->offsets || (longest <= TOPK_LANES_MOST && !p->warp);
     p->lists = t->offsets && longest > TOPK_LANES_MOST;
     p->large = k > TOPK_MOST;
     p->has_long = p->large || (longest > p->chip && (t->offsets || !p->warp));
     p->has_block = !p->warp && (t->offsets ? p->lists : !p->has_lanes && !p->has_long);
-    p->bins_log = longest <= 4096 || t->offsets ? 8 : TOPK_BINS_LOG;
+    p->bins_log = (longest <= 4096 && !has_count(t)) || t->offsets ? 8 : TOPK_BINS_LOG;
     if (p->lists) p->chip_room = t->n / (TOPK_LANES_MOST + 1) + 1;
     if (p->chip_room > t->groups) p->chip_room = t->groups;
     if (p->has_long)

@@ -132,12 +132,14 @@ static unsigned block_threads(const struct echi_topk *t, const struct topk_plan 
     return threads;
 }
 
-/* Threads with a vector of 16 bytes each, or with several. */
+/* Threads with a vector of 16 bytes of the group each, and with four candidates. */
 static unsigned count_threads(const struct echi_topk *t, const struct topk_plan *p)
 {
-    unsigned threads = 256;
-    if (t->offsets) return threads;
-    while (threads < TOPK_THREADS && threads * 16 < p->chip * (size_t)t->key_bytes) threads *= 2;
+    const size_t bytes = p->chip * (size_t)t->key_bytes, room = topk_count_room(echi_topk_most(t));
+    unsigned threads = 64;
+    if (t->offsets) threads = 256;
+    while (threads < TOPK_THREADS && (threads * 4 < room || (!t->offsets && threads * 16 < bytes)))
+        threads *= 2;
     return threads;
 }
 
