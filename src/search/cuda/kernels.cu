@@ -8,7 +8,7 @@
  *     search_codes, search_table
  *                      8 and 16 bits: the position of each possible needle; of each needle
  *                      (table.cuh)
- *     search_split     32 bits and more: a thread per tile of needles: the position of its first needle
+ *     search_split     32 bits and more: a thread per tile of needles: where its first one is
  *     search_sorted    a block per tile: the range of the array between two such positions
  *
  * Every kernel counts the keys whose code is less than that of the needle. For an upper bound, the

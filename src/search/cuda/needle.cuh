@@ -1,5 +1,5 @@
 /*
- * search/cuda/needle.cuh - device code of all searches: needles as they are compared, and positions.
+ * search/cuda/needle.cuh - device code of all searches: needles as they are compared; positions.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
