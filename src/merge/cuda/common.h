@@ -21,12 +21,10 @@ enum {
 
 /* Elements of a thread: an odd number, so that threads use different banks of shared memory.
  * merge_keys for keys of 64 bits has more than merges with values and of runs. */
-#define MERGE_ITEMS(key_bytes)          ((key_bytes) == 8 ? 11 : 17)
-#define MERGE_TILE(key_bytes)           (MERGE_THREADS * MERGE_ITEMS(key_bytes))
-#define MERGE_KEYS_ITEMS(key_bytes)     ((key_bytes) == 8 ? 15 : 17)
-#define MERGE_KEYS_BLOCKS(key_bytes)    ((key_bytes) == 8 ? 4 : 6)
-#define MERGE_KEYS_ROOM(threads, items) ((threads) * (items) + 2 * ((items) + 1)) /* keys.cuh */
-
+#define MERGE_ITEMS(key_bytes)       ((key_bytes) == 8 ? 11 : 17)
+#define MERGE_TILE(key_bytes)        (MERGE_THREADS * MERGE_ITEMS(key_bytes))
+#define MERGE_KEYS_ITEMS(key_bytes)  ((key_bytes) == 8 ? 15 : 17)
+#define MERGE_KEYS_BLOCKS(key_bytes) ((key_bytes) == 8 ? 4 : 6)
 /* Words of 4 bytes of a thread of merge_narrow: an odd number for the same reason. */
 #define MERGE_NARROW_WORDS(key_bytes) ((key_bytes) == 1 ? 9 : 17)
 

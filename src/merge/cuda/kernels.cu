@@ -4,7 +4,7 @@
  *     merge_split    a thread or a warp per boundary of tiles: how many elements before it are
  *                    from a; if there are few tiles, the blocks of the next kernels find it
  *     merge_keys     a block loads its part of a and of b, merges them and writes its tile
- *     merge_narrow   the same for integers of 8 and 16 bits (narrow.cuh)
+ *     merge_narrow   the same for keys of 8 and 16 bits (narrow.cuh)
  *     merge_pairs    ... and moves the values
  *
  *     merge_runs_check, merge_runs_split, merge_runs_keys, merge_runs_pairs
@@ -18,8 +18,9 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "cuda/device/data_error.cuh"
+#include "cuda/device/merge_tile.cuh"
 #include "cuda/device/warp.cuh"
-#include "merge/cuda/keys.cuh"
+#include "merge/cuda/common.h"
 #if KEY_BYTES <= 2
 #include "merge/cuda/narrow.cuh"
 #endif
@@ -27,8 +28,7 @@
 enum {
     KEYS_ITEMS = MERGE_KEYS_ITEMS(KEY_BYTES),
     KEYS_BLOCKS = MERGE_KEYS_BLOCKS(KEY_BYTES),
-    KEYS_ROOM = MERGE_KEYS_ROOM(MERGE_THREADS, KEYS_ITEMS),
-    RUNS_ROOM = MERGE_KEYS_ROOM(MERGE_THREADS, MERGE_ITEMS(KEY_BYTES)),
+    KEYS_ROOM = MERGE_ROOM(MERGE_THREADS, KEYS_ITEMS),
     ITEMS = MERGE_ITEMS(KEY_BYTES), /* of other kernels */
     TILE = MERGE_TILE(KEY_BYTES),
     ROOM = MERGE_ROOM(MERGE_THREADS, ITEMS)
@@ -59,11 +59,11 @@ extern "C" __global__ void __launch_bounds__(MERGE_THREADS)
                                  a.n_b, t < a.tiles ? t * a.tile : n);
 }
 
-/* ---- Keys with values ---- */
+/* ---- Keys ---- */
 
 /* The elements of this thread, and their places in shared memory.  After the end of a part, the
  * keys that are loaded are not used. */
-template <bool MERGED, int ITEMS>
+template <bool PLACES, bool MERGED, int ITEMS>
 static __device__ inline void merge_items(const struct echi_order &o, const ukey *keys,
                                           uint32_t n_a, uint32_t n, ukey (&item)[ITEMS],
                                           uint16_t (&place)[ITEMS])
@@ -77,7 +77,7 @@ static __device__ inline void merge_items(const struct echi_order &o, const ukey
         const bool take =
             j >= n || (i < n_a && merge_stored<MERGED>(o, x) <= merge_stored<MERGED>(o, y));
         item[k] = take ? x : y;
-        place[k] = (uint16_t)(take ? i : j);
+        if (PLACES) place[k] = (uint16_t)(take ? i : j);
         if (take)
             x = keys[++i];
         else
@@ -85,9 +85,9 @@ static __device__ inline void merge_items(const struct echi_order &o, const ukey
     }
 }
 
-/* Merges a tile in shared memory and writes its keys. places[k] becomes the place that element k of
- * the tile had in the two parts. */
-template <int ITEMS>
+/* Merges a tile in shared memory and writes its keys. PLACES: places[k] becomes the place that
+ * element k of the tile had in the two parts. */
+template <bool PLACES, int ITEMS>
 static __device__ inline void merge_tile(const struct merge_args &a, const struct merge_part &part,
                                          ukey *keys, uint16_t *places)
 {
@@ -96,15 +96,15 @@ static __device__ inline void merge_tile(const struct merge_args &a, const struc
     ukey item[ITEMS];
     uint16_t place[ITEMS];
     if (merge_load<MERGE_THREADS, ITEMS>(a.order, a.keys, part, keys))
-        merge_items<true, ITEMS>(a.order, keys, part.n_a, n, item, place);
+        merge_items<PLACES, true, ITEMS>(a.order, keys, part.n_a, n, item, place);
     else
-        merge_items<false, ITEMS>(a.order, keys, part.n_a, n, item, place);
+        merge_items<PLACES, false, ITEMS>(a.order, keys, part.n_a, n, item, place);
     __syncthreads(); /* all threads have read the parts */
 #pragma unroll
     for (int k = 0; k < ITEMS; k++) {
         if (first + k >= n) continue;
         keys[first + k] = item[k];
-        places[first + k] = place[k];
+        if (PLACES) places[first + k] = place[k];
     }
     __syncthreads(); /* the tile is complete */
 #pragma unroll
@@ -153,7 +153,7 @@ extern "C" __global__ void __launch_bounds__(MERGE_THREADS,
     for (uint64_t tile = blockIdx.x; tile < a.tiles; tile += gridDim.x) {
         struct merge_part part;
         part_of_tile(a, tile, found, part);
-        keys_tile<KEYS_ITEMS>(a, part, keys);
+        merge_tile<false, KEYS_ITEMS>(a, part, keys, NULL);
     }
 }
 #endif
@@ -185,7 +185,7 @@ extern "C" __global__ void __launch_bounds__(MERGE_THREADS,
     for (uint64_t tile = blockIdx.x; tile < a.tiles; tile += gridDim.x) {
         struct merge_part part;
         part_of_tile(a, tile, found, part);
-        merge_tile<ITEMS>(a, part, keys, places);
+        merge_tile<true, ITEMS>(a, part, keys, places);
         move_values(a, part, places);
     }
 }
@@ -277,7 +277,7 @@ extern "C" __global__ void __launch_bounds__(MERGE_THREADS,
                                              RESIDENT_BLOCKS(MERGE_RUNS_BLOCKS, MERGE_THREADS))
     merge_runs_keys(const __grid_constant__ struct merge_runs_args a)
 {
-    __shared__ ukey keys[RUNS_ROOM];
+    __shared__ ukey keys[ROOM];
     wait_for_earlier();
     if (*a.invalid) return;
     for (uint64_t t = blockIdx.x; t < a.common.tiles; t += gridDim.x) {
@@ -286,7 +286,7 @@ extern "C" __global__ void __launch_bounds__(MERGE_THREADS,
         if (tile.n_a + tile.n_b == 0) continue;
         const struct merge_args m = args_of_tile(a.common, tile, part);
         __syncthreads(); /* all threads have written the previous tile */
-        keys_tile<ITEMS>(m, part, keys);
+        merge_tile<false, ITEMS>(m, part, keys, NULL);
     }
 }
 
@@ -304,7 +304,7 @@ extern "C" __global__ void __launch_bounds__(MERGE_THREADS,
         if (tile.n_a + tile.n_b == 0) continue;
         const struct merge_args m = args_of_tile(a.common, tile, part);
         __syncthreads(); /* all threads have written the previous tile */
-        merge_tile<ITEMS>(m, part, keys, places);
+        merge_tile<true, ITEMS>(m, part, keys, places);
         move_values(m, part, places);
     }
 }

@@ -5,16 +5,19 @@
  *     memory          ..|a a a a|a a a a|..       ..|. b b b|b b . .|..
  *     shared memory     |a a a a|a a a a|1 1 1 1|. b b b|b b 1 1|1 1 1 1|
  *
- * Each part is as far behind a word as in global memory, and is followed by codes of all ones
- * (keys.cuh). Most of the time of a merge of narrow keys is that of instructions and of accesses to
- * shared memory, whose number does not depend on their width.
+ * Each part is as far behind a word as in global memory, and is followed by codes of all ones.
+ * Keys with equal codes have equal bits, so that it does not matter which of them is first, and the
+ * ones do not differ from keys with this code. A step of the merge therefore needs no test for the
+ * end of a part, and five instructions. Most of the time of a merge of narrow keys is that of
+ * instructions and of accesses to shared memory, whose number does not depend on their width.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef ECHI_MERGE_CUDA_NARROW_CUH
 #define ECHI_MERGE_CUDA_NARROW_CUH
 
-#include "merge/cuda/keys.cuh"
+#include "cuda/device/merge_tile.cuh"
+#include "merge/cuda/common.h"
 
 enum {
     PER = 4 / KEY_BYTES, /* keys of a word */
@@ -110,39 +113,62 @@ static __device__ inline struct narrow_places narrow_places_of(const struct merg
     return p;
 }
 
-/* A word of a part of n keys: those from `at` on, of which some may be outside. */
-static __device__ inline uint32_t narrow_load(const ukey *part, int32_t at, int32_t n)
+/* The words of a part whose keys all belong to it: count from first on. */
+struct narrow_whole {
+    uint32_t first, count;
+};
+
+static __device__ inline struct narrow_whole narrow_whole_of(uint32_t skip, uint32_t n)
 {
-    if (at >= 0 && at + PER <= n) return __ldcs((const uint32_t *)(part + at));
-    union narrow_word w;
+    const uint32_t first = skip ? 1 : 0, end = (skip + n) / PER;
+    return { first, end > first ? end - first : 0 };
+}
+
+/* Word w of a part of n keys, which contains other keys, too: ones in place of these. */
+static __device__ inline uint32_t narrow_edge(const struct echi_order &o, const ukey *part,
+                                              uint32_t skip, uint32_t n, uint32_t w, bool &changes)
+{
+    union narrow_word x;
 #pragma unroll
-    for (int j = 0; j < PER; j++) w.key[j] = part[min(max(at + j, 0), n - 1)];
-    return w.word;
+    for (int j = 0; j < PER; j++) {
+        const uint32_t at = w * PER + (uint32_t)j - skip; /* wraps around before the part */
+        x.key[j] = (ukey) ~(ukey)0;
+        if (at >= n) continue;
+        x.key[j] = order_encode(o, part[at]);
+        changes |= order_merge(o, x.key[j]) != x.key[j];
+    }
+    return x.word;
 }
 
-/* The ones after a part of n keys whose first word is words[0]. */
-static __device__ inline void narrow_end(uint32_t *words, uint32_t skip, uint32_t n, uint32_t count)
+/* The first and the last word of a part, by two threads. */
+static __device__ inline void narrow_edges(const struct echi_order &o, const ukey *part,
+                                           uint32_t skip, uint32_t n, uint32_t count,
+                                           uint32_t thread, uint32_t *words, bool &changes)
 {
-    if (threadIdx.x < NARROW_ONES) words[count + threadIdx.x] = ~0u;
-    if (threadIdx.x < PER && skip + n + threadIdx.x < count * PER)
-        ((ukey *)words)[skip + n + threadIdx.x] = (ukey) ~(ukey)0;
+    if (thread == 0 && n && skip) words[0] = narrow_edge(o, part, skip, n, 0, changes);
+    if (thread == 1 && n && (skip + n) % PER && !(count == 1 && skip))
+        words[count - 1] = narrow_edge(o, part, skip, n, count - 1, changes);
 }
 
-/* Loads and encodes both parts; all loads of a thread are in flight together.  Returns, in every
- * thread, whether order_merge() changes a key. */
+/* Loads and encodes both parts, and the ones after them; all loads of a thread are in flight
+ * together.  Returns, in every thread, whether order_merge() changes a key. */
 static __device__ inline bool narrow_fill(const struct echi_order &o, const struct narrow_places &p,
                                           const struct merge_part &part, uint32_t *words)
 {
-    uint32_t x[NARROW_LOADS], changes = 0;
+    const uint32_t me = threadIdx.x, b_at = p.a_words + NARROW_ONES;
+    const struct narrow_whole a = narrow_whole_of(p.a_skip, part.n_a);
+    const struct narrow_whole b = narrow_whole_of(p.b_skip, part.n_b);
+    const uint32_t *first = (const uint32_t *)(p.a - p.a_skip) + me;
+    const uint32_t *second = (const uint32_t *)(p.b - p.b_skip) + ((int64_t)me - b_at);
+    uint32_t x[NARROW_LOADS], has = 0, changes = 0;
 #pragma unroll
     for (int k = 0; k < NARROW_LOADS; k++) {
-        const uint32_t i = threadIdx.x + k * MERGE_THREADS;
+        const bool in_a = me - a.first + k * MERGE_THREADS < a.count;
+        const bool in_b = me - (b_at + b.first) + k * MERGE_THREADS < b.count;
         x[k] = 0;
-        if (i < p.a_words)
-            x[k] = narrow_load(p.a, (int32_t)(i * PER) - (int32_t)p.a_skip, (int32_t)part.n_a);
-        else if (i < p.a_words + p.b_words)
-            x[k] = narrow_load(p.b, (int32_t)((i - p.a_words) * PER) - (int32_t)p.b_skip,
-                               (int32_t)part.n_b);
+        if (in_a) x[k] = __ldcs(first + k * MERGE_THREADS);
+        if (in_b) x[k] = __ldcs(second + k * MERGE_THREADS);
+        has |= (uint32_t)(in_a || in_b) << k;
     }
 #if KEY_BYTES == 2
     if (o.float_mask) {
@@ -156,17 +182,57 @@ static __device__ inline bool narrow_fill(const struct echi_order &o, const stru
         for (int k = 0; k < NARROW_LOADS; k++) x[k] ^= change;
     }
 #pragma unroll
-    for (int k = 0; k < NARROW_LOADS; k++) {
-        const uint32_t i = threadIdx.x + k * MERGE_THREADS;
-        if (i < p.a_words + p.b_words) words[i < p.a_words ? i : i + NARROW_ONES] = x[k];
-    }
-    __syncthreads(); /* both parts are loaded */
-    narrow_end(words, p.a_skip, part.n_a, p.a_words);
-    narrow_end(words + p.a_words + NARROW_ONES, p.b_skip, part.n_b, p.b_words);
-    return __syncthreads_or(changes != 0); /* and the ones after them */
+    for (int k = 0; k < NARROW_LOADS; k++)
+        if (k < NARROW_WORDS || me < NARROW_ROOM - NARROW_WORDS * MERGE_THREADS)
+            words[me + k * MERGE_THREADS] = has >> k & 1 ? x[k] : ~0u;
+    __syncthreads(); /* the whole words are loaded */
+    bool changed = changes != 0;
+    narrow_edges(o, p.a, p.a_skip, part.n_a, p.a_words, me, words, changed);
+    narrow_edges(o, p.b, p.b_skip, part.n_b, p.b_words, me - 32, words + b_at, changed);
+    return __syncthreads_or(changed); /* both parts are loaded */
 }
 
 /* ---- The merge ---- */
+
+/* The next `ITEMS` keys of the merge of two sequences that begin at a and at b and are followed by
+ * ITEMS + 1 codes of all ones; put(k, key) for each.  Both parts' next keys are at
+ *
+ *     u + k   and   (sum - u)    before step k, u being that of the part of the last result */
+template <int ITEMS, typename call>
+static __device__ inline void merge_steps(const ukey *keys, uint32_t a, uint32_t b, const call &put)
+{
+    const ukey x = keys[a], y = keys[b];
+    const uint32_t sum = a + b + 2;
+    uint32_t u = x <= y ? a + 1 : b + 1;
+    ukey other = max(x, y);
+    put(0, min(x, y));
+#pragma unroll
+    for (int k = 1; k < ITEMS; k++) {
+        const ukey next = keys[u + (k - 1)];
+        put(k, min(next, other));
+        if (next > other) u = (sum - k) - u;
+        other = max(next, other);
+    }
+}
+
+/* The same for keys some of which are equal with different codes, with tests for the end of the
+ * parts. */
+template <int ITEMS, typename call>
+static __device__ inline void merged_steps(const struct echi_order &o, const ukey *keys, uint32_t a,
+                                           uint32_t a_end, uint32_t b, uint32_t b_end,
+                                           const call &put)
+{
+    ukey x = keys[a], y = keys[b];
+#pragma unroll
+    for (int k = 0; k < ITEMS; k++) {
+        const bool take =
+            b >= b_end || (a < a_end && merge_stored<true>(o, x) <= merge_stored<true>(o, y));
+        put(k, take ? x : y);
+        const ukey next = keys[take ? ++a : ++b];
+        x = take ? next : x;
+        y = take ? y : next;
+    }
+}
 
 /* The words of this thread. */
 template <bool MERGED>

@@ -24,8 +24,8 @@ union tile_data {
     uint16_t local[LOCAL + 1]; /* positions in the tile, by rank, and the next one */
 };
 
-/* The positions of a tile, which has fewer than TILE if there are few elements: position p is element base + p, modulo 2^64, and exists for first <= p <
- * end. */
+/* The positions of a tile: position p is element base + p, modulo 2^64, and exists for first <= p <
+ * end. If there are few elements, a tile has fewer than TILE. */
 struct span {
     uint64_t base;
     uint32_t first, end;
