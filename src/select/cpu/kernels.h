@@ -9,6 +9,9 @@
  */
 #include "select/cpu/common.h"
 #include "cpu/bits.h"
+#ifdef __AVX512BW__
+#include "cpu/keys_avx512.h"
+#endif
 
 /* Prefetches as many bytes as are used now, some KiB ahead: blocks of flags and of elements
  * alternate, so that hardware prefetchers start again and again. An address past the array has no
