@@ -14,6 +14,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "sort/cpu/common.h"
+#include "sort/cpu/frequent.h"
 
 #include <string.h>
 
@@ -202,6 +203,41 @@ divide_by_one(const struct echi_sort_job *job, struct segment segment, int threa
     return divide(&s, 1, start);
 }
 
+/* ---- One division by a frequent key ---- */
+
+/* Divides a segment by its most frequent key, whose elements are then sorted, and sets the two
+ * other parts; false if there is no such key. */
+static __attribute__((noinline)) bool divide_by_key(const struct echi_sort_job *job,
+                                                    struct segment s, int threads, size_t *counts,
+                                                    struct segment part[2])
+{
+    const bool in_place = s.place == IN && (job->in.keys == job->out.keys ||
+                                            (job->in.values && job->in.values == job->out.values));
+    const enum place to = s.place == OTHER ? OUT : OTHER;
+    const enum place equal_to = s.place == OUT || in_place ? to : OUT;
+    size_t own[ECHI_BUCKETS];
+    struct echi_frequent f = {
+        .job = job,
+        .from = side_of(job, s.place),
+        .to = side_of(job, to),
+        .equal_to = side_of(job, equal_to),
+        .offset = s.offset,
+        .n = s.n,
+        .index = s.place == IN && job->sort->index_bytes,
+        .counts = counts ? counts : own,
+    };
+    if (!job->sort->stable || !echi_sort_frequent(&f, threads)) return false;
+    const struct segment equal = { equal_to, f.start[1], f.start[2] - f.start[1], s.level };
+    if (equal_to != OUT) copy_segment(job, equal, OUT);
+    if (job->keep_keys && !f.move_keys)
+        job->width->fill(&job->window.order, f.x, job->out.keys + equal.offset * job->key_bytes,
+                         equal.n);
+    for (int k = 0; k < 2; k++)
+        part[k] = (struct segment){ to, f.start[2 * k], f.start[2 * k + 1] - f.start[2 * k],
+                                    s.level + 1 };
+    return true;
+}
+
 /* ---- The recursion ---- */
 
 struct buckets {
@@ -226,7 +262,13 @@ static void sort_bucket(void *arg, size_t b, int thread)
 static void sort_segment(const struct echi_sort_job *job, struct segment s, int thread)
 {
     size_t start[ECHI_BUCKETS + 1];
+    struct segment part[2];
     if (finish(job, s, thread)) return;
+    if (divide_by_key(job, s, 1, NULL, part)) {
+        sort_segment(job, part[0], thread);
+        sort_segment(job, part[1], thread);
+        return;
+    }
     if (!divide_by_one(job, s, thread, start)) return;
     struct buckets buckets = { job, s.place == OTHER ? OUT : OTHER, s.level + 1, SIZE_MAX, start };
     for (size_t b = 0; b < ECHI_BUCKETS; b++) sort_bucket(&buckets, b, thread);
@@ -239,6 +281,12 @@ static void sort_parallel(const struct echi_sort_job *job, struct segment s)
     size_t start[ECHI_BUCKETS + 1];
     if (s.n < PARALLEL_KEYS || job->threads == 1) {
         sort_segment(job, s, 0);
+        return;
+    }
+    struct segment part[2];
+    if (divide_by_key(job, s, job->threads, job->counts, part)) {
+        sort_parallel(job, part[0]);
+        sort_parallel(job, part[1]);
         return;
     }
     if (!divide(&(struct split){ .job = job, .segment = s, .counts = job->counts }, job->threads,
