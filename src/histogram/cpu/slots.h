@@ -106,6 +106,9 @@ static void NAME(slots)(const struct echi_histogram_job *job, size_t from, size_
     const struct echi_histogram *h = job->h;
     const KEY *in = (const KEY *)h->in + from;
     const SLOT none = (SLOT)h->counters;
+#ifdef __AVX512F__
+    if (quick_slots(h, in, n, sizeof(KEY), slots)) return;
+#endif
     if (h->pairs) {
         const struct echi_bins x = h->x, y = h->y;
         const KEY *in_y = (const KEY *)h->in_y + from;
