@@ -22,6 +22,22 @@ static inline void ahead_of(const void *now, size_t bytes)
     for (size_t k = 0; k < bytes; k += 64) __builtin_prefetch((const void *)(ahead + k));
 }
 
+/* ---- Decoding ---- */
+
+enum {
+    DECODE_BYTES = 32,  /* a multiple of all sizes of elements */
+    DECODE_SINGLES = 8, /* runs of one element that are copied together ... */
+    DECODE_WAIT = 64    /* ... and how many runs are written before the next attempt */
+};
+
+/* Whether the next runs have one element each. */
+static inline bool single_runs(const uint64_t *lengths)
+{
+    uint64_t differ = 0;
+    for (int i = 0; i < DECODE_SINGLES; i++) differ |= lengths[i] ^ 1;
+    return !differ;
+}
+
 #ifndef NARROW
 
 static size_t count(const uint64_t *bits, size_t n)

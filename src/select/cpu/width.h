@@ -151,8 +151,57 @@ static size_t NAME(keep_flagged)(void *out, const void *in, const uint8_t *flags
     return (size_t)(to - (char *)out) / sizeof(KEY);
 }
 
+/* ---- Decoding ---- */
+
+static inline void NAME(store_copies)(char *to, KEY key)
+{
+    typedef KEY keys __attribute__((vector_size(DECODE_BYTES)));
+    const keys copies = (keys){ 0 } + key;
+    memcpy(to, &copies, sizeof copies);
+}
+
+static void NAME(decode)(char *to, const char *end, const void *elements, const uint64_t *lengths,
+                         size_t runs, uint64_t first)
+{
+    const uint64_t *lengths_end = lengths + runs;
+    const KEY *in = elements;
+    int wait = 0; /* short runs until single elements are copied together again */
+    for (uint64_t n = first;; n = *++lengths, in++) {
+        if (n == 1 && wait <= 0) {
+            while (lengths_end - lengths > DECODE_SINGLES && single_runs(lengths) &&
+                   end - to > (ptrdiff_t)(DECODE_SINGLES * sizeof(KEY))) {
+                memcpy(to, in, DECODE_SINGLES * sizeof(KEY));
+                to += DECODE_SINGLES * sizeof(KEY);
+                in += DECODE_SINGLES;
+                lengths += DECODE_SINGLES;
+            }
+            n = *lengths;
+            wait = DECODE_WAIT;
+        }
+        /* a short run is one wide store, which later runs overwrite in part */
+        for (; n <= DECODE_BYTES / sizeof(KEY) && end - to > DECODE_BYTES && wait-- > 0; in++) {
+            NAME(store_copies)(to, *in);
+            to += n * sizeof(KEY);
+            n = *++lengths;
+        }
+        const size_t left = (size_t)(end - to);
+        const size_t size = n > left / sizeof(KEY) ? left : (size_t)n * sizeof(KEY);
+        if (size <= DECODE_BYTES && left >= DECODE_BYTES) {
+            NAME(store_copies)(to, *in);
+        } else if (size > DECODE_BYTES) {
+            for (size_t k = 0; k + DECODE_BYTES < size; k += DECODE_BYTES)
+                NAME(store_copies)(to + k, *in);
+            NAME(store_copies)(to + size - DECODE_BYTES, *in);
+        } else {
+            for (size_t k = 0; k < size; k += sizeof(KEY)) memcpy(to + k, in, sizeof(KEY));
+        }
+        to += size;
+        if (to == end) return;
+    }
+}
+
 static const struct echi_select_width NAME(width) = { NAME(test), NAME(starts), NAME(keep),
-                                                      NAME(keep_flagged) };
+                                                      NAME(keep_flagged), NAME(decode) };
 
 #undef KEEP_SOME
 #undef KEEP_WHOLE
