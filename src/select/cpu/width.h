@@ -174,8 +174,8 @@ static void NAME(decode)(char *to, const char *end, const void *elements, const 
                 to += DECODE_SINGLES * sizeof(KEY);
                 in += DECODE_SINGLES;
                 lengths += DECODE_SINGLES;
+                n = *lengths; /* unlike the first length, which may be that of a part of a run */
             }
-            n = *lengths;
             wait = DECODE_WAIT;
         }
         /* a short run is one wide store, which later runs overwrite in part */
