@@ -183,10 +183,7 @@ static void count_directly(const struct echi_histogram_job *job)
     if (!h->add) memset(counts, 0, h->counters * sizeof *counts);
     for (size_t i = 0, n; i < h->n; i += n) {
         n = echi_min(ECHI_SLOTS, h->n - i);
-        find(job, i, n, slots);
-        uint32_t outside = 0;
-        for (size_t k = 0; k < n; k++) outside += slots[k] == end;
-        if (outside)
+        if (find(job, i, n, slots))
             for (size_t k = 0; k < n; k++) {
                 if (slots[k] < end) counts[slots[k]]++;
             }

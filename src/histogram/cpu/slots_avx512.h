@@ -38,6 +38,12 @@ static inline void store_wide(uint32_t *slots, size_t n, __m512i v)
         _mm512_mask_storeu_epi32(slots, (__mmask16)_bzhi_u32(0xffff, (unsigned)n), v);
 }
 
+/* The bits of the first n lanes, or all. */
+static inline unsigned first_lanes(size_t n)
+{
+    return _bzhi_u32(0xffff, n < 16 ? (unsigned)n : 16);
+}
+
 /* The same for 8 elements of 64 bits. */
 static inline __m512i load_long(const uint64_t *in, size_t n)
 {
@@ -53,7 +59,7 @@ static inline void store_half(uint32_t *slots, size_t n, __m256i v)
         _mm256_mask_storeu_epi32(slots, (__mmask8)_bzhi_u32(0xff, (unsigned)n), v);
 }
 
-static inline void shift_32(const struct echi_bins *b, const char *in, size_t n, size_t bytes,
+static inline bool shift_32(const struct echi_bins *b, const char *in, size_t n, size_t bytes,
                             uint32_t none, uint32_t *slots)
 {
     const uint32_t ones = ~(uint32_t)0 >> (32 - 8 * bytes);
@@ -63,18 +69,21 @@ static inline void shift_32(const struct echi_bins *b, const char *in, size_t n,
     const __m512i last = _mm512_set1_epi32((int)((uint32_t)b->bins - 1));
     const __m512i span = _mm512_set1_epi32((int)((uint32_t)b->span & ones));
     const __m128i shift = _mm_cvtsi32_si128((int)b->shift);
+    unsigned outside = 0;
     for (size_t i = 0; i < n; i += 16) {
         const __m512i e = _mm512_xor_si512(load_wide(in + i * bytes, n - i, bytes), sign);
         const __m512i d =
             _mm512_and_si512(_mm512_sub_epi32(e, first), _mm512_set1_epi32((int)ones));
         const __m512i slot = _mm512_srl_epi32(_mm512_add_epi32(d, offset), shift);
+        const __mmask16 inside = _mm512_cmple_epu32_mask(d, span);
         store_wide(slots + i, n - i,
-                   _mm512_mask_min_epu32(_mm512_set1_epi32((int)none),
-                                         _mm512_cmple_epu32_mask(d, span), slot, last));
+                   _mm512_mask_min_epu32(_mm512_set1_epi32((int)none), inside, slot, last));
+        outside |= ~(unsigned)inside & first_lanes(n - i);
     }
+    return outside != 0;
 }
 
-static inline void shift_64(const struct echi_bins *b, const uint64_t *in, size_t n, uint32_t none,
+static inline bool shift_64(const struct echi_bins *b, const uint64_t *in, size_t n, uint32_t none,
                             uint32_t *slots)
 {
     const __m512i sign = _mm512_set1_epi64((long long)b->order.sign);
@@ -83,22 +92,26 @@ static inline void shift_64(const struct echi_bins *b, const uint64_t *in, size_
     const __m512i offset = _mm512_set1_epi64((long long)b->offset);
     const __m512i last = _mm512_set1_epi64((long long)b->bins - 1);
     const __m128i shift = _mm_cvtsi32_si128((int)b->shift);
+    unsigned outside = 0;
     for (size_t i = 0; i < n; i += 8) {
         const __m512i e = _mm512_xor_si512(load_long(in + i, n - i), sign);
         const __m512i d = _mm512_sub_epi64(e, first);
         const __m512i slot = _mm512_srl_epi64(_mm512_add_epi64(d, offset), shift);
-        const __m512i all = _mm512_mask_min_epu64(_mm512_set1_epi64(none),
-                                                  _mm512_cmple_epu64_mask(d, span), slot, last);
+        const __mmask8 inside = _mm512_cmple_epu64_mask(d, span);
+        const __m512i all = _mm512_mask_min_epu64(_mm512_set1_epi64(none), inside, slot, last);
         store_half(slots + i, n - i, _mm512_cvtepi64_epi32(all));
+        outside |= ~(unsigned)inside & first_lanes(n - i) & 0xff;
     }
+    return outside != 0;
 }
 
-static inline void even_f32(const struct echi_bins *b, const uint32_t *in, size_t n, uint32_t none,
+static inline bool even_f32(const struct echi_bins *b, const uint32_t *in, size_t n, uint32_t none,
                             uint32_t *slots)
 {
     const __m512 lower = _mm512_set1_ps((float)b->lower), upper = _mm512_set1_ps((float)b->last);
     const __m512 factor = _mm512_set1_ps((float)b->factor);
     const __m512i last = _mm512_set1_epi32((int)((uint32_t)b->bins - 1));
+    unsigned outside = 0;
     for (size_t i = 0; i < n; i += 16) {
         const __m512 x = _mm512_castsi512_ps(load_wide(in + i, n - i, 4));
         const __mmask16 inside =
@@ -106,15 +119,18 @@ static inline void even_f32(const struct echi_bins *b, const uint32_t *in, size_
         const __m512i slot = _mm512_cvttps_epi32(_mm512_mul_ps(_mm512_sub_ps(x, lower), factor));
         store_wide(slots + i, n - i,
                    _mm512_mask_min_epu32(_mm512_set1_epi32((int)none), inside, slot, last));
+        outside |= ~(unsigned)inside & first_lanes(n - i);
     }
+    return outside != 0;
 }
 
-static inline void even_f64(const struct echi_bins *b, const uint64_t *in, size_t n, uint32_t none,
+static inline bool even_f64(const struct echi_bins *b, const uint64_t *in, size_t n, uint32_t none,
                             uint32_t *slots)
 {
     const __m512d lower = _mm512_set1_pd(b->lower), upper = _mm512_set1_pd(b->last);
     const __m512d factor = _mm512_set1_pd(b->factor);
     const __m256i last = _mm256_set1_epi32((int)((uint32_t)b->bins - 1));
+    unsigned outside = 0;
     for (size_t i = 0; i < n; i += 8) {
         const __m512d x = _mm512_castsi512_pd(load_long(in + i, n - i));
         const __mmask8 inside =
@@ -122,25 +138,28 @@ static inline void even_f64(const struct echi_bins *b, const uint64_t *in, size_
         const __m256i slot = _mm512_cvttpd_epi32(_mm512_mul_pd(_mm512_sub_pd(x, lower), factor));
         store_half(slots + i, n - i,
                    _mm256_mask_min_epu32(_mm256_set1_epi32((int)none), inside, slot, last));
+        outside |= ~(unsigned)inside & first_lanes(n - i) & 0xff;
     }
+    return outside != 0;
 }
 
-/* Computes the slots, if there is a loop for these bins; otherwise returns false. */
+/* Computes the slots, and whether an element is in no bin, if there is a loop for these bins;
+ * otherwise returns false. */
 static inline bool quick_slots(const struct echi_histogram *h, const void *in, size_t n,
-                               size_t bytes, uint32_t *slots)
+                               size_t bytes, uint32_t *slots, bool *outside)
 {
     const struct echi_bins b = h->x;
     const uint32_t none = (uint32_t)h->counters;
     if (!are_plain(h)) return false;
     if (b.kind == ECHI_BINS_FLOAT && bytes == 4)
-        even_f32(&b, in, n, none, slots);
+        *outside = even_f32(&b, in, n, none, slots);
     else if (b.kind == ECHI_BINS_FLOAT && bytes == 8)
-        even_f64(&b, in, n, none, slots);
+        *outside = even_f64(&b, in, n, none, slots);
     else if (b.kind == ECHI_BINS_SHIFT && bytes == 8 && b.span + b.offset >= b.span)
-        shift_64(&b, in, n, none, slots);
+        *outside = shift_64(&b, in, n, none, slots);
     else if (b.kind == ECHI_BINS_SHIFT && bytes < 8 && b.shift < 32 &&
              (uint64_t)(uint32_t)b.span + b.offset <= UINT32_MAX)
-        shift_32(&b, in, n, bytes, none, slots);
+        *outside = shift_32(&b, in, n, bytes, none, slots);
     else
         return false;
     return true;

@@ -227,7 +227,7 @@ static size_t keep_flagged(const struct job *job)
     if (!rest) return count;
     find_kept(job, whole, rest, kept);
     keep(job->width, s->out, count, s->in, whole, kept, rest, s->element_bytes);
-    return count + (size_t)__builtin_popcountll(kept[0]);
+    return count + job->isa->count(kept, rest);
 }
 
 static bool only_flagged(const struct job *job)
