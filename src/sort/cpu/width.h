@@ -202,6 +202,9 @@ static bool NAME(fix_ties)(const struct echi_window *window, const void *keys, u
     enum { TOGETHER = 16, MOST_MOVES = 4 /* per element */ };
     const struct echi_window w = *window;
     size_t moves = 0;
+    uint32_t all = 0;
+    for (size_t i = 1; i < n; i++) all += (packed[i] ^ packed[i - 1]) >> index_bits == 0;
+    if (all > n / 4 * 3) return false; /* most are in long runs, which take many moves */
     for (size_t i = 1; i < n; i += TOGETHER) {
         size_t end = echi_min(i + TOGETHER, n);
         if (end - i == TOGETHER) {
