@@ -19,7 +19,7 @@ enum {
     FEW = 6,          /* maximum number of frequent keys */
     FEW_KEYS = 512,   /* smaller blocks do not repay a sample */
     FEW_SAMPLE = 16,  /* keys that decide whether ... */
-    FEW_SAMPLES = 64, /* ... so many are compared */
+    FEW_SAMPLES = 48, /* ... so many are compared */
     FREQUENT = 3,     /* samples of a frequent key */
     SHARE = 4,        /* at most one of so many elements has another key */
     WORDS = ECHI_BLOCK_KEYS / 64
@@ -133,19 +133,32 @@ static size_t others_below(const struct few *f, uint64_t x)
     return from;
 }
 
+/* Writes the values of other elements [from, to), or their places; bytes is a constant for the sizes
+ * that write_others() lists. */
+static inline __attribute__((always_inline)) void write_values(const struct few *f, size_t from,
+                                                               size_t to, char *out, size_t bytes)
+{
+    const char *values = f->from->values;
+    for (size_t i = from; i < to; i++, out += bytes) {
+        const uint64_t place = f->places[i];
+        memcpy(out, values ? values + place * bytes : (const char *)&place, bytes);
+    }
+}
+
 /* Writes other elements [from, to) at output `at`. */
 static void write_others(const struct few *f, size_t from, size_t to, size_t at)
 {
     const struct echi_sort_job *job = f->job;
     const size_t key_bytes = job->key_bytes, bytes = job->value_bytes;
-    const char *values = f->from->values;
     char *out = job->out.values + at * bytes;
     if (job->keep_keys)
         memcpy(job->out.keys + at * key_bytes, f->keys + from * key_bytes, (to - from) * key_bytes);
-    for (size_t i = from; i < to; i++, out += bytes) {
-        const uint64_t place = f->places[i];
-        memcpy(out, values ? values + place * bytes : (const char *)&place, bytes);
-    }
+    if (bytes == 4)
+        write_values(f, from, to, out, 4);
+    else if (bytes == 8)
+        write_values(f, from, to, out, 8);
+    else
+        write_values(f, from, to, out, bytes);
 }
 
 /* Packs the elements with frequent key v from output `at` on. */

@@ -114,6 +114,7 @@ static bool finish(const struct echi_sort_job *job, struct segment s, int thread
 struct split {
     const struct echi_sort_job *job;
     struct segment segment;
+    enum place to;
     const struct echi_digits *digits;
     size_t part_n;
     size_t *counts; /* [parts][ECHI_BUCKETS]: counts of each part, then output positions */
@@ -144,7 +145,7 @@ static void scatter_part(void *arg, size_t part, int thread)
     struct echi_scatter scatter = {
         .digits = s->digits,
         .from = side_of(job, s->segment.place),
-        .to = side_of(job, s->segment.place == OTHER ? OUT : OTHER),
+        .to = side_of(job, s->to),
         .first = s->segment.offset + part * s->part_n,
         .n = part_size(s, part),
         .value_bytes = job->value_bytes,
@@ -177,22 +178,38 @@ static void split(struct split *s, int threads, size_t *start)
     echi_parallel(threads, parts, scatter_part, s);
 }
 
-/* As split(), by the digits that suit the keys; false if the keys are equal, and then copied to
- * out. This function and divide_by_one() are not part of the recursion, so that its stack frames
+/* Whether a segment's elements may be written to the output while it is read. */
+static bool may_fill_out(const struct echi_sort_job *job, struct segment s)
+{
+    const bool in_place =
+        job->in.keys == job->out.keys || (job->in.values && job->in.values == job->out.values);
+    return s.place == OTHER || (s.place == IN && !in_place);
+}
+
+/* Whether one scatter sorts a segment: the keys have at most as many values as there are buckets. */
+static bool sorts_at_once(const struct echi_sort_job *job, struct segment s)
+{
+    return job->key_bytes == 1 && job->sort->stable && may_fill_out(job, s);
+}
+
+/* As split(), by the digits that suit the keys; false if all elements are then sorted in the output.
+ * This function and divide_by_one() are not part of the recursion, so that its stack frames
  * are small. */
 static __attribute__((noinline)) bool divide(struct split *s, int threads, size_t *start)
 {
     const struct echi_sort_job *job = s->job;
     const struct segment segment = s->segment;
+    const bool at_once = sorts_at_once(job, segment);
     struct echi_digits digits;
+    s->to = at_once || segment.place == OTHER ? OUT : OTHER;
     if (!echi_sort_digits(job, side_of(job, segment.place).keys + segment.offset * job->key_bytes,
-                          segment.n, segment.level >= SAMPLED_LEVELS, &digits)) {
+                          segment.n, at_once || segment.level >= SAMPLED_LEVELS, &digits)) {
         copy_segment(job, segment, OUT);
         return false;
     }
     s->digits = &digits;
     split(s, threads, start);
-    return true;
+    return !at_once;
 }
 
 static __attribute__((noinline)) bool
@@ -211,10 +228,8 @@ static __attribute__((noinline)) bool divide_by_key(const struct echi_sort_job *
                                                     struct segment s, int threads, size_t *counts,
                                                     struct segment part[2])
 {
-    const bool in_place = s.place == IN && (job->in.keys == job->out.keys ||
-                                            (job->in.values && job->in.values == job->out.values));
     const enum place to = s.place == OTHER ? OUT : OTHER;
-    const enum place equal_to = s.place == OUT || in_place ? to : OUT;
+    const enum place equal_to = may_fill_out(job, s) ? OUT : to;
     size_t own[ECHI_BUCKETS];
     struct echi_frequent f = {
         .job = job,
