@@ -350,12 +350,6 @@ static void NAME(sort_keys)(const struct echi_order *order, const void *keys, vo
 {
     const struct echi_window window = { .order = *order, .mask = ~(uint64_t)0 };
     bool in_work = keys == work;
-#ifdef SORT_FEW
-    if (n <= FEW_BYTES / sizeof(KEY)) {
-        SORT_FEW(order, keys, out, work, n);
-        return;
-    }
-#endif
     NAME(encode)(&window, keys, in_work ? work : out, n);
     SORT(out, work, n, in_work, 0, 8 * (int)sizeof(KEY));
     NAME(decode)(order, out, n);
@@ -402,7 +396,6 @@ static const struct echi_sort_width NAME(width) = {
 #undef NAME
 #undef SORT
 #undef SORT_KEYS
-#undef SORT_FEW
 #undef LEAF_KEYS
 #undef DIVIDE
 #undef SORT_PART
