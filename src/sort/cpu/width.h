@@ -199,12 +199,9 @@ static size_t NAME(fix_tie)(const struct echi_window *w, const KEY *keys, uint32
 static bool NAME(fix_ties)(const struct echi_window *window, const void *keys, uint32_t *packed,
                            size_t n, int index_bits)
 {
-    enum { TOGETHER = 16, MOST_MOVES = 4 /* per element */ };
+    enum { TOGETHER = 16, MOST_MOVES = 2 /* per element so far, and of the first */, FIRST = 64 };
     const struct echi_window w = *window;
     size_t moves = 0;
-    uint32_t all = 0;
-    for (size_t i = 1; i < n; i++) all += (packed[i] ^ packed[i - 1]) >> index_bits == 0;
-    if (all > n / 4 * 3) return false; /* most are in long runs, which take many moves */
     for (size_t i = 1; i < n; i += TOGETHER) {
         size_t end = echi_min(i + TOGETHER, n);
         if (end - i == TOGETHER) {
@@ -216,7 +213,7 @@ static bool NAME(fix_ties)(const struct echi_window *window, const void *keys, u
         for (size_t j = i; j < end; j++)
             if ((packed[j] ^ packed[j - 1]) >> index_bits == 0)
                 moves += NAME(fix_tie)(&w, keys, packed, j, index_bits);
-        if (moves > MOST_MOVES * n) return false;
+        if (moves > MOST_MOVES * (i + FIRST)) return false;
     }
     return true;
 }
