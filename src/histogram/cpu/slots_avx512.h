@@ -8,7 +8,7 @@
  */
 #include <immintrin.h>
 
-/* Whether elements outside of the bins, and NaN, have no counter, so that `none` is theirs. */
+/* Whether elements outside of the bins, and NaN, have no counter, so that they get `none`. */
 static inline bool are_plain(const struct echi_histogram *h)
 {
     const struct echi_bins *b = &h->x;

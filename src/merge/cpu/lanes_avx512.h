@@ -1,13 +1,13 @@
 /*
- * merge/cpu/lanes_avx512.h - template: the merge of two sorted arrays of keys by bitonic networks of
- * vectors, for one key width.
+ * merge/cpu/lanes_avx512.h - template: the merge of two sorted arrays of keys by bitonic networks
+ * of vectors, for one key width.
  *
  *   FROM    u8 ... u64: the keys (undefined at the end)
  *   LANE    u16, u32 or u64: a lane of a vector; a byte takes 16 bits (undefined at the end)
  *
  *     held  3 5 8 9     next  1 4 6 7     ->    1 3 4 5 to the output, held  6 7 8 9
  *
- * The next vector is that of the input with the lesser first key.  Two halves of the result are
+ * The next vector is that of the input with the smaller first key.  Two halves of the result are
  * merged at the same time, so that the steps of one do not wait for those of the other.  Long runs
  * of keys from one input are copied instead.
  *

@@ -21,7 +21,7 @@ enum {
     FEW_SAMPLE = 16,  /* keys that decide whether ... */
     FEW_SAMPLES = 48, /* ... so many are compared */
     FREQUENT = 3,     /* samples of a frequent key */
-    SHARE = 4,        /* at most one of so many elements has another key */
+    SHARE = 4,        /* at most one of four elements has another key */
     WORDS = ECHI_BLOCK_KEYS / 64
 };
 
@@ -133,8 +133,8 @@ static size_t others_below(const struct few *f, uint64_t x)
     return from;
 }
 
-/* Writes the values of other elements [from, to), or their places; bytes is a constant for the sizes
- * that write_others() lists. */
+/* Writes the values of other elements [from, to), or their places; bytes is a constant for the
+ * sizes that write_others() lists. */
 static inline __attribute__((always_inline)) void write_values(const struct few *f, size_t from,
                                                                size_t to, char *out, size_t bytes)
 {

@@ -1,6 +1,6 @@
 /*
  * sort/cpu/frequent.c - one stable division of elements with values by the key of most elements:
- * lesser keys, this key, greater keys.
+ * smaller keys, this key, larger keys.
  *
  *     keys     b a b b c b   ->  a | b b b b | c
  *     values   0 1 2 3 4 5   ->  1 | 0 2 3 5 | 4

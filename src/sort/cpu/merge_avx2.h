@@ -1,6 +1,6 @@
 /*
- * sort/cpu/merge_avx2.h - template: the sorts of raw and of unsigned KEYs with AVX2: merges, for more
- * raw keys after partitions, and for more unsigned keys a radix sort.
+ * sort/cpu/merge_avx2.h - template: the sorts of raw and of unsigned KEYs with AVX2: merges, for
+ * more raw keys after partitions, and for more unsigned keys a radix sort.
  *
  *   KEY, NAME(x)  as in network.h
  *   RADIX         the radix sort, or undefined: there is no sort of unsigned keys

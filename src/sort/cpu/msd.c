@@ -186,15 +186,16 @@ static bool may_fill_out(const struct echi_sort_job *job, struct segment s)
     return s.place == OTHER || (s.place == IN && !in_place);
 }
 
-/* Whether one scatter sorts a segment: the keys have at most as many values as there are buckets. */
+/* Whether one scatter sorts a segment: the keys have at most as many values as there are
+ * buckets. */
 static bool sorts_at_once(const struct echi_sort_job *job, struct segment s)
 {
     return job->key_bytes == 1 && job->sort->stable && may_fill_out(job, s);
 }
 
-/* As split(), by the digits that suit the keys; false if all elements are then sorted in the output.
- * This function and divide_by_one() are not part of the recursion, so that its stack frames
- * are small. */
+/* As split(), by the digits that suit the keys; false if all elements are then sorted in the
+ * output.  This function and divide_by_one() are not part of the recursion, so that its stack
+ * frames are small. */
 static __attribute__((noinline)) bool divide(struct split *s, int threads, size_t *start)
 {
     const struct echi_sort_job *job = s->job;

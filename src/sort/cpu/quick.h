@@ -8,7 +8,8 @@
  *
  *                     x: [ less | (free) | not read yet | (free) | others ]
  *
- *   KEY, NAME(x), BIAS  as in network.h; the vector header defines NAME(less), NAME(divide) and others
+ *   KEY, NAME(x), BIAS  as in network.h; the vector header defines NAME(less), NAME(divide) and
+ *                       others
  *   FEW_KEYS, MANY_KEYS, AHEAD, AHEAD_BYTES   see the including file
  *
  * SPDX-License-Identifier: Apache-2.0
