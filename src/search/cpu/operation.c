@@ -16,9 +16,12 @@
 #include <string.h>
 
 enum {
-    LANES = 16,    /* needles that are searched together */
-    FEW_LANES = 4, /* the same if there are fewer than LANES */
-    BLOCK = 256    /* needles */
+    LANES = 16,          /* needles that are searched together */
+    FEW_LANES = 4,       /* the same if there are fewer than LANES */
+    BLOCK = 1024,        /* needles of a part */
+    SORTED_BLOCK = 256,  /* sorted needles between two that are searched in the whole array */
+    FORMS_BYTES = 16384, /* elements that are encoded once for a part: at most so many bytes ... */
+    FORMS_SHARE = 8      /* ... and so many elements per needle */
 };
 
 #define FROM u8
@@ -76,7 +79,9 @@ static void run_block(void *arg, size_t i, int thread)
     const size_t first = i * BLOCK, count = echi_min(BLOCK, s->m - first);
     size_t at[BLOCK];
     (void)thread;
-    widths[s->key_bytes](s, first, count, job->sorted, at);
+    const size_t step = job->sorted ? SORTED_BLOCK : BLOCK;
+    for (size_t j = 0; j < count; j += step)
+        widths[s->key_bytes](s, first + j, echi_min(step, count - j), job->sorted, at + j);
     if (s->index_bytes == 8)
         for (size_t j = 0; j < count; j++) ((uint64_t *)s->positions)[first + j] = at[j];
     else

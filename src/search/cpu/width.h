@@ -39,13 +39,14 @@ INLINE KEY NAME(limit)(const struct echi_order *o, KEY needle, bool is_float, bo
     return (KEY)((upper != (flip != 0) ? high : low) ^ flip);
 }
 
-/* at[j] becomes how many of sorted[from ... from + n - 1] precede the needle j, or do not follow
- * it, if upper; count is at most `lanes`, a constant that is at most LANES. */
-INLINE void NAME(some)(const struct echi_search *s, const KEY *needles, size_t count, size_t from,
-                       size_t n, size_t *at, bool is_float, bool upper, size_t lanes)
+/* at[j] becomes how many of n elements of sorted precede the needle j, or do not follow it, if
+ * upper; count is at most `lanes`, a constant that is at most LANES. The elements are forms already,
+ * if encoded. */
+INLINE void NAME(some)(const struct echi_search *s, const KEY *needles, size_t count,
+                       const KEY *sorted, size_t n, size_t *at, bool is_float, bool upper,
+                       bool encoded, size_t lanes)
 {
     const struct echi_order o = s->order;
-    const KEY *sorted = (const KEY *)s->sorted + from;
     KEY x[LANES];
     size_t low[LANES];
     for (size_t j = 0; j < lanes; j++) {
@@ -55,25 +56,28 @@ INLINE void NAME(some)(const struct echi_search *s, const KEY *needles, size_t c
     for (size_t left = n, half; left; left -= half) { /* the position is in low ... low + left */
         half = left - left / 2;
         for (size_t j = 0; j < lanes; j++) {
-            const KEY e = NAME(form)(&o, sorted[low[j] + half - 1], is_float);
+            const KEY key = sorted[low[j] + half - 1];
+            const KEY e = encoded ? key : NAME(form)(&o, key, is_float);
             const bool right = upper ? e <= x[j] : e < x[j];
             /* Compilers make a branch of ?: for floats. */
-            low[j] += is_float ? half & (0 - (size_t)right) : right ? half : 0;
+            low[j] += is_float && !encoded ? half & (0 - (size_t)right) : right ? half : 0;
         }
     }
     for (size_t j = 0; j < count; j++) at[j] = low[j];
 }
 
-INLINE void NAME(lanes)(const struct echi_search *s, const KEY *needles, size_t count, size_t from,
-                        size_t n, size_t *at, bool is_float, bool upper)
+INLINE void NAME(lanes)(const struct echi_search *s, const KEY *needles, size_t count,
+                        const KEY *sorted, size_t n, size_t *at, bool is_float, bool upper,
+                        bool encoded)
 {
     size_t i = 0;
     if (count == LANES) {
-        NAME(some)(s, needles, LANES, from, n, at, is_float, upper, LANES);
+        NAME(some)(s, needles, LANES, sorted, n, at, is_float, upper, encoded, LANES);
         return;
     }
     for (; i < count; i += FEW_LANES) NAME(some)
-    (s, needles + i, echi_min(count - i, FEW_LANES), from, n, at + i, is_float, upper, FEW_LANES);
+    (s, needles + i, echi_min(count - i, FEW_LANES), sorted, n, at + i, is_float, upper, encoded,
+     FEW_LANES);
 }
 
 /* Whether the position is right: in order with the elements before and after it. */
@@ -93,14 +97,27 @@ INLINE bool NAME(right)(const struct echi_search *s, KEY needle, size_t at, bool
     return true;
 }
 
+INLINE void NAME(each)(const struct echi_search *s, const KEY *needles, size_t count,
+                       const KEY *sorted, size_t n, size_t *at, bool is_float, bool upper,
+                       bool encoded)
+{
+    for (size_t i = 0; i < count; i += LANES) NAME(lanes)
+    (s, needles + i, echi_min(LANES, count - i), sorted, n, at + i, is_float, upper, encoded);
+}
+
+/* Few elements are encoded before the search, not in each of its steps. */
 INLINE void NAME(block)(const struct echi_search *s, size_t first, size_t count, size_t *at,
                         bool is_float, bool upper)
 {
-    const KEY *needles = (const KEY *)s->needles + first;
-    for (size_t i = 0; i < count; i += LANES) {
-        const size_t here = echi_min(LANES, count - i);
-        NAME(lanes)(s, needles + i, here, 0, s->n, at + i, is_float, upper);
+    const KEY *needles = (const KEY *)s->needles + first, *sorted = s->sorted;
+    const struct echi_order o = s->order;
+    KEY forms[FORMS_BYTES / sizeof(KEY)];
+    if (s->n > FORMS_BYTES / sizeof(KEY) || s->n > FORMS_SHARE * count) {
+        NAME(each)(s, needles, count, sorted, s->n, at, is_float, upper, false);
+        return;
     }
+    for (size_t i = 0; i < s->n; i++) forms[i] = NAME(form)(&o, sorted[i], is_float);
+    NAME(each)(s, needles, count, forms, s->n, at, is_float, upper, true);
 }
 
 /* The same for needles that are probably sorted: their positions are between those of the first and
@@ -108,20 +125,17 @@ INLINE void NAME(block)(const struct echi_search *s, size_t first, size_t count,
 INLINE void NAME(range)(const struct echi_search *s, size_t first, size_t count, size_t *at,
                         bool is_float, bool upper)
 {
-    const KEY *needles = (const KEY *)s->needles + first;
+    const KEY *needles = (const KEY *)s->needles + first, *sorted = s->sorted;
     const KEY ends[2] = { needles[0], needles[count - 1] };
     size_t end[2];
-    NAME(lanes)(s, ends, 2, 0, s->n, end, is_float, upper);
+    NAME(lanes)(s, ends, 2, sorted, s->n, end, is_float, upper, false);
     const size_t from = end[0], n = end[1] < from ? 0 : end[1] - from;
-    for (size_t i = 0; i < count; i += LANES) {
-        const size_t here = echi_min(LANES, count - i);
-        NAME(lanes)(s, needles + i, here, from, n, at + i, is_float, upper);
-    }
+    NAME(each)(s, needles, count, sorted + from, n, at, is_float, upper, false);
     for (size_t i = 0; i < count; i++) {
         at[i] += from;
         if ((at[i] == from || at[i] == from + n) &&
             !NAME(right)(s, needles[i], at[i], is_float, upper))
-            NAME(lanes)(s, needles + i, 1, 0, s->n, at + i, is_float, upper);
+            NAME(lanes)(s, needles + i, 1, sorted, s->n, at + i, is_float, upper, false);
     }
 }
 
