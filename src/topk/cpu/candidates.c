@@ -20,7 +20,9 @@
 enum {
     SHARE = 8,        /* for k greater than n / 8 every key is stored */
     PIECE_SHARE = 16, /* a piece has at least this many times k elements */
-    PIECE_MIN = 1 << 16
+    PIECE_MIN = 1 << 16,
+    GUESS_MOST = 20, /* k up to which a bound is guessed ... */
+    GUESS_MIN = 128  /* ... and from how many elements on */
 };
 
 struct filter {
@@ -181,7 +183,9 @@ static size_t find_short(const struct echi_topk_group *group)
     if (group->job->request->sorted && k <= ECHI_TOPK_FEW)
         most = echi_min(k + k / 2 + 2, ECHI_TOPK_FEW);
     encode(group, 0, n, group->scratch);
-    if (most < n) bound = width->bisect(group->scratch, n, k, most);
+    if (most < n && !(most > k && k <= GUESS_MOST && n >= GUESS_MIN &&
+                      width->guess(group->scratch, n, k, 2 * most, &bound)))
+        bound = width->bisect(group->scratch, n, k, most);
     return width->collect(&bound, group->scratch, NULL, 0, n, group->e, group->positions);
 }
 

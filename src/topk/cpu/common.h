@@ -47,6 +47,8 @@ struct echi_topk_width {
     size_t (*narrow)(void *e, size_t n, uint64_t low, uint64_t high);
     /* A bound that k to `most` keys pass, 0 < k <= n, by bisection: for few keys. */
     struct echi_bound (*bisect)(const void *e, size_t n, size_t k, size_t most);
+    /* The same for k < 32 and n >= 64, if the keys permit it; otherwise returns false. */
+    bool (*guess)(const void *e, size_t n, size_t k, size_t most, struct echi_bound *bound);
     /* Writes the positions in the order of the keys, n <= ECHI_TOPK_FEW.  Stable. */
     void (*sort)(const void *e, const uint64_t *positions, size_t n, uint64_t *out);
 };

@@ -162,6 +162,26 @@ static struct echi_bound NAME(bisect)(const void *e, size_t n, size_t k, size_t 
     return (struct echi_bound){ low, k - less };
 }
 
+/* The k-th of the minima of 64 groups, or one of the next: at least k keys pass it, and few more if
+ * the least keys are in different groups. */
+static bool NAME(guess)(const void *e, size_t n, size_t k, size_t most, struct echi_bound *bound)
+{
+    enum { GROUPS = 64 };
+    const KEY *x = e;
+    KEY minima[GROUPS];
+    size_t i = GROUPS;
+    memcpy(minima, x, sizeof minima);
+    for (; i + GROUPS <= n; i += GROUPS)
+        for (size_t j = 0; j < GROUPS; j++) minima[j] = x[i + j] < minima[j] ? x[i + j] : minima[j];
+    for (size_t j = 0; i + j < n; j++) minima[j] = x[i + j] < minima[j] ? x[i + j] : minima[j];
+    const KEY limit = (KEY)NAME(bisect)(minima, GROUPS, k, k + k / 4).limit;
+    *bound = (struct echi_bound){ limit, SIZE_MAX };
+    if (NAME(count)(x, n, limit) <= most) return true;
+    const size_t less = limit ? NAME(count)(x, n, (KEY)(limit - 1)) : 0;
+    bound->ties = k - less;
+    return less < k;
+}
+
 /* The rank of a key is the number of keys before it in the order, which no branch depends on. */
 static void NAME(sort)(const void *keys, const uint64_t *positions, size_t n, uint64_t *out)
 {
@@ -180,6 +200,7 @@ static const struct echi_topk_width NAME(width) = {
     .tally = NAME(tally),
     .narrow = NAME(narrow),
     .bisect = NAME(bisect),
+    .guess = NAME(guess),
     .sort = NAME(sort),
 };
 
