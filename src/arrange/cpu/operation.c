@@ -76,15 +76,14 @@ INLINED void gather_sized(struct echi_arrange_job *job, size_t begin, size_t end
     size_t i = begin;
     for (; end - i >= SEVERAL; i += SEVERAL) {
         uint64_t from[SEVERAL];
-        bool valid = true;
 #pragma GCC unroll 8
-        for (size_t j = 0; j < SEVERAL; j++) {
+        for (size_t j = 0; j < SEVERAL; j++) { /* branches cost less than to combine the tests */
             from[j] = index_at(index, i + j, index_bytes);
-            if (from[j] >= limit) valid = false;
+            if (__builtin_expect(from[j] >= limit, 0)) goto one_by_one;
         }
-        if (!valid) break;
         gather_several(in, from, out + i * size, size);
     }
+one_by_one:
     for (; i < end; i++) {
         const uint64_t from = index_at(index, i, index_bytes);
         if (from >= limit) {
