@@ -178,6 +178,10 @@ static size_t find_short(const struct echi_topk_group *group)
 {
     const struct echi_topk_width *width = group->job->width;
     const size_t n = group->n, k = group->k;
+    if (echi_topk_sorts(group)) { /* all are sorted */
+        encode(group, 0, n, group->e);
+        return n;
+    }
     struct echi_bound bound = ECHI_BOUND_NONE;
     size_t most = k; /* it takes less time to sort some more than to find the exact bound */
     if (group->job->request->sorted && k <= ECHI_TOPK_FEW)

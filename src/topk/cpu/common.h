@@ -120,6 +120,13 @@ size_t echi_topk_find(const struct echi_topk_group *group);
 size_t echi_topk_room(size_t k);
 size_t echi_topk_pieces(size_t n, size_t k, size_t threads);
 
+/* Whether all elements of a short group are sorted, because nearly all of them are selected. */
+static inline bool echi_topk_sorts(const struct echi_topk_group *group)
+{
+    return group->job->request->sorted && group->n <= ECHI_TOPK_WHOLE && group->k > ECHI_TOPK_FEW &&
+           group->k > group->n - group->n / 8;
+}
+
 /* ---- result.c ---- */
 
 /* Measures the part of the workspace that sorts, or lays it out. */

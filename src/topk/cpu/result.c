@@ -12,9 +12,11 @@
 void echi_topk_lay_out_sort(const struct echi_topk *t, size_t parts, struct echi_layout *layout,
                             struct echi_topk_memory *m)
 {
-    const size_t most = echi_topk_most(t), bytes = (size_t)t->key_bytes;
+    const size_t selected = echi_topk_most(t), bytes = (size_t)t->key_bytes;
+    /* Short groups are sorted as a whole if nearly all of the elements are selected. */
+    const size_t most = selected < ECHI_TOPK_WHOLE ? 2 * selected : selected;
     const size_t sorts = t->groups > 1 ? parts : 1; /* at the same time */
-    if (!t->sorted || most <= ECHI_TOPK_FEW) return;
+    if (!t->sorted || selected <= ECHI_TOPK_FEW) return;
     if (__builtin_mul_overflow(most, sorts, &m->sorted) || m->sorted > t->n) m->sorted = t->n;
     m->sorted_positions = echi_part(layout, m->sorted, sizeof *m->sorted_positions);
     m->block_bytes = ECHI_SCRATCH_BYTES * echi_min(most, ECHI_BLOCK_KEYS);
@@ -40,8 +42,10 @@ static const uint64_t *sort_many(const struct echi_topk_group *group)
     const size_t bytes = (size_t)group->job->request->key_bytes, thread = (size_t)group->thread;
     const size_t first = group->sorted, position_bytes = sizeof *group->positions;
     const int width = echi_bit_length(bytes) - 1;
-    const struct echi_sort sort = { .n = group->k,
+    const bool all = echi_topk_sorts(group);
+    const struct echi_sort sort = { .n = all ? group->n : group->k,
                                     .value_bytes = position_bytes,
+                                    .index_bytes = all ? (int)position_bytes : 0,
                                     .key_bytes = (int)bytes,
                                     .order = echi_topk_encoded,
                                     .end_bit = (int)(8 * bytes),
@@ -53,7 +57,7 @@ static const uint64_t *sort_many(const struct echi_topk_group *group)
         .window = echi_sort_window(&sort),
         .key_bytes = bytes,
         .value_bytes = position_bytes,
-        .in = { group->e, (char *)group->positions },
+        .in = { group->e, all ? NULL : (char *)group->positions },
         .out = { moved(m->sorted_e, first, bytes), (char *)(m->sorted_positions + first) },
         .other = { moved(m->other_e, first, bytes),
                    moved((char *)m->other_positions, first, position_bytes) },
