@@ -94,7 +94,7 @@ static uint64_t *keep_lengths(uint64_t *out, uint64_t *before, uint64_t at, cons
         const uint64_t kept = bits[i / 64];
         const size_t here = (size_t)__builtin_popcountll(kept);
         if (!kept) continue;
-        ahead_of(out, here * sizeof *out);
+        if (here >= 32) ahead_of(out, here * sizeof *out);
         if (here == 64) {
             out[0] = at + i - *before;
             for (size_t k = 1; k < 64; k++) out[k] = 1;
