@@ -43,6 +43,19 @@ static uint64_t window_of(const struct block *b, size_t i)
     return memcpy(&x1, x, 1), x1;
 }
 
+/* Whether the keys of a run of packed integers have the same bits: they are in order already. */
+static bool same_keys(const struct block *b, const uint64_t *run, size_t n)
+{
+    const size_t bytes = b->job->key_bytes;
+    const uint64_t mask = ((uint64_t)1 << b->index_bits) - 1;
+    const char *first = b->keys + (size_t)(run[0] & mask) * bytes;
+    for (size_t i = 1; i < n; i++) {
+        const char *own = b->keys + (size_t)(run[i] & mask) * bytes;
+        if (bytes == 8 ? memcmp(own, first, 8) != 0 : memcmp(own, first, bytes) != 0) return false;
+    }
+    return true;
+}
+
 /* Sorts runs of packed integers that agree above the index, by the low bits of their keys. */
 static void resolve_ties(const struct block *b, size_t n, int low)
 {
@@ -53,7 +66,7 @@ static void resolve_ties(const struct block *b, size_t n, int low)
     for (size_t i = 0, end; i < n; i = end) {
         uint64_t top = b->packed[i] >> b->index_bits;
         for (end = i + 1; end < n && b->packed[end] >> b->index_bits == top;) end++;
-        if (end - i == 1) continue;
+        if (end - i == 1 || same_keys(b, b->packed + i, end - i)) continue;
         for (size_t j = i; j < end; j++) {
             uint64_t index = b->packed[j] & index_mask;
             b->packed[j] = (window_of(b, index) & keep) >> drop << b->index_bits | index;
