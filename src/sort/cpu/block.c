@@ -28,21 +28,6 @@ struct block {
     int index_bits;
 };
 
-/* x(key of element i); called only for the elements of such runs, so it needs no kernel */
-static uint64_t window_of(const struct block *b, size_t i)
-{
-    uint64_t x[1] = { 0 };
-    size_t bytes = b->job->key_bytes;
-    b->job->width->encode(&b->job->window, b->keys + i * bytes, x, 1);
-    uint8_t x1;
-    uint16_t x2;
-    uint32_t x4;
-    if (bytes == 8) return x[0];
-    if (bytes == 4) return memcpy(&x4, x, 4), x4;
-    if (bytes == 2) return memcpy(&x2, x, 2), x2;
-    return memcpy(&x1, x, 1), x1;
-}
-
 /* Whether the keys of a run of packed integers have the same bits: they are in order already. */
 static bool same_keys(const struct block *b, const uint64_t *run, size_t n)
 {
@@ -59,7 +44,6 @@ static bool same_keys(const struct block *b, const uint64_t *run, size_t n)
 /* Sorts runs of packed integers that agree above the index, by the low bits of their keys. */
 static void resolve_ties(const struct block *b, size_t n, int low)
 {
-    uint64_t index_mask = ((uint64_t)1 << b->index_bits) - 1;
     int take = (int)echi_min((size_t)low, (size_t)(64 - b->index_bits));
     int drop = low - take;
     uint64_t keep = ~(uint64_t)0 >> (64 - low);
@@ -67,10 +51,8 @@ static void resolve_ties(const struct block *b, size_t n, int low)
         uint64_t top = b->packed[i] >> b->index_bits;
         for (end = i + 1; end < n && b->packed[end] >> b->index_bits == top;) end++;
         if (end - i == 1 || same_keys(b, b->packed + i, end - i)) continue;
-        for (size_t j = i; j < end; j++) {
-            uint64_t index = b->packed[j] & index_mask;
-            b->packed[j] = (window_of(b, index) & keep) >> drop << b->index_bits | index;
-        }
+        b->job->width->pack_again(&b->job->window, b->keys, end - i, keep, drop, b->index_bits,
+                                  b->packed + i);
         struct block run = *b;
         run.packed += i;
         b->job->isa->widths[3]->sort(run.packed, b->work, end - i, false, b->index_bits,

@@ -97,6 +97,9 @@ struct echi_sort_width {
     /* out[i] = ((x(keys[i]) & keep) >> drop) << index_bits | i */
     void (*pack)(const struct echi_window *window, const void *keys, size_t n, uint64_t keep,
                  int drop, int index_bits, uint64_t *out);
+    /* The same for n packed integers, whose positions remain. */
+    void (*pack_again)(const struct echi_window *window, const void *keys, size_t n, uint64_t keep,
+                       int drop, int index_bits, uint64_t *packed);
     void (*pack_narrow)(const struct echi_window *window, const void *keys, size_t n, uint64_t keep,
                         int drop, int index_bits, uint32_t *out);
     /* Sorts n <= ECHI_PACKED_KEYS keys with values, or with their positions of 4 or 8 bytes if

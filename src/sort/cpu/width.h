@@ -170,6 +170,18 @@ static void NAME(pack)(const struct echi_window *window, const void *keys, size_
         out[i] = ((uint64_t)(NAME(encode_one)(in[i], &w) & keep) >> drop) << index_bits | i;
 }
 
+static void NAME(pack_again)(const struct echi_window *window, const void *keys, size_t n,
+                             uint64_t keep, int drop, int index_bits, uint64_t *packed)
+{
+    const struct echi_window w = *window;
+    const KEY *in = keys;
+    for (size_t i = 0; i < n; i++) {
+        const uint64_t index = packed[i] & (((uint64_t)1 << index_bits) - 1);
+        const uint64_t own = NAME(encode_one)(in[index], &w) & keep;
+        packed[i] = own >> drop << index_bits | index;
+    }
+}
+
 static void NAME(pack_narrow)(const struct echi_window *window, const void *keys, size_t n,
                               uint64_t keep, int drop, int index_bits, uint32_t *out)
 {
@@ -374,6 +386,7 @@ static const struct echi_sort_width NAME(width) = {
     .count = NAME(count),
     .scatter = NAME(scatter),
     .pack = NAME(pack),
+    .pack_again = NAME(pack_again),
     .pack_narrow = NAME(pack_narrow),
     .fix_ties = NAME(fix_ties),
 #ifdef SORT_PACKED
