@@ -40,8 +40,8 @@ INLINE KEY NAME(limit)(const struct echi_order *o, KEY needle, bool is_float, bo
 }
 
 /* at[j] becomes how many of n elements of sorted precede the needle j, or do not follow it, if
- * upper; count is at most `lanes`, a constant that is at most LANES. The elements are forms already,
- * if encoded. */
+ * upper; count is at most `lanes`, a constant that is at most LANES. encoded: the elements are
+ * forms. */
 INLINE void NAME(some)(const struct echi_search *s, const KEY *needles, size_t count,
                        const KEY *sorted, size_t n, size_t *at, bool is_float, bool upper,
                        bool encoded, size_t lanes)

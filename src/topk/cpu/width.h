@@ -163,7 +163,7 @@ static struct echi_bound NAME(bisect)(const void *e, size_t n, size_t k, size_t 
 }
 
 /* The k-th of the minima of 64 groups, or one of the next: at least k keys pass it, and few more if
- * the least keys are in different groups. */
+ * the smallest keys are in different groups. */
 static bool NAME(guess)(const void *e, size_t n, size_t k, size_t most, struct echi_bound *bound)
 {
     enum { GROUPS = 64 };
