@@ -83,6 +83,7 @@ static __device__ inline void plan_passes(const struct sort_passes_args &a, cons
         p->first = done == 0;
         p->last = done == count - 1;
         p->epoch = done;
+        if (a.pages.state && pass == 0 && !a.common.in_place) p->active |= SORT_ACTIVE_DIRECT;
         source = p->target;
         done++;
     }
@@ -96,27 +97,32 @@ struct passes_plan_shared {
     uint32_t last; /* whether the block is the last one of sort_histogram */
 };
 
+/* Finds the start of a bin; returns the number of its keys. */
+static __device__ inline uint64_t plan_bin(const struct sort_passes_args &a,
+                                           struct passes_plan_shared &s, int pass)
+{
+    const uint32_t bin = threadIdx.x, warp = bin / 32;
+    uint64_t count = bin < SORT_BINS ? load_relaxed_u64(&a.counts->histogram[pass][bin]) : 0;
+    if (bin < SORT_BINS) a.counts->histogram[pass][bin] = 0;
+    uint64_t inclusive = warp_scan_u64(count);
+    if (bin < SORT_BINS && lane_id() == 31) s.sums[warp] = inclusive;
+    int constant = __syncthreads_or(count == a.common.n); /* also: the sums are written */
+    if (bin == 0) s.active[pass] = !constant;
+    uint64_t before = 0;
+#pragma unroll 1
+    for (uint32_t w = 0; w < warp && w < SORT_BINS / 32; w++) before += s.sums[w];
+    if (bin < SORT_BINS) a.state->base[pass][0][bin] = before + inclusive - count;
+    __syncthreads(); /* sums may be written again, active is complete */
+    return count;
+}
+
 /* By one block of at least SORT_BINS threads. */
 static __device__ inline void plan_digits(const struct sort_passes_args &a,
                                           struct passes_plan_shared &s)
 {
-    const uint32_t bin = threadIdx.x, warp = bin / 32;
 #pragma unroll 1
-    for (int pass = 0; pass < a.common.passes; pass++) {
-        uint64_t count = bin < SORT_BINS ? load_relaxed_u64(&a.counts->histogram[pass][bin]) : 0;
-        if (bin < SORT_BINS) a.counts->histogram[pass][bin] = 0;
-        uint64_t inclusive = warp_scan_u64(count);
-        if (bin < SORT_BINS && lane_id() == 31) s.sums[warp] = inclusive;
-        int constant =
-            __syncthreads_or(count == a.common.n); /* also: the sums of all warps are written */
-        if (bin == 0) s.active[pass] = !constant;
-        uint64_t before = 0;
-#pragma unroll 1
-        for (uint32_t w = 0; w < warp && w < SORT_BINS / 32; w++) before += s.sums[w];
-        if (bin < SORT_BINS) a.state->base[pass][0][bin] = before + inclusive - count;
-        __syncthreads(); /* sums may be written again, active is complete */
-    }
-    if (bin == 0) plan_passes(a, s.active);
+    for (int pass = 0; pass < a.common.passes; pass++) plan_bin(a, s, pass);
+    if (threadIdx.x == 0) plan_passes(a, s.active);
 }
 
 /* Clears what the passes need. */
@@ -129,14 +135,10 @@ static __device__ inline void clear_passes(const struct sort_passes_args &a)
     if (thread < SORT_PASSES) a.state->tiles_taken[thread] = 0;
 }
 
-extern "C" __global__ void __launch_bounds__(SORT_HISTOGRAM_THREADS)
-    sort_histogram(const __grid_constant__ struct sort_passes_args a)
+/* Whether the block is the last one that has counted. */
+static __device__ inline bool count_ends(const struct sort_passes_args &a,
+                                         struct passes_plan_shared &s)
 {
-    __shared__ uint32_t bins[KEY_BYTES][SORT_BINS];
-    __shared__ struct passes_plan_shared s;
-    wait_for_earlier();
-    clear_passes(a);
-    count_digits(a, bins);
     __syncthreads(); /* every thread has added its counters */
     if (threadIdx.x == 0) {
         __threadfence(); /* orders what the block has added before its atomic */
@@ -144,7 +146,19 @@ extern "C" __global__ void __launch_bounds__(SORT_HISTOGRAM_THREADS)
         __threadfence(); /* ... and what other blocks added before */
     }
     __syncthreads(); /* it is known whether the block is the last */
-    if (!s.last) return;
+    return s.last;
+}
+
+extern "C" __global__ void __launch_bounds__(SORT_HISTOGRAM_THREADS)
+    sort_histogram(const __grid_constant__ struct sort_passes_args a)
+{
+    __shared__ uint32_t bins[KEY_BYTES][SORT_BINS];
+    __shared__ struct passes_plan_shared s;
+    wait_for_earlier();
+    if (a.pages.most && a.pages.splitters->planned) return;
+    clear_passes(a);
+    count_digits(a, bins);
+    if (!count_ends(a, s)) return;
     plan_digits(a, s);
     if (threadIdx.x == 0) a.counts->finished = 0;
 }

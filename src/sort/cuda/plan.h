@@ -37,6 +37,9 @@ struct onesweep_plan {
 /* Passes in one array, pages.cuh: the elements of a page, and the pages of the pool. */
 struct pages_plan {
     uint32_t each, pool;
+    /* If the bins of the first digit are sorted: elements of a bin at most, and elements and
+     * workspace of the bins that are sorted at a time; or 0. */
+    size_t most, portion, work_bytes;
 };
 
 /* Upper bounds for the lists of an MSD radix sort. */
