@@ -25,10 +25,10 @@ static u64 part(u64 bytes)
 /* Keys per tile of onesweep, for keys of k bytes with a payload of m bytes. */
 static u64 tile_of(u64 k, u64 m)
 {
-    static const u64 tiles[4][4] = { { 8448, 7680, 7680, 3840 },
-                                     { 9216, 7680, 7680, 3840 },
+    static const u64 tiles[4][4] = { { 8448, 10240, 6144, 3072 },
+                                     { 9216, 6144, 6144, 3072 },
                                      { 8448, 10240, 7680, 3840 },
-                                     { 7680, 7680, 6144, 3840 } };
+                                     { 7680, 7680, 6144, 3456 } };
     return tiles[k == 8   ? 3
                  : k == 4 ? 2
                  : k == 2 ? 1

@@ -29,11 +29,22 @@ struct onesweep_plan echi_sort_onesweep_plan(const struct echi_sort *s, int payl
 {
     const struct passes_tuning *t = echi_sort_passes_tuning(s->key_bytes, payload_bytes);
     int widest = s->key_bytes > payload_bytes ? s->key_bytes : payload_bytes;
-    unsigned tile = t->threads * t->items;
-    return (struct onesweep_plan){
-        t->threads, tile, SORT_ONESWEEP_SHARED_BYTES(t->threads, t->items, (unsigned)widest),
-        t->blocks, ((uint64_t)s->n + tile - 1) / tile
-    };
+    if (s->key_bytes <= 2 && payload_bytes) widest = payload_bytes + 2; /* narrow.cuh */
+    unsigned tile = t->threads * t->items, key = (unsigned)s->key_bytes;
+    struct onesweep_plan p = { .threads = t->threads, .tile = tile, .blocks = t->blocks };
+    p.shared_bytes = SORT_ONESWEEP_SHARED_BYTES(t->threads, t->items, (unsigned)widest);
+    if (key > 2 && payload_bytes == 16)
+        p.apart_bytes = SORT_APART_SHARED_BYTES(t->threads, t->items, key, 16u);
+    p.tiles = ((uint64_t)s->n + tile - 1) / tile;
+    return p;
+}
+
+/* A GPU with less shared memory has code that needs less. */
+unsigned echi_sort_onesweep_bytes(const struct sort_build *b)
+{
+    const struct onesweep_plan *p = &b->plan->onesweep;
+    return p->apart_bytes && b->gpu.shared_bytes >= p->apart_bytes ? p->apart_bytes
+                                                                   : p->shared_bytes;
 }
 
 unsigned echi_sort_move_blocks(const struct sort_build *b, uint64_t n, unsigned each)
@@ -115,7 +126,7 @@ static bool sorts_bins(const struct sort_build *b)
     const struct onesweep_plan *p = &b->plan->onesweep;
     const bool emulated = b->gpu.ctx && strcmp(b->gpu.ctx->backend->name, "simt") == 0;
     return (emulated || b->args->common.n >= SORT_LOW_MEMORY_BINS_MIN) &&
-           p->shared_bytes + splitters_bytes(b) <= b->gpu.shared_bytes;
+           echi_sort_onesweep_bytes(b) + splitters_bytes(b) <= b->gpu.shared_bytes;
 }
 
 /* A launch of a pass. */
@@ -133,7 +144,7 @@ static void add_pass(const struct sort_build *b, const char *kernel, int pass, u
                             .when = "the digit differs between keys",
                             .blocks = echi_cuda_least(p->tiles, portion_tiles),
                             .threads = p->threads,
-                            .shared_bytes = p->shared_bytes + more_bytes,
+                            .shared_bytes = echi_sort_onesweep_bytes(b) + more_bytes,
                             .level = pass,
                             .parts = portions,
                             .last_blocks = (unsigned)(p->tiles - (portions - 1) * portion_tiles) });

@@ -15,7 +15,9 @@
 #ifndef ECHI_SORT_CUDA_ONESWEEP_CUH
 #define ECHI_SORT_CUDA_ONESWEEP_CUH
 
-#include "sort/cuda/sweep.cuh"
+#include "sort/cuda/page_runs.cuh"
+
+/* ---- Tiles ---- */
 
 /* Publishes the tile's number of keys of a bin early, so that the following tiles need not wait for
  * its ranking. */
@@ -27,11 +29,9 @@ static __device__ inline void publish(const struct sort_passes_args &a, const st
     store_relaxed(a.status + (uint64_t)tile * SORT_BINS + bin, state | count);
 }
 
-/* Finds the exclusive prefix of a bin and publishes the inclusive one. */
-template <int PAGES>
-static __device__ inline void place_bin(const struct sort_passes_args &a, const struct sweep &w,
-                                        uint32_t tile, uint32_t bin, uint32_t count,
-                                        uint32_t offset, struct pass_shared &s)
+/* Finds the position of the tile's first key of a bin, and publishes the inclusive prefix. */
+static __device__ inline uint64_t place_bin(const struct sort_passes_args &a, const struct sweep &w,
+                                            uint32_t tile, uint32_t bin, uint32_t count)
 {
     const uint32_t tiles = SORT_PORTION / TILE, tile_in_portion = tile - w.portion * tiles;
     uint32_t *status = a.status + (uint64_t)tile * SORT_BINS + bin;
@@ -40,14 +40,24 @@ static __device__ inline void place_bin(const struct sort_passes_args &a, const 
     uint64_t base = a.state->base[w.pass][w.portion & 1][bin];
     if (tile_in_portion == tiles - 1)
         a.state->base[w.pass][~w.portion & 1][bin] = base + before + count;
+    return base + before;
+}
+
+/* Keeps the target of a bin. */
+template <int PAGES>
+static __device__ inline void keep_target(const struct sort_passes_args &a, const struct sweep &w,
+                                          uint32_t tile, uint32_t bin, uint32_t count,
+                                          uint32_t offset, struct pass_shared &s)
+{
+    const uint64_t position = place_bin(a, w, tile, bin, count);
     if (PAGES == IN_PAGES && pages_used(a, w.p))
-        page_keep(a, s, bin, count, offset, base + before);
+        page_keep(a, s, bin, count, offset, position);
     else
-        s.target[bin] = base + before - offset;
+        s.target[bin] = position - offset;
 }
 
 /* Ranks the tile stably and places its bins; slot[i] becomes the rank of key[i]. */
-template <int FULL, int PAGES>
+template <int FULL, int PAGES, int PLAIN>
 static __device__ inline void rank_stable(const struct sort_passes_args &a, const struct sweep &w,
                                           struct pass_shared &s, uint32_t here,
                                           const ukey (&key)[ITEMS], uint32_t (&slot)[ITEMS])
@@ -59,8 +69,8 @@ static __device__ inline void rank_stable(const struct sort_passes_args &a, cons
 #pragma unroll
     for (int i = 0; i < ITEMS; i++) {
         bool counts = exists<FULL>(mine + 32 * i, here);
-        slot[i] =
-            counts ? digit_of(a.common, key[i], pass) : SORT_BINS - 1; /* past the end: last */
+        slot[i] = counts ? tile_digit<PLAIN>(a.common, key[i], pass)
+                         : SORT_BINS - 1; /* past the end: last */
 #if SORT_SPLITS(KEY_BYTES, VAL_BYTES)
         if (PAGES == BY_SPLITTERS && counts) slot[i] = splitters_of(s).bin[mine + 32 * i];
 #endif
@@ -76,7 +86,7 @@ static __device__ inline void rank_stable(const struct sort_passes_args &a, cons
     if (bin < SORT_BINS) rank_offsets<WARPS>(s.counts, bin, offset);
     __syncthreads(); /* the rows contain the start of each warp's keys of a bin */
     rank_keys<ITEMS>(row + s.zero, slot, ITEMS);
-    if (bin < SORT_BINS) place_bin<PAGES>(a, w, tile, bin, count, offset, s);
+    if (bin < SORT_BINS) keep_target<PAGES>(a, w, tile, bin, count, offset, s);
     __syncthreads(); /* all warps are done with the counters, and the targets are written */
 }
 
@@ -115,7 +125,7 @@ static __device__ inline void rank_unstable(const struct sort_passes_args &a, co
     for (int i = 0; i < ITEMS; i++)
         if (exists<FULL>(mine + 32 * i, here))
             slot[i] += offsets[counter_of(digit_of(a.common, key[i], again))];
-    if (bin < SORT_BINS) place_bin<PAGES>(a, w, tile, bin, count, offset, s);
+    if (bin < SORT_BINS) keep_target<PAGES>(a, w, tile, bin, count, offset, s);
     __syncthreads(); /* all warps are done with the counters, and the targets are written */
 }
 #endif
@@ -167,8 +177,31 @@ write_values(const struct sort_passes_args &a, const struct sweep &w, struct pas
 }
 #endif
 
+#if VALUES_APART
+/* Writes keys and values that are sorted. */
+template <int FULL, int PLAIN>
+static __device__ inline void write_both(const struct sort_passes_args &a, const struct sweep &w,
+                                         const struct pass_shared &s, uint32_t here)
+{
+    ukey *out = (ukey *)keys_of(a.common, w.p.target) + threadIdx.x;
+    uval *values_out =
+        (uval *)(w.p.target == SORT_OUT ? a.common.values_out : a.common.values_tmp) + threadIdx.x;
+    const int pass = w.pass;
+    const uint32_t last = w.p.last, skip = last && a.common.discard_keys;
+#pragma unroll
+    for (int i = 0; i < ITEMS; i++) {
+        const uint32_t rank = threadIdx.x + i * THREADS;
+        if (!exists<FULL>(rank, here)) break;
+        const ukey e = s.keys[rank];
+        const uint64_t target = s.target[tile_digit<PLAIN>(a.common, e, pass)] + i * THREADS;
+        if (!skip) out[target] = last ? order_decode(a.common.order, e) : e;
+        values_out[target] = s.values[rank];
+    }
+}
+#endif
+
 /* Sorts the tile s.tile; the counters and s.zero are clear. */
-template <int FULL, int PAGES>
+template <int FULL, int PAGES, int PLAIN>
 static __device__ inline void sort_tile(const struct sort_passes_args &a, const struct sweep &w,
                                         struct pass_shared &s, uint64_t at, uint32_t here)
 {
@@ -177,13 +210,17 @@ static __device__ inline void sort_tile(const struct sort_passes_args &a, const 
     ukey key[ITEMS];
     uint32_t slot[ITEMS];
     load_keys<FULL, PAGES>(a, w, s, at, here, key);
+#if VALUES_APART
+    uval value[ITEMS];
+    load_values<FULL, PAGES>(a, w, s, at, here, value);
+#endif
 #if VAL_BYTES == 0
     if (PAGES != BY_SPLITTERS && w.p.first && a.common.unstable &&
         !(w.p.active & SORT_ACTIVE_BALLOTS))
         rank_unstable<FULL, PAGES>(a, w, s, here, key, slot);
     else
 #endif
-        rank_stable<FULL, PAGES>(a, w, s, here, key, slot);
+        rank_stable<FULL, PAGES, PLAIN>(a, w, s, here, key, slot);
 
 #pragma unroll
     for (int i = 0; i < ITEMS; i++)
@@ -197,7 +234,16 @@ static __device__ inline void sort_tile(const struct sort_passes_args &a, const 
 #endif
     if (!FULL) /* padding that is read below but not used */
         for (uint32_t i = here + threadIdx.x; i < TILE; i += THREADS) s.keys[i] = 0;
-#if VAL_BYTES
+#if VALUES_APART
+    if (!PAGES) {
+#pragma unroll
+        for (int i = 0; i < ITEMS; i++)
+            if (exists<FULL>(mine + 32 * i, here)) s.values[slot[i]] = value[i];
+        __syncthreads(); /* the tile is sorted, so that a bin is written as one run */
+        write_both<FULL, PLAIN>(a, w, s, here);
+        return;
+    }
+#elif VAL_BYTES
     uval value[ITEMS]; /* in registers before the pages are freed */
     if (PAGES == IN_PAGES && paged) load_values<FULL, PAGES>(a, w, s, at, here, value);
 #endif
@@ -219,7 +265,7 @@ static __device__ inline void sort_tile(const struct sort_passes_args &a, const 
     for (int i = 0; i < ITEMS; i++) {
         uint32_t rank = threadIdx.x + i * THREADS;
         ukey e = s.keys[rank];
-        digit[i] = digit_of(a.common, e, pass);
+        digit[i] = tile_digit<PLAIN>(a.common, e, pass);
 #if SORT_SPLITS(KEY_BYTES, VAL_BYTES)
         if (PAGES == BY_SPLITTERS && exists<FULL>(rank, here))
             digit[i] = splitters_of(s).sorted[rank];
@@ -229,14 +275,17 @@ static __device__ inline void sort_tile(const struct sort_passes_args &a, const 
                 last ? order_decode(a.common.order, e) : e;
     }
 #if VAL_BYTES
-    if (PAGES != IN_PAGES || !paged) load_values<FULL, PAGES>(a, w, s, at, here, value);
+    if (!VALUES_APART && (PAGES != IN_PAGES || !paged))
+        load_values<FULL, PAGES>(a, w, s, at, here, value);
     write_values<FULL, PAGES>(a, w, s, paged, run, here, slot, digit, value);
 #endif
 }
 
 static_assert(sizeof(struct pass_shared) <=
-                  SORT_ONESWEEP_SHARED_BYTES(THREADS, ITEMS,
-                                             KEY_BYTES > VAL_BYTES ? KEY_BYTES : VAL_BYTES),
+                  (VALUES_APART
+                       ? SORT_APART_SHARED_BYTES(THREADS, ITEMS, KEY_BYTES, VAL_BYTES)
+                       : SORT_ONESWEEP_SHARED_BYTES(THREADS, ITEMS,
+                                                    KEY_BYTES > VAL_BYTES ? KEY_BYTES : VAL_BYTES)),
               "the host gives less shared memory than the kernel uses");
 
 /* Whether the last pass copies instead of sort_finish: out of place, the last pass ends in the
@@ -253,10 +302,11 @@ static __device__ __noinline__ void splitters_tile(const struct sort_passes_args
                                                    uint64_t at, uint32_t here)
 {
     splitters_find(a, splitters_of(s), at, here);
-    sort_tile<0, BY_SPLITTERS>(a, w, s, at, here);
+    sort_tile<0, BY_SPLITTERS, 0>(a, w, s, at, here);
 }
 #endif
 
+#if KEY_BYTES > 2 || !VAL_BYTES
 /* Tiles are numbered in the order in which blocks begin, so that all preceding tiles are in
  * progress. */
 template <int PAGES> static __device__ inline void sweep_tile(const struct sort_passes_args &a)
@@ -288,10 +338,12 @@ template <int PAGES> static __device__ inline void sweep_tile(const struct sort_
         return;
     }
 #endif
-    if (a.common.n - at >= TILE)
-        sort_tile<1, PAGES>(a, w, s, at, TILE);
+    if (a.common.n - at < TILE)
+        sort_tile<0, PAGES, 0>(a, w, s, at, (uint32_t)(a.common.n - at));
+    else if (VAL_BYTES && !PAGES && order_distinct(a.common.order))
+        sort_tile<1, PAGES, 1>(a, w, s, at, TILE);
     else
-        sort_tile<0, PAGES>(a, w, s, at, (uint32_t)(a.common.n - at));
+        sort_tile<1, PAGES, 0>(a, w, s, at, TILE);
 }
 
 extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT)
@@ -299,6 +351,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT)
 {
     sweep_tile<0>(a);
 }
+#endif
 
 #if KEY_BYTES >= 4
 /* The same in pages: a separate kernel, because with both ways the compiler spills more. */

@@ -64,6 +64,10 @@ enum sort_active {
     SORT_ACTIVE_DIRECT = 8
 };
 
+/* The same if values have shared memory of their own. */
+#define SORT_APART_SHARED_BYTES(threads, items, key_bytes, value_bytes)                            \
+    (SORT_ONESWEEP_SHARED_BYTES(threads, items, key_bytes) + (threads) * (items) * (value_bytes))
+
 /* What the passes do, decided on the device when the histograms are known. */
 struct sort_pass {
     uint32_t active;         /* 0: every key has the same digit; the pass does nothing; otherwise
