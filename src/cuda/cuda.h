@@ -19,8 +19,8 @@ enum {
      * 2 MiB, which the driver would allocate anyway. */
     ECHI_SCRATCH_SLOTS = 3,
     ECHI_SCRATCH_BYTES = 256 << 10,
-    ECHI_LINK_BUFFERS = 4,      /* chunks of device memory of a pipeline, maximum */
-    ECHI_LINK_SLOTS = 6         /* staging buffers per direction */
+    ECHI_LINK_BUFFERS = 4, /* chunks of device memory of a pipeline, maximum */
+    ECHI_LINK_SLOTS = 6    /* staging buffers per direction */
 };
 
 /* images.c: the rows of instances.txt, such as "sort_k32_v4", and the code that the library has of

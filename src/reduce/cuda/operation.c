@@ -35,6 +35,8 @@ enum {
     BLOCK_MEAN_BYTES = 2 << 10,
     BLOCK_MEAN_BYTES_LARGE = 16 << 10,
     SMALL_CHUNKS = 1024,
+    SMALL_LISTED_CHUNKS = 4096, /* ... with at most so many segments, if long ones are listed */
+    SMALL_LISTED_SEGMENTS = 2048,
     MODULE_BYTES = 32
 };
 
@@ -301,8 +303,11 @@ static uint64_t mean_bytes(const struct echi_reduce *r)
  * would leave most of the GPU idle. */
 static bool per_block(const struct echi_reduce *r)
 {
-    const bool small = chunks_of(r, r->n) <= SMALL_CHUNKS;
-    return r->shape == ECHI_REDUCE_SEGMENTS && (small || REDUCE_LISTS((int)r->kind)) &&
+    const bool lists = REDUCE_LISTS((int)r->kind);
+    const uint64_t chunks = chunks_of(r, r->n);
+    const bool small = chunks <= SMALL_CHUNKS || (lists && chunks <= SMALL_LISTED_CHUNKS &&
+                                                  r->segments <= SMALL_LISTED_SEGMENTS);
+    return r->shape == ECHI_REDUCE_SEGMENTS && (small || lists) &&
            mean_bytes(r) >= (small ? BLOCK_MEAN_BYTES : BLOCK_MEAN_BYTES_LARGE);
 }
 
