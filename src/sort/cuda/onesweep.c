@@ -123,7 +123,6 @@ static unsigned splitters_bytes(const struct sort_build *b)
  * elements, to test it. */
 static bool sorts_bins(const struct sort_build *b)
 {
-    const struct onesweep_plan *p = &b->plan->onesweep;
     const bool emulated = b->gpu.ctx && strcmp(b->gpu.ctx->backend->name, "simt") == 0;
     return (emulated || b->args->common.n >= SORT_LOW_MEMORY_BINS_MIN) &&
            echi_sort_onesweep_bytes(b) + splitters_bytes(b) <= b->gpu.shared_bytes;
