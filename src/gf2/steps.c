@@ -152,6 +152,7 @@ static void eliminate(struct steps *s, const struct echi_gf2_elimination *e, con
     struct echi_gf2_echelon request = { .a = *a,
                                         .columns = at_least_1(columns),
                                         .reduced = reduced,
+                                        .rank_only = e->rank_only,
                                         .rank = rank,
                                         .pivots = pivots,
                                         .rows_from = rows_from,

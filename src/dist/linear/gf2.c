@@ -75,24 +75,24 @@ static size_t least(size_t a, size_t b)
 /* ---- Results ---- */
 
 /* Every rank has the pivots in host memory. */
-static ech_status write_pivots(struct echi_gf2_dist *g, ech_dtype dtype, void *pivots)
+static ech_status write_pivots(struct echi_gf2_dist *e, ech_dtype dtype, void *pivots)
 {
     uint64_t *wide = NULL;
     ech_status status = ECH_OK;
-    if (!pivots || g->rank == 0) return ECH_OK;
+    if (!pivots || e->g.rank == 0) return ECH_OK;
     if (!dtype || ech_dtype_bytes(dtype) == 4)
-        return ech_copy(g->d.ctx, pivots, g->pivots, g->rank * sizeof *g->pivots);
-    wide = malloc(g->rank * sizeof *wide);
-    if (!wide) return echi_fail(g->d.ctx, ECH_ERR_MEMORY, "out of memory for pivots");
-    for (uint32_t i = 0; i < g->rank; i++) wide[i] = g->pivots[i];
-    status = ech_copy(g->d.ctx, pivots, wide, g->rank * sizeof *wide);
+        return ech_copy(e->d.ctx, pivots, e->g.pivots, e->g.rank * sizeof *e->g.pivots);
+    wide = malloc(e->g.rank * sizeof *wide);
+    if (!wide) return echi_fail(e->d.ctx, ECH_ERR_MEMORY, "out of memory for pivots");
+    for (uint32_t i = 0; i < e->g.rank; i++) wide[i] = e->g.pivots[i];
+    status = ech_copy(e->d.ctx, pivots, wide, e->g.rank * sizeof *wide);
     free(wide);
     return status;
 }
 
-static ech_status write_rank(struct echi_gf2_dist *g, uint32_t *rank)
+static ech_status write_rank(struct echi_gf2_dist *e, uint32_t *rank)
 {
-    return ech_copy(g->d.ctx, rank, &g->rank, sizeof *rank);
+    return ech_copy(e->d.ctx, rank, &e->g.rank, sizeof *rank);
 }
 
 /* ---- Elimination ---- */
@@ -110,7 +110,7 @@ ech_status ech_dist_gf2_echelon(ech_ctx *ctx, ech_comm *comm, ech_gf2 *a, uint32
                                 void *pivots, size_t cols, size_t block_cols,
                                 const ech_gf2_echelon_options *given)
 {
-    struct echi_gf2_dist g = { .cols = cols, .block = block_of(block_cols) };
+    struct echi_gf2_dist e = { .g = { .cols = cols, .block = block_of(block_cols) } };
     ech_gf2_echelon_options options = { 0 };
     ech_gf2 m = { 0 };
     if (!ctx) return echi_fail(NULL, ECH_ERR_ARG, "ctx is NULL");
@@ -121,32 +121,34 @@ ech_status ech_dist_gf2_echelon(ech_ctx *ctx, ech_comm *comm, ech_gf2 *a, uint32
         status = check_options(ctx, &options, m.rows > cols ? m.rows : cols, true);
     if (status == ECH_OK && !rank) status = echi_fail(ctx, ECH_ERR_ARG, "rank is NULL");
     struct echi_comm_call call = { .name = "ech_dist_gf2_echelon",
-                                   .option = { cols, g.block, m.rows, (uint64_t)options.form,
+                                   .option = { cols, e.g.block, m.rows, (uint64_t)options.form,
                                                pivots != NULL } };
-    status = echi_dist_begin(&g.d, ctx, comm, &call, names, status, false);
+    status = echi_dist_begin(&e.d, ctx, comm, &call, names, status, false);
     if (status != ECH_OK) return status;
-    g.rows = m.rows;
-    g.own = m.cols;
-    g.reduced = options.form == ECH_GF2_FORM_REDUCED;
-    g.algorithm = options.algorithm;
-    status = echi_gf2_dist_begin(&g, &m, NULL);
+    e.g.rows = m.rows;
+    e.own = m.cols;
+    e.g.reduced = options.form == ECH_GF2_FORM_REDUCED;
+    e.g.algorithm = options.algorithm;
+    status = echi_gf2_dist_begin(&e, &m, NULL);
     TRY(echi_comm_agree(ctx, comm, status, NULL, 0));
-    TRY(echi_gf2_dist_eliminate(&g));
-    if (g.rows && g.words) {
-        const ech_gf2 result = echi_gf2_dist_view(&g, 0, 0, g.rows, g.own);
-        TRY(ech_gf2_copy(ctx, &result, 0, 0, &m, 0, 0, g.rows, g.own));
+    TRY(echi_gf2_blocks_eliminate(&e.g));
+    if (e.g.rows && e.g.words) {
+        const ech_gf2 result = echi_gf2_blocks_view(&e.g, 0, 0, e.g.rows, e.own);
+        TRY(ech_gf2_copy(ctx, &result, 0, 0, &m, 0, 0, e.g.rows, e.own));
     }
-    TRY(write_pivots(&g, options.index_dtype, pivots));
-    TRY(write_rank(&g, rank));
+    TRY(write_pivots(&e, options.index_dtype, pivots));
+    TRY(write_rank(&e, rank));
 done:
-    echi_gf2_dist_end(&g);
-    return echi_dist_end(&g.d, status);
+    echi_gf2_blocks_end(&e.g);
+    return echi_dist_end(&e.d, status);
 }
 
 ech_status ech_dist_gf2_rank(ech_ctx *ctx, ech_comm *comm, const ech_gf2 *a, uint32_t *rank,
                              size_t cols, size_t block_cols, const ech_gf2_echelon_options *given)
 {
-    struct echi_gf2_dist g = { .cols = cols, .block = block_of(block_cols), .rank_only = true };
+    struct echi_gf2_dist e = {
+        .g = { .cols = cols, .block = block_of(block_cols), .rank_only = true }
+    };
     ech_gf2_echelon_options options = { 0 };
     ech_gf2 m = { 0 };
     if (!ctx) return echi_fail(NULL, ECH_ERR_ARG, "ctx is NULL");
@@ -156,55 +158,55 @@ ech_status ech_dist_gf2_rank(ech_ctx *ctx, ech_comm *comm, const ech_gf2 *a, uin
     if (status == ECH_OK) status = check_options(ctx, &options, 0, true);
     if (status == ECH_OK && !rank) status = echi_fail(ctx, ECH_ERR_ARG, "rank is NULL");
     struct echi_comm_call call = { .name = "ech_dist_gf2_rank",
-                                   .option = { cols, g.block, m.rows } };
-    status = echi_dist_begin(&g.d, ctx, comm, &call, names, status, false);
+                                   .option = { cols, e.g.block, m.rows } };
+    status = echi_dist_begin(&e.d, ctx, comm, &call, names, status, false);
     if (status != ECH_OK) return status;
-    g.rows = m.rows;
-    g.own = m.cols;
-    g.algorithm = options.algorithm;
-    status = echi_gf2_dist_begin(&g, &m, NULL);
+    e.g.rows = m.rows;
+    e.own = m.cols;
+    e.g.algorithm = options.algorithm;
+    status = echi_gf2_dist_begin(&e, &m, NULL);
     TRY(echi_comm_agree(ctx, comm, status, NULL, 0));
-    TRY(echi_gf2_dist_eliminate(&g));
-    TRY(write_rank(&g, rank));
+    TRY(echi_gf2_blocks_eliminate(&e.g));
+    TRY(write_rank(&e, rank));
 done:
-    echi_gf2_dist_end(&g);
-    return echi_dist_end(&g.d, status);
+    echi_gf2_blocks_end(&e.g);
+    return echi_dist_end(&e.d, status);
 }
 
 /* x and solvable, from the reduced form of a and the columns of b. */
-static ech_status write_solutions(struct echi_gf2_dist *g, ech_gf2 *x, uint8_t *solvable)
+static ech_status write_solutions(struct echi_gf2_dist *e, ech_gf2 *x, uint8_t *solvable)
 {
-    ech_ctx *ctx = g->d.ctx;
+    ech_ctx *ctx = e->d.ctx;
     uint32_t *positions = NULL, *rank = NULL;
     uint64_t *words = NULL;
     uint8_t *bytes = NULL;
     ech_status status = ECH_OK;
-    if (g->more == 0) return ECH_OK;
-    TRY(echi_gf2_dist_allocate(g, (size_t)g->rank + 1, sizeof *positions, &positions));
-    TRY(echi_gf2_dist_allocate(g, 1, sizeof *rank, &rank));
-    TRY(echi_gf2_dist_allocate(g, (x->rows + 1) * echi_gf2_words(g->more), 8, &words));
-    TRY(echi_gf2_dist_allocate(g, g->more, 1, &bytes));
-    if (g->rank) TRY(ech_copy(ctx, positions, g->pivots, g->rank * sizeof *positions));
-    TRY(ech_copy(ctx, rank, &g->rank, sizeof *rank));
-    ech_gf2 b = echi_gf2_dist_view(g, 0, g->a_words, g->rows, g->more);
-    ech_gf2 out = echi_gf2_matrix(words, x->rows, g->more);
-    if (g->rows == 0) /* a row of zeros */
-        b = echi_gf2_matrix(words + x->rows * echi_gf2_words(g->more), 1, g->more);
+    if (e->more == 0) return ECH_OK;
+    TRY(echi_gf2_blocks_allocate(&e->g, (size_t)e->g.rank + 1, sizeof *positions, &positions));
+    TRY(echi_gf2_blocks_allocate(&e->g, 1, sizeof *rank, &rank));
+    TRY(echi_gf2_blocks_allocate(&e->g, (x->rows + 1) * echi_gf2_words(e->more), 8, &words));
+    TRY(echi_gf2_blocks_allocate(&e->g, e->more, 1, &bytes));
+    if (e->g.rank) TRY(ech_copy(ctx, positions, e->g.pivots, e->g.rank * sizeof *positions));
+    TRY(ech_copy(ctx, rank, &e->g.rank, sizeof *rank));
+    ech_gf2 b = echi_gf2_blocks_view(&e->g, 0, e->g.own_words, e->g.rows, e->more);
+    ech_gf2 out = echi_gf2_matrix(words, x->rows, e->more);
+    if (e->g.rows == 0) /* a row of zeros */
+        b = echi_gf2_matrix(words + x->rows * echi_gf2_words(e->more), 1, e->more);
     if (x->rows) {
-        TRY(echi_gf2_dist_run(ctx, &(struct echi_gf2){ .what = ECHI_GF2_SPREAD_ROWS,
-                                                       .a = b,
-                                                       .out = out,
-                                                       .positions = positions,
-                                                       .rank = rank }));
-        TRY(echi_gf2_dist_run(
+        TRY(echi_gf2_blocks_step(ctx, &(struct echi_gf2){ .what = ECHI_GF2_SPREAD_ROWS,
+                                                          .a = b,
+                                                          .out = out,
+                                                          .positions = positions,
+                                                          .rank = rank }));
+        TRY(echi_gf2_blocks_step(
             ctx, &(struct echi_gf2){ .what = ECHI_GF2_CLEAR, .a = b, .out = out, .rank = rank }));
-        TRY(ech_gf2_copy(ctx, &out, 0, 0, x, 0, 0, x->rows, g->more));
+        TRY(ech_gf2_copy(ctx, &out, 0, 0, x, 0, 0, x->rows, e->more));
     }
     if (solvable) {
-        TRY(echi_gf2_dist_run(
+        TRY(echi_gf2_blocks_step(
             ctx,
             &(struct echi_gf2){ .what = ECHI_GF2_SOLVABLE, .a = b, .rank = rank, .bytes = bytes }));
-        TRY(ech_copy(ctx, solvable, bytes, g->more));
+        TRY(ech_copy(ctx, solvable, bytes, e->more));
     }
 done:
     return status;
@@ -214,7 +216,8 @@ ech_status ech_dist_gf2_solve(ech_ctx *ctx, ech_comm *comm, const ech_gf2 *a, co
                               ech_gf2 *x, uint8_t *solvable, size_t cols, size_t n_rhs,
                               size_t block_cols, const ech_gf2_echelon_options *given)
 {
-    struct echi_gf2_dist g = { .cols = cols, .block = block_of(block_cols), .reduced = true };
+    struct echi_gf2_dist e = { .g = {
+                                   .cols = cols, .block = block_of(block_cols), .reduced = true } };
     ech_gf2_echelon_options options = { 0 };
     ech_gf2 m = { 0 }, right = { 0 }, out = { 0 };
     if (!ctx) return echi_fail(NULL, ECH_ERR_ARG, "ctx is NULL");
@@ -226,21 +229,21 @@ ech_status ech_dist_gf2_solve(ech_ctx *ctx, ech_comm *comm, const ech_gf2 *a, co
     if (status == ECH_OK) status = check_matrix(ctx, comm, "x", x, cols, n_rhs, block_cols, &out);
     if (status == ECH_OK) status = check_options(ctx, &options, 0, false);
     struct echi_comm_call call = { .name = "ech_dist_gf2_solve",
-                                   .option = { cols, g.block, m.rows, 0, 0, n_rhs,
+                                   .option = { cols, e.g.block, m.rows, 0, 0, n_rhs,
                                                solvable != NULL } };
-    status = echi_dist_begin(&g.d, ctx, comm, &call, names, status, false);
+    status = echi_dist_begin(&e.d, ctx, comm, &call, names, status, false);
     if (status != ECH_OK) return status;
-    g.rows = m.rows;
-    g.own = m.cols;
-    g.more = right.cols;
-    g.algorithm = options.algorithm;
-    status = echi_gf2_dist_begin(&g, &m, &right);
+    e.g.rows = m.rows;
+    e.own = m.cols;
+    e.more = right.cols;
+    e.g.algorithm = options.algorithm;
+    status = echi_gf2_dist_begin(&e, &m, &right);
     TRY(echi_comm_agree(ctx, comm, status, NULL, 0));
-    TRY(echi_gf2_dist_eliminate(&g));
-    TRY(write_solutions(&g, &out, solvable));
+    TRY(echi_gf2_blocks_eliminate(&e.g));
+    TRY(write_solutions(&e, &out, solvable));
 done:
-    echi_gf2_dist_end(&g);
-    return echi_dist_end(&g.d, status);
+    echi_gf2_blocks_end(&e.g);
+    return echi_dist_end(&e.d, status);
 }
 
 /* ---- Products ---- */

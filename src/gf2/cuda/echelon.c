@@ -4,7 +4,9 @@
  *
  *     "block"     gf2_strip, gf2_panel, gf2_rows for every 64 columns, and gf2_apply for every 512:
  *                 by tensor cores that multiply bits (sm_80 to sm_90), otherwise by tables
- *     "m4r"       the same, always by tables
+ *     "lookahead" blocks of columns, whose pivots are searched by "block" in a copy of a few rows;
+ *                 the other columns follow by products (gf2/blocks.h)
+ *     "m4r"       as "block", always by tables
  *     "gauss"     gf2_find and gf2_add for every column
  *
  *     workspace   [ state | strip | left | right | packed ]
@@ -14,7 +16,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "core/backend.h"
-#include "gf2/gf2.h"
+#include "gf2/blocks.h"
 #include "cuda/steps.h"
 #include "gf2/cuda/echelon.h"
 
@@ -22,11 +24,19 @@
 
 static const char module[] = "gf2_echelon_all";
 
+/* A backend whose operations are those of this one. */
+#ifdef ECHELON_CUDA
+static const struct echi_backend *const backend = &echi_cuda;
+#else
+static const struct echi_backend *const backend = &echi_simt;
+#endif
+
 struct strategy;
 
 /* The plan, which depends on the request only. */
 struct plan {
     const struct strategy *strategy;
+    size_t bytes; /* of the workspace */
 };
 
 /* Everything needed to make and to run the steps of a call. */
@@ -38,7 +48,8 @@ struct whole {
 struct strategy {
     const char *name, *what;
     const char *when; /* when it is chosen, for the documentation */
-    bool best;        /* chosen if no strategy is named */
+    bool blocks;      /* of columns: gf2/blocks.h */
+    size_t least;     /* chosen for that many rows and columns, if no strategy is named */
     bool panels;      /* of 64 columns; otherwise column by column */
     bool units;       /* updates on tensor cores, if they multiply bits */
     const char *kernels;
@@ -161,13 +172,25 @@ done:
 
 /* ---- The strategies ---- */
 
+/* The first that applies is chosen. */
 static const struct strategy strategies[] = {
+    {
+        .name = "lookahead",
+        .what = "pivots of up to 4096 columns in a copy of the first rows, while products update "
+                "the columns after them",
+        .when = "at least 32768 rows and columns",
+        .least = 32768,
+        .blocks = true,
+        .panels = true,
+        .units = true,
+        .kernels = "gf2_strip, gf2_panel, gf2_rows, gf2_apply for a few rows, gf2_mul for all",
+        .call = run_panels,
+    },
     {
         .name = "block",
         .what = "pivots of 64 columns by one block, updates by 512 rows at once: on tensor cores "
                 "if they multiply bits, otherwise by tables",
-        .when = "unless another strategy is selected",
-        .best = true,
+        .when = "all other matrices",
         .panels = true,
         .units = true,
         .kernels = "gf2_strip, gf2_panel, gf2_rows for every 64 columns, gf2_apply for every 512",
@@ -177,6 +200,7 @@ static const struct strategy strategies[] = {
         .name = "m4r",
         .what = "like block, updates by tables in shared memory",
         .when = "only by name",
+        .least = SIZE_MAX,
         .panels = true,
         .kernels =
             "gf2_strip, gf2_panel, gf2_rows for every 64 columns, gf2_apply_tables for every 512",
@@ -186,6 +210,7 @@ static const struct strategy strategies[] = {
         .name = "gauss",
         .what = "two kernels per column",
         .when = "only by name",
+        .least = SIZE_MAX,
         .kernels = "gf2_find, gf2_add per column",
         .call = run_gauss,
     },
@@ -196,13 +221,14 @@ static ech_status choose(const struct echi_gf2_echelon *e, const struct strategy
 {
     for (int i = 0; i < STRATEGIES; i++) {
         *choice = &strategies[i];
-        if (e->algorithm ? strcmp(e->algorithm, (*choice)->name) == 0 : (*choice)->best)
+        const size_t least = e->a.rows < e->columns ? e->a.rows : e->columns;
+        if (e->algorithm ? strcmp(e->algorithm, (*choice)->name) == 0 : least >= (*choice)->least)
             return ECH_OK;
     }
-    return echi_fail(
-        NULL, ECH_ERR_ARG,
-        "unknown algorithm \"%s\"; available for echelon forms on the GPU: block, m4r, gauss",
-        e->algorithm);
+    return echi_fail(NULL, ECH_ERR_ARG,
+                     "unknown algorithm \"%s\"; available for echelon forms on the GPU: lookahead, "
+                     "block, m4r, gauss",
+                     e->algorithm);
 }
 
 static ech_status plan_echelon(const void *request, void *place, size_t *work_bytes)
@@ -218,7 +244,13 @@ static ech_status plan_echelon(const void *request, void *place, size_t *work_by
         return echi_fail(NULL, ECH_ERR_MEMORY,
                          "the matrix is %zu x %zu: the workspace exceeds SIZE_MAX bytes", e->a.rows,
                          e->a.cols);
-    return ECH_OK;
+    if (plan->strategy->blocks) {
+        size_t bytes = 0;
+        status = echi_gf2_blocks_workspace(backend, e, &bytes);
+        if (bytes > *work_bytes) *work_bytes = bytes;
+    }
+    plan->bytes = *work_bytes;
+    return status;
 }
 
 static void make_steps(const struct echi_gf2_echelon *e, const struct plan *plan,
@@ -272,11 +304,25 @@ static void make_steps(const struct echi_gf2_echelon *e, const struct plan *plan
                                                  .user = &w->args });
 }
 
-static ech_status run_echelon(ech_ctx *ctx, const void *request, const void *plan, void *work)
+/* The steps of "lookahead" depend on results, which a graph cannot wait for: "block" is captured
+ * instead. */
+static ech_status run_echelon(ech_ctx *ctx, const void *request, const void *plan_given, void *work)
 {
+    const struct plan *plan = plan_given;
+    const struct echi_gf2_echelon *e = request;
+    const struct echi_cuda *cuda = ctx->state;
+    const struct echi_driver *driver = cuda->driver;
     struct whole w;
+    int capturing = 0;
+    ech_status status = ECH_OK;
+    if (plan->strategy->blocks && e->a.rows && e->columns && e->max_rank) {
+        CU(cuStreamIsCapturing, echi_cuda_stream(ctx), &capturing);
+        if (!capturing) return echi_gf2_blocks_run(ctx, e, work, plan->bytes);
+    }
     make_steps(request, plan, echi_gpu_of(ctx), work, &w);
-    return echi_cuda_enqueue(ctx, &w.steps, &w.args, NULL);
+    status = echi_cuda_enqueue(ctx, &w.steps, &w.args, NULL);
+done:
+    return status;
 }
 
 static ech_status explain_echelon(const void *request, struct echi_explain *text)

@@ -1,5 +1,5 @@
 /*
- * dist/linear/gf2_factor.c - the owner of a block of columns finds its pivots and computes the
+ * gf2/blocks_factor.c - the owner of a block of columns finds its pivots and computes the
  * factor of the other columns.
  *
  *     find    eliminates a copy of the first rows: order of the rows, pivots, B^-1
@@ -8,13 +8,13 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "core/call.h"
-#include "dist/linear/gf2.h"
+#include "gf2/blocks.h"
+#include "gf2/echelon.h"
 
 /* The factor, from the pivot columns of the rows from `rank` on, [rows - rank][r] in the new order,
  * of which the first r rows are not defined.  Below: columns B^-1.  The pivot rows: B^-1, or for
  * the echelon form the transform of B to it.  Above: pivot columns B^-1. */
-static ech_status make_factor(struct echi_gf2_dist *g, const struct echi_gf2_lane *lane,
+static ech_status make_factor(struct echi_gf2_blocks *g, const struct echi_gf2_lane *lane,
                               struct echi_gf2_panel *p, const ech_gf2 *columns,
                               const ech_gf2 *block)
 {
@@ -28,7 +28,7 @@ static ech_status make_factor(struct echi_gf2_dist *g, const struct echi_gf2_lan
     const ech_gf2 rest = echi_gf2_matrix(columns->words + r * stride, below, r);
     uint32_t full = 0;
     ech_status status = ECH_OK;
-    TRY(echi_gf2_dist_product(lane, &rest, &inverse, &lower, false));
+    TRY(echi_gf2_blocks_product(lane, &rest, &inverse, &lower, false));
     if (g->reduced) {
         TRY(ech_gf2_copy(ctx, &inverse, 0, 0, &middle, 0, 0, r, r));
     } else if (!g->rank_only) {
@@ -46,7 +46,7 @@ static ech_status make_factor(struct echi_gf2_dist *g, const struct echi_gf2_lan
                                .cols = block->cols,
                                .stride = block->stride };
         TRY(ech_gf2_gather_cols(ctx, &view, p->pivots, &above, ECH_U32));
-        TRY(echi_gf2_dist_product(lane, &above, &inverse, &upper, false));
+        TRY(echi_gf2_blocks_product(lane, &above, &inverse, &upper, false));
     }
 done:
     return status;
@@ -54,15 +54,16 @@ done:
 
 /* Finds the pivots in the first `rows` rows of a block: g->order, pivots and r.  If they are few,
  * also B^-1, from the transform to the reduced form. */
-static ech_status find_pivots(struct echi_gf2_dist *g, ech_ctx *ctx, const ech_gf2 *block,
+static ech_status find_pivots(struct echi_gf2_blocks *g, ech_ctx *ctx, const ech_gf2 *block,
                               size_t rows, struct echi_gf2_panel *p)
 {
     ech_gf2 copy = echi_gf2_matrix(g->strip, rows, block->cols);
     ech_gf2 transform = echi_gf2_matrix(g->left, rows, rows);
-    const bool small = rows <= echi_gf2_dist_few(g);
+    const bool small = rows <= echi_gf2_blocks_few(g);
     const ech_gf2_echelon_options options = { .size = sizeof options,
                                               .form = small ? ECH_GF2_FORM_REDUCED
                                                             : ECH_GF2_FORM_ECHELON,
+                                              .max_rank = g->limit - g->rank,
                                               .transform = small ? &transform : NULL,
                                               .rows_from = g->order,
                                               .algorithm = g->algorithm };
@@ -78,9 +79,21 @@ done:
     return status;
 }
 
+/* The rows move. */
+static void note_moves(struct echi_gf2_blocks *g, const uint32_t *rows, const uint32_t *from,
+                       const uint32_t *to, const struct echi_gf2_panel *p)
+{
+    uint32_t *now = g->rows_from ? g->rows_from + g->rank : NULL, *before = g->before;
+    if (!now) return;
+    for (uint32_t i = 0; i < p->r; i++) before[i] = now[rows[i]];
+    for (uint32_t i = 0; i < p->moves; i++) before[p->r + i] = now[from[i]];
+    for (uint32_t i = 0; i < p->r; i++) now[i] = before[i];
+    for (uint32_t i = 0; i < p->moves; i++) now[to[i]] = before[p->r + i];
+}
+
 /* The lists of a panel, from the order of the searched rows: the first r become pivot rows, and as
  * many others have moved as pivot rows came from below the first r. */
-static ech_status list_rows(struct echi_gf2_dist *g, ech_ctx *ctx, size_t searched,
+static ech_status list_rows(struct echi_gf2_blocks *g, ech_ctx *ctx, size_t searched,
                             struct echi_gf2_panel *p)
 {
     const size_t block = g->block, r = p->r;
@@ -95,13 +108,14 @@ static ech_status list_rows(struct echi_gf2_dist *g, ech_ctx *ctx, size_t search
             to[n++] = (uint32_t)i;
         }
     to[block] = p->moves = n;
+    note_moves(g, rows, from, to, p);
     TRY(ech_copy(ctx, p->rows, rows, (3 * block + 1) * sizeof *rows));
 done:
     return status;
 }
 
 /* B^-1 from B, which is in g->right. */
-static ech_status invert(struct echi_gf2_dist *g, ech_ctx *ctx, size_t r)
+static ech_status invert(struct echi_gf2_blocks *g, ech_ctx *ctx, size_t r)
 {
     const ech_gf2 b = echi_gf2_matrix(g->right, r, r);
     ech_gf2 inverse = echi_gf2_matrix(g->inverse, r, r);
@@ -109,25 +123,50 @@ static ech_status invert(struct echi_gf2_dist *g, ech_ctx *ctx, size_t r)
     return ech_gf2_inverse(ctx, &b, &inverse, &full, NULL);
 }
 
+static ech_status is_zero(ech_ctx *ctx, const ech_gf2 *block, bool *zero)
+{
+    uint64_t ones = 0;
+    const ech_status status = ech_gf2_count(ctx, block, &ones);
+    *zero = ones == 0;
+    return status;
+}
+
 /*
  * A pivot is in the first row that can have one, so if the first rows have a pivot for every column
  * of the block, the other rows need not be searched.  This is nearly always so for a matrix of
- * random bits.
+ * random bits.  After a block that has fewer pivots, all rows are searched at once.
  */
-ech_status echi_gf2_dist_factor(struct echi_gf2_dist *g, const struct echi_gf2_lane *lane, size_t j,
-                                struct echi_gf2_panel *p)
+static ech_status search(struct echi_gf2_blocks *g, ech_ctx *ctx, const ech_gf2 *block,
+                         size_t *searched, struct echi_gf2_panel *p)
+{
+    const size_t rows = block->rows, few = echi_gf2_blocks_few(g), left = g->limit - g->rank;
+    const size_t most = block->cols < left ? block->cols : left;
+    bool zero = false;
+    ech_status status = ECH_OK;
+    *searched = rows < few || g->deficient ? rows : few;
+    p->r = 0;
+    if (g->deficient) TRY(is_zero(ctx, block, &zero));
+    if (!zero) TRY(find_pivots(g, ctx, block, *searched, p));
+    if (p->r < most && *searched < rows) {
+        *searched = rows;
+        if (p->r == 0) TRY(is_zero(ctx, block, &zero));
+        if (!zero) TRY(find_pivots(g, ctx, block, rows, p));
+    }
+    g->deficient = p->r < most;
+done:
+    return status;
+}
+
+ech_status echi_gf2_blocks_factor(struct echi_gf2_blocks *g, const struct echi_gf2_lane *lane,
+                                  size_t j, struct echi_gf2_panel *p)
 {
     ech_ctx *ctx = lane->ctx;
-    const size_t rows = g->rows - g->rank, width = echi_gf2_dist_width(g, j);
-    const size_t few = echi_gf2_dist_few(g);
-    const ech_gf2 block = echi_gf2_dist_view(g, g->rank, echi_gf2_dist_word(g, j), rows, width);
-    size_t searched = rows < few ? rows : few;
+    const size_t rows = g->rows - g->rank, few = echi_gf2_blocks_few(g);
+    const ech_gf2 block = echi_gf2_blocks_view(g, g->rank, echi_gf2_blocks_word(g, j), rows,
+                                               echi_gf2_blocks_width(g, j));
+    size_t searched;
     ech_status status;
-    TRY(find_pivots(g, ctx, &block, searched, p));
-    if (p->r < width && searched < rows) {
-        searched = rows;
-        TRY(find_pivots(g, ctx, &block, searched, p));
-    }
+    TRY(search(g, ctx, &block, &searched, p));
     if (p->r == 0) return ECH_OK;
     ech_gf2 columns = echi_gf2_matrix(g->strip, rows, p->r);
     ech_gf2 b = echi_gf2_matrix(g->right, p->r, p->r);
@@ -135,10 +174,58 @@ ech_status echi_gf2_dist_factor(struct echi_gf2_dist *g, const struct echi_gf2_l
     TRY(ech_gf2_gather_cols(ctx, &block, p->pivots, &columns, ECH_U32));
     if (searched > few || (!g->reduced && !g->rank_only))
         TRY(ech_gf2_gather_rows(ctx, &columns, p->rows, &b, ECH_U32));
-    TRY(echi_gf2_dist_move_rows(lane, p, &columns, g->left));
+    TRY(echi_gf2_blocks_move_rows(lane, p, &columns, g->left));
     if (searched > few) TRY(invert(g, ctx, p->r));
     TRY(make_factor(g, lane, p, &columns, &block));
     TRY(ech_sync(ctx)); /* other ranks copy it */
+done:
+    return status;
+}
+
+/* ---- Workspace ---- */
+
+static ech_status most_of(const struct echi_operation *operation, const void *request,
+                          size_t *bytes)
+{
+    size_t need = 0;
+    const ech_status status = echi_operation_workspace(operation, request, &need);
+    if (need > *bytes) *bytes = need;
+    return status;
+}
+
+ech_status echi_gf2_blocks_factor_need(const struct echi_backend *backend,
+                                       const struct echi_gf2_blocks *g, size_t *bytes)
+{
+    const size_t few = echi_gf2_blocks_few(g), first = few < g->rows ? few : g->rows;
+    const size_t block = g->block < g->cols ? g->block : g->cols;
+    struct echi_gf2_elimination e = { .call = ECH_GF2_CALL_ECHELON,
+                                      .backend = backend,
+                                      .has_transform = true,
+                                      .has_pivots = true,
+                                      .a = echi_gf2_matrix(NULL, first, block),
+                                      .transform = echi_gf2_matrix(NULL, first, first),
+                                      .columns = block,
+                                      .reduced = true,
+                                      .algorithm = g->algorithm };
+    const struct echi_gf2_mul mul = { .a = echi_gf2_matrix(NULL, g->rows, block),
+                                      .b = echi_gf2_matrix(NULL, block, block),
+                                      .out = echi_gf2_matrix(NULL, g->rows, block),
+                                      .add = true };
+    ech_status status;
+    *bytes = 0;
+    TRY(most_of(&echi_gf2_elimination, &e, bytes));
+    e.has_transform = e.reduced = false;
+    e.a = echi_gf2_matrix(NULL, g->rows, block);
+    TRY(most_of(&echi_gf2_elimination, &e, bytes));
+    e = (struct echi_gf2_elimination){ .call = ECH_GF2_CALL_INVERSE,
+                                       .backend = backend,
+                                       .has_transform = true,
+                                       .a = echi_gf2_matrix(NULL, block, block),
+                                       .out = echi_gf2_matrix(NULL, block, block),
+                                       .columns = block };
+    TRY(most_of(&echi_gf2_elimination, &e, bytes));
+    TRY(most_of(backend->operations[ECHI_OP_gf2_mul], &mul, bytes));
+    *bytes += ECHI_GF2_SMALL_BYTES;
 done:
     return status;
 }
