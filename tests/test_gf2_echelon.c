@@ -99,14 +99,17 @@ static void echelon_by(ech_ctx *ctx, const struct form *f, const char *algorithm
     buffer_free(&order_there);
 }
 
-static void rank_of(ech_ctx *ctx, const struct form *f, const struct bits *content,
-                    const uint32_t *order, uint32_t wanted, uint64_t seed)
+static void rank_of(ech_ctx *ctx, const struct form *f, const char *algorithm,
+                    const struct bits *content, const uint32_t *order, uint32_t wanted,
+                    uint64_t seed)
 {
     struct matrix a;
     struct buffer rank, order_there;
-    ech_gf2_echelon_options options = {
-        .size = sizeof options, .form = f->form, .pivot_cols = f->columns, .max_rank = f->max_rank
-    };
+    ech_gf2_echelon_options options = { .size = sizeof options,
+                                        .form = f->form,
+                                        .pivot_cols = f->columns,
+                                        .max_rank = f->max_rank,
+                                        .algorithm = algorithm[0] ? algorithm : NULL };
     bool made = matrix_make(&a, ctx, f->rows, f->cols, content, f->extra, seed) &&
                 array_make(&rank, ctx, 1, 4, NULL) &&
                 array_make(&order_there, ctx, f->columns ? f->columns : f->cols, 4, order);
@@ -147,7 +150,8 @@ static void run_form(const struct form *f)
         int count = gf2_algorithms(contexts[i], ECH_GF2_CALL_ECHELON, f->rows, f->cols, 1, names);
         for (int j = 0; j < count && !test_failed(); j++)
             echelon_by(contexts[i], f, names[j], &content, order, &w, seed);
-        if (!test_failed()) rank_of(contexts[i], f, &content, order, w.rank, seed);
+        if (!test_failed())
+            rank_of(contexts[i], f, names[seed % (unsigned)count], &content, order, w.rank, seed);
     }
     bits_free(&content);
     bits_free(&w.result);

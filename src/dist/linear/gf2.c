@@ -281,6 +281,7 @@ static ech_status multiply(struct product *p, const ech_gf2_options *options)
     const size_t blocks = p->k / p->block + (p->k % p->block != 0);
     const bool any = p->out.rows && p->out.cols;
     ech_status status = ECH_OK;
+    if (p->d.ranks == 1) return any ? ech_gf2_mul(ctx, &p->a, &p->b, &p->out, options) : ECH_OK;
     if (any) status = ech_gf2_zero(ctx, &p->out);
     for (size_t j = 0; j < blocks && p->a.rows; j++) {
         const size_t at = j * p->block, width = least(p->block, p->k - at);
@@ -316,7 +317,7 @@ ech_status ech_dist_gf2_mul(ech_ctx *ctx, ech_comm *comm, const ech_gf2 *a, cons
                                    .option = { k, n, p.block, p.a.rows } };
     status = echi_dist_begin(&p.d, ctx, comm, &call, product_names, status, false);
     if (status != ECH_OK) return status;
-    bytes = p.a.rows * (p.block / 64) * 8;
+    bytes = p.d.ranks > 1 ? p.a.rows * (p.block / 64) * 8 : 0;
     status = echi_allocate(ctx, bytes, "a product", (void **)&p.panel);
     if (status == ECH_OK && bytes) /* the unused bits of rows are read, and written back */
         status = ech_fill(ctx, p.panel, bytes / 8, 8, &(uint64_t){ 0 });
