@@ -369,6 +369,16 @@ static ech_status elimination_run(ech_ctx *ctx, const void *request, const void 
     return s.status;
 }
 
+/* On a GPU, "block" needs less than "lookahead". */
+static bool elimination_economise(void *request)
+{
+    struct echi_gf2_elimination *e = request;
+    if (e->algorithm || e->backend == &echi_cpu) return false;
+    e->algorithm = "block";
+    return true;
+}
+
 const struct echi_operation echi_gf2_elimination = { .plan = elimination_workspace,
                                                      .explain = elimination_explain,
+                                                     .economise = elimination_economise,
                                                      .run = elimination_run };
