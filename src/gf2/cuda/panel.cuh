@@ -338,12 +338,13 @@ static __device__ inline void panel_moves(struct panel_shared &s, const struct p
 }
 
 /* Moves the words of s.left and s.moved, and the sources of the rows. */
-static __device__ inline void panel_move(const struct gf2_echelon_args &a, uint32_t rank,
+static __device__ inline void panel_move(const struct gf2_echelon_args &a,
+                                         const struct gf2_state &before, uint32_t rank,
                                          uint32_t slot, uint64_t pivots, struct panel_shared &s)
 {
     const uint32_t i = threadIdx.x % 64, x = threadIdx.x / 64, count = s.pivots, moves = s.moves;
-    struct gf2_state &state = *a.state;
-    const bool used = x < slot && state.slots[x];
+    struct gf2_state &state = a.state[slot];
+    const bool used = x < slot && before.slots[x];
     const uint64_t pivot_row = (uint64_t)rank + (i < count ? s.source[i] : 0);
     const uint64_t moved_row = (uint64_t)rank + (i < moves ? s.move_source[i] : 0);
     uint64_t *left = a.left + (uint64_t)x * a.rows;
@@ -384,18 +385,19 @@ static __device__ inline void panel_move(const struct gf2_echelon_args &a, uint3
     if (x == 0) state.sum[i][GF2_SLOTS] = pivots >> i & 1 ? s.sum[i] : 0;
 }
 
-extern "C" __global__ void __launch_bounds__(GF2_PANEL_THREADS)
-    gf2_panel(const __grid_constant__ struct gf2_echelon_args a)
+/* The panel after that of `before`, by all threads of a block.  rest: the OR of its columns beyond
+ * the window. */
+static __device__ inline void panel_find(const struct gf2_echelon_args &a,
+                                         const struct gf2_state &before, uint64_t rest,
+                                         struct panel_shared &s)
 {
-    __shared__ struct panel_shared s;
     struct panel_rows r;
-    wait_for_earlier();
-    struct gf2_state &state = *a.state;
-    const uint32_t rank = state.rank, slot = a.panel % GF2_SLOTS;
+    const uint32_t rank = before.rank, slot = a.panel % GF2_SLOTS;
     const uint64_t left = a.columns - 64 * (uint64_t)a.panel;
     const uint32_t end = left < 64 ? (uint32_t)left : 64;
     const uint64_t within = ~(uint64_t)0 >> (64 - end);
     const uint32_t most = min(a.limit - rank, 64u);
+    struct gf2_state &state = a.state[slot];
     uint64_t *strip = a.strip + rank;
     bool scanned = false;
     if (threadIdx.x == 0) {
@@ -403,7 +405,7 @@ extern "C" __global__ void __launch_bounds__(GF2_PANEL_THREADS)
         s.pivot_columns = 0;
         s.horizon = GF2_WINDOW - 1;
         s.pivots = s.moves = 0;
-        s.complete = state.rest == 0;
+        s.complete = rest == 0;
     }
     if (threadIdx.x < 32 && most) panel_load(a, rank, s, r);
     __syncthreads();
@@ -423,17 +425,17 @@ extern "C" __global__ void __launch_bounds__(GF2_PANEL_THREADS)
     }
     if (threadIdx.x < 32 && s.pivots) panel_moves(s, r);
     __syncthreads();
-    if (s.pivots) panel_move(a, rank, slot, pivots, s);
-    __syncthreads(); /* all threads have read the slots */
-    if (threadIdx.x < GF2_SLOTS && (slot == 0 || threadIdx.x == slot))
-        state.slots[threadIdx.x] = threadIdx.x == slot ? pivots : 0;
+    if (s.pivots) panel_move(a, before, rank, slot, pivots, s);
+    if (threadIdx.x < GF2_SLOTS)
+        state.slots[threadIdx.x] = threadIdx.x < slot    ? before.slots[threadIdx.x]
+                                   : threadIdx.x == slot ? pivots
+                                                         : 0;
     if (threadIdx.x) return;
-    if (slot == 0) state.begin = rank;
+    state.begin = slot ? before.begin : rank;
     state.first = rank;
     state.count = s.pivots;
     state.moves = s.moves;
     state.rank = rank + s.pivots;
-    state.rest = 0;
     *a.rank = rank + s.pivots;
 }
 

@@ -1,0 +1,224 @@
+/*
+ * gf2/cuda/step.cuh - the pivot rows of a panel, word by word, and the columns of the next panel.
+ *
+ *     rows_make    the words of the pivot rows of slot x: each is a sum of rows of earlier slots and
+ *                  of original rows, from tables of the sums of four rows
+ *     rows_store   ... into the slot, and the rows that move
+ *     step_strip   the columns of the panel in all rows.  The pivot rows of the panel before are
+ *                  made by every block, but stored by the last one, when all have read them
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef ECHI_GF2_CUDA_STEP_CUH
+#define ECHI_GF2_CUDA_STEP_CUH
+
+#include "gf2/cuda/bits.cuh"
+#include "gf2/cuda/gauss.cuh"
+#include "gf2/cuda/panel.cuh"
+
+enum { NIBBLES = 16, SLOT_TABLE = NIBBLES * 16 /* of 64 rows: sums of four each */ };
+
+struct rows_shared {
+    uint64_t tables[GF2_SLOTS][SLOT_TABLE]; /* of the slots */
+    uint64_t own_table[SLOT_TABLE];         /* of the original rows */
+    uint64_t own[64], moved[64], made[64];
+    uint64_t rows[GF2_SLOTS][64];
+};
+
+struct strip_shared {
+    struct rows_shared rows;
+    uint64_t value[GF2_PANEL_THREADS];
+    unsigned long long rest;
+    uint32_t last;
+};
+
+union step_shared {
+    struct strip_shared strip;
+    struct panel_shared panel;
+};
+
+/* ---- Sums from tables of four rows ---- */
+
+static __device__ inline uint64_t table_entry(const uint64_t *rows, uint32_t x)
+{
+    uint64_t sum = 0;
+#pragma unroll
+    for (uint32_t bit = 0; bit < 4; bit++)
+        if (x >> bit & 1) sum ^= rows[x / 16 * 4 + bit];
+    return sum;
+}
+
+/* Looks up COUNT of a slot's tables, from one on, with their bits. */
+template <int COUNT>
+static __device__ inline uint64_t look_up(const uint64_t *tables, uint64_t bits)
+{
+    uint64_t sum = 0;
+#pragma unroll
+    for (int i = 0; i < COUNT; i++) sum ^= tables[i * 16 + (bits >> 4 * i & 15)];
+    return sum;
+}
+
+/* ---- The pivot rows ---- */
+
+/* The tables of a word of the first `slots` slots, by all threads of the block. */
+static __device__ inline void rows_tables(const struct gf2_echelon_args &a, uint64_t w,
+                                          uint32_t slots, struct rows_shared &s)
+{
+    const uint64_t *right = a.right + w * GF2_DEPTH;
+    for (uint32_t x = threadIdx.x; x < 64 * slots; x += blockDim.x)
+        s.rows[x / 64][x % 64] = a.state[slots].slots[x / 64] ? right[x] : 0;
+    __syncthreads();
+    for (uint32_t x = threadIdx.x; x < SLOT_TABLE * slots; x += blockDim.x)
+        s.tables[x / SLOT_TABLE][x % SLOT_TABLE] =
+            table_entry(s.rows[x / SLOT_TABLE], x % SLOT_TABLE);
+    /* rows_make() synchronises before they are read. */
+}
+
+/* Makes the pivot rows of slot x, which has pivots, and their tables. */
+static __device__ inline void rows_make(const struct gf2_echelon_args &a, uint64_t w, uint32_t x,
+                                        struct rows_shared &s)
+{
+    const struct gf2_state &state = a.state[x];
+    const uint32_t thread = threadIdx.x, i = thread % 64;
+    const uint64_t mask = own_bits(a, w);
+    const uint64_t *column = a.a + w;
+    if (thread < 64)
+        s.own[i] = i < state.count ? column[state.from[i] * a.stride] & mask : 0;
+    else if (thread < 128)
+        s.moved[i] = i < state.moves ? column[state.source[i] * a.stride] & mask : 0;
+    __syncthreads(); /* the rows and the tables of earlier slots are there */
+    if (thread < SLOT_TABLE) s.own_table[thread] = table_entry(s.own, thread);
+    __syncthreads();
+    if (thread < 256) {
+        const uint32_t j = thread / 4, part = thread % 4;
+        uint64_t sum = 0;
+        for (uint32_t y = 0; y <= x; y++)
+            if (y == x || state.slots[y]) {
+                const uint64_t bits = state.sum[j][y == x ? (uint32_t)GF2_SLOTS : y];
+                const uint64_t *tables = y == x ? s.own_table : s.tables[y];
+                sum ^= look_up<NIBBLES / 4>(tables + part * 64, bits >> 16 * part);
+            }
+        sum ^= __shfl_xor_sync(WARP_ALL, (unsigned long long)sum, 1);
+        sum ^= __shfl_xor_sync(WARP_ALL, (unsigned long long)sum, 2);
+        if (part == 0) s.made[j] = sum; /* empty for a column without a pivot */
+    }
+    __syncthreads();
+    if (thread < SLOT_TABLE) s.tables[x][thread] = table_entry(s.made, thread);
+}
+
+/* Packs one word of the rows, bit by bit, as right operands; by 8 warps. */
+static __device__ inline void pack(const struct gf2_echelon_args &a, uint64_t w, uint32_t slot,
+                                   const uint64_t *rows)
+{
+    const uint32_t warp = threadIdx.x / 32;
+    const uint64_t low = rows[lane_id()], high = rows[32 + lane_id()];
+    uint32_t mine = 0;
+#pragma unroll
+    for (uint32_t i = 0; i < 8; i++) {
+        const uint32_t bit = 8 * warp + i;
+        const uint32_t first = __ballot_sync(WARP_ALL, low >> bit & 1);
+        const uint32_t second = __ballot_sync(WARP_ALL, high >> bit & 1);
+        if (lane_id() / 2 == i) mine = lane_id() % 2 ? second : first;
+    }
+    if (lane_id() >= 16) return;
+    const uint32_t q = slot % 4 * 2 + lane_id() % 2;
+    const uint64_t chunk = w / 4 * 2 + slot / 4;
+    a.packed[chunk * GF2_CHUNK_WORDS +
+             gf2_column_place((uint32_t)(w % 4), 8 * warp + lane_id() / 2, q)] = mine;
+}
+
+/* Stores what rows_make() has made. */
+static __device__ inline void rows_store(const struct gf2_echelon_args &a, uint64_t w, uint32_t x,
+                                         const struct rows_shared &s)
+{
+    const struct gf2_state &state = a.state[x];
+    const uint32_t thread = threadIdx.x, i = thread % 64;
+    const uint64_t mask = own_bits(a, w);
+    uint64_t *column = a.a + w;
+    if (thread < 64) {
+        a.right[w * GF2_DEPTH + 64 * x + i] = s.made[i];
+        if (i < state.count) {
+            uint64_t *to = column + (uint64_t)(state.first + i) * a.stride;
+            *to = ~mask ? *to & ~mask : 0;
+        }
+    } else if (thread < 128 && i < state.moves) {
+        uint64_t *to = column + state.target[i] * a.stride;
+        *to = ~mask ? (*to & ~mask) | s.moved[i] : s.moved[i];
+    }
+    if (a.packed && thread < 256) pack(a, w, x, s.made);
+    __syncthreads(); /* the stores precede the loads of the next slot */
+}
+
+/* ---- The panel's columns ---- */
+
+/* The multipliers of a row for the pivots of the last panel, in `slot`. */
+static __device__ inline void note_left(const struct gf2_echelon_args &a,
+                                        const struct gf2_state &state, uint32_t slot, uint64_t row)
+{
+    const uint64_t pivots = state.slots[slot], first = state.first;
+    if (!pivots || (row >= first && row < first + state.count)) return; /* known already */
+    if (!a.reduced && row < state.begin) return;
+    a.left[(uint64_t)slot * a.rows + row] = a.reduced || row >= first ? a.strip[row] & pivots : 0;
+}
+
+/* The word of the panel in a row of base ..., where the pivot rows of the last panel, if it has
+ * made any, and the rows that move are not stored yet.  The rows of the slots are not added. */
+static __device__ inline uint64_t strip_load(const struct gf2_echelon_args &a,
+                                             const struct gf2_state &before, bool made,
+                                             uint64_t base, struct strip_shared &s)
+{
+    const uint64_t row = base + threadIdx.x, first = before.first;
+    uint64_t word = row < a.rows ? a.a[row * a.stride + a.panel] & own_bits(a, a.panel) : 0;
+    if (!made) return word;
+    if (row >= first && row < first + before.count) word = 0;
+    if (!before.moves) return word;
+    s.value[threadIdx.x] = word;
+    __syncthreads(); /* the rows that move replace others */
+    if (threadIdx.x < before.moves) {
+        const uint64_t target = before.target[threadIdx.x];
+        if (target >= base && target < base + GF2_PANEL_THREADS)
+            s.value[target - base] = s.rows.moved[threadIdx.x];
+    }
+    __syncthreads();
+    return s.value[threadIdx.x];
+}
+
+/* Returns true in the last block that is done. */
+static __device__ inline bool step_strip(const struct gf2_echelon_args &a,
+                                         const struct gf2_state &before, struct strip_shared &s)
+{
+    const uint32_t slots = a.panel % GF2_SLOTS, rank = before.rank;
+    const bool made = slots && before.count, next = rank < a.limit;
+    const uint64_t columns = a.columns - 64 * (uint64_t)a.panel;
+    const uint64_t within = columns < 64 ? ((uint64_t)1 << columns) - 1 : ~(uint64_t)0;
+    uint64_t rest = 0;
+    if (slots) rows_tables(a, a.panel, slots - 1, s.rows);
+    if (made) rows_make(a, a.panel, slots - 1, s.rows);
+    if (threadIdx.x == 0) s.rest = 0;
+    __syncthreads(); /* the tables are there */
+    for (uint64_t base = blockIdx.x * (uint64_t)GF2_PANEL_THREADS; base < a.rows;
+         base += a.strips * (uint64_t)GF2_PANEL_THREADS) {
+        const uint64_t row = base + threadIdx.x;
+        if (slots && row < a.rows) note_left(a, before, slots - 1, row);
+        if (!next) continue;
+        uint64_t word = strip_load(a, before, made, base, s);
+        if (row >= a.rows || (!a.reduced && row < rank)) continue;
+        for (uint32_t x = 0; x < slots; x++)
+            if (before.slots[x])
+                word ^= look_up<NIBBLES>(s.rows.tables[x], a.left[(uint64_t)x * a.rows + row]);
+        a.strip[row] = word;
+        if (row >= (uint64_t)rank + GF2_WINDOW) rest |= word & within;
+    }
+    rest = warp_or_u64(rest);
+    if (lane_id() == 0 && rest) atomicOr(&s.rest, (unsigned long long)rest);
+    __syncthreads(); /* the block is done */
+    if (threadIdx.x == 0) {
+        if (s.rest & ~load_relaxed_u64(&a.join->rest))
+            atomicOr((unsigned long long *)&a.join->rest, s.rest);
+        s.last = add_acq_rel(&a.join->done, 1) == a.strips - 1;
+    }
+    __syncthreads(); /* the last block reads what the others have written */
+    return s.last;
+}
+
+#endif
