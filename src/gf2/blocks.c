@@ -53,7 +53,7 @@ static ech_status allocate_panel(struct echi_gf2_blocks *g, struct echi_gf2_pane
 {
     const size_t block = g->block;
     ech_status status;
-    TRY(echi_gf2_blocks_allocate(g, g->rows * (block / 64), 8, &p->factor));
+    TRY(echi_gf2_blocks_allocate(g, (g->rows + block) * (block / 64), 8, &p->factor));
     TRY(echi_gf2_blocks_allocate(g, 4 * block + 1, 4, &p->pivots));
     if (!p->pivots) return ECH_OK;
     p->rows = p->pivots + block;
@@ -200,25 +200,24 @@ done:
 static ech_status apply(struct echi_gf2_blocks *g, const struct echi_gf2_lane *lane,
                         const struct echi_gf2_panel *p, size_t word, size_t end)
 {
-    const size_t r = p->r, stride = echi_gf2_words(r), before = word * 64;
-    const size_t last = end * 64 < g->bits ? end * 64 : g->bits;
-    const size_t cols = last > before ? last - before : 0;
-    const size_t first = g->reduced ? 0 : g->rank, after = g->rank + r;
-    const ech_gf2 middle = echi_gf2_matrix(p->factor + (g->rank - first) * stride, r, r);
-    const ech_gf2 lower = echi_gf2_matrix(middle.words + r * stride, g->rows - after, r);
-    const ech_gf2 upper = echi_gf2_matrix(p->factor, g->rank, r);
-    ech_gf2 rows = echi_gf2_blocks_view(g, g->rank, word, g->rows - g->rank, cols);
-    ech_gf2 top = echi_gf2_matrix(lane->top, r, cols);
+    const size_t r = p->r, last = end * 64 < g->bits ? end * 64 : g->bits;
+    const size_t cols = last > word * 64 ? last - word * 64 : 0, after = g->rank + r;
+    const bool form = !g->reduced && !g->rank_only;
+    const struct echi_gf2_factor f = echi_gf2_blocks_parts(g, p);
     const ech_gf2 pivot_rows = echi_gf2_blocks_view(g, g->rank, word, r, cols);
     const ech_gf2 below = echi_gf2_blocks_view(g, after, word, g->rows - after, cols);
     const ech_gf2 above = echi_gf2_blocks_view(g, 0, word, g->rank, cols);
+    ech_gf2 rows = echi_gf2_blocks_view(g, g->rank, word, g->rows - g->rank, cols);
+    ech_gf2 top = echi_gf2_matrix(lane->top, r, cols), reduced = pivot_rows;
     ech_status status = ECH_OK;
     if (r == 0 || cols == 0) return ECH_OK;
     TRY(ech_gf2_gather_rows(lane->ctx, &rows, p->rows, &top, ECH_U32));
     TRY(echi_gf2_blocks_move_rows(lane, p, &rows, lane->moved));
-    if (!g->rank_only) TRY(echi_gf2_blocks_product(lane, &middle, &top, &pivot_rows, false));
-    TRY(echi_gf2_blocks_product(lane, &lower, &top, &below, true));
-    if (g->reduced) TRY(echi_gf2_blocks_product(lane, &upper, &top, &above, true));
+    if (form) reduced = echi_gf2_matrix(lane->moved, r, cols);
+    TRY(echi_gf2_blocks_product(lane, &f.inverse, &top, &reduced, false));
+    if (form) TRY(echi_gf2_blocks_product(lane, &f.transform, &top, &pivot_rows, false));
+    TRY(echi_gf2_blocks_product(lane, &f.after, &reduced, &below, true));
+    if (g->reduced) TRY(echi_gf2_blocks_product(lane, &f.before, &reduced, &above, true));
 done:
     return status;
 }
@@ -340,10 +339,18 @@ static struct echi_gf2_blocks blocks_of(ech_ctx *ctx, const struct echi_gf2_eche
 static ech_status side_bytes(const struct echi_backend *backend, const struct echi_gf2_blocks *g,
                              size_t *bytes)
 {
-    const ech_status status = echi_gf2_blocks_factor_need(backend, g, bytes);
+    const struct echi_gf2_mul mul = { .a = echi_gf2_matrix(NULL, g->rows, g->block),
+                                      .b = echi_gf2_matrix(NULL, g->block, g->block),
+                                      .out = echi_gf2_matrix(NULL, g->rows, g->block),
+                                      .add = true };
     struct echi_layout layout = { .bytes = 0 };
-    echi_part(&layout, *bytes, 1);
+    size_t product = 0;
+    ech_status status;
+    TRY(echi_operation_workspace(backend->operations[ECHI_OP_gf2_mul], &mul, &product));
+    TRY(echi_gf2_blocks_factor_need(backend, g, bytes));
+    echi_part(&layout, *bytes > product ? *bytes : product, 1);
     *bytes = layout.bytes;
+done:
     return status;
 }
 

@@ -22,17 +22,21 @@ enum {
     ECHI_GF2_SMALL_BYTES = 1 << 20 /* for copies of results that calls return in host memory */
 };
 
-/* What the owner of a block computes and every rank applies: r pivots.
+/* What the owner of a block finds and every rank applies: r pivots, with the r x r matrix B of the
+ * pivot rows in the pivot columns.
  *
- *     rows before   += factor (upper part, reduced form only) x the pivot rows
- *     pivot rows     = factor (middle part, r x r) x the pivot rows
- *     rows after    += factor (lower part) x the pivot rows
+ *     reduced rows   = B^-1 x the pivot rows
+ *     rows before   += their pivot columns x the reduced rows (reduced form only)
+ *     rows after    += their pivot columns x the reduced rows
+ *     pivot rows     = the reduced rows; of the echelon form: T x the pivot rows
  *
  * after the pivot rows have moved to the rows from `rank` on, and the other rows that were there
  * to their places.  Rows count from `rank` on. */
 struct echi_gf2_panel {
     uint32_t r, moves;
-    uint64_t *factor; /* [rows][echi_gf2_words(r)] */
+    /* [echi_gf2_words(r)] each: pivot columns of rows before (reduced form), B^-1, pivot columns of
+     * rows after, T (echelon form) */
+    uint64_t *factor;
     /* In memory of the device, one after the other, so that they are one message: */
     uint32_t *pivots;    /* [block]: columns of the block */
     uint32_t *rows;      /* [block]: rows that become pivot rows */
@@ -183,6 +187,23 @@ static inline ech_gf2 echi_gf2_matrix(uint64_t *words, size_t rows, size_t cols)
                       .rows = rows,
                       .cols = cols,
                       .stride = echi_gf2_words(cols) };
+}
+
+/* The parts of a panel's factor. */
+struct echi_gf2_factor {
+    ech_gf2 before, inverse, after, transform;
+};
+
+static inline struct echi_gf2_factor echi_gf2_blocks_parts(const struct echi_gf2_blocks *g,
+                                                           const struct echi_gf2_panel *p)
+{
+    const size_t r = p->r, stride = echi_gf2_words(r), above = g->reduced ? g->rank : 0;
+    const size_t below = g->rows - g->rank - r;
+    uint64_t *inverse = p->factor + above * stride, *after = inverse + r * stride;
+    return (struct echi_gf2_factor){ .before = echi_gf2_matrix(p->factor, above, r),
+                                     .inverse = echi_gf2_matrix(inverse, r, r),
+                                     .after = echi_gf2_matrix(after, below, r),
+                                     .transform = echi_gf2_matrix(after + below * stride, r, r) };
 }
 
 #endif

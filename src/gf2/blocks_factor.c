@@ -4,49 +4,45 @@
  *
  *     find    eliminates a copy of the first rows: order of the rows, pivots, B^-1
  *     list    which rows become pivot rows, and which others move to make room for them
- *     make    the pivot columns of all rows, times B^-1
+ *     make    the pivot columns of all rows, and B^-1
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "gf2/blocks.h"
 #include "gf2/echelon.h"
 
-/* The factor, from the pivot columns of the rows from `rank` on, [rows - rank][r] in the new order,
- * of which the first r rows are not defined.  Below: columns B^-1.  The pivot rows: B^-1, or for
- * the echelon form the transform of B to it.  Above: pivot columns B^-1. */
+/* The factor: the pivot columns of the rows, in the new order, and B^-1 and T. */
 static ech_status make_factor(struct echi_gf2_blocks *g, const struct echi_gf2_lane *lane,
-                              struct echi_gf2_panel *p, const ech_gf2 *columns,
-                              const ech_gf2 *block)
+                              struct echi_gf2_panel *p, const ech_gf2 *block, bool inverts)
 {
     ech_ctx *ctx = lane->ctx;
-    const size_t r = p->r, below = columns->rows - r, first = g->reduced ? 0 : g->rank;
-    const size_t stride = echi_gf2_words(r);
-    const ech_gf2 inverse = echi_gf2_matrix(g->inverse, r, r);
-    ech_gf2 b = echi_gf2_matrix(g->right, r, r);
-    ech_gf2 middle = echi_gf2_matrix(p->factor + (g->rank - first) * stride, r, r);
-    const ech_gf2 lower = echi_gf2_matrix(middle.words + r * stride, below, r);
-    const ech_gf2 rest = echi_gf2_matrix(columns->words + r * stride, below, r);
+    struct echi_gf2_factor f = echi_gf2_blocks_parts(g, p);
+    const bool form = !g->reduced && !g->rank_only;
+    ech_gf2 columns = echi_gf2_matrix(f.inverse.words, block->rows, p->r);
+    ech_gf2 b = echi_gf2_matrix(g->right, p->r, p->r);
+    const ech_gf2 inverse = echi_gf2_matrix(g->inverse, p->r, p->r);
     uint32_t full = 0;
     ech_status status = ECH_OK;
-    TRY(echi_gf2_blocks_product(lane, &rest, &inverse, &lower, false));
-    if (g->reduced) {
-        TRY(ech_gf2_copy(ctx, &inverse, 0, 0, &middle, 0, 0, r, r));
-    } else if (!g->rank_only) {
+    TRY(ech_gf2_gather_cols(ctx, block, p->pivots, &columns, ECH_U32));
+    if (inverts || form) TRY(ech_gf2_gather_rows(ctx, &columns, p->rows, &b, ECH_U32));
+    TRY(echi_gf2_blocks_move_rows(lane, p, &columns, g->left));
+    if (inverts)
+        TRY(ech_gf2_inverse(ctx, &b, &f.inverse, &full, NULL));
+    else
+        TRY(ech_gf2_copy(ctx, &inverse, 0, 0, &f.inverse, 0, 0, p->r, p->r));
+    if (form) {
         const ech_gf2_echelon_options options = { .size = sizeof options,
                                                   .form = ECH_GF2_FORM_ECHELON,
-                                                  .transform = &middle };
+                                                  .transform = &f.transform };
         TRY(ech_gf2_echelon(ctx, &b, &full, NULL, &options));
     }
     if (g->reduced && g->rank) {
-        ech_gf2 above = echi_gf2_matrix(g->strip, g->rank, r);
-        const ech_gf2 upper = echi_gf2_matrix(p->factor, g->rank, r);
         const ech_gf2 view = { .size = sizeof view,
                                .words = block->words - g->rank * block->stride,
                                .rows = g->rank,
                                .cols = block->cols,
                                .stride = block->stride };
-        TRY(ech_gf2_gather_cols(ctx, &view, p->pivots, &above, ECH_U32));
-        TRY(echi_gf2_blocks_product(lane, &above, &inverse, &upper, false));
+        TRY(ech_gf2_gather_cols(ctx, &view, p->pivots, &f.before, ECH_U32));
     }
 done:
     return status;
@@ -114,15 +110,6 @@ done:
     return status;
 }
 
-/* B^-1 from B, which is in g->right. */
-static ech_status invert(struct echi_gf2_blocks *g, ech_ctx *ctx, size_t r)
-{
-    const ech_gf2 b = echi_gf2_matrix(g->right, r, r);
-    ech_gf2 inverse = echi_gf2_matrix(g->inverse, r, r);
-    uint32_t full = 0;
-    return ech_gf2_inverse(ctx, &b, &inverse, &full, NULL);
-}
-
 static ech_status is_zero(ech_ctx *ctx, const ech_gf2 *block, bool *zero)
 {
     uint64_t ones = 0;
@@ -168,15 +155,8 @@ ech_status echi_gf2_blocks_factor(struct echi_gf2_blocks *g, const struct echi_g
     ech_status status;
     TRY(search(g, ctx, &block, &searched, p));
     if (p->r == 0) return ECH_OK;
-    ech_gf2 columns = echi_gf2_matrix(g->strip, rows, p->r);
-    ech_gf2 b = echi_gf2_matrix(g->right, p->r, p->r);
     TRY(list_rows(g, ctx, searched, p));
-    TRY(ech_gf2_gather_cols(ctx, &block, p->pivots, &columns, ECH_U32));
-    if (searched > few || (!g->reduced && !g->rank_only))
-        TRY(ech_gf2_gather_rows(ctx, &columns, p->rows, &b, ECH_U32));
-    TRY(echi_gf2_blocks_move_rows(lane, p, &columns, g->left));
-    if (searched > few) TRY(invert(g, ctx, p->r));
-    TRY(make_factor(g, lane, p, &columns, &block));
+    TRY(make_factor(g, lane, p, &block, searched > few));
     TRY(ech_sync(ctx)); /* other ranks copy it */
 done:
     return status;
@@ -207,10 +187,6 @@ ech_status echi_gf2_blocks_factor_need(const struct echi_backend *backend,
                                       .columns = block,
                                       .reduced = true,
                                       .algorithm = g->algorithm };
-    const struct echi_gf2_mul mul = { .a = echi_gf2_matrix(NULL, g->rows, block),
-                                      .b = echi_gf2_matrix(NULL, block, block),
-                                      .out = echi_gf2_matrix(NULL, g->rows, block),
-                                      .add = true };
     ech_status status;
     *bytes = 0;
     TRY(most_of(&echi_gf2_elimination, &e, bytes));
@@ -224,7 +200,6 @@ ech_status echi_gf2_blocks_factor_need(const struct echi_backend *backend,
                                        .out = echi_gf2_matrix(NULL, block, block),
                                        .columns = block };
     TRY(most_of(&echi_gf2_elimination, &e, bytes));
-    TRY(most_of(backend->operations[ECHI_OP_gf2_mul], &mul, bytes));
     *bytes += ECHI_GF2_SMALL_BYTES;
 done:
     return status;

@@ -24,7 +24,7 @@ static size_t list_bytes(const struct echi_gf2_blocks *g)
 
 static size_t factor_bytes(const struct echi_gf2_blocks *g, const struct echi_gf2_panel *p)
 {
-    const size_t rows = g->reduced ? g->rows : g->rows - g->rank;
+    const size_t rows = g->reduced ? g->rows : g->rows - g->rank + p->r;
     return rows * echi_gf2_words(p->r) * sizeof *p->factor;
 }
 
