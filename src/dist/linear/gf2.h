@@ -10,7 +10,7 @@
 #include "dist/linear/linear.h"
 #include "gf2/blocks.h"
 
-/* What the owner of a block tells the other ranks. */
+/* What the owner of a block reports to the other ranks. */
 struct echi_gf2_note {
     uint32_t r, moves;
     uint64_t factor, pivots; /* addresses on the owner */

@@ -2,8 +2,8 @@
  * gf2/cuda/echelon.c - echelon forms over GF(2) on the GPU, host code: the plan, the table of
  * strategies, and their steps.
  *
- *     "block"     gf2_step for every 64 columns, and gf2_rows and gf2_apply for every 512: by tensor
- *                 cores that multiply bits (sm_80 to sm_90), otherwise by tables
+ *     "block"     gf2_step for every 64 columns, and gf2_rows and gf2_apply for every 512: by
+ *                 tensor cores that multiply bits (sm_80 to sm_90), otherwise by tables
  *     "lookahead" blocks of columns, whose pivots are searched by "block" in a copy of a few rows;
  *                 the other columns follow by products (gf2/blocks.h)
  *     "m4r"       as "block", always by tables

@@ -3,8 +3,8 @@
  *
  * For each panel of 64 columns one kernel, and two after every eight panels:
  *
- *     gf2_step    the panel's columns of all rows, brought up to date; the last block to do so finds
- *                 the pivots, and the combinations of their rows      step.cuh, panel.cuh
+ *     gf2_step    the panel's columns of all rows, brought up to date; the last block to do so
+ *                 finds the pivots, and the sums that their rows are  step.cuh, panel.cuh
  *     gf2_rows    the pivot rows, updated as far as possible, into slots; other rows move
  *     gf2_apply   adds the rows of the slots to all rows               apply.cuh
  *

@@ -39,7 +39,7 @@ struct gf2_state {
                                         and the rows in `from`; by columns */
 };
 
-/* Of the blocks of a gf2_step; zero before and after. */
+/* What the blocks of a gf2_step share; zero before and after. */
 struct gf2_join {
     uint64_t rest; /* the OR of the panel's columns beyond the window */
     uint32_t done; /* the number of blocks that have brought their rows up to date */

@@ -1,8 +1,8 @@
 /*
  * gf2/cuda/step.cuh - the pivot rows of a panel, word by word, and the columns of the next panel.
  *
- *     rows_make    the words of the pivot rows of slot x: each is a sum of rows of earlier slots and
- *                  of original rows, from tables of the sums of four rows
+ *     rows_make    the words of the pivot rows of slot x: each is a sum of rows of earlier slots
+ *                  and of original rows, from tables of the sums of four rows
  *     rows_store   ... into the slot, and the rows that move
  *     step_strip   the columns of the panel in all rows.  The pivot rows of the panel before are
  *                  made by every block, but stored by the last one, when all have read them
