@@ -50,7 +50,6 @@ struct form {
     bool ordered, transform, rows_from, pivots;
     size_t columns, max_rank, extra;
 };
-
 struct wanted {
     struct bits result, t;
     uint32_t rank, *pivots, *rows_from;
@@ -103,14 +102,13 @@ static void echelon_by(ech_ctx *ctx, const struct form *f, const char *algorithm
     buffer_free(&order_there);
 }
 
-static void rank_of(ech_ctx *ctx, const struct form *f, const char *algorithm,
-                    const struct bits *content, const uint32_t *order, uint32_t wanted,
-                    uint64_t seed)
+static void rank_of(ech_ctx *ctx, const struct form *f, const char *name,
+                    const struct bits *content, const uint32_t *order, uint32_t wanted)
 {
     struct matrix a;
     struct buffer rank, order_there;
-    ech_gf2_echelon_options options = options_of(f, algorithm);
-    bool made = matrix_make(&a, ctx, f->rows, f->cols, content, f->extra, seed) &&
+    ech_gf2_echelon_options options = options_of(f, name);
+    bool made = matrix_make(&a, ctx, f->rows, f->cols, content, f->extra, wanted) &&
                 array_make(&rank, ctx, 1, 4, NULL) &&
                 array_make(&order_there, ctx, f->columns ? f->columns : f->cols, 4, order);
     if (!CHECK(made)) return;
@@ -151,7 +149,7 @@ static void run_form(const struct form *f)
         for (int j = 0; j < count && !test_failed(); j++)
             echelon_by(contexts[i], f, names[j], &content, order, &w, seed);
         const char *name = names[seed % (unsigned)count];
-        if (!test_failed()) rank_of(contexts[i], f, name, &content, order, w.rank, seed);
+        if (!test_failed()) rank_of(contexts[i], f, name, &content, order, w.rank);
     }
     bits_free(&content);
     bits_free(&w.result);
