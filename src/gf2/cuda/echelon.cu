@@ -44,8 +44,9 @@ extern "C" __global__ void __launch_bounds__(GF2_PANEL_THREADS)
             blockIdx.x - a.strips; /* of the words of the slots but the panel's */
         const uint64_t w = a.panel - slot + other + (other >= slot);
         if (!a.state[slot - 1].count) return;
+        rows_fetch(a, w, slot - 1, s.strip.rows);
         rows_tables(a, w, slot - 1, s.strip.rows);
-        rows_make(a, w, slot - 1, s.strip.rows);
+        rows_make(a, slot - 1, s.strip.rows);
         rows_store(a, w, slot - 1, s.strip.rows);
         return;
     }
@@ -75,10 +76,14 @@ extern "C" __global__ void __launch_bounds__(GF2_THREADS)
     }
     const uint64_t w = a.panel - slot + blockIdx.x;
     const bool own = blockIdx.x < GF2_SLOTS; /* only the last panel is left */
-    if (own && a.state[slot].count) rows_tables(a, w, slot, s);
     for (uint32_t x = own ? slot : 0; x <= slot; x++) {
         if (!a.state[x].count) continue;
-        rows_make(a, w, x, s);
+        rows_fetch(a, w, x, s);
+        if (own)
+            rows_tables(a, w, slot, s);
+        else
+            __syncthreads(); /* the rows of rows_fetch() are there */
+        rows_make(a, x, s);
         rows_store(a, w, x, s);
     }
 }

@@ -60,49 +60,57 @@ static __device__ inline uint64_t look_up(const uint64_t *tables, uint64_t bits)
 
 /* ---- The pivot rows ---- */
 
-/* The tables of a word of the first `slots` slots, by all threads of the block. */
-static __device__ inline void rows_tables(const struct gf2_echelon_args &a, uint64_t w,
-                                          uint32_t slots, struct rows_shared &s)
-{
-    const uint64_t *right = a.right + w * GF2_DEPTH;
-    for (uint32_t x = threadIdx.x; x < 64 * slots; x += blockDim.x)
-        s.rows[x / 64][x % 64] = a.state[slots].slots[x / 64] ? right[x] : 0;
-    __syncthreads();
-    for (uint32_t x = threadIdx.x; x < SLOT_TABLE * slots; x += blockDim.x)
-        s.tables[x / SLOT_TABLE][x % SLOT_TABLE] =
-            table_entry(s.rows[x / SLOT_TABLE], x % SLOT_TABLE);
-    /* rows_make() synchronises before they are read. */
-}
-
-/* Makes the pivot rows of slot x, which has pivots, and their tables. */
-static __device__ inline void rows_make(const struct gf2_echelon_args &a, uint64_t w, uint32_t x,
-                                        struct rows_shared &s)
+/* Loads the original rows of the pivots of slot x, and the rows that move, by the last threads of
+ * the block. */
+static __device__ inline void rows_fetch(const struct gf2_echelon_args &a, uint64_t w, uint32_t x,
+                                         struct rows_shared &s)
 {
     const struct gf2_state &state = a.state[x];
-    const uint32_t thread = threadIdx.x, i = thread % 64;
+    const uint32_t thread = blockDim.x - 1 - threadIdx.x, i = thread % 64;
     const uint64_t mask = own_bits(a, w);
     const uint64_t *column = a.a + w;
     if (thread < 64)
         s.own[i] = i < state.count ? column[state.from[i] * a.stride] & mask : 0;
     else if (thread < 128)
         s.moved[i] = i < state.moves ? column[state.source[i] * a.stride] & mask : 0;
-    __syncthreads(); /* the rows and the tables of earlier slots are there */
+}
+
+/* The tables of a word of the slots before slot x. */
+static __device__ inline void rows_tables(const struct gf2_echelon_args &a, uint64_t w, uint32_t x,
+                                          struct rows_shared &s)
+{
+    const uint64_t *right = a.right + w * GF2_DEPTH;
+    for (uint32_t i = threadIdx.x; i < 64 * x; i += blockDim.x)
+        s.rows[i / 64][i % 64] = a.state[x].slots[i / 64] ? right[i] : 0;
+    __syncthreads(); /* the rows are there, those of rows_fetch(), too */
+    for (uint32_t i = threadIdx.x; i < SLOT_TABLE * x; i += blockDim.x)
+        s.tables[i / SLOT_TABLE][i % SLOT_TABLE] =
+            table_entry(s.rows[i / SLOT_TABLE], i % SLOT_TABLE);
+}
+
+/* Makes the pivot rows of slot x, which has pivots, and their tables. */
+static __device__ inline void rows_make(const struct gf2_echelon_args &a, uint32_t x,
+                                        struct rows_shared &s)
+{
+    const struct gf2_state &state = a.state[x];
+    const uint32_t thread = threadIdx.x, j = thread / 4 % 64, part = thread % 4;
+    uint64_t bits[GF2_SLOTS];
+    const uint64_t own_bits_of_sum = state.sum[j][GF2_SLOTS];
+#pragma unroll
+    for (uint32_t y = 0; y < GF2_SLOTS; y++)
+        bits[y] = y < x && state.slots[y] ? state.sum[j][y] : 0;
     if (thread < SLOT_TABLE) s.own_table[thread] = table_entry(s.own, thread);
-    __syncthreads();
+    __syncthreads(); /* all tables are there */
     if (thread < 256) {
-        const uint32_t j = thread / 4, part = thread % 4;
-        uint64_t sum = 0;
-        for (uint32_t y = 0; y <= x; y++)
-            if (y == x || state.slots[y]) {
-                const uint64_t bits = state.sum[j][y == x ? (uint32_t)GF2_SLOTS : y];
-                const uint64_t *tables = y == x ? s.own_table : s.tables[y];
-                sum ^= look_up<NIBBLES / 4>(tables + part * 64, bits >> 16 * part);
-            }
+        uint64_t sum = look_up<NIBBLES / 4>(s.own_table + part * 64, own_bits_of_sum >> 16 * part);
+#pragma unroll
+        for (uint32_t y = 0; y < GF2_SLOTS; y++)
+            if (bits[y]) sum ^= look_up<NIBBLES / 4>(s.tables[y] + part * 64, bits[y] >> 16 * part);
         sum ^= __shfl_xor_sync(WARP_ALL, (unsigned long long)sum, 1);
         sum ^= __shfl_xor_sync(WARP_ALL, (unsigned long long)sum, 2);
         if (part == 0) s.made[j] = sum; /* empty for a column without a pivot */
     }
-    __syncthreads();
+    __syncthreads(); /* the rows are made */
     if (thread < SLOT_TABLE) s.tables[x][thread] = table_entry(s.made, thread);
 }
 
@@ -151,25 +159,50 @@ static __device__ inline void rows_store(const struct gf2_echelon_args &a, uint6
 
 /* ---- The panel's columns ---- */
 
-/* The multipliers of a row for the pivots of the last panel, in `slot`. */
+/* The multipliers of a row for the pivots of the last panel, in `slot`.  known: that of a pivot
+ * row; word: of the row in the panel. */
+static __device__ inline uint64_t left_of(const struct gf2_echelon_args &a,
+                                          const struct gf2_state &state, uint32_t slot,
+                                          uint64_t row, uint64_t known, uint64_t word, bool *is_new)
+{
+    const uint64_t pivots = state.slots[slot], first = state.first;
+    *is_new =
+        pivots && !(row >= first && row < first + state.count) && (a.reduced || row >= state.begin);
+    if (!*is_new) return known;
+    return a.reduced || row >= first ? word & pivots : 0;
+}
+
 static __device__ inline void note_left(const struct gf2_echelon_args &a,
                                         const struct gf2_state &state, uint32_t slot, uint64_t row)
 {
-    const uint64_t pivots = state.slots[slot], first = state.first;
-    if (!pivots || (row >= first && row < first + state.count)) return; /* known already */
-    if (!a.reduced && row < state.begin) return;
-    a.left[(uint64_t)slot * a.rows + row] = a.reduced || row >= first ? a.strip[row] & pivots : 0;
+    bool is_new;
+    const uint64_t left = left_of(a, state, slot, row, 0, a.strip[row], &is_new);
+    if (is_new) a.left[(uint64_t)slot * a.rows + row] = left;
 }
 
-/* The word of the panel in a row of base ..., where the pivot rows of the last panel, if it has
- * made any, and the rows that move are not stored yet.  The rows of the slots are not added. */
-static __device__ inline uint64_t strip_load(const struct gf2_echelon_args &a,
-                                             const struct gf2_state &before, bool made,
-                                             uint64_t base, struct strip_shared &s)
+/* What a thread reads of its row before the pivot rows are made. */
+struct strip_row {
+    uint64_t word, last;      /* in the panel, and in the panel before */
+    uint64_t left[GF2_SLOTS]; /* multipliers */
+};
+
+static __device__ inline void strip_fetch(const struct gf2_echelon_args &a, uint32_t slots,
+                                          uint64_t row, struct strip_row &r)
+{
+    const bool there = row < a.rows;
+    r.word = there ? a.a[row * a.stride + a.panel] & own_bits(a, a.panel) : 0;
+    r.last = there && slots ? a.strip[row] : 0;
+#pragma unroll
+    for (uint32_t x = 0; x < GF2_SLOTS; x++)
+        r.left[x] = there && x < slots ? a.left[(uint64_t)x * a.rows + row] : 0;
+}
+
+/* The word of the panel in a row of base ..., where the pivot rows of the last panel and the rows
+ * that move are not stored yet.  The rows of the slots are not added. */
+static __device__ inline uint64_t strip_moved(const struct gf2_state &before, uint64_t base,
+                                              uint64_t word, struct strip_shared &s)
 {
     const uint64_t row = base + threadIdx.x, first = before.first;
-    uint64_t word = row < a.rows ? a.a[row * a.stride + a.panel] & own_bits(a, a.panel) : 0;
-    if (!made) return word;
     if (row >= first && row < first + before.count) word = 0;
     if (!before.moves) return word;
     s.value[threadIdx.x] = word;
@@ -183,31 +216,56 @@ static __device__ inline uint64_t strip_load(const struct gf2_echelon_args &a,
     return s.value[threadIdx.x];
 }
 
+/* Brings the rows from base on up to date; returns the word of the thread's row. */
+static __device__ inline uint64_t strip_rows(const struct gf2_echelon_args &a,
+                                             const struct gf2_state &before, bool made,
+                                             uint64_t base, struct strip_row &r,
+                                             struct strip_shared &s)
+{
+    const uint32_t slots = a.panel % GF2_SLOTS;
+    const uint64_t row = base + threadIdx.x;
+    bool is_new = false;
+#pragma unroll
+    for (uint32_t x = 0; x < GF2_SLOTS; x++)
+        if (x + 1 == slots) r.left[x] = left_of(a, before, x, row, r.left[x], r.last, &is_new);
+    if (is_new && row < a.rows) {
+        const uint64_t left =
+            a.reduced || row >= before.first ? r.last & before.slots[slots - 1] : 0;
+        a.left[(uint64_t)(slots - 1) * a.rows + row] = left;
+    }
+    if (before.rank >= a.limit) return 0;
+    uint64_t word = made ? strip_moved(before, base, r.word, s) : r.word;
+    if (row >= a.rows || (!a.reduced && row < before.rank)) return 0;
+#pragma unroll
+    for (uint32_t x = 0; x < GF2_SLOTS; x++)
+        if (x < slots && before.slots[x]) word ^= look_up<NIBBLES>(s.rows.tables[x], r.left[x]);
+    a.strip[row] = word;
+    return word;
+}
+
 /* Returns true in the last block that is done. */
 static __device__ inline bool step_strip(const struct gf2_echelon_args &a,
                                          const struct gf2_state &before, struct strip_shared &s)
 {
-    const uint32_t slots = a.panel % GF2_SLOTS, rank = before.rank;
-    const bool made = slots && before.count, next = rank < a.limit;
+    const uint32_t slots = a.panel % GF2_SLOTS;
+    const bool made = slots && before.count;
     const uint64_t columns = a.columns - 64 * (uint64_t)a.panel;
     const uint64_t within = columns < 64 ? ((uint64_t)1 << columns) - 1 : ~(uint64_t)0;
-    uint64_t rest = 0;
+    const uint64_t window = (uint64_t)before.rank + GF2_WINDOW;
+    uint64_t rest = 0, base = blockIdx.x * (uint64_t)GF2_PANEL_THREADS;
+    struct strip_row r;
+    strip_fetch(a, slots, base + threadIdx.x, r);
+    if (made) rows_fetch(a, a.panel, slots - 1, s.rows);
     if (slots) rows_tables(a, a.panel, slots - 1, s.rows);
-    if (made) rows_make(a, a.panel, slots - 1, s.rows);
+    if (made) rows_make(a, slots - 1, s.rows);
     if (threadIdx.x == 0) s.rest = 0;
     __syncthreads(); /* the tables are there */
-    for (uint64_t base = blockIdx.x * (uint64_t)GF2_PANEL_THREADS; base < a.rows;
-         base += a.strips * (uint64_t)GF2_PANEL_THREADS) {
-        const uint64_t row = base + threadIdx.x;
-        if (slots && row < a.rows) note_left(a, before, slots - 1, row);
-        if (!next) continue;
-        uint64_t word = strip_load(a, before, made, base, s);
-        if (row >= a.rows || (!a.reduced && row < rank)) continue;
-        for (uint32_t x = 0; x < slots; x++)
-            if (before.slots[x])
-                word ^= look_up<NIBBLES>(s.rows.tables[x], a.left[(uint64_t)x * a.rows + row]);
-        a.strip[row] = word;
-        if (row >= (uint64_t)rank + GF2_WINDOW) rest |= word & within;
+    while (true) {
+        const uint64_t word = strip_rows(a, before, made, base, r, s);
+        if (base + threadIdx.x >= window) rest |= word & within;
+        base += a.strips * (uint64_t)GF2_PANEL_THREADS;
+        if (base >= a.rows) break;
+        strip_fetch(a, slots, base + threadIdx.x, r);
     }
     rest = warp_or_u64(rest);
     if (lane_id() == 0 && rest) atomicOr(&s.rest, (unsigned long long)rest);
