@@ -309,23 +309,29 @@ done:
 
 /* ---- On one device ---- */
 
-/* Wide blocks make few products, narrow ones a short search of the first. */
+static size_t least(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Wide blocks make few products, narrow ones a short search of the first: H200, 2026-11-27. */
 static size_t block_of(size_t columns)
 {
-    enum { MOST = 4096, BLOCKS = 32 };
-    const size_t block = columns / BLOCKS / 64 * 64;
-    return block < 64 ? 64 : block > MOST ? MOST : block;
+    enum { LEAST = 64, MIDDLE = 4096, MOST = 8192 };
+    const size_t narrow = least(columns / 8, MIDDLE), wide = least(columns / 16, MOST);
+    const size_t block = (narrow > wide ? narrow : wide) / 64 * 64;
+    return block < LEAST ? LEAST : block;
 }
 
 static struct echi_gf2_blocks blocks_of(ech_ctx *ctx, const struct echi_gf2_echelon *e)
 {
-    const size_t least = e->a.rows < e->columns ? e->a.rows : e->columns;
+    const size_t most = least(e->a.rows, e->columns);
     return (struct echi_gf2_blocks){ .ctx = ctx,
                                      .ranks = 1,
                                      .rows = e->a.rows,
                                      .cols = e->columns,
                                      .block = block_of(e->columns),
-                                     .limit = e->max_rank < least ? e->max_rank : least,
+                                     .limit = least(e->max_rank, most),
                                      .bits = e->a.cols,
                                      .own_words = echi_gf2_words(e->columns),
                                      .words = echi_gf2_words(e->a.cols),

@@ -11,6 +11,14 @@
 #include "gf2/blocks.h"
 #include "gf2/echelon.h"
 
+/* The pivot columns, which often are all. */
+static ech_status take_columns(ech_ctx *ctx, const ech_gf2 *from, const struct echi_gf2_panel *p,
+                               ech_gf2 *to)
+{
+    if (p->r < from->cols) return ech_gf2_gather_cols(ctx, from, p->pivots, to, ECH_U32);
+    return ech_gf2_copy(ctx, from, 0, 0, to, 0, 0, from->rows, from->cols);
+}
+
 /* The factor: the pivot columns of the rows, in the new order, and B^-1 and T. */
 static ech_status make_factor(struct echi_gf2_blocks *g, const struct echi_gf2_lane *lane,
                               struct echi_gf2_panel *p, const ech_gf2 *block, bool inverts)
@@ -23,7 +31,7 @@ static ech_status make_factor(struct echi_gf2_blocks *g, const struct echi_gf2_l
     const ech_gf2 inverse = echi_gf2_matrix(g->inverse, p->r, p->r);
     uint32_t full = 0;
     ech_status status = ECH_OK;
-    TRY(ech_gf2_gather_cols(ctx, block, p->pivots, &columns, ECH_U32));
+    TRY(take_columns(ctx, block, p, &columns));
     if (inverts || form) TRY(ech_gf2_gather_rows(ctx, &columns, p->rows, &b, ECH_U32));
     TRY(echi_gf2_blocks_move_rows(lane, p, &columns, g->left));
     if (inverts)
@@ -42,7 +50,7 @@ static ech_status make_factor(struct echi_gf2_blocks *g, const struct echi_gf2_l
                                .rows = g->rank,
                                .cols = block->cols,
                                .stride = block->stride };
-        TRY(ech_gf2_gather_cols(ctx, &view, p->pivots, &f.before, ECH_U32));
+        TRY(take_columns(ctx, &view, p, &f.before));
     }
 done:
     return status;

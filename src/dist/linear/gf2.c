@@ -251,8 +251,10 @@ done:
 struct product {
     struct echi_dist d;
     ech_gf2 a, b, out;
-    size_t k, block;
-    uint64_t *panel; /* [rows][block / 64] */
+    size_t k, block, depth;
+    uint64_t *piece; /* [rows][block / 64]: a block of a */
+    uint64_t *panel; /* [rows][depth / 64]: several, for one product; or piece */
+    size_t piece_bytes, panel_bytes;
 };
 
 /* Every rank receives block j of a. */
@@ -261,31 +263,44 @@ static ech_status send_block(struct product *p, size_t j, size_t width, ech_stat
     struct echi_dist *d = &p->d;
     const int owner = (int)(j % (size_t)d->ranks);
     const size_t bytes = p->a.rows * echi_gf2_words(width) * 8;
-    ech_gf2 panel = echi_gf2_matrix(p->panel, p->a.rows, width);
+    ech_gf2 piece = echi_gf2_matrix(p->piece, p->a.rows, width);
     size_t n = 0;
     if (d->rank == owner && *status == ECH_OK)
-        *status = ech_gf2_copy(d->ctx, &p->a, 0, j / (size_t)d->ranks * p->block, &panel, 0, 0,
+        *status = ech_gf2_copy(d->ctx, &p->a, 0, j / (size_t)d->ranks * p->block, &piece, 0, 0,
                                p->a.rows, width);
     for (int r = 0; r < d->ranks; r++)
         if (d->rank == owner && r != owner)
-            d->messages[n++] = (ech_comm_message){ p->panel, bytes, r };
-    d->messages[d->ranks] = (ech_comm_message){ p->panel, bytes, owner };
-    if (d->ranks == 1) return ECH_OK;
+            d->messages[n++] = (ech_comm_message){ p->piece, bytes, r };
+    d->messages[d->ranks] = (ech_comm_message){ p->piece, bytes, owner };
     return echi_comm_exchange(d->ctx, d->comm, d->messages, n, d->messages + d->ranks,
                               d->rank != owner);
+}
+
+/* Columns at ... at + width - 1 of a, to the panel. */
+static ech_status collect(struct product *p, size_t at, size_t width, ech_status *status)
+{
+    ech_gf2 panel = echi_gf2_matrix(p->panel, p->a.rows, width);
+    for (size_t done = 0; done < width; done += p->block) {
+        const size_t cols = least(p->block, width - done);
+        const ech_gf2 piece = echi_gf2_matrix(p->piece, p->a.rows, cols);
+        const ech_status step = send_block(p, (at + done) / p->block, cols, status);
+        if (step != ECH_OK) return step;
+        if (p->panel != p->piece && *status == ECH_OK)
+            *status = ech_gf2_copy(p->d.ctx, &piece, 0, 0, &panel, 0, done, p->a.rows, cols);
+    }
+    return ECH_OK;
 }
 
 static ech_status multiply(struct product *p, const ech_gf2_options *options)
 {
     ech_ctx *ctx = p->d.ctx;
-    const size_t blocks = p->k / p->block + (p->k % p->block != 0);
     const bool any = p->out.rows && p->out.cols;
     ech_status status = ECH_OK;
     if (p->d.ranks == 1) return any ? ech_gf2_mul(ctx, &p->a, &p->b, &p->out, options) : ECH_OK;
     if (any) status = ech_gf2_zero(ctx, &p->out);
-    for (size_t j = 0; j < blocks && p->a.rows; j++) {
-        const size_t at = j * p->block, width = least(p->block, p->k - at);
-        const ech_status step = send_block(p, j, width, &status);
+    for (size_t at = 0; at < p->k && p->a.rows; at += p->depth) {
+        const size_t width = least(p->depth, p->k - at);
+        const ech_status step = collect(p, at, width, &status);
         if (step != ECH_OK) return step;
         if (!any || status != ECH_OK) continue;
         const ech_gf2 panel = echi_gf2_matrix(p->panel, p->a.rows, width);
@@ -297,6 +312,34 @@ static ech_status multiply(struct product *p, const ech_gf2_options *options)
     return status;
 }
 
+/* Memory for a block, and, if there is any, for more blocks: a product of more columns takes less
+ * time per column, but the panel shall not be larger than the columns of a on a rank. */
+static ech_status allocate_blocks(struct product *p)
+{
+    enum { DEEP = 65536 };
+    const size_t ranks = (size_t)p->d.ranks, rows = p->a.rows;
+    const size_t depth = least(DEEP, p->k / ranks) / p->block * p->block;
+    const unsigned char zero = 0; /* the unused bits of rows are read, and written back */
+    ech_status status = ECH_OK;
+    p->depth = p->block;
+    if (ranks == 1 || rows == 0) return ECH_OK;
+    p->piece_bytes = rows * (p->block / 64) * 8;
+    TRY(echi_allocate(p->d.ctx, p->piece_bytes, "a product", (void **)&p->piece));
+    TRY(ech_fill(p->d.ctx, p->piece, p->piece_bytes, 1, &zero));
+    p->panel = p->piece;
+    if (depth <= p->block) return ECH_OK;
+    void *panel = NULL;
+    p->panel_bytes = rows * (depth / 64) * 8;
+    status = echi_try_allocate(p->d.ctx, p->panel_bytes, "a product", &panel);
+    if (status == ECH_ERR_MEMORY) return ECH_OK;
+    if (status != ECH_OK) return status;
+    p->panel = panel;
+    p->depth = depth;
+    TRY(ech_fill(p->d.ctx, panel, p->panel_bytes, 1, &zero));
+done:
+    return status;
+}
+
 ech_status ech_dist_gf2_mul(ech_ctx *ctx, ech_comm *comm, const ech_gf2 *a, const ech_gf2 *b,
                             ech_gf2 *out, size_t k, size_t n, size_t block_cols,
                             const ech_gf2_options *given)
@@ -304,7 +347,6 @@ ech_status ech_dist_gf2_mul(ech_ctx *ctx, ech_comm *comm, const ech_gf2 *a, cons
     static const char *const product_names[] = { "k", "n", "block_cols", "a->rows", NULL };
     struct product p = { .k = k, .block = block_of(block_cols) };
     ech_gf2_options options = { 0 };
-    size_t bytes = 0;
     if (!ctx) return echi_fail(NULL, ECH_ERR_ARG, "ctx is NULL");
     ech_status status = echi_read_options(ctx, "ech_gf2_options", given, &options, sizeof options,
                                           offsetof(ech_gf2_options, work));
@@ -317,13 +359,11 @@ ech_status ech_dist_gf2_mul(ech_ctx *ctx, ech_comm *comm, const ech_gf2 *a, cons
                                    .option = { k, n, p.block, p.a.rows } };
     status = echi_dist_begin(&p.d, ctx, comm, &call, product_names, status, false);
     if (status != ECH_OK) return status;
-    bytes = p.d.ranks > 1 ? p.a.rows * (p.block / 64) * 8 : 0;
-    status = echi_allocate(ctx, bytes, "a product", (void **)&p.panel);
-    if (status == ECH_OK && bytes) /* the unused bits of rows are read, and written back */
-        status = ech_fill(ctx, p.panel, bytes / 8, 8, &(uint64_t){ 0 });
+    status = allocate_blocks(&p);
     TRY(echi_comm_agree(ctx, comm, status, NULL, 0));
     TRY(multiply(&p, &options));
 done:
-    if (p.panel) echi_release(ctx, p.panel, bytes);
+    if (p.panel != p.piece) echi_release(ctx, p.panel, p.panel_bytes);
+    echi_release(ctx, p.piece, p.piece_bytes);
     return echi_dist_end(&p.d, status);
 }
