@@ -114,7 +114,7 @@ static __device__ inline uint32_t panel_first(uint32_t column, struct panel_shar
         }
         if (lane_id() == 0) ((uint32_t *)&s.offered[buffer])[own] = least;
     }
-    /* The offers are there.  The other buffer is written next, when all have read it. */
+    /* The offers are available.  The other buffer is written next, when all have read it. */
     __syncthreads();
     const uint4 places = s.offered[buffer];
     const uint32_t low = min(places.x, places.y), high = min(places.z, places.w);

@@ -82,7 +82,7 @@ static __device__ inline void rows_tables(const struct gf2_echelon_args &a, uint
     const uint64_t *right = a.right + w * GF2_DEPTH;
     for (uint32_t i = threadIdx.x; i < 64 * x; i += blockDim.x)
         s.rows[i / 64][i % 64] = a.state[x].slots[i / 64] ? right[i] : 0;
-    __syncthreads(); /* the rows are there, those of rows_fetch(), too */
+    __syncthreads(); /* the rows are available, those of rows_fetch(), too */
     for (uint32_t i = threadIdx.x; i < SLOT_TABLE * x; i += blockDim.x)
         s.tables[i / SLOT_TABLE][i % SLOT_TABLE] =
             table_entry(s.rows[i / SLOT_TABLE], i % SLOT_TABLE);
