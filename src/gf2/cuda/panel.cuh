@@ -24,6 +24,31 @@ enum { PANEL_WARPS = GF2_PANEL_THREADS / 32, PANEL_LOADS = 8, PANEL_LOOKS = 16, 
 
 static const uint32_t panel_none = 0xffffffffu;
 
+/* ---- Sums from tables of four rows ---- */
+
+enum { NIBBLES = 16, SLOT_TABLE = NIBBLES * 16 /* of 64 rows: sums of four each */ };
+
+static __device__ inline uint64_t table_entry(const uint64_t *rows, uint32_t x)
+{
+    uint64_t sum = 0;
+#pragma unroll
+    for (uint32_t bit = 0; bit < 4; bit++)
+        if (x >> bit & 1) sum ^= rows[x / 16 * 4 + bit];
+    return sum;
+}
+
+/* Looks up COUNT of a slot's tables, from one on, with their bits. */
+template <int COUNT>
+static __device__ inline uint64_t look_up(const uint64_t *tables, uint64_t bits)
+{
+    uint64_t sum = 0;
+#pragma unroll
+    for (int i = 0; i < COUNT; i++) sum ^= tables[i * 16 + (bits >> 4 * i & 15)];
+    return sum;
+}
+
+/* ---- The state of a panel ---- */
+
 /* The row of a thread; offsets are relative to the rank. */
 struct panel_row {
     uint64_t word;   /* the current value of the columns */
@@ -388,10 +413,12 @@ static __device__ inline void panel_move(const struct gf2_echelon_args &a,
     }
     /* A pivot row is a sum of original rows, to each of which some updates have not been applied
      * yet. */
-    uint64_t sum = 0;
-    if (used && (pivots >> i & 1))
-#pragma unroll 16
-        for (uint32_t j = 0; j < 64; j++) sum ^= s.sum[i] >> j & 1 ? s.left[x][j] : 0;
+    for (uint32_t j = threadIdx.x; j < SLOT_TABLE * slot; j += GF2_PANEL_THREADS)
+        s.tables[j / SLOT_TABLE][j % SLOT_TABLE] =
+            table_entry(s.left[j / SLOT_TABLE], j % SLOT_TABLE);
+    __syncthreads(); /* the tables are available */
+    const bool sums = used && (pivots >> i & 1);
+    const uint64_t sum = sums ? look_up<NIBBLES>(s.tables[x], s.sum[i]) : 0;
     state.sum[i][x] = sum;
     if (x == 0) state.sum[i][GF2_SLOTS] = pivots >> i & 1 ? s.sum[i] : 0;
 }

@@ -16,8 +16,6 @@
 #include "gf2/cuda/gauss.cuh"
 #include "gf2/cuda/panel.cuh"
 
-enum { NIBBLES = 16, SLOT_TABLE = NIBBLES * 16 /* of 64 rows: sums of four each */ };
-
 struct rows_shared {
     uint64_t tables[GF2_SLOTS][SLOT_TABLE]; /* of the slots */
     uint64_t own_table[SLOT_TABLE];         /* of the original rows */
@@ -36,27 +34,6 @@ union step_shared {
     struct strip_shared strip;
     struct panel_shared panel;
 };
-
-/* ---- Sums from tables of four rows ---- */
-
-static __device__ inline uint64_t table_entry(const uint64_t *rows, uint32_t x)
-{
-    uint64_t sum = 0;
-#pragma unroll
-    for (uint32_t bit = 0; bit < 4; bit++)
-        if (x >> bit & 1) sum ^= rows[x / 16 * 4 + bit];
-    return sum;
-}
-
-/* Looks up COUNT of a slot's tables, from one on, with their bits. */
-template <int COUNT>
-static __device__ inline uint64_t look_up(const uint64_t *tables, uint64_t bits)
-{
-    uint64_t sum = 0;
-#pragma unroll
-    for (int i = 0; i < COUNT; i++) sum ^= tables[i * 16 + (bits >> 4 * i & 15)];
-    return sum;
-}
 
 /* ---- The pivot rows ---- */
 
