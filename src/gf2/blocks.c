@@ -19,6 +19,7 @@
 #include "gf2/blocks.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* Products of `rest` in launches of about 0.3 ms on an H200; the kernels that search pivots are
  * small. */
@@ -94,9 +95,11 @@ done:
 static ech_status open_side(struct echi_gf2_blocks *g)
 {
     const struct echi_backend *backend = g->ctx->backend;
+    const char *name = ech_device_name(g->ctx);
     ech_status status = ECH_OK;
     if (!g->ctx->side) {
-        if (ech_open(&g->ctx->side, ech_device_name(g->ctx)) != ECH_OK)
+        if (strncmp(name, "auto:", 5) == 0) name += 5; /* without a context of the CPU */
+        if (ech_open(&g->ctx->side, name) != ECH_OK)
             FAIL(g->ctx, ECH_ERR_MEMORY, "a second context: %s", ech_error(NULL));
         g->side = g->ctx->side;
         TRY(backend->raise_priority(g->side));

@@ -185,7 +185,7 @@ done:
 static const struct strategy strategies[] = {
     {
         .name = "lookahead",
-        .what = "pivots of up to 4096 columns in a copy of the first rows, while products update "
+        .what = "pivots of up to 8192 columns in a copy of the first rows, while products update "
                 "the columns after them",
         .when = "at least 32768 rows and columns",
         .least = 32768,
