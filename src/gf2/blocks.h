@@ -78,7 +78,8 @@ struct echi_gf2_blocks {
     uint32_t *pivots, *rows_from; /* [min(rows, cols)], [rows], in host memory; may be NULL */
     uint32_t *host;               /* [rows + 3 block + 1], in host memory */
     uint32_t *before;             /* [2 block], in host memory, with rows_from */
-    bool deficient;               /* the last block of this rank had columns without a pivot */
+    bool deficient, scattered;    /* the last block of this rank had columns without a pivot; its
+                                     pivots were not all in the first rows */
     struct echi_gf2_lane ahead;   /* factors the next block */
     struct echi_gf2_lane rest;    /* applies panels to the other columns */
     struct echi_gf2_panel panel[ECHI_GF2_PANELS]; /* block j is in panel[j % ECHI_GF2_PANELS] */

@@ -126,26 +126,58 @@ static ech_status is_zero(ech_ctx *ctx, const ech_gf2 *block, bool *zero)
     return status;
 }
 
+/* Whether the rows from `few` on are sums of the pivot rows that have been found in those before:
+ * a row minus its pivot columns times the reduced rows, which find_pivots() has left in g->strip, is
+ * zero. */
+static ech_status is_dependent(struct echi_gf2_blocks *g, const struct echi_gf2_lane *lane,
+                               const ech_gf2 *block, size_t few, const struct echi_gf2_panel *p,
+                               bool *dependent)
+{
+    const size_t rows = block->rows - few, cols = block->cols, stride = echi_gf2_words(cols);
+    ech_gf2 below = *block, copy = echi_gf2_matrix(g->strip + few * stride, rows, cols);
+    ech_gf2 columns = echi_gf2_matrix(p->factor, rows, p->r); /* not in use yet */
+    const ech_gf2 reduced = echi_gf2_matrix(g->strip, p->r, cols);
+    ech_status status;
+    below.words += few * below.stride;
+    below.rows = rows;
+    TRY(ech_gf2_copy(lane->ctx, &below, 0, 0, &copy, 0, 0, rows, cols));
+    TRY(ech_gf2_gather_cols(lane->ctx, &below, p->pivots, &columns, ECH_U32));
+    TRY(echi_gf2_blocks_product(lane, &columns, &reduced, &copy, true));
+    TRY(is_zero(lane->ctx, &copy, dependent));
+done:
+    return status;
+}
+
 /*
  * A pivot is in the first row that can have one, so if the first rows have a pivot for every column
- * of the block, the other rows need not be searched.  This is nearly always so for a matrix of
- * random bits.  After a block that has fewer pivots, all rows are searched at once.
+ * of the block, or the other rows depend on them, the others need not be searched.  This is nearly
+ * always so for a matrix of random bits, also if some of its columns depend on others.  After a
+ * block that has fewer pivots than columns, the next one may be zero.
  */
-static ech_status search(struct echi_gf2_blocks *g, ech_ctx *ctx, const ech_gf2 *block,
-                         size_t *searched, struct echi_gf2_panel *p)
+static ech_status search(struct echi_gf2_blocks *g, const struct echi_gf2_lane *lane,
+                         const ech_gf2 *block, size_t *searched, struct echi_gf2_panel *p)
 {
+    ech_ctx *ctx = lane->ctx;
     const size_t rows = block->rows, few = echi_gf2_blocks_few(g), left = g->limit - g->rank;
     const size_t most = block->cols < left ? block->cols : left;
-    bool zero = false;
+    bool settled = false;
     ech_status status = ECH_OK;
-    *searched = rows < few || g->deficient ? rows : few;
+    *searched = rows < few || g->scattered ? rows : few;
     p->r = 0;
-    if (g->deficient) TRY(is_zero(ctx, block, &zero));
-    if (!zero) TRY(find_pivots(g, ctx, block, *searched, p));
-    if (p->r < most && *searched < rows) {
-        *searched = rows;
-        if (p->r == 0) TRY(is_zero(ctx, block, &zero));
-        if (!zero) TRY(find_pivots(g, ctx, block, rows, p));
+    if (g->deficient) TRY(is_zero(ctx, block, &settled));
+    if (!settled) TRY(find_pivots(g, ctx, block, *searched, p));
+    if (!settled && p->r < most && *searched < rows) {
+        if (p->r == 0)
+            TRY(is_zero(ctx, block, &settled));
+        else
+            TRY(is_dependent(g, lane, block, few, p, &settled));
+        g->scattered = !settled;
+        if (!settled) {
+            *searched = rows;
+            TRY(find_pivots(g, ctx, block, rows, p));
+        }
+    } else if (p->r == most) {
+        g->scattered = false;
     }
     g->deficient = p->r < most;
 done:
@@ -155,17 +187,16 @@ done:
 ech_status echi_gf2_blocks_factor(struct echi_gf2_blocks *g, const struct echi_gf2_lane *lane,
                                   size_t j, struct echi_gf2_panel *p)
 {
-    ech_ctx *ctx = lane->ctx;
     const size_t rows = g->rows - g->rank, few = echi_gf2_blocks_few(g);
     const ech_gf2 block = echi_gf2_blocks_view(g, g->rank, echi_gf2_blocks_word(g, j), rows,
                                                echi_gf2_blocks_width(g, j));
     size_t searched;
     ech_status status;
-    TRY(search(g, ctx, &block, &searched, p));
+    TRY(search(g, lane, &block, &searched, p));
     if (p->r == 0) return ECH_OK;
-    TRY(list_rows(g, ctx, searched, p));
+    TRY(list_rows(g, lane->ctx, searched, p));
     TRY(make_factor(g, lane, p, &block, searched > few));
-    TRY(ech_sync(ctx)); /* other ranks copy it */
+    TRY(ech_sync(lane->ctx)); /* other ranks copy it */
 done:
     return status;
 }
