@@ -140,6 +140,7 @@ int cli_parse_nan(const char *text, ech_nan *nan);
 int cli_parse_op(const char *text, ech_op *op); /* an operation of "echelon reduce"; reduce.c */
 int cli_parse_scan_op(const char *text, ech_op *op); /* an operation of "echelon scan"; scan.c */
 int cli_parse_threads(const char *text, int *threads);
+int cli_parse_threads_of(const char *option, const char *text, int *threads);
 struct distribution; /* distributions.h */
 int cli_parse_distribution(const char *name, const struct distribution **found);
 int cli_check_distribution(const struct distribution *distribution, ech_dtype dtype);

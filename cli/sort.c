@@ -367,10 +367,10 @@ static int check(struct run *run)
 /* The number of --parallel is that of --threads. */
 static int parse_parallel(void)
 {
-    uint64_t threads;
+    int threads;
     if (!set.text.parallel) return EXIT_DONE;
     set.words.job.threads = set.text.parallel;
-    return cli_parse_count("parallel", set.text.parallel, &threads);
+    return cli_parse_threads_of("parallel", set.text.parallel, &threads);
 }
 
 static int run_text(struct run *run)

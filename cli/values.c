@@ -119,12 +119,18 @@ int cli_parse_bits(const char *text, ech_dtype dtype, ech_sort_options *options)
 
 int cli_parse_threads(const char *text, int *threads)
 {
+    return cli_parse_threads_of("threads", text, threads);
+}
+
+int cli_parse_threads_of(const char *option, const char *text, int *threads)
+{
     *threads = 0;
     if (!text) return EXIT_DONE;
     uint64_t value;
-    int code = cli_parse_count("threads", text, &value);
+    int code = cli_parse_count(option, text, &value);
     if (code != EXIT_DONE) return code;
-    if (value > 65536) return cli_fail(EXIT_BAD, "--threads is %s; the maximum is 65536", text);
+    if (value > 65536)
+        return cli_fail(EXIT_BAD, "--%s is %s; the maximum is 65536", option, text);
     *threads = (int)value;
     return EXIT_DONE;
 }

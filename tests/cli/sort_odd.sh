@@ -48,4 +48,5 @@ echo "words"
 printf '10\n9\n' | code echelon sort --sort=num
 code echelon sort --sort=x l
 code echelon sort --parallel x l
+code echelon sort --parallel 100000 l
 files
