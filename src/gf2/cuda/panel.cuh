@@ -18,6 +18,7 @@
 #define ECHI_GF2_CUDA_PANEL_CUH
 
 #include "gf2/cuda/echelon.h"
+#include "cuda/device/ptx_warps.cuh"
 #include "cuda/device/warp.cuh"
 
 enum { PANEL_WARPS = GF2_PANEL_THREADS / 32, PANEL_LOADS = 8, PANEL_LOOKS = 16, PANEL_ROWS = 128 };
@@ -110,7 +111,7 @@ static __device__ inline uint64_t warp_or_u64(uint64_t x)
     return (uint64_t)warp_or((uint32_t)(x >> 32)) << 32 | warp_or((uint32_t)x);
 }
 
-/* ---- The first warps; all threads synchronise ---- */
+/* ---- The first warps ---- */
 
 static __device__ inline void panel_load(const struct gf2_echelon_args &a, uint32_t rank,
                                          struct panel_shared &s, struct panel_row &r)
@@ -140,7 +141,7 @@ static __device__ inline uint32_t panel_first(uint32_t column, struct panel_shar
         if (lane_id() == 0) ((uint32_t *)&s.offered[buffer])[own] = least;
     }
     /* The offers are available.  The other buffer is written next, when all have read it. */
-    __syncthreads();
+    warps_sync(PANEL_ROWS);
     const uint4 places = s.offered[buffer];
     const uint32_t low = min(places.x, places.y), high = min(places.z, places.w);
     *warp = low < high ? places.y == low : 2 + (places.w == high);
@@ -170,14 +171,13 @@ static __device__ inline void panel_pivot(uint64_t *strip, uint32_t first, uint3
     if (r.place == k) r.place = first;
 }
 
-/* From column s.at on, until the last column, or until a column for which other rows must be
- * searched, unless scanned: these have been searched already. */
-static __device__ inline void panel_search(uint64_t *strip, uint32_t end, uint32_t most,
-                                           bool scanned, struct panel_shared &s,
-                                           struct panel_row &r)
+/* From a column on, until the last column, or until a column for which other rows must be searched,
+ * unless scanned: these have been searched already.  k pivots have been found, in the columns
+ * `found`.  By the first warps. */
+static __device__ inline void panel_columns(uint64_t *strip, uint32_t column, uint32_t end,
+                                            uint32_t k, uint32_t most, uint64_t found, bool scanned,
+                                            struct panel_shared &s, struct panel_row &r)
 {
-    uint32_t column = s.at, k = s.pivots;
-    uint64_t found = s.pivot_columns;
     const uint32_t horizon = s.complete ? panel_none : s.horizon;
     for (; column < end && k < most; column++, scanned = false) {
         uint32_t warp;
@@ -200,14 +200,13 @@ static __device__ inline void panel_search(uint64_t *strip, uint32_t end, uint32
         s.value[r.column] = r.word;
         s.sum[r.column] = r.sum;
     }
-    __syncthreads(); /* all have read where the search began; the lanes are there */
+    warps_sync(PANEL_ROWS); /* the lanes are available */
     if (threadIdx.x == 0) {
         s.pivot_columns = found;
         s.at = column;
         s.pivots = k;
         s.room = 64 - (uint32_t)(__popc(s.lanes[2]) + __popc(s.lanes[3]));
     }
-    __syncthreads(); /* the result is there */
 }
 
 /* The rows found by a scan take the slots without a pivot. */
@@ -362,7 +361,7 @@ static __device__ inline void panel_moves(struct panel_shared &s, const struct p
         const uint32_t lanes = __ballot_sync(WARP_ALL, moves);
         if (lane_id() == 0) s.lanes[warp] = lanes;
     }
-    __syncthreads(); /* the lanes are there */
+    __syncthreads(); /* the lanes are available */
     if (threadIdx.x == 0) s.moves = (uint32_t)(__popc(s.lanes[0]) + __popc(s.lanes[1]));
     if (moves) {
         const uint32_t before = warp ? (uint32_t)__popc(s.lanes[0]) : 0;
@@ -370,7 +369,7 @@ static __device__ inline void panel_moves(struct panel_shared &s, const struct p
         s.move_source[i] = r.source;
         s.move_target[i] = r.place;
     }
-    __syncthreads(); /* the moves are there */
+    __syncthreads(); /* the moves are available */
 }
 
 /* Moves the words of s.left and s.moved, and the sources of the rows. */
@@ -446,18 +445,23 @@ static __device__ inline void panel_find(const struct gf2_echelon_args &a,
         s.complete = rest == 0;
     }
     panel_load(a, rank, s, r);
-    __syncthreads();     /* the begin of the search is there */
+    /* The begin of the search is available.  Often a panel has no ones left. */
+    const bool ones = __syncthreads_or((r.word & within) != 0) || rest;
     uint64_t pivots = 0; /* their columns */
-    while (most) {
-        panel_search(strip, end, most, scanned, s, r);
+    uint32_t at = 0, k = 0;
+    while (most && ones) {
+        if (warps_join(PANEL_ROWS)) panel_columns(strip, at, end, k, most, pivots, scanned, s, r);
+        __syncthreads(); /* the result is available */
+        at = s.at;
+        k = s.pivots;
         pivots = s.pivot_columns;
-        if (s.at == end) break;
+        if (at == end) break;
         scanned = true;
         const bool any = panel_any(strip, a.rows - rank, pivots, s);
         __syncthreads(); /* the search writes only after this has been read */
         if (!any) continue;
         panel_scan(strip, a.rows - rank, pivots, within & ~(uint64_t)0 << s.at, s);
-        __syncthreads(); /* the list is there */
+        __syncthreads(); /* the list is available */
         panel_take(pivots, s, r);
     }
     panel_moves(s, r);
