@@ -127,8 +127,8 @@ static ech_status is_zero(ech_ctx *ctx, const ech_gf2 *block, bool *zero)
 }
 
 /* Whether the rows from `few` on are sums of the pivot rows that have been found in those before:
- * a row minus its pivot columns times the reduced rows, which find_pivots() has left in g->strip, is
- * zero. */
+ * a row minus its pivot columns times the reduced rows is zero. find_pivots() has left the reduced
+ * rows in g->strip. */
 static ech_status is_dependent(struct echi_gf2_blocks *g, const struct echi_gf2_lane *lane,
                                const ech_gf2 *block, size_t few, const struct echi_gf2_panel *p,
                                bool *dependent)
