@@ -162,7 +162,8 @@ static ech_status search(struct echi_gf2_blocks *g, const struct echi_gf2_lane *
     const size_t most = block->cols < left ? block->cols : left;
     bool settled = false;
     ech_status status = ECH_OK;
-    *searched = rows < few || g->scattered ? rows : few;
+    /* With a maximum rank, a column without a pivot in the first rows precedes others. */
+    *searched = rows < few || g->scattered || left < block->cols ? rows : few;
     p->r = 0;
     if (g->deficient) TRY(is_zero(ctx, block, &settled));
     if (!settled) TRY(find_pivots(g, ctx, block, *searched, p));
