@@ -129,8 +129,7 @@ int cli_parse_threads_of(const char *option, const char *text, int *threads)
     uint64_t value;
     int code = cli_parse_count(option, text, &value);
     if (code != EXIT_DONE) return code;
-    if (value > 65536)
-        return cli_fail(EXIT_BAD, "--%s is %s; the maximum is 65536", option, text);
+    if (value > 65536) return cli_fail(EXIT_BAD, "--%s is %s; the maximum is 65536", option, text);
     *threads = (int)value;
     return EXIT_DONE;
 }

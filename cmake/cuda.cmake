@@ -102,9 +102,16 @@ elseif(ECHELON_HAS_NVCC)
   message(STATUS "echelon: xz or liblzma is missing: kernels are not compressed, which makes them eight times as large")
 endif()
 
-# Machine code has 16 bytes per instruction; a bit position within them has a fixed meaning.
+# Machine code has 16 bytes per instruction; a bit position within them has a fixed meaning. Other bytes of a cubin are
+# numbers of 4 and 8 bytes, and names.
 set(ECHELON_CODE_FILTER --lzma2=preset=9e,lc=0,lp=4,pb=4,nice=273)
+set(ECHELON_REST_FILTER --lzma2=preset=9e,lc=2,lp=2,pb=2,nice=273)
 set(ECHELON_PTX_FILTER --lzma2=preset=6)
+
+# Splits cubins before they are compressed.
+add_executable(pack_split EXCLUDE_FROM_ALL ${PROJECT_SOURCE_DIR}/cmake/pack_split.c)
+target_include_directories(pack_split PRIVATE ${PROJECT_SOURCE_DIR}/src)
+target_link_libraries(pack_split PRIVATE echelon_warnings)
 
 function(cuda_compile output source flags definitions)
   list(TRANSFORM definitions PREPEND -D)
@@ -163,11 +170,14 @@ function(pack_stream name rows variable)
   file(CONFIGURE OUTPUT ${stream}.list CONTENT "${text}" @ONLY)
   set(xz "")
   if(ECHELON_LZMA)
-    set(xz -DXZ=${ECHELON_XZ} -DFILTER=${ARGN})
+    set(xz -DXZ=${ECHELON_XZ} -DFILTER=${ARGN} -DCODE_FILTER=${ECHELON_CODE_FILTER})
   endif()
+  list(JOIN CMAKE_CROSSCOMPILING_EMULATOR " " emulator)
   add_custom_command(OUTPUT ${stream} BYPRODUCTS ${stream}.rows
-    COMMAND ${CMAKE_COMMAND} -DROWS=${stream}.list -DSTREAM=${stream} ${xz} -P ${PROJECT_SOURCE_DIR}/cmake/pack.cmake
-    DEPENDS ${files} ${stream}.list ${PROJECT_SOURCE_DIR}/cmake/pack.cmake
+    COMMAND ${CMAKE_COMMAND} -DROWS=${stream}.list -DSTREAM=${stream} -DSPLIT=$<TARGET_FILE:pack_split>
+      "-DEMULATOR=${emulator}" ${xz}
+      -P ${PROJECT_SOURCE_DIR}/cmake/pack.cmake
+    DEPENDS ${files} ${stream}.list pack_split ${PROJECT_SOURCE_DIR}/cmake/pack.cmake
     COMMENT "Compressing kernels ${name}" VERBATIM)
   set(${variable} ${stream} PARENT_SCOPE)
 endfunction()

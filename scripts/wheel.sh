@@ -78,7 +78,7 @@ grep 'CPUs only' "$out/wheel.log" || true
 
 rm -f "$out"/*"_$machine.whl"
 PATH=$tools/bin:$PATH
-auditwheel repair --plat "$platform" --only-plat -w "$out" "$out"/raw/*.whl >"$out/repair.log" 2>&1 ||
+auditwheel repair -z 9 --plat "$platform" --only-plat -w "$out" "$out"/raw/*.whl >"$out/repair.log" 2>&1 ||
     { tail -n 30 "$out/repair.log"; exit 1; }
 wheel=$(echo "$out"/*"_$machine.whl")
 auditwheel show "$wheel" | sed -n '/consistent/,$p' | tr -s '\n '

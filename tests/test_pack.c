@@ -81,7 +81,8 @@ static bool write_streams(bool compressed)
 {
     const char *compress = "";
 #ifdef XZ_PATH
-    if (compressed) compress = "-DXZ=" XZ_PATH " '-DFILTER=" CODE_FILTER "'";
+    if (compressed)
+        compress = "-DXZ=" XZ_PATH " '-DFILTER=" REST_FILTER "' '-DCODE_FILTER=" CODE_FILTER "'";
 #else
     (void)compressed;
 #endif
@@ -94,8 +95,10 @@ static bool write_streams(bool compressed)
                                        images[i].image, images[i].kind, folder, i);
         snprintf(name, sizeof name, "rows%d", stream);
         snprintf(command, sizeof command,
-                 "'%s' -DROWS=%s/rows%d -DSTREAM=%s/%d.stream %s -P '%s/pack.cmake'",
-                 CMAKE_COMMAND_PATH, folder, stream, folder, stream, compress, SCRIPTS_PATH);
+                 "'%s' -DROWS=%s/rows%d -DSTREAM=%s/%d.stream '-DSPLIT=%s' "
+                 "'-DEMULATOR=" SPLIT_EMULATOR "' %s -P '%s/pack.cmake'",
+                 CMAKE_COMMAND_PATH, folder, stream, folder, stream, SPLIT_PATH, compress,
+                 SCRIPTS_PATH);
         if (!write_file(name, rows, at) || !run(command)) return false;
     }
     return true;
@@ -130,6 +133,29 @@ static bool write_pack_with_digest(const char *flags, char id[64])
     return sscanf(text, "extern const char the_id[]; const char the_id[] = \"%63[0-9a-f]", id) == 1;
 }
 
+static void put(unsigned char *at, uint64_t value, int bytes)
+{
+    for (int i = 0; i < bytes; i++) at[i] = (unsigned char)(value >> (8 * i));
+}
+
+/* Makes data an ELF file whose code has `code` bytes from byte 128 on, in two sections. */
+static void make_elf(unsigned char *data, size_t code)
+{
+    const size_t sections = 128 + code + 8;
+    memset(data, 0, 128);
+    memcpy(data, "\177ELF\2\1", 6);
+    put(data + 40, sections, 8);
+    put(data + 58, 64, 2);
+    put(data + 60, 3, 2);
+    for (int i = 0; i < 3; i++) { /* the last one has no bytes in the file */
+        unsigned char *section = data + sections + 64 * i;
+        put(section + 4, i < 2 ? 1 : 8, 4);
+        put(section + 8, 6, 8);
+        put(section + 24, i ? 128 : 128 + code / 2, 8);
+        put(section + 32, i < 2 ? code / 2 : 1 << 20, 8);
+    }
+}
+
 /* Half of the bytes repeat, as in kernels. */
 static void make_files(void)
 {
@@ -145,6 +171,8 @@ static void make_files(void)
                 k % 16 < 8 ? (unsigned char)(k / 256) : (unsigned char)rng_next(&rng);
         bool ptx = *images[i].kind == 'c';
         memcpy(images[i].data, ptx ? "//" : "\177ELF", ptx ? 2 : 4);
+        if (i < 2)
+            make_elf(images[i].data, i ? MOST_BYTES - 1000 + 8 : 640); /* 8: multiple of 16 */
         snprintf(name, sizeof name, "%d.image", i);
         if (!write_file(name, images[i].data, images[i].bytes))
             test_fail(__FILE__, __LINE__, "cannot write the files in %s", folder);

@@ -149,14 +149,14 @@ static ech_search_options options_of(const struct search_case *c, const char *al
                                  .algorithm = algorithm };
 }
 
-/* Lists the algorithms of a device. The first is "", the library's choice. */
-static int find_algorithms(const char *device, char names[ALGORITHMS][NAME_BYTES])
+/* Lists the algorithms of a device for a type. The first is "", the library's choice. */
+static int find_algorithms(const char *device, ech_dtype dtype, char names[ALGORITHMS][NAME_BYTES])
 {
     char text[4096];
     size_t bytes;
     int count = 1;
     names[0][0] = '\0';
-    if (!CHECK_STATUS(ech_search_explain(device, ECH_SEARCH_CALL_LOWER, 1000, 1000, ECH_U32, NULL,
+    if (!CHECK_STATUS(ech_search_explain(device, ECH_SEARCH_CALL_LOWER, 1000, 1000, dtype, NULL,
                                          ECH_FORMAT_TEXT, text, sizeof text),
                       ECH_OK))
         return 0;
@@ -164,8 +164,8 @@ static int find_algorithms(const char *device, char names[ALGORITHMS][NAME_BYTES
         const ech_search_options o = { .size = sizeof o, .algorithm = word };
         bool known = strlen(word) >= NAME_BYTES || count == ALGORITHMS;
         for (int i = 1; i < count; i++) known |= strcmp(word, names[i]) == 0;
-        if (!known && ech_search_workspace(device, ECH_SEARCH_CALL_LOWER, 8, 8, ECH_U32, &o,
-                                           &bytes) == ECH_OK)
+        if (!known &&
+            ech_search_workspace(device, ECH_SEARCH_CALL_LOWER, 8, 8, dtype, &o, &bytes) == ECH_OK)
             strcpy(names[count++], word);
     }
     return count;
@@ -260,8 +260,10 @@ static void run_case(const struct search_case *c)
     for (int i = 0; i < n_contexts; i++) {
         if (i) test_begin("%s", id);
         if (CHECK(good)) {
-            const int count = find_algorithms(ech_device_name(contexts[i]), names);
-            CHECK_INT(count, test_is_cpu(contexts[i]) ? 3 : 5);
+            const ech_dtype dtype = c->sort.dtype;
+            const int count = find_algorithms(ech_device_name(contexts[i]), dtype, names);
+            const int gpu = ech_dtype_bytes(dtype) == 1 ? 4 : 5;
+            CHECK_INT(count, test_is_cpu(contexts[i]) ? 3 : gpu);
             for (int a = 0; a < count; a++)
                 run_on(contexts[i], &d, ((seed >> 5) + (uint64_t)a) % 2, names[a],
                        (seed >> 8) + 977 * (uint64_t)a);
@@ -373,7 +375,7 @@ int main(int argc, char **argv)
     }
     cases(run_case);
     for (int i = 0; i < n_contexts; i++) {
-        const int count = find_algorithms(ech_device_name(contexts[i]), names);
+        const int count = find_algorithms(ech_device_name(contexts[i]), ECH_U32, names);
         for (int a = 1; a < count; a++) {
             unsorted(contexts[i], names[a], 5001);
             unsorted(contexts[i], names[a], 150001);

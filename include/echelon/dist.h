@@ -125,8 +125,8 @@ ECH_API ech_status ech_dist_shuffle_workspace(const char *device, size_t n, size
  * position.  The library chooses one of three methods, which have the same result:
  *
  *   partition  on GPUs, many keys or pairs: the ranks count the keys of ranges, divide their
- *              elements by these ranges, exchange them, and sort what they receive.  Keys that are
- *              in order on all ranks are only moved.  Pairs of which very many keys are close
+ *              elements by these ranges, exchange them, and sort what they receive.  Elements that
+ *              are in order on all ranks are only moved.  Pairs of which very many keys are close
  *              together are sorted as by runs
  *   runs       each rank sorts its part; the ranks find the exact splitters by histograms of key
  *              digits, exchange the elements, and merge what they receive

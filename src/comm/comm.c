@@ -99,6 +99,7 @@ void ech_comm_close(ech_comm *comm)
     if (!comm) return;
     comm->table.close(comm->table.state);
     if (comm->library) dlclose(comm->library);
+    free(comm->tables);
     free(comm->calls);
     free(comm->notes);
     free(comm);

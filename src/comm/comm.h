@@ -52,6 +52,8 @@ struct ech_comm {
     struct echi_comm_call *calls; /* [ranks], of the call that began last */
     struct echi_comm_note *notes; /* [ranks], of the last agreement */
     void *library;                /* from dlopen(); NULL: none */
+    void *tables; /* memory that calls reuse: new memory costs a page fault per 4 KiB */
+    size_t tables_bytes;
 };
 
 /* Reads and checks options. */

@@ -207,10 +207,9 @@ static inline uint64_t zeros_and_nans_u64(const uint64_t *e)
  * writes at + the number of each bit.
  */
 
-#ifdef __AVX2__
+#if defined(__AVX2__) && !defined(__AVX512BW__)
 
-/* By whole vectors, which write up to 64 bytes past the kept elements: from memory, masked stores
- * take longer. */
+/* By whole vectors, which write up to 64 bytes past the kept elements. */
 static inline void keep_whole_u32(char *to, const char *from, uint64_t kept)
 {
     for (int v = 0; v < 8; v++) {
@@ -232,15 +231,38 @@ static inline __mmask16 lanes_below(int count)
     return (__mmask16)((1u << count) - 1);
 }
 
+/* A compress instruction whose destination is not its source waits on Zen 5 for the previous value
+ * of the destination, although it overwrites it: five cycles instead of two.  So the elements that
+ * are not kept are those of the source, and not 0.
+ *
+ * By whole vectors, which write up to 64 bytes past the kept elements: from memory, masked stores
+ * take longer. */
+static inline void keep_whole_u32(char *to, const char *from, uint64_t kept)
+{
+    for (int v = 0; v < 4; v++, kept >>= 16) {
+        const __m512i x = _mm512_loadu_si512(from + 64 * v);
+        _mm512_storeu_si512(to, _mm512_mask_compress_epi32(x, (__mmask16)kept, x));
+        to += 4 * __builtin_popcount((__mmask16)kept);
+    }
+}
+
 static inline void keep_some_u32(char *to, const char *from, uint64_t kept)
 {
-    for (int v = 0; v < 8; v++, kept >>= 8) {
-        const __mmask8 own = (__mmask8)kept;
+    for (int v = 0; v < 4; v++, kept >>= 16) {
+        const __mmask16 own = (__mmask16)kept;
         const int count = __builtin_popcount(own);
-        const __m256i x = _mm256_maskz_loadu_epi32(own, from + 32 * v);
-        _mm256_mask_storeu_epi32(to, (__mmask8)lanes_below(count),
-                                 _mm256_permutevar8x32_epi32(x, places_32(kept)));
+        const __m512i x = _mm512_maskz_loadu_epi32(own, from + 64 * v);
+        _mm512_mask_storeu_epi32(to, lanes_below(count), _mm512_mask_compress_epi32(x, own, x));
         to += 4 * count;
+    }
+}
+
+static inline void keep_whole_u64(char *to, const char *from, uint64_t kept)
+{
+    for (int v = 0; v < 8; v++, kept >>= 8) {
+        const __m512i x = _mm512_loadu_si512(from + 64 * v);
+        _mm512_storeu_si512(to, _mm512_mask_compress_epi64(x, (__mmask8)kept, x));
+        to += 8 * __builtin_popcount((__mmask8)kept);
     }
 }
 
@@ -251,17 +273,8 @@ static inline void keep_some_u64(char *to, const char *from, uint64_t kept)
         const int count = __builtin_popcount(own);
         const __m512i x = _mm512_maskz_loadu_epi64(own, from + 64 * v);
         _mm512_mask_storeu_epi64(to, (__mmask8)lanes_below(count),
-                                 _mm512_permutexvar_epi64(places_64(kept), x));
+                                 _mm512_mask_compress_epi64(x, own, x));
         to += 8 * count;
-    }
-}
-
-static inline void keep_whole_u64(char *to, const char *from, uint64_t kept)
-{
-    for (int v = 0; v < 8; v++) {
-        const __m512i x = _mm512_loadu_si512(from + 64 * v);
-        char *own = to + 8 * __builtin_popcountll(kept & low_bits(8 * (size_t)v));
-        _mm512_storeu_si512(own, _mm512_permutexvar_epi64(places_64(kept >> 8 * v), x));
     }
 }
 
@@ -271,7 +284,7 @@ static inline void keep_some_u8(char *to, const char *from, uint64_t kept)
 {
     const __m512i x = _mm512_maskz_loadu_epi8(kept, from);
     _mm512_mask_storeu_epi8(to, low_bits((size_t)__builtin_popcountll(kept)),
-                            _mm512_maskz_compress_epi8(kept, x));
+                            _mm512_mask_compress_epi8(x, kept, x));
 }
 
 static inline void keep_some_u16(char *to, const char *from, uint64_t kept)
@@ -281,21 +294,22 @@ static inline void keep_some_u16(char *to, const char *from, uint64_t kept)
         const size_t count = (size_t)__builtin_popcount(own);
         const __m512i x = _mm512_maskz_loadu_epi16(own, from + 64 * v);
         _mm512_mask_storeu_epi16(to, (__mmask32)low_bits(count),
-                                 _mm512_maskz_compress_epi16(own, x));
+                                 _mm512_mask_compress_epi16(x, own, x));
         to += 2 * count;
     }
 }
 
 static inline void keep_whole_u8(char *to, const char *from, uint64_t kept)
 {
-    _mm512_storeu_si512(to, _mm512_maskz_compress_epi8(kept, _mm512_loadu_si512(from)));
+    const __m512i x = _mm512_loadu_si512(from);
+    _mm512_storeu_si512(to, _mm512_mask_compress_epi8(x, kept, x));
 }
 
 static inline void keep_whole_u16(char *to, const char *from, uint64_t kept)
 {
     for (int v = 0; v < 2; v++, kept >>= 32) {
         const __m512i x = _mm512_loadu_si512(from + 64 * v);
-        _mm512_storeu_si512(to, _mm512_maskz_compress_epi16((__mmask32)kept, x));
+        _mm512_storeu_si512(to, _mm512_mask_compress_epi16(x, (__mmask32)kept, x));
         to += 2 * __builtin_popcount((__mmask32)kept);
     }
 }
@@ -310,7 +324,7 @@ static inline void keep_some_u8(char *to, const char *from, uint64_t kept)
         __mmask16 own = (__mmask16)kept;
         int count = __builtin_popcount(own);
         __m512i x = _mm512_cvtepu8_epi32(_mm_maskz_loadu_epi8(own, from + 16 * v));
-        __m128i packed = _mm512_cvtepi32_epi8(_mm512_maskz_compress_epi32(own, x));
+        __m128i packed = _mm512_cvtepi32_epi8(_mm512_mask_compress_epi32(x, own, x));
         _mm_mask_storeu_epi8(to, lanes_below(count), packed);
         to += count;
     }
@@ -322,7 +336,7 @@ static inline void keep_some_u16(char *to, const char *from, uint64_t kept)
         __mmask16 own = (__mmask16)kept;
         int count = __builtin_popcount(own);
         __m512i x = _mm512_cvtepu16_epi32(_mm256_maskz_loadu_epi16(own, from + 32 * v));
-        __m256i packed = _mm512_cvtepi32_epi16(_mm512_maskz_compress_epi32(own, x));
+        __m256i packed = _mm512_cvtepi32_epi16(_mm512_mask_compress_epi32(x, own, x));
         _mm256_mask_storeu_epi16(to, lanes_below(count), packed);
         to += 2 * count;
     }

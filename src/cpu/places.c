@@ -1,7 +1,7 @@
 /*
  * cpu/places.c - the places of the set bits of a byte, for packing eight elements by a permutation.
  *
- * On Zen 5, a compress instruction takes about five cycles, and a permutation one.
+ * AVX2 has no compress instruction; a permutation packs smaller and other keys in one vector.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

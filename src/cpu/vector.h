@@ -109,6 +109,11 @@ INLINE f64_vector pairs_f64(f64_vector a, f64_vector b, int product)
     return product ? even * odd : even + odd;
 }
 
+INLINE u64_vector pairs_u64(u64_vector a, u64_vector b)
+{
+    return PICK(a, b, i64_vector, F64_EVEN) + PICK(a, b, i64_vector, F64_ODD);
+}
+
 /* ---- Products of adjacent lanes in integers twice as wide, which cannot overflow ---- */
 
 INLINE i64_vector twice_u8(i64_vector v)
@@ -224,17 +229,24 @@ INLINE void copy_some(void *to, const void *from, size_t bytes)
 }
 
 #ifdef __AVX512F__
-/* The first n elements, or all, then -0. */
-INLINE f32_vector load_first_f32(const float *x, size_t n)
+/* The elements whose bit is set in `there`, -0 in other lanes. */
+INLINE f32_vector load_there_f32(const float *x, uint64_t there)
 {
-    const __mmask16 some = (__mmask16)_bzhi_u32(0xffff, n < 16 ? (unsigned)n : 16);
-    return (f32_vector)_mm512_mask_loadu_ps(_mm512_set1_ps(-0.0f), some, x);
+    return (f32_vector)_mm512_mask_loadu_ps(_mm512_set1_ps(-0.0f), (__mmask16)there, x);
 }
 
-INLINE f64_vector load_first_f64(const double *x, size_t n)
+INLINE f64_vector load_there_f64(const double *x, uint64_t there)
 {
-    const __mmask8 some = (__mmask8)_bzhi_u32(0xff, n < 8 ? (unsigned)n : 8);
-    return (f64_vector)_mm512_mask_loadu_pd(_mm512_set1_pd(-0.0), some, x);
+    return (f64_vector)_mm512_mask_loadu_pd(_mm512_set1_pd(-0.0), (__mmask8)there, x);
+}
+
+/* The same for integers of `bytes` bytes, 0 in other lanes. */
+INLINE i64_vector load_there(const void *x, uint64_t there, size_t bytes)
+{
+    return (i64_vector)(bytes == 8   ? _mm512_maskz_loadu_epi64((__mmask8)there, x)
+                        : bytes == 4 ? _mm512_maskz_loadu_epi32((__mmask16)there, x)
+                        : bytes == 2 ? _mm512_maskz_loadu_epi16((__mmask32)there, x)
+                                     : _mm512_maskz_loadu_epi8(there, x));
 }
 #endif
 

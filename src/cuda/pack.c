@@ -13,6 +13,7 @@
 #define _GNU_SOURCE /* dladdr, fmemopen */
 #include "cuda/pack.h"
 #include "core/environment.h"
+#include "cuda/pack_code.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -105,12 +106,18 @@ static bool read_line(FILE *file, char line[LINE])
     return true;
 }
 
-/* A module in its stream, and the stream in the pack. */
+/* A part of a module in its stream, and the stream in the pack. */
+struct part {
+    uint64_t stream_offset, stream_bytes, offset, bytes;
+};
+
+/* A module: its code begins at code_at, between bytes of the rest. */
 struct place {
     bool known; /* there is such a module, perhaps only for other GPUs */
     int fit;    /* 0: for other GPUs */
     bool ptx;
-    uint64_t stream_offset, stream_bytes, offset, bytes;
+    struct part rest, code; /* code.bytes 0: all is in the rest */
+    uint64_t code_at;
 };
 
 /* How well code fits a GPU; 0: it cannot run. */
@@ -121,19 +128,31 @@ static int fit_of(bool ptx, int arch, int gpu)
     return arch / 10 == gpu / 10 ? 10000 + arch : 0;
 }
 
+/* A line of the index: name, kind, and the parts; false if it is malformed. */
+static bool read_row(const char *line, char name[NAME], char kind[16], struct place *p)
+{
+    int end = 0, end_of_code = 0;
+    *p = (struct place){ .known = true };
+    if (sscanf(line, "%127[a-z0-9_] %15[a-z0-9_] %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64 "%n",
+               name, kind, &p->rest.stream_offset, &p->rest.stream_bytes, &p->rest.offset,
+               &p->rest.bytes, &end) != 6)
+        return false;
+    if (line[end] == 0) return true;
+    return sscanf(line + end, " %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64 "%n",
+                  &p->code.stream_offset, &p->code.stream_bytes, &p->code.offset, &p->code.bytes,
+                  &p->code_at, &end_of_code) == 5 &&
+           line[end + end_of_code] == 0;
+}
+
 /* Reads the index to its end; false if it is malformed. */
 static bool read_index(FILE *file, const char *image, int gpu, struct place *place)
 {
     char line[LINE], name[NAME], kind[16], variant;
     while (read_line(file, line)) {
-        struct place p = { .known = true };
-        int end = 0, arch = 0;
+        struct place p;
+        int arch = 0;
         if (strcmp(line, "end") == 0) return true;
-        if (sscanf(line,
-                   "%127[a-z0-9_] %15[a-z0-9_] %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64 "%n",
-                   name, kind, &p.stream_offset, &p.stream_bytes, &p.offset, &p.bytes, &end) != 6 ||
-            line[end] != 0)
-            return false;
+        if (!read_row(line, name, kind, &p)) return false;
         p.ptx = sscanf(kind, "compute_%d%c", &arch, &variant) >= 1;
         if (!p.ptx && sscanf(kind, "sm_%d%c", &arch, &variant) < 1) return false;
         if (strcmp(name, image) != 0) continue;
@@ -144,17 +163,17 @@ static bool read_index(FILE *file, const char *image, int gpu, struct place *pla
 }
 
 #ifdef ECHELON_LZMA
-/* Decompresses a stream and stores the module's part in data; decompresses to the end only if the
- * checksum is verified. */
-static bool decompress(FILE *file, const struct place *place, bool check, unsigned char *data)
+/* Decompresses a stream and stores a part in data; decompresses to the end only if the checksum is
+ * verified. */
+static bool decompress(FILE *file, const struct part *part, bool check, unsigned char *data)
 {
     enum { CHUNK = 1 << 16, MOST_MEMORY = 256 << 20 };
     struct {
         unsigned char in[CHUNK], out[CHUNK];
     } *buffer = malloc(sizeof *buffer);
     lzma_stream s = LZMA_STREAM_INIT;
-    const uint64_t begin = place->offset, end = begin + place->bytes;
-    uint64_t left = place->stream_bytes;
+    const uint64_t begin = part->offset, end = begin + part->bytes;
+    uint64_t left = part->stream_bytes;
     lzma_ret result = LZMA_MEM_ERROR;
     if (buffer) result = lzma_stream_decoder(&s, MOST_MEMORY, 0);
     while (result == LZMA_OK && (check || s.total_out < end)) {
@@ -182,50 +201,67 @@ static bool decompress(FILE *file, const struct place *place, bool check, unsign
 }
 #endif
 
-/* Reads the stream at the file's position; stores the module's part in data. */
-static bool read_stream(FILE *file, const struct place *place, bool check, unsigned char *data)
+/* Reads a part of the pack, which begins at `begin` in the file. */
+static bool read_part(FILE *file, long begin, const struct part *part, bool check,
+                      unsigned char *data)
 {
     static const unsigned char xz[] = { 0xfd, '7', 'z', 'X', 'Z', 0 };
     unsigned char magic[sizeof xz];
-    long begin = ftell(file);
-    bool compressed = place->stream_bytes >= sizeof xz && fread(magic, sizeof xz, 1, file) == 1 &&
+    begin += (long)part->stream_offset;
+    if (fseek(file, begin, SEEK_SET) != 0) return false;
+    bool compressed = part->stream_bytes >= sizeof xz && fread(magic, sizeof xz, 1, file) == 1 &&
                       memcmp(magic, xz, sizeof xz) == 0;
     if (!compressed)
-        return place->offset + place->bytes <= place->stream_bytes &&
-               fseek(file, begin + (long)place->offset, SEEK_SET) == 0 &&
-               fread(data, 1, (size_t)place->bytes, file) == place->bytes;
+        return part->offset + part->bytes <= part->stream_bytes &&
+               fseek(file, begin + (long)part->offset, SEEK_SET) == 0 &&
+               fread(data, 1, (size_t)part->bytes, file) == part->bytes;
     if (fseek(file, begin, SEEK_SET) != 0) return false;
 #ifdef ECHELON_LZMA
-    return decompress(file, place, check, data);
+    return decompress(file, part, check, data);
 #else
     (void)check;
     return false;
 #endif
 }
 
-/* Whether the driver would accept it: damaged data is not passed to the driver. */
-static bool looks_right(const struct place *place, const unsigned char *data)
+/* At least the first word has been checked before code is passed to the driver. */
+static bool looks_right(const struct place *place, const unsigned char *data, uint64_t bytes)
 {
-    if (place->ptx) return place->bytes > 2 && memcmp(data, "//", 2) == 0;
-    return place->bytes > 4 && memcmp(data, "\177ELF", 4) == 0;
+    if (place->ptx) return bytes > 2 && memcmp(data, "//", 2) == 0;
+    return bytes > 4 && memcmp(data, "\177ELF", 4) == 0;
+}
+
+/* `there`: the bytes of the streams of the pack. */
+static bool part_fits(const struct part *part, uint64_t there)
+{
+    enum { MOST_BYTES = 1 << 28 }; /* of a module, and of those before it in a stream */
+    return part->stream_offset <= there && part->stream_bytes <= there - part->stream_offset &&
+           part->offset <= MOST_BYTES && part->bytes <= MOST_BYTES;
 }
 
 static void *read_place(FILE *file, const struct place *place, bool check)
 {
-    enum { MOST_BYTES = 1 << 28 }; /* of a module, and of those before it in a stream */
+    const struct part *rest = &place->rest, *code = &place->code;
+    const uint64_t at = place->code_at;
     long begin = ftell(file);
     if (begin < 0 || fseek(file, 0, SEEK_END) != 0) return NULL;
     long end = ftell(file);
     if (end < begin) return NULL;
-    uint64_t there = (uint64_t)(end - begin);
-    if (place->stream_offset > there || place->stream_bytes > there - place->stream_offset ||
-        place->offset > MOST_BYTES || place->bytes > MOST_BYTES)
+    const uint64_t there = (uint64_t)(end - begin);
+    if (!part_fits(rest, there) || !part_fits(code, there) || at > rest->bytes ||
+        code->bytes % PACK_INSTRUCTION_BYTES != 0)
         return NULL;
-    if (fseek(file, begin + (long)place->stream_offset, SEEK_SET) != 0) return NULL;
-    unsigned char *data = malloc((size_t)place->bytes + 1);
+    const size_t bytes = (size_t)(rest->bytes + code->bytes);
+    unsigned char *data = malloc(bytes + 1);
     if (!data) return NULL;
-    data[place->bytes] = 0; /* terminates PTX */
-    if (read_stream(file, place, check, data) && looks_right(place, data)) return data;
+    data[bytes] = 0; /* terminates PTX */
+    bool good = read_part(file, begin, rest, check, data);
+    if (good && code->bytes) {
+        memmove(data + at + code->bytes, data + at, (size_t)(rest->bytes - at));
+        good = read_part(file, begin, code, check, data + at);
+        pack_code_restore(data + at, good ? code->bytes : 0);
+    }
+    if (good && looks_right(place, data, bytes)) return data;
     free(data);
     return NULL;
 }
@@ -249,7 +285,7 @@ static void *read_pack(FILE *file, const struct echi_pack *pack, const char *ima
                    place.known ? " on this GPU" : "");
         return NULL;
     }
-    *bytes = (size_t)place.bytes;
+    *bytes = (size_t)(place.rest.bytes + place.code.bytes);
     void *data = whole ? read_place(file, &place, !pack->data) : NULL;
     if (!data)
         set_reason(reason, "%s is damaged, or out of memory for its module %s", shown(pack), image);

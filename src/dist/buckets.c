@@ -6,37 +6,43 @@
 #include "dist/partition.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 enum { BINS = ECHI_DIVIDE_BINS, LEAST_BITS = 7 /* of a divided bin */ };
 
-bool echi_partition_allocate(struct echi_partition *p, const struct echi_dist *d)
+static void lay_out(struct echi_partition *p, size_t ranks, struct echi_layout *layout)
 {
-    const size_t ranks = (size_t)d->ranks, cells = ECHI_DIVIDE_BUCKETS * ranks;
-    *p = (struct echi_partition){ .d = d };
-    p->counts = calloc(ranks * ECHI_DIVIDE_SLOTS, sizeof *p->counts);
-    p->bins = calloc(ECHI_DIVIDE_SLOTS, sizeof *p->bins);
-    p->start = calloc(ECHI_DIVIDE_SLOTS + 1, sizeof *p->start);
-    p->shared_before = calloc(ECHI_DIVIDE_SLOTS + 1, sizeof *p->shared_before);
-    p->buckets = calloc(ECHI_DIVIDE_BUCKETS, sizeof *p->buckets);
-    p->have = calloc(cells, sizeof *p->have);
-    p->send_at = calloc(cells, sizeof *p->send_at);
-    p->shares = calloc(ranks, sizeof *p->shares);
-    p->table = calloc(1, sizeof *p->table);
-    return p->counts && p->bins && p->start && p->shared_before && p->buckets && p->have &&
-           p->send_at && p->shares && p->table;
+    const size_t cells = ECHI_DIVIDE_BUCKETS * ranks;
+    p->counts = echi_part(layout, ranks * ECHI_DIVIDE_SLOTS, sizeof *p->counts);
+    p->bins = echi_part(layout, ECHI_DIVIDE_SLOTS, sizeof *p->bins);
+    p->start = echi_part(layout, ECHI_DIVIDE_SLOTS + 1, sizeof *p->start);
+    p->shared_before = echi_part(layout, ECHI_DIVIDE_SLOTS + 1, sizeof *p->shared_before);
+    p->buckets = echi_part(layout, ECHI_DIVIDE_BUCKETS, sizeof *p->buckets);
+    p->have = echi_part(layout, cells, sizeof *p->have);
+    p->send_at = echi_part(layout, cells, sizeof *p->send_at);
+    p->shares = echi_part(layout, ranks, sizeof *p->shares);
+    p->table = echi_part(layout, 1, sizeof *p->table);
 }
 
-void echi_partition_free(struct echi_partition *p)
+/* The tables remain in the communicator for the next call. */
+bool echi_partition_allocate(struct echi_partition *p, const struct echi_dist *d)
 {
-    free(p->counts);
-    free(p->bins);
-    free(p->start);
-    free(p->shared_before);
-    free(p->buckets);
-    free(p->have);
-    free(p->send_at);
-    free(p->shares);
-    free(p->table);
+    const size_t ranks = (size_t)d->ranks;
+    struct echi_layout layout = { .base = NULL };
+    *p = (struct echi_partition){ .d = d };
+    lay_out(p, ranks, &layout);
+    if (d->comm->tables_bytes < layout.bytes) {
+        free(d->comm->tables);
+        d->comm->tables = malloc(layout.bytes);
+        d->comm->tables_bytes = d->comm->tables ? layout.bytes : 0;
+    }
+    if (!d->comm->tables) return false;
+    layout = (struct echi_layout){ .base = d->comm->tables };
+    lay_out(p, ranks, &layout);
+    p->shared_before[0] = 0;
+    memset(p->shares, 0, ranks * sizeof *p->shares);
+    memset(p->table, 0, sizeof *p->table);
+    return true;
 }
 
 /* ---- Bins ---- */

@@ -54,6 +54,24 @@ ech_status echi_dist_no_work(ech_ctx *ctx, const void *work);
 ech_status echi_dist_check_work(ech_ctx *ctx, const char *what, size_t bytes, size_t work_bytes);
 void echi_dist_lend(struct echi_dist *d, void *work, size_t work_bytes);
 
+/* The same for one call of the library, whose copies of arrays in host memory are then in `work`,
+ * too, if there is room; work_bytes 0: allocations are made as before. */
+struct echi_lent {
+    ech_ctx *ctx;
+    struct echi_arena arena, *outer;
+};
+static inline void echi_lend(struct echi_lent *lent, ech_ctx *ctx, void *work, size_t work_bytes)
+{
+    lent->ctx = ctx;
+    lent->outer = ctx->arena;
+    lent->arena = (struct echi_arena){ .base = work, .bytes = work_bytes };
+    if (work_bytes) ctx->arena = &lent->arena;
+}
+static inline void echi_lent_end(const struct echi_lent *lent)
+{
+    lent->ctx->arena = lent->outer;
+}
+
 /* The size of such a workspace. */
 struct echi_need {
     const char *device;
@@ -135,6 +153,10 @@ struct echi_sorted {
 
 /* The number of needles of one search. */
 enum { ECHI_SPLIT_NEEDLES = 64 * 256 };
+
+/* Adds what echi_dist_split() and echi_dist_count_below() need for n keys of a rank and a splitter,
+ * or 256 needles, per rank. */
+void echi_need_split(struct echi_need *need, int ranks, size_t n, ech_dtype dtype);
 
 /* The order in which echi_dist_split() encodes keys. */
 struct echi_order echi_sorted_order(const struct echi_sorted *sorted);

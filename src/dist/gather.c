@@ -13,16 +13,27 @@
 #include <stdlib.h>
 
 /* Elements on all ranks together, at most.  A GPU sorts more of them in the time of a round. */
-enum { MOST_CPU = 1 << 14, MOST_GPU = 1 << 22, SHARED_GPU = 1 << 18 };
+enum {
+    MOST_CPU = 1 << 14,
+    MOST_GPU = 1 << 25,
+    MOST_GPU_BYTES = 1 << 27, /* of keys and values.  H200, 2026-11-27 */
+    SHARED_GPU = 1 << 18,     /* of shared bins; or an eighth of the elements, and at most: */
+    SHARED_MOST = 1 << 23
+};
 
-size_t echi_gather_most(const struct echi_backend *backend)
+size_t echi_gather_most(const struct echi_backend *backend, size_t n)
 {
-    return backend == &echi_cpu ? MOST_CPU : SHARED_GPU;
+    if (backend == &echi_cpu) return MOST_CPU;
+    return n / 8 < SHARED_GPU ? SHARED_GPU : n / 8 < SHARED_MOST ? n / 8 : SHARED_MOST;
 }
 
-uint64_t echi_gather_room(const struct echi_backend *backend, int ranks, size_t n, size_t n_out)
+uint64_t echi_gather_room(const struct echi_backend *backend, int ranks, size_t n, size_t n_out,
+                          size_t element_bytes)
 {
-    const size_t most = backend == &echi_cpu ? MOST_CPU : MOST_GPU, each = n > n_out ? n : n_out;
+    const size_t bytes = element_bytes ? element_bytes : 1, by_bytes = MOST_GPU_BYTES / bytes;
+    const size_t gpu = by_bytes < MOST_GPU ? by_bytes : MOST_GPU;
+    const size_t most = backend == &echi_cpu ? MOST_CPU : gpu, each = n > n_out ? n : n_out;
+    if (n > most || (n_out > most && n_out != ECH_DIST_EVEN)) return 0;
     if (each >= most / (size_t)ranks) return most; /* also if n_out is ECH_DIST_EVEN */
     return (each + 1) * (size_t)ranks;
 }

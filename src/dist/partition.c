@@ -2,7 +2,7 @@
  * dist/partition.c - the sort that divides elements among the ranks before the exchange.
  *
  *     range      of samples of all ranks
- *     (order)    if the sample is in order, the keys may be: then only the shares are moved
+ *     (order)    if the sample is in order, the keys may be: then the elements are only moved
  *     count      elements in each bin of the range; every rank gathers the counts of all ranks, and
  *                chooses the same buckets (buckets.c)
  *     move       keys of this rank to their place in `got`, the others to `keys`, by buckets
@@ -36,7 +36,9 @@ enum {
     BINS = ECHI_DIVIDE_BINS,
     WINDOW_BITS = 8, /* elements with values: only every 2^(14 - 8)-th bin is used */
     WINDOWS = 1 << WINDOW_BITS,
-    NAMED_GATHERS = 100,   /* if the method is named, for tests: more are not gathered */
+    COUNT_ALL = 1 << 24, /* elements of a rank that are counted before they are sorted by windows */
+    COUNT_SHARE = 16,    /* of more elements, one in this many */
+    NAMED_GATHERS = 100, /* if the method is named, for tests: more are not gathered */
     SHARED_LEAST = 1 << 14 /* elements of shared bins for which a rank has room, at least */
 };
 
@@ -105,7 +107,7 @@ static ech_status own_range(struct echi_partition_run *run, struct range *range)
     if (!s->divides) return ECH_OK; /* the workspace has no room */
     range->can = 1;
     range->counts = run->ops != NULL;
-    range->gathers = echi_gather_most(ctx->backend);
+    range->gathers = echi_gather_most(ctx->backend, echi_partition_shared(s->n));
     if (s->method == ECHI_DIST_PARTITION) range->gathers = NAMED_GATHERS;
     range->direct = ctx->backend->copy_beside && echi_comm_direct(run->d->comm);
     *divide = (struct echi_divide){ .keys = s->keys_in,
@@ -117,7 +119,7 @@ static ech_status own_range(struct echi_partition_run *run, struct range *range)
                                     .work = s->divide };
     /* Other bits of floats may be in order for ech_is_sorted(), but not for a sort. */
     divide->ordered = true;
-    range->ordered = s->value_bytes == 0 && !echi_dtype_is_float(s->dtype);
+    range->ordered = !echi_dtype_is_float(s->dtype);
     if (s->n == 0) return ECH_OK;
     if (run->ops) status = run->ops->range(ctx, divide);
     range->ordered = range->ordered && divide->ordered;
@@ -129,7 +131,9 @@ static ech_status own_range(struct echi_partition_run *run, struct range *range)
 /* The range of all samples; false if a rank cannot divide its elements. */
 static bool common_range(struct echi_partition_run *run)
 {
-    struct range all = { .low = ~(uint64_t)0, .gathers = UINT64_MAX, .direct = 1, .ordered = 1 };
+    struct range all = {
+        .low = ~(uint64_t)0, .gathers = UINT64_MAX, .direct = 1, .ordered = 1, .counts = 1
+    };
     for (int r = 0; r < run->d->ranks; r++) {
         struct range of;
         memcpy(&of, run->d->comm->notes[r].note, sizeof of);
@@ -167,10 +171,13 @@ static ech_status own_ends(struct echi_partition_run *run, struct ends *ends)
     ech_ctx *ctx = run->d->ctx;
     const size_t bytes = run->key_bytes;
     uint64_t position = 0, first = 0, last = 0;
+    struct echi_lent lent;
     ech_status status;
     *ends = (struct ends){ .n = s->n, .ordered = 1 };
     if (s->n == 0) return ECH_OK;
+    echi_lend(&lent, ctx, s->inner, s->inner_bytes);
     status = ech_is_sorted(ctx, s->keys_in, &position, s->n, s->dtype, &options);
+    echi_lent_end(&lent);
     if (status == ECH_OK) status = ech_copy(ctx, &first, s->keys_in, bytes);
     if (status == ECH_OK)
         status = ech_copy(ctx, &last, (const char *)s->keys_in + (s->n - 1) * bytes, bytes);
@@ -180,7 +187,28 @@ static ech_status own_ends(struct echi_partition_run *run, struct ends *ends)
     return status;
 }
 
-/* Moves keys that are in order; *done: whether they are, which is the same on all ranks. */
+/* Moves elements from their places in the input to the same places in the output. */
+static ech_status move_all(struct echi_partition_run *run)
+{
+    struct echi_dist *d = run->d;
+    const struct echi_dist_sort *s = run->s;
+    const uint64_t first = d->out_first[d->rank];
+    uint64_t start = 0;
+    ech_status status = ECH_OK;
+    if (s->positions) {
+        memcpy(&start, &first, s->value_bytes); /* little-endian, modulo 2^bits */
+        return ech_iota(d->ctx, s->values_out, s->n_out, s->index_dtype, &start, NULL);
+    }
+    TRY(echi_dist_move(d, s->keys_in, d->in_first, s->keys_out, d->out_first, run->key_bytes));
+    if (s->value_bytes)
+        TRY(echi_dist_move(d, s->values_in, d->in_first, s->values_out, d->out_first,
+                           s->value_bytes));
+done:
+    return status;
+}
+
+/* Moves elements that are in order, as are equal keys with values; *done: whether they are, which
+ * is the same on all ranks. */
 static ech_status move_ordered(struct echi_partition_run *run, bool *done)
 {
     struct echi_dist *d = run->d;
@@ -195,9 +223,7 @@ static ech_status move_ordered(struct echi_partition_run *run, bool *done)
         *done = *done && of.ordered && (before.n == 0 || before.last <= of.first);
         before = of;
     }
-    if (*done)
-        status = echi_dist_move(d, run->s->keys_in, d->in_first, run->s->keys_out, d->out_first,
-                                run->key_bytes);
+    if (*done) status = move_all(run);
 done:
     return status;
 }
@@ -246,28 +272,50 @@ static ech_status count_windows(struct echi_partition_run *run, uint32_t *counts
     return status;
 }
 
-/* Counts keys in bins before they are sorted by windows; *few: whether each window that several
- * ranks share has few elements.  counts [BINS], zero before and after. */
+/* The window of the first key of a bin. */
+static uint32_t window_of(const struct echi_divide *bins, const struct echi_divide *windows,
+                          uint32_t bin)
+{
+    const uint64_t key = bins->low + ((uint64_t)bin << (bins->bits - ECHI_DIVIDE_BIN_BITS));
+    const uint64_t offset = key > windows->low ? key - windows->low : 0;
+    const uint64_t window = offset >> (windows->bits - WINDOW_BITS);
+    return window < WINDOWS ? (uint32_t)window : WINDOWS - 1;
+}
+
+/* try_windows() counts one of this many elements if a rank has n. */
+static uint64_t window_share(uint64_t n)
+{
+    return n > COUNT_ALL ? COUNT_SHARE : 1;
+}
+
+/* Counts the first keys, or all, in bins before they are sorted by windows; *few: whether each
+ * window that several ranks share probably has few elements.  counts [BINS], zero before and
+ * after. */
 static ech_status try_windows(struct echi_partition_run *run, uint32_t *counts, bool *few)
 {
     struct echi_dist *d = run->d;
     const uint64_t most = echi_partition_shared((size_t)(d->total / (uint64_t)d->ranks));
+    struct echi_divide bins = run->divide;
     ech_status status = ECH_OK;
-    uint64_t sum = 0;
+    uint64_t here[WINDOWS] = { 0 }, sum = 0;
     bool outside = false;
     int r = 1;
-    status = run->ops->count(d->ctx, &run->divide, counts, &outside);
+    if (bins.bits < ECHI_DIVIDE_BIN_BITS) { /* a bin has one key, and a window several bins */
+        bins.bits = ECHI_DIVIDE_BIN_BITS;
+        bins.low = bins.low >> bins.bits << bins.bits;
+    }
+    bins.n = (size_t)(bins.n / window_share(bins.n));
+    status = run->ops->count(d->ctx, &bins, counts, &outside);
     TRY(echi_comm_agree(d->ctx, d->comm, status, NULL, 0));
     TRY(echi_comm_allgather(d->ctx, d->comm, counts, run->p.counts, BINS * sizeof *counts));
+    for (uint32_t i = 0; i < (uint32_t)d->ranks * BINS; i++)
+        here[window_of(&bins, &run->divide, i % BINS)] +=
+            run->p.counts[i] * window_share(d->in_first[i / BINS + 1] - d->in_first[i / BINS]);
     *few = true;
     for (uint32_t w = 0; w < WINDOWS; w++) {
-        uint64_t here = 0;
-        for (uint32_t i = 0; i < (uint32_t)d->ranks * (BINS / WINDOWS); i++)
-            here += run->p.counts[i / (BINS / WINDOWS) * BINS + w * (BINS / WINDOWS) +
-                                  i % (BINS / WINDOWS)];
         while (r < d->ranks && d->out_first[r] <= sum) r++;
-        if (r < d->ranks && d->out_first[r] < sum + here && here > most) *few = false;
-        sum += here;
+        if (r < d->ranks && d->out_first[r] < sum + here[w] && here[w] > most) *few = false;
+        sum += here[w];
     }
     memset(counts, 0, BINS * sizeof *counts);
 done:
@@ -374,7 +422,7 @@ ech_status echi_dist_sort_partition(struct echi_dist *d, struct echi_dist_sort *
     if (!common_range(&run)) goto done;
     if (run.ordered) TRY(move_ordered(&run, done));
     if (*done) goto done;
-    if (echi_partition_has_values(&run) && run.tries && run.divide.bits >= ECHI_DIVIDE_BIN_BITS) {
+    if (echi_partition_has_values(&run) && run.tries) {
         TRY(try_windows(&run, counts, &few));
         if (!few) goto done;
     }
@@ -391,6 +439,5 @@ done:
     free(counts);
     free(run.sent);
     free(run.copies);
-    echi_partition_free(&run.p);
     return status;
 }

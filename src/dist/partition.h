@@ -82,7 +82,6 @@ struct echi_partition {
 /* ---- buckets.c ---- */
 
 bool echi_partition_allocate(struct echi_partition *p, const struct echi_dist *d);
-void echi_partition_free(struct echi_partition *p);
 
 /* Where the counts of the last ECHI_DIVIDE_BINS entries are: [ranks][ECHI_DIVIDE_BINS]. */
 uint32_t *echi_partition_counts(const struct echi_partition *p);

@@ -56,6 +56,7 @@ ech_status echi_partition_move(run_t *run)
                                                            : keys + p->send_at[cell(run, i, me)]);
     }
     if (moved == 0) return ECH_OK;
+    run->divide.buckets = p->n_buckets;
     return run->ops->move(run->d->ctx, &run->divide, p->table, p->outside, next, s->got_keys);
 }
 
@@ -376,7 +377,8 @@ static ech_status sort_shared(run_t *run, ech_status status)
                                    .keys_out = s->shared_out,
                                    .values_in = s->shared_values_in,
                                    .values_out = s->shared_values_out,
-                                   .gathers = true };
+                                   .gathers = d.total <= run->gathers,
+                                   .most = d.total <= run->gathers ? (size_t)d.total : 0 };
     struct echi_layout layout = { .base = NULL };
     void *owned = NULL;
     if (d.total == 0) return status;
@@ -388,8 +390,8 @@ static ech_status sort_shared(run_t *run, ech_status status)
         status = echi_allocate(ctx, need, "a distributed sort", &owned);
     layout = (struct echi_layout){ .base = owned ? owned : s->shared_work };
     if (status == ECH_OK) status = echi_dist_sort_plan(&sort, NULL, d.ranks, &layout);
-    status = d.total <= run->gathers ? echi_dist_sort_gather(&d, &sort, status)
-                                     : echi_dist_sort_merge(&d, &sort, status);
+    status = sort.gathers ? echi_dist_sort_gather(&d, &sort, status)
+                          : echi_dist_sort_merge(&d, &sort, status);
     if (status == ECH_OK) status = write_ends(run, s->keys_out, sort.keys_out, run->key_bytes);
     if (status == ECH_OK) status = write_ends(run, s->values_out, sort.values_out, s->value_bytes);
     echi_release(ctx, owned, owned ? need : 0);

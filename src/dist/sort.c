@@ -16,7 +16,6 @@
 #include "echelon/arrange.h"
 #include "echelon/dist.h"
 #include "echelon/merge.h"
-#include "echelon/search.h"
 #include "sort/divide.h"
 
 #include <stdlib.h>
@@ -33,27 +32,44 @@ static void raise(size_t *most, size_t bytes)
     if (bytes > *most) *most = bytes;
 }
 
-/* The workspace of the calls of the library, which are made one after another. */
+/* Whether -0 and NaN are ordered by bits and wrap. */
+static bool may_wrap(const struct echi_dist_sort *s)
+{
+    return s->value_bytes == 0 && echi_dtype_is_float(s->dtype) && s->order == ECH_ORDER_NAN_LAST;
+}
+
+/* The workspace of the calls of the library, which are made one after another, and of the copies of
+ * their arrays in host memory. */
 static ech_status plan_inner(const struct echi_dist_sort *s, const char *device, int ranks,
                              size_t *bytes)
 {
     const ech_sort_options options = { .size = sizeof options, .algorithm = s->algorithm };
-    size_t need = 0;
-    *bytes = 0;
-    ech_status status = ech_sort_workspace(device, s->n, s->dtype, s->value_bytes, &options, &need);
-    raise(bytes, need);
-    if (status == ECH_OK)
-        status = ech_sort_workspace(device, s->n_out, s->dtype, s->value_bytes, NULL, &need);
-    raise(bytes, need);
-    if (status == ECH_OK)
-        status = ech_merge_many_workspace(device, s->n_out, (size_t)ranks, s->dtype, s->value_bytes,
-                                          NULL, &need);
-    raise(bytes, need);
-    if (status == ECH_OK)
-        status = ech_search_workspace(device, ECH_SEARCH_CALL_LOWER, s->n, ECHI_SPLIT_NEEDLES,
-                                      s->dtype, NULL, &need);
-    raise(bytes, need);
+    struct echi_need need = echi_need_begin(device, ranks, bytes);
+    ech_status status = need.status;
+    size_t work = 0;
+    TRY(status);
+    TRY(ech_sort_workspace(device, s->n, s->dtype, s->value_bytes, &options, &work));
+    echi_need_step(&need, work, 0, 0);
+    TRY(ech_sort_workspace(device, s->n_out, s->dtype, s->value_bytes, NULL, &work));
+    echi_need_step(&need, work, 0, 0);
+    TRY(ech_merge_many_workspace(device, s->n_out, (size_t)ranks, s->dtype, s->value_bytes, NULL,
+                                 &work));
+    echi_need_step(&need, work, ((size_t)ranks + 1) * sizeof(uint64_t), 0);
+    TRY(ech_reduce_workspace(device, ECH_REDUCE_CALL_ROWS, ECH_OP_COUNT, s->n, 0, s->dtype, NULL,
+                             &work));
+    if (may_wrap(s)) echi_need_step(&need, work, sizeof(uint64_t), 0);
+    TRY(ech_is_sorted_workspace(device, s->n, s->dtype, NULL, &work));
+    echi_need_step(&need, work, sizeof(uint64_t), 0);
+    echi_need_split(&need, ranks, s->n, s->dtype);
+    TRY(need.status);
+    *bytes = need.largest.bytes;
+done:
     return status;
+}
+
+static size_t element_bytes(const struct echi_dist_sort *s)
+{
+    return ech_dtype_bytes(s->dtype) + s->value_bytes;
 }
 
 /* What gather.c needs in addition. */
@@ -64,8 +80,8 @@ static ech_status plan_gather(struct echi_dist_sort *s, const char *device, int 
     size_t need = 0;
     ech_status status = echi_backend_ask(device, &backend);
     if (status != ECH_OK || ranks == 1) return status;
-    size_t most = echi_gather_most(backend);
-    if (s->top) most = (size_t)echi_gather_room(backend, ranks, s->n, s->n_out);
+    size_t most = s->most ? s->most : echi_gather_most(backend, s->n);
+    if (s->top) most = (size_t)echi_gather_room(backend, ranks, s->n, s->n_out, element_bytes(s));
     status = ech_sort_workspace(device, most, s->dtype, s->value_bytes, &options, &need);
     raise(&s->inner_bytes, need);
     s->most = most;
@@ -157,12 +173,6 @@ static ech_sort_options local_options(const struct echi_dist_sort *s)
                                .work_bytes = s->inner_bytes };
 }
 
-/* Whether -0 and NaN are ordered by bits and wrap. */
-static bool may_wrap(const struct echi_dist_sort *s)
-{
-    return s->value_bytes == 0 && echi_dtype_is_float(s->dtype) && s->order == ECH_ORDER_NAN_LAST;
-}
-
 ech_status echi_dist_sort_positions(struct echi_dist *d, const struct echi_dist_sort *s)
 {
     const uint64_t first = d->in_first[d->rank];
@@ -196,8 +206,11 @@ static ech_status count_wrapped(struct echi_dist *d, const struct echi_dist_sort
                                          .compare = ECH_COMPARE_GREATER,
                                          .value = &infinity };
     uint64_t count = 0;
+    struct echi_lent lent;
+    echi_lend(&lent, d->ctx, s->inner, s->inner_bytes);
     const ech_status status =
         ech_reduce(d->ctx, ECH_OP_COUNT, s->keys, &count, s->n, unsigned_of[bytes], &options);
+    echi_lent_end(&lent);
     *wrapped = (size_t)count;
     return status;
 }
@@ -242,23 +255,33 @@ static ech_status exchange(struct echi_dist *d, const uint64_t *sends, const uin
     return echi_comm_exchange(d->ctx, d->comm, d->messages, ranks, d->messages + ranks, ranks);
 }
 
-static ech_status merge(struct echi_dist *d, const struct echi_dist_sort *s,
-                        const uint64_t *offsets, bool wrapped)
+/* The workspace also has the copy of the offsets. */
+static ech_status merge_runs(struct echi_dist *d, const struct echi_dist_sort *s,
+                             const uint64_t *offsets)
 {
     const ech_merge_options options = { .size = sizeof options,
                                         .descending = s->descending,
-                                        .order = s->value_bytes ? s->order : ECH_ORDER_TOTAL,
-                                        .work = s->inner,
-                                        .work_bytes = s->inner_bytes };
+                                        .order = s->value_bytes ? s->order : ECH_ORDER_TOTAL };
     const size_t runs = (size_t)d->ranks;
+    struct echi_lent lent;
+    ech_status status;
+    echi_lend(&lent, d->ctx, s->inner, s->inner_bytes);
     if (s->value_bytes)
-        return ech_merge_many_pairs(d->ctx, s->got_keys, s->got_values, offsets,
-                                    s->keys_out ? s->keys_out : s->merged, s->values_out, s->n_out,
-                                    runs, s->dtype, s->value_bytes, ECH_U64, &options);
-    if (!wrapped)
-        return ech_merge_many(d->ctx, s->got_keys, offsets, s->keys_out, s->n_out, runs, s->dtype,
-                              ECH_U64, &options);
+        status = ech_merge_many_pairs(d->ctx, s->got_keys, s->got_values, offsets,
+                                      s->keys_out ? s->keys_out : s->merged, s->values_out,
+                                      s->n_out, runs, s->dtype, s->value_bytes, ECH_U64, &options);
+    else
+        status = ech_merge_many(d->ctx, s->got_keys, offsets, s->keys_out, s->n_out, runs, s->dtype,
+                                ECH_U64, &options);
+    echi_lent_end(&lent);
+    return status;
+}
+
+static ech_status merge(struct echi_dist *d, const struct echi_dist_sort *s,
+                        const uint64_t *offsets, bool wrapped)
+{
     ech_sort_options sort = local_options(s);
+    if (!wrapped) return merge_runs(d, s, offsets);
     sort.algorithm = NULL;
     return ech_sort(d->ctx, s->got_keys, s->keys_out, s->n_out, s->dtype, &sort);
 }
@@ -400,14 +423,15 @@ static ech_status run(ech_ctx *ctx, ech_comm *comm, const char *name, struct ech
     s->algorithm = options.algorithm;
     s->top = true;
     set_method(s);
-    struct echi_comm_call call = {
-        .option = { (uint64_t)s->dtype, s->value_bytes, s->positions ? (uint64_t)s->index_dtype : 0,
-                    s->positions, (uint64_t)s->descending, (uint64_t)s->order,
-                    (uint64_t)s->method },
-        .n = s->n,
-        .n_out = n_out,
-        .room = ctx ? echi_gather_room(ctx->backend, ech_comm_size(comm), s->n, n_out) : 0
-    };
+    struct echi_comm_call call = { .option = { (uint64_t)s->dtype, s->value_bytes,
+                                               s->positions ? (uint64_t)s->index_dtype : 0,
+                                               s->positions, (uint64_t)s->descending,
+                                               (uint64_t)s->order, (uint64_t)s->method },
+                                   .n = s->n,
+                                   .n_out = n_out,
+                                   .room = ctx ? echi_gather_room(ctx->backend, ech_comm_size(comm),
+                                                                  s->n, n_out, element_bytes(s))
+                                               : 0 };
     memcpy(call.name, name, strlen(name));
     struct echi_dist d;
     status = echi_dist_begin(&d, ctx, comm, &call, names, status, true);

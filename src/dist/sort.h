@@ -39,7 +39,7 @@ struct echi_dist_sort {
     bool top;     /* not that sort */
     enum echi_dist_method method;
     void *all_keys, *all_values, *sorted_keys, *sorted_values; /* of gather.c */
-    size_t most;            /* elements for which there is room in these */
+    size_t most;            /* elements for which there is room in these; 0: not yet known */
     void *divide, *offsets; /* of partition.c */
     void *shared_in, *shared_values_in, *shared_out, *shared_values_out, *shared_work;
     size_t divide_bytes, shared_bytes; /* of divide and of shared_work */
@@ -66,9 +66,10 @@ ech_status echi_dist_sort_positions(struct echi_dist *d, const struct echi_dist_
 /* ---- gather.c ---- */
 
 /* For how many elements on all ranks together a rank with this backend has room, if they are those
- * of shared bins, or of a call. */
-size_t echi_gather_most(const struct echi_backend *backend);
-uint64_t echi_gather_room(const struct echi_backend *backend, int ranks, size_t n, size_t n_out);
+ * of shared bins, of which it has room for n, or of a call. */
+size_t echi_gather_most(const struct echi_backend *backend, size_t n);
+uint64_t echi_gather_room(const struct echi_backend *backend, int ranks, size_t n, size_t n_out,
+                          size_t element_bytes);
 
 /* Whether all ranks have room for all elements. */
 bool echi_dist_can_gather(const struct echi_dist *d);

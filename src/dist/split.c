@@ -40,19 +40,23 @@ struct echi_order echi_sorted_order(const struct echi_sorted *sorted)
 
 /* ---- Counts on this rank ---- */
 
-/* Searches the needles in keys[from ... to - 1]. */
+/* Searches the needles in keys[from ... to - 1].  Copies of the needles and of the results are in
+ * the workspace, too. */
 static ech_status lower_bounds(const struct search *s, size_t from, size_t to, size_t m,
                                uint64_t *below)
 {
     const struct echi_sorted *sorted = s->sorted;
     const ech_search_options options = { .size = sizeof options,
                                          .descending = sorted->descending,
-                                         .order = sorted->by_bits ? ECH_ORDER_TOTAL : sorted->order,
-                                         .work = sorted->work,
-                                         .work_bytes = sorted->work_bytes };
+                                         .order =
+                                             sorted->by_bits ? ECH_ORDER_TOTAL : sorted->order };
     const char *keys = sorted->keys ? (const char *)sorted->keys + from * (size_t)s->bytes : NULL;
-    return ech_lower_bound(s->d->ctx, keys, s->needles, below, to - from, m, sorted->dtype, ECH_U64,
-                           &options);
+    struct echi_lent lent;
+    echi_lend(&lent, s->d->ctx, sorted->work, sorted->work_bytes);
+    const ech_status status = ech_lower_bound(s->d->ctx, keys, s->needles, below, to - from, m,
+                                              sorted->dtype, ECH_U64, &options);
+    echi_lent_end(&lent);
+    return status;
 }
 
 /* Sets below[i] to the number of keys whose encoded form is less than e[i]. */
@@ -115,6 +119,16 @@ ech_status echi_dist_count_below(struct echi_dist *d, const struct echi_sorted *
     if (status == ECH_OK) status = count_below(&s, e, m, below);
     search_end(&s);
     return status;
+}
+
+void echi_need_split(struct echi_need *need, int ranks, size_t n, ech_dtype dtype)
+{
+    const size_t needles = (size_t)(ranks < BATCH ? ranks : BATCH) * DIGITS;
+    size_t work = 0;
+    if (need->status == ECH_OK)
+        need->status = ech_search_workspace(need->device, ECH_SEARCH_CALL_LOWER, n, needles, dtype,
+                                            NULL, &work);
+    echi_need_step(need, work, needles * ech_dtype_bytes(dtype), needles * sizeof(uint64_t));
 }
 
 /* ---- Rounds ---- */

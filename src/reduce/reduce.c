@@ -12,6 +12,7 @@
 #include "reduce/reduce.h"
 #include "core/call.h"
 
+#include <stdatomic.h>
 #include <string.h>
 
 int ech_reduce_dtype(ech_op op, ech_dtype dtype, int accumulate_wide)
@@ -317,17 +318,39 @@ ech_status ech_reduce_rows(ech_ctx *ctx, ech_op op, const void *in, void *out, s
     return run_rows(ctx, &r, in, out, rows, cols, options);
 }
 
+/* The request of an operation without options and arrays, which is the same for every call; NULL if
+ * there is none.  Calls of several threads may prepare it at the same time. */
+static const struct echi_reduce *prepared(ech_op op, ech_dtype dtype)
+{
+    enum { EMPTY, BEGUN, READY };
+    static const ech_reduce_options none = { .size = sizeof none };
+    static struct echi_reduce requests[ECH_OP_STDDEV + 1][ECHI_DTYPE_COUNT];
+    static _Atomic unsigned char states[ECH_OP_STDDEV + 1][ECHI_DTYPE_COUNT];
+    if ((unsigned)op > ECH_OP_STDDEV || !echi_dtype_known(dtype)) return NULL;
+    struct echi_reduce *r = &requests[op][dtype];
+    _Atomic unsigned char *state = &states[op][dtype];
+    if (atomic_load_explicit(state, memory_order_acquire) == READY) return r;
+    unsigned char empty = EMPTY;
+    struct echi_reduce made;
+    if (start(NULL, &made, op, false, dtype, &none) != ECH_OK) return NULL;
+    if (!atomic_compare_exchange_strong(state, &empty, BEGUN)) return NULL;
+    *r = made;
+    atomic_store_explicit(state, READY, memory_order_release);
+    return r;
+}
+
 /* A reduction of few elements without options; false if it is not one. */
 static bool reduce_at_once(ech_ctx *ctx, ech_op op, const void *in, void *out, size_t n,
                            ech_dtype dtype)
 {
-    static const ech_reduce_options none = { .size = sizeof none };
-    enum { MOST = 1024 };
-    struct echi_reduce r;
-    if (n > MOST || !ctx || start(ctx, &r, op, false, dtype, &none) != ECH_OK) return false;
-    const size_t align = r.rule.bytes > r.rule.out_bytes ? r.rule.bytes : r.rule.out_bytes;
-    if (!echi_call_is_plain(ctx, in, n * r.rule.bytes, out, r.rule.out_bytes, align) || in == out)
-        return false;
+    enum { MOST = 4096 };
+    if (n > MOST || !ctx) return false;
+    const struct echi_reduce *ready = prepared(op, dtype);
+    if (!ready) return false;
+    const size_t bytes = ready->rule.bytes, out_bytes = ready->rule.out_bytes;
+    const size_t align = bytes > out_bytes ? bytes : out_bytes;
+    if (!echi_call_is_plain(ctx, in, n * bytes, out, out_bytes, align) || in == out) return false;
+    struct echi_reduce r = *ready;
     r.in = in;
     r.out = out;
     r.rows = 1;

@@ -6,6 +6,7 @@
  */
 #include "select/select.h"
 #include "core/call.h"
+#include "cpu/cpu.h"
 
 #include <string.h>
 
@@ -120,6 +121,31 @@ static ech_status run(ech_ctx *ctx, struct call *c)
 
 /* ---- By flags ---- */
 
+/* A call with few elements and without options on the CPU whose arrays are present and apart; false
+ * if it is not one: by_flags() then finds what is wrong, if anything is. */
+static bool by_flags_at_once(const ech_ctx *ctx, enum echi_select_what what, const void *in,
+                             const uint8_t *flags, void *out, uint64_t *count, size_t n,
+                             size_t element_bytes)
+{
+    enum { MOST = 1024, MOST_BYTES = 16 };
+    const size_t bytes = n * element_bytes;
+    if (n - 1 >= MOST || element_bytes - 1 >= MOST_BYTES || !ctx || ctx->backend != &echi_cpu ||
+        ctx->progress || !in || !flags || !out || !count || (uintptr_t)count % sizeof *count ||
+        !echi_disjoint(in, bytes, out, bytes) || !echi_disjoint(flags, n, out, bytes) ||
+        !echi_disjoint(count, 8, in, bytes) || !echi_disjoint(count, 8, out, bytes) ||
+        !echi_disjoint(count, 8, flags, n))
+        return false;
+    const struct echi_select s = { .what = what,
+                                   .by = ECHI_BY_BYTES,
+                                   .in = in,
+                                   .flags = flags,
+                                   .out = out,
+                                   .count = count,
+                                   .n = n,
+                                   .element_bytes = element_bytes };
+    return ctx->backend->operations[ECHI_OP_select]->quick(&s);
+}
+
 static ech_status by_flags(ech_ctx *ctx, enum echi_select_what what, const void *in,
                            const uint8_t *flags, void *out, uint64_t *count, size_t n,
                            size_t element_bytes, const ech_select_options *o)
@@ -150,6 +176,8 @@ ech_status ech_select_flags(ech_ctx *ctx, const void *in, const uint8_t *flags, 
                             uint64_t *count, size_t n, size_t element_bytes,
                             const ech_select_options *options)
 {
+    if (!options && by_flags_at_once(ctx, ECHI_KEEP, in, flags, out, count, n, element_bytes))
+        return ECH_OK;
     READ_OPTIONS(ctx, ech_select_options, options);
     return by_flags(ctx, ECHI_KEEP, in, flags, out, count, n, element_bytes, options);
 }
@@ -158,6 +186,8 @@ ech_status ech_partition_flags(ech_ctx *ctx, const void *in, const uint8_t *flag
                                uint64_t *count, size_t n, size_t element_bytes,
                                const ech_select_options *options)
 {
+    if (!options && by_flags_at_once(ctx, ECHI_PARTITION, in, flags, out, count, n, element_bytes))
+        return ECH_OK;
     READ_OPTIONS(ctx, ech_select_options, options);
     return by_flags(ctx, ECHI_PARTITION, in, flags, out, count, n, element_bytes, options);
 }

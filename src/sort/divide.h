@@ -27,6 +27,7 @@ struct echi_divide {
     uint64_t low;     /* the first key of the range, a multiple of 2^bits */
     uint32_t bits;    /* it has 2^bits keys; at least ECHI_DIVIDE_BIN_BITS */
     uint32_t lengths; /* 0, or bins by lengths: divide_sizes.h */
+    uint32_t buckets; /* of a move */
     bool ordered;     /* the sample is in order, or too small */
     void *work;       /* [echi_divide_ops.work_bytes] */
 };

@@ -12,7 +12,7 @@
 enum {
     ECHI_DIVIDE_BIN_BITS = 13,
     ECHI_DIVIDE_BINS = 1 << ECHI_DIVIDE_BIN_BITS,
-    ECHI_DIVIDE_BUCKETS = 2048, /* maximum */
+    ECHI_DIVIDE_BUCKETS = 3072, /* maximum */
     ECHI_DIVIDE_ROUNDS = 5,     /* maximum number of counts after the first one */
     ECHI_DIVIDE_NEW = 64,       /* maximum number of bins that each of them divides */
     ECHI_DIVIDE_NODES = ECHI_DIVIDE_ROUNDS * ECHI_DIVIDE_NEW,

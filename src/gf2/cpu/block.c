@@ -282,7 +282,8 @@ static void take_tile(void *arg, size_t tile, int thread)
         const uint8_t *from[8];
         uint8_t bit[8];
         const int n = (int)echi_min(8, t->q - i);
-        for (int j = 0; j < n; j++) {
+        for (int j = 0; j < n && j < 8;
+             j++) { /* 8: gcc for 64-bit Arm does not see that n is less */
             const uint32_t column = e->pivots[t->first + i + (size_t)j];
             from[j] = echi_gf2_at(&e->w, column / 8, tile * ECHI_GF2_TILE);
             bit[j] = column % 8;

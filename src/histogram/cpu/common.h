@@ -26,10 +26,11 @@ struct echi_histogram_job {
 };
 
 /* Writes the counters of n elements, beginning at `from`; the counter of an element in no bin is
- * h->counters. u32 if all counters are less than 2^30. */
-typedef void (*echi_slots_u32)(const struct echi_histogram_job *job, size_t from, size_t n,
+ * h->counters.  Returns whether there is such an element.  u32 if all counters are less than
+ * 2^30. */
+typedef bool (*echi_slots_u32)(const struct echi_histogram_job *job, size_t from, size_t n,
                                uint32_t *slots);
-typedef void (*echi_slots_u64)(const struct echi_histogram_job *job, size_t from, size_t n,
+typedef bool (*echi_slots_u64)(const struct echi_histogram_job *job, size_t from, size_t n,
                                uint64_t *slots);
 
 struct echi_histogram_isa {

@@ -8,6 +8,10 @@
  */
 #include "histogram/cpu/common.h"
 
+#ifdef __AVX512F__
+#include "histogram/cpu/slots_avx512.h"
+#endif
+
 #define INLINE static inline
 #define SLOT   uint32_t
 

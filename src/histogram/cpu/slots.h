@@ -101,11 +101,15 @@ static void NAME(slots_one)(const struct echi_histogram_job *job, const KEY *in,
     }
 }
 
-static void NAME(slots)(const struct echi_histogram_job *job, size_t from, size_t n, SLOT *slots)
+static bool NAME(slots)(const struct echi_histogram_job *job, size_t from, size_t n, SLOT *slots)
 {
     const struct echi_histogram *h = job->h;
     const KEY *in = (const KEY *)h->in + from;
     const SLOT none = (SLOT)h->counters;
+#ifdef __AVX512F__
+    bool outside;
+    if (quick_slots(h, in, n, sizeof(KEY), slots, &outside)) return outside;
+#endif
     if (h->pairs) {
         const struct echi_bins x = h->x, y = h->y;
         const KEY *in_y = (const KEY *)h->in_y + from;
@@ -113,13 +117,17 @@ static void NAME(slots)(const struct echi_histogram_job *job, size_t from, size_
     } else {
         NAME(slots_one)(job, in, n, slots);
     }
-    for (size_t i = 0; i < n; i++)
-        if (slots[i] == (SLOT)ECHI_NO_SLOT) slots[i] = none;
-    if (h->channels == 1) return;
+    SLOT others = 0;
+    for (size_t i = 0; i < n; i++) {
+        others |= slots[i] == (SLOT)ECHI_NO_SLOT;
+        slots[i] = slots[i] == (SLOT)ECHI_NO_SLOT ? none : slots[i];
+    }
+    if (h->channels == 1) return others != 0;
     for (size_t i = 0, channel = from % h->channels; i < n; i++) {
         if (slots[i] != none) slots[i] += (SLOT)(channel * h->stride);
         channel = channel + 1 == h->channels ? 0 : channel + 1;
     }
+    return others != 0;
 }
 
 #undef FOR

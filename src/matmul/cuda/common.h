@@ -36,15 +36,15 @@ enum { MATMUL_STAGES = 3, MATMUL_WARP_COLS = 2 };
           (unsigned)(real_bytes) +                                                                 \
       32))
 
-/* Tiles of matmul_tensor_large and so on, for FP64 tensor cores. */
+/* Tiles of matmul_tensor_large and so on, for FP64 tensor cores.  Stages are fewer in code for
+ * compute capability 8.0, whose GPUs have less shared memory. */
 #define TENSOR_TILE_ROWS(size)    ((size) == 0 ? 128 : (size) == 1 ? 64 : 32)
 #define TENSOR_TILE_COLS(size)    TENSOR_TILE_ROWS(size)
 #define TENSOR_WARP_COLS(size)    ((size) == 0 ? 4 : 2)
 #define TENSOR_TILE_THREADS(size) (32 * TENSOR_WARP_ROWS * TENSOR_WARP_COLS(size))
-enum { TENSOR_STEPS = 16, TENSOR_STAGES = 4, TENSOR_WARP_ROWS = 2 };
-#define TENSOR_SHARED_BYTES(size)                                                                  \
-    ((unsigned)(TENSOR_STAGES * TENSOR_STEPS) *                                                    \
-     (unsigned)(TENSOR_TILE_ROWS(size) + TENSOR_TILE_COLS(size)) * 8U)
+enum { TENSOR_STEPS = 32, TENSOR_STAGES_80 = 2, TENSOR_STAGES_90 = 3, TENSOR_WARP_ROWS = 2 };
+#define TENSOR_STAGE_BYTES(size)                                                                   \
+    ((unsigned)TENSOR_STEPS * (unsigned)(TENSOR_TILE_ROWS(size) + TENSOR_TILE_COLS(size)) * 8U)
 
 /* The argument of every kernel of products. */
 struct matmul_args {

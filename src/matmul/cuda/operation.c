@@ -125,8 +125,9 @@ static void launch(const struct build *b, const char *kernel, uint64_t blocks, u
 /* A kernel, its tiles of c, and its blocks. */
 struct tiling {
     const char *kernel;
-    unsigned rows, cols, threads, shared_bytes;
-    unsigned weight; /* relative time per element of c */
+    unsigned rows, cols, threads;
+    unsigned shared_bytes, less_shared_bytes; /* the second: code for compute capability 8.0 */
+    unsigned weight;                          /* relative time per element of c */
 };
 
 /* Smaller tiles do less work per load.  H100, 2026-11-27. */
@@ -136,12 +137,13 @@ struct tiling {
     {                                                                                              \
         name, MATMUL_TILE_ROWS(size, real_bytes), MATMUL_TILE_COLS(size, real_bytes),              \
             MATMUL_TILE_THREADS(size, real_bytes), MATMUL_SHARED_BYTES(size, real_bytes),          \
-            WEIGHT(size)                                                                           \
+            MATMUL_SHARED_BYTES(size, real_bytes), WEIGHT(size)                                    \
     }
 #define TENSOR_TILING(name, size)                                                                  \
     {                                                                                              \
         name, TENSOR_TILE_ROWS(size), TENSOR_TILE_COLS(size), TENSOR_TILE_THREADS(size),           \
-            TENSOR_SHARED_BYTES(size), WEIGHT(size)                                                \
+            TENSOR_STAGES_90 *TENSOR_STAGE_BYTES(size),                                            \
+            TENSOR_STAGES_80 *TENSOR_STAGE_BYTES(size), WEIGHT(size)                               \
     }
 
 /* The estimated time: the multiprocessor with the most tiles, and the relative time per element. */
@@ -152,6 +154,14 @@ static uint64_t cost_of(const struct tiling *t, const struct build *b)
     return parts_of(tiles, (uint64_t)b->gpu.multiprocessors) * t->rows * t->cols * t->weight;
 }
 
+/* The emulator's modules are those for 9.0. */
+static unsigned shared_bytes_of(const struct tiling *t, const struct build *b)
+{
+    const bool less = b->gpu.architecture < 90 && b->p->backend->direct_vendor;
+    return less ? t->less_shared_bytes : t->shared_bytes;
+}
+
+/* The fastest one that fits the shared memory of a block; the last one fits every GPU. */
 static const struct tiling *tiling_of(const struct build *b)
 {
     static const struct tiling all[][3] = {
@@ -165,9 +175,11 @@ static const struct tiling *tiling_of(const struct build *b)
     const bool wide = b->p->dtype == ECH_F64;
     const bool tensor = wide && b->gpu.architecture >= 80 &&
                         echi_gpu_has(&b->gpu, b->plan->module, all[2][0].kernel);
-    const struct tiling *set = all[wide + tensor], *best = set;
-    for (int i = 1; i < 3; i++)
-        if (cost_of(set + i, b) < cost_of(best, b)) best = set + i;
+    const struct tiling *set = all[wide + tensor], *best = set + 2;
+    for (int i = 1; i >= 0; i--)
+        if (shared_bytes_of(set + i, b) <= b->gpu.shared_bytes &&
+            cost_of(set + i, b) <= cost_of(best, b))
+            best = set + i;
     return best;
 }
 
@@ -185,7 +197,7 @@ static void steps_of_tiled(const struct build *b)
     args->row_tiles = parts_of(p->m, tiling->rows);
     args->column_tiles = parts_of(p->n, tiling->cols);
     launch(b, tiling->kernel, args->row_tiles * args->column_tiles * p->count, tiling->threads,
-           tiling->shared_bytes);
+           shared_bytes_of(tiling, b));
 }
 
 /* ---- The strategies ---- */

@@ -79,4 +79,18 @@ static __device__ inline struct tile_place tile_place_of(const struct matmul_arg
     return place;
 }
 
+/* The rows or columns of a tile.  The last tile begins earlier if it would have invalid ones, so
+ * that all of its copies are those of other tiles; it stores only its own elements. */
+struct tile_part {
+    uint64_t first, own;
+};
+
+static __device__ inline struct tile_part tile_part_of(uint64_t tile, uint32_t length, uint64_t all)
+{
+    struct tile_part part;
+    part.own = tile * length;
+    part.first = all - part.own < length && all >= length ? all - length : part.own;
+    return part;
+}
+
 #endif

@@ -22,6 +22,11 @@
 #if MATMUL_TYPE == 1
 
 enum {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900
+    TENSOR_STAGES = TENSOR_STAGES_80,
+#else
+    TENSOR_STAGES = TENSOR_STAGES_90,
+#endif
     TENSOR_DEPTH = 1, /* groups of four steps of an instruction */
     TENSOR_PARTS = TENSOR_STEPS / 4 / TENSOR_DEPTH
 };
@@ -51,7 +56,7 @@ tensor_operand_of(const double *from, uint64_t stride, bool along_k, uint64_t fi
     x.stride = stride;
     x.advance = along_k ? (uint64_t)TENSOR_STEPS : TENSOR_STEPS * stride;
     x.rows = all - first < ROWS ? (uint32_t)(all - first) : (uint32_t)ROWS;
-    x.vectors = (uintptr_t)from % 16 == 0 && stride % 2 == 0;
+    x.vectors = (uintptr_t)from % 16 == 0 && stride % 2 == 0 && (along_k || first % 2 == 0);
     return x;
 }
 
@@ -78,11 +83,15 @@ static __device__ inline void tensor_fetch_whole(const struct tensor_operand &x,
 }
 
 /* Starts the copies of the next stage, which has `left` steps or more; `fill` replaces others. */
-template <int ROWS, int LENGTH, int THREADS>
-static __device__ inline void tensor_fetch_lines(struct tensor_operand &x, uint64_t left,
-                                                 double fill, double *stage)
+template <int ROWS, int THREADS, bool ALONG>
+static __device__ inline void tensor_fetch(struct tensor_operand &x, uint64_t left, double fill,
+                                           double *stage)
 {
-    enum { ELEMENTS = ROWS * TENSOR_STEPS, JUMP = THREADS / LENGTH };
+    enum {
+        ELEMENTS = ROWS * TENSOR_STEPS,
+        LENGTH = ALONG ? (int)TENSOR_STEPS : ROWS,
+        JUMP = THREADS / LENGTH
+    };
     const uint32_t steps = left < TENSOR_STEPS ? (uint32_t)left : (uint32_t)TENSOR_STEPS;
     if (steps == TENSOR_STEPS && x.rows == ROWS) {
         if (x.vectors)
@@ -90,8 +99,7 @@ static __device__ inline void tensor_fetch_lines(struct tensor_operand &x, uint6
         else
             tensor_fetch_whole<ELEMENTS, LENGTH, 1, THREADS>(x, stage);
     } else {
-        const uint32_t lines = LENGTH == TENSOR_STEPS ? x.rows : steps;
-        const uint32_t length = LENGTH == TENSOR_STEPS ? steps : x.rows;
+        const uint32_t lines = ALONG ? x.rows : steps, length = ALONG ? steps : x.rows;
         const uint32_t at = threadIdx.x % LENGTH;
 #pragma unroll 1
         for (uint32_t line = threadIdx.x / LENGTH; line < ELEMENTS / LENGTH; line += JUMP) {
@@ -103,13 +111,6 @@ static __device__ inline void tensor_fetch_lines(struct tensor_operand &x, uint6
         }
     }
     x.at += x.advance;
-}
-
-template <int ROWS, int THREADS, bool ALONG>
-static __device__ inline void tensor_fetch(struct tensor_operand &x, uint64_t left, double fill,
-                                           double *stage)
-{
-    tensor_fetch_lines<ROWS, ALONG ? (int)TENSOR_STEPS : ROWS, THREADS>(x, left, fill, stage);
 }
 
 /* Reads a lane's elements of an operand. */
@@ -227,12 +228,12 @@ static __device__ inline void tensor_product(struct tensor_operand &a, struct te
     }
 }
 
-/* Two adjacent elements of c, as a vector if it is aligned. */
-static __device__ inline void tensor_put(const struct matmul_args &args, double *at, bool both,
-                                         double first, double second)
+/* Two adjacent elements of c, or one of them; both as a vector if it is aligned. */
+static __device__ inline void tensor_put(const struct matmul_args &args, double *at, bool put_first,
+                                         bool put_second, double first, double second)
 {
     const double alpha = args.alpha, beta = args.beta;
-    if (both && (uintptr_t)at % 16 == 0) {
+    if (put_first && put_second && (uintptr_t)at % 16 == 0) {
         double2 v = make_double2(0, 0);
         if (beta != 0) v = *(const double2 *)at;
         v.x = quiet(ended(first, alpha, beta, v.x));
@@ -240,26 +241,28 @@ static __device__ inline void tensor_put(const struct matmul_args &args, double 
         *(double2 *)at = v;
         return;
     }
-    at[0] = quiet(ended(first, alpha, beta, beta != 0 ? at[0] : 0));
-    if (both) at[1] = quiet(ended(second, alpha, beta, beta != 0 ? at[1] : 0));
+    if (put_first) at[0] = quiet(ended(first, alpha, beta, beta != 0 ? at[0] : 0));
+    if (put_second) at[1] = quiet(ended(second, alpha, beta, beta != 0 ? at[1] : 0));
 }
 
+/* row and col: of the lane's first element in the tile. */
 template <int MT, int NT>
-static __device__ inline void tensor_store(const struct matmul_args &args, double *c, uint64_t row,
-                                           uint64_t col, double (&s)[MT][NT][4])
+static __device__ inline void
+tensor_store(const struct matmul_args &args, double *c, const struct tile_part &rows, uint32_t row,
+             const struct tile_part &cols, uint32_t col, double (&s)[MT][NT][4])
 {
 #pragma unroll
     for (int i = 0; i < MT; i++)
 #pragma unroll
         for (int half = 0; half < 2; half++) {
-            const uint64_t r = row + 16 * i + 8 * half;
-            if (r >= args.m) continue;
+            const uint64_t r = rows.first + row + 16 * i + 8 * half;
+            if (r < rows.own || r >= args.m) continue;
 #pragma unroll
             for (int j = 0; j < NT; j++) {
-                const uint64_t q = col + 8 * j;
-                if (q < args.n)
-                    tensor_put(args, c + r * args.c_stride + q, q + 1 < args.n, s[i][j][2 * half],
-                               s[i][j][2 * half + 1]);
+                const uint64_t q = cols.first + col + 8 * j;
+                tensor_put(args, c + r * args.c_stride + q, q >= cols.own && q < args.n,
+                           q + 1 >= cols.own && q + 1 < args.n, s[i][j][2 * half],
+                           s[i][j][2 * half + 1]);
             }
         }
 }
@@ -270,14 +273,16 @@ static __device__ inline void tensor_tile(const struct matmul_args &args, uint64
 {
     enum { M = 16 * MT * WR, N = 8 * NT * WC };
     const uint32_t warp = threadIdx.x / 32, in_warp = threadIdx.x % 32;
-    const uint64_t row = tile_row * M, col = tile_col * N, k = args.k;
+    const struct tile_part rows = tile_part_of(tile_row, M, args.m);
+    const struct tile_part cols = tile_part_of(tile_col, N, args.n);
+    const uint64_t k = args.k;
     const bool a_along = !args.a_turned, b_along = args.b_turned;
     struct tensor_operand a = tensor_operand_of<M>(
         (const double *)matrix_at(args.a, args.list, args.a_step, sizeof(double), which),
-        args.a_stride, a_along, row, args.m);
+        args.a_stride, a_along, rows.first, args.m);
     struct tensor_operand b = tensor_operand_of<N>(
         (const double *)matrix_at(args.b, args.list, args.b_step, sizeof(double), which),
-        args.b_stride, b_along, col, args.n);
+        args.b_stride, b_along, cols.first, args.n);
     double c[MT][NT][4];
 #pragma unroll
     for (int i = 0; i < MT; i++)
@@ -294,8 +299,8 @@ static __device__ inline void tensor_tile(const struct matmul_args &args, uint64
     else
         tensor_product<MT, NT, WR, WC, false, false>(a, b, k, c);
     tensor_store<MT, NT>(
-        args, (double *)matrix_at(args.c, args.list, args.c_step, sizeof(double), which),
-        row + warp / WC * (16 * MT) + in_warp / 4, col + warp % WC * (8 * NT) + in_warp % 4 * 2, c);
+        args, (double *)matrix_at(args.c, args.list, args.c_step, sizeof(double), which), rows,
+        warp / WC * (16 * MT) + in_warp / 4, cols, warp % WC * (8 * NT) + in_warp % 4 * 2, c);
 }
 
 template <int MT, int NT, int WR, int WC>

@@ -19,6 +19,8 @@
 #define ECHI_MATMUL_CUDA_TILE_CUH
 
 #include "matmul/cuda/stage.cuh"
+/* Loops for whole stages have one copy per layout of a and b, which saves instructions. */
+#define MATMUL_LAYOUTS (MATMUL_TYPE == 0 && MATMUL_ASYNC)
 
 enum {
     STEPS = MATMUL_STEPS(sizeof(real)),
@@ -26,6 +28,9 @@ enum {
     LANE_ROWS = 4,           /* of lanes in a warp */
     LANE_COLS = 8
 };
+
+/* Layouts of an operand: whether k is its contiguous dimension.  ANY_LAYOUT: see along_k. */
+enum { ACROSS_K, ALONG_K, ANY_LAYOUT };
 
 /* One operand of a tile, as a thread copies it: its rows (for b: columns) and k.  The thread begins
  * at step `step` and row `row`, and advances by `jump` steps, or rows. */
@@ -36,6 +41,11 @@ struct operand {
     uint32_t rows; /* valid rows of the tile */
     bool along_k;  /* k is the contiguous dimension */
     bool vectors;  /* otherwise: copied by full vectors */
+
+    template <int LAYOUT> __device__ inline bool along(void) const
+    {
+        return LAYOUT == ANY_LAYOUT ? along_k : LAYOUT == ALONG_K;
+    }
 };
 
 template <int ROWS, int THREADS>
@@ -45,8 +55,8 @@ static __device__ inline struct operand operand_of(const element *from, uint64_t
     struct operand x;
     x.stride = stride;
     x.along_k = along_k;
-    x.vectors =
-        sizeof(element) == sizeof(real) && (uintptr_t)from % 16 == 0 && stride % REAL_VECTOR == 0;
+    x.vectors = sizeof(element) == sizeof(real) && (uintptr_t)from % 16 == 0 &&
+                stride % REAL_VECTOR == 0 && first % REAL_VECTOR == 0;
     x.rows = all - first < ROWS ? (uint32_t)(all - first) : (uint32_t)ROWS;
     const uint32_t width = x.vectors ? ROWS / REAL_VECTOR : ROWS; /* threads per step */
     x.step = along_k ? threadIdx.x % STEPS : threadIdx.x / width;
@@ -58,13 +68,13 @@ static __device__ inline struct operand operand_of(const element *from, uint64_t
 }
 
 /* All rows and steps are valid. */
-template <int ROWS, int THREADS>
+template <int ROWS, int THREADS, int LAYOUT>
 static __device__ inline void fetch_whole(const struct operand &x, real *stage)
 {
     enum { PITCH = ROWS + PAD, VECTORS = ROWS / REAL_VECTOR };
     const element *from = x.at;
     real *to = stage + x.step * PITCH + x.row;
-    if (x.along_k) {
+    if (x.along<LAYOUT>()) {
 #pragma unroll
         for (int i = 0; i < ROWS * STEPS / THREADS; i++, from += x.jump)
             copy_element(to + i * (THREADS / STEPS), from);
@@ -85,10 +95,11 @@ static __device__ inline void fetch_part(const struct operand &x, uint32_t steps
                                          real *stage)
 {
     enum { PITCH = ROWS + PAD };
-    const uint32_t width = x.vectors && !x.along_k ? (uint32_t)REAL_VECTOR : 1;
-    const uint32_t more_steps = x.along_k ? (uint32_t)STEPS : THREADS * width / ROWS;
-    const uint32_t more_rows = x.along_k ? THREADS / STEPS : ROWS;
-    const uint64_t row_stride = x.along_k ? x.stride : 1, step_stride = x.along_k ? 1 : x.stride;
+    const bool along_k = x.along_k;
+    const uint32_t width = x.vectors && !along_k ? (uint32_t)REAL_VECTOR : 1;
+    const uint32_t more_steps = along_k ? (uint32_t)STEPS : THREADS * width / ROWS;
+    const uint32_t more_rows = along_k ? THREADS / STEPS : ROWS;
+    const uint64_t row_stride = along_k ? x.stride : 1, step_stride = along_k ? 1 : x.stride;
 #pragma unroll 1
     for (uint32_t row = x.row; row < ROWS; row += more_rows)
 #pragma unroll 1
@@ -109,10 +120,18 @@ template <int ROWS, int THREADS>
 static __device__ inline void fetch(struct operand &x, uint64_t left, real fill, real *stage)
 {
     if (left >= STEPS && x.rows == ROWS)
-        fetch_whole<ROWS, THREADS>(x, stage);
+        fetch_whole<ROWS, THREADS, ANY_LAYOUT>(x, stage);
     else
         fetch_part<ROWS, THREADS>(x, left < STEPS ? (uint32_t)left : (uint32_t)STEPS, fill, stage);
     x.at += x.advance;
+}
+
+/* The same for a stage without missing elements. */
+template <int ROWS, int THREADS, int LAYOUT>
+static __device__ inline void fetch_next(struct operand &x, real *stage)
+{
+    fetch_whole<ROWS, THREADS, LAYOUT>(x, stage);
+    x.at += LAYOUT == ALONG_K ? (uint64_t)STEPS : x.advance;
 }
 
 /* Loads N elements of one step, in vectors that are GAP elements apart. */
@@ -181,18 +200,19 @@ template <int N, int LANES> static __device__ inline uint32_t place_of(int i)
 }
 
 template <int ROWS, int COLS>
-static __device__ inline void store_tile(const struct matmul_args &args, void *c, uint64_t row,
-                                         uint64_t col, const struct lane<ROWS, COLS> &l)
+static __device__ inline void store_tile(const struct matmul_args &args, void *c,
+                                         const struct tile_part &rows, const struct tile_part &cols,
+                                         const struct lane<ROWS, COLS> &l)
 {
     const real alpha = (real)args.alpha, beta = (real)args.beta;
 #pragma unroll
     for (int i = 0; i < ROWS; i++) {
-        const uint64_t r = row + l.row + place_of<ROWS, LANE_ROWS>(i);
+        const uint64_t r = rows.first + l.row + place_of<ROWS, LANE_ROWS>(i);
 #pragma unroll
         for (int j = 0; j < COLS; j++) {
-            const uint64_t q = col + l.col + place_of<COLS, LANE_COLS>(j);
+            const uint64_t q = cols.first + l.col + place_of<COLS, LANE_COLS>(j);
             const uint64_t at = r * args.c_stride + q;
-            if (r >= args.m || q >= args.n) continue;
+            if (r < rows.own || r >= args.m || q < cols.own || q >= args.n) continue;
             if (args.wide) {
                 float *to = (float *)c + at;
                 const real before = beta != 0 ? *to : 0;
@@ -215,8 +235,8 @@ static __device__ inline void add_product(struct operand &a, struct operand &b, 
         M = ROWS * LANE_ROWS * WR,
         N = COLS * LANE_COLS * WC,
         THREADS = 32 * WR * WC,
-        B = STEPS * (M + PAD), /* the beginning of b in a stage */
-        STAGE = B + STEPS * (N + PAD),
+        B_AT = STEPS * (M + PAD), /* the beginning of b in a stage */
+        STAGE = B_AT + STEPS * (N + PAD),
         LEAD = STEPS * (MATMUL_STAGES - 1) /* steps between the copy of a stage and its use */
     };
     real *stages = (real *)shared_bytes;
@@ -226,7 +246,7 @@ static __device__ inline void add_product(struct operand &a, struct operand &b, 
     for (uint64_t at = 0; at < LEAD; at += STEPS, next++) {
         if (at < k) {
             fetch<M, THREADS>(a, k - at, (real)-0.0, stages + next * STAGE);
-            fetch<N, THREADS>(b, k - at, 0, stages + next * STAGE + B);
+            fetch<N, THREADS>(b, k - at, 0, stages + next * STAGE + B_AT);
         }
         end_stage();
     }
@@ -243,7 +263,7 @@ static __device__ inline void add_product(struct operand &a, struct operand &b, 
             if (t == 0 && ahead < k)
                 fetch<M, THREADS>(a, k - ahead, (real)-0.0, stages + next * STAGE);
             if (t == STEPS / 2 && ahead < k)
-                fetch<N, THREADS>(b, k - ahead, 0, stages + next * STAGE + B);
+                fetch<N, THREADS>(b, k - ahead, 0, stages + next * STAGE + B_AT);
             if (t < STEPS - 1) {
                 load_operands<M + PAD, N + PAD>(stage, t + 1, l, x[(t + 1) % 2]);
             } else {
@@ -260,19 +280,96 @@ static __device__ inline void add_product(struct operand &a, struct operand &b, 
     }
 }
 
+/* The same for `count` stages without missing elements. */
+template <int ROWS, int COLS, int WR, int WC, int A, int B>
+static __device__ inline void add_whole(struct operand &a, struct operand &b, uint64_t count,
+                                        struct lane<ROWS, COLS> &l)
+{
+    enum {
+        M = ROWS * LANE_ROWS * WR,
+        N = COLS * LANE_COLS * WC,
+        THREADS = 32 * WR * WC,
+        B_AT = STEPS * (M + PAD),
+        STAGE = B_AT + STEPS * (N + PAD)
+    };
+    real *stages = (real *)shared_bytes;
+    struct step<ROWS, COLS> x[2];
+    uint32_t now = 0, next = 0;
+    if (count == 0) return;
+#pragma unroll 1
+    for (; next < MATMUL_STAGES - 1; next++) {
+        if (next < count) {
+            fetch_next<M, THREADS, A>(a, stages + next * STAGE);
+            fetch_next<N, THREADS, B>(b, stages + next * STAGE + B_AT);
+        }
+        end_stage();
+    }
+    wait_copies();
+    __syncthreads(); /* the first stage is loaded for all threads */
+    load_operands<M + PAD, N + PAD>(stages, 0, l, x[0]);
+#pragma unroll 1
+    for (uint64_t left = count; left; left--) {
+        const bool more = left >= MATMUL_STAGES;
+        const real *stage = stages + now * STAGE;
+        now = now + 1 == MATMUL_STAGES ? 0 : now + 1;
+#pragma unroll
+        for (int t = 0; t < STEPS; t++) {
+            if (t == 0 && more) fetch_next<M, THREADS, A>(a, stages + next * STAGE);
+            if (t == STEPS / 2 && more) fetch_next<N, THREADS, B>(b, stages + next * STAGE + B_AT);
+            if (t < STEPS - 1) {
+                load_operands<M + PAD, N + PAD>(stage, t + 1, l, x[(t + 1) % 2]);
+            } else {
+                end_stage();
+                wait_copies();
+                __syncthreads(); /* the next stage is loaded for all threads, and this one has been
+                                    read */
+                if (left > 1) load_operands<M + PAD, N + PAD>(stages + now * STAGE, 0, l, x[0]);
+            }
+            multiply_step(x[t % 2], l);
+        }
+        next = next + 1 == MATMUL_STAGES ? 0 : next + 1;
+    }
+}
+
+/* The last steps, fewer than a stage. */
+template <int ROWS, int COLS, int WR, int WC>
+static __device__ inline void add_rest(struct operand &a, struct operand &b, uint32_t steps,
+                                       struct lane<ROWS, COLS> &l)
+{
+    enum {
+        M = ROWS * LANE_ROWS * WR,
+        N = COLS * LANE_COLS * WC,
+        THREADS = 32 * WR * WC,
+        B_AT = STEPS * (M + PAD)
+    };
+    real *stage = (real *)shared_bytes; /* has been read: add_whole ends with a barrier */
+    struct step<ROWS, COLS> x;
+    fetch_part<M, THREADS>(a, steps, 0, stage);
+    fetch_part<N, THREADS>(b, steps, 0, stage + B_AT);
+    copy_commit();
+    copy_wait<0>();
+    __syncthreads(); /* the steps are loaded for all threads */
+#pragma unroll 1
+    for (uint32_t t = 0; t < steps; t++) {
+        load_operands<M + PAD, N + PAD>(stage, (int)t, l, x);
+        multiply_step(x, l);
+    }
+}
+
 template <int ROWS, int COLS, int WR, int WC>
 static __device__ inline void matmul_tile(const struct matmul_args &args, uint64_t which,
                                           uint64_t tile_row, uint64_t tile_col)
 {
     enum { M = ROWS * LANE_ROWS * WR, N = COLS * LANE_COLS * WC, THREADS = 32 * WR * WC };
     const uint32_t warp = threadIdx.x / 32, in_warp = threadIdx.x % 32;
-    const uint64_t row = tile_row * M, col = tile_col * N;
+    const struct tile_part rows = tile_part_of(tile_row, M, args.m);
+    const struct tile_part cols = tile_part_of(tile_col, N, args.n);
     struct operand a = operand_of<M, THREADS>(
         (const element *)matrix_at(args.a, args.list, args.a_step, sizeof(element), which),
-        args.a_stride, !args.a_turned, row, args.m);
+        args.a_stride, !args.a_turned, rows.first, args.m);
     struct operand b = operand_of<N, THREADS>(
         (const element *)matrix_at(args.b, args.list, args.b_step, sizeof(element), which),
-        args.b_stride, args.b_turned, col, args.n);
+        args.b_stride, args.b_turned, cols.first, args.n);
     struct lane<ROWS, COLS> l;
     l.row = warp / WC * (ROWS * LANE_ROWS) + in_warp / LANE_COLS * runs<ROWS>::LENGTH;
     l.col = warp % WC * (COLS * LANE_COLS) + in_warp % LANE_COLS * runs<COLS>::LENGTH;
@@ -280,10 +377,28 @@ static __device__ inline void matmul_tile(const struct matmul_args &args, uint64
     for (int i = 0; i < ROWS; i++)
 #pragma unroll
         for (int j = 0; j < COLS; j++) l.s[i][j] = 0;
+#if !MATMUL_LAYOUTS
     add_product<ROWS, COLS, WR, WC>(a, b, args.k, l);
+#else
+    if (a.rows < M || b.rows < N) {
+        add_product<ROWS, COLS, WR, WC>(a, b, args.k, l);
+    } else if (a.along_k) {
+        if (b.along_k)
+            add_whole<ROWS, COLS, WR, WC, ALONG_K, ALONG_K>(a, b, args.k / STEPS, l);
+        else
+            add_whole<ROWS, COLS, WR, WC, ALONG_K, ACROSS_K>(a, b, args.k / STEPS, l);
+    } else {
+        if (b.along_k)
+            add_whole<ROWS, COLS, WR, WC, ACROSS_K, ALONG_K>(a, b, args.k / STEPS, l);
+        else
+            add_whole<ROWS, COLS, WR, WC, ACROSS_K, ACROSS_K>(a, b, args.k / STEPS, l);
+    }
+    if (a.rows == M && b.rows == N && args.k % STEPS)
+        add_rest<ROWS, COLS, WR, WC>(a, b, args.k % STEPS, l);
+#endif
     const uint32_t c_bytes = args.wide ? sizeof(float) : sizeof(element);
     void *c = (void *)matrix_at(args.c, args.list, args.c_step, c_bytes, which);
-    store_tile(args, c, row, col, l);
+    store_tile(args, c, rows, cols, l);
 }
 
 template <int ROWS, int COLS, int WR, int WC>

@@ -10,6 +10,12 @@
 
 enum { MERGE_PART = 1 << 14 }; /* elements */
 
+/* avx512.c, by key width: merges keys without values; false, if equal keys differ in bits, so that
+ * their order matters. */
+typedef bool echi_merge_keys_function(const struct echi_order *order, const void *a, size_t n_a,
+                                      const void *b, size_t n_b, void *out);
+extern echi_merge_keys_function *const echi_merge_avx512[9];
+
 /* Merges elements i * MERGE_PART ... of the result, at most MERGE_PART. */
 void echi_merge_part(const struct echi_merge *m, size_t i);
 

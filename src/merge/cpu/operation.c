@@ -19,6 +19,7 @@ enum {
     MERGE_RUN = 32,     /* elements of one input that are copied together */
     MERGE_STEPS = 64,   /* between two tests for such a run, from both ends */
     MERGE_HALVES = 128, /* elements; fewer are merged as a whole */
+    MERGE_VECTORS = 64, /* fewer keys are merged one by one */
     AT_ONCE = 4096
 };
 
@@ -43,6 +44,21 @@ static const struct {
                 [2] = { path_u16, part_u16, distinguishable_u16 },
                 [4] = { path_u32, part_u32, distinguishable_u32 },
                 [8] = { path_u64, part_u64, distinguishable_u64 } };
+
+/* Merges a part; from_b: NULL, or receives whether each key is from b. */
+static void merge_keys(const struct echi_merge *m, const struct part *p, unsigned char *from_b)
+{
+#ifdef ECHI_CPU_X86
+    const size_t bytes = m->key_bytes;
+    const char *a = (const char *)m->keys[0] + p->from[0] * bytes;
+    const char *b = (const char *)m->keys[1] + p->from[1] * bytes;
+    char *out = (char *)m->keys_out + (p->from[0] + p->from[1]) * bytes;
+    if (!from_b && p->n[0] + p->n[1] >= MERGE_VECTORS && echi_cpu_isa() == ECHI_AVX512 &&
+        echi_merge_avx512[bytes](&m->order, a, p->n[0], b, p->n[1], out))
+        return;
+#endif
+    widths[m->key_bytes].part(m, p, from_b);
+}
 
 /* bytes is a constant for the sizes that move_values() lists. */
 INLINE void move_sized(const struct echi_merge *m, const struct part *p,
@@ -98,7 +114,7 @@ void echi_merge_part(const struct echi_merge *m, size_t i)
     unsigned char from_b[MERGE_PART];
     const struct part p = part_between(first, end, widths[m->key_bytes].path(m, first),
                                        widths[m->key_bytes].path(m, end));
-    widths[m->key_bytes].part(m, &p, m->value_bytes ? from_b : NULL);
+    merge_keys(m, &p, m->value_bytes ? from_b : NULL);
     if (m->value_bytes) move_values(m, &p, from_b);
 }
 
@@ -137,7 +153,7 @@ static bool merge_at_once(const void *request)
     const struct part whole = { { 0, 0 }, { m->n[0], m->n[1] } };
     unsigned char from_b[AT_ONCE];
     if (m->n[0] > AT_ONCE || m->n[1] > AT_ONCE - m->n[0]) return false;
-    widths[m->key_bytes].part(m, &whole, m->value_bytes ? from_b : NULL);
+    merge_keys(m, &whole, m->value_bytes ? from_b : NULL);
     if (m->value_bytes) move_values(m, &whole, from_b);
     return true;
 }

@@ -20,13 +20,13 @@ enum {
 };
 
 /* Elements of a thread: an odd number, so that threads use different banks of shared memory.
- * merge_narrow, and merge_keys for keys of 64 bits, have more than merges with values and of
- * runs. */
+ * merge_keys for keys of 64 bits has more than merges with values and of runs. */
 #define MERGE_ITEMS(key_bytes)       ((key_bytes) == 8 ? 11 : 17)
 #define MERGE_TILE(key_bytes)        (MERGE_THREADS * MERGE_ITEMS(key_bytes))
 #define MERGE_KEYS_ITEMS(key_bytes)  ((key_bytes) == 8 ? 15 : 17)
 #define MERGE_KEYS_BLOCKS(key_bytes) ((key_bytes) == 8 ? 4 : 6)
-#define MERGE_NARROW_ITEMS           25
+/* Words of 4 bytes of a thread of merge_narrow: an odd number for the same reason. */
+#define MERGE_NARROW_WORDS(key_bytes) ((key_bytes) == 1 ? 9 : 17)
 
 struct merge_args {
     const void *keys[2], *values[2];

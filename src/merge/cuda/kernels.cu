@@ -4,7 +4,7 @@
  *     merge_split    a thread or a warp per boundary of tiles: how many elements before it are
  *                    from a; if there are few tiles, the blocks of the next kernels find it
  *     merge_keys     a block loads its part of a and of b, merges them and writes its tile
- *     merge_narrow   the same for integers of 8 and 16 bits (narrow.cuh)
+ *     merge_narrow   the same for keys of 8 and 16 bits (narrow.cuh)
  *     merge_pairs    ... and moves the values
  *
  *     merge_runs_check, merge_runs_split, merge_runs_keys, merge_runs_pairs
@@ -142,7 +142,7 @@ static __device__ inline void part_of_tile(const struct merge_args &a, uint64_t 
     merge_part_make(part, first, left < a.tile ? (uint32_t)left : a.tile, splits[0], splits[1]);
 }
 
-#if KEY_BYTES > 1
+#if KEY_BYTES > 2
 extern "C" __global__ void __launch_bounds__(MERGE_THREADS,
                                              RESIDENT_BLOCKS(KEYS_BLOCKS, MERGE_THREADS))
     merge_keys(const __grid_constant__ struct merge_args a)

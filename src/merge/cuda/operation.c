@@ -23,17 +23,18 @@ struct merge_plan {
     uint64_t tiles;
 };
 
-/* Integers of 8 and 16 bits without values have a kernel of their own (narrow.cuh). */
+/* Keys of 8 and 16 bits without values have a kernel of their own (narrow.cuh). */
 static void choose_kernel(const struct echi_merge *m, struct merge_plan *p)
 {
-    unsigned items = MERGE_ITEMS(m->key_bytes);
+    const unsigned bytes = (unsigned)m->key_bytes;
+    unsigned items = MERGE_ITEMS(bytes);
     p->kernel = "merge_pairs";
-    if (!m->value_bytes && m->key_bytes <= 2 && !m->order.float_mask) {
+    if (!m->value_bytes && bytes <= 2) {
         p->kernel = "merge_narrow";
-        items = MERGE_NARROW_ITEMS;
+        items = MERGE_NARROW_WORDS(bytes) * (4 / bytes);
     } else if (!m->value_bytes) {
         p->kernel = "merge_keys";
-        items = MERGE_KEYS_ITEMS(m->key_bytes);
+        items = MERGE_KEYS_ITEMS(bytes);
     }
     p->tile = MERGE_THREADS * items;
 }

@@ -48,7 +48,7 @@ INLINE uint64_t less_equal_u8(vec a, vec b)
 
 INLINE vec compress_u8(__mmask64 lanes, vec v)
 {
-    return _mm512_maskz_compress_epi8(lanes, v);
+    return _mm512_mask_compress_epi8(v, lanes, v);
 }
 
 INLINE vec sign_bits_u8(vec v)
@@ -80,7 +80,7 @@ INLINE uint64_t less_equal_u16(vec a, vec b)
 
 INLINE vec compress_u16(__mmask32 lanes, vec v)
 {
-    return _mm512_maskz_compress_epi16(lanes, v);
+    return _mm512_mask_compress_epi16(v, lanes, v);
 }
 
 #endif

@@ -36,8 +36,18 @@ struct echi_value {
 typedef void echi_chunk_function(const struct echi_reduce_rule *rule, const void *in, const void *b,
                                  size_t n, size_t rows, struct echi_value *value);
 
+/* Sets the sums of `count` segments, of u64, f32 or f64 as their kind: segment s has the elements
+ * [ends[s], ends[s + 1]) of in, at most `most`, which is at most ECHI_SHORT_SEGMENT. */
+enum { ECHI_SHORT_SEGMENT = 64, ECHI_SOME_SEGMENTS = 16 };
+typedef void echi_segments_function(const void *in, const uint64_t *ends, size_t count, size_t most,
+                                    void *sums);
+/* The same for rows of n elements, one after another. */
+typedef void echi_rows_function(const void *in, size_t n, size_t count, void *sums);
+
 struct echi_reduce_isa {
     echi_chunk_function *chunk[ECHI_REDUCE_KINDS][ECHI_DTYPES];
+    echi_segments_function *segments[ECHI_REDUCE_KINDS][ECHI_DTYPES]; /* sums; NULL: none */
+    echi_rows_function *rows[ECHI_REDUCE_KINDS][ECHI_DTYPES];
     /* By key width, 1, 2, 4, 8: the number of keys in keys[from ... to - 1] that differ from their
      * predecessor, and the end of the run that contains keys[at]. */
     size_t (*run_starts[9])(const struct echi_order *order, const void *keys, size_t from,
@@ -63,6 +73,32 @@ struct echi_value echi_reduce_merge(const struct echi_reduce *r, int spread, str
 
 /* Writes result number `index` to r->out, of n elements. */
 void echi_reduce_result(const struct echi_reduce *r, struct echi_value v, size_t n, size_t index);
+
+/* Writes `count` results from number `first` on, each of a row. */
+void echi_reduce_store(const struct echi_reduce *r, const struct echi_value *value, size_t count,
+                       size_t first);
+/* The same for the sums of an echi_segments_function. */
+void echi_reduce_store_sums(const struct echi_reduce *r, const void *sums, const uint64_t *ends,
+                            size_t count, size_t first);
+
+/* Whether results are sums in f64 without a further operation. */
+static inline bool echi_reduce_is_plain(const struct echi_reduce *r)
+{
+    return r->kind == ECHI_REDUCE_SUM64 && r->rule.finish == ECHI_FINISH_SUM && r->rule.in_f64 &&
+           !r->rule.raw;
+}
+
+/* Writes one result, of n elements. */
+static inline void echi_reduce_store_one(const struct echi_reduce *r, struct echi_value value,
+                                         size_t n, size_t index)
+{
+    if (echi_reduce_is_plain(r))
+        ((uint64_t *)r->out)[index] = f64_result(value.d.sum + 0.0);
+    else if (r->kind == ECHI_REDUCE_ISUM)
+        ((uint64_t *)r->out)[index] = value.u;
+    else
+        echi_reduce_result(r, value, n, index);
+}
 
 /* The value of a result with rule.raw. */
 struct echi_value echi_reduce_value(const struct echi_reduce *r, const uint64_t *raw);

@@ -24,36 +24,89 @@
 #define ELEM        JOINED(FROM, _element)
 
 #ifdef __AVX512F__
-INLINE i64_vector NAME(sums_of)(const ELEM *x, size_t n) /* the first n, or a vector */
+/* The sums of up to 16 * `sixteens` elements in lanes. */
+INLINE u64_vector NAME(few_vector)(const ELEM *x, size_t n, const int sixteens)
 {
-    const size_t bytes = n < VECTOR_BYTES / sizeof(ELEM) ? n * sizeof(ELEM) : VECTOR_BYTES;
-    const __mmask64 some = _bzhi_u64(~(uint64_t)0, (unsigned)bytes);
-    return SUMS((i64_vector)_mm512_maskz_loadu_epi8(some, x));
+    enum { W = VECTOR_BYTES / sizeof(ELEM) };
+    const int vectors = (sixteens * 16 + W - 1) / W;
+    const uint64_t there = _bzhi_u64(~(uint64_t)0, (unsigned)n);
+    u64_vector sum = { 0 };
+    UNROLLED(j, vectors)
+    sum += (u64_vector)SUMS(load_there(x + j * W, there >> j * W, sizeof(ELEM)));
+    return sum;
 }
 
-/* The sum of up to 64 elements.  varies: the lengths of segments and the branches that depend on
- * them are not predictable, so the instructions are always the same. */
-INLINE uint64_t NAME(few_sum)(const ELEM *x, size_t n, bool varies)
+/* The sum of up to 64 elements: the lengths of segments and the branches that depend on them are
+ * not predictable, so the instructions are always the same. */
+INLINE uint64_t NAME(few_sum)(const ELEM *x, size_t n)
 {
-    enum { W = VECTOR_BYTES / sizeof(ELEM), VECTORS = 64 / W };
-    u64_vector sum = { 0 };
-    size_t i = 0;
-    if (varies) UNROLLED(j, VECTORS)
-        {
-            const size_t at = (size_t)j * W;
-            sum += (u64_vector)NAME(sums_of)(x + at, n > at ? n - at : 0);
-        }
-    else {
-        for (; i + W <= n; i += W) {
-            i64_vector v;
-            memcpy(&v, x + i, sizeof v);
-            sum += (u64_vector)SUMS(v);
-        }
-        if (i < n) sum += (u64_vector)NAME(sums_of)(x + i, n - i);
-    }
+    const u64_vector sum = NAME(few_vector)(x, n, 4);
     uint64_t total = 0;
     UNROLLED(j, VECTOR_BYTES / 8) total += sum[j];
     return total;
+}
+
+/* The sums of up to 8 segments, which are added in the lanes of one vector. */
+INLINE void NAME(few_sums)(const ELEM *x, const uint64_t *ends, size_t count, const int sixteens,
+                           uint64_t *sums)
+{
+    u64_vector lane[8];
+    UNROLLED(j, 8)
+    {
+        const size_t s = echi_min((size_t)j, count - 1);
+        lane[j] = NAME(few_vector)(x + ends[s], ends[s + 1] - ends[s], sixteens);
+    }
+    fold_all_u64(lane);
+    memcpy(sums, lane, sizeof sums[0] * 8);
+}
+
+/* The same for rows of n elements. */
+INLINE void NAME(few_rows)(const ELEM *x, size_t n, size_t count, const int sixteens,
+                           uint64_t *sums)
+{
+    uint64_t room[8];
+    for (size_t s = 0; s < count; s += 8, x += 8 * n) {
+        const size_t here = echi_min(8, count - s);
+        u64_vector lane[8];
+        UNROLLED(j, 8)
+        lane[j] = NAME(few_vector)(x + echi_min((size_t)j, here - 1) * n, n, sixteens);
+        fold_all_u64(lane);
+        memcpy(here == 8 ? sums + s : room, lane, sizeof *lane);
+        for (size_t j = 0; here < 8 && j < here; j++) sums[s + j] = room[j];
+    }
+}
+
+static void NAME(irows)(const void *in, size_t n, size_t count, void *sums)
+{
+    const ELEM *x = (const ELEM *)in;
+    if (n <= 16)
+        NAME(few_rows)(x, n, count, 1, (uint64_t *)sums);
+    else if (n <= 32)
+        NAME(few_rows)(x, n, count, 2, (uint64_t *)sums);
+    else if (n <= 48)
+        NAME(few_rows)(x, n, count, 3, (uint64_t *)sums);
+    else
+        NAME(few_rows)(x, n, count, 4, (uint64_t *)sums);
+}
+
+static void NAME(isegments)(const void *in, const uint64_t *ends, size_t count, size_t most,
+                            void *sums)
+{
+    const ELEM *x = (const ELEM *)in;
+    uint64_t room[8], *to = (uint64_t *)sums;
+    for (size_t s = 0; s < count; s += 8) {
+        const size_t here = echi_min(8, count - s);
+        uint64_t *at = here == 8 ? to + s : room;
+        if (most <= 16)
+            NAME(few_sums)(x, ends + s, here, 1, at);
+        else if (most <= 32)
+            NAME(few_sums)(x, ends + s, here, 2, at);
+        else if (most <= 48)
+            NAME(few_sums)(x, ends + s, here, 3, at);
+        else
+            NAME(few_sums)(x, ends + s, here, 4, at);
+        for (size_t j = 0; at == room && j < here; j++) to[s + j] = room[j];
+    }
 }
 #endif
 
@@ -108,12 +161,8 @@ static void NAME(isum)(const struct echi_reduce_rule *rule, const void *in, cons
     (void)b;
 #ifdef __AVX512F__
     if (n <= 64 && rows == 1) {
-        value->u = NAME(few_sum)(x, n, true);
+        value->u = NAME(few_sum)(x, n);
         return;
-    }
-    for (; n <= 64 && rows; rows--, x += n) {
-        prefetch_next(x, n * sizeof *x);
-        (value++)->u = NAME(few_sum)(x, n, false);
     }
 #endif
     for (size_t row = 0; row < rows; row++, x += n) {

@@ -143,6 +143,16 @@ static struct echi_moments scaled_moments(const double *x, size_t n, double k, u
 
 /* ---- Integers ---- */
 
+#ifdef __AVX512F__
+/* Folds each of eight vectors to a lane of the first. */
+INLINE void fold_all_u64(u64_vector *lane)
+{
+    UNROLLED(j, 4) lane[j] = pairs_u64(lane[2 * j], lane[2 * j + 1]);
+    UNROLLED(j, 2) lane[j] = pairs_u64(lane[2 * j], lane[2 * j + 1]);
+    lane[0] = pairs_u64(lane[0], lane[1]);
+}
+#endif
+
 #define FROM        i8
 #define SHORT       int32_t
 #define PRODUCTS(v) twice_i32(twice_i16(twice_i8(v)))
@@ -208,7 +218,7 @@ static struct echi_moments scaled_moments(const double *x, size_t n, double k, u
 /* ---- By width ---- */
 
 #ifdef __AVX512F__
-#include "reduce/cpu/max_avx512.h"
+#include "cpu/keys_avx512.h"
 #endif
 
 #define FROM u8
@@ -250,6 +260,18 @@ const struct echi_reduce_isa ISA = {
         [ECHI_REDUCE_ARG] = BY_WIDTH(arg),
         [ECHI_REDUCE_COUNT] = BY_WIDTH(count),
     },
+#ifdef __AVX512F__
+    .segments = {
+        [ECHI_REDUCE_ISUM] = { INTEGERS(isegments) },
+        [ECHI_REDUCE_SUM] = { NARROW(segments) },
+        [ECHI_REDUCE_SUM64] = { FLOATS64(segments) },
+    },
+    .rows = {
+        [ECHI_REDUCE_ISUM] = { INTEGERS(irows) },
+        [ECHI_REDUCE_SUM] = { NARROW(rows) },
+        [ECHI_REDUCE_SUM64] = { FLOATS64(rows) },
+    },
+#endif
     .run_starts = { [1] = run_starts_u8, [2] = run_starts_u16, [4] = run_starts_u32,
                     [8] = run_starts_u64 },
     .run_end = { [1] = run_end_u8, [2] = run_end_u16, [4] = run_end_u32, [8] = run_end_u64 },

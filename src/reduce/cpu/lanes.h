@@ -123,25 +123,111 @@ INLINE ACC NAME(few)(const ELEM *x, const ELEM *y, size_t n, int how, bool ignor
  * branches that depend on them are not predictable.  Adding -0 does not change a sum. */
 enum { NAME(FEW) = 64 };
 
-INLINE ACC NAME(few_sum)(const ELEM *x, size_t n, const int vectors)
+/* The sums of 16 / WIDTH, 32 / WIDTH, 48 / WIDTH or FEW / WIDTH vectors, folded to one vector. */
+INLINE VEC NAME(few_vector)(const ELEM *x, size_t n, const int vectors)
 {
     enum { W = NAME(WIDTH) };
     VEC lane[8];
     UNROLLED(i, vectors)
     {
-        const size_t at = (size_t)i * W, left = n > at ? n - at : 0;
+        const size_t at = (size_t)i * W;
 #if IS_SAME
-        lane[i] = JOINED(load_first_, IN)(x + at, left);
+        const uint64_t there = _bzhi_u64(~(uint64_t)0, (unsigned)n);
+        lane[i] = JOINED(load_there_, IN)(x + at, there >> at);
 #else
+        const size_t left = n > at ? n - at : 0;
         lane[i] = NAME(some)(x + at, x + at, left < W ? left : W, OF_SUM, false);
 #endif
     }
-    if (vectors == 8) UNROLLED(i, 4) lane[i] = PAIRS(lane[2 * i], lane[2 * i + 1], 0);
-    if (vectors >= 4) UNROLLED(i, 2) lane[i] = PAIRS(lane[2 * i], lane[2 * i + 1], 0);
-    if (vectors >= 2) lane[0] = PAIRS(lane[0], lane[1], 0);
-    for (int w = NAME(WIDTH); w > 1; w /= 2) lane[0] = PAIRS(lane[0], lane[0], 0);
-    return lane[0][0];
+    if (vectors == 3) lane[3] = NEUTRAL(OF_SUM);
+    if (vectors >= 6) UNROLLED(i, vectors / 2) lane[i] = PAIRS(lane[2 * i], lane[2 * i + 1], 0);
+    if (vectors == 6) lane[3] = NEUTRAL(OF_SUM);
+    if (vectors >= 3) UNROLLED(i, 2) lane[i] = PAIRS(lane[2 * i], lane[2 * i + 1], 0);
+    return vectors >= 2 ? PAIRS(lane[0], lane[1], 0) : lane[0];
 }
+
+INLINE ACC NAME(few_sum)(const ELEM *x, size_t n, const int vectors)
+{
+    VEC v = NAME(few_vector)(x, n, vectors);
+    for (int w = NAME(WIDTH); w > 1; w /= 2) v = PAIRS(v, v, 0);
+    return v[0];
+}
+
+#if IS_FLOAT
+/* Folds each of WIDTH vectors to a lane of the first. */
+INLINE void NAME(fold_all)(VEC *lane)
+{
+    _Pragma("GCC unroll 4") for (int half = NAME(WIDTH) / 2; half; half /= 2)
+        _Pragma("GCC unroll 8") for (int j = 0; j < half; j++) lane[j] =
+            PAIRS(lane[2 * j], lane[2 * j + 1], 0);
+}
+
+/* The sums of up to WIDTH segments of up to 16 * `sixteens` elements: the last folds are those of
+ * all segments together. */
+INLINE void NAME(few_sums)(const ELEM *x, const uint64_t *ends, size_t count, const int sixteens,
+                           ACC *sums)
+{
+    enum { W = NAME(WIDTH) };
+    VEC lane[W];
+    _Pragma("GCC unroll 16") for (int j = 0; j < W; j++)
+    {
+        const size_t s = echi_min((size_t)j, count - 1);
+        lane[j] = NAME(few_vector)(x + ends[s], ends[s + 1] - ends[s], sixteens * 16 / W);
+    }
+    NAME(fold_all)(lane);
+    memcpy(sums, lane, sizeof *lane);
+}
+
+/* The same for rows of n elements. */
+INLINE void NAME(few_rows)(const ELEM *x, size_t n, size_t count, const int sixteens, ACC *sums)
+{
+    enum { W = NAME(WIDTH) };
+    ACC room[W];
+    for (size_t s = 0; s < count; s += W, x += W * n) {
+        const size_t here = echi_min(W, count - s);
+        VEC lane[W];
+        _Pragma("GCC unroll 16") for (int j = 0; j < W; j++) lane[j] =
+            NAME(few_vector)(x + echi_min((size_t)j, here - 1) * n, n, sixteens * 16 / W);
+        NAME(fold_all)(lane);
+        memcpy(here == W ? sums + s : room, lane, sizeof *lane);
+        for (size_t j = 0; here < W && j < here; j++) sums[s + j] = room[j];
+    }
+}
+
+static void NAME(rows)(const void *in, size_t n, size_t count, void *sums)
+{
+    const ELEM *x = (const ELEM *)in;
+    if (n <= 16)
+        NAME(few_rows)(x, n, count, 1, (ACC *)sums);
+    else if (n <= 32)
+        NAME(few_rows)(x, n, count, 2, (ACC *)sums);
+    else if (n <= 48)
+        NAME(few_rows)(x, n, count, 3, (ACC *)sums);
+    else
+        NAME(few_rows)(x, n, count, 4, (ACC *)sums);
+}
+
+static void NAME(segments)(const void *in, const uint64_t *ends, size_t count, size_t most,
+                           void *sums)
+{
+    enum { W = NAME(WIDTH) };
+    const ELEM *x = (const ELEM *)in;
+    ACC room[W], *to = (ACC *)sums;
+    for (size_t s = 0; s < count; s += W) {
+        const size_t here = echi_min(W, count - s);
+        ACC *at = here == W ? to + s : room;
+        if (most <= 16)
+            NAME(few_sums)(x, ends + s, here, 1, at);
+        else if (most <= 32)
+            NAME(few_sums)(x, ends + s, here, 2, at);
+        else if (most <= 48)
+            NAME(few_sums)(x, ends + s, here, 3, at);
+        else
+            NAME(few_sums)(x, ends + s, here, 4, at);
+        for (size_t j = 0; at == room && j < here; j++) to[s + j] = room[j];
+    }
+}
+#endif
 #endif
 
 /* same: n does not change from call to call, so that branches are predicted. */
@@ -300,7 +386,10 @@ INLINE struct echi_moments NAME(moments)(const struct echi_reduce_rule *rule, co
 #endif
     if (lines == 0)
         for (steps = 1; steps * STEP < n;) steps *= 2;
-    for (size_t i = 0; i < steps; i++) {
+    const bool whole = n == ECHI_CHUNK_LINES * NAME(LINE);
+    for (size_t i = 0; i < STEPS && whole; i++)
+        NAME(four)(x + i * STEP, ECHI_CHUNK_LINES, 0, k, rule->sign, ignore, &first[i], &second[i]);
+    for (size_t i = 0; i < steps && !whole; i++) {
         size_t here = rest > i * STEP ? rest - i * STEP : 0;
         NAME(four)(x + i * STEP, lines, here, k, rule->sign, ignore, &first[i], &second[i]);
     }

@@ -58,8 +58,11 @@ static struct echi_value nothing(const struct job *job)
     return echi_reduce_nothing(job->r);
 }
 
-static struct echi_value merge(const struct job *job, struct echi_value a, struct echi_value b)
+static inline struct echi_value merge(const struct job *job, struct echi_value a,
+                                      struct echi_value b)
 {
+    if (job->r->kind == ECHI_REDUCE_ISUM) return (struct echi_value){ .u = a.u + b.u };
+    if (job->r->kind == ECHI_REDUCE_SUM) return (struct echi_value){ .f = a.f + b.f };
     return echi_reduce_merge(job->r, job->spread, a, b);
 }
 
@@ -102,8 +105,8 @@ static struct echi_value count_end(const struct job *job, const struct counter *
     return v;
 }
 
-/* Merges values 2 i and 2 i + 1 of n to value i. */
-static void merge_pairs(const struct job *job, struct echi_value *v, size_t n)
+/* Merges values 2 i and 2 i + 1 of n to value i; returns how many remain. */
+static size_t merge_pairs(const struct job *job, struct echi_value *v, size_t n)
 {
     switch (job->r->kind) {
     case ECHI_REDUCE_ISUM:
@@ -125,6 +128,23 @@ static void merge_pairs(const struct job *job, struct echi_value *v, size_t n)
     default:
         for (size_t i = 0; i < n / 2; i++) v[i] = merge(job, v[2 * i], v[2 * i + 1]);
     }
+    if (n % 2) v[n / 2] = v[n - 1];
+    return n - n / 2;
+}
+
+/* The value of at most TREE_CHUNKS chunks, of which the last may be short: the same tree as that of
+ * the counter. */
+static struct echi_value reduce_few(const struct job *job, const char *in, const char *b, size_t n)
+{
+    const struct echi_reduce *r = job->r;
+    const size_t whole = n / job->chunk_elements, rest = n % job->chunk_elements;
+    const size_t at = whole * job->chunk_elements * r->rule.bytes;
+    struct echi_value v[TREE_CHUNKS + 1];
+    size_t count = whole + (rest != 0);
+    if (whole) job->chunk(&r->rule, in, b, job->chunk_elements, whole, v);
+    if (rest) job->chunk(&r->rule, in + at, b ? b + at : NULL, rest, 1, v + whole);
+    while (count > 1) count = merge_pairs(job, v, count);
+    return v[0];
 }
 
 /* Counts the whole chunks that n elements have, in subtrees of TREE_CHUNKS chunks as far as
@@ -139,7 +159,7 @@ static size_t count_chunks(const struct job *job, struct counter *counter, const
     for (; n - i >= elements; i += elements) {
         job->chunk(&r->rule, in + i * bytes, b ? b + i * bytes : NULL, job->chunk_elements,
                    TREE_CHUNKS, v);
-        for (size_t count = TREE_CHUNKS; count > 1; count /= 2) merge_pairs(job, v, count);
+        for (size_t count = TREE_CHUNKS; count > 1;) count = merge_pairs(job, v, count);
         count_subtree(job, counter, v[0], TREE_LEVEL);
     }
     const size_t rest = (n - i) / job->chunk_elements;
@@ -156,6 +176,9 @@ static struct echi_value reduce_range(const struct job *job, size_t begin, size_
     const char *in = (const char *)r->in + begin * r->rule.bytes;
     const char *b = r->b ? (const char *)r->b + begin * r->rule.bytes : NULL;
     bool arg = r->kind == ECHI_REDUCE_ARG;
+    if (!arg && from < to && to - from <= TREE_CHUNKS * job->chunk_elements)
+        return reduce_few(job, in + from * r->rule.bytes, b ? b + from * r->rule.bytes : NULL,
+                          to - from);
     struct counter counter;
     counter.count = 0;
     struct echi_value v = nothing(job);
@@ -211,33 +234,29 @@ static void reduce_row(struct job *job, size_t begin, size_t n, size_t index)
 
 /* ---- Rows ---- */
 
-/* Whether results are sums in f64 without a further operation. */
-static inline bool is_plain_sum64(const struct echi_reduce *r)
+/* The kernel for sums of short segments and rows; NULL: there is none. */
+static echi_segments_function *short_sums(const struct job *job)
 {
-    return r->kind == ECHI_REDUCE_SUM64 && r->rule.finish == ECHI_FINISH_SUM && r->rule.in_f64 &&
-           !r->rule.raw;
+    const struct echi_reduce_rule *rule = &job->r->rule;
+    if (rule->ignore || rule->finish == ECHI_FINISH_NORM) return NULL;
+    return job->isa->segments[job->r->kind][job->r->dtype];
 }
 
-static void store_results(const struct job *job, const struct echi_value *value, size_t count,
-                          size_t first)
+/* Rows of few elements. */
+static void add_rows(const struct job *job, size_t from, size_t to)
 {
     const struct echi_reduce *r = job->r;
-    if (is_plain_sum64(r)) {
-        for (size_t j = 0; j < count; j++)
-            ((uint64_t *)r->out)[first + j] = f64_result(value[j].d.sum + 0.0);
-        return;
-    }
-    switch (r->kind) {
-    case ECHI_REDUCE_ISUM:
-    case ECHI_REDUCE_IPRODUCT:
-        for (size_t j = 0; j < count; j++) ((uint64_t *)r->out)[first + j] = value[j].u;
-        break;
-    case ECHI_REDUCE_SUM:
-        for (size_t j = 0; j < count; j++)
-            ((uint32_t *)r->out)[first + j] = (uint32_t)f32_result(value[j].f + 0.0f);
-        break;
-    default:
-        for (size_t j = 0; j < count; j++) result(job, value[j], r->columns, first + j);
+    const size_t row_bytes = r->columns * r->rule.bytes;
+    uint64_t ends[ECHI_SOME_SEGMENTS + 1], sums[ECHI_SOME_SEGMENTS];
+    echi_rows_function *add = job->isa->rows[r->kind][r->dtype];
+    for (size_t s = 0; s <= ECHI_SOME_SEGMENTS; s++) ends[s] = s * r->columns;
+    for (size_t row = from, here; row < to; row += here) {
+        const char *in = (const char *)r->in + row * row_bytes;
+        here = echi_min(ECHI_SOME_SEGMENTS, to - row);
+        for (size_t at = 0; at < here * row_bytes; at += 64)
+            __builtin_prefetch(in + AHEAD_BYTES + at);
+        add(in, r->columns, here, sums);
+        echi_reduce_store_sums(r, sums, ends, here, row);
     }
 }
 
@@ -253,7 +272,7 @@ static void run_short_rows(const struct job *job, size_t from, size_t to)
         if (r->kind == ECHI_REDUCE_ARG)
             for (size_t j = 0; j < here; j++) value[j] = nothing(job);
         job->chunk(&r->rule, in, NULL, r->columns, here, value);
-        store_results(job, value, here, row);
+        echi_reduce_store(r, value, here, row);
     }
 }
 
@@ -263,6 +282,10 @@ static void run_rows(void *arg, size_t i, int thread)
     const struct echi_reduce *r = job->r;
     size_t from = i * job->block, to = echi_min(r->rows, from + job->block);
     (void)thread;
+    if (r->columns && r->columns <= ECHI_SHORT_SEGMENT && short_sums(job)) {
+        add_rows(job, from, to);
+        return;
+    }
     if (r->columns && r->columns <= job->chunk_elements && !r->b) {
         run_short_rows(job, from, to);
         return;
@@ -316,16 +339,35 @@ static int lines_ahead(const struct echi_reduce *r)
     return lines < ECHI_LINE_BYTES / 64 ? (int)lines : 0;
 }
 
-static void run_segments(void *arg, size_t i, int thread)
+/* Segments [from, to), if they are short and valid; otherwise returns false. */
+static bool add_segments(const struct job *job, echi_segments_function *add, size_t from, size_t to)
 {
-    struct job *job = arg;
     const struct echi_reduce *r = job->r;
-    const size_t to = echi_min(r->segments, (i + 1) * job->block), bytes = r->rule.bytes;
-    const bool plain = is_plain_sum64(r), one_chunk = r->kind != ECHI_REDUCE_ARG;
+    uint64_t ends[ECHI_SOME_SEGMENTS + 1], sums[ECHI_SOME_SEGMENTS], most = 0, invalid = 0;
+    const size_t count = to - from;
+    ends[0] = offset(job, from);
+    for (size_t s = 0; s < count; s++) {
+        ends[s + 1] = offset(job, from + s + 1);
+        const uint64_t n = ends[s + 1] - ends[s]; /* if they decrease, a large number */
+        most = n > most ? n : most;
+        invalid |= ends[s + 1] > r->n;
+    }
+    if (most > ECHI_SHORT_SEGMENT || invalid || ends[0] > r->n) return false;
+    const char *in = (const char *)r->in + ends[0] * r->rule.bytes;
+    for (size_t l = 0; l < (ends[count] - ends[0]) * r->rule.bytes; l += 64)
+        __builtin_prefetch(in + AHEAD_BYTES + l);
+    add(r->in, ends, count, most, sums);
+    echi_reduce_store_sums(r, sums, ends, count, from);
+    return true;
+}
+
+static void run_some_segments(struct job *job, size_t from, size_t to)
+{
+    const struct echi_reduce *r = job->r;
+    const bool one_chunk = r->kind != ECHI_REDUCE_ARG;
     const int ahead = lines_ahead(r); /* constant, so that the loop is predicted */
-    uint64_t begin, end = offset(job, i * job->block);
-    (void)thread;
-    for (size_t s = i * job->block; s < to; s++) {
+    uint64_t begin, end = offset(job, from);
+    for (size_t s = from; s < to; s++) {
         begin = end;
         end = offset(job, s + 1);
         if (end > r->n || end < begin) {
@@ -338,16 +380,24 @@ static void run_segments(void *arg, size_t i, int thread)
             result(job, reduce_range(job, (size_t)begin, 0, n), n, s);
             continue;
         }
-        const char *in = (const char *)r->in + begin * bytes;
+        const char *in = (const char *)r->in + begin * r->rule.bytes;
         struct echi_value value;
         for (int l = 0; l < ahead; l++) __builtin_prefetch(in + AHEAD_BYTES + 64 * l);
         job->chunk(&r->rule, in, NULL, n, 1, &value);
-        if (plain)
-            ((uint64_t *)r->out)[s] = f64_result(value.d.sum + 0.0);
-        else if (r->kind == ECHI_REDUCE_ISUM)
-            ((uint64_t *)r->out)[s] = value.u;
-        else
-            result(job, value, n, s);
+        echi_reduce_store_one(r, value, n, s);
+    }
+}
+
+static void run_segments(void *arg, size_t i, int thread)
+{
+    struct job *job = arg;
+    const struct echi_reduce *r = job->r;
+    const size_t end = echi_min(r->segments, (i + 1) * job->block);
+    echi_segments_function *add = short_sums(job);
+    (void)thread;
+    for (size_t from = i * job->block, to; from < end; from = to) {
+        to = add ? echi_min(end, from + ECHI_SOME_SEGMENTS) : end;
+        if (!add || !add_segments(job, add, from, to)) run_some_segments(job, from, to);
     }
 }
 

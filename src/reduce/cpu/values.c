@@ -159,3 +159,45 @@ void echi_reduce_result(const struct echi_reduce *r, struct echi_value v, size_t
     }
     result_store(r->out, index, rule->out_bytes, bits[0]);
 }
+
+void echi_reduce_store(const struct echi_reduce *r, const struct echi_value *value, size_t count,
+                       size_t first)
+{
+    if (echi_reduce_is_plain(r)) {
+        for (size_t j = 0; j < count; j++)
+            ((uint64_t *)r->out)[first + j] = f64_result(value[j].d.sum + 0.0);
+        return;
+    }
+    switch (r->kind) {
+    case ECHI_REDUCE_ISUM:
+    case ECHI_REDUCE_IPRODUCT:
+        for (size_t j = 0; j < count; j++) ((uint64_t *)r->out)[first + j] = value[j].u;
+        break;
+    case ECHI_REDUCE_SUM:
+        for (size_t j = 0; j < count; j++)
+            ((uint32_t *)r->out)[first + j] = (uint32_t)f32_result(value[j].f + 0.0f);
+        break;
+    default:
+        for (size_t j = 0; j < count; j++) echi_reduce_result(r, value[j], r->columns, first + j);
+    }
+}
+
+void echi_reduce_store_sums(const struct echi_reduce *r, const void *sums, const uint64_t *ends,
+                            size_t count, size_t first)
+{
+    const float *narrow = sums;
+    const double *wide = sums;
+    if (echi_reduce_is_plain(r))
+        for (size_t s = 0; s < count; s++)
+            ((uint64_t *)r->out)[first + s] = f64_result(wide[s] + 0.0);
+    else if (r->kind == ECHI_REDUCE_ISUM)
+        memcpy((uint64_t *)r->out + first, sums, count * sizeof(uint64_t));
+    else if (r->kind == ECHI_REDUCE_SUM)
+        for (size_t s = 0; s < count; s++)
+            ((uint32_t *)r->out)[first + s] = (uint32_t)f32_result(narrow[s] + 0.0f);
+    else
+        for (size_t s = 0; s < count; s++) {
+            const struct echi_value value = { .d = { wide[s], 0 } };
+            echi_reduce_result(r, value, (size_t)(ends[s + 1] - ends[s]), first + s);
+        }
+}

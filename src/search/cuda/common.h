@@ -18,9 +18,10 @@ enum {
     SEARCH_TREE_TILE = SEARCH_TREE_THREADS * SEARCH_ITEMS,
     SEARCH_TREE_BLOCKS = 2, /* per multiprocessor, at least */
     SEARCH_SORTED_BLOCKS = 6,
-    SEARCH_ROOM = 4096, /* keys of a range in shared memory: sorted */
-    SEARCH_TOP = 4095,  /* maximum number of keys of the top level in shared memory */
-    SEARCH_LEVELS = 24  /* more than 2^61 keys of 64 bits need */
+    SEARCH_ROOM = 4096,      /* keys of a range in shared memory: sorted */
+    SEARCH_TOP = 4095,       /* maximum number of keys of the top level in shared memory */
+    SEARCH_LEVELS = 24,      /* more than 2^61 keys of 64 bits need */
+    SEARCH_TABLE_AT_ONCE = 4 /* vectors of positions of a thread: table */
 };
 
 /* Keys of a window of the sorted array, of which the tree contains the last one: 128 bytes. Keys of
@@ -34,6 +35,8 @@ struct search_args {
     uint64_t *splits; /* sorted: [tiles + 1] the position of the first needle of each tile */
     void *level[SEARCH_LEVELS + 1];    /* tree: encoded keys of level 1 ... levels */
     uint64_t count[SEARCH_LEVELS + 1]; /* tree: keys of these levels; of level 0, n */
+    uint64_t *table; /* table: the position of each possible needle, by its bits; of 4 bytes if n
+                        is less than 2^32 */
     uint64_t n, m, tiles;
     uint32_t levels;
     uint32_t top_bits; /* tree: the top level has fewer than 2^top_bits keys */

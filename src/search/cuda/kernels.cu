@@ -1,11 +1,14 @@
 /*
- * search/cuda/kernels.cu - searches on the GPU: kernels of four algorithms.
+ * search/cuda/kernels.cu - searches on the GPU: kernels of five algorithms.
  *
  *     search_warp      a warp per needle: 32 keys divide the range into 33 parts
  *     search_binary    a thread per needle: a binary search
- *     search_build     the levels of the tree
+ *     search_build     16 bits and more: the levels of the tree
  *     search_tree      a thread has four needles: top level in shared memory, then a node per level
- *     search_split     a thread per tile of needles: the position of its first needle
+ *     search_codes, search_table
+ *                      8 and 16 bits: the position of each possible needle; of each needle
+ *                      (table.cuh)
+ *     search_split     32 bits and more: a thread per tile of needles: where its first one is
  *     search_sorted    a block per tile: the range of the array between two such positions
  *
  * Every kernel counts the keys whose code is less than that of the needle. For an upper bound, the
@@ -13,10 +16,10 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "cuda/device/merge_path.cuh"
-#include "cuda/device/warp.cuh"
-#include "search/cuda/common.h"
+#include "search/cuda/needle.cuh"
+#if KEY_BYTES > 1
 #include "search/cuda/tree.cuh"
+#endif
 
 /* ---- One needle ---- */
 
@@ -74,7 +77,13 @@ extern "C" __global__ void __launch_bounds__(SEARCH_THREADS)
     }
 }
 
+#if KEY_BYTES <= 2
+#include "search/cuda/table.cuh"
+#endif
+
 /* ---- Sorted needles ---- */
+
+#if KEY_BYTES > 2
 
 extern "C" __global__ void __launch_bounds__(SEARCH_THREADS)
     search_split(const __grid_constant__ struct search_args a)
@@ -158,3 +167,4 @@ extern "C" __global__ void __launch_bounds__(SEARCH_THREADS,
     wait_for_earlier();
     for (uint64_t tile = blockIdx.x; tile < a.tiles; tile += gridDim.x) search_tile(a, tile, keys);
 }
+#endif

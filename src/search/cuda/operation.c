@@ -6,6 +6,7 @@
  *     warp                                         few needles
  *     binary                                       a small part of the array is read
  *     tree        [ level 1 | level 2 | ... ]      many needles
+ *     table       [ positions of all needles ]   many needles of 8 and 16 bits
  *     sorted      [ splits: tiles + 1 of u64 ]     needles that are probably sorted, if
  *                                                  there are about as many as keys
  *
@@ -35,25 +36,33 @@ enum { BLOCKS = 1 << 30 /* maximum per launch */ };
  *     2^26 in 2^26    tree (3.5; binary 9.4)           sorted (0.58; tree 0.92)
  *          in 2^28    tree (5.0; binary 20)            tree (1.13; sorted 1.40) */
 enum {
-    WARP_NEEDLES = 1 << 12,   /* at most so many are searched by a warp each */
-    TREE_NEEDLES = 1 << 17,   /* at least so many, and */
-    TREE_KEYS = 64,           /* at most so many keys per needle: the tree is worth making */
-    TREE_KEYS_SORTED = 32,    /* ... if the needles are sorted */
-    SORTED_NEEDLES = 1 << 21, /* at least so many, and */
-    SORTED_KEYS = 2           /* at most so many keys per needle: a range fits in shared memory */
+    WARP_NEEDLES = 1 << 12,     /* at most so many are searched by a warp each */
+    TREE_NEEDLES = 1 << 17,     /* at least so many, and */
+    TREE_KEYS = 64,             /* at most so many keys per needle: the tree is worth making */
+    TREE_KEYS_SORTED = 32,      /* ... if the needles are sorted */
+    TABLE_NEEDLES_8 = 1 << 17,  /* at least so many of 8 bits */
+    TABLE_NEEDLES_16 = 1 << 18, /* ... of 16 bits */
+    SORTED_NEEDLES = 1 << 21,   /* at least so many, and */
+    SORTED_KEYS = 2             /* at most so many keys per needle: a range fits in shared memory */
 };
 
-enum { WARP, BINARY, TREE, SORTED, ALGORITHMS };
+enum { WARP, BINARY, TREE, TABLE, SORTED, ALGORITHMS };
 
 static const struct {
     const char *name, *what;
+    size_t least_bytes, most_bytes; /* of a key */
 } algorithms[] = {
-    [WARP] = { "warp", "a warp per needle divides the range by 32 keys at a time" },
-    [BINARY] = { "binary", "a thread per needle does a binary search" },
-    [TREE] = { "tree", "a tree of samples whose top level is in shared memory; then one sector per "
-                       "level and needle" },
-    [SORTED] = { "sorted", "a block per tile of needles loads the range of the array between the "
-                           "positions of the first needles of two tiles" },
+    [WARP] = { "warp", "a warp per needle divides the range by 32 keys at a time", 1, 8 },
+    [BINARY] = { "binary", "a thread per needle does a binary search", 1, 8 },
+    [TREE] = { "tree",
+               "a tree of samples whose top level is in shared memory; then one sector per "
+               "level and needle",
+               2, 8 },
+    [TABLE] = { "table", "a table of the position of each possible needle", 1, 2 },
+    [SORTED] = { "sorted",
+                 "a block per tile of needles loads the range of the array between the "
+                 "positions of the first needles of two tiles",
+                 4, 8 },
 };
 
 /* The part of the plan that depends only on the request. */
@@ -66,21 +75,39 @@ struct search_plan {
     size_t offset[SEARCH_LEVELS + 1]; /* of a level, in the workspace */
 };
 
+static bool supports(const struct echi_search *s, int algorithm)
+{
+    return s->key_bytes >= algorithms[algorithm].least_bytes &&
+           s->key_bytes <= algorithms[algorithm].most_bytes;
+}
+
+static bool needs_table(const struct echi_search *s)
+{
+    return s->key_bytes <= 2 && s->m >= (s->key_bytes == 1 ? TABLE_NEEDLES_8 : TABLE_NEEDLES_16);
+}
+
 static ech_status choose(const struct echi_search *s, int *algorithm)
 {
     const size_t tree_keys = s->needles_sorted ? TREE_KEYS_SORTED : TREE_KEYS;
     const bool sorted = s->needles_sorted && s->m >= SORTED_NEEDLES && s->n / SORTED_KEYS <= s->m;
     *algorithm = s->m <= WARP_NEEDLES                               ? WARP
+                 : needs_table(s)                                   ? TABLE
                  : sorted                                           ? SORTED
                  : s->m >= TREE_NEEDLES && s->n / tree_keys <= s->m ? TREE
                                                                     : BINARY;
     if (!s->algorithm) return ECH_OK;
     for (*algorithm = 0; *algorithm < ALGORITHMS; ++*algorithm)
-        if (strcmp(s->algorithm, algorithms[*algorithm].name) == 0) return ECH_OK;
-    return echi_fail(NULL, ECH_ERR_ARG,
-                     "unknown algorithm \"%s\" for searches on the GPU; available: warp, binary, "
-                     "tree, sorted",
-                     s->algorithm);
+        if (strcmp(s->algorithm, algorithms[*algorithm].name) == 0) break;
+    if (*algorithm == ALGORITHMS)
+        return echi_fail(NULL, ECH_ERR_ARG,
+                         "unknown algorithm \"%s\" for searches on the GPU; available: warp, "
+                         "binary, tree, table, sorted",
+                         s->algorithm);
+    if (!supports(s, *algorithm))
+        return echi_fail(NULL, ECH_ERR_UNSUPPORTED,
+                         "algorithm \"%s\" does not support keys of %zu bits; \"binary\" does",
+                         s->algorithm, 8 * s->key_bytes);
+    return ECH_OK;
 }
 
 static void plan_tree(const struct echi_search *s, struct search_plan *p,
@@ -98,6 +125,12 @@ static void plan_tree(const struct echi_search *s, struct search_plan *p,
     while (p->count[p->levels] >> p->top_bits) p->top_bits++;
 }
 
+/* Bytes of a position in the table. */
+static size_t table_word(const struct echi_search *s)
+{
+    return (uint64_t)s->n >> 32 ? 8 : 4;
+}
+
 static ech_status make_plan(const void *request, void *plan, size_t *work_bytes)
 {
     const struct echi_search *s = request;
@@ -110,6 +143,8 @@ static ech_status make_plan(const void *request, void *plan, size_t *work_bytes)
     snprintf(p->module, sizeof p->module, "search_k%u", 8 * (unsigned)s->key_bytes);
     p->tiles = m / tile + (m % tile != 0);
     if (m && p->algorithm == TREE) plan_tree(s, p, &layout);
+    if (m && p->algorithm == TABLE)
+        echi_part(&layout, (size_t)1 << 8 * s->key_bytes, table_word(s));
     if (m && p->algorithm == SORTED) echi_part(&layout, (size_t)p->tiles + 1, sizeof(uint64_t));
     *work_bytes = layout.bytes;
 done:
@@ -123,6 +158,7 @@ static struct search_args args_of(const struct echi_search *s, const struct sear
                              .needles = s->needles,
                              .positions = s->positions,
                              .splits = work,
+                             .table = work,
                              .n = s->n,
                              .m = s->m,
                              .tiles = p->tiles,
@@ -171,6 +207,14 @@ static void make_steps(const struct echi_search *s, const struct search_plan *p,
         launch(steps, p, ECHI_MOVE, "search_tree", echi_gpu_blocks(gpu, s->m, SEARCH_TREE_TILE, 4),
                SEARCH_TREE_THREADS);
         break;
+    case TABLE:
+        launch(steps, p, ECHI_LOOK, "search_codes",
+               s->key_bytes == 1 ? 256 / SEARCH_WARPS : 65536 / SEARCH_THREADS, SEARCH_THREADS);
+        launch(steps, p, ECHI_MOVE, "search_table",
+               echi_gpu_blocks(gpu, s->m,
+                               SEARCH_THREADS * SEARCH_TABLE_AT_ONCE * 16 / s->index_bytes, 8),
+               SEARCH_THREADS);
+        break;
     default:
         launch(steps, p, ECHI_PLAN, "search_split",
                echi_cuda_least(p->tiles / SEARCH_THREADS + 1, BLOCKS), SEARCH_THREADS);
@@ -200,7 +244,7 @@ static ech_status explain(const void *request, struct echi_explain *e)
     echi_explain_algorithm(e, true, algorithms[plan.algorithm].name, "%s",
                            algorithms[plan.algorithm].what);
     for (int i = 0; i < ALGORITHMS; i++)
-        if (i != plan.algorithm)
+        if (i != plan.algorithm && supports(request, i))
             echi_explain_algorithm(e, false, algorithms[i].name, "%s", algorithms[i].what);
     echi_explain_line(e, "module", "%s", plan.module);
     if (plan.algorithm == TREE) echi_explain_count(e, "levels", plan.levels);

@@ -18,33 +18,9 @@
 #ifndef ECHI_SEARCH_CUDA_TREE_CUH
 #define ECHI_SEARCH_CUDA_TREE_CUH
 
-#include "cuda/device/merge_path.cuh"
-#include "cuda/device/warp.cuh"
-#include "search/cuda/common.h"
+#include "search/cuda/needle.cuh"
 
 enum { WINDOW = SEARCH_WINDOW(KEY_BYTES), SECTOR = SEARCH_SECTOR(KEY_BYTES) };
-
-/* A needle as it is compared: its position is the number of keys with a lower code, or n. */
-struct needle {
-    ukey code;
-    bool after_all;
-};
-
-static __device__ inline struct needle needle_at(const struct search_args &a, uint64_t i)
-{
-    const ukey code = merge_form(a.order, __ldcs((const ukey *)a.needles + i));
-    struct needle x = { (ukey)(code + (a.upper ? 1 : 0)), false };
-    x.after_all = a.upper && x.code == 0;
-    return x;
-}
-
-static __device__ inline void store_position(const struct search_args &a, uint64_t i, uint64_t at)
-{
-    if (a.index_bytes == 8)
-        __stcs((unsigned long long *)a.positions + i, (unsigned long long)at);
-    else
-        __stcs((unsigned *)a.positions + i, (unsigned)at);
-}
 
 /* ---- The levels ---- */
 

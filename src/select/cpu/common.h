@@ -29,6 +29,15 @@ struct echi_select_width {
 
     /* Packs the selected elements, without writing past them; in and out need no alignment. */
     void (*keep)(void *out, const void *in, const uint64_t *bits, size_t n);
+
+    /* Packs the elements whose byte is not 0, or with invert is 0, and returns their number.  out
+     * has room for n elements, a multiple of 64; those after the packed ones may be overwritten. */
+    size_t (*keep_flagged)(void *out, const void *in, const uint8_t *flags, size_t n, bool invert);
+
+    /* Writes runs from `to` to `end`, which is not `to`: run r consists of lengths[r] copies of
+     * in[r], and the first one of `first`.  The runs are at least as long as the output. */
+    void (*decode)(char *to, const char *end, const void *in, const uint64_t *lengths, size_t runs,
+                   uint64_t first);
 };
 
 struct echi_select_isa {

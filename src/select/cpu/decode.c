@@ -11,16 +11,13 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "select/cpu/decode.h"
+#include "select/cpu/common.h"
 #include "core/call.h"
 #include "core/data_error.h"
 
 #include <string.h>
 
-enum {
-    RUNS = 4096,
-    SHARE_BYTES = 1 << 18,
-    WIDE_BYTES = 32 /* a multiple of all sizes of elements with a kernel */
-};
+enum { RUNS = 4096, SHARE_BYTES = 1 << 18 };
 
 struct decode {
     const struct echi_select *s;
@@ -81,46 +78,8 @@ static size_t find_piece(const struct decode *d, uint64_t at)
     return low;
 }
 
-/* Eight bytes with copies of an element of 1, 2, 4 or 8 bytes. */
-static inline uint64_t copies_of(const char *element, size_t bytes)
-{
-    uint64_t u = 0;
-    memcpy(&u, element, bytes); /* little-endian */
-    return bytes == 1   ? u * 0x0101010101010101u
-           : bytes == 2 ? u * 0x0001000100010001u
-           : bytes == 4 ? u | u << 32
-                        : u;
-}
-
-static inline void store_wide(char *to, uint64_t copies)
-{
-    for (size_t k = 0; k < WIDE_BYTES; k += 8) memcpy(to + k, &copies, 8);
-}
-
-/* Writes runs from `to` to `end`; the first one has `first` elements. A short run is one wide
- * store, which later runs overwrite in part. */
-static inline __attribute__((always_inline)) void write_runs(char *to, const char *end,
-                                                             const char *in,
-                                                             const uint64_t *lengths,
-                                                             uint64_t first, size_t bytes)
-{
-    for (uint64_t n = first;; n = *++lengths, in += bytes) {
-        const size_t left = (size_t)(end - to), size = n > left / bytes ? left : (size_t)n * bytes;
-        const uint64_t copies = copies_of(in, bytes);
-        if (size <= WIDE_BYTES && left >= WIDE_BYTES) {
-            store_wide(to, copies);
-        } else if (size > WIDE_BYTES) {
-            for (size_t k = 0; k + WIDE_BYTES < size; k += WIDE_BYTES) store_wide(to + k, copies);
-            store_wide(to + size - WIDE_BYTES, copies);
-        } else {
-            for (size_t k = 0; k < size; k += bytes) memcpy(to + k, &copies, bytes);
-        }
-        to += size;
-        if (to == end) return;
-    }
-}
-
-/* The same for elements of other sizes. */
+/* Writes runs of elements of a size without a kernel from `to` to `end`; the first has `first`
+ * elements. */
 static void write_any(char *to, const char *end, const char *in, const uint64_t *lengths,
                       uint64_t first, size_t bytes)
 {
@@ -130,25 +89,16 @@ static void write_any(char *to, const char *end, const char *in, const uint64_t 
     }
 }
 
-static void write_sized(char *to, const char *end, const char *in, const uint64_t *lengths,
-                        uint64_t first, size_t bytes)
+/* Writes runs from `run` on. */
+static void write_some(const struct echi_select *s, size_t run, uint64_t first, char *to,
+                       const char *end)
 {
-    switch (bytes) {
-    case 1:
-        write_runs(to, end, in, lengths, first, 1);
-        break;
-    case 2:
-        write_runs(to, end, in, lengths, first, 2);
-        break;
-    case 4:
-        write_runs(to, end, in, lengths, first, 4);
-        break;
-    case 8:
-        write_runs(to, end, in, lengths, first, 8);
-        break;
-    default:
-        write_any(to, end, in, lengths, first, bytes);
-    }
+    const struct echi_select_width *width = echi_select_width_of_machine(s->element_bytes);
+    const char *in = (const char *)s->in + run * s->element_bytes;
+    if (width)
+        width->decode(to, end, in, s->lengths_in + run, s->n - run, first);
+    else
+        write_any(to, end, in, s->lengths_in + run, first, s->element_bytes);
 }
 
 static void write_share(void *arg, size_t share, int thread)
@@ -163,9 +113,8 @@ static void write_share(void *arg, size_t share, int thread)
     size_t run = piece * RUNS;
     uint64_t at = d->before[piece];
     while (at + s->lengths_in[run] <= begin) at += s->lengths_in[run++];
-    write_sized((char *)s->out + begin * bytes, (char *)s->out + end * bytes,
-                (const char *)s->in + run * bytes, s->lengths_in + run,
-                at + s->lengths_in[run] - begin, bytes);
+    write_some(s, run, at + s->lengths_in[run] - begin, (char *)s->out + begin * bytes,
+               (char *)s->out + end * bytes);
 }
 
 bool echi_cpu_decode_at_once(const struct echi_select *s)
@@ -174,9 +123,7 @@ bool echi_cpu_decode_at_once(const struct echi_select *s)
     const uint64_t total = sum_of(s->lengths_in, s->n, (uint64_t)s->out_n + 1);
     const size_t bytes = s->element_bytes;
     if (total > s->out_n || total * bytes > SHARE_BYTES) return false;
-    if (total)
-        write_sized(s->out, (char *)s->out + total * bytes, s->in, s->lengths_in, s->lengths_in[0],
-                    bytes);
+    if (total) write_some(s, 0, s->lengths_in[0], s->out, (char *)s->out + total * bytes);
     return true;
 }
 

@@ -9,6 +9,9 @@
  */
 #include "select/cpu/common.h"
 #include "cpu/bits.h"
+#ifdef __AVX512BW__
+#include "cpu/keys_avx512.h"
+#endif
 
 /* Prefetches as many bytes as are used now, some KiB ahead: blocks of flags and of elements
  * alternate, so that hardware prefetchers start again and again. An address past the array has no
@@ -17,6 +20,22 @@ static inline void ahead_of(const void *now, size_t bytes)
 {
     const uintptr_t ahead = (uintptr_t)now + PREFETCH_BYTES;
     for (size_t k = 0; k < bytes; k += 64) __builtin_prefetch((const void *)(ahead + k));
+}
+
+/* ---- Decoding ---- */
+
+enum {
+    DECODE_BYTES = 32,  /* a multiple of all sizes of elements */
+    DECODE_SINGLES = 8, /* runs of one element that are copied together ... */
+    DECODE_WAIT = 64    /* ... and how many runs are written before the next attempt */
+};
+
+/* Whether the next runs have one element each. */
+static inline bool single_runs(const uint64_t *lengths)
+{
+    uint64_t differ = 0;
+    for (int i = 0; i < DECODE_SINGLES; i++) differ |= lengths[i] ^ 1;
+    return !differ;
 }
 
 #ifndef NARROW

@@ -217,6 +217,26 @@ static size_t write_piece(const struct job *job, size_t piece, const uint64_t to
     return (size_t)(at[0] - to[0]);
 }
 
+/* A selection of elements by bytes, in one go: returns how many it selects. */
+static size_t keep_flagged(const struct job *job)
+{
+    const struct echi_select *s = job->s;
+    const size_t whole = s->n / 64 * 64, rest = s->n - whole;
+    uint64_t kept[1];
+    size_t count = job->width->keep_flagged(s->out, s->in, s->flags, whole, s->invert);
+    if (!rest) return count;
+    find_kept(job, whole, rest, kept);
+    keep(job->width, s->out, count, s->in, whole, kept, rest, s->element_bytes);
+    return count + job->isa->count(kept, rest);
+}
+
+static bool only_flagged(const struct job *job)
+{
+    const struct echi_select *s = job->s;
+    return s->what == ECHI_KEEP && s->by == ECHI_BY_BYTES && s->out && job->width &&
+           !s->values_out && !s->starts && !s->lengths;
+}
+
 /* ---- Pieces ---- */
 
 static void count_one(void *arg, size_t piece, int thread)
@@ -293,6 +313,10 @@ static ech_status select_run(ech_ctx *ctx, const void *request, const void *plan
     job.counts[0] = work;
     job.counts[1] = job.counts[0] + pieces;
     job.first = job.counts[1] + pieces;
+    if (threads == 1 && only_flagged(&job)) {
+        *s->count = keep_flagged(&job);
+        return ECH_OK;
+    }
     if (s->what == ECHI_KEEP && threads == 1) {
         uint64_t to[WAYS] = { 0, 0, 0 };
         for (size_t piece = 0; piece < pieces; piece++) {
@@ -321,6 +345,10 @@ static bool select_at_once(const void *request)
     uint64_t bits[WAYS][ECHI_SELECT_WORDS];
     struct job job = { .s = s, .isa = echi_select_isa_of_machine() };
     job.width = echi_select_width_of_machine(s->element_bytes);
+    if (only_flagged(&job)) {
+        *s->count = keep_flagged(&job);
+        return true;
+    }
     if (s->values_out) job.value_width = echi_select_width_of_machine(s->value_bytes);
     find_kept(&job, 0, s->n, bits[0]);
     uint64_t at[WAYS] = { 0, job.isa->count(bits[0], s->n), 0 };

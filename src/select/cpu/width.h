@@ -13,13 +13,54 @@
  */
 #include "cpu/predicate.h"
 
+#ifdef __AVX512BW__
+/* The encoded form of a vector of elements that are merged; plain: of integers. */
+static inline __m512i NAME(merged_vector)(const struct echi_order *o, __m512i v, bool plain)
+{
+    const __m512i sign = NAME(all)((KEY)o->sign);
+    if (plain) return _mm512_xor_si512(v, sign);
+    const __m512i turned = _mm512_or_si512(NAME(negative)(v), sign);
+    __m512i e = NAME(minus)(_mm512_xor_si512(v, turned), NAME(all)((KEY)o->shift));
+    if (o->merge) e = NAME(raised)(e, NAME(all)((KEY)o->zero));
+    return _mm512_xor_si512(NAME(lower)(e, NAME(all)((KEY)o->last)), NAME(all)((KEY)o->flip));
+}
+
+/* Tests n elements, a multiple of 64. */
+static inline void NAME(test_vectors)(const struct echi_predicate *p, const KEY *x, size_t n,
+                                      bool plain, uint64_t *bits)
+{
+    enum { LANES = 64 / sizeof(KEY) };
+    const __m512i mask = NAME(all)((KEY)p->mask), low = NAME(all)((KEY)p->low);
+    const __m512i span = NAME(all)((KEY)p->span);
+    const uint64_t others = p->invert ? ~(uint64_t)0 : 0;
+    for (size_t i = 0; i < n; i += 64) {
+        uint64_t passes = 0;
+        ahead_of(x + i, 64 * sizeof(KEY));
+        for (size_t k = 0; k < 64; k += LANES) {
+            const __m512i v = _mm512_loadu_si512(x + i + k);
+            const __m512i e = _mm512_and_si512(NAME(merged_vector)(&p->order, v, plain), mask);
+            passes |= NAME(not_above)(NAME(minus)(e, low), span) << k;
+        }
+        bits[i / 64] = passes ^ others;
+    }
+}
+#endif
+
 static void NAME(test)(const struct echi_predicate *p, const void *in, size_t n, uint64_t *bits)
 {
     const struct echi_predicate test = *p; /* a copy: stores of bytes cannot alias it */
     const KEY *x = in, mask = (KEY)test.mask, low = (KEY)test.low, span = (KEY)test.span;
     const KEY sign = (KEY)test.order.sign;
     uint8_t passes[64], invert = (uint8_t)test.invert;
-    for (size_t i = 0; i < n; i += 64) {
+    size_t i = 0;
+#ifdef __AVX512BW__
+    i = n / 64 * 64;
+    if (test.order.float_mask)
+        NAME(test_vectors)(&test, x, i, false, bits);
+    else
+        NAME(test_vectors)(&test, x, i, true, bits);
+#endif
+    for (; i < n; i += 64) {
         size_t here = echi_min(64, n - i);
         ahead_of(x + i, 64 * sizeof(KEY));
         if (test.order.float_mask)
@@ -75,26 +116,92 @@ static void NAME(starts)(const struct echi_order *o, const void *in, size_t n, u
 
 static void NAME(keep)(void *out, const void *in, const uint64_t *bits, size_t n)
 {
-    char *to = out;
+    const size_t words = (n + 63) / 64;
     const char *from = in;
-    size_t rest = 0; /* elements that are not written yet */
-    for (size_t i = 0; i < n; i += 64) rest += (size_t)__builtin_popcountll(bits[i / 64]);
-    for (size_t i = 0; i < n; i += 64, from += 64 * sizeof(KEY)) {
-        const uint64_t kept = bits[i / 64];
-        const size_t here = (size_t)__builtin_popcountll(kept);
+    char *to = out;
+    size_t whole = words, after = 0; /* at least a vector is written after `whole` words */
+    while (whole && after < 64 / sizeof(KEY)) after += (size_t)__builtin_popcountll(bits[--whole]);
+    for (size_t w = 0; w < words; w++, from += 64 * sizeof(KEY)) {
+        const uint64_t kept = bits[w];
         ahead_of(from, 64 * sizeof(KEY));
-        rest -= here;
         if (kept == ~(uint64_t)0)
             memcpy(to, from, 64 * sizeof(KEY));
-        else if (rest >= 64 / sizeof(KEY))
+        else if (w < whole)
             KEEP_WHOLE(to, from, kept);
         else if (kept)
             KEEP_SOME(to, from, kept);
-        to += here * sizeof(KEY);
+        to += (size_t)__builtin_popcountll(kept) * sizeof(KEY);
     }
 }
 
-static const struct echi_select_width NAME(width) = { NAME(test), NAME(starts), NAME(keep) };
+static size_t NAME(keep_flagged)(void *out, const void *in, const uint8_t *flags, size_t n,
+                                 bool invert)
+{
+    const uint64_t others = invert ? ~(uint64_t)0 : 0;
+    const char *from = in;
+    char *to = out;
+    for (size_t i = 0; i < n; i += 64, from += 64 * sizeof(KEY)) {
+        const uint64_t kept = bits_of_bytes(flags + i, 64) ^ others;
+        ahead_of(flags + i, 64);
+        ahead_of(from, 64 * sizeof(KEY));
+        ahead_of(to, 32 * sizeof(KEY));
+        KEEP_WHOLE(to, from, kept);
+        to += (size_t)__builtin_popcountll(kept) * sizeof(KEY);
+    }
+    return (size_t)(to - (char *)out) / sizeof(KEY);
+}
+
+/* ---- Decoding ---- */
+
+static inline void NAME(store_copies)(char *to, KEY key)
+{
+    typedef KEY keys __attribute__((vector_size(DECODE_BYTES)));
+    const keys copies = (keys){ 0 } + key;
+    memcpy(to, &copies, sizeof copies);
+}
+
+static void NAME(decode)(char *to, const char *end, const void *elements, const uint64_t *lengths,
+                         size_t runs, uint64_t first)
+{
+    const uint64_t *lengths_end = lengths + runs;
+    const KEY *in = elements;
+    int wait = 0; /* short runs until single elements are copied together again */
+    for (uint64_t n = first;; n = *++lengths, in++) {
+        if (n == 1 && wait <= 0) {
+            while (lengths_end - lengths > DECODE_SINGLES && single_runs(lengths) &&
+                   end - to > (ptrdiff_t)(DECODE_SINGLES * sizeof(KEY))) {
+                memcpy(to, in, DECODE_SINGLES * sizeof(KEY));
+                to += DECODE_SINGLES * sizeof(KEY);
+                in += DECODE_SINGLES;
+                lengths += DECODE_SINGLES;
+                n = *lengths; /* unlike the first length, which may be that of a part of a run */
+            }
+            wait = DECODE_WAIT;
+        }
+        /* a short run is one wide store, which later runs overwrite in part */
+        for (; n <= DECODE_BYTES / sizeof(KEY) && end - to > DECODE_BYTES && wait-- > 0; in++) {
+            NAME(store_copies)(to, *in);
+            to += n * sizeof(KEY);
+            n = *++lengths;
+        }
+        const size_t left = (size_t)(end - to);
+        const size_t size = n > left / sizeof(KEY) ? left : (size_t)n * sizeof(KEY);
+        if (size <= DECODE_BYTES && left >= DECODE_BYTES) {
+            NAME(store_copies)(to, *in);
+        } else if (size > DECODE_BYTES) {
+            for (size_t k = 0; k + DECODE_BYTES < size; k += DECODE_BYTES)
+                NAME(store_copies)(to + k, *in);
+            NAME(store_copies)(to + size - DECODE_BYTES, *in);
+        } else {
+            for (size_t k = 0; k < size; k += sizeof(KEY)) memcpy(to + k, in, sizeof(KEY));
+        }
+        to += size;
+        if (to == end) return;
+    }
+}
+
+static const struct echi_select_width NAME(width) = { NAME(test), NAME(starts), NAME(keep),
+                                                      NAME(keep_flagged), NAME(decode) };
 
 #undef KEEP_SOME
 #undef KEEP_WHOLE

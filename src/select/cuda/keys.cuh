@@ -25,7 +25,7 @@ union tile_data {
 };
 
 /* The positions of a tile: position p is element base + p, modulo 2^64, and exists for first <= p <
- * end. */
+ * end. If there are few elements, a tile has fewer than TILE. */
 struct span {
     uint64_t base;
     uint32_t first, end;
@@ -34,10 +34,9 @@ struct span {
 static __device__ inline struct span span_of(const struct select_args &a, uint64_t tile)
 {
     struct span t;
-    t.base = tile * TILE - a.skew;
+    t.base = tile * a.tile_n - a.skew;
     t.first = tile ? 0 : a.skew;
-    t.end = (uint32_t)min(a.n - t.base, (uint64_t)TILE);
-    if (!tile) t.end = (uint32_t)min(a.n + a.skew, (uint64_t)TILE);
+    t.end = (uint32_t)min(tile ? a.n - t.base : a.n + a.skew, (uint64_t)a.tile_n);
     return t;
 }
 
@@ -45,6 +44,12 @@ static __device__ inline struct span span_of(const struct select_args &a, uint64
 static __device__ inline uint32_t position(int j)
 {
     return threadIdx.x / 32 * (32 * LOADS * VECTOR) + (j * 32 + lane_id()) * VECTOR;
+}
+
+/* Whether all positions of the vector at position p exist. */
+static __device__ inline bool is_within(const struct span &t, uint32_t p)
+{
+    return p >= t.first && p + VECTOR <= t.end;
 }
 
 static __device__ inline void load_tile(const struct select_args &a, const struct span &t,
@@ -57,12 +62,17 @@ static __device__ inline void load_tile(const struct select_args &a, const struc
         return;
     }
 #pragma unroll
-    for (int j = 0; j < LOADS; j++)
+    for (int j = 0; j < LOADS; j++) {
+        if (is_within(t, position(j))) {
+            v[j].v = __ldcs((const uint4 *)(in + position(j)));
+            continue;
+        }
 #pragma unroll
         for (int k = 0; k < VECTOR; k++) {
             uint32_t p = position(j) + k;
             v[j].key[k] = p >= t.first && p < t.end ? in[p] : (ukey)0;
         }
+    }
 }
 
 /* ---- Test ---- */
@@ -178,7 +188,7 @@ static __device__ inline void find_flags(const struct select_args &a, const stru
 #pragma unroll
     for (int j = 0; j < LOADS; j++) {
         const uint32_t p = position(j);
-        bits[j] = whole ? flags_at(a, t, p) : flags_between(a, t, p);
+        bits[j] = whole || is_within(t, p) ? flags_at(a, t, p) : flags_between(a, t, p);
         if (a.invert) bits[j] = ~bits[j];
         bits[j] &= bits_between<VECTOR>(p, t.first, t.end);
     }

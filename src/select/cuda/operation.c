@@ -261,20 +261,32 @@ static bool is_along(const struct echi_select *s)
     return s->starts || s->lengths || s->values;
 }
 
+/* Smaller tiles if there are few: a thread then has less to do.  A partition of bytes, whose blocks
+ * wait for all counts, is faster with few blocks. */
+static void divide_tiles(const struct echi_select *s, struct select_args *a)
+{
+    const uint64_t all = a->n + a->skew;
+    if (is_by_position(s) || (s->what != ECHI_KEEP && s->element_bytes == 1)) return;
+    while (a->tile_n > SELECT_TILE_MIN && all <= (uint64_t)SELECT_FEW_TILES * (a->tile_n / 2))
+        a->tile_n /= 2;
+    a->tiles = (all + a->tile_n - 1) / a->tile_n;
+}
+
 static ech_status steps_of_tiles(const struct build *b)
 {
     const struct echi_select *s = b->s;
     struct select_args *a = &b->w->args.select;
     const char *module = b->w->module;
-    const unsigned blocks = (unsigned)a->tiles, ways = s->what == ECHI_DIVIDE ? 2 : 1;
+    const unsigned ways = s->what == ECHI_DIVIDE ? 2 : 1;
     ech_status status;
+    divide_tiles(s, a);
     TRY(check_tiles(b->ctx, s, s->what == ECHI_KEEP ? a->tiles : 2 * a->tiles));
     if (a->tiles > 1) get_words(b, ways * a->tiles);
     if (s->what == ECHI_KEEP) {
         const bool along = !is_by_flags(s) && (a->starts || a->lengths || a->values);
         const bool lengths_after = a->lengths && a->tiles > SELECT_LENGTH_TILES;
-        launch(b, ECHI_MOVE, module, along ? "select_pass_along" : "select_pass", blocks,
-               SELECT_THREADS, 0, lengths_after ? 0 : CLEARS);
+        launch(b, ECHI_MOVE, module, along ? "select_pass_along" : "select_pass",
+               (unsigned)a->tiles, SELECT_THREADS, 0, lengths_after ? 0 : CLEARS);
         if (lengths_after)
             launch(b, ECHI_FINISH, "select_runs_a", "select_lengths",
                    (unsigned)((a->tiles + SELECT_THREADS - 1) / SELECT_THREADS), SELECT_THREADS, 0,

@@ -10,8 +10,13 @@
 #include <cpuid.h>
 
 enum {
-    LEAF_BYTES = 16384,    /* smaller parts are merged in aligned memory */
-    MERGE_BYTES = 1 << 16, /* more keys are sorted by radix in less time */
+    FEW_KEYS = 1024,       /* below this, the pivot is chosen from one vector */
+    MANY_KEYS = 16384,     /* above this, a larger sample for the pivot pays off */
+    AHEAD = 6,             /* prefetch distance in blocks, to hide the memory latency */
+    AHEAD_BYTES = 1 << 19, /* smaller arrays are in the cache, where prefetching only costs time */
+    LEAF_BYTES = 4096,     /* smaller parts are merged in aligned memory */
+    MERGE_BYTES = 1 << 16, /* more unsigned keys are sorted by radix in less time */
+    MANY_ARRAY_KEYS = 0    /* there is no sort of several arrays */
 };
 
 #define UNROLL _Pragma("GCC unroll 16")
@@ -27,6 +32,7 @@ enum {
 #define KEY     uint32_t
 #define NAME(x) x##_u32
 #include "sort/cpu/network.h"
+#include "sort/cpu/quick.h"
 #define RADIX leaf_u32
 #include "sort/cpu/merge_avx2.h"
 #undef BIAS
@@ -34,6 +40,7 @@ enum {
 #define NAME(x) x##_u64
 #define BIAS    ((KEY)1 << 63)
 #include "sort/cpu/network.h"
+#include "sort/cpu/quick.h"
 #define RADIX leaf_u64
 #include "sort/cpu/merge_avx2.h"
 
@@ -51,14 +58,19 @@ static bool converts_f16(void)
 #define SORT_U32      vector_leaf_u32
 #define SORT_U64      vector_leaf_u64
 #define SORT_KEYS_U16 vector_sort_u16
-#define SORT_FEW_U32  vector_sort_u32
-#define SORT_FEW_U64  vector_sort_u64
-#define FEW_BYTES     MERGE_BYTES
+#define SORT_KEYS_U32 vector_any_u32
+#define SORT_KEYS_U64 vector_any_u64
+#define DIVIDE_U32    NULL
+#define DIVIDE_U64    NULL
+#define SORT_PART_U32 NULL
+#define SORT_PART_U64 NULL
+#define SORT_MANY_U32 NULL
+#define SORT_MANY_U64 NULL
 #define SORT_PACKED   vector_leaf_u64
 #define WINDOW_BITS   32
 #define CHECK_KEYS    256
 #define VECTORS       false
 #define LEAF_U16      ((size_t)1 << 19) /* counting more keys takes less time */
-#define LEAF_U32      (1 << 16)
-#define LEAF_U64      (1 << 15)
+#define LEAF_U32      ((size_t)1 << 28)
+#define LEAF_U64      ((size_t)1 << 27)
 #include "sort/cpu/kernels.h"

@@ -168,10 +168,10 @@ struct echi_sort_job {
 void echi_sort_block(const struct echi_sort_job *job, struct echi_sort_arrays from, size_t offset,
                      size_t n, void *scratch);
 
-/* few.c: the same for keys with few distinct values; otherwise returns false. from begins with the
- * block. */
+/* few.c: the same if few keys are those of most elements; otherwise returns false. from begins with
+ * the block. */
 bool echi_sort_few(const struct echi_sort_job *job, const struct echi_sort_arrays *from,
-                   size_t offset, size_t n);
+                   size_t offset, size_t n, void *scratch);
 
 /* ---- msd.c: any number of elements, by several threads ---- */
 

@@ -8,7 +8,6 @@
  *   SORT_KEYS_U8, _U16  of raw keys; optional
  *   SORT_KEYS_U32, _U64 of raw keys; optional, and required by
  *   DIVIDE_U32, ...     divide(), sort_part() of SORT_PART_U32, ...
- *   SORT_FEW_U32, _U64  of up to FEW_BYTES of raw keys, without SORT_KEYS_U32; optional
  *   SORT_PACKED         SORT_U64, if it sorts vectors; otherwise undefined
  *   SORT_MANY_U32, ...  sort_many(), for arrays of at most MANY_ARRAY_KEYS
  *   WINDOW_BITS, CHECK_KEYS, VECTORS     see struct echi_sort_isa
@@ -100,9 +99,6 @@ static inline char *fill_positions(uint64_t *to, size_t first, size_t n, size_t 
 #define NAME(x)   x##_u32
 #define SORT      SORT_U32
 #define LEAF_KEYS LEAF_U32
-#ifdef SORT_FEW_U32
-#define SORT_FEW SORT_FEW_U32
-#endif
 #ifdef SORT_KEYS_U32
 #define SORT_KEYS      SORT_KEYS_U32
 #define DIVIDE         DIVIDE_U32
@@ -116,9 +112,6 @@ static inline char *fill_positions(uint64_t *to, size_t first, size_t n, size_t 
 #define NAME(x)   x##_u64
 #define SORT      SORT_U64
 #define LEAF_KEYS LEAF_U64
-#ifdef SORT_FEW_U64
-#define SORT_FEW SORT_FEW_U64
-#endif
 #ifdef SORT_KEYS_U64
 #define SORT_KEYS      SORT_KEYS_U64
 #define DIVIDE         DIVIDE_U64

@@ -1,6 +1,6 @@
 /*
- * sort/cpu/merge_avx2.h - template: the sorts of raw and of unsigned KEYs with AVX2: merges, or for
- * more unsigned keys a radix sort.
+ * sort/cpu/merge_avx2.h - template: the sorts of raw and of unsigned KEYs with AVX2: merges, for
+ * more raw keys after partitions, and for more unsigned keys a radix sort.
  *
  *   KEY, NAME(x)  as in network.h
  *   RADIX         the radix sort, or undefined: there is no sort of unsigned keys
@@ -18,6 +18,14 @@ static void NAME(vector_sort)(const struct echi_order *order, const void *keys, 
 }
 
 #ifdef RADIX
+static void NAME(vector_any)(const struct echi_order *order, const void *keys, void *out,
+                             void *work, size_t n)
+{
+    const struct NAME(coding) c = NAME(coding_of)(order);
+    (void)work;
+    NAME(vector_quick)(keys, out, n, NAME(is_coded)(order) ? &c : NULL, &c);
+}
+
 static void NAME(vector_leaf)(void *keys, void *work, size_t n, bool in_y, int begin, int end)
 {
     static const struct echi_order plain; /* of unsigned keys */

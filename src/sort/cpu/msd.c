@@ -14,6 +14,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "sort/cpu/common.h"
+#include "sort/cpu/frequent.h"
 
 #include <string.h>
 
@@ -113,6 +114,7 @@ static bool finish(const struct echi_sort_job *job, struct segment s, int thread
 struct split {
     const struct echi_sort_job *job;
     struct segment segment;
+    enum place to;
     const struct echi_digits *digits;
     size_t part_n;
     size_t *counts; /* [parts][ECHI_BUCKETS]: counts of each part, then output positions */
@@ -143,7 +145,7 @@ static void scatter_part(void *arg, size_t part, int thread)
     struct echi_scatter scatter = {
         .digits = s->digits,
         .from = side_of(job, s->segment.place),
-        .to = side_of(job, s->segment.place == OTHER ? OUT : OTHER),
+        .to = side_of(job, s->to),
         .first = s->segment.offset + part * s->part_n,
         .n = part_size(s, part),
         .value_bytes = job->value_bytes,
@@ -176,22 +178,39 @@ static void split(struct split *s, int threads, size_t *start)
     echi_parallel(threads, parts, scatter_part, s);
 }
 
-/* As split(), by the digits that suit the keys; false if the keys are equal, and then copied to
- * out. This function and divide_by_one() are not part of the recursion, so that its stack frames
- * are small. */
+/* Whether a segment's elements may be written to the output while it is read. */
+static bool may_fill_out(const struct echi_sort_job *job, struct segment s)
+{
+    const bool in_place =
+        job->in.keys == job->out.keys || (job->in.values && job->in.values == job->out.values);
+    return s.place == OTHER || (s.place == IN && !in_place);
+}
+
+/* Whether one scatter sorts a segment: the keys have at most as many values as there are
+ * buckets. */
+static bool sorts_at_once(const struct echi_sort_job *job, struct segment s)
+{
+    return job->key_bytes == 1 && job->sort->stable && may_fill_out(job, s);
+}
+
+/* As split(), by the digits that suit the keys; false if all elements are then sorted in the
+ * output.  This function and divide_by_one() are not part of the recursion, so that its stack
+ * frames are small. */
 static __attribute__((noinline)) bool divide(struct split *s, int threads, size_t *start)
 {
     const struct echi_sort_job *job = s->job;
     const struct segment segment = s->segment;
+    const bool at_once = sorts_at_once(job, segment);
     struct echi_digits digits;
+    s->to = at_once || segment.place == OTHER ? OUT : OTHER;
     if (!echi_sort_digits(job, side_of(job, segment.place).keys + segment.offset * job->key_bytes,
-                          segment.n, segment.level >= SAMPLED_LEVELS, &digits)) {
+                          segment.n, at_once || segment.level >= SAMPLED_LEVELS, &digits)) {
         copy_segment(job, segment, OUT);
         return false;
     }
     s->digits = &digits;
     split(s, threads, start);
-    return true;
+    return !at_once;
 }
 
 static __attribute__((noinline)) bool
@@ -200,6 +219,39 @@ divide_by_one(const struct echi_sort_job *job, struct segment segment, int threa
     size_t counts[ECHI_BUCKETS];
     struct split s = { .job = job, .segment = segment, .counts = counts, .thread = thread };
     return divide(&s, 1, start);
+}
+
+/* ---- One division by a frequent key ---- */
+
+/* Divides a segment by its most frequent key, whose elements are then sorted, and sets the two
+ * other parts; false if there is no such key. */
+static __attribute__((noinline)) bool divide_by_key(const struct echi_sort_job *job,
+                                                    struct segment s, int threads, size_t *counts,
+                                                    struct segment part[2])
+{
+    const enum place to = s.place == OTHER ? OUT : OTHER;
+    const enum place equal_to = may_fill_out(job, s) ? OUT : to;
+    size_t own[ECHI_BUCKETS];
+    struct echi_frequent f = {
+        .job = job,
+        .from = side_of(job, s.place),
+        .to = side_of(job, to),
+        .equal_to = side_of(job, equal_to),
+        .offset = s.offset,
+        .n = s.n,
+        .index = s.place == IN && job->sort->index_bytes,
+        .counts = counts ? counts : own,
+    };
+    if (!job->sort->stable || !echi_sort_frequent(&f, threads)) return false;
+    const struct segment equal = { equal_to, f.start[1], f.start[2] - f.start[1], s.level };
+    if (equal_to != OUT) copy_segment(job, equal, OUT);
+    if (job->keep_keys && !f.move_keys)
+        job->width->fill(&job->window.order, f.x, job->out.keys + equal.offset * job->key_bytes,
+                         equal.n);
+    for (int k = 0; k < 2; k++)
+        part[k] = (struct segment){ to, f.start[2 * k], f.start[2 * k + 1] - f.start[2 * k],
+                                    s.level + 1 };
+    return true;
 }
 
 /* ---- The recursion ---- */
@@ -226,7 +278,13 @@ static void sort_bucket(void *arg, size_t b, int thread)
 static void sort_segment(const struct echi_sort_job *job, struct segment s, int thread)
 {
     size_t start[ECHI_BUCKETS + 1];
+    struct segment part[2];
     if (finish(job, s, thread)) return;
+    if (divide_by_key(job, s, 1, NULL, part)) {
+        sort_segment(job, part[0], thread);
+        sort_segment(job, part[1], thread);
+        return;
+    }
     if (!divide_by_one(job, s, thread, start)) return;
     struct buckets buckets = { job, s.place == OTHER ? OUT : OTHER, s.level + 1, SIZE_MAX, start };
     for (size_t b = 0; b < ECHI_BUCKETS; b++) sort_bucket(&buckets, b, thread);
@@ -239,6 +297,12 @@ static void sort_parallel(const struct echi_sort_job *job, struct segment s)
     size_t start[ECHI_BUCKETS + 1];
     if (s.n < PARALLEL_KEYS || job->threads == 1) {
         sort_segment(job, s, 0);
+        return;
+    }
+    struct segment part[2];
+    if (divide_by_key(job, s, job->threads, job->counts, part)) {
+        sort_parallel(job, part[0]);
+        sort_parallel(job, part[1]);
         return;
     }
     if (!divide(&(struct split){ .job = job, .segment = s, .counts = job->counts }, job->threads,

@@ -7,6 +7,8 @@
 #ifndef ECHI_SORT_CPU_VECTOR_AVX2_H
 #define ECHI_SORT_CPU_VECTOR_AVX2_H
 
+#include "cpu/places.h"
+
 #include <immintrin.h>
 #include <stdint.h>
 #include <string.h>
@@ -212,6 +214,33 @@ INLINE vec swap_lanes_u32(vec v, int mask)
     return mask & 4 ? swap_halves(w) : w;
 }
 
+/* Bits of the lanes of a that are less than those of b. */
+INLINE uint32_t less_u32(vec a, vec b)
+{
+    const vec not_less = _mm256_cmpeq_epi32(_mm256_max_epu32(a, b), a);
+    return ~(uint32_t)_mm256_movemask_ps(_mm256_castsi256_ps(not_less)) & 0xff;
+}
+
+INLINE uint32_t less_equal_u32(vec a, vec b)
+{
+    const vec not_more = _mm256_cmpeq_epi32(_mm256_max_epu32(a, b), b);
+    return (uint32_t)_mm256_movemask_ps(_mm256_castsi256_ps(not_more));
+}
+
+/* The lanes whose bits are set, then the others. */
+INLINE vec compress_u32(uint32_t lanes, vec v)
+{
+    return _mm256_permutevar8x32_epi32(v, places_32(lanes));
+}
+
+/* Writes the lanes in less from left on and the others before right; there is room for a vector. */
+INLINE void divide_u32(vec v, uint32_t less, uint32_t *left, uint32_t *right)
+{
+    const vec both = compress_u32(less, v);
+    store(left, both);
+    store(right - LANES_u32, both);
+}
+
 /* ---- u64 ---- */
 
 enum { LANES_u64 = 4 };
@@ -284,6 +313,28 @@ INLINE vec swap_lanes_u64(vec v, int mask)
     if (mask == 1) return _mm256_shuffle_epi32(v, 0x4E);
     if (mask == 2) return swap_halves(v);
     return _mm256_permute4x64_epi64(v, 0x1B);
+}
+
+INLINE uint32_t less_u64(vec a, vec b)
+{
+    return (uint32_t)_mm256_movemask_pd(_mm256_castsi256_pd(_mm256_cmpgt_epi64(b, a)));
+}
+
+INLINE uint32_t less_equal_u64(vec a, vec b)
+{
+    return ~less_u64(b, a) & 15;
+}
+
+INLINE vec compress_u64(uint32_t lanes, vec v)
+{
+    return _mm256_permutevar8x32_epi32(v, places_64_in_halves(lanes));
+}
+
+INLINE void divide_u64(vec v, uint32_t less, uint64_t *left, uint64_t *right)
+{
+    const vec both = compress_u64(less, v);
+    store(left, both);
+    store(right - LANES_u64, both);
 }
 
 #endif

@@ -208,7 +208,7 @@ INLINE uint32_t less_equal_u32(vec a, vec b)
  * 4. */
 INLINE vec compress_u32(uint32_t lanes, vec v)
 {
-    return _mm512_maskz_compress_epi32((__mmask16)lanes, v);
+    return _mm512_mask_compress_epi32(v, (__mmask16)lanes, v);
 }
 
 /* Writes the lanes of a vector that are in less from left on, and the others before right, in two

@@ -199,7 +199,7 @@ static size_t NAME(fix_tie)(const struct echi_window *w, const KEY *keys, uint32
 static bool NAME(fix_ties)(const struct echi_window *window, const void *keys, uint32_t *packed,
                            size_t n, int index_bits)
 {
-    enum { TOGETHER = 16, MOST_MOVES = 4 /* per element */ };
+    enum { TOGETHER = 16, MOST_MOVES = 2 /* per element so far, and of the first */, FIRST = 64 };
     const struct echi_window w = *window;
     size_t moves = 0;
     for (size_t i = 1; i < n; i += TOGETHER) {
@@ -213,7 +213,7 @@ static bool NAME(fix_ties)(const struct echi_window *window, const void *keys, u
         for (size_t j = i; j < end; j++)
             if ((packed[j] ^ packed[j - 1]) >> index_bits == 0)
                 moves += NAME(fix_tie)(&w, keys, packed, j, index_bits);
-        if (moves > MOST_MOVES * n) return false;
+        if (moves > MOST_MOVES * (i + FIRST)) return false;
     }
     return true;
 }
@@ -347,12 +347,6 @@ static void NAME(sort_keys)(const struct echi_order *order, const void *keys, vo
 {
     const struct echi_window window = { .order = *order, .mask = ~(uint64_t)0 };
     bool in_work = keys == work;
-#ifdef SORT_FEW
-    if (n <= FEW_BYTES / sizeof(KEY)) {
-        SORT_FEW(order, keys, out, work, n);
-        return;
-    }
-#endif
     NAME(encode)(&window, keys, in_work ? work : out, n);
     SORT(out, work, n, in_work, 0, 8 * (int)sizeof(KEY));
     NAME(decode)(order, out, n);
@@ -399,7 +393,6 @@ static const struct echi_sort_width NAME(width) = {
 #undef NAME
 #undef SORT
 #undef SORT_KEYS
-#undef SORT_FEW
 #undef LEAF_KEYS
 #undef DIVIDE
 #undef SORT_PART

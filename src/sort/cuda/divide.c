@@ -1,8 +1,8 @@
 /*
  * sort/cuda/divide.c - the division of keys among ranks (sort/divide.h) on a GPU.
  *
- * The range and the counts are those of the strategy "buckets" (msd_buckets.cuh); the keys are
- * moved by divide.cu.
+ * The counts are those of the strategy "buckets" (msd_buckets.cuh); divide.cu samples the keys and
+ * moves them.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -20,6 +20,7 @@ struct parts {
     uint32_t next[ECHI_DIVIDE_BUCKETS];
     uint16_t table[ECHI_DIVIDE_SLOTS];
     struct echi_divide_node nodes[ECHI_DIVIDE_NODES];
+    struct sort_divide_sample sample;
     uint8_t bin_bucket[ECHI_DIVIDE_BINS];
 };
 
@@ -36,7 +37,7 @@ static const char *divide_module(int key_bytes)
 static bool can_divide(ech_ctx *ctx)
 {
     const struct echi_gpu gpu = echi_gpu_of(ctx);
-    return gpu.shared_bytes >= SORT_DIVIDE_SHARED_BYTES + ECHI_BLOCK_RESERVED_BYTES;
+    return gpu.shared_bytes >= SORT_DIVIDE_SHARED_BYTES(8) + ECHI_BLOCK_RESERVED_BYTES;
 }
 
 static CUdeviceptr address(const void *pointer)
@@ -60,22 +61,23 @@ static struct sort_msd_args args_of(const struct echi_divide *d)
 static ech_status range_of(ech_ctx *ctx, struct echi_divide *d)
 {
     const struct echi_driver *driver = ((const struct echi_cuda *)ctx->state)->driver;
-    const struct sort_msd_args args = args_of(d);
     struct parts *parts = d->work;
-    struct sort_buckets found;
-    uint32_t copies = 0;
+    const struct sort_divide_args args = {
+        .keys_in = d->keys, .n = d->n, .order = d->order, .sample = &parts->sample
+    };
+    struct sort_divide_sample found;
     ech_status status = echi_cuda_enter(ctx);
     if (status != ECH_OK) return status;
-    TRY(echi_cuda_launch(ctx, msd_module(d->key_bytes), "sort_buckets_begin", 1,
-                         SORT_BUCKETS_THREADS, 0, &args));
-    CU(cuMemcpyAsync, address(&found), address(&parts->buckets), sizeof found,
-       echi_cuda_stream(ctx));
-    CU(cuMemcpyAsync, address(&copies), address(&parts->msd.copies), sizeof copies,
+    CU(cuMemsetD8Async, address(&parts->sample), 0xff, sizeof parts->sample, echi_cuda_stream(ctx));
+    TRY(echi_cuda_launch(ctx, divide_module(d->key_bytes), "sort_divide_sample",
+                         SORT_DIVIDE_SAMPLE_BLOCKS, SORT_DIVIDE_SAMPLE_THREADS, 0, &args));
+    CU(cuMemcpyAsync, address(&found), address(&parts->sample), sizeof found,
        echi_cuda_stream(ctx));
     CU(cuStreamSynchronize, echi_cuda_stream(ctx));
-    d->low = found.low;
-    d->bits = found.bits;
-    d->ordered = copies == SORT_COPIES_FORWARD;
+    d->bits = ECHI_DIVIDE_BIN_BITS;
+    while (d->bits < 64 && (found.least ^ ~found.rest) >> d->bits) d->bits++;
+    d->low = d->bits == 64 ? 0 : found.least >> d->bits << d->bits;
+    d->ordered = found.ordered != 0;
 done:
     echi_cuda_leave(ctx);
     return status;
@@ -174,6 +176,7 @@ static ech_status move_keys(ech_ctx *ctx, const struct echi_divide *d,
     const struct echi_gpu gpu = echi_gpu_of(ctx);
     const struct echi_driver *driver = ((const struct echi_cuda *)ctx->state)->driver;
     const uint32_t tile = SORT_DIVIDE_TILE((unsigned)d->key_bytes);
+    const unsigned shared_bytes = SORT_DIVIDE_SHARED_BYTES((unsigned)d->key_bytes);
     const uint64_t whole = outside || table->nodes ? 0 : d->n / tile * tile;
     const char *kernel = d->lengths ? "sort_divide_lengths" : "sort_divide";
     struct parts *parts = d->work;
@@ -186,17 +189,18 @@ static ech_status move_keys(ech_ctx *ctx, const struct echi_divide *d,
        echi_cuda_stream(ctx));
     args.out = out;
     args.next = parts->next;
+    args.buckets = (d->buckets + SORT_MSD_THREADS - 1) / SORT_MSD_THREADS * SORT_MSD_THREADS;
     args.n = whole;
     if (whole)
         TRY(echi_cuda_launch(ctx, divide_module(d->key_bytes), kernel,
                              echi_gpu_blocks(&gpu, whole, tile, SORT_DIVIDE_BLOCKS),
-                             SORT_MSD_THREADS, SORT_DIVIDE_SHARED_BYTES, &args));
+                             SORT_MSD_THREADS, shared_bytes, &args));
     args.keys_in = (const char *)d->keys + whole * (unsigned)d->key_bytes;
     args.n = d->n - whole;
     if (args.n)
         TRY(echi_cuda_launch(ctx, divide_module(d->key_bytes), "sort_divide_any",
                              echi_gpu_blocks(&gpu, args.n, tile, SORT_DIVIDE_BLOCKS),
-                             SORT_MSD_THREADS, SORT_DIVIDE_SHARED_BYTES, &args));
+                             SORT_MSD_THREADS, shared_bytes, &args));
 done:
     echi_cuda_leave(ctx);
     return status;

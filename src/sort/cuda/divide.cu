@@ -9,6 +9,7 @@
  * A tile reserves the positions of its keys by atomic additions, so the order in a bucket is not
  * determined.  The keys are written as they were read.
  *
+ *     sort_divide_sample   the range of a sample, and whether it is in order
  *     sort_divide          whole tiles; all keys are in the range, and no bin is divided
  *     sort_divide_lengths  the same for bins by lengths
  *     sort_divide_any      any tiles and keys
@@ -17,15 +18,17 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "cuda/device/block_range.cuh"
 #include "sort/cuda/divide.cuh"
 
 enum {
-    DIVIDE_ITEMS = SORT_DIVIDE_THREAD_BYTES / KEY_BYTES,
+    DIVIDE_ITEMS = SORT_DIVIDE_THREAD_BYTES(KEY_BYTES) / KEY_BYTES,
     DIVIDE_TILE = SORT_MSD_THREADS * DIVIDE_ITEMS,
-    DIVIDE_EACH = SORT_DIVIDE_EACH,
-    DIVIDE_WARPS = SORT_MSD_THREADS / 32
+    DIVIDE_EACH = ECHI_DIVIDE_BUCKETS / SORT_MSD_THREADS, /* buckets of a thread, at most */
+    DIVIDE_WARPS = SORT_MSD_THREADS / 32,
+    DIVIDE_KEPT = KEY_BYTES == 4 /* buckets are kept in registers, two in each */
 };
-static_assert(DIVIDE_ITEMS % 2 == 0, "the buckets of two keys are in one register");
+static_assert(!DIVIDE_KEPT || DIVIDE_ITEMS % 2 == 0, "buckets are in pairs");
 
 struct divide_shared {
     ukey keys[DIVIDE_TILE];               /* encoded, by bucket */
@@ -35,7 +38,7 @@ struct divide_shared {
     uint32_t frequent; /* 1 + the most frequent bucket and, above it, its count if that is large */
     uint16_t table[ECHI_DIVIDE_BINS];
 };
-static_assert(sizeof(struct divide_shared) <= SORT_DIVIDE_SHARED_BYTES,
+static_assert(sizeof(struct divide_shared) <= SORT_DIVIDE_SHARED_BYTES(KEY_BYTES),
               "the host gives less shared memory than the kernel uses");
 
 /* How keys are mapped to bins: equal ones, or by lengths; or keys may also be outside the range,
@@ -58,16 +61,14 @@ static __device__ inline void divide_plan(const struct sort_divide_args &a,
                                           struct divide_shared &sh)
 {
     const uint32_t me = threadIdx.x, warp = me / 32;
-    uint32_t count[DIVIDE_EACH], room[DIVIDE_EACH], sum = 0;
+    uint32_t room[DIVIDE_EACH] = {}, sum = 0;
 #pragma unroll
     for (int j = 0; j < DIVIDE_EACH; j++) {
         const uint32_t bucket = me + j * SORT_MSD_THREADS;
-        count[j] = sh.next[bucket];
-        room[j] = 0;
-        if (count[j]) room[j] = atomicAdd(&a.next[bucket], count[j]);
-        if (count[j] > DIVIDE_TILE / 8)
-            atomicMax(&sh.frequent, count[j] * ECHI_DIVIDE_BUCKETS + bucket);
-        sum += count[j];
+        const uint32_t count = bucket < a.buckets ? sh.next[bucket] : 0;
+        if (count) room[j] = atomicAdd(&a.next[bucket], count);
+        if (count > DIVIDE_TILE / 8) atomicMax(&sh.frequent, count * ECHI_DIVIDE_BUCKETS + bucket);
+        sum += count;
     }
     const uint32_t inclusive = warp_scan(sum);
     if (lane_id() == 31 && warp < DIVIDE_WARPS - 1) sh.sums[warp] = inclusive;
@@ -79,9 +80,11 @@ static __device__ inline void divide_plan(const struct sort_divide_args &a,
 #pragma unroll
     for (int j = 0; j < DIVIDE_EACH; j++) {
         const uint32_t bucket = me + j * SORT_MSD_THREADS;
+        if (bucket >= a.buckets) break;
+        const uint32_t count = sh.next[bucket];
         sh.next[bucket] = place;
         sh.target[bucket] = room[j] - place;
-        place += count[j];
+        place += count;
     }
 }
 
@@ -130,6 +133,26 @@ static __device__ inline void divide_spread(const struct sort_divide_args &a,
     }
 }
 
+/* ---- The range of a sample ---- */
+
+extern "C" __global__ void __launch_bounds__(SORT_DIVIDE_SAMPLE_THREADS)
+    sort_divide_sample(const __grid_constant__ struct sort_divide_args a)
+{
+    static_assert(SORT_DIVIDE_SAMPLE_THREADS == 32, "a block is a warp");
+    const uint32_t samples = gridDim.x * SORT_DIVIDE_SAMPLE_THREADS, n = (uint32_t)a.n;
+    const uint32_t t = blockIdx.x * SORT_DIVIDE_SAMPLE_THREADS + threadIdx.x;
+    const uint32_t part = max(n / samples, 1u), after = min(t + 1, samples - 1);
+    const ukey e = divide_key(a, min(sample_position(t, part), n - 1));
+    const ukey next = divide_key(a, min(sample_position(after, part), n - 1));
+    const bool falls = __ballot_sync(WARP_ALL, e > next) != 0;
+    ukey low = e, high = e;
+    warp_range(low, high);
+    if (threadIdx.x != 0) return;
+    atomicMin((unsigned long long *)&a.sample->least, (unsigned long long)low);
+    atomicMin((unsigned long long *)&a.sample->rest, ~(unsigned long long)high);
+    if (falls) atomicMin(&a.sample->ordered, 0u);
+}
+
 /* ---- Whole tiles: the keys stay in registers ---- */
 
 static __device__ inline void divide_load(const struct sort_divide_args &a, uint64_t at,
@@ -146,7 +169,7 @@ static __device__ inline void divide_place(const struct sort_divide_args &a,
                                            struct divide_shared &sh, uint64_t at,
                                            ukey (&key)[DIVIDE_ITEMS])
 {
-    uint32_t buckets[DIVIDE_ITEMS / 2];
+    uint32_t buckets[DIVIDE_KEPT ? DIVIDE_ITEMS / 2 : 1];
     if (!order_plain(a.order))
 #pragma unroll
         for (int i = 0; i < DIVIDE_ITEMS; i++) key[i] = order_encode(a.order, key[i]);
@@ -155,6 +178,7 @@ static __device__ inline void divide_place(const struct sort_divide_args &a,
     for (int i = 0; i < DIVIDE_ITEMS; i++) {
         const uint32_t bucket = divide_bucket<KIND>(a, sh, key[i]);
         atomicAdd(&sh.next[bucket], 1);
+        if (!DIVIDE_KEPT) continue;
         if (i % 2) {
             buckets[i / 2] |= bucket << 16;
             keep_u32(buckets[i / 2]); /* in one register, not two */
@@ -170,16 +194,20 @@ static __device__ inline void divide_place(const struct sort_divide_args &a,
     } else {
 #pragma unroll
         for (int i = 0; i < DIVIDE_ITEMS; i++) {
-            const uint32_t two = buckets[i / 2], bucket = i % 2 ? two >> 16 : two & 0xffff;
+            const uint32_t two = buckets[DIVIDE_KEPT ? i / 2 : 0];
+            const uint32_t bucket = !DIVIDE_KEPT ? divide_bucket<KIND>(a, sh, key[i])
+                                    : i % 2      ? two >> 16
+                                                 : two & 0xffff;
             sh.keys[atomicAdd(&sh.next[bucket], 1)] = key[i];
         }
     }
     __syncthreads(); /* the tile is sorted by bucket */
 }
 
-static __device__ inline void divide_begin(struct divide_shared &sh)
+static __device__ inline void divide_begin(const struct sort_divide_args &a,
+                                           struct divide_shared &sh)
 {
-    rank_clear(sh.next, ECHI_DIVIDE_BUCKETS);
+    rank_clear(sh.next, a.buckets);
     if (threadIdx.x == 0) sh.frequent = 0;
 }
 
@@ -200,7 +228,7 @@ static __device__ inline void divide_whole(const struct sort_divide_args &a,
     divide_load_table(a, sh);
     divide_load(a, (uint64_t)blockIdx.x * DIVIDE_TILE, key);
     for (uint64_t at = (uint64_t)blockIdx.x * DIVIDE_TILE; at < a.n; at += step) {
-        divide_begin(sh);
+        divide_begin(a, sh);
         divide_place<KIND>(a, sh, at, key);
         divide_load(a, at + step, key);
         divide_write<KIND>(a, sh, DIVIDE_TILE);
@@ -230,7 +258,7 @@ extern "C" __global__ void __launch_bounds__(SORT_MSD_THREADS, SORT_MSD_BLOCKS)
     divide_load_table(a, sh);
     for (uint64_t at = (uint64_t)blockIdx.x * DIVIDE_TILE; at < a.n; at += step) {
         const uint32_t here = (uint32_t)min(a.n - at, (uint64_t)DIVIDE_TILE);
-        divide_begin(sh);
+        divide_begin(a, sh);
         __syncthreads(); /* the counters are clear, and the table is loaded */
 #pragma unroll 4
         for (uint32_t i = threadIdx.x; i < here; i += SORT_MSD_THREADS)

@@ -27,6 +27,8 @@ enum {
     TOPK_SEGMENT_THREADS = 512, /* of topk_block for segments */
     TOPK_EACH = 8,              /* elements of a thread of topk_block; 16 of topk_block_16 */
     TOPK_BLOCKS = 16,           /* of topk_block per multiprocessor, at most */
+    TOPK_COUNT_GROUPS = 64, /* at most this number of rows: topk_count selects from longer ones */
+    TOPK_COUNT_MOST = 1 << 15, /* ... of at most this number of bytes */
     TOPK_BINS_LOG = 11,
     TOPK_FILTER_THREADS = 512,
     TOPK_CHUNK_MOST = 1 << 15,  /* elements of a chunk of topk_filter, at most; it is halved ... */
@@ -37,6 +39,7 @@ enum {
     TOPK_SAMPLE_LEAST = 1 << 10,
     TOPK_SAMPLE_APART = 16, /* groups up to which many blocks load the samples */
     TOPK_SAMPLE_OF = 64,    /* one of this many elements, in between */
+    TOPK_BYTES = 256,       /* keys of 8 bits */
     TOPK_WRITE_THREADS = 256
 };
 
@@ -53,6 +56,20 @@ ECHI_BOTH uint32_t topk_room_words(uint64_t k)
 {
     const uint32_t room = topk_room(k);
     return room > TOPK_FEW && room < 256 ? 256 : room;
+}
+
+/* The places of the elements of topk_list_8 that are equal to the k-th begin here; lower ones have
+ * places in their chunk. */
+#define TOPK_TIES ((uint32_t)1 << 31)
+
+/* The number of candidates that ends the narrowing of the interval in topk_count, and the words of
+ * shared memory that they need. */
+ECHI_BOTH uint32_t topk_count_room(uint64_t k)
+{
+    uint32_t room = 128; /* words of a warp in count_sort() */
+    if (k <= TOPK_FEW) return TOPK_FEW;
+    while (room < k) room *= 2;
+    return room;
 }
 
 /* ---- Long groups: a sample, then a filter ---- */
@@ -106,6 +123,12 @@ struct topk_long {
     uint64_t equal;         /* elements equal to the pivot */
 };
 
+/* One array of keys of 8 bits: the elements of each key, and the array; zero before. */
+struct topk_totals {
+    uint32_t bins[TOPK_BYTES];
+    struct topk_long all;
+};
+
 /* Lists of segments, zero before. */
 struct topk_lists {
     uint32_t chip, longs; /* segments that a block selects from, and long ones */
@@ -134,12 +157,14 @@ struct topk_args {
     uint64_t chip_room, long_room, chunk_room, candidate_room;
     /* Long groups: */
     struct topk_long *longs;
-    uint64_t long_rows;    /* of rows: their number */
-    uint32_t chunk;        /* elements */
-    uint32_t *chunk_of;    /* of segments: the number in longs of each chunk */
-    uint32_t *chunk_equal; /* elements equal to the pivot */
-    void *candidates;      /* words */
-    uint64_t *split_keys;  /* of one group's candidates, if keys have 64 bits */
+    uint64_t long_rows;         /* of rows: their number */
+    uint32_t chunk;             /* elements */
+    uint32_t *chunk_of;         /* of segments: the number in longs of each chunk */
+    uint32_t *chunk_equal;      /* elements equal to the pivot */
+    void *candidates;           /* words */
+    struct topk_totals *totals; /* of one array of keys of 8 bits */
+    uint32_t *chunk_bins; /* ... [TOPK_BYTES][chunks]: the elements of each key in each chunk */
+    uint64_t *split_keys; /* of one group's candidates, if keys have 64 bits */
     uint32_t *split_positions;
     void *samples;               /* of 4 or 8 bytes; NULL: topk_sample loads them */
     uint64_t row_room, row_rank; /* of rows: candidates of each, and the rank of the pivot */

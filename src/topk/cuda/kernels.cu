@@ -10,12 +10,16 @@
  *     topk_warp_16, _32, _96, _192
  *                             the same for k up to this number, by a warp, for any length
  *     topk_block, _block_16   groups of up to 8 and 16 elements per thread of a block
+ *     topk_count, _count_8    instead of these for keys of 16 and 8 bits (count.cuh)
  *     topk_pick, topk_write   the first k of sorted positions: to another array, or as the result
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "topk/cuda/narrow.cuh"
 #include "topk/cuda/warp.cuh"
+#if KEY_BITS == 16
+#include "topk/cuda/count.cuh"
+#endif
 
 /* ---- Some lanes per group ---- */
 
@@ -235,6 +239,19 @@ extern "C" __global__ void __launch_bounds__(TOPK_LANES_THREADS)
 
 /* ---- A block per group ---- */
 
+#if KEY_BITS == 16
+extern "C" __global__ void __launch_bounds__(TOPK_THREADS)
+    topk_count(const __grid_constant__ struct topk_args a)
+{
+    count_groups<ukey>(a);
+}
+
+extern "C" __global__ void __launch_bounds__(TOPK_THREADS)
+    topk_count_8(const __grid_constant__ struct topk_args a)
+{
+    count_groups<uint8_t>(a);
+}
+#else
 /* The elements of a thread, i = v * blockDim.x + threadIdx.x, and the minimum of each half. */
 template <int EACH> struct block_words {
     ekey e[EACH];
@@ -318,6 +335,7 @@ extern "C" __global__ void __launch_bounds__(TOPK_THREADS)
 {
     blocks_select<2 * TOPK_EACH>(a);
 }
+#endif
 
 /* ---- Sorted positions ---- */
 

@@ -8,6 +8,8 @@
  *                   those equal to it in each chunk; topk_filter_8 of keys of 8 bits
  *     topk_ties     if there are fewer than k better ones, lists the first equal ones, from the
  *                   chunks that have them
+ *     topk_bins_8, topk_list_8
+ *                   one array of keys of 8 bits: instead of the kernels above (bytes.cuh)
  *     topk_repair   if the pivot was wrong, or there are too many candidates: lists exactly k
  *                   elements; a block per group reads it several times
  *     topk_finish   the k best of the candidates, for k that fits on chip
@@ -22,6 +24,9 @@
 #include "cuda/device/sample.cuh"
 #include "cuda/device/vectors.cuh"
 #include "topk/cuda/narrow.cuh"
+#if KEY_BITS == 16
+#include "topk/cuda/bytes.cuh"
+#endif
 
 /* ---- Long groups ---- */
 
@@ -311,23 +316,6 @@ static __device__ inline bool is_wrong(const struct topk_long &l, uint64_t k)
     return l.better > l.room || l.better + l.equal < k;
 }
 
-/* The number of elements of the group's earlier chunks that are equal to the pivot, or a number
- * that is at least `need`. */
-static __device__ inline uint64_t equal_before(const struct topk_args &a, const struct topk_long &l,
-                                               uint64_t c, uint64_t need, uint64_t *sums)
-{
-    uint64_t all = 0;
-    for (uint64_t first = l.first_chunk; first < c && all < need; first += blockDim.x) {
-        const uint64_t i = first + threadIdx.x;
-        const uint64_t sum = warp_scan_u64(i < c ? (uint64_t)a.chunk_equal[i] : 0);
-        if (lane_id() == 31) sums[threadIdx.x / 32] = sum;
-        __syncthreads(); /* the sums are written */
-        for (uint32_t w = 0; w < blockDim.x / 32; w++) all += sums[w];
-        __syncthreads(); /* all threads have read */
-    }
-    return all;
-}
-
 /* Lists the first `need` elements of the chunk that are equal to the pivot. */
 static __device__ inline void list_equal(const struct topk_args &a, const struct group &group,
                                          const struct topk_long &l, uint64_t from, word *to,
@@ -363,7 +351,8 @@ extern "C" __global__ void __launch_bounds__(TOPK_FILTER_THREADS)
         const struct topk_long l = a.longs[chunk_group(a, c)];
         const struct group group = group_at(a, l.group);
         if (l.better >= group.k || is_wrong(l, group.k)) continue;
-        const uint64_t need = group.k - l.better, before = equal_before(a, l, c, need, sums);
+        const uint64_t need = group.k - l.better,
+                       before = count_before(a.chunk_equal, l.first_chunk, c, need, sums);
         if (before >= need) { /* so do the group's later chunks */
             c += (l.first_chunk + l.chunks - 1 - c) / gridDim.x * gridDim.x;
             continue;

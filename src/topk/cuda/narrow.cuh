@@ -207,6 +207,22 @@ static __device__ inline uint32_t block_collect(struct narrow_shared &s, const w
     return count;
 }
 
+/* The sum of counts[first ... end - 1], or a number that is at least `need`. */
+static __device__ inline uint64_t count_before(const uint32_t *counts, uint64_t first, uint64_t end,
+                                               uint64_t need, uint64_t *sums)
+{
+    uint64_t all = 0;
+    for (; first < end && all < need; first += blockDim.x) {
+        const uint64_t i = first + threadIdx.x;
+        const uint64_t sum = warp_scan_u64(i < end ? (uint64_t)counts[i] : 0);
+        if (lane_id() == 31) sums[threadIdx.x / 32] = sum;
+        __syncthreads(); /* the sums are written */
+        for (uint32_t w = 0; w < blockDim.x / 32; w++) all += sums[w];
+        __syncthreads(); /* all threads have read */
+    }
+    return all;
+}
+
 /* ---- The result ---- */
 
 /* Few candidates: by the first warp. */
@@ -225,10 +241,11 @@ static __device__ inline void write_some(const struct topk_args &a, const struct
 }
 
 /* Sorts 2^log words, of which `count` are used. */
-static __device__ inline void sort_words(word *words, uint32_t count, uint32_t log)
+template <typename number>
+static __device__ inline void sort_words(number *words, uint32_t count, uint32_t log)
 {
     for (uint32_t i = count + threadIdx.x; i < 1u << log; i += blockDim.x)
-        words[network_place<word>(i)] = ~(word)0;
+        words[network_place<number>(i)] = ~(number)0;
     block_network(words, log, ~0u);
 }
 

@@ -5,7 +5,7 @@
  *     algorithm   groups                             steps
  *     select      up to 64 elements                  topk_lanes_...
  *                 k <= 192, and many or short rows   topk_warp_...
- *                 up to 16,384 elements              topk_block
+ *                 up to 16,384 elements              topk_block, topk_count
  *                 longer                             topk_sample, _filter, _ties, _repair, _finish
  *                 one array, k > 2,048               the same with a sort of the candidates
  *     sort        any                                an argsort, then topk_write
@@ -47,12 +47,21 @@ static bool can_large(const struct echi_topk *t, const struct topk_plan *p)
     return !t->offsets && t->groups == 1 && t->n > p->chip && t->k <= t->n / LARGE_OF;
 }
 
+/* Whether topk_count selects from rows of keys of 8 and 16 bits that are longer than others of one
+ * block. */
+static bool has_count(const struct echi_topk *t)
+{
+    return t->key_bytes <= 2 && !t->offsets && t->groups <= TOPK_COUNT_GROUPS &&
+           echi_topk_most(t) <= TOPK_MOST;
+}
+
 static ech_status choose(const struct echi_topk *t, struct topk_plan *p)
 {
     const size_t longest = echi_topk_longest(t), most = echi_topk_most(t);
     const bool can = longest <= UINT32_MAX - 1 && t->groups <= UINT32_MAX - 1 &&
                      (most <= TOPK_MOST || can_large(t, p));
-    const bool many = !t->offsets && most >= SORT_LEAST && most > longest / SORT_OF;
+    const bool many = !t->offsets && most >= SORT_LEAST && most > longest / SORT_OF &&
+                      !(has_count(t) && longest <= p->chip);
     p->algorithm = can && !many ? SELECT : SORT;
     if (!t->algorithm) return ECH_OK;
     for (p->algorithm = 0; p->algorithm < ALGORITHMS; p->algorithm++)
@@ -75,12 +84,15 @@ static ech_status choose(const struct echi_topk *t, struct topk_plan *p)
 static void plan_long(const struct echi_topk *t, struct topk_plan *p)
 {
     const uint64_t n = t->n, k = echi_topk_most(t);
+    p->bytes = t->key_bytes == 1 && !t->offsets && t->groups == 1;
+    while (p->bytes && n / p->chunk > TOPK_CHUNKS) p->chunk *= 2; /* counters per chunk */
     if (!t->offsets) {
         p->longs = t->groups;
         p->gathers = p->longs <= TOPK_SAMPLE_APART;
         p->chunks = t->groups * ((t->cols + p->chunk - 1) / p->chunk);
         p->row_room = topk_candidate_room(t->cols, k);
         p->row_rank = topk_pivot_rank(t->cols, k);
+        if (p->bytes) p->row_room = k;
         p->candidates = t->groups * p->row_room;
         return;
     }
@@ -114,13 +126,14 @@ static const char *warp_kernel(const struct echi_topk *t, size_t longest, size_t
 static void plan_select(const struct echi_topk *t, struct topk_plan *p)
 {
     const size_t longest = echi_topk_longest(t), k = echi_topk_most(t);
-    p->warp = warp_kernel(t, longest, k);
+    p->warp =
+        has_count(t) && k > 16 && longest > TOPK_LANES_MOST ? NULL : warp_kernel(t, longest, k);
     p->has_lanes = t->offsets || (longest <= TOPK_LANES_MOST && !p->warp);
     p->lists = t->offsets && longest > TOPK_LANES_MOST;
     p->large = k > TOPK_MOST;
     p->has_long = p->large || (longest > p->chip && (t->offsets || !p->warp));
     p->has_block = !p->warp && (t->offsets ? p->lists : !p->has_lanes && !p->has_long);
-    p->bins_log = longest <= 4096 || t->offsets ? 8 : TOPK_BINS_LOG;
+    p->bins_log = (longest <= 4096 && !has_count(t)) || t->offsets ? 8 : TOPK_BINS_LOG;
     if (p->lists) p->chip_room = t->n / (TOPK_LANES_MOST + 1) + 1;
     if (p->chip_room > t->groups) p->chip_room = t->groups;
     if (p->has_long)
@@ -138,6 +151,7 @@ static ech_status plan_shape(const struct echi_topk *t, struct topk_plan *p)
                              .word_bytes = 2 * key,
                              .position_bytes = longest <= UINT32_MAX ? 4 : 8 };
     p->chip = TOPK_EACH * (t->offsets ? TOPK_SEGMENT_THREADS : 2 * TOPK_THREADS);
+    if (has_count(t)) p->chip = TOPK_COUNT_MOST / (uint32_t)t->key_bytes;
     while (p->chunk > TOPK_CHUNK_LEAST && t->n / p->chunk < TOPK_CHUNKS) p->chunk /= 2;
     p->pack = !t->offsets && t->cols > 1 && t->in_strides.element != 1;
     const int module_bits = t->key_bytes == 1 ? 16 : 8 * t->key_bytes;
@@ -246,8 +260,15 @@ static ech_status lay_out(const struct echi_topk *t, const struct topk_plan *p,
         parts->chip_list = echi_part(layout, (size_t)p->chip_room, sizeof *parts->chip_list);
     }
     if (p->has_long) {
-        parts->longs = echi_part(layout, (size_t)p->longs, sizeof *parts->longs);
-        parts->chunk_equal = echi_part(layout, (size_t)p->chunks, sizeof *parts->chunk_equal);
+        if (p->bytes) {
+            parts->totals = echi_part(layout, 1, sizeof *parts->totals);
+            parts->longs = parts->totals ? &parts->totals->all : NULL;
+            parts->chunk_bins =
+                echi_part(layout, TOPK_BYTES * (size_t)p->chunks, sizeof *parts->chunk_bins);
+        } else {
+            parts->longs = echi_part(layout, (size_t)p->longs, sizeof *parts->longs);
+            parts->chunk_equal = echi_part(layout, (size_t)p->chunks, sizeof *parts->chunk_equal);
+        }
         if (p->lists)
             parts->chunk_of = echi_part(layout, (size_t)p->chunks, sizeof *parts->chunk_of);
         parts->candidates = echi_part(layout, (size_t)p->candidates, p->word_bytes);
@@ -255,7 +276,7 @@ static ech_status lay_out(const struct echi_topk *t, const struct topk_plan *p,
             parts->split_keys = echi_part(layout, (size_t)p->row_room, 8);
             parts->split_positions = echi_part(layout, (size_t)p->row_room, 4);
         }
-        if (p->gathers)
+        if (p->gathers && !p->bytes)
             parts->samples = echi_part(layout, (size_t)(p->longs * topk_sample_size(t->cols)),
                                        p->word_bytes / 2);
     }

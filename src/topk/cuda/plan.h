@@ -17,6 +17,7 @@ struct topk_plan {
     bool lists;       /* segments: of those that are not short */
     const char *warp; /* a kernel, or NULL */
     bool has_lanes, has_block, has_long, gathers;
+    bool bytes; /* one long array of keys of 8 bits */
     uint32_t chip, chunk, bins_log;
     uint64_t longs, chunks, candidates, row_room, row_rank, chip_room;
     size_t word_bytes;
@@ -29,6 +30,8 @@ struct topk_parts {
     struct topk_lists *lists;
     uint32_t *chip_list, *chunk_of, *chunk_equal;
     struct topk_long *longs;
+    struct topk_totals *totals;
+    uint32_t *chunk_bins;
     uint64_t *split_keys;
     uint32_t *split_positions;
     void *candidates, *samples, *positions, *picks, *sort_work;

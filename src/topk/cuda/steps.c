@@ -80,6 +80,8 @@ static void set_args(struct topk_build *b)
                                   .chunk_of = b->parts.chunk_of,
                                   .chunk_equal = b->parts.chunk_equal,
                                   .candidates = b->parts.candidates,
+                                  .totals = b->parts.totals,
+                                  .chunk_bins = b->parts.chunk_bins,
                                   .split_keys = b->parts.split_keys,
                                   .split_positions = b->parts.split_positions,
                                   .samples = b->parts.samples,
@@ -130,11 +132,29 @@ static unsigned block_threads(const struct echi_topk *t, const struct topk_plan 
     return threads;
 }
 
+/* Threads with a vector of 16 bytes of the group each, and with four candidates. */
+static unsigned count_threads(const struct echi_topk *t, const struct topk_plan *p)
+{
+    const size_t bytes = p->chip * (size_t)t->key_bytes, room = topk_count_room(echi_topk_most(t));
+    unsigned threads = 64;
+    if (t->offsets) threads = 256;
+    while (threads < TOPK_THREADS && (threads * 4 < room || (!t->offsets && threads * 16 < bytes)))
+        threads *= 2;
+    return threads;
+}
+
 static void add_block(struct topk_build *b)
 {
     const struct echi_topk *t = b->t;
     const struct topk_plan *p = b->p;
     if (!p->has_block) return;
+    if (t->key_bytes <= 2) {
+        launch(b, ECHI_MOVE, p->module, t->key_bytes == 1 ? "topk_count_8" : "topk_count",
+               echi_gpu_blocks(&b->gpu, t->offsets ? p->chip_room : t->groups, 1, TOPK_BLOCKS),
+               count_threads(t, p), topk_count_room(echi_topk_most(t)) * sizeof(uint32_t),
+               &b->args);
+        return;
+    }
     launch(b, ECHI_MOVE, p->module,
            p->chip > TOPK_THREADS * TOPK_EACH ? "topk_block_16" : "topk_block",
            echi_gpu_blocks(&b->gpu, t->offsets ? p->chip_room : t->groups, 1, TOPK_BLOCKS),
@@ -142,25 +162,49 @@ static void add_block(struct topk_build *b)
            (size_t)topk_room_words(echi_topk_most(t)) * p->word_bytes, &b->args);
 }
 
-static void add_long(struct topk_build *b)
+/* From a sample of each group. */
+static void add_filter(struct topk_build *b)
 {
     const struct topk_plan *p = b->p;
-    const size_t key = p->word_bytes / 2;
-    const uint64_t longest = echi_topk_longest(b->t), sample = topk_sample_size(longest);
-    const uint32_t room = topk_room(echi_topk_most(b->t));
-    if (!p->has_long) return;
+    const uint64_t sample = topk_sample_size(echi_topk_longest(b->t));
     if (p->gathers)
         launch(b, ECHI_LOOK, p->long_module, "topk_gather",
                echi_gpu_blocks(&b->gpu, p->longs * sample, 512, 4), TOPK_FILTER_THREADS, 0,
                &b->args);
     launch(b, ECHI_LOOK, p->long_module, "topk_sample", echi_gpu_blocks(&b->gpu, p->longs, 1, 4),
-           TOPK_THREADS, (size_t)sample * key, &b->args);
+           TOPK_THREADS, (size_t)sample * (p->word_bytes / 2), &b->args);
     launch(b, ECHI_MOVE, p->long_module, b->t->key_bytes == 1 ? "topk_filter_8" : "topk_filter",
            echi_gpu_blocks(&b->gpu, p->chunks, 1, 32), TOPK_FILTER_THREADS, 0, &b->args);
     launch(b, ECHI_MOVE, p->long_module, "topk_ties", echi_gpu_blocks(&b->gpu, p->chunks, 1, 4),
            TOPK_FILTER_THREADS, 0, &b->args);
     launch(b, ECHI_MOVE, p->long_module, "topk_repair", echi_gpu_blocks(&b->gpu, p->longs, 1, 2),
            TOPK_THREADS, 0, &b->args);
+}
+
+/* By counts of all keys. */
+static void add_bytes(struct topk_build *b)
+{
+    const unsigned blocks = echi_gpu_blocks(&b->gpu, b->p->chunks, 1, 4);
+    echi_step_add(&b->steps, (struct echi_step){ .phase = ECHI_LOOK,
+                                                 .kind = ECHI_CLEAR,
+                                                 .level = -1,
+                                                 .to = b->parts.totals,
+                                                 .bytes = sizeof *b->parts.totals });
+    launch(b, ECHI_LOOK, b->p->long_module, "topk_bins_8", blocks, TOPK_FILTER_THREADS, 0,
+           &b->args);
+    launch(b, ECHI_MOVE, b->p->long_module, "topk_list_8", blocks, TOPK_FILTER_THREADS, 0,
+           &b->args);
+}
+
+static void add_long(struct topk_build *b)
+{
+    const struct topk_plan *p = b->p;
+    const uint32_t room = topk_room(echi_topk_most(b->t));
+    if (!p->has_long) return;
+    if (p->bytes)
+        add_bytes(b);
+    else
+        add_filter(b);
     if (p->large)
         launch(b, ECHI_MOVE, p->long_module, "topk_fill",
                echi_gpu_blocks(&b->gpu, p->row_room, 4096, 4), TOPK_FILTER_THREADS, 0, &b->args);

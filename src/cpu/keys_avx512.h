@@ -1,9 +1,13 @@
 /*
- * reduce/cpu/max_avx512.h - operations on vectors of unsigned keys of each width, for maxima with
- * AVX-512.
+ * cpu/keys_avx512.h - operations on vectors of unsigned keys of each width, for maxima and tests
+ * with AVX-512.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#ifndef ECHI_CPU_KEYS_AVX512_H
+#define ECHI_CPU_KEYS_AVX512_H
+
+#include "cpu/vector.h"
 
 /* ---- All lanes equal ---- */
 
@@ -92,6 +96,73 @@ INLINE __m512i minus_u64(__m512i a, __m512i b)
     return _mm512_sub_epi64(a, b);
 }
 
+/* ---- The minima of two vectors ---- */
+
+INLINE __m512i lower_u8(__m512i a, __m512i b)
+{
+    return _mm512_min_epu8(a, b);
+}
+
+INLINE __m512i lower_u16(__m512i a, __m512i b)
+{
+    return _mm512_min_epu16(a, b);
+}
+
+INLINE __m512i lower_u32(__m512i a, __m512i b)
+{
+    return _mm512_min_epu32(a, b);
+}
+
+INLINE __m512i lower_u64(__m512i a, __m512i b)
+{
+    return _mm512_min_epu64(a, b);
+}
+
+/* ---- v plus 1 in the lanes that are equal to w ---- */
+
+INLINE __m512i raised_u8(__m512i v, __m512i w) /* floats have 16 bits or more */
+{
+    (void)w;
+    return v;
+}
+
+INLINE __m512i raised_u16(__m512i v, __m512i w)
+{
+    return _mm512_mask_sub_epi16(v, _mm512_cmpeq_epu16_mask(v, w), v, _mm512_set1_epi64(-1));
+}
+
+INLINE __m512i raised_u32(__m512i v, __m512i w)
+{
+    return _mm512_mask_sub_epi32(v, _mm512_cmpeq_epu32_mask(v, w), v, _mm512_set1_epi64(-1));
+}
+
+INLINE __m512i raised_u64(__m512i v, __m512i w)
+{
+    return _mm512_mask_sub_epi64(v, _mm512_cmpeq_epu64_mask(v, w), v, _mm512_set1_epi64(-1));
+}
+
+/* ---- A bit for each lane of a that is at most b ---- */
+
+INLINE uint64_t not_above_u8(__m512i a, __m512i b)
+{
+    return _mm512_cmple_epu8_mask(a, b);
+}
+
+INLINE uint64_t not_above_u16(__m512i a, __m512i b)
+{
+    return _mm512_cmple_epu16_mask(a, b);
+}
+
+INLINE uint64_t not_above_u32(__m512i a, __m512i b)
+{
+    return _mm512_cmple_epu32_mask(a, b);
+}
+
+INLINE uint64_t not_above_u64(__m512i a, __m512i b)
+{
+    return _mm512_cmple_epu64_mask(a, b);
+}
+
 /* ---- The maximum of the lanes ---- */
 
 INLINE uint64_t highest_u64(__m512i v)
@@ -121,3 +192,5 @@ INLINE uint8_t highest_u8(__m512i v)
                   high = _mm512_srli_epi16(v, 8);
     return (uint8_t)highest_u16(_mm512_max_epu16(low, high));
 }
+
+#endif

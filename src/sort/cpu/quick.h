@@ -1,0 +1,174 @@
+/*
+ * sort/cpu/quick.h - template: quicksort of raw keys with a branch-free partition, down to parts
+ * that networks sort.
+ *
+ *   partition    blocks are read from either end of the array, always from the end with less room
+ *                for the keys that are written: those less than the pivot from the left on, the
+ *                others from the right on
+ *
+ *                     x: [ less | (free) | not read yet | (free) | others ]
+ *
+ *   KEY, NAME(x), BIAS  as in network.h; the vector header defines NAME(less), NAME(divide) and
+ *                       others
+ *   FEW_KEYS, MANY_KEYS, AHEAD, AHEAD_BYTES   see the including file
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* ---- Raw keys ---- */
+
+static void NAME(encode_all)(const struct NAME(coding) * c, const KEY *from, KEY *to, size_t n)
+{
+    for (size_t i = 0; i < n; i += NAME(LANES)) {
+        NAME(mask) lanes = NAME(row_lanes)(n - i, 0);
+        vec v = NAME(load_some)(from + i, lanes, NAME(broadcast)(0));
+        NAME(store_some)(to + i, lanes, NAME(encode_vec)(c, v));
+    }
+}
+
+static void NAME(decode_all)(const struct NAME(coding) * c, KEY *keys, size_t n)
+{
+    for (size_t i = 0; i < n; i += NAME(LANES)) {
+        NAME(mask) lanes = NAME(row_lanes)(n - i, 0);
+        vec v = NAME(load_some)(keys + i, lanes, NAME(broadcast)(0));
+        NAME(store_some)(keys + i, lanes, NAME(decode_vec)(c, v));
+    }
+}
+
+/* ---- Quicksort ---- */
+
+/* The median of a sample spread over the keys, larger for more keys; with coding, of their encoded
+ * form. */
+static KEY NAME(pivot)(const KEY *keys, size_t n, const struct NAME(coding) * coding)
+{
+    _Alignas(64) KEY sample[8 * NAME(LANES)], sorted[8 * NAME(LANES)];
+    size_t count = n < FEW_KEYS ? NAME(LANES) : n < MANY_KEYS ? 4 * NAME(LANES) : 8 * NAME(LANES);
+    size_t stride = n / count;
+    uint32_t random = (uint32_t)n;
+    for (size_t i = 0; i < count; i++) {
+        random = random * 1664525u + 1013904223u;
+        sample[i] = keys[i * stride + (size_t)((uint64_t)(random >> 8) * stride >> 24)];
+    }
+    if (coding) NAME(encode_all)(coding, sample, sample, count);
+    NAME(small)(sample, sorted, count, NULL, NULL);
+    return sorted[count / 2];
+}
+
+enum {
+    NAME(BLOCK) = 8 * NAME(LANES), /* keys read as one unit, from one end */
+    NAME(HELD) = 2 * NAME(BLOCK)   /* keys buffered, so that there is room for a block's */
+};
+
+/* Writes a vector's lanes in less at *left and the others before *right.  Each side has room for a
+ * whole vector: a block was read from the side with less room. */
+INLINE void NAME(divide_vector)(vec v, uint32_t less, KEY **left, KEY **right)
+{
+    const size_t count = (size_t)__builtin_popcount(less);
+    NAME(divide)(v, less, *left, *right);
+    *left += count;
+    *right -= NAME(LANES) - count;
+}
+
+INLINE void NAME(divide_some)(vec v, uint32_t less, size_t n, KEY **left, KEY **right)
+{
+    const uint32_t lanes = n < NAME(LANES) ? (1u << n) - 1 : (1u << NAME(LANES)) - 1;
+    const uint32_t a = less & lanes, b = ~less & lanes;
+    const size_t count = (size_t)__builtin_popcount(a), rest = (size_t)__builtin_popcount(b);
+    NAME(store_some)(*left, NAME(row_lanes)(count, 0), NAME(compress)(a, v));
+    *left += count;
+    *right -= rest;
+    NAME(store_some)(*right, NAME(row_lanes)(rest, 0), NAME(compress)(b, v));
+}
+
+INLINE uint32_t NAME(below)(vec v, vec pivot, bool equal_is_less)
+{
+    return equal_is_less ? NAME(less_equal)(v, pivot) : NAME(less)(v, pivot);
+}
+
+/* Partitions the keys of from, which may be x, into x; n >= HELD. */
+INLINE size_t NAME(divide_all)(const KEY *from, KEY *x, size_t n, vec p, bool equal_is_less,
+                               const struct NAME(coding) * coding)
+{
+    _Alignas(64) KEY held[NAME(HELD) + NAME(BLOCK)];
+    size_t some = n % NAME(BLOCK), i = some + NAME(BLOCK), j = n - NAME(BLOCK);
+    memcpy(held, from, i * sizeof(KEY));
+    memcpy(held + i, from + j, NAME(BLOCK) * sizeof(KEY));
+    KEY *left = x, *right = x + n;
+    const bool ahead = n > AHEAD_BYTES / sizeof(KEY);
+    while (i < j) {
+        bool first = i - (size_t)(left - x) <= (size_t)(right - x) - j; /* less room on this side */
+        const KEY *block = first ? from + i : from + j - NAME(BLOCK);
+        i += first ? NAME(BLOCK) : 0;
+        j -= first ? 0 : NAME(BLOCK);
+        const KEY *soon = first ? block + AHEAD * NAME(BLOCK) : block - AHEAD * NAME(BLOCK);
+        vec v[8];
+        UNROLL for (int k = 0; k < 8; k++)
+        {
+            if (ahead) __builtin_prefetch(soon + k * NAME(LANES), 1);
+            v[k] = load(block + k * NAME(LANES));
+            if (coding) v[k] = NAME(encode_vec)(coding, v[k]);
+        }
+        UNROLL for (int k = 0; k < 8; k++)
+            NAME(divide_vector)(v[k], NAME(below)(v[k], p, equal_is_less), &left, &right);
+    }
+    for (size_t k = 0; k < some + NAME(HELD); k += NAME(LANES)) {
+        NAME(mask) lanes = NAME(row_lanes)(some + NAME(HELD) - k, 0);
+        vec v = NAME(load_some)(held + k, lanes, p);
+        if (coding) v = NAME(encode_vec)(coding, v);
+        NAME(divide_some)
+        (v, NAME(below)(v, p, equal_is_less), some + NAME(HELD) - k, &left, &right);
+    }
+    return (size_t)(left - x);
+}
+
+static size_t NAME(divide_less)(KEY *x, size_t n, KEY pivot)
+{
+    return NAME(divide_all)(x, x, n, NAME(broadcast)(pivot), false, NULL);
+}
+
+static size_t NAME(divide_equal)(KEY *x, size_t n, KEY pivot)
+{
+    return NAME(divide_all)(x, x, n, NAME(broadcast)(pivot), true, NULL);
+}
+
+static size_t NAME(divide_raw)(const KEY *from, KEY *x, size_t n, KEY pivot,
+                               const struct NAME(coding) * coding)
+{
+    return NAME(divide_all)(from, x, n, NAME(broadcast)(pivot), false, coding);
+}
+
+/* Sorts x, keys that are at least low, and decodes them if there is a coding.  Many bad pivots end
+ * the quicksort: the time of the merge sort does not depend on the keys. */
+static void NAME(in_place)(KEY *x, size_t n, KEY low, int depth, const struct NAME(coding) * coding)
+{
+    while (n > NAME(LEAF_KEYS) && depth-- > 0) {
+        KEY pivot = NAME(pivot)(x, n, NULL);
+        size_t less;
+        if (pivot == low) { /* all keys that are not greater are equal, and in place */
+            less = NAME(divide_equal)(x, n, pivot);
+            if (coding) NAME(decode_all)(coding, x, less);
+        } else {
+            less = NAME(divide_less)(x, n, pivot);
+            NAME(in_place)(x, less, low, depth, coding);
+        }
+        low = pivot;
+        x += less;
+        n -= less;
+    }
+    NAME(network_sort)(x, x, n, NULL, coding);
+}
+
+/* Sorts keys of from into x; the first partition also encodes and moves them. */
+static void NAME(vector_quick)(const KEY *from, KEY *x, size_t n,
+                               const struct NAME(coding) * coding, const struct NAME(coding) * c)
+{
+    int depth = 2 * echi_bit_length(n) + 8;
+    if (n <= NAME(LEAF_KEYS)) {
+        NAME(network_sort)(from, x, n, coding, coding);
+        return;
+    }
+    KEY pivot = NAME(pivot)(from, n, coding);
+    size_t less = NAME(divide_raw)(from, x, n, pivot, c);
+    NAME(in_place)(x, less, (KEY)BIAS, depth, coding);
+    NAME(in_place)(x + less, n - less, pivot, depth, coding);
+}
