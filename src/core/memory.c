@@ -203,6 +203,7 @@ void ech_trim(ech_ctx *ctx)
 {
     if (!ctx) return;
     ech_trim(ctx->cpu);
+    ech_trim(ctx->side);
     echi_drop_spare(ctx);
     ctx->backend->trim(ctx);
 }
