@@ -78,9 +78,11 @@ static bool begins_with_buckets(const struct echi_sort *s)
  * at most 2 r / leaf + 2 leaves, and a bin of more than half a leaf is one leaf and ends a run, so
  * keys make at most 6 n / leaf leaves, and each segment, as one and as the bin that it was, 4.  A
  * bucket may be a leaf. */
-static void size_levels(const struct echi_sort *s, bool buckets, struct msd_plan *p)
+static void size_levels(const struct echi_sort *s, bool buckets, struct sort_plan *plan)
 {
-    const struct pairs_tuning *pairs = s->value_bytes ? pairs_tuning_of(s) : NULL;
+    const struct pairs_tuning *pairs =
+        s->value_bytes ? echi_sort_pairs_tuning(s->key_bytes, plan->payload_bytes) : NULL;
+    struct msd_plan *p = &plan->msd;
     uint64_t n = s->n;
     *p = (struct msd_plan){ .pairs = pairs, .buckets = buckets };
     p->tile = SORT_MSD_TILE((uint64_t)s->key_bytes);
@@ -101,13 +103,13 @@ static void size_levels(const struct echi_sort *s, bool buckets, struct msd_plan
 
 static ech_status size_msd(const struct echi_sort *s, struct sort_plan *plan)
 {
-    size_levels(s, false, &plan->msd);
+    size_levels(s, false, plan);
     return ECH_OK;
 }
 
 static ech_status size_buckets(const struct echi_sort *s, struct sort_plan *plan)
 {
-    size_levels(s, true, &plan->msd);
+    size_levels(s, true, plan);
     return ECH_OK;
 }
 
@@ -123,7 +125,7 @@ void echi_sort_msd_module(const struct echi_sort *s, struct sort_plan *plan)
 /* No group is sampled, and no array is small. */
 void echi_sort_msd_size_groups(const struct echi_sort *s, uint64_t leaves, struct sort_plan *plan)
 {
-    size_levels(s, false, &plan->msd);
+    size_levels(s, false, plan);
     plan->msd.small = false;
     plan->msd.leaves += leaves;
 }
@@ -138,7 +140,7 @@ uint32_t echi_sort_msd_leaf(const struct sort_plan *plan)
 static ech_status size_adaptive(const struct echi_sort *s, struct sort_plan *plan)
 {
     struct msd_plan *p = &plan->msd;
-    size_levels(s, begins_with_buckets(s), p);
+    size_levels(s, begins_with_buckets(s), plan);
     p->adaptive = true;
     p->small = false;
     if (!p->pairs || p->pairs->key_bytes != 4 || p->pairs->payload_bytes != 4) return ECH_OK;
