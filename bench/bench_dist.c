@@ -6,8 +6,8 @@
  *                [--repeat K] [--only OP,TYPE] ... [--data NAME] ... [--memory device|host]
  *                [--algorithm NAME] [--check 1]
  *
- * Every rank has 2^N elements (a shuffle 2^24 at most, once).  --data: random bits; sorted: numbers
- * that ascend over all ranks; skewed: random numbers of random lengths; or equal ones.  The options
+ * Every rank has 2^N elements.  --data: random bits; sorted: numbers that ascend over all ranks;
+ * skewed: random numbers of random lengths; or equal ones.  The options
  * --log2, --only and --data may be repeated.  --memory host: arrays are in pageable host memory.
  * --algorithm names the method of sorts on several ranks.
  *
@@ -26,7 +26,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_REPEATS = 100, MOST_NAMES = 16, SHUFFLE_MOST = 1 << 24 };
+enum { MOST_REPEATS = 100, MOST_NAMES = 16 };
 
 static const char *only[MOST_NAMES];   /* such as sort,u32; none: all */
 static int sizes[MOST_NAMES], n_sizes; /* log2 */
@@ -225,9 +225,7 @@ static void measure(const struct bench_rank *r, struct bench_arrays a, const str
                     enum bench_data data)
 {
     double of[MOST_REPEATS];
-    if (row->slow && a.n > SHUFFLE_MOST) a.n = SHUFFLE_MOST;
-    const int count = row->slow ? 1 : repeats;
-    for (int i = row->slow ? 1 : 0; i <= count; i++) {
+    for (int i = 0; i <= repeats; i++) {
         bench_must(ech_sync(r->ctx), r->ctx);
         bench_must(ech_comm_barrier(r->comm), r->ctx);
         const double begin = bench_now();
@@ -239,8 +237,8 @@ static void measure(const struct bench_rank *r, struct bench_arrays a, const str
     if (row->sorts) check_sorted(r, &a, row);
     if (check) compare(r, &a, row);
     if (r->number) return;
-    qsort(of, (size_t)count, sizeof *of, compare_times);
-    const double total = (double)a.n * bench_ranks, median = of[count / 2];
+    qsort(of, (size_t)repeats, sizeof *of, compare_times);
+    const double total = (double)a.n * bench_ranks, median = of[repeats / 2];
     printf("%s,%s,%d,%.0f,%.3f,%.2f,%s,%s,%s%s\n", row->name, ech_dtype_name(row->dtype),
            bench_ranks, total, median, total / median * 1e-6, bench_data_names[data],
            bench_comm_name(), on_host ? "host" : "device", check ? ",equal" : "");

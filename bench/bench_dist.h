@@ -19,7 +19,7 @@ struct bench_arrays {
 struct bench_row {
     const char *name;
     ech_dtype dtype;
-    bool sorts, slow;    /* slow: measured with fewer elements */
+    bool sorts;
     size_t value_bytes;  /* 0: none */
     size_t result_bytes; /* of a result that every rank receives; 0: it is an array */
     ech_status (*run)(const struct bench_rank *r, struct bench_arrays *a);

@@ -150,16 +150,16 @@ static ech_status one_shuffle(ech_ctx *ctx, struct bench_arrays *a)
 }
 
 const struct bench_row bench_rows[] = {
-    { "sort", ECH_U32, true, false, 0, 0, sort_u32, one_sort_u32 },
-    { "sort", ECH_U64, true, false, 0, 0, sort_u64, one_sort_u64 },
-    { "sort_pairs", ECH_U32, true, false, 4, 0, pairs, one_pairs },
-    { "sum", ECH_U32, false, false, 0, 4, sum, one_sum },
-    { "scan", ECH_U32, false, false, 0, 0, scan, one_scan },
-    { "topk", ECH_U32, false, false, 0, K * 4, topk, one_topk },
-    { "histogram", ECH_U32, false, false, 0, BINS * 8, histogram, one_histogram },
-    { "quantiles", ECH_U32, false, false, 0, QUANTILES * 8, quantile, one_quantile },
-    { "unique", ECH_U32, false, false, 0, 0, unique, one_unique },
-    { "shuffle", ECH_U32, false, true, 0, 0, shuffle, one_shuffle },
+    { "sort", ECH_U32, true, 0, 0, sort_u32, one_sort_u32 },
+    { "sort", ECH_U64, true, 0, 0, sort_u64, one_sort_u64 },
+    { "sort_pairs", ECH_U32, true, 4, 0, pairs, one_pairs },
+    { "sum", ECH_U32, false, 0, 4, sum, one_sum },
+    { "scan", ECH_U32, false, 0, 0, scan, one_scan },
+    { "topk", ECH_U32, false, 0, K * 4, topk, one_topk },
+    { "histogram", ECH_U32, false, 0, BINS * 8, histogram, one_histogram },
+    { "quantiles", ECH_U32, false, 0, QUANTILES * 8, quantile, one_quantile },
+    { "unique", ECH_U32, false, 0, 0, unique, one_unique },
+    { "shuffle", ECH_U32, false, 0, 0, shuffle, one_shuffle },
 };
 const int bench_n_rows = sizeof bench_rows / sizeof *bench_rows;
 

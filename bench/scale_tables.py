@@ -22,7 +22,8 @@ OPERATIONS = (("sort", "u32", "sort of u32"), ("sort", "u64", "sort of u64"),
               ("sort_pairs", "u32", "sort of u32 with 4-byte values"), ("sum", "u32", "sum"),
               ("scan", "u32", "prefix sum"), ("topk", "u32", "largest 100"),
               ("histogram", "u32", "histogram, 256 bins"),
-              ("quantiles", "u32", "3 quantiles"), ("unique", "u32", "distinct elements"))
+              ("quantiles", "u32", "3 quantiles"), ("unique", "u32", "distinct elements"),
+              ("shuffle", "u32", "shuffle"))
 DATA = (("random", "random bits"), ("sorted", "ascending over all ranks"), ("equal", "equal"),
         ("skewed", "random lengths: half of the keys are below 2^16"))
 

@@ -256,13 +256,15 @@ static ech_status run_shuffle(struct dist_rank *r)
 
 static void shuffle_case(int ranks, enum dist_division division)
 {
-    struct rng rng = dist_seed("shuffle", ECH_U32, (int)division, ranks);
+    static const ech_dtype dtypes[] = { ECH_U8, ECH_U32, ECH_U16, ECH_U64 };
+    const ech_dtype dtype = dtypes[(ranks + (int)division) % 4];
+    struct rng rng = dist_seed("shuffle", dtype, (int)division, ranks);
     if (!dist_can_run(ranks)) return;
-    if (!test_begin("shuffle(ranks=%d,division=%s) on %s", ranks, dist_division_names[division],
-                    device))
+    if (!test_begin("shuffle(%s,ranks=%d,division=%s) on %s", ech_dtype_name(dtype), ranks,
+                    dist_division_names[division], device))
         return;
     struct dist_task t =
-        dist_task_make(ECH_U32, rng_below(&rng, 2000), DIST_BITS, ranks, division, &rng);
+        dist_task_make(dtype, rng_below(&rng, 2000), DIST_BITS, ranks, division, &rng);
     t.k = (size_t)rng_next(&rng);
     t.out = dist_allocate(t.total * t.bytes);
     if (CHECK_STATUS(ech_shuffle(one, t.in, t.out, t.total, t.bytes, t.k), ECH_OK))

@@ -50,11 +50,19 @@ struct form {
     bool ordered, transform, rows_from, pivots;
     size_t columns, max_rank, extra;
 };
-
 struct wanted {
     struct bits result, t;
     uint32_t rank, *pivots, *rows_from;
 };
+
+static ech_gf2_echelon_options options_of(const struct form *f, const char *algorithm)
+{
+    return (ech_gf2_echelon_options){ .size = sizeof(ech_gf2_echelon_options),
+                                      .form = f->form,
+                                      .pivot_cols = f->columns,
+                                      .max_rank = f->max_rank,
+                                      .algorithm = algorithm[0] ? algorithm : NULL };
+}
 
 static void echelon_by(ech_ctx *ctx, const struct form *f, const char *algorithm,
                        const struct bits *content, const uint32_t *order, const struct wanted *w,
@@ -64,13 +72,8 @@ static void echelon_by(ech_ctx *ctx, const struct form *f, const char *algorithm
     struct buffer rank, pivots, rows_from, order_there;
     const size_t columns = f->columns ? f->columns : f->cols, n = least(f->rows, f->cols);
     const uint64_t where = algorithm[0] ? 0 : seed; /* the first algorithm also with host memory */
-    ech_gf2_echelon_options options = { .size = sizeof options,
-                                        .form = f->form,
-                                        .pivot_cols = f->columns,
-                                        .max_rank = f->max_rank,
-                                        .index_dtype = index_dtype(seed, 0),
-                                        .algorithm = algorithm[0] ? algorithm : NULL };
-    const ech_dtype index = options.index_dtype;
+    ech_gf2_echelon_options options = options_of(f, algorithm);
+    const ech_dtype index = options.index_dtype = index_dtype(seed, 0);
     bool made = matrix_make(&a, place(ctx, where, 8), f->rows, f->cols, content, f->extra, seed) &&
                 array_make(&rank, place(ctx, where, 9), 1, 4, NULL) &&
                 positions_make(&pivots, place(ctx, where, 10), n, index, NULL) &&
@@ -99,19 +102,17 @@ static void echelon_by(ech_ctx *ctx, const struct form *f, const char *algorithm
     buffer_free(&order_there);
 }
 
-static void rank_of(ech_ctx *ctx, const struct form *f, const struct bits *content,
-                    const uint32_t *order, uint32_t wanted, uint64_t seed)
+static void rank_of(ech_ctx *ctx, const struct form *f, const char *name,
+                    const struct bits *content, const uint32_t *order, uint32_t wanted)
 {
     struct matrix a;
     struct buffer rank, order_there;
-    ech_gf2_echelon_options options = {
-        .size = sizeof options, .form = f->form, .pivot_cols = f->columns, .max_rank = f->max_rank
-    };
-    bool made = matrix_make(&a, ctx, f->rows, f->cols, content, f->extra, seed) &&
+    ech_gf2_echelon_options options = options_of(f, name);
+    bool made = matrix_make(&a, ctx, f->rows, f->cols, content, f->extra, wanted) &&
                 array_make(&rank, ctx, 1, 4, NULL) &&
                 array_make(&order_there, ctx, f->columns ? f->columns : f->cols, 4, order);
     if (!CHECK(made)) return;
-    if (f->ordered) options.column_order = (const uint32_t *)(void *)order_there.data;
+    if (f->ordered) options.column_order = order_there.data;
     if (CHECK_STATUS(ech_gf2_rank(ctx, &a.m, (uint32_t *)(void *)rank.data, &options), ECH_OK) &&
         CHECK_STATUS(ech_sync(ctx), ECH_OK)) {
         array_is(&rank, &wanted, 1, 4, "rank of ech_gf2_rank()");
@@ -147,7 +148,8 @@ static void run_form(const struct form *f)
         int count = gf2_algorithms(contexts[i], ECH_GF2_CALL_ECHELON, f->rows, f->cols, 1, names);
         for (int j = 0; j < count && !test_failed(); j++)
             echelon_by(contexts[i], f, names[j], &content, order, &w, seed);
-        if (!test_failed()) rank_of(contexts[i], f, &content, order, w.rank, seed);
+        const char *name = names[seed % (unsigned)count];
+        if (!test_failed()) rank_of(contexts[i], f, name, &content, order, w.rank);
     }
     bits_free(&content);
     bits_free(&w.result);
@@ -509,7 +511,6 @@ static void bad_on(ech_ctx *ctx)
     CHECK_FAILS(
         ctx, ech_gf2_nullspace(ctx, &a, &(ech_gf2){ sizeof(ech_gf2), other, 5, 4, 1 }, &rank, NULL),
         ECH_ERR_ARG, "basis");
-
     const ech_allocator none = { sizeof(ech_allocator), no_memory, releases_nothing, NULL };
     const ech_gf2_echelon_options order = { .size = sizeof order,
                                             .column_order = twice,

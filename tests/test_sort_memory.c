@@ -25,10 +25,10 @@ static u64 part(u64 bytes)
 /* Keys per tile of onesweep, for keys of k bytes with a payload of m bytes. */
 static u64 tile_of(u64 k, u64 m)
 {
-    static const u64 tiles[4][4] = { { 8448, 7680, 7680, 3840 },
-                                     { 9216, 7680, 7680, 3840 },
+    static const u64 tiles[4][4] = { { 8448, 10240, 6144, 3072 },
+                                     { 9216, 6144, 6144, 3072 },
                                      { 8448, 10240, 7680, 3840 },
-                                     { 7680, 7680, 6144, 3840 } };
+                                     { 7680, 7680, 6144, 3456 } };
     return tiles[k == 8   ? 3
                  : k == 4 ? 2
                  : k == 2 ? 1
@@ -159,7 +159,7 @@ static u64 pages_with(u64 n, u64 k, u64 m, bool argsort, u64 pool)
 {
     u64 tile = tile_of(k, m), page = tile / (m == 16 || (m == 0 && k < 8) ? 12 : 16);
     u64 slots = n / page, pages = (n + page - 1) / page;
-    return (argsort ? part(n * k) : 0) + STATE + 2304 + part(4 * (slots + pool)) +
+    return (argsort ? part(n * k) : 0) + STATE + 1792 + 5376 + part(4 * (slots + pool)) +
            1024 * ((n + tile - 1) / tile) + 2 * part(4 * pages) + 2 * part(4 * (pages + pool)) +
            part(pool * page * k) + part(pool * page * m);
 }
@@ -184,7 +184,9 @@ static u64 low_memory(const char *device, u64 n, const struct sort *s)
         if (n < 16384) return whole;
         least = windows(device, n, s);
         if (k >= 4 && (v == 0 || v == 4 || v == 8 || v == 16)) {
-            u64 few = pages(n, k, v, s->index_bytes != 0);
+            u64 few = pages(n, k, v, s->index_bytes != 0), all = most / 256 * 256;
+            bool bins = !s->index_bytes && s->dtype != ECH_F32 && few < all && n < (u64)1 << 32;
+            if (bins && (n >= 1 << 21 || said(device, n, s) == all)) few = all;
             if (n > 1 << 24) CHECK(few <= most + (s->index_bytes ? part(n * k) : 0));
             if (few < least) least = few;
         }
@@ -368,24 +370,33 @@ static void little_memory(ech_ctx *ctx)
 
 /* ---- Pages ---- */
 
-enum { PAIRS = 180007 };
+enum { PAIRS = 180007, SMALL_PAIRS = 400009 };
 
 struct numbered {
     uint64_t number, key;
 };
 
-/* Two digits differ, and few keys are frequent. */
-static uint32_t key_at(uint64_t i)
+/* In DIGITS, two digits differ, and few keys are frequent: the passes of all digits.  In EVEN, all
+ * bits do; in FREQUENT, half of the keys have seven values: the bins of the first digit are sorted,
+ * on the emulator also in so small an array.  For FREQUENT, values have 4 bytes. */
+enum key_kind { DIGITS, EVEN, FREQUENT, KEY_KINDS };
+static const char *const kind_names[] = { "few digits", "even keys", "frequent keys" };
+
+static uint32_t key_at(enum key_kind kind, uint64_t i)
 {
-    const uint64_t r = i * 0x9e3779b97f4a7c15 >> 40;
+    const uint64_t h = i * 0x9e3779b97f4a7c15, r = h >> 40;
+    const uint32_t even = (uint32_t)((h ^ h >> 29) * 0xbf58476d1ce4e5b9 >> 32);
+    if (kind == EVEN) return even;
+    if (kind == FREQUENT) return r % 2 ? even : (uint32_t)(r / 2 % 7) * 0x23456789;
     return (uint32_t)(r % 5 ? (r * r >> 32) % 65536 : r % 3 * 257);
 }
 
-static bool are_sorted(const uint32_t *keys, const struct numbered *values)
+static bool are_sorted(enum key_kind kind, size_t n, const uint32_t *keys,
+                       const struct numbered *values)
 {
-    for (size_t i = 0; i < PAIRS; i++) {
+    for (size_t i = 0; i < n; i++) {
         const struct numbered *v = &values[i];
-        if (v->number >= PAIRS || v->key != keys[i] || key_at(v->number) != keys[i]) return false;
+        if (v->number >= n || v->key != keys[i] || key_at(kind, v->number) != keys[i]) return false;
         if (i && (keys[i] < keys[i - 1] || (keys[i] == keys[i - 1] && v->number <= v[-1].number)))
             return false;
     }
@@ -393,36 +404,43 @@ static bool are_sorted(const uint32_t *keys, const struct numbered *values)
 }
 
 /* A workspace for the minimum pool, for which windows would need less, and another sort more. */
-static void in_pages(ech_ctx *ctx, bool in_place)
+static void in_pages(ech_ctx *ctx, bool in_place, enum key_kind kind)
 {
-    if (!test_begin("pages, %s, on %s", in_place ? "in place" : "out of place",
-                    ech_device_name(ctx)))
+    if (!test_begin("pages, %s, %s, on %s", in_place ? "in place" : "out of place",
+                    kind_names[kind], ech_device_name(ctx)))
         return;
     struct buffer in[2], out[2], work, *to = in_place ? in : out;
-    uint32_t *keys = malloc(PAIRS * sizeof *keys);
-    struct numbered *values = malloc(PAIRS * sizeof *values);
-    CHECK(keys && values);
-    for (uint64_t i = 0; keys && values && i < PAIRS; i++)
-        values[i] = (struct numbered){ i, keys[i] = key_at(i) };
-    buffer_make(&work, ctx, pages(PAIRS, 4, 16, false), 0);
+    const size_t n = kind == FREQUENT ? SMALL_PAIRS : PAIRS;
+    const size_t value_bytes = kind == FREQUENT ? sizeof(uint32_t) : sizeof(struct numbered);
+    uint32_t *keys = malloc(n * sizeof *keys);
+    uint32_t *numbers = malloc(n * sizeof *numbers); /* small values */
+    struct numbered *values = malloc(n * sizeof *values);
+    CHECK(keys && numbers && values);
+    for (uint64_t i = 0; keys && values && i < n; i++)
+        values[i] = (struct numbered){ i, keys[i] = key_at(kind, i) };
+    buffer_make(&work, ctx, pages(n, 4, value_bytes, false), 0);
     for (int i = 0; i < 2; i++) {
-        size_t bytes = PAIRS * (i ? sizeof *values : sizeof *keys);
+        size_t bytes = n * (i ? value_bytes : sizeof *keys);
         buffer_make(&in[i], ctx, bytes, 0);
         buffer_make(&out[i], ctx, bytes, 0);
     }
-    CHECK(work.bytes < said(ech_device_name(ctx), PAIRS, &(struct sort){ ECH_U32, 16, 0, NULL }));
-    if (keys && values) {
+    CHECK(work.bytes <
+          said(ech_device_name(ctx), n, &(struct sort){ ECH_U32, value_bytes, 0, NULL }));
+    if (keys && numbers && values) {
         const ech_sort_options o = {
             .size = sizeof o, .algorithm = "low_memory", .work = work.data, .work_bytes = work.bytes
         };
+        for (size_t i = 0; i < n; i++) numbers[i] = (uint32_t)i;
         buffer_set(&in[0], keys);
-        buffer_set(&in[1], values);
-        ech_status status = ech_sort_pairs(ctx, in[0].data, in[1].data, to[0].data, to[1].data,
-                                           PAIRS, ECH_U32, sizeof *values, &o);
+        buffer_set(&in[1], kind == FREQUENT ? (void *)numbers : values);
+        ech_status status = ech_sort_pairs(ctx, in[0].data, in[1].data, to[0].data, to[1].data, n,
+                                           ECH_U32, value_bytes, &o);
         test_check_status(__FILE__, __LINE__, "the sort", status, ECH_OK, ctx);
         buffer_get(&to[0], keys);
-        buffer_get(&to[1], values);
-        CHECK(are_sorted(keys, values));
+        buffer_get(&to[1], kind == FREQUENT ? (void *)numbers : values);
+        for (size_t i = 0; i < n && kind == FREQUENT; i++)
+            values[i] = (struct numbered){ numbers[i], keys[i] };
+        CHECK(are_sorted(kind, n, keys, values));
     }
     buffer_check_guards(&work, "work");
     for (int i = 0; i < 2; i++) {
@@ -432,6 +450,7 @@ static void in_pages(ech_ctx *ctx, bool in_place)
     }
     buffer_free(&work);
     free(keys);
+    free(numbers);
     free(values);
     test_end();
 }
@@ -464,7 +483,9 @@ int main(int argc, char **argv)
         for (size_t s = 0; s < sizeof sorts / sizeof *sorts && !test_is_cpu(ctx); s++)
             nothing_allocated(ctx, &sorts[s], s < 2 ? 4003 : 20011);
         if (!test_is_cpu(ctx)) little_memory(ctx);
-        for (int p = 0; p < 2 && !test_is_cpu(ctx); p++) in_pages(ctx, p);
+        if (!test_is_cpu(ctx)) in_pages(ctx, true, DIGITS);
+        for (int k = 0; k < KEY_KINDS && !test_is_cpu(ctx); k++)
+            in_pages(ctx, false, (enum key_kind)k);
         ech_close(ctx);
     }
     return test_finish();

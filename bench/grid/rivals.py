@@ -77,6 +77,8 @@ def cupy(cp, a):
     if a.op == "spmv":
         import cupyx.scipy.sparse
         matrix = cupyx.scipy.sparse.csr_matrix((a.x[0], a.columns, a.row_offsets), shape=(a.rows, a.cols))
+        # Otherwise the first product adds entries of the same row and column, and later ones read a smaller matrix.
+        matrix.has_canonical_format = True
         return lambda x: matrix @ a.vector
     return calls.get(a.op)
 

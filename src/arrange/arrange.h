@@ -39,6 +39,7 @@ struct echi_arrange {
     ech_dtype dtype;         /* ECHI_IOTA */
     uint64_t start, step;    /* ... their bits; signed integers are sign-extended */
     struct echi_shuffle map; /* ECHI_PERMUTATION, ECHI_SHUFFLE */
+    uint64_t first;          /* ECHI_PERMUTATION: the position of out[0] */
 };
 
 /* Fails if element_bytes is 0 or n * element_bytes overflows size_t. */

@@ -107,6 +107,9 @@ struct echi_backend {
     void (*release)(ech_ctx *ctx, void *pointer, size_t bytes);
     void (*trim)(ech_ctx *ctx);
     bool pooled; /* release() keeps memory for the next allocate(), and trim() frees it */
+    /* May be NULL.  Memory of the context for the workspace of one call at a time, or NULL: the
+     * stream's calls use it one after the other, so that a small call allocates nothing. */
+    void *(*scratch)(ech_ctx *ctx, size_t bytes);
 
     /* Copies between any two memories: waits for the copy, or only queues it. */
     ech_status (*copy)(ech_ctx *ctx, void *to, const void *from, size_t bytes);

@@ -145,6 +145,7 @@ void ech_close(ech_ctx *ctx)
 {
     if (!ctx) return;
     ech_close(ctx->cpu);
+    ech_close(ctx->side);
     echi_drop_spare(ctx);
     ctx->backend->close(ctx);
     echi_parallel_close();

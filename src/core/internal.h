@@ -36,7 +36,8 @@ struct ech_ctx {
     const struct echi_backend *backend;
     void *state;  /* of the backend */
     ech_ctx *cpu; /* "auto": for calls that are faster on the CPU; NULL: all calls use the device */
-    int threads;  /* 0: all processors */
+    ech_ctx *side; /* of the same device, for work that overlaps; NULL: not needed yet */
+    int threads;   /* 0: all processors */
     int *processors, processors_state; /* of the call; 0: not known yet; as progress below */
     void *stream;                      /* the caller's; NULL: CUDA's legacy default stream */
     bool private_stream;               /* calls use the backend's own non-blocking stream instead */

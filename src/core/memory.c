@@ -86,8 +86,22 @@ void echi_release(ech_ctx *ctx, void *pointer, size_t bytes)
     ctx->held_bytes -= bytes;
 }
 
+/* Whether the workspace is in memory that the backend always has. */
+static bool use_scratch(ech_ctx *ctx, size_t bytes, void **pointer)
+{
+    if (!ctx->backend->scratch || ctx->allocator.allocate || bytes == 0 || ctx->lent ||
+        ctx->arena || !within_limit(ctx, bytes))
+        return false;
+    *pointer = ctx->lent = ctx->backend->scratch(ctx, bytes);
+    if (!ctx->lent) return false;
+    ctx->held_bytes += bytes;
+    if (ctx->held_bytes > ctx->peak_bytes) ctx->peak_bytes = ctx->held_bytes;
+    return true;
+}
+
 ech_status echi_borrow(ech_ctx *ctx, size_t bytes, const char *what, void **pointer)
 {
+    if (use_scratch(ctx, bytes, pointer)) return ECH_OK;
     if (ctx->allocator.allocate || ctx->backend->pooled || bytes == 0 || ctx->lent || ctx->arena)
         return echi_allocate(ctx, bytes, what, pointer);
     if (ctx->spare_bytes < bytes || !within_limit(ctx, bytes)) {
@@ -115,6 +129,7 @@ void echi_give_back(ech_ctx *ctx, void *pointer, size_t bytes)
     }
     ctx->lent = NULL;
     ctx->held_bytes -= bytes;
+    if (ctx->backend->scratch) return;
     if (ctx->lent_bytes > ctx->spare_bytes) {
         echi_drop_spare(ctx);
         ctx->spare = pointer;
@@ -188,6 +203,7 @@ void ech_trim(ech_ctx *ctx)
 {
     if (!ctx) return;
     ech_trim(ctx->cpu);
+    ech_trim(ctx->side);
     echi_drop_spare(ctx);
     ctx->backend->trim(ctx);
 }

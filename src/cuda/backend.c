@@ -274,8 +274,8 @@ extern const struct echi_scan_ops echi_cuda_scan_ops;
     [ECHI_OP_##name] = &echi_cuda_##name,
 #define COMMON                                                                                     \
     .close = echi_cuda_close, .sync = cuda_sync, .stream = cuda_stream, .allocate = cuda_allocate, \
-    .release = cuda_release, .trim = cuda_trim, .pooled = true, .copy = cuda_copy,                 \
-    .copy_async = cuda_copy_async, .reach = cuda_reach, .poll = cuda_poll,                         \
+    .release = cuda_release, .trim = cuda_trim, .pooled = true, .scratch = echi_cuda_scratch,      \
+    .copy = cuda_copy, .copy_async = cuda_copy_async, .reach = cuda_reach, .poll = cuda_poll,      \
     .record_event = cuda_record_event, .wait_event = cuda_wait_event, .side = cuda_side,           \
     .make_event = cuda_make_event, .free_event = cuda_free_event,                                  \
     .raise_priority = cuda_raise_priority, .copy_beside = cuda_copy_beside,                        \

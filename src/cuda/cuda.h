@@ -15,8 +15,12 @@ enum {
     ECHI_KERNELS = 1024,        /* capacity of a context's table of kernels; a power of two */
     ECHI_SLOTS = 32,            /* streams with memory that kernels leave zeroed: state.c */
     ECHI_SLOT_BYTES = 36 << 10, /* bytes per such stream */
-    ECHI_LINK_BUFFERS = 4,      /* chunks of device memory of a pipeline, maximum */
-    ECHI_LINK_SLOTS = 6         /* staging buffers per direction */
+    /* The first of these streams also have memory for small workspaces.  All of this is less than
+     * 2 MiB, which the driver would allocate anyway. */
+    ECHI_SCRATCH_SLOTS = 3,
+    ECHI_SCRATCH_BYTES = 256 << 10,
+    ECHI_LINK_BUFFERS = 4, /* chunks of device memory of a pipeline, maximum */
+    ECHI_LINK_SLOTS = 6    /* staging buffers per direction */
 };
 
 /* images.c: the rows of instances.txt, such as "sort_k32_v4", and the code that the library has of
@@ -178,6 +182,10 @@ void echi_cuda_state_close(ech_ctx *ctx);
  * leave zeroed at their end: either part, `bytes` of the workspace, cleared by a memset; or the
  * context's own memory, if bytes <= ECHI_SLOT_BYTES and it can be used. */
 ech_status echi_cuda_zeros(ech_ctx *ctx, void *part, size_t bytes, void **zeros);
+
+/* Memory for the workspace of one call at a time on the context's stream; NULL: too many bytes, or
+ * too many streams, or the stream is being captured. */
+void *echi_cuda_scratch(ech_ctx *ctx, size_t bytes);
 
 /* The word in which kernels report a data error (cuda/device/data_error.cuh); that error as a
  * status. */

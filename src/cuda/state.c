@@ -2,7 +2,7 @@
  * cuda/state.c - small device memory of a context: words that are zero before and after every
  * kernel, and data errors that kernels report.
  *
- *     [ data error | slot of stream 0 | slot of stream 1 | ... ]
+ *     [ data error | slot of stream 0 | slot of stream 1 | ... | workspaces of the first streams ]
  *
  * A kernel whose blocks communicate (the last block to finish adds the partial results, a tile
  * looks back at its predecessors) needs counters that start at zero. Clearing them takes another
@@ -11,6 +11,9 @@
  * than slots, if the memory needed is larger than a slot, or if the stream is being captured (its
  * graph may run concurrently with other work), a part of the workspace is cleared and used instead.
  * After a launch that failed, each slot is cleared before its next use.
+ *
+ * An allocation costs a call about 2 us of the processor's time, even from a pool.  So small
+ * workspaces are in this memory, too.  They are not cleared.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -31,8 +34,8 @@ ech_status echi_cuda_state_open(ech_ctx *ctx)
     const struct echi_driver *driver = cuda->driver;
     ech_status status = ECH_OK;
     CUdeviceptr state = 0;
-    size_t bytes = ECHI_ALIGN + (size_t)ECHI_SLOTS * ECHI_SLOT_BYTES;
-    CU(cuMemAlloc, &state, bytes);
+    const size_t bytes = ECHI_ALIGN + (size_t)ECHI_SLOTS * ECHI_SLOT_BYTES;
+    CU(cuMemAlloc, &state, bytes + (size_t)ECHI_SCRATCH_SLOTS * ECHI_SCRATCH_BYTES);
     cuda->state = (void *)(uintptr_t)state;
     CU(cuMemsetD8Async, state, 0, bytes, cuda->own_stream);
     CU(cuStreamSynchronize, cuda->own_stream);
@@ -86,6 +89,17 @@ ech_status echi_cuda_zeros(ech_ctx *ctx, void *part, size_t bytes, void **zeros)
     }
 done:
     return status;
+}
+
+void *echi_cuda_scratch(ech_ctx *ctx, size_t bytes)
+{
+    const struct echi_cuda *cuda = ctx->state;
+    int capturing = 0, slot = -1;
+    if (bytes > ECHI_SCRATCH_BYTES) return NULL;
+    if (cuda->driver->cuStreamIsCapturing(echi_cuda_stream(ctx), &capturing) != CUDA_SUCCESS ||
+        capturing || find_slot(ctx, &slot) != ECH_OK || slot < 0 || slot >= ECHI_SCRATCH_SLOTS)
+        return NULL;
+    return slot_of(cuda, ECHI_SLOTS) + (size_t)slot * ECHI_SCRATCH_BYTES;
 }
 
 /* ---- Data errors ---- */

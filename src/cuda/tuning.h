@@ -17,13 +17,13 @@
 /*      key value threads items blocks large */
 #define SORT_TUNING(ROW)                                                                           \
     ROW(1,   0,    384,   22,   3,    16)                                                          \
-    ROW(1,   4,    384,   20,   3,     8)                                                          \
-    ROW(1,   8,    512,   15,   2,     8)                                                          \
-    ROW(1,  16,    384,   10,   2,     6)                                                          \
+    ROW(1,   4,    512,   20,   2,     8)                                                          \
+    ROW(1,   8,    384,   16,   2,     8)                                                          \
+    ROW(1,  16,    384,    8,   2,     6)                                                          \
     ROW(2,   0,    384,   24,   3,    16)                                                          \
-    ROW(2,   4,    384,   20,   3,     8)                                                          \
-    ROW(2,   8,    512,   15,   2,     8)                                                          \
-    ROW(2,  16,    384,   10,   2,     6)                                                          \
+    ROW(2,   4,    384,   16,   3,     8)                                                          \
+    ROW(2,   8,    384,   16,   2,     8)                                                          \
+    ROW(2,  16,    384,    8,   2,     6)                                                          \
     ROW(4,   0,    384,   22,   3,    12)                                                          \
     ROW(4,   4,    512,   20,   2,     8)                                                          \
     ROW(4,   8,    512,   15,   2,     8)                                                          \
@@ -31,7 +31,7 @@
     ROW(8,   0,    512,   15,   2,     7)                                                          \
     ROW(8,   4,    512,   15,   2,     6)                                                          \
     ROW(8,   8,    512,   12,   2,     6)                                                          \
-    ROW(8,  16,    384,   10,   2,     6)
+    ROW(8,  16,    384,    9,   2,     6)
 /* clang-format on */
 
 /* 16-bit keys without values (sort/cuda/count.cuh): smaller arrays are sorted in two passes
@@ -87,13 +87,17 @@ enum {
     SORT_SKEWED_LEAF_BLOCKS = 2
 };
 
+/* Tiles and leaves of a block of a large array: fewer blocks end earlier if there is nothing to do.
+ * With fewer keys the blocks would be distributed unevenly.  H200, 2026-11-27. */
+#define SORT_EACH(n) ((n) >= (uint64_t)1 << 27 ? 4u : 1u)
+
 /* Arrays of fewer keys than SORT_MSD_SMALL: the first level is counted and planned in one launch.
  * If the keys are skewed (sort/cuda/small_lsd.cuh), at most SORT_SMALL_LSD_BLOCKS blocks sort them
  * by LSD radix sort, each at least SORT_SMALL_LSD_KEYS keys; a group of blocks has a row of sums.
  *
  * Keys are skewed if, of 100 keys of a sample, at least SHARE are in bins of their first bits that
  * appear to have more than LEAVES leaves.  Exception: if half of such a bin is one key, MSD levels
- * are as fast, except for up to EQUAL 32-bit keys, which are one tile per block.  With at most
+ * are as fast, except for 32-bit keys with values, and for up to EQUAL without.  With at most
  * DIFFERENT different keys, MSD levels are faster.  H200, 2026-11-22. */
 #define SORT_MSD_SMALL(key_bytes) ((key_bytes) == 8 ? 1u << 23 : 1u << 24)
 enum {
@@ -107,7 +111,7 @@ enum {
 #define SORT_SMALL_LSD_LEAVES(key_bytes, value_bytes)                                              \
     ((key_bytes) == 8 ? 2u : (value_bytes) ? 4u : 8u)
 #define SORT_SMALL_LSD_EQUAL(key_bytes, value_bytes)                                               \
-    ((key_bytes) == 8 ? 0u : (24u << 20) / ((key_bytes) + (value_bytes)))
+    ((key_bytes) == 8 ? 0u : (value_bytes) ? ~0u : (24u << 20) / (key_bytes))
 
 /* Minimum number of keys for digits of values of floats (sort/cuda/msd_value.cuh), unless the
  * algorithm is named. For smaller arrays, bins of bits also make leaves, and the choice takes
@@ -134,6 +138,10 @@ enum { SORT_ORDERED_THREADS = 512, SORT_ORDERED_BLOCKS = 4 /* per multiprocessor
  * sorted in pages with a pool of at most PAGES_MOST, or, with values that are not of 4, 8 or 16
  * bytes, in windows of 2 / BLOCKS of the array. Chosen, not measured. */
 enum { SORT_LOW_MEMORY_BLOCKS = 8, SORT_LOW_MEMORY_MIN = 1 << 14, SORT_PAGES_MOST = 8192 };
+
+/* From BINS_MIN elements on, if the arrays are not sorted in place, the bins of the first digit are
+ * sorted separately, unless one has more than n / BINS elements.  H200, 2026-11-27. */
+enum { SORT_LOW_MEMORY_BINS_MIN = 1 << 27, SORT_LOW_MEMORY_BINS = 64 };
 
 /* Copies of host memory (exchange.c).  H200 on 16 cores, 2026-11-22, GB/s for 1 GiB in each
  * direction, both at once, between pinned memory and the device, by the size of a copy:

@@ -81,6 +81,7 @@ struct echi_gf2_echelon {
     ech_gf2 a;
     size_t columns, max_rank; /* max_rank <= columns, and <= rows: stop there */
     bool reduced;
+    bool rank_only;      /* only the rank is needed: a may keep any bits */
     uint32_t *rank;      /* [1] */
     uint32_t *pivots;    /* NULL, or [max_rank], of which the first *rank are defined */
     uint32_t *rows_from; /* NULL, or [rows] */

@@ -152,6 +152,7 @@ static void eliminate(struct steps *s, const struct echi_gf2_elimination *e, con
     struct echi_gf2_echelon request = { .a = *a,
                                         .columns = at_least_1(columns),
                                         .reduced = reduced,
+                                        .rank_only = e->rank_only,
                                         .rank = rank,
                                         .pivots = pivots,
                                         .rows_from = rows_from,
@@ -368,6 +369,16 @@ static ech_status elimination_run(ech_ctx *ctx, const void *request, const void 
     return s.status;
 }
 
+/* On a GPU, "block" needs less than "lookahead". */
+static bool elimination_economise(void *request)
+{
+    struct echi_gf2_elimination *e = request;
+    if (e->algorithm || e->backend == &echi_cpu) return false;
+    e->algorithm = "block";
+    return true;
+}
+
 const struct echi_operation echi_gf2_elimination = { .plan = elimination_workspace,
                                                      .explain = elimination_explain,
+                                                     .economise = elimination_economise,
                                                      .run = elimination_run };

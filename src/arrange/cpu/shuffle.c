@@ -29,7 +29,7 @@ static void permutation_part(struct echi_arrange_job *job, size_t begin, size_t 
     uint64_t from[ECHI_SHUFFLE_BATCH];
     for (size_t i = begin; i < end; i += ECHI_SHUFFLE_BATCH) {
         const size_t count = echi_min(ECHI_SHUFFLE_BATCH, end - i);
-        positions(&a->map, i, count, from);
+        positions(&a->map, a->first + i, count, from);
         if (a->element_bytes == 8)
             memcpy((uint64_t *)a->out + i, from, count * sizeof *from);
         else

@@ -130,8 +130,8 @@ struct arrange_iota_args {
 
 struct arrange_permutation_args {
     void *out;
-    uint64_t n;
-    uint32_t bytes; /* of one element */
+    uint64_t n, first; /* first: the position of out[0] */
+    uint32_t bytes;    /* of one element */
     struct echi_shuffle map;
 };
 

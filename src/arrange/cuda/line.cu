@@ -252,7 +252,7 @@ extern "C" __global__ void __launch_bounds__(ARRANGE_THREADS)
     wait_for_earlier();
     const uint64_t step = (uint64_t)gridDim.x * ARRANGE_THREADS;
     for (uint64_t i = (uint64_t)blockIdx.x * ARRANGE_THREADS + threadIdx.x; i < a.n; i += step) {
-        const uint64_t from = shuffle_at(a.map, i);
+        const uint64_t from = shuffle_at(a.map, a.first + i);
         if (a.bytes == 4)
             ((uint32_t *)a.out)[i] = (uint32_t)from;
         else

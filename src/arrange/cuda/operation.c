@@ -353,9 +353,11 @@ static ech_status iota(const struct target *t, const struct echi_arrange *a)
 
 static ech_status permutation(const struct target *t, const struct echi_arrange *a)
 {
-    struct arrange_permutation_args args = {
-        .out = a->out, .n = a->n, .bytes = (uint32_t)a->element_bytes, .map = a->map
-    };
+    struct arrange_permutation_args args = { .out = a->out,
+                                             .n = a->n,
+                                             .first = a->first,
+                                             .bytes = (uint32_t)a->element_bytes,
+                                             .map = a->map };
     return launch_line(t, "arrange_permutation", parts_of(a->n, ARRANGE_THREADS), &args);
 }
 

@@ -75,24 +75,24 @@ static size_t least(size_t a, size_t b)
 /* ---- Results ---- */
 
 /* Every rank has the pivots in host memory. */
-static ech_status write_pivots(struct echi_gf2_dist *g, ech_dtype dtype, void *pivots)
+static ech_status write_pivots(struct echi_gf2_dist *e, ech_dtype dtype, void *pivots)
 {
     uint64_t *wide = NULL;
     ech_status status = ECH_OK;
-    if (!pivots || g->rank == 0) return ECH_OK;
+    if (!pivots || e->g.rank == 0) return ECH_OK;
     if (!dtype || ech_dtype_bytes(dtype) == 4)
-        return ech_copy(g->d.ctx, pivots, g->pivots, g->rank * sizeof *g->pivots);
-    wide = malloc(g->rank * sizeof *wide);
-    if (!wide) return echi_fail(g->d.ctx, ECH_ERR_MEMORY, "out of memory for pivots");
-    for (uint32_t i = 0; i < g->rank; i++) wide[i] = g->pivots[i];
-    status = ech_copy(g->d.ctx, pivots, wide, g->rank * sizeof *wide);
+        return ech_copy(e->d.ctx, pivots, e->g.pivots, e->g.rank * sizeof *e->g.pivots);
+    wide = malloc(e->g.rank * sizeof *wide);
+    if (!wide) return echi_fail(e->d.ctx, ECH_ERR_MEMORY, "out of memory for pivots");
+    for (uint32_t i = 0; i < e->g.rank; i++) wide[i] = e->g.pivots[i];
+    status = ech_copy(e->d.ctx, pivots, wide, e->g.rank * sizeof *wide);
     free(wide);
     return status;
 }
 
-static ech_status write_rank(struct echi_gf2_dist *g, uint32_t *rank)
+static ech_status write_rank(struct echi_gf2_dist *e, uint32_t *rank)
 {
-    return ech_copy(g->d.ctx, rank, &g->rank, sizeof *rank);
+    return ech_copy(e->d.ctx, rank, &e->g.rank, sizeof *rank);
 }
 
 /* ---- Elimination ---- */
@@ -110,7 +110,7 @@ ech_status ech_dist_gf2_echelon(ech_ctx *ctx, ech_comm *comm, ech_gf2 *a, uint32
                                 void *pivots, size_t cols, size_t block_cols,
                                 const ech_gf2_echelon_options *given)
 {
-    struct echi_gf2_dist g = { .cols = cols, .block = block_of(block_cols) };
+    struct echi_gf2_dist e = { .g = { .cols = cols, .block = block_of(block_cols) } };
     ech_gf2_echelon_options options = { 0 };
     ech_gf2 m = { 0 };
     if (!ctx) return echi_fail(NULL, ECH_ERR_ARG, "ctx is NULL");
@@ -121,32 +121,34 @@ ech_status ech_dist_gf2_echelon(ech_ctx *ctx, ech_comm *comm, ech_gf2 *a, uint32
         status = check_options(ctx, &options, m.rows > cols ? m.rows : cols, true);
     if (status == ECH_OK && !rank) status = echi_fail(ctx, ECH_ERR_ARG, "rank is NULL");
     struct echi_comm_call call = { .name = "ech_dist_gf2_echelon",
-                                   .option = { cols, g.block, m.rows, (uint64_t)options.form,
+                                   .option = { cols, e.g.block, m.rows, (uint64_t)options.form,
                                                pivots != NULL } };
-    status = echi_dist_begin(&g.d, ctx, comm, &call, names, status, false);
+    status = echi_dist_begin(&e.d, ctx, comm, &call, names, status, false);
     if (status != ECH_OK) return status;
-    g.rows = m.rows;
-    g.own = m.cols;
-    g.reduced = options.form == ECH_GF2_FORM_REDUCED;
-    g.algorithm = options.algorithm;
-    status = echi_gf2_dist_begin(&g, &m, NULL);
+    e.g.rows = m.rows;
+    e.own = m.cols;
+    e.g.reduced = options.form == ECH_GF2_FORM_REDUCED;
+    e.g.algorithm = options.algorithm;
+    status = echi_gf2_dist_begin(&e, &m, NULL);
     TRY(echi_comm_agree(ctx, comm, status, NULL, 0));
-    TRY(echi_gf2_dist_eliminate(&g));
-    if (g.rows && g.words) {
-        const ech_gf2 result = echi_gf2_dist_view(&g, 0, 0, g.rows, g.own);
-        TRY(ech_gf2_copy(ctx, &result, 0, 0, &m, 0, 0, g.rows, g.own));
+    TRY(echi_gf2_blocks_eliminate(&e.g));
+    if (e.g.rows && e.g.words) {
+        const ech_gf2 result = echi_gf2_blocks_view(&e.g, 0, 0, e.g.rows, e.own);
+        TRY(ech_gf2_copy(ctx, &result, 0, 0, &m, 0, 0, e.g.rows, e.own));
     }
-    TRY(write_pivots(&g, options.index_dtype, pivots));
-    TRY(write_rank(&g, rank));
+    TRY(write_pivots(&e, options.index_dtype, pivots));
+    TRY(write_rank(&e, rank));
 done:
-    echi_gf2_dist_end(&g);
-    return echi_dist_end(&g.d, status);
+    echi_gf2_blocks_end(&e.g);
+    return echi_dist_end(&e.d, status);
 }
 
 ech_status ech_dist_gf2_rank(ech_ctx *ctx, ech_comm *comm, const ech_gf2 *a, uint32_t *rank,
                              size_t cols, size_t block_cols, const ech_gf2_echelon_options *given)
 {
-    struct echi_gf2_dist g = { .cols = cols, .block = block_of(block_cols), .rank_only = true };
+    struct echi_gf2_dist e = {
+        .g = { .cols = cols, .block = block_of(block_cols), .rank_only = true }
+    };
     ech_gf2_echelon_options options = { 0 };
     ech_gf2 m = { 0 };
     if (!ctx) return echi_fail(NULL, ECH_ERR_ARG, "ctx is NULL");
@@ -156,55 +158,55 @@ ech_status ech_dist_gf2_rank(ech_ctx *ctx, ech_comm *comm, const ech_gf2 *a, uin
     if (status == ECH_OK) status = check_options(ctx, &options, 0, true);
     if (status == ECH_OK && !rank) status = echi_fail(ctx, ECH_ERR_ARG, "rank is NULL");
     struct echi_comm_call call = { .name = "ech_dist_gf2_rank",
-                                   .option = { cols, g.block, m.rows } };
-    status = echi_dist_begin(&g.d, ctx, comm, &call, names, status, false);
+                                   .option = { cols, e.g.block, m.rows } };
+    status = echi_dist_begin(&e.d, ctx, comm, &call, names, status, false);
     if (status != ECH_OK) return status;
-    g.rows = m.rows;
-    g.own = m.cols;
-    g.algorithm = options.algorithm;
-    status = echi_gf2_dist_begin(&g, &m, NULL);
+    e.g.rows = m.rows;
+    e.own = m.cols;
+    e.g.algorithm = options.algorithm;
+    status = echi_gf2_dist_begin(&e, &m, NULL);
     TRY(echi_comm_agree(ctx, comm, status, NULL, 0));
-    TRY(echi_gf2_dist_eliminate(&g));
-    TRY(write_rank(&g, rank));
+    TRY(echi_gf2_blocks_eliminate(&e.g));
+    TRY(write_rank(&e, rank));
 done:
-    echi_gf2_dist_end(&g);
-    return echi_dist_end(&g.d, status);
+    echi_gf2_blocks_end(&e.g);
+    return echi_dist_end(&e.d, status);
 }
 
 /* x and solvable, from the reduced form of a and the columns of b. */
-static ech_status write_solutions(struct echi_gf2_dist *g, ech_gf2 *x, uint8_t *solvable)
+static ech_status write_solutions(struct echi_gf2_dist *e, ech_gf2 *x, uint8_t *solvable)
 {
-    ech_ctx *ctx = g->d.ctx;
+    ech_ctx *ctx = e->d.ctx;
     uint32_t *positions = NULL, *rank = NULL;
     uint64_t *words = NULL;
     uint8_t *bytes = NULL;
     ech_status status = ECH_OK;
-    if (g->more == 0) return ECH_OK;
-    TRY(echi_gf2_dist_allocate(g, (size_t)g->rank + 1, sizeof *positions, &positions));
-    TRY(echi_gf2_dist_allocate(g, 1, sizeof *rank, &rank));
-    TRY(echi_gf2_dist_allocate(g, (x->rows + 1) * echi_gf2_words(g->more), 8, &words));
-    TRY(echi_gf2_dist_allocate(g, g->more, 1, &bytes));
-    if (g->rank) TRY(ech_copy(ctx, positions, g->pivots, g->rank * sizeof *positions));
-    TRY(ech_copy(ctx, rank, &g->rank, sizeof *rank));
-    ech_gf2 b = echi_gf2_dist_view(g, 0, g->a_words, g->rows, g->more);
-    ech_gf2 out = echi_gf2_matrix(words, x->rows, g->more);
-    if (g->rows == 0) /* a row of zeros */
-        b = echi_gf2_matrix(words + x->rows * echi_gf2_words(g->more), 1, g->more);
+    if (e->more == 0) return ECH_OK;
+    TRY(echi_gf2_blocks_allocate(&e->g, (size_t)e->g.rank + 1, sizeof *positions, &positions));
+    TRY(echi_gf2_blocks_allocate(&e->g, 1, sizeof *rank, &rank));
+    TRY(echi_gf2_blocks_allocate(&e->g, (x->rows + 1) * echi_gf2_words(e->more), 8, &words));
+    TRY(echi_gf2_blocks_allocate(&e->g, e->more, 1, &bytes));
+    if (e->g.rank) TRY(ech_copy(ctx, positions, e->g.pivots, e->g.rank * sizeof *positions));
+    TRY(ech_copy(ctx, rank, &e->g.rank, sizeof *rank));
+    ech_gf2 b = echi_gf2_blocks_view(&e->g, 0, e->g.own_words, e->g.rows, e->more);
+    ech_gf2 out = echi_gf2_matrix(words, x->rows, e->more);
+    if (e->g.rows == 0) /* a row of zeros */
+        b = echi_gf2_matrix(words + x->rows * echi_gf2_words(e->more), 1, e->more);
     if (x->rows) {
-        TRY(echi_gf2_dist_run(ctx, &(struct echi_gf2){ .what = ECHI_GF2_SPREAD_ROWS,
-                                                       .a = b,
-                                                       .out = out,
-                                                       .positions = positions,
-                                                       .rank = rank }));
-        TRY(echi_gf2_dist_run(
+        TRY(echi_gf2_blocks_step(ctx, &(struct echi_gf2){ .what = ECHI_GF2_SPREAD_ROWS,
+                                                          .a = b,
+                                                          .out = out,
+                                                          .positions = positions,
+                                                          .rank = rank }));
+        TRY(echi_gf2_blocks_step(
             ctx, &(struct echi_gf2){ .what = ECHI_GF2_CLEAR, .a = b, .out = out, .rank = rank }));
-        TRY(ech_gf2_copy(ctx, &out, 0, 0, x, 0, 0, x->rows, g->more));
+        TRY(ech_gf2_copy(ctx, &out, 0, 0, x, 0, 0, x->rows, e->more));
     }
     if (solvable) {
-        TRY(echi_gf2_dist_run(
+        TRY(echi_gf2_blocks_step(
             ctx,
             &(struct echi_gf2){ .what = ECHI_GF2_SOLVABLE, .a = b, .rank = rank, .bytes = bytes }));
-        TRY(ech_copy(ctx, solvable, bytes, g->more));
+        TRY(ech_copy(ctx, solvable, bytes, e->more));
     }
 done:
     return status;
@@ -214,7 +216,8 @@ ech_status ech_dist_gf2_solve(ech_ctx *ctx, ech_comm *comm, const ech_gf2 *a, co
                               ech_gf2 *x, uint8_t *solvable, size_t cols, size_t n_rhs,
                               size_t block_cols, const ech_gf2_echelon_options *given)
 {
-    struct echi_gf2_dist g = { .cols = cols, .block = block_of(block_cols), .reduced = true };
+    struct echi_gf2_dist e = { .g = {
+                                   .cols = cols, .block = block_of(block_cols), .reduced = true } };
     ech_gf2_echelon_options options = { 0 };
     ech_gf2 m = { 0 }, right = { 0 }, out = { 0 };
     if (!ctx) return echi_fail(NULL, ECH_ERR_ARG, "ctx is NULL");
@@ -226,21 +229,21 @@ ech_status ech_dist_gf2_solve(ech_ctx *ctx, ech_comm *comm, const ech_gf2 *a, co
     if (status == ECH_OK) status = check_matrix(ctx, comm, "x", x, cols, n_rhs, block_cols, &out);
     if (status == ECH_OK) status = check_options(ctx, &options, 0, false);
     struct echi_comm_call call = { .name = "ech_dist_gf2_solve",
-                                   .option = { cols, g.block, m.rows, 0, 0, n_rhs,
+                                   .option = { cols, e.g.block, m.rows, 0, 0, n_rhs,
                                                solvable != NULL } };
-    status = echi_dist_begin(&g.d, ctx, comm, &call, names, status, false);
+    status = echi_dist_begin(&e.d, ctx, comm, &call, names, status, false);
     if (status != ECH_OK) return status;
-    g.rows = m.rows;
-    g.own = m.cols;
-    g.more = right.cols;
-    g.algorithm = options.algorithm;
-    status = echi_gf2_dist_begin(&g, &m, &right);
+    e.g.rows = m.rows;
+    e.own = m.cols;
+    e.more = right.cols;
+    e.g.algorithm = options.algorithm;
+    status = echi_gf2_dist_begin(&e, &m, &right);
     TRY(echi_comm_agree(ctx, comm, status, NULL, 0));
-    TRY(echi_gf2_dist_eliminate(&g));
-    TRY(write_solutions(&g, &out, solvable));
+    TRY(echi_gf2_blocks_eliminate(&e.g));
+    TRY(write_solutions(&e, &out, solvable));
 done:
-    echi_gf2_dist_end(&g);
-    return echi_dist_end(&g.d, status);
+    echi_gf2_blocks_end(&e.g);
+    return echi_dist_end(&e.d, status);
 }
 
 /* ---- Products ---- */
@@ -248,8 +251,10 @@ done:
 struct product {
     struct echi_dist d;
     ech_gf2 a, b, out;
-    size_t k, block;
-    uint64_t *panel; /* [rows][block / 64] */
+    size_t k, block, depth;
+    uint64_t *piece; /* [rows][block / 64]: a block of a */
+    uint64_t *panel; /* [rows][depth / 64]: several, for one product; or piece */
+    size_t piece_bytes, panel_bytes;
 };
 
 /* Every rank receives block j of a. */
@@ -258,30 +263,44 @@ static ech_status send_block(struct product *p, size_t j, size_t width, ech_stat
     struct echi_dist *d = &p->d;
     const int owner = (int)(j % (size_t)d->ranks);
     const size_t bytes = p->a.rows * echi_gf2_words(width) * 8;
-    ech_gf2 panel = echi_gf2_matrix(p->panel, p->a.rows, width);
+    ech_gf2 piece = echi_gf2_matrix(p->piece, p->a.rows, width);
     size_t n = 0;
     if (d->rank == owner && *status == ECH_OK)
-        *status = ech_gf2_copy(d->ctx, &p->a, 0, j / (size_t)d->ranks * p->block, &panel, 0, 0,
+        *status = ech_gf2_copy(d->ctx, &p->a, 0, j / (size_t)d->ranks * p->block, &piece, 0, 0,
                                p->a.rows, width);
     for (int r = 0; r < d->ranks; r++)
         if (d->rank == owner && r != owner)
-            d->messages[n++] = (ech_comm_message){ p->panel, bytes, r };
-    d->messages[d->ranks] = (ech_comm_message){ p->panel, bytes, owner };
-    if (d->ranks == 1) return ECH_OK;
+            d->messages[n++] = (ech_comm_message){ p->piece, bytes, r };
+    d->messages[d->ranks] = (ech_comm_message){ p->piece, bytes, owner };
     return echi_comm_exchange(d->ctx, d->comm, d->messages, n, d->messages + d->ranks,
                               d->rank != owner);
+}
+
+/* Columns at ... at + width - 1 of a, to the panel. */
+static ech_status collect(struct product *p, size_t at, size_t width, ech_status *status)
+{
+    ech_gf2 panel = echi_gf2_matrix(p->panel, p->a.rows, width);
+    for (size_t done = 0; done < width; done += p->block) {
+        const size_t cols = least(p->block, width - done);
+        const ech_gf2 piece = echi_gf2_matrix(p->piece, p->a.rows, cols);
+        const ech_status step = send_block(p, (at + done) / p->block, cols, status);
+        if (step != ECH_OK) return step;
+        if (p->panel != p->piece && *status == ECH_OK)
+            *status = ech_gf2_copy(p->d.ctx, &piece, 0, 0, &panel, 0, done, p->a.rows, cols);
+    }
+    return ECH_OK;
 }
 
 static ech_status multiply(struct product *p, const ech_gf2_options *options)
 {
     ech_ctx *ctx = p->d.ctx;
-    const size_t blocks = p->k / p->block + (p->k % p->block != 0);
     const bool any = p->out.rows && p->out.cols;
     ech_status status = ECH_OK;
+    if (p->d.ranks == 1) return any ? ech_gf2_mul(ctx, &p->a, &p->b, &p->out, options) : ECH_OK;
     if (any) status = ech_gf2_zero(ctx, &p->out);
-    for (size_t j = 0; j < blocks && p->a.rows; j++) {
-        const size_t at = j * p->block, width = least(p->block, p->k - at);
-        const ech_status step = send_block(p, j, width, &status);
+    for (size_t at = 0; at < p->k && p->a.rows; at += p->depth) {
+        const size_t width = least(p->depth, p->k - at);
+        const ech_status step = collect(p, at, width, &status);
         if (step != ECH_OK) return step;
         if (!any || status != ECH_OK) continue;
         const ech_gf2 panel = echi_gf2_matrix(p->panel, p->a.rows, width);
@@ -293,6 +312,34 @@ static ech_status multiply(struct product *p, const ech_gf2_options *options)
     return status;
 }
 
+/* Memory for a block, and, if there is any, for more blocks: a product of more columns takes less
+ * time per column, but the panel shall not be larger than the columns of a on a rank. */
+static ech_status allocate_blocks(struct product *p)
+{
+    enum { DEEP = 65536 };
+    const size_t ranks = (size_t)p->d.ranks, rows = p->a.rows;
+    const size_t depth = least(DEEP, p->k / ranks) / p->block * p->block;
+    const unsigned char zero = 0; /* the unused bits of rows are read, and written back */
+    ech_status status = ECH_OK;
+    p->depth = p->block;
+    if (ranks == 1 || rows == 0) return ECH_OK;
+    p->piece_bytes = rows * (p->block / 64) * 8;
+    TRY(echi_allocate(p->d.ctx, p->piece_bytes, "a product", (void **)&p->piece));
+    TRY(ech_fill(p->d.ctx, p->piece, p->piece_bytes, 1, &zero));
+    p->panel = p->piece;
+    if (depth <= p->block) return ECH_OK;
+    void *panel = NULL;
+    p->panel_bytes = rows * (depth / 64) * 8;
+    status = echi_try_allocate(p->d.ctx, p->panel_bytes, "a product", &panel);
+    if (status == ECH_ERR_MEMORY) return ECH_OK;
+    if (status != ECH_OK) return status;
+    p->panel = panel;
+    p->depth = depth;
+    TRY(ech_fill(p->d.ctx, panel, p->panel_bytes, 1, &zero));
+done:
+    return status;
+}
+
 ech_status ech_dist_gf2_mul(ech_ctx *ctx, ech_comm *comm, const ech_gf2 *a, const ech_gf2 *b,
                             ech_gf2 *out, size_t k, size_t n, size_t block_cols,
                             const ech_gf2_options *given)
@@ -300,7 +347,6 @@ ech_status ech_dist_gf2_mul(ech_ctx *ctx, ech_comm *comm, const ech_gf2 *a, cons
     static const char *const product_names[] = { "k", "n", "block_cols", "a->rows", NULL };
     struct product p = { .k = k, .block = block_of(block_cols) };
     ech_gf2_options options = { 0 };
-    size_t bytes = 0;
     if (!ctx) return echi_fail(NULL, ECH_ERR_ARG, "ctx is NULL");
     ech_status status = echi_read_options(ctx, "ech_gf2_options", given, &options, sizeof options,
                                           offsetof(ech_gf2_options, work));
@@ -313,13 +359,11 @@ ech_status ech_dist_gf2_mul(ech_ctx *ctx, ech_comm *comm, const ech_gf2 *a, cons
                                    .option = { k, n, p.block, p.a.rows } };
     status = echi_dist_begin(&p.d, ctx, comm, &call, product_names, status, false);
     if (status != ECH_OK) return status;
-    bytes = p.a.rows * (p.block / 64) * 8;
-    status = echi_allocate(ctx, bytes, "a product", (void **)&p.panel);
-    if (status == ECH_OK && bytes) /* the unused bits of rows are read, and written back */
-        status = ech_fill(ctx, p.panel, bytes / 8, 8, &(uint64_t){ 0 });
+    status = allocate_blocks(&p);
     TRY(echi_comm_agree(ctx, comm, status, NULL, 0));
     TRY(multiply(&p, &options));
 done:
-    if (p.panel) echi_release(ctx, p.panel, bytes);
+    if (p.panel != p.piece) echi_release(ctx, p.panel, p.panel_bytes);
+    echi_release(ctx, p.piece, p.piece_bytes);
     return echi_dist_end(&p.d, status);
 }

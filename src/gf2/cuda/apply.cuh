@@ -18,18 +18,24 @@
 
 extern __shared__ __align__(16) unsigned char shared_bytes[];
 
+/* That of the last panel. */
+static __device__ inline const struct gf2_state &last_state(const struct gf2_echelon_args &a)
+{
+    return a.state[a.panel % GF2_SLOTS];
+}
+
 /* The slots that have rows, as a bit mask; the panel is the last one. */
 static __device__ inline uint32_t used_slots(const struct gf2_echelon_args &a)
 {
     uint32_t used = 0;
     for (uint32_t x = 0; x <= a.panel % GF2_SLOTS; x++)
-        used |= (uint32_t)(a.state->slots[x] != 0) << x;
+        used |= (uint32_t)(last_state(a).slots[x] != 0) << x;
     return used;
 }
 
 static __device__ inline uint32_t first_row(const struct gf2_echelon_args &a)
 {
-    return a.reduced ? 0 : a.state->begin;
+    return a.reduced ? 0 : last_state(a).begin;
 }
 
 #if GF2_MMA
@@ -180,7 +186,7 @@ extern "C" __global__ void __launch_bounds__(GF2_THREADS)
     f.last_mask = a.last_mask;
     f.add = 1;
     if (!used_slots(a) || row + GF2_TABLE_ROWS <= f.first) return;
-    tables_multiply(f, row, word, a.state->slots, s);
+    tables_multiply(f, row, word, last_state(a).slots, s);
 }
 
 #endif

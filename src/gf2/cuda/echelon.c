@@ -2,19 +2,21 @@
  * gf2/cuda/echelon.c - echelon forms over GF(2) on the GPU, host code: the plan, the table of
  * strategies, and their steps.
  *
- *     "block"     gf2_strip, gf2_panel, gf2_rows for every 64 columns, and gf2_apply for every 512:
- *                 by tensor cores that multiply bits (sm_80 to sm_90), otherwise by tables
- *     "m4r"       the same, always by tables
+ *     "block"     gf2_step for every 64 columns, and gf2_rows and gf2_apply for every 512: by
+ *                 tensor cores that multiply bits (sm_80 to sm_90), otherwise by tables
+ *     "lookahead" blocks of columns, whose pivots are searched by "block" in a copy of a few rows;
+ *                 the other columns follow by products (gf2/blocks.h)
+ *     "m4r"       as "block", always by tables
  *     "gauss"     gf2_find and gf2_add for every column
  *
- *     workspace   [ state | strip | left | right | packed ]
+ *     workspace   [ states | join | strip | left | right | packed ]
  *
  * Only the device knows how much work there is: kernels without work end immediately.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "core/backend.h"
-#include "gf2/gf2.h"
+#include "gf2/blocks.h"
 #include "cuda/steps.h"
 #include "gf2/cuda/echelon.h"
 
@@ -22,11 +24,19 @@
 
 static const char module[] = "gf2_echelon_all";
 
+/* A backend whose operations are those of this one. */
+#ifdef ECHELON_CUDA
+static const struct echi_backend *const backend = &echi_cuda;
+#else
+static const struct echi_backend *const backend = &echi_simt;
+#endif
+
 struct strategy;
 
 /* The plan, which depends on the request only. */
 struct plan {
     const struct strategy *strategy;
+    size_t bytes; /* of the workspace */
 };
 
 /* Everything needed to make and to run the steps of a call. */
@@ -38,7 +48,8 @@ struct whole {
 struct strategy {
     const char *name, *what;
     const char *when; /* when it is chosen, for the documentation */
-    bool best;        /* chosen if no strategy is named */
+    bool blocks;      /* of columns: gf2/blocks.h */
+    size_t least;     /* chosen for that many rows and columns, if no strategy is named */
     bool panels;      /* of 64 columns; otherwise column by column */
     bool units;       /* updates on tensor cores, if they multiply bits */
     const char *kernels;
@@ -49,6 +60,7 @@ struct strategy {
 
 struct parts {
     struct gf2_state *state;
+    struct gf2_join *join;
     uint64_t *strip, *left, *right;
     uint32_t *packed;
     size_t zero_bytes; /* from left on: read before all of it is written */
@@ -60,7 +72,8 @@ static size_t lay_out(const struct echi_gf2_echelon *e, const struct plan *plan,
     struct echi_layout layout = { .base = base };
     const size_t words = echi_gf2_words(e->a.cols), rows = e->a.rows;
     *parts = (struct parts){ 0 };
-    parts->state = echi_part(&layout, 1, sizeof *parts->state);
+    parts->state = echi_part(&layout, GF2_SLOTS, sizeof *parts->state);
+    parts->join = echi_part(&layout, 1, sizeof *parts->join);
     if (plan->strategy->panels) {
         parts->strip = echi_part(&layout, rows, sizeof *parts->strip);
         const size_t before = layout.bytes;
@@ -110,32 +123,39 @@ static ech_status apply(ech_ctx *ctx, struct gf2_echelon_args *a)
                                 a);
 }
 
+/* A panel.  The words of the slots' columns are made at once, since the next panels need them. */
+static ech_status find_panel(ech_ctx *ctx, struct gf2_echelon_args *a)
+{
+    const struct echi_cuda *cuda = ctx->state;
+    const uint32_t slot = a->panel % GF2_SLOTS, left = a->words - (a->panel - slot);
+    const size_t strips = blocks_for(a->rows, GF2_PANEL_THREADS);
+    const size_t most = 2 * (size_t)cuda->multiprocessors;
+    const uint32_t others = slot ? (left < GF2_SLOTS ? left : GF2_SLOTS) - 1 : 0;
+    a->strips = (uint32_t)(strips < most ? strips : most);
+    return echi_cuda_launch_pdl(ctx, module, "gf2_step", a->strips + others, GF2_PANEL_THREADS, 0,
+                                a);
+}
+
+/* The pivot rows of the slots up to that of a->panel, and the multipliers for the last of them. */
+static ech_status make_rows(ech_ctx *ctx, struct gf2_echelon_args *a)
+{
+    const size_t notes = blocks_for(a->rows, GF2_THREADS);
+    a->strips = a->words - a->panel / GF2_SLOTS * GF2_SLOTS;
+    return echi_cuda_launch_pdl(ctx, module, "gf2_rows", a->strips + (unsigned)notes, GF2_THREADS,
+                                0, a);
+}
+
 /* The number of launches depends on the matrix, so they do not fit in a list of steps.  They are
  * short, so that blocks which are set up early save time. */
 static ech_status run_panels(ech_ctx *ctx, void *args)
 {
     struct gf2_echelon_args *a = args;
     const uint32_t panels = (uint32_t)echi_gf2_words(a->columns);
-    const unsigned strips = (unsigned)blocks_for(a->rows, GF2_THREADS);
     ech_status status = ECH_OK;
-    for (uint32_t panel = 0; panel < panels; panel++) {
-        const uint32_t slot = panel % GF2_SLOTS;
-        a->panel = panel;
-        TRY(echi_cuda_launch_pdl(ctx, module, "gf2_strip", strips, GF2_THREADS, 0, a));
-        if (panel && slot == 0) {
-            a->panel = panel - 1;
-            TRY(apply(ctx, a));
-            a->panel = panel;
-        }
-        TRY(echi_cuda_launch_pdl(ctx, module, "gf2_panel", 1, GF2_PANEL_THREADS, 0, a));
-        TRY(echi_cuda_launch_pdl(ctx, module, "gf2_rows", a->words - panel + slot, GF2_THREADS, 0,
-                                 a));
-    }
-    if (panels) {
-        a->panel = panels;
-        a->last = 1;
-        TRY(echi_cuda_launch_pdl(ctx, module, "gf2_strip", strips, GF2_THREADS, 0, a));
-        a->panel = panels - 1;
+    for (a->panel = 0; a->panel < panels; a->panel++) {
+        TRY(find_panel(ctx, a));
+        if (a->panel % GF2_SLOTS != GF2_SLOTS - 1 && a->panel != panels - 1) continue;
+        TRY(make_rows(ctx, a));
         TRY(apply(ctx, a));
     }
 done:
@@ -161,31 +181,44 @@ done:
 
 /* ---- The strategies ---- */
 
+/* The first that applies is chosen. */
 static const struct strategy strategies[] = {
+    {
+        .name = "lookahead",
+        .what = "pivots of up to 8192 columns in a copy of the first rows, while products update "
+                "the columns after them",
+        .when = "at least 32768 rows and columns",
+        .least = 32768,
+        .blocks = true,
+        .panels = true,
+        .units = true,
+        .kernels = "gf2_step, gf2_rows, gf2_apply for a few rows, gf2_mul for all",
+        .call = run_panels,
+    },
     {
         .name = "block",
         .what = "pivots of 64 columns by one block, updates by 512 rows at once: on tensor cores "
                 "if they multiply bits, otherwise by tables",
-        .when = "unless another strategy is selected",
-        .best = true,
+        .when = "all other matrices",
         .panels = true,
         .units = true,
-        .kernels = "gf2_strip, gf2_panel, gf2_rows for every 64 columns, gf2_apply for every 512",
+        .kernels = "gf2_step for every 64 columns, gf2_rows and gf2_apply for every 512",
         .call = run_panels,
     },
     {
         .name = "m4r",
         .what = "like block, updates by tables in shared memory",
         .when = "only by name",
+        .least = SIZE_MAX,
         .panels = true,
-        .kernels =
-            "gf2_strip, gf2_panel, gf2_rows for every 64 columns, gf2_apply_tables for every 512",
+        .kernels = "gf2_step for every 64 columns, gf2_rows and gf2_apply_tables for every 512",
         .call = run_panels,
     },
     {
         .name = "gauss",
         .what = "two kernels per column",
         .when = "only by name",
+        .least = SIZE_MAX,
         .kernels = "gf2_find, gf2_add per column",
         .call = run_gauss,
     },
@@ -196,13 +229,14 @@ static ech_status choose(const struct echi_gf2_echelon *e, const struct strategy
 {
     for (int i = 0; i < STRATEGIES; i++) {
         *choice = &strategies[i];
-        if (e->algorithm ? strcmp(e->algorithm, (*choice)->name) == 0 : (*choice)->best)
+        const size_t least = e->a.rows < e->columns ? e->a.rows : e->columns;
+        if (e->algorithm ? strcmp(e->algorithm, (*choice)->name) == 0 : least >= (*choice)->least)
             return ECH_OK;
     }
-    return echi_fail(
-        NULL, ECH_ERR_ARG,
-        "unknown algorithm \"%s\"; available for echelon forms on the GPU: block, m4r, gauss",
-        e->algorithm);
+    return echi_fail(NULL, ECH_ERR_ARG,
+                     "unknown algorithm \"%s\"; available for echelon forms on the GPU: lookahead, "
+                     "block, m4r, gauss",
+                     e->algorithm);
 }
 
 static ech_status plan_echelon(const void *request, void *place, size_t *work_bytes)
@@ -218,7 +252,13 @@ static ech_status plan_echelon(const void *request, void *place, size_t *work_by
         return echi_fail(NULL, ECH_ERR_MEMORY,
                          "the matrix is %zu x %zu: the workspace exceeds SIZE_MAX bytes", e->a.rows,
                          e->a.cols);
-    return ECH_OK;
+    if (plan->strategy->blocks) {
+        size_t bytes = 0;
+        status = echi_gf2_blocks_workspace(backend, e, &bytes);
+        if (bytes > *work_bytes) *work_bytes = bytes;
+    }
+    plan->bytes = *work_bytes;
+    return status;
 }
 
 static void make_steps(const struct echi_gf2_echelon *e, const struct plan *plan,
@@ -243,12 +283,13 @@ static void make_steps(const struct echi_gf2_echelon *e, const struct plan *plan
                                          .pivots = e->pivots,
                                          .rows_from = e->rows_from,
                                          .state = parts.state,
+                                         .join = parts.join,
                                          .strip = parts.strip,
                                          .left = parts.left,
                                          .right = parts.right,
                                          .packed = native ? parts.packed : NULL };
-    const size_t threads =
-        e->rows_from && e->a.rows > sizeof *parts.state ? e->a.rows : sizeof *parts.state;
+    const size_t words = GF2_SLOTS * sizeof *parts.state / sizeof(uint64_t);
+    const size_t threads = e->rows_from && e->a.rows > words ? e->a.rows : words;
     echi_step_add(&w->steps,
                   (struct echi_step){ .phase = ECHI_LOOK,
                                       .kind = ECHI_LAUNCH,
@@ -272,11 +313,25 @@ static void make_steps(const struct echi_gf2_echelon *e, const struct plan *plan
                                                  .user = &w->args });
 }
 
-static ech_status run_echelon(ech_ctx *ctx, const void *request, const void *plan, void *work)
+/* The steps of "lookahead" depend on results, which a graph cannot wait for: "block" is captured
+ * instead. */
+static ech_status run_echelon(ech_ctx *ctx, const void *request, const void *plan_given, void *work)
 {
+    const struct plan *plan = plan_given;
+    const struct echi_gf2_echelon *e = request;
+    const struct echi_cuda *cuda = ctx->state;
+    const struct echi_driver *driver = cuda->driver;
     struct whole w;
+    int capturing = 0;
+    ech_status status = ECH_OK;
+    if (plan->strategy->blocks && e->a.rows && e->columns && e->max_rank) {
+        CU(cuStreamIsCapturing, echi_cuda_stream(ctx), &capturing);
+        if (!capturing) return echi_gf2_blocks_run(ctx, e, work, plan->bytes);
+    }
     make_steps(request, plan, echi_gpu_of(ctx), work, &w);
-    return echi_cuda_enqueue(ctx, &w.steps, &w.args, NULL);
+    status = echi_cuda_enqueue(ctx, &w.steps, &w.args, NULL);
+done:
+    return status;
 }
 
 static ech_status explain_echelon(const void *request, struct echi_explain *text)

@@ -23,13 +23,12 @@ enum {
     GF2_GAUSS_THREADS = 512
 };
 
-/* The results of a panel, for the kernels after it. */
+/* The results of a panel, for the kernels after it; one of each slot. */
 struct gf2_state {
-    uint64_t rest;             /* the OR of the panel's columns beyond the window */
     uint64_t slots[GF2_SLOTS]; /* the columns of a slot's panel that have pivots */
     uint32_t rank;
     uint32_t begin; /* the rank before the first of the slots */
-    uint32_t first; /* the rank before the last panel */
+    uint32_t first; /* the rank before this panel */
     uint32_t count; /* its pivots */
     uint32_t moves; /* rows that move to make space for them */
     uint32_t unused;
@@ -40,6 +39,13 @@ struct gf2_state {
                                         and the rows in `from`; by columns */
 };
 
+/* What the blocks of a gf2_step share; zero before and after. */
+struct gf2_join {
+    uint64_t rest; /* the OR of the panel's columns beyond the window */
+    uint32_t done; /* the number of blocks that have brought their rows up to date */
+    uint32_t unused;
+};
+
 struct gf2_echelon_args {
     uint64_t *a;
     uint64_t stride;
@@ -48,13 +54,14 @@ struct gf2_echelon_args {
     uint32_t rows, words, limit; /* limit: maximum rank */
     uint32_t reduced;
     uint32_t *rank, *pivots, *rows_from;
-    struct gf2_state *state;
+    struct gf2_state *state; /* [GF2_SLOTS] */
+    struct gf2_join *join;
     uint64_t *strip;     /* [rows]: the current values of the panel's columns */
     uint64_t *left;      /* [GF2_SLOTS][rows]: multipliers of each row for the rows of the slots */
     uint64_t *right;     /* [words][GF2_DEPTH]: the rows of the slots, in word columns */
     uint32_t *packed;    /* the same as chunks of bits.cuh: [words / 4][2][2048] */
     uint32_t panel;      /* its first column is 64 panel; its slot is panel % GF2_SLOTS */
-    uint32_t last;       /* gf2_strip: there is no further panel */
+    uint32_t strips;     /* blocks of gf2_step that have rows, of gf2_rows that have words */
     uint32_t apply_rows; /* of a block of gf2_apply */
     uint32_t column;     /* of gf2_find and gf2_add */
 };

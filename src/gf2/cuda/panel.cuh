@@ -4,12 +4,13 @@
  *
  *     top     the 64 rows from the rank on: they may have to move for pivots
  *     slots   up to 64 others, in their order: first the following rows, later rows that have ones
- *             in the remaining columns; all threads find them when the first warp's rows have no
+ *             in the remaining columns; all threads find them when the first warps' rows have no
  *             pivot
  *
- * A lane of the first warp has two rows of each.  Gauss-Jordan elimination: after the last column a
- * pivot is the only one in its column among the pivot rows, so a row's own bits are its
- * multipliers.
+ * A thread of the first four warps has one of these rows, of which two warps have the top.
+ * Gauss-Jordan elimination: after the last column a pivot is the only one in its column among the
+ * pivot rows, so a row's own bits are its multipliers.  For each column a warp offers its first row
+ * with a one; after one barrier all threads know the first of these.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -17,35 +18,69 @@
 #define ECHI_GF2_CUDA_PANEL_CUH
 
 #include "gf2/cuda/echelon.h"
+#include "cuda/device/ptx_warps.cuh"
 #include "cuda/device/warp.cuh"
 
-enum { PANEL_WARPS = GF2_PANEL_THREADS / 32, PANEL_LOADS = 8, PANEL_LOOKS = 16, PANEL_ROWS = 4 };
+enum { PANEL_WARPS = GF2_PANEL_THREADS / 32, PANEL_LOADS = 8, PANEL_LOOKS = 16, PANEL_ROWS = 128 };
 
 static const uint32_t panel_none = 0xffffffffu;
 
-/* The rows of a lane; offsets are relative to the rank. */
-struct panel_rows {
-    uint64_t word[PANEL_ROWS];   /* the current values of the columns */
-    uint64_t sum[PANEL_ROWS];    /* the original pivot rows that have been added */
-    uint32_t source[PANEL_ROWS]; /* original position of the row */
-    uint32_t place[PANEL_ROWS];  /* its current place; none: it is a pivot row, or there is no
-                                    row */
-    uint32_t pivot[PANEL_ROWS];  /* its number, or none */
+/* ---- Sums from tables of four rows ---- */
+
+enum { NIBBLES = 16, SLOT_TABLE = NIBBLES * 16 /* of 64 rows: sums of four each */ };
+
+static __device__ inline uint64_t table_entry(const uint64_t *rows, uint32_t x)
+{
+    uint64_t sum = 0;
+#pragma unroll
+    for (uint32_t bit = 0; bit < 4; bit++)
+        if (x >> bit & 1) sum ^= rows[x / 16 * 4 + bit];
+    return sum;
+}
+
+/* Looks up COUNT of a slot's tables, from one on, with their bits. */
+template <int COUNT>
+static __device__ inline uint64_t look_up(const uint64_t *tables, uint64_t bits)
+{
+    uint64_t sum = 0;
+#pragma unroll
+    for (int i = 0; i < COUNT; i++) sum ^= tables[i * 16 + (bits >> 4 * i & 15)];
+    return sum;
+}
+
+/* ---- The state of a panel ---- */
+
+/* The row of a thread; offsets are relative to the rank. */
+struct panel_row {
+    uint64_t word;   /* the current value of the columns */
+    uint64_t sum;    /* the original pivot rows that have been added */
+    uint32_t source; /* original position of the row */
+    uint32_t place;  /* its current place; none: it is a pivot row, or there is no row */
+    uint32_t column; /* of its pivot, or none */
+};
+
+/* A row that a warp offers as the next pivot row. */
+struct __align__(16) panel_offer
+{
+    uint64_t word, sum;
 };
 
 struct panel_shared {
-    uint64_t tables[8][256];     /* the combination for each byte of a row */
-    uint64_t value[64], sum[64]; /* of pivots, by columns */
-    uint64_t chosen[64];         /* words of pivots when they were found */
-    uint64_t top[64];            /* initial words of the rows from the rank on */
+    struct panel_offer offer[2][PANEL_ROWS / 32]; /* of two columns in turn */
+    uint4 offered[2];                             /* their places, or none */
+    uint64_t tables[8][256];                      /* the combination for each byte of a row */
+    uint64_t value[64], sum[64];                  /* of pivots, by columns */
+    uint64_t chosen[64];                          /* words of pivots when they were found */
+    uint64_t top[64];                             /* initial words of the rows from the rank on */
     uint64_t left[GF2_SLOTS][64], moved[GF2_SLOTS][64];
     uint64_t list_word[64], found_word, pivot_columns;
     uint32_t list_row[64], found;    /* found: the first row with a one in the column */
     uint32_t source[64], column[64]; /* of pivots, by their numbers */
     uint32_t move_source[64], move_target[64];
     uint32_t counts[PANEL_LOADS][PANEL_WARPS];
+    uint32_t lanes[PANEL_ROWS / 32]; /* lanes of a warp with pivots, or with rows that move */
     uint32_t listed, room;
-    uint32_t complete; /* no row outside the first warp has ones left */
+    uint32_t complete; /* no row outside the first warps has ones left */
     uint32_t horizon;  /* otherwise: this holds up to here */
     uint32_t at, pivots, moves;
 };
@@ -76,129 +111,126 @@ static __device__ inline uint64_t warp_or_u64(uint64_t x)
     return (uint64_t)warp_or((uint32_t)(x >> 32)) << 32 | warp_or((uint32_t)x);
 }
 
-/* ---- The first warp ---- */
+/* ---- The first warps ---- */
 
 static __device__ inline void panel_load(const struct gf2_echelon_args &a, uint32_t rank,
-                                         struct panel_shared &s, struct panel_rows &r)
+                                         struct panel_shared &s, struct panel_row &r)
 {
-#pragma unroll
-    for (int q = 0; q < PANEL_ROWS; q++) {
-        const uint32_t offset = 32 * q + lane_id();
-        const bool there = offset < a.rows - rank;
-        r.word[q] = there ? a.strip[(uint64_t)rank + offset] : 0;
-        r.sum[q] = 0;
-        r.source[q] = offset;
-        r.place[q] = there ? offset : panel_none;
-        r.pivot[q] = panel_none;
-        if (q < 2) s.top[offset] = r.word[q];
+    const uint32_t offset = threadIdx.x;
+    const bool there = offset < PANEL_ROWS && offset < a.rows - rank;
+    r.word = there ? a.strip[(uint64_t)rank + offset] : 0;
+    r.sum = 0;
+    r.source = offset;
+    r.place = there ? offset : panel_none;
+    r.column = panel_none;
+    if (offset < 64) s.top[offset] = r.word;
+}
+
+/* Offers the first row of each warp with a one in the column; returns the place of the first of
+ * all, and which warp has it. */
+static __device__ inline uint32_t panel_first(uint32_t column, struct panel_shared &s,
+                                              const struct panel_row &r, uint32_t *warp)
+{
+    const uint32_t mine = r.word >> column & 1 ? r.place : panel_none, buffer = column & 1;
+    if (threadIdx.x < PANEL_ROWS) {
+        const uint32_t least = warp_least(mine), own = threadIdx.x / 32;
+        if (mine == least && mine != panel_none) {
+            s.offer[buffer][own].word = r.word;
+            s.offer[buffer][own].sum = r.sum;
+        }
+        if (lane_id() == 0) ((uint32_t *)&s.offered[buffer])[own] = least;
     }
+    /* The offers are available.  The other buffer is written next, when all have read it. */
+    warps_sync(PANEL_ROWS);
+    const uint4 places = s.offered[buffer];
+    const uint32_t low = min(places.x, places.y), high = min(places.z, places.w);
+    *warp = low < high ? places.y == low : 2 + (places.w == high);
+    return min(low, high);
 }
 
 /* The pivot of a column: the first row, at offset `first`, is number k. */
 static __device__ inline void panel_pivot(uint64_t *strip, uint32_t first, uint32_t column,
-                                          uint32_t k, struct panel_shared &s, struct panel_rows &r)
+                                          uint32_t k, const struct panel_offer &offer,
+                                          struct panel_shared &s, struct panel_row &r)
 {
-    uint64_t word = 0, sum = 0;
-    uint32_t source = 0;
-    bool mine = false;
-#pragma unroll
-    for (int q = 0; q < PANEL_ROWS; q++) {
-        const bool here = r.place[q] == first;
-        mine |= here;
-        word |= here ? r.word[q] : 0;
-        sum |= here ? r.sum[q] : 0;
-        source = here ? r.source[q] : source;
-        r.pivot[q] = here ? k : r.pivot[q];
-    }
-    if (mine) {
-        sum ^= (uint64_t)1 << k;
-        s.chosen[k] = word;
-        s.source[k] = source;
+    const uint64_t sum = offer.sum ^ (uint64_t)1 << k;
+    if (r.place == first) {
+        s.chosen[k] = r.word;
+        s.source[k] = r.source;
         s.column[k] = column;
-        if (source >= 64) strip[source] = 0; /* later scans do not find it */
+        if (r.source >= 64) strip[r.source] = 0; /* later scans do not find it */
+        r.sum = sum;
+        r.column = column;
+        r.place = panel_none;
+        return;
     }
-    word = warp_or_u64(word);
-    sum = warp_or_u64(sum);
-#pragma unroll
-    for (int q = 0; q < PANEL_ROWS; q++) {
-        const bool here = r.place[q] == first, one = r.word[q] >> column & 1;
-        if (one) r.sum[q] = here ? sum : r.sum[q] ^ sum;
-        if (one && !here) r.word[q] ^= word;
-        if (q < 2) r.place[q] = r.place[q] == k ? first : r.place[q];
-        if (here) r.place[q] = panel_none;
+    if (r.word >> column & 1) {
+        r.word ^= offer.word;
+        r.sum ^= sum;
     }
+    if (r.place == k) r.place = first;
 }
 
-/* From column s.at on, until the last column, or until a column for which other rows must be
- * searched, unless scanned: these have been searched already. */
-static __device__ inline void panel_search(uint64_t *strip, uint32_t end, uint32_t most,
-                                           bool scanned, struct panel_shared &s,
-                                           struct panel_rows &r)
+/* From a column on, until the last column, or until a column for which other rows must be searched,
+ * unless scanned: these have been searched already.  k pivots have been found, in the columns
+ * `found`.  By the first warps. */
+static __device__ inline void panel_columns(uint64_t *strip, uint32_t column, uint32_t end,
+                                            uint32_t k, uint32_t most, uint64_t found, bool scanned,
+                                            struct panel_shared &s, struct panel_row &r)
 {
-    uint32_t column = s.at, k = s.pivots;
-    uint64_t found = s.pivot_columns;
     const uint32_t horizon = s.complete ? panel_none : s.horizon;
-    __syncwarp();
     for (; column < end && k < most; column++, scanned = false) {
-        uint32_t best = panel_none;
-#pragma unroll
-        for (int q = 0; q < PANEL_ROWS; q++)
-            best = min(best, r.word[q] >> column & 1 ? r.place[q] : panel_none);
-        const uint32_t first = warp_least(best);
-        if (first > horizon && !scanned) break; /* a row outside the first warp may precede it */
+        uint32_t warp;
+        const uint32_t first = panel_first(column, s, r, &warp);
+        if (first > horizon && !scanned) break; /* a row outside the first warps may precede it */
         if (first == panel_none) continue;
-        panel_pivot(strip, first, column, k, s, r);
+        if (threadIdx.x < PANEL_ROWS)
+            panel_pivot(strip, first, column, k, s.offer[column & 1][warp], s, r);
         found |= (uint64_t)1 << column;
         k++;
     }
     if (k == most) column = end;
-    __syncwarp(); /* lanes with a pivot read its column */
     /* For the other threads: the current column, and the pivots. */
-    uint32_t taken = 0;
-#pragma unroll
-    for (int q = 0; q < PANEL_ROWS; q++) {
-        const bool is_pivot = r.pivot[q] != panel_none;
-        if (is_pivot) {
-            s.value[s.column[r.pivot[q]]] = r.word[q];
-            s.sum[s.column[r.pivot[q]]] = r.sum[q];
-        }
-        if (q >= 2) taken += (uint32_t)__popc(__ballot_sync(WARP_ALL, is_pivot));
+    const bool is_pivot = r.column != panel_none;
+    if (threadIdx.x < PANEL_ROWS) {
+        const uint32_t lanes = __ballot_sync(WARP_ALL, is_pivot);
+        if (lane_id() == 0) s.lanes[threadIdx.x / 32] = lanes;
     }
-    if (lane_id() == 0) {
+    if (is_pivot) {
+        s.value[r.column] = r.word;
+        s.sum[r.column] = r.sum;
+    }
+    warps_sync(PANEL_ROWS); /* the lanes are available */
+    if (threadIdx.x == 0) {
         s.pivot_columns = found;
         s.at = column;
         s.pivots = k;
-        s.room = 64 - taken;
+        s.room = 64 - (uint32_t)(__popc(s.lanes[2]) + __popc(s.lanes[3]));
     }
 }
 
 /* The rows found by a scan take the slots without a pivot. */
 static __device__ inline void panel_take(uint64_t pivots, struct panel_shared &s,
-                                         struct panel_rows &r)
+                                         struct panel_row &r)
 {
-    uint32_t next = 0;
     const uint32_t listed = s.listed;
-    if (lane_id() == 0) s.horizon = listed ? s.list_row[listed - 1] : 63;
     const bool extra = s.found != panel_none && (!listed || s.found > s.list_row[listed - 1]);
-#pragma unroll
-    for (int q = 2; q < PANEL_ROWS; q++) {
-        const bool is_free = r.pivot[q] == panel_none;
-        const uint32_t lanes = __ballot_sync(WARP_ALL, is_free);
-        const uint32_t i = next + (uint32_t)__popc(lanes & lanes_below());
-        next += (uint32_t)__popc(lanes);
-        if (!is_free) continue;
+    if (threadIdx.x == 0) s.horizon = listed ? s.list_row[listed - 1] : 63;
+    if (threadIdx.x >= 64 && threadIdx.x < PANEL_ROWS && r.column == panel_none) {
+        const uint32_t before = threadIdx.x < 96 ? 0 : (uint32_t)__popc(~s.lanes[2]);
+        const uint32_t i = before + (uint32_t)__popc(~s.lanes[threadIdx.x / 32] & lanes_below());
         const bool there = i < listed + extra;
         const uint64_t word = !there ? 0 : i < listed ? s.list_word[i] : s.found_word;
-        r.word[q] = word;
-        r.sum[q] = 0;
-        r.source[q] = r.place[q] = !there ? panel_none : i < listed ? s.list_row[i] : s.found;
+        r.word = word;
+        r.sum = 0;
+        r.source = r.place = !there ? panel_none : i < listed ? s.list_row[i] : s.found;
         for (uint64_t left = word & pivots; left; left &= left - 1) {
             const uint32_t column = (uint32_t)__ffsll((long long)left) - 1;
-            r.word[q] ^= s.value[column];
-            r.sum[q] ^= s.sum[column];
+            r.word ^= s.value[column];
+            r.sum ^= s.sum[column];
         }
     }
-    __syncwarp(); /* the search reads the horizon */
+    __syncthreads(); /* the search reads the horizon, and writes values */
 }
 
 /* ---- All threads: rows beyond the top that have ones in the remaining columns ---- */
@@ -321,29 +353,33 @@ static __device__ inline void panel_scan(const uint64_t *strip, uint64_t rows, u
 /* ---- Results for the other kernels ---- */
 
 /* Rows that move to make space for pivots. */
-static __device__ inline void panel_moves(struct panel_shared &s, const struct panel_rows &r)
+static __device__ inline void panel_moves(struct panel_shared &s, const struct panel_row &r)
 {
-    uint32_t next = 0;
-#pragma unroll
-    for (int q = 0; q < 2; q++) {
-        const bool moves = r.place[q] != panel_none && r.place[q] != r.source[q];
+    const bool moves = threadIdx.x < 64 && r.place != panel_none && r.place != r.source;
+    const uint32_t warp = threadIdx.x / 32;
+    if (threadIdx.x < 64) {
         const uint32_t lanes = __ballot_sync(WARP_ALL, moves);
-        const uint32_t i = next + (uint32_t)__popc(lanes & lanes_below());
-        next += (uint32_t)__popc(lanes);
-        if (!moves) continue;
-        s.move_source[i] = r.source[q];
-        s.move_target[i] = r.place[q];
+        if (lane_id() == 0) s.lanes[warp] = lanes;
     }
-    if (lane_id() == 0) s.moves = next;
+    __syncthreads(); /* the lanes are available */
+    if (threadIdx.x == 0) s.moves = (uint32_t)(__popc(s.lanes[0]) + __popc(s.lanes[1]));
+    if (moves) {
+        const uint32_t before = warp ? (uint32_t)__popc(s.lanes[0]) : 0;
+        const uint32_t i = before + (uint32_t)__popc(s.lanes[warp] & lanes_below());
+        s.move_source[i] = r.source;
+        s.move_target[i] = r.place;
+    }
+    __syncthreads(); /* the moves are available */
 }
 
 /* Moves the words of s.left and s.moved, and the sources of the rows. */
-static __device__ inline void panel_move(const struct gf2_echelon_args &a, uint32_t rank,
+static __device__ inline void panel_move(const struct gf2_echelon_args &a,
+                                         const struct gf2_state &before, uint32_t rank,
                                          uint32_t slot, uint64_t pivots, struct panel_shared &s)
 {
     const uint32_t i = threadIdx.x % 64, x = threadIdx.x / 64, count = s.pivots, moves = s.moves;
-    struct gf2_state &state = *a.state;
-    const bool used = x < slot && state.slots[x];
+    struct gf2_state &state = a.state[slot];
+    const bool used = x < slot && before.slots[x];
     const uint64_t pivot_row = (uint64_t)rank + (i < count ? s.source[i] : 0);
     const uint64_t moved_row = (uint64_t)rank + (i < moves ? s.move_source[i] : 0);
     uint64_t *left = a.left + (uint64_t)x * a.rows;
@@ -376,26 +412,29 @@ static __device__ inline void panel_move(const struct gf2_echelon_args &a, uint3
     }
     /* A pivot row is a sum of original rows, to each of which some updates have not been applied
      * yet. */
-    uint64_t sum = 0;
-    if (used && (pivots >> i & 1))
-#pragma unroll 16
-        for (uint32_t j = 0; j < 64; j++) sum ^= s.sum[i] >> j & 1 ? s.left[x][j] : 0;
+    for (uint32_t j = threadIdx.x; j < SLOT_TABLE * slot; j += GF2_PANEL_THREADS)
+        s.tables[j / SLOT_TABLE][j % SLOT_TABLE] =
+            table_entry(s.left[j / SLOT_TABLE], j % SLOT_TABLE);
+    __syncthreads(); /* the tables are available */
+    const bool sums = used && (pivots >> i & 1);
+    const uint64_t sum = sums ? look_up<NIBBLES>(s.tables[x], s.sum[i]) : 0;
     state.sum[i][x] = sum;
     if (x == 0) state.sum[i][GF2_SLOTS] = pivots >> i & 1 ? s.sum[i] : 0;
 }
 
-extern "C" __global__ void __launch_bounds__(GF2_PANEL_THREADS)
-    gf2_panel(const __grid_constant__ struct gf2_echelon_args a)
+/* The panel after that of `before`, by all threads of a block.  rest: the OR of its columns beyond
+ * the window. */
+static __device__ inline void panel_find(const struct gf2_echelon_args &a,
+                                         const struct gf2_state &before, uint64_t rest,
+                                         struct panel_shared &s)
 {
-    __shared__ struct panel_shared s;
-    struct panel_rows r;
-    wait_for_earlier();
-    struct gf2_state &state = *a.state;
-    const uint32_t rank = state.rank, slot = a.panel % GF2_SLOTS;
+    struct panel_row r;
+    const uint32_t rank = before.rank, slot = a.panel % GF2_SLOTS;
     const uint64_t left = a.columns - 64 * (uint64_t)a.panel;
     const uint32_t end = left < 64 ? (uint32_t)left : 64;
     const uint64_t within = ~(uint64_t)0 >> (64 - end);
     const uint32_t most = min(a.limit - rank, 64u);
+    struct gf2_state &state = a.state[slot];
     uint64_t *strip = a.strip + rank;
     bool scanned = false;
     if (threadIdx.x == 0) {
@@ -403,37 +442,40 @@ extern "C" __global__ void __launch_bounds__(GF2_PANEL_THREADS)
         s.pivot_columns = 0;
         s.horizon = GF2_WINDOW - 1;
         s.pivots = s.moves = 0;
-        s.complete = state.rest == 0;
+        s.complete = rest == 0;
     }
-    if (threadIdx.x < 32 && most) panel_load(a, rank, s, r);
-    __syncthreads();
+    panel_load(a, rank, s, r);
+    /* The begin of the search is available.  Often a panel has no ones left. */
+    const bool ones = __syncthreads_or((r.word & within) != 0) || rest;
     uint64_t pivots = 0; /* their columns */
-    while (most) {
-        if (threadIdx.x < 32) panel_search(strip, end, most, scanned, s, r);
-        __syncthreads();
+    uint32_t at = 0, k = 0;
+    while (most && ones) {
+        if (warps_join(PANEL_ROWS)) panel_columns(strip, at, end, k, most, pivots, scanned, s, r);
+        __syncthreads(); /* the result is available */
+        at = s.at;
+        k = s.pivots;
         pivots = s.pivot_columns;
-        if (s.at == end) break;
+        if (at == end) break;
         scanned = true;
         const bool any = panel_any(strip, a.rows - rank, pivots, s);
         __syncthreads(); /* the search writes only after this has been read */
         if (!any) continue;
         panel_scan(strip, a.rows - rank, pivots, within & ~(uint64_t)0 << s.at, s);
-        __syncthreads();
-        if (threadIdx.x < 32) panel_take(pivots, s, r);
+        __syncthreads(); /* the list is available */
+        panel_take(pivots, s, r);
     }
-    if (threadIdx.x < 32 && s.pivots) panel_moves(s, r);
-    __syncthreads();
-    if (s.pivots) panel_move(a, rank, slot, pivots, s);
-    __syncthreads(); /* all threads have read the slots */
-    if (threadIdx.x < GF2_SLOTS && (slot == 0 || threadIdx.x == slot))
-        state.slots[threadIdx.x] = threadIdx.x == slot ? pivots : 0;
+    panel_moves(s, r);
+    if (s.pivots) panel_move(a, before, rank, slot, pivots, s);
+    if (threadIdx.x < GF2_SLOTS)
+        state.slots[threadIdx.x] = threadIdx.x < slot    ? before.slots[threadIdx.x]
+                                   : threadIdx.x == slot ? pivots
+                                                         : 0;
     if (threadIdx.x) return;
-    if (slot == 0) state.begin = rank;
+    state.begin = slot ? before.begin : rank;
     state.first = rank;
     state.count = s.pivots;
     state.moves = s.moves;
     state.rank = rank + s.pivots;
-    state.rest = 0;
     *a.rank = rank + s.pivots;
 }
 

@@ -1,6 +1,6 @@
 /*
  * quantile/cuda/operation.c - elements of given ranks, partitions and quantiles on the GPU, host
- * code: the plan, the workspace, the operation.
+ * code: the plan, the workspace, the operation; choice.c chooses the algorithm.
  *
  * The elements of the ranks are found in one of three ways (select.cuh, few.cuh, or a sort), and an
  * array is partitioned around several ranks in one of two (place_parts.cuh, or a sort of part
@@ -13,59 +13,13 @@
  */
 #include "core/call.h"
 #include "cuda/steps.h"
+#include "quantile/cuda/choice.h"
 #include "quantile/cuda/common.h"
-#include "quantile/cuda/tuning.h"
 #include "quantile/method.h"
 #include "quantile/quantile.h"
 
 #include <stdio.h>
 #include <string.h>
-
-/* Names that end in "ids" exist for partitions around several ranks only,
- * "block" for single elements. */
-static const struct algorithm {
-    const char *name, *what;
-    const char *when; /* when it is chosen, for the documentation */
-    bool select;      /* otherwise the elements of the ranks are found by a sort */
-    bool ids;         /* a partition by a sort of part numbers, otherwise in one pass */
-    bool few;         /* a block searches one element */
-} algorithms[] = {
-    {
-        .name = "select",
-        .what = "filters the elements near the ranks by a sample, and searches these by digits; "
-                "partitions in one pass",
-        .when = "n is large, there are at most 16 ranks or quantiles, and a partition is around at "
-                "most 14 ranks",
-        .select = true,
-    },
-    {
-        .name = "sort",
-        .what = "sorts positions, or for quantiles keys; partitions in one pass",
-        .when = "n is small, or there are more than 16 ranks or quantiles",
-    },
-    {
-        .name = "select_ids",
-        .what = "finds the elements of the ranks as select does; partitions by a stable sort of "
-                "part numbers",
-        .when = "n is large, and a partition is around 15 or 16 ranks",
-        .select = true,
-        .ids = true,
-    },
-    {
-        .name = "sort_ids",
-        .what = "sorts positions; partitions by a stable sort of part numbers",
-        .when = "a partition is around more than 16 ranks, or around 15 or 16 if n is small",
-        .ids = true,
-    },
-    {
-        .name = "block",
-        .what = "one block searches the element by digits",
-        .when = "one element of at most 32,768, or 16,384 of 64 bits",
-        .few = true,
-    },
-};
-
-enum { ALGORITHMS = sizeof algorithms / sizeof *algorithms };
 
 struct quantile_parts {
     void *clear; /* what is zero before */
@@ -82,82 +36,6 @@ struct quantile_build {
     struct echi_steps steps;
     ech_ctx *ctx; /* NULL: the steps are only listed */
 };
-
-/* A row of QUANTILE_TUNING in tuning.h. */
-struct quantile_tuning {
-    int key_bytes;
-    size_t nth, positions, positions_many, quantiles, quantiles_many;
-};
-
-static const struct quantile_tuning *tuning_of(const struct echi_quantile *s)
-{
-#define ROW(key, nth, positions, positions_many, quantiles, quantiles_many)                        \
-    { key, nth, positions, positions_many, quantiles, quantiles_many },
-    static const struct quantile_tuning rows[] = { QUANTILE_TUNING(ROW) };
-#undef ROW
-    const struct quantile_tuning *row = rows;
-    while (row->key_bytes != s->key_bytes) row++;
-    return row;
-}
-
-/* Whether a partition has several bounds. */
-static bool has_parts(const struct echi_quantile *s)
-{
-    return s->call == ECH_QUANTILE_CALL_PARTITION && s->count > 1;
-}
-
-/* The number of elements from which "select" is chosen. */
-static size_t select_least(const struct echi_quantile *s)
-{
-    const struct quantile_tuning *t = tuning_of(s);
-    const bool many = s->count > QUANTILE_FEW;
-    if (s->call == ECH_QUANTILE_CALL_QUANTILES) return many ? t->quantiles_many : t->quantiles;
-    if (s->call == ECH_QUANTILE_CALL_NTH) return t->nth; /* the query does not know the outputs */
-    return many ? t->positions_many : t->positions;
-}
-
-static bool can_select(const struct echi_quantile *s)
-{
-    return s->count <= QUANTILE_SELECT;
-}
-
-/* Whether a sample narrows the search.  Keys of 8 bits are counted once without it; one of 16 bits
- * is found in two passes over the input, unless the array is large. */
-static bool has_sample(const struct echi_quantile *s)
-{
-    return s->key_bytes > (s->call == ECH_QUANTILE_CALL_NTH && s->n <= QUANTILE_WHOLE ? 2 : 1);
-}
-
-static bool can_few(const struct echi_quantile *s)
-{
-    return s->call == ECH_QUANTILE_CALL_NTH && s->n <= QUANTILE_FEW_KEYS &&
-           s->n <= (size_t)QUANTILE_FEW_BYTES / (size_t)s->key_bytes;
-}
-
-static bool can_place(const struct echi_quantile *s)
-{
-    return !has_parts(s) || s->count <= QUANTILE_PLACE_RANKS;
-}
-
-static const struct algorithm *named(const char *name)
-{
-    for (int i = 0; i < ALGORITHMS; i++)
-        if (strcmp(name, algorithms[i].name) == 0) return &algorithms[i];
-    return NULL;
-}
-
-/* The row that finds the elements and partitions as the caller demands, as far as this is
- * possible. */
-static const struct algorithm *choose(const struct echi_quantile *s)
-{
-    const struct algorithm *forced = s->algorithm ? named(s->algorithm) : NULL;
-    const bool select = can_select(s) && (forced ? forced->select : s->n >= select_least(s));
-    const bool ids = has_parts(s) && (!can_place(s) || (forced && forced->ids));
-    const bool few = can_few(s) && (!forced || forced->few);
-    const struct algorithm *row = algorithms;
-    while (row->few != few || (!few && (row->select != select || row->ids != ids))) row++;
-    return row;
-}
 
 static bool is_plain(const struct echi_quantile *s)
 {
@@ -183,6 +61,18 @@ static struct echi_sort keys_sort(const struct echi_quantile *s, size_t n)
                                .key_bytes = s->key_bytes,
                                .order = echi_order_make(dtype, ECH_ORDER_NAN_LAST, false, false),
                                .end_bit = 8 * s->key_bytes };
+}
+
+/* The sort of the algorithm "sort". */
+static struct echi_sort whole_sort(const struct echi_quantile *s)
+{
+    struct echi_sort sort = echi_quantile_sort(s);
+    if (!echi_quantile_sorts_keys(s)) return sort;
+    sort.value_bytes = 0;
+    sort.index_bytes = 0;
+    sort.order = echi_order_make(s->dtype, ECH_ORDER_NAN_LAST, false, false);
+    sort.stable = false;
+    return sort;
 }
 
 /* The stable sort of the positions by the numbers of their parts. */
@@ -237,7 +127,7 @@ static ech_status lay_out_select(const struct echi_quantile *s, struct echi_layo
     size_t sample, room;
     ech_status status = ECH_OK;
     a->positions = needs_positions(s);
-    if (has_sample(s)) {
+    if (echi_quantile_has_sample(s)) {
         size_select(s, &sample, &room);
         a->sample = echi_part(layout, sample, key);
         a->sample_n = sample;
@@ -259,14 +149,14 @@ done:
 
 /* The state and the bins of "select", and the tile status descriptors of a partition in one pass:
  * one step clears them. */
-static void lay_out_clear(const struct echi_quantile *s, const struct algorithm *chosen,
+static void lay_out_clear(const struct echi_quantile *s, const struct quantile_algorithm *chosen,
                           struct echi_layout *layout, struct quantile_parts *p,
                           struct quantile_args *a)
 {
     const size_t bins = targets_of(s) * QUANTILE_BINS, tiles = (size_t)a->tiles;
     size_t words = 0;
     if (s->call == ECH_QUANTILE_CALL_PARTITION && !chosen->ids)
-        words = has_parts(s) ? (s->count + 1) * tiles : tiles + QUANTILE_WORDS_FIRST;
+        words = echi_quantile_has_parts(s) ? (s->count + 1) * tiles : tiles + QUANTILE_WORDS_FIRST;
     p->clear_bytes =
         (chosen->select ? sizeof *a->state + bins * sizeof *a->bins : 0) + words * sizeof *a->words;
     if (!p->clear_bytes) return;
@@ -287,7 +177,7 @@ static ech_status lay_out(const struct echi_quantile *s, struct echi_layout *lay
     const size_t skew = (size_t)(16 / s->key_bytes - 1); /* an array may begin within a vector */
     const size_t position = (size_t)echi_quantile_position_bytes(s);
     const bool quantiles = s->call == ECH_QUANTILE_CALL_QUANTILES;
-    const struct algorithm *chosen = choose(s);
+    const struct quantile_algorithm *chosen = echi_quantile_choose(s);
     size_t most = 0;
     ech_status status = ECH_OK;
     *p = (struct quantile_parts){ .clear = NULL };
@@ -297,7 +187,7 @@ static ech_status lay_out(const struct echi_quantile *s, struct echi_layout *lay
     if (chosen->select) TRY(lay_out_select(s, layout, a, &most));
     a->bounds = echi_part(layout, QUANTILE_BATCH, sizeof *a->bounds);
     if (!chosen->select) {
-        const struct echi_sort sort = echi_quantile_sort(s);
+        const struct echi_sort sort = whole_sort(s);
         TRY(sort_bytes(&sort, &most));
     }
     if (chosen->ids) {
@@ -306,7 +196,8 @@ static ech_status lay_out(const struct echi_quantile *s, struct echi_layout *lay
         TRY(sort_bytes(&ids, &most));
     }
     if (chosen->ids || !chosen->select)
-        p->sorted = echi_part(layout, n, quantiles ? (size_t)s->key_bytes : position);
+        p->sorted = echi_part(
+            layout, n, quantiles || echi_quantile_sorts_keys(s) ? (size_t)s->key_bytes : position);
     p->sort_work = echi_part(layout, most, 1);
 done:
     return status;
@@ -321,15 +212,22 @@ static ech_status plan(const void *request, void *no_plan, size_t *work_bytes)
     ech_status status;
     (void)no_plan;
     *work_bytes = 0;
-    if (s->algorithm && !named(s->algorithm))
+    if (s->algorithm && !echi_quantile_named(s->algorithm))
         FAIL(NULL, ECH_ERR_ARG,
              "unknown algorithm \"%s\" for elements of given ranks on a GPU; available: select, "
              "sort, select_ids, sort_ids, block",
              s->algorithm);
     TRY(lay_out(s, &layout, &parts, &args));
+    *work_bytes = layout.bytes;
+    if (s->call == ECH_QUANTILE_CALL_NTH) { /* the same for all outputs */
+        struct echi_quantile other = *s;
+        other.has_index = !s->has_index;
+        layout = (struct echi_layout){ .overflow = layout.overflow };
+        TRY(lay_out(&other, &layout, &parts, &args));
+        if (layout.bytes > *work_bytes) *work_bytes = layout.bytes;
+    }
     if (layout.overflow)
         FAIL(NULL, ECH_ERR_MEMORY, "n is %zu: the workspace exceeds SIZE_MAX bytes", s->n);
-    *work_bytes = layout.bytes;
 done:
     return status;
 }
@@ -398,14 +296,14 @@ static ech_status add_select(struct quantile_build *b)
 {
     const struct quantile_args *a = &b->args;
     ech_status status = ECH_OK;
-    if (has_sample(b->s)) {
+    if (echi_quantile_has_sample(b->s)) {
         struct echi_sort sample = keys_sort(b->s, (size_t)a->sample_n);
         launch(b, ECHI_LOOK, "quantile_sample", blocks_of(b, 16 * (size_t)a->sample_n),
                QUANTILE_THREADS);
         TRY(sort(b, &sample, a->sample, a->sample));
     }
     launch(b, ECHI_LOOK, "quantile_begin", 1, QUANTILE_TARGETS);
-    if (has_sample(b->s))
+    if (echi_quantile_has_sample(b->s))
         launch(b, ECHI_MOVE, b->s->count == 1 ? "quantile_filter_one" : "quantile_filter",
                blocks_of(b, b->s->n), QUANTILE_THREADS);
     launch(b, ECHI_MOVE, "quantile_search",
@@ -424,10 +322,11 @@ done:
 
 static ech_status add_sort(struct quantile_build *b)
 {
-    struct echi_sort all = echi_quantile_sort(b->s);
+    struct echi_sort all = whole_sort(b->s);
     const ech_status status = sort(b, &all, b->s->in, b->parts.sorted);
     b->args.sorted = b->parts.sorted;
-    if (status == ECH_OK && b->s->call != ECH_QUANTILE_CALL_QUANTILES)
+    if (status == ECH_OK && b->s->call != ECH_QUANTILE_CALL_QUANTILES &&
+        !echi_quantile_sorts_keys(b->s))
         launch(b, ECHI_PLAN, "quantile_bounds", 1, QUANTILE_THREADS);
     return status;
 }
@@ -437,13 +336,13 @@ static ech_status add_partition(struct quantile_build *b)
     ech_status status = ECH_OK;
     if (is_plain(b->s)) {
         launch(b, ECHI_MOVE, "quantile_gather", blocks_of(b, b->s->n), QUANTILE_THREADS);
-    } else if (choose(b->s)->ids) {
+    } else if (echi_quantile_choose(b->s)->ids) {
         struct echi_sort ids = ids_sort(b->s);
         launch(b, ECHI_COUNT, "quantile_ids", blocks_of(b, b->s->n), QUANTILE_THREADS);
         TRY(sort(b, &ids, b->args.ids, b->parts.sorted));
         b->args.sorted = b->parts.sorted;
         launch(b, ECHI_MOVE, "quantile_gather", blocks_of(b, b->s->n), QUANTILE_THREADS);
-    } else if (has_parts(b->s)) {
+    } else if (echi_quantile_has_parts(b->s)) {
         launch_shared(b, ECHI_MOVE, "quantile_place_parts", (unsigned)b->args.tiles,
                       QUANTILE_THREADS, QUANTILE_PARTS_SHARED_BYTES(b->s->key_bytes));
     } else {
@@ -473,23 +372,41 @@ done:
     return status;
 }
 
+/* The element of the rank, from its bound or from the sorted keys. */
+static ech_status add_element(struct quantile_build *b)
+{
+    const struct echi_quantile *s = b->s;
+    const size_t key = (size_t)s->key_bytes;
+    const char *sorted = b->parts.sorted;
+    if (echi_quantile_choose(s)->select || !echi_quantile_sorts_keys(s) || is_plain(s))
+        launch(b, ECHI_FINISH, "quantile_element", 1, QUANTILE_THREADS);
+    else
+        echi_step_add(&b->steps,
+                      (struct echi_step){ .phase = ECHI_FINISH,
+                                          .kind = ECHI_COPY,
+                                          .level = -1,
+                                          .to = s->out,
+                                          .from = sorted ? sorted + s->ranks[0] * key : NULL,
+                                          .bytes = key });
+    return flush(b);
+}
+
 static ech_status add_all(struct quantile_build *b)
 {
     const struct echi_quantile *s = b->s;
     ech_status status = ECH_OK;
     if (b->parts.clear_bytes) clear(b);
-    if (!is_plain(s) && choose(s)->few) {
+    if (!is_plain(s) && echi_quantile_choose(s)->few) {
         launch(b, ECHI_MOVE, "quantile_few", 1, QUANTILE_FEW_THREADS);
         return flush(b);
     }
-    if (!is_plain(s)) TRY(choose(s)->select ? add_select(b) : add_sort(b));
+    if (!is_plain(s)) TRY(echi_quantile_choose(s)->select ? add_select(b) : add_sort(b));
     if (s->call == ECH_QUANTILE_CALL_QUANTILES) {
         TRY(add_quantiles(b));
     } else if (s->call == ECH_QUANTILE_CALL_PARTITION) {
         TRY(add_partition(b));
     } else {
-        launch(b, ECHI_FINISH, "quantile_element", 1, QUANTILE_THREADS);
-        TRY(flush(b));
+        TRY(add_element(b));
     }
 done:
     return status;
@@ -524,10 +441,10 @@ static void set_args(struct quantile_build *b)
     a->position_bytes = (uint32_t)echi_quantile_position_bytes(s);
     a->index_bytes = (uint32_t)s->index_bytes;
     a->count = quantiles ? 0 : (uint32_t)s->count;
-    a->n_targets = choose(s)->select ? (uint32_t)targets_of(s) : 0;
+    a->n_targets = echi_quantile_choose(s)->select ? (uint32_t)targets_of(s) : 0;
     if (!quantiles)
         memcpy(a->list_of.ranks, s->ranks, s->count * sizeof *s->ranks);
-    else if (choose(s)->select && s->q)
+    else if (echi_quantile_choose(s)->select && s->q)
         memcpy(a->list_of.q, s->q, s->count * sizeof *s->q);
 }
 
@@ -559,16 +476,11 @@ done:
 static ech_status explain(const void *request, struct echi_explain *e)
 {
     const struct echi_quantile *s = request;
-    const struct algorithm *chosen = choose(s);
     struct quantile_build b;
     size_t bytes;
     ech_status status;
     TRY(plan(s, NULL, &bytes));
-    echi_explain_algorithm(e, true, chosen->name, "%s", chosen->what);
-    for (const struct algorithm *row = algorithms; row < algorithms + ALGORITHMS; row++)
-        if (row != chosen && (!row->select || can_select(s)) && (!row->few || can_few(s)) &&
-            (row->ids ? has_parts(s) : can_place(s)))
-            echi_explain_algorithm(e, false, row->name, "%s", row->what);
+    echi_quantile_explain_choice(s, e);
     TRY(begin(s, NULL, NULL, &b));
     TRY(add_all(&b));
     echi_explain_steps(e, &b.steps);

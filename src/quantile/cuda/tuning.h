@@ -22,4 +22,8 @@
     ROW(8,  1 << 17, 1 << 20, 1 << 21, 1 << 21, 1 << 22)
 /* clang-format on */
 
+/* The same for an integer of a rank without its position, where "sort" sorts keys.  H200,
+ * 2026-11-27. */
+enum { QUANTILE_SORTED_KEYS = 1 << 21 };
+
 #endif

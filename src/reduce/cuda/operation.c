@@ -22,6 +22,7 @@
 
 enum {
     SHARED_ROWS = 1024,
+    BLOCK_CHUNKS = 8,   /* maximum of a row that one block reduces, however few rows there are */
     BLOCKS_EACH = 8,    /* per multiprocessor, minimum before items grow */
     BLOCKS_AT_ONCE = 3, /* ... and before small items grow */
     /* Per multiprocessor: */
@@ -34,6 +35,8 @@ enum {
     BLOCK_MEAN_BYTES = 2 << 10,
     BLOCK_MEAN_BYTES_LARGE = 16 << 10,
     SMALL_CHUNKS = 1024,
+    SMALL_LISTED_CHUNKS = 4096, /* ... with at most so many segments, if long ones are listed */
+    SMALL_LISTED_SEGMENTS = 2048,
     MODULE_BYTES = 32
 };
 
@@ -224,7 +227,13 @@ static bool can_share(const struct echi_reduce *r)
                                             (row > 1 && r->rows < SHARED_ROWS));
 }
 
-/* Rows that blocks share: with fewer rows, items are smaller. */
+static bool some_blocks(const struct echi_reduce *r)
+{
+    return chunks_of(r, r->columns) > BLOCK_CHUNKS;
+}
+
+/* Rows that blocks share: with fewer rows, items are smaller.  A row of few chunks has one block,
+ * because blocks need about 2 us to combine their values. */
 static void steps_of_shared(const struct build *b)
 {
     const struct echi_reduce *r = b->r;
@@ -232,6 +241,8 @@ static void steps_of_shared(const struct build *b)
     uint64_t row = chunks_of(r, r->columns), chunks = row * r->rows;
     if (row == 0) row = 1;
     args->warps = chunks < 128 ? 1 : chunks < 256 ? 2 : chunks < 512 ? 4 : REDUCE_WARPS;
+    if (row <= BLOCK_CHUNKS)
+        while (args->warps < row) args->warps *= 2;
     args->item = args->warps;
     while (args->item < REDUCE_MOST_CHUNKS && args->item < row &&
            (row / args->item / 2 + 1) * r->rows >=
@@ -292,8 +303,11 @@ static uint64_t mean_bytes(const struct echi_reduce *r)
  * would leave most of the GPU idle. */
 static bool per_block(const struct echi_reduce *r)
 {
-    const bool small = chunks_of(r, r->n) <= SMALL_CHUNKS;
-    return r->shape == ECHI_REDUCE_SEGMENTS && (small || REDUCE_LISTS((int)r->kind)) &&
+    const bool lists = REDUCE_LISTS((int)r->kind);
+    const uint64_t chunks = chunks_of(r, r->n);
+    const bool small = chunks <= SMALL_CHUNKS || (lists && chunks <= SMALL_LISTED_CHUNKS &&
+                                                  r->segments <= SMALL_LISTED_SEGMENTS);
+    return r->shape == ECHI_REDUCE_SEGMENTS && (small || lists) &&
            mean_bytes(r) >= (small ? BLOCK_MEAN_BYTES : BLOCK_MEAN_BYTES_LARGE);
 }
 
@@ -410,7 +424,7 @@ static const struct strategy strategies[] = {
         .when = "rows of more than 128 KiB, fewer than 1,024 rows of more than 4 KiB, and dot "
                 "products",
         .can = can_share,
-        .shares = always,
+        .shares = some_blocks,
         .steps = steps_of_shared,
     },
     {

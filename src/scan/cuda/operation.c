@@ -243,7 +243,7 @@ static bool can_short(const struct build *b)
     const struct plan *plan = b->plan;
     const bool other = b->s->op != ECHI_SCAN_SUM && b->s->op != ECHI_SCAN_MIN;
     if (plan->flags || b->s->wide || other || b->s->rows > 1) return false;
-    return plan->tiles <= 4 * (uint64_t)b->gpu.multiprocessors && plan->tiles <= SCAN_SHORT_TILES;
+    return plan->tiles <= 8 * (uint64_t)b->gpu.multiprocessors && plan->tiles <= SCAN_SHORT_TILES;
 }
 
 /* One tile per block as long as there are fewer than multiprocessors; beyond that several tiles per
@@ -346,7 +346,7 @@ static const struct strategy strategies[] = {
         .name = "short",
         .what =
             "a block scans one, two or four tiles and adds up the totals of all tiles before it",
-        .when = "one array of few tiles: at most four per multiprocessor; no segments, no 64-bit "
+        .when = "one array of few tiles: at most eight per multiprocessor; no segments, no 64-bit "
                 "accumulators; sums, minima and maxima",
         .can = can_short,
         .steps = steps_of_short,

@@ -49,6 +49,12 @@ static __device__ inline uint32_t digit_of(const struct sort_common &a, ukey e, 
     return (uint32_t)(e >> shift) & ((1u << bits) - 1);
 }
 
+/* Whether the map of the keys only inverts bits, and keys that compare equal are identical. */
+static __device__ inline bool order_inverts(const struct echi_order &o)
+{
+    return !((ukey)o.float_mask | (ukey)o.shift | (ukey)o.merge) && (ukey)o.last == (ukey)-1;
+}
+
 static __device__ inline uint32_t bits_of(uint64_t x)
 {
     return 64 - __clzll((long long)x);

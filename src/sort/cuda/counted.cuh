@@ -26,9 +26,16 @@
 enum {
     COUNTED_THREADS = SORT_COUNTED_THREADS(KEY_BYTES),
     COUNTED_WARPS = COUNTED_THREADS / 32,
-    COUNTED_EACH = 8, /* keys whose loads are in flight together */
-    COUNTED_RUN = 16  /* equal keys that a lane writes */
+    COUNTED_EACH = 8,   /* loads in flight together ... */
+    COUNTED_VECTOR = 4, /* of as many keys each */
+    COUNTED_RUN = 16    /* equal keys that a lane writes */
 };
+
+#if KEY_BITS == 8
+typedef uint32_t counted_four;
+#else
+typedef uint64_t counted_four;
+#endif
 
 struct counted_shared {
     uint32_t sums[COUNTED_WARPS], lowest[COUNTED_WARPS], highest[COUNTED_WARPS];
@@ -53,41 +60,61 @@ static __device__ inline void counted_add(const struct counted &c, uint32_t *wor
     atomicAdd(&words[bin >> c.half], n << (bin & c.half) * 16);
 }
 
-/* Counts the keys of the window, or returns the range of the thread's keys if words is NULL.  Loads
- * of several keys are in flight together; the count of equal successive keys is added at once. */
+/* Adds a key to the range, or to the count of equal successive keys, which is added at once. */
+struct counted_run {
+    struct counted_range range;
+    uint32_t bin, n;
+};
+
+static __device__ inline void counted_key(const struct echi_order &o, const struct counted &c,
+                                          uint32_t *words, ukey u, struct counted_run &r)
+{
+    const uint32_t e = order_encode(o, u), b = e - c.from;
+    if (!words) {
+        r.range.lowest = min(r.range.lowest, e);
+        r.range.highest = max(r.range.highest, e);
+    } else if (b < c.width) {
+        if (b != r.bin && r.n) {
+            counted_add(c, words, r.bin, r.n);
+            r.n = 0;
+        }
+        r.bin = b;
+        r.n++;
+    }
+}
+
+/* Counts the keys of the window, or returns the range of the thread's keys if words is NULL.  Keys
+ * are loaded by fours; the loads of several fours are in flight together. */
 static __device__ __noinline__ struct counted_range
 counted_pass(const struct echi_order &o, const struct counted c, uint32_t *words)
 {
     enum { ALL = COUNTED_EACH * COUNTED_THREADS };
-    struct counted_range range = { ~0u, 0 };
-    uint32_t bin = 0, run = 0;
-    for (uint32_t from = threadIdx.x; from < c.n; from += ALL) {
-        ukey u[COUNTED_EACH];
+    struct counted_run r = { { ~0u, 0 }, 0, 0 };
+    const uint32_t before = (0u - (uint32_t)((uintptr_t)c.in / KEY_BYTES)) % COUNTED_VECTOR;
+    const uint32_t head = min(c.n, before), fours = (c.n - head) / COUNTED_VECTOR;
+    const uint32_t tail = head + fours * COUNTED_VECTOR, me = threadIdx.x;
+    const counted_four *in = (const counted_four *)(c.in + head);
+    for (uint32_t from = me; from < fours; from += ALL) {
+        counted_four u[COUNTED_EACH];
 #pragma unroll
         for (int j = 0; j < COUNTED_EACH; j++) {
             const uint32_t i = from + j * COUNTED_THREADS;
-            u[j] = i < c.n ? c.in[i] : (ukey)0;
+            u[j] = i < fours ? in[i] : counted_four{};
         }
 #pragma unroll 1
-        for (uint32_t i = from; i < min(c.n, from + ALL); i += COUNTED_THREADS) {
-            const uint32_t e = order_encode(o, u[0]), b = e - c.from;
+        for (uint32_t i = from; i < min(fours, from + ALL); i += COUNTED_THREADS) {
+            counted_four four = u[0];
 #pragma unroll
             for (int j = 1; j < COUNTED_EACH; j++) u[j - 1] = u[j];
-            if (!words) {
-                range.lowest = min(range.lowest, e);
-                range.highest = max(range.highest, e);
-            } else if (b < c.width) {
-                if (b != bin && run) {
-                    counted_add(c, words, bin, run);
-                    run = 0;
-                }
-                bin = b;
-                run++;
-            }
+#pragma unroll
+            for (int k = 0; k < COUNTED_VECTOR; k++, four >>= KEY_BITS)
+                counted_key(o, c, words, (ukey)four, r);
         }
     }
-    if (run) counted_add(c, words, bin, run);
-    return range;
+    if (me < head) counted_key(o, c, words, c.in[me], r);
+    if (me < c.n - tail) counted_key(o, c, words, c.in[tail + me], r);
+    if (r.n) counted_add(c, words, r.bin, r.n);
+    return r.range;
 }
 
 /* The sum over the threads before this one in the block; total: of all. */
@@ -295,7 +322,7 @@ static __device__ inline void counted_sort(const struct sort_short_args &a, cons
                          (uint32_t)g.n,
                          0,
                          0,
-                         g.n < 1u << 16 };
+                         KEY_BITS == 16 && g.n < 1u << 16 };
     struct counted_range r = { 0, (1u << (KEY_BITS - 1)) * 2 - 1 };
     if (c.n == 0) return;
     if (KEY_BITS == 16) {

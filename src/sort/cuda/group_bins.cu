@@ -86,7 +86,7 @@ static __device__ inline void group_leave(const struct sort_short_args &a, const
                atomicAdd((unsigned long long *)&state->longest, (unsigned long long)g.n) + g.n <=
                    a.groups.n;
     __syncwarp();
-    long_add(a.to, g, here);
+    long_add(a.to, g, here, a.to.shift);
 }
 
 extern "C" __global__ void __launch_bounds__(SORT_GROUP_BINS_THREADS)

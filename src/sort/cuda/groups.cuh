@@ -91,7 +91,7 @@ static __device__ inline void long_add_leaf(const struct sort_long &a, const str
 
 /* A group that the first level divides: its number, and that of its first tile. */
 static __device__ inline uint2 long_add_segment(const struct sort_long &a,
-                                                const struct group &group)
+                                                const struct group &group, uint32_t shift)
 {
     const uint32_t at = atomicAdd(&a.lists.msd->segments[0], 1);
     struct sort_segment s = {};
@@ -100,7 +100,7 @@ static __device__ inline uint2 long_add_segment(const struct sort_long &a,
     s.count = (uint32_t)group.n;
     s.first_tile = atomicAdd(&a.lists.msd->tiles[0], long_tiles(a, s.count));
     s.source = SORT_IN;
-    s.shift = a.shift;
+    s.shift = shift;
     s.bits = SORT_DIGIT_BITS;
     if (at < a.segments) a.lists.segments[0][at] = s;
     return make_uint2(at, s.first_tile);
@@ -109,12 +109,12 @@ static __device__ inline uint2 long_add_segment(const struct sort_long &a,
 /* Adds the groups of the lanes that have one to the lists; by a warp, which clears the counts of
  * its segments and writes the map of their tiles. */
 static __device__ inline void long_add(const struct sort_long &a, const struct group &group,
-                                       bool here)
+                                       bool here, uint32_t shift)
 {
     uint2 segment = make_uint2(0, 0);
     const bool divided = here && group.n > a.leaf;
     if (divided)
-        segment = long_add_segment(a, group);
+        segment = long_add_segment(a, group, shift);
     else if (here)
         long_add_leaf(a, group);
     for (uint32_t left = __ballot_sync(WARP_ALL, divided); left; left &= left - 1) {

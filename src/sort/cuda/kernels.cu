@@ -22,6 +22,7 @@
 #include "sort/cuda/common.cuh"
 #include "sort/cuda/passes.cuh"
 #include "sort/cuda/onesweep.cuh"
+#include "sort/cuda/narrow.cuh"
 #include "sort/cuda/lsd.cuh"
 #include "sort/cuda/count.cuh"
 #include "sort/cuda/small.cuh"

@@ -1,6 +1,9 @@
 /*
  * sort/cuda/low_memory.c - strategy "low_memory": a workspace of a sixteenth of the arrays.
  *
+ *     bins        out of place, for many elements: a pass of the first digit, then sorts of its
+ *                 bins, which are segments, with a second buffer for as many as the workspace has
+ *                 space for.  The device decides (splitters.cuh); if a bin is too large: pages
  *     pages       the passes of onesweep within the arrays and a pool of pages (pages.cuh)
  *     windows     of small arrays, of keys of 8 or 16 bits, and of values that the passes do not
  *                 move: not of 4, 8 or 16 bytes.  The workspace is a quarter of that of other
@@ -18,7 +21,8 @@
  * that equal keys never pass each other.  B blocks take B (B - 1) / 2 window sorts of 2 / B of the
  * array each, which is equivalent to B - 1 sorts of the array.
  *
- *     workspace   [ (argsort: a copy of the keys) | state, descriptors and lists | the pool ]
+ *     workspace   [ (argsort: a copy of the keys) | state | descriptors and lists | the pool ]
+ *     of bins     [ state                                 | the workspace of sorts of bins ]
  *     of windows  [ (argsort: a copy of the keys) | the workspace of a window ]
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -26,6 +30,7 @@
 #include "arrange/arrange.h"
 #include "core/call.h"
 #include "sort/cuda/plan.h"
+#include "sort/segments.h"
 
 #include <stdio.h>
 
@@ -54,6 +59,18 @@ static uint64_t page_bytes(const struct echi_sort *s, const struct sort_plan *pl
     return plan->pages.each * (uint64_t)(s->key_bytes + plan->payload_bytes);
 }
 
+/* The parts that sorts of bins use. */
+static void lay_out_kept(const struct echi_sort *s, struct echi_layout *layout,
+                         struct sort_args *args)
+{
+    struct sort_pages_args *p = &args->passes.pages;
+    if (echi_sort_discards_keys(s))
+        args->common.keys_out = echi_part(layout, s->n, (size_t)s->key_bytes);
+    args->passes.state = echi_part(layout, 1, sizeof *args->passes.state);
+    p->splitters = echi_part(layout, 1, sizeof *p->splitters);
+    p->state = echi_part(layout, 1, sizeof *p->state);
+}
+
 /* Lays out the workspace, with this many pages in the pool. */
 static void lay_out_pages(const struct echi_sort *s, const struct sort_plan *plan,
                           struct echi_layout *layout, struct sort_args *args)
@@ -62,9 +79,8 @@ static void lay_out_pages(const struct echi_sort *s, const struct sort_plan *pla
     const size_t each = plan->pages.each, pool = plan->pages.pool;
     const size_t slots = s->n / each, count = slots + (s->n % each != 0);
     struct sort_pages_args *p = &args->passes.pages;
-    if (echi_sort_discards_keys(s)) args->common.keys_out = echi_part(layout, s->n, key);
-    args->passes.state = echi_part(layout, 1, sizeof *args->passes.state);
-    p->state = echi_part(layout, 1, sizeof *p->state);
+    lay_out_kept(s, layout, args);
+    const size_t kept = layout->bytes;
     p->owner = echi_part(layout, slots + pool, sizeof *p->owner);
     args->passes.status =
         echi_part(layout, plan->onesweep.tiles, SORT_BINS * sizeof *args->passes.status);
@@ -74,6 +90,10 @@ static void lay_out_pages(const struct echi_sort *s, const struct sort_plan *pla
     }
     p->keys = echi_part(layout, pool, each * key);
     p->values = echi_part(layout, pool, each * value);
+    if (layout->bytes - kept < plan->pages.work_bytes) /* or for sorts of bins */
+        echi_part(layout, plan->pages.work_bytes - (layout->bytes - kept), 1);
+    const bool stays = s->keys_in == s->keys_out || (s->values_in && s->values_in == s->values_out);
+    p->most = stays ? 0 : plan->pages.most;
     p->slots = (uint32_t)slots;
     p->pool = (uint32_t)pool;
     p->each = (uint32_t)each;
@@ -81,8 +101,57 @@ static void lay_out_pages(const struct echi_sort *s, const struct sort_plan *pla
     p->value_bytes = (uint32_t)value;
 }
 
+/* The sort of the bins of the first digit, in the output. */
+static struct echi_sort_segments bins_of(const struct echi_sort *s, const struct sort_plan *plan,
+                                         const struct sort_pages_args *pages)
+{
+    static const uint64_t none;
+    const struct sort_pages_state *state = pages ? pages->state : NULL;
+    struct echi_sort_segments r = { .sort = *s,
+                                    .groups = SORT_BINS,
+                                    .in = { 1, 1 },
+                                    .out = { 1, 1 },
+                                    .offsets = state ? state->start : &none,
+                                    .ends = state ? state->end : &none,
+                                    .offsets_index = ECHI_INDEX_U64,
+                                    .top_bit = 8 * s->key_bytes - SORT_DIGIT_BITS,
+                                    .tops = state ? state->top : NULL,
+                                    .count = state ? &state->buckets : &none,
+                                    .portion = plan->pages.portion,
+                                    .longest = plan->pages.most };
+    r.sort.algorithm = "msd";
+    r.sort.room_bytes = 0;
+    r.sort.keys_in = s->keys_out;
+    r.sort.values_in = s->values_out;
+    return r;
+}
+
+/* Plans sorts of the bins of the first digit with this much workspace. */
+static ech_status size_bins(const struct echi_sort *s, struct sort_plan *plan, size_t room)
+{
+    const size_t most = s->n / SORT_LOW_MEMORY_BINS,
+                 element = (size_t)s->key_bytes + s->value_bytes;
+    ech_status status = ECH_OK;
+    plan->pages.most = 0;
+    const bool uneven = s->key_bytes == 4 && s->order.float_mask; /* exponents usually are */
+    if (s->n > UINT32_MAX || s->index_bytes || uneven || s->begin_bit != 0 ||
+        s->end_bit != 8 * s->key_bytes)
+        goto done;
+    for (size_t portion = room / element, bytes; portion > 2 * most; portion -= portion / 16) {
+        plan->pages.portion = portion;
+        plan->pages.most = most;
+        const struct echi_sort_segments r = bins_of(s, plan, NULL);
+        TRY(echi_operation_workspace(&echi_cuda_sort_segments, &r, &bytes));
+        plan->pages.work_bytes = room / ECHI_ALIGN * ECHI_ALIGN;
+        if (bytes <= plan->pages.work_bytes) goto done;
+    }
+    plan->pages.most = plan->pages.work_bytes = 0;
+done:
+    return status;
+}
+
 /* Pages, with the largest pool that a workspace of a sixteenth of the arrays has space for, within
- * the limits of the algorithm. */
+ * the limits of the algorithm.  Sorts of bins use all of the caller's workspace. */
 static ech_status size_pages(const struct echi_sort *s, struct sort_plan *plan, size_t *bytes)
 {
     enum { ROUNDING = 4096, LISTS = 12 }; /* bytes: of all parts; per page of the pool */
@@ -104,6 +173,12 @@ static ech_status size_pages(const struct echi_sort *s, struct sort_plan *plan, 
     if (pool < SORT_PAGES_LEAST) pool = count < SORT_PAGES_LEAST ? count : SORT_PAGES_LEAST;
     if (pool > SORT_PAGES_MOST) pool = SORT_PAGES_MOST;
     plan->pages.pool = (uint32_t)pool;
+    layout = (struct echi_layout){ 0 };
+    lay_out_kept(s, &layout, &args);
+    const size_t room = s->room_bytes > budget ? s->room_bytes : budget;
+    const ech_status status =
+        layout.bytes < room ? size_bins(s, plan, room - layout.bytes) : ECH_OK;
+    if (status != ECH_OK) return status;
     layout = (struct echi_layout){ 0 };
     lay_out_pages(s, plan, &layout, &args);
     *bytes = layout.bytes;
@@ -271,6 +346,15 @@ static ech_status sort_whole(ech_ctx *ctx, void *user)
     return echi_operation_run(ctx, &echi_cuda_sort, &whole, b->work);
 }
 
+/* The bins of the first digit, if the device has chosen this. */
+static ech_status sort_bins(ech_ctx *ctx, void *user)
+{
+    const struct sort_build *b = user;
+    const struct sort_pages_args *p = &b->args->passes.pages;
+    const struct echi_sort_segments r = bins_of(b->sort, b->plan, p);
+    return echi_operation_run(ctx, &echi_cuda_sort_segments, &r, p->owner);
+}
+
 static void add_copy(const struct sort_build *b, void *to, const void *from, size_t bytes)
 {
     if (to == from && to) return;
@@ -296,7 +380,12 @@ static void add_call(const struct sort_build *b, const char *name,
 static ech_status steps_of_low_memory(const struct sort_build *b)
 {
     const struct echi_sort *s = b->sort;
-    if (b->plan->windows == 0) return echi_sort_onesweep_steps(b);
+    if (b->plan->windows == 0) {
+        const ech_status status = echi_sort_onesweep_steps(b);
+        if (b->args->passes.pages.most)
+            add_call(b, "sorts of the bins of the first digit", sort_bins);
+        return status;
+    }
     if (b->plan->windows == 1) {
         add_call(b, "the sort of the entire array", sort_whole);
         return ECH_OK;

@@ -27,11 +27,12 @@ void echi_sort_lsd_steps(const struct sort_build *b)
     const struct onesweep_plan *plan = &b->plan->onesweep;
     const struct sort_common *args = &b->args->common;
     uint64_t processors = (uint64_t)b->gpu.multiprocessors;
+    const unsigned shared_bytes = echi_sort_onesweep_bytes(b);
     unsigned counting =
         echi_gpu_resident(&b->gpu, SORT_LSD_COUNT_BLOCKS, SORT_HISTOGRAM_THREADS,
                           (unsigned)b->sort->key_bytes * SORT_BINS * 4 + STATIC_BYTES);
     unsigned passing =
-        echi_gpu_resident(&b->gpu, plan->blocks, plan->threads, plan->shared_bytes + STATIC_BYTES);
+        echi_gpu_resident(&b->gpu, plan->blocks, plan->threads, shared_bytes + STATIC_BYTES);
     b->args->lsd.passes.common = *args;
     b->args->lsd.passes.counts = (struct sort_counts *)b->args->lsd.passes.state;
     b->args->lsd.msd = b->args->lists.msd;
@@ -39,7 +40,7 @@ void echi_sort_lsd_steps(const struct sort_build *b)
     add(b, ECHI_COUNT, ECHI_LAUNCH_COOPERATIVE, "sort_lsd_begin",
         echi_cuda_least(parts, counting * processors), SORT_HISTOGRAM_THREADS, 0);
     add(b, ECHI_MOVE, ECHI_LAUNCH_COOPERATIVE, "sort_lsd",
-        echi_cuda_least(plan->tiles, passing * processors), plan->threads, plan->shared_bytes);
+        echi_cuda_least(plan->tiles, passing * processors), plan->threads, shared_bytes);
     if (args->in_place) /* an odd number of passes ends in another buffer */
         add(b, ECHI_FINISH, ECHI_LAUNCH, "sort_lsd_finish", echi_cuda_least(parts, 4 * processors),
             SORT_MOVE_THREADS, 0);

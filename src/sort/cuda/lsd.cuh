@@ -92,7 +92,7 @@ static __device__ __noinline__ void lsd_last_tile(const struct sort_passes_args 
                                                   uint32_t tile)
 {
     const uint64_t at = (uint64_t)tile * TILE;
-    sort_tile<0, 0>(a, l.w, s, at, (uint32_t)(a.common.n - at));
+    sort_tile<0, 0, 0>(a, l.w, s, at, (uint32_t)(a.common.n - at));
 }
 
 /* One loop, with its state in shared memory: with two loops the compiler spills registers of the
@@ -127,8 +127,10 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT)
             if (threadIdx.x == 0) lsd_advance(a.passes, l);
         } else if (a.passes.common.n - (uint64_t)tile * TILE < TILE) {
             lsd_last_tile(a.passes, l, s, tile);
+        } else if (VAL_BYTES && order_distinct(a.passes.common.order)) {
+            sort_tile<1, 0, 1>(a.passes, l.w, s, (uint64_t)tile * TILE, TILE);
         } else {
-            sort_tile<1, 0>(a.passes, l.w, s, (uint64_t)tile * TILE, TILE);
+            sort_tile<1, 0, 0>(a.passes, l.w, s, (uint64_t)tile * TILE, TILE);
         }
         __syncthreads(); /* all threads are done with the tile; the portion is known */
     }

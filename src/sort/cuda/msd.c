@@ -78,9 +78,11 @@ static bool begins_with_buckets(const struct echi_sort *s)
  * at most 2 r / leaf + 2 leaves, and a bin of more than half a leaf is one leaf and ends a run, so
  * keys make at most 6 n / leaf leaves, and each segment, as one and as the bin that it was, 4.  A
  * bucket may be a leaf. */
-static void size_levels(const struct echi_sort *s, bool buckets, struct msd_plan *p)
+static void size_levels(const struct echi_sort *s, bool buckets, struct sort_plan *plan)
 {
-    const struct pairs_tuning *pairs = s->value_bytes ? pairs_tuning_of(s) : NULL;
+    const struct pairs_tuning *pairs =
+        s->value_bytes ? echi_sort_pairs_tuning(s->key_bytes, plan->payload_bytes) : NULL;
+    struct msd_plan *p = &plan->msd;
     uint64_t n = s->n;
     *p = (struct msd_plan){ .pairs = pairs, .buckets = buckets };
     p->tile = SORT_MSD_TILE((uint64_t)s->key_bytes);
@@ -101,13 +103,13 @@ static void size_levels(const struct echi_sort *s, bool buckets, struct msd_plan
 
 static ech_status size_msd(const struct echi_sort *s, struct sort_plan *plan)
 {
-    size_levels(s, false, &plan->msd);
+    size_levels(s, false, plan);
     return ECH_OK;
 }
 
 static ech_status size_buckets(const struct echi_sort *s, struct sort_plan *plan)
 {
-    size_levels(s, true, &plan->msd);
+    size_levels(s, true, plan);
     return ECH_OK;
 }
 
@@ -123,7 +125,7 @@ void echi_sort_msd_module(const struct echi_sort *s, struct sort_plan *plan)
 /* No group is sampled, and no array is small. */
 void echi_sort_msd_size_groups(const struct echi_sort *s, uint64_t leaves, struct sort_plan *plan)
 {
-    size_levels(s, false, &plan->msd);
+    size_levels(s, false, plan);
     plan->msd.small = false;
     plan->msd.leaves += leaves;
 }
@@ -138,7 +140,7 @@ uint32_t echi_sort_msd_leaf(const struct sort_plan *plan)
 static ech_status size_adaptive(const struct echi_sort *s, struct sort_plan *plan)
 {
     struct msd_plan *p = &plan->msd;
-    size_levels(s, begins_with_buckets(s), p);
+    size_levels(s, begins_with_buckets(s), plan);
     p->adaptive = true;
     p->small = false;
     if (!p->pairs || p->pairs->key_bytes != 4 || p->pairs->payload_bytes != 4) return ECH_OK;
@@ -198,29 +200,39 @@ static void join(struct echi_layout *layout, const struct echi_layout *other)
     if (other->overflow || other->bytes > layout->bytes) *layout = *other;
 }
 
+/* What lsd.c needs, in place of the lists. */
+static void lay_out_passes(const struct sort_plan *plan, struct echi_layout *layout,
+                           const struct echi_layout *begin, struct sort_args *args)
+{
+    struct echi_layout lists = *begin;
+    args->lsd.passes.state = echi_part(&lists, 1, sizeof *args->lsd.passes.state);
+    args->lsd.passes.status =
+        echi_part(&lists, plan->onesweep.tiles, SORT_BINS * sizeof *args->lsd.passes.status);
+    join(layout, &lists);
+}
+
 void echi_sort_msd_lay_out(const struct echi_sort *s, const struct sort_plan *plan,
                            struct echi_layout *layout, struct sort_args *args)
 {
-    struct echi_layout lists;
-    lay_out_levels(s, plan, layout, args, &lists);
+    struct echi_layout begin;
+    lay_out_levels(s, plan, layout, args, &begin);
     if (!plan->msd.small) return;
+    struct echi_layout lists = begin;
     args->lists.small_lsd_counts = echi_part(&lists, plan->msd.small_lsd_blocks,
                                              SORT_BINS * sizeof *args->lists.small_lsd_counts);
     args->lists.small_lsd_sums =
         echi_part(&lists, 2 * (SORT_SMALL_LSD_BLOCKS / SORT_SMALL_LSD_GROUP),
                   SORT_BINS * sizeof *args->lists.small_lsd_sums);
     join(layout, &lists);
+    lay_out_passes(plan, layout, &begin, args);
 }
 
 static void lay_out_adaptive(const struct echi_sort *s, const struct sort_plan *plan,
                              struct echi_layout *layout, struct sort_args *args)
 {
-    struct echi_layout lists;
-    lay_out_levels(s, plan, layout, args, &lists);
-    args->lsd.passes.state = echi_part(&lists, 1, sizeof *args->lsd.passes.state);
-    args->lsd.passes.status =
-        echi_part(&lists, plan->onesweep.tiles, SORT_BINS * sizeof *args->lsd.passes.status);
-    join(layout, &lists);
+    struct echi_layout begin;
+    lay_out_levels(s, plan, layout, args, &begin);
+    lay_out_passes(plan, layout, &begin, args);
 }
 
 /* ---- Steps ---- */
@@ -233,8 +245,8 @@ static void pdl(const struct sort_build *b, enum echi_phase phase, const char *k
 }
 
 /* No launch knows how much work there is.  Where most inputs need many blocks, each block has one
- * tile or leaf, which is faster than persistent blocks; in other launches, and beyond that number,
- * blocks loop. */
+ * tile or leaf, or a few of a large array, which is faster than persistent blocks; in other
+ * launches, and beyond that number, blocks loop. */
 static void scatter_level(const struct sort_build *b, int level)
 {
     const struct msd_plan *msd = &b->plan->msd;
@@ -243,7 +255,8 @@ static void scatter_level(const struct sort_build *b, int level)
     uint64_t resident = SORT_MSD_BLOCKS * (uint64_t)b->gpu.multiprocessors;
     bool many = level < (args->common.n > SORT_BINS * SORT_BINS / 2 * args->msd.leaf ? 3 : 2);
     const char *kernel = args->msd.floats && level < 2 ? "sort_msd_floats" : "sort_msd_scatter";
-    pdl(b, ECHI_MOVE, kernel, echi_cuda_least(msd->tiles, many ? tiles : resident),
+    pdl(b, ECHI_MOVE, kernel,
+        echi_cuda_least(msd->tiles, many ? tiles / SORT_EACH(args->common.n) + 1 : resident),
         SORT_MSD_THREADS, SORT_MSD_SHARED_BYTES, level);
 }
 
@@ -255,6 +268,8 @@ unsigned echi_sort_small_lsd_bytes(const struct sort_build *b, unsigned blocks, 
     b->args->lists.small_lsd_tile = (bytes - SORT_SMALL_LSD_SHARED_BYTES(0, 1)) / element_bytes /
                                     SORT_MSD_THREADS * SORT_MSD_THREADS;
     unsigned needed = SORT_SMALL_LSD_SHARED_BYTES(b->args->lists.small_lsd_tile, element_bytes);
+    uint64_t all = blocks * (uint64_t)b->gpu.multiprocessors * b->args->lists.small_lsd_tile;
+    b->args->lists.small_lsd = b->args->common.n <= all;
     return needed > least ? needed : least;
 }
 
@@ -332,8 +347,8 @@ static void run_levels(const struct sort_build *b, int level, bool large)
                      SORT_MSD_THREADS, tail_bytes, level,
                      "there are more levels, or the keys of a small array are skewed");
     pdl(b, ECHI_FINISH, large ? "sort_msd_leaf_large" : "sort_msd_leaf",
-        echi_cuda_least(msd->leaves, leaves + leaves / 16 + 64), SORT_LEAF_THREADS,
-        SORT_LEAF_SHARED_BYTES(large), level);
+        echi_cuda_least(msd->leaves, (leaves + leaves / 16 + 64) / SORT_EACH(args->common.n)),
+        SORT_LEAF_THREADS, SORT_LEAF_SHARED_BYTES(large), level);
     pdl(b, ECHI_FINISH, large ? "sort_msd_skewed_leaf_large" : "sort_msd_skewed_leaf", skewed,
         SORT_SKEWED_LEAF_THREADS, SORT_SKEWED_LEAF_THREADS * (large ? 128 : 64), level);
 }
@@ -368,13 +383,22 @@ void echi_sort_begin_lists(const struct sort_build *b)
     }
 }
 
-static ech_status steps_of_msd(const struct sort_build *b)
+static ech_status steps_of_levels(const struct sort_build *b)
 {
     if (b->plan->msd.pairs) return echi_sort_pairs_steps(b);
     bool large = choose_leaf(b);
     echi_sort_begin_lists(b);
     run_levels(b, 0, large);
     return ECH_OK;
+}
+
+/* The keys of a small array that are skewed are sorted by small_lsd.cuh if each block has one tile,
+ * otherwise by passes. */
+static ech_status steps_of_msd(const struct sort_build *b)
+{
+    ech_status status = steps_of_levels(b);
+    if (status == ECH_OK && b->plan->msd.small && !b->args->lists.small_lsd) echi_sort_lsd_steps(b);
+    return status;
 }
 
 /* A leaf has at least half of the elements that fit, except the last one of a group. */
@@ -490,7 +514,7 @@ static ech_status steps_of_buckets(const struct sort_build *b)
 
 static ech_status steps_of_adaptive(const struct sort_build *b)
 {
-    ech_status status = b->plan->msd.buckets ? steps_of_buckets(b) : steps_of_msd(b);
+    ech_status status = b->plan->msd.buckets ? steps_of_buckets(b) : steps_of_levels(b);
     if (status == ECH_OK) echi_sort_lsd_steps(b);
     return status;
 }

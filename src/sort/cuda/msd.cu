@@ -293,7 +293,7 @@ static __device__ inline void msd_write_tile(const struct sort_common &a,
     ukey *out = (ukey *)a.keys_out + at;
     for (uint32_t i = me; i < here; i += SORT_MSD_THREADS) {
         while (bin < SORT_BINS - 1 && sh.next[bin + 1] <= at + i) bin++;
-        out[i] = order_decode(a.order, (ukey)s.prefix | (ukey)bin);
+        out[i] = order_decode(a.order, (ukey)s.prefix | (ukey)((ukey)bin << s.shift));
     }
 }
 
@@ -376,7 +376,7 @@ extern "C" __global__ void __launch_bounds__(SORT_MSD_THREADS, SORT_MSD_BLOCKS)
     union tail_shared &sh = *(union tail_shared *)shared_bytes;
     uint32_t barriers = 0;
     if (msd_ordered(a)) return;
-    if (a.lists.small_lsd_counts && a.lists.msd->skewed) {
+    if (a.lists.small_lsd && a.lists.msd->skewed) {
         small_lsd_sort(a, *(struct small_lsd_shared *)shared_bytes);
         return;
     }

@@ -72,7 +72,8 @@ struct sort_segment {
 enum sort_known { SORT_COUNTED = 1, SORT_BY_VALUE = 2, SORT_CLAMPED = 4 };
 
 /* What the scatter does with a segment: leaves it in place, since its keys have one digit; moves
- * its keys; or, if the digit is the last, writes them to the output from their counts. */
+ * its keys; or, if keys with the same digit are equal, writes them to the output from their
+ * counts. */
 enum sort_moves { SORT_STAYS, SORT_MOVES, SORT_WRITTEN };
 
 /* Keys that a block finishes.  Without values, the keys in the form of order_encode() are in low +
@@ -139,6 +140,7 @@ struct sort_lists {
     uint32_t *small_lsd_sums;   /* [2][SORT_SMALL_LSD_BLOCKS / SORT_SMALL_LSD_GROUP][SORT_BINS]: of
                                    even and of odd passes */
     uint32_t small_lsd_tile;    /* keys that a block has shared memory for */
+    uint32_t small_lsd;         /* 1: small_lsd.cuh sorts skewed keys, 0: lsd.cuh */
 };
 
 /* Keys without values. */

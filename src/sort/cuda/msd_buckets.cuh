@@ -80,7 +80,7 @@ extern "C" __global__ void __launch_bounds__(SORT_BUCKETS_THREADS)
     const uint32_t seen = n >= samples ? skewed_order(keys, half) : 0;
     const bool by_value = a.floats && n >= samples && value_choose(a, values, e, t.bits, map);
     const bool skewed =
-        !by_value && a.adaptive && seen == SORT_SEEN_BOTH && skewed_found(keys, half);
+        !by_value && a.adaptive && seen == SORT_SEEN_BOTH && skewed_found(a, keys, half);
     if (me != 0) return;
     msd_begin_copy(a, seen);
     if (skewed) skewed_leave(a);

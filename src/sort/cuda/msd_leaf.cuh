@@ -38,7 +38,7 @@ template <int ITEMS> struct msd_leaf_shared {
     uint32_t bins[LEAF_BINS];
     ukey low[LEAF_WARPS], high[LEAF_WARPS];
     uint32_t sums[LEAF_WARPS];
-    uint32_t rounds;
+    uint32_t rounds, same;
 };
 static_assert(sizeof(struct msd_leaf_shared<LEAF_ITEMS>) <= SORT_LEAF_SHARED_BYTES(0) &&
                   sizeof(struct msd_leaf_shared<2 * LEAF_ITEMS>) <= SORT_LEAF_SHARED_BYTES(1),
@@ -112,11 +112,14 @@ static __device__ inline void leaf_load(const struct sort_common &a, const struc
         for (int i = 0; i < ITEMS; i++) key[i] = order_encode(a.order, key[i]);
 }
 
-/* The range of the keys, returned to all threads. */
+/* The range of the keys, and the number of low bits in which they agree with the first key, both
+ * returned to all threads. */
 template <int ITEMS>
-static __device__ inline void leaf_find_range(struct msd_leaf_shared<ITEMS> &s, uint32_t count,
-                                              const ukey (&key)[ITEMS], ukey &low, ukey &high)
+static __device__ inline uint32_t leaf_find_range(struct msd_leaf_shared<ITEMS> &s, uint32_t count,
+                                                  const ukey (&key)[ITEMS], ukey first, ukey &low,
+                                                  ukey &high)
 {
+    ukey differ = 0;
     low = (ukey) ~(ukey)0;
     high = 0;
 #pragma unroll
@@ -124,8 +127,14 @@ static __device__ inline void leaf_find_range(struct msd_leaf_shared<ITEMS> &s, 
         if (threadIdx.x + i * LEAF_THREADS < count) {
             low = key_min(low, key[i]);
             high = key_max(high, key[i]);
+            differ |= key[i] ^ first;
         }
-    block_range(s.low, s.high, low, high);
+    const uint32_t same = differ ? __ffsll((long long)(uint64_t)differ) - 1 : KEY_BITS;
+    if (threadIdx.x == 0) s.same = KEY_BITS;
+    block_range(s.low, s.high, low, high); /* also: s.same is set */
+    atomicMin(&s.same, same);
+    __syncthreads(); /* all threads have compared */
+    return s.same;
 }
 
 /* Counts the keys of each bin, and converts the counts to starts; s.rounds: leaf_begins(). */
@@ -226,25 +235,28 @@ static __device__ inline bool leaf_sort(const struct sort_common &a,
     leaf_load(a, leaf, key);
     struct leaf_range range = { (ukey)leaf.low, leaf_shift(leaf.bits) };
     bool even = leaf.bits != SORT_LEAF_UNEVEN;
+    uint32_t same = 0; /* low bits that do not differ: a bin of no more bits has one value */
     if (even) {
         leaf_count(s, leaf.count, key, range);
         even = !range.shift || s.rounds <= LEAF_GOOD_ROUNDS;
     }
     if (!even) {
+        const ukey first = msd_load(a, leaf.source, keys_of(a, leaf.source)[leaf.begin]);
         ukey low, high;
-        leaf_find_range(s, leaf.count, key, low, high); /* and all threads have read the rounds */
+        same = leaf_find_range(s, leaf.count, key, first, low, high); /* and all threads have read
+                                                                         the rounds */
         const uint32_t shift = leaf_shift(64 - __clzll((long long)(uint64_t)(ukey)(high - low)));
         if (low == high) { /* in place too: all threads have read */
             leaf_fill(a, out, leaf.count, low);
             return true;
         }
-        if (shift < range.shift) {
+        if (shift < range.shift && same < range.shift) {
             range.low = low;
             range.shift = shift;
             leaf_count(s, leaf.count, key, range);
         }
     }
-    const uint32_t rounds = range.shift ? s.rounds : 0; /* bins of one value are sorted */
+    const uint32_t rounds = range.shift > same ? s.rounds : 0; /* bins of one value are sorted */
     if (rounds > LEAF_ROUNDS) return false;
     leaf_place_keys(s, leaf.count, key, range);
     windows_sort(s.keys, leaf.count, rounds);

@@ -237,8 +237,9 @@ ech_status echi_sort_pairs_steps(const struct sort_build *b)
                  sizes.shared_bytes);
     /* After packed steps these probably have nothing to do; fewer blocks end faster. */
     pdl(b, ECHI_FINISH, "sort_pairs_leaf",
-        echi_cuda_least(plan->leaves, (args->pairs.packed ? 1 : 2) * leaves), t->leaf_threads,
-        sizes.leaf_shared_bytes, level, not_skewed(b));
+        echi_cuda_least(plan->leaves,
+                        (args->pairs.packed ? 1 : 2) * leaves / SORT_EACH(args->common.n) + 1),
+        t->leaf_threads, sizes.leaf_shared_bytes, level, not_skewed(b));
     pdl(b, ECHI_FINISH, "sort_pairs_skewed_leaf", skewed, t->leaf_threads, sizes.leaf_shared_bytes,
         level, not_skewed(b));
     return ECH_OK;

@@ -365,7 +365,7 @@ extern "C" __global__ void __launch_bounds__(PAIRS_THREADS, PAIRS_RESIDENT)
     union tail_shared &sh = *(union tail_shared *)shared_bytes;
     uint32_t barriers = 0;
     if (msd_ordered(a)) return;
-    if (a.lists.small_lsd_counts && a.lists.msd->skewed) {
+    if (a.lists.small_lsd && a.lists.msd->skewed) {
         small_lsd_sort(a, *(struct small_lsd_shared *)shared_bytes);
         return;
     }

@@ -323,11 +323,11 @@ static __device__ inline void msd_plan_segment(const msd_args &a, int level,
     if (is_bin && !packed) msd_add_pieces(a, level, s, bin);
 #else
     if (by_value) msd_bounds(a, p, s);
-    /* Keys with the same last digit are equal, so the counts suffice. */
-    if (!by_value && !missed && s.shift == 0) {
+    /* Keys with the same digit are equal if they differ in no lower bit, so the counts suffice. */
+    if (!by_value && !missed && !(differ & bits_mask(s.shift))) {
         if (bin == 0) {
             const ukey e = msd_load(a.common, s.source, keys_of(a.common, s.source)[s.begin]);
-            at->prefix = e & ~(((uint64_t)1 << s.bits) - 1);
+            at->prefix = e & ~(bits_mask(s.bits) << s.shift);
             at->moves = SORT_WRITTEN;
         }
         __syncthreads(); /* shared memory may be written again */

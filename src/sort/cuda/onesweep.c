@@ -9,6 +9,7 @@
 #include "sort/cuda/plan.h"
 
 #include <stddef.h>
+#include <string.h>
 
 static const struct passes_tuning tunings[] = {
 #define ROW(key, value, threads, items, blocks, large)                                             \
@@ -28,11 +29,22 @@ struct onesweep_plan echi_sort_onesweep_plan(const struct echi_sort *s, int payl
 {
     const struct passes_tuning *t = echi_sort_passes_tuning(s->key_bytes, payload_bytes);
     int widest = s->key_bytes > payload_bytes ? s->key_bytes : payload_bytes;
-    unsigned tile = t->threads * t->items;
-    return (struct onesweep_plan){
-        t->threads, tile, SORT_ONESWEEP_SHARED_BYTES(t->threads, t->items, (unsigned)widest),
-        t->blocks, ((uint64_t)s->n + tile - 1) / tile
-    };
+    if (s->key_bytes <= 2 && payload_bytes) widest = payload_bytes + 2; /* narrow.cuh */
+    unsigned tile = t->threads * t->items, key = (unsigned)s->key_bytes;
+    struct onesweep_plan p = { .threads = t->threads, .tile = tile, .blocks = t->blocks };
+    p.shared_bytes = SORT_ONESWEEP_SHARED_BYTES(t->threads, t->items, (unsigned)widest);
+    if (key > 2 && payload_bytes == 16)
+        p.apart_bytes = SORT_APART_SHARED_BYTES(t->threads, t->items, key, 16u);
+    p.tiles = ((uint64_t)s->n + tile - 1) / tile;
+    return p;
+}
+
+/* A GPU with less shared memory has code that needs less. */
+unsigned echi_sort_onesweep_bytes(const struct sort_build *b)
+{
+    const struct onesweep_plan *p = &b->plan->onesweep;
+    return p->apart_bytes && b->gpu.shared_bytes >= p->apart_bytes ? p->apart_bytes
+                                                                   : p->shared_bytes;
 }
 
 unsigned echi_sort_move_blocks(const struct sort_build *b, uint64_t n, unsigned each)
@@ -63,6 +75,9 @@ void echi_sort_histogram_steps(const struct sort_build *b, uint64_t tiles)
     uint64_t needed = args->common.n >> 31,
              work = args->common.n / (SORT_HISTOGRAM_THREADS * 16) + 1;
     unsigned blocks = echi_cuda_least(work, fill > needed ? fill : needed);
+    if (args->pages.most)
+        echi_sort_launch(b, ECHI_COUNT, ECHI_LAUNCH_PDL, "sort_histogram_first", blocks,
+                         SORT_HISTOGRAM_THREADS, 0, -1, "the first digits of a sample are uneven");
     echi_sort_launch(b, ECHI_COUNT, ECHI_LAUNCH_PDL, "sort_histogram", blocks,
                      SORT_HISTOGRAM_THREADS, 0, -1, NULL);
 }
@@ -96,32 +111,62 @@ static void add_pages(const struct sort_build *b, enum echi_phase phase, const c
                                                 .level = level });
 }
 
+/* More shared memory for a pass that may use splitters. */
+static unsigned splitters_bytes(const struct sort_build *b)
+{
+    return SORT_SPLITS(b->sort->key_bytes, b->plan->payload_bytes)
+               ? SORT_SPLITTERS_SHARED_BYTES(b->plan->onesweep.tile)
+               : 0;
+}
+
+/* Whether the bins of the first digit may be sorted separately.  The emulator does so for fewer
+ * elements, to test it. */
+static bool sorts_bins(const struct sort_build *b)
+{
+    const bool emulated = b->gpu.ctx && strcmp(b->gpu.ctx->backend->name, "simt") == 0;
+    return (emulated || b->args->common.n >= SORT_LOW_MEMORY_BINS_MIN) &&
+           echi_sort_onesweep_bytes(b) + splitters_bytes(b) <= b->gpu.shared_bytes;
+}
+
+/* A launch of a pass. */
+static void add_pass(const struct sort_build *b, const char *kernel, int pass, unsigned more_bytes)
+{
+    const struct onesweep_plan *p = &b->plan->onesweep;
+    const uint64_t portion_tiles = SORT_PORTION / p->tile;
+    const uint64_t portions = (p->tiles + portion_tiles - 1) / portion_tiles;
+    echi_step_add(
+        b->steps,
+        (struct echi_step){ .phase = ECHI_MOVE,
+                            .kind = ECHI_LAUNCH_PDL,
+                            .module = b->plan->module,
+                            .name = kernel,
+                            .when = "the digit differs between keys",
+                            .blocks = echi_cuda_least(p->tiles, portion_tiles),
+                            .threads = p->threads,
+                            .shared_bytes = echi_sort_onesweep_bytes(b) + more_bytes,
+                            .level = pass,
+                            .parts = portions,
+                            .last_blocks = (unsigned)(p->tiles - (portions - 1) * portion_tiles) });
+}
+
 ech_status echi_sort_onesweep_steps(const struct sort_build *b)
 {
     const struct onesweep_plan *p = &b->plan->onesweep;
-    const struct sort_pages_args *pages = &b->args->passes.pages;
-    const uint64_t portion_tiles = SORT_PORTION / p->tile;
-    const uint64_t portions = (p->tiles + portion_tiles - 1) / portion_tiles;
+    struct sort_pages_args *pages = &b->args->passes.pages;
     const uint64_t processors = (uint64_t)b->gpu.multiprocessors;
     const bool paged = b->plan->pages.each != 0;
+    if (!sorts_bins(b)) pages->most = 0;
+    if (pages->most) add_pages(b, ECHI_LOOK, "sort_pages_look", 1, SORT_LOOK_THREADS, 0);
     echi_sort_histogram_steps(b, p->tiles);
+    if (pages->most) add_pass(b, "sort_onesweep", b->plan->passes - 1, 0);
+    if (paged && !b->args->common.in_place && !(pages->most && b->plan->passes == 1))
+        add_pass(b, "sort_onesweep", 0, 0);
     for (int pass = 0; pass < b->plan->passes; pass++) {
         if (paged)
             add_pages(b, ECHI_PLAN, "sort_pages_begin",
                       echi_cuda_least(pages->slots / SORT_BINS + 1, processors), SORT_BINS, pass);
-        echi_step_add(b->steps,
-                      (struct echi_step){
-                          .phase = ECHI_MOVE,
-                          .kind = ECHI_LAUNCH_PDL,
-                          .module = b->plan->module,
-                          .name = paged ? "sort_onesweep_pages" : "sort_onesweep",
-                          .when = "the digit differs between keys",
-                          .blocks = echi_cuda_least(p->tiles, portion_tiles),
-                          .threads = p->threads,
-                          .shared_bytes = p->shared_bytes,
-                          .level = pass,
-                          .parts = portions,
-                          .last_blocks = (unsigned)(p->tiles - (portions - 1) * portion_tiles) });
+        add_pass(b, paged ? "sort_onesweep_pages" : "sort_onesweep", pass,
+                 pages->most && pass == b->plan->passes - 1 ? splitters_bytes(b) : 0);
     }
     if (paged)
         add_pages(b, ECHI_FINISH, "sort_pages_place",

@@ -18,6 +18,26 @@ enum {
     SORT_MOVE_THREADS = 256
 };
 
+/* Keys that divide all others: quantiles of a sample, and keys that are frequent in it.  Bin 2 j
+ * has the keys between splitters j - 1 and j, bin 2 j + 1 those that are equal to splitter j. */
+enum { SORT_SPLITTERS = SORT_BINS / 2 - 1, SORT_SPLITTER_BITS = 7 };
+
+/* Whether there is code for splitters: not for all payloads, to limit the size of the kernels. */
+#define SORT_SPLITS(key_bytes, value_bytes)                                                        \
+    ((key_bytes) >= 4 && ((value_bytes) == 0 || ((key_bytes) == 4 && (value_bytes) == 4)))
+
+struct sort_splitters {
+    uint32_t count;
+    uint32_t even;     /* 1: bins are of the first 8 bits, which are even in the sample */
+    uint32_t ordered;  /* 1: the sample is in order */
+    uint32_t planned;  /* 1: in these bins, none of which is too large */
+    uint32_t frequent; /* the bin of the most frequent key, or none */
+    uint32_t unused[3];
+    /* The first splitter of the keys with these first bits and, above 8 bits, their number. */
+    uint32_t entry[1 << SORT_SPLITTER_BITS];
+    uint64_t key[SORT_SPLITTERS + 1]; /* ascending, in the form of order_encode() */
+};
+
 /* Dynamic shared memory of sort_onesweep: the maximum of the counters and the tile's keys or
  * values, plus the rest of struct pass_shared. */
 #define SORT_SHARED_BYTES(threads, items, widest)                                                  \
@@ -30,9 +50,28 @@ enum {
 #define SORT_ONESWEEP_SHARED_BYTES(threads, items, widest)                                         \
     (SORT_SHARED_BYTES(threads, items, widest) + SORT_BINS * 6 + (threads) / SORT_WARP * 8)
 
+/* ... of sort_onesweep_pages with splitters: in addition these, and the bins of a tile's keys. */
+#define SORT_SPLITTERS_SHARED_BYTES(tile)                                                          \
+    (32u + (4u << SORT_SPLITTER_BITS) + (SORT_SPLITTERS + 1) * 8u + 2u * (tile) + 16u)
+
+/* Bits of an active pass.  SPLITTERS: bins are those of struct sort_splitters.  BALLOTS: many keys
+ * of a tile have the same bin.  DIRECT: from the input to the output by sort_onesweep, also if the
+ * sort is in pages. */
+enum sort_active {
+    SORT_ACTIVE = 1,
+    SORT_ACTIVE_SPLITTERS = 2,
+    SORT_ACTIVE_BALLOTS = 4,
+    SORT_ACTIVE_DIRECT = 8
+};
+
+/* The same if values have shared memory of their own. */
+#define SORT_APART_SHARED_BYTES(threads, items, key_bytes, value_bytes)                            \
+    (SORT_ONESWEEP_SHARED_BYTES(threads, items, key_bytes) + (threads) * (items) * (value_bytes))
+
 /* What the passes do, decided on the device when the histograms are known. */
 struct sort_pass {
-    uint32_t active;         /* 0: every key has the same digit; the pass does nothing */
+    uint32_t active;         /* 0: every key has the same digit; the pass does nothing; otherwise
+                                enum sort_active */
     uint32_t first, last;    /* of the active passes */
     uint32_t source, target; /* enum sort_buffer */
     uint32_t epoch;          /* number of preceding active passes */
@@ -56,6 +95,12 @@ struct sort_state {
 /* ---- Passes in one array (pages.cuh) ---- */
 
 enum {
+    SORT_LOOK_THREADS = 1024,
+    SORT_LOOK_EACH = 4, /* keys of a sample per thread */
+    SORT_LOOK_KEYS = SORT_LOOK_EACH * SORT_LOOK_THREADS,
+    SORT_LOOK_FREQUENT = SORT_LOOK_KEYS / 128, /* of a frequent key, at least */
+    SORT_LOOK_EVEN = SORT_LOOK_KEYS / 100,     /* with the same first 8 bits, at most */
+    SORT_LOOK_DIGITS = 2,
     SORT_PAGES_THREADS = 256,
     SORT_PAGES_BLOCKS = 4 /* of sort_pages_place, per multiprocessor */
 };
@@ -69,6 +114,11 @@ struct sort_pages_state {
     uint32_t taken[2], freed[2];   /* of each queue: pages taken from it, and added to it */
     uint32_t holes, next;          /* of sort_pages_place: free pages that are taken; next slot */
     uint64_t start[SORT_BINS + 1]; /* of each bin of the pass, and n */
+    uint64_t end[SORT_BINS];       /* of each bin that is sorted afterwards; otherwise its start */
+    uint32_t top[SORT_BINS];       /* keys of the bin agree in the bits from this one up */
+    uint32_t tiles_taken[2];       /* by sort_onesweep, of the first pass and of another one */
+    uint64_t buckets; /* SORT_BINS: the only pass is that of the first digit, and the bins are
+                         sorted afterwards; otherwise 0 */
 };
 
 /* The pages of an array: `slots` that are entirely in the array, then those of the pool. */
@@ -80,6 +130,8 @@ struct sort_pages_args {
     void *keys, *values; /* of the pool */
     uint32_t slots, pool, each;
     uint32_t key_bytes, value_bytes; /* of what is moved at the end */
+    struct sort_splitters *splitters;
+    uint64_t most; /* elements of a bin of the first digit at most, to sort the bins; or 0 */
 };
 
 struct sort_passes_args {

@@ -30,13 +30,17 @@ struct block_plan {
 
 struct onesweep_plan {
     unsigned threads, tile, shared_bytes; /* of sort_onesweep */
-    unsigned blocks;                      /* per multiprocessor */
+    unsigned apart_bytes; /* ... if the values have their own part of it; 0: they do not */
+    unsigned blocks;      /* per multiprocessor */
     uint64_t tiles;
 };
 
 /* Passes in one array, pages.cuh: the elements of a page, and the pages of the pool. */
 struct pages_plan {
     uint32_t each, pool;
+    /* If the bins of the first digit are sorted: elements of a bin at most, and elements and
+     * workspace of the bins that are sorted at a time; or 0. */
+    size_t most, portion, work_bytes;
 };
 
 /* Upper bounds for the lists of an MSD radix sort. */
@@ -160,6 +164,7 @@ struct passes_tuning {
 };
 const struct passes_tuning *echi_sort_passes_tuning(int key_bytes, int payload_bytes);
 struct onesweep_plan echi_sort_onesweep_plan(const struct echi_sort *s, int payload_bytes);
+unsigned echi_sort_onesweep_bytes(const struct sort_build *b); /* of shared memory, on this GPU */
 
 /* The steps that count all digits and plan the passes; clears the descriptors of `tiles` tiles. */
 void echi_sort_histogram_steps(const struct sort_build *b, uint64_t tiles);

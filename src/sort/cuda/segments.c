@@ -60,10 +60,20 @@ static uint32_t block_classes(const struct echi_sort_segments *r, const struct g
 {
     const struct echi_sort *s = &r->sort;
     if (s->stable) return (uint32_t)p->algorithm->positions;
-    if (!p->counted) return (uint32_t)p->algorithm->keys;
+    if (!p->counted)
+        return s->key_bytes < 4 && p->algorithm->keys ? (uint32_t)SORT_BLOCK_CLASSES
+                                                      : (uint32_t)p->algorithm->keys;
     if (!r->offsets || s->n / LONG_MEAN >= r->groups) return SORT_BLOCK_CLASSES;
-    const uint32_t alone = s->key_bytes == 1 ? 21 : 18, most = s->key_bytes == 1 ? 18 : 17;
+    const uint32_t alone = s->key_bytes == 1 ? 21 : 20, most = s->key_bytes == 1 ? 18 : 17;
     return (s->n <= (size_t)1 << alone ? alone : most) - p->words_log;
+}
+
+/* Whether networks sort rows of 16-bit keys without positions faster than other ways. */
+static bool prefers_networks(const struct echi_sort_segments *r, const struct groups_plan *p)
+{
+    const uint64_t words = (uint64_t)1 << p->words_log;
+    return r->sort.key_bytes == 2 && !r->offsets &&
+           r->cols <= (r->sort.n >= SORT_NETWORK_LARGE ? 4 : 2) * words;
 }
 
 /* Whether blocks sort groups by bins: keys without positions, if the array is small, or if groups
@@ -72,7 +82,7 @@ static uint32_t block_classes(const struct echi_sort_segments *r, const struct g
 static bool can_bins(const struct echi_sort_segments *r, const struct groups_plan *p)
 {
     const uint64_t words = (uint64_t)1 << p->words_log, n = r->sort.n;
-    if (!p->algorithm->bins || p->positions || p->counted) return false;
+    if (!p->algorithm->bins || p->positions || r->sort.key_bytes < 4) return false;
     if (!r->offsets)
         return n <= SORT_GROUP_BINS_MOST && r->cols > 2 * words &&
                r->cols <= words << SORT_BLOCK_CLASSES;
@@ -128,11 +138,11 @@ static ech_status plan_shape(const struct echi_sort_segments *r, struct groups_p
 {
     const struct echi_sort *s = &r->sort;
     ech_status status;
-    *p = (struct groups_plan){ .longest = r->offsets ? s->n : r->cols };
+    *p = (struct groups_plan){ .longest = r->longest ? r->longest : r->offsets ? s->n : r->cols };
     TRY(choose(s, &p->algorithm));
     p->positions = s->stable;
     p->words_log = SORT_SHORT_LOG(SORT_SHORT_WORD_BYTES(s->key_bytes, p->positions));
-    p->counted = s->key_bytes < 4 && !p->positions && p->algorithm->keys;
+    p->counted = s->key_bytes < 4 && !p->positions && p->algorithm->keys && !prefers_networks(r, p);
     p->bins = can_bins(r, p);
     p->most_class = p->words_log + (p->bins ? SORT_BLOCK_CLASSES : block_classes(r, p));
     p->has_long = p->longest > tiles_of(r, p) << p->most_class;
@@ -157,6 +167,7 @@ static ech_status plan_shape(const struct echi_sort_segments *r, struct groups_p
     }
     if (!p->has_long || p->huge_rows) goto done;
     p->portion = s->n;
+    if (r->portion && p->portion > r->portion) p->portion = r->portion;
     if (r->offsets && p->portion > UINT32_MAX) p->portion = UINT32_MAX;
     if (!r->offsets && p->portion > PORTION) p->portion = PORTION / r->cols * r->cols;
     plan_long(r, p);
@@ -289,7 +300,9 @@ static ech_status run_groups(ech_ctx *ctx, const void *request, const void *plan
     if (p->huge_rows) {
         TRY(run_huge_rows(ctx, &b));
     } else if (p->has_long) {
-        const uint64_t n = r->sort.n, step = p->portion < n && r->offsets ? PORTION : p->portion;
+        const uint64_t n = r->sort.n, step = r->portion ? r->portion - r->longest
+                                             : p->portion < n && r->offsets ? PORTION
+                                                                            : p->portion;
         for (uint64_t base = 0; base < n; base += step) {
             TRY(echi_sort_groups_long(&b, base, step,
                                       n - base < p->portion ? n - base : p->portion));

@@ -41,8 +41,9 @@ enum {
     SORT_GROUP_BINS_MOST = 5 << 18, /* elements of an array that it sorts, at most; ... */
     SORT_GROUP_LISTED_MOST = 1 << 22, /* if segments of this class are exceptions */
     SORT_GROUP_LISTED_MEAN = 128,
-    SORT_GROUP_BINS_MEAN = 512, /* ... whose segments are not listed, at least */
-    SORT_PACK_TILE = 32         /* rows and columns */
+    SORT_GROUP_BINS_MEAN = 512,   /* ... whose segments are not listed, at least */
+    SORT_NETWORK_LARGE = 1 << 21, /* 16-bit keys; rows of more elements are sorted by networks */
+    SORT_PACK_TILE = 32           /* rows and columns */
 };
 
 /* A tile of sort_group_bins, which has 16 times the words of a warp: threads, bytes of a thread. */
@@ -89,7 +90,8 @@ struct sort_long {
     struct sort_lists lists;
     uint64_t segments, tiles, leaves; /* capacity of the lists */
     uint32_t tile, leaf;
-    uint32_t shift;  /* of the first digit */
+    uint32_t shift;       /* of the first digit */
+    const uint32_t *tops; /* NULL, or the keys of each segment agree in the bits from this one up */
     uint32_t global; /* generated indices are 1 + the position relative to base, not the position in
                         the group */
 };

@@ -167,6 +167,7 @@ static struct sort_long long_lists(const struct groups_build *b, uint64_t base, 
                                .leaf = echi_sort_msd_leaf(&p->plan),
                                .shift = (top_bit ? top_bit : 8 * (uint32_t)p->rest.key_bytes) -
                                         SORT_DIGIT_BITS,
+                               .tops = b->r->tops,
                                .global = p->index };
 }
 
@@ -238,7 +239,8 @@ static void add_short(struct groups_build *b)
         const uint64_t most = r->offsets ? n >> (class - 1) : r->groups;
         b->blocks[k] = b->shorts;
         b->blocks[k].block_class = k;
-        pdl(b, ECHI_MOVE, p->short_module, "sort_short_block",
+        pdl(b, ECHI_MOVE, p->short_module,
+            b->s.key_bytes < 4 && !p->positions ? "sort_short_network" : "sort_short_block",
             echi_gpu_blocks(&b->gpu, most, 1, resident), threads, &b->blocks[k]);
         b->steps.step[b->steps.count - 1].shared_bytes = (unsigned)SORT_SHORT_WARP_BYTES << (k + 1);
     }

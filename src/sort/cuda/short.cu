@@ -13,7 +13,7 @@
  *         words of a warp   | group 0 | group 1 | ... |    1 to 512 groups; a block: one group
  *
  * A block sorts 8-bit and 16-bit keys without positions by counting, or few keys of 16 bits by
- * digits (counted.cuh).
+ * digits (counted.cuh); short rows of 16 bits by networks.
  *
  * All elements of a group are read before the first is written, so sorts in place need no copy.
  *
@@ -97,7 +97,9 @@ enum {
 };
 #else
 enum { BLOCK_MOST = SORT_SHORT_BLOCK_THREADS, BLOCK_RESIDENT = 1 };
+#endif
 
+#if POSITIONS || KEY_BITS >= 16
 /* Groups of one class, with as many threads as this takes. */
 template <int WHERE>
 static __device__ inline void sort_blocks(const struct sort_short_args &a, word *words)
@@ -130,6 +132,15 @@ extern "C" __global__ void __launch_bounds__(BLOCK_MOST, BLOCK_RESIDENT)
         sort_blocks<ROWS>(a, (word *)shared_bytes);
 #endif
 }
+
+#if !POSITIONS && KEY_BITS == 16
+extern "C" __global__ void __launch_bounds__(SORT_SHORT_BLOCK_THREADS)
+    sort_short_network(const __grid_constant__ struct sort_short_args a)
+{
+    wait_for_earlier();
+    sort_blocks<ROWS>(a, (word *)shared_bytes);
+}
+#endif
 
 #if POSITIONS && KEY_BITS <= 16
 extern "C" __global__ void __launch_bounds__(SORT_GROUPS_THREADS)

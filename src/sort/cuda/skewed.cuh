@@ -25,6 +25,8 @@ enum {
     SKEWED_KEYS = 2 * SKEWED_THREADS, /* of the sample */
     SKEWED_BITS = SORT_SKEWED_BITS(KEY_BYTES, VAL_BYTES),
     SKEWED_SHARE = SORT_SKEWED_SHARE(KEY_BYTES, VAL_BYTES),
+    SKEWED_NEAR = 64,                /* keys of a sample, whose distance shows how dense keys are */
+    SKEWED_DENSE = 45,               /* of 100 keys are so dense that passes are faster */
     SKEWED_TAIL = VAL_BYTES ? 8 : 0, /* keys at each end that may be outside the range of digits */
     SKEWED_EQUAL = SORT_SKEWED_EQUAL(VAL_BYTES) * SKEWED_KEYS / 100
 };
@@ -114,9 +116,30 @@ static __device__ inline uint32_t skewed_range(const ukey *keys)
 #endif
 }
 
-/* Whether keys are skewed, after skewed_order(). Sorts the sample. */
-static __device__ inline bool skewed_found(ukey *keys, ukey (&e)[2])
+#if VAL_BYTES && KEY_BYTES == 4
+/* Whether two levels make no leaves of many keys, so that levels take longer than passes: the bins
+ * of the second level are estimated from the distance of the sample's keys. */
+static __device__ inline bool skewed_dense(const msd_args &a, const ukey *keys, uint32_t range)
 {
+    const uint32_t me = threadIdx.x;
+    if (range <= 2 * SORT_DIGIT_BITS) return false;
+    const uint64_t width = (uint64_t)1 << (range - 2 * SORT_DIGIT_BITS);
+    int dense = 0;
+#pragma unroll
+    for (uint32_t k = 0; k < 2; k++) {
+        const uint32_t i = min(2 * me + k, (uint32_t)(SKEWED_KEYS - 1 - SKEWED_NEAR));
+        const uint64_t span = keys[i + SKEWED_NEAR] - keys[i];
+        dense += __syncthreads_count(span && a.common.n * SKEWED_NEAR * width >
+                                                 span * SKEWED_KEYS * msd_leaf(a));
+    }
+    return dense * 100 >= SKEWED_DENSE * SKEWED_KEYS;
+}
+#endif
+
+/* Whether keys are skewed, after skewed_order(). Sorts the sample. */
+static __device__ inline bool skewed_found(const msd_args &a, ukey *keys, ukey (&e)[2])
+{
+    (void)a;
     const uint32_t me = threadIdx.x, next = min(2 * me + 2, (uint32_t)SKEWED_KEYS - 1);
     skewed_sort(keys, e);
     const int rest = max((int)skewed_range(keys) - SKEWED_BITS, 0);
@@ -131,7 +154,12 @@ static __device__ inline bool skewed_found(ukey *keys, ukey (&e)[2])
     const bool equal = __syncthreads_or(far == 2 * me + SKEWED_EQUAL && e[0] == keys[far]);
     const bool skewed = sharing * 100 >= different * SKEWED_SHARE;
     if (KEY_BYTES == 8) return skewed;
-    return VAL_BYTES ? skewed || equal : skewed && !equal;
+    if (!VAL_BYTES) return skewed && !equal;
+#if VAL_BYTES && KEY_BYTES == 4
+    return skewed || equal || skewed_dense(a, keys, skewed_range(keys));
+#else
+    return skewed || equal;
+#endif
 }
 
 #if PAIRS_PACKED
@@ -190,7 +218,7 @@ extern "C" __global__ void __launch_bounds__(SORT_SKEWED_THREADS)
         for (uint32_t k = 0; k < 2; k++) e[k] = skewed_sample(a.common, 2 * me + k, part);
         seen = skewed_order(keys, e);
         if (seen == SORT_SEEN_BOTH) {
-            skewed = skewed_found(keys, e);
+            skewed = skewed_found(a, keys, e);
 #if PAIRS_PACKED
             if (!skewed) even = skewed_even(a, keys);
 #endif

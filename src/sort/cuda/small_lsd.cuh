@@ -45,6 +45,9 @@ static_assert((int)PAIRS_THREADS == (int)SORT_MSD_THREADS, "blocks of a launch f
 struct small_lsd_sample {
     uint32_t alike[SMALL_LSD_BINS]; /* keys by their first bits */
     uint32_t equal[SMALL_LSD_BINS]; /* ... by all bits */
+#if KEY_BYTES == 8
+    uint32_t all[SORT_BINS][2], any[SORT_BINS][2]; /* AND and OR of the keys of each first digit */
+#endif
     ukey lows[SMALL_LSD_WARPS], highs[SMALL_LSD_WARPS];
 };
 
@@ -52,6 +55,54 @@ static __device__ inline uint32_t small_lsd_hash(uint64_t x)
 {
     return (uint32_t)((x * 0x9e3779b97f4a7c15ull) >> 32) % SMALL_LSD_BINS;
 }
+
+#if KEY_BYTES == 8
+/* The same test with the bits in which the keys of each first digit differ, as the second level
+ * chooses them: keys such as counters below a few high words share their first bits, but levels
+ * skip the bits that do not differ.  `bits` is the number of low bits in which the sample
+ * differs. */
+static __device__ inline bool small_lsd_together(struct small_lsd_sample &s,
+                                                 const ukey (&e)[SORT_SMALL_LSD_SAMPLES],
+                                                 uint32_t bits, uint32_t many)
+{
+    const uint32_t me = threadIdx.x;
+    const uint32_t shift = bits > SORT_DIGIT_BITS ? bits - SORT_DIGIT_BITS : 0;
+    uint32_t bin[SORT_SMALL_LSD_SAMPLES], slot[SORT_SMALL_LSD_SAMPLES];
+    int together = 0;
+    for (uint32_t i = me; i < 2 * SORT_BINS; i += SMALL_LSD_THREADS) {
+        s.all[i / 2][i % 2] = ~0u;
+        s.any[i / 2][i % 2] = 0;
+    }
+    rank_clear(s.alike, SMALL_LSD_BINS);
+    __syncthreads(); /* the bins are clear */
+#pragma unroll
+    for (int k = 0; k < SORT_SMALL_LSD_SAMPLES; k++) {
+        bin[k] = (uint32_t)(e[k] >> shift) & (SORT_BINS - 1);
+#pragma unroll
+        for (int half = 0; half < 2; half++) {
+            atomicAnd(&s.all[bin[k]][half], (uint32_t)(e[k] >> 32 * half));
+            atomicOr(&s.any[bin[k]][half], (uint32_t)(e[k] >> 32 * half));
+        }
+    }
+    __syncthreads(); /* every key is in its bin */
+#pragma unroll
+    for (int k = 0; k < SORT_SMALL_LSD_SAMPLES; k++) {
+        const uint32_t high = s.all[bin[k]][1] ^ s.any[bin[k]][1];
+        const uint32_t low = s.all[bin[k]][0] ^ s.any[bin[k]][0];
+        const uint32_t top = bits_of((uint64_t)high << 32 | low);
+        const uint64_t part = e[k] >> (top > SORT_DIGIT_BITS ? top - SORT_DIGIT_BITS : 0);
+        slot[k] = small_lsd_hash(part ^ (uint64_t)bin[k] << 56);
+        atomicAdd(&s.alike[slot[k]], 1);
+    }
+    __syncthreads(); /* every key is counted */
+#pragma unroll
+    for (int k = 0; k < SORT_SMALL_LSD_SAMPLES; k++) {
+        const uint32_t equal = s.equal[small_lsd_hash(e[k])];
+        together += __syncthreads_count(s.alike[slot[k]] > many && 2 * equal < s.alike[slot[k]]);
+    }
+    return together * 100 >= SORT_SMALL_LSD_SHARE * SMALL_LSD_SAMPLE;
+}
+#endif
 
 /* By the block that does not count: a.first->skewed becomes 1 if many keys of a sample share their
  * first bits with more keys than some leaves hold.  Bits count from the first in which keys
@@ -92,8 +143,11 @@ static __device__ __noinline__ void small_lsd_look(const msd_args &a, struct sma
         const uint32_t equal = s.equal[small_lsd_hash(e[k])];
         together += __syncthreads_count(alike > many && (equal_too || 2 * equal < alike));
     }
-    if (me == 0 && different >= SORT_SMALL_LSD_DIFFERENT &&
-        together * 100 >= SORT_SMALL_LSD_SHARE * SMALL_LSD_SAMPLE)
+    bool skewed = together * 100 >= SORT_SMALL_LSD_SHARE * SMALL_LSD_SAMPLE;
+#if KEY_BYTES == 8
+    if (skewed) skewed = small_lsd_together(s, e, bits, many);
+#endif
+    if (me == 0 && different >= SORT_SMALL_LSD_DIFFERENT && skewed)
         a.lists.first_counts->skewed = 1;
 }
 

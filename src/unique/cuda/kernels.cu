@@ -113,6 +113,13 @@ extern "C" __global__ void __launch_bounds__(UNIQUE_THREADS)
 
 enum { EACH = UNIQUE_EACH(KEY_BYTES) };
 
+/* What lanes exchange. */
+#if KEY_BYTES == 8
+typedef unsigned long long lane_key;
+#else
+typedef uint32_t lane_key;
+#endif
+
 /* The heads of a warp's keys from `begin` on: bit k of heads[j] is that of key 32 * j + k. Returns
  * a bit per row: whether this lane's key equals the key before, but has other bits. */
 static __device__ inline uint32_t find_heads(const struct unique_args &a, uint64_t begin,
@@ -120,6 +127,7 @@ static __device__ inline uint32_t find_heads(const struct unique_args &a, uint64
 {
     uint32_t differ = 0;
     const ukey *keys = (const ukey *)a.keys;
+    const bool merges = (ukey)a.order.merge || (ukey)a.order.last != (ukey)-1;
 #pragma unroll
     for (int j = 0; j < EACH; j++) {
         const uint64_t i = begin + 32 * j + lane_id();
@@ -129,10 +137,12 @@ static __device__ inline uint32_t find_heads(const struct unique_args &a, uint64
 #pragma unroll
     for (int j = 0; j < EACH; j++) {
         const uint64_t i = begin + 32 * j + lane_id();
-        ukey previous = (ukey)__shfl_up_sync(WARP_ALL, (unsigned long long)key[j], 1);
+        ukey previous = (ukey)__shfl_up_sync(WARP_ALL, (lane_key)key[j], 1);
         if (lane_id() == 0) previous = last;
-        last = (ukey)__shfl_sync(WARP_ALL, (unsigned long long)key[j], 31);
+        last = (ukey)__shfl_sync(WARP_ALL, (lane_key)key[j], 31);
         const bool other = i < a.n && (i == 0 || key[j] != previous);
+        heads[j] = __ballot_sync(WARP_ALL, other);
+        if (!merges || !heads[j]) continue;
         const bool head = other && (i == 0 || merged(a, key[j]) != merged(a, previous));
         heads[j] = __ballot_sync(WARP_ALL, head);
         differ |= (uint32_t)(other && !head) << j;
@@ -170,8 +180,10 @@ extern "C" __global__ void __launch_bounds__(UNIQUE_THREADS)
     const uint64_t before = rank_tile(s, words, own, &total, a.n);
     uint64_t rank = before; /* of the row's first head */
     const bool scatters = a.inverse || a.ranks;
+    const bool all = scatters || __any_sync(WARP_ALL, differ != 0);
 #pragma unroll
     for (int j = 0; j < EACH; j++) {
+        if (!all && !heads[j]) continue; /* in a long run */
         const uint64_t i = begin + 32 * j + lane_id();
         const bool head = heads[j] >> lane_id() & 1;
         const uint64_t mine = rank + __popc(heads[j] & lanes_below()) + head - 1;
