@@ -153,9 +153,12 @@ static size_t NAME(keep_flagged)(void *out, const void *in, const uint8_t *flags
 
 /* ---- Decoding ---- */
 
-static inline void NAME(store_copies)(char *to, KEY key)
+/* Stores copies of the element at `from`, which need not be aligned. */
+static inline void NAME(store_copies)(char *to, const char *from)
 {
     typedef KEY keys __attribute__((vector_size(DECODE_BYTES)));
+    KEY key;
+    memcpy(&key, from, sizeof key);
     const keys copies = (keys){ 0 } + key;
     memcpy(to, &copies, sizeof copies);
 }
@@ -164,34 +167,35 @@ static void NAME(decode)(char *to, const char *end, const void *elements, const 
                          size_t runs, uint64_t first)
 {
     const uint64_t *lengths_end = lengths + runs;
-    const KEY *in = elements;
+    const char *in = elements;
     int wait = 0; /* short runs until single elements are copied together again */
-    for (uint64_t n = first;; n = *++lengths, in++) {
+    for (uint64_t n = first;; n = *++lengths, in += sizeof(KEY)) {
         if (n == 1 && wait <= 0) {
             while (lengths_end - lengths > DECODE_SINGLES && single_runs(lengths) &&
                    end - to > (ptrdiff_t)(DECODE_SINGLES * sizeof(KEY))) {
                 memcpy(to, in, DECODE_SINGLES * sizeof(KEY));
                 to += DECODE_SINGLES * sizeof(KEY);
-                in += DECODE_SINGLES;
+                in += DECODE_SINGLES * sizeof(KEY);
                 lengths += DECODE_SINGLES;
                 n = *lengths; /* unlike the first length, which may be that of a part of a run */
             }
             wait = DECODE_WAIT;
         }
         /* a short run is one wide store, which later runs overwrite in part */
-        for (; n <= DECODE_BYTES / sizeof(KEY) && end - to > DECODE_BYTES && wait-- > 0; in++) {
-            NAME(store_copies)(to, *in);
+        for (; n <= DECODE_BYTES / sizeof(KEY) && end - to > DECODE_BYTES && wait-- > 0;
+             in += sizeof(KEY)) {
+            NAME(store_copies)(to, in);
             to += n * sizeof(KEY);
             n = *++lengths;
         }
         const size_t left = (size_t)(end - to);
         const size_t size = n > left / sizeof(KEY) ? left : (size_t)n * sizeof(KEY);
         if (size <= DECODE_BYTES && left >= DECODE_BYTES) {
-            NAME(store_copies)(to, *in);
+            NAME(store_copies)(to, in);
         } else if (size > DECODE_BYTES) {
             for (size_t k = 0; k + DECODE_BYTES < size; k += DECODE_BYTES)
-                NAME(store_copies)(to + k, *in);
-            NAME(store_copies)(to + size - DECODE_BYTES, *in);
+                NAME(store_copies)(to + k, in);
+            NAME(store_copies)(to + size - DECODE_BYTES, in);
         } else {
             for (size_t k = 0; k < size; k += sizeof(KEY)) memcpy(to + k, in, sizeof(KEY));
         }

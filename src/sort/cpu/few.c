@@ -151,7 +151,7 @@ static void write_others(const struct few *f, size_t from, size_t to, size_t at)
     const struct echi_sort_job *job = f->job;
     const size_t key_bytes = job->key_bytes, bytes = job->value_bytes;
     char *out = job->out.values + at * bytes;
-    if (job->keep_keys)
+    if (job->keep_keys && to > from)
         memcpy(job->out.keys + at * key_bytes, f->keys + from * key_bytes, (to - from) * key_bytes);
     if (bytes == 4)
         write_values(f, from, to, out, 4);
