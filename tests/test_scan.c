@@ -127,6 +127,9 @@ static void run_sizes(void)
         run_case(&c);
         c.exclusive = c.init = 1;
         run_case(&c);
+        c = (struct scan_case){ .op = ECH_OP_SUM, .n = 5000003, .dist = "small" };
+        c.dtype = t == ECH_F32 ? ECH_U32 : ECH_U64;
+        run_case(&c);
     }
     struct scan_case zeros = { .op = ECH_OP_SUM, .dtype = ECH_F32, .n = 5001, .dist = "zeros" };
     run_case(&zeros);
