@@ -127,7 +127,7 @@ static void run_sizes(void)
         run_case(&c);
         c.exclusive = c.init = 1;
         run_case(&c);
-        c = (struct scan_case){ .op = ECH_OP_SUM, .n = 5000003, .dist = "small" };
+        c = (struct scan_case){ .op = ECH_OP_SUM, .n = 300007, .dist = "small" };
         c.dtype = t == ECH_F32 ? ECH_U32 : ECH_U64;
         run_case(&c);
     }
