@@ -91,26 +91,34 @@ done:
     return status;
 }
 
-/* The context that factors blocks; kept for the next call. */
+/* Makes the second context, which is kept for the next call only if it is complete. */
+static ech_status make_side(ech_ctx *ctx)
+{
+    const char *name = ech_device_name(ctx);
+    ech_ctx *side = NULL;
+    if (strncmp(name, "auto:", 5) == 0) name += 5; /* without a context of the CPU */
+    if (ech_open(&side, name) != ECH_OK)
+        return echi_fail(ctx, ECH_ERR_MEMORY, "a second context: %s", ech_error(NULL));
+    ech_status status = ctx->backend->raise_priority(side);
+    if (status == ECH_OK) status = ech_set_private_stream(side);
+    if (status == ECH_OK) {
+        ctx->side = side;
+    } else {
+        echi_fail(ctx, status, "a second context: %s", ech_error(side));
+        ech_close(side);
+    }
+    return status;
+}
+
 static ech_status open_side(struct echi_gf2_blocks *g)
 {
     const struct echi_backend *backend = g->ctx->backend;
-    const char *name = ech_device_name(g->ctx);
     ech_status status = ECH_OK;
-    if (!g->ctx->side) {
-        if (strncmp(name, "auto:", 5) == 0) name += 5; /* without a context of the CPU */
-        if (ech_open(&g->ctx->side, name) != ECH_OK)
-            FAIL(g->ctx, ECH_ERR_MEMORY, "a second context: %s", ech_error(NULL));
-        g->side = g->ctx->side;
-        TRY(backend->raise_priority(g->side));
-        TRY(ech_set_private_stream(g->side));
-    }
+    if (!g->ctx->side) TRY(make_side(g->ctx));
     g->side = g->ctx->side;
     for (int i = 0; i < ECHI_GF2_PANELS; i++) TRY(backend->make_event(g->ctx, &g->applied[i]));
     for (int i = 0; i < 2; i++) TRY(backend->make_event(g->ctx, &g->current[i]));
 done:
-    if (status != ECH_OK && g->side && ech_error(g->side)[0])
-        return echi_fail(g->ctx, status, "a second context: %s", ech_error(g->side));
     return status;
 }
 
