@@ -23,12 +23,19 @@ template <int KIND> static __device__ inline constexpr bool has_two(void)
     return KIND == REDUCE_DOT || KIND == REDUCE_DOT64 || KIND == REDUCE_IDOT;
 }
 
+/* Sums that add_common() adds. */
+template <int KIND> static __device__ inline constexpr bool has_common(void)
+{
+    return is_common<KIND>() || (KIND == REDUCE_SUM64 && REDUCE_F64);
+}
+
 /* The number of lines that a warp loads before it adds the first: half a chunk, so that registers
  * suffice for four blocks per multiprocessor.  A thread with sixteen lanes of doubles needs far
  * more registers anyway, so its long parts load a full chunk. */
 template <int KIND, int LONG> static __device__ inline constexpr int lines_at_a_time(void)
 {
     if (has_two<KIND>()) return KEY_BITS <= 16 ? 4 : (int)ECHI_CHUNK_LINES;
+    if (!LONG && has_common<KIND>()) return (int)ECHI_CHUNK_LINES;
     return LONG && KEY_BITS <= 16 && REDUCE_FLOAT && KIND == REDUCE_VARIANCE ? (int)ECHI_CHUNK_LINES
                                                                              : 4;
 }
@@ -323,13 +330,75 @@ static __device__ inline bool add_aligned(const struct reduce_args &a, struct la
     return false;
 }
 
+static __device__ inline float from_lane(float x, uint32_t lane)
+{
+    return __uint_as_float(__shfl_sync(WARP_ALL, __float_as_uint(x), (int)lane));
+}
+
+static __device__ inline double from_lane(double x, uint32_t lane)
+{
+    return f64_of(__shfl_sync(WARP_ALL, (unsigned long long)bits_of(x), (int)lane));
+}
+
+/* Moves the lanes of the warp down by `by` lanes, fewer than a thread has; the first ones become the
+ * last. */
+template <typename number>
+static __device__ inline void rotate(number (&lane)[VECTOR], uint32_t by)
+{
+#pragma unroll
+    for (int step = 1; step < VECTOR; step *= 2) {
+        number first[VECTOR];
+        if (!(by & step)) continue;
+#pragma unroll
+        for (int i = 0; i < step; i++) first[i] = from_lane(lane[i], (lane_id() + 1) % 32);
+#pragma unroll
+        for (int i = 0; i < VECTOR; i++)
+            lane[i] = i + step < VECTOR ? lane[i + step] : first[i + step - VECTOR];
+    }
+}
+
+template <int KIND> static __device__ inline void rotate_lanes(struct lanes<KIND> &, uint32_t)
+{
+}
+
+#if REDUCE_FLOAT && KEY_BITS == 32
+static __device__ inline void rotate_lanes(struct lanes<REDUCE_SUM> &l, uint32_t by)
+{
+    rotate(l.lane, by);
+}
+#elif REDUCE_F64
+static __device__ inline void rotate_lanes(struct lanes<REDUCE_SUM64> &l, uint32_t by)
+{
+    rotate(l.lane, by);
+}
+#endif
+
+/* The elements from `from` to `to` of the vector at x, and zeros that do not change a sum. */
+static __device__ inline struct vector vector_between(const ukey *x, uint32_t from, uint32_t to)
+{
+    struct vector v = { { 0, 0, 0, 0 } };
+#pragma unroll
+    for (int i = 0; i < VECTOR; i++) {
+        const ukey u = i >= from && i < to ? x[i] : (ukey)1 << (KEY_BITS - 1);
+#if KEY_BITS == 64
+        v.w[2 * i] = (uint32_t)u;
+        v.w[2 * i + 1] = (uint32_t)(u >> 32);
+#else
+        v.w[i * KEY_BYTES / 4] |= (uint32_t)u << i * KEY_BITS % 32;
+#endif
+    }
+    return v;
+}
+
 /* Adds the n elements of a chunk of any length and alignment, which begins `begin` elements into
- * the array: for common kinds, whose full vectors are loaded without handling ends. */
+ * the array: for common kinds.  The threads load aligned vectors, of which the first may contain
+ * `skip` elements before the chunk.  So each element is added to the lane `skip` places above its
+ * own, in the same order, and the sums are moved at the end. */
 template <int KIND, int LONG>
 static __device__ inline void add_common(const struct reduce_args &a, struct lanes<KIND> &lanes,
                                          uint64_t begin, uint32_t n)
 {
-    enum { LINES = lines_at_a_time<KIND, LONG>(), SHIFTED = 4 };
+    enum { LINES = lines_at_a_time<KIND, LONG>() };
     struct place p = { (const ukey *)a.in + begin, (const ukey *)a.in + begin, 0, 0, 0, 0 };
     p.shift = (uint32_t)((uintptr_t)p.x & 15);
     p.at = lane_id() * VECTOR;
@@ -340,37 +409,29 @@ static __device__ inline void add_common(const struct reduce_args &a, struct lan
         return;
     }
 
-    /* Lines in which this thread has a full vector; it may have a partial one in addition. */
-    uint32_t lines = n < p.at + VECTOR ? 0 : (n - p.at - VECTOR) / LINE + 1;
-    if (p.shift == 0) {
+    /* Lines in which this thread has a vector that ends within the chunk; it may have a partial one
+     * in addition, which is loaded first and added last. */
+    const uint32_t skip = p.shift / KEY_BYTES, end = skip + n;
+    const uint32_t lines = end < p.at + VECTOR ? 0 : (end - p.at - VECTOR) / LINE + 1;
+    const uint32_t last = p.at + lines * LINE, first = p.at == 0 ? skip : 0;
+    const ukey *x = p.x - skip;
+    struct vector tail = { { 0, 0, 0, 0 } };
+    if (last < end)
+        tail = vector_between(x + last, lines ? 0 : first, min(end - last, (uint32_t)VECTOR));
 #pragma unroll 1
-        for (uint32_t line = 0; line < lines; line += LINES)
-            add_lines<KIND, LINES, 0>(a, lanes, p, line, lines - line);
-    } else {
-        if (!lies_within(a, a.in, p.x, n)) lines = 0; /* a chunk at an end of the array */
-        const char *x = (const char *)(p.x + p.at);
-#pragma unroll 1
-        for (uint32_t line = 0; line < lines; line += SHIFTED) {
-            struct raw<1, 1> raw[SHIFTED];
+    for (uint32_t line = 0; line < lines; line += LINES) {
+        struct vector v[LINES];
+        const char *from = (const char *)(x + p.at + line * LINE);
 #pragma unroll
-            for (int i = 0; i < SHIFTED; i++)
-                raw_load<1, 1>(x + 512 * (line + i) - p.shift, p.shift, line + i < lines ? 16 : 0,
-                               raw[i]);
+        for (int i = 0; i < LINES; i++)
+            if (line + i < lines && (i || line || first == 0)) v[i] = vector_at(from + 512 * i);
+        if (line == 0 && first) v[0] = vector_between(x, first, VECTOR);
 #pragma unroll
-            for (int i = 0; i < SHIFTED; i++) {
-                struct vector v[1];
-                raw_shift<1, 1>(raw[i], p.shift, v);
-                if (line + i < lines)
-                    lanes_add<1>(a, lanes, v[0], v[0], VECTOR, p.at + (line + i) * LINE);
-            }
-        }
+        for (int i = 0; i < LINES; i++)
+            if (line + i < lines) lanes_add<1>(a, lanes, v[i], v[i], VECTOR, 0);
     }
-#pragma unroll 1
-    for (uint32_t at = p.at + lines * LINE; at < n; at += LINE) {
-        const uint32_t here = elements_here(n, at);
-        const struct vector v = vector_some(p.x + at, here, lane_fill<KIND>());
-        lanes_add<0>(a, lanes, v, v, here, at);
-    }
+    if (last < end) lanes_add<1>(a, lanes, tail, tail, VECTOR, 0);
+    rotate_lanes(lanes, skip);
 }
 
 /* The first or the last elements of a part, which are not a full aligned vector. */
@@ -491,7 +552,7 @@ static __device__ inline struct value reduce_chunk(const struct reduce_args &a, 
 {
     struct lanes<KIND> lanes;
     lanes_start(lanes);
-    if (is_common<KIND>() || (KIND == REDUCE_SUM64 && REDUCE_F64)) {
+    if (has_common<KIND>()) {
         add_common<KIND, LONG>(a, lanes, begin, n);
         return close_lanes<KIND, 0>(a, lanes, first, n);
     }
