@@ -54,12 +54,13 @@ struct reduce_item {
     uint32_t group, groups;     /* number of this item, and of the segment's items: consecutive */
 };
 
-/* Counters of long segments; zero before and after. */
+/* Long segments that are listed for blocks to share; zero before and after. */
 struct reduce_counts {
-    uint64_t items;     /* in the list, or reserved in it */
-    uint32_t published; /* items that blocks may take while others are listed */
-    uint32_t next;      /* ... that they have taken */
-    uint32_t blocks;    /* blocks of reduce_long that have finished */
+    uint64_t items;    /* in the list, if the next launch shares them */
+    uint64_t state;    /* otherwise the numbers of items in it, << 32, and of those taken */
+    uint32_t finished; /* items */
+    uint32_t lock;     /* 1: a thread extends or empties the list */
+    uint32_t blocks;   /* of reduce_long that have finished */
     uint32_t unused;
 };
 

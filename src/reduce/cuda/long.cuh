@@ -14,6 +14,7 @@
 #ifndef ECHI_REDUCE_CUDA_LONG_CUH
 #define ECHI_REDUCE_CUDA_LONG_CUH
 
+#include "cuda/device/ptx_async.cuh"
 #include "reduce/cuda/segments.cuh"
 
 struct long_shared {
@@ -21,6 +22,8 @@ struct long_shared {
     struct value digits[REDUCE_WARPS][DIGITS];            /* also the values of a block's segment */
     __align__(16) struct reduce_item items[REDUCE_WARPS]; /* the item of each warp */
     uint32_t last;                                        /* this block finishes its row */
+    uint32_t taken;                                       /* an item of the list */
+    uint64_t bounds[2][2]; /* start and end of the block's segment, and of its next one */
 };
 
 static_assert((int)REDUCE_WARPS * (int)REDUCE_LONG_CHUNKS <= (int)REDUCE_MOST_CHUNKS,
@@ -115,6 +118,21 @@ static __device__ inline struct value reduce_share(const struct reduce_args &a,
     return v;
 }
 
+/* The value of a part, from the values of its chunks, in shared memory if there are several;
+ * otherwise v. */
+template <int KIND>
+static __device__ inline struct value close_part(const struct reduce_args &a, struct long_shared &s,
+                                                 const struct share &p, uint32_t values,
+                                                 struct value v)
+{
+    if (KIND == REDUCE_VARIANCE && REDUCE_F64) {
+        if (values > 1 || (values == 1 && needs_scale<KIND>(s.chunks[p.place])))
+            scale_chunks<KIND>(a, s.chunks + p.place, p.begin, p.n);
+        if (values == 1) v = value_kept<KIND>(&s.chunks[p.place]);
+    }
+    return values == 1 ? v : fold_shared<KIND>(a, s.chunks + p.place, values);
+}
+
 /* Folds the row's `count` partials; the result is valid in warp 0.  A warp has an aligned run of
  * tiles, in which a thread has adjacent partials. */
 template <int KIND>
@@ -168,42 +186,70 @@ static __device__ inline bool leave_partial(const struct reduce_args &a, struct 
     return s.last;
 }
 
-/* Reduces a part of a row: that of the block, or of the warp (per_warp). The result is valid in
- * warp 0, or in the warp.  After the last part of a block's segment, folds the values of all. */
+/* What a block per segment keeps between segments. */
+struct own_segments {
+    uint32_t turn; /* 0 and 1 alternate: the places of bounds and of the values of chunks */
+    bool here;     /* false: only listed segments are left */
+};
+
+/* Copies the start and end of a segment to shared memory; by the warp, without waiting for them.
+ * They are there after bounds_wait() of this warp and a barrier. */
+static __device__ inline void bounds_copy(const struct reduce_args &a, uint64_t (&bounds)[2],
+                                          uint64_t segment)
+{
+    if (lane_id() > 1 || segment >= a.segments) return;
+    const bool wide = a.offsets_index.bytes == 8;
+    const char *at = (const char *)a.offsets + (segment + lane_id()) * (wide ? 8 : 4);
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
+    if (wide)
+        copy_async_8(&bounds[lane_id()], at);
+    else
+        copy_async_4(&bounds[lane_id()], at); /* the upper half is 0 */
+#else
+    bounds[lane_id()] = wide ? *(const uint64_t *)at : *(const uint32_t *)at;
+#endif
+}
+
+static __device__ inline void bounds_wait(void)
+{
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
+    copy_commit();
+    copy_wait<0>();
+#endif
+}
+
+/* Reduces a part of a row: that of the block, or of the warp (per_warp).  The result is valid
+ * in warp 0, or in the warp.  After the last part of a block's segment, folds the values of all. */
 template <int KIND>
 static __device__ inline struct value
-reduce_part(const struct reduce_args &a, struct long_shared &s, bool per_warp, bool per_block)
+reduce_part(const struct reduce_args &a, struct long_shared &s, bool per_warp,
+            const struct own_segments &own)
 {
     const uint32_t warp = warp_id();
     const struct reduce_item now = s.items[warp];
     const uint64_t from = (uint64_t)now.group * a.item * CHUNK;
-    const struct value *at = s.digits[0];
     struct value v = value_nothing<KIND>();
-    uint32_t values = now.group;
-    if (!per_block || now.group == 0 || from < now.n) {
-        const uint32_t most = (per_warp ? (uint32_t)REDUCE_LONG_CHUNKS : a.item) * CHUNK;
-        const uint64_t rest = now.n - from;
-        const struct share p = { now.begin + from,
-                                 from,
-                                 rest < most ? (uint32_t)rest : most,
-                                 per_warp ? 0 : warp,
-                                 per_warp ? 1 : a.warps,
-                                 per_warp ? warp * REDUCE_LONG_CHUNKS : 0 };
-        v = reduce_share<KIND>(a, s, p);
-        if (!per_warp)
-            __syncthreads(); /* the values are written */
-        else
-            __syncwarp(WARP_ALL); /* the values of lane 0 are written */
-        at = s.chunks + p.place;
-        values = !value_any_order<KIND>() ? (p.n + CHUNK - 1) / CHUNK : per_warp ? 1 : a.warps;
-        if (KIND == REDUCE_VARIANCE && REDUCE_F64 && (per_warp || warp == 0)) {
-            if (values > 1 || (values == 1 && needs_scale<KIND>(s.chunks[p.place])))
-                scale_chunks<KIND>(a, s.chunks + p.place, p.begin, p.n);
-            if (values == 1) v = value_kept<KIND>(&s.chunks[p.place]);
-        }
-    }
-    if (values != 1 && (per_warp || warp == 0)) v = fold_shared<KIND>(a, at, values);
-    return v;
+    if (own.here && now.group && from >= now.n)
+        return warp == 0 && now.group > 1 ? fold_shared<KIND>(a, s.digits[0], now.group) : v;
+    const uint32_t most = (per_warp ? (uint32_t)REDUCE_LONG_CHUNKS : a.item) * CHUNK;
+    const uint64_t rest = now.n - from;
+    const struct share p = { now.begin + from,
+                             from,
+                             rest < most ? (uint32_t)rest : most,
+                             per_warp ? 0 : warp,
+                             per_warp ? 1 : a.warps,
+                             per_warp ? warp * REDUCE_LONG_CHUNKS
+                                      : own.turn * REDUCE_ITEM_CHUNKS };
+    v = reduce_share<KIND>(a, s, p);
+    if (own.here) bounds_wait();
+    if (!per_warp)
+        __syncthreads(); /* the values are written, and the bounds of the block's next segment */
+    else
+        __syncwarp(WARP_ALL); /* the values of lane 0 are written */
+    const uint32_t values = !value_any_order<KIND>() ? (p.n + CHUNK - 1) / CHUNK
+                            : per_warp               ? 1
+                                                     : a.warps;
+    return per_warp || warp == 0 ? close_part<KIND>(a, s, p, values, v) : v;
 }
 
 /* Whether blocks share a segment of n elements. */
@@ -212,15 +258,106 @@ static __device__ inline bool is_shared(const struct reduce_args &a, uint64_t n)
     return a.capacity && n > (uint64_t)a.long_chunks * CHUNK;
 }
 
+/* ---- The list of segments that blocks share ---- */
+
+static __device__ inline void lock_list(const struct reduce_args &a)
+{
+    while (atomicCAS(&a.counts->lock, 0, 1)) continue;
+    __threadfence(); /* the accesses of the thread that had the lock precede those of this one */
+}
+
+static __device__ inline void unlock_list(const struct reduce_args &a)
+{
+    store_release(&a.counts->lock, 0);
+}
+
+/* Lists a segment for all running blocks; by a warp. */
+static __device__ __noinline__ void share_segment(const struct reduce_args &a, uint64_t segment,
+                                                  uint64_t begin, uint64_t n)
+{
+    const uint32_t groups = items_of(n);
+    uint64_t first = 0;
+    if (lane_id() == 0) {
+        lock_list(a);
+        first = load_relaxed_u64(&a.counts->state) >> 32;
+    }
+    first = __shfl_sync(WARP_ALL, (unsigned long long)first, 0);
+    const bool fits = first + groups <= a.capacity; /* otherwise an error has been reported */
+    if (fits) write_items(a, first, segment, begin, n);
+    __syncwarp(WARP_ALL); /* the items are written */
+    if (lane_id()) return;
+    __threadfence(); /* a thread that takes an item sees it */
+    if (fits) atomicAdd((unsigned long long *)&a.counts->state, (unsigned long long)groups << 32);
+    unlock_list(a);
+}
+
+/* Lists the shared ones of the block's segments, before it reduces the others; by warp 0. */
+static __device__ __noinline__ void list_segments(const struct reduce_args &a)
+{
+    for (uint64_t from = blockIdx.x; from < a.segments; from += 32 * (uint64_t)gridDim.x) {
+        const uint64_t segment = from + lane_id() * (uint64_t)gridDim.x;
+        uint64_t first, end, begin, n;
+        load_segment(a, segment, segment < a.segments, &first, &end);
+        check_segment(a, segment, false, first, end, &begin, &n);
+        uint32_t which = __ballot_sync(WARP_ALL, is_shared(a, n));
+        for (; which; which &= which - 1) {
+            const int lane = __ffs((int)which) - 1;
+            share_segment(a, from + (uint64_t)lane * gridDim.x,
+                          __shfl_sync(WARP_ALL, (unsigned long long)begin, lane),
+                          __shfl_sync(WARP_ALL, (unsigned long long)n, lane));
+        }
+    }
+}
+
+/* Takes an item; ~0 if there is none.  For all threads of the block.  A block that finds none ends,
+ * although another one may list items later: that block and those that still run reduce them. */
+static __device__ inline uint32_t take_item(const struct reduce_args &a, struct long_shared &s)
+{
+    if (threadIdx.x == (a.warps - 1) * 32) { /* warp 0 may still fold values */
+        uint64_t state = load_relaxed_u64(&a.counts->state), seen;
+        s.taken = ~0u;
+        for (; (uint32_t)state < state >> 32; state = seen) {
+            seen = atomicCAS((unsigned long long *)&a.counts->state, (unsigned long long)state,
+                             (unsigned long long)state + 1);
+            if (seen != state) continue;
+            s.taken = (uint32_t)state;
+            __threadfence(); /* the item was written before it was listed */
+            break;
+        }
+    }
+    __syncthreads(); /* the item is known */
+    return s.taken;
+}
+
+/* Counts an item that the block has reduced.  After the last one of the list, empties it: no thread
+ * uses the list then, and none extends it while this one has the lock. */
+static __device__ inline void finish_item(const struct reduce_args &a)
+{
+    if (threadIdx.x) return;
+    __threadfence(); /* the reads of the list precede */
+    const uint32_t finished = atomicAdd(&a.counts->finished, 1) + 1;
+    if (finished != load_relaxed_u64(&a.counts->state) >> 32) return;
+    lock_list(a);
+    const uint64_t state = load_relaxed_u64(&a.counts->state);
+    if (load_relaxed(&a.counts->finished) == state >> 32) {
+        store_relaxed_u64(&a.counts->state, 0);
+        store_relaxed(&a.counts->finished, 0);
+    }
+    unlock_list(a);
+}
+
+/* ---- Items ---- */
+
 /* An item of a row, by the block.  per_warp: one warp per row, for rows that are longer than a line
- * but not long; a row has at most as many chunks as a warp has places.  per_block: an item is a
- * segment, which the block reduces part by part.
+ * but not long; a row has at most as many chunks as a warp has places.  own.here: an item is a
+ * segment, which the block reduces part by part; if there is one part, warp 0 folds its values
+ * while the other warps begin the next segment.
  *
  * The loop over chunks has few variables, so that none is spilled: a load from local memory would
  * wait for the preceding loads of elements. */
 template <int KIND>
 static __device__ inline void reduce_item_of(const struct reduce_args &a, struct long_shared &s,
-                                             uint64_t item, bool per_warp, bool per_block)
+                                             uint64_t item, bool per_warp, struct own_segments &own)
 {
     const uint32_t warp = warp_id();
     struct reduce_item now = { item, 0, 0, 0, 1 }; /* the same for all threads of the block, or of
@@ -229,11 +366,19 @@ static __device__ inline void reduce_item_of(const struct reduce_args &a, struct
         now.segment = a.segments == 1 ? 0 : item / a.row_items;
         now.group = (uint32_t)(item - now.segment * a.row_items);
         now.groups = (uint32_t)a.row_items;
-    } else if (per_block) {
-        uint64_t first, end;
-        load_segment(a, item, true, &first, &end);
-        check_segment(a, item, threadIdx.x == 0, first, end, &now.begin, &now.n);
-        if (REDUCE_LISTS(KIND) && is_shared(a, now.n)) return;
+    } else if (own.here) {
+        const uint64_t *bounds = s.bounds[own.turn];
+        check_segment(a, item, threadIdx.x == 0, bounds[0], bounds[1], &now.begin, &now.n);
+        own.turn ^= 1;
+        if (warp == 0) bounds_copy(a, s.bounds[own.turn], item + gridDim.x); /* long before use */
+        if (REDUCE_LISTS(KIND) && is_shared(a, now.n)) {
+            if (warp == 0 && gridDim.x >= a.segments) share_segment(a, item, now.begin, now.n);
+            bounds_wait();
+            __syncthreads(); /* the bounds of the next segment are there */
+            return;
+        }
+        if (now.n > (uint64_t)a.item * CHUNK)
+            __syncthreads(); /* the values of the preceding segment are folded */
     } else if (!per_warp) {
         now = a.items[item];
     } else {
@@ -248,9 +393,9 @@ static __device__ inline void reduce_item_of(const struct reduce_args &a, struct
     __syncwarp(WARP_ALL); /* the item is written */
     struct value v;
     for (;;) {
-        v = reduce_part<KIND>(a, s, per_warp, per_block);
+        v = reduce_part<KIND>(a, s, per_warp, own);
         now = s.items[warp];
-        if (!per_block || now.n <= (uint64_t)a.item * CHUNK ||
+        if (!own.here || now.n <= (uint64_t)a.item * CHUNK ||
             (uint64_t)now.group * a.item * CHUNK >= now.n)
             break;
         if (threadIdx.x == 0) value_keep<KIND>(&s.digits[0][now.group], v);
@@ -270,54 +415,10 @@ static __device__ inline void reduce_item_of(const struct reduce_args &a, struct
     }
     if (groups && lane_id() == 0 && (per_warp || warp == 0))
         value_result<KIND>(a, v, (const ukey *)a.in + now.begin, now.n, now.segment);
-    if (!per_warp)
-        __syncthreads(); /* the shared memory may be overwritten */
-    else
+    if (per_warp || (own.here && now.n <= (uint64_t)a.item * CHUNK))
         __syncwarp(WARP_ALL); /* the warp's places may be overwritten */
-}
-
-/* Lists the shared ones of the block's segments; by warp 0. */
-static __device__ __noinline__ void list_segments(const struct reduce_args &a)
-{
-    for (uint64_t from = blockIdx.x; from < a.segments; from += 32 * (uint64_t)gridDim.x) {
-        const uint64_t segment = from + lane_id() * (uint64_t)gridDim.x;
-        uint64_t first, end, begin, n;
-        load_segment(a, segment, segment < a.segments, &first, &end);
-        check_segment(a, segment, false, first, end, &begin, &n);
-        uint32_t which = __ballot_sync(WARP_ALL, is_shared(a, n));
-        for (; which; which &= which - 1) {
-            const int lane = __ffs((int)which) - 1;
-            const uint64_t count = __shfl_sync(WARP_ALL, (unsigned long long)n, lane);
-            const uint64_t at =
-                list_segment(a, from + (uint64_t)lane * gridDim.x,
-                             __shfl_sync(WARP_ALL, (unsigned long long)begin, lane), count);
-            if (at == a.capacity) continue;
-            __syncwarp(WARP_ALL); /* the items are written */
-            if (lane_id() == 0) {
-                wait_acquire(&a.counts->published, (uint32_t)at); /* by running blocks */
-                add_acq_rel(&a.counts->published, items_of(count));
-            }
-        }
-    }
-}
-
-/* Takes a published item; ~0 if there is none.  For all threads of the block. */
-static __device__ inline uint32_t take_item(const struct reduce_args &a, struct long_shared &s)
-{
-    if (threadIdx.x == 0) {
-        uint32_t item = load_relaxed(&a.counts->next), seen;
-        for (;; item = seen) {
-            s.last = ~0u;
-            if (item >= load_acquire(&a.counts->published)) break;
-            s.last = item;
-            seen = atomicCAS(&a.counts->next, item, item + 1);
-            if (seen == item) break;
-        }
-    }
-    __syncthreads(); /* the item is known */
-    const uint32_t item = s.last;
-    __syncthreads(); /* all threads have read it */
-    return item;
+    else
+        __syncthreads(); /* the shared memory may be overwritten */
 }
 
 template <int KIND> static __device__ inline void reduce_long(const struct reduce_args &a)
@@ -325,6 +426,7 @@ template <int KIND> static __device__ inline void reduce_long(const struct reduc
     __shared__ struct long_shared s;
     wait_for_earlier();
     const bool per_warp = !has_two<KIND>() && !a.row_items && !a.offsets;
+    const bool lists = REDUCE_LISTS(KIND) && a.per_block && a.capacity;
     uint64_t items = a.row_items * a.segments;
     if (per_warp)
         items = (a.segments + a.warps - 1) / a.warps;
@@ -332,21 +434,28 @@ template <int KIND> static __device__ inline void reduce_long(const struct reduc
         items = a.segments;
     else if (!a.row_items)
         items = a.counts->items < a.capacity ? a.counts->items : a.capacity;
-    const bool listing = REDUCE_LISTS(KIND) && a.per_block && a.capacity;
-    if (listing && warp_id() == 0) list_segments(a);
-    bool per_block = a.per_block;
     uint64_t item = blockIdx.x;
+    struct own_segments own = { 0, !has_two<KIND>() && a.per_block };
+    if (own.here) {
+        if (threadIdx.x < 4) (&s.bounds[0][0])[threadIdx.x] = 0;
+        __syncwarp(WARP_ALL); /* the zeros are written */
+        if (warp_id() == 0) bounds_copy(a, s.bounds[0], item);
+        bounds_wait();
+        __syncthreads(); /* the bounds are there */
+    }
+    if (REDUCE_LISTS(KIND) && lists && gridDim.x < items && warp_id() == 0) list_segments(a);
     for (;; item += gridDim.x) {
-        if (listing && (!per_block || item >= items)) {
-            per_block = false;
+        if (lists && (!own.here || item >= items)) {
+            own.here = false;
             item = take_item(a, s);
-            if (item == ~0u) break;
+            if (item == ~0u) return;
         } else if (item >= items) {
             break;
         }
-        reduce_item_of<KIND>(a, s, item, per_warp, per_block);
+        reduce_item_of<KIND>(a, s, item, per_warp, own);
+        if (lists && !own.here) finish_item(a);
     }
-    if (per_warp || a.row_items || (a.per_block && !listing)) return;
+    if (per_warp || a.row_items || a.per_block || !items) return;
     /* The last block to finish empties the list. */
     __syncthreads(); /* all threads of the block have read its length */
     if (threadIdx.x) return;

@@ -5,7 +5,7 @@
  *     vectors     one thread's vectors of a part that is at most a line
  *
  * add_aligned() adds complete and aligned chunks of long parts, add_around() all other chunks.  For
- * sums of f32 and f64, add_common() adds all chunks.  Kinds for which neither order nor position
+ * sums of floats, add_common() adds all chunks.  Kinds for which neither order nor position
  * matters use value_of_any(), for parts of any length.
  *
  * All others fold the same lanes in the same order, so a segment's result does not depend on which
@@ -26,7 +26,7 @@ template <int KIND> static __device__ inline constexpr bool has_two(void)
 /* Sums that add_common() adds. */
 template <int KIND> static __device__ inline constexpr bool has_common(void)
 {
-    return is_common<KIND>() || (KIND == REDUCE_SUM64 && REDUCE_F64);
+    return KIND == REDUCE_SUM || (KIND == REDUCE_SUM64 && REDUCE_F64);
 }
 
 /* The number of lines that a warp loads before it adds the first: half a chunk, so that registers
@@ -361,7 +361,7 @@ template <int KIND> static __device__ inline void rotate_lanes(struct lanes<KIND
 {
 }
 
-#if REDUCE_FLOAT && KEY_BITS == 32
+#if REDUCE_FLOAT && KEY_BITS < 64
 static __device__ inline void rotate_lanes(struct lanes<REDUCE_SUM> &l, uint32_t by)
 {
     rotate(l.lane, by);

@@ -41,10 +41,11 @@ static __device__ inline struct value count_end(const struct reduce_args &a,
     return v;
 }
 
-/* n elements by the warp, chunk by chunk. */
+/* n elements by the warp, chunk by chunk; a function call, so that the loop spills no registers. */
 template <int KIND>
-static __device__ inline struct value reduce_chunks(const struct reduce_args &a, uint64_t begin,
-                                                    uint64_t n, struct value *digits)
+static __device__ __noinline__ struct value reduce_chunks(const struct reduce_args &a,
+                                                         uint64_t begin, uint64_t n,
+                                                         struct value *digits)
 {
     uint64_t count = 0;
     for (uint64_t i = 0; i == 0 || i < n; i += CHUNK, count++) {
@@ -74,23 +75,30 @@ static __device__ inline uint32_t items_of(uint64_t n)
                       (REDUCE_ITEM_CHUNKS * CHUNK));
 }
 
-/* Puts a long segment on the list, as items of REDUCE_ITEM_CHUNKS chunks; by the warp.  Returns the
- * number of the first, or capacity if there is no room. */
-static __device__ inline uint64_t list_segment(const struct reduce_args &a, uint64_t segment,
-                                               uint64_t begin, uint64_t n)
+/* Writes the items of a segment, of REDUCE_ITEM_CHUNKS chunks, to the list from `first` on; by the
+ * warp. */
+static __device__ inline void write_items(const struct reduce_args &a, uint64_t first,
+                                          uint64_t segment, uint64_t begin, uint64_t n)
+{
+    const uint32_t groups = items_of(n);
+    for (uint32_t i = lane_id(); i < groups; i += 32) {
+        struct reduce_item item = { segment, begin, n, i, groups };
+        a.items[first + i] = item;
+    }
+    if (lane_id() == 0) a.done[first] = 0;
+}
+
+/* Puts a long segment on the list for the next launch; by the warp. */
+static __device__ inline void list_segment(const struct reduce_args &a, uint64_t segment,
+                                           uint64_t begin, uint64_t n)
 {
     const uint32_t groups = items_of(n);
     unsigned long long first = 0;
     if (lane_id() == 0)
         first = atomicAdd((unsigned long long *)&a.counts->items, (unsigned long long)groups);
     first = __shfl_sync(WARP_ALL, first, 0);
-    if (first + groups > a.capacity) return a.capacity; /* segments overlap: has been reported */
-    for (uint32_t i = lane_id(); i < groups; i += 32) {
-        struct reduce_item item = { segment, begin, n, i, groups };
-        a.items[first + i] = item;
-    }
-    if (lane_id() == 0) a.done[first] = 0;
-    return first;
+    if (first + groups > a.capacity) return; /* segments overlap: has been reported */
+    write_items(a, first, segment, begin, n);
 }
 
 static __device__ inline uint64_t offset_of(const struct reduce_args &a, uint64_t i)
