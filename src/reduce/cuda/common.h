@@ -40,12 +40,13 @@ enum {
     REDUCE_LONG_CHUNKS = 32,    /* longer segments are shared by blocks */
     REDUCE_FEW_SEGMENTS = 8192, /* if there are at most so many segments, ... */
     REDUCE_FEW_CHUNKS = 2,      /* ... those longer than this are shared */
-    REDUCE_ALONE_CHUNKS = 64,   /* arrays of at most so many chunks have no shared segments */
+    REDUCE_ALONE_CHUNKS = 64,   /* arrays of at most so many chunks have no shared segments; */
+    REDUCE_BLOCK_CHUNKS = 128,  /* ... of at most so many, sums: the warps of a block share them */
     REDUCE_ITEM_CHUNKS = 32,    /* unit of a long segment that a block processes at a time */
     REDUCE_MOST_CHUNKS = 256    /* maximum of an item */
 };
 
-/* Whether blocks of segments list long ones: sums only, because this makes a kernel larger. */
+/* Whether blocks list or share long segments: sums only, because this makes a kernel larger. */
 #define REDUCE_LISTS(kind) ((kind) == REDUCE_ISUM || (kind) == REDUCE_SUM || (kind) == REDUCE_SUM64)
 
 /* A part of a long segment, which one block reduces. */

@@ -29,28 +29,6 @@ struct long_shared {
 static_assert((int)REDUCE_WARPS * (int)REDUCE_LONG_CHUNKS <= (int)REDUCE_MOST_CHUNKS,
               "each warp of a block has places for a row that is not long");
 
-/* Folds `count` values in shared memory, each at its place; every lane of warp 0 gets the
- * result. */
-template <int KIND>
-static __device__ inline struct value fold_shared(const struct reduce_args &a,
-                                                  const struct value *values, uint32_t count)
-{
-    struct value v = value_nothing<KIND>();
-    if (lane_id() < count) v = value_kept<KIND>(&values[lane_id()]);
-    v = value_fold<KIND, 32, 1>(a, v);
-    if (count <= 32) return v;
-    struct value tiles = v;
-#pragma unroll 1
-    for (uint32_t at = 32; at < count; at += 32) {
-        v = value_nothing<KIND>();
-        if (at + lane_id() < count) v = value_kept<KIND>(&values[at + lane_id()]);
-        v = value_fold<KIND, 32, 1>(a, v);
-        if (lane_id() % 8 == at / 32) tiles = v;
-    }
-    if (lane_id() % 8 >= (count + 31) / 32) tiles = value_nothing<KIND>();
-    return value_fold<KIND, 8, 1>(a, tiles);
-}
-
 /* The chunks of an item that a warp reduces. */
 struct share {
     uint64_t begin, from; /* start of the item: in the array, in its row */

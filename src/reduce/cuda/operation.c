@@ -314,7 +314,8 @@ static bool per_block(const struct echi_reduce *r)
 /* Whether one could be so long that several blocks must share it. */
 static bool some_shared(const struct echi_reduce *r)
 {
-    return chunks_of(r, r->n) > REDUCE_ALONE_CHUNKS;
+    return chunks_of(r, r->n) >
+           (REDUCE_LISTS((int)r->kind) ? REDUCE_BLOCK_CHUNKS : REDUCE_ALONE_CHUNKS);
 }
 
 /* Few warps per block if there are many segments, and if they are short. */
@@ -342,7 +343,6 @@ static void steps_of_blocks(const struct build *b)
     struct reduce_args *args = &b->w->args;
     args->warps = warps_of_segment(b);
     args->item = REDUCE_ITEM_CHUNKS;
-    args->long_chunks = REDUCE_LONG_CHUNKS;
     if (!REDUCE_LISTS((int)b->r->kind)) args->capacity = 0; /* the array is small */
     if (args->capacity) get_zeros(b, b->w->parts.counts, &args->counts, sizeof *b->w->parts.counts);
     uint64_t most = args->segments;
@@ -505,6 +505,7 @@ static void make_steps(const struct echi_reduce *r, const struct plan *plan, str
                                     .segments = rows ? r->rows : r->segments,
                                     .columns = rows ? r->columns : 0,
                                     .n = r->n,
+                                    .long_chunks = REDUCE_LONG_CHUNKS,
                                     .partials = w->parts.partials,
                                     .done = w->parts.done,
                                     .items = w->parts.items,

@@ -5,7 +5,8 @@
  *     short  the same, eight threads each: at most 128 bytes, or a line
  *     rows   of full vectors, at most a line: rows.cuh
  *     other  one at a time by the warp, chunk by chunk
- *     long   put on a list, for blocks to share: long.cuh
+ *     long   put on a list, for blocks to share: long.cuh; in small arrays shared by the warps of
+ *            the block
  *
  * The code for tiny and short sums of f32 (is_common() in value.cuh) is unrolled; other kinds use a
  * loop with four vectors in flight.
@@ -41,16 +42,45 @@ static __device__ inline struct value count_end(const struct reduce_args &a,
     return v;
 }
 
-/* n elements by the warp, chunk by chunk; a function call, so that the loop spills no registers. */
+/* Folds `count` values in shared memory, each at its place; every lane of warp 0 gets the
+ * result. */
 template <int KIND>
-static __device__ __noinline__ struct value reduce_chunks(const struct reduce_args &a,
-                                                         uint64_t begin, uint64_t n,
-                                                         struct value *digits)
+static __device__ inline struct value fold_shared(const struct reduce_args &a,
+                                                  const struct value *values, uint32_t count)
+{
+    struct value v = value_nothing<KIND>();
+    if (lane_id() < count) v = value_kept<KIND>(&values[lane_id()]);
+    v = value_fold<KIND, 32, 1>(a, v);
+    if (count <= 32) return v;
+    struct value tiles = v;
+#pragma unroll 1
+    for (uint32_t at = 32; at < count; at += 32) {
+        v = value_nothing<KIND>();
+        if (at + lane_id() < count) v = value_kept<KIND>(&values[at + lane_id()]);
+        v = value_fold<KIND, 32, 1>(a, v);
+        if (lane_id() % 8 == at / 32) tiles = v;
+    }
+    if (lane_id() % 8 >= (count + 31) / 32) tiles = value_nothing<KIND>();
+    return value_fold<KIND, 8, 1>(a, tiles);
+}
+
+/* A function call, so that the loop over lines spills no registers. */
+template <int KIND>
+static __device__ __noinline__ struct value chunk_called(const struct reduce_args &a,
+                                                         uint64_t begin, uint64_t first, uint32_t n)
+{
+    return reduce_chunk<KIND, 0>(a, begin, first, n);
+}
+
+/* n elements by the warp, chunk by chunk. */
+template <int KIND>
+static __device__ inline struct value reduce_chunks(const struct reduce_args &a, uint64_t begin,
+                                                    uint64_t n, struct value *digits)
 {
     uint64_t count = 0;
     for (uint64_t i = 0; i == 0 || i < n; i += CHUNK, count++) {
         uint32_t here = n - i < CHUNK ? (uint32_t)(n - i) : (uint32_t)CHUNK;
-        struct value v = reduce_chunk<KIND, 0>(a, begin + i, i, here);
+        struct value v = chunk_called<KIND>(a, begin + i, i, here);
         const uint32_t scale = needs_scale<KIND>(v);
         if (scale) v = chunk_scaled(a, (const ukey *)a.in + begin + i, here, scale);
         if (n <= CHUNK) return v;
@@ -146,6 +176,59 @@ struct segments_shared {
     struct value digits[8]; /* of a segment that is not listed */
     uint8_t order[32];      /* the lanes whose segments are reduced side by side */
 };
+
+/* The segments of a block that its warps share. */
+struct long_segments {
+    struct value values[REDUCE_BLOCK_CHUNKS]; /* of chunks, or of warps */
+    uint64_t segment[REDUCE_WARP], begin[REDUCE_WARP];
+    uint32_t n[REDUCE_WARP];
+    uint32_t count; /* not all have a place */
+};
+
+/* Notes a segment; false if there is no place for it. By the warp. */
+static __device__ inline bool note_segment(struct long_segments &l, uint64_t segment,
+                                           uint64_t begin, uint64_t n)
+{
+    uint32_t at = 0;
+    if (lane_id() == 0) {
+        at = atomicAdd(&l.count, 1);
+        if (at < REDUCE_WARP) {
+            l.segment[at] = segment;
+            l.begin[at] = begin;
+            l.n[at] = (uint32_t)n;
+        }
+    }
+    return __shfl_sync(WARP_ALL, at, 0) < REDUCE_WARP;
+}
+
+/* Reduces the noted segments, by the block; after a barrier. */
+template <int KIND>
+static __device__ inline void reduce_noted(const struct reduce_args &a, struct long_segments &l)
+{
+    const uint32_t warp = warp_id(), count = min(l.count, (uint32_t)REDUCE_WARP);
+    for (uint32_t i = 0; i < count; i++) {
+        const uint64_t begin = l.begin[i];
+        const uint32_t n = l.n[i];
+        const ukey *x = (const ukey *)a.in + begin;
+        for (uint32_t at = warp * CHUNK; at < n && !value_any_place<KIND>();
+             at += REDUCE_WARPS * CHUNK) {
+            const struct value v =
+                chunk_called<KIND>(a, begin + at, at, min(n - at, (uint32_t)CHUNK));
+            if (lane_id() == 0) value_keep<KIND>(&l.values[at / CHUNK], v);
+        }
+        if (value_any_place<KIND>()) {
+            const struct value v = value_of_any<KIND>(a, x, n, warp, REDUCE_WARPS);
+            if (lane_id() == 0) value_keep<KIND>(&l.values[warp], v);
+        }
+        __syncthreads(); /* the values are written */
+        if (warp == 0) {
+            const struct value v = fold_shared<KIND>(
+                a, l.values, value_any_place<KIND>() ? REDUCE_WARPS : (n + CHUNK - 1) / CHUNK);
+            if (lane_id() == 0) value_result<KIND>(a, v, x, n, l.segment[i]);
+        }
+        __syncthreads(); /* they have been read */
+    }
+}
 
 /* Compacts the lanes whose segments are reduced side by side. */
 static __device__ inline void note_order(bool mine, uint32_t which, struct segments_shared &shared)
@@ -289,7 +372,8 @@ reduce_small(const struct reduce_args &a, bool mine, uint64_t s, uint64_t begin,
 template <int KIND>
 static __device__ inline void reduce_some(const struct reduce_args &a, uint64_t first,
                                           uint64_t segments, uint64_t from, uint64_t to,
-                                          struct segments_shared &shared)
+                                          struct segments_shared &shared,
+                                          struct long_segments *noted)
 {
     const uint64_t s = first + lane_id();
     uint64_t begin, n;
@@ -325,6 +409,9 @@ static __device__ inline void reduce_some(const struct reduce_args &a, uint64_t 
             list_segment(a, first + who, from, count);
             continue;
         }
+        if (REDUCE_LISTS(KIND) && noted && count > (uint64_t)a.long_chunks * CHUNK &&
+            note_segment(*noted, first + who, from, count))
+            continue;
         struct value v = reduce_middle<KIND>(a, from, count, shared.digits);
         if (lane_id() == 0) value_result<KIND>(a, v, (const ukey *)a.in + from, count, first + who);
     }
@@ -345,15 +432,25 @@ template <int KIND> static __device__ inline void reduce_segments(const struct r
                 reduce_rows<KIND, 8>(a, warp, a.row_lanes);
         return;
     }
+    const bool notes = REDUCE_LISTS(KIND) && !a.capacity;
+    __shared__ struct long_segments noted;
     uint64_t s = warp * a.each + lane_id(), from, to;
     load_segment(a, s, lane_id() < a.each && s < segments, &from, &to);
+    if (notes) {
+        if (threadIdx.x == 0) noted.count = 0;
+        __syncthreads(); /* the count is written */
+    }
     while (warp * a.each < segments) {
         const uint64_t first = warp * a.each, this_from = from, this_to = to;
         warp += warps;
         s = warp * a.each + lane_id();
         load_segment(a, s, lane_id() < a.each && s < segments, &from, &to); /* long before use */
-        reduce_some<KIND>(a, first, segments, this_from, this_to, shared[warp_id()]);
+        reduce_some<KIND>(a, first, segments, this_from, this_to, shared[warp_id()],
+                          notes ? &noted : NULL);
     }
+    if (!notes) return;
+    __syncthreads(); /* all segments are noted */
+    if (REDUCE_LISTS(KIND)) reduce_noted<KIND>(a, noted);
 }
 
 #endif
