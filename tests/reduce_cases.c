@@ -258,7 +258,7 @@ static void large(run_function run)
             c.dist = "tame";
             run((c = options(c, (unsigned)op), &c));
             c.shape = SEGMENTS;
-            c.n = 80 * chunk;
+            c.n = (op % 2 ? 80 : 160) * chunk; /* of 160 chunks, blocks share a part */
             c.parts = 40;
             c.lengths = "one";
             run((c = options(c, (unsigned)op), &c));

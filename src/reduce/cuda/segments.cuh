@@ -222,8 +222,9 @@ static __device__ inline void reduce_noted(const struct reduce_args &a, struct l
         }
         __syncthreads(); /* the values are written */
         if (warp == 0) {
-            const struct value v = fold_shared<KIND>(
-                a, l.values, value_any_place<KIND>() ? REDUCE_WARPS : (n + CHUNK - 1) / CHUNK);
+            const uint32_t values =
+                value_any_place<KIND>() ? (uint32_t)REDUCE_WARPS : (n + CHUNK - 1) / CHUNK;
+            const struct value v = fold_shared<KIND>(a, l.values, values);
             if (lane_id() == 0) value_result<KIND>(a, v, x, n, l.segment[i]);
         }
         __syncthreads(); /* they have been read */
