@@ -219,7 +219,7 @@ reduce_part(const struct reduce_args &a, struct long_shared &s, bool per_warp,
                              per_warp ? warp * REDUCE_LONG_CHUNKS
                                       : own.turn * REDUCE_ITEM_CHUNKS };
     v = reduce_share<KIND>(a, s, p);
-    if (own.here) bounds_wait();
+    if (REDUCE_LISTS(KIND) && own.here) bounds_wait();
     if (!per_warp)
         __syncthreads(); /* the values are written, and the bounds of the block's next segment */
     else
@@ -345,10 +345,17 @@ static __device__ inline void reduce_item_of(const struct reduce_args &a, struct
         now.group = (uint32_t)(item - now.segment * a.row_items);
         now.groups = (uint32_t)a.row_items;
     } else if (own.here) {
-        const uint64_t *bounds = s.bounds[own.turn];
-        check_segment(a, item, threadIdx.x == 0, bounds[0], bounds[1], &now.begin, &now.n);
+        uint64_t from, to;
+        if (REDUCE_LISTS(KIND)) {
+            from = s.bounds[own.turn][0];
+            to = s.bounds[own.turn][1];
+        } else {
+            load_segment(a, item, true, &from, &to);
+        }
+        check_segment(a, item, threadIdx.x == 0, from, to, &now.begin, &now.n);
         own.turn ^= 1;
-        if (warp == 0) bounds_copy(a, s.bounds[own.turn], item + gridDim.x); /* long before use */
+        if (REDUCE_LISTS(KIND) && warp == 0)
+            bounds_copy(a, s.bounds[own.turn], item + gridDim.x); /* long before use */
         if (REDUCE_LISTS(KIND) && is_shared(a, now.n)) {
             if (warp == 0 && gridDim.x >= a.segments) share_segment(a, item, now.begin, now.n);
             bounds_wait();
@@ -414,7 +421,7 @@ template <int KIND> static __device__ inline void reduce_long(const struct reduc
         items = a.counts->items < a.capacity ? a.counts->items : a.capacity;
     uint64_t item = blockIdx.x;
     struct own_segments own = { 0, !has_two<KIND>() && a.per_block };
-    if (own.here) {
+    if (REDUCE_LISTS(KIND) && own.here) {
         if (threadIdx.x < 4) (&s.bounds[0][0])[threadIdx.x] = 0;
         __syncwarp(WARP_ALL); /* the zeros are written */
         if (warp_id() == 0) bounds_copy(a, s.bounds[0], item);

@@ -35,7 +35,7 @@ template <int KIND> static __device__ inline constexpr bool has_common(void)
 template <int KIND, int LONG> static __device__ inline constexpr int lines_at_a_time(void)
 {
     if (has_two<KIND>()) return KEY_BITS <= 16 ? 4 : (int)ECHI_CHUNK_LINES;
-    if (!LONG && has_common<KIND>()) return (int)ECHI_CHUNK_LINES;
+    if (!LONG && has_common<KIND>() && KEY_BITS >= 32) return (int)ECHI_CHUNK_LINES;
     return LONG && KEY_BITS <= 16 && REDUCE_FLOAT && KIND == REDUCE_VARIANCE ? (int)ECHI_CHUNK_LINES
                                                                              : 4;
 }
