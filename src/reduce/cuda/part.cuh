@@ -35,7 +35,6 @@ template <int KIND> static __device__ inline constexpr bool has_common(void)
 template <int KIND, int LONG> static __device__ inline constexpr int lines_at_a_time(void)
 {
     if (has_two<KIND>()) return KEY_BITS <= 16 ? 4 : (int)ECHI_CHUNK_LINES;
-    if (!LONG && has_common<KIND>() && KEY_BITS >= 32) return (int)ECHI_CHUNK_LINES;
     return LONG && KEY_BITS <= 16 && REDUCE_FLOAT && KIND == REDUCE_VARIANCE ? (int)ECHI_CHUNK_LINES
                                                                              : 4;
 }
@@ -373,19 +372,59 @@ static __device__ inline void rotate_lanes(struct lanes<REDUCE_SUM64> &l, uint32
 }
 #endif
 
+static const ukey NEGATIVE_ZERO = (ukey)1 << (KEY_BITS - 1);
+
+/* Word i of a vector of equal elements. */
+static __device__ inline uint32_t word_of(uint64_t element, int i)
+{
+    return KEY_BITS == 64 ? (uint32_t)(element >> 32 * (i % 2)) : spread(element);
+}
+
+/* A vector if it is there, otherwise other elements.  A sum adds these instead of skipping the
+ * vector, because the compiler delays a load whose value is used conditionally. */
+static __device__ inline struct vector vector_if(bool there, struct vector v, uint64_t other)
+{
+#pragma unroll
+    for (int i = 0; i < 4; i++) v.w[i] = there ? v.w[i] : word_of(other, i);
+    return v;
+}
+
 /* The elements from `from` to `to` of the vector at x, and zeros that do not change a sum. */
 static __device__ inline struct vector vector_between(const ukey *x, uint32_t from, uint32_t to)
 {
     struct vector v = { { 0, 0, 0, 0 } };
 #pragma unroll
     for (int i = 0; i < VECTOR; i++) {
-        const ukey u = i >= from && i < to ? x[i] : (ukey)1 << (KEY_BITS - 1);
+        const ukey u = i >= from && i < to ? x[i] : NEGATIVE_ZERO;
 #if KEY_BITS == 64
         v.w[2 * i] = (uint32_t)u;
         v.w[2 * i + 1] = (uint32_t)(u >> 32);
 #else
         v.w[i * KEY_BYTES / 4] |= (uint32_t)u << i * KEY_BITS % 32;
 #endif
+    }
+    return v;
+}
+
+/* Adds the n elements of a chunk one by one, as a function call. */
+template <int KIND>
+static __device__ __noinline__ struct lanes<KIND>
+added_slowly(const struct reduce_args &a, struct lanes<KIND> lanes, const ukey *x, uint32_t n) {
+#pragma unroll 1
+    for (uint32_t at = lane_id() * VECTOR; at < n; at += LINE) {
+        const struct vector v = vector_between(x + at, 0, min(n - at, (uint32_t)VECTOR));
+        lanes_add<1>(a, lanes, v, v, VECTOR, 0);
+    }
+    return lanes;
+}
+
+/* The vector without its first elements, instead of which it has such zeros. */
+static __device__ inline struct vector vector_without(struct vector v, uint32_t first)
+{
+#pragma unroll
+    for (int i = 0; i < 4; i++) {
+        const uint32_t mask = vector_mask(i, first);
+        v.w[i] = (v.w[i] & ~mask) | (word_of(NEGATIVE_ZERO, i) & mask);
     }
     return v;
 }
@@ -409,28 +448,33 @@ static __device__ inline void add_common(const struct reduce_args &a, struct lan
         return;
     }
 
-    /* Lines in which this thread has a vector that ends within the chunk; it may have a partial one
-     * in addition, which is loaded first and added last. */
-    const uint32_t skip = p.shift / KEY_BYTES, end = skip + n;
-    const uint32_t lines = end < p.at + VECTOR ? 0 : (end - p.at - VECTOR) / LINE + 1;
-    const uint32_t last = p.at + lines * LINE, first = p.at == 0 ? skip : 0;
+    const uint32_t skip = p.shift / KEY_BYTES, end = skip + n, vectors = end / VECTOR;
+    const uint32_t first = p.at == 0 ? skip : 0;
     const ukey *x = p.x - skip;
-    struct vector tail = { { 0, 0, 0, 0 } };
-    if (last < end)
-        tail = vector_between(x + last, lines ? 0 : first, min(end - last, (uint32_t)VECTOR));
-#pragma unroll 1
-    for (uint32_t line = 0; line < lines; line += LINES) {
-        struct vector v[LINES];
-        const char *from = (const char *)(x + p.at + line * LINE);
-#pragma unroll
-        for (int i = 0; i < LINES; i++)
-            if (line + i < lines && (i || line || first == 0)) v[i] = vector_at(from + 512 * i);
-        if (line == 0 && first) v[0] = vector_between(x, first, VECTOR);
-#pragma unroll
-        for (int i = 0; i < LINES; i++)
-            if (line + i < lines) lanes_add<1>(a, lanes, v[i], v[i], VECTOR, 0);
+    if ((const char *)x < (const char *)a.in) { /* the array does not begin at a multiple of 16 */
+        lanes = added_slowly(a, lanes, p.x, n);
+        return;
     }
-    if (last < end) lanes_add<1>(a, lanes, tail, tail, VECTOR, 0);
+    /* A partial vector at the end is loaded first and added last. */
+    const bool has_tail = vectors % 32 == lane_id() && end % VECTOR;
+    struct vector tail = { { 0, 0, 0, 0 } };
+    if (has_tail)
+        tail = vector_between(x + vectors * VECTOR, vectors ? 0 : first, end % VECTOR);
+#pragma unroll 1
+    for (uint32_t line = 0; 32 * line < vectors; line += LINES) {
+        struct vector v[LINES];
+        const uint32_t at = lane_id() + 32 * line;
+#pragma unroll
+        for (int i = 0; i < LINES; i++)
+            v[i] = vector_at((const char *)x + 16 * min(at + 32 * i, vectors - 1));
+        if (line == 0 && first) v[0] = vector_without(v[0], first);
+#pragma unroll
+        for (int i = 0; i < LINES; i++) {
+            v[i] = vector_if(at + 32 * i < vectors, v[i], NEGATIVE_ZERO);
+            lanes_add<1>(a, lanes, v[i], v[i], VECTOR, 0);
+        }
+    }
+    if (has_tail) lanes_add<1>(a, lanes, tail, tail, VECTOR, 0);
     rotate_lanes(lanes, skip);
 }
 
@@ -520,10 +564,12 @@ static __device__ __noinline__ struct value value_of_any(const struct reduce_arg
         struct vector v[LINES];
 #pragma unroll
         for (int j = 0; j < LINES; j++)
-            if (i + j * step < vectors) v[j] = vector_at(at + (uint64_t)(i + j * step) * 16);
+            v[j] = vector_at(at + (uint64_t)min(i + j * step, vectors - 1) * 16);
 #pragma unroll(is_plain_sum <KIND>() ? (int)LINES : 1)
         for (int j = 0; j < LINES; j++) {
-            if (i + j * step < vectors) lanes_add<1>(a, lanes, v[0], v[0], VECTOR, 0);
+            const bool here = i + j * step < vectors;
+            if (is_plain_sum<KIND>()) v[0] = vector_if(here, v[0], a.rule.sign);
+            if (is_plain_sum<KIND>() || here) lanes_add<1>(a, lanes, v[0], v[0], VECTOR, 0);
 #pragma unroll
             for (int k = 1; k < LINES; k++) v[k - 1] = v[k];
         }

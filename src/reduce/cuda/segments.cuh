@@ -64,9 +64,8 @@ static __device__ inline struct value fold_shared(const struct reduce_args &a,
     return value_fold<KIND, 8, 1>(a, tiles);
 }
 
-/* A function call, so that the loop over lines spills no registers. */
 template <int KIND>
-static __device__ __noinline__ struct value chunk_called(const struct reduce_args &a,
+static __device__ inline struct value chunk_called(const struct reduce_args &a,
                                                          uint64_t begin, uint64_t first, uint32_t n)
 {
     return reduce_chunk<KIND, 0>(a, begin, first, n);
