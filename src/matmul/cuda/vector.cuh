@@ -76,7 +76,8 @@ static __device__ inline void add_chunks(const struct matvec_args &args,
             if (last + e < n) s[r].x[e] = fused(a[r][last + e], x ? x[last + e] : 1, s[r].x[e]);
 }
 
-/* Adjacent threads process rows of the same chunk, so that they share loads of x. */
+/* Adjacent groups of threads process the chunks of the same rows: addresses that are near each other
+ * are read at about the same time. */
 template <int ROWS> static __device__ inline void matvec_row_chunks(const struct matvec_args &args)
 {
     const uint32_t lane = threadIdx.x % args.lanes;
@@ -84,8 +85,9 @@ template <int ROWS> static __device__ inline void matvec_row_chunks(const struct
     for (uint64_t i = blockIdx.x * each; i < groups * args.chunks; i += gridDim.x * each) {
         const uint64_t item = i + threadIdx.x / args.lanes;
         const bool is_there = item < groups * args.chunks;
-        const uint64_t chunk = args.chunks == 1 ? 0 : item / groups;
-        const uint64_t row = (item - chunk * groups) * ROWS, from = chunk * MATVEC_CHUNK;
+        const uint64_t group = args.chunks == 1 ? item : item / args.chunks;
+        const uint64_t chunk = item - group * args.chunks;
+        const uint64_t row = group * ROWS, from = chunk * MATVEC_CHUNK;
         const uint64_t left = args.cols - from;
         const real *a[ROWS];
         union lanes s[ROWS];

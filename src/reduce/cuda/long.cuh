@@ -199,9 +199,9 @@ static __device__ inline void bounds_wait(void)
 /* Reduces a part of a row: that of the block, or of the warp (per_warp).  The result is valid
  * in warp 0, or in the warp.  After the last part of a block's segment, folds the values of all. */
 template <int KIND>
-static __device__ inline struct value
-reduce_part(const struct reduce_args &a, struct long_shared &s, bool per_warp,
-            const struct own_segments &own)
+static __device__ inline struct value reduce_part(const struct reduce_args &a,
+                                                  struct long_shared &s, bool per_warp,
+                                                  const struct own_segments &own)
 {
     const uint32_t warp = warp_id();
     const struct reduce_item now = s.items[warp];
@@ -216,8 +216,7 @@ reduce_part(const struct reduce_args &a, struct long_shared &s, bool per_warp,
                              rest < most ? (uint32_t)rest : most,
                              per_warp ? 0 : warp,
                              per_warp ? 1 : a.warps,
-                             per_warp ? warp * REDUCE_LONG_CHUNKS
-                                      : own.turn * REDUCE_ITEM_CHUNKS };
+                             per_warp ? warp * REDUCE_LONG_CHUNKS : own.turn * REDUCE_ITEM_CHUNKS };
     v = reduce_share<KIND>(a, s, p);
     if (REDUCE_LISTS(KIND) && own.here) bounds_wait();
     if (!per_warp)

@@ -22,10 +22,11 @@
 
 enum {
     SHARED_ROWS = 1024,
-    BLOCK_CHUNKS = 8,   /* maximum of a row that one block reduces, however few rows there are */
-    BLOCKS_EACH = 8,    /* per multiprocessor, minimum before items grow */
-    BLOCKS_AT_ONCE = 3, /* ... and before small items grow */
+    BLOCK_CHUNKS = 8, /* maximum of a row that one block reduces, however few rows there are */
+    ITEM_COST = 6,    /* time to combine an item's values, in chunks */
     /* Per multiprocessor: */
+    BLOCKS_AT_ONCE = 3, /* minimum before small items grow */
+    BLOCKS_RESIDENT = 4,
     ROWS_AT_ONCE = 256, /* rows that warps share before they take 32 each */
     SEGMENT_WARPS = 16, /* minimum before a warp loads more segments as a unit */
     WARPS_AT_ONCE = 48, /* before the blocks of segments get fewer warps */
@@ -232,6 +233,32 @@ static bool some_blocks(const struct echi_reduce *r)
     return chunks_of(r, r->columns) > BLOCK_CHUNKS;
 }
 
+/* The time of all items relative to that of a chunk, if each block has one. */
+static uint64_t time_of_items(uint64_t items, uint64_t item, uint64_t resident)
+{
+    return (items + resident - 1) / resident * (item + ITEM_COST);
+}
+
+/* The chunks of an item: so many that the blocks are resident together, but few leave no part of the
+ * GPU idle at the end. */
+static uint32_t chunks_of_item(uint64_t row, uint64_t rows, uint32_t item, uint64_t multiprocessors)
+{
+    const uint64_t resident = BLOCKS_RESIDENT * multiprocessors;
+    while (item < REDUCE_ITEM_CHUNKS && item < row &&
+           (row / item / 2 + 1) * rows >= BLOCKS_AT_ONCE * multiprocessors)
+        item *= 2;
+    if (item < REDUCE_ITEM_CHUNKS) return item;
+    uint64_t best = time_of_items((row + item - 1) / item * rows, item, resident);
+    for (uint32_t next = 2 * item; next <= REDUCE_MOST_CHUNKS && next / 2 < row; next *= 2) {
+        const uint64_t items = (row + next - 1) / next * rows;
+        const uint64_t time = time_of_items(items, next, resident);
+        if (8 * items < 7 * resident || time >= best) continue;
+        best = time;
+        item = next;
+    }
+    return item;
+}
+
 /* Rows that blocks share: with fewer rows, items are smaller.  A row of few chunks has one block,
  * because blocks need about 2 us to combine their values. */
 static void steps_of_shared(const struct build *b)
@@ -243,12 +270,7 @@ static void steps_of_shared(const struct build *b)
     args->warps = chunks < 128 ? 1 : chunks < 256 ? 2 : chunks < 512 ? 4 : REDUCE_WARPS;
     if (row <= BLOCK_CHUNKS)
         while (args->warps < row) args->warps *= 2;
-    args->item = args->warps;
-    while (args->item < REDUCE_MOST_CHUNKS && args->item < row &&
-           (row / args->item / 2 + 1) * r->rows >=
-               (args->item < REDUCE_ITEM_CHUNKS ? BLOCKS_AT_ONCE : BLOCKS_EACH) *
-                   (uint64_t)b->gpu.multiprocessors)
-        args->item *= 2;
+    args->item = chunks_of_item(row, r->rows, args->warps, (uint64_t)b->gpu.multiprocessors);
     args->row_items = (row + args->item - 1) / args->item;
     args->done = NULL;
     if (args->row_items > 1)

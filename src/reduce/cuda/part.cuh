@@ -341,8 +341,7 @@ static __device__ inline double from_lane(double x, uint32_t lane)
 
 /* Moves the lanes of the warp down by `by` lanes, fewer than a thread has; the first ones become the
  * last. */
-template <typename number>
-static __device__ inline void rotate(number (&lane)[VECTOR], uint32_t by)
+template <typename number> static __device__ inline void rotate(number (&lane)[VECTOR], uint32_t by)
 {
 #pragma unroll
     for (int step = 1; step < VECTOR; step *= 2) {
@@ -419,7 +418,8 @@ added_slowly(const struct reduce_args &a, struct lanes<KIND> lanes, const ukey *
 }
 
 /* The vector without its first elements, instead of which it has such zeros. */
-static __device__ inline struct vector vector_without(struct vector v, uint32_t first)
+static __device__ inline struct vector
+vector_without(struct vector v, uint32_t first)
 {
 #pragma unroll
     for (int i = 0; i < 4; i++) {
@@ -458,8 +458,7 @@ static __device__ inline void add_common(const struct reduce_args &a, struct lan
     /* A partial vector at the end is loaded first and added last. */
     const bool has_tail = vectors % 32 == lane_id() && end % VECTOR;
     struct vector tail = { { 0, 0, 0, 0 } };
-    if (has_tail)
-        tail = vector_between(x + vectors * VECTOR, vectors ? 0 : first, end % VECTOR);
+    if (has_tail) tail = vector_between(x + vectors * VECTOR, vectors ? 0 : first, end % VECTOR);
 #pragma unroll 1
     for (uint32_t line = 0; 32 * line < vectors; line += LINES) {
         struct vector v[LINES];

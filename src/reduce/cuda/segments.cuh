@@ -65,8 +65,8 @@ static __device__ inline struct value fold_shared(const struct reduce_args &a,
 }
 
 template <int KIND>
-static __device__ inline struct value chunk_called(const struct reduce_args &a,
-                                                         uint64_t begin, uint64_t first, uint32_t n)
+static __device__ inline struct value chunk_called(const struct reduce_args &a, uint64_t begin,
+                                                   uint64_t first, uint32_t n)
 {
     return reduce_chunk<KIND, 0>(a, begin, first, n);
 }
@@ -370,10 +370,9 @@ reduce_small(const struct reduce_args &a, bool mine, uint64_t s, uint64_t begin,
 
 /* The warp's segments from `first` on. */
 template <int KIND>
-static __device__ inline void reduce_some(const struct reduce_args &a, uint64_t first,
-                                          uint64_t segments, uint64_t from, uint64_t to,
-                                          struct segments_shared &shared,
-                                          struct long_segments *noted)
+static __device__ inline void
+reduce_some(const struct reduce_args &a, uint64_t first, uint64_t segments, uint64_t from,
+            uint64_t to, struct segments_shared &shared, struct long_segments *noted)
 {
     const uint64_t s = first + lane_id();
     uint64_t begin, n;

@@ -22,6 +22,7 @@ enum {
      * places takes less time, and the last tiles take more. */
     MIN_TILE_BITS = 8,
     TILE_BITS = 11, /* SPARSE_TILE_MOST */
+    MANY_TILES = 32768,
     WIDE_TILE_BITS = 10,
 
     /* Percentage of shared memory, less than 6 blocks of f64 or 9 of f32 need on an H200.  The
@@ -76,12 +77,15 @@ static size_t done_words(uint64_t tiles)
     return 2 * tiles + 1;
 }
 
-/* Tiles of a vector product are small if there would be few of them. */
+/* Tiles of a vector product are small if there would be few of them: then each warp has one, and
+ * searches its start.  If there are more tiles than that, they are small until there are so many that
+ * the last ones do not matter. */
 static uint32_t vector_tile_bits(const ech_csr *a)
 {
     const uint64_t items = echi_sparse_items(a);
     uint32_t bits = MIN_TILE_BITS;
-    while (bits < TILE_BITS && items >> bits > FEW_TILES) bits++;
+    const uint64_t most = items >> TILE_BITS > FEW_TILES ? MANY_TILES : FEW_TILES;
+    while (bits < TILE_BITS && items >> bits > most) bits++;
     return bits;
 }
 
