@@ -544,9 +544,10 @@ static __device__ __noinline__ struct value value_of_any(const struct reduce_arg
                                                          uint32_t n, uint32_t warp, uint32_t warps)
 {
     enum {
-        LINES = is_plain_sum<KIND>() && KEY_BITS >= 32 ? 8 : 4
-    }; /* loaded before the first is
-                                                                        added */
+        LINES = is_plain_sum<KIND>() && KEY_BITS >= 32 ? 8 : 4, /* loaded before the first is
+                                                                   added */
+        REPEATS = KIND == REDUCE_MAX || KIND == REDUCE_MINMAX   /* vectors may be added again */
+    };
     const uint32_t first = warp * 32 + lane_id(), step = warps * 32;
     const uint32_t skew = (uint32_t)((uintptr_t)x & 15);
     const uint32_t head = min(n, skew ? (16 - skew) / KEY_BYTES : 0);
@@ -564,11 +565,12 @@ static __device__ __noinline__ struct value value_of_any(const struct reduce_arg
 #pragma unroll
         for (int j = 0; j < LINES; j++)
             v[j] = vector_at(at + (uint64_t)min(i + j * step, vectors - 1) * 16);
-#pragma unroll(is_plain_sum <KIND>() ? (int)LINES : 1)
+#pragma unroll(is_plain_sum <KIND>() || KIND == REDUCE_MAX ? (int)LINES : 1)
         for (int j = 0; j < LINES; j++) {
             const bool here = i + j * step < vectors;
             if (is_plain_sum<KIND>()) v[0] = vector_if(here, v[0], a.rule.sign);
-            if (is_plain_sum<KIND>() || here) lanes_add<1>(a, lanes, v[0], v[0], VECTOR, 0);
+            if (is_plain_sum<KIND>() || REPEATS || here)
+                lanes_add<1>(a, lanes, v[0], v[0], VECTOR, 0);
 #pragma unroll
             for (int k = 1; k < LINES; k++) v[k - 1] = v[k];
         }
