@@ -76,8 +76,8 @@ static __device__ inline void add_chunks(const struct matvec_args &args,
             if (last + e < n) s[r].x[e] = fused(a[r][last + e], x ? x[last + e] : 1, s[r].x[e]);
 }
 
-/* Adjacent groups of threads process the chunks of the same rows: addresses that are near each other
- * are read at about the same time. */
+/* Adjacent groups of threads process the chunks of the same rows, so that near addresses are read
+ * at about the same time. */
 template <int ROWS> static __device__ inline void matvec_row_chunks(const struct matvec_args &args)
 {
     const uint32_t lane = threadIdx.x % args.lanes;

@@ -311,8 +311,8 @@ static __device__ inline uint32_t take_item(const struct reduce_args &a, struct 
 static __device__ inline void finish_item(const struct reduce_args &a)
 {
     if (threadIdx.x) return;
-    /* The reads of the list precede, and the read of its length follows: the thread that counts last
-     * sees all items. */
+    /* The reads of the list precede, and the read of its length follows: the thread that counts
+     * last sees all items. */
     const uint32_t finished = add_acq_rel(&a.counts->finished, 1) + 1;
     if (finished != load_relaxed_u64(&a.counts->state) >> 32) return;
     lock_list(a);

@@ -239,8 +239,8 @@ static uint64_t time_of_items(uint64_t items, uint64_t item, uint64_t resident)
     return (items + resident - 1) / resident * (item + ITEM_COST);
 }
 
-/* The chunks of an item: so many that the blocks are resident together, but few leave no part of the
- * GPU idle at the end. */
+/* The chunks of an item: so many that the blocks are resident together, or so few that the last
+ * blocks take little time. */
 static uint32_t chunks_of_item(uint64_t row, uint64_t rows, uint32_t item, uint64_t multiprocessors)
 {
     const uint64_t resident = BLOCKS_RESIDENT * multiprocessors;

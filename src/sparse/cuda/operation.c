@@ -77,9 +77,8 @@ static size_t done_words(uint64_t tiles)
     return 2 * tiles + 1;
 }
 
-/* Tiles of a vector product are small if there would be few of them: then each warp has one, and
- * searches its start.  If there are more tiles than that, they are small until there are so many that
- * the last ones do not matter. */
+/* Tiles of a vector product are small if there would be few of them: then each warp searches the
+ * start of its own.  If there must be more, there are so many that the last take little time. */
 static uint32_t vector_tile_bits(const ech_csr *a)
 {
     const uint64_t items = echi_sparse_items(a);
