@@ -109,6 +109,19 @@ done:
     return status;
 }
 
+/* A transpose of few elements; false if it is not one. */
+static bool transpose_at_once(const ech_ctx *ctx, struct echi_arrange *a)
+{
+    enum { AT_ONCE = 1024, MOST_BYTES = 16 };
+    if (a->rows - 1 >= AT_ONCE || a->columns - 1 >= AT_ONCE || a->element_bytes - 1 >= MOST_BYTES)
+        return false;
+    a->n = a->rows * a->columns;
+    const struct echi_span in = { a->in, a->n * a->element_bytes, 1 };
+    const struct echi_span out = { a->out, a->n * a->element_bytes, 1 };
+    return echi_call_is_simple(ctx, &in, 1, &out, 1) &&
+           ctx->backend->operations[ECHI_OP_arrange]->quick(a);
+}
+
 ech_status ech_transpose(ech_ctx *ctx, const void *in, void *out, size_t rows, size_t cols,
                          size_t element_bytes)
 {
@@ -119,6 +132,7 @@ ech_status ech_transpose(ech_ctx *ctx, const void *in, void *out, size_t rows, s
                               .columns = cols,
                               .element_bytes = element_bytes };
     ech_status status;
+    if (transpose_at_once(ctx, &a)) return ECH_OK;
     if (element_bytes == 0) FAIL(ctx, ECH_ERR_ARG, "element_bytes is 0");
     if (cols && (rows > SIZE_MAX / cols || rows * cols > PTRDIFF_MAX / element_bytes))
         FAIL(ctx, ECH_ERR_ARG,

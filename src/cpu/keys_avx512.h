@@ -163,6 +163,50 @@ INLINE uint64_t not_above_u64(__m512i a, __m512i b)
     return _mm512_cmple_epu64_mask(a, b);
 }
 
+/* ---- The lanes whose bits are set, otherwise 0; other lanes are not read ---- */
+
+INLINE __m512i loaded_u8(uint64_t there, const uint8_t *from)
+{
+    return _mm512_maskz_loadu_epi8(there, from);
+}
+
+INLINE __m512i loaded_u16(uint64_t there, const uint16_t *from)
+{
+    return _mm512_maskz_loadu_epi16((__mmask32)there, from);
+}
+
+INLINE __m512i loaded_u32(uint64_t there, const uint32_t *from)
+{
+    return _mm512_maskz_loadu_epi32((__mmask16)there, from);
+}
+
+INLINE __m512i loaded_u64(uint64_t there, const uint64_t *from)
+{
+    return _mm512_maskz_loadu_epi64((__mmask8)there, from);
+}
+
+/* ---- A bit for each lane in which a and b differ ---- */
+
+INLINE uint64_t unequal_u8(__m512i a, __m512i b)
+{
+    return _mm512_cmpneq_epu8_mask(a, b);
+}
+
+INLINE uint64_t unequal_u16(__m512i a, __m512i b)
+{
+    return _mm512_cmpneq_epu16_mask(a, b);
+}
+
+INLINE uint64_t unequal_u32(__m512i a, __m512i b)
+{
+    return _mm512_cmpneq_epu32_mask(a, b);
+}
+
+INLINE uint64_t unequal_u64(__m512i a, __m512i b)
+{
+    return _mm512_cmpneq_epu64_mask(a, b);
+}
+
 /* ---- The maximum of the lanes ---- */
 
 INLINE uint64_t highest_u64(__m512i v)

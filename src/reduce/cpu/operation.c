@@ -454,7 +454,7 @@ static void reduce_by_key(struct job *job)
 {
     const struct echi_reduce *r = job->r;
     size_t first_run[BLOCKS + 1] = { 0 };
-    job->order = echi_order_make(r->key_dtype, ECH_ORDER_NAN_LAST, false, true);
+    job->order = echi_order_ascending(r->key_dtype, true);
     job->first_run = first_run;
     job->block = r->n / (job->threads > 1 ? BLOCKS : 1) + 1;
     size_t blocks = (r->n + job->block - 1) / job->block;

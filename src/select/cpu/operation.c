@@ -78,21 +78,7 @@ static void find_bits(const struct job *job, size_t at, size_t n, uint64_t *bits
         job->width->test(&s->test[0], in + at * s->element_bytes, n, bits);
         break;
     default:
-        if (at == 0) { /* the first element always begins a run */
-            size_t head = echi_min(n, 64);
-            _Alignas(8) char block[65 * 8];
-            memcpy(block, in, s->element_bytes);
-            memcpy(block + s->element_bytes, in, head * s->element_bytes);
-            if (head < 64) /* the kernel is faster on 64 elements; the caller clears further bits */
-                memset(block + (1 + head) * s->element_bytes, 0, (64 - head) * s->element_bytes);
-            job->width->starts(&s->test[0].order, block + s->element_bytes, 64, bits);
-            bits[0] |= 1;
-            if (n == head) break;
-            in += head * s->element_bytes;
-            n -= head;
-            bits++;
-        }
-        job->width->starts(&s->test[0].order, in + at * s->element_bytes, n, bits);
+        job->width->starts(&s->test[0].order, in + at * s->element_bytes, n, at == 0, bits);
     }
 }
 

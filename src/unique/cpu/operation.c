@@ -173,7 +173,7 @@ static size_t count_heads(const struct unique_job *job, size_t from, size_t to)
     uint64_t bits[ECHI_SELECT_WORDS];
     for (size_t at = from + heads; at < to; at += ECHI_SELECT_BLOCK) {
         const size_t n = echi_min(to - at, ECHI_SELECT_BLOCK);
-        job->select->starts(&job->u->order, key_at(job, at), n, bits);
+        job->select->starts(&job->u->order, key_at(job, at), n, false, bits);
         heads += job->isa->count(bits, n);
     }
     return heads;
@@ -198,7 +198,7 @@ static size_t pack_heads(const struct unique_job *job, struct unique_part *part,
     }
     for (size_t at = from; at < to; at += ECHI_SELECT_BLOCK) {
         const size_t n = echi_min(to - at, ECHI_SELECT_BLOCK), before = rank;
-        job->select->starts(&u->order, key_at(job, at), n, bits);
+        job->select->starts(&u->order, key_at(job, at), n, false, bits);
         if (values) job->select->keep(values + rank * bytes, key_at(job, at), bits, n);
         if (u->counts) job->isa->keep_positions(u->counts + rank, at, bits, n);
         rank += job->isa->count(bits, n);
@@ -410,7 +410,7 @@ static bool unique_at_once(const void *request)
     enum { AT_ONCE_BYTES = 4096 };
     const struct echi_unique *u = request;
     const size_t bytes = (size_t)u->key_bytes;
-    char sorted[AT_ONCE_BYTES];
+    _Alignas(64) char sorted[AT_ONCE_BYTES];
     struct unique_part part = { .runs = 0 };
     struct unique_job job = {
         .u = u, .parts = &part, .keys = u->in, .isa = echi_select_isa_of_machine()
