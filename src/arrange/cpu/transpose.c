@@ -132,12 +132,15 @@ INLINED struct extent squares_sized(const char *block, char *out, size_t out_row
 INLINED void block_sized(const struct echi_arrange *a, size_t row, size_t column, size_t rows,
                          size_t columns, size_t size)
 {
-    char block[BLOCK_BYTES];
+    char copy[BLOCK_BYTES];
     const size_t in_columns = a->columns, out_rows = a->rows;
-    const char *in = (const char *)a->in + (row * in_columns + column) * size;
+    const char *in = (const char *)a->in + (row * in_columns + column) * size, *block = in;
     char *out = (char *)a->out + (column * out_rows + row) * size;
-    for (size_t r = 0; r < rows; r++)
-        memcpy(block + r * columns * size, in + r * in_columns * size, columns * size);
+    if (columns < in_columns) { /* otherwise the rows are contiguous already */
+        for (size_t r = 0; r < rows; r++)
+            memcpy(copy + r * columns * size, in + r * in_columns * size, columns * size);
+        block = copy;
+    }
     const struct extent done = squares_sized(block, out, out_rows, rows, columns, size);
     for (size_t c = 0; c < columns; c++)
         for (size_t r = c < done.columns ? done.rows : 0; r < rows; r++)

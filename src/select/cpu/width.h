@@ -58,7 +58,7 @@ static inline uint64_t NAME(test_rest)(const struct echi_predicate *p, const KEY
         const __m512i e = _mm512_and_si512(NAME(merged_vector)(&p->order, v, plain), mask);
         passes |= NAME(not_above)(NAME(minus)(e, low), span) << k;
     }
-    return passes ^ (p->invert ? ~(uint64_t)0 : 0);
+    return (passes ^ (p->invert ? ~(uint64_t)0 : 0)) & low_bits(n);
 }
 
 /* Which of n elements, at most 64, differ from the previous one. */
