@@ -343,18 +343,13 @@ static bool reduce_at_once(ech_ctx *ctx, ech_op op, const void *in, void *out, s
                            ech_dtype dtype)
 {
     enum { MOST = 4096 };
-    if (n > MOST || !ctx) return false;
+    if (n - 1 >= MOST || !ctx) return false;
     const struct echi_reduce *ready = prepared(op, dtype);
     if (!ready) return false;
     const size_t bytes = ready->rule.bytes, out_bytes = ready->rule.out_bytes;
     const size_t align = bytes > out_bytes ? bytes : out_bytes;
     if (!echi_call_is_plain(ctx, in, n * bytes, out, out_bytes, align) || in == out) return false;
-    struct echi_reduce r = *ready;
-    r.in = in;
-    r.out = out;
-    r.rows = 1;
-    r.columns = r.n = n;
-    return ctx->backend->operations[ECHI_OP_reduce]->quick(&r);
+    return echi_cpu_reduce_few(ready, in, out, n);
 }
 
 ech_status ech_reduce(ech_ctx *ctx, ech_op op, const void *in, void *out, size_t n, ech_dtype dtype,

@@ -520,19 +520,21 @@ static ech_status run(ech_ctx *ctx, const void *request, const void *plan, void 
     return ECH_OK;
 }
 
+bool echi_cpu_reduce_few(const struct echi_reduce *r, const void *in, void *out, size_t n)
+{
+    struct echi_value value;
+    if (n > chunk_elements_of(r)) return false;
+    if (r->kind == ECHI_REDUCE_ARG) value = echi_reduce_nothing(r);
+    echi_reduce_isa_of_machine()->chunk[r->kind][r->dtype](&r->rule, in, NULL, n, 1, &value);
+    echi_reduce_result_to(r, out, value, n, 0);
+    return true;
+}
+
 static bool reduce_at_once(const void *request)
 {
     const struct echi_reduce *r = request;
-    struct echi_value value;
     if (r->shape != ECHI_REDUCE_ROWS || r->rows != 1 || r->b || !r->n) return false;
-    if (r->n > chunk_elements_of(r)) return false;
-    if (r->kind == ECHI_REDUCE_ARG) {
-        const struct job job = { .r = r };
-        value = nothing(&job);
-    }
-    echi_reduce_isa_of_machine()->chunk[r->kind][r->dtype](&r->rule, r->in, NULL, r->n, 1, &value);
-    echi_reduce_result(r, value, r->n, 0);
-    return true;
+    return echi_cpu_reduce_few(r, r->in, r->out, r->n);
 }
 
 static ech_status explain(const void *request, struct echi_explain *e)
