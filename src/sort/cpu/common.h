@@ -150,8 +150,6 @@ struct echi_sort_isa {
     const struct echi_sort_width *widths[4]; /* by log2 of the key's bytes */
 };
 
-extern const struct echi_sort_isa echi_sort_portable, echi_sort_avx2, echi_sort_avx512;
-
 /* A running sort. */
 struct echi_sort_job {
     const struct echi_sort *sort;
