@@ -120,8 +120,8 @@ static ech_status run(ech_ctx *ctx, struct call *c)
 
 /* ---- Few elements, without options ----
  *
- * The functions return false if a call is not one on few elements on the CPU with simple arrays. The
- * complete path then finds what is wrong, if anything is. */
+ * The functions return false if a call is not one on few elements on the CPU with simple arrays.
+ * The complete path then finds what is wrong, if anything is. */
 
 enum { AT_ONCE = 1024 };
 

@@ -24,7 +24,7 @@ struct echi_select_width {
     /* Which of n elements pass. */
     void (*test)(const struct echi_predicate *p, const void *in, size_t n, uint64_t *bits);
 
-    /* Which elements differ from the previous one; of the first elements of an array, in[0] does. */
+    /* Which elements differ from the previous one; in[0] does if it is the first of an array. */
     void (*starts)(const struct echi_order *o, const void *in, size_t n, bool first,
                    uint64_t *bits);
 

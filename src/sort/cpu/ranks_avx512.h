@@ -2,7 +2,7 @@
  * sort/cpu/ranks_avx512.h - the ranks of few keys, for stable sorts with values.
  *
  *     x        5 2 5 1          encoded keys, in lanes of 32 or 64 bits
- *     rank     2 1 3 0          how many keys precede each: lesser ones, and equal ones before it
+ *     rank     2 1 3 0          how many keys precede each: smaller ones, and equal ones before it
  *     out      1 2 5 5          element j goes to rank[j]
  *
  * Each key is compared with a vector of keys at once, without branches. Up to ECHI_RANKED_KEYS keys
