@@ -20,6 +20,7 @@ enum {
     STREAM_BYTES = 16 << 20, /* size of results that do not stay in a cache */
     ROWS_STREAM = 256,       /* minimum, because some rows may precede whole lines */
     BLOCK_BYTES = 16 << 10,  /* half of the smallest L1 cache */
+    SMALL = 512,             /* elements of one block, which needs no division into blocks */
     EDGE = 128               /* maximum number of rows and columns of a block */
 };
 
@@ -243,6 +244,10 @@ static void large_elements(struct echi_arrange_job *job, size_t begin, size_t en
 void echi_cpu_transpose(ech_ctx *ctx, struct echi_arrange_job *job)
 {
     const struct echi_arrange *a = job->request;
+    if (a->n <= SMALL && a->element_bytes <= BLOCK_BYTES / SMALL && !has_lines(a)) {
+        block(a, 0, 0, a->rows, a->columns);
+        return;
+    }
     if (a->element_bytes > BLOCK_BYTES / 16) {
         job->run = large_elements;
         echi_arrange_parts(ctx, job, a->n, a->element_bytes);
