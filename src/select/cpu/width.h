@@ -178,9 +178,10 @@ static void NAME(keep)(void *out, const void *in, const uint64_t *bits, size_t n
     for (size_t w = 0; w < words; w++, from += 64 * sizeof(KEY)) {
         const uint64_t kept = bits[w];
         ahead_of(from, 64 * sizeof(KEY));
-        if (kept == ~(uint64_t)0)
+        if (kept == ~(uint64_t)0) {
+            ahead_of(to, 64 * sizeof(KEY));
             memcpy(to, from, 64 * sizeof(KEY));
-        else if (w < whole)
+        } else if (w < whole)
             KEEP_WHOLE(to, from, kept);
         else if (kept)
             KEEP_SOME(to, from, kept);
