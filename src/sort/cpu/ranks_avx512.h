@@ -15,45 +15,6 @@
 
 #include "cpu/keys_avx512.h"
 
-/* x(key) of each lane (common.h); ones: all bits of a key. */
-INLINE __m512i encoded_32(const struct echi_window *w, __m512i u, uint32_t ones)
-{
-    const struct echi_order *o = &w->order;
-    const __m512i sign = all_u32((uint32_t)o->sign), bits = all_u32(ones);
-    const __m512i turned = o->float_mask ? bits : sign;
-    const __mmask16 negative = _mm512_test_epi32_mask(u, all_u32(ones ^ ones >> 1));
-    __m512i e = _mm512_mask_xor_epi32(_mm512_xor_si512(u, sign), negative, u, turned);
-    e = _mm512_and_si512(_mm512_sub_epi32(e, all_u32((uint32_t)o->shift)), bits);
-    const __mmask16 zero = _mm512_cmpeq_epi32_mask(e, all_u32((uint32_t)o->zero));
-    e = _mm512_mask_add_epi32(e, zero, e, all_u32((uint32_t)o->merge));
-    e = _mm512_min_epu32(e, all_u32((uint32_t)o->last));
-    e = _mm512_xor_si512(e, all_u32((uint32_t)o->flip));
-    return _mm512_and_si512(_mm512_srl_epi32(e, _mm_cvtsi32_si128(w->begin)),
-                            all_u32((uint32_t)w->mask));
-}
-
-INLINE __m512i encoded_64(const struct echi_window *w, __m512i u)
-{
-    const struct echi_order *o = &w->order;
-    const __m512i sign = all_u64(o->sign), turned = o->float_mask ? all_u64(UINT64_MAX) : sign;
-    __m512i e =
-        _mm512_mask_xor_epi64(_mm512_xor_si512(u, sign), _mm512_movepi64_mask(u), u, turned);
-    e = _mm512_sub_epi64(e, all_u64(o->shift));
-    const __mmask8 zero = _mm512_cmpeq_epi64_mask(e, all_u64(o->zero));
-    e = _mm512_mask_add_epi64(e, zero, e, all_u64(o->merge));
-    e = _mm512_xor_si512(_mm512_min_epu64(e, all_u64(o->last)), all_u64(o->flip));
-    return _mm512_and_si512(_mm512_srl_epi64(e, _mm_cvtsi32_si128(w->begin)), all_u64(w->mask));
-}
-
-/* Keys of 1, 2 or 4 bytes, of which n exist, zero-extended. */
-INLINE __m512i load_32(const void *in, size_t n, size_t bytes)
-{
-    const __mmask16 there = (__mmask16)_bzhi_u32(0xffff, n < 16 ? (unsigned)n : 16);
-    return bytes == 1   ? _mm512_cvtepu8_epi32(_mm_maskz_loadu_epi8(there, in))
-           : bytes == 2 ? _mm512_cvtepu16_epi32(_mm256_maskz_loadu_epi16(there, in))
-                        : _mm512_maskz_loadu_epi32(there, in);
-}
-
 /* The keys of a row of 16 or 8 lanes, encoded; other lanes are those of key 0. */
 INLINE __m512i row_of_keys(const struct echi_window *w, const void *keys, size_t n, size_t bytes,
                            size_t row, void *copy)
@@ -62,9 +23,13 @@ INLINE __m512i row_of_keys(const struct echi_window *w, const void *keys, size_t
     const char *from = (const char *)keys + at * bytes;
     const __mmask8 there = (__mmask8)_bzhi_u32(0xff, left < 8 ? (unsigned)left : 8);
     const __m512i u =
-        bytes == 8 ? _mm512_maskz_loadu_epi64(there, from) : load_32(from, left, bytes);
+        bytes == 8 ? _mm512_maskz_loadu_epi64(there, from) : widened(from, left, bytes);
     _mm512_store_si512((char *)copy + 64 * row, u);
-    return bytes == 8 ? encoded_64(w, u) : encoded_32(w, u, UINT32_MAX >> (32 - 8 * bytes));
+    const __m128i begin = _mm_cvtsi32_si128(w->begin);
+    const __m512i mask = bytes == 8 ? all_u64(w->mask) : all_u32((uint32_t)w->mask);
+    if (bytes == 8)
+        return _mm512_and_si512(_mm512_srl_epi64(encoded_64(&w->order, u), begin), mask);
+    return _mm512_and_si512(_mm512_srl_epi32(encoded_32(&w->order, u, bytes), begin), mask);
 }
 
 /* A bit for each key of `rows` vectors that is at most x[i]. */
