@@ -196,7 +196,7 @@ INLINE __m512i widened(const void *in, size_t n, size_t bytes)
 
 /* ---- The order-preserving form (core/order.h) of each lane ---- */
 
-/* Of keys of 1, 2 or 4 bytes. */
+/* Keys of 1, 2 or 4 bytes. */
 INLINE __m512i encoded_32(const struct echi_order *o, __m512i u, size_t bytes)
 {
     const uint32_t ones = UINT32_MAX >> (32 - 8 * bytes);
