@@ -229,18 +229,31 @@ done:
     return status;
 }
 
+/* Its kernels start before those of the context's stream. */
+ech_status echi_cuda_lane(ech_ctx *ctx, unsigned lane, CUstream *stream)
+{
+    enum { HIGHEST = -1000 }; /* the driver uses the highest that there is */
+    struct echi_cuda *cuda = ctx->state;
+    const struct echi_driver *driver = cuda->driver;
+    ech_status status = ECH_OK;
+    if (!cuda->lanes[lane])
+        CU(cuStreamCreateWithPriority, &cuda->lanes[lane], CU_STREAM_NON_BLOCKING, HIGHEST);
+    cuda->lane_used[lane] = true;
+    *stream = cuda->lanes[lane];
+done:
+    return status;
+}
+
 /* Each lane has a stream of its own. */
 static ech_status cuda_copy_beside(ech_ctx *ctx, unsigned lane, const struct echi_copy *copies,
                                    size_t n)
 {
-    struct echi_cuda *cuda = ctx->state;
-    const struct echi_driver *driver = cuda->driver;
+    CUstream stream = NULL;
     ech_status status = echi_cuda_enter(ctx);
     if (status != ECH_OK) return status;
-    if (!cuda->lanes[lane]) CU(cuStreamCreate, &cuda->lanes[lane], CU_STREAM_NON_BLOCKING);
-    cuda->lane_used[lane] = true;
+    TRY(echi_cuda_lane(ctx, lane, &stream));
     for (size_t i = 0; i < n; i += BATCH)
-        TRY(copy_batch(ctx, cuda->lanes[lane], copies + i, n - i < BATCH ? n - i : BATCH));
+        TRY(copy_batch(ctx, stream, copies + i, n - i < BATCH ? n - i : BATCH));
 done:
     echi_cuda_leave(ctx);
     return status;

@@ -15,7 +15,8 @@
 enum {
     GROUPS = ECHI_PARTITION_GROUPS, /* maximum number of groups */
     PARTS = 8,                      /* of a share, each a group: of 4 to 32, the fastest; H200 */
-    GROUP_BYTES = 1 << 26           /* minimum size of one */
+    GROUP_BYTES = 1 << 26,          /* minimum size of one */
+    PULL_RANKS = 2 /* of more ranks, keys are copied by a kernel: the copies take longest */
 };
 
 typedef struct echi_partition_run run_t;
@@ -88,8 +89,33 @@ static ech_status pull_array(run_t *run, uint32_t from, uint32_t to, int array)
     return status;
 }
 
+/* The same for keys without values by a kernel, which takes the buckets of all ranks in turn. */
+static ech_status pull_keys(run_t *run, uint32_t from, uint32_t to)
+{
+    const struct echi_partition *p = &run->p;
+    const size_t ranks = (size_t)run->d->ranks, me = (size_t)run->d->rank, bytes = run->key_bytes;
+    char *got = run->s->got_keys;
+    size_t n = 0;
+    for (uint32_t i = from; i < to; i++)
+        for (size_t k = 1; k < ranks; k++) {
+            const size_t r = (me + k) % ranks, have = (size_t)p->have[cell(run, i, r)] * bytes;
+            if (have)
+                run->copies[n++] = (struct echi_copy){ got + got_at(run, i, r) * bytes,
+                                                       (const char *)run->sent[2 * r] +
+                                                           p->send_at[cell(run, i, r)] * bytes,
+                                                       have };
+            if (n < ECHI_DIVIDE_BUCKETS && (i + 1 < to || k + 1 < ranks)) continue;
+            const ech_status status = run->ops->pull(run->d->ctx, (int)bytes, run->copies, n);
+            if (status != ECH_OK) return status;
+            n = 0;
+        }
+    return ECH_OK;
+}
+
 static ech_status pull(run_t *run, uint32_t from, uint32_t to)
 {
+    if (run->ops && !echi_partition_has_values(run) && run->d->ranks > PULL_RANKS)
+        return pull_keys(run, from, to);
     const ech_status status = pull_array(run, from, to, 0);
     return status == ECH_OK && echi_partition_has_values(run) ? pull_array(run, from, to, 1)
                                                               : status;

@@ -206,9 +206,36 @@ done:
     return status;
 }
 
+static ech_status pull_keys(ech_ctx *ctx, int key_bytes, const struct echi_copy *copies, size_t n)
+{
+    const bool private_stream = ctx->private_stream;
+    void *const stream = ctx->stream;
+    CUstream lane = NULL;
+    ech_status status = echi_cuda_enter(ctx);
+    if (status != ECH_OK) return status;
+    TRY(echi_cuda_lane(ctx, 0, &lane));
+    ctx->private_stream = false;
+    ctx->stream = lane;
+    for (size_t done = 0; done < n && status == ECH_OK;) {
+        struct sort_divide_pull_args args;
+        for (args.copies = 0; done < n && args.copies < SORT_DIVIDE_PULLS; done++)
+            args.copy[args.copies++] =
+                (struct sort_divide_copy){ copies[done].from, copies[done].to,
+                                           copies[done].bytes / (unsigned)key_bytes };
+        status = echi_cuda_launch(ctx, divide_module(key_bytes), "sort_divide_pull",
+                                  SORT_DIVIDE_PULL_BLOCKS, SORT_DIVIDE_PULL_THREADS, 0, &args);
+    }
+    ctx->private_stream = private_stream;
+    ctx->stream = stream;
+done:
+    echi_cuda_leave(ctx);
+    return status;
+}
+
 const struct echi_divide_ops echi_cuda_divide = { .work_bytes = sizeof(struct parts),
                                                   .can = can_divide,
                                                   .range = range_of,
                                                   .count = count_bins,
                                                   .count_more = count_more,
-                                                  .move = move_keys };
+                                                  .move = move_keys,
+                                                  .pull = pull_keys };
