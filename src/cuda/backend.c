@@ -259,6 +259,17 @@ done:
     return status;
 }
 
+static ech_status cuda_lane(ech_ctx *ctx, unsigned lane, void **stream)
+{
+    CUstream of = NULL;
+    ech_status status = echi_cuda_enter(ctx);
+    if (status != ECH_OK) return status;
+    status = echi_cuda_lane(ctx, lane, &of);
+    *stream = of;
+    echi_cuda_leave(ctx);
+    return status;
+}
+
 static ech_status cuda_wait_beside(ech_ctx *ctx)
 {
     struct echi_cuda *cuda = ctx->state;
@@ -292,8 +303,9 @@ extern const struct echi_scan_ops echi_cuda_scan_ops;
     .record_event = cuda_record_event, .wait_event = cuda_wait_event, .side = cuda_side,           \
     .make_event = cuda_make_event, .free_event = cuda_free_event,                                  \
     .raise_priority = cuda_raise_priority, .copy_beside = cuda_copy_beside,                        \
-    .wait_beside = cuda_wait_beside, .divide = &echi_cuda_divide, .scan_ops = &echi_cuda_scan_ops, \
-    .enter = echi_cuda_enter, .leave = echi_cuda_leave, .direct_vendor_name = "cusolver"
+    .wait_beside = cuda_wait_beside, .lane = cuda_lane, .divide = &echi_cuda_divide,               \
+    .scan_ops = &echi_cuda_scan_ops, .enter = echi_cuda_enter, .leave = echi_cuda_leave,           \
+    .direct_vendor_name = "cusolver"
 
 #ifdef ECHELON_CUDA
 static const struct echi_provider gpu = { .device = "cuda",

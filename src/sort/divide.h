@@ -58,9 +58,11 @@ struct echi_divide_ops {
     ech_status (*move)(ech_ctx *ctx, const struct echi_divide *d,
                        const struct echi_divide_table *table, bool outside, const uint32_t *next,
                        void *out);
-    /* Queues copies of keys from the memory of other GPUs, in lane 0 of echi_backend.copy_beside().
-     * While kernels use the memory, they are faster than the copies of that function. */
-    ech_status (*pull)(ech_ctx *ctx, int key_bytes, const struct echi_copy *copies, size_t n);
+    /* Queues copies of keys: beside: from the memory of other GPUs, in lane 0 of
+     * echi_backend.copy_beside(); while kernels use the memory, they are faster than the copies of
+     * that function. */
+    ech_status (*pull)(ech_ctx *ctx, int key_bytes, const struct echi_copy *copies, size_t n,
+                       bool beside);
 };
 
 #endif

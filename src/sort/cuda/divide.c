@@ -206,24 +206,29 @@ done:
     return status;
 }
 
-static ech_status pull_keys(ech_ctx *ctx, int key_bytes, const struct echi_copy *copies, size_t n)
+static ech_status pull_keys(ech_ctx *ctx, int key_bytes, const struct echi_copy *copies, size_t n,
+                            bool beside)
 {
     const bool private_stream = ctx->private_stream;
     void *const stream = ctx->stream;
+    const struct echi_gpu gpu = echi_gpu_of(ctx);
+    const unsigned blocks = beside ? SORT_DIVIDE_PULL_BLOCKS : 2 * (unsigned)gpu.multiprocessors;
     CUstream lane = NULL;
     ech_status status = echi_cuda_enter(ctx);
     if (status != ECH_OK) return status;
-    TRY(echi_cuda_lane(ctx, 0, &lane));
-    ctx->private_stream = false;
-    ctx->stream = lane;
+    if (beside) {
+        TRY(echi_cuda_lane(ctx, 0, &lane));
+        ctx->private_stream = false;
+        ctx->stream = lane;
+    }
     for (size_t done = 0; done < n && status == ECH_OK;) {
         struct sort_divide_pull_args args;
         for (args.copies = 0; done < n && args.copies < SORT_DIVIDE_PULLS; done++)
             args.copy[args.copies++] =
                 (struct sort_divide_copy){ copies[done].from, copies[done].to,
                                            copies[done].bytes / (unsigned)key_bytes };
-        status = echi_cuda_launch(ctx, divide_module(key_bytes), "sort_divide_pull",
-                                  SORT_DIVIDE_PULL_BLOCKS, SORT_DIVIDE_PULL_THREADS, 0, &args);
+        status = echi_cuda_launch(ctx, divide_module(key_bytes), "sort_divide_pull", blocks,
+                                  SORT_DIVIDE_PULL_THREADS, 0, &args);
     }
     ctx->private_stream = private_stream;
     ctx->stream = stream;
