@@ -2,7 +2,7 @@
 # mpi_machines.sh SOURCE BUILD CC - distributed operations, sorts of files and failures with MPI processes on two
 # machines, which are simulated.
 #
-#     machine1, machine2   namespaces: network, host name, IPC with /dev/shm, mounts, boot_id; of machine2 also processes
+#     machine1, machine2   namespaces: network, host name, IPC and /dev/shm, mounts, boot_id; of machine2 also processes
 #     between them         one Ethernet link (veth), TCP
 #     started by           Open MPI (Debian), whose remote shell is nsenter
 #
@@ -64,8 +64,8 @@ OMPI_MCA_plm_rsh_agent=$work/shell OMPI_MCA_btl=tcp,vader,self OMPI_MCA_btl_tcp_
 OMPI_MCA_oob_tcp_if_include=ech0 OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_btl_vader_single_copy_mechanism=none
 OMPI_MCA_mpi_yield_when_idle=1
 export LD_LIBRARY_PATH ECHELON_COMM OMPI_ALLOW_RUN_AS_ROOT OMPI_ALLOW_RUN_AS_ROOT_CONFIRM OMPI_MCA_plm_rsh_agent
-export OMPI_MCA_btl OMPI_MCA_btl_tcp_if_include OMPI_MCA_oob_tcp_if_include OMPI_MCA_rmaps_base_oversubscribe
-export OMPI_MCA_btl_vader_single_copy_mechanism OMPI_MCA_mpi_yield_when_idle
+export OMPI_MCA_btl OMPI_MCA_btl_tcp_if_include OMPI_MCA_oob_tcp_if_include OMPI_MCA_mpi_yield_when_idle
+export OMPI_MCA_btl_vader_single_copy_mechanism OMPI_MCA_rmaps_base_oversubscribe
 
 # run RANKS COMMAND...: the first two ranks are on machine1.
 run() {

@@ -222,16 +222,16 @@ static uint64_t next_copies(const struct echi_copy *copies, size_t n, size_t *do
 }
 
 static ech_status pull_keys(ech_ctx *ctx, int key_bytes, const struct echi_copy *copies, size_t n,
-                            bool beside)
+                            bool in_lane)
 {
     const bool private_stream = ctx->private_stream;
     void *const stream = ctx->stream;
     const struct echi_gpu gpu = echi_gpu_of(ctx);
-    const unsigned most = beside ? SORT_DIVIDE_PULL_BLOCKS : 2 * (unsigned)gpu.multiprocessors;
+    const unsigned most = in_lane ? SORT_DIVIDE_PULL_BLOCKS : 2 * (unsigned)gpu.multiprocessors;
     CUstream lane = NULL;
     ech_status status = echi_cuda_enter(ctx);
     if (status != ECH_OK) return status;
-    if (beside) {
+    if (in_lane) {
         TRY(echi_cuda_lane(ctx, 0, &lane));
         ctx->private_stream = false;
         ctx->stream = lane;
