@@ -305,7 +305,7 @@ static ech_status sort_direct(run_t *run, const struct groups *g)
 {
     const struct echi_backend *backend = run->d->ctx->backend;
     ech_status status = ECH_OK;
-    for (uint32_t i = 0; i < g->count && status == ECH_OK; i++) {
+    for (uint32_t i = 0; g && i < g->count && status == ECH_OK; i++) {
         status = backend->wait_beside(run->d->ctx);
         if (status == ECH_OK) status = sort_group(run, g, i);
         if (status == ECH_OK && i + 1 < g->count)
@@ -321,7 +321,7 @@ static ech_status sort_queued(run_t *run, const struct groups *g, ech_status sta
     const uint32_t rounds = echi_partition_groups(&run->p);
     ech_status queued = rounds ? echi_partition_queue(run, 0) : ECH_OK;
     for (uint32_t i = 0; i < rounds && queued == ECH_OK; i++) {
-        const bool mine = i < g->count;
+        const bool mine = g && i < g->count;
         if (status == ECH_OK) status = ctx->backend->wait_beside(ctx);
         if (i + 1 < rounds) queued = echi_partition_queue(run, i + 1);
         if (status == ECH_OK && mine)
