@@ -65,6 +65,7 @@ struct lsd_state {
     uint32_t end;     /* number of tiles of the portion */
     uint32_t held;    /* 1: s.tile has been taken, and belongs to a later portion */
     uint32_t barrier; /* number of the next grid barrier */
+    struct sort_pass pass[SORT_PASSES]; /* of all passes */
 };
 
 /* One thread advances to the next portion, of this pass or of the next active one. */
@@ -77,9 +78,9 @@ static __device__ inline void lsd_advance(const struct sort_passes_args &a, stru
     l.held = l.end < tiles;
     if (!l.held) {
         do l.w.pass++;
-        while (l.w.pass < a.common.passes && !a.state->pass[l.w.pass].active);
+        while (l.w.pass < a.common.passes && !l.pass[l.w.pass].active);
         if (l.w.pass >= a.common.passes) return;
-        l.w.p = a.state->pass[l.w.pass];
+        l.w.p = l.pass[l.w.pass];
         l.w.portion = 0;
     }
     l.end = min(tiles, (l.w.portion + 1) * PORTION_TILES);
@@ -105,6 +106,8 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT)
     __shared__ struct lsd_state l;
     struct pass_shared &s = *(struct pass_shared *)shared_bytes;
     if (!a.msd->skewed) return;
+    if (threadIdx.x < SORT_PASSES) l.pass[threadIdx.x] = a.passes.state->pass[threadIdx.x];
+    __syncthreads(); /* the passes are known */
     if (threadIdx.x == 0) {
         l.w.pass = -1;
         l.w.portion = 0;

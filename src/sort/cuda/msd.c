@@ -17,6 +17,7 @@
 #include "sort/cuda/segments.h"
 
 #include <stdio.h>
+#include <string.h>
 
 /* ---- Which sorts ---- */
 
@@ -54,21 +55,16 @@ static bool best_msd(const struct echi_sort *s)
     return s->key_bytes == 8 || (two_digits && !s->order.float_mask);
 }
 
+/* "adaptive" precedes it. */
 static bool best_buckets(const struct echi_sort *s)
 {
-    return s->n >= SORT_BUCKETS_MIN;
+    (void)s;
+    return false;
 }
 
 static bool best_adaptive(const struct echi_sort *s)
 {
     return s->n >= SORT_SKEWED_MIN(s->key_bytes) && best_msd(s);
-}
-
-/* Whether "adaptive" begins with equal-count buckets; if it is named, whenever possible. */
-static bool begins_with_buckets(const struct echi_sort *s)
-{
-    return can_buckets(s) &&
-           (best_buckets(s) || (s->algorithm && (s->key_bytes == 4 || s->order.float_mask)));
 }
 
 /* ---- Sizes ---- */
@@ -140,7 +136,7 @@ uint32_t echi_sort_msd_leaf(const struct sort_plan *plan)
 static ech_status size_adaptive(const struct echi_sort *s, struct sort_plan *plan)
 {
     struct msd_plan *p = &plan->msd;
-    size_levels(s, begins_with_buckets(s), plan);
+    size_levels(s, can_buckets(s), plan);
     p->adaptive = true;
     p->small = false;
     if (!p->pairs || p->pairs->key_bytes != 4 || p->pairs->payload_bytes != 4) return ECH_OK;
@@ -468,12 +464,15 @@ static bool holds_bins(const struct echi_gpu *gpu, int bits)
            gpu->shared_bytes >= SORT_MSD_SHARED_BYTES + (1u << bits);
 }
 
-/* Few keys do not need more bins. */
+/* The bins of evenly distributed keys have at most a quarter of a leaf: fewer bins are counted and
+ * planned faster.  The emulator has more, to test bins of small arrays. */
 static int bin_bits(const struct sort_build *b)
 {
+    const bool emulated = b->gpu.ctx && strcmp(b->gpu.ctx->backend->name, "simt") == 0;
+    const uint64_t most = emulated ? 15 : b->plan->msd.leaf / 4;
     int bits = SORT_DIGIT_BITS;
     while (bits < SORT_BUCKETS_BIN_BITS && holds_bins(&b->gpu, bits + 1) &&
-           b->args->common.n >> (bits + 4))
+           b->args->common.n >> bits > most)
         bits++;
     return bits;
 }
@@ -505,8 +504,9 @@ static ech_status steps_of_buckets(const struct sort_build *b)
     pdl(b, ECHI_COUNT, "sort_buckets_count", count, SORT_BUCKETS_THREADS, bins_bytes, 0);
     pdl(b, ECHI_PLAN, "sort_buckets_plan", 1, SORT_BUCKETS_THREADS, bins_bytes + 16, 0);
     pdl(b, ECHI_MOVE, "sort_buckets_scatter",
-        echi_cuda_least(UINT32_MAX, (args->common.n - 1) / (4 * msd->tile) + 1), SORT_MSD_THREADS,
-        SORT_MSD_SHARED_BYTES + table_bytes, 0);
+        echi_cuda_least(UINT32_MAX,
+                        (args->common.n - 1) / (SORT_EACH(args->common.n) * msd->tile) + 1),
+        SORT_MSD_THREADS, SORT_MSD_SHARED_BYTES + table_bytes, 0);
     scatter_level(b, 0);
     run_levels(b, 1, large);
     return ECH_OK;

@@ -180,14 +180,15 @@ static __device__ inline uint32_t msd_add_segment(const msd_args &a, int level, 
     return index;
 }
 
-/* Its keys are in low + [0, span]; evenly: they may be assumed to fill this range. */
+/* Its keys are in low + [0, span] and differ in these bits at most; evenly: they may be assumed to
+ * fill this range. */
 static __device__ inline void msd_add_leaf(const msd_args &a, uint32_t at, uint32_t begin,
                                            uint32_t count, uint32_t source, uint64_t low,
-                                           uint64_t span, bool evenly)
+                                           uint64_t span, uint64_t differ, bool evenly)
 {
-    const uint32_t bits = 64u - __clzll((long long)span);
-    struct sort_leaf leaf = { begin, count, source, evenly ? bits : (uint32_t)SORT_LEAF_UNEVEN,
-                              low };
+    const uint32_t bits = evenly ? 64u - __clzll((long long)span) : (uint32_t)SORT_LEAF_UNEVEN;
+    const uint32_t same = __ffsll((long long)differ | (long long)(1ull << 63)) - 1;
+    struct sort_leaf leaf = { begin, count, source, bits | same << SORT_LEAF_SAME, low };
     a.lists.leaves[at] = leaf;
 }
 
@@ -249,7 +250,7 @@ msd_add_large(const msd_args &a, int level, const struct msd_plan_shared &p,
             const uint32_t pieces = (count - 1) / most + 1;
             for (uint32_t t = lane; t < pieces; t += 32)
                 msd_add_leaf(a, p.leaves + p.first[i] + t, begin + t * most,
-                             min(most, count - t * most), source, keys.low, 0, true);
+                             min(most, count - t * most), source, keys.low, 0, 0, true);
         }
     }
 }
@@ -376,7 +377,7 @@ static __device__ inline void msd_plan_segment(const msd_args &a, int level,
         }
 #endif
         msd_add_leaf(a, p.leaves + leaf, s.begin + before, p.begin[next] - before, source, low,
-                     span, level < MSD_EVEN_LEVELS);
+                     span, differ | bits_mask(s.bits) << s.shift, level < MSD_EVEN_LEVELS);
     }
     msd_add_large<BY_VALUE>(a, level + 1, p, s, known, source);
     __syncthreads(); /* shared memory may be written again */
