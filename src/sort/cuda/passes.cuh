@@ -175,12 +175,35 @@ static __device__ inline uint64_t plan_bin(const struct sort_passes_args &a,
     return count;
 }
 
-/* By one block of at least SORT_BINS threads. */
+/* By one block of at least 32 SORT_PASSES threads: a warp finds the starts of the bins of a pass,
+ * a lane those of eight adjacent bins. */
 static __device__ inline void plan_digits(const struct sort_passes_args &a,
                                           struct passes_plan_shared &s)
 {
-#pragma unroll 1
-    for (int pass = 0; pass < a.common.passes; pass++) plan_bin(a, s, pass);
+    enum { EACH = SORT_BINS / 32 };
+    const uint32_t pass = threadIdx.x / 32, lane = lane_id();
+    if (pass < (uint32_t)a.common.passes) {
+        uint64_t *counts = a.counts->histogram[pass] + lane * EACH;
+        uint64_t *base = a.state->base[pass][0] + lane * EACH, count[EACH], sum = 0;
+        bool constant = false;
+#pragma unroll
+        for (int i = 0; i < EACH; i++) count[i] = load_relaxed_u64(&counts[i]);
+#pragma unroll
+        for (int i = 0; i < EACH; i++) {
+            counts[i] = 0;
+            sum += count[i];
+            constant |= count[i] == a.common.n;
+        }
+        uint64_t before = warp_scan_u64(sum) - sum;
+#pragma unroll
+        for (int i = 0; i < EACH; i++) {
+            base[i] = before;
+            before += count[i];
+        }
+        constant = __any_sync(WARP_ALL, constant);
+        if (lane == 0) s.active[pass] = !constant;
+    }
+    __syncthreads(); /* active is complete */
     if (threadIdx.x == 0) plan_passes(a, s.active);
 }
 
