@@ -136,8 +136,7 @@ static u64 wanted(u64 n, const struct sort *s)
     if (strcmp(s->algorithm, "msd") == 0)
         return m ? more + msd_pairs(n, k, m, s->index_bytes != 0, false) : msd(n, k, false, false);
     if (strcmp(s->algorithm, "buckets") == 0) return msd(n, k, true, true);
-    if (strcmp(s->algorithm, "adaptive") == 0)
-        return more + adaptive(n, k, m, s->index_bytes != 0);
+    if (strcmp(s->algorithm, "adaptive") == 0) return more + adaptive(n, k, m, s->index_bytes != 0);
     if (strcmp(s->algorithm, "samplesort") == 0) return more + samplesort(n, k, m);
     return more + onesweep(n, k, m, s->index_bytes != 0);
 }

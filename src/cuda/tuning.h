@@ -70,7 +70,7 @@ enum {
  * consists of windows of 64 bytes. blocks: resident on a multiprocessor. H200, 2026-11-22. */
 enum {
     SORT_MSD_COUNT_PLAN_KEYS = 2048, /* ... by blocks of at least this many */
-    SORT_BUCKETS_MIN = 1 << 25, /* keys: from this number on, a level more has its own launches */
+    SORT_LAUNCHED_MIN = 1 << 25,     /* keys: from this number on, one more level has launches */
     SORT_BUCKETS_BIN_BITS = 15,      /* maximum, of the bins from which buckets are made */
     SORT_BUCKETS_THREADS = 1024,
     SORT_MSD_THREADS = 512,

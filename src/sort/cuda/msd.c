@@ -295,7 +295,7 @@ static uint64_t even_leaves(const struct sort_args *args)
 static int even_levels(const struct sort_args *args, int first)
 {
     uint64_t full = SORT_LEAF_FULL(args->msd.leaf);
-    int levels = first == 0 || args->common.n >= SORT_BUCKETS_MIN || args->msd.floats;
+    int levels = first == 0 || args->common.n >= SORT_LAUNCHED_MIN || args->msd.floats;
     for (uint64_t n = args->common.n >> SORT_DIGIT_BITS; n > full; n >>= SORT_DIGIT_BITS) levels++;
     return levels;
 }

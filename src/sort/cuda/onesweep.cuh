@@ -35,14 +35,9 @@ static __device__ inline uint64_t place_bin(const struct sort_passes_args &a, co
 {
     const uint32_t tiles = SORT_PORTION / TILE, tile_in_portion = tile - w.portion * tiles;
     uint32_t *status = a.status + (uint64_t)tile * SORT_BINS + bin;
-#ifdef BASE_EARLY
-    const uint64_t base = a.state->base[w.pass][w.portion & 1][bin];
-#endif
-    uint32_t before = tile_in_portion ? look_back(status, tile_in_portion, w.p.epoch) : 0;
+    uint32_t before = tile_in_portion ? look_back(status, w.p.epoch) : 0;
     if (tile_in_portion) store_relaxed(status, state_all(w.p.epoch) | (before + count));
-#ifndef BASE_EARLY
-    const uint64_t base = a.state->base[w.pass][w.portion & 1][bin];
-#endif
+    uint64_t base = a.state->base[w.pass][w.portion & 1][bin];
     if (tile_in_portion == tiles - 1)
         a.state->base[w.pass][~w.portion & 1][bin] = base + before + count;
     return base + before;

@@ -14,32 +14,22 @@
 #include "sort/cuda/passes.cuh"
 #include "sort/cuda/splitters.cuh"
 
-#ifndef LOOK_AHEAD
-#define LOOK_AHEAD 4
-#endif
-/* The number of keys of the bin in the preceding tiles (exclusive prefix), of which the portion has
- * `tiles`. status is this tile's descriptor for the bin; those of preceding tiles are at decreasing
- * addresses, SORT_BINS apart; the portion's first tile has state_all.  Several are read at once: when
- * all blocks begin at the same time, none has its inclusive prefix for a while. */
-static __device__ inline uint32_t look_back(const uint32_t *status, uint32_t tiles, uint32_t epoch)
+/* The number of keys of the bin in the preceding tiles (exclusive prefix). status is this tile's
+ * descriptor for the bin; those of preceding tiles are at decreasing addresses, SORT_BINS apart;
+ * the portion's first tile has state_all. */
+static __device__ inline uint32_t look_back(const uint32_t *status, uint32_t epoch)
 {
     const uint32_t own = state_own(epoch), all = state_all(epoch);
     uint32_t count = 0;
     for (;;) {
-        uint32_t word[LOOK_AHEAD];
-#pragma unroll
-        for (uint32_t i = 0; i < LOOK_AHEAD; i++)
-            word[i] = load_relaxed(status - (min(i, tiles - 1) + 1) * SORT_BINS);
-#pragma unroll
-        for (uint32_t i = 0; i < LOOK_AHEAD; i++) {
-            const uint32_t state = word[i] & ~COUNT_MASK;
-            if (state != own && state != all) break; /* the block of that tile, which began earlier,
-                                                        has not counted yet */
-            count += word[i] & COUNT_MASK;
-            if (state == all) return count;
-            status -= SORT_BINS;
-            tiles--;
-        }
+        status -= SORT_BINS;
+        uint32_t word, state;
+        do { /* until the block of that tile, which began earlier, has counted */
+            word = load_relaxed(status);
+            state = word & ~COUNT_MASK;
+        } while (state != own && state != all);
+        count += word & COUNT_MASK;
+        if (state == all) return count;
     }
 }
 
