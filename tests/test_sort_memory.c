@@ -72,7 +72,7 @@ static u64 msd(u64 n, u64 k, bool classes, bool plain)
 
 static u64 msd_pairs(u64 n, u64 k, u64 m, bool argsort, bool plain)
 {
-    u64 items = m == 16 ? 6 : k == 8 ? 10 : m == 8 ? 12 : 16, tile = 512 * items;
+    u64 items = m == 16 ? 6 : m != k ? 12 : k == 8 ? 10 : 16, tile = 512 * items;
     u64 levels = k == 8 ? 9 : 5, segments = n / 4608 + 1, tiles = n / tile + segments + 1;
     u64 leaves = 6 * segments + 4 * levels * segments, pieces = tiles < 1024 ? tiles : 1024;
     if (plain && k == 4 && m == 4) { /* at least one segment per digit */
