@@ -87,9 +87,9 @@ static __device__ inline void lsd_advance(const struct sort_passes_args &a, stru
     l.end = min(tiles, (l.w.portion + 1) * PORTION_TILES);
 }
 
-/* The tile of a ticket of the portion.  The last tile takes longer, because it may be partial, so it
- * is begun earlier than the others of the last round.  It waits for their counts; at least one other
- * block goes on. */
+/* The tile of a ticket of the portion.  The last tile takes longer, because it may be partial, so
+ * it is begun before the others of the last round.  It waits for their counts, while at least one
+ * other block goes on. */
 static __device__ inline uint32_t lsd_tile_of(const struct lsd_state &l, uint32_t tiles)
 {
     enum { PORTION_TILES = SORT_PORTION / TILE };
