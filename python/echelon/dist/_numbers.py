@@ -10,7 +10,7 @@ import numpy as np
 from .. import _arrays
 from .._arrays.numpy_family import address
 from .._ops.common import cast
-from .._ops.histogram import Input, _edges, _is_integer, _number_of_bins
+from .._ops.histogram import Input, _edges, _ends, _is_integer, _number_of_bins
 from .._ops.quantile import METHODS, _fractions
 from .._ops.reduce import _ORDERED, Plan as ReducePlan, _as_planned, _converted, _scaled
 from .._ops.scan import Plan as ScanPlan
@@ -268,7 +268,7 @@ def _limits(call, data, total, limits):
         call.run("ech_dist_reduce", c.ECH_OP_MINMAX, place(view), place(found), view.size, view.code, None)
         if _arrays.NAMES[view.code] == "bfloat16":
             found = cast(job, found, c.ECH_F32)
-        lower, upper = (float(v) for v in job.to_numpy(found).tolist())
+        lower, upper = _ends(*job.to_numpy(found).tolist())
         if not (math.isfinite(lower) and math.isfinite(upper)):
             call.raise_agreed(ArgumentError(f"the bins would range from {lower} to {upper}: state a finite range"))
     return (lower - 0.5, upper + 0.5) if lower == upper else (lower, upper)
