@@ -238,8 +238,9 @@ def bincount(x, /, weights=None, minlength=0, *, bins=None):
 def histogram2d(x, y, /, bins=10, range=None, *, weights=None):
     """Count pairs (x[i], y[i]) in a grid of bins of equal width.
 
-    x, y: [n]; of different dtypes, they are compared as float64. bins: a number, or a pair of numbers (x_bins, y_bins). range: a pair of pairs
-    ((x_lower, x_upper), (y_lower, y_upper)), by default the minima and maxima. weights: [n].
+    x, y: [n]; if their dtypes differ, they are compared as float64. bins: a number, or a pair of numbers (x_bins,
+    y_bins). range: a pair of pairs ((x_lower, x_upper), (y_lower, y_upper)), by default the minima and maxima. weights:
+    [n].
 
     Returns (counts [x_bins, y_bins], x_edges, y_edges), otherwise as histogram().
 
