@@ -4,13 +4,14 @@
  *
  *     bench_dist_solve [--device cuda|cpu|simt] [--ranks R] [--comm NAME] [--log2 N]
  *                      [--dim 2|3] [--iterations K] [--local 1] [--side S] [--repeat K]
+ *                      [--jacobi 0]
  *
  * The matrix is that of Poisson's equation on a square or cubic grid with about 2^N unknowns, or
  * with S points per side, f64.
  * Each rank generates its rows.  A CSV line has the call, the ranks, the unknowns, the iterations,
  * the seconds to make the matrix, the milliseconds per iteration (the best of K solves, 3) and the
  * residual, whose digits must not depend on the number of ranks.  --local 1: one rank also measures
- * ech_solve() with the same matrix.
+ * ech_solve() with the same matrix.  --jacobi 0: without a preconditioner.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -21,7 +22,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int log2_n = 24, dim = 3, iterations = 50, local, repeats = 3;
+static int log2_n = 24, dim = 3, iterations = 50, local, repeats = 3, jacobi = 1;
 static size_t side, total; /* of the grid; unknowns */
 
 const char *bench_program = "bench_dist_solve";
@@ -93,7 +94,7 @@ static ech_solve_options options(void)
 {
     return (ech_solve_options){ .size = sizeof(ech_solve_options),
                                 .method = ECH_METHOD_CG,
-                                .precond = ECH_PRECOND_JACOBI,
+                                .precond = jacobi ? ECH_PRECOND_JACOBI : ECH_PRECOND_NONE,
                                 .rtol = 1e-200,
                                 .max_iterations = (uint64_t)iterations };
 }
@@ -194,10 +195,12 @@ static void read_options(int argc, char **argv)
             local = bench_number(argv[i], value, 0, 1);
         else if (strcmp(argv[i], "--repeat") == 0)
             repeats = bench_number(argv[i], value, 1, 100);
+        else if (strcmp(argv[i], "--jacobi") == 0)
+            jacobi = bench_number(argv[i], value, 0, 1);
         else {
             fprintf(stderr, "usage: bench_dist_solve [--device cuda|cpu|simt] [--ranks R] "
                             "[--comm NAME] [--log2 N] [--dim 2|3] [--iterations K] "
-                            "[--local 1] [--side S] [--repeat K]\n");
+                            "[--local 1] [--side S] [--repeat K] [--jacobi 0]\n");
             exit(2);
         }
     }

@@ -30,7 +30,7 @@ static bool same(const ech_gf2 &a, const ech_gf2 &b)
     return differences(a.words, b.words, bytes_of(a)) == 0;
 }
 
-static ech_gf2_options algorithm(const char *name)
+static ech_gf2_options options_of(const char *name)
 {
     ech_gf2_options options = {};
     options.size = sizeof options;
@@ -62,7 +62,7 @@ static void product(size_t m, size_t k, size_t n, const char *shape)
     const struct bench_name name = { "gf2_mul", "bit", m, shape, "random" };
     if (!bench_wanted(name)) return;
     ech_gf2 a = matrix(m, k), b = matrix(k, n), out[2] = { matrix(m, n), matrix(m, n) };
-    const ech_gf2_options chosen = algorithm(NULL), tables = algorithm("m4r");
+    const ech_gf2_options chosen = options_of(NULL), tables = options_of("m4r");
     ECH(ech_gf2_random(ctx, &a, 0.5, 1));
     ECH(ech_gf2_random(ctx, &b, 0.5, 2));
     bench_row(
@@ -86,7 +86,7 @@ static void vectors(size_t count, size_t n)
     const struct bench_name name = { "gf2_mul_vec", "bit", n, shape, "random" };
     if (!bench_wanted(name)) return;
     ech_gf2 a = matrix(n, n), x = matrix(count, n), out[2] = { matrix(count, n), matrix(count, n) };
-    const ech_gf2_options chosen = algorithm(NULL), block = algorithm("block");
+    const ech_gf2_options chosen = options_of(NULL), block = options_of("block");
     ECH(ech_gf2_random(ctx, &a, 0.5, 1));
     ECH(ech_gf2_random(ctx, &x, 0.5, 2));
     bench_row(

@@ -223,8 +223,11 @@ int main(int argc, char **argv)
     for (size_t n = 512; n <= 8192; n *= 2)
         for (int turned = 0; turned < (n == 4096 ? 4 : 1); turned++)
             all_products({ n, n, n, turned & 1, turned >> 1 }, !turned);
-    all_products({ 4095, 4095, 4095, 0, 0 }, false);
-    all_products({ 1000, 3000, 500, 0, 0 }, false);
+    static const struct product others[] = { { 256, 256, 256, 0, 0 },    { 1500, 1500, 1500, 0, 0 },
+                                             { 4095, 4095, 4095, 0, 0 }, { 1000, 3000, 500, 0, 0 },
+                                             { 1000, 500, 3000, 0, 0 },  { 100000, 64, 64, 0, 0 },
+                                             { 64, 4096, 4096, 0, 0 },   { 4096, 64, 4096, 0, 0 } };
+    for (const struct product &p : others) all_products(p, false);
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
         for (int turned = 0; turned < 2; turned++) {
             vectors<float>("f32", ECH_F32, shapes[i][0], shapes[i][1], turned, 6e-8);

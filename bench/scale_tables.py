@@ -121,28 +121,28 @@ def cpu():
 
 
 def model():
-    lines = ["| sort | exchange | GPUs | keys per GPU | L, GB/s | measured ms | model ms | difference |",
-             "|---|---|---:|---:|---:|---:|---:|---:|"]
-    for name, comm, ranks, size, time, result, link, fits in scale_model.validate(TABLES):
-        rate = f"{link / 1e9:.0f}" if link else ""
-        difference = "L is fitted" if fits and link else f"{100 * (result / time - 1):+.0f} %"
-        lines.append(f"| {name} | {comm} | {ranks} | 2^{size.bit_length() - 1} | {rate} | {number(time * 1e3)} "
-                     f"| {number(result * 1e3)} | {difference} |")
+    lines = ["| sort | exchange | GPUs | keys per GPU | E, ms | L, GB/s | measured ms | model ms | difference |",
+             "|---|---|---:|---:|---:|---:|---:|---:|---:|"]
+    for name, comm, ranks, size, time, result, fixed, link, fits in scale_model.validate(TABLES):
+        rate = f"{link / 1e9:.0f}" if link else "hidden"
+        difference = f"{100 * (result / time - 1):+.0f} %" + (", fitted" if fits else "")
+        lines.append(f"| {name} | {comm} | {ranks} | 2^{size.bit_length() - 1} | {number(fixed * 1e3)} | {rate} "
+                     f"| {number(time * 1e3)} | {number(result * 1e3)} | {difference} |")
     return lines
 
 
 def nodes():
-    lines = ["| keys | machines with 8 GPUs | keys in total | GPU | network | messages | steps | sum, ms "
-             "| 10^9 keys/s |",
-             "|---|---:|---:|---:|---:|---:|---:|---:|---:|"]
-    for name, key_bytes, wanted in scale_model.SORTS:
-        single = find("dist", **wanted)[1] / 1e3
+    lines = ["| keys | machines with 8 GPUs | keys in total | count, move | sorts | NVLink | network | messages "
+             "| steps | time, ms | 10^9 keys/s |",
+             "|---|" + "---:|" * 10]
+    link = scale_model.fit(TABLES, "dist_nccl", 4)[1]
+    for name, key_bytes, _ in scale_model.SORTS:
         for count in scale_model.NODES:
-            parts = scale_model.on_nodes(count, scale_model.N * key_bytes, key_bytes, single)
-            total, time = count * scale_model.GPUS_PER_NODE * scale_model.N, sum(parts.values())
+            parts = scale_model.on_nodes(count, scale_model.N * key_bytes, key_bytes, link)
+            keys, time = count * scale_model.GPUS_PER_NODE * scale_model.N, scale_model.total(parts)
             cells = [number(seconds * 1e3) for seconds in (*parts.values(), time)]
-            cells += [f"{total / time / 1e9:.0f}"]
-            lines.append("| " + " | ".join([name, str(count), f"{total:.1e}", *cells]) + " |")
+            cells += [f"{keys / time / 1e9:.0f}"]
+            lines.append("| " + " | ".join([name, str(count), f"{keys:.1e}", *cells]) + " |")
     return lines
 
 

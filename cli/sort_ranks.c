@@ -13,6 +13,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
@@ -185,18 +186,13 @@ static int copy_stream(struct sort_files *files, struct io_output *copy)
     return EXIT_DONE;
 }
 
-static int refuse_kind(const char *name, bool threads, char *reason)
+static int refuse_kind(const char *name, bool threads, const char *why, char *reason)
 {
     if (threads)
         snprintf(reason, PART_REASON,
                  "several ones sort raw and .npy arrays of one dimension, to a file of that kind");
     else
-        snprintf(
-            reason, PART_REASON,
-            "%s: several ranks sort raw and .npy arrays of one dimension, and records, to a file "
-            "of that kind, and text with an option for lines, such as --string or "
-            "--numeric-sort; raw input needs --type",
-            name);
+        snprintf(reason, PART_REASON, "%s: %s", name, why);
     return PART_REFUSED;
 }
 
@@ -206,15 +202,32 @@ int part_make_plan(struct sort_files *files, struct io_output *copy, struct part
     const struct io_output output = { .fd = -1 }; /* not a terminal */
     bool usable;
     const char *name = files->text->names[0];
-    if (access(name, R_OK) == 0 && !files->lines && !is_fixed(files))
-        return refuse_kind(name, !copy, reason);
+    struct stat about;
+    if (access(name, R_OK) == 0 && !files->lines && !is_fixed(files)) {
+        const bool folder = stat(name, &about) == 0 && S_ISDIR(about.st_mode);
+        return refuse_kind(name, !copy,
+                           folder ? "is a directory, not a file"
+                                  : "is text: give an option for lines, such as --numeric-sort or "
+                                    "--string; or --type, if it has raw numbers",
+                           reason);
+    }
     int code = sort_files_open(files, &output, &usable);
     if (code != EXIT_DONE) return code;
     const struct files_kind *kind = files->sort.kind;
     const bool fixed = kind == &files->numbers.kind || kind == &files->records.kind;
     const bool text = files->lines && kind == &files->text_lines.kind;
-    if (!usable || !(text || fixed) || text != (files->job->base.out_format == IO_TEXT))
-        return refuse_kind(name, !copy, reason);
+    if (!usable || !(text || fixed))
+        return refuse_kind(name, !copy,
+                           "several ranks sort raw and .npy arrays of one dimension, records, and "
+                           "lines of text",
+                           reason);
+    if (text != (files->job->base.out_format == IO_TEXT))
+        return refuse_kind(name, !copy,
+                           text ? "has lines, so the output must be text: several ranks convert "
+                                  "only between raw and .npy"
+                                : "has no lines, so the output must be raw or .npy: several ranks "
+                                  "do not write text",
+                           reason);
     if (files->inputs[0].fd < 0 && !copy) {
         snprintf(reason, PART_REASON, "%s: is compressed, or not a file", name);
         return PART_REFUSED;

@@ -6,8 +6,8 @@
 #
 # ROWS has lines "MODULE KIND FILE"; KIND is sm_90a for a cubin, compute_75 for PTX.  The program SPLIT (pack_split.c),
 # which is run by EMULATOR if that is given, separates machine code from all other bytes.  STREAM becomes the
-# concatenation of the other bytes of all files, compressed by XZ with FILTER if it is given, and of their code,
-# compressed with CODE_FILTER.  Kernels for one GPU are similar to each other: compressed together they take three
+# concatenation of the other bytes of all files, in which positions are differences, compressed by XZ with FILTER if it is
+# given, and of their code, compressed with CODE_FILTER.  Kernels for one GPU are similar to each other: compressed together they take three
 # quarters of the bytes, and 4 % less because code is separate.
 #
 # STREAMS has the paths of streams.  PACK begins with text:

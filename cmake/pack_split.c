@@ -6,7 +6,8 @@
  *
  * ROWS has lines "MODULE KIND FILE".  CODE receives the executable sections of all files, which lie
  * next to each other in a cubin, with the fields of each instruction in the order of code_layout
- * (src/cuda/pack_code.h); REST receives all other bytes.  INDEX receives a line per file:
+ * (src/cuda/pack_code.h); REST receives all other bytes, with positions as differences
+ * (src/cuda/pack_elf.h).  INDEX receives a line per file:
  *
  *     MODULE KIND REST_OFFSET REST_BYTES [CODE_OFFSET CODE_BYTES CODE_AT]
  *
@@ -16,6 +17,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "cuda/pack_code.h"
+#include "cuda/pack_elf.h"
 
 #include <inttypes.h>
 #include <stdbool.h>
@@ -80,6 +82,21 @@ static struct file read_file(const char *name)
     return f;
 }
 
+/* Stores positions as differences, and checks that they can be restored. */
+static void arrange(struct file *f, const char *name)
+{
+    const size_t bytes = (size_t)f->bytes;
+    unsigned char *before = malloc(bytes + 1), *after = malloc(bytes + 1);
+    if (!before || !after) fail("out of memory for", name);
+    memcpy(before, f->data, bytes);
+    pack_elf(f->data, bytes, false);
+    memcpy(after, f->data, bytes);
+    pack_elf(after, bytes, true);
+    if (memcmp(before, after, bytes) != 0) fail("cannot restore", name);
+    free(before);
+    free(after);
+}
+
 static void put(FILE *out, const void *data, uint64_t bytes)
 {
     if (fwrite(data, 1, (size_t)bytes, out) != (size_t)bytes) fail("cannot write", "the output");
@@ -97,6 +114,7 @@ int main(int argc, char **argv)
         static const char zeros[ALIGN];
         if (sscanf(line, "%s %s %[^\n]", image, kind, name) != 3) continue;
         struct file f = read_file(name);
+        arrange(&f, name);
         const uint64_t rest_bytes = f.bytes - f.code_bytes,
                        pad = (ALIGN - rest_bytes % ALIGN) % ALIGN;
         const uint64_t tail = f.code_at + f.code_bytes;

@@ -48,6 +48,29 @@ static ech_status use_nccl(struct dist_rank *r, ech_comm *comm)
     return status;
 }
 
+/* Sorts by the method `partition`, whose exchange overlaps with sorts, all numbers below 2^bits. */
+static ech_status use_partition(struct dist_rank *r, ech_comm *comm)
+{
+    enum { BITS = 16, ODD = 40503, UNEVEN = 37 };
+    const size_t all = (size_t)1 << BITS, each = all / (size_t)r->ranks;
+    const size_t first = each * (size_t)r->rank + (r->rank ? UNEVEN : 0);
+    const size_t end = r->rank == r->ranks - 1 ? all : each * (size_t)(r->rank + 1) + UNEVEN;
+    const size_t n = end - first;
+    const ech_sort_options options = { .size = sizeof options, .algorithm = "partition" };
+    uint32_t *keys = dist_allocate(n * sizeof *keys), *expected = dist_allocate(n * sizeof *keys);
+    for (size_t i = 0; i < n; i++) {
+        keys[i] = (uint32_t)((first + i) * ODD % all);
+        expected[i] = (uint32_t)(first + i);
+    }
+    const void *in = dist_array(r, keys, n * sizeof *keys);
+    void *out = dist_array(r, NULL, n * sizeof *keys);
+    const ech_status status = ech_dist_sort(r->ctx, comm, in, out, n, n, ECH_U32, &options);
+    if (status == ECH_OK) dist_expect(r, "out", out, expected, n * sizeof *keys);
+    free(keys);
+    free(expected);
+    return status;
+}
+
 static ech_status nccl_over(struct dist_rank *r)
 {
     ech_comm *comm = NULL;
@@ -57,6 +80,7 @@ static ech_status nccl_over(struct dist_rank *r)
         return ECH_OK;
     }
     status = use_nccl(r, comm);
+    if (status == ECH_OK) status = use_partition(r, comm);
     ech_comm_close(comm);
     return status == ECH_OK ? comm_sort(r, r->comm) : status;
 }

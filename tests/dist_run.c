@@ -24,6 +24,17 @@ static void must(ech_status status, const char *what)
     exit(1);
 }
 
+/* Four devices, unless ECHELON_SIMT has another number. */
+static void emulate_devices(void)
+{
+    const char *given = getenv("ECHELON_SIMT");
+    char options[128];
+    if (given && strstr(given, "devices=")) return;
+    snprintf(options, sizeof options, "devices=4%s%s", given && *given ? "," : "",
+             given ? given : "");
+    setenv("ECHELON_SIMT", options, 1);
+}
+
 const char *dist_open(void)
 {
     const char *library = getenv("ECHELON_COMM");
@@ -33,7 +44,7 @@ const char *dist_open(void)
     const bool all = strcmp(device + kind, ":all") == 0; /* a device for each rank, if there are
                                                             as many */
     const bool emulated = all && strncmp(device, "simt", kind) == 0;
-    if (emulated) setenv("ECHELON_SIMT", "devices=4", 0);
+    if (emulated) emulate_devices();
     const int gpus = emulated ? 4 : ech_device_count() - 1;
     for (int r = 0; r < (process ? 1 : DIST_MAX_RANKS); r++) {
         const int rank = process ? ech_comm_rank(process) : r;

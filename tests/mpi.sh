@@ -104,6 +104,10 @@ sort_faults() {
     check "$name: another launcher" sh -c "cd '$work/files' && ! OMPI_COMM_WORLD_SIZE=3 PMI_SIZE=1 '$echelon' sort \
         --distributed --type u32 in.raw -o lost >'$work/output' 2>&1 && grep -q 'has started 3' '$work/output'"
     sort_fails "one message" 2 "cannot be combined with --type" :
+    export more=--format=text input=.
+    sort_fails "a directory" 2 "is a directory, not a file" :
+    unset input
+    sort_fails "text without an option" 2 "in.raw: is text: give an option for lines" :
     unset more
     printf '%s\n' '#include <errno.h>' '#include <sys/types.h>' 'ssize_t pwrite64(void) { errno = ENOSPC; return -1; }' \
         'ssize_t pwrite(void) { return pwrite64(); }' >"$work/full.c"

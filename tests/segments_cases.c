@@ -129,6 +129,22 @@ static void segments(run_function run)
                 }
 }
 
+/* Arrays of few elements, which fit in one warp, one block or a few blocks. */
+static void small_segments(run_function run)
+{
+    static const char *const lengths[] = { "single", "middle", "one" };
+    static const size_t sizes[] = { 1, 2, 100, 192, 300, 505, 1100, 2000, 4000 };
+    for (size_t t = 0; t < DTYPES; t++)
+        for (size_t s = 0; s < LENGTH(sizes); s++) {
+            struct segments_case c = { .sort = { .dtype = (ech_dtype)t, .dist = "random" },
+                                       .lengths = lengths[s % 2 ? 0 : (t + s) % 3],
+                                       .n = sizes[s],
+                                       .offsets_dtype = ECH_I64 };
+            c.sort.descending = (t + s) % 2;
+            run(&c);
+        }
+}
+
 /* At least five blocks of each kernel, on the emulator too. */
 static void tiles(run_function run)
 {
@@ -196,6 +212,7 @@ void segments_cases(run_function run)
     row_distributions(run);
     orders(run);
     segments(run);
+    small_segments(run);
     tiles(run);
     large(run);
     extreme_shapes(run);

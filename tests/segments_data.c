@@ -80,18 +80,20 @@ static const struct {
     { "empty", empty_length },   { "tiny", tiny_length },     { "short", short_length },
     { "middle", middle_length }, { "powers", powers_length }, { "powerlaw", power_law_length },
     { "one", one_length },       { "lone", lone_length },     { "long", long_length },
+    { "single", one_length },
 };
 
-/* Segments until n elements are in them, at least 4; gaps if the case has ends. */
+/* Segments until n elements are in them, at least 4 or a single one; gaps if the case has ends. */
 static bool make_segments(const struct segments_case *c, uint64_t seed, struct segments_data *d)
 {
     struct lengths l = { { seed }, c->n };
+    const size_t least = strcmp(c->lengths, "single") == 0 ? 1 : 4;
     size_t which = 0, capacity = 64, at = seed % 3;
     while (strcmp(lengths[which].name, c->lengths) != 0) which++;
     d->offsets = malloc((capacity + 1) * sizeof *d->offsets);
     d->ends = malloc((capacity + 1) * sizeof *d->ends);
     for (size_t g = 0, some = 0; d->offsets && d->ends; g++) {
-        const bool last = g >= 4 && (some >= c->n || (g >= 40 && which == 0));
+        const bool last = g >= least && (some >= c->n || (g >= 40 && which == 0));
         size_t length = last ? 0 : lengths[which].length(&l, g);
         if (length > c->n) length = c->n;
         d->offsets[g] = at;

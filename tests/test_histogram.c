@@ -73,7 +73,7 @@ static void count_run(const char *device, const char *algorithm)
     for (size_t i = 0; i < sizeof ran / sizeof *ran; i++) {
         if (ran[i].cases == 0) {
             ran[i].device = device;
-            snprintf(ran[i].name, sizeof ran[i].name, "%s", algorithm);
+            snprintf(ran[i].name, sizeof ran[i].name, "%.31s", algorithm);
         }
         if (strcmp(ran[i].device, device) == 0 && strcmp(ran[i].name, algorithm) == 0) {
             ran[i].cases++;

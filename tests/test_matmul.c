@@ -267,6 +267,65 @@ static void run_large(void)
     }
 }
 
+/* The product of all rows has the bits of products of a few rows, which have smaller tiles. */
+static void tiles_on(ech_ctx *ctx, const struct product *p, uint64_t seed)
+{
+    enum { STRIP = 60 };
+    const size_t bytes = ech_dtype_bytes(p->dtype), a_stride = product_a_stride(p);
+    const ech_matmul_options options = options_of(p, "tiled");
+    char *a = calloc(p->m * p->k, bytes), *b = calloc(p->k * p->n, bytes);
+    char *c = calloc(p->m * p->n, bytes), *d = calloc(p->m * p->n, bytes);
+    if (!a || !b || !c || !d) abort();
+    matmul_fill(p->dtype, p->dist, a, p->m * p->k, seed);
+    matmul_fill(p->dtype, p->dist, b, p->k * p->n, seed + 1);
+    CHECK_STATUS(ech_matmul(ctx, p->m, p->n, p->k, 1, a, a_stride, b, product_b_stride(p), 0, c,
+                            p->n, p->dtype, &options),
+                 ECH_OK);
+    for (size_t row = 0; row < p->m && !test_failed(); row += STRIP) {
+        const size_t rows = p->m - row < STRIP ? p->m - row : STRIP;
+        CHECK_STATUS(ech_matmul(ctx, rows, p->n, p->k, 1,
+                                a + row * (p->turn_a ? 1 : a_stride) * bytes, a_stride, b,
+                                product_b_stride(p), 0, d + row * p->n * bytes, p->n, p->dtype,
+                                &options),
+                     ECH_OK);
+    }
+    CHECK_STATUS(ech_sync(ctx), ECH_OK);
+    CHECK(memcmp(c, d, p->m * p->n * bytes) == 0);
+    free(a);
+    free(b);
+    free(c);
+    free(d);
+}
+
+/* The largest tiles and the next ones on a GPU with 132 multiprocessors and on the emulator, which
+ * has 4. */
+static void run_tiles(void)
+{
+    static const size_t large[][3] = { { 1664, 1280, 420 }, { 1000, 3000, 400 } };
+    static const size_t small[][3][3] = {
+        { { 256, 256, 340 }, { 256, 256, 20 }, { 256, 256, 140 } },
+        { { 64, 512, 60 }, { 128, 256, 140 }, { 64, 512, 4 } }
+    };
+    for (int i = 0; i < 32; i++) {
+        struct product p = { .count = 1, .dtype = dtypes[i % 4], .dist = "plain" };
+        p.turn_a = i / 4 & 1;
+        p.turn_b = i / 8 & 1;
+        if (!wanted(p.turn_a || p.turn_b, 0)) continue;
+        if (!test_begin("tiles(%s,%s%s%d)", ech_dtype_name(p.dtype), p.turn_a ? "ta," : "",
+                        p.turn_b ? "tb," : "", i / 16))
+            continue;
+        for (int j = 0; j < n_contexts && !test_failed(); j++) {
+            const bool gpu = strncmp(ech_device_name(contexts[j]), "cuda", 4) == 0;
+            const size_t *sizes = gpu ? large[i / 16] : small[i / 16][i % 4 < 2 ? i % 4 : 2];
+            p.m = sizes[0];
+            p.n = sizes[1];
+            p.k = sizes[2];
+            tiles_on(contexts[j], &p, (uint64_t)i);
+        }
+        test_end();
+    }
+}
+
 /* ---- Arrays of pointers ---- */
 
 static void list_on(ech_ctx *ctx, const struct product *p, const struct data *d, bool on_device,
@@ -431,6 +490,7 @@ int main(int argc, char **argv)
     run_products();
     run_shapes();
     run_large();
+    run_tiles();
     run_lists();
     run_matvecs();
     for (int i = 0; i < n_contexts; i++) ech_close(contexts[i]);

@@ -6,6 +6,7 @@
  */
 #define _POSIX_C_SOURCE 200809L /* mkdtemp, popen, setenv */
 #include "cuda/pack.h"
+#include "cuda/pack_elf.h"
 #include "test.h"
 
 #include <stdio.h>
@@ -133,26 +134,28 @@ static bool write_pack_with_digest(const char *flags, char id[64])
     return sscanf(text, "extern const char the_id[]; const char the_id[] = \"%63[0-9a-f]", id) == 1;
 }
 
-static void put(unsigned char *at, uint64_t value, int bytes)
+/* Makes data an ELF file whose code has `code` bytes from byte 128 on, in two sections, and which
+ * has `others` sections of 200 bytes with positions; the last ones are not within the file. */
+static void make_elf(unsigned char *data, size_t code, int others)
 {
-    for (int i = 0; i < bytes; i++) at[i] = (unsigned char)(value >> (8 * i));
-}
-
-/* Makes data an ELF file whose code has `code` bytes from byte 128 on, in two sections. */
-static void make_elf(unsigned char *data, size_t code)
-{
+    static const uint32_t types[] = { 0x70000000, 2, 4, 9, 0x70000083, 0x70000082, 0x70000085 };
     const size_t sections = 128 + code + 8;
     memset(data, 0, 128);
     memcpy(data, "\177ELF\2\1", 6);
-    put(data + 40, sections, 8);
-    put(data + 58, 64, 2);
-    put(data + 60, 3, 2);
-    for (int i = 0; i < 3; i++) { /* the last one has no bytes in the file */
+    pack_put(data + 40, sections, 8);
+    pack_put(data + 58, 64, 2);
+    pack_put(data + 60, (uint64_t)(3 + others), 2);
+    for (int i = 0; i < 3 + others; i++) { /* the third one has no bytes in the file */
         unsigned char *section = data + sections + 64 * i;
-        put(section + 4, i < 2 ? 1 : 8, 4);
-        put(section + 8, 6, 8);
-        put(section + 24, i ? 128 : 128 + code / 2, 8);
-        put(section + 32, i < 2 ? code / 2 : 1 << 20, 8);
+        pack_put(section + 4, i < 2 ? 1 : i < 3 ? 8 : types[(i - 3) % 7], 4);
+        pack_put(section + 8, i < 3 ? 6 : 0, 8);
+        pack_put(section + 24, i ? 128 : 128 + code / 2, 8);
+        pack_put(section + 32, i < 2 ? code / 2 : 1 << 20, 8);
+        if (i < 3) continue;
+        const size_t at = sections + 64 * (size_t)(3 + others) + 200 * (size_t)(i - 3);
+        pack_put(section + 24, at, 8);
+        pack_put(section + 32, 200, 8);
+        for (size_t k = 0; i < 10 && k < 200; k += 20) data[at + k] = 4, data[at + k + 3] = 0;
     }
 }
 
@@ -171,8 +174,7 @@ static void make_files(void)
                 k % 16 < 8 ? (unsigned char)(k / 256) : (unsigned char)rng_next(&rng);
         bool ptx = *images[i].kind == 'c';
         memcpy(images[i].data, ptx ? "//" : "\177ELF", ptx ? 2 : 4);
-        if (i < 2)
-            make_elf(images[i].data, i ? MOST_BYTES - 1000 + 8 : 640); /* 8: multiple of 16 */
+        if (i < 2) make_elf(images[i].data, i ? MOST_BYTES - 2800 : 640, i ? 9 : 0);
         snprintf(name, sizeof name, "%d.image", i);
         if (!write_file(name, images[i].data, images[i].bytes))
             test_fail(__FILE__, __LINE__, "cannot write the files in %s", folder);
@@ -277,6 +279,39 @@ static void test_right(bool compressed)
         test_end();
     }
 #endif
+}
+
+/* Positions are stored as differences, which the round trips above do not show. */
+static void test_positions(void)
+{
+    enum { INFO = 192, SYMBOLS = 216, ALL = 264 };
+    unsigned char elf[ALL] = { 0 }, before[ALL];
+    if (!test_begin("positions")) return;
+    memcpy(elf, "\177ELF\2\1", 6);
+    pack_put(elf + 40, 64, 8);
+    pack_put(elf + 58, 64, 2);
+    pack_put(elf + 60, 2, 2);
+    for (int i = 0; i < 2; i++) {
+        pack_put(elf + 64 + 64 * i + 4, i ? 2 : 0x70000000, 4);
+        pack_put(elf + 64 + 64 * i + 24, i ? SYMBOLS : INFO, 8);
+        pack_put(elf + 64 + 64 * i + 32, i ? ALL - SYMBOLS : SYMBOLS - INFO, 8);
+        pack_put(elf + SYMBOLS + 24 * i, 1000 + 7 * (uint64_t)i, 4);
+    }
+    pack_put(elf + INFO, 0x0cff04, 4); /* a list of 12 bytes, then an attribute without a list */
+    for (int i = 0; i < 3; i++) pack_put(elf + INFO + 4 + 4 * i, 5000 + 16 * (uint64_t)i, 4);
+    pack_put(elf + INFO + 16, 0x1234ff03, 4);
+    memcpy(before, elf, ALL);
+    pack_elf(elf, ALL, false);
+    CHECK_INT(pack_number(elf + 64 + 24, 8), INFO);
+    CHECK_INT(pack_number(elf + 128 + 24, 8), 0);
+    CHECK_INT(pack_number(elf + INFO + 4, 4), 5000);
+    CHECK_INT(pack_number(elf + INFO + 12, 4), 16);
+    CHECK_INT(pack_number(elf + INFO + 16, 4), 0x1234ff03);
+    CHECK_INT(pack_number(elf + SYMBOLS, 4), 1000);
+    CHECK_INT(pack_number(elf + SYMBOLS + 24, 4), 7);
+    pack_elf(elf, ALL, true);
+    CHECK(memcmp(elf, before, ALL) == 0);
+    test_end();
 }
 
 static void test_digest(void)
@@ -480,6 +515,7 @@ int main(int argc, char **argv)
     refuse_long_path();
     test_lines();
     test_places();
+    test_positions();
     test_digest();
     char command[COMMAND];
     snprintf(command, sizeof command, "rm -rf '%s'", folder);

@@ -72,7 +72,7 @@ static u64 msd(u64 n, u64 k, bool classes, bool plain)
 
 static u64 msd_pairs(u64 n, u64 k, u64 m, bool argsort, bool plain)
 {
-    u64 items = m == 16 ? 6 : k == 8 ? 10 : m == 8 ? 12 : 16, tile = 512 * items;
+    u64 items = m == 16 ? 6 : m != k ? 12 : k == 8 ? 10 : 16, tile = 512 * items;
     u64 levels = k == 8 ? 9 : 5, segments = n / 4608 + 1, tiles = n / tile + segments + 1;
     u64 leaves = 6 * segments + 4 * levels * segments, pieces = tiles < 1024 ? tiles : 1024;
     if (plain && k == 4 && m == 4) { /* at least one segment per digit */
@@ -86,11 +86,11 @@ static u64 msd_pairs(u64 n, u64 k, u64 m, bool argsort, bool plain)
     return all + (plain ? lists : few(n, k) + lists_of_few(n, k, lists));
 }
 
-/* The maximum of onesweep and of the level-based sort that adaptive may choose: msd with values or
- * for small arrays of 64-bit integers, otherwise buckets. */
-static u64 adaptive(u64 n, u64 k, u64 m, bool classes, bool argsort)
+/* The maximum of onesweep and of the level-based sort that adaptive may choose: msd with values,
+ * otherwise buckets. */
+static u64 adaptive(u64 n, u64 k, u64 m, bool argsort)
 {
-    u64 levels = m ? msd_pairs(n, k, m, argsort, true) : msd(n, k, classes, true);
+    u64 levels = m ? msd_pairs(n, k, m, argsort, true) : msd(n, k, true, true);
     u64 passes = onesweep(n, k, m, argsort) + 256;
     return levels > passes ? levels : passes;
 }
@@ -136,9 +136,7 @@ static u64 wanted(u64 n, const struct sort *s)
     if (strcmp(s->algorithm, "msd") == 0)
         return m ? more + msd_pairs(n, k, m, s->index_bytes != 0, false) : msd(n, k, false, false);
     if (strcmp(s->algorithm, "buckets") == 0) return msd(n, k, true, true);
-    if (strcmp(s->algorithm, "adaptive") == 0)
-        return more + adaptive(n, k, m, k == 4 || s->dtype == ECH_F64 || n >= 1 << 25,
-                               s->index_bytes != 0);
+    if (strcmp(s->algorithm, "adaptive") == 0) return more + adaptive(n, k, m, s->index_bytes != 0);
     if (strcmp(s->algorithm, "samplesort") == 0) return more + samplesort(n, k, m);
     return more + onesweep(n, k, m, s->index_bytes != 0);
 }

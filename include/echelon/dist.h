@@ -83,8 +83,8 @@ ECH_API ech_status ech_dist_share(ech_comm *comm, uint64_t n, ech_dist_layout *l
  * ech_dist_rebalance() moves elements between ranks, in their order, so that each rank has as many
  * as it requests.
  *
- *   in   [n], not modified
- *   out  [n_out]
+ *   in   [n] of element_bytes (1 or more) each, opaque; not modified
+ *   out  [n_out] of element_bytes each
  */
 ECH_API ech_status ech_dist_rebalance(ech_ctx *ctx, ech_comm *comm, const void *in, void *out,
                                       size_t n, size_t n_out, size_t element_bytes);
@@ -93,8 +93,8 @@ ECH_API ech_status ech_dist_rebalance(ech_ctx *ctx, ech_comm *comm, const void *
  * ech_dist_shuffle() writes elements in a random order, as ech_shuffle() does for the same total
  * number of elements and the same seed.
  *
- *   in    [n], not modified
- *   out   [n_out]
+ *   in    [n] of element_bytes (1 or more) each, opaque; not modified
+ *   out   [n_out] of element_bytes each
  *   seed  the same on all ranks
  */
 ECH_API ech_status ech_dist_shuffle(ech_ctx *ctx, ech_comm *comm, const void *in, void *out,

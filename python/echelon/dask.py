@@ -162,6 +162,7 @@ def _sort_rows(comm, transport, parts, empty, by, options):
     frame = pandas.concat(parts) if parts else empty
     first = comm.share(len(frame)).first
     keys = (frame if frame.ndim == 1 else frame[by]).to_numpy()
+    keys = np.require(keys, requirements="A")  # a part that another worker has sent may be at any address
     _, positions = dist.sort_pairs(comm, keys, np.arange(first, first + len(frame)), descending=options["descending"])
     return moved(Exchange(transport, options["limit"]), frame, positions)
 

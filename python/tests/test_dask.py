@@ -60,6 +60,21 @@ def test_frame(client, rng, partitions):
         echelon.dask.sort(collection, by="name")
 
 
+def test_frame_that_is_not_aligned(client, rng):
+    pandas = pytest.importorskip("pandas")
+    frames = pytest.importorskip("dask.dataframe")
+    whole = rng.random(50)
+
+    def part(first):
+        data = bytearray(b"x") + whole[first:first + 25].tobytes()
+        keys = np.frombuffer(data, "f8", offset=1)
+        assert not keys.flags.aligned
+        return pandas.DataFrame(keys.reshape(-1, 1), columns=["key"], copy=False)
+
+    collection = frames.from_map(part, [0, 25], meta=pandas.DataFrame({"key": np.empty(0)}))
+    assert np.array_equal(echelon.dask.sort(collection, by="key").compute()["key"], np.sort(whole))
+
+
 def test_failures(client):
     def failing(block):
         return block if block[0] else 1 // 0

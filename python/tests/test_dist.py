@@ -71,7 +71,8 @@ def test_numbers(ranks, dtype, rng):
                 [dist.sum(comm, mine), dist.sum(comm, mine, dtype="float64"), dist.min(comm, mine),
                  dist.max(comm, mine), dist.mean(comm, mine), dist.var(comm, mine, correction=1.5),
                  dist.reduce(comm, "argmax", mine), dist.reduce(comm, "max", mine, ignore_nan=True),
-                 dist.reduce(comm, "std", mine, correction=1)],
+                 dist.reduce(comm, "std", mine, correction=1),
+                 dist.reduce(comm, "var", mine, ignore_nan=True, correction=2)],
                 dist.histogram(comm, mine, 7, range=(0, 40)), dist.histogram(comm, mine, [0, 2.5, 9]),
                 dist.quantile(comm, mine, [[0.1, 0.5]], ignore_nan=True), dist.quantile(comm, mine, 0.5),
                 dist.scan(comm, mine, "max", init=5), dist.scan(comm, mine, reverse=True, exclusive=True))
@@ -85,7 +86,8 @@ def test_numbers(ranks, dtype, rng):
             same(pair[1], other[1])
     for one in numbers:
         expected = [echelon.sum(x), echelon.sum(x, dtype="float64"), echelon.min(x), echelon.max(x), echelon.mean(x),
-                    echelon.var(x, correction=1.5), echelon.argmax(x), nanmax, echelon.std(x, correction=1)]
+                    echelon.var(x, correction=1.5), echelon.argmax(x), nanmax, echelon.std(x, correction=1),
+                    echelon.nanvar(x, correction=2)]
         for result, other in zip(one, expected):
             same(np.asarray(result), np.asarray(other))
     for i in range(ranks):

@@ -2,6 +2,8 @@
 
 SPDX-License-Identifier: Apache-2.0
 """
+import warnings
+
 import echelon
 import numpy as np
 import pytest
@@ -201,3 +203,19 @@ def test_correction_of_numpy():
     x = np.array([1.0, 2.0, 4.0])
     for correction in (np.int64(1), np.float32(1)):
         assert echelon.var(x, correction=correction) == echelon.var(x, correction=1)
+
+
+@pytest.mark.parametrize("axis", [None, 0, 1, (0, 1)])
+def test_nan_is_not_counted_by_correction(rng, axis):
+    x = rng.normal(size=(9, 6))
+    x[rng.random(x.shape) < 0.3] = np.nan
+    x[0] = np.nan
+    x[1, 1:] = np.nan
+    for correction in (0, 1, 2, 0.5):
+        for keepdims in (False, True):
+            for name in ("nanvar", "nanstd"):
+                result = getattr(echelon, name)(x, axis=axis, correction=correction, keepdims=keepdims)
+                with np.errstate(all="ignore"), warnings.catch_warnings():
+                    warnings.simplefilter("ignore")
+                    expected = getattr(np, name)(x, axis=axis, ddof=correction, keepdims=keepdims)
+                close(result, expected, "float64")

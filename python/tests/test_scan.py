@@ -114,6 +114,28 @@ def test_histogram2d(rng):
             np.testing.assert_allclose(a, b)
 
 
+def test_histogram2d_of_different_dtypes(rng):
+    x, y = rng.integers(0, 20, 500), rng.normal(size=500)
+    for pair in ((x, y), (y, x), (x.astype("u1"), x), (x > 9, y.astype("f4"))):
+        counts, *edges = echelon.histogram2d(*pair, bins=(5, 7))
+        expected, *expected_edges = np.histogram2d(*(a.astype("f8") for a in pair), bins=(5, 7))
+        np.testing.assert_array_equal(counts, expected)
+        for a, b in zip(edges, expected_edges):
+            np.testing.assert_allclose(a, b)
+
+
+@pytest.mark.parametrize("values", [[2**60 + 1, 2**61 - 1, 2**61 + 3], [2**60], [2**63 - 1] * 3, [-2**63 + 1, 5],
+                                    [2**53 + 1, 0]])
+def test_histogram_counts_integers_that_are_no_floats(values):
+    for dtype in ("i8", "u8"):
+        if dtype == "i8" or min(values) >= 0:
+            counts, edges = echelon.histogram(np.array(values, dtype), 3)
+            assert counts.sum() == len(values) and edges[0] <= min(values) and int(edges[-1]) >= max(values)
+    assert echelon.histogram(np.array([2**64 - 1, 2**64 - 2], "u8"), 3)[0].sum() == 2
+    with pytest.raises(ValueError, match="two different ends"):
+        echelon.histogram(np.array([1e300]), 3)
+
+
 @pytest.mark.parametrize("call, error, text", [
     (lambda x: echelon.cumulative_sum(x.reshape(2, 2)), ValueError, "axis is None"),
     (lambda x: echelon.cumulative_sum(np.float32(1)), ValueError, "no dimensions"),
@@ -135,7 +157,7 @@ def test_histogram2d(rng):
     (lambda x: echelon.bincount(x), TypeError, "integers"),
     (lambda x: echelon.bincount(np.array([-1])), ValueError, "contains -1"),
     (lambda x: echelon.histogram2d(x, x[1:]), ValueError, "y has shape"),
-    (lambda x: echelon.histogram2d(x, x.astype("f4")), TypeError, "y has dtype"),
+    (lambda x: echelon.histogram2d(x, x.astype("M8[s]")), TypeError, "y has dtype"),
 ])
 def test_errors(call, error, text):
     with pytest.raises(error, match=text) as raised:

@@ -56,12 +56,38 @@ done:
     return status;
 }
 
+enum {
+    AT_ONCE = 1024, /* elements; for more, the time of the checks does not matter */
+    MOST_BYTES = 16 /* of an element */
+};
+
+/* A gather of few elements; false if it is not one, or an index is too large. */
+static bool gather_at_once(const ech_ctx *ctx, struct echi_arrange *a, ech_dtype index_dtype,
+                           size_t n, size_t n_in)
+{
+    enum { MOST_IN = 1 << 30 };
+    const bool is_narrow = index_dtype == ECH_I32 || index_dtype == ECH_U32;
+    const size_t bytes = a->element_bytes, index_bytes = is_narrow ? 4 : 8;
+    if (n - 1 >= AT_ONCE || n_in - 1 >= MOST_IN || bytes - 1 >= MOST_BYTES ||
+        (!is_narrow && index_dtype != ECH_I64 && index_dtype != ECH_U64))
+        return false;
+    const struct echi_span in[2] = { { a->in, n_in * bytes, 1 },
+                                     { a->index, n * index_bytes, index_bytes } };
+    const struct echi_span out = { a->out, n * bytes, 1 };
+    if (!echi_call_is_simple(ctx, in, 2, &out, 1)) return false;
+    a->index_bytes = (int)index_bytes;
+    a->n = n;
+    a->limit = n_in;
+    return ctx->backend->operations[ECHI_OP_arrange]->quick(a);
+}
+
 ech_status ech_gather(ech_ctx *ctx, const void *in, const void *index, void *out, size_t n,
                       size_t n_in, ech_dtype index_dtype, size_t element_bytes)
 {
     struct echi_arrange a = {
         .what = ECHI_GATHER, .in = in, .index = index, .out = out, .element_bytes = element_bytes
     };
+    if (gather_at_once(ctx, &a, index_dtype, n, n_in)) return ECH_OK;
     return by_index(ctx, &a, index_dtype, n, n_in);
 }
 
@@ -109,6 +135,18 @@ done:
     return status;
 }
 
+/* A transpose of few elements; false if it is not one. */
+static bool transpose_at_once(const ech_ctx *ctx, struct echi_arrange *a)
+{
+    if (a->rows - 1 >= AT_ONCE || a->columns - 1 >= AT_ONCE || a->element_bytes - 1 >= MOST_BYTES)
+        return false;
+    a->n = a->rows * a->columns;
+    const struct echi_span in = { a->in, a->n * a->element_bytes, 1 };
+    const struct echi_span out = { a->out, a->n * a->element_bytes, 1 };
+    return echi_call_is_simple(ctx, &in, 1, &out, 1) &&
+           ctx->backend->operations[ECHI_OP_arrange]->quick(a);
+}
+
 ech_status ech_transpose(ech_ctx *ctx, const void *in, void *out, size_t rows, size_t cols,
                          size_t element_bytes)
 {
@@ -119,6 +157,7 @@ ech_status ech_transpose(ech_ctx *ctx, const void *in, void *out, size_t rows, s
                               .columns = cols,
                               .element_bytes = element_bytes };
     ech_status status;
+    if (transpose_at_once(ctx, &a)) return ECH_OK;
     if (element_bytes == 0) FAIL(ctx, ECH_ERR_ARG, "element_bytes is 0");
     if (cols && (rows > SIZE_MAX / cols || rows * cols > PTRDIFF_MAX / element_bytes))
         FAIL(ctx, ECH_ERR_ARG,

@@ -65,7 +65,7 @@ struct echi_sort echi_columns_sort(const struct echi_columns *c, uint32_t word, 
                               .index_bytes = first ? c->index_bytes : 0,
                               .dtype = dtype,
                               .key_bytes = bytes,
-                              .order = echi_order_make(dtype, ECH_ORDER_NAN_LAST, false, false),
+                              .order = echi_order_ascending(dtype, false),
                               .end_bit = (int)w->bits,
                               .stable = true };
     if (first && c->plain) {

@@ -334,6 +334,27 @@ ech_status echi_comm_exchange(ech_ctx *ctx, ech_comm *comm, const ech_comm_messa
     return fail(ctx, comm);
 }
 
+bool echi_comm_queues(const ech_comm *comm)
+{
+    return echi_nccl_is(comm);
+}
+
+ech_status echi_comm_queue(ech_ctx *ctx, ech_comm *comm, const ech_comm_message *sends,
+                           size_t n_sends, const ech_comm_message *receives, size_t n_receives)
+{
+    if (comm->failed) return report_failed(ctx, comm);
+    if (echi_nccl_queue(comm->table.state, sends, n_sends, receives, n_receives, comm->limit_s) ==
+        ECH_OK)
+        return ECH_OK;
+    return fail(ctx, comm);
+}
+
+ech_status echi_comm_finish(ech_ctx *ctx, ech_comm *comm)
+{
+    if (comm->failed) return report_failed(ctx, comm);
+    return echi_nccl_finish(comm->table.state, comm->limit_s) == ECH_OK ? ECH_OK : fail(ctx, comm);
+}
+
 /* ---- Sums ---- */
 
 /* Up to this many bytes of all ranks together, every rank gathers everything. */

@@ -103,8 +103,25 @@ static inline ech_status echi_comm_sum(ech_ctx *ctx, ech_comm *comm, ech_status 
 ech_status echi_comm_exchange(ech_ctx *ctx, ech_comm *comm, const ech_comm_message *sends,
                               size_t n_sends, const ech_comm_message *receives, size_t n_receives);
 
+/* Whether exchanges can be queued: echi_comm_queue(). */
+bool echi_comm_queues(const ech_comm *comm);
+
+/* Queues an exchange of messages in memory of ctx, in lane 0 of echi_backend.copy_beside(): it
+ * overlaps with the work of the stream. */
+ech_status echi_comm_queue(ech_ctx *ctx, ech_comm *comm, const ech_comm_message *sends,
+                           size_t n_sends, const ech_comm_message *receives, size_t n_receives);
+
+/* Waits for the stream, and for what it waits for; fails if another rank has failed. */
+ech_status echi_comm_finish(ech_ctx *ctx, ech_comm *comm);
+
 /* Whether the ranks are threads of this process that can read each other's memory. */
 bool echi_comm_direct(const ech_comm *comm);
+
+/* nccl.c: the same for the state of its table. */
+bool echi_nccl_is(const ech_comm *comm);
+ech_status echi_nccl_queue(void *state, const ech_comm_message *sends, size_t n_sends,
+                           const ech_comm_message *receives, size_t n_receives, double limit_s);
+ech_status echi_nccl_finish(void *state, double limit_s);
 
 /* The monotonic clock, in seconds: only for time limits. */
 double echi_comm_now(void);

@@ -243,24 +243,23 @@ static bool is_good(int result)
     return result == NCCL_SUCCESS || result == NCCL_IN_PROGRESS;
 }
 
+/* where [n_sends + n_receives]: the memory of the messages, or NULL: that of the messages. */
 static ech_status send_and_receive(struct state *s, const ech_comm_message *sends, size_t n_sends,
                                    const ech_comm_message *receives, size_t n_receives,
-                                   void **where, double limit_s)
+                                   void *const *where, void *stream, double limit_s)
 {
-    void *stream = s->ctx->backend->stream(s->ctx);
     int result = nccl.ncclGroupStart(), ended;
     for (size_t i = 0; i < n_sends && is_good(result); i++)
         if (sends[i].bytes)
-            result = nccl.ncclSend(where[i], sends[i].bytes, NCCL_UINT8, (int)sends[i].rank,
-                                   s->comm, stream);
+            result = nccl.ncclSend(where ? where[i] : sends[i].data, sends[i].bytes, NCCL_UINT8,
+                                   (int)sends[i].rank, s->comm, stream);
     for (size_t i = 0; i < n_receives && is_good(result); i++)
         if (receives[i].bytes)
-            result = nccl.ncclRecv(where[n_sends + i], receives[i].bytes, NCCL_UINT8,
-                                   (int)receives[i].rank, s->comm, stream);
+            result = nccl.ncclRecv(where ? where[n_sends + i] : receives[i].data, receives[i].bytes,
+                                   NCCL_UINT8, (int)receives[i].rank, s->comm, stream);
     ended = nccl.ncclGroupEnd();
     if (is_good(result)) result = ended;
-    const ech_status status = await_start(s, "an exchange of NCCL", result, limit_s);
-    return status == ECH_OK ? await_stream(s, limit_s) : status;
+    return await_start(s, "an exchange of NCCL", result, limit_s);
 }
 
 static uint64_t sum_bytes(const ech_comm_message *messages, size_t n)
@@ -294,14 +293,45 @@ static ech_status nccl_exchange(void *state, const ech_comm_message *sends, size
         end = place(s, sends, n_sends, buffer, where);
         place(s, receives, n_receives, end, where + n_sends);
         status = copy_staged(s, sends, n_sends, where, true)
-                     ? send_and_receive(s, sends, n_sends, receives, n_receives, where, limit_s)
+                     ? send_and_receive(s, sends, n_sends, receives, n_receives, where,
+                                        s->ctx->backend->stream(s->ctx), limit_s)
                      : fail(s, ECH_ERR_COMM, "a copy", NCCL_SUCCESS);
+        if (status == ECH_OK) status = await_stream(s, limit_s);
         if (status == ECH_OK && !copy_staged(s, receives, n_receives, where + n_sends, false))
             status = fail(s, ECH_ERR_COMM, "a copy", NCCL_SUCCESS);
     }
     echi_release(s->ctx, buffer, bytes);
     leave(s);
     free(where);
+    return status;
+}
+
+bool echi_nccl_is(const ech_comm *comm)
+{
+    return comm->table.exchange == nccl_exchange;
+}
+
+ech_status echi_nccl_queue(void *state, const ech_comm_message *sends, size_t n_sends,
+                           const ech_comm_message *receives, size_t n_receives, double limit_s)
+{
+    struct state *s = state;
+    void *stream = NULL;
+    if (!s->comm || enter(s) != ECH_OK) return fail(s, ECH_ERR_COMM, "an exchange", NCCL_SUCCESS);
+    ech_status status = s->ctx->backend->lane(s->ctx, 0, &stream);
+    if (status == ECH_OK)
+        status = send_and_receive(s, sends, n_sends, receives, n_receives, NULL, stream, limit_s);
+    else
+        fail(s, ECH_ERR_COMM, "a stream", NCCL_SUCCESS);
+    leave(s);
+    return status;
+}
+
+ech_status echi_nccl_finish(void *state, double limit_s)
+{
+    struct state *s = state;
+    if (!s->comm || enter(s) != ECH_OK) return fail(s, ECH_ERR_COMM, "a wait", NCCL_SUCCESS);
+    const ech_status status = await_stream(s, limit_s);
+    leave(s);
     return status;
 }
 

@@ -125,6 +125,8 @@ struct echi_backend {
     ech_status (*copy_beside)(ech_ctx *ctx, unsigned lane, const struct echi_copy *copies,
                               size_t n);
     ech_status (*wait_beside)(ech_ctx *ctx);
+    /* The stream of a lane, for other work that wait_beside() waits for. */
+    ech_status (*lane)(ech_ctx *ctx, unsigned lane, void **stream);
 
     /* Reports in which memory pointer lies; always ECHI_DEVICE on the CPU, whose device memory is
      * host memory. pinned, which may be NULL, reports whether it is host memory that the device can

@@ -82,6 +82,32 @@ static inline bool echi_call_is_plain(const ech_ctx *ctx, const void *in, size_t
            (a + in_bytes <= b || b + out_bytes <= a || (a == b && in_bytes == out_bytes));
 }
 
+/* An array of a call that may be simple. */
+struct echi_span {
+    const void *at;
+    size_t bytes, align; /* a power of two */
+};
+
+/* Whether a call without options needs no further checks of its arrays, because it runs on the CPU,
+ * and all arrays are present and aligned, and outputs are apart from all other arrays. If it
+ * returns false, echi_call_run() finds what is wrong, if anything is. The numbers of arrays are
+ * constants. */
+static inline bool echi_call_is_simple(const ech_ctx *ctx, const struct echi_span *in, int ins,
+                                       const struct echi_span *out, int outs)
+{
+    if (!ctx || ctx->backend != &echi_cpu || ctx->progress) return false;
+    for (int i = 0; i < ins; i++)
+        if (!in[i].at || (uintptr_t)in[i].at & (in[i].align - 1)) return false;
+    for (int o = 0; o < outs; o++) {
+        if (!out[o].at || (uintptr_t)out[o].at & (out[o].align - 1)) return false;
+        for (int i = 0; i < ins; i++)
+            if (!echi_disjoint(out[o].at, out[o].bytes, in[i].at, in[i].bytes)) return false;
+        for (int p = 0; p < o; p++)
+            if (!echi_disjoint(out[o].at, out[o].bytes, out[p].at, out[p].bytes)) return false;
+    }
+    return true;
+}
+
 static inline struct echi_array *echi_call_array(const struct echi_call *call, int i)
 {
     return call->many ? &call->many[i] : (struct echi_array *)(uintptr_t)&call->few[i];

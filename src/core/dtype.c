@@ -15,6 +15,31 @@ const struct echi_dtype_facts echi_dtypes[] = {
 #undef ENTRY
 };
 
+/* Constants, because a struct that has just been computed field by field delays the loads of
+ * vectors that copy it. e(-0) is just below the top bit minus the shift; infinity is top -
+ * fractions, with an exponent of ones. */
+#define ONES(bytes)     (~(uint64_t)0 >> (64 - 8 * (bytes)))
+#define TOP(bytes)      ((uint64_t)1 << (8 * (bytes)-1))
+#define FRACTIONS(bits) ((uint64_t)1 << (bits))
+#define IS(kind)        (uint64_t)(ECHI_##kind == ECHI_FLOAT)
+#define APART(with, constant, name, width, bytes, kind, mantissa_bits, numpy)                      \
+    [constant] = { .sign = ECHI_##kind == ECHI_UNSIGNED ? 0 : TOP(bytes),                          \
+                   .float_mask = IS(kind) * ONES(bytes),                                           \
+                   .shift = IS(kind) * (FRACTIONS(mantissa_bits) - 1),                             \
+                   .last = ONES(bytes) },
+#define MERGED(with, constant, name, width, bytes, kind, mantissa_bits, numpy)                     \
+    [constant] = { .sign = ECHI_##kind == ECHI_UNSIGNED ? 0 : TOP(bytes),                          \
+                   .float_mask = IS(kind) * ONES(bytes),                                           \
+                   .shift = IS(kind) * (FRACTIONS(mantissa_bits) - 1),                             \
+                   .zero = IS(kind) * (TOP(bytes) - FRACTIONS(mantissa_bits)),                     \
+                   .merge = IS(kind),                                                              \
+                   .last = ECHI_##kind == ECHI_FLOAT                                               \
+                               ? 2 * (TOP(bytes) - FRACTIONS(mantissa_bits) + 1)                   \
+                               : ONES(bytes) },
+
+const struct echi_order echi_orders[2][ECHI_DTYPE_COUNT] = { { ECHI_DTYPES(APART, ) },
+                                                             { ECHI_DTYPES(MERGED, ) } };
+
 size_t ech_dtype_bytes(ech_dtype dtype)
 {
     return echi_dtype_bytes(dtype);
@@ -34,29 +59,19 @@ int ech_dtype_from_name(const char *name)
 
 struct echi_order echi_order_make(ech_dtype dtype, ech_order order, bool descending, bool merged)
 {
-    const struct echi_dtype_facts *type = &echi_dtypes[dtype];
-    int width = 8 * type->bytes;
-    uint64_t ones = ~(uint64_t)0 >> (64 - width);
-    uint64_t top = (uint64_t)1 << (width - 1);
-    struct echi_order o = { .last = ones, .flip = descending ? ones : 0 };
-    if (type->kind != ECHI_UNSIGNED) o.sign = top;
-    if (type->kind == ECHI_FLOAT) o.float_mask = ones;
-    if (type->kind == ECHI_FLOAT && order == ECH_ORDER_NAN_LAST) {
-        uint64_t fractions = (uint64_t)1 << type->mantissa_bits;
-        uint64_t infinity = top - fractions; /* +inf: exponent all ones, fraction zero */
-        o.shift = fractions - 1;
-        if (merged) {
-            o.zero = top - 1 - o.shift; /* -0 is mapped to just below the top bit */
-            o.merge = 1;
-            o.last = (infinity | top) - o.shift + 1;
-        }
+    const uint64_t ones = ~(uint64_t)0 >> (64 - 8 * echi_dtypes[dtype].bytes);
+    struct echi_order o = echi_order_ascending(dtype, merged);
+    if (order == ECH_ORDER_TOTAL) {
+        o.shift = o.zero = o.merge = 0;
+        o.last = ones;
     }
+    o.flip = descending ? ones : 0;
     return o;
 }
 
 struct echi_order echi_order_nan_first(ech_dtype dtype)
 {
-    struct echi_order o = echi_order_make(dtype, ECH_ORDER_NAN_LAST, false, false);
+    struct echi_order o = echi_order_ascending(dtype, false);
     o.shift = -o.shift; /* negative NaN have the lowest bits; positive NaN wrap to them */
     return o;
 }

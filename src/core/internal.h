@@ -118,6 +118,13 @@ static inline const char *echi_dtype_name(ech_dtype dtype)
  * stable sorts. */
 struct echi_order echi_order_make(ech_dtype dtype, ech_order order, bool descending, bool merged);
 
+/* The same for ascending keys with NaN last. */
+extern const struct echi_order echi_orders[2][ECHI_DTYPE_COUNT]; /* not merged, merged */
+static inline struct echi_order echi_order_ascending(ech_dtype dtype, bool merged)
+{
+    return echi_orders[merged][dtype];
+}
+
 /* The same for ascending keys only, with NaN first: for a minimum that is NaN if any element is. */
 struct echi_order echi_order_nan_first(ech_dtype dtype);
 

@@ -93,8 +93,7 @@ ech_status echi_predicate_make(ech_ctx *ctx, ech_dtype dtype, ech_compare compar
 
     int bytes = (int)ech_dtype_bytes(dtype);
     uint64_t ones = ~(uint64_t)0 >> (64 - 8 * bytes);
-    *p = (struct echi_predicate){ .order = echi_order_make(dtype, ECH_ORDER_NAN_LAST, false, true),
-                                  .mask = ones };
+    *p = (struct echi_predicate){ .order = echi_order_ascending(dtype, true), .mask = ones };
     uint64_t u = unary ? 0 : load(value, bytes);
     if (of_bits) {
         p->order = (struct echi_order){ .last = ones };

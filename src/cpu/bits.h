@@ -248,7 +248,7 @@ static inline void keep_whole_u32(char *to, const char *from, uint64_t kept)
 
 static inline void keep_some_u32(char *to, const char *from, uint64_t kept)
 {
-    for (int v = 0; v < 4; v++, kept >>= 16) {
+    for (int v = 0; v < 4 && kept; v++, kept >>= 16) {
         const __mmask16 own = (__mmask16)kept;
         const int count = __builtin_popcount(own);
         const __m512i x = _mm512_maskz_loadu_epi32(own, from + 64 * v);
@@ -268,7 +268,7 @@ static inline void keep_whole_u64(char *to, const char *from, uint64_t kept)
 
 static inline void keep_some_u64(char *to, const char *from, uint64_t kept)
 {
-    for (int v = 0; v < 8; v++, kept >>= 8) {
+    for (int v = 0; v < 8 && kept; v++, kept >>= 8) {
         const __mmask8 own = (__mmask8)kept;
         const int count = __builtin_popcount(own);
         const __m512i x = _mm512_maskz_loadu_epi64(own, from + 64 * v);

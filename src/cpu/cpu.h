@@ -31,11 +31,6 @@ ech_status echi_cpu_check_isa(ech_ctx *ctx);
 /* Names the instruction sets that the dispatch uses on this machine. */
 void echi_cpu_features(char *text, size_t capacity_bytes);
 
-/* The best instruction set that this machine has, or the one that ECHELON_CPU names. An operation
- * with variants keeps them in a table with this index. */
-enum echi_isa { ECHI_PORTABLE, ECHI_AVX2, ECHI_AVX512 };
-enum echi_isa echi_cpu_isa(void);
-
 /* Whether the processor can multiply bytes by bit matrices (GFNI) and permute the bytes of 512-bit
  * registers (AVX-512 VBMI). */
 bool echi_cpu_has_gfni(void);
@@ -44,8 +39,30 @@ bool echi_cpu_has_gfni(void);
 bool echi_cpu_has_vbmi2(void);
 
 /* The best variant of the sort kernels that this machine can run, or the one that ECHELON_CPU
- * names. */
-const struct echi_sort_isa *echi_cpu_sort_isa(void);
+ * names.  It is chosen once per process: reading the environment takes longer than a sort of ten
+ * keys. */
+extern _Atomic(const struct echi_sort_isa *) echi_cpu_chosen; /* NULL: none yet */
+const struct echi_sort_isa *echi_cpu_choose(void);
+static inline const struct echi_sort_isa *echi_cpu_sort_isa(void)
+{
+    const struct echi_sort_isa *isa = atomic_load_explicit(&echi_cpu_chosen, memory_order_relaxed);
+    return isa ? isa : echi_cpu_choose();
+}
+
+/* The best instruction set that this machine has, or the one that ECHELON_CPU names. An operation
+ * with variants keeps them in a table with this index. */
+enum echi_isa { ECHI_PORTABLE, ECHI_AVX2, ECHI_AVX512 };
+extern const struct echi_sort_isa echi_sort_portable, echi_sort_avx2, echi_sort_avx512;
+static inline enum echi_isa echi_cpu_isa(void)
+{
+    const struct echi_sort_isa *isa = echi_cpu_sort_isa();
+#ifdef ECHI_CPU_X86
+    if (isa == &echi_sort_avx512) return ECHI_AVX512;
+    if (isa == &echi_sort_avx2) return ECHI_AVX2;
+#endif
+    (void)isa;
+    return ECHI_PORTABLE;
+}
 
 /* ---- parallel.c ---- */
 

@@ -50,27 +50,14 @@ static const struct echi_sort_isa *choose(void)
     return variants[i];
 }
 
-/* Chosen once per process: reading the environment takes longer than a sort of ten keys. */
-const struct echi_sort_isa *echi_cpu_sort_isa(void)
-{
-    static _Atomic(const struct echi_sort_isa *) chosen;
-    const struct echi_sort_isa *isa = atomic_load_explicit(&chosen, memory_order_relaxed);
-    if (!isa) {
-        isa = choose(); /* threads that get here concurrently make the same choice */
-        atomic_store_explicit(&chosen, isa, memory_order_relaxed);
-    }
-    return isa;
-}
+_Atomic(const struct echi_sort_isa *) echi_cpu_chosen;
 
-enum echi_isa echi_cpu_isa(void)
+/* Threads that get here concurrently make the same choice. */
+const struct echi_sort_isa *echi_cpu_choose(void)
 {
-    const struct echi_sort_isa *isa = echi_cpu_sort_isa();
-#ifdef ECHI_CPU_X86
-    if (isa == &echi_sort_avx512) return ECHI_AVX512;
-    if (isa == &echi_sort_avx2) return ECHI_AVX2;
-#endif
-    (void)isa;
-    return ECHI_PORTABLE;
+    const struct echi_sort_isa *isa = choose();
+    atomic_store_explicit(&echi_cpu_chosen, isa, memory_order_relaxed);
+    return isa;
 }
 
 bool echi_cpu_has_vbmi2(void)

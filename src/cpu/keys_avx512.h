@@ -163,6 +163,87 @@ INLINE uint64_t not_above_u64(__m512i a, __m512i b)
     return _mm512_cmple_epu64_mask(a, b);
 }
 
+/* ---- The lanes whose bits are set, otherwise 0; other lanes are not read ---- */
+
+INLINE __m512i loaded_u8(uint64_t there, const uint8_t *from)
+{
+    return _mm512_maskz_loadu_epi8(there, from);
+}
+
+INLINE __m512i loaded_u16(uint64_t there, const uint16_t *from)
+{
+    return _mm512_maskz_loadu_epi16((__mmask32)there, from);
+}
+
+INLINE __m512i loaded_u32(uint64_t there, const uint32_t *from)
+{
+    return _mm512_maskz_loadu_epi32((__mmask16)there, from);
+}
+
+INLINE __m512i loaded_u64(uint64_t there, const uint64_t *from)
+{
+    return _mm512_maskz_loadu_epi64((__mmask8)there, from);
+}
+
+/* Keys of 1, 2 or 4 bytes, of which n exist, zero-extended to 32 bits. */
+INLINE __m512i widened(const void *in, size_t n, size_t bytes)
+{
+    const __mmask16 there = (__mmask16)_bzhi_u32(0xffff, n < 16 ? (unsigned)n : 16);
+    return bytes == 1   ? _mm512_cvtepu8_epi32(_mm_maskz_loadu_epi8(there, in))
+           : bytes == 2 ? _mm512_cvtepu16_epi32(_mm256_maskz_loadu_epi16(there, in))
+                        : _mm512_maskz_loadu_epi32(there, in);
+}
+
+/* ---- The order-preserving form (core/order.h) of each lane ---- */
+
+/* Keys of 1, 2 or 4 bytes. */
+INLINE __m512i encoded_32(const struct echi_order *o, __m512i u, size_t bytes)
+{
+    const uint32_t ones = UINT32_MAX >> (32 - 8 * bytes);
+    const __m512i sign = all_u32((uint32_t)o->sign), bits = all_u32(ones);
+    const __m512i turned = o->float_mask ? bits : sign;
+    const __mmask16 negative = _mm512_test_epi32_mask(u, all_u32(ones ^ ones >> 1));
+    __m512i e = _mm512_mask_xor_epi32(_mm512_xor_si512(u, sign), negative, u, turned);
+    e = _mm512_and_si512(_mm512_sub_epi32(e, all_u32((uint32_t)o->shift)), bits);
+    const __mmask16 zero = _mm512_cmpeq_epi32_mask(e, all_u32((uint32_t)o->zero));
+    e = _mm512_mask_add_epi32(e, zero, e, all_u32((uint32_t)o->merge));
+    e = _mm512_min_epu32(e, all_u32((uint32_t)o->last));
+    return _mm512_xor_si512(e, all_u32((uint32_t)o->flip));
+}
+
+INLINE __m512i encoded_64(const struct echi_order *o, __m512i u)
+{
+    const __m512i sign = all_u64(o->sign), turned = o->float_mask ? all_u64(UINT64_MAX) : sign;
+    __m512i e =
+        _mm512_mask_xor_epi64(_mm512_xor_si512(u, sign), _mm512_movepi64_mask(u), u, turned);
+    e = _mm512_sub_epi64(e, all_u64(o->shift));
+    const __mmask8 zero = _mm512_cmpeq_epi64_mask(e, all_u64(o->zero));
+    e = _mm512_mask_add_epi64(e, zero, e, all_u64(o->merge));
+    return _mm512_xor_si512(_mm512_min_epu64(e, all_u64(o->last)), all_u64(o->flip));
+}
+
+/* ---- A bit for each lane in which a and b differ ---- */
+
+INLINE uint64_t unequal_u8(__m512i a, __m512i b)
+{
+    return _mm512_cmpneq_epu8_mask(a, b);
+}
+
+INLINE uint64_t unequal_u16(__m512i a, __m512i b)
+{
+    return _mm512_cmpneq_epu16_mask(a, b);
+}
+
+INLINE uint64_t unequal_u32(__m512i a, __m512i b)
+{
+    return _mm512_cmpneq_epu32_mask(a, b);
+}
+
+INLINE uint64_t unequal_u64(__m512i a, __m512i b)
+{
+    return _mm512_cmpneq_epu64_mask(a, b);
+}
+
 /* ---- The maximum of the lanes ---- */
 
 INLINE uint64_t highest_u64(__m512i v)

@@ -229,19 +229,43 @@ done:
     return status;
 }
 
+/* Its kernels start before those of the context's stream. */
+ech_status echi_cuda_lane(ech_ctx *ctx, unsigned lane, CUstream *stream)
+{
+    enum { HIGHEST = -1000 }; /* the driver uses the highest that there is */
+    struct echi_cuda *cuda = ctx->state;
+    const struct echi_driver *driver = cuda->driver;
+    ech_status status = ECH_OK;
+    if (!cuda->lanes[lane])
+        CU(cuStreamCreateWithPriority, &cuda->lanes[lane], CU_STREAM_NON_BLOCKING, HIGHEST);
+    cuda->lane_used[lane] = true;
+    *stream = cuda->lanes[lane];
+done:
+    return status;
+}
+
 /* Each lane has a stream of its own. */
 static ech_status cuda_copy_beside(ech_ctx *ctx, unsigned lane, const struct echi_copy *copies,
                                    size_t n)
 {
-    struct echi_cuda *cuda = ctx->state;
-    const struct echi_driver *driver = cuda->driver;
+    CUstream stream = NULL;
     ech_status status = echi_cuda_enter(ctx);
     if (status != ECH_OK) return status;
-    if (!cuda->lanes[lane]) CU(cuStreamCreate, &cuda->lanes[lane], CU_STREAM_NON_BLOCKING);
-    cuda->lane_used[lane] = true;
+    TRY(echi_cuda_lane(ctx, lane, &stream));
     for (size_t i = 0; i < n; i += BATCH)
-        TRY(copy_batch(ctx, cuda->lanes[lane], copies + i, n - i < BATCH ? n - i : BATCH));
+        TRY(copy_batch(ctx, stream, copies + i, n - i < BATCH ? n - i : BATCH));
 done:
+    echi_cuda_leave(ctx);
+    return status;
+}
+
+static ech_status cuda_lane(ech_ctx *ctx, unsigned lane, void **stream)
+{
+    CUstream of = NULL;
+    ech_status status = echi_cuda_enter(ctx);
+    if (status != ECH_OK) return status;
+    status = echi_cuda_lane(ctx, lane, &of);
+    *stream = of;
     echi_cuda_leave(ctx);
     return status;
 }
@@ -279,8 +303,9 @@ extern const struct echi_scan_ops echi_cuda_scan_ops;
     .record_event = cuda_record_event, .wait_event = cuda_wait_event, .side = cuda_side,           \
     .make_event = cuda_make_event, .free_event = cuda_free_event,                                  \
     .raise_priority = cuda_raise_priority, .copy_beside = cuda_copy_beside,                        \
-    .wait_beside = cuda_wait_beside, .divide = &echi_cuda_divide, .scan_ops = &echi_cuda_scan_ops, \
-    .enter = echi_cuda_enter, .leave = echi_cuda_leave, .direct_vendor_name = "cusolver"
+    .wait_beside = cuda_wait_beside, .lane = cuda_lane, .divide = &echi_cuda_divide,               \
+    .scan_ops = &echi_cuda_scan_ops, .enter = echi_cuda_enter, .leave = echi_cuda_leave,           \
+    .direct_vendor_name = "cusolver"
 
 #ifdef ECHELON_CUDA
 static const struct echi_provider gpu = { .device = "cuda",

@@ -98,6 +98,9 @@ void echi_cuda_leave(ech_ctx *ctx);
 
 CUstream echi_cuda_stream(const ech_ctx *ctx);
 
+/* backend.c: the stream of a lane, for work that echi_backend.wait_beside() waits for. */
+ech_status echi_cuda_lane(ech_ctx *ctx, unsigned lane, CUstream *stream);
+
 /* The only function that queries attributes of a device. An unknown attribute is 0. */
 int echi_cuda_attribute(const struct echi_driver *driver, CUdevice device, int which);
 int echi_cuda_architecture(const struct echi_driver *driver, CUdevice device);

@@ -70,7 +70,7 @@ enum {
  * consists of windows of 64 bytes. blocks: resident on a multiprocessor. H200, 2026-11-22. */
 enum {
     SORT_MSD_COUNT_PLAN_KEYS = 2048, /* ... by blocks of at least this many */
-    SORT_BUCKETS_MIN = 1 << 25,      /* keys: below, the first level has digits, not buckets */
+    SORT_LAUNCHED_MIN = 1 << 25,     /* keys: from this number on, one more level has launches */
     SORT_BUCKETS_BIN_BITS = 15,      /* maximum, of the bins from which buckets are made */
     SORT_BUCKETS_THREADS = 1024,
     SORT_MSD_THREADS = 512,
@@ -179,7 +179,7 @@ enum {
     ROW(4,   4,    512,   16,   2,     288,         16,        4)                                  \
     ROW(4,   8,    512,   12,   2,     288,         16,        3)                                  \
     ROW(4,  16,    512,    6,   2,     576,          8,        2)                                  \
-    ROW(8,   4,    512,   10,   2,     576,          8,        2)                                  \
+    ROW(8,   4,    512,   12,   2,     512,          9,        3)                                  \
     ROW(8,   8,    512,   10,   2,     576,          8,        2)                                  \
     ROW(8,  16,    512,    6,   2,     576,          8,        2)
 /* clang-format on */

@@ -36,6 +36,8 @@ enum {
     BINS = ECHI_DIVIDE_BINS,
     WINDOW_BITS = 8, /* elements with values: only every 2^(14 - 8)-th bin is used */
     WINDOWS = 1 << WINDOW_BITS,
+    GROUP_BYTES = 1 << 26,
+    OTHER_KEYS = 1 << 20, /* more than between `got` and `keys`, and between what is sent */
     COUNT_ALL = 1 << 24, /* elements of a rank that are counted before they are sorted by windows */
     COUNT_SHARE = 16,    /* of more elements, one in this many */
     NAMED_GATHERS = 100, /* if the method is named, for tests: more are not gathered */
@@ -56,7 +58,7 @@ size_t echi_partition_shared(size_t n)
 bool echi_partition_can(const struct echi_dist_sort *s, const struct echi_backend *backend)
 {
     const size_t key_bytes = ech_dtype_bytes(s->dtype);
-    if (s->n >= UINT32_MAX - s->n_out - 1024) return false;
+    if (s->n >= UINT32_MAX - s->n_out - OTHER_KEYS) return false;
     return s->value_bytes || (backend->divide && key_bytes >= 4);
 }
 
@@ -150,6 +152,8 @@ static bool common_range(struct echi_partition_run *run)
     run->divide.bits = bits;
     run->divide.low = bits == 64 ? 0 : all.low >> bits << bits;
     run->direct = all.direct;
+    run->queues = !all.direct && run->ops && !echi_partition_has_values(run) &&
+                  echi_comm_queues(run->d->comm);
     run->ordered = all.ordered;
     run->tries = all.counts;
     run->gathers = all.gathers;
@@ -364,6 +368,14 @@ static uint64_t most_keys(const struct echi_partition_run *run)
     return each < one_level ? each : one_level;
 }
 
+/* The minimum size of a group of buckets, in elements. */
+static uint64_t group_least(const struct echi_partition_run *run)
+{
+    if (!run->direct && !run->queues) return UINT64_MAX; /* one group */
+    if (run->s->method == ECHI_DIST_PARTITION) return 1; /* for tests */
+    return GROUP_BYTES / (run->key_bytes + run->s->value_bytes);
+}
+
 /* Counts the last ECHI_DIVIDE_BINS entries of the table. */
 static ech_status count_more(struct echi_partition_run *run, uint32_t node, uint32_t *counts)
 {
@@ -417,6 +429,7 @@ ech_status echi_dist_sort_partition(struct echi_dist *d, struct echi_dist_sort *
         status == ECH_OK)
         status = echi_fail(d->ctx, ECH_ERR_MEMORY, "out of memory for %d ranks", d->ranks);
     run.p.in_order = s->value_bytes != 0;
+    run.p.align = ECHI_PARTITION_ALIGN / (uint32_t)run.key_bytes;
     if (status == ECH_OK) status = own_range(&run, &range);
     TRY(echi_comm_agree(d->ctx, d->comm, status, &range, sizeof range));
     if (!common_range(&run)) goto done;
@@ -427,6 +440,7 @@ ech_status echi_dist_sort_partition(struct echi_dist *d, struct echi_dist_sort *
         if (!few) goto done;
     }
     TRY(count_all(&run, counts));
+    run.p.group_least = group_least(&run);
     if (!echi_partition_plan(&run.p, most_keys(&run)) || !few_shared(&run)) goto done;
     *done = true;
     status = echi_partition_move(&run);

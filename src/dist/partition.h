@@ -39,6 +39,7 @@ struct echi_bucket {
     uint32_t bin, log;     /* 2^log bins from this one on */
     int top;               /* its keys agree from this bit on; -1: not at all */
     int owner;             /* the rank of its elements, or one of the numbers above */
+    uint32_t group;        /* of the buckets of this rank, which are exchanged together */
     uint64_t start, count; /* position of the first one in the sorted array; their number on all
                               ranks */
 };
@@ -63,6 +64,8 @@ struct echi_partition {
     const struct echi_dist *d;
     bool in_order;                   /* each rank has its elements in the order of bins */
     bool outside;                    /* keys are outside the range, in the first or the last bin */
+    uint64_t group_least;            /* elements of a group, at least */
+    uint32_t align;                  /* what a rank sends of a group begins at a multiple of it */
     uint32_t lengths;                /* 0, or bins by lengths: sort/divide_sizes.h */
     int shift;                       /* the bins at first have 2^shift keys */
     struct echi_divide_table *table; /* from bins to buckets */
@@ -97,6 +100,9 @@ bool echi_partition_divide(struct echi_partition *p, uint64_t most, uint32_t *fi
  * echi_partition_divide() has found nothing to divide. */
 bool echi_partition_plan(struct echi_partition *p, uint64_t most);
 
+/* The number of groups of the rank that has most of them. */
+uint32_t echi_partition_groups(const struct echi_partition *p);
+
 /* ---- partition_steps.c ---- */
 
 struct echi_partition_run {
@@ -110,6 +116,7 @@ struct echi_partition_run {
     const char **sent;        /* [ranks][2]: the addresses of `keys` and `values` of each rank */
     uint64_t gathers;         /* elements of shared bins that are gathered, at most */
     bool direct;              /* ranks can read each other's memory */
+    bool queues;              /* otherwise: exchanges can overlap with sorts */
     bool ordered;             /* the keys may be in order */
     bool tries;               /* elements with values can be counted before they are sorted */
 };
@@ -120,10 +127,42 @@ static inline bool echi_partition_has_values(const struct echi_partition_run *ru
     return run->s->value_bytes != 0;
 }
 
+/* The number of a bucket of a rank in the arrays of p. */
+static inline size_t echi_partition_cell(const struct echi_partition_run *run, uint32_t bucket,
+                                         size_t rank)
+{
+    return (size_t)bucket * (size_t)run->d->ranks + rank;
+}
+
+/* Where the elements of a rank in a bucket of this rank are in `got`. */
+static inline uint64_t echi_partition_got_at(const struct echi_partition_run *run, uint32_t bucket,
+                                             size_t rank)
+{
+    uint64_t at = run->p.buckets[bucket].start - run->p.shares[run->d->rank].start;
+    for (size_t r = 0; r < rank; r++) at += run->p.have[echi_partition_cell(run, bucket, r)];
+    return at;
+}
+
 /* Moves the elements of this rank to their buckets, by p. */
 ech_status echi_partition_move(struct echi_partition_run *run);
 
 /* Exchanges and sorts, after the agreement on what has been moved. */
 ech_status echi_partition_finish(struct echi_partition_run *run);
+
+/* ---- partition_exchange.c ---- */
+
+/* Copies the elements of the buckets [from, to), which belong to this rank, from the memory of the
+ * other ranks, while the stream works. */
+ech_status echi_partition_pull(struct echi_partition_run *run, uint32_t from, uint32_t to);
+
+/* Exchanges all buckets by the communicator. */
+ech_status echi_partition_exchange(struct echi_partition_run *run, ech_status status);
+
+/* Queues the exchange of one group of buckets of each rank, for which all ranks must call it.  What
+ * this rank receives lands in the output, where the sorted buckets are written later. */
+ech_status echi_partition_queue(struct echi_partition_run *run, uint32_t group);
+
+/* Moves it from there to `got`: of the buckets [from, to). */
+ech_status echi_partition_collect(struct echi_partition_run *run, uint32_t from, uint32_t to);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * dist/partition_steps.c - the steps of a distributed sort after its buckets are known: move,
- * exchange, sort (partition.c).
+ * dist/partition_steps.c - the steps of a distributed sort after its buckets are known: move and
+ * sort (partition.c).
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -12,28 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-    GROUPS = ECHI_PARTITION_GROUPS, /* maximum number of groups */
-    PARTS = 8,                      /* of a share, each a group: of 4 to 32, the fastest; H200 */
-    GROUP_BYTES = 1 << 26           /* minimum size of one */
-};
+enum { GROUPS = ECHI_PARTITION_GROUPS /* maximum number of groups */ };
 
 typedef struct echi_partition_run run_t;
-
-/* ---- Positions ---- */
-
-static size_t cell(const run_t *run, uint32_t bucket, size_t rank)
-{
-    return (size_t)bucket * (size_t)run->d->ranks + rank;
-}
-
-/* Where the elements of a rank in a bucket of this rank are in `got`. */
-static uint64_t got_at(const run_t *run, uint32_t bucket, size_t rank)
-{
-    uint64_t at = run->p.buckets[bucket].start - run->p.shares[run->d->rank].start;
-    for (size_t r = 0; r < rank; r++) at += run->p.have[cell(run, bucket, r)];
-    return at;
-}
 
 /* ---- Move ---- */
 
@@ -51,92 +32,14 @@ ech_status echi_partition_move(run_t *run)
         const struct echi_bucket *bucket = &p->buckets[i];
         for (uint32_t b = 0; b < 1u << bucket->log; b++)
             p->table->entry[p->bins[bucket->bin + b].entry] = (uint16_t)i;
-        if (bucket->owner == run->d->rank) moved += p->have[cell(run, i, me)];
-        next[i] = (uint32_t)(bucket->owner == run->d->rank ? got_at(run, i, me)
-                                                           : keys + p->send_at[cell(run, i, me)]);
+        if (bucket->owner == run->d->rank) moved += p->have[echi_partition_cell(run, i, me)];
+        next[i] = (uint32_t)(bucket->owner == run->d->rank
+                                 ? echi_partition_got_at(run, i, me)
+                                 : keys + p->send_at[echi_partition_cell(run, i, me)]);
     }
     if (moved == 0) return ECH_OK;
     run->divide.buckets = p->n_buckets;
     return run->ops->move(run->d->ctx, &run->divide, p->table, p->outside, next, s->got_keys);
-}
-
-/* ---- Exchange ---- */
-
-/* The keys, or the values, of the buckets of this rank are copied from the memory of all ranks that
- * have some. */
-static ech_status pull_array(run_t *run, uint32_t from, uint32_t to, int array)
-{
-    const struct echi_partition *p = &run->p;
-    const size_t ranks = (size_t)run->d->ranks, me = (size_t)run->d->rank;
-    const size_t bytes = array ? run->s->value_bytes : run->key_bytes;
-    char *got = array ? run->s->got_values : run->s->got_keys;
-    ech_ctx *ctx = run->d->ctx;
-    ech_status status = ECH_OK;
-    for (size_t k = echi_partition_has_values(run) ? 0 : 1; k < ranks && status == ECH_OK; k++) {
-        const size_t r = (me + k) % ranks;
-        size_t n = 0;
-        for (uint32_t i = from; i < to; i++) {
-            const size_t have = (size_t)p->have[cell(run, i, r)] * bytes;
-            if (have)
-                run->copies[n++] = (struct echi_copy){ got + got_at(run, i, r) * bytes,
-                                                       run->sent[2 * r + (size_t)array] +
-                                                           p->send_at[cell(run, i, r)] * bytes,
-                                                       have };
-        }
-        status = ctx->backend->copy_beside(ctx, (unsigned)(k % ECHI_LANES), run->copies, n);
-    }
-    return status;
-}
-
-static ech_status pull(run_t *run, uint32_t from, uint32_t to)
-{
-    const ech_status status = pull_array(run, from, to, 0);
-    return status == ECH_OK && echi_partition_has_values(run) ? pull_array(run, from, to, 1)
-                                                              : status;
-}
-
-/* The same by the communicator, for all buckets of all ranks. */
-static ech_status exchange_array(run_t *run, ech_comm_message *messages, int array)
-{
-    const struct echi_partition *p = &run->p;
-    const size_t ranks = (size_t)run->d->ranks, me = (size_t)run->d->rank;
-    const size_t bytes = array ? run->s->value_bytes : run->key_bytes;
-    char *keys = array ? run->s->values : run->s->keys;
-    char *got = array ? run->s->got_values : run->s->got_keys;
-    const bool self = echi_partition_has_values(run);
-    size_t sends = 0, receives = 0;
-    ech_comm_message *in = messages + p->n_buckets;
-    for (uint32_t i = 0; i < p->n_buckets; i++) {
-        const int owner = p->buckets[i].owner;
-        const uint64_t own = p->have[cell(run, i, me)] * bytes;
-        if (owner < 0) continue;
-        for (size_t r = 0; owner == run->d->rank && r < ranks; r++)
-            if ((r != me || self) && p->have[cell(run, i, r)])
-                in[receives++] = (ech_comm_message){ got + got_at(run, i, r) * bytes,
-                                                     p->have[cell(run, i, r)] * bytes, (int64_t)r };
-        if ((owner != run->d->rank || self) && own)
-            messages[sends++] =
-                (ech_comm_message){ keys + p->send_at[cell(run, i, me)] * bytes, own, owner };
-    }
-    return echi_comm_exchange(run->d->ctx, run->d->comm, messages, sends, in, receives);
-}
-
-static ech_status exchange(run_t *run, ech_status status)
-{
-    ech_comm_message *messages =
-        calloc(((size_t)run->d->ranks + 1) * run->p.n_buckets + 1, sizeof *messages);
-    if (status == ECH_OK && !messages)
-        status =
-            echi_fail(run->d->ctx, ECH_ERR_MEMORY, "out of memory: %u buckets", run->p.n_buckets);
-    TRY(echi_comm_agree(run->d->ctx, run->d->comm, status, NULL, 0));
-    status = exchange_array(run, messages, 0);
-    if (echi_partition_has_values(run)) {
-        const ech_status second = exchange_array(run, messages, 1);
-        if (status == ECH_OK) status = second;
-    }
-done:
-    free(messages);
-    return status;
 }
 
 /* ---- Groups of buckets ---- */
@@ -147,33 +50,23 @@ struct groups {
     uint64_t offsets[ECHI_PARTITION_OFFSETS]; /* of group g, from from[g] - from[0] + g on */
 };
 
-/* Before the first group has arrived, nothing is sorted: the first ones are smaller. */
 static void make_groups(const run_t *run, struct groups *g)
 {
     const struct echi_partition *p = &run->p;
     const int me = run->d->rank;
-    const bool named = run->s->method == ECHI_DIST_PARTITION; /* for tests */
-    const uint64_t least = named ? 1 : GROUP_BYTES / (run->key_bytes + run->s->value_bytes);
-    const uint64_t part = p->shares[me].middle / PARTS + 1;
-    uint64_t done = 0;
+    uint64_t elements = 0;
     uint32_t i = 0, at = 0;
     while (i < p->n_buckets && p->buckets[i].owner != me) i++;
     g->count = 0;
     g->from[0] = i;
-    while (i < p->n_buckets && p->buckets[i].owner == me) {
-        const uint64_t most = done < part / 4 ? part / 4 : done < part ? part / 2 : part;
-        const uint64_t each = !run->direct ? UINT64_MAX : most > least ? most : least;
-        uint64_t elements = 0;
-        g->count++;
-        g->offsets[at++] = 0;
-        for (; i < p->n_buckets && p->buckets[i].owner == me &&
-               (elements < each || g->count == GROUPS);
-             i++) {
-            elements += p->buckets[i].count;
-            g->offsets[at++] = elements;
+    for (; i < p->n_buckets && p->buckets[i].owner == me; i++) {
+        if (p->buckets[i].group == g->count) {
+            g->count++;
+            g->offsets[at++] = elements = 0;
         }
-        g->from[g->count] = i;
-        done += elements;
+        elements += p->buckets[i].count;
+        g->offsets[at++] = elements;
+        g->from[g->count] = i + 1;
     }
 }
 
@@ -302,7 +195,8 @@ static ech_status collect_shared(run_t *run)
     ech_status status = ECH_OK;
     uint64_t at = 0;
     for (uint32_t i = 0; i < p->n_buckets && status == ECH_OK; i++) {
-        const uint64_t from = p->send_at[cell(run, i, me)], n = p->have[cell(run, i, me)];
+        const uint64_t from = p->send_at[echi_partition_cell(run, i, me)],
+                       n = p->have[echi_partition_cell(run, i, me)];
         if (p->buckets[i].owner != ECHI_PARTITION_SHARED || n == 0) continue;
         status = ech_copy_async(ctx, (char *)s->shared_in + at * run->key_bytes,
                                 (char *)s->keys + from * run->key_bytes, n * run->key_bytes);
@@ -406,6 +300,46 @@ static ech_status sort_group(run_t *run, const struct groups *g, uint32_t group)
     return echi_partition_has_values(run) ? sort_pairs(run, &part) : sort_keys(run, &part);
 }
 
+/* All groups of this rank, while the next one is copied from the memory of other ranks. */
+static ech_status sort_direct(run_t *run, const struct groups *g)
+{
+    const struct echi_backend *backend = run->d->ctx->backend;
+    ech_status status = ECH_OK;
+    for (uint32_t i = 0; g && i < g->count && status == ECH_OK; i++) {
+        status = backend->wait_beside(run->d->ctx);
+        if (status == ECH_OK) status = sort_group(run, g, i);
+        if (status == ECH_OK && i + 1 < g->count)
+            status = echi_partition_pull(run, g->from[i + 1], g->from[i + 2]);
+    }
+    return status;
+}
+
+/* The same, while the next group of each rank is exchanged: also if this rank has failed. */
+static ech_status sort_queued(run_t *run, const struct groups *g, ech_status status)
+{
+    ech_ctx *ctx = run->d->ctx;
+    const uint32_t rounds = echi_partition_groups(&run->p);
+    ech_status queued = rounds ? echi_partition_queue(run, 0) : ECH_OK;
+    for (uint32_t i = 0; i < rounds && queued == ECH_OK; i++) {
+        const bool mine = g && i < g->count;
+        if (status == ECH_OK) status = ctx->backend->wait_beside(ctx);
+        if (i + 1 < rounds) queued = echi_partition_queue(run, i + 1);
+        if (status == ECH_OK && mine)
+            status = echi_partition_collect(run, g->from[i], g->from[i + 1]);
+        if (status == ECH_OK && mine) status = sort_group(run, g, i);
+    }
+    if (status != ECH_OK) ctx->backend->wait_beside(ctx);
+    const ech_status finished = echi_comm_finish(ctx, run->d->comm);
+    return status != ECH_OK ? status : queued != ECH_OK ? queued : finished;
+}
+
+static ech_status sort_groups(run_t *run, const struct groups *g, ech_status status)
+{
+    if (status == ECH_OK && run->direct) return sort_direct(run, g);
+    for (uint32_t i = 0; g && i < g->count && status == ECH_OK; i++) status = sort_group(run, g, i);
+    return status;
+}
+
 ech_status echi_partition_finish(run_t *run)
 {
     ech_ctx *ctx = run->d->ctx;
@@ -419,19 +353,16 @@ ech_status echi_partition_finish(run_t *run)
     if (status == ECH_OK && g->count)
         status = ech_copy(ctx, run->s->offsets, g->offsets,
                           (g->from[g->count] - g->from[0] + g->count) * sizeof *g->offsets);
-    if (!run->direct)
-        TRY(exchange(run, status));
+    if (run->queues)
+        TRY(echi_comm_agree(ctx, run->d->comm, status, NULL, 0));
+    else if (!run->direct)
+        TRY(echi_partition_exchange(run, status));
     else if (status == ECH_OK && g->count)
-        status = pull(run, g->from[0], g->from[1]);
+        status = echi_partition_pull(run, g->from[0], g->from[1]);
     status = sort_shared(run, status);
     if (status == ECH_OK) status = write_equal(run, &own->low, 0);
     if (status == ECH_OK) status = write_equal(run, &own->high, own->low.n + own->middle);
-    for (uint32_t i = 0; g && i < g->count && status == ECH_OK; i++) {
-        if (run->direct) status = ctx->backend->wait_beside(ctx);
-        if (status == ECH_OK) status = sort_group(run, g, i);
-        if (run->direct && status == ECH_OK && i + 1 < g->count)
-            status = pull(run, g->from[i + 1], g->from[i + 2]);
-    }
+    status = run->queues ? sort_queued(run, g, status) : sort_groups(run, g, status);
 done:
     if (status != ECH_OK && run->direct) { /* no copy may write to memory that is released */
         ctx->backend->wait_beside(ctx);

@@ -137,7 +137,8 @@ ech_status echi_dist_sort_plan(struct echi_dist_sort *s, const char *device, int
         if (status != ECH_OK) return status;
     }
     s->got_keys = echi_part(layout, s->n_out, key_bytes); /* before keys: partition.c */
-    s->keys = echi_part(layout, s->n, key_bytes);
+    const size_t gaps = s->divides && s->value_bytes == 0 ? ECHI_PARTITION_GAPS : 0;
+    s->keys = echi_part(layout, s->n + gaps * (size_t)ranks, key_bytes);
     s->values = echi_part(layout, s->n, s->value_bytes);
     s->got_values = echi_part(layout, s->n_out, s->value_bytes);
     s->numbers = echi_part(layout, s->positions ? s->n : 0, s->value_bytes);
@@ -333,8 +334,10 @@ ech_status echi_dist_sort_run(struct echi_dist *d, struct echi_dist_sort *s, ech
     if (d->ranks == 1) return status == ECH_OK ? sort_without_exchange(d, s) : status;
     if (s->top && (chosen || s->method == ECHI_DIST_GATHER) && echi_dist_can_gather(d))
         return echi_dist_sort_gather(d, s, status);
-    /* Without direct copies, a message per bucket costs more than a merge. */
-    if (divide && s->top && d->total && (!chosen || echi_comm_direct(d->comm))) {
+    /* Without direct copies or queued exchanges, a message per bucket costs more than a merge. */
+    const bool overlaps =
+        echi_comm_direct(d->comm) || (echi_comm_queues(d->comm) && s->value_bytes == 0);
+    if (divide && s->top && d->total && (!chosen || overlaps)) {
         status = echi_dist_sort_partition(d, s, status, &done);
         if (done || status != ECH_OK) return status;
     }

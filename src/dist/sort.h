@@ -82,6 +82,9 @@ ech_status echi_dist_sort_gather(struct echi_dist *d, const struct echi_dist_sor
 
 enum {
     ECHI_PARTITION_GROUPS = 12,
+    ECHI_PARTITION_ALIGN = 16, /* bytes: where messages begin */
+    /* Elements, at most, between what a rank sends of different groups to one rank. */
+    ECHI_PARTITION_GAPS = ECHI_PARTITION_GROUPS * ECHI_PARTITION_ALIGN / 4,
     ECHI_PARTITION_OFFSETS = ECHI_DIVIDE_BUCKETS + ECHI_PARTITION_GROUPS
 };
 

@@ -150,7 +150,7 @@ static ech_status find_runs(struct job *job, struct ends *ends, uint64_t *last_l
 {
     ech_ctx *ctx = job->d.ctx;
     const size_t n = job->sort.n_out;
-    const struct echi_order order = echi_order_make(job->dtype, ECH_ORDER_NAN_LAST, false, true);
+    const struct echi_order order = echi_order_ascending(job->dtype, true);
     uint64_t runs = 0, first = 0, last = 0;
     ech_status status;
     *ends = (struct ends){ .runs = 0 };

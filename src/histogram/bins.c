@@ -60,7 +60,7 @@ static ech_status whole(ech_ctx *ctx, struct echi_bins *b, ech_dtype dtype, wide
     wide least = echi_dtype_is_signed(dtype) ? -((wide)1 << (width - 1)) : 0;
     wide most = least + (((wide)1 << width) - 1);
     wide last = closed ? upper : upper - 1;
-    b->order = echi_order_make(dtype, ECH_ORDER_NAN_LAST, false, true);
+    b->order = echi_order_ascending(dtype, true);
     if (lower > most) return none(b, b->below), ECH_OK;
     if (last < least) return none(b, b->above), ECH_OK;
     wide first = lower > least ? lower : least;
@@ -162,7 +162,7 @@ ech_status echi_bins_count(ech_ctx *ctx, struct echi_bins *b, ech_dtype dtype)
     const uint64_t top = (uint64_t)1 << (8 * echi_dtype_bytes(dtype) - 1);
     const bool is_signed = echi_dtype_is_signed(dtype);
     const uint64_t most = is_signed ? top - 1 : top | (top - 1), last = b->bins - 1;
-    b->order = echi_order_make(dtype, ECH_ORDER_NAN_LAST, false, true);
+    b->order = echi_order_ascending(dtype, true);
     b->kind = ECHI_BINS_SHIFT;
     b->first = is_signed ? top : 0;
     b->span = last < most ? last : most;
@@ -176,7 +176,7 @@ ech_status echi_bins_count(ech_ctx *ctx, struct echi_bins *b, ech_dtype dtype)
 void echi_bins_edges(struct echi_bins *b, ech_dtype dtype, bool closed)
 {
     b->kind = ECHI_BINS_EDGES;
-    b->order = echi_order_make(dtype, ECH_ORDER_NAN_LAST, false, true);
+    b->order = echi_order_ascending(dtype, true);
     b->closed = closed;
     b->top = log2_of((uwide)b->bins + 1);
 }

@@ -121,12 +121,59 @@ static ech_status run(ech_ctx *ctx, struct echi_histogram *h, const char *name,
     return echi_call_run(ctx, &call);
 }
 
+/* ---- Few elements, without options ---- */
+
+/* The request of a call on few elements on the CPU with simple arrays, except the map; false if the
+ * call is not one. */
+static bool begin_at_once(const ech_ctx *ctx, struct echi_histogram *h, const void *in,
+                          void *counts, size_t n, ech_dtype dtype, size_t bins)
+{
+    enum { AT_ONCE = 1024, MOST_BINS = 1 << 16 };
+    if (n - 1 >= AT_ONCE || bins - 1 >= MOST_BINS || !echi_dtype_known(dtype)) return false;
+    const size_t bytes = echi_dtype_bytes(dtype);
+    const struct echi_span from = { in, n * bytes, bytes };
+    const struct echi_span to = { counts, bins * sizeof(uint64_t), sizeof(uint64_t) };
+    if (!echi_call_is_simple(ctx, &from, 1, &to, 1)) return false;
+    h->in = in;
+    h->in_y = h->edges = h->weights = NULL; /* h->y is not used */
+    h->counts = counts;
+    h->n = n;
+    h->dtype = h->weights_dtype = dtype;
+    h->key_bytes = (int)bytes;
+    h->pairs = h->weighted = h->add = false;
+    h->x = (struct echi_bins){ .bins = bins };
+    set_outside(&h->x, ECH_OUTSIDE_DROP);
+    h->channels = 1;
+    h->stride = h->counters = bins;
+    h->algorithm = NULL;
+    return true;
+}
+
+static bool histogram_at_once(ech_ctx *ctx, const void *in, void *counts, size_t n, ech_dtype dtype,
+                              size_t bins, double lower, double upper)
+{
+    struct echi_histogram h;
+    return begin_at_once(ctx, &h, in, counts, n, dtype, bins) &&
+           echi_bins_even(ctx, &h.x, dtype, lower, upper, "lower", "upper", false) == ECH_OK &&
+           ctx->backend->operations[ECHI_OP_histogram]->quick(&h);
+}
+
+static bool bincount_at_once(ech_ctx *ctx, const void *in, void *counts, size_t n, ech_dtype dtype,
+                             size_t bins)
+{
+    struct echi_histogram h;
+    return begin_at_once(ctx, &h, in, counts, n, dtype, bins) && !echi_dtype_is_float(dtype) &&
+           echi_bins_count(ctx, &h.x, dtype) == ECH_OK &&
+           ctx->backend->operations[ECHI_OP_histogram]->quick(&h);
+}
+
 /* ---- The calls ---- */
 
 ech_status ech_histogram(ech_ctx *ctx, const void *in, void *counts, size_t n, ech_dtype dtype,
                          size_t bins, double lower, double upper,
                          const ech_histogram_options *options)
 {
+    if (!options && histogram_at_once(ctx, in, counts, n, dtype, bins, lower, upper)) return ECH_OK;
     READ_OPTIONS(ctx, ech_histogram_options, options);
     struct echi_histogram h = { .in = in, .counts = counts, .n = n, .dtype = dtype };
     ech_status status;
@@ -157,6 +204,7 @@ done:
 ech_status ech_bincount(ech_ctx *ctx, const void *in, void *counts, size_t n, ech_dtype dtype,
                         size_t bins, const ech_histogram_options *options)
 {
+    if (!options && bincount_at_once(ctx, in, counts, n, dtype, bins)) return ECH_OK;
     READ_OPTIONS(ctx, ech_histogram_options, options);
     struct echi_histogram h = { .in = in, .counts = counts, .n = n, .dtype = dtype };
     ech_status status;

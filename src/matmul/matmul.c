@@ -414,10 +414,38 @@ static const struct echi_operation *matvec_of(const struct echi_backend *backend
     return backend->operations[ECHI_OP_matvec];
 }
 
+/* A product with few elements without options; false if it is not one. */
+static bool matvec_at_once(const ech_ctx *ctx, size_t rows, size_t cols, double alpha,
+                           const void *a, size_t a_stride, const void *x, double beta, void *y,
+                           ech_dtype dtype)
+{
+    enum { AT_ONCE = 1024, MOST_STRIDE = 1 << 20 };
+    if (rows - 1 >= AT_ONCE || cols - 1 >= AT_ONCE || a_stride < cols || a_stride > MOST_STRIDE ||
+        (dtype != ECH_F32 && dtype != ECH_F64) || alpha == 0)
+        return false;
+    const size_t bytes = dtype == ECH_F32 ? 4 : 8;
+    const struct echi_span in[2] = { { a, ((rows - 1) * a_stride + cols) * bytes, bytes },
+                                     { x, cols * bytes, bytes } };
+    const struct echi_span out = { y, rows * bytes, bytes };
+    if (!echi_call_is_simple(ctx, in, 2, &out, 1)) return false;
+    const struct echi_matvec v = { .rows = rows,
+                                   .cols = cols,
+                                   .a = a,
+                                   .x = x,
+                                   .y = y,
+                                   .a_stride = a_stride,
+                                   .alpha = alpha,
+                                   .beta = beta,
+                                   .dtype = dtype };
+    return matvec_of(ctx->backend)->quick(&v);
+}
+
 ech_status ech_matvec(ech_ctx *ctx, size_t rows, size_t cols, double alpha, const void *a,
                       size_t a_stride, const void *x, double beta, void *y, ech_dtype dtype,
                       const ech_matvec_options *options)
 {
+    if (!options && matvec_at_once(ctx, rows, cols, alpha, a, a_stride, x, beta, y, dtype))
+        return ECH_OK;
     READ_OPTIONS(ctx, ech_matvec_options, options);
     const size_t bytes = ech_dtype_bytes(dtype);
     struct echi_matvec v;

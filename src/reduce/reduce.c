@@ -66,9 +66,8 @@ static void rule_max(struct echi_reduce *r, bool least)
     uint64_t ones = ones_of(r), top = ones ^ ones >> 1;
     bool is_float = echi_dtype_is_float(r->dtype), nan_first = least != (rule->ignore != 0);
     r->kind = ECHI_REDUCE_MAX;
-    rule->order = nan_first && is_float
-                      ? echi_order_nan_first(r->dtype)
-                      : echi_order_make(r->dtype, ECH_ORDER_NAN_LAST, false, false);
+    rule->order = nan_first && is_float ? echi_order_nan_first(r->dtype)
+                                        : echi_order_ascending(r->dtype, false);
     rule->order.flip = least ? ones : 0;
     rule->special_first = 1; /* no e is special */
     rule->special_last = 0;
@@ -85,7 +84,7 @@ static void rule_minmax(struct echi_reduce *r)
 {
     struct echi_reduce_rule *rule = &r->rule;
     r->kind = ECHI_REDUCE_MINMAX;
-    rule->order = echi_order_make(r->dtype, ECH_ORDER_NAN_LAST, false, false);
+    rule->order = echi_order_ascending(r->dtype, false);
     rule->limit = ones_of(r);
     if (!echi_dtype_is_float(r->dtype)) return;
     rule->limit = echi_order_encode(&rule->order, (int)rule->bytes, echi_dtype_infinity(r->dtype));
@@ -99,7 +98,7 @@ static void rule_arg(struct echi_reduce *r, bool least)
     uint64_t ones = ones_of(r);
     bool is_float = echi_dtype_is_float(r->dtype);
     r->kind = ECHI_REDUCE_ARG;
-    rule->order = echi_order_make(r->dtype, ECH_ORDER_NAN_LAST, false, true);
+    rule->order = echi_order_ascending(r->dtype, true);
     rule->flip = least ? ones : 0;
     rule->add = !is_float ? 0 : least ? ones : 1;
     rule->special = is_float ? (rule->ignore ? 0 : ones) : ones ^ rule->flip;
@@ -344,18 +343,13 @@ static bool reduce_at_once(ech_ctx *ctx, ech_op op, const void *in, void *out, s
                            ech_dtype dtype)
 {
     enum { MOST = 4096 };
-    if (n > MOST || !ctx) return false;
+    if (n - 1 >= MOST || !ctx) return false;
     const struct echi_reduce *ready = prepared(op, dtype);
     if (!ready) return false;
     const size_t bytes = ready->rule.bytes, out_bytes = ready->rule.out_bytes;
     const size_t align = bytes > out_bytes ? bytes : out_bytes;
     if (!echi_call_is_plain(ctx, in, n * bytes, out, out_bytes, align) || in == out) return false;
-    struct echi_reduce r = *ready;
-    r.in = in;
-    r.out = out;
-    r.rows = 1;
-    r.columns = r.n = n;
-    return ctx->backend->operations[ECHI_OP_reduce]->quick(&r);
+    return echi_cpu_reduce_few(ready, in, out, n);
 }
 
 ech_status ech_reduce(ech_ctx *ctx, ech_op op, const void *in, void *out, size_t n, ech_dtype dtype,

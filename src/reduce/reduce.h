@@ -51,6 +51,10 @@ struct echi_reduce {
     size_t rows, columns, segments; /* depending on the shape */
 };
 
+/* cpu/operation.c: the reduction of n elements, at least 1, at once, without the time of a copy of
+ * the request, whose arrays and sizes are not used. false: there are too many. */
+bool echi_cpu_reduce_few(const struct echi_reduce *r, const void *in, void *out, size_t n);
+
 /* The request of a reduction without its arrays and sizes; for src/dist. */
 ech_status echi_reduce_request(ech_ctx *ctx, struct echi_reduce *r, ech_op op, ech_dtype dtype,
                                const ech_reduce_options *options);

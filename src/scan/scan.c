@@ -72,8 +72,8 @@ static void prepare_order(struct echi_scan *s, ech_op op, bool ignore_nan)
     s->order = (struct echi_order){ .last = ones, .flip = op == ECH_OP_AND ? ones : 0 };
     if (op != ECH_OP_MIN && op != ECH_OP_MAX) return;
     bool nan_is_least = (op == ECH_OP_MIN) != ignore_nan;
-    s->order = nan_is_least ? echi_order_nan_first(s->dtype)
-                            : echi_order_make(s->dtype, ECH_ORDER_NAN_LAST, false, false);
+    s->order =
+        nan_is_least ? echi_order_nan_first(s->dtype) : echi_order_ascending(s->dtype, false);
     s->order.flip = op == ECH_OP_MAX ? ones : 0;
     s->first = ones;
     if (!echi_dtype_is_float(s->dtype)) return;
@@ -293,7 +293,7 @@ ech_status ech_scan_by_key(ech_ctx *ctx, ech_op op, const void *keys, const void
     ech_status status;
     TRY(echi_check_dtype(ctx, "key_dtype", key_dtype));
     TRY(check_shape(ctx, op, options, &s));
-    s.key_order = echi_order_make(key_dtype, ECH_ORDER_NAN_LAST, false, true);
+    s.key_order = echi_order_ascending(key_dtype, true);
     struct echi_call call;
     begin(&call, ctx, &s, options);
     size_t key_bytes = echi_dtype_bytes(key_dtype);

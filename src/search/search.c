@@ -69,10 +69,39 @@ done:
     return status;
 }
 
+/* A search for few needles without options; false if it is not one. */
+static bool search_at_once(ech_ctx *ctx, bool upper, const void *sorted, const void *needles,
+                           void *positions, size_t n, size_t m, ech_dtype dtype,
+                           ech_dtype index_dtype)
+{
+    enum { AT_ONCE = 1024, MOST = 1 << 30 };
+    if (m - 1 >= AT_ONCE || n - 1 >= MOST || !echi_dtype_known(dtype) ||
+        echi_check_index(ctx, "index_dtype", index_dtype, "n + 1", (uint64_t)n + 1) != ECH_OK)
+        return false;
+    const size_t bytes = echi_dtype_bytes(dtype), index = echi_dtype_bytes(index_dtype);
+    const struct echi_span in[2] = { { sorted, n * bytes, bytes }, { needles, m * bytes, bytes } };
+    const struct echi_span out = { positions, m * index, index };
+    if (!echi_call_is_simple(ctx, in, 2, &out, 1)) return false;
+    const struct echi_search s = { .sorted = sorted,
+                                   .needles = needles,
+                                   .positions = positions,
+                                   .n = n,
+                                   .m = m,
+                                   .dtype = dtype,
+                                   .key_bytes = bytes,
+                                   .index_bytes = index,
+                                   .order = echi_order_ascending(dtype, true),
+                                   .upper = upper };
+    return find(ctx->backend)->quick(&s);
+}
+
 ech_status ech_lower_bound(ech_ctx *ctx, const void *sorted, const void *needles, void *positions,
                            size_t n, size_t m, ech_dtype dtype, ech_dtype index_dtype,
                            const ech_search_options *options)
 {
+    if (!options &&
+        search_at_once(ctx, false, sorted, needles, positions, n, m, dtype, index_dtype))
+        return ECH_OK;
     READ_OPTIONS(ctx, ech_search_options, options);
     return run(ctx, false, sorted, needles, positions, n, m, dtype, index_dtype, options);
 }
@@ -81,6 +110,8 @@ ech_status ech_upper_bound(ech_ctx *ctx, const void *sorted, const void *needles
                            size_t n, size_t m, ech_dtype dtype, ech_dtype index_dtype,
                            const ech_search_options *options)
 {
+    if (!options && search_at_once(ctx, true, sorted, needles, positions, n, m, dtype, index_dtype))
+        return ECH_OK;
     READ_OPTIONS(ctx, ech_search_options, options);
     return run(ctx, true, sorted, needles, positions, n, m, dtype, index_dtype, options);
 }

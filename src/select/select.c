@@ -16,6 +16,11 @@ struct call {
     struct echi_call call;
 };
 
+static const struct echi_operation *find(const struct echi_backend *backend)
+{
+    return backend->operations[ECHI_OP_select];
+}
+
 /* ---- Checks ---- */
 
 enum takes { NOTHING = 0, INVERT = 1, POSITIONS = 2 };
@@ -58,8 +63,7 @@ static ech_status begin_typed(ech_ctx *ctx, struct call *c, enum echi_select_wha
     ech_status status = echi_check_dtype(ctx, "dtype", dtype);
     if (status != ECH_OK) return status;
     status = begin(ctx, c, what, by, n, echi_dtype_bytes(dtype), o, takes);
-    if (by == ECHI_BY_STARTS)
-        c->s.test[0].order = echi_order_make(dtype, ECH_ORDER_NAN_LAST, false, true);
+    if (by == ECHI_BY_STARTS) c->s.test[0].order = echi_order_ascending(dtype, true);
     return status;
 }
 
@@ -107,11 +111,6 @@ static void add_positions(struct call *c, void *out)
     counted(c, bytes);
 }
 
-static const struct echi_operation *find(const struct echi_backend *backend)
-{
-    return backend->operations[ECHI_OP_select];
-}
-
 static ech_status run(ech_ctx *ctx, struct call *c)
 {
     if (!ctx) return echi_fail(NULL, ECH_ERR_ARG, "ctx is NULL");
@@ -119,32 +118,111 @@ static ech_status run(ech_ctx *ctx, struct call *c)
     return echi_call_run(ctx, &c->call);
 }
 
-/* ---- By flags ---- */
+/* ---- Few elements, without options ----
+ *
+ * The functions return false if a call is not one on few elements on the CPU with simple arrays.
+ * The complete path then finds what is wrong, if anything is. */
 
-/* A call with few elements and without options on the CPU whose arrays are present and apart; false
- * if it is not one: by_flags() then finds what is wrong, if anything is. */
-static bool by_flags_at_once(const ech_ctx *ctx, enum echi_select_what what, const void *in,
-                             const uint8_t *flags, void *out, uint64_t *count, size_t n,
-                             size_t element_bytes)
+enum { AT_ONCE = 1024 };
+
+/* Sets all fields except the tests to 0: for few elements, this takes less time than to clear the
+ * whole struct. */
+static void begin_at_once(struct echi_select *s, enum echi_select_what what, enum echi_select_by by,
+                          const void *in, void *out, uint64_t *count, size_t n)
 {
-    enum { MOST = 1024, MOST_BYTES = 16 };
-    const size_t bytes = n * element_bytes;
-    if (n - 1 >= MOST || element_bytes - 1 >= MOST_BYTES || !ctx || ctx->backend != &echi_cpu ||
-        ctx->progress || !in || !flags || !out || !count || (uintptr_t)count % sizeof *count ||
-        !echi_disjoint(in, bytes, out, bytes) || !echi_disjoint(flags, n, out, bytes) ||
-        !echi_disjoint(count, 8, in, bytes) || !echi_disjoint(count, 8, out, bytes) ||
-        !echi_disjoint(count, 8, flags, n))
-        return false;
-    const struct echi_select s = { .what = what,
-                                   .by = ECHI_BY_BYTES,
-                                   .in = in,
-                                   .flags = flags,
-                                   .out = out,
-                                   .count = count,
-                                   .n = n,
-                                   .element_bytes = element_bytes };
-    return ctx->backend->operations[ECHI_OP_select]->quick(&s);
+    s->what = what;
+    s->by = by;
+    s->in = in;
+    s->flags = NULL;
+    s->out = out;
+    s->starts = NULL;
+    s->narrow = s->close = s->invert = false;
+    s->values = s->values_out = NULL;
+    s->lengths = NULL;
+    s->lengths_in = NULL;
+    s->count = count;
+    s->n = n;
+    s->out_n = 0;
+    s->value_bytes = 0;
 }
+
+static bool run_at_once(const ech_ctx *ctx, const struct echi_select *s)
+{
+    return find(ctx->backend)->quick(s);
+}
+
+static bool typed_is_simple(const ech_ctx *ctx, struct echi_select *s, ech_dtype dtype)
+{
+    if (s->n - 1 >= AT_ONCE || !echi_dtype_known(dtype)) return false;
+    const size_t each = echi_dtype_bytes(dtype), bytes = s->n * each;
+    const struct echi_span in = { s->in, bytes, each };
+    const struct echi_span out[3] = { { s->count, sizeof *s->count, sizeof *s->count },
+                                      { s->out, bytes, each },
+                                      { s->lengths, s->n * sizeof *s->lengths, 8 } };
+    s->element_bytes = each;
+    return s->lengths ? echi_call_is_simple(ctx, &in, 1, out, 3)
+                      : echi_call_is_simple(ctx, &in, 1, out, 2);
+}
+
+static bool test_at_once(ech_ctx *ctx, enum echi_select_what what, const void *in, void *out,
+                         uint64_t *count, size_t n, ech_dtype dtype, ech_compare compare,
+                         const void *value)
+{
+    struct echi_select s;
+    begin_at_once(&s, what, ECHI_BY_TEST, in, out, count, n);
+    return typed_is_simple(ctx, &s, dtype) &&
+           echi_predicate_make(ctx, dtype, compare, value, &s.test[0]) == ECH_OK &&
+           run_at_once(ctx, &s);
+}
+
+static bool runs_at_once(const ech_ctx *ctx, const void *in, void *out, uint64_t *lengths,
+                         uint64_t *count, size_t n, ech_dtype dtype)
+{
+    struct echi_select s;
+    begin_at_once(&s, ECHI_KEEP, ECHI_BY_STARTS, in, out, count, n);
+    s.lengths = lengths;
+    if (!typed_is_simple(ctx, &s, dtype)) return false;
+    s.test[0].order = echi_order_ascending(dtype, true);
+    return run_at_once(ctx, &s);
+}
+
+static bool flags_at_once(const ech_ctx *ctx, enum echi_select_what what, const void *in,
+                          const uint8_t *flags, void *out, uint64_t *count, size_t n,
+                          size_t element_bytes)
+{
+    enum { MOST_BYTES = 16 };
+    const size_t bytes = n * element_bytes;
+    const struct echi_span ins[2] = { { in, bytes, 1 }, { flags, n, 1 } };
+    const struct echi_span outs[2] = { { out, bytes, 1 }, { count, sizeof *count, 8 } };
+    if (n - 1 >= AT_ONCE || element_bytes - 1 >= MOST_BYTES ||
+        !echi_call_is_simple(ctx, ins, 2, outs, 2))
+        return false;
+    struct echi_select s;
+    begin_at_once(&s, what, ECHI_BY_BYTES, in, out, count, n);
+    s.flags = flags;
+    s.element_bytes = element_bytes;
+    return run_at_once(ctx, &s);
+}
+
+static bool decode_at_once(const ech_ctx *ctx, const void *in, const uint64_t *lengths, void *out,
+                           size_t runs, size_t n, size_t element_bytes)
+{
+    enum { MOST_N = 1 << 20, MOST_BYTES = 16 };
+    const struct echi_span ins[2] = { { in, runs * element_bytes, 1 },
+                                      { lengths, runs * sizeof *lengths, sizeof *lengths } };
+    const struct echi_span outs[1] = { { out, n * element_bytes, 1 } };
+    if (runs - 1 >= AT_ONCE || n - 1 >= MOST_N || element_bytes - 1 >= MOST_BYTES ||
+        !echi_call_is_simple(ctx, ins, 2, outs, 1))
+        return false;
+    struct echi_select s;
+    begin_at_once(&s, ECHI_DECODE, ECHI_BY_BYTES, in, out, NULL, runs);
+    s.lengths_in = lengths;
+    s.out_n = n;
+    s.element_bytes = element_bytes;
+    return run_at_once(ctx, &s);
+}
+
+/* ---- By flags ---- */
 
 static ech_status by_flags(ech_ctx *ctx, enum echi_select_what what, const void *in,
                            const uint8_t *flags, void *out, uint64_t *count, size_t n,
@@ -176,7 +254,7 @@ ech_status ech_select_flags(ech_ctx *ctx, const void *in, const uint8_t *flags, 
                             uint64_t *count, size_t n, size_t element_bytes,
                             const ech_select_options *options)
 {
-    if (!options && by_flags_at_once(ctx, ECHI_KEEP, in, flags, out, count, n, element_bytes))
+    if (!options && flags_at_once(ctx, ECHI_KEEP, in, flags, out, count, n, element_bytes))
         return ECH_OK;
     READ_OPTIONS(ctx, ech_select_options, options);
     return by_flags(ctx, ECHI_KEEP, in, flags, out, count, n, element_bytes, options);
@@ -186,7 +264,7 @@ ech_status ech_partition_flags(ech_ctx *ctx, const void *in, const uint8_t *flag
                                uint64_t *count, size_t n, size_t element_bytes,
                                const ech_select_options *options)
 {
-    if (!options && by_flags_at_once(ctx, ECHI_PARTITION, in, flags, out, count, n, element_bytes))
+    if (!options && flags_at_once(ctx, ECHI_PARTITION, in, flags, out, count, n, element_bytes))
         return ECH_OK;
     READ_OPTIONS(ctx, ech_select_options, options);
     return by_flags(ctx, ECHI_PARTITION, in, flags, out, count, n, element_bytes, options);
@@ -222,6 +300,8 @@ ech_status ech_select_if(ech_ctx *ctx, ech_compare compare, const void *in, void
                          uint64_t *count, size_t n, ech_dtype dtype, const void *value,
                          const ech_select_options *options)
 {
+    if (!options && test_at_once(ctx, ECHI_KEEP, in, out, count, n, dtype, compare, value))
+        return ECH_OK;
     READ_OPTIONS(ctx, ech_select_options, options);
     return by_test(ctx, ECHI_KEEP, in, out, count, n, dtype, compare, value, options);
 }
@@ -230,6 +310,8 @@ ech_status ech_partition_if(ech_ctx *ctx, ech_compare compare, const void *in, v
                             uint64_t *count, size_t n, ech_dtype dtype, const void *value,
                             const ech_select_options *options)
 {
+    if (!options && test_at_once(ctx, ECHI_PARTITION, in, out, count, n, dtype, compare, value))
+        return ECH_OK;
     READ_OPTIONS(ctx, ech_select_options, options);
     return by_test(ctx, ECHI_PARTITION, in, out, count, n, dtype, compare, value, options);
 }
@@ -238,7 +320,7 @@ ech_status ech_partition_if(ech_ctx *ctx, ech_compare compare, const void *in, v
 static bool in_order(ech_dtype dtype, const void *low, const void *high)
 {
     int bytes = (int)echi_dtype_bytes(dtype);
-    struct echi_order order = echi_order_make(dtype, ECH_ORDER_NAN_LAST, false, true);
+    struct echi_order order = echi_order_ascending(dtype, true);
     uint64_t u[2] = { 0, 0 };
     memcpy(&u[0], low, (size_t)bytes); /* little-endian */
     memcpy(&u[1], high, (size_t)bytes);
@@ -276,6 +358,7 @@ done:
 ech_status ech_unique(ech_ctx *ctx, const void *in, void *out, uint64_t *count, size_t n,
                       ech_dtype dtype, const ech_select_options *options)
 {
+    if (!options && runs_at_once(ctx, in, out, NULL, count, n, dtype)) return ECH_OK;
     READ_OPTIONS(ctx, ech_select_options, options);
     struct call c;
     ech_status status;
@@ -322,6 +405,7 @@ ech_status ech_rle_encode(ech_ctx *ctx, const void *in, void *out, uint64_t *len
                           uint64_t *count, size_t n, ech_dtype dtype,
                           const ech_select_options *options)
 {
+    if (!options && lengths && runs_at_once(ctx, in, out, lengths, count, n, dtype)) return ECH_OK;
     READ_OPTIONS(ctx, ech_select_options, options);
     struct call c;
     ech_status status;
@@ -344,6 +428,7 @@ ech_status ech_rle_decode(ech_ctx *ctx, const void *in, const uint64_t *lengths,
                           size_t runs, size_t n, size_t element_bytes,
                           const ech_select_options *options)
 {
+    if (!options && decode_at_once(ctx, in, lengths, out, runs, n, element_bytes)) return ECH_OK;
     READ_OPTIONS(ctx, ech_select_options, options);
     struct call c;
     ech_status status;

@@ -58,6 +58,10 @@ struct echi_divide_ops {
     ech_status (*move)(ech_ctx *ctx, const struct echi_divide *d,
                        const struct echi_divide_table *table, bool outside, const uint32_t *next,
                        void *out);
+    /* Queues copies of keys in the stream; or from the memory of other GPUs in lane 0 of
+     * echi_backend.copy_beside(): while kernels use the memory, faster than that function. */
+    ech_status (*pull)(ech_ctx *ctx, int key_bytes, const struct echi_copy *copies, size_t n,
+                       bool in_lane);
 };
 
 #endif

@@ -135,8 +135,7 @@ static bool sort_at_once(ech_ctx *ctx, const void *in, void *out, size_t n, ech_
                                  .dtype = dtype,
                                  .key_bytes = (int)bytes,
                                  .end_bit = 8 * (int)bytes,
-                                 .order =
-                                     echi_order_make(dtype, ECH_ORDER_NAN_LAST, false, false) };
+                                 .order = echi_order_ascending(dtype, false) };
     return operation(ctx->backend)->quick(&s);
 }
 
@@ -166,7 +165,7 @@ static bool pairs_at_once(ech_ctx *ctx, struct echi_sort *s)
     s->key_bytes = (int)bytes;
     s->end_bit = 8 * (int)bytes;
     s->stable = true;
-    s->order = echi_order_make(s->dtype, ECH_ORDER_NAN_LAST, false, true);
+    s->order = echi_order_ascending(s->dtype, true);
     return operation(ctx->backend)->quick(s);
 }
 
@@ -215,7 +214,7 @@ static bool argsort_at_once(ech_ctx *ctx, const void *keys, void *index, size_t 
     s.key_bytes = (int)bytes;
     s.end_bit = 8 * (int)bytes;
     s.stable = true;
-    s.order = echi_order_make(dtype, ECH_ORDER_NAN_LAST, false, true);
+    s.order = echi_order_ascending(dtype, true);
     return operation(ctx->backend)->quick(&s);
 }
 

@@ -22,7 +22,7 @@ struct echi_sort echi_strings_sort(const struct echi_strings *s, bool first)
                                .keep_keys = first,
                                .dtype = ECH_U64,
                                .key_bytes = 8,
-                               .order = echi_order_make(ECH_U64, ECH_ORDER_NAN_LAST, false, false),
+                               .order = echi_order_ascending(ECH_U64, false),
                                .end_bit = 64,
                                .stable = true };
 }

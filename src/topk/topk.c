@@ -154,9 +154,37 @@ ech_status ech_topk_rows(ech_ctx *ctx, const void *in, void *values, void *indic
     return status == ECH_OK ? run(ctx, options, &t, index_dtype) : status;
 }
 
+/* A selection from few elements without options; false if it is not one. */
+static bool topk_at_once(ech_ctx *ctx, struct echi_topk *t, ech_dtype index_dtype)
+{
+    enum { AT_ONCE = 1024, FEW = 128 };
+    if (t->n > AT_ONCE || (t->n > FEW && t->k < t->n / 4) || t->k - 1 >= t->n ||
+        !echi_dtype_known(t->dtype) || !t->values || !t->indices ||
+        echi_check_index(ctx, "index_dtype", index_dtype, "n", t->n) != ECH_OK)
+        return false;
+    const size_t key = echi_dtype_bytes(t->dtype), index = echi_dtype_bytes(index_dtype);
+    const struct echi_span in = { t->in, t->n * key, key };
+    const struct echi_span out[2] = { { t->values, t->k * key, key },
+                                      { t->indices, t->k * index, index } };
+    if (!echi_call_is_simple(ctx, &in, 1, out, 2)) return false;
+    t->groups = 1;
+    t->cols = t->n;
+    t->in_strides = (struct echi_strides){ t->n, 1 };
+    t->out_strides = (struct echi_strides){ t->k, 1 };
+    t->key_bytes = (int)key;
+    t->index_bytes = (int)index;
+    t->order = echi_order_make(t->dtype, ECH_ORDER_NAN_LAST, true, true);
+    t->sorted = true;
+    return operation(ctx->backend)->quick(t);
+}
+
 ech_status ech_topk(ech_ctx *ctx, const void *in, void *values, void *indices, size_t n, size_t k,
                     ech_dtype dtype, ech_dtype index_dtype, const ech_topk_options *options)
 {
+    struct echi_topk t = {
+        .in = in, .values = values, .indices = indices, .n = n, .k = k, .dtype = dtype
+    };
+    if (!options && topk_at_once(ctx, &t, index_dtype)) return ECH_OK;
     READ_OPTIONS(ctx, ech_topk_options, options);
     const ech_status status = check_array(ctx, options, n);
     if (status != ECH_OK) return status;

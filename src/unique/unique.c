@@ -21,7 +21,7 @@ struct echi_sort echi_unique_sort(const struct echi_unique *u)
                                .keep_keys = pairs,
                                .dtype = u->dtype,
                                .key_bytes = u->key_bytes,
-                               .order = echi_order_make(u->dtype, ECH_ORDER_NAN_LAST, false, pairs),
+                               .order = echi_order_ascending(u->dtype, pairs),
                                .end_bit = 8 * u->key_bytes,
                                .stable = pairs };
 }
@@ -38,7 +38,7 @@ static ech_status check(ech_ctx *ctx, const ech_unique_options *options, struct 
     TRY(echi_check_count(ctx, "n", u->n, 16));
     u->appearance = options->appearance && !u->mode;
     u->key_bytes = (int)echi_dtype_bytes(u->dtype);
-    u->order = echi_order_make(u->dtype, ECH_ORDER_NAN_LAST, false, true);
+    u->order = echi_order_ascending(u->dtype, true);
 done:
     return status;
 }
@@ -99,10 +99,35 @@ done:
     return status;
 }
 
+/* A search for the values of few elements without options; false if it is not one. */
+static bool values_at_once(const ech_ctx *ctx, const void *in, void *values, uint64_t *count,
+                           size_t n, ech_dtype dtype)
+{
+    enum { AT_ONCE = 1024 };
+    if (n - 1 >= AT_ONCE || !echi_dtype_known(dtype)) return false;
+    const size_t bytes = echi_dtype_bytes(dtype);
+    const struct echi_span from = { in, n * bytes, bytes };
+    const struct echi_span to[2] = { { count, sizeof *count, sizeof *count },
+                                     { values, n * bytes, bytes } };
+    if (!echi_call_is_simple(ctx, &from, 1, to, 2)) return false;
+    const struct echi_unique u = { .in = in,
+                                   .values = values,
+                                   .count = count,
+                                   .n = n,
+                                   .dtype = dtype,
+                                   .key_bytes = (int)bytes,
+                                   .order = echi_order_ascending(dtype, true),
+                                   .has_values = true };
+    return operation(ctx->backend)->quick(&u);
+}
+
 ech_status ech_unique_all(ech_ctx *ctx, const void *in, void *values, void *first, void *inverse,
                           uint64_t *counts, uint64_t *count, size_t n, ech_dtype dtype,
                           ech_dtype index_dtype, const ech_unique_options *options)
 {
+    if (!options && !first && !inverse && !counts &&
+        values_at_once(ctx, in, values, count, n, dtype))
+        return ECH_OK;
     READ_OPTIONS(ctx, ech_unique_options, options);
     struct echi_unique u = { .in = in,
                              .values = values,

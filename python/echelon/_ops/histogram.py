@@ -39,7 +39,7 @@ def _limits(job, view, limits, name="range"):
     if limits is None:
         if view.size == 0:
             return 0.0, 1.0
-        lower, upper = (float(v) for v in _minmax(job, view))
+        lower, upper = _ends(*_minmax(job, view))
     else:
         try:
             lower, upper = (float(v) for v in limits)
@@ -49,7 +49,22 @@ def _limits(job, view, limits, name="range"):
             raise ArgumentError(f"{name} is ({lower}, {upper}), but the first number must not be the larger one")
     if not (math.isfinite(lower) and math.isfinite(upper)):
         raise ArgumentError(f"the bins would range from {lower} to {upper}: state a finite {name}")
-    return (lower - 0.5, upper + 0.5) if lower == upper else (lower, upper)
+    if lower == upper:
+        lower, upper = lower - 0.5, upper + 0.5
+        if lower == upper:
+            raise ArgumentError(f"the bins would range from {lower} to {upper}: state a {name} with two different ends")
+    return lower, upper
+
+
+def _ends(low, high):
+    """The minimum and the maximum as floats: below and above them if they are integers that no float64 is equal to."""
+    lower, upper = float(low), float(high)
+    if isinstance(low, int):
+        if lower > low or lower == low == high and lower - 0.5 == lower:
+            lower = math.nextafter(lower, -math.inf)
+        if upper < high or low == high == upper and upper + 0.5 == upper:
+            upper = math.nextafter(upper, math.inf)
+    return lower, upper
 
 
 class Input:
@@ -223,8 +238,9 @@ def bincount(x, /, weights=None, minlength=0, *, bins=None):
 def histogram2d(x, y, /, bins=10, range=None, *, weights=None):
     """Count pairs (x[i], y[i]) in a grid of bins of equal width.
 
-    x, y: [n], of the same dtype. bins: a number, or a pair of numbers (x_bins, y_bins). range: a pair of pairs
-    ((x_lower, x_upper), (y_lower, y_upper)), by default the minima and maxima. weights: [n].
+    x, y: [n]; if their dtypes differ, they are compared as float64. bins: a number, or a pair of numbers (x_bins,
+    y_bins). range: a pair of pairs ((x_lower, x_upper), (y_lower, y_upper)), by default the minima and maxima. weights:
+    [n].
 
     Returns (counts [x_bins, y_bins], x_edges, y_edges), otherwise as histogram().
 
@@ -239,8 +255,8 @@ def histogram2d(x, y, /, bins=10, range=None, *, weights=None):
     other = job.view(y, "y")
     if other.shape != _arrays.view(x).shape:
         raise ArgumentError(f"y has shape {other.shape}, but x has shape {_arrays.view(x).shape}")
-    if (other.code, other.kind) != (data.view.code, _arrays.view(x).kind):
-        raise DTypeError(f"y has dtype {other.dtype}, but x has dtype {data.view.dtype}")
+    if other.kind == "time":
+        raise DTypeError(f"y has dtype {other.dtype}, which histograms do not support")
     numbers = (bins, bins) if not isinstance(bins, (tuple, list)) else bins
     ranges = (None, None) if range is None else range
     for pair, name in ((numbers, "bins"), (ranges, "range")):
@@ -249,9 +265,8 @@ def histogram2d(x, y, /, bins=10, range=None, *, weights=None):
     x_bins, y_bins = (_number_of_bins(n) for n in numbers)
     other = data.flat(other)
     limits = [_limits(job, data.view, ranges[0]), _limits(job, other, ranges[1])]
-    if not _is_integer(*limits[0], *limits[1]) and not other.is_float:
-        data.as_floats()
-        other = data.cast(other, c.ECH_F64)
+    if other.code != data.view.code or not (_is_integer(*limits[0], *limits[1]) or other.is_float):
+        data.view, other = data.cast(data.view, c.ECH_F64), data.cast(other, c.ECH_F64)
     counts = job.empty((x_bins, y_bins), data.counts)
     job.call("ech_histogram_2d", data.view.pointer, other.pointer, counts.pointer, other.size, other.code, x_bins,
              *limits[0], y_bins, *limits[1], ctypes.byref(data.options(include_right=1)))

@@ -102,6 +102,9 @@ def _reduce(name, x, axis, keepdims, out, dtype=None, ignore_nan=False, correcti
         _nan_where_empty(job, result, ordered, rows, n)
     if factor is not None:
         job.need_arithmetic()
+        if ignore_nan and view.is_float:
+            factor = _factors(job, ordered, rows, n, correction).reshape(result.shape)
+        result = cast(job, result, c.ECH_F64)
         result = job.add(result.family.view(result.array * (factor if name == "var" else factor ** 0.5)))
     result = _as_planned(job, result, plan)
     return job.finish(result) if out is None else job.finish(target, out, result)
@@ -110,11 +113,25 @@ def _reduce(name, x, axis, keepdims, out, dtype=None, ignore_nan=False, correcti
 def _nan_where_empty(job, result, source, rows, n):
     """Rows that contain only NaN have the minimum NaN, as in NumPy; the library returns an infinity."""
     job.need_arithmetic()
-    counts = job.empty(result.shape, c.ECH_I64)
+    result.array[_nan_counts(job, source, rows, n).array.reshape(result.shape) == n] = math.nan
+
+
+def _nan_counts(job, source, rows, n):
+    """The number of NaN in each of the rows, [rows] of i64."""
+    counts = job.empty((rows,), c.ECH_I64)
     options = native.struct(c.ech_reduce_options, compare=c.ECH_COMPARE_IS_NAN)
-    job.call("ech_reduce_rows", c.ECH_OP_COUNT, source.pointer, counts.pointer, rows, n, source.code,
-             ctypes.byref(options))
-    result.array[counts.array == n] = math.nan
+    if rows:
+        job.call("ech_reduce_rows", c.ECH_OP_COUNT, source.pointer, counts.pointer, rows, n, source.code,
+                 ctypes.byref(options))
+    return counts
+
+
+def _factors(job, source, rows, n, correction):
+    """The factor of the variance of each row, as _scaled() computes it, from its number of elements without NaN."""
+    kept = n - cast(job, _nan_counts(job, source, rows, n), c.ECH_F64).array
+    divisors = kept - float(correction)
+    divisors[divisors <= 0] = math.nan
+    return kept / divisors
 
 
 @operation

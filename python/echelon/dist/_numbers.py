@@ -10,7 +10,7 @@ import numpy as np
 from .. import _arrays
 from .._arrays.numpy_family import address
 from .._ops.common import cast
-from .._ops.histogram import Input, _edges, _is_integer, _number_of_bins
+from .._ops.histogram import Input, _edges, _ends, _is_integer, _number_of_bins
 from .._ops.quantile import METHODS, _fractions
 from .._ops.reduce import _ORDERED, Plan as ReducePlan, _as_planned, _converted, _scaled
 from .._ops.scan import Plan as ScanPlan
@@ -61,21 +61,29 @@ def _reduce(comm, op, x, dtype=None, ignore_nan=False, correction=0.0):
             result = restored(job, result, view)
         if ignore_nan and op in ("min", "max") and view.is_float:
             _set_nan(call, job, result, source, total)
+        if op in ("var", "std") and ignore_nan and view.is_float and _scaled(total, correction)[1] is not None:
+            total -= _nan_count(call, job, source)
         factor = _scaled(total, correction)[1]
         if factor is not None:
             job.need_arithmetic()
+            result = cast(job, result, c.ECH_F64)
             result = job.add(result.family.view(result.array * (factor if op == "var" else factor ** 0.5)))
         return job.finish(_as_planned(job, result, plan))
 
 
 def _set_nan(call, job, result, source, total):
     """If all elements are NaN, the minimum is NaN, as in NumPy; the library returns an infinity."""
+    if _nan_count(call, job, source) == total:
+        result.array[()] = math.nan
+
+
+def _nan_count(call, job, source):
+    """The number of NaN on all ranks."""
     counted = job.empty((), c.ECH_I64)
     options = native.struct(c.ech_reduce_options, compare=c.ECH_COMPARE_IS_NAN)
     call.run("ech_dist_reduce", c.ECH_OP_COUNT, place(source), place(counted), source.size, source.code,
              ctypes.byref(options))
-    if int(job.to_numpy(counted)) == total:
-        result.array[()] = math.nan
+    return int(job.to_numpy(counted))
 
 
 def sum(comm, x, /, *, dtype=None):
@@ -260,7 +268,7 @@ def _limits(call, data, total, limits):
         call.run("ech_dist_reduce", c.ECH_OP_MINMAX, place(view), place(found), view.size, view.code, None)
         if _arrays.NAMES[view.code] == "bfloat16":
             found = cast(job, found, c.ECH_F32)
-        lower, upper = (float(v) for v in job.to_numpy(found).tolist())
+        lower, upper = _ends(*job.to_numpy(found).tolist())
         if not (math.isfinite(lower) and math.isfinite(upper)):
             call.raise_agreed(ArgumentError(f"the bins would range from {lower} to {upper}: state a finite range"))
     return (lower - 0.5, upper + 0.5) if lower == upper else (lower, upper)

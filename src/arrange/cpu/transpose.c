@@ -20,6 +20,7 @@ enum {
     STREAM_BYTES = 16 << 20, /* size of results that do not stay in a cache */
     ROWS_STREAM = 256,       /* minimum, because some rows may precede whole lines */
     BLOCK_BYTES = 16 << 10,  /* half of the smallest L1 cache */
+    SMALL = 512,             /* elements of one block, which needs no division into blocks */
     EDGE = 128               /* maximum number of rows and columns of a block */
 };
 
@@ -132,12 +133,15 @@ INLINED struct extent squares_sized(const char *block, char *out, size_t out_row
 INLINED void block_sized(const struct echi_arrange *a, size_t row, size_t column, size_t rows,
                          size_t columns, size_t size)
 {
-    char block[BLOCK_BYTES];
+    char copy[BLOCK_BYTES];
     const size_t in_columns = a->columns, out_rows = a->rows;
-    const char *in = (const char *)a->in + (row * in_columns + column) * size;
+    const char *in = (const char *)a->in + (row * in_columns + column) * size, *block = in;
     char *out = (char *)a->out + (column * out_rows + row) * size;
-    for (size_t r = 0; r < rows; r++)
-        memcpy(block + r * columns * size, in + r * in_columns * size, columns * size);
+    if (columns < in_columns) { /* otherwise the rows are contiguous already */
+        for (size_t r = 0; r < rows; r++)
+            memcpy(copy + r * columns * size, in + r * in_columns * size, columns * size);
+        block = copy;
+    }
     const struct extent done = squares_sized(block, out, out_rows, rows, columns, size);
     for (size_t c = 0; c < columns; c++)
         for (size_t r = c < done.columns ? done.rows : 0; r < rows; r++)
@@ -240,6 +244,10 @@ static void large_elements(struct echi_arrange_job *job, size_t begin, size_t en
 void echi_cpu_transpose(ech_ctx *ctx, struct echi_arrange_job *job)
 {
     const struct echi_arrange *a = job->request;
+    if (a->n <= SMALL && a->element_bytes <= BLOCK_BYTES / SMALL && !has_lines(a)) {
+        block(a, 0, 0, a->rows, a->columns);
+        return;
+    }
     if (a->element_bytes > BLOCK_BYTES / 16) {
         job->run = large_elements;
         echi_arrange_parts(ctx, job, a->n, a->element_bytes);

@@ -216,16 +216,16 @@ static __device__ inline uint32_t add_acq_rel(uint32_t *at, uint32_t value)
 }
 
 /* Waits until a word to which other threads add is at least this value, then acts like
- * load_acquire(). The equivalent polls with relaxed loads, because an acquire is expensive in the
- * emulator. */
+ * load_acquire(): writes that the other threads have made before they added with release semantics
+ * can be read. */
 static __device__ inline void wait_acquire(const uint32_t *at, uint32_t least)
 {
-#ifdef __CUDACC__
-    while (load_acquire(at) < least) continue;
-#else
+    /* An acquire invalidates the L1 cache of the multiprocessor, which another block may be using
+     * while this one waits, and is expensive in the emulator. So the polls are relaxed, and only
+     * the last load acquires. */
     while (load_relaxed(at) < least) continue;
     load_acquire(at);
-#endif
+    /* The value has not decreased. */
 }
 
 /* ---- Earlier launches ---- */

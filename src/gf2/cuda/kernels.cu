@@ -41,7 +41,7 @@ extern "C" __global__ void __launch_bounds__(GF2_THREADS)
 extern "C" __global__ void __launch_bounds__(GF2_THREADS)
     gf2_random(const __grid_constant__ struct gf2_args a)
 {
-    map_words<MAP_RANDOM>(a);
+    map_random(a);
 }
 
 extern "C" __global__ void __launch_bounds__(GF2_THREADS)

@@ -38,7 +38,6 @@ enum map_what {
     MAP_GATHER_ROWS,
     MAP_ZERO,
     MAP_IDENTITY,
-    MAP_RANDOM,
     MAP_CLEAR,
     MAP_CERTIFICATE,
     MAP_UNIT,
@@ -104,8 +103,6 @@ static __device__ inline uint64_t map_word(const struct gf2_args &a, uint64_t ro
         return row_of_order(a, row, word);
     case MAP_IDENTITY:
         return unit_at(row, word);
-    case MAP_RANDOM:
-        return echi_gf2_random_word(a.seed, a.threshold, row, word);
     case MAP_CLEAR:
         return word_at(a.out, row, word) & ~a.mask[word];
     case MAP_CERTIFICATE:
@@ -153,6 +150,23 @@ template <int WHAT> static __device__ inline void map_words(const struct gf2_arg
                 store_masked(&a.out.words[to * a.out.stride + p.unit], value[k], mask);
             if (WHAT == MAP_GATHER_ROWS && p.unit == 0 && a.order[row] >= a.limit)
                 report_error(a.data_error, ECHI_INDEX_TOO_LARGE, row);
+        }
+    }
+}
+
+/* Nothing is loaded, so a thread computes one word after the other, which needs less code. */
+static __device__ inline void map_random(const struct gf2_args &a)
+{
+    for (uint64_t tile = blockIdx.x; tile < a.tiles; tile += gridDim.x) {
+        const struct place p = place_of(a, tile, GF2_EACH);
+        if (p.unit >= a.units) continue;
+        const uint64_t mask = columns_below(a.out.cols, p.unit);
+#pragma unroll 1
+        for (uint32_t k = 0; k < GF2_EACH; k++) {
+            const uint64_t row = p.row + (uint64_t)k * p.step;
+            if (row >= a.rows) break;
+            store_masked(&a.out.words[row * a.out.stride + p.unit],
+                         echi_gf2_random_word(a.seed, a.threshold, row, p.unit), mask);
         }
     }
 }

@@ -148,18 +148,18 @@ static inline bool even_f64(const struct echi_bins *b, const uint64_t *in, size_
 static inline bool quick_slots(const struct echi_histogram *h, const void *in, size_t n,
                                size_t bytes, uint32_t *slots, bool *outside)
 {
-    const struct echi_bins b = h->x;
+    const struct echi_bins *b = &h->x; /* not copied: its fields have just been computed */
     const uint32_t none = (uint32_t)h->counters;
     if (!are_plain(h)) return false;
-    if (b.kind == ECHI_BINS_FLOAT && bytes == 4)
-        *outside = even_f32(&b, in, n, none, slots);
-    else if (b.kind == ECHI_BINS_FLOAT && bytes == 8)
-        *outside = even_f64(&b, in, n, none, slots);
-    else if (b.kind == ECHI_BINS_SHIFT && bytes == 8 && b.span + b.offset >= b.span)
-        *outside = shift_64(&b, in, n, none, slots);
-    else if (b.kind == ECHI_BINS_SHIFT && bytes < 8 && b.shift < 32 &&
-             (uint64_t)(uint32_t)b.span + b.offset <= UINT32_MAX)
-        *outside = shift_32(&b, in, n, bytes, none, slots);
+    if (b->kind == ECHI_BINS_FLOAT && bytes == 4)
+        *outside = even_f32(b, in, n, none, slots);
+    else if (b->kind == ECHI_BINS_FLOAT && bytes == 8)
+        *outside = even_f64(b, in, n, none, slots);
+    else if (b->kind == ECHI_BINS_SHIFT && bytes == 8 && b->span + b->offset >= b->span)
+        *outside = shift_64(b, in, n, none, slots);
+    else if (b->kind == ECHI_BINS_SHIFT && bytes < 8 && b->shift < 32 &&
+             (uint64_t)(uint32_t)b->span + b->offset <= UINT32_MAX)
+        *outside = shift_32(b, in, n, bytes, none, slots);
     else
         return false;
     return true;

@@ -19,30 +19,33 @@ enum {
     MATVEC_ROWS = 64
 };
 
-/* The tiles of c of the kernels matmul_large, matmul_medium and matmul_small (size 0, 1, 2), by the
- * size of the type of computation; the warps of a block; and its shared memory. */
-#define MATMUL_TILE_ROWS(size, real_bytes)                                                         \
-    ((size) == 0 ? ((real_bytes) == 8 ? 64 : 128) : (size) == 1 ? 64 : 32)
-#define MATMUL_TILE_COLS(size, real_bytes)                                                         \
-    ((size) == 0 ? 128 : (size) == 1 ? ((real_bytes) == 8 ? 64 : 128) : 32)
-#define MATMUL_WARP_ROWS(size, real_bytes) ((size) == 0 && (real_bytes) == 4 ? 4 : 2)
-#define MATMUL_TILE_THREADS(size, real_bytes)                                                      \
-    (32 * MATMUL_WARP_ROWS(size, real_bytes) * MATMUL_WARP_COLS)
-#define MATMUL_STEPS(real_bytes) ((real_bytes) == 8 ? 8 : 16)
-enum { MATMUL_STAGES = 3, MATMUL_WARP_COLS = 2 };
-#define MATMUL_SHARED_BYTES(size, real_bytes)                                                      \
-    ((unsigned)(MATMUL_STAGES * MATMUL_STEPS(real_bytes)) *                                        \
-     ((unsigned)(MATMUL_TILE_ROWS(size, real_bytes) + MATMUL_TILE_COLS(size, real_bytes)) *        \
-          (unsigned)(real_bytes) +                                                                 \
+/* The tiles of c of the kernels matmul_large, _medium, _square and _small (size 0, 1, 2, 3), by
+ * MATMUL_TYPE (real.cuh); only f32 has matmul_square.  Then the warps of a block, steps of k per
+ * stage, and stages: small tiles of f32 have more, to hide latency, in code for GPUs that have
+ * enough shared memory. */
+#define MATMUL_TILE_ROWS(size, type) ((size) == 3 ? 32 : (size) == 0 && (type) != 1 ? 128 : 64)
+#define MATMUL_TILE_COLS(size, type)                                                               \
+    ((size) == 3 ? 32 : (size) == 2 || ((size) == 1 && (type) == 1) ? 64 : 128)
+#define MATMUL_WARP_ROWS(size, type) ((size) == 0 && (type) != 1 ? 4 : 2)
+#define MATMUL_WARP_COLS(size, type) ((size) == 3 && (type) == 0 ? 1 : 2)
+#define MATMUL_TILE_THREADS(size, type)                                                            \
+    (32 * MATMUL_WARP_ROWS(size, type) * MATMUL_WARP_COLS(size, type))
+#define MATMUL_STEPS(type)        ((type) == 1 ? 8 : 16)
+#define MATMUL_STAGES(size, more) ((size) >= 2 && (more) ? 6 : 3)
+#define MATMUL_STAGE_BYTES(size, type)                                                             \
+    ((unsigned)MATMUL_STEPS(type) *                                                                \
+     ((unsigned)(MATMUL_TILE_ROWS(size, type) + MATMUL_TILE_COLS(size, type)) *                    \
+          ((type) == 1 ? 8U : 4U) +                                                                \
       32))
 
-/* Tiles of matmul_tensor_large and so on, for FP64 tensor cores.  Stages are fewer in code for
- * compute capability 8.0, whose GPUs have less shared memory. */
+/* Tiles of matmul_tensor_large, _medium and _small (size 0, 1, 2), for FP64 tensor cores.  Stages
+ * are fewer in code for compute capability 8.0, whose GPUs have less shared memory. */
 #define TENSOR_TILE_ROWS(size)    ((size) == 0 ? 128 : (size) == 1 ? 64 : 32)
 #define TENSOR_TILE_COLS(size)    TENSOR_TILE_ROWS(size)
+#define TENSOR_WARP_ROWS(size)    ((size) == 1 ? 4 : 2)
 #define TENSOR_WARP_COLS(size)    ((size) == 0 ? 4 : 2)
-#define TENSOR_TILE_THREADS(size) (32 * TENSOR_WARP_ROWS * TENSOR_WARP_COLS(size))
-enum { TENSOR_STEPS = 32, TENSOR_STAGES_80 = 2, TENSOR_STAGES_90 = 3, TENSOR_WARP_ROWS = 2 };
+#define TENSOR_TILE_THREADS(size) (32 * TENSOR_WARP_ROWS(size) * TENSOR_WARP_COLS(size))
+enum { TENSOR_STEPS = 32, TENSOR_STAGES_80 = 2, TENSOR_STAGES_90 = 3 };
 #define TENSOR_STAGE_BYTES(size)                                                                   \
     ((unsigned)TENSOR_STEPS * (unsigned)(TENSOR_TILE_ROWS(size) + TENSOR_TILE_COLS(size)) * 8U)
 

@@ -3,7 +3,7 @@
  * strategies, and their steps.
  *
  *     "blas"    cuBLAS (cublas.h), if it is found; the workspace contains that of cuBLAS
- *     "tiled"   matmul_large, or matmul_medium or matmul_small if larger tiles would leave
+ *     "tiled"   matmul_large, or kernels with smaller tiles if larger ones would leave
  *               multiprocessors idle; f64 on FP64 tensor cores: matmul_tensor_large and so on;
  *               no workspace
  *
@@ -126,60 +126,76 @@ static void launch(const struct build *b, const char *kernel, uint64_t blocks, u
 struct tiling {
     const char *kernel;
     unsigned rows, cols, threads;
-    unsigned shared_bytes, less_shared_bytes; /* the second: code for compute capability 8.0 */
-    unsigned weight;                          /* relative time per element of c */
+    unsigned shared_bytes, less_shared_bytes; /* the second: code for GPUs with less of it */
+    unsigned weight;                          /* relative time per element of c and step of k */
+    unsigned steps; /* that take as long as the beginning and the end of a tile */
 };
 
-/* Smaller tiles do less work per load.  H100, 2026-11-27. */
-#define WEIGHT(size) ((size) == 0 ? 16 : (size) == 1 ? 18 : 32)
-
-#define TILING(name, size, real_bytes)                                                             \
+/* Smaller tiles do less work per load.  H200, 2026-11-27. */
+#define TILING(name, size, type, weight, steps)                                                    \
     {                                                                                              \
-        name, MATMUL_TILE_ROWS(size, real_bytes), MATMUL_TILE_COLS(size, real_bytes),              \
-            MATMUL_TILE_THREADS(size, real_bytes), MATMUL_SHARED_BYTES(size, real_bytes),          \
-            MATMUL_SHARED_BYTES(size, real_bytes), WEIGHT(size)                                    \
+        name, MATMUL_TILE_ROWS(size, type), MATMUL_TILE_COLS(size, type),                          \
+            MATMUL_TILE_THREADS(size, type),                                                       \
+            MATMUL_STAGES(size, (type) == 0) * MATMUL_STAGE_BYTES(size, type),                     \
+            MATMUL_STAGES(size, 0) * MATMUL_STAGE_BYTES(size, type), weight, steps                 \
     }
-#define TENSOR_TILING(name, size)                                                                  \
+#define TENSOR_TILING(name, size, weight, steps)                                                   \
     {                                                                                              \
         name, TENSOR_TILE_ROWS(size), TENSOR_TILE_COLS(size), TENSOR_TILE_THREADS(size),           \
             TENSOR_STAGES_90 *TENSOR_STAGE_BYTES(size),                                            \
-            TENSOR_STAGES_80 *TENSOR_STAGE_BYTES(size), WEIGHT(size)                               \
+            TENSOR_STAGES_80 *TENSOR_STAGE_BYTES(size), weight, steps                              \
     }
 
 /* The estimated time: the multiprocessor with the most tiles, and the relative time per element. */
-static uint64_t cost_of(const struct tiling *t, const struct build *b)
+static double cost_of(const struct tiling *t, const struct build *b)
 {
     const struct echi_matmul *p = b->p;
     const uint64_t tiles = parts_of(p->m, t->rows) * parts_of(p->n, t->cols) * p->count;
-    return parts_of(tiles, (uint64_t)b->gpu.multiprocessors) * t->rows * t->cols * t->weight;
+    return (double)parts_of(tiles, (uint64_t)b->gpu.multiprocessors) * t->rows * t->cols *
+           t->weight * ((double)p->k + t->steps);
 }
 
-/* The emulator's modules are those for 9.0. */
+/* As in MATMUL_MORE_STAGES and TENSOR_STAGES; the emulator's modules are those for 9.0. */
 static unsigned shared_bytes_of(const struct tiling *t, const struct build *b)
 {
-    const bool less = b->gpu.architecture < 90 && b->p->backend->direct_vendor;
-    return less ? t->less_shared_bytes : t->shared_bytes;
+    const int architecture = b->gpu.architecture;
+    const bool more = architecture >= 90 && architecture < 120;
+    return more || !b->p->backend->direct_vendor ? t->shared_bytes : t->less_shared_bytes;
 }
 
-/* The fastest one that fits the shared memory of a block; the last one fits every GPU. */
+/* Tiles from large to small, per type of computation; the last one fits every GPU and matrix. */
+static const struct tiling *tilings_of(const struct build *b, int *count)
+{
+    static const struct tiling f32[] = { TILING("matmul_large", 0, 0, 16, 80),
+                                         TILING("matmul_medium", 1, 0, 17, 56),
+                                         TILING("matmul_square", 2, 0, 19, 44),
+                                         TILING("matmul_small", 3, 0, 28, 40) };
+    static const struct tiling half[] = { TILING("matmul_large", 0, 2, 16, 80),
+                                          TILING("matmul_medium", 1, 2, 18, 56),
+                                          TILING("matmul_small", 3, 2, 32, 40) };
+    static const struct tiling f64[] = { TILING("matmul_large", 0, 1, 16, 80),
+                                         TILING("matmul_medium", 1, 1, 18, 56),
+                                         TILING("matmul_small", 3, 1, 32, 40) };
+    static const struct tiling tensor[] = { TENSOR_TILING("matmul_tensor_large", 0, 16, 105),
+                                            TENSOR_TILING("matmul_tensor_medium", 1, 19, 87),
+                                            TENSOR_TILING("matmul_tensor_small", 2, 24, 64) };
+    *count = b->p->dtype == ECH_F32 ? 4 : 3;
+    if (b->p->dtype == ECH_F32) return f32;
+    if (b->p->dtype != ECH_F64) return half;
+    return b->gpu.architecture >= 80 && echi_gpu_has(&b->gpu, b->plan->module, tensor[0].kernel)
+               ? tensor
+               : f64;
+}
+
+/* The fastest one that fits the shared memory of a block and is not larger than c. */
 static const struct tiling *tiling_of(const struct build *b)
 {
-    static const struct tiling all[][3] = {
-        { TILING("matmul_large", 0, 4), TILING("matmul_medium", 1, 4),
-          TILING("matmul_small", 2, 4) },
-        { TILING("matmul_large", 0, 8), TILING("matmul_medium", 1, 8),
-          TILING("matmul_small", 2, 8) },
-        { TENSOR_TILING("matmul_tensor_large", 0), TENSOR_TILING("matmul_tensor_medium", 1),
-          TENSOR_TILING("matmul_tensor_small", 2) },
-    };
-    const bool wide = b->p->dtype == ECH_F64;
-    const bool tensor = wide && b->gpu.architecture >= 80 &&
-                        echi_gpu_has(&b->gpu, b->plan->module, all[2][0].kernel);
-    const struct tiling *set = all[wide + tensor], *best = set + 2;
-    for (int i = 1; i >= 0; i--)
-        if (shared_bytes_of(set + i, b) <= b->gpu.shared_bytes &&
-            cost_of(set + i, b) <= cost_of(best, b))
-            best = set + i;
+    int count;
+    const struct tiling *set = tilings_of(b, &count), *best = set + count - 1;
+    for (const struct tiling *t = best - 1; t >= set; t--)
+        if (shared_bytes_of(t, b) <= b->gpu.shared_bytes && t->rows <= b->p->m &&
+            t->cols <= b->p->n && cost_of(t, b) <= cost_of(best, b))
+            best = t;
     return best;
 }
 

@@ -22,7 +22,15 @@
 #else
 #define MATMUL_TENSOR (MATMUL_TYPE == 1)
 #endif
+/* Only matmul_square and matmul_small of f32, if a multiprocessor has more than 200 KB of shared
+ * memory; the host has the same condition. */
+#ifdef __CUDA_ARCH__
+#define MATMUL_MORE_STAGES (MATMUL_TYPE == 0 && __CUDA_ARCH__ >= 900 && __CUDA_ARCH__ < 1200)
+#else
+#define MATMUL_MORE_STAGES (MATMUL_TYPE == 0)
+#endif
 #include "core/half.h"
+#include "cuda/device/ptx_half.cuh"
 
 #if MATMUL_TYPE == 1
 typedef double real;
@@ -51,7 +59,7 @@ static __device__ inline real fused(real x, real y, real z)
 static __device__ inline real real_of(element x)
 {
 #if MATMUL_TYPE == 2
-    return echi_f32_of_f16(x);
+    return echi_f32_of_f16(x); /* f32_of_f16() makes products take twice as long */
 #elif MATMUL_TYPE == 3
     return echi_f32_of_bf16(x);
 #else
@@ -72,7 +80,7 @@ static __device__ inline real quiet(real x)
 static __device__ inline element element_of(real x)
 {
 #if MATMUL_TYPE == 2
-    return echi_f16_of_f32(x);
+    return x != x ? (element)0x7e00 : f16_of_f32(x);
 #elif MATMUL_TYPE == 3
     return echi_bf16_of_f32(x);
 #else

@@ -42,10 +42,11 @@ static __device__ inline void copy_vector(real *to, const element *from)
 #endif
 }
 
-static __device__ inline void wait_copies(void)
+/* Waits until the copies of the next stage are complete. */
+template <int STAGES> static __device__ inline void wait_copies(void)
 {
 #if MATMUL_ASYNC
-    copy_wait<MATMUL_STAGES - 2>();
+    copy_wait<STAGES - 2>();
 #endif
 }
 

@@ -23,7 +23,7 @@
 #define MATMUL_LAYOUTS (MATMUL_TYPE == 0 && MATMUL_ASYNC)
 
 enum {
-    STEPS = MATMUL_STEPS(sizeof(real)),
+    STEPS = MATMUL_STEPS(MATMUL_TYPE),
     PAD = 16 / sizeof(real), /* so that steps begin in different banks */
     LANE_ROWS = 4,           /* of lanes in a warp */
     LANE_COLS = 8
@@ -137,7 +137,11 @@ static __device__ inline void fetch_next(struct operand &x, real *stage)
 /* Loads N elements of one step, in vectors that are GAP elements apart. */
 template <int N, int GAP> static __device__ inline void load_step(const real *from, real (&to)[N])
 {
-    if (N % REAL_VECTOR == 0) {
+    if (N == 2 && sizeof(real) == 4) {
+        const float2 x = *(const float2 *)from;
+        to[0] = x.x;
+        to[N - 1] = x.y;
+    } else if (N % REAL_VECTOR == 0) {
 #pragma unroll
         for (int v = 0; v < N / REAL_VECTOR; v++) {
             const real_vector x = *(const real_vector *)(from + v * GAP * REAL_VECTOR);
@@ -164,9 +168,11 @@ template <int ROWS, int COLS> struct lane {
     real s[ROWS][COLS];
 };
 
-/* The operands of one step. */
+/* The operands of the steps that are loaded together: several if a lane has few elements, because
+ * loads take longer than the products of one step. */
 template <int ROWS, int COLS> struct step {
-    real a[ROWS], b[COLS];
+    enum { GROUP = ROWS * COLS >= 32 ? 1 : 4 };
+    real a[GROUP][ROWS], b[GROUP][COLS];
 };
 
 /* M and N: of a step of a and b in a stage. */
@@ -175,8 +181,11 @@ static __device__ inline void load_operands(const real *stage, int t,
                                             const struct lane<ROWS, COLS> &l,
                                             struct step<ROWS, COLS> &x)
 {
-    load_step<ROWS, LANE_ROWS>(stage + t * M + l.row, x.a);
-    load_step<COLS, LANE_COLS>(stage + STEPS * M + t * N + l.col, x.b);
+#pragma unroll
+    for (int g = 0; g < step<ROWS, COLS>::GROUP; g++) {
+        load_step<ROWS, LANE_ROWS>(stage + (t + g) * M + l.row, x.a[g]);
+        load_step<COLS, LANE_COLS>(stage + STEPS * M + (t + g) * N + l.col, x.b[g]);
+    }
 }
 
 template <int ROWS, int COLS>
@@ -184,12 +193,14 @@ static __device__ inline void multiply_step(const struct step<ROWS, COLS> &x,
                                             struct lane<ROWS, COLS> &l)
 {
 #pragma unroll
-    for (int j = 0; j < COLS; j++)
+    for (int g = 0; g < step<ROWS, COLS>::GROUP; g++)
 #pragma unroll
-        for (int i = 0; i < ROWS; i++) { /* back and forth, so that operands remain in place */
-            const int r = j % 2 ? ROWS - 1 - i : i;
-            l.s[r][j] = fused(x.a[r], x.b[j], l.s[r][j]);
-        }
+        for (int j = 0; j < COLS; j++)
+#pragma unroll
+            for (int i = 0; i < ROWS; i++) { /* back and forth, so that operands remain in place */
+                const int r = j % 2 ? ROWS - 1 - i : i;
+                l.s[r][j] = fused(x.a[g][r], x.b[g][j], l.s[r][j]);
+            }
 }
 
 /* The offset of the lane's element i from its first. */
@@ -199,12 +210,44 @@ template <int N, int LANES> static __device__ inline uint32_t place_of(int i)
     return i / LENGTH * LENGTH * LANES + i % LENGTH;
 }
 
+/* All elements of the tile, by vectors; to: of the lane's first element. */
 template <int ROWS, int COLS>
+static __device__ inline void store_vectors(real *to, uint64_t stride, real alpha, real beta,
+                                            const struct lane<ROWS, COLS> &l)
+{
+#pragma unroll
+    for (int i = 0; i < ROWS; i++)
+#pragma unroll
+        for (int j = 0; j < COLS; j += REAL_VECTOR) {
+            real_vector *at = (real_vector *)(to + place_of<ROWS, LANE_ROWS>(i) * stride +
+                                              place_of<COLS, LANE_COLS>(j));
+            real_vector v = {};
+            if (beta != 0) v = *at;
+            v.x = quiet(ended(l.s[i][j], alpha, beta, v.x));
+            v.y = quiet(ended(l.s[i][j + 1], alpha, beta, v.y));
+#if MATMUL_TYPE != 1
+            v.z = quiet(ended(l.s[i][j + 2], alpha, beta, v.z));
+            v.w = quiet(ended(l.s[i][j + 3], alpha, beta, v.w));
+#endif
+            *at = v;
+        }
+}
+
+template <bool VECTORS, int ROWS, int COLS>
 static __device__ inline void store_tile(const struct matmul_args &args, void *c,
                                          const struct tile_part &rows, const struct tile_part &cols,
-                                         const struct lane<ROWS, COLS> &l)
+                                         bool whole, const struct lane<ROWS, COLS> &l)
 {
     const real alpha = (real)args.alpha, beta = (real)args.beta;
+#if MATMUL_TYPE < 2
+    if (VECTORS && COLS % REAL_VECTOR == 0 && whole && (uintptr_t)c % 16 == 0 &&
+        args.c_stride % REAL_VECTOR == 0 && cols.first % REAL_VECTOR == 0) {
+        store_vectors<ROWS, COLS>((real *)c + (rows.first + l.row) * args.c_stride + cols.first +
+                                      l.col,
+                                  args.c_stride, alpha, beta, l);
+        return;
+    }
+#endif
 #pragma unroll
     for (int i = 0; i < ROWS; i++) {
         const uint64_t r = rows.first + l.row + place_of<ROWS, LANE_ROWS>(i);
@@ -213,7 +256,7 @@ static __device__ inline void store_tile(const struct matmul_args &args, void *c
             const uint64_t q = cols.first + l.col + place_of<COLS, LANE_COLS>(j);
             const uint64_t at = r * args.c_stride + q;
             if (r < rows.own || r >= args.m || q < cols.own || q >= args.n) continue;
-            if (args.wide) {
+            if (sizeof(element) == 2 && args.wide) {
                 float *to = (float *)c + at;
                 const real before = beta != 0 ? *to : 0;
                 *to = (float)quiet(ended(l.s[i][j], alpha, beta, before));
@@ -227,7 +270,7 @@ static __device__ inline void store_tile(const struct matmul_args &args, void *c
 }
 
 /* Adds the product to l.s. */
-template <int ROWS, int COLS, int WR, int WC>
+template <int ROWS, int COLS, int WR, int WC, int STAGES>
 static __device__ inline void add_product(struct operand &a, struct operand &b, uint64_t k,
                                           struct lane<ROWS, COLS> &l)
 {
@@ -237,7 +280,8 @@ static __device__ inline void add_product(struct operand &a, struct operand &b, 
         THREADS = 32 * WR * WC,
         B_AT = STEPS * (M + PAD), /* the beginning of b in a stage */
         STAGE = B_AT + STEPS * (N + PAD),
-        LEAD = STEPS * (MATMUL_STAGES - 1) /* steps between the copy of a stage and its use */
+        GROUP = step<ROWS, COLS>::GROUP,
+        LEAD = STEPS * (STAGES - 1) /* steps between the copy of a stage and its use */
     };
     real *stages = (real *)shared_bytes;
     struct step<ROWS, COLS> x[2];
@@ -250,38 +294,38 @@ static __device__ inline void add_product(struct operand &a, struct operand &b, 
         }
         end_stage();
     }
-    wait_copies();
+    wait_copies<STAGES>();
     __syncthreads(); /* the first stage is loaded for all threads */
     load_operands<M + PAD, N + PAD>(stages, 0, l, x[0]);
 #pragma unroll 1
     for (uint64_t at = 0; at < k; at += STEPS) {
         const uint64_t ahead = at + LEAD;
         const real *stage = stages + now * STAGE;
-        now = now + 1 == MATMUL_STAGES ? 0 : now + 1;
+        now = now + 1 == STAGES ? 0 : now + 1;
 #pragma unroll
-        for (int t = 0; t < STEPS; t++) {
+        for (int t = 0; t < STEPS; t += GROUP) {
             if (t == 0 && ahead < k)
                 fetch<M, THREADS>(a, k - ahead, (real)-0.0, stages + next * STAGE);
             if (t == STEPS / 2 && ahead < k)
                 fetch<N, THREADS>(b, k - ahead, 0, stages + next * STAGE + B_AT);
-            if (t < STEPS - 1) {
-                load_operands<M + PAD, N + PAD>(stage, t + 1, l, x[(t + 1) % 2]);
+            if (t + GROUP < STEPS) {
+                load_operands<M + PAD, N + PAD>(stage, t + GROUP, l, x[(t / GROUP + 1) % 2]);
             } else {
                 end_stage();
-                wait_copies();
+                wait_copies<STAGES>();
                 __syncthreads(); /* the next stage is loaded for all threads, and this one has been
                                     read */
                 if (k - at > STEPS)
                     load_operands<M + PAD, N + PAD>(stages + now * STAGE, 0, l, x[0]);
             }
-            multiply_step(x[t % 2], l);
+            multiply_step(x[t / GROUP % 2], l);
         }
-        next = next + 1 == MATMUL_STAGES ? 0 : next + 1;
+        next = next + 1 == STAGES ? 0 : next + 1;
     }
 }
 
 /* The same for `count` stages without missing elements. */
-template <int ROWS, int COLS, int WR, int WC, int A, int B>
+template <int ROWS, int COLS, int WR, int WC, int STAGES, int A, int B>
 static __device__ inline void add_whole(struct operand &a, struct operand &b, uint64_t count,
                                         struct lane<ROWS, COLS> &l)
 {
@@ -290,44 +334,45 @@ static __device__ inline void add_whole(struct operand &a, struct operand &b, ui
         N = COLS * LANE_COLS * WC,
         THREADS = 32 * WR * WC,
         B_AT = STEPS * (M + PAD),
-        STAGE = B_AT + STEPS * (N + PAD)
+        STAGE = B_AT + STEPS * (N + PAD),
+        GROUP = step<ROWS, COLS>::GROUP
     };
     real *stages = (real *)shared_bytes;
     struct step<ROWS, COLS> x[2];
     uint32_t now = 0, next = 0;
     if (count == 0) return;
 #pragma unroll 1
-    for (; next < MATMUL_STAGES - 1; next++) {
+    for (; next < STAGES - 1; next++) {
         if (next < count) {
             fetch_next<M, THREADS, A>(a, stages + next * STAGE);
             fetch_next<N, THREADS, B>(b, stages + next * STAGE + B_AT);
         }
         end_stage();
     }
-    wait_copies();
+    wait_copies<STAGES>();
     __syncthreads(); /* the first stage is loaded for all threads */
     load_operands<M + PAD, N + PAD>(stages, 0, l, x[0]);
 #pragma unroll 1
     for (uint64_t left = count; left; left--) {
-        const bool more = left >= MATMUL_STAGES;
+        const bool more = left >= STAGES;
         const real *stage = stages + now * STAGE;
-        now = now + 1 == MATMUL_STAGES ? 0 : now + 1;
+        now = now + 1 == STAGES ? 0 : now + 1;
 #pragma unroll
-        for (int t = 0; t < STEPS; t++) {
+        for (int t = 0; t < STEPS; t += GROUP) {
             if (t == 0 && more) fetch_next<M, THREADS, A>(a, stages + next * STAGE);
             if (t == STEPS / 2 && more) fetch_next<N, THREADS, B>(b, stages + next * STAGE + B_AT);
-            if (t < STEPS - 1) {
-                load_operands<M + PAD, N + PAD>(stage, t + 1, l, x[(t + 1) % 2]);
+            if (t + GROUP < STEPS) {
+                load_operands<M + PAD, N + PAD>(stage, t + GROUP, l, x[(t / GROUP + 1) % 2]);
             } else {
                 end_stage();
-                wait_copies();
+                wait_copies<STAGES>();
                 __syncthreads(); /* the next stage is loaded for all threads, and this one has been
                                     read */
                 if (left > 1) load_operands<M + PAD, N + PAD>(stages + now * STAGE, 0, l, x[0]);
             }
-            multiply_step(x[t % 2], l);
+            multiply_step(x[t / GROUP % 2], l);
         }
-        next = next + 1 == MATMUL_STAGES ? 0 : next + 1;
+        next = next + 1 == STAGES ? 0 : next + 1;
     }
 }
 
@@ -344,19 +389,21 @@ static __device__ inline void add_rest(struct operand &a, struct operand &b, uin
     };
     real *stage = (real *)shared_bytes; /* has been read: add_whole ends with a barrier */
     struct step<ROWS, COLS> x;
-    fetch_part<M, THREADS>(a, steps, 0, stage);
+    enum { GROUP = step<ROWS, COLS>::GROUP };
+    fetch_part<M, THREADS>(a, steps, (real)-0.0, stage);
     fetch_part<N, THREADS>(b, steps, 0, stage + B_AT);
     copy_commit();
     copy_wait<0>();
     __syncthreads(); /* the steps are loaded for all threads */
 #pragma unroll 1
-    for (uint32_t t = 0; t < steps; t++) {
+    for (uint32_t t = 0; t < steps; t += GROUP) { /* the last ones may be products of -0 and +0 */
         load_operands<M + PAD, N + PAD>(stage, (int)t, l, x);
         multiply_step(x, l);
     }
 }
 
-template <int ROWS, int COLS, int WR, int WC>
+/* PARTS: c may have fewer rows or columns than a tile. */
+template <bool PARTS, int ROWS, int COLS, int WR, int WC, int STAGES>
 static __device__ inline void matmul_tile(const struct matmul_args &args, uint64_t which,
                                           uint64_t tile_row, uint64_t tile_col)
 {
@@ -371,43 +418,46 @@ static __device__ inline void matmul_tile(const struct matmul_args &args, uint64
         (const element *)matrix_at(args.b, args.list, args.b_step, sizeof(element), which),
         args.b_stride, args.b_turned, cols.first, args.n);
     struct lane<ROWS, COLS> l;
-    l.row = warp / WC * (ROWS * LANE_ROWS) + in_warp / LANE_COLS * runs<ROWS>::LENGTH;
-    l.col = warp % WC * (COLS * LANE_COLS) + in_warp % LANE_COLS * runs<COLS>::LENGTH;
+    /* Lanes i and i ^ 1 have the same columns, i and i ^ 2 the same rows: a load of shared memory
+     * by all lanes is two wavefronts. */
+    const uint32_t lane_row = in_warp % 2 + in_warp / 16 * 2, lane_col = in_warp / 2 % LANE_COLS;
+    l.row = warp / WC * (ROWS * LANE_ROWS) + lane_row * runs<ROWS>::LENGTH;
+    l.col = warp % WC * (COLS * LANE_COLS) + lane_col * runs<COLS>::LENGTH;
 #pragma unroll
     for (int i = 0; i < ROWS; i++)
 #pragma unroll
         for (int j = 0; j < COLS; j++) l.s[i][j] = 0;
 #if !MATMUL_LAYOUTS
-    add_product<ROWS, COLS, WR, WC>(a, b, args.k, l);
+    add_product<ROWS, COLS, WR, WC, STAGES>(a, b, args.k, l);
 #else
-    if (a.rows < M || b.rows < N) {
-        add_product<ROWS, COLS, WR, WC>(a, b, args.k, l);
-    } else if (a.along_k) {
-        if (b.along_k)
-            add_whole<ROWS, COLS, WR, WC, ALONG_K, ALONG_K>(a, b, args.k / STEPS, l);
-        else
-            add_whole<ROWS, COLS, WR, WC, ALONG_K, ACROSS_K>(a, b, args.k / STEPS, l);
-    } else {
-        if (b.along_k)
-            add_whole<ROWS, COLS, WR, WC, ACROSS_K, ALONG_K>(a, b, args.k / STEPS, l);
-        else
-            add_whole<ROWS, COLS, WR, WC, ACROSS_K, ACROSS_K>(a, b, args.k / STEPS, l);
-    }
-    if (a.rows == M && b.rows == N && args.k % STEPS)
-        add_rest<ROWS, COLS, WR, WC>(a, b, args.k % STEPS, l);
+    const bool part = PARTS && (a.rows < M || b.rows < N);
+    if (part)
+        add_product<ROWS, COLS, WR, WC, STAGES>(a, b, args.k, l);
+    else if (a.along_k && b.along_k)
+        add_whole<ROWS, COLS, WR, WC, STAGES, ALONG_K, ALONG_K>(a, b, args.k / STEPS, l);
+    else if (a.along_k)
+        add_whole<ROWS, COLS, WR, WC, STAGES, ALONG_K, ACROSS_K>(a, b, args.k / STEPS, l);
+    else if (b.along_k)
+        add_whole<ROWS, COLS, WR, WC, STAGES, ACROSS_K, ALONG_K>(a, b, args.k / STEPS, l);
+    else
+        add_whole<ROWS, COLS, WR, WC, STAGES, ACROSS_K, ACROSS_K>(a, b, args.k / STEPS, l);
+    if (!part && args.k % STEPS) add_rest<ROWS, COLS, WR, WC>(a, b, args.k % STEPS, l);
 #endif
     const uint32_t c_bytes = args.wide ? sizeof(float) : sizeof(element);
     void *c = (void *)matrix_at(args.c, args.list, args.c_step, c_bytes, which);
-    store_tile(args, c, rows, cols, l);
+    const bool whole =
+        rows.first == rows.own && cols.first == cols.own && a.rows == M && b.rows == N;
+    /* In the largest tiles, vectors of c would cause conflicts of register banks in the loop. */
+    store_tile<(M * N < 128 * 128), ROWS, COLS>(args, c, rows, cols, whole, l);
 }
 
-template <int ROWS, int COLS, int WR, int WC>
+template <bool PARTS, int ROWS, int COLS, int WR, int WC, int STAGES>
 static __device__ inline void matmul_tiles(const struct matmul_args &args)
 {
     const uint64_t tiles = args.row_tiles * args.column_tiles;
     for (uint64_t i = blockIdx.x; i < tiles * args.count; i += gridDim.x) {
         const struct tile_place at = tile_place_of(args, i % tiles);
-        matmul_tile<ROWS, COLS, WR, WC>(args, i / tiles, at.row, at.column);
+        matmul_tile<PARTS, ROWS, COLS, WR, WC, STAGES>(args, i / tiles, at.row, at.column);
         __syncthreads(); /* the previous stages have been read before they are overwritten */
     }
 }

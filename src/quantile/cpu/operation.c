@@ -53,7 +53,7 @@ static struct echi_sort sort_of(const struct echi_quantile *s)
     sort.value_bytes = 0;
     sort.index_bytes = 0;
     sort.stable = false;
-    sort.order = echi_order_make(s->dtype, ECH_ORDER_NAN_LAST, false, false);
+    sort.order = echi_order_ascending(s->dtype, false);
     return sort;
 }
 
@@ -330,7 +330,7 @@ done:
 static bool quantile_at_once(const void *request)
 {
     const struct echi_quantile *s = request;
-    char sorted[8 * SELECT_LEAST];
+    _Alignas(64) char sorted[8 * SELECT_LEAST];
     struct echi_quantile_job job;
     if (!s->n || s->n > SELECT_LEAST || !s->count || s->algorithm || s->index ||
         s->call == ECH_QUANTILE_CALL_PARTITION)
@@ -340,8 +340,7 @@ static bool quantile_at_once(const void *request)
                                     .n = s->n,
                                     .dtype = s->dtype,
                                     .key_bytes = s->key_bytes,
-                                    .order =
-                                        echi_order_make(s->dtype, ECH_ORDER_NAN_LAST, false, false),
+                                    .order = echi_order_ascending(s->dtype, false),
                                     .end_bit = 8 * s->key_bytes };
     if (!echi_cpu_sort.quick(&sort)) return false;
     job.request = s; /* the other fields are for input that is not sorted */

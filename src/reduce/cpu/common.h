@@ -73,6 +73,8 @@ struct echi_value echi_reduce_merge(const struct echi_reduce *r, int spread, str
 
 /* Writes result number `index` to r->out, of n elements. */
 void echi_reduce_result(const struct echi_reduce *r, struct echi_value v, size_t n, size_t index);
+void echi_reduce_result_to(const struct echi_reduce *r, void *out, struct echi_value v, size_t n,
+                           size_t index); /* r->out is not used */
 
 /* Writes `count` results from number `first` on, each of a row. */
 void echi_reduce_store(const struct echi_reduce *r, const struct echi_value *value, size_t count,

@@ -377,7 +377,7 @@ INLINE struct echi_moments NAME(moments)(const struct echi_reduce_rule *rule, co
     const uint64_t k = center_of_integer(rule, (uint64_t)x[0]), center = k;
 #else
     ELEM start[NAME(WIDTH)] = { x[0] };
-    double k = LOAD(start)[0];
+    double k = n < NAME(WIDTH) ? LOAD(start)[0] : LOAD(x)[0]; /* LOAD(start) waits for stores */
     for (size_t i = 1; ignore && k != k && i < n; i++) {
         start[0] = x[i];
         k = LOAD(start)[0];

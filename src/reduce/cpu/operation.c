@@ -28,8 +28,9 @@ enum {
     LONG_BYTES = 1 << 20,                /* longer segments are processed by all threads */
     GROUP_BYTES = 16 * ECHI_CHUNK_BYTES, /* of a row, at least */
     SEGMENTS_AT_A_TIME = 1 << 10,
-    AHEAD_BYTES = 1 << 12, /* that are prefetched: masked loads do not start prefetchers */
-    BLOCKS = 256,          /* blocks of keys whose runs are counted separately */
+    AHEAD_BYTES = 1 << 12,  /* that are prefetched: masked loads do not start prefetchers */
+    CACHED_BYTES = 1 << 19, /* arrays of at most so many bytes are in the cache: no prefetches */
+    BLOCKS = 256,           /* blocks of keys whose runs are counted separately */
     TREE_LEVEL = 4,
     TREE_CHUNKS = 1 << TREE_LEVEL /* chunks that are merged at once */
 };
@@ -249,12 +250,17 @@ static void add_rows(const struct job *job, size_t from, size_t to)
     const size_t row_bytes = r->columns * r->rule.bytes;
     uint64_t ends[ECHI_SOME_SEGMENTS + 1], sums[ECHI_SOME_SEGMENTS];
     echi_rows_function *add = job->isa->rows[r->kind][r->dtype];
+    const bool ahead = r->rows * row_bytes > CACHED_BYTES;
     for (size_t s = 0; s <= ECHI_SOME_SEGMENTS; s++) ends[s] = s * r->columns;
     for (size_t row = from, here; row < to; row += here) {
         const char *in = (const char *)r->in + row * row_bytes;
         here = echi_min(ECHI_SOME_SEGMENTS, to - row);
-        for (size_t at = 0; at < here * row_bytes; at += 64)
+        for (size_t at = 0; ahead && at < here * row_bytes; at += 64)
             __builtin_prefetch(in + AHEAD_BYTES + at);
+        if (r->kind == ECHI_REDUCE_ISUM) {
+            add(in, r->columns, here, (uint64_t *)r->out + row);
+            continue;
+        }
         add(in, r->columns, here, sums);
         echi_reduce_store_sums(r, sums, ends, here, row);
     }
@@ -454,7 +460,7 @@ static void reduce_by_key(struct job *job)
 {
     const struct echi_reduce *r = job->r;
     size_t first_run[BLOCKS + 1] = { 0 };
-    job->order = echi_order_make(r->key_dtype, ECH_ORDER_NAN_LAST, false, true);
+    job->order = echi_order_ascending(r->key_dtype, true);
     job->first_run = first_run;
     job->block = r->n / (job->threads > 1 ? BLOCKS : 1) + 1;
     size_t blocks = (r->n + job->block - 1) / job->block;
@@ -520,19 +526,21 @@ static ech_status run(ech_ctx *ctx, const void *request, const void *plan, void 
     return ECH_OK;
 }
 
+bool echi_cpu_reduce_few(const struct echi_reduce *r, const void *in, void *out, size_t n)
+{
+    struct echi_value value;
+    if (n > chunk_elements_of(r)) return false;
+    if (r->kind == ECHI_REDUCE_ARG) value = echi_reduce_nothing(r);
+    echi_reduce_isa_of_machine()->chunk[r->kind][r->dtype](&r->rule, in, NULL, n, 1, &value);
+    echi_reduce_result_to(r, out, value, n, 0);
+    return true;
+}
+
 static bool reduce_at_once(const void *request)
 {
     const struct echi_reduce *r = request;
-    struct echi_value value;
     if (r->shape != ECHI_REDUCE_ROWS || r->rows != 1 || r->b || !r->n) return false;
-    if (r->n > chunk_elements_of(r)) return false;
-    if (r->kind == ECHI_REDUCE_ARG) {
-        const struct job job = { .r = r };
-        value = nothing(&job);
-    }
-    echi_reduce_isa_of_machine()->chunk[r->kind][r->dtype](&r->rule, r->in, NULL, r->n, 1, &value);
-    echi_reduce_result(r, value, r->n, 0);
-    return true;
+    return echi_cpu_reduce_few(r, r->in, r->out, r->n);
 }
 
 static ech_status explain(const void *request, struct echi_explain *e)

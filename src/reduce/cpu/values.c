@@ -111,12 +111,13 @@ struct echi_value echi_reduce_value(const struct echi_reduce *r, const uint64_t 
     return v;
 }
 
-void echi_reduce_result(const struct echi_reduce *r, struct echi_value v, size_t n, size_t index)
+void echi_reduce_result_to(const struct echi_reduce *r, void *out, struct echi_value v, size_t n,
+                           size_t index)
 {
     const struct echi_reduce_rule *rule = &r->rule;
     uint64_t bits[2];
     if (rule->raw) {
-        store_raw(r, v, (uint64_t *)r->out + ECHI_RAW_WORDS * index);
+        store_raw(r, v, (uint64_t *)out + ECHI_RAW_WORDS * index);
         return;
     }
     switch (r->kind) {
@@ -145,8 +146,8 @@ void echi_reduce_result(const struct echi_reduce *r, struct echi_value v, size_t
         break;
     case ECHI_REDUCE_MINMAX:
         minmax_result(rule, v.ends.least, v.ends.most, bits);
-        result_store(r->out, 2 * index, rule->bytes, bits[0]);
-        result_store(r->out, 2 * index + 1, rule->bytes, bits[1]);
+        result_store(out, 2 * index, rule->bytes, bits[0]);
+        result_store(out, 2 * index + 1, rule->bytes, bits[1]);
         return;
     case ECHI_REDUCE_ARG:
         bits[0] = v.best.at;
@@ -157,7 +158,12 @@ void echi_reduce_result(const struct echi_reduce *r, struct echi_value v, size_t
     default:
         bits[0] = v.u;
     }
-    result_store(r->out, index, rule->out_bytes, bits[0]);
+    result_store(out, index, rule->out_bytes, bits[0]);
+}
+
+void echi_reduce_result(const struct echi_reduce *r, struct echi_value v, size_t n, size_t index)
+{
+    echi_reduce_result_to(r, r->out, v, n, index);
 }
 
 void echi_reduce_store(const struct echi_reduce *r, const struct echi_value *value, size_t count,

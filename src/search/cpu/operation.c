@@ -11,7 +11,7 @@
 #include "core/backend.h"
 #include "cpu/cpu.h"
 #include "cpu/vector.h"
-#include "search/search.h"
+#include "search/cpu/few.h"
 
 #include <string.h>
 
@@ -105,6 +105,9 @@ static bool search_at_once(const void *request)
     const struct echi_search *s = request;
     struct job job = { s, s->needles_sorted };
     if (s->m > BLOCK || s->algorithm) return false;
+#ifdef ECHI_CPU_X86
+    if (echi_cpu_isa() == ECHI_AVX512 && echi_search_few_avx512(s)) return true;
+#endif
     if (s->m) run_block(&job, 0, 0);
     return true;
 }

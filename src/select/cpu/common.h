@@ -24,8 +24,9 @@ struct echi_select_width {
     /* Which of n elements pass. */
     void (*test)(const struct echi_predicate *p, const void *in, size_t n, uint64_t *bits);
 
-    /* Which elements differ from the previous one; in[-1] must exist. */
-    void (*starts)(const struct echi_order *o, const void *in, size_t n, uint64_t *bits);
+    /* Which elements differ from the previous one; in[0] does if it is the first of an array. */
+    void (*starts)(const struct echi_order *o, const void *in, size_t n, bool first,
+                   uint64_t *bits);
 
     /* Packs the selected elements, without writing past them; in and out need no alignment. */
     void (*keep)(void *out, const void *in, const uint64_t *bits, size_t n);

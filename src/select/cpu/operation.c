@@ -78,21 +78,7 @@ static void find_bits(const struct job *job, size_t at, size_t n, uint64_t *bits
         job->width->test(&s->test[0], in + at * s->element_bytes, n, bits);
         break;
     default:
-        if (at == 0) { /* the first element always begins a run */
-            size_t head = echi_min(n, 64);
-            _Alignas(8) char block[65 * 8];
-            memcpy(block, in, s->element_bytes);
-            memcpy(block + s->element_bytes, in, head * s->element_bytes);
-            if (head < 64) /* the kernel is faster on 64 elements; the caller clears further bits */
-                memset(block + (1 + head) * s->element_bytes, 0, (64 - head) * s->element_bytes);
-            job->width->starts(&s->test[0].order, block + s->element_bytes, 64, bits);
-            bits[0] |= 1;
-            if (n == head) break;
-            in += head * s->element_bytes;
-            n -= head;
-            bits++;
-        }
-        job->width->starts(&s->test[0].order, in + at * s->element_bytes, n, bits);
+        job->width->starts(&s->test[0].order, in + at * s->element_bytes, n, at == 0, bits);
     }
 }
 
@@ -335,6 +321,40 @@ static ech_status select_run(ech_ctx *ctx, const void *request, const void *plan
     return ECH_OK;
 }
 
+/* Fewer than 64 elements, kept or partitioned: their bits are one word. Returns false for other
+ * selections. */
+static bool select_few(const struct job *job)
+{
+    const struct echi_select *s = job->s;
+    const size_t n = s->n;
+    if (n >= 64 || s->what > ECHI_PARTITION || !s->out || !job->width || s->values_out || s->starts)
+        return false;
+    uint64_t kept;
+    if (s->by == ECHI_BY_BYTES)
+        job->isa->flags(s->flags, n, &kept);
+    else if (s->by == ECHI_BY_TEST)
+        job->width->test(&s->test[0], s->in, n, &kept);
+    else if (s->by == ECHI_BY_STARTS)
+        job->width->starts(&s->test[0].order, s->in, n, true, &kept);
+    else
+        return false;
+    const uint64_t all = ((uint64_t)1 << n) - 1;
+    if (s->invert) kept = ~kept & all;
+    const uint64_t others = ~kept & all;
+    const size_t count = job->isa->count(&kept, n); /* this file has no instruction for it */
+    *s->count = count;
+    job->width->keep(s->out, s->in, &kept, n);
+    if (s->what == ECHI_PARTITION)
+        job->width->keep((char *)s->out + count * s->element_bytes, s->in, &others, n);
+    if (s->lengths) {
+        uint64_t begin = 0; /* of the first run */
+        kept &= kept - 1;
+        uint64_t *last = job->isa->keep_lengths(s->lengths, &begin, 0, &kept, n);
+        *last = n - begin;
+    }
+    return true;
+}
+
 /* A selection of one block: the places of the elements of each kind are known before they are
  * written. */
 static bool select_at_once(const void *request)
@@ -345,6 +365,7 @@ static bool select_at_once(const void *request)
     uint64_t bits[WAYS][ECHI_SELECT_WORDS];
     struct job job = { .s = s, .isa = echi_select_isa_of_machine() };
     job.width = echi_select_width_of_machine(s->element_bytes);
+    if (select_few(&job)) return true;
     if (only_flagged(&job)) {
         *s->count = keep_flagged(&job);
         return true;

@@ -44,6 +44,40 @@ static inline void NAME(test_vectors)(const struct echi_predicate *p, const KEY 
         bits[i / 64] = passes ^ others;
     }
 }
+
+/* Tests n elements, fewer than 64. */
+static inline uint64_t NAME(test_rest)(const struct echi_predicate *p, const KEY *x, size_t n,
+                                       bool plain)
+{
+    enum { LANES = 64 / sizeof(KEY) };
+    const __m512i mask = NAME(all)((KEY)p->mask), low = NAME(all)((KEY)p->low);
+    const __m512i span = NAME(all)((KEY)p->span);
+    uint64_t passes = 0;
+    for (size_t k = 0; k < n; k += LANES) {
+        const __m512i v = NAME(loaded)(low_bits(n - k), x + k);
+        const __m512i e = _mm512_and_si512(NAME(merged_vector)(&p->order, v, plain), mask);
+        passes |= NAME(not_above)(NAME(minus)(e, low), span) << k;
+    }
+    return (passes ^ (p->invert ? ~(uint64_t)0 : 0)) & low_bits(n);
+}
+
+/* Which of n elements, at most 64, differ from the previous one. */
+static inline uint64_t NAME(rest_starts)(const struct echi_order *o, const KEY *own, size_t n,
+                                         bool first)
+{
+    enum { LANES = 64 / sizeof(KEY) };
+    uint64_t bits = first, past = first; /* the lane before the array */
+    for (size_t k = 0; k < n; k += LANES, past = 0) {
+        const uint64_t there = low_bits(n - k);
+        __m512i v = NAME(loaded)(there, own + k), w = NAME(loaded)(there & ~past, own + k - 1);
+        if (o->float_mask) {
+            v = NAME(merged_vector)(o, v, false);
+            w = NAME(merged_vector)(o, w, false);
+        }
+        bits |= NAME(unequal)(v, w) << k;
+    }
+    return bits;
+}
 #endif
 
 static void NAME(test)(const struct echi_predicate *p, const void *in, size_t n, uint64_t *bits)
@@ -59,6 +93,11 @@ static void NAME(test)(const struct echi_predicate *p, const void *in, size_t n,
         NAME(test_vectors)(&test, x, i, false, bits);
     else
         NAME(test_vectors)(&test, x, i, true, bits);
+    if (i < n && test.order.float_mask)
+        bits[i / 64] = NAME(test_rest)(&test, x + i, n - i, false);
+    else if (i < n)
+        bits[i / 64] = NAME(test_rest)(&test, x + i, n - i, true);
+    i = n;
 #endif
     for (; i < n; i += 64) {
         size_t here = echi_min(64, n - i);
@@ -93,24 +132,39 @@ static inline bool NAME(start_bits)(const struct echi_order *order, const KEY *o
 #endif
 }
 
-static void NAME(starts)(const struct echi_order *o, const void *in, size_t n, uint64_t *bits)
+/* Which of at most 64 elements differ from the previous one, by bytes. */
+static inline uint64_t NAME(bytes_starts)(const struct echi_order *order, const KEY *own, size_t n,
+                                          bool first)
+{
+    uint8_t differs[64];
+    differs[0] = 1;
+    if (order->float_mask)
+        for (size_t k = first; k < n; k++)
+            differs[k] = NAME(merged)(order, own[k]) != NAME(merged)(order, own[k - 1]);
+    else if (n == 64 && !first)
+        for (size_t k = 0; k < 64; k++) differs[k] = own[k] != own[k - 1];
+    else
+        for (size_t k = first; k < n; k++) differs[k] = own[k] != own[k - 1];
+    return bits_of_bytes(differs, n);
+}
+
+static void NAME(starts)(const struct echi_order *o, const void *in, size_t n, bool first,
+                         uint64_t *bits)
 {
     const struct echi_order order = *o;
     const KEY *x = in;
-    uint8_t differs[64];
     for (size_t i = 0; i < n; i += 64) {
-        size_t here = echi_min(64, n - i);
-        const KEY *before = x + i - 1, *own = x + i;
-        ahead_of(own, 64 * sizeof(KEY));
-        if (here == 64 && NAME(start_bits)(&order, own, &bits[i / 64])) continue;
-        if (order.float_mask)
-            for (size_t k = 0; k < here; k++)
-                differs[k] = NAME(merged)(&order, own[k]) != NAME(merged)(&order, before[k]);
-        else if (here == 64)
-            for (size_t k = 0; k < 64; k++) differs[k] = own[k] != before[k];
-        else
-            for (size_t k = 0; k < here; k++) differs[k] = own[k] != before[k];
-        bits[i / 64] = bits_of_bytes(differs, here);
+        const size_t here = echi_min(64, n - i);
+        const bool none_before = first && i == 0;
+        ahead_of(x + i, 64 * sizeof(KEY));
+        if (here == 64 && !none_before && NAME(start_bits)(&order, x + i, &bits[i / 64])) continue;
+#ifdef __AVX512BW__
+        if (here < 64 || none_before) {
+            bits[i / 64] = NAME(rest_starts)(&order, x + i, here, none_before);
+            continue;
+        }
+#endif
+        bits[i / 64] = NAME(bytes_starts)(&order, x + i, here, none_before);
     }
 }
 
@@ -124,9 +178,10 @@ static void NAME(keep)(void *out, const void *in, const uint64_t *bits, size_t n
     for (size_t w = 0; w < words; w++, from += 64 * sizeof(KEY)) {
         const uint64_t kept = bits[w];
         ahead_of(from, 64 * sizeof(KEY));
-        if (kept == ~(uint64_t)0)
+        if (kept == ~(uint64_t)0) {
+            ahead_of(to, 64 * sizeof(KEY));
             memcpy(to, from, 64 * sizeof(KEY));
-        else if (w < whole)
+        } else if (w < whole)
             KEEP_WHOLE(to, from, kept);
         else if (kept)
             KEEP_SOME(to, from, kept);

@@ -65,8 +65,9 @@ static void run_item(void *arg, size_t item, int thread)
     struct job *job = arg;
     const struct echi_solve_step *step = job->step;
     struct pairs pairs[ECHI_SOLVE_VECTORS];
+    const int n_dots = step->dots;
     (void)thread;
-    for (int k = 0; k < step->dots; k++) pairs[k].count = 0;
+    for (int k = 0; k < n_dots; k++) pairs[k].count = 0;
     for (size_t c = 0; c < job->each; c++) {
         const size_t from = (item * job->each + c) * job->chunk;
         if (from >= step->n) break;
@@ -78,15 +79,15 @@ static void run_item(void *arg, size_t item, int thread)
                 (update ? chunk_f64 : project_f64)(step, from, n, dots);
             else
                 (update ? chunk_f32 : project_f32)(step, from, n, dots);
-            for (int k = 0; k < step->dots; k++) pairs_add(&pairs[k], dots[k]);
+            for (int k = 0; k < n_dots; k++) pairs_add(&pairs[k], dots[k]);
             continue;
         }
         const size_t bad =
             step->bytes == 8 ? elements_f64(step, from, n) : elements_f32(step, from, n);
         found_bad(job, bad);
     }
-    for (int k = 0; k < step->dots; k++)
-        step->partials[item * (size_t)step->dots + (size_t)k] = pairs_sum(&pairs[k]);
+    for (int k = 0; k < n_dots; k++)
+        step->partials[item * (size_t)n_dots + (size_t)k] = pairs_sum(&pairs[k]);
 }
 
 /* One thread processes the rows in order; several threads, level by level. */

@@ -16,54 +16,74 @@ static REAL NAME(coefficient)(const struct echi_solve_step *step, const struct e
     return (REAL)(scalar < 0 ? sum->factor[k] : sum->factor[k] * step->scalars[scalar]);
 }
 
+/* to [n] = the sum; `to` may be one of its vectors.  A few elements are read before they are
+ * written, so that the compiler need not ask for overlaps. */
 static void NAME(sum)(const struct echi_solve_step *step, const struct echi_solve_sum *sum,
-                      size_t from, size_t n, REAL *restrict to)
+                      size_t from, size_t n, REAL *to)
 {
-    if (sum->terms == 0)
-        for (size_t i = 0; i < n; i++) to[i] = 0;
-    for (int k = 0; k < sum->terms; k++) {
-        const REAL c = NAME(coefficient)(step, sum, k);
-        const REAL *v = (const REAL *)sum->v[k] + from;
-        if (k == 0)
-            for (size_t i = 0; i < n; i++) to[i] = c * v[i];
-        else
-            for (size_t i = 0; i < n; i++) to[i] = to[i] + c * v[i];
+    enum { FEW = 64 / sizeof(REAL) };
+    const REAL *v[ECHI_SOLVE_TERMS] = { NULL };
+    REAL c[ECHI_SOLVE_TERMS] = { 0 };
+    const int terms = sum->terms;
+    for (int k = 0; k < terms; k++) {
+        c[k] = NAME(coefficient)(step, sum, k);
+        v[k] = (const REAL *)sum->v[k] + from;
+    }
+    for (size_t i = 0; i < n; i += FEW) {
+        const size_t few = n - i < FEW ? n - i : FEW;
+        REAL x[FEW] = { 0 };
+        if (few == FEW && terms == 2) {
+            for (size_t j = 0; j < FEW; j++) x[j] = c[0] * v[0][i + j] + c[1] * v[1][i + j];
+            memcpy(to + i, x, sizeof x);
+            continue;
+        }
+        for (int k = 0; k < terms; k++)
+            for (size_t j = 0; j < few; j++)
+                x[j] = k == 0 ? c[k] * v[k][i + j] : x[j] + c[k] * v[k][i + j];
+        memcpy(to + i, x, few * sizeof(REAL));
     }
 }
 
 /* A dot product of a chunk: lanes, whose sums are added in adjacent pairs. */
 static double NAME(dot)(const REAL *x, const REAL *y, size_t n)
 {
+    enum { FEW = 8 };
     const size_t width = ECHI_SOLVE_LINE_BYTES / sizeof(REAL);
     double lanes[ECHI_SOLVE_LINE_BYTES / sizeof(REAL)];
-    for (size_t j = 0; j < width; j++) lanes[j] = -0.0;
-    size_t i = 0;
-    for (; i + width <= n; i += width)
-        for (size_t j = 0; j < width; j++) lanes[j] += (double)x[i + j] * (double)y[i + j];
+    const size_t i = n / width * width;
+    for (size_t from = 0; from < width; from += FEW) { /* a few lanes are in registers */
+        double few[FEW];
+        for (size_t j = 0; j < FEW; j++) few[j] = -0.0;
+        for (size_t line = from; line < i; line += width)
+            for (size_t j = 0; j < FEW; j++) few[j] += (double)x[line + j] * (double)y[line + j];
+        memcpy(lanes + from, few, sizeof few);
+    }
     for (size_t j = 0; i + j < n; j++) lanes[j] += (double)x[i + j] * (double)y[i + j];
     for (size_t half = width / 2; half; half /= 2)
         for (size_t j = 0; j < half; j++) lanes[j] = lanes[2 * j] + lanes[2 * j + 1];
     return lanes[0];
 }
 
+/* Memory for a sum: the vector that receives it, or a buffer. */
+static REAL *NAME(place)(void *out, size_t from, REAL *buffer)
+{
+    return out ? (REAL *)out + from : buffer;
+}
+
 static void NAME(chunk)(const struct echi_solve_step *step, size_t from, size_t n, double *dots)
 {
-    REAL a[NAME(CHUNK)], b[NAME(CHUNK)], z[NAME(CHUNK)];
+    REAL buffer[3][NAME(CHUNK)];
+    REAL *a = NAME(place)(step->a.out, from, buffer[0]);
+    REAL *b = NAME(place)(step->b.out, from, buffer[1]);
+    REAL *z = NAME(place)(step->z, from, buffer[2]);
     const REAL *operands[] = { a, b, z, step->e ? (const REAL *)step->e + from : NULL,
                                step->f ? (const REAL *)step->f + from : NULL };
-    if (step->a.out || step->a.terms) {
-        NAME(sum)(step, &step->a, from, n, a);
-        if (step->a.out) memcpy((REAL *)step->a.out + from, a, n * sizeof(REAL));
-    }
-    if (step->b.out || step->b.terms) {
-        NAME(sum)(step, &step->b, from, n, b);
-        if (step->b.out) memcpy((REAL *)step->b.out + from, b, n * sizeof(REAL));
-    }
+    if (step->a.out || step->a.terms) NAME(sum)(step, &step->a, from, n, a);
+    if (step->b.out || step->b.terms) NAME(sum)(step, &step->b, from, n, b);
     if (step->diagonal) {
         const REAL *d = (const REAL *)step->diagonal + from;
         /* NOLINTNEXTLINE(clang-analyzer-core.UndefinedBinaryOperatorResult): such a step makes b */
         for (size_t i = 0; i < n; i++) z[i] = d[i] * b[i];
-        if (step->z) memcpy((REAL *)step->z + from, z, n * sizeof(REAL));
     }
     for (int k = 0; k < step->dots; k++)
         dots[k] = NAME(dot)(operands[step->left[k]], operands[step->right[k]], n);

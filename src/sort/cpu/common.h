@@ -20,6 +20,7 @@ enum {
     ECHI_BLOCK_KEYS = 1 << 14, /* maximum number of elements of a block, which is sorted in the
                                   cache */
     ECHI_PACKED_KEYS = 512,    /* maximum number of elements for sort_packed() */
+    ECHI_RANKED_KEYS = 24,     /* the same for sort_ranks() */
     ECHI_SCRATCH_BYTES = 16,   /* scratch per element of a block */
     /* Buffer of a bucket, for the wider of key and value; 64 and 128 are slower. */
     ECHI_LINE_BYTES = 256,
@@ -107,6 +108,10 @@ struct echi_sort_width {
      * be values.  NULL for keys of 64 bits, and without vectors. */
     void (*sort_packed)(const struct echi_window *window, const void *keys, const void *values,
                         size_t n, size_t value_bytes, void *keys_out, void *values_out);
+    /* The same for n <= ECHI_RANKED_KEYS keys of all widths; values_out may not be values. NULL if
+     * the instruction set has no such function. */
+    void (*sort_ranks)(const struct echi_window *window, const void *keys, const void *values,
+                       size_t n, size_t value_bytes, void *keys_out, void *values_out);
     /* Moves sorted packed integers that agree above the index into the order of their keys; false
      * if there are too many of them for this method. */
     bool (*fix_ties)(const struct echi_window *window, const void *keys, uint32_t *packed, size_t n,
@@ -144,8 +149,6 @@ struct echi_sort_isa {
     size_t check_keys; /* fewer keys are sorted in less time than a check for order takes */
     const struct echi_sort_width *widths[4]; /* by log2 of the key's bytes */
 };
-
-extern const struct echi_sort_isa echi_sort_portable, echi_sort_avx2, echi_sort_avx512;
 
 /* A running sort. */
 struct echi_sort_job {

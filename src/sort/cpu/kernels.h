@@ -22,6 +22,11 @@
 #include <immintrin.h>
 #endif
 
+#ifdef __AVX512BW__
+#include "sort/cpu/ranks_avx512.h"
+#define RANKS
+#endif
+
 enum {
     FIRST_LOOK = 16, /* keys that show most unordered input to be unordered */
     CHUNK = 256      /* keys whose buckets are computed as one unit */

@@ -293,6 +293,10 @@ static void sort_small(const struct echi_sort *s)
     const struct echi_window window = echi_sort_window(s);
     const void *keys = s->keys_in, *values = s->index_bytes ? NULL : s->values_in;
     if (values && values == s->values_out) values = memcpy(stack, values, n * s->value_bytes);
+    if (n <= ECHI_RANKED_KEYS && width->sort_ranks) {
+        width->sort_ranks(&window, keys, values, n, s->value_bytes, s->keys_out, s->values_out);
+        return;
+    }
     if (width->sort_packed) {
         width->sort_packed(&window, keys, values, n, s->value_bytes, s->keys_out, s->values_out);
         return;

@@ -163,7 +163,9 @@ static bool sort_few(const struct groups *all, size_t in, size_t out, size_t n, 
 {
     const struct echi_sort_job *job = &all->base;
     const char *keys = job->in.keys + in * job->key_bytes;
-    if (n > ECHI_PACKED_KEYS || !job->sort->stable || !job->width->sort_packed) return false;
+    const bool ranks = n <= ECHI_RANKED_KEYS && job->width->sort_ranks;
+    if (n > ECHI_PACKED_KEYS || !job->sort->stable || (!ranks && !job->width->sort_packed))
+        return false;
     if (n > RUN_KEYS && job->width->run(&job->window, keys, n, true) != ECHI_UNORDERED)
         return false; /* is copied */
     const char *values = moved(job->in.values, in, job->value_bytes);
@@ -171,9 +173,9 @@ static bool sort_few(const struct groups *all, size_t in, size_t out, size_t n, 
     if (values && values == values_out)
         values = memcpy(moved(job->other.values, (size_t)thread * all->room, job->value_bytes),
                         values, n * job->value_bytes);
-    job->width->sort_packed(&job->window, keys, values, n, job->value_bytes,
-                            job->keep_keys ? job->out.keys + out * job->key_bytes : NULL,
-                            values_out);
+    (ranks ? job->width->sort_ranks : job->width->sort_packed)(
+        &job->window, keys, values, n, job->value_bytes,
+        job->keep_keys ? job->out.keys + out * job->key_bytes : NULL, values_out);
     return true;
 }
 

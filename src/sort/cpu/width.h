@@ -8,6 +8,7 @@
  *   SORT_KEYS  the sort of raw keys, or NULL; undefined: it is built from SORT
  *   LEAF_KEYS  see struct echi_sort_width
  *   DIVIDE, SORT_PART  divide() and sort_part(), or undefined
+ *   RANKS    defined if there is sort_ranks()
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -285,6 +286,22 @@ static void NAME(sort_packed)(const struct echi_window *window, const void *keys
 }
 #endif
 
+#ifdef RANKS
+static void NAME(sort_ranks)(const struct echi_window *window, const void *keys, const void *values,
+                             size_t n, size_t value_bytes, void *keys_out, void *values_out)
+{
+    const size_t lane_bytes = sizeof(KEY) < 4 ? 4 : sizeof(KEY);
+    _Alignas(64) char copy[64 * ((ECHI_RANKED_KEYS + 7) / 8)]; /* of 8 or 16 keys */
+    _Alignas(64) uint32_t rank[ECHI_RANKED_KEYS];
+    if (n <= 16)
+        find_ranks(window, keys, n, sizeof(KEY), 16, copy, rank);
+    else
+        find_ranks(window, keys, n, sizeof(KEY), ECHI_RANKED_KEYS, copy, rank);
+    if (keys_out) place(rank, n, copy, lane_bytes, sizeof(KEY), keys_out); /* little-endian */
+    if (value_bytes) place_values(rank, n, values, value_bytes, values_out);
+}
+#endif
+
 #define VALUE_BYTES 0
 #define SCATTER     NAME(scatter_0)
 #include "sort/cpu/scatter.h"
@@ -391,6 +408,9 @@ static const struct echi_sort_width NAME(width) = {
     .fix_ties = NAME(fix_ties),
 #ifdef SORT_PACKED
     .sort_packed = NAME(sort_packed),
+#endif
+#ifdef RANKS
+    .sort_ranks = NAME(sort_ranks),
 #endif
     .sort = SORT,
     .sort_keys = SORT_KEYS,

@@ -206,9 +206,53 @@ done:
     return status;
 }
 
+/* The next copies of a launch, from copy *done on, and the number of their tiles. */
+static uint64_t next_copies(const struct echi_copy *copies, size_t n, size_t *done, int key_bytes,
+                            struct sort_divide_pull_args *args)
+{
+    const size_t tile = SORT_DIVIDE_PULL_THREADS * SORT_DIVIDE_PULL_BYTES;
+    uint64_t tiles = 0;
+    for (args->copies = 0; *done < n && args->copies < SORT_DIVIDE_PULLS; ++*done) {
+        const struct echi_copy *copy = &copies[*done];
+        args->copy[args->copies++] =
+            (struct sort_divide_copy){ copy->from, copy->to, copy->bytes / (unsigned)key_bytes };
+        tiles += copy->bytes / tile + 1;
+    }
+    return tiles;
+}
+
+static ech_status pull_keys(ech_ctx *ctx, int key_bytes, const struct echi_copy *copies, size_t n,
+                            bool in_lane)
+{
+    const bool private_stream = ctx->private_stream;
+    void *const stream = ctx->stream;
+    const struct echi_gpu gpu = echi_gpu_of(ctx);
+    const unsigned most = in_lane ? SORT_DIVIDE_PULL_BLOCKS : 2 * (unsigned)gpu.multiprocessors;
+    CUstream lane = NULL;
+    ech_status status = echi_cuda_enter(ctx);
+    if (status != ECH_OK) return status;
+    if (in_lane) {
+        TRY(echi_cuda_lane(ctx, 0, &lane));
+        ctx->private_stream = false;
+        ctx->stream = lane;
+    }
+    for (size_t done = 0; done < n && status == ECH_OK;) {
+        struct sort_divide_pull_args args;
+        const uint64_t tiles = next_copies(copies, n, &done, key_bytes, &args);
+        status = echi_cuda_launch(ctx, divide_module(key_bytes), "sort_divide_pull",
+                                  echi_cuda_least(tiles, most), SORT_DIVIDE_PULL_THREADS, 0, &args);
+    }
+    ctx->private_stream = private_stream;
+    ctx->stream = stream;
+done:
+    echi_cuda_leave(ctx);
+    return status;
+}
+
 const struct echi_divide_ops echi_cuda_divide = { .work_bytes = sizeof(struct parts),
                                                   .can = can_divide,
                                                   .range = range_of,
                                                   .count = count_bins,
                                                   .count_more = count_more,
-                                                  .move = move_keys };
+                                                  .move = move_keys,
+                                                  .pull = pull_keys };

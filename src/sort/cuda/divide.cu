@@ -15,6 +15,7 @@
  *     sort_divide_any      any tiles and keys
  *     sort_divide_count    counts the keys of bins by lengths, or of those into which some are
  *                          divided
+ *     sort_divide_pull     copies keys from the memory of other GPUs
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -318,4 +319,38 @@ extern "C" __global__ void __launch_bounds__(SORT_DIVIDE_COUNT_THREADS)
     __syncthreads(); /* every key is counted */
     for (uint32_t bin = threadIdx.x; bin < ECHI_DIVIDE_BINS; bin += THREADS)
         if (sh.bins[bin]) atomicAdd(&a.next[bin], sh.bins[bin]);
+}
+
+/* ---- Copies ---- */
+
+/* The blocks take tiles of all copies in turn.  Warps read aligned lines of the other GPU. */
+extern "C" __global__ void __launch_bounds__(SORT_DIVIDE_PULL_THREADS)
+    sort_divide_pull(const __grid_constant__ struct sort_divide_pull_args a)
+{
+    enum { EACH = SORT_DIVIDE_PULL_BYTES / KEY_BYTES, THREADS = SORT_DIVIDE_PULL_THREADS };
+    enum { TILE = EACH * THREADS, LINE = 128 / KEY_BYTES };
+    uint32_t mine = blockIdx.x;
+    for (uint32_t c = 0; c < a.copies; c++) {
+        const struct sort_divide_copy copy = a.copy[c];
+        const uint32_t skip = (uint32_t)((uintptr_t)copy.from / KEY_BYTES % LINE);
+        const ukey *from = (const ukey *)copy.from - skip;
+        ukey *to = (ukey *)copy.to - skip;
+        const uint64_t end = copy.n + skip;
+        const uint32_t tiles = (uint32_t)((end + TILE - 1) / TILE);
+        for (; mine < tiles; mine += gridDim.x) {
+            const uint64_t at = (uint64_t)mine * TILE + threadIdx.x;
+            ukey key[EACH];
+#pragma unroll
+            for (int i = 0; i < EACH; i++) {
+                const uint64_t e = at + (uint32_t)(i * THREADS);
+                key[i] = e >= skip && e < end ? from[e] : (ukey)0;
+            }
+#pragma unroll
+            for (int i = 0; i < EACH; i++) {
+                const uint64_t e = at + (uint32_t)(i * THREADS);
+                if (e >= skip && e < end) to[e] = key[i];
+            }
+        }
+        mine -= tiles;
+    }
 }

@@ -41,6 +41,23 @@ struct sort_divide_args {
     struct sort_divide_sample *sample;
 };
 
+/* Copies from the memory of other GPUs by multiprocessors. */
+enum {
+    SORT_DIVIDE_PULL_BLOCKS = 16,
+    SORT_DIVIDE_PULL_THREADS = 1024,
+    SORT_DIVIDE_PULL_BYTES = 64, /* of a thread in a tile, which it reads before it writes them */
+    SORT_DIVIDE_PULLS = 128      /* copies of a launch, at most: its argument has 4 KiB */
+};
+struct sort_divide_copy {
+    const void *from;
+    void *to;
+    uint64_t n; /* keys */
+};
+struct sort_divide_pull_args {
+    uint32_t copies;
+    struct sort_divide_copy copy[SORT_DIVIDE_PULLS];
+};
+
 /* Dynamic shared memory of sort_divide: a tile, two counters per bucket, sums, and the table of the
  * first bins; of sort_divide_count: counters and this table. */
 #define SORT_DIVIDE_SHARED_BYTES(key_bytes)                                                        \

@@ -62,9 +62,11 @@ extern "C" __global__ void __launch_bounds__(SORT_HISTOGRAM_THREADS, LSD_COUNT_R
 /* The state of the block, in shared memory because the tile needs the registers. */
 struct lsd_state {
     struct sweep w;
-    uint32_t end;     /* number of tiles of the portion */
-    uint32_t held;    /* 1: s.tile has been taken, and belongs to a later portion */
+    uint32_t end;     /* number of tiles up to the end of the portion */
+    uint32_t ticket;  /* the tiles that blocks had taken in the pass before this block's last one */
+    uint32_t held;    /* 1: that tile belongs to a later portion */
     uint32_t barrier; /* number of the next grid barrier */
+    struct sort_pass pass[SORT_PASSES]; /* of all passes */
 };
 
 /* One thread advances to the next portion, of this pass or of the next active one. */
@@ -77,12 +79,24 @@ static __device__ inline void lsd_advance(const struct sort_passes_args &a, stru
     l.held = l.end < tiles;
     if (!l.held) {
         do l.w.pass++;
-        while (l.w.pass < a.common.passes && !a.state->pass[l.w.pass].active);
+        while (l.w.pass < a.common.passes && !l.pass[l.w.pass].active);
         if (l.w.pass >= a.common.passes) return;
-        l.w.p = a.state->pass[l.w.pass];
+        l.w.p = l.pass[l.w.pass];
         l.w.portion = 0;
     }
     l.end = min(tiles, (l.w.portion + 1) * PORTION_TILES);
+}
+
+/* The tile of a ticket of the portion.  The last tile takes longer, because it may be partial, so
+ * it is begun before the others of the last round.  It waits for their counts, while at least one
+ * other block goes on. */
+static __device__ inline uint32_t lsd_tile_of(const struct lsd_state &l, uint32_t tiles)
+{
+    enum { PORTION_TILES = SORT_PORTION / TILE };
+    const uint32_t last = tiles - 1;
+    if (l.ticket >= l.end || l.end < tiles) return l.ticket;
+    const uint32_t early = last - min(last - l.w.portion * PORTION_TILES, gridDim.x - 1);
+    return l.ticket < early ? l.ticket : l.ticket == early ? last : l.ticket - 1;
 }
 
 /* The last tile, which may be partial: a separate function, so that it takes no registers from full
@@ -105,6 +119,8 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT)
     __shared__ struct lsd_state l;
     struct pass_shared &s = *(struct pass_shared *)shared_bytes;
     if (!a.msd->skewed) return;
+    if (threadIdx.x < SORT_PASSES) l.pass[threadIdx.x] = a.passes.state->pass[threadIdx.x];
+    __syncthreads(); /* the passes are known */
     if (threadIdx.x == 0) {
         l.w.pass = -1;
         l.w.portion = 0;
@@ -116,8 +132,9 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT)
     __syncthreads(); /* the portion is known */
     while (l.w.pass < a.passes.common.passes) {
         if (threadIdx.x == 0) {
-            if (!l.held) s.tile = atomicAdd(&a.passes.state->tiles_taken[l.w.pass], 1);
+            if (!l.held) l.ticket = atomicAdd(&a.passes.state->tiles_taken[l.w.pass], 1);
             l.held = 0;
+            s.tile = lsd_tile_of(l, lsd_tiles(a.passes.common));
         }
         rank_clear(s.counts, WARPS * SORT_BINS);
         __syncthreads(); /* the tile is known and the counters are clear */

@@ -17,6 +17,7 @@
 #include "sort/cuda/segments.h"
 
 #include <stdio.h>
+#include <string.h>
 
 /* ---- Which sorts ---- */
 
@@ -54,21 +55,16 @@ static bool best_msd(const struct echi_sort *s)
     return s->key_bytes == 8 || (two_digits && !s->order.float_mask);
 }
 
+/* "adaptive" precedes it. */
 static bool best_buckets(const struct echi_sort *s)
 {
-    return s->n >= SORT_BUCKETS_MIN;
+    (void)s;
+    return false;
 }
 
 static bool best_adaptive(const struct echi_sort *s)
 {
     return s->n >= SORT_SKEWED_MIN(s->key_bytes) && best_msd(s);
-}
-
-/* Whether "adaptive" begins with equal-count buckets; if it is named, whenever possible. */
-static bool begins_with_buckets(const struct echi_sort *s)
-{
-    return can_buckets(s) &&
-           (best_buckets(s) || (s->algorithm && (s->key_bytes == 4 || s->order.float_mask)));
 }
 
 /* ---- Sizes ---- */
@@ -140,7 +136,7 @@ uint32_t echi_sort_msd_leaf(const struct sort_plan *plan)
 static ech_status size_adaptive(const struct echi_sort *s, struct sort_plan *plan)
 {
     struct msd_plan *p = &plan->msd;
-    size_levels(s, begins_with_buckets(s), plan);
+    size_levels(s, can_buckets(s), plan);
     p->adaptive = true;
     p->small = false;
     if (!p->pairs || p->pairs->key_bytes != 4 || p->pairs->payload_bytes != 4) return ECH_OK;
@@ -273,6 +269,11 @@ unsigned echi_sort_small_lsd_bytes(const struct sort_build *b, unsigned blocks, 
     return needed > least ? needed : least;
 }
 
+void echi_sort_small_lsd_steps(const struct sort_build *b)
+{
+    if (!b->args->lists.small_lsd) echi_sort_lsd_steps(b);
+}
+
 /* Leaves are large if that saves a level; the lists have room for the small ones. */
 static bool choose_leaf(const struct sort_build *b)
 {
@@ -299,7 +300,7 @@ static uint64_t even_leaves(const struct sort_args *args)
 static int even_levels(const struct sort_args *args, int first)
 {
     uint64_t full = SORT_LEAF_FULL(args->msd.leaf);
-    int levels = first == 0 || args->common.n >= SORT_BUCKETS_MIN || args->msd.floats;
+    int levels = first == 0 || args->common.n >= SORT_LAUNCHED_MIN || args->msd.floats;
     for (uint64_t n = args->common.n >> SORT_DIGIT_BITS; n > full; n >>= SORT_DIGIT_BITS) levels++;
     return levels;
 }
@@ -315,6 +316,7 @@ static void count_level(const struct sort_build *b, int level)
         pdl(b, ECHI_COUNT, "sort_msd_count_plan",
             echi_cuda_least(b->args->common.n / SORT_MSD_COUNT_PLAN_KEYS + 1, most) + 1,
             SORT_MSD_COUNT_THREADS, 0, level);
+        echi_sort_small_lsd_steps(b);
         return;
     }
     pdl(b, ECHI_COUNT, "sort_msd_count", echi_cuda_least(msd->tiles, most), SORT_MSD_COUNT_THREADS,
@@ -377,6 +379,7 @@ void echi_sort_begin_lists(const struct sort_build *b)
         echi_sort_launch(b, ECHI_LOOK, ECHI_LAUNCH_PDL, "sort_skewed_begin", 1, SORT_SKEWED_THREADS,
                          0, -1, NULL);
         copy_ordered(b);
+        echi_sort_lsd_steps(b);
     } else {
         echi_sort_launch(b, ECHI_LOOK, ECHI_LAUNCH_PDL, "sort_msd_begin", 1, SORT_BINS, 0, -1,
                          NULL);
@@ -390,15 +393,6 @@ static ech_status steps_of_levels(const struct sort_build *b)
     echi_sort_begin_lists(b);
     run_levels(b, 0, large);
     return ECH_OK;
-}
-
-/* The keys of a small array that are skewed are sorted by small_lsd.cuh if each block has one tile,
- * otherwise by passes. */
-static ech_status steps_of_msd(const struct sort_build *b)
-{
-    ech_status status = steps_of_levels(b);
-    if (status == ECH_OK && b->plan->msd.small && !b->args->lists.small_lsd) echi_sort_lsd_steps(b);
-    return status;
 }
 
 /* A leaf has at least half of the elements that fit, except the last one of a group. */
@@ -468,12 +462,15 @@ static bool holds_bins(const struct echi_gpu *gpu, int bits)
            gpu->shared_bytes >= SORT_MSD_SHARED_BYTES + (1u << bits);
 }
 
-/* Few keys do not need more bins. */
+/* The bins of evenly distributed keys have at most half of a leaf: fewer bins are counted and
+ * planned faster.  The emulator has more, to test bins of small arrays. */
 static int bin_bits(const struct sort_build *b)
 {
+    const bool emulated = b->gpu.ctx && strcmp(b->gpu.ctx->backend->name, "simt") == 0;
+    const uint64_t most = emulated ? 15 : b->plan->msd.leaf / 2;
     int bits = SORT_DIGIT_BITS;
     while (bits < SORT_BUCKETS_BIN_BITS && holds_bins(&b->gpu, bits + 1) &&
-           b->args->common.n >> (bits + 4))
+           b->args->common.n >> bits > most)
         bits++;
     return bits;
 }
@@ -502,11 +499,13 @@ static ech_status steps_of_buckets(const struct sort_build *b)
     echi_sort_launch(b, ECHI_LOOK, ECHI_LAUNCH_PDL, "sort_buckets_begin", 1, SORT_BUCKETS_THREADS,
                      0, 0, NULL);
     copy_ordered(b);
+    if (msd->adaptive) echi_sort_lsd_steps(b);
     pdl(b, ECHI_COUNT, "sort_buckets_count", count, SORT_BUCKETS_THREADS, bins_bytes, 0);
     pdl(b, ECHI_PLAN, "sort_buckets_plan", 1, SORT_BUCKETS_THREADS, bins_bytes + 16, 0);
     pdl(b, ECHI_MOVE, "sort_buckets_scatter",
-        echi_cuda_least(UINT32_MAX, (args->common.n - 1) / (4 * msd->tile) + 1), SORT_MSD_THREADS,
-        SORT_MSD_SHARED_BYTES + table_bytes, 0);
+        echi_cuda_least(UINT32_MAX,
+                        (args->common.n - 1) / (SORT_EACH(args->common.n) * msd->tile) + 1),
+        SORT_MSD_THREADS, SORT_MSD_SHARED_BYTES + table_bytes, 0);
     scatter_level(b, 0);
     run_levels(b, 1, large);
     return ECH_OK;
@@ -514,9 +513,7 @@ static ech_status steps_of_buckets(const struct sort_build *b)
 
 static ech_status steps_of_adaptive(const struct sort_build *b)
 {
-    ech_status status = b->plan->msd.buckets ? steps_of_buckets(b) : steps_of_levels(b);
-    if (status == ECH_OK) echi_sort_lsd_steps(b);
-    return status;
+    return b->plan->msd.buckets ? steps_of_buckets(b) : steps_of_levels(b);
 }
 
 /* ---- The strategies ---- */
@@ -555,5 +552,5 @@ const struct sort_strategy echi_sort_by_msd = {
     .best = best_msd,
     .size = size_msd,
     .lay_out = echi_sort_msd_lay_out,
-    .steps = steps_of_msd,
+    .steps = steps_of_levels,
 };

@@ -333,7 +333,7 @@ extern "C" __global__ void __launch_bounds__(SORT_MSD_THREADS, SORT_MSD_BLOCKS)
 {
     struct msd_scatter_shared &sh = *(struct msd_scatter_shared *)shared_bytes;
     wait_for_earlier();
-    if (!a.buckets->table) return;
+    if (a.lists.msd->skewed || !a.buckets->table) return; /* skewed: sort_lsd has overwritten it */
     uint4 *table = (uint4 *)(shared_bytes + SORT_MSD_SHARED_BYTES);
     for (uint32_t i = threadIdx.x; i < (1u << a.bin_bits) / 16; i += SORT_MSD_THREADS)
         table[i] = ((const uint4 *)a.bin_bucket)[i];

@@ -77,8 +77,9 @@ enum sort_known { SORT_COUNTED = 1, SORT_BY_VALUE = 2, SORT_CLAMPED = 4 };
 enum sort_moves { SORT_STAYS, SORT_MOVES, SORT_WRITTEN };
 
 /* Keys that a block finishes.  Without values, the keys in the form of order_encode() are in low +
- * [0, 2^bits); or they are uneven, and the leaf finds their range. */
-enum { SORT_LEAF_UNEVEN = 255 };
+ * [0, 2^bits); or they are uneven, and the leaf finds their range.  From bit SORT_LEAF_SAME of
+ * `bits` on: the number of low bits in which they are known to agree. */
+enum { SORT_LEAF_UNEVEN = 255, SORT_LEAF_SAME = 8 };
 struct sort_leaf {
     uint32_t begin, count, source;
     uint32_t bits;

@@ -410,7 +410,7 @@ static __device__ inline void buckets_add(const msd_args &a, const struct sort_b
         index = __shfl_sync(WARP_ALL, index, 0);
         for (uint32_t i = lane; i < pieces; i += 32)
             msd_add_leaf(a, index + i, at + i * a.leaf, min(a.leaf, count - i * a.leaf), SORT_TMP,
-                         low, high - low, true);
+                         low, high - low, ~0ull, true);
         return;
     }
     /* Bins are the digits if they make leaves, or if digits of more bits would not make leaves

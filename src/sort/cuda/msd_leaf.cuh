@@ -227,18 +227,20 @@ static __device__ inline bool leaf_sort(const struct sort_common &a,
                                         const struct sort_leaf &leaf)
 {
     ukey *out = (ukey *)a.keys_out + leaf.begin;
-    if (leaf.bits == 0) { /* no thread reads this key from shared memory */
+    const uint32_t bits = leaf.bits % (1 << SORT_LEAF_SAME);
+    if (bits == 0) { /* no thread reads this key from shared memory */
         leaf_fill(a, out, leaf.count, (ukey)leaf.low);
         return true;
     }
     ukey key[ITEMS];
     leaf_load(a, leaf, key);
-    struct leaf_range range = { (ukey)leaf.low, leaf_shift(leaf.bits) };
-    bool even = leaf.bits != SORT_LEAF_UNEVEN;
-    uint32_t same = 0; /* low bits that do not differ: a bin of no more bits has one value */
+    struct leaf_range range = { (ukey)leaf.low, leaf_shift(bits) };
+    bool even = bits != SORT_LEAF_UNEVEN;
+    uint32_t same = leaf.bits >> SORT_LEAF_SAME; /* low bits that do not differ: a bin of no more
+                                                    bits has one value */
     if (even) {
         leaf_count(s, leaf.count, key, range);
-        even = !range.shift || s.rounds <= LEAF_GOOD_ROUNDS;
+        even = range.shift <= same || s.rounds <= LEAF_GOOD_ROUNDS;
     }
     if (!even) {
         const ukey first = msd_load(a, leaf.source, keys_of(a, leaf.source)[leaf.begin]);

@@ -87,6 +87,7 @@ static void run_level(const struct sort_build *b, int level, unsigned planners,
     if (plan->small && level == 0) {
         pdl(b, ECHI_COUNT, "sort_pairs_count_plan", args->pairs.count_blocks + 1, t->threads, 0,
             level, when);
+        echi_sort_small_lsd_steps(b);
     } else {
         pdl(b, ECHI_COUNT, "sort_pairs_count", args->pairs.count_blocks, t->threads, 0, level,
             when);
@@ -123,17 +124,12 @@ static void add_tail(const struct sort_build *b, int level, unsigned blocks, uns
                                       .args = &b->args->tail });
 }
 
-/* The same for a small array. */
-static void run_tail(const struct sort_build *b, int level, unsigned shared_bytes)
+/* The shared memory of that launch for a small array. */
+static unsigned small_tail_bytes(const struct sort_build *b, unsigned shared_bytes)
 {
-    const struct msd_plan *plan = &b->plan->msd;
-    const struct pairs_tuning *t = plan->pairs;
-    unsigned resident = resident_blocks(b, shared_bytes);
-    unsigned element_bytes = (unsigned)(t->key_bytes + t->payload_bytes);
-    shared_bytes = echi_sort_small_lsd_bytes(b, resident, shared_bytes, element_bytes);
-    unsigned blocks =
-        echi_cuda_least(resident * (unsigned)b->gpu.multiprocessors, plan->small_lsd_blocks);
-    add_tail(b, level, blocks, shared_bytes);
+    const struct pairs_tuning *t = b->plan->msd.pairs;
+    return echi_sort_small_lsd_bytes(b, resident_blocks(b, shared_bytes), shared_bytes,
+                                     (unsigned)(t->key_bytes + t->payload_bytes));
 }
 
 /* Like echi_sort_msd_groups(), with values. */
@@ -224,17 +220,17 @@ ech_status echi_sort_pairs_steps(const struct sort_build *b)
     args->pairs.count_blocks = count_blocks(plan, SORT_PAIRS_COUNT_BLOCKS * processors);
     args->pairs.packed = can_pack(b, sizes.staged);
     args->lists.levels = plan->levels;
+    unsigned tail_bytes =
+        plan->small ? small_tail_bytes(b, sizes.shared_bytes) : sizes.shared_bytes;
     echi_sort_begin_lists(b);
     if (args->pairs.packed) run_packed(b, t->leaf_threads, sizes.leaf_shared_bytes);
     /* Many keys have one more level by separate launches, which skewed keys use. */
     for (; level < (plan->small ? even : even + 1); level++)
         run_level(b, level, level ? echi_cuda_least(plan->segments, 8 * processors) : 1,
                   sizes.shared_bytes);
-    if (plan->small)
-        run_tail(b, level, sizes.shared_bytes);
-    else
-        add_tail(b, level, resident_blocks(b, sizes.shared_bytes) * (unsigned)processors,
-                 sizes.shared_bytes);
+    unsigned tail = resident_blocks(b, sizes.shared_bytes) * (unsigned)processors;
+    add_tail(b, level, plan->small ? echi_cuda_least(tail, plan->small_lsd_blocks) : tail,
+             tail_bytes);
     /* After packed steps these probably have nothing to do; fewer blocks end faster. */
     pdl(b, ECHI_FINISH, "sort_pairs_leaf",
         echi_cuda_least(plan->leaves,

@@ -65,6 +65,7 @@ static __device__ inline void msd_begin_counts(const msd_args &a, uint32_t seen)
     msd_begin(a, seen);
 }
 
+#if VAL_BYTES
 /* The shift of clamped digits. */
 static __device__ inline uint32_t msd_first_shift(ukey low, ukey high)
 {
@@ -74,23 +75,18 @@ static __device__ inline uint32_t msd_first_shift(ukey low, ukey high)
 }
 
 /* Chooses the first digit for keys that are mostly in [low, high], according to a sample; one
- * thread.  Without values, keys outside the range of the sample are found by the plan, which leaves
- * them to the next level.  With values, they have the first or the last digit. */
+ * thread.  Others have the first or the last digit. */
 static __device__ inline void msd_begin_digit(const msd_args &a, ukey low, ukey high)
 {
     struct sort_segment &s = a.lists.segments[0][0];
-#if VAL_BYTES
     const uint32_t shift = msd_first_shift(low, high);
     const ukey first = low >> shift, last = high >> shift, most = (ukey) ~(ukey)0 >> shift;
     const ukey spare = (SORT_BINS - 1 - (last - first)) / 2; /* digits before and after */
     s.known = SORT_CLAMPED;
     s.shift = shift;
     s.prefix = most < SORT_BINS || first < spare ? 0 : first - spare;
-#else
-    const uint32_t top = bits_of(low ^ high);
-    s.shift = top > SORT_DIGIT_BITS ? top - SORT_DIGIT_BITS : 0;
-#endif
 }
+#endif
 
 /* The copy of input that is in order in a sample; one thread, after msd_clear(). */
 static __device__ inline void msd_begin_copy(const msd_args &a, uint32_t seen)
@@ -180,22 +176,21 @@ static __device__ inline uint32_t msd_add_segment(const msd_args &a, int level, 
     return index;
 }
 
-/* Its keys are in low + [0, span]; evenly: they may be assumed to fill this range. */
+/* Its keys are in low + [0, span] and differ in these bits at most; evenly: they may be assumed to
+ * fill this range. */
 static __device__ inline void msd_add_leaf(const msd_args &a, uint32_t at, uint32_t begin,
                                            uint32_t count, uint32_t source, uint64_t low,
-                                           uint64_t span, bool evenly)
+                                           uint64_t span, uint64_t differ, bool evenly)
 {
-    const uint32_t bits = 64u - __clzll((long long)span);
-    struct sort_leaf leaf = { begin, count, source, evenly ? bits : (uint32_t)SORT_LEAF_UNEVEN,
-                              low };
+    const uint32_t bits = evenly ? 64u - __clzll((long long)span) : (uint32_t)SORT_LEAF_UNEVEN;
+    const uint32_t same = __ffsll((long long)differ | (long long)(1ull << 63)) - 1;
+    struct sort_leaf leaf = { begin, count, source, bits | same << SORT_LEAF_SAME, low };
     a.lists.leaves[at] = leaf;
 }
 
-/* Known properties of a segment's keys: one of them, the bits in which they differ, and whether
- * these bits do not begin with its digit (msd_begin_digit()). */
+/* Known properties of a segment's keys: one of them, and the bits in which they differ. */
 struct segment_keys {
     uint64_t first, differ;
-    bool missed;
 };
 
 /* The same for a bin's keys: they agree in all bits outside rest, and these bits are those of
@@ -212,7 +207,6 @@ static __device__ inline struct bin_keys msd_bin_keys(const struct msd_plan_shar
     const uint64_t digits = (((uint64_t)1 << s.bits) - 1) << s.shift;
     struct bin_keys keys = { (k.first & ~k.differ & ~digits) | (uint64_t)bin << s.shift,
                              k.differ & (((uint64_t)1 << s.shift) - 1) };
-    if (k.missed) keys = { k.first & ~k.differ, k.differ };
 #if VAL_BYTES
     keys.low = pairs_origin(s); /* a leaf needs no keys, but this position */
     if (pairs_outside(s, bin)) keys.rest = k.differ;
@@ -249,7 +243,7 @@ msd_add_large(const msd_args &a, int level, const struct msd_plan_shared &p,
             const uint32_t pieces = (count - 1) / most + 1;
             for (uint32_t t = lane; t < pieces; t += 32)
                 msd_add_leaf(a, p.leaves + p.first[i] + t, begin + t * most,
-                             min(most, count - t * most), source, keys.low, 0, true);
+                             min(most, count - t * most), source, keys.low, 0, 0, true);
         }
     }
 }
@@ -301,10 +295,8 @@ static __device__ inline void msd_plan_segment(const msd_args &a, int level,
     uint32_t *counts = msd_counts(a, level, index);
     const uint64_t differ = *(const uint64_t *)(counts + SORT_BINS);
     const uint32_t bin = threadIdx.x, word = bin / 32;
-    const bool is_bin = bin < SORT_BINS, by_value = BY_VALUE && s.known & SORT_BY_VALUE;
-    /* Keys that differ above the digit, which came from a sample, are divided by the next level. */
-    const bool missed = !VAL_BYTES && !by_value && differ >> s.shift >> s.bits != 0;
-    const uint32_t count = !is_bin ? 0 : !missed ? counts[bin] : bin == 0 ? s.count : 0;
+    const bool is_bin = bin < SORT_BINS;
+    const uint32_t count = is_bin ? counts[bin] : 0;
     const uint32_t before = bins_scan(count, p.sums);
     if (is_bin) p.begin[bin] = before;
     if (bin == 0) {
@@ -322,9 +314,10 @@ static __device__ inline void msd_plan_segment(const msd_args &a, int level,
 #if VAL_BYTES
     if (is_bin && !packed) msd_add_pieces(a, level, s, bin);
 #else
+    const bool by_value = BY_VALUE && s.known & SORT_BY_VALUE;
     if (by_value) msd_bounds(a, p, s);
     /* Keys with the same digit are equal if they differ in no lower bit, so the counts suffice. */
-    if (!by_value && !missed && !(differ & bits_mask(s.shift))) {
+    if (!by_value && !(differ & bits_mask(s.shift))) {
         if (bin == 0) {
             const ukey e = msd_load(a.common, s.source, keys_of(a.common, s.source)[s.begin]);
             at->prefix = e & ~(bits_mask(s.bits) << s.shift);
@@ -337,10 +330,10 @@ static __device__ inline void msd_plan_segment(const msd_args &a, int level,
     if (bin == 0) at->moves = constant ? SORT_STAYS : SORT_MOVES;
 
 #if VAL_BYTES
-    const struct segment_keys known = { 0, differ, missed };
+    const struct segment_keys known = { 0, differ };
 #else
     const struct segment_keys known = {
-        msd_load(a.common, s.source, keys_of(a.common, s.source)[s.begin]), differ, missed
+        msd_load(a.common, s.source, keys_of(a.common, s.source)[s.begin]), differ
     };
 #endif
     /* Adjacent bins share a leaf while they begin in the same half of one. */
@@ -376,7 +369,7 @@ static __device__ inline void msd_plan_segment(const msd_args &a, int level,
         }
 #endif
         msd_add_leaf(a, p.leaves + leaf, s.begin + before, p.begin[next] - before, source, low,
-                     span, level < MSD_EVEN_LEVELS);
+                     span, differ | bits_mask(s.bits) << s.shift, level < MSD_EVEN_LEVELS);
     }
     msd_add_large<BY_VALUE>(a, level + 1, p, s, known, source);
     __syncthreads(); /* shared memory may be written again */

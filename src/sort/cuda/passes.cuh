@@ -27,7 +27,6 @@ static __device__ inline void count_key(const struct sort_common &a, uint32_t (*
         if (pass < a.passes) atomicAdd(&bins[pass][digit_of(a, e, pass)], 1);
 }
 
-#if KEY_BYTES <= 2
 /* Whether the digits are bytes of the key, or their inverses. */
 static __device__ inline bool counts_bytes(const struct sort_common &a)
 {
@@ -68,7 +67,6 @@ static __device__ inline void count_bytes(const struct key_vectors &v, const uke
             atomicAdd(&bins[k][byte_counter(keys[v.tail + thread] >> (8 * k) & 255)], 1);
     }
 }
-#endif
 
 /* The grid counts the digits of all keys; bins is the block's privatised histogram, in shared
  * memory. */
@@ -84,15 +82,11 @@ static __device__ inline void count_digits(const struct sort_passes_args &a,
 
     const struct key_vectors v = key_vectors_of(keys, a.common.n);
     uint64_t flips = 0;
-#if KEY_BYTES <= 2
     const bool bytes = counts_bytes(a.common);
     if (bytes) {
         flips = a.common.order.sign ^ a.common.order.flip;
         count_bytes(v, keys, a.common.n, bins);
     }
-#else
-    const bool bytes = false;
-#endif
     for (uint64_t i = thread; !bytes && i < v.count; i += VECTOR_LOADS * threads) {
         union key_vector load[VECTOR_LOADS];
         vectors_load(v.body, v.count, i, threads, load);
@@ -109,11 +103,7 @@ static __device__ inline void count_digits(const struct sort_passes_args &a,
     for (int i = threadIdx.x; i < a.common.passes * SORT_BINS; i += blockDim.x) {
         const uint32_t pass = i / SORT_BINS, bin = i % SORT_BINS;
         const uint32_t digit = bin ^ (uint32_t)(flips >> (8 * pass) & 255);
-#if KEY_BYTES <= 2
         const uint32_t count = bins[pass][bytes ? byte_counter(bin) : bin];
-#else
-        const uint32_t count = bins[pass][bin];
-#endif
         if (count) atomicAdd((unsigned long long *)&a.counts->histogram[pass][digit], count);
     }
 }
@@ -175,12 +165,35 @@ static __device__ inline uint64_t plan_bin(const struct sort_passes_args &a,
     return count;
 }
 
-/* By one block of at least SORT_BINS threads. */
+/* By one block of at least 32 SORT_PASSES threads: a warp finds the starts of the bins of a pass,
+ * a lane those of eight adjacent bins. */
 static __device__ inline void plan_digits(const struct sort_passes_args &a,
                                           struct passes_plan_shared &s)
 {
-#pragma unroll 1
-    for (int pass = 0; pass < a.common.passes; pass++) plan_bin(a, s, pass);
+    enum { EACH = SORT_BINS / 32 };
+    const uint32_t pass = threadIdx.x / 32, lane = lane_id();
+    if (pass < (uint32_t)a.common.passes) {
+        uint64_t *counts = a.counts->histogram[pass] + lane * EACH;
+        uint64_t *base = a.state->base[pass][0] + lane * EACH, count[EACH], sum = 0;
+        bool constant = false;
+#pragma unroll
+        for (int i = 0; i < EACH; i++) count[i] = load_relaxed_u64(&counts[i]);
+#pragma unroll
+        for (int i = 0; i < EACH; i++) {
+            counts[i] = 0;
+            sum += count[i];
+            constant |= count[i] == a.common.n;
+        }
+        uint64_t before = warp_scan_u64(sum) - sum;
+#pragma unroll
+        for (int i = 0; i < EACH; i++) {
+            base[i] = before;
+            before += count[i];
+        }
+        constant = __any_sync(WARP_ALL, constant);
+        if (lane == 0) s.active[pass] = !constant;
+    }
+    __syncthreads(); /* active is complete */
     if (threadIdx.x == 0) plan_passes(a, s.active);
 }
 

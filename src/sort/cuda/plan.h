@@ -177,7 +177,9 @@ unsigned echi_sort_move_blocks(const struct sort_build *b, uint64_t n, unsigned 
 
 /* ---- lsd.c ---- */
 
-/* LSD radix sort in few launches, if the device finds that keys are skewed. */
+/* LSD radix sort in few launches, if the device finds that keys are skewed.  They follow the launch
+ * that finds it: if the levels' launches, which then end at once, preceded them, the GPU would wait
+ * for the host. */
 void echi_sort_lsd_steps(const struct sort_build *b);
 
 /* ---- msd.c ---- */
@@ -186,6 +188,9 @@ void echi_sort_lsd_steps(const struct sort_build *b);
  * args); returns the shared memory of a block, at least `least`. */
 unsigned echi_sort_small_lsd_bytes(const struct sort_build *b, unsigned blocks, unsigned least,
                                    unsigned element_bytes);
+
+/* The same for a small array, unless small_lsd.cuh sorts it because each block has one tile. */
+void echi_sort_small_lsd_steps(const struct sort_build *b);
 
 /* Names the module of an MSD radix sort with the plan's payload. */
 void echi_sort_msd_module(const struct echi_sort *s, struct sort_plan *plan);

@@ -146,10 +146,10 @@ static ech_status plan_shape(const struct echi_sort_segments *r, struct groups_p
     p->bins = can_bins(r, p);
     p->most_class = p->words_log + (p->bins ? SORT_BLOCK_CLASSES : block_classes(r, p));
     p->has_long = p->longest > tiles_of(r, p) << p->most_class;
-    p->all = p->counted ? r->offsets && !r->count && !p->has_long &&
-                              s->n / (s->key_bytes == 1 ? 128 : 1024) >= r->groups
-                        : p->bins && !r->count && p->longest > (uint64_t)1 << p->words_log &&
-                              (!r->offsets || s->n / SORT_GROUP_BINS_MEAN >= r->groups);
+    p->all = !r->count && p->longest > (uint64_t)1 << p->words_log &&
+             (p->counted ? r->offsets && !p->has_long &&
+                               s->n / (s->key_bytes == 1 ? 128 : 1024) >= r->groups
+                         : p->bins && (!r->offsets || s->n / SORT_GROUP_BINS_MEAN >= r->groups));
     p->huge_rows = !r->offsets && p->longest >= HUGE_ROW;
     snprintf(p->short_module, sizeof p->short_module, "sort_short_k%d_v%d", 8 * s->key_bytes,
              p->positions ? 4 : 0);

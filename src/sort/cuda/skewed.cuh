@@ -199,6 +199,7 @@ static __device__ inline void skewed_leave(const msd_args &a)
     a.lists.msd->skewed = 1;
 }
 
+#if VAL_BYTES
 /* Like sort_msd_begin, after sampling. */
 extern "C" __global__ void __launch_bounds__(SORT_SKEWED_THREADS)
     sort_skewed_begin(const __grid_constant__ msd_args a)
@@ -236,5 +237,6 @@ extern "C" __global__ void __launch_bounds__(SORT_SKEWED_THREADS)
     if (even) skewed_pack(a, even);
 #endif
 }
+#endif
 
 #endif

@@ -12,7 +12,7 @@
 #include "core/backend.h"
 #include "core/call.h"
 #include "core/data_error.h"
-#include "sort/sort.h"
+#include "sort/cpu/common.h"
 #include "topk/cpu/common.h"
 
 #include <string.h>
@@ -169,6 +169,17 @@ static ech_status run(ech_ctx *ctx, const void *request, const void *no_plan, vo
     return ECH_OK;
 }
 
+/* Writes the positions of few elements in order, if the instruction set has ranks. */
+static bool find_ranks(const struct echi_topk *t, uint64_t *positions)
+{
+    const struct echi_sort_width *width =
+        echi_cpu_sort_isa()->widths[echi_bit_length((uint64_t)t->key_bytes) - 1];
+    const struct echi_window window = { .order = t->order, .mask = ~(uint64_t)0 };
+    if (t->cols > ECHI_RANKED_KEYS || !width->sort_ranks) return false;
+    width->sort_ranks(&window, t->in, NULL, t->cols, sizeof *positions, NULL, positions);
+    return true;
+}
+
 /* A result in order of few elements: the beginning of an argsort. */
 static bool topk_at_once(const void *request)
 {
@@ -182,6 +193,10 @@ static bool topk_at_once(const void *request)
     if (t->groups != 1 || t->offsets || t->counts || !t->sorted || t->algorithm || !t->k ||
         t->cols > AT_ONCE || (!few && t->k < t->cols / 4) || t->in_strides.element != 1)
         return false;
+    if (find_ranks(t, positions)) {
+        echi_topk_write_at(t, t->in, positions, t->k, 0);
+        return true;
+    }
     const struct echi_sort sort = { .keys_in = t->in,
                                     .values_out = positions,
                                     .value_bytes = sizeof *positions,

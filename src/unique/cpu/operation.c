@@ -56,7 +56,7 @@ struct unique_width {
                     size_t *last);
     void (*write)(const struct unique_job *job, struct unique_part *part, size_t from, size_t to);
     void (*find)(const struct echi_unique *u, size_t from, size_t to, size_t first[2]);
-    void (*repair)(const struct echi_unique *u, const size_t first[2], size_t n);
+    bool (*places)(const struct echi_unique *u, size_t n, size_t places[2]);
 };
 
 static uint64_t number_at(const void *array, int bytes, size_t i)
@@ -173,7 +173,7 @@ static size_t count_heads(const struct unique_job *job, size_t from, size_t to)
     uint64_t bits[ECHI_SELECT_WORDS];
     for (size_t at = from + heads; at < to; at += ECHI_SELECT_BLOCK) {
         const size_t n = echi_min(to - at, ECHI_SELECT_BLOCK);
-        job->select->starts(&job->u->order, key_at(job, at), n, bits);
+        job->select->starts(&job->u->order, key_at(job, at), n, false, bits);
         heads += job->isa->count(bits, n);
     }
     return heads;
@@ -198,7 +198,7 @@ static size_t pack_heads(const struct unique_job *job, struct unique_part *part,
     }
     for (size_t at = from; at < to; at += ECHI_SELECT_BLOCK) {
         const size_t n = echi_min(to - at, ECHI_SELECT_BLOCK), before = rank;
-        job->select->starts(&u->order, key_at(job, at), n, bits);
+        job->select->starts(&u->order, key_at(job, at), n, false, bits);
         if (values) job->select->keep(values + rank * bytes, key_at(job, at), bits, n);
         if (u->counts) job->isa->keep_positions(u->counts + rank, at, bits, n);
         rank += job->isa->count(bits, n);
@@ -232,16 +232,12 @@ static void count_part(void *arg, size_t i, int thread)
     const struct echi_unique *u = job->u;
     struct unique_part *part = &job->parts[i];
     const size_t from = i * PART, to = echi_min(u->n, from + PART);
-    size_t first[2] = { u->n, u->n };
     (void)thread;
     *part = (struct unique_part){ .last = 0 };
     if (job->select)
         part->runs = count_heads(job, from, to);
     else
         part->runs = job->width->count(&u->order, job->keys, from, to, &part->last);
-    if (echi_unique_repairs(u)) job->width->find(u, from, to, first);
-    part->zero = first[0];
-    part->nan = first[1];
     if (!job->bits) return;
     for (size_t w = from / 64; w * 64 < to; w++) atomic_init(&job->bits[w], 0);
 }
@@ -341,16 +337,34 @@ static void write_mode(const struct unique_job *job)
     if (u->values) memcpy(u->values, (const char *)job->keys + best->longest_begin * bytes, bytes);
 }
 
-static void repair(const struct unique_job *job, size_t values)
+static void find_part(void *arg, size_t i, int thread)
+{
+    const struct unique_job *job = arg;
+    const struct echi_unique *u = job->u;
+    const size_t from = i * PART, to = echi_min(u->n, from + PART);
+    size_t first[2] = { u->n, u->n };
+    (void)thread;
+    job->width->find(u, from, to, first);
+    job->parts[i].zero = first[0];
+    job->parts[i].nan = first[1];
+}
+
+/* Replaces zero and NaN, if they are among the ascending values, by the first ones of the input. */
+static void repair(struct unique_job *job, int threads, size_t values)
 {
     const struct echi_unique *u = job->u;
-    size_t first[2] = { u->n, u->n };
-    if (!echi_unique_repairs(u)) return;
+    const size_t bytes = (size_t)u->key_bytes;
+    size_t places[2], first[2] = { u->n, u->n };
+    if (!echi_unique_repairs(u) || !job->width->places(u, values, places)) return;
+    echi_parallel(threads, parts_of(u), find_part, job);
     for (size_t i = parts_of(u); i-- > 0;) {
         if (job->parts[i].zero < u->n) first[0] = job->parts[i].zero;
         if (job->parts[i].nan < u->n) first[1] = job->parts[i].nan;
     }
-    job->width->repair(u, first, values);
+    for (int k = 0; k < 2; k++)
+        if (places[k] < values)
+            memcpy((char *)u->values + places[k] * bytes, (const char *)u->in + first[k] * bytes,
+                   bytes);
 }
 
 static ech_status sort_keys(ech_ctx *ctx, struct unique_job *job, int threads)
@@ -399,7 +413,7 @@ static ech_status run(ech_ctx *ctx, const void *request, const void *no_plan, vo
     if (u->appearance) by_appearance(&job, threads);
     const size_t values = u->mode ? 1 : (size_t)*u->count;
     if (u->mode) write_mode(&job);
-    repair(&job, values);
+    repair(&job, threads, values);
 done:
     return status;
 }
@@ -407,19 +421,17 @@ done:
 /* Values and counts of few elements. */
 static bool unique_at_once(const void *request)
 {
-    enum { AT_ONCE_BYTES = 4096 };
+    enum { AT_ONCE_BYTES = 4096, FEW = 64 /* are sorted in less time than the test takes */ };
     const struct echi_unique *u = request;
     const size_t bytes = (size_t)u->key_bytes;
-    char sorted[AT_ONCE_BYTES];
+    _Alignas(64) char sorted[AT_ONCE_BYTES];
     struct unique_part part = { .runs = 0 };
     struct unique_job job = {
         .u = u, .parts = &part, .keys = u->in, .isa = echi_select_isa_of_machine()
     };
-    if (u->mode || echi_unique_pairs(u) || echi_unique_repairs(u) || !u->n ||
-        u->n > AT_ONCE_BYTES / bytes)
-        return false;
+    if (u->mode || echi_unique_pairs(u) || !u->n || u->n > AT_ONCE_BYTES / bytes) return false;
     job.select = echi_select_width_of_machine(bytes);
-    if (!echi_sort_is_ascending(&u->order, u->in, u->n, bytes, 1)) {
+    if (u->n <= FEW || !echi_sort_is_ascending(&u->order, u->in, u->n, bytes, 1)) {
         struct echi_sort sort = echi_unique_sort(u);
         sort.keys_in = u->in;
         sort.keys_out = sorted;
@@ -428,6 +440,10 @@ static bool unique_at_once(const void *request)
     }
     *u->count = pack_heads(&job, &part, 0, u->n);
     if (u->counts) end_counts(&job, 1);
+    if (echi_unique_repairs(u)) {
+        job.width = widths[echi_bit_length(bytes) - 1];
+        repair(&job, 1, (size_t)*u->count);
+    }
     return true;
 }
 

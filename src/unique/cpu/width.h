@@ -63,27 +63,24 @@ static void NAME(find)(const struct echi_unique *u, size_t from, size_t to, size
     }
 }
 
-/* Replaces the values zero and NaN of n ascending ones by those at their first positions. */
-static void NAME(repair)(const struct echi_unique *u, const size_t first[2], size_t n)
+/* The places of zero and of NaN in n ascending values, or n; false if there are neither. */
+static bool NAME(places)(const struct echi_unique *u, size_t n, size_t places[2])
 {
-    const KEY *in = u->in;
-    const KEY zero = (KEY)(u->order.zero + 1);
-    KEY *values = u->values;
+    const KEY zero = (KEY)(u->order.zero + 1), *values = u->values;
     size_t low = 0;
-    if (first[1] < u->n && NAME(merged)(&u->order, values[n - 1]) == (KEY)u->order.last)
-        values[n - 1] = in[first[1]];
     for (size_t count = n; count > 0;) { /* the first value that is not less than zero */
         const size_t half = count / 2;
         const bool less = NAME(merged)(&u->order, values[low + half]) < zero;
         low += less ? half + 1 : 0;
         count = less ? count - half - 1 : half;
     }
-    if (low < n && first[0] < u->n && NAME(merged)(&u->order, values[low]) == zero)
-        values[low] = in[first[0]];
+    places[0] = low < n && NAME(merged)(&u->order, values[low]) == zero ? low : n;
+    places[1] = NAME(merged)(&u->order, values[n - 1]) == (KEY)u->order.last ? n - 1 : n;
+    return places[0] < n || places[1] < n;
 }
 
 static const struct unique_width NAME(width) = {
-    .count = NAME(count), .write = NAME(write), .find = NAME(find), .repair = NAME(repair)
+    .count = NAME(count), .write = NAME(write), .find = NAME(find), .places = NAME(places)
 };
 
 #undef NAME
