@@ -4,7 +4,8 @@
  *     merge_split    a thread or a warp per boundary of tiles: how many elements before it are
  *                    from a; if there are few tiles, the blocks of the next kernels find it
  *     merge_keys     a block loads its part of a and of b, merges them and writes its tile
- *     merge_narrow   the same for keys of 8 and 16 bits (narrow.cuh)
+ *     merge_narrow   the same for keys of 8 and 16 bits (narrow.cuh); merge_codes and merge_fill
+ *                    for many of them (table.cuh)
  *     merge_pairs    ... and moves the values
  *
  *     merge_runs_check, merge_runs_split, merge_runs_keys, merge_runs_pairs
@@ -23,6 +24,7 @@
 #include "merge/cuda/common.h"
 #if KEY_BYTES <= 2
 #include "merge/cuda/narrow.cuh"
+#include "merge/cuda/table.cuh"
 #endif
 
 enum {
