@@ -28,12 +28,17 @@ struct merge_plan {
     uint64_t tiles;
 };
 
+/* Whether the keys can be merged by a table of all possible ones. */
+static bool is_narrow(const struct echi_merge *m)
+{
+    return m->key_bytes <= 2 && !m->value_bytes;
+}
+
 static ech_status choose_algorithm(const struct echi_merge *m, bool *table)
 {
-    const bool narrow = m->key_bytes <= 2 && !m->value_bytes;
-    *table = narrow && (uint64_t)m->n[0] + m->n[1] >= MERGE_TABLE_LEAST;
+    *table = is_narrow(m) && (uint64_t)m->n[0] + m->n[1] >= MERGE_TABLE_LEAST;
     if (m->algorithm) *table = strcmp(m->algorithm, "table") == 0;
-    if (*table && !narrow)
+    if (*table && !is_narrow(m))
         return echi_fail(NULL, ECH_ERR_UNSUPPORTED,
                          "algorithm \"table\" does not support %s of %zu bits; \"merge_path\" does",
                          m->value_bytes ? "values and keys" : "keys", 8 * m->key_bytes);
@@ -155,6 +160,22 @@ static ech_status run(ech_ctx *ctx, const void *request, const void *plan, void 
     return echi_cuda_enqueue(ctx, &steps, &args, NULL);
 }
 
+/* The algorithm first that is used. */
+static void explain_algorithms(const struct echi_merge *m, const struct merge_plan *p,
+                               struct echi_explain *e)
+{
+    for (int used = 1; used >= (is_narrow(m) ? 0 : 1); used--)
+        if (p->table == (used == 1))
+            echi_explain_algorithm(e, used, "table",
+                                   "searches find where each possible key begins; blocks write "
+                                   "tiles of %u elements",
+                                   (unsigned)MERGE_FILL_TILE(m->key_bytes));
+        else
+            echi_explain_algorithm(e, used, "merge_path",
+                                   "blocks merge tiles in shared memory, whose boundaries a binary "
+                                   "search finds");
+}
+
 static ech_status explain(const void *request, struct echi_explain *e)
 {
     const struct echi_merge *m = request;
@@ -165,16 +186,7 @@ static ech_status explain(const void *request, struct echi_explain *e)
     if (status != ECH_OK) return status;
     struct merge_args args = args_of(m, &plan, NULL);
     make_steps(&plan, echi_gpu_of(NULL), &args, &steps);
-    if (plan.table)
-        echi_explain_algorithm(e, true, "table",
-                               "searches find where each possible key begins; blocks write tiles "
-                               "of %u elements",
-                               (unsigned)plan.tile);
-    else
-        echi_explain_algorithm(e, true, "merge_path",
-                               "blocks merge tiles of %u elements in shared memory, whose "
-                               "boundaries a binary search finds",
-                               (unsigned)plan.tile);
+    explain_algorithms(m, &plan, e);
     echi_explain_line(e, "module", "%s", plan.module);
     echi_explain_steps(e, &steps);
     return ECH_OK;
