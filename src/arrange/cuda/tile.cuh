@@ -5,8 +5,8 @@
  *
  * A row of a tile of a transpose has an odd number of elements, so that the words of a column are
  * in different banks. The host chooses the shape: square if the matrix is wide and tall, otherwise
- * whole rows or whole columns. The rows and columns of a square tile are moved by a warp each, which
- * needs no divisions.
+ * whole rows or whole columns. The rows and columns of a square tile are moved by a warp each,
+ * which needs no divisions.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -221,7 +221,7 @@ static __device__ inline union fill_vector fill_keys(const struct merge_args &a,
     return x;
 }
 
-/* Writes the vector from position `at` on, of which the first and the last one may be incomplete. */
+/* Writes the vector from position `at` on; the first and the last one may be incomplete. */
 static __device__ inline void fill_store(ukey *out, int64_t at, uint64_t n, union fill_vector x)
 {
     if (at >= 0 && (uint64_t)(at + FILL_VECTOR) <= n) {

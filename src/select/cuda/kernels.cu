@@ -199,7 +199,7 @@ template <int WAYS> struct places {
 enum { SUM_AT_ONCE = 8 }; /* words of a lane */
 
 /* By the first warps: waits until the elements of each kind are counted: before the tile, and in
- * all.  Of few tiles, each block adds the counts; no block waits for a look-back. */
+ * all.  If there are few tiles, each block adds their counts, and none waits for a look-back. */
 template <int WAYS>
 static __device__ inline void await_counts(const struct select_args &a, struct tile_shared &s,
                                            uint64_t tile)
