@@ -415,25 +415,25 @@ static __device__ inline void warp_select(const struct topk_args &a, const struc
                 if (!lower_bound<LANES>(a, best, k, bound)) break;
             }
         }
-        write_few<LANES>(a, group, best);
-        return;
-    }
+    } else {
 #pragma unroll
-    for (int j = 0; j < W; j++) best.of[j] = ~(word)0;
+        for (int j = 0; j < W; j++) best.of[j] = ~(word)0;
 #pragma unroll 1
-    for (uint64_t first = 0; first == 0 || first < group.n; first += EACH * LANES) {
-        chunk<LANES, EACH, W> c = chunk_load<LANES, EACH, W>(a, group, first);
-        ekey low = c.best.of[0];
+        for (uint64_t first = 0; first == 0 || first < group.n; first += EACH * LANES) {
+            chunk<LANES, EACH, W> c = chunk_load<LANES, EACH, W>(a, group, first);
+            ekey low = c.best.of[0];
 #pragma unroll
-        for (int j = 1; j < W; j++) low = min(low, c.best.of[j]);
-        if (first && !__any_sync(WARP_ALL, c.left && low <= bound)) continue;
-        const few<word, W> some = chunk_select(a, c, first, bound, k, words);
-        if (first)
-            few_merge<LANES>(best, some);
-        else
-            best = some;
-        if (LANES < 32 || group.n <= first + EACH * LANES || !lower_bound<LANES>(a, best, k, bound))
-            break;
+            for (int j = 1; j < W; j++) low = min(low, c.best.of[j]);
+            if (first && !__any_sync(WARP_ALL, c.left && low <= bound)) continue;
+            const few<word, W> some = chunk_select(a, c, first, bound, k, words);
+            if (first)
+                few_merge<LANES>(best, some);
+            else
+                best = some;
+            if (LANES < 32 || group.n <= first + EACH * LANES ||
+                !lower_bound<LANES>(a, best, k, bound))
+                break;
+        }
     }
     write_few<LANES>(a, group, best);
 }
