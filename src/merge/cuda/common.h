@@ -26,8 +26,10 @@ enum {
  * merge_keys for keys of 64 bits has more than merges with values and of runs. */
 #define MERGE_ITEMS(key_bytes)       ((key_bytes) == 8 ? 11 : 17)
 #define MERGE_TILE(key_bytes)        (MERGE_THREADS * MERGE_ITEMS(key_bytes))
-#define MERGE_KEYS_ITEMS(key_bytes)  ((key_bytes) == 8 ? 15 : 17)
-#define MERGE_KEYS_BLOCKS(key_bytes) ((key_bytes) == 8 ? 4 : 6)
+#define MERGE_KEYS_ITEMS(key_bytes)  ((key_bytes) == 8 ? 15 : 19)
+#define MERGE_KEYS_BLOCKS(key_bytes) ((key_bytes) == 8 ? 4 : 5)
+/* Whether merge_keys has codes of all ones after each part, and no tests for their ends. */
+#define MERGE_KEYS_PADDED 1
 /* Words of 4 bytes of a thread of merge_narrow: an odd number for the same reason. */
 #define MERGE_NARROW_WORDS(key_bytes) ((key_bytes) == 1 ? 9 : 17)
 
