@@ -15,13 +15,14 @@
 /* Keys in shared memory: a thread that takes ITEMS may read so far after the end. */
 #define MERGE_ROOM(threads, items) ((threads) * (items) + (items) + 1)
 
-/* The same with GAP codes of all ones after each part. */
+/* The same with codes of all ones after each part, as many as a thread may read. */
 #define MERGE_GAP(items)                  ((items) + 1)
 #define MERGE_ROOM_PADDED(threads, items) ((threads) * (items) + 2 * MERGE_GAP(items))
 
 /* Loads both parts, of at most THREADS * ITEMS elements, to keys[MERGE_ROOM], and encodes the keys;
- * all loads of a thread are in flight together.  PADDED: with the codes of all ones.  Returns, in every thread, whether order_merge()
- * changes a key of the tile.  Otherwise the codes of its keys can be compared as they are. */
+ * all loads of a thread are in flight together.  PADDED: with the codes of all ones.  Returns, in
+ * every thread, whether order_merge() changes a key of the tile.  Otherwise the codes of its keys
+ * can be compared as they are. */
 template <int THREADS, int ITEMS, bool PADDED = false>
 static __device__ inline bool merge_load(const struct echi_order &o, const void *const (&inputs)[2],
                                          const struct merge_part &part, ukey *keys)
