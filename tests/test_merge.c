@@ -165,6 +165,7 @@ static void run_on(ech_ctx *ctx, const struct data *d, uint64_t seed)
     bool good = true;
     memset(b, 0, sizeof b);
     if (cpu) ech_set_threads(ctx, threads[seed / 64 % 3]);
+    if (!cpu && d->key_bytes <= 2 && !d->value_bytes && seed / 32 % 2) o.algorithm = "table";
     for (int i = 0; i < 6 && good; i++) {
         const bool host = cpu || (seed >> i) % 5 == 0;
         const size_t unit = i % 2 == 0 ? d->key_bytes : host ? 1 : align;
@@ -225,30 +226,36 @@ static void run_case(const struct merge_case *c)
 /* ---- Inputs that are not sorted; bad calls ---- */
 
 /* The call must not access other memory, and must write each element. Keys are equal in blocks of
- * `block` elements, so that boundaries of tiles are far out of order. */
-static void unsorted(ech_ctx *ctx, size_t block)
+ * `block` elements, so that boundaries of tiles are far out of order.  bytes: of a key. */
+static void unsorted(ech_ctx *ctx, size_t block, size_t bytes)
 {
     enum { N = 30001 };
-    static uint32_t keys[2][N], out[2 * N];
+    static char keys[2 * N * 4], out[2 * N * 4];
+    const ech_merge_options o = { .size = sizeof o,
+                                  .algorithm = bytes == 2 && !test_is_cpu(ctx) ? "table" : NULL };
     struct rng rng = { block };
     struct buffer b[3];
+    uint32_t key = 0;
     int made = 0;
     if (!test_begin("unsorted(%s,block=%zu)", ech_device_name(ctx), block)) return;
-    for (size_t i = 0; i < 2 * N; i++)
-        keys[i / N][i % N] =
-            i % block && i % N ? keys[i / N][i % N - 1] : (uint32_t)rng_next(&rng) | 1;
-
+    for (size_t i = 0; i < 2 * N; i++) {
+        if (i % N % block == 0) key = (uint32_t)rng_next(&rng) | 0x10001;
+        memcpy(keys + i * bytes, &key, bytes);
+    }
     for (; made < 3; made++)
-        if (!buffer_make(&b[made], test_is_cpu(ctx) ? NULL : ctx, 4 * N * (size_t)(1 + made / 2),
-                         4))
+        if (!buffer_make(&b[made], test_is_cpu(ctx) ? NULL : ctx,
+                         bytes * N * (size_t)(1 + made / 2), 4))
             break;
     memset(out, 0, sizeof out);
-    if (made == 3 && buffer_set(&b[0], keys[0]) && buffer_set(&b[1], keys[1]) &&
+    if (made == 3 && buffer_set(&b[0], keys) && buffer_set(&b[1], keys + N * bytes) &&
         buffer_set(&b[2], out)) {
-        CHECK_STATUS(ech_merge(ctx, b[0].data, b[1].data, b[2].data, N, N, ECH_U32, NULL), ECH_OK);
+        CHECK_STATUS(ech_merge(ctx, b[0].data, b[1].data, b[2].data, N, N,
+                               bytes == 2 ? ECH_U16 : ECH_U32, &o),
+                     ECH_OK);
         CHECK_STATUS(ech_sync(ctx), ECH_OK);
         if (buffer_get(&b[2], out))
-            for (int i = 0; i < 2 * N && !test_failed(); i++) CHECK(out[i] & 1);
+            for (size_t i = 0; i < 2 * N * bytes && !test_failed(); i += bytes)
+                CHECK(out[i] & 1); /* little-endian */
         buffer_check_guards(&b[2], "out");
     }
     while (made) buffer_free(&b[--made]);
@@ -281,6 +288,8 @@ static void bad(ech_ctx *ctx)
     REFUSED("order", a, b, out, 8, 8, ECH_U32, &o);
     o.order = ECH_ORDER_NAN_LAST, o.algorithm = "magic";
     REFUSED("magic", a, b, out, 8, 8, ECH_U32, &o);
+    o.algorithm = "table"; /* for keys of 8 and 16 bits on GPUs */
+    CHECK_FAILS(ctx, ech_merge(ctx, a, b, out, 8, 8, ECH_U32, &o), ECH_ERR_UNSUPPORTED, "table");
     o.algorithm = NULL, o.size = 7;
     REFUSED("ech_merge_options", a, b, out, 8, 8, ECH_U32, &o);
 #undef REFUSED
@@ -308,7 +317,8 @@ int main(int argc, char **argv)
     n_contexts = test_contexts(contexts, DEVICES);
     cases(run_case);
     for (int i = 0; i < n_contexts; i++) {
-        for (size_t block = 1; block < 9000; block += 257) unsorted(contexts[i], block);
+        for (size_t block = 1; block < 9000; block += 257)
+            unsorted(contexts[i], block, block % 4 == 1 ? 2 : 4);
         bad(contexts[i]);
         ech_close(contexts[i]);
     }

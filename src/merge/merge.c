@@ -32,15 +32,17 @@ static ech_status start(ech_ctx *ctx, size_t n_a, size_t n_b, ech_dtype dtype, s
     ech_status status;
     TRY(echi_check_dtype(ctx, "dtype", dtype));
     TRY(echi_merge_check_options(ctx, options));
-    if (options->algorithm && *options->algorithm && strcmp(options->algorithm, "merge_path") != 0)
-        FAIL(ctx, ECH_ERR_ARG, "unknown algorithm \"%s\"; available for merges: merge_path",
-             options->algorithm);
+    const char *algorithm = options->algorithm && *options->algorithm ? options->algorithm : NULL;
+    if (algorithm && strcmp(algorithm, "merge_path") != 0 && strcmp(algorithm, "table") != 0)
+        FAIL(ctx, ECH_ERR_ARG, "unknown algorithm \"%s\"; available for merges: merge_path, table",
+             algorithm);
     *m = (struct echi_merge){ .n = { n_a, n_b },
                               .dtype = dtype,
                               .key_bytes = echi_dtype_bytes(dtype),
                               .value_bytes = value_bytes,
                               .order = echi_order_make(dtype, options->order,
-                                                       options->descending != 0, true) };
+                                                       options->descending != 0, true),
+                              .algorithm = algorithm };
     const size_t largest = value_bytes > m->key_bytes ? value_bytes : m->key_bytes;
     TRY(echi_check_count(ctx, "n_a", n_a, largest));
     TRY(echi_check_count(ctx, "n_b", n_b, largest));

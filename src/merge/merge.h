@@ -20,6 +20,7 @@ struct echi_merge {
     size_t key_bytes;
     size_t value_bytes;      /* 0: none */
     struct echi_order order; /* merged: equal keys have one encoded key */
+    const char *algorithm;   /* NULL: the backend chooses */
 };
 
 /* A merge of the runs of one array. */

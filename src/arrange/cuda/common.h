@@ -15,6 +15,7 @@
 enum {
     ARRANGE_THREADS = 256,
     ARRANGE_LINE_WORDS = 4, /* words of 16 bytes that a thread of arrange_copy moves at a time */
+    ARRANGE_FILL_WORDS = 4, /* words of 16 bytes of a thread of arrange_fill at a time */
     ARRANGE_PIECE_WORDS = 4096,       /* maximum number of words of a block of arrange_move_wide */
     ARRANGE_PIECE_ELEMENTS = 1024,    /* ... and elements */
     ARRANGE_REVERSE_BYTES = 16 << 10, /* bytes that a block of arrange_reverse holds */
@@ -67,7 +68,8 @@ struct arrange_transpose_args {
     uint64_t tiles, tiles_across;
     uint32_t words; /* per element */
     uint32_t tile_rows, tile_columns;
-    uint32_t pitch; /* elements from one row of the tile to the next */
+    uint32_t pitch;    /* elements from one row of the tile to the next */
+    uint32_t by_warps; /* a warp loads whole rows of the tile, and stores whole columns */
     uint32_t inverse_words, inverse_row, inverse_column; /* as above: of an element, of a tile's
                                                             row, of its column */
 };

@@ -13,6 +13,7 @@
 #include "arrange/cuda/word.cuh"
 #include "cuda/device/data_error.cuh"
 #include "cuda/device/ptx.cuh"
+#include "cuda/device/ptx_pair.cuh"
 #include "arrange/cuda/shuffle.cuh"
 
 #define NOWHERE (~(uint64_t)0)
@@ -35,9 +36,7 @@ static __device__ inline void put_word(const struct arrange_move_args &a, word *
         return;
     }
 #if WORD_BYTES == 16
-    volatile uint64_t *half = (volatile uint64_t *)to;
-    half[0] = (uint64_t)w.y << 32 | w.x;
-    half[1] = (uint64_t)w.w << 32 | w.z;
+    store_pair_u64((uint64_t *)to, (uint64_t)w.y << 32 | w.x, (uint64_t)w.w << 32 | w.z);
 #else
     *(volatile word *)to = w;
 #endif

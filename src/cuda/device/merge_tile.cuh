@@ -15,16 +15,22 @@
 /* Keys in shared memory: a thread that takes ITEMS may read so far after the end. */
 #define MERGE_ROOM(threads, items) ((threads) * (items) + (items) + 1)
 
+/* The same with codes of all ones after each part, as many as a thread may read. */
+#define MERGE_GAP(items)                  ((items) + 1)
+#define MERGE_ROOM_PADDED(threads, items) ((threads) * (items) + 2 * MERGE_GAP(items))
+
 /* Loads both parts, of at most THREADS * ITEMS elements, to keys[MERGE_ROOM], and encodes the keys;
- * all loads of a thread are in flight together.  Returns, in every thread, whether order_merge()
- * changes a key of the tile.  Otherwise the codes of its keys can be compared as they are. */
-template <int THREADS, int ITEMS>
+ * all loads of a thread are in flight together.  PADDED: with the codes of all ones.  Returns, in
+ * every thread, whether order_merge() changes a key of the tile.  Otherwise the codes of its keys
+ * can be compared as they are. */
+template <int THREADS, int ITEMS, bool PADDED = false>
 static __device__ inline bool merge_load(const struct echi_order &o, const void *const (&inputs)[2],
                                          const struct merge_part &part, ukey *keys)
 {
     const ukey *first = (const ukey *)inputs[0] + part.a, *second = (const ukey *)inputs[1];
     const int64_t shift = (int64_t)part.b - part.n_a; /* constant offsets need no arithmetic */
     const uint32_t n = part.n_a + part.n_b;
+    enum { GAP = MERGE_GAP(ITEMS) };
     bool changes = false;
     ukey x[ITEMS];
 #pragma unroll
@@ -33,18 +39,28 @@ static __device__ inline bool merge_load(const struct echi_order &o, const void 
         x[k] = 0;
         if (i < n) x[k] = i < part.n_a ? __ldcs(first + i) : __ldcs(second + (shift + i));
     }
-    if (order_plain(o)) {
-#pragma unroll
-        for (int k = 0; k < ITEMS; k++) keys[threadIdx.x + k * THREADS] = x[k];
-    } else {
+    if (o.float_mask) {
 #pragma unroll
         for (int k = 0; k < ITEMS; k++) {
-            const ukey e = order_encode(o, x[k]);
-            if (o.float_mask) changes |= order_merge(o, e) != e;
-            keys[threadIdx.x + k * THREADS] = e;
+            x[k] = order_encode(o, x[k]);
+            changes |= order_merge(o, x[k]) != x[k];
         }
+    } else {
+        const ukey change = (ukey)(o.sign ^ o.flip);
+#pragma unroll
+        for (int k = 0; k < ITEMS; k++) x[k] ^= change;
     }
-    if (threadIdx.x < ITEMS + 1) keys[THREADS * ITEMS + threadIdx.x] = 0;
+#pragma unroll
+    for (int k = 0; k < ITEMS; k++) {
+        const uint32_t i = threadIdx.x + k * THREADS;
+        if (!PADDED)
+            keys[i] = x[k];
+        else if (i < n)
+            keys[i < part.n_a ? i : i + GAP] = x[k];
+    }
+    if (PADDED && threadIdx.x < GAP)
+        keys[part.n_a + threadIdx.x] = keys[n + GAP + threadIdx.x] = (ukey) ~(ukey)0;
+    if (!PADDED && threadIdx.x < ITEMS + 1) keys[THREADS * ITEMS + threadIdx.x] = 0;
     return __syncthreads_or(changes); /* both parts are loaded */
 }
 

@@ -152,10 +152,22 @@ static bool merge_at_once(const void *request)
     const struct echi_merge *m = request;
     const struct part whole = { { 0, 0 }, { m->n[0], m->n[1] } };
     unsigned char from_b[AT_ONCE];
-    if (m->n[0] > AT_ONCE || m->n[1] > AT_ONCE - m->n[0]) return false;
+    if (m->algorithm || m->n[0] > AT_ONCE || m->n[1] > AT_ONCE - m->n[0]) return false;
     merge_keys(m, &whole, m->value_bytes ? from_b : NULL);
     if (m->value_bytes) move_values(m, &whole, from_b);
     return true;
+}
+
+static ech_status check_algorithm(const void *request, void *plan, size_t *work_bytes)
+{
+    const struct echi_merge *m = request;
+    (void)plan;
+    *work_bytes = 0;
+    if (m->algorithm && strcmp(m->algorithm, "merge_path") != 0)
+        return echi_fail(NULL, ECH_ERR_UNSUPPORTED,
+                         "algorithm \"%s\" is for GPUs; available on the CPU: merge_path",
+                         m->algorithm);
+    return ECH_OK;
 }
 
 static ech_status explain(const void *request, struct echi_explain *e)
@@ -168,6 +180,6 @@ static ech_status explain(const void *request, struct echi_explain *e)
     return ECH_OK;
 }
 
-const struct echi_operation echi_cpu_merge = { .explain = explain,
-                                               .run = run,
-                                               .quick = merge_at_once };
+const struct echi_operation echi_cpu_merge = {
+    .plan = check_algorithm, .explain = explain, .run = run, .quick = merge_at_once
+};

@@ -15,24 +15,35 @@ enum {
     MERGE_RUNS_BLOCKS = 6, /* per multiprocessor, at least: of merges of runs without values */
     MERGE_PAIRS_BLOCKS = 5,
     MERGE_NARROW_BLOCKS = 5, /* of merge_narrow */
-    MERGE_ALONE = 6, /* tiles per multiprocessor, at most, whose boundaries their blocks find */
-    MERGE_WARP = 64  /* ... whose boundaries merge_split finds with a warp each */
+    MERGE_ALONE = 6,     /* tiles per multiprocessor, at most, whose boundaries their blocks find */
+    MERGE_WARP = 64,     /* ... whose boundaries merge_split finds with a warp each */
+    MERGE_FILL_EACH = 4, /* vectors of a thread of merge_fill */
+    MERGE_FILL_BLOCKS = 8,      /* ... its blocks per multiprocessor, at most */
+    MERGE_TABLE_LEAST = 1 << 23 /* elements from which on keys of 8 and 16 bits use a table */
 };
 
 /* Elements of a thread: an odd number, so that threads use different banks of shared memory.
  * merge_keys for keys of 64 bits has more than merges with values and of runs. */
 #define MERGE_ITEMS(key_bytes)       ((key_bytes) == 8 ? 11 : 17)
 #define MERGE_TILE(key_bytes)        (MERGE_THREADS * MERGE_ITEMS(key_bytes))
-#define MERGE_KEYS_ITEMS(key_bytes)  ((key_bytes) == 8 ? 15 : 17)
-#define MERGE_KEYS_BLOCKS(key_bytes) ((key_bytes) == 8 ? 4 : 6)
+#define MERGE_KEYS_ITEMS(key_bytes)  ((key_bytes) == 8 ? 15 : 19)
+#define MERGE_KEYS_BLOCKS(key_bytes) ((key_bytes) == 8 ? 4 : 5)
+/* Whether merge_keys has codes of all ones after each part, and no tests for their ends. */
+#define MERGE_KEYS_PADDED 1
 /* Words of 4 bytes of a thread of merge_narrow: an odd number for the same reason. */
 #define MERGE_NARROW_WORDS(key_bytes) ((key_bytes) == 1 ? 9 : 17)
+
+/* Possible keys of 8 and 16 bits; elements of a block of merge_fill. */
+#define MERGE_CODES(key_bytes)     ((uint32_t)1 << 8 * (key_bytes))
+#define MERGE_FILL_TILE(key_bytes) (MERGE_THREADS * MERGE_FILL_EACH * 16 / (key_bytes))
 
 struct merge_args {
     const void *keys[2], *values[2];
     void *keys_out, *values_out;
     uint64_t
         *splits; /* [tiles + 1]: how many elements before each tile are from a; NULL: not known */
+    /* [codes + 1]: how many elements have a lower code, of both arrays and of a */
+    uint64_t *starts, *starts_a;
     uint64_t n_a, n_b, tiles;
     uint64_t words;      /* per value */
     uint32_t word_bytes; /* of a word of a value */

@@ -4,7 +4,8 @@
  *     merge_split    a thread or a warp per boundary of tiles: how many elements before it are
  *                    from a; if there are few tiles, the blocks of the next kernels find it
  *     merge_keys     a block loads its part of a and of b, merges them and writes its tile
- *     merge_narrow   the same for keys of 8 and 16 bits (narrow.cuh)
+ *     merge_narrow   the same for keys of 8 and 16 bits (narrow.cuh); merge_codes and merge_fill
+ *                    for many of them (table.cuh)
  *     merge_pairs    ... and moves the values
  *
  *     merge_runs_check, merge_runs_split, merge_runs_keys, merge_runs_pairs
@@ -18,17 +19,20 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "cuda/device/data_error.cuh"
-#include "cuda/device/merge_tile.cuh"
 #include "cuda/device/warp.cuh"
 #include "merge/cuda/common.h"
+#include "merge/cuda/steps.cuh"
 #if KEY_BYTES <= 2
 #include "merge/cuda/narrow.cuh"
+#include "merge/cuda/table.cuh"
 #endif
 
 enum {
     KEYS_ITEMS = MERGE_KEYS_ITEMS(KEY_BYTES),
     KEYS_BLOCKS = MERGE_KEYS_BLOCKS(KEY_BYTES),
-    KEYS_ROOM = MERGE_ROOM(MERGE_THREADS, KEYS_ITEMS),
+    KEYS_PADDED = MERGE_KEYS_PADDED,
+    KEYS_ROOM = KEYS_PADDED ? MERGE_ROOM_PADDED(MERGE_THREADS, KEYS_ITEMS)
+                            : MERGE_ROOM(MERGE_THREADS, KEYS_ITEMS),
     ITEMS = MERGE_ITEMS(KEY_BYTES), /* of other kernels */
     TILE = MERGE_TILE(KEY_BYTES),
     ROOM = MERGE_ROOM(MERGE_THREADS, ITEMS)
@@ -63,19 +67,20 @@ extern "C" __global__ void __launch_bounds__(MERGE_THREADS)
 
 /* The elements of this thread, and their places in shared memory.  After the end of a part, the
  * keys that are loaded are not used. */
-template <bool PLACES, bool MERGED, int ITEMS>
+template <bool PLACES, bool MERGED, int ITEMS, bool PADDED = false>
 static __device__ inline void merge_items(const struct echi_order &o, const ukey *keys,
                                           uint32_t n_a, uint32_t n, ukey (&item)[ITEMS],
                                           uint16_t (&place)[ITEMS])
 {
     const uint32_t first = min(threadIdx.x * ITEMS, n);
-    uint32_t i = merge_path_shared<MERGED>(o, keys, n_a, keys + n_a, n - n_a, first);
-    uint32_t j = n_a + first - i;
+    const uint32_t b = PADDED ? n_a + MERGE_GAP(ITEMS) : n_a, end = b + n - n_a;
+    uint32_t i = merge_path_shared<MERGED>(o, keys, n_a, keys + b, n - n_a, first);
+    uint32_t j = b + first - i;
     ukey x = keys[i], y = keys[j];
 #pragma unroll
     for (int k = 0; k < ITEMS; k++) {
         const bool take =
-            j >= n || (i < n_a && merge_stored<MERGED>(o, x) <= merge_stored<MERGED>(o, y));
+            j >= end || (i < n_a && merge_stored<MERGED>(o, x) <= merge_stored<MERGED>(o, y));
         item[k] = take ? x : y;
         if (PLACES) place[k] = (uint16_t)(take ? i : j);
         if (take)
@@ -85,9 +90,40 @@ static __device__ inline void merge_items(const struct echi_order &o, const ukey
     }
 }
 
+/* The same for a part that is followed by codes of all ones, if equal keys have equal codes. */
+template <int ITEMS>
+static __device__ inline void merge_padded(const struct echi_order &o, const ukey *keys,
+                                           uint32_t n_a, uint32_t n, ukey (&item)[ITEMS])
+{
+    const uint32_t first = min(threadIdx.x * ITEMS, n), b = n_a + MERGE_GAP(ITEMS);
+    const uint32_t i = merge_path_shared<false>(o, keys, n_a, keys + b, n - n_a, first);
+    merge_steps<ITEMS>(keys, i, b + first - i, [&](int k, ukey key) { item[k] = key; });
+}
+
+/* Decodes the tile and writes it. */
+template <int ITEMS>
+static __device__ inline void write_tile(const struct echi_order &o, const ukey *keys, ukey *out,
+                                         uint32_t n)
+{
+    if (!o.float_mask) {
+        const ukey change = (ukey)(o.sign ^ o.flip);
+#pragma unroll
+        for (int k = 0; k < ITEMS; k++) {
+            const uint32_t i = threadIdx.x + k * MERGE_THREADS;
+            if (i < n) __stcs(out + i, (ukey)(keys[i] ^ change));
+        }
+        return;
+    }
+#pragma unroll
+    for (int k = 0; k < ITEMS; k++) {
+        const uint32_t i = threadIdx.x + k * MERGE_THREADS;
+        if (i < n) __stcs(out + i, order_decode(o, keys[i]));
+    }
+}
+
 /* Merges a tile in shared memory and writes its keys. PLACES: places[k] becomes the place that
  * element k of the tile had in the two parts. */
-template <bool PLACES, int ITEMS>
+template <bool PLACES, int ITEMS, bool PADDED = false>
 static __device__ inline void merge_tile(const struct merge_args &a, const struct merge_part &part,
                                          ukey *keys, uint16_t *places)
 {
@@ -95,8 +131,10 @@ static __device__ inline void merge_tile(const struct merge_args &a, const struc
     ukey *out = (ukey *)a.keys_out + part.a + part.b;
     ukey item[ITEMS];
     uint16_t place[ITEMS];
-    if (merge_load<MERGE_THREADS, ITEMS>(a.order, a.keys, part, keys))
-        merge_items<PLACES, true, ITEMS>(a.order, keys, part.n_a, n, item, place);
+    if (merge_load<MERGE_THREADS, ITEMS, PADDED>(a.order, a.keys, part, keys))
+        merge_items<PLACES, true, ITEMS, PADDED>(a.order, keys, part.n_a, n, item, place);
+    else if (PADDED)
+        merge_padded<ITEMS>(a.order, keys, part.n_a, n, item);
     else
         merge_items<PLACES, false, ITEMS>(a.order, keys, part.n_a, n, item, place);
     __syncthreads(); /* all threads have read the parts */
@@ -107,11 +145,7 @@ static __device__ inline void merge_tile(const struct merge_args &a, const struc
         if (PLACES) places[first + k] = place[k];
     }
     __syncthreads(); /* the tile is complete */
-#pragma unroll
-    for (int k = 0; k < ITEMS; k++) {
-        const uint32_t i = threadIdx.x + k * MERGE_THREADS;
-        if (i < n) __stcs(out + i, order_decode(a.order, keys[i]));
-    }
+    write_tile<ITEMS>(a.order, keys, out, n);
 }
 
 /* ---- Values ---- */
@@ -153,7 +187,7 @@ extern "C" __global__ void __launch_bounds__(MERGE_THREADS,
     for (uint64_t tile = blockIdx.x; tile < a.tiles; tile += gridDim.x) {
         struct merge_part part;
         part_of_tile(a, tile, found, part);
-        merge_tile<false, KEYS_ITEMS>(a, part, keys, NULL);
+        merge_tile<false, KEYS_ITEMS, KEYS_PADDED>(a, part, keys, NULL);
     }
 }
 #endif

@@ -16,8 +16,8 @@
 #ifndef ECHI_MERGE_CUDA_NARROW_CUH
 #define ECHI_MERGE_CUDA_NARROW_CUH
 
-#include "cuda/device/merge_tile.cuh"
 #include "merge/cuda/common.h"
+#include "merge/cuda/steps.cuh"
 
 enum {
     PER = 4 / KEY_BYTES, /* keys of a word */
@@ -194,29 +194,8 @@ static __device__ inline bool narrow_fill(const struct echi_order &o, const stru
 
 /* ---- The merge ---- */
 
-/* The next `ITEMS` keys of the merge of two sequences that begin at a and at b and are followed by
- * ITEMS + 1 codes of all ones; put(k, key) for each.  Both parts' next keys are at
- *
- *     u + k   and   (sum - u)    before step k, u being that of the part of the last result */
-template <int ITEMS, typename call>
-static __device__ inline void merge_steps(const ukey *keys, uint32_t a, uint32_t b, const call &put)
-{
-    const ukey x = keys[a], y = keys[b];
-    const uint32_t sum = a + b + 2;
-    uint32_t u = x <= y ? a + 1 : b + 1;
-    ukey other = max(x, y);
-    put(0, min(x, y));
-#pragma unroll
-    for (int k = 1; k < ITEMS; k++) {
-        const ukey next = keys[u + (k - 1)];
-        put(k, min(next, other));
-        if (next > other) u = (sum - k) - u;
-        other = max(next, other);
-    }
-}
-
-/* The same for keys some of which are equal with different codes, with tests for the end of the
- * parts. */
+/* The steps of merge_steps() for keys some of which are equal with different codes, with tests for
+ * the end of the parts. */
 template <int ITEMS, typename call>
 static __device__ inline void merged_steps(const struct echi_order &o, const ukey *keys, uint32_t a,
                                            uint32_t a_end, uint32_t b, uint32_t b_end,

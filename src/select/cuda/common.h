@@ -12,9 +12,10 @@
 enum {
     SELECT_THREADS = 512,
     SELECT_TILE_BYTES =
-        1 << 15,           /* of elements that a block tests: 4 vectors of 16 bytes per thread */
-    SELECT_FEW_TILES = 64, /* tiles are smaller if there are not so many */
-    SELECT_SLOTS = 2,      /* tiles that a block of ring.cu holds */
+        1 << 15,            /* of elements that a block tests: 4 vectors of 16 bytes per thread */
+    SELECT_SUM_TILES = 512, /* of a partition, at most: a block adds the counts of all tiles */
+    SELECT_FEW_TILES = 64,  /* tiles are smaller if there are not so many */
+    SELECT_SLOTS = 2,       /* tiles that a block of ring.cu holds */
     SELECT_SLOT_BYTES = SELECT_TILE_BYTES + 16,
     SELECT_RING_THREADS = 256,
     SELECT_RING_BLOCKS = 3,        /* per multiprocessor */

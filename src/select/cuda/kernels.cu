@@ -181,8 +181,10 @@ static __device__ inline void publish_counts(const struct select_args &a,
         uint64_t *words = a.words + SELECT_WORDS_FIRST + warp * a.tiles;
         warps_before(s.sums[warp], &total);
         if (lane_id() == 0) publish_tile(words, tile, total);
-        uint64_t before = place_tile(words, tile, total, COUNT_MASK);
-        if (tile == a.tiles - 1 && lane_id() == 0) a.count[warp] = before + total;
+        if (a.tiles > SELECT_SUM_TILES) {
+            uint64_t before = place_tile(words, tile, total, COUNT_MASK);
+            if (tile == a.tiles - 1 && lane_id() == 0) a.count[warp] = before + total;
+        }
     }
     if (WAYS == 3) __syncthreads(); /* both warps no longer use the words */
     if (a.clear && warp == 0) leave_words(a.words, (WAYS - 1) * a.tiles, gridDim.x);
@@ -194,16 +196,42 @@ template <int WAYS> struct places {
     uint64_t base[WAYS]; /* their destinations */
 };
 
+enum { SUM_AT_ONCE = 8 }; /* words of a lane */
+
 /* By the first warps: waits until the elements of each kind are counted: before the tile, and in
- * all. */
+ * all.  If there are few tiles, each block adds their counts, and none waits for a look-back. */
 template <int WAYS>
 static __device__ inline void await_counts(const struct select_args &a, struct tile_shared &s,
                                            uint64_t tile)
 {
     const uint32_t warp = threadIdx.x / 32;
-    if (a.tiles == 1 || a.group || warp >= WAYS - 1 || lane_id() > 1) return;
+    if (a.tiles == 1 || a.group || warp >= WAYS - 1) return;
     const uint64_t *words = a.words + SELECT_WORDS_FIRST + warp * a.tiles;
-    s.parts[2 * warp + lane_id()] = await_placed(words, lane_id() ? a.tiles : tile);
+    if (a.tiles > SELECT_SUM_TILES) {
+        if (lane_id() < 2)
+            s.parts[2 * warp + lane_id()] = await_placed(words, lane_id() ? a.tiles : tile);
+        return;
+    }
+    uint64_t before = 0, all = 0;
+    for (uint32_t t = lane_id(); t < (uint32_t)a.tiles; t += 32 * SUM_AT_ONCE) {
+        uint64_t word[SUM_AT_ONCE];
+#pragma unroll
+        for (uint32_t q = 0; q < SUM_AT_ONCE; q++)
+            word[q] = t + 32 * q < a.tiles ? load_relaxed_u64(words + t + 32 * q) : STATE_ALL;
+#pragma unroll
+        for (uint32_t q = 0; q < SUM_AT_ONCE; q++) {
+            while (word[q] < STATE_OWN) word[q] = load_relaxed_u64(words + t + 32 * q);
+            all += word[q] & COUNT_MASK;
+            if (t + 32 * q < tile) before += word[q] & COUNT_MASK;
+        }
+    }
+    __syncwarp(); /* lanes waited for different tiles */
+    before = warp_sum_u64(before);
+    all = warp_sum_u64(all);
+    if (lane_id()) return;
+    s.parts[2 * warp] = before;
+    s.parts[2 * warp + 1] = all;
+    if (tile == 0) a.count[warp] = all;
 }
 
 /* own: how many elements of each kind the tile has. */

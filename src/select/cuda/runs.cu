@@ -25,6 +25,7 @@ extern "C" __global__ void __launch_bounds__(SELECT_THREADS)
 /* ---- Decoding ---- */
 
 enum { RUNS = SELECT_TILE_RUNS, OWN = RUNS / SELECT_THREADS };
+enum { DECODE_STEPS = 4 }; /* elements up to so many bytes are written run by run */
 
 /* Sums saturate at n + 1, so that they cannot overflow. */
 extern "C" __global__ void __launch_bounds__(SELECT_THREADS)
@@ -113,6 +114,40 @@ static __device__ inline uint32_t find_run(const uint32_t *ends, uint32_t p)
     return run;
 }
 
+/* Copies in 8 bytes of a word of 1, 2 or 4. */
+template <int BYTES> static __device__ inline uint64_t copies_of(const struct word<BYTES> *from)
+{
+    const uint64_t x = BYTES == 1   ? *(const uint8_t *)from
+                       : BYTES == 2 ? *(const uint16_t *)from
+                                    : *(const uint32_t *)from;
+    return x * (BYTES == 1   ? 0x0101010101010101u
+                : BYTES == 2 ? 0x0001000100010001u
+                             : 0x0000000100000001u);
+}
+
+/* The vector of the outputs begin ... end - 1, of which the first one belongs to a run; one step
+ * for each other run in it. */
+template <int BYTES>
+static __device__ inline uint4 write_vector(const struct word<BYTES> *source, const uint32_t *ends,
+                                            uint32_t run, uint32_t begin, uint32_t end)
+{
+    union {
+        uint4 v;
+        uint64_t half[2];
+    } x;
+    x.half[0] = x.half[1] = copies_of<BYTES>(source + run);
+    for (uint32_t stop = ends[run]; stop < end; stop = ends[run]) {
+        const uint64_t all = copies_of<BYTES>(source + ++run);
+        const uint32_t bit = 8 * BYTES * (stop - begin); /* of the run's first output */
+        const uint64_t mask = ~(uint64_t)0 << bit % 64;
+        const uint64_t old = bit < 64 ? x.half[0] : x.half[1];
+        const uint64_t both = (old & ~mask) | (all & mask);
+        if (bit < 64) x.half[0] = both;
+        x.half[1] = bit < 64 ? all : both;
+    }
+    return x.v;
+}
+
 /* Writes count outputs of one word each from out on, as aligned vectors of 16 bytes. */
 template <int BYTES>
 static __device__ inline void write_words(const void *in, void *out, const uint32_t *ends,
@@ -126,6 +161,10 @@ static __device__ inline void write_words(const void *in, void *out, const uint3
         const uint32_t begin = v ? (uint32_t)(v * VECTOR) - skew : 0;
         const uint32_t end = (uint32_t)min((v + 1) * VECTOR - skew, (uint64_t)count);
         uint32_t run = find_run(ends, begin);
+        if (BYTES <= DECODE_STEPS && end - begin == VECTOR) {
+            *(uint4 *)(target + begin) = write_vector<BYTES>(source, ends, run, begin, end);
+            continue;
+        }
         union {
             uint4 v;
             struct word<BYTES> part[VECTOR];

@@ -28,7 +28,9 @@ enum {
     TOPK_EACH = 8,              /* elements of a thread of topk_block; 16 of topk_block_16 */
     TOPK_BLOCKS = 16,           /* of topk_block per multiprocessor, at most */
     TOPK_COUNT_GROUPS = 64, /* at most this number of rows: topk_count selects from longer ones */
-    TOPK_COUNT_MOST = 1 << 15, /* ... of at most this number of bytes */
+    TOPK_COUNT_MOST = 1 << 15,   /* ... of at most this number of bytes */
+    TOPK_ORDER_MOST = 1 << 13,   /* topk_order selects from rows of at most so many elements, */
+    TOPK_ORDER_LEAST = TOPK_FEW, /* ... with a larger k */
     TOPK_BINS_LOG = 11,
     TOPK_FILTER_THREADS = 512,
     TOPK_CHUNK_MOST = 1 << 15,  /* elements of a chunk of topk_filter, at most; it is halved ... */

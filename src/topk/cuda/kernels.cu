@@ -11,6 +11,7 @@
  *                             the same for k up to this number, by a warp, for any length
  *     topk_block, _block_16   groups of up to 8 and 16 elements per thread of a block
  *     topk_count, _count_8    instead of these for keys of 16 and 8 bits (count.cuh)
+ *     topk_order, _order_8    for a large k of few of them (order.cuh)
  *     topk_pick, topk_write   the first k of sorted positions: to another array, or as the result
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -19,6 +20,7 @@
 #include "topk/cuda/warp.cuh"
 #if KEY_BITS == 16
 #include "topk/cuda/count.cuh"
+#include "topk/cuda/order.cuh"
 #endif
 
 /* ---- Some lanes per group ---- */
@@ -250,6 +252,18 @@ extern "C" __global__ void __launch_bounds__(TOPK_THREADS)
     topk_count_8(const __grid_constant__ struct topk_args a)
 {
     count_groups<uint8_t>(a);
+}
+
+extern "C" __global__ void __launch_bounds__(TOPK_THREADS)
+    topk_order(const __grid_constant__ struct topk_args a)
+{
+    order_groups<ukey>(a);
+}
+
+extern "C" __global__ void __launch_bounds__(TOPK_THREADS)
+    topk_order_8(const __grid_constant__ struct topk_args a)
+{
+    order_groups<uint8_t>(a);
 }
 #else
 /* The elements of a thread, i = v * blockDim.x + threadIdx.x, and the minimum of each half. */

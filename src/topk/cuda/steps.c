@@ -143,11 +143,25 @@ static unsigned count_threads(const struct echi_topk *t, const struct topk_plan 
     return threads;
 }
 
+/* Whether a block sorts all keys: few of 8 or 16 bits, and a large k. */
+static bool has_order(const struct echi_topk *t, const struct topk_plan *p)
+{
+    return t->key_bytes <= 2 && !t->offsets && t->sorted && t->groups <= TOPK_COUNT_GROUPS &&
+           p->chip <= TOPK_ORDER_MOST && echi_topk_most(t) > TOPK_ORDER_LEAST;
+}
+
 static void add_block(struct topk_build *b)
 {
     const struct echi_topk *t = b->t;
     const struct topk_plan *p = b->p;
     if (!p->has_block) return;
+    if (has_order(t, p)) {
+        const size_t words = (p->chip + TOPK_THREADS - 1) / TOPK_THREADS * (size_t)TOPK_THREADS;
+        launch(b, ECHI_MOVE, p->module, t->key_bytes == 1 ? "topk_order_8" : "topk_order",
+               echi_gpu_blocks(&b->gpu, t->groups, 1, TOPK_BLOCKS), TOPK_THREADS,
+               t->key_bytes == 1 ? 0 : words * sizeof(uint32_t), &b->args);
+        return;
+    }
     if (t->key_bytes <= 2) {
         launch(b, ECHI_MOVE, p->module, t->key_bytes == 1 ? "topk_count_8" : "topk_count",
                echi_gpu_blocks(&b->gpu, t->offsets ? p->chip_room : t->groups, 1, TOPK_BLOCKS),
