@@ -392,7 +392,7 @@ static __device__ __noinline__ void resident_part(const struct sort_passes_args 
 }
 
 /* All passes of all bins.  The blocks are resident together, and take tiles in the order of
- * resident_take(): so the tiles for which a tile waits are those of blocks that do not wait for it. */
+ * resident_take(): the tiles for which a tile waits are those of blocks that do not wait for it. */
 extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT)
     sort_onesweep_bins(const __grid_constant__ struct sort_passes_args a)
 {

@@ -144,7 +144,9 @@ struct sort_pages_args {
     uint32_t key_bytes, value_bytes; /* of what is moved at the end */
     struct sort_splitters *splitters;
     struct sort_bins_state *bins; /* where the lists and the pool are otherwise */
-    uint64_t most; /* elements of a bin of the first digit at most, to sort the bins; or 0 */
+    uint32_t group;               /* tiles of a group of bins */
+    uint32_t splits; /* 1: uneven 32-bit keys have splitters, also if few are frequent */
+    uint64_t most;   /* elements of a bin of the first digit at most, to sort the bins; or 0 */
 };
 
 struct sort_passes_args {

@@ -1,14 +1,14 @@
 /*
- * sort/cuda/resident.cuh - passes of an LSD radix sort within the bins of the first digit, in place.
+ * sort/cuda/resident.cuh - passes of an LSD radix sort within the bins of the first digit.
  *
- *     bin         | tile 0 | tile 1 | tile 2 |    1. each block loads its tile, and publishes counts
- *                                                 2. all tiles of the bin are loaded: the counts of
- *                                                    the last one, with those before it, are known
- *     bin         |run|run|run|run|run| ...  |    3. each block stores its runs
+ *     bin    | tile 0 | tile 1 | tile 2 |    1. each block loads its tile, and publishes counts
+ *                                            2. all tiles of the bin are loaded: the counts of the
+ *                                               last one, with those before it, are known
+ *     bin    |run|run|run|run|run| ...  |    3. each block stores its runs
  *
- * A pass needs no second buffer, if all tiles of a bin are in resident blocks at the same time.  The
- * blocks take tiles in an order in which a group of bins gets all of its passes before the next one:
- * after the first pass, its elements are in the L2 cache.
+ * A pass needs no second buffer, if all tiles of a bin are in resident blocks at the same time.
+ * The blocks take tiles in an order in which a group of bins gets all of its passes before the
+ * next one: after the first pass, its elements are in the L2 cache.
  *
  *     group 0: pass 0 of its bins, pass 1, pass 2; group 1: pass 0, ...
  *
@@ -18,8 +18,6 @@
 #define ECHI_SORT_CUDA_RESIDENT_CUH
 
 #include "sort/cuda/sweep.cuh"
-
-enum { RESIDENT_GROUP = 2 }; /* tiles of a group, per block */
 
 struct resident_shared {
     struct sweep w;
@@ -147,9 +145,10 @@ static __device__ inline void resident_begin(const struct sort_passes_args &a,
 }
 
 /* The group of ticket t, in the order of groups and then of passes. */
-static __device__ inline void resident_enter_group(struct resident_shared &b, uint32_t tile)
+static __device__ inline void resident_enter_group(const struct sort_passes_args &a,
+                                                   struct resident_shared &b, uint32_t tile)
 {
-    const uint32_t most = RESIDENT_GROUP * gridDim.x;
+    const uint32_t most = a.pages.group;
     const uint32_t bin = resident_below(b, tile + 1) - 1; /* the last one that begins up to tile */
     const uint32_t slab = b.first[bin] / most;
     b.group = b.first[resident_below(b, slab * most)];
@@ -165,7 +164,7 @@ static __device__ inline uint32_t resident_take(const struct sort_passes_args &a
         const uint32_t t = atomicAdd(&a.pages.bins->taken, 1);
         b.here = 0;
         if (t / passes >= b.first[SORT_BINS]) return 0;
-        if (t / passes >= b.group + b.group_tiles) resident_enter_group(b, t / passes);
+        if (t / passes >= b.group + b.group_tiles) resident_enter_group(a, b, t / passes);
         const uint32_t in_group = t - passes * b.group, pass = in_group / b.group_tiles;
         const uint32_t tile = b.group + in_group % b.group_tiles;
         const uint32_t bin = resident_below(b, tile + 1) - 1, digits = b.digits[bin];

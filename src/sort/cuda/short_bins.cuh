@@ -4,8 +4,8 @@
  *     range     the minimum and the maximum of the keys
  *     count     the range is divided into bins of at most 16 values each
  *     place     keys are placed by bin, in any order within a bin
- *     rank      a key's rank is its bin's start plus the number of smaller keys in the bin, which is
- *               found by comparisons; in a bin with many keys, its values are counted
+ *     rank      a key's rank is its bin's start plus the number of smaller keys in the bin, which
+ *               is found by comparisons; in a bin with many keys, its values are counted
  *
  * This is a short chain of dependent steps, while a radix sort of two digits takes two longer ones.
  *

@@ -2,8 +2,8 @@
  * sort/cuda/sweep.cuh - device code of a pass before its ranks: the shared memory of a block, the
  * look-back, the loads of a tile.
  *
- * PAGES: runs may be stored in pages (pages.cuh), bins are between splitters (splitters.cuh), or the
- * pass is within a bin (resident.cuh).
+ * PAGES: runs may be stored in pages (pages.cuh), bins are between splitters (splitters.cuh), or
+ * the pass is within a bin (resident.cuh).
  *
  * SPDX-License-Identifier: Apache-2.0
  */
