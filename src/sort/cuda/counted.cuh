@@ -18,7 +18,7 @@
 #define ECHI_SORT_CUDA_COUNTED_CUH
 
 #include "sort/cuda/chunk.cuh"
-#if KEY_BITS == 16
+#if KEY_BITS == 16 && !POSITIONS
 #include "sort/cuda/short_bins.cuh"
 #endif
 
@@ -73,6 +73,8 @@ static __device__ inline void counted_key(const struct echi_order &o, const stru
     if (!words) {
         r.range.lowest = min(r.range.lowest, e);
         r.range.highest = max(r.range.highest, e);
+    } else if (KEY_BITS == 8) {
+        atomicAdd(&words[b], 1); /* the hardware combines those of a warp */
     } else if (b < c.width) {
         if (b != r.bin && r.n) {
             counted_add(c, words, r.bin, r.n);

@@ -47,6 +47,22 @@ static __device__ inline uint32_t halves_bin(const struct halves_range &r, uint3
     return (e - r.low) >> r.shift;
 }
 
+/* Adds one to the lane's counter and returns its previous value, plus the number of lower lanes with
+ * the same one; 0 if it does not exist.  All lanes of the warp take part.  clustered: many of them
+ * have the same counter, and their additions would be serialised. */
+static __device__ inline uint32_t halves_add(uint32_t *counts, uint32_t at, bool exists,
+                                             bool clustered)
+{
+    if (!clustered) return exists ? bins_add(counts, at) : 0;
+    const uint32_t same = __match_any_sync(WARP_ALL, exists ? at : ~0u), half = at % 2 * 16;
+    const int first = __ffs((int)same) - 1;
+    uint32_t before = 0;
+    if (exists && (int)lane_id() == first)
+        before = atomicAdd(&counts[at / 2], (uint32_t)__popc(same) << half) >> half & 0xffff;
+    before = __shfl_sync(WARP_ALL, before, first);
+    return exists ? before + (uint32_t)__popc(same & ((1u << lane_id()) - 1)) : 0;
+}
+
 /* The first counter of the values of a bin with many keys, which no other bin uses. */
 static __device__ inline uint32_t halves_counter(uint32_t first)
 {
@@ -62,12 +78,15 @@ static __device__ inline uint32_t halves_value(const struct halves_range &r, uin
 
 /* The rank of the key at place p. */
 static __device__ inline uint32_t halves_rank(struct halves_shared &s, const struct halves_range &r,
-                                              uint32_t p, uint32_t e)
+                                              uint32_t p, bool exists, bool many, bool clustered)
 {
     const uint16_t *begin = (const uint16_t *)s.b.bins;
-    const uint32_t bin = halves_bin(r, e), first = begin[bin], end = begin[bin + 1];
-    if (end - first > HALVES_MANY) return first + bins_add(s.counts, halves_value(r, first, e));
+    const uint32_t e = exists ? s.b.keys[p] : r.low, bin = halves_bin(r, e);
+    const uint32_t first = begin[bin], end = begin[bin + 1];
+    const bool over = exists && end - first > (uint32_t)HALVES_MANY;
     uint32_t rank = first;
+    if (many) rank += halves_add(s.counts, halves_value(r, first, e), over, clustered);
+    if (!exists || over) return rank;
     for (uint32_t q = first; q < end; q++) {
         const uint32_t other = s.b.keys[q];
         rank += other < e || (other == e && q < p);
@@ -77,14 +96,15 @@ static __device__ inline uint32_t halves_rank(struct halves_shared &s, const str
 
 /* Counts the values of bins with many keys, and sums them up. */
 static __device__ inline void halves_count(struct halves_shared &s, const struct halves_range &r,
-                                           uint32_t n)
+                                           uint32_t n, bool clustered)
 {
     const uint16_t *begin = (const uint16_t *)s.b.bins;
 #pragma unroll 1
-    for (uint32_t p = threadIdx.x; p < n; p += HALVES_THREADS) {
-        const uint32_t e = s.b.keys[p], bin = halves_bin(r, e), first = begin[bin];
-        if (begin[bin + 1] - first > (uint32_t)HALVES_MANY)
-            bins_add(s.counts, halves_value(r, first, e));
+    for (uint32_t from = 0; from < n; from += HALVES_THREADS) {
+        const uint32_t p = from + threadIdx.x, e = p < n ? s.b.keys[p] : r.low;
+        const uint32_t bin = halves_bin(r, e), first = begin[bin];
+        const bool over = p < n && begin[bin + 1] - first > (uint32_t)HALVES_MANY;
+        halves_add(s.counts, halves_value(r, first, e), over, clustered);
     }
     __syncthreads(); /* the values are counted */
     if (threadIdx.x < HALVES_TILE / HALVES_MANY) {
@@ -123,6 +143,14 @@ halves_load(const struct sort_common &a, struct halves_shared &s, ukey (&key)[HA
     return { low, bits > 12 ? bits - 12 : 0, low == high };
 }
 
+/* Whether many of the warp's first keys are in the same bin; e: ~0 if there is none. */
+static __device__ inline bool halves_clustered(const struct halves_range &r, uint32_t e)
+{
+    enum { SAME = 4 };
+    const uint32_t same = __match_any_sync(WARP_ALL, e == ~0u ? e : halves_bin(r, e));
+    return __any_sync(WARP_ALL, e != ~0u && __popc(same) >= SAME);
+}
+
 /* Sorts a.n keys, at most HALVES_TILE. */
 static __device__ inline void halves_sort(const struct sort_common &a)
 {
@@ -139,10 +167,12 @@ static __device__ inline void halves_sort(const struct sort_common &a)
             out[p] = order_decode(a.order, (ukey)r.low);
         return;
     }
+    const bool clustered = halves_clustered(r, threadIdx.x < n ? key[0] : ~0u);
 #pragma unroll
     for (int i = 0; i < HALVES_ITEMS; i++) {
-        if (threadIdx.x + i * HALVES_THREADS >= n) break;
-        slot[i] = bins_add(s.b.bins, halves_bin(r, key[i]));
+        if (i * HALVES_THREADS >= n) break;
+        const bool exists = threadIdx.x + i * HALVES_THREADS < n;
+        slot[i] = halves_add(s.b.bins, halves_bin(r, key[i]), exists, clustered);
         many |= slot[i] >= HALVES_MANY;
     }
     many = __syncthreads_or(many) && r.shift; /* every key is counted */
@@ -153,15 +183,16 @@ static __device__ inline void halves_sort(const struct sort_common &a)
         s.b.keys[begin[halves_bin(r, key[i])] + slot[i]] = key[i];
     }
     __syncthreads(); /* the keys are placed by bin */
-    if (many) halves_count(s, r, n);
+    if (many) halves_count(s, r, n, clustered);
 #pragma unroll 1
-    for (uint32_t from = threadIdx.x; from < n; from += HALVES_UNROLL * HALVES_THREADS)
+    for (uint32_t from = threadIdx.x; from - threadIdx.x < n;
+         from += HALVES_UNROLL * HALVES_THREADS)
 #pragma unroll
         for (int i = 0; i < HALVES_UNROLL; i++) {
             const uint32_t p = from + i * HALVES_THREADS;
-            if (p >= n) break;
-            const uint32_t e = s.b.keys[p];
-            out[r.shift ? halves_rank(s, r, p, e) : p] = order_decode(a.order, (ukey)e);
+            if (p - threadIdx.x >= n) break;
+            const uint32_t rank = r.shift ? halves_rank(s, r, p, p < n, many, clustered) : p;
+            if (p < n) out[rank] = order_decode(a.order, s.b.keys[p]);
         }
 }
 #endif
