@@ -47,9 +47,9 @@ static __device__ inline uint32_t halves_bin(const struct halves_range &r, uint3
     return (e - r.low) >> r.shift;
 }
 
-/* Adds one to the lane's counter and returns its previous value, plus the number of lower lanes with
- * the same one; 0 if it does not exist.  All lanes of the warp take part.  clustered: many of them
- * have the same counter, and their additions would be serialised. */
+/* Adds one to the lane's counter and returns its previous value, plus the number of lower lanes
+ * with the same one; 0 if it does not exist.  All lanes of the warp take part.  clustered: many of
+ * them have the same counter, and their additions would be serialised. */
 static __device__ inline uint32_t halves_add(uint32_t *counts, uint32_t at, bool exists,
                                              bool clustered)
 {
