@@ -313,6 +313,7 @@ ech_status echi_gf2_blocks_eliminate(struct echi_gf2_blocks *g)
         if (j + 1 < blocks && g->side) echi_gf2_blocks_panel(g, j + 1)->r = 0;
         status = advance(g, j);
     }
+    if (g->side && status == ECH_OK) status = ech_sync(g->side); /* it may apply the last panel */
     if (g->exchange) status = g->exchange->agree(g, status);
 done:
     return status;

@@ -1,27 +1,20 @@
 /*
  * simt/driver.c - the functions of the CUDA driver, for a device that is this machine's CPU.
  *
- * All work is complete when a call returns: streams and events have nothing to wait for. Functions
- * beyond those of ../cuda/driver.def, such as cooperative launches, are in more.def.
+ * Streams are in stream.c. Functions beyond those of ../cuda/driver.def, such as cooperative
+ * launches, are in more.def.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "simt/emulator.h"
 #include "simt/driver.h"
+#include "simt/stream.h"
 
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-struct CUstream_st {
-    unsigned long long id;
-};
-struct CUevent_st {
-    int unused;
-};
-
-static struct CUstream_st default_stream;
 static pthread_mutex_t launches = PTHREAD_MUTEX_INITIALIZER; /* one at a time */
 static char first_finding[sizeof((struct simt_finding *)0)->text];
 static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -138,103 +131,15 @@ static CUresult simt_cuDeviceGetAttribute(int *value, int attribute, CUdevice de
     return CUDA_SUCCESS;
 }
 
-/* ---- Contexts, streams, events: only what the library needs ---- */
+/* ---- Contexts ---- */
 
 static CUresult simt_cuDevicePrimaryCtxRelease(CUdevice device)
 {
+    simt_wait_for_all();
     pthread_mutex_lock(&launches);
     if (simt_release_context(device)) simt_launch_close();
     pthread_mutex_unlock(&launches);
     return CUDA_SUCCESS;
-}
-
-static CUresult simt_cuStreamCreate(CUstream *stream, unsigned flags)
-{
-    (void)flags;
-    static _Atomic unsigned long long streams;
-    *stream = malloc(sizeof **stream);
-    if (!*stream) return CUDA_ERROR_OUT_OF_MEMORY;
-    (*stream)->id = ++streams;
-    return CUDA_SUCCESS;
-}
-
-static CUresult simt_cuStreamCreateWithPriority(CUstream *stream, unsigned flags, int priority)
-{
-    (void)priority; /* a launch ends before the call returns */
-    return simt_cuStreamCreate(stream, flags);
-}
-
-static CUresult simt_cuStreamGetId(CUstream stream, unsigned long long *id)
-{
-    *id = stream ? stream->id : 0;
-    return CUDA_SUCCESS;
-}
-
-static CUresult simt_cuStreamIsCapturing(CUstream stream, int *state)
-{
-    (void)stream;
-    *state = 0;
-    return CUDA_SUCCESS;
-}
-
-static CUresult simt_cuStreamDestroy(CUstream stream)
-{
-    if (stream != &default_stream) free(stream);
-    return CUDA_SUCCESS;
-}
-
-static CUresult simt_cuStreamSynchronize(CUstream stream)
-{
-    (void)stream;
-    return CUDA_SUCCESS;
-}
-
-static CUresult simt_cuStreamQuery(CUstream stream)
-{
-    (void)stream;
-    return CUDA_SUCCESS;
-}
-
-static CUresult simt_cuStreamWaitEvent(CUstream stream, CUevent event, unsigned flags)
-{
-    (void)stream;
-    return event && flags == 0 ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
-}
-
-static CUresult simt_cuEventCreate(CUevent *event, unsigned flags)
-{
-    (void)flags;
-    *event = malloc(sizeof **event);
-    return *event ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
-}
-
-static CUresult simt_cuEventDestroy(CUevent event)
-{
-    free(event);
-    return CUDA_SUCCESS;
-}
-
-static CUresult simt_cuEventRecord(CUevent event, CUstream stream)
-{
-    (void)stream;
-    return event ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
-}
-
-static CUresult simt_cuEventSynchronize(CUevent event)
-{
-    return event ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
-}
-
-static CUresult simt_cuEventQuery(CUevent event)
-{
-    return simt_cuEventSynchronize(event);
-}
-
-/* Events do not measure a GPU's time. */
-static CUresult simt_cuEventElapsedTime(float *milliseconds, CUevent from, CUevent to)
-{
-    *milliseconds = 0;
-    return from && to ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
 /* ---- Memory ---- */
@@ -246,11 +151,16 @@ static CUresult simt_cuMemGetInfo(size_t *free_bytes, size_t *total_bytes)
     return CUDA_SUCCESS;
 }
 
+static CUresult release(void *at, enum simt_memory_kind kind)
+{
+    return !at || simt_memory_release(at, kind) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+
 static CUresult simt_cuMemFree(CUdeviceptr pointer)
 {
-    void *at = (void *)(uintptr_t)pointer;
-    return !at || simt_memory_release(at, SIMT_MEMORY_DEVICE) ? CUDA_SUCCESS
-                                                              : CUDA_ERROR_INVALID_VALUE;
+    const CUresult before = simt_wait_for_all();
+    const CUresult result = release((void *)(uintptr_t)pointer, SIMT_MEMORY_DEVICE);
+    return before == CUDA_SUCCESS ? result : before;
 }
 
 static CUresult simt_cuMemPoolSetAttribute(CUmemoryPool pool, int attribute, void *value)
@@ -268,8 +178,8 @@ static CUresult simt_cuMemPoolTrimTo(CUmemoryPool pool, size_t bytes)
 
 static CUresult simt_cuMemFreeAsync(CUdeviceptr pointer, CUstream stream)
 {
-    (void)stream;
-    return simt_cuMemFree(pointer);
+    struct simt_work work = { .kind = SIMT_FREE, .to = (void *)(uintptr_t)pointer };
+    return simt_submit(stream, &work);
 }
 
 static CUresult simt_cuMemHostAlloc(void **pointer, size_t bytes, unsigned flags)
@@ -282,21 +192,32 @@ static CUresult simt_cuMemHostAlloc(void **pointer, size_t bytes, unsigned flags
 
 static CUresult simt_cuMemFreeHost(void *pointer)
 {
-    return !pointer || simt_memory_release(pointer, SIMT_MEMORY_PINNED) ? CUDA_SUCCESS
-                                                                        : CUDA_ERROR_INVALID_VALUE;
+    const CUresult before = simt_wait_for_all();
+    const CUresult result = release(pointer, SIMT_MEMORY_PINNED);
+    return before == CUDA_SUCCESS ? result : before;
 }
 
+static bool is_pageable(const void *pointer)
+{
+    void *base;
+    size_t bytes;
+    enum simt_memory_kind kind;
+    return !simt_memory_find(pointer, &base, &bytes, &kind);
+}
+
+/* From pageable memory, the source is copied before the call returns; to it, the target. */
 static CUresult simt_cuMemcpyAsync(CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream stream)
 {
-    void *target = (void *)(uintptr_t)to;
-    const void *source = (const void *)(uintptr_t)from;
-    (void)stream;
-    if (!simt_memory_holds(target, bytes) || !simt_memory_holds(source, bytes) ||
-        !simt_may_access(target) || !simt_may_access(source))
+    struct simt_work work = { .kind = SIMT_COPY,
+                              .to = (void *)(uintptr_t)to,
+                              .from = (const void *)(uintptr_t)from,
+                              .bytes = bytes };
+    if (!simt_memory_holds(work.to, bytes) || !simt_memory_holds(work.from, bytes) ||
+        !simt_may_access(work.to) || !simt_may_access(work.from))
         return CUDA_ERROR_INVALID_VALUE;
-    memmove(target, source, bytes);
-    simt_memory_written(target, bytes);
-    return CUDA_SUCCESS;
+    work.pageable = is_pageable(work.from);
+    work.waits = is_pageable(work.to);
+    return simt_submit(stream, &work);
 }
 
 static CUresult simt_cuMemcpyBatchAsync(CUdeviceptr *to, CUdeviceptr *from, size_t *bytes,
@@ -317,12 +238,11 @@ static CUresult simt_cuMemcpyBatchAsync(CUdeviceptr *to, CUdeviceptr *from, size
 static CUresult simt_cuMemsetD8Async(CUdeviceptr to, unsigned char value, size_t bytes,
                                      CUstream stream)
 {
-    void *target = (void *)(uintptr_t)to;
-    (void)stream;
-    if (!simt_memory_holds(target, bytes)) return CUDA_ERROR_INVALID_VALUE;
-    memset(target, value, bytes);
-    simt_memory_written(target, bytes);
-    return CUDA_SUCCESS;
+    struct simt_work work = {
+        .kind = SIMT_SET, .to = (void *)(uintptr_t)to, .value = value, .bytes = bytes
+    };
+    return simt_memory_holds(work.to, bytes) ? simt_submit(stream, &work)
+                                             : CUDA_ERROR_INVALID_VALUE;
 }
 
 static CUresult simt_cuPointerGetAttributes(unsigned count, int *attributes, void **values,
@@ -357,8 +277,9 @@ static CUresult simt_cuLibraryLoadData(CUlibrary *library, const void *image, vo
 
 static CUresult simt_cuLibraryUnload(CUlibrary library)
 {
+    const CUresult result = simt_wait_for_all();
     simt_module_unload((struct simt_loaded *)library);
-    return CUDA_SUCCESS;
+    return result;
 }
 
 static CUresult simt_cuLibraryGetKernel(CUkernel *kernel, CUlibrary library, const char *name)
@@ -432,7 +353,7 @@ static uint64_t most_cooperative(const struct simt_launch *l)
     return SIMT_MULTIPROCESSORS * (blocks < 32 ? blocks : 32);
 }
 
-static CUresult launch(struct simt_launch *l)
+static CUresult run(struct simt_launch *l)
 {
     CUresult result = CUDA_SUCCESS;
     pthread_mutex_lock(&launches);
@@ -454,12 +375,38 @@ static CUresult launch(struct simt_launch *l)
     return result;
 }
 
+CUresult simt_perform(struct simt_work *work)
+{
+    switch (work->kind) {
+    case SIMT_LAUNCH:
+        return run(&work->launch);
+    case SIMT_FREE:
+        return release(work->to, SIMT_MEMORY_DEVICE);
+    default:
+        break;
+    }
+    if (!simt_memory_holds(work->to, work->bytes)) return CUDA_ERROR_INVALID_VALUE;
+    if (work->kind == SIMT_SET)
+        memset(work->to, work->value, work->bytes);
+    else if (simt_memory_holds(work->from, work->bytes))
+        memmove(work->to, work->from, work->bytes);
+    else
+        return CUDA_ERROR_INVALID_VALUE;
+    simt_memory_written(work->to, work->bytes);
+    return CUDA_SUCCESS;
+}
+
+static CUresult launch(CUstream stream, const struct simt_launch *l)
+{
+    struct simt_work work = { .kind = SIMT_LAUNCH, .launch = *l };
+    return simt_submit(stream, &work);
+}
+
 static CUresult simt_cuLaunchKernel(CUkernel kernel, unsigned grid_x, unsigned grid_y,
                                     unsigned grid_z, unsigned block_x, unsigned block_y,
                                     unsigned block_z, unsigned dynamic_bytes, CUstream stream,
                                     void **parameters, void **extra)
 {
-    (void)stream;
     if (extra || !kernel) return CUDA_ERROR_INVALID_VALUE;
     struct simt_launch l = { .function = (struct simt_function *)kernel,
                              .parameters = parameters,
@@ -467,7 +414,7 @@ static CUresult simt_cuLaunchKernel(CUkernel kernel, unsigned grid_x, unsigned g
                              .block = { block_x, block_y, block_z },
                              .cluster = { 1, 1, 1 },
                              .shared_bytes = dynamic_bytes };
-    return launch(&l);
+    return launch(stream, &l);
 }
 
 static CUresult simt_cuLaunchCooperativeKernel(CUkernel kernel, unsigned grid_x, unsigned grid_y,
@@ -475,7 +422,6 @@ static CUresult simt_cuLaunchCooperativeKernel(CUkernel kernel, unsigned grid_x,
                                                unsigned block_z, unsigned dynamic_bytes,
                                                CUstream stream, void **parameters)
 {
-    (void)stream;
     if (!kernel) return CUDA_ERROR_INVALID_VALUE;
     struct simt_launch l = { .function = (struct simt_function *)kernel,
                              .parameters = parameters,
@@ -484,7 +430,7 @@ static CUresult simt_cuLaunchCooperativeKernel(CUkernel kernel, unsigned grid_x,
                              .cluster = { 1, 1, 1 },
                              .shared_bytes = dynamic_bytes,
                              .cooperative = true };
-    return launch(&l);
+    return launch(stream, &l);
 }
 
 static CUresult simt_cuLaunchKernelEx(const CUlaunchConfig *config, CUkernel kernel,
@@ -508,7 +454,7 @@ static CUresult simt_cuLaunchKernelEx(const CUlaunchConfig *config, CUkernel ker
         else if (a->id != CU_LAUNCH_ATTRIBUTE_IGNORE)
             return CUDA_ERROR_INVALID_VALUE;
     }
-    return launch(&l);
+    return launch(config->stream, &l);
 }
 
 static CUresult simt_cuLibraryGetGlobal(CUdeviceptr *pointer, size_t *bytes, CUlibrary library,

@@ -40,7 +40,7 @@ enum {
 enum { SIMT_MOST_DEVICES = 16 };
 
 extern struct simt_options {
-    uint64_t threads, seed, resident, memory_mib, sm, yield, weak, devices;
+    uint64_t threads, seed, resident, memory_mib, sm, yield, weak, late, devices;
     bool profile, keep, check;
 } simt_options;
 

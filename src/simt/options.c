@@ -24,6 +24,7 @@ static const struct word {
     { "seed", NULL, &simt_options.seed, 0, UINT64_MAX, false },
     { "yield", NULL, &simt_options.yield, 0, 1 << 20, false },
     { "weak", NULL, &simt_options.weak, 0, 1, false },
+    { "late", NULL, &simt_options.late, 0, 1, false },
     { "resident", NULL, &simt_options.resident, 1, 4096, false },
     { "memory", NULL, &simt_options.memory_mib, 1, 1 << 20, false },
     { "devices", NULL, &simt_options.devices, 1, SIMT_MOST_DEVICES, false },
@@ -69,12 +70,12 @@ SIMT_API bool simt_set_options(const char *text, char *message, size_t message_b
     while (*text) {
         size_t length = strcspn(text, ",");
         if (length && !set_word(text, length)) {
-            snprintf(message, message_bytes,
-                     "\"%.*s\" is not an option of the SIMT emulator: threads=N, seed=N, yield=N, "
-                     "weak=0 or 1, resident=N, memory=MiB, devices=N, sm=N, profile or noprofile, "
-                     "keep or "
-                     "strict, check or nocheck",
-                     (int)length, text);
+            snprintf(
+                message, message_bytes,
+                "\"%.*s\" is not an option of the SIMT emulator: threads=N, seed=N, yield=N, "
+                "weak=0 or 1, late=0 or 1, resident=N, memory=MiB, devices=N, sm=N, profile or "
+                "noprofile, keep or strict, check or nocheck",
+                (int)length, text);
             return false;
         }
         text += length;

@@ -30,6 +30,8 @@
  *                   default): only if it waits
  *     weak=1        other blocks see a store to global memory late, unless a fence orders it, and
  *                   blocks run on one OS thread; weak=0 (the default): at once
+ *     late=1        work stays in its stream until a call waits for it, before the first use;
+ *                   late=0 (the default): it is complete when the call that queues it returns
  *     profile       counts accesses, conflicts and branches from here on; noprofile stops it
  *     keep          a fault that the kernel can survive (a race, an uninitialised read) is
  *                   recorded, but the launch succeeds; strict (the default): it fails
