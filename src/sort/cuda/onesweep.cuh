@@ -380,7 +380,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT)
 }
 #endif
 
-#if SORT_RESIDES(KEY_BYTES, VAL_BYTES)
+#if SORT_RESIDES(KEY_BYTES, VAL_BYTES) && (!defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900)
 /* ---- Sorts of bins ---- */
 
 /* A separate function, so that it takes no registers from full tiles. */

@@ -26,7 +26,9 @@ enum { SORT_SPLITTERS = SORT_BINS / 2 - 1, SORT_SPLITTER_BITS = 7 };
 #define SORT_SPLITS(key_bytes, value_bytes)                                                        \
     ((key_bytes) >= 4 && ((value_bytes) == 0 || ((key_bytes) == 4 && (value_bytes) == 4)))
 
-/* Whether there is code for sorts of bins in resident blocks (resident.cuh). */
+/* Whether there is code for sorts of bins in resident blocks (resident.cuh): only for this compute
+ * capability and later ones, to limit the size of the library. */
+#define SORT_RESIDES_CODE 90
 #define SORT_RESIDES(key_bytes, value_bytes)                                                       \
     (((key_bytes) == 4 && (value_bytes) <= 4) || ((key_bytes) == 8 && (value_bytes) == 0))
 
