@@ -68,8 +68,7 @@ struct arrange_transpose_args {
     uint64_t tiles, tiles_across;
     uint32_t words; /* per element */
     uint32_t tile_rows, tile_columns;
-    uint32_t pitch;    /* elements from one row of the tile to the next */
-    uint32_t by_warps; /* a warp loads whole rows of the tile, and stores whole columns */
+    uint32_t pitch; /* elements from one row of the tile to the next */
     uint32_t inverse_words, inverse_row, inverse_column; /* as above: of an element, of a tile's
                                                             row, of its column */
 };

@@ -155,17 +155,6 @@ static ech_status shuffle(const struct target *t, const struct echi_arrange *a)
 
 /* ---- Tiles ---- */
 
-/* Whether the rows and the columns of a tile are whole warps, and few enough for the words of a
- * thread. */
-static bool goes_by_warps(const struct arrange_transpose_args *args, size_t word_bytes)
-{
-    const uint32_t width = args->tile_columns * args->words, height = args->tile_rows * args->words;
-    const uint32_t warps = ARRANGE_THREADS / 32, most = ARRANGE_TILE_WORDS(word_bytes);
-    if (width % 32 || height % 32) return false;
-    return width / 32 * ((args->tile_rows + warps - 1) / warps) <= most &&
-           height / 32 * ((args->tile_columns + warps - 1) / warps) <= most;
-}
-
 /* Tiles are square, or consist of whole rows or columns if these are short; they are small if there
  * are too few tiles for all multiprocessors. */
 static void shape_tile(const struct target *t, struct arrange_transpose_args *args,
@@ -185,7 +174,6 @@ static void shape_tile(const struct target *t, struct arrange_transpose_args *ar
     args->tile_rows = (uint32_t)rows;
     args->tile_columns = (uint32_t)columns;
     args->pitch = args->tile_columns | 1;
-    args->by_warps = goes_by_warps(args, word_bytes);
     args->inverse_words = inverse_of(args->words);
     args->inverse_row = inverse_of(args->tile_columns * args->words);
     args->inverse_column = inverse_of(args->tile_rows * args->words);

@@ -5,8 +5,7 @@
  *
  * A row of a tile of a transpose has an odd number of elements, so that the words of a column are
  * in different banks. The host chooses the shape: square if the matrix is wide and tall, otherwise
- * whole rows or whole columns. The rows and columns of a square tile are moved by a warp each,
- * which needs no divisions.
+ * whole rows or whole columns.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -56,67 +55,6 @@ static __device__ inline void store_tile(const struct arrange_transpose_args &a,
     }
 }
 
-enum { TILE_WARPS = ARRANGE_THREADS / 32 };
-
-/* Word `lane` of this warp's row or column, then 32 words further on, and then in the next row or
- * column of this warp. */
-struct tile_walk {
-    uint32_t line, chunk, chunks; /* chunks: of 32 words, in a line */
-    __device__ inline void next(void)
-    {
-        if (++chunk < chunks) return;
-        chunk = 0;
-        line += TILE_WARPS;
-    }
-    __device__ inline uint32_t at(void) const
-    {
-        return chunk * 32 + threadIdx.x % 32;
-    }
-};
-
-static __device__ inline void load_lines(const struct arrange_transpose_args &a, uint64_t row,
-                                         uint64_t column, uint32_t rows, uint32_t columns)
-{
-    const uint32_t warp = threadIdx.x / 32, pitch = a.pitch * a.words, width = columns * a.words;
-    const uint64_t step = TILE_WARPS * a.columns * a.words;
-    const word *from = (const word *)a.in + ((row + warp) * a.columns + column) * a.words;
-    word *tile = (word *)shared_bytes;
-    struct tile_walk walk = { warp, 0, a.tile_columns * a.words / 32 };
-    word w[TILE_WORDS];
-#pragma unroll
-    for (int k = 0; k < TILE_WORDS; k++) {
-        if (walk.line < rows && walk.at() < width) w[k] = from[walk.at()];
-        walk.next();
-        if (walk.chunk == 0) from += step;
-    }
-    walk = { warp, 0, walk.chunks };
-#pragma unroll
-    for (int k = 0; k < TILE_WORDS; k++) {
-        if (walk.line < rows && walk.at() < width) tile[walk.line * pitch + walk.at()] = w[k];
-        walk.next();
-    }
-}
-
-static __device__ inline void store_lines(const struct arrange_transpose_args &a, uint64_t row,
-                                          uint64_t column, uint32_t rows, uint32_t columns)
-{
-    const uint32_t warp = threadIdx.x / 32, height = rows * a.words;
-    const uint64_t step = TILE_WARPS * a.rows * a.words;
-    word *to = (word *)a.out + ((column + warp) * a.rows + row) * a.words;
-    const word *tile = (const word *)shared_bytes;
-    struct tile_walk walk = { warp, 0, a.tile_rows * a.words / 32 };
-#pragma unroll
-    for (int k = 0; k < TILE_WORDS; k++) {
-        const uint32_t y = walk.at();
-        const uint32_t r = a.words == 1 ? y : divide(y, a.words, a.inverse_words);
-        const uint32_t part = y - r * a.words;
-        if (walk.line < columns && y < height)
-            to[y] = tile[(r * a.pitch + walk.line) * a.words + part];
-        walk.next();
-        if (walk.chunk == 0) to += step;
-    }
-}
-
 static __device__ inline void transpose_tiles(const struct arrange_transpose_args &a)
 {
     for (uint64_t t = blockIdx.x; t < a.tiles; t += gridDim.x) {
@@ -127,15 +65,9 @@ static __device__ inline void transpose_tiles(const struct arrange_transpose_arg
         const uint64_t below = a.rows - row, right = a.columns - column;
         const uint32_t rows = below < a.tile_rows ? (uint32_t)below : a.tile_rows;
         const uint32_t columns = right < a.tile_columns ? (uint32_t)right : a.tile_columns;
-        if (a.by_warps)
-            load_lines(a, row, column, rows, columns);
-        else
-            load_tile(a, row, column, rows, columns);
+        load_tile(a, row, column, rows, columns);
         __syncthreads(); /* the tile is complete */
-        if (a.by_warps)
-            store_lines(a, row, column, rows, columns);
-        else
-            store_tile(a, row, column, rows, columns);
+        store_tile(a, row, column, rows, columns);
         __syncthreads(); /* all threads have read the tile */
     }
 }

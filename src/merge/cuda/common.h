@@ -19,7 +19,7 @@ enum {
     MERGE_WARP = 64,     /* ... whose boundaries merge_split finds with a warp each */
     MERGE_FILL_EACH = 4, /* vectors of a thread of merge_fill */
     MERGE_FILL_BLOCKS = 8,      /* ... its blocks per multiprocessor, at most */
-    MERGE_TABLE_LEAST = 1 << 23 /* elements from which on keys of 8 and 16 bits use a table */
+    MERGE_TABLE_LEAST = 1 << 25 /* elements from which on keys of 8 and 16 bits use a table */
 };
 
 /* Elements of a thread: an odd number, so that threads use different banks of shared memory.
