@@ -15,7 +15,6 @@
 enum {
     ARRANGE_THREADS = 256,
     ARRANGE_LINE_WORDS = 4, /* words of 16 bytes that a thread of arrange_copy moves at a time */
-    ARRANGE_FILL_WORDS = 4, /* words of 16 bytes of a thread of arrange_fill at a time */
     ARRANGE_PIECE_WORDS = 4096,       /* maximum number of words of a block of arrange_move_wide */
     ARRANGE_PIECE_ELEMENTS = 1024,    /* ... and elements */
     ARRANGE_REVERSE_BYTES = 16 << 10, /* bytes that a block of arrange_reverse holds */

@@ -85,8 +85,7 @@ extern "C" __global__ void __launch_bounds__(ARRANGE_THREADS)
 
 /* ---- Fill ---- */
 
-/* A step is a multiple of the period, so a thread always writes the same word.  If all words are
- * equal, the words of a block are adjacent: then writes are as fast as the memory. */
+/* A step is a multiple of the period, so a thread always writes the same word. */
 extern "C" __global__ void __launch_bounds__(ARRANGE_THREADS)
     arrange_fill(const __grid_constant__ struct arrange_fill_args a)
 {
@@ -97,8 +96,7 @@ extern "C" __global__ void __launch_bounds__(ARRANGE_THREADS)
     const uint64_t words = (a.bytes - head) / 16, tail = head + words * 16;
     const uint32_t threads = gridDim.x * ARRANGE_THREADS, step = threads - threads % a.period;
     const uint32_t thread = blockIdx.x * ARRANGE_THREADS + threadIdx.x;
-    const bool equal = a.period == 1;
-    if (equal || (thread < step && thread < words)) {
+    if (thread < step && thread < words) {
         uint32_t part[4], at = (head + 16 * (thread % a.period)) % a.element_bytes;
 #pragma unroll
         for (int w = 0; w < 4; w++) {
@@ -111,13 +109,7 @@ extern "C" __global__ void __launch_bounds__(ARRANGE_THREADS)
         }
         const uint4 word = make_uint4(part[0], part[1], part[2], part[3]);
         uint4 *target = (uint4 *)(out + head);
-        for (uint64_t w = thread; w < words && !equal; w += step) target[w] = word;
-        const uint64_t each = ARRANGE_FILL_WORDS * ARRANGE_THREADS;
-        for (uint64_t w = blockIdx.x * each + threadIdx.x; w < words && equal;
-             w += gridDim.x * each)
-#pragma unroll
-            for (int k = 0; k < ARRANGE_FILL_WORDS; k++)
-                if (w + k * ARRANGE_THREADS < words) target[w + k * ARRANGE_THREADS] = word;
+        for (uint64_t w = thread; w < words; w += step) target[w] = word;
     }
     if (thread < head) out[thread] = a.element[thread % a.element_bytes];
     if (thread < a.bytes - tail) out[tail + thread] = a.element[(tail + thread) % a.element_bytes];

@@ -320,9 +320,7 @@ static ech_status fill(const struct target *t, const struct echi_arrange *a)
     memcpy(args.element, a->value, bytes);
     /* At least as many threads are needed as a period has words. */
     const uint64_t enough = parts_of(args.period, ARRANGE_THREADS);
-    const uint64_t blocks =
-        args.period == 1 ? parts_of(args.bytes, (uint64_t)16 * ARRANGE_FILL_WORDS * ARRANGE_THREADS)
-                         : persistent_blocks(t, args.bytes);
+    const uint64_t blocks = persistent_blocks(t, args.bytes);
     return launch_line(t, "arrange_fill", blocks < enough ? enough : blocks, &args);
 }
 

@@ -52,10 +52,6 @@ template <int LANES, typename number> static __device__ inline number lanes_max(
 
 /* ---- Sorted numbers, some per lane ---- */
 
-/* Numbers per lane from which on steps are loops, and the selection from a chunk exists once, so
- * that the code is smaller. */
-enum { FEW_LOOPS = 99, ONE_COPY = 99 };
-
 /* Number W * me + j of those of LANES lanes, of which this is lane me. */
 template <typename number, int W> struct few {
     number of[W];
@@ -116,57 +112,11 @@ template <int ALL> struct few_runs<0, ALL> {
     }
 };
 
-/* The runs within a lane that are shorter than W, in alternating directions. */
-template <int RUN, int W> struct few_inside {
-    template <typename number> static __device__ inline void sort(few<number, W> &x, uint32_t me)
-    {
-        few_run<RUN / 2, RUN>::sort(x, me);
-        few_inside < 2 * RUN<W ? 2 * RUN : W, W>::sort(x, me);
-    }
-};
-
-template <int W> struct few_inside<W, W> {
-    template <typename number> static __device__ inline void sort(few<number, W> &, uint32_t)
-    {
-    }
-};
-
-/* The steps between lanes and then within them, from a distance of `lanes` lanes.  Loops make the
- * code of kernels with several numbers per lane smaller. */
-template <typename number, int W>
-static __device__ inline void few_steps(few<number, W> &x, uint32_t lanes, uint32_t me, bool up)
-{
-#pragma unroll 1
-    for (uint32_t step = lanes; step; step /= 2) {
-#pragma unroll
-        for (int j = 0; j < W; j++)
-            x.of[j] = network_keep(x.of[j], network_lane(x.of[j], step), up == ((me & step) != 0));
-    }
-#pragma unroll
-    for (int step = W / 2; step; step /= 2)
-#pragma unroll
-        for (int j = 0; j < W; j++) {
-            if (j & step) continue;
-            const number y = x.of[j], z = x.of[(j + step) % W];
-            const number low = y < z ? y : z, high = y < z ? z : y;
-            x.of[j] = up ? low : high;
-            x.of[(j + step) % W] = up ? high : low;
-        }
-}
-
 /* Sorts W * LANES numbers. */
 template <int LANES, typename number, int W>
 static __device__ inline void few_sort(few<number, W> &x)
 {
-    const uint32_t me = my_lane<LANES>();
-    if (W < FEW_LOOPS) {
-        few_runs<2, W * LANES>::sort(x, me);
-        return;
-    }
-    few_inside<2, W>::sort(x, me);
-#pragma unroll 1
-    for (uint32_t run = 1; run <= LANES; run *= 2)
-        few_steps(x, run / 2, me, run == LANES || !(me & run));
+    few_runs<2, W * LANES>::sort(x, my_lane<LANES>());
 }
 
 /* The smaller half of two sorted sequences, sorted. */
@@ -179,10 +129,7 @@ static __device__ inline void few_merge(few<number, W> &x, const few<number, W> 
         const number z = from_lane(y.of[W - 1 - j], other);
         x.of[j] = z < x.of[j] ? z : x.of[j];
     }
-    if (W < FEW_LOOPS)
-        few_run<W * LANES / 2, 0>::sort(x, my_lane<LANES>());
-    else
-        few_steps(x, LANES / 2, my_lane<LANES>(), true);
+    few_run<W * LANES / 2, 0>::sort(x, my_lane<LANES>());
 }
 
 /* The 32 smallest of the numbers of a block's threads, sorted, in the first warp.  shared: one per
@@ -322,16 +269,8 @@ static __device__ inline uint32_t chunk_bisect(const struct topk_args &a, chunk<
             search = some > W * LANES;
         }
     }
-    uint32_t all = 0;
-    if (W < ONE_COPY) {
-        all = chunk_collect(a, c, first, active && high, (ekey)0, high - 1, words, 0);
-        all = chunk_collect(a, c, first, active, high, high, words, all);
-    } else {
-#pragma unroll 1
-        for (int equal = 0; equal < 2; equal++) /* smaller elements, then equal ones */
-            all = chunk_collect(a, c, first, active && (equal || high), equal ? high : (ekey)0,
-                                equal ? high : high - 1, words, all);
-    }
+    const uint32_t less = chunk_collect(a, c, first, active && high, (ekey)0, high - 1, words, 0);
+    const uint32_t all = chunk_collect(a, c, first, active, high, high, words, less);
     return active ? min(all, (uint32_t)W * LANES) : count;
 }
 
@@ -399,40 +338,18 @@ static __device__ inline void warp_select(const struct topk_args &a, const struc
                                           word *words)
 {
     const uint32_t k = (uint32_t)group.k;
-    few<word, W> best;
-    ekey bound = WORST; /* of the elements before the chunk, k are better than a greater one */
-    if (W < ONE_COPY) {
-        chunk<LANES, EACH, W> c = chunk_load<LANES, EACH, W>(a, group, 0);
-        best = chunk_select(a, c, 0, WORST, k, words);
-        if (LANES == 32 && group.n > EACH * LANES && lower_bound<LANES>(a, best, k, bound)) {
-            for (uint64_t first = EACH * LANES; first < group.n; first += EACH * LANES) {
-                c = chunk_load<LANES, EACH, W>(a, group, first);
-                ekey low = c.best.of[0];
-#pragma unroll
-                for (int j = 1; j < W; j++) low = min(low, c.best.of[j]);
-                if (!__any_sync(WARP_ALL, c.left && low <= bound)) continue;
-                few_merge<LANES>(best, chunk_select(a, c, first, bound, k, words));
-                if (!lower_bound<LANES>(a, best, k, bound)) break;
-            }
-        }
-    } else {
-#pragma unroll
-        for (int j = 0; j < W; j++) best.of[j] = ~(word)0;
-#pragma unroll 1
-        for (uint64_t first = 0; first == 0 || first < group.n; first += EACH * LANES) {
-            chunk<LANES, EACH, W> c = chunk_load<LANES, EACH, W>(a, group, first);
+    chunk<LANES, EACH, W> c = chunk_load<LANES, EACH, W>(a, group, 0);
+    few<word, W> best = chunk_select(a, c, 0, WORST, k, words);
+    ekey bound; /* of the elements before the chunk, k are better than a greater one */
+    if (LANES == 32 && group.n > EACH * LANES && lower_bound<LANES>(a, best, k, bound)) {
+        for (uint64_t first = EACH * LANES; first < group.n; first += EACH * LANES) {
+            c = chunk_load<LANES, EACH, W>(a, group, first);
             ekey low = c.best.of[0];
 #pragma unroll
             for (int j = 1; j < W; j++) low = min(low, c.best.of[j]);
-            if (first && !__any_sync(WARP_ALL, c.left && low <= bound)) continue;
-            const few<word, W> some = chunk_select(a, c, first, bound, k, words);
-            if (first)
-                few_merge<LANES>(best, some);
-            else
-                best = some;
-            if (LANES < 32 || group.n <= first + EACH * LANES ||
-                !lower_bound<LANES>(a, best, k, bound))
-                break;
+            if (!__any_sync(WARP_ALL, c.left && low <= bound)) continue;
+            few_merge<LANES>(best, chunk_select(a, c, first, bound, k, words));
+            if (!lower_bound<LANES>(a, best, k, bound)) break;
         }
     }
     write_few<LANES>(a, group, best);
