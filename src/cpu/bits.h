@@ -46,6 +46,14 @@ static inline uint64_t bits_of_bytes(const uint8_t *bytes, size_t n)
 #endif
 }
 
+/* The mask of a comparison in a general register.  GCC 12 with the address sanitizer otherwise
+ * stored the mask of 8 lanes as one byte, and loaded it as eight. */
+static inline uint64_t mask_bits(uint64_t mask)
+{
+    __asm__("" : "+r"(mask));
+    return mask;
+}
+
 /* The first n bits, or all. */
 static inline uint64_t low_bits(size_t n)
 {

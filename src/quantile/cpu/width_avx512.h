@@ -112,11 +112,11 @@ INLINE void NAME(move_some)(const struct echi_quantile_job *job, size_t i, uint6
     uint64_t moved = 0;
     for (size_t k = 0; k < bounds; k++) {
         const vec key = JOINED(broadcast_, FROM)((KEY)job->bounds[k].key);
-        const uint64_t less = JOINED(less_, FROM)(e, key) & there;
+        const uint64_t less = mask_bits(JOINED(less_, FROM)(e, key)) & there;
         uint64_t own = 0, lanes = less;
         if (places->seen[k] <= job->bounds[k].tie) { /* no branch on whether there is one: they may
                                                         be frequent */
-            const uint64_t most = JOINED(less_equal_, FROM)(e, key) & there;
+            const uint64_t most = mask_bits(JOINED(less_equal_, FROM)(e, key)) & there;
             lanes = bits_before(&job->bounds[k], less, most ^ less, &places->seen[k], &own);
             if (own) NAME(store)(s, (size_t)s->ranks[k], i + (size_t)__builtin_ctzll(own));
         }
