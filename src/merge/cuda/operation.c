@@ -23,8 +23,9 @@ enum { BLOCKS = 1 << 30 }; /* maximum per launch */
 struct merge_plan {
     char module[16];
     const char *kernel;
-    bool table;    /* the algorithm */
-    uint32_t tile; /* elements */
+    bool table;         /* the algorithm */
+    unsigned key_bytes; /* of the request */
+    uint32_t tile;      /* elements */
     uint64_t tiles;
 };
 
@@ -74,7 +75,8 @@ static ech_status make_plan(const void *request, void *plan, size_t *work_bytes)
     const uint64_t n = (uint64_t)m->n[0] + m->n[1];
     ech_status status;
     TRY(choose_algorithm(m, &p->table));
-    snprintf(p->module, sizeof p->module, "merge_k%u", 8 * (unsigned)m->key_bytes);
+    p->key_bytes = (unsigned)m->key_bytes;
+    snprintf(p->module, sizeof p->module, "merge_k%u", 8 * p->key_bytes);
     choose_kernel(m, p);
     p->tiles = n / p->tile + (n % p->tile != 0);
     if (p->table && n)
@@ -127,9 +129,9 @@ static void launch(struct echi_steps *steps, const struct merge_plan *p, enum ec
 static void table_steps(const struct merge_plan *p, const struct echi_gpu *gpu,
                         const struct merge_args *args, struct echi_steps *steps)
 {
-    const bool bytes = strcmp(p->module, "merge_k8") == 0;
-    const unsigned codes = bytes ? 256 * 32 : 65536; /* threads: a warp each, or one */
-    launch(steps, p, ECHI_LOOK, "merge_codes", codes / MERGE_THREADS);
+    /* A warp for each code of 8 bits, a thread for each of 16. */
+    const unsigned threads = MERGE_CODES(p->key_bytes) * (p->key_bytes == 1 ? 32 : 1);
+    launch(steps, p, ECHI_LOOK, "merge_codes", threads / MERGE_THREADS);
     launch(steps, p, ECHI_MOVE, p->kernel,
            echi_gpu_blocks(gpu, args->n_a + args->n_b, p->tile, MERGE_FILL_BLOCKS));
 }
