@@ -215,8 +215,10 @@ static CUresult simt_cuMemcpyAsync(CUdeviceptr to, CUdeviceptr from, size_t byte
     if (!simt_memory_holds(work.to, bytes) || !simt_memory_holds(work.from, bytes) ||
         !simt_may_access(work.to) || !simt_may_access(work.from))
         return CUDA_ERROR_INVALID_VALUE;
-    work.pageable = is_pageable(work.from);
-    work.waits = is_pageable(work.to);
+    if (simt_options.late) {
+        work.pageable = is_pageable(work.from);
+        work.waits = is_pageable(work.to);
+    }
     return simt_submit(stream, &work);
 }
 
