@@ -39,7 +39,7 @@ static __device__ double to_double(double x)
     return x;
 }
 
-/* Of f32, f16 and bf16. */
+/* f32, f16 and bf16 are exact as f32. */
 template <class T> static __device__ double to_double(T x)
 {
     return (double)(float)x;
