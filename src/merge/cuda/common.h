@@ -12,8 +12,8 @@
 
 enum {
     MERGE_THREADS = 256,
-    MERGE_RUNS_BLOCKS = 6, /* per multiprocessor, at least: of merges of runs without values */
-    MERGE_PAIRS_BLOCKS = 5,
+    MERGE_RUNS_BLOCKS = 6,   /* per multiprocessor, at least: of merges of runs of narrow keys */
+    MERGE_PAIRS_BLOCKS = 5,  /* ... of pairs */
     MERGE_NARROW_BLOCKS = 5, /* of merge_narrow */
     MERGE_ALONE = 6,     /* tiles per multiprocessor, at most, whose boundaries their blocks find */
     MERGE_WARP = 64,     /* ... whose boundaries merge_split finds with a warp each */
@@ -22,13 +22,17 @@ enum {
     MERGE_TABLE_LEAST = 1 << 25 /* elements from which on keys of 8 and 16 bits use a table */
 };
 
-/* Elements of a thread: an odd number, so that threads use different banks of shared memory.
- * merge_keys for keys of 64 bits has more than merges with values and of runs. */
+/* Elements of a thread: an odd number, so that threads use different banks of shared memory. Merges
+ * of keys of 32 and 64 bits without values have more of them. */
 #define MERGE_ITEMS(key_bytes)       ((key_bytes) == 8 ? 11 : 17)
 #define MERGE_TILE(key_bytes)        (MERGE_THREADS * MERGE_ITEMS(key_bytes))
 #define MERGE_KEYS_ITEMS(key_bytes)  ((key_bytes) == 8 ? 15 : 19)
 #define MERGE_KEYS_BLOCKS(key_bytes) ((key_bytes) == 8 ? 4 : 5)
-/* Whether merge_keys has codes of all ones after each part, and no tests for their ends. */
+/* Of merge_runs_keys and merge_runs_pairs. */
+#define MERGE_RUNS_TILE(key_bytes, value_bytes)                                                    \
+    ((key_bytes) <= 2 || (value_bytes) ? MERGE_TILE(key_bytes)                                     \
+                                       : MERGE_THREADS * MERGE_KEYS_ITEMS(key_bytes))
+/* Whether merges of keys of 32 and 64 bits have codes of all ones after each part, and no tests for their ends. */
 #define MERGE_KEYS_PADDED 1
 /* Words of 4 bytes of a thread of merge_narrow: an odd number for the same reason. */
 #define MERGE_NARROW_WORDS(key_bytes) ((key_bytes) == 1 ? 9 : 17)
@@ -62,8 +66,8 @@ struct merge_run_tile {
     uint32_t n_a, n_b; /* both 0: the tile is empty */
 };
 
-/* The tiles of a round: pair p has those from floor(begin / MERGE_TILE) + p on, where begin is its
- * first element. */
+/* The tiles of a round: pair p has those from floor(begin / tile) + p on, where begin is its first
+ * element. */
 struct merge_runs_args {
     struct merge_args common; /* keys[0], values[0] and the outputs: of this round */
     const void *offsets;

@@ -35,7 +35,12 @@ enum {
                             : MERGE_ROOM(MERGE_THREADS, KEYS_ITEMS),
     ITEMS = MERGE_ITEMS(KEY_BYTES), /* of other kernels */
     TILE = MERGE_TILE(KEY_BYTES),
-    ROOM = MERGE_ROOM(MERGE_THREADS, ITEMS)
+    ROOM = MERGE_ROOM(MERGE_THREADS, ITEMS),
+    RUNS_LIKE_KEYS = KEY_BYTES > 2, /* whether merge_runs_keys has the tiles of merge_keys */
+    RUNS_ITEMS = RUNS_LIKE_KEYS ? KEYS_ITEMS : ITEMS,
+    RUNS_BLOCKS = RUNS_LIKE_KEYS ? KEYS_BLOCKS : MERGE_RUNS_BLOCKS,
+    RUNS_PADDED = RUNS_LIKE_KEYS && KEYS_PADDED,
+    RUNS_ROOM = RUNS_LIKE_KEYS ? KEYS_ROOM : ROOM
 };
 
 /* How many elements before a tile are from a; by a warp. */
@@ -256,7 +261,7 @@ static __device__ inline uint64_t run_begin(const struct merge_runs_args &a, uin
 
 static __device__ inline uint64_t first_tile(const struct merge_runs_args &a, uint64_t pair)
 {
-    return run_begin(a, 2 * a.width * pair) / TILE + pair;
+    return run_begin(a, 2 * a.width * pair) / a.common.tile + pair;
 }
 
 /* One thread per tile: the parts of both neighbours that it merges. */
@@ -277,10 +282,10 @@ extern "C" __global__ void __launch_bounds__(MERGE_THREADS)
         const uint64_t begin = run_begin(a, 2 * a.width * pair);
         const uint64_t second = run_begin(a, 2 * a.width * pair + a.width);
         const uint64_t end = run_begin(a, 2 * a.width * (pair + 1));
-        const uint64_t first = (t - first_tile(a, pair)) * TILE;
+        const uint64_t first = (t - first_tile(a, pair)) * a.common.tile;
         struct merge_run_tile tile = { 0, 0, second, 0, 0 };
         if (first < end - begin) {
-            const uint32_t n = (uint32_t)min((uint64_t)TILE, end - begin - first);
+            const uint32_t n = (uint32_t)min((uint64_t)a.common.tile, end - begin - first);
             struct merge_part part;
             uint64_t at[2];
             for (int i = 0; i < 2; i++)
@@ -308,10 +313,10 @@ args_of_tile(const struct merge_args &a, const struct merge_run_tile &tile, stru
 }
 
 extern "C" __global__ void __launch_bounds__(MERGE_THREADS,
-                                             RESIDENT_BLOCKS(MERGE_RUNS_BLOCKS, MERGE_THREADS))
+                                             RESIDENT_BLOCKS(RUNS_BLOCKS, MERGE_THREADS))
     merge_runs_keys(const __grid_constant__ struct merge_runs_args a)
 {
-    __shared__ ukey keys[ROOM];
+    __shared__ ukey keys[RUNS_ROOM];
     wait_for_earlier();
     if (*a.invalid) return;
     for (uint64_t t = blockIdx.x; t < a.common.tiles; t += gridDim.x) {
@@ -320,7 +325,7 @@ extern "C" __global__ void __launch_bounds__(MERGE_THREADS,
         if (tile.n_a + tile.n_b == 0) continue;
         const struct merge_args m = args_of_tile(a.common, tile, part);
         __syncthreads(); /* all threads have written the previous tile */
-        merge_tile<false, ITEMS>(m, part, keys, NULL);
+        merge_tile<false, RUNS_ITEMS, RUNS_PADDED>(m, part, keys, NULL);
     }
 }
 

@@ -39,9 +39,14 @@ static uint64_t pairs_of(const struct echi_merge_many *m, unsigned round)
     return ((uint64_t)(m->runs - 1) >> (round + 1)) + 1;
 }
 
+static uint32_t tile_of(const struct echi_merge_many *m)
+{
+    return (uint32_t)MERGE_RUNS_TILE(m->key_bytes, m->value_bytes);
+}
+
 static uint64_t tiles_of(const struct echi_merge_many *m, unsigned round)
 {
-    return m->n / (uint64_t)MERGE_TILE(m->key_bytes) + pairs_of(m, round);
+    return m->n / tile_of(m) + pairs_of(m, round);
 }
 
 static void lay_out(const struct echi_merge_many *m, const struct many_plan *p,
@@ -151,7 +156,7 @@ static struct merge_runs_args args_of(const struct echi_merge_many *m,
     return (struct merge_runs_args){ .common = { .keys = { m->keys },
                                                  .values = { m->values },
                                                  .words = m->value_bytes / word,
-                                                 .tile = MERGE_TILE(m->key_bytes),
+                                                 .tile = tile_of(m),
                                                  .word_bytes = (uint32_t)word,
                                                  .order = m->order },
                                      .offsets = m->offsets,
