@@ -21,6 +21,10 @@ enum {
     ARRANGE_SMALL_BYTES = 512,        /* elements of at most this size are reversed in tiles ... */
     ARRANGE_TILE_BYTES = 256,         /* ... and smaller ones than this are transposed in tiles */
     ARRANGE_NARROW_BYTES = 128,       /* bytes of a row of a tile of arrange_transpose_narrow */
+    ARRANGE_VECTOR_EDGE = 64,         /* elements, of a tile of arrange_transpose_vectors */
+    ARRANGE_QUADS = 17,               /* quads per thread of arrange_transpose_quads, which ... */
+    ARRANGE_QUADS_TILE = 16 << 10,    /* ... has tiles of at most so many bytes ... */
+    ARRANGE_QUADS_LEAST = 64,         /* ... and of at least so many per row and column */
     ARRANGE_PUT_BYTES = 3584          /* bytes of a large fill element per launch */
 };
 
@@ -29,6 +33,9 @@ enum {
 #define ARRANGE_MOVE_WORDS(word_bytes) ((word_bytes) == 16 ? 4 : 8)
 #define ARRANGE_TILE_WORDS(word_bytes)                                                             \
     ((word_bytes) == 16 ? 4 : (word_bytes) == 8 ? 8 : 16) /* per thread */
+
+/* The most quads that a row of words touches. */
+#define arrange_quads(words, word_bytes) (((words) * (word_bytes) + 6) / 4)
 
 /* How the source of element i is found, or its destination with scatter. */
 enum arrange_from {
@@ -65,11 +72,13 @@ struct arrange_transpose_args {
     void *out;
     uint64_t rows, columns;
     uint64_t tiles, tiles_across;
-    uint32_t words; /* per element */
+    uint32_t words;   /* per element */
+    uint32_t streams; /* the matrices are larger than the L2 cache */
     uint32_t tile_rows, tile_columns;
-    uint32_t pitch; /* elements from one row of the tile to the next */
-    uint32_t inverse_words, inverse_row, inverse_column; /* as above: of an element, of a tile's
-                                                            row, of its column */
+    uint32_t pitch; /* elements, or quads, from one row of the tile to the next */
+    uint32_t inverse_words, inverse_row, inverse_column; /* as above: of an element, of the
+                                                            words or quads of a tile's row, and of
+                                                            its column */
 };
 
 struct arrange_reverse_args {

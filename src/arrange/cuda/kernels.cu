@@ -6,7 +6,9 @@
  */
 #include "arrange/cuda/move.cuh"
 #include "arrange/cuda/narrow.cuh"
+#include "arrange/cuda/quads.cuh"
 #include "arrange/cuda/tile.cuh"
+#include "arrange/cuda/vectors.cuh"
 
 extern "C" __global__ void __launch_bounds__(ARRANGE_THREADS)
     arrange_move(const __grid_constant__ struct arrange_move_args a)
@@ -42,6 +44,22 @@ extern "C" __global__ void __launch_bounds__(ARRANGE_THREADS)
 {
     wait_for_earlier();
     transpose_narrow(a);
+}
+
+extern "C" __global__ void __launch_bounds__(ARRANGE_THREADS)
+    arrange_transpose_quads(const __grid_constant__ struct arrange_transpose_args a)
+{
+    wait_for_earlier();
+    transpose_quads(a);
+}
+#endif
+
+#if WORD_BYTES == 4
+extern "C" __global__ void __launch_bounds__(ARRANGE_THREADS)
+    arrange_transpose_vectors(const __grid_constant__ struct arrange_transpose_args a)
+{
+    wait_for_earlier();
+    transpose_vectors(a);
 }
 #endif
 

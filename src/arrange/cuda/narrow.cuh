@@ -75,7 +75,8 @@ static __device__ inline void transpose_narrow(const struct arrange_transpose_ar
             const uint32_t y = (warp + s * WARPS) * EACH;
 #pragma unroll
             for (int k = 0; k < EACH; k++)
-                if (across && row + y < a.rows) x[s][k] = from[(y + k) * in_pitch + lane];
+                if (across && row + y < a.rows)
+                    x[s][k] = load_once(from + (y + k) * in_pitch + lane, a.streams);
         }
 #pragma unroll
         for (int s = 0; s < SQUARES; s++)
@@ -87,7 +88,8 @@ static __device__ inline void transpose_narrow(const struct arrange_transpose_ar
         const bool below = row + lane * EACH < a.rows;
 #pragma unroll 8
         for (uint32_t c = warp; c < EDGE; c += WARPS)
-            if (below && column + c < a.columns) to[c * out_pitch + lane] = tile[c * PITCH + lane];
+            if (below && column + c < a.columns)
+                store_once(to + c * out_pitch + lane, tile[c * PITCH + lane], a.streams);
         __syncthreads(); /* all threads have read the tile */
     }
 }

@@ -4,7 +4,9 @@
  *
  *     operation                              kernel
  *     gather, scatter, shuffle               arrange_move; elements of several words: _wide
- *     transpose                              arrange_transpose; large elements: arrange_move_wide
+ *     transpose                              arrange_transpose, and for narrow elements or words
+ *                                            arrange_transpose_narrow, arrange_transpose_quads;
+ *                                            large elements: arrange_move_wide
  *     reverse                                arrange_reverse; large: _move_wide, in place _swap
  *     rotate                                 arrange_copy, of two pieces
  *     fill                                   arrange_fill; large: _put once, then _move_wide
@@ -26,8 +28,9 @@
 #include <string.h>
 
 enum {
-    BLOCKS = 1 << 30, /* maximum per launch */
-    PERSISTENT = 8    /* blocks per multiprocessor of a kernel with a long setup */
+    BLOCKS = 1 << 30,      /* maximum per launch */
+    PERSISTENT = 8,        /* blocks per multiprocessor of a kernel with a long setup */
+    LARGE_BYTES = 32 << 20 /* of a matrix: it and its transpose do not fit the L2 cache */
 };
 #define LINE_MODULE "arrange_line_all"
 
@@ -156,13 +159,11 @@ static ech_status shuffle(const struct target *t, const struct echi_arrange *a)
 /* ---- Tiles ---- */
 
 /* Tiles are square, or consist of whole rows or columns if these are short; they are small if there
- * are too few tiles for all multiprocessors. */
-static void shape_tile(const struct target *t, struct arrange_transpose_args *args,
-                       size_t word_bytes)
+ * are too few tiles for all multiprocessors. room: elements of a tile. */
+static void shape_tile(const struct target *t, struct arrange_transpose_args *args, uint64_t room)
 {
-    const uint64_t words = ARRANGE_THREADS * (unsigned)ARRANGE_TILE_WORDS(word_bytes);
     const uint64_t elements = args->rows * args->columns;
-    uint64_t room = words / args->words, edge = 1;
+    uint64_t edge = 1;
     if (room >= 1024 && elements / room < 2 * (uint64_t)t->gpu.multiprocessors) room /= 4;
     while (4 * edge * edge <= room) edge *= 2;
     /* NOLINTBEGIN(clang-analyzer-core.DivideZero): a call that runs has rows and columns */
@@ -173,12 +174,48 @@ static void shape_tile(const struct target *t, struct arrange_transpose_args *ar
         rows -= rows % 32; /* each column of the tile then begins at a sector */
     args->tile_rows = (uint32_t)rows;
     args->tile_columns = (uint32_t)columns;
-    args->pitch = args->tile_columns | 1;
     args->inverse_words = inverse_of(args->words);
-    args->inverse_row = inverse_of(args->tile_columns * args->words);
-    args->inverse_column = inverse_of(args->tile_rows * args->words);
     args->tiles_across = parts_of(args->columns, columns);
     args->tiles = args->tiles_across * parts_of(args->rows, rows);
+}
+
+/* Tiles that are moved by words; returns their bytes of shared memory. */
+static size_t tile_of_words(const struct target *t, struct arrange_transpose_args *args,
+                            size_t word_bytes)
+{
+    const uint64_t words = ARRANGE_THREADS * (unsigned)ARRANGE_TILE_WORDS(word_bytes);
+    shape_tile(t, args, words / args->words);
+    args->pitch = args->tile_columns | 1;
+    args->inverse_row = inverse_of(args->tile_columns * args->words);
+    args->inverse_column = inverse_of(args->tile_rows * args->words);
+    return (size_t)args->tile_rows * args->pitch * args->words * word_bytes;
+}
+
+/* Tiles that are moved by quads; returns their bytes of shared memory, or 0: rows or columns of the
+ * tiles are too short, or moving words is faster (one word of two bytes). */
+static size_t tile_of_quads(const struct target *t, struct arrange_transpose_args *args,
+                            size_t word_bytes)
+{
+    const size_t element = args->words * word_bytes;
+    if (word_bytes > 2 || (word_bytes == 2 && args->words == 1)) return 0;
+    shape_tile(t, args, ARRANGE_QUADS_TILE / element);
+    const uint64_t shorter = least(args->tile_rows, args->tile_columns);
+    const uint32_t across = arrange_quads(args->tile_columns * args->words, (uint32_t)word_bytes);
+    const uint32_t down = arrange_quads(args->tile_rows * args->words, (uint32_t)word_bytes);
+    const uint32_t most = ARRANGE_QUADS * ARRANGE_THREADS;
+    if (shorter * element < ARRANGE_QUADS_LEAST || args->tile_rows * across > most ||
+        args->tile_columns * down > most)
+        return 0;
+    args->pitch = across | 1;
+    args->inverse_row = inverse_of(across);
+    args->inverse_column = inverse_of(down);
+    return (size_t)args->tile_rows * args->pitch * 4;
+}
+
+/* Whether both matrices together exceed the L2 cache of most GPUs. */
+static bool is_large(const struct echi_arrange *a)
+{
+    return a->rows * a->columns * a->element_bytes >= LARGE_BYTES;
 }
 
 /* Elements of 1 or 2 bytes whose rows begin at multiples of four in both matrices. With too few of
@@ -190,6 +227,14 @@ static bool goes_narrow(const struct echi_arrange *a)
     const uint64_t column_bytes = a->rows * a->element_bytes;
     return a->element_bytes <= 2 && (places | row_bytes | column_bytes) % 4 == 0 &&
            least(row_bytes, column_bytes) >= ARRANGE_NARROW_BYTES / 2;
+}
+
+/* Large matrices of elements of 4 bytes whose rows begin at multiples of 16 bytes in both. */
+static bool goes_vectors(const struct echi_arrange *a)
+{
+    const uint64_t places = (uintptr_t)a->in | (uintptr_t)a->out;
+    return a->element_bytes == 4 && (places | 4 * a->columns | 4 * a->rows) % 16 == 0 &&
+           least(a->rows, a->columns) >= ARRANGE_VECTOR_EDGE && is_large(a);
 }
 
 static ech_status transpose(const struct target *t, const struct echi_arrange *a)
@@ -208,7 +253,14 @@ static ech_status transpose(const struct target *t, const struct echi_arrange *a
                                            .out = a->out,
                                            .rows = a->rows,
                                            .columns = a->columns,
-                                           .words = (uint32_t)(a->element_bytes / word) };
+                                           .words = (uint32_t)(a->element_bytes / word),
+                                           .streams = is_large(a) };
+    if (goes_vectors(a)) {
+        args.tiles_across = parts_of(a->columns, ARRANGE_VECTOR_EDGE);
+        args.tiles = args.tiles_across * parts_of(a->rows, ARRANGE_VECTOR_EDGE);
+        return launch_words(t, word, "arrange_transpose_vectors", blocks_of(args.tiles, 1), 0,
+                            &args);
+    }
     if (goes_narrow(a)) {
         const uint64_t edge = ARRANGE_NARROW_BYTES / a->element_bytes;
         args.tiles_across = parts_of(a->columns, edge);
@@ -216,10 +268,10 @@ static ech_status transpose(const struct target *t, const struct echi_arrange *a
         return launch_words(t, word, "arrange_transpose_narrow", blocks_of(args.tiles, 1), 0,
                             &args);
     }
-    shape_tile(t, &args, word);
-    const size_t shared_bytes = (size_t)args.tile_rows * args.pitch * a->element_bytes;
-    return launch_words(t, word, "arrange_transpose", blocks_of(args.tiles, 1),
-                        (unsigned)shared_bytes, &args);
+    const size_t quads = tile_of_quads(t, &args, word);
+    const size_t bytes = quads ? quads : tile_of_words(t, &args, word);
+    return launch_words(t, word, quads ? "arrange_transpose_quads" : "arrange_transpose",
+                        blocks_of(args.tiles, 1), (unsigned)bytes, &args);
 }
 
 static ech_status reverse_large(const struct target *t, const struct echi_arrange *a)

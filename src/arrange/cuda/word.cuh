@@ -35,4 +35,20 @@ static __device__ inline uint32_t divide(uint32_t x, uint32_t d, uint32_t invers
     return d == 1 ? x : __umulhi(x, inverse);
 }
 
+/* Loads and stores of matrices. Lines of those that are larger than the L2 cache are evicted first,
+ * so that the cache keeps the lines that are not yet complete. */
+template <typename type> static __device__ inline type load_once(const type *at, bool streams)
+{
+    return streams ? __ldcs(at) : *at;
+}
+
+template <typename type>
+static __device__ inline void store_once(type *at, type value, bool streams)
+{
+    if (streams)
+        __stcs(at, value);
+    else
+        *at = value;
+}
+
 #endif
