@@ -202,6 +202,14 @@ static void many_tiles(run_function run)
         .call = CALL_UNIQUE, .dtype = ECH_I16, .n = 1190003, .always = true, .dist = "len10" });
     run(&(struct select_case){
         .call = CALL_ENCODE, .dtype = ECH_I16, .n = 1190003, .always = true, .dist = "len10" });
+    /* More tiles than those whose counts a block adds. */
+    run(&(struct select_case){
+        .call = CALL_ENCODE, .dtype = ECH_I16, .n = 4300003, .always = true, .dist = "len10" });
+    run(&(struct select_case){ .call = CALL_PARTITION_FLAGS,
+                               .n = 2100011,
+                               .element_bytes = 8,
+                               .percent = 50,
+                               .always = true });
 }
 
 /* Five blocks of each kernel that takes one tile per block (simt_tiles.py). */
