@@ -148,7 +148,8 @@ extern "C" __global__ void __launch_bounds__(SELECT_THREADS, RESIDENT)
     }
     __syncthreads(); /* the positions are ordered by rank, and their destination is known */
     const uint64_t before = s.before;
-    if (a.clear && threadIdx.x < 32) leave_words(a.words, a.tiles, a.tiles);
+    uint64_t left = 0;
+    if (a.clear && threadIdx.x < 32) left = count_left(a.words);
     for (uint32_t r = threadIdx.x; r < total && a.starts; r += SELECT_THREADS)
         store_position(a, before + r, t.base + s.local[r]);
     if (a.values)
@@ -156,6 +157,7 @@ extern "C" __global__ void __launch_bounds__(SELECT_THREADS, RESIDENT)
               (const char *)a.values + t.base * value_bytes, s.local, total, a.value_words,
               a.value_word_bytes);
     if (tile == a.tiles - 1 && threadIdx.x == 0) *a.count = before + total;
+    if (a.clear && threadIdx.x < 32) clear_words(a.words, a.tiles, a.tiles, left);
 }
 
 /* ---- Counts of large partitions ---- */
@@ -272,12 +274,14 @@ static __device__ inline void move_tile(const struct select_args &a, struct tile
     }
     __syncthreads(); /* the positions are ordered, and their destinations are known */
     const uint64_t before = s.before, rest = s.all + (t.base + t.first - before);
-    if (a.clear && threadIdx.x < 32) leave_words(a.words, a.tiles, gridDim.x);
+    uint64_t left = 0;
+    if (a.clear && threadIdx.x < 32) left = count_left(a.words);
     const char *values = (const char *)a.values + t.base * value_bytes;
     fetch((char *)a.values_out + before * value_bytes, values, s.local, total, a.value_words,
           a.value_word_bytes);
     fetch((char *)a.values_out + rest * value_bytes, values, s.local + total,
           t.end - t.first - total, a.value_words, a.value_word_bytes);
+    if (a.clear && threadIdx.x < 32) clear_words(a.words, a.tiles, gridDim.x, left);
 }
 
 /* The first blocks count a tile each. The others place a tile each, and wait for the counts. They

@@ -177,7 +177,8 @@ static __device__ inline void keep_tile(const struct select_args &a, struct tile
     }
     __syncthreads(); /* the tile is ordered by rank, and its destination is known */
     const uint64_t before = s.before;
-    if (a.clear && warp == 0) leave_words(a.words, a.tiles, a.tiles);
+    uint64_t left = 0;
+    if (a.clear && warp == 0) left = count_left(a.words);
     if (!ALONG || a.out) store_keys(s.data, (ukey *)a.out + before, 0, total);
     if (ALONG) {
         __syncthreads(); /* the contents of shared memory are stored */
@@ -189,6 +190,7 @@ static __device__ inline void keep_tile(const struct select_args &a, struct tile
         *a.count = before + total;
         if (ALONG && a.close) store_position(a, before + total, a.n);
     }
+    if (a.clear && warp == 0) clear_words(a.words, a.tiles, a.tiles, left);
 }
 
 extern "C" __global__ void __launch_bounds__(SELECT_THREADS, RESIDENT)
@@ -395,7 +397,8 @@ static __device__ inline void partition_tile(const struct select_args &a, struct
     await_counts<WAYS>(a, s, tile);
     __syncthreads(); /* the tile is ordered by kind and rank, and its destination is known */
     const uint64_t groups = WAYS == 2 && a.group ? (a.tiles - 1) / a.group + 1 : 0;
-    if (a.clear && warp == 0) leave_words(a.words, (WAYS - 1) * a.tiles + groups, gridDim.x);
+    uint64_t left = 0;
+    if (a.clear && warp == 0) left = count_left(a.words);
     const struct places<WAYS> p = find_places<WAYS>(a, s, t, tile, own);
     begin = 0;
 #pragma unroll
@@ -403,6 +406,7 @@ static __device__ inline void partition_tile(const struct select_args &a, struct
         store_keys(s.data, (ukey *)a.out + p.base[w], begin, p.own[w]);
         begin += p.own[w];
     }
+    if (a.clear && warp == 0) clear_words(a.words, (WAYS - 1) * a.tiles + groups, gridDim.x, left);
 }
 
 extern "C" __global__ void __launch_bounds__(SELECT_THREADS, PLACE_RESIDENT)

@@ -18,6 +18,7 @@
 #define ECHI_SELECT_CUDA_TILE_CUH
 
 #include "select/cuda/common.h"
+#include "cuda/device/ptx_release.cuh"
 #include "cuda/device/warp.cuh"
 
 /* Writes the position of the r-th element that is kept, in the type that the caller requested. */
@@ -222,19 +223,27 @@ static __device__ inline uint64_t sum_before(const uint64_t *words, uint64_t til
 }
 
 /* By one warp of each block, once the whole block no longer uses the words: the last block clears
- * them. It should be called early, so that the other warps do not wait for the atomic's result. */
+ * them. count_left() counts the block, and the result is needed only by clear_words(): the warp may
+ * store in between, while the atomic is in progress. */
+static __device__ inline uint64_t count_left(uint64_t *words)
+{
+    return lane_id() == 0 ? add_release_u64(words, 1) : 0;
+}
+
+static __device__ inline void clear_words(uint64_t *words, uint64_t count, uint64_t blocks,
+                                          uint64_t left)
+{
+    uint32_t last = left == blocks - 1;
+    last = __shfl_sync(WARP_ALL, last, 0);
+    if (!last) return;
+    if (lane_id() == 0) __threadfence(); /* orders the accesses of the blocks that left earlier */
+    __syncwarp();                        /* extends this order to every lane */
+    for (uint32_t i = lane_id(); i < SELECT_WORDS_FIRST + (uint32_t)count; i += 32) words[i] = 0;
+}
+
 static __device__ inline void leave_words(uint64_t *words, uint64_t count, uint64_t blocks)
 {
-    uint32_t last = 0;
-    if (lane_id() == 0) {
-        __threadfence(); /* orders the block's accesses to the words before its atomic */
-        last = atomicAdd((unsigned long long *)words, 1ull) == blocks - 1;
-        __threadfence(); /* ... and the accesses of blocks that counted themselves earlier */
-    }
-    last = __shfl_sync(WARP_ALL, last, 0);
-    __syncwarp(); /* extends this order to every lane */
-    if (!last) return;
-    for (uint32_t i = lane_id(); i < SELECT_WORDS_FIRST + (uint32_t)count; i += 32) words[i] = 0;
+    clear_words(words, count, blocks, count_left(words));
 }
 
 /* A run that continues past its tile has its start in place of its length: the next tile that
