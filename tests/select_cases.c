@@ -227,6 +227,13 @@ static void several_blocks(run_function run)
                                    .packed = i / 4 % 2,
                                    .percent = 50,
                                    .always = true });
+    for (size_t i = 0; i < 12; i++)
+        run(&(struct select_case){ .call = CALL_SELECT_FLAGS,
+                                   .n = 5 * 4096 + 79 + i,
+                                   .element_bytes = 1 + i % 2,
+                                   .packed = i / 2 % 2,
+                                   .percent = 50,
+                                   .always = true });
     for (size_t t = 0; t < LENGTH(dtypes); t++)
         for (unsigned k = 0; k < LENGTH(calls); k++)
             run(&(struct select_case){ .call = calls[k],

@@ -232,7 +232,7 @@ static void run_tiles(void)
             c.n = k < 2 ? 15 * tile + 77 : 6 * tile + 77;
             run_case(&c);
             for (size_t i = 0; i < 6 && ech_dtype_bytes(dtype) >= 4; i++) /* at some alignment */
-                run_case((c.n = (k ? 6 : i < 3 ? 18 : 50) * tile + 78 + i, &c));
+                run_case((c.n = (k ? 6 : i < 2 ? 7 : i < 4 ? 18 : 50) * tile + 78 + i, &c));
             c.n = 5 * tile + 77;
             c.run = 300;
             c.shape = SCAN_KEYS;

@@ -201,6 +201,8 @@ extern "C" __global__ void __launch_bounds__(SELECT_THREADS, RESIDENT)
     keep_tile<0, 0>(a, s);
 }
 
+static_assert(SELECT_FLAGGED_BYTES == 2, "wider elements are not read for their flags");
+#if KEY_BYTES <= 2
 extern "C" __global__ void __launch_bounds__(SELECT_THREADS, FLAGS_RESIDENT)
     select_pass_flags(const __grid_constant__ struct select_args a)
 {
@@ -208,6 +210,7 @@ extern "C" __global__ void __launch_bounds__(SELECT_THREADS, FLAGS_RESIDENT)
     wait_for_earlier();
     keep_tile<0, 1>(a, s);
 }
+#endif
 
 extern "C" __global__ void __launch_bounds__(SELECT_THREADS, RESIDENT)
     select_pass_along(const __grid_constant__ struct select_args a)
