@@ -216,7 +216,7 @@ static void run_segments(void)
 }
 
 /* For each kernel of each type: at least five tiles, or blocks of short rows (simt_tiles.py). On
- * the emulator, arrays of up to 8 tiles are "short", and those of up to 48 tiles "held" if their
+ * the emulator, arrays of up to 16 tiles are "short", and those of up to 48 tiles "held" if their
  * elements have 4 or 8 bytes. */
 static void run_tiles(void)
 {
@@ -232,7 +232,7 @@ static void run_tiles(void)
             c.n = k < 2 ? 15 * tile + 77 : 6 * tile + 77;
             run_case(&c);
             for (size_t i = 0; i < 6 && ech_dtype_bytes(dtype) >= 4; i++) /* at some alignment */
-                run_case((c.n = (k ? 6 : i < 2 ? 7 : i < 4 ? 18 : 50) * tile + 78 + i, &c));
+                run_case((c.n = (k > 1 ? 6 : i < 2 ? 7 : i < 4 ? 18 : 50) * tile + 78 + i, &c));
             c.n = 5 * tile + 77;
             c.run = 300;
             c.shape = SCAN_KEYS;

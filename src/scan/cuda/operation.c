@@ -99,13 +99,13 @@ static void name_module(const struct echi_scan *s, const char *kind, char module
         snprintf(module, 16, "%s_k%zu%s", kind, 8 * ech_dtype_bytes(s->dtype), s->wide ? "w" : "");
 }
 
-/* One array of few tiles, but of more than a warp scans at once. */
+/* One array that a warp scans more slowly than blocks: longer than 4 KiB. */
 static bool suits_short(const struct echi_scan *s)
 {
     const bool segments = s->shape == ECHI_SCAN_SEGMENTS || s->shape == ECHI_SCAN_KEYS;
-    const uint64_t batch = SCAN_SLOTS * SCAN_WARP * 16;
+    const uint64_t warp_bytes = 4 << 10;
     return !segments && !s->wide && s->rows <= 1 &&
-           s->columns * ech_dtype_bytes(s->dtype) > batch &&
+           s->columns * ech_dtype_bytes(s->dtype) > warp_bytes &&
            (s->op == ECHI_SCAN_SUM || s->op == ECHI_SCAN_MIN);
 }
 
@@ -283,7 +283,7 @@ static bool can_held(const struct build *b)
     const int room = (int)b->gpu.shared_bytes - 24 - values * (int)ech_dtype_bytes(b->s->dtype);
     const int64_t each = held_tiles(b);
     return suits_short(b->s) && ech_dtype_bytes(b->s->dtype) >= 4 &&
-           b->plan->tiles > 2 * (uint64_t)b->gpu.multiprocessors &&
+           b->plan->tiles > 4 * (uint64_t)b->gpu.multiprocessors &&
            b->plan->tiles <= SCAN_SHORT_TILES && each <= SCAN_HELD_TILES &&
            each * SCAN_TILE_BYTES <= room;
 }
@@ -384,7 +384,7 @@ static const struct strategy strategies[] = {
         .name = "held",
         .what = "a block per multiprocessor holds its tiles in shared memory, and adds up the "
                 "totals of all tiles before them",
-        .when = "one array of more than two tiles per multiprocessor that fits in shared memory, "
+        .when = "one array of more than four tiles per multiprocessor that fits in shared memory, "
                 "of elements of 4 or 8 bytes; no segments, no 64-bit accumulators; sums, minima "
                 "and maxima",
         .can = can_held,

@@ -32,8 +32,8 @@ enum {
     SELECT_SPARSE = 32, /* if flags select at most one of this many elements, only those are read */
     SELECT_FLAGS_TILES = 16,     /* minimum per block with flags */
     SELECT_BULK_TILES = 3,       /* minimum per block */
-    SELECT_TILE_ALONG = 1 << 14, /* elements of a block, maximum if positions are used */
     SELECT_FLAGGED_BYTES = 2,    /* by flags, all elements of up to so many bytes are read */
+    SELECT_FEW_BYTES = 1 << 22,  /* runs of up to so many bytes: tiles of half the size */
     SELECT_CHUNK = 1 << 11,      /* flags that a warp of select_count counts at a time */
     SELECT_TILE_FLAGS = 1 << 14, /* flags of a block: 2 vectors of 16 per thread */
     SELECT_TILE_RUNS = 1 << 12,  /* lengths of a block: 8 per thread */

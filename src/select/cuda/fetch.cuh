@@ -19,7 +19,7 @@ static __device__ inline void fetch_words(void *to, const void *from, const uint
     const struct word<BYTES> *source = (const struct word<BYTES> *)from;
     struct word<BYTES> *target = (struct word<BYTES> *)to;
     if (words == 1) {
-#pragma unroll 8
+#pragma unroll 4
         for (uint32_t r = threadIdx.x; r < count; r += blockDim.x) target[r] = source[local[r]];
         return;
     }

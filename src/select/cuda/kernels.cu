@@ -46,17 +46,20 @@ struct tile_shared {
 
 /* ---- Positions ---- */
 
-/* The positions by rank; a tile whose positions are used has no more than LOCAL elements. */
+/* The positions of the ranks from begin on, as many as fit. */
 static __device__ inline void gather_local(struct tile_shared &s, const struct span &t,
-                                           const uint32_t (&bits)[LOADS],
+                                           uint32_t begin, const uint32_t (&bits)[LOADS],
                                            const uint32_t (&start)[LOADS])
 {
 #pragma unroll
     for (int j = 0; j < LOADS; j++) {
-        uint32_t r = start[j];
+        uint32_t r = start[j] - begin;
 #pragma unroll
         for (int k = 0; k < VECTOR; k++)
-            if (bits[j] >> k & 1) s.data.local[r++] = (uint16_t)(position(t, j) + k);
+            if (bits[j] >> k & 1) {
+                if (r <= LOCAL) s.data.local[r] = (uint16_t)(position(t, j) + k);
+                r++;
+            }
     }
 }
 
@@ -66,27 +69,28 @@ static __device__ inline bool finds_lengths(const struct select_args &a)
     return a.lengths && a.tiles <= SELECT_RUN_TILES;
 }
 
-/* Writes what depends only on positions. */
+/* Writes what depends only on positions: count ranks from begin on, of `all`. */
 static __device__ inline void store_positions(const struct select_args &a,
                                               const struct tile_shared &s, const struct span &t,
-                                              uint64_t before, uint32_t count)
+                                              uint64_t before, uint32_t begin, uint32_t count,
+                                              uint32_t all)
 {
     const uint64_t value_bytes = a.value_words * a.value_word_bytes;
     for (uint32_t r = threadIdx.x; r < count && a.starts; r += SELECT_THREADS)
-        store_position(a, before + r, t.base + s.data.local[r]);
+        store_position(a, before + begin + r, t.base + s.data.local[r]);
     for (uint32_t r = threadIdx.x; r < count && a.lengths; r += SELECT_THREADS) {
         uint64_t at = t.base + s.data.local[r];
-        if (r + 1 < count)
-            a.lengths[before + r] = (uint32_t)(s.data.local[r + 1] - s.data.local[r]);
+        if (begin + r + 1 < all)
+            a.lengths[before + begin + r] = (uint32_t)(s.data.local[r + 1] - s.data.local[r]);
         else if (blockIdx.x == a.tiles - 1 && finds_lengths(a))
-            a.lengths[before + r] = a.n - at;
+            a.lengths[before + begin + r] = a.n - at;
         else if (!finds_lengths(a)) /* its end is in another tile */
-            a.lengths[before + r] = at;
+            a.lengths[before + begin + r] = at;
     }
-    if (a.lengths && !finds_lengths(a) && count && threadIdx.x == 0)
+    if (a.lengths && !finds_lengths(a) && begin == 0 && threadIdx.x == 0)
         a.first[blockIdx.x] = s.data.local[0];
     if (a.values)
-        fetch((char *)a.values_out + before * value_bytes,
+        fetch((char *)a.values_out + (before + begin) * value_bytes,
               (const char *)a.values + t.base * value_bytes, s.data.local, count, a.value_words,
               a.value_word_bytes);
 }
@@ -180,12 +184,13 @@ static __device__ inline void keep_tile(const struct select_args &a, struct tile
     uint64_t left = 0;
     if (a.clear && warp == 0) left = count_left(a.words);
     if (!ALONG || a.out) store_keys(s.data, (ukey *)a.out + before, 0, total);
-    if (ALONG) {
-        __syncthreads(); /* the contents of shared memory are stored */
-        gather_local(s, t, bits, start);
-        __syncthreads(); /* the positions are ordered by rank */
-        store_positions(a, s, t, before, total);
-    }
+    if (ALONG)
+        for (uint32_t begin = 0; begin < total; begin += LOCAL) {
+            __syncthreads(); /* the contents of shared memory are stored */
+            gather_local(s, t, begin, bits, start);
+            __syncthreads(); /* the positions are ordered by rank */
+            store_positions(a, s, t, before, begin, min(total - begin, (uint32_t)LOCAL), total);
+        }
     if (tile == a.tiles - 1 && threadIdx.x == 0) {
         *a.count = before + total;
         if (ALONG && a.close) store_position(a, before + total, a.n);

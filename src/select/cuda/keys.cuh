@@ -14,8 +14,8 @@
 
 enum { TILE = SELECT_TILE_BYTES / KEY_BYTES, LOADS = TILE / VECTOR / BLOCK_THREADS };
 
-/* Maximum elements of a tile whose positions are used: so many fit in its memory. */
-enum { LOCAL = TILE < (int)SELECT_TILE_ALONG ? TILE : (int)SELECT_TILE_ALONG };
+/* The number of positions that fit in a tile's memory. */
+enum { LOCAL = TILE < 16384 ? TILE : 16384 };
 
 union tile_data {
     uint4 vectors[SELECT_TILE_BYTES / 16 + 1]; /* and padding for the last word */

@@ -17,8 +17,7 @@
  *
  *     workspace   [ tile status descriptors | start of each tile's first run ]
  *
- * An array of one tile needs neither words nor a second kernel. The words are zero before the first
- * kernel and after the last (state.c).
+ * An array of one tile needs no words. They are zero before and after the kernels (state.c).
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -137,7 +136,8 @@ static bool is_along(const struct echi_select *s)
 static uint32_t tile_of(const struct echi_select *s)
 {
     if (is_by_position(s)) return SELECT_TILE_FLAGS;
-    if (is_along(s) && s->element_bytes == 1) return SELECT_TILE_ALONG;
+    if (s->lengths && s->element_bytes == 1 && s->n <= SELECT_FEW_BYTES)
+        return SELECT_TILE_BYTES / 2;
     return SELECT_TILE_BYTES / (uint32_t)s->element_bytes;
 }
 
@@ -150,7 +150,6 @@ static ech_status check_tiles(ech_ctx *ctx, const struct echi_select *s, uint64_
 
 /* What a launch does with the words if they are the context's own, which must stay zero. */
 enum { CLEARS = 1, CLEARS_BY_ONE_BLOCK = 2 };
-
 static void launch(const struct build *b, enum echi_phase phase, const char *module,
                    const char *kernel, unsigned blocks, unsigned threads, unsigned shared_bytes,
                    unsigned clears)
@@ -272,7 +271,8 @@ static ech_status steps_of_tiles(const struct build *b)
     ech_status status;
     divide_tiles(s, a);
     TRY(check_tiles(b->ctx, s, s->what == ECHI_KEEP ? a->tiles : 2 * a->tiles));
-    if (s->what == ECHI_PARTITION && has_vectors(s) && a->tiles > SELECT_SUM_TILES) {
+    if (s->what == ECHI_PARTITION && has_vectors(s) && s->element_bytes > 1 &&
+        a->tiles > SELECT_SUM_TILES) {
         a->group = SELECT_GROUP_TILES;
         get_words(b, a->tiles + a->tiles / a->group + 1);
         launch_count(b);
@@ -382,8 +382,8 @@ static bool along_to_bulk(const struct echi_select *s)
            ((uintptr_t)s->values | (uintptr_t)s->values_out) % s->value_bytes == 0;
 }
 
-/* Elements of a tile; 0: this strategy cannot be used. Tiles are as large as blocks can hold, but
- * so that all blocks take equally many, and at least three. */
+/* Elements of a tile; 0: this strategy cannot be used. Tiles are as large as possible, but so that
+ * all blocks take equally many, and at least three. */
 static uint32_t bulk_tile(const struct build *b)
 {
     const struct echi_select *s = b->s;

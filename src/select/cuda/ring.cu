@@ -19,6 +19,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #define BLOCK_THREADS SELECT_RING_THREADS
+#define ONE_BY_ONE    /* test.cuh: pairs of 16 bits need more registers */
 #include "select/cuda/keys.cuh"
 #include "cuda/device/ptx_async.cuh"
 

@@ -74,7 +74,8 @@ typedef uint32_t uform;
 
 #else
 
-#if KEY_BITS == 16
+#if KEY_BITS == 16 && !defined(ONE_BY_ONE)
+#define HALVES 1
 
 /* The top bits of the halves of four words, as bits. */
 static __device__ inline uint32_t top_bits_of(const uint32_t (&x)[4])
@@ -130,7 +131,7 @@ static __device__ inline uint32_t test_by(const struct select_args &a, int which
                                           const union vector &v)
 {
     const struct select_test &q = a.quick[which];
-#if KEY_BITS == 16
+#ifdef HALVES
     if (KIND != TEST_ANY) return test_halves<KIND == TEST_SIGNED>(q, v);
 #endif
     const ukey negative = (ukey)q.negative, offset = (ukey)q.offset, span = (ukey)q.span;
@@ -207,7 +208,7 @@ static __device__ CALLED uint32_t starts_by_form(const struct echi_order &o, uin
     return bits;
 }
 
-#if KEY_BITS == 16
+#ifdef HALVES
 template <int FLOAT>
 static __device__ inline uint32_t starts_of(const struct echi_order &o, const union vector &v,
                                             uform before)
