@@ -202,6 +202,14 @@ static void many_tiles(run_function run)
         .call = CALL_UNIQUE, .dtype = ECH_I16, .n = 1190003, .always = true, .dist = "len10" });
     run(&(struct select_case){
         .call = CALL_ENCODE, .dtype = ECH_I16, .n = 1190003, .always = true, .dist = "len10" });
+    /* More tiles than those whose counts a block adds. */
+    run(&(struct select_case){
+        .call = CALL_ENCODE, .dtype = ECH_I16, .n = 4300003, .always = true, .dist = "len10" });
+    run(&(struct select_case){ .call = CALL_PARTITION_FLAGS,
+                               .n = 2100011,
+                               .element_bytes = 8,
+                               .percent = 50,
+                               .always = true });
 }
 
 /* Five blocks of each kernel that takes one tile per block (simt_tiles.py). */
@@ -217,6 +225,13 @@ static void several_blocks(run_function run)
                                    .n = 5 * ((size_t)32768 >> i % 4) + 79 + i,
                                    .element_bytes = (size_t)1 << i % 4,
                                    .packed = i / 4 % 2,
+                                   .percent = 50,
+                                   .always = true });
+    for (size_t i = 0; i < 12; i++)
+        run(&(struct select_case){ .call = CALL_SELECT_FLAGS,
+                                   .n = 5 * 4096 + 79 + i,
+                                   .element_bytes = 1 + i % 2,
+                                   .packed = i / 2 % 2,
                                    .percent = 50,
                                    .always = true });
     for (size_t t = 0; t < LENGTH(dtypes); t++)

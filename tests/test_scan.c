@@ -130,6 +130,13 @@ static void run_sizes(void)
         c = (struct scan_case){ .op = ECH_OP_SUM, .n = 300007, .dist = "small" };
         c.dtype = t == ECH_F32 ? ECH_U32 : ECH_U64;
         run_case(&c);
+        c.n = t == ECH_F32 ? 7000003 : 2500003; /* more than a GPU holds in shared memory */
+        run_case(&c);
+        c.op = ECH_OP_MIN; /* fewer */
+        c.n = t == ECH_F32 ? 2000003 : 1000003;
+        c.backward = t == ECH_F64;
+        c.dist = dist_of(c.op, c.dtype, 1);
+        run_case(&c);
     }
     struct scan_case zeros = { .op = ECH_OP_SUM, .dtype = ECH_F32, .n = 5001, .dist = "zeros" };
     run_case(&zeros);
@@ -209,7 +216,8 @@ static void run_segments(void)
 }
 
 /* For each kernel of each type: at least five tiles, or blocks of short rows (simt_tiles.py). On
- * the emulator, arrays of up to 16 tiles are "short". */
+ * the emulator, arrays of up to 16 tiles are "short", and those of up to 48 tiles "held" if their
+ * elements have 4 or 8 bytes. */
 static void run_tiles(void)
 {
     static const ech_dtype dtypes[] = { ECH_U8,  ECH_I16, ECH_F16, ECH_BF16,
@@ -224,7 +232,7 @@ static void run_tiles(void)
             c.n = k < 2 ? 15 * tile + 77 : 6 * tile + 77;
             run_case(&c);
             for (size_t i = 0; i < 6 && ech_dtype_bytes(dtype) >= 4; i++) /* at some alignment */
-                run_case((c.n = (k == 0 ? 18 : 6) * tile + 78 + i, &c));
+                run_case((c.n = (k > 1 ? 6 : i < 2 ? 7 : i < 4 ? 18 : 50) * tile + 78 + i, &c));
             c.n = 5 * tile + 77;
             c.run = 300;
             c.shape = SCAN_KEYS;

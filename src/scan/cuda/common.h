@@ -31,6 +31,12 @@ enum {
     SCAN_SHORT_TILES = 2048   /* maximum */
 };
 
+/* scan_*_held: a block per multiprocessor. */
+enum {
+    SCAN_HELD_THREADS = 1024,
+    SCAN_HELD_TILES = 12 /* per block, maximum */
+};
+
 /* scan_*_ring: a block's warps. */
 enum {
     SCAN_RING_SUMMERS = 4,
@@ -58,7 +64,7 @@ struct scan_args {
                            done; or 0 */
     uint64_t rows, columns;
     uint64_t row_tiles, row_groups; /* per row */
-    uint32_t stages;                /* tiles that a block holds */
+    uint32_t stages;                /* tiles that a block holds at a time */
     uint32_t servers;               /* number of blocks that add up groups: 1, or 0 with one
                                        group */
     uint32_t *flags;                /* bit i: a segment begins at position i */

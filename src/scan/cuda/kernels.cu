@@ -4,6 +4,7 @@
  *     scan_sum, scan_min                  tiles with look-back: one array, or rows longer than a
  *                                         tile
  *     scan_*_short                        one array of few tiles
+ *     scan_*_held                         one array that fits in shared memory
  *     scan_*_rows                         shorter rows, by warps
  *     scan_*_segments                     tiles with look-back, which stops at segment heads
  *     scan_other                          the same with or without segments
@@ -11,7 +12,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "scan/cuda/short.cuh"
+#include "scan/cuda/held.cuh"
 #include "scan/cuda/rows.cuh"
 #include "scan/cuda/tile.cuh"
 #include "cuda/device/data_error.cuh"
@@ -35,6 +36,14 @@ extern "C" __global__ void __launch_bounds__(SCAN_SHORT_THREADS *SHORT_MOST, SHO
 {
     scan_short<SUM>(a);
 }
+
+#if KEY_BITS >= 32
+extern "C" __global__ void __launch_bounds__(SCAN_HELD_THREADS, 1)
+    scan_sum_held(const __grid_constant__ struct scan_args a)
+{
+    scan_held<SUM>(a);
+}
+#endif
 
 extern "C" __global__ void __launch_bounds__(SCAN_THREADS, RESIDENT)
     scan_sum_rows(const __grid_constant__ struct scan_args a)
@@ -61,6 +70,14 @@ extern "C" __global__ void __launch_bounds__(SCAN_SHORT_THREADS *SHORT_MOST, SHO
 {
     scan_short<MIN>(a);
 }
+
+#if KEY_BITS >= 32
+extern "C" __global__ void __launch_bounds__(SCAN_HELD_THREADS, 1)
+    scan_min_held(const __grid_constant__ struct scan_args a)
+{
+    scan_held<MIN>(a);
+}
+#endif
 
 extern "C" __global__ void __launch_bounds__(SCAN_THREADS, RESIDENT)
     scan_min_rows(const __grid_constant__ struct scan_args a)

@@ -62,17 +62,18 @@ struct strategy {
     void (*steps)(const struct build *b);
 };
 
-enum form { TILES, ROWS, SEGMENTED, SHORT, RING, RING_SEGMENTED };
+enum form { TILES, ROWS, SEGMENTED, SHORT, HELD, RING, RING_SEGMENTED };
 
 /* Results of 64 bits from smaller elements, and integers of 8 and 16 bits except sums, have one
  * kernel for all operators. */
 static const char *kernel_of(const struct echi_scan *s, enum form form)
 {
-    static const char *const names[3][6] = {
-        { "scan_sum", "scan_sum_rows", "scan_sum_segments", "scan_sum_short", "scan_sum_ring",
-          "scan_sum_ring_segments" },
-        { "scan_min", "scan_min_rows", "scan_min_segments", "scan_min_short" },
-        { "scan_other", "scan_other_rows", "scan_other", "scan_other_short", "scan_other_ring" },
+    static const char *const names[3][7] = {
+        { "scan_sum", "scan_sum_rows", "scan_sum_segments", "scan_sum_short", "scan_sum_held",
+          "scan_sum_ring", "scan_sum_ring_segments" },
+        { "scan_min", "scan_min_rows", "scan_min_segments", "scan_min_short", "scan_min_held" },
+        { "scan_other", "scan_other_rows", "scan_other", "scan_other_short", NULL,
+          "scan_other_ring" },
     };
     const bool sum = s->op == ECHI_SCAN_SUM && !s->wide;
     const bool min = s->op == ECHI_SCAN_MIN && ech_dtype_bytes(s->dtype) > 2;
@@ -98,6 +99,16 @@ static void name_module(const struct echi_scan *s, const char *kind, char module
         snprintf(module, 16, "%s_k%zu%s", kind, 8 * ech_dtype_bytes(s->dtype), s->wide ? "w" : "");
 }
 
+/* One array that a warp scans more slowly than blocks: longer than 4 KiB. */
+static bool suits_short(const struct echi_scan *s)
+{
+    const bool segments = s->shape == ECHI_SCAN_SEGMENTS || s->shape == ECHI_SCAN_KEYS;
+    const uint64_t warp_bytes = 4 << 10;
+    return !segments && !s->wide && s->rows <= 1 &&
+           s->columns * ech_dtype_bytes(s->dtype) > warp_bytes &&
+           (s->op == ECHI_SCAN_SUM || s->op == ECHI_SCAN_MIN);
+}
+
 static struct plan make_plan(const struct echi_scan *s)
 {
     struct plan plan = { 0 };
@@ -107,7 +118,7 @@ static struct plan make_plan(const struct echi_scan *s)
     plan.flags = s->shape == ECHI_SCAN_SEGMENTS || s->shape == ECHI_SCAN_KEYS;
     snprintf(plan.flags_module, sizeof plan.flags_module, "scan_k%zu",
              s->shape == ECHI_SCAN_KEYS ? 8 * ech_dtype_bytes(s->key_dtype) : 64);
-    plan.look_back = plan.flags || s->columns > tile;
+    plan.look_back = plan.flags || s->columns > tile || suits_short(s);
     if (!plan.look_back) {
         plan_rows(s, &plan, vector);
         return plan;
@@ -241,9 +252,8 @@ static void steps_of_rows(const struct build *b)
 static bool can_short(const struct build *b)
 {
     const struct plan *plan = b->plan;
-    const bool other = b->s->op != ECHI_SCAN_SUM && b->s->op != ECHI_SCAN_MIN;
-    if (plan->flags || b->s->wide || other || b->s->rows > 1) return false;
-    return plan->tiles <= 8 * (uint64_t)b->gpu.multiprocessors && plan->tiles <= SCAN_SHORT_TILES;
+    return suits_short(b->s) && plan->tiles <= 8 * (uint64_t)b->gpu.multiprocessors &&
+           plan->tiles <= SCAN_SHORT_TILES;
 }
 
 /* One tile per block as long as there are fewer than multiprocessors; beyond that several tiles per
@@ -257,6 +267,34 @@ static void steps_of_short(const struct build *b)
     get_words(b);
     launch(b, ECHI_MOVE, b->plan->module, kernel_of(b->s, SHORT), (tiles + each - 1) / each,
            each * SCAN_SHORT_THREADS, 0);
+}
+
+/* ---- Strategy: all tiles in shared memory ---- */
+
+static unsigned held_tiles(const struct build *b)
+{
+    const uint64_t blocks = (uint64_t)b->gpu.multiprocessors;
+    return (unsigned)((b->plan->tiles + blocks - 1) / blocks);
+}
+
+static bool can_held(const struct build *b)
+{
+    const int values = (int)(SCAN_HELD_TILES * (SCAN_LINES + 1) + SCAN_SHORT_TILES / SCAN_GROUP);
+    const int room = (int)b->gpu.shared_bytes - 24 - values * (int)ech_dtype_bytes(b->s->dtype);
+    const int64_t each = held_tiles(b);
+    return suits_short(b->s) && ech_dtype_bytes(b->s->dtype) >= 4 &&
+           b->plan->tiles > 4 * (uint64_t)b->gpu.multiprocessors &&
+           b->plan->tiles <= SCAN_SHORT_TILES && each <= SCAN_HELD_TILES &&
+           each * SCAN_TILE_BYTES <= room;
+}
+
+static void steps_of_held(const struct build *b)
+{
+    const unsigned each = held_tiles(b);
+    b->w->args.stages = each;
+    get_words(b);
+    launch(b, ECHI_MOVE, b->plan->module, kernel_of(b->s, HELD), (b->plan->tiles + each - 1) / each,
+           SCAN_HELD_THREADS, each * SCAN_TILE_BYTES);
 }
 
 /* ---- Strategy: a ring of stages ---- */
@@ -341,6 +379,16 @@ static const struct strategy strategies[] = {
         .when = "rows that fit in one tile",
         .can = are_short,
         .steps = steps_of_rows,
+    },
+    {
+        .name = "held",
+        .what = "a block per multiprocessor holds its tiles in shared memory, and adds up the "
+                "totals of all tiles before them",
+        .when = "one array of more than four tiles per multiprocessor that fits in shared memory, "
+                "of elements of 4 or 8 bytes; no segments, no 64-bit accumulators; sums, minima "
+                "and maxima",
+        .can = can_held,
+        .steps = steps_of_held,
     },
     {
         .name = "short",

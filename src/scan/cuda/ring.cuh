@@ -376,7 +376,6 @@ static __device__ inline void scan_ring(const struct scan_args &args)
     struct scan_args a = args;
     a.backward = 0; /* a constant for the compiler */
     __shared__ struct ring_shared s;
-    wait_for_earlier();
     const uint32_t warp = warp_id();
     for (uint32_t i = threadIdx.x; i < SCAN_RING_STAGES; i += SCAN_RING_WARPS * 32) {
         mbarrier_init(&s.full[i], 1);
@@ -386,6 +385,7 @@ static __device__ inline void scan_ring(const struct scan_args &args)
             mbarrier_init(&s.ready[i + half * SCAN_RING_STAGES], 1);
         }
     }
+    wait_for_earlier();
     __syncthreads(); /* the barriers are initialised */
     if (warp < FIRST_SUMMER)
         write_tiles<OP, SEGMENTED>(a, args, s);

@@ -32,8 +32,8 @@ struct short_shared {
 /* The totals of the tiles before the block's first, by groups; the warps that publish the block's
  * own totals are assigned groups last. */
 template <int OP>
-static __device__ inline void sum_groups(const struct scan_args &a, struct short_shared &s,
-                                         uint64_t first, uint32_t own)
+static __device__ inline void sum_before(const struct scan_args &a, value *groups, uint64_t first,
+                                         uint32_t own)
 {
     const uint32_t warps = blockDim.x / 32, warp = warp_id();
     for (uint64_t g = (warp + warps - own) % warps; g <= first / SCAN_GROUP; g += warps) {
@@ -43,7 +43,7 @@ static __device__ inline void sum_groups(const struct scan_args &a, struct short
         if (tile < first) await(a.tiles, tile, w);
         __syncwarp(); /* all lanes have their descriptors */
         value sum = fold_lanes<OP>(a, tile < first ? value_in(w) : neutral<OP>(a), 0);
-        if (lane_id() == 0) s.groups[g] = sum;
+        if (lane_id() == 0) groups[g] = sum;
     }
 }
 
@@ -86,7 +86,7 @@ template <int OP> static __device__ inline void scan_short(const struct scan_arg
         sum = lane_up(sum, 1);
         s.lines[warp * SCAN_LINES + lane_id()] = lane_id() ? sum : neutral<OP>(a);
     }
-    sum_groups<OP>(a, s, first, own);
+    sum_before<OP>(a, s.groups, first, own);
 #pragma unroll
     for (int k = 0; k < SCAN_SLOTS; k++) forget_elements(part.v[k]);
     lines_before<OP, 0>(a, part, x, below);

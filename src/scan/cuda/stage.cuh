@@ -70,16 +70,14 @@ static __device__ inline void take_part(const struct scan_args &a, int stage, st
     if (SEGMENTED) __syncwarp(); /* lanes read each other's flags */
 }
 
-/* The last block to finish clears the descriptors for the next kernel. */
+/* The last block to finish clears the descriptors for the next kernel. A thread of the last warp,
+ * which writes no results, counts the blocks: its order of accesses waits for no store. */
 static __device__ inline void leave_zeros(const struct scan_args &a, uint32_t &last)
 {
     if (!a.words) return;
     __syncthreads(); /* this block has finished its reads */
-    if (threadIdx.x == 0) {
-        __threadfence();
-        last = atomicAdd((unsigned long long *)&a.counters[1], 1) == gridDim.x - 1;
-        __threadfence(); /* and so have the others */
-    }
+    if (threadIdx.x == blockDim.x - 1)
+        last = add_acq_rel((uint32_t *)&a.counters[1], 1) == gridDim.x - 1;
     __syncthreads(); /* it is known which block is the last */
     if (!last) return;
 #pragma unroll 1

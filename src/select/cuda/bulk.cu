@@ -63,11 +63,10 @@ static __device__ inline void store_along(const struct select_args &a, const str
 
 /* VALUE: bytes of the values that are moved; 0: there are none. */
 template <int SOURCE, int PLACE, int VALUE>
-static __device__ inline void work(const struct select_args &a, struct bulk_shared &s)
+static __device__ inline void work(const struct select_args &a, struct bulk_shared &s, uint64_t all)
 {
     enum { VALUE_WORD = VALUE ? VALUE : 4 };
     const uint32_t warp = threadIdx.x / 32;
-    const uint64_t all = PLACE ? a.words[SELECT_WORDS_FIRST - 1] : 0;
     uint64_t tile = a.tiles, next = PLACE ? tile_of_turn(a, 0) : s.first[0];
     uint32_t own = 0, bits = 0, next_bits = 0; /* bits: with runs, the selected elements */
     bool asked = true;                         /* the elements of the next tile were requested */
@@ -116,11 +115,6 @@ static __device__ inline void work(const struct select_args &a, struct bulk_shar
 
 /* ---- The scout ---- */
 
-/* The word of a tile if positions of selected elements are published too: the state, the last such
- * position, the count. */
-enum { LAST_AT = 20 };
-#define OWN_MASK ((1ull << LAST_AT) - 1)
-
 struct tally {
     uint32_t all, before; /* selected elements of the tile, and of the workers before this lane */
     /* BY_RUNS: positions in the tile of the first and the last selected element, and of the first
@@ -152,55 +146,8 @@ static __device__ inline struct tally publish(const struct select_args &a, struc
                                               uint64_t tile, uint32_t turn)
 {
     const struct tally t = add_up<SOURCE>(s, turn);
-    if (lane_id() == 0)
-        store_relaxed_u64(a.words + SELECT_WORDS_FIRST + tile,
-                          STATE_OWN | (uint64_t)t.last << LAST_AT | t.all);
+    if (lane_id() == 0) publish_last(a.words + SELECT_WORDS_FIRST, tile, t.all, t.last);
     return t;
-}
-
-static __device__ inline uint64_t warp_max_u64(uint64_t x)
-{
-#pragma unroll
-    for (int step = 16; step; step /= 2)
-        x = max(x, (uint64_t)__shfl_xor_sync(WARP_ALL, (unsigned long long)x, step));
-    return x;
-}
-
-/* The sum of the counts of tiles from ... to - 1, for which it waits. BY_RUNS: *last becomes the
- * position of the last selected element, counted from the beginning of the first vector, if there
- * is one. */
-template <int SOURCE>
-static __device__ inline uint64_t sum_counts(const struct select_args &a, uint64_t from,
-                                             uint64_t to, uint64_t *last)
-{
-    const uint64_t *words = a.words + SELECT_WORDS_FIRST;
-    uint64_t sum = 0, at = 0; /* at: one past the last selected position */
-    for (; from < to; from += 32 * WORDS) {
-        const uint64_t *mine = words + from + lane_id();
-        uint64_t word[WORDS];
-        bool missing;
-#pragma unroll
-        for (int q = 0; q < WORDS; q++) word[q] = from + 32 * q + lane_id() < to ? 0 : STATE_OWN;
-        do {
-            missing = false;
-#pragma unroll
-            for (int q = 0; q < WORDS; q++)
-                if (word[q] < STATE_OWN) word[q] = load_relaxed_u64(mine + 32 * q);
-#pragma unroll
-            for (int q = 0; q < WORDS; q++) missing |= word[q] < STATE_OWN;
-        } while (__any_sync(WARP_ALL, missing));
-#pragma unroll
-        for (int q = 0; q < WORDS; q++) {
-            const uint32_t own = (uint32_t)(word[q] & OWN_MASK);
-            sum += own;
-            if (SOURCE == BY_RUNS && own)
-                at = (from + 32 * q + lane_id()) * a.tile_n + 1 +
-                     ((word[q] & COUNT_MASK) >> LAST_AT);
-        }
-    }
-    if (SOURCE == BY_RUNS) at = warp_max_u64(at);
-    if (at) *last = at - 1;
-    return warp_sum_u64(sum);
 }
 
 /* By one thread of a block, or by another one after a barrier, because the tickets of a block must
@@ -236,7 +183,7 @@ static __device__ inline void scout(const struct select_args &a, struct bulk_sha
         struct tally next_t = { 0, 0, 0, 0, NONE };
         if (lane_id() == 0) after = take_ticket(a);
         if (next < a.tiles) next_t = publish<SOURCE>(a, s, next, turn + 1);
-        before += sum_counts<SOURCE>(a, known, tile, &last);
+        before += sum_tiles<SOURCE == BY_RUNS>(a, known, tile, &last);
         after = __shfl_sync(WARP_ALL, after, 0);
         if (lane_id() < workers()) {
             s.begin[turn % 2][lane_id()] = before + t.before;
@@ -281,55 +228,55 @@ static __device__ inline void scout_back(const struct select_args &a, struct bul
 
 static __device__ inline void open(struct bulk_shared &s)
 {
-    if (threadIdx.x) return;
-    for (uint32_t i = 0; i < 2; i++) {
-        for (uint32_t w = 0; w < workers(); w++) mbarrier_init(&s.arrived[i][w], 1);
-        mbarrier_init(&s.counted[i], workers());
-        mbarrier_init(&s.placed[i], 1);
-    }
+    const uint32_t warp = threadIdx.x / 32;
+    if (lane_id() >= 2) return;
+    if (warp < workers()) mbarrier_init(&s.arrived[lane_id()][warp], 1);
+    if (warp) return;
+    mbarrier_init(&s.counted[lane_id()], workers());
+    mbarrier_init(&s.placed[lane_id()], 1);
 }
 
 template <int SOURCE, int VALUE>
 static __device__ inline void keep_bulk(const struct select_args &a)
 {
     __shared__ struct bulk_shared s;
-    wait_for_earlier();
     open(s);
-    if (threadIdx.x == 0)
+    wait_for_earlier();
+    if (threadIdx.x == workers() * 32)
         for (int i = 0; i < 2; i++) s.first[i] = take_ticket(a);
     __syncthreads(); /* barriers and tickets are initialised */
-    if (threadIdx.x / 32 < workers())
-        work<SOURCE, 0, VALUE>(a, s);
-    else
-        scout<SOURCE>(a, s);
-    __syncthreads(); /* the block no longer uses the words */
-    if (a.clear && threadIdx.x < 32) leave_words(a.words, a.tiles, gridDim.x);
+    if (threadIdx.x / 32 < workers()) {
+        work<SOURCE, 0, VALUE>(a, s, 0);
+        return;
+    }
+    scout<SOURCE>(a, s);
+    if (a.clear) leave_words(a.words, a.tiles, gridDim.x); /* workers use no words */
 }
 
 /* Counts the elements of each tile, and of all tiles, that a partition puts first. */
-template <int SOURCE> static __device__ inline void count_bulk(const struct select_args &a)
+static __device__ inline void count_bulk(const struct select_args &a)
 {
     __shared__ struct bulk_shared s;
     unsigned long long *words = (unsigned long long *)a.words + SELECT_WORDS_FIRST, all = 0;
-    wait_for_earlier();
     open(s);
+    wait_for_earlier();
     __syncthreads(); /* the barriers are initialised */
     if (threadIdx.x / 32 == workers()) return;
-    ask_for<SOURCE>(a, s, blockIdx.x, 0, SOURCE != BY_FLAGS);
-    ask_for<SOURCE>(a, s, blockIdx.x + gridDim.x, 1, SOURCE != BY_FLAGS);
+    ask_for<BY_TEST>(a, s, blockIdx.x, 0, true);
+    ask_for<BY_TEST>(a, s, blockIdx.x + gridDim.x, 1, true);
     uint64_t tile = blockIdx.x;
     for (uint32_t turn = 0; tile < a.tiles; turn++, tile += gridDim.x) {
         const uint32_t slot = turn % 2;
         const struct part p = part_of(a, tile);
         union vector v[ROWS];
         wait_for(&s.arrived[slot][threadIdx.x / 32], turn);
-        if (SOURCE != BY_FLAGS) read_part(region_of<SOURCE>(slot) + VECTOR, v);
-        uint32_t own = __popc(kept_bits<SOURCE>(a, slot, p, v));
+        read_part(region_of<BY_TEST>(slot) + VECTOR, v);
+        uint32_t own = __popc(kept_bits<BY_TEST>(a, slot, p, v));
 #pragma unroll
         for (int step = 16; step; step /= 2) own += __shfl_xor_sync(WARP_ALL, own, step);
         copy_bulk_fence();
         __syncwarp(); /* the slot is free */
-        ask_for<SOURCE>(a, s, tile + 2 * gridDim.x, slot, SOURCE != BY_FLAGS);
+        ask_for<BY_TEST>(a, s, tile + 2 * gridDim.x, slot, true);
         if (lane_id() == 0) atomicAdd(words + tile, (unsigned long long)own);
         all += own;
     }
@@ -339,15 +286,16 @@ template <int SOURCE> static __device__ inline void count_bulk(const struct sele
 template <int SOURCE> static __device__ inline void place_bulk(const struct select_args &a)
 {
     __shared__ struct bulk_shared s;
-    wait_for_earlier();
     open(s);
-    __syncthreads(); /* the barriers are initialised */
-    if (threadIdx.x / 32 < workers())
-        work<SOURCE, 1, 0>(a, s);
-    else
-        scout_back(a, s);
-    __syncthreads(); /* the block no longer uses the words */
-    if (a.clear && threadIdx.x < 32) leave_words(a.words, a.tiles, gridDim.x);
+    wait_for_earlier();
+    const uint64_t all = a.words[SELECT_WORDS_FIRST - 1];
+    __syncthreads(); /* the barriers are initialised, and all threads have read the total */
+    if (threadIdx.x / 32 < workers()) {
+        work<SOURCE, 1, 0>(a, s, all);
+        return;
+    }
+    scout_back(a, s);
+    if (a.clear) leave_words(a.words, a.tiles, gridDim.x); /* workers use no other words */
 }
 
 #else
@@ -359,7 +307,7 @@ template <int SOURCE, int VALUE> static __device__ inline void keep_bulk(const s
 {
 }
 
-template <int SOURCE> static __device__ inline void count_bulk(const struct select_args &)
+static __device__ inline void count_bulk(const struct select_args &)
 {
 }
 
@@ -409,19 +357,13 @@ extern "C" __global__ void __launch_bounds__(SELECT_WORKERS_FLAGS * 32 + 32, 1)
 extern "C" __global__ void __launch_bounds__(SELECT_WORKERS_FLAGS * 32 + 32, 1)
     select_bulk_count(const __grid_constant__ struct select_args a)
 {
-    count_bulk<BY_TEST>(a);
+    count_bulk(a);
 }
 
 extern "C" __global__ void __launch_bounds__(SELECT_WORKERS_FLAGS * 32 + 32, 1)
     select_bulk_place(const __grid_constant__ struct select_args a)
 {
     place_bulk<BY_TEST>(a);
-}
-
-extern "C" __global__ void __launch_bounds__(SELECT_WORKERS_FLAGS * 32 + 32, 1)
-    select_bulk_count_flags(const __grid_constant__ struct select_args a)
-{
-    count_bulk<BY_FLAGS>(a);
 }
 
 extern "C" __global__ void __launch_bounds__(SELECT_WORKERS_FLAGS * 32 + 32, 1)

@@ -26,7 +26,6 @@ enum {
     PART = SELECT_PART_BYTES / KEY_BYTES,
     FLAGS_AT = SELECT_PART_BYTES + 16, /* the vector before contains the part's left neighbour */
     ROW_BITS = (1 << VECTOR) - 1,      /* the bits of a row; a register holds four rows */
-    WORDS = 8, /* words of other tiles that a lane of the scout reads at once */
     FEW = SELECT_PART_BYTES / (KEY_BYTES + 2) /* up to this many, positions also fit */
 };
 #define NONE 0xffffffffu

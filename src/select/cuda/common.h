@@ -12,10 +12,13 @@
 enum {
     SELECT_THREADS = 512,
     SELECT_TILE_BYTES =
-        1 << 15,            /* of elements that a block tests: 4 vectors of 16 bytes per thread */
-    SELECT_SUM_TILES = 512, /* of a partition, at most: a block adds the counts of all tiles */
-    SELECT_FEW_TILES = 64,  /* tiles are smaller if there are not so many */
-    SELECT_SLOTS = 2,       /* tiles that a block of ring.cu holds */
+        1 << 15,              /* of elements that a block tests: 4 vectors of 16 bytes per thread */
+    SELECT_SUM_TILES = 512,   /* of a partition, at most: a block adds the counts of all tiles */
+    SELECT_RUN_TILES = 256,   /* of runs, at most: a block adds the counts of all tiles before */
+    SELECT_GROUP_TILES = 128, /* of more tiles of a partition, a block adds the counts of groups */
+    SELECT_COUNT_BLOCKS = 4,  /* per multiprocessor, of select_count */
+    SELECT_FEW_TILES = 64,    /* tiles are smaller if there are not so many */
+    SELECT_SLOTS = 2,         /* tiles that a block of ring.cu holds */
     SELECT_SLOT_BYTES = SELECT_TILE_BYTES + 16,
     SELECT_RING_THREADS = 256,
     SELECT_RING_BLOCKS = 3,        /* per multiprocessor */
@@ -29,10 +32,12 @@ enum {
     SELECT_SPARSE = 32, /* if flags select at most one of this many elements, only those are read */
     SELECT_FLAGS_TILES = 16,     /* minimum per block with flags */
     SELECT_BULK_TILES = 3,       /* minimum per block */
+    SELECT_FLAGGED_BYTES = 2,    /* by flags, all elements of up to so many bytes are read */
+    SELECT_FEW_BYTES = 1 << 22,  /* runs of up to so many bytes: tiles of half the size */
+    SELECT_CHUNK = 1 << 11,      /* flags that a warp of select_count counts at a time */
     SELECT_TILE_FLAGS = 1 << 14, /* flags of a block: 2 vectors of 16 per thread */
     SELECT_TILE_RUNS = 1 << 12,  /* lengths of a block: 8 per thread */
     SELECT_DECODE_BLOCKS = 3,    /* per multiprocessor, of decode_write */
-    SELECT_LENGTH_TILES = 64,    /* maximum for the end of runs in the same launch */
     SELECT_TILE_MIN = 1 << 12,   /* minimum number of elements of a tile */
     SELECT_WORDS_FIRST =
         2 /* words before the tile status descriptors: the finished blocks, and a gap */
@@ -73,6 +78,7 @@ struct select_args {
     uint32_t source;
     uint32_t invert;
     uint32_t tile_n; /* elements of a tile */
+    uint32_t rows;   /* vectors per lane */
     uint32_t narrow; /* positions are of 32 bits */
     uint32_t close;  /* starts has one more element, n */
     uint32_t clear;  /* the last block to finish sets the words to zero */

@@ -3,6 +3,7 @@
  *
  *     select_pass        selects: reads flags once, and only the selected elements
  *     select_partition   counts the elements that come first, then moves each element to its place
+ *     select_count       counts, for a partition that another kernel places
  *
  * A block takes a tile of flags, 32 per thread, ranks them as kernels.cu does with elements, and
  * stores the selected positions in shared memory, by rank; then it loads those elements.
@@ -71,7 +72,7 @@ static __device__ inline uint32_t bytes_between(const uint8_t *flags, uint32_t p
                                                 const struct span &t)
 {
     uint32_t bits = 0;
-    for (uint32_t k = 0; k < VECTOR; k++)
+    for (uint32_t k = 0; k < VECTOR && p < t.end; k++)
         if (p + k >= t.first && p + k < t.end) bits |= (uint32_t)(flags[p + k] != 0) << k;
     return bits;
 }
@@ -79,22 +80,24 @@ static __device__ inline uint32_t bytes_between(const uint8_t *flags, uint32_t p
 static __device__ inline void find_bits(const struct select_args &a, const struct span &t,
                                         uint32_t (&bits)[LOADS])
 {
-    const bool whole = t.first == 0 && t.end == TILE;
     if (a.source == SELECT_BYTES) {
         const uint8_t *flags = a.flags + t.base;
         uint4 v[LOADS];
+        bool whole[LOADS];
+#pragma unroll
+        for (int j = 0; j < LOADS; j++) {
+            whole[j] = position(j) >= t.first && position(j) + VECTOR <= t.end;
+            if (whole[j]) v[j] = __ldcs((const uint4 *)(flags + position(j)));
+        }
 #pragma unroll
         for (int j = 0; j < LOADS; j++)
-            if (whole) v[j] = __ldcs((const uint4 *)(flags + position(j)));
-#pragma unroll
-        for (int j = 0; j < LOADS; j++)
-            bits[j] = whole ? vector_bits(v[j]) : bytes_between(flags, position(j), t);
+            bits[j] = whole[j] ? vector_bits(v[j]) : bytes_between(flags, position(j), t);
     } else { /* the skew is a multiple of 8 flags, so vectors begin at bytes */
         const uint8_t *flags = a.flags + (int64_t)t.base / 8;
 #pragma unroll
         for (int j = 0; j < LOADS; j++) {
-            uint32_t p = position(j);
-            if (whole) {
+            const uint32_t p = position(j);
+            if (p >= t.first && p + VECTOR <= t.end) {
                 bits[j] = *(const uint16_t *)(flags + p / 8);
                 continue;
             }
@@ -145,7 +148,8 @@ extern "C" __global__ void __launch_bounds__(SELECT_THREADS, RESIDENT)
     }
     __syncthreads(); /* the positions are ordered by rank, and their destination is known */
     const uint64_t before = s.before;
-    if (a.clear && threadIdx.x < 32) leave_words(a.words, a.tiles, a.tiles);
+    uint64_t left = 0;
+    if (a.clear && threadIdx.x < 32) left = count_left(a.words);
     for (uint32_t r = threadIdx.x; r < total && a.starts; r += SELECT_THREADS)
         store_position(a, before + r, t.base + s.local[r]);
     if (a.values)
@@ -153,6 +157,67 @@ extern "C" __global__ void __launch_bounds__(SELECT_THREADS, RESIDENT)
               (const char *)a.values + t.base * value_bytes, s.local, total, a.value_words,
               a.value_word_bytes);
     if (tile == a.tiles - 1 && threadIdx.x == 0) *a.count = before + total;
+    if (a.clear && threadIdx.x < 32) clear_words(a.words, a.tiles, a.tiles, left);
+}
+
+/* ---- Counts of large partitions ---- */
+
+/* Flags of a vector: bits, or bytes that are not zero. */
+static __device__ inline uint32_t count_vector(const struct select_args &a, const uint4 &v)
+{
+    if (a.source == SELECT_BYTES) return (uint32_t)__popc((int)vector_bits(v));
+    return (uint32_t)(__popc((int)v.x) + __popc((int)v.y) + __popc((int)v.z) + __popc((int)v.w));
+}
+
+/* By a warp: this lane's part of the flags of elements begin ... end - 1. Packed flags begin at
+ * bytes. */
+static __device__ inline uint32_t count_flags(const struct select_args &a, uint64_t begin,
+                                              uint64_t end)
+{
+    const uint32_t shift = a.source == SELECT_BITS ? 3 : 0;
+    const uint8_t *from = a.flags + (begin >> shift), *to = a.flags + (end >> shift);
+    const uint8_t *first = from + (-(uintptr_t)from & 15), *last = to - ((uintptr_t)to & 15);
+    uint32_t own = 0;
+    if (first > last) first = last = to;
+#pragma unroll 4
+    for (const uint8_t *at = first + lane_id() * 16; at < last; at += 32 * 16)
+        own += count_vector(a, __ldcs((const uint4 *)at));
+    for (const uint8_t *at = from + lane_id(); at < first; at += 32)
+        own += shift ? (uint32_t)__popc(*at) : *at != 0;
+    for (const uint8_t *at = last + lane_id(); at < to; at += 32)
+        own += shift ? (uint32_t)__popc(*at) : *at != 0;
+    if (shift && end % 8 && lane_id() == 0) own += (uint32_t)__popc(*to & ((1 << end % 8) - 1));
+    return own;
+}
+
+/* The number of elements that come first: of each tile, of each group, and of all. A warp counts a
+ * chunk of a tile, and adds it to the tile's word. */
+extern "C" __global__ void __launch_bounds__(SELECT_THREADS)
+    select_count(const __grid_constant__ struct select_args a)
+{
+    __shared__ unsigned long long sum;
+    wait_for_earlier();
+    unsigned long long *words = (unsigned long long *)a.words + SELECT_WORDS_FIRST, all = 0;
+    const uint64_t chunks = (a.tile_n + SELECT_CHUNK - 1) / SELECT_CHUNK;
+    if (threadIdx.x == 0) sum = 0;
+    __syncthreads(); /* the sum is zero */
+    for (uint64_t i = blockIdx.x * WARPS + threadIdx.x / 32; i < a.tiles * chunks;
+         i += gridDim.x * WARPS) {
+        const uint64_t tile = i / chunks, at = tile * a.tile_n + i % chunks * SELECT_CHUNK;
+        const uint64_t next = min(at + SELECT_CHUNK, (tile + 1) * a.tile_n);
+        const uint64_t begin = at > a.skew ? at - a.skew : 0;
+        const uint64_t end = min(next > a.skew ? next - a.skew : 0, a.n);
+        if (begin >= end) continue;
+        uint32_t own = (uint32_t)warp_sum_u64(count_flags(a, begin, end));
+        if (a.invert) own = (uint32_t)(end - begin) - own;
+        if (lane_id() == 0) atomicAdd(words + tile, (unsigned long long)own);
+        if (lane_id() == 0 && a.group)
+            atomicAdd(words + a.tiles + tile / a.group, (unsigned long long)own);
+        all += own;
+    }
+    if (lane_id() == 0) atomicAdd(&sum, all);
+    __syncthreads(); /* all warps have added */
+    if (threadIdx.x == 0) atomicAdd(words - 1, sum);
 }
 
 /* ---- Partition: count, then place ---- */
@@ -209,12 +274,14 @@ static __device__ inline void move_tile(const struct select_args &a, struct tile
     }
     __syncthreads(); /* the positions are ordered, and their destinations are known */
     const uint64_t before = s.before, rest = s.all + (t.base + t.first - before);
-    if (a.clear && threadIdx.x < 32) leave_words(a.words, a.tiles, gridDim.x);
+    uint64_t left = 0;
+    if (a.clear && threadIdx.x < 32) left = count_left(a.words);
     const char *values = (const char *)a.values + t.base * value_bytes;
     fetch((char *)a.values_out + before * value_bytes, values, s.local, total, a.value_words,
           a.value_word_bytes);
     fetch((char *)a.values_out + rest * value_bytes, values, s.local + total,
           t.end - t.first - total, a.value_words, a.value_word_bytes);
+    if (a.clear && threadIdx.x < 32) clear_words(a.words, a.tiles, gridDim.x, left);
 }
 
 /* The first blocks count a tile each. The others place a tile each, and wait for the counts. They

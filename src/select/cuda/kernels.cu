@@ -3,7 +3,9 @@
  * begin a run; and partitions, also by flags.
  *
  *     select_pass              selects: reads each element once, writes each selected one once
- *     select_pass_along        ... and also writes positions, lengths of runs or values
+ *     select_pass_flags        ... by flags
+ *     select_pass_along        ... by the elements, and also writes positions, lengths of runs or
+ *                              values
  *     select_partition         counts the elements that come first, then moves each element to its
  *                              place, two-way, by a test
  *     select_partition_flags   ... by flags
@@ -20,9 +22,9 @@
 #include "select/cuda/fetch.cuh"
 #include "select/cuda/keys.cuh"
 
-/* Blocks per multiprocessor: three leave 40 registers per thread, too few for 16-bit elements; and
- * sm_75 holds no more than 1024 threads. */
-#if KEY_BITS == 16 || (defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800)
+/* Blocks per multiprocessor: three leave 40 registers per thread; sm_75 holds no more than 1024
+ * threads. */
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
 enum { RESIDENT = 2 };
 #else
 enum { RESIDENT = 3 };
@@ -37,6 +39,7 @@ enum { FLAGS_RESIDENT = RESIDENT_BLOCKS(3, SELECT_THREADS) };
 struct tile_shared {
     union tile_data data;
     uint32_t sums[2][WARPS];
+    uint32_t ends[WARPS];  /* of the warps: the first and, in the upper half, last position */
     uint64_t before;       /* the tile; of a partition after another launch has counted: all */
     uint64_t parts[WARPS]; /* partial sums of the tiles before, per warp; or before and in all */
 };
@@ -44,8 +47,8 @@ struct tile_shared {
 /* ---- Positions ---- */
 
 /* The positions of the ranks from begin on, as many as fit. */
-static __device__ inline void gather_local(struct tile_shared &s, uint32_t begin,
-                                           const uint32_t (&bits)[LOADS],
+static __device__ inline void gather_local(struct tile_shared &s, const struct span &t,
+                                           uint32_t begin, const uint32_t (&bits)[LOADS],
                                            const uint32_t (&start)[LOADS])
 {
 #pragma unroll
@@ -54,10 +57,16 @@ static __device__ inline void gather_local(struct tile_shared &s, uint32_t begin
 #pragma unroll
         for (int k = 0; k < VECTOR; k++)
             if (bits[j] >> k & 1) {
-                if (r <= LOCAL) s.data.local[r] = (uint16_t)(position(j) + k);
+                if (r <= LOCAL) s.data.local[r] = (uint16_t)(position(t, j) + k);
                 r++;
             }
     }
+}
+
+/* Whether blocks find the lengths of all runs themselves; otherwise select_lengths does. */
+static __device__ inline bool finds_lengths(const struct select_args &a)
+{
+    return a.lengths && a.tiles <= SELECT_RUN_TILES;
 }
 
 /* Writes what depends only on positions: count ranks from begin on, of `all`. */
@@ -73,10 +82,12 @@ static __device__ inline void store_positions(const struct select_args &a,
         uint64_t at = t.base + s.data.local[r];
         if (begin + r + 1 < all)
             a.lengths[before + begin + r] = (uint32_t)(s.data.local[r + 1] - s.data.local[r]);
-        else /* its end is in another tile: select_lengths computes the length */
-            a.lengths[before + begin + r] = a.tiles == 1 ? a.n - at : at;
+        else if (blockIdx.x == a.tiles - 1 && finds_lengths(a))
+            a.lengths[before + begin + r] = a.n - at;
+        else if (!finds_lengths(a)) /* its end is in another tile */
+            a.lengths[before + begin + r] = at;
     }
-    if (a.lengths && a.tiles > 1 && begin == 0 && threadIdx.x == 0)
+    if (a.lengths && !finds_lengths(a) && begin == 0 && threadIdx.x == 0)
         a.first[blockIdx.x] = s.data.local[0];
     if (a.values)
         fetch((char *)a.values_out + (before + begin) * value_bytes,
@@ -84,61 +95,99 @@ static __device__ inline void store_positions(const struct select_args &a,
               a.value_word_bytes);
 }
 
-/* The last block to finish computes the lengths of runs that continue past their tile. */
-static __device__ inline void finish_lengths(const struct select_args &a, struct tile_shared &s)
+/* The first and, in the upper half, the last of the warp's selected positions, if there is one. */
+static __device__ inline uint32_t ends_of(const struct span &t, const uint32_t (&bits)[LOADS])
 {
-    __syncthreads(); /* the block has written its lengths */
-    if (threadIdx.x == 0) {
-        __threadfence(); /* orders them before the block's atomic */
-        s.before = atomicAdd((unsigned long long *)a.words, 1ull) == a.tiles - 1;
-        __threadfence(); /* ... and those of blocks that counted themselves earlier */
+    uint32_t first = TILE, last = 0;
+#pragma unroll
+    for (int j = 0; j < LOADS; j++) {
+        if (!bits[j]) continue;
+        const uint32_t p = position(t, j);
+        if (first == TILE) first = p + (uint32_t)__ffs((int)bits[j]) - 1;
+        last = p + 31 - (uint32_t)__clz((int)bits[j]);
     }
-    __syncthreads(); /* it is known whether the block is the last */
-    if (!s.before) return;
-    end_lengths(a, threadIdx.x, SELECT_THREADS);
-    __syncthreads(); /* no thread uses the words */
-    for (uint32_t i = threadIdx.x; a.clear && i < SELECT_WORDS_FIRST + (uint32_t)a.tiles;
-         i += SELECT_THREADS)
-        a.words[i] = 0;
+    return warp_max(last) << 16 | warp_min(first);
+}
+
+/* By one warp: of the tile; given the count of each warp. */
+static __device__ inline uint32_t ends_of_tile(const struct tile_shared &s)
+{
+    const uint32_t own = lane_id() < WARPS ? s.sums[0][lane_id()] : 0;
+    const uint32_t ends = lane_id() < WARPS ? s.ends[lane_id()] : 0;
+    const uint32_t some = __ballot_sync(WARP_ALL, own != 0);
+    const uint32_t low = __shfl_sync(WARP_ALL, ends, some ? __ffs((int)some) - 1 : 0);
+    const uint32_t high = __shfl_sync(WARP_ALL, ends, some ? 31 - __clz((int)some) : 0);
+    return (high & 0xffff0000) | (low & 0xffff);
+}
+
+/* By one warp, which adds up the tiles before; writes the length of the last run before the tile,
+ * if the tile ends it. */
+static __device__ inline uint64_t before_runs(const struct select_args &a, uint32_t ends,
+                                              uint32_t total)
+{
+    const uint64_t tile = blockIdx.x;
+    uint64_t last = 0; /* the start of that run, relative to the first vector */
+    const uint64_t before = sum_tiles<1>(a, 0, tile, &last);
+    if (lane_id() || !before) return before;
+    if (total)
+        a.lengths[before - 1] = tile * a.tile_n + (ends & 0xffff) - last;
+    else if (tile == a.tiles - 1)
+        a.lengths[before - 1] = a.n + a.skew - last;
+    return before;
 }
 
 /* ---- One pass ---- */
 
-/* ALONG: positions, lengths or values are written, too. */
-template <int ALONG>
+/* ALONG: positions, lengths or values are written, too. FLAGS: flags select, not the elements. */
+template <int ALONG, int FLAGS>
 static __device__ inline void keep_tile(const struct select_args &a, struct tile_shared &s)
 {
     const uint64_t tile = blockIdx.x;
     const struct span t = span_of(a, tile);
     const uint32_t warp = threadIdx.x / 32;
     uint64_t *words = a.words + SELECT_WORDS_FIRST;
+    const bool runs = ALONG && a.tiles > 1 && finds_lengths(a);
     union vector v[LOADS];
-    uint32_t bits[LOADS], start[LOADS], total;
+    uint32_t bits[LOADS], start[LOADS], total, ends = 0;
     load_tile(a, t, v);
-    find_bits(a, t, v, load_edge(a, t), bits);
+    if (FLAGS)
+        find_flags(a, t, bits);
+    else
+        find_bits(a, t, v, load_edge(a, t), bits);
     uint32_t own = warp_ranks<LOADS, VECTOR>(bits, start);
+    if (runs) ends = ends_of(t, bits);
     if (lane_id() == 0) s.sums[0][warp] = own;
+    if (runs && lane_id() == 0) s.ends[warp] = ends;
     __syncthreads(); /* every warp has counted */
     uint32_t below = warps_before(s.sums[0], &total);
-    if (threadIdx.x == 0 && a.tiles > 1) publish_tile(words, tile, total);
+    if (runs && warp == 0) {
+        ends = ends_of_tile(s);
+        if (lane_id() == 0) publish_last(words, tile, total, ends >> 16);
+    } else if (threadIdx.x == 0 && a.tiles > 1) {
+        publish_tile(words, tile, total);
+    }
 #pragma unroll
     for (int j = 0; j < LOADS; j++) start[j] += below;
     if (!ALONG || a.out) gather_keys(s.data, v, bits, start);
     if (KEY_BYTES < 4 && (!ALONG || a.out) && threadIdx.x < 4 / KEY_BYTES)
         s.data.keys[total + threadIdx.x] = 0;
     if (warp == 0) {
-        uint64_t before = a.tiles > 1 ? place_tile(words, tile, total, COUNT_MASK) : 0;
+        uint64_t before = 0;
+        if (runs)
+            before = before_runs(a, ends, total);
+        else if (a.tiles > 1)
+            before = place_tile(words, tile, total, COUNT_MASK);
         if (lane_id() == 0) s.before = before;
     }
     __syncthreads(); /* the tile is ordered by rank, and its destination is known */
     const uint64_t before = s.before;
-    const bool lengths = ALONG && a.lengths && a.tiles > 1 && a.tiles <= SELECT_LENGTH_TILES;
-    if (a.clear && !lengths && warp == 0) leave_words(a.words, a.tiles, a.tiles);
+    uint64_t left = 0;
+    if (a.clear && warp == 0) left = count_left(a.words);
     if (!ALONG || a.out) store_keys(s.data, (ukey *)a.out + before, 0, total);
     if (ALONG)
         for (uint32_t begin = 0; begin < total; begin += LOCAL) {
             __syncthreads(); /* the contents of shared memory are stored */
-            gather_local(s, begin, bits, start);
+            gather_local(s, t, begin, bits, start);
             __syncthreads(); /* the positions are ordered by rank */
             store_positions(a, s, t, before, begin, min(total - begin, (uint32_t)LOCAL), total);
         }
@@ -146,7 +195,7 @@ static __device__ inline void keep_tile(const struct select_args &a, struct tile
         *a.count = before + total;
         if (ALONG && a.close) store_position(a, before + total, a.n);
     }
-    if (lengths) finish_lengths(a, s);
+    if (a.clear && warp == 0) clear_words(a.words, a.tiles, a.tiles, left);
 }
 
 extern "C" __global__ void __launch_bounds__(SELECT_THREADS, RESIDENT)
@@ -154,15 +203,26 @@ extern "C" __global__ void __launch_bounds__(SELECT_THREADS, RESIDENT)
 {
     __shared__ struct tile_shared s;
     wait_for_earlier();
-    keep_tile<0>(a, s);
+    keep_tile<0, 0>(a, s);
 }
+
+static_assert(SELECT_FLAGGED_BYTES == 2, "wider elements are not read for their flags");
+#if KEY_BYTES <= 2
+extern "C" __global__ void __launch_bounds__(SELECT_THREADS, FLAGS_RESIDENT)
+    select_pass_flags(const __grid_constant__ struct select_args a)
+{
+    __shared__ struct tile_shared s;
+    wait_for_earlier();
+    keep_tile<0, 1>(a, s);
+}
+#endif
 
 extern "C" __global__ void __launch_bounds__(SELECT_THREADS, RESIDENT)
     select_pass_along(const __grid_constant__ struct select_args a)
 {
     __shared__ struct tile_shared s;
     wait_for_earlier();
-    keep_tile<1>(a, s);
+    keep_tile<1, 0>(a, s);
 }
 
 /* ---- Partition: count, then place ---- */
@@ -195,8 +255,6 @@ template <int WAYS> struct places {
     uint32_t own[WAYS];  /* how many the tile has; the last kind is the rest */
     uint64_t base[WAYS]; /* their destinations */
 };
-
-enum { SUM_AT_ONCE = 8 }; /* words of a lane */
 
 /* By the first warps: waits until the elements of each kind are counted: before the tile, and in
  * all.  If there are few tiles, each block adds their counts, and none waits for a look-back. */
@@ -271,10 +329,10 @@ order_keys(union tile_data &data, const struct span &t, const union vector (&v)[
            uint32_t first_own, uint32_t begin)
 {
     if (KEY_BYTES < 4 && threadIdx.x < 4 / KEY_BYTES) data.keys[t.end - t.first + threadIdx.x] = 0;
-    if (WAYS == 2 && t.first == 0 && t.end == TILE) {
+    if (WAYS == 2 && is_whole(t)) {
 #pragma unroll
         for (int j = 0; j < LOADS; j++) {
-            uint32_t first = start[0][j], rest = begin + position(j) - first;
+            uint32_t first = start[0][j], rest = begin + position(t, j) - first;
 #pragma unroll
             for (int k = 0; k < VECTOR; k++) {
                 const bool is_first = bits[0][j] >> k & 1;
@@ -286,13 +344,14 @@ order_keys(union tile_data &data, const struct span &t, const union vector (&v)[
     }
 #pragma unroll
     for (int j = 0; j < LOADS; j++) {
+        if (position(t, j) >= t.limit) continue;
         /* The number of the last kind before an element: all elements minus the other kinds. */
         uint32_t first = start[0][j], second = WAYS == 3 ? start[WAYS - 2][j] : first_own;
-        uint32_t rest = begin + (position(j) - t.first) - first - (second - first_own);
+        uint32_t rest = begin + (position(t, j) - t.first) - first - (second - first_own);
 #pragma unroll
         for (int k = 0; k < VECTOR; k++) {
-            uint32_t p = position(j) + k;
-            if (p < t.first || p >= t.end) {
+            uint32_t p = position(t, j) + k;
+            if (p < t.first || p >= t.limit) {
                 if (p < t.first) rest++; /* p - first wrapped around */
                 continue;
             }
@@ -315,7 +374,7 @@ static __device__ inline void partition_tile(const struct select_args &a, struct
     union vector v[LOADS];
     uint32_t bits[WAYS - 1][LOADS], start[WAYS - 1][LOADS], own[WAYS];
     if (!FLAGS || !counting) load_tile(a, t, v);
-    if (WAYS == 2 && !FLAGS && a.group) {
+    if (WAYS == 2 && a.group) {
         uint64_t part = sum_before(a.words + SELECT_WORDS_FIRST, a.tiles, a.group, tile);
         if (lane_id() == 0) s.parts[warp] = part;
         if (threadIdx.x == 0) s.before = a.words[SELECT_WORDS_FIRST - 1];
@@ -345,7 +404,9 @@ static __device__ inline void partition_tile(const struct select_args &a, struct
     order_keys<WAYS>(s.data, t, v, bits, start, own[0], begin);
     await_counts<WAYS>(a, s, tile);
     __syncthreads(); /* the tile is ordered by kind and rank, and its destination is known */
-    if (a.clear && warp == 0) leave_words(a.words, (a.group ? 2 : WAYS - 1) * a.tiles, gridDim.x);
+    const uint64_t groups = WAYS == 2 && a.group ? (a.tiles - 1) / a.group + 1 : 0;
+    uint64_t left = 0;
+    if (a.clear && warp == 0) left = count_left(a.words);
     const struct places<WAYS> p = find_places<WAYS>(a, s, t, tile, own);
     begin = 0;
 #pragma unroll
@@ -353,6 +414,7 @@ static __device__ inline void partition_tile(const struct select_args &a, struct
         store_keys(s.data, (ukey *)a.out + p.base[w], begin, p.own[w]);
         begin += p.own[w];
     }
+    if (a.clear && warp == 0) clear_words(a.words, (WAYS - 1) * a.tiles + groups, gridDim.x, left);
 }
 
 extern "C" __global__ void __launch_bounds__(SELECT_THREADS, PLACE_RESIDENT)

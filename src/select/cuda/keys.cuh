@@ -25,11 +25,18 @@ union tile_data {
 };
 
 /* The positions of a tile: position p is element base + p, modulo 2^64, and exists for first <= p <
- * end. If there are few elements, a tile has fewer than TILE. */
+ * end. If there are few elements, a tile has fewer than TILE, and a warp has fewer than LOADS rows:
+ * its positions are those from `own` on below `limit`. */
 struct span {
     uint64_t base;
     uint32_t first, end;
+    uint32_t own, limit; /* the lane's first position; the end of the warp's positions */
 };
+
+static __device__ inline uint32_t rows_of(const struct select_args &a)
+{
+    return (int)BLOCK_THREADS == (int)SELECT_THREADS ? a.rows : (uint32_t)LOADS;
+}
 
 static __device__ inline struct span span_of(const struct select_args &a, uint64_t tile)
 {
@@ -37,40 +44,50 @@ static __device__ inline struct span span_of(const struct select_args &a, uint64
     t.base = tile * a.tile_n - a.skew;
     t.first = tile ? 0 : a.skew;
     t.end = (uint32_t)min(tile ? a.n - t.base : a.n + a.skew, (uint64_t)a.tile_n);
+    const uint32_t each = rows_of(a) * (32 * VECTOR), begin = threadIdx.x / 32 * each;
+    t.own = begin + lane_id() * VECTOR;
+    t.limit = min(t.end, begin + each);
     return t;
 }
 
-/* The position in the tile at which row j of this lane begins. */
-static __device__ inline uint32_t position(int j)
+static __device__ inline bool is_whole(const struct span &t)
 {
-    return threadIdx.x / 32 * (32 * LOADS * VECTOR) + (j * 32 + lane_id()) * VECTOR;
+    return t.first == 0 && t.end == TILE;
+}
+
+/* The position in the tile at which row j of this lane begins. */
+static __device__ inline uint32_t position(const struct span &t, int j)
+{
+    return t.own + j * (32 * VECTOR);
 }
 
 /* Whether all positions of the vector at position p exist. */
 static __device__ inline bool is_within(const struct span &t, uint32_t p)
 {
-    return p >= t.first && p + VECTOR <= t.end;
+    return p >= t.first && p + VECTOR <= t.limit;
 }
 
 static __device__ inline void load_tile(const struct select_args &a, const struct span &t,
                                         union vector (&v)[LOADS])
 {
     const ukey *in = (const ukey *)a.in + t.base;
-    if (t.first == 0 && t.end == TILE) {
+    if (is_whole(t)) {
 #pragma unroll
-        for (int j = 0; j < LOADS; j++) v[j].v = __ldcs((const uint4 *)(in + position(j)));
+        for (int j = 0; j < LOADS; j++) v[j].v = __ldcs((const uint4 *)(in + position(t, j)));
         return;
     }
 #pragma unroll
     for (int j = 0; j < LOADS; j++) {
-        if (is_within(t, position(j))) {
-            v[j].v = __ldcs((const uint4 *)(in + position(j)));
+        if (is_within(t, position(t, j))) {
+            v[j].v = __ldcs((const uint4 *)(in + position(t, j)));
             continue;
         }
+        v[j].v = make_uint4(0, 0, 0, 0);
+        if (position(t, j) >= t.limit) continue;
 #pragma unroll
         for (int k = 0; k < VECTOR; k++) {
-            uint32_t p = position(j) + k;
-            v[j].key[k] = p >= t.first && p < t.end ? in[p] : (ukey)0;
+            uint32_t p = position(t, j) + k;
+            v[j].key[k] = p >= t.first && p < t.limit ? in[p] : (ukey)0;
         }
     }
 }
@@ -80,15 +97,15 @@ static __device__ inline void load_tile(const struct select_args &a, const struc
 /* Whether there is an element before the warp's first one, which is in the tile. */
 static __device__ inline bool has_edge(const struct select_args &a, const struct span &t)
 {
-    const uint32_t mine = position(0) - lane_id() * VECTOR;
-    return mine < t.end && t.base + a.skew + mine != 0;
+    const uint32_t mine = t.own - lane_id() * VECTOR;
+    return mine < t.limit && t.base + a.skew + mine != 0;
 }
 
 /* That element, for lane 0. */
 static __device__ inline ukey load_edge(const struct select_args &a, const struct span &t)
 {
     if (a.source != SELECT_STARTS || lane_id() != 0 || !has_edge(a, t)) return 0;
-    return ((const ukey *)a.in)[t.base + position(0) - 1];
+    return ((const ukey *)a.in)[t.base + t.own - 1];
 }
 
 /* FLOAT: equal keys may have different bits. */
@@ -105,7 +122,7 @@ static __device__ inline void find_starts(const struct select_args &a, const str
         uform neighbour = __shfl_up_sync(WARP_ALL, last, 1);
         bits[j] = starts_of<FLOAT>(o, v[j], lane_id() ? neighbour : before);
         before = __shfl_sync(WARP_ALL, last, 31);
-        uint32_t p = position(j);
+        uint32_t p = position(t, j);
         if (t.base + a.skew == 0 && p <= t.first && t.first < p + VECTOR)
             bits[j] |= 1u << (t.first - p); /* the array's first element has no predecessor */
     }
@@ -126,7 +143,7 @@ static __device__ inline void find_bits(const struct select_args &a, const struc
 #pragma unroll
     for (int j = 0; j < LOADS; j++) {
         if (a.invert) bits[j] = ~bits[j];
-        bits[j] &= bits_between<VECTOR>(position(j), t.first, t.end);
+        bits[j] &= bits_between<VECTOR>(position(t, j), t.first, t.limit);
     }
 }
 
@@ -136,8 +153,8 @@ static __device__ inline void find_second(const struct select_args &a, const str
 {
 #pragma unroll
     for (int j = 0; j < LOADS; j++)
-        second[j] =
-            test_vector(a, 1, v[j]) & ~bits[j] & bits_between<VECTOR>(position(j), t.first, t.end);
+        second[j] = test_vector(a, 1, v[j]) & ~bits[j] &
+                    bits_between<VECTOR>(position(t, j), t.first, t.limit);
 }
 
 /* ---- Flags ---- */
@@ -172,9 +189,9 @@ static __device__ inline uint32_t flags_between(const struct select_args &a, con
                                                 uint32_t p)
 {
     uint32_t bits = 0;
-    for (uint32_t k = 0; k < VECTOR; k++) {
+    for (uint32_t k = 0; k < VECTOR && p < t.limit; k++) {
         const uint64_t i = t.base + p + k;
-        if (p + k < t.first || p + k >= t.end) continue;
+        if (p + k < t.first || p + k >= t.limit) continue;
         bits |= (uint32_t)(a.source == SELECT_BITS ? a.flags[i / 8] >> i % 8 & 1 : a.flags[i] != 0)
                 << k;
     }
@@ -184,13 +201,13 @@ static __device__ inline uint32_t flags_between(const struct select_args &a, con
 static __device__ inline void find_flags(const struct select_args &a, const struct span &t,
                                          uint32_t (&bits)[LOADS])
 {
-    const bool whole = t.first == 0 && t.end == TILE;
+    const bool whole = is_whole(t);
 #pragma unroll
     for (int j = 0; j < LOADS; j++) {
-        const uint32_t p = position(j);
+        const uint32_t p = position(t, j);
         bits[j] = whole || is_within(t, p) ? flags_at(a, t, p) : flags_between(a, t, p);
         if (a.invert) bits[j] = ~bits[j];
-        bits[j] &= bits_between<VECTOR>(p, t.first, t.end);
+        bits[j] &= bits_between<VECTOR>(p, t.first, t.limit);
     }
 }
 

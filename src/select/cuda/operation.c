@@ -6,10 +6,10 @@
  *     the elements themselves     select_k<bits>  select_pass, or with positions, lengths or values
  *                                                 select_pass_along; select_partition
  *     flags                       select_flags_a  select_pass, select_partition
- *                                 select_k<bits>  select_partition_flags
+ *                                 select_k<bits>  select_pass_flags, select_partition_flags
  *     any, large arrays           select_bulk_k<bits>   select_bulk_test, _starts, _flags, _runs or
- *                                                       _values<bytes>; or select_bulk_count, then
- *                                                       select_bulk_place, or both by _flags
+ *                                                       _values<bytes>; or select_bulk_count or
+ *                                                       select_count, then a select_bulk_place
  *                                 select_ring_k<bits>   select_ring; or select_ring_count, and then
  *                                                       select_partition of select_k<bits>
  *     runs                        select_k<bits>  the same, and select_lengths of select_runs_a
@@ -17,8 +17,7 @@
  *
  *     workspace   [ tile status descriptors | start of each tile's first run ]
  *
- * An array of one tile needs neither words nor a second kernel. The words are zero before the first
- * kernel and after the last (state.c).
+ * An array of one tile needs no words. They are zero before and after the kernels (state.c).
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -26,6 +25,7 @@
 #include "select/select.h"
 #include "cuda/steps.h"
 #include "select/cuda/common.h"
+#include "select/cuda/quick.h"
 
 #include <stdio.h>
 
@@ -101,13 +101,13 @@ static uint32_t element_skew(const struct echi_select *s)
     return (uint32_t)((uintptr_t)s->in % 16 / s->element_bytes);
 }
 
-/* Whether the kernels of select_k<bits> partition by flags, which must be aligned to the elements
- * of a vector. They read elements as vectors; select_flags_a reads them by position. */
-static bool partitions_vectors(const struct echi_select *s)
+/* Whether select_k<bits> processes the flags, which must be aligned to vectors. It reads all
+ * elements; select_flags_a reads those that it moves, by position, which suits large ones. */
+static bool has_vectors(const struct echi_select *s)
 {
     const size_t bytes = s->element_bytes;
-    if (s->what != ECHI_PARTITION || !is_by_flags(s) || bytes > 8 || (bytes & (bytes - 1)))
-        return false;
+    if (!is_by_flags(s) || bytes > 8 || (bytes & (bytes - 1))) return false;
+    if (s->what == ECHI_KEEP && (s->starts || bytes > SELECT_FLAGGED_BYTES)) return false;
     if (((uintptr_t)s->in | (uintptr_t)s->out) % bytes) return false;
     const uint32_t skew = element_skew(s);
     if (s->by == ECHI_BY_BITS) return skew == 0 && (uintptr_t)s->flags % 2 == 0;
@@ -117,7 +117,7 @@ static bool partitions_vectors(const struct echi_select *s)
 /* Whether elements are moved by select_flags_a. */
 static bool is_by_position(const struct echi_select *s)
 {
-    return is_by_flags(s) && !partitions_vectors(s);
+    return is_by_flags(s) && !has_vectors(s);
 }
 
 /* The elements by which the first tile begins before the array, so that its vectors are aligned. */
@@ -128,9 +128,16 @@ static uint32_t skew_of(const struct echi_select *s)
     return (uint32_t)((uintptr_t)s->flags % 2 * 8);
 }
 
+static bool is_along(const struct echi_select *s)
+{
+    return s->starts || s->lengths || s->values;
+}
+
 static uint32_t tile_of(const struct echi_select *s)
 {
     if (is_by_position(s)) return SELECT_TILE_FLAGS;
+    if (s->lengths && s->element_bytes == 1 && s->n <= SELECT_FEW_BYTES)
+        return SELECT_TILE_BYTES / 2;
     return SELECT_TILE_BYTES / (uint32_t)s->element_bytes;
 }
 
@@ -143,7 +150,6 @@ static ech_status check_tiles(ech_ctx *ctx, const struct echi_select *s, uint64_
 
 /* What a launch does with the words if they are the context's own, which must stay zero. */
 enum { CLEARS = 1, CLEARS_BY_ONE_BLOCK = 2 };
-
 static void launch(const struct build *b, enum echi_phase phase, const char *module,
                    const char *kernel, unsigned blocks, unsigned threads, unsigned shared_bytes,
                    unsigned clears)
@@ -190,28 +196,6 @@ static void split(size_t bytes, uint64_t *words, uint32_t *word_bytes)
     *word_bytes = (uint32_t)word;
 }
 
-/* A simpler form of a test that merges equal keys and uses all bits, without the merging: if a
- * limit of the interval is a key with several encodings, the interval is extended to include or
- * exclude all of them. */
-static struct select_test quick_of(const struct echi_predicate *p, size_t bytes)
-{
-    const struct echi_order *o = &p->order;
-    const uint64_t ones = ~(uint64_t)0 >> (64 - 8 * bytes);
-    uint64_t low = p->low, high = p->low + p->span;
-    struct select_test q = { .simple = p->mask == ones && !o->flip && low <= high && high <= ones,
-                             .invert = p->invert };
-    if (o->merge && low == o->zero + 1) low = o->zero;
-    if (o->merge && high == o->zero) {
-        if (low == high) q.simple = 0;
-        high--;
-    }
-    if (high >= o->last) high = ones;
-    q.negative = o->float_mask & (ones >> 1);
-    q.offset = (o->sign - o->shift - low) & ones;
-    q.span = high - low;
-    return q;
-}
-
 static struct select_args args_of(const struct echi_select *s)
 {
     struct select_args a = { .in = s->in,
@@ -225,6 +209,7 @@ static struct select_args args_of(const struct echi_select *s)
                              .count = s->count,
                              .n = s->n,
                              .tile_n = tile_of(s),
+                             .rows = SELECT_TILE_BYTES / 16 / SELECT_THREADS,
                              .skew = skew_of(s),
                              .invert = s->invert,
                              .close = s->close,
@@ -256,20 +241,25 @@ static bool always(const struct build *b)
     return true;
 }
 
-static bool is_along(const struct echi_select *s)
-{
-    return s->starts || s->lengths || s->values;
-}
-
 /* Smaller tiles if there are few: a thread then has less to do.  A partition of bytes, whose blocks
  * wait for all counts, is faster with few blocks. */
 static void divide_tiles(const struct echi_select *s, struct select_args *a)
 {
     const uint64_t all = a->n + a->skew;
-    if (is_by_position(s) || (s->what != ECHI_KEEP && s->element_bytes == 1)) return;
-    while (a->tile_n > SELECT_TILE_MIN && all <= (uint64_t)SELECT_FEW_TILES * (a->tile_n / 2))
-        a->tile_n /= 2;
+    const uint64_t few = s->what != ECHI_KEEP && s->element_bytes == 1 ? 1 : SELECT_FEW_TILES;
+    const uint32_t row = SELECT_THREADS * 16 / (uint32_t)s->element_bytes;
+    if (is_by_position(s)) return;
+    while (a->tile_n > SELECT_TILE_MIN && all <= few * (a->tile_n / 2)) a->tile_n /= 2;
     a->tiles = (all + a->tile_n - 1) / a->tile_n;
+    a->rows = a->tile_n > row ? a->tile_n / row : 1;
+}
+
+static void launch_count(const struct build *b)
+{
+    const struct select_args *a = &b->w->args.select;
+    const uint64_t warps = SELECT_THREADS / 32, chunks = a->n / SELECT_CHUNK + 1;
+    launch(b, ECHI_COUNT, "select_flags_a", "select_count",
+           echi_gpu_blocks(&b->gpu, chunks, warps, SELECT_COUNT_BLOCKS), SELECT_THREADS, 0, 0);
 }
 
 static ech_status steps_of_tiles(const struct build *b)
@@ -281,11 +271,23 @@ static ech_status steps_of_tiles(const struct build *b)
     ech_status status;
     divide_tiles(s, a);
     TRY(check_tiles(b->ctx, s, s->what == ECHI_KEEP ? a->tiles : 2 * a->tiles));
+    if (s->what == ECHI_PARTITION && has_vectors(s) && s->element_bytes > 1 &&
+        a->tiles > SELECT_SUM_TILES) {
+        a->group = SELECT_GROUP_TILES;
+        get_words(b, a->tiles + a->tiles / a->group + 1);
+        launch_count(b);
+        launch(b, ECHI_MOVE, module, "select_partition_flags", (unsigned)a->tiles, SELECT_THREADS,
+               0, CLEARS);
+        return ECH_OK;
+    }
     if (a->tiles > 1) get_words(b, ways * a->tiles);
     if (s->what == ECHI_KEEP) {
-        const bool along = !is_by_flags(s) && (a->starts || a->lengths || a->values);
-        const bool lengths_after = a->lengths && a->tiles > SELECT_LENGTH_TILES;
-        launch(b, ECHI_MOVE, module, along ? "select_pass_along" : "select_pass",
+        const bool along = !is_by_flags(s) && is_along(s);
+        const bool lengths_after = a->lengths && a->tiles > SELECT_RUN_TILES;
+        launch(b, ECHI_MOVE, module,
+               along            ? "select_pass_along"
+               : has_vectors(s) ? "select_pass_flags"
+                                : "select_pass",
                (unsigned)a->tiles, SELECT_THREADS, 0, lengths_after ? 0 : CLEARS);
         if (lengths_after)
             launch(b, ECHI_FINISH, "select_runs_a", "select_lengths",
@@ -295,9 +297,9 @@ static ech_status steps_of_tiles(const struct build *b)
     }
     a->counting = a->tiles > 1 ? a->tiles : 0;
     launch(b, ECHI_MOVE, module,
-           ways == 2               ? "select_partition_three"
-           : partitions_vectors(s) ? "select_partition_flags"
-                                   : "select_partition",
+           ways == 2        ? "select_partition_three"
+           : has_vectors(s) ? "select_partition_flags"
+                            : "select_partition",
            (unsigned)(a->counting + a->tiles), SELECT_THREADS, 0, CLEARS);
 done:
     return status;
@@ -380,8 +382,8 @@ static bool along_to_bulk(const struct echi_select *s)
            ((uintptr_t)s->values | (uintptr_t)s->values_out) % s->value_bytes == 0;
 }
 
-/* Elements of a tile; 0: this strategy cannot be used. Tiles are as large as blocks can hold, but
- * so that all blocks take equally many, and at least three. */
+/* Elements of a tile; 0: this strategy cannot be used. Tiles are as large as possible, but so that
+ * all blocks take equally many, and at least three. */
 static uint32_t bulk_tile(const struct build *b)
 {
     const struct echi_select *s = b->s;
@@ -440,7 +442,10 @@ static ech_status steps_of_bulk(const struct build *b)
                     : a->source == SELECT_STARTS ? "select_bulk_starts"
                                                  : "select_bulk_test");
     } else {
-        launch_bulk(b, ECHI_COUNT, flags ? "select_bulk_count_flags" : "select_bulk_count");
+        if (flags)
+            launch_count(b);
+        else
+            launch_bulk(b, ECHI_COUNT, "select_bulk_count");
         launch_bulk(b, ECHI_MOVE, flags ? "select_bulk_place_flags" : "select_bulk_place");
     }
 done:
@@ -493,7 +498,6 @@ static bool is_empty(const struct build *b)
     return b->s->n == 0;
 }
 
-/* Without elements, the count is zero. */
 static ech_status steps_of_nothing(const struct build *b)
 {
     const size_t counts = b->s->what == ECHI_DIVIDE ? 2 : 1;

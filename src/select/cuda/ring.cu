@@ -19,6 +19,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #define BLOCK_THREADS SELECT_RING_THREADS
+#define ONE_BY_ONE    /* test.cuh: pairs of 16 bits need more registers */
 #include "select/cuda/keys.cuh"
 #include "cuda/device/ptx_async.cuh"
 
@@ -91,31 +92,33 @@ static __device__ inline void fetch_tile(const struct select_args &a, struct rin
     const struct span t = span_of(a, tile);
     const ukey *in = (const ukey *)a.in + t.base;
     union tile_data &data = slot_of(slot);
-    if (tile < a.tiles && t.first == 0 && t.end == TILE) {
+    if (tile < a.tiles && is_whole(t)) {
 #pragma unroll
-        for (int j = 0; j < LOADS; j++) fetch<uint4>(data.keys + position(j), in + position(j));
+        for (int j = 0; j < LOADS; j++)
+            fetch<uint4>(data.keys + position(t, j), in + position(t, j));
     } else if (tile < a.tiles) {
 #pragma unroll
         for (int j = 0; j < LOADS; j++)
             for (int k = 0; k < VECTOR; k++) {
-                uint32_t p = position(j) + k;
-                data.keys[p] = p >= t.first && p < t.end ? in[p] : (ukey)0;
+                uint32_t p = position(t, j) + k;
+                data.keys[p] = p >= t.first && p < t.limit ? in[p] : (ukey)0;
             }
     }
     if (a.source == SELECT_STARTS && lane_id() == 0 && tile < a.tiles && has_edge(a, t)) {
         union edge &edge = s.edges[slot][threadIdx.x / 32];
         if (KEY_BYTES == 8)
-            fetch<uint2>(&edge, in + position(0) - EDGE);
+            fetch<uint2>(&edge, in + t.own - EDGE);
         else
-            fetch<uint32_t>(&edge, in + position(0) - EDGE);
+            fetch<uint32_t>(&edge, in + t.own - EDGE);
     }
     commit();
 }
 
 static __device__ inline void read_slot(uint32_t slot, union vector (&v)[LOADS])
 {
+    const uint4 *from = slot_of(slot).vectors + threadIdx.x / 32 * (32 * LOADS) + lane_id();
 #pragma unroll
-    for (int j = 0; j < LOADS; j++) v[j].v = slot_of(slot).vectors[position(j) / VECTOR];
+    for (int j = 0; j < LOADS; j++) v[j].v = from[j * 32];
 }
 
 static __device__ inline void find_slot_bits(const struct select_args &a,

@@ -1,7 +1,8 @@
 /*
  * select/cuda/test.cuh - which elements of a vector pass: a test, or whether they begin a run.
  *
- * Keys of 8 bits are integers and are tested four per register; others one by one.
+ * Keys of 8 bits are integers and are tested four per register, keys of 16 bits two per register;
+ * others one by one.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -73,6 +74,54 @@ typedef uint32_t uform;
 
 #else
 
+#if KEY_BITS == 16 && !defined(ONE_BY_ONE)
+#define HALVES 1
+
+/* The top bits of the halves of four words, as bits. */
+static __device__ inline uint32_t top_bits_of(const uint32_t (&x)[4])
+{
+    uint32_t bits = 0;
+#pragma unroll
+    for (int w = 0; w < 4; w++) bits |= x[w] >> (15 - 2 * w) & 0x10001u << 2 * w;
+    return (bits & 0x55) | (bits >> 15 & 0xaa);
+}
+
+/* The top bit of each half that is not zero. */
+static __device__ inline uint32_t nonzero_halves(uint32_t x)
+{
+    return ((x & 0x7fff7fffu) + 0x7fff7fffu) | x;
+}
+
+/* min(x + y, most) of each half, modulo 2^16. */
+static __device__ inline uint32_t add_min_halves(uint32_t x, uint32_t y, uint32_t most)
+{
+#ifdef __CUDACC__
+    return __viaddmin_u16x2(x, y, most);
+#else
+    const uint32_t low = min((x + y) & 0xffff, most & 0xffff);
+    return min(((x >> 16) + (y >> 16)) & 0xffff, most >> 16) << 16 | low;
+#endif
+}
+
+/* test_by() of two elements at once: those that pass are less than span + 1. */
+template <int SIGNED>
+static __device__ inline uint32_t test_halves(const struct select_test &q, const union vector &v)
+{
+    const uint32_t each = 0x10001, invert = q.invert ? 0xff : 0;
+    const uint32_t offset = (uint32_t)q.offset * each, most = (uint32_t)(q.span + 1) * each;
+    const uint32_t negative = (uint32_t)q.negative * each;
+    uint32_t passed[4];
+    if ((uint32_t)q.span == 0xffff) return 0xff ^ invert;
+#pragma unroll
+    for (int w = 0; w < 4; w++) {
+        uint32_t x = v.word[w];
+        if (SIGNED) x ^= (x >> 15 & each) * 0xffff & negative;
+        passed[w] = nonzero_halves(add_min_halves(x, offset, most) ^ most);
+    }
+    return top_bits_of(passed) ^ invert;
+}
+#endif
+
 /* Tests with fewer operations than the general one: for integers; for signed integers and
  * floats. */
 enum test_kind { TEST_PLAIN, TEST_SIGNED, TEST_ANY };
@@ -82,6 +131,9 @@ static __device__ inline uint32_t test_by(const struct select_args &a, int which
                                           const union vector &v)
 {
     const struct select_test &q = a.quick[which];
+#ifdef HALVES
+    if (KIND != TEST_ANY) return test_halves<KIND == TEST_SIGNED>(q, v);
+#endif
     const ukey negative = (ukey)q.negative, offset = (ukey)q.offset, span = (ukey)q.span;
     uint32_t bits = q.invert && KIND != TEST_ANY ? (1u << VECTOR) - 1 : 0;
 #pragma unroll
@@ -156,6 +208,29 @@ static __device__ CALLED uint32_t starts_by_form(const struct echi_order &o, uin
     return bits;
 }
 
+#ifdef HALVES
+template <int FLOAT>
+static __device__ inline uint32_t starts_of(const struct echi_order &o, const union vector &v,
+                                            uform before)
+{
+    const uint32_t beyond = (uint32_t)(o.shift + 1) * 0x10001; /* 2^15 - infinity */
+    uint32_t differ[4], special[4], any = 0, last = before << 16;
+#pragma unroll
+    for (int w = 0; w < 4; w++) {
+        differ[w] = nonzero_halves(v.word[w] ^ __funnelshift_l(last, v.word[w], 16));
+        last = v.word[w];
+        if (!FLOAT) continue;
+        const uint32_t size = v.word[w] & 0x7fff7fffu;
+        special[w] = (size + beyond) | ~(size + 0x7fff7fffu);
+        any |= special[w];
+    }
+    const uint32_t bits = top_bits_of(differ);
+    if (!FLOAT || !(any & 0x80008000u)) return bits;
+    const uint32_t mine = top_bits_of(special);
+    const uint32_t both = mine & (mine << 1 | is_special(o, (ukey)before));
+    return both & bits ? starts_by_form(o, v.v, before) : bits;
+}
+#else
 template <int FLOAT>
 static __device__ inline uint32_t starts_of(const struct echi_order &o, const union vector &v,
                                             uform before)
@@ -173,6 +248,7 @@ static __device__ inline uint32_t starts_of(const struct echi_order &o, const un
     }
     return FLOAT && differ ? starts_by_form(o, v.v, before) : bits;
 }
+#endif
 #endif
 
 #endif

@@ -18,6 +18,7 @@
 #define ECHI_SELECT_CUDA_TILE_CUH
 
 #include "select/cuda/common.h"
+#include "cuda/device/ptx_release.cuh"
 #include "cuda/device/warp.cuh"
 
 /* Writes the position of the r-th element that is kept, in the type that the caller requested. */
@@ -117,6 +118,82 @@ static __device__ inline void publish_tile(uint64_t *words, uint64_t tile, uint6
     store_relaxed_u64(words + tile, (tile ? STATE_OWN : STATE_ALL) | own);
 }
 
+/* ---- Sums of counts ---- */
+
+/* If blocks need the counts of all tiles before, or since another tile, and no prefixes.  With runs
+ * a word is the state, the last selected position of the tile, and the count. */
+enum { SUM_AT_ONCE = 8 /* words of a lane */, LAST_AT = 20 };
+#define OWN_MASK ((1ull << LAST_AT) - 1)
+
+static __device__ inline void publish_last(uint64_t *words, uint64_t tile, uint32_t own,
+                                           uint32_t last)
+{
+    store_relaxed_u64(words + tile, STATE_OWN | (uint64_t)last << LAST_AT | own);
+}
+
+/* The minimum and the maximum over the lanes. */
+static __device__ inline uint32_t warp_min(uint32_t x)
+{
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+    return __reduce_min_sync(WARP_ALL, x);
+#else
+#pragma unroll
+    for (int step = 16; step; step /= 2) x = min(x, __shfl_xor_sync(WARP_ALL, x, step));
+    return x;
+#endif
+}
+
+static __device__ inline uint32_t warp_max(uint32_t x)
+{
+    return ~warp_min(~x);
+}
+
+static __device__ inline uint64_t warp_max_u64(uint64_t x)
+{
+#pragma unroll
+    for (int step = 16; step; step /= 2)
+        x = max(x, (uint64_t)__shfl_xor_sync(WARP_ALL, (unsigned long long)x, step));
+    return x;
+}
+
+/* By one warp: the sum of the counts of tiles from ... to - 1, for which it waits. RUNS: *last
+ * becomes the position of the last selected element, counted from the beginning of the first
+ * vector, if there is one. */
+template <int RUNS>
+static __device__ inline uint64_t sum_tiles(const struct select_args &a, uint64_t from, uint64_t to,
+                                            uint64_t *last)
+{
+    const uint64_t *words = a.words + SELECT_WORDS_FIRST;
+    uint64_t sum = 0, at = 0; /* at: one past the last selected position */
+    for (; from < to; from += 32 * SUM_AT_ONCE) {
+        const uint64_t *mine = words + from + lane_id();
+        uint64_t word[SUM_AT_ONCE];
+        bool missing;
+#pragma unroll
+        for (int q = 0; q < SUM_AT_ONCE; q++)
+            word[q] = from + 32 * q + lane_id() < to ? 0 : STATE_OWN;
+        do {
+            missing = false;
+#pragma unroll
+            for (int q = 0; q < SUM_AT_ONCE; q++)
+                if (word[q] < STATE_OWN) word[q] = load_relaxed_u64(mine + 32 * q);
+#pragma unroll
+            for (int q = 0; q < SUM_AT_ONCE; q++) missing |= word[q] < STATE_OWN;
+        } while (__any_sync(WARP_ALL, missing));
+#pragma unroll
+        for (int q = 0; q < SUM_AT_ONCE; q++) {
+            const uint32_t own = (uint32_t)(word[q] & OWN_MASK);
+            sum += own;
+            if (RUNS && own)
+                at = (from + 32 * q + lane_id()) * a.tile_n + 1 +
+                     ((word[q] & COUNT_MASK) >> LAST_AT);
+        }
+    }
+    if (RUNS) at = warp_max_u64(at);
+    if (at) *last = at - 1;
+    return warp_sum_u64(sum);
+}
+
 /* The exclusive prefix of `tile`, once all words are inclusive prefixes. */
 static __device__ inline uint64_t placed_before(const uint64_t *words, uint64_t tile)
 {
@@ -146,19 +223,27 @@ static __device__ inline uint64_t sum_before(const uint64_t *words, uint64_t til
 }
 
 /* By one warp of each block, once the whole block no longer uses the words: the last block clears
- * them. It should be called early, so that the other warps do not wait for the atomic's result. */
+ * them. count_left() counts the block, and the result is needed only by clear_words(): the warp may
+ * store in between, while the atomic is in progress. */
+static __device__ inline uint64_t count_left(uint64_t *words)
+{
+    return lane_id() == 0 ? add_release_u64(words, 1) : 0;
+}
+
+static __device__ inline void clear_words(uint64_t *words, uint64_t count, uint64_t blocks,
+                                          uint64_t left)
+{
+    uint32_t last = left == blocks - 1;
+    last = __shfl_sync(WARP_ALL, last, 0);
+    if (!last) return;
+    if (lane_id() == 0) __threadfence(); /* orders the accesses of the blocks that left earlier */
+    __syncwarp();                        /* extends this order to every lane */
+    for (uint32_t i = lane_id(); i < SELECT_WORDS_FIRST + (uint32_t)count; i += 32) words[i] = 0;
+}
+
 static __device__ inline void leave_words(uint64_t *words, uint64_t count, uint64_t blocks)
 {
-    uint32_t last = 0;
-    if (lane_id() == 0) {
-        __threadfence(); /* orders the block's accesses to the words before its atomic */
-        last = atomicAdd((unsigned long long *)words, 1ull) == blocks - 1;
-        __threadfence(); /* ... and the accesses of blocks that counted themselves earlier */
-    }
-    last = __shfl_sync(WARP_ALL, last, 0);
-    __syncwarp(); /* extends this order to every lane */
-    if (!last) return;
-    for (uint32_t i = lane_id(); i < SELECT_WORDS_FIRST + (uint32_t)count; i += 32) words[i] = 0;
+    clear_words(words, count, blocks, count_left(words));
 }
 
 /* A run that continues past its tile has its start in place of its length: the next tile that
@@ -231,6 +316,15 @@ static __device__ inline uint32_t rank_in_tile(struct tile_ranks &s, uint64_t *w
     const uint32_t below = warps_before(s.sums, total);
     if (threadIdx.x == 0) publish_tile(words, blockIdx.x, *total);
     return below;
+}
+
+/* The same if there is one tile. */
+static __device__ inline uint32_t rank_alone(struct tile_ranks &s, uint32_t own, uint32_t *total)
+{
+    if (lane_id() == 0) s.sums[threadIdx.x / 32] = own;
+    if (threadIdx.x == 0) s.before = 0;
+    __syncthreads(); /* every warp has its sum */
+    return warps_before(s.sums, total);
 }
 
 /* The number of selected elements before the tile, after rank_in_tile().  Only the first warp waits

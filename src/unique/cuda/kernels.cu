@@ -177,8 +177,8 @@ extern "C" __global__ void __launch_bounds__(UNIQUE_THREADS)
     const uint32_t differ = find_heads(a, begin, key, heads);
 #pragma unroll
     for (int j = 0; j < EACH; j++) own += __popc(heads[j]);
-    const uint64_t before = rank_tile(s, words, own, &total, a.n);
-    uint64_t rank = before; /* of the row's first head */
+    const bool alone = a.tiles == 1; /* no other block waits for the count */
+    uint64_t rank = alone ? rank_alone(s, own, &total) : rank_tile(s, words, own, &total, a.n);
     const bool scatters = a.inverse || a.ranks;
     const bool all = scatters || __any_sync(WARP_ALL, differ != 0);
 #pragma unroll
@@ -205,8 +205,8 @@ extern "C" __global__ void __launch_bounds__(UNIQUE_THREADS)
         *a.count = s.before + total;
         if (a.starts) store_number(a.starts, a.position_bytes, s.before + total, a.n);
     }
-    if (a.clear && w == 0) leave_words(a.words, a.tiles, a.tiles);
-    if (!a.firsts || a.tiles > 1) return;
+    if (a.clear && !alone && w == 0) leave_words(a.words, a.tiles, a.tiles);
+    if (!a.firsts || !alone) return;
     __syncthreads(); /* all values are written, and it is known whether some need a repair */
     repair(a);
 }
