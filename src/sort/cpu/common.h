@@ -87,8 +87,8 @@ struct echi_sort_width {
     /* out[i] = x(key) for `count` evenly spaced keys of keys[n]. */
     void (*sample)(const struct echi_window *window, const void *keys, size_t n, uint64_t *out,
                    size_t count);
-    /* counts[v] += the number of keys with x(key) = x[v], for v < values. */
-    void (*tally)(const struct echi_window *window, const void *keys, size_t n, const uint64_t *x,
+    /* counts[v] += the number of keys that x[v] encodes, for v < values.  As decode(). */
+    void (*tally)(const struct echi_order *order, const void *keys, size_t n, const uint64_t *x,
                   int values, size_t *counts);
     /* Writes the key that x encodes n times. */
     void (*fill)(const struct echi_order *order, uint64_t x, void *keys, size_t n);
@@ -206,6 +206,11 @@ void echi_copy(char *to, const char *from, size_t bytes);
 
 /* Sorts keys without values that have few distinct values; otherwise returns false. */
 bool echi_sort_distinct(const struct echi_sort_job *job);
+
+/* Sorts keys by sort_keys(), unless they are in order or have few distinct values. */
+void echi_sort_keys(const struct echi_sort_isa *isa, const struct echi_sort_width *width,
+                    const struct echi_window *window, const void *keys, void *out, void *work,
+                    size_t n, size_t key_bytes);
 
 /* ---- tasks.c ---- */
 

@@ -99,18 +99,17 @@ static void NAME(sample)(const struct echi_window *window, const void *keys, siz
     }
 }
 
-static void NAME(tally)(const struct echi_window *window, const void *keys, size_t n,
+static void NAME(tally)(const struct echi_order *order, const void *keys, size_t n,
                         const uint64_t *x, int values, size_t *counts)
 {
-    const KEY *in = keys;
-    KEY chunk[CHUNK];
+    enum { FEW = sizeof(KEY) == 1 ? 128 : 1024 }; /* not too many for a counter of type KEY */
     for (size_t i = 0, m; i < n; i += m) {
-        m = echi_min(n - i, CHUNK);
-        NAME(encode)(window, in + i, chunk, m);
+        const KEY *in = (const KEY *)keys + i;
+        m = echi_min(n - i, FEW);
         for (int v = 0; v < values; v++) {
-            const KEY value = (KEY)x[v];
-            uint32_t count = 0;
-            for (size_t j = 0; j < m; j++) count += chunk[j] == value;
+            KEY key = (KEY)x[v], count = 0;
+            NAME(decode)(order, &key, 1);
+            for (size_t j = 0; j < m; j++) count = (KEY)(count + (in[j] == key));
             counts[v] += count;
         }
     }
