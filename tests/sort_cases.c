@@ -192,7 +192,7 @@ static void samples_that_mislead(run_function run)
 {
     static const char *const dists[] = { "range", "outlier", "wider",  "late",
                                          "back",  "last",    "sorted", "reversed" };
-    static const ech_dtype dtypes[] = { ECH_U32, ECH_F64, ECH_I64, ECH_F32 };
+    static const ech_dtype dtypes[] = { ECH_U32, ECH_F64, ECH_I64, ECH_F32, ECH_I16, ECH_F16 };
     for (size_t t = 0; t < LENGTH(dtypes); t++)
         for (size_t d = 0; d < LENGTH(dists); d++)
             for (unsigned p = 0; p < 5; p++) {

@@ -84,6 +84,8 @@ struct echi_sort_width {
     enum echi_run (*run)(const struct echi_window *window, const void *keys, size_t n, bool strict);
     /* The bits in which any two x(key) differ. */
     uint64_t (*differ)(const struct echi_window *window, const void *keys, size_t n);
+    /* The minimum x(key) of n > 0 keys, and the difference of the maximum. */
+    uint64_t (*range)(const struct echi_window *window, const void *keys, size_t n, uint64_t *low);
     /* out[i] = x(key) for `count` evenly spaced keys of keys[n]. */
     void (*sample)(const struct echi_window *window, const void *keys, size_t n, uint64_t *out,
                    size_t count);
@@ -95,6 +97,12 @@ struct echi_sort_width {
     /* counts[bucket of key]++ for all keys. */
     void (*count)(const struct echi_digits *digits, const void *keys, size_t n, size_t *counts);
     void (*scatter)(const struct echi_scatter *scatter);
+    /* The same by entry, without a bucket: counts[entry of key]++, and out[at[entry]++] = value, of
+     * 4 or 8 bytes, or the position if values is NULL. */
+    void (*count_entries)(const struct echi_digits *digits, const void *keys, size_t n,
+                          uint32_t *counts);
+    void (*place)(const struct echi_digits *digits, const void *keys, size_t n, const char *values,
+                  size_t value_bytes, uint32_t *at, char *out);
     /* out[i] = ((x(keys[i]) & keep) >> drop) << index_bits | i */
     void (*pack)(const struct echi_window *window, const void *keys, size_t n, uint64_t keep,
                  int drop, int index_bits, uint64_t *out);
@@ -178,6 +186,11 @@ void echi_sort_block(const struct echi_sort_job *job, struct echi_sort_arrays fr
  * the block. */
 bool echi_sort_few(const struct echi_sort_job *job, const struct echi_sort_arrays *from,
                    size_t offset, size_t n, void *scratch);
+
+/* entries.c: sorts n elements of from stably into job->out at offset, if their keys are in a small range;
+ * otherwise returns false.  from may not be out; its values are NULL for positions. */
+bool echi_sort_entries(const struct echi_sort_job *job, const struct echi_sort_arrays *from,
+                       size_t offset, size_t n);
 
 /* ---- msd.c: any number of elements, by several threads ---- */
 
