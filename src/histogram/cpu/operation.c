@@ -37,7 +37,7 @@ enum {
 static void count_block(const struct echi_histogram_job *job, uint64_t *tables,
                         const uint32_t *slots, size_t n)
 {
-    const size_t each = job->h->counters + 1;
+    const size_t each = job->table_words / job->copies;
     size_t i = 0;
     if (job->copies == 4) {
         uint64_t *t1 = tables + each, *t2 = t1 + each, *t3 = t2 + each;
@@ -414,6 +414,8 @@ static ech_status lay_out(const struct echi_histogram *h, int algorithm, void *w
                   (job->copies == 1 || h->n <= ECHI_SLOTS);
     if (algorithm != ATOMIC && !job->direct) {
         size_t all = 0;
+        /* An odd number of cache lines per copy: the counters of one bin are in different sets. */
+        if (job->copies > 1) counters = (counters + 7) / 8 * 8 | 8;
         layout.overflow =
             __builtin_mul_overflow(counters, words * job->copies, &job->table_words) ||
             __builtin_mul_overflow(job->table_words, job->parts, &all);
