@@ -56,12 +56,13 @@ INLINE void NAME(sorted_sample)(const KEY *keys, size_t n, size_t count,
     NAME(small)(sample, sorted, count, NULL, NULL);
 }
 
-/* The median of a sample, larger for more keys. */
-static KEY NAME(pivot)(const KEY *keys, size_t n, const struct NAME(coding) * coding)
+/* The median of a sample, larger for more keys; *least gets the minimum of the sample. */
+static KEY NAME(pivot)(const KEY *keys, size_t n, const struct NAME(coding) * coding, KEY *least)
 {
     _Alignas(64) KEY sorted[8 * NAME(LANES)];
     size_t count = n < FEW_KEYS ? NAME(LANES) : n < MANY_KEYS ? 4 * NAME(LANES) : 8 * NAME(LANES);
     NAME(sorted_sample)(keys, n, count, coding, sorted);
+    *least = sorted[0];
     return sorted[count / 2];
 }
 
@@ -138,11 +139,6 @@ static size_t NAME(divide_less)(KEY *x, size_t n, KEY pivot)
     return NAME(divide_all)(x, x, n, NAME(broadcast)(pivot), false, NULL);
 }
 
-static size_t NAME(divide_equal)(KEY *x, size_t n, KEY pivot)
-{
-    return NAME(divide_all)(x, x, n, NAME(broadcast)(pivot), true, NULL);
-}
-
 static size_t NAME(divide_raw)(const KEY *from, KEY *x, size_t n, KEY pivot,
                                const struct NAME(coding) * coding)
 {
@@ -166,12 +162,13 @@ INLINE bool NAME(some_equal)(const KEY *keys, size_t n)
 /* Whether a leaf has a frequent key, by a sample: partitions take its keys out in less time than
  * the merges of all keys take. */
 static NOINLINE bool NAME(frequent)(const KEY *keys, size_t n, const struct NAME(coding) * coding,
-                                    KEY *key)
+                                    KEY *key, KEY *least)
 {
     enum { SAMPLE = 16, FREQUENT = 6 };
     _Alignas(64) KEY sorted[SAMPLE];
     if (n < NAME(FREQUENT_KEYS) || !NAME(some_equal)(keys, n)) return false;
     NAME(sorted_sample)(keys, n, SAMPLE, coding, sorted);
+    *least = sorted[0];
     for (size_t i = 0; i + FREQUENT <= SAMPLE; i++) {
         *key = sorted[i];
         if (sorted[i + FREQUENT - 1] == *key) return true;
@@ -179,33 +176,45 @@ static NOINLINE bool NAME(frequent)(const KEY *keys, size_t n, const struct NAME
     return false;
 }
 
-/* Chooses the pivot of a partition; false: the merges of a leaf take less time. */
-static bool NAME(choose)(const KEY *keys, size_t n, const struct NAME(coding) * coding, KEY *pivot)
+/* Chooses the bound of a partition of keys less than high, BIAS for all: a key of a sample, or the
+ * next one if no sampled key is less; then most keys less than the bound are equal.  false: the
+ * merges of a leaf take less time. */
+static bool NAME(choose)(const KEY *keys, size_t n, KEY high, const struct NAME(coding) * coding,
+                         KEY *bound)
 {
-    if (n <= NAME(LEAF_KEYS)) return NAME(frequent)(keys, n, coding, pivot);
-    *pivot = NAME(pivot)(keys, n, coding);
+    KEY key, least;
+    if (n > NAME(LEAF_KEYS))
+        key = NAME(pivot)(keys, n, coding, &least);
+    else if (!NAME(frequent)(keys, n, coding, &key, &least))
+        return false;
+    *bound = key == least && (KEY)(key + 1) != high ? (KEY)(key + 1) : key;
     return true;
 }
 
-/* Sorts x, keys that are at least low, and decodes them if there is a coding.  Many bad pivots end
- * the quicksort: the time of the merge sort does not depend on the keys. */
-static void NAME(in_place)(KEY *x, size_t n, KEY low, int depth, const struct NAME(coding) * coding)
+static bool NAME(all_equal)(const KEY *x, size_t n)
 {
-    KEY pivot;
-    while (depth-- > 0 && NAME(choose)(x, n, NULL, &pivot)) {
-        size_t less;
-        if (pivot == low) { /* all keys that are not greater are equal, and in place */
-            less = NAME(divide_equal)(x, n, pivot);
-            if (coding) NAME(decode_all)(coding, x, less);
-        } else {
-            less = NAME(divide_less)(x, n, pivot);
-            NAME(in_place)(x, less, low, depth, coding);
-        }
-        low = pivot;
+    KEY differ = 0;
+    if (n && (x[0] != x[n / 2] || x[0] != x[n - 1])) return false;
+    for (size_t i = 0; i < n; i++) differ |= x[i] ^ x[0];
+    return !differ;
+}
+
+/* Sorts x, keys that are less than high, and decodes them if there is a coding.  Many bad bounds end
+ * the quicksort: the time of the merge sort does not depend on the keys. */
+static void NAME(in_place)(KEY *x, size_t n, KEY high, int depth,
+                           const struct NAME(coding) * coding)
+{
+    KEY bound;
+    while (depth-- > 0 && !NAME(all_equal)(x, n) && NAME(choose)(x, n, high, NULL, &bound)) {
+        const size_t less = NAME(divide_less)(x, n, bound);
+        NAME(in_place)(x, less, bound, depth, coding);
         x += less;
         n -= less;
     }
-    NAME(network_sort)(x, x, n, NULL, coding);
+    if (!NAME(all_equal)(x, n))
+        NAME(network_sort)(x, x, n, NULL, coding);
+    else if (coding)
+        NAME(decode_all)(coding, x, n);
 }
 
 /* Sorts keys of from into x; the first partition also encodes and moves them. */
@@ -213,13 +222,12 @@ static void NAME(vector_quick)(const KEY *from, KEY *x, size_t n,
                                const struct NAME(coding) * coding, const struct NAME(coding) * c)
 {
     int depth = 2 * echi_bit_length(n) + 8;
-    KEY pivot;
-    if (n < NAME(FREQUENT_KEYS) || !NAME(choose)(from, n, coding, &pivot)) {
+    KEY bound;
+    if (n < NAME(FREQUENT_KEYS) || !NAME(choose)(from, n, (KEY)BIAS, coding, &bound)) {
         NAME(network_sort)(from, x, n, coding, coding);
         return;
     }
-    if (pivot == (KEY)BIAS) pivot++; /* no key is less than the first one */
-    size_t less = NAME(divide_raw)(from, x, n, pivot, c);
-    NAME(in_place)(x, less, (KEY)BIAS, depth, coding);
-    NAME(in_place)(x + less, n - less, pivot, depth, coding);
+    size_t less = NAME(divide_raw)(from, x, n, bound, c);
+    NAME(in_place)(x, less, bound, depth, coding);
+    NAME(in_place)(x + less, n - less, (KEY)BIAS, depth, coding);
 }
