@@ -152,7 +152,7 @@ static void count_few(const struct echi_histogram_job *job)
     const size_t n = h->n, each = h->counters + 1;
     uint16_t tables[4 * (FEW_COUNTERS + 1)];
     uint32_t slots[ECHI_SLOTS];
-    uint64_t *counts = h->counts;
+    uint64_t *restrict counts = h->counts;
     memset(tables, 0, 4 * each * sizeof *tables);
     isa()->slots[width_of(h)](job, 0, n, slots);
     uint16_t *t1 = tables + each, *t2 = t1 + each, *t3 = t2 + each;
@@ -164,8 +164,9 @@ static void count_few(const struct echi_histogram_job *job)
         t3[slots[i + 3]]++;
     }
     for (; i < n; i++) tables[slots[i]]++;
-    for (size_t k = 0; k < h->counters; k++)
-        counts[k] = (h->add ? counts[k] : 0) + (uint64_t)((tables[k] + t1[k]) + (t2[k] + t3[k]));
+    if (!h->add) memset(counts, 0, (each - 1) * sizeof *counts);
+    for (size_t k = 0; k + 1 < each; k++)
+        counts[k] += (uint16_t)((tables[k] + t1[k]) + (t2[k] + t3[k]));
 }
 
 /* Counts in the output itself, in one part. */
