@@ -348,17 +348,21 @@ static void NAME(sort_ranks)(const struct echi_window *window, const void *keys,
 }
 #endif
 
-#define VALUE_BYTES 0
-#define SCATTER     NAME(scatter_0)
+#define VALUE_BYTES      0
+#define SCATTER          NAME(scatter_0)
+#define SCATTER_DIRECTLY NAME(scatter_directly_0)
 #include "sort/cpu/scatter.h"
-#define VALUE_BYTES 4
-#define SCATTER     NAME(scatter_4)
+#define VALUE_BYTES      4
+#define SCATTER          NAME(scatter_4)
+#define SCATTER_DIRECTLY NAME(scatter_directly_4)
 #include "sort/cpu/scatter.h"
-#define VALUE_BYTES 8
-#define SCATTER     NAME(scatter_8)
+#define VALUE_BYTES      8
+#define SCATTER          NAME(scatter_8)
+#define SCATTER_DIRECTLY NAME(scatter_directly_8)
 #include "sort/cpu/scatter.h"
-#define VALUE_BYTES 16
-#define SCATTER     NAME(scatter_16)
+#define VALUE_BYTES      16
+#define SCATTER          NAME(scatter_16)
+#define SCATTER_DIRECTLY NAME(scatter_directly_16)
 #include "sort/cpu/scatter.h"
 
 /* Values of any other size: copied directly to their positions. */
