@@ -220,10 +220,10 @@ void echi_copy(char *to, const char *from, size_t bytes);
 /* Sorts keys without values that have few distinct values; otherwise returns false. */
 bool echi_sort_distinct(const struct echi_sort_job *job);
 
-/* Sorts keys by sort_keys(), unless they are in order or have few distinct values. */
-void echi_sort_keys(const struct echi_sort_isa *isa, const struct echi_sort_width *width,
-                    const struct echi_window *window, const void *keys, void *out, void *work,
-                    size_t n, size_t key_bytes);
+/* Sorts more than check_keys keys by sort_keys(), unless they are in order or have few distinct
+ * values. */
+void echi_sort_keys(const struct echi_sort_width *width, const struct echi_window *window,
+                    const void *keys, void *out, void *work, size_t n, size_t key_bytes);
 
 /* ---- tasks.c ---- */
 

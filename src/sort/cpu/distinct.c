@@ -84,7 +84,7 @@ static inline bool some_equal(const char *keys, size_t key_bytes)
     return equal;
 }
 
-/* The same for keys that are sorted in the cache. */
+/* Sorts keys with at most SOME values; otherwise returns false. */
 static bool sort_some(const struct echi_sort_width *width, const struct echi_window *window,
                       const void *keys, void *out, size_t n, size_t key_bytes)
 {
@@ -137,16 +137,11 @@ bool echi_sort_distinct(const struct echi_sort_job *job)
     return true;
 }
 
-void echi_sort_keys(const struct echi_sort_isa *isa, const struct echi_sort_width *width,
-                    const struct echi_window *window, const void *keys, void *out, void *work,
-                    size_t n, size_t key_bytes)
+void echi_sort_keys(const struct echi_sort_width *width, const struct echi_window *window,
+                    const void *keys, void *out, void *work, size_t n, size_t key_bytes)
 {
-    if (n > isa->check_keys) {
-        if (width->run(window, keys, n, false) == ECHI_ASCENDING) {
-            echi_copy(out, keys, n * key_bytes);
-            return;
-        }
-        if (sort_some(width, window, keys, out, n, key_bytes)) return;
-    }
-    width->sort_keys(&window->order, keys, out, work, n);
+    if (width->run(window, keys, n, false) == ECHI_ASCENDING)
+        echi_copy(out, keys, n * key_bytes);
+    else if (!sort_some(width, window, keys, out, n, key_bytes))
+        width->sort_keys(&window->order, keys, out, work, n);
 }

@@ -277,8 +277,7 @@ static void sort_tiny(const struct echi_sort *s)
     if (!width->sort_keys)
         sort_narrow(s, isa);
     else if (s->n > isa->check_keys)
-        echi_sort_keys(isa, width, &window, s->keys_in, s->keys_out, work, s->n,
-                       (size_t)s->key_bytes);
+        echi_sort_keys(width, &window, s->keys_in, s->keys_out, work, s->n, (size_t)s->key_bytes);
     else
         width->sort_keys(&s->order, s->keys_in, s->keys_out, work, s->n);
 }

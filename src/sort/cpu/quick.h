@@ -217,17 +217,27 @@ static void NAME(in_place)(KEY *x, size_t n, KEY high, int depth,
         NAME(decode_all)(coding, x, n);
 }
 
-/* Sorts keys of from into x; the first partition also encodes and moves them. */
-static void NAME(vector_quick)(const KEY *from, KEY *x, size_t n,
-                               const struct NAME(coding) * coding, const struct NAME(coding) * c)
+static NOINLINE void NAME(quicksort)(const KEY *from, KEY *x, size_t n,
+                                     const struct NAME(coding) * coding,
+                                     const struct NAME(coding) * c)
 {
     int depth = 2 * echi_bit_length(n) + 8;
     KEY bound;
-    if (n < NAME(FREQUENT_KEYS) || !NAME(choose)(from, n, (KEY)BIAS, coding, &bound)) {
+    if (!NAME(choose)(from, n, (KEY)BIAS, coding, &bound)) {
         NAME(network_sort)(from, x, n, coding, coding);
         return;
     }
     size_t less = NAME(divide_raw)(from, x, n, bound, c);
     NAME(in_place)(x, less, bound, depth, coding);
     NAME(in_place)(x + less, n - less, (KEY)BIAS, depth, coding);
+}
+
+/* Sorts keys of from into x; the first partition also encodes and moves them. */
+static void NAME(vector_quick)(const KEY *from, KEY *x, size_t n,
+                               const struct NAME(coding) * coding, const struct NAME(coding) * c)
+{
+    if (n < NAME(FREQUENT_KEYS))
+        NAME(network_sort)(from, x, n, coding, coding);
+    else
+        NAME(quicksort)(from, x, n, coding, c);
 }

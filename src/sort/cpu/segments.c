@@ -124,9 +124,11 @@ static struct echi_sort_arrays moved_arrays(struct echi_sort_arrays a, size_t el
 static void sort_leaf(const struct groups *all, const char *in, char *out, size_t n, int thread)
 {
     const struct echi_sort_job *job = &all->base;
-    echi_sort_keys(job->isa, job->width, &job->window, in, out,
-                   job->other.keys + (size_t)thread * all->room * job->key_bytes, n,
-                   job->key_bytes);
+    char *work = job->other.keys + (size_t)thread * all->room * job->key_bytes;
+    if (n <= job->isa->check_keys)
+        job->width->sort_keys(&job->window.order, in, out, work, n);
+    else
+        echi_sort_keys(job->width, &job->window, in, out, work, n, job->key_bytes);
 }
 
 /* Sorts n elements, at `in` and `out` of the arrays. */
