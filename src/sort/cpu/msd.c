@@ -30,7 +30,7 @@ enum {
     QUICK_MIN = 1 << 12,     /* minimum number of keys for a task */
     QUICK_DEPTH = 64,        /* maximum number of partitions by one task, in case all pivots are
                                 bad */
-    STREAM_BYTES = 1 << 20   /* smaller segments are still in the cache when they are read next */
+    STREAM_BYTES = 1 << 22   /* smaller segments are still in the cache when they are read next */
 };
 
 enum place { IN, OTHER, OUT };
