@@ -140,12 +140,11 @@ struct echi_sort_width {
     /* Quicksort for several threads, NULL if the instruction set has none. divide() encodes
      * keys[n], which are raw or are encoded ones in out, and partitions them into out: first the
      * keys less than *pivot, which it chooses, and whose number it returns.  If *pivot is low and
-     * the keys were not raw, the keys equal to it come first. sort_part() sorts encoded keys that
-     * are at least low, and decodes them. */
+     * the keys were not raw, the keys equal to it come first. sort_part() sorts encoded keys and
+     * decodes them. */
     size_t (*divide)(const struct echi_order *order, const void *keys, void *out, size_t n,
                      bool raw, uint64_t low, uint64_t *pivot);
-    void (*sort_part)(const struct echi_order *order, void *keys, void *work, size_t n,
-                      uint64_t low);
+    void (*sort_part)(const struct echi_order *order, void *keys, void *work, size_t n);
 };
 
 struct echi_sort_isa {
@@ -187,8 +186,8 @@ void echi_sort_block(const struct echi_sort_job *job, struct echi_sort_arrays fr
 bool echi_sort_few(const struct echi_sort_job *job, const struct echi_sort_arrays *from,
                    size_t offset, size_t n, void *scratch);
 
-/* entries.c: sorts n elements of from stably into job->out at offset, if their keys are in a small range;
- * otherwise returns false.  from may not be out; its values are NULL for positions. */
+/* entries.c: sorts n elements of from stably into job->out at offset, if their keys are in a small
+ * range; otherwise returns false.  from may not be out; its values are NULL for positions. */
 bool echi_sort_entries(const struct echi_sort_job *job, const struct echi_sort_arrays *from,
                        size_t offset, size_t n);
 

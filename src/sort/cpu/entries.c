@@ -1,6 +1,6 @@
 /*
- * sort/cpu/entries.c - stable counting sort of keys with values, if the keys are in a small range: a
- * counter for each key of the range, and no key is moved.
+ * sort/cpu/entries.c - stable counting sort of keys with values, if the keys are in a small range:
+ * a counter for each key of the range, and no key is moved.
  *
  *     keys     7 5 7 4 5     count -> 1 of 4, 2 of 5, 0 of 6, 2 of 7     keys    4 5 5 7 7
  *     values   0 1 2 3 4     place ->                                    values  3 1 4 0 2

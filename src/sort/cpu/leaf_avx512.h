@@ -131,18 +131,16 @@ static size_t NAME(vector_divide)(const struct echi_order *order, const void *ke
                                   size_t n, bool raw, uint64_t low, uint64_t *pivot)
 {
     const struct NAME(coding) c = NAME(coding_of)(order);
-    KEY least, p = NAME(pivot)(keys, n, raw ? &c : NULL, &least);
+    KEY lowest, p = NAME(pivot)(keys, n, raw ? &c : NULL, &lowest);
     *pivot = p;
     if (raw) return NAME(divide_raw)(keys, out, n, p, &c);
     return p == low ? NAME(divide_equal)(out, n, p) : NAME(divide_less)(out, n, p);
 }
 
-static void NAME(vector_part)(const struct echi_order *order, void *keys, void *work, size_t n,
-                              uint64_t low)
+static void NAME(vector_part)(const struct echi_order *order, void *keys, void *work, size_t n)
 {
     const struct NAME(coding) c = NAME(coding_of)(order);
     (void)work;
-    (void)low;
     NAME(in_place)(keys, n, (KEY)BIAS, 2 * echi_bit_length(n) + 8, &c);
 }
 

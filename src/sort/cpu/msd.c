@@ -345,7 +345,7 @@ static void sort_part(struct echi_task task)
         task.raw = false;
     }
     size_t at = task.at * job->key_bytes;
-    job->width->sort_part(order, job->out.keys + at, job->other.keys + at, task.n, task.low);
+    job->width->sort_part(order, job->out.keys + at, job->other.keys + at, task.n);
 }
 
 static bool quick_chosen(const struct echi_sort_job *job)

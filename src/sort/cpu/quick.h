@@ -56,13 +56,13 @@ INLINE void NAME(sorted_sample)(const KEY *keys, size_t n, size_t count,
     NAME(small)(sample, sorted, count, NULL, NULL);
 }
 
-/* The median of a sample, larger for more keys; *least gets the minimum of the sample. */
-static KEY NAME(pivot)(const KEY *keys, size_t n, const struct NAME(coding) * coding, KEY *least)
+/* The median of a sample, larger for more keys; *lowest gets the minimum of the sample. */
+static KEY NAME(pivot)(const KEY *keys, size_t n, const struct NAME(coding) * coding, KEY *lowest)
 {
     _Alignas(64) KEY sorted[8 * NAME(LANES)];
     size_t count = n < FEW_KEYS ? NAME(LANES) : n < MANY_KEYS ? 4 * NAME(LANES) : 8 * NAME(LANES);
     NAME(sorted_sample)(keys, n, count, coding, sorted);
-    *least = sorted[0];
+    *lowest = sorted[0];
     return sorted[count / 2];
 }
 
@@ -162,13 +162,13 @@ INLINE bool NAME(some_equal)(const KEY *keys, size_t n)
 /* Whether a leaf has a frequent key, by a sample: partitions take its keys out in less time than
  * the merges of all keys take. */
 static NOINLINE bool NAME(frequent)(const KEY *keys, size_t n, const struct NAME(coding) * coding,
-                                    KEY *key, KEY *least)
+                                    KEY *key, KEY *lowest)
 {
     enum { SAMPLE = 16, FREQUENT = 6 };
     _Alignas(64) KEY sorted[SAMPLE];
     if (n < NAME(FREQUENT_KEYS) || !NAME(some_equal)(keys, n)) return false;
     NAME(sorted_sample)(keys, n, SAMPLE, coding, sorted);
-    *least = sorted[0];
+    *lowest = sorted[0];
     for (size_t i = 0; i + FREQUENT <= SAMPLE; i++) {
         *key = sorted[i];
         if (sorted[i + FREQUENT - 1] == *key) return true;
@@ -182,12 +182,12 @@ static NOINLINE bool NAME(frequent)(const KEY *keys, size_t n, const struct NAME
 static bool NAME(choose)(const KEY *keys, size_t n, KEY high, const struct NAME(coding) * coding,
                          KEY *bound)
 {
-    KEY key, least;
+    KEY key, lowest;
     if (n > NAME(LEAF_KEYS))
-        key = NAME(pivot)(keys, n, coding, &least);
-    else if (!NAME(frequent)(keys, n, coding, &key, &least))
+        key = NAME(pivot)(keys, n, coding, &lowest);
+    else if (!NAME(frequent)(keys, n, coding, &key, &lowest))
         return false;
-    *bound = key == least && (KEY)(key + 1) != high ? (KEY)(key + 1) : key;
+    *bound = key == lowest && (KEY)(key + 1) != high ? (KEY)(key + 1) : key;
     return true;
 }
 
@@ -199,8 +199,8 @@ static bool NAME(all_equal)(const KEY *x, size_t n)
     return !differ;
 }
 
-/* Sorts x, keys that are less than high, and decodes them if there is a coding.  Many bad bounds end
- * the quicksort: the time of the merge sort does not depend on the keys. */
+/* Sorts x, keys that are less than high, and decodes them if there is a coding.  Many bad bounds
+ * end the quicksort: the time of the merge sort does not depend on the keys. */
 static void NAME(in_place)(KEY *x, size_t n, KEY high, int depth,
                            const struct NAME(coding) * coding)
 {

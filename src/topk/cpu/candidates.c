@@ -194,8 +194,8 @@ static size_t find_short(const struct echi_topk_group *group)
     return width->collect(&bound, group->scratch, NULL, 0, n, group->e, group->positions);
 }
 
-/* A bisection of all keys of a short group takes less time than a filter if k is small or large, and
- * for narrow keys. */
+/* A bisection of all keys of a short group takes less time than a filter if k is small or large,
+ * and for narrow keys. */
 static bool is_filtered(const struct echi_topk_group *group)
 {
     return group->k <= group->n / SHARE && group->k > GUESS_MOST && group->n > FILTER_MIN &&
