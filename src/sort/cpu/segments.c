@@ -25,7 +25,8 @@ enum {
     RUN_KEYS = 64,         /* fewer elements are sorted in less time than a check for order takes */
     COUNT_KEYS_8 = 1 << 9, /* fewer keys of 8 bits are sorted in less time than counters take */
     COUNT_KEYS_16 = 1 << 13,
-    PACK_ROWS = 16 /* rows that are packed together: a cache line of narrow elements */
+    FEW_GROUPS = 2, /* are sorted one by one */
+    PACK_ROWS = 16  /* rows that are packed together: a cache line of narrow elements */
 };
 
 struct groups {
@@ -213,7 +214,7 @@ static void sort_short(void *arg, size_t first, size_t last, int thread)
 {
     const struct groups *all = arg;
     const struct echi_sort_width *width = all->base.width;
-    const size_t most = echi_min(all->leaf_keys, width->many_keys);
+    const size_t most = last - first > FEW_GROUPS ? echi_min(all->leaf_keys, width->many_keys) : 0;
     struct echi_sort_many many = { 0 };
     size_t count = 0;
     for (size_t g = first; g < last; g++) {

@@ -469,7 +469,9 @@ static const struct echi_sort_width NAME(width) = {
     .sort_keys = SORT_KEYS,
     .leaf_keys = LEAF_KEYS,
     .sort_many = SORT_MANY,
-    .many = SORT_MANY_KEYS ? 64 / sizeof(KEY) : 0,
+    .many = !SORT_MANY_KEYS                     ? 0
+            : 64 / sizeof(KEY) < ECHI_SORT_MANY ? 64 / sizeof(KEY)
+                                                : ECHI_SORT_MANY,
     .many_keys = SORT_MANY_KEYS,
     .divide = DIVIDE,
     .sort_part = SORT_PART,
