@@ -67,6 +67,19 @@ static uint64_t few_key(struct keys *k, size_t i)
     return rng_next(&value) & k->ones;
 }
 
+/* Two values, or with "third" also a rare third one. */
+static uint64_t two_key(struct keys *k, size_t i)
+{
+    (void)i;
+    struct rng value = { 200 + rng_below(&k->rng, 2) };
+    return rng_next(&value) & k->ones;
+}
+
+static uint64_t third_key(struct keys *k, size_t i)
+{
+    return rng_below(&k->rng, 500) ? two_key(k, i) : constant_key(k, i);
+}
+
 /* About as many distinct values as a shortcut for few values handles. */
 static uint64_t some_key(struct keys *k, size_t i)
 {
@@ -337,7 +350,7 @@ static const struct {
     { "wider", wider_key },       { "and3", and3_key },       { "heavy", heavy_key },
     { "near", near_key },         { "steps", steps_key },     { "range", range_key },
     { "outlier", outlier_key },   { "late", late_key },       { "back", back_key },
-    { "last", last_key },
+    { "last", last_key },         { "two", two_key },         { "third", third_key },
 };
 
 bool keys_fill(const struct sort_case *c, uint64_t seed, void *keys)

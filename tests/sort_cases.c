@@ -130,6 +130,20 @@ static void levels(run_function run)
     run(&(struct sort_case){ .dtype = ECH_U32, .n = 15800, .dist = "and4" });
 }
 
+/* Keys without values, of which many are equal, in and above the sizes of vector sorts. */
+static void repeated(run_function run)
+{
+    static const char *const dists[] = { "two", "third", "few", "heavy", "and8", "rare" };
+    static const size_t sizes[] = { 300, 700, 1025, 3000, 9001 };
+    for (int t = 0; t < DTYPES; t++)
+        for (size_t d = 0; d < LENGTH(dists); d++)
+            for (size_t s = (size_t)t + d; s < (size_t)t + d + 2; s++)
+                run(&(struct sort_case){ .dtype = (ech_dtype)t,
+                                         .n = sizes[s % LENGTH(sizes)],
+                                         .descending = s % 2,
+                                         .dist = dists[d] });
+}
+
 /* Floats that are, or look, more uniform in value than in bits; with few and with more levels. */
 static void values_of_floats(run_function run)
 {
@@ -178,7 +192,7 @@ static void samples_that_mislead(run_function run)
 {
     static const char *const dists[] = { "range", "outlier", "wider",  "late",
                                          "back",  "last",    "sorted", "reversed" };
-    static const ech_dtype dtypes[] = { ECH_U32, ECH_F64, ECH_I64, ECH_F32 };
+    static const ech_dtype dtypes[] = { ECH_U32, ECH_F64, ECH_I64, ECH_F32, ECH_I16, ECH_F16 };
     for (size_t t = 0; t < LENGTH(dtypes); t++)
         for (size_t d = 0; d < LENGTH(dists); d++)
             for (unsigned p = 0; p < 5; p++) {
@@ -350,6 +364,7 @@ void sort_cases(run_function run)
     value_sizes(run);
     bit_ranges(run);
     levels(run);
+    repeated(run);
     values_of_floats(run);
     levels_of_pairs(run);
     samples_that_mislead(run);

@@ -46,7 +46,7 @@ static const size_t ks[] = { 0, 1, 2, 10, 31, 32, 33, 100, 1000, 2048, 2049, 500
 
 static void array_sizes(run_function run)
 {
-    static const size_t sizes[] = { 0, 1, 2, 31, 32, 33, 100, 1000, 4097, 40000, 300000 };
+    static const size_t sizes[] = { 0, 1, 2, 31, 32, 33, 100, 1000, 4097, 40000, 300000, 3000 };
     static const char *const dists[] = { "random", "special", "few", "ties", "normal" };
     for (size_t t = 0; t < DTYPES; t++)
         for (size_t s = 0; s < LENGTH(sizes); s++)
@@ -71,7 +71,8 @@ static void distributions(run_function run)
                                          "rare",   "narrow",   "hidden",   "near", "halved",
                                          "runs",   "nearly",   "strewn" };
     static const ech_dtype dtypes[] = { ECH_U8, ECH_F16, ECH_I32, ECH_F32, ECH_U64, ECH_F64 };
-    static const size_t sizes[] = { 1000, 20000, 40000, 200000 }, few[] = { 1, 10, 100, 1000 };
+    static const size_t sizes[] = { 1000, 20000, 40000, 200000, 4000 },
+                        few[] = { 1, 10, 100, 1000 };
     for (size_t d = 0; d < LENGTH(dists); d++)
         for (size_t t = 0; t < LENGTH(dtypes); t++)
             for (size_t s = 0; s < LENGTH(sizes); s++)

@@ -37,7 +37,7 @@ enum {
 static void count_block(const struct echi_histogram_job *job, uint64_t *tables,
                         const uint32_t *slots, size_t n)
 {
-    const size_t each = job->h->counters + 1;
+    const size_t each = job->table_words / job->copies;
     size_t i = 0;
     if (job->copies == 4) {
         uint64_t *t1 = tables + each, *t2 = t1 + each, *t3 = t2 + each;
@@ -152,7 +152,7 @@ static void count_few(const struct echi_histogram_job *job)
     const size_t n = h->n, each = h->counters + 1;
     uint16_t tables[4 * (FEW_COUNTERS + 1)];
     uint32_t slots[ECHI_SLOTS];
-    uint64_t *counts = h->counts;
+    uint64_t *restrict counts = h->counts;
     memset(tables, 0, 4 * each * sizeof *tables);
     isa()->slots[width_of(h)](job, 0, n, slots);
     uint16_t *t1 = tables + each, *t2 = t1 + each, *t3 = t2 + each;
@@ -164,8 +164,9 @@ static void count_few(const struct echi_histogram_job *job)
         t3[slots[i + 3]]++;
     }
     for (; i < n; i++) tables[slots[i]]++;
-    for (size_t k = 0; k < h->counters; k++)
-        counts[k] = (h->add ? counts[k] : 0) + (uint64_t)((tables[k] + t1[k]) + (t2[k] + t3[k]));
+    if (!h->add) memset(counts, 0, (each - 1) * sizeof *counts);
+    for (size_t k = 0; k + 1 < each; k++)
+        counts[k] += (uint16_t)((tables[k] + t1[k]) + (t2[k] + t3[k]));
 }
 
 /* Counts in the output itself, in one part. */
@@ -414,6 +415,8 @@ static ech_status lay_out(const struct echi_histogram *h, int algorithm, void *w
                   (job->copies == 1 || h->n <= ECHI_SLOTS);
     if (algorithm != ATOMIC && !job->direct) {
         size_t all = 0;
+        /* An odd number of cache lines per copy: the counters of one bin are in different sets. */
+        if (job->copies > 1) counters = (counters + 7) / 8 * 8 | 8;
         layout.overflow =
             __builtin_mul_overflow(counters, words * job->copies, &job->table_words) ||
             __builtin_mul_overflow(job->table_words, job->parts, &all);

@@ -25,9 +25,10 @@ static inline void ahead_of(const void *now, size_t bytes)
 /* ---- Decoding ---- */
 
 enum {
-    DECODE_BYTES = 32,  /* a multiple of all sizes of elements */
-    DECODE_SINGLES = 8, /* runs of one element that are copied together ... */
-    DECODE_WAIT = 64    /* ... and how many runs are written before the next attempt */
+    DECODE_BYTES = 32,    /* a multiple of all sizes of elements */
+    DECODE_SINGLES = 8,   /* runs of one element that are copied together ... */
+    DECODE_WAIT = 64,     /* ... and how many short runs are written before the next attempt ... */
+    DECODE_SHORT_WAIT = 8 /* ... if the next run has other than one element */
 };
 
 /* Whether the next runs have one element each. */

@@ -235,6 +235,8 @@ static void NAME(decode)(char *to, const char *end, const void *elements, const 
                 n = *lengths; /* unlike the first length, which may be that of a part of a run */
             }
             wait = DECODE_WAIT;
+        } else if (wait <= 0) {
+            wait = DECODE_SHORT_WAIT;
         }
         /* a short run is one wide store, which later runs overwrite in part */
         for (; n <= DECODE_BYTES / sizeof(KEY) && end - to > DECODE_BYTES && wait-- > 0;

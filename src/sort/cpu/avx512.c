@@ -15,7 +15,8 @@ enum {
     AHEAD_BYTES = 1 << 19, /* smaller arrays are in the cache, where prefetching only costs time */
     LEAF_BYTES = 16384,    /* smaller parts are sorted by merges instead of partitions */
     MOST_U8 = 2048,        /* more keys of 8 bits are counted in less time */
-    MANY_ARRAY_KEYS = 32   /* longer arrays are sorted one by one */
+    MANY_ARRAY_KEYS = 32,  /* longer arrays are sorted one by one */
+    MANY_U16 = 8           /* arrays of 16-bit keys whose steps are interleaved */
 };
 
 #define UNROLL  _Pragma("GCC unroll 16")
@@ -30,6 +31,27 @@ static void vector_sort_u16(const struct echi_order *order, const void *keys, vo
     const struct coding_u16 c = coding_of_u16(order), *coding = is_coded_u16(order) ? &c : NULL;
     (void)work;
     network_sort_u16(keys, out, n, coding, coding);
+}
+
+/* An array per vector: the steps of one array do not wait for those of another. */
+static void many_u16(const struct echi_order *order, const struct echi_sort_many *arrays, int first)
+{
+    const struct coding_u16 c = coding_of_u16(order), *coding = is_coded_u16(order) ? &c : NULL;
+    vec v[MANY_U16];
+    UNROLL for (int i = 0; i < MANY_U16; i++)
+        load_rows_u16(&v[i], arrays->keys[first + i], arrays->n[first + i], 1, 0, coding);
+    merge_lanes_u16(v, MANY_U16, 1, 1);
+    merge_lanes_u16(v, MANY_U16, 3, 2);
+    merge_lanes_u16(v, MANY_U16, 7, 4);
+    merge_lanes_u16(v, MANY_U16, 15, 8);
+    merge_lanes_u16(v, MANY_U16, 31, 16);
+    UNROLL for (int i = 0; i < MANY_U16; i++)
+        store_rows_u16(&v[i], arrays->out[first + i], arrays->n[first + i], 1, 0, coding);
+}
+
+static void vector_many_u16(const struct echi_order *order, const struct echi_sort_many *arrays)
+{
+    for (int i = 0; i < ECHI_SORT_MANY && arrays->n[i]; i += MANY_U16) many_u16(order, arrays, i);
 }
 
 /* Keys of 8 bits as keys of 16 bits. */
@@ -79,6 +101,7 @@ static void vector_sort_u8(const struct echi_order *order, const void *keys, voi
 #define SORT_KEYS_U64 vector_sort_u64
 #define DIVIDE_U32    vector_divide_u32
 #define DIVIDE_U64    vector_divide_u64
+#define SORT_MANY_U16 vector_many_u16
 #define SORT_MANY_U32 vector_many_u32
 #define SORT_MANY_U64 vector_many_u64
 #define SORT_PART_U32 vector_part_u32

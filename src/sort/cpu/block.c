@@ -110,31 +110,33 @@ static bool many_ties(const struct block *b, size_t n, const uint32_t *packed)
     return 2 * ties * n > (size_t)SAMPLE * SAMPLE;
 }
 
-static bool order_narrow(const struct block *b, size_t n, int bits, uint32_t *packed)
+/* Keys differ in bits from `low` to `bits` - 1. */
+static bool order_narrow(const struct block *b, size_t n, int low, int bits, uint32_t *packed)
 {
     const struct echi_sort_job *job = b->job;
-    int take = least(bits, 32 - b->index_bits);
+    const int take = least(bits - low, 32 - b->index_bits);
+    const bool all = take == bits - low;
     uint64_t keep = bits ? ~(uint64_t)0 >> (64 - bits) : 0;
-    if (take < bits && take < least(bits, MIN_NARROW_BITS)) return false;
+    if (!all && take < MIN_NARROW_BITS) return false;
     job->width->pack_narrow(&job->window, b->keys, n, keep, bits - take, b->index_bits, packed);
-    if (take < bits && many_ties(b, n, packed)) return false;
+    if (!all && many_ties(b, n, packed)) return false;
     job->isa->widths[2]->sort(packed, packed + n, n, false, b->index_bits, b->index_bits + take);
-    if (take < bits && !job->width->fix_ties(&job->window, b->keys, packed, n, b->index_bits))
+    if (!all && !job->width->fix_ties(&job->window, b->keys, packed, n, b->index_bits))
         return false;
     uint32_t mask = ((uint32_t)1 << b->index_bits) - 1;
     for (size_t i = 0; i < n; i++) packed[i] &= mask;
     return true;
 }
 
-static void order_wide(struct block *b, size_t n, int bits, uint32_t *index)
+static void order_wide(struct block *b, size_t n, int low, int bits, uint32_t *index)
 {
     const struct echi_sort_job *job = b->job;
-    int take = least(bits, least(job->isa->window_bits, 64 - b->index_bits));
+    const int take = least(bits - low, least(job->isa->window_bits, 64 - b->index_bits));
     /* NOLINTNEXTLINE(clang-analyzer-core.UndefinedBinaryOperatorResult): 0 bits are not wide */
     uint64_t keep = ~(uint64_t)0 >> (64 - bits);
     job->width->pack(&job->window, b->keys, n, keep, bits - take, b->index_bits, b->packed);
     job->isa->widths[3]->sort(b->packed, b->work, n, false, b->index_bits, b->index_bits + take);
-    if (bits > take) resolve_ties(b, n, bits - take);
+    if (bits - low > take) resolve_ties(b, n, bits - take);
     uint64_t mask = ((uint64_t)1 << b->index_bits) - 1;
     for (size_t i = 0; i < n; i++) {
         uint32_t position = (uint32_t)(b->packed[i] & mask);
@@ -160,13 +162,16 @@ void echi_sort_block(const struct echi_sort_job *job, struct echi_sort_arrays fr
     struct block b = { .job = job, .packed = scratch, .work = (uint64_t *)scratch + n };
     b.keys = from.keys + offset * key_bytes;
     b.index_bits = echi_bit_length(n - 1);
-    int bits = 8 * (int)key_bytes;
-    if (!job->isa->vectors || bits + b.index_bits > 32)
-        bits = echi_bit_length(job->width->differ(&job->window, b.keys, n));
+    int low = 0, bits = 8 * (int)key_bytes;
+    if (!job->isa->vectors || bits + b.index_bits > 32) {
+        const uint64_t differ = job->width->differ(&job->window, b.keys, n);
+        bits = echi_bit_length(differ);
+        low = differ ? __builtin_ctzll(differ) : 0;
+    }
     uint32_t *index = scratch;
-    if (!order_narrow(&b, n, bits, index)) {
+    if (!order_narrow(&b, n, low, bits, index)) {
         index = (uint32_t *)b.work;
-        order_wide(&b, n, bits, index);
+        order_wide(&b, n, low, bits, index);
     }
     if (job->keep_keys) gather(b.keys, key_bytes, index, n, job->out.keys + offset * key_bytes);
     if (value_bytes && from.values)

@@ -84,17 +84,25 @@ struct echi_sort_width {
     enum echi_run (*run)(const struct echi_window *window, const void *keys, size_t n, bool strict);
     /* The bits in which any two x(key) differ. */
     uint64_t (*differ)(const struct echi_window *window, const void *keys, size_t n);
+    /* The minimum x(key) of n > 0 keys, and the difference of the maximum. */
+    uint64_t (*range)(const struct echi_window *window, const void *keys, size_t n, uint64_t *low);
     /* out[i] = x(key) for `count` evenly spaced keys of keys[n]. */
     void (*sample)(const struct echi_window *window, const void *keys, size_t n, uint64_t *out,
                    size_t count);
-    /* counts[v] += the number of keys with x(key) = x[v], for v < values. */
-    void (*tally)(const struct echi_window *window, const void *keys, size_t n, const uint64_t *x,
+    /* counts[v] += the number of keys that x[v] encodes, for v < values.  As decode(). */
+    void (*tally)(const struct echi_order *order, const void *keys, size_t n, const uint64_t *x,
                   int values, size_t *counts);
     /* Writes the key that x encodes n times. */
     void (*fill)(const struct echi_order *order, uint64_t x, void *keys, size_t n);
     /* counts[bucket of key]++ for all keys. */
     void (*count)(const struct echi_digits *digits, const void *keys, size_t n, size_t *counts);
     void (*scatter)(const struct echi_scatter *scatter);
+    /* The same by entry, without a bucket: counts[entry of key]++, and out[at[entry]++] = value, of
+     * 4 or 8 bytes, or the position if values is NULL. */
+    void (*count_entries)(const struct echi_digits *digits, const void *keys, size_t n,
+                          uint32_t *counts);
+    void (*place)(const struct echi_digits *digits, const void *keys, size_t n, const char *values,
+                  size_t value_bytes, uint32_t *at, char *out);
     /* out[i] = ((x(keys[i]) & keep) >> drop) << index_bits | i */
     void (*pack)(const struct echi_window *window, const void *keys, size_t n, uint64_t keep,
                  int drop, int index_bits, uint64_t *out);
@@ -132,12 +140,11 @@ struct echi_sort_width {
     /* Quicksort for several threads, NULL if the instruction set has none. divide() encodes
      * keys[n], which are raw or are encoded ones in out, and partitions them into out: first the
      * keys less than *pivot, which it chooses, and whose number it returns.  If *pivot is low and
-     * the keys were not raw, the keys equal to it come first. sort_part() sorts encoded keys that
-     * are at least low, and decodes them. */
+     * the keys were not raw, the keys equal to it come first. sort_part() sorts encoded keys and
+     * decodes them. */
     size_t (*divide)(const struct echi_order *order, const void *keys, void *out, size_t n,
                      bool raw, uint64_t low, uint64_t *pivot);
-    void (*sort_part)(const struct echi_order *order, void *keys, void *work, size_t n,
-                      uint64_t low);
+    void (*sort_part)(const struct echi_order *order, void *keys, void *work, size_t n);
 };
 
 struct echi_sort_isa {
@@ -179,6 +186,11 @@ void echi_sort_block(const struct echi_sort_job *job, struct echi_sort_arrays fr
 bool echi_sort_few(const struct echi_sort_job *job, const struct echi_sort_arrays *from,
                    size_t offset, size_t n, void *scratch);
 
+/* entries.c: sorts n elements of from stably into job->out at offset, if their keys are in a small
+ * range; otherwise returns false.  from may not be out; its values are NULL for positions. */
+bool echi_sort_entries(const struct echi_sort_job *job, const struct echi_sort_arrays *from,
+                       size_t offset, size_t n);
+
 /* ---- msd.c: any number of elements, by several threads ---- */
 
 void echi_sort_msd(const struct echi_sort_job *job);
@@ -206,6 +218,11 @@ void echi_copy(char *to, const char *from, size_t bytes);
 
 /* Sorts keys without values that have few distinct values; otherwise returns false. */
 bool echi_sort_distinct(const struct echi_sort_job *job);
+
+/* Sorts more than check_keys keys by sort_keys(), unless they are in order or have few distinct
+ * values. */
+void echi_sort_keys(const struct echi_sort_width *width, const struct echi_window *window,
+                    const void *keys, void *out, void *work, size_t n, size_t key_bytes);
 
 /* ---- tasks.c ---- */
 

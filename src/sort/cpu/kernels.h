@@ -9,7 +9,7 @@
  *   SORT_KEYS_U32, _U64 of raw keys; optional, and required by
  *   DIVIDE_U32, ...     divide(), sort_part() of SORT_PART_U32, ...
  *   SORT_PACKED         SORT_U64, if it sorts vectors; otherwise undefined
- *   SORT_MANY_U32, ...  sort_many(), for arrays of at most MANY_ARRAY_KEYS
+ *   SORT_MANY_U32, ...  sort_many(), for arrays of at most MANY_ARRAY_KEYS; _U16 is optional
  *   WINDOW_BITS, CHECK_KEYS, VECTORS     see struct echi_sort_isa
  *   LEAF_U8, ..., LEAF_U64       leaf_keys of struct echi_sort_width
  *
@@ -95,6 +95,10 @@ static inline char *fill_positions(uint64_t *to, size_t first, size_t n, size_t 
 #ifdef SORT_KEYS_U16
 #define SORT_KEYS SORT_KEYS_U16
 #define LEAF_KEYS LEAF_U16
+#ifdef SORT_MANY_U16
+#define SORT_MANY      SORT_MANY_U16
+#define SORT_MANY_KEYS MANY_ARRAY_KEYS
+#endif
 #else
 #define SORT_KEYS NULL
 #define LEAF_KEYS 0

@@ -121,23 +121,27 @@ static void NAME(vector_sort)(const struct echi_order *order, const void *keys, 
     NAME(vector_quick)(keys, out, n, NAME(is_coded)(order) ? &c : NULL, &c);
 }
 
+static size_t NAME(divide_equal)(KEY *x, size_t n, KEY pivot)
+{
+    return NAME(divide_all)(x, x, n, NAME(broadcast)(pivot), true, NULL);
+}
+
 /* One partition, for callers that share the parts among threads: see struct echi_sort_width. */
 static size_t NAME(vector_divide)(const struct echi_order *order, const void *keys, void *out,
                                   size_t n, bool raw, uint64_t low, uint64_t *pivot)
 {
     const struct NAME(coding) c = NAME(coding_of)(order);
-    KEY p = NAME(pivot)(keys, n, raw ? &c : NULL);
+    KEY lowest, p = NAME(pivot)(keys, n, raw ? &c : NULL, &lowest);
     *pivot = p;
     if (raw) return NAME(divide_raw)(keys, out, n, p, &c);
     return p == low ? NAME(divide_equal)(out, n, p) : NAME(divide_less)(out, n, p);
 }
 
-static void NAME(vector_part)(const struct echi_order *order, void *keys, void *work, size_t n,
-                              uint64_t low)
+static void NAME(vector_part)(const struct echi_order *order, void *keys, void *work, size_t n)
 {
     const struct NAME(coding) c = NAME(coding_of)(order);
     (void)work;
-    NAME(in_place)(keys, n, (KEY)low, 2 * echi_bit_length(n) + 8, &c);
+    NAME(in_place)(keys, n, (KEY)BIAS, 2 * echi_bit_length(n) + 8, &c);
 }
 
 #undef KEY

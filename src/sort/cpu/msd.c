@@ -30,7 +30,7 @@ enum {
     QUICK_MIN = 1 << 12,     /* minimum number of keys for a task */
     QUICK_DEPTH = 64,        /* maximum number of partitions by one task, in case all pivots are
                                 bad */
-    STREAM_BYTES = 1 << 20   /* smaller segments are still in the cache when they are read next */
+    STREAM_BYTES = 1 << 22   /* smaller segments are still in the cache when they are read next */
 };
 
 enum place { IN, OTHER, OUT };
@@ -285,6 +285,8 @@ static void sort_segment(const struct echi_sort_job *job, struct segment s, int 
         sort_segment(job, part[1], thread);
         return;
     }
+    const struct echi_sort_arrays from = side_of(job, s.place);
+    if (may_fill_out(job, s) && echi_sort_entries(job, &from, s.offset, s.n)) return;
     if (!divide_by_one(job, s, thread, start)) return;
     struct buckets buckets = { job, s.place == OTHER ? OUT : OTHER, s.level + 1, SIZE_MAX, start };
     for (size_t b = 0; b < ECHI_BUCKETS; b++) sort_bucket(&buckets, b, thread);
@@ -343,7 +345,7 @@ static void sort_part(struct echi_task task)
         task.raw = false;
     }
     size_t at = task.at * job->key_bytes;
-    job->width->sort_part(order, job->out.keys + at, job->other.keys + at, task.n, task.low);
+    job->width->sort_part(order, job->out.keys + at, job->other.keys + at, task.n);
 }
 
 static bool quick_chosen(const struct echi_sort_job *job)

@@ -276,9 +276,8 @@ static void sort_tiny(const struct echi_sort *s)
     const struct echi_window window = { .order = s->order, .mask = ~(uint64_t)0 };
     if (!width->sort_keys)
         sort_narrow(s, isa);
-    else if (s->n > isa->check_keys &&
-             width->run(&window, s->keys_in, s->n, false) == ECHI_ASCENDING)
-        echi_copy(s->keys_out, s->keys_in, s->n * (size_t)s->key_bytes);
+    else if (s->n > isa->check_keys)
+        echi_sort_keys(width, &window, s->keys_in, s->keys_out, work, s->n, (size_t)s->key_bytes);
     else
         width->sort_keys(&s->order, s->keys_in, s->keys_out, work, s->n);
 }

@@ -37,26 +37,39 @@ static void NAME(decode_all)(const struct NAME(coding) * c, KEY *keys, size_t n)
 
 /* ---- Quicksort ---- */
 
-/* The median of a sample spread over the keys, larger for more keys; with coding, of their encoded
- * form. */
-static KEY NAME(pivot)(const KEY *keys, size_t n, const struct NAME(coding) * coding)
+/* Key i of a sample of `count` keys: the distances differ, because evenly spaced samples fail for
+ * periodic input. */
+INLINE KEY NAME(sampled)(const KEY *keys, size_t n, size_t count, size_t i)
 {
-    _Alignas(64) KEY sample[8 * NAME(LANES)], sorted[8 * NAME(LANES)];
-    size_t count = n < FEW_KEYS ? NAME(LANES) : n < MANY_KEYS ? 4 * NAME(LANES) : 8 * NAME(LANES);
-    size_t stride = n / count;
-    uint32_t random = (uint32_t)n;
-    for (size_t i = 0; i < count; i++) {
-        random = random * 1664525u + 1013904223u;
-        sample[i] = keys[i * stride + (size_t)((uint64_t)(random >> 8) * stride >> 24)];
-    }
+    const size_t stride = n / count;
+    const uint32_t random = (uint32_t)(i + 1) * 2654435769u >> 8;
+    return keys[i * stride + (size_t)((uint64_t)random * stride >> 24)];
+}
+
+/* Sorts a sample; with coding, the encoded form of its keys. */
+INLINE void NAME(sorted_sample)(const KEY *keys, size_t n, size_t count,
+                                const struct NAME(coding) * coding, KEY *sorted)
+{
+    _Alignas(64) KEY sample[8 * NAME(LANES)];
+    for (size_t i = 0; i < count; i++) sample[i] = NAME(sampled)(keys, n, count, i);
     if (coding) NAME(encode_all)(coding, sample, sample, count);
     NAME(small)(sample, sorted, count, NULL, NULL);
+}
+
+/* The median of a sample, larger for more keys; *lowest gets the minimum of the sample. */
+static KEY NAME(pivot)(const KEY *keys, size_t n, const struct NAME(coding) * coding, KEY *lowest)
+{
+    _Alignas(64) KEY sorted[8 * NAME(LANES)];
+    size_t count = n < FEW_KEYS ? NAME(LANES) : n < MANY_KEYS ? 4 * NAME(LANES) : 8 * NAME(LANES);
+    NAME(sorted_sample)(keys, n, count, coding, sorted);
+    *lowest = sorted[0];
     return sorted[count / 2];
 }
 
 enum {
-    NAME(BLOCK) = 8 * NAME(LANES), /* keys read as one unit, from one end */
-    NAME(HELD) = 2 * NAME(BLOCK)   /* keys buffered, so that there is room for a block's */
+    NAME(BLOCK) = 8 * NAME(LANES),        /* keys read as one unit, from one end */
+    NAME(HELD) = 2 * NAME(BLOCK),         /* keys buffered, so that there is room for a block's */
+    NAME(FREQUENT_KEYS) = 4 * NAME(BLOCK) /* fewer keys do not repay a sample */
 };
 
 /* Writes a vector's lanes in less at *left and the others before *right.  Each side has room for a
@@ -126,49 +139,105 @@ static size_t NAME(divide_less)(KEY *x, size_t n, KEY pivot)
     return NAME(divide_all)(x, x, n, NAME(broadcast)(pivot), false, NULL);
 }
 
-static size_t NAME(divide_equal)(KEY *x, size_t n, KEY pivot)
-{
-    return NAME(divide_all)(x, x, n, NAME(broadcast)(pivot), true, NULL);
-}
-
 static size_t NAME(divide_raw)(const KEY *from, KEY *x, size_t n, KEY pivot,
                                const struct NAME(coding) * coding)
 {
     return NAME(divide_all)(from, x, n, NAME(broadcast)(pivot), false, coding);
 }
 
-/* Sorts x, keys that are at least low, and decodes them if there is a coding.  Many bad pivots end
- * the quicksort: the time of the merge sort does not depend on the keys. */
-static void NAME(in_place)(KEY *x, size_t n, KEY low, int depth, const struct NAME(coding) * coding)
+/* Whether two of a few keys are equal. */
+INLINE bool NAME(some_equal)(const KEY *keys, size_t n)
 {
-    while (n > NAME(LEAF_KEYS) && depth-- > 0) {
-        KEY pivot = NAME(pivot)(x, n, NULL);
-        size_t less;
-        if (pivot == low) { /* all keys that are not greater are equal, and in place */
-            less = NAME(divide_equal)(x, n, pivot);
-            if (coding) NAME(decode_all)(coding, x, less);
-        } else {
-            less = NAME(divide_less)(x, n, pivot);
-            NAME(in_place)(x, less, low, depth, coding);
-        }
-        low = pivot;
+    enum { SOME = 6 };
+    KEY x[SOME];
+    bool equal = false;
+    UNROLL for (int i = 0; i < SOME; i++)
+    {
+        x[i] = NAME(sampled)(keys, n, SOME, (size_t)i);
+        UNROLL for (int j = 0; j < i; j++) equal |= x[i] == x[j];
+    }
+    return equal;
+}
+
+/* Whether a leaf has a frequent key, by a sample: partitions take its keys out in less time than
+ * the merges of all keys take. */
+static NOINLINE bool NAME(frequent)(const KEY *keys, size_t n, const struct NAME(coding) * coding,
+                                    KEY *key, KEY *lowest)
+{
+    enum { SAMPLE = 16, FREQUENT = 6 };
+    _Alignas(64) KEY sorted[SAMPLE];
+    if (n < NAME(FREQUENT_KEYS) || !NAME(some_equal)(keys, n)) return false;
+    NAME(sorted_sample)(keys, n, SAMPLE, coding, sorted);
+    *lowest = sorted[0];
+    for (size_t i = 0; i + FREQUENT <= SAMPLE; i++) {
+        *key = sorted[i];
+        if (sorted[i + FREQUENT - 1] == *key) return true;
+    }
+    return false;
+}
+
+/* Chooses the bound of a partition of keys less than high, BIAS for all: a key of a sample, or the
+ * next one if no sampled key is less; then most keys less than the bound are equal.  false: the
+ * merges of a leaf take less time. */
+static bool NAME(choose)(const KEY *keys, size_t n, KEY high, const struct NAME(coding) * coding,
+                         KEY *bound)
+{
+    KEY key, lowest;
+    if (n > NAME(LEAF_KEYS))
+        key = NAME(pivot)(keys, n, coding, &lowest);
+    else if (!NAME(frequent)(keys, n, coding, &key, &lowest))
+        return false;
+    *bound = key == lowest && (KEY)(key + 1) != high ? (KEY)(key + 1) : key;
+    return true;
+}
+
+static bool NAME(all_equal)(const KEY *x, size_t n)
+{
+    KEY differ = 0;
+    if (n && (x[0] != x[n / 2] || x[0] != x[n - 1])) return false;
+    for (size_t i = 0; i < n; i++) differ |= x[i] ^ x[0];
+    return !differ;
+}
+
+/* Sorts x, keys that are less than high, and decodes them if there is a coding.  Many bad bounds
+ * end the quicksort: the time of the merge sort does not depend on the keys. */
+static void NAME(in_place)(KEY *x, size_t n, KEY high, int depth,
+                           const struct NAME(coding) * coding)
+{
+    KEY bound;
+    while (depth-- > 0 && !NAME(all_equal)(x, n) && NAME(choose)(x, n, high, NULL, &bound)) {
+        const size_t less = NAME(divide_less)(x, n, bound);
+        NAME(in_place)(x, less, bound, depth, coding);
         x += less;
         n -= less;
     }
-    NAME(network_sort)(x, x, n, NULL, coding);
+    if (!NAME(all_equal)(x, n))
+        NAME(network_sort)(x, x, n, NULL, coding);
+    else if (coding)
+        NAME(decode_all)(coding, x, n);
+}
+
+static NOINLINE void NAME(quicksort)(const KEY *from, KEY *x, size_t n,
+                                     const struct NAME(coding) * coding,
+                                     const struct NAME(coding) * c)
+{
+    int depth = 2 * echi_bit_length(n) + 8;
+    KEY bound;
+    if (!NAME(choose)(from, n, (KEY)BIAS, coding, &bound)) {
+        NAME(network_sort)(from, x, n, coding, coding);
+        return;
+    }
+    size_t less = NAME(divide_raw)(from, x, n, bound, c);
+    NAME(in_place)(x, less, bound, depth, coding);
+    NAME(in_place)(x + less, n - less, (KEY)BIAS, depth, coding);
 }
 
 /* Sorts keys of from into x; the first partition also encodes and moves them. */
 static void NAME(vector_quick)(const KEY *from, KEY *x, size_t n,
                                const struct NAME(coding) * coding, const struct NAME(coding) * c)
 {
-    int depth = 2 * echi_bit_length(n) + 8;
-    if (n <= NAME(LEAF_KEYS)) {
+    if (n < NAME(FREQUENT_KEYS))
         NAME(network_sort)(from, x, n, coding, coding);
-        return;
-    }
-    KEY pivot = NAME(pivot)(from, n, coding);
-    size_t less = NAME(divide_raw)(from, x, n, pivot, c);
-    NAME(in_place)(x, less, (KEY)BIAS, depth, coding);
-    NAME(in_place)(x + less, n - less, pivot, depth, coding);
+    else
+        NAME(quicksort)(from, x, n, coding, c);
 }

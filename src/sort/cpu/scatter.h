@@ -15,6 +15,31 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
+static void SCATTER_DIRECTLY(const struct echi_scatter *s)
+{
+    enum { BYTES = VALUE_BYTES ? VALUE_BYTES : 1 };
+    const uint8_t *bucket = s->digits->bucket;
+    const KEY *in = (const KEY *)(const void *)s->from.keys + s->first;
+    KEY *out = (KEY *)(void *)s->to.keys;
+    char *out_values = s->to.values;
+    size_t at[ECHI_BUCKETS];
+    memcpy(at, s->at, sizeof at);
+    for (size_t i = 0, m; i < s->n; i += m) {
+        uint16_t entry[CHUNK];
+        uint64_t positions[VALUE_BYTES ? CHUNK : 1];
+        char *source = s->from.values + (s->first + i) * BYTES;
+        m = echi_min(s->n - i, CHUNK);
+        NAME(entries)(s->digits, in + i, m, entry);
+        if (VALUE_BYTES && s->index) source = fill_positions(positions, s->first + i, m, BYTES);
+        for (size_t j = 0; j < m; j++) {
+            const size_t position = at[bucket[entry[j]]]++;
+            out[position] = in[i + j];
+            if (VALUE_BYTES) memcpy(out_values + position * BYTES, source + j * BYTES, BYTES);
+        }
+    }
+    memcpy(s->at, at, sizeof at);
+}
+
 static void SCATTER(const struct echi_scatter *s)
 {
     enum {
@@ -40,6 +65,10 @@ static void SCATTER(const struct echi_scatter *s)
     bool stream_keys = s->stream && (uintptr_t)out % 64 == 0;
     for (int b = 0; b < ECHI_BUCKETS; b++) at[b] = s->at[b] + bias;
 
+    if (!s->stream) {
+        SCATTER_DIRECTLY(s);
+        return;
+    }
     for (size_t i = 0, m; i < s->n; i += m) {
         uint16_t entry[CHUNK];
         uint64_t positions[VALUE_BYTES ? CHUNK : 1];
@@ -81,3 +110,4 @@ static void SCATTER(const struct echi_scatter *s)
 
 #undef VALUE_BYTES
 #undef SCATTER
+#undef SCATTER_DIRECTLY

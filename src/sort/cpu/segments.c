@@ -25,7 +25,8 @@ enum {
     RUN_KEYS = 64,         /* fewer elements are sorted in less time than a check for order takes */
     COUNT_KEYS_8 = 1 << 9, /* fewer keys of 8 bits are sorted in less time than counters take */
     COUNT_KEYS_16 = 1 << 13,
-    PACK_ROWS = 16 /* rows that are packed together: a cache line of narrow elements */
+    FEW_GROUPS = 2, /* are sorted one by one */
+    PACK_ROWS = 16  /* rows that are packed together: a cache line of narrow elements */
 };
 
 struct groups {
@@ -124,11 +125,11 @@ static struct echi_sort_arrays moved_arrays(struct echi_sort_arrays a, size_t el
 static void sort_leaf(const struct groups *all, const char *in, char *out, size_t n, int thread)
 {
     const struct echi_sort_job *job = &all->base;
-    if (n > job->isa->check_keys && job->width->run(&job->window, in, n, false) == ECHI_ASCENDING)
-        echi_copy(out, in, n * job->key_bytes);
+    char *work = job->other.keys + (size_t)thread * all->room * job->key_bytes;
+    if (n <= job->isa->check_keys)
+        job->width->sort_keys(&job->window.order, in, out, work, n);
     else
-        job->width->sort_keys(&job->window.order, in, out,
-                              job->other.keys + (size_t)thread * all->room * job->key_bytes, n);
+        echi_sort_keys(job->width, &job->window, in, out, work, n, job->key_bytes);
 }
 
 /* Sorts n elements, at `in` and `out` of the arrays. */
@@ -213,7 +214,7 @@ static void sort_short(void *arg, size_t first, size_t last, int thread)
 {
     const struct groups *all = arg;
     const struct echi_sort_width *width = all->base.width;
-    const size_t most = echi_min(all->leaf_keys, width->many_keys);
+    const size_t most = last - first > FEW_GROUPS ? echi_min(all->leaf_keys, width->many_keys) : 0;
     struct echi_sort_many many = { 0 };
     size_t count = 0;
     for (size_t g = first; g < last; g++) {

@@ -50,13 +50,15 @@ INLINE uint64_t row_bits(size_t n, size_t first)
     return first_bits(n <= word ? 0 : n - word < 64 ? n - word : 64) >> first % 64;
 }
 
-/* Copies bytes to an aligned array that is a multiple of a vector. */
+/* Copies at least one byte to an aligned array that is a multiple of a vector. */
 INLINE void copy_padded(void *to, const void *from, size_t bytes)
 {
-    for (size_t i = 0; i < bytes; i += 64) {
+    size_t i = 0;
+    do {
         const __mmask64 lanes = first_bits(bytes - i < 64 ? bytes - i : 64);
         _mm512_store_si512((char *)to + i, _mm512_maskz_loadu_epi8(lanes, (const char *)from + i));
-    }
+        i += 64;
+    } while (i < bytes);
 }
 
 /* ---- u16: only what the networks need ---- */

@@ -85,6 +85,21 @@ static uint64_t NAME(differ)(const struct echi_window *window, const void *keys,
     return differ;
 }
 
+static uint64_t NAME(range)(const struct echi_window *window, const void *keys, size_t n,
+                            uint64_t *low)
+{
+    const struct echi_window w = *window;
+    const KEY *in = keys;
+    KEY least = (KEY) ~(KEY)0, most = 0;
+    for (size_t i = 0; i < n; i++) {
+        const KEY x = NAME(encode_one)(in[i], &w);
+        least = x < least ? x : least;
+        most = x > most ? x : most;
+    }
+    *low = least;
+    return (uint64_t)(KEY)(most - least);
+}
+
 static void NAME(sample)(const struct echi_window *window, const void *keys, size_t n,
                          uint64_t *out, size_t count)
 {
@@ -99,18 +114,17 @@ static void NAME(sample)(const struct echi_window *window, const void *keys, siz
     }
 }
 
-static void NAME(tally)(const struct echi_window *window, const void *keys, size_t n,
+static void NAME(tally)(const struct echi_order *order, const void *keys, size_t n,
                         const uint64_t *x, int values, size_t *counts)
 {
-    const KEY *in = keys;
-    KEY chunk[CHUNK];
+    enum { FEW = sizeof(KEY) == 1 ? 128 : 1024 }; /* not too many for a counter of type KEY */
     for (size_t i = 0, m; i < n; i += m) {
-        m = echi_min(n - i, CHUNK);
-        NAME(encode)(window, in + i, chunk, m);
+        const KEY *in = (const KEY *)keys + i;
+        m = echi_min(n - i, FEW);
         for (int v = 0; v < values; v++) {
-            const KEY value = (KEY)x[v];
-            uint32_t count = 0;
-            for (size_t j = 0; j < m; j++) count += chunk[j] == value;
+            KEY key = (KEY)x[v], count = 0;
+            NAME(decode)(order, &key, 1);
+            for (size_t j = 0; j < m; j++) count = (KEY)(count + (in[j] == key));
             counts[v] += count;
         }
     }
@@ -159,6 +173,38 @@ static void NAME(count)(const struct echi_digits *digits, const void *keys, size
             if (j < m) table[0][bucket[entry[j]]]++;
         }
         for (int b = 0; b < ECHI_BUCKETS; b++) counts[b] += (size_t)table[0][b] + table[1][b];
+    }
+}
+
+static void NAME(count_entries)(const struct echi_digits *digits, const void *keys, size_t n,
+                                uint32_t *counts)
+{
+    const KEY *in = keys;
+    uint16_t entry[CHUNK];
+    for (size_t i = 0, m; i < n; i += m) {
+        m = echi_min(n - i, CHUNK);
+        NAME(entries)(digits, in + i, m, entry);
+        for (size_t j = 0; j < m; j++) counts[entry[j]]++;
+    }
+}
+
+static void NAME(place)(const struct echi_digits *digits, const void *keys, size_t n,
+                        const char *values, size_t value_bytes, uint32_t *at, char *out)
+{
+    const KEY *in = keys;
+    uint16_t entry[CHUNK];
+    uint64_t positions[CHUNK];
+    for (size_t i = 0, m; i < n; i += m) {
+        m = echi_min(n - i, CHUNK);
+        NAME(entries)(digits, in + i, m, entry);
+        const char *from =
+            values ? values + i * value_bytes : fill_positions(positions, i, m, value_bytes);
+        if (value_bytes == 4)
+            for (size_t j = 0; j < m; j++)
+                memcpy(out + 4 * (size_t)at[entry[j]]++, from + 4 * j, 4);
+        else
+            for (size_t j = 0; j < m; j++)
+                memcpy(out + 8 * (size_t)at[entry[j]]++, from + 8 * j, 8);
     }
 }
 
@@ -302,17 +348,21 @@ static void NAME(sort_ranks)(const struct echi_window *window, const void *keys,
 }
 #endif
 
-#define VALUE_BYTES 0
-#define SCATTER     NAME(scatter_0)
+#define VALUE_BYTES      0
+#define SCATTER          NAME(scatter_0)
+#define SCATTER_DIRECTLY NAME(scatter_directly_0)
 #include "sort/cpu/scatter.h"
-#define VALUE_BYTES 4
-#define SCATTER     NAME(scatter_4)
+#define VALUE_BYTES      4
+#define SCATTER          NAME(scatter_4)
+#define SCATTER_DIRECTLY NAME(scatter_directly_4)
 #include "sort/cpu/scatter.h"
-#define VALUE_BYTES 8
-#define SCATTER     NAME(scatter_8)
+#define VALUE_BYTES      8
+#define SCATTER          NAME(scatter_8)
+#define SCATTER_DIRECTLY NAME(scatter_directly_8)
 #include "sort/cpu/scatter.h"
-#define VALUE_BYTES 16
-#define SCATTER     NAME(scatter_16)
+#define VALUE_BYTES      16
+#define SCATTER          NAME(scatter_16)
+#define SCATTER_DIRECTLY NAME(scatter_directly_16)
 #include "sort/cpu/scatter.h"
 
 /* Values of any other size: copied directly to their positions. */
@@ -397,11 +447,14 @@ static const struct echi_sort_width NAME(width) = {
     .decode = NAME(decode),
     .run = NAME(run),
     .differ = NAME(differ),
+    .range = NAME(range),
     .sample = NAME(sample),
     .tally = NAME(tally),
     .fill = NAME(fill),
     .count = NAME(count),
     .scatter = NAME(scatter),
+    .count_entries = NAME(count_entries),
+    .place = NAME(place),
     .pack = NAME(pack),
     .pack_again = NAME(pack_again),
     .pack_narrow = NAME(pack_narrow),
@@ -416,7 +469,9 @@ static const struct echi_sort_width NAME(width) = {
     .sort_keys = SORT_KEYS,
     .leaf_keys = LEAF_KEYS,
     .sort_many = SORT_MANY,
-    .many = SORT_MANY_KEYS ? 64 / sizeof(KEY) : 0,
+    .many = !SORT_MANY_KEYS                     ? 0
+            : 64 / sizeof(KEY) < ECHI_SORT_MANY ? 64 / sizeof(KEY)
+                                                : ECHI_SORT_MANY,
     .many_keys = SORT_MANY_KEYS,
     .divide = DIVIDE,
     .sort_part = SORT_PART,

@@ -21,8 +21,9 @@ enum {
     SHARE = 8,        /* for k greater than n / 8 every key is stored */
     PIECE_SHARE = 16, /* a piece has at least this many times k elements */
     PIECE_MIN = 1 << 16,
-    GUESS_MOST = 20, /* k up to which a bound is guessed ... */
-    GUESS_MIN = 128  /* ... and from how many elements on */
+    GUESS_MOST = 20,  /* k up to which a bound is guessed ... */
+    GUESS_MIN = 128,  /* ... and from how many elements on */
+    FILTER_MIN = 1536 /* elements of a short group that is filtered, if k is larger */
 };
 
 struct filter {
@@ -193,9 +194,17 @@ static size_t find_short(const struct echi_topk_group *group)
     return width->collect(&bound, group->scratch, NULL, 0, n, group->e, group->positions);
 }
 
+/* A bisection of all keys of a short group takes less time than a filter if k is small or large,
+ * and for narrow keys. */
+static bool is_filtered(const struct echi_topk_group *group)
+{
+    return group->k <= group->n / SHARE && group->k > GUESS_MOST && group->n > FILTER_MIN &&
+           group->job->request->key_bytes >= 4;
+}
+
 size_t echi_topk_find(const struct echi_topk_group *group)
 {
-    if (group->n <= ECHI_TOPK_WHOLE) return find_short(group);
+    if (group->n <= ECHI_TOPK_WHOLE && !is_filtered(group)) return find_short(group);
     if (group->k > group->n / SHARE)
         find_many(group);
     else

@@ -140,17 +140,34 @@ static size_t NAME(narrow)(void *e, size_t n, uint64_t low, uint64_t high)
     return count;
 }
 
+/* Copies the keys from low to high, inclusive. */
+INLINE void NAME(between)(const KEY *x, size_t n, KEY low, KEY high, KEY *to)
+{
+    for (size_t i = 0; i < n; i += 64) {
+        const uint64_t below = low ? NAME(at_most)(x + i, (KEY)(low - 1)) : 0;
+        const uint64_t bits = NAME(at_most)(x + i, high) & ~below & low_bits(n - i);
+        if (bits) NAME(keep_some)((char *)to, (const char *)(x + i), bits);
+        to += __builtin_popcountll(bits);
+    }
+}
+
 static struct echi_bound NAME(bisect)(const void *e, size_t n, size_t k, size_t most)
 {
+    enum { FEW = 64, MANY = 4 * FEW };
     const KEY *x = e;
-    KEY low = (KEY)-1, high = 0; /* the k-th key is between them */
-    size_t less = 0;             /* keys that are less than low */
+    KEY few[FEW], low = (KEY)-1, high = 0; /* the k-th key is between them */
+    size_t less = 0, upto = n;             /* keys that are less than low; that are at most high */
     NAME(range)(x, n & ~(size_t)63, &low, &high);
     if (n < 64)
         NAME(range)(x, n, &low, &high);
     else
         NAME(range)(x + n - 64, 64, &low, &high);
     while (low < high) {
+        if (upto - less <= FEW && n > MANY) { /* the other keys are not read again */
+            memset(few, 0, sizeof few);
+            NAME(between)(x, n, low, high, few);
+            return NAME(bisect)(few, upto - less, k - less, most - less);
+        }
         const KEY middle = (KEY)(low + (high - low) / 2);
         const size_t count = NAME(count)(x, n, middle);
         const bool below = count < k;
@@ -158,6 +175,7 @@ static struct echi_bound NAME(bisect)(const void *e, size_t n, size_t k, size_t 
         low = below ? (KEY)(middle + 1) : low;
         high = below ? high : middle;
         less = below ? count : less;
+        upto = below ? upto : count;
     }
     return (struct echi_bound){ low, k - less };
 }
