@@ -69,7 +69,7 @@ static inline struct echi_value merge(const struct job *job, struct echi_value a
 
 static void result(const struct job *job, struct echi_value v, size_t n, size_t index)
 {
-    echi_reduce_result(job->r, v, n, index);
+    echi_reduce_result(job->r, &v, n, index);
 }
 
 /* ---- One range, by one thread ---- */
@@ -390,7 +390,7 @@ static void run_some_segments(struct job *job, size_t from, size_t to)
         struct echi_value value;
         for (int l = 0; l < ahead; l++) __builtin_prefetch(in + AHEAD_BYTES + 64 * l);
         job->chunk(&r->rule, in, NULL, n, 1, &value);
-        echi_reduce_store_one(r, value, n, s);
+        echi_reduce_store_one(r, &value, n, s);
     }
 }
 
@@ -532,7 +532,7 @@ bool echi_cpu_reduce_few(const struct echi_reduce *r, const void *in, void *out,
     if (n > chunk_elements_of(r)) return false;
     if (r->kind == ECHI_REDUCE_ARG) value = echi_reduce_nothing(r);
     echi_reduce_isa_of_machine()->chunk[r->kind][r->dtype](&r->rule, in, NULL, n, 1, &value);
-    echi_reduce_result_to(r, out, value, n, 0);
+    echi_reduce_result_to(r, out, &value, n, 0);
     return true;
 }
 
