@@ -39,15 +39,17 @@ struct part {
 static const struct {
     size_t (*path)(const struct echi_merge *m, size_t diagonal);
     void (*part)(const struct echi_merge *m, const struct part *p, unsigned char *from_b);
+    bool (*concatenate)(const struct echi_merge *m, const struct part *p, unsigned char *from_b);
     bool (*distinguishable)(const struct echi_order *order, const void *keys, size_t n);
-} widths[9] = { [1] = { path_u8, part_u8, distinguishable_u8 },
-                [2] = { path_u16, part_u16, distinguishable_u16 },
-                [4] = { path_u32, part_u32, distinguishable_u32 },
-                [8] = { path_u64, part_u64, distinguishable_u64 } };
+} widths[9] = { [1] = { path_u8, part_u8, concatenate_u8, distinguishable_u8 },
+                [2] = { path_u16, part_u16, concatenate_u16, distinguishable_u16 },
+                [4] = { path_u32, part_u32, concatenate_u32, distinguishable_u32 },
+                [8] = { path_u64, part_u64, concatenate_u64, distinguishable_u64 } };
 
 /* Merges a part; from_b: NULL, or receives whether each key is from b. */
 static void merge_keys(const struct echi_merge *m, const struct part *p, unsigned char *from_b)
 {
+    if (widths[m->key_bytes].concatenate(m, p, from_b)) return;
 #ifdef ECHI_CPU_X86
     const size_t bytes = m->key_bytes;
     const char *a = (const char *)m->keys[0] + p->from[0] * bytes;
