@@ -150,8 +150,8 @@ static ech_status run(ech_ctx *ctx, const void *request, const void *plan, void 
     return ECH_OK;
 }
 
-/* Sorts both inputs, if a sorting network takes less time than a merge, and orders equal keys in the
- * same way. */
+/* Sorts both inputs, if a sorting network takes less time than a merge, and orders equal keys in
+ * the same way. */
 static bool sort_few(const struct echi_merge *m)
 {
     enum { SORT_KEYS = 192, SORT_BYTES = 512 };

@@ -155,8 +155,8 @@ static void NAME(part)(const struct echi_merge *m, const struct part *p, unsigne
         NAME(merge)(m, p, NULL, false);
 }
 
-/* Copies both inputs of a part, if all keys of one come before those of the other; otherwise returns
- * false. */
+/* Copies both inputs of a part, if all keys of one come before those of the other; otherwise
+ * returns false. */
 static bool NAME(concatenate)(const struct echi_merge *m, const struct part *p,
                               unsigned char *from_b)
 {

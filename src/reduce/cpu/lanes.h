@@ -134,7 +134,8 @@ INLINE VEC NAME(few_vector)(const ELEM *x, size_t n, const int vectors)
         const size_t at = (size_t)i * W;
 #if IS_SAME
         const uint64_t there = _bzhi_u64(~(uint64_t)0, (unsigned)(at < 64 ? n : n - 64));
-        lane[i] = JOINED(load_there_, IN)(x + at, there >> at % 64);
+        const ELEM *from = x + (at < 64 || at < n ? at : 0); /* a page that exists */
+        lane[i] = JOINED(load_there_, IN)(from, there >> at % 64);
 #else
         const size_t left = n > at ? n - at : 0;
         lane[i] = NAME(some)(x + at, x + at, left < W ? left : W, OF_SUM, false);

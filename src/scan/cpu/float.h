@@ -260,11 +260,15 @@ INLINE struct scan_total NAME(plain)(const struct scan_row *row, size_t at, size
         if (!direct) NAME(gather)(row, at + i, here, line, few ? FEWEST * BLOCK : LINE);
         if (direct && sizeof(RAW) == 8) NAME(prefetch)(from);
         OUT *to = direct ? out + i : results;
-        const WORK total = few         ? exclusive
-                                             ? NAME(line)(from, to, FEWEST, base, product, true, ignore)
-                                             : NAME(line)(from, to, FEWEST, base, product, false, ignore)
-                                   : exclusive ? NAME(line)(from, to, BLOCKS, base, product, true, ignore)
-                                       : NAME(line)(from, to, BLOCKS, base, product, false, ignore);
+        WORK total;
+        if (few && exclusive)
+            total = NAME(line)(from, to, FEWEST, base, product, true, ignore);
+        else if (few)
+            total = NAME(line)(from, to, FEWEST, base, product, false, ignore);
+        else if (exclusive)
+            total = NAME(line)(from, to, BLOCKS, base, product, true, ignore);
+        else
+            total = NAME(line)(from, to, BLOCKS, base, product, false, ignore);
         prefix = OP(product, prefix, total);
         if (direct) continue;
         OUT *first = backward ? out + (count - i - here) : out + i;

@@ -525,9 +525,10 @@ INLINE void put_f16(uint16_t *x, size_t apart, f32_vector v)
 INLINE void copy_padded(void *to, const void *from, size_t bytes, size_t padded)
 {
 #ifdef __AVX512BW__
-    for (size_t i = 0; i < padded; i += VECTOR_BYTES)
-        copy_some((char *)to + i, (const char *)from + i,
-                  i < bytes ? echi_min(bytes - i, VECTOR_BYTES) : 0);
+    size_t i = 0;
+    for (; i < bytes; i += VECTOR_BYTES)
+        copy_some((char *)to + i, (const char *)from + i, echi_min(bytes - i, VECTOR_BYTES));
+    for (; i < padded; i += VECTOR_BYTES) memset((char *)to + i, 0, VECTOR_BYTES);
 #else
     memcpy(to, from, bytes);
     memset((char *)to + bytes, 0, padded - bytes);

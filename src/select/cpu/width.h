@@ -61,8 +61,8 @@ static inline uint64_t NAME(test_rest)(const struct echi_predicate *p, const KEY
     return (passes ^ (p->invert ? ~(uint64_t)0 : 0)) & low_bits(n);
 }
 
-/* Which of n elements, at most 64, differ from the previous one in their bits, and which are a float
- * 0 or NaN. */
+/* Which of n elements, at most 64, differ from the previous one in their bits, and which are a
+ * float 0 or NaN. */
 static inline uint64_t NAME(rest_differing)(const KEY *own, size_t n, bool first, uint64_t *special)
 {
     enum { LANES = 64 / sizeof(KEY) };
