@@ -41,7 +41,8 @@ ABOUT = (
 def about(words):
     """The text of the "#" lines in the terms of today."""
     for old, new in ABOUT:
-        words = words.replace(old, new)
+        if old not in new or new not in words: # text in the terms of today contains some of the older terms
+            words = words.replace(old, new)
     return words
 
 

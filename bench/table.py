@@ -6,12 +6,13 @@
 
 Markers in a file specify the places of its tables and their contents:
 
-    <!-- bench:begin FILE.csv ... [brief] [times] [COLUMN=VALUE,...] ... -->
+    <!-- bench:begin FILE.csv ... [brief] [times] [across=COLUMN] [COLUMN=VALUE,...] ... -->
     <!-- bench:end -->
 
 FILE.csv is in bench/results; without a name, all files are used.  brief: only the largest n of each kind
 of case, with random data.  times: time per call, even if the CSV file has rates.  COLUMN=VALUE,...: only rows with one of these values;
-the table has the column if there are several.  A CSV file begins with
+the table has the column if there are several.  across=COLUMN: a column for each value of COLUMN, with Echelon's time or
+rate and, in brackets, the speedup over the best competitor.  A CSV file begins with
 "# text" lines that state machine, versions, date and command, or has columns of these names.  A row is the
 time of one contender in one case.  In the table every case is a row and every contender a column: 10^9
 keys per second, GB/s if the CSV file has gb_per_s, or times if it has runs_per_s; short times are added in
@@ -89,7 +90,7 @@ def cell(speed, row, unit):
     return f"{speed:.0f}" + (f" ({1000 * ms:.3g} us)" if ms < 0.2 else "")
 
 
-def table(path, short, times, wanted):
+def table(path, short, times, wanted, across):
     about, rows = read(path)
     rows = [row for row in rows if all(row[name] in values for name, values in wanted.items())]
     unit = "ms" if times else next((unit for unit in ("gb_per_s", "runs_per_s") if any(row.get(unit) for row in rows)),
@@ -106,6 +107,7 @@ def table(path, short, times, wanted):
         titles.update({"dist": "keys", "op": "sort of"})
     head = [titles.get(CASE[i], CASE[i]) for i in shown] + [LABELS.get(name, name) for name in contenders]
     head.append("speedup over the best")
+    rows_of = {}  # a case without the column across: the cells of that row
     lines = ["| " + " | ".join(head) + " |",
              "|" + "|".join("---" if i < len(shown) else "---:" for i in range(len(head))) + "|"]
     for case in cases:
@@ -120,20 +122,37 @@ def table(path, short, times, wanted):
                  "-" if CASE[i] == "value_bytes" else LABELS.get(case[i], case[i]) for i in shown]
         words += [cell(speeds[name], cells[case][name], unit) if name in speeds else
                   "wrong" if name in wrong else "" for name in contenders]
-        words += [f"{max(ours) / max(others):.2f}" if ours and others else ""]
-        lines.append("| " + " | ".join(words) + " |")
+        ratio = f"{max(ours) / max(others):.2f}" if ours and others else ""
+        lines.append("| " + " | ".join([*words, ratio]) + " |")
+        at = CASE.index(across) if across else 0
+        if across and ours:
+            row = rows_of.setdefault(tuple(word for i, word in zip(shown, words) if i != at), {})
+            best = max((s, name) for name, s in speeds.items() if is_ours(name))[1]
+            row[case[at]] = cell(speeds[best], cells[case][best], unit) + (f" ({ratio})" if ratio else "")
+    if across:
+        lines = across_lines([titles.get(CASE[i], CASE[i]) for i in shown if CASE[i] != across], rows_of, across)
     what = {"gkeys_per_s": "10^9 keys per second", "gb_per_s": "GB/s (and microseconds of short calls)",
             "runs_per_s": "Time per run", "ms": "Time per call"}[unit]
     return "\n".join([f"{what}; {markers.about('; '.join(about))}.", ""] + lines)
+
+
+def across_lines(head, rows_of, across):
+    """A line per row of rows_of, a column per value of the column across."""
+    values = list(dict.fromkeys(value for row in rows_of.values() for value in row))
+    names = [count(value) if across == "n" else LABELS.get(value, value) for value in values]
+    lines = ["| " + " | ".join(head + names) + " |", "|" + "---|" * len(head) + "---:|" * len(values)]
+    return lines + ["| " + " | ".join([*case, *(row.get(value, "") for value in values)]) + " |"
+                    for case, row in rows_of.items()]
 
 
 def rewrite(text):
     def section(match):
         words = match["what"].split()
         wanted = {name: values.split(",") for name, _, values in (word.partition("=") for word in words) if values}
+        across = wanted.pop("across", [""])[0]
         names = [word for word in words if word not in ("brief", "times") and "=" not in word]
         paths = [RESULTS / name for name in names] or sorted(RESULTS.glob("*.csv"))
-        tables = [table(path, "brief" in words, "times" in words, wanted) for path in paths if path.exists()]
+        tables = [table(path, "brief" in words, "times" in words, wanted, across) for path in paths if path.exists()]
         body = "\n\n".join(tables) if tables else "No measurements yet; run `make bench`."
         return f"{match[1]}\n{body}\n\n{match[3]}"
 

@@ -37,6 +37,7 @@ from differential import columns, quantile, search, sets, strings, sums, systems
 
 SOURCE = Path(__file__).resolve().parents[1]
 HANG_SECONDS = 300
+USE_COMMAND = ("echelon_", "csv_")  # operations whose names begin with one of these run the command
 # Functions without a differential test, and the reason. A name that ends in "_" is a prefix.
 EXCEPTIONS = {
     "ech_set_stream": "needs a stream of CUDA; test_context and test_stream test it",
@@ -121,10 +122,10 @@ class Runner:
         o = self.options
         names = o.only or sorted(case.OPERATIONS)
         if o.device != "cpu":  # the command is tested on the CPU, and memory is that of the host
-            names = [name for name in names if o.only or not name.startswith("echelon_")]
+            names = [name for name in names if o.only or not name.startswith(USE_COMMAND)]
         if not command.available():
             print("skip: the command", o.command, "does not exist")
-            names = [name for name in names if not name.startswith("echelon_")]
+            names = [name for name in names if not name.startswith(USE_COMMAND)]
         operations = [case.OPERATIONS[name] for name in names]
         self.open()
         if o.case is not None:

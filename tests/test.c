@@ -175,6 +175,12 @@ bool test_drawn_often(uint64_t number)
     return test_options.always || number % every == (unsigned)test_options.offset % every;
 }
 
+bool test_drawn_always(uint64_t number)
+{
+    const struct test_options *o = &test_options;
+    return !o->offset || number % 3 == 3 * (unsigned)o->offset / (unsigned)o->every;
+}
+
 void test_main(int argc, char **argv)
 {
     struct test_options *o = &test_options;

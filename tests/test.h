@@ -84,6 +84,10 @@ bool test_drawn(uint64_t number, bool is_small);
 /* The same for a case that --quick selects more often, or with --always: one of about N / 7. */
 bool test_drawn_often(uint64_t number);
 
+/* The same for a case that every run without --offset K selects.  Runs with other instruction sets
+ * or for other GPUs have offsets, and each selects a third. */
+bool test_drawn_always(uint64_t number);
+
 /* ---- Devices: device.c ---- */
 
 /* Returns the name of the i-th device to test on; false if there is none. */

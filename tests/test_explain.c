@@ -49,6 +49,11 @@ static ech_status topk(const char *d, ech_format f, char *text, size_t bytes)
     return ech_topk_explain(d, ECH_TOPK_CALL_ARRAY, 1 << 20, 1, 100, ECH_F32, NULL, f, text, bytes);
 }
 
+static ech_status topk_half(const char *d, ech_format f, char *text, size_t bytes)
+{
+    return ech_topk_explain(d, ECH_TOPK_CALL_ARRAY, 6000, 1, 3000, ECH_F32, NULL, f, text, bytes);
+}
+
 static ech_status topk_rows(const char *d, ech_format f, char *text, size_t bytes)
 {
     ech_topk_options options = ECH_INIT(ech_topk_options);
@@ -314,6 +319,7 @@ static const struct {
     { "sort_rows", sort_rows, "classes network msd" },
     { "argsort_segments", argsort_segments, "classes network msd" },
     { "topk", topk, "select sort" },
+    { "topk", topk_half, "sort" },
     { "topk_rows", topk_rows, "select sort" },
     { "merge", merge, "merge_path" },
     { "merge_pairs", merge_pairs, "merge_path" },

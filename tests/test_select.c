@@ -37,7 +37,7 @@ static void run_case(const struct select_case *c)
     struct select_data d;
     select_case_id(c, id, sizeof id);
     uint64_t seed = hash_text(id);
-    if (!c->always && !test_drawn(seed, c->n <= QUICK_N)) return;
+    if (c->always ? !test_drawn_always(seed) : !test_drawn(seed, c->n <= QUICK_N)) return;
     if (!test_begin("%s", id)) return;
     bool made = select_make(c, seed, &d);
     for (int i = 0; i < n_contexts; i++) {

@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LEAST = 1024, MOST = 50021 };
+enum { LEAST = 1024, MOST = 30011 };
 static uint32_t N = MOST; /* elements */
 
 /* ---- Data: few distinct keys with their positions ---- */
@@ -357,7 +357,7 @@ static void failing_copies(void)
         snprintf(text, sizeof text, "%d", copies);
         unsetenv("FAILING_COPIES");
         if (!CHECK_STATUS(ech_open(&ctx, "simt"), ECH_OK)) break;
-        CHECK_STATUS(ech_set_memory_limit(ctx, N), ECH_OK);
+        CHECK_STATUS(ech_set_memory_limit(ctx, N * 5 / 3), ECH_OK);
         uint64_t word = 1;
         void *place = NULL;
         CHECK_STATUS(ech_malloc(ctx, &place, sizeof word), ECH_OK);

@@ -5,7 +5,7 @@ SPDX-License-Identifier: Apache-2.0
 import echelon
 import numpy as np
 import pytest
-from libraries import DEVICE_ARRAYS, EVERY, library
+from libraries import DEVICE_ARRAYS, EVERY, EVERY_GPU, library
 
 CALLS = {
     "sort": lambda a, i, e: e.sort(a, axis=0),
@@ -118,3 +118,29 @@ def test_mixed_devices():
     x = library("torch-cuda").make(np.arange(4))
     with pytest.raises(echelon.ArgumentError, match="different devices"):
         echelon.sort_pairs(x, x.cpu())
+
+
+ITEMS = {
+    "take": lambda a, i, e: e.take(a, i, axis=0),
+    "compress": lambda a, i, e: e.compress(i > 2, a, axis=0),
+    "partition_flags": lambda a, i, e: e.partition_flags(a, i > 2)[0],
+    "shuffle": lambda a, i, e: e.shuffle(a, seed=3),
+    "sample": lambda a, i, e: e.sample(a, 5, seed=3),
+    "flip": lambda a, i, e: e.flip(a, axis=0),
+    "roll": lambda a, i, e: e.roll(a, 3, axis=0),
+    "rle_decode": lambda a, i, e: e.rle_decode(a, i),
+    "sort_pairs": lambda a, i, e: e.sort_pairs(i, a)[1],
+    "merge_pairs": lambda a, i, e: e.merge_pairs(i[:1], a[:1], i[1:2], a[1:2])[1],
+    "unique_by_key": lambda a, i, e: e.unique_by_key(i, a)[1],
+}
+
+
+@pytest.mark.parametrize("name", EVERY_GPU)
+@pytest.mark.parametrize("call", ITEMS)
+def test_items_without_alignment(rng, name, call):
+    """In GPU memory, the library needs items of 16 bytes at multiples of 16: arrays at other addresses are copied."""
+    lib = library(name)
+    a, i = rng.integers(0, 99, 81).astype("i4"), rng.integers(0, 9, 20).astype("i4")
+    expected = ITEMS[call](a[1:].reshape(20, 4), i, echelon)
+    actual = ITEMS[call](lib.make(a)[1:].reshape(20, 4), lib.make(i), echelon)
+    np.testing.assert_array_equal(lib.to_numpy(actual), expected)

@@ -143,7 +143,7 @@ static void begin_at_once(struct echi_select *s, enum echi_select_what what, enu
     s->count = count;
     s->n = n;
     s->out_n = 0;
-    s->value_bytes = 0;
+    s->element_bytes = s->value_bytes = 0;
 }
 
 static bool run_at_once(const ech_ctx *ctx, const struct echi_select *s)

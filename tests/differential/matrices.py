@@ -64,15 +64,19 @@ def tiled(dtype, out, alpha, a, b, beta, c):
     return out.store(r)
 
 
-def bounded(t, what, dtype, found, alpha, a, b, beta, c):
-    """Within the bound of any order of summation, for finite results."""
-    x, y, z = (dtype.value(part).astype(np.longdouble) for part in (a, b, c))
+def bounded(t, what, dtype, out, found, alpha, a, b, beta, c):
+    """Within the bound of any order of summation, and rounded to the dtype out, for finite results."""
+    x, y, z = (kind.value(part).astype(np.longdouble) for kind, part in ((dtype, a), (dtype, b), (out, c)))
     old = beta * z if beta else np.zeros_like(z)
     exact = alpha * (x @ y) + old
     size = abs(alpha) * (np.abs(x) @ np.abs(y)) + np.abs(old)
     unit = 2.0**-53 if dtype is F64 else 2.0**-24
     bound = (2 * a.shape[1] + 8) * unit * size
     limit = np.finfo(np.float64 if dtype is F64 else np.float32).max / 4
+    if out in (F16, BF16):  # the smallest numbers of f16 are multiples of 2^-24
+        bound = bound + 2.0**-(out.fraction + 1) * (np.abs(exact) + bound) + 2.0**-25
+        limit = 60000 if out is F16 else limit
+    found = out.value(found)
     usable = np.isfinite(size) & (size < limit)
     t.near(what, np.where(usable, found, 0), np.where(usable, exact, 0), np.where(usable, bound, 0) + 1e-37)
 
@@ -144,7 +148,7 @@ def matmul(t):
         if exact:
             t.same(f"product {i}", found[i][:, :n], tiled(dtype, out, alpha, a, b, beta, c))
         else:
-            bounded(t, f"product {i}", dtype, found[i][:, :n], alpha, a, b, beta, c)
+            bounded(t, f"product {i}", dtype, out, found[i][:, :n], alpha, a, b, beta, c)
 
 
 def fma_chain(x, y, kind):

@@ -217,7 +217,7 @@ def solve(t):
         precond = "JACOBI"
     if method in ("JACOBI", "GAUSS_SEIDEL", "SOR"):
         precond = "NONE"
-    if form == "apply" and t.simt:
+    if form == "apply" and t.device != "cpu":  # the function would receive arrays in device memory
         form = "dense"
     symmetric = method in SYMMETRIC_METHODS or precond == "IC0" or t.flag()
     if method in ("CG", "MINRES", "CHEBYSHEV", "RICHARDSON") and precond == "ILU0":

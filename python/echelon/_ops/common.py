@@ -191,12 +191,12 @@ class Items:
         self.source = view
         if self.axis:
             view = job.add(view.family.view(view.family.moveaxis(view.array, self.axis, 0)))
-        self.items = job.contiguous(view)
         self.n, self.rest = view.shape[0], view.shape[1:]
         count = 1
         for extent in self.rest:
             count *= extent
         self.item_bytes = count * view.itemsize
+        self.items = job.contiguous(view, self.item_bytes)
 
     @property
     def pointer(self):
@@ -213,7 +213,7 @@ class Items:
         if out is not None:
             target = self.job.output(out, self.shape(*leading), source.code, source.kind, source,
                                      same=source)
-            if not self.axis and writable(target, self.items):
+            if not self.axis and writable(target, self.items) and self.job.is_aligned(target, self.item_bytes):
                 return target, target
         result = self.job.empty((*leading, *self.rest), source.code, source.kind, source)
         return target or (None if self.axis else result), result

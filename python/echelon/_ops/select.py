@@ -376,7 +376,8 @@ def unique_by_key(keys, values, /, *, invert=False):
     if moved.ndim == 0:
         raise ArgumentError("values has no dimensions, but must have at least one")
     n = same_length(key_view, moved, "values")
-    source, moved = job.contiguous(encoded(job, key_view)), job.contiguous(moved)
+    source = job.contiguous(encoded(job, key_view))
+    moved = job.contiguous(moved, moved.nbytes // n if n else 1)
     kept, kept_values = job.empty(source.shape, source.code), job.empty(moved.shape, moved.code, moved.kind, moved)
     count, options = host_counts(), _options(invert=flag(invert, "invert"))
     if moved.nbytes:

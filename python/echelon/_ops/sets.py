@@ -321,8 +321,8 @@ def _values(job, x, keys, name):
     view = job.view(x, name)
     if view.ndim == 0:
         raise ArgumentError(f"{name} has no dimensions, but must have at least one")
-    same_length(keys, view, name)
-    return job.contiguous(view)
+    n = same_length(keys, view, name)
+    return job.contiguous(view, view.nbytes // n if n else 1)
 
 
 def _same_values(first, second):

@@ -209,11 +209,12 @@ def sort_pairs(keys, values, /, *, descending=False, out=None):
     value_target = job.output(value_out, value_view.shape, value_view.code, value_view.kind, value_view, "out[1]",
                               value_view)
     key_result = key_target if key_target.contiguous else job.empty(key_view.shape, key_view.code)
-    value_result = value_target if value_target.contiguous else job.empty(value_view.shape, value_view.code)
     value_bytes = value_view.nbytes // n if n else value_view.itemsize
+    direct = value_target.contiguous and job.is_aligned(value_target, value_bytes)
+    value_result = value_target if direct else job.empty(value_view.shape, value_view.code)
     source = job.contiguous(encoded(job, key_view))
     if n and value_bytes:
-        job.call("ech_sort_pairs", source.pointer, job.contiguous(value_view).pointer, key_result.pointer,
+        job.call("ech_sort_pairs", source.pointer, job.contiguous(value_view, value_bytes).pointer, key_result.pointer,
                  value_result.pointer, n, source.code, value_bytes, options_of(descending))
     return (job.finish(key_target, key_out, restored(job, key_result, key_target)),
             job.finish(value_target, value_out, value_result))

@@ -213,9 +213,14 @@ class Job:
                 return self.from_numpy(found.array)
         return self.view(x, name)
 
-    def contiguous(self, view):
-        """The View, or that of a copy in C order."""
-        if view.strides is None:
+    def is_aligned(self, view, item_bytes):
+        """Whether the library can use the View as items of this size. In GPU memory they are aligned to the largest
+        power of two that divides it, at most 16."""
+        return self.device == "cpu" or view.pointer % min(item_bytes & -item_bytes or 1, 16) == 0
+
+    def contiguous(self, view, item_bytes=1):
+        """The View, or that of a copy in C order, aligned for items of this size."""
+        if view.strides is None and self.is_aligned(view, item_bytes):
             return view
         return self.add(view.family.view(view.family.contiguous(view.array)))
 

@@ -14,11 +14,12 @@
 #include "core/call.h"
 #include "cuda/steps.h"
 #include "merge/cuda/common.h"
+#include "merge/cuda/launch.h"
 #include "merge/merge.h"
 
 #include <stdio.h>
 
-enum { BLOCKS = 1 << 30 /* maximum per launch */, ROUNDS_LISTED = 30 };
+enum { ROUNDS_LISTED = 30 };
 
 /* The part of the plan that depends only on the request. */
 struct many_plan {
@@ -106,18 +107,6 @@ done:
 
 /* ---- Steps ---- */
 
-static void launch(struct echi_steps *steps, const struct many_plan *p, enum echi_phase phase,
-                   const char *kernel, uint64_t blocks, int level)
-{
-    echi_step_add(steps, (struct echi_step){ .phase = phase,
-                                             .kind = ECHI_LAUNCH_PDL,
-                                             .module = p->module,
-                                             .name = kernel,
-                                             .blocks = echi_cuda_least(blocks, BLOCKS),
-                                             .threads = MERGE_THREADS,
-                                             .level = level });
-}
-
 /* The check of the offsets; if there is one run, also its copy. */
 static void add_check(const struct echi_merge_many *m, const struct many_plan *p,
                       const struct many_parts *parts, struct echi_steps *steps)
@@ -128,7 +117,7 @@ static void add_check(const struct echi_merge_many *m, const struct many_plan *p
                                                  .level = -1,
                                                  .to = parts->invalid,
                                                  .bytes = sizeof *parts->invalid });
-    launch(steps, p, ECHI_LOOK, "merge_runs_check", m->runs / MERGE_THREADS + 1, -1);
+    merge_launch(steps, p->module, ECHI_LOOK, "merge_runs_check", m->runs / MERGE_THREADS + 1, -1);
     if (p->way == ECHI_MERGE_SORT || p->rounds || m->n == 0) return;
     echi_step_add(steps, (struct echi_step){ .phase = ECHI_MOVE,
                                              .kind = ECHI_COPY,
@@ -149,9 +138,10 @@ static void add_round(const struct echi_merge_many *m, const struct many_plan *p
                       struct echi_steps *steps)
 {
     const uint64_t tiles = tiles_of(m, round);
-    launch(steps, p, ECHI_PLAN, "merge_runs_split", tiles / MERGE_THREADS + 1, (int)round);
-    launch(steps, p, ECHI_MOVE, m->value_bytes ? "merge_runs_pairs" : "merge_runs_keys", tiles,
-           (int)round);
+    merge_launch(steps, p->module, ECHI_PLAN, "merge_runs_split", tiles / MERGE_THREADS + 1,
+                 (int)round);
+    merge_launch(steps, p->module, ECHI_MOVE,
+                 m->value_bytes ? "merge_runs_pairs" : "merge_runs_keys", tiles, (int)round);
 }
 
 static struct merge_runs_args args_of(const struct echi_merge_many *m,

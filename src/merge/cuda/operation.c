@@ -12,12 +12,11 @@
 #include "core/call.h"
 #include "cuda/steps.h"
 #include "merge/cuda/common.h"
+#include "merge/cuda/launch.h"
 #include "merge/merge.h"
 
 #include <stdio.h>
 #include <string.h>
-
-enum { BLOCKS = 1 << 30 }; /* maximum per launch */
 
 /* The part of the plan that depends only on the request. */
 struct merge_plan {
@@ -114,26 +113,14 @@ static bool has_split(const struct merge_plan *p, const struct echi_gpu *gpu)
     return p->tiles > MERGE_ALONE * (uint64_t)gpu->multiprocessors;
 }
 
-static void launch(struct echi_steps *steps, const struct merge_plan *p, enum echi_phase phase,
-                   const char *kernel, uint64_t blocks)
-{
-    echi_step_add(steps, (struct echi_step){ .phase = phase,
-                                             .kind = ECHI_LAUNCH_PDL,
-                                             .module = p->module,
-                                             .name = kernel,
-                                             .blocks = echi_cuda_least(blocks, BLOCKS),
-                                             .threads = MERGE_THREADS,
-                                             .level = -1 });
-}
-
 static void table_steps(const struct merge_plan *p, const struct echi_gpu *gpu,
                         const struct merge_args *args, struct echi_steps *steps)
 {
     /* A warp for each code of 8 bits, a thread for each of 16. */
     const unsigned threads = MERGE_CODES(p->key_bytes) * (p->key_bytes == 1 ? 32 : 1);
-    launch(steps, p, ECHI_LOOK, "merge_codes", threads / MERGE_THREADS);
-    launch(steps, p, ECHI_MOVE, p->kernel,
-           echi_gpu_blocks(gpu, args->n_a + args->n_b, p->tile, MERGE_FILL_BLOCKS));
+    merge_launch(steps, p->module, ECHI_LOOK, "merge_codes", threads / MERGE_THREADS, -1);
+    merge_launch(steps, p->module, ECHI_MOVE, p->kernel,
+                 echi_gpu_blocks(gpu, args->n_a + args->n_b, p->tile, MERGE_FILL_BLOCKS), -1);
 }
 
 static void make_steps(const struct merge_plan *p, struct echi_gpu gpu, struct merge_args *args,
@@ -148,10 +135,10 @@ static void make_steps(const struct merge_plan *p, struct echi_gpu gpu, struct m
         return;
     }
     if (has_split(p, &gpu))
-        launch(steps, p, ECHI_PLAN, "merge_split", p->tiles / each + 1);
+        merge_launch(steps, p->module, ECHI_PLAN, "merge_split", p->tiles / each + 1, -1);
     else
         args->splits = NULL;
-    launch(steps, p, ECHI_MOVE, p->kernel, p->tiles);
+    merge_launch(steps, p->module, ECHI_MOVE, p->kernel, p->tiles, -1);
 }
 
 static ech_status run(ech_ctx *ctx, const void *request, const void *plan, void *work)

@@ -46,10 +46,11 @@ struct sparse_args {
     uint64_t x_stride, y_stride; /* ... and their row strides */
     struct sparse_place *places; /* [tiles + 1]; NULL: each block searches its own */
     void *partials;              /* [][width] sums of groups of rows that tiles share */
-    uint32_t *done; /* [2 tiles + 1], zero before and after: for the part of a row that begins in
+    uint32_t *done;   /* [2 tiles + 1], zero before and after: for the part of a row that begins in
                        that tile and ends in a later one, the number of tiles that have finished;
                        and the number of finished parts of the row.  The last, without places: the
                        number of finished tiles.  NULL: tiles share no row */
+    double row_share; /* rows / (rows + entries) */
 };
 
 /* The arguments of conversions, transposes and checks; unused fields are 0. */

@@ -324,24 +324,6 @@ static __device__ inline void add_tile(const struct sparse_args &a, const struct
         add_long(a, t, s.rows[i].row, s.rows[i].at, s.rows[i].end, s);
 }
 
-/* Each half of a warp searches the place of a number of items, 16 rows at a time. */
-static __device__ inline struct sparse_place search_place(const struct sparse_args &a,
-                                                          uint64_t items)
-{
-    uint64_t low = items < a.rows + a.entries ? 0 : a.rows, high = a.rows;
-    while (__any_sync(WARP_ALL, low < high)) {
-        const uint64_t step = (high - low + 15) / 16, row = low + (lane_id() % 16 + 1) * step;
-        const bool below = low < high && row <= high && offset_of(a, row) + row <= items;
-        const uint32_t half = __ballot_sync(WARP_ALL, below) >> (lane_id() & 16) & 0xffff;
-        if (low >= high) continue;
-        const uint32_t many = __popc(half);
-        const uint64_t next = low + (many + 1) * step - 1;
-        low += many * step;
-        if (next < high) high = next;
-    }
-    return make_place(a, items, low);
-}
-
 extern "C" __global__ void __launch_bounds__(SPARSE_THREADS, BLOCKS)
     sparse_multiply(const __grid_constant__ struct sparse_args a)
 {
@@ -354,7 +336,7 @@ extern "C" __global__ void __launch_bounds__(SPARSE_THREADS, BLOCKS)
         from = a.places[number];
         to = a.places[number + 1];
     } else {
-        const struct sparse_place mine = search_place(a, (number + lane_id() / 16) << a.tile_bits);
+        const struct sparse_place mine = find_place(a, (number + lane_id() / 16) << a.tile_bits);
         from.row = __shfl_sync(WARP_ALL, (unsigned long long)mine.row, 0);
         from.entry = __shfl_sync(WARP_ALL, (unsigned long long)mine.entry, 0);
         to.row = __shfl_sync(WARP_ALL, (unsigned long long)mine.row, 16);
@@ -369,7 +351,9 @@ extern "C" __global__ void __launch_bounds__(SPARSE_PLACE_THREADS)
     sparse_places(const __grid_constant__ struct sparse_args a)
 {
     wait_for_earlier();
-    const uint64_t i = (uint64_t)blockIdx.x * SPARSE_PLACE_THREADS + threadIdx.x;
-    if (i <= a.tiles) a.places[i] = find_place(a, i << a.tile_bits);
+    const uint64_t i = ((uint64_t)blockIdx.x * SPARSE_PLACE_THREADS + threadIdx.x) / 16;
+    const struct sparse_place place = find_place(a, i << a.tile_bits);
+    if (lane_id() % 16) return;
+    if (i <= a.tiles) a.places[i] = place;
     if (i < a.tiles) a.done[2 * i] = a.done[2 * i + 1] = 0;
 }

@@ -225,6 +225,7 @@ static void make_steps(const struct echi_sparse *s, const struct plan *plan, voi
                                     .y = s->y,
                                     .alpha = s->alpha,
                                     .beta = s->beta,
+                                    .row_share = (double)s->a.rows / (double)(s->a.rows + s->a.nnz),
                                     .tiles = plan->tiles,
                                     .tile_bits = plan->tile_bits,
                                     .whole = plan->strategy->whole,
@@ -233,14 +234,15 @@ static void make_steps(const struct echi_sparse *s, const struct plan *plan, voi
     lay_out(s, plan, &layout, &w->args);
     echi_cuda_sparse_image(&s->a, w->module);
     if (has_places(plan))
-        echi_step_add(&w->steps, (struct echi_step){ .phase = ECHI_PLAN,
-                                                     .kind = ECHI_LAUNCH_PDL,
-                                                     .module = w->module,
-                                                     .name = "sparse_places",
-                                                     .blocks = (unsigned)quotient_up(
-                                                         plan->tiles + 1, SPARSE_PLACE_THREADS),
-                                                     .threads = SPARSE_PLACE_THREADS,
-                                                     .level = -1 });
+        echi_step_add(&w->steps,
+                      (struct echi_step){ .phase = ECHI_PLAN,
+                                          .kind = ECHI_LAUNCH_PDL,
+                                          .module = w->module,
+                                          .name = "sparse_places",
+                                          .blocks = (unsigned)quotient_up(
+                                              plan->tiles + 1, SPARSE_PLACE_THREADS / 16),
+                                          .threads = SPARSE_PLACE_THREADS,
+                                          .level = -1 });
     else if (shares_rows(s, plan))
         echi_step_add(&w->steps, (struct echi_step){ .phase = ECHI_PLAN,
                                                      .kind = ECHI_ZEROS,

@@ -314,9 +314,12 @@ extern "C" __global__ void __launch_bounds__(SPARSE_WIDE_THREADS, 8)
     const struct wide_thread me = wide_thread_of(a);
     if (threadIdx.x == 0) s.list.tasks = s.list.long_rows = 0;
     if (!a.places) {
-        if (threadIdx.x % 32 == 0 && threadIdx.x < 64)
-            s.places[threadIdx.x / 32] =
-                find_place(a, (blockIdx.x + (uint64_t)(threadIdx.x / 32)) * SPARSE_WIDE_TILE);
+        if (threadIdx.x < 32) {
+            const uint32_t half = lane_id() / 16;
+            const struct sparse_place place =
+                find_place(a, (blockIdx.x + (uint64_t)half) * SPARSE_WIDE_TILE);
+            if (lane_id() % 16 == 0) s.places[half] = place;
+        }
         __syncthreads(); /* the places are written */
     }
     const struct sparse_place *places = a.places ? a.places + blockIdx.x : s.places;

@@ -55,11 +55,16 @@ static bool has_count(const struct echi_topk *t)
            echi_topk_most(t) <= TOPK_MOST;
 }
 
+static bool can_select(const struct echi_topk *t, const struct topk_plan *p)
+{
+    return echi_topk_longest(t) <= UINT32_MAX - 1 && t->groups <= UINT32_MAX - 1 &&
+           (echi_topk_most(t) <= TOPK_MOST || can_large(t, p));
+}
+
 static ech_status choose(const struct echi_topk *t, struct topk_plan *p)
 {
     const size_t longest = echi_topk_longest(t), most = echi_topk_most(t);
-    const bool can = longest <= UINT32_MAX - 1 && t->groups <= UINT32_MAX - 1 &&
-                     (most <= TOPK_MOST || can_large(t, p));
+    const bool can = can_select(t, p);
     const bool many = !t->offsets && most >= SORT_LEAST && most > longest / SORT_OF &&
                       !(has_count(t) && longest <= p->chip);
     p->algorithm = can && !many ? SELECT : SORT;
@@ -391,7 +396,7 @@ static ech_status explain_topk(const void *request, struct echi_explain *e)
     echi_explain_algorithm(e, true, algorithms[plan.algorithm].name, "%s",
                            algorithms[plan.algorithm].what);
     for (int i = 0; i < ALGORITHMS; i++)
-        if (i != plan.algorithm)
+        if (i != plan.algorithm && (i != SELECT || can_select(t, &plan)))
             echi_explain_algorithm(e, false, algorithms[i].name, "%s", algorithms[i].what);
     if (is_empty(t)) goto done;
     TRY(begin(t, &plan, echi_gpu_of(NULL), NULL, &b));
