@@ -109,6 +109,72 @@ INLINE f64_vector pairs_f64(f64_vector a, f64_vector b, int product)
     return product ? even * odd : even + odd;
 }
 
+/* ---- The sum of all lanes of a vector, in adjacent pairs; with `product`, the product ---- */
+
+#if defined(__AVX512F__)
+
+INLINE double folded_f64(f64_vector v, int product)
+{
+    const __m256d a = _mm512_castpd512_pd256((__m512d)v);
+    const __m256d b = _mm512_extractf64x4_pd((__m512d)v, 1);
+    const __m256d even = _mm256_unpacklo_pd(a, b), odd = _mm256_unpackhi_pd(a, b);
+    const __m256d w = product ? even * odd : even + odd; /* of a, b, a, b */
+    const __m128d low = _mm256_castpd256_pd128(w), high = _mm256_extractf128_pd(w, 1);
+    const __m128d x = product ? low * high : low + high;
+    return product ? x[0] * x[1] : x[0] + x[1];
+}
+
+INLINE float folded_f32(f32_vector v, int product)
+{
+    const __m256 a = _mm512_castps512_ps256((__m512)v);
+    const __m256 b = _mm512_extractf32x8_ps((__m512)v, 1);
+    __m256 even = _mm256_shuffle_ps(a, b, 0x88), odd = _mm256_shuffle_ps(a, b, 0xdd);
+    const __m256 w = product ? even * odd : even + odd; /* of a, a, b, b in each half */
+    even = _mm256_shuffle_ps(w, w, 0x88);
+    odd = _mm256_shuffle_ps(w, w, 0xdd);
+    const __m256 x = product ? even * odd : even + odd; /* of a, b */
+    const __m128 low = _mm256_castps256_ps128(x), high = _mm256_extractf128_ps(x, 1);
+    const __m128 y = product ? low * high : low + high;
+    return product ? y[0] * y[1] : y[0] + y[1];
+}
+
+#elif defined(__AVX2__)
+
+INLINE double folded_f64(f64_vector v, int product)
+{
+    const __m128d a = _mm256_castpd256_pd128((__m256d)v);
+    const __m128d b = _mm256_extractf128_pd((__m256d)v, 1);
+    const __m128d even = _mm_unpacklo_pd(a, b), odd = _mm_unpackhi_pd(a, b);
+    const __m128d w = product ? even * odd : even + odd; /* of a, b */
+    return product ? w[0] * w[1] : w[0] + w[1];
+}
+
+INLINE float folded_f32(f32_vector v, int product)
+{
+    const __m128 a = _mm256_castps256_ps128((__m256)v), b = _mm256_extractf128_ps((__m256)v, 1);
+    __m128 even = _mm_shuffle_ps(a, b, 0x88), odd = _mm_shuffle_ps(a, b, 0xdd);
+    const __m128 w = product ? even * odd : even + odd; /* of a, a, b, b */
+    even = _mm_shuffle_ps(w, w, 0x88);
+    odd = _mm_shuffle_ps(w, w, 0xdd);
+    const __m128 x = product ? even * odd : even + odd; /* of a, b */
+    return product ? x[0] * x[1] : x[0] + x[1];
+}
+
+#else
+
+INLINE double folded_f64(f64_vector v, int product)
+{
+    return product ? v[0] * v[1] : v[0] + v[1];
+}
+
+INLINE float folded_f32(f32_vector v, int product)
+{
+    const float a = product ? v[0] * v[1] : v[0] + v[1], b = product ? v[2] * v[3] : v[2] + v[3];
+    return product ? a * b : a + b;
+}
+
+#endif
+
 INLINE u64_vector pairs_u64(u64_vector a, u64_vector b)
 {
     return PICK(a, b, i64_vector, F64_EVEN) + PICK(a, b, i64_vector, F64_ODD);

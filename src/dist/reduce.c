@@ -242,7 +242,8 @@ static ech_status reduce_floats(struct job *job)
     TRY(echi_comm_agree(d->ctx, d->comm, status, NULL, 0));
     TRY(echi_comm_allgather(d->ctx, d->comm, job->mine, job->all, sizeof *job->mine));
     job->r.out = job->result;
-    echi_reduce_result(&job->r, merge_all(job), (size_t)d->total, 0);
+    const struct echi_value all = merge_all(job);
+    echi_reduce_result(&job->r, &all, (size_t)d->total, 0);
 done:
     echi_release(d->ctx, tail, (size_t)(g.tail_to - g.tail_from) * job->element_bytes);
     free(job->mine);

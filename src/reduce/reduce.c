@@ -317,25 +317,33 @@ ech_status ech_reduce_rows(ech_ctx *ctx, ech_op op, const void *in, void *out, s
     return run_rows(ctx, &r, in, out, rows, cols, options);
 }
 
+enum { EMPTY, BEGUN, READY };
+
+/* Prepares a request.  Calls of several threads may do so at the same time. */
+static __attribute__((noinline)) bool prepare(ech_op op, ech_dtype dtype, struct echi_reduce *r,
+                                              _Atomic unsigned char *state)
+{
+    static const ech_reduce_options none = { .size = sizeof none };
+    unsigned char empty = EMPTY;
+    struct echi_reduce made;
+    if (start(NULL, &made, op, false, dtype, &none) != ECH_OK) return false;
+    if (!atomic_compare_exchange_strong(state, &empty, BEGUN)) return false;
+    *r = made;
+    atomic_store_explicit(state, READY, memory_order_release);
+    return true;
+}
+
 /* The request of an operation without options and arrays, which is the same for every call; NULL if
- * there is none.  Calls of several threads may prepare it at the same time. */
+ * there is none. */
 static const struct echi_reduce *prepared(ech_op op, ech_dtype dtype)
 {
-    enum { EMPTY, BEGUN, READY };
-    static const ech_reduce_options none = { .size = sizeof none };
     static struct echi_reduce requests[ECH_OP_STDDEV + 1][ECHI_DTYPE_COUNT];
     static _Atomic unsigned char states[ECH_OP_STDDEV + 1][ECHI_DTYPE_COUNT];
     if ((unsigned)op > ECH_OP_STDDEV || !echi_dtype_known(dtype)) return NULL;
     struct echi_reduce *r = &requests[op][dtype];
     _Atomic unsigned char *state = &states[op][dtype];
     if (atomic_load_explicit(state, memory_order_acquire) == READY) return r;
-    unsigned char empty = EMPTY;
-    struct echi_reduce made;
-    if (start(NULL, &made, op, false, dtype, &none) != ECH_OK) return NULL;
-    if (!atomic_compare_exchange_strong(state, &empty, BEGUN)) return NULL;
-    *r = made;
-    atomic_store_explicit(state, READY, memory_order_release);
-    return r;
+    return prepare(op, dtype, r, state) ? r : NULL;
 }
 
 /* A reduction of few elements without options; false if it is not one. */
@@ -352,15 +360,23 @@ static bool reduce_at_once(ech_ctx *ctx, ech_op op, const void *in, void *out, s
     return echi_cpu_reduce_few(ready, in, out, n);
 }
 
-ech_status ech_reduce(ech_ctx *ctx, ech_op op, const void *in, void *out, size_t n, ech_dtype dtype,
-                      const ech_reduce_options *options)
+/* Not inlined, so that a call on few elements does not save registers for it. */
+static __attribute__((noinline)) ech_status reduce_any(ech_ctx *ctx, ech_op op, const void *in,
+                                                       void *out, size_t n, ech_dtype dtype,
+                                                       const ech_reduce_options *options)
 {
-    if (!options && reduce_at_once(ctx, op, in, out, n, dtype)) return ECH_OK;
     READ_OPTIONS(ctx, ech_reduce_options, options);
     struct echi_reduce r;
     ech_status status = start(ctx, &r, op, false, dtype, options);
     if (status == ECH_OK) status = echi_check_count(ctx, "n", n, r.rule.bytes);
     return status == ECH_OK ? run_rows(ctx, &r, in, out, 1, n, options) : status;
+}
+
+ech_status ech_reduce(ech_ctx *ctx, ech_op op, const void *in, void *out, size_t n, ech_dtype dtype,
+                      const ech_reduce_options *options)
+{
+    if (!options && reduce_at_once(ctx, op, in, out, n, dtype)) return ECH_OK;
+    return reduce_any(ctx, op, in, out, n, dtype, options);
 }
 
 ech_status ech_reduce_segments(ech_ctx *ctx, ech_op op, const void *in, const void *offsets,

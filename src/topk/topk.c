@@ -157,10 +157,9 @@ ech_status ech_topk_rows(ech_ctx *ctx, const void *in, void *values, void *indic
 /* A selection from few elements without options; false if it is not one. */
 static bool topk_at_once(ech_ctx *ctx, struct echi_topk *t, ech_dtype index_dtype)
 {
-    enum { AT_ONCE = 1024, FEW = 128 };
-    if (t->n > AT_ONCE || (t->n > FEW && t->k < t->n / 4) || t->k - 1 >= t->n ||
-        !echi_dtype_known(t->dtype) || !t->values || !t->indices ||
-        echi_check_index(ctx, "index_dtype", index_dtype, "n", t->n) != ECH_OK)
+    enum { AT_ONCE = 1024 };
+    if (t->n > AT_ONCE || t->k - 1 >= t->n || !echi_dtype_known(t->dtype) || !t->values ||
+        !t->indices || echi_check_index(ctx, "index_dtype", index_dtype, "n", t->n) != ECH_OK)
         return false;
     const size_t key = echi_dtype_bytes(t->dtype), index = echi_dtype_bytes(index_dtype);
     const struct echi_span in = { t->in, t->n * key, key };

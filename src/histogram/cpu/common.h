@@ -27,7 +27,7 @@ struct echi_histogram_job {
 
 /* Writes the counters of n elements, beginning at `from`; the counter of an element in no bin is
  * h->counters.  Returns whether there is such an element.  u32 if all counters are less than
- * 2^30. */
+ * 2^30.  slots has room for a multiple of 16. */
 typedef bool (*echi_slots_u32)(const struct echi_histogram_job *job, size_t from, size_t n,
                                uint32_t *slots);
 typedef bool (*echi_slots_u64)(const struct echi_histogram_job *job, size_t from, size_t n,

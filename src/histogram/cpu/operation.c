@@ -146,7 +146,7 @@ static void count_part(void *arg, size_t part, int thread)
 }
 
 /* Counts few elements in four tables, so that equal neighbours do not wait for each other. */
-static void count_few(const struct echi_histogram_job *job)
+static __attribute__((noinline)) void count_few(const struct echi_histogram_job *job)
 {
     const struct echi_histogram *h = job->h;
     const size_t n = h->n, each = h->counters + 1;

@@ -101,15 +101,13 @@ static void NAME(slots_one)(const struct echi_histogram_job *job, const KEY *in,
     }
 }
 
-static bool NAME(slots)(const struct echi_histogram_job *job, size_t from, size_t n, SLOT *slots)
+/* Not inlined, so that a call on few elements does not save registers for it. */
+static __attribute__((noinline)) bool NAME(slots_any)(const struct echi_histogram_job *job,
+                                                      size_t from, size_t n, SLOT *slots)
 {
     const struct echi_histogram *h = job->h;
     const KEY *in = (const KEY *)h->in + from;
     const SLOT none = (SLOT)h->counters;
-#ifdef __AVX512F__
-    bool outside;
-    if (quick_slots(h, in, n, sizeof(KEY), slots, &outside)) return outside;
-#endif
     if (h->pairs) {
         const struct echi_bins x = h->x, y = h->y;
         const KEY *in_y = (const KEY *)h->in_y + from;
@@ -128,6 +126,16 @@ static bool NAME(slots)(const struct echi_histogram_job *job, size_t from, size_
         channel = channel + 1 == h->channels ? 0 : channel + 1;
     }
     return others != 0;
+}
+
+static bool NAME(slots)(const struct echi_histogram_job *job, size_t from, size_t n, SLOT *slots)
+{
+#ifdef __AVX512F__
+    bool outside;
+    if (quick_slots(job->h, (const KEY *)job->h->in + from, n, sizeof(KEY), slots, &outside))
+        return outside;
+#endif
+    return NAME(slots_any)(job, from, n, slots);
 }
 
 #undef FOR

@@ -1,6 +1,7 @@
 /*
  * histogram/cpu/slots_avx512.h - the counters of a block of elements for bins of equal width, by
- * vectors: elements of 8, 16 and 32 bits in lanes of 32 bits, and elements of 64 bits.
+ * vectors: elements of 8, 16 and 32 bits in lanes of 32 bits, and elements of 64 bits.  Complete
+ * vectors of slots are stored, because masked stores delay loads of the same bytes.
  *
  * All maps are those of ../bins_slot.h, for elements outside of the bins that are not counted.
  *
@@ -17,7 +18,7 @@ static inline bool are_plain(const struct echi_histogram *h)
 }
 
 /* 16 elements, of which n exist, zero-extended to 32 bits.  Masked loads do not start the
- * prefetchers of the processor, and masked stores delay loads of the same bytes. */
+ * prefetchers of the processor. */
 static inline __m512i load_wide(const void *in, size_t n, size_t bytes)
 {
     if (n >= 16)
@@ -28,14 +29,6 @@ static inline __m512i load_wide(const void *in, size_t n, size_t bytes)
     return bytes == 1   ? _mm512_cvtepu8_epi32(_mm_maskz_loadu_epi8(there, in))
            : bytes == 2 ? _mm512_cvtepu16_epi32(_mm256_maskz_loadu_epi16(there, in))
                         : _mm512_maskz_loadu_epi32(there, in);
-}
-
-static inline void store_wide(uint32_t *slots, size_t n, __m512i v)
-{
-    if (n >= 16)
-        _mm512_storeu_si512(slots, v);
-    else
-        _mm512_mask_storeu_epi32(slots, (__mmask16)_bzhi_u32(0xffff, (unsigned)n), v);
 }
 
 /* The bits of the first n lanes, or all. */
@@ -49,14 +42,6 @@ static inline __m512i load_long(const uint64_t *in, size_t n)
 {
     if (n >= 8) return _mm512_loadu_si512(in);
     return _mm512_maskz_loadu_epi64((__mmask8)_bzhi_u32(0xff, (unsigned)n), in);
-}
-
-static inline void store_half(uint32_t *slots, size_t n, __m256i v)
-{
-    if (n >= 8)
-        _mm256_storeu_si256((__m256i *)(void *)slots, v);
-    else
-        _mm256_mask_storeu_epi32(slots, (__mmask8)_bzhi_u32(0xff, (unsigned)n), v);
 }
 
 static inline bool shift_32(const struct echi_bins *b, const char *in, size_t n, size_t bytes,
@@ -76,8 +61,8 @@ static inline bool shift_32(const struct echi_bins *b, const char *in, size_t n,
             _mm512_and_si512(_mm512_sub_epi32(e, first), _mm512_set1_epi32((int)ones));
         const __m512i slot = _mm512_srl_epi32(_mm512_add_epi32(d, offset), shift);
         const __mmask16 inside = _mm512_cmple_epu32_mask(d, span);
-        store_wide(slots + i, n - i,
-                   _mm512_mask_min_epu32(_mm512_set1_epi32((int)none), inside, slot, last));
+        _mm512_storeu_si512(
+            slots + i, _mm512_mask_min_epu32(_mm512_set1_epi32((int)none), inside, slot, last));
         outside |= ~(unsigned)inside & first_lanes(n - i);
     }
     return outside != 0;
@@ -99,7 +84,7 @@ static inline bool shift_64(const struct echi_bins *b, const uint64_t *in, size_
         const __m512i slot = _mm512_srl_epi64(_mm512_add_epi64(d, offset), shift);
         const __mmask8 inside = _mm512_cmple_epu64_mask(d, span);
         const __m512i all = _mm512_mask_min_epu64(_mm512_set1_epi64(none), inside, slot, last);
-        store_half(slots + i, n - i, _mm512_cvtepi64_epi32(all));
+        _mm256_storeu_si256((__m256i *)(void *)(slots + i), _mm512_cvtepi64_epi32(all));
         outside |= ~(unsigned)inside & first_lanes(n - i) & 0xff;
     }
     return outside != 0;
@@ -117,8 +102,8 @@ static inline bool even_f32(const struct echi_bins *b, const uint32_t *in, size_
         const __mmask16 inside =
             _mm512_cmp_ps_mask(x, lower, _CMP_GE_OQ) & _mm512_cmp_ps_mask(x, upper, _CMP_LE_OQ);
         const __m512i slot = _mm512_cvttps_epi32(_mm512_mul_ps(_mm512_sub_ps(x, lower), factor));
-        store_wide(slots + i, n - i,
-                   _mm512_mask_min_epu32(_mm512_set1_epi32((int)none), inside, slot, last));
+        _mm512_storeu_si512(
+            slots + i, _mm512_mask_min_epu32(_mm512_set1_epi32((int)none), inside, slot, last));
         outside |= ~(unsigned)inside & first_lanes(n - i);
     }
     return outside != 0;
@@ -136,8 +121,9 @@ static inline bool even_f64(const struct echi_bins *b, const uint64_t *in, size_
         const __mmask8 inside =
             _mm512_cmp_pd_mask(x, lower, _CMP_GE_OQ) & _mm512_cmp_pd_mask(x, upper, _CMP_LE_OQ);
         const __m256i slot = _mm512_cvttpd_epi32(_mm512_mul_pd(_mm512_sub_pd(x, lower), factor));
-        store_half(slots + i, n - i,
-                   _mm256_mask_min_epu32(_mm256_set1_epi32((int)none), inside, slot, last));
+        _mm256_storeu_si256(
+            (__m256i *)(void *)(slots + i),
+            _mm256_mask_min_epu32(_mm256_set1_epi32((int)none), inside, slot, last));
         outside |= ~(unsigned)inside & first_lanes(n - i) & 0xff;
     }
     return outside != 0;

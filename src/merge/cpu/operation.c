@@ -14,6 +14,7 @@
 #include "cpu/cpu.h"
 #include "cpu/vector.h"
 #include "merge/cpu/common.h"
+#include "sort/cpu/common.h"
 
 enum {
     MERGE_RUN = 32,     /* elements of one input that are copied together */
@@ -39,15 +40,17 @@ struct part {
 static const struct {
     size_t (*path)(const struct echi_merge *m, size_t diagonal);
     void (*part)(const struct echi_merge *m, const struct part *p, unsigned char *from_b);
+    bool (*concatenate)(const struct echi_merge *m, const struct part *p, unsigned char *from_b);
     bool (*distinguishable)(const struct echi_order *order, const void *keys, size_t n);
-} widths[9] = { [1] = { path_u8, part_u8, distinguishable_u8 },
-                [2] = { path_u16, part_u16, distinguishable_u16 },
-                [4] = { path_u32, part_u32, distinguishable_u32 },
-                [8] = { path_u64, part_u64, distinguishable_u64 } };
+} widths[9] = { [1] = { path_u8, part_u8, concatenate_u8, distinguishable_u8 },
+                [2] = { path_u16, part_u16, concatenate_u16, distinguishable_u16 },
+                [4] = { path_u32, part_u32, concatenate_u32, distinguishable_u32 },
+                [8] = { path_u64, part_u64, concatenate_u64, distinguishable_u64 } };
 
 /* Merges a part; from_b: NULL, or receives whether each key is from b. */
 static void merge_keys(const struct echi_merge *m, const struct part *p, unsigned char *from_b)
 {
+    if (widths[m->key_bytes].concatenate(m, p, from_b)) return;
 #ifdef ECHI_CPU_X86
     const size_t bytes = m->key_bytes;
     const char *a = (const char *)m->keys[0] + p->from[0] * bytes;
@@ -147,12 +150,41 @@ static ech_status run(ech_ctx *ctx, const void *request, const void *plan, void 
     return ECH_OK;
 }
 
+/* Sorts both inputs, if a sorting network takes less time than a merge, and orders equal keys in
+ * the same way. */
+static bool sort_few(const struct echi_merge *m)
+{
+    enum { SORT_KEYS = 192, SORT_BYTES = 512 };
+    _Alignas(64) char keys[SORT_BYTES];
+    const size_t bytes = m->key_bytes, n = m->n[0] + m->n[1];
+    if (echi_cpu_isa() != ECHI_AVX512 || n > SORT_KEYS || n * bytes > SORT_BYTES) return false;
+    struct echi_order order = m->order;
+    if (order.float_mask) { /* in the order of bits */
+        for (int i = 0; i < 2; i++)
+            if (!echi_merge_distinguishable(&m->order, m->keys[i], m->n[i], bytes)) return false;
+        order.merge = 0;
+        order.last = ~(uint64_t)0 >> (64 - 8 * bytes);
+    }
+    memcpy(keys, m->keys[0], m->n[0] * bytes);
+    memcpy(keys + m->n[0] * bytes, m->keys[1], m->n[1] * bytes);
+    const struct echi_sort sort = { .keys_in = keys,
+                                    .keys_out = m->keys_out,
+                                    .n = n,
+                                    .dtype = m->dtype,
+                                    .key_bytes = (int)bytes,
+                                    .order = order,
+                                    .end_bit = (int)(8 * bytes) };
+    return echi_cpu_sort.quick(&sort);
+}
+
 static bool merge_at_once(const void *request)
 {
     const struct echi_merge *m = request;
     const struct part whole = { { 0, 0 }, { m->n[0], m->n[1] } };
     unsigned char from_b[AT_ONCE];
     if (m->algorithm || m->n[0] > AT_ONCE || m->n[1] > AT_ONCE - m->n[0]) return false;
+    if (!m->value_bytes && (widths[m->key_bytes].concatenate(m, &whole, NULL) || sort_few(m)))
+        return true;
     merge_keys(m, &whole, m->value_bytes ? from_b : NULL);
     if (m->value_bytes) move_values(m, &whole, from_b);
     return true;

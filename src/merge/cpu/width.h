@@ -155,6 +155,28 @@ static void NAME(part)(const struct echi_merge *m, const struct part *p, unsigne
         NAME(merge)(m, p, NULL, false);
 }
 
+/* Copies both inputs of a part, if all keys of one come before those of the other; otherwise
+ * returns false. */
+static bool NAME(concatenate)(const struct echi_merge *m, const struct part *p,
+                              unsigned char *from_b)
+{
+    const size_t n_a = p->n[0], n_b = p->n[1];
+    const KEY *a = (const KEY *)m->keys[0] + p->from[0], *b = (const KEY *)m->keys[1] + p->from[1];
+    KEY *out = (KEY *)m->keys_out + p->from[0] + p->from[1];
+    const bool is_float = m->order.float_mask != 0;
+    if (!n_a || !n_b) return false;
+    const bool b_first =
+        NAME(form)(&m->order, b[n_b - 1], is_float) < NAME(form)(&m->order, a[0], is_float);
+    if (!b_first &&
+        NAME(form)(&m->order, b[0], is_float) < NAME(form)(&m->order, a[n_a - 1], is_float))
+        return false;
+    memcpy(b_first ? out + n_b : out, a, n_a * sizeof *a);
+    memcpy(b_first ? out : out + n_a, b, n_b * sizeof *b);
+    if (from_b) memset(from_b, b_first, b_first ? n_b : n_a);
+    if (from_b) memset(from_b + (b_first ? n_b : n_a), !b_first, b_first ? n_a : n_b);
+    return true;
+}
+
 #undef NAME
 #undef KEY
 #undef FROM

@@ -71,10 +71,12 @@ struct echi_value echi_reduce_nothing(const struct echi_reduce *r);
 struct echi_value echi_reduce_merge(const struct echi_reduce *r, int spread, struct echi_value a,
                                     struct echi_value b);
 
-/* Writes result number `index` to r->out, of n elements. */
-void echi_reduce_result(const struct echi_reduce *r, struct echi_value v, size_t n, size_t index);
-void echi_reduce_result_to(const struct echi_reduce *r, void *out, struct echi_value v, size_t n,
-                           size_t index); /* r->out is not used */
+/* Writes result number `index` to r->out, of n elements.  The value is not copied, because loads of
+ * a whole struct wait for the stores of its fields. */
+void echi_reduce_result(const struct echi_reduce *r, const struct echi_value *v, size_t n,
+                        size_t index);
+void echi_reduce_result_to(const struct echi_reduce *r, void *out, const struct echi_value *v,
+                           size_t n, size_t index); /* r->out is not used */
 
 /* Writes `count` results from number `first` on, each of a row. */
 void echi_reduce_store(const struct echi_reduce *r, const struct echi_value *value, size_t count,
@@ -91,13 +93,13 @@ static inline bool echi_reduce_is_plain(const struct echi_reduce *r)
 }
 
 /* Writes one result, of n elements. */
-static inline void echi_reduce_store_one(const struct echi_reduce *r, struct echi_value value,
-                                         size_t n, size_t index)
+static inline void echi_reduce_store_one(const struct echi_reduce *r,
+                                         const struct echi_value *value, size_t n, size_t index)
 {
     if (echi_reduce_is_plain(r))
-        ((uint64_t *)r->out)[index] = f64_result(value.d.sum + 0.0);
+        ((uint64_t *)r->out)[index] = f64_result(value->d.sum + 0.0);
     else if (r->kind == ECHI_REDUCE_ISUM)
-        ((uint64_t *)r->out)[index] = value.u;
+        ((uint64_t *)r->out)[index] = value->u;
     else
         echi_reduce_result(r, value, n, index);
 }

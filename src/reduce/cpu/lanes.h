@@ -26,6 +26,7 @@
 #define MASK           JOINED(IN, _mask)
 #define LOAD(x)        JOINED(JOINED(load_, FROM), JOINED(_, IN))(x)
 #define PAIRS(a, b, p) JOINED(pairs_, IN)(a, b, p)
+#define FOLDED(v, p)   JOINED(folded_, IN)(v, p)
 #define KEEP(v, t, o)  JOINED(keep_, IN)(v, t, o)
 #define BELOW(n)       JOINED(below_, IN)(n)
 
@@ -40,8 +41,7 @@ INLINE ACC NAME(fold)(VEC *lane, int count, int product)
 {
     for (int half = count / 2; half; half /= 2)
         for (int j = 0; j < half; j++) lane[j] = PAIRS(lane[2 * j], lane[2 * j + 1], product);
-    for (int w = NAME(WIDTH); w > 1; w /= 2) lane[0] = PAIRS(lane[0], lane[0], product);
-    return lane[0][0];
+    return FOLDED(lane[0], product);
 }
 
 /* ---- Sums and products ---- */
@@ -123,7 +123,8 @@ INLINE ACC NAME(few)(const ELEM *x, const ELEM *y, size_t n, int how, bool ignor
  * branches that depend on them are not predictable.  Adding -0 does not change a sum. */
 enum { NAME(FEW) = 64 };
 
-/* The sums of 16 / WIDTH, 32 / WIDTH, 48 / WIDTH or FEW / WIDTH vectors, folded to one vector. */
+/* The sums of 16 / WIDTH, 32 / WIDTH, 48 / WIDTH, FEW / WIDTH or, for f32 and n > 64, 8 vectors,
+ * folded to one vector. */
 INLINE VEC NAME(few_vector)(const ELEM *x, size_t n, const int vectors)
 {
     enum { W = NAME(WIDTH) };
@@ -132,8 +133,9 @@ INLINE VEC NAME(few_vector)(const ELEM *x, size_t n, const int vectors)
     {
         const size_t at = (size_t)i * W;
 #if IS_SAME
-        const uint64_t there = _bzhi_u64(~(uint64_t)0, (unsigned)n);
-        lane[i] = JOINED(load_there_, IN)(x + at, there >> at);
+        const uint64_t there = _bzhi_u64(~(uint64_t)0, (unsigned)(at < 64 ? n : n - 64));
+        const ELEM *from = x + (at < 64 || at < n ? at : 0); /* a page that exists */
+        lane[i] = JOINED(load_there_, IN)(from, there >> at % 64);
 #else
         const size_t left = n > at ? n - at : 0;
         lane[i] = NAME(some)(x + at, x + at, left < W ? left : W, OF_SUM, false);
@@ -148,9 +150,7 @@ INLINE VEC NAME(few_vector)(const ELEM *x, size_t n, const int vectors)
 
 INLINE ACC NAME(few_sum)(const ELEM *x, size_t n, const int vectors)
 {
-    VEC v = NAME(few_vector)(x, n, vectors);
-    for (int w = NAME(WIDTH); w > 1; w /= 2) v = PAIRS(v, v, 0);
-    return v[0];
+    return FOLDED(NAME(few_vector)(x, n, vectors), 0);
 }
 
 #if IS_FLOAT
@@ -244,6 +244,9 @@ INLINE ACC NAME(lanes)(const ELEM *x, const ELEM *other, size_t n, int how, bool
         if (same && n <= 32) return NAME(few_sum)(x, n, 32 / NAME(WIDTH));
         return NAME(few_sum)(x, n, NAME(FEW) / NAME(WIDTH));
     }
+#if IS_SAME && !IN_F64
+    if (n <= NAME(LINE) && how == OF_SUM && !ignore) return NAME(few_sum)(x, n, NAME(VECTORS));
+#endif
 #endif
     if (lines == 0) return NAME(few)(x, y, n, how, ignore);
     for (size_t i = 0; i < STEPS; i++) {
@@ -371,7 +374,7 @@ INLINE struct echi_moments NAME(moments)(const struct echi_reduce_rule *rule, co
 {
     enum { STEP = 4 * NAME(WIDTH), STEPS = NAME(VECTORS) / 4 };
     const size_t lines = n / NAME(LINE), rest = n % NAME(LINE);
-    VEC first[STEPS] = { { 0 } }, second[STEPS] = { { 0 } };
+    VEC first[STEPS], second[STEPS];
     size_t steps = STEPS;
 #if IS_WHOLE
     const uint64_t k = center_of_integer(rule, (uint64_t)x[0]), center = k;
@@ -393,7 +396,15 @@ INLINE struct echi_moments NAME(moments)(const struct echi_reduce_rule *rule, co
         size_t here = rest > i * STEP ? rest - i * STEP : 0;
         NAME(four)(x + i * STEP, lines, here, k, rule->sign, ignore, &first[i], &second[i]);
     }
-    double s1 = NAME(fold)(first, (int)steps, 0), s2 = NAME(fold)(second, (int)steps, 0);
+    double s1, s2;
+    if (steps == 1) {
+        s1 = FOLDED(first[0], 0);
+        s2 = FOLDED(second[0], 0);
+    } else {
+        for (size_t i = steps; i < STEPS; i++) first[i] = second[i] = NEUTRAL(OF_SUM);
+        s1 = NAME(fold)(first, STEPS, 0);
+        s2 = NAME(fold)(second, STEPS, 0);
+    }
     const double there = (double)(n - (ignore ? NAME(nans)(x, n) : 0));
 #if IS_F64
     const uint32_t scale = scale_of_squares(s2, s2 < ECHI_TINY && some_differ(x, n, k, ignore));
@@ -429,6 +440,7 @@ static void NAME(variance)(const struct echi_reduce_rule *rule, const void *in, 
 #undef MASK
 #undef LOAD
 #undef PAIRS
+#undef FOLDED
 #undef KEEP
 #undef BELOW
 #undef FROM

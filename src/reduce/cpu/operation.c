@@ -69,7 +69,7 @@ static inline struct echi_value merge(const struct job *job, struct echi_value a
 
 static void result(const struct job *job, struct echi_value v, size_t n, size_t index)
 {
-    echi_reduce_result(job->r, v, n, index);
+    echi_reduce_result(job->r, &v, n, index);
 }
 
 /* ---- One range, by one thread ---- */
@@ -390,7 +390,7 @@ static void run_some_segments(struct job *job, size_t from, size_t to)
         struct echi_value value;
         for (int l = 0; l < ahead; l++) __builtin_prefetch(in + AHEAD_BYTES + 64 * l);
         job->chunk(&r->rule, in, NULL, n, 1, &value);
-        echi_reduce_store_one(r, value, n, s);
+        echi_reduce_store_one(r, &value, n, s);
     }
 }
 
@@ -487,15 +487,15 @@ const struct echi_reduce_isa *echi_reduce_isa_of_machine(void)
     return &echi_reduce_portable;
 }
 
-/* The size of a chunk: results of integers, and those without arithmetic, do not depend on it, and
+/* The bytes of a chunk: results of integers, and those without arithmetic, do not depend on it, and
  * a large one needs fewer merges. */
-static size_t chunk_elements_of(const struct echi_reduce *r)
+static size_t chunk_bytes_of(const struct echi_reduce *r)
 {
     enum { EXACT_BYTES = 1 << 15 }; /* their sum fits in the type SHORT of integers.h */
     const bool exact =
         (r->kind <= ECHI_REDUCE_IDOT || r->kind == ECHI_REDUCE_BITS || r->kind == ECHI_REDUCE_MAX ||
          r->kind == ECHI_REDUCE_MINMAX || r->kind == ECHI_REDUCE_COUNT);
-    return (size_t)(exact ? EXACT_BYTES : ECHI_CHUNK_BYTES) / r->rule.bytes;
+    return exact ? EXACT_BYTES : ECHI_CHUNK_BYTES;
 }
 
 static ech_status workspace(const void *request, void *plan, size_t *bytes)
@@ -512,7 +512,7 @@ static ech_status run(ech_ctx *ctx, const void *request, const void *plan, void 
     const struct echi_reduce *r = request;
     struct job job = { .r = r,
                        .isa = echi_reduce_isa_of_machine(),
-                       .chunk_elements = chunk_elements_of(r),
+                       .chunk_elements = chunk_bytes_of(r) / r->rule.bytes,
                        .threads = echi_parallel_for_bytes(ctx, r->n * r->rule.bytes),
                        .spread = echi_reduce_spread(r->dtype) };
     (void)work;
@@ -529,10 +529,10 @@ static ech_status run(ech_ctx *ctx, const void *request, const void *plan, void 
 bool echi_cpu_reduce_few(const struct echi_reduce *r, const void *in, void *out, size_t n)
 {
     struct echi_value value;
-    if (n > chunk_elements_of(r)) return false;
+    if (n * r->rule.bytes > chunk_bytes_of(r)) return false;
     if (r->kind == ECHI_REDUCE_ARG) value = echi_reduce_nothing(r);
     echi_reduce_isa_of_machine()->chunk[r->kind][r->dtype](&r->rule, in, NULL, n, 1, &value);
-    echi_reduce_result_to(r, out, value, n, 0);
+    echi_reduce_result_to(r, out, &value, n, 0);
     return true;
 }
 

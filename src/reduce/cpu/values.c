@@ -83,18 +83,18 @@ struct echi_value echi_reduce_merge(const struct echi_reduce *r, int spread, str
 }
 
 /* As kernels write it: reduce/cuda/value.cuh. */
-static void store_raw(const struct echi_reduce *r, struct echi_value v, uint64_t *raw)
+static void store_raw(const struct echi_reduce *r, const struct echi_value *v, uint64_t *raw)
 {
-    const struct echi_moments m = v.moments;
+    const struct echi_moments *m = &v->moments;
     if (r->kind == ECHI_REDUCE_VARIANCE) {
-        raw[0] = bits_of_f64(m.n);
-        raw[1] = bits_of_f64(m.offset);
-        raw[2] = bits_of_f64(m.m2);
-        raw[3] = m.center;
-        raw[4] = m.scale;
+        raw[0] = bits_of_f64(m->n);
+        raw[1] = bits_of_f64(m->offset);
+        raw[2] = bits_of_f64(m->m2);
+        raw[3] = m->center;
+        raw[4] = m->scale;
     } else {
-        raw[0] = bits_of_f64(v.d.sum);
-        raw[1] = v.d.ignored;
+        raw[0] = bits_of_f64(v->d.sum);
+        raw[1] = v->d.ignored;
     }
 }
 
@@ -111,8 +111,8 @@ struct echi_value echi_reduce_value(const struct echi_reduce *r, const uint64_t 
     return v;
 }
 
-void echi_reduce_result_to(const struct echi_reduce *r, void *out, struct echi_value v, size_t n,
-                           size_t index)
+void echi_reduce_result_to(const struct echi_reduce *r, void *out, const struct echi_value *v,
+                           size_t n, size_t index)
 {
     const struct echi_reduce_rule *rule = &r->rule;
     uint64_t bits[2];
@@ -123,45 +123,46 @@ void echi_reduce_result_to(const struct echi_reduce *r, void *out, struct echi_v
     switch (r->kind) {
     case ECHI_REDUCE_SUM:
     case ECHI_REDUCE_DOT:
-        bits[0] = f32_result(v.f + 0.0f);
+        bits[0] = f32_result(v->f + 0.0f);
         break;
     case ECHI_REDUCE_PRODUCT:
-        bits[0] = f32_result(v.f);
+        bits[0] = f32_result(v->f);
         break;
     case ECHI_REDUCE_SUM64:
     case ECHI_REDUCE_DOT64:
-        bits[0] = sum_result(rule, v.d.sum, n - v.d.ignored);
+        bits[0] = sum_result(rule, v->d.sum, n - v->d.ignored);
         break;
     case ECHI_REDUCE_PRODUCT64:
-        bits[0] = f64_result(v.d.sum);
+        bits[0] = f64_result(v->d.sum);
         break;
     case ECHI_REDUCE_VARIANCE:
-        bits[0] = moments_result(rule, v.moments);
+        bits[0] = moments_result(rule, v->moments);
         break;
     case ECHI_REDUCE_BITS:
-        bits[0] = v.u ^ rule->first;
+        bits[0] = v->u ^ rule->first;
         break;
     case ECHI_REDUCE_MAX:
-        bits[0] = max_result(rule, v.u);
+        bits[0] = max_result(rule, v->u);
         break;
     case ECHI_REDUCE_MINMAX:
-        minmax_result(rule, v.ends.least, v.ends.most, bits);
+        minmax_result(rule, v->ends.least, v->ends.most, bits);
         result_store(out, 2 * index, rule->bytes, bits[0]);
         result_store(out, 2 * index + 1, rule->bytes, bits[1]);
         return;
     case ECHI_REDUCE_ARG:
-        bits[0] = v.best.at;
+        bits[0] = v->best.at;
         break;
     case ECHI_REDUCE_COUNT:
-        bits[0] = count_result(rule, v.u, n);
+        bits[0] = count_result(rule, v->u, n);
         break;
     default:
-        bits[0] = v.u;
+        bits[0] = v->u;
     }
     result_store(out, index, rule->out_bytes, bits[0]);
 }
 
-void echi_reduce_result(const struct echi_reduce *r, struct echi_value v, size_t n, size_t index)
+void echi_reduce_result(const struct echi_reduce *r, const struct echi_value *v, size_t n,
+                        size_t index)
 {
     echi_reduce_result_to(r, r->out, v, n, index);
 }
@@ -184,7 +185,7 @@ void echi_reduce_store(const struct echi_reduce *r, const struct echi_value *val
             ((uint32_t *)r->out)[first + j] = (uint32_t)f32_result(value[j].f + 0.0f);
         break;
     default:
-        for (size_t j = 0; j < count; j++) echi_reduce_result(r, value[j], r->columns, first + j);
+        for (size_t j = 0; j < count; j++) echi_reduce_result(r, &value[j], r->columns, first + j);
     }
 }
 
@@ -204,6 +205,6 @@ void echi_reduce_store_sums(const struct echi_reduce *r, const void *sums, const
     else
         for (size_t s = 0; s < count; s++) {
             const struct echi_value value = { .d = { wide[s], 0 } };
-            echi_reduce_result(r, value, (size_t)(ends[s + 1] - ends[s]), first + s);
+            echi_reduce_result(r, &value, (size_t)(ends[s + 1] - ends[s]), first + s);
         }
 }

@@ -54,6 +54,7 @@ enum {
 #define W      NAME(W)
 #define BLOCK  NAME(BLOCK)
 #define BLOCKS NAME(BLOCKS)
+#define FEWEST (TURN && VECTOR_BYTES > 16 ? 2 : 1) /* blocks that can be processed */
 
 static inline WORK NAME(of_bits)(uint64_t u)
 {
@@ -120,10 +121,10 @@ INLINE void NAME(fall)(OUT *out, const VEC u[WIDTH], VEC base, bool product, boo
 
 #if TURN && VECTOR_BYTES > 16
 /* Computes u for the line at in, and t for each vector separately. */
-INLINE void NAME(rise_all)(const RAW *in, VEC u[BLOCKS][WIDTH], VEC t[BLOCKS], bool product,
-                           bool ignore)
+INLINE void NAME(rise_all)(const RAW *in, VEC u[BLOCKS][WIDTH], VEC t[BLOCKS], const int blocks,
+                           bool product, bool ignore)
 {
-    UNROLLED(b, BLOCKS / 2)
+    UNROLLED(b, blocks / 2)
     {
         VEC *first = u[2 * b], *second = u[2 * b + 1];
         i64_vector r[WIDTH];
@@ -146,11 +147,11 @@ INLINE void NAME(rise_all)(const RAW *in, VEC u[BLOCKS][WIDTH], VEC t[BLOCKS], b
 }
 
 /* Writes the results of a line, given the prefix of each of its vectors. */
-INLINE void NAME(fall_all)(OUT *out, VEC u[BLOCKS][WIDTH], VEC base[BLOCKS], bool product,
-                           bool exclusive)
+INLINE void NAME(fall_all)(OUT *out, VEC u[BLOCKS][WIDTH], VEC base[BLOCKS], const int blocks,
+                           bool product, bool exclusive)
 {
     order_back(base);
-    UNROLLED(b, BLOCKS / 2)
+    UNROLLED(b, blocks / 2)
     {
         const VEC *first = u[2 * b], *second = u[2 * b + 1];
         const VEC x = base[2 * b], y = base[2 * b + 1];
@@ -164,68 +165,69 @@ INLINE void NAME(fall_all)(OUT *out, VEC u[BLOCKS][WIDTH], VEC base[BLOCKS], boo
     }
 }
 #else
-INLINE void NAME(rise_all)(const RAW *in, VEC u[BLOCKS][WIDTH], VEC t[BLOCKS], bool product,
-                           bool ignore)
+INLINE void NAME(rise_all)(const RAW *in, VEC u[BLOCKS][WIDTH], VEC t[BLOCKS], const int blocks,
+                           bool product, bool ignore)
 {
-    UNROLLED(b, BLOCKS)
+    UNROLLED(b, blocks)
     {
         NAME(rise)(in + b * BLOCK, u[b], product, ignore);
         t[b] = u[b][WIDTH - 1];
     }
 }
 
-INLINE void NAME(fall_all)(OUT *out, VEC u[BLOCKS][WIDTH], VEC base[BLOCKS], bool product,
-                           bool exclusive)
+INLINE void NAME(fall_all)(OUT *out, VEC u[BLOCKS][WIDTH], VEC base[BLOCKS], const int blocks,
+                           bool product, bool exclusive)
 {
-    UNROLLED(b, BLOCKS) NAME(fall)(out + b * BLOCK, u[b], base[b], product, exclusive);
+    UNROLLED(b, blocks) NAME(fall)(out + b * BLOCK, u[b], base[b], product, exclusive);
 }
 #endif
 
 /* Combines all lanes of t with the lane s before it. */
-INLINE void NAME(step)(VEC t[BLOCKS], int s, bool product)
+INLINE void NAME(step)(VEC t[BLOCKS], const int blocks, int s, bool product)
 {
-    const int blocks = s / W;
-    if (blocks) UNROLLED(i, BLOCKS - blocks)
-    t[BLOCKS - 1 - i] = OP(product, t[BLOCKS - 1 - i - blocks], t[BLOCKS - 1 - i]);
-    else UNROLLED(i, BLOCKS)
+    const int apart = s / W;
+    if (apart) UNROLLED(i, blocks - apart)
+    t[blocks - 1 - i] = OP(product, t[blocks - 1 - i - apart], t[blocks - 1 - i]);
+    else UNROLLED(i, blocks)
     {
-        const int b = BLOCKS - 1 - i;
+        const int b = blocks - 1 - i;
         t[b] = OP(product, UP(b ? t[b - 1] : NEUTRAL(product), t[b], s), t[b]);
     }
 }
 
-/* Writes a line's results, and returns its total. */
-INLINE WORK NAME(line)(const RAW *in, OUT *out, WORK before, bool product, bool exclusive,
-                       bool ignore)
+/* Writes the results of the first blocks of a line, and returns their total. */
+INLINE WORK NAME(line)(const RAW *in, OUT *out, const int blocks, WORK before, bool product,
+                       bool exclusive, bool ignore)
 {
     VEC u[BLOCKS][WIDTH], t[BLOCKS], base[BLOCKS];
-    NAME(rise_all)(in, u, t, product, ignore);
-    NAME(step)(t, 1, product);
-    NAME(step)(t, 2, product);
-    NAME(step)(t, 4, product);
-    NAME(step)(t, 8, product);
-    NAME(step)(t, 16, product);
-    UNROLLED(b, BLOCKS)
+    NAME(rise_all)(in, u, t, blocks, product, ignore);
+    NAME(step)(t, blocks, 1, product);
+    NAME(step)(t, blocks, 2, product);
+    NAME(step)(t, blocks, 4, product);
+    NAME(step)(t, blocks, 8, product);
+    NAME(step)(t, blocks, 16, product);
+    UNROLLED(b, blocks)
     {
         const VEC last = UP(b ? t[b - 1] : NEUTRAL(product), t[b], 1);
         base[b] = OP(product, NEUTRAL(false) + before, last);
     }
-    NAME(fall_all)(out, u, base, product, exclusive);
-    return t[BLOCKS - 1][W - 1];
+    NAME(fall_all)(out, u, base, blocks, product, exclusive);
+    return t[blocks - 1][W - 1];
 }
 
 /* Copies the `count` elements from position at on, in the order of positions, and pads with zeros
- * to a line. */
-static void NAME(gather)(const struct scan_row *row, size_t at, size_t count, RAW line[LINE])
+ * to a line, or to the first blocks. */
+INLINE void NAME(gather)(const struct scan_row *row, size_t at, size_t count, RAW line[LINE],
+                         size_t padded)
 {
     const RAW *in = (const RAW *)row->in;
     if (row->s->backward) {
         const RAW *last = in + (row->n - 1 - at);
         for (size_t i = 0; i < count; i++) line[i] = last[-(ptrdiff_t)i];
+        memset(line + count, 0, (padded - count) * sizeof *line);
     } else {
-        memcpy(line, in + at, count * sizeof *line);
+        copy_padded(line, in + at, count * sizeof *line, padded * sizeof *line);
     }
-    memset(line + count, 0, (LINE - count) * sizeof *line);
 }
 
 /* ---- One tile ---- */
@@ -254,15 +256,26 @@ INLINE struct scan_total NAME(plain)(const struct scan_row *row, size_t at, size
         OUT results[LINE];
         const bool direct = !backward && here == LINE;
         const RAW *from = direct ? (const RAW *)row->in + at + i : line;
-        if (!direct) NAME(gather)(row, at + i, here, line);
+        const bool few = !direct && here <= FEWEST * BLOCK;
+        if (!direct) NAME(gather)(row, at + i, here, line, few ? FEWEST * BLOCK : LINE);
         if (direct && sizeof(RAW) == 8) NAME(prefetch)(from);
         OUT *to = direct ? out + i : results;
-        const WORK total = exclusive ? NAME(line)(from, to, base, product, true, ignore)
-                                     : NAME(line)(from, to, base, product, false, ignore);
+        WORK total;
+        if (few && exclusive)
+            total = NAME(line)(from, to, FEWEST, base, product, true, ignore);
+        else if (few)
+            total = NAME(line)(from, to, FEWEST, base, product, false, ignore);
+        else if (exclusive)
+            total = NAME(line)(from, to, BLOCKS, base, product, true, ignore);
+        else
+            total = NAME(line)(from, to, BLOCKS, base, product, false, ignore);
         prefix = OP(product, prefix, total);
         if (direct) continue;
         OUT *first = backward ? out + (count - i - here) : out + i;
-        for (size_t k = 0; k < here; k++) first[k] = results[backward ? here - 1 - k : k];
+        if (backward)
+            for (size_t k = 0; k < here; k++) first[k] = results[here - 1 - k];
+        else
+            copy_back(first, results, here * sizeof *first);
     }
     return (struct scan_total){ NAME(bits)(prefix), false };
 }
@@ -280,10 +293,10 @@ INLINE struct scan_total NAME(total)(const struct scan_row *row, size_t at, size
         RAW line[LINE];
         const bool direct = !backward && here == LINE;
         const RAW *from = direct ? (const RAW *)row->in + at + i : line;
-        if (!direct) NAME(gather)(row, at + i, here, line);
+        if (!direct) NAME(gather)(row, at + i, here, line, LINE);
         if (direct && sizeof(RAW) == 8) NAME(prefetch)(from);
         VEC u[BLOCKS][WIDTH];
-        NAME(rise_all)(from, u, t + lines * BLOCKS, product, ignore);
+        NAME(rise_all)(from, u, t + lines * BLOCKS, BLOCKS, product, ignore);
     }
     for (int i = lines * BLOCKS; i < SCAN_LINES * BLOCKS; i++) t[i] = NEUTRAL(product);
     for (int lanes = SCAN_LANES; lanes > 1; lanes /= 2, vectors /= 2)
@@ -343,6 +356,7 @@ static uint64_t NAME(combine)(const struct echi_scan *s, uint64_t a, uint64_t b)
 #undef W
 #undef BLOCK
 #undef BLOCKS
+#undef FEWEST
 #undef FROM
 #undef IN
 #undef TO

@@ -91,7 +91,7 @@ static struct scan_total NAME(segmented)(const struct scan_row *row, size_t at, 
         size_t here = count - i < LINE ? count - i : LINE;
         int ends[SCAN_LANES], first[SCAN_LANES];
         RAW line[LINE];
-        NAME(gather)(row, at + i, here, line);
+        NAME(gather)(row, at + i, here, line, LINE);
         NAME(line_in)(line, row->s->ignore_nan, product, &x);
         NAME(up_flags)(&x, row->flags + i, start, product, ends, first);
         WORK total = x.t[PAD + SCAN_LANES - 1];

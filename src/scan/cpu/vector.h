@@ -14,6 +14,7 @@
 #define ECHI_SCAN_CPU_VECTOR_H
 
 #include "core/half.h"
+#include "cpu/cpu.h"
 #include "cpu/vector.h"
 
 #if defined(__SSE2__) && !defined(__AVX2__)
@@ -516,4 +517,36 @@ INLINE void put_f16(uint16_t *x, size_t apart, f32_vector v)
 }
 #endif
 #endif
+/* ---- A part of a line ----
+ *
+ * By whole vectors, which the processor forwards from stores to the loads of the same vectors. */
+
+/* Copies `bytes` bytes and pads with zeros to `padded`, a multiple of a vector. */
+INLINE void copy_padded(void *to, const void *from, size_t bytes, size_t padded)
+{
+#ifdef __AVX512BW__
+    size_t i = 0;
+    for (; i < bytes; i += VECTOR_BYTES)
+        copy_some((char *)to + i, (const char *)from + i, echi_min(bytes - i, VECTOR_BYTES));
+    for (; i < padded; i += VECTOR_BYTES) memset((char *)to + i, 0, VECTOR_BYTES);
+#else
+    memcpy(to, from, bytes);
+    memset((char *)to + bytes, 0, padded - bytes);
+#endif
+}
+
+/* Copies `bytes` bytes from an array of whole vectors. */
+INLINE void copy_back(void *to, const void *from, size_t bytes)
+{
+#ifdef __AVX512BW__
+    for (size_t i = 0; i < bytes; i += VECTOR_BYTES) {
+        const unsigned here = (unsigned)echi_min(bytes - i, VECTOR_BYTES);
+        _mm512_mask_storeu_epi8((char *)to + i, _bzhi_u64(~(uint64_t)0, here),
+                                _mm512_loadu_si512((const char *)from + i));
+    }
+#else
+    memcpy(to, from, bytes);
+#endif
+}
+
 #endif

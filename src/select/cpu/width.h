@@ -61,20 +61,42 @@ static inline uint64_t NAME(test_rest)(const struct echi_predicate *p, const KEY
     return (passes ^ (p->invert ? ~(uint64_t)0 : 0)) & low_bits(n);
 }
 
+/* Which of n elements, at most 64, differ from the previous one in their bits, and which are a
+ * float 0 or NaN. */
+static inline uint64_t NAME(rest_differing)(const KEY *own, size_t n, bool first, uint64_t *special)
+{
+    enum { LANES = 64 / sizeof(KEY) };
+    const KEY from = sizeof(KEY) == 8   ? (KEY)0xffe0000000000000
+                     : sizeof(KEY) == 4 ? (KEY)0xff000000
+                                        : (KEY)0xf800; /* as zeros_and_nans_u16 ... */
+    uint64_t bits = 0, past = first;                   /* the lane before the array */
+    *special = 0;
+    for (size_t k = 0; k < n; k += LANES, past = 0) {
+        const uint64_t there = low_bits(n - k);
+        const __m512i v = NAME(loaded)(there, own + k);
+        const __m512i w = NAME(loaded)(there & ~past, own + k - 1);
+        const __m512i twice = NAME(minus)(v, NAME(minus)(NAME(all)(1), v)); /* minus 1 */
+        bits |= NAME(unequal)(v, w) << k;
+        *special |= NAME(not_above)(NAME(all)(from), twice) << k;
+    }
+    return bits;
+}
+
 /* Which of n elements, at most 64, differ from the previous one. */
 static inline uint64_t NAME(rest_starts)(const struct echi_order *o, const KEY *own, size_t n,
                                          bool first)
 {
     enum { LANES = 64 / sizeof(KEY) };
-    uint64_t bits = first, past = first; /* the lane before the array */
+    uint64_t special, bits = NAME(rest_differing)(own, n, first, &special), past = first;
+    const uint64_t before = special << 1 | !first;
+    if (!o->float_mask || (bits & special & before) == 0) return bits | first;
+    bits = first;
     for (size_t k = 0; k < n; k += LANES, past = 0) {
         const uint64_t there = low_bits(n - k);
-        __m512i v = NAME(loaded)(there, own + k), w = NAME(loaded)(there & ~past, own + k - 1);
-        if (o->float_mask) {
-            v = NAME(merged_vector)(o, v, false);
-            w = NAME(merged_vector)(o, w, false);
-        }
-        bits |= NAME(unequal)(v, w) << k;
+        const __m512i v = NAME(loaded)(there, own + k);
+        const __m512i w = NAME(loaded)(there & ~past, own + k - 1);
+        bits |= NAME(unequal)(NAME(merged_vector)(o, v, false), NAME(merged_vector)(o, w, false))
+                << k;
     }
     return bits;
 }

@@ -47,9 +47,19 @@ INLINE uint64_t at_most(const __m512i *v, size_t rows, size_t bytes, const char 
     return bits;
 }
 
+/* The rank of key i of 16 keys of a vector: the number of keys that are less, or equal and before
+ * it. */
+INLINE uint32_t rank_of_16(__m512i v, uint64_t there, const char *x, size_t i)
+{
+    const __m512i key = all_u32(((const uint32_t *)(const void *)x)[i]);
+    const uint64_t less = ~not_above_u32(key, v), most = not_above_u32(v, key);
+    return (uint32_t)__builtin_popcountll((less | _bzhi_u64(most, (unsigned)i)) & there);
+}
+
 /* Computes the ranks of n keys, at most `most`, and copies them to lanes of 4 or 8 bytes; bytes and
- * most are constants. If k keys are at most key i, its rank is the highest free one below k: equal
- * keys take ranks in descending order. */
+ * most are constants. With several vectors, a key is compared only once with each: if k keys are at
+ * most key i, its rank is the highest free one below k; equal keys take ranks in descending
+ * order. */
 INLINE void find_ranks(const struct echi_window *w, const void *keys, size_t n, size_t bytes,
                        size_t most, void *copy, uint32_t *rank)
 {
@@ -63,7 +73,8 @@ INLINE void find_ranks(const struct echi_window *w, const void *keys, size_t n, 
         v[row] = row_of_keys(w, keys, n, bytes, row, copy);
         _mm512_store_si512(x + 64 * row, v[row]);
     }
-    for (size_t i = n; i-- > 0;) {
+    for (size_t i = 0; rows == 1 && i < n; i++) rank[i] = rank_of_16(v[0], there, x, i);
+    for (size_t i = n; rows > 1 && i-- > 0;) {
         const int k = __builtin_popcountll(at_most(v, rows, bytes, x, i) & there);
         const int place = 63 - __builtin_clzll(_bzhi_u64(free, (unsigned)k));
         free ^= (uint64_t)1 << place;

@@ -169,6 +169,14 @@ static ech_status run(ech_ctx *ctx, const void *request, const void *no_plan, vo
     return ECH_OK;
 }
 
+/* ---- Few elements ---- */
+
+enum {
+    AT_ONCE = 1024,    /* elements */
+    FEW = 127,         /* elements that are sorted in any case, if there are vectors */
+    FEW_SELECTED = 32, /* elements that are selected without a sort: they fit in ECHI_TOPK_FEW */
+};
+
 /* Writes the positions of few elements in order, if the instruction set has ranks. */
 static bool find_ranks(const struct echi_topk *t, uint64_t *positions)
 {
@@ -180,21 +188,42 @@ static bool find_ranks(const struct echi_topk *t, uint64_t *positions)
     return true;
 }
 
-/* A result in order of few elements: the beginning of an argsort. */
+/* Selects a few of few elements, in memory on the stack. */
+static void select_at_once(const struct echi_topk *t)
+{
+    char e[8 * ECHI_TOPK_FEW], scratch[8 * AT_ONCE];
+    uint64_t positions[ECHI_TOPK_FEW];
+    struct echi_topk_job job; /* the other fields are for more candidates */
+    job.request = t;
+    job.width = echi_topk_isa_of_machine()->widths[echi_bit_length((uint64_t)t->key_bytes) - 1];
+    const struct echi_topk_group group = { .job = &job,
+                                           .in = t->in,
+                                           .n = t->cols,
+                                           .k = t->k,
+                                           .threads = 1,
+                                           .room = ECHI_TOPK_FEW,
+                                           .e = e,
+                                           .positions = positions,
+                                           .scratch = scratch };
+    echi_topk_write(&group, echi_topk_find(&group), 0);
+}
+
+/* A result in order of few elements: selected, or the beginning of an argsort. */
 static bool topk_at_once(const void *request)
 {
-    enum {
-        FEW = 128,     /* elements that are sorted in any case, if there are vectors */
-        AT_ONCE = 1024 /* elements that are sorted for large k */
-    };
     const struct echi_topk *t = request;
     uint64_t positions[AT_ONCE];
     const bool few = t->cols <= FEW && echi_cpu_isa() != ECHI_PORTABLE;
     if (t->groups != 1 || t->offsets || t->counts || !t->sorted || t->algorithm || !t->k ||
-        t->cols > AT_ONCE || (!few && t->k < t->cols / 4) || t->in_strides.element != 1)
+        t->cols > AT_ONCE || t->in_strides.element != 1)
         return false;
     if (find_ranks(t, positions)) {
         echi_topk_write_at(t, t->in, positions, t->k, 0);
+        return true;
+    }
+    if (!few && t->k < t->cols / 4) {
+        if (t->k > FEW_SELECTED) return false;
+        select_at_once(t);
         return true;
     }
     const struct echi_sort sort = { .keys_in = t->in,

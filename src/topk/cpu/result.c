@@ -113,13 +113,25 @@ void echi_topk_write_at(const struct echi_topk *t, const char *in, const uint64_
                         positions, k, t->index_bytes);
 }
 
+/* Writes the positions of few candidates in the order of the keys. */
+static void sort_few(const struct echi_topk_group *group, size_t candidates, uint64_t *out)
+{
+    const int width = echi_bit_length((uint64_t)group->job->request->key_bytes) - 1;
+    const struct echi_sort_width *sorts = echi_cpu_sort_isa()->widths[width];
+    const struct echi_window window = { .order = echi_topk_encoded, .mask = ~(uint64_t)0 };
+    if (candidates <= ECHI_RANKED_KEYS && sorts->sort_ranks)
+        sorts->sort_ranks(&window, group->e, group->positions, candidates, sizeof *out, NULL, out);
+    else
+        group->job->width->sort(group->e, group->positions, candidates, out);
+}
+
 void echi_topk_write(const struct echi_topk_group *group, size_t candidates, size_t g)
 {
     const struct echi_topk *t = group->job->request;
     const uint64_t *positions = group->positions;
     uint64_t few[ECHI_TOPK_FEW];
     if (t->sorted && group->k <= ECHI_TOPK_FEW) {
-        group->job->width->sort(group->e, positions, candidates, few);
+        sort_few(group, candidates, few);
         positions = few;
     } else if (t->sorted) {
         positions = sort_many(group);

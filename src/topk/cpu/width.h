@@ -151,9 +151,28 @@ INLINE void NAME(between)(const KEY *x, size_t n, KEY low, KEY high, KEY *to)
     }
 }
 
+/* The minimum and the maximum of the keys from *low to *high, of which there is at least one. */
+INLINE void NAME(tighten)(const KEY *e, size_t n, KEY *low, KEY *high)
+{
+    const KEY first = *low, last = *high;
+    KEY least = (KEY)-1, most = 0;
+    for (size_t i = 0; i < n; i++) {
+        const KEY above = (KEY)(e[i] | (KEY)(0 - (KEY)(e[i] < first)));
+        const KEY below = (KEY)(e[i] & (KEY)(0 - (KEY)(e[i] <= last)));
+        least = above < least ? above : least;
+        most = below > most ? below : most;
+    }
+    *low = least;
+    *high = most;
+}
+
 static struct echi_bound NAME(bisect)(const void *e, size_t n, size_t k, size_t most)
 {
-    enum { FEW = 64, MANY = 4 * FEW };
+    enum {
+        FEW = 64,
+        MANY = 4 * FEW,
+        STEPS = 8 /* then the interval is that of its keys: few distinct ones may be left */
+    };
     const KEY *x = e;
     KEY few[FEW], low = (KEY)-1, high = 0; /* the k-th key is between them */
     size_t less = 0, upto = n;             /* keys that are less than low; that are at most high */
@@ -162,12 +181,13 @@ static struct echi_bound NAME(bisect)(const void *e, size_t n, size_t k, size_t 
         NAME(range)(x, n, &low, &high);
     else
         NAME(range)(x + n - 64, 64, &low, &high);
-    while (low < high) {
+    for (int step = 1; low < high; step++) {
         if (upto - less <= FEW && n > MANY) { /* the other keys are not read again */
             memset(few, 0, sizeof few);
             NAME(between)(x, n, low, high, few);
             return NAME(bisect)(few, upto - less, k - less, most - less);
         }
+        if (step % STEPS == 0) NAME(tighten)(x, n, &low, &high);
         const KEY middle = (KEY)(low + (high - low) / 2);
         const size_t count = NAME(count)(x, n, middle);
         const bool below = count < k;
@@ -200,14 +220,17 @@ static bool NAME(guess)(const void *e, size_t n, size_t k, size_t most, struct e
     return less < k;
 }
 
-/* The rank of a key is the number of keys before it in the order, which no branch depends on. */
+/* No branch depends on the keys.  If k keys are at most key i, its rank is the highest free one
+ * below k: equal keys take ranks in descending order. */
 static void NAME(sort)(const void *keys, const uint64_t *positions, size_t n, uint64_t *out)
 {
     const KEY *e = keys;
-    for (size_t i = 0; i < n; i++) {
-        const uint64_t less = e[i] ? NAME(at_most)(e, (KEY)(e[i] - 1)) & low_bits(n) : 0;
-        const uint64_t equal = NAME(at_most)(e, e[i]) & ~less & low_bits(i);
-        out[__builtin_popcountll(less) + __builtin_popcountll(equal)] = positions[i];
+    uint64_t free = low_bits(n);
+    for (size_t i = n; i-- > 0;) {
+        const size_t k = (size_t)__builtin_popcountll(NAME(at_most)(e, e[i]) & low_bits(n));
+        const int rank = 63 - __builtin_clzll(free & low_bits(k));
+        free ^= (uint64_t)1 << rank;
+        out[rank] = positions[i];
     }
 }
 
