@@ -8,7 +8,7 @@
  *     few bins  the numbers of keys up to each; a thread finds the key of each place
  *     many      a warp has adjacent bins, and a lane writes the keys of its bins
  *
- * Few keys of 16 bits are sorted by two passes of a radix sort (small.cuh) instead.
+ * Few keys of 16 bits are ranked by bins (short_bins.cuh) instead.
  *
  * Keys without values are equal in all bits if they are equal, so nothing is moved.
  *
@@ -18,8 +18,8 @@
 #define ECHI_SORT_CUDA_COUNTED_CUH
 
 #include "sort/cuda/chunk.cuh"
-#if KEY_BITS == 16
-#include "sort/cuda/small.cuh"
+#if KEY_BITS == 16 && !POSITIONS
+#include "sort/cuda/short_bins.cuh"
 #endif
 
 #if !POSITIONS && KEY_BITS <= 16
@@ -73,6 +73,8 @@ static __device__ inline void counted_key(const struct echi_order &o, const stru
     if (!words) {
         r.range.lowest = min(r.range.lowest, e);
         r.range.highest = max(r.range.highest, e);
+    } else if (KEY_BITS == 8) {
+        atomicAdd(&words[b], 1); /* the hardware combines those of a warp */
     } else if (b < c.width) {
         if (b != r.bin && r.n) {
             counted_add(c, words, r.bin, r.n);
@@ -299,17 +301,14 @@ static __device__ inline const ukey *counted_copy(const ukey *in, ukey *to, uint
 }
 
 #if KEY_BITS == 16
-enum { DIGITS_ITEMS = 16, DIGITS_TILE = COUNTED_THREADS * DIGITS_ITEMS };
-
-/* Sorts few keys digit by digit. */
-static __device__ inline void digits_sort(const struct sort_short_args &a, const struct group &g)
+/* Sorts few keys by bins. */
+static __device__ inline void counted_bins(const struct sort_short_args &a, const struct group &g)
 {
     struct sort_common one = a.common;
     one.keys_in = (const ukey *)a.common.keys_in + g.in;
     one.keys_out = (ukey *)a.common.keys_out + g.out;
     one.n = g.n;
-    one.passes = KEY_BITS / SORT_DIGIT_BITS;
-    small_digits<COUNTED_WARPS, DIGITS_ITEMS>(one);
+    halves_sort(one);
 }
 #endif
 
@@ -352,8 +351,8 @@ static __device__ inline void counted_groups(const struct sort_short_args &a, ui
         __syncthreads(); /* the group is known */
         const struct group g = s.one;
 #if KEY_BITS == 16
-        if (g.n <= DIGITS_TILE) {
-            if (g.n) digits_sort(a, g);
+        if (g.n <= HALVES_TILE) {
+            if (g.n) counted_bins(a, g);
             clear = false;
             __syncthreads(); /* all threads have read the group and the shared memory */
             continue;

@@ -124,8 +124,40 @@ static unsigned splitters_bytes(const struct sort_build *b)
 static bool sorts_bins(const struct sort_build *b)
 {
     const bool emulated = b->gpu.ctx && strcmp(b->gpu.ctx->backend->name, "simt") == 0;
+    if (!b->plan->pages.portion) return false;
     return (emulated || b->args->common.n >= SORT_LOW_MEMORY_BINS_MIN) &&
            echi_sort_onesweep_bytes(b) + splitters_bytes(b) <= b->gpu.shared_bytes;
+}
+
+enum { RESIDENT_GROUP = 2, /* tiles of a group of bins, per block */ RESIDENT_SPLITS = 0 };
+
+/* The blocks that sort bins in place, which are resident together; 0: the bins are not sorted so,
+ * because they are probably too large, or the descriptors are. */
+static unsigned bins_blocks(const struct sort_build *b)
+{
+    enum { STATIC_BYTES = 4096 }; /* of struct resident_shared, at most */
+    const struct onesweep_plan *p = &b->plan->onesweep;
+    const uint64_t n = b->args->common.n;
+    if (!b->plan->pages.resident || b->gpu.architecture < SORT_RESIDES_CODE ||
+        echi_sort_onesweep_bytes(b) + splitters_bytes(b) > b->gpu.shared_bytes)
+        return 0;
+    const unsigned blocks = echi_gpu_resident(&b->gpu, p->blocks, p->threads,
+                                              echi_sort_onesweep_bytes(b) + STATIC_BYTES) *
+                            (unsigned)b->gpu.multiprocessors;
+    return (uint64_t)blocks * p->tile < n / SORT_LOW_MEMORY_BINS ? 0 : blocks;
+}
+
+static void add_bins(const struct sort_build *b, unsigned blocks)
+{
+    echi_step_add(b->steps, (struct echi_step){ .phase = ECHI_MOVE,
+                                                .kind = ECHI_LAUNCH_COOPERATIVE,
+                                                .module = b->plan->module,
+                                                .name = "sort_onesweep_bins",
+                                                .when = "no bin of the first digit is too large",
+                                                .blocks = blocks,
+                                                .threads = b->plan->onesweep.threads,
+                                                .shared_bytes = echi_sort_onesweep_bytes(b),
+                                                .level = b->plan->passes });
 }
 
 /* A launch of a pass. */
@@ -155,7 +187,14 @@ ech_status echi_sort_onesweep_steps(const struct sort_build *b)
     struct sort_pages_args *pages = &b->args->passes.pages;
     const uint64_t processors = (uint64_t)b->gpu.multiprocessors;
     const bool paged = b->plan->pages.each != 0;
-    if (!sorts_bins(b)) pages->most = 0;
+    const unsigned bins = pages->most ? bins_blocks(b) : 0;
+    if (bins)
+        pages->most = (uint64_t)bins * p->tile;
+    else if (!sorts_bins(b))
+        pages->most = 0;
+    pages->bins = bins ? (void *)pages->owner : NULL;
+    pages->group = RESIDENT_GROUP * bins;
+    pages->splits = RESIDENT_SPLITS;
     if (pages->most) add_pages(b, ECHI_LOOK, "sort_pages_look", 1, SORT_LOOK_THREADS, 0);
     echi_sort_histogram_steps(b, p->tiles);
     if (pages->most) add_pass(b, "sort_onesweep", b->plan->passes - 1, 0);
@@ -168,6 +207,7 @@ ech_status echi_sort_onesweep_steps(const struct sort_build *b)
         add_pass(b, paged ? "sort_onesweep_pages" : "sort_onesweep", pass,
                  pages->most && pass == b->plan->passes - 1 ? splitters_bytes(b) : 0);
     }
+    if (bins) add_bins(b, bins);
     if (paged)
         add_pages(b, ECHI_FINISH, "sort_pages_place",
                   echi_cuda_least(pages->pool / (SORT_PAGES_THREADS / SORT_WARP) + 1,

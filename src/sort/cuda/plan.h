@@ -41,6 +41,7 @@ struct pages_plan {
     /* If the bins of the first digit are sorted: elements of a bin at most, and elements and
      * workspace of the bins that are sorted at a time; or 0. */
     size_t most, portion, work_bytes;
+    bool resident; /* ... or if all bins are sorted in one launch */
 };
 
 /* Upper bounds for the lists of an MSD radix sort. */

@@ -2,7 +2,8 @@
  * sort/cuda/sweep.cuh - device code of a pass before its ranks: the shared memory of a block, the
  * look-back, the loads of a tile.
  *
- * PAGES: runs may be stored in pages (pages.cuh), or bins are between splitters (splitters.cuh).
+ * PAGES: runs may be stored in pages (pages.cuh), bins are between splitters (splitters.cuh), or
+ * the pass is within a bin (resident.cuh).
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -34,14 +35,17 @@ static __device__ inline uint32_t look_back(const uint32_t *status, uint32_t epo
 }
 
 /* The pass, and the portion of its tiles: the tiles of one launch, or those that persistent blocks
- * process between two grid barriers (lsd.cuh). */
+ * process between two grid barriers (lsd.cuh).  In a bin (resident.cuh): its number, its first and
+ * last tile, and its first element. */
 struct sweep {
     struct sort_pass p;
     int pass;
     uint32_t portion;
+    uint32_t bin, head, tail;
+    uint64_t start;
 };
 
-enum { IN_PAGES = 1, BY_SPLITTERS }; /* of PAGES, which is 0 otherwise */
+enum { IN_PAGES = 1, BY_SPLITTERS, IN_BINS }; /* of PAGES, which is 0 otherwise */
 
 enum {
     PAGE = 32 * ITEMS, /* elements */

@@ -1,0 +1,198 @@
+/*
+ * sort/cuda/short_bins.cuh - a block sorts a group of few 16-bit keys without positions by bins.
+ *
+ *     range     the minimum and the maximum of the keys
+ *     count     the range is divided into bins of at most 16 values each
+ *     place     keys are placed by bin, in any order within a bin
+ *     rank      a key's rank is its bin's start plus the number of smaller keys in the bin, which
+ *               is found by comparisons; in a bin with many keys, its values are counted
+ *
+ * This is a short chain of dependent steps, while a radix sort of two digits takes two longer ones.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef ECHI_SORT_CUDA_SHORT_BINS_CUH
+#define ECHI_SORT_CUDA_SHORT_BINS_CUH
+
+#include "sort/cuda/bins.cuh"
+
+enum {
+    HALVES_THREADS = SORT_COUNTED_THREADS(2),
+    HALVES_WARPS = HALVES_THREADS / 32,
+    HALVES_ITEMS = 16,
+    HALVES_TILE = HALVES_THREADS * HALVES_ITEMS,
+    HALVES_MANY = 64, /* keys in a bin; more are not compared */
+    HALVES_VALUES_LOG = 4,
+    HALVES_UNROLL = 4 /* keys of a thread that are ranked together */
+};
+
+struct halves_shared {
+    struct bins_shared<HALVES_WARPS, HALVES_ITEMS> b;
+    uint32_t counts[HALVES_TILE / HALVES_MANY << HALVES_VALUES_LOG >> 1]; /* 16 bits each */
+};
+static_assert((int)bins_shared<HALVES_WARPS, HALVES_ITEMS>::BINS == 1 << 12 &&
+                  HALVES_VALUES_LOG == 16 - 12,
+              "a bin has at most as many values as counters");
+static_assert(sizeof(struct halves_shared) <= SORT_COUNTED_BYTES / 2,
+              "the host may give half of the shared memory");
+
+/* The bins of the range. */
+struct halves_range {
+    uint32_t low, shift;
+    bool one; /* all keys are equal */
+};
+
+static __device__ inline uint32_t halves_bin(const struct halves_range &r, uint32_t e)
+{
+    return (e - r.low) >> r.shift;
+}
+
+/* Adds one to the lane's counter and returns its previous value, plus the number of lower lanes
+ * with the same one; 0 if it does not exist.  All lanes of the warp take part.  clustered: many of
+ * them have the same counter, and their additions would be serialised. */
+static __device__ inline uint32_t halves_add(uint32_t *counts, uint32_t at, bool exists,
+                                             bool clustered)
+{
+    if (!clustered) return exists ? bins_add(counts, at) : 0;
+    const uint32_t same = __match_any_sync(WARP_ALL, exists ? at : ~0u), half = at % 2 * 16;
+    const int first = __ffs((int)same) - 1;
+    uint32_t before = 0;
+    if (exists && (int)lane_id() == first)
+        before = atomicAdd(&counts[at / 2], (uint32_t)__popc(same) << half) >> half & 0xffff;
+    before = __shfl_sync(WARP_ALL, before, first);
+    return exists ? before + (uint32_t)__popc(same & ((1u << lane_id()) - 1)) : 0;
+}
+
+/* The first counter of the values of a bin with many keys, which no other bin uses. */
+static __device__ inline uint32_t halves_counter(uint32_t first)
+{
+    return first / HALVES_MANY << HALVES_VALUES_LOG;
+}
+
+/* The counter of a key in a bin with many keys. */
+static __device__ inline uint32_t halves_value(const struct halves_range &r, uint32_t first,
+                                               uint32_t e)
+{
+    return halves_counter(first) + ((e - r.low) & ((1u << r.shift) - 1));
+}
+
+/* The rank of the key at place p. */
+static __device__ inline uint32_t halves_rank(struct halves_shared &s, const struct halves_range &r,
+                                              uint32_t p, bool exists, bool many, bool clustered)
+{
+    const uint16_t *begin = (const uint16_t *)s.b.bins;
+    const uint32_t e = exists ? s.b.keys[p] : r.low, bin = halves_bin(r, e);
+    const uint32_t first = begin[bin], end = begin[bin + 1];
+    const bool over = exists && end - first > (uint32_t)HALVES_MANY;
+    uint32_t rank = first;
+    if (many) rank += halves_add(s.counts, halves_value(r, first, e), over, clustered);
+    if (!exists || over) return rank;
+    for (uint32_t q = first; q < end; q++) {
+        const uint32_t other = s.b.keys[q];
+        rank += other < e || (other == e && q < p);
+    }
+    return rank;
+}
+
+/* Counts the values of bins with many keys, and sums them up. */
+static __device__ inline void halves_count(struct halves_shared &s, const struct halves_range &r,
+                                           uint32_t n, bool clustered)
+{
+    const uint16_t *begin = (const uint16_t *)s.b.bins;
+#pragma unroll 1
+    for (uint32_t from = 0; from < n; from += HALVES_THREADS) {
+        const uint32_t p = from + threadIdx.x, e = p < n ? s.b.keys[p] : r.low;
+        const uint32_t bin = halves_bin(r, e), first = begin[bin];
+        const bool over = p < n && begin[bin + 1] - first > (uint32_t)HALVES_MANY;
+        halves_add(s.counts, halves_value(r, first, e), over, clustered);
+    }
+    __syncthreads(); /* the values are counted */
+    if (threadIdx.x < HALVES_TILE / HALVES_MANY) {
+        uint16_t *counts = (uint16_t *)s.counts + (threadIdx.x << HALVES_VALUES_LOG);
+        uint32_t sum = 0;
+        for (uint32_t v = 0; v < 1u << HALVES_VALUES_LOG; v++) {
+            const uint32_t count = counts[v];
+            counts[v] = (uint16_t)sum;
+            sum += count;
+        }
+    }
+    __syncthreads(); /* the counters are the ranks of the first keys in the bins */
+}
+
+/* Loads the thread's keys, and encodes them; finds the range of all keys, and clears. */
+static __device__ inline struct halves_range
+halves_load(const struct sort_common &a, struct halves_shared &s, ukey (&key)[HALVES_ITEMS])
+{
+    const ukey *in = (const ukey *)a.keys_in;
+    ukey low = (ukey)~0u, high = 0;
+#pragma unroll
+    for (int i = 0; i < HALVES_ITEMS; i++) {
+        const uint32_t p = threadIdx.x + i * HALVES_THREADS;
+        key[i] = p < a.n ? in[p] : (ukey)0;
+    }
+    for (uint32_t i = threadIdx.x; i < sizeof s.counts / 4; i += HALVES_THREADS) s.counts[i] = 0;
+#pragma unroll
+    for (int i = 0; i < HALVES_ITEMS; i++) {
+        if (threadIdx.x + i * HALVES_THREADS >= a.n) break;
+        key[i] = order_encode(a.order, key[i]);
+        low = key_min(low, key[i]);
+        high = key_max(high, key[i]);
+    }
+    bins_range(s.b, low, high);
+    const uint32_t bits = 32 - (uint32_t)__clz((int)(high - low));
+    return { low, bits > 12 ? bits - 12 : 0, low == high };
+}
+
+/* Whether many of the warp's first keys are in the same bin; e: ~0 if there is none. */
+static __device__ inline bool halves_clustered(const struct halves_range &r, uint32_t e)
+{
+    enum { SAME = 4 };
+    const uint32_t same = __match_any_sync(WARP_ALL, e == ~0u ? e : halves_bin(r, e));
+    return __any_sync(WARP_ALL, e != ~0u && __popc(same) >= SAME);
+}
+
+/* Sorts a.n keys, at most HALVES_TILE. */
+static __device__ inline void halves_sort(const struct sort_common &a)
+{
+    struct halves_shared &s = *(struct halves_shared *)shared_bytes;
+    const uint32_t n = (uint32_t)a.n;
+    const uint16_t *begin = (const uint16_t *)s.b.bins;
+    ukey key[HALVES_ITEMS];
+    uint32_t slot[HALVES_ITEMS];
+    bool many = false;
+    ukey *out = (ukey *)a.keys_out;
+    const struct halves_range r = halves_load(a, s, key);
+    if (r.one) {
+        for (uint32_t p = threadIdx.x; p < n; p += HALVES_THREADS)
+            out[p] = order_decode(a.order, (ukey)r.low);
+        return;
+    }
+    const bool clustered = halves_clustered(r, threadIdx.x < n ? key[0] : ~0u);
+#pragma unroll
+    for (int i = 0; i < HALVES_ITEMS; i++) {
+        if (i * HALVES_THREADS >= n) break;
+        const bool exists = threadIdx.x + i * HALVES_THREADS < n;
+        slot[i] = halves_add(s.b.bins, halves_bin(r, key[i]), exists, clustered);
+        many |= slot[i] >= HALVES_MANY;
+    }
+    many = __syncthreads_or(many) && r.shift; /* every key is counted */
+    bins_begin<HALVES_WARPS, HALVES_ITEMS, false>(s.b);
+#pragma unroll
+    for (int i = 0; i < HALVES_ITEMS; i++) {
+        if (threadIdx.x + i * HALVES_THREADS >= n) break;
+        s.b.keys[begin[halves_bin(r, key[i])] + slot[i]] = key[i];
+    }
+    __syncthreads(); /* the keys are placed by bin */
+    if (many) halves_count(s, r, n, clustered);
+#pragma unroll 1
+    for (uint32_t from = threadIdx.x; from - threadIdx.x < n;
+         from += HALVES_UNROLL * HALVES_THREADS)
+#pragma unroll
+        for (int i = 0; i < HALVES_UNROLL; i++) {
+            const uint32_t p = from + i * HALVES_THREADS;
+            if (p - threadIdx.x >= n) break;
+            const uint32_t rank = r.shift ? halves_rank(s, r, p, p < n, many, clustered) : p;
+            if (p < n) out[rank] = order_decode(a.order, s.b.keys[p]);
+        }
+}
+#endif
