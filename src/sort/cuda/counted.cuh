@@ -8,7 +8,8 @@
  *     few bins  the numbers of keys up to each; a thread finds the key of each place
  *     many      a warp has adjacent bins, and a lane writes the keys of its bins
  *
- * Few keys of 16 bits are ranked by bins (short_bins.cuh) instead.
+ * Few keys of 16 bits are sorted by bins (short_bins.cuh) or by two passes of a radix sort (small.cuh)
+ * instead.
  *
  * Keys without values are equal in all bits if they are equal, so nothing is moved.
  *
@@ -20,11 +21,16 @@
 #include "sort/cuda/chunk.cuh"
 #if KEY_BITS == 16 && !POSITIONS
 #include "sort/cuda/short_bins.cuh"
+#include "sort/cuda/small.cuh"
+#endif
+
+#ifndef COUNTED_WIDE
+#define COUNTED_WIDE 0 /* 1: for few groups (counted.cu) */
 #endif
 
 #if !POSITIONS && KEY_BITS <= 16
 enum {
-    COUNTED_THREADS = SORT_COUNTED_THREADS(KEY_BYTES),
+    COUNTED_THREADS = COUNTED_WIDE ? SORT_COUNTED_WIDE_THREADS : SORT_COUNTED_THREADS(KEY_BYTES),
     COUNTED_WARPS = COUNTED_THREADS / 32,
     COUNTED_EACH = 8,   /* loads in flight together ... */
     COUNTED_VECTOR = 4, /* of as many keys each */
@@ -73,8 +79,6 @@ static __device__ inline void counted_key(const struct echi_order &o, const stru
     if (!words) {
         r.range.lowest = min(r.range.lowest, e);
         r.range.highest = max(r.range.highest, e);
-    } else if (KEY_BITS == 8) {
-        atomicAdd(&words[b], 1); /* the hardware combines those of a warp */
     } else if (b < c.width) {
         if (b != r.bin && r.n) {
             counted_add(c, words, r.bin, r.n);
@@ -301,14 +305,20 @@ static __device__ inline const ukey *counted_copy(const ukey *in, ukey *to, uint
 }
 
 #if KEY_BITS == 16
-/* Sorts few keys by bins. */
-static __device__ inline void counted_bins(const struct sort_short_args &a, const struct group &g)
+enum { FEW_TILE = 1 << 13, FEW_ITEMS = FEW_TILE / COUNTED_THREADS };
+
+/* Sorts few keys. */
+static __device__ inline void few_sort(const struct sort_short_args &a, const struct group &g)
 {
     struct sort_common one = a.common;
     one.keys_in = (const ukey *)a.common.keys_in + g.in;
     one.keys_out = (ukey *)a.common.keys_out + g.out;
     one.n = g.n;
-    halves_sort(one);
+    one.passes = KEY_BITS / SORT_DIGIT_BITS;
+    if (COUNTED_WIDE || a.by_bins)
+        halves_sort<COUNTED_WARPS, FEW_ITEMS>(one);
+    else
+        small_digits<COUNTED_WARPS, FEW_ITEMS>(one);
 }
 #endif
 
@@ -351,8 +361,8 @@ static __device__ inline void counted_groups(const struct sort_short_args &a, ui
         __syncthreads(); /* the group is known */
         const struct group g = s.one;
 #if KEY_BITS == 16
-        if (g.n <= HALVES_TILE) {
-            if (g.n) counted_bins(a, g);
+        if (g.n <= FEW_TILE) {
+            if (g.n) few_sort(a, g);
             clear = false;
             __syncthreads(); /* all threads have read the group and the shared memory */
             continue;

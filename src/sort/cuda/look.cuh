@@ -184,7 +184,7 @@ extern "C" __global__ void __launch_bounds__(SORT_LOOK_THREADS)
         }
         look_enter(s, count, bits - SORT_SPLITTER_BITS);
         __syncthreads(); /* the frequent keys are known */
-        if (bits == 32 && s.frequent < SORT_LOOK_KEYS / 2u && !a.pages.splits) count = 0;
+        if (bits == 32 && s.frequent < SORT_LOOK_KEYS / 2u) count = 0;
     }
     if (me == 0) {
         s.splitters.count = count;

@@ -138,15 +138,14 @@ static ech_status size_bins(const struct echi_sort *s, struct sort_plan *plan, s
     plan->pages.most = plan->pages.portion = 0;
     plan->pages.resident = false;
     const bool uneven = s->key_bytes == 4 && s->order.float_mask; /* exponents usually are */
-    if (s->n > UINT32_MAX || s->index_bytes || (uneven && s->n > SORT_LOW_MEMORY_UNEVEN_MOST) ||
-        s->begin_bit != 0 || s->end_bit != 8 * s->key_bytes)
+    if (s->n > UINT32_MAX || s->index_bytes || uneven || s->begin_bit != 0 ||
+        s->end_bit != 8 * s->key_bytes)
         goto done;
     plan->pages.resident =
-        SORT_RESIDES(s->key_bytes, (int)s->value_bytes) && s->n < SORT_LOW_MEMORY_RESIDENT_END &&
+        SORT_RESIDES(s->key_bytes, (int)s->value_bytes) && s->n < SORT_LOW_MEMORY_BINS_MIN &&
         room >= sizeof(struct sort_bins_state) +
                     (passes->tiles + SORT_BINS) * SORT_BINS * sizeof(uint32_t) + ECHI_ALIGN;
-    for (size_t portion = room / element, bytes; !uneven && portion > 2 * most;
-         portion -= portion / 16) {
+    for (size_t portion = room / element, bytes; portion > 2 * most; portion -= portion / 16) {
         plan->pages.portion = portion;
         plan->pages.most = most;
         const struct echi_sort_segments r = bins_of(s, plan, NULL);

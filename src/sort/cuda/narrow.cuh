@@ -209,9 +209,8 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT)
     wait_for_earlier();
     if (threadIdx.x == 0) s.tile = atomicAdd(&a.state->tiles_taken[a.common.level], 1);
     if (threadIdx.x == 0) s.zero = 0;
-    const struct sweep w = {
-        a.state->pass[a.common.level], a.common.level, (uint32_t)a.common.part, 0, 0, 0, 0
-    };
+    const struct sweep w = { a.state->pass[a.common.level], a.common.level,
+                             (uint32_t)a.common.part };
     if (!w.p.active) {
         if (ends_output(a)) copy_to_output(a);
         return;

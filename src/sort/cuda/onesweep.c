@@ -129,7 +129,7 @@ static bool sorts_bins(const struct sort_build *b)
            echi_sort_onesweep_bytes(b) + splitters_bytes(b) <= b->gpu.shared_bytes;
 }
 
-enum { RESIDENT_GROUP = 2, /* tiles of a group of bins, per block */ RESIDENT_SPLITS = 0 };
+enum { RESIDENT_GROUP = 2 /* tiles of a group of bins, per block */ };
 
 /* The blocks that sort bins in place, which are resident together; 0: the bins are not sorted so,
  * because they are probably too large, or the descriptors are. */
@@ -194,7 +194,6 @@ ech_status echi_sort_onesweep_steps(const struct sort_build *b)
         pages->most = 0;
     pages->bins = bins ? (void *)pages->owner : NULL;
     pages->group = RESIDENT_GROUP * bins;
-    pages->splits = RESIDENT_SPLITS;
     if (pages->most) add_pages(b, ECHI_LOOK, "sort_pages_look", 1, SORT_LOOK_THREADS, 0);
     echi_sort_histogram_steps(b, p->tiles);
     if (pages->most) add_pass(b, "sort_onesweep", b->plan->passes - 1, 0);

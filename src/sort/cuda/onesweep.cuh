@@ -15,8 +15,8 @@
 #ifndef ECHI_SORT_CUDA_ONESWEEP_CUH
 #define ECHI_SORT_CUDA_ONESWEEP_CUH
 
-#include "sort/cuda/resident.cuh"
 #include "sort/cuda/page_runs.cuh"
+#include "sort/cuda/resident.cuh"
 
 /* ---- Tiles ---- */
 
@@ -257,9 +257,8 @@ static __device__ inline void sort_tile(const struct sort_passes_args &a, const 
         return;
     }
 #elif VAL_BYTES
-    uval value[ITEMS]; /* in registers before the pages are freed, or the bin is overwritten */
-    if ((PAGES == IN_PAGES && paged) || PAGES == IN_BINS)
-        load_values<FULL, PAGES>(a, w, s, at, here, value);
+    uval value[ITEMS]; /* in registers before the pages are freed */
+    if (PAGES == IN_PAGES && paged) load_values<FULL, PAGES>(a, w, s, at, here, value);
 #endif
     struct page_run run = {};
     if (PAGES == IN_PAGES && paged && threadIdx.x < SORT_BINS) run = pages_find(a, w, s, at, here);
@@ -269,9 +268,6 @@ static __device__ inline void sort_tile(const struct sort_passes_args &a, const 
         if (paged) pages_end(a, w, s, run, missing, at, here);
     } else {
         __syncthreads();
-#if VAL_BYTES
-        if (PAGES == IN_BINS) resident_wait_loaded(a, w);
-#endif
     }
 
     ukey *out = (ukey *)keys_of(a.common, w.p.target);
@@ -292,7 +288,7 @@ static __device__ inline void sort_tile(const struct sort_passes_args &a, const 
                 last ? order_decode(a.common.order, e) : e;
     }
 #if VAL_BYTES
-    if (!VALUES_APART && PAGES != IN_BINS && (PAGES != IN_PAGES || !paged))
+    if (!VALUES_APART && (PAGES != IN_PAGES || !paged))
         load_values<FULL, PAGES>(a, w, s, at, here, value);
     write_values<FULL, PAGES>(a, w, s, paged, run, here, slot, digit, value);
 #endif
@@ -337,9 +333,8 @@ template <int PAGES> static __device__ inline void sweep_tile(const struct sort_
                       1);
     if (threadIdx.x == 0) s.zero = 0;
     if (PAGES && threadIdx.x == 0) s.fresh = 0;
-    const struct sweep w = {
-        a.state->pass[a.common.level], a.common.level, (uint32_t)a.common.part, 0, 0, 0, 0
-    };
+    const struct sweep w = { a.state->pass[a.common.level], a.common.level,
+                             (uint32_t)a.common.part };
     if (!w.p.active) {
         if (!PAGES && !a.pages.state && ends_output(a)) copy_to_output(a);
         return;
@@ -412,7 +407,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT)
             sort_tile<1, IN_BINS, 0>(a, b.w, s, b.at, TILE);
         __syncthreads(); /* the tile is stored */
         if (threadIdx.x == 0)
-            add_acq_rel(&a.pages.bins->stored[b.w.pass][b.w.bin], 1); /* see resident_take() */
+            add_acq_rel(&a.pages.bins->stored[b.w.pass][b.bin], 1); /* see resident_take() */
     }
 }
 #endif

@@ -28,9 +28,8 @@ enum { SORT_SPLITTERS = SORT_BINS / 2 - 1, SORT_SPLITTER_BITS = 7 };
 
 /* Whether there is code for sorts of bins in resident blocks (resident.cuh): only for this compute
  * capability and later ones, to limit the size of the library. */
-#define SORT_RESIDES_CODE 90
-#define SORT_RESIDES(key_bytes, value_bytes)                                                       \
-    (((key_bytes) == 4 && (value_bytes) <= 4) || ((key_bytes) == 8 && (value_bytes) == 0))
+#define SORT_RESIDES_CODE                    90
+#define SORT_RESIDES(key_bytes, value_bytes) ((key_bytes) >= 4 && (value_bytes) == 0)
 
 struct sort_splitters {
     uint32_t count;
@@ -123,15 +122,15 @@ struct sort_pages_state {
     uint64_t end[SORT_BINS];       /* of each bin that is sorted afterwards; otherwise its start */
     uint32_t top[SORT_BINS];       /* keys of the bin agree in the bits from this one up */
     uint32_t tiles_taken[2];       /* by sort_onesweep, of the first pass and of another one */
-    uint32_t arrived, unused;      /* of sort_onesweep_bins: blocks at a barrier */
     uint64_t buckets; /* SORT_BINS: the only pass is that of the first digit, and the bins are
                          sorted afterwards; otherwise 0 */
+    uint32_t arrived, unused; /* of sort_onesweep_bins: blocks at a barrier */
 };
 
-/* Sorts of bins in resident blocks: tiles that are loaded and stored, of each pass of a bin; tiles
- * that blocks have taken.  Their descriptors follow. */
+/* Sorts of bins in resident blocks: tiles that are stored, of each pass of a bin; tiles that blocks
+ * have taken.  Their descriptors follow. */
 struct sort_bins_state {
-    uint32_t loaded[SORT_PASSES][SORT_BINS], stored[SORT_PASSES][SORT_BINS];
+    uint32_t stored[SORT_PASSES][SORT_BINS];
     uint32_t taken, unused[SORT_BINS - 1];
 };
 
@@ -145,10 +144,9 @@ struct sort_pages_args {
     uint32_t slots, pool, each;
     uint32_t key_bytes, value_bytes; /* of what is moved at the end */
     struct sort_splitters *splitters;
-    struct sort_bins_state *bins; /* where the lists and the pool are otherwise */
+    uint64_t most; /* elements of a bin of the first digit at most, to sort the bins; or 0 */
+    struct sort_bins_state *bins; /* where the lists and the pool are otherwise; or NULL */
     uint32_t group;               /* tiles of a group of bins */
-    uint32_t splits; /* 1: uneven 32-bit keys have splitters, also if few are frequent */
-    uint64_t most;   /* elements of a bin of the first digit at most, to sort the bins; or 0 */
 };
 
 struct sort_passes_args {

@@ -20,9 +20,10 @@
 #include "sort/cuda/sweep.cuh"
 
 struct resident_shared {
-    struct sweep w;
+    struct sweep w;                /* the pass of the tile; at the beginning: resident_of() */
     uint64_t at;                   /* of the tile */
     uint32_t here;                 /* its elements; 0: there are no more tiles */
+    uint32_t bin, head, tail;      /* its bin, and the bin's first and last tile */
     uint32_t group, group_tiles;   /* the first tile of the group, and their number */
     uint32_t first[SORT_BINS + 1]; /* the first tile of each bin, and the number of all tiles */
     uint32_t start[SORT_BINS], size[SORT_BINS]; /* elements */
@@ -30,6 +31,11 @@ struct resident_shared {
     uint32_t passes, active;
     uint32_t sums[SORT_BINS / 32];
 };
+
+static __device__ inline const struct resident_shared &resident_of(const struct sweep &w)
+{
+    return *(const struct resident_shared *)&w;
+}
 
 static __device__ inline uint32_t *resident_status(const struct sort_passes_args &a, uint32_t tile)
 {
@@ -45,8 +51,9 @@ static __device__ inline void resident_publish(const struct sort_passes_args &a,
                                                uint32_t count)
 {
     const uint32_t epoch = w.p.epoch;
+    const bool first = tile == resident_of(w).head;
     store_after_loads(resident_status(a, tile) + digit,
-                      (tile == w.head ? state_all(epoch) : state_own(epoch)) | count);
+                      (first ? state_all(epoch) : state_own(epoch)) | count);
 }
 
 /* The number of keys of the digit in the preceding tiles of the bin. */
@@ -70,36 +77,25 @@ static __device__ inline void resident_targets(const struct sort_passes_args &a,
                                                const struct sweep &w, struct pass_shared &s,
                                                uint32_t tile, uint32_t count, uint32_t offset)
 {
+    const struct resident_shared &b = resident_of(w);
     const uint32_t digit = threadIdx.x, all = state_all(w.p.epoch);
     uint32_t before = 0, total = 0;
     if (digit < SORT_BINS) {
         uint32_t *status = resident_status(a, tile) + digit;
-        if (tile != w.head) {
+        if (tile != b.head) {
             before = resident_before(status, w.p.epoch);
             store_after_loads(status, all | (before + count));
         }
         total = before + count;
-        if (tile != w.tail) {
-            status = resident_status(a, w.tail) + digit;
+        if (tile != b.tail) {
+            status = resident_status(a, b.tail) + digit;
             do total = load_target(status);
             while ((total & ~COUNT_MASK) != all);
             total &= COUNT_MASK;
         }
     }
     const uint32_t base = bins_scan(total, s.sums);
-    if (digit < SORT_BINS) s.target[digit] = w.start + base + before - offset;
-}
-
-/* Waits until all values of the bin are loaded; those of the tile are. */
-static __device__ inline void resident_wait_loaded(const struct sort_passes_args &a,
-                                                   const struct sweep &w)
-{
-    uint32_t *loaded = &a.pages.bins->loaded[w.pass][w.bin];
-    if (threadIdx.x == 0) {
-        add_acq_rel(loaded, 1); /* all threads have loaded before a barrier */
-        wait_acquire(loaded, w.tail - w.head + 1);
-    }
-    __syncthreads(); /* all tiles of the bin are loaded */
+    if (digit < SORT_BINS) s.target[digit] = b.start[b.bin] + base + before - offset;
 }
 
 /* ---- Tiles ---- */
@@ -175,13 +171,12 @@ static __device__ inline uint32_t resident_take(const struct sort_passes_args &a
         b.w.p.first = pass == 0;
         b.w.p.last = pass + 1 == digits;
         b.w.p.epoch = pass;
-        b.w.bin = bin;
-        b.w.head = b.first[bin];
-        b.w.tail = b.first[bin + 1] - 1;
-        b.w.start = b.start[bin];
-        b.at = b.w.start + (uint64_t)(tile - b.w.head) * TILE;
-        b.here = (uint32_t)min(b.w.start + b.size[bin] - b.at, (uint64_t)TILE);
-        if (pass) wait_acquire(&a.pages.bins->stored[pass - 1][bin], b.w.tail - b.w.head + 1);
+        b.bin = bin;
+        b.head = b.first[bin];
+        b.tail = b.first[bin + 1] - 1;
+        b.at = b.start[bin] + (uint64_t)(tile - b.head) * TILE;
+        b.here = (uint32_t)min((uint64_t)b.start[bin] + b.size[bin] - b.at, (uint64_t)TILE);
+        if (pass) wait_acquire(&a.pages.bins->stored[pass - 1][bin], b.tail - b.head + 1);
         return tile;
     }
 }

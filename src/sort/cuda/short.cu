@@ -13,7 +13,7 @@
  *         words of a warp   | group 0 | group 1 | ... |    1 to 512 groups; a block: one group
  *
  * A block sorts 8-bit and 16-bit keys without positions by counting, or few keys of 16 bits by
- * bins (counted.cuh); short rows of 16 bits by networks.
+ * digits (counted.cuh); short rows of 16 bits by networks.
  *
  * All elements of a group are read before the first is written, so sorts in place need no copy.
  *

@@ -35,14 +35,11 @@ static __device__ inline uint32_t look_back(const uint32_t *status, uint32_t epo
 }
 
 /* The pass, and the portion of its tiles: the tiles of one launch, or those that persistent blocks
- * process between two grid barriers (lsd.cuh).  In a bin (resident.cuh): its number, its first and
- * last tile, and its first element. */
+ * process between two grid barriers (lsd.cuh). */
 struct sweep {
     struct sort_pass p;
     int pass;
     uint32_t portion;
-    uint32_t bin, head, tail;
-    uint64_t start;
 };
 
 enum { IN_PAGES = 1, BY_SPLITTERS, IN_BINS }; /* of PAGES, which is 0 otherwise */
