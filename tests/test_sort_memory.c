@@ -157,7 +157,7 @@ static u64 pages_with(u64 n, u64 k, u64 m, bool argsort, u64 pool)
 {
     u64 tile = tile_of(k, m), page = tile / (m == 16 || (m == 0 && k < 8) ? 12 : 16);
     u64 slots = n / page, pages = (n + page - 1) / page;
-    return (argsort ? part(n * k) : 0) + STATE + 1792 + 5376 + part(4 * (slots + pool)) +
+    return (argsort ? part(n * k) : 0) + STATE + 1792 + 5376 + 256 + part(4 * (slots + pool)) +
            1024 * ((n + tile - 1) / tile) + 2 * part(4 * pages) + 2 * part(4 * (pages + pool)) +
            part(pool * page * k) + part(pool * page * m);
 }
@@ -455,10 +455,11 @@ static void in_pages(ech_ctx *ctx, bool in_place, enum key_kind kind)
 
 /* ---- Bins in place ---- */
 
-/* Keys without values, out of place: the bins of the first digit are sorted in place, of several
- * tiles each (SIXTEEN: sixteen first digits), or with keys between splitters (HEAVY: six of ten keys are
+/* Keys without values, out of place: the bins of the first digit are divided by the second digit into
+ * leaves (SIXTEEN: sixteen values of each digit), or sorted by all digits in place, because the
+ * second digit is the same (ONE), or because they are between splitters (HEAVY: six of ten keys are
  * equal). */
-enum bins_kind { BINS_SIXTEEN, BINS_HEAVY };
+enum bins_kind { BINS_SIXTEEN, BINS_ONE, BINS_HEAVY, BINS_KINDS };
 enum { BINS_KEYS = 400009 };
 
 /* Bits of a key that are not those of a NaN. */
@@ -466,7 +467,9 @@ static uint64_t bins_key(enum bins_kind kind, uint64_t i)
 {
     const uint64_t h = i * 0x9e3779b97f4a7c15, r = (h ^ h >> 29) * 0xbf58476d1ce4e5b9;
     if (kind == BINS_HEAVY && (r >> 20) % 10 < 6) return 0x3456789a3456789a;
-    return r & (kind == BINS_SIXTEEN ? 0x8f0fffffffffffff : 0xbfffffffffffffff);
+    return r & (kind == BINS_SIXTEEN ? 0x8f0fffffffffffff
+                : kind == BINS_ONE   ? 0x8f00ffffffffffff
+                                     : 0xbfffffffffffffff);
 }
 
 static bool is_before(ech_dtype dtype, const void *keys, size_t i, size_t j)
@@ -488,7 +491,7 @@ static uint64_t bins_sum(const void *keys, size_t n, size_t bytes)
 
 static void in_bins(ech_ctx *ctx, ech_dtype dtype, enum bins_kind kind)
 {
-    static const char *const kinds[] = { "sixteen digits", "heavy" };
+    static const char *const kinds[] = { "sixteen digits", "one digit", "heavy" };
     if (!test_begin("bins in place, %s of %s, on %s", kinds[kind], ech_dtype_name(dtype),
                     ech_device_name(ctx)))
         return;
@@ -558,11 +561,12 @@ int main(int argc, char **argv)
         if (!test_is_cpu(ctx)) in_pages(ctx, true, DIGITS);
         for (int k = 0; k < KEY_KINDS && !test_is_cpu(ctx); k++)
             in_pages(ctx, false, (enum key_kind)k);
-        if (!test_is_cpu(ctx)) in_bins(ctx, ECH_U32, BINS_SIXTEEN);
-        if (!test_is_cpu(ctx)) in_bins(ctx, ECH_U32, BINS_HEAVY);
-        /* the emulator takes a minute for seven passes */
-        if (!test_is_cpu(ctx) && strcmp(ech_device_name(ctx), "simt") != 0)
-            in_bins(ctx, ECH_F64, BINS_SIXTEEN);
+        for (int k = 0; k < BINS_KINDS && !test_is_cpu(ctx); k++) {
+            in_bins(ctx, ECH_U32, (enum bins_kind)k);
+            /* on the emulator, more passes take a minute */
+            if (k == BINS_SIXTEEN || strcmp(ech_device_name(ctx), "simt") != 0)
+                in_bins(ctx, ECH_F64, (enum bins_kind)k);
+        }
         ech_close(ctx);
     }
     return test_finish();

@@ -71,6 +71,7 @@ static void lay_out_kept(const struct echi_sort *s, struct echi_layout *layout,
     args->passes.state = echi_part(layout, 1, sizeof *args->passes.state);
     p->splitters = echi_part(layout, 1, sizeof *p->splitters);
     p->state = echi_part(layout, 1, sizeof *p->state);
+    p->msd = echi_part(layout, 1, sizeof *p->msd);
 }
 
 /* Lays out the workspace, with this many pages in the pool. */
@@ -141,10 +142,9 @@ static ech_status size_bins(const struct echi_sort *s, struct sort_plan *plan, s
     if (s->n > UINT32_MAX || s->index_bytes || uneven || s->begin_bit != 0 ||
         s->end_bit != 8 * s->key_bytes)
         goto done;
-    plan->pages.resident =
-        SORT_RESIDES(s->key_bytes, (int)s->value_bytes) && s->n < SORT_LOW_MEMORY_BINS_MIN &&
-        room >= sizeof(struct sort_bins_state) +
-                    (passes->tiles + SORT_BINS) * SORT_BINS * sizeof(uint32_t) + ECHI_ALIGN;
+    plan->pages.resident = SORT_RESIDES(s->key_bytes, (int)s->value_bytes) &&
+                           s->n < SORT_LOW_MEMORY_BINS_MIN &&
+                           room >= echi_sort_resident_bytes(s, passes) + ECHI_ALIGN;
     for (size_t portion = room / element, bytes; portion > 2 * most; portion -= portion / 16) {
         plan->pages.portion = portion;
         plan->pages.most = most;
@@ -392,7 +392,7 @@ static ech_status steps_of_low_memory(const struct sort_build *b)
     const struct echi_sort *s = b->sort;
     if (b->plan->windows == 0) {
         const ech_status status = echi_sort_onesweep_steps(b);
-        if (b->args->passes.pages.most && !b->args->passes.pages.bins)
+        if (b->args->passes.pages.most && !b->args->passes.pages.group)
             add_call(b, "sorts of the bins of the first digit", sort_bins);
         return status;
     }

@@ -147,8 +147,62 @@ static unsigned bins_blocks(const struct sort_build *b)
     return (uint64_t)blocks * p->tile < n / SORT_LOW_MEMORY_BINS ? 0 : blocks;
 }
 
+/* A leaf has more than half of the keys that fit, except the last one of a bin. */
+static uint64_t leaves_of(const struct echi_sort *s)
+{
+    return (uint64_t)s->n / (SORT_MSD_LEAF((unsigned)s->key_bytes) / 2) + SORT_BINS;
+}
+
+/* Lays out the workspace for sorts of bins in resident blocks. */
+static void lay_out_bins(const struct echi_sort *s, const struct onesweep_plan *plan,
+                         struct echi_layout *layout, struct sort_pages_args *pages,
+                         struct sort_lists *lists)
+{
+    const size_t descriptors = (size_t)(plan->tiles + SORT_BINS) * SORT_BINS * sizeof(uint32_t);
+    const size_t leaves = (size_t)leaves_of(s);
+    pages->bins = echi_part(layout, sizeof *pages->bins + descriptors, 1);
+    pages->leaves = echi_part(layout, leaves, sizeof *pages->leaves);
+    lists->skewed_leaves = echi_part(layout, leaves, sizeof *lists->skewed_leaves);
+}
+
+size_t echi_sort_resident_bytes(const struct echi_sort *s, const struct onesweep_plan *plan)
+{
+    struct echi_layout layout = { 0 };
+    struct sort_pages_args pages;
+    struct sort_lists lists;
+    lay_out_bins(s, plan, &layout, &pages, &lists);
+    return layout.bytes;
+}
+
+static void add_leaves(const struct sort_build *b, const char *kernel, uint64_t blocks,
+                       unsigned threads, unsigned shared_bytes)
+{
+    echi_step_add(b->steps, (struct echi_step){ .phase = ECHI_FINISH,
+                                                .kind = ECHI_LAUNCH_PDL,
+                                                .module = b->sort->key_bytes == 4 ? "sort_msd_k32"
+                                                                                  : "sort_msd_k64",
+                                                .name = kernel,
+                                                .when = "no bin of the first digit is too large",
+                                                .blocks = echi_cuda_least(blocks, UINT32_MAX),
+                                                .threads = threads,
+                                                .shared_bytes = shared_bytes,
+                                                .level = b->plan->passes,
+                                                .args = &b->args->leaf });
+}
+
+/* The bins of the first digit in place. */
 static void add_bins(const struct sort_build *b, unsigned blocks)
 {
+    struct sort_pages_args *pages = &b->args->passes.pages;
+    struct sort_msd_args *leaf = &b->args->leaf;
+    struct echi_layout layout = { .base = (char *)pages->owner };
+    const uint64_t leaves = leaves_of(b->sort);
+    lay_out_bins(b->sort, &b->plan->onesweep, &layout, pages, &leaf->lists);
+    pages->leaf = SORT_MSD_LEAF((unsigned)b->sort->key_bytes);
+    leaf->common = b->args->common;
+    leaf->leaf = pages->leaf;
+    leaf->lists.msd = pages->msd;
+    leaf->lists.leaves = pages->leaves;
     echi_step_add(b->steps, (struct echi_step){ .phase = ECHI_MOVE,
                                                 .kind = ECHI_LAUNCH_COOPERATIVE,
                                                 .module = b->plan->module,
@@ -158,6 +212,10 @@ static void add_bins(const struct sort_build *b, unsigned blocks)
                                                 .threads = b->plan->onesweep.threads,
                                                 .shared_bytes = echi_sort_onesweep_bytes(b),
                                                 .level = b->plan->passes });
+    add_leaves(b, "sort_msd_leaf", leaves, SORT_LEAF_THREADS, SORT_LEAF_SHARED_BYTES(0));
+    add_leaves(b, "sort_msd_skewed_leaf",
+               echi_cuda_least(leaves, SORT_SKEWED_LEAF_BLOCKS * (uint64_t)b->gpu.multiprocessors),
+               SORT_SKEWED_LEAF_THREADS, SORT_SKEWED_LEAF_THREADS * 64);
 }
 
 /* A launch of a pass. */
@@ -192,7 +250,6 @@ ech_status echi_sort_onesweep_steps(const struct sort_build *b)
         pages->most = (uint64_t)bins * p->tile;
     else if (!sorts_bins(b))
         pages->most = 0;
-    pages->bins = bins ? (void *)pages->owner : NULL;
     pages->group = RESIDENT_GROUP * bins;
     if (pages->most) add_pages(b, ECHI_LOOK, "sort_pages_look", 1, SORT_LOOK_THREADS, 0);
     echi_sort_histogram_steps(b, p->tiles);

@@ -386,13 +386,15 @@ static __device__ __noinline__ void resident_part(const struct sort_passes_args 
     sort_tile<0, IN_BINS, 0>(a, b.w, s, b.at, b.here);
 }
 
-/* All passes of all bins.  The blocks are resident together, and take tiles in the order of
- * resident_take(): the tiles for which a tile waits are those of blocks that do not wait for it. */
+/* The second digit of all bins, then all digits of those that it did not divide into leaves.  The
+ * blocks are resident together, and take tiles in the order of resident_take(): the tiles for which
+ * a tile waits are those of blocks that do not wait for it. */
 extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT)
     sort_onesweep_bins(const __grid_constant__ struct sort_passes_args a)
 {
     __shared__ struct resident_shared b;
     struct pass_shared &s = *(struct pass_shared *)shared_bytes;
+    if (blockIdx.x == 0 && threadIdx.x == 0) a.pages.msd->seen = SORT_SEEN_BOTH; /* not a copy */
     if (!a.pages.state->buckets) return;
     if (threadIdx.x == 0) s.zero = 0;
     resident_begin(a, b);
@@ -400,14 +402,19 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT)
         if (threadIdx.x == 0) s.tile = resident_take(a, b);
         rank_clear(s.counts, WARPS * SORT_BINS);
         __syncthreads(); /* the tile is known and the counters are clear */
-        if (!b.here) return;
+        if (!b.here) {
+            if (!b.divides || !resident_again(a, b)) return;
+            continue;
+        }
+        const bool ends = b.divides && s.tile == b.tail;
         if (b.here < (uint32_t)TILE)
             resident_part(a, b, s);
         else
             sort_tile<1, IN_BINS, 0>(a, b.w, s, b.at, TILE);
         __syncthreads(); /* the tile is stored */
-        if (threadIdx.x == 0)
-            add_acq_rel(&a.pages.bins->stored[b.w.pass][b.bin], 1); /* see resident_take() */
+        if (ends) resident_leaves(a, b, s);
+        if (threadIdx.x == 0) /* see resident_take() */
+            add_acq_rel(&a.pages.bins->stored[b.w.p.epoch][b.bin], 1);
     }
 }
 #endif

@@ -127,11 +127,13 @@ struct sort_pages_state {
     uint32_t arrived, unused; /* of sort_onesweep_bins: blocks at a barrier */
 };
 
-/* Sorts of bins in resident blocks: tiles that are stored, of each pass of a bin; tiles that blocks
- * have taken.  Their descriptors follow. */
+/* Sorts of bins in resident blocks: tiles that are stored, of each pass of a bin; bins that were not
+ * divided into leaves; tiles that blocks have taken, of the second digit and of all digits.  The
+ * descriptors of the tiles follow. */
 struct sort_bins_state {
     uint32_t stored[SORT_PASSES][SORT_BINS];
-    uint32_t taken, unused[SORT_BINS - 1];
+    uint32_t left[SORT_BINS];
+    uint32_t taken[2], lefts, unused[SORT_BINS - 3];
 };
 
 /* The pages of an array: `slots` that are entirely in the array, then those of the pool. */
@@ -145,8 +147,11 @@ struct sort_pages_args {
     uint32_t key_bytes, value_bytes; /* of what is moved at the end */
     struct sort_splitters *splitters;
     uint64_t most; /* elements of a bin of the first digit at most, to sort the bins; or 0 */
-    struct sort_bins_state *bins; /* where the lists and the pool are otherwise; or NULL */
-    uint32_t group;               /* tiles of a group of bins */
+    struct sort_bins_state *bins; /* where the lists and the pool are otherwise */
+    uint32_t group;               /* tiles of a group of bins; 0: not sorted so */
+    uint32_t leaf;                /* keys of a leaf at most */
+    struct sort_msd *msd;         /* their number */
+    struct sort_leaf *leaves;
 };
 
 struct sort_passes_args {

@@ -96,6 +96,7 @@ struct sort_args {
         struct sort_pairs_args pairs;
     };
     struct sort_lsd_args lsd;    /* of the steps of lsd.c */
+    struct sort_msd_args leaf;   /* of the leaves of low_memory.c */
     struct sort_pairs_args tail; /* of sort_pairs_tail_levels, which has another number of counting
                                     blocks */
 };
@@ -169,6 +170,9 @@ unsigned echi_sort_onesweep_bytes(const struct sort_build *b); /* of shared memo
 
 /* The steps that count all digits and plan the passes; clears the descriptors of `tiles` tiles. */
 void echi_sort_histogram_steps(const struct sort_build *b, uint64_t tiles);
+
+/* The workspace for sorts of bins in resident blocks. */
+size_t echi_sort_resident_bytes(const struct echi_sort *s, const struct onesweep_plan *plan);
 
 /* All steps of a sort in passes; in pages, if the plan has any. */
 ech_status echi_sort_onesweep_steps(const struct sort_build *b);

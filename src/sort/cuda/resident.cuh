@@ -1,5 +1,5 @@
 /*
- * sort/cuda/resident.cuh - passes of an LSD radix sort within the bins of the first digit.
+ * sort/cuda/resident.cuh - passes within the bins of the first digit, in place.
  *
  *     bin    | tile 0 | tile 1 | tile 2 |    1. each block loads its tile, and publishes counts
  *                                            2. all tiles of the bin are loaded: the counts of the
@@ -7,8 +7,12 @@
  *     bin    |run|run|run|run|run| ...  |    3. each block stores its runs
  *
  * A pass needs no second buffer, if all tiles of a bin are in resident blocks at the same time.
- * The blocks take tiles in an order in which a group of bins gets all of its passes before the
- * next one: after the first pass, its elements are in the L2 cache.
+ *
+ *     divide    each bin by its second digit; adjacent parts together are a leaf (msd_leaf.cuh)
+ *     sort      bins with a part that is too large, least significant digit first
+ *
+ * In the second step, a group of bins gets all of its passes before the next one: after the first
+ * pass, its elements are in the L2 cache.
  *
  *     group 0: pass 0 of its bins, pass 1, pass 2; group 1: pass 0, ...
  *
@@ -17,6 +21,7 @@
 #ifndef ECHI_SORT_CUDA_RESIDENT_CUH
 #define ECHI_SORT_CUDA_RESIDENT_CUH
 
+#include "sort/cuda/msd.h"
 #include "sort/cuda/sweep.cuh"
 
 struct resident_shared {
@@ -29,6 +34,9 @@ struct resident_shared {
     uint32_t start[SORT_BINS], size[SORT_BINS]; /* elements */
     uint8_t digits[SORT_BINS];                  /* that differ */
     uint32_t passes, active;
+    uint32_t divides; /* 1: the first step */
+    uint32_t encoded; /* 1: keys are encoded by it */
+    uint32_t most;    /* keys of a part */
     uint32_t sums[SORT_BINS / 32];
 };
 
@@ -98,6 +106,7 @@ static __device__ inline void resident_targets(const struct sort_passes_args &a,
     if (digit < SORT_BINS) s.target[digit] = b.start[b.bin] + base + before - offset;
 }
 
+#if SORT_RESIDES(KEY_BYTES, VAL_BYTES)
 /* ---- Tiles ---- */
 
 /* The number of bins that begin before this tile. */
@@ -128,6 +137,7 @@ static __device__ inline void resident_begin(const struct sort_passes_args &a,
     if (bin == 0) {
         const struct sort_pass &p = a.state->pass[a.common.passes - 1];
         b.group = b.group_tiles = 0;
+        b.divides = b.encoded = !splitters_pass(p);
         b.passes = (uint32_t)a.common.passes - !splitters_pass(p);
         b.active = p.active;
     }
@@ -138,6 +148,53 @@ static __device__ inline void resident_begin(const struct sort_passes_args &a,
     for (uint64_t i = (uint64_t)blockIdx.x * THREADS + threadIdx.x; i < words; i += step)
         ((uint4 *)a.pages.bins)[i] = make_uint4(0, 0, 0, 0);
     grid_barrier(&a.pages.state->arrived, 1);
+}
+
+/* Begins the second step; returns false if nothing is left to do. */
+static __device__ inline bool resident_again(const struct sort_passes_args &a,
+                                             struct resident_shared &b)
+{
+    grid_barrier(&a.pages.state->arrived, 2);
+    if (!load_relaxed(&a.pages.bins->lefts)) return false;
+    if (threadIdx.x < SORT_BINS && !load_relaxed(&a.pages.bins->left[threadIdx.x]))
+        b.digits[threadIdx.x] = 0;
+    __syncthreads(); /* all threads have read b.divides */
+    if (threadIdx.x == 0) b.divides = b.group = b.group_tiles = 0;
+    return true;
+}
+
+/* Lists the leaves of a bin of which the block has stored the last tile: parts that begin in the
+ * same interval of `each` keys.  If a part is too large, the bin is left to the second step. */
+static __device__ inline void resident_leaves(const struct sort_passes_args &a,
+                                              struct resident_shared &b, struct pass_shared &s)
+{
+    const uint32_t part = threadIdx.x, bin = b.bin;
+    uint32_t count = 0, *begin = s.list;
+    if (part == 0) b.most = 0;
+    if (part < SORT_BINS) count = load_target(resident_status(a, b.tail) + part) & COUNT_MASK;
+    const uint32_t at = bins_scan(count, s.sums); /* also: b.most is zero */
+    if (part < SORT_BINS) {
+        begin[part] = at;
+        atomicMax(&b.most, count);
+    }
+    __syncthreads(); /* the beginnings, and the largest part, are known */
+    if (b.most > a.pages.leaf / 2) {
+        if (part == 0) a.pages.bins->left[bin] = a.pages.bins->lefts = 1;
+        return;
+    }
+    const uint32_t each = a.pages.leaf - b.most, mine = at / each;
+    if (part >= SORT_BINS || (part && begin[part - 1] / each == mine)) return;
+    uint32_t next = part + 1;
+    while (next < SORT_BINS && begin[next] / each == mine) next++;
+    const uint32_t keys = (next < SORT_BINS ? begin[next] : b.size[bin]) - at;
+    if (keys == 0) return;
+    struct sort_leaf &leaf = a.pages.leaves[atomicAdd(&a.pages.msd->leaves, 1)];
+    const uint32_t low_bits = KEY_BITS - 2 * SORT_DIGIT_BITS;
+    leaf.begin = b.start[bin] + at;
+    leaf.count = keys;
+    leaf.source = SORT_OUT;
+    leaf.bits = low_bits + (next - part > 1 ? 32 - (uint32_t)__clz((int)(next - part - 1)) : 0);
+    leaf.low = (uint64_t)(bin << SORT_DIGIT_BITS | part) << low_bits;
 }
 
 /* The group of ticket t, in the order of groups and then of passes. */
@@ -155,9 +212,9 @@ static __device__ inline void resident_enter_group(const struct sort_passes_args
 static __device__ inline uint32_t resident_take(const struct sort_passes_args &a,
                                                 struct resident_shared &b)
 {
-    const uint32_t passes = b.passes;
+    const uint32_t passes = b.divides ? 1 : b.passes;
     for (;;) {
-        const uint32_t t = atomicAdd(&a.pages.bins->taken, 1);
+        const uint32_t t = atomicAdd(&a.pages.bins->taken[b.divides], 1);
         b.here = 0;
         if (t / passes >= b.first[SORT_BINS]) return 0;
         if (t / passes >= b.group + b.group_tiles) resident_enter_group(a, b, t / passes);
@@ -165,20 +222,21 @@ static __device__ inline uint32_t resident_take(const struct sort_passes_args &a
         const uint32_t tile = b.group + in_group % b.group_tiles;
         const uint32_t bin = resident_below(b, tile + 1) - 1, digits = b.digits[bin];
         if (pass >= digits) continue; /* all keys of the bin have the same one */
-        b.w.pass = (int)pass;
+        b.w.pass = (int)(b.divides ? digits - 1 : pass);
         b.w.p.active = b.active;
         b.w.p.source = b.w.p.target = SORT_OUT;
-        b.w.p.first = pass == 0;
-        b.w.p.last = pass + 1 == digits;
-        b.w.p.epoch = pass;
+        b.w.p.first = pass == 0 && (b.divides || !b.encoded);
+        b.w.p.last = !b.divides && pass + 1 == digits;
+        b.w.p.epoch = pass + !b.divides;
         b.bin = bin;
         b.head = b.first[bin];
         b.tail = b.first[bin + 1] - 1;
         b.at = b.start[bin] + (uint64_t)(tile - b.head) * TILE;
         b.here = (uint32_t)min((uint64_t)b.start[bin] + b.size[bin] - b.at, (uint64_t)TILE);
-        if (pass) wait_acquire(&a.pages.bins->stored[pass - 1][bin], b.tail - b.head + 1);
+        if (pass) wait_acquire(&a.pages.bins->stored[b.w.p.epoch - 1][bin], b.tail - b.head + 1);
         return tile;
     }
 }
+#endif
 
 #endif
