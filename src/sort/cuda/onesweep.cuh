@@ -257,8 +257,9 @@ static __device__ inline void sort_tile(const struct sort_passes_args &a, const 
         return;
     }
 #elif VAL_BYTES
-    uval value[ITEMS]; /* in registers before the pages are freed */
-    if (PAGES == IN_PAGES && paged) load_values<FULL, PAGES>(a, w, s, at, here, value);
+    uval value[ITEMS]; /* in registers before the pages are freed, or the bin is overwritten */
+    if ((PAGES == IN_PAGES && paged) || PAGES == IN_BINS)
+        load_values<FULL, PAGES>(a, w, s, at, here, value);
 #endif
     struct page_run run = {};
     if (PAGES == IN_PAGES && paged && threadIdx.x < SORT_BINS) run = pages_find(a, w, s, at, here);
@@ -268,6 +269,9 @@ static __device__ inline void sort_tile(const struct sort_passes_args &a, const 
         if (paged) pages_end(a, w, s, run, missing, at, here);
     } else {
         __syncthreads();
+#if VAL_BYTES
+        if (PAGES == IN_BINS) resident_wait_loaded(a, w);
+#endif
     }
 
     ukey *out = (ukey *)keys_of(a.common, w.p.target);
@@ -288,7 +292,7 @@ static __device__ inline void sort_tile(const struct sort_passes_args &a, const 
                 last ? order_decode(a.common.order, e) : e;
     }
 #if VAL_BYTES
-    if (!VALUES_APART && (PAGES != IN_PAGES || !paged))
+    if (!VALUES_APART && PAGES != IN_BINS && (PAGES != IN_PAGES || !paged))
         load_values<FULL, PAGES>(a, w, s, at, here, value);
     write_values<FULL, PAGES>(a, w, s, paged, run, here, slot, digit, value);
 #endif

@@ -29,7 +29,7 @@ enum { SORT_SPLITTERS = SORT_BINS / 2 - 1, SORT_SPLITTER_BITS = 7 };
 /* Whether there is code for sorts of bins in resident blocks (resident.cuh): only for this compute
  * capability and later ones, to limit the size of the library. */
 #define SORT_RESIDES_CODE                    90
-#define SORT_RESIDES(key_bytes, value_bytes) ((key_bytes) >= 4 && (value_bytes) == 0)
+#define SORT_RESIDES(key_bytes, value_bytes) SORT_SPLITS(key_bytes, value_bytes)
 
 struct sort_splitters {
     uint32_t count;
@@ -127,11 +127,11 @@ struct sort_pages_state {
     uint32_t arrived, unused; /* of sort_onesweep_bins: blocks at a barrier */
 };
 
-/* Sorts of bins in resident blocks: tiles that are stored, of each pass of a bin; bins that were not
+/* Sorts of bins in resident blocks: tiles that are loaded and stored, of each pass of a bin; bins that were not
  * divided into leaves; tiles that blocks have taken, of the second digit and of all digits.  The
  * descriptors of the tiles follow. */
 struct sort_bins_state {
-    uint32_t stored[SORT_PASSES][SORT_BINS];
+    uint32_t loaded[SORT_PASSES][SORT_BINS], stored[SORT_PASSES][SORT_BINS];
     uint32_t left[SORT_BINS];
     uint32_t taken[2], lefts, unused[SORT_BINS - 3];
 };

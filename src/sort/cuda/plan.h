@@ -95,8 +95,11 @@ struct sort_args {
         struct sort_msd_args msd;
         struct sort_pairs_args pairs;
     };
-    struct sort_lsd_args lsd;    /* of the steps of lsd.c */
-    struct sort_msd_args leaf;   /* of the leaves of low_memory.c */
+    struct sort_lsd_args lsd; /* of the steps of lsd.c */
+    union {                   /* of the leaves of low_memory.c */
+        struct sort_msd_args leaf;
+        struct sort_pairs_args pairs_leaf;
+    };
     struct sort_pairs_args tail; /* of sort_pairs_tail_levels, which has another number of counting
                                     blocks */
 };
@@ -224,6 +227,10 @@ void echi_sort_begin_lists(const struct sort_build *b);
 /* NULL if no kernel is compiled for keys of that size with such a payload. */
 const struct pairs_tuning *echi_sort_pairs_tuning(int key_bytes, int payload_bytes);
 ech_status echi_sort_pairs_steps(const struct sort_build *b);
+
+/* The shared memory of the leaves of a module. */
+ech_status echi_sort_pairs_leaf_bytes(const struct echi_gpu *gpu, const char *module,
+                                      const struct pairs_tuning *t, unsigned *bytes);
 ech_status echi_sort_pairs_groups(const struct sort_build *b, uint64_t longest, bool even);
 
 /* ---- host.c ---- */

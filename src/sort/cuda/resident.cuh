@@ -106,6 +106,19 @@ static __device__ inline void resident_targets(const struct sort_passes_args &a,
     if (digit < SORT_BINS) s.target[digit] = b.start[b.bin] + base + before - offset;
 }
 
+/* Waits until all values of the bin are loaded; those of the tile are. */
+static __device__ inline void resident_wait_loaded(const struct sort_passes_args &a,
+                                                   const struct sweep &w)
+{
+    const struct resident_shared &b = resident_of(w);
+    uint32_t *loaded = &a.pages.bins->loaded[w.p.epoch][b.bin];
+    if (threadIdx.x == 0) {
+        add_acq_rel(loaded, 1); /* all threads have loaded before a barrier */
+        wait_acquire(loaded, b.tail - b.head + 1);
+    }
+    __syncthreads(); /* all tiles of the bin are loaded */
+}
+
 #if SORT_RESIDES(KEY_BYTES, VAL_BYTES)
 /* ---- Tiles ---- */
 
