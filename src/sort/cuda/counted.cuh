@@ -32,9 +32,10 @@
 enum {
     COUNTED_THREADS = COUNTED_WIDE ? SORT_COUNTED_WIDE_THREADS : SORT_COUNTED_THREADS(KEY_BYTES),
     COUNTED_WARPS = COUNTED_THREADS / 32,
-    COUNTED_EACH = 8,   /* loads in flight together ... */
-    COUNTED_VECTOR = 4, /* of as many keys each */
-    COUNTED_RUN = 16    /* equal keys that a lane writes */
+    COUNTED_EACH = 8,               /* loads in flight together ... */
+    COUNTED_VECTOR = 4,             /* of as many keys each */
+    COUNTED_RUN = 16,               /* equal keys that a lane writes */
+    COUNTED_PLACES = 16 / KEY_BYTES /* keys of a vector that a thread writes */
 };
 
 #if KEY_BITS == 8
@@ -79,6 +80,8 @@ static __device__ inline void counted_key(const struct echi_order &o, const stru
     if (!words) {
         r.range.lowest = min(r.range.lowest, e);
         r.range.highest = max(r.range.highest, e);
+    } else if (KEY_BITS == 8) {
+        atomicAdd(&words[b], 1); /* the hardware combines those of a warp */
     } else if (b < c.width) {
         if (b != r.bin && r.n) {
             counted_add(c, words, r.bin, r.n);
@@ -177,14 +180,43 @@ static __device__ inline uint32_t counted_of(const struct counted &c, const uint
     return c.half ? word & 0xffff : word;
 }
 
-/* Writes the keys of the window; returns how many. The counters are zero again. */
+/* Writes 16 bytes of keys from place `at` - skew on, of those that exist.  bin: of the first of them;
+ * marks: the bins of other keys with which a bin begins, and zeros. */
+static __device__ inline void counted_write_vector(const struct echi_order &o,
+                                                   const struct counted &c, uint4 marks,
+                                                   uint32_t bin, uint32_t at, uint32_t skew,
+                                                   uint32_t total)
+{
+    union {
+        uint4 vector;
+        ukey key[COUNTED_PLACES];
+    } v;
+    v.vector = marks;
+#pragma unroll
+    for (int j = 0; j < COUNTED_PLACES; j++) {
+        if (v.key[j]) bin = v.key[j];
+        v.key[j] = order_decode(o, (ukey)(c.from + bin));
+    }
+    if (at >= skew && at + COUNTED_PLACES <= total + skew) {
+        *(uint4 *)(c.out + at - skew) = v.vector;
+        return;
+    }
+#pragma unroll
+    for (int j = 0; j < COUNTED_PLACES; j++)
+        if (at + j >= skew && at + j < total + skew) c.out[at + j - skew] = v.key[j];
+}
+
+/* Writes the keys of the window; returns how many. The counters are zero again.  A bin marks the
+ * place with which it begins, so that a thread searches only the bin of its first place. */
 static __device__ inline uint32_t counted_write_few(const struct echi_order &o,
                                                     const struct counted &c,
                                                     struct counted_shared &s, uint32_t *words)
 {
-    enum { VECTOR = 16 / KEY_BYTES };
+    enum { ALL = COUNTED_THREADS * COUNTED_PLACES };
     const uint32_t me = threadIdx.x, own = me < c.width ? counted_of(c, words, me) : 0;
+    const uint32_t skew = (uint32_t)((uintptr_t)c.out / KEY_BYTES) % COUNTED_PLACES;
     uint32_t *ends = words + COUNTED_THREADS; /* keys up to each bin */
+    uint4 *marks = (uint4 *)(words + 2 * COUNTED_THREADS);
     uint32_t total, top = 1;
     const uint32_t before = counted_before(s, own, total);
     while (2 * top < c.width) top *= 2;
@@ -192,34 +224,21 @@ static __device__ inline uint32_t counted_write_few(const struct echi_order &o,
         ends[me] = before + own;
         words[me] = 0; /* all counters are read */
     }
-    __syncthreads(); /* the ends are known */
-    const uint32_t skew = (uint32_t)((uintptr_t)c.out / KEY_BYTES) % VECTOR;
-    for (uint32_t at = me * VECTOR; at < total + skew; at += COUNTED_THREADS * VECTOR) {
-        const uint32_t first = at < skew ? 0 : at - skew, end = min(at + VECTOR - skew, total);
+    for (uint32_t from = 0; from < total + skew; from += ALL) {
+        const uint32_t at = from + me * COUNTED_PLACES, mark = before + skew - from;
+        marks[me] = make_uint4(0, 0, 0, 0);
+        __syncthreads(); /* the ends are known, and the marks are clear */
+        if (own && mark < (uint32_t)ALL) ((ukey *)marks)[mark] = (ukey)me;
+        __syncthreads(); /* the bins are marked */
+        if (at >= total + skew) continue;
+        const uint32_t first = at < skew ? 0 : at - skew;
         uint32_t bin = 0; /* the first one whose end is beyond the place */
         for (uint32_t step = top; step; step /= 2)
             if (bin + step <= c.width && ends[bin + step - 1] <= first) bin += step;
-        uint32_t until = ends[bin];
-        if (end - first == VECTOR) {
-            union {
-                uint4 vector;
-                ukey key[VECTOR];
-            } v;
-#pragma unroll
-            for (int j = 0; j < VECTOR; j++) {
-                while (first + j >= until) until = ends[++bin];
-                v.key[j] = order_decode(o, (ukey)(c.from + bin));
-            }
-            *(uint4 *)(c.out + first) = v.vector;
-        } else {
-#pragma unroll 1
-            for (uint32_t p = first; p < end; p++) {
-                while (p >= until) until = ends[++bin];
-                c.out[p] = order_decode(o, (ukey)(c.from + bin));
-            }
-        }
+        counted_write_vector(o, c, marks[me], bin, at, skew, total);
     }
     __syncthreads(); /* all threads have read the ends */
+    marks[me] = make_uint4(0, 0, 0, 0);
     if (me < c.width) ends[me] = 0;
     __syncthreads(); /* all counters are zero */
     return total;

@@ -153,7 +153,7 @@ static void add_counted(struct groups_build *b)
     pdl(b, ECHI_MOVE, p->wide ? "sort_counted_k16" : p->short_module,
         p->wide ? "sort_counted" : "sort_short_block",
         echi_gpu_blocks(&b->gpu, most, 1, 2048 / threads), threads, args);
-    b->steps.step[b->steps.count - 1].shared_bytes = b->s.key_bytes == 1 ? 8 * threads : bytes;
+    b->steps.step[b->steps.count - 1].shared_bytes = b->s.key_bytes == 1 ? 24 * threads : bytes;
 }
 
 /* The lists that the long groups of a portion make, which begins at `base`. */
