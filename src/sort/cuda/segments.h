@@ -43,7 +43,7 @@ enum {
     SORT_GROUP_LISTED_MEAN = 128,
     SORT_GROUP_BINS_MEAN = 512,   /* ... whose segments are not listed, at least */
     SORT_NETWORK_LARGE = 1 << 21, /* 16-bit keys; rows of more elements are sorted by networks */
-    SORT_COUNTED_WIDE_MOST = 1 << 20, /* ... elements of an array for sort_counted, at most */
+    SORT_COUNTED_WIDE_MOST = 1 << 18, /* ... elements of an array for sort_counted, at most */
     SORT_PACK_TILE = 32               /* rows and columns */
 };
 
