@@ -455,10 +455,10 @@ static void in_pages(ech_ctx *ctx, bool in_place, enum key_kind kind)
 
 /* ---- Bins in place ---- */
 
-/* Keys without values, out of place: the bins of the first digit are divided by the second digit into
- * leaves (SIXTEEN: sixteen values of each digit), or sorted by all digits in place, because the
- * second digit is the same (ONE), or because they are between splitters (HEAVY: six of ten keys are
- * equal). */
+/* Keys without values, out of place.  SIXTEEN values of the first digit, and of the second one: it
+ * divides the bins of the first digit into leaves.  ONE value of the second digit: the bins are
+ * sorted by all digits in place.  HEAVY, where six of ten keys are equal: so are bins between
+ * splitters. */
 enum bins_kind { BINS_SIXTEEN, BINS_ONE, BINS_HEAVY, BINS_KINDS };
 enum { BINS_KEYS = 400009 };
 

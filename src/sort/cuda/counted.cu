@@ -1,6 +1,6 @@
 /*
- * sort/cuda/counted.cu - sorts rows or segments of 16-bit keys without values, one per block of many
- * threads, which takes less time than sort_short_block (short.cu) if there are few.
+ * sort/cuda/counted.cu - sorts rows or segments of 16-bit keys without values, one per block of
+ * many threads: if there are few, this takes less time than sort_short_block (short.cu).
  *
  * SPDX-License-Identifier: Apache-2.0
  */

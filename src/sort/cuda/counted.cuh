@@ -8,8 +8,8 @@
  *     few bins  the numbers of keys up to each; a thread finds the key of each place
  *     many      a warp has adjacent bins, and a lane writes the keys of its bins
  *
- * Few keys of 16 bits are sorted by bins (short_bins.cuh) or by two passes of a radix sort (small.cuh)
- * instead.
+ * Few keys of 16 bits are sorted by bins (short_bins.cuh) or by two passes of a radix sort
+ * (small.cuh) instead.
  *
  * Keys without values are equal in all bits if they are equal, so nothing is moved.
  *
@@ -180,8 +180,8 @@ static __device__ inline uint32_t counted_of(const struct counted &c, const uint
     return c.half ? word & 0xffff : word;
 }
 
-/* Writes 16 bytes of keys from place `at` - skew on, of those that exist.  bin: of the first of them;
- * marks: the bins of other keys with which a bin begins, and zeros. */
+/* Writes 16 bytes of keys from place `at` - skew on, of those that exist.  bin: of the first of
+ * them; marks: the bins of other keys with which a bin begins, and zeros. */
 static __device__ inline void counted_write_vector(const struct echi_order &o,
                                                    const struct counted &c, uint4 marks,
                                                    uint32_t bin, uint32_t at, uint32_t skew,

@@ -127,9 +127,9 @@ struct sort_pages_state {
     uint32_t arrived, unused; /* of sort_onesweep_bins: blocks at a barrier */
 };
 
-/* Sorts of bins in resident blocks: tiles that are loaded and stored, of each pass of a bin; bins that were not
- * divided into leaves; tiles that blocks have taken, of the second digit and of all digits.  The
- * descriptors of the tiles follow. */
+/* Sorts of bins in resident blocks: tiles that are loaded and stored, of each pass of a bin; bins
+ * that were not divided into leaves; tiles that blocks have taken, of all digits and of the second
+ * digit.  The descriptors of the tiles follow. */
 struct sort_bins_state {
     uint32_t loaded[SORT_PASSES][SORT_BINS], stored[SORT_PASSES][SORT_BINS];
     uint32_t left[SORT_BINS];
