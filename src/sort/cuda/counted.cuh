@@ -8,8 +8,8 @@
  *     few bins  the numbers of keys up to each; a thread finds the key of each place
  *     many      a warp has adjacent bins, and a lane writes the keys of its bins
  *
- * Few keys of 16 bits are sorted by bins (short_bins.cuh) or by two passes of a radix sort
- * (small.cuh) instead.
+ * Few keys of 16 bits are sorted by two passes of a radix sort (small.cuh) instead; in counted.cu,
+ * by bins (short_bins.cuh).
  *
  * Keys without values are equal in all bits if they are equal, so nothing is moved.
  *
@@ -334,10 +334,11 @@ static __device__ inline void few_sort(const struct sort_short_args &a, const st
     one.keys_out = (ukey *)a.common.keys_out + g.out;
     one.n = g.n;
     one.passes = KEY_BITS / SORT_DIGIT_BITS;
-    if (COUNTED_WIDE || a.by_bins)
-        halves_sort<COUNTED_WARPS, FEW_ITEMS>(one);
-    else
-        small_digits<COUNTED_WARPS, FEW_ITEMS>(one);
+#if COUNTED_WIDE
+    halves_sort<COUNTED_WARPS, FEW_ITEMS>(one);
+#else
+    small_digits<COUNTED_WARPS, FEW_ITEMS>(one);
+#endif
 }
 #endif
 

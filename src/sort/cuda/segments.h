@@ -108,7 +108,6 @@ struct sort_short_args {
     uint32_t index_bytes;       /* the values are positions in the group */
     uint32_t block_class;       /* of sort_short_block: one of those beyond a warp's, from 0 */
     uint32_t window;            /* of sort_short_block that counts: bytes of counters */
-    uint32_t by_bins;           /* ... few keys of 16 bits are sorted by bins, not by digits */
     uint32_t all;               /* one group per block: all, which are not listed */
     uint32_t reset;             /* ... and the state is zero afterwards */
     uint32_t gather;            /* keys are loaded again by position: their words do not contain all

@@ -146,7 +146,6 @@ static void add_counted(struct groups_build *b)
         bytes = p->wide ? SORT_COUNTED_WIDE_BYTES : bytes / 2;
     args->common.keys_tmp = b->s.keys_in == b->s.keys_out ? b->parts.keys_copy : NULL;
     args->all = p->all;
-    args->by_bins = !b->s.order.float_mask; /* the exponents of floats are in few bins */
     args->reset = r->offsets && !p->all && !p->has_long;
     args->window = b->s.key_bytes == 1 ? 4 << 8 : bytes;
     if (p->all) args->groups.state = NULL;
