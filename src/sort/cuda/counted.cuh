@@ -18,14 +18,15 @@
 #ifndef ECHI_SORT_CUDA_COUNTED_CUH
 #define ECHI_SORT_CUDA_COUNTED_CUH
 
-#include "sort/cuda/chunk.cuh"
-#if KEY_BITS == 16 && !POSITIONS
-#include "sort/cuda/short_bins.cuh"
-#include "sort/cuda/small.cuh"
-#endif
-
 #ifndef COUNTED_WIDE
 #define COUNTED_WIDE 0 /* 1: for few groups (counted.cu) */
+#endif
+
+#include "sort/cuda/chunk.cuh"
+#if COUNTED_WIDE
+#include "sort/cuda/short_bins.cuh"
+#elif KEY_BITS == 16
+#include "sort/cuda/small.cuh"
 #endif
 
 #if !POSITIONS && KEY_BITS <= 16

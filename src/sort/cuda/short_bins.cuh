@@ -2,14 +2,12 @@
  * sort/cuda/short_bins.cuh - a block sorts a group of few 16-bit keys without positions by bins.
  *
  *     range     the minimum and the maximum of the keys
- *     count     the range is divided into bins of at most 16 values each
+ *     count     the range is divided into bins of at most 8 values each
  *     place     keys are placed by bin, in any order within a bin
  *     rank      a key's rank is its bin's start plus the number of smaller keys in the bin, which
  *               is found by comparisons; in a bin with many keys, its values are counted
  *
  * This is a short chain of dependent steps, while a radix sort of two digits takes two longer ones.
- * The loops are hardly unrolled, and keys are loaded again for each step: if few groups are sorted,
- * most of the time is that of instructions that are executed for the first time.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -20,25 +18,24 @@
 
 enum {
     HALVES_MANY = 64, /* keys in a bin; more are not compared */
-    HALVES_LOADS = 4  /* of a thread, in flight together */
+    HALVES_UNROLL = 4 /* keys of a thread that are ranked together */
 };
 
 template <int WARPS, int ITEMS> struct halves_shared {
     enum {
-        THREADS = WARPS * 32,
         BINS_LOG = WARPS == 32 ? 13 : 12,
-        VALUES_LOG = 16 - BINS_LOG,                          /* of a bin, at most */
-        MANY = bins_shared<WARPS, ITEMS>::TILE / HALVES_MANY /* bins with many keys, at most */
+        VALUES_LOG = 16 - BINS_LOG, /* of a bin, at most */
+        COUNTERS = bins_shared<WARPS, ITEMS>::TILE / HALVES_MANY << VALUES_LOG
     };
     struct bins_shared<WARPS, ITEMS> b;
-    uint32_t counts[MANY << VALUES_LOG >> 1]; /* 16 bits each */
+    uint32_t counts[COUNTERS / 2]; /* 16 bits each */
     static_assert((int)bins_shared<WARPS, ITEMS>::BINS == 1 << BINS_LOG, "16 or 32 warps");
 };
 
 /* The bins of the range. */
 struct halves_range {
     uint32_t low, shift;
-    bool clustered; /* many keys of a warp are in the same bin */
+    bool one; /* all keys are equal */
 };
 
 static __device__ inline uint32_t halves_bin(const struct halves_range &r, uint32_t e)
@@ -71,33 +68,46 @@ static __device__ inline uint32_t halves_counter(const struct halves_range &r, u
     return (first / HALVES_MANY << VALUES_LOG) + ((e - r.low) & ((1u << r.shift) - 1));
 }
 
-/* The places of a bin's keys, after all keys are placed: its counter is its end. */
-static __device__ inline uint2 halves_places(const uint16_t *end, uint32_t bin)
+/* The rank of the key at place p. */
+template <int WARPS, int ITEMS>
+static __device__ inline uint32_t halves_rank(struct halves_shared<WARPS, ITEMS> &s,
+                                              const struct halves_range &r, uint32_t p, bool exists,
+                                              bool many, bool clustered)
 {
-    return make_uint2(bin ? end[bin - 1] : 0, end[bin]);
+    enum { VALUES_LOG = halves_shared<WARPS, ITEMS>::VALUES_LOG };
+    const uint16_t *begin = (const uint16_t *)s.b.bins;
+    const uint32_t e = exists ? s.b.keys[p] : r.low, bin = halves_bin(r, e);
+    const uint32_t first = begin[bin], end = begin[bin + 1];
+    const bool over = exists && end - first > (uint32_t)HALVES_MANY;
+    uint32_t rank = first;
+    if (many)
+        rank += halves_add(s.counts, halves_counter<VALUES_LOG>(r, first, e), over, clustered);
+    if (!exists || over) return rank;
+    for (uint32_t q = first; q < end; q++) {
+        const uint32_t other = s.b.keys[q];
+        rank += other < e || (other == e && q < p);
+    }
+    return rank;
 }
 
 /* Counts the values of bins with many keys, and sums them up. */
 template <int WARPS, int ITEMS>
 static __device__ inline void halves_count(struct halves_shared<WARPS, ITEMS> &s,
-                                           const struct halves_range &r, uint32_t n)
+                                           const struct halves_range &r, uint32_t n, bool clustered)
 {
-    typedef struct halves_shared<WARPS, ITEMS> shared;
-    enum { VALUES_LOG = shared::VALUES_LOG };
-    for (uint32_t i = threadIdx.x; i < sizeof s.counts / 4; i += shared::THREADS) s.counts[i] = 0;
-    __syncthreads(); /* the counters are zero */
+    enum { VALUES_LOG = halves_shared<WARPS, ITEMS>::VALUES_LOG };
+    const uint16_t *begin = (const uint16_t *)s.b.bins;
 #pragma unroll 1
-    for (uint32_t from = 0; from < n; from += shared::THREADS) {
+    for (uint32_t from = 0; from < n; from += WARPS * 32) {
         const uint32_t p = from + threadIdx.x, e = p < n ? s.b.keys[p] : r.low;
-        const uint2 places = halves_places((const uint16_t *)s.b.bins, halves_bin(r, e));
-        const bool over = p < n && places.y - places.x > (uint32_t)HALVES_MANY;
-        halves_add(s.counts, halves_counter<VALUES_LOG>(r, places.x, e), over, r.clustered);
+        const uint32_t bin = halves_bin(r, e), first = begin[bin];
+        const bool over = p < n && begin[bin + 1] - first > (uint32_t)HALVES_MANY;
+        halves_add(s.counts, halves_counter<VALUES_LOG>(r, first, e), over, clustered);
     }
     __syncthreads(); /* the values are counted */
-    if (threadIdx.x < (uint32_t)shared::MANY) {
+    if (threadIdx.x < (uint32_t)bins_shared<WARPS, ITEMS>::TILE / HALVES_MANY) {
         uint16_t *counts = (uint16_t *)s.counts + (threadIdx.x << VALUES_LOG);
         uint32_t sum = 0;
-#pragma unroll 1
         for (uint32_t v = 0; v < 1u << VALUES_LOG; v++) {
             const uint32_t count = counts[v];
             counts[v] = (uint16_t)sum;
@@ -107,36 +117,38 @@ static __device__ inline void halves_count(struct halves_shared<WARPS, ITEMS> &s
     __syncthreads(); /* the counters are the ranks of the first keys in the bins */
 }
 
-/* Finds the range of the keys; afterwards the bins are clear. */
+/* Loads the thread's keys, and encodes them; finds the range of all keys, and clears. */
 template <int WARPS, int ITEMS>
-static __device__ inline struct halves_range halves_find(const struct sort_common &a,
-                                                         struct halves_shared<WARPS, ITEMS> &s)
+static __device__ inline struct halves_range
+halves_load(const struct sort_common &a, struct halves_shared<WARPS, ITEMS> &s, ukey (&key)[ITEMS])
 {
-    typedef struct halves_shared<WARPS, ITEMS> shared;
-    enum { SAME = 4, BINS_LOG = shared::BINS_LOG };
+    enum { BINS_LOG = halves_shared<WARPS, ITEMS>::BINS_LOG };
     const ukey *in = (const ukey *)a.keys_in;
-    const uint32_t n = (uint32_t)a.n;
     ukey low = (ukey)~0u, high = 0;
-    uint32_t first = ~0u; /* the thread's first key */
-#pragma unroll 1
-    for (uint32_t from = threadIdx.x; from < n; from += HALVES_LOADS * shared::THREADS) {
-        ukey key[HALVES_LOADS];
 #pragma unroll
-        for (int k = 0; k < HALVES_LOADS; k++) key[k] = in[min(from + k * shared::THREADS, n - 1)];
+    for (int i = 0; i < ITEMS; i++) {
+        const uint32_t p = threadIdx.x + i * WARPS * 32;
+        key[i] = p < a.n ? in[p] : (ukey)0;
+    }
+    for (uint32_t i = threadIdx.x; i < sizeof s.counts / 4; i += WARPS * 32) s.counts[i] = 0;
 #pragma unroll
-        for (int k = 0; k < HALVES_LOADS; k++) {
-            const ukey e = order_encode(a.order, key[k]);
-            low = key_min(low, e);
-            high = key_max(high, e);
-            if (k == 0 && first == ~0u) first = e;
-        }
+    for (int i = 0; i < ITEMS; i++) {
+        if (threadIdx.x + i * WARPS * 32 >= a.n) break;
+        key[i] = order_encode(a.order, key[i]);
+        low = key_min(low, key[i]);
+        high = key_max(high, key[i]);
     }
     bins_range(s.b, low, high);
     const uint32_t bits = 32 - (uint32_t)__clz((int)(high - low));
-    struct halves_range r = { low, bits > BINS_LOG ? bits - BINS_LOG : 0, false };
-    const uint32_t same = __match_any_sync(WARP_ALL, first == ~0u ? first : halves_bin(r, first));
-    r.clustered = __any_sync(WARP_ALL, first != ~0u && __popc(same) >= SAME);
-    return r;
+    return { low, bits > BINS_LOG ? bits - BINS_LOG : 0, low == high };
+}
+
+/* Whether many of the warp's first keys are in the same bin; e: ~0 if there is none. */
+static __device__ inline bool halves_clustered(const struct halves_range &r, uint32_t e)
+{
+    enum { SAME = 4 };
+    const uint32_t same = __match_any_sync(WARP_ALL, e == ~0u ? e : halves_bin(r, e));
+    return __any_sync(WARP_ALL, e != ~0u && __popc(same) >= SAME);
 }
 
 /* Sorts a.n keys, at most ITEMS per thread. */
@@ -148,43 +160,42 @@ static __device__ inline void halves_sort(const struct sort_common &a)
     static_assert(sizeof s <= (WARPS == 32 ? SORT_COUNTED_WIDE_BYTES : SORT_COUNTED_BYTES / 2),
                   "the host gives less shared memory than the kernel uses");
     const uint32_t n = (uint32_t)a.n;
-    const ukey *in = (const ukey *)a.keys_in;
+    const uint16_t *begin = (const uint16_t *)s.b.bins;
+    ukey key[ITEMS];
+    uint32_t slot[ITEMS];
+    bool many = false;
     ukey *out = (ukey *)a.keys_out;
-    const struct halves_range r = halves_find(a, s);
-#pragma unroll 1
-    for (uint32_t from = 0; from < n; from += shared::THREADS) {
-        const uint32_t p = from + threadIdx.x;
-        const uint32_t e = p < n ? order_encode(a.order, in[p]) : r.low;
-        halves_add(s.b.bins, halves_bin(r, e), p < n, r.clustered);
+    const struct halves_range r = halves_load(a, s, key);
+    if (r.one) {
+        for (uint32_t p = threadIdx.x; p < n; p += WARPS * 32)
+            out[p] = order_decode(a.order, (ukey)r.low);
+        return;
     }
-    __syncthreads(); /* every key is counted */
-    const bool many = bins_begin<WARPS, ITEMS, true>(s.b) > HALVES_MANY && r.shift;
-#pragma unroll 1
-    for (uint32_t from = 0; from < n; from += shared::THREADS) {
-        const uint32_t p = from + threadIdx.x;
-        const uint32_t e = p < n ? order_encode(a.order, in[p]) : r.low;
-        const uint32_t at = halves_add(s.b.bins, halves_bin(r, e), p < n, r.clustered);
-        if (p < n) s.b.keys[at] = (ukey)e;
+    const bool clustered = halves_clustered(r, threadIdx.x < n ? key[0] : ~0u);
+#pragma unroll
+    for (int i = 0; i < ITEMS; i++) {
+        if (i * WARPS * 32 >= n) break;
+        const bool exists = threadIdx.x + i * WARPS * 32 < n;
+        slot[i] = halves_add(s.b.bins, halves_bin(r, key[i]), exists, clustered);
+        many |= slot[i] >= HALVES_MANY;
     }
-    __syncthreads(); /* the keys are placed by bin, and all threads have read the input */
-    if (many) halves_count(s, r, n);
-#pragma unroll 1
-    for (uint32_t from = 0; from < n; from += shared::THREADS) {
-        const uint32_t p = from + threadIdx.x, e = p < n ? s.b.keys[p] : r.low;
-        const uint2 places = halves_places((const uint16_t *)s.b.bins, halves_bin(r, e));
-        const bool over = many && p < n && places.y - places.x > (uint32_t)HALVES_MANY;
-        uint32_t rank = r.shift ? places.x : p;
-        if (many)
-            rank += halves_add(s.counts, halves_counter<shared::VALUES_LOG>(r, places.x, e), over,
-                               r.clustered);
-        if (r.shift && !over)
-#pragma unroll 2
-            for (uint32_t q = places.x; q < places.y; q++) {
-                const uint32_t other = s.b.keys[q];
-                rank += other < e || (other == e && q < p);
-            }
-        if (p < n) out[rank] = order_decode(a.order, (ukey)e);
+    many = __syncthreads_or(many) && r.shift; /* every key is counted */
+    bins_begin<WARPS, ITEMS, false>(s.b);
+#pragma unroll
+    for (int i = 0; i < ITEMS; i++) {
+        if (threadIdx.x + i * WARPS * 32 >= n) break;
+        s.b.keys[begin[halves_bin(r, key[i])] + slot[i]] = key[i];
     }
+    __syncthreads(); /* the keys are placed by bin */
+    if (many) halves_count(s, r, n, clustered);
+#pragma unroll 1
+    for (uint32_t from = threadIdx.x; from - threadIdx.x < n; from += HALVES_UNROLL * WARPS * 32)
+#pragma unroll
+        for (int i = 0; i < HALVES_UNROLL; i++) {
+            const uint32_t p = from + i * WARPS * 32;
+            if (p - threadIdx.x >= n) break;
+            const uint32_t rank = r.shift ? halves_rank(s, r, p, p < n, many, clustered) : p;
+            if (p < n) out[rank] = order_decode(a.order, s.b.keys[p]);
+        }
 }
-
 #endif
