@@ -138,8 +138,9 @@ static unsigned bins_blocks(const struct sort_build *b)
     enum { STATIC_BYTES = 4096 }; /* of struct resident_shared, at most */
     const struct onesweep_plan *p = &b->plan->onesweep;
     const uint64_t n = b->args->common.n;
-    if (!b->plan->pages.resident || b->gpu.architecture < SORT_RESIDES_CODE ||
-        echi_sort_onesweep_bytes(b) + splitters_bytes(b) > b->gpu.shared_bytes)
+    if (!b->plan->pages.resident ||
+        echi_sort_onesweep_bytes(b) + splitters_bytes(b) > b->gpu.shared_bytes ||
+        !echi_gpu_has(&b->gpu, b->plan->module, "sort_onesweep_bins"))
         return 0;
     const unsigned blocks = echi_gpu_resident(&b->gpu, p->blocks, p->threads,
                                               echi_sort_onesweep_bytes(b) + STATIC_BYTES) *

@@ -26,9 +26,8 @@ enum { SORT_SPLITTERS = SORT_BINS / 2 - 1, SORT_SPLITTER_BITS = 7 };
 #define SORT_SPLITS(key_bytes, value_bytes)                                                        \
     ((key_bytes) >= 4 && ((value_bytes) == 0 || ((key_bytes) == 4 && (value_bytes) == 4)))
 
-/* Whether there is code for sorts of bins in resident blocks (resident.cuh): only for this compute
- * capability and later ones, to limit the size of the library. */
-#define SORT_RESIDES_CODE                    90
+/* Whether there may be code for sorts of bins in resident blocks (resident.cuh): only for compute
+ * capability 9.0 and later ones, to limit the size of the library. */
 #define SORT_RESIDES(key_bytes, value_bytes) SORT_SPLITS(key_bytes, value_bytes)
 
 struct sort_splitters {
