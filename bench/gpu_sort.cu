@@ -241,11 +241,13 @@ static void low_memory_rows(void)
         bench<u64, u32>("u64", KEYS, big, dists[i], 0);
         bench<u32, u32>("u32", PAIRS, big, dists[i], 4);
     }
-    for (size_t n = 16 * M; n <= 1024 * M; n *= 64) {
+    for (size_t n = 4 * M; n <= 1024 * M; n *= n == 64 * M ? 16 : 4) {
         bench<u32, u32>("u32", KEYS, n, UNIFORM, 0);
         bench<u64, u32>("u64", KEYS, n, UNIFORM, 0);
         bench<u32, u32>("u32", PAIRS, n, UNIFORM, 4);
     }
+    bench<u32, u32>("u32", KEYS, big, AND3, 0);
+    bench<float, u32>("f32", KEYS, 16 * M, NORMAL, 0);
     bench<float, u32>("f32", KEYS, big, NORMAL, 0);
     bench<double, u32>("f64", KEYS, big, NORMAL, 0);
     bench<u64, u64>("u64", PAIRS, big, UNIFORM, 8);

@@ -157,7 +157,7 @@ static u64 pages_with(u64 n, u64 k, u64 m, bool argsort, u64 pool)
 {
     u64 tile = tile_of(k, m), page = tile / (m == 16 || (m == 0 && k < 8) ? 12 : 16);
     u64 slots = n / page, pages = (n + page - 1) / page;
-    return (argsort ? part(n * k) : 0) + STATE + 1792 + 5376 + part(4 * (slots + pool)) +
+    return (argsort ? part(n * k) : 0) + STATE + 1792 + 5376 + 256 + part(4 * (slots + pool)) +
            1024 * ((n + tile - 1) / tile) + 2 * part(4 * pages) + 2 * part(4 * (pages + pool)) +
            part(pool * page * k) + part(pool * page * m);
 }
@@ -454,6 +454,83 @@ static void in_pages(ech_ctx *ctx, bool in_place, enum key_kind kind)
     test_end();
 }
 
+/* ---- Bins in place ---- */
+
+/* Keys without values, out of place.  SIXTEEN values of the first digit, and of the second one: it
+ * divides the bins of the first digit into leaves.  ONE value of the second digit: the bins are
+ * sorted by all digits in place.  HEAVY, where six of ten keys are equal: so are bins between
+ * splitters. */
+enum bins_kind { BINS_SIXTEEN, BINS_ONE, BINS_HEAVY, BINS_KINDS };
+enum { BINS_KEYS = 400009 };
+
+/* Bits of a key that are not those of a NaN. */
+static uint64_t bins_key(enum bins_kind kind, uint64_t i)
+{
+    const uint64_t h = i * 0x9e3779b97f4a7c15, r = (h ^ h >> 29) * 0xbf58476d1ce4e5b9;
+    if (kind == BINS_HEAVY && (r >> 20) % 10 < 6) return 0x3456789a3456789a;
+    return r & (kind == BINS_SIXTEEN ? 0x8f0fffffffffffff
+                : kind == BINS_ONE   ? 0x8f00ffffffffffff
+                                     : 0xbfffffffffffffff);
+}
+
+static bool is_before(ech_dtype dtype, const void *keys, size_t i, size_t j)
+{
+    if (dtype == ECH_U32) return ((const uint32_t *)keys)[i] < ((const uint32_t *)keys)[j];
+    return ((const double *)keys)[i] < ((const double *)keys)[j];
+}
+
+/* The sum of a function of each key, which depends on all of its bits. */
+static uint64_t bins_sum(const void *keys, size_t n, size_t bytes)
+{
+    uint64_t sum = 0;
+    for (size_t i = 0; i < n; i++) {
+        const uint64_t u = bytes == 4 ? ((const uint32_t *)keys)[i] : ((const uint64_t *)keys)[i];
+        sum += (u ^ u >> 31) * 0x9e3779b97f4a7c15 >> 16;
+    }
+    return sum;
+}
+
+static void in_bins(ech_ctx *ctx, ech_dtype dtype, enum bins_kind kind)
+{
+    static const char *const kinds[] = { "sixteen digits", "one digit", "heavy" };
+    if (!test_begin("bins in place, %s of %s, on %s", kinds[kind], ech_dtype_name(dtype),
+                    ech_device_name(ctx)))
+        return;
+    const size_t n = BINS_KEYS, bytes = ech_dtype_bytes(dtype);
+    struct buffer in, out, work;
+    void *keys = malloc(n * bytes);
+    buffer_make(&work, ctx, pages(n, bytes, 0, false), 0);
+    buffer_make(&in, ctx, n * bytes, 0);
+    buffer_make(&out, ctx, n * bytes, 0);
+    CHECK(keys != NULL);
+    for (size_t i = 0; keys && i < n; i++)
+        if (bytes == 4)
+            ((uint32_t *)keys)[i] = (uint32_t)(bins_key(kind, i) >> 32);
+        else
+            ((uint64_t *)keys)[i] = bins_key(kind, i);
+    if (keys) {
+        const ech_sort_options o = {
+            .size = sizeof o, .algorithm = "low_memory", .work = work.data, .work_bytes = work.bytes
+        };
+        const uint64_t sum = bins_sum(keys, n, bytes);
+        size_t falls = 0;
+        buffer_set(&in, keys);
+        ech_status status = ech_sort(ctx, in.data, out.data, n, dtype, &o);
+        test_check_status(__FILE__, __LINE__, "the sort", status, ECH_OK, ctx);
+        buffer_get(&out, keys);
+        for (size_t i = 1; i < n; i++) falls += is_before(dtype, keys, i, i - 1);
+        CHECK_INT(falls, 0);
+        CHECK_INT(bins_sum(keys, n, bytes), sum);
+    }
+    buffer_check_guards(&work, "work");
+    buffer_check_guards(&out, "keys");
+    buffer_free(&in);
+    buffer_free(&out);
+    buffer_free(&work);
+    free(keys);
+    test_end();
+}
+
 int main(int argc, char **argv)
 {
     static const struct sort sorts[] = {
@@ -485,6 +562,12 @@ int main(int argc, char **argv)
         if (!test_is_cpu(ctx)) in_pages(ctx, true, DIGITS);
         for (int k = 0; k < KEY_KINDS && !test_is_cpu(ctx); k++)
             in_pages(ctx, false, (enum key_kind)k);
+        for (int k = 0; k < BINS_KINDS && !test_is_cpu(ctx); k++) {
+            in_bins(ctx, ECH_U32, (enum bins_kind)k);
+            /* on the emulator, more passes take a minute */
+            if (k == BINS_SIXTEEN || strcmp(ech_device_name(ctx), "simt") != 0)
+                in_bins(ctx, ECH_F64, (enum bins_kind)k);
+        }
         ech_close(ctx);
     }
     return test_finish();

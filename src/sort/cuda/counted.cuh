@@ -8,7 +8,8 @@
  *     few bins  the numbers of keys up to each; a thread finds the key of each place
  *     many      a warp has adjacent bins, and a lane writes the keys of its bins
  *
- * Few keys of 16 bits are sorted by two passes of a radix sort (small.cuh) instead.
+ * Few keys of 16 bits are sorted by two passes of a radix sort (small.cuh) instead; in counted.cu,
+ * by bins (short_bins.cuh).
  *
  * Keys without values are equal in all bits if they are equal, so nothing is moved.
  *
@@ -17,18 +18,25 @@
 #ifndef ECHI_SORT_CUDA_COUNTED_CUH
 #define ECHI_SORT_CUDA_COUNTED_CUH
 
+#ifndef COUNTED_WIDE
+#define COUNTED_WIDE 0 /* 1: for few groups (counted.cu) */
+#endif
+
 #include "sort/cuda/chunk.cuh"
-#if KEY_BITS == 16
+#if COUNTED_WIDE
+#include "sort/cuda/short_bins.cuh"
+#elif KEY_BITS == 16
 #include "sort/cuda/small.cuh"
 #endif
 
 #if !POSITIONS && KEY_BITS <= 16
 enum {
-    COUNTED_THREADS = SORT_COUNTED_THREADS(KEY_BYTES),
+    COUNTED_THREADS = COUNTED_WIDE ? SORT_COUNTED_WIDE_THREADS : SORT_COUNTED_THREADS(KEY_BYTES),
     COUNTED_WARPS = COUNTED_THREADS / 32,
-    COUNTED_EACH = 8,   /* loads in flight together ... */
-    COUNTED_VECTOR = 4, /* of as many keys each */
-    COUNTED_RUN = 16    /* equal keys that a lane writes */
+    COUNTED_EACH = 8,               /* loads in flight together ... */
+    COUNTED_VECTOR = 4,             /* of as many keys each */
+    COUNTED_RUN = 16,               /* equal keys that a lane writes */
+    COUNTED_PLACES = 16 / KEY_BYTES /* keys of a vector that a thread writes */
 };
 
 #if KEY_BITS == 8
@@ -73,6 +81,8 @@ static __device__ inline void counted_key(const struct echi_order &o, const stru
     if (!words) {
         r.range.lowest = min(r.range.lowest, e);
         r.range.highest = max(r.range.highest, e);
+    } else if (KEY_BITS == 8) {
+        atomicAdd(&words[b], 1); /* the hardware combines those of a warp */
     } else if (b < c.width) {
         if (b != r.bin && r.n) {
             counted_add(c, words, r.bin, r.n);
@@ -171,14 +181,43 @@ static __device__ inline uint32_t counted_of(const struct counted &c, const uint
     return c.half ? word & 0xffff : word;
 }
 
-/* Writes the keys of the window; returns how many. The counters are zero again. */
+/* Writes 16 bytes of keys from place `at` - skew on, of those that exist.  bin: of the first of
+ * them; marks: the bins of other keys with which a bin begins, and zeros. */
+static __device__ inline void counted_write_vector(const struct echi_order &o,
+                                                   const struct counted &c, uint4 marks,
+                                                   uint32_t bin, uint32_t at, uint32_t skew,
+                                                   uint32_t total)
+{
+    union {
+        uint4 vector;
+        ukey key[COUNTED_PLACES];
+    } v;
+    v.vector = marks;
+#pragma unroll
+    for (int j = 0; j < COUNTED_PLACES; j++) {
+        if (v.key[j]) bin = v.key[j];
+        v.key[j] = order_decode(o, (ukey)(c.from + bin));
+    }
+    if (at >= skew && at + COUNTED_PLACES <= total + skew) {
+        *(uint4 *)(c.out + at - skew) = v.vector;
+        return;
+    }
+#pragma unroll
+    for (int j = 0; j < COUNTED_PLACES; j++)
+        if (at + j >= skew && at + j < total + skew) c.out[at + j - skew] = v.key[j];
+}
+
+/* Writes the keys of the window; returns how many. The counters are zero again.  A bin marks the
+ * place with which it begins, so that a thread searches only the bin of its first place. */
 static __device__ inline uint32_t counted_write_few(const struct echi_order &o,
                                                     const struct counted &c,
                                                     struct counted_shared &s, uint32_t *words)
 {
-    enum { VECTOR = 16 / KEY_BYTES };
+    enum { ALL = COUNTED_THREADS * COUNTED_PLACES };
     const uint32_t me = threadIdx.x, own = me < c.width ? counted_of(c, words, me) : 0;
+    const uint32_t skew = (uint32_t)((uintptr_t)c.out / KEY_BYTES) % COUNTED_PLACES;
     uint32_t *ends = words + COUNTED_THREADS; /* keys up to each bin */
+    uint4 *marks = (uint4 *)(words + 2 * COUNTED_THREADS);
     uint32_t total, top = 1;
     const uint32_t before = counted_before(s, own, total);
     while (2 * top < c.width) top *= 2;
@@ -186,34 +225,21 @@ static __device__ inline uint32_t counted_write_few(const struct echi_order &o,
         ends[me] = before + own;
         words[me] = 0; /* all counters are read */
     }
-    __syncthreads(); /* the ends are known */
-    const uint32_t skew = (uint32_t)((uintptr_t)c.out / KEY_BYTES) % VECTOR;
-    for (uint32_t at = me * VECTOR; at < total + skew; at += COUNTED_THREADS * VECTOR) {
-        const uint32_t first = at < skew ? 0 : at - skew, end = min(at + VECTOR - skew, total);
+    for (uint32_t from = 0; from < total + skew; from += ALL) {
+        const uint32_t at = from + me * COUNTED_PLACES, mark = before + skew - from;
+        marks[me] = make_uint4(0, 0, 0, 0);
+        __syncthreads(); /* the ends are known, and the marks are clear */
+        if (own && mark < (uint32_t)ALL) ((ukey *)marks)[mark] = (ukey)me;
+        __syncthreads(); /* the bins are marked */
+        if (at >= total + skew) continue;
+        const uint32_t first = at < skew ? 0 : at - skew;
         uint32_t bin = 0; /* the first one whose end is beyond the place */
         for (uint32_t step = top; step; step /= 2)
             if (bin + step <= c.width && ends[bin + step - 1] <= first) bin += step;
-        uint32_t until = ends[bin];
-        if (end - first == VECTOR) {
-            union {
-                uint4 vector;
-                ukey key[VECTOR];
-            } v;
-#pragma unroll
-            for (int j = 0; j < VECTOR; j++) {
-                while (first + j >= until) until = ends[++bin];
-                v.key[j] = order_decode(o, (ukey)(c.from + bin));
-            }
-            *(uint4 *)(c.out + first) = v.vector;
-        } else {
-#pragma unroll 1
-            for (uint32_t p = first; p < end; p++) {
-                while (p >= until) until = ends[++bin];
-                c.out[p] = order_decode(o, (ukey)(c.from + bin));
-            }
-        }
+        counted_write_vector(o, c, marks[me], bin, at, skew, total);
     }
     __syncthreads(); /* all threads have read the ends */
+    marks[me] = make_uint4(0, 0, 0, 0);
     if (me < c.width) ends[me] = 0;
     __syncthreads(); /* all counters are zero */
     return total;
@@ -299,17 +325,21 @@ static __device__ inline const ukey *counted_copy(const ukey *in, ukey *to, uint
 }
 
 #if KEY_BITS == 16
-enum { DIGITS_ITEMS = 16, DIGITS_TILE = COUNTED_THREADS * DIGITS_ITEMS };
+enum { FEW_TILE = 1 << 13, FEW_ITEMS = FEW_TILE / COUNTED_THREADS };
 
-/* Sorts few keys digit by digit. */
-static __device__ inline void digits_sort(const struct sort_short_args &a, const struct group &g)
+/* Sorts few keys. */
+static __device__ inline void few_sort(const struct sort_short_args &a, const struct group &g)
 {
     struct sort_common one = a.common;
     one.keys_in = (const ukey *)a.common.keys_in + g.in;
     one.keys_out = (ukey *)a.common.keys_out + g.out;
     one.n = g.n;
     one.passes = KEY_BITS / SORT_DIGIT_BITS;
-    small_digits<COUNTED_WARPS, DIGITS_ITEMS>(one);
+#if COUNTED_WIDE
+    halves_sort<COUNTED_WARPS, FEW_ITEMS>(one);
+#else
+    small_digits<COUNTED_WARPS, FEW_ITEMS>(one);
+#endif
 }
 #endif
 
@@ -352,8 +382,8 @@ static __device__ inline void counted_groups(const struct sort_short_args &a, ui
         __syncthreads(); /* the group is known */
         const struct group g = s.one;
 #if KEY_BITS == 16
-        if (g.n <= DIGITS_TILE) {
-            if (g.n) digits_sort(a, g);
+        if (g.n <= FEW_TILE) {
+            if (g.n) few_sort(a, g);
             clear = false;
             __syncthreads(); /* all threads have read the group and the shared memory */
             continue;

@@ -168,7 +168,9 @@ extern "C" __global__ void __launch_bounds__(SORT_LOOK_THREADS)
     }
     __syncthreads(); /* the sample is written */
     look_range(s, bits - SORT_DIGIT_BITS);
-    const bool uneven = __syncthreads_or(me < SORT_BINS && s.digits[me] > (uint32_t)SORT_LOOK_EVEN);
+    const uint32_t even = max((uint32_t)SORT_LOOK_EVEN,
+                              (uint32_t)(SORT_LOOK_KEYS * 3 / 4 * a.pages.most / a.common.n));
+    const bool uneven = __syncthreads_or(me < SORT_BINS && s.digits[me] > even);
     const bool splits =
         uneven && s.splitters.even && SORT_SPLITS(a.pages.key_bytes, a.pages.value_bytes);
     uint32_t count = 0;

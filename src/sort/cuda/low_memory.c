@@ -2,8 +2,10 @@
  * sort/cuda/low_memory.c - strategy "low_memory": a workspace of a sixteenth of the arrays.
  *
  *     bins        out of place, for many elements: a pass of the first digit, then sorts of its
- *                 bins, which are segments, with a second buffer for as many as the workspace has
- *                 space for.  The device decides (splitters.cuh); if a bin is too large: pages
+ *                 bins: in place, if the tiles of a bin fit into the blocks of one launch
+ *                 (resident.cuh); otherwise as segments, with a second buffer for as many as the
+ *                 workspace has space for.  The device decides (splitters.cuh); if a bin is too
+ *                 large: pages
  *     pages       the passes of onesweep within the arrays and a pool of pages (pages.cuh)
  *     windows     of small arrays, of keys of 8 or 16 bits, and of values that the passes do not
  *                 move: not of 4, 8 or 16 bytes.  The workspace is a quarter of that of other
@@ -69,6 +71,7 @@ static void lay_out_kept(const struct echi_sort *s, struct echi_layout *layout,
     args->passes.state = echi_part(layout, 1, sizeof *args->passes.state);
     p->splitters = echi_part(layout, 1, sizeof *p->splitters);
     p->state = echi_part(layout, 1, sizeof *p->state);
+    p->msd = echi_part(layout, 1, sizeof *p->msd);
 }
 
 /* Lays out the workspace, with this many pages in the pool. */
@@ -132,11 +135,16 @@ static ech_status size_bins(const struct echi_sort *s, struct sort_plan *plan, s
     const size_t most = s->n / SORT_LOW_MEMORY_BINS,
                  element = (size_t)s->key_bytes + s->value_bytes;
     ech_status status = ECH_OK;
-    plan->pages.most = 0;
+    const struct onesweep_plan *passes = &plan->onesweep;
+    plan->pages.most = plan->pages.portion = 0;
+    plan->pages.resident = false;
     const bool uneven = s->key_bytes == 4 && s->order.float_mask; /* exponents usually are */
     if (s->n > UINT32_MAX || s->index_bytes || uneven || s->begin_bit != 0 ||
         s->end_bit != 8 * s->key_bytes)
         goto done;
+    plan->pages.resident = SORT_RESIDES(s->key_bytes, (int)s->value_bytes) &&
+                           s->n < SORT_LOW_MEMORY_BINS_MIN &&
+                           room >= echi_sort_resident_bytes(s, passes) + ECHI_ALIGN;
     for (size_t portion = room / element, bytes; portion > 2 * most; portion -= portion / 16) {
         plan->pages.portion = portion;
         plan->pages.most = most;
@@ -145,7 +153,9 @@ static ech_status size_bins(const struct echi_sort *s, struct sort_plan *plan, s
         plan->pages.work_bytes = room / ECHI_ALIGN * ECHI_ALIGN;
         if (bytes <= plan->pages.work_bytes) goto done;
     }
-    plan->pages.most = plan->pages.work_bytes = 0;
+    plan->pages.most = plan->pages.resident ? most : 0;
+    plan->pages.portion = 0;
+    plan->pages.work_bytes = plan->pages.resident ? room / ECHI_ALIGN * ECHI_ALIGN : 0;
 done:
     return status;
 }
@@ -382,7 +392,7 @@ static ech_status steps_of_low_memory(const struct sort_build *b)
     const struct echi_sort *s = b->sort;
     if (b->plan->windows == 0) {
         const ech_status status = echi_sort_onesweep_steps(b);
-        if (b->args->passes.pages.most)
+        if (b->args->passes.pages.most && !b->args->passes.pages.group)
             add_call(b, "sorts of the bins of the first digit", sort_bins);
         return status;
     }

@@ -41,15 +41,24 @@ struct sizes {
     unsigned staged, leaf, shared_bytes, leaf_shared_bytes;
 };
 
-static ech_status find_sizes(const struct sort_build *b, struct sizes *s)
+static ech_status find_sizes(const struct echi_gpu *gpu, const char *module,
+                             const struct pairs_tuning *t, struct sizes *s)
 {
-    const struct pairs_tuning *t = b->plan->msd.pairs;
     const unsigned key = (unsigned)t->key_bytes, payload = (unsigned)t->payload_bytes;
     *s = (struct sizes){ .staged = 0 };
-    const ech_status status = find_staged(&b->gpu, b->plan->module, &s->staged);
+    const ech_status status = find_staged(gpu, module, &s->staged);
     s->leaf = s->staged ? t->leaf_threads * t->leaf_items : SORT_PAIRS_LEAF;
     s->shared_bytes = SORT_PAIRS_SHARED_BYTES(t->threads, t->items, key, payload, s->staged);
     s->leaf_shared_bytes = SORT_PAIRS_LEAF_SHARED_BYTES(s->leaf, key, payload, s->staged);
+    return status;
+}
+
+ech_status echi_sort_pairs_leaf_bytes(const struct echi_gpu *gpu, const char *module,
+                                      const struct pairs_tuning *t, unsigned *bytes)
+{
+    struct sizes sizes;
+    const ech_status status = find_sizes(gpu, module, t, &sizes);
+    *bytes = sizes.leaf_shared_bytes;
     return status;
 }
 
@@ -139,7 +148,7 @@ ech_status echi_sort_pairs_groups(const struct sort_build *b, uint64_t longest, 
     const struct pairs_tuning *t = plan->pairs;
     struct sort_args *args = b->args;
     struct sizes sizes;
-    ech_status status = find_sizes(b, &sizes);
+    ech_status status = find_sizes(&b->gpu, b->plan->module, b->plan->msd.pairs, &sizes);
     if (status != ECH_OK) return status;
     uint64_t processors = (uint64_t)b->gpu.multiprocessors;
     int level = 0;
@@ -208,7 +217,7 @@ ech_status echi_sort_pairs_steps(const struct sort_build *b)
     const struct pairs_tuning *t = plan->pairs;
     struct sort_args *args = b->args;
     struct sizes sizes;
-    ech_status status = find_sizes(b, &sizes);
+    ech_status status = find_sizes(&b->gpu, b->plan->module, b->plan->msd.pairs, &sizes);
     if (status != ECH_OK) return status;
     uint64_t processors = (uint64_t)b->gpu.multiprocessors,
              leaves = args->common.n / sizes.leaf + 1;

@@ -124,8 +124,122 @@ static unsigned splitters_bytes(const struct sort_build *b)
 static bool sorts_bins(const struct sort_build *b)
 {
     const bool emulated = b->gpu.ctx && strcmp(b->gpu.ctx->backend->name, "simt") == 0;
+    if (!b->plan->pages.portion) return false;
     return (emulated || b->args->common.n >= SORT_LOW_MEMORY_BINS_MIN) &&
            echi_sort_onesweep_bytes(b) + splitters_bytes(b) <= b->gpu.shared_bytes;
+}
+
+enum { RESIDENT_GROUP = 2 /* tiles of a group of bins, per block */ };
+
+/* The blocks that sort bins in place, which are resident together; 0: the bins are not sorted so,
+ * because they are probably too large, or the descriptors are. */
+static unsigned bins_blocks(const struct sort_build *b)
+{
+    enum { STATIC_BYTES = 4096 }; /* of struct resident_shared, at most */
+    const struct onesweep_plan *p = &b->plan->onesweep;
+    const uint64_t n = b->args->common.n;
+    if (!b->plan->pages.resident ||
+        echi_sort_onesweep_bytes(b) + splitters_bytes(b) > b->gpu.shared_bytes ||
+        !echi_gpu_has(&b->gpu, b->plan->module, "sort_onesweep_bins"))
+        return 0;
+    const unsigned blocks = echi_gpu_resident(&b->gpu, p->blocks, p->threads,
+                                              echi_sort_onesweep_bytes(b) + STATIC_BYTES) *
+                            (unsigned)b->gpu.multiprocessors;
+    return (uint64_t)blocks * p->tile < n / SORT_LOW_MEMORY_BINS ? 0 : blocks;
+}
+
+static uint32_t leaf_of(const struct echi_sort *s)
+{
+    return s->value_bytes ? (uint32_t)SORT_PAIRS_LEAF : SORT_MSD_LEAF((unsigned)s->key_bytes);
+}
+
+/* A leaf has more than half of the keys that fit, except the last one of a bin. */
+static uint64_t leaves_of(const struct echi_sort *s)
+{
+    return (uint64_t)s->n / (leaf_of(s) / 2) + SORT_BINS;
+}
+
+/* Lays out the workspace for sorts of bins in resident blocks. */
+static void lay_out_bins(const struct echi_sort *s, const struct onesweep_plan *plan,
+                         struct echi_layout *layout, struct sort_pages_args *pages,
+                         struct sort_lists *lists)
+{
+    const size_t descriptors = (size_t)(plan->tiles + SORT_BINS) * SORT_BINS * sizeof(uint32_t);
+    const size_t leaves = (size_t)leaves_of(s);
+    pages->bins = echi_part(layout, sizeof *pages->bins + descriptors, 1);
+    pages->leaves = echi_part(layout, leaves, sizeof *pages->leaves);
+    lists->skewed_leaves = echi_part(layout, leaves, sizeof *lists->skewed_leaves);
+}
+
+size_t echi_sort_resident_bytes(const struct echi_sort *s, const struct onesweep_plan *plan)
+{
+    struct echi_layout layout = { 0 };
+    struct sort_pages_args pages;
+    struct sort_lists lists;
+    lay_out_bins(s, plan, &layout, &pages, &lists);
+    return layout.bytes;
+}
+
+static void add_leaf(const struct sort_build *b, const char *module, const char *kernel,
+                     uint64_t blocks, unsigned threads, unsigned shared_bytes)
+{
+    echi_step_add(b->steps, (struct echi_step){ .phase = ECHI_FINISH,
+                                                .kind = ECHI_LAUNCH_PDL,
+                                                .module = module,
+                                                .name = kernel,
+                                                .when = "no bin of the first digit is too large",
+                                                .blocks = echi_cuda_least(blocks, UINT32_MAX),
+                                                .threads = threads,
+                                                .shared_bytes = shared_bytes,
+                                                .level = b->plan->passes,
+                                                .args = &b->args->leaf });
+}
+
+/* The leaves that sort_onesweep_bins lists. */
+static ech_status add_leaves(const struct sort_build *b)
+{
+    const uint64_t leaves = leaves_of(b->sort), processors = (uint64_t)b->gpu.multiprocessors;
+    ech_status status = ECH_OK;
+    if (b->sort->value_bytes) {
+        static const char module[] = "sort_msd_pairs_k32_v4";
+        const struct pairs_tuning *t = echi_sort_pairs_tuning(4, 4);
+        unsigned bytes;
+        TRY(echi_sort_pairs_leaf_bytes(&b->gpu, module, t, &bytes));
+        add_leaf(b, module, "sort_pairs_leaf", leaves, t->leaf_threads, bytes);
+        add_leaf(b, module, "sort_pairs_skewed_leaf",
+                 echi_cuda_least(leaves, t->leaf_blocks * processors), t->leaf_threads, bytes);
+    } else {
+        const char *module = b->sort->key_bytes == 4 ? "sort_msd_k32" : "sort_msd_k64";
+        add_leaf(b, module, "sort_msd_leaf", leaves, SORT_LEAF_THREADS, SORT_LEAF_SHARED_BYTES(0));
+        add_leaf(b, module, "sort_msd_skewed_leaf",
+                 echi_cuda_least(leaves, SORT_SKEWED_LEAF_BLOCKS * processors),
+                 SORT_SKEWED_LEAF_THREADS, SORT_SKEWED_LEAF_THREADS * 64);
+    }
+done:
+    return status;
+}
+
+/* The bins of the first digit in place. */
+static ech_status add_bins(const struct sort_build *b, unsigned blocks)
+{
+    struct sort_pages_args *pages = &b->args->passes.pages;
+    struct sort_msd_args *leaf = &b->args->leaf;
+    struct echi_layout layout = { .base = (char *)pages->owner };
+    lay_out_bins(b->sort, &b->plan->onesweep, &layout, pages, &leaf->lists);
+    pages->leaf = leaf_of(b->sort);
+    leaf->common = b->args->common;
+    leaf->lists.msd = pages->msd;
+    leaf->lists.leaves = pages->leaves;
+    echi_step_add(b->steps, (struct echi_step){ .phase = ECHI_MOVE,
+                                                .kind = ECHI_LAUNCH_COOPERATIVE,
+                                                .module = b->plan->module,
+                                                .name = "sort_onesweep_bins",
+                                                .when = "no bin of the first digit is too large",
+                                                .blocks = blocks,
+                                                .threads = b->plan->onesweep.threads,
+                                                .shared_bytes = echi_sort_onesweep_bytes(b),
+                                                .level = b->plan->passes });
+    return add_leaves(b);
 }
 
 /* A launch of a pass. */
@@ -155,7 +269,13 @@ ech_status echi_sort_onesweep_steps(const struct sort_build *b)
     struct sort_pages_args *pages = &b->args->passes.pages;
     const uint64_t processors = (uint64_t)b->gpu.multiprocessors;
     const bool paged = b->plan->pages.each != 0;
-    if (!sorts_bins(b)) pages->most = 0;
+    const unsigned bins = pages->most ? bins_blocks(b) : 0;
+    ech_status status = ECH_OK;
+    if (bins)
+        pages->most = (uint64_t)bins * p->tile;
+    else if (!sorts_bins(b))
+        pages->most = 0;
+    pages->group = RESIDENT_GROUP * bins;
     if (pages->most) add_pages(b, ECHI_LOOK, "sort_pages_look", 1, SORT_LOOK_THREADS, 0);
     echi_sort_histogram_steps(b, p->tiles);
     if (pages->most) add_pass(b, "sort_onesweep", b->plan->passes - 1, 0);
@@ -168,6 +288,7 @@ ech_status echi_sort_onesweep_steps(const struct sort_build *b)
         add_pass(b, paged ? "sort_onesweep_pages" : "sort_onesweep", pass,
                  pages->most && pass == b->plan->passes - 1 ? splitters_bytes(b) : 0);
     }
+    if (bins) TRY(add_bins(b, bins));
     if (paged)
         add_pages(b, ECHI_FINISH, "sort_pages_place",
                   echi_cuda_least(pages->pool / (SORT_PAGES_THREADS / SORT_WARP) + 1,
@@ -177,7 +298,8 @@ ech_status echi_sort_onesweep_steps(const struct sort_build *b)
         echi_sort_launch(b, ECHI_FINISH, ECHI_LAUNCH_PDL, "sort_finish",
                          echi_sort_move_blocks(b, b->args->common.n, 4), SORT_MOVE_THREADS, 0,
                          b->plan->passes, NULL);
-    return ECH_OK;
+done:
+    return status;
 }
 
 const struct sort_strategy echi_sort_by_onesweep = {

@@ -16,6 +16,7 @@
 #define ECHI_SORT_CUDA_ONESWEEP_CUH
 
 #include "sort/cuda/page_runs.cuh"
+#include "sort/cuda/resident.cuh"
 
 /* ---- Tiles ---- */
 
@@ -80,13 +81,19 @@ static __device__ inline void rank_stable(const struct sort_passes_args &a, cons
     uint32_t count = 0;
     if (bin < SORT_BINS) {
         count = rank_column<WARPS>(s.counts, bin);
-        publish(a, w, tile, bin, count);
+        if (PAGES == IN_BINS)
+            resident_publish(a, w, tile, bin, count);
+        else
+            publish(a, w, tile, bin, count);
     }
     uint32_t offset = bins_scan(count, s.sums);
     if (bin < SORT_BINS) rank_offsets<WARPS>(s.counts, bin, offset);
     __syncthreads(); /* the rows contain the start of each warp's keys of a bin */
     rank_keys<ITEMS>(row + s.zero, slot, ITEMS);
-    if (bin < SORT_BINS) keep_target<PAGES>(a, w, tile, bin, count, offset, s);
+    if (PAGES == IN_BINS)
+        resident_targets(a, w, s, tile, count, offset);
+    else if (bin < SORT_BINS)
+        keep_target<PAGES>(a, w, tile, bin, count, offset, s);
     __syncthreads(); /* all warps are done with the counters, and the targets are written */
 }
 
@@ -116,7 +123,10 @@ static __device__ inline void rank_unstable(const struct sort_passes_args &a, co
             slot[i] = atomicAdd(&s.counts[counter_of(digit_of(a.common, key[i], pass))], 1);
     __syncthreads(); /* every key is counted */
     uint32_t count = bin < SORT_BINS ? s.counts[counter_of(bin)] : 0;
-    if (bin < SORT_BINS) publish(a, w, tile, bin, count);
+    if (bin < SORT_BINS && PAGES == IN_BINS)
+        resident_publish(a, w, tile, bin, count);
+    else if (bin < SORT_BINS)
+        publish(a, w, tile, bin, count);
     uint32_t offset = bins_scan(count, s.sums);
     if (bin < SORT_BINS) offsets[counter_of(bin)] = offset;
     __syncthreads(); /* the offsets are written */
@@ -125,7 +135,10 @@ static __device__ inline void rank_unstable(const struct sort_passes_args &a, co
     for (int i = 0; i < ITEMS; i++)
         if (exists<FULL>(mine + 32 * i, here))
             slot[i] += offsets[counter_of(digit_of(a.common, key[i], again))];
-    if (bin < SORT_BINS) keep_target<PAGES>(a, w, tile, bin, count, offset, s);
+    if (PAGES == IN_BINS)
+        resident_targets(a, w, s, tile, count, offset);
+    else if (bin < SORT_BINS)
+        keep_target<PAGES>(a, w, tile, bin, count, offset, s);
     __syncthreads(); /* all warps are done with the counters, and the targets are written */
 }
 #endif
@@ -244,8 +257,9 @@ static __device__ inline void sort_tile(const struct sort_passes_args &a, const 
         return;
     }
 #elif VAL_BYTES
-    uval value[ITEMS]; /* in registers before the pages are freed */
-    if (PAGES == IN_PAGES && paged) load_values<FULL, PAGES>(a, w, s, at, here, value);
+    uval value[ITEMS]; /* in registers before the pages are freed, or the bin is overwritten */
+    if ((PAGES == IN_PAGES && paged) || PAGES == IN_BINS)
+        load_values<FULL, PAGES>(a, w, s, at, here, value);
 #endif
     struct page_run run = {};
     if (PAGES == IN_PAGES && paged && threadIdx.x < SORT_BINS) run = pages_find(a, w, s, at, here);
@@ -255,6 +269,9 @@ static __device__ inline void sort_tile(const struct sort_passes_args &a, const 
         if (paged) pages_end(a, w, s, run, missing, at, here);
     } else {
         __syncthreads();
+#if VAL_BYTES
+        if (PAGES == IN_BINS) resident_wait_loaded(a, w);
+#endif
     }
 
     ukey *out = (ukey *)keys_of(a.common, w.p.target);
@@ -275,7 +292,7 @@ static __device__ inline void sort_tile(const struct sort_passes_args &a, const 
                 last ? order_decode(a.common.order, e) : e;
     }
 #if VAL_BYTES
-    if (!VALUES_APART && (PAGES != IN_PAGES || !paged))
+    if (!VALUES_APART && PAGES != IN_BINS && (PAGES != IN_PAGES || !paged))
         load_values<FULL, PAGES>(a, w, s, at, here, value);
     write_values<FULL, PAGES>(a, w, s, paged, run, here, slot, digit, value);
 #endif
@@ -359,6 +376,50 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT)
     sort_onesweep_pages(const __grid_constant__ struct sort_passes_args a)
 {
     sweep_tile<1>(a);
+}
+#endif
+
+#if SORT_RESIDES(KEY_BYTES, VAL_BYTES) && (!defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900)
+/* ---- Sorts of bins ---- */
+
+/* A separate function, so that it takes no registers from full tiles. */
+static __device__ __noinline__ void resident_part(const struct sort_passes_args &a,
+                                                  const struct resident_shared &b,
+                                                  struct pass_shared &s)
+{
+    sort_tile<0, IN_BINS, 0>(a, b.w, s, b.at, b.here);
+}
+
+/* The second digit of all bins, then all digits of those that it did not divide into leaves.  The
+ * blocks are resident together, and take tiles in the order of resident_take(): the tiles for which
+ * a tile waits are those of blocks that do not wait for it. */
+extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT)
+    sort_onesweep_bins(const __grid_constant__ struct sort_passes_args a)
+{
+    __shared__ struct resident_shared b;
+    struct pass_shared &s = *(struct pass_shared *)shared_bytes;
+    if (blockIdx.x == 0 && threadIdx.x == 0) a.pages.msd->seen = SORT_SEEN_BOTH; /* not a copy */
+    if (!a.pages.state->buckets) return;
+    if (threadIdx.x == 0) s.zero = 0;
+    resident_begin(a, b);
+    for (;;) {
+        if (threadIdx.x == 0) s.tile = resident_take(a, b);
+        rank_clear(s.counts, WARPS * SORT_BINS);
+        __syncthreads(); /* the tile is known and the counters are clear */
+        if (!b.here) {
+            if (!b.divides || !resident_again(a, b)) return;
+            continue;
+        }
+        const bool ends = b.divides && s.tile == b.tail;
+        if (b.here < (uint32_t)TILE)
+            resident_part(a, b, s);
+        else
+            sort_tile<1, IN_BINS, 0>(a, b.w, s, b.at, TILE);
+        __syncthreads(); /* the tile is stored */
+        if (ends) resident_leaves(a, b, s);
+        if (threadIdx.x == 0) /* see resident_take() */
+            add_acq_rel(&a.pages.bins->stored[b.w.p.epoch][b.bin], 1);
+    }
 }
 #endif
 

@@ -26,6 +26,10 @@ enum { SORT_SPLITTERS = SORT_BINS / 2 - 1, SORT_SPLITTER_BITS = 7 };
 #define SORT_SPLITS(key_bytes, value_bytes)                                                        \
     ((key_bytes) >= 4 && ((value_bytes) == 0 || ((key_bytes) == 4 && (value_bytes) == 4)))
 
+/* Whether there may be code for sorts of bins in resident blocks (resident.cuh): only for compute
+ * capability 9.0 and later ones, to limit the size of the library. */
+#define SORT_RESIDES(key_bytes, value_bytes) SORT_SPLITS(key_bytes, value_bytes)
+
 struct sort_splitters {
     uint32_t count;
     uint32_t even;     /* 1: bins are of the first 8 bits, which are even in the sample */
@@ -119,6 +123,16 @@ struct sort_pages_state {
     uint32_t tiles_taken[2];       /* by sort_onesweep, of the first pass and of another one */
     uint64_t buckets; /* SORT_BINS: the only pass is that of the first digit, and the bins are
                          sorted afterwards; otherwise 0 */
+    uint32_t arrived, unused; /* of sort_onesweep_bins: blocks at a barrier */
+};
+
+/* Sorts of bins in resident blocks: tiles that are loaded and stored, of each pass of a bin; bins
+ * that were not divided into leaves; tiles that blocks have taken, of all digits and of the second
+ * digit.  The descriptors of the tiles follow. */
+struct sort_bins_state {
+    uint32_t loaded[SORT_PASSES][SORT_BINS], stored[SORT_PASSES][SORT_BINS];
+    uint32_t left[SORT_BINS];
+    uint32_t taken[2], lefts, unused[SORT_BINS - 3];
 };
 
 /* The pages of an array: `slots` that are entirely in the array, then those of the pool. */
@@ -132,6 +146,11 @@ struct sort_pages_args {
     uint32_t key_bytes, value_bytes; /* of what is moved at the end */
     struct sort_splitters *splitters;
     uint64_t most; /* elements of a bin of the first digit at most, to sort the bins; or 0 */
+    struct sort_bins_state *bins; /* where the lists and the pool are otherwise */
+    uint32_t group;               /* tiles of a group of bins; 0: not sorted so */
+    uint32_t leaf;                /* keys of a leaf at most */
+    struct sort_msd *msd;         /* their number */
+    struct sort_leaf *leaves;
 };
 
 struct sort_passes_args {

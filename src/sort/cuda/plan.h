@@ -41,6 +41,7 @@ struct pages_plan {
     /* If the bins of the first digit are sorted: elements of a bin at most, and elements and
      * workspace of the bins that are sorted at a time; or 0. */
     size_t most, portion, work_bytes;
+    bool resident; /* ... or if all bins are sorted in one launch */
 };
 
 /* Upper bounds for the lists of an MSD radix sort. */
@@ -94,7 +95,11 @@ struct sort_args {
         struct sort_msd_args msd;
         struct sort_pairs_args pairs;
     };
-    struct sort_lsd_args lsd;    /* of the steps of lsd.c */
+    struct sort_lsd_args lsd; /* of the steps of lsd.c */
+    union {                   /* of the leaves of low_memory.c */
+        struct sort_msd_args leaf;
+        struct sort_pairs_args pairs_leaf;
+    };
     struct sort_pairs_args tail; /* of sort_pairs_tail_levels, which has another number of counting
                                     blocks */
 };
@@ -169,6 +174,9 @@ unsigned echi_sort_onesweep_bytes(const struct sort_build *b); /* of shared memo
 /* The steps that count all digits and plan the passes; clears the descriptors of `tiles` tiles. */
 void echi_sort_histogram_steps(const struct sort_build *b, uint64_t tiles);
 
+/* The workspace for sorts of bins in resident blocks. */
+size_t echi_sort_resident_bytes(const struct echi_sort *s, const struct onesweep_plan *plan);
+
 /* All steps of a sort in passes; in pages, if the plan has any. */
 ech_status echi_sort_onesweep_steps(const struct sort_build *b);
 
@@ -219,6 +227,10 @@ void echi_sort_begin_lists(const struct sort_build *b);
 /* NULL if no kernel is compiled for keys of that size with such a payload. */
 const struct pairs_tuning *echi_sort_pairs_tuning(int key_bytes, int payload_bytes);
 ech_status echi_sort_pairs_steps(const struct sort_build *b);
+
+/* The shared memory of the leaves of a module. */
+ech_status echi_sort_pairs_leaf_bytes(const struct echi_gpu *gpu, const char *module,
+                                      const struct pairs_tuning *t, unsigned *bytes);
 ech_status echi_sort_pairs_groups(const struct sort_build *b, uint64_t longest, bool even);
 
 /* ---- host.c ---- */

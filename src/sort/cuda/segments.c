@@ -73,6 +73,7 @@ static bool prefers_networks(const struct echi_sort_segments *r, const struct gr
 {
     const uint64_t words = (uint64_t)1 << p->words_log;
     return r->sort.key_bytes == 2 && !r->offsets &&
+           (!p->algorithm->bins || r->sort.n > SORT_COUNTED_WIDE_MOST) &&
            r->cols <= (r->sort.n >= SORT_NETWORK_LARGE ? 4 : 2) * words;
 }
 
@@ -143,6 +144,8 @@ static ech_status plan_shape(const struct echi_sort_segments *r, struct groups_p
     p->positions = s->stable;
     p->words_log = SORT_SHORT_LOG(SORT_SHORT_WORD_BYTES(s->key_bytes, p->positions));
     p->counted = s->key_bytes < 4 && !p->positions && p->algorithm->keys && !prefers_networks(r, p);
+    p->wide =
+        p->counted && s->key_bytes == 2 && p->algorithm->bins && s->n <= SORT_COUNTED_WIDE_MOST;
     p->bins = can_bins(r, p);
     p->most_class = p->words_log + (p->bins ? SORT_BLOCK_CLASSES : block_classes(r, p));
     p->has_long = p->longest > tiles_of(r, p) << p->most_class;

@@ -26,6 +26,7 @@ struct groups_plan {
     bool positions, has_long, huge_rows, pack, unpack;
     bool counted, bins; /* sort_short_block counts keys; sort_group_bins sorts them by bins */
     bool all;           /* ... all groups, which are not listed */
+    bool wide;          /* sort_counted instead of sort_short_block */
     /* Long groups: keys become 32 bits wide; what is gathered by index; whether indices of 32 bits
      * in the workspace are sorted with the keys. */
     bool widen, gather_keys, gather_values, index;

@@ -139,17 +139,20 @@ static void add_counted(struct groups_build *b)
     const struct groups_plan *p = b->plan;
     struct sort_short_args *args = &b->shorts;
     const uint64_t most = r->offsets && !p->all ? echi_sort_groups_capacity(r, p, 0) : r->groups;
-    const unsigned threads = SORT_COUNTED_THREADS(b->s.key_bytes);
+    const unsigned threads =
+        p->wide ? SORT_COUNTED_WIDE_THREADS : SORT_COUNTED_THREADS(b->s.key_bytes);
     unsigned bytes = SORT_COUNTED_BYTES;
-    while (bytes > b->gpu.shared_bytes - 2 * ECHI_BLOCK_RESERVED_BYTES) bytes /= 2;
+    while (bytes > b->gpu.shared_bytes - 2 * ECHI_BLOCK_RESERVED_BYTES)
+        bytes = p->wide ? SORT_COUNTED_WIDE_BYTES : bytes / 2;
     args->common.keys_tmp = b->s.keys_in == b->s.keys_out ? b->parts.keys_copy : NULL;
     args->all = p->all;
     args->reset = r->offsets && !p->all && !p->has_long;
     args->window = b->s.key_bytes == 1 ? 4 << 8 : bytes;
     if (p->all) args->groups.state = NULL;
-    pdl(b, ECHI_MOVE, p->short_module, "sort_short_block",
+    pdl(b, ECHI_MOVE, p->wide ? "sort_counted_k16" : p->short_module,
+        p->wide ? "sort_counted" : "sort_short_block",
         echi_gpu_blocks(&b->gpu, most, 1, 2048 / threads), threads, args);
-    b->steps.step[b->steps.count - 1].shared_bytes = b->s.key_bytes == 1 ? 8 * threads : bytes;
+    b->steps.step[b->steps.count - 1].shared_bytes = b->s.key_bytes == 1 ? 24 * threads : bytes;
 }
 
 /* The lists that the long groups of a portion make, which begins at `base`. */

@@ -2,7 +2,8 @@
  * sort/cuda/sweep.cuh - device code of a pass before its ranks: the shared memory of a block, the
  * look-back, the loads of a tile.
  *
- * PAGES: runs may be stored in pages (pages.cuh), or bins are between splitters (splitters.cuh).
+ * PAGES: runs may be stored in pages (pages.cuh), bins are between splitters (splitters.cuh), or
+ * the pass is within a bin (resident.cuh).
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -41,7 +42,7 @@ struct sweep {
     uint32_t portion;
 };
 
-enum { IN_PAGES = 1, BY_SPLITTERS }; /* of PAGES, which is 0 otherwise */
+enum { IN_PAGES = 1, BY_SPLITTERS, IN_BINS }; /* of PAGES, which is 0 otherwise */
 
 enum {
     PAGE = 32 * ITEMS, /* elements */

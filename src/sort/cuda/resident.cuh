@@ -1,0 +1,255 @@
+/*
+ * sort/cuda/resident.cuh - passes within the bins of the first digit, in place.
+ *
+ *     bin    | tile 0 | tile 1 | tile 2 |    1. each block loads its tile, and publishes counts
+ *                                            2. all tiles of the bin are loaded: the counts of the
+ *                                               last one, with those before it, are known
+ *     bin    |run|run|run|run|run| ...  |    3. each block stores its runs
+ *
+ * A pass needs no second buffer, if all tiles of a bin are in resident blocks at the same time.
+ *
+ *     divide    each bin by its second digit; adjacent parts together are a leaf (msd_leaf.cuh)
+ *     sort      bins with a part that is too large, least significant digit first
+ *
+ * In the second step, a group of bins gets all of its passes before the next one: after the first
+ * pass, its elements are in the L2 cache.
+ *
+ *     group 0: pass 0 of its bins, pass 1, pass 2; group 1: pass 0, ...
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef ECHI_SORT_CUDA_RESIDENT_CUH
+#define ECHI_SORT_CUDA_RESIDENT_CUH
+
+#include "sort/cuda/msd.h"
+#include "sort/cuda/sweep.cuh"
+
+struct resident_shared {
+    struct sweep w;                /* the pass of the tile; at the beginning: resident_of() */
+    uint64_t at;                   /* of the tile */
+    uint32_t here;                 /* its elements; 0: there are no more tiles */
+    uint32_t bin, head, tail;      /* its bin, and the bin's first and last tile */
+    uint32_t group, group_tiles;   /* the first tile of the group, and their number */
+    uint32_t first[SORT_BINS + 1]; /* the first tile of each bin, and the number of all tiles */
+    uint32_t start[SORT_BINS], size[SORT_BINS]; /* elements */
+    uint8_t digits[SORT_BINS];                  /* that differ */
+    uint32_t passes, active;
+    uint32_t divides; /* 1: the first step */
+    uint32_t encoded; /* 1: keys are encoded by it */
+    uint32_t most;    /* keys of a part */
+    uint32_t sums[SORT_BINS / 32];
+};
+
+static __device__ inline const struct resident_shared &resident_of(const struct sweep &w)
+{
+    return *(const struct resident_shared *)&w;
+}
+
+static __device__ inline uint32_t *resident_status(const struct sort_passes_args &a, uint32_t tile)
+{
+    return (uint32_t *)(a.pages.bins + 1) + (uint64_t)tile * SORT_BINS;
+}
+
+/* ---- In a tile ---- */
+
+/* Publishes the tile's number of keys of a digit.  All keys of the tile have been counted, so they
+ * are loaded. */
+static __device__ inline void resident_publish(const struct sort_passes_args &a,
+                                               const struct sweep &w, uint32_t tile, uint32_t digit,
+                                               uint32_t count)
+{
+    const uint32_t epoch = w.p.epoch;
+    const bool first = tile == resident_of(w).head;
+    store_after_loads(resident_status(a, tile) + digit,
+                      (first ? state_all(epoch) : state_own(epoch)) | count);
+}
+
+/* The number of keys of the digit in the preceding tiles of the bin. */
+static __device__ inline uint32_t resident_before(const uint32_t *status, uint32_t epoch)
+{
+    uint32_t count = 0;
+    for (;;) {
+        status -= SORT_BINS;
+        uint32_t word, state;
+        do { /* until the block of that tile has counted */
+            word = load_target(status);
+            state = word & ~COUNT_MASK;
+        } while (state != state_own(epoch) && state != state_all(epoch));
+        count += word & COUNT_MASK;
+        if (state == state_all(epoch)) return count;
+    }
+}
+
+/* Finds the targets of the digits.  This waits until all keys of the bin are loaded. */
+static __device__ inline void resident_targets(const struct sort_passes_args &a,
+                                               const struct sweep &w, struct pass_shared &s,
+                                               uint32_t tile, uint32_t count, uint32_t offset)
+{
+    const struct resident_shared &b = resident_of(w);
+    const uint32_t digit = threadIdx.x, all = state_all(w.p.epoch);
+    uint32_t before = 0, total = 0;
+    if (digit < SORT_BINS) {
+        uint32_t *status = resident_status(a, tile) + digit;
+        if (tile != b.head) {
+            before = resident_before(status, w.p.epoch);
+            store_after_loads(status, all | (before + count));
+        }
+        total = before + count;
+        if (tile != b.tail) {
+            status = resident_status(a, b.tail) + digit;
+            do total = load_target(status);
+            while ((total & ~COUNT_MASK) != all);
+            total &= COUNT_MASK;
+        }
+    }
+    const uint32_t base = bins_scan(total, s.sums);
+    if (digit < SORT_BINS) s.target[digit] = b.start[b.bin] + base + before - offset;
+}
+
+/* Waits until all values of the bin are loaded; those of the tile are. */
+static __device__ inline void resident_wait_loaded(const struct sort_passes_args &a,
+                                                   const struct sweep &w)
+{
+    const struct resident_shared &b = resident_of(w);
+    uint32_t *loaded = &a.pages.bins->loaded[w.p.epoch][b.bin];
+    if (threadIdx.x == 0) {
+        add_acq_rel(loaded, 1); /* all threads have loaded before a barrier */
+        wait_acquire(loaded, b.tail - b.head + 1);
+    }
+    __syncthreads(); /* all tiles of the bin are loaded */
+}
+
+#if SORT_RESIDES(KEY_BYTES, VAL_BYTES)
+/* ---- Tiles ---- */
+
+/* The number of bins that begin before this tile. */
+static __device__ inline uint32_t resident_below(const struct resident_shared &b, uint32_t tile)
+{
+    uint32_t i = 0;
+    for (uint32_t step = SORT_BINS / 2; step; step /= 2)
+        if (b.first[i + step - 1] < tile) i += step;
+    return i + (b.first[i] < tile);
+}
+
+/* Clears; finds the tiles of all bins. */
+static __device__ inline void resident_begin(const struct sort_passes_args &a,
+                                             struct resident_shared &b)
+{
+    const uint32_t bin = threadIdx.x;
+    uint32_t tiles = 0;
+    if (bin < SORT_BINS) {
+        b.start[bin] = (uint32_t)a.pages.state->start[bin];
+        b.size[bin] = (uint32_t)(a.pages.state->end[bin] - a.pages.state->start[bin]);
+        b.digits[bin] =
+            (uint8_t)((a.pages.state->top[bin] + SORT_DIGIT_BITS - 1) / SORT_DIGIT_BITS);
+        tiles = (b.size[bin] + TILE - 1) / TILE;
+    }
+    const uint32_t before = bins_scan(tiles, b.sums);
+    if (bin < SORT_BINS) b.first[bin] = before;
+    if (bin == SORT_BINS - 1) b.first[SORT_BINS] = before + tiles;
+    if (bin == 0) {
+        const struct sort_pass &p = a.state->pass[a.common.passes - 1];
+        b.group = b.group_tiles = 0;
+        b.divides = b.encoded = !splitters_pass(p);
+        b.passes = (uint32_t)a.common.passes - !splitters_pass(p);
+        b.active = p.active;
+    }
+    __syncthreads(); /* the tiles are known */
+    const uint64_t step = (uint64_t)gridDim.x * THREADS;
+    const uint64_t words =
+        (sizeof *a.pages.bins + (uint64_t)b.first[SORT_BINS] * SORT_BINS * 4) / 16;
+    for (uint64_t i = (uint64_t)blockIdx.x * THREADS + threadIdx.x; i < words; i += step)
+        ((uint4 *)a.pages.bins)[i] = make_uint4(0, 0, 0, 0);
+    grid_barrier(&a.pages.state->arrived, 1);
+}
+
+/* Begins the second step; returns false if nothing is left to do. */
+static __device__ inline bool resident_again(const struct sort_passes_args &a,
+                                             struct resident_shared &b)
+{
+    grid_barrier(&a.pages.state->arrived, 2);
+    if (!load_relaxed(&a.pages.bins->lefts)) return false;
+    if (threadIdx.x < SORT_BINS && !load_relaxed(&a.pages.bins->left[threadIdx.x]))
+        b.digits[threadIdx.x] = 0;
+    __syncthreads(); /* all threads have read b.divides */
+    if (threadIdx.x == 0) b.divides = b.group = b.group_tiles = 0;
+    return true;
+}
+
+/* Lists the leaves of a bin of which the block has stored the last tile: parts that begin in the
+ * same interval of `each` keys.  If a part is too large, the bin is left to the second step. */
+static __device__ inline void resident_leaves(const struct sort_passes_args &a,
+                                              struct resident_shared &b, struct pass_shared &s)
+{
+    const uint32_t part = threadIdx.x, bin = b.bin;
+    uint32_t count = 0, *begin = s.list;
+    if (part == 0) b.most = 0;
+    if (part < SORT_BINS) count = load_target(resident_status(a, b.tail) + part) & COUNT_MASK;
+    const uint32_t at = bins_scan(count, s.sums); /* also: b.most is zero */
+    if (part < SORT_BINS) {
+        begin[part] = at;
+        atomicMax(&b.most, count);
+    }
+    __syncthreads(); /* the beginnings, and the largest part, are known */
+    if (b.most > a.pages.leaf / 2) {
+        if (part == 0) a.pages.bins->left[bin] = a.pages.bins->lefts = 1;
+        return;
+    }
+    const uint32_t each = a.pages.leaf - b.most, mine = at / each;
+    if (part >= SORT_BINS || (part && begin[part - 1] / each == mine)) return;
+    uint32_t next = part + 1;
+    while (next < SORT_BINS && begin[next] / each == mine) next++;
+    const uint32_t keys = (next < SORT_BINS ? begin[next] : b.size[bin]) - at;
+    if (keys == 0) return;
+    struct sort_leaf &leaf = a.pages.leaves[atomicAdd(&a.pages.msd->leaves, 1)];
+    const uint32_t low_bits = KEY_BITS - 2 * SORT_DIGIT_BITS;
+    leaf.begin = b.start[bin] + at;
+    leaf.count = keys;
+    leaf.source = SORT_OUT;
+    leaf.bits = low_bits + (next - part > 1 ? 32 - (uint32_t)__clz((int)(next - part - 1)) : 0);
+    leaf.low = (uint64_t)(bin << SORT_DIGIT_BITS | part) << low_bits;
+}
+
+/* The group of ticket t, in the order of groups and then of passes. */
+static __device__ inline void resident_enter_group(const struct sort_passes_args &a,
+                                                   struct resident_shared &b, uint32_t tile)
+{
+    const uint32_t most = a.pages.group;
+    const uint32_t bin = resident_below(b, tile + 1) - 1; /* the last one that begins up to tile */
+    const uint32_t slab = b.first[bin] / most;
+    b.group = b.first[resident_below(b, slab * most)];
+    b.group_tiles = b.first[resident_below(b, (slab + 1) * most)] - b.group;
+}
+
+/* Takes a tile, when the preceding pass of its bin is stored; returns its number.  One thread. */
+static __device__ inline uint32_t resident_take(const struct sort_passes_args &a,
+                                                struct resident_shared &b)
+{
+    const uint32_t passes = b.divides ? 1 : b.passes;
+    for (;;) {
+        const uint32_t t = atomicAdd(&a.pages.bins->taken[b.divides], 1);
+        b.here = 0;
+        if (t / passes >= b.first[SORT_BINS]) return 0;
+        if (t / passes >= b.group + b.group_tiles) resident_enter_group(a, b, t / passes);
+        const uint32_t in_group = t - passes * b.group, pass = in_group / b.group_tiles;
+        const uint32_t tile = b.group + in_group % b.group_tiles;
+        const uint32_t bin = resident_below(b, tile + 1) - 1, digits = b.digits[bin];
+        if (pass >= digits) continue; /* all keys of the bin have the same one */
+        b.w.pass = (int)(b.divides ? digits - 1 : pass);
+        b.w.p.active = b.active;
+        b.w.p.source = b.w.p.target = SORT_OUT;
+        b.w.p.first = pass == 0 && (b.divides || !b.encoded);
+        b.w.p.last = !b.divides && pass + 1 == digits;
+        b.w.p.epoch = pass + !b.divides;
+        b.bin = bin;
+        b.head = b.first[bin];
+        b.tail = b.first[bin + 1] - 1;
+        b.at = b.start[bin] + (uint64_t)(tile - b.head) * TILE;
+        b.here = (uint32_t)min((uint64_t)b.start[bin] + b.size[bin] - b.at, (uint64_t)TILE);
+        if (pass) wait_acquire(&a.pages.bins->stored[b.w.p.epoch - 1][bin], b.tail - b.head + 1);
+        return tile;
+    }
+}
+#endif
+
+#endif
