@@ -17,13 +17,15 @@
 #include "cuda/device/ptx_async.cuh"
 #include "reduce/cuda/segments.cuh"
 
-struct long_shared {
-    struct value chunks[REDUCE_MOST_CHUNKS];              /* of the item */
-    struct value digits[REDUCE_WARPS][DIGITS];            /* also the values of a block's segment */
+template <int KIND> struct long_shared {
+    struct packed<KIND> chunks[REDUCE_MOST_CHUNKS];       /* of the item */
+    struct packed<KIND> digits[REDUCE_WARPS][DIGITS];     /* also the values of a block's segment */
     __align__(16) struct reduce_item items[REDUCE_WARPS]; /* the item of each warp */
     uint32_t last;                                        /* this block finishes its row */
     uint32_t taken;                                       /* an item of the list */
     uint64_t bounds[2][2]; /* start and end of the block's segment, and of its next one */
+    /* The last chunk of the item, if is_staged(). */
+    __align__(16) struct vector lines[is_staged<KIND>() ? (int)ECHI_CHUNK_LINES : 1][32];
 };
 
 static_assert((int)REDUCE_WARPS * (int)REDUCE_LONG_CHUNKS <= (int)REDUCE_MOST_CHUNKS,
@@ -33,20 +35,21 @@ static_assert((int)REDUCE_WARPS * (int)REDUCE_LONG_CHUNKS <= (int)REDUCE_MOST_CH
 struct share {
     uint64_t begin, from; /* start of the item: in the array, in its row */
     uint32_t n;           /* elements of the item */
-    uint32_t first, step; /* chunks */
+    uint32_t first, step; /* chunks; step a.warps: a share of the block's item */
     uint32_t place;       /* of chunk 0's value in long_shared */
 };
 
 /* Computes the marked chunks of the item again, with their scales; by a warp. */
 template <int KIND>
-static __device__ __noinline__ void scale_chunks(const struct reduce_args &a, struct value *chunks,
-                                                 uint64_t begin, uint32_t n)
+static __device__ __noinline__ void
+scale_chunks(const struct reduce_args &a, struct packed<KIND> *chunks, uint64_t begin, uint32_t n)
 {
     __syncwarp(WARP_ALL); /* all lanes have read the first value */
 #pragma unroll 1
     for (uint32_t chunk = 0; chunk * CHUNK < n; chunk += 32) {
         const uint32_t mine = chunk + lane_id();
-        const uint32_t scale = mine * CHUNK < n ? needs_scale<KIND>(chunks[mine]) : 0;
+        const uint32_t scale =
+            mine * CHUNK < n ? needs_scale<KIND>(value_kept<KIND>(&chunks[mine])) : 0;
         uint32_t marked = __ballot_sync(WARP_ALL, scale != 0);
         for (; marked; marked &= marked - 1) {
             const uint32_t lane = __ffs((int)marked) - 1, first = (chunk + lane) * CHUNK;
@@ -59,10 +62,58 @@ static __device__ __noinline__ void scale_chunks(const struct reduce_args &a, st
     __syncwarp(WARP_ALL); /* the values are written */
 }
 
+/* Copies a vector to shared memory, where this thread finds it after vector_wait(). */
+static __device__ inline void vector_copy(struct vector *to, const ukey *from)
+{
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
+    copy_async_16(to, from);
+#else
+    *to = vector_at((const char *)from);
+#endif
+}
+
+static __device__ inline void vector_wait(void)
+{
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
+    copy_commit();
+    copy_wait<0>();
+#endif
+}
+
+/* The value of the n elements of an aligned chunk that is not full.  Each thread copies its vectors
+ * to shared memory, all before the first is added. */
+template <int KIND>
+static __device__ __noinline__ struct value
+chunk_staged(const struct reduce_args &a, struct vector (*lines)[32], const ukey *x, uint32_t n)
+{
+    const uint32_t lane = lane_id(), vectors = n / VECTOR;
+    const bool has_tail = n % VECTOR && vectors % 32 == lane;
+    struct vector tail = { { 0, 0, 0, 0 } };
+    struct lanes<KIND> lanes;
+#pragma unroll
+    for (int line = 0; line < ECHI_CHUNK_LINES; line++) {
+        const uint32_t i = line * 32 + lane;
+        if (i < vectors) vector_copy(&lines[line][lane], x + i * VECTOR);
+    }
+    if (has_tail)
+        tail = vector_filled(vector_at_end(x + vectors * VECTOR, n % VECTOR), n % VECTOR,
+                             lane_fill<KIND>());
+    lanes_start(lanes);
+    vector_wait();
+    center_on(a, lanes, lane < vectors ? lines[0][lane] : tail);
+#pragma unroll 1
+    for (uint32_t i = lane; i < vectors; i += 32) {
+        const struct vector v = lines[i / 32][lane];
+        lanes_add<1>(a, lanes, v, v, VECTOR, 0);
+    }
+    if (has_tail) lanes_add<0>(a, lanes, tail, tail, n % VECTOR, 0);
+    return close_lanes<KIND, 0>(a, lanes, 0, n);
+}
+
 /* Reduces the warp's share, chunk by chunk. */
 template <int KIND>
-static __device__ inline struct value share_chunks(const struct reduce_args &a,
-                                                   struct long_shared &s, const struct share &p)
+static __device__ inline struct value
+share_chunks(const struct reduce_args &a, struct long_shared<KIND> &s, const struct share &p)
 {
     struct value v = value_nothing<KIND>();
     struct lanes<KIND> lanes;
@@ -74,7 +125,11 @@ static __device__ inline struct value share_chunks(const struct reduce_args &a,
             const struct place at = place_of<KIND>(a, p.begin + first, first);
             if (!add_aligned<KIND, 1>(a, lanes, at, here)) lanes = added_around(a, lanes, at, here);
         } else {
-            v = reduce_chunk<KIND, 1>(a, p.begin + first, first, here);
+            const ukey *x = (const ukey *)a.in + p.begin + first;
+            if (is_staged<KIND>() && here < CHUNK && p.step == a.warps && can_stage<KIND>(a, x))
+                v = chunk_staged<KIND>(a, s.lines, x, here);
+            else
+                v = reduce_chunk<KIND, 1>(a, p.begin + first, first, here);
             if (lane_id() == 0) value_keep<KIND>(&s.chunks[p.place + chunk], v);
         }
     }
@@ -84,8 +139,8 @@ static __device__ inline struct value share_chunks(const struct reduce_args &a,
 /* Reduces the warp's share and stores the values in shared memory.  Returns the value of the last
  * chunk or, if the order does not matter, of all chunks. */
 template <int KIND>
-static __device__ inline struct value reduce_share(const struct reduce_args &a,
-                                                   struct long_shared &s, const struct share &p)
+static __device__ inline struct value
+reduce_share(const struct reduce_args &a, struct long_shared<KIND> &s, const struct share &p)
 {
     const struct value v =
         value_any_place<KIND>()
@@ -99,12 +154,12 @@ static __device__ inline struct value reduce_share(const struct reduce_args &a,
 /* The value of a part, from the values of its chunks, in shared memory if there are several;
  * otherwise v. */
 template <int KIND>
-static __device__ inline struct value close_part(const struct reduce_args &a, struct long_shared &s,
-                                                 const struct share &p, uint32_t values,
-                                                 struct value v)
+static __device__ inline struct value close_part(const struct reduce_args &a,
+                                                 struct long_shared<KIND> &s, const struct share &p,
+                                                 uint32_t values, struct value v)
 {
     if (KIND == REDUCE_VARIANCE && REDUCE_F64) {
-        if (values > 1 || (values == 1 && needs_scale<KIND>(s.chunks[p.place])))
+        if (values > 1 || (values == 1 && needs_scale<KIND>(value_kept<KIND>(&s.chunks[p.place]))))
             scale_chunks<KIND>(a, s.chunks + p.place, p.begin, p.n);
         if (values == 1) v = value_kept<KIND>(&s.chunks[p.place]);
     }
@@ -114,8 +169,9 @@ static __device__ inline struct value close_part(const struct reduce_args &a, st
 /* Folds the row's `count` partials; the result is valid in warp 0.  A warp has an aligned run of
  * tiles, in which a thread has adjacent partials. */
 template <int KIND>
-static __device__ inline struct value
-fold_partials(const struct reduce_args &a, struct long_shared &s, uint64_t first, uint64_t count)
+static __device__ inline struct value fold_partials(const struct reduce_args &a,
+                                                    struct long_shared<KIND> &s, uint64_t first,
+                                                    uint64_t count)
 {
     enum {
         EACH = value_words<KIND>() == 1   ? 8
@@ -139,7 +195,8 @@ fold_partials(const struct reduce_args &a, struct long_shared &s, uint64_t first
         for (int half = EACH / 2; half; half /= 2)
 #pragma unroll
             for (int i = 0; i < half; i++) v[i] = value_merge<KIND>(a, v[2 * i], v[2 * i + 1]);
-        sum = value_fold<KIND, 32, 1>(a, v[0]);
+        const uint64_t lanes = (count - tile * TILE + EACH - 1) / EACH;
+        sum = value_fold_some<KIND>(a, v[0], lanes < 32 ? (uint32_t)lanes : 32);
         if (run > 1 && lane_id() == 0) count_up<KIND>(a, s.digits[warp], done, sum);
         done++;
     }
@@ -151,9 +208,9 @@ fold_partials(const struct reduce_args &a, struct long_shared &s, uint64_t first
 
 /* Stores the block's partial; returns whether it was the row's last. */
 template <int KIND>
-static __device__ inline bool leave_partial(const struct reduce_args &a, struct long_shared &s,
-                                            uint64_t item, uint32_t *done, uint32_t groups,
-                                            struct value v)
+static __device__ inline bool leave_partial(const struct reduce_args &a,
+                                            struct long_shared<KIND> &s, uint64_t item,
+                                            uint32_t *done, uint32_t groups, struct value v)
 {
     if (threadIdx.x == 0) {
         value_store<KIND>(a.partials, item, v);
@@ -200,7 +257,7 @@ static __device__ inline void bounds_wait(void)
  * in warp 0, or in the warp.  After the last part of a block's segment, folds the values of all. */
 template <int KIND>
 static __device__ inline struct value reduce_part(const struct reduce_args &a,
-                                                  struct long_shared &s, bool per_warp,
+                                                  struct long_shared<KIND> &s, bool per_warp,
                                                   const struct own_segments &own)
 {
     const uint32_t warp = warp_id();
@@ -288,7 +345,9 @@ static __device__ __noinline__ void list_segments(const struct reduce_args &a)
 
 /* Takes an item; ~0 if there is none.  For all threads of the block.  A block that finds none ends,
  * although another one may list items later: that block and those that still run reduce them. */
-static __device__ inline uint32_t take_item(const struct reduce_args &a, struct long_shared &s)
+template <int KIND>
+static __device__ inline uint32_t take_item(const struct reduce_args &a,
+                                            struct long_shared<KIND> &s)
 {
     if (threadIdx.x == (a.warps - 1) * 32) { /* warp 0 may still fold values */
         uint64_t state = load_relaxed_u64(&a.counts->state), seen;
@@ -334,8 +393,9 @@ static __device__ inline void finish_item(const struct reduce_args &a)
  * The loop over chunks has few variables, so that none is spilled: a load from local memory would
  * wait for the preceding loads of elements. */
 template <int KIND>
-static __device__ inline void reduce_item_of(const struct reduce_args &a, struct long_shared &s,
-                                             uint64_t item, bool per_warp, struct own_segments &own)
+static __device__ inline void reduce_item_of(const struct reduce_args &a,
+                                             struct long_shared<KIND> &s, uint64_t item,
+                                             bool per_warp, struct own_segments &own)
 {
     const uint32_t warp = warp_id();
     struct reduce_item now = { item, 0, 0, 0, 1 }; /* the same for all threads of the block, or of
@@ -408,7 +468,7 @@ static __device__ inline void reduce_item_of(const struct reduce_args &a, struct
 
 template <int KIND> static __device__ inline void reduce_long(const struct reduce_args &a)
 {
-    __shared__ struct long_shared s;
+    __shared__ struct long_shared<KIND> s;
     wait_for_earlier();
     const bool per_warp = !has_two<KIND>() && !a.row_items && !a.offsets;
     const bool lists = REDUCE_LISTS(KIND) && a.per_block && a.capacity;
