@@ -17,6 +17,12 @@
 #include "cuda/device/ptx_async.cuh"
 #include "reduce/cuda/segments.cuh"
 
+/* The two sums of each lane of a variance's chunks, which are folded together. */
+enum { SUMS_CHUNKS = 8 };
+struct chunk_sums {
+    uint64_t sum[2 * SUMS_CHUNKS][33]; /* [32]: the center; the 33rd column avoids bank conflicts */
+};
+
 template <int KIND> struct long_shared {
     struct packed<KIND> chunks[REDUCE_MOST_CHUNKS];       /* of the item */
     struct packed<KIND> digits[REDUCE_WARPS][DIGITS];     /* also the values of a block's segment */
@@ -24,8 +30,11 @@ template <int KIND> struct long_shared {
     uint32_t last;                                        /* this block finishes its row */
     uint32_t taken;                                       /* an item of the list */
     uint32_t pending; /* the list had items when the block began */
-    /* The last chunk of the item, if is_staged(). */
-    __align__(16) struct vector lines[is_staged<KIND>() ? (int)ECHI_CHUNK_LINES : 1][32];
+    /* Of each warp, if is_staged(): the lanes of some chunks, or the item's last chunk. */
+    __align__(16) union {
+        struct chunk_sums sums;
+        struct vector lines[ECHI_CHUNK_LINES][32];
+    } parts[is_staged<KIND>() ? (int)REDUCE_WARPS : 1];
 };
 
 static_assert((int)REDUCE_WARPS * (int)REDUCE_LONG_CHUNKS <= (int)REDUCE_MOST_CHUNKS,
@@ -35,7 +44,7 @@ static_assert((int)REDUCE_WARPS * (int)REDUCE_LONG_CHUNKS <= (int)REDUCE_MOST_CH
 struct share {
     uint64_t begin, from; /* start of the item: in the array, in its row */
     uint32_t n;           /* elements of the item */
-    uint32_t first, step; /* chunks; step a.warps: a share of the block's item */
+    uint32_t first, step; /* chunks */
     uint32_t place;       /* of chunk 0's value in long_shared */
 };
 
@@ -110,6 +119,65 @@ chunk_staged(const struct reduce_args &a, struct vector (*lines)[32], const ukey
     return close_lanes<KIND, 0>(a, lanes, 0, n);
 }
 
+/* Folds the lanes of `count` full chunks, and stores the values of the chunks in every `step`th place
+ * from `to` on.  Two lanes fold 16 sums each, then add theirs. */
+template <int KIND>
+static __device__ __noinline__ void fold_sums(const struct chunk_sums &sums, uint32_t count,
+                                              struct packed<KIND> *to, uint32_t step)
+{
+    enum { HALF = 16 };
+    const uint32_t row = lane_id() / 2, half = lane_id() % 2, chunk = row / 2;
+    const bool there = chunk < count;
+    uint64_t x[HALF], mine = 0, k = 0;
+    __syncwarp(WARP_ALL); /* the sums are written */
+    if (there) {
+#pragma unroll
+        for (int i = 0; i < HALF;
+             i++) /* the halves of 16 are exchanged in odd lanes: other banks */
+            x[i] = sums.sum[row][HALF * half + (i ^ (HALF / 2 * half))];
+#pragma unroll
+        for (int width = 1; width < HALF; width *= 2)
+#pragma unroll
+            for (int i = 0; i < HALF; i += 2 * width) x[i] = sum_add(x[i], x[i + width]);
+        mine = x[0];
+        k = sums.sum[2 * chunk][32];
+    }
+    mine = sum_add(mine, __shfl_xor_sync(WARP_ALL, (unsigned long long)mine, 1));
+    struct value v = { CHUNK, mine, __shfl_xor_sync(WARP_ALL, (unsigned long long)mine, 2), 0 };
+    v = value_close<KIND>(v, center_of_bits(k));
+    if (there && lane_id() % 4 == 0) value_keep<KIND>(&to[chunk * step], v);
+    __syncwarp(WARP_ALL); /* the sums may be overwritten */
+}
+
+/* Reduces the full chunks of the warp's share, if they are aligned; returns the first chunk that is
+ * left. */
+template <int KIND>
+static __device__ inline uint32_t share_full(const struct reduce_args &a,
+                                             struct long_shared<KIND> &s, const struct share &p)
+{
+    const uint32_t full = p.n / CHUNK;
+    const ukey *x = (const ukey *)a.in + p.begin;
+    uint32_t chunk = p.first, kept = 0;
+    if (!can_stage<KIND>(a, x)) return chunk;
+    struct chunk_sums &sums = s.parts[warp_id()].sums;
+#pragma unroll 1
+    for (; chunk < full; chunk += p.step) {
+        struct lanes<KIND> lanes;
+        const struct place at = place_of<KIND>(a, p.begin + chunk * CHUNK, 0);
+        lanes_start(lanes);
+        add_aligned<KIND, 1>(a, lanes, at, CHUNK);
+        const struct value v = lanes_end(a, lanes);
+        sums.sum[2 * kept][lane_id()] = v.b;
+        sums.sum[2 * kept + 1][lane_id()] = v.c;
+        if (lane_id() == 0) sums.sum[2 * kept][32] = center_bits(get_center(lanes));
+        if (++kept < SUMS_CHUNKS) continue;
+        fold_sums<KIND>(sums, kept, &s.chunks[p.place + chunk - (kept - 1) * p.step], p.step);
+        kept = 0;
+    }
+    if (kept) fold_sums<KIND>(sums, kept, &s.chunks[p.place + chunk - kept * p.step], p.step);
+    return chunk;
+}
+
 /* Reduces the warp's share, chunk by chunk. */
 template <int KIND>
 static __device__ inline struct value
@@ -118,16 +186,21 @@ share_chunks(const struct reduce_args &a, struct long_shared<KIND> &s, const str
     struct value v = value_nothing<KIND>();
     struct lanes<KIND> lanes;
     lanes_start(lanes);
+    uint32_t chunk = p.first;
+    if (is_staged<KIND>()) {
+        chunk = share_full<KIND>(a, s, p);
+        if (chunk != p.first) v = value_kept<KIND>(&s.chunks[p.place + chunk - p.step]);
+    }
 #pragma unroll 1
-    for (uint32_t chunk = p.first; chunk * CHUNK < p.n; chunk += p.step) {
+    for (; chunk * CHUNK < p.n; chunk += p.step) {
         const uint32_t first = chunk * CHUNK, here = min(p.n - first, (uint32_t)CHUNK);
         if (value_any_order<KIND>()) {
             const struct place at = place_of<KIND>(a, p.begin + first, first);
             if (!add_aligned<KIND, 1>(a, lanes, at, here)) lanes = added_around(a, lanes, at, here);
         } else {
             const ukey *x = (const ukey *)a.in + p.begin + first;
-            if (is_staged<KIND>() && here < CHUNK && p.step == a.warps && can_stage<KIND>(a, x))
-                v = chunk_staged<KIND>(a, s.lines, x, here);
+            if (is_staged<KIND>() && here < CHUNK && can_stage<KIND>(a, x))
+                v = chunk_staged<KIND>(a, s.parts[warp_id()].lines, x, here);
             else
                 v = reduce_chunk<KIND, 1>(a, p.begin + first, first, here);
             if (lane_id() == 0) value_keep<KIND>(&s.chunks[p.place + chunk], v);

@@ -164,6 +164,11 @@ static __device__ inline uint64_t center_bits(center k)
     return REDUCE_WHOLE ? (uint64_t)k : bits_of((double)k);
 }
 
+static __device__ inline center center_of_bits(uint64_t bits)
+{
+    return REDUCE_WHOLE ? (center)bits : (center)f64_of(bits);
+}
+
 /* Products are stored XORed with 1, so that 0 is the identity element of all kinds. */
 static __device__ inline uint64_t other_merge(const struct reduce_args &args, uint64_t x,
                                               uint64_t y)
