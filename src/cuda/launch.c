@@ -168,8 +168,8 @@ done:
 }
 
 /* Whether a launch may begin early. Its kernel must be compiled for an architecture that can wait;
- * a kernel that the driver compiled from older PTX is not. In a graph it gains almost nothing, and a
- * program that queries the edges of a graph with such launches needs a newer driver function. */
+ * a kernel that the driver compiled from older PTX is not. In a graph it gains almost nothing, and
+ * a program that queries the edges of a graph with such launches needs a newer driver function. */
 static ech_status may_be_early(ech_ctx *ctx, const struct echi_cuda_kernel *kernel, bool *early)
 {
     struct echi_cuda *cuda = ctx->state;

@@ -30,7 +30,7 @@ template <int KIND> struct long_shared {
     uint32_t last;                                        /* this block finishes its row */
     uint32_t taken;                                       /* an item of the list */
     uint32_t pending; /* the list had items when the block began */
-    /* Of each warp, if is_staged(): the lanes of some chunks, or the item's last chunk. */
+    /* Each warp's lanes of some chunks, or the item's last chunk; if is_staged(). */
     __align__(16) union {
         struct chunk_sums sums;
         struct vector lines[ECHI_CHUNK_LINES][32];
@@ -119,8 +119,8 @@ chunk_staged(const struct reduce_args &a, struct vector (*lines)[32], const ukey
     return close_lanes<KIND, 0>(a, lanes, 0, n);
 }
 
-/* Folds the lanes of `count` full chunks, and stores the values of the chunks in every `step`th place
- * from `to` on.  Two lanes fold 16 sums each, then add theirs. */
+/* Folds the lanes of `count` full chunks, and stores the values of the chunks in every `step`th
+ * place from `to` on.  Two lanes fold 16 sums each, then add their results. */
 template <int KIND>
 static __device__ __noinline__ void fold_sums(const struct chunk_sums &sums, uint32_t count,
                                               struct packed<KIND> *to, uint32_t step)
