@@ -276,6 +276,14 @@ static void large(run_function run)
         c.parts = 1030;
         if (exists(c.op, c.dtype)) run((c = options(c, (unsigned)op), &c));
     }
+    for (int t = 0; t < DTYPES; t++) /* more blocks than list long segments */
+        run(&(struct reduce_case){ .shape = SEGMENTS,
+                                   .op = ECH_OP_SUM,
+                                   .dtype = (ech_dtype)t,
+                                   .n = 360 * 4096 / ech_dtype_bytes((ech_dtype)t),
+                                   .parts = 300,
+                                   .lengths = "one",
+                                   .dist = "tame" });
     /* a row of more partial results than the warps of a block hold at a time */
     run(&(struct reduce_case){ .shape = SEGMENTS,
                                .op = ECH_OP_VARIANCE,

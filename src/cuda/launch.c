@@ -19,8 +19,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { EARLY_BLOCKS = 8 /* per multiprocessor, maximum of an early launch */ };
-
 /* ---- Modules ---- */
 
 /* Machine code runs on GPUs of its major version and the same or a later minor version; PTX on all
@@ -170,20 +168,16 @@ done:
 }
 
 /* Whether a launch may begin early. Its kernel must be compiled for an architecture that can wait;
- * a kernel that the driver compiled from older PTX is not. Early launch costs time per block, so it
- * does not help with several waves of blocks. In a graph it gains almost nothing, and a program
- * that queries the edges of a graph with such launches needs a newer driver function. */
-static ech_status may_be_early(ech_ctx *ctx, const struct echi_cuda_kernel *kernel, unsigned blocks,
-                               bool *early)
+ * a kernel that the driver compiled from older PTX is not. In a graph it gains almost nothing, and
+ * a program that queries the edges of a graph with such launches needs a newer driver function. */
+static ech_status may_be_early(ech_ctx *ctx, const struct echi_cuda_kernel *kernel, bool *early)
 {
     struct echi_cuda *cuda = ctx->state;
     const struct echi_driver *driver = cuda->driver;
     ech_status status = ECH_OK;
     int capturing = 0;
     *early = false;
-    if (cuda->architecture < 90 || kernel->architecture < 90 ||
-        blocks > EARLY_BLOCKS * (unsigned)cuda->multiprocessors)
-        return ECH_OK;
+    if (cuda->architecture < 90 || kernel->architecture < 90) return ECH_OK;
     CU(cuStreamIsCapturing, echi_cuda_stream(ctx), &capturing);
     *early = !capturing;
 done:
@@ -214,7 +208,7 @@ static ech_status launch(ech_ctx *ctx, const char *image, const char *name, unsi
              "launch %s of %s: %u blocks of %u threads, %u bytes of shared memory", name, image,
              blocks, threads, shared_bytes);
     bool early = how == LAUNCH_EARLY;
-    if (early) TRY(may_be_early(ctx, kernel, blocks, &early));
+    if (early) TRY(may_be_early(ctx, kernel, &early));
     if (early || how == LAUNCH_TOGETHER) {
         CUlaunchAttribute attribute = {
             .id = early ? CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION

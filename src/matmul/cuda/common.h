@@ -12,7 +12,7 @@
 enum {
     MATMUL_THREADS = 128, /* of matmul_scale */
     MATMUL_BAND = 8, /* rows of tiles that blocks process as a band, so that they share loads */
-    MATVEC_THREADS = 256,
+    MATVEC_THREADS = 128,
     MATVEC_MANY = 4,   /* rows that a thread adds up at once if there are many rows */
     MATVEC_LANES = 64, /* of a chunk of a row; the same as ECHI_MATVEC_... of ../matmul.h */
     MATVEC_CHUNK = 4096,

@@ -103,7 +103,7 @@ extern "C" __global__ void __launch_bounds__(MATVEC_THREADS)
     matvec_row_chunks<1>(args);
 }
 
-extern "C" __global__ void __launch_bounds__(MATVEC_THREADS, 2)
+extern "C" __global__ void __launch_bounds__(MATVEC_THREADS, 4)
     matvec_rows_many(const __grid_constant__ struct matvec_args args)
 {
     wait_for_earlier();

@@ -6,8 +6,8 @@
  *     partials   p0               p1               p2               folded by the block that
  *                                                                   finishes the row's last item
  *
- * Or a block reduces a segment.  Blocks first list their long segments, and at the end share the
- * items of all of them; a block that lists items takes them itself if no other one does.
+ * Or each block reduces a segment.  The first blocks list the long segments, and blocks that begin
+ * while items are left share them; a block that lists items takes them itself if no other one does.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -17,13 +17,24 @@
 #include "cuda/device/ptx_async.cuh"
 #include "reduce/cuda/segments.cuh"
 
-struct long_shared {
-    struct value chunks[REDUCE_MOST_CHUNKS];              /* of the item */
-    struct value digits[REDUCE_WARPS][DIGITS];            /* also the values of a block's segment */
+/* The two sums of each lane of a variance's chunks, which are folded together. */
+enum { SUMS_CHUNKS = 8 };
+struct chunk_sums {
+    uint64_t sum[2 * SUMS_CHUNKS][33]; /* [32]: the center; the 33rd column avoids bank conflicts */
+};
+
+template <int KIND> struct long_shared {
+    struct packed<KIND> chunks[REDUCE_MOST_CHUNKS];       /* of the item */
+    struct packed<KIND> digits[REDUCE_WARPS][DIGITS];     /* also the values of a block's segment */
     __align__(16) struct reduce_item items[REDUCE_WARPS]; /* the item of each warp */
     uint32_t last;                                        /* this block finishes its row */
     uint32_t taken;                                       /* an item of the list */
-    uint64_t bounds[2][2]; /* start and end of the block's segment, and of its next one */
+    uint32_t pending; /* the list had items when the block began */
+    /* Each warp's lanes of some chunks, or the item's last chunk; if is_staged(). */
+    __align__(16) union {
+        struct chunk_sums sums;
+        struct vector lines[ECHI_CHUNK_LINES][32];
+    } parts[is_staged<KIND>() ? (int)REDUCE_WARPS : 1];
 };
 
 static_assert((int)REDUCE_WARPS * (int)REDUCE_LONG_CHUNKS <= (int)REDUCE_MOST_CHUNKS,
@@ -39,14 +50,15 @@ struct share {
 
 /* Computes the marked chunks of the item again, with their scales; by a warp. */
 template <int KIND>
-static __device__ __noinline__ void scale_chunks(const struct reduce_args &a, struct value *chunks,
-                                                 uint64_t begin, uint32_t n)
+static __device__ __noinline__ void
+scale_chunks(const struct reduce_args &a, struct packed<KIND> *chunks, uint64_t begin, uint32_t n)
 {
     __syncwarp(WARP_ALL); /* all lanes have read the first value */
 #pragma unroll 1
     for (uint32_t chunk = 0; chunk * CHUNK < n; chunk += 32) {
         const uint32_t mine = chunk + lane_id();
-        const uint32_t scale = mine * CHUNK < n ? needs_scale<KIND>(chunks[mine]) : 0;
+        const uint32_t scale =
+            mine * CHUNK < n ? needs_scale<KIND>(value_kept<KIND>(&chunks[mine])) : 0;
         uint32_t marked = __ballot_sync(WARP_ALL, scale != 0);
         for (; marked; marked &= marked - 1) {
             const uint32_t lane = __ffs((int)marked) - 1, first = (chunk + lane) * CHUNK;
@@ -59,22 +71,138 @@ static __device__ __noinline__ void scale_chunks(const struct reduce_args &a, st
     __syncwarp(WARP_ALL); /* the values are written */
 }
 
+/* Copies a vector to shared memory, where this thread finds it after vector_wait(). */
+static __device__ inline void vector_copy(struct vector *to, const ukey *from)
+{
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
+    copy_async_16(to, from);
+#else
+    *to = vector_at((const char *)from);
+#endif
+}
+
+static __device__ inline void vector_wait(void)
+{
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
+    copy_commit();
+    copy_wait<0>();
+#endif
+}
+
+/* The value of the n elements of an aligned chunk that is not full.  Each thread copies its vectors
+ * to shared memory, all before the first is added. */
+template <int KIND>
+static __device__ __noinline__ struct value
+chunk_staged(const struct reduce_args &a, struct vector (*lines)[32], const ukey *x, uint32_t n)
+{
+    const uint32_t lane = lane_id(), vectors = n / VECTOR;
+    const bool has_tail = n % VECTOR && vectors % 32 == lane;
+    struct vector tail = { { 0, 0, 0, 0 } };
+    struct lanes<KIND> lanes;
+#pragma unroll
+    for (int line = 0; line < ECHI_CHUNK_LINES; line++) {
+        const uint32_t i = line * 32 + lane;
+        if (i < vectors) vector_copy(&lines[line][lane], x + i * VECTOR);
+    }
+    if (has_tail)
+        tail = vector_filled(vector_at_end(x + vectors * VECTOR, n % VECTOR), n % VECTOR,
+                             lane_fill<KIND>());
+    lanes_start(lanes);
+    vector_wait();
+    center_on(a, lanes, lane < vectors ? lines[0][lane] : tail);
+#pragma unroll 1
+    for (uint32_t i = lane; i < vectors; i += 32) {
+        const struct vector v = lines[i / 32][lane];
+        lanes_add<1>(a, lanes, v, v, VECTOR, 0);
+    }
+    if (has_tail) lanes_add<0>(a, lanes, tail, tail, n % VECTOR, 0);
+    return close_lanes<KIND, 0>(a, lanes, 0, n);
+}
+
+/* Folds the lanes of `count` full chunks, and stores the values of the chunks in every `step`th
+ * place from `to` on.  Two lanes fold 16 sums each, then add their results. */
+template <int KIND>
+static __device__ __noinline__ void fold_sums(const struct chunk_sums &sums, uint32_t count,
+                                              struct packed<KIND> *to, uint32_t step)
+{
+    enum { HALF = 16 };
+    const uint32_t row = lane_id() / 2, half = lane_id() % 2, chunk = row / 2;
+    const bool there = chunk < count;
+    uint64_t x[HALF], mine = 0, k = 0;
+    __syncwarp(WARP_ALL); /* the sums are written */
+    if (there) {
+#pragma unroll
+        for (int i = 0; i < HALF;
+             i++) /* the halves of 16 are exchanged in odd lanes: other banks */
+            x[i] = sums.sum[row][HALF * half + (i ^ (HALF / 2 * half))];
+#pragma unroll
+        for (int width = 1; width < HALF; width *= 2)
+#pragma unroll
+            for (int i = 0; i < HALF; i += 2 * width) x[i] = sum_add(x[i], x[i + width]);
+        mine = x[0];
+        k = sums.sum[2 * chunk][32];
+    }
+    mine = sum_add(mine, __shfl_xor_sync(WARP_ALL, (unsigned long long)mine, 1));
+    struct value v = { CHUNK, mine, __shfl_xor_sync(WARP_ALL, (unsigned long long)mine, 2), 0 };
+    v = value_close<KIND>(v, center_of_bits(k));
+    if (there && lane_id() % 4 == 0) value_keep<KIND>(&to[chunk * step], v);
+    __syncwarp(WARP_ALL); /* the sums may be overwritten */
+}
+
+/* Reduces the full chunks of the warp's share, if they are aligned; returns the first chunk that is
+ * left. */
+template <int KIND>
+static __device__ inline uint32_t share_full(const struct reduce_args &a,
+                                             struct long_shared<KIND> &s, const struct share &p)
+{
+    const uint32_t full = p.n / CHUNK;
+    const ukey *x = (const ukey *)a.in + p.begin;
+    uint32_t chunk = p.first, kept = 0;
+    if (!can_stage<KIND>(a, x)) return chunk;
+    struct chunk_sums &sums = s.parts[warp_id()].sums;
+#pragma unroll 1
+    for (; chunk < full; chunk += p.step) {
+        struct lanes<KIND> lanes;
+        const struct place at = place_of<KIND>(a, p.begin + chunk * CHUNK, 0);
+        lanes_start(lanes);
+        add_aligned<KIND, 1>(a, lanes, at, CHUNK);
+        const struct value v = lanes_end(a, lanes);
+        sums.sum[2 * kept][lane_id()] = v.b;
+        sums.sum[2 * kept + 1][lane_id()] = v.c;
+        if (lane_id() == 0) sums.sum[2 * kept][32] = center_bits(get_center(lanes));
+        if (++kept < SUMS_CHUNKS) continue;
+        fold_sums<KIND>(sums, kept, &s.chunks[p.place + chunk - (kept - 1) * p.step], p.step);
+        kept = 0;
+    }
+    if (kept) fold_sums<KIND>(sums, kept, &s.chunks[p.place + chunk - kept * p.step], p.step);
+    return chunk;
+}
+
 /* Reduces the warp's share, chunk by chunk. */
 template <int KIND>
-static __device__ inline struct value share_chunks(const struct reduce_args &a,
-                                                   struct long_shared &s, const struct share &p)
+static __device__ inline struct value
+share_chunks(const struct reduce_args &a, struct long_shared<KIND> &s, const struct share &p)
 {
     struct value v = value_nothing<KIND>();
     struct lanes<KIND> lanes;
     lanes_start(lanes);
+    uint32_t chunk = p.first;
+    if (is_staged<KIND>()) {
+        chunk = share_full<KIND>(a, s, p);
+        if (chunk != p.first) v = value_kept<KIND>(&s.chunks[p.place + chunk - p.step]);
+    }
 #pragma unroll 1
-    for (uint32_t chunk = p.first; chunk * CHUNK < p.n; chunk += p.step) {
+    for (; chunk * CHUNK < p.n; chunk += p.step) {
         const uint32_t first = chunk * CHUNK, here = min(p.n - first, (uint32_t)CHUNK);
         if (value_any_order<KIND>()) {
             const struct place at = place_of<KIND>(a, p.begin + first, first);
             if (!add_aligned<KIND, 1>(a, lanes, at, here)) lanes = added_around(a, lanes, at, here);
         } else {
-            v = reduce_chunk<KIND, 1>(a, p.begin + first, first, here);
+            const ukey *x = (const ukey *)a.in + p.begin + first;
+            if (is_staged<KIND>() && here < CHUNK && can_stage<KIND>(a, x))
+                v = chunk_staged<KIND>(a, s.parts[warp_id()].lines, x, here);
+            else
+                v = reduce_chunk<KIND, 1>(a, p.begin + first, first, here);
             if (lane_id() == 0) value_keep<KIND>(&s.chunks[p.place + chunk], v);
         }
     }
@@ -84,8 +212,8 @@ static __device__ inline struct value share_chunks(const struct reduce_args &a,
 /* Reduces the warp's share and stores the values in shared memory.  Returns the value of the last
  * chunk or, if the order does not matter, of all chunks. */
 template <int KIND>
-static __device__ inline struct value reduce_share(const struct reduce_args &a,
-                                                   struct long_shared &s, const struct share &p)
+static __device__ inline struct value
+reduce_share(const struct reduce_args &a, struct long_shared<KIND> &s, const struct share &p)
 {
     const struct value v =
         value_any_place<KIND>()
@@ -99,12 +227,12 @@ static __device__ inline struct value reduce_share(const struct reduce_args &a,
 /* The value of a part, from the values of its chunks, in shared memory if there are several;
  * otherwise v. */
 template <int KIND>
-static __device__ inline struct value close_part(const struct reduce_args &a, struct long_shared &s,
-                                                 const struct share &p, uint32_t values,
-                                                 struct value v)
+static __device__ inline struct value close_part(const struct reduce_args &a,
+                                                 struct long_shared<KIND> &s, const struct share &p,
+                                                 uint32_t values, struct value v)
 {
     if (KIND == REDUCE_VARIANCE && REDUCE_F64) {
-        if (values > 1 || (values == 1 && needs_scale<KIND>(s.chunks[p.place])))
+        if (values > 1 || (values == 1 && needs_scale<KIND>(value_kept<KIND>(&s.chunks[p.place]))))
             scale_chunks<KIND>(a, s.chunks + p.place, p.begin, p.n);
         if (values == 1) v = value_kept<KIND>(&s.chunks[p.place]);
     }
@@ -114,8 +242,9 @@ static __device__ inline struct value close_part(const struct reduce_args &a, st
 /* Folds the row's `count` partials; the result is valid in warp 0.  A warp has an aligned run of
  * tiles, in which a thread has adjacent partials. */
 template <int KIND>
-static __device__ inline struct value
-fold_partials(const struct reduce_args &a, struct long_shared &s, uint64_t first, uint64_t count)
+static __device__ inline struct value fold_partials(const struct reduce_args &a,
+                                                    struct long_shared<KIND> &s, uint64_t first,
+                                                    uint64_t count)
 {
     enum {
         EACH = value_words<KIND>() == 1   ? 8
@@ -139,7 +268,8 @@ fold_partials(const struct reduce_args &a, struct long_shared &s, uint64_t first
         for (int half = EACH / 2; half; half /= 2)
 #pragma unroll
             for (int i = 0; i < half; i++) v[i] = value_merge<KIND>(a, v[2 * i], v[2 * i + 1]);
-        sum = value_fold<KIND, 32, 1>(a, v[0]);
+        const uint64_t lanes = (count - tile * TILE + EACH - 1) / EACH;
+        sum = value_fold_some<KIND>(a, v[0], lanes < 32 ? (uint32_t)lanes : 32);
         if (run > 1 && lane_id() == 0) count_up<KIND>(a, s.digits[warp], done, sum);
         done++;
     }
@@ -151,9 +281,9 @@ fold_partials(const struct reduce_args &a, struct long_shared &s, uint64_t first
 
 /* Stores the block's partial; returns whether it was the row's last. */
 template <int KIND>
-static __device__ inline bool leave_partial(const struct reduce_args &a, struct long_shared &s,
-                                            uint64_t item, uint32_t *done, uint32_t groups,
-                                            struct value v)
+static __device__ inline bool leave_partial(const struct reduce_args &a,
+                                            struct long_shared<KIND> &s, uint64_t item,
+                                            uint32_t *done, uint32_t groups, struct value v)
 {
     if (threadIdx.x == 0) {
         value_store<KIND>(a.partials, item, v);
@@ -164,50 +294,17 @@ static __device__ inline bool leave_partial(const struct reduce_args &a, struct 
     return s.last;
 }
 
-/* What a block per segment keeps between segments. */
-struct own_segments {
-    uint32_t turn; /* 0 and 1 alternate: the places of bounds and of the values of chunks */
-    bool here;     /* false: only listed segments are left */
-};
-
-/* Copies the start and end of a segment to shared memory; by the warp, without waiting for them.
- * They are there after bounds_wait() of this warp and a barrier. */
-static __device__ inline void bounds_copy(const struct reduce_args &a, uint64_t (&bounds)[2],
-                                          uint64_t segment)
-{
-    if (lane_id() > 1 || segment >= a.segments) return;
-    const bool wide = a.offsets_index.bytes == 8;
-    const char *at = (const char *)a.offsets + (segment + lane_id()) * (wide ? 8 : 4);
-#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
-    if (wide)
-        copy_async_8(&bounds[lane_id()], at);
-    else
-        copy_async_4(&bounds[lane_id()], at); /* the upper half is 0 */
-#else
-    bounds[lane_id()] = wide ? *(const uint64_t *)at : *(const uint32_t *)at;
-#endif
-}
-
-static __device__ inline void bounds_wait(void)
-{
-#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
-    copy_commit();
-    copy_wait<0>();
-#endif
-}
-
 /* Reduces a part of a row: that of the block, or of the warp (per_warp).  The result is valid
  * in warp 0, or in the warp.  After the last part of a block's segment, folds the values of all. */
 template <int KIND>
-static __device__ inline struct value reduce_part(const struct reduce_args &a,
-                                                  struct long_shared &s, bool per_warp,
-                                                  const struct own_segments &own)
+static __device__ inline struct value
+reduce_part(const struct reduce_args &a, struct long_shared<KIND> &s, bool per_warp, bool own)
 {
     const uint32_t warp = warp_id();
     const struct reduce_item now = s.items[warp];
     const uint64_t from = (uint64_t)now.group * a.item * CHUNK;
     struct value v = value_nothing<KIND>();
-    if (own.here && now.group && from >= now.n)
+    if (own && now.group && from >= now.n)
         return warp == 0 && now.group > 1 ? fold_shared<KIND>(a, s.digits[0], now.group) : v;
     const uint32_t most = (per_warp ? (uint32_t)REDUCE_LONG_CHUNKS : a.item) * CHUNK;
     const uint64_t rest = now.n - from;
@@ -216,11 +313,10 @@ static __device__ inline struct value reduce_part(const struct reduce_args &a,
                              rest < most ? (uint32_t)rest : most,
                              per_warp ? 0 : warp,
                              per_warp ? 1 : a.warps,
-                             per_warp ? warp * REDUCE_LONG_CHUNKS : own.turn * REDUCE_ITEM_CHUNKS };
+                             per_warp ? warp * REDUCE_LONG_CHUNKS : 0 };
     v = reduce_share<KIND>(a, s, p);
-    if (REDUCE_LISTS(KIND) && own.here) bounds_wait();
     if (!per_warp)
-        __syncthreads(); /* the values are written, and the bounds of the block's next segment */
+        __syncthreads(); /* the values are written */
     else
         __syncwarp(WARP_ALL); /* the values of lane 0 are written */
     const uint32_t values = !value_any_order<KIND>() ? (p.n + CHUNK - 1) / CHUNK
@@ -268,27 +364,37 @@ static __device__ __noinline__ void share_segment(const struct reduce_args &a, u
     unlock_list(a);
 }
 
-/* Lists the shared ones of the block's segments, before it reduces the others; by warp 0. */
+/* Lists the shared ones of all segments, by warp 0 of the first blocks. */
 static __device__ __noinline__ void list_segments(const struct reduce_args &a)
 {
-    for (uint64_t from = blockIdx.x; from < a.segments; from += 32 * (uint64_t)gridDim.x) {
-        const uint64_t segment = from + lane_id() * (uint64_t)gridDim.x;
+    for (uint64_t from = blockIdx.x; from < a.segments; from += 32 * (uint64_t)a.listers) {
+        const uint64_t segment = from + lane_id() * (uint64_t)a.listers;
         uint64_t first, end, begin, n;
         load_segment(a, segment, segment < a.segments, &first, &end);
         check_segment(a, segment, false, first, end, &begin, &n);
         uint32_t which = __ballot_sync(WARP_ALL, is_shared(a, n));
         for (; which; which &= which - 1) {
             const int lane = __ffs((int)which) - 1;
-            share_segment(a, from + (uint64_t)lane * gridDim.x,
+            share_segment(a, from + (uint64_t)lane * a.listers,
                           __shfl_sync(WARP_ALL, (unsigned long long)begin, lane),
                           __shfl_sync(WARP_ALL, (unsigned long long)n, lane));
         }
     }
 }
 
+/* Whether the block takes items after its own segment: a lister, or items are left now. */
+static __device__ inline bool is_needed(const struct reduce_args &a)
+{
+    if (blockIdx.x < a.listers) return true;
+    const uint64_t state = load_relaxed_u64(&a.counts->state);
+    return (uint32_t)state < state >> 32;
+}
+
 /* Takes an item; ~0 if there is none.  For all threads of the block.  A block that finds none ends,
  * although another one may list items later: that block and those that still run reduce them. */
-static __device__ inline uint32_t take_item(const struct reduce_args &a, struct long_shared &s)
+template <int KIND>
+static __device__ inline uint32_t take_item(const struct reduce_args &a,
+                                            struct long_shared<KIND> &s)
 {
     if (threadIdx.x == (a.warps - 1) * 32) { /* warp 0 may still fold values */
         uint64_t state = load_relaxed_u64(&a.counts->state), seen;
@@ -327,15 +433,15 @@ static __device__ inline void finish_item(const struct reduce_args &a)
 /* ---- Items ---- */
 
 /* An item of a row, by the block.  per_warp: one warp per row, for rows that are longer than a line
- * but not long; a row has at most as many chunks as a warp has places.  own.here: an item is a
- * segment, which the block reduces part by part; if there is one part, warp 0 folds its values
- * while the other warps begin the next segment.
+ * but not long; a row has at most as many chunks as a warp has places.  own: the item is a segment,
+ * which the block reduces part by part unless it is listed.
  *
  * The loop over chunks has few variables, so that none is spilled: a load from local memory would
  * wait for the preceding loads of elements. */
 template <int KIND>
-static __device__ inline void reduce_item_of(const struct reduce_args &a, struct long_shared &s,
-                                             uint64_t item, bool per_warp, struct own_segments &own)
+static __device__ inline void reduce_item_of(const struct reduce_args &a,
+                                             struct long_shared<KIND> &s, uint64_t item,
+                                             bool per_warp, bool own)
 {
     const uint32_t warp = warp_id();
     struct reduce_item now = { item, 0, 0, 0, 1 }; /* the same for all threads of the block, or of
@@ -344,26 +450,16 @@ static __device__ inline void reduce_item_of(const struct reduce_args &a, struct
         now.segment = a.segments == 1 ? 0 : item / a.row_items;
         now.group = (uint32_t)(item - now.segment * a.row_items);
         now.groups = (uint32_t)a.row_items;
-    } else if (own.here) {
+    } else if (own) {
         uint64_t from, to;
-        if (REDUCE_LISTS(KIND)) {
-            from = s.bounds[own.turn][0];
-            to = s.bounds[own.turn][1];
-        } else {
-            load_segment(a, item, true, &from, &to);
-        }
+        load_segment(a, item, true, &from, &to);
+        if (REDUCE_LISTS(KIND) && a.capacity && threadIdx.x == 0) s.pending = is_needed(a);
         check_segment(a, item, threadIdx.x == 0, from, to, &now.begin, &now.n);
-        own.turn ^= 1;
-        if (REDUCE_LISTS(KIND) && warp == 0)
-            bounds_copy(a, s.bounds[own.turn], item + gridDim.x); /* long before use */
         if (REDUCE_LISTS(KIND) && is_shared(a, now.n)) {
-            if (warp == 0 && gridDim.x >= a.segments) share_segment(a, item, now.begin, now.n);
-            bounds_wait();
-            __syncthreads(); /* the bounds of the next segment are there */
+            if (warp == 0 && a.segments <= a.listers) share_segment(a, item, now.begin, now.n);
+            __syncthreads(); /* s.pending is written */
             return;
         }
-        if (now.n > (uint64_t)a.item * CHUNK)
-            __syncthreads(); /* the values of the preceding segment are folded */
     } else if (!per_warp) {
         now = a.items[item];
     } else {
@@ -380,7 +476,7 @@ static __device__ inline void reduce_item_of(const struct reduce_args &a, struct
     for (;;) {
         v = reduce_part<KIND>(a, s, per_warp, own);
         now = s.items[warp];
-        if (!own.here || now.n <= (uint64_t)a.item * CHUNK ||
+        if (!own || now.n <= (uint64_t)a.item * CHUNK ||
             (uint64_t)now.group * a.item * CHUNK >= now.n)
             break;
         if (threadIdx.x == 0) value_keep<KIND>(&s.digits[0][now.group], v);
@@ -400,7 +496,7 @@ static __device__ inline void reduce_item_of(const struct reduce_args &a, struct
     }
     if (groups && lane_id() == 0 && (per_warp || warp == 0))
         value_result<KIND>(a, v, (const ukey *)a.in + now.begin, now.n, now.segment);
-    if (per_warp || (own.here && now.n <= (uint64_t)a.item * CHUNK))
+    if (per_warp || own)
         __syncwarp(WARP_ALL); /* the warp's places may be overwritten */
     else
         __syncthreads(); /* the shared memory may be overwritten */
@@ -408,7 +504,7 @@ static __device__ inline void reduce_item_of(const struct reduce_args &a, struct
 
 template <int KIND> static __device__ inline void reduce_long(const struct reduce_args &a)
 {
-    __shared__ struct long_shared s;
+    __shared__ struct long_shared<KIND> s;
     wait_for_earlier();
     const bool per_warp = !has_two<KIND>() && !a.row_items && !a.offsets;
     const bool lists = REDUCE_LISTS(KIND) && a.per_block && a.capacity;
@@ -420,25 +516,21 @@ template <int KIND> static __device__ inline void reduce_long(const struct reduc
     else if (!a.row_items)
         items = a.counts->items < a.capacity ? a.counts->items : a.capacity;
     uint64_t item = blockIdx.x;
-    struct own_segments own = { 0, !has_two<KIND>() && a.per_block };
-    if (REDUCE_LISTS(KIND) && own.here) {
-        if (threadIdx.x < 4) (&s.bounds[0][0])[threadIdx.x] = 0;
-        __syncwarp(WARP_ALL); /* the zeros are written */
-        if (warp_id() == 0) bounds_copy(a, s.bounds[0], item);
-        bounds_wait();
-        __syncthreads(); /* the bounds are there */
-    }
-    if (REDUCE_LISTS(KIND) && lists && gridDim.x < items && warp_id() == 0) list_segments(a);
+    bool own = !has_two<KIND>() && a.per_block; /* a segment of the block is left */
+    if (REDUCE_LISTS(KIND) && lists && a.listers < items && blockIdx.x < a.listers &&
+        warp_id() == 0)
+        list_segments(a);
     for (;; item += gridDim.x) {
-        if (lists && (!own.here || item >= items)) {
-            own.here = false;
+        const bool takes = REDUCE_LISTS(KIND) && lists && !own;
+        if (takes) {
             item = take_item(a, s);
             if (item == ~0u) return;
         } else if (item >= items) {
             break;
         }
         reduce_item_of<KIND>(a, s, item, per_warp, own);
-        if (lists && !own.here) finish_item(a);
+        if (takes) finish_item(a);
+        if (REDUCE_LISTS(KIND) && own && lists && s.pending) own = false;
     }
     if (per_warp || a.row_items || a.per_block || !items) return;
     /* The last block to finish empties the list. */

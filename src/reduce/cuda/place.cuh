@@ -30,6 +30,20 @@ template <int KIND, int LONG> static __device__ inline constexpr int lines_at_a_
                                                                              : 4;
 }
 
+/* Kinds for which long.cuh has chunk_staged(): with 64 bits, the call would take registers from the
+ * loop over full chunks. */
+template <int KIND> static __device__ inline constexpr bool is_staged(void)
+{
+    return KIND == REDUCE_VARIANCE && KEY_BITS <= 32;
+}
+
+/* Whether chunk_staged() can be used for a chunk at x. */
+template <int KIND>
+static __device__ inline bool can_stage(const struct reduce_args &a, const ukey *x)
+{
+    return !((uintptr_t)x & 15) && !(KIND == REDUCE_VARIANCE && REDUCE_FLOAT && a.rule.ignore);
+}
+
 /* The center from which a variance's distances are measured; other kinds have none. */
 static __device__ inline void set_center(struct lanes<REDUCE_VARIANCE> &l, center k)
 {

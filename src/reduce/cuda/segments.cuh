@@ -24,7 +24,7 @@
 enum { DIGITS = 32 };
 
 template <int KIND>
-static __device__ inline void count_up(const struct reduce_args &a, struct value *digits,
+static __device__ inline void count_up(const struct reduce_args &a, struct packed<KIND> *digits,
                                        uint64_t count, struct value v)
 {
     int l = 0;
@@ -34,7 +34,7 @@ static __device__ inline void count_up(const struct reduce_args &a, struct value
 
 template <int KIND>
 static __device__ inline struct value count_end(const struct reduce_args &a,
-                                                const struct value *digits, uint64_t count)
+                                                const struct packed<KIND> *digits, uint64_t count)
 {
     struct value v = value_nothing<KIND>();
     for (int l = 0; count >> l; l++)
@@ -42,12 +42,33 @@ static __device__ inline struct value count_end(const struct reduce_args &a,
     return v;
 }
 
-/* Folds `count` values in shared memory, each at its place; every lane of warp 0 gets the
- * result. */
+/* Folds `count` values of a variance in shared memory, at most 1,024: each lane those that are
+ * adjacent, in their places, then the warp those of the lanes.  A merge has divisions, so there are
+ * few, one after the other.  Lane 0 gets the result. */
+template <int KIND>
+static __device__ __noinline__ struct value
+fold_moments(const struct reduce_args &a, struct packed<KIND> *values, uint32_t count)
+{
+    uint32_t each = 1;
+    while (32 * each < count) each *= 2;
+    const uint32_t first = lane_id() * each, end = min(first + each, count);
+#pragma unroll 1
+    for (uint32_t step = 1; step < each; step *= 2)
+#pragma unroll 1
+        for (uint32_t i = first; i + step < end; i += 2 * step)
+            value_keep<KIND>(&values[i], value_merge<KIND>(a, value_kept<KIND>(&values[i]),
+                                                           value_kept<KIND>(&values[i + step])));
+    return value_fold_some<KIND>(
+        a, first < count ? value_kept<KIND>(&values[first]) : value_nothing<KIND>(),
+        (count + each - 1) / each);
+}
+
+/* Folds `count` values in shared memory, each at its place; lane 0 gets the result. */
 template <int KIND>
 static __device__ inline struct value fold_shared(const struct reduce_args &a,
-                                                  const struct value *values, uint32_t count)
+                                                  struct packed<KIND> *values, uint32_t count)
 {
+    if (KIND == REDUCE_VARIANCE) return fold_moments<KIND>(a, values, count);
     struct value v = value_nothing<KIND>();
     if (lane_id() < count) v = value_kept<KIND>(&values[lane_id()]);
     v = value_fold<KIND, 32, 1>(a, v);
@@ -74,7 +95,7 @@ static __device__ inline struct value chunk_called(const struct reduce_args &a, 
 /* n elements by the warp, chunk by chunk. */
 template <int KIND>
 static __device__ inline struct value reduce_chunks(const struct reduce_args &a, uint64_t begin,
-                                                    uint64_t n, struct value *digits)
+                                                    uint64_t n, struct packed<KIND> *digits)
 {
     uint64_t count = 0;
     for (uint64_t i = 0; i == 0 || i < n; i += CHUNK, count++) {
@@ -91,7 +112,7 @@ static __device__ inline struct value reduce_chunks(const struct reduce_args &a,
 /* n elements by the warp: at most REDUCE_ALONE_CHUNKS chunks, unless they are listed. */
 template <int KIND>
 static __device__ inline struct value reduce_middle(const struct reduce_args &a, uint64_t begin,
-                                                    uint64_t n, struct value *digits)
+                                                    uint64_t n, struct packed<KIND> *digits)
 {
     return value_any_place<KIND>()
                ? value_of_any<KIND>(a, (const ukey *)a.in + begin, (uint32_t)n, 0, 1)
@@ -171,21 +192,22 @@ static __device__ inline void check_segment(const struct reduce_args &a, uint64_
 }
 
 /* A warp's data of its segments in shared memory. */
-struct segments_shared {
-    struct value digits[8]; /* of a segment that is not listed */
-    uint8_t order[32];      /* the lanes whose segments are reduced side by side */
+template <int KIND> struct segments_shared {
+    struct packed<KIND> digits[8]; /* of a segment that is not listed */
+    uint8_t order[32];             /* the lanes whose segments are reduced side by side */
 };
 
 /* The segments of a block that its warps share. */
-struct long_segments {
-    struct value values[REDUCE_BLOCK_CHUNKS]; /* of chunks, or of warps */
+template <int KIND> struct long_segments {
+    struct packed<KIND> values[REDUCE_BLOCK_CHUNKS]; /* of chunks, or of warps */
     uint64_t segment[REDUCE_WARP], begin[REDUCE_WARP];
     uint32_t n[REDUCE_WARP];
     uint32_t count; /* not all have a place */
 };
 
 /* Notes a segment; false if there is no place for it. By the warp. */
-static __device__ inline bool note_segment(struct long_segments &l, uint64_t segment,
+template <int KIND>
+static __device__ inline bool note_segment(struct long_segments<KIND> &l, uint64_t segment,
                                            uint64_t begin, uint64_t n)
 {
     uint32_t at = 0;
@@ -202,7 +224,8 @@ static __device__ inline bool note_segment(struct long_segments &l, uint64_t seg
 
 /* Reduces the noted segments, by the block; after a barrier. */
 template <int KIND>
-static __device__ inline void reduce_noted(const struct reduce_args &a, struct long_segments &l)
+static __device__ inline void reduce_noted(const struct reduce_args &a,
+                                           struct long_segments<KIND> &l)
 {
     const uint32_t warp = warp_id(), count = min(l.count, (uint32_t)REDUCE_WARP);
     for (uint32_t i = 0; i < count; i++) {
@@ -231,7 +254,9 @@ static __device__ inline void reduce_noted(const struct reduce_args &a, struct l
 }
 
 /* Compacts the lanes whose segments are reduced side by side. */
-static __device__ inline void note_order(bool mine, uint32_t which, struct segments_shared &shared)
+template <int KIND>
+static __device__ inline void note_order(bool mine, uint32_t which,
+                                         struct segments_shared<KIND> &shared)
 {
     __syncwarp(WARP_ALL); /* all lanes have read the last order */
     if (mine) shared.order[__popc(which & lanes_below())] = (uint8_t)lane_id();
@@ -251,7 +276,7 @@ template <int LANES> static __device__ inline uint64_t of_lane(uint64_t x, int w
 template <int KIND, int LANES, int VECTORS, int SHIFTED, int ROUNDS>
 static __device__ inline void reduce_short(const struct reduce_args &a, bool mine, uint64_t s,
                                            uint64_t begin, uint64_t n,
-                                           struct segments_shared &shared)
+                                           struct segments_shared<KIND> &shared)
 {
     enum { GROUPS = 32 / LANES };
     const uint32_t which = __ballot_sync(WARP_ALL, mine), count = (uint32_t)__popc(which);
@@ -306,7 +331,7 @@ struct piece {
 template <int KIND>
 static __device__ inline void
 reduce_small(const struct reduce_args &a, bool mine, uint64_t s, uint64_t begin, uint64_t n,
-             struct segments_shared &shared, uint32_t each, uint32_t vectors)
+             struct segments_shared<KIND> &shared, uint32_t each, uint32_t vectors)
 {
     enum { PIECES = 4 };
     const uint32_t which = __ballot_sync(WARP_ALL, mine), count = (uint32_t)__popc(which);
@@ -372,7 +397,7 @@ reduce_small(const struct reduce_args &a, bool mine, uint64_t s, uint64_t begin,
 template <int KIND>
 static __device__ inline void
 reduce_some(const struct reduce_args &a, uint64_t first, uint64_t segments, uint64_t from,
-            uint64_t to, struct segments_shared &shared, struct long_segments *noted)
+            uint64_t to, struct segments_shared<KIND> &shared, struct long_segments<KIND> *noted)
 {
     const uint64_t s = first + lane_id();
     uint64_t begin, n;
@@ -418,7 +443,7 @@ reduce_some(const struct reduce_args &a, uint64_t first, uint64_t segments, uint
 
 template <int KIND> static __device__ inline void reduce_segments(const struct reduce_args &a)
 {
-    __shared__ struct segments_shared shared[REDUCE_WARPS];
+    __shared__ struct segments_shared<KIND> shared[REDUCE_WARPS];
     wait_for_earlier();
     const uint64_t segments = a.segments_at ? *a.segments_at : a.segments;
     const uint64_t warps = (uint64_t)gridDim.x * REDUCE_WARPS;
@@ -432,7 +457,7 @@ template <int KIND> static __device__ inline void reduce_segments(const struct r
         return;
     }
     const bool notes = REDUCE_LISTS(KIND) && !a.capacity;
-    __shared__ struct long_segments noted;
+    __shared__ struct long_segments<KIND> noted;
     uint64_t s = warp * a.each + lane_id(), from, to;
     load_segment(a, s, lane_id() < a.each && s < segments, &from, &to);
     if (notes) {

@@ -54,6 +54,7 @@ static __device__ inline void rotate_lanes(struct lanes<REDUCE_SUM64> &l, uint32
 }
 #endif
 
+/* A zero that does not change a sum. */
 static const ukey NEGATIVE_ZERO = (ukey)1 << (KEY_BITS - 1);
 
 /* Word i of a vector of equal elements. */
@@ -71,36 +72,20 @@ static __device__ inline struct vector vector_if(bool there, struct vector v, ui
     return v;
 }
 
-/* The elements from `from` to `to` of the vector at x, and zeros that do not change a sum. */
-static __device__ inline struct vector vector_between(const ukey *x, uint32_t from, uint32_t to)
-{
-    struct vector v = { { 0, 0, 0, 0 } };
-#pragma unroll
-    for (int i = 0; i < VECTOR; i++) {
-        const ukey u = i >= from && i < to ? x[i] : NEGATIVE_ZERO;
-#if KEY_BITS == 64
-        v.w[2 * i] = (uint32_t)u;
-        v.w[2 * i + 1] = (uint32_t)(u >> 32);
-#else
-        v.w[i * KEY_BYTES / 4] |= (uint32_t)u << i * KEY_BITS % 32;
-#endif
-    }
-    return v;
-}
-
 /* Adds the n elements of a chunk one by one, as a function call. */
 template <int KIND>
 static __device__ __noinline__ struct lanes<KIND>
 added_slowly(const struct reduce_args &a, struct lanes<KIND> lanes, const ukey *x, uint32_t n) {
 #pragma unroll 1
     for (uint32_t at = lane_id() * VECTOR; at < n; at += LINE) {
-        const struct vector v = vector_between(x + at, 0, min(n - at, (uint32_t)VECTOR));
+        const struct vector v =
+            vector_between(x + at, 0, min(n - at, (uint32_t)VECTOR), NEGATIVE_ZERO);
         lanes_add<1>(a, lanes, v, v, VECTOR, 0);
     }
     return lanes;
 }
 
-/* The vector without its first elements, instead of which it has such zeros. */
+/* The vector without its first elements, instead of which it has zeros that do not change a sum. */
 static __device__ inline struct vector
 vector_without(struct vector v, uint32_t first)
 {
@@ -141,7 +126,9 @@ static __device__ inline void add_common(const struct reduce_args &a, struct lan
     /* A partial vector at the end is loaded first and added last. */
     const bool has_tail = vectors % 32 == lane_id() && end % VECTOR;
     struct vector tail = { { 0, 0, 0, 0 } };
-    if (has_tail) tail = vector_between(x + vectors * VECTOR, vectors ? 0 : first, end % VECTOR);
+    if (has_tail)
+        tail =
+            vector_between(x + vectors * VECTOR, vectors ? 0 : first, end % VECTOR, NEGATIVE_ZERO);
 #pragma unroll 1
     for (uint32_t line = 0; 32 * line < vectors; line += LINES) {
         struct vector v[LINES];

@@ -164,6 +164,11 @@ static __device__ inline uint64_t center_bits(center k)
     return REDUCE_WHOLE ? (uint64_t)k : bits_of((double)k);
 }
 
+static __device__ inline center center_of_bits(uint64_t bits)
+{
+    return REDUCE_WHOLE ? (center)bits : (center)f64_of(bits);
+}
+
 /* Products are stored XORed with 1, so that 0 is the identity element of all kinds. */
 static __device__ inline uint64_t other_merge(const struct reduce_args &args, uint64_t x,
                                               uint64_t y)
@@ -280,6 +285,23 @@ static __device__ inline struct value value_fold(const struct reduce_args &args,
     return v;
 }
 
+/* Folds the values of parts in the first `count` lanes, at most 32; lane 0 gets the result.  Only
+ * merges of variances take so long that fewer steps are faster. */
+template <int KIND>
+static __device__ inline struct value value_fold_some(const struct reduce_args &args,
+                                                      struct value v, uint32_t count)
+{
+    const bool is_slow = KIND == REDUCE_VARIANCE;
+    if (!is_slow) v = value_fold<KIND, 32, 1>(args, v);
+#pragma unroll 1
+    for (uint32_t step = 1; is_slow && step < count; step *= 2) {
+        const struct value other = value_from<KIND>(v, (int)step, true);
+        const bool second = lane_id() & step;
+        v = value_merge<KIND>(args, second ? other : v, second ? v : other);
+    }
+    return v;
+}
+
 static __device__ inline uint32_t sum_of_lanes(uint32_t n)
 {
 #pragma unroll
@@ -307,21 +329,26 @@ static __device__ inline struct value value_fold_sums(struct value v, uint32_t n
 
 /* ---- In memory ---- */
 
-/* In shared memory: only the words that the kind has. */
-template <int KIND> static __device__ inline void value_keep(struct value *to, struct value v)
+/* A value in shared memory: only the words that the kind has. */
+template <int KIND> struct packed {
+    uint64_t word[value_words<KIND>()];
+};
+
+template <int KIND>
+static __device__ inline void value_keep(struct packed<KIND> *to, const struct value &v)
 {
-    to->a = v.a;
-    if (value_words<KIND>() > 1) to->b = v.b;
-    if (value_words<KIND>() > 2) to->c = v.c;
-    if (value_words<KIND>() > 3) to->d = v.d;
+    const uint64_t words[] = { v.a, v.b, v.c, v.d };
+#pragma unroll
+    for (int i = 0; i < value_words<KIND>(); i++) to->word[i] = words[i];
 }
 
-template <int KIND> static __device__ inline struct value value_kept(const struct value *from)
+template <int KIND>
+static __device__ inline struct value value_kept(const struct packed<KIND> *from)
 {
-    struct value v = { from->a, 0, 0, 0 };
-    if (value_words<KIND>() > 1) v.b = from->b;
-    if (value_words<KIND>() > 2) v.c = from->c;
-    if (value_words<KIND>() > 3) v.d = from->d;
+    uint64_t words[4] = { 0, 0, 0, 0 };
+#pragma unroll
+    for (int i = 0; i < value_words<KIND>(); i++) words[i] = from->word[i];
+    struct value v = { words[0], words[1], words[2], words[3] };
     return v;
 }
 

@@ -79,13 +79,14 @@ static __device__ inline void raw_shift(const struct raw<VECTORS, SHIFTED> &raw,
                                 : __funnelshift_r(w[i], w[i + SHIFTED], 8 * (shift & 3));
 }
 
-/* The first `count` elements, and `fill` for the others. */
-static __device__ inline struct vector vector_some(const ukey *at, uint32_t count, ukey fill)
+/* The elements from `from` to `to` of the vector at `at`, and `fill` for the others. */
+static __device__ inline struct vector vector_between(const ukey *at, uint32_t from, uint32_t to,
+                                                      ukey fill)
 {
     struct vector v = { { 0, 0, 0, 0 } };
 #pragma unroll
     for (int i = 0; i < VECTOR; i++) {
-        ukey u = i < count ? at[i] : fill;
+        const ukey u = i >= from && i < to ? at[i] : fill;
 #if KEY_BITS == 64
         v.w[2 * i] = (uint32_t)u;
         v.w[2 * i + 1] = (uint32_t)(u >> 32);
@@ -96,10 +97,11 @@ static __device__ inline struct vector vector_some(const ukey *at, uint32_t coun
     return v;
 }
 
-/* The same for one or two vectors of an array, as a function call. */
+/* The first `count` elements, and zeros for the others: for one or two vectors of an array, as a
+ * function call. */
 static __device__ __noinline__ struct vector vector_at_end(const ukey *at, uint32_t count)
 {
-    return vector_some(at, count, 0);
+    return vector_between(at, 0, count, 0);
 }
 
 /* All bits of the first `count` elements in word i. */
@@ -132,17 +134,6 @@ static __device__ inline void vector_lines(const char *at, uint32_t lines,
 #pragma unroll
     for (int i = 0; i < LINES; i++)
         if (ALL || i < lines) v[i] = vector_at(at + 512 * i);
-}
-
-/* The 16 bytes at `at`, which is `shift` bytes past a multiple of 16. */
-static __device__ inline struct vector vector_anywhere(const char *at, uint32_t shift)
-{
-    struct raw<1, 1> raw;
-    struct vector v[1];
-    if (shift == 0) return vector_at(at);
-    raw_load<1, 1>(at - shift, shift, 16, raw);
-    raw_shift<1, 1>(raw, shift, v);
-    return v[0];
 }
 
 #endif
