@@ -1,6 +1,6 @@
 """scale_chart.py - draws time versus number of GPUs, as a chart of chart.py.
 
-The points are those of the files MACHINE_*_dist*.csv in bench/results, which scale.sh writes.
+The points are those of the files of MACHINES in bench/results, which scale.sh writes: MACHINE_*_dist*.csv.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -12,7 +12,7 @@ from table import RESULTS, read
 COLORS = ("#2a6fbb", "#c0803a", "#4a9a5a", "#8a5ab0", "#c0503a", "#6a737c")
 TOP, WIDTH, HEIGHT = 130, 230, 280
 SIZE = 2**30
-MACHINE = "h200x4"
+MACHINES = ("h200x4", "h200x8")  # up to 4 GPUs, and 8
 # title, name and points of each line: (file, time, values of columns)
 PANELS = (
     ("sorts, 2^30 elements per GPU", (
@@ -80,19 +80,19 @@ def panel(left, title, lines):
     return out
 
 
-def load(machine):
-    """The rows of each kind of file of a machine, and its description."""
+def load(machines):
+    """The rows of each kind of file of some machines, and their descriptions."""
     tables, about = {}, []
-    for path in sorted(RESULTS.glob(f"{machine}_*_dist*.csv")):
+    for path in (path for machine in machines for path in sorted(RESULTS.glob(f"{machine}_*_dist*.csv"))):
         heading, rows = read(path)
         about += heading
-        tables[path.stem.split("_", 2)[2]] = rows
+        tables.setdefault(path.stem.split("_", 2)[2], []).extend(rows)
     return tables, about
 
 
 def draw(start, caption, draw_caption):
     """The chart.  The functions are those of chart.py."""
-    tables, about = load(MACHINE)
+    tables, about = load(MACHINES)
     width = 3 * (WIDTH + 70) + 10
     about = caption(about + ["both axes are logarithmic"], width)
     out = start(width, TOP + HEIGHT + 44 + 13 * len(about))

@@ -17,7 +17,7 @@ import scale_chart  # noqa: E402
 import scale_model  # noqa: E402
 
 MARKERS = re.compile(r"(<!-- scale:begin (?P<name>[a-z-]+) -->\n).*?(<!-- scale:end -->)", re.S)
-TABLES, ABOUT = scale_chart.load(scale_chart.MACHINE)
+TABLES, ABOUT = scale_chart.load(scale_chart.MACHINES)
 OPERATIONS = (("sort", "u32", "sort of u32"), ("sort", "u64", "sort of u64"),
               ("sort_pairs", "u32", "sort of u32 with 4-byte values"), ("sum", "u32", "sum"),
               ("scan", "u32", "prefix sum"), ("topk", "u32", "largest 100"),
@@ -135,9 +135,10 @@ def nodes():
     lines = ["| keys | machines with 8 GPUs | keys in total | count, move | sorts | NVLink | network | messages "
              "| steps | time, ms | 10^9 keys/s |",
              "|---|" + "---:|" * 10]
-    link = scale_model.fit(TABLES, "dist_nccl", 4)[1]
+    nccl_link, link_of_one = scale_model.fit(TABLES, "dist_nccl", 4)[1], scale_model.fit(TABLES, "dist", 8)[1]
     for name, key_bytes, _ in scale_model.SORTS:
         for count in scale_model.NODES:
+            link = link_of_one if count == 1 else nccl_link
             parts = scale_model.on_nodes(count, scale_model.N * key_bytes, key_bytes, link)
             keys, time = count * scale_model.GPUS_PER_NODE * scale_model.N, scale_model.total(parts)
             cells = [number(seconds * 1e3) for seconds in (*parts.values(), time)]
