@@ -62,8 +62,8 @@ static __device__ inline void load_quads(const struct arrange_transpose_args &a,
     }
 }
 
-/* Writes the words of a quad that are in the row: words first ... first + QUAD_WORDS - 1 of `count`;
- * the quad begins with word max(first, 0). */
+/* Writes the words of a quad that are in the row: words first ... first + QUAD_WORDS - 1 of
+ * `count`; the quad begins with word max(first, 0). */
 static __device__ inline void store_quad(word *row, int32_t first, uint32_t count, uint32_t quad)
 {
     if (first >= 0 && (uint32_t)first + QUAD_WORDS <= count) {
@@ -76,7 +76,8 @@ static __device__ inline void store_quad(word *row, int32_t first, uint32_t coun
     }
 }
 
-/* The words of a quad are those of one or more elements of a column, each in its row of the tile. */
+/* The words of a quad are those of one or more elements of a column, each in its row of the
+ * tile. */
 static __device__ inline void store_quads(const struct arrange_transpose_args &a,
                                           const struct quad_tile &t)
 {

@@ -28,11 +28,12 @@ enum {
 #define MERGE_TILE(key_bytes)        (MERGE_THREADS * MERGE_ITEMS(key_bytes))
 #define MERGE_KEYS_ITEMS(key_bytes)  ((key_bytes) == 8 ? 15 : 19)
 #define MERGE_KEYS_BLOCKS(key_bytes) ((key_bytes) == 8 ? 4 : 5)
-/* Of merge_runs_keys and merge_runs_pairs. */
+/* The tiles of merge_runs_keys and merge_runs_pairs. */
 #define MERGE_RUNS_TILE(key_bytes, value_bytes)                                                    \
     ((key_bytes) <= 2 || (value_bytes) ? MERGE_TILE(key_bytes)                                     \
                                        : MERGE_THREADS * MERGE_KEYS_ITEMS(key_bytes))
-/* Whether merges of keys of 32 and 64 bits have codes of all ones after each part, and no tests for their ends. */
+/* Whether merges of keys of 32 and 64 bits have codes of all ones after each part, and no tests for
+ * their ends. */
 #define MERGE_KEYS_PADDED 1
 /* Words of 4 bytes of a thread of merge_narrow: an odd number for the same reason. */
 #define MERGE_NARROW_WORDS(key_bytes) ((key_bytes) == 1 ? 9 : 17)
