@@ -83,7 +83,6 @@ struct reduce_args {
     /* For reduce_long: */
     uint32_t per_block; /* a block takes a segment, and lists long ones; otherwise items are listed,
                            or of rows */
-    uint32_t listers;   /* ... blocks that list them: the first ones */
     uint64_t row_items; /* items per row; 0: items are listed */
     uint32_t item;      /* chunks that a block processes at a time: a power of two */
     uint32_t warps;     /* of a block */

@@ -6,8 +6,8 @@
  *     partials   p0               p1               p2               folded by the block that
  *                                                                   finishes the row's last item
  *
- * Or each block reduces a segment.  The first blocks list the long segments, and blocks that begin
- * while items are left share them; a block that lists items takes them itself if no other one does.
+ * Or a block reduces a segment.  Blocks first list their long segments, and at the end share the
+ * items of all of them; a block that lists items takes them itself if no other one does.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -29,7 +29,7 @@ template <int KIND> struct long_shared {
     __align__(16) struct reduce_item items[REDUCE_WARPS]; /* the item of each warp */
     uint32_t last;                                        /* this block finishes its row */
     uint32_t taken;                                       /* an item of the list */
-    uint32_t pending; /* the list had items when the block began */
+    uint64_t bounds[2][2]; /* start and end of the block's segment, and of its next one */
     /* Each warp's lanes of some chunks, or the item's last chunk; if is_staged(). */
     __align__(16) union {
         struct chunk_sums sums;
@@ -294,17 +294,50 @@ static __device__ inline bool leave_partial(const struct reduce_args &a,
     return s.last;
 }
 
+/* What a block per segment keeps between segments. */
+struct own_segments {
+    uint32_t turn; /* 0 and 1 alternate: the places of bounds and of the values of chunks */
+    bool here;     /* false: only listed segments are left */
+};
+
+/* Copies the start and end of a segment to shared memory; by the warp, without waiting for them.
+ * They are there after bounds_wait() of this warp and a barrier. */
+static __device__ inline void bounds_copy(const struct reduce_args &a, uint64_t (&bounds)[2],
+                                          uint64_t segment)
+{
+    if (lane_id() > 1 || segment >= a.segments) return;
+    const bool wide = a.offsets_index.bytes == 8;
+    const char *at = (const char *)a.offsets + (segment + lane_id()) * (wide ? 8 : 4);
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
+    if (wide)
+        copy_async_8(&bounds[lane_id()], at);
+    else
+        copy_async_4(&bounds[lane_id()], at); /* the upper half is 0 */
+#else
+    bounds[lane_id()] = wide ? *(const uint64_t *)at : *(const uint32_t *)at;
+#endif
+}
+
+static __device__ inline void bounds_wait(void)
+{
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
+    copy_commit();
+    copy_wait<0>();
+#endif
+}
+
 /* Reduces a part of a row: that of the block, or of the warp (per_warp).  The result is valid
  * in warp 0, or in the warp.  After the last part of a block's segment, folds the values of all. */
 template <int KIND>
-static __device__ inline struct value
-reduce_part(const struct reduce_args &a, struct long_shared<KIND> &s, bool per_warp, bool own)
+static __device__ inline struct value reduce_part(const struct reduce_args &a,
+                                                  struct long_shared<KIND> &s, bool per_warp,
+                                                  const struct own_segments &own)
 {
     const uint32_t warp = warp_id();
     const struct reduce_item now = s.items[warp];
     const uint64_t from = (uint64_t)now.group * a.item * CHUNK;
     struct value v = value_nothing<KIND>();
-    if (own && now.group && from >= now.n)
+    if (own.here && now.group && from >= now.n)
         return warp == 0 && now.group > 1 ? fold_shared<KIND>(a, s.digits[0], now.group) : v;
     const uint32_t most = (per_warp ? (uint32_t)REDUCE_LONG_CHUNKS : a.item) * CHUNK;
     const uint64_t rest = now.n - from;
@@ -313,10 +346,11 @@ reduce_part(const struct reduce_args &a, struct long_shared<KIND> &s, bool per_w
                              rest < most ? (uint32_t)rest : most,
                              per_warp ? 0 : warp,
                              per_warp ? 1 : a.warps,
-                             per_warp ? warp * REDUCE_LONG_CHUNKS : 0 };
+                             per_warp ? warp * REDUCE_LONG_CHUNKS : own.turn * REDUCE_ITEM_CHUNKS };
     v = reduce_share<KIND>(a, s, p);
+    if (REDUCE_LISTS(KIND) && own.here) bounds_wait();
     if (!per_warp)
-        __syncthreads(); /* the values are written */
+        __syncthreads(); /* the values are written, and the bounds of the block's next segment */
     else
         __syncwarp(WARP_ALL); /* the values of lane 0 are written */
     const uint32_t values = !value_any_order<KIND>() ? (p.n + CHUNK - 1) / CHUNK
@@ -364,30 +398,22 @@ static __device__ __noinline__ void share_segment(const struct reduce_args &a, u
     unlock_list(a);
 }
 
-/* Lists the shared ones of all segments, by warp 0 of the first blocks. */
+/* Lists the shared ones of the block's segments, before it reduces the others; by warp 0. */
 static __device__ __noinline__ void list_segments(const struct reduce_args &a)
 {
-    for (uint64_t from = blockIdx.x; from < a.segments; from += 32 * (uint64_t)a.listers) {
-        const uint64_t segment = from + lane_id() * (uint64_t)a.listers;
+    for (uint64_t from = blockIdx.x; from < a.segments; from += 32 * (uint64_t)gridDim.x) {
+        const uint64_t segment = from + lane_id() * (uint64_t)gridDim.x;
         uint64_t first, end, begin, n;
         load_segment(a, segment, segment < a.segments, &first, &end);
         check_segment(a, segment, false, first, end, &begin, &n);
         uint32_t which = __ballot_sync(WARP_ALL, is_shared(a, n));
         for (; which; which &= which - 1) {
             const int lane = __ffs((int)which) - 1;
-            share_segment(a, from + (uint64_t)lane * a.listers,
+            share_segment(a, from + (uint64_t)lane * gridDim.x,
                           __shfl_sync(WARP_ALL, (unsigned long long)begin, lane),
                           __shfl_sync(WARP_ALL, (unsigned long long)n, lane));
         }
     }
-}
-
-/* Whether the block takes items after its own segment: a lister, or items are left now. */
-static __device__ inline bool is_needed(const struct reduce_args &a)
-{
-    if (blockIdx.x < a.listers) return true;
-    const uint64_t state = load_relaxed_u64(&a.counts->state);
-    return (uint32_t)state < state >> 32;
 }
 
 /* Takes an item; ~0 if there is none.  For all threads of the block.  A block that finds none ends,
@@ -433,15 +459,16 @@ static __device__ inline void finish_item(const struct reduce_args &a)
 /* ---- Items ---- */
 
 /* An item of a row, by the block.  per_warp: one warp per row, for rows that are longer than a line
- * but not long; a row has at most as many chunks as a warp has places.  own: the item is a segment,
- * which the block reduces part by part unless it is listed.
+ * but not long; a row has at most as many chunks as a warp has places.  own.here: an item is a
+ * segment, which the block reduces part by part; if there is one part, warp 0 folds its values
+ * while the other warps begin the next segment.
  *
  * The loop over chunks has few variables, so that none is spilled: a load from local memory would
  * wait for the preceding loads of elements. */
 template <int KIND>
 static __device__ inline void reduce_item_of(const struct reduce_args &a,
                                              struct long_shared<KIND> &s, uint64_t item,
-                                             bool per_warp, bool own)
+                                             bool per_warp, struct own_segments &own)
 {
     const uint32_t warp = warp_id();
     struct reduce_item now = { item, 0, 0, 0, 1 }; /* the same for all threads of the block, or of
@@ -450,16 +477,26 @@ static __device__ inline void reduce_item_of(const struct reduce_args &a,
         now.segment = a.segments == 1 ? 0 : item / a.row_items;
         now.group = (uint32_t)(item - now.segment * a.row_items);
         now.groups = (uint32_t)a.row_items;
-    } else if (own) {
+    } else if (own.here) {
         uint64_t from, to;
-        load_segment(a, item, true, &from, &to);
-        if (REDUCE_LISTS(KIND) && a.capacity && threadIdx.x == 0) s.pending = is_needed(a);
+        if (REDUCE_LISTS(KIND)) {
+            from = s.bounds[own.turn][0];
+            to = s.bounds[own.turn][1];
+        } else {
+            load_segment(a, item, true, &from, &to);
+        }
         check_segment(a, item, threadIdx.x == 0, from, to, &now.begin, &now.n);
+        own.turn ^= 1;
+        if (REDUCE_LISTS(KIND) && warp == 0)
+            bounds_copy(a, s.bounds[own.turn], item + gridDim.x); /* long before use */
         if (REDUCE_LISTS(KIND) && is_shared(a, now.n)) {
-            if (warp == 0 && a.segments <= a.listers) share_segment(a, item, now.begin, now.n);
-            __syncthreads(); /* s.pending is written */
+            if (warp == 0 && gridDim.x >= a.segments) share_segment(a, item, now.begin, now.n);
+            bounds_wait();
+            __syncthreads(); /* the bounds of the next segment are there */
             return;
         }
+        if (now.n > (uint64_t)a.item * CHUNK)
+            __syncthreads(); /* the values of the preceding segment are folded */
     } else if (!per_warp) {
         now = a.items[item];
     } else {
@@ -476,7 +513,7 @@ static __device__ inline void reduce_item_of(const struct reduce_args &a,
     for (;;) {
         v = reduce_part<KIND>(a, s, per_warp, own);
         now = s.items[warp];
-        if (!own || now.n <= (uint64_t)a.item * CHUNK ||
+        if (!own.here || now.n <= (uint64_t)a.item * CHUNK ||
             (uint64_t)now.group * a.item * CHUNK >= now.n)
             break;
         if (threadIdx.x == 0) value_keep<KIND>(&s.digits[0][now.group], v);
@@ -496,7 +533,7 @@ static __device__ inline void reduce_item_of(const struct reduce_args &a,
     }
     if (groups && lane_id() == 0 && (per_warp || warp == 0))
         value_result<KIND>(a, v, (const ukey *)a.in + now.begin, now.n, now.segment);
-    if (per_warp || own)
+    if (per_warp || (own.here && now.n <= (uint64_t)a.item * CHUNK))
         __syncwarp(WARP_ALL); /* the warp's places may be overwritten */
     else
         __syncthreads(); /* the shared memory may be overwritten */
@@ -516,21 +553,25 @@ template <int KIND> static __device__ inline void reduce_long(const struct reduc
     else if (!a.row_items)
         items = a.counts->items < a.capacity ? a.counts->items : a.capacity;
     uint64_t item = blockIdx.x;
-    bool own = !has_two<KIND>() && a.per_block; /* a segment of the block is left */
-    if (REDUCE_LISTS(KIND) && lists && a.listers < items && blockIdx.x < a.listers &&
-        warp_id() == 0)
-        list_segments(a);
+    struct own_segments own = { 0, !has_two<KIND>() && a.per_block };
+    if (REDUCE_LISTS(KIND) && own.here) {
+        if (threadIdx.x < 4) (&s.bounds[0][0])[threadIdx.x] = 0;
+        __syncwarp(WARP_ALL); /* the zeros are written */
+        if (warp_id() == 0) bounds_copy(a, s.bounds[0], item);
+        bounds_wait();
+        __syncthreads(); /* the bounds are there */
+    }
+    if (REDUCE_LISTS(KIND) && lists && gridDim.x < items && warp_id() == 0) list_segments(a);
     for (;; item += gridDim.x) {
-        const bool takes = REDUCE_LISTS(KIND) && lists && !own;
-        if (takes) {
+        if (lists && (!own.here || item >= items)) {
+            own.here = false;
             item = take_item(a, s);
             if (item == ~0u) return;
         } else if (item >= items) {
             break;
         }
         reduce_item_of<KIND>(a, s, item, per_warp, own);
-        if (takes) finish_item(a);
-        if (REDUCE_LISTS(KIND) && own && lists && s.pending) own = false;
+        if (lists && !own.here) finish_item(a);
     }
     if (per_warp || a.row_items || a.per_block || !items) return;
     /* The last block to finish empties the list. */

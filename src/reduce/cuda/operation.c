@@ -27,14 +27,17 @@ enum {
     /* Per multiprocessor: */
     BLOCKS_AT_ONCE = 3, /* minimum before small items grow */
     BLOCKS_RESIDENT = 4,
-    ROWS_AT_ONCE = 256,  /* rows that warps share before they take 32 each */
-    SEGMENT_WARPS = 16,  /* minimum before a warp loads more segments as a unit */
-    WARPS_RESIDENT = 32, /* of blocks that reduce a segment each */
-    WARP_BYTES = 8192,   /* more warps per block if each has at least so much of a segment */
+    ROWS_AT_ONCE = 256, /* rows that warps share before they take 32 each */
+    SEGMENT_WARPS = 16, /* minimum before a warp loads more segments as a unit */
+    WARPS_AT_ONCE = 48, /* before the blocks of segments get fewer warps */
+    WARP_BYTES = 4096,  /* ... of which each has at most so much of a segment */
+    SHARED_WARPS = 32,  /* of blocks that list long segments, and are resident together */
     /* Mean length of segments that blocks reduce, at least: in small arrays, and in others. */
     BLOCK_MEAN_BYTES = 2 << 10,
-    BLOCK_MEAN_BYTES_LARGE = 4 << 10,
+    BLOCK_MEAN_BYTES_LARGE = 16 << 10,
     SMALL_CHUNKS = 1024,
+    SMALL_LISTED_CHUNKS = 4096, /* ... with at most so many segments, if long ones are listed */
+    SMALL_LISTED_SEGMENTS = 2048,
     MODULE_BYTES = 32
 };
 
@@ -326,20 +329,22 @@ static bool some_shared(const struct echi_reduce *r)
 }
 
 /* Whether a block reduces a segment: not if they are short.  In a small array, a warp per segment
- * would leave most of the GPU idle.  If most segments are shared, there may be too few blocks. */
+ * would leave most of the GPU idle. If most segments are shared, there may be too few blocks. */
 static bool per_block(const struct echi_reduce *r)
 {
-    const bool small = chunks_of(r, r->n) <= SMALL_CHUNKS;
+    const bool lists = REDUCE_LISTS((int)r->kind);
+    const uint64_t chunks = chunks_of(r, r->n);
+    const bool small = chunks <= SMALL_CHUNKS || (lists && chunks <= SMALL_LISTED_CHUNKS &&
+                                                  r->segments <= SMALL_LISTED_SEGMENTS);
     const uint64_t mean = r->shape == ECHI_REDUCE_SEGMENTS ? mean_bytes(r) : 0;
-    return (small || REDUCE_LISTS((int)r->kind)) &&
-           mean >= (small ? BLOCK_MEAN_BYTES : BLOCK_MEAN_BYTES_LARGE) &&
+    return (small || lists) && mean >= (small ? BLOCK_MEAN_BYTES : BLOCK_MEAN_BYTES_LARGE) &&
            (mean <= REDUCE_LONG_CHUNKS * ECHI_CHUNK_BYTES || !some_shared(r));
 }
 
 /* Few warps per block if there are many segments, and if they are short. */
 static uint32_t warps_of_segment(const struct build *b)
 {
-    const uint64_t most = WARPS_RESIDENT * (uint64_t)b->gpu.multiprocessors;
+    const uint64_t most = WARPS_AT_ONCE * (uint64_t)b->gpu.multiprocessors;
     const uint64_t bytes = mean_bytes(b->r);
     uint32_t warps = REDUCE_WARPS;
     while (warps > 1 && b->w->args.segments * warps > most && bytes < warps * WARP_BYTES)
@@ -363,9 +368,10 @@ static void steps_of_blocks(const struct build *b)
     args->item = REDUCE_ITEM_CHUNKS;
     if (!REDUCE_LISTS((int)b->r->kind)) args->capacity = 0; /* the array is small */
     if (args->capacity) get_zeros(b, b->w->parts.counts, &args->counts, sizeof *b->w->parts.counts);
-    args->listers = echi_cuda_least(args->segments, WARPS_RESIDENT / args->warps *
-                                                        (uint64_t)b->gpu.multiprocessors);
-    launch_long(b, ECHI_MOVE, args->segments);
+    uint64_t most = args->segments;
+    if (args->capacity)
+        most = echi_cuda_least(most, SHARED_WARPS / args->warps * (uint64_t)b->gpu.multiprocessors);
+    launch_long(b, ECHI_MOVE, most);
     b->w->steps.step[b->w->steps.count - 1].units = 1;
 }
 
