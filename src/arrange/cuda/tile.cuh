@@ -29,8 +29,7 @@ static __device__ inline void load_tile(const struct arrange_transpose_args &a, 
     for (int k = 0; k < TILE_WORDS; k++) {
         const uint32_t j = threadIdx.x + k * ARRANGE_THREADS;
         const uint32_t r = divide(j, width, a.inverse_row), x = j - r * width;
-        if (r < rows && x < columns * a.words)
-            w[k] = load_once(from + r * a.columns * a.words + x, a.streams);
+        if (r < rows && x < columns * a.words) w[k] = from[r * a.columns * a.words + x];
     }
 #pragma unroll
     for (int k = 0; k < TILE_WORDS; k++) {
@@ -52,8 +51,7 @@ static __device__ inline void store_tile(const struct arrange_transpose_args &a,
         const uint32_t c = divide(j, height, a.inverse_column), y = j - c * height;
         const uint32_t r = divide(y, a.words, a.inverse_words), part = y - r * a.words;
         if (c < columns && r < rows)
-            store_once(to + c * a.rows * a.words + y, tile[(r * a.pitch + c) * a.words + part],
-                       a.streams);
+            to[c * a.rows * a.words + y] = tile[(r * a.pitch + c) * a.words + part];
     }
 }
 

@@ -1,6 +1,7 @@
 /*
  * arrange/cuda/vectors.cuh - the transpose of large matrices of elements of 4 bytes, in vectors of
- * 16 bytes. Rows of both matrices must begin at multiples of 16 bytes.
+ * 16 bytes. Rows of both matrices must begin at multiples of 16 bytes. All lines are evicted first
+ * from the L2 cache, so that it keeps those that are not yet complete.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -36,7 +37,7 @@ static __device__ inline void transpose_vectors(const struct arrange_transpose_a
         for (int k = 0; k < VECTORS; k++) {
             const uint32_t y = first + k * rows;
             if (row + y < a.rows && column + x < a.columns)
-                w[k] = load_once((const uint4 *)(from + y * a.columns), true);
+                w[k] = __ldcs((const uint4 *)(from + y * a.columns));
         }
 #pragma unroll
         for (int k = 0; k < VECTORS; k++) {
@@ -54,7 +55,7 @@ static __device__ inline void transpose_vectors(const struct arrange_transpose_a
             if (column + c >= a.columns || row + x >= a.rows) continue;
             const uint32_t *at = tile + x * VECTOR_PITCH + c;
             const uint4 v = { at[0], at[VECTOR_PITCH], at[2 * VECTOR_PITCH], at[3 * VECTOR_PITCH] };
-            store_once((uint4 *)(to + c * a.rows), v, true);
+            __stcs((uint4 *)(to + c * a.rows), v);
         }
         __syncthreads(); /* all threads have read the tile */
     }

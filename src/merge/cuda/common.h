@@ -12,7 +12,7 @@
 
 enum {
     MERGE_THREADS = 256,
-    MERGE_RUNS_BLOCKS = 6,   /* per multiprocessor, at least: of merges of runs of narrow keys */
+    MERGE_RUNS_BLOCKS = 6,   /* per multiprocessor, at least: of merges of runs without values */
     MERGE_PAIRS_BLOCKS = 5,  /* ... of pairs */
     MERGE_NARROW_BLOCKS = 5, /* of merge_narrow */
     MERGE_ALONE = 6,     /* tiles per multiprocessor, at most, whose boundaries their blocks find */
@@ -23,15 +23,15 @@ enum {
 };
 
 /* Elements of a thread: an odd number, so that threads use different banks of shared memory. Merges
- * of keys of 32 and 64 bits without values have more of them. */
+ * of keys of 32 and 64 bits without values have more of them; so do merges of runs of 32 bits. */
 #define MERGE_ITEMS(key_bytes)       ((key_bytes) == 8 ? 11 : 17)
 #define MERGE_TILE(key_bytes)        (MERGE_THREADS * MERGE_ITEMS(key_bytes))
 #define MERGE_KEYS_ITEMS(key_bytes)  ((key_bytes) == 8 ? 15 : 19)
 #define MERGE_KEYS_BLOCKS(key_bytes) ((key_bytes) == 8 ? 4 : 5)
 /* The tiles of merge_runs_keys and merge_runs_pairs. */
 #define MERGE_RUNS_TILE(key_bytes, value_bytes)                                                    \
-    ((key_bytes) <= 2 || (value_bytes) ? MERGE_TILE(key_bytes)                                     \
-                                       : MERGE_THREADS * MERGE_KEYS_ITEMS(key_bytes))
+    ((key_bytes) == 4 && !(value_bytes) ? MERGE_THREADS * MERGE_KEYS_ITEMS(key_bytes)              \
+                                        : MERGE_TILE(key_bytes))
 /* Whether merges of keys of 32 and 64 bits have codes of all ones after each part, and no tests for
  * their ends. */
 #define MERGE_KEYS_PADDED 1

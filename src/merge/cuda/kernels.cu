@@ -36,7 +36,7 @@ enum {
     ITEMS = MERGE_ITEMS(KEY_BYTES), /* of other kernels */
     TILE = MERGE_TILE(KEY_BYTES),
     ROOM = MERGE_ROOM(MERGE_THREADS, ITEMS),
-    RUNS_LIKE_KEYS = KEY_BYTES > 2, /* whether merge_runs_keys has the tiles of merge_keys */
+    RUNS_LIKE_KEYS = KEY_BYTES == 4, /* whether merge_runs_keys has the tiles of merge_keys */
     RUNS_ITEMS = RUNS_LIKE_KEYS ? KEYS_ITEMS : ITEMS,
     RUNS_BLOCKS = RUNS_LIKE_KEYS ? KEYS_BLOCKS : MERGE_RUNS_BLOCKS,
     RUNS_PADDED = RUNS_LIKE_KEYS && KEYS_PADDED,
