@@ -314,9 +314,7 @@ static ech_status open_side(ech_dist_csr *a)
         FAIL(a->ctx, ECH_ERR_MEMORY, "a second context: %s", ech_error(NULL));
     if (!on_cpu(a) && (status = ech_set_private_stream(a->side)) != ECH_OK)
         status = echi_fail(a->ctx, status, "a second context: %s", ech_error(a->side));
-    if (on_cpu(a)) return ech_set_threads(a->side, a->ctx->threads);
-    if (status == ECH_OK) status = a->ctx->backend->make_event(a->ctx, &a->packed);
-    if (status == ECH_OK) status = a->ctx->backend->make_event(a->ctx, &a->computed);
+    if (on_cpu(a)) status = ech_set_threads(a->side, a->ctx->threads);
 done:
     return status;
 }
@@ -456,8 +454,6 @@ failed:
 void ech_dist_csr_free(ech_dist_csr *a)
 {
     if (!a) return;
-    if (a->packed) a->ctx->backend->free_event(a->ctx, a->packed);
-    if (a->computed) a->ctx->backend->free_event(a->ctx, a->computed);
     ech_close(a->side);
     for (int p = 0; p < ECHI_LINEAR_PARTS; p++)
         echi_release(a->ctx, a->part[p].work.pointer, a->part[p].work.bytes);

@@ -54,10 +54,8 @@ struct ech_dist_csr {
     ech_csr csr;             /* all rows; columns are positions in x of this rank */
     struct echi_linear_part part[ECHI_LINEAR_PARTS];
     ech_ctx *side; /* computes the interior during the exchange; NULL: it is computed after it */
-    void *packed,
-        *computed;        /* on a GPU, events: x and the boundary are complete; the interior is */
-    uint64_t *halo_first; /* [ranks + 1] elements of the halo by owner */
-    uint64_t *send_first; /* [ranks + 1] elements to send, by receiver */
+    uint64_t *halo_first;           /* [ranks + 1] elements of the halo by owner */
+    uint64_t *send_first;           /* [ranks + 1] elements to send, by receiver */
     void *send_index, *send;        /* [send_first[ranks]] in memory of the device */
     ech_dtype send_dtype;           /* of send_index */
     ech_comm_message *messages;     /* [2 * ranks] */

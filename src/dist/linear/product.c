@@ -45,9 +45,7 @@ static ech_status pack(ech_dist_csr *a, const void *x)
     const size_t n = (size_t)a->send_first[a->ranks];
     ech_status status = ECH_OK;
     if (n) TRY(ech_gather(a->ctx, x, a->send_index, a->send, n, a->n, a->send_dtype, a->bytes));
-    if (!a->packed) goto done;
-    TRY(a->ctx->backend->record_event(a->ctx, a->packed)); /* the second context may use x and y */
-    TRY(a->ctx->backend->wait_event(a->side, a->packed));
+    if (a->side) TRY(ech_sync(a->ctx)); /* x and y are complete: the second context may use them */
 done:
     return status;
 }
@@ -70,22 +68,21 @@ static ech_status exchange(ech_dist_csr *a, void *x)
 }
 
 /* The exchange, and the interior at the same time: on a GPU queued on the stream of the second
- * context, for which that of the first one waits; on the CPU by a thread. */
+ * context, on the CPU by a thread. */
 static ech_status overlap(ech_dist_csr *a, double alpha, void *x, double beta, void *y,
                           ech_status *status)
 {
-    const struct echi_backend *backend = a->ctx->backend;
     struct interior i = { a, a->side, alpha, beta, x, y, ECH_OK };
+    const bool cpu = a->ctx->backend == &echi_cpu;
     pthread_t thread;
     const bool started =
-        !a->packed && *status == ECH_OK && pthread_create(&thread, NULL, run_interior, &i) == 0;
+        cpu && *status == ECH_OK && pthread_create(&thread, NULL, run_interior, &i) == 0;
     if (!started && *status == ECH_OK) run_interior(&i);
-    if (a->packed && i.status == ECH_OK) i.status = backend->record_event(a->side, a->computed);
     const ech_status step = exchange(a, x);
     if (started) pthread_join(thread, NULL);
+    if (*status == ECH_OK && i.status == ECH_OK && !cpu) i.status = ech_sync(a->side);
     if (*status == ECH_OK && i.status != ECH_OK)
         *status = echi_fail(a->ctx, i.status, "%s", ech_error(a->side));
-    if (*status == ECH_OK && a->packed) *status = backend->wait_event(a->ctx, a->computed);
     return step;
 }
 
