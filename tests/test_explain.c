@@ -328,8 +328,8 @@ static const struct {
 } calls[] = {
     { "sort", sort, "samplesort adaptive buckets msd onesweep low_memory" },
     { "sort_pairs", sort_pairs, "adaptive msd onesweep low_memory" },
-    { "sort_pairs", sort_wide, "samplesort onesweep low_memory" },
-    { "sort_pairs", sort_wide_named, "samplesort onesweep low_memory" },
+    { "sort_pairs", sort_wide, "samplesort adaptive msd onesweep" },
+    { "sort_pairs", sort_wide_named, "samplesort adaptive msd onesweep" },
     { "argsort", argsort, "block onesweep" },
     { "sort_rows", sort_rows, "classes network msd" },
     { "argsort_segments", argsort_segments, "classes network msd" },
