@@ -44,8 +44,7 @@ bool echi_sort_any(const struct echi_sort *s)
  * passes of onesweep. */
 static bool few_wide_values(const struct echi_sort *s)
 {
-    const bool samples = !s->algorithm || strcmp(s->algorithm, echi_sort_by_sample.name) == 0;
-    return samples && s->value_bytes == 16 && s->key_bytes >= 4 &&
+    return s->value_bytes == 16 && s->key_bytes >= 4 && !s->algorithm &&
            s->n > SORT_BLOCK_MEDIUM_THREADS * SORT_BLOCK_MEDIUM_ITEMS &&
            s->n < SORT_MSD_MIN(s->key_bytes, s->order.float_mask != 0);
 }
