@@ -24,6 +24,21 @@ enum {
     EDGE = EDGE_WORDS * EACH      /* elements */
 };
 
+/* Lines of matrices that are larger than the L2 cache are evicted first, so that the cache keeps
+ * the lines that are not yet complete. */
+static __device__ inline uint32_t load_once(const uint32_t *at, bool streams)
+{
+    return streams ? __ldcs(at) : *at;
+}
+
+static __device__ inline void store_once(uint32_t *at, uint32_t word, bool streams)
+{
+    if (streams)
+        __stcs(at, word);
+    else
+        *at = word;
+}
+
 /* Row c of the output's square consists of element c of each word. */
 static __device__ inline void turn_square(uint32_t x[EACH])
 {
@@ -63,8 +78,7 @@ static __device__ inline void transpose_narrow(const struct arrange_transpose_ar
     const uint32_t lane = threadIdx.x % 32, warp = threadIdx.x / 32;
     const uint64_t in_pitch = a.columns / EACH, out_pitch = a.rows / EACH; /* in words */
     for (uint64_t t = blockIdx.x; t < a.tiles; t += gridDim.x) {
-        const uint64_t down =
-            a.tiles >> 32 ? t / a.tiles_across : (uint32_t)t / (uint32_t)a.tiles_across;
+        const uint64_t down = tiles_above(a, t);
         const uint64_t row = down * EDGE, column = (t - down * a.tiles_across) * EDGE;
         const uint32_t *from = (const uint32_t *)a.in + row * in_pitch + column / EACH;
         uint32_t *to = (uint32_t *)a.out + column * out_pitch + row / EACH;

@@ -112,10 +112,9 @@ static __device__ inline void store_quads(const struct arrange_transpose_args &a
 static __device__ inline void transpose_quads(const struct arrange_transpose_args &a)
 {
     for (uint64_t i = blockIdx.x; i < a.tiles; i += gridDim.x) {
-        const uint64_t down =
-            a.tiles >> 32 ? i / a.tiles_across : (uint32_t)i / (uint32_t)a.tiles_across;
-        const uint64_t row = down * a.tile_rows;
-        const uint64_t column = (i - down * a.tiles_across) * a.tile_columns;
+        const uint64_t down = tiles_above(a, i);
+        const uint64_t row = down * a.tile_rows,
+                       column = (i - down * a.tiles_across) * a.tile_columns;
         const uint64_t below = a.rows - row, right = a.columns - column;
         const struct quad_tile t = {
             (const word *)a.in + (row * a.columns + column) * a.words,

@@ -58,10 +58,9 @@ static __device__ inline void store_tile(const struct arrange_transpose_args &a,
 static __device__ inline void transpose_tiles(const struct arrange_transpose_args &a)
 {
     for (uint64_t t = blockIdx.x; t < a.tiles; t += gridDim.x) {
-        const uint64_t down =
-            a.tiles >> 32 ? t / a.tiles_across : (uint32_t)t / (uint32_t)a.tiles_across;
-        const uint64_t row = down * a.tile_rows;
-        const uint64_t column = (t - down * a.tiles_across) * a.tile_columns;
+        const uint64_t down = tiles_above(a, t);
+        const uint64_t row = down * a.tile_rows,
+                       column = (t - down * a.tiles_across) * a.tile_columns;
         const uint64_t below = a.rows - row, right = a.columns - column;
         const uint32_t rows = below < a.tile_rows ? (uint32_t)below : a.tile_rows;
         const uint32_t columns = right < a.tile_columns ? (uint32_t)right : a.tile_columns;

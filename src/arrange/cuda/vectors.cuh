@@ -27,8 +27,7 @@ static __device__ inline void transpose_vectors(const struct arrange_transpose_a
     const uint32_t x = threadIdx.x % VECTORS_ACROSS * VECTOR, first = threadIdx.x / VECTORS_ACROSS;
     const uint32_t rows = ARRANGE_THREADS / VECTORS_ACROSS; /* that a block moves at once */
     for (uint64_t t = blockIdx.x; t < a.tiles; t += gridDim.x) {
-        const uint64_t down =
-            a.tiles >> 32 ? t / a.tiles_across : (uint32_t)t / (uint32_t)a.tiles_across;
+        const uint64_t down = tiles_above(a, t);
         const uint64_t row = down * EDGE, column = (t - down * a.tiles_across) * EDGE;
         const uint32_t *from = (const uint32_t *)a.in + row * a.columns + column + x;
         uint32_t *to = (uint32_t *)a.out + column * a.rows + row + x;

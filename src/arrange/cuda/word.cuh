@@ -35,20 +35,10 @@ static __device__ inline uint32_t divide(uint32_t x, uint32_t d, uint32_t invers
     return d == 1 ? x : __umulhi(x, inverse);
 }
 
-/* Loads and stores of matrices. Lines of those that are larger than the L2 cache are evicted first,
- * so that the cache keeps the lines that are not yet complete. */
-template <typename type> static __device__ inline type load_once(const type *at, bool streams)
+/* The row of tiles that a tile of a transpose is in; tiles follow each other along rows. */
+static __device__ inline uint64_t tiles_above(const struct arrange_transpose_args &a, uint64_t tile)
 {
-    return streams ? __ldcs(at) : *at;
-}
-
-template <typename type>
-static __device__ inline void store_once(type *at, type value, bool streams)
-{
-    if (streams)
-        __stcs(at, value);
-    else
-        *at = value;
+    return a.tiles >> 32 ? tile / a.tiles_across : (uint32_t)tile / (uint32_t)a.tiles_across;
 }
 
 #endif
