@@ -215,6 +215,23 @@ static __device__ inline uint32_t add_acq_rel(uint32_t *at, uint32_t value)
 #endif
 }
 
+/* Adds, after all earlier accesses of its thread, and of threads that it has synchronised with;
+ * returns the previous value. Later accesses do not wait for the result. */
+static __device__ inline uint64_t add_release_u64(uint64_t *at, uint64_t value)
+{
+#ifdef __CUDACC__
+    uint64_t before;
+    asm volatile("atom.release.gpu.global.add.u64 %0, [%1], %2;"
+                 : "=l"(before)
+                 : "l"(at), "l"(value)
+                 : "memory");
+    return before;
+#else
+    __threadfence();
+    return atomicAdd((unsigned long long *)at, (unsigned long long)value);
+#endif
+}
+
 /* Waits until a word to which other threads add is at least this value, then acts like
  * load_acquire(): writes that the other threads have made before they added with release semantics
  * can be read. */

@@ -18,7 +18,6 @@
 #define ECHI_SELECT_CUDA_TILE_CUH
 
 #include "select/cuda/common.h"
-#include "cuda/device/ptx_release.cuh"
 #include "cuda/device/warp.cuh"
 
 /* Writes the position of the r-th element that is kept, in the type that the caller requested. */
