@@ -10,11 +10,12 @@
  *
  *   KEY, NAME(x)  as in width.h
  *   VALUE_BYTES   0, 4, 8 or 16
- *   SCATTER       the function's name
+ *   SCATTER, SCATTER_DIRECTLY   the functions' names
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 
+/* Arrays that fit in the cache: without lines. */
 static void SCATTER_DIRECTLY(const struct echi_scatter *s)
 {
     enum { BYTES = VALUE_BYTES ? VALUE_BYTES : 1 };
@@ -54,6 +55,10 @@ static void SCATTER(const struct echi_scatter *s)
         _Alignas(64) KEY keys[ECHI_BUCKETS][LINE];
         _Alignas(64) value values[VALUE_BYTES ? ECHI_BUCKETS : 1][LINE];
     } *lines = (struct lines *)(void *)s->lines;
+    if (!s->stream) {
+        SCATTER_DIRECTLY(s);
+        return;
+    }
     size_t at[ECHI_BUCKETS];
     const uint8_t *bucket = s->digits->bucket;
     const KEY *in = (const KEY *)(const void *)s->from.keys + s->first;
@@ -61,14 +66,10 @@ static void SCATTER(const struct echi_scatter *s)
     size_t bias = ((uintptr_t)s->to.keys / sizeof(KEY)) % (64 / sizeof(KEY)) % LINE;
     KEY *out = (KEY *)(void *)(s->to.keys - bias * sizeof(KEY));
     char *out_values = VALUE_BYTES ? s->to.values - bias * BYTES : NULL;
-    bool stream = s->stream && (!VALUE_BYTES || (uintptr_t)out_values % 64 == 0);
-    bool stream_keys = s->stream && (uintptr_t)out % 64 == 0;
+    bool stream = !VALUE_BYTES || (uintptr_t)out_values % 64 == 0;
+    bool stream_keys = (uintptr_t)out % 64 == 0;
     for (int b = 0; b < ECHI_BUCKETS; b++) at[b] = s->at[b] + bias;
 
-    if (!s->stream) {
-        SCATTER_DIRECTLY(s);
-        return;
-    }
     for (size_t i = 0, m; i < s->n; i += m) {
         uint16_t entry[CHUNK];
         uint64_t positions[VALUE_BYTES ? CHUNK : 1];

@@ -127,28 +127,23 @@ static void NAME(tally)(const void *e, size_t n, uint64_t low, uint64_t high, si
     }
 }
 
-static size_t NAME(narrow)(void *e, size_t n, uint64_t low, uint64_t high)
+/* Copies the keys from low to high, inclusive, to an array that may be their own; returns their
+ * number. */
+INLINE size_t NAME(between)(const KEY *x, size_t n, uint64_t low, uint64_t high, KEY *to)
 {
-    KEY *x = e;
     size_t count = 0;
     for (size_t i = 0; i < n; i += 64) {
         const uint64_t below = low ? NAME(at_most)(x + i, (KEY)(low - 1)) : 0;
         const uint64_t bits = NAME(at_most)(x + i, (KEY)high) & ~below & low_bits(n - i);
-        NAME(keep_some)((char *)(x + count), (const char *)(x + i), bits);
+        if (bits) NAME(keep_some)((char *)(to + count), (const char *)(x + i), bits);
         count += (size_t)__builtin_popcountll(bits);
     }
     return count;
 }
 
-/* Copies the keys from low to high, inclusive. */
-INLINE void NAME(between)(const KEY *x, size_t n, KEY low, KEY high, KEY *to)
+static size_t NAME(narrow)(void *e, size_t n, uint64_t low, uint64_t high)
 {
-    for (size_t i = 0; i < n; i += 64) {
-        const uint64_t below = low ? NAME(at_most)(x + i, (KEY)(low - 1)) : 0;
-        const uint64_t bits = NAME(at_most)(x + i, high) & ~below & low_bits(n - i);
-        if (bits) NAME(keep_some)((char *)to, (const char *)(x + i), bits);
-        to += __builtin_popcountll(bits);
-    }
+    return NAME(between)(e, n, low, high, e);
 }
 
 /* The minimum and the maximum of the keys from *low to *high, of which there is at least one. */
