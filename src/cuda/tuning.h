@@ -140,8 +140,8 @@ enum { SORT_ORDERED_THREADS = 512, SORT_ORDERED_BLOCKS = 4 /* per multiprocessor
 enum { SORT_LOW_MEMORY_BLOCKS = 8, SORT_LOW_MEMORY_MIN = 1 << 14, SORT_PAGES_MOST = 8192 };
 
 /* From BINS_MIN elements on, if the arrays are not sorted in place, the bins of the first digit are
- * sorted as segments, unless one has more than n / BINS elements; below, those of keys without
- * values in place, if a block per tile of a bin can be resident.  H200, 2026-11-27. */
+ * sorted as segments, unless one has more than n / BINS elements; below, in place (SORT_RESIDES),
+ * if a block per tile of a bin can be resident.  H200, 2026-11-27. */
 enum { SORT_LOW_MEMORY_BINS_MIN = 1 << 27, SORT_LOW_MEMORY_BINS = 64 };
 
 /* Copies of host memory (exchange.c).  H200 on 16 cores, 2026-11-22, GB/s for 1 GiB in each

@@ -280,7 +280,8 @@ static unsigned held_tiles(const struct build *b)
 static bool can_held(const struct build *b)
 {
     const int values = (int)(SCAN_HELD_TILES * (SCAN_LINES + 1) + SCAN_SHORT_TILES / SCAN_GROUP);
-    const int room = (int)b->gpu.shared_bytes - 24 - values * (int)ech_dtype_bytes(b->s->dtype);
+    const int others = 24; /* bytes of struct held_shared that are not values */
+    const int room = (int)b->gpu.shared_bytes - others - values * (int)ech_dtype_bytes(b->s->dtype);
     const int64_t each = held_tiles(b);
     return suits_short(b->s) && ech_dtype_bytes(b->s->dtype) >= 4 &&
            b->plan->tiles > 4 * (uint64_t)b->gpu.multiprocessors &&
