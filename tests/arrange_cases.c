@@ -88,8 +88,8 @@ static void transposes(size_t bytes)
         c.other = shapes[i][1];
         if (c.n * c.other * bytes <= 4000000) add(c);
     }
-    /* Several tiles in both directions, whose rows begin at multiples of four bytes. */
-    for (int turned = 0; turned < 2 && bytes <= 2; turned++) {
+    /* Several tiles in both directions, whose rows begin at multiples of 4 or 16 bytes. */
+    for (int turned = 0; turned < 2 && (bytes <= 2 || bytes == 4); turned++) {
         struct arrange_case c = { .what = TRANSPOSE, .element_bytes = bytes, .always = true };
         c.n = turned ? 308 : 196;
         c.other = turned ? 196 : 308;

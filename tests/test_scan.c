@@ -138,6 +138,9 @@ static void run_sizes(void)
         c.dist = dist_of(c.op, c.dtype, 1);
         run_case(&c);
     }
+    struct scan_case longs = { .op = ECH_OP_SUM, .dtype = ECH_I64, .n = 1000003, .dist = "small" };
+    longs.backward = 1;
+    run_case(&longs);
     struct scan_case zeros = { .op = ECH_OP_SUM, .dtype = ECH_F32, .n = 5001, .dist = "zeros" };
     run_case(&zeros);
     zeros.exclusive = 1;

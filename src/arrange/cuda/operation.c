@@ -4,8 +4,8 @@
  *
  *     operation                              kernel
  *     gather, scatter, shuffle               arrange_move; elements of several words: _wide
- *     transpose                              arrange_transpose, and for narrow elements or words
- *                                            arrange_transpose_narrow, arrange_transpose_quads;
+ *     transpose                              arrange_transpose; of 4 bytes in large matrices:
+ *                                            _vectors; narrow elements or words: _narrow, _quads;
  *                                            large elements: arrange_move_wide
  *     reverse                                arrange_reverse; large: _move_wide, in place _swap
  *     rotate                                 arrange_copy, of two pieces
@@ -28,9 +28,10 @@
 #include <string.h>
 
 enum {
-    BLOCKS = 1 << 30,      /* maximum per launch */
-    PERSISTENT = 8,        /* blocks per multiprocessor of a kernel with a long setup */
-    LARGE_BYTES = 32 << 20 /* of a matrix: it and its transpose do not fit the L2 cache */
+    BLOCKS = 1 << 30,           /* maximum per launch */
+    PERSISTENT = 8,             /* blocks per multiprocessor of a kernel with a long setup */
+    LARGE_BYTES = 32 << 20,     /* of a matrix: it and its transpose do not fit the L2 cache */
+    LARGE_BYTES_SIMT = 16 << 10 /* the same on the emulator, for tests */
 };
 #define LINE_MODULE "arrange_line_all"
 
@@ -212,10 +213,11 @@ static size_t tile_of_quads(const struct target *t, struct arrange_transpose_arg
     return (size_t)args->tile_rows * args->pitch * 4;
 }
 
-/* Whether both matrices together exceed the L2 cache of most GPUs. */
-static bool is_large(const struct echi_arrange *a)
+static bool is_large(const struct target *t, const struct echi_arrange *a)
 {
-    return a->rows * a->columns * a->element_bytes >= LARGE_BYTES;
+    const bool emulated = t->gpu.ctx && strcmp(t->gpu.ctx->backend->name, "simt") == 0;
+    const uint64_t bytes = a->rows * a->columns * a->element_bytes;
+    return bytes >= (uint64_t)(emulated ? LARGE_BYTES_SIMT : LARGE_BYTES);
 }
 
 /* Elements of 1 or 2 bytes whose rows begin at multiples of four in both matrices. With too few of
@@ -230,11 +232,11 @@ static bool goes_narrow(const struct echi_arrange *a)
 }
 
 /* Large matrices of elements of 4 bytes whose rows begin at multiples of 16 bytes in both. */
-static bool goes_vectors(const struct echi_arrange *a)
+static bool goes_vectors(const struct target *t, const struct echi_arrange *a)
 {
     const uint64_t places = (uintptr_t)a->in | (uintptr_t)a->out;
     return a->element_bytes == 4 && (places | 4 * a->columns | 4 * a->rows) % 16 == 0 &&
-           least(a->rows, a->columns) >= ARRANGE_VECTOR_EDGE && is_large(a);
+           least(a->rows, a->columns) >= ARRANGE_VECTOR_EDGE && is_large(t, a);
 }
 
 static ech_status transpose(const struct target *t, const struct echi_arrange *a)
@@ -254,8 +256,8 @@ static ech_status transpose(const struct target *t, const struct echi_arrange *a
                                            .rows = a->rows,
                                            .columns = a->columns,
                                            .words = (uint32_t)(a->element_bytes / word),
-                                           .streams = is_large(a) };
-    if (goes_vectors(a)) {
+                                           .streams = is_large(t, a) };
+    if (goes_vectors(t, a)) {
         args.tiles_across = parts_of(a->columns, ARRANGE_VECTOR_EDGE);
         args.tiles = args.tiles_across * parts_of(a->rows, ARRANGE_VECTOR_EDGE);
         return launch_words(t, word, "arrange_transpose_vectors", blocks_of(args.tiles, 1), 0,
