@@ -27,6 +27,19 @@ static ech_status sort_pairs(const char *d, ech_format f, char *text, size_t byt
     return ech_sort_explain(d, 1 << 26, ECH_U64, 12, NULL, f, text, bytes);
 }
 
+static ech_status sort_wide(const char *d, ech_format f, char *text, size_t bytes)
+{
+    return ech_sort_explain(d, 7787, ECH_I64, 16, NULL, f, text, bytes);
+}
+
+/* The algorithm that is chosen can also be named. */
+static ech_status sort_wide_named(const char *d, ech_format f, char *text, size_t bytes)
+{
+    ech_sort_options options = ECH_INIT(ech_sort_options);
+    if (strcmp(d, "cpu") != 0) options.algorithm = "samplesort";
+    return ech_sort_explain(d, 7787, ECH_I64, 16, &options, f, text, bytes);
+}
+
 static ech_status argsort(const char *d, ech_format f, char *text, size_t bytes)
 {
     return ech_argsort_explain(d, 3000, ECH_I16, ECH_I64, NULL, f, text, bytes);
@@ -315,6 +328,8 @@ static const struct {
 } calls[] = {
     { "sort", sort, "samplesort adaptive buckets msd onesweep low_memory" },
     { "sort_pairs", sort_pairs, "adaptive msd onesweep low_memory" },
+    { "sort_pairs", sort_wide, "samplesort adaptive msd onesweep" },
+    { "sort_pairs", sort_wide_named, "samplesort adaptive msd onesweep" },
     { "argsort", argsort, "block onesweep" },
     { "sort_rows", sort_rows, "classes network msd" },
     { "argsort_segments", argsort_segments, "classes network msd" },

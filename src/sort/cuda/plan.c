@@ -44,8 +44,9 @@ bool echi_sort_any(const struct echi_sort *s)
  * passes of onesweep. */
 static bool few_wide_values(const struct echi_sort *s)
 {
-    return s->value_bytes == 16 && s->key_bytes >= 4 && !s->algorithm &&
-           s->n > SORT_BLOCK_MEDIUM_THREADS * SORT_BLOCK_MEDIUM_ITEMS &&
+    const bool named = s->algorithm && strcmp(s->algorithm, echi_sort_by_sample.name) == 0;
+    const bool chosen = !s->algorithm && s->n > SORT_BLOCK_MEDIUM_THREADS * SORT_BLOCK_MEDIUM_ITEMS;
+    return s->value_bytes == 16 && s->key_bytes >= 4 && (named || chosen) &&
            s->n < SORT_MSD_MIN(s->key_bytes, s->order.float_mask != 0);
 }
 
