@@ -159,6 +159,7 @@ void echi_sort_block(const struct echi_sort_job *job, struct echi_sort_arrays fr
     const struct echi_sort_arrays own = { from.keys + offset * key_bytes,
                                           from.values ? from.values + offset * value_bytes : NULL };
     if (echi_sort_few(job, &own, offset, n, scratch)) return;
+    if (echi_sort_values(job, &own, offset, n)) return;
     struct block b = { .job = job, .packed = scratch, .work = (uint64_t *)scratch + n };
     b.keys = from.keys + offset * key_bytes;
     b.index_bits = echi_bit_length(n - 1);
