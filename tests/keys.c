@@ -88,6 +88,17 @@ static uint64_t some_key(struct keys *k, size_t i)
     return rng_next(&value) & k->ones;
 }
 
+/* Twelve values; of floats, four of them are zeros of both signs and two NaN, which may be ties. */
+static uint64_t dozen_key(struct keys *k, size_t i)
+{
+    const uint64_t r = rng_below(&k->rng, 12), infinity = (k->top - 1) << k->fraction_bits;
+    struct rng value = { 300 + r };
+    (void)i;
+    if (!k->is_float || r < 8) return rng_next(&value) & k->ones;
+    if (r < 10) return r == 8 ? 0 : k->top;
+    return (infinity & (k->top - 1)) | (r - 9);
+}
+
 /* Few values, and rare others that a sample of the keys does not contain. */
 static uint64_t rare_key(struct keys *k, size_t i)
 {
@@ -351,6 +362,7 @@ static const struct {
     { "near", near_key },         { "steps", steps_key },     { "range", range_key },
     { "outlier", outlier_key },   { "late", late_key },       { "back", back_key },
     { "last", last_key },         { "two", two_key },         { "third", third_key },
+    { "dozen", dozen_key },
 };
 
 bool keys_fill(const struct sort_case *c, uint64_t seed, void *keys)

@@ -20,7 +20,7 @@
 enum { SECTOR_BYTES = 32, BANKS = 32, FIRST_BANKS = 16, MOST_TRACE = 1 << 20 };
 
 /* 16 bytes, because traces may be larger than the caches.  where: pc, kind and bytes.  what: the
- * address, or the offset in shared memory, or the target of a branch (0: unknown), and the space. */
+ * address, the offset in shared memory, or the target of a branch (0: unknown), and the space. */
 struct entry {
     uint64_t where, what;
 };
