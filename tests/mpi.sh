@@ -38,8 +38,9 @@ try() {
     export ECHELON_COMM
     check "$name: distributed operations" "$launcher" -n 3 "$build/tests/test_dist" --every 40
     if [ $found = no ]; then # the calls of MPI are the same
+        check "$name: selections" "$launcher" -n 3 "$build/tests/test_dist_select" --every 40
         check "$name: sparse matrices" "$launcher" -n 3 "$build/tests/test_dist_linear" --every 60
-        check "$name: matrices over GF(2)" "$launcher" -n 3 "$build/tests/test_dist_gf2" --every 60
+        check "$name: matrices over GF(2)" "$launcher" -n 3 "$build/tests/test_dist_gf2" --every 20
     fi
     rm -f "$work"/result.*
     "$launcher" -n 3 "$work/faults" "$work/result" >"$work/output" 2>&1
