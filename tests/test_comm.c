@@ -5,6 +5,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #define _POSIX_C_SOURCE 200809L
+#include "comm/comm.h"
 #include "comm_case.h"
 
 #include <pthread.h>
@@ -177,30 +178,28 @@ static ech_status out_of_memory(struct dist_rank *r)
     return sort(r);
 }
 
-/* An allocator whose allocation number `left` fails. */
-struct failing {
-    int left;
-};
-
 static void *failing_allocate(void *user, size_t bytes, void *stream)
 {
-    struct failing *failing = user;
+    struct comm_failing *failing = user;
+    void *pointer = NULL;
     (void)stream;
-    return failing->left-- == 0 ? NULL : aligned_alloc(256, (bytes + 255) / 256 * 256);
+    if (failing->left-- == 0) return NULL;
+    if (!failing->memory) return aligned_alloc(256, (bytes + 255) / 256 * 256);
+    return ech_malloc(failing->memory, &pointer, bytes) == ECH_OK ? pointer : NULL;
 }
 
 static void failing_release(void *user, void *pointer, size_t bytes, void *stream)
 {
-    (void)user;
-    (void)bytes;
+    struct comm_failing *failing = user;
     (void)stream;
-    free(pointer);
+    if (failing->memory)
+        ech_free(failing->memory, pointer, bytes);
+    else
+        free(pointer);
 }
 
-enum { CALLS = 11 };
-
 /* Call number i, on arrays whose sizes differ between ranks. */
-static ech_status some_call(struct dist_rank *r, int i)
+static ech_status some_call(struct dist_rank *r, ech_comm *comm, int i)
 {
     const size_t n = 30 + 7 * (size_t)r->rank;
     float in[N], out[N], more[N];
@@ -210,54 +209,83 @@ static ech_status some_call(struct dist_rank *r, int i)
     for (size_t j = 0; j < n; j++) in[j] = (float)(j * 13 % 50) - 20;
     switch (i) {
     case 0:
-        return ech_dist_sort(r->ctx, r->comm, in, out, n, n, ECH_F32, NULL);
+        return ech_dist_sort(r->ctx, comm, in, out, n, n, ECH_F32, NULL);
     case 1:
-        return ech_dist_sort_pairs(r->ctx, r->comm, in, in, out, more, n, n, ECH_F32, 4, NULL);
+        return ech_dist_sort_pairs(r->ctx, comm, in, in, out, more, n, n, ECH_F32, 4, NULL);
     case 2:
-        return ech_dist_argsort(r->ctx, r->comm, in, index, n, n, ECH_F32, ECH_U64, NULL);
-    case 3:
-        return ech_dist_reduce(r->ctx, r->comm, ECH_OP_SUM, in, out, n, ECH_F32, NULL);
+        return ech_dist_argsort(r->ctx, comm, in, index, n, n, ECH_F32, ECH_U64, NULL);
+    case COMM_REDUCE:
+        return ech_dist_reduce(r->ctx, comm, ECH_OP_SUM, in, out, n, ECH_F32, NULL);
     case 4:
-        return ech_dist_reduce(r->ctx, r->comm, ECH_OP_VARIANCE, in, out, n, ECH_F32, NULL);
-    case 5:
-        return ech_dist_scan(r->ctx, r->comm, ECH_OP_SUM, in, out, n, ECH_F32, NULL);
+        return ech_dist_reduce(r->ctx, comm, ECH_OP_VARIANCE, in, out, n, ECH_F32, NULL);
+    case COMM_SCAN:
+        return ech_dist_scan(r->ctx, comm, ECH_OP_SUM, in, out, n, ECH_F32, NULL);
     case 6:
-        return ech_dist_unique(r->ctx, r->comm, in, out, index, counts, n, N, ECH_F32, NULL,
-                               &layout);
+        return ech_dist_unique(r->ctx, comm, in, out, index, counts, n, N, ECH_F32, NULL, &layout);
     case 7:
-        return ech_dist_quantiles(r->ctx, r->comm, in, counts, &q, n, 1, ECH_F32,
-                                  ECH_QUANTILE_LINEAR, NULL);
+        return ech_dist_quantiles(r->ctx, comm, in, counts, &q, n, 1, ECH_F32, ECH_QUANTILE_LINEAR,
+                                  NULL);
     case 8:
-        return ech_dist_topk(r->ctx, r->comm, in, out, index, n, 20, ECH_F32, ECH_U64, NULL);
-    case 9:
-        return ech_dist_shuffle(r->ctx, r->comm, in, out, n, n, sizeof *in, 5);
-    default:
-        return ech_dist_rebalance(r->ctx, r->comm, in, out, n, n, sizeof *in);
+        return ech_dist_topk(r->ctx, comm, in, out, index, n, 20, ECH_F32, ECH_U64, NULL);
+    case COMM_SHUFFLE:
+        return ech_dist_shuffle(r->ctx, comm, in, out, n, n, sizeof *in, 5);
+    default: /* COMM_REBALANCE */
+        return ech_dist_rebalance(r->ctx, comm, in, out, n, n, sizeof *in);
     }
 }
 
-/* Every allocation of rank 1 fails once: all ranks report it, and no rank waits for another one. */
-static ech_status failing_memory(struct dist_rank *r)
+void comm_failing_begin(struct dist_rank *r, struct comm_failing *failing)
 {
-    struct failing failing = { 0 };
     const ech_allocator allocator = { sizeof allocator, failing_allocate, failing_release,
-                                      &failing };
+                                      failing };
+    *failing = (struct comm_failing){ .left = -1 };
+    if (r->rank != 1) return;
     ech_trim(r->ctx);
-    if (r->rank == 1 && ech_set_allocator(r->ctx, &allocator) != ECH_OK)
+    if (!test_is_cpu(r->ctx) && ech_open(&failing->memory, ech_device_name(r->ctx)) != ECH_OK)
+        snprintf(r->problem, sizeof r->problem, "%.200s", ech_error(NULL));
+    if (ech_set_allocator(r->ctx, &allocator) != ECH_OK)
         snprintf(r->problem, sizeof r->problem, "%.200s", ech_error(r->ctx));
-    for (int i = 0; i < CALLS && !r->problem[0]; i++) {
+}
+
+ech_status comm_failing_calls(struct dist_rank *r, ech_comm *comm, struct comm_failing *failing,
+                              unsigned calls, unsigned allocate)
+{
+    enum { MOST = 200 }; /* allocations of a call */
+    for (int i = 0; i < COMM_CALLS && !r->problem[0]; i++) {
+        if (!(calls >> i & 1)) continue;
         ech_status status = ECH_ERR_MEMORY;
-        for (int k = 0; k < 50 && status == ECH_ERR_MEMORY; k++) {
-            failing.left = k;
-            status = some_call(r, i);
+        int k = 0;
+        for (; k < MOST && status == ECH_ERR_MEMORY; k++) {
+            failing->left = k;
+            status = some_call(r, comm, i);
             if (status == ECH_ERR_MEMORY)
                 comm_expect(r, status, ECH_ERR_MEMORY, "rank 1: out of memory");
         }
         comm_expect(r, status, ECH_OK, NULL);
-        if (r->problem[0]) ech_comm_abort(r->comm, "a failed check");
+        if (k == 1 && allocate >> i & 1 && !r->problem[0])
+            snprintf(r->problem, sizeof r->problem, "call %d allocates nothing", i);
+        if (r->problem[0]) ech_comm_abort(comm, "a failed check");
     }
-    if (r->rank == 1) ech_set_allocator(r->ctx, NULL);
-    return r->problem[0] ? ECH_OK : sort(r);
+    failing->left = -1;
+    return r->problem[0] ? ECH_OK : comm_sort(r, comm);
+}
+
+void comm_failing_end(struct dist_rank *r, struct comm_failing *failing)
+{
+    if (r->rank != 1) return;
+    if (ech_set_allocator(r->ctx, NULL) != ECH_OK && !r->problem[0])
+        snprintf(r->problem, sizeof r->problem, "%.200s", ech_error(r->ctx));
+    ech_close(failing->memory);
+}
+
+static ech_status failing_memory(struct dist_rank *r)
+{
+    struct comm_failing failing;
+    comm_failing_begin(r, &failing);
+    const unsigned all = (1u << COMM_CALLS) - 1, sorts = 7;
+    const ech_status status = comm_failing_calls(r, r->comm, &failing, all, sorts);
+    comm_failing_end(r, &failing);
+    return status;
 }
 
 static ech_status work_too_small(struct dist_rank *r)
@@ -371,6 +399,7 @@ static void closing(void)
 
 struct board {
     pthread_barrier_t barrier;
+    bool accepts; /* memory of the device */
     const void *in[RANKS];
     const ech_comm_message *sends[RANKS];
     size_t n_sends[RANKS];
@@ -380,6 +409,9 @@ struct board {
 struct seat {
     struct board *board;
     int rank;
+    ech_ctx *ctx;
+    void *stream;         /* of ctx, as exchanges receive it */
+    int exchanges, wrong; /* with a stream, with another one */
 };
 
 static ech_status board_allgather(void *state, const void *in, void *out, uint64_t bytes,
@@ -394,14 +426,18 @@ static ech_status board_allgather(void *state, const void *in, void *out, uint64
     return ECH_OK;
 }
 
+/* With a stream: waits for it, as the header requires, and copies by the context. */
 static ech_status board_exchange(void *state, const ech_comm_message *sends, size_t n_sends,
                                  const ech_comm_message *receives, size_t n_receives, void *stream,
                                  double limit_s)
 {
-    const struct seat *s = state;
+    struct seat *s = state;
     struct board *b = s->board;
-    ech_status status = stream ? ECH_ERR_ARG : ECH_OK;
+    ech_status status = ECH_OK;
     (void)limit_s;
+    if (stream) s->exchanges++;
+    if (stream && stream != s->stream) s->wrong++;
+    if (stream && status == ECH_OK) status = ech_sync(s->ctx);
     b->sends[s->rank] = sends;
     b->n_sends[s->rank] = n_sends;
     pthread_barrier_wait(&b->barrier);
@@ -410,7 +446,10 @@ static ech_status board_exchange(void *state, const ech_comm_message *sends, siz
             const ech_comm_message *m = &b->sends[receives[i].rank][j];
             if (m->rank != s->rank) continue;
             if (m->bytes != receives[i].bytes) status = ECH_ERR_COMM;
-            if (status == ECH_OK) memcpy(receives[i].data, m->data, m->bytes);
+            if (status == ECH_OK && stream)
+                status = ech_copy(s->ctx, receives[i].data, m->data, m->bytes);
+            else if (status == ECH_OK)
+                memcpy(receives[i].data, m->data, m->bytes);
         }
     pthread_barrier_wait(&b->barrier);
     return status;
@@ -442,40 +481,65 @@ static const ech_comm_table board_table = { .size = sizeof board_table,
                                             .abort = board_abort,
                                             .close = board_close };
 
-/* Sorts arrays in memory of the device, which the table does not accept: they are staged. */
-static ech_status sort_staged(struct dist_rank *r)
+/* What exchanges of a context receive: that of half of all ranks is the default stream. */
+static ech_status choose_stream(struct seat *s)
+{
+    ech_status status = ECH_OK;
+    if (!s->board->accepts || test_is_cpu(s->ctx)) return ECH_OK;
+    if (s->rank % 2) status = ech_set_private_stream(s->ctx);
+    if (status == ECH_OK) status = ech_get_stream(s->ctx, &s->stream);
+    if (!s->stream) s->stream = (void *)1; /* cudaStreamLegacy */
+    return status;
+}
+
+/* Sorts arrays in memory of the device, and moves arrays in host memory. */
+static ech_status use_table(struct dist_rank *r)
 {
     ech_comm *const *comms = r->task;
-    uint16_t keys[N], expected[N];
+    struct seat *seat = comms[r->rank]->table.state;
+    uint16_t keys[N], expected[N], moved[N] = { 0 };
     for (uint32_t i = 0; i < N; i++) {
         keys[i] = (uint16_t)(i * RANKS + (uint32_t)r->rank);
         expected[i] = (uint16_t)((uint32_t)r->rank * N + i);
     }
     const void *in = dist_array(r, keys, sizeof keys);
     void *out = dist_array(r, NULL, sizeof expected);
-    const ech_status status =
-        ech_dist_sort(r->ctx, comms[r->rank], in, out, N, ECH_DIST_EVEN, ECH_U16, NULL);
+    seat->ctx = r->ctx;
+    ech_status status = choose_stream(seat);
+    if (status == ECH_OK)
+        status = ech_dist_sort(r->ctx, comms[r->rank], in, out, N, ECH_DIST_EVEN, ECH_U16, NULL);
     if (status == ECH_OK) dist_expect(r, "out", out, expected, sizeof expected);
+    if (status == ECH_OK)
+        status = ech_dist_rebalance(r->ctx, comms[r->rank], keys, moved, N, N, sizeof *keys);
+    if (status == ECH_OK && memcmp(keys, moved, sizeof keys) != 0)
+        snprintf(r->problem, sizeof r->problem, "elements have changed");
+    if (seat->stream && !seat->exchanges)
+        snprintf(r->problem, sizeof r->problem, "no exchange has received the stream");
+    if (seat->wrong)
+        snprintf(r->problem, sizeof r->problem, "%d exchanges have another stream", seat->wrong);
+    if (seat->stream) ech_set_stream(r->ctx, NULL);
     return status;
 }
 
-static void table_of_caller(void)
+/* accepts: the table accepts memory of the device; otherwise it is staged. */
+static void table_of_caller(bool accepts)
 {
-    struct board board = { .closed = 0 };
+    struct board board = { .accepts = accepts };
     struct seat seats[RANKS];
     ech_comm *comms[RANKS];
-    if (!test_begin("a table of the caller")) return;
+    if (!test_begin("a table of the caller%s", accepts ? ", memory of the device" : "")) return;
     pthread_barrier_init(&board.barrier, NULL, RANKS);
     for (int r = 0; r < RANKS; r++) {
         ech_comm_table table = board_table;
-        seats[r] = (struct seat){ &board, r };
+        seats[r] = (struct seat){ .board = &board, .rank = r };
         table.state = &seats[r];
         table.rank = r;
+        table.device_memory = accepts;
         CHECK_STATUS(ech_comm_create(&comms[r], &table, NULL), ECH_OK);
         CHECK_INT(ech_comm_rank(comms[r]), r);
         CHECK_INT(ech_comm_size(comms[r]), RANKS);
     }
-    if (!test_failed()) dist_run(RANKS, 0, sort_staged, comms, ECH_OK, NULL);
+    if (!test_failed()) dist_run(RANKS, 0, use_table, comms, ECH_OK, NULL);
     for (int r = 0; r < RANKS; r++) ech_comm_close(comms[r]);
     CHECK_INT(board.closed, RANKS);
     CHECK_INT(board.aborted, 0);
@@ -489,7 +553,7 @@ static void bad_tables(void)
 {
     ech_comm *comm;
     struct board board = { .closed = 0 };
-    struct seat seat = { &board, 0 };
+    struct seat seat = { .board = &board };
     ech_comm_table table = board_table;
     ech_comm_options options = { .size = sizeof options };
     if (!test_begin("arguments of constructors")) return;
@@ -567,8 +631,7 @@ int main(int argc, char **argv)
     run_case("sizes that do not add up", 0, wrong_sizes);
     run_case("a rank has an invalid argument", 0, bad_argument);
     run_case("a rank has no memory", 0, out_of_memory);
-    if (strcmp(device, "cpu") == 0) /* the allocator returns host memory */
-        run_case("each allocation of a rank fails", 5, failing_memory);
+    run_case("each allocation of a rank fails", 5, failing_memory);
     run_case("a rank has a workspace that is too small", 0, work_too_small);
     run_case("a rank ends", LIMIT_S, dead_rank);
     run_case("a rank is slow", LIMIT_S, slow_rank);
@@ -576,7 +639,8 @@ int main(int argc, char **argv)
     two_case("two communicators in turn", two_communicators);
     two_case("one of two communicators fails", two_calls);
     closing();
-    table_of_caller();
+    table_of_caller(false);
+    table_of_caller(true);
     comm_nccl(device);
     bad_tables();
     libraries();
