@@ -103,6 +103,79 @@ static ech_status other_options(struct dist_rank *r)
     return sort(r);
 }
 
+/* Each operation names the argument that differs, on every rank, and the rank. */
+static ech_status other_arguments(struct dist_rank *r)
+{
+    const bool other = r->rank == 2;
+    uint32_t in[N] = { 0 }, out[N], edges[] = { 1, 5, 9, other ? 13 : 12 };
+    uint64_t more[N];
+    double q[2] = { 0.25, other ? 0.5 : 0.75 };
+    float init = other ? 2 : 1;
+    ech_dist_layout layout = { .size = sizeof layout };
+    const ech_scan_options scan = { .size = sizeof scan, .exclusive = other };
+    const ech_scan_options from = { .size = sizeof from, .init = &init };
+    const ech_reduce_options reduce = { .size = sizeof reduce, .nan = (ech_nan)other };
+    const ech_quantile_options quantile = { .size = sizeof quantile, .nan = (ech_nan)other };
+    const ech_histogram_options histogram = { .size = sizeof histogram,
+                                              .outside = (ech_outside)other };
+    const ech_dtype dtype = other ? ECH_I32 : ECH_U32, floats = other ? ECH_F32 : ECH_U32;
+    const ech_op op = other ? ECH_OP_MAX : ECH_OP_MIN;
+    ech_ctx *ctx = r->ctx;
+    ech_comm *comm = r->comm;
+#define DIFFERS(call, part) comm_expect(r, call, ECH_ERR_ARG, part)
+    DIFFERS(ech_dist_scan(ctx, comm, ECH_OP_SUM, in, out, N, dtype, NULL),
+            "ech_dist_scan(): dtype is i32 on rank 2, but u32 on rank 0");
+    DIFFERS(ech_dist_scan(ctx, comm, op, in, out, N, ECH_U32, NULL), "op is");
+    DIFFERS(ech_dist_scan(ctx, comm, ECH_OP_SUM, in, out, N, ECH_U32, &scan),
+            "options->exclusive is 1 on rank 2, but 0 on rank 0");
+    DIFFERS(ech_dist_scan(ctx, comm, ECH_OP_SUM, in, out, N, ECH_F32, &from), "options->init is");
+    DIFFERS(ech_dist_reduce(ctx, comm, ECH_OP_MIN, in, out, N, dtype, NULL),
+            "ech_dist_reduce(): dtype is i32 on rank 2, but u32 on rank 0");
+    DIFFERS(ech_dist_reduce(ctx, comm, op, in, out, N, ECH_U32, NULL), "op is");
+    DIFFERS(ech_dist_reduce(ctx, comm, ECH_OP_MIN, in, out, N, ECH_F32, &reduce),
+            "options->nan is 1 on rank 2, but 0 on rank 0");
+    DIFFERS(ech_dist_quantiles(ctx, comm, in, more, q, N, 1, dtype, ECH_QUANTILE_LINEAR, NULL),
+            "ech_dist_quantiles(): dtype is i32 on rank 2, but u32 on rank 0");
+    DIFFERS(ech_dist_quantiles(ctx, comm, in, more, q, N, 2, ECH_U32, ECH_QUANTILE_LINEAR, NULL),
+            "q (as a hash) is");
+    DIFFERS(ech_dist_quantiles(ctx, comm, in, more, q, N, 1 + other, ECH_U32, ECH_QUANTILE_LINEAR,
+                               NULL),
+            "n_q is 2 on rank 2, but 1 on rank 0");
+    DIFFERS(
+        ech_dist_quantiles(ctx, comm, in, more, q, N, 1, ECH_F32, ECH_QUANTILE_LINEAR, &quantile),
+        "options->nan is 1 on rank 2, but 0 on rank 0");
+    DIFFERS(ech_dist_unique(ctx, comm, in, out, NULL, NULL, N, N, floats, NULL, &layout),
+            "ech_dist_unique(): dtype is f32 on rank 2, but u32 on rank 0");
+    DIFFERS(ech_dist_unique(ctx, comm, in, out, NULL, other ? more : NULL, N, N, ECH_U32, NULL,
+                            &layout),
+            "whether counts is given is 1 on rank 2, but 0 on rank 0");
+    DIFFERS(ech_dist_shuffle(ctx, comm, in, out, N, N, other ? 2 : 4, 5),
+            "ech_dist_shuffle(): element_bytes is 2 on rank 2, but 4 on rank 0");
+    DIFFERS(ech_dist_shuffle(ctx, comm, in, out, N, N, 4, other ? 6 : 5),
+            "seed is 6 on rank 2, but 5 on rank 0");
+    DIFFERS(ech_dist_topk(ctx, comm, in, out, NULL, N, 3, floats, ECH_U32, NULL),
+            "ech_dist_topk(): dtype is f32 on rank 2, but u32 on rank 0");
+    DIFFERS(ech_dist_topk(ctx, comm, in, out, more, N, 3, ECH_U32, other ? ECH_U64 : ECH_U32, NULL),
+            "index_dtype is u64 on rank 2, but u32 on rank 0");
+    DIFFERS(ech_dist_histogram(ctx, comm, in, more, N, ECH_U32, 3, 0, other ? 7 : 8, NULL),
+            "upper (as bits) is");
+    DIFFERS(ech_dist_histogram_edges(ctx, comm, in, edges, more, N, ECH_U32, 3, NULL),
+            "ech_dist_histogram_edges(): edges (as a hash) is");
+    DIFFERS(ech_dist_histogram_edges(ctx, comm, in, edges, more, N, dtype, 2, NULL),
+            "dtype is i32 on rank 2, but u32 on rank 0");
+    DIFFERS(ech_dist_bincount(ctx, comm, in, more, N, ECH_U32, other ? 4 : 3, NULL),
+            "ech_dist_bincount(): bins is 4 on rank 2, but 3 on rank 0");
+    DIFFERS(ech_dist_bincount(ctx, comm, in, more, N, ECH_U32, 3, &histogram),
+            "options->outside is 1 on rank 2, but 0 on rank 0");
+    DIFFERS(ech_dist_rebalance(ctx, comm, in, out, N, N, other ? 2 : 4),
+            "ech_dist_rebalance(): element_bytes is 2 on rank 2, but 4 on rank 0");
+#undef DIFFERS
+    /* equal edges */
+    comm_expect(r, ech_dist_histogram_edges(ctx, comm, in, edges, more, N, ECH_U32, 2, NULL),
+                ECH_OK, NULL);
+    return sort(r);
+}
+
 static ech_status wrong_sizes(struct dist_rank *r)
 {
     uint32_t in[N] = { 0 }, out[N];
@@ -628,6 +701,7 @@ int main(int argc, char **argv)
     run_case("a rank makes one call more", 0, other_order);
     run_case("a rank has another dtype", 0, other_dtype);
     run_case("a rank has other options", 0, other_options);
+    run_case("a rank has another argument", 0, other_arguments);
     run_case("sizes that do not add up", 0, wrong_sizes);
     run_case("a rank has an invalid argument", 0, bad_argument);
     run_case("a rank has no memory", 0, out_of_memory);
