@@ -148,6 +148,14 @@ sort_faults() {
     unset input
 }
 
+# other_launcher NAME LAUNCHER: with the library of this name.  The command names the cause, unless MPI itself refuses the
+# launcher and ends the process.
+other_launcher() {
+    check "the library of $1 and $(basename "$2")" sh -c "cd '$work/files' && export ECHELON_COMM='$work/$1.so' &&
+        ! timeout 30 '$2' -n 3 '$build/cli/echelon' sort --distributed --type u32 in.raw -o lost >'$work/output' 2>&1 &&
+        ! [ -e lost ] && grep -Eq 'has started 3 processes, but MPI has connected|Fatal error in .*Init' '$work/output'"
+}
+
 for mpicc in ${ECHELON_MPICC:-} mpicc_abi mpicc.mpich mpicc.openmpi \
     "$build/packages/bin/mpicc_abi"; do
     path=$(command -v "$mpicc") || continue
@@ -166,6 +174,12 @@ for mpicc in ${ECHELON_MPICC:-} mpicc_abi mpicc.mpich mpicc.openmpi \
         sort_files "$path" "$launcher"
         sort_faults
     fi
+    # The library of one MPI with the launcher of another one.
+    if [ $found = yes ] && [ "$only" != large ] && [ -x "$build/cli/echelon" ]; then
+        other_launcher "$first" "$launcher"
+        other_launcher "$name" "$first_launcher"
+    fi
+    [ $found = yes ] || first=$name first_launcher=$launcher
     found=yes
 done
 [ $found = yes ] || skip "MPI: there is no mpicc_abi, mpicc.mpich or mpicc.openmpi (pip install mpich)"
