@@ -31,12 +31,13 @@ void comm_failing_end(struct dist_rank *r, struct comm_failing *failing);
  * must allocate memory. */
 enum {
     COMM_REDUCE = 3,
-    COMM_VARIANCE,
-    COMM_SCAN,
+    COMM_SCAN = 5,
     COMM_SHUFFLE = 9,
-    COMM_REBALANCE = 10,
-    COMM_CALLS = 11
+    COMM_REBALANCE,
+    COMM_HISTOGRAM, /* its counters are added in parts */
+    COMM_CALLS
 };
+enum { COMM_BINS = 140000 };
 ech_status comm_failing_calls(struct dist_rank *r, ech_comm *comm, struct comm_failing *failing,
                               unsigned calls, unsigned allocate);
 

@@ -48,6 +48,22 @@ static ech_status use_nccl(struct dist_rank *r, ech_comm *comm)
     return status;
 }
 
+/* A histogram whose counters are added in parts, and gathered in several steps. */
+static ech_status use_histogram(struct dist_rank *r, ech_comm *comm)
+{
+    uint64_t *counts = dist_allocate(COMM_BINS * sizeof *counts);
+    uint32_t keys[N];
+    for (uint32_t i = 0; i < N; i++) keys[i] = (i * (uint32_t)r->ranks + (uint32_t)r->rank) * 350;
+    const ech_status status =
+        ech_dist_histogram(r->ctx, comm, keys, counts, N, ECH_U32, COMM_BINS, 0, COMM_BINS, NULL);
+    for (uint32_t i = 0; i < COMM_BINS && status == ECH_OK; i++)
+        if (counts[i] != (i % 350 == 0 && i / 350 < (uint32_t)(N * r->ranks)) && !r->problem[0])
+            snprintf(r->problem, sizeof r->problem, "counter %u is %llu", i,
+                     (unsigned long long)counts[i]);
+    free(counts);
+    return status;
+}
+
 /* Sorts by the method `partition`, whose exchange overlaps with sorts, all numbers below 2^bits. */
 static ech_status use_partition(struct dist_rank *r, ech_comm *comm)
 {
@@ -125,7 +141,8 @@ static ech_status nccl_existing(struct dist_rank *r)
         snprintf(r->problem, sizeof r->problem, "%.200s", ech_error(NULL));
         return ECH_OK;
     }
-    const ech_status status = use_nccl(r, comm);
+    ech_status status = use_nccl(r, comm);
+    if (status == ECH_OK) status = use_histogram(r, comm);
     if (status == ECH_OK && r->rank != r->ranks - 1) {
         comm_expect(r, comm_sort(r, comm), ECH_ERR_COMM, "");
         comm_expect(r, comm_sort(r, comm), ECH_ERR_COMM, "the communicator has failed");
@@ -139,7 +156,8 @@ static ech_status nccl_existing(struct dist_rank *r)
 static ech_status nccl_failing(struct dist_rank *r)
 {
     const unsigned staged = /* calls that send arrays in host memory */
-        1u << COMM_REDUCE | 1u << COMM_SCAN | 1u << COMM_SHUFFLE | 1u << COMM_REBALANCE;
+        1u << COMM_REDUCE | 1u << COMM_SCAN | 1u << COMM_SHUFFLE | 1u << COMM_REBALANCE |
+        1u << COMM_HISTOGRAM;
     const struct nccl *nccl = r->task;
     struct comm_failing failing;
     ech_comm *comm = NULL;

@@ -302,6 +302,13 @@ static ech_status some_call(struct dist_rank *r, ech_comm *comm, int i)
         return ech_dist_topk(r->ctx, comm, in, out, index, n, 20, ECH_F32, ECH_U64, NULL);
     case COMM_SHUFFLE:
         return ech_dist_shuffle(r->ctx, comm, in, out, n, n, sizeof *in, 5);
+    case COMM_HISTOGRAM: {
+        uint64_t *many = dist_allocate(COMM_BINS * sizeof *many);
+        const ech_status status =
+            ech_dist_histogram(r->ctx, comm, in, many, n, ECH_F32, COMM_BINS, -20, 30, NULL);
+        free(many);
+        return status;
+    }
     default: /* COMM_REBALANCE */
         return ech_dist_rebalance(r->ctx, comm, in, out, n, n, sizeof *in);
     }
