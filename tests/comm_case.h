@@ -34,14 +34,15 @@ enum {
     COMM_SCAN = 5,
     COMM_SHUFFLE = 9,
     COMM_REBALANCE,
-    COMM_HISTOGRAM, /* its counters are added in parts */
+    COMM_HISTOGRAM, /* each rank adds a share of its counters */
     COMM_CALLS
 };
 enum { COMM_BINS = 140000 };
 ech_status comm_failing_calls(struct dist_rank *r, ech_comm *comm, struct comm_failing *failing,
                               unsigned calls, unsigned allocate);
 
-/* The cases of NCCL. */
+/* The cases of tables of the caller, and of NCCL. */
+void comm_tables(void);
 void comm_nccl(const char *device);
 
 #endif

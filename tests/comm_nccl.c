@@ -48,7 +48,7 @@ static ech_status use_nccl(struct dist_rank *r, ech_comm *comm)
     return status;
 }
 
-/* A histogram whose counters are added in parts, and gathered in several steps. */
+/* Each rank adds a share of the counters, and the shares are gathered in several steps. */
 static ech_status use_histogram(struct dist_rank *r, ech_comm *comm)
 {
     uint64_t *counts = dist_allocate(COMM_BINS * sizeof *counts);

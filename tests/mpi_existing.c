@@ -23,7 +23,7 @@ static void expect(int holds, const char *what)
     exit(1);
 }
 
-/* Sorts the numbers 0 ... ranks * N - 1; the rank of the communicator decides which part returns. */
+/* Sorts the numbers 0 ... ranks * N - 1: each rank of the communicator receives N of them. */
 static void sort(ech_ctx *ctx, ech_comm *comm)
 {
     static uint32_t keys[N], out[N];

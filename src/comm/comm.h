@@ -123,7 +123,8 @@ ech_status echi_comm_finish(ech_ctx *ctx, ech_comm *comm);
 /* Whether the ranks are threads of this process that can read each other's memory. */
 bool echi_comm_direct(const ech_comm *comm);
 
-/* Of communicators of the library: the context whose stream exchanges wait for; NULL: none. */
+/* The context whose stream the exchanges of such a communicator wait for; NULL: none, or it is
+ * another kind of communicator. */
 ech_ctx *echi_threads_ctx(const ech_comm *comm);
 ech_ctx *echi_nccl_ctx(const ech_comm *comm);
 

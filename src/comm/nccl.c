@@ -109,8 +109,8 @@ struct state {
     int rank, ranks;
     char *gathers; /* (without over) memory of the GPU: what this rank sends, what all ranks send */
     uint64_t gather_bytes; /* of a rank, in one step */
-    /* Of the next exchange, from echi_nccl_stage(): where each message is in memory of the GPU, and
-     * a buffer for those in host memory. */
+    /* From echi_nccl_stage(), for the next exchange: where each message is in memory of the GPU,
+     * and a buffer for those in host memory. */
     void **where, *buffer;
     size_t buffer_bytes;
     char reason[ECHI_COMM_TEXT];
