@@ -80,7 +80,8 @@ ECH_API ech_status ech_comm_threads(ech_comm **comms, ech_ctx *const *contexts, 
  * ech_comm_nccl() makes a communicator from an existing communicator of NCCL.
  *
  *   comm       [1] receives the communicator
- *   ctx        the context of the GPU of nccl_comm; it must live until the communicator is closed
+ *   ctx        the context of the GPU of nccl_comm; it must live until the communicator is closed,
+ *              which holds about 1 MiB of its memory for gathers
  *   nccl_comm  an ncclComm_t, owned by the caller.  If a rank fails or the time limit is exceeded,
  *              it is aborted by ncclCommAbort(), and must then not be used
  *
