@@ -14,6 +14,7 @@ from .._runtime.errors import (ArgumentError, CommunicationError, DTypeError, No
                                from_status)
 from .._runtime.native import declared as c
 from .._runtime.native import functions
+from . import _nccl
 from ._transport import Table
 
 
@@ -168,6 +169,7 @@ def _with_device(comm, device, time_limit):
         context = contexts.opened(device)
         options, _kept = _options(time_limit)
         handle = ctypes.c_void_p()
+        _nccl.load()
         _checked(functions.ech_comm_nccl_over(ctypes.addressof(handle), context.handle, comm.handle, options))
     except BaseException as error:
         comm.abort(f"{type(error).__name__}: {error}")
