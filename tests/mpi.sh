@@ -1,6 +1,7 @@
 #!/bin/sh
-# mpi.sh SOURCE BUILD CC - libechelon_mpi.so, built by the mpicc of every MPI library found: distributed operations and
-# failures, with MPI processes as ranks.
+# mpi.sh SOURCE BUILD CC - libechelon_mpi.so, built by the mpicc of every MPI library found, and that of BUILD/src, which
+# opens an MPI library with the standard binary interface: distributed operations and failures, with MPI processes as
+# ranks.
 #
 # Looks for mpicc_abi (MPICH 5, for example from "pip install mpich"), mpicc.mpich and mpicc.openmpi (Debian) in PATH,
 # and for mpicc_abi in BUILD/packages, which make check installs; ECHELON_MPICC names another one. The launcher, mpiexec,
@@ -26,7 +27,8 @@ warnings="-Wall -Wextra -Wpedantic -Wshadow -Wconversion -Werror"
 check "mpi_faults.c compiles" "$cc" -std=c11 $warnings -I"$source/include" "$source/tests/mpi_faults.c" \
     -L"$build/src" -lechelon -o "$work/faults"
 
-found=no kinds=
+found=no kinds= built=no
+if [ -e "$build/src/libechelon_mpi.so" ] && ! grep -q '^ECHELON_MPI:BOOL=ON' "$build/CMakeCache.txt"; then built=yes; fi
 # try MPICC LAUNCHER: builds and tests.
 try() {
     mpicc=$1 launcher=$2
@@ -34,7 +36,17 @@ try() {
     # shellcheck disable=SC2086
     check "$name compiles libechelon_mpi.so" "$mpicc" -std=c11 -O2 -shared -fPIC $warnings -fvisibility=hidden \
         -Wl,-z,nodelete -I"$source/include" "$source/src/comm/mpi/mpi.c" -L"$build/src" -lechelon -o "$work/$name.so"
-    ECHELON_COMM=$work/$name.so
+    library=$work/$name.so
+    case $name in *_abi)
+        # The library of this build opens the MPI of the first mpiexec in PATH.
+        if [ $built = yes ]; then
+            check "$name: distributed operations, compiled by $name" env ECHELON_COMM="$library" "$launcher" -n 3 \
+                "$build/tests/test_dist" --every 400
+            library=libechelon_mpi.so PATH=$(dirname "$launcher"):$PATH
+        fi
+        ;;
+    esac
+    ECHELON_COMM=$library
     export ECHELON_COMM
     check "$name: distributed operations" "$launcher" -n 3 "$build/tests/test_dist" --every 40
     if [ $found = no ]; then # the calls of MPI are the same
@@ -56,7 +68,7 @@ try() {
 sort_files() {
     mpicc=$1 launcher=$2 echelon=$build/cli/echelon
     name=$(basename "$mpicc") simt=$build/src/libechelon_simt.so
-    LD_LIBRARY_PATH=$build/src ECHELON_COMM=$work/$name.so
+    LD_LIBRARY_PATH=$build/src ECHELON_COMM=$library
     export ECHELON_COMM
     mkdir -p "$work/files" "$work/elsewhere"
     "$echelon" gen uniform -N 10005 --type u32 -o "$work/files/in.raw"
@@ -79,6 +91,17 @@ sort_files() {
         skip "$name: GPUs of ranks: no emulator"
     fi
     rm -f "$work"/files/got* "$work"/files/want* "$work"/files/none.u32
+}
+
+# The library of this build without its MPI library.
+sort_without_mpi() {
+    for case in "/none:ECHELON_MPI_ABI to the path of libmpi_abi.so" "libc.so.6:does not have version 1"; do
+        check "ECHELON_MPI_ABI=${case%%:*}: one message" sh -c "cd '$work/files' &&
+            ! env -u ECHELON_COMM ECHELON_MPI_ABI=${case%%:*} '$echelon' sort --distributed --type u32 in.raw -o lost \
+                >'$work/output' 2>&1 && test \$(wc -l <'$work/output') = 1 && grep -q '${case#*:}' '$work/output'"
+    done
+    check "without ECHELON_COMM: $name" sh -c "cd '$work/files' && env -u ECHELON_COMM '$launcher' -n 2 '$echelon' sort \
+        --distributed --json --type u32 in.raw -o got | grep -q '\"ranks\": 2' && rm got"
 }
 
 # sort_fails WHAT STATUS MESSAGE WORDS...: sorts in.raw on three ranks, on which rank 1 runs "WORDS..." first.  Status ""
@@ -145,6 +168,7 @@ for mpicc in ${ECHELON_MPICC:-} mpicc_abi mpicc.mpich mpicc.openmpi \
         sort_files "$path" "$launcher"
         sort_faults
     fi
+    [ "$library" != libechelon_mpi.so ] || ! [ -x "$build/cli/echelon" ] || sort_without_mpi
     found=yes
 done
 [ $found = yes ] || skip "MPI: there is no mpicc_abi, mpicc.mpich or mpicc.openmpi (pip install mpich)"

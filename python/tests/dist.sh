@@ -1,7 +1,7 @@
 #!/bin/sh
 # dist.sh SOURCE BUILD [--python PATH] [--sanitize NAMES] - the tests of the Python package whose ranks are processes of
 # MPI and workers of Dask, with the Python of BUILD/packages, in which make check installs MPICH, mpi4py, Dask and pandas.
-# PyTorch and Ray are used if they are there: scripts/install_packages.sh BUILD/packages torch ray.
+# scripts/install_packages.sh BUILD/packages torch ray adds PyTorch and Ray; their tests are skipped otherwise.
 #
 # The last line is "N passed, N failed, N skipped". Exit status 77: nothing could run.
 #

@@ -204,7 +204,8 @@ def from_torch(group=None, *, device=None, time_limit=None):
 def from_library(library=None, *, device=None, time_limit=None):
     """Make the communicator that a library provides, such as libechelon_mpi.so for the ranks of MPI_COMM_WORLD.
 
-    library: a file name; None: the one that the variable ECHELON_COMM names, or one rank if it is not set. device and
+    library: a file name; None: the one that the variable ECHELON_COMM names, or one rank if it is not set. The package
+    contains libechelon_mpi.so for MPI libraries with the standard binary interface, such as MPICH 5. device and
     time_limit: as for from_transport().
 
     Returns a Communicator.

@@ -1,8 +1,8 @@
 """Loads the NCCL of the package nvidia-nccl-cu13 or nvidia-nccl-cu12 of PyPI, before the library opens libnccl.so.2.
 
-The library then gets this file, because it is loaded under the same name. PyTorch and CuPy of the same environment use it,
-too. The variable ECHELON_NCCL, and a libnccl.so.2 that the process has already loaded, have priority; without the package
-the library searches for the libnccl.so.2 of the system.
+The library then gets this file, because it is loaded under the same name. PyTorch and CuPy of the same environment use
+it, too. The variable ECHELON_NCCL, and a libnccl.so.2 that the process has already loaded, have priority; without the
+package the library searches for the libnccl.so.2 of the system.
 
 SPDX-License-Identifier: Apache-2.0
 """
