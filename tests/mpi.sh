@@ -100,8 +100,15 @@ sort_without_mpi() {
             ! env -u ECHELON_COMM ECHELON_MPI_ABI=${case%%:*} '$echelon' sort --distributed --type u32 in.raw -o lost \
                 >'$work/output' 2>&1 && test \$(wc -l <'$work/output') = 1 && grep -q '${case#*:}' '$work/output'"
     done
-    check "without ECHELON_COMM: $name" sh -c "cd '$work/files' && env -u ECHELON_COMM '$launcher' -n 2 '$echelon' sort \
-        --distributed --json --type u32 in.raw -o got | grep -q '\"ranks\": 2' && rm got"
+    # It is in the folder of libechelon, or in a folder below, as in the Debian package.
+    mkdir -p "$work/moved/echelon"
+    ln -sf "$build"/src/libechelon.so* "$work/moved"
+    ln -sf "$build/src/libechelon_mpi.so" "$work/moved/echelon"
+    for folder in "$build/src" "$work/moved"; do
+        check "without ECHELON_COMM: $name: $folder" sh -c "cd '$work/files' && env -u ECHELON_COMM \
+            LD_LIBRARY_PATH='$folder' '$launcher' -n 2 '$echelon' sort --distributed --json --type u32 in.raw -o got |
+            grep -q '\"ranks\": 2' && rm got"
+    done
 }
 
 # sort_fails WHAT STATUS MESSAGE WORDS...: sorts in.raw on three ranks, on which rank 1 runs "WORDS..." first.  Status ""
