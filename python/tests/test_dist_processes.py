@@ -70,6 +70,20 @@ def test_library(mpiexec, mode):
     assert "".join(out.split()) == "ok" * RANKS, errors
 
 
+def test_library_beside_another_mpi():
+    """The MPI library of mpi4py has another binary interface: a process cannot use two."""
+    if importlib.util.find_spec("mpi4py") is None:
+        pytest.skip("there is no module mpi4py")
+    program = "from mpi4py import MPI; import echelon; echelon.dist.from_library('libechelon_mpi.so')"
+    loaded = "from mpi4py import MPI; print(open('/proc/self/maps').read())"
+    maps = subprocess.run([sys.executable, "-c", loaded], capture_output=True, text=True, env={**os.environ, **ROOT})
+    if "libmpi_abi.so" in maps.stdout or "libmpi.so." not in maps.stdout:
+        pytest.skip("mpi4py uses the standard binary interface")
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True,
+                          env={**os.environ, **ROOT, "ECHELON_MPI_ABI": ""})
+    assert "UnsupportedError" in done.stderr and "the process has loaded libmpi.so." in done.stderr, done.stderr
+
+
 @pytest.mark.parametrize("mode", MODES)
 def test_torch(mode):
     if importlib.util.find_spec("torch") is None:
