@@ -36,17 +36,17 @@ try() {
     # shellcheck disable=SC2086
     check "$name compiles libechelon_mpi.so" "$mpicc" -std=c11 -O2 -shared -fPIC $warnings -fvisibility=hidden \
         -Wl,-z,nodelete -I"$source/include" "$source/src/comm/mpi/mpi.c" -L"$build/src" -lechelon -o "$work/$name.so"
-    library=$work/$name.so
+    comm=$work/$name.so
     case $name in *_abi)
         # The library of this build opens the MPI of the first mpiexec in PATH.
         if [ $built = yes ]; then
-            check "$name: distributed operations, compiled by $name" env ECHELON_COMM="$library" "$launcher" -n 3 \
+            check "$name: distributed operations, compiled by $name" env ECHELON_COMM="$comm" "$launcher" -n 3 \
                 "$build/tests/test_dist" --every 400
-            library=libechelon_mpi.so PATH=$(dirname "$launcher"):$PATH
+            comm=libechelon_mpi.so PATH=$(dirname "$launcher"):$PATH
         fi
         ;;
     esac
-    ECHELON_COMM=$library
+    ECHELON_COMM=$comm
     export ECHELON_COMM
     check "$name: distributed operations" "$launcher" -n 3 "$build/tests/test_dist" --every 40
     if [ $found = no ]; then # the calls of MPI are the same
@@ -68,7 +68,7 @@ try() {
 sort_files() {
     mpicc=$1 launcher=$2 echelon=$build/cli/echelon
     name=$(basename "$mpicc") simt=$build/src/libechelon_simt.so
-    LD_LIBRARY_PATH=$build/src ECHELON_COMM=$library
+    LD_LIBRARY_PATH=$build/src ECHELON_COMM=$comm
     export ECHELON_COMM
     mkdir -p "$work/files" "$work/elsewhere"
     "$echelon" gen uniform -N 10005 --type u32 -o "$work/files/in.raw"
@@ -175,7 +175,7 @@ for mpicc in ${ECHELON_MPICC:-} mpicc_abi mpicc.mpich mpicc.openmpi \
         sort_files "$path" "$launcher"
         sort_faults
     fi
-    [ "$library" != libechelon_mpi.so ] || ! [ -x "$build/cli/echelon" ] || sort_without_mpi
+    [ "$comm" != libechelon_mpi.so ] || ! [ -x "$build/cli/echelon" ] || sort_without_mpi
     found=yes
 done
 [ $found = yes ] || skip "MPI: there is no mpicc_abi, mpicc.mpich or mpicc.openmpi (pip install mpich)"
