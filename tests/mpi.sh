@@ -1,6 +1,7 @@
 #!/bin/sh
-# mpi.sh SOURCE BUILD CC [large] - libechelon_mpi.so, built by the mpicc of every MPI library found: distributed operations and
-# failures, with MPI processes as ranks.
+# mpi.sh SOURCE BUILD CC [large] - libechelon_mpi.so, built by the mpicc of every MPI library found, and that of BUILD/src,
+# which opens an MPI library with the standard binary interface: distributed operations and failures, with MPI processes
+# as ranks.
 #
 # With "large" as the fourth argument, only a message of more than 2 GiB.
 #
@@ -29,7 +30,8 @@ library="-std=c11 -O2 -shared -fPIC $warnings -fvisibility=hidden -Wl,-z,nodelet
 check "mpi_faults.c compiles" "$cc" -std=c11 $warnings -I"$source/include" "$source/tests/mpi_faults.c" \
     -L"$build/src" -lechelon -o "$work/faults"
 
-found=no kinds=
+found=no kinds= built=no
+if [ -e "$build/src/libechelon_mpi.so" ] && ! grep -q '^ECHELON_MPI:BOOL=ON' "$build/CMakeCache.txt"; then built=yes; fi
 # try MPICC LAUNCHER: builds and tests.
 try() {
     mpicc=$1 launcher=$2
@@ -37,7 +39,17 @@ try() {
     # shellcheck disable=SC2086
     check "$name compiles libechelon_mpi.so" "$mpicc" $library "$source/src/comm/mpi/mpi.c" -L"$build/src" -lechelon \
         -o "$work/$name.so"
-    ECHELON_COMM=$work/$name.so
+    comm=$work/$name.so
+    case $name in *_abi)
+        # The library of this build opens the MPI of the first mpiexec in PATH.
+        if [ $built = yes ]; then
+            [ "$only" = large ] || check "$name: distributed operations, compiled by $name" env ECHELON_COMM="$comm" \
+                "$launcher" -n 3 "$build/tests/test_dist" --every 400
+            comm=libechelon_mpi.so PATH=$(dirname "$launcher"):$PATH
+        fi
+        ;;
+    esac
+    ECHELON_COMM=$comm
     export ECHELON_COMM
     if [ "$only" = large ]; then
         check "$name: a message of more than 2 GiB" "$launcher" -n 2 "$build/tests/test_dist" --large "a message of"
@@ -56,7 +68,7 @@ try() {
         ECHELON_COMM=$work/pieces.so
         check "$name: selections in small pieces" "$launcher" -n 3 "$build/tests/test_dist_select" --every 40
         check "$name: matrices over GF(2) in small pieces" "$launcher" -n 3 "$build/tests/test_dist_gf2" --every 20
-        ECHELON_COMM=$work/$name.so
+        ECHELON_COMM=$comm
     fi
     rm -f "$work"/result.*
     "$launcher" -n 3 "$work/faults" "$work/result" >"$work/output" 2>&1
@@ -73,7 +85,7 @@ try() {
 sort_files() {
     mpicc=$1 launcher=$2 echelon=$build/cli/echelon
     name=$(basename "$mpicc") simt=$build/src/libechelon_simt.so
-    LD_LIBRARY_PATH=$build/src ECHELON_COMM=$work/$name.so
+    LD_LIBRARY_PATH=$build/src ECHELON_COMM=$comm
     export ECHELON_COMM
     mkdir -p "$work/files" "$work/elsewhere"
     "$echelon" gen uniform -N 10005 --type u32 -o "$work/files/in.raw"
@@ -96,6 +108,24 @@ sort_files() {
         skip "$name: GPUs of ranks: no emulator"
     fi
     rm -f "$work"/files/got* "$work"/files/want* "$work"/files/none.u32
+}
+
+# The library of this build without its MPI library.
+sort_without_mpi() {
+    for case in "/none:ECHELON_MPI_ABI to the path of libmpi_abi.so" "libc.so.6:does not have version 1"; do
+        check "ECHELON_MPI_ABI=${case%%:*}: one message" sh -c "cd '$work/files' &&
+            ! env -u ECHELON_COMM ECHELON_MPI_ABI=${case%%:*} '$echelon' sort --distributed --type u32 in.raw -o lost \
+                >'$work/output' 2>&1 && test \$(wc -l <'$work/output') = 1 && grep -q '${case#*:}' '$work/output'"
+    done
+    # It is in the folder of libechelon, or in a folder below, as in the Debian package.
+    mkdir -p "$work/moved/echelon"
+    ln -sf "$build"/src/libechelon.so* "$work/moved"
+    ln -sf "$build/src/libechelon_mpi.so" "$work/moved/echelon"
+    for folder in "$build/src" "$work/moved"; do
+        check "without ECHELON_COMM: $name: $folder" sh -c "cd '$work/files' && env -u ECHELON_COMM \
+            LD_LIBRARY_PATH='$folder' '$launcher' -n 2 '$echelon' sort --distributed --json --type u32 in.raw -o got |
+            grep -q '\"ranks\": 2' && rm got"
+    done
 }
 
 # sort_fails WHAT STATUS MESSAGE WORDS...: sorts in.raw on three ranks, on which rank 1 runs "WORDS..." first.  Status ""
@@ -182,6 +212,7 @@ for mpicc in ${ECHELON_MPICC:-} mpicc_abi mpicc.mpich mpicc.openmpi \
         other_launcher "$name" "$first_launcher"
     fi
     [ $found = yes ] || first=$name first_launcher=$launcher
+    [ "$comm" != libechelon_mpi.so ] || [ "$only" = large ] || ! [ -x "$build/cli/echelon" ] || sort_without_mpi
     found=yes
 done
 [ $found = yes ] || skip "MPI: there is no mpicc_abi, mpicc.mpich or mpicc.openmpi (pip install mpich)"
