@@ -18,12 +18,11 @@ enum {
     MOST = 1 << 11, /* keys of the range */
     SHARE = 4,      /* elements per key of the range, at least */
     SAMPLE = 16,
-    VALUES_KEYS = 512,   /* fewer keys are sorted faster otherwise */
-    VALUES_SAMPLE = 256, /* keys whose values are those of all keys; of fewer keys, ... */
-    VALUES_SHARE = 8,    /* ... one of so many */
-    VALUES_DISTINCT =
-        13,     /* distinct keys of the first SAMPLE, at most: 16 of 32 values have 12.7 */
-    TRIALS = 64 /* multipliers; one of seven separates 32 values */
+    VALUES_KEYS = 512,    /* fewer keys are sorted faster otherwise */
+    VALUES_SAMPLE = 256,  /* keys whose values are those of all keys, at most, and ... */
+    VALUES_SHARE = 8,     /* ... one key in 8 */
+    VALUES_DISTINCT = 13, /* in the first SAMPLE, at most: 16 of 32 values have 12.7 */
+    TRIALS = 64           /* multipliers; one of seven separates 32 values */
 };
 
 /* ---- The outputs ---- */
