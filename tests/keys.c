@@ -324,6 +324,20 @@ static uint64_t halved_key(struct keys *k, size_t i)
     return key_of(k, x > 0 ? x : 0);
 }
 
+/* Zeros of both signs, of which one is rare, and positive numbers. */
+static uint64_t floor_key(struct keys *k, size_t i)
+{
+    (void)i;
+    if (rng_below(&k->rng, 4)) return key_of(k, unit(k));
+    return rng_below(&k->rng, 200) ? 0 : k->top;
+}
+
+/* The same with negative numbers; positive zeros are rare. */
+static uint64_t ceiling_key(struct keys *k, size_t i)
+{
+    return (floor_key(k, i) ^ k->top) & k->ones;
+}
+
 /* A sample with a fixed stride looks uniform; all other keys lie in a narrow range. */
 static uint64_t hidden_key(struct keys *k, size_t i)
 {
@@ -362,7 +376,7 @@ static const struct {
     { "near", near_key },         { "steps", steps_key },     { "range", range_key },
     { "outlier", outlier_key },   { "late", late_key },       { "back", back_key },
     { "last", last_key },         { "two", two_key },         { "third", third_key },
-    { "dozen", dozen_key },
+    { "dozen", dozen_key },       { "floor", floor_key },     { "ceiling", ceiling_key },
 };
 
 bool keys_fill(const struct sort_case *c, uint64_t seed, void *keys)

@@ -106,6 +106,19 @@ static void contents(run_function run)
                 }
 }
 
+/* Minima and maxima that are zeros: -0 is less than +0. */
+static void zeros(run_function run)
+{
+    static const size_t sizes[] = { 16, 47, 128, 1237, 9001 };
+    for (int t = ECH_F32; t <= ECH_F64; t++)
+        for (size_t s = 0; s < LENGTH(sizes); s++)
+            for (int d = 0; d < 4; d++)
+                run(&(struct reduce_case){ .op = d % 2 ? ECH_OP_MAX : ECH_OP_MIN,
+                                           .dtype = (ech_dtype)t,
+                                           .n = sizes[s],
+                                           .dist = d / 2 ? "ceiling" : "floor" });
+}
+
 static void compares(run_function run)
 {
     for (int t = 0; t < DTYPES; t++)
@@ -332,6 +345,7 @@ void reduce_cases(run_function run)
     several_blocks(run);
     sizes(run);
     contents(run);
+    zeros(run);
     compares(run);
     rows(run);
     segments(run);

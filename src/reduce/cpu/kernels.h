@@ -219,6 +219,7 @@ INLINE void fold_all_u64(u64_vector *lane)
 
 #ifdef __AVX512F__
 #include "cpu/keys_avx512.h"
+#include "reduce/cpu/floats_avx512.h"
 #endif
 
 #define FROM u8

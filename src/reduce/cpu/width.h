@@ -77,7 +77,12 @@ INLINE KEY NAME(greatest_lane)(const struct echi_order *o, const KEY *x, size_t 
 INLINE KEY NAME(greatest_of)(const struct echi_order *o, const KEY *x, size_t n, bool plain)
 {
 #ifdef __AVX512F__
-    if (n >= VECTOR_BYTES / sizeof(KEY)) return NAME(greatest_lane)(o, x, n, plain);
+    if (n >= VECTOR_BYTES / sizeof(KEY)) {
+        KEY bits;
+        if (!plain && JOINED(extreme_, FROM)(x, n, o->flip != 0, &bits))
+            return NAME(encoded)(o, bits, false);
+        return NAME(greatest_lane)(o, x, n, plain);
+    }
 #endif
     return NAME(greatest)(o, x, n, plain);
 }
