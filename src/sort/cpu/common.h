@@ -187,9 +187,13 @@ bool echi_sort_few(const struct echi_sort_job *job, const struct echi_sort_array
                    size_t offset, size_t n, void *scratch);
 
 /* entries.c: sorts n elements of from stably into job->out at offset, if their keys are in a small
- * range; otherwise returns false.  from may not be out; its values are NULL for positions. */
+ * range; otherwise returns false.  from's values are NULL for positions.  to: an array for all
+ * values, which may be job->out.values if these are not from's values. */
 bool echi_sort_entries(const struct echi_sort_job *job, const struct echi_sort_arrays *from,
-                       size_t offset, size_t n);
+                       size_t offset, size_t n, char *to);
+
+/* The same for keys only, by one thread. */
+bool echi_sort_range(const struct echi_sort_job *job);
 
 /* ---- msd.c: any number of elements, by several threads ---- */
 
@@ -213,6 +217,9 @@ bool echi_sort_is_ascending(const struct echi_order *order, const void *keys, si
 
 /* Copies bytes, unless to == from. */
 void echi_copy(char *to, const char *from, size_t bytes);
+
+/* Copies n elements of these bytes in reverse order; to may be from. */
+void echi_reverse(char *to, const char *from, size_t n, size_t bytes);
 
 /* ---- distinct.c ---- */
 

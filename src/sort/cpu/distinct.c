@@ -121,15 +121,17 @@ bool echi_sort_distinct(const struct echi_sort_job *job)
     size_t n = job->sort->n;
     if (job->sort->stable || n <= job->isa->check_keys) return false;
     if (n < DISTINCT_KEYS)
-        return job->key_bytes > 1 &&
-               sort_some(job->width, &job->window, job->in.keys, job->out.keys, n, job->key_bytes);
+        return (job->key_bytes > 1 && sort_some(job->width, &job->window, job->in.keys,
+                                                job->out.keys, n, job->key_bytes)) ||
+               echi_sort_range(job);
     job->width->sample(&job->window, job->in.keys, n, sample, DISTINCT_SAMPLE);
     job->isa->widths[3]->sort(sample, work, DISTINCT_SAMPLE, false, 0, 64);
     for (int i = 0; i < DISTINCT_SAMPLE; i++) {
         if (i && sample[i] == sample[i - 1]) continue;
-        if (f.values == DISTINCT) return false;
+        if (f.values == DISTINCT) return echi_sort_range(job);
         f.x[f.values++] = sample[i];
     }
+    if (f.values > SOME && echi_sort_range(job)) return true;
     size_t parts = (n + DISTINCT_PART - 1) / DISTINCT_PART;
     echi_parallel(job->threads, parts, count_part, &f);
     if (f.failed) return false;
@@ -140,8 +142,11 @@ bool echi_sort_distinct(const struct echi_sort_job *job)
 void echi_sort_keys(const struct echi_sort_width *width, const struct echi_window *window,
                     const void *keys, void *out, void *work, size_t n, size_t key_bytes)
 {
-    if (width->run(window, keys, n, false) == ECHI_ASCENDING)
+    const enum echi_run run = width->run(window, keys, n, false);
+    if (run == ECHI_ASCENDING)
         echi_copy(out, keys, n * key_bytes);
+    else if (run == ECHI_REVERSED)
+        echi_reverse(out, keys, n, key_bytes);
     else if (!sort_some(width, window, keys, out, n, key_bytes))
         width->sort_keys(&window->order, keys, out, work, n);
 }

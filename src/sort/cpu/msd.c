@@ -286,7 +286,8 @@ static void sort_segment(const struct echi_sort_job *job, struct segment s, int 
         return;
     }
     const struct echi_sort_arrays from = side_of(job, s.place);
-    if (may_fill_out(job, s) && echi_sort_entries(job, &from, s.offset, s.n)) return;
+    char *to = may_fill_out(job, s) ? job->out.values : job->other.values;
+    if (echi_sort_entries(job, &from, s.offset, s.n, to)) return;
     if (!divide_by_one(job, s, thread, start)) return;
     struct buckets buckets = { job, s.place == OTHER ? OUT : OTHER, s.level + 1, SIZE_MAX, start };
     for (size_t b = 0; b < ECHI_BUCKETS; b++) sort_bucket(&buckets, b, thread);

@@ -44,34 +44,52 @@ static void NAME(decode)(const struct echi_order *order, void *keys, size_t n)
     }
 }
 
+/* Whether x(u) is u ^ c, which is true for all bits of integers. */
+static bool NAME(is_flip)(const struct echi_window *w, KEY *c)
+{
+    const struct echi_order *o = &w->order;
+    *c = (KEY)(o->sign ^ o->flip);
+    return !o->float_mask && !o->shift && !o->merge && !w->begin && (KEY)o->last == (KEY) ~(KEY)0 &&
+           (KEY)w->mask == (KEY) ~(KEY)0;
+}
+
+/* Clears *up and *down if adjacent keys disprove them. */
+static void NAME(compare_adjacent)(const KEY *x, size_t pairs, KEY c, bool strict, bool *up,
+                                   bool *down)
+{
+    KEY falls = 0, rises = 0; /* or are equal, if strict */
+    if (*up)
+        for (size_t j = 0; j < pairs; j++) falls |= (KEY)((KEY)(x[j] ^ c) > (KEY)(x[j + 1] ^ c));
+    if (*down && strict)
+        for (size_t j = 0; j < pairs; j++) rises |= (KEY)((KEY)(x[j] ^ c) <= (KEY)(x[j + 1] ^ c));
+    else if (*down)
+        for (size_t j = 0; j < pairs; j++) rises |= (KEY)((KEY)(x[j] ^ c) < (KEY)(x[j + 1] ^ c));
+    *up = *up && !falls;
+    *down = *down && !rises;
+}
+
 static enum echi_run NAME(run)(const struct echi_window *window, const void *keys, size_t n,
                                bool strict)
 {
     const KEY *in = keys;
-    KEY x[CHUNK + 1];
+    KEY x[CHUNK + 1], c;
+    const bool flip = NAME(is_flip)(window, &c);
     bool up = true, down = true, same = true; /* of all keys so far; same: compared as bits */
-    for (size_t i = 0, count; (up || down) && i + 1 < n; i += count - 1) {
-        count = echi_min(n - i, i ? CHUNK + 1 : FIRST_LOOK); /* most inputs fail at the first
-                                                                keys */
+    for (size_t i = 0, pairs; (up || down) && i + 1 < n; i += pairs) {
+        pairs =
+            echi_min(n - 1 - i, i ? CHUNK : FIRST_LOOK); /* most inputs fail at the first keys */
         KEY differ = 0;
         if (same)
-            for (size_t j = 0; j < count; j++) differ |= (KEY)(in[i + j] ^ in[i]);
+            for (size_t j = 0; j < pairs; j++) differ |= (KEY)(in[i + j + 1] ^ in[i]);
         same = same && !differ;
         if (same) { /* this costs a read, and no encoding */
             down = down && !strict;
-            continue;
+        } else if (flip) {
+            NAME(compare_adjacent)(in + i, pairs, c, strict, &up, &down);
+        } else {
+            NAME(encode)(window, in + i, x, pairs + 1);
+            NAME(compare_adjacent)(x, pairs, 0, strict, &up, &down);
         }
-        NAME(encode)(window, in + i, x, count);
-        KEY rises = 0, falls = 0;
-        for (size_t j = 0; j + 1 < count; j++) {
-            rises |= (KEY)(x[j] < x[j + 1]);
-            falls |= (KEY)(x[j] > x[j + 1]);
-        }
-        KEY equal = 0;
-        if (down && strict)
-            for (size_t j = 0; j + 1 < count; j++) equal |= (KEY)(x[j] == x[j + 1]);
-        up = up && !falls;
-        down = down && !rises && !equal;
     }
     return up ? ECHI_ASCENDING : down ? ECHI_REVERSED : ECHI_UNORDERED;
 }
