@@ -44,13 +44,23 @@ static void NAME(decode)(const struct echi_order *order, void *keys, size_t n)
     }
 }
 
-/* Whether x(u) is u ^ c, which is true for all bits of integers. */
-static bool NAME(is_flip)(const struct echi_window *w, KEY *c)
+/* Whether all bits of keys are compared, which are not merged: x(u) then has fewer steps, and for
+ * integers it is u ^ sign ^ flip. */
+static bool NAME(is_whole)(const struct echi_window *w)
 {
-    const struct echi_order *o = &w->order;
-    *c = (KEY)(o->sign ^ o->flip);
-    return !o->float_mask && !o->shift && !o->merge && !w->begin && (KEY)o->last == (KEY) ~(KEY)0 &&
+    return !w->order.merge && !w->begin && (KEY)w->order.last == (KEY) ~(KEY)0 &&
            (KEY)w->mask == (KEY) ~(KEY)0;
+}
+
+/* The same as encode(), of whole keys. */
+static void NAME(encode_whole)(const struct echi_order *order, const KEY *in, KEY *x, size_t n)
+{
+    const KEY sign = (KEY)order->sign, float_mask = (KEY)order->float_mask;
+    const KEY shift = (KEY)order->shift, flip = (KEY)order->flip;
+    for (size_t i = 0; i < n; i++) {
+        const KEY top = (KEY)(0 - (in[i] >> (8 * sizeof(KEY) - 1)));
+        x[i] = (KEY)((KEY)((KEY)(in[i] ^ (KEY)((top & float_mask) | sign)) - shift) ^ flip);
+    }
 }
 
 /* Clears *up and *down if adjacent keys disprove them. */
@@ -72,8 +82,11 @@ static enum echi_run NAME(run)(const struct echi_window *window, const void *key
                                bool strict)
 {
     const KEY *in = keys;
-    KEY x[CHUNK + 1], c;
-    const bool flip = NAME(is_flip)(window, &c);
+    KEY x[CHUNK + 1];
+    const struct echi_order *order = &window->order;
+    const bool whole = NAME(is_whole)(window),
+               integers = whole && !order->float_mask && !order->shift;
+    const KEY c = (KEY)(order->sign ^ order->flip);
     bool up = true, down = true, same = true; /* of all keys so far; same: compared as bits */
     for (size_t i = 0, pairs; (up || down) && i + 1 < n; i += pairs) {
         pairs =
@@ -84,10 +97,13 @@ static enum echi_run NAME(run)(const struct echi_window *window, const void *key
         same = same && !differ;
         if (same) { /* this costs a read, and no encoding */
             down = down && !strict;
-        } else if (flip) {
+        } else if (integers) {
             NAME(compare_adjacent)(in + i, pairs, c, strict, &up, &down);
         } else {
-            NAME(encode)(window, in + i, x, pairs + 1);
+            if (whole)
+                NAME(encode_whole)(order, in + i, x, pairs + 1);
+            else
+                NAME(encode)(window, in + i, x, pairs + 1);
             NAME(compare_adjacent)(x, pairs, 0, strict, &up, &down);
         }
     }
