@@ -51,12 +51,18 @@ static void *host_memory(size_t bytes)
     return p;
 }
 
+/* Whole words, as which equal() compares arrays. */
+static size_t words(size_t bytes)
+{
+    return (bytes + 7) / 8 * 8;
+}
+
 static void *memory(const struct bench_rank *rank, size_t bytes)
 {
     void *p = NULL;
     if (bytes == 0) return NULL;
-    if (on_host) return host_memory(bytes);
-    bench_must(ech_malloc(rank->ctx, &p, bytes), rank->ctx);
+    if (on_host) return host_memory(words(bytes));
+    bench_must(ech_malloc(rank->ctx, &p, words(bytes)), rank->ctx);
     return p;
 }
 
@@ -65,7 +71,7 @@ static void memory_free(const struct bench_rank *rank, void *p, size_t bytes)
     if (on_host)
         free(p);
     else if (p)
-        ech_free(rank->ctx, p, bytes);
+        ech_free(rank->ctx, p, words(bytes));
 }
 
 /* Whether --only names this row. */
@@ -78,6 +84,12 @@ static bool is_wanted(const struct bench_row *row)
     return n_only == 0;
 }
 
+/* The bytes of an element of out. */
+static size_t out_bytes(const struct bench_row *row)
+{
+    return row->out_bytes ? row->out_bytes : ech_dtype_bytes(row->dtype);
+}
+
 static struct bench_arrays allocate(const struct bench_rank *rank, size_t n)
 {
     struct bench_arrays a = { .n = n };
@@ -86,10 +98,11 @@ static struct bench_arrays allocate(const struct bench_rank *rank, size_t n)
         const size_t bytes = ech_dtype_bytes(row->dtype) * a.n;
         if (!is_wanted(row)) continue;
         if (bytes > a.bytes) a.bytes = bytes;
+        if (out_bytes(row) * a.n > a.out_bytes) a.out_bytes = out_bytes(row) * a.n;
         if (row->value_bytes * a.n > a.values_bytes) a.values_bytes = row->value_bytes * a.n;
     }
     a.in = memory(rank, a.bytes);
-    a.out = memory(rank, a.bytes);
+    a.out = memory(rank, a.out_bytes);
     a.values_in = memory(rank, a.values_bytes);
     a.values_out = memory(rank, a.values_bytes);
     return a;
@@ -98,7 +111,7 @@ static struct bench_arrays allocate(const struct bench_rank *rank, size_t n)
 static void release(const struct bench_rank *rank, struct bench_arrays *a)
 {
     memory_free(rank, a->in, a->bytes);
-    memory_free(rank, a->out, a->bytes);
+    memory_free(rank, a->out, a->out_bytes);
     memory_free(rank, a->values_in, a->values_bytes);
     memory_free(rank, a->values_out, a->values_bytes);
 }
@@ -180,30 +193,30 @@ static bool equal(const struct bench_rank *r, const void *a, const void *b, size
 static void compare(const struct bench_rank *r, const struct bench_arrays *a,
                     const struct bench_row *row)
 {
-    const size_t bytes = ech_dtype_bytes(row->dtype), v = row->value_bytes;
+    const size_t bytes = ech_dtype_bytes(row->dtype), v = row->value_bytes, w = out_bytes(row);
     struct bench_arrays all = { .n = 0 };
     uint64_t total = 0, total_out = 0;
-    all.in = collect(r, a->in, a->n, bytes, &total);
+    all.in = collect(r, a->in, a->n_in, bytes, &total);
     all.values_in = v ? collect(r, a->values_in, a->n, v, &total) : NULL;
     all.n = (size_t)total;
     void *out = a->out, *values = NULL;
     if (row->result_bytes) { /* every rank has the result */
         total_out = row->result_bytes;
     } else {
-        out = collect(r, a->out, a->n_out, bytes, &total_out);
+        out = collect(r, a->out, a->n_out, w, &total_out);
         if (v) values = collect(r, a->values_out, a->n_out, v, &total_out);
-        total_out *= bytes;
+        total_out *= w;
     }
     if (r->number == 0) {
-        all.bytes = row->result_bytes > all.n * bytes ? row->result_bytes : all.n * bytes;
-        all.out = memory(r, all.bytes);
+        all.out_bytes = row->result_bytes > all.n * w ? row->result_bytes : all.n * w;
+        all.out = memory(r, all.out_bytes);
         all.values_out = memory(r, all.n * v);
         bench_must(row->one(r->ctx, &all), r->ctx);
-        const size_t n_bytes = row->result_bytes ? row->result_bytes : all.n_out * bytes;
+        const size_t n_bytes = row->result_bytes ? row->result_bytes : all.n_out * w;
         if (n_bytes != total_out || !equal(r, all.out, out, n_bytes) ||
             (v && !equal(r, all.values_out, values, all.n * v)))
             bench_stop("the result differs from that of one device");
-        memory_free(r, all.out, all.bytes);
+        memory_free(r, all.out, all.out_bytes);
         memory_free(r, all.values_out, all.n * v);
         memory_free(r, all.in, all.n * bytes);
         memory_free(r, all.values_in, all.n * v);
@@ -229,6 +242,7 @@ static void measure(const struct bench_rank *r, struct bench_arrays a, const str
         bench_must(ech_sync(r->ctx), r->ctx);
         bench_must(ech_comm_barrier(r->comm), r->ctx);
         const double begin = bench_now();
+        a.n_in = a.n;
         bench_must(row->run(r, &a), r->ctx);
         bench_must(ech_sync(r->ctx), r->ctx);
         const double slowest = bench_slowest(r, bench_now() - begin);

@@ -10,9 +10,10 @@
 
 /* The arrays of a rank, or of one device. */
 struct bench_arrays {
-    size_t n, bytes, values_bytes; /* elements; bytes of in and out, of values */
+    size_t n, bytes, values_bytes; /* elements; bytes of in, of values */
+    size_t out_bytes;
     void *in, *out, *values_in, *values_out;
-    size_t n_out; /* set by a call: elements of out */
+    size_t n_in, n_out; /* set by a call: elements of in that were read, n unless set; of out */
 };
 
 /* An operation. */
@@ -22,6 +23,7 @@ struct bench_row {
     bool sorts;
     size_t value_bytes;  /* 0: none */
     size_t result_bytes; /* of a result that every rank receives; 0: it is an array */
+    size_t out_bytes;    /* of an element of out; 0: that of dtype */
     ech_status (*run)(const struct bench_rank *r, struct bench_arrays *a);
     ech_status (*one)(ech_ctx *ctx, struct bench_arrays *a); /* the same on one device */
 };

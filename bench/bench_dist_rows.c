@@ -65,6 +65,20 @@ static ech_status one_pairs(ech_ctx *ctx, struct bench_arrays *a)
     return ech_sort_pairs(ctx, a->in, a->values_in, a->out, a->values_out, a->n, ECH_U32, 4, NULL);
 }
 
+static ech_status argsort(const struct bench_rank *r, struct bench_arrays *a)
+{
+    const ech_sort_options options = sort_options();
+    a->n_out = a->n;
+    return ech_dist_argsort(r->ctx, r->comm, a->in, a->out, a->n, ECH_DIST_EVEN, ECH_U32, ECH_U64,
+                            &options);
+}
+
+static ech_status one_argsort(ech_ctx *ctx, struct bench_arrays *a)
+{
+    a->n_out = a->n;
+    return ech_argsort(ctx, a->in, a->out, a->n, ECH_U32, ECH_U64, NULL);
+}
+
 static ech_status sum(const struct bench_rank *r, struct bench_arrays *a)
 {
     return ech_dist_reduce(r->ctx, r->comm, ECH_OP_SUM, a->in, a->out, a->n, ECH_U32, NULL);
@@ -105,6 +119,36 @@ static ech_status histogram(const struct bench_rank *r, struct bench_arrays *a)
 static ech_status one_histogram(ech_ctx *ctx, struct bench_arrays *a)
 {
     return ech_histogram(ctx, a->in, a->out, a->n, ECH_U32, BINS, 0, 0x1p32, NULL);
+}
+
+/* BINS bins; the last one is as wide as all others together. */
+static const uint32_t *edges(void)
+{
+    static uint32_t edge[BINS + 1];
+    for (uint32_t i = 0; i < BINS; i++) edge[i] = i << 23;
+    edge[BINS] = UINT32_MAX;
+    return edge;
+}
+
+static ech_status histogram_edges(const struct bench_rank *r, struct bench_arrays *a)
+{
+    return ech_dist_histogram_edges(r->ctx, r->comm, a->in, edges(), a->out, a->n, ECH_U32, BINS,
+                                    NULL);
+}
+
+static ech_status one_histogram_edges(ech_ctx *ctx, struct bench_arrays *a)
+{
+    return ech_histogram_edges(ctx, a->in, edges(), a->out, a->n, ECH_U32, BINS, NULL);
+}
+
+static ech_status bincount(const struct bench_rank *r, struct bench_arrays *a)
+{
+    return ech_dist_bincount(r->ctx, r->comm, a->in, a->out, a->n, ECH_U8, BINS, NULL);
+}
+
+static ech_status one_bincount(ech_ctx *ctx, struct bench_arrays *a)
+{
+    return ech_bincount(ctx, a->in, a->out, a->n, ECH_U8, BINS, NULL);
 }
 
 static ech_status quantile(const struct bench_rank *r, struct bench_arrays *a)
@@ -149,17 +193,38 @@ static ech_status one_shuffle(ech_ctx *ctx, struct bench_arrays *a)
     return ech_shuffle(ctx, a->in, a->out, a->n, 4, SEED);
 }
 
+/* Even shares of an array of which each rank has the fewer elements, the higher its number is. */
+static ech_status rebalance(const struct bench_rank *r, struct bench_arrays *a)
+{
+    ech_dist_layout layout = { .size = sizeof layout };
+    a->n_in = a->n / (size_t)(r->number + 1);
+    const ech_status status = ech_dist_share(r->comm, a->n_in, &layout);
+    a->n_out = (size_t)layout.n_out;
+    if (status != ECH_OK) return status;
+    return ech_dist_rebalance(r->ctx, r->comm, a->in, a->out, a->n_in, ECH_DIST_EVEN, 4);
+}
+
+static ech_status one_rebalance(ech_ctx *ctx, struct bench_arrays *a)
+{
+    a->n_out = a->n;
+    return ech_copy(ctx, a->out, a->in, a->n * 4);
+}
+
 const struct bench_row bench_rows[] = {
-    { "sort", ECH_U32, true, 0, 0, sort_u32, one_sort_u32 },
-    { "sort", ECH_U64, true, 0, 0, sort_u64, one_sort_u64 },
-    { "sort_pairs", ECH_U32, true, 4, 0, pairs, one_pairs },
-    { "sum", ECH_U32, false, 0, 4, sum, one_sum },
-    { "scan", ECH_U32, false, 0, 0, scan, one_scan },
-    { "topk", ECH_U32, false, 0, K * 4, topk, one_topk },
-    { "histogram", ECH_U32, false, 0, BINS * 8, histogram, one_histogram },
-    { "quantiles", ECH_U32, false, 0, QUANTILES * 8, quantile, one_quantile },
-    { "unique", ECH_U32, false, 0, 0, unique, one_unique },
-    { "shuffle", ECH_U32, false, 0, 0, shuffle, one_shuffle },
+    { "sort", ECH_U32, true, 0, 0, 0, sort_u32, one_sort_u32 },
+    { "sort", ECH_U64, true, 0, 0, 0, sort_u64, one_sort_u64 },
+    { "sort_pairs", ECH_U32, true, 4, 0, 0, pairs, one_pairs },
+    { "argsort", ECH_U32, false, 0, 0, 8, argsort, one_argsort },
+    { "sum", ECH_U32, false, 0, 4, 0, sum, one_sum },
+    { "scan", ECH_U32, false, 0, 0, 0, scan, one_scan },
+    { "topk", ECH_U32, false, 0, K * 4, 0, topk, one_topk },
+    { "histogram", ECH_U32, false, 0, BINS * 8, 0, histogram, one_histogram },
+    { "histogram_edges", ECH_U32, false, 0, BINS * 8, 0, histogram_edges, one_histogram_edges },
+    { "bincount", ECH_U8, false, 0, BINS * 8, 0, bincount, one_bincount },
+    { "quantiles", ECH_U32, false, 0, QUANTILES * 8, 0, quantile, one_quantile },
+    { "unique", ECH_U32, false, 0, 0, 0, unique, one_unique },
+    { "shuffle", ECH_U32, false, 0, 0, 0, shuffle, one_shuffle },
+    { "rebalance", ECH_U32, false, 0, 0, 0, rebalance, one_rebalance },
 };
 const int bench_n_rows = sizeof bench_rows / sizeof *bench_rows;
 

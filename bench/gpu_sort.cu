@@ -3,7 +3,8 @@
  *
  *     gpu_sort [--quick] [--only TEXT] [--csv FILE]
  *
- * Data is in device memory, sorts are out of place, workspaces are provided.  Both are measured
+ * Data is in device memory, sorts are out of place, except those whose name ends with _in_place,
+ * and workspaces are provided.  CUB's sorts are always out of place.  Both are measured
  * alternately; times are medians of several measurements between two events of the stream; sorts of
  * small arrays are repeated between the events.  The outputs are compared element by element before
  * any measurement.
@@ -112,10 +113,11 @@ template <> ech_dtype dtype_of<int64_t>()
     return ECH_I64;
 }
 
-enum what { KEYS, PAIRS, ARGSORT };
+enum what { KEYS, PAIRS, ARGSORT, KEYS_IN_PLACE, PAIRS_IN_PLACE };
 
 template <class K, class V> struct job {
-    enum what what;
+    enum what what; /* KEYS, PAIRS or ARGSORT */
+    bool in_place;
     size_t n;
     K *in, *out[2];
     V *values_in, *values_out[2];
@@ -131,10 +133,12 @@ template <class K, class V> static void run_echelon(struct job<K, V> &j)
     o.work = j.work[0];
     o.work_bytes = j.work_bytes[0];
     ech_dtype index = sizeof(V) == 4 ? ECH_U32 : ECH_U64;
+    const K *in = j.in_place ? j.out[0] : j.in;
+    const V *values_in = j.in_place ? j.values_out[0] : j.values_in;
     if (j.what == KEYS)
-        ECH(ech_sort(ctx, j.in, j.out[0], j.n, dtype_of<K>(), &o));
+        ECH(ech_sort(ctx, in, j.out[0], j.n, dtype_of<K>(), &o));
     else if (j.what == PAIRS)
-        ECH(ech_sort_pairs(ctx, j.in, j.values_in, j.out[0], j.values_out[0], j.n, dtype_of<K>(),
+        ECH(ech_sort_pairs(ctx, in, values_in, j.out[0], j.values_out[0], j.n, dtype_of<K>(),
                            sizeof(V), &o));
     else
         ECH(ech_argsort(ctx, j.in, j.values_out[0], j.n, dtype_of<K>(), index, &o));
@@ -152,15 +156,29 @@ template <class K, class V> static void run_cub(struct job<K, V> &j)
                                          j.values_out[1], j.n, 0, 8 * (int)sizeof(K), stream));
 }
 
+/* The input of a sort in place. */
+template <class K, class V> static void refill(const struct job<K, V> &j)
+{
+    CUDA(cudaMemcpyAsync(j.out[0], j.in, j.n * sizeof(K), cudaMemcpyDeviceToDevice, stream));
+    if (j.what == PAIRS)
+        CUDA(cudaMemcpyAsync(j.values_out[0], j.values_in, j.n * sizeof(V),
+                             cudaMemcpyDeviceToDevice, stream));
+}
+
 template <class K, class V> static double time_once(struct job<K, V> &j, int contender, int calls)
 {
+    if (j.in_place && !contender) {
+        refill(j);
+        calls = 1; /* a second call would sort sorted keys */
+    }
     return bench_time([&] { contender ? run_cub(j) : run_echelon(j); }, calls);
 }
 
 template <class K, class V>
 static void bench(const char *type, enum what what, size_t n, enum dist dist, size_t value_bytes)
 {
-    static const char *const what_names[] = { "keys", "pairs", "argsort" };
+    static const char *const what_names[] = { "keys", "pairs", "argsort", "keys_in_place",
+                                              "pairs_in_place" };
     static const char *const contenders[] = { "echelon", "cub" };
     char name[128];
     const char *op = algorithm ? algorithm : what_names[what];
@@ -170,6 +188,8 @@ static void bench(const char *type, enum what what, size_t n, enum dist dist, si
 
     struct job<K, V> j = {
     };
+    j.in_place = what >= KEYS_IN_PLACE;
+    if (j.in_place) what = what == KEYS_IN_PLACE ? KEYS : PAIRS;
     j.what = what;
     j.n = n;
     CUDA(cudaMalloc(&j.in, n * sizeof(K)));
@@ -195,6 +215,7 @@ static void bench(const char *type, enum what what, size_t n, enum dist dist, si
     run_cub(j); /* queries its workspace */
     for (int c = 0; c < 2; c++) CUDA(cudaMalloc(&j.work[c], j.work_bytes[c]));
 
+    if (j.in_place) refill(j);
     run_echelon(j);
     run_cub(j);
     unsigned long long bad = what == ARGSORT ? 0 : differences(j.out[0], j.out[1], n * sizeof(K));
@@ -252,6 +273,12 @@ static void low_memory_rows(void)
     bench<double, u32>("f64", KEYS, big, NORMAL, 0);
     bench<u64, u64>("u64", PAIRS, big, UNIFORM, 8);
     bench<int32_t, u64>("i32", ARGSORT, big, UNIFORM, 8);
+    const enum dist frequent[] = { FEW16, AND3, ZIPF, HEAVY };
+    for (size_t n = 4 * M; n <= 64 * M; n *= 4)
+        for (size_t i = 0; i < sizeof frequent / sizeof *frequent; i++) {
+            bench<u32, u32>("u32", KEYS, n, frequent[i], 0);
+            bench<u32, u32>("u32", PAIRS, n, frequent[i], 4);
+        }
     algorithm = chosen;
 }
 
@@ -303,6 +330,20 @@ static void all_rows(void)
         bench<u32, u32>("u32", PAIRS, 65536, skewed[i], 4);
         bench<u32, u32>("u32", PAIRS, M, skewed[i], 4);
         bench<u64, u64>("u64", PAIRS, M, skewed[i], 8);
+        bench<u32, u32>("u32", KEYS, 4097, skewed[i], 0);
+        bench<u32, u32>("u32", PAIRS, 4097, skewed[i], 4);
+        for (size_t n = 2 * M; n <= 16 * M; n *= 2) {
+            if (n != 4 * M) bench<u32, u32>("u32", KEYS, n, skewed[i], 0);
+            bench<u32, u32>("u32", PAIRS, n, skewed[i], 4);
+            bench<u64, u64>("u64", PAIRS, n, skewed[i], 8);
+        }
+    }
+    for (size_t n = 4 * M; n <= big; n *= 8) {
+        bench<u32, u32>("u32", KEYS_IN_PLACE, n, UNIFORM, 0);
+        bench<u32, u32>("u32", PAIRS_IN_PLACE, n, UNIFORM, 4);
+        bench<u64, u64>("u64", PAIRS_IN_PLACE, n, UNIFORM, 8);
+        bench<int32_t, u64>("i32", ARGSORT, n, ZIPF, 8);
+        if (n < big) bench<int32_t, u64>("i32", ARGSORT, n, UNIFORM, 8);
     }
     for (size_t n = 2 * M; n <= 64 * M; n *= 2) bench<u32, u32>("u32", PAIRS, n, UNIFORM, 4);
     for (size_t n = 2 * M; n <= 64 * M; n *= 4) bench<u64, u64>("u64", PAIRS, n, UNIFORM, 8);

@@ -18,6 +18,7 @@ import scale_model  # noqa: E402
 
 MARKERS = re.compile(r"(<!-- scale:begin (?P<name>[a-z-]+) -->\n).*?(<!-- scale:end -->)", re.S)
 TABLES, ABOUT = scale_chart.load(scale_chart.MACHINES)
+LINK = 359e9  # bytes per second in each direction between two GPUs: kernels that store aligned runs of 128 bytes
 OPERATIONS = (("sort", "u32", "sort of u32"), ("sort", "u64", "sort of u64"),
               ("sort_pairs", "u32", "sort of u32 with 4-byte values"), ("sum", "u32", "sum"),
               ("scan", "u32", "prefix sum"), ("topk", "u32", "largest 100"),
@@ -62,6 +63,17 @@ def strong(times):
 def operations():
     rows = [(label, find("dist", op=op, dtype=dtype, data="random")) for op, dtype, label in OPERATIONS]
     return table("operation", [row for row in rows if row[1]], ("speedup", weak))
+
+
+def limits():
+    """Sorts on two GPUs: fractions of the time of the link, and of one GPU with as many elements."""
+    lines = ["| sort | ms | link, ms | fraction | one GPU, ms | fraction |", "|---|" + "---:|" * 5]
+    for (op, dtype, label), element_bytes in zip(OPERATIONS[:3], (4, 8, 8)):
+        times = find("dist", op=op, dtype=dtype, data="random")
+        link = 2**30 * element_bytes / 2 / LINK * 1e3
+        lines.append(f"| {label} | {number(times[2])} | {number(link)} | {link / times[2]:.2f} | {number(times[1])} "
+                     f"| {times[1] / times[2]:.2f} |")
+    return lines
 
 
 def sizes():
@@ -110,14 +122,20 @@ def linear():
 
 
 def cpu():
-    lines = ["| ranks | threads: measured ms | model ms | MPI processes: measured ms | model ms |",
-             "|---:|---:|---:|---:|---:|"]
+    names = ["ranks"] + [f"{name}measured ms | model ms | difference" for name in ("threads: ", "MPI processes: ")]
+    lines = ["| " + " | ".join(names) + " |", "|" + "---:|" * 7]
     found = [{row[0]: row for row in scale_model.cpu_ranks(TABLES, file, 2**22)}
              for file in ("dist_cpu", "dist_mpi_cpu")]
     for ranks in sorted(found[0].keys() | found[1].keys()):
-        cells = [number(1e3 * rows[ranks][i]) if ranks in rows else "" for rows in found for i in (1, 2)]
+        cells = []
+        for _, time, result in (rows.get(ranks, (0, 0, 0)) for rows in found):
+            cells += [number(1e3 * time), number(1e3 * result), fitted(result / time, ranks <= 2)] if time else [""] * 3
         lines.append("| " + " | ".join([str(ranks)] + cells) + " |")
     return lines
+
+
+def fitted(ratio, fits):
+    return f"{100 * (ratio - 1):+.0f} %" + (", fitted" if fits else "")
 
 
 def model():
@@ -125,9 +143,8 @@ def model():
              "|---|---|---:|---:|---:|---:|---:|---:|---:|"]
     for name, comm, ranks, size, time, result, fixed, link, fits in scale_model.validate(TABLES):
         rate = f"{link / 1e9:.0f}" if link else "hidden"
-        difference = f"{100 * (result / time - 1):+.0f} %" + (", fitted" if fits else "")
         lines.append(f"| {name} | {comm} | {ranks} | 2^{size.bit_length() - 1} | {number(fixed * 1e3)} | {rate} "
-                     f"| {number(time * 1e3)} | {number(result * 1e3)} | {difference} |")
+                     f"| {number(time * 1e3)} | {number(result * 1e3)} | {fitted(result / time, fits)} |")
     return lines
 
 
@@ -151,8 +168,8 @@ def about():
     return list(dict.fromkeys(ABOUT))[:1]
 
 
-FOUND = {"operations": operations, "sizes": sizes, "keys": keys, "nccl": nccl, "host": host, "linear": linear,
-         "cpu": cpu, "model": model, "nodes": nodes}
+FOUND = {"operations": operations, "limits": limits, "sizes": sizes, "keys": keys, "nccl": nccl, "host": host,
+         "linear": linear, "cpu": cpu, "model": model, "nodes": nodes}
 
 
 def rewrite(text):

@@ -80,6 +80,8 @@ static const struct option options[] = {
     JOB_DEVICE_OPTIONS(set.words.job),
     { 0, "distributed", NULL, &set.distributed,
       "this process is a rank of mpirun, and each rank sorts a part of\nINPUT; see below" },
+    { 0, "time-limit", "SECONDS", &set.time_limit,
+      "a rank that waits longer for another one fails; default: 14400" },
     { 0, "parallel", "N", &set.text.parallel, "the same as --threads" },
     { 'S', "memory", "BYTES", &set.words.job.memory,
       "use at most this memory: 500M, 8Gi, 50%; also limits device\nmemory; default: 3/4 of what "
@@ -386,6 +388,9 @@ static int run_text(struct run *run)
     if (code == EXIT_DONE && !number && !set.files.records)
         code = sort_make_order(&set, &run->text);
     bool done = false;
+    if (code == EXIT_DONE && set.time_limit && !sort_is_distributed(&set))
+        code = cli_fail(EXIT_BAD, "--time-limit is for several ranks: it needs --distributed or "
+                                  "--device cuda:all");
     if (code == EXIT_DONE && sort_is_distributed(&set))
         code = sort_distributed(&set, &run->job, &run->text, line, &done);
     if (code != EXIT_DONE || done) return code;

@@ -75,6 +75,7 @@ struct sort_set {
     const char *rows, *axis;
     uint64_t columns; /* value of --rows; 0: not given */
     bool unique, check, distributed;
+    const char *time_limit;
     bool line_option; /* an option is only for lines */
 };
 

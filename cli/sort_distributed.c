@@ -27,7 +27,17 @@ enum {
     FEW_MIB = 2048
 };
 
-const ech_comm_options part_patience = { .size = sizeof part_patience, .time_limit_s = 86400 };
+int part_comm_options(const struct sort_set *set, ech_comm_options *options)
+{
+    enum { DEFAULT_S = 14400, MOST_S = 100000000 };
+    uint64_t seconds = DEFAULT_S;
+    const int code =
+        set->time_limit ? cli_parse_count("time-limit", set->time_limit, &seconds) : EXIT_DONE;
+    *options = (ech_comm_options){ .size = sizeof *options, .time_limit_s = (double)seconds };
+    if (code != EXIT_DONE || (seconds && seconds <= MOST_S)) return code;
+    return cli_fail(EXIT_BAD, "--time-limit is \"%s\", not a number of seconds from 1 to %d",
+                    set->time_limit, MOST_S);
+}
 
 /* ---- Options ---- */
 
@@ -203,7 +213,9 @@ static int connect_threads(const struct sort_set *set, const char *all, struct p
     char names[MOST_DEVICES][16];
     ech_ctx *contexts[MOST_DEVICES];
     ech_comm *comms[MOST_DEVICES];
+    ech_comm_options options;
     int threads, code = cli_parse_threads(set->words.job.threads, &threads);
+    if (code == EXIT_DONE) code = part_comm_options(set, &options);
     const int count = code == EXIT_DONE ? list_devices(all, names) : 0;
     if (code == EXIT_DONE && count == 0)
         code = cli_fail(EXIT_DEVICE, "--device is \"%s\", but no GPU can be used", all);
@@ -224,7 +236,7 @@ static int connect_threads(const struct sort_set *set, const char *all, struct p
         parts[r].device = NULL; /* names ends here */
         if (parts[r].code != EXIT_DONE) return parts[r].code;
     }
-    const ech_status status = ech_comm_threads(comms, contexts, count, &part_patience);
+    const ech_status status = ech_comm_threads(comms, contexts, count, &options);
     if (status != ECH_OK) return cli_fail_ech(status, NULL);
     for (int r = 0; r < count; r++) parts[r].comm = comms[r];
     return EXIT_DONE;

@@ -114,8 +114,9 @@ void part_end(struct part *p);
 /* ---- Processes: sort_processes.c ---- */
 
 int part_run_process(struct sort_files *files, double started);
-/* A rank may read for hours before the next step.  The launcher detects processes that end. */
-extern const ech_comm_options part_patience;
+/* The options of the communicator: --time-limit.  A rank may read for hours before the next step.
+ * Most launchers detect processes that end. */
+int part_comm_options(const struct sort_set *set, ech_comm_options *options);
 
 /* ---- The work of a rank: sort_part.c ---- */
 

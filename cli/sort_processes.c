@@ -76,8 +76,11 @@ static int open_communicator(struct part *p)
     char path[4096];
     const char *named = getenv("ECHELON_COMM");
     const bool given = named && *named;
+    ech_comm_options options;
+    const int code = part_comm_options(p->set, &options);
+    if (code != EXIT_DONE) return code;
     const ech_status status =
-        ech_comm_open(&p->comm, given ? NULL : default_library(path), &part_patience);
+        ech_comm_open(&p->comm, given ? NULL : default_library(path), &options);
     if (status == ECH_OK) return EXIT_DONE;
     if (given) return cli_fail(EXIT_BAD, "--distributed: %s", ech_error(NULL));
     return cli_fail(

@@ -38,10 +38,18 @@ int part_code(ech_status status)
 /* A call of the communicator has failed, on all ranks that are left. */
 static int fail_call(struct part *p, ech_status status, const ech_ctx *ctx)
 {
+    static const char name[] = "options->time_limit_s"; /* of the option, in the library */
+    const char *text = ech_error(ctx), *at = strstr(text, name);
+    char message[1024];
     const bool lost = status == ECH_ERR_COMM;
+    if (at)
+        snprintf(message, sizeof message, "%.*s--time-limit%s", (int)(at - text), text,
+                 at + strlen(name));
+    else
+        snprintf(message, sizeof message, "%s", text);
     p->code = part_code(status);
-    if (lost && p->own_process) return cli_fail(p->code, "rank %d: %s", p->rank, ech_error(ctx));
-    if (p->rank == 0) cli_fail(p->code, "%s: %s", p->input, ech_error(ctx));
+    if (lost && p->own_process) return cli_fail(p->code, "rank %d: %s", p->rank, message);
+    if (p->rank == 0) cli_fail(p->code, "%s: %s", p->input, message);
     return p->code;
 }
 

@@ -57,7 +57,7 @@ tests() {
     for name in $(column 5) api context memory sparse_direct; do
         $build/tests/test_$name --device cuda $quick || return 1
     done
-    for name in comm dist dist_select; do # a rank per GPU
+    for name in comm dist dist_select dist_linear dist_gf2; do # a rank per GPU
         $build/tests/test_$name --device cuda:all || return 1
     done
     ECHELON_TEST_DEVICE=cuda ctest --test-dir $build -R '^cli_' -E cli_numpy --output-on-failure # cli_numpy opens a GPU 500 times

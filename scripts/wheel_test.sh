@@ -47,13 +47,13 @@ names = [name for name in wheel.namelist() if not name.endswith("/")]
 libraries = [name for name in names if ".so" in name]
 metadata = wheel.read([name for name in names if name.endswith("/METADATA")][0]).decode()
 needs = [line for line in metadata.splitlines() if line.startswith("Requires-Dist:") and "extra ==" not in line]
-allowed = r"echelon/.*\.pyi?|echelon/py\.typed|echelon/_lib/libechelon\.so\.\d+\.\d+" \
+allowed = r"echelon/.*\.pyi?|echelon/py\.typed|echelon/_lib/libechelon(\.so\.\d+\.\d+|_mpi\.so)" \
     r"|echelon/_lib/echelon/kernels\.pack" \
-    r"|echelon_sort-[^/]*\.dist-info/(METADATA|WHEEL|RECORD|licenses/LICENSE|sboms/.*)"
+    r"|echelon_sort-[^/]*\.dist-info/(METADATA|WHEEL|RECORD|licenses/(.*/)?LICENSE|sboms/.*)"
 others = [name for name in names if not re.fullmatch(allowed, name)]
 assert not others, f"files that do not belong in the wheel: {others}"
-assert len(libraries) == 1 and "echelon/py.typed" in names, names
-assert any(name.endswith("licenses/LICENSE") for name in names), names
+assert len(libraries) == 2 and "echelon/py.typed" in names, names
+assert sum(name.endswith("/LICENSE") for name in names) == 2, names
 assert len(needs) == 1 and "numpy" in needs[0], needs
 assert re.search(r"-py3-none-", sys.argv[1]), sys.argv[1]
 END

@@ -38,6 +38,21 @@ void dist_close(void);
 /* Whether a case with this many ranks can run in this process. */
 bool dist_can_run(int ranks);
 
+/*
+ * Runs all cases with each number of ranks.  operations: their names, NULL ends the list.  Fails if
+ * no case of one of them runs that has several ranks and at least DIST_SEVERAL elements, unless
+ * the command line selects cases.
+ *
+ * dist_drawn() selects them.  With --every N, one of N consecutive cases of an operation runs, at a
+ * random place among them, so that the order in which a program lists its cases has no influence on
+ * which operations run.  Cases with one rank or few elements are counted separately.  At least one
+ * of the others runs.  dist_always() selects every case.
+ */
+enum { DIST_SEVERAL = 100, DIST_QUICK_RANKS = 8 }; /* --quick: at most 8 ranks */
+void dist_cases(void (*cases)(int ranks), const char *const *operations);
+bool dist_drawn(const char *operation, int ranks, size_t elements, bool is_small);
+bool dist_always(const char *operation, int ranks, size_t elements);
+
 /* Runs a function on each rank, and fails the open case for every problem and every status that
  * differs from `wanted`, with a message that contains part (NULL: any).  limit_s: 0 for the
  * default. */
@@ -78,11 +93,6 @@ extern const char *const dist_data_names[];
 void dist_fill(void *out, size_t n, ech_dtype dtype, enum dist_data data, struct rng *rng);
 
 /* ---- Cases ---- */
-
-#define DIST_RANK_COUNTS                                                                           \
-    {                                                                                              \
-        1, 2, 3, 4, 7, 8, 16                                                                       \
-    }
 
 /* An array and what is expected; parts of it belong to the ranks. */
 struct dist_task {

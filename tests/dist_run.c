@@ -144,6 +144,77 @@ void dist_run(int ranks, double limit_s, dist_function *run, void *task, ech_sta
     report(&rank, wanted, part);
 }
 
+/* ---- Selection of cases ---- */
+
+enum { MOST_OPERATIONS = 32 };
+static const int rank_counts[] = { 1, 2, 3, 4, 7, 8, 16 };
+
+/* The cases of an operation, [1] with several ranks and elements: how many there are, and how many
+ * of them have been considered and drawn so far. */
+static struct operation {
+    const char *name;
+    uint64_t all[2], number[2], drawn[2];
+} operations[MOST_OPERATIONS];
+
+static bool counting;
+
+static struct operation *find_operation(const char *name)
+{
+    for (int i = 0; i < MOST_OPERATIONS; i++) {
+        if (!operations[i].name) operations[i].name = name;
+        if (strcmp(operations[i].name, name) == 0) return &operations[i];
+    }
+    fprintf(stderr, "%s: more than %d operations\n", name, MOST_OPERATIONS);
+    exit(1);
+}
+
+static bool is_several(int ranks, size_t elements)
+{
+    return ranks > 1 && elements >= DIST_SEVERAL;
+}
+
+bool dist_always(const char *operation, int ranks, size_t elements)
+{
+    if (!dist_can_run(ranks) || counting) return false;
+    find_operation(operation)->drawn[is_several(ranks, elements)]++;
+    return true;
+}
+
+bool dist_drawn(const char *operation, int ranks, size_t elements, bool is_small)
+{
+    const struct test_options *o = &test_options;
+    if (!dist_can_run(ranks) || o->always) return false;
+    if (o->quick && (!is_small || ranks > DIST_QUICK_RANKS)) return false;
+    struct operation *op = find_operation(operation);
+    const int part = is_several(ranks, elements);
+    if (counting) {
+        op->all[part]++;
+        return false;
+    }
+    const uint64_t number = op->number[part]++, half = (op->all[part] + 1) / 2;
+    const uint64_t every = (uint64_t)o->every, of = part == 1 && half < every ? half : every;
+    struct rng rng = { hash_text(operation) + number / of };
+    const bool drawn = number % of == (rng_below(&rng, of) + (uint64_t)o->offset) % of;
+    op->drawn[part] += drawn;
+    return drawn;
+}
+
+void dist_cases(void (*cases)(int ranks), const char *const *names)
+{
+    const size_t counts = sizeof rank_counts / sizeof *rank_counts;
+    for (int pass = 0; pass < 2; pass++) {
+        counting = pass == 0;
+        for (size_t i = 0; i < counts; i++) cases(rank_counts[i]);
+    }
+    if (test_options.n_ids || test_options.always) return;
+    if (process && ech_comm_size(process) == 1) return;
+    if (!test_begin("operations that run")) return;
+    for (; *names; names++)
+        if (find_operation(*names)->drawn[1] == 0)
+            test_fail(__FILE__, __LINE__, "no case of %s with several ranks and elements", *names);
+    test_end();
+}
+
 /* ---- Arrays ---- */
 
 void *dist_array(struct dist_rank *rank, const void *contents, size_t bytes)

@@ -101,6 +101,17 @@ static uint64_t some_key(struct keys *k, size_t i)
     return rng_next(&value) & k->ones;
 }
 
+/* Twelve values; of floats, four of them are zeros of both signs and two NaN, which may be ties. */
+static uint64_t dozen_key(struct keys *k, size_t i)
+{
+    const uint64_t r = rng_below(&k->rng, 12), infinity = (k->top - 1) << k->fraction_bits;
+    struct rng value = { 300 + r };
+    (void)i;
+    if (!k->is_float || r < 8) return rng_next(&value) & k->ones;
+    if (r < 10) return r == 8 ? 0 : k->top;
+    return (infinity & (k->top - 1)) | (r - 9);
+}
+
 /* Few values, and rare others that a sample of the keys does not contain. */
 static uint64_t rare_key(struct keys *k, size_t i)
 {
@@ -351,20 +362,20 @@ static const struct {
     const char *name;
     uint64_t (*key)(struct keys *keys, size_t i);
 } distributions[] = {
-    { "random", random_key },     { "sorted", sorted_key },     { "reversed", reversed_key },
-    { "nearly", nearly_key },     { "runs", runs_key },         { "constant", constant_key },
-    { "few", few_key },           { "hot", hot_key },           { "zipf", zipf_key },
-    { "and2", and2_key },         { "and4", and4_key },         { "and8", and8_key },
-    { "some", some_key },         { "rare", rare_key },         { "special", special_key },
-    { "ties", ties_key },         { "unlucky", unlucky_key },   { "unit", unit_key },
-    { "negative", negative_key }, { "normal", normal_key },     { "narrow", narrow_key },
-    { "strewn", strewn_key },     { "halved", halved_key },     { "hidden", hidden_key },
-    { "tiny", tiny_key },         { "huge", huge_key },         { "unseen", unseen_key },
-    { "wider", wider_key },       { "and3", and3_key },         { "heavy", heavy_key },
-    { "near", near_key },         { "steps", steps_key },       { "range", range_key },
-    { "outlier", outlier_key },   { "late", late_key },         { "back", back_key },
-    { "last", last_key },         { "two", two_key },           { "third", third_key },
-    { "top", top_key },           { "top_last", top_last_key },
+    { "random", random_key },     { "sorted", sorted_key },   { "reversed", reversed_key },
+    { "nearly", nearly_key },     { "runs", runs_key },       { "constant", constant_key },
+    { "few", few_key },           { "hot", hot_key },         { "zipf", zipf_key },
+    { "and2", and2_key },         { "and4", and4_key },       { "and8", and8_key },
+    { "some", some_key },         { "rare", rare_key },       { "special", special_key },
+    { "ties", ties_key },         { "unlucky", unlucky_key }, { "unit", unit_key },
+    { "negative", negative_key }, { "normal", normal_key },   { "narrow", narrow_key },
+    { "strewn", strewn_key },     { "halved", halved_key },   { "hidden", hidden_key },
+    { "tiny", tiny_key },         { "huge", huge_key },       { "unseen", unseen_key },
+    { "wider", wider_key },       { "and3", and3_key },       { "heavy", heavy_key },
+    { "near", near_key },         { "steps", steps_key },     { "range", range_key },
+    { "outlier", outlier_key },   { "late", late_key },       { "back", back_key },
+    { "last", last_key },         { "two", two_key },         { "third", third_key },
+    { "dozen", dozen_key },       { "top", top_key },         { "top_last", top_last_key },
 };
 
 bool keys_fill(const struct sort_case *c, uint64_t seed, void *keys)

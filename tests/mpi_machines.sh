@@ -86,7 +86,7 @@ check "two ranks on each machine: $(paste -s -d ' ' "$work/log")" sh -c \
 check "distributed operations" run 4 "$build/tests/test_dist" --every 40
 check "selections" run 4 "$build/tests/test_dist_select" --every 40
 check "sparse matrices" run 4 "$build/tests/test_dist_linear" --every 60
-check "matrices over GF(2)" run 4 "$build/tests/test_dist_gf2" --every 60
+check "matrices over GF(2)" run 4 "$build/tests/test_dist_gf2" --every 20
 
 run 3 "$work/faults" "$work/result" >"$work/output" 2>&1
 cat "$work"/result.* >"$work/log"

@@ -144,6 +144,41 @@ static void repeated(run_function run)
                                          .dist = dists[d] });
 }
 
+/* Few distinct keys with values or positions, which are counted and placed: in a block, in more
+ * than one, and with a key that a sample does not contain. */
+static void few_with_values(run_function run)
+{
+    static const ech_dtype dtypes[] = { ECH_U32, ECH_F32, ECH_I64, ECH_F64 };
+    static const char *const dists[] = { "dozen", "some", "rare", "zipf" };
+    static const size_t sizes[] = { 511, 512, 1025, 5003, 16384, 16385, 50023 };
+    for (size_t t = 0; t < LENGTH(dtypes); t++)
+        for (size_t s = 0; s < LENGTH(sizes); s++) {
+            struct sort_case c = { .dtype = dtypes[t],
+                                   .n = sizes[s],
+                                   .value_bytes = s % 2 ? 4 : 8,
+                                   .descending = t / 2 == s % 2,
+                                   .total = s % 3 == 2,
+                                   .dist = dists[s % 3 == 1 ? (t + s) % LENGTH(dists) : 0] };
+            run(&c);
+            c.value_bytes = 0;
+            c.index_bytes = s % 2 ? 8 : 4;
+            run(&c);
+        }
+    run(&(struct sort_case){ .dtype = ECH_U32,
+                             .n = 5003,
+                             .value_bytes = 8,
+                             .begin_bit = 3,
+                             .end_bit = 29,
+                             .dist = "dozen" });
+    run(&(struct sort_case){ .dtype = ECH_I64,
+                             .n = 20011,
+                             .value_bytes = 4,
+                             .begin_bit = 40,
+                             .end_bit = 64,
+                             .descending = true,
+                             .dist = "dozen" });
+}
+
 /* Floats that are, or look, more uniform in value than in bits; with few and with more levels. */
 static void values_of_floats(run_function run)
 {
@@ -354,7 +389,7 @@ static void one_block(run_function run)
                     .dtype = dtypes[t], .n = sizes[s], .value_bytes = values[v], .dist = "hot" });
 }
 
-/* Keys that the CPU counts in a small range, without the low bits that all keys share. */
+/* Few keys that the CPU counts, and short keys in reverse order. */
 static void top_bits(run_function run)
 {
     static const struct sort_case cases[] = {
@@ -386,6 +421,7 @@ void sort_cases(run_function run)
     bit_ranges(run);
     levels(run);
     repeated(run);
+    few_with_values(run);
     values_of_floats(run);
     levels_of_pairs(run);
     samples_that_mislead(run);

@@ -18,7 +18,7 @@ static uint32_t oracle(const unsigned char *bytes, size_t n)
 {
     uint32_t c = UINT32_MAX;
     for (size_t i = 0; i < 8 * n; i++) {
-        const uint32_t bit = (bytes[i / 8] >> i % 8 ^ c) & 1;
+        const uint32_t bit = ((uint32_t)bytes[i / 8] >> i % 8 ^ c) & 1;
         c = c >> 1 ^ (bit ? 0xedb88320u : 0);
     }
     return ~c;

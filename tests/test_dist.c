@@ -12,7 +12,6 @@
 
 static ech_ctx *one; /* the device whose results are expected */
 static const char *device;
-static uint64_t case_number;
 
 /* ---- Sorts ---- */
 
@@ -83,7 +82,7 @@ static void sort_case(ech_dtype dtype, enum dist_data data, int ranks, int kind)
     const ech_order order = (ech_order)(rng_below(&rng, 3) == 0);
     static const char *const methods[] = { NULL, "runs", "partition", "gather" };
     const char *method = methods[rng_below(&rng, 4)];
-    if (!test_drawn(case_number++, total < 1000) || !dist_can_run(ranks)) return;
+    if (!dist_drawn(kinds[kind], ranks, total, total < 1000)) return;
     if (!test_begin("%s(%s,n=%zu,%s,ranks=%d,division=%s%s%s%s%s) on %s", kinds[kind],
                     ech_dtype_name(dtype), total, dist_data_names[data], ranks,
                     dist_division_names[division], descending ? ",desc" : "", order ? ",total" : "",
@@ -177,7 +176,7 @@ static void uneven_case(ech_dtype dtype, enum uneven kind, int ranks)
     const enum dist_division division = (enum dist_division)rng_below(&rng, DIST_DIVISIONS);
     const int descending = (int)rng_below(&rng, 3) == 0;
     const bool pairs = kind == NARROW || (kind == RISING && rng_below(&rng, 2));
-    if (!test_drawn(case_number++, false) || !dist_can_run(ranks)) return;
+    if (!dist_drawn(pairs ? "uneven pairs" : "uneven", ranks, total, false)) return;
     if (!test_begin("sort%s(%s,n=%zu,%s,ranks=%d,division=%s%s,partition) on %s",
                     pairs ? "_pairs" : "", ech_dtype_name(dtype), total, uneven_names[kind], ranks,
                     dist_division_names[division], descending ? ",desc" : "", device))
@@ -223,12 +222,12 @@ static ech_status run_rebalance(struct dist_rank *r)
 static void rebalance_case(int ranks, enum dist_division division)
 {
     struct rng rng = dist_seed("rebalance", ECH_U16, (int)division, ranks);
-    if (!dist_can_run(ranks)) return;
+    const size_t total = 1 + rng_below(&rng, 500);
+    if (!dist_always("rebalance", ranks, total)) return;
     if (!test_begin("rebalance(ranks=%d,division=%s) on %s", ranks, dist_division_names[division],
                     device))
         return;
-    struct dist_task t =
-        dist_task_make(ECH_U16, 1 + rng_below(&rng, 500), DIST_BITS, ranks, division, &rng);
+    struct dist_task t = dist_task_make(ECH_U16, total, DIST_BITS, ranks, division, &rng);
     dist_run(ranks, 0, run_rebalance, &t, ECH_OK, NULL);
     dist_task_free(&t);
     test_end();
@@ -259,12 +258,12 @@ static void shuffle_case(int ranks, enum dist_division division)
     static const ech_dtype dtypes[] = { ECH_U8, ECH_U32, ECH_U16, ECH_U64 };
     const ech_dtype dtype = dtypes[(ranks + (int)division) % 4];
     struct rng rng = dist_seed("shuffle", dtype, (int)division, ranks);
-    if (!dist_can_run(ranks)) return;
+    const size_t total = rng_below(&rng, 2000);
+    if (!dist_always("shuffle", ranks, total)) return;
     if (!test_begin("shuffle(%s,ranks=%d,division=%s) on %s", ech_dtype_name(dtype), ranks,
                     dist_division_names[division], device))
         return;
-    struct dist_task t =
-        dist_task_make(dtype, rng_below(&rng, 2000), DIST_BITS, ranks, division, &rng);
+    struct dist_task t = dist_task_make(dtype, total, DIST_BITS, ranks, division, &rng);
     t.k = (size_t)rng_next(&rng);
     t.out = dist_allocate(t.total * t.bytes);
     if (CHECK_STATUS(ech_shuffle(one, t.in, t.out, t.total, t.bytes, t.k), ECH_OK))
@@ -344,7 +343,7 @@ static void reduce_case(ech_op op, ech_dtype dtype, enum dist_data data, int ran
                                    .ddof = (int)rng_below(&rng, 2),
                                    .value = &value };
     const int result = ech_reduce_dtype(op, dtype, options.accumulate_wide);
-    if (result < 0 || !test_drawn(case_number++, total < 3000) || !dist_can_run(ranks)) return;
+    if (result < 0 || !dist_drawn("reduce", ranks, total, total < 3000)) return;
     if (!test_begin("reduce(op=%d,%s,n=%zu,%s,ranks=%d,division=%s) on %s", (int)op,
                     ech_dtype_name(dtype), total, dist_data_names[data], ranks,
                     dist_division_names[division], device))
@@ -400,7 +399,7 @@ static void scan_case(ech_op op, ech_dtype dtype, int ranks, int groups)
                                  .init = rng_below(&rng, 2) ? &init : NULL };
     const bool wide = options.accumulate_wide && arithmetic && ech_dtype_bytes(dtype) < 8;
     if (is_float && op >= ECH_OP_AND) return;
-    if (!test_drawn(case_number++, groups == 0) || !dist_can_run(ranks)) return;
+    if (!dist_drawn(groups ? "large scan" : "scan", ranks, total, groups == 0)) return;
     if (!test_begin("scan(op=%d,%s,n=%zu,%s,ranks=%d,division=%s%s%s%s%s) on %s", (int)op,
                     ech_dtype_name(dtype), total, dist_data_names[data], ranks,
                     dist_division_names[division], options.exclusive ? ",exclusive" : "",
@@ -475,24 +474,28 @@ static void scans(int ranks)
             scan_case((ech_op)op, (ech_dtype)dtype, ranks, 5);
 }
 
+static void cases(int ranks)
+{
+    sorts(ranks);
+    uneven_sorts(ranks);
+    reductions(ranks);
+    scans(ranks);
+    for (int division = 0; division < DIST_DIVISIONS; division++) {
+        rebalance_case(ranks, (enum dist_division)division);
+        shuffle_case(ranks, (enum dist_division)division);
+    }
+}
+
 int main(int argc, char **argv)
 {
-    static const int rank_counts[] = DIST_RANK_COUNTS;
+    static const char *const operations[] = { "sort", "sort_pairs", "argsort", "reduce",
+                                              "scan", "rebalance",  "shuffle", NULL };
     test_main(argc, argv);
     device = dist_open();
     if (ech_open(&one, device) != ECH_OK) return 1;
     other_device_case();
     tight_case();
-    for (size_t i = 0; i < sizeof rank_counts / sizeof *rank_counts; i++) {
-        for (int division = 0; division < DIST_DIVISIONS; division++) {
-            rebalance_case(rank_counts[i], (enum dist_division)division);
-            shuffle_case(rank_counts[i], (enum dist_division)division);
-        }
-        sorts(rank_counts[i]);
-        uneven_sorts(rank_counts[i]);
-        reductions(rank_counts[i]);
-        scans(rank_counts[i]);
-    }
+    dist_cases(cases, operations);
     large_case();
     ech_close(one);
     dist_close();

@@ -12,7 +12,6 @@
 
 static ech_ctx *one; /* the device whose results are expected */
 static const char *device;
-static uint64_t case_number;
 
 /* A call, and what is expected: whole matrices in host memory. */
 struct problem {
@@ -84,7 +83,7 @@ static void expect(struct dist_rank *r, const struct problem *p, const char *nam
 
 static bool begin(const char *what, struct problem *p, int ranks)
 {
-    if (!test_drawn(case_number++, p->rows * p->k < 100000) || !dist_can_run(ranks)) return false;
+    if (!dist_drawn(what, ranks, p->rows * p->k, p->rows * p->k < 100000)) return false;
     return test_begin("%s(%zux%zu,n=%zu,block=%zu,%s,ranks=%d) on %s", what, p->rows, p->k, p->n,
                       p->block, p->form == ECH_GF2_FORM_ECHELON ? "echelon" : "reduced", ranks,
                       device);
@@ -234,7 +233,7 @@ static void fault_case(int fault, ech_status status, const char *message)
     test_end();
 }
 
-static void all(int ranks)
+static void cases(int ranks)
 {
     static const struct {
         size_t rows, k, n, limit;
@@ -255,11 +254,11 @@ static void all(int ranks)
 
 int main(int argc, char **argv)
 {
-    static const int rank_counts[] = DIST_RANK_COUNTS;
+    static const char *const operations[] = { "mul", "echelon", "solve", NULL };
     test_main(argc, argv);
     device = dist_open();
     if (ech_open(&one, device) != ECH_OK) return 1;
-    for (size_t i = 0; i < sizeof rank_counts / sizeof *rank_counts; i++) all(rank_counts[i]);
+    dist_cases(cases, operations);
     fault_case(1, ECH_ERR_ARG, "rank 1: a is 100 x 108, not 100 x 109");
     fault_case(2, ECH_ERR_ARG, "rank 1: block_cols is 63");
     fault_case(3, ECH_ERR_UNSUPPORTED, "options->max_rank");

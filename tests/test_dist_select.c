@@ -12,7 +12,6 @@
 
 static ech_ctx *one; /* the device whose results are expected */
 static const char *device;
-static uint64_t case_number;
 
 static const void *part_of_input(struct dist_rank *r, const struct dist_task *t)
 {
@@ -26,7 +25,7 @@ static bool begin(const char *what, ech_dtype dtype, enum dist_data data, int ra
     *rng = dist_seed(what, dtype, (int)data, ranks);
     const enum dist_division division = (enum dist_division)rng_below(rng, DIST_DIVISIONS);
     const size_t total = (size_t)rng_below(rng, rng_below(rng, 4) ? 3000 : 12);
-    if (!test_drawn(case_number++, total < 1000) || !dist_can_run(ranks)) return false;
+    if (!dist_drawn(what, ranks, total, total < 1000)) return false;
     if (!test_begin("%s(%s,n=%zu,%s,ranks=%d,division=%s) on %s", what, ech_dtype_name(dtype),
                     total, dist_data_names[data], ranks, dist_division_names[division], device))
         return false;
@@ -43,6 +42,8 @@ static void end(struct dist_task *t)
 /* ---- Histograms ---- */
 
 enum { PREVIOUS = 1000 }; /* contents of counters before a call that accumulates */
+
+enum histogram { EQUAL_BINS, EDGES, INTEGERS, HISTOGRAMS };
 
 static ech_status histogram(ech_ctx *ctx, ech_comm *comm, const struct dist_task *t, const void *in,
                             uint64_t *counts, size_t n, const ech_histogram_options *options)
@@ -82,19 +83,21 @@ static ech_status run_histogram(struct dist_rank *r)
     return status;
 }
 
-static void histogram_case(ech_dtype dtype, int ranks)
+static void histogram_case(ech_dtype dtype, enum histogram kind, enum dist_data data, int ranks)
 {
+    static const char *const kinds[] = { "histogram", "histogram_edges", "bincount" };
+    static const int32_t edges[] = { 1, 4, 30, 31, 99 };
     struct rng rng;
     struct dist_task t;
-    if (!begin("histogram", dtype, DIST_NUMBERS, ranks, &rng, &t)) return;
-    const bool is_float = dtype >= ECH_F16;
-    static const int32_t edges[] = { 1, 4, 30, 31, 99 };
+    if (kind == EDGES && dtype != ECH_I32 && dtype != ECH_U32) return;
+    if (kind == INTEGERS && dtype >= ECH_F16) return;
+    if (!begin(kinds[kind], dtype, data, ranks, &rng, &t)) return;
     t.k = rng_below(&rng, 8) ? 1 + (size_t)rng_below(&rng, 300) : 30000;
-    t.argsort = !is_float && rng_below(&rng, 3) == 0;
+    t.argsort = kind == INTEGERS;
     t.histogram = (ech_histogram_options){ .size = sizeof t.histogram,
                                            .outside = (ech_outside)rng_below(&rng, 3),
                                            .accumulate = (int)rng_below(&rng, 2) };
-    if (!t.argsort && (dtype == ECH_I32 || dtype == ECH_U32) && rng_below(&rng, 2)) {
+    if (kind == EDGES) {
         t.q = dist_allocate(sizeof edges);
         memcpy(t.q, edges, sizeof edges);
         t.k = 4;
@@ -302,21 +305,26 @@ static void small_case(int what)
 
 /* ---- All cases ---- */
 
+static void cases(int ranks)
+{
+    for (int dtype = 0; dtype <= ECH_F64; dtype++)
+        for (int data = 0; data < DIST_DATA; data++) {
+            for (int kind = 0; data >= DIST_SKEWED && kind < HISTOGRAMS; kind++)
+                histogram_case((ech_dtype)dtype, (enum histogram)kind, (enum dist_data)data, ranks);
+            topk_case((ech_dtype)dtype, (enum dist_data)data, ranks);
+            unique_case((ech_dtype)dtype, (enum dist_data)data, ranks);
+            quantile_case((ech_dtype)dtype, (enum dist_data)data, ranks);
+        }
+}
+
 int main(int argc, char **argv)
 {
-    static const int rank_counts[] = DIST_RANK_COUNTS;
+    static const char *const operations[] = { "histogram", "histogram_edges", "bincount", "topk",
+                                              "unique",    "quantiles",       NULL };
     test_main(argc, argv);
     device = dist_open();
     if (ech_open(&one, device) != ECH_OK) return 1;
-    for (size_t i = 0; i < sizeof rank_counts / sizeof *rank_counts; i++)
-        for (int dtype = 0; dtype <= ECH_F64; dtype++) {
-            histogram_case((ech_dtype)dtype, rank_counts[i]);
-            for (int data = 0; data < DIST_DATA; data++) {
-                topk_case((ech_dtype)dtype, (enum dist_data)data, rank_counts[i]);
-                unique_case((ech_dtype)dtype, (enum dist_data)data, rank_counts[i]);
-                quantile_case((ech_dtype)dtype, (enum dist_data)data, rank_counts[i]);
-            }
-        }
+    dist_cases(cases, operations);
     for (int what = 0; what < 4; what++) small_case(what);
     ech_close(one);
     dist_close();

@@ -178,9 +178,11 @@ if command -v python3 >/dev/null; then
     check "the tables are those of bench/results" \
         python3 bench/table.py --check $(echo "$files" | grep '\.md$')
     # shellcheck disable=SC2086
-    check "the heat maps are those of bench/results" python3 bench/grid/picture.py bench/results/grid_cpu.csv --check \
-        --svg docs/performance/grid_cpu.svg --detail docs/performance/grid_cpu_detail.svg \
-        --red bench/results/grid_cpu_red.csv
+    for map in grid_cpu grid_gpu; do
+        check "the heat maps of $map are those of bench/results" python3 bench/grid/picture.py "bench/results/$map.csv" \
+            --check --svg "docs/performance/$map.svg" --detail "docs/performance/${map}_detail.svg" \
+            --red "bench/results/${map}_red.csv"
+    done
     check "the charts are those of bench/results" python3 bench/chart.py --check \
         docs/performance/h200.svg docs/performance/gf2.svg docs/performance/sort.svg \
         docs/performance/family.svg docs/performance/scale.svg

@@ -80,7 +80,8 @@ ECH_API ech_status ech_comm_threads(ech_comm **comms, ech_ctx *const *contexts, 
  * ech_comm_nccl() makes a communicator from an existing communicator of NCCL.
  *
  *   comm       [1] receives the communicator
- *   ctx        the context of the GPU of nccl_comm; it must live until the communicator is closed
+ *   ctx        the context of the GPU of nccl_comm; it must live until the communicator is closed,
+ *              which holds about 1 MiB of its memory for gathers
  *   nccl_comm  an ncclComm_t, owned by the caller.  If a rank fails or the time limit is exceeded,
  *              it is aborted by ncclCommAbort(), and must then not be used
  *
@@ -112,10 +113,14 @@ typedef struct ech_comm_message {
  *
  *   allgather  gathers `bytes` bytes of host memory of each rank: out is [ranks][bytes]
  *   exchange   sends and receives messages.  The messages between a pair of ranks are matched in
- *              their order.  Messages of 0 bytes may be omitted on both ranks.  stream is that of
- *              the context whose arrays are exchanged, and cudaStreamLegacy for the default stream;
- *              NULL if the arrays are in host memory.  When the function returns, data may be
- *              changed or used by work queued on the stream
+ *              their order.  Messages of 0 bytes may be omitted on both ranks.  stream is the
+ *              CUstream of the context whose arrays are exchanged, cudaStreamLegacy for its default
+ *              stream, and NULL if all messages are in host memory.  With a stream, each message
+ *              may be in memory of the GPU or in host memory.  Work queued on the stream before the
+ *              call may still write what is sent, and use the memory that receives: the function
+ *              either waits for the stream, or queues its own work on it.  When it returns, what is
+ *              in host memory is complete; memory of the GPU may be changed or used by work queued
+ *              on the stream from then on
  *   poll       reports an error of the communicator without waiting: ECH_OK if there is none.
  *              message, [capacity_bytes], receives its text
  *   abort      makes calls of other ranks fail as soon as possible, if the communicator can

@@ -1,8 +1,9 @@
 /*
  * echelon/mpi.h - a communicator (echelon/comm.h) from an MPI communicator.
  *
- * The function is in libechelon_mpi.so, which is built with the mpicc of an MPI library
- * (docs/guide/distributed.md).  echelon.h does not include this header.
+ * The function is in libechelon_mpi.so.  The installed one is for MPI libraries with the standard
+ * binary interface; for others, their mpicc builds it (docs/guide/distributed.md).  echelon.h does
+ * not include this header.
  *
  * Stability: not yet stable.  Until version 1.0 a minor version may change it (docs/releases.md).
  *

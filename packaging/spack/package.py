@@ -21,7 +21,7 @@ class Echelon(CMakePackage, CudaPackage):
     manual_download = True
     url = f"file://{os.getcwd()}/echelon-0.2.0.tar.gz"
 
-    license("Apache-2.0")
+    license("Apache-2.0 AND MIT")
 
     version("0.2.0")
 

@@ -1,6 +1,7 @@
 #!/bin/sh
 # dist.sh SOURCE BUILD [--python PATH] [--sanitize NAMES] - the tests of the Python package whose ranks are processes of
-# MPI and workers of Dask, with the Python of BUILD/packages, in which make check installs MPICH, mpi4py and Dask.
+# MPI and workers of Dask, with the Python of BUILD/packages, in which make check installs MPICH, mpi4py, Dask and pandas.
+# scripts/install_packages.sh BUILD/packages torch ray adds PyTorch and Ray; their tests are skipped otherwise.
 #
 # The last line is "N passed, N failed, N skipped". Exit status 77: nothing could run.
 #
@@ -26,7 +27,8 @@ trap 'rm -rf "$work"' EXIT
 t=$source/python/tests/test_
 set -- "${t}dist_processes.py" "${t}dask.py"
 if [ -n "${ECHELON_TEST_LONG:-}" ]; then
-    set -- "$@" "${t}stubs.py::test_stub[dask.pyi]" "${t}doctests.py::test_docstring[echelon.dask.sort]"
+    set -- "$@" "${t}stubs.py::test_stub[dask.pyi]" "${t}doctests.py::test_docstring[echelon.dask.sort]" \
+        "${t}dist.py::test_torch" "${t}guide.py::test_example[ray_sort]"
 fi
 "$python" -m pytest -q -rs -p no:cacheprovider --color=no "$@" >"$work/log" 2>&1
 pytest_result python_dist "$work/log" $?

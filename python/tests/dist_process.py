@@ -47,6 +47,12 @@ def operations(engine):
     except echelon.DTypeError:
         pass
     assert dist.sum(comm, [1]) == comm.size
+    try:
+        make(engine, device="cpu")  # NCCL needs a GPU; all ranks fail, and the engine can still be used
+        raise AssertionError("no failure")
+    except echelon.UnsupportedError:
+        pass
+    assert dist.sum(comms[1], [1]) == make(engine).size
     for one in comms:
         one.close()
 

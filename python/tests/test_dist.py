@@ -2,14 +2,21 @@
 
 SPDX-License-Identifier: Apache-2.0
 """
+import os
+import shutil
+import subprocess
+import sys
 import threading
 import time
+from pathlib import Path
 
 import echelon
 import numpy as np
 import pytest
 from conftest import same
 from echelon import dist
+from echelon._runtime import native
+from echelon.dist import _nccl
 
 RANKS = [1, 2, 3, 7]
 
@@ -263,6 +270,57 @@ def test_transport_that_fails():
     moving[1].exchange = interrupted
     with pytest.raises(KeyboardInterrupt):
         dist.sum(comms[1], [1])
+
+
+# ---- NCCL ----
+
+
+def test_nccl_of_a_package(tmp_path, monkeypatch):
+    """The files of the packages of NCCL are found, in the order of sys.path, without other packages named nvidia."""
+    folders = [tmp_path / name for name in ("one", "two", "without", "another")]
+    for folder, part in zip(folders, ("nccl/lib", "nccl/lib", "cublas/lib", ".")):
+        (folder / "nvidia" / part).mkdir(parents=True)
+    for folder in folders[:2]:
+        (folder / "nvidia/nccl/lib/libnccl.so.2").touch()
+    (folders[3] / "nvidia/__init__.py").touch()
+    for name in [name for name in sys.modules if name.partition(".")[0] == "nvidia"]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setattr(sys, "path", [str(folder) for folder in (folders[2], *folders[:2])])
+    assert _nccl.packaged() == [f"{folder}/nvidia/nccl/lib/libnccl.so.2" for folder in folders[:2]]
+    for path in ([], [str(folders[2])], [str(folders[3])]):
+        monkeypatch.setattr(sys, "path", path)
+        sys.modules.pop("nvidia", None)
+        assert _nccl.packaged() == []
+    sys.modules.pop("nvidia", None)
+
+
+ON_THE_EMULATOR = """
+from concurrent.futures import ThreadPoolExecutor
+from test_dist import dist, transports
+with ThreadPoolExecutor(2) as threads:
+    comms = list(threads.map(lambda transport: dist.from_transport(transport, device="simt"), transports(2)))
+print(dist.run(lambda comm: (comm.device, dist.sort(comm, [5 - comm.rank, 1]).tolist()), comms))
+"""
+
+
+@pytest.mark.parametrize("named", [False, True])
+def test_nccl(named, tmp_path):
+    """A communicator of a device uses the NCCL of a package, unless ECHELON_NCCL names another one."""
+    build, source = Path(native.path).resolve().parent, Path(__file__).parents[2]
+    compiler = shutil.which("cc") or shutil.which("gcc")
+    if compiler is None or not (build / "libechelon_simt.so").exists():
+        pytest.skip("there is no C compiler or no emulator")
+    library = tmp_path / "nvidia/nccl/lib/libnccl.so.2"
+    library.parent.mkdir(parents=True)
+    subprocess.run([compiler, "-shared", "-fPIC", "-Wl,-soname,libnccl.so.2", "-o", str(library),
+                    str(source / "tests/fake_libnccl.c"), f"-L{build}", "-lechelon_simt", "-lpthread"], check=True)
+    path = os.pathsep.join([str(tmp_path), str(Path(__file__).parent), os.environ.get("PYTHONPATH", "")])
+    done = subprocess.run([sys.executable, "-c", ON_THE_EMULATOR], text=True, capture_output=True, env={
+        **os.environ, "PYTHONPATH": path, "LD_LIBRARY_PATH": str(build), "ECHELON_NCCL": "absent.so" if named else ""})
+    if named:
+        assert "rank 0: NCCL was not found: absent.so" in done.stderr, done.stdout
+    else:
+        assert done.stdout == "[('simt', [1, 1]), ('simt', [4, 5])]\n", done.stderr
 
 
 @pytest.mark.gpu

@@ -11,7 +11,6 @@ import sys
 from pathlib import Path
 
 import pytest
-from echelon._runtime import native
 
 PROGRAM = str(Path(__file__).parent / "dist_process.py")
 LONG = pytest.mark.skipif(not os.environ.get("ECHELON_TEST_LONG"), reason="a long test: set ECHELON_TEST_LONG")
@@ -59,19 +58,30 @@ def test_mpi4py(mpiexec, mode):
     assert "".join(out.split()) == "ok" * RANKS, errors
 
 
-@LONG
-@pytest.mark.parametrize("mode", ["operations", "abort", "slow"])
-def test_library(mpiexec, mode, tmp_path):
-    compiler = Path(mpiexec[0]).with_name("mpicc_abi")
-    if not compiler.exists():
-        pytest.skip(f"there is no {compiler}")
-    source, library = Path(__file__).parents[2], tmp_path / "libechelon_mpi.so"
-    own = Path(native.path).resolve()
-    subprocess.run([str(compiler), "-shared", "-fPIC", "-Wl,-z,nodelete", f"-Wl,-rpath,{own.parent}", "-o",
-                    str(library), f"-I{source / 'include'}", str(source / "src/comm/mpi/mpi.c"), str(own)], check=True)
+@pytest.mark.parametrize("mode", MODES)
+def test_library(mpiexec, mode):
+    """The library of the package opens the MPI library of the mpiexec in PATH."""
+    folder = Path(mpiexec[0]).parent
+    if not list((folder.parent / "lib").glob("libmpi_abi.so.*")):
+        pytest.skip(f"the MPI library of {folder} does not have the standard binary interface")
     (out,), errors = outputs([[*mpiexec, "-n", str(RANKS), sys.executable, PROGRAM, "library", mode]],
-                             {**ROOT, "ECHELON_COMM": str(library)})
+                             {**ROOT, "ECHELON_COMM": "libechelon_mpi.so", "ECHELON_MPI_ABI": "",
+                              "PATH": f"{folder}{os.pathsep}{os.environ['PATH']}"})
     assert "".join(out.split()) == "ok" * RANKS, errors
+
+
+def test_library_beside_another_mpi():
+    """The MPI library of mpi4py has another binary interface: a process cannot use two."""
+    if importlib.util.find_spec("mpi4py") is None:
+        pytest.skip("there is no module mpi4py")
+    program = "from mpi4py import MPI; import echelon; echelon.dist.from_library('libechelon_mpi.so')"
+    loaded = "from mpi4py import MPI; print(open('/proc/self/maps').read())"
+    maps = subprocess.run([sys.executable, "-c", loaded], capture_output=True, text=True, env={**os.environ, **ROOT})
+    if "libmpi_abi.so" in maps.stdout or "libmpi.so." not in maps.stdout:
+        pytest.skip("mpi4py uses the standard binary interface")
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True,
+                          env={**os.environ, **ROOT, "ECHELON_MPI_ABI": ""})
+    assert "UnsupportedError" in done.stderr and "the process has loaded libmpi.so." in done.stderr, done.stderr
 
 
 @pytest.mark.parametrize("mode", MODES)

@@ -319,8 +319,20 @@ done:
     return status;
 }
 
-ech_status echi_comm_exchange(ech_ctx *ctx, ech_comm *comm, const ech_comm_message *sends,
-                              size_t n_sends, const ech_comm_message *receives, size_t n_receives)
+/* Allocates what NCCL needs for messages in host memory. */
+static ech_status prepare(ech_ctx *ctx, ech_comm *comm, const ech_comm_message *sends,
+                          size_t n_sends, const ech_comm_message *receives, size_t n_receives)
+{
+    const ech_ctx *own = echi_nccl_ctx(comm);
+    if (!own) return ECH_OK;
+    const ech_status status =
+        echi_nccl_stage(comm->table.state, sends, n_sends, receives, n_receives);
+    return status == ECH_OK || own == ctx ? status : echi_fail(ctx, status, "%s", ech_error(own));
+}
+
+ech_status echi_comm_exchange_device(ech_ctx *ctx, ech_comm *comm, const ech_comm_message *sends,
+                                     size_t n_sends, const ech_comm_message *receives,
+                                     size_t n_receives)
 {
     if (comm->failed) return report_failed(ctx, comm);
     const bool device = ctx->backend != &echi_cpu;
@@ -328,10 +340,30 @@ ech_status echi_comm_exchange(ech_ctx *ctx, ech_comm *comm, const ech_comm_messa
         return exchange_staged(ctx, comm, sends, n_sends, receives, n_receives);
     void *stream = device ? ctx->backend->stream(ctx) : NULL;
     if (device && !stream) stream = LEGACY_STREAM;
+    const ech_ctx *threads = echi_threads_ctx(comm), *own = threads ? threads : echi_nccl_ctx(comm);
+    if (own && own != ctx && ech_sync(ctx) != ECH_OK) { /* it waits only for the stream of own */
+        ech_comm_abort(comm, ech_error(ctx));
+        return report_failed(ctx, comm);
+    }
     if (comm->table.exchange(comm->table.state, sends, n_sends, receives, n_receives, stream,
                              comm->limit_s) == ECH_OK)
         return ECH_OK;
     return fail(ctx, comm);
+}
+
+ech_status echi_comm_exchange(ech_ctx *ctx, ech_comm *comm, const ech_comm_message *sends,
+                              size_t n_sends, const ech_comm_message *receives, size_t n_receives)
+{
+    if (comm->failed) return report_failed(ctx, comm);
+    if (echi_nccl_is(comm)) {
+        ech_status status = prepare(ctx, comm, sends, n_sends, receives, n_receives);
+        status = echi_comm_agree(ctx, comm, status, NULL, 0);
+        if (status != ECH_OK) {
+            echi_nccl_unstage(comm->table.state);
+            return status;
+        }
+    }
+    return echi_comm_exchange_device(ctx, comm, sends, n_sends, receives, n_receives);
 }
 
 bool echi_comm_queues(const ech_comm *comm)
@@ -370,12 +402,17 @@ static ech_status sum_parts(ech_ctx *ctx, ech_comm *comm, ech_status status, uin
     ech_comm_message *messages = calloc(2 * ranks, sizeof *messages);
     if (status == ECH_OK && (!all || !padded || !messages))
         status = echi_fail(ctx, ECH_ERR_MEMORY, "out of memory: sums of %zu counters", n);
-    TRY(echi_comm_agree(ctx, comm, status, NULL, 0));
-    memcpy(padded, counts, n * sizeof *counts);
-    for (size_t r = 0; r < ranks; r++) {
+    for (size_t r = 0; r < ranks && status == ECH_OK; r++) {
         messages[r] = (ech_comm_message){ padded + r * part, part * 8, (int64_t)r };
         messages[ranks + r] = (ech_comm_message){ all + r * part, part * 8, (int64_t)r };
     }
+    if (status == ECH_OK) status = prepare(ctx, comm, messages, ranks, messages + ranks, ranks);
+    status = echi_comm_agree(ctx, comm, status, NULL, 0);
+    if (status != ECH_OK) {
+        if (echi_nccl_is(comm)) echi_nccl_unstage(comm->table.state);
+        goto done;
+    }
+    memcpy(padded, counts, n * sizeof *counts);
     if (comm->table.exchange(comm->table.state, messages, ranks, messages + ranks, ranks, NULL,
                              comm->limit_s) != ECH_OK) {
         status = fail(ctx, comm);

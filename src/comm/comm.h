@@ -99,9 +99,15 @@ static inline ech_status echi_comm_sum(ech_ctx *ctx, ech_comm *comm, ech_status 
     return all == ECH_OK ? mine : all;
 }
 
-/* Exchanges messages in host memory, or in memory of ctx. */
+/* Exchanges messages in host memory, or in memory of ctx.  The ranks agree on the status of the
+ * staging of messages, if the communicator needs it. */
 ech_status echi_comm_exchange(ech_ctx *ctx, ech_comm *comm, const ech_comm_message *sends,
                               size_t n_sends, const ech_comm_message *receives, size_t n_receives);
+
+/* The same for messages that are in memory of the device on all ranks: no agreement with NCCL. */
+ech_status echi_comm_exchange_device(ech_ctx *ctx, ech_comm *comm, const ech_comm_message *sends,
+                                     size_t n_sends, const ech_comm_message *receives,
+                                     size_t n_receives);
 
 /* Whether exchanges can be queued: echi_comm_queue(). */
 bool echi_comm_queues(const ech_comm *comm);
@@ -117,11 +123,23 @@ ech_status echi_comm_finish(ech_ctx *ctx, ech_comm *comm);
 /* Whether the ranks are threads of this process that can read each other's memory. */
 bool echi_comm_direct(const ech_comm *comm);
 
+/* The context whose stream the exchanges of such a communicator wait for; NULL: none, or it is
+ * another kind of communicator. */
+ech_ctx *echi_threads_ctx(const ech_comm *comm);
+ech_ctx *echi_nccl_ctx(const ech_comm *comm);
+
 /* nccl.c: the same for the state of its table. */
 bool echi_nccl_is(const ech_comm *comm);
 ech_status echi_nccl_queue(void *state, const ech_comm_message *sends, size_t n_sends,
                            const ech_comm_message *receives, size_t n_receives, double limit_s);
 ech_status echi_nccl_finish(void *state, double limit_s);
+
+/* Allocates what the next exchange needs for messages in host memory, so that the ranks can agree
+ * on the status before it; the message is in the context of the communicator.  Without the
+ * exchange, echi_nccl_unstage() releases it. */
+ech_status echi_nccl_stage(void *state, const ech_comm_message *sends, size_t n_sends,
+                           const ech_comm_message *receives, size_t n_receives);
+void echi_nccl_unstage(void *state);
 
 /* The monotonic clock, in seconds: only for time limits. */
 double echi_comm_now(void);

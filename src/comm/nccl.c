@@ -9,6 +9,7 @@
  */
 #define _POSIX_C_SOURCE 200809L /* nanosleep */
 #include "comm/comm.h"
+#include "core/call.h"
 #include "core/environment.h"
 
 #include <dlfcn.h>
@@ -83,13 +84,18 @@ static void open_nccl(void)
                  dlerror());
         return;
     }
-    nccl.found = find(handle, "ncclGetErrorString", &nccl.ncclGetErrorString);
-#define FIND(name, parameters) nccl.found = find(handle, #name, &nccl.name) && nccl.found;
+    const char *missing = NULL;
+    if (!find(handle, "ncclGetErrorString", &nccl.ncclGetErrorString))
+        missing = "ncclGetErrorString";
+#define FIND(name, parameters)                                                                     \
+    if (!find(handle, #name, &nccl.name) && !missing) missing = #name;
     NCCL_FUNCTIONS(FIND)
 #undef FIND
     find(handle, "ncclCommInitRankConfig", &nccl.ncclCommInitRankConfig);
+    nccl.found = missing == NULL;
     if (nccl.found) return;
-    snprintf(nccl.reason, sizeof nccl.reason, "%.100s lacks functions of NCCL 2.7", name);
+    snprintf(nccl.reason, sizeof nccl.reason,
+             "%.100s has no function %s(): it is not NCCL 2.7 or later", name, missing);
     dlclose(handle);
 }
 
@@ -101,6 +107,12 @@ struct state {
     bool own;       /* made here */
     ech_comm *over; /* for gathers of host memory; NULL: by NCCL */
     int rank, ranks;
+    char *gathers; /* (without over) memory of the GPU: what this rank sends, what all ranks send */
+    uint64_t gather_bytes; /* of a rank, in one step */
+    /* From echi_nccl_stage(), for the next exchange: where each message is in memory of the GPU,
+     * and a buffer for those in host memory. */
+    void **where, *buffer;
+    size_t buffer_bytes;
     char reason[ECHI_COMM_TEXT];
 };
 
@@ -171,19 +183,22 @@ static void leave(struct state *s)
 
 /* ---- Steps ---- */
 
-static ech_status gather(struct state *s, const void *in, void *out, uint64_t bytes, char *device,
-                         double limit_s)
+/* Gathers `bytes` bytes of each rank: out [ranks], `stride` bytes apart. */
+static ech_status gather(struct state *s, const void *in, char *out, uint64_t bytes,
+                         uint64_t stride, double limit_s)
 {
-    void *stream = s->ctx->backend->stream(s->ctx);
-    if (ech_copy(s->ctx, device, in, bytes) != ECH_OK)
+    char *all = s->gathers + s->gather_bytes;
+    if (ech_copy(s->ctx, s->gathers, in, bytes) != ECH_OK)
         return fail(s, ECH_ERR_COMM, "a copy", NCCL_SUCCESS);
-    const int result =
-        nccl.ncclAllGather(device, device + bytes, bytes, NCCL_UINT8, s->comm, stream);
+    const int result = nccl.ncclAllGather(s->gathers, all, bytes, NCCL_UINT8, s->comm,
+                                          s->ctx->backend->stream(s->ctx));
     ech_status status = await_start(s, "ncclAllGather", result, limit_s);
     if (status == ECH_OK) status = await_stream(s, limit_s);
-    if (status == ECH_OK &&
-        ech_copy(s->ctx, out, device + bytes, bytes * (uint64_t)s->ranks) != ECH_OK)
-        status = fail(s, ECH_ERR_COMM, "a copy", NCCL_SUCCESS);
+    const size_t parts = stride == bytes ? 1 : (size_t)s->ranks;
+    const uint64_t part = stride == bytes ? bytes * (uint64_t)s->ranks : bytes;
+    for (size_t i = 0; i < parts && status == ECH_OK; i++)
+        if (ech_copy(s->ctx, out + i * stride, all + i * part, part) != ECH_OK)
+            status = fail(s, ECH_ERR_COMM, "a copy", NCCL_SUCCESS);
     return status;
 }
 
@@ -191,21 +206,18 @@ static ech_status nccl_allgather(void *state, const void *in, void *out, uint64_
                                  double limit_s)
 {
     struct state *s = state;
-    const size_t all = (size_t)(bytes * ((uint64_t)s->ranks + 1));
-    void *device = NULL;
+    ech_status status = ECH_OK;
     if (s->over) {
         const ech_comm_table *over = &s->over->table;
-        const ech_status status = over->allgather(over->state, in, out, bytes, limit_s);
+        status = over->allgather(over->state, in, out, bytes, limit_s);
         if (status != ECH_OK && !s->reason[0]) over->poll(over->state, s->reason, sizeof s->reason);
         return status;
     }
     if (!s->comm || enter(s) != ECH_OK) return ECH_ERR_COMM;
-    ech_status status = echi_allocate(s->ctx, all, "a gather", &device);
-    if (status == ECH_OK)
-        status = gather(s, in, out, bytes, device, limit_s);
-    else
-        fail(s, ECH_ERR_COMM, "a gather", NCCL_SUCCESS);
-    echi_release(s->ctx, device, all);
+    for (uint64_t at = 0; at < bytes && status == ECH_OK; at += s->gather_bytes) {
+        const uint64_t left = bytes - at, now = left < s->gather_bytes ? left : s->gather_bytes;
+        status = gather(s, (const char *)in + at, (char *)out + at, now, bytes, limit_s);
+    }
     leave(s);
     return status;
 }
@@ -262,11 +274,38 @@ static ech_status send_and_receive(struct state *s, const ech_comm_message *send
     return await_start(s, "an exchange of NCCL", result, limit_s);
 }
 
-static uint64_t sum_bytes(const ech_comm_message *messages, size_t n)
+void echi_nccl_unstage(void *state)
 {
-    uint64_t bytes = 0;
-    for (size_t i = 0; i < n; i++) bytes += messages[i].bytes;
-    return bytes;
+    struct state *s = state;
+    echi_release(s->ctx, s->buffer, s->buffer_bytes);
+    free(s->where);
+    s->where = NULL;
+    s->buffer = NULL;
+    s->buffer_bytes = 0;
+}
+
+ech_status echi_nccl_stage(void *state, const ech_comm_message *sends, size_t n_sends,
+                           const ech_comm_message *receives, size_t n_receives)
+{
+    struct state *s = state;
+    ech_status status = ECH_OK;
+    size_t bytes;
+    s->where = calloc(n_sends + n_receives + 1, sizeof *s->where);
+    if (!s->where) FAIL(s->ctx, ECH_ERR_MEMORY, "out of memory for an exchange");
+    TRY(enter(s));
+    char *end = place(s, sends, n_sends, NULL, s->where); /* counts the bytes in host memory */
+    end = place(s, receives, n_receives, end, s->where + n_sends);
+    bytes = (size_t)(uintptr_t)end;
+    if (bytes) status = echi_allocate(s->ctx, bytes, "an exchange", &s->buffer);
+    if (status == ECH_OK) {
+        s->buffer_bytes = bytes;
+        end = place(s, sends, n_sends, s->buffer, s->where);
+        place(s, receives, n_receives, end, s->where + n_sends);
+    }
+    leave(s);
+done:
+    if (status != ECH_OK) echi_nccl_unstage(s);
+    return status;
 }
 
 static ech_status nccl_exchange(void *state, const ech_comm_message *sends, size_t n_sends,
@@ -274,41 +313,32 @@ static ech_status nccl_exchange(void *state, const ech_comm_message *sends, size
                                 double limit_s)
 {
     struct state *s = state;
-    ech_status status = ECH_ERR_COMM;
-    void *buffer = NULL, **where = calloc(n_sends + n_receives + 1, sizeof *where);
-    size_t bytes = 0;
-    (void)stream; /* that of s->ctx */
-    if (!where || !s->comm || enter(s) != ECH_OK) {
-        free(where);
-        return fail(s, ECH_ERR_COMM, "an exchange", NCCL_SUCCESS);
-    }
-    char *end = place(s, sends, n_sends, NULL, where); /* counts the bytes in host memory */
-    end = place(s, receives, n_receives, end, where + n_sends);
-    bytes = (size_t)(uintptr_t)end;
-    if (bytes && sum_bytes(sends, n_sends) + sum_bytes(receives, n_receives) >= bytes)
-        status = echi_allocate(s->ctx, bytes, "an exchange", &buffer);
-    if (bytes && !buffer) {
-        fail(s, ECH_ERR_COMM, "an exchange", NCCL_SUCCESS);
-    } else {
-        end = place(s, sends, n_sends, buffer, where);
-        place(s, receives, n_receives, end, where + n_sends);
-        status = copy_staged(s, sends, n_sends, where, true)
-                     ? send_and_receive(s, sends, n_sends, receives, n_receives, where,
-                                        s->ctx->backend->stream(s->ctx), limit_s)
-                     : fail(s, ECH_ERR_COMM, "a copy", NCCL_SUCCESS);
-        if (status == ECH_OK) status = await_stream(s, limit_s);
-        if (status == ECH_OK && !copy_staged(s, receives, n_receives, where + n_sends, false))
-            status = fail(s, ECH_ERR_COMM, "a copy", NCCL_SUCCESS);
-    }
-    echi_release(s->ctx, buffer, bytes);
+    ech_status status = ECH_OK;
+    (void)stream; /* that of s->ctx, or complete: echi_comm_exchange_device() */
+    if (!s->comm) return ECH_ERR_COMM;
+    if (!s->where) status = echi_nccl_stage(s, sends, n_sends, receives, n_receives);
+    if (status == ECH_OK) status = enter(s);
+    if (status != ECH_OK) return fail(s, ECH_ERR_COMM, "an exchange", NCCL_SUCCESS);
+    status = copy_staged(s, sends, n_sends, s->where, true)
+                 ? send_and_receive(s, sends, n_sends, receives, n_receives, s->where,
+                                    s->ctx->backend->stream(s->ctx), limit_s)
+                 : fail(s, ECH_ERR_COMM, "a copy", NCCL_SUCCESS);
+    if (status == ECH_OK) status = await_stream(s, limit_s);
+    if (status == ECH_OK && !copy_staged(s, receives, n_receives, s->where + n_sends, false))
+        status = fail(s, ECH_ERR_COMM, "a copy", NCCL_SUCCESS);
     leave(s);
-    free(where);
+    echi_nccl_unstage(s);
     return status;
 }
 
 bool echi_nccl_is(const ech_comm *comm)
 {
     return comm->table.exchange == nccl_exchange;
+}
+
+ech_ctx *echi_nccl_ctx(const ech_comm *comm)
+{
+    return echi_nccl_is(comm) ? ((const struct state *)comm->table.state)->ctx : NULL;
 }
 
 ech_status echi_nccl_queue(void *state, const ech_comm_message *sends, size_t n_sends,
@@ -360,6 +390,11 @@ static void nccl_abort(void *state, const char *reason)
     s->comm = NULL;
 }
 
+static size_t gathers_bytes(const struct state *s)
+{
+    return (size_t)(s->gather_bytes * ((uint64_t)s->ranks + 1));
+}
+
 static void nccl_close(void *state)
 {
     struct state *s = state;
@@ -367,6 +402,8 @@ static void nccl_close(void *state)
         nccl.ncclCommDestroy(s->comm);
         leave(s);
     }
+    echi_nccl_unstage(s);
+    echi_release(s->ctx, s->gathers, gathers_bytes(s));
     free(s);
 }
 
@@ -384,6 +421,20 @@ static ech_status check(ech_comm **comm, ech_ctx *ctx)
     return nccl.found ? ECH_OK : echi_fail(NULL, ECH_ERR_UNSUPPORTED, "%s", nccl.reason);
 }
 
+/* Memory of gathers: they are part of every agreement, and must not fail for lack of memory. */
+static ech_status allocate_gathers(struct state *s)
+{
+    enum { ALL_BYTES = 1 << 20, LEAST_BYTES = 4096 };
+    void *memory = NULL;
+    s->gather_bytes = ALL_BYTES / (uint64_t)s->ranks;
+    if (s->gather_bytes < LEAST_BYTES) s->gather_bytes = LEAST_BYTES;
+    s->gather_bytes -= s->gather_bytes % LEAST_BYTES;
+    const ech_status status = echi_allocate(s->ctx, gathers_bytes(s), "a communicator", &memory);
+    if (status != ECH_OK) return echi_fail(NULL, status, "%s", ech_error(s->ctx));
+    s->gathers = memory;
+    return ECH_OK;
+}
+
 /* Makes the communicator; on failure the state is released. */
 static ech_status make(ech_comm **comm, struct state *s, const ech_comm_options *options)
 {
@@ -397,7 +448,8 @@ static ech_status make(ech_comm **comm, struct state *s, const ech_comm_options 
                                    .poll = nccl_poll,
                                    .abort = nccl_abort,
                                    .close = nccl_close };
-    const ech_status status = ech_comm_create(comm, &table, options);
+    ech_status status = s->over ? ECH_OK : allocate_gathers(s);
+    if (status == ECH_OK) status = ech_comm_create(comm, &table, options);
     if (status != ECH_OK) nccl_close(s);
     return status;
 }

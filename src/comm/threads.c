@@ -345,7 +345,7 @@ static ech_status threads_exchange(void *state, const ech_comm_message *sends, s
     struct member *m = state;
     char reason[ECHI_COMM_TEXT];
     const struct post post = { .sends = sends, .n_sends = n_sends };
-    (void)stream;                               /* that of m->ctx */
+    (void)stream; /* that of m->ctx, or complete: echi_comm_exchange_device() */
     if (m->ctx && ech_sync(m->ctx) != ECH_OK) { /* what is sent has been written */
         fail(m->group, ech_error(m->ctx));
         return ECH_ERR_COMM;
@@ -353,6 +353,12 @@ static ech_status threads_exchange(void *state, const ech_comm_message *sends, s
     if (begin_step(m, EXCHANGE, 0, post, false, NULL, limit_s) != ECH_OK) return ECH_ERR_COMM;
     if (!copy_messages(m, receives, n_receives, reason)) return leave(m, reason);
     return end_step(m, limit_s);
+}
+
+ech_ctx *echi_threads_ctx(const ech_comm *comm)
+{
+    if (comm->table.exchange != threads_exchange) return NULL;
+    return ((const struct member *)comm->table.state)->ctx;
 }
 
 bool echi_comm_direct(const ech_comm *comm)

@@ -81,7 +81,7 @@ static ech_status exchange(struct echi_dist *d, const struct echi_dist_sort *s, 
                 (ech_comm_message){ echi_after(array ? s->all_values : s->all_keys, first * bytes),
                                     count * bytes, r };
         }
-    status = echi_comm_exchange(d->ctx, d->comm, sends, n, receives, n);
+    status = echi_comm_exchange_device(d->ctx, d->comm, sends, n, receives, n);
 done:
     free(sends);
     return status;

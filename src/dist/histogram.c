@@ -85,6 +85,21 @@ done:
     return status;
 }
 
+/* Sets *hash to a number that differs if the edges do. */
+static ech_status hash_edges(ech_ctx *ctx, const struct job *job, uint64_t *hash)
+{
+    const size_t bytes = (job->bins + 1) * ech_dtype_bytes(job->dtype);
+    ech_status status;
+    unsigned char *edges = malloc(bytes);
+    if (!edges) FAIL(ctx, ECH_ERR_MEMORY, "out of memory: %zu edges", job->bins + 1);
+    if (!job->edges) FAIL(ctx, ECH_ERR_ARG, "edges is NULL");
+    TRY(ech_copy(ctx, edges, job->edges, bytes));
+    for (size_t i = 0; i < bytes; i++) *hash = (*hash ^ edges[i]) * 0x100000001B3u; /* FNV-1a */
+done:
+    free(edges);
+    return status;
+}
+
 static ech_status count(struct job *job, uint64_t *counts)
 {
     ech_ctx *ctx = job->d.ctx;
@@ -139,16 +154,19 @@ static ech_status call(ech_ctx *ctx, ech_comm *comm, const char *name, struct jo
                                          "whether options->weights is given",
                                          "options->weights_dtype",
                                          "options->accumulate",
+                                         "edges (as a hash)",
                                          NULL };
+    uint64_t hash = 0xCBF29CE484222325u;
     ech_status status =
         echi_read_options(ctx, "ech_histogram_options", given, &job->options, sizeof job->options,
                           offsetof(ech_histogram_options, work));
     const ech_histogram_options *o = &job->options;
     if (status == ECH_OK) status = check(ctx, job);
+    if (status == ECH_OK && job->kind == EDGES) status = hash_edges(ctx, job, &hash);
     struct echi_comm_call call = {
         .option = { (uint64_t)job->dtype, job->bins, bits_of(job->lower), bits_of(job->upper),
                     (uint64_t)o->channels, (uint64_t)o->outside, (uint64_t)o->include_right,
-                    o->weights != NULL, (uint64_t)o->weights_dtype, (uint64_t)o->accumulate },
+                    o->weights != NULL, (uint64_t)o->weights_dtype, (uint64_t)o->accumulate, hash },
         .n = job->n
     };
     memcpy(call.name, name, strlen(name));

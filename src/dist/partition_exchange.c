@@ -114,7 +114,7 @@ static ech_status exchange_array(run_t *run, ech_comm_message *messages, int arr
                 (ech_comm_message){ keys + p->send_at[echi_partition_cell(run, i, me)] * bytes, own,
                                     owner };
     }
-    return echi_comm_exchange(run->d->ctx, run->d->comm, messages, sends, in, receives);
+    return echi_comm_exchange_device(run->d->ctx, run->d->comm, messages, sends, in, receives);
 }
 
 ech_status echi_partition_exchange(run_t *run, ech_status status)

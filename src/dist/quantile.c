@@ -215,7 +215,8 @@ ech_status ech_dist_quantiles(ech_ctx *ctx, ech_comm *comm, const void *in, void
                               const double *q, size_t n, size_t n_q, ech_dtype dtype,
                               ech_quantile_method method, const ech_quantile_options *given)
 {
-    static const char *const names[] = { "n_q", "dtype", "method", "options->nan", "q", NULL };
+    static const char *const names[] = { "n_q",          "dtype",         "method",
+                                         "options->nan", "q (as a hash)", NULL };
     struct job job = {
         .in = in, .out = out, .q = q, .n = n, .n_q = n_q, .dtype = dtype, .method = method
     };

@@ -253,7 +253,8 @@ static ech_status exchange(struct echi_dist *d, const uint64_t *sends, const uin
         d->messages[ranks + r] =
             (ech_comm_message){ got ? in + offsets[r] * bytes : NULL, got, (int64_t)r };
     }
-    return echi_comm_exchange(d->ctx, d->comm, d->messages, ranks, d->messages + ranks, ranks);
+    return echi_comm_exchange_device(d->ctx, d->comm, d->messages, ranks, d->messages + ranks,
+                                     ranks);
 }
 
 /* The workspace also has the copy of the offsets. */

@@ -19,11 +19,38 @@
 
 enum { SECTOR_BYTES = 32, BANKS = 32, FIRST_BANKS = 16, MOST_TRACE = 1 << 20 };
 
+/* 16 bytes, because traces may be larger than the caches.  where: pc, kind and bytes.  what: the
+ * address, the offset in shared memory, or the target of a branch (0: unknown), and the space. */
 struct entry {
-    uintptr_t pc;
-    uintptr_t at; /* address, or offset in shared memory; of a branch: its target, 0 unknown */
-    uint8_t space, kind, bytes;
+    uint64_t where, what;
 };
+
+enum { PC_BITS = 48, KIND_AT = 48, BYTES_AT = 56, AT_BITS = 56, SPACE_AT = 56 };
+
+static inline uintptr_t pc_of(const struct entry *e)
+{
+    return e->where & (((uint64_t)1 << PC_BITS) - 1);
+}
+
+static inline unsigned kind_of(const struct entry *e)
+{
+    return (uint8_t)(e->where >> KIND_AT);
+}
+
+static inline unsigned bytes_of(const struct entry *e)
+{
+    return (uint8_t)(e->where >> BYTES_AT);
+}
+
+static inline uintptr_t at_of(const struct entry *e)
+{
+    return e->what & (((uint64_t)1 << AT_BITS) - 1);
+}
+
+static inline enum simt_space space_of(const struct entry *e)
+{
+    return (enum simt_space)(e->what >> SPACE_AT);
+}
 
 struct simt_trace {
     struct entry *entries;
@@ -38,25 +65,33 @@ void simt_trace_free(struct simt_trace *trace)
     free(trace);
 }
 
-void simt_trace_add(struct simt_thread *t, enum simt_space space, unsigned kind, uintptr_t at,
-                    size_t bytes, uintptr_t pc)
+/* Makes room for an entry; false: the trace is full, or there is no memory. */
+static bool __attribute__((noinline)) grow(struct simt_thread *t)
 {
     struct simt_trace *trace = t->trace;
     if (!trace) trace = t->trace = calloc(1, sizeof *trace);
-    if (!trace || trace->count == MOST_TRACE) return;
-    if (trace->count == trace->capacity) {
-        uint32_t capacity = trace->capacity ? 2 * trace->capacity : 64;
-        struct entry *more = realloc(trace->entries, capacity * sizeof *more);
-        if (!more) return;
-        trace->entries = more;
-        trace->capacity = capacity;
-    }
+    if (!trace || trace->count == MOST_TRACE) return false;
+    const uint32_t capacity = trace->capacity ? 2 * trace->capacity : 64;
+    struct entry *more = realloc(trace->entries, capacity * sizeof *more);
+    if (!more) return false;
+    trace->entries = more;
+    trace->capacity = capacity;
+    return true;
+}
+
+void simt_trace_add(struct simt_thread *t, enum simt_space space, unsigned kind, uintptr_t at,
+                    size_t bytes, uintptr_t pc)
+{
+    if ((!t->trace || t->trace->count == t->trace->capacity) && !grow(t)) return;
+    struct simt_trace *trace = t->trace;
     if (space == SIMT_BRANCH) {
-        if (trace->branch) trace->entries[trace->branch - 1].at = pc;
+        if (trace->branch)
+            trace->entries[trace->branch - 1].what = (uint64_t)SIMT_BRANCH << SPACE_AT | pc;
         trace->branch = trace->count + 1;
     }
     trace->entries[trace->count++] =
-        (struct entry){ pc, at, (uint8_t)space, (uint8_t)kind, (uint8_t)bytes };
+        (struct entry){ .where = (uint64_t)bytes << BYTES_AT | (uint64_t)kind << KIND_AT | pc,
+                        .what = (uint64_t)space << SPACE_AT | at };
 }
 
 /* ---- One request ---- */
@@ -92,8 +127,8 @@ static unsigned sectors(const struct request *r)
     for (uint32_t lane = 0; lane < SIMT_LANES; lane++) {
         if (!(r->lanes >> lane & 1)) continue;
         const struct entry *e = r->of[lane];
-        list[count++] = e->at / SECTOR_BYTES;
-        list[count++] = (e->at + e->bytes - 1) / SECTOR_BYTES;
+        list[count++] = at_of(e) / SECTOR_BYTES;
+        list[count++] = (at_of(e) + bytes_of(e) - 1) / SECTOR_BYTES;
     }
     return distinct(list, count);
 }
@@ -107,7 +142,8 @@ static unsigned passes(const struct request *r, uint32_t lanes, bool share)
     for (uint32_t lane = 0; lane < SIMT_LANES; lane++) {
         if (!(r->lanes & lanes & 1u << lane)) continue;
         const struct entry *e = r->of[lane];
-        for (uintptr_t w = e->at / 4; w <= (e->at + e->bytes - 1) / 4; w++) words[count++] = w;
+        for (uintptr_t w = at_of(e) / 4; w <= (at_of(e) + bytes_of(e) - 1) / 4; w++)
+            words[count++] = w;
     }
     sort(words, count);
     for (unsigned i = 0; i < count; i++) {
@@ -126,7 +162,7 @@ static bool in_pairs(const struct request *r)
         bool same = true;
         for (uint32_t lane = 0; lane < SIMT_LANES; lane++)
             if (r->lanes >> lane & 1 && r->lanes >> (lane ^ bit) & 1)
-                same &= r->of[lane]->at == r->of[lane ^ bit]->at;
+                same &= at_of(r->of[lane]) == at_of(r->of[lane ^ bit]);
         if (same) return true;
     }
     return false;
@@ -159,7 +195,7 @@ static unsigned first_conflicts(const struct request *r, unsigned bytes)
             uintptr_t list[16];
             unsigned count = 0, most = 1, in_bank[FIRST_BANKS] = { 0 };
             for (uint32_t lane = first; lane < first + 16; lane++)
-                if (r->lanes >> lane & 1) list[count++] = r->of[lane]->at + part;
+                if (r->lanes >> lane & 1) list[count++] = at_of(r->of[lane]) + part;
             sort(list, count);
             for (unsigned i = 0; i < count; i++) {
                 if (i && list[i] == list[i - 1]) continue;
@@ -175,16 +211,16 @@ static unsigned first_conflicts(const struct request *r, unsigned bytes)
 /* Returns the wavefronts. */
 static unsigned count_shared(struct simt_counts *c, const struct request *r, const struct entry *e)
 {
-    unsigned fewest, waves = wavefronts(r, e->bytes, &fewest);
-    if (e->kind & SIMT_CHANGE) {
+    unsigned fewest, waves = wavefronts(r, bytes_of(e), &fewest);
+    if (kind_of(e) & SIMT_CHANGE) {
         waves = passes(r, 0xffffffff, false);
         c->shared_atomics++;
         c->shared_atomic_wavefronts += waves;
         return waves;
     }
     c->bank_conflicts += waves - fewest;
-    c->bank16_conflicts += first_conflicts(r, e->bytes);
-    if (e->kind & SIMT_WRITE) {
+    c->bank16_conflicts += first_conflicts(r, bytes_of(e));
+    if (kind_of(e) & SIMT_WRITE) {
         c->shared_stores++;
         c->shared_store_wavefronts += waves;
     } else {
@@ -200,7 +236,7 @@ static unsigned atomic_sectors(const struct request *r)
     uintptr_t words[SIMT_LANES];
     unsigned count = 0, sum = 0, most = 0, same = 0;
     for (uint32_t lane = 0; lane < SIMT_LANES; lane++)
-        if (r->lanes >> lane & 1) words[count++] = r->of[lane]->at;
+        if (r->lanes >> lane & 1) words[count++] = at_of(r->of[lane]);
     sort(words, count);
     for (unsigned i = 0; i < count; i++) {
         bool new_sector = i && words[i] / SECTOR_BYTES != words[i - 1] / SECTOR_BYTES;
@@ -216,18 +252,18 @@ static unsigned atomic_sectors(const struct request *r)
 static unsigned count_global(struct simt_counts *c, const struct request *r, const struct entry *e)
 {
     const unsigned lanes = (unsigned)__builtin_popcount(r->lanes);
-    const unsigned count = e->kind & SIMT_CHANGE ? atomic_sectors(r) : sectors(r);
-    if (e->kind & SIMT_CHANGE) {
+    const unsigned count = kind_of(e) & SIMT_CHANGE ? atomic_sectors(r) : sectors(r);
+    if (kind_of(e) & SIMT_CHANGE) {
         c->atomic_requests++;
         c->atomic_sectors += count;
-    } else if (e->kind & SIMT_WRITE) {
+    } else if (kind_of(e) & SIMT_WRITE) {
         c->store_requests++;
         c->store_sectors += count;
-        c->store_bytes += lanes * e->bytes;
+        c->store_bytes += lanes * bytes_of(e);
     } else {
         c->load_requests++;
         c->load_sectors += count;
-        c->load_bytes += lanes * e->bytes;
+        c->load_bytes += lanes * bytes_of(e);
     }
     return count;
 }
@@ -239,7 +275,7 @@ static bool count_branch(struct simt_counts *c, const struct request *r)
     bool diverges = false;
     for (uint32_t lane = 0; lane < SIMT_LANES; lane++) {
         if (!(r->lanes >> lane & 1)) continue;
-        uintptr_t next = r->of[lane]->at;
+        uintptr_t next = at_of(r->of[lane]);
         if (to && next != to) diverges = true;
         to = next;
     }
@@ -329,7 +365,7 @@ static struct execution *new_execution(struct simt_profile_table *p)
 /* Adds the lane's entry to the execution with the same ordinal number. */
 static void join(struct simt_profile_table *p, const struct entry *entry, uint32_t lane)
 {
-    struct row *row = row_of(p, entry->pc);
+    struct row *row = row_of(p, pc_of(entry));
     const bool first = row->lane != lane + 1;
     row->lane = lane + 1;
     uint32_t turn = first ? row->first : p->executions[row->cursor - 1].next;
@@ -350,17 +386,17 @@ static void join(struct simt_profile_table *p, const struct entry *entry, uint32
 static void record(const struct simt_warp *w, const struct execution *x, unsigned cost)
 {
     const struct entry *entry = x->request.of[__builtin_ctz(x->request.lanes)];
-    const enum simt_event_kind kind = entry->space == SIMT_BRANCH ? SIMT_EVENT_DIVERGENT
-                                      : entry->kind & SIMT_CHANGE ? SIMT_EVENT_ATOMIC
-                                      : entry->kind & SIMT_WRITE  ? SIMT_EVENT_WRITE
-                                                                  : SIMT_EVENT_READ;
-    struct simt_event *e = simt_record_add(w, kind, x->request.lanes, entry->pc);
+    const enum simt_event_kind kind = space_of(entry) == SIMT_BRANCH ? SIMT_EVENT_DIVERGENT
+                                      : kind_of(entry) & SIMT_CHANGE ? SIMT_EVENT_ATOMIC
+                                      : kind_of(entry) & SIMT_WRITE  ? SIMT_EVENT_WRITE
+                                                                     : SIMT_EVENT_READ;
+    struct simt_event *e = simt_record_add(w, kind, x->request.lanes, pc_of(entry));
     if (!e) return;
-    e->bytes = entry->bytes;
+    e->bytes = bytes_of(entry);
     e->cost = cost;
     for (uint32_t lane = 0; lane < SIMT_LANES; lane++)
-        if (x->request.lanes >> lane & 1) e->at[lane] = x->request.of[lane]->at;
-    if (entry->space == SIMT_SHARED) simt_record_shared(e, w->block, entry->at);
+        if (x->request.lanes >> lane & 1) e->at[lane] = at_of(x->request.of[lane]);
+    if (space_of(entry) == SIMT_SHARED) simt_record_shared(e, w->block, at_of(entry));
 }
 
 static void count_execution(const struct simt_warp *w, const struct execution *x)
@@ -369,13 +405,42 @@ static void count_execution(const struct simt_warp *w, const struct execution *x
     const struct entry *entry = r->of[__builtin_ctz(r->lanes)];
     unsigned cost = 0;
     bool recorded = simt_records(w->block);
-    if (entry->space == SIMT_GLOBAL)
+    if (space_of(entry) == SIMT_GLOBAL)
         cost = count_global(&x->row->counts, r, entry);
-    else if (entry->space == SIMT_SHARED)
+    else if (space_of(entry) == SIMT_SHARED)
         cost = count_shared(&x->row->counts, r, entry);
     else
         recorded &= count_branch(&x->row->counts, r);
     if (recorded) record(w, x, cost);
+}
+
+/* Counts the entries at the beginning of the traces that all lanes have in common; returns how many
+ * these are.  Most traces are equal, and these need no lists of executions. */
+static uint32_t count_common(struct simt_profile_table *p, const struct simt_warp *w)
+{
+    struct execution x = { .request.lanes = 0 };
+    const struct entry *traces[SIMT_LANES];
+    uint32_t numbers[SIMT_LANES], lanes = 0, common = UINT32_MAX;
+    for (uint32_t lane = 0; lane < w->lanes; lane++) {
+        const struct simt_trace *trace = w->threads[lane].trace;
+        if (!trace || trace->count == 0) continue;
+        const bool open = trace->branch && w->threads[lane].waits != SIMT_ENDED;
+        const uint32_t count = open ? trace->branch - 1 : trace->count;
+        if (count < common) common = count;
+        traces[lanes] = trace->entries;
+        numbers[lanes++] = lane;
+        x.request.lanes |= 1u << lane;
+    }
+    for (uint32_t i = 0; i < common; i++) {
+        const uintptr_t pc = pc_of(&traces[0][i]);
+        for (uint32_t l = 0; l < lanes; l++) {
+            if (pc_of(&traces[l][i]) != pc) return i;
+            x.request.of[numbers[l]] = &traces[l][i];
+        }
+        x.row = row_of(p, pc);
+        count_execution(w, &x);
+    }
+    return common;
 }
 
 void simt_trace_flush(struct simt_warp *w)
@@ -386,11 +451,13 @@ void simt_trace_flush(struct simt_warp *w)
         if (w->threads[lane].trace) entries += w->threads[lane].trace->count;
     if (!p || entries == 0 || !make_room(p, entries)) return;
     p->execution_count = 0;
+    /* The k-th execution of an instruction is the same in all lanes without these entries. */
+    const uint32_t common = count_common(p, w);
     for (uint32_t lane = 0; lane < w->lanes; lane++) {
         const struct simt_trace *trace = w->threads[lane].trace;
-        for (uint32_t i = 0; trace && i < trace->count; i++) {
+        for (uint32_t i = common; trace && i < trace->count; i++) {
             /* the target of the last branch is not known yet: it is kept for the next time */
-            if (trace->entries[i].space == SIMT_BRANCH && i + 1 == trace->branch &&
+            if (space_of(&trace->entries[i]) == SIMT_BRANCH && i + 1 == trace->branch &&
                 w->threads[lane].waits != SIMT_ENDED)
                 continue;
             join(p, &trace->entries[i], lane);

@@ -8,6 +8,8 @@ code echelon sort --distributed a.u32 a.u32 -o b.u32
 code echelon sort --distributed --resume a.u32 -o b.u32
 code echelon sort --distributed -R a.u32 -o b.u32
 code echelon sort --device simt:all --distributed a.u32 -o b.u32
+code echelon sort --time-limit 10 a.u32 -o b.u32
+code echelon sort --time-limit 0 --distributed a.u32 -o b.u32
 files
 
 echelon info | grep -q '^simt: ' || skip "no emulator"

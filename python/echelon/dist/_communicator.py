@@ -14,6 +14,7 @@ from .._runtime.errors import (ArgumentError, CommunicationError, DTypeError, No
                                from_status)
 from .._runtime.native import declared as c
 from .._runtime.native import functions
+from . import _nccl
 from ._transport import Table
 
 
@@ -168,6 +169,7 @@ def _with_device(comm, device, time_limit):
         context = contexts.opened(device)
         options, _kept = _options(time_limit)
         handle = ctypes.c_void_p()
+        _nccl.load()
         _checked(functions.ech_comm_nccl_over(ctypes.addressof(handle), context.handle, comm.handle, options))
     except BaseException as error:
         comm.abort(f"{type(error).__name__}: {error}")
@@ -202,7 +204,8 @@ def from_torch(group=None, *, device=None, time_limit=None):
 def from_library(library=None, *, device=None, time_limit=None):
     """Make the communicator that a library provides, such as libechelon_mpi.so for the ranks of MPI_COMM_WORLD.
 
-    library: a file name; None: the one that the variable ECHELON_COMM names, or one rank if it is not set. device and
+    library: a file name; None: the one that the variable ECHELON_COMM names, or one rank if it is not set. The package
+    contains libechelon_mpi.so for MPI libraries with the standard binary interface, such as MPICH 5. device and
     time_limit: as for from_transport().
 
     Returns a Communicator.

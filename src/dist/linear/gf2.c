@@ -272,8 +272,8 @@ static ech_status send_block(struct product *p, size_t j, size_t width, ech_stat
         if (d->rank == owner && r != owner)
             d->messages[n++] = (ech_comm_message){ p->piece, bytes, r };
     d->messages[d->ranks] = (ech_comm_message){ p->piece, bytes, owner };
-    return echi_comm_exchange(d->ctx, d->comm, d->messages, n, d->messages + d->ranks,
-                              d->rank != owner);
+    return echi_comm_exchange_device(d->ctx, d->comm, d->messages, n, d->messages + d->ranks,
+                                     d->rank != owner);
 }
 
 /* Columns at ... at + width - 1 of a, to the panel. */

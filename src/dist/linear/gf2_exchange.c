@@ -35,7 +35,7 @@ static ech_status send_all(struct echi_gf2_blocks *g, size_t j, struct echi_gf2_
     const ech_comm_message parts[] = { { p->pivots, list_bytes(g), owner },
                                        { p->factor, factor_bytes(g, p), owner } };
     ech_ctx *ctx = g->ahead.ctx;
-    if (d->rank != owner) return echi_comm_exchange(ctx, d->comm, NULL, 0, parts, 2);
+    if (d->rank != owner) return echi_comm_exchange_device(ctx, d->comm, NULL, 0, parts, 2);
     ech_comm_message *sends = calloc(2 * (size_t)d->ranks, sizeof *sends);
     size_t n = 0;
     if (!sends) {
@@ -47,7 +47,7 @@ static ech_status send_all(struct echi_gf2_blocks *g, size_t j, struct echi_gf2_
             sends[n] = parts[i];
             sends[n++].rank = r;
         }
-    const ech_status status = echi_comm_exchange(ctx, d->comm, sends, n, NULL, 0);
+    const ech_status status = echi_comm_exchange_device(ctx, d->comm, sends, n, NULL, 0);
     free(sends);
     return status;
 }

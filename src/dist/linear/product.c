@@ -64,7 +64,7 @@ static ech_status exchange(ech_dist_csr *a, void *x)
             from[receives++] =
                 (ech_comm_message){ echi_after(x, (a->n + h) * a->bytes), n_halo * a->bytes, r };
     }
-    return echi_comm_exchange(a->ctx, a->comm, to, sends, from, receives);
+    return echi_comm_exchange_device(a->ctx, a->comm, to, sends, from, receives);
 }
 
 /* The exchange, and the interior at the same time: on a GPU queued on the stream of the second

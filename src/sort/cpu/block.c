@@ -16,7 +16,6 @@
 #include <string.h>
 
 enum {
-    ENTRIES_KEYS = 1024,  /* smaller blocks do not repay a sample */
     MIN_NARROW_BITS = 14, /* with fewer bits there would be too many ties */
     SAMPLE = 256,         /* packed integers that predict the number of ties ... */
     SAMPLED_KEYS = 1024   /* ... of more keys than this */
@@ -160,7 +159,7 @@ void echi_sort_block(const struct echi_sort_job *job, struct echi_sort_arrays fr
     const struct echi_sort_arrays own = { from.keys + offset * key_bytes,
                                           from.values ? from.values + offset * value_bytes : NULL };
     if (echi_sort_few(job, &own, offset, n, scratch)) return;
-    if (n >= ENTRIES_KEYS && echi_sort_entries(job, &from, offset, n, job->out.values)) return;
+    if (echi_sort_values(job, &own, offset, n)) return;
     struct block b = { .job = job, .packed = scratch, .work = (uint64_t *)scratch + n };
     b.keys = from.keys + offset * key_bytes;
     b.index_bits = echi_bit_length(n - 1);

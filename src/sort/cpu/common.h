@@ -45,6 +45,16 @@ struct echi_digits {
     uint8_t bucket[ECHI_ENTRIES];
 };
 
+/* The distinct keys of an array that has few: x[i] ascend, and key x[i] has entry i, which is
+ * entry[h], where h are the highest bits of x * multiplier in the keys' width. */
+enum { ECHI_VALUES = 32, ECHI_HASH_BITS = 8 };
+struct echi_values {
+    struct echi_window window;
+    int count;
+    uint64_t x[ECHI_VALUES], multiplier;
+    uint8_t entry[1 << ECHI_HASH_BITS];
+};
+
 /* Keys and their values. */
 struct echi_sort_arrays {
     char *keys;
@@ -98,11 +108,14 @@ struct echi_sort_width {
     void (*count)(const struct echi_digits *digits, const void *keys, size_t n, size_t *counts);
     void (*scatter)(const struct echi_scatter *scatter);
     /* The same by entry, without a bucket: counts[entry of key]++, and out[at[entry]++] = value, of
-     * 4 or 8 bytes, or the position if values is NULL. */
+     * 4 or 8 bytes, or the position if values is NULL.  Entries are those of digits, or of `few`
+     * keys if it is not NULL; count_values() returns false if there is a key with no entry. */
     void (*count_entries)(const struct echi_digits *digits, const void *keys, size_t n,
                           uint32_t *counts);
-    void (*place)(const struct echi_digits *digits, const void *keys, size_t n, const char *values,
-                  size_t value_bytes, uint32_t *at, char *out);
+    bool (*count_values)(const struct echi_values *few, const void *keys, size_t n,
+                         uint32_t *counts);
+    void (*place)(const struct echi_digits *digits, const struct echi_values *few, const void *keys,
+                  size_t n, const char *values, size_t value_bytes, uint32_t *at, char *out);
     /* out[i] = ((x(keys[i]) & keep) >> drop) << index_bits | i */
     void (*pack)(const struct echi_window *window, const void *keys, size_t n, uint64_t keep,
                  int drop, int index_bits, uint64_t *out);
@@ -187,13 +200,12 @@ bool echi_sort_few(const struct echi_sort_job *job, const struct echi_sort_array
                    size_t offset, size_t n, void *scratch);
 
 /* entries.c: sorts n elements of from stably into job->out at offset, if their keys are in a small
- * range; otherwise returns false.  from's values are NULL for positions.  to: an array for all
- * values, which may be job->out.values if these are not from's values. */
+ * range, or few distinct ones; otherwise returns false.  from begins with these elements, and may
+ * not be out; its values are NULL for positions. */
 bool echi_sort_entries(const struct echi_sort_job *job, const struct echi_sort_arrays *from,
-                       size_t offset, size_t n, char *to);
-
-/* The same for keys only, by one thread. */
-bool echi_sort_range(const struct echi_sort_job *job);
+                       size_t offset, size_t n);
+bool echi_sort_values(const struct echi_sort_job *job, const struct echi_sort_arrays *from,
+                      size_t offset, size_t n);
 
 /* ---- msd.c: any number of elements, by several threads ---- */
 

@@ -121,17 +121,15 @@ bool echi_sort_distinct(const struct echi_sort_job *job)
     size_t n = job->sort->n;
     if (job->sort->stable || n <= job->isa->check_keys) return false;
     if (n < DISTINCT_KEYS)
-        return (job->key_bytes > 1 && sort_some(job->width, &job->window, job->in.keys,
-                                                job->out.keys, n, job->key_bytes)) ||
-               echi_sort_range(job);
+        return job->key_bytes > 1 &&
+               sort_some(job->width, &job->window, job->in.keys, job->out.keys, n, job->key_bytes);
     job->width->sample(&job->window, job->in.keys, n, sample, DISTINCT_SAMPLE);
     job->isa->widths[3]->sort(sample, work, DISTINCT_SAMPLE, false, 0, 64);
     for (int i = 0; i < DISTINCT_SAMPLE; i++) {
         if (i && sample[i] == sample[i - 1]) continue;
-        if (f.values == DISTINCT) return echi_sort_range(job);
+        if (f.values == DISTINCT) return false;
         f.x[f.values++] = sample[i];
     }
-    if (f.values > SOME && echi_sort_range(job)) return true;
     size_t parts = (n + DISTINCT_PART - 1) / DISTINCT_PART;
     echi_parallel(job->threads, parts, count_part, &f);
     if (f.failed) return false;

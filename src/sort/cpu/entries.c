@@ -1,10 +1,12 @@
 /*
- * sort/cpu/entries.c - stable counting sort of keys with values, if the keys are in a small range:
- * a counter for each key of the range, and no key is moved.  Low bits that are the same in all keys
- * are not part of the range: few values often differ only in their top bits.
+ * sort/cpu/entries.c - stable counting sorts of keys with values, in which no key is moved: if the
+ * keys are in a small range, with a counter for each key of the range; if there are few distinct
+ * keys, with a counter for each of them.
  *
  *     keys     7 5 7 4 5     count -> 1 of 4, 2 of 5, 0 of 6, 2 of 7     keys    4 5 5 7 7
  *     values   0 1 2 3 4     place ->                                    values  3 1 4 0 2
+ *
+ * The distinct keys are those of a sample.  A key that is not in the sample ends the attempt.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -13,108 +15,190 @@
 #include <string.h>
 
 enum {
-    MOST = 1 << 11,   /* keys of the range */
-    SHARE = 4,        /* elements per key of the range, at least ... */
-    BLOCK_SHARE = 16, /* ... in a block, which is sorted in less time, ... */
-    KEYS_SHARE = 32,  /* ... and without values */
-    SAMPLE = 16
+    MOST = 1 << 11, /* keys of the range */
+    SHARE = 4,      /* elements per key of the range, at least */
+    SAMPLE = 16,
+    VALUES_KEYS = 512,    /* fewer keys are sorted faster otherwise */
+    VALUES_SAMPLE = 256,  /* keys whose values are those of all keys, at most, and ... */
+    VALUES_SHARE = 8,     /* ... one key in 8 */
+    VALUES_DISTINCT = 13, /* in the first SAMPLE, at most: 16 of 32 values have 12.7 */
+    TRIALS = 64           /* multipliers; one of seven separates 32 values */
 };
 
-static int lowest_bit(uint64_t bits)
+/* ---- The outputs ---- */
+
+/* Whether the keys of the result can be written without reading them: one key encodes an x. */
+static bool can_fill(const struct echi_sort_job *job)
 {
-    return bits ? __builtin_ctzll(bits) : 0;
+    const uint64_t all = ~(uint64_t)0 >> (64 - 8 * job->key_bytes);
+    return !job->window.begin && (job->window.mask & all) == all && !job->window.order.merge;
 }
 
-/* Sets digits to the keys of the range; returns their number, or 0 if there are too many for
- * `share` elements per key. */
-static size_t find_digits(const struct echi_sort_job *job, const char *keys, size_t n, size_t share,
+static bool can_place(const struct echi_sort_job *job, size_t n)
+{
+    return job->sort->stable && (job->value_bytes == 4 || job->value_bytes == 8) && n <= UINT32_MAX;
+}
+
+/* Replaces counts by the positions before them, and writes the keys of out. */
+static void fill_keys(const struct echi_sort_job *job, uint32_t *at, size_t entries, char *out,
+                      const uint64_t *x, uint64_t low)
+{
+    uint32_t before = 0;
+    for (size_t e = 0; e < entries; e++) {
+        const uint32_t count = at[e];
+        if (count && out)
+            job->width->fill(&job->window.order, x ? x[e] : low + e, out + before * job->key_bytes,
+                             count);
+        at[e] = before;
+        before += count;
+    }
+}
+
+static char *out_keys(const struct echi_sort_job *job, size_t offset)
+{
+    return job->keep_keys ? job->out.keys + offset * job->key_bytes : NULL;
+}
+
+/* ---- Keys in a small range ---- */
+
+/* Sets digits to the keys of the range; returns their number, or 0 if there are too many. */
+static size_t find_digits(const struct echi_sort_job *job, const char *keys, size_t n,
                           struct echi_digits *digits)
 {
-    const uint64_t most = echi_min(MOST, n / share);
-    uint64_t sample[SAMPLE], low = ~(uint64_t)0, high = 0, differ = 0;
+    const uint64_t most = echi_min(MOST, n / SHARE);
+    uint64_t sample[SAMPLE], low = ~(uint64_t)0, high = 0;
     job->width->sample(&job->window, keys, n, sample, SAMPLE);
     for (int i = 0; i < SAMPLE; i++) {
         low = sample[i] < low ? sample[i] : low;
         high = sample[i] > high ? sample[i] : high;
-        differ |= sample[i] ^ sample[0];
     }
-    int shift = lowest_bit(differ);
-    if ((high - low) >> shift >= most) return 0;
+    if (high - low >= most) return 0;
     const uint64_t range = job->width->range(&job->window, keys, n, &digits->low);
-    if (shift) shift = lowest_bit(job->width->differ(&job->window, keys, n));
     digits->window = job->window;
-    digits->shift = shift;
-    return range >> shift < most ? (size_t)(range >> shift) + 1 : 0;
+    digits->shift = 0;
+    return range < most ? (size_t)range + 1 : 0;
 }
 
-/* Writes the keys from `offset` on; end[e] is the end of entry e. */
-static void fill_keys(const struct echi_sort_job *job, const struct echi_digits *digits,
-                      const uint32_t *end, size_t entries, size_t offset)
-{
-    char *keys = job->out.keys + offset * job->key_bytes;
-    for (size_t e = 0, first = 0; e < entries; first = end[e++])
-        if (end[e] > first)
-            job->width->fill(&job->window.order, digits->low + ((uint64_t)e << digits->shift),
-                             keys + first * job->key_bytes, end[e] - first);
-}
-
-/* Functions of their own, because of their stack frames. */
+/* A function of its own, because of its stack frame. */
 static __attribute__((noinline)) bool sort_entries(const struct echi_sort_job *job,
                                                    const struct echi_sort_arrays *from,
-                                                   size_t offset, size_t n, char *to)
+                                                   size_t offset, size_t n)
 {
     uint32_t at[MOST];
     struct echi_digits digits;
-    const char *keys = from->keys + offset * job->key_bytes;
-    const size_t entries =
-        find_digits(job, keys, n, n > ECHI_BLOCK_KEYS ? SHARE : BLOCK_SHARE, &digits);
+    const size_t entries = find_digits(job, from->keys, n, &digits);
     if (!entries) return false;
     memset(at, 0, entries * sizeof *at);
-    job->width->count_entries(&digits, keys, n, at);
-    uint32_t before = 0;
-    for (size_t e = 0; e < entries; e++) {
-        const uint32_t count = at[e];
-        at[e] = before;
-        before += count;
-    }
-    job->width->place(&digits, keys, n,
-                      from->values ? from->values + offset * job->value_bytes : NULL,
-                      job->value_bytes, at, to + offset * job->value_bytes);
-    echi_copy(job->out.values + offset * job->value_bytes, to + offset * job->value_bytes,
-              n * job->value_bytes);
-    if (job->keep_keys) /* last, because they may be the keys of from */
-        fill_keys(job, &digits, at, entries, offset);
+    job->width->count_entries(&digits, from->keys, n, at);
+    fill_keys(job, at, entries, out_keys(job, offset), NULL, digits.low);
+    job->width->place(&digits, NULL, from->keys, n, from->values, job->value_bytes, at,
+                      job->out.values + offset * job->value_bytes);
     return true;
 }
 
 bool echi_sort_entries(const struct echi_sort_job *job, const struct echi_sort_arrays *from,
-                       size_t offset, size_t n, char *to)
+                       size_t offset, size_t n)
 {
-    const uint64_t all = ~(uint64_t)0 >> (64 - 8 * job->key_bytes);
-    const bool whole = !job->window.begin && (job->window.mask & all) == all;
-    if (!job->sort->stable || (job->value_bytes != 4 && job->value_bytes != 8) || n < SAMPLE ||
-        n > UINT32_MAX || (job->keep_keys && (!whole || job->window.order.merge)))
-        return false; /* keys that are kept are those of their entries */
-    return sort_entries(job, from, offset, n, to);
+    if (!can_place(job, n) || n < SAMPLE || (job->keep_keys && !can_fill(job))) return false;
+    return sort_entries(job, from, offset, n);
 }
 
-static __attribute__((noinline)) bool sort_range(const struct echi_sort_job *job)
+/* ---- Few distinct keys ---- */
+
+/* Whether a few keys of the array have so few distinct ones that a larger sample may have at most
+ * ECHI_VALUES. */
+static bool looks_few(const struct echi_sort_job *job, const char *keys, size_t n)
 {
-    uint32_t end[MOST];
-    struct echi_digits digits;
-    const size_t n = job->sort->n;
-    const size_t entries = find_digits(job, job->in.keys, n, KEYS_SHARE, &digits);
-    if (!entries) return false;
-    memset(end, 0, entries * sizeof *end);
-    job->width->count_entries(&digits, job->in.keys, n, end);
-    for (size_t e = 1; e < entries; e++) end[e] += end[e - 1];
-    fill_keys(job, &digits, end, entries, 0);
+    uint64_t sample[SAMPLE];
+    int distinct = 0;
+    job->width->sample(&job->window, keys, n, sample, SAMPLE);
+    for (int i = 0, j; i < SAMPLE; i++) {
+        for (j = 0; j < i && sample[j] != sample[i]; j++) {
+        }
+        distinct += j == i;
+    }
+    return distinct <= VALUES_DISTINCT;
+}
+
+/* The distinct keys of a sample, in ascending order; false if they are too many. */
+static bool find_values(const struct echi_sort_job *job, const char *keys, size_t n,
+                        struct echi_values *v)
+{
+    uint64_t sample[VALUES_SAMPLE], work[VALUES_SAMPLE];
+    const size_t size = echi_min(VALUES_SAMPLE, n / VALUES_SHARE);
+    v->window = job->window;
+    v->count = 0;
+    job->width->sample(&job->window, keys, n, sample, size);
+    job->isa->widths[3]->sort(sample, work, size, false, 0, 64);
+    for (size_t i = 0; i < size; i++) {
+        if (i && sample[i] == sample[i - 1]) continue;
+        if (v->count == ECHI_VALUES) return false;
+        v->x[v->count++] = sample[i];
+    }
     return true;
 }
 
-bool echi_sort_range(const struct echi_sort_job *job)
+/* Chooses a multiplier for which the values have different hashes. */
+static bool find_multiplier(struct echi_values *v, size_t key_bytes)
 {
-    const size_t n = job->sort->n;
-    if (job->threads > 1 || job->key_bytes < 4 || n < KEYS_SHARE || n > UINT32_MAX) return false;
-    return sort_range(job);
+    const unsigned shift = 64 - 8 * (unsigned)key_bytes; /* products to the upper bits of 64 */
+    uint64_t state = 0;
+    for (int trial = 0; trial < TRIALS; trial++) {
+        uint64_t used[(1 << ECHI_HASH_BITS) / 64] = { 0 };
+        int i = 0;
+        state += 0x9e3779b97f4a7c15u;
+        v->multiplier = (state ^ state >> 31) * 0xbf58476d1ce4e5b9u | 1;
+        for (; i < v->count; i++) {
+            const uint64_t product = v->x[i] * v->multiplier << shift;
+            const unsigned hash = (unsigned)(product >> (64 - ECHI_HASH_BITS));
+            const uint64_t bit = (uint64_t)1 << hash % 64;
+            if (used[hash / 64] & bit) break;
+            used[hash / 64] |= bit;
+            v->entry[hash] = (uint8_t)i;
+        }
+        if (i == v->count) return true;
+    }
+    return false;
+}
+
+/* Counts the keys; false if one of them is not a value. */
+static bool count_values(const struct echi_sort_job *job, const struct echi_values *v,
+                         const char *keys, size_t n, uint32_t *at)
+{
+    size_t counts[ECHI_VALUES] = { 0 }, found = 0;
+    if (!can_fill(job)) return job->width->count_values(v, keys, n, at);
+    job->width->tally(&job->window.order, keys, n, v->x, v->count, counts);
+    for (int i = 0; i < v->count; i++) {
+        at[i] = (uint32_t)counts[i];
+        found += counts[i];
+    }
+    return found == n;
+}
+
+static __attribute__((noinline)) bool sort_values(const struct echi_sort_job *job,
+                                                  const struct echi_sort_arrays *from,
+                                                  size_t offset, size_t n)
+{
+    struct echi_values v;
+    uint32_t at[ECHI_VALUES] = { 0 }, key_at[ECHI_VALUES];
+    const bool fills = can_fill(job);
+    if (!looks_few(job, from->keys, n) || !find_values(job, from->keys, n, &v)) return false;
+    memset(v.entry, 0, sizeof v.entry);
+    if (!find_multiplier(&v, job->key_bytes) || !count_values(job, &v, from->keys, n, at))
+        return false;
+    fill_keys(job, at, (size_t)v.count, fills ? out_keys(job, offset) : NULL, v.x, 0);
+    memcpy(key_at, at, sizeof at);
+    if (job->keep_keys && !fills)
+        job->width->place(NULL, &v, from->keys, n, from->keys, job->key_bytes, key_at,
+                          out_keys(job, offset));
+    job->width->place(NULL, &v, from->keys, n, from->values, job->value_bytes, at,
+                      job->out.values + offset * job->value_bytes);
+    return true;
+}
+
+bool echi_sort_values(const struct echi_sort_job *job, const struct echi_sort_arrays *from,
+                      size_t offset, size_t n)
+{
+    if (!can_place(job, n) || n < VALUES_KEYS || job->key_bytes < 4) return false;
+    return sort_values(job, from, offset, n);
 }

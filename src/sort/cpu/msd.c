@@ -274,6 +274,15 @@ static void sort_bucket(void *arg, size_t b, int thread)
     if (s.n <= buckets->most) sort_segment(buckets->job, s, thread);
 }
 
+/* The elements of a segment; no values: their positions. */
+static struct echi_sort_arrays part_of(const struct echi_sort_job *job, struct segment s)
+{
+    struct echi_sort_arrays from = side_of(job, s.place);
+    from.keys += s.offset * job->key_bytes;
+    if (from.values) from.values += s.offset * job->value_bytes;
+    return from;
+}
+
 /* By one thread. */
 static void sort_segment(const struct echi_sort_job *job, struct segment s, int thread)
 {
@@ -285,9 +294,11 @@ static void sort_segment(const struct echi_sort_job *job, struct segment s, int 
         sort_segment(job, part[1], thread);
         return;
     }
-    const struct echi_sort_arrays from = side_of(job, s.place);
-    char *to = may_fill_out(job, s) ? job->out.values : job->other.values;
-    if (echi_sort_entries(job, &from, s.offset, s.n, to)) return;
+    if (may_fill_out(job, s)) {
+        const struct echi_sort_arrays from = part_of(job, s);
+        if (echi_sort_entries(job, &from, s.offset, s.n)) return;
+        if (echi_sort_values(job, &from, s.offset, s.n)) return;
+    }
     if (!divide_by_one(job, s, thread, start)) return;
     struct buckets buckets = { job, s.place == OTHER ? OUT : OTHER, s.level + 1, SIZE_MAX, start };
     for (size_t b = 0; b < ECHI_BUCKETS; b++) sort_bucket(&buckets, b, thread);

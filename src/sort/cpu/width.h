@@ -222,15 +222,52 @@ static void NAME(count_entries)(const struct echi_digits *digits, const void *ke
     }
 }
 
-static void NAME(place)(const struct echi_digits *digits, const void *keys, size_t n,
-                        const char *values, size_t value_bytes, uint32_t *at, char *out)
+/* The entries of few distinct keys; check: returns false if there is another key. */
+static inline __attribute__((always_inline)) bool NAME(value_entries)(const struct echi_values *v,
+                                                                      const KEY *keys, size_t n,
+                                                                      bool check, uint16_t *entry)
+{
+    const struct echi_window w = v->window;
+    const KEY multiplier = (KEY)v->multiplier;
+    KEY x[CHUNK], value[ECHI_VALUES], others = 0;
+    uint8_t hash[CHUNK];
+    for (size_t i = 0; i < n; i++) {
+        x[i] = NAME(encode_one)(keys[i], &w);
+        hash[i] = (uint8_t)((KEY)(x[i] * multiplier) >> (8 * sizeof(KEY) - ECHI_HASH_BITS));
+    }
+    for (size_t i = 0; i < n; i++) entry[i] = v->entry[hash[i]];
+    if (!check) return true;
+    for (int i = 0; i < v->count; i++) value[i] = (KEY)v->x[i];
+    for (size_t i = 0; i < n; i++) others |= (KEY)(value[entry[i]] ^ x[i]);
+    return others == 0;
+}
+
+static bool NAME(count_values)(const struct echi_values *v, const void *keys, size_t n,
+                               uint32_t *counts)
+{
+    const KEY *in = keys;
+    uint16_t entry[CHUNK];
+    for (size_t i = 0, m; i < n; i += m) {
+        m = echi_min(n - i, CHUNK);
+        if (!NAME(value_entries)(v, in + i, m, true, entry)) return false;
+        for (size_t j = 0; j < m; j++) counts[entry[j]]++;
+    }
+    return true;
+}
+
+static void NAME(place)(const struct echi_digits *digits, const struct echi_values *few,
+                        const void *keys, size_t n, const char *values, size_t value_bytes,
+                        uint32_t *at, char *out)
 {
     const KEY *in = keys;
     uint16_t entry[CHUNK];
     uint64_t positions[CHUNK];
     for (size_t i = 0, m; i < n; i += m) {
         m = echi_min(n - i, CHUNK);
-        NAME(entries)(digits, in + i, m, entry);
+        if (few)
+            (void)NAME(value_entries)(few, in + i, m, false, entry);
+        else
+            NAME(entries)(digits, in + i, m, entry);
         const char *from =
             values ? values + i * value_bytes : fill_positions(positions, i, m, value_bytes);
         if (value_bytes == 4)
@@ -292,7 +329,7 @@ static size_t NAME(fix_tie)(const struct echi_window *w, const KEY *keys, uint32
 static bool NAME(fix_ties)(const struct echi_window *window, const void *keys, uint32_t *packed,
                            size_t n, int index_bits)
 {
-    enum { TOGETHER = 16, MOST_MOVES = 2 /* per element so far, and of the first */, FIRST = 64 };
+    enum { TOGETHER = 16, SHARE = 4 /* elements so far, and of the first, per move */, FIRST = 64 };
     const struct echi_window w = *window;
     size_t moves = 0;
     for (size_t i = 1; i < n; i += TOGETHER) {
@@ -306,7 +343,7 @@ static bool NAME(fix_ties)(const struct echi_window *window, const void *keys, u
         for (size_t j = i; j < end; j++)
             if ((packed[j] ^ packed[j - 1]) >> index_bits == 0)
                 moves += NAME(fix_tie)(&w, keys, packed, j, index_bits);
-        if (moves > MOST_MOVES * (i + FIRST)) return false;
+        if (SHARE * moves > i + FIRST) return false;
     }
     return true;
 }
@@ -488,6 +525,7 @@ static const struct echi_sort_width NAME(width) = {
     .count = NAME(count),
     .scatter = NAME(scatter),
     .count_entries = NAME(count_entries),
+    .count_values = NAME(count_values),
     .place = NAME(place),
     .pack = NAME(pack),
     .pack_again = NAME(pack_again),
