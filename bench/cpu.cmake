@@ -1,12 +1,12 @@
 # The CPU benchmarks: bench_cpu measures sorts, bench_cpu_ops other operations, and
 # bench_parallel how fast threads start.  Competitors are C++
-# and optional: the standard library if a C++ compiler is found, x86-simd-sort if
+# and optional: the standard library if a C++ compiler is found (parallel if oneTBB is), Boost, x86-simd-sort if
 # ECHELON_BENCH_X86SIMDSORT is the folder of its headers, vqsort if Highway is installed.
 set(ECHELON_BENCH_X86SIMDSORT "" CACHE PATH "folder of x86simdsort-static-incl.h")
 set(ECHELON_BENCH_X86SIMDSORT_VERSION "unknown" CACHE STRING "version of x86-simd-sort for the results")
 
 add_executable(bench_cpu bench_cpu.c bench_cpu_data.c)
-target_link_libraries(bench_cpu PRIVATE echelon echelon_warnings m)
+target_link_libraries(bench_cpu PRIVATE echelon echelon_warnings m ${CMAKE_DL_LIBS})
 target_compile_definitions(bench_cpu PRIVATE
   COMPILER="${CMAKE_C_COMPILER_ID} ${CMAKE_C_COMPILER_VERSION}")
 
@@ -66,6 +66,17 @@ if(CMAKE_CXX_COMPILER)
   endfunction()
 
   add_rival(RIVAL_STD rival_std cpu_rival_std.cpp)
+  find_package(TBB QUIET)
+  if(TBB_FOUND)
+    target_compile_definitions(rival_std PRIVATE WITH_TBB)
+    target_link_libraries(rival_std PUBLIC TBB::tbb)
+    target_compile_definitions(bench_cpu PRIVATE RIVAL_TBB)
+  endif()
+  find_path(BOOST_INCLUDE boost/sort/pdqsort/pdqsort.hpp)
+  if(BOOST_INCLUDE)
+    add_rival(RIVAL_BOOST rival_boost cpu_rival_boost.cpp)
+    target_include_directories(rival_boost SYSTEM PRIVATE ${BOOST_INCLUDE})
+  endif()
 
   add_library(family_std MODULE family_std.cpp) # family_python.py opens it
   target_compile_options(family_std PRIVATE -O3)
@@ -81,7 +92,6 @@ if(CMAKE_CXX_COMPILER)
   target_sources(bench_cpu_ops PRIVATE $<TARGET_OBJECTS:cpu_ops_std>)
   target_compile_definitions(bench_cpu_ops PRIVATE RIVAL_STD)
   set_target_properties(bench_cpu_ops PROPERTIES LINKER_LANGUAGE CXX)
-  find_package(TBB QUIET)
   if(TBB_FOUND)
     target_compile_definitions(cpu_ops_std PRIVATE WITH_TBB)
     target_link_libraries(bench_cpu_ops PRIVATE TBB::tbb)
@@ -108,7 +118,11 @@ if(CMAKE_CXX_COMPILER)
   find_library(HIGHWAY hwy)
   if(HIGHWAY_INCLUDE AND HIGHWAY_CONTRIB AND HIGHWAY)
     add_rival(RIVAL_VQSORT rival_vqsort cpu_rival_vqsort.cpp)
-    file(STRINGS ${HIGHWAY_INCLUDE}/hwy/base.h numbers REGEX "define HWY_(MAJOR|MINOR|PATCH) ")
+    set(numbers "")
+    foreach(header base.h highway.h) # it depends on the version which of them has the numbers
+      file(STRINGS ${HIGHWAY_INCLUDE}/hwy/${header} found REGEX "define HWY_(MAJOR|MINOR|PATCH) ")
+      list(APPEND numbers ${found})
+    endforeach()
     string(REGEX REPLACE "[^0-9;]" "" numbers "${numbers}")
     list(JOIN numbers . numbers)
     target_compile_definitions(rival_vqsort PRIVATE VQSORT_VERSION="Highway ${numbers}")

@@ -1,35 +1,31 @@
 // cpu_rival_vqsort.cpp - competitor: vqsort of the installed Highway.
 // SPDX-License-Identifier: Apache-2.0
-#include "cpu_rivals.h"
+#include "cpu_rivals.hpp"
 
-#include <hwy/base.h>
 #include <hwy/contrib/sort/vqsort.h>
+#include <hwy/targets.h>
 
-#include <cstdint>
-#include <cstring>
+#include <cstdlib>
 
-namespace {
-
-template <class T> int keys(const job *j)
+namespace
 {
-    static hwy::Sorter sorter;
-    sorter(static_cast<T *>(j->keys), j->n, hwy::SortAscending());
-    return 1;
-}
 
 int sort(const job *j)
 {
-    static const struct {
-        const char *dtype;
-        int (*run)(const job *);
-    } rows[] = { { "u16", keys<uint16_t> }, { "u32", keys<uint32_t> }, { "u64", keys<uint64_t> },
-                 { "f32", keys<float> },    { "f64", keys<double> } };
-    if (j->values || j->threads > 1) return 0;
-    for (const auto &row : rows)
-        if (!std::strcmp(row.dtype, j->dtype)) return row.run(j);
-    return 0;
+    if (j->threads > 1 || !std::strcmp(j->dtype, "u8")) return 0;
+    static const bool limited = [] {
+        const char *kernels = std::getenv("ECHELON_CPU");
+        if (!kernels || std::strcmp(kernels, "avx2") != 0) return false;
+        hwy::DisableTargets((HWY_AVX2 - 1)); // lower bits are better targets
+        return true;
+    }();
+    (void)limited;
+    static hwy::Sorter sorter;
+    return sort_keys(j, [](auto *a, size_t n) {
+        if constexpr (sizeof *a > 1) sorter(a, n, hwy::SortAscending());
+    });
 }
 
 } // namespace
 
-const rival rival_vqsort = { "vqsort", VQSORT_VERSION, 0, sort };
+const rival rival_vqsort = { "vqsort", VQSORT_VERSION, 0, 0, sort };

@@ -45,6 +45,12 @@ sed /sum/d "$work/counts" >"$work/unknown"
 status "a row that the table lacks" 1 "$work/unknown" '^FAIL avx2,sum,f32,100: .* no such row$'
 { cat "$work/counts"; echo avx512,sort,u32,10,500; } >"$work/more"
 status "a row that is not counted" 0 "$work/more" '^skip 1 rows of avx512: '
+sed '$s/^avx2/avx512/' "$work/counts" >"$work/other"
+cp "$work/other" "$work/measured" && sed -i '$d' "$work/other"
+python3 "$count" --read "$work/measured" --table "$work/other" >"$work/output"
+check "an instruction set that the table lacks: status" test $? -eq 0
+check "an instruction set that the table lacks: message" grep -q '^skip 1 rows of avx512: the table has none' "$work/output"
+check "an instruction set that the table lacks: totals" grep -q '^1 passed, 0 failed, 1 skipped$' "$work/output"
 
 if command -v valgrind >/dev/null; then
     only="sort,u32 sum,f32"
@@ -55,6 +61,16 @@ if command -v valgrind >/dev/null; then
     check "six rows" test "$(grep -c '^avx2,' "$work/table")" -eq 6
     check "longer arrays need more instructions" awk -F, '$4 == 10 { small[$2] = $5 } $4 == 1000 && $5 <= small[$2] { bad = 1 }
         END { exit bad }' "$work/table"
+    # One row of the committed table, which is valid for one compiler, one C library and the release build.
+    CC=$cc python3 "$count" --read "$work/counts" --table "$work/counts" --write "$work/here" >/dev/null
+    if [ "$(sed -n 1p "$work/here")" = "$(sed -n 1p "$source/bench/counts.csv")" ] &&
+        grep -q '^CMAKE_BUILD_TYPE:[A-Z]*=Release$' "$build/CMakeCache.txt" &&
+        ! grep -q '^ECHELON_SANITIZE:[A-Z]*=.' "$build/CMakeCache.txt"; then
+        check "a sort needs as many instructions as in bench/counts.csv" \
+            python3 "$count" --program "$program" --only sort,u32,1000
+    else
+        skip "the row of bench/counts.csv: it was counted with another compiler, C library or build type"
+    fi
 else
     skip "counts: valgrind is not installed"
 fi

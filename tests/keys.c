@@ -67,6 +67,19 @@ static uint64_t few_key(struct keys *k, size_t i)
     return rng_next(&value) & k->ones;
 }
 
+/* Sixteen values that differ in their top bits only. */
+static uint64_t top_key(struct keys *k, size_t i)
+{
+    (void)i;
+    return rng_below(&k->rng, 16) << (k->width - 4);
+}
+
+/* The same, but the last key also has the lowest bit, which a sample seldom contains. */
+static uint64_t top_last_key(struct keys *k, size_t i)
+{
+    return top_key(k, i) | (i + 1 == k->c->n);
+}
+
 /* Two values, or with "third" also a rare third one. */
 static uint64_t two_key(struct keys *k, size_t i)
 {
@@ -377,6 +390,7 @@ static const struct {
     { "outlier", outlier_key },   { "late", late_key },       { "back", back_key },
     { "last", last_key },         { "two", two_key },         { "third", third_key },
     { "dozen", dozen_key },       { "floor", floor_key },     { "ceiling", ceiling_key },
+    { "dozen", dozen_key },       { "top", top_key },         { "top_last", top_last_key },
 };
 
 bool keys_fill(const struct sort_case *c, uint64_t seed, void *keys)

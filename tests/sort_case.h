@@ -23,6 +23,7 @@ struct sort_case {
     size_t value_bytes; /* 0: only keys, or an argsort if index_bytes is set */
     int index_bytes;    /* 0, 4 or 8 */
     bool descending, total;
+    bool cpu_only;          /* tests a method of the CPU; takes long on the emulator */
     int begin_bit, end_bit; /* end_bit 0: all bits */
     const char *dist;       /* a name in keys.c */
 };

@@ -389,6 +389,27 @@ static void one_block(run_function run)
                     .dtype = dtypes[t], .n = sizes[s], .value_bytes = values[v], .dist = "hot" });
 }
 
+/* Few keys that the CPU counts, and short keys in reverse order. */
+static void top_bits(run_function run)
+{
+    static const struct sort_case cases[] = {
+        { .dtype = ECH_U32, .n = 50023, .value_bytes = 4, .dist = "top" },
+        { .dtype = ECH_I64, .n = 50023, .value_bytes = 8, .descending = true, .dist = "top_last" },
+        { .dtype = ECH_U64, .n = 5003, .value_bytes = 8, .dist = "top" },
+        { .dtype = ECH_F32, .n = 5003, .index_bytes = 4, .dist = "top" },
+        { .dtype = ECH_I32, .n = 5003, .value_bytes = 4, .dist = "top_last" },
+        { .dtype = ECH_I32, .n = 50023, .descending = true, .dist = "top" },
+        { .dtype = ECH_U64, .n = 5003, .dist = "top_last" },
+        { .dtype = ECH_I32, .n = 1003, .dist = "reversed" }, /* in the vector leaf */
+        { .dtype = ECH_F64, .n = 1003, .dist = "reversed" },
+    };
+    for (size_t i = 0; i < LENGTH(cases); i++) {
+        struct sort_case c = cases[i];
+        c.cpu_only = true;
+        run(&c);
+    }
+}
+
 void sort_cases(run_function run)
 {
     several_tiles(run);
@@ -408,6 +429,7 @@ void sort_cases(run_function run)
     samples(run);
     total_order(run);
     big_sizes(run);
+    top_bits(run);
 }
 
 void sort_case_id(const struct sort_case *c, char *text, size_t capacity_bytes)

@@ -196,6 +196,7 @@ static void run_case(const struct sort_case *c)
     bool tried = false, made = false;
     for (int i = 0; i < n_contexts; i++) {
         const char *device = ech_device_name(contexts[i]);
+        if (c->cpu_only && strcmp(device, "cpu") != 0) continue;
         test_begin("%s", id);
         int count = find_algorithms(device, c, names);
         for (int a = 0; a < count; a++) {

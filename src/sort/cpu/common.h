@@ -230,6 +230,9 @@ bool echi_sort_is_ascending(const struct echi_order *order, const void *keys, si
 /* Copies bytes, unless to == from. */
 void echi_copy(char *to, const char *from, size_t bytes);
 
+/* Copies n elements of these bytes in reverse order; to may be from. */
+void echi_reverse(char *to, const char *from, size_t n, size_t bytes);
+
 /* ---- distinct.c ---- */
 
 /* Sorts keys without values that have few distinct values; otherwise returns false. */

@@ -140,8 +140,11 @@ bool echi_sort_distinct(const struct echi_sort_job *job)
 void echi_sort_keys(const struct echi_sort_width *width, const struct echi_window *window,
                     const void *keys, void *out, void *work, size_t n, size_t key_bytes)
 {
-    if (width->run(window, keys, n, false) == ECHI_ASCENDING)
+    const enum echi_run run = width->run(window, keys, n, false);
+    if (run == ECHI_ASCENDING)
         echi_copy(out, keys, n * key_bytes);
+    else if (run == ECHI_REVERSED)
+        echi_reverse(out, keys, n, key_bytes);
     else if (!sort_some(width, window, keys, out, n, key_bytes))
         width->sort_keys(&window->order, keys, out, work, n);
 }

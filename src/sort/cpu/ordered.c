@@ -57,6 +57,14 @@ static void reverse(char *to, const char *from, size_t n, size_t bytes)
 
 #undef REVERSE
 
+void echi_reverse(char *to, const char *from, size_t n, size_t bytes)
+{
+    if (to == from)
+        mirror(to, to + n * bytes, n / 2, bytes);
+    else
+        reverse(to, from, n, bytes);
+}
+
 struct check {
     const struct echi_sort_job *job;
     size_t part_n;

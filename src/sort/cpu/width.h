@@ -44,34 +44,68 @@ static void NAME(decode)(const struct echi_order *order, void *keys, size_t n)
     }
 }
 
+/* Whether all bits of keys are compared, which are not merged: x(u) then has fewer steps, and for
+ * integers it is u ^ sign ^ flip. */
+static bool NAME(is_whole)(const struct echi_window *w)
+{
+    return !w->order.merge && !w->begin && (KEY)w->order.last == (KEY) ~(KEY)0 &&
+           (KEY)w->mask == (KEY) ~(KEY)0;
+}
+
+/* The same as encode(), of whole keys. */
+static void NAME(encode_whole)(const struct echi_order *order, const KEY *in, KEY *x, size_t n)
+{
+    const KEY sign = (KEY)order->sign, float_mask = (KEY)order->float_mask;
+    const KEY shift = (KEY)order->shift, flip = (KEY)order->flip;
+    for (size_t i = 0; i < n; i++) {
+        const KEY top = (KEY)(0 - (in[i] >> (8 * sizeof(KEY) - 1)));
+        x[i] = (KEY)((KEY)((KEY)(in[i] ^ (KEY)((top & float_mask) | sign)) - shift) ^ flip);
+    }
+}
+
+/* Clears *up and *down if adjacent keys disprove them. */
+static void NAME(compare_adjacent)(const KEY *x, size_t pairs, KEY c, bool strict, bool *up,
+                                   bool *down)
+{
+    KEY falls = 0, rises = 0; /* or are equal, if strict */
+    if (*up)
+        for (size_t j = 0; j < pairs; j++) falls |= (KEY)((KEY)(x[j] ^ c) > (KEY)(x[j + 1] ^ c));
+    if (*down && strict)
+        for (size_t j = 0; j < pairs; j++) rises |= (KEY)((KEY)(x[j] ^ c) <= (KEY)(x[j + 1] ^ c));
+    else if (*down)
+        for (size_t j = 0; j < pairs; j++) rises |= (KEY)((KEY)(x[j] ^ c) < (KEY)(x[j + 1] ^ c));
+    *up = *up && !falls;
+    *down = *down && !rises;
+}
+
 static enum echi_run NAME(run)(const struct echi_window *window, const void *keys, size_t n,
                                bool strict)
 {
     const KEY *in = keys;
     KEY x[CHUNK + 1];
+    const struct echi_order *order = &window->order;
+    const bool whole = NAME(is_whole)(window),
+               integers = whole && !order->float_mask && !order->shift;
+    const KEY c = (KEY)(order->sign ^ order->flip);
     bool up = true, down = true, same = true; /* of all keys so far; same: compared as bits */
-    for (size_t i = 0, count; (up || down) && i + 1 < n; i += count - 1) {
-        count = echi_min(n - i, i ? CHUNK + 1 : FIRST_LOOK); /* most inputs fail at the first
-                                                                keys */
+    for (size_t i = 0, pairs; (up || down) && i + 1 < n; i += pairs) {
+        pairs =
+            echi_min(n - 1 - i, i ? CHUNK : FIRST_LOOK); /* most inputs fail at the first keys */
         KEY differ = 0;
         if (same)
-            for (size_t j = 0; j < count; j++) differ |= (KEY)(in[i + j] ^ in[i]);
+            for (size_t j = 0; j < pairs; j++) differ |= (KEY)(in[i + j + 1] ^ in[i]);
         same = same && !differ;
         if (same) { /* this costs a read, and no encoding */
             down = down && !strict;
-            continue;
+        } else if (integers) {
+            NAME(compare_adjacent)(in + i, pairs, c, strict, &up, &down);
+        } else {
+            if (whole)
+                NAME(encode_whole)(order, in + i, x, pairs + 1);
+            else
+                NAME(encode)(window, in + i, x, pairs + 1);
+            NAME(compare_adjacent)(x, pairs, 0, strict, &up, &down);
         }
-        NAME(encode)(window, in + i, x, count);
-        KEY rises = 0, falls = 0;
-        for (size_t j = 0; j + 1 < count; j++) {
-            rises |= (KEY)(x[j] < x[j + 1]);
-            falls |= (KEY)(x[j] > x[j + 1]);
-        }
-        KEY equal = 0;
-        if (down && strict)
-            for (size_t j = 0; j + 1 < count; j++) equal |= (KEY)(x[j] == x[j + 1]);
-        up = up && !falls;
-        down = down && !rises && !equal;
     }
     return up ? ECHI_ASCENDING : down ? ECHI_REVERSED : ECHI_UNORDERED;
 }
