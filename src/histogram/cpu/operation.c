@@ -24,7 +24,7 @@ enum {
     PART_N = 1 << 16,       /* minimum number of elements of a part */
     EDGES = 2048,           /* that are merged once; more are merged at every comparison */
     BYTE_COPIES = 8,        /* of the table of bytes */
-    BYTES_N = 4096,         /* minimum number of bytes for which these are worth it */
+    BYTES_N = 8192,         /* minimum number of bytes for which these are worth it */
     FEW_COUNTERS = 512,     /* that few elements are counted in on the stack */
     FOUR_COUNTERS = 8192,   /* with up to this many counters, four copies are used in turn */
     TWO_COUNTERS = 65536,   /* ... two */
@@ -361,7 +361,7 @@ static const struct algorithm algorithms[ALGORITHMS] = {
     [BYTES] = {
         .name = "bytes",
         .what = "counts the 256 byte values, then maps these counts to bins",
-        .when = "from 4,096 8-bit elements on, no weights, one dimension",
+        .when = "from 8,192 8-bit elements on, no weights, one dimension",
         .applicable = can_be_bytes,
         .chosen = is_bytes,
     },
