@@ -34,7 +34,7 @@ for arch in ${archs:-75 80 100 120}; do
     here=$build/$arch
     # shellcheck disable=SC2086
     cmake -S "$source" -B "$here" $generator -DCMAKE_BUILD_TYPE=Release -DECHELON_CUDA=OFF -DECHELON_BUILD_BENCH=OFF \
-        -DECHELON_SIMT_ARCH="$arch" >"$log" 2>&1 && cmake --build "$here" --target $targets >>"$log" 2>&1 ||
+        -DECHELON_WERROR=OFF -DECHELON_SIMT_ARCH="$arch" >"$log" 2>&1 && cmake --build "$here" --target $targets >>"$log" 2>&1 ||
         { fail "the build for sm_$arch"; tail -n 30 "$log"; continue; }
     for program in $programs; do
         "$here/tests/test_${program%:*}" --device simt --quick --every "${program#*:}" >"$log" 2>&1
