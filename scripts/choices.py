@@ -2,12 +2,12 @@
 """choices.py - what the library would do on the nominal GPU, an H200, for some 3,000 calls of all operations.
 
     scripts/choices.py COMMAND               prints each call with its algorithm, kernels, blocks and workspace
-    scripts/choices.py COMMAND OTHER         prints the calls that two builds of the command answer differently; exits
-                                             with 1 if there are any
+    scripts/choices.py COMMAND OTHER         prints the calls that two builds of the command answer differently;
+                                             exits with 1 if there are any
 
-The text is that of "echelon explain", so no GPU is needed. Compare two builds after a change of the host code that should
-not change the choices of an H200: scripts/choices.py ../before/build/cli/echelon build/cli/echelon. The names of vendor
-libraries depend on the machine, not on the build.
+The text is that of "echelon explain", so no GPU is needed. Compare two builds after a change of the host code that
+should not change the choices of an H200: scripts/choices.py ../before/build/cli/echelon build/cli/echelon. The names of
+vendor libraries depend on the machine, not on the build.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -38,7 +38,8 @@ def calls():
     yield from product("sort --type {t} -N {n} --rows {r}", t=TYPES, n=DIVIDED, r=[10, 100, 1000, 10000, 50000])
     yield from product("sort --type {t} -N {n} --segments {s}", t=TYPES, n=FEW, s=[10, 1000])
     yield from product("topk --type {t} -N {n} -K {k}", t=TYPES, n=SIZES, k=[1, 10, 500, 1000])
-    yield from product("topk --type {t} -N {n} -K {k} --rows {r}", t=["u8", "f32", "f64"], n=DIVIDED, k=[1, 10], r=[100, 20000])
+    yield from product("topk --type {t} -N {n} -K {k} --rows {r}",
+                       t=["u8", "f32", "f64"], n=DIVIDED, k=[1, 10], r=[100, 20000])
     yield from product("hist --type {t} -N {n} --bins {b}", t=TYPES, n=FEW, b=[16, 256, 10000, 100000, 2000000])
     yield from product("merge --type {t} -N {n} --runs {r}", t=TYPES, n=FEW, r=[2, 16])
     yield from product("set {o} --type {t} -N {n}", o=["union", "difference"], t=["u8", "u32", "f64"], n=FEW)
@@ -53,7 +54,7 @@ def calls():
     yield from product("reduce --type {t} -N {n} --segments {s}", t=["u8", "u32", "f64"], n=FEW, s=[10, 1000])
     yield from product("select {c} --type {t} -N {n}", t=["u8", "i16", "u32", "f64"], n=SIZES,
                        c=["if", "flags", "partition-if", "partition-flags", "unique", "unique-by-key", "rle-encode", "rle-decode"])
-    yield from product("arrange {c} --type {t} -N {n}", t=["u8", "i16", "u32", "f64"], n=FEW,
+    yield from product("arrange {c} --type {t} -N {n}", t=["u8", "i16", "u32", "f64"], n=FEW + ["2^22", "2^23"],
                        c=["gather", "reverse", "transpose", "shuffle"])
     yield from product("columns --type {t} -N {n}", t=["u8", "f32", "i32,f64"], n=FEW)
     yield from product("records --type i32 -N {n} --record {r}", n=FEW, r=[16, 100])
@@ -63,8 +64,10 @@ def calls():
     yield from product("matmul --type {t} --shape {n}x{k} --b-columns {m} --algorithm tiled", t=["f16", "f32", "f64"],
                        n=[10, 100, 1000, 8192], k=[64, 2000], m=[16, 1000])
     yield from product("matvec --type {t} --shape {n}x{k}", t=["f32", "f64"], n=[10, 1000, 100000], k=[10, 1000])
-    yield from product("csr {c} --shape {n}x{n} --nnz {z}", c=["spmv", "spmm", "transpose"], n=["1000", "1M"], z=["5000", "20M"])
-    yield from product("solve --method {m} --shape {n}x{n} --nnz {z}", m=["cg", "gmres"], n=["10000", "1M"], z=["50000", "5M"])
+    yield from product("csr {c} --shape {n}x{n} --nnz {z}",
+                       c=["spmv", "spmm", "transpose"], n=["1000", "1M"], z=["5000", "20M"])
+    yield from product("solve --method {m} --shape {n}x{n} --nnz {z}",
+                       m=["cg", "gmres"], n=["10000", "1M"], z=["50000", "5M"])
 
 
 def answer(command, call):
@@ -93,7 +96,8 @@ def main():
     for call, (_, text) in first.items():
         if second[call] != first[call]:
             different += 1
-            print("\n".join(difflib.unified_diff(text.splitlines(), second[call][1].splitlines(), call, call, lineterm="", n=0)))
+            lines = second[call][1].splitlines()
+            print("\n".join(difflib.unified_diff(text.splitlines(), lines, call, call, lineterm="", n=0)))
     failed = sum(status != 0 for status, _ in first.values())
     print(f"{len(first)} calls, of which {failed} are errors; {different} differ")
     return different > 0

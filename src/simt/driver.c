@@ -95,8 +95,8 @@ static CUresult simt_cuDeviceTotalMem(size_t *bytes, CUdevice device)
     return CUDA_SUCCESS;
 }
 
-/* What depends on the compute capability (CUDA programming guide): the shared memory of a block, and
- * the threads of a multiprocessor.  A row is valid up to the next one. */
+/* What depends on the compute capability (CUDA programming guide): the shared memory of a block,
+ * and the threads of a multiprocessor.  A row is valid up to the next one. */
 static const struct generation {
     uint64_t sm;
     unsigned shared_bytes, threads;
@@ -316,7 +316,8 @@ static CUresult simt_cuLibraryGetKernel(CUkernel *kernel, CUlibrary library, con
     return *kernel ? CUDA_SUCCESS : CUDA_ERROR_NOT_FOUND;
 }
 
-/* The architecture for which the modules are compiled.  The kernels' own shared memory is unknown. */
+/* The architecture for which the modules are compiled.  The shared memory of the kernels themselves
+ * is unknown. */
 static CUresult simt_cuKernelGetAttribute(int *value, int attribute, CUkernel kernel,
                                           CUdevice device)
 {
