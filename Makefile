@@ -19,7 +19,7 @@ report_deps = NO_INSTALL=1 scripts/install_deps.sh
 .DEFAULT_GOAL := build
 .NOTPARALLEL:
 .PHONY: help deps build demo ladder check check-all asan ubsan tsan msan valgrind bench bench-count format format-check \
-        install abi amalgamation wheel wheel-check dist deb deb-check docs clean
+        arm install abi amalgamation wheel wheel-check dist deb deb-check docs clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 14
@@ -78,6 +78,9 @@ valgrind: deps ## run tests of the library under valgrind
 	@cmake --build --preset default
 	@scripts/valgrind.sh build
 
+arm: ## compile the library for 64-bit Arm in build-arm/ and run tests under qemu; EVERY=N: one case of N (30)
+	@scripts/arm.sh build-arm
+
 bench: build ## run the benchmarks on this machine; writes bench/results/
 	@cmake --build --preset bench
 	@scripts/bench.sh build
@@ -122,4 +125,4 @@ docs: ## build the documentation as a site in build/site (needs MkDocs: docs/req
 	@scripts/site.sh build/site
 
 clean: ## remove the build directories
-	@rm -rf build build-release build-dev build-tsan build-msan build-clang build-cpu-only
+	@rm -rf build build-release build-dev build-tsan build-msan build-arm build-clang build-cpu-only

@@ -8,6 +8,10 @@
 # accesses instead.
 
 option(ECHELON_SIMT "build the SIMT emulator, which runs CUDA kernels on the CPU" ON)
+set(ECHELON_SIMT_ARCH "" CACHE STRING
+  "GPU for which the emulator's modules are compiled, as for nvcc (75); empty: the kernels of all GPUs, code for 90")
+set(simt_arch_emulator $<$<BOOL:${ECHELON_SIMT_ARCH}>:ECHELON_SIMT_ARCH=${ECHELON_SIMT_ARCH}>)
+set(simt_arch_kernels $<$<BOOL:${ECHELON_SIMT_ARCH}>:__CUDA_ARCH__=${ECHELON_SIMT_ARCH}0>)
 
 # The flags of a module, for all compilers and for one. "echelon emulate" uses them, too (src/simt/CMakeLists.txt).
 set(simt_flags -O2 -gdwarf-4 -gz=none -fno-plt -UNDEBUG -fno-exceptions -fno-rtti -ffp-contract=off -fvisibility=hidden
@@ -187,7 +191,7 @@ function(simt_image name source)
     CXX_STANDARD 14 CXX_STANDARD_REQUIRED ON CXX_EXTENSIONS OFF)
   target_compile_options(simt_${name} PRIVATE ${simt_flags} ${simt_hooks}
     "SHELL:-include ${PROJECT_SOURCE_DIR}/src/simt/device.h" $<$<BOOL:${ECHELON_WERROR}>:-Werror>)
-  target_compile_definitions(simt_${name} PRIVATE ${ARGN})
+  target_compile_definitions(simt_${name} PRIVATE ${ARGN} ${simt_arch_kernels})
   target_include_directories(simt_${name} PRIVATE ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR})
   target_link_options(simt_${name} PRIVATE ${simt_link_options})
   target_link_libraries(simt_${name} PRIVATE echelon_simt m)

@@ -3,8 +3,8 @@
 # also xz and its library. If none is missing, it does nothing and needs no network. The libraries of compressed files
 # are optional: it installs them if that is possible.
 #
-#   --tests        also Python with NumPy, pytest, hypothesis and SciPy, if that is possible: without them make check skips
-#                  some tests (install_packages.sh installs more)
+#   --tests        also Python with NumPy, pytest, hypothesis and SciPy, and KLU, SuperLU and MUMPS, if that is possible:
+#                  without them make check skips some tests (install_packages.sh installs more)
 #   NO_INSTALL=1   installs nothing: reports the missing tools and the command that installs them, and fails
 #
 # make demo, make ladder and make check install; all other targets of the Makefile set NO_INSTALL.
@@ -96,6 +96,25 @@ if [ "${1:-}" = --tests ] && ! python_has "numpy, pytest, hypothesis, scipy"; th
         python_has "numpy, pytest, $module" ||
             echo "Python has no $module (python3-$module): some tests of the Python package are skipped."
     done
+fi
+
+# The libraries of sparse direct solvers that tests use, each if its file is missing. Other releases have other versions.
+have_library() { ldconfig -p 2>/dev/null | grep -q "$1"; }
+if [ "${1:-}" = --tests ] && have apt-get; then
+    as_root=
+    [ "$(id -u)" = 0 ] || as_root="sudo -n "
+    while read -r file packages; do
+        have_library "$file" && continue
+        for package in $packages; do
+            [ "${NO_INSTALL:-0}" = 0 ] || break
+            ${as_root}apt-get install -y --no-install-recommends "$package" >/dev/null 2>&1 </dev/null && break
+        done
+        have_library "$file" || echo "$file is not installed ($packages): some tests of sparse direct solvers are skipped."
+    done <<END
+libklu.so. libklu1 libklu2
+libsuperlu.so.5 libsuperlu5
+libdmumps_seq-5.5.so libmumps-seq-5.5
+END
 fi
 
 version=$(cmake --version | sed -n 's/^cmake version \([0-9]*\)\.\([0-9]*\).*/\1 \2/p')

@@ -376,21 +376,21 @@ static const struct {
     const char *name;
     uint64_t (*key)(struct keys *keys, size_t i);
 } distributions[] = {
-    { "random", random_key },     { "sorted", sorted_key },   { "reversed", reversed_key },
-    { "nearly", nearly_key },     { "runs", runs_key },       { "constant", constant_key },
-    { "few", few_key },           { "hot", hot_key },         { "zipf", zipf_key },
-    { "and2", and2_key },         { "and4", and4_key },       { "and8", and8_key },
-    { "some", some_key },         { "rare", rare_key },       { "special", special_key },
-    { "ties", ties_key },         { "unlucky", unlucky_key }, { "unit", unit_key },
-    { "negative", negative_key }, { "normal", normal_key },   { "narrow", narrow_key },
-    { "strewn", strewn_key },     { "halved", halved_key },   { "hidden", hidden_key },
-    { "tiny", tiny_key },         { "huge", huge_key },       { "unseen", unseen_key },
-    { "wider", wider_key },       { "and3", and3_key },       { "heavy", heavy_key },
-    { "near", near_key },         { "steps", steps_key },     { "range", range_key },
-    { "outlier", outlier_key },   { "late", late_key },       { "back", back_key },
-    { "last", last_key },         { "two", two_key },         { "third", third_key },
-    { "dozen", dozen_key },       { "floor", floor_key },     { "ceiling", ceiling_key },
-    { "dozen", dozen_key },       { "top", top_key },         { "top_last", top_last_key },
+    { "random", random_key },     { "sorted", sorted_key },     { "reversed", reversed_key },
+    { "nearly", nearly_key },     { "runs", runs_key },         { "constant", constant_key },
+    { "few", few_key },           { "hot", hot_key },           { "zipf", zipf_key },
+    { "and2", and2_key },         { "and4", and4_key },         { "and8", and8_key },
+    { "some", some_key },         { "rare", rare_key },         { "special", special_key },
+    { "ties", ties_key },         { "unlucky", unlucky_key },   { "unit", unit_key },
+    { "negative", negative_key }, { "normal", normal_key },     { "narrow", narrow_key },
+    { "strewn", strewn_key },     { "halved", halved_key },     { "hidden", hidden_key },
+    { "tiny", tiny_key },         { "huge", huge_key },         { "unseen", unseen_key },
+    { "wider", wider_key },       { "and3", and3_key },         { "heavy", heavy_key },
+    { "near", near_key },         { "steps", steps_key },       { "range", range_key },
+    { "outlier", outlier_key },   { "late", late_key },         { "back", back_key },
+    { "last", last_key },         { "two", two_key },           { "third", third_key },
+    { "dozen", dozen_key },       { "floor", floor_key },       { "ceiling", ceiling_key },
+    { "top", top_key },           { "top_last", top_last_key },
 };
 
 bool keys_fill(const struct sort_case *c, uint64_t seed, void *keys)

@@ -23,6 +23,14 @@ struct direct_csr {
  * that occur twice and columns in descending order). */
 struct direct_csr direct_csr_make(const char *kind, size_t n, uint64_t seed);
 void direct_csr_free(struct direct_csr *s);
+
+/* A square matrix in Matrix Market format ("coordinate real general"); n = 0 if there is no such
+ * file. */
+struct direct_csr direct_csr_read(const char *folder, const char *name);
+
+/* A synthetic enlargement of a matrix, as in bench/sparse_direct_scipy.py: copies of it are blocks
+ * on the diagonal, and three random elements couple each block with the block before. */
+struct direct_csr direct_csr_enlarge(const struct direct_csr *block, size_t copies, uint64_t seed);
 void direct_csr_entry(struct direct_csr *s, int64_t column, double value); /* in the last row */
 
 /* The maximum norm of b - A x, or b - A^T x, over (|A| |x| + |b|); A, b and x rounded to dtype. */

@@ -6,6 +6,7 @@
 #include "sparse_direct_case.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -107,26 +108,99 @@ static void make_row(struct direct_csr *s, const char *kind, size_t i, struct rn
         twice_row(s, i, rng);
 }
 
+/* n rows with room for entries, and x. */
+static struct direct_csr allocate(size_t n, size_t entries, struct rng *rng)
+{
+    struct direct_csr s = { .n = n };
+    s.offsets = calloc(n + 1, sizeof *s.offsets);
+    s.columns = calloc(entries + 1, sizeof *s.columns);
+    s.values = calloc(entries + 1, sizeof *s.values);
+    s.x = calloc(n + 1, sizeof *s.x);
+    s.b = calloc(n + 1, sizeof *s.b);
+    if (!s.offsets || !s.columns || !s.values || !s.x || !s.b) abort();
+    for (size_t i = 0; i < n; i++) s.x[i] = (double)(int)(rng_below(rng, 19)) - 9;
+    return s;
+}
+
+/* Row i is complete. */
+static void end_row(struct direct_csr *s, size_t i)
+{
+    long double sum = 0;
+    s->offsets[i + 1] = (int64_t)s->nnz;
+    for (int64_t e = s->offsets[i]; e < s->offsets[i + 1]; e++)
+        sum += (long double)s->values[e] * s->x[s->columns[e]];
+    s->b[i] = (double)sum;
+}
+
 struct direct_csr direct_csr_make(const char *kind, size_t n, uint64_t seed)
 {
     struct rng rng = { seed + hash_text(kind) };
-    struct direct_csr s = { .n = n };
-    if (strcmp(kind, "mesh") == 0) s.n = (size_t)sqrt((double)n) * (size_t)sqrt((double)n);
-    if (strcmp(kind, "box") == 0) s.n = cube_side(n) * cube_side(n) * cube_side(n);
-    s.offsets = calloc(s.n + 1, sizeof *s.offsets);
-    s.columns = calloc(s.n * PER_ROW + s.n + 1, sizeof *s.columns);
-    s.values = calloc(s.n * PER_ROW + s.n + 1, sizeof *s.values);
-    s.x = calloc(s.n + 1, sizeof *s.x);
-    s.b = calloc(s.n + 1, sizeof *s.b);
-    if (!s.offsets || !s.columns || !s.values || !s.x || !s.b) abort();
-    for (size_t i = 0; i < s.n; i++) s.x[i] = (double)(int)(rng_below(&rng, 19)) - 9;
-    for (size_t i = 0; i < s.n; i++) {
-        long double sum = 0;
+    if (strcmp(kind, "mesh") == 0) n = (size_t)sqrt((double)n) * (size_t)sqrt((double)n);
+    if (strcmp(kind, "box") == 0) n = cube_side(n) * cube_side(n) * cube_side(n);
+    struct direct_csr s = allocate(n, n * PER_ROW + n, &rng);
+    for (size_t i = 0; i < n; i++) {
         make_row(&s, kind, i, &rng);
-        s.offsets[i + 1] = (int64_t)s.nnz;
-        for (int64_t e = s.offsets[i]; e < s.offsets[i + 1]; e++)
-            sum += (long double)s.values[e] * s.x[s.columns[e]];
-        s.b[i] = (double)sum;
+        end_row(&s, i);
+    }
+    return s;
+}
+
+/* Entries of a file, which may be in any order, in the order of rows. */
+static struct direct_csr read_entries(FILE *file, size_t n, size_t entries)
+{
+    struct rng rng = { 1 };
+    struct direct_csr s = allocate(n, entries, &rng);
+    size_t *rows = calloc(entries + 1, sizeof *rows), *columns = calloc(entries + 1, sizeof *rows);
+    double *values = calloc(entries + 1, sizeof *values);
+    if (!rows || !columns || !values) abort();
+    for (size_t e = 0; e < entries; e++)
+        if (fscanf(file, "%zu %zu %lf", &rows[e], &columns[e], &values[e]) != 3) abort();
+    for (size_t i = 0; i < n; i++) {
+        for (size_t e = 0; e < entries; e++)
+            if (rows[e] == i + 1) direct_csr_entry(&s, (int64_t)columns[e] - 1, values[e]);
+        end_row(&s, i);
+    }
+    free(rows);
+    free(columns);
+    free(values);
+    return s;
+}
+
+struct direct_csr direct_csr_read(const char *folder, const char *name)
+{
+    struct direct_csr s = { 0 };
+    char path[4096], line[1024];
+    size_t n, columns, entries;
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    FILE *file = fopen(path, "r");
+    if (!file) return s;
+    do {
+        if (!fgets(line, sizeof line, file)) abort();
+    } while (line[0] == '%');
+    if (sscanf(line, "%zu %zu %zu", &n, &columns, &entries) != 3 || n != columns) abort();
+    s = read_entries(file, n, entries);
+    fclose(file);
+    return s;
+}
+
+struct direct_csr direct_csr_enlarge(const struct direct_csr *block, size_t copies, uint64_t seed)
+{
+    enum { COUPLINGS = 3 };
+    struct rng rng = { seed };
+    const size_t n = block->n * copies;
+    struct direct_csr s = allocate(n, (block->nnz + COUPLINGS) * copies, &rng);
+    for (size_t c = 0; c < copies; c++) {
+        size_t rows[COUPLINGS];
+        for (int k = 0; k < COUPLINGS; k++) rows[k] = (size_t)rng_below(&rng, block->n);
+        for (size_t i = 0; i < block->n; i++) {
+            for (int64_t e = block->offsets[i]; e < block->offsets[i + 1]; e++)
+                direct_csr_entry(&s, (int64_t)(c * block->n) + block->columns[e], block->values[e]);
+            for (int k = 0; k < COUPLINGS; k++)
+                if (c > 0 && rows[k] == i)
+                    direct_csr_entry(&s, (int64_t)(c * block->n - 1 - rng_below(&rng, block->n)),
+                                     between(&rng, -1, 1));
+            end_row(&s, c * block->n + i);
+        }
     }
     return s;
 }

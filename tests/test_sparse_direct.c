@@ -203,6 +203,59 @@ static void run_refine(const char *algorithm)
     test_end();
 }
 
+/* The matrix of a chemical plant, enlarged to n above 10^4: factors without many entries, a
+ * backward error that refinement reduces to the rounding of x, and the same for the transpose. */
+static void run_enlarged(const char *algorithm, const char *name)
+{
+    enum { COPIES = 21 };
+    if (!test_begin("enlarged(%s,%s,copies=%d,synthetic)", algorithm, name, COPIES)) return;
+    const char *folder = getenv("ECHELON_DATA");
+    struct direct_csr block = strcmp(name, "plant") == 0
+                                  ? direct_csr_make("plant", 479, 3)
+                                  : direct_csr_read(folder ? folder : TEST_DATA, name);
+    if (block.n == 0) {
+        test_skip("%s is not in the folder that ECHELON_DATA names", name);
+        test_end();
+        return;
+    }
+    struct direct_csr s = direct_csr_enlarge(&block, COPIES, 11);
+    ech_csr a = csr_of(&s, ECH_I32, ECH_F64);
+    double *x = calloc(s.n, sizeof *x), *sides = calloc(s.n, sizeof *sides);
+    ech_sparse_direct_options o = options_of(algorithm);
+    ech_sparse_direct_report report = new_report();
+    ech_sparse_factor *factor = NULL;
+    if (!x || !sides) abort();
+    CHECK(s.n > 10000);
+    CHECK_STATUS(ech_sparse_factor_create(ctx, &a, &o, &factor, &report), ECH_OK);
+    CHECK_INT(report.status, ECH_DIRECT_STATUS_SOLVED);
+    CHECK(report.factor_nnz >= s.n && report.factor_nnz <= 32 * s.nnz);
+    for (size_t i = 0; i < s.n; i++) /* A^T x */
+        for (int64_t e = s.offsets[i]; e < s.offsets[i + 1]; e++)
+            sides[s.columns[e]] += s.values[e] * s.x[i];
+    for (int transpose = 0; transpose < 2; transpose++) {
+        const double *b = transpose ? sides : s.b;
+        double plain;
+        o.transpose = transpose;
+        o.refine = -1;
+        CHECK_STATUS(ech_sparse_factor_solve(ctx, factor, 1, b, 0, x, 0, &o, &report), ECH_OK);
+        CHECK_INT(report.refinements, 0);
+        plain = direct_csr_error(&s, transpose, ECH_F64, b, x);
+        CHECK(plain < 1e-9 && fabs(report.backward_error - plain) <= 0.01 * plain);
+        o.refine = 0;
+        CHECK_STATUS(ech_sparse_factor_solve(ctx, factor, 1, b, 0, x, 0, &o, &report), ECH_OK);
+        CHECK(report.refinements >= 1 && report.refinements <= 10);
+        CHECK(report.backward_error <= 0x1p-52 && report.backward_error <= plain);
+        CHECK(direct_csr_error(&s, transpose, ECH_F64, b, x) <= 0x1p-52);
+    }
+    ech_sparse_factor_free(factor);
+    free(sides);
+    free(x);
+    csr_free(&a);
+    direct_csr_free(&s);
+    direct_csr_free(&block);
+    test_end();
+}
+
 /* Without scaling the rounding errors differ; refinement removes them. */
 static void run_scaling(const char *algorithm)
 {
@@ -511,6 +564,10 @@ static void run_algorithm(const char *algorithm)
     run_solves(algorithm);
     run_factor(algorithm);
     run_refine(algorithm);
+    if (strcmp(algorithm, "dense") != 0) {
+        run_enlarged(algorithm, "west0479.mtx");
+        run_enlarged(algorithm, "plant");
+    }
     run_scaling(algorithm);
     run_condition(algorithm);
     if (strcmp(algorithm, "cudss") != 0) run_singular(algorithm); /* it does not name columns */

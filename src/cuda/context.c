@@ -122,16 +122,18 @@ static ech_status read_properties(ech_ctx *ctx)
     struct echi_cuda *cuda = ctx->state;
     const struct echi_driver *driver = cuda->driver;
     ech_status status = ECH_OK;
-    int major = 0, minor = 0, shared_bytes = 0;
+    int major = 0, minor = 0, shared_bytes = 0, l2_bytes = 0;
     CU(cuDeviceGetAttribute, &cuda->multiprocessors, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT,
        cuda->device);
     CU(cuDeviceGetAttribute, &major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, cuda->device);
     CU(cuDeviceGetAttribute, &minor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, cuda->device);
     CU(cuDeviceGetAttribute, &shared_bytes, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN,
        cuda->device);
+    CU(cuDeviceGetAttribute, &l2_bytes, CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE, cuda->device);
     cuda->gpu_architecture = 10 * major + minor;
     cuda->architecture = cuda->provider->code_for(cuda->gpu_architecture);
     cuda->shared_bytes = (unsigned)shared_bytes;
+    cuda->l2_bytes = (unsigned)l2_bytes;
 done:
     return status;
 }

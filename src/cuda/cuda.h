@@ -59,7 +59,8 @@ struct echi_cuda {
     int gpu_architecture;  /* 90 for sm_90 */
     int architecture;      /* of the kernels' code: may be older than the GPU's */
     unsigned shared_bytes; /* maximum per block */
-    CUlibrary *libraries;  /* [echi_image_count], loaded on first use */
+    unsigned l2_bytes;
+    CUlibrary *libraries; /* [echi_image_count], loaded on first use */
     struct echi_cuda_kernel kernels[ECHI_KERNELS];
     int kernel_count;
     void *state;             /* state.c */

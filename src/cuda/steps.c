@@ -9,11 +9,15 @@
 
 struct echi_gpu echi_gpu_of(ech_ctx *ctx)
 {
-    struct echi_gpu nominal = { NULL, 132, 90, 90, 227 << 10 };
+    struct echi_gpu nominal = { NULL, 132, 90, 90, 227 << 10, 50 << 20 };
     if (!ctx) return nominal;
     const struct echi_cuda *cuda = ctx->state;
-    return (struct echi_gpu){ ctx, cuda->multiprocessors, cuda->gpu_architecture,
-                              cuda->architecture, cuda->shared_bytes };
+    return (struct echi_gpu){ ctx,
+                              cuda->multiprocessors,
+                              cuda->gpu_architecture,
+                              cuda->architecture,
+                              cuda->shared_bytes,
+                              cuda->l2_bytes };
 }
 
 bool echi_gpu_has(const struct echi_gpu *gpu, const char *module, const char *kernel)

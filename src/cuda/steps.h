@@ -17,6 +17,7 @@ struct echi_gpu {
     int gpu_architecture;  /* 90 for sm_90 */
     int architecture;      /* of the kernels' code: may be older than the GPU's */
     unsigned shared_bytes; /* maximum per block */
+    unsigned l2_bytes;
 };
 
 /* The GPU of a context, or the nominal one if ctx is NULL. */

@@ -68,7 +68,7 @@ static uint64_t group_leaves(const char *folder, bool second)
 /* The minimum of the group of this process and all groups that contain it. */
 static uint64_t groups_leave(const char *root, char *group, bool second)
 {
-    char folder[512];
+    char folder[576]; /* root and group */
     uint64_t left = UINT64_MAX;
     group[strcspn(group, "\n")] = 0;
     for (;;) {

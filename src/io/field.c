@@ -125,7 +125,7 @@ static uint64_t find_name(const char *column, char delimiter, const char *at, co
         used += (size_t)snprintf(names + used, SHOWN - used, "%s%.*s", between, (int)length, first);
     }
     for (char *c = names; *c; c++)
-        if (*c < ' ' || *c == 127) *c = *c < 0 ? *c : '?';
+        if ((unsigned char)*c < ' ' || *c == 127) *c = '?';
     *second = 0;
     return found;
 }

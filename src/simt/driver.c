@@ -95,6 +95,27 @@ static CUresult simt_cuDeviceTotalMem(size_t *bytes, CUdevice device)
     return CUDA_SUCCESS;
 }
 
+/* What depends on the compute capability (CUDA programming guide): the shared memory of a block,
+ * and the threads of a multiprocessor.  A row is valid up to the next one. */
+static const struct generation {
+    uint64_t sm;
+    unsigned shared_bytes, threads;
+} generations[] = { { 75, SIMT_OLDEST_SHARED_BYTES, 1024 },
+                    { 80, 163 << 10, 2048 },
+                    { 86, 99 << 10, 1536 },
+                    { 87, 163 << 10, 1536 },
+                    { 89, 99 << 10, 1536 },
+                    { 90, 227 << 10, 2048 },
+                    { 110, 227 << 10, 1536 },
+                    { 120, 99 << 10, 1536 } };
+
+static const struct generation *generation(void)
+{
+    size_t i = sizeof generations / sizeof *generations - 1;
+    while (i > 0 && generations[i].sm > simt_options.sm) i--;
+    return &generations[i];
+}
+
 static CUresult simt_cuDeviceGetAttribute(int *value, int attribute, CUdevice device)
 {
     (void)device;
@@ -115,15 +136,20 @@ static CUresult simt_cuDeviceGetAttribute(int *value, int attribute, CUdevice de
         *value = SIMT_DEFAULT_SHARED_BYTES;
         break;
     case CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN:
-        *value = SIMT_MOST_SHARED_BYTES;
+        *value = (int)generation()->shared_bytes;
+        break;
+    case CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE:
+        *value = SIMT_L2_BYTES;
         break;
     case CU_DEVICE_ATTRIBUTE_WARP_SIZE:
         *value = SIMT_LANES;
         break;
     case CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH:
-    case CU_DEVICE_ATTRIBUTE_CLUSTER_LAUNCH:
     case CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED:
         *value = 1;
+        break;
+    case CU_DEVICE_ATTRIBUTE_CLUSTER_LAUNCH:
+        *value = simt_options.sm >= 90;
         break;
     default:
         return CUDA_ERROR_INVALID_VALUE;
@@ -290,14 +316,15 @@ static CUresult simt_cuLibraryGetKernel(CUkernel *kernel, CUlibrary library, con
     return *kernel ? CUDA_SUCCESS : CUDA_ERROR_NOT_FOUND;
 }
 
-/* Kernels count as compiled for the GPU that is claimed, without shared memory of their own. */
+/* The architecture for which the modules are compiled.  The shared memory of the kernels themselves
+ * is unknown. */
 static CUresult simt_cuKernelGetAttribute(int *value, int attribute, CUkernel kernel,
                                           CUdevice device)
 {
     (void)kernel;
     (void)device;
     const bool shared = attribute == CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES;
-    *value = shared ? 0 : (int)simt_options.sm;
+    *value = shared ? 0 : SIMT_CODE;
     return shared || attribute == CU_FUNC_ATTRIBUTE_PTX_VERSION ? CUDA_SUCCESS
                                                                 : CUDA_ERROR_INVALID_VALUE;
 }
@@ -310,7 +337,7 @@ static CUresult simt_cuKernelSetAttribute(int attribute, int value, CUkernel ker
     if (attribute == CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT) /* there is no cache */
         return value <= 100 ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
     if (attribute != CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES || value < 0 ||
-        value > SIMT_MOST_SHARED_BYTES)
+        value > (int)generation()->shared_bytes)
         return CUDA_ERROR_INVALID_VALUE;
     f->most_shared_bytes = (uint32_t)value;
     return CUDA_SUCCESS;
@@ -343,14 +370,16 @@ static bool within_limits(struct simt_launch *l)
         simt_found(SIMT_LIMIT, l, NULL, 0,
                    "clusters of %ux%ux%u blocks: at most %d blocks, which must divide the grid",
                    l->cluster[0], l->cluster[1], l->cluster[2], SIMT_MOST_CLUSTER);
+    else if (l->cluster_blocks > 1 && simt_options.sm < 90)
+        simt_found(SIMT_LIMIT, l, NULL, 0, "clusters: sm_%d has none", (int)simt_options.sm);
     return !l->faulted;
 }
 
 /* Blocks that a device of this size could hold at once. */
 static uint64_t most_cooperative(const struct simt_launch *l)
 {
-    uint64_t by_threads = 2048 / l->thread_count;
-    uint64_t by_shared = (SIMT_MOST_SHARED_BYTES + 1024) / (l->shared_bytes + 1024);
+    uint64_t by_threads = generation()->threads / l->thread_count;
+    uint64_t by_shared = (generation()->shared_bytes + 1024) / (l->shared_bytes + 1024);
     uint64_t blocks = by_threads < by_shared ? by_threads : by_shared;
     return SIMT_MULTIPROCESSORS * (blocks < 32 ? blocks : 32);
 }

@@ -29,8 +29,19 @@ enum {
 
 enum {
     SIMT_MULTIPROCESSORS = 4, /* that the device reports; few, so that grids are small */
+    SIMT_L2_BYTES = 25 << 10, /* few, so that small arrays exceed the cache */
     SIMT_MOST_CLUSTER = 16
 };
+
+/* The architecture for which the modules are compiled (CMake: ECHELON_SIMT_ARCH).  By default they
+ * contain the kernels of all architectures, and otherwise the code for 9.0.  Some of it needs more
+ * than the 64 KiB of shared memory of sm_75. */
+#ifdef ECHELON_SIMT_ARCH
+enum { SIMT_CODE = ECHELON_SIMT_ARCH };
+#else
+enum { SIMT_CODE = 90 };
+#endif
+enum { SIMT_OLDEST_SHARED_BYTES = (SIMT_CODE < 80 ? 64 : 99) << 10 };
 
 /* ---- devices.c ---- */
 

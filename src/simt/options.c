@@ -3,6 +3,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "simt/driver.h"
 #include "simt/emulator.h"
 
 #include <errno.h>
@@ -11,7 +12,7 @@
 #include <string.h>
 
 struct simt_options simt_options = {
-    .threads = 1, .check = true, .resident = 16, .memory_mib = 4096, .sm = 90, .devices = 1
+    .threads = 1, .check = true, .resident = 16, .memory_mib = 4096, .sm = SIMT_CODE, .devices = 1
 };
 
 static const struct word {

@@ -155,12 +155,14 @@ static double cost_of(const struct tiling *t, const struct build *b)
            t->weight * ((double)p->k + t->steps);
 }
 
-/* As in MATMUL_MORE_STAGES and TENSOR_STAGES; the emulator's modules are those for 9.0. */
+/* As in MATMUL_MORE_STAGES and TENSOR_STAGES.  The emulator's modules are compiled for one
+ * architecture, which may not be that of its device. */
 static unsigned shared_bytes_of(const struct tiling *t, const struct build *b)
 {
-    const int architecture = b->gpu.architecture;
-    const bool more = architecture >= 90 && architecture < 120;
-    return more || !b->p->backend->direct_vendor ? t->shared_bytes : t->less_shared_bytes;
+    int architecture = b->gpu.architecture;
+    if (!b->p->backend->direct_vendor)
+        (void)echi_gpu_compiled_for(&b->gpu, b->plan->module, t->kernel, &architecture);
+    return architecture >= 90 && architecture < 120 ? t->shared_bytes : t->less_shared_bytes;
 }
 
 /* Tiles from large to small, per type of computation; the last one fits every GPU and matrix. */

@@ -28,10 +28,9 @@ const struct pairs_tuning *echi_sort_pairs_tuning(int key_bytes, int payload_byt
 static ech_status find_staged(const struct echi_gpu *gpu, const char *module, unsigned *staged)
 {
     int architecture = 0;
-    bool emulated = gpu->ctx && strcmp(gpu->ctx->backend->name, "simt") == 0;
     ech_status status = ECH_OK;
     TRY(echi_gpu_compiled_for(gpu, module, "sort_pairs_scatter", &architecture));
-    *staged = emulated || (architecture >= 80 && architecture < 110);
+    *staged = architecture >= 80 && architecture < 110;
 done:
     return status;
 }
