@@ -101,9 +101,9 @@ static void sort_others(struct few *f, char *scratch)
     const struct echi_select_width *width = echi_select_width_of_machine(f->job->key_bytes);
     const size_t m = f->n_others, key_bytes = m * f->job->key_bytes;
     struct echi_sort_job job = *f->job;
-    struct echi_sort_arrays unsorted = { scratch, scratch + m * 8 };
+    struct echi_sort_arrays unsorted = { scratch, scratch + m * 16 }; /* keys are aligned */
     f->encoded = unsorted.keys;
-    f->keys = scratch + m * 12;
+    f->keys = scratch + m * 8;
     f->places = (uint32_t *)(void *)(scratch + m * 20);
     width->keep(unsorted.keys, f->from->keys, f->others, f->n);
     echi_select_isa_of_machine()->keep_positions32((uint32_t *)(void *)unsorted.values, 0,
