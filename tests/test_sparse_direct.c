@@ -13,15 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#ifdef __SANITIZE_ADDRESS__
-/* MUMPS 5.5 loses 4 bytes per analysis. */
-const char *__lsan_default_suppressions(void);
-const char *__lsan_default_suppressions(void)
-{
-    return "leak:libdmumps";
-}
-#endif
-
 static ech_ctx *ctx;
 static const char *const algorithms[] = { "klu", "mumps", "superlu", "cudss", "dense" };
 enum { ALGORITHMS = sizeof algorithms / sizeof *algorithms, MOST_SIDES = 3 };
