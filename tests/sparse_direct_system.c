@@ -12,7 +12,7 @@
 
 #ifdef __SANITIZE_ADDRESS__
 /* MUMPS 5.5 loses 4 bytes per analysis. */
-const char *__lsan_default_suppressions(void);
+__attribute__((visibility("default"))) const char *__lsan_default_suppressions(void);
 const char *__lsan_default_suppressions(void)
 {
     return "leak:libdmumps";
