@@ -109,11 +109,9 @@ struct echi_sort_width {
     void (*scatter)(const struct echi_scatter *scatter);
     /* The same by entry, without a bucket: counts[entry of key]++, and out[at[entry]++] = value, of
      * 4 or 8 bytes, or the position if values is NULL.  Entries are those of digits, or of `few`
-     * keys if it is not NULL; count_values() returns false if there is a key with no entry. */
-    void (*count_entries)(const struct echi_digits *digits, const void *keys, size_t n,
-                          uint32_t *counts);
-    bool (*count_values)(const struct echi_values *few, const void *keys, size_t n,
-                         uint32_t *counts);
+     * keys if it is not NULL: then counting fails if there is a key with no entry. */
+    bool (*count_entries)(const struct echi_digits *digits, const struct echi_values *few,
+                          const void *keys, size_t n, uint32_t *counts);
     void (*place)(const struct echi_digits *digits, const struct echi_values *few, const void *keys,
                   size_t n, const char *values, size_t value_bytes, uint32_t *at, char *out);
     /* out[i] = ((x(keys[i]) & keep) >> drop) << index_bits | i */
@@ -234,6 +232,11 @@ void echi_copy(char *to, const char *from, size_t bytes);
 void echi_reverse(char *to, const char *from, size_t n, size_t bytes);
 
 /* ---- distinct.c ---- */
+
+/* Writes to x the distinct encoded keys of a sample of at most `most` of n keys, in
+ * ascending order; returns their number, or 0 if there are more than ECHI_VALUES. */
+int echi_sort_sample_values(const struct echi_sort_job *job, const char *keys, size_t n,
+                            size_t most, uint64_t *x);
 
 /* Sorts keys without values that have few distinct values; otherwise returns false. */
 bool echi_sort_distinct(const struct echi_sort_job *job);

@@ -15,7 +15,7 @@
 #include <string.h>
 
 enum {
-    DISTINCT = 32,           /* maximum number of values */
+    DISTINCT = ECHI_VALUES,  /* maximum number of values */
     DISTINCT_SAMPLE = 256,   /* sampled keys */
     DISTINCT_KEYS = 1 << 16, /* smaller arrays do not repay a sample */
     DISTINCT_PART = 1 << 16, /* keys counted, or written, as one unit */
@@ -114,22 +114,32 @@ static bool sort_some(const struct echi_sort_width *width, const struct echi_win
     return true;
 }
 
+int echi_sort_sample_values(const struct echi_sort_job *job, const char *keys, size_t n,
+                            size_t most, uint64_t *x)
+{
+    uint64_t sample[DISTINCT_SAMPLE], work[DISTINCT_SAMPLE];
+    const size_t size = echi_min(DISTINCT_SAMPLE, most);
+    int values = 0;
+    job->width->sample(&job->window, keys, n, sample, size);
+    job->isa->widths[3]->sort(sample, work, size, false, 0, 64);
+    for (size_t i = 0; i < size; i++) {
+        if (i && sample[i] == sample[i - 1]) continue;
+        if (values == ECHI_VALUES) return 0;
+        x[values++] = sample[i];
+    }
+    return values;
+}
+
 bool echi_sort_distinct(const struct echi_sort_job *job)
 {
     struct distinct f = { .job = job };
-    uint64_t sample[DISTINCT_SAMPLE], work[DISTINCT_SAMPLE];
     size_t n = job->sort->n;
     if (job->sort->stable || n <= job->isa->check_keys) return false;
     if (n < DISTINCT_KEYS)
         return job->key_bytes > 1 &&
                sort_some(job->width, &job->window, job->in.keys, job->out.keys, n, job->key_bytes);
-    job->width->sample(&job->window, job->in.keys, n, sample, DISTINCT_SAMPLE);
-    job->isa->widths[3]->sort(sample, work, DISTINCT_SAMPLE, false, 0, 64);
-    for (int i = 0; i < DISTINCT_SAMPLE; i++) {
-        if (i && sample[i] == sample[i - 1]) continue;
-        if (f.values == DISTINCT) return false;
-        f.x[f.values++] = sample[i];
-    }
+    f.values = echi_sort_sample_values(job, job->in.keys, n, DISTINCT_SAMPLE, f.x);
+    if (!f.values) return false;
     size_t parts = (n + DISTINCT_PART - 1) / DISTINCT_PART;
     echi_parallel(job->threads, parts, count_part, &f);
     if (f.failed) return false;

@@ -19,8 +19,7 @@ enum {
     SHARE = 4,      /* elements per key of the range, at least */
     SAMPLE = 16,
     VALUES_KEYS = 512,    /* fewer keys are sorted faster otherwise */
-    VALUES_SAMPLE = 256,  /* keys whose values are those of all keys, at most, and ... */
-    VALUES_SHARE = 8,     /* ... one key in 8 */
+    VALUES_SHARE = 8,     /* the distinct keys are those of a sample of one key in 8, at most */
     VALUES_DISTINCT = 13, /* in the first SAMPLE, at most: 16 of 32 values have 12.7 */
     TRIALS = 64           /* multipliers; one of seven separates 32 values */
 };
@@ -89,7 +88,7 @@ static __attribute__((noinline)) bool sort_entries(const struct echi_sort_job *j
     const size_t entries = find_digits(job, from->keys, n, &digits);
     if (!entries) return false;
     memset(at, 0, entries * sizeof *at);
-    job->width->count_entries(&digits, from->keys, n, at);
+    job->width->count_entries(&digits, NULL, from->keys, n, at);
     fill_keys(job, at, entries, out_keys(job, offset), NULL, digits.low);
     job->width->place(&digits, NULL, from->keys, n, from->values, job->value_bytes, at,
                       job->out.values + offset * job->value_bytes);
@@ -120,24 +119,6 @@ static bool looks_few(const struct echi_sort_job *job, const char *keys, size_t 
     return distinct <= VALUES_DISTINCT;
 }
 
-/* The distinct keys of a sample, in ascending order; false if they are too many. */
-static bool find_values(const struct echi_sort_job *job, const char *keys, size_t n,
-                        struct echi_values *v)
-{
-    uint64_t sample[VALUES_SAMPLE], work[VALUES_SAMPLE];
-    const size_t size = echi_min(VALUES_SAMPLE, n / VALUES_SHARE);
-    v->window = job->window;
-    v->count = 0;
-    job->width->sample(&job->window, keys, n, sample, size);
-    job->isa->widths[3]->sort(sample, work, size, false, 0, 64);
-    for (size_t i = 0; i < size; i++) {
-        if (i && sample[i] == sample[i - 1]) continue;
-        if (v->count == ECHI_VALUES) return false;
-        v->x[v->count++] = sample[i];
-    }
-    return true;
-}
-
 /* Chooses a multiplier for which the values have different hashes. */
 static bool find_multiplier(struct echi_values *v, size_t key_bytes)
 {
@@ -166,7 +147,7 @@ static bool count_values(const struct echi_sort_job *job, const struct echi_valu
                          const char *keys, size_t n, uint32_t *at)
 {
     size_t counts[ECHI_VALUES] = { 0 }, found = 0;
-    if (!can_fill(job)) return job->width->count_values(v, keys, n, at);
+    if (!can_fill(job)) return job->width->count_entries(NULL, v, keys, n, at);
     job->width->tally(&job->window.order, keys, n, v->x, v->count, counts);
     for (int i = 0; i < v->count; i++) {
         at[i] = (uint32_t)counts[i];
@@ -182,7 +163,10 @@ static __attribute__((noinline)) bool sort_values(const struct echi_sort_job *jo
     struct echi_values v;
     uint32_t at[ECHI_VALUES] = { 0 }, key_at[ECHI_VALUES];
     const bool fills = can_fill(job);
-    if (!looks_few(job, from->keys, n) || !find_values(job, from->keys, n, &v)) return false;
+    if (!looks_few(job, from->keys, n)) return false;
+    v.window = job->window;
+    v.count = echi_sort_sample_values(job, from->keys, n, n / VALUES_SHARE, v.x);
+    if (!v.count) return false;
     memset(v.entry, 0, sizeof v.entry);
     if (!find_multiplier(&v, job->key_bytes) || !count_values(job, &v, from->keys, n, at))
         return false;

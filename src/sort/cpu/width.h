@@ -210,18 +210,6 @@ static void NAME(count)(const struct echi_digits *digits, const void *keys, size
     }
 }
 
-static void NAME(count_entries)(const struct echi_digits *digits, const void *keys, size_t n,
-                                uint32_t *counts)
-{
-    const KEY *in = keys;
-    uint16_t entry[CHUNK];
-    for (size_t i = 0, m; i < n; i += m) {
-        m = echi_min(n - i, CHUNK);
-        NAME(entries)(digits, in + i, m, entry);
-        for (size_t j = 0; j < m; j++) counts[entry[j]]++;
-    }
-}
-
 /* The entries of few distinct keys; check: returns false if there is another key. */
 static inline __attribute__((always_inline)) bool NAME(value_entries)(const struct echi_values *v,
                                                                       const KEY *keys, size_t n,
@@ -242,14 +230,15 @@ static inline __attribute__((always_inline)) bool NAME(value_entries)(const stru
     return others == 0;
 }
 
-static bool NAME(count_values)(const struct echi_values *v, const void *keys, size_t n,
-                               uint32_t *counts)
+static bool NAME(count_entries)(const struct echi_digits *digits, const struct echi_values *few,
+                                const void *keys, size_t n, uint32_t *counts)
 {
     const KEY *in = keys;
     uint16_t entry[CHUNK];
     for (size_t i = 0, m; i < n; i += m) {
         m = echi_min(n - i, CHUNK);
-        if (!NAME(value_entries)(v, in + i, m, true, entry)) return false;
+        if (few && !NAME(value_entries)(few, in + i, m, true, entry)) return false;
+        if (!few) NAME(entries)(digits, in + i, m, entry);
         for (size_t j = 0; j < m; j++) counts[entry[j]]++;
     }
     return true;
@@ -525,7 +514,6 @@ static const struct echi_sort_width NAME(width) = {
     .count = NAME(count),
     .scatter = NAME(scatter),
     .count_entries = NAME(count_entries),
-    .count_values = NAME(count_values),
     .place = NAME(place),
     .pack = NAME(pack),
     .pack_again = NAME(pack_again),
