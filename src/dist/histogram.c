@@ -85,7 +85,7 @@ done:
     return status;
 }
 
-/* Sets *hash to a number that differs if the edges do. */
+/* Sets *hash to a number that is nearly always different if the edges are. */
 static ech_status hash_edges(ech_ctx *ctx, const struct job *job, uint64_t *hash)
 {
     const size_t bytes = (job->bins + 1) * ech_dtype_bytes(job->dtype);
