@@ -11,7 +11,7 @@
 #     check  2^30 elements in total: every result is compared bit by bit with that of one GPU
 #     host   sorts of 2^32 keys in host memory
 #     solve  conjugate gradients with 2 x 10^8 unknowns on 1 and 2 GPUs, 4 x 10^8 on 4 and 8
-#     gf2    matrices over GF(2) with 2^18 rows
+#     gf2    matrices over GF(2) with 2^18 and 2^17 rows
 #     gf2large  with 2^20 rows on all GPUs, if there is room
 #     cpu    sorts of 2^22 and 2^10 keys per rank, with 1 to 16 ranks of one CPU thread each
 #     mpi    the same with MPI processes, and a process per GPU, with NCCL; ECHELON_COMM is libechelon_mpi.so, and
@@ -120,8 +120,8 @@ run_with() {
 
 ops() {
     spread 1 45 dist bench_dist --log2 "$(size 30 12)" --log2 "$(size 26 11)" --log2 "$(size 22 10)" --repeat 3
-    spread 1 30 dist bench_dist --log2 "$(size 30 12)" --repeat 3 --only sort,u32 --only sort_pairs,u32 \
-        --data sorted --data skewed --data equal
+    spread 1 30 dist bench_dist --log2 "$(size 30 12)" --repeat 3 --only sort,u32 --only sort,u64 \
+        --only sort_pairs,u32 --data sorted --data skewed --data equal
 }
 
 nccl() {
@@ -158,6 +158,7 @@ has_room() {
 gf2() {
     spread 1 40 dist_gf2 bench_dist_gf2 --log2 "$(size 18 9)" --block "$(size 4096 64)" --only rank --only echelon \
         --repeat 2
+    spread 1 40 dist_gf2 bench_dist_gf2 --log2 "$(size 17 9)" --block "$(size 4096 64)" --local 1 --repeat 3
 }
 
 gf2large() {
